@@ -1,0 +1,82 @@
+/* Element types and shapes.
+ *
+ *     mw_shape shape = MW_SHAPE(128, 784);        // rank 2
+ *     mw_shape scalar = mw_shape_scalar();        // rank 0
+ *
+ * A shape lists its extents from the outermost (slowest) to the innermost; memory is always dense and row-major. */
+#ifndef MILLWRIGHT_TYPES_H
+#define MILLWRIGHT_TYPES_H
+
+#include <millwright/status.h>
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Every element type of MIL. Kernels exist for F16, F32, I32 and BOOL (and casts of the 8- and 16-bit integers);
+ *  the others are read, kept and printed. F16 and BF16 are stored as uint16_t, BOOL as one byte 0 or 1. */
+typedef enum mw_dtype {
+    MW_DTYPE_NONE = 0,
+    MW_F16,
+    MW_F32,
+    MW_F64,
+    MW_BF16,
+    MW_I4,
+    MW_I8,
+    MW_I16,
+    MW_I32,
+    MW_I64,
+    MW_U1,
+    MW_U2,
+    MW_U3,
+    MW_U4,
+    MW_U6,
+    MW_U8,
+    MW_U16,
+    MW_U32,
+    MW_U64,
+    MW_F8E4M3FN,
+    MW_F8E5M2,
+    MW_BOOL,
+    MW_STRING,
+    MW_DTYPE_COUNT
+} mw_dtype;
+
+/** Largest rank of a tensor in memory. Devices allow less: the ANE allows 5. */
+#define MW_RANK_MAX 8
+
+/** An extent that is known only at run time (`?` in MIL). */
+#define MW_DIM_UNKNOWN (-1)
+
+/** Extents of a tensor; dim[rank..] is ignored. */
+typedef struct mw_shape {
+    int rank;                 /* 0 (a scalar) to MW_RANK_MAX */
+    int64_t dim[MW_RANK_MAX]; /* each >= 0, or MW_DIM_UNKNOWN */
+} mw_shape;
+
+#ifdef __cplusplus
+#define MW_SHAPE(...) (mw_shape{(int)(sizeof(int64_t[]{__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
+#else
+#define MW_SHAPE(...) ((mw_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
+#endif
+
+/** Returns the shape of a scalar (rank 0). */
+MW_API mw_shape mw_shape_scalar(void);
+
+/** Returns the number of elements, 1 for a scalar; -1 if an extent is unknown or the product exceeds INT64_MAX. */
+MW_API int64_t mw_shape_count(mw_shape shape);
+
+/** Returns true if rank and extents are equal. */
+MW_API bool mw_shape_equal(mw_shape a, mw_shape b);
+
+/** Returns MIL's name of the type ("fp16"), or "?" for a value outside the enumeration; static storage. */
+MW_API const char *mw_dtype_name(mw_dtype dtype);
+
+/** Returns the bits of one element in memory (16 for F16, 8 for BOOL, 4 for U4), 0 for STRING and NONE. */
+MW_API int mw_dtype_bits(mw_dtype dtype);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,66 @@
+/* Files: whole reads with a bound, atomic writes, private folders. */
+#ifndef MW__BASE_FILE_H
+#define MW__BASE_FILE_H
+
+#include "base/alloc.h"
+
+/* Reads a regular file whole (never a FIFO, device or folder). `limit` bounds its size. *out is NUL-terminated one byte
+ * past *out_size and freed with mw__free. */
+mw_status mw__file_read(const mw_allocator *allocator, const char *path, size_t limit, char **out, size_t *out_size,
+                        mw_error *err);
+
+/* An open file for reading parts of it. */
+typedef struct mw__file {
+    int descriptor;
+    uint64_t size;
+} mw__file;
+
+mw_status mw__file_open(mw__file *file, const char *path, mw_error *err);
+void mw__file_close(mw__file *file);
+/* Reads exactly `size` bytes at `offset`; a short file is MW_ERROR_FORMAT. */
+mw_status mw__file_read_at(const mw__file *file, uint64_t offset, void *out, size_t size, const char *path,
+                           mw_error *err);
+
+/* Opens `name` below the folder `root` without leaving it: no absolute path, no "..", no symbolic link on the way. */
+mw_status mw__file_open_below(mw__file *file, const char *root, const char *name, mw_error *err);
+
+/* A file that appears whole or not at all: begin makes a temporary beside `path`, write appends, commit does fsync,
+ * rename, fsync of the folder; abort removes the temporary. After any failure only abort may follow (deinit does it).
+ * `durable` = false leaves out the two fsyncs (compile files). */
+typedef struct mw__file_writer {
+    const mw_allocator *allocator;
+    char *path;
+    char *temporary;
+    int descriptor; /* -1 = none */
+    bool durable;
+} mw__file_writer;
+
+mw_status mw__file_writer_begin(mw__file_writer *writer, const mw_allocator *allocator, const char *path, bool durable,
+                                mw_error *err);
+mw_status mw__file_writer_write(mw__file_writer *writer, const void *data, size_t size, mw_error *err);
+mw_status mw__file_writer_commit(mw__file_writer *writer, mw_error *err);
+void mw__file_writer_deinit(mw__file_writer *writer);
+
+/* begin, write, commit. */
+mw_status mw__file_write(const mw_allocator *allocator, const char *path, const void *data, size_t size, bool durable,
+                         mw_error *err);
+
+/* The system calls of a durable write go through this table, so that a test can fail call n for every n and kill the
+ * process between two of them. NULL restores the real ones. */
+typedef struct mw__file_calls {
+    int (*open)(const char *path, int flags, int mode);
+    long (*write)(int descriptor, const void *data, size_t size);
+    int (*fsync)(int descriptor);
+    int (*close)(int descriptor);
+    int (*rename)(const char *from, const char *to);
+} mw__file_calls;
+void mw__file_set_calls(const mw__file_calls *calls);
+
+/* Makes a new folder with mode 0700 below $TMPDIR or /tmp; *out is freed with mw__free. */
+mw_status mw__file_make_private_folder(const mw_allocator *allocator, char **out, mw_error *err);
+/* Removes a folder and the plain files in it (one level); errors are ignored. */
+void mw__file_remove_folder(const char *path);
+/* Creates `path` and its parents with mode 0777 & ~umask; existing ones are fine. */
+mw_status mw__file_make_folders(const char *path, mw_error *err);
+
+#endif
