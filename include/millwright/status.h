@@ -46,13 +46,13 @@ typedef enum mw_status {
  *  All text is truncated to fit, always NUL-terminated, and free of pointers into other objects. */
 typedef struct mw_error {
     mw_status status;
-    char message[512];   /* one sentence: operation, tensor, number, rule, hint */
-    char operation[64];  /* MIL name of the operation concerned, or "" */
-    char tensor[96];     /* name of the tensor concerned, or "" */
-    const char *file;    /* source file of the library that raised it (static storage), or NULL */
-    int line;            /* line in `file` */
-    int text_line;       /* line in the text that was read, from 1; 0 = not a text error */
-    int text_column;     /* column in that line in bytes, from 1 */
+    char message[512];  /* one sentence: operation, tensor, number, rule, hint */
+    char operation[64]; /* MIL name of the operation concerned, or "" */
+    char tensor[96];    /* name of the tensor concerned, or "" */
+    const char *file;   /* source file of the library that raised it (static storage), or NULL */
+    int line;           /* line in `file` */
+    int text_line;      /* line in the text that was read, from 1; 0 = not a text error */
+    int text_column;    /* column in that line in bytes, from 1 */
 } mw_error;
 
 /** Returns a short English name of the status ("shape error"); static storage. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MW__FP16_MAX 65504.0f
+#define MW__FP16_MAX           65504.0f
 #define MW__FP16_MIN_SUBNORMAL 0x1p-24f
 
 uint16_t mw__fp16_from_float(float value);
