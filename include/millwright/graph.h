@@ -1,0 +1,152 @@
+/* Graphs and tensors: what a program is made of before it is compiled.
+ *
+ *     mw_graph *graph = mw_graph_create(NULL);
+ *     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(128, 784));
+ *     mw_tensor *w = mw_parameter(graph, "fc.weight", MW_F32, MW_SHAPE(10, 784), mw_init_kaiming_uniform());
+ *     mw_tensor *y = mw_relu(mw_matmul(x, w, false, true));
+ *     mw_output(y, "y");
+ *     if (mw_graph_check(graph, &err) != MW_OK) ...
+ *
+ * A graph is a MIL program in memory. Constructors only append; nothing is computed. They take tensors of one graph and
+ * return a new tensor that lives as long as the graph. The first error sticks to the graph: every later constructor
+ * returns NULL, and `mw_graph_check`, compile and trainer creation report it, so that no constructor needs a check.
+ * A graph belongs to one thread at a time. */
+#ifndef MILLWRIGHT_GRAPH_H
+#define MILLWRIGHT_GRAPH_H
+
+#include <millwright/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mw_graph mw_graph;
+typedef struct mw_tensor mw_tensor;
+
+/** Version of MIL's operator set, by the system that brought it. */
+typedef enum mw_opset { MW_IOS15 = 15, MW_IOS16 = 16, MW_IOS17 = 17, MW_IOS18 = 18, MW_IOS26 = 26 } mw_opset;
+
+/** What a new graph is made with; fill it with mw_graph_defaults. */
+typedef struct mw_graph_options {
+    size_t struct_size;            /* set by mw_graph_defaults */
+    const mw_allocator *allocator; /* NULL = the C library's heap; must outlive the graph */
+    mw_opset opset;                /* default MW_IOS18 */
+} mw_graph_options;
+
+/** Returns the default options. */
+MW_API mw_graph_options mw_graph_defaults(void);
+
+/** Returns an empty graph with one function, "main".
+ *  options  NULL = mw_graph_defaults()
+ *  return   owned by the caller; NULL if memory runs out or the options are zeroed */
+MW_API mw_graph *mw_graph_create(const mw_graph_options *options);
+
+/** Frees the graph and every tensor of it. NULL is fine. */
+MW_API void mw_graph_destroy(mw_graph *graph);
+
+/** Reports the first error of any constructor, MW_OK if there was none. */
+MW_API mw_status mw_graph_check(const mw_graph *graph, mw_error *err);
+
+/* ---- leaves ---- */
+
+/** A tensor that the host feeds at each run.
+ *  name    unique in the graph; also the name of the port
+ *  shape   MW_DIM_UNKNOWN extents are allowed, but such a graph must be specialised before it is compiled
+ *  errors  MW_ERROR_ARGUMENT for an empty or repeated name, MW_ERROR_SHAPE for a bad extent */
+MW_API mw_tensor *mw_input(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape);
+
+/** How a parameter starts. Made by the mw_init_* functions. fan_in and fan_out follow PyTorch: for a weight
+ *  [out, in, k..] fan_in = in * k.., fan_out = out * k..; for rank below 2 both are the element count. */
+typedef struct mw_init {
+    int kind;
+    float a, b;
+    const void *data;
+} mw_init;
+
+/** All elements 0. */
+MW_API mw_init mw_init_zeros(void);
+/** All elements `value`. */
+MW_API mw_init mw_init_constant(float value);
+/** Uniform in [low, high). */
+MW_API mw_init mw_init_uniform(float low, float high);
+/** Normal. */
+MW_API mw_init mw_init_normal(float mean, float stddev);
+/** Uniform in +-1/sqrt(fan_in): PyTorch's default for Linear and Conv (He et al. 2015 with a = sqrt(5)). */
+MW_API mw_init mw_init_kaiming_uniform(void);
+/** Normal with stddev sqrt(2 / fan_in) (He et al. 2015, for relu). */
+MW_API mw_init mw_init_kaiming_normal(void);
+/** Uniform in +-sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio 2010). */
+MW_API mw_init mw_init_xavier_uniform(void);
+/** Normal with stddev sqrt(2 / (fan_in + fan_out)). */
+MW_API mw_init mw_init_xavier_normal(void);
+/** A copy of the dense row-major values at `data`, in the dtype of the parameter; copied by mw_parameter. */
+MW_API mw_init mw_init_data(const void *data);
+
+/** A tensor that training changes. It becomes an input whose buffer stays on the device.
+ *  name    PyTorch's state-dict name, e.g. "fc1.weight"; unique in the graph
+ *  dtype   MW_F32 or MW_F16
+ *  init    drawn when a trainer or program is created, from Philox 4x32-10 with that object's seed and a stream per
+ *          name, so that adding a parameter does not change the others */
+MW_API mw_tensor *mw_parameter(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, mw_init init);
+
+/** A constant; `data` is dense and row-major in `dtype` and is copied. */
+MW_API mw_tensor *mw_constant(mw_graph *graph, mw_dtype dtype, mw_shape shape, const void *data);
+
+/** A rank-0 constant, `value` rounded once to `dtype` (F16, F32, I32 or BOOL). */
+MW_API mw_tensor *mw_scalar(mw_graph *graph, mw_dtype dtype, double value);
+
+/* ---- naming and results ---- */
+
+/** Names a tensor for messages, text and ports; returns it. */
+MW_API mw_tensor *mw_name(mw_tensor *x, const char *name);
+
+/** Makes x a result of the function under `name` (unique among inputs and results); returns the tensor that is the
+ *  result: x itself, or an identity of it when x is an input, a constant, or a result already. */
+MW_API mw_tensor *mw_output(mw_tensor *x, const char *name);
+
+/** Returns x as a leaf for differentiation: same value, no gradient flows through it. */
+MW_API mw_tensor *mw_stop_gradient(mw_tensor *x);
+
+/* ---- any operation by name ---- */
+
+/** One named argument of mw_op: `count` tensors (1 unless the argument is a tuple). */
+typedef struct mw_argument {
+    const char *name;
+    mw_tensor *const *values;
+    size_t count;
+} mw_argument;
+
+/** Appends any operation that the table knows, with its arguments by MIL's names; missing optional ones get MIL's
+ *  defaults. Constant arguments are tensors made by mw_scalar or mw_constant (strings: mw_text).
+ *  out_results  receives `result_count` tensors (what the operation has; fewer is an error)
+ *  errors       also stick to the graph */
+MW_API mw_status mw_op(mw_graph *graph, const char *operation, const mw_argument *arguments, size_t count,
+                       mw_tensor **out_results, size_t result_count, mw_error *err);
+
+/** A string constant, for mw_op. */
+MW_API mw_tensor *mw_text(mw_graph *graph, const char *text);
+
+/* ---- queries ---- */
+
+/** Element type of x; MW_DTYPE_NONE for NULL or a value that is not a tensor. */
+MW_API mw_dtype mw_tensor_dtype(const mw_tensor *x);
+/** Shape of x; rank 0 for NULL. */
+MW_API mw_shape mw_tensor_shape(const mw_tensor *x);
+/** Name of x or "" if it has none; lives as long as the graph. */
+MW_API const char *mw_tensor_name(const mw_tensor *x);
+/** Finds an input, parameter, result or named tensor of "main"; NULL if there is none. */
+MW_API mw_tensor *mw_graph_find(const mw_graph *graph, const char *name);
+/** The graph of x; NULL for NULL. */
+MW_API mw_graph *mw_tensor_graph(const mw_tensor *x);
+
+/** Returns the graph as text for people: one line an operation, with shapes and parameter counts.
+ *  return  freed with mw_string_free; NULL with err set on failure */
+MW_API char *mw_graph_print(const mw_graph *graph, mw_error *err);
+
+/** Frees a string that this library returned. NULL is fine. */
+MW_API void mw_string_free(char *string);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

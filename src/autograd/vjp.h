@@ -1,0 +1,49 @@
+/* What a VJP rule sees and how it answers.
+ *
+ *     void mw__vjp_mul(mw__vjp *vjp)
+ *     {
+ *         mw_tensor *x = mw__vjp_arg(vjp, "x"), *y = mw__vjp_arg(vjp, "y");
+ *         if (mw__vjp_wants(vjp, "x"))
+ *             mw__vjp_set(vjp, "x", mw_mul(vjp->dy[0], y));
+ *         if (mw__vjp_wants(vjp, "y"))
+ *             mw__vjp_set(vjp, "y", mw_mul(vjp->dy[0], x));
+ *     }
+ *
+ * Rules use only the public constructors and never think about broadcasting: the driver sums a cotangent down to the
+ * shape of its source, accumulates, and skips what nobody needs. dy[i] is NULL when result i has no cotangent; a rule
+ * with one result always has it. */
+#ifndef MW__AUTOGRAD_VJP_H
+#define MW__AUTOGRAD_VJP_H
+
+#include "graph/ir.h"
+#include <millwright/millwright.h>
+
+struct mw__vjp {
+    mw_graph *graph;
+    const mw__op *op;               /* NULL for a composite */
+    const mw__composite *composite; /* NULL for an operation */
+    mw_tensor *const *y;            /* results (a composite: its one value) */
+    mw_tensor *const *dy;           /* cotangents of the results */
+    size_t result_count;
+    struct mw__vjp_answer *answers; /* the driver's */
+};
+
+typedef void mw__vjp_rule(mw__vjp *vjp);
+
+/* The operand, for operations by name, for composites by index. */
+mw_tensor *mw__vjp_arg(const mw__vjp *vjp, const char *arg);
+mw_tensor *mw__vjp_input(const mw__vjp *vjp, size_t index);
+
+/* True if somebody needs the cotangent of that operand. */
+bool mw__vjp_wants(const mw__vjp *vjp, const char *arg);
+bool mw__vjp_wants_input(const mw__vjp *vjp, size_t index);
+
+/* Gives the cotangent of an operand (shape of the result or of the operand); NULL = zero. */
+void mw__vjp_set(mw__vjp *vjp, const char *arg, mw_tensor *dx);
+void mw__vjp_set_member(mw__vjp *vjp, const char *arg, size_t member, mw_tensor *dx); /* of a tuple argument */
+void mw__vjp_set_input(mw__vjp *vjp, size_t index, mw_tensor *dx);
+
+/* The rule of an operation, NULL for NONE. */
+mw__vjp_rule *mw__vjp_find(mw__op_id id);
+
+#endif

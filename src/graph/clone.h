@@ -1,0 +1,47 @@
+/* Copy with substitution: the one way to rewrite a graph. */
+#ifndef MW__GRAPH_CLONE_H
+#define MW__GRAPH_CLONE_H
+
+#include "graph/ir.h"
+
+typedef struct mw__clone mw__clone;
+
+/* Asked for every operation in order, operands already mapped. Return true after emitting replacements through the
+ * constructors and calling mw__clone_set for each result; return false to copy it as it is. An error is left on the
+ * target graph. */
+typedef bool mw__clone_rule(void *user, mw__clone *clone, const mw__op *op);
+
+/* Asked for every input and parameter: the element type it gets in the copy. NULL keeps it. */
+typedef mw_dtype mw__clone_dtype(void *user, const mw_tensor *value);
+
+typedef struct mw__clone_options {
+    mw__clone_rule *rule;   /* or NULL */
+    mw__clone_dtype *dtype; /* or NULL; also applied to constants that feed run-time arguments */
+    void *user;
+    mw_tensor *const *roots; /* NULL = everything; else only what these need, and unused inputs are left out */
+    size_t root_count;
+    bool keep_outputs; /* also declare the function's outputs in the copy (those that were copied) */
+} mw__clone_options;
+
+struct mw__clone {
+    const mw__function *from;
+    mw_graph *to;    /* appended to its current block */
+    mw_tensor **map; /* by id in the source graph; NULL = not copied */
+    const mw__clone_options *options;
+};
+
+/* Copies `from` into the current function of `to`. Names, roles, initialisers, composites and stop marks go along;
+ * row operations are re-inferred, so that shapes and types follow what the rule changed.
+ * clone->map is freed with mw__clone_deinit. */
+mw_status mw__clone_run(mw__clone *clone, const mw__function *from, mw_graph *to, const mw__clone_options *options,
+                        mw_error *err);
+void mw__clone_deinit(mw__clone *clone);
+
+/* The copy of a source value, for rules. */
+mw_tensor *mw__clone_get(const mw__clone *clone, const mw_tensor *source);
+void mw__clone_set(mw__clone *clone, const mw_tensor *source, mw_tensor *copy);
+
+/* Copies one operation as it is, for a rule that changes only its surroundings. */
+mw_status mw__clone_op(mw__clone *clone, const mw__op *op, mw_error *err);
+
+#endif
