@@ -1,0 +1,58 @@
+/* Graphs as MIL: the text (model.mil) and its weight file.
+ *
+ *     mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+ *     mw_graph_write_mil(graph, "copy", NULL, &err);          // copy/model.mil, copy/weights/weight.bin
+ *
+ * Any MIL program can be read and printed. An operation that the table does not know is kept as it stands and reported
+ * by what needs its meaning (verify, compile, gradients). Files are untrusted: reading allocates at most 64 times the
+ * size of the text plus the size of the blobs it names, and never leaves the folder of the text. */
+#ifndef MILLWRIGHT_MIL_H
+#define MILLWRIGHT_MIL_H
+
+#include <millwright/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Reads a model.mil and the weight files beside it.
+ *  path     the text; `@model_path` in it stands for its folder
+ *  options  NULL = mw_graph_defaults(); `opset` is ignored, the text says its own
+ *  return   owned by the caller; NULL with err set. MW_ERROR_FORMAT carries text_line and text_column. */
+MW_API mw_graph *mw_graph_read_mil(const char *path, const mw_graph_options *options, mw_error *err);
+
+/** Parses a text in memory.
+ *  folder   where BLOBFILE paths are looked up; NULL = blobs stay references without data (enough to print) */
+MW_API mw_graph *mw_graph_parse_mil(const char *text, size_t size, const char *folder, const mw_graph_options *options,
+                                    mw_error *err);
+
+/** Checks every operation against the table: arguments, types, shapes. Unknown operations are MW_ERROR_UNSUPPORTED. */
+MW_API mw_status mw_graph_verify(const mw_graph *graph, mw_error *err);
+
+/** Where the values of baked parameters come from: dense row-major data in the parameter's dtype, or NULL if unknown. */
+typedef const void *mw_parameter_source(void *user, const char *name);
+
+/** How to write. Fill with mw_mil_write_defaults. */
+typedef struct mw_mil_write_options {
+    size_t struct_size;        /* set by mw_mil_write_defaults */
+    mw_opset opset;            /* 0 = the graph's own; else the function is declared with this one */
+    mw_parameter_source *bake; /* not NULL: parameters become constants with these values; NULL: they are inputs */
+    void *bake_user;
+} mw_mil_write_options;
+
+/** Returns the default options. */
+MW_API mw_mil_write_options mw_mil_write_defaults(void);
+
+/** Writes folder/model.mil and, if any constant wants it, folder/weights/weight.bin; folders are created. The text is
+ *  written last, so that a failure leaves no text that names missing weights.
+ *  errors  MW_ERROR_UNSUPPORTED if an operation does not exist in the opset asked for */
+MW_API mw_status mw_graph_write_mil(const mw_graph *graph, const char *folder, const mw_mil_write_options *options,
+                                    mw_error *err);
+
+/** The text alone; blobs are printed as references. Freed with mw_string_free. */
+MW_API char *mw_graph_print_mil(const mw_graph *graph, const mw_mil_write_options *options, mw_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
