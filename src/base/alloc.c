@@ -1,0 +1,207 @@
+/* The heap door and the arena. The only file of the library that calls the C library's heap. */
+#include "base/alloc.h"
+
+#include "base/checked.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *heap_resize(void *user, void *pointer, size_t size)
+{
+    (void)user;
+    if (size == 0) {
+        free(pointer);
+        return NULL;
+    }
+    return realloc(pointer, size);
+}
+
+static const mw_allocator heap = {.resize = heap_resize};
+
+const mw_allocator *mw__allocator_default(void) { return &heap; }
+
+const mw_allocator *mw__allocator_or_default(const mw_allocator *given) { return given != NULL ? given : &heap; }
+
+static void *out_of_memory(mw_error *err, size_t count, size_t size)
+{
+    mw__fail(err, MW_ERROR_MEMORY, "out of memory: %zu x %zu bytes", count, size);
+    return NULL;
+}
+
+void *mw__alloc(const mw_allocator *allocator, size_t count, size_t size, mw_error *err)
+{
+    allocator = mw__allocator_or_default(allocator);
+    size_t bytes;
+    if (!mw__mul_size(count, size, &bytes) || bytes > PTRDIFF_MAX)
+        return out_of_memory(err, count, size);
+    bytes += bytes == 0;
+    void *pointer;
+    if (allocator->resize == heap_resize) {
+        pointer = calloc(1, bytes); /* large blocks come as zero pages, which are not touched */
+    } else {
+        pointer = allocator->resize(allocator->user, NULL, bytes);
+        if (pointer != NULL)
+            memset(pointer, 0, bytes);
+    }
+    return pointer != NULL ? pointer : out_of_memory(err, count, size);
+}
+
+void *mw__resize(const mw_allocator *allocator, void *pointer, size_t count, size_t size, mw_error *err)
+{
+    allocator = mw__allocator_or_default(allocator);
+    size_t bytes;
+    if (!mw__mul_size(count, size, &bytes) || bytes > PTRDIFF_MAX)
+        return out_of_memory(err, count, size);
+    bytes += bytes == 0; /* zero would free */
+    void *resized = allocator->resize(allocator->user, pointer, bytes);
+    return resized != NULL ? resized : out_of_memory(err, count, size);
+}
+
+void mw__free(const mw_allocator *allocator, void *pointer)
+{
+    if (pointer == NULL)
+        return;
+    allocator = mw__allocator_or_default(allocator);
+    allocator->resize(allocator->user, pointer, 0);
+}
+
+/* The block starts somewhere before the address that is handed out, which is preceded by the block's own address. */
+void *mw__alloc_aligned(const mw_allocator *allocator, size_t size, size_t alignment, mw_error *err)
+{
+    assert(alignment != 0 && (alignment & (alignment - 1)) == 0);
+    size_t bytes;
+    if (!mw__add_size(size, alignment + sizeof(void *), &bytes))
+        return out_of_memory(err, 1, size);
+    char *block = mw__alloc(allocator, bytes, 1, err);
+    if (block == NULL)
+        return NULL;
+    const uintptr_t start = (uintptr_t)block + sizeof(void *);
+    const size_t skip = (size_t)(((start + alignment - 1) & ~((uintptr_t)alignment - 1)) - (uintptr_t)block);
+    memcpy(block + skip - sizeof(void *), &block, sizeof block);
+    return block + skip;
+}
+
+void mw__free_aligned(const mw_allocator *allocator, void *pointer)
+{
+    if (pointer == NULL)
+        return;
+    void *block;
+    memcpy(&block, (char *)pointer - sizeof(void *), sizeof block);
+    mw__free(allocator, block);
+}
+
+mw_status mw__grow(const mw_allocator *allocator, void *array, size_t *capacity, size_t wanted, size_t size,
+                   mw_error *err)
+{
+    if (wanted <= *capacity)
+        return MW_OK;
+    size_t target = *capacity < 8 ? 8 : *capacity;
+    if (!mw__mul_size(target, *capacity == 0 ? 1 : 2, &target) || target < wanted)
+        target = wanted;
+    void *items;
+    memcpy(&items, array, sizeof items); /* the caller's pointer has a type of its own */
+    items = mw__resize(allocator, items, target, size, err);
+    if (items == NULL)
+        return MW_ERROR_MEMORY;
+    memcpy(array, &items, sizeof items);
+    *capacity = target;
+    return MW_OK;
+}
+
+/* ---- arena ---- */
+
+enum { ARENA_BLOCK = 16384, ARENA_LARGE = ARENA_BLOCK / 4, ARENA_ALIGNMENT = 64 };
+
+typedef struct mw__arena_block {
+    struct mw__arena_block *next;
+    size_t size; /* bytes of data */
+    char data[];
+} arena_block;
+
+void mw__arena_init(mw__arena *arena, const mw_allocator *allocator)
+{
+    *arena = (mw__arena){.allocator = mw__allocator_or_default(allocator)};
+}
+
+void mw__arena_deinit(mw__arena *arena)
+{
+    for (arena_block *block = arena->block; block != NULL;) {
+        arena_block *next = block->next;
+        mw__free(arena->allocator, block);
+        block = next;
+    }
+    *arena = (mw__arena){.allocator = arena->allocator};
+}
+
+static arena_block *new_block(const mw__arena *arena, size_t size, mw_error *err)
+{
+    size_t bytes;
+    if (!mw__add_size(sizeof(arena_block), size, &bytes))
+        return out_of_memory(err, 1, size);
+    arena_block *block = mw__alloc(arena->allocator, 1, bytes, err);
+    if (block != NULL)
+        block->size = size;
+    return block;
+}
+
+/* The first aligned offset in the block that is not below `used`. */
+static size_t aligned_offset(const arena_block *block, size_t used, size_t alignment)
+{
+    const uintptr_t address = (uintptr_t)(block->data + used);
+    return used + (size_t)(((address + alignment - 1) & ~((uintptr_t)alignment - 1)) - address);
+}
+
+/* A block of its own goes behind the newest, which stays in use. */
+static void *alloc_large(mw__arena *arena, size_t bytes, mw_error *err)
+{
+    size_t padded;
+    if (!mw__add_size(bytes, ARENA_ALIGNMENT, &padded))
+        return out_of_memory(err, 1, bytes);
+    arena_block *block = new_block(arena, padded, err);
+    if (block == NULL)
+        return NULL;
+    if (arena->block == NULL) {
+        arena->block = block;
+        arena->used = padded;
+    } else {
+        block->next = arena->block->next;
+        arena->block->next = block;
+    }
+    return block->data + aligned_offset(block, 0, ARENA_ALIGNMENT);
+}
+
+void *mw__arena_alloc(mw__arena *arena, size_t count, size_t size, mw_error *err)
+{
+    size_t bytes;
+    if (!mw__mul_size(count, size, &bytes))
+        return out_of_memory(err, count, size);
+    bytes += bytes == 0;
+    if (bytes > ARENA_LARGE)
+        return alloc_large(arena, bytes, err);
+    const size_t alignment = bytes >= ARENA_ALIGNMENT ? ARENA_ALIGNMENT : 16;
+    size_t offset = arena->block != NULL ? aligned_offset(arena->block, arena->used, alignment) : 0;
+    if (arena->block == NULL || offset > arena->block->size || bytes > arena->block->size - offset) {
+        arena_block *block = new_block(arena, ARENA_BLOCK, err);
+        if (block == NULL)
+            return NULL;
+        block->next = arena->block;
+        arena->block = block;
+        offset = aligned_offset(block, 0, alignment);
+    }
+    arena->used = offset + bytes;
+    return arena->block->data + offset;
+}
+
+char *mw__arena_string(mw__arena *arena, const char *text, size_t length, mw_error *err)
+{
+    size_t bytes;
+    if (!mw__add_size(length, 1, &bytes)) {
+        out_of_memory(err, 1, length);
+        return NULL;
+    }
+    char *copy = mw__arena_alloc(arena, bytes, 1, err);
+    if (copy != NULL && length > 0)
+        memcpy(copy, text, length);
+    return copy;
+}

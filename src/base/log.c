@@ -1,0 +1,29 @@
+/* The log hook. It is process-wide, which is why this file holds one of the library's two mutable globals. */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static struct {
+    mw_log_function *function;
+    void *user;
+} hook;
+
+void mw_log_set(mw_log_function *function, void *user)
+{
+    hook.function = function;
+    hook.user = user;
+}
+
+void mw__log(mw_log_level level, const char *format, ...)
+{
+    if (hook.function == NULL)
+        return;
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (length >= 0)
+        hook.function(hook.user, level, line);
+}
