@@ -1,0 +1,29 @@
+# What is taken from outside; the reasons are in docs/dependencies.md.
+
+set(CMAKE_THREAD_PREFER_PTHREAD ON)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+set(MW_HAVE_ZLIB OFF)
+if(MW_ZLIB)
+    find_package(ZLIB)
+    set(MW_HAVE_ZLIB ${ZLIB_FOUND})
+endif()
+
+# The single headers are copied into the build tree, so that no system folder comes onto the include path: a
+# cross-build would pick up the host's C library there.
+set(mw_single_headers ${PROJECT_BINARY_DIR}/single_headers)
+
+function(mw_single_header name package)
+    string(MAKE_C_IDENTIFIER "MW_${name}_FOLDER" folder)
+    find_path(${folder} ${name} HINTS "${MW_SINGLE_HEADERS_DIR}" /opt/homebrew/include /usr/local/include /usr/include
+        NO_CMAKE_FIND_ROOT_PATH)
+    mark_as_advanced(${folder})
+    if(NOT ${folder})
+        message(FATAL_ERROR "${name} not found: install ${package}, or set MW_SINGLE_HEADERS_DIR to its folder")
+    endif()
+    configure_file(${${folder}}/${name} ${mw_single_headers}/${name} COPYONLY)
+endfunction()
+
+mw_single_header(uthash.h "uthash-dev (Debian) or uthash (Homebrew)")
+mw_single_header(xxhash.h "libxxhash-dev (Debian) or xxhash (Homebrew)")

@@ -1,0 +1,31 @@
+# The installed tree: headers, libraries, the CMake package and millwright.pc, all relocatable.
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(TARGETS millwright millwright_static EXPORT millwright-targets)
+if(TARGET millwright_e5rt)
+    install(TARGETS millwright_e5rt)
+endif()
+
+set(mw_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/millwright)
+install(EXPORT millwright-targets NAMESPACE millwright:: DESTINATION ${mw_package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/millwright-config.cmake.in
+    ${PROJECT_BINARY_DIR}/millwright-config.cmake INSTALL_DESTINATION ${mw_package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/millwright-config-version.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/millwright-config.cmake ${PROJECT_BINARY_DIR}/millwright-config-version.cmake
+    DESTINATION ${mw_package_dir})
+
+# The prefix of millwright.pc is found from the place of the file itself.
+file(RELATIVE_PATH mw_pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" mw_pc_to_prefix "${mw_pc_to_prefix}")
+set(mw_pc_requires_private)
+if(MW_HAVE_ZLIB)
+    set(mw_pc_requires_private zlib)
+endif()
+set(mw_pc_libs_private "-lm ${CMAKE_THREAD_LIBS_INIT}")
+if(CMAKE_DL_LIBS)
+    string(APPEND mw_pc_libs_private " -l${CMAKE_DL_LIBS}")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/millwright.pc.in ${PROJECT_BINARY_DIR}/millwright.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/millwright.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
