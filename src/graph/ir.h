@@ -69,6 +69,7 @@ struct mw_tensor {
     const mw_init *init;        /* MW__PARAMETER */
     const struct mw__composite *composite; /* a record over this value, or NULL */
     bool stop_gradient;
+    int64_t index_limit; /* an input whose values index something: valid are 0 .. index_limit - 1; 0 = no rule */
 };
 
 /* One member of an argument: a value, or a nested tuple. */

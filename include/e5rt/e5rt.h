@@ -1,0 +1,133 @@
+/* Our declarations of Apple's e5rt symbols (Espresso.framework), as far as Millwright uses or offers them. There is no
+ * public header; these are facts gathered from public projects and messages (see docs/status.md), with a mark:
+ *   A  two independent projects or Apple's own text      B  one project that calls it
+ *   C  argument count and widths from disassembly        M  Millwright's own, absent from Espresso
+ *
+ * Conventions: creating and allocating functions take the out pointer first; retain, get and compile take it last;
+ * release takes the address of the handle and clears it. The result is a status, 0 = success; Espresso returns 32 bits,
+ * so compare (int32_t)code. Status codes: 1 invalid argument, 2 invalid operation, 3 allocation failure, 4 out of
+ * bounds, 5 invalid type parameter, 6 invalid data type.
+ *
+ * On every system Millwright's engine defines these functions; on macOS the same names are also found in Espresso by
+ * dlsym. */
+#ifndef E5RT_E5RT_H
+#define E5RT_E5RT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(E5RT_EXPORT)
+#define E5RT_API __attribute__((visibility("default")))
+#else
+#define E5RT_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef int64_t e5rt_error_code;
+
+enum {
+    E5RT_OK = 0,
+    E5RT_INVALID_ARGUMENT = 1,
+    E5RT_INVALID_OPERATION = 2,
+    E5RT_ALLOCATION_FAILURE = 3,
+    E5RT_OUT_OF_BOUNDS = 4,
+    E5RT_INVALID_TYPE = 5,
+    E5RT_INVALID_DATA_TYPE = 6
+};
+
+/* Compute device mask. */
+enum { E5RT_CPU = 1, E5RT_GPU = 2, E5RT_ANE = 4 };
+
+/* ---- compiler ---- */
+E5RT_API e5rt_error_code e5rt_e5_compiler_config_options_create(void **out);      /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_config_options_release(void **options); /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_config_options_set_cache_bundle_location(void *options,
+                                                                                   const char *path);          /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_create(void **out);                                                  /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_create_with_config(void **out, void *config);                        /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_release(void **compiler);                                            /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_create(void **out);                                          /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_release(void **options);                                     /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_compute_device_types_mask(void *options, uint64_t mask); /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_compute_device_types_mask(void *options, uint64_t *out); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_force_recompilation(void *options, int value);           /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_segmenter(void *options, const char *name);              /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_custom_ane_compiler_options(void *options,
+                                                                                  const char *text); /* B */
+/* path: a model.mil, or the folder that holds one. */
+E5RT_API e5rt_error_code e5rt_e5_compiler_compile(void *compiler, const char *path, void *options,
+                                                  void **out_library); /* A */
+
+/* ---- library, function, operation ---- */
+E5RT_API e5rt_error_code e5rt_program_library_release(void **library);                         /* A */
+E5RT_API e5rt_error_code e5rt_program_library_get_num_functions(void *library, uint64_t *out); /* A */
+E5RT_API e5rt_error_code e5rt_program_library_get_function_names(void *library, uint64_t count,
+                                                                 const char **out_names); /* B */
+E5RT_API e5rt_error_code e5rt_program_library_retain_program_function(void *library, const char *name,
+                                                                      void **out);         /* A */
+E5RT_API e5rt_error_code e5rt_program_function_release(void **function);                   /* A */
+E5RT_API e5rt_error_code e5rt_program_function_get_name(void *function, const char **out); /* B */
+E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_create_with_program_function(void **out,
+                                                                                                 void *function);
+E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_release(void **options); /* A */
+E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_set_operation_name(void *options,
+                                                                                       const char *name); /* A */
+E5RT_API e5rt_error_code
+e5rt_precompiled_compute_op_create_options_set_allocate_intermediate_buffers(void *options, int value); /* A */
+E5RT_API e5rt_error_code
+e5rt_execution_stream_operation_create_precompiled_compute_operation_with_options(void **out, void *options); /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_release(void **operation);                           /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_retain_input_port(void *operation, const char *name,
+                                                                           void **out_port); /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_retain_output_port(void *operation, const char *name,
+                                                                            void **out_port); /* A */
+/* Only for an operation that was encoded, and after the stream was reset. */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_prepare_op_for_encode(void *operation);              /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_bind_completion_event(void *operation, void *event); /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_bind_dependent_events(void *operation, void **events,
+                                                                               uint64_t count); /* A */
+
+/* ---- ports and buffers ---- */
+E5RT_API e5rt_error_code e5rt_io_port_release(void **port); /* A */
+/* Refused once the operation is encoded. */
+E5RT_API e5rt_error_code e5rt_io_port_bind_buffer_object(void *port, void *buffer); /* A */
+/* type 0, 1 or 2; type 0 has a plain data pointer. */
+E5RT_API e5rt_error_code e5rt_buffer_object_alloc(void **out, uint64_t size, uint32_t type);                 /* A */
+E5RT_API e5rt_error_code e5rt_buffer_object_create_from_data_pointer(void **out, void *data, uint64_t size); /* B */
+E5RT_API e5rt_error_code e5rt_buffer_object_release(void **buffer);                                          /* A */
+E5RT_API e5rt_error_code e5rt_buffer_object_get_data_ptr(void *buffer, void **out);                          /* A */
+E5RT_API e5rt_error_code e5rt_buffer_object_get_size(void *buffer, uint64_t *out);                           /* A */
+E5RT_API e5rt_error_code e5rt_buffer_object_get_type(void *buffer, uint32_t *out);                           /* B */
+
+/* ---- streams and events ---- */
+E5RT_API e5rt_error_code e5rt_execution_stream_create(void **out);     /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_release(void **stream); /* A */
+/* Refused on a fresh stream. */
+E5RT_API e5rt_error_code e5rt_execution_stream_reset(void *stream);                             /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_encode_operation(void *stream, void *operation); /* A */
+/* Runs the encoded operations in order and returns when they are done. */
+E5RT_API e5rt_error_code e5rt_execution_stream_execute_sync(void *stream);                      /* A */
+E5RT_API e5rt_error_code e5rt_async_event_create(void **out, const char *name, uint32_t value); /* A */
+E5RT_API e5rt_error_code e5rt_async_event_release(void **event);                                /* A */
+E5RT_API e5rt_error_code e5rt_async_event_get_last_signaled_value(void *event, uint64_t *out);  /* A */
+
+/* ---- messages ---- */
+/* Text of the calling thread's last failure; valid until its next e5rt call. */
+E5RT_API const char *e5rt_get_last_error_message(void); /* A */
+
+/* ---- what only Millwright's engine has ---- */
+/* Threads that a program is compiled for; 0 = one per processor. */
+E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_lanes(void *options, uint64_t lanes); /* M */
+/* Process-wide: what the engine allocates with from now on; NULL = the C library's heap. For tests and embedders,
+ * before the first other call. `resize` as in millwright/status.h. */
+E5RT_API e5rt_error_code e5rt_mw_set_allocator(void *(*resize)(void *user, void *pointer, size_t size), void *user);
+/* "CPU, fp32, 2 lanes, OpenBLAS": how a function was compiled; lives as long as the function. */
+E5RT_API e5rt_error_code e5rt_mw_program_function_get_summary(void *function, const char **out); /* M */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

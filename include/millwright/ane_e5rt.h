@@ -1,0 +1,72 @@
+/* The C ABI of the dispatch layer: compile a model.mil once, run it many times, on e5rt.
+ *
+ *     ane_e5rt_program_t *program = ane_e5rt_program_compile("m/model.mil", "m", 4, in, in_size, 1, out, out_size, 1);
+ *     ane_e5rt_program_set_input_fp16(program, "x", x, 64);
+ *     ane_e5rt_program_execute(program);
+ *     ane_e5rt_program_get_output_fp16(program, "y", y, 64);
+ *     ane_e5rt_program_release(program);
+ *
+ * Names and signatures are those of the dispatch library that ANEForge's documents describe, so that its callers run on
+ * this one; size checks and ane_e5rt_last_error are ours. Functions return 0 for success and -1 for failure; nothing is
+ * printed. Not thread-safe per program. */
+#ifndef MILLWRIGHT_ANE_E5RT_H
+#define MILLWRIGHT_ANE_E5RT_H
+
+#include <millwright/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ane_e5rt_program ane_e5rt_program_t;
+
+/** Compiles function "main" of a MIL file and binds a zeroed buffer to each port.
+ *  mil_path      the text; BLOBFILE paths are relative to its folder
+ *  cache_dir     where the library may cache; on the engine unused
+ *  device_mask   1 CPU, 2 GPU, 4 ANE
+ *  *_names       port names, which are MIL value names; `*_sizes` in bytes, at least what the port needs
+ *  return        NULL on failure; ane_e5rt_last_error tells why */
+MW_API ane_e5rt_program_t *ane_e5rt_program_compile(const char *mil_path, const char *cache_dir, uint64_t device_mask,
+                                                    const char *const *input_names, const size_t *input_sizes,
+                                                    size_t n_inputs, const char *const *output_names,
+                                                    const size_t *output_sizes, size_t n_outputs);
+
+/** Copies `n_elems` 16-bit elements into an input; fails if they exceed its size. */
+MW_API int ane_e5rt_program_set_input_fp16(ane_e5rt_program_t *program, const char *port, const uint16_t *data,
+                                           size_t n_elems);
+
+/** Runs the program once and waits; the first call encodes it, after which bindings are frozen. */
+MW_API int ane_e5rt_program_execute(ane_e5rt_program_t *program);
+
+/** Copies `n_elems` 16-bit elements out of an output; fails if they exceed its size. */
+MW_API int ane_e5rt_program_get_output_fp16(ane_e5rt_program_t *program, const char *port, uint16_t *dest,
+                                            size_t n_elems);
+
+/** Frees the program. NULL is fine. */
+MW_API void ane_e5rt_program_release(ane_e5rt_program_t *program);
+
+/** The buffer behind a port, for use without copies; valid until release (or until a share_buffer replaces it). */
+MW_API int ane_e5rt_program_input_buffer(ane_e5rt_program_t *program, const char *port, void **out_data,
+                                         size_t *out_size);
+MW_API int ane_e5rt_program_output_buffer(ane_e5rt_program_t *program, const char *port, void **out_data,
+                                          size_t *out_size);
+
+/** Binds the buffer of an output port also to an input port (of the same operation: resident state). Before the first
+ *  execute only; fails if the sizes differ. What the input held is lost: seed it afterwards.
+ *  src_op, dst_op  operation indices in order of ane_e5rt_program_add_op; 0 is the compiled one */
+MW_API int ane_e5rt_program_share_buffer(ane_e5rt_program_t *program, size_t src_op_idx, const char *src_out_port,
+                                         size_t dst_op_idx, const char *dst_in_port);
+
+/** Compiles without making a program.
+ *  custom_opts  passed to set_custom_ane_compiler_options, e.g. "TargetArchitecture=h13"; NULL = none
+ *  return       0 if it compiles, -1 on a general failure, -2 if the option symbol is absent, else the e5rt code */
+MW_API int ane_e5rt_compile_check(const char *mil_path, const char *cache_dir, uint64_t device_mask,
+                                  const char *custom_opts);
+
+/** Why the calling thread's last ane_e5rt call failed, "" if it did not; valid until its next ane_e5rt call. */
+MW_API const char *ane_e5rt_last_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

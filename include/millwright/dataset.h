@@ -1,0 +1,113 @@
+/* Data: columns of examples, and loaders that serve them in batches.
+ *
+ *     mw_dataset *train = mw_dataset_open_idx("data/mnist", "train", &err);
+ *     mw_loader_options options = mw_loader_defaults(train, 128);
+ *     mw_loader *loader = mw_loader_create(&options, &err);
+ *     for (const mw_batch *batch; (batch = mw_loader_next(loader, &err)) != NULL;)
+ *         mw_trainer_step(trainer, batch, &loss, &err);
+ *
+ * A column keeps its stored type; a batch is converted (value * scale + offset) while it is copied into its port. */
+#ifndef MILLWRIGHT_DATASET_H
+#define MILLWRIGHT_DATASET_H
+
+#include <millwright/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One column. A port of the same name takes it if the element counts agree; the shapes may differ. */
+typedef struct mw_column {
+    const char *name; /* "x" */
+    mw_dtype dtype;   /* F32, F16, U8, I8, I32, or I16/U16 */
+    mw_shape shape;   /* of one example; rank 0 for a label */
+    float scale;      /* what the port receives is value * scale + offset; 0 means 1 */
+    float offset;
+    const void *data; /* examples in order, dense; NULL for callback data sets */
+} mw_column;
+
+typedef struct mw_dataset mw_dataset;
+
+/** Opens <folder>/<prefix>-images-idx3-ubyte and <prefix>-labels-idx1-ubyte (also with .gz, where zlib is built in) as
+ *  columns "x" (U8, [28, 28] or what the file says, scale 1/255) and "y" (U8).
+ *  prefix  "train" or "t10k" in the MNIST family
+ *  errors  MW_ERROR_FILE (with the command that gets the data), MW_ERROR_FORMAT if header and size disagree */
+MW_API mw_dataset *mw_dataset_open_idx(const char *folder, const char *prefix, mw_error *err);
+
+/** Wraps arrays in memory; copied if `copy`, else they must outlive the data set. */
+MW_API mw_dataset *mw_dataset_from_memory(const mw_column *columns, size_t column_count, int64_t examples, bool copy,
+                                          mw_error *err);
+
+/** Fills out_data with one example of one column in its stored type; anything but MW_OK ends the epoch with *err. */
+typedef mw_status mw_dataset_function(void *user, int64_t example, size_t column, void *out_data, mw_error *err);
+
+/** A data set whose examples a function makes. */
+MW_API mw_dataset *mw_dataset_from_callback(const mw_column *columns, size_t column_count, int64_t examples,
+                                            mw_dataset_function *function, void *user, mw_error *err);
+
+/** Frees the data set; loaders on it must be gone. NULL is fine. */
+MW_API void mw_dataset_destroy(mw_dataset *dataset);
+
+/** Number of examples, 0 for NULL. */
+MW_API int64_t mw_dataset_examples(const mw_dataset *dataset);
+/** Number of columns, 0 for NULL. */
+MW_API size_t mw_dataset_column_count(const mw_dataset *dataset);
+/** Column by index, NULL if out of range; lives as long as the data set. */
+MW_API const mw_column *mw_dataset_column(const mw_dataset *dataset, size_t index);
+
+/** Data for one port. */
+typedef struct mw_feed {
+    const char *name;
+    mw_dtype dtype;
+    const void *data;    /* dense */
+    size_t count;        /* elements */
+    float scale, offset; /* as in mw_column */
+} mw_feed;
+
+/** What one step is fed. */
+typedef struct mw_batch {
+    const mw_feed *feeds;
+    size_t feed_count;
+    int64_t examples;   /* real ones; the rest of the last batch of an evaluation repeats the last example */
+    const int64_t *ids; /* which examples, for messages; may be NULL */
+} mw_batch;
+
+/** How to serve. Fill with mw_loader_defaults. */
+typedef struct mw_loader_options {
+    size_t struct_size;
+    const mw_dataset *dataset;
+    int64_t batch;  /* examples per batch */
+    bool shuffle;   /* a new order each epoch: Fisher-Yates with Philox(seed, stream = epoch); default true */
+    bool drop_last; /* leave out a short last batch (training, default true), or fill it up (evaluation) */
+    uint64_t seed;
+    const mw_allocator *allocator;
+} mw_loader_options;
+
+/** Returns the default options. */
+MW_API mw_loader_options mw_loader_defaults(const mw_dataset *dataset, int64_t batch);
+
+typedef struct mw_loader mw_loader;
+
+/** errors  MW_ERROR_ARGUMENT if the batch is larger than the data set and drop_last is set */
+MW_API mw_loader *mw_loader_create(const mw_loader_options *options, mw_error *err);
+MW_API void mw_loader_destroy(mw_loader *loader);
+
+/** The next batch, valid until the next call; NULL at the end of an epoch (the next call starts a new one) and on error
+ *  (then err is set). */
+MW_API const mw_batch *mw_loader_next(mw_loader *loader, mw_error *err);
+
+/** Batches in an epoch. */
+MW_API int64_t mw_loader_batches(const mw_loader *loader);
+
+/** Where a loader stands; with the same options, seeking there serves the same batches. */
+typedef struct mw_loader_position {
+    int64_t epoch; /* from 0 */
+    int64_t batch; /* batches already served in this epoch */
+} mw_loader_position;
+MW_API mw_loader_position mw_loader_tell(const mw_loader *loader);
+MW_API mw_status mw_loader_seek(mw_loader *loader, mw_loader_position position, mw_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

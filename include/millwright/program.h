@@ -1,0 +1,105 @@
+/* Programs: a graph compiled for a device, with named ports.
+ *
+ *     mw_program *program = mw_compile(graph, NULL, &err);
+ *     mw_program_write(program, "x", MW_F32, x, 128 * 784, &err);
+ *     mw_run(program, &err);
+ *     mw_program_read(program, "y", MW_F32, y, 128 * 10, &err);
+ *
+ * The graph is lowered to MIL text and compiled through the e5rt interface: Espresso.framework on a Mac, Millwright's
+ * own engine elsewhere. A program never points into its graph. One thread at a time. */
+#ifndef MILLWRIGHT_PROGRAM_H
+#define MILLWRIGHT_PROGRAM_H
+
+#include <millwright/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Where a program runs: e5rt's device mask. */
+typedef enum mw_device {
+    MW_DEVICE_AUTO = 0, /* the ANE on a Mac, the CPU elsewhere */
+    MW_DEVICE_CPU = 1,
+    MW_DEVICE_GPU = 2, /* Espresso only */
+    MW_DEVICE_ANE = 4  /* on the engine: the model of the ANE's arithmetic (fp16 results, fp32 accumulation) */
+} mw_device;
+
+/** Which library is behind the e5rt symbols. */
+typedef enum mw_provider {
+    MW_PROVIDER_AUTO = 0, /* Espresso on a Mac, the engine elsewhere */
+    MW_PROVIDER_ENGINE = 1,
+    MW_PROVIDER_ESPRESSO = 2
+} mw_provider;
+
+/** How to compile. Fill with mw_compile_defaults. */
+typedef struct mw_compile_options {
+    size_t struct_size; /* set by mw_compile_defaults */
+    mw_device device;
+    mw_provider provider;
+    int threads;                   /* lanes on the engine; 0 = one per processor; results depend on it */
+    uint64_t seed;                 /* initial parameters */
+    const mw_allocator *allocator; /* NULL = the C library's heap */
+    const char *keep_folder;       /* not NULL: model.mil and weights are left there for reading */
+} mw_compile_options;
+
+/** Returns the default options. */
+MW_API mw_compile_options mw_compile_defaults(void);
+
+typedef struct mw_program mw_program;
+
+/** Compiles the outputs of the graph (mw_output). Parameters become input ports that hold their initial values.
+ *  errors  the graph's own first error; MW_ERROR_UNSUPPORTED naming what the device cannot do; MW_ERROR_ARGUMENT if the
+ *          graph has no output */
+MW_API mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options, mw_error *err);
+
+/** Frees the program and its buffers. NULL is fine. */
+MW_API void mw_program_destroy(mw_program *program);
+
+/** Copies host data into an input port, converting from `dtype` to the port's type.
+ *  count   elements; must be the port's
+ *  errors  MW_ERROR_ARGUMENT for an unknown port (the message lists the ports), MW_ERROR_SHAPE for a wrong count,
+ *          MW_ERROR_DTYPE for a conversion between float and non-integral types that is not defined */
+MW_API mw_status mw_program_write(mw_program *program, const char *port, mw_dtype dtype, const void *data, size_t count,
+                                  mw_error *err);
+
+/** Copies a port's elements to the host, converted to `dtype`. Inputs can be read too. */
+MW_API mw_status mw_program_read(mw_program *program, const char *port, mw_dtype dtype, void *out_data, size_t count,
+                                 mw_error *err);
+
+/** The port's own memory, in the type that mw_program_port reports; valid until the program is destroyed. Reading or
+ *  writing it during mw_run is a race. */
+MW_API void *mw_program_view(mw_program *program, const char *port, mw_error *err);
+
+/** Runs once, and returns when the outputs are written. Allocates nothing on the engine. */
+MW_API mw_status mw_run(mw_program *program, mw_error *err);
+
+/** Makes the output port write into the buffer of the input port, so that it is the next run's input. Before the first
+ *  run only. A run behaves as if all inputs were read before any output is written.
+ *  errors  MW_ERROR_SHAPE if the ports differ in size, MW_ERROR_STATE after the first run */
+MW_API mw_status mw_program_share(mw_program *program, const char *output, const char *input, mw_error *err);
+
+/** What a port is. Strings live as long as the program. */
+typedef struct mw_port {
+    const char *name;     /* the user's name */
+    const char *mil_name; /* its name in the MIL text */
+    mw_dtype dtype;       /* in the buffer; F16 on fp16 devices */
+    mw_shape shape;
+    bool is_output;
+    bool is_parameter;
+} mw_port;
+
+/** Number of ports: inputs first, then outputs. */
+MW_API size_t mw_program_port_count(const mw_program *program);
+/** Fills *out_port for index < mw_program_port_count; false otherwise. */
+MW_API bool mw_program_port(const mw_program *program, size_t index, mw_port *out_port);
+
+/** The MIL text that the program runs; lives as long as the program. */
+MW_API const char *mw_program_mil(const mw_program *program);
+
+/** "engine, CPU (fp32), 2 threads" or the like: what runs the program; lives as long as the program. */
+MW_API const char *mw_program_where(const mw_program *program);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

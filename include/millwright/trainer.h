@@ -1,0 +1,163 @@
+/* Training: forward, backward and update as one program whose state stays on the device.
+ *
+ *     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-3f));
+ *     options.metric = mw_accuracy(logits, y);
+ *     mw_trainer *trainer = mw_trainer_create(&options, &err);
+ *     mw_fit_options fit = mw_fit_defaults(train, 5);
+ *     fit.validation = test;
+ *     mw_fit(trainer, &fit, &err);
+ *
+ * The host feeds the batch and the step's scalars and reads the loss; weights and optimizer state are seeded once and
+ * read only for checkpoints. One thread at a time. */
+#ifndef MILLWRIGHT_TRAINER_H
+#define MILLWRIGHT_TRAINER_H
+
+#include <millwright/dataset.h>
+#include <millwright/optimizer.h>
+#include <millwright/program.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What to train. Fill with mw_trainer_defaults. */
+typedef struct mw_trainer_options {
+    size_t struct_size;
+    mw_tensor *loss; /* scalar */
+    mw_optimizer optimizer;
+    mw_tensor *metric;          /* scalar, shown by mw_fit and mw_trainer_evaluate; NULL = none */
+    mw_tensor *prediction;      /* what mw_trainer_predict returns; NULL = none */
+    float loss_scale;           /* power of two that multiplies the gradient seed; 0 = the device's default (1) */
+    mw_compile_options compile; /* device, threads, seed, allocator */
+} mw_trainer_options;
+
+/** Returns options with everything else at its default. */
+MW_API mw_trainer_options mw_trainer_defaults(mw_tensor *loss, mw_optimizer optimizer);
+
+typedef struct mw_trainer mw_trainer;
+
+/** Builds and compiles the step program. The graph is copied, not changed, and may be destroyed afterwards.
+ *  errors  as mw_grad and mw_compile; MW_ERROR_ARGUMENT if the loss depends on no parameter;
+ *          MW_ERROR_NUMERIC for a scalar that the device's type cannot hold, naming it */
+MW_API mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err);
+
+/** NULL is fine. */
+MW_API void mw_trainer_destroy(mw_trainer *trainer);
+
+/** One step: copies the batch, runs, reads the loss.
+ *  out_loss  may be NULL
+ *  errors    MW_ERROR_NUMERIC if the batch or the loss is not finite: the message names step and feed (and example ids
+ *            if the batch has them), parameters and state are as before, the step is not counted;
+ *            MW_ERROR_ARGUMENT for a missing feed or an index out of range */
+MW_API mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
+
+/** Learning rate of the coming steps. */
+MW_API mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err);
+MW_API float mw_trainer_learning_rate(const mw_trainer *trainer);
+
+/** Steps done. */
+MW_API int64_t mw_trainer_steps(const mw_trainer *trainer);
+
+/** Mean loss and metric over a data set, every example once, on the current parameters.
+ *  out_metric  may be NULL; 0 if the trainer has no metric
+ *  errors      MW_ERROR_UNSUPPORTED for a short last batch if a value is not a mean over examples */
+MW_API mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, double *out_loss,
+                                     double *out_metric, mw_error *err);
+
+/** Runs the prediction on one batch; out_data receives `count` elements as F32. Feeds that it does not need are
+ * ignored. */
+MW_API mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count,
+                                    mw_error *err);
+
+/** Reads or replaces one parameter (name as given to mw_parameter), as F32. */
+MW_API mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out_data, size_t count,
+                                 mw_error *err);
+MW_API mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count,
+                                  mw_error *err);
+
+/** What crossed the host boundary so far. State bytes move only at creation, checkpoints, reads and writes. */
+typedef struct mw_trainer_counters {
+    int64_t steps, refused_steps;
+    uint64_t feed_bytes;   /* batch and scalars, host to device */
+    uint64_t result_bytes; /* losses and metrics, device to host */
+    uint64_t state_bytes_in, state_bytes_out;
+} mw_trainer_counters;
+MW_API mw_trainer_counters mw_trainer_count(const mw_trainer *trainer);
+
+/** The step program: its MIL text, ports (parameters and optimizer state are aliased input and output) and device. */
+MW_API const mw_program *mw_trainer_program(const mw_trainer *trainer);
+
+/* ---- files ---- */
+
+/** Writes parameters, optimizer state, step, learning rate and the loader position to a safetensors file, whole or not
+ *  at all (temporary, fsync, rename, fsync of the folder).
+ *  position  of the training loader; NULL = the start */
+MW_API mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position,
+                                 mw_error *err);
+
+/** Restores what mw_trainer_save wrote: training goes on bit for bit. Nothing changes on failure.
+ *  errors  MW_ERROR_FILE if it cannot be read, MW_ERROR_FORMAT if it is malformed or of another architecture (the first
+ *          difference is named) */
+MW_API mw_status mw_trainer_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position,
+                                 mw_error *err);
+
+/** Parameters alone, by their names, F32 or F16 as the device holds them. */
+MW_API mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_error *err);
+/** Loads parameters by name; F16 and F32 are converted. Every parameter must be there; others in the file are ignored.
+ */
+MW_API mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err);
+
+/** Writes the prediction with the current parameters baked in as constants: folder/model.mil and weights. */
+MW_API mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error *err);
+
+/* ---- the loop ---- */
+
+/** How the learning rate moves over the steps of mw_fit, as a factor on the optimizer's. */
+typedef enum mw_schedule {
+    MW_SCHEDULE_CONSTANT = 0,
+    MW_SCHEDULE_LINEAR = 1, /* from 1 to 0 */
+    MW_SCHEDULE_COSINE = 2  /* (1 + cos(pi t / T)) / 2 */
+} mw_schedule;
+
+/** What mw_fit reports. */
+typedef struct mw_progress {
+    int64_t epoch, epochs; /* epoch from 1 */
+    int64_t step, steps;   /* in all epochs */
+    double loss;           /* mean of this epoch so far */
+    bool epoch_end;        /* the validation figures are set */
+    double validation_loss, validation_metric;
+    double seconds, seconds_left;
+} mw_progress;
+
+/** Called after every step and at the end of each epoch; true stops the training (after saving, if there is a
+ *  checkpoint). */
+typedef bool mw_progress_function(void *user, const mw_progress *progress);
+
+/** How to fit. Fill with mw_fit_defaults. */
+typedef struct mw_fit_options {
+    size_t struct_size;
+    const mw_dataset *training;
+    const mw_dataset *validation; /* NULL = none */
+    int64_t epochs;
+    mw_schedule schedule;
+    uint64_t seed;          /* order of the examples */
+    bool keep_order;        /* do not shuffle */
+    const char *checkpoint; /* NULL = none; else saved each epoch and on stop, and resumed from if it exists */
+    bool quiet;             /* no progress on standard error */
+    bool ignore_signals; /* leave SIGINT alone; by default Ctrl-C saves the checkpoint and returns MW_ERROR_STOPPED */
+    mw_progress_function *progress; /* NULL = none */
+    void *user;
+} mw_fit_options;
+
+/** Returns options with everything else at its default. */
+MW_API mw_fit_options mw_fit_defaults(const mw_dataset *training, int64_t epochs);
+
+/** Trains for whole epochs. The batch size is the first extent of the graph's inputs. Progress is one line on a
+ * terminal (with the time left), one line per epoch elsewhere; quiet turns it off. errors  MW_ERROR_STOPPED if the
+ * callback or Ctrl-C stopped it, MW_ERROR_NUMERIC at the first refused step */
+MW_API mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
