@@ -61,6 +61,20 @@ typedef struct mw_shape {
 #define MW_SHAPE(...) ((mw_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
 #endif
 
+/** A list of axes; negative ones count from the end. axis[count..) is ignored. */
+typedef struct mw_axes {
+    int count; /* 0 (every axis, where a call says so) to MW_RANK_MAX */
+    int axis[MW_RANK_MAX];
+} mw_axes;
+
+#ifdef __cplusplus
+#define MW_AXES(...) (mw_axes{(int)(sizeof(int[]{__VA_ARGS__}) / sizeof(int)), {__VA_ARGS__}})
+#define MW_ALL_AXES  (mw_axes{0, {0}})
+#else
+#define MW_AXES(...) ((mw_axes){(int)(sizeof((int[]){__VA_ARGS__}) / sizeof(int)), {__VA_ARGS__}})
+#define MW_ALL_AXES  ((mw_axes){0, {0}})
+#endif
+
 /** Returns the shape of a scalar (rank 0). */
 MW_API mw_shape mw_shape_scalar(void);
 

@@ -1,0 +1,196 @@
+/* Element-wise operations: arithmetic, roots and logarithms, activations, conversion.
+ *
+ *     mw_tensor *h = mw_gelu(mw_add(mw_mul(x, scale), shift), MW_GELU_TANH);
+ *
+ * Operations on two tensors broadcast by NumPy's rules: shapes are aligned at their last axis, and an extent of 1 (or a
+ * missing axis) is repeated. x [..] and y [..] must have one element type. In the VJPs dy is the cotangent of the
+ * result, and cotangents are summed back to the shape of their operand.
+ *
+ * Every call returns NULL and leaves an error on the graph when it fails; a NULL operand yields NULL. Results live as
+ * long as the graph. */
+#ifndef MILLWRIGHT_OP_ELEMENTWISE_H
+#define MILLWRIGHT_OP_ELEMENTWISE_H
+
+#include <millwright/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- two tensors ---- */
+
+/** r = x + y.
+ *  x, y    broadcastable, F16, F32 or I32
+ *  return  the broadcast shape, dtype of x
+ *  errors  MW_ERROR_SHAPE if the shapes do not broadcast, MW_ERROR_DTYPE if the types differ or have no arithmetic
+ *  vjp     dx = dr, dy = dr
+ *  source  MIL add */
+MW_API mw_tensor *mw_add(mw_tensor *x, mw_tensor *y);
+
+/** r = x - y; arguments and errors as mw_add.
+ *  vjp     dx = dr, dy = -dr
+ *  source  MIL sub */
+MW_API mw_tensor *mw_sub(mw_tensor *x, mw_tensor *y);
+
+/** r = x * y; arguments and errors as mw_add.
+ *  vjp     dx = dr * y, dy = dr * x
+ *  source  MIL mul */
+MW_API mw_tensor *mw_mul(mw_tensor *x, mw_tensor *y);
+
+/** r = x / y; arguments and errors as mw_add. Division of integers is not specified by MIL: avoid it.
+ *  vjp     dx = dr / y, dy = -dr * r / y
+ *  source  MIL real_div */
+MW_API mw_tensor *mw_real_div(mw_tensor *x, mw_tensor *y);
+
+/** r = floor(x / y), toward minus infinity; arguments and errors as mw_add.
+ *  vjp     none
+ *  source  MIL floor_div */
+MW_API mw_tensor *mw_floor_div(mw_tensor *x, mw_tensor *y);
+
+/** r = the larger of x and y; arguments and errors as mw_add.
+ *  vjp     dr goes to the larger operand; equal ones share it half and half
+ *  source  MIL maximum */
+MW_API mw_tensor *mw_maximum(mw_tensor *x, mw_tensor *y);
+
+/** r = the smaller of x and y; arguments and errors as mw_add.
+ *  vjp     dr goes to the smaller operand; equal ones share it half and half
+ *  source  MIL minimum */
+MW_API mw_tensor *mw_minimum(mw_tensor *x, mw_tensor *y);
+
+/** r = x^y; a negative x is defined for integral y only; arguments and errors as mw_add.
+ *  vjp     dx = dr * y * x^(y - 1), dy = dr * r * log(x)
+ *  source  MIL pow */
+MW_API mw_tensor *mw_pow(mw_tensor *x, mw_tensor *y);
+
+/** r = x + value: mw_add with a scalar constant of x's dtype.
+ *  x       [..]  F16, F32 or I32
+ *  value   rounded once to the dtype of x
+ *  return  [..]  dtype of x
+ *  errors  MW_ERROR_NUMERIC if value does not fit the dtype
+ *  vjp     dx = dr */
+MW_API mw_tensor *mw_add_scalar(mw_tensor *x, double value);
+
+/** r = x * value: mw_mul with a scalar constant of x's dtype; arguments and errors as mw_add_scalar.
+ *  vjp     dx = dr * value */
+MW_API mw_tensor *mw_mul_scalar(mw_tensor *x, double value);
+
+/** r = -x: mw_mul_scalar(x, -1), as MIL has no negation.
+ *  vjp     dx = -dr */
+MW_API mw_tensor *mw_neg(mw_tensor *x);
+
+/* ---- one tensor ---- */
+
+/** r = |x|.
+ *  x       [..]  F16, F32 or I32
+ *  return  [..]  dtype of x
+ *  errors  MW_ERROR_DTYPE
+ *  vjp     dx = dr * sign(x)
+ *  source  MIL abs */
+MW_API mw_tensor *mw_abs(mw_tensor *x);
+
+/** r = -1, 0 or 1 by the sign of x; arguments and errors as mw_abs.
+ *  vjp     none
+ *  source  MIL sign */
+MW_API mw_tensor *mw_sign(mw_tensor *x);
+
+/** r = x * x; arguments and errors as mw_abs.
+ *  vjp     dx = 2 * dr * x
+ *  source  MIL square */
+MW_API mw_tensor *mw_square(mw_tensor *x);
+
+/** r = sqrt(x); NaN for negative x.
+ *  x       [..]  F16 or F32
+ *  return  [..]  dtype of x
+ *  errors  MW_ERROR_DTYPE
+ *  vjp     dx = dr / (2 * r)
+ *  source  MIL sqrt */
+MW_API mw_tensor *mw_sqrt(mw_tensor *x);
+
+/** r = 1 / sqrt(x + epsilon).
+ *  x        [..]  F16 or F32
+ *  epsilon  rounded to the dtype of x: 1e-12 is 0 in fp16. MIL's own default is 1e-12
+ *  return   [..]  dtype of x
+ *  errors   MW_ERROR_DTYPE
+ *  vjp      dx = -dr * r^3 / 2
+ *  source   MIL rsqrt */
+MW_API mw_tensor *mw_rsqrt(mw_tensor *x, float epsilon);
+
+/** r = 1 / (x + epsilon); arguments and errors as mw_rsqrt. MIL's own default epsilon is a large 1e-4.
+ *  vjp      dx = -dr * r^2
+ *  source   MIL inverse */
+MW_API mw_tensor *mw_inverse(mw_tensor *x, float epsilon);
+
+/** r = ln(x + epsilon); arguments and errors as mw_rsqrt. MIL's own default epsilon is 1e-45, which is 0 in fp16.
+ *  vjp      dx = dr / (x + epsilon)
+ *  source   MIL log */
+MW_API mw_tensor *mw_log(mw_tensor *x, float epsilon);
+
+/** r = e^x; arguments and errors as mw_sqrt.
+ *  vjp     dx = dr * r
+ *  source  MIL exp */
+MW_API mw_tensor *mw_exp(mw_tensor *x);
+
+/** r = the error function of x; arguments and errors as mw_sqrt.
+ *  vjp     dx = dr * 2 / sqrt(pi) * e^(-x^2)
+ *  source  MIL erf */
+MW_API mw_tensor *mw_erf(mw_tensor *x);
+
+/** r = the hyperbolic tangent of x; arguments and errors as mw_sqrt.
+ *  vjp     dx = dr * (1 - r^2)
+ *  source  MIL tanh */
+MW_API mw_tensor *mw_tanh(mw_tensor *x);
+
+/** r = 1 / (1 + e^-x); arguments and errors as mw_sqrt.
+ *  vjp     dx = dr * r * (1 - r)
+ *  source  MIL sigmoid */
+MW_API mw_tensor *mw_sigmoid(mw_tensor *x);
+
+/* ---- activations ---- */
+
+/** r = max(x, 0); arguments and errors as mw_sqrt.
+ *  vjp     dx = dr where x > 0, else 0
+ *  source  MIL relu */
+MW_API mw_tensor *mw_relu(mw_tensor *x);
+
+/** r = x * sigmoid(x); arguments and errors as mw_sqrt.
+ *  vjp     dx = dr * s * (1 + x * (1 - s)), s = sigmoid(x)
+ *  source  MIL silu */
+MW_API mw_tensor *mw_silu(mw_tensor *x);
+
+/** Which form of gelu. */
+typedef enum mw_gelu_mode {
+    MW_GELU_EXACT,  /* x / 2 * (1 + erf(x / sqrt(2))) */
+    MW_GELU_TANH,   /* x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) */
+    MW_GELU_SIGMOID /* x * sigmoid(1.702 * x) */
+} mw_gelu_mode;
+
+/** r = gelu(x) in the form that `mode` names; arguments as mw_sqrt.
+ *  errors  MW_ERROR_DTYPE, MW_ERROR_ARGUMENT for another mode
+ *  vjp     dx = dr * the derivative of that form
+ *  source  MIL gelu */
+MW_API mw_tensor *mw_gelu(mw_tensor *x, mw_gelu_mode mode);
+
+/** r = min(max(x, alpha), beta).
+ *  x       [..]  F16 or F32
+ *  alpha   lower bound, may be -inf
+ *  beta    upper bound, > alpha, may be inf
+ *  return  [..]  dtype of x
+ *  errors  MW_ERROR_ARGUMENT unless alpha < beta, MW_ERROR_DTYPE
+ *  vjp     dx = dr where alpha <= x <= beta, else 0
+ *  source  MIL clip (its ios17 form asks for alpha < beta) */
+MW_API mw_tensor *mw_clip(mw_tensor *x, float alpha, float beta);
+
+/** r = x in another element type.
+ *  x       [..]  F16, F32, I32, BOOL; from MW_IOS17 on also I8, U8, I16, U16
+ *  dtype   one of the same types; fp32 to fp16 rounds to nearest even, float to integer truncates toward zero,
+ *          anything to BOOL is x != 0
+ *  return  [..]  dtype
+ *  errors  MW_ERROR_DTYPE for other types
+ *  vjp     dx = dr cast back, between float types
+ *  source  MIL cast */
+MW_API mw_tensor *mw_cast(mw_tensor *x, mw_dtype dtype);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,48 @@
+/* Matrix products and the dense layer.
+ *
+ *     mw_tensor *h = mw_relu(mw_dense(x, 256, "fc1"));      // parameters fc1.weight [256, in], fc1.bias [256]
+ *
+ * M, N, K are the extents of one product, I inputs, O outputs. A NULL operand yields NULL (except where NULL is said to
+ * mean none); results live as long as the graph. */
+#ifndef MILLWRIGHT_OP_MATMUL_H
+#define MILLWRIGHT_OP_MATMUL_H
+
+#include <millwright/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** r = x y, a matrix product over the last two axes; the axes before them broadcast.
+ *  x       [.., M, K], or [.., K, M] with transpose_x; rank 1 stands for [1, K]  F16, F32 or I32
+ *  y       [.., K, N], or [.., N, K] with transpose_y; rank 1 stands for [K, 1]  dtype of x
+ *  return  [.., M, N]; the axis that rank 1 added is left out again; sums are kept in fp32 and rounded once
+ *  errors  MW_ERROR_SHAPE if the inner extents differ, the batch axes do not broadcast, a rank-1 operand is to be
+ *          transposed, or an operand is a scalar; MW_ERROR_DTYPE
+ *  vjp     dx = dr y^T, dy = x^T dr
+ *  source  MIL matmul, which follows numpy.matmul */
+MW_API mw_tensor *mw_matmul(mw_tensor *x, mw_tensor *y, bool transpose_x, bool transpose_y);
+
+/** r = x weight^T + bias.
+ *  x       [.., I]  F16, F32 or I32
+ *  weight  [O, I]   dtype of x
+ *  bias    [O]      dtype of x; NULL = none
+ *  return  [.., O]
+ *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE
+ *  vjp     dx = dr weight, dweight = dr^T x, dbias = sum of dr over all axes but the last
+ *  source  MIL linear, whose weight and bias must be constants: with others this is matmul and add */
+MW_API mw_tensor *mw_linear(mw_tensor *x, mw_tensor *weight, mw_tensor *bias);
+
+/** r = x weight^T + bias with new parameters: PyTorch's Linear.
+ *  x       [.., I]  F16 or F32; I must be known
+ *  units   O > 0
+ *  name    the parameters are `name`.weight [O, I] and `name`.bias [O], both uniform in +-1/sqrt(I), dtype of x
+ *  return  [.., O]
+ *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE, MW_ERROR_ARGUMENT for units < 1 or a name that is taken
+ *  vjp     as mw_linear */
+MW_API mw_tensor *mw_dense(mw_tensor *x, int64_t units, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,140 @@
+/* Shape and data movement: elements are moved or repeated, never computed.
+ *
+ *     mw_tensor *flat = mw_reshape(x, MW_SHAPE(0, -1));                    // [N, C, H, W] -> [N, C H W]
+ *     mw_tensor *row = mw_slice_by_index(x, (mw_slice[]){{.begin = 2, .squeeze = true}, {.from_start = true,
+ *                                                                                        .to_end = true}});
+ *
+ * x is of any element type unless said. A NULL operand yields NULL; results live as long as the graph. */
+#ifndef MILLWRIGHT_OP_SHAPE_H
+#define MILLWRIGHT_OP_SHAPE_H
+
+#include <millwright/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the same elements in another shape ---- */
+
+/** r = x.
+ *  vjp     dx = dr
+ *  source  MIL identity */
+MW_API mw_tensor *mw_identity(mw_tensor *x);
+
+/** r = the elements of x in row-major order, in another shape.
+ *  shape   extents; one may be -1 (what remains), 0 copies the extent of x at the same position (only if the ranks are
+ *          equal)
+ *  errors  MW_ERROR_SHAPE if the counts differ, MW_ERROR_ARGUMENT for another negative extent or a second -1
+ *  vjp     dx = reshape(dr, shape of x)
+ *  source  MIL reshape */
+MW_API mw_tensor *mw_reshape(mw_tensor *x, mw_shape shape);
+
+/** r[i] has the extent of x at perm[i].
+ *  perm    every axis of x once; negative counts from the end
+ *  errors  MW_ERROR_ARGUMENT if perm is no permutation
+ *  vjp     dx = transpose(dr, inverse of perm)
+ *  source  MIL transpose */
+MW_API mw_tensor *mw_transpose(mw_tensor *x, mw_axes perm);
+
+/** r = x with axes of extent 1 put in.
+ *  axes    where they stand in the result, in [-rank of r, rank of r), each once; at least one
+ *  errors  MW_ERROR_ARGUMENT, MW_ERROR_SHAPE if the rank exceeds MW_RANK_MAX
+ *  vjp     dx = squeeze(dr, axes)
+ *  source  MIL expand_dims */
+MW_API mw_tensor *mw_expand_dims(mw_tensor *x, mw_axes axes);
+
+/** r = x without axes of extent 1.
+ *  axes    in [-rank, rank), each once; those whose extent is not 1 are left alone; MW_ALL_AXES = every axis of extent
+ * 1 errors  MW_ERROR_ARGUMENT vjp     dx = reshape(dr, shape of x) source  MIL squeeze */
+MW_API mw_tensor *mw_squeeze(mw_tensor *x, mw_axes axes);
+
+/* ---- joining and cutting ---- */
+
+/** r = the values one after the other along axis.
+ *  values  count >= 1 tensors, equal in type, rank and all extents but that of axis
+ *  axis    in [-rank, rank)
+ *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE, MW_ERROR_ARGUMENT
+ *  vjp     dvalues = slices of dr
+ *  source  MIL concat */
+MW_API mw_tensor *mw_concat(mw_tensor *const *values, size_t count, int axis);
+
+/** Cuts x into `count` equal parts along axis.
+ *  count      in [1, 64]; must divide the extent
+ *  out_parts  receives count tensors, all NULL on failure
+ *  return     MW_OK or the error, which is also left on the graph
+ *  vjp        dx = concat(dparts, axis)
+ *  source     MIL split */
+MW_API mw_status mw_split(mw_tensor *x, size_t count, int axis, mw_tensor **out_parts);
+
+/** Cuts x along axis into parts of the given sizes, which must sum to its extent; the rest as mw_split. */
+MW_API mw_status mw_split_sizes(mw_tensor *x, const int64_t *sizes, size_t count, int axis, mw_tensor **out_parts);
+
+/** The part of one axis that a slice takes: Python's x[begin:end:stride]. */
+typedef struct mw_slice {
+    int64_t begin, end; /* negative counts from the end; positions beyond the axis are clamped */
+    int64_t stride;     /* 0 stands for 1; negative walks backwards */
+    bool from_start;    /* begin is left out: the first element (the last one for a negative stride) */
+    bool to_end;        /* end is left out: up to and with the last element (the first for a negative stride) */
+    bool squeeze;       /* take the one element at begin and leave the axis out */
+} mw_slice;
+
+/** r = x[slices].
+ *  slices  one per axis of x
+ *  errors  MW_ERROR_ARGUMENT if end < begin with both >= 0 and a positive stride, or a squeezed begin is outside
+ *  vjp     dx = dr at the positions taken, 0 elsewhere
+ *  source  MIL slice_by_index */
+MW_API mw_tensor *mw_slice_by_index(mw_tensor *x, const mw_slice *slices);
+
+/** r = x from begin, size elements along each axis.
+ *  begin   one per axis; negative counts from the end
+ *  size    one per axis; -1 = up to the end
+ *  errors  MW_ERROR_SHAPE if the part leaves x
+ *  vjp     dx = pad(dr)
+ *  source  MIL slice_by_size */
+MW_API mw_tensor *mw_slice_by_size(mw_tensor *x, const int64_t *begin, const int64_t *size);
+
+/* ---- repeating and filling ---- */
+
+/** r = x repeated reps[i] times along axis i.
+ *  reps    one per axis of x, each >= 1
+ *  errors  MW_ERROR_ARGUMENT
+ *  vjp     dx = sum of dr over the repetitions
+ *  source  MIL tile */
+MW_API mw_tensor *mw_tile(mw_tensor *x, mw_shape reps);
+
+/** What stands in the border that mw_pad adds. */
+typedef enum mw_pad_mode {
+    MW_PAD_CONSTANT, /* `value` */
+    MW_PAD_REFLECT,  /* the elements mirrored at the edge, the edge not repeated; pads below the extent */
+    MW_PAD_REPLICATE /* the edge; pads up to the extent */
+} mw_pad_mode;
+
+/** r = x with a border.
+ *  x       [..]  F16 or F32
+ *  pad     [before, after] for each of the last `axes` axes, in order; each >= 0
+ *  axes    in [1, rank]
+ *  value   of MW_PAD_CONSTANT
+ *  errors  MW_ERROR_ARGUMENT, MW_ERROR_SHAPE, MW_ERROR_DTYPE
+ *  vjp     dx = the middle of dr (constant), plus the border folded back (reflect, replicate)
+ *  source  MIL pad */
+MW_API mw_tensor *mw_pad(mw_tensor *x, const int64_t *pad, int axes, mw_pad_mode mode, float value);
+
+/** r = `value` everywhere.
+ *  dtype   F16, F32, I32 or BOOL
+ *  shape   known extents
+ *  errors  MW_ERROR_DTYPE, MW_ERROR_SHAPE
+ *  source  MIL fill */
+MW_API mw_tensor *mw_fill(mw_graph *graph, mw_dtype dtype, mw_shape shape, double value);
+
+/** r = start, start + step, ... as long as it stays before end.
+ *  dtype   F16, F32 or I32
+ *  step    not 0
+ *  return  [ceil((end - start) / step)], at least 0
+ *  errors  MW_ERROR_ARGUMENT, MW_ERROR_DTYPE
+ *  source  MIL range_1d */
+MW_API mw_tensor *mw_range_1d(mw_graph *graph, mw_dtype dtype, double start, double end, double step);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
