@@ -1,0 +1,224 @@
+/* Reading files, whole or in part, and folders. Writing is in file_write.c. Only regular files are opened: a FIFO or a
+ * device named in a model would block or never end. */
+#include "base/file.h"
+
+#include "base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static mw_status system_error(mw_error *err, const char *what, const char *path)
+{
+    return mw__fail(err, MW_ERROR_FILE, "cannot %s \"%s\": %s", what, path, strerror(errno));
+}
+
+static int open_retrying(int folder, const char *name, int flags)
+{
+    int descriptor;
+    do
+        descriptor = openat(folder, name, flags | O_CLOEXEC);
+    while (descriptor < 0 && errno == EINTR);
+    return descriptor;
+}
+
+/* Takes over the descriptor, which was opened without blocking; closes it if it is not a regular file. */
+static mw_status adopt(mw__file *file, int descriptor, const char *path, mw_error *err)
+{
+    struct stat status;
+    mw_status result = MW_OK;
+    if (fstat(descriptor, &status) != 0)
+        result = system_error(err, "examine", path);
+    else if (!S_ISREG(status.st_mode))
+        result = mw__fail(err, MW_ERROR_FILE, "cannot read \"%s\": it is not a regular file", path);
+    if (result != MW_OK) {
+        close(descriptor);
+        return result;
+    }
+    *file = (mw__file){.descriptor = descriptor, .size = (uint64_t)status.st_size};
+    return MW_OK;
+}
+
+mw_status mw__file_open(mw__file *file, const char *path, mw_error *err)
+{
+    *file = (mw__file){.descriptor = -1};
+    const int descriptor = open_retrying(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0)
+        return system_error(err, "open", path);
+    return adopt(file, descriptor, path, err);
+}
+
+void mw__file_close(mw__file *file)
+{
+    if (file->descriptor >= 0)
+        close(file->descriptor);
+    *file = (mw__file){.descriptor = -1};
+}
+
+mw_status mw__file_read_at(const mw__file *file, uint64_t offset, void *out, size_t size, const char *path,
+                           mw_error *err)
+{
+    if (offset > file->size || size > file->size - offset)
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%s\" is too short: %zu bytes at offset %llu, but it has %llu", path,
+                        size, (unsigned long long)offset, (unsigned long long)file->size);
+    char *at = out;
+    while (size > 0) {
+        const size_t part = size < (size_t)1 << 30 ? size : (size_t)1 << 30; /* macOS takes no more than INT_MAX */
+        const ssize_t got = pread(file->descriptor, at, part, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return system_error(err, "read", path);
+        if (got == 0)
+            return mw__fail(err, MW_ERROR_FORMAT, "\"%s\" became shorter while it was read", path);
+        at += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return MW_OK;
+}
+
+static mw_status read_whole(const mw_allocator *allocator, const mw__file *file, const char *path, size_t limit,
+                            char **out, mw_error *err)
+{
+    if (file->size > limit || file->size >= SIZE_MAX)
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%s\" has %llu bytes, more than the %zu allowed here", path,
+                        (unsigned long long)file->size, limit);
+    char *data = mw__alloc(allocator, (size_t)file->size + 1, 1, err);
+    if (data == NULL)
+        return MW_ERROR_MEMORY;
+    const mw_status status = mw__file_read_at(file, 0, data, (size_t)file->size, path, err);
+    if (status != MW_OK)
+        mw__free(allocator, data);
+    else
+        *out = data;
+    return status;
+}
+
+mw_status mw__file_read(const mw_allocator *allocator, const char *path, size_t limit, char **out, size_t *out_size,
+                        mw_error *err)
+{
+    *out = NULL;
+    *out_size = 0;
+    mw__file file;
+    MW_TRY(mw__file_open(&file, path, err));
+    const mw_status status = read_whole(allocator, &file, path, limit, out, err);
+    if (status == MW_OK)
+        *out_size = (size_t)file.size;
+    mw__file_close(&file);
+    return status;
+}
+
+/* ---- below a folder ---- */
+
+enum { COMPONENT_MAX = 255 };
+
+/* Copies the next component of a relative path; false if there is none that may be followed. */
+static bool next_component(const char **path, char out[COMPONENT_MAX + 1])
+{
+    const size_t length = strcspn(*path, "/");
+    if (length == 0 || length > COMPONENT_MAX)
+        return false;
+    memcpy(out, *path, length);
+    out[length] = '\0';
+    *path += length;
+    *path += **path == '/';
+    return strcmp(out, "..") != 0 && strcmp(out, ".") != 0;
+}
+
+/* Each component is opened relative to the folder before it, so that nothing can be swapped under the walk. */
+mw_status mw__file_open_below(mw__file *file, const char *root, const char *name, mw_error *err)
+{
+    *file = (mw__file){.descriptor = -1};
+    int folder = open_retrying(AT_FDCWD, root, O_RDONLY | O_DIRECTORY);
+    if (folder < 0)
+        return system_error(err, "open the folder", root);
+    const char *rest = name;
+    char component[COMPONENT_MAX + 1];
+    for (;;) {
+        if (!next_component(&rest, component)) {
+            close(folder);
+            return mw__fail(err, MW_ERROR_FILE, "\"%s\" is not a plain path below \"%s\" (relative, without \"..\")",
+                            name, root);
+        }
+        const bool last = *rest == '\0';
+        const int flags = O_RDONLY | O_NOFOLLOW | (last ? O_NONBLOCK | O_NOCTTY : O_DIRECTORY);
+        const int opened = open_retrying(folder, component, flags);
+        const int reason = errno;
+        close(folder);
+        if (opened < 0)
+            return mw__fail(err, MW_ERROR_FILE, "cannot open \"%s\" below \"%s\" (links are not followed): %s", name,
+                            root, strerror(reason));
+        if (last)
+            return adopt(file, opened, name, err);
+        folder = opened;
+    }
+}
+
+/* ---- folders ---- */
+
+mw_status mw__file_make_private_folder(const mw_allocator *allocator, char **out, mw_error *err)
+{
+    *out = NULL;
+    const char *parent = getenv("TMPDIR");
+    if (parent == NULL || parent[0] == '\0')
+        parent = "/tmp";
+    mw__text path;
+    mw__text_init(&path, allocator);
+    mw__text_printf(&path, "%s/millwright-XXXXXX", parent);
+    mw_status status = mw__text_check(&path, err);
+    if (status == MW_OK && mkdtemp(path.data) == NULL)
+        status = system_error(err, "make a folder in", parent);
+    if (status != MW_OK) {
+        mw__text_deinit(&path);
+        return status;
+    }
+    *out = path.data; /* the text's buffer is an ordinary block of the allocator */
+    return MW_OK;
+}
+
+void mw__file_remove_folder(const char *path)
+{
+    const int descriptor = open_retrying(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    DIR *folder = descriptor >= 0 ? fdopendir(descriptor) : NULL;
+    if (folder == NULL) {
+        if (descriptor >= 0)
+            close(descriptor);
+        return;
+    }
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(descriptor, entry->d_name, 0);
+    }
+    closedir(folder);
+    rmdir(path);
+}
+
+mw_status mw__file_make_folders(const char *path, mw_error *err)
+{
+    char prefix[4096];
+    const size_t length = strlen(path);
+    if (length == 0 || length >= sizeof prefix)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "a folder's path has %zu bytes; it must have 1 to %zu", length,
+                        sizeof prefix - 1);
+    for (size_t i = 1; i <= length; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(prefix, path, i);
+        prefix[i] = '\0';
+        /* An existing folder may answer EROFS or EACCES instead of EEXIST: what counts is that it is there. */
+        struct stat status;
+        if (mkdir(prefix, 0777) != 0) {
+            const int reason = errno;
+            if (stat(prefix, &status) == 0 && S_ISDIR(status.st_mode))
+                continue;
+            errno = reason;
+            return system_error(err, "make the folder", prefix);
+        }
+    }
+    return MW_OK;
+}

@@ -1,0 +1,67 @@
+/* Philox 4x32-10 and what is drawn from it. The state is a position, so that a checkpoint keeps three numbers. */
+#include "base/random.h"
+
+#include <math.h>
+
+/* Multipliers and Weyl constants of the paper's table 2. */
+void mw__philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2])
+{
+    uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+    uint32_t k0 = key[0], k1 = key[1];
+    for (int round = 0; round < 10; round++) {
+        const uint64_t left = (uint64_t)0xD2511F53 * c0;
+        const uint64_t right = (uint64_t)0xCD9E8D57 * c2;
+        c0 = (uint32_t)(right >> 32) ^ c1 ^ k0;
+        c2 = (uint32_t)(left >> 32) ^ c3 ^ k1;
+        c1 = (uint32_t)right;
+        c3 = (uint32_t)left;
+        k0 += 0x9E3779B9;
+        k1 += 0xBB67AE85;
+    }
+    out[0] = c0;
+    out[1] = c1;
+    out[2] = c2;
+    out[3] = c3;
+}
+
+uint32_t mw__random_u32(mw__random *random)
+{
+    const uint64_t block = random->position >> 2;
+    const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)random->stream,
+                                 (uint32_t)(random->stream >> 32)};
+    const uint32_t key[2] = {(uint32_t)random->seed, (uint32_t)(random->seed >> 32)};
+    uint32_t words[4];
+    mw__philox(words, counter, key);
+    return words[random->position++ & 3];
+}
+
+uint64_t mw__random_below(mw__random *random, uint64_t bound)
+{
+    const uint64_t refused = (0 - bound) % bound; /* 2^64 mod bound: the rest is a multiple of bound */
+    uint64_t drawn;
+    do {
+        const uint64_t low = mw__random_u32(random);
+        drawn = (uint64_t)mw__random_u32(random) << 32 | low;
+    } while (drawn < refused);
+    return drawn % bound;
+}
+
+float mw__random_uniform(mw__random *random) { return (float)(mw__random_u32(random) >> 8) * 0x1p-24f; }
+
+/* In double, so that the float differs between C libraries only where their last bit lies on a half-way point. */
+float mw__random_normal(mw__random *random)
+{
+    const double radius = ((double)mw__random_u32(random) + 1.0) * 0x1p-32; /* (0, 1] */
+    const double turn = (double)mw__random_u32(random) * 0x1p-32;
+    return (float)(sqrt(-2.0 * log(radius)) * cos(6.283185307179586 * turn));
+}
+
+void mw__random_shuffle(mw__random *random, uint32_t *items, size_t count)
+{
+    for (size_t left = count; left > 1; left--) {
+        const size_t chosen = (size_t)mw__random_below(random, left);
+        const uint32_t item = items[chosen];
+        items[chosen] = items[left - 1];
+        items[left - 1] = item;
+    }
+}
