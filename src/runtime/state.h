@@ -1,0 +1,40 @@
+/* The state set: the named tensors that stay on the device. Step, evaluation and prediction programs are bound to the
+ * same buffers. */
+#ifndef MW__RUNTIME_STATE_H
+#define MW__RUNTIME_STATE_H
+
+#include "base/alloc.h"
+#include <millwright/trainer.h>
+
+typedef struct mw__state_entry {
+    const char *name;   /* "fc1.weight", or "fc1.weight#m" for optimizer state of that parameter */
+    mw_dtype dtype;     /* in the buffer */
+    mw_shape shape;
+    bool is_parameter;
+    void *buffer; /* e5rt buffer object */
+    void *data;   /* its memory */
+    size_t size;  /* bytes of the tensor */
+} mw__state_entry;
+
+typedef struct mw__state_set {
+    const mw_allocator *allocator;
+    mw__state_entry *entries;
+    size_t count;
+} mw__state_set;
+
+/* NULL if there is none. */
+mw__state_entry *mw__state_find(const mw__state_set *set, const char *name);
+
+/* ---- what files and fit need of a trainer ---- */
+mw__state_set *mw__trainer_state(mw_trainer *trainer);
+const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer);
+void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps);
+uint64_t mw__trainer_seed(const mw_trainer *trainer);
+/* Adds to the counters of state bytes that crossed the host boundary. */
+void mw__trainer_count_state(mw_trainer *trainer, size_t bytes_in, size_t bytes_out);
+/* The batch size: first extent of the inputs. */
+int64_t mw__trainer_batch(const mw_trainer *trainer);
+/* Optimizer and its numbers as one line, so that a checkpoint of another optimizer is refused by name. */
+const char *mw__trainer_description(const mw_trainer *trainer);
+
+#endif
