@@ -1,0 +1,93 @@
+#!/bin/sh
+# Installs the packages that are missing for the named groups: build, npm, fashion, check, nightly.
+# usage: tools/setup.sh GROUP...
+set -eu
+
+debian_packages() {
+    case $1 in
+    build) echo gcc libc6-dev cmake ninja-build pkg-config uthash-dev libxxhash-dev zlib1g-dev libopenblas0-pthread ;;
+    npm) command -v npm >/dev/null || echo npm ;;
+    fashion) echo dataset-fashion-mnist ;;
+    check) echo clang clang-format libclang-rt-dev llvm g++ binutils shellcheck git ;;
+    nightly) echo valgrind ;;
+    esac
+}
+
+brew_packages() {
+    case $1 in
+    build) echo cmake ninja pkgconf uthash xxhash ;;
+    npm) command -v npm >/dev/null || echo node ;;
+    check) echo clang-format shellcheck ;;
+    esac
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        echo "This needs root: su -c '$*'" >&2
+        return 1
+    fi
+}
+
+quietly() { # shows what a command printed only if it fails
+    log=$(mktemp)
+    if "$@" >"$log" 2>&1; then
+        rm -f "$log"
+    else
+        cat "$log" >&2
+        rm -f "$log"
+        return 1
+    fi
+}
+
+debian_setup() {
+    missing=
+    for package in "$@"; do
+        case $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true) in
+        installed) ;;
+        *) missing="$missing $package" ;;
+        esac
+    done
+    [ -n "$missing" ] || return 0
+    echo "Installing with apt-get:$missing"
+    quietly as_root apt-get update -q
+    # shellcheck disable=SC2086 # a list of package names
+    quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
+}
+
+brew_setup() {
+    missing=
+    for package in "$@"; do
+        brew list --versions "$package" >/dev/null 2>&1 || missing="$missing $package"
+    done
+    [ -n "$missing" ] || return 0
+    echo "Installing with brew:$missing"
+    # shellcheck disable=SC2086 # a list of package names
+    quietly brew install $missing
+}
+
+packages() { # packages FUNCTION GROUP...
+    list=$1
+    shift
+    for group in "$@"; do
+        "$list" "$group"
+    done
+}
+
+if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
+    # shellcheck disable=SC2046 # a list of package names
+    debian_setup $(packages debian_packages "$@")
+elif command -v brew >/dev/null; then
+    # shellcheck disable=SC2046 # a list of package names
+    brew_setup $(packages brew_packages "$@")
+else
+    for tool in cc cmake ninja; do
+        command -v "$tool" >/dev/null || {
+            echo "Neither apt-get nor brew is here; please install: $(packages debian_packages "$@" | tr '\n' ' ')" >&2
+            exit 1
+        }
+    done
+fi
