@@ -126,7 +126,7 @@ static bool next_component(const char **path, char out[COMPONENT_MAX + 1])
     memcpy(out, *path, length);
     out[length] = '\0';
     *path += length;
-    *path += **path == '/';
+    *path += **path == '/' && (*path)[1] != '\0'; /* a slash at the end is left, and refused as the next */
     return strcmp(out, "..") != 0 && strcmp(out, ".") != 0;
 }
 
