@@ -1,0 +1,61 @@
+#!/bin/sh
+# Installs a build into a fresh folder, moves the folder (it must be relocatable) and uses it as a stranger would:
+# find_package and pkg-config, shared and static. Also looks at SONAME and exported symbols.
+# usage: tools/check_install.sh BUILD_FOLDER
+set -eu
+cd "$(dirname "$0")/.."
+build=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/moved
+
+fail() {
+    echo "install: $*" >&2
+    exit 1
+}
+
+sources=tests/install/smoke.c
+[ ! -f examples/mnist_mlp.c ] || sources="$sources examples/mnist_mlp.c"
+
+cmake --install "$build" --prefix "$work/first" >/dev/null
+mv "$work/first" "$prefix"
+lib=$(dirname "$(find "$prefix" -name 'libmillwright.so' | head -n 1)")
+
+# --- what the shared libraries show ---
+objdump -p "$lib/libmillwright.so" | grep -q 'SONAME *libmillwright\.so\.0$' || fail "the SONAME is not libmillwright.so.0"
+check_symbols() { # check_symbols LIBRARY PATTERN: exports at least one name, and only such names
+    names=$(nm -D --defined-only "$1" | awk '{ print $NF }')
+    [ -n "$names" ] || fail "$(basename "$1") exports nothing"
+    other=$(printf '%s\n' "$names" | grep -vE "$2" || true)
+    [ -z "$other" ] || fail "$(basename "$1") also exports:" "$other"
+}
+check_symbols "$lib/libmillwright.so" '^(mw_[a-z0-9]|ane_e5rt_)'
+[ ! -e "$lib/libmillwright_e5rt.so" ] || check_symbols "$lib/libmillwright_e5rt.so" '^e5rt_'
+
+# --- headers: all of ours, nothing else ---
+(cd include && find . -name '*.h' | LC_ALL=C sort) >"$work/ours"
+(cd "$prefix/include" && find . -type f | LC_ALL=C sort) >"$work/installed"
+cmp -s "$work/ours" "$work/installed" || fail "the installed headers are not those of include/"
+
+# --- find_package ---
+absolute=
+for source in $sources; do absolute="$absolute;$PWD/$source"; done
+cmake -S tests/install/find_package -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DSOURCES="${absolute#;}" >/dev/null
+cmake --build "$work/cmake" >/dev/null
+"$work/cmake/smoke_millwright"
+"$work/cmake/smoke_millwright_static"
+
+# --- pkg-config ---
+PKG_CONFIG_PATH=$lib/pkgconfig
+export PKG_CONFIG_PATH
+for source in $sources; do
+    name=$(basename "$source" .c)
+    # shellcheck disable=SC2046 # pkg-config prints a list of flags
+    ${CC:-cc} -std=c11 "$source" -o "$work/$name" $(pkg-config --cflags --libs millwright)
+    # The static archive by its own name: -lmillwright would choose the shared library beside it.
+    # shellcheck disable=SC2046
+    ${CC:-cc} -std=c11 "$source" -o "$work/${name}_static" $(pkg-config --cflags millwright) "$lib/libmillwright.a" \
+        $(pkg-config --static --libs millwright | tr ' ' '\n' | grep -v '^-lmillwright$')
+done
+LD_LIBRARY_PATH=$lib "$work/smoke"
+"$work/smoke_static"

@@ -1,0 +1,11 @@
+#!/bin/sh
+# Everything that can be said about the text of the project without building it.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+status=0
+tools/c_files.sh | xargs clang-format --dry-run -Werror || status=1
+tools/lint_includes.sh || status=1
+tools/lint_house.sh || status=1
+shellcheck -x run .ci/run tools/*.sh cmake/zig/cc cmake/zig/ar cmake/zig/ranlib || status=1
+[ "$status" -ne 0 ] || echo "lint: nothing to say"
+exit "$status"

@@ -1,0 +1,33 @@
+# The rules of lint_house.sh that look at C: length of files and functions, tabs, trailing blanks.
+function report(text) {
+    print text
+    broken = 1
+}
+
+function finish() {
+    if (lines > 800)
+        report(file ": " lines " lines; split it by subject at 800")
+}
+
+FNR == 1 {
+    finish()
+    file = FILENAME
+    start = 0
+}
+
+{ lines = FNR }
+/\t/ { report(FILENAME ":" FNR ": tab") }
+/[ \t]+$/ { report(FILENAME ":" FNR ": blank at the end of the line") }
+/^[A-Za-z_]/ { name = $0 }
+/^\{/ { start = FNR } # only a function's body opens in the first column
+
+/^\}/ {
+    if (start && FNR - start - 1 > 100)
+        report(FILENAME ":" start ": function of " FNR - start - 1 " lines, at most 100: " substr(name, 1, 70))
+    start = 0
+}
+
+END {
+    finish()
+    exit broken
+}
