@@ -1,0 +1,387 @@
+/* The reverse driver: which operations a gradient passes, in which order, and how cotangents add up. The rules
+ * themselves are in vjp_<family>.c. */
+#include "autograd/vjp.h"
+
+#include <string.h>
+
+/* One operand of the operation or composite that a rule is asked about, and the rule's answer. */
+struct mw__vjp_answer {
+    const char *arg; /* NULL for a composite */
+    size_t index;    /* member of a tuple argument, or input of a composite */
+    mw_tensor *value;
+    bool wants;
+    mw_tensor *dx;
+};
+
+typedef struct answers {
+    struct mw__vjp_answer *items;
+    size_t count, capacity;
+} answers;
+
+typedef struct backward {
+    mw_graph *graph;
+    const mw__block *block;
+    size_t op_count;    /* of the block, before the first gradient operation */
+    size_t value_count; /* of the graph, likewise */
+    bool *depends;      /* by value: it depends on some x */
+    bool *is_stop;      /* by value: gradients end here */
+    bool *reaches;      /* by value: some root depends on it, by a path that gradients pass */
+    mw_tensor **dy;     /* by value: its cotangent so far */
+    answers answers;
+    mw_error *err;
+} backward;
+
+/* ---- what rules ask ---- */
+
+static struct mw__vjp_answer *find_answer(const mw__vjp *vjp, const char *arg, size_t index)
+{
+    const answers *all = (const answers *)vjp->answers;
+    for (size_t i = 0; i < all->count; i++) {
+        struct mw__vjp_answer *answer = &all->items[i];
+        if (answer->index == index && (arg == NULL || strcmp(answer->arg, arg) == 0))
+            return answer;
+    }
+    return NULL;
+}
+
+mw_tensor *mw__vjp_arg(const mw__vjp *vjp, const char *arg) { return mw__arg(vjp->op, arg); }
+
+mw_tensor *mw__vjp_input(const mw__vjp *vjp, size_t index) { return vjp->composite->inputs[index]; }
+
+static bool wants(const struct mw__vjp_answer *answer) { return answer != NULL && answer->wants; }
+
+bool mw__vjp_wants(const mw__vjp *vjp, const char *arg) { return wants(find_answer(vjp, arg, 0)); }
+
+bool mw__vjp_wants_input(const mw__vjp *vjp, size_t index) { return wants(find_answer(vjp, NULL, index)); }
+
+void mw__vjp_set_member(mw__vjp *vjp, const char *arg, size_t member, mw_tensor *dx)
+{
+    struct mw__vjp_answer *answer = find_answer(vjp, arg, member);
+    if (answer != NULL)
+        answer->dx = dx;
+}
+
+void mw__vjp_set(mw__vjp *vjp, const char *arg, mw_tensor *dx) { mw__vjp_set_member(vjp, arg, 0, dx); }
+
+void mw__vjp_set_input(mw__vjp *vjp, size_t index, mw_tensor *dx) { mw__vjp_set_member(vjp, NULL, index, dx); }
+
+/* ---- operands ---- */
+
+static bool is_float(const mw_tensor *value)
+{
+    return value->type->kind == MW__TENSOR && (value->type->dtype == MW_F32 || value->type->dtype == MW_F16);
+}
+
+/* The record that replaces the operations below a value, if it has a gradient of its own. */
+static const mw__composite *own_gradient(const mw_tensor *value)
+{
+    return value->composite != NULL && value->composite->vjp != NULL ? value->composite : NULL;
+}
+
+static mw_status add_answer(backward *b, const char *arg, size_t index, mw_tensor *value)
+{
+    if (value == NULL)
+        return MW_OK; /* nested tuples carry no gradients */
+    answers *all = &b->answers;
+    MW_TRY(mw__grow(b->graph->allocator, &all->items, &all->capacity, all->count + 1, sizeof *all->items, b->err));
+    bool wanted = value->id < b->value_count && b->depends[value->id] && is_float(value);
+    all->items[all->count++] = (struct mw__vjp_answer){.arg = arg, .index = index, .value = value, .wants = wanted};
+    return MW_OK;
+}
+
+static mw_status list_operands(backward *b, const mw__op *op)
+{
+    b->answers.count = 0;
+    for (size_t s = 0; s < op->slot_count; s++)
+        for (size_t i = 0; i < op->slots[s].count; i++)
+            MW_TRY(add_answer(b, op->slots[s].name, i, op->slots[s].operands[i].value));
+    return MW_OK;
+}
+
+static mw_status list_inputs(backward *b, const mw__composite *composite)
+{
+    b->answers.count = 0;
+    for (size_t i = 0; i < composite->input_count; i++)
+        MW_TRY(add_answer(b, NULL, i, composite->inputs[i]));
+    return MW_OK;
+}
+
+/* True if a cotangent of this result goes on to the operands of its producer. */
+static bool passes(const backward *b, const mw_tensor *result)
+{
+    return b->depends[result->id] && !b->is_stop[result->id] && is_float(result);
+}
+
+/* ---- planning: nothing is emitted before every path is known to have a gradient ---- */
+
+static bool any_operand_depends(const backward *b, const mw__op *op)
+{
+    for (size_t s = 0; s < op->slot_count; s++)
+        for (size_t i = 0; i < op->slots[s].count; i++) {
+            const mw_tensor *value = op->slots[s].operands[i].value;
+            if (value != NULL && b->depends[value->id] && is_float(value))
+                return true;
+        }
+    return false;
+}
+
+static bool any_input_depends(const backward *b, const mw__composite *composite)
+{
+    for (size_t i = 0; i < composite->input_count; i++)
+        if (b->depends[composite->inputs[i]->id])
+            return true;
+    return false;
+}
+
+static void mark_dependent(backward *b)
+{
+    for (size_t o = 0; o < b->op_count; o++) {
+        const mw__op *op = b->block->ops[o];
+        bool operands = any_operand_depends(b, op);
+        for (size_t r = 0; r < op->result_count; r++) {
+            const mw_tensor *result = op->results[r];
+            const mw__composite *own = own_gradient(result);
+            bool depends = own != NULL ? any_input_depends(b, own) : operands;
+            if (depends && !b->is_stop[result->id])
+                b->depends[result->id] = true;
+        }
+    }
+}
+
+static mw_status refuse(const backward *b, const mw__op *op)
+{
+    char subject[160];
+    mw_status status = mw__fail(b->err, MW_ERROR_UNSUPPORTED,
+                                "%s has no gradient; use mw_stop_gradient on its input if none should flow",
+                                mw__op_subject(op, subject, sizeof subject));
+    mw__error_subject(b->err, op->kind, op->result_count > 0 ? op->results[0]->name : NULL);
+    return status;
+}
+
+static mw_status mark_operation(backward *b, const mw__op *op)
+{
+    const mw__composite *own = op->result_count == 1 ? own_gradient(op->results[0]) : NULL;
+    bool active = false;
+    for (size_t r = 0; r < op->result_count; r++)
+        active = active || (b->reaches[op->results[r]->id] && passes(b, op->results[r]));
+    if (!active)
+        return MW_OK;
+    if (own == NULL && (op->row == NULL || op->block_count > 0 || mw__vjp_find(op->row->id) == NULL))
+        return any_operand_depends(b, op) ? refuse(b, op) : MW_OK;
+    MW_TRY(own != NULL ? list_inputs(b, own) : list_operands(b, op));
+    for (size_t i = 0; i < b->answers.count; i++)
+        if (b->answers.items[i].wants)
+            b->reaches[b->answers.items[i].value->id] = true;
+    return MW_OK;
+}
+
+static mw_status mark_reaching(backward *b, mw_tensor *const *roots, size_t root_count)
+{
+    for (size_t i = 0; i < root_count; i++)
+        b->reaches[roots[i]->id] = true;
+    for (size_t o = b->op_count; o-- > 0;)
+        MW_TRY(mark_operation(b, b->block->ops[o]));
+    return MW_OK;
+}
+
+/* ---- emitting ---- */
+
+/* Sums a cotangent over what broadcasting repeated. */
+static mw_tensor *unbroadcast(mw_tensor *dx, mw_shape shape)
+{
+    mw_shape from = mw_tensor_shape(dx);
+    if (dx == NULL || mw_shape_equal(from, shape))
+        return dx;
+    mw_axes axes = {0};
+    int lead = from.rank - shape.rank;
+    for (int i = 0; i < from.rank; i++)
+        if (i < lead || (shape.dim[i - lead] == 1 && from.dim[i] != 1))
+            axes.axis[axes.count++] = i;
+    mw_tensor *sum = axes.count == 0 ? dx : mw_reduce_sum(dx, axes, true);
+    return mw_reshape(sum, shape);
+}
+
+static void accumulate(backward *b, const mw_tensor *value, mw_tensor *dx)
+{
+    mw_tensor *term = unbroadcast(dx, value->type->shape);
+    mw_tensor **sum = &b->dy[value->id];
+    *sum = *sum == NULL ? term : mw_add(*sum, term);
+}
+
+static mw_status apply_rule(backward *b, mw__vjp *vjp, mw__vjp_rule *rule)
+{
+    vjp->graph = b->graph;
+    vjp->answers = (struct mw__vjp_answer *)&b->answers;
+    rule(vjp);
+    MW_TRY(mw_graph_check(b->graph, b->err));
+    for (size_t i = 0; i < b->answers.count; i++)
+        if (b->answers.items[i].wants && b->answers.items[i].dx != NULL)
+            accumulate(b, b->answers.items[i].value, b->answers.items[i].dx);
+    return mw_graph_check(b->graph, b->err);
+}
+
+static mw_status through_composite(backward *b, mw_tensor *value)
+{
+    MW_TRY(list_inputs(b, value->composite));
+    mw__vjp vjp = {.composite = value->composite, .y = &value, .dy = &b->dy[value->id], .result_count = 1};
+    return apply_rule(b, &vjp, value->composite->vjp);
+}
+
+static mw_status through_operation(backward *b, const mw__op *op)
+{
+    mw_tensor *dy[MW__RESULT_MAX];
+    bool active = false;
+    for (size_t r = 0; r < op->result_count && r < MW__RESULT_MAX; r++) {
+        dy[r] = passes(b, op->results[r]) ? b->dy[op->results[r]->id] : NULL;
+        active = active || dy[r] != NULL;
+    }
+    if (!active || !any_operand_depends(b, op))
+        return MW_OK;
+    MW_TRY(list_operands(b, op));
+    mw__vjp vjp = {.op = op, .y = op->results, .dy = dy, .result_count = op->result_count};
+    return apply_rule(b, &vjp, mw__vjp_find(op->row->id));
+}
+
+static mw_status sweep(backward *b)
+{
+    for (size_t o = b->op_count; o-- > 0;) {
+        const mw__op *op = b->block->ops[o];
+        mw_tensor *only = op->result_count == 1 ? op->results[0] : NULL;
+        if (only != NULL && own_gradient(only) != NULL) {
+            if (b->dy[only->id] != NULL && passes(b, only))
+                MW_TRY(through_composite(b, only));
+        } else {
+            MW_TRY(through_operation(b, op));
+        }
+    }
+    return MW_OK;
+}
+
+static mw_status seed(backward *b, mw_tensor *const *roots, mw_tensor *const *seeds, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        mw_tensor *given = seeds != NULL ? seeds[i] : NULL;
+        mw_tensor *root = roots[i];
+        if (!b->depends[root->id])
+            continue;
+        accumulate(b, root, given != NULL ? given : mw_fill(b->graph, root->type->dtype, root->type->shape, 1.0));
+    }
+    return mw_graph_check(b->graph, b->err);
+}
+
+/* ---- the public calls ---- */
+
+static mw_status check_tensor(const mw_graph *graph, const mw_tensor *value, const char *what, size_t index,
+                              mw_error *err)
+{
+    if (value == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: %s %zu is NULL", what, index);
+    if (value->graph != graph)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: %s %zu belongs to another graph", what, index);
+    if (!is_float(value))
+        return mw__fail(err, MW_ERROR_DTYPE, "gradient: %s \"%s\" has type %s; only fp16 and fp32 have gradients", what,
+                        mw_tensor_name(value), mw_dtype_name(mw_tensor_dtype(value)));
+    return MW_OK;
+}
+
+static mw_status check_seed(const mw_tensor *root, const mw_tensor *given, mw_error *err)
+{
+    char has[64], wanted[64];
+    mw_shape shape = mw_tensor_shape(root);
+    if (given == NULL && mw_shape_count(shape) == 1)
+        return MW_OK;
+    if (given == NULL)
+        return mw__fail(err, MW_ERROR_SHAPE,
+                        "gradient: \"%s\" has shape %s, not a scalar; reduce it (mw_reduce_mean) or give a seed",
+                        mw_tensor_name(root), mw__shape_print(shape, has, sizeof has));
+    if (!mw_shape_equal(mw_tensor_shape(given), shape) || mw_tensor_dtype(given) != mw_tensor_dtype(root))
+        return mw__fail(err, MW_ERROR_SHAPE, "gradient: a seed is %s %s for a root of %s %s",
+                        mw_dtype_name(mw_tensor_dtype(given)), mw__shape_print(mw_tensor_shape(given), has, sizeof has),
+                        mw_dtype_name(mw_tensor_dtype(root)), mw__shape_print(shape, wanted, sizeof wanted));
+    return MW_OK;
+}
+
+static mw_status check_all(const mw_graph *graph, mw_tensor *const *roots, mw_tensor *const *seeds, size_t root_count,
+                           mw_tensor *const *x, size_t count, mw_error *err)
+{
+    MW_TRY(mw_graph_check(graph, err));
+    for (size_t i = 0; i < root_count; i++) {
+        MW_TRY(check_tensor(graph, roots[i], "root", i, err));
+        MW_TRY(check_seed(roots[i], seeds != NULL ? seeds[i] : NULL, err));
+    }
+    for (size_t i = 0; i < count; i++)
+        MW_TRY(check_tensor(graph, x[i], "variable", i, err));
+    return MW_OK;
+}
+
+static mw_status differentiate(backward *b, mw_tensor *const *roots, mw_tensor *const *seeds, size_t root_count,
+                               mw_tensor *const *x, size_t count, mw_tensor **out_dx)
+{
+    for (size_t i = 0; i < count; i++)
+        b->depends[x[i]->id] = true;
+    mark_dependent(b);
+    MW_TRY(mark_reaching(b, roots, root_count));
+    MW_TRY(seed(b, roots, seeds, root_count));
+    MW_TRY(sweep(b));
+    for (size_t i = 0; i < count; i++) {
+        mw_tensor *dx = b->dy[x[i]->id];
+        out_dx[i] = dx != NULL ? dx : mw_fill(b->graph, x[i]->type->dtype, x[i]->type->shape, 0.0);
+    }
+    return mw_graph_check(b->graph, b->err);
+}
+
+static mw_status run(mw_graph *graph, mw_tensor *const *roots, mw_tensor *const *seeds, size_t root_count,
+                     mw_tensor *const *stops, size_t stop_count, mw_tensor *const *x, size_t count, mw_tensor **out_dx,
+                     mw_error *err)
+{
+    const mw_allocator *allocator = graph->allocator;
+    size_t values = graph->value_count;
+    backward b = {
+        .graph = graph, .block = graph->block, .op_count = graph->block->op_count, .value_count = values, .err = err};
+    b.depends = mw__alloc(allocator, values, sizeof *b.depends, err);
+    b.reaches = mw__alloc(allocator, values, sizeof *b.reaches, err);
+    b.dy = mw__alloc(allocator, values, sizeof *b.dy, err);
+    b.is_stop = mw__alloc(allocator, values, sizeof *b.is_stop, err);
+    mw_status status = MW_ERROR_MEMORY;
+    if (b.depends != NULL && b.reaches != NULL && b.dy != NULL && b.is_stop != NULL) {
+        for (size_t i = 0; i < values; i++)
+            b.is_stop[i] = graph->values[i]->stop_gradient;
+        for (size_t i = 0; i < stop_count; i++)
+            if (stops[i] != NULL && stops[i]->graph == graph)
+                b.is_stop[stops[i]->id] = true;
+        status = differentiate(&b, roots, seeds, root_count, x, count, out_dx);
+    }
+    mw__free(allocator, b.answers.items);
+    mw__free(allocator, b.is_stop);
+    mw__free(allocator, b.dy);
+    mw__free(allocator, b.reaches);
+    mw__free(allocator, b.depends);
+    return status;
+}
+
+mw_status mw_backward(mw_tensor *const *roots, mw_tensor *const *seeds, size_t root_count, mw_tensor *const *stops,
+                      size_t stop_count, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err)
+{
+    mw_error local = {0};
+    err = err != NULL ? err : &local;
+    for (size_t i = 0; out_dx != NULL && i < count; i++)
+        out_dx[i] = NULL;
+    if (err->status != MW_OK)
+        return err->status;
+    if (roots == NULL || root_count == 0 || x == NULL || out_dx == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: roots, variables and results must be given");
+    if (roots[0] == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: root 0 is NULL; mw_graph_check tells what failed before");
+    mw_graph *graph = roots[0]->graph;
+    mw_status status = check_all(graph, roots, seeds, root_count, x, count, err);
+    if (status == MW_OK)
+        status = run(graph, roots, seeds, root_count, stops, stop_count, x, count, out_dx, err);
+    for (size_t i = 0; status != MW_OK && i < count; i++)
+        out_dx[i] = NULL;
+    return status;
+}
+
+mw_status mw_grad(mw_tensor *loss, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err)
+{
+    return mw_backward(&loss, NULL, 1, NULL, 0, x, count, out_dx, err);
+}

@@ -1,0 +1,37 @@
+/* Optimizers as operations: what the trainer builds the update from. */
+#ifndef MW__AUTOGRAD_OPTIMIZER_H
+#define MW__AUTOGRAD_OPTIMIZER_H
+
+#include "base/error.h"
+#include <millwright/optimizer.h>
+
+#define MW__OPTIMIZER_SCALARS 4
+#define MW__OPTIMIZER_STATES  2
+
+/* What the host feeds at each step: rank-0 tensors of the parameters' type, in the order of the rows. */
+typedef struct mw__optimizer_scalars {
+    mw_tensor *scalar[MW__OPTIMIZER_SCALARS];
+    double loss_scale; /* the gradients are multiplied by it */
+} mw__optimizer_scalars;
+
+/* Every number in its range; the message names the field. */
+mw_status mw__optimizer_check(const mw_optimizer *optimizer, mw_error *err);
+
+/* Replaces an epsilon of 0 by the default of the device's arithmetic (fp16 on the ANE mask). */
+void mw__optimizer_for_device(mw_optimizer *optimizer, uint64_t mask);
+
+/* State tensors per parameter, each with the parameter's shape and type, starting at 0: "m" and "v", "momentum". */
+size_t mw__optimizer_state_count(const mw_optimizer *optimizer);
+const char *mw__optimizer_state_name(const mw_optimizer *optimizer, size_t index);
+
+/* Scalars of a step. `step` counts from 1. */
+size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer);
+const char *mw__optimizer_scalar_name(const mw_optimizer *optimizer, size_t index);
+double mw__optimizer_scalar_value(const mw_optimizer *optimizer, size_t index, double learning_rate, int64_t step);
+
+/* (p, gradient, state) -> (p', state'). */
+mw_status mw__optimizer_apply(const mw_optimizer *optimizer, mw_graph *graph, const mw__optimizer_scalars *scalars,
+                              mw_tensor *p, mw_tensor *gradient, mw_tensor *const *state, size_t state_count,
+                              mw_tensor **out_p, mw_tensor **out_state, mw_error *err);
+
+#endif

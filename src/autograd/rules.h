@@ -1,0 +1,33 @@
+/* The rules by name, for their definitions, and what several families share. */
+#ifndef MW__AUTOGRAD_RULES_H
+#define MW__AUTOGRAD_RULES_H
+
+#include "autograd/vjp.h"
+
+#define MW_EXPAND(id, function)
+#define MW_ARG(id, arg, kind, type, fallback)
+#define MW_END(id)
+#define MW_OP(id, name, since, shape, vjp, kernel) mw__vjp_rule mw__vjp_##vjp;
+#include "graph/ops/all.def"
+#undef MW_OP
+#undef MW_END
+#undef MW_ARG
+#undef MW_EXPAND
+
+/* A scalar of the element type of x. */
+mw_tensor *mw__scalar_like(mw_tensor *x, double value);
+
+/* cond ? a : 0. */
+mw_tensor *mw__where(mw_tensor *cond, mw_tensor *a);
+
+/* x repeated to `shape`, which it broadcasts to. */
+mw_tensor *mw__broadcast_to(mw_tensor *x, mw_shape shape);
+
+/* The adjoint of taking elements along one axis: result[.., i, ..] = sum of y[.., j, ..] over j with indices[j] == i.
+ *  y        [A, J, B] seen as rank 3
+ *  indices  J integers in all; others than 0 .. extent - 1 are left out
+ *  return   [A, extent, B] as `shape`, whose extent at the axis is `extent` */
+mw_tensor *mw__scatter_add(mw_tensor *y, mw_tensor *indices, int64_t extent, int64_t batch, int64_t outer,
+                           int64_t inner, mw_shape shape);
+
+#endif

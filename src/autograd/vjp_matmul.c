@@ -1,0 +1,56 @@
+/* VJPs of matrix products. Batch extents that were repeated are summed by the driver. */
+#include "autograd/rules.h"
+
+/* With X, Y the operands after their transposes and Z = X Y: dX = dZ Y^T, dY = X^T dZ. A transposed operand gets the
+ * transposed formula, so that no transpose is emitted. All have rank 2 or more here. */
+static mw_tensor *dx_of(mw_tensor *y, mw_tensor *dz, bool tx, bool ty)
+{
+    return tx ? mw_matmul(y, dz, ty, true) : mw_matmul(dz, y, false, !ty);
+}
+
+static mw_tensor *dy_of(mw_tensor *x, mw_tensor *dz, bool tx, bool ty)
+{
+    return ty ? mw_matmul(dz, x, true, tx) : mw_matmul(x, dz, !tx, false);
+}
+
+/* Rank-1 x is a row [1, K], rank-1 y a column [K, 1]; their axes of dz were dropped and come back. */
+void mw__vjp_matmul(mw__vjp *vjp)
+{
+    mw_tensor *x = mw__vjp_arg(vjp, "x"), *y = mw__vjp_arg(vjp, "y"), *dz = vjp->dy[0];
+    bool tx = false, ty = false;
+    mw__arg_bool(vjp->op, "transpose_x", &tx);
+    mw__arg_bool(vjp->op, "transpose_y", &ty);
+    bool row = mw_tensor_shape(x).rank == 1, column = mw_tensor_shape(y).rank == 1;
+    mw_shape y_shape = mw_tensor_shape(y);
+    if (column) {
+        y = mw_expand_dims(y, MW_AXES(1));
+        dz = mw_expand_dims(dz, MW_AXES(-1));
+    }
+    if (row) {
+        x = mw_expand_dims(x, MW_AXES(0));
+        dz = mw_expand_dims(dz, MW_AXES(-2));
+    }
+    if (mw__vjp_wants(vjp, "x"))
+        mw__vjp_set(vjp, "x", dx_of(y, dz, tx, ty));
+    if (mw__vjp_wants(vjp, "y")) {
+        mw_tensor *dy = dy_of(x, dz, tx, ty);
+        mw__vjp_set(vjp, "y",
+                    column && mw_tensor_shape(dy).rank == 2 ? mw_reshape(dy, y_shape)
+                    : column                                ? mw_squeeze(dy, MW_AXES(-1))
+                                                            : dy);
+    }
+}
+
+/* z = x W^T + b over rows: dx = dz W, dW = dz^T x, db = sum of the rows of dz */
+void mw__vjp_linear(mw__vjp *vjp)
+{
+    mw_tensor *x = mw__vjp_arg(vjp, "x"), *weight = mw__vjp_arg(vjp, "weight"), *dz = vjp->dy[0];
+    mw_shape in = mw_tensor_shape(weight);
+    if (mw__vjp_wants(vjp, "x"))
+        mw__vjp_set(vjp, "x", mw_matmul(dz, weight, false, false));
+    mw_tensor *rows = mw_reshape(dz, MW_SHAPE(-1, in.dim[0]));
+    if (mw__vjp_wants(vjp, "weight"))
+        mw__vjp_set(vjp, "weight", mw_matmul(rows, mw_reshape(x, MW_SHAPE(-1, in.dim[1])), true, false));
+    if (mw__vjp_wants(vjp, "bias"))
+        mw__vjp_set(vjp, "bias", mw_reduce_sum(rows, MW_AXES(0), false));
+}

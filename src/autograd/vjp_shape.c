@@ -1,0 +1,228 @@
+/* VJPs of data movement: each element's cotangent goes back to where the element came from. */
+#include "autograd/rules.h"
+
+#include <string.h>
+
+static mw_shape shape_of(const mw__vjp *vjp) { return mw_tensor_shape(mw__vjp_arg(vjp, "x")); }
+
+void mw__vjp_identity(mw__vjp *vjp) { mw__vjp_set(vjp, "x", vjp->dy[0]); }
+
+void mw__vjp_reshape(mw__vjp *vjp) { mw__vjp_set(vjp, "x", mw_reshape(vjp->dy[0], shape_of(vjp))); }
+
+void mw__vjp_expand_dims(mw__vjp *vjp) { mw__vjp_reshape(vjp); }
+
+void mw__vjp_squeeze(mw__vjp *vjp) { mw__vjp_reshape(vjp); }
+
+/* by the inverse permutation */
+void mw__vjp_transpose(mw__vjp *vjp)
+{
+    int64_t perm[MW_RANK_MAX];
+    size_t rank = 0;
+    mw__arg_ints(vjp->op, "perm", perm, MW_RANK_MAX, &rank);
+    mw_axes inverse = {.count = (int)rank};
+    for (size_t i = 0; i < rank; i++)
+        inverse.axis[perm[i] < 0 ? perm[i] + (int64_t)rank : perm[i]] = (int)i;
+    mw__vjp_set(vjp, "x", mw_transpose(vjp->dy[0], inverse));
+}
+
+static int axis_of(const mw__vjp *vjp, int rank)
+{
+    int64_t axis = 0;
+    mw__arg_int(vjp->op, "axis", &axis);
+    return (int)(axis < 0 ? axis + rank : axis);
+}
+
+/* Part `index` of dy: consecutive, or every count-th slice when interleaved. */
+static mw_tensor *concat_part(const mw__vjp *vjp, int axis, int64_t begin, int64_t extent, int64_t stride)
+{
+    mw_shape shape = mw_tensor_shape(vjp->dy[0]);
+    mw_slice slices[MW_RANK_MAX] = {0};
+    for (int i = 0; i < shape.rank; i++)
+        slices[i] = (mw_slice){.end = shape.dim[i], .stride = 1};
+    slices[axis] = (mw_slice){.begin = begin, .end = begin + (extent - 1) * stride + 1, .stride = stride};
+    return mw_slice_by_index(vjp->dy[0], slices);
+}
+
+void mw__vjp_concat(mw__vjp *vjp)
+{
+    const mw__operand *values;
+    size_t count = mw__arg_values(vjp->op, "values", &values);
+    int axis = axis_of(vjp, mw_tensor_shape(vjp->dy[0]).rank);
+    bool interleave = false;
+    mw__arg_bool(vjp->op, "interleave", &interleave);
+    int64_t begin = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t extent = values[i].value->type->shape.dim[axis];
+        if (extent > 0)
+            mw__vjp_set_member(vjp, "values", i,
+                               concat_part(vjp, axis, begin, extent, interleave ? (int64_t)count : 1));
+        begin += interleave ? 1 : extent;
+    }
+}
+
+/* Parts without a cotangent are zero. */
+void mw__vjp_split(mw__vjp *vjp)
+{
+    mw_tensor *parts[MW__RESULT_MAX];
+    for (size_t i = 0; i < vjp->result_count; i++) {
+        const mw_tensor *y = vjp->y[i];
+        parts[i] = vjp->dy[i] != NULL ? vjp->dy[i] : mw_fill(vjp->graph, mw_tensor_dtype(y), mw_tensor_shape(y), 0.0);
+    }
+    mw__vjp_set(vjp, "x", mw_concat(parts, vjp->result_count, axis_of(vjp, shape_of(vjp).rank)));
+}
+
+void mw__vjp_slice_by_size(mw__vjp *vjp)
+{
+    mw_shape in = shape_of(vjp), out = mw_tensor_shape(vjp->dy[0]);
+    int64_t begin[MW_RANK_MAX] = {0}, pad[2 * MW_RANK_MAX];
+    size_t count = 0;
+    mw__arg_ints(vjp->op, "begin", begin, MW_RANK_MAX, &count);
+    for (int i = 0; i < in.rank; i++) {
+        pad[2 * i] = begin[i] < 0 ? begin[i] + in.dim[i] : begin[i];
+        pad[2 * i + 1] = in.dim[i] - out.dim[i] - pad[2 * i];
+    }
+    mw__vjp_set(vjp, "x", mw_pad(vjp->dy[0], pad, in.rank, MW_PAD_CONSTANT, 0.0f));
+}
+
+/* Replaces one axis of `y` by its adjoint under y[j] = x[source[j]]. */
+static mw_tensor *unmap_axis(mw_tensor *y, int axis, const int32_t *source, int64_t count, int64_t extent)
+{
+    mw_shape shape = mw_tensor_shape(y);
+    int64_t outer = 1, inner = 1;
+    for (int i = 0; i < axis; i++)
+        outer *= shape.dim[i];
+    for (int i = axis + 1; i < shape.rank; i++)
+        inner *= shape.dim[i];
+    shape.dim[axis] = extent;
+    mw_tensor *indices = mw_constant(mw_tensor_graph(y), MW_I32, MW_SHAPE(count), source);
+    return mw__scatter_add(y, indices, extent, 1, outer, inner, shape);
+}
+
+/* One axis of slice_by_index, bounds resolved: elements begin, begin + stride, .. (`count` of them). */
+typedef struct axis_slice {
+    int64_t begin, stride, count;
+} axis_slice;
+
+static bool mask_at(const mw__vjp *vjp, const char *arg, int axis)
+{
+    bool mask[MW_RANK_MAX];
+    size_t count = 0;
+    return mw__arg_bools(vjp->op, arg, mask, MW_RANK_MAX, &count) && (size_t)axis < count && mask[axis];
+}
+
+/* The forward rule has checked the bounds; y has them as extents, but for squeezed axes. */
+static axis_slice slice_of_axis(const mw__vjp *vjp, int axis, int64_t extent, int64_t out_extent)
+{
+    int64_t begin[MW_RANK_MAX] = {0}, stride[MW_RANK_MAX] = {0};
+    size_t count = 0;
+    mw__arg_ints(vjp->op, "begin", begin, MW_RANK_MAX, &count);
+    if (!mw__arg_ints(vjp->op, "stride", stride, MW_RANK_MAX, &count))
+        for (int i = 0; i < MW_RANK_MAX; i++)
+            stride[i] = 1;
+    bool squeezed = mask_at(vjp, "squeeze_mask", axis);
+    axis_slice slice = {begin[axis], squeezed ? 1 : stride[axis], squeezed ? 1 : out_extent};
+    if (!squeezed && mask_at(vjp, "begin_mask", axis))
+        slice.begin = slice.stride > 0 ? 0 : extent - 1;
+    else if (slice.begin < 0)
+        slice.begin += extent;
+    if (slice.begin >= extent)
+        slice.begin = slice.stride > 0 ? extent : extent - 1;
+    else if (slice.begin < 0) /* as Python clamps it */
+        slice.begin = 0;
+    return slice;
+}
+
+static mw_tensor *unslice_axis(mw_tensor *y, int axis, axis_slice slice, int64_t extent)
+{
+    if (slice.stride == 1) {
+        int64_t pad[2 * MW_RANK_MAX] = {0};
+        int rank = mw_tensor_shape(y).rank;
+        pad[2 * axis] = slice.begin;
+        pad[2 * axis + 1] = extent - slice.begin - slice.count;
+        return pad[2 * axis] == 0 && pad[2 * axis + 1] == 0 ? y : mw_pad(y, pad, rank, MW_PAD_CONSTANT, 0.0f);
+    }
+    mw_graph *graph = mw_tensor_graph(y);
+    mw_error err = {0};
+    int32_t *source = mw__arena_alloc(&graph->arena, (size_t)slice.count, sizeof *source, &err);
+    if (source == NULL)
+        return mw__graph_fail(graph, err.status, "%s", err.message);
+    for (int64_t j = 0; j < slice.count; j++)
+        source[j] = (int32_t)(slice.begin + j * slice.stride);
+    return unmap_axis(y, axis, source, slice.count, extent);
+}
+
+void mw__vjp_slice_by_index(mw__vjp *vjp)
+{
+    mw_shape in = shape_of(vjp), out = mw_tensor_shape(vjp->dy[0]), full = in;
+    for (int i = 0, o = 0; i < in.rank; i++)
+        full.dim[i] = mask_at(vjp, "squeeze_mask", i) ? 1 : out.dim[o++];
+    mw_tensor *dx = mw_reshape(vjp->dy[0], full);
+    for (int i = 0; i < in.rank; i++)
+        dx = unslice_axis(dx, i, slice_of_axis(vjp, i, in.dim[i], full.dim[i]), in.dim[i]);
+    mw__vjp_set(vjp, "x", dx);
+}
+
+/* Sums the repetitions, one axis at a time: [outer, reps, extent, inner] -> [outer, extent, inner]. */
+void mw__vjp_tile(mw__vjp *vjp)
+{
+    mw_shape in = shape_of(vjp);
+    mw_tensor *dx = vjp->dy[0];
+    for (int i = 0; i < in.rank; i++) {
+        mw_shape now = mw_tensor_shape(dx);
+        if (now.dim[i] == in.dim[i] || in.dim[i] == 0)
+            continue;
+        int64_t outer = 1, inner = 1;
+        for (int k = 0; k < in.rank; k++)
+            *(k < i ? &outer : &inner) *= k == i ? 1 : now.dim[k];
+        mw_tensor *parts = mw_reshape(dx, MW_SHAPE(outer, now.dim[i] / in.dim[i], in.dim[i], inner));
+        now.dim[i] = in.dim[i];
+        dx = mw_reshape(mw_reduce_sum(parts, MW_AXES(1), false), now);
+    }
+    mw__vjp_set(vjp, "x", dx);
+}
+
+/* Where output j of a padded axis comes from, -1 for the constant. */
+static int32_t pad_source(int64_t j, int64_t before, int64_t extent, bool reflect)
+{
+    int64_t i = j - before;
+    if (i >= 0 && i < extent)
+        return (int32_t)i;
+    if (reflect)
+        return (int32_t)(i < 0 ? -i : 2 * (extent - 1) - i);
+    return (int32_t)(i < 0 ? 0 : extent - 1);
+}
+
+static mw_tensor *unpad_axis(mw_tensor *y, int axis, int64_t before, int64_t extent, bool reflect)
+{
+    mw_graph *graph = mw_tensor_graph(y);
+    int64_t count = mw_tensor_shape(y).dim[axis];
+    if (count == extent)
+        return y;
+    mw_error err = {0};
+    int32_t *source = mw__arena_alloc(&graph->arena, (size_t)count, sizeof *source, &err);
+    if (source == NULL)
+        return mw__graph_fail(graph, err.status, "%s", err.message);
+    for (int64_t j = 0; j < count; j++)
+        source[j] = pad_source(j, before, extent, reflect);
+    return unmap_axis(y, axis, source, count, extent);
+}
+
+/* `pad` names [before, after] of the last axes in order. */
+void mw__vjp_pad(mw__vjp *vjp)
+{
+    mw_shape in = shape_of(vjp);
+    int64_t pad[2 * MW_RANK_MAX] = {0}, begin[MW_RANK_MAX] = {0};
+    size_t count = 0;
+    mw__arg_ints(vjp->op, "pad", pad, 2 * MW_RANK_MAX, &count);
+    int first = in.rank - (int)(count / 2);
+    for (int i = first; i < in.rank; i++)
+        begin[i] = pad[2 * (i - first)];
+    const char *mode = mw__arg_string(vjp->op, "mode");
+    mw_tensor *dx = vjp->dy[0];
+    if (mode == NULL || strcmp(mode, "constant") == 0)
+        dx = mw_slice_by_size(dx, begin, in.dim);
+    else
+        for (int i = 0; i < in.rank; i++)
+            dx = unpad_axis(dx, i, begin[i], in.dim[i], strcmp(mode, "reflect") == 0);
+    mw__vjp_set(vjp, "x", dx);
+}

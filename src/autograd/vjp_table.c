@@ -1,0 +1,21 @@
+/* The VJP column of the operation table. NONE is the word for operations without a gradient: integer or boolean
+ * results, or no float operand. A missing rule is a link error that names it. */
+#include "autograd/vjp.h"
+
+#define MW_EXPAND(id, function)
+#define MW_ARG(id, arg, kind, type, fallback)
+#define MW_END(id)
+
+#define mw__vjp_NONE                               mw__vjp_never_defined
+#define MW_OP(id, name, since, shape, vjp, kernel) mw__vjp_rule mw__vjp_##vjp;
+#include "graph/ops/all.def"
+#undef MW_OP
+#undef mw__vjp_NONE
+
+#define mw__vjp_NONE                               NULL
+#define MW_OP(id, name, since, shape, vjp, kernel) [MW__OP_##id] = mw__vjp_##vjp,
+static mw__vjp_rule *const rules[MW__OP_COUNT] = {
+#include "graph/ops/all.def"
+};
+
+mw__vjp_rule *mw__vjp_find(mw__op_id id) { return rules[id]; }
