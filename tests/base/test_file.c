@@ -293,6 +293,7 @@ static void test_failed_call_leaves_the_old_file_and_no_temporary(void)
 {
     for (int durable = 0; durable < 2; durable++) {
         bool reached_end = false;
+        int failed_in_place = 0;
         for (int n = 0; !reached_end; n++) {
             REQUIRE(n < 100);
             put("target", "old");
@@ -306,10 +307,12 @@ static void test_failed_call_leaves_the_old_file_and_no_temporary(void)
             /* After the rename only the fsync of the folder can fail. Nothing hangs on closing the folder. */
             CHECK(holds("target", plan.renamed ? "new content" : "old"));
             CHECK(status != MW_OK || plan.renamed);
+            failed_in_place += status != MW_OK && plan.renamed;
             CHECK(status == MW_OK || strstr(err.message, strerror(EIO)) != NULL);
             CHECK_INT(count_files(), 1);
             CHECK_INT(failing.live, 0);
         }
+        CHECK_INT(failed_in_place, durable);
     }
 }
 

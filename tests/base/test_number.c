@@ -78,6 +78,19 @@ static void test_random_floats_print_and_read_back(void)
     }
 }
 
+/* Fifteen digits whose nearest double is a half-way point of float although they are not: rounding that double again
+ * would go to even, wherever the digits lie. About one text in ten is such a trap. */
+static void test_short_decimals_beside_half_way_points_of_float_round_once(void)
+{
+    mw__random random = {.seed = 5};
+    for (int i = 0; i < 20000; i++) {
+        const double low = ldexp((double)(0x800000 + mw__random_below(&random, 0x800000)), (int)(i % 60) - 40);
+        char text[64];
+        snprintf(text, sizeof text, "%.14e", (low + (double)nextafterf((float)low, INFINITY)) / 2);
+        check_against_library(text);
+    }
+}
+
 /* Exact text of a double, and of that plus or minus less than anything that a double could tell. */
 static void test_half_way_points_of_fp16_round_once(void)
 {
@@ -344,6 +357,7 @@ int main(void)
 {
     RUN(test_random_decimals_agree_with_the_c_library);
     RUN(test_random_floats_print_and_read_back);
+    RUN(test_short_decimals_beside_half_way_points_of_float_round_once);
     RUN(test_half_way_points_of_fp16_round_once);
     RUN(test_double_rounding_traps);
     RUN(test_half_way_points_of_double_round_once);
