@@ -1,0 +1,192 @@
+/* Reads and writes entries of weight files. Knows nothing of MIL text. */
+#include "mil/blob.h"
+#include "base/checked.h"
+#include <inttypes.h>
+#include <string.h>
+
+enum { BLOB_ALIGNMENT = 64, BLOB_ENTRY = 64, BLOB_VERSION = 2, BLOB_CHUNK = 4096 };
+#define BLOB_SENTINEL 0xDEADBEEFu
+
+uint32_t mw__blob_code(mw_dtype dtype)
+{
+    static const uint8_t codes[MW_DTYPE_COUNT] = {
+        [MW_F16] = 1, [MW_F32] = 2,  [MW_U8] = 3,   [MW_I8] = 4,        [MW_BF16] = 5,   [MW_I16] = 6,
+        [MW_U16] = 7, [MW_I4] = 8,   [MW_U1] = 9,   [MW_U2] = 10,       [MW_U4] = 11,    [MW_U3] = 12,
+        [MW_U6] = 13, [MW_I32] = 14, [MW_U32] = 15, [MW_F8E4M3FN] = 16, [MW_F8E5M2] = 17};
+    return (int)dtype > 0 && dtype < MW_DTYPE_COUNT ? codes[dtype] : 0;
+}
+
+/* ---- little-endian numbers ---- */
+
+static uint64_t get(const unsigned char *bytes, size_t size)
+{
+    uint64_t value = 0;
+    for (size_t i = size; i-- > 0;)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+static void put(unsigned char *bytes, size_t size, uint64_t value)
+{
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)(value >> (8 * i));
+}
+
+/* ---- reading ---- */
+
+static mw_status check_header(const mw__file *file, const char *path, mw_error *err)
+{
+    unsigned char header[8];
+    MW_TRY(mw__file_read_at(file, 0, header, sizeof header, path, err));
+    if (get(header + 4, 4) != BLOB_VERSION)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: weight file of version %" PRIu64 ", only version %d is read",
+                        path, get(header + 4, 4), BLOB_VERSION);
+    return MW_OK;
+}
+
+static uint64_t unused_bits(const mw__type *type, size_t bytes)
+{
+    const uint64_t bits = (uint64_t)mw_shape_count(type->shape) * (uint64_t)mw_dtype_bits(type->dtype);
+    return (uint64_t)bytes * 8 - bits;
+}
+
+/* Checks an entry against the type that the text declares; *out_data is where its bytes are. */
+static mw_status check_entry(const unsigned char *entry, const mw__payload *payload, const char *path,
+                             uint64_t file_size, uint64_t *out_data, mw_error *err)
+{
+    const mw__type *type = payload->type;
+    const uint64_t offset = payload->blob_offset, size = get(entry + 8, 8), data = get(entry + 16, 8);
+    size_t wanted;
+    if (get(entry, 4) != BLOB_SENTINEL)
+        return mw__fail(err, MW_ERROR_FORMAT, "%s: no entry at offset %" PRIu64 " (its sentinel is missing)", path,
+                        offset);
+    if (mw__blob_code(type->dtype) == 0 || get(entry + 4, 4) != mw__blob_code(type->dtype))
+        return mw__fail(err, MW_ERROR_DTYPE,
+                        "%s: the entry at offset %" PRIu64 " has type code %" PRIu64 ", the text says %s", path, offset,
+                        get(entry + 4, 4), mw_dtype_name(type->dtype));
+    if (!mw__type_bytes(type, &wanted) || size != wanted)
+        return mw__fail(err, MW_ERROR_SHAPE,
+                        "%s: the entry at offset %" PRIu64 " has %" PRIu64 " bytes, its type another number", path,
+                        offset, size);
+    if (mw_dtype_bits(type->dtype) < 8 && get(entry + 24, 8) != unused_bits(type, wanted))
+        return mw__fail(err, MW_ERROR_FORMAT, "%s: the entry at offset %" PRIu64 " has %" PRIu64 " unused bits", path,
+                        offset, get(entry + 24, 8));
+    if (data > file_size || size > file_size - data)
+        return mw__fail(err, MW_ERROR_FORMAT, "%s: the data of the entry at offset %" PRIu64 " lie outside the file",
+                        path, offset);
+    *out_data = data;
+    return MW_OK;
+}
+
+mw_status mw__blob_read(const mw__file *file, const char *path, mw_graph *graph, mw__payload *payload, uint64_t *budget,
+                        mw_error *err)
+{
+    unsigned char entry[BLOB_ENTRY];
+    uint64_t data = 0;
+    size_t size = 0;
+    MW_TRY(check_header(file, path, err));
+    if (payload->blob_offset > file->size || file->size - payload->blob_offset < BLOB_ENTRY)
+        return mw__fail(err, MW_ERROR_FORMAT, "%s: offset %" PRIu64 " is outside the file of %" PRIu64 " bytes", path,
+                        payload->blob_offset, file->size);
+    MW_TRY(mw__file_read_at(file, payload->blob_offset, entry, sizeof entry, path, err));
+    MW_TRY(check_entry(entry, payload, path, file->size, &data, err));
+    mw__type_bytes(payload->type, &size); /* cannot fail: checked */
+    if (size > *budget)
+        return mw__fail(err, MW_ERROR_FORMAT, "%s: entries overlap; together they claim more than the file holds",
+                        path);
+    void *bytes = mw__arena_alloc(&graph->arena, size, 1, err);
+    if (bytes == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(mw__file_read_at(file, data, bytes, size, path, err));
+    *budget -= size;
+    payload->data = bytes;
+    payload->size = size;
+    return MW_OK;
+}
+
+/* ---- writing ---- */
+
+void mw__blob_list_init(mw__blob_list *list, const mw_allocator *allocator)
+{
+    *list = (mw__blob_list){.allocator = allocator, .end = BLOB_ENTRY};
+}
+
+void mw__blob_list_deinit(mw__blob_list *list)
+{
+    mw__free(list->allocator, list->payloads);
+    mw__free(list->allocator, list->offsets);
+    *list = (mw__blob_list){0};
+}
+
+mw_status mw__blob_list_add(mw__blob_list *list, const mw__payload *payload, uint64_t *out_offset, mw_error *err)
+{
+    size_t bytes, end;
+    if (!mw__type_bytes(payload->type, &bytes) || !mw__add_size((size_t)list->end + BLOB_ENTRY, bytes, &end) ||
+        !mw__round_up_size(end, BLOB_ALIGNMENT, &end))
+        return mw__fail(err, MW_ERROR_SHAPE, "a constant is too large for a weight file");
+    const size_t count = list->count + 1;
+    MW_TRY(mw__grow(list->allocator, &list->payloads, &list->payload_capacity, count, sizeof *list->payloads, err));
+    MW_TRY(mw__grow(list->allocator, &list->offsets, &list->offset_capacity, count, sizeof *list->offsets, err));
+    list->payloads[list->count] = payload;
+    list->offsets[list->count] = list->end;
+    list->count = count;
+    *out_offset = list->end;
+    list->end = end;
+    return MW_OK;
+}
+
+/* The bytes of one element, again and again. */
+static mw_status write_splat(mw__file_writer *writer, const mw__payload *payload, size_t bytes, mw_error *err)
+{
+    unsigned char chunk[BLOB_CHUNK];
+    for (size_t i = 0; i + payload->size <= sizeof chunk; i += payload->size)
+        memcpy(chunk + i, payload->data, payload->size);
+    for (size_t left = bytes; left > 0;) {
+        const size_t size = left < sizeof chunk ? left : sizeof chunk;
+        MW_TRY(mw__file_writer_write(writer, chunk, size, err));
+        left -= size;
+    }
+    return MW_OK;
+}
+
+static mw_status write_entry(mw__file_writer *writer, const mw__payload *payload, uint64_t offset, uint64_t next,
+                             mw_error *err)
+{
+    static const unsigned char zeros[BLOB_ALIGNMENT];
+    unsigned char entry[BLOB_ENTRY] = {0};
+    size_t bytes = 0;
+    mw__type_bytes(payload->type, &bytes); /* cannot fail: checked by add */
+    put(entry, 4, BLOB_SENTINEL);
+    put(entry + 4, 4, mw__blob_code(payload->type->dtype));
+    put(entry + 8, 8, bytes);
+    put(entry + 16, 8, offset + BLOB_ENTRY);
+    put(entry + 24, 8, mw_dtype_bits(payload->type->dtype) < 8 ? unused_bits(payload->type, bytes) : 0);
+    MW_TRY(mw__file_writer_write(writer, entry, sizeof entry, err));
+    if (payload->splat)
+        MW_TRY(write_splat(writer, payload, bytes, err));
+    else
+        MW_TRY(mw__file_writer_write(writer, payload->data, bytes, err));
+    return mw__file_writer_write(writer, zeros, (size_t)(next - offset - BLOB_ENTRY - bytes), err);
+}
+
+static mw_status write_entries(const mw__blob_list *list, mw__file_writer *writer, mw_error *err)
+{
+    unsigned char header[BLOB_ENTRY] = {0};
+    put(header, 4, list->count);
+    put(header + 4, 4, BLOB_VERSION);
+    MW_TRY(mw__file_writer_write(writer, header, sizeof header, err));
+    for (size_t i = 0; i < list->count; i++) {
+        const uint64_t next = i + 1 < list->count ? list->offsets[i + 1] : list->end;
+        MW_TRY(write_entry(writer, list->payloads[i], list->offsets[i], next, err));
+    }
+    return mw__file_writer_commit(writer, err);
+}
+
+mw_status mw__blob_list_write(const mw__blob_list *list, const char *path, bool durable, mw_error *err)
+{
+    mw__file_writer writer;
+    MW_TRY(mw__file_writer_begin(&writer, list->allocator, path, durable, err));
+    const mw_status status = write_entries(list, &writer, err);
+    mw__file_writer_deinit(&writer);
+    return status;
+}

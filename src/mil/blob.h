@@ -1,0 +1,40 @@
+/* Weight files ("MIL blob storage", version 2; reference: coremltools' writer and the files of public models).
+ *
+ *     offset 0    u32 count, u32 version = 2, 56 bytes 0
+ *     entry       u32 0xDEADBEEF, u32 type code, u64 bytes, u64 absolute offset of the data,
+ *                 u64 unused bits of the last byte (sub-byte types only), 32 bytes reserved
+ *     data        row-major; entries and data start at multiples of 64
+ *
+ * A reader seeks to the entry that the text names and never walks the file: some writers count wrongly, some leave
+ * garbage in bytes 24..63 of an entry. */
+#ifndef MW__MIL_BLOB_H
+#define MW__MIL_BLOB_H
+
+#include "base/file.h"
+#include "graph/ir.h"
+
+/* The code of an element type in weight files; 0 = such tensors cannot be in one. */
+uint32_t mw__blob_code(mw_dtype dtype);
+
+/* Reads the entry at payload->blob_offset into fresh arena memory and stores it in *payload. `budget` is what entries
+ * of this file may still claim, so that many names for one range cannot multiply memory; lowered by what is read. */
+mw_status mw__blob_read(const mw__file *file, const char *path, mw_graph *graph, mw__payload *payload, uint64_t *budget,
+                        mw_error *err);
+
+/* Constants that go to one weight file, with the offsets of their entries. */
+typedef struct mw__blob_list {
+    const mw_allocator *allocator;
+    const mw__payload **payloads;
+    uint64_t *offsets;
+    size_t count, payload_capacity, offset_capacity;
+    uint64_t end; /* of the file so far */
+} mw__blob_list;
+
+void mw__blob_list_init(mw__blob_list *list, const mw_allocator *allocator);
+void mw__blob_list_deinit(mw__blob_list *list);
+/* *out_offset is what BLOBFILE names. */
+mw_status mw__blob_list_add(mw__blob_list *list, const mw__payload *payload, uint64_t *out_offset, mw_error *err);
+/* Writes the file whole or not at all. */
+mw_status mw__blob_list_write(const mw__blob_list *list, const char *path, bool durable, mw_error *err);
+
+#endif

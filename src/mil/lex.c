@@ -1,0 +1,193 @@
+/* Cuts MIL text into tokens. Knows white space, comments, words, numbers and strings; does not know the grammar. */
+#include "mil/token.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void mw__lexer_init(mw__lexer *lexer, const char *text, size_t size)
+{
+    *lexer = (mw__lexer){.text = text, .size = size, .line = 1};
+}
+
+bool mw__token_is(const mw__token *token, const char *word)
+{
+    const size_t length = strlen(word);
+    return token->kind == MW__TOKEN_WORD && token->length == length && memcmp(token->text, word, length) == 0;
+}
+
+mw_status mw__token_fail(const mw__token *token, mw_error *err, mw_status status, const char *format, ...)
+{
+    char message[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    mw__fail(err, status, "%u:%u: %s", token->line, token->column, message);
+    mw__error_position(err, (int)token->line, (int)token->column);
+    return status;
+}
+
+const char *mw__token_print(const mw__token *token, char *buffer, size_t size)
+{
+    const int shown = token->length > 40 ? 40 : (int)token->length;
+    const char *more = token->length > 40 ? "..." : "";
+    if (token->kind == MW__TOKEN_END)
+        snprintf(buffer, size, "end of text");
+    else if (token->kind == MW__TOKEN_STRING)
+        snprintf(buffer, size, "string \"%.*s%s\"", shown, token->text, more);
+    else
+        snprintf(buffer, size, "\"%.*s%s\"", shown, token->text, more);
+    return buffer;
+}
+
+static bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_word_part(char c) { return is_word_start(c) || is_digit(c) || c == '@'; }
+
+static char peek(const mw__lexer *lexer, size_t ahead)
+{
+    return ahead < lexer->size - lexer->position ? lexer->text[lexer->position + ahead] : '\0';
+}
+
+static void new_line(mw__lexer *lexer)
+{
+    lexer->line++;
+    lexer->line_start = lexer->position;
+}
+
+/* Bytes of the UTF-8 sequence at the position, 0 if it is malformed, overlong, a surrogate or above U+10FFFF. */
+static size_t utf8_length(const mw__lexer *lexer)
+{
+    const unsigned char *s = (const unsigned char *)lexer->text + lexer->position;
+    const size_t left = lexer->size - lexer->position;
+    const size_t length = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : 4;
+    if (length == 1)
+        return 1;
+    if (s[0] < 0xc2 || s[0] > 0xf4 || length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    const bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
+    const bool outside = (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf4 && s[1] > 0x8f);
+    return overlong || outside ? 0 : length;
+}
+
+static mw__token here(const mw__lexer *lexer, int kind)
+{
+    return (mw__token){.kind = kind,
+                       .text = lexer->text + lexer->position,
+                       .line = lexer->line,
+                       .column = (uint32_t)(lexer->position - lexer->line_start + 1)};
+}
+
+static mw_status bad_byte(const mw__lexer *lexer, mw_error *err)
+{
+    const mw__token at = here(lexer, MW__TOKEN_END);
+    const unsigned char byte = (unsigned char)*at.text;
+    if (byte == 0)
+        return mw__token_fail(&at, err, MW_ERROR_FORMAT, "NUL byte in the text");
+    if (byte == 0xef && peek(lexer, 1) == '\xbb' && peek(lexer, 2) == '\xbf')
+        return mw__token_fail(&at, err, MW_ERROR_FORMAT, "byte order mark; save the text without one");
+    if (byte >= 0x80)
+        return mw__token_fail(&at, err, MW_ERROR_FORMAT, "byte 0x%02x is not valid UTF-8, or stands outside a string",
+                              byte);
+    return mw__token_fail(&at, err, MW_ERROR_FORMAT, "unexpected character 0x%02x", byte);
+}
+
+/* One character of a string or comment, which may be any UTF-8 but NUL. */
+static mw_status skip_character(mw__lexer *lexer, mw_error *err)
+{
+    const size_t length = utf8_length(lexer);
+    if (length == 0 || peek(lexer, 0) == '\0')
+        return bad_byte(lexer, err);
+    const bool line_end = peek(lexer, 0) == '\n';
+    lexer->position += length;
+    if (line_end)
+        new_line(lexer);
+    return MW_OK;
+}
+
+/* comment = "//" ... end-of-line */
+static mw_status skip_space(mw__lexer *lexer, mw_error *err)
+{
+    while (lexer->position < lexer->size) {
+        const char c = peek(lexer, 0);
+        if (c == '/' && peek(lexer, 1) == '/') {
+            while (lexer->position < lexer->size && peek(lexer, 0) != '\n')
+                MW_TRY(skip_character(lexer, err));
+        } else if (c == ' ' || c == '\t' || c == '\r') {
+            lexer->position++;
+        } else if (c == '\n') {
+            lexer->position++;
+            new_line(lexer);
+        } else {
+            break;
+        }
+    }
+    return MW_OK;
+}
+
+/* string = '"' { any char but '"' and '\' | '\' any } '"' */
+static mw_status read_string(mw__lexer *lexer, mw__token *out, mw_error *err)
+{
+    *out = here(lexer, MW__TOKEN_STRING);
+    out->text++;
+    lexer->position++;
+    while (lexer->position < lexer->size && peek(lexer, 0) != '"') {
+        if (peek(lexer, 0) == '\\')
+            lexer->position++;
+        if (lexer->position < lexer->size)
+            MW_TRY(skip_character(lexer, err));
+    }
+    if (lexer->position >= lexer->size)
+        return mw__token_fail(out, err, MW_ERROR_FORMAT, "string without closing quote");
+    out->length = (size_t)(lexer->text + lexer->position - out->text);
+    lexer->position++;
+    return MW_OK;
+}
+
+/* Takes everything that can belong to a number; base/number.h judges it. A sign inside follows e or p. */
+static size_t number_length(const mw__lexer *lexer)
+{
+    size_t length = peek(lexer, 0) == '-' ? 1 : 0;
+    for (;; length++) {
+        const char c = peek(lexer, length);
+        const char before = length > 0 ? peek(lexer, length - 1) : '\0';
+        const bool after_exponent = before == 'e' || before == 'E' || before == 'p' || before == 'P';
+        if (!is_word_part(c) && c != '.' && !((c == '+' || c == '-') && after_exponent))
+            return length;
+    }
+}
+
+mw_status mw__lexer_next(mw__lexer *lexer, mw__token *out, mw_error *err)
+{
+    MW_TRY(skip_space(lexer, err));
+    *out = here(lexer, MW__TOKEN_END);
+    if (lexer->position >= lexer->size)
+        return MW_OK;
+    const char c = peek(lexer, 0);
+    if (c == '"')
+        return read_string(lexer, out, err);
+    if (c == '-' && peek(lexer, 1) == '>') {
+        out->kind = MW__TOKEN_ARROW;
+        out->length = 2;
+    } else if (is_word_start(c)) {
+        out->kind = MW__TOKEN_WORD;
+        while (is_word_part(peek(lexer, out->length)))
+            out->length++;
+        if (out->length > MW__WORD_MAX)
+            return mw__token_fail(out, err, MW_ERROR_FORMAT, "name of %zu bytes; the limit is %d", out->length,
+                                  MW__WORD_MAX);
+    } else if (is_digit(c) || c == '-') {
+        out->kind = MW__TOKEN_NUMBER;
+        out->length = number_length(lexer);
+    } else if (c != '\0' && strchr("()[]{}<>,=;?", c) != NULL) {
+        out->kind = c;
+        out->length = 1;
+    } else {
+        return bad_byte(lexer, err);
+    }
+    lexer->position += out->length;
+    return MW_OK;
+}

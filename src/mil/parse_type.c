@@ -1,0 +1,163 @@
+/* Reads types. Scalar types of every element type are shared, so that a text of scalars costs no memory for them. */
+#include "base/number.h"
+#include "mil/parse.h"
+#include <string.h>
+
+#define SCALAR(dtype_) [dtype_] = {.kind = MW__TENSOR, .dtype = dtype_}
+static const mw__type scalar_types[MW_DTYPE_COUNT] = {
+    SCALAR(MW_F16),      SCALAR(MW_F32),    SCALAR(MW_F64),  SCALAR(MW_BF16),  SCALAR(MW_I4),  SCALAR(MW_I8),
+    SCALAR(MW_I16),      SCALAR(MW_I32),    SCALAR(MW_I64),  SCALAR(MW_U1),    SCALAR(MW_U2),  SCALAR(MW_U3),
+    SCALAR(MW_U4),       SCALAR(MW_U6),     SCALAR(MW_U8),   SCALAR(MW_U16),   SCALAR(MW_U32), SCALAR(MW_U64),
+    SCALAR(MW_F8E4M3FN), SCALAR(MW_F8E5M2), SCALAR(MW_BOOL), SCALAR(MW_STRING)};
+#undef SCALAR
+
+static mw_dtype dtype_of(const mw__token *token)
+{
+    for (int dtype = MW_DTYPE_NONE + 1; dtype < MW_DTYPE_COUNT; dtype++)
+        if (mw__token_is(token, mw_dtype_name((mw_dtype)dtype)))
+            return (mw_dtype)dtype;
+    return MW_DTYPE_NONE;
+}
+
+bool mw__parser_at_type(const mw__parser *parser)
+{
+    static const char *const compound[] = {"tensor", "state", "list", "tuple", "dict"};
+    if (parser->token.kind != MW__TOKEN_WORD)
+        return false;
+    for (size_t i = 0; i < sizeof compound / sizeof *compound; i++)
+        if (mw__token_is(&parser->token, compound[i]))
+            return parser->next.kind == '<';
+    return dtype_of(&parser->token) != MW_DTYPE_NONE;
+}
+
+bool mw__parser_at_literal(const mw__parser *parser)
+{
+    return (parser->next.kind == '(' || parser->next.kind == '<') && mw__parser_at_type(parser);
+}
+
+/* dim = digits | "?" */
+static mw_status parse_dim(mw__parser *parser, int64_t *out)
+{
+    const mw__token token = parser->token;
+    if (token.kind == '?') {
+        *out = MW_DIM_UNKNOWN;
+        return mw__parser_advance(parser);
+    }
+    if (token.kind != MW__TOKEN_NUMBER)
+        return mw__parser_expected(parser, "an extent or \"?\"");
+    if (!mw__number_read_i64(token.text, token.length, out) || *out < 0)
+        return mw__token_fail(&token, parser->err, MW_ERROR_SHAPE, "extent %.*s is not in 0 .. 2^63 - 1",
+                              token.length > 40 ? 40 : (int)token.length, token.text);
+    return mw__parser_advance(parser);
+}
+
+/* "[" [ dim { "," dim } ] "]" */
+static mw_status parse_dims(mw__parser *parser, mw_shape *out)
+{
+    out->rank = 0;
+    MW_TRY(mw__parser_expect(parser, '[', "\"[\""));
+    while (parser->token.kind != ']') {
+        if (out->rank > 0)
+            MW_TRY(mw__parser_expect(parser, ',', "\",\" or \"]\""));
+        if (out->rank == MW_RANK_MAX)
+            return mw__token_fail(&parser->token, parser->err, MW_ERROR_SHAPE, "rank above %d", MW_RANK_MAX);
+        MW_TRY(parse_dim(parser, &out->dim[out->rank++]));
+    }
+    return mw__parser_advance(parser);
+}
+
+/* "tensor" "<" prim "," "[" [ dim { "," dim } ] "]" ">" */
+static mw_status parse_tensor(mw__parser *parser, const mw__type **out)
+{
+    const mw_dtype dtype = dtype_of(&parser->token);
+    mw_shape shape = {0};
+    if (dtype == MW_DTYPE_NONE)
+        return mw__parser_expected(parser, "an element type");
+    MW_TRY(mw__parser_advance(parser));
+    MW_TRY(mw__parser_expect(parser, ',', "\",\""));
+    MW_TRY(parse_dims(parser, &shape));
+    if (shape.rank == 0) {
+        *out = &scalar_types[dtype];
+        return MW_OK;
+    }
+    *out = mw__type_tensor(parser->graph, dtype, shape, parser->err);
+    return *out != NULL ? MW_OK : parser->err->status;
+}
+
+static mw_status parse_element(mw__parser *parser)
+{
+    const mw__type *element;
+    MW_TRY(mw__parse_type(parser, &element));
+    return mw__parser_push(parser, &element, sizeof element);
+}
+
+static mw_status parse_elements(mw__parser *parser, mw__type *type)
+{
+    const size_t base = parser->stack_size;
+    MW_TRY(parse_element(parser));
+    if (type->kind == MW__LIST) {
+        MW_TRY(mw__parser_expect(parser, ',', "\",\""));
+        MW_TRY(parse_dim(parser, &type->length));
+    } else if (type->kind == MW__DICT) {
+        MW_TRY(mw__parser_expect(parser, ',', "\",\""));
+        MW_TRY(parse_element(parser));
+    } else if (type->kind == MW__TUPLE) {
+        for (bool more = false;;) {
+            MW_TRY(mw__parser_accept(parser, ',', &more));
+            if (!more)
+                break;
+            MW_TRY(parse_element(parser));
+        }
+    }
+    void *elements;
+    size_t bytes;
+    MW_TRY(mw__parser_take(parser, base, &elements, &bytes));
+    type->element = elements;
+    type->count = bytes / sizeof(mw__type *);
+    return MW_OK;
+}
+
+/* "list" "<" type "," dim ">" | "dict" "<" type "," type ">" | "tuple" "<" type { "," type } ">" | "state" "<" type ">"
+ */
+static mw_status parse_compound(mw__parser *parser, mw__type_kind kind, const mw__type **out)
+{
+    mw__type *type = mw__parser_alloc(parser, 1, sizeof *type);
+    if (type == NULL)
+        return MW_ERROR_MEMORY;
+    type->kind = kind;
+    const mw__token start = parser->token;
+    MW_TRY(parse_elements(parser, type));
+    if (kind == MW__STATE && type->element[0]->kind != MW__TENSOR)
+        return mw__token_fail(&start, parser->err, MW_ERROR_FORMAT, "a state holds a tensor");
+    *out = type;
+    return MW_OK;
+}
+
+/* type = prim | "tensor" "<" .. ">" | "list" "<" .. ">" | "dict" "<" .. ">" | "tuple" "<" .. ">" | "state" "<" .. ">"
+ */
+mw_status mw__parse_type(mw__parser *parser, const mw__type **out)
+{
+    const mw__token word = parser->token;
+    if (!mw__parser_at_type(parser))
+        return mw__parser_expected(parser, "a type");
+    MW_TRY(mw__parser_advance(parser));
+    const mw_dtype dtype = dtype_of(&word);
+    if (dtype != MW_DTYPE_NONE) {
+        *out = &scalar_types[dtype];
+        return MW_OK;
+    }
+    MW_TRY(mw__parser_enter(parser));
+    MW_TRY(mw__parser_expect(parser, '<', "\"<\""));
+    if (mw__token_is(&word, "tensor"))
+        MW_TRY(parse_tensor(parser, out));
+    else if (mw__token_is(&word, "state"))
+        MW_TRY(parse_compound(parser, MW__STATE, out));
+    else if (mw__token_is(&word, "list"))
+        MW_TRY(parse_compound(parser, MW__LIST, out));
+    else if (mw__token_is(&word, "tuple"))
+        MW_TRY(parse_compound(parser, MW__TUPLE, out));
+    else
+        MW_TRY(parse_compound(parser, MW__DICT, out));
+    parser->depth--;
+    return mw__parser_expect(parser, '>', "\">\"");
+}

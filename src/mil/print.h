@@ -1,0 +1,35 @@
+/* The printer's state, shared by print.c (program to statement) and print_value.c (types and literals). */
+#ifndef MW__MIL_PRINT_H
+#define MW__MIL_PRINT_H
+
+#include "base/text.h"
+#include "graph/names.h"
+#include "mil/blob.h"
+#include <millwright/mil.h>
+
+typedef struct mw__printer {
+    const mw_graph *graph;
+    const mw_mil_write_options *options;
+    mw__text *out;
+    mw__style style;
+    bool built;             /* made by constructors: headers and order are ours */
+    bool move_blobs;        /* constants of other weight files go to ours too */
+    mw__blob_list *blobs;   /* what goes to the weight file, in text order */
+    mw__arena *arena;       /* lives until the blobs are written */
+    const mw__names *names; /* of the function that is printed */
+    mw_error *err;
+} mw__printer;
+
+/* Name of the weight file below the folder of the text. */
+#define MW__WEIGHT_FILE "weights/weight.bin"
+
+/* The whole program; `blobs` and `arena` are the caller's. */
+mw_status mw__print_program(const mw_graph *graph, const mw_mil_write_options *options, bool move_blobs, mw__text *out,
+                            mw__names *names, mw__blob_list *blobs, mw__arena *arena, mw_error *err);
+
+void mw__print_type(mw__printer *printer, const mw__type *type);
+/* type "(" payload ")" */
+mw_status mw__print_literal(mw__printer *printer, const mw__payload *payload);
+void mw__print_string_literal(mw__printer *printer, const char *text);
+
+#endif
