@@ -25,8 +25,11 @@ mw_status mw__file_read_at(const mw__file *file, uint64_t offset, void *out, siz
 mw_status mw__file_open_below(mw__file *file, const char *root, const char *name, mw_error *err);
 
 /* A file that appears whole or not at all: begin makes a temporary beside `path`, write appends, commit does fsync,
- * rename, fsync of the folder; abort removes the temporary. After any failure only abort may follow (deinit does it).
- * `durable` = false leaves out the two fsyncs (compile files). */
+ * rename, fsync of the folder; deinit without commit removes the temporary. A failed call has removed it already, and
+ * write and commit are MW_ERROR_STATE from then on; deinit is always fine. A failure leaves the old file, with one
+ * exception: if only the fsync of the folder fails, the new file is in place but might not survive a power cut.
+ * `durable` = false leaves out the two fsyncs (compile files). A process that is killed may leave `path`.<id>-<n>.tmp.
+ */
 typedef struct mw__file_writer {
     const mw_allocator *allocator;
     char *path;
@@ -46,7 +49,7 @@ mw_status mw__file_write(const mw_allocator *allocator, const char *path, const 
                          mw_error *err);
 
 /* The system calls of a durable write go through this table, so that a test can fail call n for every n and kill the
- * process between two of them. NULL restores the real ones. */
+ * process between two of them. NULL restores the real ones. Process-wide, and for tests alone. */
 typedef struct mw__file_calls {
     int (*open)(const char *path, int flags, int mode);
     long (*write)(int descriptor, const void *data, size_t size);

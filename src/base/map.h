@@ -7,7 +7,7 @@
 typedef struct mw__map {
     const mw_allocator *allocator;
     struct mw__map_entry *head;
-    uint64_t seed;
+    uint64_t seed; /* of the hash; differs from map to map */
 } mw__map;
 
 void mw__map_init(mw__map *map, const mw_allocator *allocator);

@@ -13,7 +13,8 @@
  * Subnormals are normalised (0x1p-149). Returns the length. */
 size_t mw__number_print_hex(char *out, double value);
 
-/* Decimal with the fewest digits (at most 9) that read back to the same float; for people: 0.001, 1e-08, 3. */
+/* Decimal, correctly rounded to the fewest digits (at most 9) that read back to the same float; for people: 0.001,
+ * 1e-08, 3. */
 size_t mw__number_print_float(char *out, float value);
 
 /* What to round a decimal to. */
