@@ -1,0 +1,120 @@
+/* The reference evaluator: values, indices and the walk over the graph. */
+#include "support/oracle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int64_t oracle_count(const mw_tensor *value) { return mw_shape_count(value->type->shape); }
+
+void oracle_init(oracle *o, const mw_graph *graph) { *o = (oracle){.graph = graph}; }
+
+void oracle_deinit(oracle *o)
+{
+    for (size_t i = 0; i < o->capacity; i++)
+        free(o->data[i]);
+    free(o->data);
+}
+
+static void reserve(oracle *o)
+{
+    size_t wanted = o->graph->value_count;
+    if (wanted <= o->capacity)
+        return;
+    o->data = realloc(o->data, wanted * sizeof *o->data);
+    for (size_t i = o->capacity; i < wanted; i++)
+        o->data[i] = NULL;
+    o->capacity = wanted;
+}
+
+static double *room_for(oracle *o, const mw_tensor *value)
+{
+    reserve(o);
+    if (o->data[value->id] == NULL)
+        o->data[value->id] = calloc((size_t)oracle_count(value) + 1, sizeof(double));
+    return o->data[value->id];
+}
+
+void oracle_set(oracle *o, const mw_tensor *value, const double *data)
+{
+    memcpy(room_for(o, value), data, (size_t)oracle_count(value) * sizeof *data);
+}
+
+const double *oracle_get(const oracle *o, const mw_tensor *value)
+{
+    return value->id < o->capacity ? o->data[value->id] : NULL;
+}
+
+const double *oracle_arg(const oracle *o, const mw__op *op, const char *arg) { return o->data[mw__arg(op, arg)->id]; }
+
+mw_shape oracle_shape(const mw__op *op, const char *arg) { return mw__arg(op, arg)->type->shape; }
+
+void oracle_unravel(mw_shape shape, int64_t index, int64_t *coordinates)
+{
+    for (int i = shape.rank - 1; i >= 0; i--) {
+        coordinates[i] = index % shape.dim[i];
+        index /= shape.dim[i];
+    }
+}
+
+int64_t oracle_ravel(mw_shape shape, const int64_t *coordinates)
+{
+    int64_t index = 0;
+    for (int i = 0; i < shape.rank; i++)
+        index = index * shape.dim[i] + coordinates[i];
+    return index;
+}
+
+int64_t oracle_broadcast(mw_shape out, mw_shape in, int64_t index)
+{
+    int64_t at[MW_RANK_MAX] = {0}, from[MW_RANK_MAX] = {0};
+    oracle_unravel(out, index, at);
+    for (int i = 0; i < in.rank; i++)
+        from[i] = in.dim[i] == 1 ? 0 : at[i + out.rank - in.rank];
+    return oracle_ravel(in, from);
+}
+
+static void load_constant(oracle *o, const mw_tensor *value)
+{
+    if (value->type->dtype == MW_STRING || value->type->kind != MW__TENSOR)
+        return;
+    double *out = room_for(o, value);
+    bool real = value->type->dtype == MW_F32 || value->type->dtype == MW_F16 || value->type->dtype == MW_F64;
+    for (int64_t i = 0; i < oracle_count(value); i++)
+        out[i] =
+            real ? mw__payload_float(value->payload, (size_t)i) : (double)mw__payload_int(value->payload, (size_t)i);
+}
+
+static bool known_operands(oracle *o, const mw__op *op)
+{
+    for (size_t s = 0; s < op->slot_count; s++)
+        for (size_t i = 0; i < op->slots[s].count; i++) {
+            const mw_tensor *value = op->slots[s].operands[i].value;
+            if (value->payload != NULL && o->data[value->id] == NULL)
+                load_constant(o, value);
+            if (o->data[value->id] == NULL && value->type->dtype != MW_STRING)
+                return false;
+        }
+    return true;
+}
+
+bool oracle_run(oracle *o)
+{
+    reserve(o);
+    const mw__block *body = o->graph->current->body;
+    for (size_t i = 0; i < body->op_count; i++) {
+        const mw__op *op = body->ops[i];
+        if (op->result_count == 1 && op->results[0]->payload != NULL) {
+            load_constant(o, op->results[0]);
+            continue;
+        }
+        bool good = known_operands(o, op);
+        for (size_t r = 0; good && r < op->result_count; r++)
+            room_for(o, op->results[r]);
+        if (!good || (!oracle_operation(o, op) && !oracle_movement(o, op))) {
+            snprintf(o->missing, sizeof o->missing, "%s%s", op->kind, good ? "" : " (operand)");
+            return false;
+        }
+    }
+    return true;
+}

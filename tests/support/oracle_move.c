@@ -1,0 +1,247 @@
+/* The reference evaluator's data movement: every element by its coordinates. */
+#include "support/oracle.h"
+
+#include <string.h>
+
+static int64_t integer(const mw__op *op, const char *arg)
+{
+    int64_t value = 0;
+    mw__arg_int(op, arg, &value);
+    return value;
+}
+
+static size_t integers(const mw__op *op, const char *arg, int64_t *out)
+{
+    size_t count = 0;
+    return mw__arg_ints(op, arg, out, 2 * MW_RANK_MAX, &count) ? count : 0;
+}
+
+static bool flag(const mw__op *op, const char *arg, int index)
+{
+    bool flags[MW_RANK_MAX];
+    size_t count = 0;
+    return mw__arg_bools(op, arg, flags, MW_RANK_MAX, &count) && (size_t)index < count && flags[index];
+}
+
+static bool copy(oracle *o, const mw__op *op)
+{
+    memcpy(o->data[op->results[0]->id], oracle_arg(o, op, "x"), (size_t)oracle_count(op->results[0]) * sizeof(double));
+    return true;
+}
+
+/* For operations that take each result element from one element of x: `map` turns coordinates of the result into those
+ * of x, false where the result is `outside`. */
+typedef bool element_map(const oracle *o, const mw__op *op, mw_shape in, mw_shape out, int64_t *at);
+
+static bool map_elements(oracle *o, const mw__op *op, element_map *map, double outside)
+{
+    mw_shape in = oracle_shape(op, "x"), out = op->results[0]->type->shape;
+    const double *x = oracle_arg(o, op, "x");
+    for (int64_t i = 0; i < mw_shape_count(out); i++) {
+        int64_t at[MW_RANK_MAX] = {0};
+        oracle_unravel(out, i, at);
+        bool inside = map(o, op, in, out, at);
+        o->data[op->results[0]->id][i] = inside ? x[oracle_ravel(in, at)] : outside;
+    }
+    return true;
+}
+
+static bool map_transpose(const oracle *o, const mw__op *op, mw_shape in, mw_shape out, int64_t *at)
+{
+    (void)o, (void)out;
+    int64_t perm[2 * MW_RANK_MAX], from[MW_RANK_MAX] = {0};
+    integers(op, "perm", perm);
+    for (int i = 0; i < in.rank; i++)
+        from[perm[i] < 0 ? perm[i] + in.rank : perm[i]] = at[i];
+    memcpy(at, from, sizeof from);
+    return true;
+}
+
+static bool map_tile(const oracle *o, const mw__op *op, mw_shape in, mw_shape out, int64_t *at)
+{
+    (void)o, (void)op, (void)out;
+    for (int i = 0; i < in.rank; i++)
+        at[i] %= in.dim[i];
+    return true;
+}
+
+static bool map_slice_by_size(const oracle *o, const mw__op *op, mw_shape in, mw_shape out, int64_t *at)
+{
+    (void)o, (void)out;
+    int64_t begin[2 * MW_RANK_MAX];
+    integers(op, "begin", begin);
+    for (int i = 0; i < in.rank; i++)
+        at[i] += begin[i] < 0 ? begin[i] + in.dim[i] : begin[i];
+    return true;
+}
+
+static bool map_slice_by_index(const oracle *o, const mw__op *op, mw_shape in, mw_shape out, int64_t *at)
+{
+    (void)o, (void)out;
+    int64_t begin[2 * MW_RANK_MAX], stride[2 * MW_RANK_MAX], from[MW_RANK_MAX] = {0};
+    integers(op, "begin", begin);
+    bool strided = integers(op, "stride", stride) > 0;
+    for (int i = 0, k = 0; i < in.rank; i++) {
+        int64_t step = strided ? stride[i] : 1, first = begin[i] < 0 ? begin[i] + in.dim[i] : begin[i];
+        bool squeezed = flag(op, "squeeze_mask", i);
+        if (!squeezed && flag(op, "begin_mask", i))
+            first = step > 0 ? 0 : in.dim[i] - 1;
+        first = first >= in.dim[i] && step < 0 ? in.dim[i] - 1 : first;
+        first = first < 0 && step > 0 ? 0 : first;
+        from[i] = squeezed ? first : first + step * at[k++];
+    }
+    memcpy(at, from, sizeof from);
+    return true;
+}
+
+static bool map_pad(const oracle *o, const mw__op *op, mw_shape in, mw_shape out, int64_t *at)
+{
+    (void)o, (void)out;
+    int64_t pad[2 * MW_RANK_MAX];
+    int first = in.rank - (int)(integers(op, "pad", pad) / 2);
+    const char *mode = mw__arg_string(op, "mode");
+    for (int i = first; i < in.rank; i++) {
+        at[i] -= pad[2 * (i - first)];
+        if (at[i] >= 0 && at[i] < in.dim[i])
+            continue;
+        if (strcmp(mode, "constant") == 0)
+            return false;
+        if (strcmp(mode, "reflect") == 0)
+            at[i] = at[i] < 0 ? -at[i] : 2 * (in.dim[i] - 1) - at[i];
+        else
+            at[i] = at[i] < 0 ? 0 : in.dim[i] - 1;
+    }
+    return true;
+}
+
+static bool pad(oracle *o, const mw__op *op)
+{
+    double outside = 0.0;
+    mw__arg_float(op, "constant_val", &outside);
+    return map_elements(o, op, map_pad, outside);
+}
+
+static bool transpose(oracle *o, const mw__op *op) { return map_elements(o, op, map_transpose, 0.0); }
+static bool tile(oracle *o, const mw__op *op) { return map_elements(o, op, map_tile, 0.0); }
+static bool slice_by_size(oracle *o, const mw__op *op) { return map_elements(o, op, map_slice_by_size, 0.0); }
+static bool slice_by_index(oracle *o, const mw__op *op) { return map_elements(o, op, map_slice_by_index, 0.0); }
+
+static bool concat(oracle *o, const mw__op *op)
+{
+    const mw__operand *values;
+    int64_t count = (int64_t)mw__arg_values(op, "values", &values), axis = integer(op, "axis");
+    bool interleave = flag(op, "interleave", 0);
+    mw_shape out = op->results[0]->type->shape;
+    axis += axis < 0 ? out.rank : 0;
+    for (int64_t i = 0; i < mw_shape_count(out); i++) {
+        int64_t at[MW_RANK_MAX], part = 0;
+        oracle_unravel(out, i, at);
+        if (interleave) {
+            part = at[axis] % count;
+            at[axis] /= count;
+        } else {
+            while (at[axis] >= values[part].value->type->shape.dim[axis])
+                at[axis] -= values[part++].value->type->shape.dim[axis];
+        }
+        const mw_tensor *from = values[part].value;
+        o->data[op->results[0]->id][i] = o->data[from->id][oracle_ravel(from->type->shape, at)];
+    }
+    return true;
+}
+
+static bool split(oracle *o, const mw__op *op)
+{
+    mw_shape in = oracle_shape(op, "x");
+    int64_t axis = integer(op, "axis"), offset = 0;
+    axis += axis < 0 ? in.rank : 0;
+    for (size_t r = 0; r < op->result_count; r++) {
+        mw_shape out = op->results[r]->type->shape;
+        for (int64_t i = 0; i < mw_shape_count(out); i++) {
+            int64_t at[MW_RANK_MAX];
+            oracle_unravel(out, i, at);
+            at[axis] += offset;
+            o->data[op->results[r]->id][i] = oracle_arg(o, op, "x")[oracle_ravel(in, at)];
+        }
+        offset += out.dim[axis];
+    }
+    return true;
+}
+
+static bool fill(oracle *o, const mw__op *op)
+{
+    double value = 0.0;
+    mw__arg_float(op, "value", &value);
+    for (int64_t i = 0; i < oracle_count(op->results[0]); i++)
+        o->data[op->results[0]->id][i] = value;
+    return true;
+}
+
+static bool range_1d(oracle *o, const mw__op *op)
+{
+    for (int64_t i = 0; i < oracle_count(op->results[0]); i++)
+        o->data[op->results[0]->id][i] = oracle_arg(o, op, "start")[0] + (double)i * oracle_arg(o, op, "step")[0];
+    return true;
+}
+
+static bool one_hot(oracle *o, const mw__op *op)
+{
+    mw_shape out = op->results[0]->type->shape, in = oracle_shape(op, "indices");
+    int64_t axis = integer(op, "axis");
+    axis += axis < 0 ? out.rank : 0;
+    double on = oracle_arg(o, op, "on_value")[0], off = oracle_arg(o, op, "off_value")[0];
+    for (int64_t i = 0; i < mw_shape_count(out); i++) {
+        int64_t at[MW_RANK_MAX], from[MW_RANK_MAX];
+        oracle_unravel(out, i, at);
+        for (int k = 0, n = 0; k < out.rank; k++)
+            if (k != axis)
+                from[n++] = at[k];
+        bool hit = oracle_arg(o, op, "indices")[oracle_ravel(in, from)] == (double)at[axis];
+        o->data[op->results[0]->id][i] = hit ? on : off;
+    }
+    return true;
+}
+
+static bool gather(oracle *o, const mw__op *op)
+{
+    mw_shape out = op->results[0]->type->shape, in = oracle_shape(op, "x"), is = oracle_shape(op, "indices");
+    int axis = (int)integer(op, "axis"), batch = op->row->since >= MW_IOS16 ? (int)integer(op, "batch_dims") : 0;
+    axis += axis < 0 ? in.rank : 0;
+    const double *indices = oracle_arg(o, op, "indices");
+    for (int64_t i = 0; i < mw_shape_count(out); i++) {
+        int64_t at[MW_RANK_MAX] = {0}, where[MW_RANK_MAX] = {0}, from[MW_RANK_MAX] = {0};
+        oracle_unravel(out, i, at);
+        for (int k = 0; k < is.rank; k++)
+            where[k] = k < batch ? at[k] : at[axis + k - batch];
+        double index = indices[oracle_ravel(is, where)];
+        for (int k = 0; k < in.rank; k++)
+            from[k] = k < axis ? at[k] : k > axis ? at[k - 1 + is.rank - batch] : (int64_t)index;
+        from[axis] += index < 0 && op->row->since < MW_IOS17 ? in.dim[axis] : 0;
+        o->data[op->results[0]->id][i] = oracle_arg(o, op, "x")[oracle_ravel(in, from)];
+    }
+    return true;
+}
+
+bool oracle_movement(oracle *o, const mw__op *op)
+{
+    static const struct {
+        const char *name;
+        bool (*run)(oracle *o, const mw__op *op);
+    } rows[] = {{"reshape", copy},
+                {"expand_dims", copy},
+                {"squeeze", copy},
+                {"transpose", transpose},
+                {"tile", tile},
+                {"slice_by_size", slice_by_size},
+                {"slice_by_index", slice_by_index},
+                {"pad", pad},
+                {"concat", concat},
+                {"split", split},
+                {"fill", fill},
+                {"range_1d", range_1d},
+                {"one_hot", one_hot},
+                {"gather", gather}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(op->kind, rows[i].name) == 0)
+            return rows[i].run(o, op);
+    return false;
+}
