@@ -5,8 +5,9 @@
 #include "base/error.h"
 #include <millwright/types.h>
 
-/* out[i] = in[i] * scale + offset, rounded once to `to`. Float to integer only for exact integers. Between any of F32,
- * F16, I32, I16, U16, I8, U8, BOOL, (F64 as a source). MW_ERROR_DTYPE for other pairs. */
+/* out[i] = in[i] * scale + offset (a scale of 0 means 1), rounded once to `to`. Between any of F32, F16, I32, I16, U16,
+ * I8, U8, BOOL, (F64 as a source).
+ *  errors  MW_ERROR_DTYPE for other pairs; MW_ERROR_ARGUMENT for a value that an integer type cannot hold exactly */
 mw_status mw__convert(void *out, mw_dtype to, const void *in, mw_dtype from, size_t count, float scale, float offset,
                       mw_error *err);
 

@@ -7,8 +7,8 @@
 #include <millwright/trainer.h>
 
 typedef struct mw__state_entry {
-    const char *name;   /* "fc1.weight", or "fc1.weight#m" for optimizer state of that parameter */
-    mw_dtype dtype;     /* in the buffer */
+    const char *name; /* "fc1.weight", or "fc1.weight#m" for optimizer state of that parameter */
+    mw_dtype dtype;   /* in the buffer */
     mw_shape shape;
     bool is_parameter;
     void *buffer; /* e5rt buffer object */
@@ -20,7 +20,16 @@ typedef struct mw__state_set {
     const mw_allocator *allocator;
     mw__state_entry *entries;
     size_t count;
+    size_t capacity;
+    mw__arena names;
+    const struct mw__symbols *symbols; /* of the buffers; outlives the set */
 } mw__state_set;
+
+void mw__state_init(mw__state_set *set, const mw_allocator *allocator, const struct mw__symbols *symbols);
+void mw__state_deinit(mw__state_set *set);
+/* Adds a zeroed entry under a copy of the name. */
+mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw_shape shape, bool is_parameter,
+                        mw_error *err);
 
 /* NULL if there is none. */
 mw__state_entry *mw__state_find(const mw__state_set *set, const char *name);
@@ -34,7 +43,8 @@ uint64_t mw__trainer_seed(const mw_trainer *trainer);
 void mw__trainer_count_state(mw_trainer *trainer, size_t bytes_in, size_t bytes_out);
 /* The batch size: first extent of the inputs. */
 int64_t mw__trainer_batch(const mw_trainer *trainer);
-/* Optimizer and its numbers as one line, so that a checkpoint of another optimizer is refused by name. */
+/* Optimizer and its numbers (but the learning rate) as one line, so that a checkpoint of another optimizer is refused
+ * by name. */
 const char *mw__trainer_description(const mw_trainer *trainer);
 
 #endif

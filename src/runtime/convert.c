@@ -1,0 +1,243 @@
+/* Elements between host and port types. Batches take one of a few fast paths; everything else goes element by element
+ * through double, which holds every source exactly. */
+#include "runtime/convert.h"
+
+#include "base/fp16.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- one element ---- */
+
+static double load_element(const void *data, mw_dtype dtype, size_t i)
+{
+    switch (dtype) {
+    case MW_F64:
+        return ((const double *)data)[i];
+    case MW_F32:
+        return (double)((const float *)data)[i];
+    case MW_F16:
+        return (double)mw__fp16_to_float(((const uint16_t *)data)[i]);
+    case MW_I32:
+        return ((const int32_t *)data)[i];
+    case MW_I16:
+        return ((const int16_t *)data)[i];
+    case MW_U16:
+        return ((const uint16_t *)data)[i];
+    case MW_I8:
+        return ((const int8_t *)data)[i];
+    case MW_U8:
+        return ((const uint8_t *)data)[i];
+    default:
+        return ((const uint8_t *)data)[i] != 0; /* BOOL */
+    }
+}
+
+static void store_element(void *data, mw_dtype dtype, size_t i, double value)
+{
+    switch (dtype) {
+    case MW_F32:
+        ((float *)data)[i] = (float)value;
+        break;
+    case MW_F16:
+        ((uint16_t *)data)[i] = mw__fp16_from_double(value);
+        break;
+    case MW_I32:
+        ((int32_t *)data)[i] = (int32_t)value;
+        break;
+    case MW_I16:
+        ((int16_t *)data)[i] = (int16_t)value;
+        break;
+    case MW_U16:
+        ((uint16_t *)data)[i] = (uint16_t)value;
+        break;
+    case MW_I8:
+        ((int8_t *)data)[i] = (int8_t)value;
+        break;
+    default:
+        ((uint8_t *)data)[i] = (uint8_t)value; /* U8 and BOOL */
+        break;
+    }
+}
+
+static bool is_source(mw_dtype dtype)
+{
+    switch (dtype) {
+    case MW_F64:
+    case MW_F32:
+    case MW_F16:
+    case MW_I32:
+    case MW_I16:
+    case MW_U16:
+    case MW_I8:
+    case MW_U8:
+    case MW_BOOL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The range of an integer type; false for floating point. */
+static bool integer_range(mw_dtype dtype, double *out_low, double *out_high)
+{
+    static const struct {
+        mw_dtype dtype;
+        double low, high;
+    } ranges[] = {{MW_I32, -2147483648.0, 2147483647.0},
+                  {MW_I16, -32768.0, 32767.0},
+                  {MW_U16, 0.0, 65535.0},
+                  {MW_I8, -128.0, 127.0},
+                  {MW_U8, 0.0, 255.0},
+                  {MW_BOOL, 0.0, 1.0}};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        if (ranges[i].dtype == dtype) {
+            *out_low = ranges[i].low;
+            *out_high = ranges[i].high;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- paths ---- */
+
+/* A byte has 256 values: each is computed once, in double. */
+static void convert_bytes(void *out, mw_dtype to, const uint8_t *in, size_t count, float scale, float offset)
+{
+    float single[256];
+    uint16_t half[256];
+    for (int i = 0; i < 256; i++) {
+        const double value = (double)i * (double)scale + (double)offset;
+        single[i] = (float)value;
+        half[i] = mw__fp16_from_double(value);
+    }
+    if (to == MW_F32) {
+        float *floats = out;
+        for (size_t i = 0; i < count; i++)
+            floats[i] = single[in[i]];
+    } else {
+        uint16_t *halves = out;
+        for (size_t i = 0; i < count; i++)
+            halves[i] = half[in[i]];
+    }
+}
+
+/* byte * scale is exact before its one rounding to float, and vectorises. */
+static void convert_bytes_scaled(float *out, const uint8_t *in, size_t count, float scale)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = (float)in[i] * scale;
+}
+
+static void convert_floats(float *out, const float *in, size_t count, float scale, float offset)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = (float)((double)in[i] * (double)scale + (double)offset);
+}
+
+/* True if one of the fast paths did it. */
+static bool convert_fast(void *out, mw_dtype to, const void *in, mw_dtype from, size_t count, float scale, float offset)
+{
+    const bool plain = scale == 1.0f && offset == 0.0f;
+    if (to == from && plain && to != MW_BOOL) {
+        if (count > 0)
+            memcpy(out, in, count * (size_t)(mw_dtype_bits(to) / 8));
+    } else if (from == MW_U8 && to == MW_F32 && offset == 0.0f) {
+        convert_bytes_scaled(out, in, count, scale);
+    } else if (from == MW_U8 && (to == MW_F32 || to == MW_F16)) {
+        convert_bytes(out, to, in, count, scale, offset);
+    } else if (from == MW_F32 && to == MW_F16 && plain) {
+        mw__fp16_from_float_n(out, in, count);
+    } else if (from == MW_F16 && to == MW_F32 && plain) {
+        mw__fp16_to_float_n(out, in, count);
+    } else if (from == MW_F32 && to == MW_F32) {
+        convert_floats(out, in, count, scale, offset);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static mw_status convert_to_integer(void *out, mw_dtype to, const void *in, mw_dtype from, size_t count, float scale,
+                                    float offset, mw_error *err)
+{
+    double low = 0, high = 0;
+    integer_range(to, &low, &high);
+    for (size_t i = 0; i < count; i++) {
+        const double value = load_element(in, from, i) * (double)scale + (double)offset;
+        if (!(value >= low && value <= high) || value != floor(value))
+            return mw__fail(err, MW_ERROR_ARGUMENT, "element %zu is %g, which %s cannot hold", i, value,
+                            mw_dtype_name(to));
+        store_element(out, to, i, value);
+    }
+    return MW_OK;
+}
+
+mw_status mw__convert(void *out, mw_dtype to, const void *in, mw_dtype from, size_t count, float scale, float offset,
+                      mw_error *err)
+{
+    if (scale == 0.0f)
+        scale = 1.0f; /* as in mw_column */
+    if (!is_source(from) || !is_source(to) || to == MW_F64)
+        return mw__fail(err, MW_ERROR_DTYPE, "no conversion from %s to %s", mw_dtype_name(from), mw_dtype_name(to));
+    if (convert_fast(out, to, in, from, count, scale, offset))
+        return MW_OK;
+    double low, high;
+    if (integer_range(to, &low, &high))
+        return convert_to_integer(out, to, in, from, count, scale, offset, err);
+    for (size_t i = 0; i < count; i++)
+        store_element(out, to, i, load_element(in, from, i) * (double)scale + (double)offset);
+    return MW_OK;
+}
+
+/* ---- finding what is not finite ---- */
+
+#define BLOCK 1024
+
+/* Blocks first, so that the common case is a loop without a branch; then the element in the first bad block. */
+static size_t find_single(const float *data, size_t count)
+{
+    for (size_t begin = 0; begin < count; begin += BLOCK) {
+        const size_t end = count - begin < BLOCK ? count : begin + BLOCK;
+        uint32_t bad = 0;
+        for (size_t i = begin; i < end; i++) {
+            uint32_t bits;
+            memcpy(&bits, &data[i], sizeof bits);
+            bad |= (uint32_t)((bits & 0x7f800000u) == 0x7f800000u);
+        }
+        for (size_t i = begin; bad != 0 && i < end; i++) {
+            if (!isfinite(data[i]))
+                return i;
+        }
+    }
+    return count;
+}
+
+static size_t find_half(const uint16_t *data, size_t count)
+{
+    for (size_t begin = 0; begin < count; begin += BLOCK) {
+        const size_t end = count - begin < BLOCK ? count : begin + BLOCK;
+        uint16_t bad = 0;
+        for (size_t i = begin; i < end; i++)
+            bad = (uint16_t)(bad | ((data[i] & 0x7c00u) == 0x7c00u));
+        for (size_t i = begin; bad != 0 && i < end; i++) {
+            if ((data[i] & 0x7c00u) == 0x7c00u)
+                return i;
+        }
+    }
+    return count;
+}
+
+size_t mw__find_not_finite(const void *data, mw_dtype dtype, size_t count)
+{
+    if (dtype == MW_F32)
+        return find_single(data, count);
+    if (dtype == MW_F16)
+        return find_half(data, count);
+    for (size_t i = 0; dtype == MW_F64 && i < count; i++) {
+        if (!isfinite(((const double *)data)[i]))
+            return i;
+    }
+    return count;
+}

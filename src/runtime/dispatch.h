@@ -1,0 +1,66 @@
+/* One compiled program on e5rt with its ports and buffers: what ane_e5rt_*, programs and trainers are made of. Buffers
+ * may belong to somebody else (a state set), so that several programs work on the same memory. */
+#ifndef MW__RUNTIME_DISPATCH_H
+#define MW__RUNTIME_DISPATCH_H
+
+#include "base/alloc.h"
+#include "runtime/symbols.h"
+
+/* An e5rt buffer object and its memory. */
+typedef struct mw__buffer {
+    void *object;
+    void *data;
+    size_t size; /* bytes asked for; the object has them rounded up to 64 */
+} mw__buffer;
+
+/* Zero-filled. */
+mw_status mw__buffer_alloc(const mw__symbols *symbols, size_t size, mw__buffer *out, mw_error *err);
+/* An empty buffer is fine. */
+void mw__buffer_release(const mw__symbols *symbols, mw__buffer *buffer);
+
+typedef struct mw__dispatch mw__dispatch;
+
+typedef struct mw__dispatch_options {
+    const mw_allocator *allocator; /* not NULL */
+    const mw__symbols *symbols;    /* copied */
+    const char *mil_path;
+    const char *cache_folder;
+    uint64_t mask;
+    uint64_t lanes;     /* 0 = the library's default */
+    const char *custom; /* custom ANE compiler options, or NULL */
+    const char *name;   /* of the operation, e.g. "main" */
+    size_t port_count;  /* how many mw__dispatch_add_port will add */
+} mw__dispatch_options;
+
+/* Compiles and makes the operation; NULL with err set. The order of the calls is that of production code on Espresso.
+ */
+mw__dispatch *mw__dispatch_create(const mw__dispatch_options *options, mw_error *err);
+/* NULL is fine. Releases in reverse order, the stream first. */
+void mw__dispatch_destroy(mw__dispatch *dispatch);
+
+/* Retains a port and binds it: to `shared`, which must outlive the dispatch, or to a zeroed buffer of its own. Indices
+ * count from 0 in the order of the calls: inputs first, then outputs. */
+mw_status mw__dispatch_add_port(mw__dispatch *dispatch, const char *name, bool is_output, size_t size,
+                                const mw__buffer *shared, mw_error *err);
+/* Makes the stream, once every port is bound. */
+mw_status mw__dispatch_finish(mw__dispatch *dispatch, mw_error *err);
+
+/* Binds a port to a buffer that somebody else owns and drops its own. MW_ERROR_STATE once encoded. */
+mw_status mw__dispatch_rebind(mw__dispatch *dispatch, size_t port, const mw__buffer *buffer, mw_error *err);
+/* Encodes at the first call, which freezes the bindings; then runs. */
+mw_status mw__dispatch_execute(mw__dispatch *dispatch, mw_error *err);
+
+bool mw__dispatch_encoded(const mw__dispatch *dispatch);
+size_t mw__dispatch_port_count(const mw__dispatch *dispatch);
+/* The index, or mw__dispatch_port_count if there is none. */
+size_t mw__dispatch_find(const mw__dispatch *dispatch, const char *name, bool is_output);
+const mw__buffer *mw__dispatch_buffer(const mw__dispatch *dispatch, size_t port);
+const mw__symbols *mw__dispatch_symbols(const mw__dispatch *dispatch);
+/* How the function was compiled ("CPU, fp32, 2 lanes, OpenBLAS"), NULL if the library cannot say. */
+const char *mw__dispatch_summary(const mw__dispatch *dispatch);
+
+/* Compiles and throws the result away: MW_ERROR_UNSUPPORTED if custom options are given and the symbol is absent.
+ * *out_code receives e5rt's code of the compilation. */
+mw_status mw__dispatch_check(const mw__dispatch_options *options, int32_t *out_code, mw_error *err);
+
+#endif

@@ -1,0 +1,279 @@
+/* The e5rt call sequence: compile, operation, ports, stream, execute, release. It knows sizes and names, not tensors.
+ */
+#include "runtime/dispatch.h"
+
+#include "base/checked.h"
+
+#include <string.h>
+
+typedef struct port_binding {
+    char *name;
+    void *port;
+    mw__buffer buffer;
+    bool is_output;
+    bool owned; /* the buffer is ours to release */
+} port_binding;
+
+struct mw__dispatch {
+    const mw_allocator *allocator;
+    mw__symbols symbols;
+    void *library, *function, *op_options, *operation, *stream;
+    port_binding *ports;
+    size_t port_count, port_capacity;
+    bool encoded;
+};
+
+/* The objects that are needed during compilation only. */
+typedef struct compiler_set {
+    void *config, *compiler, *options;
+} compiler_set;
+
+/* ---- buffers ---- */
+
+mw_status mw__buffer_alloc(const mw__symbols *symbols, size_t size, mw__buffer *out, mw_error *err)
+{
+    *out = (mw__buffer){0};
+    size_t rounded;
+    if (!mw__round_up_size(size < 64 ? 64 : size, 64, &rounded))
+        return mw__fail(err, MW_ERROR_MEMORY, "a buffer of %zu bytes does not fit", size);
+    MW_TRY(MW__E5RT(symbols, buffer_object_alloc, &out->object, rounded, 0));
+    out->size = size;
+    const mw_status status = MW__E5RT(symbols, buffer_object_get_data_ptr, out->object, &out->data);
+    if (status != MW_OK) {
+        mw__buffer_release(symbols, out);
+        return status;
+    }
+    memset(out->data, 0, rounded);
+    return MW_OK;
+}
+
+void mw__buffer_release(const mw__symbols *symbols, mw__buffer *buffer)
+{
+    if (buffer->object != NULL)
+        symbols->buffer_object_release(&buffer->object);
+    *buffer = (mw__buffer){0};
+}
+
+/* ---- compile ---- */
+
+static void compiler_release(const mw__symbols *symbols, compiler_set *set)
+{
+    if (set->options != NULL)
+        symbols->e5_compiler_options_release(&set->options);
+    if (set->compiler != NULL)
+        symbols->e5_compiler_release(&set->compiler);
+    if (set->config != NULL)
+        symbols->e5_compiler_config_options_release(&set->config);
+}
+
+static mw_status set_custom(const mw__symbols *symbols, void *options, const char *custom, mw_error *err)
+{
+    if (symbols->e5_compiler_options_set_custom_ane_compiler_options == NULL)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "the e5rt library takes no custom ANE compiler options");
+    return MW__E5RT(symbols, e5_compiler_options_set_custom_ane_compiler_options, options, custom);
+}
+
+static mw_status compiler_prepare(const mw__dispatch_options *o, compiler_set *set, mw_error *err)
+{
+    const mw__symbols *symbols = o->symbols;
+    MW_TRY(MW__E5RT(symbols, e5_compiler_config_options_create, &set->config));
+    if (o->cache_folder != NULL)
+        MW_TRY(MW__E5RT(symbols, e5_compiler_config_options_set_cache_bundle_location, set->config, o->cache_folder));
+    MW_TRY(MW__E5RT(symbols, e5_compiler_create_with_config, &set->compiler, set->config));
+    MW_TRY(MW__E5RT(symbols, e5_compiler_options_create, &set->options));
+    MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_compute_device_types_mask, set->options, o->mask));
+    MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_force_recompilation, set->options, 1));
+    MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_segmenter, set->options, "graph"));
+    if (o->lanes != 0 && symbols->mw_e5_compiler_options_set_lanes != NULL)
+        MW_TRY(MW__E5RT(symbols, mw_e5_compiler_options_set_lanes, set->options, o->lanes));
+    return o->custom != NULL ? set_custom(symbols, set->options, o->custom, err) : MW_OK;
+}
+
+static mw_status make_operation(mw__dispatch *d, const char *name, mw_error *err)
+{
+    const mw__symbols *s = &d->symbols;
+    MW_TRY(MW__E5RT(s, program_library_retain_program_function, d->library, "main", &d->function));
+    MW_TRY(
+        MW__E5RT(s, precompiled_compute_op_create_options_create_with_program_function, &d->op_options, d->function));
+    MW_TRY(MW__E5RT(s, precompiled_compute_op_create_options_set_operation_name, d->op_options, name));
+    MW_TRY(MW__E5RT(s, precompiled_compute_op_create_options_set_allocate_intermediate_buffers, d->op_options, 1));
+    return MW__E5RT(s, execution_stream_operation_create_precompiled_compute_operation_with_options, &d->operation,
+                    d->op_options);
+}
+
+static mw_status compile(mw__dispatch *d, const mw__dispatch_options *o, mw_error *err)
+{
+    d->ports = mw__alloc(d->allocator, o->port_count, sizeof *d->ports, err);
+    if (d->ports == NULL)
+        return MW_ERROR_MEMORY;
+    d->port_capacity = o->port_count;
+    compiler_set set = {0};
+    mw_status status = compiler_prepare(o, &set, err);
+    if (status == MW_OK)
+        status = MW__E5RT(&d->symbols, e5_compiler_compile, set.compiler, o->mil_path, set.options, &d->library);
+    if (status == MW_OK)
+        status = make_operation(d, o->name, err);
+    compiler_release(&d->symbols, &set);
+    return status;
+}
+
+mw__dispatch *mw__dispatch_create(const mw__dispatch_options *options, mw_error *err)
+{
+    mw__dispatch *d = mw__alloc(options->allocator, 1, sizeof *d, err);
+    if (d == NULL)
+        return NULL;
+    d->allocator = options->allocator;
+    d->symbols = *options->symbols;
+    if (compile(d, options, err) == MW_OK)
+        return d;
+    mw__dispatch_destroy(d);
+    return NULL;
+}
+
+mw_status mw__dispatch_check(const mw__dispatch_options *options, int32_t *out_code, mw_error *err)
+{
+    const mw__symbols *symbols = options->symbols;
+    compiler_set set = {0};
+    void *library = NULL;
+    *out_code = 0;
+    mw_status status = compiler_prepare(options, &set, err);
+    if (status == MW_OK) {
+        const e5rt_error_code code =
+            symbols->e5_compiler_compile(set.compiler, options->mil_path, set.options, &library);
+        *out_code = (int32_t)code;
+        status = mw__symbols_check(symbols, code, "e5rt_e5_compiler_compile", err);
+    }
+    if (library != NULL)
+        symbols->program_library_release(&library);
+    compiler_release(symbols, &set);
+    return status;
+}
+
+/* ---- ports ---- */
+
+static void port_drop_buffer(mw__dispatch *d, port_binding *port)
+{
+    if (port->owned)
+        mw__buffer_release(&d->symbols, &port->buffer);
+    port->buffer = (mw__buffer){0};
+    port->owned = false;
+}
+
+static mw_status port_bind(mw__dispatch *d, port_binding *port, size_t size, const mw__buffer *shared, mw_error *err)
+{
+    const mw__symbols *s = &d->symbols;
+    if (port->is_output)
+        MW_TRY(MW__E5RT(s, execution_stream_operation_retain_output_port, d->operation, port->name, &port->port));
+    else
+        MW_TRY(MW__E5RT(s, execution_stream_operation_retain_input_port, d->operation, port->name, &port->port));
+    if (shared != NULL) {
+        port->buffer = *shared;
+    } else {
+        MW_TRY(mw__buffer_alloc(s, size, &port->buffer, err));
+        port->owned = true;
+    }
+    return MW__E5RT(s, io_port_bind_buffer_object, port->port, port->buffer.object);
+}
+
+mw_status mw__dispatch_add_port(mw__dispatch *d, const char *name, bool is_output, size_t size,
+                                const mw__buffer *shared, mw_error *err)
+{
+    MW_TRY(mw__grow(d->allocator, &d->ports, &d->port_capacity, d->port_count + 1, sizeof *d->ports, err));
+    const size_t length = strlen(name);
+    char *copy = mw__alloc(d->allocator, length + 1, 1, err);
+    if (copy == NULL)
+        return MW_ERROR_MEMORY;
+    memcpy(copy, name, length);
+    port_binding *port = &d->ports[d->port_count++]; /* counted at once: destroy cleans up a half-made one */
+    *port = (port_binding){.name = copy, .is_output = is_output};
+    return port_bind(d, port, size, shared, err);
+}
+
+mw_status mw__dispatch_finish(mw__dispatch *d, mw_error *err)
+{
+    return MW__E5RT(&d->symbols, execution_stream_create, &d->stream);
+}
+
+mw_status mw__dispatch_rebind(mw__dispatch *d, size_t index, const mw__buffer *buffer, mw_error *err)
+{
+    port_binding *port = &d->ports[index];
+    if (d->encoded)
+        return mw__fail(err, MW_ERROR_STATE,
+                        "port \"%s\" cannot be bound to another buffer: the program has run, which freezes bindings",
+                        port->name);
+    MW_TRY(MW__E5RT(&d->symbols, io_port_bind_buffer_object, port->port, buffer->object));
+    port_drop_buffer(d, port);
+    port->buffer = *buffer;
+    return MW_OK;
+}
+
+/* ---- run ---- */
+
+mw_status mw__dispatch_execute(mw__dispatch *d, mw_error *err)
+{
+    if (!d->encoded) {
+        MW_TRY(MW__E5RT(&d->symbols, execution_stream_encode_operation, d->stream, d->operation));
+        d->encoded = true;
+    }
+    return MW__E5RT(&d->symbols, execution_stream_execute_sync, d->stream);
+}
+
+/* ---- queries ---- */
+
+bool mw__dispatch_encoded(const mw__dispatch *d) { return d->encoded; }
+
+size_t mw__dispatch_port_count(const mw__dispatch *d) { return d->port_count; }
+
+size_t mw__dispatch_find(const mw__dispatch *d, const char *name, bool is_output)
+{
+    for (size_t i = 0; i < d->port_count; i++) {
+        if (d->ports[i].is_output == is_output && strcmp(d->ports[i].name, name) == 0)
+            return i;
+    }
+    return d->port_count;
+}
+
+const mw__buffer *mw__dispatch_buffer(const mw__dispatch *d, size_t port) { return &d->ports[port].buffer; }
+
+const mw__symbols *mw__dispatch_symbols(const mw__dispatch *d) { return &d->symbols; }
+
+const char *mw__dispatch_summary(const mw__dispatch *d)
+{
+    const char *summary = NULL;
+    if (d->symbols.mw_program_function_get_summary == NULL ||
+        (int32_t)d->symbols.mw_program_function_get_summary(d->function, &summary) != E5RT_OK)
+        return NULL;
+    return summary;
+}
+
+/* ---- release ---- */
+
+static void release_ports(mw__dispatch *d)
+{
+    for (size_t i = 0; i < d->port_count; i++) {
+        if (d->ports[i].port != NULL)
+            d->symbols.io_port_release(&d->ports[i].port);
+        port_drop_buffer(d, &d->ports[i]);
+        mw__free(d->allocator, d->ports[i].name);
+    }
+    mw__free(d->allocator, d->ports);
+}
+
+void mw__dispatch_destroy(mw__dispatch *d)
+{
+    if (d == NULL)
+        return;
+    const mw__symbols *s = &d->symbols;
+    if (d->stream != NULL)
+        s->execution_stream_release(&d->stream);
+    release_ports(d);
+    if (d->operation != NULL)
+        s->execution_stream_operation_release(&d->operation);
+    if (d->op_options != NULL)
+        s->precompiled_compute_op_create_options_release(&d->op_options);
+    if (d->function != NULL)
+        s->program_function_release(&d->function);
+    if (d->library != NULL)
+        s->program_library_release(&d->library);
+    mw__free(d->allocator, d);
+}

@@ -1,0 +1,38 @@
+/* Batches into ports: what a step, an evaluation and a prediction do first. */
+#ifndef MW__RUNTIME_FEED_H
+#define MW__RUNTIME_FEED_H
+
+#include "runtime/program.h"
+#include <millwright/dataset.h>
+
+/* A port that the batch fills. */
+typedef struct mw__feed_port {
+    const char *name; /* of the program */
+    void *data;
+    mw_dtype dtype;    /* of the port */
+    mw_dtype declared; /* in the user's graph: an I32 label stays integral on a device with fp16 ports */
+    size_t count;
+    int64_t rows;        /* first extent, 1 for a scalar */
+    int64_t index_limit; /* as in mw_tensor */
+    size_t last;         /* index of the feed that served it last: tried first */
+} mw__feed_port;
+
+typedef struct mw__feeder {
+    mw__feed_port *ports;
+    size_t count;
+} mw__feeder;
+
+/* Collects the input ports of `program` that are inputs (not parameters) of `graph`, except those that `skip` says.
+ * The memory is the program's arena's. */
+mw_status mw__feeder_init(mw__feeder *feeder, mw_program *program, const mw_graph *graph,
+                          bool (*skip)(void *user, const char *name), void *user, mw_error *err);
+
+/* Converts the feeds of the batch into the ports; feeds that no port wants are ignored.
+ *  step       for messages; 0 = not a step
+ *  out_bytes  is increased by what was written
+ *  errors     MW_ERROR_ARGUMENT for a missing feed, a value outside an integer type or an index out of range;
+ *             MW_ERROR_SHAPE for a wrong count; MW_ERROR_DTYPE; MW_ERROR_NUMERIC for a value that is not finite in the
+ *             port's type, naming feed, element and example */
+mw_status mw__feeder_feed(mw__feeder *feeder, const mw_batch *batch, int64_t step, uint64_t *out_bytes, mw_error *err);
+
+#endif

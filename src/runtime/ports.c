@@ -1,0 +1,145 @@
+/* Ports of a program: what they are, reading and writing them, and running. */
+#include "runtime/program.h"
+
+#include "base/text.h"
+#include "runtime/convert.h"
+
+#include <string.h>
+
+size_t mw_program_port_count(const mw_program *program) { return program == NULL ? 0 : program->port_count; }
+
+bool mw_program_port(const mw_program *program, size_t index, mw_port *out_port)
+{
+    if (program == NULL || index >= program->port_count)
+        return false;
+    *out_port = program->ports[index];
+    return true;
+}
+
+const char *mw_program_mil(const mw_program *program) { return program == NULL ? "" : program->mil; }
+
+const char *mw_program_where(const mw_program *program) { return program == NULL ? "" : program->where; }
+
+size_t mw__program_find(const mw_program *program, const char *name)
+{
+    size_t i = 0;
+    while (i < program->port_count && strcmp(program->ports[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+void *mw__program_data(const mw_program *program, size_t port)
+{
+    return mw__dispatch_buffer(program->dispatch, port)->data;
+}
+
+size_t mw__program_elements(const mw_program *program, size_t port)
+{
+    return (size_t)mw_shape_count(program->ports[port].shape);
+}
+
+static mw_status unknown_port(const mw_program *program, const char *name, mw_error *err)
+{
+    mw__text list;
+    mw__text_init(&list, program->allocator);
+    for (size_t i = 0; i < program->port_count; i++)
+        mw__text_printf(&list, "%s%s", i > 0 ? ", " : "", program->ports[i].name);
+    const mw_status status = mw__fail(err, MW_ERROR_ARGUMENT, "the program has no port \"%s\"; its ports are %s", name,
+                                      list.data != NULL && !list.failed ? list.data : "unknown");
+    mw__text_deinit(&list);
+    return status;
+}
+
+static mw_status find_port(const mw_program *program, const char *name, size_t *out, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    if (program == NULL || name == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the %s is NULL", program == NULL ? "program" : "name of the port");
+    *out = mw__program_find(program, name);
+    return *out < program->port_count ? MW_OK : unknown_port(program, name, err);
+}
+
+static mw_status find_data(const mw_program *program, const char *name, const void *data, size_t count, size_t *out,
+                           mw_error *err)
+{
+    MW_TRY(find_port(program, name, out, err));
+    const size_t expected = mw__program_elements(program, *out);
+    if (count != expected)
+        return mw__fail(err, MW_ERROR_SHAPE, "port \"%s\" has %zu elements, not %zu", name, expected, count);
+    if (data == NULL && count > 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the memory for port \"%s\" is NULL", name);
+    return MW_OK;
+}
+
+mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype, const void *data, size_t count,
+                           mw_error *err)
+{
+    size_t port;
+    MW_TRY(find_data(program, name, data, count, &port, err));
+    if (program->ports[port].is_output)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "port \"%s\" is an output; only inputs are written", name);
+    const mw_status status =
+        mw__convert(mw__program_data(program, port), program->ports[port].dtype, data, dtype, count, 1.0f, 0.0f, err);
+    mw__error_subject(err, NULL, status != MW_OK ? name : NULL);
+    return status;
+}
+
+mw_status mw_program_read(mw_program *program, const char *name, mw_dtype dtype, void *out_data, size_t count,
+                          mw_error *err)
+{
+    size_t port;
+    MW_TRY(find_data(program, name, out_data, count, &port, err));
+    const mw_status status = mw__convert(out_data, dtype, mw__program_data(program, port), program->ports[port].dtype,
+                                         count, 1.0f, 0.0f, err);
+    mw__error_subject(err, NULL, status != MW_OK ? name : NULL);
+    return status;
+}
+
+void *mw_program_view(mw_program *program, const char *name, mw_error *err)
+{
+    size_t port;
+    return find_port(program, name, &port, err) == MW_OK ? mw__program_data(program, port) : NULL;
+}
+
+mw_status mw__program_run(mw_program *program, mw_error *err) { return mw__dispatch_execute(program->dispatch, err); }
+
+mw_status mw_run(mw_program *program, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    if (program == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_run: the program is NULL");
+    return mw__program_run(program, err);
+}
+
+/* ---- sharing ---- */
+
+static mw_status check_free(const mw_program *program, size_t output, size_t input, mw_error *err)
+{
+    for (size_t i = program->input_count; i < program->port_count; i++) {
+        if (i != output && mw__program_data(program, i) == mw__program_data(program, input))
+            return mw__fail(err, MW_ERROR_ARGUMENT, "input \"%s\" already takes output \"%s\"",
+                            program->ports[input].name, program->ports[i].name);
+    }
+    return MW_OK;
+}
+
+mw_status mw_program_share(mw_program *program, const char *output, const char *input, mw_error *err)
+{
+    size_t from, to;
+    MW_TRY(find_port(program, output, &from, err));
+    MW_TRY(find_port(program, input, &to, err));
+    const mw_port *source = &program->ports[from], *target = &program->ports[to];
+    if (!source->is_output || target->is_output)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "an output is shared with an input, not \"%s\" with \"%s\"", output,
+                        input);
+    if (source->dtype != target->dtype || mw__program_elements(program, from) != mw__program_elements(program, to))
+        return mw__fail(err, MW_ERROR_SHAPE,
+                        "output \"%s\" and input \"%s\" differ: %zu elements of %s against %zu of %s", output, input,
+                        mw__program_elements(program, from), mw_dtype_name(source->dtype),
+                        mw__program_elements(program, to), mw_dtype_name(target->dtype));
+    MW_TRY(check_free(program, from, to, err));
+    /* The output moves to the input's memory, not the other way round, so that what the input holds stays. */
+    return mw__dispatch_rebind(program->dispatch, from, mw__dispatch_buffer(program->dispatch, to), err);
+}

@@ -1,0 +1,295 @@
+/* Programs: from a graph to a bound dispatch. Reading and writing ports is ports.c. */
+#include "runtime/program.h"
+
+#include "base/file.h"
+#include "graph/init.h"
+#include "mil/mil.h"
+#include "runtime/convert.h"
+
+#include <string.h>
+
+#define TEXT_LIMIT ((size_t)1 << 31)
+
+/* What exists while a program is compiled. */
+typedef struct compilation {
+    const mw__program_request *request;
+    mw_program *program;
+    mw_graph *legal;      /* the graph as the device accepts it */
+    mw__names names;      /* of its values */
+    const char *folder;   /* where text and weights are */
+    char *private_folder; /* the same, if it is ours to remove */
+    char *path;           /* folder/model.mil */
+} compilation;
+
+/* ---- folder ---- */
+
+static char *join(const mw_allocator *allocator, const char *folder, const char *name, mw_error *err)
+{
+    const size_t length = strlen(folder), tail = strlen(name);
+    char *path = mw__alloc(allocator, length + tail + 2, 1, err);
+    if (path == NULL)
+        return NULL;
+    memcpy(path, folder, length);
+    path[length] = '/';
+    memcpy(path + length + 1, name, tail);
+    return path;
+}
+
+/* The weights are one level down. If memory for the path is gone, an empty shell of a folder may stay. */
+static void remove_folder(const mw_allocator *allocator, char *folder)
+{
+    if (folder == NULL)
+        return;
+    char *weights = join(allocator, folder, "weights", NULL);
+    if (weights != NULL)
+        mw__file_remove_folder(weights);
+    mw__free(allocator, weights);
+    mw__file_remove_folder(folder);
+    mw__free(allocator, folder);
+}
+
+static mw_status prepare_folder(compilation *c, mw_error *err)
+{
+    const mw_allocator *allocator = c->program->allocator;
+    c->folder = c->request->options->keep_folder;
+    if (c->folder != NULL) {
+        MW_TRY(mw__file_make_folders(c->folder, err));
+    } else {
+        MW_TRY(mw__file_make_private_folder(allocator, &c->private_folder, err));
+        c->folder = c->private_folder;
+    }
+    c->path = join(allocator, c->folder, "model.mil", err);
+    return c->path != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+/* ---- text ---- */
+
+static mw_status legalise(compilation *c, mw_error *err)
+{
+    mw_graph_options options = mw_graph_defaults();
+    const mw__function *function = mw__function_find(c->request->graph, "main");
+    options.allocator = c->program->allocator;
+    if (function != NULL)
+        options.opset = function->opset;
+    c->legal = mw_graph_create(&options);
+    if (c->legal == NULL)
+        return mw__fail(err, MW_ERROR_MEMORY, "no memory for the graph to be compiled");
+    MW_TRY(mw__mil_legalize(c->request->graph, c->legal, c->request->target->mask, err));
+    return mw_graph_check(c->legal, err);
+}
+
+static mw_status write_text(compilation *c, mw_error *err)
+{
+    const mw_mil_write_options options = mw_mil_write_defaults();
+    size_t size;
+    MW_TRY(mw__mil_write(c->legal, c->folder, &options, false, &c->names, err));
+    return mw__file_read(c->program->allocator, c->path, TEXT_LIMIT, &c->program->mil, &size, err);
+}
+
+/* ---- ports ---- */
+
+static mw_status describe_port(compilation *c, const mw_tensor *value, bool is_output, mw_port *port, mw_error *err)
+{
+    mw__arena *arena = &c->program->arena;
+    const char *mil_name = mw__names_get(&c->names, value);
+    const char *name = value->name != NULL ? value->name : mil_name;
+    *port = (mw_port){.dtype = value->type->dtype,
+                      .shape = value->type->shape,
+                      .is_output = is_output,
+                      .is_parameter = value->role == MW__PARAMETER};
+    port->name = mw__arena_string(arena, name, strlen(name), err);
+    port->mil_name = mw__arena_string(arena, mil_name, strlen(mil_name), err);
+    return port->name != NULL && port->mil_name != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status describe_ports(compilation *c, const mw__block *body, mw_error *err)
+{
+    mw_program *program = c->program;
+    program->ports =
+        mw__arena_alloc(&program->arena, body->input_count + body->output_count, sizeof *program->ports, err);
+    if (program->ports == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < body->input_count; i++)
+        MW_TRY(describe_port(c, body->inputs[i], false, &program->ports[program->port_count++], err));
+    program->input_count = body->input_count;
+    for (size_t i = 0; i < body->output_count; i++)
+        MW_TRY(describe_port(c, body->outputs[i], true, &program->ports[program->port_count++], err));
+    return MW_OK;
+}
+
+static mw_status bind_port(compilation *c, const mw_port *port, const mw__type *type, mw_error *err)
+{
+    size_t size;
+    if (type->kind != MW__TENSOR || !mw__type_bytes(type, &size) || mw_dtype_bits(port->dtype) % 8 != 0)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "port \"%s\" has no fixed size: specialise the graph first",
+                        port->name);
+    const mw__program_request *request = c->request;
+    mw__buffer shared;
+    const bool is_shared = request->bind != NULL && request->bind(request->user, port, &shared);
+    if (is_shared && shared.size != size)
+        return mw__fail(err, MW_ERROR_STATE, "port \"%s\" has %zu bytes, its state buffer %zu", port->name, size,
+                        shared.size);
+    return mw__dispatch_add_port(c->program->dispatch, port->mil_name, port->is_output, size,
+                                 is_shared ? &shared : NULL, err);
+}
+
+static mw_status bind_ports(compilation *c, const mw__block *body, mw_error *err)
+{
+    mw_program *program = c->program;
+    for (size_t i = 0; i < program->port_count; i++) {
+        const mw_tensor *value = i < program->input_count ? body->inputs[i] : body->outputs[i - program->input_count];
+        MW_TRY(bind_port(c, &program->ports[i], value->type, err));
+    }
+    return mw__dispatch_finish(program->dispatch, err);
+}
+
+/* ---- compile ---- */
+
+static mw_status compile_dispatch(compilation *c, mw_error *err)
+{
+    mw_program *program = c->program;
+    const mw__target *target = c->request->target;
+    const mw__dispatch_options options = {.allocator = program->allocator,
+                                          .symbols = &target->symbols,
+                                          .mil_path = c->path,
+                                          .cache_folder = c->folder,
+                                          .mask = target->mask,
+                                          .lanes = target->lanes,
+                                          .name = "main",
+                                          .port_count = program->port_count};
+    program->dispatch = mw__dispatch_create(&options, err);
+    if (program->dispatch == NULL)
+        return MW_ERROR_DEVICE;
+    program->where = mw__target_describe(target, program->dispatch, &program->arena, err);
+    return program->where != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status compile(compilation *c, mw_error *err)
+{
+    MW_TRY(legalise(c, err));
+    const mw__function *function = mw__function_find(c->legal, "main");
+    if (function == NULL || function->body->output_count == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the graph has no output: declare results with mw_output");
+    MW_TRY(prepare_folder(c, err));
+    MW_TRY(write_text(c, err));
+    MW_TRY(describe_ports(c, function->body, err));
+    MW_TRY(compile_dispatch(c, err));
+    return bind_ports(c, function->body, err);
+}
+
+/* Espresso may open files of its bundle later, so its folder stays as long as the program. */
+static void compilation_deinit(compilation *c, bool good)
+{
+    const mw_allocator *allocator = c->program->allocator;
+    if (good && c->request->target->symbols.provider == MW_PROVIDER_ESPRESSO)
+        c->program->folder = c->private_folder;
+    else
+        remove_folder(allocator, c->private_folder);
+    mw__free(allocator, c->path);
+    mw__names_deinit(&c->names);
+    mw_graph_destroy(c->legal);
+}
+
+mw_program *mw__program_create(const mw__program_request *request, mw_error *err)
+{
+    const mw_allocator *allocator = mw__allocator_or_default(request->options->allocator);
+    mw_program *program = mw__alloc(allocator, 1, sizeof *program, err);
+    if (program == NULL)
+        return NULL;
+    program->allocator = allocator;
+    mw__arena_init(&program->arena, allocator);
+    compilation c = {.request = request, .program = program};
+    mw__arena_init(&c.names.arena, allocator); /* so that deinit is right before the names are assigned */
+    const bool good = compile(&c, err) == MW_OK;
+    compilation_deinit(&c, good);
+    if (good)
+        return program;
+    mw_program_destroy(program);
+    return NULL;
+}
+
+void mw_program_destroy(mw_program *program)
+{
+    if (program == NULL)
+        return;
+    const mw_allocator *allocator = program->allocator;
+    mw__dispatch_destroy(program->dispatch);
+    remove_folder(allocator, program->folder);
+    mw__free(allocator, program->mil);
+    mw__arena_deinit(&program->arena);
+    mw__free(allocator, program);
+}
+
+/* ---- for users ---- */
+
+static mw_status fill_converted(const mw_tensor *parameter, mw_dtype dtype, uint64_t seed,
+                                const mw_allocator *allocator, void *out, mw_error *err)
+{
+    const mw__type *type = parameter->type;
+    size_t size;
+    if (!mw__type_bytes(type, &size))
+        return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\" has no fixed size", parameter->name);
+    void *values = mw__alloc(allocator, size, 1, err);
+    if (values == NULL)
+        return MW_ERROR_MEMORY;
+    mw_status status = mw__init_fill(parameter->init, type->shape, type->dtype, parameter->name, seed, values, err);
+    if (status == MW_OK)
+        status = mw__convert(out, dtype, values, type->dtype, (size_t)mw_shape_count(type->shape), 1.0f, 0.0f, err);
+    mw__free(allocator, values);
+    return status;
+}
+
+mw_status mw__parameter_fill(const mw_tensor *parameter, mw_dtype dtype, uint64_t seed, const mw_allocator *allocator,
+                             void *out, mw_error *err)
+{
+    const mw__type *type = parameter->type;
+    if (parameter->init == NULL) /* read from text, where parameters are inputs: zeros */
+        return MW_OK;
+    if (dtype != type->dtype)
+        MW_TRY(fill_converted(parameter, dtype, seed, allocator, out, err));
+    else
+        MW_TRY(mw__init_fill(parameter->init, type->shape, dtype, parameter->name, seed, out, err));
+    const size_t count = (size_t)mw_shape_count(type->shape);
+    const size_t bad = mw__find_not_finite(out, dtype, count);
+    if (bad != count)
+        return mw__fail(err, MW_ERROR_NUMERIC,
+                        "parameter \"%s\" starts with a value that is not finite in %s (element %zu)", parameter->name,
+                        mw_dtype_name(dtype), bad);
+    return MW_OK;
+}
+
+static mw_status fill_parameters(mw_program *program, const mw_graph *graph, uint64_t seed, mw_error *err)
+{
+    for (size_t i = 0; i < program->input_count; i++) {
+        const mw_port *port = &program->ports[i];
+        if (!port->is_parameter)
+            continue;
+        const mw_tensor *parameter = mw_graph_find(graph, port->name);
+        if (parameter == NULL)
+            continue;
+        MW_TRY(mw__parameter_fill(parameter, port->dtype, seed, program->allocator, mw__program_data(program, i), err));
+    }
+    return MW_OK;
+}
+
+mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options, mw_error *err)
+{
+    if (mw__failed(err))
+        return NULL;
+    if (graph == NULL) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_compile: the graph is NULL");
+        return NULL;
+    }
+    const mw_compile_options defaults = mw_compile_defaults();
+    if (options == NULL)
+        options = &defaults;
+    mw__target target;
+    if (mw_graph_check(graph, err) != MW_OK || mw__target_resolve(options, &target, err) != MW_OK)
+        return NULL;
+    mw_program *program =
+        mw__program_create(&(mw__program_request){.graph = graph, .options = options, .target = &target}, err);
+    if (program == NULL || fill_parameters(program, graph, options->seed, err) == MW_OK)
+        return program;
+    mw_program_destroy(program);
+    return NULL;
+}

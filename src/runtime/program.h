@@ -1,0 +1,59 @@
+/* Programs as the trainer sees them: compiled with some ports bound to a state set. */
+#ifndef MW__RUNTIME_PROGRAM_H
+#define MW__RUNTIME_PROGRAM_H
+
+#include "graph/ir.h"
+#include "runtime/dispatch.h"
+#include <millwright/program.h>
+
+/* Where compile options lead: filled by mw__target_resolve. */
+typedef struct mw__target {
+    mw__symbols symbols;
+    uint64_t mask;
+    uint64_t lanes; /* 0 = the library's default */
+} mw__target;
+
+/* Checks the options and loads the library behind e5rt.
+ *  errors  MW_ERROR_ARGUMENT for zeroed options or bad fields, MW_ERROR_UNSUPPORTED for a device the provider lacks */
+mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out, mw_error *err);
+/* "engine, CPU, fp32, 2 lanes, OpenBLAS": what runs `dispatch`, into the arena. */
+const char *mw__target_describe(const mw__target *target, const mw__dispatch *dispatch, mw__arena *arena,
+                                mw_error *err);
+
+/* Fills *out with the buffer that a port is to be bound to, which outlives the program; false = one of its own. */
+typedef bool mw__program_binder(void *user, const mw_port *port, mw__buffer *out);
+
+typedef struct mw__program_request {
+    const mw_graph *graph;
+    const mw_compile_options *options;
+    const mw__target *target;
+    mw__program_binder *bind; /* or NULL */
+    void *user;
+} mw__program_request;
+
+/* Legalises, writes, compiles and binds. Parameters without a binding are not filled. */
+mw_program *mw__program_create(const mw__program_request *request, mw_error *err);
+
+struct mw_program {
+    const mw_allocator *allocator;
+    mw__arena arena; /* names, text of where */
+    mw__dispatch *dispatch;
+    mw_port *ports; /* inputs first, in the order of the dispatch's */
+    size_t port_count, input_count;
+    char *mil;
+    const char *where;
+    char *folder; /* private, to be removed at destroy; NULL = none left */
+};
+
+/* Index of a port by the user's name, port_count if there is none. */
+size_t mw__program_find(const mw_program *program, const char *name);
+/* The memory of a port and its element count. */
+void *mw__program_data(const mw_program *program, size_t port);
+size_t mw__program_elements(const mw_program *program, size_t port);
+/* The first values of a parameter, drawn in its declared type and rounded to `dtype`.
+ *  errors  MW_ERROR_NUMERIC if one is not finite there */
+mw_status mw__parameter_fill(const mw_tensor *parameter, mw_dtype dtype, uint64_t seed, const mw_allocator *allocator,
+                             void *out, mw_error *err);
+mw_status mw__program_run(mw_program *program, mw_error *err);
+
+#endif

@@ -1,0 +1,55 @@
+/* The state set: names and device buffers. Seeding and files are elsewhere. */
+#include "runtime/state.h"
+
+#include "base/checked.h"
+#include "runtime/dispatch.h"
+
+#include <string.h>
+
+void mw__state_init(mw__state_set *set, const mw_allocator *allocator, const mw__symbols *symbols)
+{
+    *set = (mw__state_set){.allocator = allocator, .symbols = symbols};
+    mw__arena_init(&set->names, allocator);
+}
+
+void mw__state_deinit(mw__state_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        mw__buffer_release(set->symbols, &(mw__buffer){.object = set->entries[i].buffer});
+    mw__free(set->allocator, set->entries);
+    mw__arena_deinit(&set->names);
+    set->entries = NULL;
+    set->count = 0;
+}
+
+mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw_shape shape, bool is_parameter,
+                        mw_error *err)
+{
+    const int64_t count = mw_shape_count(shape);
+    size_t size;
+    if (count < 0 || !mw__mul_size((size_t)count, (size_t)(mw_dtype_bits(dtype) / 8), &size))
+        return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\" has no size that fits", name);
+    MW_TRY(mw__grow(set->allocator, &set->entries, &set->capacity, set->count + 1, sizeof *set->entries, err));
+    const char *copy = mw__arena_string(&set->names, name, strlen(name), err);
+    if (copy == NULL)
+        return MW_ERROR_MEMORY;
+    mw__buffer buffer;
+    MW_TRY(mw__buffer_alloc(set->symbols, size, &buffer, err));
+    set->entries[set->count++] = (mw__state_entry){.name = copy,
+                                                   .dtype = dtype,
+                                                   .shape = shape,
+                                                   .is_parameter = is_parameter,
+                                                   .buffer = buffer.object,
+                                                   .data = buffer.data,
+                                                   .size = size};
+    return MW_OK;
+}
+
+mw__state_entry *mw__state_find(const mw__state_set *set, const char *name)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        if (strcmp(set->entries[i].name, name) == 0)
+            return &set->entries[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,104 @@
+/* Filling the table of e5rt functions: from the engine in this library, or by dlsym. It does not call them. Libraries
+ * are never unloaded: frameworks cannot be, and an engine may have threads that still run its code. */
+#include "runtime/symbols.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ESPRESSO "/System/Library/PrivateFrameworks/Espresso.framework/Espresso"
+
+enum { OPTIONAL = 0, REQUIRED = 1 };
+
+typedef struct symbol_row {
+    const char *name; /* with a leading "_", which some tools see */
+    size_t offset;
+    int need;
+} symbol_row;
+
+static const symbol_row rows[] = {
+#define MW_SYMBOL(name, need) {"_e5rt_" #name, offsetof(mw__symbols, name), need},
+#include "runtime/e5rt_symbols.def"
+#undef MW_SYMBOL
+};
+
+static const mw__symbols engine = {
+#define MW_SYMBOL(name, need) .name = e5rt_##name,
+#include "runtime/e5rt_symbols.def"
+#undef MW_SYMBOL
+    .provider = MW_PROVIDER_ENGINE,
+};
+
+static mw_status load_library(mw__symbols *out, const char *path, mw_error *err)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        const char *reason = dlerror();
+        return mw__fail(err, MW_ERROR_DEVICE, "cannot load the e5rt library %s: %s", path, reason ? reason : "unknown");
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        void *address = dlsym(library, rows[i].name + 1);
+        if (address == NULL)
+            address = dlsym(library, rows[i].name);
+        if (address == NULL && rows[i].need == REQUIRED)
+            return mw__fail(err, MW_ERROR_DEVICE, "the e5rt library %s lacks the function %s", path, rows[i].name + 1);
+        memcpy((char *)out + rows[i].offset, &address, sizeof address); /* ISO C has no cast for this */
+    }
+    return MW_OK;
+}
+
+static mw_status load_espresso(mw__symbols *out, mw_error *err)
+{
+    out->provider = MW_PROVIDER_ESPRESSO;
+#if defined(__APPLE__)
+    return load_library(out, ESPRESSO, err);
+#else
+    return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                    "provider espresso: Espresso.framework exists on macOS only; use MW_PROVIDER_ENGINE");
+#endif
+}
+
+mw_status mw__symbols_load(mw__symbols *out, mw_provider provider, mw_error *err)
+{
+    memset(out, 0, sizeof *out);
+    const char *path = getenv("MW_E5RT_LIBRARY");
+    if (provider == MW_PROVIDER_AUTO && path != NULL && path[0] != '\0') {
+        out->provider = MW_PROVIDER_ENGINE;
+        out->foreign = true;
+        return load_library(out, path, err);
+    }
+#if defined(__APPLE__)
+    if (provider == MW_PROVIDER_AUTO)
+        provider = MW_PROVIDER_ESPRESSO;
+#endif
+    if (provider == MW_PROVIDER_ESPRESSO)
+        return load_espresso(out, err);
+    if (provider != MW_PROVIDER_AUTO && provider != MW_PROVIDER_ENGINE)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "unknown provider %d", (int)provider);
+    *out = engine;
+    return MW_OK;
+}
+
+static mw_status status_of(int32_t code)
+{
+    switch (code) {
+    case E5RT_ALLOCATION_FAILURE:
+        return MW_ERROR_MEMORY;
+    case E5RT_INVALID_OPERATION: /* a call out of order, or after a fork */
+        return MW_ERROR_STATE;
+    default:
+        return MW_ERROR_DEVICE;
+    }
+}
+
+mw_status mw__symbols_check(const mw__symbols *symbols, e5rt_error_code code, const char *what, mw_error *err)
+{
+    const int32_t narrow = (int32_t)code; /* Espresso returns 32 bits; the upper half of the register is undefined */
+    if (narrow == E5RT_OK)
+        return MW_OK;
+    const char *text = symbols->get_last_error_message != NULL ? symbols->get_last_error_message() : NULL;
+    if (text == NULL || text[0] == '\0')
+        return mw__fail(err, status_of(narrow), "%s failed with code %d", what, (int)narrow);
+    return mw__fail(err, status_of(narrow), "%s failed with code %d: %s", what, (int)narrow, text);
+}
