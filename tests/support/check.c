@@ -50,6 +50,27 @@ bool check_note(bool good, const char *file, int line, const char *format, ...)
     return false;
 }
 
+bool check_int(long long actual, long long expected, const char *file, int line, const char *text)
+{
+    return check_note(actual == expected, file, line, "%s is %lld, not %lld", text, actual, expected);
+}
+
+bool check_near(double actual, double expected, double tolerance, const char *file, int line, const char *text)
+{
+    return check_note(fabs(actual - expected) <= tolerance, file, line, "%s is %.9g, not %.9g within %.3g", text,
+                      actual, expected, tolerance);
+}
+
+bool check_str(const char *actual, const char *expected, const char *file, int line, const char *text)
+{
+    return check_note(strcmp(actual, expected) == 0, file, line, "%s is \"%s\", not \"%s\"", text, actual, expected);
+}
+
+bool check_contains(const char *actual, const char *part, const char *file, int line, const char *text)
+{
+    return check_note(strstr(actual, part) != NULL, file, line, "%s is \"%s\", without \"%s\"", text, actual, part);
+}
+
 void check_skip(const char *format, ...)
 {
     check_global.skipped_here = true;

@@ -25,6 +25,10 @@ void check_begin(const char *test);
 void check_end(void);
 int check_finish(void); /* prints "N passed, N failed[, N skipped]"; 0 if none failed */
 bool check_note(bool good, const char *file, int line, const char *format, ...) __attribute__((format(printf, 4, 5)));
+bool check_int(long long actual, long long expected, const char *file, int line, const char *text);
+bool check_near(double actual, double expected, double tolerance, const char *file, int line, const char *text);
+bool check_str(const char *actual, const char *expected, const char *file, int line, const char *text);
+bool check_contains(const char *actual, const char *part, const char *file, int line, const char *text);
 void check_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #define RUN(test)                                                                                                      \
@@ -40,18 +44,11 @@ void check_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
         if (!CHECK(condition))                                                                                         \
             return;                                                                                                    \
     } while (0)
-#define CHECK_INT(actual, expected)                                                                                    \
-    check_note((long long)(actual) == (long long)(expected), __FILE__, __LINE__, "%s is %lld, not %lld", #actual,      \
-               (long long)(actual), (long long)(expected))
+#define CHECK_INT(actual, expected) check_int((long long)(actual), (long long)(expected), __FILE__, __LINE__, #actual)
 #define CHECK_NEAR(actual, expected, tolerance)                                                                        \
-    check_note(fabs((double)(actual) - (double)(expected)) <= (double)(tolerance), __FILE__, __LINE__,                 \
-               "%s is %.9g, not %.9g within %.3g", #actual, (double)(actual), (double)(expected), (double)(tolerance))
-#define CHECK_STR(actual, expected)                                                                                    \
-    check_note(strcmp((actual), (expected)) == 0, __FILE__, __LINE__, "%s is \"%s\", not \"%s\"", #actual, (actual),   \
-               (expected))
-#define CHECK_CONTAINS(actual, part)                                                                                   \
-    check_note(strstr((actual), (part)) != NULL, __FILE__, __LINE__, "%s is \"%s\", without \"%s\"", #actual,          \
-               (actual), (part))
+    check_near((double)(actual), (double)(expected), (double)(tolerance), __FILE__, __LINE__, #actual)
+#define CHECK_STR(actual, expected)  check_str((actual), (expected), __FILE__, __LINE__, #actual)
+#define CHECK_CONTAINS(actual, part) check_contains((actual), (part), __FILE__, __LINE__, #actual)
 /* The error is set with that status and its message contains the part. */
 #define CHECK_ERROR(err, wanted, part)                                                                                 \
     check_note((err).status == (wanted) && strstr((err).message, (part)) != NULL, __FILE__, __LINE__,                  \

@@ -1,0 +1,44 @@
+/* The table of operation cases: every row of the operation table has at least one, and one case drives all checks
+ * (kernel in fp32 and fp16 against the oracle, VJP and second derivative against differences, text round trip). */
+#ifndef TESTS_SUPPORT_OP_CASES_H
+#define TESTS_SUPPORT_OP_CASES_H
+
+#include "graph/ir.h"
+#include "support/oracle.h"
+
+#define OP_CASE_INPUTS 3
+
+typedef struct op_input {
+    mw_dtype dtype; /* MW_F32 stands for the float type under test */
+    mw_shape shape;
+    double low, high; /* drawn uniformly; integers for I32 and BOOL, high excluded */
+} op_input;
+
+typedef struct op_case {
+    const char *name;   /* MIL name of the row that it covers */
+    const char *detail; /* what is special, or "" */
+    mw_tensor *(*build)(mw_tensor *const *in);
+    op_input in[OP_CASE_INPUTS];
+    double ulps;        /* fp32 tolerance in units of 2^-24 of the magnitude; 0 = 1 (exactly rounded) */
+    double magnitude;   /* of intermediate sums, when larger than the result; 0 = the result itself */
+    const char *reason; /* for a tolerance above 1 */
+} op_case;
+
+extern const op_case op_cases[];
+extern const size_t op_case_count;
+
+/* A graph with the inputs of a case ("a", "b", "c"), every MW_F32 replaced by `real`. */
+typedef struct op_instance {
+    mw_graph *graph;
+    mw_tensor *in[OP_CASE_INPUTS];
+    double *data[OP_CASE_INPUTS]; /* values, representable in `real` */
+    size_t count;
+    mw_tensor *y;
+} op_instance;
+
+bool op_instance_init(op_instance *instance, const op_case *c, mw_dtype real, uint64_t seed);
+void op_instance_deinit(op_instance *instance);
+/* Gives the inputs to an oracle. */
+void op_instance_feed(const op_instance *instance, oracle *o);
+
+#endif
