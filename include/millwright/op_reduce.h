@@ -24,6 +24,7 @@ extern "C" {
 MW_API mw_tensor *mw_reduce_sum(mw_tensor *x, mw_axes axes, bool keep_dims);
 
 /** r = mean of x over the axes (integers: truncated); arguments as mw_reduce_sum.
+ *  errors     also MW_ERROR_SHAPE if an axis has extent 0
  *  vjp        dx = dr / n, repeated; n = elements that make one mean
  *  source     MIL reduce_mean */
 MW_API mw_tensor *mw_reduce_mean(mw_tensor *x, mw_axes axes, bool keep_dims);

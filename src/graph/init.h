@@ -12,4 +12,7 @@
 mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, const char *name, uint64_t seed, void *out,
                         mw_error *err);
 
+/* Refuses an initialiser that no mw_init_* made, and bad numbers. */
+mw_status mw__init_check(const mw_init *init, mw_error *err);
+
 #endif

@@ -1,0 +1,301 @@
+/* Appending an operation: filling its arguments, MIL's defaults as const statements, inference, results. */
+#include "graph/rule.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- begin ---- */
+
+mw__build mw__build_begin_graph(const char *operation, mw_graph *graph)
+{
+    mw__build build = {.graph = graph, .failed = true};
+    if (graph == NULL || graph->error.status != MW_OK)
+        return build;
+    const mw__row *newer;
+    build.row = mw__row_find(operation, graph->current->opset, &newer);
+    if (build.row == NULL && newer != NULL)
+        mw__graph_fail(graph, MW_ERROR_UNSUPPORTED, "%s: needs opset ios%d, the function has ios%d", operation,
+                       (int)newer->since, (int)graph->current->opset);
+    else if (build.row == NULL)
+        mw__graph_fail(graph, MW_ERROR_UNSUPPORTED, "%s: the table does not know this operation", operation);
+    if (build.row == NULL)
+        return build;
+    build.op = mw__op_create(graph, build.row, operation, 0, &graph->error);
+    build.failed = build.op == NULL;
+    return build;
+}
+
+mw__build mw__build_begin(const char *operation, const mw_tensor *any)
+{
+    return mw__build_begin_graph(operation, any != NULL ? any->graph : NULL);
+}
+
+/* ---- arguments ---- */
+
+static mw__slot *find_slot(const mw__build *build, const char *arg)
+{
+    for (size_t i = 0; i < build->op->slot_count; i++) {
+        if (strcmp(build->op->slots[i].name, arg) == 0)
+            return &build->op->slots[i];
+    }
+    return NULL;
+}
+
+static void fill_slot(mw__build *build, mw__slot *slot, mw_tensor *const *values, size_t count)
+{
+    mw__operand *operands = mw__arena_alloc(&build->graph->arena, count, sizeof *operands, &build->graph->error);
+    build->failed = operands == NULL;
+    for (size_t i = 0; !build->failed && i < count; i++) {
+        if (values[i] == NULL) {
+            build->failed = true;
+        } else if (values[i]->graph != build->graph) {
+            mw__graph_fail(build->graph, MW_ERROR_ARGUMENT, "%s: %s is a tensor of another graph", build->row->name,
+                           slot->name);
+            build->failed = true;
+        } else {
+            operands[i].value = values[i];
+        }
+    }
+    if (build->failed)
+        return;
+    slot->operands = operands;
+    slot->count = count;
+    slot->tuple = count > 1; /* a tuple of one prints bare */
+}
+
+void mw__build_set_many(mw__build *build, const char *arg, mw_tensor *const *values, size_t count)
+{
+    if (build->failed)
+        return;
+    mw__slot *slot = find_slot(build, arg);
+    assert(slot != NULL && "the row has no such argument");
+    if (slot != NULL && count > 0)
+        fill_slot(build, slot, values, count);
+}
+
+void mw__build_set(mw__build *build, const char *arg, mw_tensor *value) { mw__build_set_many(build, arg, &value, 1); }
+
+/* ---- constant arguments ---- */
+
+void mw__build_int(mw__build *build, const char *arg, int64_t value)
+{
+    if (!build->failed)
+        mw__build_set(build, arg, mw__scalar(build->graph, MW_I32, (double)value, arg));
+}
+
+void mw__build_ints(mw__build *build, const char *arg, const int64_t *values, size_t count)
+{
+    if (build->failed)
+        return;
+    int32_t narrow[2 * MW__RESULT_MAX];
+    assert(count <= sizeof narrow / sizeof narrow[0]);
+    for (size_t i = 0; i < count; i++) {
+        if (values[i] < INT32_MIN || values[i] > INT32_MAX) {
+            mw__graph_fail(build->graph, MW_ERROR_ARGUMENT, "%s: %lld in %s does not fit int32", build->row->name,
+                           (long long)values[i], arg);
+            build->failed = true;
+            return;
+        }
+        narrow[i] = (int32_t)values[i];
+    }
+    mw__build_set(build, arg, mw__constant(build->graph, MW_I32, MW_SHAPE((int64_t)count), narrow, arg));
+}
+
+void mw__build_bool(mw__build *build, const char *arg, bool value)
+{
+    if (!build->failed)
+        mw__build_set(build, arg, mw__scalar(build->graph, MW_BOOL, value, arg));
+}
+
+void mw__build_bools(mw__build *build, const char *arg, const bool *values, size_t count)
+{
+    if (build->failed)
+        return;
+    unsigned char bytes[MW__RESULT_MAX];
+    assert(count <= sizeof bytes);
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = values[i];
+    mw__build_set(build, arg, mw__constant(build->graph, MW_BOOL, MW_SHAPE((int64_t)count), bytes, arg));
+}
+
+void mw__build_float(mw__build *build, const char *arg, double value)
+{
+    if (build->failed)
+        return;
+    const mw_dtype t = mw__op_dtype(build->op);
+    const mw_dtype dtype = t == MW_F16 || t == MW_F32 ? t : MW_F32; /* another T is refused by its own check */
+    mw__build_set(build, arg, mw__scalar(build->graph, dtype, value, arg));
+}
+
+void mw__build_string(mw__build *build, const char *arg, const char *value)
+{
+    if (!build->failed)
+        mw__build_set(build, arg, mw__constant_string(build->graph, value, arg));
+}
+
+void mw__build_axes(mw__build *build, const char *arg, mw_axes axes)
+{
+    if (build->failed)
+        return;
+    if (axes.count < 0 || axes.count > MW_RANK_MAX) {
+        mw__graph_fail(build->graph, MW_ERROR_ARGUMENT, "%s: %d %s, at most %d are allowed", build->row->name,
+                       axes.count, arg, MW_RANK_MAX);
+        build->failed = true;
+        return;
+    }
+    int64_t values[MW_RANK_MAX];
+    for (int i = 0; i < axes.count; i++)
+        values[i] = axes.axis[i];
+    mw__build_ints(build, arg, values, (size_t)axes.count);
+}
+
+void mw__build_shape(mw__build *build, const char *arg, mw_shape shape)
+{
+    if (build->failed)
+        return;
+    if (shape.rank < 0 || shape.rank > MW_RANK_MAX) {
+        mw__graph_fail(build->graph, MW_ERROR_SHAPE, "%s: rank %d of %s is outside 0 to %d", build->row->name,
+                       shape.rank, arg, MW_RANK_MAX);
+        build->failed = true;
+        return;
+    }
+    mw__build_ints(build, arg, shape.dim, (size_t)shape.rank);
+}
+
+/* ---- end ---- */
+
+static mw_tensor *make_default(const mw__build *build, const mw__arg_row *arg)
+{
+    const mw_dtype dtype = mw__fallback_dtype(arg, mw__op_dtype(build->op));
+    if (dtype == MW_STRING)
+        return mw__constant_string(build->graph, arg->fallback, arg->name);
+    double value = 0;
+    int64_t whole;
+    if (mw__arg_int(build->op, arg->name, &whole))
+        value = (double)whole;
+    else if (!mw__arg_float(build->op, arg->name, &value))
+        assert(!"a default of the table is not a number");
+    return mw__scalar(build->graph, dtype, value, arg->name);
+}
+
+/* MIL's compilers want every default written out: reference mil.md 2.0. */
+static void set_defaults(mw__build *build)
+{
+    for (size_t i = 0; i < build->row->arg_count && !build->failed; i++) {
+        const mw__arg_row *arg = &build->row->args[i];
+        const bool has_default = arg->fallback != MW__REQUIRED && arg->fallback[0] != '\0';
+        if (has_default && build->op->slots[i].operands == NULL)
+            mw__build_set(build, arg->name, make_default(build, arg));
+    }
+}
+
+static mw_status failure(const mw__build *build)
+{
+    return build->graph != NULL && build->graph->error.status != MW_OK ? build->graph->error.status : MW_ERROR_ARGUMENT;
+}
+
+static mw_status append(mw__build *build, size_t capacity)
+{
+    mw_graph *graph = build->graph;
+    mw__infer infer = {.err = &graph->error};
+    MW_TRY(mw__op_infer(build->op, &infer));
+    if (infer.result_count > capacity)
+        return mw__rule_fail(&infer, MW_ERROR_ARGUMENT, "has %zu results, room is given for %zu", infer.result_count,
+                             capacity);
+    MW_TRY(mw__op_add_results(build->op, &infer, &graph->error));
+    return mw__block_add_op(graph->block, build->op, &graph->error);
+}
+
+mw_status mw__build_end_many(mw__build *build, mw_tensor **out_results, size_t capacity, size_t *out_count)
+{
+    for (size_t i = 0; i < capacity; i++)
+        out_results[i] = NULL;
+    if (out_count != NULL)
+        *out_count = 0;
+    if (!build->failed)
+        set_defaults(build);
+    if (!build->failed)
+        build->failed = append(build, capacity) != MW_OK;
+    if (build->failed)
+        return failure(build);
+    for (size_t i = 0; i < build->op->result_count; i++)
+        out_results[i] = build->op->results[i];
+    if (out_count != NULL)
+        *out_count = build->op->result_count;
+    return MW_OK;
+}
+
+mw_tensor *mw__build_end(mw__build *build)
+{
+    mw_tensor *result;
+    return mw__build_end_many(build, &result, 1, NULL) == MW_OK ? result : NULL;
+}
+
+/* ---- any operation by name ---- */
+
+static void refuse_argument(mw__build *build, const char *name)
+{
+    char known[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < build->row->arg_count && used < sizeof known; i++)
+        used +=
+            (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", build->row->args[i].name);
+    mw__graph_fail(build->graph, MW_ERROR_ARGUMENT, "%s: has no argument \"%s\"; it takes %s", build->row->name, name,
+                   known);
+    build->failed = true;
+}
+
+static void set_argument(mw__build *build, const mw_argument *argument)
+{
+    if (build->failed)
+        return;
+    const char *name = argument->name != NULL ? argument->name : "";
+    if (find_slot(build, name) == NULL) {
+        refuse_argument(build, name);
+        return;
+    }
+    for (size_t i = 0; i < argument->count; i++) {
+        if (argument->values[i] == NULL)
+            mw__graph_fail(build->graph, MW_ERROR_ARGUMENT, "%s: %s is NULL", build->row->name, name);
+    }
+    mw__build_set_many(build, name, argument->values, argument->count);
+}
+
+/* True if a constant argument is given a value that is computed: the row's expansion can take it. */
+static bool wants_expand(const mw__build *build)
+{
+    for (size_t i = 0; i < build->row->arg_count; i++) {
+        const mw__slot *slot = &build->op->slots[i];
+        if (build->row->args[i].kind == MW__CONST && slot->count == 1 && !mw__is_constant(slot->operands[0].value))
+            return build->row->expand != NULL;
+    }
+    return false;
+}
+
+static mw_status end_op(mw__build *build, const mw_argument *arguments, size_t count, mw_tensor **out_results,
+                        size_t result_count)
+{
+    if (build->failed || !wants_expand(build) || result_count == 0)
+        return mw__build_end_many(build, out_results, result_count, NULL);
+    out_results[0] = build->row->expand(build->graph, arguments, count);
+    return out_results[0] != NULL ? MW_OK : failure(build);
+}
+
+mw_status mw_op(mw_graph *graph, const char *operation, const mw_argument *arguments, size_t count,
+                mw_tensor **out_results, size_t result_count, mw_error *err)
+{
+    for (size_t i = 0; i < result_count; i++)
+        out_results[i] = NULL;
+    if (mw__failed(err))
+        return err->status;
+    if (graph == NULL || operation == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "op: the %s is NULL", graph == NULL ? "graph" : "operation");
+    mw__build build = mw__build_begin_graph(operation, graph);
+    for (size_t i = 0; i < count; i++)
+        set_argument(&build, &arguments[i]);
+    const mw_status status = end_op(&build, arguments, count, out_results, result_count);
+    if (status != MW_OK && mw_graph_check(graph, err) == MW_OK)
+        return mw__fail(err, status, "%s: an argument is NULL", operation);
+    return status;
+}

@@ -1,0 +1,242 @@
+/* The containers: graphs, functions, blocks, values and operations are made here and die with the graph's arena. */
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "graph/rule.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- graphs ---- */
+
+mw_graph_options mw_graph_defaults(void)
+{
+    return (mw_graph_options){.struct_size = sizeof(mw_graph_options), .allocator = NULL, .opset = MW_IOS18};
+}
+
+static bool opset_known(mw_opset opset) { return (opset >= MW_IOS15 && opset <= MW_IOS18) || opset == MW_IOS26; }
+
+mw_graph *mw_graph_create(const mw_graph_options *options)
+{
+    const mw_graph_options defaults = mw_graph_defaults();
+    if (options == NULL)
+        options = &defaults;
+    if (options->struct_size != sizeof *options || !opset_known(options->opset))
+        return NULL;
+    const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
+    mw_graph *graph = mw__alloc(allocator, 1, sizeof *graph, NULL);
+    if (graph == NULL)
+        return NULL;
+    graph->allocator = allocator;
+    mw__arena_init(&graph->arena, allocator);
+    mw__map_init(&graph->names, allocator);
+    mw__map_init(&graph->constants, allocator);
+    graph->version_major = 1;
+    graph->version_minor = 3;
+    graph->style = MW__STYLE_NEW;
+    if (mw__function_create(graph, "main", options->opset, NULL) == NULL) {
+        mw_graph_destroy(graph);
+        return NULL;
+    }
+    return graph;
+}
+
+void mw_graph_destroy(mw_graph *graph)
+{
+    if (graph == NULL)
+        return;
+    const mw_allocator *allocator = graph->allocator;
+    mw__map_deinit(&graph->names);
+    mw__map_deinit(&graph->constants);
+    mw__free(allocator, graph->functions);
+    mw__free(allocator, graph->values);
+    mw__arena_deinit(&graph->arena);
+    mw__free(allocator, graph);
+}
+
+mw_status mw_graph_check(const mw_graph *graph, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    if (graph == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the graph is NULL");
+    if (graph->error.status != MW_OK && err != NULL)
+        *err = graph->error;
+    return graph->error.status;
+}
+
+mw_tensor *mw__graph_fail(mw_graph *graph, mw_status status, const char *format, ...)
+{
+    if (graph == NULL || graph->error.status != MW_OK)
+        return NULL;
+    char message[sizeof graph->error.message];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    mw__fail(&graph->error, status, "%s", message);
+    return NULL;
+}
+
+/* ---- functions and blocks ---- */
+
+/* The empty "main" that a graph starts with gives way to the first function made explicitly (a parsed program need not
+ * have a main). */
+static void drop_placeholder(mw_graph *graph)
+{
+    if (graph->function_count != 1 || graph->value_count != 0 || graph->functions[0]->attribute_count != 0)
+        return;
+    graph->function_count = 0;
+    graph->current = NULL;
+    graph->block = NULL;
+}
+
+mw__function *mw__function_create(mw_graph *graph, const char *name, mw_opset opset, mw_error *err)
+{
+    if (mw__failed(err))
+        return NULL;
+    drop_placeholder(graph);
+    if (mw__function_find(graph, name) != NULL) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "function \"%s\" exists already", name);
+        return NULL;
+    }
+    mw__function *function = mw__arena_alloc(&graph->arena, 1, sizeof *function, err);
+    if (function == NULL)
+        return NULL;
+    function->graph = graph;
+    function->opset = opset;
+    function->name = mw__arena_string(&graph->arena, name, strlen(name), err);
+    if (function->name == NULL)
+        return NULL;
+    function->body = mw__block_create(function, NULL, err);
+    if (function->body == NULL || mw__grow(graph->allocator, &graph->functions, &graph->function_capacity,
+                                           graph->function_count + 1, sizeof *graph->functions, err) != MW_OK)
+        return NULL;
+    graph->functions[graph->function_count++] = function;
+    if (graph->current == NULL) {
+        graph->current = function;
+        graph->block = function->body;
+    }
+    return function;
+}
+
+mw__function *mw__function_find(const mw_graph *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->function_count; i++) {
+        if (strcmp(graph->functions[i]->name, name) == 0)
+            return graph->functions[i];
+    }
+    return NULL;
+}
+
+mw__block *mw__block_create(mw__function *function, mw__op *owner, mw_error *err)
+{
+    mw__block *block = mw__arena_alloc(&function->graph->arena, 1, sizeof *block, err);
+    if (block == NULL)
+        return NULL;
+    block->function = function;
+    block->owner = owner;
+    return block;
+}
+
+/* Room for one more pointer in an array of the arena; doubling wastes at most as much as the array holds. */
+static mw_status grow(mw_graph *graph, void *array, size_t *capacity, size_t count, mw_error *err)
+{
+    if (count < *capacity)
+        return MW_OK;
+    size_t wanted;
+    if (!mw__mul_size(*capacity, 2, &wanted))
+        return mw__fail(err, MW_ERROR_MEMORY, "a block has too many operations");
+    if (wanted < 8)
+        wanted = 8;
+    void **larger = mw__arena_alloc(&graph->arena, wanted, sizeof(void *), err);
+    if (larger == NULL)
+        return MW_ERROR_MEMORY;
+    if (count > 0)
+        memcpy(larger, *(void **)array, count * sizeof(void *));
+    memcpy(array, &larger, sizeof larger);
+    *capacity = wanted;
+    return MW_OK;
+}
+
+mw_status mw__block_add_input(mw__block *block, mw_tensor *value, mw_error *err)
+{
+    MW_TRY(grow(block->function->graph, &block->inputs, &block->input_capacity, block->input_count, err));
+    block->inputs[block->input_count++] = value;
+    return MW_OK;
+}
+
+mw_status mw__block_add_op(mw__block *block, mw__op *op, mw_error *err)
+{
+    MW_TRY(grow(block->function->graph, &block->ops, &block->op_capacity, block->op_count, err));
+    block->ops[block->op_count++] = op;
+    op->block = block;
+    return MW_OK;
+}
+
+mw_status mw__block_add_output(mw__block *block, mw_tensor *value, mw_error *err)
+{
+    MW_TRY(grow(block->function->graph, &block->outputs, &block->output_capacity, block->output_count, err));
+    block->outputs[block->output_count++] = value;
+    return MW_OK;
+}
+
+/* ---- values and operations ---- */
+
+mw_tensor *mw__value_create(mw_graph *graph, const mw__type *type, const char *hint, mw_error *err)
+{
+    if (hint == NULL || hint[0] == '\0')
+        hint = "value";
+    if (graph->value_count >= UINT32_MAX) {
+        mw__fail(err, MW_ERROR_UNSUPPORTED, "a graph holds at most 2^32 values");
+        return NULL;
+    }
+    mw_tensor *value = mw__arena_alloc(&graph->arena, 1, sizeof *value, err);
+    const char *copy = mw__arena_string(&graph->arena, hint, strlen(hint), err);
+    if (value == NULL || copy == NULL ||
+        mw__grow(graph->allocator, &graph->values, &graph->value_capacity, graph->value_count + 1, sizeof(mw_tensor *),
+                 err) != MW_OK)
+        return NULL;
+    value->graph = graph;
+    value->id = (uint32_t)graph->value_count;
+    value->type = type;
+    value->hint = copy;
+    graph->values[graph->value_count++] = value;
+    return value;
+}
+
+mw__op *mw__op_create(mw_graph *graph, const mw__row *row, const char *kind, size_t slot_count, mw_error *err)
+{
+    mw__op *op = mw__arena_alloc(&graph->arena, 1, sizeof *op, err);
+    if (op == NULL)
+        return NULL;
+    op->row = row;
+    op->kind = row != NULL ? row->name : mw__arena_string(&graph->arena, kind, strlen(kind), err);
+    op->block = graph->block;
+    op->slot_count = row != NULL ? row->arg_count : slot_count;
+    if (op->slot_count > 0)
+        op->slots = mw__arena_alloc(&graph->arena, op->slot_count, sizeof *op->slots, err);
+    if (op->kind == NULL || (op->slot_count > 0 && op->slots == NULL))
+        return NULL;
+    for (size_t i = 0; row != NULL && i < row->arg_count; i++)
+        op->slots[i].name = row->args[i].name;
+    return op;
+}
+
+mw_status mw__op_add_results(mw__op *op, const mw__infer *infer, mw_error *err)
+{
+    mw_graph *graph = op->block->function->graph;
+    op->results = mw__arena_alloc(&graph->arena, infer->result_count, sizeof(mw_tensor *), err);
+    if (op->results == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < infer->result_count; i++) {
+        const mw__type *type = mw__type_tensor(graph, infer->dtype[i], infer->shape[i], err);
+        mw_tensor *value = type != NULL ? mw__value_create(graph, type, op->kind, err) : NULL;
+        if (value == NULL)
+            return mw__failed(err) ? err->status : MW_ERROR_MEMORY;
+        value->op = op;
+        value->result = (uint32_t)i;
+        op->results[op->result_count++] = value;
+    }
+    return MW_OK;
+}

@@ -1,0 +1,174 @@
+/* Checking an operation against its row: arguments, element types, constants; then its shape rule. */
+#include "graph/rule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *class_name(mw__arg_type type)
+{
+    switch (type) {
+    case MW__T_FLOAT:
+    case MW__FLOAT:
+        return "fp16 or fp32";
+    case MW__T_NUMBER:
+        return "fp16, fp32 or int32";
+    case MW__I32:
+        return "int32";
+    case MW__INT:
+        return "an integer type of 8 to 32 bits";
+    case MW__BOOL:
+        return "bool";
+    case MW__STRING:
+        return "string";
+    default:
+        return "a tensor";
+    }
+}
+
+static mw_status check_value(const mw__infer *infer, const mw__arg_row *arg, const mw_tensor *value)
+{
+    if (value == NULL)
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s is a tuple where a tensor is wanted", arg->name);
+    if (value->type == NULL || value->type->kind != MW__TENSOR)
+        return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is not a tensor", arg->name);
+    if (!mw__arg_type_holds(arg->type, value->type->dtype))
+        return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is %s, not %s", arg->name, mw_dtype_name(value->type->dtype),
+                             class_name(arg->type));
+    if (arg->kind == MW__CONST && !mw__is_constant(value))
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s must be a constant", arg->name);
+    return MW_OK;
+}
+
+static mw_status check_slot(const mw__infer *infer, const mw__arg_row *arg, const mw__slot *slot)
+{
+    if (slot->operands == NULL || slot->count == 0) {
+        if (arg->fallback == MW__REQUIRED)
+            return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "argument %s is missing", arg->name);
+        return MW_OK;
+    }
+    if (arg->kind != MW__VALUES && slot->count != 1)
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s takes one tensor, not %zu", arg->name, slot->count);
+    for (size_t i = 0; i < slot->count; i++)
+        MW_TRY(check_value(infer, arg, slot->operands[i].value));
+    return MW_OK;
+}
+
+/* "x" or "values[1]". */
+static const char *member_name(const mw__slot *slot, size_t index, char *buffer, size_t size)
+{
+    if (slot->count > 1)
+        snprintf(buffer, size, "%s[%zu]", slot->name, index);
+    else
+        snprintf(buffer, size, "%s", slot->name);
+    return buffer;
+}
+
+/* All T arguments share one element type. */
+static mw_status check_one_type(const mw__infer *infer)
+{
+    const mw__row *row = infer->op->row;
+    mw_dtype dtype = MW_DTYPE_NONE;
+    char first[64] = "", other[64];
+    for (size_t i = 0; i < row->arg_count; i++) {
+        const mw__slot *slot = &infer->op->slots[i];
+        if (!mw__arg_type_is_t(row->args[i].type) || slot->operands == NULL)
+            continue;
+        for (size_t k = 0; k < slot->count; k++) {
+            const mw_dtype here = mw_tensor_dtype(slot->operands[k].value);
+            if (dtype == MW_DTYPE_NONE) {
+                dtype = here;
+                member_name(slot, k, first, sizeof first);
+            } else if (here != dtype) {
+                return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is %s but %s is %s; convert one with cast", first,
+                                     mw_dtype_name(dtype), member_name(slot, k, other, sizeof other),
+                                     mw_dtype_name(here));
+            }
+        }
+    }
+    return MW_OK;
+}
+
+/* Results must be shapes that a tensor can have, whatever the rule did. */
+static mw_status check_results(const mw__infer *infer)
+{
+    for (size_t i = 0; i < infer->result_count; i++) {
+        mw_error why = {0};
+        if (mw__shape_check(infer->shape[i], &why) != MW_OK)
+            return mw__rule_fail(infer, MW_ERROR_SHAPE, "the result: %s", why.message);
+    }
+    return MW_OK;
+}
+
+mw_status mw__op_infer(const mw__op *op, mw__infer *infer)
+{
+    infer->op = op;
+    infer->result_count = 1;
+    if (op->row == NULL)
+        return mw__rule_fail(infer, MW_ERROR_UNSUPPORTED, "the table does not know this operation");
+    for (size_t i = 0; i < op->row->arg_count; i++)
+        MW_TRY(check_slot(infer, &op->row->args[i], &op->slots[i]));
+    MW_TRY(check_one_type(infer));
+    MW_TRY(op->row->shape(infer));
+    return check_results(infer);
+}
+
+/* The one operation without arguments: its type is that of its literal. */
+mw_status mw__shape_constant(mw__infer *infer)
+{
+    const mw__payload *payload = infer->op->result_count == 1 ? infer->op->results[0]->payload : NULL;
+    if (payload == NULL)
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "a constant has one result with a value; use mw_constant");
+    if (payload->type->kind != MW__TENSOR)
+        return mw__rule_fail(infer, MW_ERROR_UNSUPPORTED, "the constant is not a tensor");
+    return mw__rule_result(infer, payload->type->dtype, payload->type->shape);
+}
+
+/* ---- parsed operations ---- */
+
+static mw_status check_declared(const mw__infer *infer)
+{
+    const mw__op *op = infer->op;
+    if (op->result_count != infer->result_count)
+        return mw__rule_fail(infer, MW_ERROR_FORMAT, "%zu results are declared, the rule gives %zu", op->result_count,
+                             infer->result_count);
+    for (size_t i = 0; i < op->result_count; i++) {
+        const mw_tensor *value = op->results[i];
+        if (mw__type_fits(value->type, infer->dtype[i], infer->shape[i]))
+            continue;
+        char declared[200], wanted[200];
+        mw__shape_print(mw_tensor_shape(value), declared, sizeof declared);
+        mw__shape_print(infer->shape[i], wanted, sizeof wanted);
+        return mw__rule_fail(infer, MW_ERROR_FORMAT, "result %zu is declared %s %s, the rule gives %s %s", i,
+                             mw_dtype_name(mw_tensor_dtype(value)), declared, mw_dtype_name(infer->dtype[i]), wanted);
+    }
+    return MW_OK;
+}
+
+static bool is_const(const mw__op *op) { return op->row != NULL && op->row->id == MW__OP_const; }
+
+/* A constant may be of any type, also one that no rule computes with. */
+static mw_status verify_constant(const mw__infer *infer)
+{
+    const mw_tensor *value = infer->op->result_count == 1 ? infer->op->results[0] : NULL;
+    if (value == NULL || value->payload == NULL || !mw__type_equal(value->type, value->payload->type))
+        return mw__rule_fail(infer, MW_ERROR_FORMAT, "the declared type is not that of the value");
+    return MW_OK;
+}
+
+mw_status mw__op_verify(const mw__op *op, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    mw__infer infer = {.op = op, .err = err};
+    mw_status status;
+    if (is_const(op)) {
+        status = verify_constant(&infer);
+    } else {
+        status = mw__op_infer(op, &infer);
+        if (status == MW_OK)
+            status = check_declared(&infer);
+    }
+    if (status != MW_OK && op->line != 0)
+        mw__error_position(err, (int)op->line, (int)op->column);
+    return status;
+}

@@ -1,0 +1,117 @@
+/* Initialisers of parameters: the records, and drawing from them. */
+#include "graph/init.h"
+
+#include "base/error.h"
+#include "base/fp16.h"
+#include "base/hash.h"
+#include "base/random.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    INIT_NONE = 0, /* a zeroed record is refused */
+    INIT_CONSTANT,
+    INIT_UNIFORM,
+    INIT_NORMAL,
+    INIT_KAIMING_UNIFORM,
+    INIT_KAIMING_NORMAL,
+    INIT_XAVIER_UNIFORM,
+    INIT_XAVIER_NORMAL,
+    INIT_DATA,
+    INIT_COUNT
+};
+
+mw_init mw_init_zeros(void) { return mw_init_constant(0.0f); }
+mw_init mw_init_constant(float value) { return (mw_init){.kind = INIT_CONSTANT, .a = value}; }
+mw_init mw_init_uniform(float low, float high) { return (mw_init){.kind = INIT_UNIFORM, .a = low, .b = high}; }
+mw_init mw_init_normal(float mean, float stddev) { return (mw_init){.kind = INIT_NORMAL, .a = mean, .b = stddev}; }
+mw_init mw_init_kaiming_uniform(void) { return (mw_init){.kind = INIT_KAIMING_UNIFORM}; }
+mw_init mw_init_kaiming_normal(void) { return (mw_init){.kind = INIT_KAIMING_NORMAL}; }
+mw_init mw_init_xavier_uniform(void) { return (mw_init){.kind = INIT_XAVIER_UNIFORM}; }
+mw_init mw_init_xavier_normal(void) { return (mw_init){.kind = INIT_XAVIER_NORMAL}; }
+mw_init mw_init_data(const void *data) { return (mw_init){.kind = INIT_DATA, .data = data}; }
+
+mw_status mw__init_check(const mw_init *init, mw_error *err)
+{
+    if (init->kind <= INIT_NONE || init->kind >= INIT_COUNT)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the initialiser was not made by an mw_init function");
+    if (!isfinite(init->a) || !isfinite(init->b))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the initialiser has a number that is not finite");
+    if (init->kind == INIT_UNIFORM && init->a > init->b)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "uniform from %g to %g is empty", (double)init->a, (double)init->b);
+    if (init->kind == INIT_NORMAL && init->b < 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the standard deviation %g is negative", (double)init->b);
+    if (init->kind == INIT_DATA && init->data == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the data of the initialiser is NULL");
+    return MW_OK;
+}
+
+/* PyTorch's fans of a weight [out, in, k..]; never 0. */
+static void find_fans(mw_shape shape, double *fan_in, double *fan_out)
+{
+    const double count = (double)mw_shape_count(shape);
+    *fan_in = *fan_out = count > 1 ? count : 1;
+    if (shape.rank < 2 || count == 0)
+        return;
+    *fan_in = count / (double)shape.dim[0];
+    *fan_out = count / (double)shape.dim[1];
+}
+
+/* Every kind as one of constant, uniform [a, b) and normal(a, b). */
+static mw_init resolve(const mw_init *init, mw_shape shape)
+{
+    double fan_in, fan_out;
+    find_fans(shape, &fan_in, &fan_out);
+    double bound;
+    switch (init->kind) {
+    case INIT_KAIMING_UNIFORM:
+        bound = 1.0 / sqrt(fan_in);
+        return mw_init_uniform((float)-bound, (float)bound);
+    case INIT_KAIMING_NORMAL:
+        return mw_init_normal(0.0f, (float)sqrt(2.0 / fan_in));
+    case INIT_XAVIER_UNIFORM:
+        bound = sqrt(6.0 / (fan_in + fan_out));
+        return mw_init_uniform((float)-bound, (float)bound);
+    case INIT_XAVIER_NORMAL:
+        return mw_init_normal(0.0f, (float)sqrt(2.0 / (fan_in + fan_out)));
+    default:
+        return *init;
+    }
+}
+
+static float draw(const mw_init *init, mw__random *random)
+{
+    if (init->kind == INIT_UNIFORM)
+        return init->a + (init->b - init->a) * mw__random_uniform(random);
+    if (init->kind == INIT_NORMAL)
+        return init->a + init->b * mw__random_normal(random);
+    return init->a;
+}
+
+mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, const char *name, uint64_t seed, void *out,
+                        mw_error *err)
+{
+    const int64_t count = mw_shape_count(shape);
+    MW_TRY(mw__init_check(init, err));
+    if (dtype != MW_F32 && dtype != MW_F16)
+        return mw__fail(err, MW_ERROR_DTYPE, "parameter \"%s\": %s cannot be drawn", name, mw_dtype_name(dtype));
+    if (count < 0)
+        return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\": every extent must be known", name);
+    if (init->kind == INIT_DATA) {
+        memcpy(out, init->data, (size_t)count * (size_t)(mw_dtype_bits(dtype) / 8));
+        return MW_OK;
+    }
+    const mw_init simple = resolve(init, shape);
+    mw__random random = {.seed = seed, .stream = mw__hash64(name, strlen(name), 0)};
+    float *wide = out;
+    uint16_t *half = out;
+    for (int64_t i = 0; i < count; i++) {
+        const float value = draw(&simple, &random);
+        if (dtype == MW_F32)
+            wide[i] = value;
+        else
+            half[i] = mw__fp16_from_float(value);
+    }
+    return MW_OK;
+}

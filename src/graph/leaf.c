@@ -1,0 +1,168 @@
+/* Inputs, parameters, names, results and what can be asked of a tensor. */
+#include "base/checked.h"
+#include "graph/init.h"
+#include "graph/rule.h"
+#include <millwright/op_shape.h>
+
+#include <string.h>
+
+/* ---- names ---- */
+
+/* Enters `name` for a value of "main"; NULL leaves an error on the graph. The copy lives in the arena. */
+static const char *claim_name(mw_graph *graph, const char *name, mw_tensor *value, const char *what)
+{
+    if (name == NULL || name[0] == '\0') {
+        mw__graph_fail(graph, MW_ERROR_ARGUMENT, "%s: the name is empty", what);
+        return NULL;
+    }
+    const mw_tensor *other = mw__map_get(&graph->names, name);
+    if (other != NULL && other != value) {
+        mw__graph_fail(graph, MW_ERROR_ARGUMENT, "%s: the name \"%s\" is taken", what, name);
+        return NULL;
+    }
+    const char *copy = mw__arena_string(&graph->arena, name, strlen(name), &graph->error);
+    if (copy == NULL || mw__map_set(&graph->names, name, value, &graph->error) != MW_OK)
+        return NULL;
+    return copy;
+}
+
+mw_tensor *mw_name(mw_tensor *x, const char *name)
+{
+    if (x == NULL || x->graph->error.status != MW_OK)
+        return NULL;
+    if (x->role != MW__VALUE && (name == NULL || strcmp(name, x->name) != 0))
+        return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "name: \"%s\" is a port and keeps its name", x->name);
+    const char *copy = claim_name(x->graph, name, x, "name");
+    if (copy == NULL)
+        return NULL;
+    x->name = copy;
+    return x;
+}
+
+/* ---- leaves ---- */
+
+static mw_tensor *add_leaf(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, mw__role role)
+{
+    const char *what = role == MW__INPUT ? "input" : "parameter";
+    if (mw_dtype_bits(dtype) == 0)
+        return mw__graph_fail(graph, MW_ERROR_DTYPE, "%s \"%s\": %s has no elements in memory", what,
+                              name != NULL ? name : "", mw_dtype_name(dtype));
+    mw_error why = {0};
+    if (mw__shape_check(shape, &why) != MW_OK)
+        return mw__graph_fail(graph, MW_ERROR_SHAPE, "%s \"%s\": %s", what, name != NULL ? name : "", why.message);
+    const mw__type *type = mw__type_tensor(graph, dtype, shape, &graph->error);
+    mw_tensor *value = type != NULL ? mw__value_create(graph, type, what, &graph->error) : NULL;
+    if (value == NULL)
+        return NULL;
+    value->name = claim_name(graph, name, value, what);
+    if (value->name == NULL)
+        return NULL;
+    value->role = role;
+    return mw__block_add_input(graph->current->body, value, &graph->error) == MW_OK ? value : NULL;
+}
+
+mw_tensor *mw_input(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape)
+{
+    if (graph == NULL || graph->error.status != MW_OK)
+        return NULL;
+    return add_leaf(graph, name, dtype, shape, MW__INPUT);
+}
+
+/* The record of how a parameter starts, with a copy of its data. */
+static const mw_init *copy_init(mw_graph *graph, const mw__type *type, mw_init init)
+{
+    mw_init *copy = mw__arena_alloc(&graph->arena, 1, sizeof *copy, &graph->error);
+    if (copy == NULL)
+        return NULL;
+    *copy = init;
+    size_t size;
+    if (init.data == NULL)
+        return copy;
+    if (!mw__type_bytes(type, &size))
+        return NULL;
+    void *data = mw__arena_alloc(&graph->arena, size, 1, &graph->error);
+    if (data == NULL)
+        return NULL;
+    memcpy(data, init.data, size);
+    copy->data = data;
+    return copy;
+}
+
+mw_tensor *mw_parameter(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, mw_init init)
+{
+    if (graph == NULL || graph->error.status != MW_OK)
+        return NULL;
+    const char *shown = name != NULL ? name : "";
+    if (dtype != MW_F32 && dtype != MW_F16)
+        return mw__graph_fail(graph, MW_ERROR_DTYPE, "parameter \"%s\": %s cannot be trained, only fp32 and fp16",
+                              shown, mw_dtype_name(dtype));
+    if (mw__shape_check(shape, NULL) == MW_OK && mw_shape_count(shape) < 0)
+        return mw__graph_fail(graph, MW_ERROR_SHAPE, "parameter \"%s\": every extent must be known", shown);
+    mw_error why = {0};
+    if (mw__init_check(&init, &why) != MW_OK)
+        return mw__graph_fail(graph, why.status, "parameter \"%s\": %s", shown, why.message);
+    mw_tensor *value = add_leaf(graph, name, dtype, shape, MW__PARAMETER);
+    if (value == NULL)
+        return NULL;
+    value->init = copy_init(graph, value->type, init);
+    return value->init != NULL ? value : NULL;
+}
+
+/* ---- results ---- */
+
+static bool is_output(const mw__block *block, const mw_tensor *x)
+{
+    for (size_t i = 0; i < block->output_count; i++) {
+        if (block->outputs[i] == x)
+            return true;
+    }
+    return false;
+}
+
+mw_tensor *mw_output(mw_tensor *x, const char *name)
+{
+    if (x == NULL || x->graph->error.status != MW_OK)
+        return NULL;
+    mw_graph *graph = x->graph;
+    mw__block *body = graph->current->body;
+    if (x->role != MW__VALUE || x->payload != NULL || x->op == NULL || is_output(body, x))
+        x = mw_identity(x);
+    if (x == NULL)
+        return NULL;
+    const char *copy = claim_name(graph, name, x, "output");
+    if (copy == NULL || mw__block_add_output(body, x, &graph->error) != MW_OK)
+        return NULL;
+    x->name = copy;
+    return x;
+}
+
+mw_tensor *mw_stop_gradient(mw_tensor *x)
+{
+    mw_tensor *leaf = mw_identity(x); /* a mark on x itself would stop its other uses too */
+    if (leaf != NULL)
+        leaf->stop_gradient = true;
+    return leaf;
+}
+
+/* ---- queries ---- */
+
+mw_dtype mw_tensor_dtype(const mw_tensor *x)
+{
+    return x != NULL && x->type != NULL && x->type->kind == MW__TENSOR ? x->type->dtype : MW_DTYPE_NONE;
+}
+
+mw_shape mw_tensor_shape(const mw_tensor *x)
+{
+    return x != NULL && x->type != NULL && x->type->kind == MW__TENSOR ? x->type->shape : mw_shape_scalar();
+}
+
+const char *mw_tensor_name(const mw_tensor *x) { return x != NULL && x->name != NULL ? x->name : ""; }
+
+mw_tensor *mw_graph_find(const mw_graph *graph, const char *name)
+{
+    return graph != NULL && name != NULL ? mw__map_get(&graph->names, name) : NULL;
+}
+
+mw_graph *mw_tensor_graph(const mw_tensor *x) { return x != NULL ? x->graph : NULL; }
+
+void mw_string_free(char *string) { mw__free(NULL, string); }

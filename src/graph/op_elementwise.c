@@ -1,0 +1,178 @@
+/* Element-wise operations: shape rules and constructors of ops/elementwise.def. */
+#include <millwright/op_elementwise.h>
+
+#include "graph/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- shape rules ---- */
+
+mw_status mw__shape_broadcast(mw__infer *infer)
+{
+    static const char *const args[] = {"x", "y"};
+    mw_shape shape;
+    MW_TRY(mw__rule_broadcast(infer, args, 2, &shape));
+    return mw__rule_result(infer, mw__rule_dtype(infer, "x"), shape);
+}
+
+mw_status mw__shape_same_as_x(mw__infer *infer)
+{
+    return mw__rule_result(infer, mw__rule_dtype(infer, "x"), mw__rule_shape(infer, "x"));
+}
+
+static const char *const gelu_modes[] = {
+    [MW_GELU_EXACT] = "EXACT", [MW_GELU_TANH] = "TANH_APPROXIMATION", [MW_GELU_SIGMOID] = "SIGMOID_APPROXIMATION"};
+#define GELU_MODES (sizeof gelu_modes / sizeof gelu_modes[0])
+
+mw_status mw__shape_gelu(mw__infer *infer)
+{
+    const char *mode = mw__arg_string(infer->op, "mode");
+    for (size_t i = 0; mode != NULL && i < GELU_MODES; i++) {
+        if (strcmp(mode, gelu_modes[i]) == 0)
+            return mw__shape_same_as_x(infer);
+    }
+    return mw__rule_fail(infer, MW_ERROR_ARGUMENT,
+                         "mode \"%s\" is none of EXACT, TANH_APPROXIMATION, SIGMOID_APPROXIMATION",
+                         mode != NULL ? mode : "");
+}
+
+/* Bounds that cross were accepted before ios17: reference mil.md 2.2. */
+mw_status mw__shape_clip(mw__infer *infer)
+{
+    double alpha, beta;
+    if (!mw__arg_float(infer->op, "alpha", &alpha) || !mw__arg_float(infer->op, "beta", &beta))
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "alpha and beta must be constant scalars");
+    const bool ordered = infer->op->block->function->opset >= MW_IOS17 ? alpha < beta : !isnan(alpha) && !isnan(beta);
+    if (!ordered)
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "alpha %g must be below beta %g", alpha, beta);
+    return mw__shape_same_as_x(infer);
+}
+
+static bool castable(mw_dtype dtype, mw_opset opset)
+{
+    switch (dtype) {
+    case MW_F16:
+    case MW_F32:
+    case MW_I32:
+    case MW_BOOL:
+        return true;
+    case MW_I8:
+    case MW_U8:
+    case MW_I16:
+    case MW_U16:
+        return opset >= MW_IOS17;
+    default:
+        return false;
+    }
+}
+
+mw_status mw__shape_cast(mw__infer *infer)
+{
+    const mw_opset opset = infer->op->block->function->opset;
+    const char *allowed = opset >= MW_IOS17 ? "fp16, fp32, int32, bool, int8, uint8, int16 or uint16"
+                                            : "fp16, fp32, int32 or bool (the others need ios17)";
+    const mw_dtype from = mw__rule_dtype(infer, "x");
+    const char *name = mw__arg_string(infer->op, "dtype");
+    mw_dtype to = MW_DTYPE_NONE;
+    for (int i = 1; name != NULL && i < MW_DTYPE_COUNT; i++) {
+        if (strcmp(name, mw_dtype_name((mw_dtype)i)) == 0)
+            to = (mw_dtype)i;
+    }
+    if (!castable(from, opset))
+        return mw__rule_fail(infer, MW_ERROR_DTYPE, "x is %s, not %s", mw_dtype_name(from), allowed);
+    if (!castable(to, opset))
+        return mw__rule_fail(infer, MW_ERROR_DTYPE, "dtype \"%s\" is not %s", name != NULL ? name : "", allowed);
+    return mw__rule_result(infer, to, mw__rule_shape(infer, "x"));
+}
+
+/* ---- two tensors ---- */
+
+static mw_tensor *binary(const char *operation, mw_tensor *x, mw_tensor *y)
+{
+    mw__build build = mw__build_begin(operation, x);
+    mw__build_set(&build, "x", x);
+    mw__build_set(&build, "y", y);
+    return mw__build_end(&build);
+}
+
+mw_tensor *mw_add(mw_tensor *x, mw_tensor *y) { return binary("add", x, y); }
+mw_tensor *mw_sub(mw_tensor *x, mw_tensor *y) { return binary("sub", x, y); }
+mw_tensor *mw_mul(mw_tensor *x, mw_tensor *y) { return binary("mul", x, y); }
+mw_tensor *mw_real_div(mw_tensor *x, mw_tensor *y) { return binary("real_div", x, y); }
+mw_tensor *mw_floor_div(mw_tensor *x, mw_tensor *y) { return binary("floor_div", x, y); }
+mw_tensor *mw_maximum(mw_tensor *x, mw_tensor *y) { return binary("maximum", x, y); }
+mw_tensor *mw_minimum(mw_tensor *x, mw_tensor *y) { return binary("minimum", x, y); }
+mw_tensor *mw_pow(mw_tensor *x, mw_tensor *y) { return binary("pow", x, y); }
+
+static mw_tensor *binary_scalar(const char *operation, mw_tensor *x, double value)
+{
+    return x != NULL ? binary(operation, x, mw__scalar(x->graph, mw_tensor_dtype(x), value, operation)) : NULL;
+}
+
+mw_tensor *mw_add_scalar(mw_tensor *x, double value) { return binary_scalar("add", x, value); }
+mw_tensor *mw_mul_scalar(mw_tensor *x, double value) { return binary_scalar("mul", x, value); }
+mw_tensor *mw_neg(mw_tensor *x) { return mw_mul_scalar(x, -1.0); }
+
+/* ---- one tensor ---- */
+
+static mw_tensor *unary(const char *operation, mw_tensor *x)
+{
+    mw__build build = mw__build_begin(operation, x);
+    mw__build_set(&build, "x", x);
+    return mw__build_end(&build);
+}
+
+static mw_tensor *unary_epsilon(const char *operation, mw_tensor *x, float epsilon)
+{
+    mw__build build = mw__build_begin(operation, x);
+    mw__build_set(&build, "x", x);
+    mw__build_float(&build, "epsilon", (double)epsilon);
+    return mw__build_end(&build);
+}
+
+mw_tensor *mw_abs(mw_tensor *x) { return unary("abs", x); }
+mw_tensor *mw_sign(mw_tensor *x) { return unary("sign", x); }
+mw_tensor *mw_square(mw_tensor *x) { return unary("square", x); }
+mw_tensor *mw_sqrt(mw_tensor *x) { return unary("sqrt", x); }
+mw_tensor *mw_rsqrt(mw_tensor *x, float epsilon) { return unary_epsilon("rsqrt", x, epsilon); }
+mw_tensor *mw_inverse(mw_tensor *x, float epsilon) { return unary_epsilon("inverse", x, epsilon); }
+mw_tensor *mw_log(mw_tensor *x, float epsilon) { return unary_epsilon("log", x, epsilon); }
+mw_tensor *mw_exp(mw_tensor *x) { return unary("exp", x); }
+mw_tensor *mw_erf(mw_tensor *x) { return unary("erf", x); }
+mw_tensor *mw_tanh(mw_tensor *x) { return unary("tanh", x); }
+mw_tensor *mw_sigmoid(mw_tensor *x) { return unary("sigmoid", x); }
+mw_tensor *mw_relu(mw_tensor *x) { return unary("relu", x); }
+mw_tensor *mw_silu(mw_tensor *x) { return unary("silu", x); }
+
+mw_tensor *mw_gelu(mw_tensor *x, mw_gelu_mode mode)
+{
+    if (x == NULL)
+        return NULL;
+    if ((unsigned)mode >= GELU_MODES)
+        return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "gelu: mode %d is no mw_gelu_mode", (int)mode);
+    mw__build build = mw__build_begin("gelu", x);
+    mw__build_set(&build, "x", x);
+    mw__build_string(&build, "mode", gelu_modes[mode]);
+    return mw__build_end(&build);
+}
+
+mw_tensor *mw_clip(mw_tensor *x, float alpha, float beta)
+{
+    if (x != NULL && !(alpha < beta))
+        return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "clip: alpha %g must be below beta %g", (double)alpha,
+                              (double)beta);
+    mw__build build = mw__build_begin("clip", x);
+    mw__build_set(&build, "x", x);
+    mw__build_float(&build, "alpha", (double)alpha);
+    mw__build_float(&build, "beta", (double)beta);
+    return mw__build_end(&build);
+}
+
+mw_tensor *mw_cast(mw_tensor *x, mw_dtype dtype)
+{
+    mw__build build = mw__build_begin("cast", x);
+    mw__build_set(&build, "x", x);
+    mw__build_string(&build, "dtype", mw_dtype_name(dtype));
+    return mw__build_end(&build);
+}

@@ -1,0 +1,85 @@
+/* What the shape rules, the builder and the clone of this room share; nothing outside src/graph includes it. */
+#ifndef MW__GRAPH_RULE_H
+#define MW__GRAPH_RULE_H
+
+#include "graph/ir.h"
+
+/* ---- table and arguments ---- */
+
+/* The argument of a row; NULL if it has none of that name. */
+const mw__arg_row *mw__row_arg(const mw__row *row, const char *name);
+bool mw__arg_type_is_t(mw__arg_type type);
+bool mw__arg_type_holds(mw__arg_type type, mw_dtype dtype);
+/* The element type that the T arguments which are set share; MW_DTYPE_NONE if none is set. */
+mw_dtype mw__op_dtype(const mw__op *op);
+/* Known when compiled: a const, a literal, or the result of a constexpr operation. */
+bool mw__is_constant(const mw_tensor *value);
+/* The constant behind an argument if its elements can be read; else NULL. */
+const mw__payload *mw__arg_payload(const mw__op *op, const char *name);
+/* Which element type a constant made of a row's default has. */
+mw_dtype mw__fallback_dtype(const mw__arg_row *arg, mw_dtype t);
+/* "x \"h\" [128, 784]". */
+const char *mw__arg_print(const mw__op *op, const char *name, char *buffer, size_t size);
+
+/* ---- making ---- */
+
+mw_status mw__shape_check(mw_shape shape, mw_error *err);
+mw__op *mw__op_create(mw_graph *graph, const mw__row *row, const char *kind, size_t slot_count, mw_error *err);
+mw_status mw__op_add_results(mw__op *op, const mw__infer *infer, mw_error *err);
+/* A payload with a copy of `data` (NULL = zeros). */
+mw__payload *mw__payload_create(mw_graph *graph, mw_dtype dtype, mw_shape shape, const void *data, mw_error *err);
+mw__payload *mw__payload_create_string(mw_graph *graph, const char *text, mw_error *err);
+/* A const statement for a payload, in the current block. */
+mw_tensor *mw__payload_emit(mw_graph *graph, const mw__payload *payload, const char *hint, mw_error *err);
+/* True if coremltools would put such a constant into the weight file: reference mil.md, end of section 3. */
+bool mw__payload_wants_blob(mw_dtype dtype, int64_t count, mw_opset opset);
+/* Writes `value` as one element; false if the type has no numbers or the value does not fit it. */
+bool mw__element_store(void *out, mw_dtype dtype, double value);
+/* Rank-0 constant, shared; an error is left on the graph. `what` names it in messages. */
+mw_tensor *mw__scalar(mw_graph *graph, mw_dtype dtype, double value, const char *what);
+mw_tensor *mw__constant_string(mw_graph *graph, const char *text, const char *hint);
+
+/* Axes as a constant vector; a count outside 0 to MW_RANK_MAX leaves an error. */
+void mw__build_axes(mw__build *build, const char *arg, mw_axes axes);
+/* Extents as a constant vector. */
+void mw__build_shape(mw__build *build, const char *arg, mw_shape shape);
+
+/* ---- rules ---- */
+
+/* Raises with the subject of the operation before the message. */
+mw_status mw__rule_fail(const mw__infer *infer, mw_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+mw_shape mw__rule_shape(const mw__infer *infer, const char *arg);
+mw_dtype mw__rule_dtype(const mw__infer *infer, const char *arg);
+mw_status mw__rule_result(mw__infer *infer, mw_dtype dtype, mw_shape shape);
+/* Brings an axis into [0, rank). */
+mw_status mw__rule_axis(const mw__infer *infer, const char *arg, int64_t axis, int rank, int *out);
+/* A constant integer scalar. */
+mw_status mw__rule_int(const mw__infer *infer, const char *arg, int64_t *out);
+mw_status mw__rule_bool(const mw__infer *infer, const char *arg, bool *out);
+/* A vector of integers. Its elements are known only when *out_known; the count always is. */
+mw_status mw__rule_ints(const mw__infer *infer, const char *arg, int64_t *out, size_t capacity, size_t *out_count,
+                        bool *out_known);
+/* A vector of distinct axes as marks; *out_count = how many. */
+mw_status mw__rule_axes(const mw__infer *infer, const char *arg, int rank, bool out_marks[MW_RANK_MAX],
+                        size_t *out_count);
+/* The common shape of several arguments. */
+mw_status mw__rule_broadcast(const mw__infer *infer, const char *const *args, size_t count, mw_shape *out);
+/* The same for plain shapes; false if they do not fit. */
+bool mw__broadcast_shapes(mw_shape a, mw_shape b, mw_shape *out);
+/* True if the extents may be equal: equal, or one unknown. */
+bool mw__dim_fits(int64_t a, int64_t b);
+
+/* ---- the columns that this room owns, found by stem ---- */
+
+#define MW_OP(id, name, since, shape, vjp, kernel) mw__shape_rule mw__shape_##shape;
+#define MW_ARG(id, arg, kind, type, fallback)
+#define MW_EXPAND(id, function) mw__expand_rule mw__expand_##function;
+#define MW_END(id)
+#include "graph/ops/all.def"
+#undef MW_OP
+#undef MW_ARG
+#undef MW_EXPAND
+#undef MW_END
+
+#endif

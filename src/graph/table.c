@@ -1,0 +1,94 @@
+/* The operation table: the rows of ops/<family>.def as constant data, and finding one. No rules. */
+#include "graph/rule.h"
+
+#include <string.h>
+
+/* clang-format off: the last element is a sentinel, so that a row without arguments is an array too. */
+#define MW_OP(id, name, since, shape, vjp, kernel) static const mw__arg_row args_##id[] = {
+#define MW_ARG(id, arg, kind, type, fallback)      {#arg, MW__##kind, MW__##type, fallback},
+#define MW_EXPAND(id, function)
+#define MW_END(id)                                                                                                     \
+    {                                                                                                                  \
+        NULL, MW__CONST, MW__ANY, MW__REQUIRED                                                                         \
+    }                                                                                                                  \
+    }                                                                                                                  \
+    ;
+#include "graph/ops/all.def"
+#undef MW_OP
+#undef MW_ARG
+#undef MW_EXPAND
+#undef MW_END
+
+#define MW_OP(stem, mil_name, opset, shape_rule, vjp, kernel)                                                          \
+    [MW__OP_##stem] = {.id = MW__OP_##stem,                                                                            \
+                       .name = mil_name,                                                                               \
+                       .since = opset,                                                                                 \
+                       .shape = mw__shape_##shape_rule,                                                                \
+                       .args = args_##stem,                                                                            \
+                       .arg_count = sizeof args_##stem / sizeof args_##stem[0] - 1,
+#define MW_ARG(id, arg, kind, type, fallback)
+#define MW_EXPAND(id, function) .expand = mw__expand_##function,
+#define MW_END(id)                                                                                                     \
+    }                                                                                                                  \
+    ,
+const mw__row mw__rows[MW__OP_COUNT] = {
+#include "graph/ops/all.def"
+};
+#undef MW_OP
+#undef MW_ARG
+#undef MW_EXPAND
+#undef MW_END
+/* clang-format on */
+
+const mw__row *mw__row_find(const char *name, mw_opset opset, const mw__row **out_newer)
+{
+    const mw__row *found = NULL;
+    const mw__row *newer = NULL;
+    for (size_t i = 0; i < MW__OP_COUNT; i++) {
+        const mw__row *row = &mw__rows[i];
+        if (strcmp(row->name, name) != 0)
+            continue;
+        if (row->since > opset)
+            newer = newer == NULL || row->since < newer->since ? row : newer;
+        else if (found == NULL || row->since > found->since)
+            found = row;
+    }
+    if (out_newer != NULL)
+        *out_newer = newer;
+    return found;
+}
+
+const mw__arg_row *mw__row_arg(const mw__row *row, const char *name)
+{
+    for (size_t i = 0; i < row->arg_count; i++) {
+        if (strcmp(row->args[i].name, name) == 0)
+            return &row->args[i];
+    }
+    return NULL;
+}
+
+bool mw__arg_type_is_t(mw__arg_type type) { return type == MW__T_FLOAT || type == MW__T_NUMBER || type == MW__T_ANY; }
+
+bool mw__arg_type_holds(mw__arg_type type, mw_dtype dtype)
+{
+    switch (type) {
+    case MW__T_FLOAT:
+    case MW__FLOAT:
+        return dtype == MW_F16 || dtype == MW_F32;
+    case MW__T_NUMBER:
+        return dtype == MW_F16 || dtype == MW_F32 || dtype == MW_I32;
+    case MW__I32:
+        return dtype == MW_I32;
+    case MW__INT:
+        return dtype == MW_I8 || dtype == MW_I16 || dtype == MW_I32 || dtype == MW_U8 || dtype == MW_U16 ||
+               dtype == MW_U32;
+    case MW__BOOL:
+        return dtype == MW_BOOL;
+    case MW__STRING:
+        return dtype == MW_STRING;
+    case MW__T_ANY:
+    case MW__ANY:
+        return dtype != MW_DTYPE_NONE;
+    }
+    return false;
+}

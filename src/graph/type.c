@@ -1,0 +1,99 @@
+/* Types of values: making, comparing, sizing and printing them. */
+#include "base/checked.h"
+#include "graph/rule.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+mw_status mw__shape_check(mw_shape shape, mw_error *err)
+{
+    if (shape.rank < 0 || shape.rank > MW_RANK_MAX)
+        return mw__fail(err, MW_ERROR_SHAPE, "rank %d is outside 0 to %d", shape.rank, MW_RANK_MAX);
+    int64_t count = 1;
+    for (int i = 0; i < shape.rank; i++) {
+        const int64_t dim = shape.dim[i];
+        if (dim < MW_DIM_UNKNOWN)
+            return mw__fail(err, MW_ERROR_SHAPE, "extent %" PRId64 " of axis %d is negative", dim, i);
+        if (dim > 0 && !mw__mul_i64(count, dim, &count))
+            return mw__fail(err, MW_ERROR_SHAPE, "the shape has more than 2^63 elements");
+    }
+    return MW_OK;
+}
+
+const mw__type *mw__type_tensor(mw_graph *graph, mw_dtype dtype, mw_shape shape, mw_error *err)
+{
+    if (mw__shape_check(shape, err) != MW_OK)
+        return NULL;
+    mw__type *type = mw__arena_alloc(&graph->arena, 1, sizeof *type, err);
+    if (type == NULL)
+        return NULL;
+    type->kind = MW__TENSOR;
+    type->dtype = dtype;
+    type->shape.rank = shape.rank;
+    for (int i = 0; i < shape.rank; i++)
+        type->shape.dim[i] = shape.dim[i];
+    return type;
+}
+
+bool mw__type_equal(const mw__type *a, const mw__type *b)
+{
+    if (a == b)
+        return true;
+    if (a == NULL || b == NULL || a->kind != b->kind)
+        return false;
+    if (a->kind == MW__TENSOR)
+        return a->dtype == b->dtype && mw_shape_equal(a->shape, b->shape);
+    if (a->count != b->count || (a->kind == MW__LIST && a->length != b->length))
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        if (!mw__type_equal(a->element[i], b->element[i]))
+            return false;
+    }
+    return true;
+}
+
+bool mw__dim_fits(int64_t a, int64_t b) { return a == b || a == MW_DIM_UNKNOWN || b == MW_DIM_UNKNOWN; }
+
+bool mw__type_fits(const mw__type *declared, mw_dtype dtype, mw_shape shape)
+{
+    if (declared == NULL || declared->kind != MW__TENSOR || declared->dtype != dtype ||
+        declared->shape.rank != shape.rank)
+        return false;
+    for (int i = 0; i < shape.rank; i++) {
+        if (!mw__dim_fits(declared->shape.dim[i], shape.dim[i]))
+            return false;
+    }
+    return true;
+}
+
+bool mw__type_bytes(const mw__type *type, size_t *out)
+{
+    if (type == NULL || type->kind != MW__TENSOR)
+        return false;
+    const int64_t count = mw_shape_count(type->shape);
+    const int bits = mw_dtype_bits(type->dtype);
+    if (count < 0 || bits == 0 || (uint64_t)count > SIZE_MAX)
+        return false;
+    size_t total;
+    if (bits % 8 == 0)
+        return mw__mul_size((size_t)count, (size_t)(bits / 8), out);
+    if (!mw__mul_size((size_t)count, (size_t)bits, &total))
+        return false;
+    *out = total / 8 + (total % 8 != 0);
+    return true;
+}
+
+const char *mw__shape_print(mw_shape shape, char *buffer, size_t size)
+{
+    size_t used = (size_t)snprintf(buffer, size, "[");
+    for (int i = 0; i < shape.rank && i < MW_RANK_MAX && used < size; i++) {
+        const char *comma = i > 0 ? ", " : "";
+        if (shape.dim[i] == MW_DIM_UNKNOWN)
+            used += (size_t)snprintf(buffer + used, size - used, "%s?", comma);
+        else
+            used += (size_t)snprintf(buffer + used, size - used, "%s%" PRId64, comma, shape.dim[i]);
+    }
+    if (used < size)
+        snprintf(buffer + used, size - used, "]");
+    return buffer;
+}
