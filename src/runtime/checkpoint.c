@@ -1,0 +1,259 @@
+/* Checkpoints: the state set and where the training stands, so that it goes on bit for bit. A file is read whole and
+ * checked before anything changes. The file format is in safetensors.c. */
+#include "base/number.h"
+#include "graph/ir.h"
+#include "runtime/fit.h"
+#include "runtime/safetensors.h"
+#include "runtime/state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FORMAT  "millwright-checkpoint"
+#define VERSION "1"
+
+static mw_status check_call(const mw_trainer *trainer, const char *path, const char *call, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    if (trainer == NULL || path == NULL || path[0] == '\0')
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: no %s", call, trainer == NULL ? "trainer" : "path");
+    return MW_OK;
+}
+
+/* ---- saving ---- */
+
+typedef struct numbers {
+    char step[24], epoch[24], batch[24], seed[24];
+    char learning_rate[MW__NUMBER_MAX], loss_sum[MW__NUMBER_MAX];
+} numbers;
+
+static mw_status write_state(mw_trainer *trainer, const char *path, const mw__safetensors_note *notes, size_t count,
+                             mw_error *err)
+{
+    const mw_allocator *allocator = mw__trainer_allocator(trainer);
+    const mw__state_set *state = mw__trainer_state(trainer);
+    mw__safetensors_item *items = mw__alloc(allocator, state->count, sizeof *items, err);
+    if (items == NULL)
+        return MW_ERROR_MEMORY;
+    size_t bytes = 0;
+    for (size_t i = 0; i < state->count; i++) {
+        const mw__state_entry *entry = &state->entries[i];
+        items[i] = (mw__safetensors_item){entry->name, entry->dtype, entry->shape, entry->data};
+        bytes += entry->size;
+    }
+    const mw_status status = mw__safetensors_write(allocator, path, notes, count, items, state->count, err);
+    mw__free(allocator, items);
+    if (status == MW_OK)
+        mw__trainer_count_state(trainer, 0, bytes);
+    return status;
+}
+
+mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_position position,
+                              const mw__fit_record *record, mw_error *err)
+{
+    numbers text;
+    snprintf(text.step, sizeof text.step, "%" PRId64, mw_trainer_steps(trainer));
+    snprintf(text.epoch, sizeof text.epoch, "%" PRId64, position.epoch);
+    snprintf(text.batch, sizeof text.batch, "%" PRId64, position.batch);
+    snprintf(text.seed, sizeof text.seed, "%" PRIu64, mw__trainer_seed(trainer));
+    mw__number_print_hex(text.learning_rate, (double)mw_trainer_learning_rate(trainer));
+    mw__number_print_hex(text.loss_sum, record != NULL ? record->loss_sum : 0.0);
+    const mw__safetensors_note notes[] = {
+        {"mw.format", FORMAT},
+        {"mw.version", VERSION},
+        {"mw.optimizer", mw__trainer_description(trainer)},
+        {"mw.step", text.step},
+        {"mw.learning_rate", text.learning_rate},
+        {"mw.seed", text.seed},
+        {"mw.epoch", text.epoch},
+        {"mw.batch", text.batch},
+        {"mw.fit.loss_sum", text.loss_sum},
+        {"mw.fit.order", record != NULL ? record->order : ""},
+    };
+    const size_t count = sizeof notes / sizeof notes[0];
+    return write_state(trainer, path, notes, record != NULL ? count : count - 2, err);
+}
+
+mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position, mw_error *err)
+{
+    MW_TRY(check_call(trainer, path, "mw_trainer_save", err));
+    const mw_loader_position start = {0};
+    return mw__checkpoint_save(trainer, path, position != NULL ? *position : start, NULL, err);
+}
+
+/* ---- loading ---- */
+
+typedef struct loading {
+    mw_trainer *trainer;
+    mw__safetensors file;
+    void **data; /* [file.count], temporary copies */
+    int64_t step;
+    float learning_rate;
+    mw_loader_position position;
+    double loss_sum;
+} loading;
+
+static mw_status check_identity(const loading *load, mw_error *err)
+{
+    const mw__safetensors *file = &load->file;
+    const char *format = mw__safetensors_metadata(file, "mw.format");
+    const char *version = mw__safetensors_metadata(file, "mw.version");
+    const char *optimizer = mw__safetensors_metadata(file, "mw.optimizer");
+    if (format == NULL || strcmp(format, FORMAT) != 0 || !file->has_checksum)
+        return mw__fail(err, MW_ERROR_FORMAT,
+                        "\"%.200s\" is no checkpoint of a trainer (weights alone are read by mw_trainer_load_weights)",
+                        file->path);
+    if (version == NULL || strcmp(version, VERSION) != 0)
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" is a checkpoint of version \"%.40s\"; this library reads %s",
+                        file->path, version != NULL ? version : "", VERSION);
+    const char *ours = mw__trainer_description(load->trainer);
+    if (optimizer == NULL || strcmp(optimizer, ours) != 0)
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.160s\" was written with another optimizer: %.130s, not %.130s",
+                        file->path, optimizer != NULL ? optimizer : "none", ours);
+    return MW_OK;
+}
+
+static mw_status check_tensor(const loading *load, const mw__state_entry *entry, mw_error *err)
+{
+    const mw__safetensors_tensor *tensor = mw__safetensors_find(&load->file, entry->name);
+    char there[160], here[160];
+    mw__shape_print(entry->shape, here, sizeof here);
+    if (tensor == NULL)
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.160s\" is of another architecture: it has no \"%.96s\" %s %s",
+                        load->file.path, entry->name, mw_dtype_name(entry->dtype), here);
+    if (tensor->dtype == entry->dtype && mw_shape_equal(tensor->shape, entry->shape) && tensor->size == entry->size)
+        return MW_OK;
+    mw__shape_print(tensor->shape, there, sizeof there);
+    return mw__fail(err, MW_ERROR_FORMAT,
+                    "\"%.160s\" is of another architecture: its \"%.96s\" is %s %.80s, the trainer's %s %.80s",
+                    load->file.path, entry->name, mw_dtype_name(tensor->dtype), there, mw_dtype_name(entry->dtype),
+                    here);
+}
+
+static mw_status check_architecture(const loading *load, mw_error *err)
+{
+    const mw__state_set *state = mw__trainer_state(load->trainer);
+    for (size_t i = 0; i < state->count; i++)
+        MW_TRY(check_tensor(load, &state->entries[i], err));
+    for (size_t i = 0; i < load->file.count; i++) {
+        const char *name = load->file.tensors[i].name;
+        if (mw__state_find(state, name) == NULL)
+            return mw__fail(err, MW_ERROR_FORMAT,
+                            "\"%.200s\" is of another architecture: it has \"%.96s\", which the trainer has not",
+                            load->file.path, name);
+    }
+    return MW_OK;
+}
+
+static mw_status bad_number(const loading *load, const char *key, mw_error *err)
+{
+    return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": \"%s\" is missing or no sound number", load->file.path, key);
+}
+
+static mw_status read_count(const loading *load, const char *key, int64_t *out, mw_error *err)
+{
+    const char *text = mw__safetensors_metadata(&load->file, key);
+    if (text == NULL || !mw__number_read_i64(text, strlen(text), out) || *out < 0)
+        return bad_number(load, key, err);
+    return MW_OK;
+}
+
+static mw_status read_real(const loading *load, const char *key, mw__number_format format, double *out, mw_error *err)
+{
+    const char *text = mw__safetensors_metadata(&load->file, key);
+    if (text == NULL || !mw__number_read(text, strlen(text), format, out))
+        return bad_number(load, key, err);
+    return MW_OK;
+}
+
+static mw_status read_numbers(loading *load, mw_error *err)
+{
+    double learning_rate;
+    MW_TRY(read_count(load, "mw.step", &load->step, err));
+    MW_TRY(read_count(load, "mw.epoch", &load->position.epoch, err));
+    MW_TRY(read_count(load, "mw.batch", &load->position.batch, err));
+    MW_TRY(read_real(load, "mw.learning_rate", MW__NUMBER_F32, &learning_rate, err));
+    load->learning_rate = (float)learning_rate;
+    return MW_OK;
+}
+
+/* A checkpoint that mw_trainer_save wrote has a position, but does not say of which order. */
+static mw_status read_record(loading *load, const mw__fit_record *record, mw_error *err)
+{
+    const char *order = mw__safetensors_metadata(&load->file, "mw.fit.order");
+    if (record == NULL || order == NULL)
+        return MW_OK;
+    if (strcmp(order, record->order) != 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "\"%.160s\" was written by a run with %.120s, this one has %.120s: use the same, or another "
+                        "checkpoint file",
+                        load->file.path, order, record->order);
+    return read_real(load, "mw.fit.loss_sum", MW__NUMBER_F64, &load->loss_sum, err);
+}
+
+static mw_status read_data(loading *load, mw_error *err)
+{
+    const mw_allocator *allocator = load->file.allocator;
+    load->data = mw__alloc(allocator, load->file.count, sizeof *load->data, err);
+    if (load->data == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < load->file.count; i++) {
+        load->data[i] = mw__alloc(allocator, load->file.tensors[i].size, 1, err);
+        if (load->data[i] == NULL)
+            return MW_ERROR_MEMORY;
+    }
+    return mw__safetensors_read_all(&load->file, load->data, err);
+}
+
+/* The learning rate comes first: it is the only part that can still be refused. */
+static mw_status apply(loading *load, mw_error *err)
+{
+    MW_TRY(mw_trainer_set_learning_rate(load->trainer, load->learning_rate, err));
+    const mw__state_set *state = mw__trainer_state(load->trainer);
+    size_t bytes = 0;
+    for (size_t i = 0; i < load->file.count; i++) {
+        const mw__safetensors_tensor *tensor = &load->file.tensors[i];
+        memcpy(mw__state_find(state, tensor->name)->data, load->data[i], tensor->size);
+        bytes += tensor->size;
+    }
+    mw__trainer_set_steps(load->trainer, load->step);
+    mw__trainer_count_state(load->trainer, bytes, 0);
+    return MW_OK;
+}
+
+static mw_status run(loading *load, const mw__fit_record *record, mw_error *err)
+{
+    MW_TRY(check_identity(load, err));
+    MW_TRY(check_architecture(load, err));
+    MW_TRY(read_numbers(load, err));
+    MW_TRY(read_record(load, record, err));
+    MW_TRY(read_data(load, err));
+    return apply(load, err);
+}
+
+mw_status mw__checkpoint_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position,
+                              mw__fit_record *record, mw_error *err)
+{
+    loading load = {.trainer = trainer};
+    MW_TRY(mw__safetensors_open(&load.file, mw__trainer_allocator(trainer), path, err));
+    const mw_status status = run(&load, record, err);
+    for (size_t i = 0; load.data != NULL && i < load.file.count; i++)
+        mw__free(load.file.allocator, load.data[i]);
+    mw__free(load.file.allocator, load.data);
+    mw__safetensors_close(&load.file);
+    if (status != MW_OK)
+        return status;
+    if (out_position != NULL)
+        *out_position = load.position;
+    if (record != NULL)
+        record->loss_sum = load.loss_sum;
+    return MW_OK;
+}
+
+mw_status mw_trainer_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position, mw_error *err)
+{
+    MW_TRY(check_call(trainer, path, "mw_trainer_load", err));
+    return mw__checkpoint_load(trainer, path, out_position, NULL, err);
+}

@@ -1,0 +1,51 @@
+/* What the files and the loop of a trainer share. */
+#ifndef MW__RUNTIME_FIT_H
+#define MW__RUNTIME_FIT_H
+
+#include "base/alloc.h"
+#include <millwright/trainer.h>
+
+/* What mw_fit adds to a checkpoint. */
+typedef struct mw__fit_record {
+    const char *order; /* what decides the order of the examples, as one line: a position means nothing without it */
+    double loss_sum;   /* of the steps of this epoch so far */
+} mw__fit_record;
+
+/* As mw_trainer_save and mw_trainer_load; `record` may be NULL. */
+mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_position position,
+                              const mw__fit_record *record, mw_error *err);
+/* Refuses a checkpoint that another order wrote; sets record->loss_sum. Nothing changes on failure. */
+mw_status mw__checkpoint_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position,
+                              mw__fit_record *record, mw_error *err);
+
+/* The factor on the learning rate at step t (from 0) of `total`. */
+double mw__schedule_factor(mw_schedule schedule, int64_t t, int64_t total);
+
+/* Ctrl-C as a flag, between begin and end; nests over threads. The second Ctrl-C ends the process. */
+void mw__interrupt_begin(void);
+void mw__interrupt_end(void);
+bool mw__interrupted(void);
+
+/* The progress of one mw_fit on standard error: one line that is rewritten on a terminal, one line per epoch elsewhere.
+ * No colours, so NO_COLOR is honoured. */
+typedef struct mw__reporter {
+    bool quiet;
+    bool terminal;
+    bool has_validation, has_metric;
+    int64_t first_step; /* steps done when this run began */
+    double started;     /* seconds of the monotonic clock */
+    double shown;       /* when the line was last rewritten */
+} mw__reporter;
+
+double mw__seconds(void);
+void mw__report_begin(mw__reporter *reporter, bool quiet, int64_t first_step);
+void mw__report_step(mw__reporter *reporter, const mw_progress *progress);
+void mw__report_epoch(mw__reporter *reporter, const mw_progress *progress);
+/* Leaves the terminal at the start of an empty line. */
+void mw__report_end(mw__reporter *reporter);
+
+/* The lines, for a given width: at most size - 1 bytes. */
+void mw__progress_line(char *out, size_t size, const mw_progress *progress, double steps_per_second, int width);
+void mw__epoch_line(char *out, size_t size, const mw_progress *progress, bool has_validation, bool has_metric);
+
+#endif

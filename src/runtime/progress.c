@@ -1,0 +1,192 @@
+/* What mw_fit shows on standard error: nothing but these lines is ever printed by the library. Numbers are put together
+ * from integers, so that the locale has no say. */
+#include "base/number.h"
+#include "runtime/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINE_MAX_BYTES = 256, DEFAULT_WIDTH = 80 };
+
+static const double rewrite_every = 0.1; /* seconds */
+
+double mw__seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- lines ---- */
+
+typedef struct line {
+    char *data;
+    size_t size;
+    size_t used;
+} line;
+
+static void put(line *out, const char *text)
+{
+    const size_t length = strlen(text);
+    const size_t room = out->size - 1 - out->used;
+    const size_t taken = length < room ? length : room;
+    memcpy(out->data + out->used, text, taken);
+    out->used += taken;
+    out->data[out->used] = '\0';
+}
+
+static void put_integer(line *out, int64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    put(out, text);
+}
+
+/* `digits` behind the point; numbers that are no good for that in their shortest form. */
+static void put_fixed(line *out, double value, int digits)
+{
+    char text[MW__NUMBER_MAX];
+    const double scale = pow(10.0, digits);
+    if (!(fabs(value) < 1e9) || (value != 0.0 && fabs(value) * scale < 1.0)) {
+        mw__number_print_float(text, (float)value);
+    } else {
+        const long long units = llround(fabs(value) * scale);
+        snprintf(text, sizeof text, "%s%lld.%0*lld", value < 0 ? "-" : "", units / (long long)scale, digits,
+                 units % (long long)scale);
+    }
+    put(out, text);
+}
+
+static void put_duration(line *out, double seconds)
+{
+    if (!(seconds < 1e9))
+        seconds = 1e9;
+    const int64_t whole = (int64_t)(seconds + 0.5);
+    char text[48];
+    if (whole >= 3600)
+        snprintf(text, sizeof text, "%lld:%02lld h", (long long)(whole / 3600), (long long)(whole / 60 % 60));
+    else if (whole >= 60)
+        snprintf(text, sizeof text, "%lld:%02lld min", (long long)(whole / 60), (long long)(whole % 60));
+    else
+        snprintf(text, sizeof text, "%lld s", (long long)whole);
+    put(out, text);
+}
+
+static void put_epoch(line *out, const mw_progress *progress)
+{
+    put(out, "epoch ");
+    put_integer(out, progress->epoch);
+    put(out, "/");
+    put_integer(out, progress->epochs);
+    put(out, "  loss ");
+    put_fixed(out, progress->loss, 4);
+}
+
+void mw__progress_line(char *out, size_t size, const mw_progress *progress, double steps_per_second, int width)
+{
+    line text = {.data = out, .size = size};
+    out[0] = '\0';
+    put_epoch(&text, progress);
+    put(&text, "  step ");
+    put_integer(&text, progress->step);
+    put(&text, "/");
+    put_integer(&text, progress->steps);
+    put(&text, "  ");
+    put_integer(&text, steps_per_second < 1e12 ? (int64_t)steps_per_second : 0);
+    put(&text, " steps/s  ");
+    put_duration(&text, progress->seconds_left);
+    put(&text, " left");
+    /* A line as wide as the terminal would wrap, and could not be rewritten. */
+    const size_t limit = (size_t)(width > 1 ? width : DEFAULT_WIDTH) - 1;
+    if (text.used > limit)
+        out[limit] = '\0';
+}
+
+void mw__epoch_line(char *out, size_t size, const mw_progress *progress, bool has_validation, bool has_metric)
+{
+    line text = {.data = out, .size = size};
+    out[0] = '\0';
+    put_epoch(&text, progress);
+    if (has_validation) {
+        put(&text, "  validation loss ");
+        put_fixed(&text, progress->validation_loss, 4);
+        if (has_metric) {
+            put(&text, "  metric ");
+            put_fixed(&text, progress->validation_metric, 4);
+        }
+    }
+    put(&text, "  ");
+    put_fixed(&text, progress->seconds, 1);
+    put(&text, " s");
+}
+
+/* ---- the terminal ---- */
+
+static int terminal_width(void)
+{
+    struct winsize window = {0};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0)
+        return DEFAULT_WIDTH;
+    return window.ws_col;
+}
+
+static bool can_rewrite(void)
+{
+    const char *kind = getenv("TERM");
+    return isatty(STDERR_FILENO) && kind != NULL && kind[0] != '\0' && strcmp(kind, "dumb") != 0;
+}
+
+void mw__report_begin(mw__reporter *reporter, bool quiet, int64_t first_step)
+{
+    reporter->quiet = quiet;
+    reporter->terminal = !quiet && can_rewrite();
+    reporter->first_step = first_step;
+    reporter->started = mw__seconds();
+    reporter->shown = 0.0;
+}
+
+/* "\r" and "erase to the end of the line" (ECMA-48). */
+static void rewrite(const char *text) { fprintf(stderr, "\r%s\033[K", text); }
+
+void mw__report_step(mw__reporter *reporter, const mw_progress *progress)
+{
+    if (!reporter->terminal)
+        return;
+    const double now = mw__seconds();
+    if (now - reporter->shown < rewrite_every)
+        return;
+    reporter->shown = now;
+    const double elapsed = now - reporter->started;
+    const double rate = elapsed > 0.0 ? (double)(progress->step - reporter->first_step) / elapsed : 0.0;
+    char text[LINE_MAX_BYTES];
+    mw__progress_line(text, sizeof text, progress, rate, terminal_width());
+    rewrite(text);
+    fflush(stderr);
+}
+
+void mw__report_epoch(mw__reporter *reporter, const mw_progress *progress)
+{
+    if (reporter->quiet)
+        return;
+    char text[LINE_MAX_BYTES];
+    mw__epoch_line(text, sizeof text, progress, reporter->has_validation, reporter->has_metric);
+    if (reporter->terminal)
+        rewrite(text);
+    else
+        fputs(text, stderr);
+    fputs("\n", stderr);
+    fflush(stderr);
+}
+
+void mw__report_end(mw__reporter *reporter)
+{
+    if (reporter->terminal) {
+        rewrite("");
+        fflush(stderr);
+    }
+}

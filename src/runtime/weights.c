@@ -1,0 +1,149 @@
+/* Parameters alone, by name, without optimizer state: what other tools exchange. Floats are converted between F16 and
+ * F32 when they are loaded. Whole training states are in checkpoint.c. */
+#include "graph/ir.h"
+#include "runtime/convert.h"
+#include "runtime/safetensors.h"
+#include "runtime/state.h"
+
+#include <string.h>
+
+static mw_status check_call(const mw_trainer *trainer, const char *path, const char *call, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    if (trainer == NULL || path == NULL || path[0] == '\0')
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: no %s", call, trainer == NULL ? "trainer" : "path");
+    return MW_OK;
+}
+
+mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_error *err)
+{
+    MW_TRY(check_call(trainer, path, "mw_trainer_save_weights", err));
+    const mw_allocator *allocator = mw__trainer_allocator(trainer);
+    const mw__state_set *state = mw__trainer_state(trainer);
+    mw__safetensors_item *items = mw__alloc(allocator, state->count, sizeof *items, err);
+    if (items == NULL)
+        return MW_ERROR_MEMORY;
+    size_t count = 0, bytes = 0;
+    for (size_t i = 0; i < state->count; i++) {
+        const mw__state_entry *entry = &state->entries[i];
+        if (!entry->is_parameter)
+            continue;
+        items[count++] = (mw__safetensors_item){entry->name, entry->dtype, entry->shape, entry->data};
+        bytes += entry->size;
+    }
+    const mw__safetensors_note notes[] = {{"mw.format", "millwright-weights"}, {"format", "pt"}};
+    const mw_status status = mw__safetensors_write(allocator, path, notes, 2, items, count, err);
+    mw__free(allocator, items);
+    if (status == MW_OK)
+        mw__trainer_count_state(trainer, 0, bytes);
+    return status;
+}
+
+/* ---- loading ---- */
+
+typedef struct loading {
+    mw_trainer *trainer;
+    mw__safetensors file;
+    void **raw;  /* [file.count], NULL for tensors that nobody wants */
+    void **data; /* [state count], converted; NULL for optimizer state */
+} loading;
+
+static size_t index_in_file(const loading *load, const char *name)
+{
+    const mw__safetensors_tensor *found = mw__safetensors_find(&load->file, name);
+    return found != NULL ? (size_t)(found - load->file.tensors) : load->file.count;
+}
+
+static mw_status check_parameter(const loading *load, const mw__state_entry *entry, mw_error *err)
+{
+    const mw__safetensors_tensor *tensor = mw__safetensors_find(&load->file, entry->name);
+    if (tensor == NULL)
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" has no parameter \"%.96s\"", load->file.path, entry->name);
+    if (!mw_shape_equal(tensor->shape, entry->shape)) {
+        char there[160], here[160];
+        mw__shape_print(tensor->shape, there, sizeof there);
+        mw__shape_print(entry->shape, here, sizeof here);
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.160s\": \"%.96s\" is %.80s in the file, but %.80s in the trainer",
+                        load->file.path, entry->name, there, here);
+    }
+    if (tensor->dtype != MW_F32 && tensor->dtype != MW_F16)
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": \"%.96s\" is %s; weights are fp32 or fp16", load->file.path,
+                        entry->name, mw_dtype_name(tensor->dtype));
+    return MW_OK;
+}
+
+static mw_status read_files_tensors(loading *load, const mw__state_set *state, mw_error *err)
+{
+    const mw_allocator *allocator = load->file.allocator;
+    load->raw = mw__alloc(allocator, load->file.count, sizeof *load->raw, err);
+    load->data = mw__alloc(allocator, state->count, sizeof *load->data, err);
+    if (load->raw == NULL || load->data == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < state->count; i++) {
+        if (!state->entries[i].is_parameter)
+            continue;
+        MW_TRY(check_parameter(load, &state->entries[i], err));
+        const size_t at = index_in_file(load, state->entries[i].name);
+        load->raw[at] = mw__alloc(allocator, load->file.tensors[at].size, 1, err);
+        if (load->raw[at] == NULL)
+            return MW_ERROR_MEMORY;
+    }
+    return mw__safetensors_read_all(&load->file, load->raw, err);
+}
+
+static mw_status convert(loading *load, const mw__state_set *state, size_t index, mw_error *err)
+{
+    const mw__state_entry *entry = &state->entries[index];
+    const size_t at = index_in_file(load, entry->name);
+    const size_t count = (size_t)mw_shape_count(entry->shape);
+    load->data[index] = mw__alloc(load->file.allocator, entry->size, 1, err);
+    if (load->data[index] == NULL)
+        return MW_ERROR_MEMORY;
+    const mw_dtype stored = load->file.tensors[at].dtype;
+    MW_TRY(mw__convert(load->data[index], entry->dtype, load->raw[at], stored, count, 1.0f, 0.0f, err));
+    const size_t bad = mw__find_not_finite(load->data[index], entry->dtype, count);
+    if (bad < count)
+        return mw__fail(err, MW_ERROR_NUMERIC, "\"%.200s\": element %zu of \"%.96s\" is not finite as %s",
+                        load->file.path, bad, entry->name, mw_dtype_name(entry->dtype));
+    return MW_OK;
+}
+
+static mw_status run(loading *load, mw_error *err)
+{
+    const mw__state_set *state = mw__trainer_state(load->trainer);
+    /* One flipped bit must not turn the check off: our files say twice that they have a checksum. */
+    if (mw__safetensors_metadata(&load->file, "mw.format") != NULL && !load->file.has_checksum)
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" is damaged: its checksum is missing", load->file.path);
+    MW_TRY(read_files_tensors(load, state, err));
+    for (size_t i = 0; i < state->count; i++) {
+        if (state->entries[i].is_parameter)
+            MW_TRY(convert(load, state, i, err));
+    }
+    size_t bytes = 0;
+    for (size_t i = 0; i < state->count; i++) {
+        if (!state->entries[i].is_parameter)
+            continue;
+        memcpy(state->entries[i].data, load->data[i], state->entries[i].size);
+        bytes += state->entries[i].size;
+    }
+    mw__trainer_count_state(load->trainer, bytes, 0);
+    return MW_OK;
+}
+
+mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err)
+{
+    MW_TRY(check_call(trainer, path, "mw_trainer_load_weights", err));
+    const mw_allocator *allocator = mw__trainer_allocator(trainer);
+    loading load = {.trainer = trainer};
+    MW_TRY(mw__safetensors_open(&load.file, allocator, path, err));
+    const mw_status status = run(&load, err);
+    for (size_t i = 0; load.raw != NULL && i < load.file.count; i++)
+        mw__free(allocator, load.raw[i]);
+    for (size_t i = 0; load.data != NULL && i < mw__trainer_state(trainer)->count; i++)
+        mw__free(allocator, load.data[i]);
+    mw__free(allocator, load.raw);
+    mw__free(allocator, load.data);
+    mw__safetensors_close(&load.file);
+    return status;
+}
