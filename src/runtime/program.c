@@ -159,7 +159,7 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
                                           .port_count = program->port_count};
     program->dispatch = mw__dispatch_create(&options, err);
     if (program->dispatch == NULL)
-        return MW_ERROR_DEVICE;
+        return mw__status_or(err, MW_ERROR_DEVICE);
     program->where = mw__target_describe(target, program->dispatch, &program->arena, err);
     return program->where != NULL ? MW_OK : MW_ERROR_MEMORY;
 }

@@ -6,6 +6,13 @@
 #include "runtime/dispatch.h"
 #include <millwright/program.h>
 
+/* The status to return after a callee that returns NULL failed: its error's, or `otherwise` if there is no error
+ * record. */
+static inline mw_status mw__status_or(const mw_error *err, mw_status otherwise)
+{
+    return mw__failed(err) ? err->status : otherwise;
+}
+
 /* Where compile options lead: filled by mw__target_resolve. */
 typedef struct mw__target {
     mw__symbols symbols;

@@ -1,0 +1,190 @@
+/* A trainer between steps: destroying, reading and writing state, learning rate, counters, the model as MIL. */
+#include "runtime/trainer.h"
+
+#include "runtime/convert.h"
+#include <math.h>
+#include <millwright/mil.h>
+#include <string.h>
+
+void mw_trainer_destroy(mw_trainer *trainer)
+{
+    if (trainer == NULL)
+        return;
+    const mw_allocator *allocator = trainer->allocator;
+    mw__view_deinit(&trainer->predictor);
+    mw__view_deinit(&trainer->evaluation);
+    mw_program_destroy(trainer->step);
+    mw__state_deinit(&trainer->state); /* after the programs that are bound to it */
+    mw_graph_destroy(trainer->model);
+    mw__free(allocator, trainer->description);
+    mw__free(allocator, trainer);
+}
+
+/* ---- learning rate and counters ---- */
+
+mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    if (trainer == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer is NULL");
+    if (!(learning_rate >= 0.0f) || !isfinite(learning_rate))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "learning rate %g is not a finite number from 0 on",
+                        (double)learning_rate);
+    MW_TRY(mw__trainer_check_scalars(trainer, learning_rate, trainer->steps + 1, err));
+    trainer->learning_rate = learning_rate;
+    return MW_OK;
+}
+
+float mw_trainer_learning_rate(const mw_trainer *trainer) { return trainer == NULL ? 0.0f : trainer->learning_rate; }
+
+int64_t mw_trainer_steps(const mw_trainer *trainer) { return trainer == NULL ? 0 : trainer->steps; }
+
+mw_trainer_counters mw_trainer_count(const mw_trainer *trainer)
+{
+    return trainer == NULL ? (mw_trainer_counters){0} : trainer->counters;
+}
+
+const mw_program *mw_trainer_program(const mw_trainer *trainer) { return trainer == NULL ? NULL : trainer->step; }
+
+/* ---- for files and fit ---- */
+
+mw__state_set *mw__trainer_state(mw_trainer *trainer) { return &trainer->state; }
+
+const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer) { return trainer->allocator; }
+
+void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps) { trainer->steps = steps; }
+
+uint64_t mw__trainer_seed(const mw_trainer *trainer) { return trainer->compile.seed; }
+
+void mw__trainer_count_state(mw_trainer *trainer, size_t bytes_in, size_t bytes_out)
+{
+    trainer->counters.state_bytes_in += bytes_in;
+    trainer->counters.state_bytes_out += bytes_out;
+}
+
+int64_t mw__trainer_batch(const mw_trainer *trainer) { return trainer->batch; }
+
+const char *mw__trainer_description(const mw_trainer *trainer) { return trainer->description; }
+
+/* ---- state ---- */
+
+static mw_status find_state(mw_trainer *trainer, const char *name, const void *data, size_t count,
+                            mw__state_entry **out, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    if (trainer == NULL || name == NULL || data == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the %s is NULL",
+                        trainer == NULL ? "trainer"
+                        : name == NULL  ? "name of the parameter"
+                                        : "memory for the parameter");
+    *out = mw__state_find(&trainer->state, name);
+    if (*out == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no parameter \"%s\"", name);
+    const int64_t expected = mw_shape_count((*out)->shape);
+    if ((int64_t)count != expected)
+        return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\" has %lld elements, not %zu", name, (long long)expected,
+                        count);
+    return MW_OK;
+}
+
+mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out_data, size_t count, mw_error *err)
+{
+    mw__state_entry *entry;
+    MW_TRY(find_state(trainer, parameter, out_data, count, &entry, err));
+    mw__trainer_count_state(trainer, 0, entry->size);
+    return mw__convert(out_data, MW_F32, entry->data, entry->dtype, count, 1.0f, 0.0f, err);
+}
+
+mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count, mw_error *err)
+{
+    mw__state_entry *entry;
+    MW_TRY(find_state(trainer, parameter, data, count, &entry, err));
+    /* 65520 is the first float that rounds to infinity in fp16 */
+    const float limit = entry->dtype == MW_F16 ? 65520.0f : INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        if (!(fabsf(data[i]) < limit))
+            return mw__fail(err, MW_ERROR_NUMERIC, "parameter \"%s\": element %zu is %g, which %s cannot hold",
+                            parameter, i, (double)data[i], mw_dtype_name(entry->dtype));
+    }
+    mw__trainer_count_state(trainer, entry->size, 0);
+    return mw__convert(entry->data, entry->dtype, data, MW_F32, count, 1.0f, 0.0f, err);
+}
+
+/* ---- the model as MIL ---- */
+
+/* The values of the parameters in their declared types. */
+typedef struct baked {
+    const mw__state_set *state;
+    mw__arena arena;
+    const mw_graph *graph;
+    const void **values; /* by state entry */
+} baked;
+
+static mw_status bake(baked *b, mw_error *err)
+{
+    b->values = mw__arena_alloc(&b->arena, b->state->count, sizeof *b->values, err);
+    if (b->values == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < b->state->count; i++) {
+        const mw__state_entry *entry = &b->state->entries[i];
+        const mw_tensor *parameter = entry->is_parameter ? mw_graph_find(b->graph, entry->name) : NULL;
+        if (parameter == NULL)
+            continue;
+        size_t size;
+        if (!mw__type_bytes(parameter->type, &size))
+            return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\" has no fixed size", entry->name);
+        void *values = mw__arena_alloc(&b->arena, size, 1, err);
+        if (values == NULL)
+            return MW_ERROR_MEMORY;
+        MW_TRY(mw__convert(values, parameter->type->dtype, entry->data, entry->dtype,
+                           (size_t)mw_shape_count(entry->shape), 1.0f, 0.0f, err));
+        b->values[i] = values;
+    }
+    return MW_OK;
+}
+
+static const void *baked_values(void *user, const char *name)
+{
+    const baked *b = user;
+    const mw__state_entry *entry = mw__state_find(b->state, name);
+    return entry == NULL ? NULL : b->values[entry - b->state->entries];
+}
+
+static mw_status write_baked(mw_trainer *trainer, const mw_graph *graph, const char *folder, mw_error *err)
+{
+    baked b = {.state = &trainer->state, .graph = graph};
+    mw__arena_init(&b.arena, trainer->allocator);
+    mw_status status = bake(&b, err);
+    mw_mil_write_options options = mw_mil_write_defaults();
+    options.bake = baked_values;
+    options.bake_user = &b;
+    if (status == MW_OK)
+        status = mw_graph_write_mil(graph, folder, &options, err);
+    for (size_t i = 0; status == MW_OK && i < trainer->state.count; i++)
+        mw__trainer_count_state(trainer, 0, b.values[i] != NULL ? trainer->state.entries[i].size : 0);
+    mw__arena_deinit(&b.arena);
+    return status;
+}
+
+mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    if (trainer == NULL || folder == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the %s is NULL", trainer == NULL ? "trainer" : "folder");
+    if (trainer->prediction == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no prediction: set it in mw_trainer_options");
+    mw_tensor *prediction;
+    mw_graph *graph = mw__trainer_copy(trainer->allocator, trainer->model, &trainer->prediction, 1, &prediction, err);
+    if (graph == NULL)
+        return mw__status_or(err, MW_ERROR_STATE);
+    const char *name = mw_tensor_name(prediction);
+    mw_output(prediction, prediction->role == MW__VALUE && name[0] != '\0' ? name : "prediction");
+    mw_status status = mw_graph_check(graph, err);
+    if (status == MW_OK)
+        status = write_baked(trainer, graph, folder, err);
+    mw_graph_destroy(graph);
+    return status;
+}

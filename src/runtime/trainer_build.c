@@ -1,0 +1,529 @@
+/* Making a trainer: forward, backward and update as operations of one graph, the state set, the step program. */
+#include "runtime/trainer.h"
+
+#include "base/fp16.h"
+#include "base/number.h"
+#include "base/text.h"
+#include <float.h>
+#include <math.h>
+#include <millwright/millwright.h>
+#include <string.h>
+
+/* What exists while the step graph is built. */
+typedef struct build {
+    mw_trainer *trainer;
+    mw_graph *graph;
+    mw__arena arena;
+    mw_tensor *loss; /* rank 0 */
+    mw_tensor **parameters, **gradients;
+    size_t count;
+    mw_tensor *ok;                    /* bool, rank 0 */
+    mw__optimizer_scalars scalars[2]; /* for fp32 and for fp16 parameters */
+} build;
+
+mw_trainer_options mw_trainer_defaults(mw_tensor *loss, mw_optimizer optimizer)
+{
+    return (mw_trainer_options){.struct_size = sizeof(mw_trainer_options),
+                                .loss = loss,
+                                .optimizer = optimizer,
+                                .compile = mw_compile_defaults()};
+}
+
+/* ---- numbers that the device can hold ---- */
+
+bool mw__number_is_lost(double value, mw_dtype dtype)
+{
+    if (value == 0.0 || !isfinite(value))
+        return false;
+    const double stored =
+        dtype == MW_F16 ? (double)mw__fp16_to_float(mw__fp16_from_double(value)) : (double)(float)value;
+    return stored == 0.0 || !isfinite(stored);
+}
+
+mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_rate, int64_t step, mw_error *err)
+{
+    for (size_t i = 0; i < trainer->scalar_count; i++) {
+        const mw__trainer_scalar *scalar = &trainer->scalars[i];
+        const double value =
+            mw__optimizer_scalar_value(&trainer->optimizer, scalar->index, (double)learning_rate, step);
+        if (mw__number_is_lost(value, scalar->dtype) || !isfinite(value))
+            return mw__fail(err, MW_ERROR_NUMERIC,
+                            "%s is %g at step %lld (learning rate %g), which %s cannot hold: it becomes 0 or infinite",
+                            scalar->name, value, (long long)step, (double)learning_rate, mw_dtype_name(scalar->dtype));
+    }
+    return MW_OK;
+}
+
+/* The numbers that become constants of the program, by the names of their fields. */
+static mw_status check_constants(const mw_optimizer *o, mw_dtype dtype, mw_error *err)
+{
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"weight_decay", (double)o->weight_decay},
+                   {"momentum", (double)o->momentum},
+                   {"beta1", (double)o->beta1},
+                   {"beta2", (double)o->beta2},
+                   {"epsilon", (double)o->epsilon},
+                   {"1 - beta1", 1.0 - (double)o->beta1}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (mw__number_is_lost(numbers[i].value, dtype))
+            return mw__fail(err, MW_ERROR_NUMERIC,
+                            "optimizer: %s is %g, which %s cannot hold: it becomes 0 or infinite", numbers[i].name,
+                            numbers[i].value, mw_dtype_name(dtype));
+    }
+    return MW_OK;
+}
+
+mw_dtype mw__trainer_stored(const mw_trainer *trainer, mw_dtype declared)
+{
+    return trainer->target.mask == MW_DEVICE_ANE && declared == MW_F32 ? MW_F16 : declared;
+}
+
+/* ---- options ---- */
+
+static mw_status check_tensor(const mw_tensor *x, const char *what, const mw_graph *graph, bool scalar, mw_error *err)
+{
+    if (x == NULL)
+        return MW_OK;
+    if (x->graph != graph)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: %s belongs to another graph than the loss", what);
+    const mw_dtype dtype = mw_tensor_dtype(x);
+    if (dtype != MW_F32 && dtype != MW_F16)
+        return mw__fail(err, MW_ERROR_DTYPE, "trainer: %s is %s; it must be fp32 or fp16", what, mw_dtype_name(dtype));
+    if (scalar && mw_shape_count(mw_tensor_shape(x)) != 1)
+        return mw__fail(err, MW_ERROR_SHAPE, "trainer: %s has %lld elements; a scalar is needed (use a reduction)",
+                        what, (long long)mw_shape_count(mw_tensor_shape(x)));
+    return MW_OK;
+}
+
+static mw_status check_loss_scale(float scale, mw_error *err)
+{
+    int exponent;
+    if (scale == 0.0f || (scale > 0.0f && isfinite(scale) && frexpf(scale, &exponent) == 0.5f))
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: loss_scale is %g; it must be a power of two", (double)scale);
+}
+
+static mw_status check_options(const mw_trainer_options *o, mw_error *err)
+{
+    if (o == NULL || o->struct_size != sizeof *o)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer options were not made by mw_trainer_defaults");
+    if (o->loss == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "trainer: the loss is NULL; mw_graph_check says whether a constructor failed");
+    MW_TRY(mw_graph_check(o->loss->graph, err));
+    MW_TRY(check_tensor(o->loss, "the loss", o->loss->graph, true, err));
+    MW_TRY(check_tensor(o->metric, "the metric", o->loss->graph, true, err));
+    MW_TRY(check_tensor(o->prediction, "the prediction", o->loss->graph, false, err));
+    MW_TRY(check_loss_scale(o->loss_scale, err));
+    return mw__optimizer_check(&o->optimizer, err);
+}
+
+/* ---- copies ---- */
+
+mw_graph *mw__trainer_copy(const mw_allocator *allocator, const mw_graph *from, mw_tensor *const *roots, size_t count,
+                           mw_tensor **out_copies, mw_error *err)
+{
+    const mw__function *function = mw__function_find(from, "main");
+    mw_graph_options options = mw_graph_defaults();
+    options.allocator = allocator;
+    options.opset = function->opset;
+    mw_graph *graph = mw_graph_create(&options);
+    if (graph == NULL) {
+        mw__fail(err, MW_ERROR_MEMORY, "no memory for a copy of the graph");
+        return NULL;
+    }
+    mw__clone clone = {0};
+    mw_status status =
+        mw__clone_run(&clone, function, graph, &(mw__clone_options){.roots = roots, .root_count = count}, err);
+    for (size_t i = 0; status == MW_OK && i < count; i++) {
+        out_copies[i] = mw__clone_get(&clone, roots[i]);
+        if (out_copies[i] == NULL)
+            status = mw__fail(err, MW_ERROR_STATE, "a value of the graph could not be copied");
+    }
+    mw__clone_deinit(&clone);
+    if (status == MW_OK && mw_graph_check(graph, err) == MW_OK)
+        return graph;
+    mw_graph_destroy(graph);
+    return NULL;
+}
+
+static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+{
+    mw_tensor *roots[3], *copies[3] = {NULL};
+    mw_tensor **targets[3];
+    size_t count = 0;
+    roots[count] = o->loss;
+    targets[count++] = &t->loss;
+    if (o->metric != NULL) {
+        roots[count] = o->metric;
+        targets[count++] = &t->metric;
+    }
+    if (o->prediction != NULL) {
+        roots[count] = o->prediction;
+        targets[count++] = &t->prediction;
+    }
+    t->model = mw__trainer_copy(t->allocator, o->loss->graph, roots, count, copies, err);
+    if (t->model == NULL)
+        return mw__status_or(err, MW_ERROR_ARGUMENT);
+    for (size_t i = 0; i < count; i++)
+        *targets[i] = copies[i];
+    return MW_OK;
+}
+
+/* ---- the step graph ---- */
+
+static mw_status collect_parameters(build *b, mw_error *err)
+{
+    const mw__block *body = mw__function_find(b->graph, "main")->body;
+    b->parameters = mw__arena_alloc(&b->arena, body->input_count, sizeof *b->parameters, err);
+    b->gradients = mw__arena_alloc(&b->arena, body->input_count, sizeof *b->gradients, err);
+    if (b->parameters == NULL || b->gradients == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < body->input_count; i++) {
+        if (body->inputs[i]->role == MW__PARAMETER)
+            b->parameters[b->count++] = body->inputs[i];
+    }
+    if (b->count == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "trainer: the loss depends on no parameter; make some with "
+                        "mw_parameter or mw_dense");
+    return MW_OK;
+}
+
+/* Where all elements of x are finite: abs(x) <= limit is false for NaN too. */
+static mw_tensor *is_finite(const build *b, mw_tensor *x)
+{
+    const mw_dtype dtype = mw_tensor_dtype(x);
+    const double limit = mw__trainer_stored(b->trainer, dtype) == MW_F16 ? (double)MW__FP16_MAX : (double)FLT_MAX;
+    return mw_less_equal(mw_abs(x), mw_scalar(b->graph, dtype, limit));
+}
+
+/* 1 where the condition holds, 0 elsewhere, in the type of the loss. */
+static mw_tensor *as_number(const build *b, mw_tensor *condition)
+{
+    const mw_dtype dtype = mw_tensor_dtype(b->loss);
+    return mw_select(condition, mw_scalar(b->graph, dtype, 1.0), mw_scalar(b->graph, dtype, 0.0));
+}
+
+/* With a loss scale a gradient may overflow while the loss does not, so then every gradient counts. */
+static void build_ok(build *b)
+{
+    b->ok = is_finite(b, b->loss);
+    if (b->trainer->loss_scale == 1.0)
+        return;
+    mw_tensor *product = as_number(b, b->ok);
+    for (size_t i = 0; i < b->count; i++) {
+        mw_tensor *good = as_number(b, is_finite(b, b->gradients[i]));
+        product = mw_mul(product, mw_reduce_min(good, MW_ALL_AXES, false));
+    }
+    b->ok = mw_greater(product, mw_scalar(b->graph, mw_tensor_dtype(b->loss), 0.5));
+}
+
+static mw_status build_gradients(build *b, mw_error *err)
+{
+    if (b->trainer->loss_scale == 1.0)
+        return mw_grad(b->loss, b->parameters, b->count, b->gradients, err);
+    mw_tensor *seed = mw_scalar(b->graph, mw_tensor_dtype(b->loss), b->trainer->loss_scale);
+    return mw_backward(&b->loss, &seed, 1, NULL, 0, b->parameters, b->count, b->gradients, err);
+}
+
+static const char *join(build *b, const char *a, const char *middle, const char *end, mw_error *err)
+{
+    mw__text text;
+    mw__text_init(&text, b->arena.allocator);
+    mw__text_printf(&text, "%s%s%s", a, middle, end);
+    const char *copy =
+        mw__text_check(&text, err) == MW_OK ? mw__arena_string(&b->arena, text.data, text.size, err) : NULL;
+    mw__text_deinit(&text);
+    return copy;
+}
+
+static const char *scalar_port(build *b, const mw__trainer_scalar *scalar, mw_dtype declared, mw_error *err)
+{
+    return join(b, "optimizer.", scalar->name, declared == MW_F16 ? ".fp16" : "", err);
+}
+
+/* The scalars for parameters of one type; made when the first such parameter comes. */
+static mw_status need_scalars(build *b, mw_dtype dtype, mw__optimizer_scalars **out, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    mw__optimizer_scalars *set = &b->scalars[dtype == MW_F16];
+    *out = set;
+    if (set->loss_scale != 0.0)
+        return MW_OK;
+    set->loss_scale = t->loss_scale;
+    for (size_t i = 0; i < mw__optimizer_scalar_count(&t->optimizer); i++) {
+        mw__trainer_scalar *scalar = &t->scalars[t->scalar_count++];
+        *scalar = (mw__trainer_scalar){
+            .name = mw__optimizer_scalar_name(&t->optimizer, i), .index = i, .dtype = mw__trainer_stored(t, dtype)};
+        const char *name = scalar_port(b, scalar, dtype, err);
+        if (name == NULL)
+            return MW_ERROR_MEMORY;
+        set->scalar[i] = mw_input(b->graph, name, dtype, mw_shape_scalar());
+    }
+    return mw_graph_check(b->graph, err);
+}
+
+/* state' = select(ok, new, old), as an output that is aliased to the input of the old value. */
+static mw_status emit_next(build *b, mw_tensor *old, mw_tensor *new, mw_error *err)
+{
+    const char *name = join(b, mw_tensor_name(old), MW__NEXT, "", err);
+    if (name == NULL)
+        return MW_ERROR_MEMORY;
+    mw_output(mw_select(b->ok, new, old), name);
+    return mw_graph_check(b->graph, err);
+}
+
+static mw_status build_update(build *b, size_t index, mw_error *err)
+{
+    const mw_optimizer *optimizer = &b->trainer->optimizer;
+    mw_tensor *p = b->parameters[index], *new_p = NULL;
+    mw_tensor *state[MW__OPTIMIZER_STATES] = {NULL}, *new_state[MW__OPTIMIZER_STATES] = {NULL};
+    const size_t count = mw__optimizer_state_count(optimizer);
+    mw__optimizer_scalars *scalars;
+    MW_TRY(need_scalars(b, mw_tensor_dtype(p), &scalars, err));
+    for (size_t i = 0; i < count; i++) {
+        const char *name = join(b, mw_tensor_name(p), "#", mw__optimizer_state_name(optimizer, i), err);
+        if (name == NULL)
+            return MW_ERROR_MEMORY;
+        state[i] = mw_input(b->graph, name, mw_tensor_dtype(p), mw_tensor_shape(p));
+    }
+    MW_TRY(mw__optimizer_apply(optimizer, b->graph, scalars, p, b->gradients[index], state, count, &new_p, new_state,
+                               err));
+    MW_TRY(emit_next(b, p, new_p, err));
+    for (size_t i = 0; i < count; i++)
+        MW_TRY(emit_next(b, state[i], new_state[i], err));
+    return MW_OK;
+}
+
+/* A name for an output that the user's names do not have. */
+static const char *free_name(const mw_graph *graph, const mw_tensor *value, const char *name, const char *other)
+{
+    const mw_tensor *holder = mw_graph_find(graph, name);
+    return holder == NULL || holder == value ? name : other;
+}
+
+static mw_status build_graph(build *b, mw_error *err)
+{
+    MW_TRY(collect_parameters(b, err));
+    if (mw_tensor_shape(b->loss).rank > 0)
+        b->loss = mw_squeeze(b->loss, MW_ALL_AXES);
+    MW_TRY(mw_graph_check(b->graph, err));
+    MW_TRY(build_gradients(b, err));
+    build_ok(b);
+    mw_tensor *loss = mw_output(b->loss, free_name(b->graph, b->loss, "loss", "step.loss"));
+    mw_tensor *ok = mw_output(as_number(b, b->ok), free_name(b->graph, NULL, "ok", "step.ok"));
+    MW_TRY(mw_graph_check(b->graph, err));
+    b->trainer->loss_port = loss->id; /* value ids for now: resolve_ports turns them into ports */
+    b->trainer->ok_port = ok->id;
+    for (size_t i = 0; i < b->count; i++)
+        MW_TRY(build_update(b, i, err));
+    return MW_OK;
+}
+
+/* ---- state ---- */
+
+static bool is_trained(const build *b, const char *name)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        if (strcmp(mw_tensor_name(b->parameters[i]), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static mw_status add_parameter(build *b, const mw_tensor *parameter, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    const mw_dtype dtype = mw__trainer_stored(t, parameter->type->dtype);
+    MW_TRY(mw__state_add(&t->state, parameter->name, dtype, parameter->type->shape, true, err));
+    mw__state_entry *entry = &t->state.entries[t->state.count - 1];
+    MW_TRY(mw__parameter_fill(parameter, dtype, t->compile.seed, t->allocator, entry->data, err));
+    t->counters.state_bytes_in += entry->size;
+    const size_t count = is_trained(b, parameter->name) ? mw__optimizer_state_count(&t->optimizer) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = join(b, parameter->name, "#", mw__optimizer_state_name(&t->optimizer, i), err);
+        if (name == NULL)
+            return MW_ERROR_MEMORY;
+        MW_TRY(mw__state_add(&t->state, name, dtype, parameter->type->shape, false, err));
+        t->counters.state_bytes_in += t->state.entries[t->state.count - 1].size;
+    }
+    return MW_OK;
+}
+
+/* Parameters that only metric or prediction need are part of the set, without optimizer state. */
+static mw_status build_state(build *b, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    const mw__block *body = mw__function_find(t->model, "main")->body;
+    for (size_t i = 0; i < body->input_count; i++) {
+        if (body->inputs[i]->role == MW__PARAMETER)
+            MW_TRY(add_parameter(b, body->inputs[i], err));
+    }
+    return MW_OK;
+}
+
+/* ---- the program ---- */
+
+/* "fc1.weight" and "fc1.weight#next" are the same buffer. */
+static bool bind_state(void *user, const mw_port *port, mw__buffer *out)
+{
+    const mw_trainer *t = user;
+    const size_t length = strlen(port->name), suffix = strlen(MW__NEXT);
+    for (size_t i = 0; i < t->state.count; i++) {
+        const mw__state_entry *entry = &t->state.entries[i];
+        const size_t size = strlen(entry->name);
+        if (strncmp(entry->name, port->name, size) != 0 || entry->dtype != port->dtype)
+            continue;
+        if (port->is_output ? (length == size + suffix && strcmp(port->name + size, MW__NEXT) == 0) : length == size) {
+            *out = (mw__buffer){.object = entry->buffer, .data = entry->data, .size = entry->size};
+            return true;
+        }
+    }
+    return false;
+}
+
+mw_program *mw__trainer_compile(mw_trainer *t, const mw_graph *graph, const char *keep_folder, mw_error *err)
+{
+    mw_compile_options options = t->compile;
+    options.keep_folder = keep_folder;
+    return mw__program_create(
+        &(mw__program_request){
+            .graph = graph, .options = &options, .target = &t->target, .bind = bind_state, .user = t},
+        err);
+}
+
+/* State inputs and scalars are not fed by the batch. */
+static bool is_own_input(void *user, const char *name)
+{
+    const mw_trainer *t = user;
+    return mw__state_find(&t->state, name) != NULL || strncmp(name, "optimizer.", strlen("optimizer.")) == 0;
+}
+
+static mw_status find_port(const mw_program *program, const char *name, size_t *out, mw_error *err)
+{
+    *out = mw__program_find(program, name);
+    if (*out == program->port_count)
+        return mw__fail(err, MW_ERROR_STATE, "the step program lost its port \"%s\"", name);
+    return MW_OK;
+}
+
+static mw_status resolve_ports(build *b, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    MW_TRY(find_port(t->step, b->graph->values[t->loss_port]->name, &t->loss_port, err));
+    MW_TRY(find_port(t->step, b->graph->values[t->ok_port]->name, &t->ok_port, err));
+    const size_t per_set = mw__optimizer_scalar_count(&t->optimizer);
+    for (size_t i = 0; i < t->scalar_count; i++) {
+        mw__trainer_scalar *scalar = &t->scalars[i];
+        const bool second = i >= per_set || b->scalars[0].loss_scale == 0.0;
+        const char *name = b->scalars[second].scalar[scalar->index]->name;
+        size_t port;
+        MW_TRY(find_port(t->step, name, &port, err));
+        scalar->data = mw__program_data(t->step, port);
+        scalar->dtype = t->step->ports[port].dtype;
+    }
+    MW_TRY(mw__feeder_init(&t->feeder, t->step, b->graph, is_own_input, t, err));
+    t->batch = t->feeder.count > 0 ? t->feeder.ports[0].rows : 1;
+    return MW_OK;
+}
+
+/* ---- description ---- */
+
+static void describe_number(mw__text *text, const char *name, double value)
+{
+    char number[MW__NUMBER_MAX];
+    mw__number_print_float(number, (float)value);
+    mw__text_printf(text, " %s=%s", name, number);
+}
+
+static mw_status describe(mw_trainer *t, mw_error *err)
+{
+    const mw_optimizer *o = &t->optimizer;
+    mw__text text;
+    mw__text_init(&text, t->allocator);
+    mw__text_puts(&text, o->kind == MW_ADAM ? "adam" : "sgd");
+    if (o->kind == MW_ADAM) {
+        describe_number(&text, "beta1", (double)o->beta1);
+        describe_number(&text, "beta2", (double)o->beta2);
+        describe_number(&text, "epsilon", (double)o->epsilon);
+    } else {
+        describe_number(&text, "momentum", (double)o->momentum);
+        mw__text_printf(&text, " nesterov=%d", o->nesterov);
+    }
+    describe_number(&text, "weight_decay", (double)o->weight_decay);
+    mw__text_printf(&text, " decoupled=%d", o->decoupled);
+    describe_number(&text, "loss_scale", t->loss_scale);
+    t->description = text.data; /* freed with the trainer, by the same allocator */
+    return mw__text_check(&text, err);
+}
+
+/* ---- create ---- */
+
+static bool has_half(const mw_trainer *t)
+{
+    const mw__block *body = mw__function_find(t->model, "main")->body;
+    for (size_t i = 0; i < body->input_count; i++) {
+        if (body->inputs[i]->role == MW__PARAMETER && mw__trainer_stored(t, body->inputs[i]->type->dtype) == MW_F16)
+            return true;
+    }
+    return false;
+}
+
+static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+{
+    MW_TRY(mw__target_resolve(&o->compile, &t->target, err));
+    t->compile = o->compile;
+    t->loss_scale = o->loss_scale == 0.0f ? 1.0 : (double)o->loss_scale;
+    t->learning_rate = o->optimizer.learning_rate;
+    t->optimizer = o->optimizer;
+    MW_TRY(copy_model(t, o, err));
+    const bool half = has_half(t);
+    mw__optimizer_for_device(&t->optimizer, half ? MW_DEVICE_ANE : t->target.mask);
+    return check_constants(&t->optimizer, half ? MW_F16 : MW_F32, err);
+}
+
+static mw_status make_step(build *b, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    b->graph = mw__trainer_copy(t->allocator, t->model, &t->loss, 1, &b->loss, err);
+    if (b->graph == NULL)
+        return mw__status_or(err, MW_ERROR_ARGUMENT);
+    MW_TRY(build_graph(b, err));
+    MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));
+    MW_TRY(build_state(b, err));
+    t->step = mw__trainer_compile(t, b->graph, t->compile.keep_folder, err);
+    if (t->step == NULL)
+        return mw__status_or(err, MW_ERROR_DEVICE);
+    t->compile.keep_folder = NULL; /* the caller's string may go */
+    return resolve_ports(b, err);
+}
+
+static mw_status create(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+{
+    MW_TRY(prepare(t, o, err));
+    build b = {.trainer = t};
+    mw__arena_init(&b.arena, t->allocator);
+    const mw_status status = make_step(&b, err);
+    mw_graph_destroy(b.graph);
+    mw__arena_deinit(&b.arena);
+    return status == MW_OK ? describe(t, err) : status;
+}
+
+mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
+{
+    if (mw__failed(err) || check_options(options, err) != MW_OK)
+        return NULL;
+    const mw_allocator *allocator = mw__allocator_or_default(options->compile.allocator);
+    mw_trainer *trainer = mw__alloc(allocator, 1, sizeof *trainer, err);
+    if (trainer == NULL)
+        return NULL;
+    trainer->allocator = allocator;
+    mw__state_init(&trainer->state, allocator, &trainer->target.symbols);
+    if (create(trainer, options, err) == MW_OK)
+        return trainer;
+    mw_trainer_destroy(trainer);
+    return NULL;
+}

@@ -1,0 +1,77 @@
+/* One step: feed, run, read the loss. Nothing here allocates or looks up a name that did not change. */
+#include "runtime/trainer.h"
+
+#include "base/fp16.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+static float read_scalar(const mw_program *program, size_t port)
+{
+    const void *data = mw__program_data(program, port);
+    return program->ports[port].dtype == MW_F16 ? mw__fp16_to_float(*(const uint16_t *)data) : *(const float *)data;
+}
+
+static mw_status write_scalars(mw_trainer *t, int64_t step, mw_error *err)
+{
+    for (size_t i = 0; i < t->scalar_count; i++) {
+        const mw__trainer_scalar *scalar = &t->scalars[i];
+        const double value = mw__optimizer_scalar_value(&t->optimizer, scalar->index, (double)t->learning_rate, step);
+        if (mw__number_is_lost(value, scalar->dtype)) /* a bias correction that drifted out of range */
+            return mw__trainer_check_scalars(t, t->learning_rate, step, err);
+        if (scalar->dtype == MW_F16)
+            *(uint16_t *)scalar->data = mw__fp16_from_double(value);
+        else
+            *(float *)scalar->data = (float)value;
+        t->counters.feed_bytes += scalar->dtype == MW_F16 ? 2 : 4;
+    }
+    return MW_OK;
+}
+
+static mw_status refuse(const mw_trainer *t, const mw_batch *batch, float loss, mw_error *err)
+{
+    char ids[64] = "";
+    if (batch->ids != NULL && batch->examples > 0)
+        snprintf(ids, sizeof ids, " (examples %" PRId64 " .. %" PRId64 ")", batch->ids[0],
+                 batch->ids[batch->examples - 1]);
+    if (isfinite(loss) && t->loss_scale != 1.0)
+        return mw__fail(err, MW_ERROR_NUMERIC,
+                        "step %" PRId64 " is refused: a gradient is not finite with loss scale %g; parameters and "
+                        "state are as before%s",
+                        t->steps + 1, t->loss_scale, ids);
+    return mw__fail(err, MW_ERROR_NUMERIC,
+                    "step %" PRId64 " is refused: the loss is %g; parameters and state are as before%s", t->steps + 1,
+                    (double)loss, ids);
+}
+
+static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
+{
+    const int64_t step = t->steps + 1;
+    MW_TRY(mw__feeder_feed(&t->feeder, batch, step, &t->counters.feed_bytes, err));
+    MW_TRY(write_scalars(t, step, err));
+    MW_TRY(mw__program_run(t->step, err));
+    const float loss = read_scalar(t->step, t->loss_port), ok = read_scalar(t->step, t->ok_port);
+    t->counters.result_bytes += t->step->ports[t->loss_port].dtype == MW_F16 ? 4 : 8;
+    if (!(ok == 1.0f))
+        return refuse(t, batch, loss, err);
+    t->steps = step;
+    t->counters.steps++;
+    if (out_loss != NULL)
+        *out_loss = loss;
+    return MW_OK;
+}
+
+mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
+{
+    if (out_loss != NULL)
+        *out_loss = 0.0f;
+    if (mw__failed(err))
+        return err->status;
+    if (trainer == NULL || batch == NULL || (batch->feeds == NULL && batch->feed_count > 0))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the %s is NULL",
+                        trainer == NULL ? "trainer" : "batch");
+    const mw_status status = run_step(trainer, batch, out_loss, err);
+    trainer->counters.refused_steps += status == MW_ERROR_NUMERIC;
+    return status;
+}
