@@ -56,4 +56,22 @@ mw_status mw__parse_typed_value(mw__parser *parser, const mw__payload **out);
 /* A typed value that must be one string; escapes resolved. */
 mw_status mw__parse_string_value(mw__parser *parser, const char **out);
 
+/* ---- parse.c ---- */
+
+/* ident, copied; `what` is for the message */
+mw_status mw__parse_word(mw__parser *parser, const char *what, const char **out);
+/* Makes a value visible; an error if the name is. */
+mw_status mw__define_value(mw__parser *parser, const mw__token *name, mw_tensor *value);
+/* The value that a name stands for. */
+mw_status mw__parse_reference(mw__parser *parser, mw_tensor **out);
+/* type ident; the value is not yet visible */
+mw_status mw__parse_value_declaration(mw__parser *parser, mw__token *out_name, mw_tensor **out);
+/* [ "(" params ")" ] "{" { statement } "}" "->" "(" names ")" */
+mw_status mw__parse_block(mw__parser *parser, mw__block *block);
+
+/* ---- parse_statement.c ---- */
+
+mw_status mw__parse_statement(mw__parser *parser, mw__block *block);
+mw_status mw__parse_attributes(mw__parser *parser, mw__attribute **out, size_t *out_count);
+
 #endif

@@ -1,0 +1,220 @@
+/* Rows of what a device refuses: operation, mask, predicate, rule, source. A row is here only if a published source
+ * says so; what a chip accepts in another form is rewritten in legalize.c or by the idioms. */
+#include "mil/legality.h"
+#include <string.h>
+
+bool mw__legality_half(const mw__legality *legality, const mw_tensor *value)
+{
+    return legality->half != NULL && value != NULL && value->id < legality->count && legality->half[value->id];
+}
+
+/* ---- predicates: true means refused ---- */
+
+typedef bool refuses(const mw__legality *legality, const mw__op *op);
+
+static bool always(const mw__legality *legality, const mw__op *op)
+{
+    (void)legality;
+    (void)op;
+    return true;
+}
+
+static bool high_rank(const mw_tensor *value)
+{
+    return value != NULL && value->type->kind == MW__TENSOR && value->type->shape.rank > 5;
+}
+
+static bool any_high_rank(const mw__legality *legality, const mw__op *op)
+{
+    (void)legality;
+    for (size_t i = 0; i < op->result_count; i++)
+        if (high_rank(op->results[i]))
+            return true;
+    for (size_t i = 0; i < op->slot_count; i++)
+        for (size_t k = 0; k < op->slots[i].count; k++)
+            if (high_rank(op->slots[i].operands[k].value))
+                return true;
+    return false;
+}
+
+/* The first value of an argument, by name; also for operations without a row. */
+static const mw_tensor *argument(const mw__op *op, const char *name)
+{
+    for (size_t i = 0; i < op->slot_count; i++)
+        if (strcmp(op->slots[i].name, name) == 0 && op->slots[i].count > 0)
+            return op->slots[i].operands[0].value;
+    return NULL;
+}
+
+static bool half_indices(const mw__legality *legality, const mw__op *op)
+{
+    const mw_tensor *indices = argument(op, "indices");
+    return indices != NULL && (mw__legality_half(legality, indices) || mw_tensor_dtype(indices) == MW_F16);
+}
+
+static bool computed(const mw_tensor *value)
+{
+    return value != NULL && value->payload == NULL &&
+           (value->op == NULL || strncmp(value->op->kind, "constexpr_", sizeof "constexpr_" - 1) != 0);
+}
+
+static bool computed_weight(const mw__legality *legality, const mw__op *op)
+{
+    (void)legality;
+    return computed(argument(op, "weight"));
+}
+
+static bool computed_weight_batched(const mw__legality *legality, const mw__op *op)
+{
+    const mw_shape x = mw_tensor_shape(argument(op, "x"));
+    return computed_weight(legality, op) && x.rank > 0 && x.dim[0] > 1;
+}
+
+static bool wide_kernel(const mw__legality *legality, const mw__op *op)
+{
+    const mw_shape weight = mw_tensor_shape(argument(op, "weight"));
+    (void)legality;
+    return weight.rank > 2 && weight.dim[weight.rank - 1] > 15;
+}
+
+/* ---- rows ---- */
+
+typedef struct legality_row {
+    const char *operation; /* NULL = any */
+    uint64_t mask;         /* devices that refuse */
+    refuses *predicate;
+    const char *rule; /* what is refused, with a hint */
+    const char *source;
+} legality_row;
+
+#define ANE(operation_, predicate_, rule_, source_)                                                                    \
+    {                                                                                                                  \
+        operation_, MW__MASK_ANE, predicate_, rule_, source_                                                           \
+    }
+#define ANE_REFUSES(operation_)                                                                                        \
+    ANE(operation_, always, "the ANE does not run it", "operation sweep of ANEForge on the ANE")
+
+static const legality_row rows[] = {
+    ANE(NULL, any_high_rank, "the ANE has at most 5 dimensions; merge some with reshape",
+        "MIL reference, maximum rank"),
+    ANE("gather", half_indices,
+        "integer inputs are fp16 ports on the ANE, and those cannot be indices; use one_hot "
+        "rows fed by the host, or compare with a constant range",
+        "MIL reference, gather takes integer indices"),
+    ANE("one_hot", half_indices,
+        "integer inputs are fp16 ports on the ANE, and those cannot be indices; compare with "
+        "a constant range instead",
+        "MIL reference, one_hot takes integer indices"),
+    ANE("conv", wide_kernel, "the kernel is wider than 15", "ANEForge, limits by chip"),
+    ANE("conv", computed_weight_batched, "a weight that is not a constant needs a batch of 1; use the chip form",
+        "ANEForge, dynamic convolution"),
+    ANE("conv_transpose", computed_weight, "its weight must be a constant; use the chip form",
+        "ANEForge, dynamic convolution"),
+    ANE_REFUSES("acos"),
+    ANE_REFUSES("asin"),
+    ANE_REFUSES("atanh"),
+    ANE_REFUSES("band_part"),
+    ANE_REFUSES("cosh"),
+    ANE_REFUSES("crop_resize"),
+    ANE_REFUSES("cumsum"),
+    ANE_REFUSES("gru"),
+    ANE_REFUSES("logical_and"),
+    ANE_REFUSES("logical_or"),
+    ANE_REFUSES("logical_xor"),
+    ANE_REFUSES("lstm"),
+    ANE_REFUSES("mod"),
+    ANE_REFUSES("non_zero"),
+    ANE_REFUSES("random_bernoulli"),
+    ANE_REFUSES("random_categorical"),
+    ANE_REFUSES("random_normal"),
+    ANE_REFUSES("random_uniform"),
+    ANE_REFUSES("reduce_prod"),
+    ANE_REFUSES("reverse_sequence"),
+    ANE_REFUSES("rnn"),
+    ANE_REFUSES("scatter"),
+    ANE_REFUSES("scatter_along_axis"),
+    ANE_REFUSES("scatter_nd"),
+    ANE_REFUSES("sinh"),
+    ANE_REFUSES("sliding_windows"),
+    ANE_REFUSES("tan"),
+};
+
+static mw_status refuse(const legality_row *row, const mw__op *op, mw_error *err)
+{
+    char subject[160];
+    mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: %s (source: %s)", mw__op_subject(op, subject, sizeof subject), row->rule,
+             row->source);
+    mw__error_subject(err, op->kind, op->result_count > 0 ? op->results[0]->name : NULL);
+    if (op->line != 0)
+        mw__error_position(err, (int)op->line, (int)op->column);
+    return MW_ERROR_UNSUPPORTED;
+}
+
+static mw_status check_block(const mw__legality *legality, const mw__block *block, mw_error *err)
+{
+    for (size_t i = 0; i < block->op_count; i++)
+        MW_TRY(mw__legality_check_op(legality, block->ops[i], err));
+    return MW_OK;
+}
+
+mw_status mw__legality_check_op(const mw__legality *legality, const mw__op *op, mw_error *err)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const legality_row *row = &rows[i];
+        if ((row->mask & legality->mask) == 0 || (row->operation != NULL && strcmp(row->operation, op->kind) != 0))
+            continue;
+        if (row->predicate(legality, op))
+            return refuse(row, op, err);
+    }
+    for (size_t i = 0; i < op->block_count; i++)
+        MW_TRY(check_block(legality, op->blocks[i], err));
+    return MW_OK;
+}
+
+/* ---- ports ---- */
+
+static mw_status check_port(const mw_tensor *value, const char *side, bool allowed, const char *hint, mw_error *err)
+{
+    if (allowed && !high_rank(value))
+        return MW_OK;
+    const char *name = mw_tensor_name(value);
+    if (high_rank(value))
+        mw__fail(err, MW_ERROR_UNSUPPORTED, "%s \"%s\" has rank %d; the ANE has at most 5 dimensions", side, name,
+                 value->type->shape.rank);
+    else
+        mw__fail(err, MW_ERROR_UNSUPPORTED, "%s \"%s\" is %s; %s", side, name, mw_dtype_name(mw_tensor_dtype(value)),
+                 hint);
+    mw__error_subject(err, NULL, name);
+    return MW_ERROR_UNSUPPORTED;
+}
+
+mw_status mw__legality_check_ports(const mw__legality *legality, const mw__function *function, mw_error *err)
+{
+    const mw__block *body = function->body;
+    if ((legality->mask & MW__MASK_ANE) == 0)
+        return MW_OK;
+    for (size_t i = 0; i < body->input_count; i++) {
+        const mw_tensor *input = body->inputs[i];
+        const mw_dtype dtype = mw_tensor_dtype(input);
+        const bool allowed = dtype == MW_F16 || dtype == MW_U8 || input->type->kind == MW__STATE;
+        MW_TRY(check_port(input, "input", allowed, "the ANE takes fp16 and uint8", err));
+    }
+    for (size_t i = 0; i < body->output_count; i++) {
+        const bool allowed = mw_tensor_dtype(body->outputs[i]) == MW_F16;
+        MW_TRY(check_port(body->outputs[i], "output", allowed,
+                          "the ANE returns fp16; convert it with cast, or select between two numbers", err));
+    }
+    return MW_OK;
+}
+
+mw_status mw__mil_check_legal(const mw_graph *graph, uint64_t mask, mw_error *err)
+{
+    const mw__legality legality = {.mask = mask};
+    if (mw__failed(err))
+        return err->status;
+    for (size_t i = 0; i < graph->function_count; i++) {
+        MW_TRY(check_block(&legality, graph->functions[i]->body, err));
+        MW_TRY(mw__legality_check_ports(&legality, graph->functions[i], err));
+    }
+    return MW_OK;
+}

@@ -1,0 +1,408 @@
+/* Makes a program that a device accepts: a clone in which, on the ANE, every fp32 value and every int32 input is fp16,
+ * with outputs brought into a form that the compiler takes. What cannot be rewritten is refused by name here or by the
+ * rows of legality.c. Half means: an int32 value of the source that becomes fp16. */
+#include "base/fp16.h"
+#include "base/number.h"
+#include "graph/clone.h"
+#include "mil/legality.h"
+#include <math.h>
+#include <millwright/op_elementwise.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is found out about a value of the source before cloning. */
+typedef struct value_facts {
+    const mw__op *user; /* the first operation that reads it, for messages */
+    const char *arg;    /* and as what */
+    bool default_only;  /* every use is a constant argument for which this is MIL's default */
+    mw_tensor *half;    /* fp16 copy of an int32 value, made when first wanted */
+} value_facts;
+
+typedef struct legalizer_state {
+    const mw_graph *from;
+    mw_graph *to;
+    mw__legality legality;
+    value_facts *facts;
+    bool *half;
+} legalizer_state;
+
+static bool is_t(const mw__arg_row *row)
+{
+    return row->type == MW__T_FLOAT || row->type == MW__T_NUMBER || row->type == MW__T_ANY;
+}
+
+/* Arguments whose element type is that of the result. */
+static bool carries_type(const mw__arg_row *row)
+{
+    return row->kind != MW__CONST && (is_t(row) || row->type == MW__ANY);
+}
+
+/* ---- what becomes fp16, found in one pass ---- */
+
+static bool is_default(const mw_tensor *value, const mw__arg_row *row)
+{
+    double standard;
+    if (value->payload == NULL || value->payload->data == NULL || row->kind != MW__CONST || row->fallback == NULL)
+        return false;
+    if (mw_tensor_dtype(value) != MW_F32 || mw_shape_count(mw_tensor_shape(value)) != 1)
+        return false;
+    return mw__number_read(row->fallback, strlen(row->fallback), MW__NUMBER_F32, &standard) &&
+           mw__payload_float(value->payload, 0) == standard;
+}
+
+/* A cast says its own result type; everything else passes the type of its operands on. */
+static void note_operand(legalizer_state *legalizer, const mw__op *op, size_t slot, const mw_tensor *value,
+                         bool *any_half)
+{
+    if (value == NULL)
+        return;
+    value_facts *facts = &legalizer->facts[value->id];
+    const mw__arg_row *row = op->row != NULL ? &op->row->args[slot] : NULL;
+    const bool standard = row != NULL && is_default(value, row);
+    facts->default_only = facts->user == NULL ? standard : facts->default_only && standard;
+    if (facts->user == NULL) {
+        facts->user = op;
+        facts->arg = op->slots[slot].name;
+    }
+    if (row != NULL && carries_type(row) && legalizer->half[value->id] && strcmp(op->kind, "cast") != 0)
+        *any_half = true;
+}
+
+static void note_op(legalizer_state *legalizer, const mw__op *op)
+{
+    bool any_half = false;
+    for (size_t i = 0; i < op->slot_count; i++)
+        for (size_t k = 0; k < op->slots[i].count; k++)
+            note_operand(legalizer, op, i, op->slots[i].operands[k].value, &any_half);
+    for (size_t i = 0; any_half && i < op->result_count; i++)
+        if (mw_tensor_dtype(op->results[i]) == MW_I32)
+            legalizer->half[op->results[i]->id] = true;
+}
+
+static void note_function(legalizer_state *legalizer, const mw__function *function)
+{
+    const mw__block *body = function->body;
+    for (size_t i = 0; i < body->input_count; i++)
+        legalizer->half[body->inputs[i]->id] = mw_tensor_dtype(body->inputs[i]) == MW_I32;
+    for (size_t i = 0; i < body->op_count; i++)
+        note_op(legalizer, body->ops[i]);
+}
+
+/* ---- constants ---- */
+
+static mw_status lost_number(const legalizer_state *legalizer, const mw_tensor *value, double number,
+                             const char *becomes)
+{
+    char text[MW__NUMBER_MAX], subject[160] = "constant";
+    const value_facts *facts = &legalizer->facts[value->id];
+    mw__number_print_float(text, (float)number);
+    if (facts->user != NULL)
+        mw__op_subject(facts->user, subject, sizeof subject);
+    mw__graph_fail(legalizer->to, MW_ERROR_NUMERIC,
+                   "%s: %s%s%s = %s %s in fp16 (largest 65504, smallest 6e-08, integers exact up to 2048); rescale it",
+                   subject, facts->arg != NULL ? facts->arg : "", value->name != NULL ? " " : "",
+                   value->name != NULL ? value->name : "", text, becomes);
+    mw__error_subject(&legalizer->to->error, facts->user != NULL ? facts->user->kind : NULL,
+                      value->name != NULL ? value->name : value->hint);
+    return MW_ERROR_NUMERIC;
+}
+
+/* One element. A tensor of weights may hold numbers too small for fp16; a scalar that vanishes changes the program. */
+static mw_status narrow(const legalizer_state *legalizer, const mw_tensor *value, double number, bool scalar,
+                        uint16_t *out)
+{
+    *out = mw__fp16_from_double(number);
+    const float stored = mw__fp16_to_float(*out);
+    if (isfinite(number) && !isfinite(stored))
+        return lost_number(legalizer, value, number, "becomes infinite");
+    if (scalar && number != 0 && stored == 0 && !legalizer->facts[value->id].default_only)
+        return lost_number(legalizer, value, number, "becomes 0");
+    if (mw_tensor_dtype(value) == MW_I32 && (double)stored != number)
+        return lost_number(legalizer, value, number, "is not exact");
+    return MW_OK;
+}
+
+/* The payload of a constant in fp16, in the arena of the copy; NULL leaves an error there. */
+static const mw__payload *narrow_payload(const legalizer_state *legalizer, const mw_tensor *value)
+{
+    mw_graph *to = legalizer->to;
+    const mw__payload *from = value->payload;
+    const mw_shape shape = mw_tensor_shape(value);
+    const int64_t elements = mw_shape_count(shape);
+    const size_t count = from->splat ? 1 : (size_t)elements;
+    if (elements < 0 || from->data == NULL) {
+        mw__graph_fail(to, MW_ERROR_STATE, "constant \"%s\" has no values; read the program with its weight files",
+                       mw_tensor_name(value));
+        return NULL;
+    }
+    mw__payload *payload = mw__arena_alloc(&to->arena, 1, sizeof *payload, &to->error);
+    uint16_t *data = mw__arena_alloc(&to->arena, count, sizeof *data, &to->error);
+    if (payload == NULL || data == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        const double number =
+            mw_tensor_dtype(value) == MW_F32 ? mw__payload_float(from, i) : (double)mw__payload_int(from, i);
+        if (narrow(legalizer, value, number, elements == 1 || from->splat, &data[i]) != MW_OK)
+            return NULL;
+    }
+    *payload = (mw__payload){.type = mw__type_tensor(to, MW_F16, shape, &to->error),
+                             .data = data,
+                             .size = count * sizeof *data,
+                             .splat = from->splat,
+                             .in_blob = from->in_blob || from->blob_path != NULL};
+    return payload->type != NULL ? payload : NULL;
+}
+
+/* A const statement with that payload; NULL leaves an error on the graph. */
+static mw_tensor *emit_constant(mw_graph *to, const mw__payload *payload, const char *hint)
+{
+    mw_tensor *value = mw__value_create(to, payload->type, hint, &to->error);
+    mw__op *op = mw__arena_alloc(&to->arena, 1, sizeof *op, &to->error);
+    mw_tensor **results = mw__arena_alloc(&to->arena, 1, sizeof *results, &to->error);
+    if (value == NULL || op == NULL || results == NULL)
+        return NULL;
+    results[0] = value;
+    value->op = op;
+    value->payload = payload;
+    op->row = &mw__rows[MW__OP_const];
+    op->kind = op->row->name;
+    op->block = to->block;
+    op->results = results;
+    op->result_count = 1;
+    return mw__block_add_op(to->block, op, &to->error) == MW_OK ? value : NULL;
+}
+
+static mw_tensor *half_constant(legalizer_state *legalizer, const mw_tensor *value)
+{
+    const mw__payload *payload = narrow_payload(legalizer, value);
+    return payload != NULL ? emit_constant(legalizer->to, payload, value->hint) : NULL;
+}
+
+/* ---- rules of the clone ---- */
+
+static void pass_on(mw_graph *to, const mw_error *error)
+{
+    if (error->status != MW_OK && to->error.status == MW_OK)
+        to->error = *error;
+}
+
+static void rewrite_constant(legalizer_state *legalizer, mw__clone *clone, const mw__op *op)
+{
+    const mw_tensor *value = op->results[0];
+    mw_tensor *copy = half_constant(legalizer, value);
+    if (copy == NULL)
+        return;
+    if (value->name != NULL)
+        mw_name(copy, value->name);
+    mw__clone_set(clone, value, copy);
+}
+
+/* The fp16 form of an int32 operand that meets a half one: a constant of its own, or a cast. */
+static mw_tensor *half_form(legalizer_state *legalizer, mw__clone *clone, const mw_tensor *value)
+{
+    value_facts *facts = &legalizer->facts[value->id];
+    if (facts->half == NULL)
+        facts->half =
+            value->payload != NULL ? half_constant(legalizer, value) : mw_cast(mw__clone_get(clone, value), MW_F16);
+    return facts->half;
+}
+
+typedef struct swapped {
+    const mw_tensor *source;
+    mw_tensor *copy; /* what the clone had for it */
+} swapped;
+
+/* True if the operand must be replaced for this operation only. */
+static bool wants_half(const legalizer_state *legalizer, const mw__op *op, size_t slot, const mw_tensor *value)
+{
+    if (value == NULL || op->row == NULL || !is_t(&op->row->args[slot]) || legalizer->half[value->id])
+        return false;
+    return mw_tensor_dtype(value) == MW_I32;
+}
+
+/* True if fp32 constants of this operation are literals in the argument, which the clone would keep. */
+static bool inlined_single(const mw__operand *operand)
+{
+    return operand->inlined && mw_tensor_dtype(operand->value) == MW_F32;
+}
+
+static size_t swap_operands(legalizer_state *legalizer, mw__clone *clone, const mw__op *op, bool meets_half,
+                            swapped *swaps)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < op->slot_count; i++)
+        for (size_t k = 0; k < op->slots[i].count; k++) {
+            const mw__operand *operand = &op->slots[i].operands[k];
+            const bool integer = meets_half && wants_half(legalizer, op, i, operand->value);
+            if (!integer && (operand->value == NULL || !inlined_single(operand)))
+                continue;
+            mw_tensor *half = half_form(legalizer, clone, operand->value);
+            swaps[count++] = (swapped){operand->value, mw__clone_get(clone, operand->value)};
+            mw__clone_set(clone, operand->value, half);
+        }
+    return count;
+}
+
+static bool meets_half(const legalizer_state *legalizer, const mw__op *op)
+{
+    for (size_t i = 0; op->row != NULL && i < op->slot_count; i++)
+        for (size_t k = 0; k < op->slots[i].count; k++)
+            if (is_t(&op->row->args[i]) && mw__legality_half(&legalizer->legality, op->slots[i].operands[k].value))
+                return true;
+    return false;
+}
+
+/* Copies an operation with some operands in fp16 form, for this operation only. */
+static void rewrite_operands(legalizer_state *legalizer, mw__clone *clone, const mw__op *op)
+{
+    size_t most = 0;
+    mw_graph *to = legalizer->to;
+    for (size_t i = 0; i < op->slot_count; i++)
+        most += op->slots[i].count;
+    swapped *swaps = mw__alloc(to->allocator, most, sizeof *swaps, &to->error);
+    if (swaps == NULL)
+        return;
+    const size_t count = swap_operands(legalizer, clone, op, meets_half(legalizer, op), swaps);
+    mw_error error = to->error;
+    if (error.status == MW_OK)
+        mw__clone_op(clone, op, &error);
+    pass_on(to, &error);
+    for (size_t i = count; i-- > 0;)
+        mw__clone_set(clone, swaps[i].source, swaps[i].copy);
+    mw__free(to->allocator, swaps);
+}
+
+/* cast to fp32 is cast to fp16 here, and nothing at all for what is fp16 already */
+static bool rewrite_cast(legalizer_state *legalizer, mw__clone *clone, const mw__op *op)
+{
+    const char *dtype = mw__arg_string(op, "dtype");
+    mw_tensor *x = mw__clone_get(clone, mw__arg(op, "x"));
+    (void)legalizer;
+    if (dtype == NULL || x == NULL || strcmp(dtype, "fp32") != 0)
+        return false;
+    mw__clone_set(clone, op->results[0], mw_tensor_dtype(x) == MW_F16 ? x : mw_cast(x, MW_F16));
+    return true;
+}
+
+static bool has_inlined_single(const mw__op *op)
+{
+    for (size_t i = 0; i < op->slot_count; i++)
+        for (size_t k = 0; k < op->slots[i].count; k++)
+            if (op->slots[i].operands[k].value != NULL && inlined_single(&op->slots[i].operands[k]))
+                return true;
+    return false;
+}
+
+static bool rule(void *user, mw__clone *clone, const mw__op *op)
+{
+    legalizer_state *self = user;
+    if (op->row == NULL)
+        return false;
+    if (op->row->id == MW__OP_const) {
+        if (mw_tensor_dtype(op->results[0]) != MW_F32)
+            return false;
+        rewrite_constant(self, clone, op);
+        return true;
+    }
+    if (op->row->id == MW__OP_cast && rewrite_cast(self, clone, op))
+        return true;
+    if (!meets_half(self, op) && !has_inlined_single(op))
+        return false;
+    rewrite_operands(self, clone, op);
+    return true;
+}
+
+static mw_dtype port_dtype(void *user, const mw_tensor *value)
+{
+    const mw_dtype dtype = mw_tensor_dtype(value);
+    (void)user;
+    return dtype == MW_F32 || (dtype == MW_I32 && value->role == MW__INPUT) ? MW_F16 : dtype;
+}
+
+/* ---- outputs ---- */
+
+/* The name of the output, or a free one when it is that of an input or of an earlier output. */
+static mw_status output_name(mw_graph *to, const mw_tensor *copy, const char *wanted, char *buffer, size_t size,
+                             mw_error *err)
+{
+    const mw_tensor *owner = mw_graph_find(to, wanted);
+    bool taken = owner != NULL && (owner != copy || copy->role != MW__VALUE);
+    for (size_t i = 0; !taken && i < to->current->body->output_count; i++)
+        taken = to->current->body->outputs[i]->name != NULL && strcmp(to->current->body->outputs[i]->name, wanted) == 0;
+    if (!taken && copy->payload == NULL)
+        return (size_t)snprintf(buffer, size, "%s", wanted) < size
+                   ? MW_OK
+                   : mw__fail(err, MW_ERROR_ARGUMENT, "output \"%.60s\": the name is too long", wanted);
+    for (int i = 1; i < 10000; i++) {
+        snprintf(buffer, size, i == 1 ? "%.200s_out" : "%.200s_out_%d", wanted, i);
+        if (mw_graph_find(to, buffer) == NULL)
+            return MW_OK;
+    }
+    return mw__fail(err, MW_ERROR_ARGUMENT, "output \"%.60s\" is repeated too often", wanted);
+}
+
+/* An output that is an input, a constant or repeated becomes an identity: an empty program crashes Espresso. */
+static mw_status declare_outputs(legalizer_state *legalizer, const mw__clone *clone, mw_error *err)
+{
+    const mw__block *body = clone->from->body;
+    mw_graph *to = legalizer->to;
+    for (size_t i = 0; i < body->output_count; i++) {
+        char name[256], automatic[32];
+        mw_tensor *copy = mw__clone_get(clone, body->outputs[i]);
+        snprintf(automatic, sizeof automatic, "output_%zu", i);
+        if (copy == NULL)
+            return mw__fail(err, MW_ERROR_STATE, "output %zu was not copied", i);
+        const char *wanted = body->outputs[i]->name != NULL ? body->outputs[i]->name : automatic;
+        MW_TRY(output_name(to, copy, wanted, name, sizeof name, err));
+        mw_output(copy, name);
+        MW_TRY(mw_graph_check(to, err));
+    }
+    return MW_OK;
+}
+
+/* ---- the whole ---- */
+
+static mw_status check_source(const legalizer_state *legalizer, const mw__function *function, mw_error *err)
+{
+    for (size_t i = 0; i < function->body->op_count; i++)
+        MW_TRY(mw__legality_check_op(&legalizer->legality, function->body->ops[i], err));
+    return MW_OK;
+}
+
+static mw_status run(legalizer_state *legalizer, const mw__function *function, mw_error *err)
+{
+    const bool ane = (legalizer->legality.mask & MW__MASK_ANE) != 0;
+    const mw__clone_options options = {.rule = ane ? rule : NULL, .dtype = ane ? port_dtype : NULL, .user = legalizer};
+    mw__clone clone = {0};
+    note_function(legalizer, function);
+    MW_TRY(check_source(legalizer, function, err));
+    mw_status status = mw__clone_run(&clone, function, legalizer->to, &options, err);
+    if (status == MW_OK)
+        status = mw_graph_check(legalizer->to, err);
+    if (status == MW_OK)
+        status = declare_outputs(legalizer, &clone, err);
+    mw__clone_deinit(&clone);
+    return status == MW_OK ? mw__mil_check_legal(legalizer->to, legalizer->legality.mask, err) : status;
+}
+
+mw_status mw__mil_legalize(const mw_graph *from, mw_graph *to, uint64_t mask, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    MW_TRY(mw_graph_check(from, err));
+    const mw__function *function = mw__function_find(from, "main");
+    if (function == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the program has no function main");
+    legalizer_state self = {.from = from, .to = to};
+    self.facts = mw__alloc(to->allocator, from->value_count, sizeof *self.facts, err);
+    self.half = mw__alloc(to->allocator, from->value_count, sizeof *self.half, err);
+    mw_status status = MW_ERROR_MEMORY;
+    if (self.facts != NULL && self.half != NULL) {
+        const bool *known = (mask & MW__MASK_ANE) != 0 ? self.half : NULL;
+        self.legality = (mw__legality){.mask = mask, .half = known, .count = from->value_count};
+        status = run(&self, function, err);
+    }
+    mw__free(to->allocator, self.facts);
+    mw__free(to->allocator, self.half);
+    return status;
+}
