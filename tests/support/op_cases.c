@@ -16,102 +16,84 @@
 #define BUILD(name, expression)                                                                                        \
     static mw_tensor *b_##name(mw_tensor *const *in) { return (expression); }
 
+/* clang-format off */
 BINARY(add)
 BINARY(sub)
 BINARY(mul)
-BINARY(real_div) BINARY(floor_div) BINARY(maximum) BINARY(minimum) BINARY(pow) BINARY(equal) BINARY(not_equal) BINARY(
-    less) BINARY(less_equal) BINARY(greater) BINARY(greater_equal) UNARY(abs) UNARY(sign) UNARY(square) UNARY(sqrt)
-    UNARY(exp) UNARY(erf) UNARY(tanh) UNARY(sigmoid) UNARY(relu) UNARY(silu) UNARY(identity) UNARY(logical_not) BUILD(
-        rsqrt, mw_rsqrt(in[0], 1e-3f)) BUILD(inverse, mw_inverse(in[0], 1e-2f)) BUILD(log, mw_log(in[0], 1e-3f))
-        BUILD(gelu_exact, mw_gelu(in[0], MW_GELU_EXACT)) BUILD(gelu_tanh, mw_gelu(in[0], MW_GELU_TANH)) BUILD(
-            gelu_sigmoid,
-            mw_gelu(in[0], MW_GELU_SIGMOID)) BUILD(clip,
-                                                   mw_clip(in[0], -0.5f, 0.75f)) BUILD(cast_int, mw_cast(in[0], MW_I32))
-            BUILD(cast_bool, mw_cast(in[0], MW_BOOL)) BUILD(
-                constant,
-                mw_add(in[0], mw_scalar(mw_tensor_graph(in[0]), mw_tensor_dtype(in[0]), 0.5)))
-                BUILD(select, mw_select(in[2], in[0], in[1])) BUILD(
-                    matmul,
-                    mw_matmul(in[0], in[1], false, false)) BUILD(matmul_tx, mw_matmul(in[0], in[1], true, false))
-                    BUILD(matmul_ty, mw_matmul(in[0], in[1], false, true)) BUILD(
-                        matmul_txy,
-                        mw_matmul(in[0], in[1], true, true)) BUILD(reduce_sum, mw_reduce_sum(in[0], MW_AXES(-1), false))
-                        BUILD(reduce_sum_first, mw_reduce_sum(in[0], MW_AXES(0), true)) BUILD(
-                            reduce_sum_middle,
-                            mw_reduce_sum(
-                                in[0], MW_AXES(1), false)) BUILD(reduce_sum_outer,
-                                                                 mw_reduce_sum(in[0], MW_AXES(0, 2), false))
-                            BUILD(reduce_sum_all, mw_reduce_sum(in[0], MW_ALL_AXES, false)) BUILD(
-                                reduce_mean,
-                                mw_reduce_mean(in[0], MW_AXES(1),
-                                               true)) BUILD(reduce_max, mw_reduce_max(in[0], MW_AXES(-1), false))
-                                BUILD(reduce_max_first, mw_reduce_max(in[0], MW_AXES(0), false)) BUILD(
-                                    reduce_min,
-                                    mw_reduce_min(
-                                        in[0], MW_AXES(0, 1),
-                                        true)) BUILD(reduce_lse, mw_reduce_log_sum_exp(in[0], MW_AXES(-1), false))
-                                    BUILD(reduce_lse_first, mw_reduce_log_sum_exp(in[0], MW_AXES(0), true)) BUILD(
-                                        softmax, mw_softmax(in[0], -1)) BUILD(softmax_first, mw_softmax(in[0], 0))
-                                        BUILD(reshape, mw_reshape(in[0], MW_SHAPE(5, -1))) BUILD(
-                                            transpose, mw_transpose(in[0], MW_AXES(1, 0)))
-                                            BUILD(transpose_3, mw_transpose(in[0], MW_AXES(2, 0, -2))) BUILD(
-                                                expand_dims, mw_expand_dims(in[0], MW_AXES(0, -1)))
-                                                BUILD(squeeze, mw_squeeze(in[0], MW_AXES(1))) BUILD(
-                                                    squeeze_all,
-                                                    mw_squeeze(in[0], MW_ALL_AXES)) BUILD(concat, mw_concat(in, 3, 1))
-                                                    BUILD(slice_by_size,
-                                                          mw_slice_by_size(in[0], (const int64_t[]){1, -3},
-                                                                           (const int64_t[]){2, 2}))
-                                                        BUILD(tile, mw_tile(in[0], MW_SHAPE(2, 1, 3))) BUILD(
-                                                            pad,
-                                                            mw_pad(in[0], (const int64_t[]){1, 2, 0, 3}, 2,
-                                                                   MW_PAD_CONSTANT, 0.25f))
-                                                            BUILD(pad_last,
-                                                                  mw_pad(in[0], (const int64_t[]){2, 1}, 1,
-                                                                         MW_PAD_CONSTANT, 0.0f))
-                                                                BUILD(pad_reflect,
-                                                                      mw_pad(in[0], (const int64_t[]){2, 3}, 1,
-                                                                             MW_PAD_REFLECT,
-                                                                             0.0f))
-                                                                    BUILD(pad_replicate,
-                                                                          mw_pad(in[0], (const int64_t[]){1, 1, 2, 3},
-                                                                                 2, MW_PAD_REPLICATE, 0.0f))
-                                                                        BUILD(fill,
-                                                                              mw_add(in[0],
-                                                                                     mw_fill(mw_tensor_graph(in[0]),
-                                                                                             mw_tensor_dtype(in[0]),
-                                                                                             MW_SHAPE(3, 1), 1.5)))
-                                                                            BUILD(range,
-                                                                                  mw_mul(in[0],
-                                                                                         mw_range_1d(
-                                                                                             mw_tensor_graph(in[0]),
-                                                                                             mw_tensor_dtype(in[0]),
-                                                                                             1.0, 9.0, 2.0)))
-                                                                                BUILD(one_hot,
-                                                                                      mw_mul(in[1],
-                                                                                             mw_one_hot(in[0], 5, -1,
-                                                                                                        mw_tensor_dtype(
-                                                                                                            in[1]),
-                                                                                                        2.0, -1.0)))
-                                                                                    BUILD(one_hot_first,
-                                                                                          mw_mul(in[1],
-                                                                                                 mw_one_hot(
-                                                                                                     in[0],
-                                                                                                     5, 0,
-                                                                                                     mw_tensor_dtype(
-                                                                                                         in[1]),
-                                                                                                     1.0, 0.0)))
-                                                                                        BUILD(gather,
-                                                                                              mw_gather(
-                                                                                                  in[0], in[1],
-                                                                                                  1)) BUILD(gather_rows,
-                                                                                                            mw_gather(
-                                                                                                                in[0],
-                                                                                                                in[1],
-                                                                                                                0))
+BINARY(real_div)
+BINARY(floor_div)
+BINARY(maximum)
+BINARY(minimum)
+BINARY(pow)
+BINARY(equal)
+BINARY(not_equal)
+BINARY(less)
+BINARY(less_equal)
+BINARY(greater)
+BINARY(greater_equal)
+UNARY(abs)
+UNARY(sign)
+UNARY(square)
+UNARY(sqrt)
+UNARY(exp)
+UNARY(erf)
+UNARY(tanh)
+UNARY(sigmoid)
+UNARY(relu)
+UNARY(silu)
+UNARY(identity)
+UNARY(logical_not)
+BUILD(rsqrt, mw_rsqrt(in[0], 1e-3f))
+BUILD(inverse, mw_inverse(in[0], 1e-2f))
+BUILD(log, mw_log(in[0], 1e-3f))
+BUILD(gelu_exact, mw_gelu(in[0], MW_GELU_EXACT))
+BUILD(gelu_tanh, mw_gelu(in[0], MW_GELU_TANH))
+BUILD(gelu_sigmoid, mw_gelu(in[0], MW_GELU_SIGMOID))
+BUILD(clip, mw_clip(in[0], -0.5f, 0.75f))
+BUILD(cast_int, mw_cast(in[0], MW_I32))
+BUILD(cast_half, mw_cast(mw_cast(in[0], MW_F16), MW_F32))
+BUILD(cast_bool, mw_cast(in[0], MW_BOOL))
+BUILD(constant, mw_add(in[0], mw_scalar(mw_tensor_graph(in[0]), mw_tensor_dtype(in[0]), 0.5)))
+BUILD(select, mw_select(in[2], in[0], in[1]))
+BUILD(matmul, mw_matmul(in[0], in[1], false, false))
+BUILD(matmul_tx, mw_matmul(in[0], in[1], true, false))
+BUILD(matmul_ty, mw_matmul(in[0], in[1], false, true))
+BUILD(matmul_txy, mw_matmul(in[0], in[1], true, true))
+BUILD(reduce_sum, mw_reduce_sum(in[0], MW_AXES(-1), false))
+BUILD(reduce_sum_first, mw_reduce_sum(in[0], MW_AXES(0), true))
+BUILD(reduce_sum_middle, mw_reduce_sum(in[0], MW_AXES(1), false))
+BUILD(reduce_sum_outer, mw_reduce_sum(in[0], MW_AXES(0, 2), false))
+BUILD(reduce_sum_all, mw_reduce_sum(in[0], MW_ALL_AXES, false))
+BUILD(reduce_mean, mw_reduce_mean(in[0], MW_AXES(1), true))
+BUILD(reduce_max, mw_reduce_max(in[0], MW_AXES(-1), false))
+BUILD(reduce_max_first, mw_reduce_max(in[0], MW_AXES(0), false))
+BUILD(reduce_min, mw_reduce_min(in[0], MW_AXES(0, 1), true))
+BUILD(reduce_lse, mw_reduce_log_sum_exp(in[0], MW_AXES(-1), false))
+BUILD(reduce_lse_first, mw_reduce_log_sum_exp(in[0], MW_AXES(0), true))
+BUILD(softmax, mw_softmax(in[0], -1))
+BUILD(softmax_first, mw_softmax(in[0], 0))
+BUILD(reshape, mw_reshape(in[0], MW_SHAPE(5, -1)))
+BUILD(transpose, mw_transpose(in[0], MW_AXES(1, 0)))
+BUILD(transpose_3, mw_transpose(in[0], MW_AXES(2, 0, -2)))
+BUILD(expand_dims, mw_expand_dims(in[0], MW_AXES(0, -1)))
+BUILD(squeeze, mw_squeeze(in[0], MW_AXES(1)))
+BUILD(squeeze_all, mw_squeeze(in[0], MW_ALL_AXES))
+BUILD(concat, mw_concat(in, 3, 1))
+BUILD(slice_by_size, mw_slice_by_size(in[0], (const int64_t[]){1, -3}, (const int64_t[]){2, 2}))
+BUILD(tile, mw_tile(in[0], MW_SHAPE(2, 1, 3)))
+BUILD(pad, mw_pad(in[0], (const int64_t[]){1, 2, 0, 3}, 2, MW_PAD_CONSTANT, 0.25f))
+BUILD(pad_last, mw_pad(in[0], (const int64_t[]){2, 1}, 1, MW_PAD_CONSTANT, 0.0f))
+BUILD(pad_reflect, mw_pad(in[0], (const int64_t[]){2, 3}, 1, MW_PAD_REFLECT, 0.0f))
+BUILD(pad_replicate, mw_pad(in[0], (const int64_t[]){1, 1, 2, 3}, 2, MW_PAD_REPLICATE, 0.0f))
+BUILD(fill, mw_add(in[0], mw_fill(mw_tensor_graph(in[0]), mw_tensor_dtype(in[0]), MW_SHAPE(3, 1), 1.5)))
+BUILD(range, mw_mul(in[0], mw_range_1d(mw_tensor_graph(in[0]), mw_tensor_dtype(in[0]), 1.0, 9.0, 2.0)))
+BUILD(one_hot, mw_mul(in[1], mw_one_hot(in[0], 5, -1, mw_tensor_dtype(in[1]), 2.0, -1.0)))
+BUILD(one_hot_first, mw_mul(in[1], mw_one_hot(in[0], 5, 0, mw_tensor_dtype(in[1]), 1.0, 0.0)))
+BUILD(gather, mw_gather(in[0], in[1], 1))
+BUILD(gather_rows, mw_gather(in[0], in[1], 0))
+/* clang-format on */
 
-                                                                                            static mw_tensor *b_linear(
-                                                                                                mw_tensor *const *in)
+static mw_tensor *b_linear(mw_tensor *const *in)
 {
     mw_graph *graph = mw_tensor_graph(in[0]);
     static const float weight[12] = {0.5f, -1.0f, 0.25f, 2.0f, 0.75f, -0.5f, 1.5f, -0.125f, 1.0f, 0.0f, -2.0f, 0.5f};
