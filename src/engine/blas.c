@@ -1,0 +1,88 @@
+/* Finds a CBLAS by dlopen, once per process. The one mutable state of the engine's kernels: it is written under
+ * pthread_once and only read after. */
+#include "engine/blas.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const candidates[] = {
+#if defined(__APPLE__)
+    "/System/Library/Frameworks/Accelerate.framework/Accelerate",
+    "libopenblas.dylib",
+#else
+    "libopenblas.so.0",
+    "libblis.so.4",
+    "libcblas.so.3",
+    "libblas.so.3",
+#endif
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct {
+    mw__blas_sgemm *sgemm;
+    char name[256];
+    bool splits;
+} found;
+
+/* POSIX promises that a data pointer of dlsym can hold a function; C11 lacks the cast, so the bytes are copied. */
+static bool find_function(void *library, const char *name, void *out_function)
+{
+    void *const symbol = dlsym(library, name);
+    memcpy(out_function, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+static bool load(const char *path)
+{
+    void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return false;
+    if (!find_function(library, "cblas_sgemm", &found.sgemm)) {
+        dlclose(library);
+        return false;
+    }
+    void (*set_threads)(int) = NULL;
+    void (*set_threads_long)(long) = NULL; /* BLIS counts in dim_t */
+    if (find_function(library, "openblas_set_num_threads", &set_threads))
+        set_threads(1);
+    else if (find_function(library, "bli_thread_set_num_threads", &set_threads_long))
+        set_threads_long(1);
+    found.splits = strstr(path, "Accelerate") != NULL;
+    strncpy(found.name, path, sizeof found.name - 1);
+    return true; /* stays open: its function is in use until the process ends */
+}
+
+static void find(void)
+{
+    const char *const chosen = getenv("MW_BLAS");
+    strcpy(found.name, "built-in");
+    if (chosen != NULL && chosen[0] != '\0') {
+        if (strcmp(chosen, "none") != 0)
+            load(chosen);
+        return;
+    }
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
+        if (load(candidates[i]))
+            return;
+}
+
+mw__blas_sgemm *mw__blas_find(void)
+{
+    pthread_once(&once, find);
+    return found.sgemm;
+}
+
+const char *mw__blas_name(void)
+{
+    pthread_once(&once, find);
+    return found.name;
+}
+
+bool mw__blas_splits(void)
+{
+    pthread_once(&once, find);
+    return found.splits;
+}

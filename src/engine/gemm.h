@@ -1,0 +1,38 @@
+/* C = A B in fp32 on one lane: by a BLAS, or by built-in tiles for small products and machines without a BLAS. */
+#ifndef MW__ENGINE_GEMM_H
+#define MW__ENGINE_GEMM_H
+
+#include "engine/blas.h"
+#include "engine/kernel.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* C [m, n] = op(A) [m, k] op(B) [k, n], row-major with leading extents; op(A) is the transpose of A [k, m] when
+ * `transpose_a`. k = 0 gives zeros. C overlaps neither operand. */
+typedef struct mw__gemm_shape {
+    int64_t m, n, k;
+    int64_t lda, ldb, ldc;
+    bool transpose_a, transpose_b;
+} mw__gemm_shape;
+
+/* Bytes that the built-in code needs as scratch for products of at most m rows. */
+size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k);
+
+/* Which code runs, decided when planned. */
+typedef struct mw__gemm_code {
+    mw__blas_sgemm *sgemm; /* NULL = built-in */
+    mw__level level;
+} mw__gemm_code;
+
+/* The BLAS if one is loaded and a product of m rows is worth it; mw__gemm_ref at MW__LEVEL_REF. */
+mw__gemm_code mw__gemm_choose(int64_t m, int64_t n, int64_t k);
+
+/* `scratch` is 64-aligned, mw__gemm_scratch bytes. */
+void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *shape, const float *a, const float *b, float *c,
+              void *scratch);
+
+/* Three nested loops with double sums: what the tests compare with. */
+void mw__gemm_ref(const mw__gemm_shape *shape, const float *a, const float *b, float *c);
+
+#endif

@@ -1,0 +1,164 @@
+/* What the kernel families share: partition, broadcasting walks, tiles and the choice of code at run time.
+ *
+ * Partition. Every step over a tensor takes its units from mw__split_shape of that tensor, so that steps over tensors
+ * of one shape have equal byte boundaries per lane and a consumer can join its producer's phase:
+ *   - units = rows (the product of all extents but the last) when the lanes get even shares of them, that is when there
+ *     are at least 8 rows a lane or the rows divide by the lanes;
+ *   - otherwise blocks of 64 elements, the last one short.
+ * Steps that keep a row together (matmul, softmax and reductions over the last axis, gather) always take rows.
+ *
+ * Numbers. F16 is widened to fp32 in tiles of 512 elements, computed there and rounded once. Baseline and wide code
+ * give the same bits for + - * / sqrt and comparisons, and for the polynomials of engine/math.h. */
+#ifndef MW__ENGINE_KERNEL_H
+#define MW__ENGINE_KERNEL_H
+
+#include "engine/plan.h"
+
+/* ---- code chosen when planned ---- */
+
+typedef enum mw__level {
+    MW__LEVEL_REF,  /* plain loops and libm; environment MW_ENGINE_REF=1 */
+    MW__LEVEL_BASE, /* vector code for the oldest processor of the architecture; MW_ENGINE_WIDE=0 */
+    MW__LEVEL_WIDE  /* AVX2 */
+} mw__level;
+
+mw__level mw__kernel_level(void);
+
+/* Loops without dependence between iterations: outputs are disjoint from the inputs or identical to one. */
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed" /* a loop that stays scalar is no defect */
+#define MW__VECTORIZE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define MW__VECTORIZE _Pragma("GCC ivdep")
+#endif
+
+#define MW__INLINE static inline __attribute__((always_inline))
+
+/* MW__TWICE(add_f32, (float *out, ..), (out, ..)) makes add_f32_base and add_f32_wide of add_f32_body;
+ * MW__PAIR(add_f32) lists both. */
+#if defined(__x86_64__)
+#define MW__WIDE_TARGET __attribute__((target("avx2,f16c")))
+#define MW__TWICE(name, parameters, arguments)                                                                         \
+    static void name##_base parameters { name##_body arguments; }                                                      \
+    MW__WIDE_TARGET static void name##_wide parameters { name##_body arguments; }
+#define MW__PICK(name, level) ((level) == MW__LEVEL_WIDE ? name##_wide : name##_base)
+#define MW__PAIR(name)                                                                                                 \
+    {                                                                                                                  \
+        name##_base, name##_wide                                                                                       \
+    }
+#else
+#define MW__TWICE(name, parameters, arguments)                                                                         \
+    static void name##_base parameters { name##_body arguments; }
+#define MW__PICK(name, level) ((void)(level), name##_base)
+#define MW__PAIR(name)                                                                                                 \
+    {                                                                                                                  \
+        name##_base, name##_base                                                                                       \
+    }
+#endif
+
+/* ---- partition ---- */
+
+typedef struct mw__split {
+    int64_t units;
+    int64_t elements; /* of a unit; the last may be shorter */
+} mw__split;
+
+mw__split mw__split_shape(const mw__planner *planner, mw_shape shape);
+/* The part of `count` elements in units [begin, end). */
+MW__INLINE void mw__split_range(const mw__kernel_call *call, int64_t elements, int64_t count, int64_t *out_begin,
+                                int64_t *out_end)
+{
+    *out_begin = call->begin * elements;
+    *out_end = call->end * elements < count ? call->end * elements : count;
+}
+
+/* ---- walks ---- */
+
+#define MW__WALK_RANK (2 * MW_RANK_MAX)
+#define MW__WALK_ARMS 4
+
+/* A nest of loops over several operands, with adjacent loops merged where every operand allows. */
+typedef struct mw__walk {
+    int rank, arms;                               /* rank >= 1 */
+    int64_t extent[MW__WALK_RANK];                /* innermost last */
+    int64_t stride[MW__WALK_ARMS][MW__WALK_RANK]; /* elements */
+} mw__walk;
+
+/* Adds a loop inside those that are there; strides: one per arm. */
+void mw__walk_add(mw__walk *walk, int64_t extent, const int64_t *stride);
+/* Merges and drops loops of one turn; call it once, last. */
+void mw__walk_finish(mw__walk *walk);
+/* A walk over `shape` whose arms broadcast to it. */
+mw__walk mw__walk_broadcast(mw_shape shape, const mw_shape *arms, int count);
+int64_t mw__walk_count(const mw__walk *walk);
+
+typedef struct mw__cursor {
+    int64_t index[MW__WALK_RANK];
+    int64_t offset[MW__WALK_ARMS];
+} mw__cursor;
+
+/* Stands at element `at` of the walk's order. */
+void mw__cursor_seek(const mw__walk *walk, mw__cursor *cursor, int64_t at);
+/* Leaves the innermost loop, which has ended, for the next turn of the loops around it. */
+void mw__cursor_carry(const mw__walk *walk, mw__cursor *cursor);
+
+/* Elements from here to the end of the innermost loop, at most `limit`. */
+MW__INLINE int64_t mw__cursor_run(const mw__walk *walk, const mw__cursor *cursor, int64_t limit)
+{
+    const int64_t left = walk->extent[walk->rank - 1] - cursor->index[walk->rank - 1];
+    return left < limit ? left : limit;
+}
+
+MW__INLINE void mw__cursor_step(const mw__walk *walk, mw__cursor *cursor, int64_t run)
+{
+    const int last = walk->rank - 1;
+    cursor->index[last] += run;
+    for (int arm = 0; arm < walk->arms; arm++)
+        cursor->offset[arm] += run * walk->stride[arm][last];
+    if (cursor->index[last] == walk->extent[last])
+        mw__cursor_carry(walk, cursor);
+}
+
+/* ---- tiles ---- */
+
+#define MW__TILE 512
+
+/* `count` elements from element `offset` as fp32: the memory itself, or `tile` filled. dtype is F16 or F32. */
+const float *mw__tile_load(const void *data, mw_dtype dtype, int64_t offset, int64_t count, float *tile);
+/* Rounds once. */
+void mw__tile_store(void *data, mw_dtype dtype, int64_t offset, int64_t count, const float *tile);
+
+/* ---- planning ---- */
+
+MW__INLINE mw_dtype mw__dtype_of(const mw_tensor *value) { return value->type->dtype; }
+MW__INLINE mw_shape mw__shape_of(const mw_tensor *value) { return value->type->shape; }
+MW__INLINE int64_t mw__count_of(const mw_tensor *value) { return mw_shape_count(value->type->shape); }
+/* Bytes of one element; 0 for types of less or other than whole bytes. */
+size_t mw__dtype_size(mw_dtype dtype);
+
+/* Whole-byte elements and a size in bytes that fits, for every operand and result of the operation. */
+mw_status mw__kernel_check(const mw__op *op, mw_error *err);
+/* "real_div "h": the engine has no kernel for fp64" */
+mw_status mw__kernel_unsupported(const mw__op *op, mw_dtype dtype, mw_error *err);
+/* An axis counted from the front. */
+mw_status mw__kernel_axis(const mw__op *op, const char *arg, int rank, int64_t *out, mw_error *err);
+
+/* Estimates in ns on one lane. */
+MW__INLINE double mw__cost(double bytes, double flops) { return bytes * 0.1 + flops * 0.05; }
+
+/* Plan function of each kernel stem. */
+mw__kernel_plan mw__kernel_constant, mw__kernel_binary, mw__kernel_unary, mw__kernel_cast, mw__kernel_compare,
+    mw__kernel_select, mw__kernel_matmul, mw__kernel_linear, mw__kernel_reduce, mw__kernel_softmax, mw__kernel_view,
+    mw__kernel_transpose, mw__kernel_concat, mw__kernel_split, mw__kernel_slice, mw__kernel_tile, mw__kernel_pad,
+    mw__kernel_fill, mw__kernel_range_1d, mw__kernel_one_hot, mw__kernel_gather;
+
+/* Declares the read of an operand that broadcasts to `shape`, whose step has units `split`: by rows where a unit needs
+ * only its own bytes (the same shape, or a column [.., 1] under rows), else whole. `in_place` holds for the same shape.
+ */
+void mw__step_read_rows(mw__planner *planner, mw__step *step, const mw_tensor *value, mw_shape shape, mw__split split,
+                        bool in_place);
+
+/* A step that converts `value` to fp32 in a temporary; returns its buffer. */
+uint32_t mw__plan_widened(mw__planner *planner, const mw_tensor *value);
+
+#endif

@@ -1,0 +1,229 @@
+/* Comparisons of two tensors and selection by a bool tensor, with broadcasting. logical_not is a unary operation
+ * (kernel_elementwise.c). */
+#include "engine/kernel.h"
+
+#include <string.h>
+
+/* ---- comparisons: F16 compares as fp32, which is exact ---- */
+
+typedef void compare_f32(uint8_t *out, const float *x, int64_t sx, const float *y, int64_t sy, int64_t count);
+typedef void compare_i32(uint8_t *out, const int32_t *x, int64_t sx, const int32_t *y, int64_t sy, int64_t count);
+
+/* sx and sy are 0 for an operand that is repeated, else 1; each case is a loop of its own that vectorises. */
+#define COMPARE_LOOP(left, right, operator)                                                                            \
+    MW__VECTORIZE for (int64_t i = 0; i < count; i++) out[i] = (uint8_t)((left) operator(right));
+
+#define COMPARE(name, type, suffix, operator)                                                                          \
+    MW__INLINE void name##_##suffix##_body(uint8_t *out, const type *x, int64_t sx, const type *y, int64_t sy,         \
+                                           int64_t count)                                                              \
+    {                                                                                                                  \
+        if (sx != 0 && sy != 0) {                                                                                      \
+            COMPARE_LOOP(x[i], y[i], operator)                                                                         \
+        } else if (sx != 0) {                                                                                          \
+            const type b = *y;                                                                                         \
+            COMPARE_LOOP(x[i], b, operator)                                                                            \
+        } else if (sy != 0) {                                                                                          \
+            const type a = *x;                                                                                         \
+            COMPARE_LOOP(a, y[i], operator)                                                                            \
+        } else {                                                                                                       \
+            memset(out, *x operator* y, (size_t)count);                                                                \
+        }                                                                                                              \
+    }                                                                                                                  \
+    MW__TWICE(name##_##suffix, (uint8_t * out, const type *x, int64_t sx, const type *y, int64_t sy, int64_t count),   \
+              (out, x, sx, y, sy, count))
+
+#define COMPARE_BOTH(name, operator)                                                                                   \
+    COMPARE(name, float, f32, operator)                                                                                \
+    COMPARE(name, int32_t, i32, operator)
+
+COMPARE_BOTH(equal, ==)
+COMPARE_BOTH(not_equal, !=)
+COMPARE_BOTH(less, <)
+COMPARE_BOTH(less_equal, <=)
+COMPARE_BOTH(greater, >)
+COMPARE_BOTH(greater_equal, >=)
+
+typedef struct compare_block {
+    mw__walk walk; /* arms: x, y */
+    int64_t elements, count;
+    mw_dtype dtype;
+    compare_f32 *floats;
+    compare_i32 *integers;
+} compare_block;
+
+static void compare_run(const mw__kernel_call *call)
+{
+    const compare_block *block = call->block;
+    const mw__walk *walk = &block->walk;
+    const int64_t sx = walk->stride[0][walk->rank - 1], sy = walk->stride[1][walk->rank - 1];
+    float tile_x[MW__TILE], tile_y[MW__TILE];
+    int64_t at, end;
+    mw__split_range(call, block->elements, block->count, &at, &end);
+    mw__cursor cursor;
+    mw__cursor_seek(walk, &cursor, at);
+    while (at < end) {
+        const int64_t run = mw__cursor_run(walk, &cursor, end - at < MW__TILE ? end - at : MW__TILE);
+        uint8_t *out = (uint8_t *)call->out[0] + at;
+        if (block->dtype == MW_I32)
+            block->integers(out, (const int32_t *)call->in[0] + cursor.offset[0], sx,
+                            (const int32_t *)call->in[1] + cursor.offset[1], sy, run);
+        else
+            block->floats(out, mw__tile_load(call->in[0], block->dtype, cursor.offset[0], sx != 0 ? run : 1, tile_x),
+                          sx, mw__tile_load(call->in[1], block->dtype, cursor.offset[1], sy != 0 ? run : 1, tile_y), sy,
+                          run);
+        mw__cursor_step(walk, &cursor, run);
+        at += run;
+    }
+}
+
+static void compare_choose(mw__op_id id, mw__level level, compare_block *block)
+{
+#define CHOOSE(name)                                                                                                   \
+    case MW__OP_##name:                                                                                                \
+        block->floats = MW__PICK(name##_f32, level);                                                                   \
+        block->integers = MW__PICK(name##_i32, level);                                                                 \
+        break;
+    switch (id) {
+        CHOOSE(equal)
+        CHOOSE(not_equal)
+        CHOOSE(less)
+        CHOOSE(less_equal)
+        CHOOSE(greater)
+        CHOOSE(greater_equal)
+    default:
+        break;
+    }
+#undef CHOOSE
+}
+
+mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    const mw_tensor *x = mw__arg(op, "x"), *y = mw__arg(op, "y"), *result = op->results[0];
+    const mw_dtype dtype = mw__dtype_of(x);
+    MW_TRY(mw__kernel_check(op, err));
+    if (dtype != MW_F32 && dtype != MW_F16 && dtype != MW_I32)
+        return mw__kernel_unsupported(op, dtype, err);
+    compare_block *block = mw__plan_block(planner, sizeof *block);
+    if (block == NULL || mw__count_of(result) == 0)
+        return mw__plan_check(planner, err);
+    const mw_shape shape = mw__shape_of(result);
+    const mw__split split = mw__split_shape(planner, shape);
+    block->walk = mw__walk_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2);
+    block->elements = split.elements, block->count = mw__count_of(result), block->dtype = dtype;
+    compare_choose(op->row->id, mw__kernel_level(), block);
+    const double count = (double)block->count;
+    mw__step *step = mw__plan_step(planner, compare_run, op->row->name, split.units,
+                                   mw__cost(count * (double)(2 * mw__dtype_size(dtype) + 1), count));
+    mw__step_read_rows(planner, step, x, shape, split, false);
+    mw__step_read_rows(planner, step, y, shape, split, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements);
+    return mw__plan_check(planner, err);
+}
+
+/* ---- selection: moves elements of 1, 2, 4 or 8 bytes ---- */
+
+typedef void select_loop(void *out, const uint8_t *cond, const void *a, const void *b, int64_t count);
+
+#define SELECT(name, type)                                                                                             \
+    MW__INLINE void name##_body(void *out, const uint8_t *cond, const void *a, const void *b, int64_t count)           \
+    {                                                                                                                  \
+        const type *yes = a, *no = b;                                                                                  \
+        type *chosen = out;                                                                                            \
+        MW__VECTORIZE for (int64_t i = 0; i < count; i++)                                                              \
+        {                                                                                                              \
+            const type mask = (type) - (type)(cond[i] != 0); /* blends without a branch */                             \
+            chosen[i] = (type)((yes[i] & mask) | (no[i] & (type)~mask));                                               \
+        }                                                                                                              \
+    }                                                                                                                  \
+    MW__TWICE(name, (void *out, const uint8_t *cond, const void *a, const void *b, int64_t count),                     \
+              (out, cond, a, b, count))
+
+SELECT(select_1, uint8_t)
+SELECT(select_2, uint16_t)
+SELECT(select_4, uint32_t)
+SELECT(select_8, uint64_t)
+
+typedef struct select_block {
+    mw__walk walk; /* arms: cond, a, b */
+    int64_t elements, count;
+    size_t size; /* of an element */
+    select_loop *loop;
+} select_block;
+
+/* The memory itself, or a tile filled with the one element of a repeated operand. */
+static const void *select_arm(const void *data, int64_t offset, int64_t stride, int64_t count, size_t size, void *tile,
+                              int64_t *spread)
+{
+    const char *element = (const char *)data + offset * (int64_t)size;
+    if (stride != 0)
+        return element;
+    if (*spread != offset) { /* all of it, as later runs may be longer */
+        for (size_t i = 0; i < MW__TILE; i++)
+            memcpy((char *)tile + i * size, element, size);
+        *spread = offset;
+    }
+    (void)count;
+    return tile;
+}
+
+static void select_run(const mw__kernel_call *call)
+{
+    const select_block *block = call->block;
+    const mw__walk *walk = &block->walk;
+    const int last = walk->rank - 1;
+    const size_t size = block->size;
+    uint8_t tile_cond[MW__TILE];
+    uint64_t tile_a[MW__TILE], tile_b[MW__TILE];
+    int64_t spread[3] = {-1, -1, -1}, at, end;
+    mw__split_range(call, block->elements, block->count, &at, &end);
+    mw__cursor cursor;
+    mw__cursor_seek(walk, &cursor, at);
+    while (at < end) {
+        const int64_t run = mw__cursor_run(walk, &cursor, end - at < MW__TILE ? end - at : MW__TILE);
+        const void *cond =
+            select_arm(call->in[0], cursor.offset[0], walk->stride[0][last], run, 1, tile_cond, &spread[0]);
+        const void *a = select_arm(call->in[1], cursor.offset[1], walk->stride[1][last], run, size, tile_a, &spread[1]);
+        const void *b = select_arm(call->in[2], cursor.offset[2], walk->stride[2][last], run, size, tile_b, &spread[2]);
+        block->loop((char *)call->out[0] + at * (int64_t)size, cond, a, b, run);
+        mw__cursor_step(walk, &cursor, run);
+        at += run;
+    }
+}
+
+static select_loop *select_choose(size_t size, mw__level level)
+{
+    switch (size) {
+    case 1:
+        return MW__PICK(select_1, level);
+    case 2:
+        return MW__PICK(select_2, level);
+    case 4:
+        return MW__PICK(select_4, level);
+    default:
+        return MW__PICK(select_8, level);
+    }
+}
+
+mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    const mw_tensor *cond = mw__arg(op, "cond"), *a = mw__arg(op, "a"), *b = mw__arg(op, "b");
+    const mw_tensor *result = op->results[0];
+    const size_t size = mw__dtype_size(mw__dtype_of(result));
+    MW_TRY(mw__kernel_check(op, err));
+    select_block *block = mw__plan_block(planner, sizeof *block);
+    if (block == NULL || mw__count_of(result) == 0)
+        return mw__plan_check(planner, err);
+    const mw_shape shape = mw__shape_of(result);
+    const mw__split split = mw__split_shape(planner, shape);
+    block->walk = mw__walk_broadcast(shape, (mw_shape[]){mw__shape_of(cond), mw__shape_of(a), mw__shape_of(b)}, 3);
+    block->elements = split.elements, block->count = mw__count_of(result), block->size = size;
+    block->loop = select_choose(size, mw__kernel_level());
+    const double count = (double)block->count;
+    mw__step *step =
+        mw__plan_step(planner, select_run, op->row->name, split.units, mw__cost(count * (double)(3 * size + 1), count));
+    mw__step_read_rows(planner, step, cond, shape, split, size == 1);
+    mw__step_read_rows(planner, step, a, shape, split, true);
+    mw__step_read_rows(planner, step, b, shape, split, true);
+    mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements * size);
+    return mw__plan_check(planner, err);
+}

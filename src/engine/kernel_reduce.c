@@ -1,0 +1,390 @@
+/* Reductions over any set of axes. Sums of floats are taken in fp32 over at most 512 elements in 16 interleaved partial
+ * sums (64 rows, for columns), and those are added in double, always in index order; the result is rounded once. Sums
+ * of I32 wrap around, their mean is truncated. An empty reduction gives 0 (sum), NaN or integer 0 (mean), -inf or
+ * INT_MIN (max and log_sum_exp), inf or INT_MAX (min). */
+#include "engine/kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum reduction { SUM, MEAN, MAX, MIN, LOG_SUM_EXP } reduction;
+
+typedef struct reduce_block {
+    mw__walk outer;   /* kept loops: result element -> offset in x; one arm */
+    mw__walk inner;   /* reduced loops; one arm */
+    int64_t elements; /* of a unit */
+    int64_t count;    /* results */
+    int64_t reduced;  /* elements that make one result */
+    reduction kind;
+    mw_dtype dtype;
+    double (*sum)(const float *x, int64_t count);
+    float (*most)(const float *x, int64_t count); /* max, or min for MIN */
+} reduce_block;
+
+/* ---- contiguous elements ---- */
+
+#define PARTIALS 16
+
+MW__INLINE double sum_of(const float *x, int64_t count)
+{
+    float part[PARTIALS] = {0};
+    int64_t i = 0;
+    for (; i + PARTIALS <= count; i += PARTIALS)
+        for (int lane = 0; lane < PARTIALS; lane++)
+            part[lane] += x[i + lane];
+    for (int lane = 0; i < count; i++, lane++)
+        part[lane] += x[i];
+    for (int half = PARTIALS / 2; half > 0; half /= 2)
+        for (int lane = 0; lane < half; lane++)
+            part[lane] += part[lane + half];
+    return part[0];
+}
+
+MW__INLINE float larger(float a, float b) { return ((a > b) | (a != a)) ? a : b; } /* NaN propagates */
+MW__INLINE float smaller(float a, float b) { return ((a < b) | (a != a)) ? a : b; }
+
+#define MOST(name, start, choose)                                                                                      \
+    MW__INLINE float name(const float *x, int64_t count)                                                               \
+    {                                                                                                                  \
+        float part[PARTIALS];                                                                                          \
+        for (int lane = 0; lane < PARTIALS; lane++)                                                                    \
+            part[lane] = (start);                                                                                      \
+        int64_t i = 0;                                                                                                 \
+        for (; i + PARTIALS <= count; i += PARTIALS)                                                                   \
+            for (int lane = 0; lane < PARTIALS; lane++)                                                                \
+                part[lane] = choose(x[i + lane], part[lane]);                                                          \
+        for (int lane = 0; i < count; i++, lane++)                                                                     \
+            part[lane] = choose(x[i], part[lane]);                                                                     \
+        for (int half = PARTIALS / 2; half > 0; half /= 2)                                                             \
+            for (int lane = 0; lane < half; lane++)                                                                    \
+                part[lane] = choose(part[lane + half], part[lane]);                                                    \
+        return part[0];                                                                                                \
+    }
+
+MOST(max_of, -INFINITY, larger)
+MOST(min_of, INFINITY, smaller)
+
+#define REDUCER(type, name, body)                                                                                      \
+    static type name##_base(const float *x, int64_t count) { return body(x, count); }
+REDUCER(double, sum, sum_of)
+REDUCER(float, max, max_of)
+REDUCER(float, min, min_of)
+#if defined(__x86_64__)
+#define WIDE_REDUCER(type, name, body)                                                                                 \
+    MW__WIDE_TARGET static type name##_wide(const float *x, int64_t count) { return body(x, count); }
+WIDE_REDUCER(double, sum, sum_of)
+WIDE_REDUCER(float, max, max_of)
+WIDE_REDUCER(float, min, min_of)
+#endif
+
+/* ---- rows: the innermost loop is reduced ---- */
+
+static const float *stretch_of(const reduce_block *s, const void *x, int64_t offset, int64_t length, float *tile)
+{
+    const int64_t stride = s->inner.stride[0][s->inner.rank - 1];
+    if (stride == 1)
+        return mw__tile_load(x, s->dtype, offset, length, tile);
+    for (int64_t i = 0; i < length; i++) {
+        float one;
+        tile[i] = *mw__tile_load(x, s->dtype, offset + i * stride, 1, &one);
+    }
+    return tile;
+}
+
+static float row_most(const reduce_block *s, const void *x, int64_t base)
+{
+    float tile[MW__TILE], most = s->kind == MIN ? INFINITY : -INFINITY;
+    mw__cursor cursor;
+    mw__cursor_seek(&s->inner, &cursor, 0);
+    for (int64_t done = 0; done < s->reduced;) {
+        const int64_t run = mw__cursor_run(&s->inner, &cursor, MW__TILE);
+        const float part = s->most(stretch_of(s, x, base + cursor.offset[0], run, tile), run);
+        most = s->kind == MIN ? smaller(part, most) : larger(part, most);
+        mw__cursor_step(&s->inner, &cursor, run);
+        done += run;
+    }
+    return most;
+}
+
+/* The sum, or that of e^(x - shift). */
+static double row_sum(const reduce_block *s, const void *x, int64_t base, const float *shift)
+{
+    float tile[MW__TILE];
+    double sum = 0.0;
+    mw__cursor cursor;
+    mw__cursor_seek(&s->inner, &cursor, 0);
+    for (int64_t done = 0; done < s->reduced;) {
+        const int64_t run = mw__cursor_run(&s->inner, &cursor, MW__TILE);
+        const float *part = stretch_of(s, x, base + cursor.offset[0], run, tile);
+        if (shift != NULL) {
+            for (int64_t i = 0; i < run; i++)
+                tile[i] = expf(part[i] - *shift);
+            part = tile;
+        }
+        sum += s->sum(part, run);
+        mw__cursor_step(&s->inner, &cursor, run);
+        done += run;
+    }
+    return sum;
+}
+
+static float row_result(const reduce_block *s, const void *x, int64_t base)
+{
+    switch (s->kind) {
+    case SUM:
+        return (float)row_sum(s, x, base, NULL);
+    case MEAN:
+        return (float)(row_sum(s, x, base, NULL) / (double)s->reduced);
+    case LOG_SUM_EXP: {
+        const float most = row_most(s, x, base);
+        if (isinf(most) || isnan(most)) /* all -inf; an inf; a NaN */
+            return most;
+        return (float)((double)most + log(row_sum(s, x, base, &most)));
+    }
+    default:
+        return row_most(s, x, base);
+    }
+}
+
+/* One element at a time: integers are short here. */
+static int32_t integer_result(const reduce_block *s, const int32_t *x, int64_t base)
+{
+    int64_t sum = 0; /* 2^32 elements fit */
+    int32_t most = s->kind == MIN ? INT32_MAX : INT32_MIN;
+    mw__cursor cursor;
+    mw__cursor_seek(&s->inner, &cursor, 0);
+    for (int64_t done = 0; done < s->reduced; done++) {
+        const int32_t v = x[base + cursor.offset[0]];
+        sum = (int64_t)((uint64_t)sum + (uint64_t)(int64_t)v);
+        most = (s->kind == MIN ? v < most : v > most) ? v : most;
+        mw__cursor_step(&s->inner, &cursor, 1);
+    }
+    if (s->kind == SUM)
+        return (int32_t)(uint32_t)sum;
+    return s->kind == MEAN ? (int32_t)(s->reduced > 0 ? sum / s->reduced : 0) : most;
+}
+
+static void rows_run(const mw__kernel_call *call)
+{
+    const reduce_block *s = call->block;
+    int64_t at, end;
+    mw__split_range(call, s->elements, s->count, &at, &end);
+    mw__cursor cursor;
+    mw__cursor_seek(&s->outer, &cursor, at);
+    for (; at < end; at++) {
+        if (s->dtype == MW_I32) {
+            ((int32_t *)call->out[0])[at] = integer_result(s, call->in[0], cursor.offset[0]);
+        } else {
+            const float result = row_result(s, call->in[0], cursor.offset[0]);
+            mw__tile_store(call->out[0], s->dtype, at, 1, &result);
+        }
+        mw__cursor_step(&s->outer, &cursor, 1);
+    }
+}
+
+/* ---- columns: the innermost loop is kept, so a stretch of results is computed together ---- */
+
+#define COLUMNS 256
+#define ROWS    64 /* added in fp32 before they go to the double sums */
+
+typedef struct column_sums {
+    float part[COLUMNS], most[COLUMNS];
+    double sum[COLUMNS];
+} column_sums;
+
+typedef enum column_pass { PASS_SUM, PASS_MOST, PASS_EXP } column_pass;
+
+static void add_row(const reduce_block *s, column_sums *c, const float *row, int64_t width, column_pass pass)
+{
+    if (pass == PASS_SUM)
+        for (int64_t j = 0; j < width; j++)
+            c->part[j] += row[j];
+    else if (pass == PASS_EXP)
+        for (int64_t j = 0; j < width; j++)
+            c->part[j] += expf(row[j] - c->most[j]);
+    else if (s->kind == MIN)
+        for (int64_t j = 0; j < width; j++)
+            c->most[j] = smaller(row[j], c->most[j]);
+    else
+        for (int64_t j = 0; j < width; j++)
+            c->most[j] = larger(row[j], c->most[j]);
+}
+
+static void flush(column_sums *c, int64_t width)
+{
+    for (int64_t j = 0; j < width; j++) {
+        c->sum[j] += (double)c->part[j];
+        c->part[j] = 0.0f;
+    }
+}
+
+static void columns_pass(const reduce_block *s, column_sums *c, const void *x, int64_t base, int64_t width,
+                         column_pass pass)
+{
+    float tile[COLUMNS];
+    mw__cursor cursor;
+    mw__cursor_seek(&s->inner, &cursor, 0);
+    memset(c->part, 0, sizeof c->part);
+    memset(c->sum, 0, sizeof c->sum);
+    for (int64_t done = 0; done < s->reduced; done++) {
+        add_row(s, c, mw__tile_load(x, s->dtype, base + cursor.offset[0], width, tile), width, pass);
+        if (pass != PASS_MOST && done % ROWS == ROWS - 1)
+            flush(c, width);
+        mw__cursor_step(&s->inner, &cursor, 1);
+    }
+    flush(c, width);
+}
+
+static float column_result(const reduce_block *s, const column_sums *c, int64_t j)
+{
+    switch (s->kind) {
+    case SUM:
+        return (float)c->sum[j];
+    case MEAN:
+        return (float)(c->sum[j] / (double)s->reduced);
+    case LOG_SUM_EXP:
+        return isinf(c->most[j]) || isnan(c->most[j]) ? c->most[j] : (float)((double)c->most[j] + log(c->sum[j]));
+    default:
+        return c->most[j];
+    }
+}
+
+static void columns_run(const mw__kernel_call *call)
+{
+    const reduce_block *s = call->block;
+    column_sums c;
+    float results[COLUMNS];
+    int64_t at, end;
+    mw__split_range(call, s->elements, s->count, &at, &end);
+    mw__cursor cursor;
+    mw__cursor_seek(&s->outer, &cursor, at);
+    while (at < end) {
+        const int64_t width = mw__cursor_run(&s->outer, &cursor, end - at < COLUMNS ? end - at : COLUMNS);
+        for (int64_t j = 0; j < width; j++)
+            c.most[j] = s->kind == MIN ? INFINITY : -INFINITY;
+        if (s->kind != SUM && s->kind != MEAN)
+            columns_pass(s, &c, call->in[0], cursor.offset[0], width, PASS_MOST);
+        if (s->kind == SUM || s->kind == MEAN || s->kind == LOG_SUM_EXP)
+            columns_pass(s, &c, call->in[0], cursor.offset[0], width, s->kind == LOG_SUM_EXP ? PASS_EXP : PASS_SUM);
+        for (int64_t j = 0; j < width; j++)
+            results[j] = column_result(s, &c, j);
+        mw__tile_store(call->out[0], s->dtype, at, width, results);
+        mw__cursor_step(&s->outer, &cursor, width);
+        at += width;
+    }
+}
+
+/* ---- planning ---- */
+
+static reduction kind_of(mw__op_id id)
+{
+    switch (id) {
+    case MW__OP_reduce_mean:
+        return MEAN;
+    case MW__OP_reduce_max:
+        return MAX;
+    case MW__OP_reduce_min:
+        return MIN;
+    case MW__OP_reduce_log_sum_exp:
+        return LOG_SUM_EXP;
+    default:
+        return SUM;
+    }
+}
+
+static mw_status reduced_axes(const mw__op *op, int rank, bool *out, mw_error *err)
+{
+    int64_t axes[MW_RANK_MAX];
+    size_t count = 0;
+    char subject[128];
+    const bool given = mw__arg_present(op, "axes");
+    if (given && !mw__arg_ints(op, "axes", axes, MW_RANK_MAX, &count))
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: axes must be constants",
+                        mw__op_subject(op, subject, sizeof subject));
+    for (int axis = 0; axis < rank; axis++)
+        out[axis] = !given;
+    for (size_t i = 0; i < count; i++) {
+        if (axes[i] < -rank || axes[i] >= rank)
+            return mw__fail(err, MW_ERROR_ARGUMENT, "%s: axis %lld is outside rank %d",
+                            mw__op_subject(op, subject, sizeof subject), (long long)axes[i], rank);
+        out[axes[i] < 0 ? axes[i] + rank : axes[i]] = true;
+    }
+    return MW_OK;
+}
+
+/* Parts the loops of x into kept and reduced ones. True if the innermost loop of x that turns is a kept one. */
+static bool part_loops(reduce_block *s, mw_shape shape, const bool *reduced)
+{
+    int64_t strides[MW_RANK_MAX], below = 1;
+    bool inner_kept = false;
+    for (int axis = shape.rank - 1; axis >= 0; axis--) {
+        if (below == 1 && shape.dim[axis] != 1)
+            inner_kept = !reduced[axis];
+        strides[axis] = below;
+        below *= shape.dim[axis];
+    }
+    s->outer.arms = s->inner.arms = 1;
+    for (int axis = 0; axis < shape.rank; axis++)
+        mw__walk_add(reduced[axis] ? &s->inner : &s->outer, shape.dim[axis], &strides[axis]);
+    mw__walk_finish(&s->outer);
+    mw__walk_finish(&s->inner);
+    return inner_kept;
+}
+
+/* True if the reduced axes are the last ones, so that result i needs elements [i * reduced, (i + 1) * reduced). */
+static bool trailing(mw_shape shape, const bool *reduced)
+{
+    bool seen = false;
+    for (int axis = 0; axis < shape.rank; axis++) {
+        if (seen && !reduced[axis] && shape.dim[axis] != 1)
+            return false;
+        seen = seen || (reduced[axis] && shape.dim[axis] != 1);
+    }
+    return true;
+}
+
+static void choose_loops(reduce_block *s, mw__level level)
+{
+#if defined(__x86_64__)
+    s->sum = level == MW__LEVEL_WIDE ? sum_wide : sum_base;
+    s->most = s->kind == MIN ? (level == MW__LEVEL_WIDE ? min_wide : min_base)
+                             : (level == MW__LEVEL_WIDE ? max_wide : max_base);
+#else
+    (void)level;
+    s->sum = sum_base;
+    s->most = s->kind == MIN ? min_base : max_base;
+#endif
+}
+
+mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
+    const mw_dtype dtype = mw__dtype_of(result);
+    const mw_shape shape = mw__shape_of(x);
+    bool reduced[MW_RANK_MAX];
+    MW_TRY(mw__kernel_check(op, err));
+    if (dtype != MW_F32 && dtype != MW_F16 && !(dtype == MW_I32 && op->row->id != MW__OP_reduce_log_sum_exp))
+        return mw__kernel_unsupported(op, dtype, err);
+    MW_TRY(reduced_axes(op, shape.rank, reduced, err));
+    reduce_block *s = mw__plan_block(planner, sizeof *s);
+    if (s == NULL || mw__count_of(result) == 0)
+        return mw__plan_check(planner, err);
+    const bool columns = part_loops(s, shape, reduced) && dtype != MW_I32;
+    s->kind = kind_of(op->row->id), s->dtype = dtype;
+    s->count = mw__count_of(result), s->reduced = mw__walk_count(&s->inner);
+    choose_loops(s, mw__kernel_level());
+    const bool rows = trailing(shape, reduced) && !columns && s->reduced > 0;
+    const mw__split split =
+        rows ? (mw__split){.units = s->count, .elements = 1} : mw__split_shape(planner, mw__shape_of(result));
+    s->elements = split.elements;
+    const size_t size = mw__dtype_size(dtype);
+    const double count = (double)mw__count_of(x), flops = s->kind == LOG_SUM_EXP ? 24 : 1;
+    mw__step *step = mw__plan_step(planner, columns ? columns_run : rows_run, op->row->name, split.units,
+                                   mw__cost(count * (double)size, count * flops));
+    if (rows)
+        mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)s->reduced * size, false);
+    else
+        mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__WHOLE, 0, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements * size);
+    return mw__plan_check(planner, err);
+}
