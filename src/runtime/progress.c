@@ -50,7 +50,7 @@ static void put_integer(line *out, int64_t value)
 /* `digits` behind the point; numbers that are no good for that in their shortest form. */
 static void put_fixed(line *out, double value, int digits)
 {
-    char text[MW__NUMBER_MAX];
+    char text[64];
     const double scale = pow(10.0, digits);
     if (!(fabs(value) < 1e9) || (value != 0.0 && fabs(value) * scale < 1.0)) {
         mw__number_print_float(text, (float)value);
