@@ -1,0 +1,69 @@
+/* Runs a schedule: on the team if it is worth it and free, else all lanes one after the other on the caller. Either way
+ * the same calls are made, so that the bits are the same. Sets the floating-point environment of each thread that takes
+ * part to round to nearest, subnormals kept, and restores it. */
+#include "engine/schedule.h"
+#include "engine/team.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+
+typedef unsigned float_mode;
+static float_mode enter_float_mode(void)
+{
+    const float_mode saved = _mm_getcsr();
+    if (saved != 0x1f80) /* all exceptions masked, nearest, no flush */
+        _mm_setcsr(0x1f80);
+    return saved;
+}
+static void leave_float_mode(float_mode saved) { _mm_setcsr(saved); }
+#elif defined(__aarch64__)
+typedef uint64_t float_mode;
+static float_mode enter_float_mode(void)
+{
+    float_mode saved;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(saved));
+    __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0));
+    return saved;
+}
+static void leave_float_mode(float_mode saved) { __asm__ volatile("msr fpcr, %0" : : "r"(saved)); }
+#else
+#include <fenv.h>
+
+typedef fenv_t float_mode;
+static float_mode enter_float_mode(void)
+{
+    float_mode saved;
+    fegetenv(&saved);
+    fesetenv(FE_DFL_ENV);
+    return saved;
+}
+static void leave_float_mode(float_mode saved) { fesetenv(&saved); }
+#endif
+
+static void run_chain(const mw__chain *chain)
+{
+    for (size_t i = 0; i < chain->count; i++)
+        chain->tasks[i].run(&chain->tasks[i].call);
+}
+
+/* Lanes member, member + members, ... of every phase. */
+static void run_member(void *user, int member, int members)
+{
+    const mw__schedule *schedule = user;
+    const float_mode saved = enter_float_mode();
+    for (size_t phase = 0; phase < schedule->phase_count; phase++) {
+        if (phase > 0 && members > 1)
+            mw__team_barrier(members);
+        const mw__chain *chains = schedule->chains + phase * (size_t)schedule->lanes;
+        for (int lane = member; lane < schedule->lanes; lane += members)
+            run_chain(&chains[lane]);
+    }
+    leave_float_mode(saved);
+}
+
+void mw__execute(const mw__schedule *schedule)
+{
+    void *user = (void *)(uintptr_t)schedule;
+    if (schedule->alone || !mw__team_run(run_member, user, schedule->lanes))
+        run_member(user, 0, 1);
+}

@@ -1,0 +1,217 @@
+/* Places the local buffers of an operation in one block. A buffer lives from the phase that first writes it to the
+ * phase that last uses it; a result takes over the memory of an operand that is read in place for the last time. */
+#include "base/checked.h"
+#include "engine/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* By buffer; of a group that shares memory in place, the first member's entry counts. */
+typedef struct life {
+    uint32_t first_step, last_step; /* positions; first > last: never used */
+    uint32_t begin, end;            /* time, inclusive */
+    size_t size, offset;
+    uint32_t buffer;
+} life;
+
+typedef struct placer {
+    mw__layout *layout;
+    life *lives;
+    const life **placed; /* by offset */
+    size_t placed_count;
+} placer;
+
+/* One lane has one long phase: there the steps themselves are the clock. */
+static uint32_t time_of(const mw__layout *layout, size_t position)
+{
+    return layout->lanes == 1 ? (uint32_t)position : layout->phase[position];
+}
+
+static void extend(const mw__layout *layout, life *live, size_t position)
+{
+    const uint32_t time = time_of(layout, position);
+    if (live->first_step > live->last_step) {
+        live->first_step = (uint32_t)position;
+        live->begin = time;
+    }
+    live->last_step = (uint32_t)position;
+    live->end = time;
+}
+
+static void find_lives(const placer *p)
+{
+    const mw__layout *layout = p->layout;
+    for (uint32_t b = 0; b < layout->buffer_count; b++)
+        p->lives[b] = (life){.first_step = 1, .size = layout->buffers[b].size, .buffer = b};
+    for (size_t s = 0; s < layout->step_count; s++) {
+        const mw__step *step = layout->steps[s];
+        for (size_t i = 0; i < step->read_count; i++)
+            extend(layout, &p->lives[step->reads[i].buffer], s);
+        for (size_t i = 0; i < step->write_count; i++)
+            extend(layout, &p->lives[step->writes[i].buffer], s);
+    }
+}
+
+/* ---- in place ---- */
+
+static bool uses_memory(const mw__layout *layout, const mw__step_operand *operands, size_t count, uint32_t memory)
+{
+    for (size_t i = 0; i < count; i++)
+        if (layout->memory[operands[i].buffer] == memory)
+            return true;
+    return false;
+}
+
+/* Every read of the group's memory by the step goes with the write, unit by unit, and the write covers it all. */
+static bool reads_in_place(const mw__layout *layout, const mw__step *step, uint32_t memory,
+                           const mw__step_operand *write)
+{
+    size_t covered;
+    if (!mw__mul_size(write->unit, (size_t)step->units, &covered) || covered < layout->buffers[write->buffer].size)
+        return false;
+    for (size_t i = 0; i < step->read_count; i++) {
+        const mw__step_operand *read = &step->reads[i];
+        if (layout->memory[read->buffer] == memory &&
+            (!read->in_place || read->access != MW__ROWS || read->unit != write->unit))
+            return false;
+    }
+    return write->access == MW__ROWS && !uses_memory(layout, step->writes, step->write_count, memory);
+}
+
+static bool all_apart(const mw__layout *layout, const mw__step *other, const mw__step_operand *operands, size_t count,
+                      uint32_t memory, const mw__step *step, const mw__step_operand *operand)
+{
+    for (size_t i = 0; i < count; i++)
+        if (layout->memory[operands[i].buffer] == memory &&
+            !mw__lanes_apart(layout->lanes, other, &operands[i], step, operand))
+            return false;
+    return true;
+}
+
+/* No lane that is ahead in the step's phase meets one that is behind: what the phase did before with the old memory,
+ * and what it does later with the new buffer, keeps to the lanes of this write. */
+static bool phase_allows(const mw__layout *layout, size_t position, uint32_t memory, const mw__step_operand *write)
+{
+    const mw__step *step = layout->steps[position];
+    const uint32_t phase = layout->phase[position];
+    for (size_t s = position; s-- > 0 && layout->phase[s] == phase;) {
+        const mw__step *other = layout->steps[s];
+        if (!all_apart(layout, other, other->reads, other->read_count, memory, step, write) ||
+            !all_apart(layout, other, other->writes, other->write_count, memory, step, write))
+            return false;
+    }
+    return true;
+}
+
+static void join(const placer *p, uint32_t group, uint32_t buffer)
+{
+    life *into = &p->lives[group];
+    const life *from = &p->lives[buffer];
+    into->last_step = from->last_step;
+    into->end = from->end;
+    p->layout->memory[buffer] = group;
+}
+
+static void try_in_place(const placer *p, size_t position, const mw__step_operand *write)
+{
+    const mw__layout *layout = p->layout;
+    const mw__step *step = layout->steps[position];
+    const uint32_t buffer = write->buffer;
+    if (layout->buffers[buffer].kind != MW__BUFFER_LOCAL || layout->memory[buffer] != buffer ||
+        p->lives[buffer].first_step != position || uses_memory(layout, step->reads, step->read_count, buffer))
+        return;
+    for (size_t i = 0; i < step->read_count; i++) {
+        const uint32_t group = layout->memory[step->reads[i].buffer];
+        if (layout->buffers[group].kind == MW__BUFFER_LOCAL && p->lives[group].last_step == position &&
+            p->lives[group].size == p->lives[buffer].size && reads_in_place(layout, step, group, write) &&
+            phase_allows(layout, position, group, write)) {
+            join(p, group, buffer);
+            return;
+        }
+    }
+}
+
+/* ---- offsets ---- */
+
+static int larger_first(const void *left, const void *right)
+{
+    const life *a = *(const life *const *)left, *b = *(const life *const *)right;
+    if (a->size != b->size)
+        return a->size > b->size ? -1 : 1;
+    return a->buffer < b->buffer ? -1 : 1;
+}
+
+static bool meet(const life *a, const life *b) { return a->begin <= b->end && b->begin <= a->end; }
+
+/* The smallest gap between buffers that live at the same time. */
+static size_t best_gap(const placer *p, const life *live)
+{
+    size_t best = SIZE_MAX, best_size = SIZE_MAX, free_from = 0;
+    for (size_t i = 0; i < p->placed_count; i++) {
+        const life *other = p->placed[i];
+        if (!meet(live, other))
+            continue;
+        if (other->offset > free_from && other->offset - free_from >= live->size &&
+            other->offset - free_from < best_size) {
+            best = free_from;
+            best_size = other->offset - free_from;
+        }
+        if (other->offset + other->size > free_from)
+            free_from = other->offset + other->size;
+    }
+    return best != SIZE_MAX ? best : free_from;
+}
+
+static mw_status place_one(placer *p, life *live, mw_error *err)
+{
+    live->offset = best_gap(p, live);
+    size_t end;
+    if (!mw__add_size(live->offset, live->size, &end) || end > PTRDIFF_MAX)
+        return mw__fail(err, MW_ERROR_MEMORY, "the intermediates of the function exceed the address space");
+    if (end > p->layout->size)
+        p->layout->size = end;
+    size_t at = p->placed_count++;
+    for (; at > 0 && p->placed[at - 1]->offset > live->offset; at--)
+        p->placed[at] = p->placed[at - 1];
+    p->placed[at] = live;
+    return MW_OK;
+}
+
+static mw_status place_all(placer *p, life **wanted, mw_error *err)
+{
+    const mw__layout *layout = p->layout;
+    size_t count = 0;
+    for (uint32_t b = 0; b < layout->buffer_count; b++) {
+        life *live = &p->lives[b];
+        if (layout->buffers[b].kind != MW__BUFFER_LOCAL || layout->memory[b] != b || live->first_step > live->last_step)
+            continue;
+        if (!mw__round_up_size(live->size, 64, &live->size))
+            return mw__fail(err, MW_ERROR_MEMORY, "an intermediate exceeds the address space");
+        wanted[count++] = live;
+    }
+    if (count > 0)
+        qsort(wanted, count, sizeof(life *), larger_first);
+    for (size_t i = 0; i < count; i++)
+        MW_TRY(place_one(p, wanted[i], err));
+    return MW_OK;
+}
+
+mw_status mw__place_buffers(mw__layout *layout, mw_error *err)
+{
+    const size_t count = layout->buffer_count;
+    placer p = {.layout = layout,
+                .lives = mw__arena_alloc(layout->arena, count, sizeof(life), err),
+                .placed = mw__arena_alloc(layout->arena, count, sizeof(life *), err)};
+    life **wanted = mw__arena_alloc(layout->arena, count, sizeof(life *), err);
+    layout->offset = mw__arena_alloc(layout->arena, count, sizeof *layout->offset, err);
+    if (p.lives == NULL || p.placed == NULL || wanted == NULL || layout->offset == NULL)
+        return MW_ERROR_MEMORY;
+    find_lives(&p);
+    for (size_t s = 0; s < layout->step_count; s++)
+        for (size_t i = 0; i < layout->steps[s]->write_count; i++)
+            try_in_place(&p, s, &layout->steps[s]->writes[i]);
+    MW_TRY(place_all(&p, wanted, err));
+    for (uint32_t b = 0; b < count; b++)
+        layout->offset[b] = p.lives[layout->memory[b]].offset;
+    return MW_OK;
+}
