@@ -180,7 +180,7 @@ static mw_tensor *make_default(const mw__build *build, const mw__arg_row *arg)
 }
 
 /* MIL's compilers want every default written out: reference mil.md 2.0. */
-static void set_defaults(mw__build *build)
+void mw__build_defaults(mw__build *build)
 {
     for (size_t i = 0; i < build->row->arg_count && !build->failed; i++) {
         const mw__arg_row *arg = &build->row->args[i];
@@ -214,7 +214,7 @@ mw_status mw__build_end_many(mw__build *build, mw_tensor **out_results, size_t c
     if (out_count != NULL)
         *out_count = 0;
     if (!build->failed)
-        set_defaults(build);
+        mw__build_defaults(build);
     if (!build->failed)
         build->failed = append(build, capacity) != MW_OK;
     if (build->failed)

@@ -28,6 +28,7 @@ struct mw__clone {
     mw_graph *to;    /* appended to its current block */
     mw_tensor **map; /* by id in the source graph; NULL = not copied */
     const mw__clone_options *options;
+    unsigned char *marks; /* by id in the source graph: what the run found out beforehand */
 };
 
 /* Copies `from` into the current function of `to`. Names, roles, initialisers, composites and stop marks go along;

@@ -41,6 +41,8 @@ mw_tensor *mw__constant_string(mw_graph *graph, const char *text, const char *hi
 
 /* Axes as a constant vector; a count outside 0 to MW_RANK_MAX leaves an error. */
 void mw__build_axes(mw__build *build, const char *arg, mw_axes axes);
+/* Writes out the defaults of arguments that are absent. */
+void mw__build_defaults(mw__build *build);
 /* Extents as a constant vector. */
 void mw__build_shape(mw__build *build, const char *arg, mw_shape shape);
 

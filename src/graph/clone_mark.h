@@ -1,0 +1,16 @@
+/* The clone's private parts: what is wanted, and blocks inside operations. */
+#ifndef MW__GRAPH_CLONE_MARK_H
+#define MW__GRAPH_CLONE_MARK_H
+
+#include "graph/clone.h"
+
+/* Finds what the roots need, and which constants operations of the table use. */
+mw_status mw__clone_mark(mw__clone *clone, mw_error *err);
+bool mw__clone_wants(const mw__clone *clone, const mw_tensor *source);
+bool mw__clone_wants_op(const mw__clone *clone, const mw__op *op);
+/* A constant may change its type only if operations with a row use it. */
+bool mw__clone_may_retype(const mw__clone *clone, const mw_tensor *source);
+/* Copies a nested block into a fresh one. */
+mw_status mw__clone_block(mw__clone *clone, const mw__block *from, mw__block *into);
+
+#endif

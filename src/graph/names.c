@@ -1,0 +1,231 @@
+/* Identifiers for the values of a function. Given names come first and are kept where they can be; automatic names
+ * avoid all of them, so that naming one value never renames another that has a name. */
+#include "graph/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The names that are visible in a block: its own and those of the blocks around it. */
+typedef struct name_scope {
+    mw__map used;
+    const struct name_scope *outer;
+} name_scope;
+
+typedef struct name_run {
+    mw__names *names;
+    const mw_allocator *allocator;
+    mw__map exact;    /* given names that are identifiers: a made-up one must not take them */
+    mw__map taken;    /* every name that a given one became, in any block */
+    mw__map counters; /* stem -> next number */
+    mw_error *err;
+} name_run;
+
+typedef mw_status visit_value(name_run *naming, name_scope *scope, const mw_tensor *value);
+
+static char present; /* the value of sets */
+
+/* ---- identifiers ---- */
+
+static bool is_keyword(const char *name)
+{
+    static const char *const words[] = {"program", "func",  "tensor", "list",  "dict",
+                                        "tuple",   "state", "true",   "false", "BLOBFILE"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(name, words[i]) == 0)
+            return true;
+    }
+    for (int i = 1; i < MW_DTYPE_COUNT; i++) {
+        if (strcmp(name, mw_dtype_name((mw_dtype)i)) == 0)
+            return true;
+    }
+    return strcmp(name, "inf") == 0 || strcmp(name, "nan") == 0;
+}
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_tail(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '@'; }
+
+static bool is_identifier(const char *name)
+{
+    if (!is_letter(name[0]))
+        return false;
+    for (size_t i = 1; name[i] != '\0'; i++) {
+        if (!is_tail(name[i]))
+            return false;
+    }
+    return !is_keyword(name);
+}
+
+/* The nearest identifier, perhaps a keyword still. */
+static char *make_identifier(name_run *naming, const char *name)
+{
+    const size_t length = strlen(name);
+    char *out = mw__arena_alloc(&naming->names->arena, length + 2, 1, naming->err);
+    if (out == NULL)
+        return NULL;
+    size_t used = 0;
+    if (!is_letter(name[0]) && (is_tail(name[0]) || length == 0))
+        out[used++] = '_';
+    for (size_t i = 0; i < length; i++) {
+        const bool fits = used > 0 ? is_tail(name[i]) : is_letter(name[i]);
+        out[used] = fits ? name[i] : '_';
+        used++;
+    }
+    return out;
+}
+
+/* ---- given names ---- */
+
+static bool visible(const name_scope *scope, const char *name)
+{
+    for (; scope != NULL; scope = scope->outer) {
+        if (mw__map_get(&scope->used, name) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static mw_status settle(name_run *naming, name_scope *scope, const mw_tensor *value, const char *name)
+{
+    naming->names->by_id[value->id] = name;
+    MW_TRY(mw__map_set(&scope->used, name, &present, naming->err));
+    return mw__map_set(&naming->taken, name, &present, naming->err);
+}
+
+static mw_status add_suffix(name_run *naming, name_scope *scope, const mw_tensor *value, const char *stem)
+{
+    const size_t size = strlen(stem) + 16;
+    char *name = mw__arena_alloc(&naming->names->arena, size, 1, naming->err);
+    if (name == NULL)
+        return MW_ERROR_MEMORY;
+    for (unsigned i = 2;; i++) {
+        snprintf(name, size, "%s_%u", stem, i);
+        if (mw__map_get(&naming->exact, name) == NULL && !visible(scope, name))
+            return settle(naming, scope, value, name);
+    }
+}
+
+static mw_status collect_exact(name_run *naming, name_scope *scope, const mw_tensor *value)
+{
+    (void)scope;
+    if (value->name == NULL || !is_identifier(value->name))
+        return MW_OK;
+    return mw__map_set(&naming->exact, value->name, &present, naming->err);
+}
+
+static mw_status name_given(name_run *naming, name_scope *scope, const mw_tensor *value)
+{
+    if (value->name == NULL)
+        return MW_OK;
+    const bool exact = is_identifier(value->name);
+    char *name = make_identifier(naming, value->name);
+    if (name == NULL)
+        return MW_ERROR_MEMORY;
+    const bool free_name = exact || (!is_keyword(name) && mw__map_get(&naming->exact, name) == NULL);
+    if (free_name && !visible(scope, name))
+        return settle(naming, scope, value, name);
+    return add_suffix(naming, scope, value, name);
+}
+
+/* ---- automatic names ---- */
+
+/* The next number of a stem, in the arena of the table. */
+static mw_status next_number(name_run *naming, const char *stem, unsigned *out)
+{
+    unsigned *counter = mw__map_get(&naming->counters, stem);
+    if (counter == NULL) {
+        counter = mw__arena_alloc(&naming->names->arena, 1, sizeof *counter, naming->err);
+        if (counter == NULL)
+            return MW_ERROR_MEMORY;
+        MW_TRY(mw__map_set(&naming->counters, stem, counter, naming->err));
+    }
+    *out = (*counter)++;
+    return MW_OK;
+}
+
+static mw_status name_automatic(name_run *naming, name_scope *scope, const mw_tensor *value)
+{
+    (void)scope;
+    if (value->name != NULL)
+        return MW_OK;
+    const char *stem = make_identifier(naming, value->hint);
+    const size_t size = stem != NULL ? strlen(stem) + 16 : 0;
+    char *name = stem != NULL ? mw__arena_alloc(&naming->names->arena, size, 1, naming->err) : NULL;
+    if (name == NULL)
+        return MW_ERROR_MEMORY;
+    do {
+        unsigned number;
+        MW_TRY(next_number(naming, stem, &number));
+        snprintf(name, size, "%s_%u", stem, number);
+    } while (mw__map_get(&naming->taken, name) != NULL);
+    naming->names->by_id[value->id] = name;
+    return MW_OK;
+}
+
+/* ---- walking ---- */
+
+static mw_status walk_block(name_run *naming, const mw__block *block, const name_scope *outer, visit_value *visit);
+
+static mw_status walk_op(name_run *naming, const mw__op *op, name_scope *scope, visit_value *visit)
+{
+    for (size_t i = 0; i < op->block_count; i++)
+        MW_TRY(walk_block(naming, op->blocks[i], scope, visit));
+    for (size_t i = 0; i < op->result_count; i++)
+        MW_TRY(visit(naming, scope, op->results[i]));
+    return MW_OK;
+}
+
+static mw_status walk_values(name_run *naming, const mw__block *block, name_scope *scope, visit_value *visit)
+{
+    for (size_t i = 0; i < block->input_count; i++)
+        MW_TRY(visit(naming, scope, block->inputs[i]));
+    for (size_t i = 0; i < block->op_count; i++)
+        MW_TRY(walk_op(naming, block->ops[i], scope, visit));
+    return MW_OK;
+}
+
+static mw_status walk_block(name_run *naming, const mw__block *block, const name_scope *outer, visit_value *visit)
+{
+    name_scope scope = {.outer = outer};
+    mw__map_init(&scope.used, naming->allocator);
+    const mw_status status = walk_values(naming, block, &scope, visit);
+    mw__map_deinit(&scope.used);
+    return status;
+}
+
+static mw_status assign(name_run *naming, const mw__function *function)
+{
+    MW_TRY(walk_block(naming, function->body, NULL, collect_exact));
+    MW_TRY(walk_block(naming, function->body, NULL, name_given));
+    return walk_block(naming, function->body, NULL, name_automatic);
+}
+
+mw_status mw__names_assign(const mw__function *function, mw__names *names, mw_error *err)
+{
+    const mw_graph *graph = function->graph;
+    *names = (mw__names){.count = graph->value_count};
+    mw__arena_init(&names->arena, graph->allocator);
+    names->by_id = mw__arena_alloc(&names->arena, names->count, sizeof *names->by_id, err);
+    if (names->by_id == NULL)
+        return MW_ERROR_MEMORY;
+    name_run naming = {.names = names, .allocator = graph->allocator, .err = err};
+    mw__map_init(&naming.exact, graph->allocator);
+    mw__map_init(&naming.taken, graph->allocator);
+    mw__map_init(&naming.counters, graph->allocator);
+    const mw_status status = assign(&naming, function);
+    mw__map_deinit(&naming.exact);
+    mw__map_deinit(&naming.taken);
+    mw__map_deinit(&naming.counters);
+    return status;
+}
+
+void mw__names_deinit(mw__names *names)
+{
+    mw__arena_deinit(&names->arena);
+    names->by_id = NULL;
+    names->count = 0;
+}
+
+const char *mw__names_get(const mw__names *names, const mw_tensor *value)
+{
+    return value != NULL && names->by_id != NULL && value->id < names->count ? names->by_id[value->id] : NULL;
+}
