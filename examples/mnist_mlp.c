@@ -1,0 +1,43 @@
+/* Trains a 784-256-10 network on MNIST and prints its accuracy on the test set. */
+#include "options.h"
+
+int main(int argc, char **argv)
+{
+    example_options o = {
+        .data = "data/mnist", .epochs = 5, .seed = 1, .learning_rate = 2e-3f, .schedule = MW_SCHEDULE_COSINE};
+    options_parse(&o, argc, argv);
+
+    mw_error err = {0}; /* a call that is given an error does nothing, so one look at the end is enough */
+    mw_dataset *train = mw_dataset_open_idx(o.data, "train", &err);
+    mw_dataset *test = mw_dataset_open_idx(o.data, "t10k", &err);
+
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(128, 784));
+    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(128));
+    mw_tensor *hidden = mw_gelu(mw_dense(x, 256, "fc1"), MW_GELU_TANH);
+    mw_tensor *logits = mw_dense(hidden, 10, "fc2");
+
+    mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(o.learning_rate));
+    options.metric = mw_accuracy(logits, y);
+    options.compile.device = o.device;
+    options.compile.seed = o.seed;
+    mw_trainer *trainer = mw_trainer_create(&options, &err);
+
+    mw_fit_options fit = mw_fit_defaults(train, o.epochs);
+    fit.validation = test;
+    fit.schedule = o.schedule;
+    fit.seed = o.seed;
+    fit.checkpoint = o.checkpoint;
+    mw_fit(trainer, &fit, &err);
+
+    double loss, accuracy;
+    if (mw_trainer_evaluate(trainer, test, &loss, &accuracy, &err) == MW_OK) {
+        printf("trained on %s\n", mw_program_where(mw_trainer_program(trainer)));
+        printf("test loss %.4f\ntest accuracy %.2f %%\n", loss, 100.0 * accuracy);
+    }
+    mw_trainer_destroy(trainer);
+    mw_graph_destroy(graph);
+    mw_dataset_destroy(test);
+    mw_dataset_destroy(train);
+    return options_exit_code(&err);
+}
