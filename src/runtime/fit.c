@@ -4,7 +4,7 @@
 
 #include "base/checked.h"
 #include "base/file.h"
-#include "runtime/state.h"
+#include "runtime/trainer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,10 +17,9 @@ typedef struct fitting {
     mw_trainer *trainer;
     const mw_fit_options *options;
     mw_loader *loader;
-    int64_t batches;     /* in an epoch */
-    float base_rate;     /* what the schedule's factor multiplies */
-    float smallest_rate; /* that the device can hold */
-    double loss_sum;     /* over the steps of this epoch */
+    int64_t batches; /* in an epoch */
+    float base_rate; /* what the schedule's factor multiplies */
+    double loss_sum; /* over the steps of this epoch */
     char order[160];
     mw_progress progress;
     mw__reporter reporter;
@@ -62,25 +61,22 @@ double mw__schedule_factor(mw_schedule schedule, int64_t t, int64_t total)
     return 1.0;
 }
 
-/* The tail of a schedule falls below what fp16 can hold; such a rate would be refused as a scalar that became 0. */
-static float find_smallest_rate(mw_trainer *trainer)
-{
-    const mw__state_set *state = mw__trainer_state(trainer);
-    for (size_t i = 0; i < state->count; i++) {
-        if (state->entries[i].dtype == MW_F16)
-            return 0x1p-24f;
-    }
-    return 0.0f;
-}
-
-/* A constant rate is left alone: the user's callback may move it. */
+/* The tail of a schedule falls below what fp16 can hold, and such a scalar is refused: then the smallest power of two
+ * that is taken stands in. It depends on the step alone, so that a resumed run finds the same. A constant rate is left
+ * alone: the user's callback may move it. */
 static mw_status set_rate(fitting *fit, int64_t t, mw_error *err)
 {
     if (fit->options->schedule == MW_SCHEDULE_CONSTANT)
         return MW_OK;
     const double factor = mw__schedule_factor(fit->options->schedule, t, fit->progress.steps);
     const float rate = (float)((double)fit->base_rate * factor);
-    return mw_trainer_set_learning_rate(fit->trainer, rate > fit->smallest_rate ? rate : fit->smallest_rate, err);
+    mw_error refused = {0};
+    mw_status status = mw_trainer_set_learning_rate(fit->trainer, rate, &refused);
+    for (float floor = 0x1p-24f; status == MW_ERROR_NUMERIC && floor < fit->base_rate; floor *= 2.0f) {
+        refused = (mw_error){0};
+        status = mw_trainer_set_learning_rate(fit->trainer, floor, &refused);
+    }
+    return status == MW_OK ? MW_OK : mw__fail(err, status, "%s", refused.message);
 }
 
 static mw_status restore_rate(fitting *fit, mw_error *err)
@@ -272,9 +268,9 @@ static mw_status prepare(fitting *fit, mw_error *err)
         return err->status;
     fit->batches = mw_loader_batches(fit->loader);
     fit->base_rate = mw_trainer_learning_rate(fit->trainer);
-    fit->smallest_rate = find_smallest_rate(fit->trainer);
     fit->progress.epochs = options->epochs;
     fit->reporter.has_validation = options->validation != NULL;
+    fit->reporter.has_metric = fit->trainer->metric != NULL;
     if (!mw__mul_i64(options->epochs, fit->batches, &fit->progress.steps))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %" PRId64 " epochs of %" PRId64 " steps are too many",
                         options->epochs, fit->batches);
