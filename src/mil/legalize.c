@@ -189,12 +189,7 @@ static void pass_on(mw_graph *to, const mw_error *error)
 static void rewrite_constant(legalizer_state *legalizer, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *value = op->results[0];
-    mw_tensor *copy = half_constant(legalizer, value);
-    if (copy == NULL)
-        return;
-    if (value->name != NULL)
-        mw_name(copy, value->name);
-    mw__clone_set(clone, value, copy);
+    mw__clone_set(clone, value, half_constant(legalizer, value));
 }
 
 /* The fp16 form of an int32 operand that meets a half one: a constant of its own, or a cast. */
