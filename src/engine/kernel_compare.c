@@ -114,6 +114,7 @@ mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *e
     const double count = (double)block->count;
     mw__step *step = mw__plan_step(planner, compare_run, op->row->name, split.units,
                                    mw__cost(count * (double)(2 * mw__dtype_size(dtype) + 1), count));
+    step->block = block;
     mw__step_read_rows(planner, step, x, shape, split, false);
     mw__step_read_rows(planner, step, y, shape, split, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements);
@@ -221,6 +222,7 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
     const double count = (double)block->count;
     mw__step *step =
         mw__plan_step(planner, select_run, op->row->name, split.units, mw__cost(count * (double)(3 * size + 1), count));
+    step->block = block;
     mw__step_read_rows(planner, step, cond, shape, split, size == 1);
     mw__step_read_rows(planner, step, a, shape, split, true);
     mw__step_read_rows(planner, step, b, shape, split, true);

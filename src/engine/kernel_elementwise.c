@@ -178,6 +178,7 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
     const double flops = op->row->id == MW__OP_pow ? 40 : 1;
     mw__step *step = mw__plan_step(planner, binary_run, op->row->name, split.units,
                                    mw__cost((double)block->count * (double)size * 3, (double)block->count * flops));
+    step->block = block;
     mw__step_read_rows(planner, step, x, shape, split, true);
     mw__step_read_rows(planner, step, y, shape, split, true);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements * size);
@@ -323,6 +324,7 @@ mw_status mw__kernel_unary(mw__planner *planner, const mw__op *op, mw_error *err
     const double bytes = 2.0 * (double)block->count * (double)mw__dtype_size(block->dtype);
     mw__step *step = mw__plan_step(planner, unary_run, op->row->name, split.units,
                                    mw__cost(bytes, (double)block->count * mw__loop1_flops(unary_function(op))));
+    step->block = block;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, unit, true);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, unit);
     return mw__plan_check(planner, err);

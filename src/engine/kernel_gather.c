@@ -93,6 +93,7 @@ mw_status mw__kernel_gather(mw__planner *planner, const mw__op *op, mw_error *er
     const double bytes = (double)mw__count_of(result) * (double)mw__dtype_size(mw__dtype_of(result));
     const int64_t units = mw__count_of(result) * (int64_t)mw__dtype_size(mw__dtype_of(result)) / (int64_t)block->inner;
     mw__step *step = mw__plan_step(planner, gather_run, "gather", units, mw__cost(2 * bytes, (double)units * 100.0));
+    step->block = block;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__WHOLE, 0, false);
     mw__step_read(planner, step, mw__plan_buffer(planner, indices), MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, block->inner);
@@ -173,6 +174,7 @@ mw_status mw__kernel_one_hot(mw__planner *planner, const mw__op *op, mw_error *e
     const double count = (double)mw__count_of(result);
     mw__step *step =
         mw__plan_step(planner, one_hot_run, "one_hot", units, mw__cost(count * (double)s->size, count * 10));
+    step->block = s;
     mw__step_read(planner, step, mw__plan_buffer(planner, indices), MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)width * s->size);
     return mw__plan_check(planner, err);

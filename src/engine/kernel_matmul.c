@@ -206,6 +206,7 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
                          (double)size * (double)mw__count_of(o->result);
     const int64_t units = s->by_columns ? (s->n + COLUMNS - 1) / COLUMNS : rows;
     mw__step *step = mw__plan_step(planner, matmul_run, op->row->name, units, mw__cost(bytes, flops));
+    step->block = s;
     if (s->code.sgemm != NULL && mw__blas_splits())
         step->grain = s->by_columns ? units : s->m;
     s->panel = half ? ((size_t)PANEL_ROWS * (size_t)s->n * sizeof(float) + 63) / 64 * 64 : 0;

@@ -381,6 +381,7 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
     const double count = (double)mw__count_of(x), flops = s->kind == LOG_SUM_EXP ? 24 : 1;
     mw__step *step = mw__plan_step(planner, columns ? columns_run : rows_run, op->row->name, split.units,
                                    mw__cost(count * (double)size, count * flops));
+    step->block = s;
     if (rows)
         mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)s->reduced * size, false);
     else

@@ -114,6 +114,7 @@ static mw_status plan_copy(mw__planner *planner, const mw__op *op, mw__walk *wal
                           .size = mw__dtype_size(mw__dtype_of(result))};
     const double bytes = 2.0 * (double)block->count * (double)block->size;
     mw__step *step = mw__plan_step(planner, copy_run, op->row->name, split.units, mw__cost(bytes, 0));
+    step->block = block;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements * block->size);
     return mw__plan_check(planner, err);

@@ -97,6 +97,7 @@ static mw__step *plan_made(mw__planner *planner, const mw__op *op, mw__kernel *r
     block->dtype = mw__dtype_of(result), block->size = mw__dtype_size(block->dtype);
     mw__step *step = mw__plan_step(planner, run, op->row->name, split.units,
                                    mw__cost((double)block->count * (double)block->size, (double)block->count));
+    step->block = block;
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements * block->size);
     return step;
 }
@@ -257,6 +258,7 @@ mw_status mw__kernel_pad(mw__planner *planner, const mw__op *op, mw_error *err)
     const int64_t width = block->out[block->rank - 1], rows = mw__count_of(result) / width;
     const double bytes = 2.0 * (double)mw__count_of(result) * (double)block->size;
     mw__step *step = mw__plan_step(planner, pad_run, "pad", rows, mw__cost(bytes, (double)mw__count_of(result)));
+    step->block = block;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)width * block->size);
     return mw__plan_check(planner, err);

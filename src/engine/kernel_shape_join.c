@@ -73,6 +73,7 @@ static void plan_concat(mw__planner *planner, const join_plan *join, const mw__o
     }
     const double bytes = 2.0 * (double)join->units * (double)(*offset - block->offset);
     mw__step *step = mw__plan_step(planner, concat_run, "concat", join->units, mw__cost(bytes, 0));
+    step->block = block;
     for (size_t i = 0; i < count; i++)
         mw__step_read(planner, step, mw__plan_buffer(planner, operands[i].value), MW__ROWS, block->chunk[i], false);
     mw__step_write(planner, step, mw__plan_buffer(planner, join->whole), MW__ROWS, join->unit);
@@ -117,6 +118,7 @@ static void plan_split(mw__planner *planner, const join_plan *join, mw_tensor *c
     }
     const double bytes = 2.0 * (double)join->units * (double)(*offset - block->offset);
     mw__step *step = mw__plan_step(planner, split_run, "split", join->units, mw__cost(bytes, 0));
+    step->block = block;
     mw__step_read(planner, step, mw__plan_buffer(planner, join->whole), MW__ROWS, join->unit, false);
     for (size_t i = 0; i < count; i++)
         mw__step_write(planner, step, mw__plan_buffer(planner, results[i]), MW__ROWS, block->chunk[i]);
