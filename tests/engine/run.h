@@ -1,0 +1,51 @@
+/* Compiles a MIL text through the e5rt surface and runs it; what the engine's tests share. Every function notes its
+ * failure with the engine's message and returns false. */
+#ifndef TESTS_ENGINE_RUN_H
+#define TESTS_ENGINE_RUN_H
+
+#include <e5rt/e5rt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RUN_PORTS 24
+
+typedef struct run_port {
+    char name[32];
+    bool output;
+    void *port, *buffer;
+    void *data;
+    size_t size;
+} run_port;
+
+typedef struct run {
+    void *library, *function, *options, *operation, *stream;
+    run_port ports[RUN_PORTS];
+    int port_count;
+} run;
+
+/* Writes `text` to a private folder and compiles it; the folder is removed. The code is that of compile. */
+e5rt_error_code run_compile(const char *text, uint64_t mask, uint64_t lanes, void **out_library);
+
+/* The engine's message of the last run_compile or run_try_open that failed. */
+const char *run_message(void);
+
+/* Compiles and makes operation and stream of "main". Nothing is noted if it fails: see run_message. */
+e5rt_error_code run_try_open(run *r, const char *text, uint64_t mask, uint64_t lanes);
+bool run_open(run *r, const char *text, uint64_t mask, uint64_t lanes);
+void run_close(run *r);
+
+/* A fresh zeroed buffer of `size` bytes for the port; returns its data, NULL on failure. */
+void *run_bind(run *r, bool output, const char *name, size_t size);
+/* Binds the output to the buffer that the input has; returns its data. */
+void *run_share(run *r, const char *output, const char *input);
+/* Binds caller's memory. */
+bool run_bind_data(run *r, bool output, const char *name, void *data, size_t size);
+bool run_encode(run *r);
+bool run_execute(run *r);
+
+#define RUN_TEXT(inputs, body, outputs)                                                                                \
+    "program(1.3)\n[buildInfo = dict<string, string>({{\"coremlc-version\", \"1\"}})]\n{\n    func "                   \
+    "main<ios18>(" inputs ") {\n" body "    } -> (" outputs ");\n}\n"
+
+#endif
