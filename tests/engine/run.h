@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RUN_PORTS 24
+#define RUN_PORTS 64
 
 typedef struct run_port {
     char name[32];

@@ -1,0 +1,387 @@
+/* Random small programs with random state: the program with outputs on the memory of inputs, run by the team, must give
+ * the bytes of the same program with a buffer for every value (so that nothing is placed, delayed or done in place),
+ * run by one thread, with the state copied by the host after each step. A failing program is shrunk and printed with
+ * its seed; MW_TEST_SEED and MW_TEST_PROGRAMS choose others. */
+#include "base/random.h"
+#include "run.h"
+#include "support/check.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+enum { OPS_MAX = 16, INPUTS_MAX = 5, VALUES_MAX = OPS_MAX + INPUTS_MAX, TEXT_MAX = 16384, STEPS = 3, LANES_MAX = 4 };
+
+typedef enum op_kind {
+    ADD,
+    SUB,
+    MUL,
+    MAXIMUM,
+    TANH,
+    RELU,
+    HALF,
+    SOFTMAX,
+    IDENTITY,
+    TRANSPOSE,
+    RESHAPE,
+    REDUCE_ROWS,
+    REDUCE_COLUMNS,
+    MATMUL,
+    MATMUL_T,
+    CONCAT,
+    SLICE,
+    OP_KINDS
+} op_kind;
+
+typedef struct value {
+    int rows, columns;
+} value;
+
+typedef struct op {
+    op_kind kind;
+    int a, b; /* values */
+} op;
+
+/* Values 0 .. input_count - 1 are inputs, then one per operation. */
+typedef struct program {
+    const char *dtype;
+    size_t element;
+    int input_count, op_count;
+    value values[VALUES_MAX];
+    op ops[OPS_MAX];
+    bool output[VALUES_MAX];
+    int state[VALUES_MAX]; /* the input whose memory the output takes, or -1 */
+} program;
+
+/* ---- making ---- */
+
+static int pick(mw__random *random, int count) { return (int)mw__random_below(random, (uint64_t)count); }
+
+static bool is_unary(op_kind kind) { return kind >= TANH && kind <= REDUCE_COLUMNS; }
+
+/* The shape of the result; false if the operands do not fit. */
+static bool result_of(op_kind kind, value a, value b, value *out)
+{
+    switch (kind) {
+    case TRANSPOSE:
+    case RESHAPE:
+        *out = (value){a.columns, a.rows};
+        return true;
+    case REDUCE_ROWS:
+        *out = (value){1, a.columns};
+        return true;
+    case REDUCE_COLUMNS:
+        *out = (value){a.rows, 1};
+        return true;
+    case MATMUL:
+        *out = (value){a.rows, b.columns};
+        return a.columns == b.rows;
+    case MATMUL_T:
+        *out = (value){a.rows, b.rows};
+        return a.columns == b.columns;
+    case CONCAT:
+        *out = (value){a.rows + b.rows, a.columns};
+        return a.columns == b.columns && a.rows + b.rows <= 200;
+    case SLICE:
+        *out = (value){a.rows - a.rows / 2, a.columns};
+        return a.rows > 1;
+    default:
+        *out = a;
+        return is_unary(kind) || ((b.rows == a.rows || b.rows == 1) && (b.columns == a.columns || b.columns == 1));
+    }
+}
+
+static void add_op(program *p, mw__random *random)
+{
+    const int count = p->input_count + p->op_count;
+    for (int attempt = 0; attempt < 200; attempt++) {
+        const op new_op = {.kind = (op_kind)pick(random, OP_KINDS), .a = pick(random, count), .b = pick(random, count)};
+        if (!result_of(new_op.kind, p->values[new_op.a], p->values[new_op.b], &p->values[count]))
+            continue;
+        p->ops[p->op_count++] = new_op;
+        return;
+    }
+}
+
+static void choose_outputs(program *p, mw__random *random)
+{
+    const int count = p->input_count + p->op_count;
+    bool taken[INPUTS_MAX] = {false};
+    for (int v = 0; v < count; v++) {
+        p->state[v] = -1;
+        p->output[v] = v < p->input_count ? pick(random, 12) == 0 : pick(random, 3) == 0 || v == count - 1;
+        const int input = pick(random, p->input_count);
+        if (!p->output[v] || taken[input] || pick(random, 4) == 0 ||
+            p->values[input].rows * p->values[input].columns != p->values[v].rows * p->values[v].columns)
+            continue;
+        p->state[v] = input;
+        taken[input] = true;
+    }
+}
+
+static program make_program(mw__random *random)
+{
+    static const int sizes[] = {1, 2, 3, 8, 16, 17, 40, 64, 65};
+    program p = {.dtype = "fp32", .element = 4};
+    if (pick(random, 3) == 0)
+        p = (program){.dtype = "fp16", .element = 2};
+    const int extents[2] = {sizes[pick(random, 9)], sizes[pick(random, 9)]};
+    p.input_count = 1 + pick(random, INPUTS_MAX);
+    for (int i = 0; i < p.input_count; i++)
+        p.values[i] = (value){extents[pick(random, 2)], extents[pick(random, 2)]};
+    const int ops = 1 + pick(random, OPS_MAX);
+    for (int i = 0; i < ops; i++)
+        add_op(&p, random);
+    choose_outputs(&p, random);
+    return p;
+}
+
+/* ---- text ---- */
+
+typedef struct text {
+    char data[TEXT_MAX];
+    size_t size;
+} text;
+
+static void put(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(text *t, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(t->data + t->size, sizeof t->data - t->size, format, arguments);
+    va_end(arguments);
+    t->size += length > 0 && (size_t)length < sizeof t->data - t->size ? (size_t)length : 0;
+}
+
+static void put_op(text *t, const program *p, int index)
+{
+    static const char *const names[OP_KINDS] = {
+        "add",       "sub",     "mul",        "maximum",     "tanh",   "relu",   "mul",    "softmax",      "identity",
+        "transpose", "reshape", "reduce_sum", "reduce_mean", "matmul", "matmul", "concat", "slice_by_size"};
+    const op *o = &p->ops[index];
+    const value r = p->values[p->input_count + index];
+    put(t, "tensor<%s, [%d, %d]> v%d = %s(", p->dtype, r.rows, r.columns, p->input_count + index, names[o->kind]);
+    if (o->kind == HALF)
+        put(t, "x = v%d, y = %s(0.5)", o->a, p->dtype);
+    else if (o->kind == SOFTMAX)
+        put(t, "axis = int32(-1), x = v%d", o->a);
+    else if (o->kind == TRANSPOSE)
+        put(t, "perm = tensor<int32, [2]>([1, 0]), x = v%d", o->a);
+    else if (o->kind == RESHAPE)
+        put(t, "shape = tensor<int32, [2]>([%d, %d]), x = v%d", r.rows, r.columns, o->a);
+    else if (o->kind == REDUCE_ROWS || o->kind == REDUCE_COLUMNS)
+        put(t, "axes = tensor<int32, [1]>([%d]), keep_dims = bool(true), x = v%d", o->kind == REDUCE_COLUMNS, o->a);
+    else if (o->kind == MATMUL || o->kind == MATMUL_T)
+        put(t, "transpose_x = bool(false), transpose_y = bool(%s), x = v%d, y = v%d",
+            o->kind == MATMUL_T ? "true" : "false", o->a, o->b);
+    else if (o->kind == CONCAT)
+        put(t, "axis = int32(0), interleave = bool(false), values = (v%d, v%d)", o->a, o->b);
+    else if (o->kind == SLICE)
+        put(t, "begin = tensor<int32, [2]>([%d, 0]), size = tensor<int32, [2]>([%d, %d]), x = v%d",
+            p->values[o->a].rows / 2, r.rows, r.columns, o->a);
+    else if (is_unary(o->kind))
+        put(t, "x = v%d", o->a);
+    else
+        put(t, "x = v%d, y = v%d", o->a, o->b);
+    put(t, ");\n");
+}
+
+/* `all`: every value of an operation is an output. */
+static bool is_output(const program *p, int v, bool all) { return p->output[v] || (all && v >= p->input_count); }
+
+static void put_program(text *t, const program *p, bool all)
+{
+    put(t, "program(1.3)\n[buildInfo = dict<string, string>({{\"coremlc-version\", \"1\"}})]\n{\nfunc main<ios18>(");
+    for (int i = 0; i < p->input_count; i++)
+        put(t, "%stensor<%s, [%d, %d]> v%d", i > 0 ? ", " : "", p->dtype, p->values[i].rows, p->values[i].columns, i);
+    put(t, ") {\n");
+    for (int i = 0; i < p->op_count; i++)
+        put_op(t, p, i);
+    put(t, "} -> (");
+    for (int v = 0, count = 0; v < p->input_count + p->op_count; v++)
+        if (is_output(p, v, all))
+            put(t, "%sv%d", count++ > 0 ? ", " : "", v);
+    put(t, ");\n}\n");
+}
+
+/* ---- running ---- */
+
+typedef struct memory {
+    void *inputs[INPUTS_MAX], *outputs[VALUES_MAX];
+} memory;
+
+static size_t size_of(const program *p, int v)
+{
+    return (size_t)p->values[v].rows * (size_t)p->values[v].columns * p->element;
+}
+
+static void fill_inputs(const program *p, const memory *m, uint64_t seed)
+{
+    for (int i = 0; i < p->input_count; i++) {
+        mw__random random = {.seed = seed, .stream = (uint64_t)i + 1};
+        for (size_t e = 0; e < size_of(p, i) / p->element; e++) {
+            const int step = pick(&random, 33) - 16; /* sixteenths from -1 to 1, exact in both types */
+            const float x = (float)step / 16.0F;
+            uint32_t bits;
+            memcpy(&bits, &x, 4);
+            const uint16_t half =
+                (uint16_t)(step == 0
+                               ? 0
+                               : (bits >> 16 & 0x8000) | (((bits >> 23 & 0xff) - 112) << 10 | (bits >> 13 & 0x3ff)));
+            if (p->element == 4)
+                memcpy((char *)m->inputs[i] + 4 * e, &x, 4);
+            else
+                memcpy((char *)m->inputs[i] + 2 * e, &half, 2);
+        }
+    }
+}
+
+static bool open_program(run *r, const program *p, bool separate, uint64_t lanes, memory *m)
+{
+    text *t = calloc(1, sizeof *t);
+    put_program(t, p, separate);
+    setenv("MW_ENGINE_WAKE", separate ? "1000000000" : "0", 1);
+    bool good = run_open(r, t->data, E5RT_CPU, lanes);
+    free(t);
+    char name[16];
+    for (int v = 0; good && v < p->input_count; v++) {
+        snprintf(name, sizeof name, "v%d", v);
+        good = (m->inputs[v] = run_bind(r, false, name, size_of(p, v))) != NULL;
+    }
+    for (int v = 0; good && v < p->input_count + p->op_count; v++) {
+        char input[16];
+        snprintf(name, sizeof name, "v%d", v);
+        snprintf(input, sizeof input, "v%d", p->state[v]);
+        if (is_output(p, v, separate))
+            m->outputs[v] =
+                !separate && p->state[v] >= 0 ? run_share(r, name, input) : run_bind(r, true, name, size_of(p, v));
+        good = !is_output(p, v, separate) || m->outputs[v] != NULL;
+    }
+    return good && run_encode(r);
+}
+
+static bool same_bytes(const program *p, const memory *a, const memory *b)
+{
+    for (int i = 0; i < p->input_count; i++)
+        if (memcmp(a->inputs[i], b->inputs[i], size_of(p, i)) != 0)
+            return false;
+    for (int v = 0; v < p->input_count + p->op_count; v++)
+        if (p->output[v] && memcmp(a->outputs[v], b->outputs[v], size_of(p, v)) != 0)
+            return false;
+    return true;
+}
+
+/* True if both ways agree; an error is noted and counts as disagreement. */
+static bool agrees(const program *p, uint64_t lanes, uint64_t seed)
+{
+    run separate = {0}, aliased = {0};
+    memory a = {0}, b = {0};
+    bool good = open_program(&separate, p, true, lanes, &a) && open_program(&aliased, p, false, lanes, &b);
+    if (good) {
+        fill_inputs(p, &a, seed);
+        fill_inputs(p, &b, seed);
+    }
+    for (int step = 0; good && step < STEPS; step++) {
+        good = run_execute(&separate) && run_execute(&aliased);
+        for (int v = 0; v < p->input_count + p->op_count; v++)
+            if (p->output[v] && p->state[v] >= 0)
+                memcpy(a.inputs[p->state[v]], a.outputs[v], size_of(p, v));
+        good = good && same_bytes(p, &a, &b);
+    }
+    run_close(&separate);
+    run_close(&aliased);
+    return good;
+}
+
+/* ---- shrinking: fewer states, outputs and operations, as long as it fails ---- */
+
+static bool drop_op(program *p, int index)
+{
+    const int dropped = p->input_count + index;
+    int other = 0;
+    while (other < dropped &&
+           (p->values[other].rows != p->values[dropped].rows || p->values[other].columns != p->values[dropped].columns))
+        other++;
+    if (other == dropped)
+        return false;
+    for (int i = index; i + 1 < p->op_count; i++) {
+        p->ops[i] = p->ops[i + 1];
+        int *operands[] = {&p->ops[i].a, &p->ops[i].b};
+        for (int k = 0; k < 2; k++)
+            *operands[k] = *operands[k] == dropped ? other : *operands[k] - (*operands[k] > dropped);
+    }
+    for (int v = dropped; v + 1 < p->input_count + p->op_count; v++) {
+        p->values[v] = p->values[v + 1];
+        p->output[v] = p->output[v + 1];
+        p->state[v] = p->state[v + 1];
+    }
+    p->op_count--;
+    return true;
+}
+
+static bool shrink_once(program *p, uint64_t lanes, uint64_t seed)
+{
+    for (int change = 0; change < 2 * VALUES_MAX + OPS_MAX; change++) {
+        program smaller = *p;
+        const int v = change % VALUES_MAX;
+        if (change < VALUES_MAX) {
+            if (v >= p->input_count + p->op_count || p->state[v] < 0)
+                continue;
+            smaller.state[v] = -1;
+        } else if (change < 2 * VALUES_MAX) {
+            if (v >= p->input_count + p->op_count || !p->output[v])
+                continue;
+            smaller.output[v] = false;
+        } else if (change - 2 * VALUES_MAX >= p->op_count || !drop_op(&smaller, change - 2 * VALUES_MAX)) {
+            continue;
+        }
+        bool any = false;
+        for (int i = 0; i < smaller.input_count + smaller.op_count; i++)
+            any = any || smaller.output[i];
+        if (any && !agrees(&smaller, lanes, seed)) {
+            *p = smaller;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void report(program p, uint64_t lanes, uint64_t seed)
+{
+    for (int round = 0; round < 100 && shrink_once(&p, lanes, seed); round++) {
+    }
+    text *t = calloc(1, sizeof *t);
+    put_program(t, &p, false);
+    for (int v = 0; v < p.input_count + p.op_count; v++)
+        if (p.output[v] && p.state[v] >= 0)
+            put(t, "output v%d on input v%d\n", v, p.state[v]);
+    check_note(false, __FILE__, __LINE__, "seed %llu, %llu lanes:\n%s", (unsigned long long)seed,
+               (unsigned long long)lanes, t->data);
+    free(t);
+}
+
+static uint64_t number_from(const char *variable, uint64_t otherwise)
+{
+    const char *given = getenv(variable);
+    return given != NULL ? strtoull(given, NULL, 10) : otherwise;
+}
+
+static void test_aliased_programs_equal_separate_ones(void)
+{
+    const uint64_t first = number_from("MW_TEST_SEED", 1), count = number_from("MW_TEST_PROGRAMS", 400);
+    printf("seeds %llu to %llu\n", (unsigned long long)first, (unsigned long long)(first + count - 1));
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        mw__random random = {.seed = seed};
+        const program p = make_program(&random);
+        const uint64_t lanes = 1 + seed % LANES_MAX;
+        if (!agrees(&p, lanes, seed)) {
+            report(p, lanes, seed);
+            return;
+        }
+    }
+}
+
+int main(void)
+{
+    RUN(test_aliased_programs_equal_separate_ones);
+    return check_finish();
+}
