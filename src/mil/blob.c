@@ -56,7 +56,7 @@ static mw_status check_entry(const unsigned char *entry, const mw__payload *payl
 {
     const mw__type *type = payload->type;
     const uint64_t offset = payload->blob_offset, size = get(entry + 8, 8), data = get(entry + 16, 8);
-    size_t wanted;
+    size_t wanted = 0;
     if (get(entry, 4) != BLOB_SENTINEL)
         return mw__fail(err, MW_ERROR_FORMAT, "%s: no entry at offset %" PRIu64 " (its sentinel is missing)", path,
                         offset);
@@ -66,8 +66,8 @@ static mw_status check_entry(const unsigned char *entry, const mw__payload *payl
                         get(entry + 4, 4), mw_dtype_name(type->dtype));
     if (!mw__type_bytes(type, &wanted) || size != wanted)
         return mw__fail(err, MW_ERROR_SHAPE,
-                        "%s: the entry at offset %" PRIu64 " has %" PRIu64 " bytes, its type another number", path,
-                        offset, size);
+                        "%s: the entry at offset %" PRIu64 " has %" PRIu64 " bytes, the declared type needs %zu", path,
+                        offset, size, wanted);
     if (mw_dtype_bits(type->dtype) < 8 && get(entry + 24, 8) != unused_bits(type, wanted))
         return mw__fail(err, MW_ERROR_FORMAT, "%s: the entry at offset %" PRIu64 " has %" PRIu64 " unused bits", path,
                         offset, get(entry + 24, 8));

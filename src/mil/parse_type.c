@@ -69,7 +69,8 @@ static mw_status parse_dims(mw__parser *parser, mw_shape *out)
 /* "tensor" "<" prim "," "[" [ dim { "," dim } ] "]" ">" */
 static mw_status parse_tensor(mw__parser *parser, const mw__type **out)
 {
-    const mw_dtype dtype = dtype_of(&parser->token);
+    const mw__token at = parser->token;
+    const mw_dtype dtype = dtype_of(&at);
     mw_shape shape = {0};
     if (dtype == MW_DTYPE_NONE)
         return mw__parser_expected(parser, "an element type");
@@ -81,7 +82,10 @@ static mw_status parse_tensor(mw__parser *parser, const mw__type **out)
         return MW_OK;
     }
     *out = mw__type_tensor(parser->graph, dtype, shape, parser->err);
-    return *out != NULL ? MW_OK : parser->err->status;
+    if (*out != NULL)
+        return MW_OK;
+    mw__error_position(parser->err, (int)at.line, (int)at.column);
+    return parser->err->status;
 }
 
 static mw_status parse_element(mw__parser *parser)
