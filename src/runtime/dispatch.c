@@ -103,7 +103,7 @@ static mw_status find_port(const ane_e5rt_program_t *program, const char *name, 
 static mw_status fp16_memory(const ane_e5rt_program_t *program, const char *name, bool is_output, size_t n_elems,
                              void **out_data, size_t *out_bytes, mw_error *err)
 {
-    size_t port;
+    size_t port = 0;
     MW_TRY(find_port(program, name, is_output, &port, err));
     const mw__buffer *buffer = mw__dispatch_buffer(program->dispatch, port);
     if (!mw__mul_size(n_elems, sizeof(uint16_t), out_bytes) || *out_bytes > buffer->size)
@@ -116,8 +116,8 @@ static mw_status fp16_memory(const ane_e5rt_program_t *program, const char *name
 int ane_e5rt_program_set_input_fp16(ane_e5rt_program_t *program, const char *port, const uint16_t *data, size_t n_elems)
 {
     mw_error *err = begin_call();
-    void *memory;
-    size_t bytes;
+    void *memory = NULL;
+    size_t bytes = 0;
     mw_status status = fp16_memory(program, port, false, n_elems, &memory, &bytes, err);
     if (status == MW_OK && data == NULL && bytes > 0)
         status = mw__fail(err, MW_ERROR_ARGUMENT, "the data for port \"%s\" is NULL", port);
@@ -129,8 +129,8 @@ int ane_e5rt_program_set_input_fp16(ane_e5rt_program_t *program, const char *por
 int ane_e5rt_program_get_output_fp16(ane_e5rt_program_t *program, const char *port, uint16_t *dest, size_t n_elems)
 {
     mw_error *err = begin_call();
-    void *memory;
-    size_t bytes;
+    void *memory = NULL;
+    size_t bytes = 0;
     mw_status status = fp16_memory(program, port, true, n_elems, &memory, &bytes, err);
     if (status == MW_OK && dest == NULL && bytes > 0)
         status = mw__fail(err, MW_ERROR_ARGUMENT, "the destination for port \"%s\" is NULL", port);
@@ -150,7 +150,7 @@ int ane_e5rt_program_execute(ane_e5rt_program_t *program)
 static int port_buffer(ane_e5rt_program_t *program, const char *name, bool is_output, void **out_data, size_t *out_size)
 {
     mw_error *err = begin_call();
-    size_t port;
+    size_t port = 0;
     mw_status status = find_port(program, name, is_output, &port, err);
     if (status == MW_OK && (out_data == NULL || out_size == NULL))
         status = mw__fail(err, MW_ERROR_ARGUMENT, "no place for the buffer of port \"%s\"", name);
@@ -179,7 +179,7 @@ int ane_e5rt_program_output_buffer(ane_e5rt_program_t *program, const char *port
 
 static mw_status share(ane_e5rt_program_t *program, const char *output, const char *input, mw_error *err)
 {
-    size_t from, to;
+    size_t from = 0, to = 0;
     MW_TRY(find_port(program, output, true, &from, err));
     MW_TRY(find_port(program, input, false, &to, err));
     const mw__buffer *source = mw__dispatch_buffer(program->dispatch, from);

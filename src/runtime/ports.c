@@ -75,7 +75,7 @@ static mw_status find_data(const mw_program *program, const char *name, const vo
 mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype, const void *data, size_t count,
                            mw_error *err)
 {
-    size_t port;
+    size_t port = 0;
     MW_TRY(find_data(program, name, data, count, &port, err));
     if (program->ports[port].is_output)
         return mw__fail(err, MW_ERROR_ARGUMENT, "port \"%s\" is an output; only inputs are written", name);
@@ -88,7 +88,7 @@ mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype
 mw_status mw_program_read(mw_program *program, const char *name, mw_dtype dtype, void *out_data, size_t count,
                           mw_error *err)
 {
-    size_t port;
+    size_t port = 0;
     MW_TRY(find_data(program, name, out_data, count, &port, err));
     const mw_status status = mw__convert(out_data, dtype, mw__program_data(program, port), program->ports[port].dtype,
                                          count, 1.0f, 0.0f, err);
@@ -98,7 +98,7 @@ mw_status mw_program_read(mw_program *program, const char *name, mw_dtype dtype,
 
 void *mw_program_view(mw_program *program, const char *name, mw_error *err)
 {
-    size_t port;
+    size_t port = 0;
     return find_port(program, name, &port, err) == MW_OK ? mw__program_data(program, port) : NULL;
 }
 
@@ -127,7 +127,7 @@ static mw_status check_free(const mw_program *program, size_t output, size_t inp
 
 mw_status mw_program_share(mw_program *program, const char *output, const char *input, mw_error *err)
 {
-    size_t from, to;
+    size_t from = 0, to = 0;
     MW_TRY(find_port(program, output, &from, err));
     MW_TRY(find_port(program, input, &to, err));
     const mw_port *source = &program->ports[from], *target = &program->ports[to];

@@ -91,7 +91,7 @@ static mw_status find_state(mw_trainer *trainer, const char *name, const void *d
 
 mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out_data, size_t count, mw_error *err)
 {
-    mw__state_entry *entry;
+    mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, out_data, count, &entry, err));
     mw__trainer_count_state(trainer, 0, entry->size);
     return mw__convert(out_data, MW_F32, entry->data, entry->dtype, count, 1.0f, 0.0f, err);
@@ -99,7 +99,7 @@ mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out
 
 mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count, mw_error *err)
 {
-    mw__state_entry *entry;
+    mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, data, count, &entry, err));
     /* 65520 is the first float that rounds to infinity in fp16 */
     const float limit = entry->dtype == MW_F16 ? 65520.0f : INFINITY;
