@@ -1,0 +1,653 @@
+/* Training a small classifier: against the network in double, refusals that change nothing, evaluation, prediction. */
+#include "files.h"
+#include "small.h"
+#include "support/check.h"
+
+#include <stdlib.h>
+
+static const mw_device devices[] = {MW_DEVICE_CPU, MW_DEVICE_ANE};
+
+static mw_trainer *create(mw_device device, mw_optimizer optimizer, float loss_scale, mw_error *err)
+{
+    small_net net = small_create(NULL);
+    mw_trainer_options options = mw_trainer_defaults(net.loss, optimizer);
+    options.metric = net.accuracy;
+    options.prediction = net.logits;
+    options.loss_scale = loss_scale;
+    options.compile.device = device;
+    options.compile.provider = MW_PROVIDER_ENGINE;
+    options.compile.seed = 3;
+    mw_trainer *trainer = mw_trainer_create(&options, err);
+    mw_graph_destroy(net.graph); /* the trainer has its copy */
+    return trainer;
+}
+
+/* Every state tensor's bytes, through the program's own view of them. */
+typedef struct snapshot {
+    unsigned char bytes[4096];
+    size_t size;
+} snapshot;
+
+static snapshot take(mw_trainer *trainer)
+{
+    snapshot s = {.size = 0};
+    const mw_program *program = mw_trainer_program(trainer);
+    mw_port port;
+    mw_error err = {0};
+    for (size_t i = 0; mw_program_port(program, i, &port); i++) {
+        if (port.is_output || (!port.is_parameter && strchr(port.name, '#') == NULL))
+            continue;
+        const size_t size = (size_t)mw_shape_count(port.shape) * (size_t)mw_dtype_bits(port.dtype) / 8;
+        const void *data = mw_program_view((mw_program *)program, port.name, &err);
+        if (data != NULL && s.size + size <= sizeof s.bytes) {
+            memcpy(s.bytes + s.size, data, size);
+            s.size += size;
+        }
+    }
+    CHECK_OK(err);
+    return s;
+}
+
+static void check_same(const snapshot *a, const snapshot *b)
+{
+    CHECK(a->size > 0 && a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0);
+}
+
+/* ---- learning ---- */
+
+static void test_the_loss_falls(void)
+{
+    const small_data data = small_make_data();
+    const mw_optimizer optimizers[] = {mw_adam(0.02f), mw_sgd_momentum(0.1f, 0.9f, true), mw_sgd(0.3f),
+                                       mw_adamw(0.02f, 0.01f)};
+    for (int k = 0; k < 8; k++) {
+        mw_error err = {0};
+        mw_trainer *trainer = create(devices[k % 2], optimizers[k / 2], 0.0f, &err);
+        CHECK_OK(err);
+        REQUIRE(trainer != NULL);
+        float first = 0, last = 0;
+        for (int step = 0; step < 200; step++) {
+            small_batch batch;
+            float loss = 0;
+            small_fill_batch(&batch, &data, step % (SMALL_EXAMPLES / SMALL_N) * SMALL_N);
+            mw_trainer_step(trainer, &batch.batch, &loss, &err);
+            first += step < 5 ? loss / 5 : 0;
+            last += step >= 195 ? loss / 5 : 0;
+        }
+        CHECK_OK(err);
+        CHECK(last < 0.4f * first);
+        CHECK_INT(mw_trainer_steps(trainer), 200);
+        mw_trainer_destroy(trainer);
+    }
+}
+
+/* One step of gradient descent moves each parameter by -lr times a central difference of the loss in double. */
+static void test_a_step_follows_the_gradient(void)
+{
+    const small_data data = small_make_data();
+    const float rate = 0.5f;
+    mw_error err = {0};
+    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_sgd(rate), 0.0f, &err);
+    const small_weights before = small_read(trainer, &err);
+    small_batch batch;
+    float loss = 0;
+    small_fill_batch(&batch, &data, 8);
+    mw_trainer_step(trainer, &batch.batch, &loss, &err);
+    const small_weights after = small_read(trainer, &err);
+    CHECK_OK(err);
+    CHECK_NEAR(loss, small_loss(&before, &data, 8, SMALL_N), 1e-5);
+    double largest = 0, worst = 0;
+    for (int i = 0; i < SMALL_PARAMETERS; i++) {
+        small_weights up = before, down = before;
+        up.value[i] += 1e-5;
+        down.value[i] -= 1e-5;
+        const double gradient = (small_loss(&up, &data, 8, SMALL_N) - small_loss(&down, &data, 8, SMALL_N)) / 2e-5;
+        const double moved = (before.value[i] - after.value[i]) / (double)rate;
+        largest = fmax(largest, fabs(gradient));
+        worst = fmax(worst, fabs(gradient - moved));
+    }
+    CHECK(largest > 0.01); /* else the comparison says nothing */
+    CHECK(worst < 1e-5);
+    mw_trainer_destroy(trainer);
+}
+
+/* A power of two scales every gradient exactly, and gradient descent divides it out again. */
+static void test_a_loss_scale_changes_no_bit_in_fp32(void)
+{
+    const small_data data = small_make_data();
+    mw_error err = {0};
+    mw_trainer *plain = create(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
+    mw_trainer *scaled = create(MW_DEVICE_CPU, mw_sgd(0.1f), 1024.0f, &err);
+    for (int step = 0; step < 10; step++) {
+        small_batch batch;
+        small_fill_batch(&batch, &data, step % 5 * SMALL_N);
+        mw_trainer_step(plain, &batch.batch, NULL, &err);
+        mw_trainer_step(scaled, &batch.batch, NULL, &err);
+    }
+    CHECK_OK(err);
+    REQUIRE(plain != NULL && scaled != NULL);
+    const snapshot a = take(plain), b = take(scaled);
+    check_same(&a, &b);
+    mw_trainer_destroy(scaled);
+    mw_trainer_destroy(plain);
+}
+
+static void test_equal_seeds_give_equal_bits(void)
+{
+    const small_data data = small_make_data();
+    snapshot s[2];
+    for (int k = 0; k < 2; k++) {
+        mw_error err = {0};
+        mw_trainer *trainer = create(MW_DEVICE_ANE, mw_adam(0.01f), 0.0f, &err);
+        small_batch batch;
+        small_fill_batch(&batch, &data, 0);
+        for (int step = 0; step < 20; step++)
+            mw_trainer_step(trainer, &batch.batch, NULL, &err);
+        CHECK_OK(err);
+        REQUIRE(trainer != NULL);
+        s[k] = take(trainer);
+        mw_trainer_destroy(trainer);
+    }
+    check_same(&s[0], &s[1]);
+}
+
+/* ---- refusals that change nothing ---- */
+
+static void test_a_nan_in_the_batch_is_refused(void)
+{
+    for (int k = 0; k < 2; k++) {
+        mw_error err = {0};
+        small_data data = small_make_data();
+        mw_trainer *trainer = create(devices[k], mw_adam(0.01f), 0.0f, &err);
+        small_batch batch;
+        small_fill_batch(&batch, &data, 0);
+        for (int step = 0; step < 3; step++)
+            mw_trainer_step(trainer, &batch.batch, NULL, &err);
+        CHECK_OK(err);
+        REQUIRE(trainer != NULL);
+        const snapshot before = take(trainer);
+        data.x[2 * SMALL_D + 1] = k == 0 ? NAN : -INFINITY;
+        float loss = 5;
+        batch.ids[2] = 4711;
+        CHECK_INT(mw_trainer_step(trainer, &batch.batch, &loss, &err), MW_ERROR_NUMERIC);
+        CHECK_ERROR(err, MW_ERROR_NUMERIC, "step 4");
+        CHECK_CONTAINS(err.message, "\"x\" element 11, example 2 (id 4711)");
+        CHECK(loss == 0.0f);
+        CHECK_INT(mw_trainer_steps(trainer), 3);
+        CHECK_INT(mw_trainer_count(trainer).refused_steps, 1);
+        const snapshot after = take(trainer);
+        check_same(&before, &after);
+        err = (mw_error){0};
+        data.x[2 * SMALL_D + 1] = 0.5f;
+        CHECK_INT(mw_trainer_step(trainer, &batch.batch, &loss, &err), MW_OK); /* and training goes on */
+        CHECK_INT(mw_trainer_steps(trainer), 4);
+        mw_trainer_destroy(trainer);
+    }
+}
+
+static void test_what_overflows_fp16_is_refused(void)
+{
+    small_data data = small_make_data();
+    mw_error err = {0};
+    mw_trainer *trainer = create(MW_DEVICE_ANE, mw_sgd(0.1f), 0.0f, &err);
+    small_batch batch;
+    small_fill_batch(&batch, &data, 0);
+    data.x[0] = 1e6f;
+    CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_NUMERIC);
+    CHECK_ERROR(err, MW_ERROR_NUMERIC, "too large for fp16");
+    mw_trainer_destroy(trainer);
+}
+
+/* A learning rate that throws the weights away: the first step is finite, a later loss is not. */
+static void test_an_infinite_loss_is_refused(void)
+{
+    const small_data data = small_make_data();
+    const float rates[] = {1e38f, 60000.0f};
+    for (int k = 0; k < 2; k++) {
+        mw_error err = {0};
+        mw_trainer *trainer = create(devices[k], mw_sgd(rates[k]), 0.0f, &err);
+        CHECK_OK(err);
+        REQUIRE(trainer != NULL);
+        snapshot before = take(trainer);
+        int64_t good = 0;
+        while (good < 50) {
+            small_batch batch;
+            small_fill_batch(&batch, &data, (int)(good % 5) * SMALL_N);
+            before = take(trainer);
+            if (mw_trainer_step(trainer, &batch.batch, NULL, &err) != MW_OK)
+                break;
+            good++;
+        }
+        CHECK_ERROR(err, MW_ERROR_NUMERIC, "the loss is");
+        CHECK_INT(mw_trainer_steps(trainer), good);
+        const snapshot after = take(trainer);
+        check_same(&before, &after);
+        mw_trainer_destroy(trainer);
+    }
+}
+
+/* With a loss scale the gradients overflow although the loss is finite. */
+static void test_an_overflowing_gradient_is_refused(void)
+{
+    const small_data data = small_make_data();
+    mw_error err = {0};
+    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_adam(0.01f), 0x1p127f, &err);
+    CHECK_OK(err);
+    REQUIRE(trainer != NULL);
+    const float large[SMALL_C * SMALL_H] = {30.0f, -20.0f, 10.0f, -30.0f, 20.0f, -10.0f};
+    mw_trainer_write(trainer, "fc2.weight", large, SMALL_C * SMALL_H, &err);
+    const snapshot before = take(trainer);
+    small_batch batch;
+    small_fill_batch(&batch, &data, 0);
+    CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_NUMERIC);
+    CHECK_ERROR(err, MW_ERROR_NUMERIC, "a gradient is not finite");
+    const snapshot after = take(trainer);
+    check_same(&before, &after);
+    CHECK_INT(mw_trainer_steps(trainer), 0);
+    mw_trainer_destroy(trainer);
+}
+
+/* ---- feeds ---- */
+
+static void test_wrong_feeds_are_named(void)
+{
+    const small_data data = small_make_data();
+    mw_error err = {0};
+    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
+    const snapshot before = take(trainer);
+    small_batch batch;
+    small_fill_batch(&batch, &data, 0);
+    batch.feeds[1].name = "labels";
+    CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "no feed \"y\" (it has: x, labels)");
+    err = (mw_error){0};
+    batch.batch.feed_count = 1;
+    CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_ARGUMENT);
+    err = (mw_error){0};
+    small_fill_batch(&batch, &data, 0);
+    batch.feeds[0].count--;
+    CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_SHAPE);
+    CHECK_ERROR(err, MW_ERROR_SHAPE, "feed \"x\" has 39 elements, its port 40");
+    err = (mw_error){0};
+    small_fill_batch(&batch, &data, 0);
+    batch.feeds[0].dtype = MW_BF16;
+    CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_DTYPE);
+    CHECK_ERROR(err, MW_ERROR_DTYPE, "\"x\"");
+    err = (mw_error){0};
+    small_fill_batch(&batch, &data, 0);
+    batch.feeds[0].data = NULL;
+    CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_ARGUMENT); /* a set error stays */
+    CHECK_INT(mw_trainer_step(trainer, NULL, NULL, NULL), MW_ERROR_ARGUMENT);
+    const snapshot after = take(trainer);
+    check_same(&before, &after);
+    CHECK_INT(mw_trainer_steps(trainer), 0);
+    mw_trainer_destroy(trainer);
+}
+
+/* Feeds may come in another order than the last time, and with others between them. */
+static void test_feeds_are_matched_by_name(void)
+{
+    const small_data data = small_make_data();
+    mw_error err = {0};
+    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
+    const small_weights start = small_read(trainer, &err);
+    small_batch batch;
+    float loss = 0;
+    small_fill_batch(&batch, &data, 0);
+    mw_trainer_step(trainer, &batch.batch, &loss, &err);
+    CHECK_NEAR(loss, small_loss(&start, &data, 0, SMALL_N), 1e-5);
+    const small_weights second = small_read(trainer, &err);
+    const mw_feed swapped[3] = {{.name = "id"}, batch.feeds[1], batch.feeds[0]};
+    batch.batch.feeds = swapped;
+    batch.batch.feed_count = 3;
+    mw_trainer_step(trainer, &batch.batch, &loss, &err);
+    CHECK_OK(err);
+    CHECK_NEAR(loss, small_loss(&second, &data, 0, SMALL_N), 1e-5);
+    mw_trainer_destroy(trainer);
+}
+
+static void test_labels_out_of_range_are_refused(void)
+{
+    for (int k = 0; k < 2; k++) {
+        small_data data = small_make_data();
+        mw_error err = {0};
+        mw_trainer *trainer = create(devices[k], mw_sgd(0.1f), 0.0f, &err);
+        const snapshot before = take(trainer);
+        small_batch batch;
+        small_fill_batch(&batch, &data, 0);
+        data.y[5] = SMALL_C;
+        CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_ARGUMENT);
+        CHECK_ERROR(err, MW_ERROR_ARGUMENT, "is 3, not in 0 .. 2");
+        err = (mw_error){0};
+        data.y[5] = -1;
+        CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_ARGUMENT);
+        CHECK_ERROR(err, MW_ERROR_ARGUMENT, "element 5, example 5");
+        err = (mw_error){0};
+        const float labels[SMALL_N] = {0, 1, 2, 0, 1.5f, 0, 0, 0};
+        batch.feeds[1].dtype = MW_F32;
+        batch.feeds[1].data = labels;
+        CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_ARGUMENT);
+        CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"y\"");
+        const snapshot after = take(trainer);
+        check_same(&before, &after);
+        mw_trainer_destroy(trainer);
+    }
+}
+
+/* ---- numbers of the optimizer ---- */
+
+static void test_scalars_that_fp16_loses_are_refused(void)
+{
+    mw_error err = {0};
+    CHECK(create(MW_DEVICE_ANE, mw_sgd(1e-9f), 0.0f, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_NUMERIC, "learning_rate");
+    err = (mw_error){0};
+    mw_optimizer tiny = mw_adam(1e-3f);
+    tiny.epsilon = 1e-9f;
+    CHECK(create(MW_DEVICE_ANE, tiny, 0.0f, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_NUMERIC, "epsilon");
+    err = (mw_error){0};
+    mw_trainer *trainer = create(MW_DEVICE_ANE, mw_sgd(0.1f), 0.0f, &err);
+    CHECK_INT(mw_trainer_set_learning_rate(trainer, 1e-9f, &err), MW_ERROR_NUMERIC);
+    CHECK_ERROR(err, MW_ERROR_NUMERIC, "learning_rate");
+    CHECK(mw_trainer_learning_rate(trainer) == 0.1f);
+    err = (mw_error){0};
+    CHECK_INT(mw_trainer_set_learning_rate(trainer, NAN, &err), MW_ERROR_ARGUMENT);
+    err = (mw_error){0};
+    CHECK_INT(mw_trainer_set_learning_rate(trainer, 0.0f, &err), MW_OK);
+    mw_trainer_destroy(trainer);
+    trainer = create(MW_DEVICE_CPU, mw_sgd(1e-9f), 0.0f, &err); /* fp32 holds it */
+    CHECK_OK(err);
+    mw_trainer_destroy(trainer);
+}
+
+static void test_the_learning_rate_counts_from_the_next_step(void)
+{
+    const small_data data = small_make_data();
+    mw_error err = {0};
+    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_sgd(0.5f), 0.0f, &err);
+    const snapshot before = take(trainer);
+    small_batch batch;
+    small_fill_batch(&batch, &data, 0);
+    mw_trainer_set_learning_rate(trainer, 0.0f, &err);
+    mw_trainer_step(trainer, &batch.batch, NULL, &err);
+    CHECK_OK(err);
+    const snapshot after = take(trainer);
+    check_same(&before, &after);
+    mw_trainer_set_learning_rate(trainer, 0.5f, &err);
+    mw_trainer_step(trainer, &batch.batch, NULL, &err);
+    const snapshot moved = take(trainer);
+    CHECK(memcmp(before.bytes, moved.bytes, before.size) != 0);
+    mw_trainer_destroy(trainer);
+}
+
+/* ---- creating ---- */
+
+static void test_create_refuses_what_cannot_be_trained(void)
+{
+    mw_error err = {0};
+    small_net net = small_create(NULL), other = small_create(NULL);
+    mw_trainer_options options = {0};
+    CHECK(mw_trainer_create(&options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "mw_trainer_defaults");
+    err = (mw_error){0};
+    options = mw_trainer_defaults(NULL, mw_sgd(0.1f));
+    CHECK(mw_trainer_create(&options, &err) == NULL);
+    CHECK_INT(err.status, MW_ERROR_ARGUMENT);
+    err = (mw_error){0};
+    options = mw_trainer_defaults(net.logits, mw_sgd(0.1f));
+    CHECK(mw_trainer_create(&options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_SHAPE, "24 elements");
+    err = (mw_error){0};
+    options = mw_trainer_defaults(net.loss, mw_sgd(0.1f));
+    options.metric = other.accuracy;
+    CHECK(mw_trainer_create(&options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "metric");
+    err = (mw_error){0};
+    options = mw_trainer_defaults(mw_reduce_mean(net.x, MW_ALL_AXES, false), mw_sgd(0.1f));
+    CHECK(mw_trainer_create(&options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "no parameter");
+    err = (mw_error){0};
+    options = mw_trainer_defaults(net.loss, mw_sgd(0.1f));
+    options.loss_scale = 3.0f;
+    CHECK(mw_trainer_create(&options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "power of two");
+    err = (mw_error){0};
+    options = mw_trainer_defaults(net.loss, mw_sgd(-1.0f));
+    CHECK(mw_trainer_create(&options, &err) == NULL);
+    CHECK_INT(err.status, MW_ERROR_ARGUMENT);
+    mw_graph_destroy(other.graph);
+    mw_graph_destroy(net.graph);
+}
+
+static void test_the_program_aliases_every_state_tensor(void)
+{
+    mw_error err = {0};
+    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_adam(0.01f), 0.0f, &err);
+    CHECK_OK(err);
+    REQUIRE(trainer != NULL);
+    mw_program *program = (mw_program *)mw_trainer_program(trainer);
+    int outputs = 0, aliased = 0;
+    mw_port port;
+    for (size_t i = 0; mw_program_port(program, i, &port); i++) {
+        char next[96];
+        outputs += port.is_output;
+        if (port.is_output || (!port.is_parameter && strchr(port.name, '#') == NULL))
+            continue;
+        snprintf(next, sizeof next, "%s#next", port.name);
+        aliased += mw_program_view(program, port.name, &err) == mw_program_view(program, next, &err);
+    }
+    CHECK_OK(err);
+    CHECK_INT(aliased, 12); /* four parameters, m and v of each */
+    CHECK_INT(outputs, 14); /* and loss and ok */
+    mw_trainer_destroy(trainer);
+}
+
+/* ---- reading and writing ---- */
+
+static void test_parameters_are_read_and_written_by_name(void)
+{
+    for (int k = 0; k < 2; k++) {
+        mw_error err = {0};
+        mw_trainer *trainer = create(devices[k], mw_adam(0.01f), 0.0f, &err);
+        const float values[SMALL_C] = {0.5f, -1.25f, 3.0f};
+        float back[SMALL_C] = {0};
+        mw_trainer_write(trainer, "fc2.bias", values, SMALL_C, &err);
+        mw_trainer_read(trainer, "fc2.bias", back, SMALL_C, &err);
+        CHECK_OK(err);
+        CHECK(memcmp(values, back, sizeof back) == 0);
+        CHECK_INT(mw_trainer_read(trainer, "fc3.bias", back, SMALL_C, &err), MW_ERROR_ARGUMENT);
+        CHECK_ERROR(err, MW_ERROR_ARGUMENT, "fc3.bias");
+        err = (mw_error){0};
+        CHECK_INT(mw_trainer_write(trainer, "fc2.bias", values, SMALL_C - 1, &err), MW_ERROR_SHAPE);
+        err = (mw_error){0};
+        const float bad[SMALL_C] = {0.0f, NAN, k == 1 ? 1e6f : 0.0f};
+        CHECK_INT(mw_trainer_write(trainer, "fc2.bias", bad, SMALL_C, &err), MW_ERROR_NUMERIC);
+        CHECK_ERROR(err, MW_ERROR_NUMERIC, "element 1");
+        err = (mw_error){0};
+        mw_trainer_read(trainer, "fc2.bias", back, SMALL_C, &err);
+        CHECK(memcmp(values, back, sizeof back) == 0);
+        mw_trainer_destroy(trainer);
+    }
+}
+
+/* ---- evaluation and prediction ---- */
+
+static mw_dataset *open_data(const small_data *data, int64_t examples, mw_error *err)
+{
+    const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data->x},
+                                 {.name = "y", .dtype = MW_I32, .shape = {0}, .data = data->y}};
+    return mw_dataset_from_memory(columns, 2, examples, false, err);
+}
+
+static void test_evaluation_counts_every_example_once(void)
+{
+    const small_data data = small_make_data();
+    const int64_t sizes[] = {SMALL_EXAMPLES, 21, 3}; /* whole batches, a short last one, only a short one */
+    for (int k = 0; k < 6; k++) {
+        mw_error err = {0};
+        const int64_t examples = sizes[k / 2];
+        mw_trainer *trainer = create(devices[k % 2], mw_adam(0.02f), 0.0f, &err);
+        small_batch batch;
+        small_fill_batch(&batch, &data, 8);
+        for (int step = 0; step < 5; step++)
+            mw_trainer_step(trainer, &batch.batch, NULL, &err);
+        const small_weights weights = small_read(trainer, &err);
+        mw_dataset *dataset = open_data(&data, examples, &err);
+        double loss = 0, metric = 0;
+        mw_trainer_evaluate(trainer, dataset, &loss, &metric, &err);
+        CHECK_OK(err);
+        CHECK_NEAR(loss, small_loss(&weights, &data, 0, (int)examples), k % 2 == 0 ? 1e-6 : 2e-3);
+        CHECK_NEAR(metric, small_accuracy(&weights, &data, 0, (int)examples), 1e-9);
+        const snapshot before = take(trainer); /* evaluation changes nothing, and follows later steps */
+        mw_trainer_evaluate(trainer, dataset, NULL, NULL, &err);
+        const snapshot after = take(trainer);
+        check_same(&before, &after);
+        mw_trainer_step(trainer, &batch.batch, NULL, &err);
+        const small_weights moved = small_read(trainer, &err);
+        mw_trainer_evaluate(trainer, dataset, &loss, NULL, &err);
+        CHECK_OK(err);
+        CHECK_NEAR(loss, small_loss(&moved, &data, 0, (int)examples), k % 2 == 0 ? 1e-6 : 2e-3);
+        mw_dataset_destroy(dataset);
+        mw_trainer_destroy(trainer);
+    }
+}
+
+/* A plain mean over the batch, without a record of its examples, and the mean of squares over all axes. */
+static void test_a_mean_built_by_hand_is_evaluated_per_example(void)
+{
+    const small_data data = small_make_data();
+    mw_error err = {0};
+    small_net net = small_create(NULL);
+    mw_trainer_options options =
+        mw_trainer_defaults(mw_reduce_mean(mw_square(net.logits), MW_ALL_AXES, false), mw_sgd(0.1f));
+    options.compile.provider = MW_PROVIDER_ENGINE;
+    mw_trainer *trainer = mw_trainer_create(&options, &err);
+    mw_graph_destroy(net.graph);
+    mw_dataset *dataset = open_data(&data, 11, &err);
+    double loss = 0, expected = 0;
+    mw_trainer_evaluate(trainer, dataset, &loss, NULL, &err);
+    CHECK_OK(err);
+    REQUIRE(trainer != NULL);
+    const small_weights weights = small_read(trainer, &err);
+    for (int n = 0; n < 11; n++) {
+        double logits[SMALL_C];
+        small_logits(&weights, &data.x[n * SMALL_D], logits);
+        for (int c = 0; c < SMALL_C; c++)
+            expected += logits[c] * logits[c] / (11 * SMALL_C);
+    }
+    CHECK_NEAR(loss, expected, 1e-6);
+    mw_dataset_destroy(dataset);
+    mw_trainer_destroy(trainer);
+}
+
+static void test_a_sum_is_evaluated_over_whole_batches_only(void)
+{
+    const small_data data = small_make_data();
+    mw_error err = {0};
+    small_net net = small_create(NULL);
+    mw_trainer_options options = mw_trainer_defaults(mw_add_scalar(net.loss, 1.0), mw_sgd(0.1f));
+    options.compile.provider = MW_PROVIDER_ENGINE;
+    mw_trainer *trainer = mw_trainer_create(&options, &err);
+    mw_graph_destroy(net.graph);
+    mw_dataset *whole = open_data(&data, 16, &err), *broken = open_data(&data, 17, &err);
+    double loss = 0;
+    mw_trainer_evaluate(trainer, whole, &loss, NULL, &err);
+    const small_weights weights = small_read(trainer, &err);
+    CHECK_OK(err);
+    CHECK_NEAR(loss, 1.0 + small_loss(&weights, &data, 0, 16), 1e-6);
+    CHECK_INT(mw_trainer_evaluate(trainer, broken, &loss, NULL, &err), MW_ERROR_UNSUPPORTED);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "1 of 8 examples");
+    CHECK(loss == 0.0);
+    mw_dataset_destroy(broken);
+    mw_dataset_destroy(whole);
+    mw_trainer_destroy(trainer);
+}
+
+static void test_prediction_needs_only_its_own_feeds(void)
+{
+    const small_data data = small_make_data();
+    for (int k = 0; k < 2; k++) {
+        mw_error err = {0};
+        mw_trainer *trainer = create(devices[k], mw_adam(0.01f), 0.0f, &err);
+        const small_weights weights = small_read(trainer, &err);
+        small_batch batch;
+        float out[SMALL_N * SMALL_C];
+        small_fill_batch(&batch, &data, 16);
+        batch.batch.feed_count = 1; /* no labels */
+        mw_trainer_predict(trainer, &batch.batch, out, SMALL_N * SMALL_C, &err);
+        CHECK_OK(err);
+        double worst = 0;
+        for (int n = 0; n < SMALL_N; n++) {
+            double logits[SMALL_C];
+            small_logits(&weights, &data.x[(16 + n) * SMALL_D], logits);
+            for (int c = 0; c < SMALL_C; c++)
+                worst = fmax(worst, fabs(logits[c] - (double)out[n * SMALL_C + c]));
+        }
+        CHECK(worst < (k == 0 ? 1e-5 : 5e-3));
+        CHECK_INT(mw_trainer_predict(trainer, &batch.batch, out, SMALL_C, &err), MW_ERROR_SHAPE);
+        mw_trainer_destroy(trainer);
+    }
+}
+
+/* ---- the model as MIL ---- */
+
+static void test_the_written_model_predicts_the_same(void)
+{
+    const small_data data = small_make_data();
+    mw_error err = {0};
+    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_adam(0.02f), 0.0f, &err);
+    small_batch batch;
+    float expected[SMALL_N * SMALL_C], out[SMALL_N * SMALL_C] = {0};
+    small_fill_batch(&batch, &data, 0);
+    for (int step = 0; step < 5; step++)
+        mw_trainer_step(trainer, &batch.batch, NULL, &err);
+    mw_trainer_predict(trainer, &batch.batch, expected, SMALL_N * SMALL_C, &err);
+    mw_trainer_write_mil(trainer, scratch("baked"), &err);
+    mw_trainer_destroy(trainer);
+    mw_graph *graph = mw_graph_read_mil(scratch("baked/model.mil"), NULL, &err);
+    mw_compile_options options = mw_compile_defaults();
+    options.provider = MW_PROVIDER_ENGINE;
+    options.device = MW_DEVICE_CPU;
+    mw_program *program = mw_compile(graph, &options, &err);
+    CHECK_OK(err);
+    REQUIRE(program != NULL);
+    CHECK_INT(mw_program_port_count(program), 2); /* x and the prediction: no parameters, no labels */
+    mw_port port;
+    mw_program_port(program, 1, &port);
+    mw_program_write(program, "x", MW_F32, data.x, SMALL_N * SMALL_D, &err);
+    mw_run(program, &err);
+    mw_program_read(program, port.name, MW_F32, out, SMALL_N * SMALL_C, &err);
+    CHECK_OK(err);
+    CHECK(memcmp(expected, out, sizeof out) == 0);
+    mw_program_destroy(program);
+    mw_graph_destroy(graph);
+}
+
+int main(void)
+{
+    unsetenv("MW_E5RT_LIBRARY");
+    RUN(test_the_loss_falls);
+    RUN(test_a_step_follows_the_gradient);
+    RUN(test_a_loss_scale_changes_no_bit_in_fp32);
+    RUN(test_equal_seeds_give_equal_bits);
+    RUN(test_a_nan_in_the_batch_is_refused);
+    RUN(test_what_overflows_fp16_is_refused);
+    RUN(test_an_infinite_loss_is_refused);
+    RUN(test_an_overflowing_gradient_is_refused);
+    RUN(test_wrong_feeds_are_named);
+    RUN(test_feeds_are_matched_by_name);
+    RUN(test_labels_out_of_range_are_refused);
+    RUN(test_scalars_that_fp16_loses_are_refused);
+    RUN(test_the_learning_rate_counts_from_the_next_step);
+    RUN(test_create_refuses_what_cannot_be_trained);
+    RUN(test_the_program_aliases_every_state_tensor);
+    RUN(test_parameters_are_read_and_written_by_name);
+    RUN(test_evaluation_counts_every_example_once);
+    RUN(test_a_mean_built_by_hand_is_evaluated_per_example);
+    RUN(test_a_sum_is_evaluated_over_whole_batches_only);
+    RUN(test_prediction_needs_only_its_own_feeds);
+    RUN(test_the_written_model_predicts_the_same);
+    return check_finish();
+}
