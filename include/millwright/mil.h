@@ -4,7 +4,7 @@
  *     mw_graph_write_mil(graph, "copy", NULL, &err);          // copy/model.mil, copy/weights/weight.bin
  *
  * Any MIL program can be read and printed. An operation that the table does not know is kept as it stands and reported
- * by what needs its meaning (verify, compile, gradients). Files are untrusted: reading allocates at most 64 times the
+ * by what needs its meaning (verify, compile, gradients). Files are untrusted: reading allocates at most 128 times the
  * size of the text plus the size of the blobs it names, and never leaves the folder of the text. */
 #ifndef MILLWRIGHT_MIL_H
 #define MILLWRIGHT_MIL_H
@@ -29,7 +29,8 @@ MW_API mw_graph *mw_graph_parse_mil(const char *text, size_t size, const char *f
 /** Checks every operation against the table: arguments, types, shapes. Unknown operations are MW_ERROR_UNSUPPORTED. */
 MW_API mw_status mw_graph_verify(const mw_graph *graph, mw_error *err);
 
-/** Where the values of baked parameters come from: dense row-major data in the parameter's dtype, or NULL if unknown. */
+/** Where the values of baked parameters come from: dense row-major data in the parameter's dtype, or NULL if unknown.
+ */
 typedef const void *mw_parameter_source(void *user, const char *name);
 
 /** How to write. Fill with mw_mil_write_defaults. */
