@@ -1,0 +1,140 @@
+/* Matrix products against double sums: odd extents around the tile sizes, every transposition, wide leading extents. */
+#include "base/alloc.h"
+#include "engine/gemm.h"
+#include "support/check.h"
+
+#include <stdlib.h>
+
+typedef struct product {
+    float *a, *b, *c;
+    void *scratch;
+    mw__gemm_shape shape;
+} product;
+
+static float *filled(int64_t count, unsigned seed)
+{
+    float *data = mw__alloc(NULL, (size_t)count, sizeof *data, NULL);
+    unsigned state = seed;
+    for (int64_t i = 0; data != NULL && i < count; i++) {
+        state = state * 1664525u + 1013904223u;
+        data[i] = (float)(state >> 8) / 8388608.0f - 1.0f;
+    }
+    return data;
+}
+
+static product product_make(int64_t m, int64_t n, int64_t k, int transposes, int64_t slack)
+{
+    const bool ta = (transposes & 1) != 0, tb = (transposes & 2) != 0;
+    product p = {.shape = {.m = m,
+                           .n = n,
+                           .k = k,
+                           .lda = (ta ? m : k) + slack,
+                           .ldb = (tb ? k : n) + slack,
+                           .ldc = n + slack,
+                           .transpose_a = ta,
+                           .transpose_b = tb}};
+    p.a = filled((ta ? k : m) * p.shape.lda + 1, 1);
+    p.b = filled((tb ? n : k) * p.shape.ldb + 1, 2);
+    p.c = filled(m * p.shape.ldc, 3);
+    p.scratch = mw__alloc_aligned(NULL, mw__gemm_scratch(m, n, k), 64, NULL);
+    return p;
+}
+
+static void product_free(product *p)
+{
+    mw__free(NULL, p->a);
+    mw__free(NULL, p->b);
+    mw__free(NULL, p->c);
+    mw__free_aligned(NULL, p->scratch);
+}
+
+static double exact(const product *p, int64_t i, int64_t j)
+{
+    const mw__gemm_shape *s = &p->shape;
+    double sum = 0.0;
+    for (int64_t q = 0; q < s->k; q++)
+        sum += (double)(s->transpose_a ? p->a[q * s->lda + i] : p->a[i * s->lda + q]) *
+               (double)(s->transpose_b ? p->b[j * s->ldb + q] : p->b[q * s->ldb + j]);
+    return sum;
+}
+
+static void check_product(const mw__gemm_code *code, int64_t m, int64_t n, int64_t k, int transposes, int64_t slack,
+                          const char *what)
+{
+    product p = product_make(m, n, k, transposes, slack);
+    const float guard = slack > 0 ? p.c[n] : 0.0f;
+    mw__gemm(code, &p.shape, p.a, p.b, p.c, p.scratch);
+    const double allowed = 1e-6 * sqrt((double)k + 1.0) * 2.0;
+    bool good = slack == 0 || p.c[n] == guard;
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++)
+            good = good && fabs((double)p.c[i * p.shape.ldc + j] - exact(&p, i, j)) <= allowed;
+    check_note(good, __FILE__, __LINE__, "%s: %lld x %lld x %lld, transposes %d, slack %lld is wrong", what,
+               (long long)m, (long long)n, (long long)k, transposes, (long long)slack);
+    product_free(&p);
+}
+
+static const int64_t extents[][3] = {{1, 1, 1},    {1, 33, 70}, {70, 1, 33},   {5, 15, 3},     {6, 16, 256},
+                                     {7, 17, 257}, {13, 47, 1}, {97, 31, 300}, {100, 530, 20}, {3, 513, 513}};
+
+static void check_code(const mw__gemm_code *code, const char *what)
+{
+    for (size_t i = 0; i < sizeof extents / sizeof *extents; i++)
+        for (int transposes = 0; transposes < 4; transposes++)
+            for (int64_t slack = 0; slack < 6; slack += 5)
+                check_product(code, extents[i][0], extents[i][1], extents[i][2], transposes, slack, what);
+}
+
+static void test_reference_products(void) { check_code(&(mw__gemm_code){.level = MW__LEVEL_REF}, "ref"); }
+
+static void test_baseline_products(void) { check_code(&(mw__gemm_code){.level = MW__LEVEL_BASE}, "baseline"); }
+
+static void test_wide_products(void)
+{
+    if (mw__kernel_level() != MW__LEVEL_WIDE)
+        SKIP("this processor has no wide code");
+    check_code(&(mw__gemm_code){.level = MW__LEVEL_WIDE}, "wide");
+}
+
+static void test_blas_products(void)
+{
+    if (mw__blas_find() == NULL)
+        SKIP("no BLAS is installed");
+    check_code(&(mw__gemm_code){.sgemm = mw__blas_find(), .level = MW__LEVEL_BASE}, mw__blas_name());
+}
+
+static void test_no_depth_gives_zeros(void)
+{
+    const mw__gemm_code code = mw__gemm_choose(3, 4, 0);
+    product p = product_make(3, 4, 0, 0, 0);
+    p.shape.lda = 1;
+    mw__gemm(&code, &p.shape, p.a, p.b, p.c, p.scratch);
+    for (int i = 0; i < 12; i++)
+        CHECK(p.c[i] == 0.0f);
+    product_free(&p);
+}
+
+static void test_vectors_and_tiny_products_stay_built_in(void)
+{
+    CHECK(mw__gemm_choose(1, 512, 512).sgemm == NULL);
+    CHECK(mw__gemm_choose(512, 1, 512).sgemm == NULL);
+    CHECK(mw__gemm_choose(2, 8, 2).sgemm == NULL);
+    CHECK((mw__gemm_choose(128, 128, 128).sgemm != NULL) == (mw__blas_find() != NULL));
+}
+
+static void test_huge_extents_do_not_reach_the_blas(void)
+{
+    CHECK(mw__gemm_choose((int64_t)1 << 31, 64, 64).sgemm == NULL);
+}
+
+int main(void)
+{
+    RUN(test_reference_products);
+    RUN(test_baseline_products);
+    RUN(test_wide_products);
+    RUN(test_blas_products);
+    RUN(test_no_depth_gives_zeros);
+    RUN(test_vectors_and_tiny_products_stay_built_in);
+    RUN(test_huge_extents_do_not_reach_the_blas);
+    return check_finish();
+}

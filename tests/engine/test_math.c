@@ -1,0 +1,171 @@
+/* Elementary functions against double libm over dense sweeps, special values, and equal bits at both widths. */
+#include "engine/math.h"
+#include "support/check.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+#define POINTS 400000
+
+static double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
+static double silu(double x) { return x * sigmoid(x); }
+static double gelu_exact(double x) { return 0.5 * x * erfc(-x * 0.70710678118654752440); }
+static double gelu_tanh(double x) { return x * sigmoid(1.59576912160573071176 * (x + 0.044715 * x * x * x)); }
+static double gelu_sigmoid(double x) { return x * sigmoid(1.702 * x); }
+
+typedef struct sweep {
+    const char *name;
+    mw__function1 function;
+    double (*exact)(double);
+    double low, high;
+    double ulps;   /* of the result */
+    double beside; /* absolute, per unit of |x|: what cancellation leaves of gelu's negative tail */
+} sweep;
+
+static const sweep sweeps[] = {
+    {"exp", MW__F1_EXP, exp, -103.0, 88.7, 1.0, 0.0},
+    {"log", MW__F1_LOG, log, 1e-44, 3e38, 1.0, 0.0},
+    {"erf", MW__F1_ERF, erf, -5.0, 5.0, 1.5, 0.0},
+    {"tanh", MW__F1_TANH, tanh, -12.0, 12.0, 2.5, 0.0}, /* glibc's own is at 2.1 */
+    {"sigmoid", MW__F1_SIGMOID, sigmoid, -87.0, 87.0, 2.5, 0.0},
+    {"silu", MW__F1_SILU, silu, -80.0, 80.0, 3.0, 0.0},
+    {"gelu exact", MW__F1_GELU_EXACT, gelu_exact, -9.0, 9.0, 3.0, 6e-8},
+    {"gelu tanh", MW__F1_GELU_TANH, gelu_tanh, -9.0, 9.0, 3.0, 1e-7},
+    {"gelu sigmoid", MW__F1_GELU_SIGMOID, gelu_sigmoid, -40.0, 40.0, 3.0, 1e-7},
+};
+
+static double ulp(double value)
+{
+    const float size = fabsf((float)value);
+    return size >= FLT_MAX ? 0x1p104 : (double)nextafterf(size, INFINITY) - (double)size;
+}
+
+/* Half of the points evenly, half by magnitude down to 1e-13. */
+static float point(const sweep *s, int i)
+{
+    const double u = (double)(i / 2) / (POINTS / 2);
+    if (s->function == MW__F1_LOG)
+        return (float)exp(log(s->low) + u * (log(s->high) - log(s->low)));
+    if (i % 2 == 0)
+        return (float)(s->low + u * (s->high - s->low));
+    const double size = exp(-30.0 + u * (log(s->high) + 30.0));
+    return (float)(i % 4 == 1 ? size : -size);
+}
+
+static void check_sweep(const sweep *s, mw__level level)
+{
+    mw__loop1 *loop = mw__loop1_find(s->function, level);
+    double worst = 0.0;
+    float where = 0.0f;
+    for (int i = 0; i < POINTS; i++) {
+        const float x = point(s, i);
+        float y = 0.0f;
+        loop(&y, &x, 1, 0.0f, 0.0f);
+        const double exact = s->exact((double)x), allowed = s->ulps * ulp(exact) + s->beside * fabs((double)x);
+        if (fabs((double)y - exact) / allowed > worst)
+            worst = fabs((double)y - exact) / allowed, where = x;
+    }
+    check_note(worst <= 1.0, __FILE__, __LINE__, "%s at level %d is %.3g times its tolerance from exact at %.9g",
+               s->name, (int)level, worst, (double)where);
+}
+
+static mw__level best_level(void) { return mw__kernel_level(); }
+
+static void test_reference_functions(void)
+{
+    for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps; i++)
+        check_sweep(&sweeps[i], MW__LEVEL_REF);
+}
+
+static void test_polynomials(void)
+{
+    for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps; i++)
+        check_sweep(&sweeps[i], MW__LEVEL_BASE);
+}
+
+/* Every function, whole arrays with a ragged end: vector bodies and remainders agree too. */
+static void test_both_widths_give_the_same_bits(void)
+{
+    static float x[1003], base[1003], wide[1003];
+    if (best_level() != MW__LEVEL_WIDE)
+        SKIP("this processor has no wide code");
+    for (int f = MW__F1_NONE + 1; f < MW__F1_COUNT; f++) {
+        for (int i = 0; i < 1003; i++)
+            x[i] = (float)(i - 500) * 0.173f;
+        x[0] = NAN, x[1] = INFINITY, x[2] = -INFINITY, x[3] = -0.0f, x[4] = 1e-42f;
+        mw__loop1_find((mw__function1)f, MW__LEVEL_BASE)(base, x, 1003, 1e-5f, 2.0f);
+        mw__loop1_find((mw__function1)f, MW__LEVEL_WIDE)(wide, x, 1003, 1e-5f, 2.0f);
+        for (int i = 0; i < 1003; i++)
+            if (!check_note(memcmp(&base[i], &wide[i], sizeof *base) == 0 || (base[i] != base[i] && wide[i] != wide[i]),
+                            __FILE__, __LINE__, "function %d of %.9g: %a and %a", f, (double)x[i], (double)base[i],
+                            (double)wide[i]))
+                break;
+    }
+}
+
+typedef struct special {
+    mw__function1 function;
+    float x, p, q, result;
+} special;
+
+static const special specials[] = {
+    {MW__F1_EXP, INFINITY, 0, 0, INFINITY},
+    {MW__F1_EXP, -INFINITY, 0, 0, 0.0f},
+    {MW__F1_EXP, 89.0f, 0, 0, INFINITY},
+    {MW__F1_EXP, 0.0f, 0, 0, 1.0f},
+    {MW__F1_LOG, 0.0f, 0, 0, -INFINITY},
+    {MW__F1_LOG, -1.0f, 0, 0, NAN},
+    {MW__F1_LOG, INFINITY, 0, 0, INFINITY},
+    {MW__F1_LOG, 1.0f, 0, 0, 0.0f},
+    {MW__F1_LOG, 0.0f, 1e-45f, 0, -103.278931f}, /* MIL's default epsilon is the smallest subnormal */
+    {MW__F1_ERF, INFINITY, 0, 0, 1.0f},
+    {MW__F1_ERF, -INFINITY, 0, 0, -1.0f},
+    {MW__F1_TANH, INFINITY, 0, 0, 1.0f},
+    {MW__F1_TANH, -INFINITY, 0, 0, -1.0f},
+    {MW__F1_SIGMOID, INFINITY, 0, 0, 1.0f},
+    {MW__F1_SIGMOID, -INFINITY, 0, 0, 0.0f},
+    {MW__F1_SIGN, 0.0f, 0, 0, 0.0f},
+    {MW__F1_SIGN, -3.0f, 0, 0, -1.0f},
+    {MW__F1_RELU, -2.0f, 0, 0, 0.0f},
+    {MW__F1_CLIP, 3.0f, -1.0f, 2.0f, 2.0f},
+    {MW__F1_CLIP, -3.0f, -1.0f, 2.0f, -1.0f},
+    {MW__F1_CLIP, 3.0f, -1.0f, INFINITY, 3.0f},
+    {MW__F1_INVERSE, 0.0f, 0.5f, 0, 2.0f},
+    {MW__F1_RSQRT, 3.0f, 1.0f, 0, 0.5f},
+    {MW__F1_SQRT, -1.0f, 0, 0, NAN},
+};
+
+static bool same(float a, float b) { return a == b || (a != a && b != b); }
+
+static void test_special_values(void)
+{
+    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
+        for (int level = MW__LEVEL_REF; level <= (int)best_level(); level++) {
+            const special *s = &specials[i];
+            float y = 0.0f;
+            mw__loop1_find(s->function, (mw__level)level)(&y, &s->x, 1, s->p, s->q);
+            check_note(same(y, s->result), __FILE__, __LINE__, "function %d of %g at level %d is %.9g, not %.9g",
+                       (int)s->function, (double)s->x, level, (double)y, (double)s->result);
+        }
+}
+
+static void test_nan_goes_through_every_function(void)
+{
+    for (int f = MW__F1_NONE + 1; f < MW__F1_COUNT; f++)
+        for (int level = MW__LEVEL_REF; level <= (int)best_level(); level++) {
+            const float x = NAN;
+            float y = 0.0f;
+            mw__loop1_find((mw__function1)f, (mw__level)level)(&y, &x, 1, -1.0f, 1.0f);
+            check_note(y != y, __FILE__, __LINE__, "function %d at level %d makes %g of NaN", f, level, (double)y);
+        }
+}
+
+int main(void)
+{
+    RUN(test_reference_functions);
+    RUN(test_polynomials);
+    RUN(test_both_widths_give_the_same_bits);
+    RUN(test_special_values);
+    RUN(test_nan_goes_through_every_function);
+    return check_finish();
+}
