@@ -14,11 +14,11 @@
 typedef struct compilation {
     const mw__program_request *request;
     mw_program *program;
-    mw_graph *legal;      /* the graph as the device accepts it */
-    mw__names names;      /* of its values */
-    const char *folder;   /* where text and weights are */
-    char *private_folder; /* the same, if it is ours to remove */
-    char *path;           /* folder/model.mil */
+    mw_graph *legal;                   /* the graph as the device accepts it */
+    mw__names names;                   /* of its values */
+    const char *folder;                /* where text and weights are */
+    mw__program_folder private_folder; /* the same, if it is ours to remove */
+    char *path;                        /* folder/model.mil */
 } compilation;
 
 /* ---- folder ---- */
@@ -35,17 +35,16 @@ static char *join(const mw_allocator *allocator, const char *folder, const char 
     return path;
 }
 
-/* The weights are one level down. If memory for the path is gone, an empty shell of a folder may stay. */
-static void remove_folder(const mw_allocator *allocator, char *folder)
+/* The weights are one level down. */
+static void remove_folder(const mw_allocator *allocator, mw__program_folder *folder)
 {
-    if (folder == NULL)
-        return;
-    char *weights = join(allocator, folder, "weights", NULL);
-    if (weights != NULL)
-        mw__file_remove_folder(weights);
-    mw__free(allocator, weights);
-    mw__file_remove_folder(folder);
-    mw__free(allocator, folder);
+    if (folder->weights != NULL)
+        mw__file_remove_folder(folder->weights);
+    if (folder->path != NULL)
+        mw__file_remove_folder(folder->path);
+    mw__free(allocator, folder->weights);
+    mw__free(allocator, folder->path);
+    *folder = (mw__program_folder){0};
 }
 
 static mw_status prepare_folder(compilation *c, mw_error *err)
@@ -55,8 +54,11 @@ static mw_status prepare_folder(compilation *c, mw_error *err)
     if (c->folder != NULL) {
         MW_TRY(mw__file_make_folders(c->folder, err));
     } else {
-        MW_TRY(mw__file_make_private_folder(allocator, &c->private_folder, err));
-        c->folder = c->private_folder;
+        MW_TRY(mw__file_make_private_folder(allocator, &c->private_folder.path, err));
+        c->folder = c->private_folder.path;
+        c->private_folder.weights = join(allocator, c->folder, "weights", err);
+        if (c->private_folder.weights == NULL)
+            return MW_ERROR_MEMORY;
     }
     c->path = join(allocator, c->folder, "model.mil", err);
     return c->path != NULL ? MW_OK : MW_ERROR_MEMORY;
@@ -184,7 +186,7 @@ static void compilation_deinit(compilation *c, bool good)
     if (good && c->request->target->symbols.provider == MW_PROVIDER_ESPRESSO)
         c->program->folder = c->private_folder;
     else
-        remove_folder(allocator, c->private_folder);
+        remove_folder(allocator, &c->private_folder);
     mw__free(allocator, c->path);
     mw__names_deinit(&c->names);
     mw_graph_destroy(c->legal);
@@ -214,7 +216,7 @@ void mw_program_destroy(mw_program *program)
         return;
     const mw_allocator *allocator = program->allocator;
     mw__dispatch_destroy(program->dispatch);
-    remove_folder(allocator, program->folder);
+    remove_folder(allocator, &program->folder);
     mw__free(allocator, program->mil);
     mw__arena_deinit(&program->arena);
     mw__free(allocator, program);

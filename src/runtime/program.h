@@ -41,6 +41,11 @@ typedef struct mw__program_request {
 /* Legalises, writes, compiles and binds. Parameters without a binding are not filled. */
 mw_program *mw__program_create(const mw__program_request *request, mw_error *err);
 
+/* A private folder, with the path of the folder in it: removing must not need memory. */
+typedef struct mw__program_folder {
+    char *path, *weights;
+} mw__program_folder;
+
 struct mw_program {
     const mw_allocator *allocator;
     mw__arena arena; /* names, text of where */
@@ -49,7 +54,7 @@ struct mw_program {
     size_t port_count, input_count;
     char *mil;
     const char *where;
-    char *folder; /* private, to be removed at destroy; NULL = none left */
+    mw__program_folder folder; /* to be removed at destroy, if not empty */
 };
 
 /* Index of a port by the user's name, port_count if there is none. */
