@@ -14,7 +14,10 @@
     } while (0)
 
 /* Raises: fills *err (if there is one and it is empty) and returns the status. */
-#define mw__fail(err, status, ...) mw__fail_at((err), (status), __FILE__, __LINE__, __VA_ARGS__)
+#define mw__fail(err, status, ...) mw__not_ok(mw__fail_at((err), (status), __FILE__, __LINE__, __VA_ARGS__))
+
+/* A failure is never MW_OK; written so that the compiler sees it too, and that results are set where MW_TRY passes. */
+static inline mw_status mw__not_ok(mw_status status) { return status != MW_OK ? status : MW_ERROR_STATE; }
 
 mw_status mw__fail_at(mw_error *err, mw_status status, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
