@@ -294,6 +294,15 @@ static bool agrees(const program *p, uint64_t lanes, uint64_t seed)
 
 /* ---- shrinking: fewer states, outputs and operations, as long as it fails ---- */
 
+static bool is_used(const program *p, int v)
+{
+    bool used = p->output[v];
+    for (int i = 0; i < p->op_count; i++)
+        used = used || p->ops[i].a == v || (p->ops[i].b == v && !is_unary(p->ops[i].kind) && p->ops[i].kind != SLICE);
+    return used;
+}
+
+/* Uses of the dropped value go to an earlier one of its shape. */
 static bool drop_op(program *p, int index)
 {
     const int dropped = p->input_count + index;
@@ -301,8 +310,9 @@ static bool drop_op(program *p, int index)
     while (other < dropped &&
            (p->values[other].rows != p->values[dropped].rows || p->values[other].columns != p->values[dropped].columns))
         other++;
-    if (other == dropped)
+    if (other == dropped && is_used(p, dropped))
         return false;
+    other = other == dropped ? 0 : other;
     for (int i = index; i + 1 < p->op_count; i++) {
         p->ops[i] = p->ops[i + 1];
         int *operands[] = {&p->ops[i].a, &p->ops[i].b};
