@@ -175,7 +175,7 @@ static mw_tensor *make_default(const mw__build *build, const mw__arg_row *arg)
     if (mw__arg_int(build->op, arg->name, &whole))
         value = (double)whole;
     else if (!mw__arg_float(build->op, arg->name, &value))
-        assert(!"a default of the table is not a number");
+        assert(false && "a default of the table is a number");
     return mw__scalar(build->graph, dtype, value, arg->name);
 }
 

@@ -56,7 +56,7 @@ static mw_status fail_pair(const mw__infer *infer, const char *what)
 
 mw_status mw__shape_matmul(mw__infer *infer)
 {
-    matrix x, y;
+    matrix x = {0}, y = {0};
     mw_shape shape;
     MW_TRY(read_matrix(infer, "x", "transpose_x", true, &x));
     MW_TRY(read_matrix(infer, "y", "transpose_y", false, &y));

@@ -125,7 +125,7 @@ mw_status mw__rule_axes(const mw__infer *infer, const char *arg, int rank, bool 
     MW_TRY(mw__rule_ints(infer, arg, axes, MW_RANK_MAX, out_count, &known));
     memset(out_marks, 0, MW_RANK_MAX * sizeof out_marks[0]);
     for (size_t i = 0; i < *out_count; i++) {
-        int axis;
+        int axis = 0;
         MW_TRY(mw__rule_axis(infer, arg, axes[i], rank, &axis));
         if (out_marks[axis])
             return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s names axis %d twice", arg, axis);

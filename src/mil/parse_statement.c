@@ -48,7 +48,7 @@ mw_status mw__parse_attributes(mw__parser *parser, mw__attribute **out, size_t *
 
 static mw_status parse_literal_operand(mw__parser *parser, mw__operand *out)
 {
-    const mw__payload *payload;
+    const mw__payload *payload = NULL;
     MW_TRY(mw__parse_typed_value(parser, &payload));
     out->value = mw__value_create(parser->graph, payload->type, "value", parser->err);
     if (out->value == NULL)
@@ -68,7 +68,7 @@ static mw_status parse_operand(mw__parser *parser, mw__operand *out)
         return parse_literal_operand(parser, out);
     if (parser->token.kind != '(')
         return mw__parse_reference(parser, &out->value);
-    mw__operand *members;
+    mw__operand *members = NULL;
     MW_TRY(parse_operands(parser, &members, &out->member_count));
     out->members = members;
     return MW_OK;
@@ -175,7 +175,7 @@ static mw_status parse_arguments(mw__parser *parser, mw__op *op, const mw__token
         MW_TRY(make_row_slots(parser, op));
     MW_TRY(mw__parser_expect(parser, '(', "\"(\""));
     for (; parser->token.kind != ')'; first = false) {
-        mw__slot *slot;
+        mw__slot *slot = NULL;
         if (!first)
             MW_TRY(mw__parser_expect(parser, ',', "\",\" or \")\""));
         if (parser->token.kind != MW__TOKEN_WORD)
