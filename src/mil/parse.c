@@ -115,10 +115,10 @@ mw_status mw__parse_reference(mw__parser *parser, mw_tensor **out)
 /* type ident; the value is not yet visible */
 mw_status mw__parse_value_declaration(mw__parser *parser, mw__token *out_name, mw_tensor **out)
 {
-    const mw__type *type;
+    const mw__type *type = NULL;
     MW_TRY(mw__parse_type(parser, &type));
     *out_name = parser->token;
-    const char *name;
+    const char *name = NULL;
     MW_TRY(mw__parse_word(parser, "the name of a value", &name));
     *out = mw__value_create(parser->graph, type, name, parser->err);
     if (*out == NULL)
@@ -202,7 +202,7 @@ static mw_status parse_opset(mw__parser *parser, mw_opset *out)
 static mw_status parse_function_body(mw__parser *parser)
 {
     mw__function *function = parser->function;
-    bool ended;
+    bool ended = false;
     MW_TRY(parse_parameters(parser, function->body, MW__INPUT));
     if (parser->token.kind == '[')
         MW_TRY(mw__parse_attributes(parser, &function->attributes, &function->attribute_count));
@@ -213,8 +213,8 @@ static mw_status parse_function_body(mw__parser *parser)
 /* function = "func" ident "<" opset ">" "(" [ param { "," param } ] ")" [ attr-list ] block-body */
 static mw_status parse_function(mw__parser *parser)
 {
-    const char *name;
-    mw_opset opset;
+    const char *name = NULL;
+    mw_opset opset = MW_IOS18;
     MW_TRY(mw__parser_advance(parser));
     const mw__token at = parser->token;
     MW_TRY(mw__parse_word(parser, "the name of a function", &name));

@@ -263,7 +263,7 @@ static mw_status parse_payload(mw__parser *parser, const mw__type *type, const m
 
 static mw_status parse_member(mw__parser *parser, const mw__type *type)
 {
-    const mw__payload *member;
+    const mw__payload *member = NULL;
     MW_TRY(parse_payload(parser, type, &member));
     return mw__parser_push(parser, &member, sizeof member);
 }
@@ -367,7 +367,7 @@ static mw_status parse_payload(mw__parser *parser, const mw__type *type, const m
 
 mw_status mw__parse_typed_value(mw__parser *parser, const mw__payload **out)
 {
-    const mw__type *type;
+    const mw__type *type = NULL;
     if (!mw__parser_at_literal(parser))
         return mw__parser_expected(parser, "a typed literal");
     MW_TRY(mw__parse_type(parser, &type));
@@ -379,7 +379,7 @@ mw_status mw__parse_typed_value(mw__parser *parser, const mw__payload **out)
 mw_status mw__parse_string_value(mw__parser *parser, const char **out)
 {
     const mw__token at = parser->token;
-    const mw__payload *value;
+    const mw__payload *value = NULL;
     MW_TRY(mw__parse_typed_value(parser, &value));
     const mw__type *type = value->type;
     if (type->kind != MW__TENSOR || type->dtype != MW_STRING || type->shape.rank != 0)

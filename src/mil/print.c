@@ -113,7 +113,7 @@ static mw_status find_row(const mw__printer *printer, const mw__op *op, const mw
 /* kind(a = x, b = y) in table order, which is byte order */
 static mw_status print_call(mw__printer *printer, const mw__op *op)
 {
-    const mw__row *row;
+    const mw__row *row = NULL;
     const char *before = "";
     MW_TRY(find_row(printer, op, &row));
     mw__text_printf(printer->out, "%s(", op->kind);
