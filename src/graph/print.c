@@ -97,18 +97,6 @@ static const char *shown_name(const printing *p, const mw_tensor *value)
     return name != NULL ? name : "?";
 }
 
-/* "  name  fp32 [128, 10]  " with both columns aligned. */
-static void print_value(const printing *p, const mw_tensor *value, size_t name_width, size_t type_width, int indent)
-{
-    mw__text_printf(p->out, "%*s", indent, "");
-    size_t start = p->out->size;
-    mw__text_puts(p->out, shown_name(p, value));
-    pad_to(p->out, start, name_width + 2);
-    start = p->out->size;
-    print_type(p->out, value);
-    pad_to(p->out, start, type_width + 2);
-}
-
 static void print_arguments(const printing *p, const mw__op *op)
 {
     const char *comma = "";
@@ -129,6 +117,21 @@ static void print_arguments(const printing *p, const mw__op *op)
 typedef struct widths {
     size_t name, type;
 } widths;
+
+/* "  name  fp32 [128, 10]" with both columns aligned. */
+static void print_value(const printing *p, const mw_tensor *value, widths w, int indent, const char *end)
+{
+    mw__text_printf(p->out, "%*s", indent, "");
+    size_t start = p->out->size;
+    mw__text_puts(p->out, shown_name(p, value));
+    pad_to(p->out, start, w.name + 2);
+    start = p->out->size;
+    print_type(p->out, value);
+    if (end == NULL)
+        pad_to(p->out, start, w.type + 2);
+    else
+        mw__text_puts(p->out, end);
+}
 
 static void measure_value(const printing *p, const mw_tensor *value, widths *w)
 {
@@ -157,11 +160,8 @@ static void print_block(const printing *p, const mw__block *block, int indent);
 
 static void print_op(const printing *p, const mw__op *op, widths w, int indent)
 {
-    for (size_t k = 0; k < op->result_count; k++) {
-        print_value(p, op->results[k], w.name, w.type, indent);
-        if (k + 1 < op->result_count)
-            mw__text_puts(p->out, "\n");
-    }
+    for (size_t k = 0; k < op->result_count; k++)
+        print_value(p, op->results[k], w, indent, k + 1 < op->result_count ? "\n" : NULL);
     if (op->result_count == 0)
         mw__text_printf(p->out, "%*s", indent, "");
     mw__text_printf(p->out, "%s(", op->kind);
@@ -173,7 +173,7 @@ static void print_op(const printing *p, const mw__op *op, widths w, int indent)
 
 static void print_input(const printing *p, const mw_tensor *value, widths w, int indent)
 {
-    print_value(p, value, w.name, w.type, indent);
+    print_value(p, value, w, indent, NULL);
     if (value->role == MW__PARAMETER)
         mw__text_printf(p->out, "parameter, %" PRId64 "\n", mw_shape_count(value->type->shape));
     else
