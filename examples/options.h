@@ -81,18 +81,18 @@ static inline void options_parse(example_options *out, int argc, char **argv)
 {
     const example_options defaults = *out;
     for (int i = 1; i < argc; i++) {
-        const bool help = strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
-        const bool named = !help && strncmp(argv[i], "--", 2) == 0;
-        const char *name = named ? argv[i] + 2 : "";
-        const size_t length = strcspn(name, "=");
-        const char *value = name[length] == '=' ? name + length + 1 : named && i + 1 < argc ? argv[++i] : NULL;
-        if (value != NULL && options_set(out, name, length, value))
+        const char *option = argv[i];
+        const bool help = strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0;
+        const bool named = !help && strncmp(option, "--", 2) == 0;
+        const size_t length = named ? strcspn(option + 2, "=") : 0;
+        const bool joined = named && option[2 + length] == '=';
+        const char *value = joined ? option + 2 + length + 1 : named && i + 1 < argc ? argv[++i] : NULL;
+        if (value != NULL && options_set(out, option + 2, length, value))
             continue;
         FILE *to = help ? stdout : stderr;
         if (!help)
-            fprintf(to, "cannot use the option \"%s\"%s%s\n",
-                    named ? argv[i - (name[length] != '=' && value != NULL)] : argv[i], value != NULL ? " with " : "",
-                    value != NULL ? value : "");
+            fprintf(to, "cannot use %s%s%s\n", option, value != NULL && !joined ? " " : "",
+                    value != NULL && !joined ? value : "");
         fprintf(to, options_usage, argv[0], defaults.data, (long long)defaults.epochs,
                 (unsigned long long)defaults.seed, (double)defaults.learning_rate);
         exit(help ? 0 : 2);

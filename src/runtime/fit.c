@@ -134,9 +134,9 @@ static mw_status resume(fitting *fit, mw_error *err)
     MW_TRY(mw_loader_seek(fit->loader, position, err));
     fit->loss_sum = record.loss_sum;
     fit->base_rate = mw_trainer_learning_rate(fit->trainer);
-    if (!fit->options->quiet)
-        fprintf(stderr, "resuming from %s: epoch %" PRId64 ", batch %" PRId64 "\n", path, position.epoch + 1,
-                position.batch);
+    if (!fit->options->quiet && position.epoch < fit->options->epochs)
+        fprintf(stderr, "going on from %s in epoch %" PRId64 ", after step %" PRId64 "\n", path, position.epoch + 1,
+                mw_trainer_steps(fit->trainer));
     return MW_OK;
 }
 

@@ -47,18 +47,30 @@ static void put_integer(line *out, int64_t value)
     put(out, text);
 }
 
-/* `digits` behind the point; numbers that are no good for that in their shortest form. */
+/* `digits` behind the point; numbers that do not fit in their shortest form. */
 static void put_fixed(line *out, double value, int digits)
 {
     char text[64];
     const double scale = pow(10.0, digits);
-    if (!(fabs(value) < 1e9) || (value != 0.0 && fabs(value) * scale < 1.0)) {
+    if (!(fabs(value) < 1e9)) {
         mw__number_print_float(text, (float)value);
     } else {
         const long long units = llround(fabs(value) * scale);
         snprintf(text, sizeof text, "%s%lld.%0*lld", value < 0 ? "-" : "", units / (long long)scale, digits,
                  units % (long long)scale);
     }
+    put(out, text);
+}
+
+/* A loss or metric: small ones keep their digits. */
+static void put_measure(line *out, double value)
+{
+    char text[MW__NUMBER_MAX];
+    if (value == 0.0 || !(fabs(value) < 1e-4)) {
+        put_fixed(out, value, 4);
+        return;
+    }
+    mw__number_print_float(text, (float)value);
     put(out, text);
 }
 
@@ -84,7 +96,7 @@ static void put_epoch(line *out, const mw_progress *progress)
     put(out, "/");
     put_integer(out, progress->epochs);
     put(out, "  loss ");
-    put_fixed(out, progress->loss, 4);
+    put_measure(out, progress->loss);
 }
 
 void mw__progress_line(char *out, size_t size, const mw_progress *progress, double steps_per_second, int width)
@@ -114,10 +126,10 @@ void mw__epoch_line(char *out, size_t size, const mw_progress *progress, bool ha
     put_epoch(&text, progress);
     if (has_validation) {
         put(&text, "  validation loss ");
-        put_fixed(&text, progress->validation_loss, 4);
+        put_measure(&text, progress->validation_loss);
         if (has_metric) {
             put(&text, "  metric ");
-            put_fixed(&text, progress->validation_metric, 4);
+            put_measure(&text, progress->validation_metric);
         }
     }
     put(&text, "  ");
