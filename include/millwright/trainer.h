@@ -27,7 +27,8 @@ typedef struct mw_trainer_options {
     mw_optimizer optimizer;
     mw_tensor *metric;          /* scalar, shown by mw_fit and mw_trainer_evaluate; NULL = none */
     mw_tensor *prediction;      /* what mw_trainer_predict returns; NULL = none */
-    float loss_scale;           /* power of two that multiplies the gradient seed; 0 = the device's default (1) */
+    float loss_scale;           /* power of two that multiplies the gradient seed, so that small gradients survive
+                                 * fp16; then a step is refused too if a gradient is not finite. 0 = 1: none */
     mw_compile_options compile; /* device, threads, seed, allocator */
 } mw_trainer_options;
 
@@ -44,14 +45,15 @@ MW_API mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error
 /** NULL is fine. */
 MW_API void mw_trainer_destroy(mw_trainer *trainer);
 
-/** One step: copies the batch, runs, reads the loss.
- *  out_loss  may be NULL
+/** One step: copies the batch, runs, reads the loss. Feeds are matched to inputs by name; others are ignored.
+ *  out_loss  may be NULL; 0 on failure
  *  errors    MW_ERROR_NUMERIC if the batch or the loss is not finite: the message names step and feed (and example ids
  *            if the batch has them), parameters and state are as before, the step is not counted;
  *            MW_ERROR_ARGUMENT for a missing feed or an index out of range */
 MW_API mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
 
-/** Learning rate of the coming steps. */
+/** Learning rate of the coming steps, from 0 on.
+ *  errors  MW_ERROR_ARGUMENT, MW_ERROR_NUMERIC if the device's type cannot hold it; the old one stays */
 MW_API mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err);
 MW_API float mw_trainer_learning_rate(const mw_trainer *trainer);
 

@@ -71,6 +71,24 @@ mw_program *mw__trainer_compile(mw_trainer *trainer, const mw_graph *graph, cons
 mw_graph *mw__trainer_copy(const mw_allocator *allocator, const mw_graph *from, mw_tensor *const *roots, size_t count,
                            mw_tensor **out_copies, mw_error *err);
 
+/* What exists while the step graph is built. */
+typedef struct mw__trainer_build {
+    mw_trainer *trainer;
+    mw_graph *graph;
+    mw__arena arena;
+    mw_tensor *loss; /* rank 0 */
+    mw_tensor **parameters, **gradients;
+    size_t count;
+    mw_tensor *ok;                    /* bool, rank 0 */
+    mw__optimizer_scalars scalars[2]; /* for fp32 and for fp16 parameters */
+} mw__trainer_build;
+
+/* Turns the copy of the loss in b->graph into the step: outputs loss and ok, then the next value of every state tensor.
+ * Leaves the value ids of loss and ok in the trainer's loss_port and ok_port. */
+mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err);
+/* The three strings as one, in the build's arena. */
+const char *mw__trainer_join(mw__trainer_build *b, const char *a, const char *middle, const char *end, mw_error *err);
+
 void mw__view_deinit(mw__view *view);
 
 #endif

@@ -1,25 +1,13 @@
-/* Making a trainer: forward, backward and update as operations of one graph, the state set, the step program. */
+/* Making a trainer: options, the copy of the model, the state set, the step program. The step's operations are made in
+ * trainer_graph.c. */
 #include "runtime/trainer.h"
 
 #include "base/fp16.h"
 #include "base/number.h"
 #include "base/text.h"
-#include <float.h>
 #include <math.h>
 #include <millwright/millwright.h>
 #include <string.h>
-
-/* What exists while the step graph is built. */
-typedef struct build {
-    mw_trainer *trainer;
-    mw_graph *graph;
-    mw__arena arena;
-    mw_tensor *loss; /* rank 0 */
-    mw_tensor **parameters, **gradients;
-    size_t count;
-    mw_tensor *ok;                    /* bool, rank 0 */
-    mw__optimizer_scalars scalars[2]; /* for fp32 and for fp16 parameters */
-} build;
 
 mw_trainer_options mw_trainer_defaults(mw_tensor *loss, mw_optimizer optimizer)
 {
@@ -172,160 +160,9 @@ static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error
     return MW_OK;
 }
 
-/* ---- the step graph ---- */
-
-static mw_status collect_parameters(build *b, mw_error *err)
-{
-    const mw__block *body = mw__function_find(b->graph, "main")->body;
-    b->parameters = mw__arena_alloc(&b->arena, body->input_count, sizeof *b->parameters, err);
-    b->gradients = mw__arena_alloc(&b->arena, body->input_count, sizeof *b->gradients, err);
-    if (b->parameters == NULL || b->gradients == NULL)
-        return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < body->input_count; i++) {
-        if (body->inputs[i]->role == MW__PARAMETER)
-            b->parameters[b->count++] = body->inputs[i];
-    }
-    if (b->count == 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "trainer: the loss depends on no parameter; make some with "
-                        "mw_parameter or mw_dense");
-    return MW_OK;
-}
-
-/* Where all elements of x are finite: abs(x) <= limit is false for NaN too. */
-static mw_tensor *is_finite(const build *b, mw_tensor *x)
-{
-    const mw_dtype dtype = mw_tensor_dtype(x);
-    const double limit = mw__trainer_stored(b->trainer, dtype) == MW_F16 ? (double)MW__FP16_MAX : (double)FLT_MAX;
-    return mw_less_equal(mw_abs(x), mw_scalar(b->graph, dtype, limit));
-}
-
-/* 1 where the condition holds, 0 elsewhere, in the type of the loss. */
-static mw_tensor *as_number(const build *b, mw_tensor *condition)
-{
-    const mw_dtype dtype = mw_tensor_dtype(b->loss);
-    return mw_select(condition, mw_scalar(b->graph, dtype, 1.0), mw_scalar(b->graph, dtype, 0.0));
-}
-
-/* With a loss scale a gradient may overflow while the loss does not, so then every gradient counts. */
-static void build_ok(build *b)
-{
-    b->ok = is_finite(b, b->loss);
-    if (b->trainer->loss_scale == 1.0)
-        return;
-    mw_tensor *product = as_number(b, b->ok);
-    for (size_t i = 0; i < b->count; i++) {
-        mw_tensor *good = as_number(b, is_finite(b, b->gradients[i]));
-        product = mw_mul(product, mw_reduce_min(good, MW_ALL_AXES, false));
-    }
-    b->ok = mw_greater(product, mw_scalar(b->graph, mw_tensor_dtype(b->loss), 0.5));
-}
-
-static mw_status build_gradients(build *b, mw_error *err)
-{
-    if (b->trainer->loss_scale == 1.0)
-        return mw_grad(b->loss, b->parameters, b->count, b->gradients, err);
-    mw_tensor *seed = mw_scalar(b->graph, mw_tensor_dtype(b->loss), b->trainer->loss_scale);
-    return mw_backward(&b->loss, &seed, 1, NULL, 0, b->parameters, b->count, b->gradients, err);
-}
-
-static const char *join(build *b, const char *a, const char *middle, const char *end, mw_error *err)
-{
-    mw__text text;
-    mw__text_init(&text, b->arena.allocator);
-    mw__text_printf(&text, "%s%s%s", a, middle, end);
-    const char *copy =
-        mw__text_check(&text, err) == MW_OK ? mw__arena_string(&b->arena, text.data, text.size, err) : NULL;
-    mw__text_deinit(&text);
-    return copy;
-}
-
-static const char *scalar_port(build *b, const mw__trainer_scalar *scalar, mw_dtype declared, mw_error *err)
-{
-    return join(b, "optimizer.", scalar->name, declared == MW_F16 ? ".fp16" : "", err);
-}
-
-/* The scalars for parameters of one type; made when the first such parameter comes. */
-static mw_status need_scalars(build *b, mw_dtype dtype, mw__optimizer_scalars **out, mw_error *err)
-{
-    mw_trainer *t = b->trainer;
-    mw__optimizer_scalars *set = &b->scalars[dtype == MW_F16];
-    *out = set;
-    if (set->loss_scale != 0.0)
-        return MW_OK;
-    set->loss_scale = t->loss_scale;
-    for (size_t i = 0; i < mw__optimizer_scalar_count(&t->optimizer); i++) {
-        mw__trainer_scalar *scalar = &t->scalars[t->scalar_count++];
-        *scalar = (mw__trainer_scalar){
-            .name = mw__optimizer_scalar_name(&t->optimizer, i), .index = i, .dtype = mw__trainer_stored(t, dtype)};
-        const char *name = scalar_port(b, scalar, dtype, err);
-        if (name == NULL)
-            return MW_ERROR_MEMORY;
-        set->scalar[i] = mw_input(b->graph, name, dtype, mw_shape_scalar());
-    }
-    return mw_graph_check(b->graph, err);
-}
-
-/* state' = select(ok, new, old), as an output that is aliased to the input of the old value. */
-static mw_status emit_next(build *b, mw_tensor *old, mw_tensor *new, mw_error *err)
-{
-    const char *name = join(b, mw_tensor_name(old), MW__NEXT, "", err);
-    if (name == NULL)
-        return MW_ERROR_MEMORY;
-    mw_output(mw_select(b->ok, new, old), name);
-    return mw_graph_check(b->graph, err);
-}
-
-static mw_status build_update(build *b, size_t index, mw_error *err)
-{
-    const mw_optimizer *optimizer = &b->trainer->optimizer;
-    mw_tensor *p = b->parameters[index], *new_p = NULL;
-    mw_tensor *state[MW__OPTIMIZER_STATES] = {NULL}, *new_state[MW__OPTIMIZER_STATES] = {NULL};
-    const size_t count = mw__optimizer_state_count(optimizer);
-    mw__optimizer_scalars *scalars;
-    MW_TRY(need_scalars(b, mw_tensor_dtype(p), &scalars, err));
-    for (size_t i = 0; i < count; i++) {
-        const char *name = join(b, mw_tensor_name(p), "#", mw__optimizer_state_name(optimizer, i), err);
-        if (name == NULL)
-            return MW_ERROR_MEMORY;
-        state[i] = mw_input(b->graph, name, mw_tensor_dtype(p), mw_tensor_shape(p));
-    }
-    MW_TRY(mw__optimizer_apply(optimizer, b->graph, scalars, p, b->gradients[index], state, count, &new_p, new_state,
-                               err));
-    MW_TRY(emit_next(b, p, new_p, err));
-    for (size_t i = 0; i < count; i++)
-        MW_TRY(emit_next(b, state[i], new_state[i], err));
-    return MW_OK;
-}
-
-/* A name for an output that the user's names do not have. */
-static const char *free_name(const mw_graph *graph, const mw_tensor *value, const char *name, const char *other)
-{
-    const mw_tensor *holder = mw_graph_find(graph, name);
-    return holder == NULL || holder == value ? name : other;
-}
-
-static mw_status build_graph(build *b, mw_error *err)
-{
-    MW_TRY(collect_parameters(b, err));
-    if (mw_tensor_shape(b->loss).rank > 0)
-        b->loss = mw_squeeze(b->loss, MW_ALL_AXES);
-    MW_TRY(mw_graph_check(b->graph, err));
-    MW_TRY(build_gradients(b, err));
-    build_ok(b);
-    mw_tensor *loss = mw_output(b->loss, free_name(b->graph, b->loss, "loss", "step.loss"));
-    mw_tensor *ok = mw_output(as_number(b, b->ok), free_name(b->graph, NULL, "ok", "step.ok"));
-    MW_TRY(mw_graph_check(b->graph, err));
-    b->trainer->loss_port = loss->id; /* value ids for now: resolve_ports turns them into ports */
-    b->trainer->ok_port = ok->id;
-    for (size_t i = 0; i < b->count; i++)
-        MW_TRY(build_update(b, i, err));
-    return MW_OK;
-}
-
 /* ---- state ---- */
 
-static bool is_trained(const build *b, const char *name)
+static bool is_trained(const mw__trainer_build *b, const char *name)
 {
     for (size_t i = 0; i < b->count; i++) {
         if (strcmp(mw_tensor_name(b->parameters[i]), name) == 0)
@@ -334,7 +171,7 @@ static bool is_trained(const build *b, const char *name)
     return false;
 }
 
-static mw_status add_parameter(build *b, const mw_tensor *parameter, mw_error *err)
+static mw_status add_parameter(mw__trainer_build *b, const mw_tensor *parameter, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     const mw_dtype dtype = mw__trainer_stored(t, parameter->type->dtype);
@@ -344,7 +181,7 @@ static mw_status add_parameter(build *b, const mw_tensor *parameter, mw_error *e
     t->counters.state_bytes_in += entry->size;
     const size_t count = is_trained(b, parameter->name) ? mw__optimizer_state_count(&t->optimizer) : 0;
     for (size_t i = 0; i < count; i++) {
-        const char *name = join(b, parameter->name, "#", mw__optimizer_state_name(&t->optimizer, i), err);
+        const char *name = mw__trainer_join(b, parameter->name, "#", mw__optimizer_state_name(&t->optimizer, i), err);
         if (name == NULL)
             return MW_ERROR_MEMORY;
         MW_TRY(mw__state_add(&t->state, name, dtype, parameter->type->shape, false, err));
@@ -354,7 +191,7 @@ static mw_status add_parameter(build *b, const mw_tensor *parameter, mw_error *e
 }
 
 /* Parameters that only metric or prediction need are part of the set, without optimizer state. */
-static mw_status build_state(build *b, mw_error *err)
+static mw_status build_state(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     const mw__block *body = mw__function_find(t->model, "main")->body;
@@ -398,8 +235,15 @@ mw_program *mw__trainer_compile(mw_trainer *t, const mw_graph *graph, const char
 /* State inputs and scalars are not fed by the batch. */
 static bool is_own_input(void *user, const char *name)
 {
-    const mw_trainer *t = user;
-    return mw__state_find(&t->state, name) != NULL || strncmp(name, "optimizer.", strlen("optimizer.")) == 0;
+    const mw__trainer_build *b = user;
+    if (mw__state_find(&b->trainer->state, name) != NULL)
+        return true;
+    for (size_t i = 0; i < 2 * (size_t)MW__OPTIMIZER_SCALARS; i++) {
+        const mw_tensor *scalar = b->scalars[i / MW__OPTIMIZER_SCALARS].scalar[i % MW__OPTIMIZER_SCALARS];
+        if (scalar != NULL && strcmp(scalar->name, name) == 0)
+            return true;
+    }
+    return false;
 }
 
 static mw_status find_port(const mw_program *program, const char *name, size_t *out, mw_error *err)
@@ -410,7 +254,7 @@ static mw_status find_port(const mw_program *program, const char *name, size_t *
     return MW_OK;
 }
 
-static mw_status resolve_ports(build *b, mw_error *err)
+static mw_status resolve_ports(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     MW_TRY(find_port(t->step, b->graph->values[t->loss_port]->name, &t->loss_port, err));
@@ -425,7 +269,7 @@ static mw_status resolve_ports(build *b, mw_error *err)
         scalar->data = mw__program_data(t->step, port);
         scalar->dtype = t->step->ports[port].dtype;
     }
-    MW_TRY(mw__feeder_init(&t->feeder, t->step, b->graph, is_own_input, t, err));
+    MW_TRY(mw__feeder_init(&t->feeder, t->step, b->graph, is_own_input, b, err));
     t->batch = t->feeder.count > 0 ? t->feeder.ports[0].rows : 1;
     return MW_OK;
 }
@@ -485,13 +329,13 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, mw_error *e
     return check_constants(&t->optimizer, half ? MW_F16 : MW_F32, err);
 }
 
-static mw_status make_step(build *b, mw_error *err)
+static mw_status make_step(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     b->graph = mw__trainer_copy(t->allocator, t->model, &t->loss, 1, &b->loss, err);
     if (b->graph == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);
-    MW_TRY(build_graph(b, err));
+    MW_TRY(mw__trainer_build_graph(b, err));
     MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));
     MW_TRY(build_state(b, err));
     t->step = mw__trainer_compile(t, b->graph, t->compile.keep_folder, err);
@@ -504,7 +348,7 @@ static mw_status make_step(build *b, mw_error *err)
 static mw_status create(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
     MW_TRY(prepare(t, o, err));
-    build b = {.trainer = t};
+    mw__trainer_build b = {.trainer = t};
     mw__arena_init(&b.arena, t->allocator);
     const mw_status status = make_step(&b, err);
     mw_graph_destroy(b.graph);
