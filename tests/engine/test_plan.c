@@ -1,0 +1,180 @@
+/* What planning and encoding make of small programs: steps, phases, memory, lanes. */
+#include "base/file.h"
+#include "engine/compile.h"
+#include "engine/schedule.h"
+#include "run.h"
+#include "support/check.h"
+
+#include <stdlib.h>
+
+static mw__library *compile(const char *text, uint64_t lanes, mw_error *err)
+{
+    char *folder = NULL, path[512];
+    mw__library *library = NULL;
+    if (mw__file_make_private_folder(NULL, &folder, err) != MW_OK)
+        return NULL;
+    snprintf(path, sizeof path, "%s/model.mil", folder);
+    if (mw__file_write(NULL, path, text, strlen(text), false, err) == MW_OK)
+        library = mw__library_compile(folder, &(mw__compile_options){.mask = E5RT_CPU, .lanes = lanes}, err);
+    mw__file_remove_folder(folder);
+    mw__free(NULL, folder);
+    return library;
+}
+
+typedef struct facts {
+    size_t steps, phases, memory;
+    int lanes;
+} facts;
+
+static float port_memory[8][64 * 64];
+
+/* Ports get memory in order, inputs first. */
+static bool encode(const char *text, uint64_t lanes, facts *out)
+{
+    mw_error err = {0};
+    mw__library *library = compile(text, lanes, &err);
+    CHECK_OK(err);
+    if (library == NULL)
+        return false;
+    const mw__program *program = &library->programs[0];
+    mw__binding bindings[8];
+    for (int i = 0; i < 8; i++)
+        bindings[i] = (mw__binding){.data = port_memory[i], .size = sizeof port_memory[i]};
+    mw__schedule schedule;
+    mw__encode(program, bindings, bindings + program->input_count, NULL, &schedule, &err);
+    CHECK_OK(err);
+    *out = (facts){.steps = program->plan.step_count,
+                   .phases = schedule.phase_count,
+                   .memory = schedule.size,
+                   .lanes = program->plan.lanes};
+    if (err.status == MW_OK)
+        mw__schedule_deinit(&schedule);
+    mw__object_release(library);
+    return err.status == MW_OK;
+}
+
+#define T "tensor<fp32, [64, 64]> "
+
+static void test_elementwise_chain_is_one_phase_in_one_buffer(void)
+{
+    const char *text = RUN_TEXT(T "x",
+                                T "a = relu(x = x);\n" T "b = tanh(x = a);\n" T "c = mul(x = b, y = fp32(2.0));\n" T
+                                  "d = add(x = c, y = c);\n" T "e = abs(x = d);\n",
+                                "e");
+    for (uint64_t lanes = 1; lanes <= 4; lanes++) {
+        facts f;
+        REQUIRE(encode(text, lanes, &f));
+        CHECK_INT(f.steps, 5);
+        CHECK_INT(f.phases, 1);
+        CHECK_INT(f.memory, 64 * 64 * 4);
+        CHECK_INT(f.lanes, lanes);
+    }
+}
+
+static void test_memory_is_used_again_after_a_barrier(void)
+{
+    const char *text = RUN_TEXT(T "x",
+                                T "a = transpose(perm = tensor<int32, [2]>([1, 0]), x = x);\n" T
+                                  "b = transpose(perm = tensor<int32, [2]>([1, 0]), x = a);\n" T
+                                  "c = transpose(perm = tensor<int32, [2]>([1, 0]), x = b);\n" T
+                                  "d = transpose(perm = tensor<int32, [2]>([1, 0]), x = c);\n" T
+                                  "e = transpose(perm = tensor<int32, [2]>([1, 0]), x = d);\n",
+                                "e");
+    facts f;
+    REQUIRE(encode(text, 2, &f));
+    CHECK_INT(f.phases, 5);
+    CHECK_INT(f.memory, 2 * 64 * 64 * 4);
+    REQUIRE(encode(text, 1, &f));
+    CHECK_INT(f.phases, 1);
+    CHECK_INT(f.memory, 2 * 64 * 64 * 4);
+}
+
+static void test_dead_operations_are_dropped(void)
+{
+    const char *text = RUN_TEXT(T "x", T "a = relu(x = x);\n" T "b = tanh(x = x);\n" T "c = abs(x = b);\n", "a");
+    facts f;
+    REQUIRE(encode(text, 2, &f));
+    CHECK_INT(f.steps, 1);
+    CHECK_INT(f.memory, 0);
+}
+
+static void test_an_output_that_is_a_view_costs_no_copy(void)
+{
+    const char *text = RUN_TEXT(T "x",
+                                T "a = relu(x = x);\n"
+                                  "tensor<fp32, [4096]> v = reshape(shape = tensor<int32, [1]>([4096]), x = a);\n",
+                                "v");
+    facts f;
+    REQUIRE(encode(text, 2, &f));
+    CHECK_INT(f.steps, 1);
+}
+
+static void test_independent_products_share_a_phase(void)
+{
+    const char *text =
+        RUN_TEXT(T "x, " T "w",
+                 T "h = matmul(x = x, y = w);\n" T "g = matmul(x = w, y = x);\n" T "y = matmul(x = h, y = g);\n", "y");
+    facts f;
+    REQUIRE(encode(text, 2, &f));
+    CHECK_INT(f.steps, 3);
+    CHECK_INT(f.phases, 2);
+}
+
+static void test_lanes_cover_the_units_once_at_multiples_of_the_grain(void)
+{
+    for (int64_t units = 0; units < 70; units += 3)
+        for (int64_t grain = 1; grain < 20; grain += 6)
+            for (int lanes = 1; lanes <= 64; lanes += 7) {
+                const mw__step step = {.units = units, .grain = grain};
+                CHECK_INT(mw__lane_begin(&step, 0, lanes), 0);
+                CHECK_INT(mw__lane_begin(&step, lanes, lanes), units);
+                for (int lane = 0; lane < lanes; lane++) {
+                    const int64_t begin = mw__lane_begin(&step, lane, lanes);
+                    CHECK(begin <= mw__lane_begin(&step, lane + 1, lanes));
+                    CHECK(begin % grain == 0 || begin == units);
+                }
+            }
+    const mw__step one = {.units = 1, .grain = 1};
+    CHECK_INT(mw__lane_begin(&one, 1, 4), 1); /* the first lane has it */
+}
+
+static void test_lanes_of_the_environment_go_before_the_option(void)
+{
+    mw_error err = {0};
+    facts f;
+    const char *text = RUN_TEXT(T "x", T "a = relu(x = x);\n", "a");
+    setenv("MW_ENGINE_LANES", "3", 1);
+    CHECK(encode(text, 1, &f) && f.lanes == 3);
+    setenv("MW_ENGINE_LANES", "none", 1);
+    CHECK(compile(text, 1, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "MW_ENGINE_LANES");
+    setenv("MW_ENGINE_LANES", "1000", 1);
+    CHECK(encode(text, 1, &f) && f.lanes == MW__LANES_MAX);
+    unsetenv("MW_ENGINE_LANES");
+    CHECK(encode(text, 0, &f) && f.lanes >= 1);
+}
+
+static void test_an_empty_tensor_runs_nothing(void)
+{
+    const char *text = RUN_TEXT("tensor<fp32, [0, 4]> x", "tensor<fp32, [0, 4]> a = relu(x = x);\n", "a");
+    mw_error err = {0};
+    mw__library *library = compile(text, 2, &err);
+    if (library == NULL)
+        SKIP("empty tensors are refused: %s", err.message);
+    facts f;
+    CHECK(encode(text, 2, &f));
+    mw__object_release(library);
+}
+
+int main(void)
+{
+    RUN(test_elementwise_chain_is_one_phase_in_one_buffer);
+    RUN(test_memory_is_used_again_after_a_barrier);
+    RUN(test_dead_operations_are_dropped);
+    RUN(test_an_output_that_is_a_view_costs_no_copy);
+    RUN(test_independent_products_share_a_phase);
+    RUN(test_lanes_cover_the_units_once_at_multiples_of_the_grain);
+    RUN(test_lanes_of_the_environment_go_before_the_option);
+    RUN(test_an_empty_tensor_runs_nothing);
+    return check_finish();
+}
