@@ -8,9 +8,11 @@ enum { INDENT_STEP = 4, INDENT_STATEMENT = 12 };
 
 static void indent(mw__printer *printer, int columns) { mw__text_printf(printer->out, "%*s", columns, ""); }
 
-static const char *name_of(const mw__printer *printer, const mw_tensor *value)
+static const char *name_of(mw__printer *printer, const mw_tensor *value)
 {
     const char *name = mw__names_get(printer->names, value);
+    if (name == NULL)
+        printer->lost = true;
     return name != NULL ? name : "_";
 }
 
@@ -149,7 +151,7 @@ static const mw__payload *string_payload(mw__printer *printer, const char *text)
     return payload;
 }
 
-static const char *op_name(const mw__printer *printer, const mw__op *op)
+static const char *op_name(mw__printer *printer, const mw__op *op)
 {
     if (op->name != NULL)
         return op->name;
@@ -420,6 +422,8 @@ mw_status mw__print_program(const mw_graph *graph, const mw_mil_write_options *o
                            .arena = arena,
                            .err = err};
     printer.move_blobs = move_blobs || printer.built;
+    if (names != NULL)
+        *names = (mw__names){0};
     MW_TRY(check_printable(graph, printer.options, err));
     MW_TRY(print_header(&printer));
     mw_status status = MW_OK;
@@ -429,6 +433,8 @@ mw_status mw__print_program(const mw_graph *graph, const mw_mil_write_options *o
         mw__text_puts(out, "}");
         status = mw__text_check(out, err);
     }
+    if (status == MW_OK && printer.lost)
+        status = mw__fail(err, MW_ERROR_STATE, "an operation uses a value of another function or graph");
     if (status != MW_OK && names != NULL)
         mw__names_deinit(names);
     return status;

@@ -17,6 +17,7 @@ typedef struct mw__printer {
     mw__blob_list *blobs;   /* what goes to the weight file, in text order */
     mw__arena *arena;       /* lives until the blobs are written */
     const mw__names *names; /* of the function that is printed */
+    bool lost;              /* a value without a name was printed: the text is no program */
     mw_error *err;
 } mw__printer;
 

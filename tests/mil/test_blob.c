@@ -3,6 +3,7 @@
 #include "mil/blob.h"
 #include "mil/mil.h"
 #include "support/check.h"
+#include "support/failing.h"
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -360,6 +361,40 @@ static void test_a_graph_written_and_read_has_the_same_bytes(void)
     end();
 }
 
+/* Writes a graph with a blob and reads it back, with every allocation failing in turn. */
+static void test_every_failed_allocation_is_an_error_without_a_leak(void)
+{
+    char path[1024], text[1100];
+    float values[64] = {0};
+    begin();
+    snprintf(path, sizeof path, "%s/w/out", folder);
+    snprintf(text, sizeof text, "%s/model.mil", path);
+    for (long n = 0; n < 10000; n++) {
+        failing_allocator failing = {.fail_at = n};
+        mw_allocator allocator = failing_allocator_of(&failing);
+        mw_graph_options options = mw_graph_defaults();
+        options.allocator = &allocator;
+        mw_error err = {0};
+        mw_graph *graph = mw_graph_create(&options);
+        if (graph != NULL) {
+            mw_output(mw_constant(graph, MW_F32, MW_SHAPE(8, 8), values), "y");
+            mw_graph_write_mil(graph, path, NULL, &err);
+        }
+        mw_graph *again = graph != NULL && err.status == MW_OK ? mw_graph_read_mil(text, &options, &err) : NULL;
+        check_note(again != NULL || failing.failed, __FILE__, __LINE__, "allocation %ld: %s", n, err.message);
+        const bool done = again != NULL && !failing.failed;
+        mw_graph_destroy(graph);
+        mw_graph_destroy(again);
+        CHECK_INT(failing.live, 0);
+        if (done)
+            break;
+    }
+    (void)unlink(text);
+    mw__file_remove_folder(in_folder("w/out/weights"));
+    mw__file_remove_folder(in_folder("w/out"));
+    end();
+}
+
 int main(void)
 {
     RUN(test_layout_is_that_of_a_published_file);
@@ -372,5 +407,6 @@ int main(void)
     RUN(test_one_entry_named_twice_is_read_once);
     RUN(test_paths_never_leave_the_folder);
     RUN(test_a_graph_written_and_read_has_the_same_bytes);
+    RUN(test_every_failed_allocation_is_an_error_without_a_leak);
     return check_finish();
 }

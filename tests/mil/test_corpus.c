@@ -1,4 +1,5 @@
 /* Every real program of the shared corpus: parses, prints, and comes back. The files are read where they are. */
+#include "graph/ir.h"
 #include "mil/normalise.h"
 #include "support/check.h"
 #include <millwright/mil.h>
@@ -161,6 +162,43 @@ static void test_programs_of_known_operations_verify(void)
     CHECK(verified >= 10);
 }
 
+/* Each operation that has a row, also in programs that hold unknown ones. */
+static void verify_block(const mw__block *block, const char *who, int *seen)
+{
+    for (size_t i = 0; i < block->op_count; i++) {
+        const mw__op *op = block->ops[i];
+        mw_error err = {0};
+        if (op->row != NULL) {
+            mw__op_verify(op, &err);
+            check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %u:%u %s", who, op->line, op->column, err.message);
+            *seen += 1;
+        }
+        for (size_t k = 0; k < op->block_count; k++)
+            verify_block(op->blocks[k], who, seen);
+    }
+}
+
+static void test_operations_of_the_table_verify_everywhere(void)
+{
+    int seen = 0;
+    if (program_count == 0)
+        SKIP("no corpus at " MW_SHARED_DATA "/mil");
+    for (size_t i = 0; i < program_count; i++) {
+        size_t size;
+        mw_error err = {0};
+        char *text = read_program(&programs[i], &size);
+        REQUIRE(text != NULL);
+        mw_graph *graph = mw_graph_parse_mil(text, size, NULL, NULL, &err);
+        CHECK_OK(err);
+        for (size_t k = 0; graph != NULL && k < graph->function_count; k++)
+            verify_block(graph->functions[k]->body, programs[i].folder, &seen);
+        mw_graph_destroy(graph);
+        free(text);
+    }
+    printf("  %d operations verify\n", seen);
+    CHECK(seen > 2000);
+}
+
 static void test_weight_files_of_the_corpus_load(void)
 {
     static const char *const folders[] = {"mobius__silero-vad-unified-v6.0.0_v2", "mobius__unified_int8_v2",
@@ -184,6 +222,7 @@ int main(void)
     RUN(test_programs_come_back_equal_when_normalised);
     RUN(test_printing_is_a_fixed_point);
     RUN(test_programs_of_known_operations_verify);
+    RUN(test_operations_of_the_table_verify_everywhere);
     RUN(test_weight_files_of_the_corpus_load);
     return check_finish();
 }
