@@ -197,8 +197,17 @@ static mw_tensor *unbroadcast(mw_tensor *dx, mw_shape shape)
     for (int i = 0; i < from.rank; i++)
         if (i < lead || (shape.dim[i - lead] == 1 && from.dim[i] != 1))
             axes.axis[axes.count++] = i;
-    mw_tensor *sum = axes.count == 0 ? dx : mw_reduce_sum(dx, axes, true);
-    return mw_reshape(sum, shape);
+    if (axes.count == lead && lead > 0) /* whole leading axes: the common case of a bias */
+        return mw_reduce_sum(dx, axes, false);
+    return mw_reshape(axes.count == 0 ? dx : mw_reduce_sum(dx, axes, true), shape);
+}
+
+/* `value` in every element of a tensor like x; a scalar is a constant, not a fill of the empty shape. */
+static mw_tensor *filled_like(mw_graph *graph, const mw_tensor *x, double value)
+{
+    if (x->type->shape.rank == 0)
+        return mw_scalar(graph, x->type->dtype, value);
+    return mw_fill(graph, x->type->dtype, x->type->shape, value);
 }
 
 static void accumulate(backward *b, const mw_tensor *value, mw_tensor *dx)
@@ -264,7 +273,7 @@ static mw_status seed(backward *b, mw_tensor *const *roots, mw_tensor *const *se
         mw_tensor *root = roots[i];
         if (!b->depends[root->id])
             continue;
-        accumulate(b, root, given != NULL ? given : mw_fill(b->graph, root->type->dtype, root->type->shape, 1.0));
+        accumulate(b, root, given != NULL ? given : filled_like(b->graph, root, 1.0));
     }
     return mw_graph_check(b->graph, b->err);
 }
@@ -325,7 +334,7 @@ static mw_status differentiate(backward *b, mw_tensor *const *roots, mw_tensor *
     MW_TRY(sweep(b));
     for (size_t i = 0; i < count; i++) {
         mw_tensor *dx = b->dy[x[i]->id];
-        out_dx[i] = dx != NULL ? dx : mw_fill(b->graph, x[i]->type->dtype, x[i]->type->shape, 0.0);
+        out_dx[i] = dx != NULL ? dx : filled_like(b->graph, x[i], 0.0);
     }
     return mw_graph_check(b->graph, b->err);
 }
