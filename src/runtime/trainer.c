@@ -13,6 +13,7 @@ void mw_trainer_destroy(mw_trainer *trainer)
     const mw_allocator *allocator = trainer->allocator;
     mw__view_deinit(&trainer->predictor);
     mw__view_deinit(&trainer->evaluation);
+    mw_program_destroy(trainer->twin); /* bound to buffers of the step */
     mw_program_destroy(trainer->step);
     mw__state_deinit(&trainer->state); /* after the programs that are bound to it */
     mw_graph_destroy(trainer->model);

@@ -44,6 +44,8 @@ struct mw_trainer {
     mw_tensor *loss, *metric, *prediction;
     mw__state_set state;
     mw_program *step;
+    mw_program *twin; /* of the step, until the first step proved that aliasing is safe; NULL on the engine */
+    bool dead;        /* that proof failed: the state is wrong */
     mw__feeder feeder;
     mw__trainer_scalar scalars[MW__TRAINER_SCALARS];
     size_t scalar_count;
@@ -88,6 +90,11 @@ typedef struct mw__trainer_build {
 mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err);
 /* The three strings as one, in the build's arena. */
 const char *mw__trainer_join(mw__trainer_build *b, const char *a, const char *middle, const char *end, mw_error *err);
+
+/* Makes the twin where the library needs the proof. */
+mw_status mw__trainer_make_twin(mw_trainer *trainer, const mw_graph *graph, mw_error *err);
+/* Runs the twin and the step, compares and drops the twin. */
+mw_status mw__trainer_run_twice(mw_trainer *trainer, mw_error *err);
 
 void mw__view_deinit(mw__view *view);
 

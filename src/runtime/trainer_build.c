@@ -342,6 +342,7 @@ static mw_status make_step(mw__trainer_build *b, mw_error *err)
     if (t->step == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
     t->compile.keep_folder = NULL; /* the caller's string may go */
+    MW_TRY(mw__trainer_make_twin(t, b->graph, err));
     return resolve_ports(b, err);
 }
 

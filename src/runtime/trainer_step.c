@@ -50,7 +50,7 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
     const int64_t step = t->steps + 1;
     MW_TRY(mw__feeder_feed(&t->feeder, batch, step, &t->counters.feed_bytes, err));
     MW_TRY(write_scalars(t, step, err));
-    MW_TRY(mw__program_run(t->step, err));
+    MW_TRY(t->twin != NULL ? mw__trainer_run_twice(t, err) : mw__program_run(t->step, err));
     const float loss = read_scalar(t->step, t->loss_port), ok = read_scalar(t->step, t->ok_port);
     t->counters.result_bytes += t->step->ports[t->loss_port].dtype == MW_F16 ? 4 : 8;
     if (!(ok == 1.0f))
@@ -71,6 +71,8 @@ mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out
     if (trainer == NULL || batch == NULL || (batch->feeds == NULL && batch->feed_count > 0))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the %s is NULL",
                         trainer == NULL ? "trainer" : "batch");
+    if (trainer->dead)
+        return mw__fail(err, MW_ERROR_STATE, "the trainer is dead: its first step was not trustworthy");
     const mw_status status = run_step(trainer, batch, out_loss, err);
     trainer->counters.refused_steps += status == MW_ERROR_NUMERIC;
     return status;

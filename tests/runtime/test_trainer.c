@@ -1,5 +1,6 @@
 /* Training a small classifier: against the network in double, refusals that change nothing, evaluation, prediction. */
 #include "files.h"
+#include "runtime/trainer.h"
 #include "small.h"
 #include "support/check.h"
 
@@ -149,6 +150,78 @@ static void test_equal_seeds_give_equal_bits(void)
         mw_trainer_destroy(trainer);
     }
     check_same(&s[0], &s[1]);
+}
+
+/* ---- another library behind e5rt ---- */
+
+#if defined(MW_E5RT_LIBRARY)
+static mw_trainer *create_foreign(mw_error *err)
+{
+    small_net net = small_create(NULL);
+    mw_trainer_options options = mw_trainer_defaults(net.loss, mw_adam(0.01f));
+    options.compile.device = MW_DEVICE_CPU;
+    options.compile.seed = 3;
+    setenv("MW_E5RT_LIBRARY", MW_E5RT_LIBRARY, 1);
+    mw_trainer *trainer = mw_trainer_create(&options, err);
+    unsetenv("MW_E5RT_LIBRARY");
+    mw_graph_destroy(net.graph);
+    return trainer;
+}
+#endif
+
+static void test_another_library_trains_to_the_same_bits(void)
+{
+#if defined(MW_E5RT_LIBRARY)
+    const small_data data = small_make_data();
+    mw_error err = {0};
+    mw_trainer *foreign = create_foreign(&err), *own = create(MW_DEVICE_CPU, mw_adam(0.01f), 0.0f, &err);
+    CHECK_OK(err);
+    REQUIRE(foreign != NULL && own != NULL);
+    CHECK_CONTAINS(mw_program_where(mw_trainer_program(foreign)), "MW_E5RT_LIBRARY");
+    CHECK(foreign->twin != NULL && own->twin == NULL);
+    small_batch batch;
+    small_fill_batch(&batch, &data, 0);
+    for (int step = 0; step < 5; step++) {
+        mw_trainer_step(foreign, &batch.batch, NULL, &err);
+        mw_trainer_step(own, &batch.batch, NULL, &err);
+        CHECK(foreign->twin == NULL); /* the first step has proved it */
+    }
+    CHECK_OK(err);
+    const snapshot a = take(foreign), b = take(own);
+    check_same(&a, &b);
+    mw_trainer_destroy(own);
+    mw_trainer_destroy(foreign);
+#else
+    SKIP("built without the engine's own library");
+#endif
+}
+
+/* A twin that reads other weights stands for a library that overwrites an input too early. */
+static void test_unsafe_aliasing_is_found_in_the_first_step(void)
+{
+#if defined(MW_E5RT_LIBRARY)
+    const small_data data = small_make_data();
+    mw_error err = {0};
+    mw_trainer *trainer = create_foreign(&err);
+    CHECK_OK(err);
+    REQUIRE(trainer != NULL && trainer->twin != NULL);
+    const size_t port = mw__program_find(trainer->twin, "fc1.weight");
+    mw__buffer other;
+    mw__buffer_alloc(&trainer->target.symbols, SMALL_H * SMALL_D * sizeof(float), &other, &err);
+    mw__dispatch_rebind(trainer->twin->dispatch, port, &other, &err);
+    CHECK_OK(err);
+    small_batch batch;
+    small_fill_batch(&batch, &data, 0);
+    CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_DEVICE);
+    CHECK_ERROR(err, MW_ERROR_DEVICE, "shares memory");
+    CHECK_INT(mw_trainer_steps(trainer), 0);
+    err = (mw_error){0};
+    CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_STATE);
+    mw__buffer_release(&trainer->target.symbols, &other);
+    mw_trainer_destroy(trainer);
+#else
+    SKIP("built without the engine's own library");
+#endif
 }
 
 /* ---- refusals that change nothing ---- */
@@ -632,6 +705,8 @@ int main(void)
     RUN(test_a_step_follows_the_gradient);
     RUN(test_a_loss_scale_changes_no_bit_in_fp32);
     RUN(test_equal_seeds_give_equal_bits);
+    RUN(test_another_library_trains_to_the_same_bits);
+    RUN(test_unsafe_aliasing_is_found_in_the_first_step);
     RUN(test_a_nan_in_the_batch_is_refused);
     RUN(test_what_overflows_fp16_is_refused);
     RUN(test_an_infinite_loss_is_refused);

@@ -1,0 +1,56 @@
+/* Proof that a library keeps the rule of aliasing: all inputs are read before any output is written. Only our engine
+ * promises it; elsewhere the first step is also run by a twin of the program whose outputs have memory of their own,
+ * and different bits are an error. */
+#include "runtime/trainer.h"
+
+#include <string.h>
+
+/* The twin reads what the step reads. */
+static bool bind_inputs(void *user, const mw_port *port, mw__buffer *out)
+{
+    const mw_program *step = user;
+    const size_t index = mw__program_find(step, port->name);
+    if (port->is_output || index >= step->input_count)
+        return false;
+    *out = *mw__dispatch_buffer(step->dispatch, index);
+    return true;
+}
+
+mw_status mw__trainer_make_twin(mw_trainer *t, const mw_graph *graph, mw_error *err)
+{
+    if (t->target.symbols.provider == MW_PROVIDER_ENGINE && !t->target.symbols.foreign)
+        return MW_OK;
+    const mw__program_request request = {
+        .graph = graph, .options = &t->compile, .target = &t->target, .bind = bind_inputs, .user = t->step};
+    t->twin = mw__program_create(&request, err);
+    return t->twin != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
+}
+
+/* The first output of the step that differs from the twin's; port_count if none does. */
+static size_t find_difference(const mw_program *step, const mw_program *twin)
+{
+    for (size_t i = step->input_count; i < step->port_count; i++) {
+        const size_t size = mw__dispatch_buffer(step->dispatch, i)->size;
+        if (memcmp(mw__program_data(step, i), mw__program_data(twin, i), size) != 0)
+            return i;
+    }
+    return step->port_count;
+}
+
+mw_status mw__trainer_run_twice(mw_trainer *t, mw_error *err)
+{
+    MW_TRY(mw__program_run(t->twin, err)); /* first: it leaves the state as it is */
+    MW_TRY(mw__program_run(t->step, err));
+    const size_t port = find_difference(t->step, t->twin);
+    mw_program *twin = t->twin;
+    t->twin = NULL;
+    if (port < t->step->port_count) {
+        t->dead = true;
+        mw__fail(err, MW_ERROR_DEVICE,
+                 "output \"%s\" differs when it shares memory with its input (%s): this library cannot keep training "
+                 "state in place",
+                 t->step->ports[port].name, t->step->where);
+    }
+    mw_program_destroy(twin);
+    return t->dead ? MW_ERROR_DEVICE : MW_OK;
+}
