@@ -58,7 +58,7 @@ MW_API mw_tensor *mw_maximum(mw_tensor *x, mw_tensor *y);
 MW_API mw_tensor *mw_minimum(mw_tensor *x, mw_tensor *y);
 
 /** r = x^y; a negative x is defined for integral y only; arguments and errors as mw_add.
- *  vjp     dx = dr * y * x^(y - 1), dy = dr * r * log(x)
+ *  vjp     dx = dr * y * x^(y - 1), 0 where y is 0; dy = dr * r * ln(x), 0 where x <= 0
  *  source  MIL pow */
 MW_API mw_tensor *mw_pow(mw_tensor *x, mw_tensor *y);
 

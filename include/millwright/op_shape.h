@@ -51,7 +51,7 @@ MW_API mw_tensor *mw_squeeze(mw_tensor *x, mw_axes axes);
 /* ---- joining and cutting ---- */
 
 /** r = the values one after the other along axis.
- *  values  count >= 1 tensors, equal in type, rank and all extents but that of axis
+ *  values  count >= 1 tensors, equal in type, rank and all extents but that of axis; count 0 yields NULL
  *  axis    in [-rank, rank)
  *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE, MW_ERROR_ARGUMENT
  *  vjp     dvalues = slices of dr

@@ -251,14 +251,18 @@ static void set_argument(mw__build *build, const mw_argument *argument)
     if (build->failed)
         return;
     const char *name = argument->name != NULL ? argument->name : "";
-    if (find_slot(build, name) == NULL) {
+    const mw__slot *slot = find_slot(build, name);
+    if (slot == NULL) {
         refuse_argument(build, name);
         return;
     }
+    if (slot->operands != NULL)
+        mw__graph_fail(build->graph, MW_ERROR_ARGUMENT, "%s: %s is given twice", build->row->name, name);
     for (size_t i = 0; i < argument->count; i++) {
-        if (argument->values[i] == NULL)
+        if (argument->values == NULL || argument->values[i] == NULL)
             mw__graph_fail(build->graph, MW_ERROR_ARGUMENT, "%s: %s is NULL", build->row->name, name);
     }
+    build->failed = build->graph->error.status != MW_OK;
     mw__build_set_many(build, name, argument->values, argument->count);
 }
 

@@ -215,7 +215,8 @@ static mw_status copy_function(mw__clone *clone)
 mw_status mw__clone_run(mw__clone *clone, const mw__function *from, mw_graph *to, const mw__clone_options *options,
                         mw_error *err)
 {
-    *clone = (mw__clone){.from = from, .to = to, .options = options};
+    static const mw__clone_options plain = {.rule = NULL};
+    *clone = (mw__clone){.from = from, .to = to, .options = options != NULL ? options : &plain};
     if (mw__failed(err))
         return err->status;
     MW_TRY(mw_graph_check(to, err));

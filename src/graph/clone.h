@@ -33,7 +33,8 @@ struct mw__clone {
 
 /* Copies `from` into the current function of `to`. Names, roles, initialisers, composites and stop marks go along;
  * row operations are re-inferred, so that shapes and types follow what the rule changed.
- * clone->map is freed with mw__clone_deinit. */
+ * options  NULL = copy everything, declare no outputs; must outlive the clone
+ * clone->map is freed with mw__clone_deinit, also after a failure. */
 mw_status mw__clone_run(mw__clone *clone, const mw__function *from, mw_graph *to, const mw__clone_options *options,
                         mw_error *err);
 void mw__clone_deinit(mw__clone *clone);

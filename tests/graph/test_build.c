@@ -361,6 +361,7 @@ static void test_op_refuses(void)
     REFUSES(MW_ERROR_ARGUMENT, "relu: has no argument \"y\"; it takes x",
             op(g, "relu", "y", leaf(g, MW_F32, S(1)), NULL));
     REFUSES(MW_ERROR_ARGUMENT, "relu: argument x is missing", op(g, "relu", NULL));
+    REFUSES(MW_ERROR_ARGUMENT, "add: x is given twice", op(g, "add", "x", leaf(g, MW_F32, S(1)), "x", one(g, 1), NULL));
     REFUSES(MW_ERROR_ARGUMENT, "relu: x is NULL", op(g, "relu", "x", (mw_tensor *)NULL, NULL));
 }
 
