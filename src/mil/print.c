@@ -1,6 +1,7 @@
 /* Prints a graph in the layout of Apple's compiler: a parsed Apple file comes back byte for byte, a built one looks
  * like it. Decides order, names and headers; literals are in print_value.c. */
 #include "mil/print.h"
+#include "base/number.h"
 #include "mil/mil.h"
 #include <string.h>
 
@@ -74,6 +75,19 @@ static mw_status print_operands(mw__printer *printer, const mw__operand *operand
     return MW_OK;
 }
 
+/* True if the argument says what MIL assumes without it. */
+static bool is_default(const mw__op *op, const mw__arg_row *row)
+{
+    bool flag;
+    int64_t number, standard;
+    if (row->fallback == MW__REQUIRED)
+        return false;
+    if (row->type == MW__BOOL)
+        return mw__arg_bool(op, row->name, &flag) && strcmp(row->fallback, flag ? "true" : "false") == 0;
+    return row->type == MW__I32 && mw__arg_int(op, row->name, &number) &&
+           mw__number_read_i64(row->fallback, strlen(row->fallback), &standard) && number == standard;
+}
+
 /* In an older operator set: the row of that set, which may lack the argument. A default need not be said. */
 static mw_status lower_argument(const mw__printer *printer, const mw__op *op, size_t slot, const mw__row *row,
                                 bool *out_print)
@@ -86,10 +100,7 @@ static mw_status lower_argument(const mw__printer *printer, const mw__op *op, si
         if (strcmp(row->args[i].name, argument->name) == 0)
             return MW_OK;
     *out_print = false;
-    bool value;
-    const char *fallback = op->row->args[slot].fallback;
-    if (op->row->args[slot].type == MW__BOOL && fallback != NULL && mw__arg_bool(op, argument->name, &value) &&
-        strcmp(fallback, value ? "true" : "false") == 0)
+    if (is_default(op, &op->row->args[slot]))
         return MW_OK;
     mw__fail(printer->err, MW_ERROR_UNSUPPORTED, "%s: argument \"%s\" does not exist in ios%d", op->kind,
              argument->name, (int)printer->options->opset);
