@@ -369,6 +369,59 @@ static void test_summary_names_device_and_lanes(void)
     run_close(&r);
 }
 
+#define HALF                                                                                                           \
+    RUN_TEXT("tensor<fp16, [2, 3]> x, tensor<fp16, [2, 3]> w", "tensor<fp16, [2, 3]> y = add(x = x, y = w);\n", "y")
+
+static void test_mask_prefers_the_ane_model_then_the_cpu(void)
+{
+    for (uint64_t mask = 1; mask <= 7; mask++) {
+        run r;
+        const char *summary = NULL;
+        if (mask == E5RT_GPU)
+            continue;
+        REQUIRE(run_open(&r, HALF, mask, 1));
+        CHECK_INT(e5rt_mw_program_function_get_summary(r.function, &summary), 0);
+        CHECK_CONTAINS(summary, mask >= E5RT_ANE ? "ANE model" : "CPU");
+        run_close(&r);
+    }
+}
+
+static void test_each_function_of_a_text_can_be_run(void)
+{
+    static const char *const text =
+        "program(1.3)\n[buildInfo = dict<string, string>({{\"coremlc-version\", \"1\"}})]\n{\n"
+        "func a<ios18>(tensor<fp32, [2]> x) { tensor<fp32, [2]> y = relu(x = x); } -> (y);\n"
+        "func main<ios18>(tensor<fp32, [3]> z) { tensor<fp32, [3]> u = abs(x = z); } -> (u);\n}\n";
+    run r;
+    uint64_t count = 0;
+    void *function = NULL;
+    REQUIRE(run_open(&r, text, E5RT_CPU, 1));
+    CHECK_INT(e5rt_program_library_get_num_functions(r.library, &count), 0);
+    CHECK_INT(count, 2);
+    CHECK_INT(e5rt_program_library_retain_program_function(r.library, "a", &function), 0);
+    CHECK_INT(e5rt_program_function_release(&function), 0);
+    float *z = run_bind(&r, false, "z", 12);
+    const float *u = run_bind(&r, true, "u", 12);
+    REQUIRE(z != NULL && u != NULL && run_encode(&r));
+    z[2] = -3;
+    REQUIRE(run_execute(&r));
+    CHECK_NEAR(u[2], 3, 0);
+    run_close(&r);
+}
+
+static void test_more_handles_than_one_chunk(void)
+{
+    enum { COUNT = 3000 };
+    static void *events[COUNT];
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < COUNT; i++)
+        REQUIRE(e5rt_async_event_create(&events[i], "many", i) == 0);
+    for (uint32_t i = 0; i < COUNT; i++)
+        CHECK(e5rt_async_event_get_last_signaled_value(events[i], &value) == 0 && value == i);
+    for (uint32_t i = 0; i < COUNT; i++)
+        CHECK_INT(e5rt_async_event_release(&events[i]), 0);
+}
+
 /* What a released object still holds goes on working: the operation keeps its function, buffers and library. */
 static void test_releases_in_any_order(void)
 {
@@ -440,6 +493,9 @@ int main(void)
     RUN(test_events_keep_their_value_under_execute_sync);
     RUN(test_compile_says_what_it_cannot_do);
     RUN(test_summary_names_device_and_lanes);
+    RUN(test_mask_prefers_the_ane_model_then_the_cpu);
+    RUN(test_each_function_of_a_text_can_be_run);
+    RUN(test_more_handles_than_one_chunk);
     RUN(test_releases_in_any_order);
     RUN(test_several_operations_run_in_order);
     RUN(test_child_of_fork_gets_an_error);
