@@ -31,14 +31,16 @@ typedef struct mw_dataset mw_dataset;
 /** Opens <folder>/<prefix>-images-idx3-ubyte and <prefix>-labels-idx1-ubyte (also with .gz, where zlib is built in) as
  *  columns "x" (U8, [28, 28] or what the file says, scale 1/255) and "y" (U8).
  *  prefix  "train" or "t10k" in the MNIST family
- *  errors  MW_ERROR_FILE (with the command that gets the data), MW_ERROR_FORMAT if header and size disagree */
+ *  errors  MW_ERROR_FILE (with the command that gets the data), MW_ERROR_FORMAT if header and size or the two counts
+ *          disagree, MW_ERROR_UNSUPPORTED for .gz without zlib */
 MW_API mw_dataset *mw_dataset_open_idx(const char *folder, const char *prefix, mw_error *err);
 
 /** Wraps arrays in memory; copied if `copy`, else they must outlive the data set. */
 MW_API mw_dataset *mw_dataset_from_memory(const mw_column *columns, size_t column_count, int64_t examples, bool copy,
                                           mw_error *err);
 
-/** Fills out_data with one example of one column in its stored type; anything but MW_OK ends the epoch with *err. */
+/** Fills out_data with one example of one column in its stored type. Anything but MW_OK ends mw_loader_next with an
+ *  error that names the example; what was put into *err is its reason. Called from the loader's thread. */
 typedef mw_status mw_dataset_function(void *user, int64_t example, size_t column, void *out_data, mw_error *err);
 
 /** A data set whose examples a function makes. */
@@ -69,7 +71,7 @@ typedef struct mw_batch {
     const mw_feed *feeds;
     size_t feed_count;
     int64_t examples;   /* real ones; the rest of the last batch of an evaluation repeats the last example */
-    const int64_t *ids; /* which examples, for messages; may be NULL */
+    const int64_t *ids; /* [batch] which examples, for messages; may be NULL */
 } mw_batch;
 
 /** How to serve. Fill with mw_loader_defaults. */
@@ -88,12 +90,14 @@ MW_API mw_loader_options mw_loader_defaults(const mw_dataset *dataset, int64_t b
 
 typedef struct mw_loader mw_loader;
 
-/** errors  MW_ERROR_ARGUMENT if the batch is larger than the data set and drop_last is set */
+/** The data set must outlive the loader.
+ *  errors  MW_ERROR_ARGUMENT if the batch is larger than the data set and drop_last is set; MW_ERROR_UNSUPPORTED for
+ *          shuffling more than 2^32 - 1 examples */
 MW_API mw_loader *mw_loader_create(const mw_loader_options *options, mw_error *err);
 MW_API void mw_loader_destroy(mw_loader *loader);
 
 /** The next batch, valid until the next call; NULL at the end of an epoch (the next call starts a new one) and on error
- *  (then err is set). */
+ *  (then err is set, and the loader stands where it stood). Allocates nothing. */
 MW_API const mw_batch *mw_loader_next(mw_loader *loader, mw_error *err);
 
 /** Batches in an epoch. */

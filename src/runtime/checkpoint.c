@@ -183,7 +183,14 @@ static mw_status read_numbers(loading *load, mw_error *err)
 static mw_status read_record(loading *load, const mw__fit_record *record, mw_error *err)
 {
     const char *order = mw__safetensors_metadata(&load->file, "mw.fit.order");
-    if (record == NULL || order == NULL)
+    if (record == NULL)
+        return MW_OK;
+    if (load->position.batch > record->batches || load->position.epoch == INT64_MAX)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "\"%.200s\" stands in epoch %" PRId64 " after batch %" PRId64 ", but an epoch has %" PRId64
+                        " batches: was it written with other data?",
+                        load->file.path, load->position.epoch, load->position.batch, record->batches);
+    if (order == NULL)
         return MW_OK;
     if (strcmp(order, record->order) != 0)
         return mw__fail(err, MW_ERROR_ARGUMENT,

@@ -94,7 +94,7 @@ static mw_status save(fitting *fit, mw_error *err)
     if (fit->options->checkpoint == NULL)
         return MW_OK;
     MW_TRY(restore_rate(fit, err));
-    const mw__fit_record record = {.order = fit->order, .loss_sum = fit->loss_sum};
+    const mw__fit_record record = {.order = fit->order, .batches = fit->batches, .loss_sum = fit->loss_sum};
     return mw__checkpoint_save(fit->trainer, fit->options->checkpoint, mw_loader_tell(fit->loader), &record, err);
 }
 
@@ -129,7 +129,7 @@ static mw_status resume(fitting *fit, mw_error *err)
         return mw__fail(err, MW_ERROR_FILE, "cannot examine the checkpoint \"%.300s\": %s", path, strerror(errno));
     }
     mw_loader_position position;
-    mw__fit_record record = {.order = fit->order};
+    mw__fit_record record = {.order = fit->order, .batches = fit->batches};
     MW_TRY(mw__checkpoint_load(fit->trainer, path, &position, &record, err));
     MW_TRY(mw_loader_seek(fit->loader, position, err));
     fit->loss_sum = record.loss_sum;
@@ -240,11 +240,10 @@ static mw_status run_all(fitting *fit, mw_error *err)
 {
     MW_TRY(resume(fit, err));
     const mw_loader_position start = mw_loader_tell(fit->loader);
-    int64_t first_step;
-    if (!mw__mul_i64(start.epoch, fit->batches, &first_step))
-        return mw__fail(err, MW_ERROR_FORMAT, "the checkpoint stands in epoch %" PRId64, start.epoch);
-    mw__report_begin(&fit->reporter, fit->options->quiet, first_step + start.batch);
-    if (start.epoch >= fit->options->epochs)
+    const bool finished = start.epoch >= fit->options->epochs;
+    const int64_t first_step = finished ? fit->progress.steps : start.epoch * fit->batches + start.batch;
+    mw__report_begin(&fit->reporter, fit->options->quiet, first_step);
+    if (finished)
         return show_finished(fit, fit->options->epochs, err);
     if (start.batch == 0)
         fit->loss_sum = 0.0; /* that of the epoch before */

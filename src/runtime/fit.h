@@ -8,6 +8,7 @@
 /* What mw_fit adds to a checkpoint. */
 typedef struct mw__fit_record {
     const char *order; /* what decides the order of the examples, as one line: a position means nothing without it */
+    int64_t batches;   /* in an epoch */
     double loss_sum;   /* of the steps of this epoch so far */
 } mw__fit_record;
 

@@ -385,6 +385,93 @@ static void test_fit_rejects_bad_options(void)
     mw_dataset_destroy(data);
 }
 
+/* Example 17 cannot be learned from. */
+static mw_status make_bad_example(void *user, int64_t example, size_t column, void *out, mw_error *err)
+{
+    const bool fails = *(const bool *)user;
+    (void)err;
+    if (example == 17 && fails)
+        return MW_ERROR_FILE;
+    if (column == 1) {
+        *(int32_t *)out = (int32_t)(example % SMALL_C);
+        return MW_OK;
+    }
+    for (int i = 0; i < SMALL_D; i++)
+        ((float *)out)[i] = example == 17 ? (float)NAN : (float)(example + i) / 50.0f;
+    return MW_OK;
+}
+
+static void check_ends_at_the_bad_example(bool fails, mw_status status, const char *part)
+{
+    const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D)},
+                                 {.name = "y", .dtype = MW_I32}};
+    mw_error err = {0};
+    mw_dataset *data = mw_dataset_from_callback(columns, 2, SMALL_EXAMPLES, make_bad_example, &fails, &err);
+    mw_trainer *trainer = make_adam(&err);
+    REQUIRE(data != NULL && trainer != NULL);
+    watch seen = {0};
+    mw_fit_options fit = make_fit(data, 2, &seen);
+    fit.keep_order = true;
+    fit.schedule = MW_SCHEDULE_LINEAR;
+    fit.checkpoint = scratch("never");
+    CHECK_INT(mw_fit(trainer, &fit, &err), status);
+    CHECK_ERROR(err, status, part);
+    CHECK_INT(mw_trainer_steps(trainer), 17 / SMALL_N);
+    CHECK(mw_trainer_learning_rate(trainer) == 0.02f);
+    CHECK(!file_exists(scratch("never")));
+    mw_trainer_destroy(trainer);
+    mw_dataset_destroy(data);
+}
+
+static void test_fit_ends_at_the_first_bad_example(void)
+{
+    check_ends_at_the_bad_example(false, MW_ERROR_NUMERIC, "17");
+    check_ends_at_the_bad_example(true, MW_ERROR_FILE, "example 17 of column \"x\"");
+}
+
+static void test_fit_names_a_missing_column(void)
+{
+    const small_data raw = small_make_data();
+    const mw_column column = {.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = raw.x};
+    mw_error err = {0};
+    mw_dataset *data = mw_dataset_from_memory(&column, 1, SMALL_EXAMPLES, false, &err);
+    mw_trainer *trainer = make_adam(&err);
+    REQUIRE(data != NULL && trainer != NULL);
+    watch seen = {0};
+    const mw_fit_options fit = make_fit(data, 2, &seen);
+    CHECK_INT(mw_fit(trainer, &fit, &err), MW_ERROR_ARGUMENT);
+    CHECK_CONTAINS(err.message, "\"y\"");
+    mw_trainer_destroy(trainer);
+    mw_dataset_destroy(data);
+}
+
+/* A checkpoint that the user's own loop wrote has a position, too. */
+static void test_fit_goes_on_from_a_checkpoint_of_the_open_loop(void)
+{
+    mw_error err = {0};
+    mw_dataset *data = make_data(&err);
+    mw_trainer *first = make_adam(&err), *second = make_adam(&err);
+    REQUIRE(data != NULL && first != NULL && second != NULL);
+    const mw_loader_position position = {.epoch = 1, .batch = 2};
+    CHECK_INT(mw_trainer_save(first, scratch("open"), &position, &err), MW_OK);
+    watch seen = {0};
+    mw_fit_options fit = make_fit(data, 2, &seen);
+    fit.checkpoint = scratch("open");
+    CHECK_INT(mw_fit(second, &fit, &err), MW_OK);
+    CHECK_OK(err);
+    CHECK_INT(mw_trainer_steps(second), BATCHES - 2);
+    fit.checkpoint = scratch("far");
+    const mw_loader_position beyond = {.epoch = 0, .batch = BATCHES + 1}; /* of a larger data set */
+    CHECK_INT(mw_trainer_save(first, scratch("far"), &beyond, &err), MW_OK);
+    const int64_t steps = mw_trainer_steps(second);
+    CHECK_INT(mw_fit(second, &fit, &err), MW_ERROR_ARGUMENT);
+    CHECK_CONTAINS(err.message, "an epoch has 5 batches");
+    CHECK_INT(mw_trainer_steps(second), steps); /* as it was */
+    mw_trainer_destroy(first);
+    mw_trainer_destroy(second);
+    mw_dataset_destroy(data);
+}
+
 /* ---- what is shown ---- */
 
 static void test_progress_lines(void)
@@ -469,6 +556,9 @@ int main(void)
     RUN(test_fit_of_a_finished_run_only_validates);
     RUN(test_fit_refuses_a_corrupt_checkpoint);
     RUN(test_fit_rejects_bad_options);
+    RUN(test_fit_ends_at_the_first_bad_example);
+    RUN(test_fit_names_a_missing_column);
+    RUN(test_fit_goes_on_from_a_checkpoint_of_the_open_loop);
     RUN(test_fit_prints_one_line_per_epoch_to_a_file);
     return check_finish();
 }
