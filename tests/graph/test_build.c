@@ -357,6 +357,8 @@ static void test_op_expands_where_a_constant_is_wanted(void)
 
 static void test_op_refuses(void)
 {
+    REFUSES_IN((mw_opset)MW_IOS15, MW_ERROR_UNSUPPORTED, "relu: needs opset ios15, the function has ios14",
+               (g->current->opset = (mw_opset)(MW_IOS15 - 1), op(g, "relu", NULL)));
     REFUSES(MW_ERROR_UNSUPPORTED, "nonsense: the table does not know", op(g, "nonsense", NULL));
     REFUSES(MW_ERROR_ARGUMENT, "relu: has no argument \"y\"; it takes x",
             op(g, "relu", "y", leaf(g, MW_F32, S(1)), NULL));

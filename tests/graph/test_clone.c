@@ -253,6 +253,101 @@ static void test_errors_of_rules_come_out(void)
     mw_graph_destroy(g);
 }
 
+/* ---- more of rules ---- */
+
+static bool identity_to_half(void *user, mw__clone *clone, const mw__op *op)
+{
+    (void)user;
+    if (strcmp(op->kind, "identity") != 0)
+        return false;
+    mw__clone_set(clone, op->results[0], mw_cast(mw__clone_get(clone, mw__arg(op, "x")), MW_F16));
+    return true;
+}
+
+/* Makes an argument a literal in the text's sense: no statement, spelled where it is used. */
+static void make_literal(mw_tensor *y, const char *arg)
+{
+    mw_tensor *literal = mw__value_create(y->graph, mw__arg(y->op, arg)->type, arg, NULL);
+    literal->payload = mw__arg(y->op, arg)->payload;
+    for (size_t i = 0; i < y->op->slot_count; i++) {
+        if (strcmp(y->op->slots[i].name, arg) == 0) {
+            y->op->slots[i].operands[0].value = literal;
+            y->op->slots[i].operands[0].inlined = true;
+        }
+    }
+}
+
+static void test_constants_follow_a_type_that_a_rule_changed(void)
+{
+    mw_graph *g = mw_graph_create(NULL);
+    mw_tensor *y = mw_identity(mw_input(g, "x", MW_F32, S(2)));
+    y = mw_log(mw_add(y, mw_scalar(g, MW_F32, 2)), 1e-3f);
+    y = mw_clip(y, -1, 1);
+    make_literal(y, "alpha");
+    mw_output(y, "y");
+    const mw__clone_options options = {.rule = identity_to_half, .keep_outputs = true};
+    copied copy = run_clone(g, &options);
+    CHECK_OK(copy.err);
+    const mw_tensor *clip = mw_graph_find(copy.to, "y");
+    REQUIRE(clip != NULL);
+    CHECK_TYPE(clip, MW_F16, S(2));
+    CHECK_TYPE(mw__arg(clip->op, "alpha"), MW_F16, mw_shape_scalar());
+    CHECK(mw__arg(clip->op, "alpha")->op == NULL && clip->op->slots[0].operands[0].inlined);
+    const mw__op *log_op = mw__arg(clip->op, "x")->op;
+    CHECK_TYPE(mw__arg(log_op, "epsilon"), MW_F16, mw_shape_scalar());
+    CHECK_TYPE(mw__arg(mw__arg(log_op, "x")->op, "y"), MW_F16, mw_shape_scalar());
+    end_clone(&copy);
+    mw_graph_destroy(g);
+}
+
+static bool drop_identity(void *user, mw__clone *clone, const mw__op *op)
+{
+    (void)user;
+    if (strcmp(op->kind, "identity") != 0)
+        return false;
+    mw__clone_set(clone, op->results[0], mw__clone_get(clone, mw__arg(op, "x")));
+    return true;
+}
+
+static void test_stop_mark_does_not_land_on_an_older_value(void)
+{
+    mw_graph *g = mw_graph_create(NULL);
+    mw_output(mw_exp(mw_stop_gradient(mw_input(g, "x", MW_F32, S(2)))), "y");
+    const mw__clone_options options = {.rule = drop_identity, .keep_outputs = true};
+    copied copy = run_clone(g, &options);
+    CHECK_OK(copy.err);
+    CHECK(!mw_graph_find(copy.to, "x")->stop_gradient);
+    CHECK(mw__arg(mw_graph_find(copy.to, "y")->op, "x")->stop_gradient);
+    end_clone(&copy);
+    mw_graph_destroy(g);
+}
+
+static void test_declared_extents_that_no_rule_knows_are_kept(void)
+{
+    mw_graph *g = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(g, "x", MW_F32, S(6));
+    mw_tensor *y = op(g, "reshape", "x", x, "shape", mw_input(g, "s", MW_I32, S(2)), NULL);
+    y->type = mw__type_tensor(g, MW_F32, S(2, 3), NULL);
+    copied copy = run_clone(g, NULL);
+    CHECK_OK(copy.err);
+    CHECK_TYPE(mw__clone_get(&copy.clone, y), MW_F32, S(2, 3));
+    end_clone(&copy);
+    mw_graph_destroy(g);
+}
+
+static void test_second_clone_needs_inputs_of_its_own(void)
+{
+    mw_graph *g = make_mlp();
+    copied copy = run_clone(g, NULL);
+    CHECK_OK(copy.err);
+    mw__clone second;
+    mw__clone_run(&second, g->current, copy.to, NULL, &copy.err);
+    CHECK_ERROR(copy.err, MW_ERROR_ARGUMENT, "the target has a \"x\" already");
+    mw__clone_deinit(&second);
+    end_clone(&copy);
+    mw_graph_destroy(g);
+}
+
 /* ---- marks and records ---- */
 
 static void test_stop_marks_and_composites_go_along(void)
@@ -392,6 +487,10 @@ int main(void)
     RUN(test_rule_replaces_and_the_name_goes_along);
     RUN(test_shapes_follow_what_a_rule_changed);
     RUN(test_errors_of_rules_come_out);
+    RUN(test_constants_follow_a_type_that_a_rule_changed);
+    RUN(test_stop_mark_does_not_land_on_an_older_value);
+    RUN(test_declared_extents_that_no_rule_knows_are_kept);
+    RUN(test_second_clone_needs_inputs_of_its_own);
     RUN(test_stop_marks_and_composites_go_along);
     RUN(test_operation_without_a_row_is_copied_verbatim);
     RUN(test_newer_opset_gets_the_new_defaults);
