@@ -193,6 +193,7 @@ mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, do
                         trainer == NULL   ? "trainer is NULL"
                         : dataset == NULL ? "data set is NULL"
                                           : "data set has no examples");
+    MW_TRY(mw__trainer_check_alive(trainer, err));
     MW_TRY(need_evaluation(trainer, err));
     mw_loader_options options = mw_loader_defaults(dataset, trainer->batch);
     options.shuffle = false;
@@ -233,6 +234,7 @@ mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *
     const int64_t expected = mw_shape_count(mw_tensor_shape(trainer->prediction));
     if ((int64_t)count != expected)
         return mw__fail(err, MW_ERROR_SHAPE, "the prediction has %lld elements, not %zu", (long long)expected, count);
+    MW_TRY(mw__trainer_check_alive(trainer, err));
     MW_TRY(need_predictor(trainer, err));
     mw__view *view = &trainer->predictor;
     MW_TRY(mw__feeder_feed(&view->feeder, batch, 0, &trainer->counters.feed_bytes, err));

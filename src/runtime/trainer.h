@@ -11,10 +11,11 @@
 
 /* A scalar that the host writes before each step. */
 typedef struct mw__trainer_scalar {
-    const char *name; /* of the optimizer's row, static */
-    size_t index;     /* for mw__optimizer_scalar_value */
-    void *data;       /* the port; NULL while the program is not made */
-    mw_dtype dtype;
+    const char *name;  /* of the optimizer's row, static */
+    size_t index;      /* for mw__optimizer_scalar_value */
+    void *data;        /* the port; NULL while the program is not made */
+    mw_dtype declared; /* of the parameters that it serves */
+    mw_dtype dtype;    /* in the port */
 } mw__trainer_scalar;
 
 #define MW__TRAINER_SCALARS (2 * MW__OPTIMIZER_SCALARS) /* for fp32 and for fp16 parameters */
@@ -95,6 +96,8 @@ const char *mw__trainer_join(mw__trainer_build *b, const char *a, const char *mi
 mw_status mw__trainer_make_twin(mw_trainer *trainer, const mw_graph *graph, mw_error *err);
 /* Runs the twin and the step, compares and drops the twin. */
 mw_status mw__trainer_run_twice(mw_trainer *trainer, mw_error *err);
+/* MW_ERROR_STATE once the comparison has failed. */
+mw_status mw__trainer_check_alive(const mw_trainer *trainer, mw_error *err);
 
 void mw__view_deinit(mw__view *view);
 

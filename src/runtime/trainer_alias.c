@@ -54,3 +54,10 @@ mw_status mw__trainer_run_twice(mw_trainer *t, mw_error *err)
     mw_program_destroy(twin);
     return t->dead ? MW_ERROR_DEVICE : MW_OK;
 }
+
+mw_status mw__trainer_check_alive(const mw_trainer *t, mw_error *err)
+{
+    if (!t->dead)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_STATE, "the trainer is dead: its first step gave wrong state (%s)", t->step->where);
+}

@@ -259,12 +259,10 @@ static mw_status resolve_ports(mw__trainer_build *b, mw_error *err)
     mw_trainer *t = b->trainer;
     MW_TRY(find_port(t->step, b->graph->values[t->loss_port]->name, &t->loss_port, err));
     MW_TRY(find_port(t->step, b->graph->values[t->ok_port]->name, &t->ok_port, err));
-    const size_t per_set = mw__optimizer_scalar_count(&t->optimizer);
     for (size_t i = 0; i < t->scalar_count; i++) {
         mw__trainer_scalar *scalar = &t->scalars[i];
-        const bool second = i >= per_set || b->scalars[0].loss_scale == 0.0;
-        const char *name = b->scalars[second].scalar[scalar->index]->name;
-        size_t port;
+        const char *name = b->scalars[scalar->declared == MW_F16].scalar[scalar->index]->name;
+        size_t port = 0;
         MW_TRY(find_port(t->step, name, &port, err));
         scalar->data = mw__program_data(t->step, port);
         scalar->dtype = t->step->ports[port].dtype;

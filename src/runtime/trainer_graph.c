@@ -90,8 +90,10 @@ static mw_status need_scalars(mw__trainer_build *b, mw_dtype dtype, mw__optimize
     set->loss_scale = t->loss_scale;
     for (size_t i = 0; i < mw__optimizer_scalar_count(&t->optimizer); i++) {
         mw__trainer_scalar *scalar = &t->scalars[t->scalar_count++];
-        *scalar = (mw__trainer_scalar){
-            .name = mw__optimizer_scalar_name(&t->optimizer, i), .index = i, .dtype = mw__trainer_stored(t, dtype)};
+        *scalar = (mw__trainer_scalar){.name = mw__optimizer_scalar_name(&t->optimizer, i),
+                                       .index = i,
+                                       .declared = dtype,
+                                       .dtype = mw__trainer_stored(t, dtype)};
         const char *name = scalar_port(b, scalar, dtype, err);
         if (name == NULL)
             return MW_ERROR_MEMORY;

@@ -71,8 +71,7 @@ mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out
     if (trainer == NULL || batch == NULL || (batch->feeds == NULL && batch->feed_count > 0))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the %s is NULL",
                         trainer == NULL ? "trainer" : "batch");
-    if (trainer->dead)
-        return mw__fail(err, MW_ERROR_STATE, "the trainer is dead: its first step was not trustworthy");
+    MW_TRY(mw__trainer_check_alive(trainer, err));
     const mw_status status = run_step(trainer, batch, out_loss, err);
     trainer->counters.refused_steps += status == MW_ERROR_NUMERIC;
     return status;

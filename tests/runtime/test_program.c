@@ -135,7 +135,9 @@ static void test_share_refuses_what_does_not_fit(void)
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 2)), *b = mw_input(graph, "b", MW_F32, MW_SHAPE(2));
     mw_output(mw_add(x, b), "y");
     mw_output(mw_mul(x, b), "z");
-    mw_program *program = mw_compile(graph, NULL, &err);
+    mw_compile_options options = mw_compile_defaults();
+    options.provider = MW_PROVIDER_ENGINE;
+    mw_program *program = mw_compile(graph, &options, &err);
     mw_graph_destroy(graph);
     CHECK_OK(err);
     REQUIRE(program != NULL);
@@ -223,6 +225,7 @@ static void test_the_folder_is_kept_when_asked_for(void)
     mw_error err = {0};
     mw_graph *graph = make_graph();
     mw_compile_options options = mw_compile_defaults();
+    options.provider = MW_PROVIDER_ENGINE;
     options.keep_folder = scratch("kept");
     mw_program *program = mw_compile(graph, &options, &err);
     CHECK_OK(err);
@@ -244,6 +247,7 @@ static void test_the_seed_decides_the_parameters(void)
     const uint64_t seeds[] = {1, 1, 2};
     for (int i = 0; i < 3; i++) {
         mw_compile_options options = mw_compile_defaults();
+        options.provider = MW_PROVIDER_ENGINE;
         options.seed = seeds[i];
         mw_program *program = mw_compile(graph, &options, &err);
         mw_program_read(program, "d.weight", MW_F32, w[i], 8, &err);

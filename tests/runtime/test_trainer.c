@@ -517,6 +517,71 @@ static void test_the_program_aliases_every_state_tensor(void)
     mw_trainer_destroy(trainer);
 }
 
+/* ---- element types and parameters beside the loss ---- */
+
+/* Layers in fp32 and fp16, in both orders: each type has scalars of its own. */
+static mw_tensor *mixed_logits(mw_tensor *x, mw_dtype first, mw_dtype second)
+{
+    mw_tensor *hidden = mw_tanh(mw_dense(mw_cast(x, first), SMALL_H, "fc1"));
+    return mw_dense(mw_cast(hidden, second), SMALL_C, "fc2");
+}
+
+static void test_parameters_of_two_types_train_together(void)
+{
+    const small_data data = small_make_data();
+    const mw_dtype types[][2] = {{MW_F32, MW_F16}, {MW_F16, MW_F32}, {MW_F16, MW_F16}};
+    for (int k = 0; k < 6; k++) {
+        mw_error err = {0};
+        mw_graph *graph = mw_graph_create(NULL);
+        mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(SMALL_N, SMALL_D));
+        mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(SMALL_N));
+        mw_tensor *logits = mixed_logits(x, types[k / 2][0], types[k / 2][1]);
+        mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(0.02f));
+        options.compile.device = devices[k % 2];
+        options.compile.provider = MW_PROVIDER_ENGINE;
+        mw_trainer *trainer = mw_trainer_create(&options, &err);
+        mw_graph_destroy(graph);
+        float first = 0, last = 0;
+        for (int step = 0; step < 200; step++) {
+            small_batch batch;
+            float loss = 0;
+            small_fill_batch(&batch, &data, step % 5 * SMALL_N);
+            mw_trainer_step(trainer, &batch.batch, &loss, &err);
+            first += step < 5 ? loss / 5 : 0;
+            last += step >= 195 ? loss / 5 : 0;
+        }
+        CHECK_OK(err);
+        CHECK(last < 0.4f * first);
+        mw_trainer_destroy(trainer);
+    }
+}
+
+/* A second head that only the prediction uses is state too: seeded, readable, never trained. */
+static void test_a_parameter_of_the_prediction_alone_is_kept(void)
+{
+    const small_data data = small_make_data();
+    mw_error err = {0};
+    small_net net = small_create(NULL);
+    const float head[SMALL_C] = {1.0f, 2.0f, 3.0f};
+    mw_tensor *extra = mw_parameter(net.graph, "head", MW_F32, MW_SHAPE(SMALL_C), mw_init_data(head));
+    mw_trainer_options options = mw_trainer_defaults(net.loss, mw_adam(0.01f));
+    options.prediction = mw_add(mw_mul_scalar(net.logits, 0.0), extra);
+    options.compile.provider = MW_PROVIDER_ENGINE;
+    mw_trainer *trainer = mw_trainer_create(&options, &err);
+    mw_graph_destroy(net.graph);
+    small_batch batch;
+    float out[SMALL_N * SMALL_C] = {0}, back[SMALL_C] = {0};
+    small_fill_batch(&batch, &data, 0);
+    mw_trainer_step(trainer, &batch.batch, NULL, &err);
+    mw_trainer_predict(trainer, &batch.batch, out, SMALL_N * SMALL_C, &err);
+    mw_trainer_read(trainer, "head", back, SMALL_C, &err);
+    CHECK_OK(err);
+    CHECK(memcmp(head, back, sizeof head) == 0);
+    CHECK(out[0] == 1.0f && out[SMALL_N * SMALL_C - 1] == 3.0f);
+    CHECK_INT(mw_trainer_read(trainer, "head#m", back, SMALL_C, &err), MW_ERROR_ARGUMENT);
+    mw_trainer_destroy(trainer);
+}
+
 /* ---- reading and writing ---- */
 
 static void test_parameters_are_read_and_written_by_name(void)
@@ -718,6 +783,8 @@ int main(void)
     RUN(test_the_learning_rate_counts_from_the_next_step);
     RUN(test_create_refuses_what_cannot_be_trained);
     RUN(test_the_program_aliases_every_state_tensor);
+    RUN(test_parameters_of_two_types_train_together);
+    RUN(test_a_parameter_of_the_prediction_alone_is_kept);
     RUN(test_parameters_are_read_and_written_by_name);
     RUN(test_evaluation_counts_every_example_once);
     RUN(test_a_mean_built_by_hand_is_evaluated_per_example);
