@@ -211,7 +211,7 @@ mw_status mw__shape_concat(mw__infer *infer)
     const mw__operand *values;
     const size_t count = mw__arg_values(infer->op, "values", &values);
     mw_shape shape = mw_tensor_shape(values[0].value);
-    int64_t value, total = shape.rank > 0 ? 0 : 1;
+    int64_t value, total = 0;
     bool interleave;
     int axis;
     MW_TRY(mw__rule_bool(infer, "interleave", &interleave));
