@@ -74,6 +74,28 @@ static void store_doubles(void *data, mw_dtype dtype, int64_t at, int64_t count,
 #undef STORE
 }
 
+/* The pairs that masks and labels need often; false for others. */
+static bool cast_direct(const cast_block *block, void *out, const void *in, int64_t begin, int64_t end)
+{
+    const uint8_t *truth = in;
+    const int32_t *integer = in;
+    if (block->from == MW_BOOL && block->to == MW_F32)
+        for (int64_t i = begin; i < end; i++)
+            ((float *)out)[i] = truth[i] != 0 ? 1.0f : 0.0f;
+    else if (block->from == MW_BOOL && block->to == MW_F16)
+        for (int64_t i = begin; i < end; i++)
+            ((uint16_t *)out)[i] = truth[i] != 0 ? 0x3c00 : 0;
+    else if (block->from == MW_BOOL && block->to == MW_I32)
+        for (int64_t i = begin; i < end; i++)
+            ((int32_t *)out)[i] = truth[i] != 0;
+    else if (block->from == MW_I32 && block->to == MW_F32)
+        for (int64_t i = begin; i < end; i++)
+            ((float *)out)[i] = (float)integer[i];
+    else
+        return false;
+    return true;
+}
+
 static void cast_run(const mw__kernel_call *call)
 {
     const cast_block *block = call->block;
@@ -89,6 +111,8 @@ static void cast_run(const mw__kernel_call *call)
                               (size_t)(end - begin));
         return;
     }
+    if (cast_direct(block, call->out[0], call->in[0], begin, end))
+        return;
     double tile[MW__TILE];
     for (int64_t at = begin; at < end; at += MW__TILE) {
         const int64_t run = end - at < MW__TILE ? end - at : MW__TILE;

@@ -109,6 +109,26 @@ typedef struct one_hot_block {
     unsigned char on[8], off[8];
 } one_hot_block;
 
+#define ALL_OFF(type)                                                                                                  \
+    for (int64_t i = 0; i < s->depth; i++)                                                                             \
+        memcpy(out + (size_t)i * sizeof(type), s->off, sizeof(type));                                                  \
+    break;
+
+/* Constant sizes, so that each copy is one store. */
+static void one_hot_row(const one_hot_block *s, char *out, int64_t index)
+{
+    switch (s->size) {
+    case 1:
+        ALL_OFF(uint8_t)
+    case 2:
+        ALL_OFF(uint16_t)
+    default:
+        ALL_OFF(uint32_t)
+    }
+    if (index >= 0 && index < s->depth)
+        memcpy(out + (size_t)index * s->size, s->on, s->size);
+}
+
 /* A unit is one row of `inner` elements, or, on the last axis, the `depth` elements of one index. */
 static void one_hot_run(const mw__kernel_call *call)
 {
@@ -117,10 +137,11 @@ static void one_hot_run(const mw__kernel_call *call)
     const int64_t width = last ? s->depth : s->inner;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         char *out = (char *)call->out[0] + (size_t)(unit * width) * s->size;
-        for (int64_t i = 0; i < width; i++) {
-            const int64_t at = last ? unit : unit / s->depth * s->inner + i, position = last ? i : unit % s->depth;
-            const bool on = load_index(call->in[0], s->index, at) == position;
-            memcpy(out + (size_t)i * s->size, on ? s->on : s->off, s->size);
+        if (last)
+            one_hot_row(s, out, load_index(call->in[0], s->index, unit));
+        for (int64_t i = 0; !last && i < width; i++) {
+            const int64_t index = load_index(call->in[0], s->index, unit / s->depth * s->inner + i);
+            memcpy(out + (size_t)i * s->size, index == unit % s->depth ? s->on : s->off, s->size);
         }
     }
 }

@@ -1,12 +1,12 @@
 /* softmax along one axis: the maximum is subtracted first, sums are taken in fp32 partial sums, and each result is
  * rounded once. A lane's units are rows (last axis), or stretches of up to 64 neighbouring columns (another axis). */
 #include "engine/kernel.h"
+#include "engine/lanes.h"
 #include "engine/math.h"
 
 #include <math.h>
 
-#define COLUMNS  64
-#define PARTIALS 16
+#define COLUMNS 64
 
 typedef struct softmax_block {
     int64_t n;         /* extent of the axis */
@@ -18,43 +18,19 @@ typedef struct softmax_block {
     void (*divide)(float *x, int64_t count);
 } softmax_block;
 
-MW__INLINE float larger(float a, float b) { return ((a > b) | (a != a)) ? a : b; } /* NaN propagates */
-
 /* out = x - max(x) */
 MW__INLINE void shift_body(float *out, const float *x, int64_t count)
 {
-    float part[PARTIALS];
-    for (int lane = 0; lane < PARTIALS; lane++)
-        part[lane] = -INFINITY;
-    int64_t i = 0;
-    for (; i + PARTIALS <= count; i += PARTIALS)
-        for (int lane = 0; lane < PARTIALS; lane++)
-            part[lane] = larger(x[i + lane], part[lane]);
-    for (int lane = 0; i < count; i++, lane++)
-        part[lane] = larger(x[i], part[lane]);
-    for (int half = PARTIALS / 2; half > 0; half /= 2)
-        for (int lane = 0; lane < half; lane++)
-            part[lane] = larger(part[lane + half], part[lane]);
-    const float most = part[0];
-    MW__VECTORIZE for (i = 0; i < count; i++) out[i] = x[i] - most;
+    const float most = mw__lanes_max(x, count);
+    MW__VECTORIZE for (int64_t i = 0; i < count; i++) out[i] = x[i] - most;
 }
 MW__TWICE(shift, (float *out, const float *x, int64_t count), (out, x, count))
 
 /* x = x / sum(x) */
 MW__INLINE void divide_body(float *x, int64_t count)
 {
-    float part[PARTIALS] = {0};
-    int64_t i = 0;
-    for (; i + PARTIALS <= count; i += PARTIALS)
-        for (int lane = 0; lane < PARTIALS; lane++)
-            part[lane] += x[i + lane];
-    for (int lane = 0; i < count; i++, lane++)
-        part[lane] += x[i];
-    for (int half = PARTIALS / 2; half > 0; half /= 2)
-        for (int lane = 0; lane < half; lane++)
-            part[lane] += part[lane + half];
-    const float sum = part[0];
-    MW__VECTORIZE for (i = 0; i < count; i++) x[i] = x[i] / sum;
+    const float sum = mw__lanes_sum(x, count);
+    MW__VECTORIZE for (int64_t i = 0; i < count; i++) x[i] = x[i] / sum;
 }
 MW__TWICE(divide, (float *x, int64_t count), (x, count))
 
@@ -81,7 +57,7 @@ static void softmax_columns(const softmax_block *s, float *scratch, int64_t widt
         most[j] = -INFINITY, sum[j] = 0.0f;
     for (int64_t i = 0; i < s->n; i++)
         for (int64_t j = 0; j < width; j++)
-            most[j] = larger(scratch[i * width + j], most[j]);
+            most[j] = mw__larger(scratch[i * width + j], most[j]);
     for (int64_t i = 0; i < s->n; i++)
         for (int64_t j = 0; j < width; j++)
             scratch[i * width + j] -= most[j];

@@ -3,6 +3,8 @@
  * of I32 wrap around, their mean is truncated. An empty reduction gives 0 (sum), NaN or integer 0 (mean), -inf or
  * INT_MIN (max and log_sum_exp), inf or INT_MAX (min). */
 #include "engine/kernel.h"
+#include "engine/lanes.h"
+#include "engine/math.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,64 +19,24 @@ typedef struct reduce_block {
     int64_t reduced;  /* elements that make one result */
     reduction kind;
     mw_dtype dtype;
+    mw__loop1 *exp;
     double (*sum)(const float *x, int64_t count);
     float (*most)(const float *x, int64_t count); /* max, or min for MIN */
 } reduce_block;
 
 /* ---- contiguous elements ---- */
 
-#define PARTIALS 16
-
-MW__INLINE double sum_of(const float *x, int64_t count)
-{
-    float part[PARTIALS] = {0};
-    int64_t i = 0;
-    for (; i + PARTIALS <= count; i += PARTIALS)
-        for (int lane = 0; lane < PARTIALS; lane++)
-            part[lane] += x[i + lane];
-    for (int lane = 0; i < count; i++, lane++)
-        part[lane] += x[i];
-    for (int half = PARTIALS / 2; half > 0; half /= 2)
-        for (int lane = 0; lane < half; lane++)
-            part[lane] += part[lane + half];
-    return part[0];
-}
-
-MW__INLINE float larger(float a, float b) { return ((a > b) | (a != a)) ? a : b; } /* NaN propagates */
-MW__INLINE float smaller(float a, float b) { return ((a < b) | (a != a)) ? a : b; }
-
-#define MOST(name, start, choose)                                                                                      \
-    MW__INLINE float name(const float *x, int64_t count)                                                               \
-    {                                                                                                                  \
-        float part[PARTIALS];                                                                                          \
-        for (int lane = 0; lane < PARTIALS; lane++)                                                                    \
-            part[lane] = (start);                                                                                      \
-        int64_t i = 0;                                                                                                 \
-        for (; i + PARTIALS <= count; i += PARTIALS)                                                                   \
-            for (int lane = 0; lane < PARTIALS; lane++)                                                                \
-                part[lane] = choose(x[i + lane], part[lane]);                                                          \
-        for (int lane = 0; i < count; i++, lane++)                                                                     \
-            part[lane] = choose(x[i], part[lane]);                                                                     \
-        for (int half = PARTIALS / 2; half > 0; half /= 2)                                                             \
-            for (int lane = 0; lane < half; lane++)                                                                    \
-                part[lane] = choose(part[lane + half], part[lane]);                                                    \
-        return part[0];                                                                                                \
-    }
-
-MOST(max_of, -INFINITY, larger)
-MOST(min_of, INFINITY, smaller)
-
 #define REDUCER(type, name, body)                                                                                      \
     static type name##_base(const float *x, int64_t count) { return body(x, count); }
-REDUCER(double, sum, sum_of)
-REDUCER(float, max, max_of)
-REDUCER(float, min, min_of)
+REDUCER(double, sum, mw__lanes_sum)
+REDUCER(float, max, mw__lanes_max)
+REDUCER(float, min, mw__lanes_min)
 #if defined(__x86_64__)
 #define WIDE_REDUCER(type, name, body)                                                                                 \
     MW__WIDE_TARGET static type name##_wide(const float *x, int64_t count) { return body(x, count); }
-WIDE_REDUCER(double, sum, sum_of)
-WIDE_REDUCER(float, max, max_of)
-WIDE_REDUCER(float, min, min_of)
+WIDE_REDUCER(double, sum, mw__lanes_sum)
+WIDE_REDUCER(float, max, mw__lanes_max)
+WIDE_REDUCER(float, min, mw__lanes_min)
 #endif
 
 /* ---- rows: the innermost loop is reduced ---- */
@@ -99,7 +61,7 @@ static float row_most(const reduce_block *s, const void *x, int64_t base)
     for (int64_t done = 0; done < s->reduced;) {
         const int64_t run = mw__cursor_run(&s->inner, &cursor, MW__TILE);
         const float part = s->most(stretch_of(s, x, base + cursor.offset[0], run, tile), run);
-        most = s->kind == MIN ? smaller(part, most) : larger(part, most);
+        most = s->kind == MIN ? mw__smaller(part, most) : mw__larger(part, most);
         mw__cursor_step(&s->inner, &cursor, run);
         done += run;
     }
@@ -118,7 +80,8 @@ static double row_sum(const reduce_block *s, const void *x, int64_t base, const 
         const float *part = stretch_of(s, x, base + cursor.offset[0], run, tile);
         if (shift != NULL) {
             for (int64_t i = 0; i < run; i++)
-                tile[i] = expf(part[i] - *shift);
+                tile[i] = part[i] - *shift;
+            s->exp(tile, tile, run, 0.0f, 0.0f);
             part = tile;
         }
         sum += s->sum(part, run);
@@ -146,22 +109,37 @@ static float row_result(const reduce_block *s, const void *x, int64_t base)
     }
 }
 
-/* One element at a time: integers are short here. */
+/* Sum (modulo 2^64) and extreme of one stretch. */
+static void integer_stretch(const int32_t *x, int64_t stride, int64_t count, bool min, uint64_t *sum, int32_t *most)
+{
+    uint64_t total = 0;
+    int32_t best = *most;
+    for (int64_t i = 0; i < count; i++)
+        total += (uint64_t)(int64_t)x[i * stride];
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t v = x[i * stride];
+        best = (min ? v < best : v > best) ? v : best;
+    }
+    *sum += total;
+    *most = best;
+}
+
 static int32_t integer_result(const reduce_block *s, const int32_t *x, int64_t base)
 {
-    int64_t sum = 0; /* 2^32 elements fit */
+    const int64_t stride = s->inner.stride[0][s->inner.rank - 1];
+    uint64_t sum = 0;
     int32_t most = s->kind == MIN ? INT32_MAX : INT32_MIN;
     mw__cursor cursor;
     mw__cursor_seek(&s->inner, &cursor, 0);
-    for (int64_t done = 0; done < s->reduced; done++) {
-        const int32_t v = x[base + cursor.offset[0]];
-        sum = (int64_t)((uint64_t)sum + (uint64_t)(int64_t)v);
-        most = (s->kind == MIN ? v < most : v > most) ? v : most;
-        mw__cursor_step(&s->inner, &cursor, 1);
+    for (int64_t done = 0; done < s->reduced;) {
+        const int64_t run = mw__cursor_run(&s->inner, &cursor, s->reduced - done);
+        integer_stretch(x + base + cursor.offset[0], stride, run, s->kind == MIN, &sum, &most);
+        mw__cursor_step(&s->inner, &cursor, run);
+        done += run;
     }
     if (s->kind == SUM)
         return (int32_t)(uint32_t)sum;
-    return s->kind == MEAN ? (int32_t)(s->reduced > 0 ? sum / s->reduced : 0) : most;
+    return s->kind == MEAN ? (int32_t)(s->reduced > 0 ? (int64_t)sum / s->reduced : 0) : most;
 }
 
 static void rows_run(const mw__kernel_call *call)
@@ -194,20 +172,29 @@ typedef struct column_sums {
 
 typedef enum column_pass { PASS_SUM, PASS_MOST, PASS_EXP } column_pass;
 
+static void add_exp(const reduce_block *s, column_sums *c, const float *row, int64_t width)
+{
+    float tile[COLUMNS];
+    for (int64_t j = 0; j < width; j++)
+        tile[j] = row[j] - c->most[j];
+    s->exp(tile, tile, width, 0.0f, 0.0f);
+    for (int64_t j = 0; j < width; j++)
+        c->part[j] += tile[j];
+}
+
 static void add_row(const reduce_block *s, column_sums *c, const float *row, int64_t width, column_pass pass)
 {
     if (pass == PASS_SUM)
         for (int64_t j = 0; j < width; j++)
             c->part[j] += row[j];
     else if (pass == PASS_EXP)
-        for (int64_t j = 0; j < width; j++)
-            c->part[j] += expf(row[j] - c->most[j]);
+        add_exp(s, c, row, width);
     else if (s->kind == MIN)
         for (int64_t j = 0; j < width; j++)
-            c->most[j] = smaller(row[j], c->most[j]);
+            c->most[j] = mw__smaller(row[j], c->most[j]);
     else
         for (int64_t j = 0; j < width; j++)
-            c->most[j] = larger(row[j], c->most[j]);
+            c->most[j] = mw__larger(row[j], c->most[j]);
 }
 
 static void flush(column_sums *c, int64_t width)
@@ -345,12 +332,12 @@ static bool trailing(mw_shape shape, const bool *reduced)
 
 static void choose_loops(reduce_block *s, mw__level level)
 {
+    s->exp = mw__loop1_find(MW__F1_EXP, level);
 #if defined(__x86_64__)
     s->sum = level == MW__LEVEL_WIDE ? sum_wide : sum_base;
     s->most = s->kind == MIN ? (level == MW__LEVEL_WIDE ? min_wide : min_base)
                              : (level == MW__LEVEL_WIDE ? max_wide : max_base);
 #else
-    (void)level;
     s->sum = sum_base;
     s->most = s->kind == MIN ? min_base : max_base;
 #endif

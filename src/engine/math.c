@@ -131,10 +131,40 @@ LOOP2(loop_maximum, ((a > b) | (a != a)) ? a : b) /* NaN propagates */
 LOOP2(loop_minimum, ((a < b) | (a != a)) ? a : b)
 
 /* libm's pow takes a negative base with an integral exponent, as MIL asks. */
-static void loop_pow(float *out, const float *x, const float *y, int64_t count)
+static void ref_pow(float *out, const float *x, const float *y, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
-        out[i] = y[i] == 2.0f ? x[i] * x[i] : powf(x[i], y[i]);
+        out[i] = powf(x[i], y[i]);
+}
+
+/* Squares, cubes and reciprocals are products: at most 1 ulp off, and the same bits whatever stands beside them. */
+static float pow_of(float x, float y)
+{
+    if (y == 2.0f)
+        return x * x;
+    if (y == 3.0f)
+        return x * x * x;
+    return y == -1.0f ? 1.0f / x : powf(x, y);
+}
+
+static bool all_are(const float *y, int64_t count, float value)
+{
+    int32_t other = 0;
+    for (int64_t i = 0; i < count; i++)
+        other |= y[i] != value;
+    return other == 0;
+}
+
+static void loop_pow(float *out, const float *x, const float *y, int64_t count)
+{
+    if (y[0] == 2.0f && all_are(y, count, 2.0f)) {
+        MW__VECTORIZE for (int64_t i = 0; i < count; i++) out[i] = x[i] * x[i];
+    } else if (y[0] == 3.0f && all_are(y, count, 3.0f)) {
+        MW__VECTORIZE for (int64_t i = 0; i < count; i++) out[i] = x[i] * x[i] * x[i];
+    } else {
+        for (int64_t i = 0; i < count; i++)
+            out[i] = pow_of(x[i], y[i]);
+    }
 }
 
 mw__loop2 *mw__loop2_find(mw__op_id op, mw__level level)
@@ -155,7 +185,7 @@ mw__loop2 *mw__loop2_find(mw__op_id op, mw__level level)
     case MW__OP_minimum:
         return MW__PICK(loop_minimum, level);
     case MW__OP_pow:
-        return loop_pow;
+        return level == MW__LEVEL_REF ? ref_pow : loop_pow;
     default:
         return NULL;
     }
