@@ -13,9 +13,8 @@ struct mw__planner {
     mw__buffer *buffers;
     mw__step **steps;
     size_t buffer_count, buffer_capacity, step_count, step_capacity;
-    const mw__op *op;  /* being planned */
-    const void *block; /* the newest argument block of that operation: that of its next step */
-    mw_error error;    /* the first failure */
+    const mw__op *op; /* being planned */
+    mw_error error;   /* the first failure */
     mw__step dummy;
 };
 
@@ -177,22 +176,15 @@ void mw__plan_view(mw__planner *planner, const mw_tensor *result, const mw_tenso
 
 void *mw__plan_block(mw__planner *planner, size_t size)
 {
-    void *block = mw__arena_alloc(planner->request->arena, 1, size, &planner->error);
-    planner->block = block;
-    return block;
+    return mw__arena_alloc(planner->request->arena, 1, size, &planner->error);
 }
 
 mw__step *mw__plan_step(mw__planner *planner, mw__kernel *run, const char *label, int64_t units, double cost)
 {
     mw__step *step = mw__arena_alloc(planner->request->arena, 1, sizeof *step, &planner->error);
     mw__step *filled = step != NULL ? step : &planner->dummy;
-    *filled = (mw__step){.op = planner->op,
-                         .label = label,
-                         .run = run,
-                         .block = planner->block,
-                         .units = units < 0 ? 0 : units,
-                         .grain = 1,
-                         .cost = cost};
+    *filled = (mw__step){
+        .op = planner->op, .label = label, .run = run, .units = units < 0 ? 0 : units, .grain = 1, .cost = cost};
     add_step(planner, step);
     return filled;
 }
@@ -319,7 +311,6 @@ static mw_status plan_op(mw__planner *planner, const mw__op *op, mw_error *err)
                                     mw__op_subject(op, subject, sizeof subject)),
                            err);
     planner->op = op;
-    planner->block = NULL;
     mw_status status = plan(planner, op, err);
     if (status == MW_OK)
         status = mw__plan_check(planner, err);
