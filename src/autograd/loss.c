@@ -51,7 +51,7 @@ static targets make_targets(mw_tensor *logits, mw_tensor *labels)
         labels->index_limit = classes;
     mw_tensor *numbers = mw_range_1d(mw_tensor_graph(logits), MW_I32, 0.0, (double)classes, 1.0);
     mw_tensor *hot = mw_equal(mw_expand_dims(labels, MW_AXES(1)), numbers);
-    return (targets){.hot = hot, .p = mw_select(hot, mw__scalar_like(logits, 1.0), mw__scalar_like(logits, 0.0))};
+    return (targets){.hot = hot, .p = mw__where(hot, mw__scalar_like(logits, 1.0))};
 }
 
 /* dlogits = dy (softmax(logits) sum p - p) / N, where sum p = 1 for integer labels; dp = -dy log softmax(logits) / N */

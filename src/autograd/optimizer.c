@@ -68,8 +68,10 @@ static void update_adam(update *u)
     const mw_optimizer *o = u->optimizer;
     mw_tensor *g = decayed(u);
     double beta1 = (double)o->beta1, beta2 = (double)o->beta2;
-    mw_tensor *m = mw_add(mw_mul_scalar(u->state[0], beta1), mw_mul_scalar(g, 1.0 - beta1));
-    mw_tensor *v = mw_add(mw_mul_scalar(u->state[1], beta2), mw_square(mw_mul_scalar(g, sqrt(1.0 - beta2))));
+    mw_tensor *m_kept = mw_mul_scalar(u->state[0], beta1);
+    mw_tensor *m = mw_add(m_kept, mw_mul_scalar(g, 1.0 - beta1));
+    mw_tensor *v_kept = mw_mul_scalar(u->state[1], beta2);
+    mw_tensor *v = mw_add(v_kept, mw_square(mw_mul_scalar(g, sqrt(1.0 - beta2))));
     mw_tensor *deviation = mw_mul(mw_sqrt(v), u->scalars->scalar[1]);
     mw_tensor *denominator = mw_add_scalar(deviation, (double)o->epsilon * u->scalars->loss_scale);
     mw_tensor *change = mw_mul(mw_real_div(m, denominator), u->scalars->scalar[0]);

@@ -9,6 +9,9 @@
  *             mw__vjp_set(vjp, "y", mw_mul(vjp->dy[0], x));
  *     }
  *
+ * At most one argument of a call may itself emit operations: C does not order arguments, and the text that a graph
+ * gives must not depend on the compiler.
+ *
  * Rules use only the public constructors and never think about broadcasting: the driver sums a cotangent down to the
  * shape of its source, accumulates, and skips what nobody needs. dy[i] is NULL when result i has no cotangent; a rule
  * with one result always has it. */

@@ -32,8 +32,8 @@ void mw__vjp_gather(mw__vjp *vjp)
     int at = (int)(axis < 0 ? axis + shape.rank : axis), batch = (int)batch_dims;
     int64_t extent = shape.dim[at];
     if (vjp->op->row->since < MW_IOS17) { /* negative indices count from the end */
-        mw_tensor *zero = mw__scalar_like(indices, 0.0);
-        indices = mw_select(mw_less(indices, zero), mw_add_scalar(indices, (double)extent), indices);
+        mw_tensor *negative = mw_less(indices, mw__scalar_like(indices, 0.0));
+        indices = mw_select(negative, mw_add_scalar(indices, (double)extent), indices);
     }
     mw__vjp_set(vjp, "x",
                 mw__scatter_add(vjp->dy[0], indices, extent, extent_of(shape, 0, batch), extent_of(shape, batch, at),

@@ -7,6 +7,7 @@
 #include "mil/legality.h"
 #include <math.h>
 #include <millwright/op_elementwise.h>
+#include <millwright/op_shape.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@ typedef struct value_facts {
     const mw__op *user; /* the first operation that reads it, for messages */
     const char *arg;    /* and as what */
     bool default_only;  /* every use is a constant argument for which this is MIL's default */
+    bool meets_half;    /* some use combines it with a half value */
+    bool needs_integer; /* some use does not */
     mw_tensor *half;    /* fp16 copy of an int32 value, made when first wanted */
 } value_facts;
 
@@ -68,15 +71,40 @@ static void note_operand(legalizer_state *legalizer, const mw__op *op, size_t sl
         *any_half = true;
 }
 
+static void note_company(legalizer_state *legalizer, const mw__op *op, bool any_half)
+{
+    for (size_t i = 0; i < op->slot_count; i++)
+        for (size_t k = 0; k < op->slots[i].count; k++) {
+            const mw_tensor *value = op->slots[i].operands[k].value;
+            const bool half = any_half && op->row != NULL && is_t(&op->row->args[i]);
+            if (value != NULL)
+                *(half ? &legalizer->facts[value->id].meets_half : &legalizer->facts[value->id].needs_integer) = true;
+        }
+}
+
 static void note_op(legalizer_state *legalizer, const mw__op *op)
 {
     bool any_half = false;
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t k = 0; k < op->slots[i].count; k++)
             note_operand(legalizer, op, i, op->slots[i].operands[k].value, &any_half);
+    note_company(legalizer, op, any_half);
     for (size_t i = 0; any_half && i < op->result_count; i++)
         if (mw_tensor_dtype(op->results[i]) == MW_I32)
             legalizer->half[op->results[i]->id] = true;
+}
+
+/* A range of small integers that only meets half values is made in fp16, which saves a cast that the ANE lacks. */
+static bool is_half_range(const legalizer_state *legalizer, const mw__op *op)
+{
+    int64_t start, end, step;
+    if (op->row == NULL || op->row->id != MW__OP_range_1d || mw_tensor_dtype(op->results[0]) != MW_I32)
+        return false;
+    const value_facts *facts = &legalizer->facts[op->results[0]->id];
+    if (!facts->meets_half || facts->needs_integer || !mw__arg_int(op, "start", &start) ||
+        !mw__arg_int(op, "end", &end) || !mw__arg_int(op, "step", &step))
+        return false;
+    return start >= -2048 && start <= 2048 && end >= -2048 && end <= 2048 && step >= -2048 && step <= 2048;
 }
 
 static void note_function(legalizer_state *legalizer, const mw__function *function)
@@ -86,6 +114,11 @@ static void note_function(legalizer_state *legalizer, const mw__function *functi
         legalizer->half[body->inputs[i]->id] = mw_tensor_dtype(body->inputs[i]) == MW_I32;
     for (size_t i = 0; i < body->op_count; i++)
         note_op(legalizer, body->ops[i]);
+    for (size_t i = 0; i < body->output_count; i++)
+        legalizer->facts[body->outputs[i]->id].needs_integer = true;
+    for (size_t i = 0; i < body->op_count; i++)
+        if (is_half_range(legalizer, body->ops[i]))
+            legalizer->half[body->ops[i]->results[0]->id] = true;
 }
 
 /* ---- constants ---- */
@@ -267,6 +300,18 @@ static void rewrite_operands(legalizer_state *legalizer, mw__clone *clone, const
     mw__free(to->allocator, swaps);
 }
 
+static bool rewrite_range(legalizer_state *legalizer, mw__clone *clone, const mw__op *op)
+{
+    int64_t start = 0, end = 0, step = 1;
+    if (op->row->id != MW__OP_range_1d || !legalizer->half[op->results[0]->id])
+        return false;
+    mw__arg_int(op, "start", &start);
+    mw__arg_int(op, "end", &end);
+    mw__arg_int(op, "step", &step);
+    mw__clone_set(clone, op->results[0], mw_range_1d(legalizer->to, MW_F16, (double)start, (double)end, (double)step));
+    return true;
+}
+
 /* cast to fp32 is cast to fp16 here, and nothing at all for what is fp16 already */
 static bool rewrite_cast(legalizer_state *legalizer, mw__clone *clone, const mw__op *op)
 {
@@ -299,7 +344,7 @@ static bool rule(void *user, mw__clone *clone, const mw__op *op)
         rewrite_constant(self, clone, op);
         return true;
     }
-    if (op->row->id == MW__OP_cast && rewrite_cast(self, clone, op))
+    if ((op->row->id == MW__OP_cast && rewrite_cast(self, clone, op)) || rewrite_range(self, clone, op))
         return true;
     if (!meets_half(self, op) && !has_inlined_single(op))
         return false;

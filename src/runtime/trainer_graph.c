@@ -31,14 +31,16 @@ static mw_tensor *is_finite(const mw__trainer_build *b, mw_tensor *x)
 {
     const mw_dtype dtype = mw_tensor_dtype(x);
     const double limit = mw__trainer_stored(b->trainer, dtype) == MW_F16 ? (double)MW__FP16_MAX : (double)FLT_MAX;
-    return mw_less_equal(mw_abs(x), mw_scalar(b->graph, dtype, limit));
+    mw_tensor *size = mw_abs(x);
+    return mw_less_equal(size, mw_scalar(b->graph, dtype, limit));
 }
 
 /* 1 where the condition holds, 0 elsewhere, in the type of the loss. */
 static mw_tensor *as_number(const mw__trainer_build *b, mw_tensor *condition)
 {
     const mw_dtype dtype = mw_tensor_dtype(b->loss);
-    return mw_select(condition, mw_scalar(b->graph, dtype, 1.0), mw_scalar(b->graph, dtype, 0.0));
+    mw_tensor *one = mw_scalar(b->graph, dtype, 1.0);
+    return mw_select(condition, one, mw_scalar(b->graph, dtype, 0.0));
 }
 
 /* With a loss scale a gradient may overflow while the loss does not, so then every gradient counts. */
