@@ -6,9 +6,11 @@
 
 /* Longest constant that is shared, in bytes. */
 #define SHARED_MAX 64
+/* Bytes of the name stem that take part in sharing: constants of another meaning keep a name of their own. */
+#define STEM_MAX 24
 
 typedef struct share_key {
-    char bytes[2 + 8 * MW_RANK_MAX + SHARED_MAX];
+    char bytes[2 + 8 * MW_RANK_MAX + SHARED_MAX + STEM_MAX];
     size_t size;
 } share_key;
 
@@ -19,13 +21,14 @@ static void add_bytes(share_key *key, const void *data, size_t size)
     key->size += size;
 }
 
-static void make_key(share_key *key, mw_dtype dtype, mw_shape shape, const void *data, size_t size)
+static void make_key(share_key *key, mw_dtype dtype, mw_shape shape, const void *data, size_t size, const char *stem)
 {
     key->size = 0;
     const char head[2] = {(char)dtype, (char)shape.rank};
     add_bytes(key, head, sizeof head);
     add_bytes(key, shape.dim, (size_t)shape.rank * sizeof shape.dim[0]);
     add_bytes(key, data, size);
+    add_bytes(key, stem, strnlen(stem, STEM_MAX));
 }
 
 /* A constant of another block may not be visible here. */
@@ -55,7 +58,7 @@ mw_tensor *mw__constant(mw_graph *graph, mw_dtype dtype, mw_shape shape, const v
         return payload != NULL ? mw__payload_emit(graph, payload, hint, &graph->error) : NULL;
     }
     share_key key;
-    make_key(&key, dtype, shape, data, size);
+    make_key(&key, dtype, shape, data, size, hint);
     mw_tensor *found = find_shared(graph, &key);
     if (found != NULL)
         return found;
@@ -73,7 +76,7 @@ mw_tensor *mw__constant_string(mw_graph *graph, const char *text, const char *hi
         payload = mw__payload_create_string(graph, text, &graph->error);
         return payload != NULL ? mw__payload_emit(graph, payload, hint, &graph->error) : NULL;
     }
-    make_key(&key, MW_STRING, mw_shape_scalar(), text, length);
+    make_key(&key, MW_STRING, mw_shape_scalar(), text, length, hint);
     mw_tensor *found = find_shared(graph, &key);
     if (found != NULL)
         return found;

@@ -105,13 +105,22 @@ mw_tensor *mw_maximum(mw_tensor *x, mw_tensor *y) { return binary("maximum", x, 
 mw_tensor *mw_minimum(mw_tensor *x, mw_tensor *y) { return binary("minimum", x, y); }
 mw_tensor *mw_pow(mw_tensor *x, mw_tensor *y) { return binary("pow", x, y); }
 
-static mw_tensor *binary_scalar(const char *operation, mw_tensor *x, double value)
+static mw_tensor *binary_scalar(const char *operation, mw_tensor *x, double value, const char *name)
 {
-    return x != NULL ? binary(operation, x, mw__scalar(x->graph, mw_tensor_dtype(x), value, operation)) : NULL;
+    return x != NULL ? binary(operation, x, mw__scalar(x->graph, mw_tensor_dtype(x), value, name)) : NULL;
 }
 
-mw_tensor *mw_add_scalar(mw_tensor *x, double value) { return binary_scalar("add", x, value); }
-mw_tensor *mw_mul_scalar(mw_tensor *x, double value) { return binary_scalar("mul", x, value); }
+mw_tensor *mw_add_scalar(mw_tensor *x, double value) { return binary_scalar("add", x, value, "add_y"); }
+
+/* A constant times a constant is one, which keeps the seed of a mean out of the program. */
+mw_tensor *mw_mul_scalar(mw_tensor *x, double value)
+{
+    const mw_dtype dtype = mw_tensor_dtype(x);
+    if (x != NULL && x->payload != NULL && mw_tensor_shape(x).rank == 0 && (dtype == MW_F32 || dtype == MW_F16))
+        return mw__scalar(x->graph, dtype, mw__payload_float(x->payload, 0) * value, "mul_y");
+    return binary_scalar("mul", x, value, "mul_y");
+}
+
 mw_tensor *mw_neg(mw_tensor *x) { return mw_mul_scalar(x, -1.0); }
 
 /* ---- one tensor ---- */
