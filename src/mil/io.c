@@ -29,7 +29,7 @@ mw_graph *mw_graph_parse_mil(const char *text, size_t size, const char *folder, 
         mw__fail(err, MW_ERROR_MEMORY, "no graph could be created: out of memory, or zeroed options");
         return NULL;
     }
-    mw_status status = mw__mil_parse(graph, text, size, err);
+    mw_status status = mw__mil_parse(graph, text != NULL ? text : "", size, err);
     if (status == MW_OK && folder != NULL)
         status = mw__mil_load_blobs(graph, folder, err);
     if (status == MW_OK)
