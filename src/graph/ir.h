@@ -134,6 +134,7 @@ struct mw_graph {
     mw_error error; /* the first error of a constructor */
     int version_major, version_minor;
     mw__style style;
+    bool final_newline;        /* the text that was read ended in one; Apple's printer writes none */
     mw__attribute *attributes; /* buildInfo */
     size_t attribute_count;
     mw__function **functions;

@@ -292,6 +292,7 @@ static mw_status parse_text(mw__parser *parser)
     mw__function *main = mw__function_find(parser->graph, "main");
     parser->graph->current = main != NULL ? main : parser->graph->functions[0];
     parser->graph->block = parser->graph->current->body;
+    parser->graph->final_newline = parser->lexer.text[parser->lexer.size - 1] == '\n';
     return MW_OK;
 }
 

@@ -441,7 +441,7 @@ mw_status mw__print_program(const mw_graph *graph, const mw_mil_write_options *o
     for (size_t i = 0; status == MW_OK && i < graph->function_count; i++)
         status = print_named_function(&printer, graph->functions[i], names);
     if (status == MW_OK) {
-        mw__text_puts(out, "}");
+        mw__text_puts(out, graph->final_newline ? "}\n" : "}");
         status = mw__text_check(out, err);
     }
     if (status == MW_OK && printer.lost)
