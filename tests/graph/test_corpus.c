@@ -58,6 +58,7 @@ static void compare_clone(const mw_graph *from, const char *path)
     mw__clone_run(&clone, function, to, &options, &err);
     to->style = from->style;
     to->current->line = function->line; /* to the printer a parsed function */
+    to->final_newline = from->final_newline;
     char *before = mw_graph_print_mil(from, NULL, &err), *after = mw_graph_print_mil(to, NULL, &err);
     check_note(before != NULL && after != NULL && strcmp(body_of(before), body_of(after)) == 0, __FILE__, __LINE__,
                "%s: the clone prints otherwise (%s)", path, err.message);
