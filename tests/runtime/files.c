@@ -1,6 +1,7 @@
 #include "runtime/files.h"
 
 #include <dirent.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +9,13 @@
 
 static char folder[256];
 
-static void remove_folder(void)
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
 {
-    char path[600];
-    DIR *open_folder = opendir(folder);
-    for (const struct dirent *entry; open_folder != NULL && (entry = readdir(open_folder)) != NULL;) {
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] != '.' && unlink(path) != 0)
-            rmdir(path);
-    }
-    if (open_folder != NULL)
-        closedir(open_folder);
-    rmdir(folder);
+    (void)status, (void)kind, (void)where;
+    return remove(path);
 }
+
+static void remove_folder(void) { nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
 
 static void make_folder(void)
 {
