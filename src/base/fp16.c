@@ -1,6 +1,7 @@
 /* Half precision and bfloat16. All forms round to nearest even and give the same bits, those of a NaN included: its
  * quiet bit is set and the top of its payload kept, which is what F16C and NEON do. */
 #include "base/fp16.h"
+#include "base/bits.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -10,20 +11,6 @@
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #endif
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 /* value * 2^-shift to nearest even; 0 < shift < 64. */
 static uint64_t shift_round(uint64_t value, int shift)
@@ -36,7 +23,7 @@ static uint64_t shift_round(uint64_t value, int shift)
 
 uint16_t mw__fp16_from_float(float value)
 {
-    const uint32_t bits = bits_of(value);
+    const uint32_t bits = mw__bits_of(value);
     const uint32_t sign = bits >> 16 & 0x8000;
     const uint32_t magnitude = bits & 0x7fffffff;
     if (magnitude > 0x7f800000) /* NaN */
@@ -57,10 +44,10 @@ float mw__fp16_to_float(uint16_t value)
     const uint32_t exponent = value >> 10 & 0x1f;
     const uint32_t fraction = value & 0x3ff;
     if (exponent == 0x1f)
-        return float_of(sign | 0x7f800000 | fraction << 13 | (fraction != 0 ? 0x400000 : 0));
+        return mw__float_of(sign | 0x7f800000 | fraction << 13 | (fraction != 0 ? 0x400000 : 0));
     if (exponent == 0) /* exact: ten bits times a power of two */
-        return float_of(sign | bits_of((float)fraction * MW__FP16_MIN_SUBNORMAL));
-    return float_of(sign | (exponent + 112) << 23 | fraction << 13);
+        return mw__float_of(sign | mw__bits_of((float)fraction * MW__FP16_MIN_SUBNORMAL));
+    return mw__float_of(sign | (exponent + 112) << 23 | fraction << 13);
 }
 
 /* Rounds once from double to sign, exponent and fraction of a 16-bit format. */
@@ -90,7 +77,7 @@ uint16_t mw__fp16_from_double(double value) { return narrow(value, 5, 10); }
 
 uint16_t mw__bf16_from_double(double value) { return narrow(value, 8, 7); }
 
-float mw__bf16_to_float(uint16_t value) { return float_of((uint32_t)value << 16); }
+float mw__bf16_to_float(uint16_t value) { return mw__float_of((uint32_t)value << 16); }
 
 void mw__fp16_from_float_n_ref(uint16_t *out, const float *in, size_t count)
 {

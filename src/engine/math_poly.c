@@ -2,23 +2,10 @@
  * coefficients are minimax fits (Remez in 70 digits) to the functions named beside them. NaN stays NaN. */
 #include "engine/math_poly.h"
 
+#include "base/bits.h"
+
 #include <float.h>
 #include <math.h>
-#include <string.h>
-
-MW__INLINE uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-MW__INLINE float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 /* ln 2 in two parts; the first has few bits, so that its product with an exponent is exact. */
 #define LN2_HIGH 0.693359375f
@@ -40,18 +27,18 @@ MW__INLINE float exp_of(float x)
              r * (4.166629457e-02f +
                   r * (8.333497283e-03f + r * (1.394468833e-03f + r * 1.979029347e-04f)))); /* (e^r-1-r)/r^2 */
     const float p = 1.0f + (r + r * r * q);
-    const int32_t exponent = (int32_t)(bits_of(shifted) - 0x4b400000u); /* garbage for NaN, whose p is NaN */
+    const int32_t exponent = (int32_t)(mw__bits_of(shifted) - 0x4b400000u); /* garbage for NaN, whose p is NaN */
     const int32_t half = exponent >> 1;
-    return p * float_of((uint32_t)(half + 127) << 23) * float_of((uint32_t)(exponent - half + 127) << 23);
+    return p * mw__float_of((uint32_t)(half + 127) << 23) * mw__float_of((uint32_t)(exponent - half + 127) << 23);
 }
 
 /* ln(2^e m) = e ln 2 + ln(1 + f), f = m - 1, m in [sqrt(1/2), sqrt(2)). */
 MW__INLINE float log_of(float x)
 {
     const float scaled = x < FLT_MIN ? x * 8388608.0f : x; /* 2^23: subnormals become normal */
-    const uint32_t bits = bits_of(scaled), root = 0x3f3504f3u;
+    const uint32_t bits = mw__bits_of(scaled), root = 0x3f3504f3u;
     const int32_t exponent = (int32_t)(bits - root) >> 23;
-    const float m = float_of(bits - ((uint32_t)exponent << 23)), f = m - 1.0f;
+    const float m = mw__float_of(bits - ((uint32_t)exponent << 23)), f = m - 1.0f;
     const float e = (float)exponent - (x < FLT_MIN ? 23.0f : 0.0f);
     float p = 6.915456884e-02f; /* (ln(1+f) - f + f^2/2) / f^3 */
     p = p * f - 1.178985767e-01f;

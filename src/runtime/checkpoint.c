@@ -13,15 +13,6 @@
 #define FORMAT  "millwright-checkpoint"
 #define VERSION "1"
 
-static mw_status check_call(const mw_trainer *trainer, const char *path, const char *call, mw_error *err)
-{
-    if (mw__failed(err))
-        return err->status;
-    if (trainer == NULL || path == NULL || path[0] == '\0')
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: no %s", call, trainer == NULL ? "trainer" : "path");
-    return MW_OK;
-}
-
 /* ---- saving ---- */
 
 typedef struct numbers {
@@ -78,7 +69,7 @@ mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_p
 
 mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position, mw_error *err)
 {
-    MW_TRY(check_call(trainer, path, "mw_trainer_save", err));
+    MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_save", err));
     const mw_loader_position start = {0};
     return mw__checkpoint_save(trainer, path, position != NULL ? *position : start, NULL, err);
 }
@@ -261,6 +252,6 @@ mw_status mw__checkpoint_load(mw_trainer *trainer, const char *path, mw_loader_p
 
 mw_status mw_trainer_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position, mw_error *err)
 {
-    MW_TRY(check_call(trainer, path, "mw_trainer_load", err));
+    MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_load", err));
     return mw__checkpoint_load(trainer, path, out_position, NULL, err);
 }

@@ -35,6 +35,8 @@ mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw
 mw__state_entry *mw__state_find(const mw__state_set *set, const char *name);
 
 /* ---- what files and fit need of a trainer ---- */
+/* The first check of a public call that takes a trainer and a path; `call` is its name. */
+mw_status mw__trainer_check_path(const mw_trainer *trainer, const char *path, const char *call, mw_error *err);
 mw__state_set *mw__trainer_state(mw_trainer *trainer);
 const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer);
 void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps);

@@ -7,18 +7,9 @@
 
 #include <string.h>
 
-static mw_status check_call(const mw_trainer *trainer, const char *path, const char *call, mw_error *err)
-{
-    if (mw__failed(err))
-        return err->status;
-    if (trainer == NULL || path == NULL || path[0] == '\0')
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: no %s", call, trainer == NULL ? "trainer" : "path");
-    return MW_OK;
-}
-
 mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_error *err)
 {
-    MW_TRY(check_call(trainer, path, "mw_trainer_save_weights", err));
+    MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_save_weights", err));
     const mw_allocator *allocator = mw__trainer_allocator(trainer);
     const mw__state_set *state = mw__trainer_state(trainer);
     mw__safetensors_item *items = mw__alloc(allocator, state->count, sizeof *items, err);
@@ -133,7 +124,7 @@ static mw_status run(loading *load, mw_error *err)
 
 mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err)
 {
-    MW_TRY(check_call(trainer, path, "mw_trainer_load_weights", err));
+    MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_load_weights", err));
     const mw_allocator *allocator = mw__trainer_allocator(trainer);
     loading load = {.trainer = trainer};
     MW_TRY(mw__safetensors_open(&load.file, allocator, path, err));

@@ -1,0 +1,22 @@
+/* The bits of a float, without aliasing rules in the way. */
+#ifndef MW__BASE_BITS_H
+#define MW__BASE_BITS_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t mw__bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline float mw__float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+#endif
