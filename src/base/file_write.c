@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the system calls ---- */
@@ -101,6 +102,15 @@ static mw_status open_temporary(mw__file_writer *writer, mw_error *err)
     return mw__fail(err, MW_ERROR_FILE, "cannot write \"%s\": %s", writer->path, strerror(reason));
 }
 
+/* A rename would replace a device or FIFO by a file, and that of a folder fails only after all was written. */
+static mw_status check_target(const char *path, mw_error *err)
+{
+    struct stat status;
+    if (lstat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISLNK(status.st_mode))
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_FILE, "cannot replace \"%s\": it is not a regular file", path);
+}
+
 mw_status mw__file_writer_begin(mw__file_writer *writer, const mw_allocator *allocator, const char *path, bool durable,
                                 mw_error *err)
 {
@@ -110,6 +120,8 @@ mw_status mw__file_writer_begin(mw__file_writer *writer, const mw_allocator *all
     mw__text_puts(&copy, path);
     mw_status status = mw__text_check(&copy, err);
     writer->path = copy.data;
+    if (status == MW_OK)
+        status = check_target(path, err);
     if (status == MW_OK)
         status = open_temporary(writer, err);
     if (status != MW_OK)

@@ -426,6 +426,18 @@ static void test_write_names_the_file_it_cannot_write(void)
     CHECK(rmdir(in_folder("taken")) == 0);
 }
 
+static void test_write_does_not_replace_what_is_no_file(void)
+{
+    mw_error err = {0};
+    struct stat status;
+    CHECK(mkfifo(in_folder("fifo"), 0600) == 0);
+    CHECK(mw__file_write(NULL, in_folder("fifo"), "x", 1, true, &err) == MW_ERROR_FILE);
+    CHECK_ERROR(err, MW_ERROR_FILE, "not a regular file");
+    CHECK(lstat(in_folder("fifo"), &status) == 0 && S_ISFIFO(status.st_mode));
+    CHECK_INT(count_files(), 1);
+    CHECK(unlink(in_folder("fifo")) == 0);
+}
+
 static void test_write_to_a_bare_name_uses_the_current_folder(void)
 {
     char before[1024];
@@ -513,6 +525,7 @@ int main(void)
     RUN(test_writer_is_dead_after_a_failure);
     RUN(test_abandoned_writer_leaves_nothing);
     RUN(test_write_names_the_file_it_cannot_write);
+    RUN(test_write_does_not_replace_what_is_no_file);
     RUN(test_write_to_a_bare_name_uses_the_current_folder);
     RUN(test_private_folder_is_private_and_removed);
     RUN(test_remove_folder_does_not_follow_links);
