@@ -4,7 +4,10 @@
  *     mw_tensor *metric = mw_accuracy(logits, labels);        // scalar
  *
  * Each is the mean over the examples of the batch and remembers the values of the single examples, so that evaluation
- * counts every example once even when the last batch is short. N = examples, C = classes. */
+ * counts every example once even when the last batch is short. N = examples, C = classes.
+ *
+ * On failure they leave an error on the graph and return a tensor that is good for nothing but to report it: a trainer
+ * made with it, or mw_grad, fails with the graph's first error. Operands that are all NULL yield NULL. */
 #ifndef MILLWRIGHT_LOSS_H
 #define MILLWRIGHT_LOSS_H
 

@@ -20,6 +20,14 @@ static bool is_index(mw_tensor *logits, mw_tensor *labels)
     return mw_tensor_dtype(labels) == MW_I32 && shape.rank == 1 && shape.dim[0] == mw_tensor_shape(logits).dim[0];
 }
 
+/* What a loss of a failed graph is: any of its tensors, so that a trainer made with it can report the graph's error. It
+ * is of no use for anything else, as every constructor refuses a failed graph. */
+static mw_tensor *of_failed_graph(mw_tensor *a, mw_tensor *b)
+{
+    mw_tensor *any = a != NULL ? a : b;
+    return mw_graph_check(mw_tensor_graph(any), NULL) != MW_OK ? any : NULL;
+}
+
 static bool check_labels(const char *operation, mw_tensor *logits, mw_tensor *labels)
 {
     char x[64], y[64];
@@ -75,7 +83,7 @@ static void vjp_cross_entropy(mw__vjp *vjp)
 mw_tensor *mw_cross_entropy(mw_tensor *logits, mw_tensor *labels)
 {
     if (!check_labels("cross_entropy", logits, labels))
-        return NULL;
+        return of_failed_graph(logits, labels);
     targets t = make_targets(logits, labels);
     mw_tensor *examples;
     if (t.hot != NULL) {
@@ -98,12 +106,14 @@ mw_tensor *mw_mse(mw_tensor *y, mw_tensor *target)
 {
     char a[64], b[64];
     if (y == NULL || target == NULL)
-        return NULL;
+        return of_failed_graph(y, target);
     mw_shape shape = mw_tensor_shape(y);
-    if (!mw_shape_equal(shape, mw_tensor_shape(target)) || shape.rank == 0)
-        return mw__graph_fail(
-            mw_tensor_graph(y), MW_ERROR_SHAPE, "mse: y %s and target %s must have one shape of rank 1 or more",
-            mw__shape_print(shape, a, sizeof a), mw__shape_print(mw_tensor_shape(target), b, sizeof b));
+    if (!mw_shape_equal(shape, mw_tensor_shape(target)) || shape.rank == 0) {
+        mw__graph_fail(mw_tensor_graph(y), MW_ERROR_SHAPE,
+                       "mse: y %s and target %s must have one shape of rank 1 or more",
+                       mw__shape_print(shape, a, sizeof a), mw__shape_print(mw_tensor_shape(target), b, sizeof b));
+        return of_failed_graph(y, target);
+    }
     mw_tensor *examples = mw_square(mw_sub(y, target));
     mw_axes inner = {0};
     for (int i = 1; i < shape.rank; i++)
@@ -128,7 +138,7 @@ static mw_tensor *first_largest(mw_tensor *x)
 mw_tensor *mw_accuracy(mw_tensor *logits, mw_tensor *labels)
 {
     if (!check_labels("accuracy", logits, labels))
-        return NULL;
+        return of_failed_graph(logits, labels);
     targets t = make_targets(logits, labels);
     mw_tensor *truth = t.hot != NULL ? t.p : first_largest(labels);
     mw_tensor *examples = mw_reduce_sum(mw_mul(first_largest(logits), truth), MW_AXES(1), false);

@@ -167,7 +167,7 @@ static void test_labels_of_another_length_are_refused_with_both_shapes(void)
 {
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *logits = mw_input(graph, "logits", MW_F32, MW_SHAPE(N, C));
-    CHECK(mw_cross_entropy(logits, mw_input(graph, "labels", MW_I32, MW_SHAPE(5))) == NULL);
+    mw_cross_entropy(logits, mw_input(graph, "labels", MW_I32, MW_SHAPE(5)));
     expect(graph, MW_ERROR_SHAPE, "logits [3, 4] and labels [5]");
 }
 
@@ -175,7 +175,7 @@ static void test_labels_of_another_type_are_refused(void)
 {
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *logits = mw_input(graph, "logits", MW_F32, MW_SHAPE(N, C));
-    CHECK(mw_cross_entropy(logits, mw_input(graph, "labels", MW_F16, MW_SHAPE(N, C))) == NULL);
+    mw_cross_entropy(logits, mw_input(graph, "labels", MW_F16, MW_SHAPE(N, C)));
     expect(graph, MW_ERROR_DTYPE, "labels fp16");
 }
 
@@ -183,8 +183,31 @@ static void test_mse_of_different_shapes_is_refused(void)
 {
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *y = mw_input(graph, "y", MW_F32, MW_SHAPE(N, C));
-    CHECK(mw_mse(y, mw_input(graph, "t", MW_F32, MW_SHAPE(N, 1))) == NULL);
+    mw_mse(y, mw_input(graph, "t", MW_F32, MW_SHAPE(N, 1)));
     expect(graph, MW_ERROR_SHAPE, "y [3, 4] and target [3, 1]");
+}
+
+/* The loss of a failed graph is not NULL, so that what is made from it can report the graph's first error. */
+static void test_loss_of_a_failed_graph_leads_to_its_error(void)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, C)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N));
+    mw_tensor *bad = mw_matmul(x, x, false, false);
+    mw_tensor *losses[] = {mw_cross_entropy(bad, y), mw_accuracy(bad, y), mw_mse(bad, x), mw_mse(x, bad)};
+    CHECK(bad == NULL);
+    for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++) {
+        mw_error err = {0};
+        mw_tensor *dx = x;
+        CHECK(losses[i] != NULL && mw_tensor_graph(losses[i]) == graph);
+        CHECK(mw_grad(losses[i], &x, 1, &dx, &err) != MW_OK && dx == NULL);
+        CHECK_ERROR(err, MW_ERROR_SHAPE, "matmul: inner dimensions differ");
+        CHECK(mw_mul_scalar(losses[i], 2) == NULL && mw_output(losses[i], "loss") == NULL);
+    }
+    CHECK(mw_cross_entropy(NULL, NULL) == NULL && mw_mse(NULL, NULL) == NULL);
+    mw_graph_destroy(graph);
+    graph = mw_graph_create(NULL);
+    CHECK(mw_mse(NULL, mw_input(graph, "x", MW_F32, MW_SHAPE(N))) == NULL); /* nothing failed */
+    mw_graph_destroy(graph);
 }
 
 int main(void)
@@ -200,5 +223,6 @@ int main(void)
     RUN(test_labels_of_another_length_are_refused_with_both_shapes);
     RUN(test_labels_of_another_type_are_refused);
     RUN(test_mse_of_different_shapes_is_refused);
+    RUN(test_loss_of_a_failed_graph_leads_to_its_error);
     return check_finish();
 }
