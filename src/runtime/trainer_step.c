@@ -29,12 +29,22 @@ static mw_status write_scalars(mw_trainer *t, int64_t step, mw_error *err)
     return MW_OK;
 }
 
+/* " (examples 17, 4, 230, ...)": shuffled ones are no range. */
+static void list_examples(const mw_batch *batch, char *out, size_t size)
+{
+    enum { SHOWN = 6 };
+    size_t used = 0;
+    out[0] = '\0';
+    for (int64_t i = 0; batch->ids != NULL && i < batch->examples && i < SHOWN; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, i == 0 ? " (examples " : ", ", batch->ids[i]);
+    if (used > 0)
+        snprintf(out + used, size - used, "%s)", batch->examples > SHOWN ? ", ..." : "");
+}
+
 static mw_status refuse(const mw_trainer *t, const mw_batch *batch, float loss, mw_error *err)
 {
-    char ids[64] = "";
-    if (batch->ids != NULL && batch->examples > 0)
-        snprintf(ids, sizeof ids, " (examples %" PRId64 " .. %" PRId64 ")", batch->ids[0],
-                 batch->ids[batch->examples - 1]);
+    char ids[160];
+    list_examples(batch, ids, sizeof ids);
     if (isfinite(loss) && t->loss_scale != 1.0)
         return mw__fail(err, MW_ERROR_NUMERIC,
                         "step %" PRId64 " is refused: a gradient is not finite with loss scale %g; parameters and "
