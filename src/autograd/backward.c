@@ -379,6 +379,8 @@ mw_status mw_backward(mw_tensor *const *roots, mw_tensor *const *seeds, size_t r
         return err->status;
     if (roots == NULL || root_count == 0 || x == NULL || out_dx == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: roots, variables and results must be given");
+    if (stops == NULL && stop_count > 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: %zu stops, but their array is NULL", stop_count);
     if (roots[0] == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: root 0 is NULL; mw_graph_check tells what failed before");
     mw_graph *graph = roots[0]->graph;

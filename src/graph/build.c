@@ -78,9 +78,19 @@ void mw__build_set(mw__build *build, const char *arg, mw_tensor *value) { mw__bu
 
 /* ---- constant arguments ---- */
 
+static bool fits_int32(mw__build *build, const char *arg, int64_t value)
+{
+    if (value >= INT32_MIN && value <= INT32_MAX)
+        return true;
+    mw__graph_fail(build->graph, MW_ERROR_ARGUMENT, "%s: %lld in %s does not fit int32", build->row->name,
+                   (long long)value, arg);
+    build->failed = true;
+    return false;
+}
+
 void mw__build_int(mw__build *build, const char *arg, int64_t value)
 {
-    if (!build->failed)
+    if (!build->failed && fits_int32(build, arg, value))
         mw__build_set(build, arg, mw__scalar(build->graph, MW_I32, (double)value, arg));
 }
 
@@ -91,12 +101,8 @@ void mw__build_ints(mw__build *build, const char *arg, const int64_t *values, si
     int32_t narrow[2 * MW__RESULT_MAX];
     assert(count <= sizeof narrow / sizeof narrow[0]);
     for (size_t i = 0; i < count; i++) {
-        if (values[i] < INT32_MIN || values[i] > INT32_MAX) {
-            mw__graph_fail(build->graph, MW_ERROR_ARGUMENT, "%s: %lld in %s does not fit int32", build->row->name,
-                           (long long)values[i], arg);
-            build->failed = true;
+        if (!fits_int32(build, arg, values[i]))
             return;
-        }
         narrow[i] = (int32_t)values[i];
     }
     mw__build_set(build, arg, mw__constant(build->graph, MW_I32, MW_SHAPE((int64_t)count), narrow, arg));
@@ -119,13 +125,27 @@ void mw__build_bools(mw__build *build, const char *arg, const bool *values, size
     mw__build_set(build, arg, mw__constant(build->graph, MW_BOOL, MW_SHAPE((int64_t)count), bytes, arg));
 }
 
+void mw__build_scalar(mw__build *build, const char *arg, mw_dtype dtype, double value)
+{
+    if (build->failed)
+        return;
+    unsigned char element[8];
+    if (mw_dtype_bits(dtype) > 0 && !mw__element_store(element, dtype, value)) {
+        mw__graph_fail(build->graph, MW_ERROR_NUMERIC, "%s: %g in %s does not fit %s", build->row->name, value, arg,
+                       mw_dtype_name(dtype));
+        build->failed = true;
+        return;
+    }
+    mw__build_set(build, arg, mw__scalar(build->graph, dtype, value, arg));
+}
+
 void mw__build_float(mw__build *build, const char *arg, double value)
 {
     if (build->failed)
         return;
     const mw_dtype t = mw__op_dtype(build->op);
     const mw_dtype dtype = t == MW_F16 || t == MW_F32 ? t : MW_F32; /* another T is refused by its own check */
-    mw__build_set(build, arg, mw__scalar(build->graph, dtype, value, arg));
+    mw__build_scalar(build, arg, dtype, value);
 }
 
 void mw__build_string(mw__build *build, const char *arg, const char *value)
@@ -289,12 +309,19 @@ static mw_status end_op(mw__build *build, const mw_argument *arguments, size_t c
 mw_status mw_op(mw_graph *graph, const char *operation, const mw_argument *arguments, size_t count,
                 mw_tensor **out_results, size_t result_count, mw_error *err)
 {
-    for (size_t i = 0; i < result_count; i++)
+    for (size_t i = 0; out_results != NULL && i < result_count; i++)
         out_results[i] = NULL;
     if (mw__failed(err))
         return err->status;
-    if (graph == NULL || operation == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "op: the %s is NULL", graph == NULL ? "graph" : "operation");
+    if (graph == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "op: the graph is NULL");
+    if (operation == NULL || (arguments == NULL && count > 0) || (out_results == NULL && result_count > 0)) {
+        mw__graph_fail(graph, MW_ERROR_ARGUMENT, "%s: %s NULL", operation == NULL ? "op" : operation,
+                       operation == NULL   ? "the name of the operation is"
+                       : arguments == NULL ? "the arguments are"
+                                           : "the place for results is");
+        return mw_graph_check(graph, err);
+    }
     mw__build build = mw__build_begin_graph(operation, graph);
     for (size_t i = 0; i < count; i++)
         set_argument(&build, &arguments[i]);

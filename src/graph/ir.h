@@ -303,6 +303,7 @@ void mw__build_int(mw__build *build, const char *arg, int64_t value);
 void mw__build_ints(mw__build *build, const char *arg, const int64_t *values, size_t count);
 void mw__build_bool(mw__build *build, const char *arg, bool value);
 void mw__build_bools(mw__build *build, const char *arg, const bool *values, size_t count);
+void mw__build_scalar(mw__build *build, const char *arg, mw_dtype dtype, double value);
 /* A scalar in the element type of the operation's T arguments (set those first). */
 void mw__build_float(mw__build *build, const char *arg, double value);
 void mw__build_string(mw__build *build, const char *arg, const char *value);

@@ -36,8 +36,8 @@ mw_tensor *mw_one_hot(mw_tensor *indices, int64_t size, int axis, mw_dtype dtype
     mw__build_set(&build, "indices", indices);
     mw__build_int(&build, "one_hot_vector_size", size);
     mw__build_int(&build, "axis", axis);
-    mw__build_set(&build, "on_value", mw__scalar(indices->graph, dtype, on, "on_value"));
-    mw__build_set(&build, "off_value", mw__scalar(indices->graph, dtype, off, "off_value"));
+    mw__build_scalar(&build, "on_value", dtype, on);
+    mw__build_scalar(&build, "off_value", dtype, off);
     return mw__build_end(&build);
 }
 

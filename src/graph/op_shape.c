@@ -303,9 +303,13 @@ mw_status mw__shape_split(mw__infer *infer)
 
 static mw_status split(mw_tensor *x, const int64_t *sizes, size_t count, int axis, mw_tensor **out_parts)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; out_parts != NULL && i < count; i++)
         out_parts[i] = NULL;
     mw__build build = mw__build_begin("split", x);
+    if (!build.failed && out_parts == NULL) {
+        mw__graph_fail(build.graph, MW_ERROR_ARGUMENT, "split: no place for the parts (out_parts is NULL)");
+        return MW_ERROR_ARGUMENT;
+    }
     if (!build.failed && (count < 1 || count > MW__RESULT_MAX)) {
         mw__graph_fail(build.graph, MW_ERROR_ARGUMENT, "split: %zu parts is outside [1, %d]", count, MW__RESULT_MAX);
         build.failed = true;

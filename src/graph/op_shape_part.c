@@ -341,7 +341,7 @@ mw_tensor *mw_fill(mw_graph *graph, mw_dtype dtype, mw_shape shape, double value
 {
     mw__build build = mw__build_begin_graph("fill", graph);
     mw__build_shape(&build, "shape", shape);
-    mw__build_set(&build, "value", mw__scalar(graph, dtype, value, "value"));
+    mw__build_scalar(&build, "value", dtype, value);
     return mw__build_end(&build);
 }
 
@@ -371,8 +371,8 @@ mw_status mw__shape_range_1d(mw__infer *infer)
 mw_tensor *mw_range_1d(mw_graph *graph, mw_dtype dtype, double start, double end, double step)
 {
     mw__build build = mw__build_begin_graph("range_1d", graph);
-    mw__build_set(&build, "start", mw__scalar(graph, dtype, start, "start"));
-    mw__build_set(&build, "end", mw__scalar(graph, dtype, end, "end"));
-    mw__build_set(&build, "step", mw__scalar(graph, dtype, step, "step"));
+    mw__build_scalar(&build, "start", dtype, start);
+    mw__build_scalar(&build, "end", dtype, end);
+    mw__build_scalar(&build, "step", dtype, step);
     return mw__build_end(&build);
 }

@@ -10,7 +10,7 @@ size_t mw_program_port_count(const mw_program *program) { return program == NULL
 
 bool mw_program_port(const mw_program *program, size_t index, mw_port *out_port)
 {
-    if (program == NULL || index >= program->port_count)
+    if (program == NULL || index >= program->port_count || out_port == NULL)
         return false;
     *out_port = program->ports[index];
     return true;
