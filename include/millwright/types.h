@@ -56,7 +56,13 @@ typedef struct mw_shape {
 } mw_shape;
 
 #ifdef __cplusplus
-#define MW_SHAPE(...) (mw_shape{(int)(sizeof(int64_t[]{__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
+extern "C++" {
+template <typename... D> constexpr mw_shape mw__shape_of(D... dim)
+{
+    return mw_shape{sizeof...(D), {static_cast<int64_t>(dim)...}};
+}
+}
+#define MW_SHAPE(...) (mw__shape_of(__VA_ARGS__))
 #else
 #define MW_SHAPE(...) ((mw_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
 #endif
@@ -68,7 +74,13 @@ typedef struct mw_axes {
 } mw_axes;
 
 #ifdef __cplusplus
-#define MW_AXES(...) (mw_axes{(int)(sizeof(int[]{__VA_ARGS__}) / sizeof(int)), {__VA_ARGS__}})
+extern "C++" {
+template <typename... A> constexpr mw_axes mw__axes_of(A... axis)
+{
+    return mw_axes{sizeof...(A), {static_cast<int>(axis)...}};
+}
+}
+#define MW_AXES(...) (mw__axes_of(__VA_ARGS__))
 #define MW_ALL_AXES  (mw_axes{0, {0}})
 #else
 #define MW_AXES(...) ((mw_axes){(int)(sizeof((int[]){__VA_ARGS__}) / sizeof(int)), {__VA_ARGS__}})
