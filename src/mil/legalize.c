@@ -372,7 +372,8 @@ static mw_status output_name(mw_graph *to, const mw_tensor *copy, const char *wa
     if (!taken && copy->payload == NULL)
         return (size_t)snprintf(buffer, size, "%s", wanted) < size
                    ? MW_OK
-                   : mw__fail(err, MW_ERROR_ARGUMENT, "output \"%.60s\": the name is too long", wanted);
+                   : mw__fail(err, MW_ERROR_ARGUMENT, "output \"%.60s...\": the name is longer than %zu bytes", wanted,
+                              size - 1);
     for (int i = 1; i < 10000; i++) {
         snprintf(buffer, size, i == 1 ? "%.200s_out" : "%.200s_out_%d", wanted, i);
         if (mw_graph_find(to, buffer) == NULL)

@@ -1,0 +1,351 @@
+/* NULL wherever the public API takes a pointer: an error or a harmless value, never a crash. The last test holds this
+ * file to the headers, so that a new function cannot be forgotten. */
+#include "support/check.h"
+
+#include <ctype.h>
+#include <millwright/ane_e5rt.h>
+#include <millwright/millwright.h>
+#include <stdlib.h>
+
+#define REFUSED(call)                                                                                                  \
+    do {                                                                                                               \
+        mw_error err = {0};                                                                                            \
+        (void)(call);                                                                                                  \
+        check_note(err.status != MW_OK && err.message[0] != '\0', __FILE__, __LINE__, "accepted: %s", #call);          \
+        err = (mw_error){.status = MW_ERROR_FILE};                                                                     \
+        (void)(call); /* given a set error, it does nothing */                                                         \
+        CHECK_INT(err.status, MW_ERROR_FILE);                                                                          \
+    } while (0)
+
+/* In a graph `g` with an input `x` [2, 3]: the call leaves an error on the graph. */
+#define STICKS(call)                                                                                                   \
+    do {                                                                                                               \
+        mw_graph *g = mw_graph_create(NULL);                                                                           \
+        mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(2, 3));                                                       \
+        CHECK(x != NULL);                                                                                              \
+        (void)(call);                                                                                                  \
+        check_note(mw_graph_check(g, NULL) != MW_OK, __FILE__, __LINE__, "no error on the graph: %s", #call);          \
+        mw_graph_destroy(g);                                                                                           \
+    } while (0)
+
+#define YIELDS_NULL(call) CHECK((call) == NULL)
+
+static void test_dispatch_refuses_null(void)
+{
+    void *data;
+    size_t size;
+    YIELDS_NULL(ane_e5rt_program_compile(NULL, NULL, 1, NULL, NULL, 0, NULL, NULL, 0));
+    CHECK(ane_e5rt_last_error()[0] != '\0');
+    YIELDS_NULL(ane_e5rt_program_compile("no.mil", NULL, 1, NULL, NULL, 2, NULL, NULL, 2));
+    CHECK(ane_e5rt_compile_check(NULL, NULL, 1, NULL) != 0);
+    CHECK_INT(ane_e5rt_program_set_input_fp16(NULL, NULL, NULL, 0), -1);
+    CHECK_INT(ane_e5rt_program_execute(NULL), -1);
+    CHECK_INT(ane_e5rt_program_get_output_fp16(NULL, NULL, NULL, 0), -1);
+    CHECK_INT(ane_e5rt_program_input_buffer(NULL, NULL, NULL, NULL), -1);
+    CHECK_INT(ane_e5rt_program_output_buffer(NULL, "y", &data, &size), -1);
+    CHECK_INT(ane_e5rt_program_share_buffer(NULL, 0, NULL, 0, NULL), -1);
+    ane_e5rt_program_release(NULL);
+}
+
+static void test_destroy_and_queries_take_null(void)
+{
+    mw_graph_destroy(NULL);
+    mw_program_destroy(NULL);
+    mw_trainer_destroy(NULL);
+    mw_dataset_destroy(NULL);
+    mw_loader_destroy(NULL);
+    mw_string_free(NULL);
+    mw_log_set(NULL, NULL);
+    CHECK_INT(mw_dataset_examples(NULL), 0);
+    CHECK_INT(mw_dataset_column_count(NULL), 0);
+    YIELDS_NULL(mw_dataset_column(NULL, 0));
+    CHECK_INT(mw_loader_batches(NULL), 0);
+    CHECK_INT(mw_loader_tell(NULL).batch, 0);
+    CHECK_INT(mw_tensor_dtype(NULL), MW_DTYPE_NONE);
+    CHECK_INT(mw_tensor_shape(NULL).rank, 0);
+    CHECK_STR(mw_tensor_name(NULL), "");
+    YIELDS_NULL(mw_tensor_graph(NULL));
+    YIELDS_NULL(mw_graph_find(NULL, "x"));
+    CHECK_INT(mw_program_port_count(NULL), 0);
+    CHECK(!mw_program_port(NULL, 0, NULL));
+    CHECK_STR(mw_program_mil(NULL), "");
+    CHECK_STR(mw_program_where(NULL), "");
+    CHECK(mw_trainer_learning_rate(NULL) == 0.0f);
+    CHECK_INT(mw_trainer_steps(NULL), 0);
+    CHECK_INT(mw_trainer_count(NULL).steps, 0);
+    YIELDS_NULL(mw_trainer_program(NULL));
+}
+
+static void test_constructors_pass_null_on(void)
+{
+    mw_tensor *none[2] = {NULL, NULL};
+    mw_tensor *(*const unary[])(mw_tensor *) = {mw_neg,  mw_abs,      mw_sign,          mw_square,     mw_sqrt,
+                                                mw_exp,  mw_erf,      mw_tanh,          mw_sigmoid,    mw_relu,
+                                                mw_silu, mw_identity, mw_stop_gradient, mw_logical_not};
+    mw_tensor *(*const binary[])(mw_tensor *, mw_tensor *) = {
+        mw_add,     mw_sub,           mw_mul,           mw_real_div,  mw_floor_div, mw_maximum,
+        mw_minimum, mw_pow,           mw_equal,         mw_not_equal, mw_less,      mw_less_equal,
+        mw_greater, mw_greater_equal, mw_cross_entropy, mw_mse,       mw_accuracy};
+    mw_tensor *(*const reduce[])(mw_tensor *, mw_axes, bool) = {mw_reduce_sum, mw_reduce_mean, mw_reduce_max,
+                                                                mw_reduce_min, mw_reduce_log_sum_exp};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2));
+    for (size_t i = 0; i < sizeof unary / sizeof unary[0]; i++)
+        YIELDS_NULL(unary[i](NULL));
+    for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++) {
+        YIELDS_NULL(binary[i](NULL, NULL));
+        YIELDS_NULL(binary[i](x, NULL));
+        YIELDS_NULL(binary[i](NULL, x));
+    }
+    for (size_t i = 0; i < sizeof reduce / sizeof reduce[0]; i++)
+        YIELDS_NULL(reduce[i](NULL, MW_ALL_AXES, false));
+    YIELDS_NULL(mw_select(NULL, x, NULL));
+    YIELDS_NULL(mw_add_scalar(NULL, 1));
+    YIELDS_NULL(mw_mul_scalar(NULL, 1));
+    YIELDS_NULL(mw_rsqrt(NULL, 0));
+    YIELDS_NULL(mw_inverse(NULL, 0));
+    YIELDS_NULL(mw_log(NULL, 0));
+    YIELDS_NULL(mw_gelu(NULL, MW_GELU_TANH));
+    YIELDS_NULL(mw_clip(NULL, 0, 1));
+    YIELDS_NULL(mw_cast(NULL, MW_F16));
+    YIELDS_NULL(mw_one_hot(NULL, 2, 0, MW_F32, 1, 0));
+    YIELDS_NULL(mw_gather(x, NULL, 0));
+    YIELDS_NULL(mw_matmul(NULL, x, false, false));
+    YIELDS_NULL(mw_linear(x, NULL, NULL));
+    YIELDS_NULL(mw_dense(NULL, 2, "d"));
+    YIELDS_NULL(mw_softmax(NULL, 0));
+    YIELDS_NULL(mw_reshape(NULL, MW_SHAPE(1)));
+    YIELDS_NULL(mw_transpose(NULL, MW_AXES(0)));
+    YIELDS_NULL(mw_expand_dims(NULL, MW_AXES(0)));
+    YIELDS_NULL(mw_squeeze(NULL, MW_AXES(0)));
+    YIELDS_NULL(mw_concat(none, 2, 0));
+    YIELDS_NULL(mw_concat(NULL, 2, 0));
+    YIELDS_NULL(mw_slice_by_index(NULL, NULL));
+    YIELDS_NULL(mw_slice_by_size(NULL, NULL, NULL));
+    YIELDS_NULL(mw_tile(NULL, MW_SHAPE(1)));
+    YIELDS_NULL(mw_pad(NULL, NULL, 1, MW_PAD_CONSTANT, 0));
+    YIELDS_NULL(mw_name(NULL, "n"));
+    YIELDS_NULL(mw_output(NULL, "n"));
+    CHECK(mw_split(NULL, 2, 0, none) != MW_OK && mw_split_sizes(NULL, NULL, 2, 0, none) != MW_OK);
+    CHECK_INT(mw_graph_check(graph, NULL), MW_OK); /* nobody is to blame on this graph */
+    mw_graph_destroy(graph);
+}
+
+static void test_a_null_graph_yields_null(void)
+{
+    YIELDS_NULL(mw_input(NULL, "x", MW_F32, MW_SHAPE(1)));
+    YIELDS_NULL(mw_parameter(NULL, "x", MW_F32, MW_SHAPE(1), mw_init_zeros()));
+    YIELDS_NULL(mw_constant(NULL, MW_F32, MW_SHAPE(1), NULL));
+    YIELDS_NULL(mw_scalar(NULL, MW_F32, 1));
+    YIELDS_NULL(mw_text(NULL, "t"));
+    YIELDS_NULL(mw_fill(NULL, MW_F32, MW_SHAPE(1), 0));
+    YIELDS_NULL(mw_range_1d(NULL, MW_F32, 0, 1, 1));
+}
+
+static void test_null_names_and_arrays_stick_to_the_graph(void)
+{
+    mw_tensor *result[2] = {NULL, NULL};
+    const mw_argument nameless = {.name = NULL, .values = NULL, .count = 1}, empty = {.name = "x", .count = 1};
+    STICKS(mw_input(g, NULL, MW_F32, MW_SHAPE(1)));
+    STICKS(mw_parameter(g, NULL, MW_F32, MW_SHAPE(1), mw_init_zeros()));
+    STICKS(mw_parameter(g, "p", MW_F32, MW_SHAPE(1), mw_init_data(NULL)));
+    STICKS(mw_constant(g, MW_F32, MW_SHAPE(1), NULL));
+    STICKS(mw_text(g, NULL));
+    STICKS(mw_name(mw_relu(x), NULL));
+    STICKS(mw_output(x, NULL));
+    STICKS(mw_dense(x, 3, NULL));
+    STICKS(mw_split(x, 3, 1, NULL));
+    STICKS(mw_split_sizes(x, NULL, 2, 0, result));
+    STICKS(mw_slice_by_index(x, NULL));
+    STICKS(mw_slice_by_size(x, NULL, NULL));
+    STICKS(mw_pad(x, NULL, 1, MW_PAD_CONSTANT, 0));
+    STICKS(mw_op(g, NULL, NULL, 0, result, 1, NULL));
+    STICKS(mw_op(g, "relu", NULL, 1, result, 1, NULL));
+    STICKS(mw_op(g, "relu", &nameless, 1, result, 1, NULL));
+    STICKS(mw_op(g, "relu", &empty, 1, result, 1, NULL));
+    STICKS(mw_op(g, "relu", &(mw_argument){.name = "x", .values = &x, .count = 1}, 1, NULL, 1, NULL));
+}
+
+static void test_calls_with_an_error_refuse_null(void)
+{
+    mw_tensor *none = NULL, *dx;
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2)), *loss = mw_reduce_sum(x, MW_ALL_AXES, false);
+    REFUSED(mw_graph_check(NULL, &err));
+    REFUSED(mw_graph_print(NULL, &err));
+    REFUSED(mw_grad(NULL, &x, 1, &dx, &err));
+    REFUSED(mw_grad(loss, NULL, 1, &dx, &err));
+    REFUSED(mw_grad(loss, &x, 1, NULL, &err));
+    REFUSED(mw_grad(loss, &none, 1, &dx, &err));
+    REFUSED(mw_backward(NULL, NULL, 1, NULL, 0, &x, 1, &dx, &err));
+    REFUSED(mw_backward(&none, NULL, 1, NULL, 0, &x, 1, &dx, &err));
+    REFUSED(mw_backward(&loss, NULL, 1, NULL, 1, &x, 1, &dx, &err));
+    REFUSED(mw_op(NULL, "relu", NULL, 0, NULL, 0, &err));
+    REFUSED(mw_graph_read_mil(NULL, NULL, &err));
+    REFUSED(mw_graph_parse_mil(NULL, 5, NULL, NULL, &err));
+    REFUSED(mw_graph_verify(NULL, &err));
+    REFUSED(mw_graph_write_mil(NULL, "folder", NULL, &err));
+    REFUSED(mw_graph_write_mil(graph, NULL, NULL, &err));
+    REFUSED(mw_graph_print_mil(NULL, NULL, &err));
+    REFUSED(mw_compile(NULL, NULL, &err));
+    REFUSED(mw_program_write(NULL, "x", MW_F32, NULL, 0, &err));
+    REFUSED(mw_program_read(NULL, "x", MW_F32, NULL, 0, &err));
+    REFUSED(mw_program_view(NULL, "x", &err));
+    REFUSED(mw_program_share(NULL, "y", "x", &err));
+    REFUSED(mw_run(NULL, &err));
+    mw_graph_destroy(graph);
+}
+
+static void test_data_refuses_null(void)
+{
+    const mw_loader_options options = mw_loader_defaults(NULL, 1);
+    const mw_column bare = {.name = "x", .dtype = MW_F32};
+    REFUSED(mw_dataset_open_idx(NULL, "train", &err));
+    REFUSED(mw_dataset_open_idx("folder", NULL, &err));
+    REFUSED(mw_dataset_from_memory(NULL, 1, 1, true, &err));
+    REFUSED(mw_dataset_from_memory(&bare, 1, 1, true, &err));
+    REFUSED(mw_dataset_from_callback(&bare, 1, 1, NULL, NULL, &err));
+    REFUSED(mw_loader_create(NULL, &err));
+    REFUSED(mw_loader_create(&options, &err));
+    REFUSED(mw_loader_next(NULL, &err));
+    REFUSED(mw_loader_seek(NULL, (mw_loader_position){0}, &err));
+}
+
+static void test_training_refuses_null(void)
+{
+    const mw_trainer_options options = mw_trainer_defaults(NULL, mw_adam(1e-3f));
+    const mw_fit_options fit = mw_fit_defaults(NULL, 1);
+    REFUSED(mw_trainer_create(NULL, &err));
+    REFUSED(mw_trainer_create(&options, &err));
+    REFUSED(mw_trainer_step(NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_set_learning_rate(NULL, 1, &err));
+    REFUSED(mw_trainer_evaluate(NULL, NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_predict(NULL, NULL, NULL, 0, &err));
+    REFUSED(mw_trainer_read(NULL, NULL, NULL, 0, &err));
+    REFUSED(mw_trainer_write(NULL, NULL, NULL, 0, &err));
+    REFUSED(mw_trainer_save(NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_load(NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_save_weights(NULL, NULL, &err));
+    REFUSED(mw_trainer_load_weights(NULL, NULL, &err));
+    REFUSED(mw_trainer_write_mil(NULL, NULL, &err));
+    REFUSED(mw_fit(NULL, NULL, &err));
+    REFUSED(mw_fit(NULL, &fit, &err));
+}
+
+static void test_a_living_trainer_refuses_null(void)
+{
+    mw_error created = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3)), *y = mw_dense(x, 2, "fc");
+    mw_trainer_options options =
+        mw_trainer_defaults(mw_cross_entropy(y, mw_input(graph, "y", MW_I32, MW_SHAPE(2))), mw_sgd(0.1f));
+    options.prediction = y;
+    mw_trainer *trainer = mw_trainer_create(&options, &created);
+    mw_graph_destroy(graph);
+    CHECK_OK(created);
+    REQUIRE(trainer != NULL);
+    const mw_fit_options fit = mw_fit_defaults(NULL, 1);
+    mw_feed feeds[2] = {{.name = NULL}, {.name = NULL}};
+    mw_batch batch = {.feeds = NULL, .feed_count = 2, .examples = 2};
+    REFUSED(mw_trainer_step(trainer, NULL, NULL, &err));
+    REFUSED(mw_trainer_step(trainer, &batch, NULL, &err));
+    batch.feeds = feeds;
+    REFUSED(mw_trainer_step(trainer, &batch, NULL, &err));
+    feeds[0] = (mw_feed){.name = "x", .dtype = MW_F32, .count = 6};
+    REFUSED(mw_trainer_step(trainer, &batch, NULL, &err));
+    REFUSED(mw_trainer_predict(trainer, &batch, NULL, 4, &err));
+    REFUSED(mw_trainer_predict(trainer, NULL, &(float){0}, 4, &err));
+    REFUSED(mw_trainer_evaluate(trainer, NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_read(trainer, "fc.bias", NULL, 2, &err));
+    REFUSED(mw_trainer_write(trainer, "fc.bias", NULL, 2, &err));
+    REFUSED(mw_trainer_read(trainer, NULL, &(float){0}, 1, &err));
+    REFUSED(mw_trainer_save(trainer, NULL, NULL, &err));
+    REFUSED(mw_trainer_load(trainer, NULL, NULL, &err));
+    REFUSED(mw_trainer_save_weights(trainer, NULL, &err));
+    REFUSED(mw_trainer_load_weights(trainer, NULL, &err));
+    REFUSED(mw_trainer_write_mil(trainer, NULL, &err));
+    REFUSED(mw_fit(trainer, NULL, &err));
+    REFUSED(mw_fit(trainer, &fit, &err));
+    CHECK(!mw_program_port(mw_trainer_program(trainer), 0, NULL));
+    CHECK_INT(mw_trainer_steps(trainer), 0);
+    mw_trainer_destroy(trainer);
+}
+
+/* ---- completeness ---- */
+
+static char *read_text(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = calloc(1, 1 << 20);
+    if (file != NULL && text != NULL)
+        text[fread(text, 1, (1 << 20) - 1, file)] = '\0';
+    if (file != NULL)
+        fclose(file);
+    return text;
+}
+
+static bool has_word(const char *text, const char *word, size_t length)
+{
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++) {
+        if (!isalnum((unsigned char)at[length]) && at[length] != '_')
+            return true;
+    }
+    return false;
+}
+
+/* Every function behind an MW_API that takes a pointer stands in this file. */
+static int check_header(const char *self, const char *name)
+{
+    char path[512], word[80];
+    int functions = 0;
+    snprintf(path, sizeof path, "%s/../include/millwright/%s", MW_TESTS_DIR, name);
+    char *text = read_text(path);
+    for (const char *at = text; at != NULL && (at = strstr(at, "\nMW_API ")) != NULL;) {
+        const char *open = strchr(++at, '('), *end = open != NULL ? strchr(open, ')') : NULL;
+        if (end == NULL)
+            break;
+        const char *start = open;
+        while (isalnum((unsigned char)start[-1]) || start[-1] == '_')
+            start--;
+        snprintf(word, sizeof word, "%.*s", (int)(open - start), start);
+        at = end;
+        if (memchr(open, '*', (size_t)(end - open)) == NULL)
+            continue;
+        functions++;
+        check_note(has_word(self, word, strlen(word)), __FILE__, __LINE__, "%s is not called with NULL here", word);
+    }
+    free(text);
+    return functions;
+}
+
+static void test_every_public_function_is_here(void)
+{
+    static const char *const headers[] = {
+        "ane_e5rt.h",   "autograd.h",  "dataset.h",   "graph.h",          "loss.h",         "mil.h",
+        "op_compare.h", "op_gather.h", "op_matmul.h", "op_elementwise.h", "op_normalize.h", "op_reduce.h",
+        "op_shape.h",   "optimizer.h", "program.h",   "status.h",         "trainer.h",      "types.h"};
+    char path[512];
+    int functions = 0;
+    snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);
+    char *self = read_text(path);
+    REQUIRE(self != NULL);
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
+        functions += check_header(self, headers[i]);
+    CHECK(functions > 100); /* the headers were found and read */
+    free(self);
+}
+
+int main(void)
+{
+    RUN(test_dispatch_refuses_null);
+    RUN(test_destroy_and_queries_take_null);
+    RUN(test_constructors_pass_null_on);
+    RUN(test_a_null_graph_yields_null);
+    RUN(test_null_names_and_arrays_stick_to_the_graph);
+    RUN(test_calls_with_an_error_refuse_null);
+    RUN(test_data_refuses_null);
+    RUN(test_training_refuses_null);
+    RUN(test_a_living_trainer_refuses_null);
+    RUN(test_every_public_function_is_here);
+    return check_finish();
+}
