@@ -148,7 +148,8 @@ typedef struct mw_fit_options {
     bool keep_order;        /* do not shuffle */
     const char *checkpoint; /* NULL = none; else saved each epoch and on stop, and resumed from if it exists */
     bool quiet;             /* no progress on standard error */
-    bool ignore_signals; /* leave SIGINT alone; by default Ctrl-C saves the checkpoint and returns MW_ERROR_STOPPED */
+    bool ignore_signals;    /* leave SIGINT alone; by default Ctrl-C saves the checkpoint and returns MW_ERROR_STOPPED,
+                             * and a second one meanwhile ends the process. A SIGINT that is ignored stays so. */
     mw_progress_function *progress; /* NULL = none */
     void *user;
 } mw_fit_options;

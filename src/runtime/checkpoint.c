@@ -71,6 +71,10 @@ mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader
 {
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_save", err));
     const mw_loader_position start = {0};
+    if (position != NULL && (position->epoch < 0 || position->batch < 0))
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_trainer_save: position epoch %" PRId64 " batch %" PRId64 "; neither can be negative",
+                        position->epoch, position->batch);
     return mw__checkpoint_save(trainer, path, position != NULL ? *position : start, NULL, err);
 }
 

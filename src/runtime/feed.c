@@ -104,10 +104,10 @@ static mw_status check_finite(const mw__feed_port *port, const mw_feed *feed, co
         return MW_OK;
     char buffer[32], example[64];
     const bool source_bad = mw__find_not_finite(feed->data, feed->dtype, feed->count) <= bad;
-    return mw__fail(err, MW_ERROR_NUMERIC, "%s is refused: feed \"%s\" element %zu%s %s",
+    return mw__fail(err, MW_ERROR_NUMERIC, "%s is refused: feed \"%s\" element %zu%s %s%s",
                     subject(step, buffer, sizeof buffer), port->name, bad,
                     example_of(port, batch, bad, example, sizeof example),
-                    source_bad ? "is not finite" : "is too large for fp16");
+                    source_bad ? "is not finite" : "is too large for ", source_bad ? "" : mw_dtype_name(port->dtype));
 }
 
 static mw_status check_indices(const mw__feed_port *port, const mw_batch *batch, int64_t step, mw_error *err)

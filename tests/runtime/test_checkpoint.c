@@ -272,6 +272,11 @@ static void test_checkpoint_calls_check_their_arguments(void)
     CHECK_INT(mw_trainer_save_weights(trainer, NULL, &e), MW_ERROR_ARGUMENT);
     CHECK_INT(mw_trainer_save(trainer, scratch("unmade"), NULL, &a), MW_ERROR_ARGUMENT); /* set already */
     CHECK(!file_exists(scratch("unmade")));
+    /* such a position was written, and refused when it was read */
+    err = (mw_error){0};
+    CHECK_INT(mw_trainer_save(trainer, scratch("unmade"), &(mw_loader_position){.epoch = -1}, &err), MW_ERROR_ARGUMENT);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "epoch -1");
+    CHECK(!file_exists(scratch("unmade")));
     mw_trainer_destroy(trainer);
 }
 

@@ -271,6 +271,21 @@ static void test_what_overflows_fp16_is_refused(void)
     mw_trainer_destroy(trainer);
 }
 
+/* A scale can take a finite value out of fp32 as well: the message names the type that could not hold it. */
+static void test_what_overflows_fp32_is_refused(void)
+{
+    small_data data = small_make_data();
+    mw_error err = {0};
+    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
+    small_batch batch;
+    small_fill_batch(&batch, &data, 0);
+    data.x[0] = 1e30f;
+    batch.feeds[0].scale = 1e30f;
+    CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_NUMERIC);
+    CHECK_ERROR(err, MW_ERROR_NUMERIC, "too large for fp32");
+    mw_trainer_destroy(trainer);
+}
+
 /* A learning rate that throws the weights away: the first step is finite, a later loss is not. */
 static void test_an_infinite_loss_is_refused(void)
 {
@@ -774,6 +789,7 @@ int main(void)
     RUN(test_unsafe_aliasing_is_found_in_the_first_step);
     RUN(test_a_nan_in_the_batch_is_refused);
     RUN(test_what_overflows_fp16_is_refused);
+    RUN(test_what_overflows_fp32_is_refused);
     RUN(test_an_infinite_loss_is_refused);
     RUN(test_an_overflowing_gradient_is_refused);
     RUN(test_wrong_feeds_are_named);
