@@ -43,7 +43,7 @@ MW_API mw_tensor *mw_mul(mw_tensor *x, mw_tensor *y);
 MW_API mw_tensor *mw_real_div(mw_tensor *x, mw_tensor *y);
 
 /** r = floor(x / y), toward minus infinity; arguments and errors as mw_add.
- *  vjp     none
+ *  vjp     dx = dy = 0
  *  source  MIL floor_div */
 MW_API mw_tensor *mw_floor_div(mw_tensor *x, mw_tensor *y);
 
@@ -89,7 +89,7 @@ MW_API mw_tensor *mw_neg(mw_tensor *x);
 MW_API mw_tensor *mw_abs(mw_tensor *x);
 
 /** r = -1, 0 or 1 by the sign of x; arguments and errors as mw_abs.
- *  vjp     none
+ *  vjp     dx = 0
  *  source  MIL sign */
 MW_API mw_tensor *mw_sign(mw_tensor *x);
 

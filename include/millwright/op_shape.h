@@ -44,8 +44,10 @@ MW_API mw_tensor *mw_transpose(mw_tensor *x, mw_axes perm);
 MW_API mw_tensor *mw_expand_dims(mw_tensor *x, mw_axes axes);
 
 /** r = x without axes of extent 1.
- *  axes    in [-rank, rank), each once; those whose extent is not 1 are left alone; MW_ALL_AXES = every axis of extent
- * 1 errors  MW_ERROR_ARGUMENT vjp     dx = reshape(dr, shape of x) source  MIL squeeze */
+ *  axes    in [-rank, rank), each once; those whose extent is not 1 are left alone; MW_ALL_AXES = each that is 1
+ *  errors  MW_ERROR_ARGUMENT
+ *  vjp     dx = reshape(dr, shape of x)
+ *  source  MIL squeeze */
 MW_API mw_tensor *mw_squeeze(mw_tensor *x, mw_axes axes);
 
 /* ---- joining and cutting ---- */
