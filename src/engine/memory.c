@@ -89,12 +89,18 @@ static bool all_apart(const mw__layout *layout, const mw__step *other, const mw_
 }
 
 /* No lane that is ahead in the step's phase meets one that is behind: what the phase did before with the old memory,
- * and what it does later with the new buffer, keeps to the lanes of this write. */
-static bool phase_allows(const mw__layout *layout, size_t position, uint32_t memory, const mw__step_operand *write)
+ * and what it does later with the new buffer, keeps to the lanes of this write. Nothing uses the old memory
+ * before its group's first step. A walk that would be longer than WALK_MAX gives up: the buffer gets memory of its own,
+ * and a program of very many steps is still placed in linear time. */
+enum { WALK_MAX = 256 };
+
+static bool phase_allows(const mw__layout *layout, size_t position, const life *group, const mw__step_operand *write)
 {
     const mw__step *step = layout->steps[position];
-    const uint32_t phase = layout->phase[position];
-    for (size_t s = position; s-- > 0 && layout->phase[s] == phase;) {
+    const uint32_t phase = layout->phase[position], memory = group->buffer;
+    for (size_t s = position; s-- > group->first_step && layout->phase[s] == phase;) {
+        if (position - s > WALK_MAX)
+            return false;
         const mw__step *other = layout->steps[s];
         if (!all_apart(layout, other, other->reads, other->read_count, memory, step, write) ||
             !all_apart(layout, other, other->writes, other->write_count, memory, step, write))
@@ -124,7 +130,7 @@ static void try_in_place(const placer *p, size_t position, const mw__step_operan
         const uint32_t group = layout->memory[step->reads[i].buffer];
         if (layout->buffers[group].kind == MW__BUFFER_LOCAL && p->lives[group].last_step == position &&
             p->lives[group].size == p->lives[buffer].size && reads_in_place(layout, step, group, write) &&
-            phase_allows(layout, position, group, write)) {
+            phase_allows(layout, position, &p->lives[group], write)) {
             join(p, group, buffer);
             return;
         }

@@ -1,11 +1,13 @@
 /* What planning and encoding make of small programs: steps, phases, memory, lanes. */
 #include "base/file.h"
+#include "base/text.h"
 #include "engine/compile.h"
 #include "engine/schedule.h"
 #include "run.h"
 #include "support/check.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 static mw__library *compile(const char *text, uint64_t lanes, mw_error *err)
 {
@@ -166,6 +168,42 @@ static void test_an_empty_tensor_runs_nothing(void)
     mw__object_release(library);
 }
 
+/* The CPU seconds that encoding a chain of `steps` elementwise steps takes; what else runs here does not count. */
+static double encoding_seconds(int steps)
+{
+    mw_error err = {0};
+    mw__text text;
+    mw__text_init(&text, NULL);
+    mw__text_puts(&text, "program(1.3)\n{\n    func main<ios18>(" T "v0) {\n");
+    for (int i = 0; i < steps; i++)
+        mw__text_printf(&text, T "v%d = tanh(x = v%d);\n", i + 1, i);
+    mw__text_printf(&text, "    } -> (v%d);\n}\n", steps);
+    CHECK_INT(mw__text_check(&text, &err), MW_OK);
+    mw__library *library = compile(text.data, 2, &err);
+    mw__text_deinit(&text);
+    CHECK_OK(err);
+    if (library == NULL)
+        return 0;
+    const mw__binding in = {.data = port_memory[0], .size = sizeof port_memory[0]};
+    const mw__binding out = {.data = port_memory[1], .size = sizeof port_memory[1]};
+    mw__schedule schedule;
+    const clock_t before = clock();
+    mw__encode(&library->programs[0], &in, &out, NULL, &schedule, &err);
+    const double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
+    CHECK_OK(err);
+    if (err.status == MW_OK)
+        mw__schedule_deinit(&schedule);
+    mw__object_release(library);
+    return seconds;
+}
+
+/* Eight times the steps took 64 times as long when a phase was walked from its start for every step. */
+static void test_encoding_takes_time_in_proportion_to_the_steps(void)
+{
+    const double few = encoding_seconds(2500), many = encoding_seconds(20000);
+    check_note(many < 24 * few + 0.02, __FILE__, __LINE__, "2500 steps took %g s, 20000 took %g s", few, many);
+}
+
 int main(void)
 {
     RUN(test_elementwise_chain_is_one_phase_in_one_buffer);
@@ -176,5 +214,6 @@ int main(void)
     RUN(test_lanes_cover_the_units_once_at_multiples_of_the_grain);
     RUN(test_lanes_of_the_environment_go_before_the_option);
     RUN(test_an_empty_tensor_runs_nothing);
+    RUN(test_encoding_takes_time_in_proportion_to_the_steps);
     return check_finish();
 }
