@@ -1,5 +1,6 @@
 /* The small classifier of small.h, as a graph and as loops in double. */
 #include "small.h"
+#include "support/check.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,4 +115,29 @@ double small_accuracy(const small_weights *weights, const small_data *data, int 
         right += best == data->y[n];
     }
     return (double)right / count;
+}
+
+small_snapshot small_take(mw_trainer *trainer)
+{
+    small_snapshot s = {.size = 0};
+    const mw_program *program = mw_trainer_program(trainer);
+    mw_port port;
+    mw_error err = {0};
+    for (size_t i = 0; mw_program_port(program, i, &port); i++) {
+        if (port.is_output || (!port.is_parameter && strchr(port.name, '#') == NULL))
+            continue;
+        const size_t size = (size_t)mw_shape_count(port.shape) * (size_t)mw_dtype_bits(port.dtype) / 8;
+        const void *data = mw_program_view((mw_program *)program, port.name, &err);
+        if (data != NULL && s.size + size <= sizeof s.bytes) {
+            memcpy(s.bytes + s.size, data, size);
+            s.size += size;
+        }
+    }
+    CHECK_OK(err);
+    return s;
+}
+
+void small_check_same(const small_snapshot *a, const small_snapshot *b)
+{
+    CHECK(a->size > 0 && a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0);
 }

@@ -44,6 +44,15 @@ const char *small_name(int tensor);
 int small_offset(int tensor);
 int small_count(int tensor);
 
+/* The bytes of all parameters and optimizer state, to show that something changed none of them. */
+typedef struct small_snapshot {
+    unsigned char bytes[4096];
+    size_t size;
+} small_snapshot;
+
+small_snapshot small_take(mw_trainer *trainer);
+void small_check_same(const small_snapshot *a, const small_snapshot *b);
+
 void small_logits(const small_weights *weights, const float *x, double *out_logits); /* one example */
 /* Mean cross-entropy and accuracy over examples [first, first + count). */
 double small_loss(const small_weights *weights, const small_data *data, int first, int count);
