@@ -51,7 +51,7 @@ MW_API mw_status mw_graph_check(const mw_graph *graph, mw_error *err);
 
 /** A tensor that the host feeds at each run.
  *  name    unique in the graph; also the name of the port
- *  shape   MW_DIM_UNKNOWN extents are allowed, but such a graph must be specialised before it is compiled
+ *  shape   MW_DIM_UNKNOWN extents are allowed in a graph that is printed; one that is compiled needs known extents
  *  errors  MW_ERROR_ARGUMENT for an empty or repeated name, MW_ERROR_SHAPE for a bad extent */
 MW_API mw_tensor *mw_input(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape);
 

@@ -123,7 +123,7 @@ static mw_status bind_port(compilation *c, const mw_port *port, const mw__type *
 {
     size_t size;
     if (type->kind != MW__TENSOR || !mw__type_bytes(type, &size) || mw_dtype_bits(port->dtype) % 8 != 0)
-        return mw__fail(err, MW_ERROR_UNSUPPORTED, "port \"%s\" has no fixed size: specialise the graph first",
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "port \"%s\" has no fixed size: give its `?` extents a number",
                         port->name);
     const mw__program_request *request = c->request;
     mw__buffer shared;
