@@ -38,7 +38,7 @@ MW_API mw_trainer_options mw_trainer_defaults(mw_tensor *loss, mw_optimizer opti
 typedef struct mw_trainer mw_trainer;
 
 /** Builds and compiles the step program. The graph is copied, not changed, and may be destroyed afterwards.
- *  errors  as mw_grad and mw_compile; MW_ERROR_ARGUMENT if the loss depends on no parameter;
+ *  errors  as mw_grad and mw_compile; MW_ERROR_ARGUMENT if no parameter gets a gradient;
  *          MW_ERROR_NUMERIC for a scalar that the device's type cannot hold, naming it */
 MW_API mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err);
 
@@ -134,7 +134,7 @@ typedef struct mw_progress {
 } mw_progress;
 
 /** Called after every step and at the end of each epoch; true stops the training (after saving, if there is a
- *  checkpoint). */
+ *  checkpoint). It may read the trainer and set its learning rate, but not step, fit or destroy it. */
 typedef bool mw_progress_function(void *user, const mw_progress *progress);
 
 /** How to fit. Fill with mw_fit_defaults. */
@@ -158,8 +158,8 @@ typedef struct mw_fit_options {
 MW_API mw_fit_options mw_fit_defaults(const mw_dataset *training, int64_t epochs);
 
 /** Trains for whole epochs. The batch size is the first extent of the graph's inputs. Progress is one line on a
- * terminal (with the time left), one line per epoch elsewhere; quiet turns it off. errors  MW_ERROR_STOPPED if the
- * callback or Ctrl-C stopped it, MW_ERROR_NUMERIC at the first refused step */
+ * terminal (with the time left), one line per epoch elsewhere; quiet turns it off.
+ *  errors  MW_ERROR_STOPPED if the callback or Ctrl-C stopped it, MW_ERROR_NUMERIC at the first refused step */
 MW_API mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *err);
 
 #ifdef __cplusplus

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include <float.h>
 #include <millwright/millwright.h>
+#include <string.h>
 
 /* ---- the step graph ---- */
 
@@ -55,6 +56,27 @@ static void build_ok(mw__trainer_build *b)
         product = mw_mul(product, mw_reduce_min(good, MW_ALL_AXES, false));
     }
     b->ok = mw_greater(product, mw_scalar(b->graph, mw_tensor_dtype(b->loss), 0.5));
+}
+
+/* What mw_grad gives to a variable that no gradient reaches. */
+static bool is_zero(const mw_tensor *x)
+{
+    double value;
+    if (x->payload != NULL)
+        return mw_tensor_shape(x).rank == 0 && mw__payload_float(x->payload, 0) == 0.0;
+    return x->op != NULL && strcmp(x->op->kind, "fill") == 0 && mw__arg_float(x->op, "value", &value) && value == 0.0;
+}
+
+/* Training that changes nothing would look like training. */
+static mw_status check_gradients(const mw__trainer_build *b, mw_error *err)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        if (!is_zero(b->gradients[i]))
+            return MW_OK;
+    }
+    return mw__fail(err, MW_ERROR_ARGUMENT,
+                    "trainer: no parameter gets a gradient: every path from the loss is cut (by mw_stop_gradient, a "
+                    "comparison, a cast to integers, sign or floor_div)");
 }
 
 static mw_status build_gradients(mw__trainer_build *b, mw_error *err)
@@ -150,6 +172,7 @@ mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
         b->loss = mw_squeeze(b->loss, MW_ALL_AXES);
     MW_TRY(mw_graph_check(b->graph, err));
     MW_TRY(build_gradients(b, err));
+    MW_TRY(check_gradients(b, err));
     build_ok(b);
     mw_tensor *loss = mw_output(b->loss, free_name(b->graph, b->loss, "loss", "step.loss"));
     mw_tensor *ok = mw_output(as_number(b, b->ok), free_name(b->graph, NULL, "ok", "step.ok"));

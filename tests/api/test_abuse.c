@@ -263,6 +263,24 @@ static void test_the_first_mistake_reaches_the_one_who_creates_the_trainer(void)
     mw_graph_destroy(graph);
 }
 
+static void test_a_loss_whose_paths_are_cut_is_refused(void)
+{
+    for (int k = 0; k < 3; k++) {
+        mw_error err = {0};
+        mw_graph *graph = mw_graph_create(NULL);
+        mw_tensor *h = mw_dense(mw_input(graph, "x", MW_F32, MW_SHAPE(N, D)), 2, "fc");
+        mw_tensor *cut = k == 0   ? mw_cast(mw_cast(h, MW_I32), MW_F32)
+                         : k == 1 ? mw_stop_gradient(h)
+                                  : mw_cast(mw_greater(h, mw_neg(h)), MW_F32);
+        mw_trainer_options options = mw_trainer_defaults(mw_reduce_mean(cut, MW_ALL_AXES, false), mw_sgd(0.1f));
+        mw_trainer *trainer = mw_trainer_create(&options, &err);
+        CHECK(trainer == NULL);
+        CHECK_ERROR(err, MW_ERROR_ARGUMENT, "no parameter gets a gradient");
+        mw_trainer_destroy(trainer);
+        mw_graph_destroy(graph);
+    }
+}
+
 int main(void)
 {
     RUN(test_trainers_in_two_threads_do_not_disturb_each_other);
@@ -274,5 +292,6 @@ int main(void)
     RUN(test_extreme_arguments_are_refused);
     RUN(test_messages_name_operation_and_argument);
     RUN(test_the_first_mistake_reaches_the_one_who_creates_the_trainer);
+    RUN(test_a_loss_whose_paths_are_cut_is_refused);
     return check_finish();
 }
