@@ -172,7 +172,7 @@ mw_status mw__file_make_private_folder(const mw_allocator *allocator, char **out
     mw__text_printf(&path, "%s/millwright-XXXXXX", parent);
     mw_status status = mw__text_check(&path, err);
     if (status == MW_OK && mkdtemp(path.data) == NULL)
-        status = system_error(err, "make a folder in", parent);
+        status = system_error(err, "make a temporary folder (TMPDIR says where, else /tmp) in", parent);
     if (status != MW_OK) {
         mw__text_deinit(&path);
         return status;
@@ -212,13 +212,14 @@ mw_status mw__file_make_folders(const char *path, mw_error *err)
         prefix[i] = '\0';
         /* An existing folder may answer EROFS or EACCES instead of EEXIST: what counts is that it is there. */
         struct stat status;
-        if (mkdir(prefix, 0777) != 0) {
-            const int reason = errno;
-            if (stat(prefix, &status) == 0 && S_ISDIR(status.st_mode))
-                continue;
-            errno = reason;
-            return system_error(err, "make the folder", prefix);
-        }
+        if (mkdir(prefix, 0777) == 0)
+            continue;
+        const int reason = errno;
+        if (stat(prefix, &status) != 0)
+            return mw__fail(err, MW_ERROR_FILE, "cannot make the folder \"%s\": %s", prefix, strerror(reason));
+        if (!S_ISDIR(status.st_mode))
+            return mw__fail(err, MW_ERROR_FILE, "cannot make the folder \"%s\": what has this name is not a folder",
+                            prefix);
     }
     return MW_OK;
 }

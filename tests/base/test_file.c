@@ -468,6 +468,23 @@ static void test_private_folder_is_private_and_removed(void)
     mw__free(NULL, path);
 }
 
+static void test_private_folder_names_the_variable_that_chose_its_place(void)
+{
+    const char *set = getenv("TMPDIR");
+    char *const before = set != NULL ? strdup(set) : NULL;
+    char *path = NULL;
+    mw_error err = {0};
+    setenv("TMPDIR", in_folder("no/such"), 1);
+    CHECK(mw__file_make_private_folder(NULL, &path, &err) == MW_ERROR_FILE);
+    CHECK_ERROR(err, MW_ERROR_FILE, "no/such");
+    CHECK_CONTAINS(err.message, "TMPDIR");
+    if (before != NULL)
+        setenv("TMPDIR", before, 1);
+    else
+        unsetenv("TMPDIR");
+    free(before);
+}
+
 static void test_remove_folder_does_not_follow_links(void)
 {
     CHECK(mkdir(in_folder("real"), 0700) == 0);
@@ -498,6 +515,7 @@ static void test_make_folders_makes_parents_and_accepts_existing(void)
     put("a/b/c/file", "x");
     CHECK(mw__file_make_folders(in_folder("a/b/c/file/d"), &err) == MW_ERROR_FILE);
     CHECK_ERROR(err, MW_ERROR_FILE, "a/b/c/file");
+    CHECK_CONTAINS(err.message, "not a folder");
     CHECK(mw__file_make_folders("", NULL) == MW_ERROR_ARGUMENT);
     mw__file_remove_folder(in_folder("a/b/c"));
     CHECK(rmdir(in_folder("a/b")) == 0 && rmdir(in_folder("a")) == 0);
@@ -528,6 +546,7 @@ int main(void)
     RUN(test_write_does_not_replace_what_is_no_file);
     RUN(test_write_to_a_bare_name_uses_the_current_folder);
     RUN(test_private_folder_is_private_and_removed);
+    RUN(test_private_folder_names_the_variable_that_chose_its_place);
     RUN(test_remove_folder_does_not_follow_links);
     RUN(test_private_folder_survives_failed_allocations);
     RUN(test_make_folders_makes_parents_and_accepts_existing);
