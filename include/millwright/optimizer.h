@@ -25,7 +25,8 @@ typedef struct mw_optimizer {
     float momentum;      /* SGD: in [0, 1); 0 = no momentum state */
     bool nesterov;       /* SGD with momentum */
     float beta1, beta2;  /* Adam: in [0, 1) */
-    float epsilon;       /* Adam: > 0, or 0 = the device's default: 1e-8, on fp16 devices 1e-4 */
+    float epsilon;       /* Adam: > 0, or 0 = the default: 1e-8; for fp16 parameters 1e-6 with a loss scale of 64 or
+                            more, else 1e-4 */
 } mw_optimizer;
 
 /** p' = p - lr g. */

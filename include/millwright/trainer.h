@@ -28,7 +28,8 @@ typedef struct mw_trainer_options {
     mw_tensor *metric;          /* scalar, shown by mw_fit and mw_trainer_evaluate; NULL = none */
     mw_tensor *prediction;      /* what mw_trainer_predict returns; NULL = none */
     float loss_scale;           /* power of two that multiplies the gradient seed, so that small gradients survive
-                                 * fp16; then a step is refused too if a gradient is not finite. 0 = 1: none */
+                                 * fp16; the update divides it out, and a step is refused too if a gradient is not
+                                 * finite. 1 = none; 0 = the default: 256 if parameters are stored in fp16, else 1 */
     mw_compile_options compile; /* device, threads, seed, allocator */
 } mw_trainer_options;
 

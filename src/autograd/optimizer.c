@@ -205,9 +205,10 @@ mw_status mw__optimizer_check(const mw_optimizer *o, mw_error *err)
     return MW_OK;
 }
 
-void mw__optimizer_for_device(mw_optimizer *optimizer, uint64_t mask)
+/* In fp16 sqrt(v) is 0 where gradients are small, and epsilon alone bounds the step: 1e-8 would be 0 itself. With a
+ * loss scale, by which the constant in the program is multiplied, 1e-6 does; without, 1e-4 is needed. */
+void mw__optimizer_set_epsilon(mw_optimizer *optimizer, bool half, double loss_scale)
 {
-    const uint64_t ane = 4;
     if (optimizer->kind == MW_ADAM && optimizer->epsilon == 0.0f)
-        optimizer->epsilon = (mask & ane) != 0 ? 1e-4f : 1e-8f; /* 1e-8 is 0 in fp16 */
+        optimizer->epsilon = !half ? 1e-8f : loss_scale >= 64.0 ? 1e-6f : 1e-4f;
 }

@@ -17,8 +17,8 @@ typedef struct mw__optimizer_scalars {
 /* Every number in its range; the message names the field. */
 mw_status mw__optimizer_check(const mw_optimizer *optimizer, mw_error *err);
 
-/* Replaces an epsilon of 0 by the default of the device's arithmetic (fp16 on the ANE mask). */
-void mw__optimizer_for_device(mw_optimizer *optimizer, uint64_t mask);
+/* Replaces an epsilon of 0 by the default of the arithmetic: `half` if parameters are stored in fp16. */
+void mw__optimizer_set_epsilon(mw_optimizer *optimizer, bool half, double loss_scale);
 
 /* State tensors per parameter, each with the parameter's shape and type, starting at 0: "m" and "v", "momentum". */
 size_t mw__optimizer_state_count(const mw_optimizer *optimizer);

@@ -262,7 +262,7 @@ static void test_an_infinite_loss_is_refused(void)
     const float rates[] = {1e38f, 60000.0f};
     for (int k = 0; k < 2; k++) {
         mw_error err = {0};
-        mw_trainer *trainer = create(devices[k], mw_sgd(rates[k]), 0.0f, &err);
+        mw_trainer *trainer = create(devices[k], mw_sgd(rates[k]), 1.0f, &err);
         CHECK_OK(err);
         REQUIRE(trainer != NULL);
         small_snapshot before = small_take(trainer);
@@ -394,6 +394,25 @@ static void test_labels_out_of_range_are_refused(void)
 
 /* ---- numbers of the optimizer ---- */
 
+/* Small gradients survive fp16 without the user's doing, and fp32 is left alone. */
+static void test_the_default_loss_scale_and_epsilon_follow_the_device(void)
+{
+    mw_error err = {0};
+    mw_trainer *half = create(MW_DEVICE_ANE, mw_adam(1e-3f), 0.0f, &err);
+    mw_trainer *single = create(MW_DEVICE_CPU, mw_adam(1e-3f), 0.0f, &err);
+    mw_trainer *plain = create(MW_DEVICE_ANE, mw_adam(1e-3f), 1.0f, &err);
+    CHECK_OK(err);
+    REQUIRE(half != NULL && single != NULL && plain != NULL);
+    CHECK_CONTAINS(mw__trainer_description(half), "loss_scale=256");
+    CHECK_CONTAINS(mw__trainer_description(half), "epsilon=1e-06");
+    CHECK_CONTAINS(mw__trainer_description(single), "loss_scale=1");
+    CHECK_CONTAINS(mw__trainer_description(single), "epsilon=1e-08");
+    CHECK_CONTAINS(mw__trainer_description(plain), "epsilon=0.0001");
+    mw_trainer_destroy(plain);
+    mw_trainer_destroy(single);
+    mw_trainer_destroy(half);
+}
+
 static void test_scalars_that_fp16_loses_are_refused(void)
 {
     mw_error err = {0};
@@ -402,6 +421,10 @@ static void test_scalars_that_fp16_loses_are_refused(void)
     err = (mw_error){0};
     mw_optimizer tiny = mw_adam(1e-3f);
     tiny.epsilon = 1e-9f;
+    CHECK(create(MW_DEVICE_ANE, tiny, 1.0f, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_NUMERIC, "epsilon");
+    err = (mw_error){0};
+    tiny.epsilon = 1e-10f; /* too small even times the default loss scale */
     CHECK(create(MW_DEVICE_ANE, tiny, 0.0f, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "epsilon");
     err = (mw_error){0};
@@ -611,6 +634,7 @@ int main(void)
     RUN(test_wrong_feeds_are_named);
     RUN(test_feeds_are_matched_by_name);
     RUN(test_labels_out_of_range_are_refused);
+    RUN(test_the_default_loss_scale_and_epsilon_follow_the_device);
     RUN(test_scalars_that_fp16_loses_are_refused);
     RUN(test_the_learning_rate_counts_from_the_next_step);
     RUN(test_create_refuses_what_cannot_be_trained);
