@@ -55,10 +55,24 @@ static bool load(const char *path)
     return true; /* stays open: its function is in use until the process ends */
 }
 
+static void *start_nothing(void *unused) { return unused; }
+
+/* OpenBLAS starts its workers when it is loaded and raises SIGINT if it cannot, which would end the host. */
+static bool threads_can_start(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, start_nothing, NULL) != 0)
+        return false;
+    pthread_join(thread, NULL);
+    return true;
+}
+
 static void find(void)
 {
     const char *const chosen = getenv("MW_BLAS");
     strcpy(found.name, "built-in");
+    if (!threads_can_start())
+        return;
     if (chosen != NULL && chosen[0] != '\0') {
         if (strcmp(chosen, "none") != 0)
             load(chosen);
