@@ -2,6 +2,7 @@
 #include "runtime/trainer.h"
 
 #include "base/fp16.h"
+#include "base/log.h"
 #include "base/text.h"
 #include <float.h>
 #include <millwright/millwright.h>
@@ -70,10 +71,16 @@ static bool is_zero(const mw_tensor *x)
 /* Training that changes nothing would look like training. */
 static mw_status check_gradients(const mw__trainer_build *b, mw_error *err)
 {
+    size_t reached = 0;
     for (size_t i = 0; i < b->count; i++) {
         if (!is_zero(b->gradients[i]))
-            return MW_OK;
+            reached++;
+        else
+            mw__log(MW_LOG_WARNING, "trainer: parameter \"%s\" gets no gradient and will not change",
+                    mw_tensor_name(b->parameters[i]));
     }
+    if (reached > 0)
+        return MW_OK;
     return mw__fail(err, MW_ERROR_ARGUMENT,
                     "trainer: no parameter gets a gradient: every path from the loss is cut (by mw_stop_gradient, a "
                     "comparison, a cast to integers, sign or floor_div)");

@@ -82,6 +82,9 @@ mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the %s is NULL",
                         trainer == NULL ? "trainer" : "batch");
     MW_TRY(mw__trainer_check_alive(trainer, err));
+    if (batch->examples < 0 || (trainer->batch > 0 && batch->examples > trainer->batch))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the batch says %" PRId64 " examples of %" PRId64,
+                        batch->examples, trainer->batch);
     const mw_status status = run_step(trainer, batch, out_loss, err);
     trainer->counters.refused_steps += status == MW_ERROR_NUMERIC;
     return status;

@@ -263,6 +263,30 @@ static void test_the_first_mistake_reaches_the_one_who_creates_the_trainer(void)
     mw_graph_destroy(graph);
 }
 
+static void count_warnings(void *user, mw_log_level level, const char *line)
+{
+    int *count = user;
+    *count += level == MW_LOG_WARNING && strstr(line, "parameter \"a\" gets no gradient") != NULL;
+}
+
+static void test_a_parameter_without_a_gradient_is_warned_about(void)
+{
+    mw_error err = {0};
+    int warnings = 0;
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *a = mw_parameter(graph, "a", MW_F32, MW_SHAPE(3), mw_init_constant(1.0f));
+    mw_tensor *b = mw_parameter(graph, "b", MW_F32, MW_SHAPE(3), mw_init_constant(1.0f));
+    mw_tensor *product = mw_mul(mw_stop_gradient(a), b);
+    mw_trainer_options options = mw_trainer_defaults(mw_reduce_mean(product, MW_ALL_AXES, false), mw_sgd(0.1f));
+    mw_log_set(count_warnings, &warnings);
+    mw_trainer *trainer = mw_trainer_create(&options, &err);
+    mw_log_set(NULL, NULL);
+    CHECK_OK(err);
+    CHECK_INT(warnings, 1);
+    mw_trainer_destroy(trainer);
+    mw_graph_destroy(graph);
+}
+
 static void test_a_loss_whose_paths_are_cut_is_refused(void)
 {
     for (int k = 0; k < 3; k++) {
@@ -292,6 +316,7 @@ int main(void)
     RUN(test_extreme_arguments_are_refused);
     RUN(test_messages_name_operation_and_argument);
     RUN(test_the_first_mistake_reaches_the_one_who_creates_the_trainer);
+    RUN(test_a_parameter_without_a_gradient_is_warned_about);
     RUN(test_a_loss_whose_paths_are_cut_is_refused);
     return check_finish();
 }

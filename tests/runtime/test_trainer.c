@@ -394,6 +394,22 @@ static void test_labels_out_of_range_are_refused(void)
 
 /* ---- numbers of the optimizer ---- */
 
+static void test_a_batch_of_more_examples_than_its_extent_is_refused(void)
+{
+    const small_data data = small_make_data();
+    const int64_t wrong[] = {-1, SMALL_N + 1};
+    for (int k = 0; k < 2; k++) {
+        mw_error err = {0};
+        mw_trainer *trainer = create(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
+        small_batch batch;
+        small_fill_batch(&batch, &data, 0);
+        batch.batch.examples = wrong[k];
+        CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_ARGUMENT);
+        CHECK_CONTAINS(err.message, "examples of");
+        mw_trainer_destroy(trainer);
+    }
+}
+
 /* Small gradients survive fp16 without the user's doing, and fp32 is left alone. */
 static void test_the_default_loss_scale_and_epsilon_follow_the_device(void)
 {
@@ -634,6 +650,7 @@ int main(void)
     RUN(test_wrong_feeds_are_named);
     RUN(test_feeds_are_matched_by_name);
     RUN(test_labels_out_of_range_are_refused);
+    RUN(test_a_batch_of_more_examples_than_its_extent_is_refused);
     RUN(test_the_default_loss_scale_and_epsilon_follow_the_device);
     RUN(test_scalars_that_fp16_loses_are_refused);
     RUN(test_the_learning_rate_counts_from_the_next_step);
