@@ -141,3 +141,18 @@ void small_check_same(const small_snapshot *a, const small_snapshot *b)
 {
     CHECK(a->size > 0 && a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0);
 }
+
+mw_trainer *small_trainer(mw_device device, mw_optimizer optimizer, float loss_scale, mw_error *err)
+{
+    small_net net = small_create(NULL);
+    mw_trainer_options options = mw_trainer_defaults(net.loss, optimizer);
+    options.metric = net.accuracy;
+    options.prediction = net.logits;
+    options.loss_scale = loss_scale;
+    options.compile.device = device;
+    options.compile.provider = MW_PROVIDER_ENGINE;
+    options.compile.seed = 3;
+    mw_trainer *trainer = mw_trainer_create(&options, err);
+    mw_graph_destroy(net.graph); /* the trainer has its copy */
+    return trainer;
+}

@@ -16,6 +16,9 @@ typedef struct small_net {
 
 small_net small_create(const mw_allocator *allocator);
 
+/* A trainer of it on the engine, with metric and prediction. */
+mw_trainer *small_trainer(mw_device device, mw_optimizer optimizer, float loss_scale, mw_error *err);
+
 /* SMALL_EXAMPLES examples that can be learned; the same at each call. */
 typedef struct small_data {
     float x[SMALL_EXAMPLES * SMALL_D]; /* [SMALL_EXAMPLES, D] */

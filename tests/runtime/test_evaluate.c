@@ -8,21 +8,6 @@
 
 static const mw_device devices[] = {MW_DEVICE_CPU, MW_DEVICE_ANE};
 
-static mw_trainer *create(mw_device device, mw_optimizer optimizer, float loss_scale, mw_error *err)
-{
-    small_net net = small_create(NULL);
-    mw_trainer_options options = mw_trainer_defaults(net.loss, optimizer);
-    options.metric = net.accuracy;
-    options.prediction = net.logits;
-    options.loss_scale = loss_scale;
-    options.compile.device = device;
-    options.compile.provider = MW_PROVIDER_ENGINE;
-    options.compile.seed = 3;
-    mw_trainer *trainer = mw_trainer_create(&options, err);
-    mw_graph_destroy(net.graph); /* the trainer has its copy */
-    return trainer;
-}
-
 static mw_dataset *open_data(const small_data *data, int64_t examples, mw_error *err)
 {
     const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data->x},
@@ -37,7 +22,7 @@ static void test_evaluation_counts_every_example_once(void)
     for (int k = 0; k < 6; k++) {
         mw_error err = {0};
         const int64_t examples = sizes[k / 2];
-        mw_trainer *trainer = create(devices[k % 2], mw_adam(0.02f), 0.0f, &err);
+        mw_trainer *trainer = small_trainer(devices[k % 2], mw_adam(0.02f), 0.0f, &err);
         small_batch batch;
         small_fill_batch(&batch, &data, 8);
         for (int step = 0; step < 5; step++)
@@ -119,7 +104,7 @@ static void test_prediction_needs_only_its_own_feeds(void)
     const small_data data = small_make_data();
     for (int k = 0; k < 2; k++) {
         mw_error err = {0};
-        mw_trainer *trainer = create(devices[k], mw_adam(0.01f), 0.0f, &err);
+        mw_trainer *trainer = small_trainer(devices[k], mw_adam(0.01f), 0.0f, &err);
         const small_weights weights = small_read(trainer, &err);
         small_batch batch;
         float out[SMALL_N * SMALL_C];
@@ -146,7 +131,7 @@ static void test_the_written_model_predicts_the_same(void)
 {
     const small_data data = small_make_data();
     mw_error err = {0};
-    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_adam(0.02f), 0.0f, &err);
+    mw_trainer *trainer = small_trainer(MW_DEVICE_CPU, mw_adam(0.02f), 0.0f, &err);
     small_batch batch;
     float expected[SMALL_N * SMALL_C], out[SMALL_N * SMALL_C] = {0};
     small_fill_batch(&batch, &data, 0);

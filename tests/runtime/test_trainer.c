@@ -8,21 +8,6 @@
 
 static const mw_device devices[] = {MW_DEVICE_CPU, MW_DEVICE_ANE};
 
-static mw_trainer *create(mw_device device, mw_optimizer optimizer, float loss_scale, mw_error *err)
-{
-    small_net net = small_create(NULL);
-    mw_trainer_options options = mw_trainer_defaults(net.loss, optimizer);
-    options.metric = net.accuracy;
-    options.prediction = net.logits;
-    options.loss_scale = loss_scale;
-    options.compile.device = device;
-    options.compile.provider = MW_PROVIDER_ENGINE;
-    options.compile.seed = 3;
-    mw_trainer *trainer = mw_trainer_create(&options, err);
-    mw_graph_destroy(net.graph); /* the trainer has its copy */
-    return trainer;
-}
-
 /* ---- learning ---- */
 
 static void test_the_loss_falls(void)
@@ -32,7 +17,7 @@ static void test_the_loss_falls(void)
                                        mw_adamw(0.02f, 0.01f)};
     for (int k = 0; k < 8; k++) {
         mw_error err = {0};
-        mw_trainer *trainer = create(devices[k % 2], optimizers[k / 2], 0.0f, &err);
+        mw_trainer *trainer = small_trainer(devices[k % 2], optimizers[k / 2], 0.0f, &err);
         CHECK_OK(err);
         REQUIRE(trainer != NULL);
         float first = 0, last = 0;
@@ -57,7 +42,7 @@ static void test_a_step_follows_the_gradient(void)
     const small_data data = small_make_data();
     const float rate = 0.5f;
     mw_error err = {0};
-    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_sgd(rate), 0.0f, &err);
+    mw_trainer *trainer = small_trainer(MW_DEVICE_CPU, mw_sgd(rate), 0.0f, &err);
     const small_weights before = small_read(trainer, &err);
     small_batch batch;
     float loss = 0;
@@ -86,8 +71,8 @@ static void test_a_loss_scale_changes_no_bit_in_fp32(void)
 {
     const small_data data = small_make_data();
     mw_error err = {0};
-    mw_trainer *plain = create(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
-    mw_trainer *scaled = create(MW_DEVICE_CPU, mw_sgd(0.1f), 1024.0f, &err);
+    mw_trainer *plain = small_trainer(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
+    mw_trainer *scaled = small_trainer(MW_DEVICE_CPU, mw_sgd(0.1f), 1024.0f, &err);
     for (int step = 0; step < 10; step++) {
         small_batch batch;
         small_fill_batch(&batch, &data, step % 5 * SMALL_N);
@@ -108,7 +93,7 @@ static void test_equal_seeds_give_equal_bits(void)
     small_snapshot s[2];
     for (int k = 0; k < 2; k++) {
         mw_error err = {0};
-        mw_trainer *trainer = create(MW_DEVICE_ANE, mw_adam(0.01f), 0.0f, &err);
+        mw_trainer *trainer = small_trainer(MW_DEVICE_ANE, mw_adam(0.01f), 0.0f, &err);
         small_batch batch;
         small_fill_batch(&batch, &data, 0);
         for (int step = 0; step < 20; step++)
@@ -143,7 +128,7 @@ static void test_another_library_trains_to_the_same_bits(void)
 #if defined(MW_E5RT_LIBRARY)
     const small_data data = small_make_data();
     mw_error err = {0};
-    mw_trainer *foreign = create_foreign(&err), *own = create(MW_DEVICE_CPU, mw_adam(0.01f), 0.0f, &err);
+    mw_trainer *foreign = create_foreign(&err), *own = small_trainer(MW_DEVICE_CPU, mw_adam(0.01f), 0.0f, &err);
     CHECK_OK(err);
     REQUIRE(foreign != NULL && own != NULL);
     CHECK_CONTAINS(mw_program_where(mw_trainer_program(foreign)), "MW_E5RT_LIBRARY");
@@ -200,7 +185,7 @@ static void test_a_nan_in_the_batch_is_refused(void)
     for (int k = 0; k < 2; k++) {
         mw_error err = {0};
         small_data data = small_make_data();
-        mw_trainer *trainer = create(devices[k], mw_adam(0.01f), 0.0f, &err);
+        mw_trainer *trainer = small_trainer(devices[k], mw_adam(0.01f), 0.0f, &err);
         small_batch batch;
         small_fill_batch(&batch, &data, 0);
         for (int step = 0; step < 3; step++)
@@ -231,7 +216,7 @@ static void test_what_overflows_fp16_is_refused(void)
 {
     small_data data = small_make_data();
     mw_error err = {0};
-    mw_trainer *trainer = create(MW_DEVICE_ANE, mw_sgd(0.1f), 0.0f, &err);
+    mw_trainer *trainer = small_trainer(MW_DEVICE_ANE, mw_sgd(0.1f), 0.0f, &err);
     small_batch batch;
     small_fill_batch(&batch, &data, 0);
     data.x[0] = 1e6f;
@@ -245,7 +230,7 @@ static void test_what_overflows_fp32_is_refused(void)
 {
     small_data data = small_make_data();
     mw_error err = {0};
-    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
+    mw_trainer *trainer = small_trainer(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
     small_batch batch;
     small_fill_batch(&batch, &data, 0);
     data.x[0] = 1e30f;
@@ -262,7 +247,7 @@ static void test_an_infinite_loss_is_refused(void)
     const float rates[] = {1e38f, 60000.0f};
     for (int k = 0; k < 2; k++) {
         mw_error err = {0};
-        mw_trainer *trainer = create(devices[k], mw_sgd(rates[k]), 1.0f, &err);
+        mw_trainer *trainer = small_trainer(devices[k], mw_sgd(rates[k]), 1.0f, &err);
         CHECK_OK(err);
         REQUIRE(trainer != NULL);
         small_snapshot before = small_take(trainer);
@@ -288,7 +273,7 @@ static void test_an_overflowing_gradient_is_refused(void)
 {
     const small_data data = small_make_data();
     mw_error err = {0};
-    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_adam(0.01f), 0x1p127f, &err);
+    mw_trainer *trainer = small_trainer(MW_DEVICE_CPU, mw_adam(0.01f), 0x1p127f, &err);
     CHECK_OK(err);
     REQUIRE(trainer != NULL);
     const float large[SMALL_C * SMALL_H] = {30.0f, -20.0f, 10.0f, -30.0f, 20.0f, -10.0f};
@@ -310,7 +295,7 @@ static void test_wrong_feeds_are_named(void)
 {
     const small_data data = small_make_data();
     mw_error err = {0};
-    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
+    mw_trainer *trainer = small_trainer(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
     const small_snapshot before = small_take(trainer);
     small_batch batch;
     small_fill_batch(&batch, &data, 0);
@@ -347,7 +332,7 @@ static void test_feeds_are_matched_by_name(void)
 {
     const small_data data = small_make_data();
     mw_error err = {0};
-    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
+    mw_trainer *trainer = small_trainer(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
     const small_weights start = small_read(trainer, &err);
     small_batch batch;
     float loss = 0;
@@ -369,7 +354,7 @@ static void test_labels_out_of_range_are_refused(void)
     for (int k = 0; k < 2; k++) {
         small_data data = small_make_data();
         mw_error err = {0};
-        mw_trainer *trainer = create(devices[k], mw_sgd(0.1f), 0.0f, &err);
+        mw_trainer *trainer = small_trainer(devices[k], mw_sgd(0.1f), 0.0f, &err);
         const small_snapshot before = small_take(trainer);
         small_batch batch;
         small_fill_batch(&batch, &data, 0);
@@ -400,7 +385,7 @@ static void test_a_batch_of_more_examples_than_its_extent_is_refused(void)
     const int64_t wrong[] = {-1, SMALL_N + 1};
     for (int k = 0; k < 2; k++) {
         mw_error err = {0};
-        mw_trainer *trainer = create(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
+        mw_trainer *trainer = small_trainer(MW_DEVICE_CPU, mw_sgd(0.1f), 0.0f, &err);
         small_batch batch;
         small_fill_batch(&batch, &data, 0);
         batch.batch.examples = wrong[k];
@@ -414,9 +399,9 @@ static void test_a_batch_of_more_examples_than_its_extent_is_refused(void)
 static void test_the_default_loss_scale_and_epsilon_follow_the_device(void)
 {
     mw_error err = {0};
-    mw_trainer *half = create(MW_DEVICE_ANE, mw_adam(1e-3f), 0.0f, &err);
-    mw_trainer *single = create(MW_DEVICE_CPU, mw_adam(1e-3f), 0.0f, &err);
-    mw_trainer *plain = create(MW_DEVICE_ANE, mw_adam(1e-3f), 1.0f, &err);
+    mw_trainer *half = small_trainer(MW_DEVICE_ANE, mw_adam(1e-3f), 0.0f, &err);
+    mw_trainer *single = small_trainer(MW_DEVICE_CPU, mw_adam(1e-3f), 0.0f, &err);
+    mw_trainer *plain = small_trainer(MW_DEVICE_ANE, mw_adam(1e-3f), 1.0f, &err);
     CHECK_OK(err);
     REQUIRE(half != NULL && single != NULL && plain != NULL);
     CHECK_CONTAINS(mw__trainer_description(half), "loss_scale=256");
@@ -432,19 +417,19 @@ static void test_the_default_loss_scale_and_epsilon_follow_the_device(void)
 static void test_scalars_that_fp16_loses_are_refused(void)
 {
     mw_error err = {0};
-    CHECK(create(MW_DEVICE_ANE, mw_sgd(1e-9f), 0.0f, &err) == NULL);
+    CHECK(small_trainer(MW_DEVICE_ANE, mw_sgd(1e-9f), 0.0f, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "learning_rate");
     err = (mw_error){0};
     mw_optimizer tiny = mw_adam(1e-3f);
     tiny.epsilon = 1e-9f;
-    CHECK(create(MW_DEVICE_ANE, tiny, 1.0f, &err) == NULL);
+    CHECK(small_trainer(MW_DEVICE_ANE, tiny, 1.0f, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "epsilon");
     err = (mw_error){0};
     tiny.epsilon = 1e-10f; /* too small even times the default loss scale */
-    CHECK(create(MW_DEVICE_ANE, tiny, 0.0f, &err) == NULL);
+    CHECK(small_trainer(MW_DEVICE_ANE, tiny, 0.0f, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "epsilon");
     err = (mw_error){0};
-    mw_trainer *trainer = create(MW_DEVICE_ANE, mw_sgd(0.1f), 0.0f, &err);
+    mw_trainer *trainer = small_trainer(MW_DEVICE_ANE, mw_sgd(0.1f), 0.0f, &err);
     CHECK_INT(mw_trainer_set_learning_rate(trainer, 1e-9f, &err), MW_ERROR_NUMERIC);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "learning_rate");
     CHECK(mw_trainer_learning_rate(trainer) == 0.1f);
@@ -453,7 +438,7 @@ static void test_scalars_that_fp16_loses_are_refused(void)
     err = (mw_error){0};
     CHECK_INT(mw_trainer_set_learning_rate(trainer, 0.0f, &err), MW_OK);
     mw_trainer_destroy(trainer);
-    trainer = create(MW_DEVICE_CPU, mw_sgd(1e-9f), 0.0f, &err); /* fp32 holds it */
+    trainer = small_trainer(MW_DEVICE_CPU, mw_sgd(1e-9f), 0.0f, &err); /* fp32 holds it */
     CHECK_OK(err);
     mw_trainer_destroy(trainer);
 }
@@ -462,7 +447,7 @@ static void test_the_learning_rate_counts_from_the_next_step(void)
 {
     const small_data data = small_make_data();
     mw_error err = {0};
-    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_sgd(0.5f), 0.0f, &err);
+    mw_trainer *trainer = small_trainer(MW_DEVICE_CPU, mw_sgd(0.5f), 0.0f, &err);
     const small_snapshot before = small_take(trainer);
     small_batch batch;
     small_fill_batch(&batch, &data, 0);
@@ -520,7 +505,7 @@ static void test_create_refuses_what_cannot_be_trained(void)
 static void test_the_program_aliases_every_state_tensor(void)
 {
     mw_error err = {0};
-    mw_trainer *trainer = create(MW_DEVICE_CPU, mw_adam(0.01f), 0.0f, &err);
+    mw_trainer *trainer = small_trainer(MW_DEVICE_CPU, mw_adam(0.01f), 0.0f, &err);
     CHECK_OK(err);
     REQUIRE(trainer != NULL);
     mw_program *program = (mw_program *)mw_trainer_program(trainer);
@@ -611,7 +596,7 @@ static void test_parameters_are_read_and_written_by_name(void)
 {
     for (int k = 0; k < 2; k++) {
         mw_error err = {0};
-        mw_trainer *trainer = create(devices[k], mw_adam(0.01f), 0.0f, &err);
+        mw_trainer *trainer = small_trainer(devices[k], mw_adam(0.01f), 0.0f, &err);
         const float values[SMALL_C] = {0.5f, -1.25f, 3.0f};
         float back[SMALL_C] = {0};
         mw_trainer_write(trainer, "fc2.bias", values, SMALL_C, &err);
