@@ -9,15 +9,7 @@
 /* ---- one operand: arithmetic that libm is not needed for, equal bits at every level ---- */
 
 #define LOOP1(name, expression)                                                                                        \
-    MW__INLINE void name##_body(float *out, const float *x, int64_t count, float p, float q)                           \
-    {                                                                                                                  \
-        (void)p, (void)q;                                                                                              \
-        MW__VECTORIZE for (int64_t i = 0; i < count; i++)                                                              \
-        {                                                                                                              \
-            const float v = x[i];                                                                                      \
-            out[i] = (expression);                                                                                     \
-        }                                                                                                              \
-    }                                                                                                                  \
+    MW__LOOP1_BODY(name, expression)                                                                                   \
     MW__TWICE(name, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
 
 LOOP1(loop_abs, fabsf(v))

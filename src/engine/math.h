@@ -41,4 +41,16 @@ mw__loop2 *mw__loop2_find(mw__op_id op, mw__level level);
 /* Estimated flops an element. */
 double mw__loop1_flops(mw__function1 function);
 
+/* out[i] = expression of v = x[i] and the parameters p, q: what every loop over one operand is made of. */
+#define MW__LOOP1_BODY(name, expression)                                                                               \
+    MW__INLINE void name##_body(float *out, const float *x, int64_t count, float p, float q)                           \
+    {                                                                                                                  \
+        (void)p, (void)q;                                                                                              \
+        MW__VECTORIZE for (int64_t i = 0; i < count; i++)                                                              \
+        {                                                                                                              \
+            const float v = x[i];                                                                                      \
+            out[i] = (expression);                                                                                     \
+        }                                                                                                              \
+    }
+
 #endif

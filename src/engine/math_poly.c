@@ -112,15 +112,7 @@ MW__INLINE float sigmoid_of(float x)
 #endif
 
 #define POLY(name, expression)                                                                                         \
-    MW__INLINE void name##_body(float *out, const float *x, int64_t count, float p, float q)                           \
-    {                                                                                                                  \
-        (void)p, (void)q;                                                                                              \
-        MW__VECTORIZE for (int64_t i = 0; i < count; i++)                                                              \
-        {                                                                                                              \
-            const float v = x[i];                                                                                      \
-            out[i] = (expression);                                                                                     \
-        }                                                                                                              \
-    }                                                                                                                  \
+    MW__LOOP1_BODY(name, expression)                                                                                   \
     void mw__poly_##name##_base(float *out, const float *x, int64_t count, float p, float q)                           \
     {                                                                                                                  \
         name##_body(out, x, count, p, q);                                                                              \
