@@ -12,7 +12,7 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
 else
     find . -type f -not -path './build/*' -not -path './data/*'
 fi | grep -v 'tools/lint_house\.sh$' | tr '\n' '\0' |
-    xargs -0 grep -InE '/(home|Users)/[A-Za-z0-9]|(^|[^A-Za-z0-9_.])/work/' && {
+    xargs -0 grep -InE '/(home|Users)/[A-Za-z0-9]' && {
     echo "paths of one machine, above"
     status=1
 }
