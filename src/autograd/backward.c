@@ -210,6 +210,16 @@ static mw_tensor *filled_like(mw_graph *graph, const mw_tensor *x, double value)
     return mw_fill(graph, x->type->dtype, x->type->shape, value);
 }
 
+/* The zeros that differentiate makes with filled_like, and no others that merely are zero. */
+bool mw__gradient_is_zero(const mw_tensor *dx)
+{
+    double value;
+    if (dx->payload != NULL)
+        return mw_tensor_shape(dx).rank == 0 && mw__payload_float(dx->payload, 0) == 0.0;
+    return dx->op != NULL && strcmp(dx->op->kind, "fill") == 0 && mw__arg_float(dx->op, "value", &value) &&
+           value == 0.0;
+}
+
 static void accumulate(backward *b, const mw_tensor *value, mw_tensor *dx)
 {
     mw_tensor *term = unbroadcast(dx, value->type->shape);

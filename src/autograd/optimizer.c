@@ -1,7 +1,10 @@
 /* The optimizers: one row each, and their updates as operations. */
 #include "autograd/optimizer.h"
 #include "autograd/rules.h"
+#include "base/number.h"
+
 #include <math.h>
+#include <string.h>
 
 /* ---- the public makers ---- */
 
@@ -107,6 +110,28 @@ static double value_adam_correction(const mw_optimizer *o, double rate, int64_t 
     return 1.0 / sqrt(1.0 - pow((double)o->beta2, (double)step));
 }
 
+/* ---- description ---- */
+
+static void put_number(mw__text *text, const char *name, double value)
+{
+    char number[MW__NUMBER_MAX];
+    mw__number_print_float(number, (float)value);
+    mw__text_printf(text, " %s=%s", name, number);
+}
+
+static void describe_sgd(const mw_optimizer *o, mw__text *text)
+{
+    put_number(text, "momentum", (double)o->momentum);
+    mw__text_printf(text, " nesterov=%d", o->nesterov);
+}
+
+static void describe_adam(const mw_optimizer *o, mw__text *text)
+{
+    put_number(text, "beta1", (double)o->beta1);
+    put_number(text, "beta2", (double)o->beta2);
+    put_number(text, "epsilon", (double)o->epsilon);
+}
+
 /* ---- the rows ---- */
 
 typedef struct scalar_row {
@@ -115,19 +140,48 @@ typedef struct scalar_row {
 } scalar_row;
 
 typedef struct optimizer_row {
+    const char *name;
+    void (*describe)(const mw_optimizer *optimizer, mw__text *text); /* its own numbers */
     const char *states[MW__OPTIMIZER_STATES];
     scalar_row scalars[MW__OPTIMIZER_SCALARS]; /* the last one only with decoupled weight decay */
     void (*update)(update *u);
 } optimizer_row;
 
 static const optimizer_row rows[] = {
-    [MW_SGD] = {{"momentum"}, {{"learning_rate", value_rate}, {"weight_decay_step", value_decay}}, update_sgd},
-    [MW_ADAM] = {{"m", "v"},
+    [MW_SGD] = {"sgd",
+                describe_sgd,
+                {"momentum"},
+                {{"learning_rate", value_rate}, {"weight_decay_step", value_decay}},
+                update_sgd},
+    [MW_ADAM] = {"adam",
+                 describe_adam,
+                 {"m", "v"},
                  {{"adam_step_size", value_adam_step},
                   {"adam_correction", value_adam_correction},
                   {"weight_decay_step", value_decay}},
                  update_adam},
 };
+
+void mw__optimizer_describe(const mw_optimizer *optimizer, mw__text *text)
+{
+    mw__text_puts(text, rows[optimizer->kind].name);
+    rows[optimizer->kind].describe(optimizer, text);
+    put_number(text, "weight_decay", (double)optimizer->weight_decay);
+    mw__text_printf(text, " decoupled=%d", optimizer->decoupled);
+}
+
+void mw__optimizer_constants(const mw_optimizer *o, double loss_scale,
+                             mw__optimizer_constant out[MW__OPTIMIZER_CONSTANTS])
+{
+    const mw__optimizer_constant constants[MW__OPTIMIZER_CONSTANTS] = {
+        {"weight_decay", (double)o->weight_decay * (o->decoupled ? 1.0 : loss_scale)},
+        {"momentum", (double)o->momentum},
+        {"beta1", (double)o->beta1},
+        {"beta2", (double)o->beta2},
+        {"epsilon", (double)o->epsilon * loss_scale},
+        {"1 - beta1", 1.0 - (double)o->beta1}};
+    memcpy(out, constants, sizeof constants);
+}
 
 size_t mw__optimizer_state_count(const mw_optimizer *optimizer)
 {

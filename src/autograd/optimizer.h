@@ -2,7 +2,7 @@
 #ifndef MW__AUTOGRAD_OPTIMIZER_H
 #define MW__AUTOGRAD_OPTIMIZER_H
 
-#include "base/error.h"
+#include "base/text.h"
 #include <millwright/optimizer.h>
 
 #define MW__OPTIMIZER_SCALARS 4
@@ -28,6 +28,18 @@ const char *mw__optimizer_state_name(const mw_optimizer *optimizer, size_t index
 size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer);
 const char *mw__optimizer_scalar_name(const mw_optimizer *optimizer, size_t index);
 double mw__optimizer_scalar_value(const mw_optimizer *optimizer, size_t index, double learning_rate, int64_t step);
+
+/* The numbers that become constants of the program, by the names of their fields, as they stand in it. */
+#define MW__OPTIMIZER_CONSTANTS 6
+typedef struct mw__optimizer_constant {
+    const char *name;
+    double value;
+} mw__optimizer_constant;
+void mw__optimizer_constants(const mw_optimizer *optimizer, double loss_scale,
+                             mw__optimizer_constant out[MW__OPTIMIZER_CONSTANTS]);
+
+/* Kind and numbers as one line, but for the learning rate: what a checkpoint must agree with. */
+void mw__optimizer_describe(const mw_optimizer *optimizer, mw__text *text);
 
 /* (p, gradient, state) -> (p', state'). */
 mw_status mw__optimizer_apply(const mw_optimizer *optimizer, mw_graph *graph, const mw__optimizer_scalars *scalars,

@@ -46,6 +46,9 @@ void mw__vjp_set(mw__vjp *vjp, const char *arg, mw_tensor *dx);
 void mw__vjp_set_member(mw__vjp *vjp, const char *arg, size_t member, mw_tensor *dx); /* of a tuple argument */
 void mw__vjp_set_input(mw__vjp *vjp, size_t index, mw_tensor *dx);
 
+/* True for what mw_grad gives to a variable that no gradient reaches. */
+bool mw__gradient_is_zero(const mw_tensor *dx);
+
 /* The rule of an operation, NULL for NONE. */
 mw__vjp_rule *mw__vjp_find(mw__op_id id);
 

@@ -213,8 +213,6 @@ void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__a
 
 int mw__plan_lanes(const mw__planner *planner) { return planner->request->lanes; }
 
-uint64_t mw__plan_mask(const mw__planner *planner) { return planner->request->mask; }
-
 mw_status mw__plan_check(const mw__planner *planner, mw_error *err)
 {
     if (planner->error.status == MW_OK)

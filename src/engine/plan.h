@@ -79,8 +79,6 @@ void mw__step_read(mw__planner *planner, mw__step *step, uint32_t buffer, mw__ac
 void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit);
 /* Lanes the function is compiled for. */
 int mw__plan_lanes(const mw__planner *planner);
-/* E5RT mask of the device. */
-uint64_t mw__plan_mask(const mw__planner *planner);
 /* MW_ERROR_MEMORY after a failed allocation. */
 mw_status mw__plan_check(const mw__planner *planner, mw_error *err);
 

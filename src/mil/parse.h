@@ -53,8 +53,6 @@ bool mw__parser_at_literal(const mw__parser *parser);
 mw_status mw__parse_type(mw__parser *parser, const mw__type **out);
 /* typed-value = type "(" payload ")" */
 mw_status mw__parse_typed_value(mw__parser *parser, const mw__payload **out);
-/* A typed value that must be one string; escapes resolved. */
-mw_status mw__parse_string_value(mw__parser *parser, const char **out);
 
 /* ---- parse.c ---- */
 

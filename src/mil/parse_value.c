@@ -375,15 +375,3 @@ mw_status mw__parse_typed_value(mw__parser *parser, const mw__payload **out)
     MW_TRY(parse_payload(parser, type, out));
     return mw__parser_expect(parser, ')', "\")\"");
 }
-
-mw_status mw__parse_string_value(mw__parser *parser, const char **out)
-{
-    const mw__token at = parser->token;
-    const mw__payload *value = NULL;
-    MW_TRY(mw__parse_typed_value(parser, &value));
-    const mw__type *type = value->type;
-    if (type->kind != MW__TENSOR || type->dtype != MW_STRING || type->shape.rank != 0)
-        return mw__token_fail(&at, parser->err, MW_ERROR_FORMAT, "not a string literal");
-    *out = value->strings[0];
-    return MW_OK;
-}

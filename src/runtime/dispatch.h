@@ -50,12 +50,10 @@ mw_status mw__dispatch_rebind(mw__dispatch *dispatch, size_t port, const mw__buf
 /* Encodes at the first call, which freezes the bindings; then runs. */
 mw_status mw__dispatch_execute(mw__dispatch *dispatch, mw_error *err);
 
-bool mw__dispatch_encoded(const mw__dispatch *dispatch);
 size_t mw__dispatch_port_count(const mw__dispatch *dispatch);
 /* The index, or mw__dispatch_port_count if there is none. */
 size_t mw__dispatch_find(const mw__dispatch *dispatch, const char *name, bool is_output);
 const mw__buffer *mw__dispatch_buffer(const mw__dispatch *dispatch, size_t port);
-const mw__symbols *mw__dispatch_symbols(const mw__dispatch *dispatch);
 /* How the function was compiled ("CPU, fp32, 2 lanes, OpenBLAS"), NULL if the library cannot say. */
 const char *mw__dispatch_summary(const mw__dispatch *dispatch);
 

@@ -220,8 +220,6 @@ mw_status mw__dispatch_execute(mw__dispatch *d, mw_error *err)
 
 /* ---- queries ---- */
 
-bool mw__dispatch_encoded(const mw__dispatch *d) { return d->encoded; }
-
 size_t mw__dispatch_port_count(const mw__dispatch *d) { return d->port_count; }
 
 size_t mw__dispatch_find(const mw__dispatch *d, const char *name, bool is_output)
@@ -234,8 +232,6 @@ size_t mw__dispatch_find(const mw__dispatch *d, const char *name, bool is_output
 }
 
 const mw__buffer *mw__dispatch_buffer(const mw__dispatch *d, size_t port) { return &d->ports[port].buffer; }
-
-const mw__symbols *mw__dispatch_symbols(const mw__dispatch *d) { return &d->symbols; }
 
 const char *mw__dispatch_summary(const mw__dispatch *d)
 {

@@ -46,23 +46,15 @@ mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_ra
  * A larger scale gains nothing there and lets gradients above 65504 / scale overflow. */
 #define HALF_LOSS_SCALE 256.0
 
-/* The numbers that become constants of the program, by the names of their fields. */
-static mw_status check_constants(const mw_optimizer *o, double loss_scale, mw_dtype dtype, mw_error *err)
+static mw_status check_constants(const mw_trainer *t, mw_dtype dtype, mw_error *err)
 {
-    const struct {
-        const char *name;
-        double value;
-    } numbers[] = {{"weight_decay", (double)o->weight_decay * (o->decoupled ? 1.0 : loss_scale)},
-                   {"momentum", (double)o->momentum},
-                   {"beta1", (double)o->beta1},
-                   {"beta2", (double)o->beta2},
-                   {"epsilon", (double)o->epsilon * loss_scale},
-                   {"1 - beta1", 1.0 - (double)o->beta1}};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (mw__number_is_lost(numbers[i].value, dtype))
+    mw__optimizer_constant constants[MW__OPTIMIZER_CONSTANTS];
+    mw__optimizer_constants(&t->optimizer, t->loss_scale, constants);
+    for (size_t i = 0; i < MW__OPTIMIZER_CONSTANTS; i++) {
+        if (mw__number_is_lost(constants[i].value, dtype))
             return mw__fail(err, MW_ERROR_NUMERIC,
-                            "optimizer: %s is %g, which %s cannot hold: it becomes 0 or infinite", numbers[i].name,
-                            numbers[i].value, mw_dtype_name(dtype));
+                            "optimizer: %s is %g, which %s cannot hold: it becomes 0 or infinite", constants[i].name,
+                            constants[i].value, mw_dtype_name(dtype));
     }
     return MW_OK;
 }
@@ -278,30 +270,14 @@ static mw_status resolve_ports(mw__trainer_build *b, mw_error *err)
 
 /* ---- description ---- */
 
-static void describe_number(mw__text *text, const char *name, double value)
-{
-    char number[MW__NUMBER_MAX];
-    mw__number_print_float(number, (float)value);
-    mw__text_printf(text, " %s=%s", name, number);
-}
-
 static mw_status describe(mw_trainer *t, mw_error *err)
 {
-    const mw_optimizer *o = &t->optimizer;
+    char number[MW__NUMBER_MAX];
     mw__text text;
     mw__text_init(&text, t->allocator);
-    mw__text_puts(&text, o->kind == MW_ADAM ? "adam" : "sgd");
-    if (o->kind == MW_ADAM) {
-        describe_number(&text, "beta1", (double)o->beta1);
-        describe_number(&text, "beta2", (double)o->beta2);
-        describe_number(&text, "epsilon", (double)o->epsilon);
-    } else {
-        describe_number(&text, "momentum", (double)o->momentum);
-        mw__text_printf(&text, " nesterov=%d", o->nesterov);
-    }
-    describe_number(&text, "weight_decay", (double)o->weight_decay);
-    mw__text_printf(&text, " decoupled=%d", o->decoupled);
-    describe_number(&text, "loss_scale", t->loss_scale);
+    mw__optimizer_describe(&t->optimizer, &text);
+    mw__number_print_float(number, (float)t->loss_scale);
+    mw__text_printf(&text, " loss_scale=%s", number);
     t->description = text.data; /* freed with the trainer, by the same allocator */
     return mw__text_check(&text, err);
 }
@@ -328,7 +304,7 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, mw_error *e
     const bool half = has_half(t);
     t->loss_scale = o->loss_scale != 0.0f ? (double)o->loss_scale : half ? HALF_LOSS_SCALE : 1.0;
     mw__optimizer_set_epsilon(&t->optimizer, half, t->loss_scale);
-    return check_constants(&t->optimizer, t->loss_scale, half ? MW_F16 : MW_F32, err);
+    return check_constants(t, half ? MW_F16 : MW_F32, err);
 }
 
 static mw_status make_step(mw__trainer_build *b, mw_error *err)

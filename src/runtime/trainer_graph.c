@@ -1,6 +1,7 @@
 /* The step as a graph: gradients, the flag that gates every state write, the optimizer's update, the outputs. */
 #include "runtime/trainer.h"
 
+#include "autograd/vjp.h"
 #include "base/fp16.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -59,21 +60,12 @@ static void build_ok(mw__trainer_build *b)
     b->ok = mw_greater(product, mw_scalar(b->graph, mw_tensor_dtype(b->loss), 0.5));
 }
 
-/* What mw_grad gives to a variable that no gradient reaches. */
-static bool is_zero(const mw_tensor *x)
-{
-    double value;
-    if (x->payload != NULL)
-        return mw_tensor_shape(x).rank == 0 && mw__payload_float(x->payload, 0) == 0.0;
-    return x->op != NULL && strcmp(x->op->kind, "fill") == 0 && mw__arg_float(x->op, "value", &value) && value == 0.0;
-}
-
 /* Training that changes nothing would look like training. */
 static mw_status check_gradients(const mw__trainer_build *b, mw_error *err)
 {
     size_t reached = 0;
     for (size_t i = 0; i < b->count; i++) {
-        if (!is_zero(b->gradients[i]))
+        if (!mw__gradient_is_zero(b->gradients[i]))
             reached++;
         else
             mw__log(MW_LOG_WARNING, "trainer: parameter \"%s\" gets no gradient and will not change",
