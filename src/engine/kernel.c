@@ -175,6 +175,11 @@ mw_status mw__kernel_unsupported(const mw__op *op, mw_dtype dtype, mw_error *err
                     mw__op_subject(op, subject, sizeof subject), mw_dtype_name(dtype));
 }
 
+mw_status mw__kernel_check_number(const mw__op *op, mw_dtype dtype, mw_error *err)
+{
+    return dtype == MW_F32 || dtype == MW_F16 || dtype == MW_I32 ? MW_OK : mw__kernel_unsupported(op, dtype, err);
+}
+
 static mw_status check_value(const mw__op *op, const mw_tensor *value, mw_error *err)
 {
     char subject[128], shape[128];

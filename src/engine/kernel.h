@@ -136,8 +136,8 @@ MW__INLINE int64_t mw__count_of(const mw_tensor *value) { return mw_shape_count(
 /* Bytes of one element; 0 for types of less or other than whole bytes. */
 size_t mw__dtype_size(mw_dtype dtype);
 
-/* Whole-byte elements and a size in bytes that fits, for every operand and result of the operation. */
-mw_status mw__kernel_check(const mw__op *op, mw_error *err);
+/* fp32, fp16 or int32, which the arithmetic kernels compute in. */
+mw_status mw__kernel_check_number(const mw__op *op, mw_dtype dtype, mw_error *err);
 /* "real_div "h": the engine has no kernel for fp64" */
 mw_status mw__kernel_unsupported(const mw__op *op, mw_dtype dtype, mw_error *err);
 /* An axis counted from the front. */

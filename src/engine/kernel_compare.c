@@ -100,9 +100,7 @@ mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *e
 {
     const mw_tensor *x = mw__arg(op, "x"), *y = mw__arg(op, "y"), *result = op->results[0];
     const mw_dtype dtype = mw__dtype_of(x);
-    MW_TRY(mw__kernel_check(op, err));
-    if (dtype != MW_F32 && dtype != MW_F16 && dtype != MW_I32)
-        return mw__kernel_unsupported(op, dtype, err);
+    MW_TRY(mw__kernel_check_number(op, dtype, err));
     compare_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);
@@ -210,7 +208,6 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
     const mw_tensor *cond = mw__arg(op, "cond"), *a = mw__arg(op, "a"), *b = mw__arg(op, "b");
     const mw_tensor *result = op->results[0];
     const size_t size = mw__dtype_size(mw__dtype_of(result));
-    MW_TRY(mw__kernel_check(op, err));
     select_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);

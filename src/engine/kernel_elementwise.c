@@ -160,9 +160,7 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
 {
     const mw_tensor *x = mw__arg(op, "x"), *y = mw__arg(op, "y"), *result = op->results[0];
     const mw_dtype dtype = mw__dtype_of(result);
-    MW_TRY(mw__kernel_check(op, err));
-    if (dtype != MW_F32 && dtype != MW_F16 && dtype != MW_I32)
-        return mw__kernel_unsupported(op, dtype, err);
+    MW_TRY(mw__kernel_check_number(op, dtype, err));
     binary_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);
@@ -313,7 +311,6 @@ static mw_status unary_block_fill(const mw__op *op, unary_block *block, mw_error
 mw_status mw__kernel_unary(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
-    MW_TRY(mw__kernel_check(op, err));
     unary_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);

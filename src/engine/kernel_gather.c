@@ -83,7 +83,6 @@ static mw_status gather_fill(const mw__op *op, gather_block *s, mw_error *err)
 mw_status mw__kernel_gather(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *indices = mw__arg(op, "indices"), *result = op->results[0];
-    MW_TRY(mw__kernel_check(op, err));
     if (!is_index(mw__dtype_of(indices)))
         return mw__kernel_unsupported(op, mw__dtype_of(indices), err);
     gather_block *block = mw__plan_block(planner, sizeof *block);
@@ -178,7 +177,6 @@ mw_status mw__kernel_one_hot(mw__planner *planner, const mw__op *op, mw_error *e
     const mw_tensor *indices = mw__arg(op, "indices"), *result = op->results[0];
     const mw_shape shape = mw__shape_of(result);
     int64_t axis = 0;
-    MW_TRY(mw__kernel_check(op, err));
     if (!is_index(mw__dtype_of(indices)))
         return mw__kernel_unsupported(op, mw__dtype_of(indices), err);
     MW_TRY(mw__kernel_axis(op, "axis", shape.rank, &axis, err));

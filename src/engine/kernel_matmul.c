@@ -229,9 +229,7 @@ static mw_status plan_matmul(mw__planner *planner, const mw__op *op, operands *o
                              mw_error *err)
 {
     const mw_dtype dtype = mw__dtype_of(o->result);
-    MW_TRY(mw__kernel_check(op, err));
-    if (dtype != MW_F32 && dtype != MW_F16 && dtype != MW_I32)
-        return mw__kernel_unsupported(op, dtype, err);
+    MW_TRY(mw__kernel_check_number(op, dtype, err));
     promote(o);
     if (o->sr.rank > MW_RANK_MAX) {
         char subject[128];

@@ -108,7 +108,6 @@ mw_status mw__kernel_softmax(mw__planner *planner, const mw__op *op, mw_error *e
     const mw_dtype dtype = mw__dtype_of(x);
     const mw_shape shape = mw__shape_of(x);
     int64_t axis = 0;
-    MW_TRY(mw__kernel_check(op, err));
     if (dtype != MW_F32 && dtype != MW_F16)
         return mw__kernel_unsupported(op, dtype, err);
     MW_TRY(mw__kernel_axis(op, "axis", shape.rank, &axis, err));

@@ -349,7 +349,6 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
     const mw_dtype dtype = mw__dtype_of(result);
     const mw_shape shape = mw__shape_of(x);
     bool reduced[MW_RANK_MAX];
-    MW_TRY(mw__kernel_check(op, err));
     if (dtype != MW_F32 && dtype != MW_F16 && !(dtype == MW_I32 && op->row->id != MW__OP_reduce_log_sum_exp))
         return mw__kernel_unsupported(op, dtype, err);
     MW_TRY(reduced_axes(op, shape.rank, reduced, err));

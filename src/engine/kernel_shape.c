@@ -129,7 +129,6 @@ static mw_status need_constant(const mw__op *op, const char *arg, mw_error *err)
 
 mw_status mw__kernel_view(mw__planner *planner, const mw__op *op, mw_error *err)
 {
-    MW_TRY(mw__kernel_check(op, err));
     mw__plan_view(planner, op->results[0], mw__arg(op, "x"));
     return mw__plan_check(planner, err);
 }
@@ -139,7 +138,6 @@ mw_status mw__kernel_transpose(mw__planner *planner, const mw__op *op, mw_error 
     const mw_shape shape = mw__shape_of(mw__arg(op, "x"));
     int64_t perm[MW_RANK_MAX], strides[MW_RANK_MAX];
     size_t count = 0;
-    MW_TRY(mw__kernel_check(op, err));
     if (!mw__arg_ints(op, "perm", perm, MW_RANK_MAX, &count) || count != (size_t)shape.rank)
         return need_constant(op, "perm", err);
     row_major(shape, strides);
@@ -157,7 +155,6 @@ mw_status mw__kernel_tile(mw__planner *planner, const mw__op *op, mw_error *err)
     const mw_shape shape = mw__shape_of(mw__arg(op, "x"));
     int64_t reps[MW_RANK_MAX], strides[MW_RANK_MAX];
     size_t count = 0;
-    MW_TRY(mw__kernel_check(op, err));
     if (!mw__arg_ints(op, "reps", reps, MW_RANK_MAX, &count) || count != (size_t)shape.rank)
         return need_constant(op, "reps", err);
     row_major(shape, strides);
@@ -274,6 +271,5 @@ static mw_status slice_by_size(mw__planner *planner, const mw__op *op, mw_error 
 
 mw_status mw__kernel_slice(mw__planner *planner, const mw__op *op, mw_error *err)
 {
-    MW_TRY(mw__kernel_check(op, err));
     return op->row->id == MW__OP_slice_by_size ? slice_by_size(planner, op, err) : slice_by_index(planner, op, err);
 }

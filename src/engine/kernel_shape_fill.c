@@ -106,7 +106,6 @@ mw_status mw__kernel_fill(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     double value = 0.0;
     unsigned char element[8] = {0};
-    MW_TRY(mw__kernel_check(op, err));
     mw__arg_float(op, "value", &value);
     if (!element_bytes(mw__dtype_of(op->results[0]), value, element))
         return mw__kernel_unsupported(op, mw__dtype_of(op->results[0]), err);
@@ -121,9 +120,7 @@ mw_status mw__kernel_fill(mw__planner *planner, const mw__op *op, mw_error *err)
 mw_status mw__kernel_range_1d(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_dtype dtype = mw__dtype_of(op->results[0]);
-    MW_TRY(mw__kernel_check(op, err));
-    if (dtype != MW_F32 && dtype != MW_F16 && dtype != MW_I32)
-        return mw__kernel_unsupported(op, dtype, err);
+    MW_TRY(mw__kernel_check_number(op, dtype, err));
     fill_block *block = mw__plan_block(planner, sizeof *block);
     if (block != NULL && mw__count_of(op->results[0]) > 0) {
         mw__step *step = plan_made(planner, op, range_run, block);
@@ -242,7 +239,6 @@ mw_status mw__kernel_pad(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
     double value = 0.0;
-    MW_TRY(mw__kernel_check(op, err));
     if (mw__shape_of(x).rank == 0) {
         mw__plan_view(planner, result, x);
         return mw__plan_check(planner, err);

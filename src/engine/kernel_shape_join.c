@@ -86,7 +86,6 @@ mw_status mw__kernel_concat(mw__planner *planner, const mw__op *op, mw_error *er
     const size_t count = mw__arg_values(op, "values", &operands);
     int64_t axis = 0;
     bool interleave = false;
-    MW_TRY(mw__kernel_check(op, err));
     MW_TRY(mw__kernel_axis(op, "axis", mw__shape_of(result).rank, &axis, err));
     mw__arg_bool(op, "interleave", &interleave);
     if (mw__count_of(result) == 0)
@@ -128,7 +127,6 @@ mw_status mw__kernel_split(mw__planner *planner, const mw__op *op, mw_error *err
 {
     const mw_tensor *x = mw__arg(op, "x");
     int64_t axis = 0;
-    MW_TRY(mw__kernel_check(op, err));
     MW_TRY(mw__kernel_axis(op, "axis", mw__shape_of(x).rank, &axis, err));
     if (mw__count_of(x) == 0)
         return mw__plan_check(planner, err);

@@ -309,7 +309,9 @@ static mw_status plan_op(mw__planner *planner, const mw__op *op, mw_error *err)
                                     mw__op_subject(op, subject, sizeof subject)),
                            err);
     planner->op = op;
-    mw_status status = plan(planner, op, err);
+    mw_status status = mw__kernel_check(op, err);
+    if (status == MW_OK)
+        status = plan(planner, op, err);
     if (status == MW_OK)
         status = mw__plan_check(planner, err);
     return status == MW_OK ? MW_OK : plan_failed(op, status, err);

@@ -84,5 +84,8 @@ mw_status mw__plan_check(const mw__planner *planner, mw_error *err);
 
 /* The plan function of an operation. */
 mw__kernel_plan *mw__kernel_find(mw__op_id id);
+/* What every plan function may rely on, checked once before it is called: operands and results are tensors of
+ * whole-byte elements with a known size that fits. */
+mw_status mw__kernel_check(const mw__op *op, mw_error *err);
 
 #endif
