@@ -52,7 +52,11 @@ static char *read_text(const char *path)
 /* True if a public header declares mw_<name>. */
 static bool has_constructor(const char *name)
 {
-    static const char *const headers[] = {"compare", "elementwise", "gather", "matmul", "normalize", "reduce", "shape"};
+    static const char *const headers[] = {
+#define FAMILY(name) #name,
+#include "support/families.def"
+#undef FAMILY
+    };
     char path[512], declared[80];
     bool found = false;
     snprintf(declared, sizeof declared, "*mw_%s(", name);
@@ -70,8 +74,9 @@ static bool has_constructor(const char *name)
 static int count_cases(const char *name)
 {
     int count = 0;
-    for (size_t i = 0; i < op_case_count; i++)
-        count += strcmp(op_cases[i].name, name) == 0;
+    const op_case *c;
+    for (size_t i = 0; (c = op_case_at(i)) != NULL; i++)
+        count += strcmp(c->name, name) == 0;
     return count;
 }
 

@@ -142,8 +142,9 @@ static void test_first_and_second_derivatives(void)
 {
     for (size_t r = 0; r < MW__OP_COUNT; r++) {
         size_t checked = 0;
-        for (size_t i = 0; i < op_case_count; i++)
-            checked += strcmp(op_cases[i].name, mw__rows[r].name) == 0 && check_case(&op_cases[i]);
+        const op_case *c;
+        for (size_t i = 0; (c = op_case_at(i)) != NULL; i++)
+            checked += strcmp(c->name, mw__rows[r].name) == 0 && check_case(c);
         check_note(checked > 0 || mw__vjp_find((mw__op_id)r) == NULL, __FILE__, __LINE__,
                    "the VJP of %s is not checked by any case", mw__rows[r].name);
     }

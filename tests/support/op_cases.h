@@ -6,7 +6,7 @@
 #include "graph/ir.h"
 #include "support/oracle.h"
 
-#define OP_CASE_INPUTS 3
+#define OP_CASE_INPUTS 4
 
 typedef struct op_input {
     mw_dtype dtype; /* MW_F32 stands for the float type under test */
@@ -24,10 +24,21 @@ typedef struct op_case {
     const char *reason; /* for a tolerance above 1 */
 } op_case;
 
-extern const op_case op_cases[];
-extern const size_t op_case_count;
+/* The cases of one family of operations: cases_<family>.c. */
+typedef struct op_case_list {
+    const char *family;
+    const op_case *rows;
+    size_t count;
+} op_case_list;
 
-/* A graph with the inputs of a case ("a", "b", "c"), every MW_F32 replaced by `real`. */
+#define FAMILY(name) extern const op_case_list op_cases_##name;
+#include "support/families.def"
+#undef FAMILY
+
+/* All cases, family after family; NULL after the last. */
+const op_case *op_case_at(size_t index);
+
+/* A graph with the inputs of a case ("a" to "d"), every MW_F32 replaced by `real`. */
 typedef struct op_instance {
     mw_graph *graph;
     mw_tensor *in[OP_CASE_INPUTS];

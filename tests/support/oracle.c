@@ -65,6 +65,41 @@ int64_t oracle_ravel(mw_shape shape, const int64_t *coordinates)
     return index;
 }
 
+double oracle_number(const mw__op *op, const char *arg)
+{
+    double value = 0.0;
+    mw__arg_float(op, arg, &value);
+    return value;
+}
+
+int64_t oracle_int(const mw__op *op, const char *arg)
+{
+    int64_t value = 0;
+    mw__arg_int(op, arg, &value);
+    return value;
+}
+
+size_t oracle_ints(const mw__op *op, const char *arg, int64_t *out)
+{
+    size_t count = 0;
+    return mw__arg_ints(op, arg, out, 2 * MW_RANK_MAX, &count) ? count : 0;
+}
+
+bool oracle_flag(const mw__op *op, const char *arg, int index)
+{
+    bool flags[MW_RANK_MAX];
+    size_t count = 0;
+    return mw__arg_bools(op, arg, flags, MW_RANK_MAX, &count) && (size_t)index < count && flags[index];
+}
+
+bool oracle_find(const oracle_row *rows, size_t count, oracle *o, const mw__op *op)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(op->kind, rows[i].name) == 0)
+            return rows[i].run(o, op);
+    return false;
+}
+
 int64_t oracle_broadcast(mw_shape out, mw_shape in, int64_t index)
 {
     int64_t at[MW_RANK_MAX] = {0}, from[MW_RANK_MAX] = {0};
@@ -98,6 +133,19 @@ static bool known_operands(oracle *o, const mw__op *op)
     return true;
 }
 
+static bool evaluate(oracle *o, const mw__op *op)
+{
+    static bool (*const families[])(oracle * o, const mw__op *op) = {
+#define FAMILY(name) oracle_of_##name,
+#include "support/families.def"
+#undef FAMILY
+    };
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (families[i](o, op))
+            return true;
+    return false;
+}
+
 bool oracle_run(oracle *o)
 {
     reserve(o);
@@ -111,7 +159,7 @@ bool oracle_run(oracle *o)
         bool good = known_operands(o, op);
         for (size_t r = 0; good && r < op->result_count; r++)
             room_for(o, op->results[r]);
-        if (!good || (!oracle_operation(o, op) && !oracle_movement(o, op))) {
+        if (!good || !evaluate(o, op)) {
             snprintf(o->missing, sizeof o->missing, "%s%s", op->kind, good ? "" : " (operand)");
             return false;
         }

@@ -25,11 +25,23 @@ bool oracle_run(oracle *o);
 /* The elements of a value after oracle_run. */
 const double *oracle_get(const oracle *o, const mw_tensor *value);
 
-/* One operation: reads o->data of its operands, fills those of its results (allocated). oracle_ops.c, oracle_move.c */
-bool oracle_operation(oracle *o, const mw__op *op);
-bool oracle_movement(oracle *o, const mw__op *op);
+/* One operation of a family: reads o->data of its operands, fills those of its results (allocated); false if it is
+ * none of them. oracle_<family>.c */
+#define FAMILY(name) bool oracle_of_##name(oracle *o, const mw__op *op);
+#include "support/families.def"
+#undef FAMILY
 
-/* For the two files. */
+/* For those files. */
+typedef struct oracle_row {
+    const char *name;
+    bool (*run)(oracle *o, const mw__op *op);
+} oracle_row;
+bool oracle_find(const oracle_row *rows, size_t count, oracle *o, const mw__op *op);
+/* Constant arguments; 0, none or false when absent. */
+double oracle_number(const mw__op *op, const char *arg);
+int64_t oracle_int(const mw__op *op, const char *arg);
+size_t oracle_ints(const mw__op *op, const char *arg, int64_t *out); /* at most 2 * MW_RANK_MAX */
+bool oracle_flag(const mw__op *op, const char *arg, int index);
 int64_t oracle_count(const mw_tensor *value);
 const double *oracle_arg(const oracle *o, const mw__op *op, const char *arg);
 mw_shape oracle_shape(const mw__op *op, const char *arg);

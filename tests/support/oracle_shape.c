@@ -1,27 +1,7 @@
-/* The reference evaluator's data movement: every element by its coordinates. */
+/* The reference evaluator: data movement, every element by its coordinates. */
 #include "support/oracle.h"
 
 #include <string.h>
-
-static int64_t integer(const mw__op *op, const char *arg)
-{
-    int64_t value = 0;
-    mw__arg_int(op, arg, &value);
-    return value;
-}
-
-static size_t integers(const mw__op *op, const char *arg, int64_t *out)
-{
-    size_t count = 0;
-    return mw__arg_ints(op, arg, out, 2 * MW_RANK_MAX, &count) ? count : 0;
-}
-
-static bool flag(const mw__op *op, const char *arg, int index)
-{
-    bool flags[MW_RANK_MAX];
-    size_t count = 0;
-    return mw__arg_bools(op, arg, flags, MW_RANK_MAX, &count) && (size_t)index < count && flags[index];
-}
 
 static bool copy(oracle *o, const mw__op *op)
 {
@@ -50,7 +30,7 @@ static bool map_transpose(const oracle *o, const mw__op *op, mw_shape in, mw_sha
 {
     (void)o, (void)out;
     int64_t perm[2 * MW_RANK_MAX], from[MW_RANK_MAX] = {0};
-    integers(op, "perm", perm);
+    oracle_ints(op, "perm", perm);
     for (int i = 0; i < in.rank; i++)
         from[perm[i] < 0 ? perm[i] + in.rank : perm[i]] = at[i];
     memcpy(at, from, sizeof from);
@@ -69,7 +49,7 @@ static bool map_slice_by_size(const oracle *o, const mw__op *op, mw_shape in, mw
 {
     (void)o, (void)out;
     int64_t begin[2 * MW_RANK_MAX];
-    integers(op, "begin", begin);
+    oracle_ints(op, "begin", begin);
     for (int i = 0; i < in.rank; i++)
         at[i] += begin[i] < 0 ? begin[i] + in.dim[i] : begin[i];
     return true;
@@ -79,12 +59,12 @@ static bool map_slice_by_index(const oracle *o, const mw__op *op, mw_shape in, m
 {
     (void)o, (void)out;
     int64_t begin[2 * MW_RANK_MAX], stride[2 * MW_RANK_MAX], from[MW_RANK_MAX] = {0};
-    integers(op, "begin", begin);
-    bool strided = integers(op, "stride", stride) > 0;
+    oracle_ints(op, "begin", begin);
+    bool strided = oracle_ints(op, "stride", stride) > 0;
     for (int i = 0, k = 0; i < in.rank; i++) {
         int64_t step = strided ? stride[i] : 1, first = begin[i] < 0 ? begin[i] + in.dim[i] : begin[i];
-        bool squeezed = flag(op, "squeeze_mask", i);
-        if (!squeezed && flag(op, "begin_mask", i))
+        bool squeezed = oracle_flag(op, "squeeze_mask", i);
+        if (!squeezed && oracle_flag(op, "begin_mask", i))
             first = step > 0 ? 0 : in.dim[i] - 1;
         first = first >= in.dim[i] && step < 0 ? in.dim[i] - 1 : first;
         first = first < 0 && step > 0 ? 0 : first;
@@ -98,7 +78,7 @@ static bool map_pad(const oracle *o, const mw__op *op, mw_shape in, mw_shape out
 {
     (void)o, (void)out;
     int64_t pad[2 * MW_RANK_MAX];
-    int first = in.rank - (int)(integers(op, "pad", pad) / 2);
+    int first = in.rank - (int)(oracle_ints(op, "pad", pad) / 2);
     const char *mode = mw__arg_string(op, "mode");
     for (int i = first; i < in.rank; i++) {
         at[i] -= pad[2 * (i - first)];
@@ -129,8 +109,8 @@ static bool slice_by_index(oracle *o, const mw__op *op) { return map_elements(o,
 static bool concat(oracle *o, const mw__op *op)
 {
     const mw__operand *values;
-    int64_t count = (int64_t)mw__arg_values(op, "values", &values), axis = integer(op, "axis");
-    bool interleave = flag(op, "interleave", 0);
+    int64_t count = (int64_t)mw__arg_values(op, "values", &values), axis = oracle_int(op, "axis");
+    bool interleave = oracle_flag(op, "interleave", 0);
     mw_shape out = op->results[0]->type->shape;
     axis += axis < 0 ? out.rank : 0;
     for (int64_t i = 0; i < mw_shape_count(out); i++) {
@@ -152,7 +132,7 @@ static bool concat(oracle *o, const mw__op *op)
 static bool split(oracle *o, const mw__op *op)
 {
     mw_shape in = oracle_shape(op, "x");
-    int64_t axis = integer(op, "axis"), offset = 0;
+    int64_t axis = oracle_int(op, "axis"), offset = 0;
     axis += axis < 0 ? in.rank : 0;
     for (size_t r = 0; r < op->result_count; r++) {
         mw_shape out = op->results[r]->type->shape;
@@ -183,65 +163,20 @@ static bool range_1d(oracle *o, const mw__op *op)
     return true;
 }
 
-static bool one_hot(oracle *o, const mw__op *op)
+bool oracle_of_shape(oracle *o, const mw__op *op)
 {
-    mw_shape out = op->results[0]->type->shape, in = oracle_shape(op, "indices");
-    int64_t axis = integer(op, "axis");
-    axis += axis < 0 ? out.rank : 0;
-    double on = oracle_arg(o, op, "on_value")[0], off = oracle_arg(o, op, "off_value")[0];
-    for (int64_t i = 0; i < mw_shape_count(out); i++) {
-        int64_t at[MW_RANK_MAX], from[MW_RANK_MAX];
-        oracle_unravel(out, i, at);
-        for (int k = 0, n = 0; k < out.rank; k++)
-            if (k != axis)
-                from[n++] = at[k];
-        bool hit = oracle_arg(o, op, "indices")[oracle_ravel(in, from)] == (double)at[axis];
-        o->data[op->results[0]->id][i] = hit ? on : off;
-    }
-    return true;
-}
-
-static bool gather(oracle *o, const mw__op *op)
-{
-    mw_shape out = op->results[0]->type->shape, in = oracle_shape(op, "x"), is = oracle_shape(op, "indices");
-    int axis = (int)integer(op, "axis"), batch = op->row->since >= MW_IOS16 ? (int)integer(op, "batch_dims") : 0;
-    axis += axis < 0 ? in.rank : 0;
-    const double *indices = oracle_arg(o, op, "indices");
-    for (int64_t i = 0; i < mw_shape_count(out); i++) {
-        int64_t at[MW_RANK_MAX] = {0}, where[MW_RANK_MAX] = {0}, from[MW_RANK_MAX] = {0};
-        oracle_unravel(out, i, at);
-        for (int k = 0; k < is.rank; k++)
-            where[k] = k < batch ? at[k] : at[axis + k - batch];
-        double index = indices[oracle_ravel(is, where)];
-        for (int k = 0; k < in.rank; k++)
-            from[k] = k < axis ? at[k] : k > axis ? at[k - 1 + is.rank - batch] : (int64_t)index;
-        from[axis] += index < 0 && op->row->since < MW_IOS17 ? in.dim[axis] : 0;
-        o->data[op->results[0]->id][i] = oracle_arg(o, op, "x")[oracle_ravel(in, from)];
-    }
-    return true;
-}
-
-bool oracle_movement(oracle *o, const mw__op *op)
-{
-    static const struct {
-        const char *name;
-        bool (*run)(oracle *o, const mw__op *op);
-    } rows[] = {{"reshape", copy},
-                {"expand_dims", copy},
-                {"squeeze", copy},
-                {"transpose", transpose},
-                {"tile", tile},
-                {"slice_by_size", slice_by_size},
-                {"slice_by_index", slice_by_index},
-                {"pad", pad},
-                {"concat", concat},
-                {"split", split},
-                {"fill", fill},
-                {"range_1d", range_1d},
-                {"one_hot", one_hot},
-                {"gather", gather}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(op->kind, rows[i].name) == 0)
-            return rows[i].run(o, op);
-    return false;
+    static const oracle_row rows[] = {{"reshape", copy},
+                                      {"expand_dims", copy},
+                                      {"squeeze", copy},
+                                      {"transpose", transpose},
+                                      {"tile", tile},
+                                      {"slice_by_size", slice_by_size},
+                                      {"slice_by_index", slice_by_index},
+                                      {"pad", pad},
+                                      {"concat", concat},
+                                      {"split", split},
+                                      {"fill", fill},
+                                      {"range_1d", range_1d},
+                                      {"identity", copy}};
+    return oracle_find(rows, sizeof rows / sizeof *rows, o, op);
 }

@@ -1,0 +1,78 @@
+/* Cases of element-wise operations. To cover a row: one builder if none fits, one line in the table. */
+#include "support/op_case_rows.h"
+
+/* clang-format off */
+BUILD(constant, mw_add(in[0], mw_scalar(mw_tensor_graph(in[0]), mw_tensor_dtype(in[0]), 0.5)))
+BINARY(add)
+BINARY(sub)
+BINARY(mul)
+BINARY(real_div)
+BINARY(floor_div)
+BINARY(maximum)
+BINARY(minimum)
+BINARY(pow)
+UNARY(abs)
+UNARY(sign)
+UNARY(square)
+UNARY(sqrt)
+BUILD(rsqrt, mw_rsqrt(in[0], 1e-3f))
+BUILD(inverse, mw_inverse(in[0], 1e-2f))
+UNARY(exp)
+BUILD(log, mw_log(in[0], 1e-3f))
+UNARY(erf)
+UNARY(tanh)
+UNARY(sigmoid)
+UNARY(relu)
+UNARY(silu)
+BUILD(gelu_exact, mw_gelu(in[0], MW_GELU_EXACT))
+BUILD(gelu_tanh, mw_gelu(in[0], MW_GELU_TANH))
+BUILD(gelu_sigmoid, mw_gelu(in[0], MW_GELU_SIGMOID))
+BUILD(clip, mw_clip(in[0], -0.5f, 0.75f))
+BUILD(cast_int, mw_cast(in[0], MW_I32))
+BUILD(cast_half, mw_cast(mw_cast(in[0], MW_F16), MW_F32))
+BUILD(cast_bool, mw_cast(in[0], MW_BOOL))
+/* clang-format on */
+
+/* clang-format off */
+static const op_case rows[] = {
+    EXACT("const", "", b_constant, F(1, -1, 1, 9)),
+    EXACT("add", "", b_add, F(2, -2, 2, 5, 7), F(2, -2, 2, 5, 7)),
+    EXACT("add", "row", b_add, F(2, -2, 2, 33, 70), F(1, -2, 2, 70)),
+    EXACT("add", "column and scalar", b_add, F(3, -2, 2, 4, 5, 1), F(0, -2, 2, 0)),
+    EXACT("add", "outer", b_add, F(2, -2, 2, 6, 1), F(2, -2, 2, 1, 5)),
+    EXACT("add", "both broadcast in the middle", b_add, F(4, -2, 2, 2, 1, 3, 5), F(3, -2, 2, 4, 1, 5)),
+    EXACT("add", "int32", b_add, I(2, -9, 9, 5, 7), I(1, -9, 9, 7)),
+    EXACT("sub", "", b_sub, F(2, -2, 2, 5, 7), F(2, -2, 2, 5, 7)),
+    EXACT("sub", "left broadcast", b_sub, F(1, -2, 2, 7), F(2, -2, 2, 5, 7)),
+    EXACT("mul", "", b_mul, F(2, -2, 2, 5, 7), F(2, -2, 2, 5, 7)),
+    EXACT("mul", "large", b_mul, F(2, -2, 2, 67, 131), F(2, -2, 2, 67, 1)),
+    EXACT("real_div", "", b_real_div, F(2, -2, 2, 5, 7), F(2, 0.5, 2, 5, 7)),
+    EXACT("floor_div", "", b_floor_div, F(2, -9, 9, 5, 7), F(2, 0.5, 2, 5, 7)),
+    EXACT("floor_div", "int32", b_floor_div, I(2, -20, 20, 5, 7), I(2, 1, 7, 5, 7)),
+    EXACT("maximum", "", b_maximum, F(2, -2, 2, 5, 7), F(2, -2, 2, 5, 7)),
+    EXACT("minimum", "", b_minimum, F(2, -2, 2, 5, 7), F(1, -2, 2, 7)),
+    LOOSE("pow", "", b_pow, 8, 0, LIBM, F(2, 0.2, 2, 5, 7), F(2, -2, 2, 5, 7)),
+    EXACT("abs", "", b_abs, F(2, -2, 2, 5, 7)),
+    EXACT("sign", "", b_sign, F(2, -2, 2, 5, 7)),
+    EXACT("square", "", b_square, F(2, -2, 2, 5, 7)),
+    EXACT("sqrt", "", b_sqrt, F(2, 0.1, 4, 5, 7)),
+    LOOSE("rsqrt", "", b_rsqrt, 4, 0, "sum, root and quotient are rounded in turn", F(2, 0.1, 4, 5, 7)),
+    LOOSE("inverse", "", b_inverse, 2, 0, "sum and quotient are rounded in turn", F(2, 0.2, 4, 5, 7)),
+    LOOSE("exp", "", b_exp, 4, 0, LIBM, F(2, -4, 4, 5, 7)),
+    LOOSE("log", "", b_log, 4, 1, LIBM, F(2, 0.1, 9, 5, 7)),
+    LOOSE("erf", "", b_erf, 4, 0, LIBM, F(2, -3, 3, 5, 7)),
+    LOOSE("tanh", "", b_tanh, 4, 0, LIBM, F(2, -4, 4, 15, 37)),
+    LOOSE("sigmoid", "", b_sigmoid, 4, 0, LIBM, F(2, -6, 6, 5, 7)),
+    EXACT("relu", "", b_relu, F(2, -2, 2, 5, 7)),
+    LOOSE("silu", "", b_silu, 6, 0, LIBM, F(2, -5, 5, 5, 7)),
+    LOOSE("gelu", "exact", b_gelu_exact, 8, 1, LIBM, F(2, -3, 3, 15, 37)),
+    LOOSE("gelu", "tanh", b_gelu_tanh, 8, 1, LIBM, F(2, -3, 3, 15, 37)),
+    LOOSE("gelu", "sigmoid", b_gelu_sigmoid, 8, 1, LIBM, F(2, -3, 3, 15, 37)),
+    EXACT("clip", "", b_clip, F(2, -2, 2, 5, 7)),
+    EXACT("cast", "to int32", b_cast_int, F(2, -9, 9, 5, 7)),
+    LOOSE("cast", "to fp16 and back", b_cast_half, 8192, 0, "rounded to 11 bits on the way", F(2, -2, 2, 5, 7)),
+    EXACT("cast", "to bool", b_cast_bool, I(2, 0, 2, 5, 7)),
+};
+/* clang-format on */
+
+OP_CASES(elementwise, rows)

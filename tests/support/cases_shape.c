@@ -1,0 +1,89 @@
+/* Cases of shape and data movement. To cover a row: one builder if none fits, one line in the table. */
+#include "support/op_case_rows.h"
+
+/* clang-format off */
+UNARY(identity)
+BUILD(reshape, mw_reshape(in[0], MW_SHAPE(5, -1)))
+BUILD(transpose, mw_transpose(in[0], MW_AXES(1, 0)))
+BUILD(transpose_3, mw_transpose(in[0], MW_AXES(2, 0, -2)))
+BUILD(expand_dims, mw_expand_dims(in[0], MW_AXES(0, -1)))
+BUILD(squeeze, mw_squeeze(in[0], MW_AXES(1)))
+BUILD(squeeze_all, mw_squeeze(in[0], MW_ALL_AXES))
+BUILD(concat, mw_concat(in, 3, 1))
+BUILD(slice_by_size, mw_slice_by_size(in[0], (const int64_t[]){1, -3}, (const int64_t[]){2, 2}))
+BUILD(tile, mw_tile(in[0], MW_SHAPE(2, 1, 3)))
+BUILD(pad, mw_pad(in[0], (const int64_t[]){1, 2, 0, 3}, 2, MW_PAD_CONSTANT, 0.25f))
+BUILD(pad_last, mw_pad(in[0], (const int64_t[]){2, 1}, 1, MW_PAD_CONSTANT, 0.0f))
+BUILD(pad_reflect, mw_pad(in[0], (const int64_t[]){2, 3}, 1, MW_PAD_REFLECT, 0.0f))
+BUILD(pad_replicate, mw_pad(in[0], (const int64_t[]){1, 1, 2, 3}, 2, MW_PAD_REPLICATE, 0.0f))
+BUILD(fill, mw_add(in[0], mw_fill(mw_tensor_graph(in[0]), mw_tensor_dtype(in[0]), MW_SHAPE(3, 1), 1.5)))
+BUILD(range, mw_mul(in[0], mw_range_1d(mw_tensor_graph(in[0]), mw_tensor_dtype(in[0]), 1.0, 9.0, 2.0)))
+/* clang-format on */
+
+static mw_tensor *b_concat_interleave(mw_tensor *const *in)
+{
+    mw_graph *graph = mw_tensor_graph(in[0]);
+    mw_tensor *axis = mw_scalar(graph, MW_I32, 1), *interleave = mw_scalar(graph, MW_BOOL, 1), *y = NULL;
+    const mw_argument arguments[] = {{"axis", &axis, 1}, {"interleave", &interleave, 1}, {"values", in, 2}};
+    mw_op(graph, "concat", arguments, 3, &y, 1, NULL);
+    return y;
+}
+
+/* Both parts count, differently, so that each has its own cotangent. */
+static mw_tensor *b_split(mw_tensor *const *in)
+{
+    mw_tensor *parts[2];
+    if (mw_split_sizes(in[0], (const int64_t[]){2, 3}, 2, 1, parts) != MW_OK)
+        return NULL;
+    return mw_concat((mw_tensor *const[]){mw_mul_scalar(parts[1], 2.0), parts[0]}, 2, 1);
+}
+
+static mw_tensor *b_split_even(mw_tensor *const *in)
+{
+    mw_tensor *parts[3];
+    return mw_split(in[0], 3, 0, parts) == MW_OK ? mw_mul(parts[0], parts[2]) : NULL;
+}
+
+static mw_tensor *b_slice(mw_tensor *const *in)
+{
+    const mw_slice slices[3] = {{.begin = 1, .end = 4, .stride = 1},
+                                {.begin = 5, .end = 0, .stride = -2},
+                                {.begin = 1, .end = 9, .stride = 3, .to_end = true}};
+    return mw_slice_by_index(in[0], slices);
+}
+
+static mw_tensor *b_slice_squeeze(mw_tensor *const *in)
+{
+    const mw_slice slices[3] = {{.begin = -1, .squeeze = true},
+                                {.stride = -1, .from_start = true, .to_end = true},
+                                {.begin = -4, .end = -1, .stride = 1}};
+    return mw_slice_by_index(in[0], slices);
+}
+
+/* clang-format off */
+static const op_case rows[] = {
+    EXACT("identity", "", b_identity, F(2, -2, 2, 5, 7)),
+    EXACT("reshape", "", b_reshape, F(2, -2, 2, 10, 3)),
+    EXACT("transpose", "", b_transpose, F(2, -2, 2, 13, 70)),
+    EXACT("transpose", "rank 3", b_transpose_3, F(3, -2, 2, 3, 4, 5)),
+    EXACT("expand_dims", "", b_expand_dims, F(2, -2, 2, 5, 7)),
+    EXACT("squeeze", "", b_squeeze, F(3, -2, 2, 5, 1, 7)),
+    EXACT("squeeze", "all", b_squeeze_all, F(4, -2, 2, 1, 5, 1, 7)),
+    EXACT("concat", "", b_concat, F(2, -2, 2, 3, 2), F(2, -2, 2, 3, 5), F(2, -2, 2, 3, 1)),
+    EXACT("concat", "interleaved", b_concat_interleave, F(2, -2, 2, 3, 4), F(2, -2, 2, 3, 4)),
+    EXACT("split", "by sizes", b_split, F(2, -2, 2, 4, 5)),
+    EXACT("split", "even", b_split_even, F(2, -2, 2, 6, 3)),
+    EXACT("slice_by_index", "strides", b_slice, F(3, -2, 2, 5, 6, 9)),
+    EXACT("slice_by_index", "squeeze and masks", b_slice_squeeze, F(3, -2, 2, 3, 4, 6)),
+    EXACT("slice_by_size", "", b_slice_by_size, F(2, -2, 2, 4, 5)),
+    EXACT("tile", "", b_tile, F(3, -2, 2, 3, 2, 4)),
+    EXACT("pad", "two axes", b_pad, F(3, -2, 2, 2, 3, 4)),
+    EXACT("pad", "one axis", b_pad_last, F(2, -2, 2, 3, 4)),
+    EXACT("pad", "reflect", b_pad_reflect, F(2, -2, 2, 3, 5)),
+    EXACT("pad", "replicate", b_pad_replicate, F(2, -2, 2, 3, 4)),
+    EXACT("fill", "", b_fill, F(2, -2, 2, 3, 4)),
+    EXACT("range_1d", "", b_range, F(2, -2, 2, 3, 4)),
+};
+/* clang-format on */
+
+OP_CASES(shape, rows)
