@@ -1,16 +1,8 @@
 /* Shape rules: for each what it gives, what it does with unknown extents, and every refusal with its message.
  * Expected shapes follow reference mil.md section 2 (NumPy where that says so). */
-#include "graph_check.h"
+#include "shape_words.h"
 
 #include <math.h>
-
-#define F(...)  leaf(g, MW_F32, MW_SHAPE(__VA_ARGS__))
-#define H(...)  leaf(g, MW_F16, MW_SHAPE(__VA_ARGS__))
-#define N(...)  leaf(g, MW_I32, MW_SHAPE(__VA_ARGS__))
-#define B(...)  leaf(g, MW_BOOL, MW_SHAPE(__VA_ARGS__))
-#define SCALAR  leaf(g, MW_F32, mw_shape_scalar())
-#define SCALARI leaf(g, MW_I32, mw_shape_scalar())
-#define S       MW_SHAPE
 
 static void test_binary_broadcasts(void)
 {

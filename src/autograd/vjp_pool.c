@@ -1,0 +1,2 @@
+/* VJPs of ops/pool.def. In the comments y is the forward result, dy its cotangent. */
+#include "autograd/rules.h"

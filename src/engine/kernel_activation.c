@@ -1,0 +1,2 @@
+/* Activations: kernels of ops/activation.def. */
+#include "engine/kernel.h"

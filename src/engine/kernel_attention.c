@@ -1,0 +1,2 @@
+/* Attention: kernels of ops/attention.def. */
+#include "engine/kernel.h"

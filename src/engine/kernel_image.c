@@ -1,0 +1,2 @@
+/* Resizing and cropping of images: kernels of ops/image.def. */
+#include "engine/kernel.h"

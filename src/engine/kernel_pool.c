@@ -1,0 +1,2 @@
+/* Pooling windows: kernels of ops/pool.def. */
+#include "engine/kernel.h"

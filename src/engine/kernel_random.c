@@ -1,0 +1,2 @@
+/* Random numbers: kernels of ops/random.def. */
+#include "engine/kernel.h"

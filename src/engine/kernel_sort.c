@@ -1,0 +1,2 @@
+/* Sorting and the largest elements: kernels of ops/sort.def. */
+#include "engine/kernel.h"

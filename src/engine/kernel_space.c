@@ -1,0 +1,2 @@
+/* Blocks moved between space, channels and batch: kernels of ops/space.def. */
+#include "engine/kernel.h"

@@ -1,0 +1,4 @@
+/* Attention: shape rules and constructors of ops/attention.def. */
+#include <millwright/op_attention.h>
+
+#include "graph/rule.h"
