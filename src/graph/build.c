@@ -42,6 +42,14 @@ static mw__slot *find_slot(const mw__build *build, const char *arg)
     return NULL;
 }
 
+/* A literal that a parsed operation spells inline is no statement that others could refer to: it gets one. */
+static mw_tensor *referable(mw__build *build, mw_tensor *value, const char *arg)
+{
+    if (value->payload == NULL || value->op != NULL)
+        return value;
+    return mw__payload_emit(build->graph, value->payload, arg, &build->graph->error);
+}
+
 static void fill_slot(mw__build *build, mw__slot *slot, mw_tensor *const *values, size_t count)
 {
     mw__operand *operands = mw__arena_alloc(&build->graph->arena, count, sizeof *operands, &build->graph->error);
@@ -54,7 +62,8 @@ static void fill_slot(mw__build *build, mw__slot *slot, mw_tensor *const *values
                            slot->name);
             build->failed = true;
         } else {
-            operands[i].value = values[i];
+            operands[i].value = referable(build, values[i], slot->name);
+            build->failed = operands[i].value == NULL;
         }
     }
     if (build->failed)

@@ -128,6 +128,10 @@ struct mw__function {
 /* How literals are spelled: reference/mil.md 1.3. */
 typedef enum mw__style { MW__STYLE_NEW, MW__STYLE_OLD } mw__style;
 
+/* In which of two forms the idioms write themselves (graph/idioms/): compact for the engine, or with nothing in it that
+ * a chip refuses. Autograd asks the graph; trainers set it for their device. */
+typedef enum mw__form { MW__FORM_COMPACT, MW__FORM_CHIP } mw__form;
+
 struct mw_graph {
     const mw_allocator *allocator;
     mw__arena arena;
@@ -145,6 +149,7 @@ struct mw_graph {
     size_t value_count, value_capacity;
     mw__map names;     /* user names of inputs, parameters and results of main -> mw_tensor */
     mw__map constants; /* shared constants of the current block, by type and bytes */
+    mw__form form;
     const char *scope; /* subject of messages while a composite is built, e.g. "fc1"; NULL */
 };
 

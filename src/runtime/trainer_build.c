@@ -313,6 +313,7 @@ static mw_status make_step(mw__trainer_build *b, mw_error *err)
     b->graph = mw__trainer_copy(t->allocator, t->model, &t->loss, 1, &b->loss, err);
     if (b->graph == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);
+    b->graph->form = t->target.mask == MW_DEVICE_ANE ? MW__FORM_CHIP : MW__FORM_COMPACT;
     MW_TRY(mw__trainer_build_graph(b, err));
     MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));
     MW_TRY(build_state(b, err));
