@@ -146,11 +146,16 @@ mw_status mw__kernel_axis(const mw__op *op, const char *arg, int rank, int64_t *
 /* Estimates in ns on one lane. */
 MW__INLINE double mw__cost(double bytes, double flops) { return bytes * 0.1 + flops * 0.05; }
 
-/* Plan function of each kernel stem. */
-mw__kernel_plan mw__kernel_constant, mw__kernel_binary, mw__kernel_unary, mw__kernel_cast, mw__kernel_compare,
-    mw__kernel_select, mw__kernel_matmul, mw__kernel_linear, mw__kernel_reduce, mw__kernel_softmax, mw__kernel_view,
-    mw__kernel_transpose, mw__kernel_concat, mw__kernel_split, mw__kernel_slice, mw__kernel_tile, mw__kernel_pad,
-    mw__kernel_fill, mw__kernel_range_1d, mw__kernel_one_hot, mw__kernel_gather;
+/* The plan function of each kernel stem. */
+#define MW_OP(id, name, since, shape, vjp, kernel) mw__kernel_plan mw__kernel_##kernel;
+#define MW_EXPAND(id, function)
+#define MW_ARG(id, arg, kind, type, fallback)
+#define MW_END(id)
+#include "graph/ops/all.def"
+#undef MW_OP
+#undef MW_EXPAND
+#undef MW_ARG
+#undef MW_END
 
 /* Declares the read of an operand that broadcasts to `shape`, whose step has units `split`: by rows where a unit needs
  * only its own bytes (the same shape, or a column [.., 1] under rows), else whole. `in_place` holds for the same shape.

@@ -263,6 +263,15 @@ mw_tensor *mw__build_end(mw__build *build)
 
 /* ---- any operation by name ---- */
 
+mw_tensor *mw__argument_find(const mw_argument *arguments, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(arguments[i].name, name) == 0 && arguments[i].count == 1)
+            return arguments[i].values[0];
+    }
+    return NULL;
+}
+
 static void refuse_argument(mw__build *build, const char *name)
 {
     char known[256] = "";

@@ -4,6 +4,7 @@
 #include "graph/rule.h"
 #include <millwright/op_shape.h>
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- names ---- */
@@ -106,6 +107,17 @@ mw_tensor *mw_parameter(mw_graph *graph, const char *name, mw_dtype dtype, mw_sh
         return NULL;
     value->init = copy_init(graph, value->type, init);
     return value->init != NULL ? value : NULL;
+}
+
+mw_tensor *mw__layer_parameter(mw_tensor *x, const char *operation, const char *layer, const char *part, mw_shape shape,
+                               mw_init init)
+{
+    char name[256];
+    const int length = snprintf(name, sizeof name, "%s.%s", layer, part);
+    if (length < 0 || (size_t)length >= sizeof name)
+        return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "%s: the name is longer than %zu bytes", operation,
+                              sizeof name - 8);
+    return mw_parameter(x->graph, name, mw_tensor_dtype(x), shape, init);
 }
 
 /* ---- results ---- */

@@ -7,8 +7,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* ---- matmul ---- */
 
@@ -108,20 +106,11 @@ mw_status mw__shape_linear(mw__infer *infer)
     return mw__rule_result(infer, mw__rule_dtype(infer, "x"), shape);
 }
 
-static mw_tensor *argument(const mw_argument *arguments, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(arguments[i].name, name) == 0 && arguments[i].count == 1)
-            return arguments[i].values[0];
-    }
-    return NULL;
-}
-
 mw_tensor *mw__expand_linear(mw_graph *graph, const mw_argument *arguments, size_t count)
 {
-    mw_tensor *x = argument(arguments, count, "x");
-    mw_tensor *weight = argument(arguments, count, "weight");
-    mw_tensor *bias = argument(arguments, count, "bias");
+    mw_tensor *x = mw__argument_find(arguments, count, "x");
+    mw_tensor *weight = mw__argument_find(arguments, count, "weight");
+    mw_tensor *bias = mw__argument_find(arguments, count, "bias");
     if (x == NULL || weight == NULL)
         return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "linear: argument %s is missing", x == NULL ? "x" : "weight");
     mw_tensor *product = mw_matmul(x, weight, false, true);
@@ -150,15 +139,6 @@ mw_tensor *mw_linear(mw_tensor *x, mw_tensor *weight, mw_tensor *bias)
 
 /* ---- the dense layer ---- */
 
-static mw_tensor *add_parameter(mw_tensor *x, const char *layer, const char *part, mw_shape shape, mw_init init)
-{
-    char name[256];
-    const int length = snprintf(name, sizeof name, "%s.%s", layer, part);
-    if (length < 0 || (size_t)length >= sizeof name)
-        return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "dense: the name is longer than %zu bytes", sizeof name - 8);
-    return mw_parameter(x->graph, name, mw_tensor_dtype(x), shape, init);
-}
-
 mw_tensor *mw_dense(mw_tensor *x, int64_t units, const char *name)
 {
     if (x == NULL || x->graph->error.status != MW_OK)
@@ -178,8 +158,9 @@ mw_tensor *mw_dense(mw_tensor *x, int64_t units, const char *name)
     const float bound = (float)(1.0 / sqrt((double)inputs));
     const char *outer = graph->scope;
     graph->scope = name;
-    mw_tensor *weight = add_parameter(x, name, "weight", MW_SHAPE(units, inputs), mw_init_kaiming_uniform());
-    mw_tensor *bias = add_parameter(x, name, "bias", MW_SHAPE(units), mw_init_uniform(-bound, bound));
+    mw_tensor *weight =
+        mw__layer_parameter(x, "dense", name, "weight", MW_SHAPE(units, inputs), mw_init_kaiming_uniform());
+    mw_tensor *bias = mw__layer_parameter(x, "dense", name, "bias", MW_SHAPE(units), mw_init_uniform(-bound, bound));
     mw_tensor *y = weight != NULL && bias != NULL ? mw_linear(x, weight, bias) : NULL;
     graph->scope = outer;
     return y;

@@ -45,6 +45,12 @@ void mw__build_axes(mw__build *build, const char *arg, mw_axes axes);
 void mw__build_defaults(mw__build *build);
 /* Extents as a constant vector. */
 void mw__build_shape(mw__build *build, const char *arg, mw_shape shape);
+/* The one tensor of a named argument of mw_op, for expansions; NULL if it is absent. */
+mw_tensor *mw__argument_find(const mw_argument *arguments, size_t count, const char *name);
+/* The parameter "layer.part" in the dtype of x, for layers. `operation` is the subject of the message for a name that
+ * is too long. */
+mw_tensor *mw__layer_parameter(mw_tensor *x, const char *operation, const char *layer, const char *part, mw_shape shape,
+                               mw_init init);
 
 /* ---- rules ---- */
 
