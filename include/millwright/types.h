@@ -87,6 +87,15 @@ template <typename... A> constexpr mw_axes mw__axes_of(A... axis)
 #define MW_ALL_AXES  ((mw_axes){0, {0}})
 #endif
 
+/** How much border stands around the spatial axes under a sliding window (pooling: nothing counts there; convolution:
+ *  zeros). */
+typedef enum mw_pad_type {
+    MW_PAD_VALID = 1, /* none */
+    MW_PAD_CUSTOM,    /* those in `pad` */
+    MW_PAD_SAME,      /* so much that the result has ceil(extent / stride); an odd one stands after the data */
+    MW_PAD_SAME_LOWER /* the same; an odd one stands before the data. From ios16 on */
+} mw_pad_type;
+
 /** Returns the shape of a scalar (rank 0). */
 MW_API mw_shape mw_shape_scalar(void);
 

@@ -12,6 +12,9 @@
 
 /* ---- arguments ---- */
 
+/* MIL's names, by mw_pad_type. */
+static const char *const pad_types[] = {NULL, "valid", "custom", "same", "same_lower"};
+
 static bool equal_any_case(const char *text, const char *lower)
 {
     for (; *lower != '\0'; text++, lower++)
@@ -20,16 +23,15 @@ static bool equal_any_case(const char *text, const char *lower)
     return *text == '\0';
 }
 
-static mw_status read_pad_type(const mw__infer *infer, mw__pad_type *out)
+static mw_status read_pad_type(const mw__infer *infer, mw_pad_type *out)
 {
-    static const char *const names[] = {"valid", "custom", "same", "same_lower"};
     const char *text = mw__arg_string(infer->op, "pad_type");
-    for (size_t i = 0; text != NULL && i < sizeof names / sizeof *names; i++) {
-        if (!equal_any_case(text, names[i]))
+    for (size_t i = 1; text != NULL && i < sizeof pad_types / sizeof *pad_types; i++) {
+        if (!equal_any_case(text, pad_types[i]))
             continue;
-        if (i == MW__PAD_SAME_LOWER && infer->op->block->function->opset < MW_IOS16)
+        if (i == MW_PAD_SAME_LOWER && infer->op->block->function->opset < MW_IOS16)
             return mw__rule_fail(infer, MW_ERROR_UNSUPPORTED, "pad_type same_lower needs opset ios16");
-        *out = (mw__pad_type)i;
+        *out = (mw_pad_type)i;
         return MW_OK;
     }
     return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "pad_type is \"%s\", not valid, custom, same or same_lower",
@@ -58,7 +60,7 @@ static mw_status read_vector(const mw__infer *infer, const char *arg, size_t cou
 }
 
 mw_status mw__window_read(const mw__op *op, mw_shape x, const int64_t *kernel, mw__window out[MW__WINDOW_AXES],
-                          mw__pad_type *out_type, mw_error *err)
+                          mw_pad_type *out_type, mw_error *err)
 {
     const mw__infer infer = {.op = op, .err = err};
     const int axes = x.rank - 2;
@@ -70,12 +72,12 @@ mw_status mw__window_read(const mw__op *op, mw_shape x, const int64_t *kernel, m
     MW_TRY(read_vector(&infer, "strides", (size_t)axes, 1, 1, strides));
     MW_TRY(read_vector(&infer, "dilations", (size_t)axes, 1, 1, dilations));
     /* pad is written always but read for custom only */
-    if (*out_type == MW__PAD_CUSTOM)
+    if (*out_type == MW_PAD_CUSTOM)
         MW_TRY(read_vector(&infer, "pad", 2 * (size_t)axes, 0, 0, pads));
     for (int i = 0; i < axes; i++) {
         mw__window *w = &out[i];
         *w = (mw__window){.in = x.dim[2 + i], .kernel = kernel[i], .stride = strides[i], .dilation = dilations[i]};
-        if (*out_type == MW__PAD_CUSTOM)
+        if (*out_type == MW_PAD_CUSTOM)
             w->before = pads[2 * i], w->after = pads[2 * i + 1];
         if (w->kernel < 1 && w->kernel != MW_DIM_UNKNOWN)
             return mw__rule_fail(&infer, MW_ERROR_ARGUMENT, "the kernel has extent %" PRId64 " on spatial axis %d",
@@ -85,6 +87,11 @@ mw_status mw__window_read(const mw__op *op, mw_shape x, const int64_t *kernel, m
         w->span = w->kernel != MW_DIM_UNKNOWN ? w->span + 1 : MW_DIM_UNKNOWN;
     }
     return MW_OK;
+}
+
+const char *mw__pad_type_name(mw_pad_type type)
+{
+    return type >= MW_PAD_VALID && type <= MW_PAD_SAME_LOWER ? pad_types[type] : NULL;
 }
 
 /* ---- extents ---- */
@@ -120,9 +127,9 @@ static mw_status fit_padded(const mw__infer *infer, mw__window *w, int axis, boo
     return MW_OK;
 }
 
-static mw_status check_ceil(const mw__infer *infer, const mw__window *windows, int axes, mw__pad_type type)
+static mw_status check_ceil(const mw__infer *infer, const mw__window *windows, int axes, mw_pad_type type)
 {
-    if (type == MW__PAD_SAME || type == MW__PAD_SAME_LOWER)
+    if (type == MW_PAD_SAME || type == MW_PAD_SAME_LOWER)
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "ceil_mode does not go with pad_type same or same_lower");
     if (axes > 2)
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "ceil_mode is for one or two spatial axes, not %d", axes);
@@ -140,7 +147,7 @@ mw_status mw__op_windows(const mw__op *op, mw_shape x, const int64_t *kernel, mw
 {
     const mw__infer infer = {.op = op, .err = err};
     const int axes = x.rank - 2;
-    mw__pad_type type;
+    mw_pad_type type;
     bool ceil = false;
     MW_TRY(mw__window_read(op, x, kernel, out, &type, err));
     if (mw__row_arg(op->row, "ceil_mode") != NULL)
@@ -150,8 +157,8 @@ mw_status mw__op_windows(const mw__op *op, mw_shape x, const int64_t *kernel, mw
     for (int i = 0; i < axes; i++) {
         if (out[i].in == 0 || out[i].in >= LIMIT)
             return mw__rule_fail(&infer, MW_ERROR_SHAPE, "spatial axis %d of x has extent %" PRId64, i, out[i].in);
-        if (type == MW__PAD_SAME || type == MW__PAD_SAME_LOWER)
-            fit_same(&out[i], type == MW__PAD_SAME_LOWER);
+        if (type == MW_PAD_SAME || type == MW_PAD_SAME_LOWER)
+            fit_same(&out[i], type == MW_PAD_SAME_LOWER);
         else
             MW_TRY(fit_padded(&infer, &out[i], i, ceil));
     }

@@ -12,8 +12,6 @@
 
 #define MW__WINDOW_AXES 3 /* spatial axes, at most */
 
-typedef enum mw__pad_type { MW__PAD_VALID, MW__PAD_CUSTOM, MW__PAD_SAME, MW__PAD_SAME_LOWER } mw__pad_type;
-
 /* One spatial axis. Element k of window o stands at o * stride - before + k * dilation of x; whatever is outside
  * [0, in) is padding, or, in the last windows under ceil_mode, past the padding. */
 typedef struct mw__window {
@@ -28,7 +26,7 @@ typedef struct mw__window {
  * caller found; `in` comes from x [N, C, *S] of rank 3 to 5. before and after hold `pad` if the pad type is custom,
  * else 0; out is not set. */
 mw_status mw__window_read(const mw__op *op, mw_shape x, const int64_t *kernel, mw__window out[MW__WINDOW_AXES],
-                          mw__pad_type *out_type, mw_error *err);
+                          mw_pad_type *out_type, mw_error *err);
 
 /* mw__window_read, then pads for `same` and the output extents:
  *   valid, custom     floor((in + before + after - span) / stride) + 1
@@ -37,6 +35,9 @@ mw_status mw__window_read(const mw__op *op, mw_shape x, const int64_t *kernel, m
  *   same              ceil(in / stride), padding as needed, an odd one after (same_lower, ios16: before) */
 mw_status mw__op_windows(const mw__op *op, mw_shape x, const int64_t *kernel, mw__window out[MW__WINDOW_AXES],
                          mw_error *err);
+
+/* MIL's name, "same_lower"; NULL for a value outside the enumeration. */
+const char *mw__pad_type_name(mw_pad_type type);
 
 /* The elements [*out_begin, *out_end) of window `at` that stand inside x, as indices k; an empty range if none does. */
 void mw__window_inside(const mw__window *window, int64_t at, int64_t *out_begin, int64_t *out_end);
