@@ -60,6 +60,14 @@ MW_API mw_tensor *mw_squeeze(mw_tensor *x, mw_axes axes);
  *  source  MIL concat */
 MW_API mw_tensor *mw_concat(mw_tensor *const *values, size_t count, int axis);
 
+/** r = the values side by side along a new axis.
+ *  values  count >= 1 tensors of one type and shape; count 0 yields NULL
+ *  axis    where the new axis stands in the result, in [-rank - 1, rank]
+ *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE, MW_ERROR_ARGUMENT
+ *  vjp     dvalues[i] = dr at position i of the axis
+ *  source  MIL stack */
+MW_API mw_tensor *mw_stack(mw_tensor *const *values, size_t count, int axis);
+
 /** Cuts x into `count` equal parts along axis.
  *  count      in [1, 64]; must divide the extent
  *  out_parts  receives count tensors, all NULL on failure
@@ -94,6 +102,15 @@ MW_API mw_tensor *mw_slice_by_index(mw_tensor *x, const mw_slice *slices);
  *  vjp     dx = pad(dr)
  *  source  MIL slice_by_size */
 MW_API mw_tensor *mw_slice_by_size(mw_tensor *x, const int64_t *begin, const int64_t *size);
+
+/* ---- the same elements in another order ---- */
+
+/** r = x with the order of the elements along the axes turned round.
+ *  axes    in [-rank, rank), each once; MW_ALL_AXES = all of them
+ *  errors  MW_ERROR_ARGUMENT
+ *  vjp     dx = reverse(dr, axes)
+ *  source  MIL reverse */
+MW_API mw_tensor *mw_reverse(mw_tensor *x, mw_axes axes);
 
 /* ---- repeating and filling ---- */
 

@@ -119,6 +119,25 @@ MW__INLINE void mw__cursor_step(const mw__walk *walk, mw__cursor *cursor, int64_
         mw__cursor_carry(walk, cursor);
 }
 
+/* ---- strided copies ---- */
+
+/* Elements from one place to another, none computed: the target in order, each element from where the walk stands. */
+typedef struct mw__copy {
+    const char *label;
+    uint32_t from, to; /* buffers */
+    mw_shape shape;    /* of the target */
+    size_t size;       /* bytes of an element */
+    int64_t start;     /* element of `from` at the walk's begin */
+    mw__walk walk;     /* one arm, the source; as added, not finished */
+} mw__copy;
+
+/* From x to the result, the walk still empty. */
+mw__copy mw__copy_of(mw__planner *planner, const mw__op *op);
+/* Plans the step; nothing for no elements. */
+void mw__plan_copy(mw__planner *planner, const mw__copy *copy);
+/* The stride of each axis. */
+void mw__row_major(mw_shape shape, int64_t *out);
+
 /* ---- tiles ---- */
 
 #define MW__TILE 512
@@ -140,6 +159,8 @@ size_t mw__dtype_size(mw_dtype dtype);
 mw_status mw__kernel_check_number(const mw__op *op, mw_dtype dtype, mw_error *err);
 /* "real_div "h": the engine has no kernel for fp64" */
 mw_status mw__kernel_unsupported(const mw__op *op, mw_dtype dtype, mw_error *err);
+/* "tile "h": the engine needs reps as a constant of at most 8 elements" */
+mw_status mw__kernel_need_constant(const mw__op *op, const char *arg, mw_error *err);
 /* An axis counted from the front. */
 mw_status mw__kernel_axis(const mw__op *op, const char *arg, int rank, int64_t *out, mw_error *err);
 

@@ -1,5 +1,6 @@
-/* Data movement as one strided copy: transpose, slices and tile read x through a walk and write the result in order.
- * Views make no step at all. Joining and parting is in kernel_shape_join.c, making values in kernel_shape_fill.c. */
+/* The strided copy, with which transpose, tile, reverse, windows, slices (kernel_shape_slice.c) and blocks
+ * (kernel_space.c) read x through a walk and write the result in order. Views make no step at all. Joining and parting
+ * is in kernel_shape_join.c, making values in kernel_shape_fill.c. */
 #include "engine/kernel.h"
 
 #include <string.h>
@@ -89,7 +90,7 @@ static void copy_run(const mw__kernel_call *call)
     }
 }
 
-static void row_major(mw_shape shape, int64_t *out)
+void mw__row_major(mw_shape shape, int64_t *out)
 {
     int64_t below = 1;
     for (int axis = shape.rank - 1; axis >= 0; axis--) {
@@ -98,29 +99,35 @@ static void row_major(mw_shape shape, int64_t *out)
     }
 }
 
-/* Plans the copy that `walk` describes (finished here). */
-static mw_status plan_copy(mw__planner *planner, const mw__op *op, mw__walk *walk, int64_t start, mw_error *err)
+void mw__plan_copy(mw__planner *planner, const mw__copy *copy)
 {
-    const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
+    const int64_t count = mw_shape_count(copy->shape);
     copy_block *block = mw__plan_block(planner, sizeof *block);
-    if (block == NULL || mw__count_of(result) == 0)
-        return mw__plan_check(planner, err);
-    const mw__split split = mw__split_shape(planner, mw__shape_of(result));
-    mw__walk_finish(walk);
-    *block = (copy_block){.walk = *walk,
-                          .start = start,
-                          .elements = split.elements,
-                          .count = mw__count_of(result),
-                          .size = mw__dtype_size(mw__dtype_of(result))};
-    const double bytes = 2.0 * (double)block->count * (double)block->size;
-    mw__step *step = mw__plan_step(planner, copy_run, op->row->name, split.units, mw__cost(bytes, 0));
+    if (block == NULL || count == 0)
+        return;
+    const mw__split split = mw__split_shape(planner, copy->shape);
+    *block = (copy_block){
+        .walk = copy->walk, .start = copy->start, .elements = split.elements, .count = count, .size = copy->size};
+    mw__walk_finish(&block->walk);
+    const double bytes = 2.0 * (double)count * (double)copy->size;
+    mw__step *step = mw__plan_step(planner, copy_run, copy->label, split.units, mw__cost(bytes, 0));
     step->block = block;
-    mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__WHOLE, 0, false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements * block->size);
-    return mw__plan_check(planner, err);
+    mw__step_read(planner, step, copy->from, MW__WHOLE, 0, false);
+    mw__step_write(planner, step, copy->to, MW__ROWS, (size_t)split.elements * copy->size);
 }
 
-static mw_status need_constant(const mw__op *op, const char *arg, mw_error *err)
+mw__copy mw__copy_of(mw__planner *planner, const mw__op *op)
+{
+    const mw_tensor *result = op->results[0];
+    return (mw__copy){.label = op->row->name,
+                      .from = mw__plan_buffer(planner, mw__arg(op, "x")),
+                      .to = mw__plan_buffer(planner, result),
+                      .shape = mw__shape_of(result),
+                      .size = mw__dtype_size(mw__dtype_of(result)),
+                      .walk = {.arms = 1}};
+}
+
+mw_status mw__kernel_need_constant(const mw__op *op, const char *arg, mw_error *err)
 {
     char subject[128];
     return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: the engine needs %s as a constant of at most %d elements",
@@ -139,14 +146,15 @@ mw_status mw__kernel_transpose(mw__planner *planner, const mw__op *op, mw_error 
     int64_t perm[MW_RANK_MAX], strides[MW_RANK_MAX];
     size_t count = 0;
     if (!mw__arg_ints(op, "perm", perm, MW_RANK_MAX, &count) || count != (size_t)shape.rank)
-        return need_constant(op, "perm", err);
-    row_major(shape, strides);
-    mw__walk walk = {.arms = 1};
+        return mw__kernel_need_constant(op, "perm", err);
+    mw__row_major(shape, strides);
+    mw__copy copy = mw__copy_of(planner, op);
     for (size_t i = 0; i < count; i++) {
         const int64_t axis = perm[i] < 0 ? perm[i] + shape.rank : perm[i];
-        mw__walk_add(&walk, shape.dim[axis], &strides[axis]);
+        mw__walk_add(&copy.walk, shape.dim[axis], &strides[axis]);
     }
-    return plan_copy(planner, op, &walk, 0, err);
+    mw__plan_copy(planner, &copy);
+    return mw__plan_check(planner, err);
 }
 
 mw_status mw__kernel_tile(mw__planner *planner, const mw__op *op, mw_error *err)
@@ -156,120 +164,37 @@ mw_status mw__kernel_tile(mw__planner *planner, const mw__op *op, mw_error *err)
     int64_t reps[MW_RANK_MAX], strides[MW_RANK_MAX];
     size_t count = 0;
     if (!mw__arg_ints(op, "reps", reps, MW_RANK_MAX, &count) || count != (size_t)shape.rank)
-        return need_constant(op, "reps", err);
-    row_major(shape, strides);
-    mw__walk walk = {.arms = 1};
+        return mw__kernel_need_constant(op, "reps", err);
+    mw__row_major(shape, strides);
+    mw__copy copy = mw__copy_of(planner, op);
     for (size_t axis = 0; axis < count; axis++) {
-        mw__walk_add(&walk, reps[axis], &still);
-        mw__walk_add(&walk, shape.dim[axis], &strides[axis]);
+        mw__walk_add(&copy.walk, reps[axis], &still);
+        mw__walk_add(&copy.walk, shape.dim[axis], &strides[axis]);
     }
-    return plan_copy(planner, op, &walk, 0, err);
+    mw__plan_copy(planner, &copy);
+    return mw__plan_check(planner, err);
 }
 
-/* ---- slices ---- */
-
-typedef struct slice_rule {
-    int64_t begin[MW_RANK_MAX], end[MW_RANK_MAX], stride[MW_RANK_MAX];
-    bool begin_mask[MW_RANK_MAX], end_mask[MW_RANK_MAX], squeeze[MW_RANK_MAX];
-} slice_rule;
-
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
-/* Python's x[begin:end:stride] on an axis of extent n: first element and how many. */
-static void slice_axis(const slice_rule *r, int axis, int64_t n, int64_t *out_first, int64_t *out_count)
-{
-    const int64_t stride = r->stride[axis];
-    int64_t begin = r->begin[axis] < 0 ? r->begin[axis] + n : r->begin[axis];
-    int64_t end = r->end[axis] < 0 ? r->end[axis] + n : r->end[axis];
-    if (r->squeeze[axis]) {
-        *out_first = clamp(begin, 0, n - 1);
-        *out_count = 1;
-        return;
-    }
-    if (stride > 0) {
-        begin = r->begin_mask[axis] ? 0 : clamp(begin, 0, n);
-        end = r->end_mask[axis] ? n : clamp(end, 0, n);
-        *out_count = end > begin ? (end - begin + stride - 1) / stride : 0;
-    } else {
-        begin = r->begin_mask[axis] ? n - 1 : clamp(begin, -1, n - 1);
-        end = r->end_mask[axis] ? -1 : clamp(end, -1, n - 1);
-        *out_count = begin > end ? (begin - end - stride - 1) / -stride : 0;
-    }
-    *out_first = begin;
-}
-
-static bool read_rule(const mw__op *op, size_t rank, slice_rule *r)
-{
-    size_t count = 0;
-    bool good = mw__arg_ints(op, "begin", r->begin, MW_RANK_MAX, &count) && count == rank;
-    good = good && mw__arg_ints(op, "end", r->end, MW_RANK_MAX, &count) && count == rank;
-    for (size_t i = 0; i < rank; i++)
-        r->stride[i] = 1;
-    if (mw__arg_present(op, "stride"))
-        good = good && mw__arg_ints(op, "stride", r->stride, MW_RANK_MAX, &count) && count == rank;
-    if (mw__arg_present(op, "begin_mask"))
-        good = good && mw__arg_bools(op, "begin_mask", r->begin_mask, MW_RANK_MAX, &count) && count == rank;
-    if (mw__arg_present(op, "end_mask"))
-        good = good && mw__arg_bools(op, "end_mask", r->end_mask, MW_RANK_MAX, &count) && count == rank;
-    if (mw__arg_present(op, "squeeze_mask"))
-        good = good && mw__arg_bools(op, "squeeze_mask", r->squeeze, MW_RANK_MAX, &count) && count == rank;
-    for (size_t i = 0; good && i < rank; i++)
-        good = r->stride[i] != 0;
-    return good;
-}
-
-static mw_status slice_by_index(mw__planner *planner, const mw__op *op, mw_error *err)
+/* From the last element backwards along the reversed axes. */
+mw_status mw__kernel_reverse(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_shape shape = mw__shape_of(mw__arg(op, "x"));
-    slice_rule rule = {0};
-    int64_t strides[MW_RANK_MAX], start = 0;
-    if (!read_rule(op, (size_t)shape.rank, &rule))
-        return need_constant(op, "begin, end, stride and masks, each,", err);
-    row_major(shape, strides);
-    mw__walk walk = {.arms = 1};
-    for (int axis = 0; axis < shape.rank; axis++) {
-        int64_t first, count;
-        slice_axis(&rule, axis, shape.dim[axis], &first, &count);
-        start += first * strides[axis];
-        const int64_t step = rule.stride[axis] * strides[axis];
-        mw__walk_add(&walk, count, &step);
-    }
-    if (mw__walk_count(&walk) != mw__count_of(op->results[0])) {
-        char subject[128];
-        return mw__fail(err, MW_ERROR_SHAPE, "%s: the slice has %lld elements, its declared result %lld",
-                        mw__op_subject(op, subject, sizeof subject), (long long)mw__walk_count(&walk),
-                        (long long)mw__count_of(op->results[0]));
-    }
-    return plan_copy(planner, op, &walk, start, err);
-}
-
-static mw_status slice_by_size(mw__planner *planner, const mw__op *op, mw_error *err)
-{
-    const mw_shape shape = mw__shape_of(mw__arg(op, "x")), result = mw__shape_of(op->results[0]);
-    int64_t begin[MW_RANK_MAX], strides[MW_RANK_MAX], start = 0;
+    const bool all = !mw__arg_present(op, "axes");
+    int64_t axes[MW_RANK_MAX], strides[MW_RANK_MAX];
+    bool backwards[MW_RANK_MAX] = {false};
     size_t count = 0;
-    if (!mw__arg_ints(op, "begin", begin, MW_RANK_MAX, &count) || count != (size_t)shape.rank)
-        return need_constant(op, "begin", err);
-    row_major(shape, strides);
-    mw__walk walk = {.arms = 1};
+    if (!all && !mw__arg_ints(op, "axes", axes, MW_RANK_MAX, &count))
+        return mw__kernel_need_constant(op, "axes", err);
+    for (size_t i = 0; i < count; i++)
+        backwards[axes[i] < 0 ? axes[i] + shape.rank : axes[i]] = true;
+    mw__row_major(shape, strides);
+    mw__copy copy = mw__copy_of(planner, op);
     for (int axis = 0; axis < shape.rank; axis++) {
-        const int64_t first = begin[axis] < 0 ? begin[axis] + shape.dim[axis] : begin[axis];
-        if (first < 0 || first > shape.dim[axis] - result.dim[axis]) {
-            char subject[128];
-            return mw__fail(err, MW_ERROR_SHAPE, "%s: [%lld, +%lld) is outside axis %d of extent %lld",
-                            mw__op_subject(op, subject, sizeof subject), (long long)first, (long long)result.dim[axis],
-                            axis, (long long)shape.dim[axis]);
-        }
-        start += first * strides[axis];
-        mw__walk_add(&walk, result.dim[axis], &strides[axis]);
+        const bool back = all || backwards[axis];
+        const int64_t stride = back ? -strides[axis] : strides[axis];
+        copy.start += back ? (shape.dim[axis] - 1) * strides[axis] : 0;
+        mw__walk_add(&copy.walk, shape.dim[axis], &stride);
     }
-    return plan_copy(planner, op, &walk, start, err);
-}
-
-mw_status mw__kernel_slice(mw__planner *planner, const mw__op *op, mw_error *err)
-{
-    return op->row->id == MW__OP_slice_by_size ? slice_by_size(planner, op, err) : slice_by_index(planner, op, err);
+    mw__plan_copy(planner, &copy);
+    return mw__plan_check(planner, err);
 }

@@ -1,5 +1,5 @@
-/* concat and split: chunks that follow each other along an axis are copied between one whole tensor and its parts. A
- * unit is one position of the axes before it, so that whole and parts are touched by rows. */
+/* concat, stack and split: chunks that follow each other along an axis are copied between one whole tensor and its
+ * parts. A unit is one position of the axes before it, so that whole and parts are touched by rows. */
 #include "engine/kernel.h"
 
 #include <string.h>
@@ -63,6 +63,7 @@ static size_t chunk_of(const mw_tensor *part, const join_plan *join)
 static void plan_concat(mw__planner *planner, const join_plan *join, const mw__operand *operands, size_t count,
                         size_t *offset)
 {
+    const char *label = join->whole->op->row->name;
     join_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL)
         return;
@@ -72,18 +73,27 @@ static void plan_concat(mw__planner *planner, const join_plan *join, const mw__o
         *offset += block->chunk[i];
     }
     const double bytes = 2.0 * (double)join->units * (double)(*offset - block->offset);
-    mw__step *step = mw__plan_step(planner, concat_run, "concat", join->units, mw__cost(bytes, 0));
+    mw__step *step = mw__plan_step(planner, concat_run, label, join->units, mw__cost(bytes, 0));
     step->block = block;
     for (size_t i = 0; i < count; i++)
         mw__step_read(planner, step, mw__plan_buffer(planner, operands[i].value), MW__ROWS, block->chunk[i], false);
     mw__step_write(planner, step, mw__plan_buffer(planner, join->whole), MW__ROWS, join->unit);
 }
 
+static void plan_joined(mw__planner *planner, const mw__op *op, const join_plan *whole)
+{
+    const mw__operand *operands;
+    const size_t count = mw__arg_values(op, "values", &operands);
+    size_t offset = 0;
+    for (size_t from = 0; from < count; from += PARTS)
+        plan_concat(planner, whole, operands + from, count - from < PARTS ? count - from : PARTS, &offset);
+}
+
 mw_status mw__kernel_concat(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *result = op->results[0];
     const mw__operand *operands;
-    const size_t count = mw__arg_values(op, "values", &operands);
+    mw__arg_values(op, "values", &operands);
     int64_t axis = 0;
     bool interleave = false;
     MW_TRY(mw__kernel_axis(op, "axis", mw__shape_of(result).rank, &axis, err));
@@ -96,9 +106,19 @@ mw_status mw__kernel_concat(mw__planner *planner, const mw__op *op, mw_error *er
         whole.units *= extent;
         whole.unit /= (size_t)extent;
     }
-    size_t offset = 0;
-    for (size_t from = 0; from < count; from += PARTS)
-        plan_concat(planner, &whole, operands + from, count - from < PARTS ? count - from : PARTS, &offset);
+    plan_joined(planner, op, &whole);
+    return mw__plan_check(planner, err);
+}
+
+/* The new axis has the operands for its elements. */
+mw_status mw__kernel_stack(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    int64_t axis = 0;
+    MW_TRY(mw__kernel_axis(op, "axis", mw__shape_of(op->results[0]).rank, &axis, err));
+    if (mw__count_of(op->results[0]) == 0)
+        return mw__plan_check(planner, err);
+    const join_plan whole = join_at(op->results[0], axis);
+    plan_joined(planner, op, &whole);
     return mw__plan_check(planner, err);
 }
 

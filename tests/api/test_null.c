@@ -120,6 +120,9 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_squeeze(NULL, MW_AXES(0)));
     YIELDS_NULL(mw_concat(none, 2, 0));
     YIELDS_NULL(mw_concat(NULL, 2, 0));
+    YIELDS_NULL(mw_stack(none, 2, 0));
+    YIELDS_NULL(mw_stack(NULL, 2, 0));
+    YIELDS_NULL(mw_reverse(NULL, MW_ALL_AXES));
     YIELDS_NULL(mw_slice_by_index(NULL, NULL));
     YIELDS_NULL(mw_slice_by_size(NULL, NULL, NULL));
     YIELDS_NULL(mw_tile(NULL, MW_SHAPE(1)));

@@ -17,6 +17,12 @@ BUILD(pad_last, mw_pad(in[0], (const int64_t[]){2, 1}, 1, MW_PAD_CONSTANT, 0.0f)
 BUILD(pad_reflect, mw_pad(in[0], (const int64_t[]){2, 3}, 1, MW_PAD_REFLECT, 0.0f))
 BUILD(pad_replicate, mw_pad(in[0], (const int64_t[]){1, 1, 2, 3}, 2, MW_PAD_REPLICATE, 0.0f))
 BUILD(fill, mw_add(in[0], mw_fill(mw_tensor_graph(in[0]), mw_tensor_dtype(in[0]), MW_SHAPE(3, 1), 1.5)))
+BUILD(stack, mw_stack(in, 2, 0))
+BUILD(stack_last, mw_stack(in, 3, -1))
+BUILD(stack_inner, mw_stack((mw_tensor *const[]){in[0], in[1], in[0], in[1], in[0], in[1], in[0], in[1], in[0]}, 9, 1))
+BUILD(reverse, mw_reverse(in[0], MW_AXES(0, -1)))
+BUILD(reverse_all, mw_reverse(in[0], MW_ALL_AXES))
+BUILD(reverse_middle, mw_reverse(in[0], MW_AXES(1)))
 BUILD(range, mw_mul(in[0], mw_range_1d(mw_tensor_graph(in[0]), mw_tensor_dtype(in[0]), 1.0, 9.0, 2.0)))
 /* clang-format on */
 
@@ -82,6 +88,18 @@ static const op_case rows[] = {
     EXACT("pad", "reflect", b_pad_reflect, F(2, -2, 2, 3, 5)),
     EXACT("pad", "replicate", b_pad_replicate, F(2, -2, 2, 3, 4)),
     EXACT("fill", "", b_fill, F(2, -2, 2, 3, 4)),
+    EXACT("stack", "first axis", b_stack, F(2, -2, 2, 3, 4), F(2, -2, 2, 3, 4)),
+    EXACT("stack", "last axis", b_stack_last, F(2, -2, 2, 3, 4), F(2, -2, 2, 3, 4), F(2, -2, 2, 3, 4)),
+    EXACT("stack", "more than a step reads", b_stack_inner, F(2, -2, 2, 3, 4), F(2, -2, 2, 3, 4)),
+    EXACT("stack", "scalars", b_stack, F(0, -2, 2, 0), F(0, -2, 2, 0)),
+    EXACT("stack", "bool", b_stack_last, B(2, 3, 4), B(2, 3, 4), B(2, 3, 4)),
+    EXACT("stack", "int32", b_stack, I(2, -9, 9, 3, 4), I(2, -9, 9, 3, 4)),
+    EXACT("reverse", "axes", b_reverse, F(3, -2, 2, 3, 4, 5)),
+    EXACT("reverse", "all", b_reverse_all, F(3, -2, 2, 3, 4, 65)),
+    EXACT("reverse", "middle", b_reverse_middle, F(3, -2, 2, 3, 4, 5)),
+    EXACT("reverse", "scalar", b_reverse_all, F(0, -2, 2, 0)),
+    EXACT("reverse", "bool", b_reverse, B(3, 3, 4, 5)),
+    EXACT("reverse", "int32", b_reverse_middle, I(3, -9, 9, 3, 4, 5)),
     EXACT("range_1d", "", b_range, F(2, -2, 2, 3, 4)),
 };
 /* clang-format on */

@@ -94,6 +94,18 @@ static bool map_pad(const oracle *o, const mw__op *op, mw_shape in, mw_shape out
     return true;
 }
 
+static bool map_reverse(const oracle *o, const mw__op *op, mw_shape in, mw_shape out, int64_t *at)
+{
+    (void)o, (void)out;
+    int64_t axes[2 * MW_RANK_MAX];
+    const int count = (int)oracle_ints(op, "axes", axes);
+    for (int i = 0; i < in.rank; i++)
+        for (int k = 0; k < (count == 0 ? 1 : count); k++)
+            if (count == 0 || axes[k] == i || axes[k] + in.rank == i)
+                at[i] = in.dim[i] - 1 - at[i];
+    return true;
+}
+
 static bool pad(oracle *o, const mw__op *op)
 {
     double outside = 0.0;
@@ -102,6 +114,7 @@ static bool pad(oracle *o, const mw__op *op)
 }
 
 static bool transpose(oracle *o, const mw__op *op) { return map_elements(o, op, map_transpose, 0.0); }
+static bool reverse(oracle *o, const mw__op *op) { return map_elements(o, op, map_reverse, 0.0); }
 static bool tile(oracle *o, const mw__op *op) { return map_elements(o, op, map_tile, 0.0); }
 static bool slice_by_size(oracle *o, const mw__op *op) { return map_elements(o, op, map_slice_by_size, 0.0); }
 static bool slice_by_index(oracle *o, const mw__op *op) { return map_elements(o, op, map_slice_by_index, 0.0); }
@@ -125,6 +138,25 @@ static bool concat(oracle *o, const mw__op *op)
         }
         const mw_tensor *from = values[part].value;
         o->data[op->results[0]->id][i] = o->data[from->id][oracle_ravel(from->type->shape, at)];
+    }
+    return true;
+}
+
+static bool stack(oracle *o, const mw__op *op)
+{
+    const mw__operand *values;
+    mw__arg_values(op, "values", &values);
+    mw_shape out = op->results[0]->type->shape;
+    int64_t axis = oracle_int(op, "axis");
+    axis += axis < 0 ? out.rank : 0;
+    for (int64_t i = 0; i < mw_shape_count(out); i++) {
+        int64_t at[MW_RANK_MAX], from[MW_RANK_MAX] = {0};
+        oracle_unravel(out, i, at);
+        for (int k = 0, n = 0; k < out.rank; k++)
+            if (k != axis)
+                from[n++] = at[k];
+        const mw_tensor *value = values[at[axis]].value;
+        o->data[op->results[0]->id][i] = o->data[value->id][oracle_ravel(value->type->shape, from)];
     }
     return true;
 }
@@ -177,6 +209,8 @@ bool oracle_of_shape(oracle *o, const mw__op *op)
                                       {"split", split},
                                       {"fill", fill},
                                       {"range_1d", range_1d},
+                                      {"stack", stack},
+                                      {"reverse", reverse},
                                       {"identity", copy}};
     return oracle_find(rows, sizeof rows / sizeof *rows, o, op);
 }
