@@ -97,7 +97,7 @@ static void fill_block(softmax_block *s, mw_shape shape, int64_t axis)
     for (int i = (int)axis + 1; i < shape.rank; i++)
         s->inner *= shape.dim[i];
     s->stretches = (s->inner + COLUMNS - 1) / COLUMNS;
-    s->exp = mw__loop1_find(MW__F1_EXP, level);
+    s->exp = mw__loop1_find(MW__OP_exp, level);
     s->shift = MW__PICK(shift, level);
     s->divide = MW__PICK(divide, level);
 }

@@ -332,7 +332,7 @@ static bool trailing(mw_shape shape, const bool *reduced)
 
 static void choose_loops(reduce_block *s, mw__level level)
 {
-    s->exp = mw__loop1_find(MW__F1_EXP, level);
+    s->exp = mw__loop1_find(MW__OP_exp, level);
 #if defined(__x86_64__)
     s->sum = level == MW__LEVEL_WIDE ? sum_wide : sum_base;
     s->most = s->kind == MIN ? (level == MW__LEVEL_WIDE ? min_wide : min_base)

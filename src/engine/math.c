@@ -1,10 +1,11 @@
-/* Arithmetic and elementary functions over fp32 arrays, and the table that chooses them. The polynomials are in
- * math_poly.c. */
+/* Functions of one operand: their loops and the table, one row an operation. A new function is a line among the loops
+ * and a row in the table. The polynomials are in math_poly.c, the functions of two operands in math_pair.c. */
 #include "engine/math.h"
 
 #include "engine/math_poly.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- one operand: arithmetic that libm is not needed for, equal bits at every level ---- */
 
@@ -52,133 +53,69 @@ REF1(ref_gelu_exact, 0.5f * v * erfcf(-v * SQRT_HALF))
 REF1(ref_gelu_tanh, 0.5f * v * (1.0f + tanhf(SQRT_2_OVER_PI * (v + 0.044715f * v * v * v))))
 REF1(ref_gelu_sigmoid, v *ref_sigmoid_of(1.702f * v))
 
-typedef struct row1 {
-    mw__loop1 *at[3]; /* by level */
-    double flops;
-} row1;
+/* ---- one operand: integers, which wrap around, and truth ---- */
 
-#if defined(__x86_64__)
-#define SAME1(name)                                                                                                    \
+#define INT1(name, expression)                                                                                         \
+    static void name(int32_t *out, const int32_t *x, int64_t count, int32_t p)                                         \
     {                                                                                                                  \
-        name##_base, name##_base, name##_wide                                                                          \
-    }
-#define POLY1(name)                                                                                                    \
-    {                                                                                                                  \
-        ref_##name, mw__poly_##name##_base, mw__poly_##name##_wide                                                     \
-    }
-#else
-#define SAME1(name)                                                                                                    \
-    {                                                                                                                  \
-        name##_base, name##_base, name##_base                                                                          \
-    }
-#define POLY1(name)                                                                                                    \
-    {                                                                                                                  \
-        ref_##name, mw__poly_##name##_base, mw__poly_##name##_base                                                     \
-    }
-#endif
-
-static const row1 rows1[MW__F1_COUNT] = {
-    [MW__F1_ABS] = {SAME1(loop_abs), 1},
-    [MW__F1_SIGN] = {SAME1(loop_sign), 3},
-    [MW__F1_SQUARE] = {SAME1(loop_square), 1},
-    [MW__F1_SQRT] = {SAME1(loop_sqrt), 6},
-    [MW__F1_RSQRT] = {SAME1(loop_rsqrt), 12},
-    [MW__F1_INVERSE] = {SAME1(loop_inverse), 6},
-    [MW__F1_RELU] = {SAME1(loop_relu), 2},
-    [MW__F1_CLIP] = {SAME1(loop_clip), 3},
-    [MW__F1_EXP] = {POLY1(exp), 20},
-    [MW__F1_LOG] = {POLY1(log), 24},
-    [MW__F1_ERF] = {POLY1(erf), 45},
-    [MW__F1_TANH] = {POLY1(tanh), 40},
-    [MW__F1_SIGMOID] = {POLY1(sigmoid), 30},
-    [MW__F1_SILU] = {POLY1(silu), 31},
-    [MW__F1_GELU_EXACT] = {POLY1(gelu_exact), 50},
-    [MW__F1_GELU_TANH] = {POLY1(gelu_tanh), 40},
-    [MW__F1_GELU_SIGMOID] = {POLY1(gelu_sigmoid), 32},
-};
-
-mw__loop1 *mw__loop1_find(mw__function1 function, mw__level level) { return rows1[function].at[level]; }
-
-double mw__loop1_flops(mw__function1 function) { return rows1[function].flops; }
-
-/* ---- two operands ---- */
-
-#define LOOP2(name, expression)                                                                                        \
-    MW__INLINE void name##_body(float *out, const float *x, const float *y, int64_t count)                             \
-    {                                                                                                                  \
-        MW__VECTORIZE for (int64_t i = 0; i < count; i++)                                                              \
-        {                                                                                                              \
-            const float a = x[i], b = y[i];                                                                            \
+        (void)p;                                                                                                       \
+        for (int64_t i = 0; i < count; i++) {                                                                          \
+            const int32_t v = x[i];                                                                                    \
             out[i] = (expression);                                                                                     \
         }                                                                                                              \
-    }                                                                                                                  \
-    MW__TWICE(name, (float *out, const float *x, const float *y, int64_t count), (out, x, y, count))
-
-LOOP2(loop_add, a + b)
-LOOP2(loop_sub, a - b)
-LOOP2(loop_mul, a *b)
-LOOP2(loop_div, a / b)
-LOOP2(loop_floor_div, floorf(a / b))
-LOOP2(loop_maximum, ((a > b) | (a != a)) ? a : b) /* NaN propagates */
-LOOP2(loop_minimum, ((a < b) | (a != a)) ? a : b)
-
-/* libm's pow takes a negative base with an integral exponent, as MIL asks. */
-static void ref_pow(float *out, const float *x, const float *y, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        out[i] = powf(x[i], y[i]);
-}
-
-/* Squares, cubes and reciprocals are products: at most 1 ulp off, and the same bits whatever stands beside them. */
-static float pow_of(float x, float y)
-{
-    if (y == 2.0f)
-        return x * x;
-    if (y == 3.0f)
-        return x * x * x;
-    return y == -1.0f ? 1.0f / x : powf(x, y);
-}
-
-static bool all_are(const float *y, int64_t count, float value)
-{
-    int32_t other = 0;
-    for (int64_t i = 0; i < count; i++)
-        other |= y[i] != value;
-    return other == 0;
-}
-
-static void loop_pow(float *out, const float *x, const float *y, int64_t count)
-{
-    if (y[0] == 2.0f && all_are(y, count, 2.0f)) {
-        MW__VECTORIZE for (int64_t i = 0; i < count; i++) out[i] = x[i] * x[i];
-    } else if (y[0] == 3.0f && all_are(y, count, 3.0f)) {
-        MW__VECTORIZE for (int64_t i = 0; i < count; i++) out[i] = x[i] * x[i] * x[i];
-    } else {
-        for (int64_t i = 0; i < count; i++)
-            out[i] = pow_of(x[i], y[i]);
     }
+
+INT1(int_abs, v < 0 ? (int32_t)(0u - (uint32_t)v) : v)
+INT1(int_sign, (v > 0) - (v < 0))
+INT1(int_square, (int32_t)((uint32_t)v *(uint32_t)v))
+
+static void bool_not(uint8_t *out, const uint8_t *x, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        out[i] = x[i] == 0;
 }
 
-mw__loop2 *mw__loop2_find(mw__op_id op, mw__level level)
+/* ---- the table ---- */
+
+#define SAME(name) .at = MW__LOOPS_SAME(loop_##name)
+#if defined(__x86_64__)
+#define POLY(name) .at = {ref_##name, mw__poly_##name##_base, mw__poly_##name##_wide}
+#else
+#define POLY(name) .at = {ref_##name, mw__poly_##name##_base, mw__poly_##name##_base}
+#endif
+
+static const mw__function1 gelu_sigmoid = {POLY(gelu_sigmoid), .flops = 32, .mode = "SIGMOID_APPROXIMATION"};
+static const mw__function1 gelu_tanh = {POLY(gelu_tanh), .flops = 40, .mode = "TANH_APPROXIMATION",
+                                        .other = &gelu_sigmoid};
+
+static const mw__function1 functions[MW__OP_COUNT] = {
+    [MW__OP_abs] = {SAME(abs), .integers = int_abs, .flops = 1},
+    [MW__OP_sign] = {SAME(sign), .integers = int_sign, .flops = 3},
+    [MW__OP_square] = {SAME(square), .integers = int_square, .flops = 1},
+    [MW__OP_sqrt] = {SAME(sqrt), .flops = 6},
+    [MW__OP_rsqrt] = {SAME(rsqrt), .flops = 12, .p = "epsilon"},
+    [MW__OP_inverse] = {SAME(inverse), .flops = 6, .p = "epsilon"},
+    [MW__OP_clip] = {SAME(clip), .flops = 3, .p = "alpha", .q = "beta"},
+    [MW__OP_exp] = {POLY(exp), .flops = 20},
+    [MW__OP_log] = {POLY(log), .flops = 24, .p = "epsilon"},
+    [MW__OP_erf] = {POLY(erf), .flops = 45},
+    [MW__OP_tanh] = {POLY(tanh), .flops = 40},
+    [MW__OP_logical_not] = {.bools = bool_not, .flops = 1},
+    /* activations */
+    [MW__OP_relu] = {SAME(relu), .flops = 2},
+    [MW__OP_sigmoid] = {POLY(sigmoid), .flops = 30},
+    [MW__OP_silu] = {POLY(silu), .flops = 31},
+    [MW__OP_gelu] = {POLY(gelu_exact), .flops = 50, .mode = "EXACT", .other = &gelu_tanh},
+};
+
+const mw__function1 *mw__function1_find(mw__op_id op, const char *mode)
 {
-    switch (op) {
-    case MW__OP_add:
-        return MW__PICK(loop_add, level);
-    case MW__OP_sub:
-        return MW__PICK(loop_sub, level);
-    case MW__OP_mul:
-        return MW__PICK(loop_mul, level);
-    case MW__OP_real_div:
-        return MW__PICK(loop_div, level);
-    case MW__OP_floor_div:
-        return MW__PICK(loop_floor_div, level);
-    case MW__OP_maximum:
-        return MW__PICK(loop_maximum, level);
-    case MW__OP_minimum:
-        return MW__PICK(loop_minimum, level);
-    case MW__OP_pow:
-        return level == MW__LEVEL_REF ? ref_pow : loop_pow;
-    default:
+    const mw__function1 *function = &functions[op];
+    if (function->flops == 0.0)
         return NULL;
-    }
+    while (function != NULL && mode != NULL && (function->mode == NULL || strcmp(function->mode, mode) != 0))
+        function = function->other;
+    return function;
 }
+
+mw__loop1 *mw__loop1_find(mw__op_id op, mw__level level) { return functions[op].at[level]; }

@@ -5,41 +5,57 @@
 
 #include "engine/kernel.h"
 
-/* out may be x; p and q: epsilon, or the bounds of clip. */
+/* out may be x; p and q: scalar arguments. */
 typedef void mw__loop1(float *out, const float *x, int64_t count, float p, float q);
 /* out may be x or y. */
 typedef void mw__loop2(float *out, const float *x, const float *y, int64_t count);
 
-/* Unary functions are named by operation, gelu by its mode. */
-typedef enum mw__function1 {
-    MW__F1_NONE,
-    MW__F1_ABS,
-    MW__F1_SIGN,
-    MW__F1_SQUARE,
-    MW__F1_SQRT,
-    MW__F1_RSQRT,
-    MW__F1_INVERSE,
-    MW__F1_RELU,
-    MW__F1_CLIP,
-    MW__F1_EXP,
-    MW__F1_LOG,
-    MW__F1_ERF,
-    MW__F1_TANH,
-    MW__F1_SIGMOID,
-    MW__F1_SILU,
-    MW__F1_GELU_EXACT,
-    MW__F1_GELU_TANH,
-    MW__F1_GELU_SIGMOID,
-    MW__F1_COUNT
+typedef void mw__loop1_i32(int32_t *out, const int32_t *x, int64_t count, int32_t p);
+typedef void mw__loop1_bool(uint8_t *out, const uint8_t *x, int64_t count);
+typedef void mw__loop2_i32(int32_t *out, const int32_t *x, const int32_t *y, int64_t count);
+
+/* What an operation computes of one operand: its row in math.c. A loop is NULL where the operation has no such type. */
+typedef struct mw__function1 {
+    mw__loop1 *at[3]; /* by level */
+    mw__loop1_i32 *integers;
+    mw__loop1_bool *bools;
+    double flops;                      /* estimated, an element */
+    const char *p, *q;                 /* the scalar arguments that the loops get; NULL: 0 */
+    const char *mode;                  /* the "mode" that this is for; NULL where there is none */
+    const struct mw__function1 *other; /* the same operation in another mode */
 } mw__function1;
 
-mw__loop1 *mw__loop1_find(mw__function1 function, mw__level level);
+/* The same of two operands: its row in math_pair.c. */
+typedef struct mw__function2 {
+    mw__loop2 *at[3];
+    mw__loop2_i32 *integers;
+    double flops;
+} mw__function2;
 
-/* NULL for an operation that is not a binary one. */
-mw__loop2 *mw__loop2_find(mw__op_id op, mw__level level);
+/* NULL for an operation or a mode that is not there; mode NULL takes the first. */
+const mw__function1 *mw__function1_find(mw__op_id op, const char *mode);
+const mw__function2 *mw__function2_find(mw__op_id op);
 
-/* Estimated flops an element. */
-double mw__loop1_flops(mw__function1 function);
+/* The fp32 loop of a function that is there. */
+mw__loop1 *mw__loop1_find(mw__op_id op, mw__level level);
+
+/* The loop of one row by level: MW__LOOPS_SAME(x) where x_base and x_wide serve the reference too,
+ * MW__LOOPS_ALL(x) where one plain x serves all. */
+#if defined(__x86_64__)
+#define MW__LOOPS_SAME(name)                                                                                           \
+    {                                                                                                                  \
+        name##_base, name##_base, name##_wide                                                                          \
+    }
+#else
+#define MW__LOOPS_SAME(name)                                                                                           \
+    {                                                                                                                  \
+        name##_base, name##_base, name##_base                                                                          \
+    }
+#endif
+#define MW__LOOPS_ALL(name)                                                                                            \
+    {                                                                                                                  \
+        name, name, name                                                                                               \
+    }
 
 /* out[i] = expression of v = x[i] and the parameters p, q: what every loop over one operand is made of. */
 #define MW__LOOP1_BODY(name, expression)                                                                               \
