@@ -1,6 +1,6 @@
-/* Element-wise operations: arithmetic, roots and logarithms, activations, conversion.
+/* Element-wise operations: arithmetic, roots and logarithms, conversion.
  *
- *     mw_tensor *h = mw_gelu(mw_add(mw_mul(x, scale), shift), MW_GELU_TANH);
+ *     mw_tensor *h = mw_tanh(mw_add(mw_mul(x, scale), shift));
  *
  * Operations on two tensors broadcast by NumPy's rules: shapes are aligned at their last axis, and an extent of 1 (or a
  * missing axis) is repeated. x [..] and y [..] must have one element type. In the VJPs dy is the cotangent of the
@@ -139,36 +139,6 @@ MW_API mw_tensor *mw_erf(mw_tensor *x);
  *  vjp     dx = dr * (1 - r^2)
  *  source  MIL tanh */
 MW_API mw_tensor *mw_tanh(mw_tensor *x);
-
-/** r = 1 / (1 + e^-x); arguments and errors as mw_sqrt.
- *  vjp     dx = dr * r * (1 - r)
- *  source  MIL sigmoid */
-MW_API mw_tensor *mw_sigmoid(mw_tensor *x);
-
-/* ---- activations ---- */
-
-/** r = max(x, 0); arguments and errors as mw_sqrt.
- *  vjp     dx = dr where x > 0, else 0
- *  source  MIL relu */
-MW_API mw_tensor *mw_relu(mw_tensor *x);
-
-/** r = x * sigmoid(x); arguments and errors as mw_sqrt.
- *  vjp     dx = dr * s * (1 + x * (1 - s)), s = sigmoid(x)
- *  source  MIL silu */
-MW_API mw_tensor *mw_silu(mw_tensor *x);
-
-/** Which form of gelu. */
-typedef enum mw_gelu_mode {
-    MW_GELU_EXACT,  /* x / 2 * (1 + erf(x / sqrt(2))) */
-    MW_GELU_TANH,   /* x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) */
-    MW_GELU_SIGMOID /* x * sigmoid(1.702 * x) */
-} mw_gelu_mode;
-
-/** r = gelu(x) in the form that `mode` names; arguments as mw_sqrt.
- *  errors  MW_ERROR_DTYPE, MW_ERROR_ARGUMENT for another mode
- *  vjp     dx = dr * the derivative of that form
- *  source  MIL gelu */
-MW_API mw_tensor *mw_gelu(mw_tensor *x, mw_gelu_mode mode);
 
 /** r = min(max(x, alpha), beta).
  *  x       [..]  F16 or F32

@@ -20,6 +20,12 @@ mw_tensor *mw__scalar_like(mw_tensor *x, double value);
 /* cond ? a : 0. */
 mw_tensor *mw__where(mw_tensor *cond, mw_tensor *a);
 
+/* dx = dy slope, for the one operand x. */
+void mw__vjp_scale(mw__vjp *vjp, mw_tensor *slope);
+
+/* 1 - t. */
+mw_tensor *mw__one_minus(mw_tensor *t);
+
 /* x repeated to `shape`, which it broadcasts to. */
 mw_tensor *mw__broadcast_to(mw_tensor *x, mw_shape shape);
 

@@ -1,8 +1,6 @@
-/* VJPs of element-wise arithmetic and activations. In the comments y = f(x) is the forward result, dy its cotangent.
+/* VJPs of element-wise arithmetic. In the comments y = f(x) is the forward result, dy its cotangent.
  * Broadcasting is the driver's. */
 #include "autograd/rules.h"
-
-#include <string.h>
 
 mw_tensor *mw__scalar_like(mw_tensor *x, double value)
 {
@@ -75,13 +73,12 @@ void mw__vjp_pow(mw__vjp *vjp)
     }
 }
 
-/* dx = dy slope, for the one operand x. */
-static void scale(mw__vjp *vjp, mw_tensor *slope) { mw__vjp_set(vjp, "x", mw_mul(vjp->dy[0], slope)); }
+void mw__vjp_scale(mw__vjp *vjp, mw_tensor *slope) { mw__vjp_set(vjp, "x", mw_mul(vjp->dy[0], slope)); }
 
 /* sign(0) = 0, so that the derivative at 0 is 0 */
-void mw__vjp_abs(mw__vjp *vjp) { scale(vjp, mw_sign(mw__vjp_arg(vjp, "x"))); }
+void mw__vjp_abs(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_sign(mw__vjp_arg(vjp, "x"))); }
 
-void mw__vjp_square(mw__vjp *vjp) { scale(vjp, mw_mul_scalar(mw__vjp_arg(vjp, "x"), 2.0)); }
+void mw__vjp_square(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_mul_scalar(mw__vjp_arg(vjp, "x"), 2.0)); }
 
 /* 1 / (2 sqrt x) */
 void mw__vjp_sqrt(mw__vjp *vjp) { mw__vjp_set(vjp, "x", mw_real_div(mw_mul_scalar(vjp->dy[0], 0.5), vjp->y[0])); }
@@ -90,92 +87,32 @@ void mw__vjp_sqrt(mw__vjp *vjp) { mw__vjp_set(vjp, "x", mw_real_div(mw_mul_scala
 void mw__vjp_rsqrt(mw__vjp *vjp)
 {
     mw_tensor *y = vjp->y[0];
-    scale(vjp, mw_mul_scalar(mw_mul(y, mw_square(y)), -0.5));
+    mw__vjp_scale(vjp, mw_mul_scalar(mw_mul(y, mw_square(y)), -0.5));
 }
 
 /* y = 1 / (x + epsilon); y' = -y^2 */
-void mw__vjp_inverse(mw__vjp *vjp) { scale(vjp, mw_neg(mw_square(vjp->y[0]))); }
+void mw__vjp_inverse(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_neg(mw_square(vjp->y[0]))); }
 
-void mw__vjp_exp(mw__vjp *vjp) { scale(vjp, vjp->y[0]); }
+void mw__vjp_exp(mw__vjp *vjp) { mw__vjp_scale(vjp, vjp->y[0]); }
 
 /* y = ln(x + epsilon); y' = 1 / (x + epsilon) */
 void mw__vjp_log(mw__vjp *vjp)
 {
     double epsilon = 0.0;
     mw__arg_float(vjp->op, "epsilon", &epsilon);
-    scale(vjp, mw_inverse(mw__vjp_arg(vjp, "x"), (float)epsilon));
+    mw__vjp_scale(vjp, mw_inverse(mw__vjp_arg(vjp, "x"), (float)epsilon));
 }
-
-/* exp(-x^2) */
-static mw_tensor *gaussian(mw_tensor *x, double factor) { return mw_exp(mw_mul_scalar(mw_square(x), -factor)); }
 
 void mw__vjp_erf(mw__vjp *vjp)
 {
     const double two_over_sqrt_pi = 1.1283791670955126;
-    scale(vjp, mw_mul_scalar(gaussian(mw__vjp_arg(vjp, "x"), 1.0), two_over_sqrt_pi));
+    mw_tensor *gaussian = mw_exp(mw_neg(mw_square(mw__vjp_arg(vjp, "x"))));
+    mw__vjp_scale(vjp, mw_mul_scalar(gaussian, two_over_sqrt_pi));
 }
 
-/* 1 - t */
-static mw_tensor *one_minus(mw_tensor *t) { return mw_sub(mw__scalar_like(t, 1.0), t); }
+mw_tensor *mw__one_minus(mw_tensor *t) { return mw_sub(mw__scalar_like(t, 1.0), t); }
 
-void mw__vjp_tanh(mw__vjp *vjp) { scale(vjp, one_minus(mw_square(vjp->y[0]))); }
-
-void mw__vjp_sigmoid(mw__vjp *vjp) { scale(vjp, mw_mul(vjp->y[0], one_minus(vjp->y[0]))); }
-
-/* 0 at x = 0 */
-void mw__vjp_relu(mw__vjp *vjp)
-{
-    mw_tensor *x = mw__vjp_arg(vjp, "x");
-    mw__vjp_set(vjp, "x", mw__where(mw_greater(x, mw__scalar_like(x, 0.0)), vjp->dy[0]));
-}
-
-/* y = x s, s = sigmoid(x); y' = s + y (1 - s) */
-void mw__vjp_silu(mw__vjp *vjp)
-{
-    mw_tensor *s = mw_sigmoid(mw__vjp_arg(vjp, "x"));
-    scale(vjp, mw_add(s, mw_mul(vjp->y[0], one_minus(s))));
-}
-
-/* Phi(x) + x phi(x) */
-static mw_tensor *gelu_slope_exact(mw_tensor *x)
-{
-    const double inverse_sqrt_2 = 0.70710678118654752, inverse_sqrt_2_pi = 0.39894228040143268;
-    mw_tensor *phi = mw_mul_scalar(gaussian(x, 0.5), inverse_sqrt_2_pi);
-    mw_tensor *distribution = mw_mul_scalar(mw_add_scalar(mw_erf(mw_mul_scalar(x, inverse_sqrt_2)), 1.0), 0.5);
-    return mw_add(distribution, mw_mul(x, phi));
-}
-
-/* t = tanh(k (x + c x^3)); (1 + t) / 2 + x (1 - t^2) k (1 + 3 c x^2) / 2 */
-static mw_tensor *gelu_slope_tanh(mw_tensor *x)
-{
-    const double k = 0.79788456080286536, c = 0.044715;
-    mw_tensor *square = mw_square(x);
-    mw_tensor *inner = mw_mul(x, mw_add_scalar(mw_mul_scalar(square, k * c), k));
-    mw_tensor *t = mw_tanh(inner);
-    mw_tensor *inner_slope = mw_add_scalar(mw_mul_scalar(square, 1.5 * k * c), 0.5 * k);
-    mw_tensor *second = mw_mul(mw_mul(x, one_minus(mw_square(t))), inner_slope);
-    return mw_add(mw_add_scalar(mw_mul_scalar(t, 0.5), 0.5), second);
-}
-
-/* s = sigmoid(1.702 x); s + 1.702 x s (1 - s) */
-static mw_tensor *gelu_slope_sigmoid(mw_tensor *x)
-{
-    mw_tensor *scaled = mw_mul_scalar(x, 1.702);
-    mw_tensor *s = mw_sigmoid(scaled);
-    return mw_add(s, mw_mul(scaled, mw_mul(s, one_minus(s))));
-}
-
-void mw__vjp_gelu(mw__vjp *vjp)
-{
-    mw_tensor *x = mw__vjp_arg(vjp, "x");
-    const char *mode = mw__arg_string(vjp->op, "mode");
-    if (mode != NULL && strcmp(mode, "TANH_APPROXIMATION") == 0)
-        scale(vjp, gelu_slope_tanh(x));
-    else if (mode != NULL && strcmp(mode, "SIGMOID_APPROXIMATION") == 0)
-        scale(vjp, gelu_slope_sigmoid(x));
-    else
-        scale(vjp, gelu_slope_exact(x));
-}
+void mw__vjp_tanh(mw__vjp *vjp) { mw__vjp_scale(vjp, mw__one_minus(mw_square(vjp->y[0]))); }
 
 /* 1 inside [alpha, beta], bounds included (PyTorch's rule) */
 void mw__vjp_clip(mw__vjp *vjp)

@@ -21,22 +21,6 @@ mw_status mw__shape_same_as_x(mw__infer *infer)
     return mw__rule_result(infer, mw__rule_dtype(infer, "x"), mw__rule_shape(infer, "x"));
 }
 
-static const char *const gelu_modes[] = {
-    [MW_GELU_EXACT] = "EXACT", [MW_GELU_TANH] = "TANH_APPROXIMATION", [MW_GELU_SIGMOID] = "SIGMOID_APPROXIMATION"};
-#define GELU_MODES (sizeof gelu_modes / sizeof gelu_modes[0])
-
-mw_status mw__shape_gelu(mw__infer *infer)
-{
-    const char *mode = mw__arg_string(infer->op, "mode");
-    for (size_t i = 0; mode != NULL && i < GELU_MODES; i++) {
-        if (strcmp(mode, gelu_modes[i]) == 0)
-            return mw__shape_same_as_x(infer);
-    }
-    return mw__rule_fail(infer, MW_ERROR_ARGUMENT,
-                         "mode \"%s\" is none of EXACT, TANH_APPROXIMATION, SIGMOID_APPROXIMATION",
-                         mode != NULL ? mode : "");
-}
-
 /* Bounds that cross were accepted before ios17: reference mil.md 2.2. */
 mw_status mw__shape_clip(mw__infer *infer)
 {
@@ -125,7 +109,7 @@ mw_tensor *mw_neg(mw_tensor *x) { return mw_mul_scalar(x, -1.0); }
 
 /* ---- one tensor ---- */
 
-static mw_tensor *unary(const char *operation, mw_tensor *x)
+mw_tensor *mw__unary(const char *operation, mw_tensor *x)
 {
     mw__build build = mw__build_begin(operation, x);
     mw__build_set(&build, "x", x);
@@ -140,31 +124,16 @@ static mw_tensor *unary_epsilon(const char *operation, mw_tensor *x, float epsil
     return mw__build_end(&build);
 }
 
-mw_tensor *mw_abs(mw_tensor *x) { return unary("abs", x); }
-mw_tensor *mw_sign(mw_tensor *x) { return unary("sign", x); }
-mw_tensor *mw_square(mw_tensor *x) { return unary("square", x); }
-mw_tensor *mw_sqrt(mw_tensor *x) { return unary("sqrt", x); }
+mw_tensor *mw_abs(mw_tensor *x) { return mw__unary("abs", x); }
+mw_tensor *mw_sign(mw_tensor *x) { return mw__unary("sign", x); }
+mw_tensor *mw_square(mw_tensor *x) { return mw__unary("square", x); }
+mw_tensor *mw_sqrt(mw_tensor *x) { return mw__unary("sqrt", x); }
 mw_tensor *mw_rsqrt(mw_tensor *x, float epsilon) { return unary_epsilon("rsqrt", x, epsilon); }
 mw_tensor *mw_inverse(mw_tensor *x, float epsilon) { return unary_epsilon("inverse", x, epsilon); }
 mw_tensor *mw_log(mw_tensor *x, float epsilon) { return unary_epsilon("log", x, epsilon); }
-mw_tensor *mw_exp(mw_tensor *x) { return unary("exp", x); }
-mw_tensor *mw_erf(mw_tensor *x) { return unary("erf", x); }
-mw_tensor *mw_tanh(mw_tensor *x) { return unary("tanh", x); }
-mw_tensor *mw_sigmoid(mw_tensor *x) { return unary("sigmoid", x); }
-mw_tensor *mw_relu(mw_tensor *x) { return unary("relu", x); }
-mw_tensor *mw_silu(mw_tensor *x) { return unary("silu", x); }
-
-mw_tensor *mw_gelu(mw_tensor *x, mw_gelu_mode mode)
-{
-    if (x == NULL)
-        return NULL;
-    if ((unsigned)mode >= GELU_MODES)
-        return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "gelu: mode %d is no mw_gelu_mode", (int)mode);
-    mw__build build = mw__build_begin("gelu", x);
-    mw__build_set(&build, "x", x);
-    mw__build_string(&build, "mode", gelu_modes[mode]);
-    return mw__build_end(&build);
-}
+mw_tensor *mw_exp(mw_tensor *x) { return mw__unary("exp", x); }
+mw_tensor *mw_erf(mw_tensor *x) { return mw__unary("erf", x); }
+mw_tensor *mw_tanh(mw_tensor *x) { return mw__unary("tanh", x); }
 
 mw_tensor *mw_clip(mw_tensor *x, float alpha, float beta)
 {

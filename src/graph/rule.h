@@ -43,6 +43,8 @@ mw_tensor *mw__constant_string(mw_graph *graph, const char *text, const char *hi
 void mw__build_axes(mw__build *build, const char *arg, mw_axes axes);
 /* Writes out the defaults of arguments that are absent. */
 void mw__build_defaults(mw__build *build);
+/* operation(x = x), for operations of one argument. */
+mw_tensor *mw__unary(const char *operation, mw_tensor *x);
 /* Extents as a constant vector. */
 void mw__build_shape(mw__build *build, const char *arg, mw_shape shape);
 /* The one tensor of a named argument of mw_op, for expansions; NULL if it is absent. */

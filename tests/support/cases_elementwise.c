@@ -21,12 +21,6 @@ UNARY(exp)
 BUILD(log, mw_log(in[0], 1e-3f))
 UNARY(erf)
 UNARY(tanh)
-UNARY(sigmoid)
-UNARY(relu)
-UNARY(silu)
-BUILD(gelu_exact, mw_gelu(in[0], MW_GELU_EXACT))
-BUILD(gelu_tanh, mw_gelu(in[0], MW_GELU_TANH))
-BUILD(gelu_sigmoid, mw_gelu(in[0], MW_GELU_SIGMOID))
 BUILD(clip, mw_clip(in[0], -0.5f, 0.75f))
 BUILD(cast_int, mw_cast(in[0], MW_I32))
 BUILD(cast_half, mw_cast(mw_cast(in[0], MW_F16), MW_F32))
@@ -62,12 +56,6 @@ static const op_case rows[] = {
     LOOSE("log", "", b_log, 4, 1, LIBM, F(2, 0.1, 9, 5, 7)),
     LOOSE("erf", "", b_erf, 4, 0, LIBM, F(2, -3, 3, 5, 7)),
     LOOSE("tanh", "", b_tanh, 4, 0, LIBM, F(2, -4, 4, 15, 37)),
-    LOOSE("sigmoid", "", b_sigmoid, 4, 0, LIBM, F(2, -6, 6, 5, 7)),
-    EXACT("relu", "", b_relu, F(2, -2, 2, 5, 7)),
-    LOOSE("silu", "", b_silu, 6, 0, LIBM, F(2, -5, 5, 5, 7)),
-    LOOSE("gelu", "exact", b_gelu_exact, 8, 1, LIBM, F(2, -3, 3, 15, 37)),
-    LOOSE("gelu", "tanh", b_gelu_tanh, 8, 1, LIBM, F(2, -3, 3, 15, 37)),
-    LOOSE("gelu", "sigmoid", b_gelu_sigmoid, 8, 1, LIBM, F(2, -3, 3, 15, 37)),
     EXACT("clip", "", b_clip, F(2, -2, 2, 5, 7)),
     EXACT("cast", "to int32", b_cast_int, F(2, -9, 9, 5, 7)),
     LOOSE("cast", "to fp16 and back", b_cast_half, 8192, 0, "rounded to 11 bits on the way", F(2, -2, 2, 5, 7)),

@@ -100,6 +100,18 @@ bool oracle_find(const oracle_row *rows, size_t count, oracle *o, const mw__op *
     return false;
 }
 
+bool oracle_map(oracle *o, const mw__op *op, bool (*value)(const mw__op *op, double x, double *y))
+{
+    const mw_tensor *y = op->row != NULL && op->slot_count > 0 && op->result_count == 1 ? op->results[0] : NULL;
+    double unused;
+    if (y == NULL || !value(op, 0.5, &unused))
+        return false;
+    const double *x = oracle_arg(o, op, "x");
+    for (int64_t i = 0; i < oracle_count(y); i++)
+        value(op, x[i], &o->data[y->id][i]);
+    return true;
+}
+
 int64_t oracle_broadcast(mw_shape out, mw_shape in, int64_t index)
 {
     int64_t at[MW_RANK_MAX] = {0}, from[MW_RANK_MAX] = {0};

@@ -37,6 +37,8 @@ typedef struct oracle_row {
     bool (*run)(oracle *o, const mw__op *op);
 } oracle_row;
 bool oracle_find(const oracle_row *rows, size_t count, oracle *o, const mw__op *op);
+/* y[i] = f(x[i]) for an operation of one tensor x: `value` computes one element, false if it does not know `op`. */
+bool oracle_map(oracle *o, const mw__op *op, bool (*value)(const mw__op *op, double x, double *y));
 /* Constant arguments; 0, none or false when absent. */
 double oracle_number(const mw__op *op, const char *arg);
 int64_t oracle_int(const mw__op *op, const char *arg);

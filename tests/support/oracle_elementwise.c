@@ -1,4 +1,4 @@
-/* The reference evaluator: element-wise arithmetic and activations. */
+/* The reference evaluator: element-wise arithmetic. */
 #include "support/oracle.h"
 
 #include <math.h>
@@ -46,16 +46,6 @@ static bool binary(oracle *o, const mw__op *op)
     return false;
 }
 
-static double gelu(const mw__op *op, double x)
-{
-    const char *mode = mw__arg_string(op, "mode");
-    if (strcmp(mode, "TANH_APPROXIMATION") == 0)
-        return 0.5 * x * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (x + 0.044715 * x * x * x)));
-    if (strcmp(mode, "SIGMOID_APPROXIMATION") == 0)
-        return x / (1.0 + exp(-1.702 * x));
-    return 0.5 * x * erfc(-x / sqrt(2.0));
-}
-
 static bool unary_value(const mw__op *op, double x, double *y)
 {
     const char *name = op->kind;
@@ -74,26 +64,10 @@ static bool unary_value(const mw__op *op, double x, double *y)
     CASE("log", log(x + oracle_number(op, "epsilon")))
     CASE("erf", erf(x))
     CASE("tanh", tanh(x))
-    CASE("sigmoid", 1.0 / (1.0 + exp(-x)))
-    CASE("relu", x > 0 ? x : 0.0)
-    CASE("silu", x / (1.0 + exp(-x)))
-    CASE("gelu", gelu(op, x))
     CASE("clip", fmin(fmax(x, oracle_number(op, "alpha")), oracle_number(op, "beta")))
     CASE("logical_not", x == 0.0)
 #undef CASE
     return false;
-}
-
-static bool unary(oracle *o, const mw__op *op)
-{
-    const mw_tensor *x = op->row != NULL && op->slot_count > 0 && op->result_count == 1 ? op->results[0] : NULL;
-    double unused;
-    if (x == NULL || !unary_value(op, 0.5, &unused))
-        return false;
-    const double *in = oracle_arg(o, op, "x");
-    for (int64_t i = 0; i < oracle_count(x); i++)
-        unary_value(op, in[i], &o->data[x->id][i]);
-    return true;
 }
 
 static bool cast(oracle *o, const mw__op *op)
@@ -108,7 +82,7 @@ static bool cast(oracle *o, const mw__op *op)
 
 bool oracle_of_elementwise(oracle *o, const mw__op *op)
 {
-    if (binary(o, op) || unary(o, op))
+    if (binary(o, op) || oracle_map(o, op, unary_value))
         return true;
     static const oracle_row rows[] = {{"cast", cast}};
     return oracle_find(rows, sizeof rows / sizeof *rows, o, op);
