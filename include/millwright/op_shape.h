@@ -29,6 +29,13 @@ MW_API mw_tensor *mw_identity(mw_tensor *x);
  *  source  MIL reshape */
 MW_API mw_tensor *mw_reshape(mw_tensor *x, mw_shape shape);
 
+/** r = x as a matrix [A, B]: A the product of the extents before axis, B that of the others.
+ *  axis    in [-rank, rank]; 1 is MIL's default
+ *  errors  MW_ERROR_ARGUMENT
+ *  vjp     dx = reshape(dr, shape of x)
+ *  source  MIL flatten2d; axis = rank, which MIL leaves open, gives [A, 1] */
+MW_API mw_tensor *mw_flatten2d(mw_tensor *x, int axis);
+
 /** r[i] has the extent of x at perm[i].
  *  perm    every axis of x once; negative counts from the end
  *  errors  MW_ERROR_ARGUMENT if perm is no permutation
@@ -112,6 +119,34 @@ MW_API mw_tensor *mw_slice_by_size(mw_tensor *x, const int64_t *begin, const int
  *  source  MIL reverse */
 MW_API mw_tensor *mw_reverse(mw_tensor *x, mw_axes axes);
 
+/** r[.., s, ..] = x[.., lengths[b] - 1 - s, ..] for s < lengths[b], else x[.., s, ..], where b is the position on
+ *  batch_axis and s that on seq_axis.
+ *  lengths  [extent of batch_axis]  I32; values beyond [0, extent of seq_axis] are taken for the nearer end
+ *  axes     in [-rank, rank), different
+ *  errors   MW_ERROR_ARGUMENT, MW_ERROR_SHAPE
+ *  vjp      dx = reverse_sequence(dr, lengths, seq_axis, batch_axis)
+ *  source   MIL reverse_sequence, TensorFlow's tf.reverse_sequence */
+MW_API mw_tensor *mw_reverse_sequence(mw_tensor *x, mw_tensor *lengths, int seq_axis, int batch_axis);
+
+/** r[.., w, k, ..] = x[.., w stride + k, ..]: the windows of an axis.
+ *  axis    in [-rank, rank)
+ *  size    in [1, extent]
+ *  stride  >= 1; the windows overlap below size
+ *  return  axis has floor((extent - size) / stride) + 1 windows, a new axis of `size` elements follows it
+ *  errors  MW_ERROR_ARGUMENT, MW_ERROR_SHAPE
+ *  vjp     dx = dr summed over the windows that hold the element
+ *  source  MIL sliding_windows */
+MW_API mw_tensor *mw_sliding_windows(mw_tensor *x, int axis, int64_t size, int64_t stride);
+
+/** r[.., m, n] = x[.., m, n] within the band: (lower < 0 or m - n <= lower) and (upper < 0 or n - m <= upper); else 0.
+ *  x       [.., M, N]
+ *  lower   diagonals kept below the main one; negative = all
+ *  upper   diagonals kept above it; negative = all. Causal masks: lower -1, upper 0
+ *  errors  MW_ERROR_SHAPE for a rank below 2
+ *  vjp     dx = band_part(dr, lower, upper)
+ *  source  MIL band_part */
+MW_API mw_tensor *mw_band_part(mw_tensor *x, int64_t lower, int64_t upper);
+
 /* ---- repeating and filling ---- */
 
 /** r = x repeated reps[i] times along axis i.
@@ -144,6 +179,19 @@ MW_API mw_tensor *mw_pad(mw_tensor *x, const int64_t *pad, int axes, mw_pad_mode
  *  errors  MW_ERROR_DTYPE, MW_ERROR_SHAPE
  *  source  MIL fill */
 MW_API mw_tensor *mw_fill(mw_graph *graph, mw_dtype dtype, mw_shape shape, double value);
+
+/** r = `value` everywhere, in the shape of ref.
+ *  ref     any type, read for its shape alone
+ *  dtype   F16, F32, I32 or BOOL
+ *  errors  MW_ERROR_DTYPE; MW_ERROR_UNSUPPORTED below MW_IOS16
+ *  vjp     zero
+ *  source  MIL fill_like */
+MW_API mw_tensor *mw_fill_like(mw_tensor *ref, mw_dtype dtype, double value);
+
+/** r = the extents of x.
+ *  return  [rank of x]  I32; constant, since the extents are known when a program is planned
+ *  source  MIL shape */
+MW_API mw_tensor *mw_shape_of(mw_tensor *x);
 
 /** r = start, start + step, ... as long as it stays before end.
  *  dtype   F16, F32 or I32

@@ -98,6 +98,26 @@ static mw_tensor *unmap_axis(mw_tensor *y, int axis, const int32_t *source, int6
     return mw__scatter_add(y, indices, extent, 1, outer, inner, shape);
 }
 
+/* The windows laid out one after the other, then each of their elements back to its place. */
+void mw__vjp_sliding_windows(mw__vjp *vjp)
+{
+    mw_shape in = shape_of(vjp), windows = mw_tensor_shape(vjp->dy[0]), flat = in;
+    int axis = axis_of(vjp, in.rank);
+    int64_t stride = 1, size = windows.dim[axis + 1], count = windows.dim[axis] * size;
+    mw__arg_int(vjp->op, "stride", &stride);
+    mw_error err = {0};
+    int32_t *source = mw__arena_alloc(&vjp->graph->arena, (size_t)count, sizeof *source, &err);
+    if (source == NULL) {
+        mw__graph_fail(vjp->graph, err.status, "%s", err.message);
+        return;
+    }
+    for (int64_t j = 0; j < count; j++)
+        source[j] = (int32_t)(j / size * stride + j % size);
+    flat.dim[axis] = count;
+    mw_tensor *dy = mw_reshape(vjp->dy[0], flat);
+    mw__vjp_set(vjp, "x", unmap_axis(dy, axis, source, count, in.dim[axis]));
+}
+
 /* One axis of slice_by_index, bounds resolved: elements begin, begin + stride, .. (`count` of them). */
 typedef struct axis_slice {
     int64_t begin, stride, count;

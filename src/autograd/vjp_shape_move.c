@@ -36,3 +36,19 @@ void mw__vjp_reverse(mw__vjp *vjp)
         reversed.axis[i] = (int)axes[i];
     mw__vjp_set(vjp, "x", mw_reverse(vjp->dy[0], reversed));
 }
+
+void mw__vjp_reverse_sequence(mw__vjp *vjp)
+{
+    int64_t seq = 0, batch = 0;
+    mw__arg_int(vjp->op, "seq_axis", &seq);
+    mw__arg_int(vjp->op, "batch_axis", &batch);
+    mw__vjp_set(vjp, "x", mw_reverse_sequence(vjp->dy[0], mw__vjp_arg(vjp, "lengths"), (int)seq, (int)batch));
+}
+
+void mw__vjp_band_part(mw__vjp *vjp)
+{
+    int64_t lower = -1, upper = -1;
+    mw__arg_int(vjp->op, "lower", &lower);
+    mw__arg_int(vjp->op, "upper", &upper);
+    mw__vjp_set(vjp, "x", mw_band_part(vjp->dy[0], lower, upper));
+}

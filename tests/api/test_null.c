@@ -123,6 +123,12 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_stack(none, 2, 0));
     YIELDS_NULL(mw_stack(NULL, 2, 0));
     YIELDS_NULL(mw_reverse(NULL, MW_ALL_AXES));
+    YIELDS_NULL(mw_reverse_sequence(NULL, NULL, 1, 0));
+    YIELDS_NULL(mw_sliding_windows(NULL, 0, 1, 1));
+    YIELDS_NULL(mw_band_part(NULL, -1, 0));
+    YIELDS_NULL(mw_flatten2d(NULL, 1));
+    YIELDS_NULL(mw_shape_of(NULL));
+    YIELDS_NULL(mw_fill_like(NULL, MW_F32, 0));
     YIELDS_NULL(mw_slice_by_index(NULL, NULL));
     YIELDS_NULL(mw_slice_by_size(NULL, NULL, NULL));
     YIELDS_NULL(mw_tile(NULL, MW_SHAPE(1)));

@@ -27,9 +27,97 @@ static void test_reverse(void)
     REFUSES(MW_ERROR_ARGUMENT, "axes names axis 1 twice", mw_reverse(F(3, 4), MW_AXES(1, -1)));
 }
 
+static void test_reverse_sequence(void)
+{
+    GIVES(MW_F32, S(3, 4), mw_reverse_sequence(F(3, 4), N(3), 1, 0));
+    GIVES(MW_I32, S(-1, 4), mw_reverse_sequence(N(-1, 4), N(4), 0, -1));
+    REFUSES(MW_ERROR_ARGUMENT, "reverse_sequence: seq_axis and batch_axis are both 0; they must differ",
+            op(g, "reverse_sequence", "x", F(3, 4), "lengths", N(3), NULL));
+    REFUSES(MW_ERROR_SHAPE, "lengths [4] must be a vector with the 3 elements of axis 0",
+            mw_reverse_sequence(F(3, 4), N(4), 1, 0));
+    REFUSES(MW_ERROR_SHAPE, "lengths [3, 1]", mw_reverse_sequence(F(3, 4), N(3, 1), 1, 0));
+    REFUSES(MW_ERROR_ARGUMENT, "seq_axis 2 is outside [-2, 2)", mw_reverse_sequence(F(3, 4), N(3), 2, 0));
+    REFUSES(MW_ERROR_ARGUMENT, "batch_axis -3", mw_reverse_sequence(F(3, 4), N(3), 1, -3));
+    REFUSES(MW_ERROR_DTYPE, "lengths is fp32, not int32", mw_reverse_sequence(F(3, 4), F(3), 1, 0));
+}
+
+static void test_sliding_windows(void)
+{
+    GIVES(MW_F32, S(2, 5, 3, 4), mw_sliding_windows(F(2, 7, 4), 1, 3, 1));
+    GIVES(MW_BOOL, S(3, 2), mw_sliding_windows(B(8), -1, 2, 3));
+    GIVES(MW_F32, S(-1, 2), mw_sliding_windows(F(-1), 0, 2, 1));
+    REFUSES(MW_ERROR_SHAPE, "sliding_windows: size 8 exceeds the extent 7 of axis 1",
+            mw_sliding_windows(F(2, 7), 1, 8, 1));
+    REFUSES(MW_ERROR_ARGUMENT, "size 0 and stride 1 must be positive", mw_sliding_windows(F(7), 0, 0, 1));
+    REFUSES(MW_ERROR_ARGUMENT, "stride -1 must be positive", mw_sliding_windows(F(7), 0, 2, -1));
+    REFUSES(MW_ERROR_ARGUMENT, "axis 1 is outside [-1, 1)", mw_sliding_windows(F(7), 1, 2, 1));
+    REFUSES(MW_ERROR_SHAPE, "exceed rank 8", mw_sliding_windows(F(1, 1, 1, 1, 1, 1, 1, 1), 0, 1, 1));
+}
+
+static void test_band_part(void)
+{
+    GIVES(MW_F16, S(2, 3, -1), mw_band_part(H(2, 3, -1), 1, 1));
+    GIVES(MW_BOOL, S(3, 3), mw_band_part(B(3, 3), -1, 0));
+    REFUSES(MW_ERROR_SHAPE, "band_part: x has rank 1, but matrices (rank 2 or more) are wanted",
+            mw_band_part(F(3), -1, 0));
+    REFUSES(MW_ERROR_ARGUMENT, "lower must be a constant", op(g, "band_part", "x", F(3, 3), "lower", N(1), NULL));
+}
+
+static void test_flatten2d(void)
+{
+    GIVES(MW_F32, S(2, 12), mw_flatten2d(F(2, 3, 4), 1));
+    GIVES(MW_F32, S(1, 24), mw_flatten2d(F(2, 3, 4), 0));
+    GIVES(MW_F32, S(24, 1), mw_flatten2d(F(2, 3, 4), 3));
+    GIVES(MW_F32, S(6, 4), mw_flatten2d(F(2, 3, 4), -1));
+    GIVES(MW_F32, S(-1, 12), mw_flatten2d(F(-1, 3, 4), 1));
+    GIVES(MW_F32, S(2, 0), mw_flatten2d(F(2, 0, 4), 1));
+    REFUSES(MW_ERROR_ARGUMENT, "flatten2d: axis 4 is outside [-3, 3]", mw_flatten2d(F(2, 3, 4), 4));
+}
+
+static mw_tensor *like(mw_graph *g, mw_tensor *x, mw_tensor *ref, int begin, int end, bool open)
+{
+    mw_tensor *mask = mw_scalar(g, MW_BOOL, open);
+    return op(g, "reshape_like", "x", x, "ref_tensors", ref, "begins", one(g, begin), "ends", one(g, end), "end_masks",
+              mask, NULL);
+}
+
+static void test_reshape_like(void)
+{
+    GIVES(MW_F32, S(3, 4), like(g, F(12), N(2, 3, 4), 1, 3, false));
+    GIVES(MW_F32, S(3, 4), like(g, F(12), B(2, 3, 4), -2, 0, true));
+    GIVES(MW_F32, S(2, 3), like(g, F(6), F(2, 3, 4), 0, -1, false));
+    GIVES(MW_F32, S(-1, 4), like(g, F(12), F(2, -1, 4), 1, 0, true));
+    GIVES(MW_F32, mw_shape_scalar(), like(g, F(1), F(2, 3), 1, 1, false));
+    REFUSES(MW_ERROR_SHAPE, "does not have the elements of shape [3, 4]", like(g, F(13), F(2, 3, 4), 1, 3, false));
+    REFUSES(MW_ERROR_ARGUMENT, "axes 1 to 4 of ref_tensors[0], which has rank 3",
+            like(g, F(12), F(2, 3, 4), 1, 4, false));
+    REFUSES(MW_ERROR_ARGUMENT, "axes 2 to 1", like(g, F(12), F(2, 3, 4), 2, 1, false));
+    REFUSES(MW_ERROR_ARGUMENT, "begins[0] must be one constant",
+            op(g, "reshape_like", "x", F(12), "ref_tensors", F(12), "begins", SCALARI, "ends", one(g, 1), "end_masks",
+               mw_scalar(g, MW_BOOL, 0), NULL));
+    REFUSES_IN(MW_IOS15, MW_ERROR_UNSUPPORTED, "ios16", like(g, F(12), F(12), 0, 1, false));
+}
+
+static void test_shape_and_fill_like(void)
+{
+    GIVES(MW_I32, S(3), mw_shape_of(F(2, -1, 4)));
+    GIVES(MW_I32, S(0), mw_shape_of(SCALAR));
+    GIVES(MW_F16, S(2, -1), mw_fill_like(B(2, -1), MW_F16, 1));
+    GIVES(MW_F32, S(2), op(g, "fill_like", "ref_tensor", N(2), NULL));
+    REFUSES(MW_ERROR_SHAPE, "fill_like: value must be a scalar",
+            op(g, "fill_like", "ref_tensor", N(2), "value", INTS(1, 2), NULL));
+    REFUSES_IN(MW_IOS15, MW_ERROR_UNSUPPORTED, "ios16", mw_fill_like(F(2), MW_F32, 1));
+}
+
 int main(void)
 {
     RUN(test_stack);
     RUN(test_reverse);
+    RUN(test_reverse_sequence);
+    RUN(test_sliding_windows);
+    RUN(test_band_part);
+    RUN(test_flatten2d);
+    RUN(test_reshape_like);
+    RUN(test_shape_and_fill_like);
     return check_finish();
 }

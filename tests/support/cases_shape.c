@@ -1,6 +1,32 @@
 /* Cases of shape and data movement. To cover a row: one builder if none fits, one line in the table. */
 #include "support/op_case_rows.h"
 
+/* x with up to two integer arguments, the others left to MIL's defaults. */
+static mw_tensor *one_argument(const char *operation, mw_tensor *x, const char *a, int v, const char *b, int w)
+{
+    mw_graph *graph = mw_tensor_graph(x);
+    mw_tensor *first = mw_scalar(graph, MW_I32, v), *second = mw_scalar(graph, MW_I32, w), *y = NULL;
+    const mw_argument arguments[] = {{"x", &x, 1}, {a, &first, 1}, {b, &second, 1}};
+    mw_op(graph, operation, arguments, a == NULL ? 1 : b == NULL ? 2 : 3, &y, 1, NULL);
+    return y;
+}
+
+/* [2, 3] of the first reference, then all but the first of the second, by literals. */
+static mw_tensor *b_reshape_like(mw_tensor *const *in)
+{
+    mw_graph *graph = mw_tensor_graph(in[0]);
+    mw_tensor *none = mw_scalar(graph, MW_I32, 0), *one = mw_scalar(graph, MW_I32, 1),
+              *two = mw_scalar(graph, MW_I32, 2);
+    mw_tensor *closed = mw_scalar(graph, MW_BOOL, 0), *open = mw_scalar(graph, MW_BOOL, 1), *y = NULL;
+    const mw_argument arguments[] = {{"x", &in[0], 1},
+                                     {"begins", (mw_tensor *const[]){none, one}, 2},
+                                     {"ends", (mw_tensor *const[]){two, none}, 2},
+                                     {"end_masks", (mw_tensor *const[]){closed, open}, 2},
+                                     {"ref_tensors", &in[1], 2}};
+    mw_op(graph, "reshape_like", arguments, 5, &y, 1, NULL);
+    return y;
+}
+
 /* clang-format off */
 UNARY(identity)
 BUILD(reshape, mw_reshape(in[0], MW_SHAPE(5, -1)))
@@ -23,6 +49,25 @@ BUILD(stack_inner, mw_stack((mw_tensor *const[]){in[0], in[1], in[0], in[1], in[
 BUILD(reverse, mw_reverse(in[0], MW_AXES(0, -1)))
 BUILD(reverse_all, mw_reverse(in[0], MW_ALL_AXES))
 BUILD(reverse_middle, mw_reverse(in[0], MW_AXES(1)))
+BUILD(reverse_sequence, mw_reverse_sequence(in[0], in[1], 1, 0))
+BUILD(reverse_sequence_last, mw_reverse_sequence(in[0], in[1], 0, -1))
+BUILD(reverse_sequence_inner, mw_reverse_sequence(in[0], in[1], -1, 1))
+BUILD(sliding_windows, mw_sliding_windows(in[0], 1, 3, 1))
+BUILD(sliding_windows_stride, mw_sliding_windows(in[0], -1, 2, 3))
+BUILD(sliding_windows_first, mw_sliding_windows(in[0], 0, 4, 2))
+BUILD(sliding_windows_plain, one_argument("sliding_windows", in[0], "axis", 0, "size", 2))
+BUILD(band_part, mw_band_part(in[0], 1, 2))
+BUILD(band_part_causal, mw_band_part(in[0], -1, 0))
+BUILD(band_part_upper, mw_band_part(in[0], 0, -1))
+BUILD(band_part_wide, mw_band_part(in[0], 99, 1))
+BUILD(band_part_plain, one_argument("band_part", in[0], "upper", 1, NULL, 0))
+BUILD(flatten2d, mw_flatten2d(in[0], 2))
+BUILD(flatten2d_first, mw_flatten2d(in[0], 0))
+BUILD(flatten2d_negative, mw_flatten2d(in[0], -1))
+BUILD(flatten2d_plain, one_argument("flatten2d", in[0], NULL, 0, NULL, 0))
+BUILD(fill_like, mw_mul(in[0], mw_fill_like(in[0], mw_tensor_dtype(in[0]), 1.5)))
+BUILD(fill_like_int, mw_fill_like(in[0], MW_I32, -7))
+BUILD(shape, mw_shape_of(in[0]))
 BUILD(range, mw_mul(in[0], mw_range_1d(mw_tensor_graph(in[0]), mw_tensor_dtype(in[0]), 1.0, 9.0, 2.0)))
 /* clang-format on */
 
@@ -100,6 +145,31 @@ static const op_case rows[] = {
     EXACT("reverse", "scalar", b_reverse_all, F(0, -2, 2, 0)),
     EXACT("reverse", "bool", b_reverse, B(3, 3, 4, 5)),
     EXACT("reverse", "int32", b_reverse_middle, I(3, -9, 9, 3, 4, 5)),
+    EXACT("reverse_sequence", "inner", b_reverse_sequence, F(3, -2, 2, 4, 5, 3), I(1, 0, 6, 4)),
+    EXACT("reverse_sequence", "batch last, lengths beyond", b_reverse_sequence_last, F(3, -2, 2, 5, 3, 4), I(1, -3, 9, 4)),
+    EXACT("reverse_sequence", "sequence last", b_reverse_sequence_inner, F(3, -2, 2, 2, 4, 6), I(1, 0, 7, 4)),
+    EXACT("reverse_sequence", "bool", b_reverse_sequence, B(2, 4, 5), I(1, 0, 6, 4)),
+    EXACT("sliding_windows", "overlapping", b_sliding_windows, F(3, -2, 2, 2, 7, 3)),
+    EXACT("sliding_windows", "gaps", b_sliding_windows_stride, F(2, -2, 2, 3, 9)),
+    EXACT("sliding_windows", "first axis", b_sliding_windows_first, F(2, -2, 2, 8, 5)),
+    EXACT("sliding_windows", "default stride", b_sliding_windows_plain, F(1, -2, 2, 6)),
+    EXACT("sliding_windows", "int32", b_sliding_windows, I(3, -9, 9, 2, 7, 3)),
+    EXACT("band_part", "band", b_band_part, F(3, -2, 2, 2, 5, 6)),
+    EXACT("band_part", "causal", b_band_part_causal, F(2, -2, 2, 6, 4)),
+    EXACT("band_part", "upper", b_band_part_upper, F(2, -2, 2, 3, 7)),
+    EXACT("band_part", "more than there is", b_band_part_wide, F(2, -2, 2, 5, 5)),
+    EXACT("band_part", "defaults", b_band_part_plain, F(2, -2, 2, 5, 5)),
+    EXACT("band_part", "bool", b_band_part_causal, B(2, 5, 5)),
+    EXACT("band_part", "int32", b_band_part, I(3, -9, 9, 2, 5, 6)),
+    EXACT("flatten2d", "", b_flatten2d, F(3, -2, 2, 3, 4, 5)),
+    EXACT("flatten2d", "axis 0", b_flatten2d_first, F(3, -2, 2, 3, 4, 5)),
+    EXACT("flatten2d", "negative axis", b_flatten2d_negative, F(3, -2, 2, 3, 4, 5)),
+    EXACT("flatten2d", "default", b_flatten2d_plain, F(3, -2, 2, 3, 4, 5)),
+    EXACT("reshape_like", "", b_reshape_like, F(2, -2, 2, 4, 15), F(3, -2, 2, 2, 3, 7), F(3, -2, 2, 9, 5, 2)),
+    EXACT("fill_like", "", b_fill_like, F(2, -2, 2, 3, 4)),
+    EXACT("fill_like", "int32", b_fill_like_int, F(2, -2, 2, 3, 4)),
+    EXACT("shape", "", b_shape, F(3, -2, 2, 3, 4, 5)),
+    EXACT("shape", "bool", b_shape, B(2, 3, 1)),
     EXACT("range_1d", "", b_range, F(2, -2, 2, 3, 4)),
 };
 /* clang-format on */

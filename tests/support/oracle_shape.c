@@ -106,6 +106,38 @@ static bool map_reverse(const oracle *o, const mw__op *op, mw_shape in, mw_shape
     return true;
 }
 
+static bool map_reverse_sequence(const oracle *o, const mw__op *op, mw_shape in, mw_shape out, int64_t *at)
+{
+    (void)out;
+    int64_t seq = oracle_int(op, "seq_axis"), batch = oracle_int(op, "batch_axis");
+    seq += seq < 0 ? in.rank : 0;
+    batch += batch < 0 ? in.rank : 0;
+    double length = oracle_arg(o, op, "lengths")[at[batch]];
+    length = length > (double)in.dim[seq] ? (double)in.dim[seq] : length;
+    if ((double)at[seq] < length)
+        at[seq] = (int64_t)length - 1 - at[seq];
+    return true;
+}
+
+static bool map_sliding_windows(const oracle *o, const mw__op *op, mw_shape in, mw_shape out, int64_t *at)
+{
+    (void)o;
+    int64_t axis = oracle_int(op, "axis");
+    axis += axis < 0 ? in.rank : 0;
+    at[axis] = at[axis] * oracle_int(op, "stride") + at[axis + 1];
+    for (int i = (int)axis + 1; i + 1 < out.rank; i++)
+        at[i] = at[i + 1];
+    return true;
+}
+
+static bool map_band_part(const oracle *o, const mw__op *op, mw_shape in, mw_shape out, int64_t *at)
+{
+    (void)o, (void)out;
+    const int64_t lower = oracle_int(op, "lower"), upper = oracle_int(op, "upper");
+    const int64_t m = at[in.rank - 2], n = at[in.rank - 1];
+    return (lower < 0 || m - n <= lower) && (upper < 0 || n - m <= upper);
+}
+
 static bool pad(oracle *o, const mw__op *op)
 {
     double outside = 0.0;
@@ -115,6 +147,9 @@ static bool pad(oracle *o, const mw__op *op)
 
 static bool transpose(oracle *o, const mw__op *op) { return map_elements(o, op, map_transpose, 0.0); }
 static bool reverse(oracle *o, const mw__op *op) { return map_elements(o, op, map_reverse, 0.0); }
+static bool reverse_sequence(oracle *o, const mw__op *op) { return map_elements(o, op, map_reverse_sequence, 0.0); }
+static bool sliding_windows(oracle *o, const mw__op *op) { return map_elements(o, op, map_sliding_windows, 0.0); }
+static bool band_part(oracle *o, const mw__op *op) { return map_elements(o, op, map_band_part, 0.0); }
 static bool tile(oracle *o, const mw__op *op) { return map_elements(o, op, map_tile, 0.0); }
 static bool slice_by_size(oracle *o, const mw__op *op) { return map_elements(o, op, map_slice_by_size, 0.0); }
 static bool slice_by_index(oracle *o, const mw__op *op) { return map_elements(o, op, map_slice_by_index, 0.0); }
@@ -188,6 +223,13 @@ static bool fill(oracle *o, const mw__op *op)
     return true;
 }
 
+static bool shape(oracle *o, const mw__op *op)
+{
+    for (int i = 0; i < oracle_shape(op, "x").rank; i++)
+        o->data[op->results[0]->id][i] = (double)oracle_shape(op, "x").dim[i];
+    return true;
+}
+
 static bool range_1d(oracle *o, const mw__op *op)
 {
     for (int64_t i = 0; i < oracle_count(op->results[0]); i++)
@@ -211,6 +253,13 @@ bool oracle_of_shape(oracle *o, const mw__op *op)
                                       {"range_1d", range_1d},
                                       {"stack", stack},
                                       {"reverse", reverse},
+                                      {"reverse_sequence", reverse_sequence},
+                                      {"sliding_windows", sliding_windows},
+                                      {"band_part", band_part},
+                                      {"flatten2d", copy},
+                                      {"reshape_like", copy},
+                                      {"fill_like", fill},
+                                      {"shape", shape},
                                       {"identity", copy}};
     return oracle_find(rows, sizeof rows / sizeof *rows, o, op);
 }
