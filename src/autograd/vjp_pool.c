@@ -1,2 +1,18 @@
-/* VJPs of ops/pool.def. In the comments y is the forward result, dy its cotangent. */
+/* VJPs of pooling: the idioms of graph/idioms/pool.h. */
 #include "autograd/rules.h"
+#include "graph/idioms/pool.h"
+
+void mw__vjp_max_pool(mw__vjp *vjp)
+{
+    mw__vjp_set(vjp, "x", mw__max_pool_gradient(vjp->op, mw__vjp_arg(vjp, "x"), vjp->y[0], vjp->dy[0]));
+}
+
+void mw__vjp_avg_pool(mw__vjp *vjp)
+{
+    mw__vjp_set(vjp, "x", mw__avg_pool_gradient(vjp->op, mw__vjp_arg(vjp, "x"), vjp->dy[0]));
+}
+
+void mw__vjp_l2_pool(mw__vjp *vjp)
+{
+    mw__vjp_set(vjp, "x", mw__l2_pool_gradient(vjp->op, mw__vjp_arg(vjp, "x"), vjp->y[0], vjp->dy[0]));
+}

@@ -1,2 +1,138 @@
-/* Pooling windows: kernels of ops/pool.def. */
+/* Pooling: kernels of ops/pool.def, one plane [*S] of x a unit. Windows are cut to the elements inside x; sums are
+ * taken in double and rounded once. A NaN in a window is its result. */
 #include "engine/kernel.h"
+#include "engine/lanes.h"
+#include "graph/window.h"
+
+#include <math.h>
+
+typedef enum pool_kind { POOL_MAX, POOL_AVG, POOL_L2 } pool_kind;
+
+typedef struct pool_block {
+    mw__window axis[MW__WINDOW_AXES]; /* missing ones in front have extent 1 */
+    int64_t in, out;                  /* elements of a plane */
+    pool_kind kind;
+    bool exclude; /* padding does not count */
+    mw_dtype dtype;
+} pool_block;
+
+/* The elements of one window inside x, and what they give. */
+typedef struct pool_window {
+    int64_t begin[MW__WINDOW_AXES], end[MW__WINDOW_AXES]; /* positions in x */
+    double sum;
+    float most;
+} pool_window;
+
+static void add_run(const pool_block *s, pool_window *window, const void *x, int64_t offset, int64_t count)
+{
+    float tile[MW__TILE];
+    const float *run = mw__tile_load(x, s->dtype, offset, count, tile);
+    switch (s->kind) {
+    case POOL_MAX:
+        for (int64_t i = 0; i < count; i++)
+            window->most = mw__larger(run[i], window->most);
+        return;
+    case POOL_AVG:
+        for (int64_t i = 0; i < count; i++)
+            window->sum += (double)run[i];
+        return;
+    default:
+        for (int64_t i = 0; i < count; i++)
+            window->sum += (double)run[i] * (double)run[i];
+    }
+}
+
+static void add_elements(const pool_block *s, pool_window *window, const void *x, int64_t plane)
+{
+    for (int64_t d = window->begin[0]; d < window->end[0]; d++)
+        for (int64_t h = window->begin[1]; h < window->end[1]; h++) {
+            const int64_t row = plane + (d * s->axis[1].in + h) * s->axis[2].in;
+            for (int64_t w = window->begin[2]; w < window->end[2]; w += MW__TILE) {
+                const int64_t left = window->end[2] - w;
+                add_run(s, window, x, row + w, left < MW__TILE ? left : MW__TILE);
+            }
+        }
+}
+
+static float window_result(const pool_block *s, const void *x, int64_t plane, const int64_t *at)
+{
+    pool_window window = {.most = -INFINITY};
+    double counted = 1.0;
+    for (int i = 0; i < MW__WINDOW_AXES; i++) {
+        const mw__window *axis = &s->axis[i];
+        int64_t begin, end;
+        mw__window_inside(axis, at[i], &begin, &end);
+        const int64_t first = at[i] * axis->stride - axis->before;
+        window.begin[i] = first + begin, window.end[i] = first + end;
+        counted *= (double)(s->exclude ? end - begin : mw__window_padded(axis, at[i]));
+    }
+    add_elements(s, &window, x, plane);
+    if (s->kind == POOL_MAX)
+        return window.most;
+    return (float)(s->kind == POOL_L2 ? sqrt(window.sum) : counted > 0.0 ? window.sum / counted : 0.0);
+}
+
+static void pool_run(const mw__kernel_call *call)
+{
+    const pool_block *s = call->block;
+    int64_t at[MW__WINDOW_AXES];
+    for (int64_t plane = call->begin; plane < call->end; plane++) {
+        int64_t to = plane * s->out;
+        for (at[0] = 0; at[0] < s->axis[0].out; at[0]++)
+            for (at[1] = 0; at[1] < s->axis[1].out; at[1]++)
+                for (at[2] = 0; at[2] < s->axis[2].out; at[2]++, to++) {
+                    const float result = window_result(s, call->in[0], plane * s->in, at);
+                    mw__tile_store(call->out[0], s->dtype, to, 1, &result);
+                }
+    }
+}
+
+/* ---- planning ---- */
+
+static mw_status fill_block(const mw__op *op, pool_block *s, mw_error *err)
+{
+    const mw_shape x = mw__shape_of(mw__arg(op, "x"));
+    mw__window windows[MW__WINDOW_AXES];
+    int64_t kernel[MW__WINDOW_AXES];
+    size_t count = 0;
+    if (!mw__arg_ints(op, "kernel_sizes", kernel, MW__WINDOW_AXES, &count) || count + 2 != (size_t)x.rank) {
+        char subject[128];
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: kernel_sizes must be constants, one per spatial axis",
+                        mw__op_subject(op, subject, sizeof subject));
+    }
+    MW_TRY(mw__op_windows(op, x, kernel, windows, err));
+    s->in = s->out = 1;
+    for (int i = 0; i < MW__WINDOW_AXES; i++) {
+        const int axis = i - (MW__WINDOW_AXES - (int)count);
+        s->axis[i] = axis >= 0 ? windows[axis]
+                               : (mw__window){.in = 1, .kernel = 1, .stride = 1, .dilation = 1, .span = 1, .out = 1};
+        s->in *= s->axis[i].in, s->out *= s->axis[i].out;
+    }
+    s->kind = op->row->id == MW__OP_max_pool ? POOL_MAX : op->row->id == MW__OP_avg_pool ? POOL_AVG : POOL_L2;
+    if (s->kind == POOL_AVG)
+        mw__arg_bool(op, "exclude_padding_from_average", &s->exclude);
+    s->dtype = mw__dtype_of(op->results[0]);
+    return MW_OK;
+}
+
+mw_status mw__kernel_pool(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
+    const mw_dtype dtype = mw__dtype_of(result);
+    if (dtype != MW_F32 && dtype != MW_F16)
+        return mw__kernel_unsupported(op, dtype, err);
+    pool_block *s = mw__plan_block(planner, sizeof *s);
+    if (s == NULL || mw__count_of(result) == 0)
+        return mw__plan_check(planner, err);
+    MW_TRY(fill_block(op, s, err));
+    const size_t size = mw__dtype_size(dtype);
+    double elements = (double)mw__count_of(result);
+    for (int i = 0; i < MW__WINDOW_AXES; i++)
+        elements *= (double)s->axis[i].kernel;
+    mw__step *step = mw__plan_step(planner, pool_run, op->row->name, mw__count_of(result) / s->out,
+                                   mw__cost((double)mw__count_of(x) * (double)size, elements * 20.0));
+    step->block = s;
+    mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)s->in * size, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)s->out * size);
+    return mw__plan_check(planner, err);
+}

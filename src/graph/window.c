@@ -167,12 +167,23 @@ mw_status mw__op_windows(const mw__op *op, mw_shape x, const int64_t *kernel, mw
 
 /* ---- positions ---- */
 
+/* Elements before position `end`. */
+static int64_t elements_before(const mw__window *window, int64_t at, int64_t end)
+{
+    const int64_t room = end - (at * window->stride - window->before);
+    const int64_t count = room > 0 ? (room - 1) / window->dilation + 1 : 0;
+    return count < window->kernel ? count : window->kernel;
+}
+
 void mw__window_inside(const mw__window *window, int64_t at, int64_t *out_begin, int64_t *out_end)
 {
     const int64_t first = at * window->stride - window->before;
-    const int64_t left = window->in - first; /* positions from the first element to the end of x */
     const int64_t begin = first < 0 ? (-first + window->dilation - 1) / window->dilation : 0;
-    const int64_t end = left > 0 ? (left - 1) / window->dilation + 1 : 0;
-    *out_end = end < window->kernel ? end : window->kernel;
+    *out_end = elements_before(window, at, window->in);
     *out_begin = begin < *out_end ? begin : *out_end;
+}
+
+int64_t mw__window_padded(const mw__window *window, int64_t at)
+{
+    return elements_before(window, at, window->in + window->after);
 }

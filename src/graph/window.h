@@ -42,4 +42,7 @@ const char *mw__pad_type_name(mw_pad_type type);
 /* The elements [*out_begin, *out_end) of window `at` that stand inside x, as indices k; an empty range if none does. */
 void mw__window_inside(const mw__window *window, int64_t at, int64_t *out_begin, int64_t *out_end);
 
+/* The elements of window `at` that stand before in + after: all of them but in windows that ceil_mode cuts. */
+int64_t mw__window_padded(const mw__window *window, int64_t at);
+
 #endif
