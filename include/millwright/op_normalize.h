@@ -1,8 +1,11 @@
 /* Normalisation along axes.
  *
  *     mw_tensor *p = mw_softmax(logits, -1);
+ *     mw_tensor *h = mw_layer_norm_layer(x, 1, 1e-5f, "ln1");   // parameters ln1.weight and ln1.bias [D], x is [.., D]
  *
- * A NULL operand yields NULL; results live as long as the graph. */
+ * N examples, C channels. mean() and var() in the formulas divide by the number of elements. Each operation of MIL
+ * computes in fp32 inside and rounds once. A NULL operand yields NULL (except where NULL is said to mean none); results
+ * live as long as the graph. */
 #ifndef MILLWRIGHT_OP_NORMALIZE_H
 #define MILLWRIGHT_OP_NORMALIZE_H
 
@@ -20,6 +23,110 @@ extern "C" {
  *  vjp     dx = y * (dy - sum(dy * y, axis))
  *  source  MIL softmax; the maximum is subtracted first */
 MW_API mw_tensor *mw_softmax(mw_tensor *x, int axis);
+
+/* ---- by statistics of x ---- */
+
+/** y = (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta, with mean and var over the axes jointly.
+ *  x        [..]  F16 or F32
+ *  axes     in [-rank, rank), each once; MW_ALL_AXES = every axis
+ *  gamma    extents of those axes in ascending order  F16 or F32; NULL = none
+ *  beta     as gamma
+ *  epsilon  >= 0, rounded to the dtype of x. MIL's own default is 1e-5
+ *  return   [..]  dtype of x
+ *  errors   MW_ERROR_ARGUMENT for an axis out of range or repeated, MW_ERROR_SHAPE if gamma or beta does not fit,
+ *           MW_ERROR_DTYPE
+ *  vjp      with n = (x - mean(x)) r, r = (var(x) + epsilon)^-1/2 and g = dy gamma:
+ *           dx = r (g - mean(g) - n mean(g n)), dgamma = sum of dy n, dbeta = sum of dy
+ *  source   MIL layer_norm, whose gamma and beta must be constants: with others this is layer_norm, mul and add. The
+ *           mean is taken out before the squares are summed */
+MW_API mw_tensor *mw_layer_norm(mw_tensor *x, mw_axes axes, mw_tensor *gamma, mw_tensor *beta, float epsilon);
+
+/** y = (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta, with mean and var over the positions of one channel of
+ * one example. x        [N, C, L] or [N, C, H, W]  F16 or F32 gamma    [C]  F16 or F32; NULL = none beta     [C]  as
+ * gamma epsilon  as mw_layer_norm return   shape and dtype of x errors   MW_ERROR_SHAPE for another rank or vectors
+ * that do not fit, MW_ERROR_DTYPE vjp      as mw_layer_norm source   MIL instance_norm; expanded like mw_layer_norm */
+MW_API mw_tensor *mw_instance_norm(mw_tensor *x, mw_tensor *gamma, mw_tensor *beta, float epsilon);
+
+/** y = (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta, with mean and var over the channels of one group and
+ * their positions. x        [N, C, ..]  F16 or F32; every extent must be known groups   > 0; divides C. Group i has
+ * channels i * C / groups to (i + 1) * C / groups - 1 gamma    [C]  F16 or F32; NULL = none beta     [C]  as gamma
+ *  epsilon  as mw_layer_norm
+ *  return   shape and dtype of x
+ *  errors   MW_ERROR_ARGUMENT if groups does not divide C, MW_ERROR_SHAPE
+ *  vjp      as mw_layer_norm
+ *  source   PyTorch GroupNorm; layer_norm over a reshaped x */
+MW_API mw_tensor *mw_group_norm(mw_tensor *x, int64_t groups, mw_tensor *gamma, mw_tensor *beta, float epsilon);
+
+/** y = x / sqrt(mean(x^2) + epsilon) * weight, with the mean over the axes jointly.
+ *  x        [..]  F16 or F32; in F16 elements from 256 on overflow when they are squared
+ *  axes     as mw_layer_norm
+ *  weight   extents of those axes in ascending order, dtype F16 or F32; NULL = none
+ *  epsilon  as mw_layer_norm; added to the mean, not a lower bound of it
+ *  return   [..]  dtype of x
+ *  errors   MW_ERROR_ARGUMENT for an axis out of range or repeated, MW_ERROR_SHAPE if the weight does not fit,
+ *           MW_ERROR_DTYPE
+ *  vjp      with r = (mean(x^2) + epsilon)^-1/2, n = x r and g = dy weight:
+ *           dx = r (g - n mean(g n)), dweight = sum of dy n
+ *  source   Zhang and Sennrich 2019, as in PyTorch's RMSNorm; square, reduce_mean, rsqrt and mul */
+MW_API mw_tensor *mw_rms_norm(mw_tensor *x, mw_axes axes, mw_tensor *weight, float epsilon);
+
+/** y = x / sqrt(sum(x^2) + epsilon), with the sum over the last three axes.
+ *  x        [.., C, H, W], rank 3 or more  F16 or F32
+ *  epsilon  >= 0, rounded to the dtype of x. MIL's own default is 1e-6
+ *  return   shape and dtype of x
+ *  errors   MW_ERROR_SHAPE for a lower rank, MW_ERROR_DTYPE
+ *  vjp      with r = (sum(x^2) + epsilon)^-1/2: dx = r (dy - y sum(dy y))
+ *  source   MIL l2_norm */
+MW_API mw_tensor *mw_l2_norm(mw_tensor *x, float epsilon);
+
+/* ---- by given statistics ---- */
+
+/** y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, each channel with its own numbers.
+ *  x         [N, C, ..] of rank 3 to 5  F16 or F32
+ *  mean      [C]  F16 or F32
+ *  variance  [C]  F16 or F32
+ *  gamma     [C]  F16 or F32; NULL = none
+ *  beta      [C]  as gamma
+ *  epsilon   >= 0, rounded to the dtype of x (run-time vectors: of variance). MIL's own default is 1e-5
+ *  return    shape and dtype of x
+ *  errors    MW_ERROR_SHAPE for another rank or vectors that do not fit, MW_ERROR_DTYPE
+ *  vjp       with r = (variance + epsilon)^-1/2, n = (x - mean) r and g = dy gamma: dx = g r, dgamma = sum of dy n,
+ *            dbeta = sum of dy, dmean = -sum of g r, dvariance = -sum of g n r^2 / 2
+ *  source    MIL batch_norm, whose vectors must be constants: with others this is sub, rsqrt, mul and add */
+MW_API mw_tensor *mw_batch_norm(mw_tensor *x, mw_tensor *mean, mw_tensor *variance, mw_tensor *gamma, mw_tensor *beta,
+                                float epsilon);
+
+/** y = x / (k + alpha / size * sum(x^2))^beta, with the sum over a window of channels around each.
+ *  x       [N, C, ..] of rank 3 or more  F16 or F32
+ *  size    > 0: channels c - size / 2 to c + (size - 1) / 2, cut at the ends; an even window has one more below c, as
+ * in PyTorch. The sum is divided by size also where the window is cut alpha   MIL's own default is 1e-4 beta    0.75 k
+ * 1 return  shape and dtype of x errors  MW_ERROR_SHAPE for a lower rank, MW_ERROR_ARGUMENT for size < 1,
+ * MW_ERROR_DTYPE vjp     with d = k + alpha / size * sum(x^2): dx = dy d^-beta - 2 alpha beta / size x s, s the sum of
+ * dy y / d over the channels whose window holds this one source  MIL local_response_norm; PyTorch for even sizes */
+MW_API mw_tensor *mw_local_response_norm(mw_tensor *x, int size, float alpha, float beta, float k);
+
+/* ---- layers ---- */
+
+/** mw_layer_norm over the last axes with new parameters: PyTorch's LayerNorm.
+ *  x           [..]  F16 or F32; the normalised extents must be known
+ *  axis_count  in [1, rank]
+ *  name        the parameters are `name`.weight (ones) and `name`.bias (zeros), in the extents of those axes and the
+ *              dtype of x
+ *  errors      MW_ERROR_ARGUMENT for a bad axis_count or a name that is empty or taken, MW_ERROR_SHAPE, MW_ERROR_DTYPE
+ */
+MW_API mw_tensor *mw_layer_norm_layer(mw_tensor *x, int axis_count, float epsilon, const char *name);
+
+/** mw_rms_norm over the last axes with the new parameter `name`.weight (ones): PyTorch's RMSNorm. Arguments as
+ *  mw_layer_norm_layer. */
+MW_API mw_tensor *mw_rms_norm_layer(mw_tensor *x, int axis_count, float epsilon, const char *name);
+
+/** mw_group_norm with the new parameters `name`.weight (ones) and `name`.bias (zeros), both [C]: PyTorch's GroupNorm.
+ */
+MW_API mw_tensor *mw_group_norm_layer(mw_tensor *x, int64_t groups, float epsilon, const char *name);
+
+/** mw_instance_norm with the new parameters `name`.weight (ones) and `name`.bias (zeros), both [C]: PyTorch's
+ *  InstanceNorm with affine = True. */
+MW_API mw_tensor *mw_instance_norm_layer(mw_tensor *x, float epsilon, const char *name);
 
 #ifdef __cplusplus
 }

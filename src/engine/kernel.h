@@ -186,5 +186,7 @@ void mw__step_read_rows(mw__planner *planner, mw__step *step, const mw_tensor *v
 
 /* A step that converts `value` to fp32 in a temporary; returns its buffer. */
 uint32_t mw__plan_widened(mw__planner *planner, const mw_tensor *value);
+/* The buffer of an F32 or F16 value in fp32: its own, or a widened one. */
+uint32_t mw__plan_floats(mw__planner *planner, const mw_tensor *value);
 
 #endif

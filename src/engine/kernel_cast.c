@@ -165,3 +165,8 @@ uint32_t mw__plan_widened(mw__planner *planner, const mw_tensor *value)
     plan_cast(planner, value, wide, MW_F32);
     return wide;
 }
+
+uint32_t mw__plan_floats(mw__planner *planner, const mw_tensor *value)
+{
+    return mw__dtype_of(value) == MW_F32 ? mw__plan_buffer(planner, value) : mw__plan_widened(planner, value);
+}

@@ -316,6 +316,11 @@ mw_tensor *mw__build_end(mw__build *build);
 /* For several results. */
 mw_status mw__build_end_many(mw__build *build, mw_tensor **out_results, size_t capacity, size_t *out_count);
 
+/* The parameter "layer.part" in the dtype of x, for layers. `operation` is the subject of the message for a name that
+ * is too long. */
+mw_tensor *mw__layer_parameter(mw_tensor *x, const char *operation, const char *layer, const char *part, mw_shape shape,
+                               mw_init init);
+
 /* Notes an error on the graph (the first stays) and returns NULL. */
 mw_tensor *mw__graph_fail(mw_graph *graph, mw_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -49,10 +49,6 @@ mw_tensor *mw__unary(const char *operation, mw_tensor *x);
 void mw__build_shape(mw__build *build, const char *arg, mw_shape shape);
 /* The one tensor of a named argument of mw_op, for expansions; NULL if it is absent. */
 mw_tensor *mw__argument_find(const mw_argument *arguments, size_t count, const char *name);
-/* The parameter "layer.part" in the dtype of x, for layers. `operation` is the subject of the message for a name that
- * is too long. */
-mw_tensor *mw__layer_parameter(mw_tensor *x, const char *operation, const char *layer, const char *part, mw_shape shape,
-                               mw_init init);
 
 /* ---- rules ---- */
 

@@ -114,6 +114,18 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_linear(x, NULL, NULL));
     YIELDS_NULL(mw_dense(NULL, 2, "d"));
     YIELDS_NULL(mw_softmax(NULL, 0));
+    YIELDS_NULL(mw_layer_norm(NULL, MW_ALL_AXES, x, x, 0));
+    YIELDS_NULL(mw_instance_norm(NULL, x, x, 0));
+    YIELDS_NULL(mw_group_norm(NULL, 1, x, x, 0));
+    YIELDS_NULL(mw_rms_norm(NULL, MW_ALL_AXES, x, 0));
+    YIELDS_NULL(mw_l2_norm(NULL, 0));
+    YIELDS_NULL(mw_batch_norm(x, NULL, NULL, NULL, NULL, 0));
+    YIELDS_NULL(mw_batch_norm(NULL, x, x, x, x, 0));
+    YIELDS_NULL(mw_local_response_norm(NULL, 1, 1, 1, 1));
+    YIELDS_NULL(mw_layer_norm_layer(NULL, 1, 0, "ln"));
+    YIELDS_NULL(mw_rms_norm_layer(NULL, 1, 0, "rms"));
+    YIELDS_NULL(mw_group_norm_layer(NULL, 1, 0, "gn"));
+    YIELDS_NULL(mw_instance_norm_layer(NULL, 0, "in"));
     YIELDS_NULL(mw_reshape(NULL, MW_SHAPE(1)));
     YIELDS_NULL(mw_transpose(NULL, MW_AXES(0)));
     YIELDS_NULL(mw_expand_dims(NULL, MW_AXES(0)));

@@ -81,10 +81,18 @@ static void test_row_of_a_later_opset_is_told(void)
     CHECK(newer != NULL && newer->since == MW_IOS15);
 }
 
-static void test_linear_has_the_only_expansion(void)
+/* An expansion serves values where the row wants constants: a row with one must have such arguments. */
+static void test_expansions_stand_where_tensors_must_be_constants(void)
 {
-    for (int i = 0; i < MW__OP_COUNT; i++)
-        CHECK_INT(mw__rows[i].expand != NULL, i == MW__OP_linear);
+    static const int with[] = {MW__OP_linear, MW__OP_batch_norm, MW__OP_instance_norm, MW__OP_layer_norm};
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++)
+        CHECK(mw__rows[with[i]].expand != NULL);
+    for (int i = 0; i < MW__OP_COUNT; i++) {
+        bool constant = false;
+        for (size_t k = 0; k < mw__rows[i].arg_count; k++)
+            constant = constant || mw__rows[i].args[k].kind == MW__CONST;
+        CHECK(constant || mw__rows[i].expand == NULL);
+    }
 }
 
 int main(void)
@@ -95,6 +103,6 @@ int main(void)
     RUN(test_defaults_are_literals_of_their_type);
     RUN(test_row_find_takes_the_newest_not_above);
     RUN(test_row_of_a_later_opset_is_told);
-    RUN(test_linear_has_the_only_expansion);
+    RUN(test_expansions_stand_where_tensors_must_be_constants);
     return check_finish();
 }
