@@ -1,8 +1,123 @@
-/* The reference evaluator: ops/conv.def. */
+/* The reference evaluator: ops/conv.def. The numbers are read from the arguments here, not through the library's rules;
+ * only the extents of the result are taken from its type. */
 #include "support/oracle.h"
+
+#include <string.h>
+
+typedef struct geometry {
+    int axes;
+    int64_t stride[3], dilation[3], before[3], groups;
+    mw_shape x, weight, y;
+} geometry;
+
+static void read_or_ones(const mw__op *op, const char *arg, int64_t out[3])
+{
+    int64_t values[2 * MW_RANK_MAX];
+    const size_t count = oracle_ints(op, arg, values);
+    for (size_t i = 0; i < 3; i++)
+        out[i] = i < count ? values[i] : 1;
+}
+
+/* Zeros before an axis of `data` elements that gives `windows` windows. */
+static int64_t border(const mw__op *op, int axis, int64_t data, int64_t windows, int64_t stride, int64_t reach)
+{
+    const char *type = mw__arg_string(op, "pad_type");
+    int64_t pad[2 * MW_RANK_MAX] = {0};
+    oracle_ints(op, "pad", pad);
+    const bool given = strcmp(op->kind, "conv_transpose") == 0 && mw__arg_present(op, "output_shape");
+    if (!given && (type == NULL || strcmp(type, "valid") == 0))
+        return 0;
+    if (!given && strcmp(type, "custom") == 0)
+        return pad[2 * axis];
+    int64_t total = (windows - 1) * stride + reach - data;
+    total = total < 0 ? 0 : total;
+    return type != NULL && strcmp(type, "same_lower") == 0 ? (total + 1) / 2 : total / 2;
+}
+
+static geometry read(const mw__op *op)
+{
+    geometry g = {.x = oracle_shape(op, "x"), .weight = oracle_shape(op, "weight"), .y = op->results[0]->type->shape};
+    const bool transpose = strcmp(op->kind, "conv_transpose") == 0;
+    g.axes = g.x.rank - 2;
+    g.groups = oracle_int(op, "groups");
+    read_or_ones(op, "strides", g.stride);
+    read_or_ones(op, "dilations", g.dilation);
+    for (int i = 0; i < g.axes; i++) {
+        const int64_t reach = (g.weight.dim[i + 2] - 1) * g.dilation[i] + 1;
+        const int64_t data = transpose ? g.y.dim[i + 2] : g.x.dim[i + 2];
+        const int64_t windows = transpose ? g.x.dim[i + 2] : g.y.dim[i + 2];
+        g.before[i] = border(op, i, data, windows, g.stride[i], reach);
+    }
+    return g;
+}
+
+/* Where tap `k` of window `p` stands on the data; false in the border. */
+static bool meet(const geometry *g, mw_shape data, const int64_t *p, const int64_t *k, int64_t *at)
+{
+    for (int i = 0; i < g->axes; i++) {
+        at[i + 2] = p[i + 2] * g->stride[i] + k[i + 2] * g->dilation[i] - g->before[i];
+        if (at[i + 2] < 0 || at[i + 2] >= data.dim[i + 2])
+            return false;
+    }
+    return true;
+}
+
+static void add_bias(oracle *o, const mw__op *op, mw_shape y, double *out)
+{
+    int64_t at[MW_RANK_MAX];
+    const double *bias = mw__arg_present(op, "bias") ? oracle_arg(o, op, "bias") : NULL;
+    for (int64_t i = 0; i < mw_shape_count(y); i++) {
+        oracle_unravel(y, i, at);
+        out[i] = bias != NULL ? bias[at[1]] : 0.0;
+    }
+}
+
+/* Every element of y with every element of the weight of its channel. */
+static bool conv(oracle *o, const mw__op *op)
+{
+    const geometry g = read(op);
+    const double *x = oracle_arg(o, op, "x"), *weight = oracle_arg(o, op, "weight");
+    const int64_t each = mw_shape_count(g.weight) / g.weight.dim[0], group = g.weight.dim[0] / g.groups;
+    double *y = o->data[op->results[0]->id];
+    add_bias(o, op, g.y, y);
+    for (int64_t i = 0; i < mw_shape_count(g.y); i++) {
+        int64_t p[MW_RANK_MAX], k[MW_RANK_MAX], at[MW_RANK_MAX];
+        oracle_unravel(g.y, i, p);
+        for (int64_t j = p[1] * each; j < (p[1] + 1) * each; j++) {
+            oracle_unravel(g.weight, j, k);
+            at[0] = p[0];
+            at[1] = p[1] / group * g.weight.dim[1] + k[1];
+            if (meet(&g, g.x, p, k, at))
+                y[i] += x[oracle_ravel(g.x, at)] * weight[j];
+        }
+    }
+    return true;
+}
+
+/* Every element of x is added, times every element of the weight of its channel, to where it reaches. */
+static bool conv_transpose(oracle *o, const mw__op *op)
+{
+    const geometry g = read(op);
+    const double *x = oracle_arg(o, op, "x"), *weight = oracle_arg(o, op, "weight");
+    const int64_t each = mw_shape_count(g.weight) / g.weight.dim[0], group = g.weight.dim[0] / g.groups;
+    double *y = o->data[op->results[0]->id];
+    add_bias(o, op, g.y, y);
+    for (int64_t i = 0; i < mw_shape_count(g.x); i++) {
+        int64_t p[MW_RANK_MAX], k[MW_RANK_MAX], at[MW_RANK_MAX];
+        oracle_unravel(g.x, i, p);
+        for (int64_t j = p[1] * each; j < (p[1] + 1) * each; j++) {
+            oracle_unravel(g.weight, j, k);
+            at[0] = p[0];
+            at[1] = p[1] / group * g.weight.dim[1] + k[1];
+            if (meet(&g, g.y, p, k, at))
+                y[oracle_ravel(g.y, at)] += x[i] * weight[j];
+        }
+    }
+    return true;
+}
 
 bool oracle_of_conv(oracle *o, const mw__op *op)
 {
-    (void)o, (void)op;
-    return false;
+    static const oracle_row rows[] = {{"conv", conv}, {"conv_transpose", conv_transpose}};
+    return oracle_find(rows, sizeof rows / sizeof *rows, o, op);
 }
