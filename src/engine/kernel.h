@@ -135,6 +135,9 @@ typedef struct mw__copy {
 mw__copy mw__copy_of(mw__planner *planner, const mw__op *op);
 /* Plans the step; nothing for no elements. */
 void mw__plan_copy(mw__planner *planner, const mw__copy *copy);
+/* The step that writes x, `before` elements in from the edges, into zeros of shape `out`; there are elements. */
+void mw__plan_zero_pad(mw__planner *planner, const mw_tensor *x, const int64_t before[MW_RANK_MAX], mw_shape out,
+                       uint32_t to);
 /* The stride of each axis. */
 void mw__row_major(mw_shape shape, int64_t *out);
 

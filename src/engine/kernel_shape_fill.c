@@ -235,6 +235,35 @@ static mw_status pad_fill(const mw__op *op, pad_block *block, mw_error *err)
     return MW_OK;
 }
 
+static void plan_pad(mw__planner *planner, const pad_block *block, uint32_t from, uint32_t to)
+{
+    const size_t width = (size_t)block->out[block->rank - 1] * block->size;
+    int64_t rows = 1;
+    for (int axis = 0; axis + 1 < block->rank; axis++)
+        rows *= block->out[axis];
+    const double bytes = (double)rows * (double)width;
+    mw__step *step = mw__plan_step(planner, pad_run, "pad", rows, mw__cost(2.0 * bytes, bytes / (double)block->size));
+    step->block = block;
+    mw__step_read(planner, step, from, MW__WHOLE, 0, false);
+    mw__step_write(planner, step, to, MW__ROWS, width);
+}
+
+void mw__plan_zero_pad(mw__planner *planner, const mw_tensor *x, const int64_t before[MW_RANK_MAX], mw_shape out,
+                       uint32_t to)
+{
+    const mw_shape in = mw__shape_of(x);
+    pad_block *block = mw__plan_block(planner, sizeof *block);
+    if (block == NULL)
+        return;
+    *block = (pad_block){.rank = in.rank, .mode = PAD_CONSTANT, .size = mw__dtype_size(mw__dtype_of(x))};
+    for (int axis = 0; axis < in.rank; axis++) {
+        block->in[axis] = in.dim[axis];
+        block->out[axis] = out.dim[axis];
+        block->before[axis] = before[axis];
+    }
+    plan_pad(planner, block, mw__plan_buffer(planner, x), to);
+}
+
 mw_status mw__kernel_pad(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
@@ -251,11 +280,6 @@ mw_status mw__kernel_pad(mw__planner *planner, const mw__op *op, mw_error *err)
     block->size = mw__dtype_size(mw__dtype_of(result));
     if (!element_bytes(mw__dtype_of(result), value, block->element))
         return mw__kernel_unsupported(op, mw__dtype_of(result), err);
-    const int64_t width = block->out[block->rank - 1], rows = mw__count_of(result) / width;
-    const double bytes = 2.0 * (double)mw__count_of(result) * (double)block->size;
-    mw__step *step = mw__plan_step(planner, pad_run, "pad", rows, mw__cost(bytes, (double)mw__count_of(result)));
-    step->block = block;
-    mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__WHOLE, 0, false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)width * block->size);
+    plan_pad(planner, block, mw__plan_buffer(planner, x), mw__plan_buffer(planner, result));
     return mw__plan_check(planner, err);
 }

@@ -141,6 +141,12 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_flatten2d(NULL, 1));
     YIELDS_NULL(mw_shape_of(NULL));
     YIELDS_NULL(mw_fill_like(NULL, MW_F32, 0));
+    YIELDS_NULL(mw_depth_to_space(NULL, 2));
+    YIELDS_NULL(mw_space_to_depth(NULL, 2));
+    YIELDS_NULL(mw_pixel_shuffle(NULL, 2));
+    YIELDS_NULL(mw_pixel_unshuffle(NULL, 2));
+    YIELDS_NULL(mw_space_to_batch(NULL, NULL, NULL));
+    YIELDS_NULL(mw_batch_to_space(NULL, NULL, NULL));
     YIELDS_NULL(mw_slice_by_index(NULL, NULL));
     YIELDS_NULL(mw_slice_by_size(NULL, NULL, NULL));
     YIELDS_NULL(mw_tile(NULL, MW_SHAPE(1)));
