@@ -2,6 +2,12 @@
  *
  *     mw_tensor *rows = mw_gather(table, tokens, 0);              // [V, D], [B, T] -> [B, T, D]
  *     mw_tensor *p = mw_one_hot(labels, 10, -1, MW_F32, 1, 0);    // [N] -> [N, 10]
+ *     mw_tensor *h = mw_embedding(tokens, 1000, 64, "tokens");    // [B, T] -> [B, T, 64], a new table
+ *     mw_tensor *s = mw_scatter(sums, groups, values, 0, MW_SCATTER_ADD);
+ *
+ * Indices. Every index is checked when run: a gather gives zeros for one outside its axis, a scatter leaves it out. Up
+ * to MW_IOS16 a negative index counts from the end; from MW_IOS17 on it is outside. Constant indices are checked when
+ * the graph is built; from MW_IOS17 on only if the operation is asked to (validate_indices, which mw_op sets).
  *
  * A NULL operand yields NULL; results live as long as the graph. */
 #ifndef MILLWRIGHT_OP_GATHER_H
@@ -32,6 +38,94 @@ MW_API mw_tensor *mw_one_hot(mw_tensor *indices, int64_t size, int axis, mw_dtyp
  *  vjp      dx = dr added up at the indices
  *  source   MIL gather */
 MW_API mw_tensor *mw_gather(mw_tensor *x, mw_tensor *indices, int axis);
+
+/** r[a, j, b] = x[a, indices[a, j, b], b]: one element per index, as numpy.take_along_axis.
+ *  x        [A.., n, B..]  any type
+ *  indices  [A.., J, B..]  an integer type; the rank of x and its extents but for axis
+ *  axis     in [-rank, rank)
+ *  return   [A.., J, B..]  dtype of x
+ *  errors   MW_ERROR_ARGUMENT, MW_ERROR_SHAPE, MW_ERROR_DTYPE
+ *  vjp      dx = scatter_along_axis(0, indices, dr, axis, add)
+ *  source   MIL gather_along_axis */
+MW_API mw_tensor *mw_gather_along_axis(mw_tensor *x, mw_tensor *indices, int axis);
+
+/** r[a, c, b] = x[a, indices[a, c, 0], .., indices[a, c, K - 1], b]: slices of x chosen by coordinates.
+ *  x           [A.., n1, .., nK, B..]  any type
+ *  indices     [A.., C.., K]           an integer type; 1 <= K
+ *  batch_dims  how many axes A has, >= 0; other than 0 needs MW_IOS16
+ *  return      [A.., C.., B..]         dtype of x
+ *  errors      MW_ERROR_ARGUMENT, MW_ERROR_SHAPE, MW_ERROR_DTYPE
+ *  vjp         dx = scatter_nd(0, indices, dr, add)
+ *  source      MIL gather_nd, which is TensorFlow's */
+MW_API mw_tensor *mw_gather_nd(mw_tensor *x, mw_tensor *indices, int batch_dims);
+
+/** What a scatter does with the element d of data and the update u that meet at an index. */
+typedef enum mw_scatter_mode {
+    MW_SCATTER_UPDATE, /**< u */
+    MW_SCATTER_ADD,    /**< d + u */
+    MW_SCATTER_SUB,    /**< d - u */
+    MW_SCATTER_MUL,    /**< d u */
+    MW_SCATTER_DIV,    /**< d / u; integers as mw_real_div */
+    MW_SCATTER_MAX,    /**< the larger; NaN if either is */
+    MW_SCATTER_MIN     /**< the smaller; NaN if either is */
+} mw_scatter_mode;
+
+/** r = data, with updates[a, j, b] combined into r[a, indices[j], b].
+ *  data     [A.., n, B..]  F16, F32 or I32
+ *  indices  [J]            an integer type
+ *  updates  [A.., J, B..]  dtype of data
+ *  axis     in [-rank, rank)
+ *  mode     how they are combined. Updates of one place are taken in the order of j, whatever the number of threads:
+ *           update keeps the last (MIL leaves it open), the others accumulate, in fp32, rounded once
+ *  return   shape and dtype of data
+ *  errors   MW_ERROR_ARGUMENT, MW_ERROR_SHAPE, MW_ERROR_DTYPE
+ *  vjp      With g = gather(dr, indices, axis):
+ *           add     ddata = dr, dupdates = g
+ *           sub     ddata = dr, dupdates = -g
+ *           update  ddata = dr, 0 at the indices; dupdates = g for the update that was kept, else 0
+ *           mul     ddata = scatter(dr, indices, updates, mul), dupdates = gather(dr r) / updates
+ *           div     ddata = scatter(dr, indices, updates, div), dupdates = -gather(dr r) / updates
+ *           max     those that equal r share dr equally; min likewise
+ *           mul and div give dupdates for updates other than 0 only: with 0 it is NaN
+ *  source   MIL scatter, whose default is "add" in coremltools, though its text says update */
+MW_API mw_tensor *mw_scatter(mw_tensor *data, mw_tensor *indices, mw_tensor *updates, int axis, mw_scatter_mode mode);
+
+/** r = data, with updates[a, j, b] combined into r[a, indices[a, j, b], b]; else as mw_scatter.
+ *  data     [A.., n, B..]  F16, F32 or I32
+ *  indices  [A.., J, B..]  an integer type; the rank of data and its extents but for axis
+ *  updates  [A.., J, B..]  dtype of data
+ *  vjp      as mw_scatter, with gather_along_axis
+ *  source   MIL scatter_along_axis */
+MW_API mw_tensor *mw_scatter_along_axis(mw_tensor *data, mw_tensor *indices, mw_tensor *updates, int axis,
+                                        mw_scatter_mode mode);
+
+/** r = data, with updates[c, b] combined into r[indices[c, 0], .., indices[c, K - 1], b]; else as mw_scatter.
+ *  data     [n1, .., nK, B..]  F16, F32 or I32
+ *  indices  [C.., K]           an integer type; 1 <= K
+ *  updates  [C.., B..]         dtype of data
+ *  vjp      as mw_scatter, with gather_nd
+ *  source   MIL scatter_nd, which is TensorFlow's tensor_scatter_nd_update and its kin */
+MW_API mw_tensor *mw_scatter_nd(mw_tensor *data, mw_tensor *indices, mw_tensor *updates, mw_scatter_mode mode);
+
+/** r = coordinates of the elements that are not 0 (NaN is not), in row-major order.
+ *  x       [..]  of rank R >= 1, any type
+ *  return  [N, R]  I32. N is known only if x is a constant; else it is unknown, and the engine refuses to compile it
+ *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE
+ *  vjp     none
+ *  source  MIL non_zero */
+MW_API mw_tensor *mw_non_zero(mw_tensor *x);
+
+/** r = weight[indices, :] with a new parameter: PyTorch's Embedding.
+ *  indices  [..]  an integer type, in [0, count). If it is an input, what is fed is checked; on the ANE integer inputs
+ *                 are fp16 ports, which hold 2048 different indices
+ *  count    how many rows, > 0
+ *  dim      extent of a row, > 0
+ *  name     the parameter is `name`.weight [count, dim], F32, normal(0, 1)
+ *  return   [.., dim]  F32
+ *  errors   MW_ERROR_ARGUMENT, MW_ERROR_SHAPE, MW_ERROR_DTYPE
+ *  vjp      dweight = dr added up at the indices
+ *  source   PyTorch Embedding */
+MW_API mw_tensor *mw_embedding(mw_tensor *indices, int64_t count, int64_t dim, const char *name);
 
 #ifdef __cplusplus
 }

@@ -1,15 +1,12 @@
-/* VJPs of choosing by index: cotangents are added where the elements came from. */
+/* VJPs of choosing by index: cotangents are added where the elements came from (graph/idioms/embedding.h). */
 #include "autograd/rules.h"
+#include "graph/idioms/embedding.h"
 
-/* A product with the one-hot matrix of the indices: exact, the same on every device, and differentiable itself. */
 mw_tensor *mw__scatter_add(mw_tensor *y, mw_tensor *indices, int64_t extent, int64_t batch, int64_t outer,
                            int64_t inner, mw_shape shape)
 {
-    int64_t count = mw_shape_count(mw_tensor_shape(indices)) / batch;
-    mw_tensor *flat = mw_reshape(indices, MW_SHAPE(batch, 1, count));
-    mw_tensor *hot = mw_one_hot(flat, extent, -1, mw_tensor_dtype(y), 1.0, 0.0); /* [batch, 1, J, extent] */
-    mw_tensor *rows = mw_reshape(y, MW_SHAPE(batch, outer, count, inner));
-    return mw_reshape(mw_matmul(hot, rows, true, false), shape);
+    const mw__taken from = {.batch = batch, .outer = outer, .extent = extent, .inner = inner};
+    return mw__embedding_gradient(y, indices, from, shape);
 }
 
 static int64_t extent_of(mw_shape shape, int from, int to)
@@ -18,6 +15,15 @@ static int64_t extent_of(mw_shape shape, int from, int to)
     for (int i = from; i < to; i++)
         count *= shape.dim[i];
     return count;
+}
+
+/* Up to ios16 a negative index counts from the end. Scatters of that opset read them alike, comparisons do not. */
+static mw_tensor *count_from_front(const mw__vjp *vjp, mw_tensor *indices, int64_t extent)
+{
+    if (vjp->op->row->since >= MW_IOS17 || vjp->graph->form == MW__FORM_COMPACT)
+        return indices;
+    mw_tensor *negative = mw_less(indices, mw__scalar_like(indices, 0.0));
+    return mw_select(negative, mw_add_scalar(indices, (double)extent), indices);
 }
 
 /* y = x.shape[:axis] + indices.shape[batch_dims:] + x.shape[axis + 1:], seen as [batch, outer, indices, inner] */
@@ -31,11 +37,58 @@ void mw__vjp_gather(mw__vjp *vjp)
         mw__arg_int(vjp->op, "batch_dims", &batch_dims);
     int at = (int)(axis < 0 ? axis + shape.rank : axis), batch = (int)batch_dims;
     int64_t extent = shape.dim[at];
-    if (vjp->op->row->since < MW_IOS17) { /* negative indices count from the end */
-        mw_tensor *negative = mw_less(indices, mw__scalar_like(indices, 0.0));
-        indices = mw_select(negative, mw_add_scalar(indices, (double)extent), indices);
-    }
+    indices = count_from_front(vjp, indices, extent);
     mw__vjp_set(vjp, "x",
                 mw__scatter_add(vjp->dy[0], indices, extent, extent_of(shape, 0, batch), extent_of(shape, batch, at),
                                 extent_of(shape, at + 1, shape.rank), shape));
+}
+
+void mw__vjp_gather_along_axis(mw__vjp *vjp)
+{
+    mw_tensor *indices = mw__vjp_arg(vjp, "indices");
+    const mw_shape shape = mw_tensor_shape(mw__vjp_arg(vjp, "x"));
+    int64_t axis = 0;
+    mw__arg_int(vjp->op, "axis", &axis);
+    const int at = (int)(axis < 0 ? axis + shape.rank : axis);
+    indices = count_from_front(vjp, indices, shape.dim[at]);
+    mw__vjp_set(vjp, "x", mw__pick_gradient(vjp->dy[0], indices, at, shape));
+}
+
+/* scatter_nd has no batches: the number of the batch becomes the first coordinate. */
+static mw_tensor *with_batch(mw_tensor *indices, int64_t batch, int64_t picks, int64_t depth)
+{
+    mw_tensor *numbers = mw_range_1d(mw_tensor_graph(indices), MW_I32, 0.0, (double)batch, 1.0);
+    if (mw_tensor_dtype(indices) != MW_I32)
+        numbers = mw_cast(numbers, mw_tensor_dtype(indices));
+    mw_tensor *column = mw_reshape(numbers, MW_SHAPE(batch, 1, 1));
+    mw_tensor *parts[2] = {mw_tile(column, MW_SHAPE(1, picks, 1)), mw_reshape(indices, MW_SHAPE(batch, picks, depth))};
+    return mw_concat(parts, 2, 2);
+}
+
+static mw_tensor *zeros_of(mw_tensor *x, mw_shape shape)
+{
+    return mw_fill(mw_tensor_graph(x), mw_tensor_dtype(x), shape, 0.0);
+}
+
+void mw__vjp_gather_nd(mw__vjp *vjp)
+{
+    mw_tensor *x = mw__vjp_arg(vjp, "x"), *indices = mw__vjp_arg(vjp, "indices"), *dy = vjp->dy[0];
+    const mw_shape shape = mw_tensor_shape(x), at = mw_tensor_shape(indices);
+    int64_t batch = 0;
+    if (vjp->op->row->since >= MW_IOS16)
+        mw__arg_int(vjp->op, "batch_dims", &batch);
+    if (batch == 0) {
+        mw__vjp_set(vjp, "x", mw_scatter_nd(zeros_of(x, shape), indices, dy, MW_SCATTER_ADD));
+        return;
+    }
+    const int first = (int)batch, depth = (int)at.dim[at.rank - 1];
+    const int64_t batches = extent_of(shape, 0, first), picks = extent_of(at, first, at.rank - 1);
+    mw_shape flat = {.rank = 1, .dim = {batches}}, taken = {.rank = 2, .dim = {batches, picks}};
+    for (int i = first; i < shape.rank; i++)
+        flat.dim[flat.rank++] = shape.dim[i];
+    for (int i = first + depth; i < shape.rank; i++)
+        taken.dim[taken.rank++] = shape.dim[i];
+    mw_tensor *zeros = zeros_of(x, flat), *rows = mw_reshape(dy, taken);
+    mw_tensor *sum = mw_scatter_nd(zeros, with_batch(indices, batches, picks, depth), rows, MW_SCATTER_ADD);
+    mw__vjp_set(vjp, "x", mw_reshape(sum, shape));
 }

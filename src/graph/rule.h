@@ -76,6 +76,14 @@ bool mw__broadcast_shapes(mw_shape a, mw_shape b, mw_shape *out);
 /* True if the extents may be equal: equal, or one unknown. */
 bool mw__dim_fits(int64_t a, int64_t b);
 
+/* For the gathers and scatters. `arg` is the tensor that indices look into. */
+/* Constant indices against the extents that they count along, `count` of them in turn. */
+mw_status mw__rule_indices(const mw__infer *infer, const int64_t *extents, int count);
+/* The axis of the _along_axis forms, with everything about `arg`, indices and axis checked. */
+mw_status mw__rule_along_axis(const mw__infer *infer, const char *arg, int *out_axis);
+/* The shape of the slices that coordinates choose, in the _nd forms. */
+mw_status mw__rule_nd(const mw__infer *infer, const char *arg, int batch, mw_shape *out);
+
 /* ---- the columns that this room owns, found by stem ---- */
 
 #define MW_OP(id, name, since, shape, vjp, kernel) mw__shape_rule mw__shape_##shape;

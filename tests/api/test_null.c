@@ -110,6 +110,13 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_cast(NULL, MW_F16));
     YIELDS_NULL(mw_one_hot(NULL, 2, 0, MW_F32, 1, 0));
     YIELDS_NULL(mw_gather(x, NULL, 0));
+    YIELDS_NULL(mw_gather_along_axis(x, NULL, 0));
+    YIELDS_NULL(mw_gather_nd(x, NULL, 1));
+    YIELDS_NULL(mw_scatter(x, x, NULL, 0, MW_SCATTER_ADD));
+    YIELDS_NULL(mw_scatter_along_axis(x, NULL, x, 0, MW_SCATTER_ADD));
+    YIELDS_NULL(mw_scatter_nd(NULL, x, x, MW_SCATTER_ADD));
+    YIELDS_NULL(mw_non_zero(NULL));
+    YIELDS_NULL(mw_embedding(NULL, 2, 2, "e"));
     YIELDS_NULL(mw_matmul(NULL, x, false, false));
     YIELDS_NULL(mw_linear(x, NULL, NULL));
     YIELDS_NULL(mw_dense(NULL, 2, "d"));
