@@ -2,7 +2,7 @@
  *
  *     mw_tensor *dw;
  *     mw_grad(loss, &w, 1, &dw, &err);          // dw has the shape of w
- *     mw_grad(mw_reduce_sum(mw_mul(dw, v), MW_ALL_AXES, false), &w, 1, &hv, &err);   // Hessian-vector product
+ *     mw_hvp(loss, &w, &v, 1, &hv, &err);       // Hessian-vector product
  *
  * Gradients are ordinary tensors of the same graph, so they can be differentiated again. */
 #ifndef MILLWRIGHT_AUTOGRAD_H
@@ -29,6 +29,78 @@ MW_API mw_status mw_grad(mw_tensor *loss, mw_tensor *const *x, size_t count, mw_
 MW_API mw_status mw_backward(mw_tensor *const *roots, mw_tensor *const *seeds, size_t root_count,
                              mw_tensor *const *stops, size_t stop_count, mw_tensor *const *x, size_t count,
                              mw_tensor **out_dx, mw_error *err);
+
+/* ---- products with the Jacobian ----
+ * J = dy / dx for tensors y and x of any shapes, never made. u has the shapes of y, v those of x. */
+
+/** out_dx[i] = sum over r of u[r] J[r][i]: the pullback, reverse mode. mw_backward without stops.
+ *  y, u     y_count tensors and their cotangents; a NULL u[r] (or NULL array) means ones, for scalars only
+ *  x        count tensors of the same graph, any values, F16 or F32
+ *  out_dx   receives `count` tensors with the shapes of x; zeros where no y depends on x[i]
+ *  errors   as mw_grad; MW_ERROR_SHAPE if u[r] is not like y[r] */
+MW_API mw_status mw_vjp(mw_tensor *const *y, mw_tensor *const *u, size_t y_count, mw_tensor *const *x, size_t count,
+                        mw_tensor **out_dx, mw_error *err);
+
+/** out_dy[r] = sum over i of J[r][i] v[i]: the pushforward, forward mode.
+ *  v        tangents with the shapes and types of x; a NULL v[i] (or NULL array) means ones, for scalars only
+ *  out_dy   receives `y_count` tensors with the shapes of y; zeros where y[r] depends on no x
+ *  errors   as mw_vjp
+ *  source   u J is linear in u, so its derivative by u in the direction v is J v ("a new trick for calculating
+ *           Jacobian vector products", J. Townsend 2017): no operation needs a forward rule. The operations of u J are
+ *           dead afterwards and are not compiled. A custom VJP is transposed like any other. Where x[i] is computed
+ *           from x[j], the effect of x[j] includes the one through x[i], as in mw_vjp. */
+MW_API mw_status mw_jvp(mw_tensor *const *y, size_t y_count, mw_tensor *const *x, mw_tensor *const *v, size_t count,
+                        mw_tensor **out_dy, mw_error *err);
+
+/** out_hv[i] = sum over j of (d^2 loss / d x[i] d x[j]) v[j]: the Hessian of a scalar times a vector, over several x.
+ *  v        directions with the shapes and types of x; a NULL v[j] (or NULL array) means ones, for scalars only
+ *  out_hv   receives `count` tensors with the shapes of x; zeros where the gradient does not depend on x[i]
+ *  errors   as mw_grad */
+MW_API mw_status mw_hvp(mw_tensor *loss, mw_tensor *const *x, mw_tensor *const *v, size_t count, mw_tensor **out_hv,
+                        mw_error *err);
+
+/* ---- gradients of one's own ---- */
+
+/** What the rule of a custom VJP is asked. */
+typedef struct mw_custom_vjp_call {
+    void *user;               /* what mw_custom_vjp was given */
+    mw_graph *graph;          /* to which the rule appends: the one of mw_custom_vjp, or a trainer's copy of it */
+    mw_tensor *const *inputs; /* as given, in that graph */
+    const bool *wants;        /* by input: whether its cotangent is needed */
+    size_t count;             /* of inputs */
+    mw_tensor *y;             /* the value */
+    mw_tensor *dy;            /* its cotangent: shape and dtype of y */
+} mw_custom_vjp_call;
+
+/** Writes out_dx[i], shape and dtype of inputs[i], for every i with wants[i]; entries are NULL before. It uses the
+ *  constructors, on tensors of call->graph only, and should be linear in dy (mw_jvp relies on it); when it is made of
+ *  operations with gradients, the gradient can be differentiated again.
+ *  return   MW_OK, or a status to refuse with; the rule may describe it in *err */
+typedef mw_status mw_custom_vjp_rule(const mw_custom_vjp_call *call, mw_tensor **out_dx, mw_error *err);
+
+/** y with a gradient of one's own: rule(inputs, y, dy) instead of what the operations between inputs and y have.
+ *
+ *     static mw_status reverse(const mw_custom_vjp_call *call, mw_tensor **out_dx, mw_error *err)
+ *     {
+ *         (void)err;
+ *         out_dx[0] = mw_neg(call->dy);
+ *         return MW_OK;
+ *     }
+ *     mw_tensor *h = mw_custom_vjp("reverse", features, &features, 1, reverse, NULL);
+ *
+ *  name     for messages; copied
+ *  inputs   1 or more tensors of the graph of y. No gradient flows to anything else: what y depends on in another way
+ *           is seen as constant
+ *  rule     called while a gradient is built (mw_grad and the like, mw_trainer_create), once for each gradient that
+ *           passes y; never when a program runs
+ *  user     handed to the rule; must stay valid until the graph and every trainer made from it are destroyed
+ *  return   an identity of y (other uses of y keep its own gradient); lives as long as the graph. The rule goes along
+ *           into the copies that trainers make, and is lost in MIL text
+ *  errors   MW_ERROR_ARGUMENT for a missing name, rule or input, or an input of another graph. A gradient through y
+ *           fails with the name if the rule fails, or gives nothing, a tensor of another graph, shape or dtype; the
+ *           graph may then hold dead operations */
+MW_API mw_tensor *mw_custom_vjp(const char *name, mw_tensor *y, mw_tensor *const *inputs, size_t count,
+                                mw_custom_vjp_rule *rule, void *user);
 
 #ifdef __cplusplus
 }

@@ -231,7 +231,9 @@ static mw_status apply_rule(backward *b, mw__vjp *vjp, mw__vjp_rule *rule)
 {
     vjp->graph = b->graph;
     vjp->answers = (struct mw__vjp_answer *)&b->answers;
+    vjp->err = b->err;
     rule(vjp);
+    MW_TRY(b->err->status);
     MW_TRY(mw_graph_check(b->graph, b->err));
     for (size_t i = 0; i < b->answers.count; i++)
         if (b->answers.items[i].wants && b->answers.items[i].dx != NULL)

@@ -36,7 +36,8 @@ static mw_status carry_name(mw_graph *to, const mw_tensor *source, mw_tensor *co
     return registered ? mw__map_set(&to->names, copy->name, copy, &to->error) : MW_OK;
 }
 
-/* A record that a rewrite cut off from its inputs is dropped: the operations say the same. */
+/* A record that a rewrite cut off from its inputs is dropped: the operations say the same. A user's rule may say
+ * something else than they do. */
 static mw_status carry_composite(mw__clone *clone, const mw_tensor *source, mw_tensor *copy)
 {
     const mw__composite *record = source->composite;
@@ -50,6 +51,9 @@ static mw_status carry_composite(mw__clone *clone, const mw_tensor *source, mw_t
     mapped.examples = mw__clone_get(clone, record->examples);
     for (size_t i = 0; i < record->input_count; i++) {
         inputs[i] = mw__clone_get(clone, record->inputs[i]);
+        if (inputs[i] == NULL && record->rule != NULL)
+            return mw__fail(&clone->to->error, MW_ERROR_STATE, "clone: a rewrite lost input %zu of custom_vjp \"%s\"",
+                            i, record->name);
         if (inputs[i] == NULL)
             return MW_OK;
     }

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include <millwright/autograd.h>
 #include <millwright/graph.h>
 
 /* ---- types ---- */
@@ -334,7 +335,9 @@ typedef struct mw__composite {
     mw_tensor **inputs;
     size_t input_count;
     void (*vjp)(mw__vjp *vjp); /* reads inputs by index; or NULL = differentiate the operations */
-    mw_tensor *examples;       /* [batch]: the values whose mean this scalar is, or NULL */
+    mw_custom_vjp_rule *rule;  /* the user's, which `vjp` calls with `user` (mw_custom_vjp); or NULL */
+    void *user;
+    mw_tensor *examples; /* [batch]: the values whose mean this scalar is, or NULL */
 } mw__composite;
 
 /* Attaches a record; copies `composite` and its inputs. Returns value, NULL on failure. */

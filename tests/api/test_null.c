@@ -180,6 +180,7 @@ static void test_null_names_and_arrays_stick_to_the_graph(void)
 {
     mw_tensor *result[2] = {NULL, NULL};
     const mw_argument nameless = {.name = NULL, .values = NULL, .count = 1}, empty = {.name = "x", .count = 1};
+    STICKS(mw_custom_vjp("mine", x, &x, 1, NULL, NULL));
     STICKS(mw_input(g, NULL, MW_F32, MW_SHAPE(1)));
     STICKS(mw_parameter(g, NULL, MW_F32, MW_SHAPE(1), mw_init_zeros()));
     STICKS(mw_parameter(g, "p", MW_F32, MW_SHAPE(1), mw_init_data(NULL)));
@@ -214,6 +215,15 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_backward(NULL, NULL, 1, NULL, 0, &x, 1, &dx, &err));
     REFUSED(mw_backward(&none, NULL, 1, NULL, 0, &x, 1, &dx, &err));
     REFUSED(mw_backward(&loss, NULL, 1, NULL, 1, &x, 1, &dx, &err));
+    REFUSED(mw_vjp(NULL, NULL, 1, &x, 1, &dx, &err));
+    REFUSED(mw_vjp(&loss, NULL, 1, NULL, 1, &dx, &err));
+    REFUSED(mw_jvp(NULL, 1, &x, NULL, 1, &dx, &err));
+    REFUSED(mw_jvp(&none, 1, &x, NULL, 1, &dx, &err));
+    REFUSED(mw_jvp(&loss, 1, NULL, NULL, 1, &dx, &err));
+    REFUSED(mw_jvp(&loss, 1, &x, NULL, 1, NULL, &err));
+    REFUSED(mw_hvp(NULL, &x, NULL, 1, &dx, &err));
+    REFUSED(mw_hvp(loss, &x, NULL, 1, NULL, &err));
+    YIELDS_NULL(mw_custom_vjp("mine", NULL, NULL, 1, NULL, NULL));
     REFUSED(mw_op(NULL, "relu", NULL, 0, NULL, 0, &err));
     REFUSED(mw_graph_read_mil(NULL, NULL, &err));
     REFUSED(mw_graph_parse_mil(NULL, 5, NULL, NULL, &err));

@@ -1,0 +1,86 @@
+/* Products with the Jacobian and the Hessian, made of the reverse driver alone. It holds no rules. */
+#include "autograd/rules.h"
+
+mw_status mw_vjp(mw_tensor *const *y, mw_tensor *const *u, size_t y_count, mw_tensor *const *x, size_t count,
+                 mw_tensor **out_dx, mw_error *err)
+{
+    return mw_backward(y, u, y_count, NULL, 0, x, count, out_dx, err);
+}
+
+static void clear(mw_tensor **out, size_t count)
+{
+    for (size_t i = 0; out != NULL && i < count; i++)
+        out[i] = NULL;
+}
+
+/* ---- forward mode ---- */
+
+/* A cotangent to differentiate by, the same for every y. Its value is of no effect. An identity, so that it is a value
+ * of its own also where constants are shared. */
+static mw_tensor *placeholder(mw_tensor *y)
+{
+    mw_shape shape = mw_tensor_shape(y);
+    if (shape.rank == 0)
+        return mw_identity(mw__scalar_like(y, 0.0));
+    return mw_fill(mw_tensor_graph(y), mw_tensor_dtype(y), shape, 0.0);
+}
+
+/* `u` and `g` are memory for y_count and count tensors. */
+static mw_status transpose_twice(mw_tensor *const *y, size_t y_count, mw_tensor *const *x, mw_tensor *const *v,
+                                 size_t count, mw_tensor **u, mw_tensor **g, mw_tensor **out_dy, mw_error *err)
+{
+    for (size_t i = 0; i < y_count; i++) {
+        if (y[i] == NULL)
+            return mw__fail(err, MW_ERROR_ARGUMENT, "jvp: y %zu is NULL; mw_graph_check tells what failed before", i);
+        u[i] = placeholder(y[i]);
+        MW_TRY(mw_graph_check(y[i]->graph, err));
+    }
+    MW_TRY(mw_backward(y, u, y_count, NULL, 0, x, count, g, err));
+    return mw_backward(g, v, count, NULL, 0, u, y_count, out_dy, err);
+}
+
+mw_status mw_jvp(mw_tensor *const *y, size_t y_count, mw_tensor *const *x, mw_tensor *const *v, size_t count,
+                 mw_tensor **out_dy, mw_error *err)
+{
+    mw_error local = {0};
+    err = err != NULL ? err : &local;
+    clear(out_dy, y_count);
+    if (err->status != MW_OK)
+        return err->status;
+    if (y == NULL || x == NULL || out_dy == NULL || y_count == 0 || count == 0 || y[0] == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "jvp: y, variables and results must be given");
+    const mw_allocator *allocator = y[0]->graph->allocator;
+    mw_tensor **u = mw__alloc(allocator, y_count, sizeof(mw_tensor *), err);
+    mw_tensor **g = mw__alloc(allocator, count, sizeof(mw_tensor *), err);
+    mw_status status = MW_ERROR_MEMORY;
+    if (u != NULL && g != NULL)
+        status = transpose_twice(y, y_count, x, v, count, u, g, out_dy, err);
+    mw__free(allocator, u);
+    mw__free(allocator, g);
+    if (status != MW_OK)
+        clear(out_dy, y_count);
+    return status;
+}
+
+/* ---- second derivatives ---- */
+
+mw_status mw_hvp(mw_tensor *loss, mw_tensor *const *x, mw_tensor *const *v, size_t count, mw_tensor **out_hv,
+                 mw_error *err)
+{
+    mw_error local = {0};
+    err = err != NULL ? err : &local;
+    clear(out_hv, count);
+    if (err->status != MW_OK)
+        return err->status;
+    if (loss == NULL || x == NULL || out_hv == NULL || count == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "hvp: a loss, variables and results must be given");
+    const mw_allocator *allocator = loss->graph->allocator;
+    mw_tensor **g = mw__alloc(allocator, count, sizeof(mw_tensor *), err);
+    if (g == NULL)
+        return MW_ERROR_MEMORY;
+    mw_status status = mw_grad(loss, x, count, g, err);
+    if (status == MW_OK)
+        status = mw_backward(g, v, count, NULL, 0, x, count, out_hv, err);
+    mw__free(allocator, g);
+    return status;
+}
