@@ -410,19 +410,36 @@ static mw_status check_source(const legalizer_state *legalizer, const mw__functi
     return MW_OK;
 }
 
+/* The results, and every input: a port of its own even where nothing reads it. */
+static mw_tensor **list_roots(const legalizer_state *legalizer, const mw__block *body, size_t *out_count, mw_error *err)
+{
+    const size_t count = body->input_count + body->output_count;
+    mw_tensor **roots = mw__alloc(legalizer->to->allocator, count, sizeof(mw_tensor *), err);
+    for (size_t i = 0; roots != NULL && i < count; i++)
+        roots[i] = i < body->input_count ? body->inputs[i] : body->outputs[i - body->input_count];
+    *out_count = count;
+    return roots;
+}
+
+/* Operations that no result needs stay behind, such as those that mw_jvp differentiates on its way. */
 static mw_status run(legalizer_state *legalizer, const mw__function *function, mw_error *err)
 {
     const bool ane = (legalizer->legality.mask & MW__MASK_ANE) != 0;
-    const mw__clone_options options = {.rule = ane ? rule : NULL, .dtype = ane ? port_dtype : NULL, .user = legalizer};
+    mw__clone_options options = {.rule = ane ? rule : NULL, .dtype = ane ? port_dtype : NULL, .user = legalizer};
     mw__clone clone = {0};
     note_function(legalizer, function);
     MW_TRY(check_source(legalizer, function, err));
+    mw_tensor **roots = list_roots(legalizer, function->body, &options.root_count, err);
+    if (roots == NULL)
+        return MW_ERROR_MEMORY;
+    options.roots = roots;
     mw_status status = mw__clone_run(&clone, function, legalizer->to, &options, err);
     if (status == MW_OK)
         status = mw_graph_check(legalizer->to, err);
     if (status == MW_OK)
         status = declare_outputs(legalizer, &clone, err);
     mw__clone_deinit(&clone);
+    mw__free(legalizer->to->allocator, roots);
     return status == MW_OK ? mw__mil_check_legal(legalizer->to, legalizer->legality.mask, err) : status;
 }
 

@@ -59,6 +59,26 @@ static void test_the_cpu_keeps_the_declared_types(void)
     mw_graph_destroy(graph);
 }
 
+/* A forward product differentiates operations that nothing reads afterwards. Unread inputs stay: they are ports. */
+static void test_operations_that_no_result_needs_stay_behind(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4)), *v = mw_input(graph, "v", MW_F32, MW_SHAPE(4));
+    mw_tensor *y = mw_exp(x), *dy = NULL;
+    mw_input(graph, "unread", MW_F32, MW_SHAPE(2));
+    mw_jvp(&y, 1, &x, &v, 1, &dy, &err);
+    mw_output(dy, "dy");
+    char *text = legal_text(graph, MW__MASK_CPU, &err);
+    CHECK_OK(err);
+    REQUIRE(text != NULL);
+    CHECK(strstr(text, "fill(") == NULL);
+    CHECK_CONTAINS(text, "= exp(");
+    CHECK_CONTAINS(text, "unread");
+    mw_string_free(text);
+    mw_graph_destroy(graph);
+}
+
 static void test_integer_inputs_and_what_they_meet_become_fp16(void)
 {
     mw_error err = {0};
@@ -289,6 +309,7 @@ int main(void)
 {
     RUN(test_floats_become_fp16_on_the_ane);
     RUN(test_the_cpu_keeps_the_declared_types);
+    RUN(test_operations_that_no_result_needs_stay_behind);
     RUN(test_integer_inputs_and_what_they_meet_become_fp16);
     RUN(test_axes_stay_integers_beside_fp16_labels);
     RUN(test_a_range_that_meets_labels_is_made_in_fp16);
