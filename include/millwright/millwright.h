@@ -4,6 +4,7 @@
 
 #include <millwright/autograd.h>
 #include <millwright/dataset.h>
+#include <millwright/gradcheck.h>
 #include <millwright/graph.h>
 #include <millwright/loss.h>
 #include <millwright/mil.h>
