@@ -35,7 +35,7 @@ static void report(random_graph *g)
 static void test_gradients_of_random_graphs(void)
 {
     const uint64_t first = number_from("MW_TEST_SEED", 1);
-    const uint64_t count = number_from("MW_TEST_GRAPHS", getenv("MW_NIGHTLY") != NULL ? 4000 : 200);
+    const uint64_t count = number_from("MW_TEST_GRAPHS", getenv("MW_NIGHTLY") != NULL ? 4000 : 150);
     random_pool *pool = malloc(sizeof *pool);
     random_graph *g = malloc(sizeof *g);
     random_pool_init(pool);

@@ -44,8 +44,8 @@ static void compare(const op_case *c, const op_instance *instance, mw_tensor *co
         double size = 1.0, forward = dot(&o, u, dy, &size), reverse = 0.0;
         for (size_t i = 0; i < count; i++)
             reverse += dot(&o, dx[i], v[i], &size);
-        /* both are the same sum of products in double, in another order */
-        check_note(fabs(forward - reverse) <= 1e-12 * size, __FILE__, __LINE__,
+        /* the same sum of products in double, in another order, but constants of the rules (1 / N) are fp32 */
+        check_note(fabs(forward - reverse) <= 2e-7 * size, __FILE__, __LINE__,
                    "%s (%s): u (J v) is %.15g, (u J) v is %.15g", c->name, c->detail, forward, reverse);
     }
     oracle_deinit(&o);
