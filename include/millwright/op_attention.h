@@ -1,4 +1,8 @@
-/* Attention. */
+/* Attention.
+ *
+ *     mw_tensor *h = mw_scaled_dot_product_attention(q, k, v, NULL);      // [B, heads, T, E] each
+ *
+ * A NULL operand yields NULL (except where NULL is said to mean none); results live as long as the graph. */
 #ifndef MILLWRIGHT_OP_ATTENTION_H
 #define MILLWRIGHT_OP_ATTENTION_H
 
@@ -7,6 +11,22 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** r = softmax(query key^T / sqrt(E) + mask) value, the softmax over the S keys.
+ *  query   [B, .., L, E], rank 3 or more  F16 or F32
+ *  key     [B, .., S, E]                  dtype of query
+ *  value   [B, .., S, V]                  dtype of query
+ *  mask    broadcasts to [B, .., L, S]; NULL = none  dtype of query: added to the scores; BOOL: false stands for
+ *          -infinity. A row whose scores are all -infinity gives NaN, as in PyTorch 1.13 (0 / 0)
+ *  return  [B, .., L, V]
+ *  errors  MW_ERROR_SHAPE if ranks or batch extents differ (they do not broadcast), E or S differ or are 0, or the mask
+ *          does not broadcast; MW_ERROR_DTYPE
+ *  vjp     with P = softmax(query key^T / sqrt(E) + mask) and D = P (dr value^T - sum(dr r)):
+ *          dvalue = P^T dr, dquery = D key / sqrt(E), dkey = D^T query / sqrt(E), dmask = D summed over what was
+ *          broadcast (a BOOL mask has none)
+ *  source  MIL scaled_dot_product_attention, which is there from ios18; in graphs of older opsets this is mul, matmul,
+ *          add or select, softmax and matmul. The maximum of a row is subtracted first */
+MW_API mw_tensor *mw_scaled_dot_product_attention(mw_tensor *query, mw_tensor *key, mw_tensor *value, mw_tensor *mask);
 
 #ifdef __cplusplus
 }

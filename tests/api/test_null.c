@@ -121,6 +121,8 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_linear(x, NULL, NULL));
     YIELDS_NULL(mw_dense(NULL, 2, "d"));
     YIELDS_NULL(mw_softmax(NULL, 0));
+    YIELDS_NULL(mw_scaled_dot_product_attention(NULL, x, x, NULL));
+    YIELDS_NULL(mw_scaled_dot_product_attention(x, NULL, NULL, x));
     YIELDS_NULL(mw_layer_norm(NULL, MW_ALL_AXES, x, x, 0));
     YIELDS_NULL(mw_instance_norm(NULL, x, x, 0));
     YIELDS_NULL(mw_group_norm(NULL, 1, x, x, 0));
@@ -367,10 +369,11 @@ static int check_header(const char *self, const char *name)
 
 static void test_every_public_function_is_here(void)
 {
-    static const char *const headers[] = {
-        "ane_e5rt.h",   "autograd.h",  "dataset.h",   "graph.h",          "loss.h",         "mil.h",
-        "op_compare.h", "op_gather.h", "op_matmul.h", "op_elementwise.h", "op_normalize.h", "op_reduce.h",
-        "op_shape.h",   "optimizer.h", "program.h",   "status.h",         "trainer.h",      "types.h"};
+    static const char *const headers[] = {"ane_e5rt.h",  "autograd.h",  "dataset.h",        "graph.h",
+                                          "loss.h",      "mil.h",       "op_attention.h",   "op_compare.h",
+                                          "op_gather.h", "op_matmul.h", "op_elementwise.h", "op_normalize.h",
+                                          "op_reduce.h", "op_shape.h",  "optimizer.h",      "program.h",
+                                          "status.h",    "trainer.h",   "types.h"};
     char path[512];
     int functions = 0;
     snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);
