@@ -44,6 +44,56 @@ MW_API mw_tensor *mw_reduce_min(mw_tensor *x, mw_axes axes, bool keep_dims);
  *  source     MIL reduce_log_sum_exp */
 MW_API mw_tensor *mw_reduce_log_sum_exp(mw_tensor *x, mw_axes axes, bool keep_dims);
 
+/** r = product of x over the axes (integers wrap around); arguments as mw_reduce_sum. Of nothing it is 1.
+ *  vjp        dx = dr * product of the other elements, without division: right where x is 0
+ *  source     MIL reduce_prod */
+MW_API mw_tensor *mw_reduce_prod(mw_tensor *x, mw_axes axes, bool keep_dims);
+
+/** r = sum of x^2 over the axes (integers wrap around); arguments as mw_reduce_sum.
+ *  vjp        dx = 2 x dr
+ *  source     MIL reduce_sum_square */
+MW_API mw_tensor *mw_reduce_sum_square(mw_tensor *x, mw_axes axes, bool keep_dims);
+
+/** r = sum of |x| over the axes (integers wrap around); arguments as mw_reduce_sum.
+ *  vjp        dx = sign(x) dr
+ *  source     MIL reduce_l1_norm */
+MW_API mw_tensor *mw_reduce_l1_norm(mw_tensor *x, mw_axes axes, bool keep_dims);
+
+/** r = sqrt(sum of x^2 over the axes); arguments as mw_reduce_sum, F16 or F32 only.
+ *  vjp        dx = x dr / r, and 0 where r is 0, as PyTorch's norm
+ *  source     MIL reduce_l2_norm */
+MW_API mw_tensor *mw_reduce_l2_norm(mw_tensor *x, mw_axes axes, bool keep_dims);
+
+/** r = ln(sum of x over the axes); arguments as mw_reduce_max, F16 or F32 only.
+ *  vjp        dx = dr / sum of x
+ *  source     MIL reduce_log_sum */
+MW_API mw_tensor *mw_reduce_log_sum(mw_tensor *x, mw_axes axes, bool keep_dims);
+
+/** r = position of the largest x along axis: the first of equal ones, or of NaNs, as in NumPy. MIL leaves ties open.
+ *  x          [.., n, ..]  F16, F32 or I32; n >= 1
+ *  axis       in [-rank, rank)
+ *  keep_dims  true: the axis stays with extent 1; false: it is left out
+ *  return     I32, in [0, n)
+ *  errors     MW_ERROR_ARGUMENT for an axis out of range, MW_ERROR_SHAPE if n is 0, MW_ERROR_DTYPE
+ *  vjp        none
+ *  source     MIL reduce_argmax; its output_dtype uint16 (from ios17, n <= 65536) is reached by mw_op */
+MW_API mw_tensor *mw_reduce_argmax(mw_tensor *x, int axis, bool keep_dims);
+
+/** r = position of the smallest x along axis; the rest as mw_reduce_argmax.
+ *  source     MIL reduce_argmin */
+MW_API mw_tensor *mw_reduce_argmin(mw_tensor *x, int axis, bool keep_dims);
+
+/** r[i] = x[0] + .. + x[i] along axis.
+ *  x          [.., n, ..]  F16, F32 or I32 (which wraps around)
+ *  axis       in [-rank, rank)
+ *  exclusive  true: without x[i], so that r[0] = 0
+ *  reverse    true: from the end, r[i] = x[i] + .. + x[n - 1]
+ *  return     shape and dtype of x
+ *  errors     MW_ERROR_ARGUMENT for an axis out of range, MW_ERROR_DTYPE
+ *  vjp        dx = cumsum(dr, axis, exclusive, not reverse)
+ *  source     MIL cumsum */
+MW_API mw_tensor *mw_cumsum(mw_tensor *x, int axis, bool exclusive, bool reverse);
+
 #ifdef __cplusplus
 }
 #endif

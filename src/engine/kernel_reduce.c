@@ -1,7 +1,8 @@
 /* Reductions over any set of axes. Sums of floats are taken in fp32 over at most 512 elements in 16 interleaved partial
- * sums (64 rows, for columns), and those are added in double, always in index order; the result is rounded once. Sums
- * of I32 wrap around, their mean is truncated. An empty reduction gives 0 (sum), NaN or integer 0 (mean), -inf or
- * INT_MIN (max and log_sum_exp), inf or INT_MAX (min). */
+ * sums (64 rows, for columns), and those are added in double, always in index order; squares and magnitudes are formed
+ * in fp32, products in double; the result is rounded once. Sums and products of I32 wrap around, their mean is
+ * truncated. An empty reduction gives 0 (sums and norms), 1 (product), NaN or integer 0 (mean), -inf or INT_MIN (max
+ * and log_sum_exp), inf or INT_MAX (min). */
 #include "engine/kernel.h"
 #include "engine/lanes.h"
 #include "engine/math.h"
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum reduction { SUM, MEAN, MAX, MIN, LOG_SUM_EXP } reduction;
+typedef enum reduction { SUM, MEAN, MAX, MIN, LOG_SUM_EXP, PROD, SUM_SQUARE, L1_NORM, L2_NORM, LOG_SUM } reduction;
 
 typedef struct reduce_block {
     mw__walk outer;   /* kept loops: result element -> offset in x; one arm */
@@ -38,6 +39,41 @@ WIDE_REDUCER(double, sum, mw__lanes_sum)
 WIDE_REDUCER(float, max, mw__lanes_max)
 WIDE_REDUCER(float, min, mw__lanes_min)
 #endif
+
+/* ---- before and after the sum ---- */
+
+/* What is summed of these elements, in `tile` unless that is x itself. */
+static const float *summands(const reduce_block *s, const float *x, int64_t count, float *tile)
+{
+    if (s->kind == SUM_SQUARE || s->kind == L2_NORM)
+        for (int64_t i = 0; i < count; i++)
+            tile[i] = x[i] * x[i];
+    else if (s->kind == L1_NORM)
+        for (int64_t i = 0; i < count; i++)
+            tile[i] = fabsf(x[i]);
+    else
+        return x;
+    return tile;
+}
+
+static float finish(const reduce_block *s, float most, double sum)
+{
+    switch (s->kind) {
+    case MEAN:
+        return (float)(sum / (double)s->reduced);
+    case LOG_SUM_EXP: /* all -inf; an inf; a NaN */
+        return isinf(most) || isnan(most) ? most : (float)((double)most + log(sum));
+    case L2_NORM:
+        return (float)sqrt(sum);
+    case LOG_SUM:
+        return (float)log(sum);
+    case MAX:
+    case MIN:
+        return most;
+    default:
+        return (float)sum;
+    }
+}
 
 /* ---- rows: the innermost loop is reduced ---- */
 
@@ -68,23 +104,27 @@ static float row_most(const reduce_block *s, const void *x, int64_t base)
     return most;
 }
 
-/* The sum, or that of e^(x - shift). */
+/* The sum, or that of e^(x - shift), or the product. */
 static double row_sum(const reduce_block *s, const void *x, int64_t base, const float *shift)
 {
     float tile[MW__TILE];
-    double sum = 0.0;
+    double sum = s->kind == PROD ? 1.0 : 0.0;
     mw__cursor cursor;
     mw__cursor_seek(&s->inner, &cursor, 0);
     for (int64_t done = 0; done < s->reduced;) {
         const int64_t run = mw__cursor_run(&s->inner, &cursor, MW__TILE);
-        const float *part = stretch_of(s, x, base + cursor.offset[0], run, tile);
+        const float *part = summands(s, stretch_of(s, x, base + cursor.offset[0], run, tile), run, tile);
         if (shift != NULL) {
             for (int64_t i = 0; i < run; i++)
                 tile[i] = part[i] - *shift;
             s->exp(tile, tile, run, 0.0f, 0.0f);
             part = tile;
         }
-        sum += s->sum(part, run);
+        if (s->kind == PROD)
+            for (int64_t i = 0; i < run; i++)
+                sum *= (double)part[i];
+        else
+            sum += s->sum(part, run);
         mw__cursor_step(&s->inner, &cursor, run);
         done += run;
     }
@@ -93,53 +133,64 @@ static double row_sum(const reduce_block *s, const void *x, int64_t base, const 
 
 static float row_result(const reduce_block *s, const void *x, int64_t base)
 {
-    switch (s->kind) {
-    case SUM:
-        return (float)row_sum(s, x, base, NULL);
-    case MEAN:
-        return (float)(row_sum(s, x, base, NULL) / (double)s->reduced);
-    case LOG_SUM_EXP: {
-        const float most = row_most(s, x, base);
-        if (isinf(most) || isnan(most)) /* all -inf; an inf; a NaN */
-            return most;
-        return (float)((double)most + log(row_sum(s, x, base, &most)));
-    }
-    default:
-        return row_most(s, x, base);
+    const bool extremum = s->kind == MAX || s->kind == MIN, shifted = s->kind == LOG_SUM_EXP;
+    const float most = extremum || shifted ? row_most(s, x, base) : 0.0f;
+    if (extremum || (shifted && (isinf(most) || isnan(most))))
+        return most;
+    return finish(s, most, row_sum(s, x, base, shifted ? &most : NULL));
+}
+
+/* Sums and products modulo 2^64, and the extreme. */
+typedef struct integer_totals {
+    uint64_t sum, magnitudes, squares, product;
+    int32_t most;
+} integer_totals;
+
+static void integer_stretch(const int32_t *x, int64_t stride, int64_t count, reduction kind, integer_totals *t)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t v = x[i * stride];
+        const uint64_t wide = (uint64_t)(int64_t)v;
+        t->sum += wide;
+        t->magnitudes += v < 0 ? (uint64_t)0 - wide : wide;
+        t->squares += wide * wide;
+        t->product *= wide;
+        t->most = (kind == MIN ? v < t->most : v > t->most) ? v : t->most;
     }
 }
 
-/* Sum (modulo 2^64) and extreme of one stretch. */
-static void integer_stretch(const int32_t *x, int64_t stride, int64_t count, bool min, uint64_t *sum, int32_t *most)
+static int32_t integer_finish(const reduce_block *s, const integer_totals *t)
 {
-    uint64_t total = 0;
-    int32_t best = *most;
-    for (int64_t i = 0; i < count; i++)
-        total += (uint64_t)(int64_t)x[i * stride];
-    for (int64_t i = 0; i < count; i++) {
-        const int32_t v = x[i * stride];
-        best = (min ? v < best : v > best) ? v : best;
+    switch (s->kind) {
+    case MEAN:
+        return (int32_t)(s->reduced > 0 ? (int64_t)t->sum / s->reduced : 0);
+    case MAX:
+    case MIN:
+        return t->most;
+    case PROD:
+        return (int32_t)(uint32_t)t->product;
+    case SUM_SQUARE:
+        return (int32_t)(uint32_t)t->squares;
+    case L1_NORM:
+        return (int32_t)(uint32_t)t->magnitudes;
+    default:
+        return (int32_t)(uint32_t)t->sum;
     }
-    *sum += total;
-    *most = best;
 }
 
 static int32_t integer_result(const reduce_block *s, const int32_t *x, int64_t base)
 {
     const int64_t stride = s->inner.stride[0][s->inner.rank - 1];
-    uint64_t sum = 0;
-    int32_t most = s->kind == MIN ? INT32_MAX : INT32_MIN;
+    integer_totals totals = {.product = 1, .most = s->kind == MIN ? INT32_MAX : INT32_MIN};
     mw__cursor cursor;
     mw__cursor_seek(&s->inner, &cursor, 0);
     for (int64_t done = 0; done < s->reduced;) {
         const int64_t run = mw__cursor_run(&s->inner, &cursor, s->reduced - done);
-        integer_stretch(x + base + cursor.offset[0], stride, run, s->kind == MIN, &sum, &most);
+        integer_stretch(x + base + cursor.offset[0], stride, run, s->kind, &totals);
         mw__cursor_step(&s->inner, &cursor, run);
         done += run;
     }
-    if (s->kind == SUM)
-        return (int32_t)(uint32_t)sum;
-    return s->kind == MEAN ? (int32_t)(s->reduced > 0 ? (int64_t)sum / s->reduced : 0) : most;
+    return integer_finish(s, &totals);
 }
 
 static void rows_run(const mw__kernel_call *call)
@@ -170,11 +221,12 @@ typedef struct column_sums {
     double sum[COLUMNS];
 } column_sums;
 
-typedef enum column_pass { PASS_SUM, PASS_MOST, PASS_EXP } column_pass;
+typedef enum column_pass { PASS_SUM, PASS_MOST, PASS_EXP, PASS_PRODUCT } column_pass;
 
 static void add_exp(const reduce_block *s, column_sums *c, const float *row, int64_t width)
 {
     float tile[COLUMNS];
+    tile[0] = 0.0f; /* gcc does not see that width > 0 */
     for (int64_t j = 0; j < width; j++)
         tile[j] = row[j] - c->most[j];
     s->exp(tile, tile, width, 0.0f, 0.0f);
@@ -189,6 +241,9 @@ static void add_row(const reduce_block *s, column_sums *c, const float *row, int
             c->part[j] += row[j];
     else if (pass == PASS_EXP)
         add_exp(s, c, row, width);
+    else if (pass == PASS_PRODUCT)
+        for (int64_t j = 0; j < width; j++)
+            c->sum[j] *= (double)row[j];
     else if (s->kind == MIN)
         for (int64_t j = 0; j < width; j++)
             c->most[j] = mw__smaller(row[j], c->most[j]);
@@ -212,28 +267,16 @@ static void columns_pass(const reduce_block *s, column_sums *c, const void *x, i
     mw__cursor cursor;
     mw__cursor_seek(&s->inner, &cursor, 0);
     memset(c->part, 0, sizeof c->part);
-    memset(c->sum, 0, sizeof c->sum);
+    for (int64_t j = 0; j < width; j++)
+        c->sum[j] = pass == PASS_PRODUCT ? 1.0 : 0.0;
     for (int64_t done = 0; done < s->reduced; done++) {
-        add_row(s, c, mw__tile_load(x, s->dtype, base + cursor.offset[0], width, tile), width, pass);
+        const float *row = mw__tile_load(x, s->dtype, base + cursor.offset[0], width, tile);
+        add_row(s, c, pass == PASS_SUM ? summands(s, row, width, tile) : row, width, pass);
         if (pass != PASS_MOST && done % ROWS == ROWS - 1)
             flush(c, width);
         mw__cursor_step(&s->inner, &cursor, 1);
     }
     flush(c, width);
-}
-
-static float column_result(const reduce_block *s, const column_sums *c, int64_t j)
-{
-    switch (s->kind) {
-    case SUM:
-        return (float)c->sum[j];
-    case MEAN:
-        return (float)(c->sum[j] / (double)s->reduced);
-    case LOG_SUM_EXP:
-        return isinf(c->most[j]) || isnan(c->most[j]) ? c->most[j] : (float)((double)c->most[j] + log(c->sum[j]));
-    default:
-        return c->most[j];
-    }
 }
 
 static void columns_run(const mw__kernel_call *call)
@@ -249,12 +292,16 @@ static void columns_run(const mw__kernel_call *call)
         const int64_t width = mw__cursor_run(&s->outer, &cursor, end - at < COLUMNS ? end - at : COLUMNS);
         for (int64_t j = 0; j < width; j++)
             c.most[j] = s->kind == MIN ? INFINITY : -INFINITY;
-        if (s->kind != SUM && s->kind != MEAN)
+        const bool extremum = s->kind == MAX || s->kind == MIN;
+        if (extremum || s->kind == LOG_SUM_EXP)
             columns_pass(s, &c, call->in[0], cursor.offset[0], width, PASS_MOST);
-        if (s->kind == SUM || s->kind == MEAN || s->kind == LOG_SUM_EXP)
-            columns_pass(s, &c, call->in[0], cursor.offset[0], width, s->kind == LOG_SUM_EXP ? PASS_EXP : PASS_SUM);
+        if (!extremum)
+            columns_pass(s, &c, call->in[0], cursor.offset[0], width,
+                         s->kind == LOG_SUM_EXP ? PASS_EXP
+                         : s->kind == PROD      ? PASS_PRODUCT
+                                                : PASS_SUM);
         for (int64_t j = 0; j < width; j++)
-            results[j] = column_result(s, &c, j);
+            results[j] = finish(s, c.most[j], c.sum[j]);
         mw__tile_store(call->out[0], s->dtype, at, width, results);
         mw__cursor_step(&s->outer, &cursor, width);
         at += width;
@@ -274,6 +321,16 @@ static reduction kind_of(mw__op_id id)
         return MIN;
     case MW__OP_reduce_log_sum_exp:
         return LOG_SUM_EXP;
+    case MW__OP_reduce_prod:
+        return PROD;
+    case MW__OP_reduce_sum_square:
+        return SUM_SQUARE;
+    case MW__OP_reduce_l1_norm:
+        return L1_NORM;
+    case MW__OP_reduce_l2_norm:
+        return L2_NORM;
+    case MW__OP_reduce_log_sum:
+        return LOG_SUM;
     default:
         return SUM;
     }

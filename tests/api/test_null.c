@@ -86,8 +86,9 @@ static void test_constructors_pass_null_on(void)
         mw_add,     mw_sub,           mw_mul,           mw_real_div,  mw_floor_div, mw_maximum,
         mw_minimum, mw_pow,           mw_equal,         mw_not_equal, mw_less,      mw_less_equal,
         mw_greater, mw_greater_equal, mw_cross_entropy, mw_mse,       mw_accuracy};
-    mw_tensor *(*const reduce[])(mw_tensor *, mw_axes, bool) = {mw_reduce_sum, mw_reduce_mean, mw_reduce_max,
-                                                                mw_reduce_min, mw_reduce_log_sum_exp};
+    mw_tensor *(*const reduce[])(mw_tensor *, mw_axes, bool) = {
+        mw_reduce_sum,  mw_reduce_mean,       mw_reduce_max,     mw_reduce_min,     mw_reduce_log_sum_exp,
+        mw_reduce_prod, mw_reduce_sum_square, mw_reduce_l1_norm, mw_reduce_l2_norm, mw_reduce_log_sum};
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2));
     for (size_t i = 0; i < sizeof unary / sizeof unary[0]; i++)
@@ -99,6 +100,9 @@ static void test_constructors_pass_null_on(void)
     }
     for (size_t i = 0; i < sizeof reduce / sizeof reduce[0]; i++)
         YIELDS_NULL(reduce[i](NULL, MW_ALL_AXES, false));
+    YIELDS_NULL(mw_reduce_argmax(NULL, 0, false));
+    YIELDS_NULL(mw_reduce_argmin(NULL, 0, false));
+    YIELDS_NULL(mw_cumsum(NULL, 0, false, false));
     YIELDS_NULL(mw_select(NULL, x, NULL));
     YIELDS_NULL(mw_add_scalar(NULL, 1));
     YIELDS_NULL(mw_mul_scalar(NULL, 1));
