@@ -248,6 +248,9 @@ bool mw__arg_bool(const mw__op *op, const char *name, bool *out);
 bool mw__arg_bools(const mw__op *op, const char *name, bool *out, size_t capacity, size_t *out_count);
 const char *mw__arg_string(const mw__op *op, const char *name);
 
+/* Known when compiled: a const, a literal, or the result of a constexpr operation. */
+bool mw__is_constant(const mw_tensor *value);
+
 /* Element `index` of a constant. */
 double mw__payload_float(const mw__payload *payload, size_t index);
 int64_t mw__payload_int(const mw__payload *payload, size_t index);

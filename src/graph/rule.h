@@ -12,8 +12,6 @@ bool mw__arg_type_is_t(mw__arg_type type);
 bool mw__arg_type_holds(mw__arg_type type, mw_dtype dtype);
 /* The element type that the T arguments which are set share; MW_DTYPE_NONE if none is set. */
 mw_dtype mw__op_dtype(const mw__op *op);
-/* Known when compiled: a const, a literal, or the result of a constexpr operation. */
-bool mw__is_constant(const mw_tensor *value);
 /* The constant behind an argument if its elements can be read; else NULL. */
 const mw__payload *mw__arg_payload(const mw__op *op, const char *name);
 /* Which element type a constant made of a row's default has. */

@@ -52,11 +52,7 @@ static bool half_indices(const mw__legality *legality, const mw__op *op)
     return indices != NULL && (mw__legality_half(legality, indices) || mw_tensor_dtype(indices) == MW_F16);
 }
 
-static bool computed(const mw_tensor *value)
-{
-    return value != NULL && value->payload == NULL &&
-           (value->op == NULL || strncmp(value->op->kind, "constexpr_", sizeof "constexpr_" - 1) != 0);
-}
+static bool computed(const mw_tensor *value) { return value != NULL && !mw__is_constant(value); }
 
 static bool computed_weight(const mw__legality *legality, const mw__op *op)
 {

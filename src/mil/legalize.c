@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "graph/clone.h"
 #include "mil/legality.h"
+#include "mil/rewrite.h"
 #include <math.h>
 #include <millwright/op_elementwise.h>
 #include <millwright/op_shape.h>
@@ -324,6 +325,16 @@ static bool rewrite_cast(legalizer_state *legalizer, mw__clone *clone, const mw_
     return true;
 }
 
+/* What the rows of rewrite.c write otherwise. */
+static bool rewrite_op(legalizer_state *legalizer, mw__clone *clone, const mw__op *op)
+{
+    const mw__rewrite *row = mw__rewrite_find(legalizer->legality.mask, op);
+    if (row == NULL)
+        return false;
+    mw__clone_set(clone, op->results[0], row->emit(clone, op));
+    return true;
+}
+
 static bool has_inlined_single(const mw__op *op)
 {
     for (size_t i = 0; i < op->slot_count; i++)
@@ -344,7 +355,8 @@ static bool rule(void *user, mw__clone *clone, const mw__op *op)
         rewrite_constant(self, clone, op);
         return true;
     }
-    if ((op->row->id == MW__OP_cast && rewrite_cast(self, clone, op)) || rewrite_range(self, clone, op))
+    if ((op->row->id == MW__OP_cast && rewrite_cast(self, clone, op)) || rewrite_range(self, clone, op) ||
+        rewrite_op(self, clone, op))
         return true;
     if (!meets_half(self, op) && !has_inlined_single(op))
         return false;
@@ -405,8 +417,10 @@ static mw_status declare_outputs(legalizer_state *legalizer, const mw__clone *cl
 
 static mw_status check_source(const legalizer_state *legalizer, const mw__function *function, mw_error *err)
 {
+    const mw__legality *legality = &legalizer->legality;
     for (size_t i = 0; i < function->body->op_count; i++)
-        MW_TRY(mw__legality_check_op(&legalizer->legality, function->body->ops[i], err));
+        if (mw__rewrite_find(legality->mask, function->body->ops[i]) == NULL)
+            MW_TRY(mw__legality_check_op(legality, function->body->ops[i], err));
     return MW_OK;
 }
 

@@ -90,14 +90,11 @@ static mw_tensor *swap_channels(mw_tensor *x, int64_t groups)
 /* The kernel read from its end. */
 static mw_tensor *reverse_kernel(const mw__conv *conv, mw_tensor *weight)
 {
-    mw_slice slices[2 + MW__CONV_AXES];
-    bool any = false;
-    for (int i = 0; i < 2 + conv->axes; i++) {
-        const bool back = i >= 2 && conv->kernel[i - 2] > 1;
-        slices[i] = (mw_slice){.from_start = true, .to_end = true, .stride = back ? -1 : 1};
-        any = any || back;
-    }
-    return any ? mw_slice_by_index(weight, slices) : weight;
+    mw_axes axes = {0};
+    for (int i = 0; i < conv->axes; i++)
+        if (conv->kernel[i] > 1)
+            axes.axis[axes.count++] = i + 2;
+    return axes.count > 0 ? mw_reverse(weight, axes) : weight;
 }
 
 /* ---- y ---- */
@@ -247,5 +244,7 @@ mw_tensor *mw__conv_add_bias(mw_tensor *y, mw_tensor *bias)
     if (y == NULL || bias == NULL)
         return NULL;
     mw_shape shape = {.rank = mw_tensor_shape(y).rank, .dim = {1, -1, 1, 1, 1, 1, 1, 1}};
+    if (mw_tensor_shape(bias).rank == 1)
+        shape.dim[1] = mw_tensor_shape(bias).dim[0];
     return mw_add(y, mw_reshape(bias, shape));
 }

@@ -1,0 +1,66 @@
+/* The rows of mil/rewrite.h, each with its reason; tests/mil/test_rewrite.c holds what they make of a program. */
+#include "mil/rewrite.h"
+
+#include "graph/idioms/conv.h"
+#include "mil/mil.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- conv ---- */
+
+/* A literal in an argument has no value of its own in the copy. */
+static bool is_copied(const mw_tensor *value) { return value == NULL || value->payload == NULL || value->op != NULL; }
+
+static bool has_computed_weight(const mw__op *op)
+{
+    mw__conv conv;
+    const mw_tensor *weight = mw__arg(op, "weight");
+    return weight != NULL && !mw__is_constant(weight) && is_copied(mw__arg(op, "x")) &&
+           is_copied(mw__arg(op, "bias")) && mw__conv_read(op, &conv);
+}
+
+static mw_tensor *write_conv(mw__clone *clone, const mw__op *op)
+{
+    mw__conv conv;
+    if (!mw__conv_read(op, &conv))
+        return NULL;
+    const mw__form form = clone->to->form;
+    const mw_tensor *bias = mw__arg(op, "bias");
+    clone->to->form = MW__FORM_CHIP;
+    mw_tensor *y =
+        mw__conv_y(&conv, mw__clone_get(clone, mw__arg(op, "x")), mw__clone_get(clone, mw__arg(op, "weight")));
+    clone->to->form = form;
+    return bias != NULL ? mw__conv_add_bias(y, mw__clone_get(clone, bias)) : y;
+}
+
+/* ---- rows ---- */
+
+static const mw__rewrite rows[] = {
+    {.name = "conv_chip",
+     .operation = "conv",
+     .mask = MW__MASK_ANE,
+     .guard = has_computed_weight,
+     .emit = write_conv,
+     .reason = "the ANE refuses a computed weight for a batch above 1 and ignores it for a batch of 1 "
+               "(ANEForge, dynamic convolution)"},
+};
+
+/* True if `name` is an item of a list with commas. */
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *item = list; item != NULL && *item != '\0'; item += strcspn(item, ","), item += *item == ',')
+        if (strncmp(item, name, length) == 0 && (item[length] == ',' || item[length] == '\0'))
+            return true;
+    return false;
+}
+
+const mw__rewrite *mw__rewrite_find(uint64_t mask, const mw__op *op)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if ((rows[i].mask & mask) != 0 && strcmp(rows[i].operation, op->kind) == 0 && op->row != NULL &&
+            rows[i].guard(op) && !is_listed(getenv("MW_MIL_KEEP"), rows[i].name))
+            return &rows[i];
+    return NULL;
+}

@@ -1,0 +1,21 @@
+/* Operations that a device refuses in one form and takes in another: what the clone of legalize.c writes instead. A row
+ * can be switched off by its name in the environment: MW_MIL_KEEP=conv_chip,.. keeps the operation, which is then
+ * refused by its row in legality.c. */
+#ifndef MW__MIL_REWRITE_H
+#define MW__MIL_REWRITE_H
+
+#include "graph/clone.h"
+
+typedef struct mw__rewrite {
+    const char *name;
+    const char *operation;                                  /* root of the pattern */
+    uint64_t mask;                                          /* devices */
+    bool (*guard)(const mw__op *op);                        /* of the source graph */
+    mw_tensor *(*emit)(mw__clone *clone, const mw__op *op); /* the result in the copy; NULL leaves an error there */
+    const char *reason;
+} mw__rewrite;
+
+/* The row for an operation of the source on that device; NULL = none, or switched off. */
+const mw__rewrite *mw__rewrite_find(uint64_t mask, const mw__op *op);
+
+#endif

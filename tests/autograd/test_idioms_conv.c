@@ -1,0 +1,240 @@
+/* The two forms of convolution and its gradients: equal values and equal gradients, which are those of the definition,
+ * and no operation in the chip form that the ANE refuses. */
+#include "support/check.h"
+#include "support/oracle.h"
+
+#include "base/random.h"
+#include "graph/idioms/conv.h"
+#include "mil/mil.h"
+#include <millwright/millwright.h>
+#include <stdlib.h>
+
+typedef struct setting {
+    const char *what;
+    int64_t batch, inputs, outputs; /* channels of a group */
+    mw__conv conv;                  /* out is found from `after` */
+    int64_t after[3];
+} setting;
+
+/* clang-format off */
+static const setting settings[] = {
+    {"1-D", 2, 3, 2, {1, 1, {3}, {1}, {1}, {0}, {6}, {0}}, {0}},
+    {"1-D strides, pads, dilations", 2, 2, 3, {1, 1, {3}, {2}, {2}, {1}, {8}, {0}}, {2}},
+    {"1-D groups", 2, 2, 1, {1, 3, {2}, {1}, {1}, {1}, {4}, {0}}, {0}},
+    {"kernel of one", 2, 3, 2, {2, 1, {1, 1}, {2, 1}, {1, 1}, {0, 0}, {4, 3}, {0}}, {0, 0}},
+    {"2-D", 3, 2, 2, {2, 1, {3, 2}, {1, 1}, {1, 1}, {1, 0}, {4, 4}, {0}}, {1, 1}},
+    {"2-D strides", 2, 2, 2, {2, 1, {2, 3}, {3, 2}, {1, 1}, {0, 2}, {7, 6}, {0}}, {1, 0}},
+    {"2-D dilations", 2, 2, 2, {2, 1, {2, 3}, {1, 2}, {3, 2}, {1, 2}, {5, 6}, {0}}, {2, 1}},
+    {"2-D depthwise", 2, 1, 2, {2, 3, {2, 2}, {1, 2}, {1, 1}, {1, 1}, {4, 4}, {0}}, {0, 1}},
+    {"2-D elements left over", 2, 2, 2, {2, 1, {2, 1}, {4, 3}, {1, 1}, {0, 0}, {9, 6}, {0}}, {0, 0}},
+    {"2-D pads beyond the kernel", 1, 2, 2, {2, 1, {2, 2}, {2, 1}, {1, 1}, {4, 0}, {3, 3}, {0}}, {1, 5}},
+    {"3-D", 2, 2, 2, {3, 1, {2, 1, 2}, {1, 2, 1}, {1, 1, 2}, {1, 0, 0}, {2, 3, 4}, {0}}, {0, 0, 1}},
+    {"3-D groups", 2, 2, 1, {3, 2, {1, 2, 2}, {2, 1, 1}, {1, 2, 1}, {0, 1, 0}, {3, 3, 2}, {0}}, {1, 0, 1}},
+};
+/* clang-format on */
+
+/* The operands of a setting and what one form makes of them. */
+typedef struct operands {
+    mw_graph *graph;
+    mw__conv conv;
+    mw_tensor *x, *weight, *dy;
+} operands;
+
+typedef struct maps {
+    mw_tensor *y, *dx, *dweight, *dbias;
+} maps;
+
+static mw_shape shape_of(int64_t a, int64_t b, const int64_t *spatial, int axes)
+{
+    mw_shape shape = {.rank = 2 + axes, .dim = {a, b}};
+    for (int i = 0; i < axes; i++)
+        shape.dim[2 + i] = spatial[i];
+    return shape;
+}
+
+static operands make(const setting *s, mw_dtype dtype)
+{
+    operands o = {.graph = mw_graph_create(NULL), .conv = s->conv};
+    mw__conv *c = &o.conv;
+    for (int i = 0; i < c->axes; i++)
+        c->out[i] = (c->in[i] + c->before[i] + s->after[i] - mw__conv_cover(c, i)) / c->stride[i] + 1;
+    const int64_t in = s->inputs * c->groups, out = s->outputs * c->groups;
+    o.x = mw_input(o.graph, "x", dtype, shape_of(s->batch, in, c->in, c->axes));
+    o.weight = mw_input(o.graph, "weight", dtype, shape_of(out, s->inputs, c->kernel, c->axes));
+    o.dy = mw_input(o.graph, "dy", dtype, shape_of(s->batch, out, c->out, c->axes));
+    return o;
+}
+
+static maps write_form(operands *o, mw__form form)
+{
+    o->graph->form = form;
+    maps m = {.y = mw__conv_y(&o->conv, o->x, o->weight)};
+    m.dx = mw__conv_dx(&o->conv, o->dy, o->weight);
+    m.dweight = mw__conv_dweight(&o->conv, o->x, o->dy);
+    m.dbias = mw__conv_dbias(o->dy);
+    return m;
+}
+
+static void feed(oracle *o, const mw_tensor *value, uint64_t stream)
+{
+    const int64_t count = oracle_count(value);
+    double *data = malloc((size_t)(count + 1) * sizeof *data);
+    mw__random random = {.seed = 9, .stream = stream};
+    for (int64_t i = 0; i < count; i++)
+        data[i] = (double)mw__random_uniform(&random) - 0.5;
+    oracle_set(o, value, data);
+    free(data);
+}
+
+static bool evaluate(const operands *o, oracle *out)
+{
+    oracle_init(out, o->graph);
+    feed(out, o->x, 1);
+    feed(out, o->weight, 2);
+    feed(out, o->dy, 3);
+    return check_note(oracle_run(out), __FILE__, __LINE__, "the oracle does not know %s", out->missing);
+}
+
+static void check_equal(const oracle *o, const mw_tensor *a, const mw_tensor *b, const char *what, const char *map)
+{
+    if (!check_note(a != NULL && b != NULL && mw_shape_equal(mw_tensor_shape(a), mw_tensor_shape(b)), __FILE__,
+                    __LINE__, "%s: the shapes of %s differ", what, map))
+        return;
+    for (int64_t i = 0; i < oracle_count(a); i++)
+        if (!check_note(fabs(oracle_get(o, a)[i] - oracle_get(o, b)[i]) < 1e-12, __FILE__, __LINE__,
+                        "%s: %s[%lld] is %.15g in compact form, %.15g in chip form", what, map, (long long)i,
+                        oracle_get(o, a)[i], oracle_get(o, b)[i]))
+            return;
+}
+
+static double dot(const oracle *o, const mw_tensor *a, const mw_tensor *b)
+{
+    double sum = 0.0;
+    for (int64_t i = 0; i < oracle_count(a); i++)
+        sum += oracle_get(o, a)[i] * oracle_get(o, b)[i];
+    return sum;
+}
+
+/* y from the sum of its definition. */
+static double defined_y(const oracle *o, const operands *in, const int64_t *p)
+{
+    const mw__conv *c = &in->conv;
+    const mw_shape xs = mw_tensor_shape(in->x), ws = mw_tensor_shape(in->weight);
+    double sum = 0.0;
+    for (int64_t j = 0; j < mw_shape_count(ws); j++) {
+        int64_t k[MW_RANK_MAX], at[MW_RANK_MAX];
+        oracle_unravel(ws, j, k);
+        bool inside = k[0] == p[1];
+        at[0] = p[0];
+        at[1] = p[1] / (ws.dim[0] / c->groups) * ws.dim[1] + k[1];
+        for (int i = 0; i < c->axes; i++) {
+            at[i + 2] = p[i + 2] * c->stride[i] + k[i + 2] * c->dilation[i] - c->before[i];
+            inside = inside && at[i + 2] >= 0 && at[i + 2] < c->in[i];
+        }
+        if (inside)
+            sum += oracle_get(o, in->x)[oracle_ravel(xs, at)] * oracle_get(o, in->weight)[j];
+    }
+    return sum;
+}
+
+static void test_forms_give_the_definition(void)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const setting *s = &settings[i];
+        operands in = make(s, MW_F32);
+        oracle o;
+        maps a = write_form(&in, MW__FORM_COMPACT), b = write_form(&in, MW__FORM_CHIP);
+        mw_error err = {0};
+        check_note(mw_graph_check(in.graph, &err) == MW_OK, __FILE__, __LINE__, "%s: %s", s->what, err.message);
+        if (err.status == MW_OK && evaluate(&in, &o)) {
+            check_equal(&o, a.y, b.y, s->what, "y");
+            check_equal(&o, a.dx, b.dx, s->what, "dx");
+            check_equal(&o, a.dweight, b.dweight, s->what, "dweight");
+            check_equal(&o, a.dbias, b.dbias, s->what, "dbias");
+            for (int64_t e = 0; e < oracle_count(a.y); e++) {
+                int64_t p[MW_RANK_MAX];
+                oracle_unravel(mw_tensor_shape(a.y), e, p);
+                CHECK_NEAR(oracle_get(&o, a.y)[e], defined_y(&o, &in, p), 1e-12);
+            }
+            /* one bilinear form: dy . y = dx . x = dweight . weight */
+            CHECK_NEAR(dot(&o, in.x, a.dx), dot(&o, in.dy, a.y), 1e-11);
+            CHECK_NEAR(dot(&o, in.weight, a.dweight), dot(&o, in.dy, a.y), 1e-11);
+            oracle_deinit(&o);
+        }
+        mw_graph_destroy(in.graph);
+    }
+}
+
+/* Gradients of sum(map * map) for each map of one form; six of them. */
+static void differentiate(const operands *in, const maps *m, mw_tensor *out[6], mw_error *err)
+{
+    mw_tensor *const values[3] = {m->y, m->dx, m->dweight};
+    mw_tensor *const sources[3][2] = {{in->x, in->weight}, {in->dy, in->weight}, {in->x, in->dy}};
+    for (int i = 0; i < 3; i++) {
+        mw_tensor *squares = mw_square(values[i]);
+        mw_grad(mw_reduce_sum(squares, MW_ALL_AXES, false), sources[i], 2, out + 2 * i, err);
+    }
+}
+
+static void test_forms_have_equal_gradients(void)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const setting *s = &settings[i];
+        operands in = make(s, MW_F32);
+        mw_error err = {0};
+        mw_tensor *a[6] = {0}, *b[6] = {0};
+        const maps compact = write_form(&in, MW__FORM_COMPACT);
+        differentiate(&in, &compact, a, &err);
+        const maps chip = write_form(&in, MW__FORM_CHIP);
+        differentiate(&in, &chip, b, &err);
+        oracle o;
+        check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", s->what, err.message);
+        if (err.status == MW_OK && evaluate(&in, &o)) {
+            for (int k = 0; k < 6; k++)
+                check_equal(&o, a[k], b[k], s->what, "a second derivative");
+            oracle_deinit(&o);
+        }
+        mw_graph_destroy(in.graph);
+    }
+}
+
+/* Ports are fp16 and at most rank 5; the rows of mil/legality.c see every operation. */
+static void test_the_chip_form_is_legal_on_the_ane(void)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        operands in = make(&settings[i], MW_F16);
+        const maps m = write_form(&in, MW__FORM_CHIP);
+        mw_error err = {0};
+        mw_output(m.y, "out.y");
+        mw_output(m.dx, "out.dx");
+        mw_output(m.dweight, "out.dweight");
+        mw_output(m.dbias, "out.dbias");
+        mw_graph_check(in.graph, &err);
+        mw__mil_check_legal(in.graph, MW__MASK_ANE, &err);
+        check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", settings[i].what, err.message);
+        mw_graph_destroy(in.graph);
+    }
+}
+
+/* A computed weight cannot be dilated in MIL: the compact form writes a conv without dilation. */
+static void test_the_compact_form_verifies(void)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        operands in = make(&settings[i], MW_F32);
+        write_form(&in, MW__FORM_COMPACT);
+        mw_error err = {0};
+        mw_graph_check(in.graph, &err);
+        check_note(err.status == MW_OK && mw_graph_verify(in.graph, &err) == MW_OK, __FILE__, __LINE__, "%s: %s",
+                   settings[i].what, err.message);
+        mw_graph_destroy(in.graph);
+    }
+}
+
+int main(void)
+{
+    RUN(test_forms_give_the_definition);
+    RUN(test_forms_have_equal_gradients);
+    RUN(test_the_chip_form_is_legal_on_the_ane);
+    RUN(test_the_compact_form_verifies);
+    return check_finish();
+}

@@ -1,0 +1,102 @@
+/* The rewrites of mil/rewrite.c: each turns data/mil/rewrite_<name>_before.mil into rewrite_<name>_after.mil, and is
+ * switched off by its name. MW_UPDATE_GOLDENS=1 writes the latter anew. */
+#include "mil/mil.h"
+#include "support/check.h"
+#include <millwright/millwright.h>
+#include <stdlib.h>
+
+static const char *const names[] = {"conv_chip"};
+
+static char *path_of(char *buffer, size_t size, const char *name, const char *when)
+{
+    snprintf(buffer, size, "%s/data/mil/rewrite_%s_%s.mil", MW_TESTS_DIR, name, when);
+    return buffer;
+}
+
+static char *read_all(const char *name, const char *when)
+{
+    char path[512], *text = calloc(1, 1 << 16);
+    FILE *file = fopen(path_of(path, sizeof path, name, when), "rb");
+    if (check_note(file != NULL, __FILE__, __LINE__, "cannot open %s", path)) {
+        text[fread(text, 1, (1 << 16) - 1, file)] = '\0';
+        fclose(file);
+    }
+    return text;
+}
+
+static void write_all(const char *name, const char *text)
+{
+    char path[512];
+    FILE *file = fopen(path_of(path, sizeof path, name, "after"), "wb");
+    if (file != NULL) {
+        fputs(text, file);
+        fclose(file);
+    }
+}
+
+/* The legal form of a text, freed with mw_string_free; NULL with err set. */
+static char *legalize(const char *text, uint64_t mask, mw_error *err)
+{
+    mw_graph *from = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err), *to = mw_graph_create(NULL);
+    char *result = NULL;
+    if (from != NULL && mw_graph_verify(from, err) == MW_OK && mw__mil_legalize(from, to, mask, err) == MW_OK &&
+        mw_graph_verify(to, err) == MW_OK)
+        result = mw_graph_print_mil(to, NULL, err);
+    mw_graph_destroy(to);
+    mw_graph_destroy(from);
+    return result;
+}
+
+static void test_every_rewrite_gives_its_golden(void)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        mw_error err = {0};
+        char *before = read_all(names[i], "before"), *got = legalize(before, MW__MASK_ANE, &err);
+        CHECK_OK(err);
+        if (got != NULL && getenv("MW_UPDATE_GOLDENS") != NULL)
+            write_all(names[i], got);
+        char *after = read_all(names[i], "after");
+        if (got != NULL)
+            CHECK_STR(got, after);
+        mw_string_free(got);
+        free(after);
+        free(before);
+    }
+}
+
+static void test_rewrites_are_for_their_device_only(void)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        mw_error err = {0};
+        char *before = read_all(names[i], "before"), *got = legalize(before, MW__MASK_CPU, &err);
+        CHECK_OK(err);
+        if (got != NULL)
+            CHECK_CONTAINS(got, " = conv(");
+        mw_string_free(got);
+        free(before);
+    }
+}
+
+static void test_a_rewrite_is_switched_off_by_its_name(void)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        mw_error err = {0};
+        char list[64], *before = read_all(names[i], "before");
+        snprintf(list, sizeof list, "another,%s", names[i]);
+        setenv("MW_MIL_KEEP", list, 1);
+        char *got = legalize(before, MW__MASK_ANE, &err);
+        unsetenv("MW_MIL_KEEP");
+        CHECK(got == NULL);
+        CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "a weight that is not a constant needs a batch of 1");
+        mw_string_free(got);
+        free(before);
+    }
+}
+
+int main(void)
+{
+    RUN(test_every_rewrite_gives_its_golden);
+    RUN(test_rewrites_are_for_their_device_only);
+    RUN(test_a_rewrite_is_switched_off_by_its_name);
+    return check_finish();
+}
