@@ -126,6 +126,20 @@ MW_API mw_status mw_op(mw_graph *graph, const char *operation, const mw_argument
 /** A string constant, for mw_op. */
 MW_API mw_tensor *mw_text(mw_graph *graph, const char *text);
 
+/* ---- loops and branches ----
+ * The constructors make none, but programs that were read may hold cond and while_loop. */
+
+/** Returns a copy of "main" without blocks, as gradients need it: a while_loop whose condition follows from constants
+ *  and int32 loop variables that start at constants is unrolled; a cond whose predicate is known then becomes that
+ *  branch, and any other cond both branches and a select for each result (so both must be free of traps: the gradient
+ *  of the branch that is not taken is multiplied by 0). Integer scalar arithmetic, comparisons, logic and select are
+ *  followed. mw_trainer_create flattens by itself; mw_grad, which appends, refuses blocks.
+ *  return  owned by the caller; names stay, where they still stand for one value
+ *  errors  MW_ERROR_UNSUPPORTED naming the operation: an unknown trip count, more than 65536 trips in all or 1048576
+ *          operations, a state that is written in a branch, branches of different types, another operation with blocks
+ */
+MW_API mw_graph *mw_graph_flatten(const mw_graph *graph, mw_error *err);
+
 /* ---- queries ---- */
 
 /** Element type of x; MW_DTYPE_NONE for NULL or a value that is not a tensor. */

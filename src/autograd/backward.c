@@ -151,9 +151,10 @@ static void mark_dependent(backward *b)
 static mw_status refuse(const backward *b, const mw__op *op)
 {
     char subject[160];
-    mw_status status = mw__fail(b->err, MW_ERROR_UNSUPPORTED,
-                                "%s has no gradient; use mw_stop_gradient on its input if none should flow",
-                                mw__op_subject(op, subject, sizeof subject));
+    const char *hint = op->block_count > 0 ? "mw_graph_flatten gives a graph without loops and branches"
+                                           : "use mw_stop_gradient on its input if none should flow";
+    mw_status status = mw__fail(b->err, MW_ERROR_UNSUPPORTED, "%s has no gradient; %s",
+                                mw__op_subject(op, subject, sizeof subject), hint);
     mw__error_subject(b->err, op->kind, op->result_count > 0 ? op->results[0]->name : NULL);
     return status;
 }

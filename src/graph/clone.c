@@ -175,6 +175,22 @@ mw_status mw__clone_block(mw__clone *clone, const mw__block *from, mw__block *in
     return status;
 }
 
+mw_status mw__clone_inline(mw__clone *clone, const mw__block *from)
+{
+    mw__block *block = clone->to->block;
+    for (size_t i = 0; i < from->op_count; i++) {
+        const mw__op *op = from->ops[i];
+        const bool constant = op->row != NULL && op->row->id == MW__OP_const;
+        if (constant && mw__clone_get(clone, op->results[0]) != NULL)
+            continue;
+        const size_t before = block->op_count;
+        MW_TRY(copy_or_replace(clone, op));
+        for (size_t k = before; k < block->op_count; k++)
+            block->ops[k]->name = NULL; /* a name stands for one operation only */
+    }
+    return MW_OK;
+}
+
 static mw_status copy_body(mw__clone *clone)
 {
     const mw__block *body = clone->from->body;

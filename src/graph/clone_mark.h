@@ -12,5 +12,8 @@ bool mw__clone_wants_op(const mw__clone *clone, const mw__op *op);
 bool mw__clone_may_retype(const mw__clone *clone, const mw_tensor *source);
 /* Copies a nested block into a fresh one. */
 mw_status mw__clone_block(mw__clone *clone, const mw__block *from, mw__block *into);
+/* Appends the operations of a nested block to the current one; its inputs must be mapped. May be called again with
+ * other inputs: constants are copied once. */
+mw_status mw__clone_inline(mw__clone *clone, const mw__block *from);
 
 #endif

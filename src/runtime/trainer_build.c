@@ -5,6 +5,7 @@
 #include "base/fp16.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "graph/flatten.h"
 #include <math.h>
 #include <millwright/millwright.h>
 #include <string.h>
@@ -119,8 +120,9 @@ mw_graph *mw__trainer_copy(const mw_allocator *allocator, const mw_graph *from, 
         return NULL;
     }
     mw__clone clone = {0};
-    mw_status status =
-        mw__clone_run(&clone, function, graph, &(mw__clone_options){.roots = roots, .root_count = count}, err);
+    mw__flatten flatten = {0};
+    const mw__clone_options how = {.rule = mw__flatten_rule, .user = &flatten, .roots = roots, .root_count = count};
+    mw_status status = mw__clone_run(&clone, function, graph, &how, err);
     for (size_t i = 0; status == MW_OK && i < count; i++) {
         out_copies[i] = mw__clone_get(&clone, roots[i]);
         if (out_copies[i] == NULL)
