@@ -1,4 +1,5 @@
 /* Ten training steps of the MLP on the engine against losses that PyTorch recorded (tests/data/torch/mlp_losses.py). */
+#include "hashed.h"
 #include "support/check.h"
 
 #include <millwright/millwright.h>
@@ -7,25 +8,6 @@
 
 #define STEPS 10
 #define SUMS  4
-
-/* The hash of mlp_losses.py: 24 bits, in [-0.5, 0.5). */
-static float uniform(uint64_t index, uint64_t stream)
-{
-    uint64_t h = index + stream * 1000003u;
-    h = (h * 2654435761u) & 0xffffffffu;
-    h ^= h >> 15;
-    h = (h * 2246822519u) & 0xffffffffu;
-    h ^= h >> 13;
-    return (float)((double)(h >> 8) / 16777216.0 - 0.5);
-}
-
-static float *draw(size_t count, uint64_t stream, float scale, float offset)
-{
-    float *values = malloc(count * sizeof *values);
-    for (size_t i = 0; i < count; i++)
-        values[i] = uniform(i, stream) * scale + offset;
-    return values;
-}
 
 typedef struct record {
     double losses[STEPS], sums[SUMS];
@@ -69,7 +51,7 @@ static mw_trainer *make_trainer(mw_optimizer optimizer, mw_error *err)
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_graph_destroy(graph);
     for (size_t i = 0; trainer != NULL && i < SUMS; i++) {
-        float *values = draw(parameters[i].count, i + 1, parameters[i].scale, 0.0f);
+        float *values = hashed_floats(parameters[i].count, i + 1, parameters[i].scale, 0.0f);
         mw_trainer_write(trainer, parameters[i].name, values, parameters[i].count, err);
         free(values);
     }
@@ -78,14 +60,13 @@ static mw_trainer *make_trainer(mw_optimizer optimizer, mw_error *err)
 
 static float one_step(mw_trainer *trainer, int step, mw_error *err)
 {
-    float *x = draw(128 * 784, 100 + (uint64_t)step, 1.0f, 0.5f), loss = NAN;
-    int32_t y[128];
-    for (size_t i = 0; i < 128; i++)
-        y[i] = (int32_t)(((double)uniform(i, 200 + (uint64_t)step) + 0.5) * 10.0);
+    float *x = hashed_floats(128 * 784, 100 + (uint64_t)step, 1.0f, 0.5f), loss = NAN;
+    int32_t *y = hashed_integers(128, 200 + (uint64_t)step, 10);
     const mw_feed feeds[] = {{.name = "x", .dtype = MW_F32, .data = x, .count = 128 * 784},
                              {.name = "y", .dtype = MW_I32, .data = y, .count = 128}};
     const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = 128};
     mw_trainer_step(trainer, &batch, &loss, err);
+    free(y);
     free(x);
     return loss;
 }

@@ -8,19 +8,7 @@ A line is: name, ten losses, then the sums of |p| over fc1.weight, fc1.bias, fc2
 import numpy as np
 import torch
 
-
-def uniform(count, stream):
-    """float32 in [-0.5, 0.5): the hash of the index, 24 bits of it."""
-    h = np.arange(count, dtype=np.uint64) + np.uint64(stream) * np.uint64(1000003)
-    h = (h * np.uint64(2654435761)) & np.uint64(0xFFFFFFFF)
-    h ^= h >> np.uint64(15)
-    h = (h * np.uint64(2246822519)) & np.uint64(0xFFFFFFFF)
-    h ^= h >> np.uint64(13)
-    return ((h >> np.uint64(8)).astype(np.float64) / 16777216.0 - 0.5).astype(np.float32)
-
-
-def tensor(shape, stream, scale):
-    return torch.from_numpy(uniform(int(np.prod(shape)), stream).reshape(shape) * np.float32(scale))
+from hashed import tensor, uniform
 
 
 def train(name, make, dense_labels=False):
