@@ -86,9 +86,8 @@ static void test_constructors_pass_null_on(void)
         mw_add,     mw_sub,           mw_mul,           mw_real_div,  mw_floor_div, mw_maximum,
         mw_minimum, mw_pow,           mw_equal,         mw_not_equal, mw_less,      mw_less_equal,
         mw_greater, mw_greater_equal, mw_cross_entropy, mw_mse,       mw_accuracy};
-    mw_tensor *(*const reduce[])(mw_tensor *, mw_axes, bool) = {
-        mw_reduce_sum,  mw_reduce_mean,       mw_reduce_max,     mw_reduce_min,     mw_reduce_log_sum_exp,
-        mw_reduce_prod, mw_reduce_sum_square, mw_reduce_l1_norm, mw_reduce_l2_norm, mw_reduce_log_sum};
+    mw_tensor *(*const reduce[])(mw_tensor *, mw_axes, bool) = {mw_reduce_sum, mw_reduce_mean, mw_reduce_max,
+                                                                mw_reduce_min, mw_reduce_log_sum_exp};
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2));
     for (size_t i = 0; i < sizeof unary / sizeof unary[0]; i++)
@@ -100,9 +99,6 @@ static void test_constructors_pass_null_on(void)
     }
     for (size_t i = 0; i < sizeof reduce / sizeof reduce[0]; i++)
         YIELDS_NULL(reduce[i](NULL, MW_ALL_AXES, false));
-    YIELDS_NULL(mw_reduce_argmax(NULL, 0, false));
-    YIELDS_NULL(mw_reduce_argmin(NULL, 0, false));
-    YIELDS_NULL(mw_cumsum(NULL, 0, false, false));
     YIELDS_NULL(mw_select(NULL, x, NULL));
     YIELDS_NULL(mw_add_scalar(NULL, 1));
     YIELDS_NULL(mw_mul_scalar(NULL, 1));
@@ -347,10 +343,29 @@ static bool has_word(const char *text, const char *word, size_t length)
     return false;
 }
 
-/* Every function behind an MW_API that takes a pointer stands in this file. */
+/* True if the cases of the family of header op_<family>.h call mw_<operation>, by name or through a word such as
+ * UNARY(operation); tests/ops/test_null.c gives them NULL. */
+static bool has_case(const char *cases, const char *word)
+{
+    char operand[96];
+    snprintf(operand, sizeof operand, "(%s)", word + strlen("mw_"));
+    return cases != NULL && (has_word(cases, word, strlen(word)) || strstr(cases, operand) != NULL);
+}
+
+static char *read_cases(const char *header)
+{
+    char path[512];
+    if (strncmp(header, "op_", 3) != 0)
+        return NULL;
+    snprintf(path, sizeof path, "%s/support/cases_%.*s.c", MW_TESTS_DIR, (int)strlen(header + 3) - 2, header + 3);
+    return read_text(path);
+}
+
+/* Every function behind an MW_API that takes a pointer stands in this file or in a case. */
 static int check_header(const char *self, const char *name)
 {
     char path[512], word[80];
+    char *cases = read_cases(name);
     int functions = 0;
     snprintf(path, sizeof path, "%s/../include/millwright/%s", MW_TESTS_DIR, name);
     char *text = read_text(path);
@@ -366,19 +381,21 @@ static int check_header(const char *self, const char *name)
         if (memchr(open, '*', (size_t)(end - open)) == NULL)
             continue;
         functions++;
-        check_note(has_word(self, word, strlen(word)), __FILE__, __LINE__, "%s is not called with NULL here", word);
+        check_note(has_word(self, word, strlen(word)) || has_case(cases, word), __FILE__, __LINE__,
+                   "%s is not called with NULL here, nor by a case", word);
     }
     free(text);
+    free(cases);
     return functions;
 }
 
 static void test_every_public_function_is_here(void)
 {
-    static const char *const headers[] = {"ane_e5rt.h",  "autograd.h",  "dataset.h",        "graph.h",
-                                          "loss.h",      "mil.h",       "op_attention.h",   "op_compare.h",
-                                          "op_gather.h", "op_matmul.h", "op_elementwise.h", "op_normalize.h",
-                                          "op_reduce.h", "op_shape.h",  "optimizer.h",      "program.h",
-                                          "status.h",    "trainer.h",   "types.h"};
+    static const char *const headers[] = {
+        "ane_e5rt.h",       "autograd.h",     "dataset.h",    "graph.h",    "loss.h",      "mil.h",
+        "op_activation.h",  "op_attention.h", "op_compare.h", "op_image.h", "op_gather.h", "op_matmul.h",
+        "op_elementwise.h", "op_normalize.h", "op_reduce.h",  "op_shape.h", "optimizer.h", "program.h",
+        "status.h",         "trainer.h",      "types.h"};
     char path[512];
     int functions = 0;
     snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);
