@@ -30,6 +30,24 @@ MW_API mw_tensor *mw_greater(mw_tensor *x, mw_tensor *y);
 /** r = (x >= y); the rest as mw_equal. */
 MW_API mw_tensor *mw_greater_equal(mw_tensor *x, mw_tensor *y);
 
+/** r = x and y.
+ *  x, y    broadcastable, BOOL
+ *  return  the broadcast shape, BOOL
+ *  errors  MW_ERROR_SHAPE if the shapes do not broadcast, MW_ERROR_DTYPE
+ *  vjp     none: truth has no gradient
+ *  source  MIL logical_and */
+MW_API mw_tensor *mw_logical_and(mw_tensor *x, mw_tensor *y);
+
+/** r = x or y; arguments and errors as mw_logical_and.
+ *  vjp     none
+ *  source  MIL logical_or */
+MW_API mw_tensor *mw_logical_or(mw_tensor *x, mw_tensor *y);
+
+/** r = x differs from y; arguments and errors as mw_logical_and.
+ *  vjp     none
+ *  source  MIL logical_xor */
+MW_API mw_tensor *mw_logical_xor(mw_tensor *x, mw_tensor *y);
+
 /** r = not x.
  *  x       [..]  BOOL
  *  return  [..]  BOOL

@@ -1,4 +1,4 @@
-/* Element-wise operations: arithmetic, roots and logarithms, conversion.
+/* Element-wise operations: arithmetic, rounding, roots and logarithms, angles, conversion.
  *
  *     mw_tensor *h = mw_tanh(mw_add(mw_mul(x, scale), shift));
  *
@@ -46,6 +46,12 @@ MW_API mw_tensor *mw_real_div(mw_tensor *x, mw_tensor *y);
  *  vjp     dx = dy = 0
  *  source  MIL floor_div */
 MW_API mw_tensor *mw_floor_div(mw_tensor *x, mw_tensor *y);
+
+/** r = x - floor(x / y) * y, which has the sign of y (PyTorch's remainder); arguments and errors as mw_add. A float x
+ *  modulo 0 is NaN, an integral one is x.
+ *  vjp     dx = dr, dy = -dr * floor(x / y)
+ *  source  MIL mod */
+MW_API mw_tensor *mw_mod(mw_tensor *x, mw_tensor *y);
 
 /** r = the larger of x and y; arguments and errors as mw_add.
  *  vjp     dr goes to the larger operand; equal ones share it half and half
@@ -139,6 +145,81 @@ MW_API mw_tensor *mw_erf(mw_tensor *x);
  *  vjp     dx = dr * (1 - r^2)
  *  source  MIL tanh */
 MW_API mw_tensor *mw_tanh(mw_tensor *x);
+
+/** r = 2^x; arguments and errors as mw_abs. An integer x below 0 gives 0, and above 30 the result wraps around.
+ *  vjp     dx = dr * r * ln(2)
+ *  source  MIL exp2 */
+MW_API mw_tensor *mw_exp2(mw_tensor *x);
+
+/** r = the largest integer not above x; arguments and errors as mw_sqrt.
+ *  vjp     dx = 0
+ *  source  MIL floor */
+MW_API mw_tensor *mw_floor(mw_tensor *x);
+
+/** r = the smallest integer not below x; arguments and errors as mw_sqrt.
+ *  vjp     dx = 0
+ *  source  MIL ceil */
+MW_API mw_tensor *mw_ceil(mw_tensor *x);
+
+/** r = the integer nearest to x, of two equally near ones the even one; arguments and errors as mw_sqrt.
+ *  vjp     dx = 0
+ *  source  MIL round */
+MW_API mw_tensor *mw_round(mw_tensor *x);
+
+/** r = the sine of x in radians; arguments and errors as mw_sqrt.
+ *  vjp     dx = dr * cos(x)
+ *  source  MIL sin */
+MW_API mw_tensor *mw_sin(mw_tensor *x);
+
+/** r = the cosine of x in radians; arguments and errors as mw_sqrt.
+ *  vjp     dx = -dr * sin(x)
+ *  source  MIL cos */
+MW_API mw_tensor *mw_cos(mw_tensor *x);
+
+/** r = the tangent of x in radians; arguments and errors as mw_sqrt.
+ *  vjp     dx = dr * (1 + r^2)
+ *  source  MIL tan */
+MW_API mw_tensor *mw_tan(mw_tensor *x);
+
+/** r = the angle in [-pi/2, pi/2] whose sine is x; arguments and errors as mw_sqrt. NaN outside
+ *  [-1, 1].
+ *  vjp     dx = dr / sqrt(1 - x^2)
+ *  source  MIL asin */
+MW_API mw_tensor *mw_asin(mw_tensor *x);
+
+/** r = the angle in [0, pi] whose cosine is x; arguments and errors as mw_sqrt. NaN outside [-1, 1].
+ *  vjp     dx = -dr / sqrt(1 - x^2)
+ *  source  MIL acos */
+MW_API mw_tensor *mw_acos(mw_tensor *x);
+
+/** r = the angle in (-pi/2, pi/2) whose tangent is x; arguments and errors as mw_sqrt.
+ *  vjp     dx = dr / (1 + x^2)
+ *  source  MIL atan */
+MW_API mw_tensor *mw_atan(mw_tensor *x);
+
+/** r = the hyperbolic sine of x; arguments and errors as mw_sqrt.
+ *  vjp     dx = dr * cosh(x)
+ *  source  MIL sinh */
+MW_API mw_tensor *mw_sinh(mw_tensor *x);
+
+/** r = the hyperbolic cosine of x; arguments and errors as mw_sqrt.
+ *  vjp     dx = dr * sinh(x)
+ *  source  MIL cosh */
+MW_API mw_tensor *mw_cosh(mw_tensor *x);
+
+/** r = the number whose hyperbolic tangent is x; arguments and errors as mw_sqrt. NaN outside [-1, 1].
+ *  vjp     dx = dr / (1 - x^2)
+ *  source  MIL atanh */
+MW_API mw_tensor *mw_atanh(mw_tensor *x);
+
+/** r = max(x, alpha).
+ *  x       [..]  F16, F32 or I32
+ *  alpha   lower bound, rounded to the dtype of x; integral for I32
+ *  return  [..]  dtype of x
+ *  errors  MW_ERROR_DTYPE, MW_ERROR_NUMERIC if alpha does not fit the dtype
+ *  vjp     dx = dr where x >= alpha, else 0 (PyTorch's clamp)
+ *  source  MIL threshold */
+MW_API mw_tensor *mw_threshold(mw_tensor *x, float alpha);
 
 /** r = min(max(x, alpha), beta).
  *  x       [..]  F16 or F32

@@ -23,6 +23,9 @@ mw_tensor *mw__where(mw_tensor *cond, mw_tensor *a);
 /* dx = dy slope, for the one operand x. */
 void mw__vjp_scale(mw__vjp *vjp, mw_tensor *slope);
 
+/* The constant scalar argument `arg` of the operation, in the element type of its x. */
+mw_tensor *mw__vjp_scalar(mw__vjp *vjp, const char *arg);
+
 /* 1 - t. */
 mw_tensor *mw__one_minus(mw_tensor *t);
 

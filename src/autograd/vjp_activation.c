@@ -59,3 +59,119 @@ void mw__vjp_gelu(mw__vjp *vjp)
     else
         mw__vjp_scale(vjp, gelu_slope_exact(x));
 }
+
+/* low < t < high ? dy : 0 */
+static mw_tensor *inside(mw_tensor *t, mw_tensor *low, mw_tensor *high, mw_tensor *dy)
+{
+    mw_tensor *above = mw_greater(t, low), *below = mw_less(t, high);
+    return mw__where(above, mw__where(below, dy));
+}
+
+/* 0 at both bounds */
+void mw__vjp_relu6(mw__vjp *vjp)
+{
+    mw_tensor *x = mw__vjp_arg(vjp, "x");
+    mw_tensor *low = mw__scalar_like(x, 0.0), *high = mw__scalar_like(x, 6.0);
+    mw__vjp_set(vjp, "x", inside(x, low, high, vjp->dy[0]));
+}
+
+/* x > 0 ? dy : alpha dy */
+static mw_tensor *leak(mw_tensor *x, mw_tensor *alpha, mw_tensor *dy)
+{
+    mw_tensor *positive = mw_greater(x, mw__scalar_like(x, 0.0));
+    return mw_select(positive, dy, mw_mul(dy, alpha));
+}
+
+void mw__vjp_leaky_relu(mw__vjp *vjp)
+{
+    mw_tensor *alpha = mw__vjp_scalar(vjp, "alpha");
+    mw__vjp_set(vjp, "x", leak(mw__vjp_arg(vjp, "x"), alpha, vjp->dy[0]));
+}
+
+/* 0 where y has reached beta, also exactly */
+void mw__vjp_clamped_relu(mw__vjp *vjp)
+{
+    mw_tensor *alpha = mw__vjp_scalar(vjp, "alpha"), *beta = mw__vjp_scalar(vjp, "beta");
+    mw_tensor *free = mw__where(mw_less(vjp->y[0], beta), vjp->dy[0]);
+    mw__vjp_set(vjp, "x", leak(mw__vjp_arg(vjp, "x"), alpha, free));
+}
+
+/* 1 at alpha, where x passes */
+void mw__vjp_thresholded_relu(mw__vjp *vjp) { mw__vjp_threshold(vjp); }
+
+/* x > 0 ? 1 : alpha e^x; e^x of the positive side, which may overflow, is never taken */
+void mw__vjp_elu(mw__vjp *vjp)
+{
+    mw_tensor *x = mw__vjp_arg(vjp, "x"), *zero = mw__scalar_like(x, 0.0), *alpha = mw__vjp_scalar(vjp, "alpha");
+    mw_tensor *slope = mw_mul(mw_exp(mw_minimum(x, zero)), alpha);
+    mw_tensor *positive = mw_greater(x, zero);
+    mw__vjp_set(vjp, "x", mw_select(positive, vjp->dy[0], mw_mul(vjp->dy[0], slope)));
+}
+
+void mw__vjp_softplus(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_sigmoid(mw__vjp_arg(vjp, "x"))); }
+
+/* alpha beta (1 - t^2), t = tanh(beta x) */
+void mw__vjp_scaled_tanh(mw__vjp *vjp)
+{
+    mw_tensor *beta = mw__vjp_scalar(vjp, "beta"), *alpha = mw__vjp_scalar(vjp, "alpha");
+    mw_tensor *t = mw_tanh(mw_mul(mw__vjp_arg(vjp, "x"), beta));
+    mw_tensor *slope = mw_mul(mw_mul(mw__one_minus(mw_square(t)), beta), alpha);
+    mw__vjp_scale(vjp, slope);
+}
+
+/* 0 at both bounds; y says where they are reached */
+void mw__vjp_sigmoid_hard(mw__vjp *vjp)
+{
+    mw_tensor *y = vjp->y[0], *zero = mw__scalar_like(y, 0.0), *one = mw__scalar_like(y, 1.0);
+    mw_tensor *scaled = mw_mul(vjp->dy[0], mw__vjp_scalar(vjp, "alpha"));
+    mw__vjp_set(vjp, "x", inside(y, zero, one, scaled));
+}
+
+void mw__vjp_linear_activation(mw__vjp *vjp) { mw__vjp_scale(vjp, mw__vjp_scalar(vjp, "alpha")); }
+
+/* ---- numbers per channel ---- */
+
+/* The axes 1 .. rank - 2 of a vector [C] beside x [N, C, ..]. */
+static mw_tensor *along_channels(mw__vjp *vjp, const char *arg)
+{
+    mw_axes axes = {.count = mw_tensor_shape(mw__vjp_arg(vjp, "x")).rank - 2};
+    for (int i = 0; i < axes.count; i++)
+        axes.axis[i] = i + 1;
+    return mw_expand_dims(mw__vjp_arg(vjp, arg), axes);
+}
+
+/* The sum of each channel of t [N, C, ..]. */
+static mw_tensor *sum_channels(mw_tensor *t)
+{
+    mw_axes axes = {.count = mw_tensor_shape(t).rank - 1};
+    for (int i = 1; i < axes.count; i++)
+        axes.axis[i] = i + 1;
+    return mw_reduce_sum(t, axes, false);
+}
+
+void mw__vjp_prelu(mw__vjp *vjp)
+{
+    mw_tensor *x = mw__vjp_arg(vjp, "x");
+    if (mw__vjp_wants(vjp, "x"))
+        mw__vjp_set(vjp, "x", leak(x, along_channels(vjp, "alpha"), vjp->dy[0]));
+    if (mw__vjp_wants(vjp, "alpha")) {
+        mw_tensor *negative = mw_less_equal(x, mw__scalar_like(x, 0.0));
+        mw__vjp_set(vjp, "alpha", sum_channels(mw__where(negative, mw_mul(x, vjp->dy[0]))));
+    }
+}
+
+/* y = alpha softplus(b), b = beta x, s = sigmoid(b) */
+void mw__vjp_softplus_parametric(mw__vjp *vjp)
+{
+    mw_tensor *x = mw__vjp_arg(vjp, "x"), *dy = vjp->dy[0];
+    mw_tensor *alpha = along_channels(vjp, "alpha"), *beta = along_channels(vjp, "beta");
+    mw_tensor *b = mw_mul(x, beta);
+    if (mw__vjp_wants(vjp, "alpha"))
+        mw__vjp_set(vjp, "alpha", sum_channels(mw_mul(dy, mw_softplus(b))));
+    mw_tensor *scaled = mw_mul(dy, alpha);
+    mw_tensor *db = mw_mul(scaled, mw_sigmoid(b));
+    if (mw__vjp_wants(vjp, "x"))
+        mw__vjp_set(vjp, "x", mw_mul(db, beta));
+    if (mw__vjp_wants(vjp, "beta"))
+        mw__vjp_set(vjp, "beta", sum_channels(mw_mul(db, x)));
+}

@@ -42,6 +42,16 @@ void mw__vjp_real_div(mw__vjp *vjp)
         mw__vjp_set(vjp, "y", mw_neg(mw_mul(scaled, vjp->y[0])));
 }
 
+/* x - floor(x / y) y, where the floor is constant almost everywhere */
+void mw__vjp_mod(mw__vjp *vjp)
+{
+    mw__vjp_set(vjp, "x", vjp->dy[0]);
+    if (mw__vjp_wants(vjp, "y")) {
+        mw_tensor *quotient = mw_floor_div(mw__vjp_arg(vjp, "x"), mw__vjp_arg(vjp, "y"));
+        mw__vjp_set(vjp, "y", mw_neg(mw_mul(vjp->dy[0], quotient)));
+    }
+}
+
 /* The chosen operand gets dy; where both are equal, each gets half (PyTorch's rule). */
 static void vjp_extremum(mw__vjp *vjp, mw_tensor *(*first_chosen)(mw_tensor *, mw_tensor *))
 {
@@ -113,6 +123,46 @@ void mw__vjp_erf(mw__vjp *vjp)
 mw_tensor *mw__one_minus(mw_tensor *t) { return mw_sub(mw__scalar_like(t, 1.0), t); }
 
 void mw__vjp_tanh(mw__vjp *vjp) { mw__vjp_scale(vjp, mw__one_minus(mw_square(vjp->y[0]))); }
+
+void mw__vjp_exp2(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_mul_scalar(vjp->y[0], 0.69314718055994531)); }
+
+void mw__vjp_sin(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_cos(mw__vjp_arg(vjp, "x"))); }
+
+void mw__vjp_cos(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_neg(mw_sin(mw__vjp_arg(vjp, "x")))); }
+
+void mw__vjp_tan(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_add_scalar(mw_square(vjp->y[0]), 1.0)); }
+
+/* 1 / sqrt(1 - x^2) */
+static mw_tensor *arc_slope(mw__vjp *vjp) { return mw_rsqrt(mw__one_minus(mw_square(mw__vjp_arg(vjp, "x"))), 0.0f); }
+
+void mw__vjp_asin(mw__vjp *vjp) { mw__vjp_scale(vjp, arc_slope(vjp)); }
+
+void mw__vjp_acos(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_neg(arc_slope(vjp))); }
+
+void mw__vjp_atan(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_inverse(mw_square(mw__vjp_arg(vjp, "x")), 1.0f)); }
+
+void mw__vjp_sinh(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_cosh(mw__vjp_arg(vjp, "x"))); }
+
+void mw__vjp_cosh(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_sinh(mw__vjp_arg(vjp, "x"))); }
+
+void mw__vjp_atanh(mw__vjp *vjp)
+{
+    mw__vjp_scale(vjp, mw_inverse(mw__one_minus(mw_square(mw__vjp_arg(vjp, "x"))), 0.0f));
+}
+
+mw_tensor *mw__vjp_scalar(mw__vjp *vjp, const char *arg)
+{
+    double value = 0.0;
+    mw__arg_float(vjp->op, arg, &value);
+    return mw__scalar_like(mw__vjp_arg(vjp, "x"), value);
+}
+
+/* 1 at alpha (PyTorch's clamp) */
+void mw__vjp_threshold(mw__vjp *vjp)
+{
+    mw_tensor *alpha = mw__vjp_scalar(vjp, "alpha");
+    mw__vjp_set(vjp, "x", mw__where(mw_greater_equal(mw__vjp_arg(vjp, "x"), alpha), vjp->dy[0]));
+}
 
 /* 1 inside [alpha, beta], bounds included (PyTorch's rule) */
 void mw__vjp_clip(mw__vjp *vjp)

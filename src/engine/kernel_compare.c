@@ -1,47 +1,86 @@
-/* Comparisons of two tensors and selection by a bool tensor, with broadcasting. logical_not is a unary operation
- * (kernel_elementwise.c). */
+/* Comparisons and logic of two tensors and selection by a bool tensor, with broadcasting. logical_not is a unary
+ * operation (kernel_elementwise.c). */
 #include "engine/kernel.h"
 
 #include <string.h>
 
-/* ---- comparisons: F16 compares as fp32, which is exact ---- */
+/* ---- comparisons: F16 compares as fp32, which is exact; logic of truth ---- */
 
 typedef void compare_f32(uint8_t *out, const float *x, int64_t sx, const float *y, int64_t sy, int64_t count);
 typedef void compare_i32(uint8_t *out, const int32_t *x, int64_t sx, const int32_t *y, int64_t sy, int64_t count);
+typedef void compare_bool(uint8_t *out, const uint8_t *x, int64_t sx, const uint8_t *y, int64_t sy, int64_t count);
 
 /* sx and sy are 0 for an operand that is repeated, else 1; each case is a loop of its own that vectorises. */
-#define COMPARE_LOOP(left, right, operator)                                                                            \
-    MW__VECTORIZE for (int64_t i = 0; i < count; i++) out[i] = (uint8_t)((left) operator(right));
+#define COMPARE_LOOP(value) MW__VECTORIZE for (int64_t i = 0; i < count; i++) out[i] = (uint8_t)(value);
 
-#define COMPARE(name, type, suffix, operator)                                                                          \
+/* `test` is a macro of two values. */
+#define COMPARE(name, type, suffix, test)                                                                              \
     MW__INLINE void name##_##suffix##_body(uint8_t *out, const type *x, int64_t sx, const type *y, int64_t sy,         \
                                            int64_t count)                                                              \
     {                                                                                                                  \
         if (sx != 0 && sy != 0) {                                                                                      \
-            COMPARE_LOOP(x[i], y[i], operator)                                                                         \
+            COMPARE_LOOP(test(x[i], y[i]))                                                                             \
         } else if (sx != 0) {                                                                                          \
             const type b = *y;                                                                                         \
-            COMPARE_LOOP(x[i], b, operator)                                                                            \
+            COMPARE_LOOP(test(x[i], b))                                                                                \
         } else if (sy != 0) {                                                                                          \
             const type a = *x;                                                                                         \
-            COMPARE_LOOP(a, y[i], operator)                                                                            \
+            COMPARE_LOOP(test(a, y[i]))                                                                                \
         } else {                                                                                                       \
-            memset(out, *x operator* y, (size_t)count);                                                                \
+            memset(out, test(*x, *y), (size_t)count);                                                                  \
         }                                                                                                              \
     }                                                                                                                  \
     MW__TWICE(name##_##suffix, (uint8_t * out, const type *x, int64_t sx, const type *y, int64_t sy, int64_t count),   \
               (out, x, sx, y, sy, count))
 
-#define COMPARE_BOTH(name, operator)                                                                                   \
-    COMPARE(name, float, f32, operator)                                                                                \
-    COMPARE(name, int32_t, i32, operator)
+#define NUMBERS(name, test)                                                                                            \
+    COMPARE(name, float, f32, test)                                                                                    \
+    COMPARE(name, int32_t, i32, test)
+#define TRUTH(name, test) COMPARE(name, uint8_t, bool, test)
 
-COMPARE_BOTH(equal, ==)
-COMPARE_BOTH(not_equal, !=)
-COMPARE_BOTH(less, <)
-COMPARE_BOTH(less_equal, <=)
-COMPARE_BOTH(greater, >)
-COMPARE_BOTH(greater_equal, >=)
+#define EQUAL(a, b)         ((a) == (b))
+#define NOT_EQUAL(a, b)     ((a) != (b))
+#define LESS(a, b)          ((a) < (b))
+#define LESS_EQUAL(a, b)    ((a) <= (b))
+#define GREATER(a, b)       ((a) > (b))
+#define GREATER_EQUAL(a, b) ((a) >= (b))
+#define AND(a, b)           (((a) != 0) & ((b) != 0))
+#define OR(a, b)            (((a) != 0) | ((b) != 0))
+#define XOR(a, b)           (((a) != 0) ^ ((b) != 0))
+
+NUMBERS(equal, EQUAL)
+NUMBERS(not_equal, NOT_EQUAL)
+NUMBERS(less, LESS)
+NUMBERS(less_equal, LESS_EQUAL)
+NUMBERS(greater, GREATER)
+NUMBERS(greater_equal, GREATER_EQUAL)
+TRUTH(logical_and, AND)
+TRUTH(logical_or, OR)
+TRUTH(logical_xor, XOR)
+
+/* The loops of an operation, each for the base level and the wide one. */
+typedef struct compare_row {
+    compare_f32 *floats[2];
+    compare_i32 *integers[2];
+    compare_bool *bools[2];
+} compare_row;
+
+#define NUMBER_ROW(name) [MW__OP_##name] = {.floats = MW__PAIR(name##_f32), .integers = MW__PAIR(name##_i32)}
+#define TRUTH_ROW(name)  [MW__OP_##name] = {.bools = MW__PAIR(name##_bool)}
+
+/* clang-format off */
+static const compare_row compare_rows[MW__OP_COUNT] = {
+    NUMBER_ROW(equal),
+    NUMBER_ROW(not_equal),
+    NUMBER_ROW(less),
+    NUMBER_ROW(less_equal),
+    NUMBER_ROW(greater),
+    NUMBER_ROW(greater_equal),
+    TRUTH_ROW(logical_and),
+    TRUTH_ROW(logical_or),
+    TRUTH_ROW(logical_xor),
+};
+/* clang-format on */
 
 typedef struct compare_block {
     mw__walk walk; /* arms: x, y */
@@ -49,6 +88,7 @@ typedef struct compare_block {
     mw_dtype dtype;
     compare_f32 *floats;
     compare_i32 *integers;
+    compare_bool *bools;
 } compare_block;
 
 static void compare_run(const mw__kernel_call *call)
@@ -67,6 +107,9 @@ static void compare_run(const mw__kernel_call *call)
         if (block->dtype == MW_I32)
             block->integers(out, (const int32_t *)call->in[0] + cursor.offset[0], sx,
                             (const int32_t *)call->in[1] + cursor.offset[1], sy, run);
+        else if (block->dtype == MW_BOOL)
+            block->bools(out, (const uint8_t *)call->in[0] + cursor.offset[0], sx,
+                         (const uint8_t *)call->in[1] + cursor.offset[1], sy, run);
         else
             block->floats(out, mw__tile_load(call->in[0], block->dtype, cursor.offset[0], sx != 0 ? run : 1, tile_x),
                           sx, mw__tile_load(call->in[1], block->dtype, cursor.offset[1], sy != 0 ? run : 1, tile_y), sy,
@@ -76,31 +119,13 @@ static void compare_run(const mw__kernel_call *call)
     }
 }
 
-static void compare_choose(mw__op_id id, mw__level level, compare_block *block)
-{
-#define CHOOSE(name)                                                                                                   \
-    case MW__OP_##name:                                                                                                \
-        block->floats = MW__PICK(name##_f32, level);                                                                   \
-        block->integers = MW__PICK(name##_i32, level);                                                                 \
-        break;
-    switch (id) {
-        CHOOSE(equal)
-        CHOOSE(not_equal)
-        CHOOSE(less)
-        CHOOSE(less_equal)
-        CHOOSE(greater)
-        CHOOSE(greater_equal)
-    default:
-        break;
-    }
-#undef CHOOSE
-}
-
 mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *y = mw__arg(op, "y"), *result = op->results[0];
     const mw_dtype dtype = mw__dtype_of(x);
-    MW_TRY(mw__kernel_check_number(op, dtype, err));
+    const compare_row *row = &compare_rows[op->row->id];
+    if (row->bools[0] == NULL)
+        MW_TRY(mw__kernel_check_number(op, dtype, err));
     compare_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);
@@ -108,13 +133,15 @@ mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *e
     const mw__split split = mw__split_shape(planner, shape);
     block->walk = mw__walk_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2);
     block->elements = split.elements, block->count = mw__count_of(result), block->dtype = dtype;
-    compare_choose(op->row->id, mw__kernel_level(), block);
+    const size_t wide = mw__kernel_level() == MW__LEVEL_WIDE;
+    block->floats = row->floats[wide], block->integers = row->integers[wide], block->bools = row->bools[wide];
     const double count = (double)block->count;
     mw__step *step = mw__plan_step(planner, compare_run, op->row->name, split.units,
                                    mw__cost(count * (double)(2 * mw__dtype_size(dtype) + 1), count));
     step->block = block;
-    mw__step_read_rows(planner, step, x, shape, split, false);
-    mw__step_read_rows(planner, step, y, shape, split, false);
+    const bool in_place = dtype == MW_BOOL;
+    mw__step_read_rows(planner, step, x, shape, split, in_place);
+    mw__step_read_rows(planner, step, y, shape, split, in_place);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements);
     return mw__plan_check(planner, err);
 }

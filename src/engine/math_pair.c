@@ -6,6 +6,13 @@
 
 /* ---- fp32 ---- */
 
+/* fmod is exact and has the sign of a. */
+static inline float remainder_of(float a, float b)
+{
+    const float rest = fmodf(a, b);
+    return rest != 0.0f && (rest < 0.0f) != (b < 0.0f) ? rest + b : rest;
+}
+
 #define LOOP2(name, expression)                                                                                        \
     MW__INLINE void name##_body(float *out, const float *x, const float *y, int64_t count)                             \
     {                                                                                                                  \
@@ -22,6 +29,7 @@ LOOP2(loop_sub, a - b)
 LOOP2(loop_mul, a *b)
 LOOP2(loop_real_div, a / b)
 LOOP2(loop_floor_div, floorf(a / b))
+LOOP2(loop_mod, remainder_of(a, b))
 LOOP2(loop_maximum, ((a > b) | (a != a)) ? a : b) /* NaN propagates */
 LOOP2(loop_minimum, ((a < b) | (a != a)) ? a : b)
 
@@ -103,6 +111,7 @@ INT2(int_sub, (int32_t)((uint32_t)a - (uint32_t)b))
 INT2(int_mul, (int32_t)((uint32_t)a *(uint32_t)b))
 INT2(int_real_div, quotient_of(a, b))
 INT2(int_floor_div, floor_quotient_of(a, b))
+INT2(int_mod, (int32_t)((uint32_t)a - (uint32_t)floor_quotient_of(a, b) * (uint32_t)b))
 INT2(int_maximum, a > b ? a : b)
 INT2(int_minimum, a < b ? a : b)
 INT2(int_pow, power_of(a, b))
@@ -117,6 +126,7 @@ static const mw__function2 functions[MW__OP_COUNT] = {
     [MW__OP_mul] = {BOTH(mul), .flops = 1},
     [MW__OP_real_div] = {BOTH(real_div), .flops = 1},
     [MW__OP_floor_div] = {BOTH(floor_div), .flops = 1},
+    [MW__OP_mod] = {BOTH(mod), .flops = 20},
     [MW__OP_maximum] = {BOTH(maximum), .flops = 1},
     [MW__OP_minimum] = {BOTH(minimum), .flops = 1},
     [MW__OP_pow] = {.at = {ref_pow, loop_pow, loop_pow}, .integers = int_pow, .flops = 40},

@@ -37,12 +37,11 @@ mw_tensor *mw_less_equal(mw_tensor *x, mw_tensor *y) { return compare("less_equa
 mw_tensor *mw_greater(mw_tensor *x, mw_tensor *y) { return compare("greater", x, y); }
 mw_tensor *mw_greater_equal(mw_tensor *x, mw_tensor *y) { return compare("greater_equal", x, y); }
 
-mw_tensor *mw_logical_not(mw_tensor *x)
-{
-    mw__build build = mw__build_begin("logical_not", x);
-    mw__build_set(&build, "x", x);
-    return mw__build_end(&build);
-}
+mw_tensor *mw_logical_and(mw_tensor *x, mw_tensor *y) { return compare("logical_and", x, y); }
+mw_tensor *mw_logical_or(mw_tensor *x, mw_tensor *y) { return compare("logical_or", x, y); }
+mw_tensor *mw_logical_xor(mw_tensor *x, mw_tensor *y) { return compare("logical_xor", x, y); }
+
+mw_tensor *mw_logical_not(mw_tensor *x) { return mw__unary("logical_not", x); }
 
 mw_tensor *mw_select(mw_tensor *cond, mw_tensor *a, mw_tensor *b)
 {

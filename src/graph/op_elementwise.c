@@ -21,6 +21,18 @@ mw_status mw__shape_same_as_x(mw__infer *infer)
     return mw__rule_result(infer, mw__rule_dtype(infer, "x"), mw__rule_shape(infer, "x"));
 }
 
+/* The same, with constant numbers beside x. */
+mw_status mw__shape_unary(mw__infer *infer)
+{
+    const mw__row *row = infer->op->row;
+    for (size_t i = 0; i < row->arg_count; i++) {
+        double value;
+        if (row->args[i].kind == MW__CONST && !mw__arg_float(infer->op, row->args[i].name, &value))
+            return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s must be one constant number", row->args[i].name);
+    }
+    return mw__shape_same_as_x(infer);
+}
+
 /* Bounds that cross were accepted before ios17: reference mil.md 2.2. */
 mw_status mw__shape_clip(mw__infer *infer)
 {
@@ -85,6 +97,7 @@ mw_tensor *mw_sub(mw_tensor *x, mw_tensor *y) { return binary("sub", x, y); }
 mw_tensor *mw_mul(mw_tensor *x, mw_tensor *y) { return binary("mul", x, y); }
 mw_tensor *mw_real_div(mw_tensor *x, mw_tensor *y) { return binary("real_div", x, y); }
 mw_tensor *mw_floor_div(mw_tensor *x, mw_tensor *y) { return binary("floor_div", x, y); }
+mw_tensor *mw_mod(mw_tensor *x, mw_tensor *y) { return binary("mod", x, y); }
 mw_tensor *mw_maximum(mw_tensor *x, mw_tensor *y) { return binary("maximum", x, y); }
 mw_tensor *mw_minimum(mw_tensor *x, mw_tensor *y) { return binary("minimum", x, y); }
 mw_tensor *mw_pow(mw_tensor *x, mw_tensor *y) { return binary("pow", x, y); }
@@ -124,6 +137,23 @@ static mw_tensor *unary_epsilon(const char *operation, mw_tensor *x, float epsil
     return mw__build_end(&build);
 }
 
+mw_tensor *mw__unary_alpha(const char *operation, mw_tensor *x, float alpha)
+{
+    mw__build build = mw__build_begin(operation, x);
+    mw__build_set(&build, "x", x);
+    mw__build_float(&build, "alpha", (double)alpha);
+    return mw__build_end(&build);
+}
+
+mw_tensor *mw__unary_alpha_beta(const char *operation, mw_tensor *x, float alpha, float beta)
+{
+    mw__build build = mw__build_begin(operation, x);
+    mw__build_set(&build, "x", x);
+    mw__build_float(&build, "alpha", (double)alpha);
+    mw__build_float(&build, "beta", (double)beta);
+    return mw__build_end(&build);
+}
+
 mw_tensor *mw_abs(mw_tensor *x) { return mw__unary("abs", x); }
 mw_tensor *mw_sign(mw_tensor *x) { return mw__unary("sign", x); }
 mw_tensor *mw_square(mw_tensor *x) { return mw__unary("square", x); }
@@ -134,17 +164,34 @@ mw_tensor *mw_log(mw_tensor *x, float epsilon) { return unary_epsilon("log", x, 
 mw_tensor *mw_exp(mw_tensor *x) { return mw__unary("exp", x); }
 mw_tensor *mw_erf(mw_tensor *x) { return mw__unary("erf", x); }
 mw_tensor *mw_tanh(mw_tensor *x) { return mw__unary("tanh", x); }
+mw_tensor *mw_exp2(mw_tensor *x) { return mw__unary("exp2", x); }
+mw_tensor *mw_floor(mw_tensor *x) { return mw__unary("floor", x); }
+mw_tensor *mw_ceil(mw_tensor *x) { return mw__unary("ceil", x); }
+mw_tensor *mw_round(mw_tensor *x) { return mw__unary("round", x); }
+mw_tensor *mw_sin(mw_tensor *x) { return mw__unary("sin", x); }
+mw_tensor *mw_cos(mw_tensor *x) { return mw__unary("cos", x); }
+mw_tensor *mw_tan(mw_tensor *x) { return mw__unary("tan", x); }
+mw_tensor *mw_asin(mw_tensor *x) { return mw__unary("asin", x); }
+mw_tensor *mw_acos(mw_tensor *x) { return mw__unary("acos", x); }
+mw_tensor *mw_atan(mw_tensor *x) { return mw__unary("atan", x); }
+mw_tensor *mw_sinh(mw_tensor *x) { return mw__unary("sinh", x); }
+mw_tensor *mw_cosh(mw_tensor *x) { return mw__unary("cosh", x); }
+mw_tensor *mw_atanh(mw_tensor *x) { return mw__unary("atanh", x); }
+
+mw_tensor *mw_threshold(mw_tensor *x, float alpha)
+{
+    mw__build build = mw__build_begin("threshold", x);
+    mw__build_set(&build, "x", x);
+    mw__build_scalar(&build, "alpha", mw_tensor_dtype(x), (double)alpha);
+    return mw__build_end(&build);
+}
 
 mw_tensor *mw_clip(mw_tensor *x, float alpha, float beta)
 {
     if (x != NULL && !(alpha < beta))
         return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "clip: alpha %g must be below beta %g", (double)alpha,
                               (double)beta);
-    mw__build build = mw__build_begin("clip", x);
-    mw__build_set(&build, "x", x);
-    mw__build_float(&build, "alpha", (double)alpha);
-    mw__build_float(&build, "beta", (double)beta);
-    return mw__build_end(&build);
+    return mw__unary_alpha_beta("clip", x, alpha, beta);
 }
 
 mw_tensor *mw_cast(mw_tensor *x, mw_dtype dtype)

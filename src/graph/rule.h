@@ -43,6 +43,8 @@ void mw__build_axes(mw__build *build, const char *arg, mw_axes axes);
 void mw__build_defaults(mw__build *build);
 /* operation(x = x), for operations of one argument. */
 mw_tensor *mw__unary(const char *operation, mw_tensor *x);
+mw_tensor *mw__unary_alpha(const char *operation, mw_tensor *x, float alpha);
+mw_tensor *mw__unary_alpha_beta(const char *operation, mw_tensor *x, float alpha, float beta);
 /* Extents as a constant vector. */
 void mw__build_shape(mw__build *build, const char *arg, mw_shape shape);
 /* The one tensor of a named argument of mw_op, for expansions; NULL if it is absent. */

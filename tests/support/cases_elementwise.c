@@ -8,6 +8,7 @@ BINARY(sub)
 BINARY(mul)
 BINARY(real_div)
 BINARY(floor_div)
+BINARY(mod)
 BINARY(maximum)
 BINARY(minimum)
 BINARY(pow)
@@ -21,6 +22,21 @@ UNARY(exp)
 BUILD(log, mw_log(in[0], 1e-3f))
 UNARY(erf)
 UNARY(tanh)
+UNARY(exp2)
+UNARY(floor)
+UNARY(ceil)
+UNARY(round)
+UNARY(sin)
+UNARY(cos)
+UNARY(tan)
+UNARY(asin)
+UNARY(acos)
+UNARY(atan)
+UNARY(sinh)
+UNARY(cosh)
+UNARY(atanh)
+BUILD(threshold, mw_threshold(in[0], 0.25f))
+BUILD(threshold_whole, mw_threshold(in[0], -2))
 BUILD(clip, mw_clip(in[0], -0.5f, 0.75f))
 BUILD(cast_int, mw_cast(in[0], MW_I32))
 BUILD(cast_half, mw_cast(mw_cast(in[0], MW_F16), MW_F32))
@@ -43,6 +59,11 @@ static const op_case rows[] = {
     EXACT("real_div", "", b_real_div, F(2, -2, 2, 5, 7), F(2, 0.5, 2, 5, 7)),
     EXACT("floor_div", "", b_floor_div, F(2, -9, 9, 5, 7), F(2, 0.5, 2, 5, 7)),
     EXACT("floor_div", "int32", b_floor_div, I(2, -20, 20, 5, 7), I(2, 1, 7, 5, 7)),
+    EXACT("mod", "", b_mod, F(2, -9, 9, 5, 7), F(2, 0.5, 2, 5, 7)),
+    EXACT("mod", "negative divisor, broadcast", b_mod, F(2, -9, 9, 5, 7), F(1, -3, -0.5, 7)),
+    EXACT("mod", "int32", b_mod, I(2, -20, 20, 5, 7), I(2, 1, 7, 5, 7)),
+    EXACT("mod", "int32, negative divisor", b_mod, I(2, -20, 20, 5, 7), I(2, -7, 0, 5, 7)),
+    EXACT("floor_div", "int32, negative divisor", b_floor_div, I(2, -20, 20, 5, 7), I(2, -7, 0, 5, 7)),
     EXACT("maximum", "", b_maximum, F(2, -2, 2, 5, 7), F(2, -2, 2, 5, 7)),
     EXACT("minimum", "", b_minimum, F(2, -2, 2, 5, 7), F(1, -2, 2, 7)),
     LOOSE("pow", "", b_pow, 8, 0, LIBM, F(2, 0.2, 2, 5, 7), F(2, -2, 2, 5, 7)),
@@ -56,6 +77,22 @@ static const op_case rows[] = {
     LOOSE("log", "", b_log, 4, 1, LIBM, F(2, 0.1, 9, 5, 7)),
     LOOSE("erf", "", b_erf, 4, 0, LIBM, F(2, -3, 3, 5, 7)),
     LOOSE("tanh", "", b_tanh, 4, 0, LIBM, F(2, -4, 4, 15, 37)),
+    EXACT("exp2", "int32", b_exp2, I(2, -3, 34, 5, 17)),
+    LOOSE("exp2", "", b_exp2, 4, 0, LIBM, F(2, -5, 5, 5, 7)),
+    EXACT("floor", "", b_floor, F(2, -9, 9, 5, 37)),
+    EXACT("ceil", "", b_ceil, F(2, -9, 9, 5, 37)),
+    EXACT("round", "", b_round, F(2, -9, 9, 5, 37)),
+    LOOSE("sin", "", b_sin, 4, 0, LIBM, F(2, -7, 7, 5, 7)),
+    LOOSE("cos", "", b_cos, 4, 0, LIBM, F(2, -7, 7, 5, 7)),
+    LOOSE("tan", "", b_tan, 4, 0, LIBM, F(2, -1.2, 1.2, 5, 7)),
+    LOOSE("asin", "", b_asin, 4, 0, LIBM, F(2, -0.9, 0.9, 5, 7)),
+    LOOSE("acos", "", b_acos, 4, 0, LIBM, F(2, -0.9, 0.9, 5, 7)),
+    LOOSE("atan", "", b_atan, 4, 0, LIBM, F(2, -4, 4, 5, 7)),
+    LOOSE("sinh", "", b_sinh, 4, 0, LIBM, F(2, -4, 4, 5, 7)),
+    LOOSE("cosh", "", b_cosh, 4, 0, LIBM, F(2, -4, 4, 5, 7)),
+    LOOSE("atanh", "", b_atanh, 4, 0, LIBM, F(2, -0.9, 0.9, 5, 7)),
+    EXACT("threshold", "", b_threshold, F(2, -2, 2, 5, 7)),
+    EXACT("threshold", "int32", b_threshold_whole, I(2, -9, 9, 5, 7)),
     EXACT("clip", "", b_clip, F(2, -2, 2, 5, 7)),
     EXACT("cast", "to int32", b_cast_int, F(2, -9, 9, 5, 7)),
     LOOSE("cast", "to fp16 and back", b_cast_half, 8192, 0, "rounded to 11 bits on the way", F(2, -2, 2, 5, 7)),

@@ -11,6 +11,10 @@ static double op_add(double x, double y) { return x + y; }
 static double op_sub(double x, double y) { return x - y; }
 static double op_mul(double x, double y) { return x * y; }
 static double op_div(double x, double y) { return x / y; }
+static double op_mod(double x, double y) { return x - floor(x / y) * y; }
+static double op_and(double x, double y) { return x != 0.0 && y != 0.0; }
+static double op_or(double x, double y) { return x != 0.0 || y != 0.0; }
+static double op_xor(double x, double y) { return (x != 0.0) != (y != 0.0); }
 static double op_eq(double x, double y) { return x == y; }
 static double op_ne(double x, double y) { return x != y; }
 static double op_lt(double x, double y) { return x < y; }
@@ -27,7 +31,9 @@ static const struct {
                 {"maximum", fmax_nan}, {"minimum", fmin_nan},
                 {"equal", op_eq},      {"not_equal", op_ne},
                 {"less", op_lt},       {"less_equal", op_le},
-                {"greater", op_gt},    {"greater_equal", op_ge}};
+                {"greater", op_gt},    {"greater_equal", op_ge},
+                {"mod", op_mod},       {"logical_and", op_and},
+                {"logical_or", op_or}, {"logical_xor", op_xor}};
 
 static bool binary(oracle *o, const mw__op *op)
 {
@@ -45,6 +51,10 @@ static bool binary(oracle *o, const mw__op *op)
     }
     return false;
 }
+
+static bool whole(const mw__op *op) { return op->results[0]->type->dtype == MW_I32; }
+
+static double wrapped_power_of_two(double x) { return x < 0 || x > 31 ? 0.0 : x == 31 ? -exp2(31) : exp2(x); }
 
 static bool unary_value(const mw__op *op, double x, double *y)
 {
@@ -64,6 +74,20 @@ static bool unary_value(const mw__op *op, double x, double *y)
     CASE("log", log(x + oracle_number(op, "epsilon")))
     CASE("erf", erf(x))
     CASE("tanh", tanh(x))
+    CASE("exp2", whole(op) ? wrapped_power_of_two(x) : exp2(x))
+    CASE("floor", floor(x))
+    CASE("ceil", ceil(x))
+    CASE("round", x - remainder(x, 1.0)) /* remainder is taken from the nearest integer, ties to even */
+    CASE("sin", sin(x))
+    CASE("cos", cos(x))
+    CASE("tan", tan(x))
+    CASE("asin", asin(x))
+    CASE("acos", acos(x))
+    CASE("atan", atan(x))
+    CASE("sinh", (exp(x) - exp(-x)) / 2)
+    CASE("cosh", (exp(x) + exp(-x)) / 2)
+    CASE("atanh", (log1p(x) - log1p(-x)) / 2)
+    CASE("threshold", fmax(x, oracle_number(op, "alpha")))
     CASE("clip", fmin(fmax(x, oracle_number(op, "alpha")), oracle_number(op, "beta")))
     CASE("logical_not", x == 0.0)
 #undef CASE

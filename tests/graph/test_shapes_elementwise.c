@@ -1,0 +1,53 @@
+/* Shape rules of the later rows of ops/elementwise.def and of the logic in ops/compare.def; the others are in
+ * test_shapes.c. */
+#include "shape_words.h"
+
+static void test_binary(void)
+{
+    GIVES(MW_F32, S(2, 3), mw_mod(F(2, 1), F(3)));
+    GIVES(MW_I32, S(2), mw_mod(N(2), N(2)));
+    REFUSES(MW_ERROR_SHAPE, "mod: shapes do not broadcast", mw_mod(F(2), F(3)));
+    REFUSES(MW_ERROR_DTYPE, "x is bool, not fp16, fp32 or int32", mw_mod(B(2), B(2)));
+}
+
+static void test_unary(void)
+{
+    GIVES(MW_I32, S(2), mw_exp2(N(2)));
+    GIVES(MW_F16, S(2), mw_floor(H(2)));
+    GIVES(MW_F32, S(2, -1), mw_round(F(2, -1)));
+    GIVES(MW_F32, S(0), mw_atanh(F(0)));
+    GIVES(MW_F32, mw_shape_scalar(), mw_sin(SCALAR));
+    REFUSES(MW_ERROR_DTYPE, "ceil: x is int32, not fp16 or fp32", mw_ceil(N(2)));
+    REFUSES(MW_ERROR_DTYPE, "cosh: x is bool", mw_cosh(B(2)));
+}
+
+static void test_threshold(void)
+{
+    GIVES(MW_F16, S(2), mw_threshold(H(2), 0.5f));
+    GIVES(MW_I32, S(2), mw_threshold(N(2), 3));
+    REFUSES(MW_ERROR_NUMERIC, "threshold: 0.5 in alpha does not fit int32", mw_threshold(N(2), 0.5f));
+    REFUSES(MW_ERROR_DTYPE, "threshold", op(g, "threshold", "x", F(2), "alpha", one(g, 1), NULL));
+    REFUSES(MW_ERROR_ARGUMENT, "alpha must be one constant number",
+            op(g, "threshold", "x", N(2), "alpha", INTS(1, 2), NULL));
+    REFUSES(MW_ERROR_ARGUMENT, "log: epsilon must be one constant number",
+            op(g, "log", "x", F(2), "epsilon", mw_constant(g, MW_F32, S(2), (const float[]){1, 2}), NULL));
+}
+
+static void test_logic(void)
+{
+    GIVES(MW_BOOL, S(2, 3), mw_logical_and(B(2, 1), B(3)));
+    GIVES(MW_BOOL, S(-1), mw_logical_or(B(-1), B(1)));
+    GIVES(MW_BOOL, S(2), mw_logical_xor(B(2), B(2)));
+    REFUSES(MW_ERROR_DTYPE, "logical_and: x is fp32, not bool", mw_logical_and(F(2), B(2)));
+    REFUSES(MW_ERROR_DTYPE, "logical_or: y is int32, not bool", mw_logical_or(B(2), N(2)));
+    REFUSES(MW_ERROR_SHAPE, "logical_xor: shapes do not broadcast", mw_logical_xor(B(2), B(3)));
+}
+
+int main(void)
+{
+    RUN(test_binary);
+    RUN(test_unary);
+    RUN(test_threshold);
+    RUN(test_logic);
+    return check_finish();
+}
