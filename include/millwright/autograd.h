@@ -59,6 +59,28 @@ MW_API mw_status mw_jvp(mw_tensor *const *y, size_t y_count, mw_tensor *const *x
 MW_API mw_status mw_hvp(mw_tensor *loss, mw_tensor *const *x, mw_tensor *const *v, size_t count, mw_tensor **out_hv,
                         mw_error *err);
 
+/* ---- memory for time ---- */
+
+/** y, whose operations back to `inputs` are computed again in the backward pass instead of keeping their values for it
+ *  (gradient checkpointing): a segment.
+ *
+ *     for (int i = 0; i < layers; i++) {
+ *         mw_tensor *start = x;
+ *         x = mw_recompute(block(x, i), &start, 1);
+ *     }
+ *
+ *  inputs  `count` tensors at which the segment starts; leaves that it reads (parameters, inputs) are found. 0 inputs:
+ *          the segment goes back to the leaves
+ *  return  an identity of y, to be used in its place; lives as long as the graph. NULL for NULL
+ *  memory  n equal layers in segments of k keep n / k inputs and the values of one segment: least at k = sqrt(n), for
+ *          about one more forward pass. Segments may be nested, and may overlap: each is computed again on its own
+ *  bits    gradients are the same to the bit, unless a value is used both inside and outside of a segment: then its
+ *          parts are added in another order. Operations named random_* are kept, not repeated
+ *  note    values inside a segment have no gradient of their own: name them among the inputs. The mark goes along into
+ *          the copies that trainers make, and is lost in MIL text
+ *  errors  MW_ERROR_ARGUMENT if an input is NULL or of another graph, or if nothing lies between them and y */
+MW_API mw_tensor *mw_recompute(mw_tensor *y, mw_tensor *const *inputs, size_t count);
+
 /* ---- gradients of one's own ---- */
 
 /** What the rule of a custom VJP is asked. */

@@ -175,18 +175,24 @@ mw_status mw__clone_block(mw__clone *clone, const mw__block *from, mw__block *in
     return status;
 }
 
-mw_status mw__clone_inline(mw__clone *clone, const mw__block *from)
+mw_status mw__clone_again(mw__clone *clone, const mw__op *op)
 {
     mw__block *block = clone->to->block;
+    const size_t before = block->op_count;
+    MW_TRY(copy_or_replace(clone, op));
+    for (size_t k = before; k < block->op_count; k++)
+        block->ops[k]->name = NULL; /* a name stands for one operation only */
+    return MW_OK;
+}
+
+mw_status mw__clone_inline(mw__clone *clone, const mw__block *from)
+{
     for (size_t i = 0; i < from->op_count; i++) {
         const mw__op *op = from->ops[i];
         const bool constant = op->row != NULL && op->row->id == MW__OP_const;
         if (constant && mw__clone_get(clone, op->results[0]) != NULL)
             continue;
-        const size_t before = block->op_count;
-        MW_TRY(copy_or_replace(clone, op));
-        for (size_t k = before; k < block->op_count; k++)
-            block->ops[k]->name = NULL; /* a name stands for one operation only */
+        MW_TRY(mw__clone_again(clone, op));
     }
     return MW_OK;
 }
@@ -252,6 +258,20 @@ mw_status mw__clone_run(mw__clone *clone, const mw__function *from, mw_graph *to
     if (status != MW_OK && mw_graph_check(to, err) == MW_OK)
         return mw__fail(err, status, "clone: %s", mw_status_name(status));
     return status;
+}
+
+mw_status mw__clone_begin_within(mw__clone *clone, const mw__function *function, mw_error *err)
+{
+    static const mw__clone_options plain = {.rule = NULL};
+    mw_graph *graph = function->graph;
+    const size_t count = graph->value_count;
+    *clone = (mw__clone){.from = function, .to = graph, .options = &plain};
+    clone->map = mw__alloc(graph->allocator, count, sizeof *clone->map, err);
+    clone->marks = mw__alloc(graph->allocator, count, 1, err);
+    if (clone->map == NULL || clone->marks == NULL)
+        return MW_ERROR_MEMORY;
+    memcpy(clone->map, graph->values, count * sizeof *clone->map);
+    return MW_OK;
 }
 
 void mw__clone_deinit(mw__clone *clone)

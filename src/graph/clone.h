@@ -43,6 +43,11 @@ void mw__clone_deinit(mw__clone *clone);
 mw_tensor *mw__clone_get(const mw__clone *clone, const mw_tensor *source);
 void mw__clone_set(mw__clone *clone, const mw_tensor *source, mw_tensor *copy);
 
+/* For a second copy inside one graph: every value stands for itself until its operation is copied. */
+mw_status mw__clone_begin_within(mw__clone *clone, const mw__function *function, mw_error *err);
+/* Appends a copy of an operation with what goes along with its results, except names. An error is left on the graph. */
+mw_status mw__clone_again(mw__clone *clone, const mw__op *op);
+
 /* Copies one operation as it is, for a rule that changes only its surroundings. */
 mw_status mw__clone_op(mw__clone *clone, const mw__op *op, mw_error *err);
 

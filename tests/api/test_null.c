@@ -183,6 +183,8 @@ static void test_null_names_and_arrays_stick_to_the_graph(void)
     mw_tensor *result[2] = {NULL, NULL};
     const mw_argument nameless = {.name = NULL, .values = NULL, .count = 1}, empty = {.name = "x", .count = 1};
     STICKS(mw_custom_vjp("mine", x, &x, 1, NULL, NULL));
+    STICKS(mw_recompute(mw_relu(x), NULL, 1));
+    STICKS(mw_recompute(x, &x, 1));
     STICKS(mw_input(g, NULL, MW_F32, MW_SHAPE(1)));
     STICKS(mw_parameter(g, NULL, MW_F32, MW_SHAPE(1), mw_init_zeros()));
     STICKS(mw_parameter(g, "p", MW_F32, MW_SHAPE(1), mw_init_data(NULL)));
@@ -229,6 +231,7 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_gradcheck(NULL, NULL, &err));
     const mw_gradcheck_options unchecked = mw_gradcheck_defaults(NULL, NULL, 1);
     REFUSED(mw_gradcheck(&unchecked, NULL, &err));
+    YIELDS_NULL(mw_recompute(NULL, NULL, 0));
     YIELDS_NULL(mw_custom_vjp("mine", NULL, NULL, 1, NULL, NULL));
     REFUSED(mw_op(NULL, "relu", NULL, 0, NULL, 0, &err));
     REFUSED(mw_graph_read_mil(NULL, NULL, &err));
