@@ -23,6 +23,18 @@ extern "C" {
  *  source  MIL matmul, which follows numpy.matmul */
 MW_API mw_tensor *mw_matmul(mw_tensor *x, mw_tensor *y, bool transpose_x, bool transpose_y);
 
+/** r = a b, a sum over the axis that both share and the result lacks, in one of MIL's two equations.
+ *  a         [n, c, h, w], or [c, h, w]  F16, F32 or I32
+ *  b         [n, w, h, u], or [w, h, u]  dtype of a
+ *  equation  "nchw,nwhu->nchu" or "chw,whr->chr", in any letters; spaces are allowed
+ *  return    [n, c, h, u], or [c, h, u]: r[n, c, h, u] = sum over w of a[n, c, h, w] b[n, w, h, u]; n and h broadcast.
+ *            Sums are kept in fp32 and rounded once
+ *  errors    MW_ERROR_ARGUMENT for another equation, MW_ERROR_SHAPE, MW_ERROR_DTYPE
+ *  vjp       da[n, c, h, w] = sum over u of dr[n, c, h, u] b[n, w, h, u],
+ *            db[n, w, h, u] = sum over c of a[n, c, h, w] dr[n, c, h, u]
+ *  source    MIL einsum */
+MW_API mw_tensor *mw_einsum(mw_tensor *a, mw_tensor *b, const char *equation);
+
 /** r = x weight^T + bias.
  *  x       [.., I]  F16, F32 or I32
  *  weight  [O, I]   dtype of x

@@ -50,7 +50,12 @@ mw_tensor *mw__vjp_input(const mw__vjp *vjp, size_t index) { return vjp->composi
 
 static bool wants(const struct mw__vjp_answer *answer) { return answer != NULL && answer->wants; }
 
-bool mw__vjp_wants(const mw__vjp *vjp, const char *arg) { return wants(find_answer(vjp, arg, 0)); }
+bool mw__vjp_wants_member(const mw__vjp *vjp, const char *arg, size_t member)
+{
+    return wants(find_answer(vjp, arg, member));
+}
+
+bool mw__vjp_wants(const mw__vjp *vjp, const char *arg) { return mw__vjp_wants_member(vjp, arg, 0); }
 
 bool mw__vjp_wants_input(const mw__vjp *vjp, size_t index) { return wants(find_answer(vjp, NULL, index)); }
 

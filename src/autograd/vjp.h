@@ -40,6 +40,7 @@ mw_tensor *mw__vjp_input(const mw__vjp *vjp, size_t index);
 
 /* True if somebody needs the cotangent of that operand. */
 bool mw__vjp_wants(const mw__vjp *vjp, const char *arg);
+bool mw__vjp_wants_member(const mw__vjp *vjp, const char *arg, size_t member); /* of a tuple argument */
 bool mw__vjp_wants_input(const mw__vjp *vjp, size_t index);
 
 /* Gives the cotangent of an operand (shape of the result or of the operand); NULL = zero. */

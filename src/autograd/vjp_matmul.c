@@ -54,3 +54,18 @@ void mw__vjp_linear(mw__vjp *vjp)
     if (mw__vjp_wants(vjp, "bias"))
         mw__vjp_set(vjp, "bias", mw_reduce_sum(rows, MW_AXES(0), false));
 }
+
+/* z[n,c,h,u] = sum over w of a[n,c,h,w] b[n,w,h,u]: da[n,c,h,w] is the sum over u of dz[n,c,h,u] b[n,w,h,u], the same
+ * contraction with b[n,u,h,w]; db[n,w,h,u] the sum over c of a[n,c,h,w] dz[n,c,h,u], with a[n,w,h,c]. */
+void mw__vjp_einsum(mw__vjp *vjp)
+{
+    const mw__operand *values;
+    mw__arg_values(vjp->op, "values", &values);
+    const char *equation = mw__arg_string(vjp->op, "equation");
+    mw_tensor *dz = vjp->dy[0];
+    const mw_axes turned = mw_tensor_shape(dz).rank == 4 ? MW_AXES(0, 3, 2, 1) : MW_AXES(2, 1, 0);
+    if (mw__vjp_wants_member(vjp, "values", 0))
+        mw__vjp_set_member(vjp, "values", 0, mw_einsum(dz, mw_transpose(values[1].value, turned), equation));
+    if (mw__vjp_wants_member(vjp, "values", 1))
+        mw__vjp_set_member(vjp, "values", 1, mw_einsum(mw_transpose(values[0].value, turned), dz, equation));
+}

@@ -118,6 +118,8 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_non_zero(NULL));
     YIELDS_NULL(mw_embedding(NULL, 2, 2, "e"));
     YIELDS_NULL(mw_matmul(NULL, x, false, false));
+    YIELDS_NULL(mw_einsum(x, NULL, "chw,whr->chr"));
+    YIELDS_NULL(mw_einsum(NULL, x, "chw,whr->chr"));
     YIELDS_NULL(mw_linear(x, NULL, NULL));
     YIELDS_NULL(mw_dense(NULL, 2, "d"));
     YIELDS_NULL(mw_softmax(NULL, 0));

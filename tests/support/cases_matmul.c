@@ -6,6 +6,9 @@ BUILD(matmul, mw_matmul(in[0], in[1], false, false))
 BUILD(matmul_tx, mw_matmul(in[0], in[1], true, false))
 BUILD(matmul_ty, mw_matmul(in[0], in[1], false, true))
 BUILD(matmul_txy, mw_matmul(in[0], in[1], true, true))
+BUILD(einsum, mw_einsum(in[0], in[1], "nchw,nwhu->nchu"))
+BUILD(einsum_renamed, mw_einsum(in[0], in[1], "aBcD, aDcx -> aBcx"))
+BUILD(einsum_3, mw_einsum(in[0], in[1], "chw,whr->chr"))
 /* clang-format on */
 
 static mw_tensor *b_linear(mw_tensor *const *in)
@@ -37,6 +40,12 @@ static const op_case rows[] = {
     EXACT("matmul", "int32", b_matmul, I(2, -9, 9, 5, 7), I(2, -9, 9, 7, 3)),
     LOOSE("linear", "", b_linear, 16, 4, SUM, F(2, -1, 1, 6, 4)),
     LOOSE("linear", "rank 3", b_linear, 16, 4, SUM, F(3, -1, 1, 2, 3, 4)),
+    LOOSE("einsum", "", b_einsum, 16, 4, SUM, F(4, -1, 1, 2, 3, 4, 5), F(4, -1, 1, 2, 5, 4, 6)),
+    LOOSE("einsum", "rank 3", b_einsum_3, 16, 4, SUM, F(3, -1, 1, 3, 4, 5), F(3, -1, 1, 5, 4, 2)),
+    LOOSE("einsum", "other letters, broadcast n of a and h of b", b_einsum_renamed, 16, 4, SUM, F(4, -1, 1, 1, 3, 4, 5), F(4, -1, 1, 2, 5, 1, 6)),
+    LOOSE("einsum", "broadcast h of a", b_einsum_3, 16, 4, SUM, F(3, -1, 1, 3, 1, 5), F(3, -1, 1, 5, 4, 2)),
+    LOOSE("einsum", "large", b_einsum, 64, 12, SUM, F(4, -1, 1, 2, 37, 3, 70), F(4, -1, 1, 1, 70, 3, 65)),
+    EXACT("einsum", "int32", b_einsum, I(4, -9, 9, 2, 3, 4, 5), I(4, -9, 9, 2, 5, 4, 6)),
 };
 /* clang-format on */
 

@@ -59,8 +59,68 @@ static bool linear(oracle *o, const mw__op *op)
     return true;
 }
 
+/* Any equation of two operands: every combination of letters adds one product. */
+typedef struct letters {
+    char name[16];
+    int64_t extent[16], at[16];
+    int count;
+} letters;
+
+static int find_letter(letters *all, char name)
+{
+    for (int i = 0; i < all->count; i++)
+        if (all->name[i] == name)
+            return i;
+    all->name[all->count] = name;
+    all->extent[all->count] = 1;
+    return all->count++;
+}
+
+/* The element that the letters stand at; extents of 1 are broadcast. */
+static int64_t position(letters *all, const char *word, mw_shape shape)
+{
+    int64_t index = 0;
+    for (int i = 0; i < shape.rank; i++) {
+        const int letter = find_letter(all, word[i]);
+        if (shape.dim[i] > all->extent[letter])
+            all->extent[letter] = shape.dim[i];
+        index = index * shape.dim[i] + (shape.dim[i] == 1 ? 0 : all->at[letter]);
+    }
+    return index;
+}
+
+static bool einsum(oracle *o, const mw__op *op)
+{
+    char equation[64];
+    size_t length = 0;
+    for (const char *c = mw__arg_string(op, "equation"); *c != '\0' && length < sizeof equation - 1; c++)
+        if (*c != ' ')
+            equation[length++] = *c;
+    equation[length] = '\0';
+    const mw__operand *in;
+    mw__arg_values(op, "values", &in);
+    const mw_tensor *a = in[0].value, *b = in[1].value, *z = op->results[0];
+    const char *second = strchr(equation, ',') + 1, *third = strchr(equation, '>') + 1;
+    letters all = {.count = 0};
+    position(&all, equation, a->type->shape); /* learns the extents */
+    position(&all, second, b->type->shape);
+    int64_t combinations = 1;
+    for (int i = 0; i < all.count; i++)
+        combinations *= all.extent[i];
+    memset(o->data[z->id], 0, (size_t)oracle_count(z) * sizeof(double));
+    for (int64_t index = 0; index < combinations; index++) {
+        int64_t rest = index;
+        for (int i = all.count - 1; i >= 0; rest /= all.extent[i--])
+            all.at[i] = rest % all.extent[i];
+        const double x = o->data[a->id][position(&all, equation, a->type->shape)];
+        const double y = o->data[b->id][position(&all, second, b->type->shape)];
+        o->data[z->id][position(&all, third, z->type->shape)] += x * y;
+    }
+    return true;
+}
+
 bool oracle_of_matmul(oracle *o, const mw__op *op)
 {
-    static const oracle_row rows[] = {{"matmul", matmul}, {"linear", linear}};
+    static const oracle_row rows[] = {{"matmul", matmul}, {"linear", linear}, {"einsum", einsum}};
     return oracle_find(rows, sizeof rows / sizeof *rows, o, op);
 }

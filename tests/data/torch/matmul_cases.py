@@ -1,7 +1,7 @@
 """Random cases of the matmul family: python3 tests/data/torch/matmul_cases.py writes matmul.safetensors."""
 import torch
 
-from record import Recorder, boolean, tensor
+from record import Recorder, boolean, tensor, text
 
 record = Recorder("matmul", tolerance=2e-6, reason="sums of at most 48 products in another order")
 
@@ -26,7 +26,7 @@ def extent(low, high):
     return int(torch.randint(low, high + 1, (), generator=record.generator))
 
 
-for i in range(160):
+for i in range(150):
     product(extent, record.pick(False, True), record.pick(False, True))
 for i in range(20):
     k, n = extent(1, 9), extent(1, 5)
@@ -39,4 +39,10 @@ for i in range(20):
     record.case("linear(bias = %s, weight = %s, x = x)" % (tensor(bias), tensor(weight)),
                 {"x": record.normal(*([2, 3][:record.pick(0, 1, 2)]), k)},
                 lambda x: torch.nn.functional.linear(x, weight, bias))
+for i in range(20):
+    n, c, h, w, u = (extent(1, 4) for _ in range(5))
+    equation, a, b = record.pick(("nchw,nwhu->nchu", [n, c, h, w], [n, w, h, u]), ("chw,whr->chr", [c, h, w], [w, h, u]),
+                                 ("abcd,adce->abce", [n, c, h, w], [n, w, h, u]))
+    record.case("einsum(equation = %s, values = (x, w))" % text(equation),
+                {"x": record.normal(*a), "w": record.normal(*b)}, lambda x, w: torch.einsum(equation, x, w))
 record.write()
