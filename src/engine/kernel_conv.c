@@ -131,13 +131,13 @@ static void gather_row(const conv_block *s, const float *x, int64_t pitch, int64
         int64_t begin = run.position, stop = begin;
         if (run.row >= 0)
             mw__conv_inside(w, &run, offset[2], &begin, &stop);
-        const float *row = x + example * pitch + run.row + offset[2];
+        const int64_t row = example * pitch + run.row + offset[2]; /* of position 0, perhaps before x */
         memset(out, 0, (size_t)(begin - run.position) * sizeof *out);
         if (w->stride[2] == 1 && stop > begin)
-            memcpy(out + begin - run.position, row + begin, (size_t)(stop - begin) * sizeof *out);
+            memcpy(out + begin - run.position, x + row + begin, (size_t)(stop - begin) * sizeof *out);
         else
             for (int64_t p = begin; p < stop; p++)
-                out[p - run.position] = row[p * w->stride[2]];
+                out[p - run.position] = x[row + p * w->stride[2]];
         memset(out + stop - run.position, 0, (size_t)(run.position + run.count - stop) * sizeof *out);
         out += run.count;
         first += run.count;
