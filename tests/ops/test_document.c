@@ -1,17 +1,19 @@
-/* docs/operations.md is what the operation table says, one line an operation. MW_UPDATE_GOLDENS=1 writes it anew. */
+/* docs/operations.md is what the operation table says and the engine does, one line an operation. MW_UPDATE_GOLDENS=1
+ * writes it anew. */
 #include "support/check.h"
 #include "support/op_cases.h"
 
+#include <millwright/millwright.h>
 #include <stdlib.h>
 
 typedef struct line {
     const char *name;
     int since;
-    const char *gradient, *kernel;
+    const char *gradient;
 } line;
 
 static const line lines[] = {
-#define MW_OP(id, name, since, shape, vjp, kernel) {name, (int)since, #vjp, #kernel},
+#define MW_OP(id, name, since, shape, vjp, kernel) {name, (int)since, #vjp},
 #define MW_EXPAND(id, function)
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_END(id)
@@ -29,14 +31,22 @@ static const char head[] =
     "\n"
     "What the operation table knows, and so what can be built, differentiated, read, printed and run. Operations of "
     "MIL\n"
-    "that are not here are read and printed, and reported by what needs their meaning. The text and the verifier "
-    "follow\n"
-    "from the row; what a chip refuses is in `src/mil/legality.c`. Each row has a case that checks its kernel (fp32 "
-    "and\n"
-    "fp16), its gradient and its text. This file is written by its test (`tests/ops/test_document.c`).\n"
+    "that are not here are read and printed, and reported by what needs their meaning. What a chip refuses is in\n"
+    "`src/mil/legality.c`.\n"
     "\n"
-    "| operation | since | constructor | gradient | kernel | cases |\n"
-    "|---|---|---|---|---|---|\n";
+    "- **builder**: a typed constructor; `mw_op` builds every operation.\n"
+    "- **VJP**: yes, zero (the derivative is 0 almost everywhere), or none.\n"
+    "- **text**: a program with it is printed and read back.\n"
+    "- **fp32**, **fp16**: the engine runs it with that float type.\n"
+    "- **tested**: cases that compare the kernel in both types with double precision, the VJP and its own derivative\n"
+    "  with central differences, and the text with itself (`tests/support/cases_<family>.c`). Random cases recorded "
+    "from\n"
+    "  PyTorch come on top (`tests/data/torch`).\n"
+    "\n"
+    "This file is written by its test (`tests/ops/test_document.c`).\n"
+    "\n"
+    "| operation | since | builder | VJP | text | fp32 | fp16 | tested |\n"
+    "|---|---|---|---|---|---|---|---|\n";
 
 static char *read_text(const char *path)
 {
@@ -80,6 +90,48 @@ static int count_cases(const char *name)
     return count;
 }
 
+typedef struct findings {
+    bool text, fp32, fp16;
+} findings;
+
+static bool compiles(const mw_graph *graph)
+{
+    mw_compile_options options = mw_compile_defaults();
+    options.device = MW_DEVICE_CPU;
+    options.provider = MW_PROVIDER_ENGINE;
+    options.threads = 1;
+    mw_program *program = mw_compile(graph, &options, NULL);
+    mw_program_destroy(program);
+    return program != NULL;
+}
+
+static void try_case(const op_case *c, mw_dtype real, bool *runs, bool *prints)
+{
+    op_instance instance;
+    if (op_instance_init(&instance, c, real, 1) && mw_output(instance.y, "y") != NULL) {
+        char *text = mw_graph_print_mil(instance.graph, NULL, NULL);
+        *prints = *prints || text != NULL;
+        *runs = *runs || compiles(instance.graph);
+        mw_string_free(text);
+    }
+    op_instance_deinit(&instance);
+}
+
+static findings find_out(const char *name)
+{
+    findings found = {0};
+    const op_case *c;
+    for (size_t i = 0; (c = op_case_at(i)) != NULL; i++) {
+        if (strcmp(c->name, name) != 0)
+            continue;
+        try_case(c, MW_F32, &found.fp32, &found.text);
+        try_case(c, MW_F16, &found.fp16, &found.text);
+    }
+    return found;
+}
+
+static const char *yes(bool value) { return value ? "yes" : "no"; }
+
 static size_t write_line(char *out, size_t size, int first)
 {
     char since[64], constructor[80] = "`mw_op`";
@@ -93,8 +145,10 @@ static size_t write_line(char *out, size_t size, int first)
     const char *gradient = strcmp(lines[first].gradient, "NONE") == 0   ? "none"
                            : strcmp(lines[first].gradient, "zero") == 0 ? "zero"
                                                                         : "yes";
-    return (size_t)snprintf(out, size, "| %s | %s | %s | %s | %s | %d |\n", lines[first].name, since, constructor,
-                            gradient, lines[first].kernel, count_cases(lines[first].name));
+    const findings found = find_out(lines[first].name);
+    return (size_t)snprintf(out, size, "| %s | %s | %s | %s | %s | %s | %s | %d |\n", lines[first].name, since,
+                            constructor, gradient, yes(found.text), yes(found.fp32), yes(found.fp16),
+                            count_cases(lines[first].name));
 }
 
 static void test_the_list_of_operations_is_that_of_the_table(void)
