@@ -135,7 +135,7 @@ MW_API mw_tensor *mw_text(mw_graph *graph, const char *text);
  *  of the branch that is not taken is multiplied by 0). Integer scalar arithmetic, comparisons, logic and select are
  *  followed. mw_trainer_create flattens by itself; mw_grad, which appends, refuses blocks.
  *  return  owned by the caller; names stay, where they still stand for one value
- *  errors  MW_ERROR_UNSUPPORTED naming the operation: an unknown trip count, more than 65536 trips in all or 1048576
+ *  errors  MW_ERROR_UNSUPPORTED naming the operation: an unknown trip count, more than 16384 trips in all or 131072
  *          operations, a state that is written in a branch, branches of different types, another operation with blocks
  */
 MW_API mw_graph *mw_graph_flatten(const mw_graph *graph, mw_error *err);

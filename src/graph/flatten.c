@@ -103,6 +103,8 @@ static bool evaluate(evaluation *e, const mw_tensor *value, int64_t *out)
     if (!is_integer_scalar(value) || ++e->steps > STEPS_MAX || e->depth >= DEPTH_MAX)
         return false;
     const mw_tensor *copy = mw__clone_get(e->clone, value);
+    if (copy != NULL && !is_integer_scalar(copy))
+        return false; /* a text may lie about the type of a loop variable */
     const mw__payload *payload = copy != NULL && copy->payload != NULL ? copy->payload : value->payload;
     if (payload != NULL) {
         *out = payload->data != NULL ? mw__payload_int(payload, 0) : 0;
@@ -284,7 +286,7 @@ static void unroll(mw__flatten *state, mw__clone *clone, const mw__op *op, mw_te
         if (more == 0)
             break;
         if (++state->trips > MW__FLATTEN_TRIPS || clone->to->block->op_count > MW__FLATTEN_OPS) {
-            refuse(clone, op, MW_ERROR_UNSUPPORTED, "does not end within 65536 trips and 1048576 operations");
+            refuse(clone, op, MW_ERROR_UNSUPPORTED, "does not end within 16384 trips and 131072 operations");
             return;
         }
         if (!trip(clone, op, variables))

@@ -5,7 +5,7 @@
 #include "graph/clone.h"
 
 /* What one run may make: a loop that never ends is an error, not a hang. */
-enum { MW__FLATTEN_TRIPS = 65536, MW__FLATTEN_OPS = 1 << 20 };
+enum { MW__FLATTEN_TRIPS = 16384, MW__FLATTEN_OPS = 1 << 17 };
 
 /* How much a run has made so far; `user` of the rule. */
 typedef struct mw__flatten {

@@ -33,8 +33,9 @@ void random_pool_init(random_pool *pool);
 
 void random_graph_make(random_graph *g, const random_pool *pool, int nodes, uint64_t seed);
 
-/* True if the gradients of the graph are right; else `why` says what is wrong. */
-bool random_graph_agrees(const random_graph *g, char *why, size_t size);
+/* True if the gradients of the graph are right; else `why` says what is wrong. *out_compared (may be NULL): the
+ * differences settled, so that they were compared too. */
+bool random_graph_agrees(const random_graph *g, bool *out_compared, char *why, size_t size);
 
 /* Removes nodes as long as the graph still fails. */
 void random_graph_shrink(random_graph *g);

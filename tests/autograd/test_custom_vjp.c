@@ -1,6 +1,7 @@
 /* Gradients of the user's own: estimators that are used in research, what goes along into a trainer, and what is said
  * of a rule that is wrong. */
 #include "support/check.h"
+#include "support/failing.h"
 #include "support/oracle.h"
 
 #include "graph/clone.h"
@@ -208,6 +209,32 @@ static void test_missing_arguments_are_refused(void)
     CHECK(mw_custom_vjp("mine", NULL, NULL, 0, reverse, NULL) == NULL);
 }
 
+static void test_every_failed_allocation_is_an_error_without_a_leak(void)
+{
+    static double lambda = 0.5;
+    bool refused = true;
+    for (long n = 0; n < 1000 && refused; n++) {
+        failing_allocator failing = {.fail_at = n};
+        const mw_allocator allocator = failing_allocator_of(&failing);
+        mw_graph_options options = mw_graph_defaults();
+        options.allocator = &allocator;
+        mw_error err = {0};
+        mw_graph *graph = mw_graph_create(&options);
+        mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N)), *dx[3] = {NULL};
+        mw_tensor *y = mw_square(mw_custom_vjp("reverse", x, &x, 1, reverse, &lambda)), *v = mw_square(x);
+        mw_graph_check(graph, &err);
+        mw_vjp(&y, &v, 1, &x, 1, &dx[0], &err);
+        mw_jvp(&y, 1, &x, &v, 1, &dx[1], &err);
+        mw_hvp(sum(y), &x, &v, 1, &dx[2], &err);
+        refused = failing.failed;
+        check_note((err.status != MW_OK) == refused, __FILE__, __LINE__, "request %ld: %s", n, err.message);
+        CHECK((dx[2] == NULL) == refused);
+        mw_graph_destroy(graph);
+        CHECK_INT(failing.live, 0);
+    }
+    CHECK(!refused);
+}
+
 int main(void)
 {
     RUN(test_straight_through_sign);
@@ -217,5 +244,6 @@ int main(void)
     RUN(test_a_wrong_rule_is_reported_with_its_name);
     RUN(test_a_tensor_of_another_graph_is_refused);
     RUN(test_missing_arguments_are_refused);
+    RUN(test_every_failed_allocation_is_an_error_without_a_leak);
     return check_finish();
 }

@@ -1,5 +1,5 @@
 /* The MIL reader against any bytes: it refuses with a status, or reads a program whose printed text reads back and
- * prints as itself again. The verifier only has to survive. */
+ * prints as itself again. The verifier and the unrolling of loops only have to survive. */
 #include "fuzz/replay.h"
 
 #include <millwright/mil.h>
@@ -39,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     mw_graph_verify(graph, NULL);
+    mw_graph_destroy(mw_graph_flatten(graph, NULL));
     char *text = print(graph);
     mw_graph_destroy(graph);
     if (text != NULL)

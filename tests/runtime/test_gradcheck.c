@@ -1,5 +1,6 @@
 /* The public gradient check: it passes for every operation case on the engine, and names what is wrong. */
 #include "support/check.h"
+#include "support/failing.h"
 #include "support/op_cases.h"
 
 #include <millwright/millwright.h>
@@ -177,6 +178,27 @@ static void test_zeroed_options_and_a_missing_feed_are_refused(void)
     mw_graph_destroy(n.graph);
 }
 
+static void test_every_failed_allocation_is_an_error_without_a_leak(void)
+{
+    net n;
+    make_net(&n);
+    bool refused = true;
+    for (long k = 0; k < 10000 && refused; k++) {
+        failing_allocator failing = {.fail_at = k};
+        const mw_allocator allocator = failing_allocator_of(&failing);
+        mw_error err = {0};
+        mw_gradcheck_options options = options_of(&n, n.h, &n.x, 1);
+        options.elements = 1;
+        options.compile.allocator = &allocator;
+        mw_gradcheck(&options, NULL, &err);
+        refused = failing.failed;
+        check_note((err.status != MW_OK) == refused, __FILE__, __LINE__, "request %ld: %s", k, err.message);
+        CHECK_INT(failing.live, 0);
+    }
+    CHECK(!refused);
+    mw_graph_destroy(n.graph);
+}
+
 int main(void)
 {
     RUN(test_every_case_passes_in_fp32);
@@ -184,5 +206,6 @@ int main(void)
     RUN(test_one_wrong_element_is_named);
     RUN(test_kinks_are_skipped);
     RUN(test_zeroed_options_and_a_missing_feed_are_refused);
+    RUN(test_every_failed_allocation_is_an_error_without_a_leak);
     return check_finish();
 }
