@@ -100,6 +100,11 @@ MW_API mw_tensor *mw_softplus(mw_tensor *x);
  *  source  MIL softplus_parametric */
 MW_API mw_tensor *mw_softplus_parametric(mw_tensor *x, mw_tensor *alpha, mw_tensor *beta);
 
+/** r = x / (1 + |x|); arguments and errors as mw_relu.
+ *  vjp     dx = dr / (1 + |x|)^2
+ *  source  MIL softsign */
+MW_API mw_tensor *mw_softsign(mw_tensor *x);
+
 /** r = alpha * tanh(beta * x); arguments and errors as mw_relu.
  *  vjp     dx = dr * alpha * beta * (1 - tanh(beta * x)^2)
  *  source  MIL scaled_tanh */

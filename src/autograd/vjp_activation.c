@@ -110,6 +110,8 @@ void mw__vjp_elu(mw__vjp *vjp)
 
 void mw__vjp_softplus(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_sigmoid(mw__vjp_arg(vjp, "x"))); }
 
+void mw__vjp_softsign(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_square(mw_inverse(mw_abs(mw__vjp_arg(vjp, "x")), 1.0f))); }
+
 /* alpha beta (1 - t^2), t = tanh(beta x) */
 void mw__vjp_scaled_tanh(mw__vjp *vjp)
 {

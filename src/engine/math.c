@@ -28,6 +28,7 @@ LOOP1(loop_relu6, (v < 0.0f ? 0.0f : v) > 6.0f ? 6.0f : (v < 0.0f ? 0.0f : v))
 LOOP1(loop_leaky_relu, v < 0.0f ? p * v : v)
 LOOP1(loop_clamped_relu, (v < 0.0f ? p * v : v) > q ? q : (v < 0.0f ? p * v : v))
 LOOP1(loop_thresholded_relu, v < p ? 0.0f : v)
+LOOP1(loop_softsign, v / (1.0f + fabsf(v)))
 LOOP1(loop_sigmoid_hard, (p * v + q < 0.0f ? 0.0f : p * v + q) > 1.0f ? 1.0f : (p * v + q < 0.0f ? 0.0f : p * v + q))
 LOOP1(loop_linear_activation, p *v + q)
 LOOP1(loop_clip, (v < p ? p : v) > q ? q : (v < p ? p : v))
@@ -161,6 +162,7 @@ static const mw__function1 functions[MW__OP_COUNT] = {
     [MW__OP_linear_activation] = {SAME(linear_activation), .flops = 2, .p = "alpha", .q = "beta"},
     [MW__OP_elu] = {LIBM(elu), .flops = 100, .p = "alpha"},
     [MW__OP_softplus] = {LIBM(softplus), .flops = 200},
+    [MW__OP_softsign] = {SAME(softsign), .flops = 6},
     [MW__OP_scaled_tanh] = {LIBM(scaled_tanh), .flops = 100, .p = "alpha", .q = "beta"},
     /* p and q per channel: kernel_activation.c */
     [MW__OP_prelu] = {SAME(leaky_relu), .flops = 2, .p = "alpha"},

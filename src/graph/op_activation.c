@@ -77,6 +77,7 @@ mw_tensor *mw_sigmoid(mw_tensor *x) { return mw__unary("sigmoid", x); }
 mw_tensor *mw_silu(mw_tensor *x) { return mw__unary("silu", x); }
 mw_tensor *mw_relu6(mw_tensor *x) { return mw__unary("relu6", x); }
 mw_tensor *mw_softplus(mw_tensor *x) { return mw__unary("softplus", x); }
+mw_tensor *mw_softsign(mw_tensor *x) { return mw__unary("softsign", x); }
 mw_tensor *mw_leaky_relu(mw_tensor *x, float alpha) { return mw__unary_alpha("leaky_relu", x, alpha); }
 mw_tensor *mw_thresholded_relu(mw_tensor *x, float alpha) { return mw__unary_alpha("thresholded_relu", x, alpha); }
 mw_tensor *mw_elu(mw_tensor *x, float alpha) { return mw__unary_alpha("elu", x, alpha); }

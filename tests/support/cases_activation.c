@@ -13,6 +13,7 @@ BUILD(gelu_sigmoid, mw_gelu(in[0], MW_GELU_SIGMOID))
 
 UNARY(relu6)
 UNARY(softplus)
+UNARY(softsign)
 BUILD(leaky_relu, mw_leaky_relu(in[0], 0.25f))
 BUILD(elu, mw_elu(in[0], 1.5f))
 BUILD(thresholded_relu, mw_thresholded_relu(in[0], 0.5f))
@@ -64,6 +65,7 @@ static const op_case rows[] = {
     LOOSE("softplus_parametric", "computed numbers", b_softplus_parametric_computed, 16384, 0,
           "composed: three results are rounded, in fp16 to 11 bits",
           F(4, -3, 3, 2, 3, 2, 3), F(1, -1, 1, 3), F(1, -1, 1, 3)),
+    LOOSE("softsign", "", b_softsign, 2, 0, "sum and quotient are rounded in turn", F(2, -5, 5, 5, 7)),
     LOOSE("scaled_tanh", "", b_scaled_tanh, 6, 0, LIBM, F(2, -3, 3, 5, 7)),
     LOOSE("sigmoid_hard", "", b_sigmoid_hard, 2, 0.75, "product and sum are rounded in turn", F(2, -4, 4, 5, 17)),
     LOOSE("linear_activation", "", b_linear_activation, 2, 3, "product and sum are rounded in turn",
