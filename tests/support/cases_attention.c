@@ -5,6 +5,8 @@
 static mw_tensor *keeping(mw_tensor *mask, mw_tensor *x)
 {
     const mw_shape shape = mw_tensor_shape(mask);
+    if (shape.rank == 0)
+        return NULL;
     mw_tensor *numbers = mw_range_1d(mw_tensor_graph(x), MW_I32, 0.0, (double)shape.dim[shape.rank - 1], 1.0);
     mw_tensor *first = mw_equal(numbers, mw_scalar(mw_tensor_graph(x), MW_I32, 0.0));
     return mw_select(first, first, mask);
