@@ -84,4 +84,6 @@ for i in range(15):
     beta = record.uniform(-2, 2, len(alpha))
     record.case("softplus_parametric(alpha = %s, beta = %s, x = x)" % (tensor(alpha), tensor(beta)), {"x": x},
                 lambda x: column(alpha, rank) * F.softplus(column(beta, rank) * x))
+for _ in range(12):
+    unary("softsign", F.softsign, lattice)
 record.write()
