@@ -39,6 +39,14 @@ static void test_conv_extents(void)
     REFUSES(MW_ERROR_SHAPE, "spatial axis 0 of x has extent 0", mw_conv(F(2, 3, 0), F(4, 3, 3), NULL, NULL));
 }
 
+/* A computed bias is an argument from ios17 on, else an addition. */
+static void test_conv_bias_by_opset(void)
+{
+    GIVES_IN(MW_IOS15, MW_F32, S(2, 4, 3), mw_conv(F(2, 3, 5), F(4, 3, 3), F(4), NULL));
+    GIVES_IN(MW_IOS16, MW_F32, S(2, 4, 3), mw_conv(F(2, 3, 5), F(4, 3, 3), ZEROS(4), NULL));
+    GIVES_IN(MW_IOS17, MW_F32, S(2, 4, 3), mw_conv(F(2, 3, 5), F(4, 3, 3), F(4), NULL));
+}
+
 static void test_conv_unknown_extents(void)
 {
     GIVES(MW_F32, S(-1, 4, 3, -1), mw_conv(F(-1, 3, 5, -1), F(4, 3, 3, 2), NULL, NULL));
@@ -187,6 +195,7 @@ static void test_layers_name_parameters_as_pytorch(void)
 int main(void)
 {
     RUN(test_conv_extents);
+    RUN(test_conv_bias_by_opset);
     RUN(test_conv_unknown_extents);
     RUN(test_conv_refuses_operands);
     RUN(test_conv_refuses_numbers);

@@ -2,6 +2,7 @@
  * switched off by its name. MW_UPDATE_GOLDENS=1 writes the latter anew. */
 #include "mil/mil.h"
 #include "support/check.h"
+#include "support/failing.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>
 
@@ -93,10 +94,35 @@ static void test_a_rewrite_is_switched_off_by_its_name(void)
     }
 }
 
+static void test_every_failed_allocation_is_an_error_without_a_leak(void)
+{
+    mw_error err = {0};
+    char *before = read_all("conv_chip", "before");
+    mw_graph *from = mw_graph_parse_mil(before, strlen(before), NULL, NULL, &err);
+    CHECK_OK(err);
+    for (long n = 0; from != NULL && n < 10000; n++) {
+        failing_allocator failing = {.fail_at = n};
+        const mw_allocator allocator = failing_allocator_of(&failing);
+        mw_graph_options options = mw_graph_defaults();
+        options.allocator = &allocator;
+        mw_error failure = {0};
+        mw_graph *to = mw_graph_create(&options);
+        const mw_status status = to != NULL ? mw__mil_legalize(from, to, MW__MASK_ANE, &failure) : MW_ERROR_MEMORY;
+        CHECK_INT(status, failing.failed ? MW_ERROR_MEMORY : MW_OK);
+        mw_graph_destroy(to);
+        CHECK_INT(failing.live, 0);
+        if (!failing.failed)
+            break;
+    }
+    mw_graph_destroy(from);
+    free(before);
+}
+
 int main(void)
 {
     RUN(test_every_rewrite_gives_its_golden);
     RUN(test_rewrites_are_for_their_device_only);
     RUN(test_a_rewrite_is_switched_off_by_its_name);
+    RUN(test_every_failed_allocation_is_an_error_without_a_leak);
     return check_finish();
 }
