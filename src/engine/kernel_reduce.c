@@ -131,13 +131,20 @@ static double row_sum(const reduce_block *s, const void *x, int64_t base, const 
     return sum;
 }
 
-static float row_result(const reduce_block *s, const void *x, int64_t base)
+static double row_totals(const reduce_block *s, const void *x, int64_t base, float *out_most)
 {
     const bool extremum = s->kind == MAX || s->kind == MIN, shifted = s->kind == LOG_SUM_EXP;
-    const float most = extremum || shifted ? row_most(s, x, base) : 0.0f;
-    if (extremum || (shifted && (isinf(most) || isnan(most))))
-        return most;
-    return finish(s, most, row_sum(s, x, base, shifted ? &most : NULL));
+    *out_most = extremum || shifted ? row_most(s, x, base) : 0.0f;
+    if (extremum || (shifted && (isinf(*out_most) || isnan(*out_most))))
+        return 0.0;
+    return row_sum(s, x, base, shifted ? out_most : NULL);
+}
+
+static float row_result(const reduce_block *s, const void *x, int64_t base)
+{
+    float most;
+    const double sum = row_totals(s, x, base, &most);
+    return finish(s, most, sum);
 }
 
 /* Sums and products modulo 2^64, and the extreme. */
@@ -178,7 +185,7 @@ static int32_t integer_finish(const reduce_block *s, const integer_totals *t)
     }
 }
 
-static int32_t integer_result(const reduce_block *s, const int32_t *x, int64_t base)
+static integer_totals integer_totals_of(const reduce_block *s, const int32_t *x, int64_t base)
 {
     const int64_t stride = s->inner.stride[0][s->inner.rank - 1];
     integer_totals totals = {.product = 1, .most = s->kind == MIN ? INT32_MAX : INT32_MIN};
@@ -190,7 +197,7 @@ static int32_t integer_result(const reduce_block *s, const int32_t *x, int64_t b
         mw__cursor_step(&s->inner, &cursor, run);
         done += run;
     }
-    return integer_finish(s, &totals);
+    return totals;
 }
 
 static void rows_run(const mw__kernel_call *call)
@@ -202,12 +209,75 @@ static void rows_run(const mw__kernel_call *call)
     mw__cursor_seek(&s->outer, &cursor, at);
     for (; at < end; at++) {
         if (s->dtype == MW_I32) {
-            ((int32_t *)call->out[0])[at] = integer_result(s, call->in[0], cursor.offset[0]);
+            const integer_totals totals = integer_totals_of(s, call->in[0], cursor.offset[0]);
+            ((int32_t *)call->out[0])[at] = integer_finish(s, &totals);
         } else {
             const float result = row_result(s, call->in[0], cursor.offset[0]);
             mw__tile_store(call->out[0], s->dtype, at, 1, &result);
         }
         mw__cursor_step(&s->outer, &cursor, 1);
+    }
+}
+
+/* ---- one result of many elements: chunks of fixed size, so that the bits do not depend on the lanes ---- */
+
+#define CHUNK 8192
+
+typedef struct chunk_totals {
+    double sum;
+    float most;
+    integer_totals integer;
+} chunk_totals;
+
+static void chunks_run(const mw__kernel_call *call)
+{
+    const reduce_block *s = call->block;
+    chunk_totals *totals = call->out[0];
+    for (int64_t unit = call->begin; unit < call->end; unit++) {
+        const int64_t at = unit * CHUNK, left = s->reduced - at;
+        reduce_block chunk = *s;
+        chunk.reduced = chunk.inner.extent[0] = left < CHUNK ? left : CHUNK;
+        if (s->dtype == MW_I32)
+            totals[unit].integer = integer_totals_of(&chunk, call->in[0], at);
+        else
+            totals[unit].sum = row_totals(&chunk, call->in[0], at, &totals[unit].most);
+    }
+}
+
+static float add_chunks(const reduce_block *s, const chunk_totals *chunks, int64_t count)
+{
+    float most = s->kind == MIN ? INFINITY : -INFINITY;
+    double sum = s->kind == PROD ? 1.0 : 0.0;
+    for (int64_t i = 0; i < count; i++)
+        most = s->kind == MIN ? mw__smaller(chunks[i].most, most) : mw__larger(chunks[i].most, most);
+    for (int64_t i = 0; i < count; i++)
+        if (s->kind == PROD)
+            sum *= chunks[i].sum;
+        else /* the chunks of log_sum_exp have shifts of their own */
+            sum += s->kind == LOG_SUM_EXP ? chunks[i].sum * exp((double)chunks[i].most - (double)most) : chunks[i].sum;
+    return finish(s, most, sum);
+}
+
+static int32_t add_integer_chunks(const reduce_block *s, const chunk_totals *chunks, int64_t count)
+{
+    integer_totals all = chunks[0].integer;
+    for (int64_t i = 1; i < count; i++) {
+        const integer_totals *t = &chunks[i].integer;
+        all.sum += t->sum, all.magnitudes += t->magnitudes, all.squares += t->squares, all.product *= t->product;
+        all.most = (s->kind == MIN ? t->most < all.most : t->most > all.most) ? t->most : all.most;
+    }
+    return integer_finish(s, &all);
+}
+
+static void chunks_finish(const mw__kernel_call *call)
+{
+    const reduce_block *s = call->block;
+    const int64_t count = (s->reduced - 1) / CHUNK + 1;
+    if (s->dtype == MW_I32) {
+        *(int32_t *)call->out[0] = add_integer_chunks(s, call->in[0], count);
+    } else {
+        const float result = add_chunks(s, call->in[0], count);
+        mw__tile_store(call->out[0], s->dtype, 0, 1, &result);
     }
 }
 
@@ -400,6 +470,24 @@ static void choose_loops(reduce_block *s, mw__level level)
 #endif
 }
 
+/* x is contiguous here, as every axis is reduced. */
+static mw_status plan_chunks(mw__planner *planner, const mw__op *op, const reduce_block *s, double cost, mw_error *err)
+{
+    const int64_t count = (s->reduced - 1) / CHUNK + 1;
+    const size_t unit = sizeof(chunk_totals);
+    const uint32_t totals = mw__plan_temporary(planner, (size_t)count * unit);
+    mw__step *step = mw__plan_step(planner, chunks_run, op->row->name, count, cost);
+    step->block = s;
+    mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "x")), MW__ROWS, CHUNK * mw__dtype_size(s->dtype),
+                  false);
+    mw__step_write(planner, step, totals, MW__ROWS, unit);
+    step = mw__plan_step(planner, chunks_finish, op->row->name, 1, (double)count * 10.0);
+    step->block = s;
+    mw__step_read(planner, step, totals, MW__WHOLE, 0, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, op->results[0]), MW__ROWS, mw__dtype_size(s->dtype));
+    return mw__plan_check(planner, err);
+}
+
 mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
@@ -416,14 +504,16 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
     s->kind = kind_of(op->row->id), s->dtype = dtype;
     s->count = mw__count_of(result), s->reduced = mw__walk_count(&s->inner);
     choose_loops(s, mw__kernel_level());
+    const size_t size = mw__dtype_size(dtype);
+    const double count = (double)mw__count_of(x), flops = s->kind == LOG_SUM_EXP ? 24 : 1;
+    const double cost = mw__cost(count * (double)size, count * flops);
+    if (s->count == 1 && s->reduced > 2 * CHUNK)
+        return plan_chunks(planner, op, s, cost, err);
     const bool rows = trailing(shape, reduced) && !columns && s->reduced > 0;
     const mw__split split =
         rows ? (mw__split){.units = s->count, .elements = 1} : mw__split_shape(planner, mw__shape_of(result));
     s->elements = split.elements;
-    const size_t size = mw__dtype_size(dtype);
-    const double count = (double)mw__count_of(x), flops = s->kind == LOG_SUM_EXP ? 24 : 1;
-    mw__step *step = mw__plan_step(planner, columns ? columns_run : rows_run, op->row->name, split.units,
-                                   mw__cost(count * (double)size, count * flops));
+    mw__step *step = mw__plan_step(planner, columns ? columns_run : rows_run, op->row->name, split.units, cost);
     step->block = s;
     if (rows)
         mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)s->reduced * size, false);

@@ -147,6 +147,102 @@ static void test_integer_means_truncate_and_sums_wrap(void)
     CHECK_INT(sum[2], -2);
 }
 
+/* One result of many elements is made of chunks: right, and the same bits on any number of lanes. */
+static void test_one_result_of_many_elements(void)
+{
+    enum { N = 70001 };
+    static const char *const names[] = {"sum",  "mean",       "max",     "min",     "log_sum_exp",
+                                        "prod", "sum_square", "l1_norm", "l2_norm", "log_sum"};
+    float *x = calloc(N, sizeof *x);
+    double sum = 0, exps = 0, product = 1, squares = 0, most = -INFINITY, least = INFINITY;
+    uint32_t seed = 5;
+    REQUIRE(x != NULL);
+    for (int i = 0; i < N; i++) {
+        x[i] = 1.0f + kernel_random(&seed) / 64;
+        const double v = (double)x[i];
+        sum += v, exps += exp(v), product *= v, squares += v * v, most = fmax(most, v), least = fmin(least, v);
+    }
+    const double exact[] = {sum, sum / N, most, least, log(exps), product, squares, sum, sqrt(squares), log(sum)};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        char body[128], text[1024];
+        float one = 0, three = 1;
+        snprintf(body, sizeof body, "fp32 y = reduce_%s(keep_dims = bool(false), x = x);\n", names[k]);
+        kernel_text(text, sizeof text, "tensor<fp32, [70001]> x", body, "y");
+        if (kernel_run_one(text, 1, x, N * sizeof *x, &one, sizeof one) &&
+            kernel_run_one(text, 3, x, N * sizeof *x, &three, sizeof three)) {
+            check_note(fabs((double)one - exact[k]) <= 1e-6 * fabs(exact[k]), __FILE__, __LINE__,
+                       "reduce_%s is %.9g, not %.9g", names[k], (double)one, exact[k]);
+            CHECK(memcmp(&one, &three, sizeof one) == 0);
+        }
+    }
+    free(x);
+}
+
+static void test_one_integer_of_many(void)
+{
+    enum { N = 40000 };
+    int32_t *x = calloc(N, sizeof *x), y[5] = {0};
+    REQUIRE(x != NULL);
+    for (int i = 0; i < N; i++)
+        x[i] = i % 2 != 0 ? -3 : 1;
+    x[N - 1] = 99, x[20000] = -98;
+    const kernel_port out[] = {{"s", &y[0], 4}, {"m", &y[1], 4}, {"n", &y[2], 4}, {"p", &y[3], 4}, {"q", &y[4], 4}};
+    if (kernel_run(RUN_TEXT("tensor<int32, [40000]> x",
+                            "int32 s = reduce_sum(keep_dims = bool(false), x = x);\n"
+                            "int32 m = reduce_max(keep_dims = bool(false), x = x);\n"
+                            "int32 n = reduce_min(keep_dims = bool(false), x = x);\n"
+                            "int32 p = reduce_prod(keep_dims = bool(false), x = x);\n"
+                            "int32 q = reduce_sum_square(keep_dims = bool(false), x = x);\n",
+                            "s, m, n, p, q"),
+                   3, &(kernel_port){"x", x, N * sizeof *x}, 1, out, 5)) {
+        uint32_t product = 1;
+        for (int i = 0; i < N; i++)
+            product *= (uint32_t)x[i];
+        CHECK_INT(y[0], 20000 - 60000 + 99 + 3 - 98 - 1);
+        CHECK_INT(y[1], 99);
+        CHECK_INT(y[2], -98);
+        CHECK_INT(y[3], (int32_t)product);
+        CHECK_INT(y[4], 20000 + 180000 + 99 * 99 - 9 + 98 * 98 - 1);
+    }
+    free(x);
+}
+
+static void test_positions_are_the_first_and_nan_wins(void)
+{
+    const float x[] = {1, 3, 3, 0, -INFINITY, -INFINITY, -INFINITY, -INFINITY, 5, NAN, 9, NAN};
+    int32_t most[3], least[3];
+    REQUIRE(kernel_run(RUN_TEXT("tensor<fp32, [3, 4]> x",
+                                "tensor<int32, [3]> m = reduce_argmax(axis = int32(-1), keep_dims = bool(false), "
+                                "output_dtype = string(\"int32\"), x = x);\n"
+                                "tensor<int32, [3]> l = reduce_argmin(axis = int32(-1), keep_dims = bool(false), "
+                                "output_dtype = string(\"int32\"), x = x);\n",
+                                "m, l"),
+                       2, &(kernel_port){"x", (void *)(uintptr_t)x, sizeof x}, 1,
+                       (const kernel_port[]){{"m", most, sizeof most}, {"l", least, sizeof least}}, 2));
+    CHECK(most[0] == 1 && most[1] == 0 && most[2] == 1);
+    CHECK(least[0] == 3 && least[1] == 0 && least[2] == 1);
+}
+
+static void test_integer_products_and_norms_wrap(void)
+{
+    static const int32_t x[] = {INT32_MAX, INT32_MAX, INT32_MIN, -1, 65536, 65536};
+    int32_t product[3], norm[3];
+    REQUIRE(kernel_run(RUN_TEXT("tensor<int32, [3, 2]> x",
+                                "tensor<int32, [3]> p = reduce_prod(axes = tensor<int32, [1]>([1]), keep_dims = "
+                                "bool(false), x = x);\n"
+                                "tensor<int32, [3]> n = reduce_l1_norm(axes = tensor<int32, [1]>([1]), keep_dims = "
+                                "bool(false), x = x);\n",
+                                "p, n"),
+                       1, &(kernel_port){"x", (void *)(uintptr_t)x, sizeof x}, 1,
+                       (const kernel_port[]){{"p", product, sizeof product}, {"n", norm, sizeof norm}}, 2));
+    CHECK_INT(product[0], 1);
+    CHECK_INT(product[1], INT32_MIN);
+    CHECK_INT(product[2], 0);
+    CHECK_INT(norm[0], -2);
+    CHECK_INT(norm[1], INT32_MIN + 1);
+    CHECK_INT(norm[2], 131072);
+}
+
 /* ---- softmax ---- */
 
 static void check_softmax(int axis, uint64_t lanes, bool fp16)
@@ -216,6 +312,10 @@ int main(void)
     RUN(test_long_sums_stay_exact);
     RUN(test_non_finite_elements);
     RUN(test_integer_means_truncate_and_sums_wrap);
+    RUN(test_one_result_of_many_elements);
+    RUN(test_one_integer_of_many);
+    RUN(test_positions_are_the_first_and_nan_wins);
+    RUN(test_integer_products_and_norms_wrap);
     RUN(test_softmax_over_every_axis);
     RUN(test_softmax_of_large_and_masked_logits);
     return check_finish();
