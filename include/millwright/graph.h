@@ -89,6 +89,23 @@ MW_API mw_init mw_init_data(const void *data);
  *          name, so that adding a parameter does not change the others */
 MW_API mw_tensor *mw_parameter(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, mw_init init);
 
+/** A tensor that stays on the device like a parameter but is not trained: PyTorch's buffer, e.g. the running mean of a
+ *  batch norm. Without mw_state_assign it is a constant that the host may write (mw_trainer_write).
+ *  name    as in checkpoints, e.g. "bn1.running_mean"; unique in the graph
+ *  dtype   MW_F32 or MW_F16
+ *  init    as mw_parameter
+ *  errors  as mw_parameter */
+MW_API mw_tensor *mw_state(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, mw_init init);
+
+/** Says which value a state has after each training step; at most once per state. A trainer carries it out in its step
+ *  if loss, metric or prediction needs the state (also if only their evaluation does); a refused step leaves the state
+ *  as it was; evaluation never changes it. mw_compile does not carry it out: the state is an input port that holds its
+ *  first value; make `value` an output and join the two with mw_program_share.
+ *  value   dtype and shape of the state; no gradient flows through it into later steps
+ *  return  the state
+ *  errors  MW_ERROR_ARGUMENT if it is no state, of another graph or assigned before; MW_ERROR_DTYPE; MW_ERROR_SHAPE */
+MW_API mw_tensor *mw_state_assign(mw_tensor *state, mw_tensor *value);
+
 /** A constant; `data` is dense and row-major in `dtype` and is copied. */
 MW_API mw_tensor *mw_constant(mw_graph *graph, mw_dtype dtype, mw_shape shape, const void *data);
 
@@ -106,6 +123,13 @@ MW_API mw_tensor *mw_output(mw_tensor *x, const char *name);
 
 /** Returns x as a leaf for differentiation: same value, no gradient flows through it. */
 MW_API mw_tensor *mw_stop_gradient(mw_tensor *x);
+
+/** Returns a new graph with the outputs of `graph` as they are computed after training: batch norm with its running
+ *  statistics, dropout as the identity. What only training needs is left out, and no state is assigned. To be compiled
+ *  with mw_compile or written with mw_graph_write_mil.
+ *  return  owned by the caller, by the same allocator; NULL with err set on failure
+ *  errors  the graph's own first error; MW_ERROR_ARGUMENT if it has no output */
+MW_API mw_graph *mw_graph_evaluation(const mw_graph *graph, mw_error *err);
 
 /* ---- any operation by name ---- */
 

@@ -47,7 +47,8 @@ MW_API mw_compile_options mw_compile_defaults(void);
 
 typedef struct mw_program mw_program;
 
-/** Compiles the outputs of the graph (mw_output). Parameters become input ports that hold their initial values.
+/** Compiles the outputs of the graph (mw_output). Parameters and states become input ports that hold their
+ *  initial values.
  *  errors  the graph's own first error; MW_ERROR_UNSUPPORTED naming what the device cannot do; MW_ERROR_ARGUMENT if the
  *          graph has no output */
 MW_API mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options, mw_error *err);
@@ -85,7 +86,7 @@ typedef struct mw_port {
     mw_dtype dtype;       /* in the buffer; F16 on fp16 devices */
     mw_shape shape;
     bool is_output;
-    bool is_parameter;
+    bool is_parameter; /* or a state: starts with a value of its own */
 } mw_port;
 
 /** Number of ports: inputs first, then outputs. */

@@ -63,18 +63,19 @@ MW_API float mw_trainer_learning_rate(const mw_trainer *trainer);
 /** Steps done. */
 MW_API int64_t mw_trainer_steps(const mw_trainer *trainer);
 
-/** Mean loss and metric over a data set, every example once, on the current parameters.
+/** Mean loss and metric over a data set, every example once, on the current parameters, in the evaluation form: batch
+ *  norm with its running statistics, dropout as the identity. Changes no state.
  *  out_metric  may be NULL; 0 if the trainer has no metric
  *  errors      MW_ERROR_UNSUPPORTED for a short last batch if a value is not a mean over examples */
 MW_API mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, double *out_loss,
                                      double *out_metric, mw_error *err);
 
-/** Runs the prediction on one batch; out_data receives `count` elements as F32. Feeds that it does not need are
- * ignored. */
+/** Runs the prediction on one batch, in the evaluation form; out_data receives `count` elements as F32. Feeds that it
+ * does not need are ignored. */
 MW_API mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count,
                                     mw_error *err);
 
-/** Reads or replaces one parameter (name as given to mw_parameter), as F32. */
+/** Reads or replaces one parameter or state (name as given to mw_parameter or mw_state), as F32. */
 MW_API mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out_data, size_t count,
                                  mw_error *err);
 MW_API mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count,
@@ -94,9 +95,8 @@ MW_API const mw_program *mw_trainer_program(const mw_trainer *trainer);
 
 /* ---- files ---- */
 
-/** Writes parameters, optimizer state, step, learning rate and the loader position to a safetensors file, whole or not
- *  at all (temporary, fsync, rename, fsync of the folder).
- *  position  of the training loader; NULL = the start */
+/** Writes parameters, states, optimizer state, step, learning rate and the loader position to a safetensors file, whole
+ * or not at all (temporary, fsync, rename, fsync of the folder). position  of the training loader; NULL = the start */
 MW_API mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position,
                                  mw_error *err);
 
@@ -106,10 +106,11 @@ MW_API mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw
 MW_API mw_status mw_trainer_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position,
                                  mw_error *err);
 
-/** Parameters alone, by their names, F32 or F16 as the device holds them. */
+/** Parameters and the states that evaluation reads (running statistics, as in PyTorch's state dict), by their names,
+ * F32 or F16 as the device holds them. */
 MW_API mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_error *err);
-/** Loads parameters by name; F16 and F32 are converted. Every parameter must be there; others in the file are ignored.
- */
+/** Loads what mw_trainer_save_weights writes, by name; F16 and F32 are converted. Each must be there; others in the
+ * file are ignored. */
 MW_API mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err);
 
 /** Writes the prediction with the current parameters baked in as constants: folder/model.mil and weights. */

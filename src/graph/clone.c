@@ -49,6 +49,7 @@ static mw_status carry_composite(mw__clone *clone, const mw_tensor *source, mw_t
     mw__composite mapped = *record;
     mapped.inputs = inputs;
     mapped.examples = mw__clone_get(clone, record->examples);
+    mapped.evaluation = mw__clone_get(clone, record->evaluation);
     for (size_t i = 0; i < record->input_count; i++) {
         inputs[i] = mw__clone_get(clone, record->inputs[i]);
         if (inputs[i] == NULL && record->rule != NULL)
@@ -197,14 +198,43 @@ mw_status mw__clone_inline(mw__clone *clone, const mw__block *from)
     return MW_OK;
 }
 
+/* The twins of the operation's results stand for them; twins are earlier, so that they are copied. */
+static mw_status put_twins(mw__clone *clone, const mw__op *op)
+{
+    for (size_t i = 0; i < op->result_count; i++) {
+        const mw_tensor *source = op->results[i];
+        if (!mw__clone_replaced(clone, source))
+            continue;
+        mw_tensor *twin = mw__clone_get(clone, source->composite->evaluation);
+        if (twin == NULL)
+            return mw__fail(&clone->to->error, MW_ERROR_STATE, "clone: the evaluation of %s is not there",
+                            source->composite->name);
+        clone->map[source->id] = twin;
+        MW_TRY(carry_name(clone->to, source, twin));
+    }
+    return MW_OK;
+}
+
 static mw_status copy_body(mw__clone *clone)
 {
     const mw__block *body = clone->from->body;
     for (size_t i = 0; i < body->op_count; i++) {
         if (mw__clone_wants_op(clone, body->ops[i]))
             MW_TRY(copy_or_replace(clone, body->ops[i]));
+        MW_TRY(put_twins(clone, body->ops[i]));
     }
     return MW_OK;
+}
+
+/* After all operations: the value that is assigned to a state may be any of them. */
+static void carry_assignments(mw__clone *clone)
+{
+    const mw__block *body = clone->from->body;
+    for (size_t i = 0; clone->options->form != MW__CLONE_EVALUATION && i < body->input_count; i++) {
+        mw_tensor *copy = clone->map[body->inputs[i]->id];
+        if (copy != NULL && copy->next == NULL)
+            copy->next = mw__clone_get(clone, body->inputs[i]->next);
+    }
 }
 
 static mw_status copy_outputs(mw__clone *clone)
@@ -235,6 +265,7 @@ static mw_status copy_function(mw__clone *clone)
     MW_TRY(copy_attributes(clone));
     MW_TRY(copy_inputs(clone));
     MW_TRY(copy_body(clone));
+    carry_assignments(clone);
     return copy_outputs(clone);
 }
 
@@ -272,6 +303,48 @@ mw_status mw__clone_begin_within(mw__clone *clone, const mw__function *function,
         return MW_ERROR_MEMORY;
     memcpy(clone->map, graph->values, count * sizeof *clone->map);
     return MW_OK;
+}
+
+mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, const mw__clone_options *options,
+                          mw_tensor **out_copies, mw_error *err)
+{
+    const mw__function *function = mw__function_find(from, "main");
+    mw_graph_options made = mw_graph_defaults();
+    made.allocator = allocator;
+    made.opset = function->opset;
+    mw_graph *graph = mw_graph_create(&made);
+    if (graph == NULL) {
+        mw__fail(err, MW_ERROR_MEMORY, "no memory for a copy of the graph");
+        return NULL;
+    }
+    mw__clone clone = {0};
+    mw_status status = mw__clone_run(&clone, function, graph, options, err);
+    for (size_t i = 0; status == MW_OK && out_copies != NULL && i < options->root_count; i++) {
+        out_copies[i] = mw__clone_get(&clone, options->roots[i]);
+        if (out_copies[i] == NULL)
+            status = mw__fail(err, MW_ERROR_STATE, "a value of the graph could not be copied");
+    }
+    mw__clone_deinit(&clone);
+    if (status == MW_OK && mw_graph_check(graph, err) == MW_OK)
+        return graph;
+    mw_graph_destroy(graph);
+    return NULL;
+}
+
+mw_graph *mw_graph_evaluation(const mw_graph *graph, mw_error *err)
+{
+    if (mw_graph_check(graph, err) != MW_OK)
+        return NULL;
+    const mw__function *function = mw__function_find(graph, "main");
+    if (function == NULL || function->body->output_count == 0) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "the graph has no output: declare results with mw_output");
+        return NULL;
+    }
+    const mw__clone_options options = {.roots = function->body->outputs,
+                                       .root_count = function->body->output_count,
+                                       .form = MW__CLONE_EVALUATION,
+                                       .keep_outputs = true};
+    return mw__clone_graph(graph->allocator, graph, &options, NULL, err);
 }
 
 void mw__clone_deinit(mw__clone *clone)

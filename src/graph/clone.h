@@ -14,12 +14,20 @@ typedef bool mw__clone_rule(void *user, mw__clone *clone, const mw__op *op);
 /* Asked for every input and parameter: the element type it gets in the copy. NULL keeps it. */
 typedef mw_dtype mw__clone_dtype(void *user, const mw_tensor *value);
 
+/* Which form of composites and states is copied. */
+typedef enum mw__clone_form {
+    MW__CLONE_WHOLE,     /* both, with the assignments of states that the roots need */
+    MW__CLONE_TRAINING,  /* the same without evaluation twins */
+    MW__CLONE_EVALUATION /* the twins instead of what they stand for, no assignments; wants roots */
+} mw__clone_form;
+
 typedef struct mw__clone_options {
     mw__clone_rule *rule;   /* or NULL */
     mw__clone_dtype *dtype; /* or NULL; also applied to constants that feed run-time arguments */
     void *user;
     mw_tensor *const *roots; /* NULL = everything; else only what these need, and unused inputs are left out */
     size_t root_count;
+    mw__clone_form form;
     bool keep_outputs; /* also declare the function's outputs in the copy (those that were copied) */
 } mw__clone_options;
 
@@ -38,6 +46,10 @@ struct mw__clone {
 mw_status mw__clone_run(mw__clone *clone, const mw__function *from, mw_graph *to, const mw__clone_options *options,
                         mw_error *err);
 void mw__clone_deinit(mw__clone *clone);
+
+/* A fresh graph of main of `from` with one clone in it; out_copies (or NULL) receives the copies of the roots. */
+mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, const mw__clone_options *options,
+                          mw_tensor **out_copies, mw_error *err);
 
 /* The copy of a source value, for rules. */
 mw_tensor *mw__clone_get(const mw__clone *clone, const mw_tensor *source);

@@ -3,7 +3,7 @@
 
 #include "graph/rule.h"
 
-enum { NEEDED = 1, USED_BY_ROW = 2 };
+enum { NEEDED = 1, USED_BY_ROW = 2, REPLACED = 4 };
 
 typedef void visit_operand(mw__clone *clone, const mw__op *op, const mw_tensor *value);
 
@@ -32,9 +32,24 @@ static void visit_op(mw__clone *clone, const mw__op *op, visit_operand *visit)
     }
 }
 
+mw_tensor *mw__clone_twin(const mw__clone *clone, const mw_tensor *source)
+{
+    const bool evaluation = clone->options->form == MW__CLONE_EVALUATION;
+    return evaluation && source->composite != NULL ? source->composite->evaluation : NULL;
+}
+
+bool mw__clone_replaced(const mw__clone *clone, const mw_tensor *source)
+{
+    return (clone->marks[source->id] & REPLACED) != 0;
+}
+
 static void mark_needed(mw__clone *clone, const mw__op *op, const mw_tensor *value)
 {
     (void)op;
+    if (mw__clone_twin(clone, value) != NULL) {
+        clone->marks[value->id] |= REPLACED;
+        value = value->composite->evaluation;
+    }
     clone->marks[value->id] |= NEEDED;
 }
 
@@ -54,26 +69,56 @@ static void mark_composite(mw__clone *clone, const mw_tensor *value)
         mark_needed(clone, NULL, record->inputs[i]);
     if (record->examples != NULL)
         mark_needed(clone, NULL, record->examples);
+    if (record->evaluation != NULL && clone->options->form == MW__CLONE_WHOLE)
+        mark_needed(clone, NULL, record->evaluation);
 }
 
-mw_status mw__clone_mark(mw__clone *clone, mw_error *err)
+/* What the marked values need, in one walk backwards. */
+static void mark_operands(mw__clone *clone)
 {
     const mw__block *body = clone->from->body;
-    const mw__clone_options *options = clone->options;
-    for (size_t i = 0; i < options->root_count && options->roots != NULL; i++) {
-        if (options->roots[i] == NULL || options->roots[i]->graph != clone->from->graph)
-            return mw__fail(err, MW_ERROR_ARGUMENT, "clone: root %zu is no tensor of the source graph", i);
-        mark_needed(clone, NULL, options->roots[i]);
-    }
     for (size_t i = body->op_count; i-- > 0;) {
         const mw__op *op = body->ops[i];
         visit_op(clone, op, mark_row);
         if (!mw__clone_wants_op(clone, op))
             continue;
-        for (size_t k = 0; k < op->result_count; k++)
-            mark_composite(clone, op->results[k]);
+        for (size_t k = 0; k < op->result_count; k++) {
+            if (mw__clone_wants(clone, op->results[k]))
+                mark_composite(clone, op->results[k]);
+        }
         visit_op(clone, op, mark_needed);
     }
+}
+
+/* A state comes before the value that is assigned to it, so that a walk backwards does not do. True if there was
+ * something new. */
+static bool mark_assigned(mw__clone *clone)
+{
+    const mw__block *body = clone->from->body;
+    bool marked = false;
+    for (size_t i = 0; clone->options->form != MW__CLONE_EVALUATION && i < body->input_count; i++) {
+        const mw_tensor *state = body->inputs[i];
+        if (state->next == NULL || !mw__clone_wants(clone, state) || (clone->marks[state->next->id] & NEEDED) != 0)
+            continue;
+        mark_needed(clone, NULL, state->next);
+        marked = true;
+    }
+    return marked;
+}
+
+mw_status mw__clone_mark(mw__clone *clone, mw_error *err)
+{
+    const mw__clone_options *options = clone->options;
+    if (options->form == MW__CLONE_EVALUATION && options->roots == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "clone: the evaluation form of what? There are no roots");
+    for (size_t i = 0; i < options->root_count && options->roots != NULL; i++) {
+        if (options->roots[i] == NULL || options->roots[i]->graph != clone->from->graph)
+            return mw__fail(err, MW_ERROR_ARGUMENT, "clone: root %zu is no tensor of the source graph", i);
+        mark_needed(clone, NULL, options->roots[i]);
+    }
+    do
+        mark_operands(clone);
+    while (mark_assigned(clone));
     return MW_OK;
 }
 

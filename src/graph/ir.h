@@ -51,7 +51,8 @@ typedef struct mw__attribute {
 
 /* ---- values and operations ---- */
 
-typedef enum mw__role { MW__VALUE, MW__INPUT, MW__PARAMETER } mw__role;
+/* MW__RESIDENT: a state of the user's, which stays on the device and is not trained. */
+typedef enum mw__role { MW__VALUE, MW__INPUT, MW__PARAMETER, MW__RESIDENT } mw__role;
 
 typedef struct mw__op mw__op;
 typedef struct mw__block mw__block;
@@ -67,7 +68,8 @@ struct mw_tensor {
     mw__op *op;                 /* the producer; NULL for inputs of functions and blocks and for inline literals */
     uint32_t result;            /* index in op->results */
     const mw__payload *payload; /* not NULL: a constant */
-    const mw_init *init;        /* MW__PARAMETER */
+    const mw_init *init;        /* MW__PARAMETER, MW__RESIDENT */
+    mw_tensor *next;            /* MW__RESIDENT: its value after a training step, or NULL */
     const struct mw__composite *composite; /* a record over this value, or NULL */
     bool stop_gradient;
     int64_t index_limit; /* an input whose values index something: valid are 0 .. index_limit - 1; 0 = no rule */
@@ -324,6 +326,15 @@ mw_status mw__build_end_many(mw__build *build, mw_tensor **out_results, size_t c
  * is too long. */
 mw_tensor *mw__layer_parameter(mw_tensor *x, const char *operation, const char *layer, const char *part, mw_shape shape,
                                mw_init init);
+/* The same for a state. */
+mw_tensor *mw__layer_state(mw_tensor *x, const char *operation, const char *layer, const char *part, mw_shape shape,
+                           mw_init init);
+
+/* True for what stays on the device between runs: parameters and states. */
+static inline bool mw__is_resident(const mw_tensor *value)
+{
+    return value->role == MW__PARAMETER || value->role == MW__RESIDENT;
+}
 
 /* Notes an error on the graph (the first stays) and returns NULL. */
 mw_tensor *mw__graph_fail(mw_graph *graph, mw_status status, const char *format, ...)
@@ -340,7 +351,9 @@ typedef struct mw__composite {
     void (*vjp)(mw__vjp *vjp); /* reads inputs by index; or NULL = differentiate the operations */
     mw_custom_vjp_rule *rule;  /* the user's, which `vjp` calls with `user` (mw_custom_vjp); or NULL */
     void *user;
-    mw_tensor *examples; /* [batch]: the values whose mean this scalar is, or NULL */
+    mw_tensor *examples;   /* [batch]: the values whose mean this scalar is, or NULL */
+    mw_tensor *evaluation; /* the twin: what stands for the value when the model is evaluated, or NULL. An earlier
+                            * result of an operation that nothing else uses */
 } mw__composite;
 
 /* Attaches a record; copies `composite` and its inputs. Returns value, NULL on failure. */

@@ -42,9 +42,14 @@ mw_tensor *mw_name(mw_tensor *x, const char *name)
 
 /* ---- leaves ---- */
 
+static const char *role_name(mw__role role)
+{
+    return role == MW__INPUT ? "input" : role == MW__PARAMETER ? "parameter" : "state";
+}
+
 static mw_tensor *add_leaf(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, mw__role role)
 {
-    const char *what = role == MW__INPUT ? "input" : "parameter";
+    const char *what = role_name(role);
     if (mw_dtype_bits(dtype) == 0)
         return mw__graph_fail(graph, MW_ERROR_DTYPE, "%s \"%s\": %s has no elements in memory", what,
                               name != NULL ? name : "", mw_dtype_name(dtype));
@@ -89,35 +94,83 @@ static const mw_init *copy_init(mw_graph *graph, const mw__type *type, mw_init i
     return copy;
 }
 
-mw_tensor *mw_parameter(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, mw_init init)
+static mw_tensor *add_resident(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, mw_init init,
+                               mw__role role)
 {
     if (graph == NULL || graph->error.status != MW_OK)
         return NULL;
-    const char *shown = name != NULL ? name : "";
+    const char *shown = name != NULL ? name : "", *what = role_name(role);
     if (dtype != MW_F32 && dtype != MW_F16)
-        return mw__graph_fail(graph, MW_ERROR_DTYPE, "parameter \"%s\": %s cannot be trained, only fp32 and fp16",
-                              shown, mw_dtype_name(dtype));
+        return mw__graph_fail(graph, MW_ERROR_DTYPE, "%s \"%s\": %s cannot be %s, only fp32 and fp16", what, shown,
+                              mw_dtype_name(dtype), role == MW__PARAMETER ? "trained" : "kept");
     if (mw__shape_check(shape, NULL) == MW_OK && mw_shape_count(shape) < 0)
-        return mw__graph_fail(graph, MW_ERROR_SHAPE, "parameter \"%s\": every extent must be known", shown);
+        return mw__graph_fail(graph, MW_ERROR_SHAPE, "%s \"%s\": every extent must be known", what, shown);
     mw_error why = {0};
     if (mw__init_check(&init, &why) != MW_OK)
-        return mw__graph_fail(graph, why.status, "parameter \"%s\": %s", shown, why.message);
-    mw_tensor *value = add_leaf(graph, name, dtype, shape, MW__PARAMETER);
+        return mw__graph_fail(graph, why.status, "%s \"%s\": %s", what, shown, why.message);
+    mw_tensor *value = add_leaf(graph, name, dtype, shape, role);
     if (value == NULL)
         return NULL;
     value->init = copy_init(graph, value->type, init);
     return value->init != NULL ? value : NULL;
 }
 
+mw_tensor *mw_parameter(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, mw_init init)
+{
+    return add_resident(graph, name, dtype, shape, init, MW__PARAMETER);
+}
+
+mw_tensor *mw_state(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, mw_init init)
+{
+    return add_resident(graph, name, dtype, shape, init, MW__RESIDENT);
+}
+
+mw_tensor *mw_state_assign(mw_tensor *state, mw_tensor *value)
+{
+    if (state == NULL || value == NULL || state->graph->error.status != MW_OK)
+        return NULL;
+    mw_graph *graph = state->graph;
+    char a[160], b[160];
+    if (state->role != MW__RESIDENT)
+        return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "state_assign: \"%s\" is no state: make it with mw_state",
+                              mw_tensor_name(state));
+    if (value->graph != graph)
+        return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "state_assign \"%s\": the value belongs to another graph",
+                              state->name);
+    if (state->next != NULL)
+        return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "state_assign \"%s\": it is assigned already", state->name);
+    if (mw_tensor_dtype(value) != mw_tensor_dtype(state))
+        return mw__graph_fail(graph, MW_ERROR_DTYPE, "state_assign \"%s\": the value is %s, the state %s", state->name,
+                              mw_dtype_name(mw_tensor_dtype(value)), mw_dtype_name(mw_tensor_dtype(state)));
+    if (!mw_shape_equal(mw_tensor_shape(value), mw_tensor_shape(state)))
+        return mw__graph_fail(graph, MW_ERROR_SHAPE, "state_assign \"%s\": the value is %s, the state %s", state->name,
+                              mw__shape_print(mw_tensor_shape(value), a, sizeof a),
+                              mw__shape_print(mw_tensor_shape(state), b, sizeof b));
+    state->next = value;
+    return state;
+}
+
+/* The parameter or state `layer`.`part`, in the dtype of x. */
+static mw_tensor *add_part(mw_tensor *x, const char *names[3], mw_shape shape, mw_init init, mw__role role)
+{
+    char name[256];
+    const int length = snprintf(name, sizeof name, "%s.%s", names[1], names[2]);
+    if (length < 0 || (size_t)length >= sizeof name)
+        return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "%s: the name is longer than %zu bytes", names[0],
+                              sizeof name - strlen(names[2]) - 2);
+    return add_resident(x->graph, name, mw_tensor_dtype(x), shape, init, role);
+}
+
 mw_tensor *mw__layer_parameter(mw_tensor *x, const char *operation, const char *layer, const char *part, mw_shape shape,
                                mw_init init)
 {
-    char name[256];
-    const int length = snprintf(name, sizeof name, "%s.%s", layer, part);
-    if (length < 0 || (size_t)length >= sizeof name)
-        return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "%s: the name is longer than %zu bytes", operation,
-                              sizeof name - 8);
-    return mw_parameter(x->graph, name, mw_tensor_dtype(x), shape, init);
+    return add_part(x, (const char *[]){operation, layer, part}, shape, init, MW__PARAMETER);
+}
+
+mw_tensor *mw__layer_state(mw_tensor *x, const char *operation, const char *layer, const char *part, mw_shape shape,
+                           mw_init init)
+{
+    return add_part(x, (const char *[]){operation, layer, part}, shape, init, MW__RESIDENT);
 }
 
 /* ---- results ---- */

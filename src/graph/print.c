@@ -176,8 +176,10 @@ static void print_input(const printing *p, const mw_tensor *value, widths w, int
     print_value(p, value, w, indent, NULL);
     if (value->role == MW__PARAMETER)
         mw__text_printf(p->out, "parameter, %" PRId64 "\n", mw_shape_count(value->type->shape));
+    else if (value->role == MW__RESIDENT && value->next != NULL)
+        mw__text_printf(p->out, "state, next %s\n", shown_name(p, value->next));
     else
-        mw__text_puts(p->out, "input\n");
+        mw__text_puts(p->out, value->role == MW__RESIDENT ? "state\n" : "input\n");
 }
 
 static void print_block(const printing *p, const mw__block *block, int indent)

@@ -252,7 +252,7 @@ static mw_status print_block(mw__printer *printer, const mw__block *block, int c
 
 static bool baked(const mw__printer *printer, const mw_tensor *value)
 {
-    return value->role == MW__PARAMETER && printer->options->bake != NULL;
+    return mw__is_resident(value) && printer->options->bake != NULL;
 }
 
 /* A parameter as a constant with the caller's values. */

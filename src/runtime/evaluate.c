@@ -79,7 +79,8 @@ static mw_status make_view(mw_trainer *t, mw__view *view, const example_form *fo
                            const char *const *names, mw_error *err)
 {
     mw_tensor *roots[2] = {forms[0].root, count > 1 ? forms[1].root : NULL}, *copies[2] = {NULL};
-    mw_graph *graph = mw__trainer_copy(t->allocator, t->model, roots, count, copies, err);
+    const mw__clone_options options = {.roots = roots, .root_count = count, .form = MW__CLONE_EVALUATION};
+    mw_graph *graph = mw__clone_graph(t->allocator, t->model, &options, copies, err);
     if (graph == NULL)
         return mw__status_or(err, MW_ERROR_STATE);
     mw__view_value *values[2] = {&view->first, &view->second};

@@ -1,6 +1,7 @@
 /* Gradients against differences on the device itself: two programs from one copy of the graph, y alone and its
  * gradient. It knows no rules; how rules are checked in double is the tests' concern. */
 #include "base/random.h"
+#include "graph/flatten.h"
 #include "runtime/feed.h"
 #include "runtime/trainer.h"
 
@@ -82,7 +83,13 @@ static mw_status copy_graph(checker *c)
         return MW_ERROR_MEMORY;
     roots[0] = o->y;
     memcpy(roots + 1, o->x, o->count * sizeof(mw_tensor *));
-    c->graph = mw__trainer_copy(c->arena.allocator, o->y->graph, roots, o->count + 1, copies, c->err);
+    mw__flatten flatten = {0};
+    const mw__clone_options how = {.rule = mw__flatten_rule,
+                                   .user = &flatten,
+                                   .roots = roots,
+                                   .root_count = o->count + 1,
+                                   .form = MW__CLONE_TRAINING};
+    c->graph = mw__clone_graph(c->arena.allocator, o->y->graph, &how, copies, c->err);
     c->y = copies[0];
     c->x = copies + 1;
     return c->graph != NULL ? MW_OK : mw__status_or(c->err, MW_ERROR_ARGUMENT);

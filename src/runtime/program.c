@@ -98,7 +98,7 @@ static mw_status describe_port(compilation *c, const mw_tensor *value, bool is_o
     *port = (mw_port){.dtype = value->type->dtype,
                       .shape = value->type->shape,
                       .is_output = is_output,
-                      .is_parameter = value->role == MW__PARAMETER};
+                      .is_parameter = mw__is_resident(value)};
     port->name = mw__arena_string(arena, name, strlen(name), err);
     port->mil_name = mw__arena_string(arena, mil_name, strlen(mil_name), err);
     return port->name != NULL && port->mil_name != NULL ? MW_OK : MW_ERROR_MEMORY;

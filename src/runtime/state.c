@@ -22,7 +22,7 @@ void mw__state_deinit(mw__state_set *set)
     set->count = 0;
 }
 
-mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw_shape shape, bool is_parameter,
+mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw_shape shape, bool is_weight,
                         mw_error *err)
 {
     const int64_t count = mw_shape_count(shape);
@@ -38,7 +38,7 @@ mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw
     set->entries[set->count++] = (mw__state_entry){.name = copy,
                                                    .dtype = dtype,
                                                    .shape = shape,
-                                                   .is_parameter = is_parameter,
+                                                   .is_weight = is_weight,
                                                    .buffer = buffer.object,
                                                    .data = buffer.data,
                                                    .size = size};

@@ -10,10 +10,10 @@ typedef struct mw__state_entry {
     const char *name; /* "fc1.weight", or "fc1.weight#m" for optimizer state of that parameter */
     mw_dtype dtype;   /* in the buffer */
     mw_shape shape;
-    bool is_parameter;
-    void *buffer; /* e5rt buffer object */
-    void *data;   /* its memory */
-    size_t size;  /* bytes of the tensor */
+    bool is_weight; /* a parameter, or a state that evaluation reads: part of weight files */
+    void *buffer;   /* e5rt buffer object */
+    void *data;     /* its memory */
+    size_t size;    /* bytes of the tensor */
 } mw__state_entry;
 
 typedef struct mw__state_set {
@@ -28,7 +28,7 @@ typedef struct mw__state_set {
 void mw__state_init(mw__state_set *set, const mw_allocator *allocator, const struct mw__symbols *symbols);
 void mw__state_deinit(mw__state_set *set);
 /* Adds a zeroed entry under a copy of the name. */
-mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw_shape shape, bool is_parameter,
+mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw_shape shape, bool is_weight,
                         mw_error *err);
 
 /* NULL if there is none. */

@@ -130,7 +130,7 @@ static mw_status bake(baked *b, mw_error *err)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < b->state->count; i++) {
         const mw__state_entry *entry = &b->state->entries[i];
-        const mw_tensor *parameter = entry->is_parameter ? mw_graph_find(b->graph, entry->name) : NULL;
+        const mw_tensor *parameter = entry->is_weight ? mw_graph_find(b->graph, entry->name) : NULL;
         if (parameter == NULL)
             continue;
         size_t size;
@@ -178,7 +178,8 @@ mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error
     if (trainer->prediction == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no prediction: set it in mw_trainer_options");
     mw_tensor *prediction;
-    mw_graph *graph = mw__trainer_copy(trainer->allocator, trainer->model, &trainer->prediction, 1, &prediction, err);
+    const mw__clone_options options = {.roots = &trainer->prediction, .root_count = 1, .form = MW__CLONE_EVALUATION};
+    mw_graph *graph = mw__clone_graph(trainer->allocator, trainer->model, &options, &prediction, err);
     if (graph == NULL)
         return mw__status_or(err, MW_ERROR_STATE);
     const char *name = mw_tensor_name(prediction);

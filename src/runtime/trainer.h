@@ -70,9 +70,6 @@ mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_ra
 
 /* A program whose parameters are those of the state set; `graph` has outputs. */
 mw_program *mw__trainer_compile(mw_trainer *trainer, const mw_graph *graph, const char *keep_folder, mw_error *err);
-/* A fresh graph with a copy of what `roots` of `from` need; out_copies receives the copies. Frees nothing of `from`. */
-mw_graph *mw__trainer_copy(const mw_allocator *allocator, const mw_graph *from, mw_tensor *const *roots, size_t count,
-                           mw_tensor **out_copies, mw_error *err);
 
 /* What exists while the step graph is built. */
 typedef struct mw__trainer_build {
@@ -82,6 +79,8 @@ typedef struct mw__trainer_build {
     mw_tensor *loss; /* rank 0 */
     mw_tensor **parameters, **gradients;
     size_t count;
+    mw_tensor **states; /* that are assigned */
+    size_t state_count;
     mw_tensor *ok;                    /* bool, rank 0 */
     mw__optimizer_scalars scalars[2]; /* for fp32 and for fp16 parameters */
 } mw__trainer_build;

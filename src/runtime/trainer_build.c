@@ -107,34 +107,6 @@ static mw_status check_options(const mw_trainer_options *o, mw_error *err)
 
 /* ---- copies ---- */
 
-mw_graph *mw__trainer_copy(const mw_allocator *allocator, const mw_graph *from, mw_tensor *const *roots, size_t count,
-                           mw_tensor **out_copies, mw_error *err)
-{
-    const mw__function *function = mw__function_find(from, "main");
-    mw_graph_options options = mw_graph_defaults();
-    options.allocator = allocator;
-    options.opset = function->opset;
-    mw_graph *graph = mw_graph_create(&options);
-    if (graph == NULL) {
-        mw__fail(err, MW_ERROR_MEMORY, "no memory for a copy of the graph");
-        return NULL;
-    }
-    mw__clone clone = {0};
-    mw__flatten flatten = {0};
-    const mw__clone_options how = {.rule = mw__flatten_rule, .user = &flatten, .roots = roots, .root_count = count};
-    mw_status status = mw__clone_run(&clone, function, graph, &how, err);
-    for (size_t i = 0; status == MW_OK && i < count; i++) {
-        out_copies[i] = mw__clone_get(&clone, roots[i]);
-        if (out_copies[i] == NULL)
-            status = mw__fail(err, MW_ERROR_STATE, "a value of the graph could not be copied");
-    }
-    mw__clone_deinit(&clone);
-    if (status == MW_OK && mw_graph_check(graph, err) == MW_OK)
-        return graph;
-    mw_graph_destroy(graph);
-    return NULL;
-}
-
 static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
     mw_tensor *roots[3], *copies[3] = {NULL};
@@ -150,7 +122,9 @@ static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error
         roots[count] = o->prediction;
         targets[count++] = &t->prediction;
     }
-    t->model = mw__trainer_copy(t->allocator, o->loss->graph, roots, count, copies, err);
+    mw__flatten flatten = {0};
+    const mw__clone_options options = {.rule = mw__flatten_rule, .user = &flatten, .roots = roots, .root_count = count};
+    t->model = mw__clone_graph(t->allocator, o->loss->graph, &options, copies, err);
     if (t->model == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);
     for (size_t i = 0; i < count; i++)
@@ -169,11 +143,11 @@ static bool is_trained(const mw__trainer_build *b, const char *name)
     return false;
 }
 
-static mw_status add_parameter(mw__trainer_build *b, const mw_tensor *parameter, mw_error *err)
+static mw_status add_resident(mw__trainer_build *b, const mw_tensor *parameter, bool is_weight, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     const mw_dtype dtype = mw__trainer_stored(t, parameter->type->dtype);
-    MW_TRY(mw__state_add(&t->state, parameter->name, dtype, parameter->type->shape, true, err));
+    MW_TRY(mw__state_add(&t->state, parameter->name, dtype, parameter->type->shape, is_weight, err));
     mw__state_entry *entry = &t->state.entries[t->state.count - 1];
     MW_TRY(mw__parameter_fill(parameter, dtype, t->compile.seed, t->allocator, entry->data, err));
     t->counters.state_bytes_in += entry->size;
@@ -188,16 +162,34 @@ static mw_status add_parameter(mw__trainer_build *b, const mw_tensor *parameter,
     return MW_OK;
 }
 
-/* Parameters that only metric or prediction need are part of the set, without optimizer state. */
+/* What the evaluation of the model reads. */
+static mw_graph *copy_evaluation(const mw_trainer *t, mw_error *err)
+{
+    mw_tensor *roots[3] = {t->loss};
+    size_t count = 1;
+    if (t->metric != NULL)
+        roots[count++] = t->metric;
+    if (t->prediction != NULL)
+        roots[count++] = t->prediction;
+    const mw__clone_options options = {.roots = roots, .root_count = count, .form = MW__CLONE_EVALUATION};
+    return mw__clone_graph(t->allocator, t->model, &options, NULL, err);
+}
+
+/* Parameters that only metric or prediction need are part of the set, without optimizer state. States are weights if
+ * evaluation reads them: a running mean is, the position of a random generator is not. */
 static mw_status build_state(mw__trainer_build *b, mw_error *err)
 {
-    mw_trainer *t = b->trainer;
-    const mw__block *body = mw__function_find(t->model, "main")->body;
-    for (size_t i = 0; i < body->input_count; i++) {
-        if (body->inputs[i]->role == MW__PARAMETER)
-            MW_TRY(add_parameter(b, body->inputs[i], err));
+    const mw__block *body = mw__function_find(b->trainer->model, "main")->body;
+    mw_graph *evaluation = copy_evaluation(b->trainer, err);
+    mw_status status = evaluation != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
+    for (size_t i = 0; status == MW_OK && i < body->input_count; i++) {
+        const mw_tensor *value = body->inputs[i];
+        if (mw__is_resident(value))
+            status = add_resident(b, value,
+                                  value->role == MW__PARAMETER || mw_graph_find(evaluation, value->name) != NULL, err);
     }
-    return MW_OK;
+    mw_graph_destroy(evaluation);
+    return status;
 }
 
 /* ---- the program ---- */
@@ -290,7 +282,7 @@ static bool has_half(const mw_trainer *t)
 {
     const mw__block *body = mw__function_find(t->model, "main")->body;
     for (size_t i = 0; i < body->input_count; i++) {
-        if (body->inputs[i]->role == MW__PARAMETER && mw__trainer_stored(t, body->inputs[i]->type->dtype) == MW_F16)
+        if (mw__is_resident(body->inputs[i]) && mw__trainer_stored(t, body->inputs[i]->type->dtype) == MW_F16)
             return true;
     }
     return false;
@@ -309,12 +301,36 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, mw_error *e
     return check_constants(t, half ? MW_F16 : MW_F32, err);
 }
 
+/* The training form of the loss, and the states of the model that are assigned, whether the loss needs them or not. */
+static mw_status copy_step(mw__trainer_build *b, mw_error *err)
+{
+    const mw_trainer *t = b->trainer;
+    const mw__block *body = mw__function_find(t->model, "main")->body;
+    mw_tensor **roots = mw__arena_alloc(&b->arena, body->input_count + 1, sizeof *roots, err);
+    mw_tensor **copies = mw__arena_alloc(&b->arena, body->input_count + 1, sizeof *copies, err);
+    b->states = mw__arena_alloc(&b->arena, body->input_count + 1, sizeof *b->states, err);
+    if (roots == NULL || copies == NULL || b->states == NULL)
+        return MW_ERROR_MEMORY;
+    size_t count = 0;
+    roots[count++] = t->loss;
+    for (size_t i = 0; i < body->input_count; i++) {
+        if (body->inputs[i]->next != NULL) /* the clone takes the assigned value along */
+            roots[count++] = body->inputs[i];
+    }
+    const mw__clone_options options = {.roots = roots, .root_count = count, .form = MW__CLONE_TRAINING};
+    b->graph = mw__clone_graph(t->allocator, t->model, &options, copies, err);
+    if (b->graph == NULL)
+        return mw__status_or(err, MW_ERROR_ARGUMENT);
+    b->loss = copies[0];
+    memcpy(b->states, copies + 1, (count - 1) * sizeof *copies);
+    b->state_count = count - 1;
+    return MW_OK;
+}
+
 static mw_status make_step(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    b->graph = mw__trainer_copy(t->allocator, t->model, &t->loss, 1, &b->loss, err);
-    if (b->graph == NULL)
-        return mw__status_or(err, MW_ERROR_ARGUMENT);
+    MW_TRY(copy_step(b, err));
     b->graph->form = t->target.mask == MW_DEVICE_ANE ? MW__FORM_CHIP : MW__FORM_COMPACT;
     MW_TRY(mw__trainer_build_graph(b, err));
     MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));

@@ -46,17 +46,25 @@ static mw_tensor *as_number(const mw__trainer_build *b, mw_tensor *condition)
     return mw_select(condition, one, mw_scalar(b->graph, dtype, 0.0));
 }
 
-/* With a loss scale a gradient may overflow while the loss does not, so then every gradient counts. */
+static mw_tensor *and_finite(const mw__trainer_build *b, mw_tensor *product, mw_tensor *x)
+{
+    mw_tensor *good = as_number(b, is_finite(b, x));
+    return mw_mul(product, mw_reduce_min(good, MW_ALL_AXES, false));
+}
+
+/* With a loss scale a gradient may overflow while the loss does not, so then every gradient counts. The next values of
+ * states always do: a running variance can overflow where the loss, normalised by it, is finite. */
 static void build_ok(mw__trainer_build *b)
 {
+    const bool scaled = b->trainer->loss_scale != 1.0;
     b->ok = is_finite(b, b->loss);
-    if (b->trainer->loss_scale == 1.0)
+    if (!scaled && b->state_count == 0)
         return;
     mw_tensor *product = as_number(b, b->ok);
-    for (size_t i = 0; i < b->count; i++) {
-        mw_tensor *good = as_number(b, is_finite(b, b->gradients[i]));
-        product = mw_mul(product, mw_reduce_min(good, MW_ALL_AXES, false));
-    }
+    for (size_t i = 0; scaled && i < b->count; i++)
+        product = and_finite(b, product, b->gradients[i]);
+    for (size_t i = 0; i < b->state_count; i++)
+        product = and_finite(b, product, b->states[i]->next);
     b->ok = mw_greater(product, mw_scalar(b->graph, mw_tensor_dtype(b->loss), 0.5));
 }
 
@@ -180,5 +188,7 @@ mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
     b->trainer->ok_port = ok->id;
     for (size_t i = 0; i < b->count; i++)
         MW_TRY(build_update(b, i, err));
+    for (size_t i = 0; i < b->state_count; i++)
+        MW_TRY(emit_next(b, b->states[i], b->states[i]->next, err));
     return MW_OK;
 }

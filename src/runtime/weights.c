@@ -18,7 +18,7 @@ mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_erro
     size_t count = 0, bytes = 0;
     for (size_t i = 0; i < state->count; i++) {
         const mw__state_entry *entry = &state->entries[i];
-        if (!entry->is_parameter)
+        if (!entry->is_weight)
             continue;
         items[count++] = (mw__safetensors_item){entry->name, entry->dtype, entry->shape, entry->data};
         bytes += entry->size;
@@ -72,7 +72,7 @@ static mw_status read_files_tensors(loading *load, const mw__state_set *state, m
     if (load->raw == NULL || load->data == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < state->count; i++) {
-        if (!state->entries[i].is_parameter)
+        if (!state->entries[i].is_weight)
             continue;
         MW_TRY(check_parameter(load, &state->entries[i], err));
         const size_t at = index_in_file(load, state->entries[i].name);
@@ -108,12 +108,12 @@ static mw_status run(loading *load, mw_error *err)
         return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" is damaged: its checksum is missing", load->file.path);
     MW_TRY(read_files_tensors(load, state, err));
     for (size_t i = 0; i < state->count; i++) {
-        if (state->entries[i].is_parameter)
+        if (state->entries[i].is_weight)
             MW_TRY(convert(load, state, i, err));
     }
     size_t bytes = 0;
     for (size_t i = 0; i < state->count; i++) {
-        if (!state->entries[i].is_parameter)
+        if (!state->entries[i].is_weight)
             continue;
         memcpy(state->entries[i].data, load->data[i], state->entries[i].size);
         bytes += state->entries[i].size;
