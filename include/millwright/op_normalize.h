@@ -128,6 +128,21 @@ MW_API mw_tensor *mw_group_norm_layer(mw_tensor *x, int64_t groups, float epsilo
  *  InstanceNorm with affine = True. */
 MW_API mw_tensor *mw_instance_norm_layer(mw_tensor *x, float epsilon, const char *name);
 
+/** y = (x - mean) / sqrt(variance + epsilon) * weight + bias for each channel: PyTorch's BatchNorm1d, 2d and 3d. In
+ *  training mean and (biased) variance are those of the batch, and the running ones follow:
+ *  running = (1 - momentum) * running + momentum * statistic, the variance unbiased there (n / (n - 1)). Evaluation
+ *  (mw_trainer_evaluate, mw_trainer_predict, mw_graph_evaluation) takes the running ones.
+ *  x         [N, C, ..], rank 2 or more  F16 or F32; known extents, more than one element per channel
+ *  momentum  in [0, 1]; PyTorch has 0.1. (Its momentum = None, the plain average, is not there.)
+ *  epsilon   >= 0; PyTorch has 1e-5, which fp16 holds with few bits
+ *  name      the parameters are `name`.weight (ones) and `name`.bias (zeros), the states `name`.running_mean (zeros)
+ * and `name`.running_var (ones), all [C] in the dtype of x. PyTorch's num_batches_tracked is left out return    shape
+ * and dtype of x errors    MW_ERROR_SHAPE for a lower rank, unknown extents or one element per channel;
+ * MW_ERROR_ARGUMENT for numbers out of range or a name that is empty or taken; MW_ERROR_DTYPE vjp       of the
+ * operations that it is made of; through mean and variance of the batch too source    Ioffe and Szegedy 2015, as in
+ * PyTorch */
+MW_API mw_tensor *mw_batch_norm_layer(mw_tensor *x, float momentum, float epsilon, const char *name);
+
 #ifdef __cplusplus
 }
 #endif

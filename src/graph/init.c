@@ -19,6 +19,7 @@ enum {
     INIT_XAVIER_UNIFORM,
     INIT_XAVIER_NORMAL,
     INIT_DATA,
+    INIT_INTEGERS,
     INIT_COUNT
 };
 
@@ -31,6 +32,8 @@ mw_init mw_init_kaiming_normal(void) { return (mw_init){.kind = INIT_KAIMING_NOR
 mw_init mw_init_xavier_uniform(void) { return (mw_init){.kind = INIT_XAVIER_UNIFORM}; }
 mw_init mw_init_xavier_normal(void) { return (mw_init){.kind = INIT_XAVIER_NORMAL}; }
 mw_init mw_init_data(const void *data) { return (mw_init){.kind = INIT_DATA, .data = data}; }
+
+mw_init mw__init_integers(int bound) { return (mw_init){.kind = INIT_INTEGERS, .a = (float)bound}; }
 
 mw_status mw__init_check(const mw_init *init, mw_error *err)
 {
@@ -86,6 +89,8 @@ static float draw(const mw_init *init, mw__random *random)
         return init->a + (init->b - init->a) * mw__random_uniform(random);
     if (init->kind == INIT_NORMAL)
         return init->a + init->b * mw__random_normal(random);
+    if (init->kind == INIT_INTEGERS)
+        return (float)mw__random_below(random, 2 * (uint64_t)init->a + 1) - init->a;
     return init->a;
 }
 

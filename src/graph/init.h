@@ -12,6 +12,9 @@
 mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, const char *name, uint64_t seed, void *out,
                         mw_error *err);
 
+/* Each integer of [-bound, bound] equally likely. */
+mw_init mw__init_integers(int bound);
+
 /* Refuses an initialiser that no mw_init_* made, and bad numbers. */
 mw_status mw__init_check(const mw_init *init, mw_error *err);
 

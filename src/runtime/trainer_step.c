@@ -47,8 +47,9 @@ static mw_status refuse(const mw_trainer *t, const mw_batch *batch, float loss, 
     list_examples(batch, ids, sizeof ids);
     if (isfinite(loss) && t->loss_scale != 1.0)
         return mw__fail(err, MW_ERROR_NUMERIC,
-                        "step %" PRId64 " is refused: a gradient (or a state) is not finite with loss scale %g, a "
-                        "smaller loss_scale may do; parameters and state are as before%s",
+                        "step %" PRId64
+                        " is refused: a gradient is not finite with loss scale %g (or the next value of a "
+                        "state is not), a smaller loss_scale may do; parameters and state are as before%s",
                         t->steps + 1, t->loss_scale, ids);
     if (isfinite(loss))
         return mw__fail(err, MW_ERROR_NUMERIC,

@@ -133,6 +133,8 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_batch_norm(x, NULL, NULL, NULL, NULL, 0));
     YIELDS_NULL(mw_batch_norm(NULL, x, x, x, x, 0));
     YIELDS_NULL(mw_local_response_norm(NULL, 1, 1, 1, 1));
+    YIELDS_NULL(mw_batch_norm_layer(NULL, 0.1f, 0, "bn"));
+    YIELDS_NULL(mw_dropout(NULL, 0.5f, "drop"));
     YIELDS_NULL(mw_layer_norm_layer(NULL, 1, 0, "ln"));
     YIELDS_NULL(mw_rms_norm_layer(NULL, 1, 0, "rms"));
     YIELDS_NULL(mw_group_norm_layer(NULL, 1, 0, "gn"));
@@ -172,6 +174,8 @@ static void test_constructors_pass_null_on(void)
 static void test_a_null_graph_yields_null(void)
 {
     YIELDS_NULL(mw_input(NULL, "x", MW_F32, MW_SHAPE(1)));
+    YIELDS_NULL(mw_state(NULL, "x", MW_F32, MW_SHAPE(1), mw_init_zeros()));
+    YIELDS_NULL(mw_state_assign(NULL, NULL));
     YIELDS_NULL(mw_parameter(NULL, "x", MW_F32, MW_SHAPE(1), mw_init_zeros()));
     YIELDS_NULL(mw_constant(NULL, MW_F32, MW_SHAPE(1), NULL));
     YIELDS_NULL(mw_scalar(NULL, MW_F32, 1));
@@ -188,6 +192,9 @@ static void test_null_names_and_arrays_stick_to_the_graph(void)
     STICKS(mw_recompute(mw_relu(x), NULL, 1));
     STICKS(mw_recompute(x, &x, 1));
     STICKS(mw_input(g, NULL, MW_F32, MW_SHAPE(1)));
+    STICKS(mw_state(g, NULL, MW_F32, MW_SHAPE(1), mw_init_zeros()));
+    STICKS(mw_batch_norm_layer(x, 0.1f, 0, NULL));
+    STICKS(mw_dropout(x, 0.5f, NULL));
     STICKS(mw_parameter(g, NULL, MW_F32, MW_SHAPE(1), mw_init_zeros()));
     STICKS(mw_parameter(g, "p", MW_F32, MW_SHAPE(1), mw_init_data(NULL)));
     STICKS(mw_constant(g, MW_F32, MW_SHAPE(1), NULL));
@@ -214,6 +221,7 @@ static void test_calls_with_an_error_refuse_null(void)
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2)), *loss = mw_reduce_sum(x, MW_ALL_AXES, false);
     REFUSED(mw_graph_check(NULL, &err));
     REFUSED(mw_graph_print(NULL, &err));
+    REFUSED(mw_graph_evaluation(NULL, &err));
     REFUSED(mw_grad(NULL, &x, 1, &dx, &err));
     REFUSED(mw_grad(loss, NULL, 1, &dx, &err));
     REFUSED(mw_grad(loss, &x, 1, NULL, &err));

@@ -19,6 +19,23 @@ small_net small_create(const mw_allocator *allocator)
     return net;
 }
 
+small_net small_create_stateful(const mw_allocator *allocator)
+{
+    mw_graph_options options = mw_graph_defaults();
+    options.allocator = allocator;
+    small_net net = {.graph = mw_graph_create(&options)};
+    net.x = mw_input(net.graph, "x", MW_F32, MW_SHAPE(SMALL_N, SMALL_D));
+    net.y = mw_input(net.graph, "y", MW_I32, MW_SHAPE(SMALL_N));
+    mw_tensor *mean = mw_state(net.graph, "x_mean", MW_F32, MW_SHAPE(SMALL_D), mw_init_zeros());
+    mw_tensor *sum = mw_add(mean, mw_reduce_mean(net.x, MW_AXES(0), false));
+    mw_state_assign(mean, mw_mul_scalar(sum, 0.5));
+    mw_tensor *hidden = mw_batch_norm_layer(mw_dense(mw_sub(net.x, mean), SMALL_H, "fc1"), 0.25f, 1e-3f, "bn");
+    net.logits = mw_dense(mw_dropout(mw_tanh(hidden), 0.3f, "drop"), SMALL_C, "fc2");
+    net.loss = mw_cross_entropy(net.logits, net.y);
+    net.accuracy = mw_accuracy(net.logits, net.y);
+    return net;
+}
+
 small_data small_make_data(void)
 {
     small_data data;

@@ -16,6 +16,11 @@ typedef struct small_net {
 
 small_net small_create(const mw_allocator *allocator);
 
+/* The same with states: x minus the state "x_mean" [D], which follows the mean of x half way, and between the layers
+ * batch norm "bn", tanh and dropout "drop". */
+small_net small_create_stateful(const mw_allocator *allocator);
+enum { SMALL_STATES = SMALL_D + 2 * SMALL_H + 16 };
+
 /* A trainer of it on the engine, with metric and prediction. */
 mw_trainer *small_trainer(mw_device device, mw_optimizer optimizer, float loss_scale, mw_error *err);
 

@@ -9,9 +9,8 @@
 
 enum { LIMIT = 20000 }; /* more requests than any of these needs: the loop must end before */
 
-static mw_trainer *create(mw_device device, const mw_allocator *allocator, mw_error *err)
+static mw_trainer *create_of(small_net net, mw_device device, const mw_allocator *allocator, mw_error *err)
 {
-    small_net net = small_create(NULL);
     mw_trainer_options options = mw_trainer_defaults(net.loss, mw_adam(0.01f));
     options.metric = net.accuracy;
     options.prediction = net.logits;
@@ -21,6 +20,11 @@ static mw_trainer *create(mw_device device, const mw_allocator *allocator, mw_er
     mw_trainer *trainer = mw_trainer_create(&options, err);
     mw_graph_destroy(net.graph);
     return trainer;
+}
+
+static mw_trainer *create(mw_device device, const mw_allocator *allocator, mw_error *err)
+{
+    return create_of(small_create(NULL), device, allocator, err);
 }
 
 static void check_refusal(const mw_error *err, long n)
@@ -62,6 +66,32 @@ static void test_create_survives_every_host_failure(void)
         }
         CHECK(n > 10 && n < LIMIT);
     }
+}
+
+/* Building the graph and creating: states, their assignments and twins. */
+static void test_a_model_with_states_survives_every_host_failure(void)
+{
+    long n = 0;
+    for (bool done = false; !done && n < LIMIT; n++) {
+        failing_allocator failing = {.fail_at = n};
+        const mw_allocator allocator = failing_allocator_of(&failing);
+        mw_error err = {0};
+        small_net net = small_create_stateful(&allocator);
+        mw_trainer *trainer = net.loss != NULL ? create_of(net, MW_DEVICE_CPU, &allocator, &err) : NULL;
+        done = !failing.failed;
+        if (net.loss == NULL) {
+            if (net.graph != NULL)
+                CHECK_INT(mw_graph_check(net.graph, &err), MW_ERROR_MEMORY);
+            mw_graph_destroy(net.graph);
+        } else if (trainer == NULL) {
+            check_refusal(&err, n);
+        } else {
+            check_note(done, __FILE__, __LINE__, "request %ld failed unnoticed", n);
+        }
+        mw_trainer_destroy(trainer);
+        CHECK_INT(failing.live, 0);
+    }
+    CHECK(n > 10 && n < LIMIT);
 }
 
 static void test_create_survives_every_engine_failure(void)
@@ -192,6 +222,7 @@ int main(void)
     RUN(warm_up);
     RUN(test_compile_survives_every_host_failure);
     RUN(test_create_survives_every_host_failure);
+    RUN(test_a_model_with_states_survives_every_host_failure);
     RUN(test_create_survives_every_engine_failure);
     RUN(test_the_first_step_survives_every_engine_failure);
     RUN(test_evaluation_survives_every_host_failure);
