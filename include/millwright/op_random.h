@@ -1,4 +1,15 @@
-/* Random numbers. */
+/* Random numbers, and dropout.
+ *
+ *     mw_tensor *noise = mw_random_normal(graph, MW_F32, MW_SHAPE(8, 3), 0.0f, 0.1f, 42);
+ *
+ * MIL promises nothing about the numbers; what follows holds on the engine. Element i (row-major) of a result takes the
+ * words w0..w3 of Philox 4x32-10 (Salmon et al. 2011) for
+ *   seed >= 0   key {seed, 0}, counter {i low, i high, 0, 0}: the same numbers at every execution, in every program
+ *   seed = -1   key {2^32 - 1, k}, counter {i low, i high, n low, n high}: fresh ones at each execution. n counts the
+ *               executions of the compiled program from 0, k is the place of the operation in it; so a program that is
+ *               compiled again starts over, and two operations in it differ
+ * computes in double and rounds once. The numbers depend on neither lanes nor threads. The ANE has none of these
+ * operations (dropout is made of others). Results live as long as the graph. */
 #ifndef MILLWRIGHT_OP_RANDOM_H
 #define MILLWRIGHT_OP_RANDOM_H
 
@@ -7,6 +18,52 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** y = mean + stddev * sqrt(-2 ln((w0 + 1) / 2^32)) * cos(2 pi w1 / 2^32): normal numbers by Box and Muller.
+ *  dtype   MW_F16 or MW_F32
+ *  shape   known extents, each 1 or more
+ *  mean    finite
+ *  stddev  finite, >= 0
+ *  seed    >= 0, or -1 = not fixed
+ *  return  [shape] of dtype
+ *  errors  MW_ERROR_SHAPE for an extent below 1, MW_ERROR_ARGUMENT for numbers out of range, MW_ERROR_DTYPE
+ *  vjp     none: there is nothing to differentiate
+ *  source  MIL random_normal */
+MW_API mw_tensor *mw_random_normal(mw_graph *graph, mw_dtype dtype, mw_shape shape, float mean, float stddev,
+                                   int32_t seed);
+
+/** y = low + (high - low) * floor(w0 / 2^8) / 2^24, uniform in [low, high); what rounds to high becomes the largest
+ *  number of dtype below it.
+ *  low     finite, below high
+ *  high    finite
+ *  vjp     none; the rest as mw_random_normal
+ *  source  MIL random_uniform */
+MW_API mw_tensor *mw_random_uniform(mw_graph *graph, mw_dtype dtype, mw_shape shape, float low, float high,
+                                    int32_t seed);
+
+/** y = 1 where w0 / 2^32 < prob, else 0.
+ *  prob    in [0, 1]
+ *  vjp     none; the rest as mw_random_normal
+ *  source  MIL random_bernoulli */
+MW_API mw_tensor *mw_random_bernoulli(mw_graph *graph, mw_dtype dtype, mw_shape shape, float prob, int32_t seed);
+
+/** What random_categorical reads x as. */
+typedef enum mw_categorical_mode {
+    MW_CATEGORICAL_LOGITS, /* p = softmax(x) */
+    MW_CATEGORICAL_PROBS   /* p = x, not necessarily of sum 1 */
+} mw_categorical_mode;
+
+/** y[.., s] = the first class c with p[0] + .. + p[c] > (w0 / 2^32) * sum(p): `size` classes drawn from each row, with
+ *  replacement, by the inverse distribution function.
+ *  x       [.., C], rank 1 or more, C known  F16 or F32; a p that is not positive and finite counts as 0, and a row of
+ *          such gives class 0
+ *  size    >= 1
+ *  seed    >= 0, or -1 = not fixed
+ *  return  [.., size]  dtype of x; F16 holds classes up to 2048 exactly
+ *  errors  MW_ERROR_SHAPE for rank 0 or C = 0, MW_ERROR_ARGUMENT for size < 1 or seed < -1, MW_ERROR_DTYPE
+ *  vjp     dx = 0
+ *  source  MIL random_categorical */
+MW_API mw_tensor *mw_random_categorical(mw_tensor *x, mw_categorical_mode mode, int64_t size, int32_t seed);
 
 /** y = x * mask / (1 - p), each element of the mask 0 with probability p, else 1: a new mask at every training step.
  *  Evaluation (mw_trainer_evaluate, mw_trainer_predict, mw_graph_evaluation) takes y = x.

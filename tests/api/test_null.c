@@ -134,6 +134,10 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_batch_norm(NULL, x, x, x, x, 0));
     YIELDS_NULL(mw_local_response_norm(NULL, 1, 1, 1, 1));
     YIELDS_NULL(mw_batch_norm_layer(NULL, 0.1f, 0, "bn"));
+    YIELDS_NULL(mw_random_normal(NULL, MW_F32, MW_SHAPE(1), 0, 1, 0));
+    YIELDS_NULL(mw_random_uniform(NULL, MW_F32, MW_SHAPE(1), 0, 1, 0));
+    YIELDS_NULL(mw_random_bernoulli(NULL, MW_F32, MW_SHAPE(1), 0, 0));
+    YIELDS_NULL(mw_random_categorical(NULL, MW_CATEGORICAL_LOGITS, 1, 0));
     YIELDS_NULL(mw_dropout(NULL, 0.5f, "drop"));
     YIELDS_NULL(mw_layer_norm_layer(NULL, 1, 0, "ln"));
     YIELDS_NULL(mw_rms_norm_layer(NULL, 1, 0, "rms"));
