@@ -2,6 +2,7 @@
 #include "nets.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- what they share ---- */
@@ -47,6 +48,30 @@ static mw_tensor *conv_net(mw_graph *graph)
     h = max_pool(mw_relu(conv(h, 16, 3, 1, 0, true, "conv2")));
     h = mw_relu(mw_dense(mw_reshape(h, MW_SHAPE(16, 64)), 32, "fc1"));
     return mw_cross_entropy(mw_dense(h, 10, "fc2"), y);
+}
+
+/* ---- resnet: two residual blocks with batch norm ---- */
+
+/* conv `outer`.conv`part` and batch norm `outer`.bn`part` of kernel 3. */
+static mw_tensor *normed(mw_tensor *x, int64_t channels, int64_t stride, const char *outer, const char *part)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%sconv%s", outer, part);
+    x = conv(x, channels, 3, stride, 1, false, name);
+    snprintf(name, sizeof name, "%sbn%s", outer, part);
+    return mw_batch_norm_layer(x, 0.1f, 1e-5f, name);
+}
+
+static mw_tensor *resnet(mw_graph *graph)
+{
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(8, 3, 8, 8));
+    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(8));
+    mw_tensor *h = mw_relu(normed(x, 8, 1, "", ""));
+    h = mw_relu(mw_add(h, normed(mw_relu(normed(h, 8, 1, "block1.", "1")), 8, 1, "block1.", "2")));
+    mw_tensor *shortcut = conv(h, 16, 1, 2, 0, false, "block2.shortcut");
+    h = normed(mw_relu(normed(h, 16, 2, "block2.", "1")), 16, 1, "block2.", "2");
+    h = mw_reduce_mean(mw_relu(mw_add(h, shortcut)), MW_AXES(2, 3), false);
+    return mw_cross_entropy(mw_dense(h, 10, "fc"), y);
 }
 
 /* ---- transformer: N sequences of T tokens, width D, H heads ---- */
@@ -119,7 +144,7 @@ static const struct {
     const char *name;
     mw_tensor *(*build)(mw_graph *graph); /* the loss */
     int64_t batch;
-} nets[] = {{"conv", conv_net, 16}, {"transformer", transformer, N}, {"vae", autoencoder, 16}};
+} nets[] = {{"conv", conv_net, 16}, {"resnet", resnet, 8}, {"transformer", transformer, N}, {"vae", autoencoder, 16}};
 
 static size_t find(const char *name)
 {

@@ -137,6 +137,12 @@ static void check_net(const char *name, mw_optimizer optimizer, double tolerance
  * (m / sqrt(v) is +-1 whatever their size): 2e-4 of the number. */
 static void test_a_convolution_net_follows_pytorch(void) { check_net("conv", mw_adam(1e-3f), 2e-4); }
 
+/* Running statistics are among the sums. */
+static void test_a_residual_net_follows_pytorch(void)
+{
+    check_net("resnet", mw_sgd_momentum(0.05f, 0.9f, false), 2e-4);
+}
+
 static void test_a_transformer_block_follows_pytorch(void) { check_net("transformer", mw_adamw(1e-3f, 0.01f), 2e-4); }
 
 static void test_a_variational_autoencoder_follows_pytorch(void) { check_net("vae", mw_adam(1e-3f), 2e-4); }
@@ -144,6 +150,7 @@ static void test_a_variational_autoencoder_follows_pytorch(void) { check_net("va
 int main(void)
 {
     RUN(test_a_convolution_net_follows_pytorch);
+    RUN(test_a_residual_net_follows_pytorch);
     RUN(test_a_transformer_block_follows_pytorch);
     RUN(test_a_variational_autoencoder_follows_pytorch);
     return check_finish();
