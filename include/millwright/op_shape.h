@@ -110,6 +110,33 @@ MW_API mw_tensor *mw_slice_by_index(mw_tensor *x, const mw_slice *slices);
  *  source  MIL slice_by_size */
 MW_API mw_tensor *mw_slice_by_size(mw_tensor *x, const int64_t *begin, const int64_t *size);
 
+/** mw_slice_by_size where begin is computed: the part is where begin points in this run.
+ *  x       [D0, ..]
+ *  begin   [rank of x]  I32; a negative one counts from the end; then it is clamped to [0, D - size], so that the part
+ *          lies within x (TensorFlow and XLA clamp so; MIL leaves a part that leaves x open)
+ *  size    one per axis, in [0, D]
+ *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE
+ *  vjp     dx = slice_update(0, dr, begin), which needs MW_IOS18; begin has none
+ *  source  MIL slice_by_size */
+MW_API mw_tensor *mw_slice_by_size_at(mw_tensor *x, mw_tensor *begin, const int64_t *size);
+
+/** r = x with the part x[slices] replaced by update.
+ *  x       [D0, ..]
+ *  update  the shape that mw_slice_by_index gives for the slices, of x's type; rank 1 or more
+ *  slices  one per axis of x
+ *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE, those of mw_slice_by_index; MW_ERROR_UNSUPPORTED below MW_IOS18
+ *  vjp     dx = slice_update(dr, 0, slices), dupdate = dr[slices]
+ *  source  MIL slice_update */
+MW_API mw_tensor *mw_slice_update(mw_tensor *x, mw_tensor *update, const mw_slice *slices);
+
+/** mw_slice_update where begin is computed, as a cache needs it.
+ *  update  the rank of x, no extent larger than that of x
+ *  begin   [rank of x]  I32; as in mw_slice_by_size_at
+ *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE; MW_ERROR_UNSUPPORTED below MW_IOS18
+ *  vjp     dx = slice_update(dr, 0, begin), dupdate = slice_by_size(dr, begin, shape of update); begin has none
+ *  source  MIL slice_update */
+MW_API mw_tensor *mw_slice_update_at(mw_tensor *x, mw_tensor *update, mw_tensor *begin);
+
 /* ---- the same elements in another order ---- */
 
 /** r = x with the order of the elements along the axes turned round.

@@ -39,4 +39,7 @@ mw_tensor *mw__broadcast_to(mw_tensor *x, mw_shape shape);
 mw_tensor *mw__scatter_add(mw_tensor *y, mw_tensor *indices, int64_t extent, int64_t batch, int64_t outer,
                            int64_t inner, mw_shape shape);
 
+/* Replaces one axis of `y` by its adjoint under y[j] = x[source[j]], j < count; x has `extent` elements there. */
+mw_tensor *mw__unmap_axis(mw_tensor *y, int axis, const int32_t *source, int64_t count, int64_t extent);
+
 #endif

@@ -71,21 +71,7 @@ void mw__vjp_split(mw__vjp *vjp)
     mw__vjp_set(vjp, "x", mw_concat(parts, vjp->result_count, axis_of(vjp, shape_of(vjp).rank)));
 }
 
-void mw__vjp_slice_by_size(mw__vjp *vjp)
-{
-    mw_shape in = shape_of(vjp), out = mw_tensor_shape(vjp->dy[0]);
-    int64_t begin[MW_RANK_MAX] = {0}, pad[2 * MW_RANK_MAX];
-    size_t count = 0;
-    mw__arg_ints(vjp->op, "begin", begin, MW_RANK_MAX, &count);
-    for (int i = 0; i < in.rank; i++) {
-        pad[2 * i] = begin[i] < 0 ? begin[i] + in.dim[i] : begin[i];
-        pad[2 * i + 1] = in.dim[i] - out.dim[i] - pad[2 * i];
-    }
-    mw__vjp_set(vjp, "x", mw_pad(vjp->dy[0], pad, in.rank, MW_PAD_CONSTANT, 0.0f));
-}
-
-/* Replaces one axis of `y` by its adjoint under y[j] = x[source[j]]. */
-static mw_tensor *unmap_axis(mw_tensor *y, int axis, const int32_t *source, int64_t count, int64_t extent)
+mw_tensor *mw__unmap_axis(mw_tensor *y, int axis, const int32_t *source, int64_t count, int64_t extent)
 {
     mw_shape shape = mw_tensor_shape(y);
     int64_t outer = 1, inner = 1;
@@ -115,71 +101,7 @@ void mw__vjp_sliding_windows(mw__vjp *vjp)
         source[j] = (int32_t)(j / size * stride + j % size);
     flat.dim[axis] = count;
     mw_tensor *dy = mw_reshape(vjp->dy[0], flat);
-    mw__vjp_set(vjp, "x", unmap_axis(dy, axis, source, count, in.dim[axis]));
-}
-
-/* One axis of slice_by_index, bounds resolved: elements begin, begin + stride, .. (`count` of them). */
-typedef struct axis_slice {
-    int64_t begin, stride, count;
-} axis_slice;
-
-static bool mask_at(const mw__vjp *vjp, const char *arg, int axis)
-{
-    bool mask[MW_RANK_MAX];
-    size_t count = 0;
-    return mw__arg_bools(vjp->op, arg, mask, MW_RANK_MAX, &count) && (size_t)axis < count && mask[axis];
-}
-
-/* The forward rule has checked the bounds; y has them as extents, but for squeezed axes. */
-static axis_slice slice_of_axis(const mw__vjp *vjp, int axis, int64_t extent, int64_t out_extent)
-{
-    int64_t begin[MW_RANK_MAX] = {0}, stride[MW_RANK_MAX] = {0};
-    size_t count = 0;
-    mw__arg_ints(vjp->op, "begin", begin, MW_RANK_MAX, &count);
-    if (!mw__arg_ints(vjp->op, "stride", stride, MW_RANK_MAX, &count))
-        for (int i = 0; i < MW_RANK_MAX; i++)
-            stride[i] = 1;
-    bool squeezed = mask_at(vjp, "squeeze_mask", axis);
-    axis_slice slice = {begin[axis], squeezed ? 1 : stride[axis], squeezed ? 1 : out_extent};
-    if (!squeezed && mask_at(vjp, "begin_mask", axis))
-        slice.begin = slice.stride > 0 ? 0 : extent - 1;
-    else if (slice.begin < 0)
-        slice.begin += extent;
-    if (slice.begin >= extent)
-        slice.begin = slice.stride > 0 ? extent : extent - 1;
-    else if (slice.begin < 0) /* as Python clamps it */
-        slice.begin = 0;
-    return slice;
-}
-
-static mw_tensor *unslice_axis(mw_tensor *y, int axis, axis_slice slice, int64_t extent)
-{
-    if (slice.stride == 1) {
-        int64_t pad[2 * MW_RANK_MAX] = {0};
-        int rank = mw_tensor_shape(y).rank;
-        pad[2 * axis] = slice.begin;
-        pad[2 * axis + 1] = extent - slice.begin - slice.count;
-        return pad[2 * axis] == 0 && pad[2 * axis + 1] == 0 ? y : mw_pad(y, pad, rank, MW_PAD_CONSTANT, 0.0f);
-    }
-    mw_graph *graph = mw_tensor_graph(y);
-    mw_error err = {0};
-    int32_t *source = mw__arena_alloc(&graph->arena, (size_t)slice.count, sizeof *source, &err);
-    if (source == NULL)
-        return mw__graph_fail(graph, err.status, "%s", err.message);
-    for (int64_t j = 0; j < slice.count; j++)
-        source[j] = (int32_t)(slice.begin + j * slice.stride);
-    return unmap_axis(y, axis, source, slice.count, extent);
-}
-
-void mw__vjp_slice_by_index(mw__vjp *vjp)
-{
-    mw_shape in = shape_of(vjp), out = mw_tensor_shape(vjp->dy[0]), full = in;
-    for (int i = 0, o = 0; i < in.rank; i++)
-        full.dim[i] = mask_at(vjp, "squeeze_mask", i) ? 1 : out.dim[o++];
-    mw_tensor *dx = mw_reshape(vjp->dy[0], full);
-    for (int i = 0; i < in.rank; i++)
-        dx = unslice_axis(dx, i, slice_of_axis(vjp, i, in.dim[i], full.dim[i]), in.dim[i]);
-    mw__vjp_set(vjp, "x", dx);
+    mw__vjp_set(vjp, "x", mw__unmap_axis(dy, axis, source, count, in.dim[axis]));
 }
 
 /* Sums the repetitions, one axis at a time: [outer, reps, extent, inner] -> [outer, extent, inner]. */
@@ -224,7 +146,7 @@ static mw_tensor *unpad_axis(mw_tensor *y, int axis, int64_t before, int64_t ext
         return mw__graph_fail(graph, err.status, "%s", err.message);
     for (int64_t j = 0; j < count; j++)
         source[j] = pad_source(j, before, extent, reflect);
-    return unmap_axis(y, axis, source, count, extent);
+    return mw__unmap_axis(y, axis, source, count, extent);
 }
 
 /* `pad` names [before, after] of the last axes in order. */

@@ -121,6 +121,24 @@ MW__INLINE void mw__cursor_step(const mw__walk *walk, mw__cursor *cursor, int64_
 
 /* ---- strided copies ---- */
 
+/* Where a part of a tensor begins, if that is computed: begin[axis], counted from the end if negative, clamped. */
+typedef struct mw__origin {
+    int rank;       /* 0: nothing is read when run */
+    uint32_t begin; /* buffer of int32 */
+    int64_t extent[MW_RANK_MAX], stride[MW_RANK_MAX];
+    int64_t low[MW_RANK_MAX], high[MW_RANK_MAX]; /* equal: begin is not looked at */
+} mw__origin;
+
+MW__INLINE int64_t mw__origin_at(const mw__origin *origin, const void *begin, int axis)
+{
+    const int64_t low = origin->low[axis], high = origin->high[axis];
+    if (low == high)
+        return low;
+    int64_t at = ((const int32_t *)begin)[axis];
+    at += at < 0 ? origin->extent[axis] : 0;
+    return at < low ? low : at > high ? high : at;
+}
+
 /* Elements from one place to another, none computed: the target in order, each element from where the walk stands. */
 typedef struct mw__copy {
     const char *label;
@@ -128,6 +146,7 @@ typedef struct mw__copy {
     mw_shape shape;    /* of the target */
     size_t size;       /* bytes of an element */
     int64_t start;     /* element of `from` at the walk's begin */
+    mw__origin origin; /* what is added to start when run */
     mw__walk walk;     /* one arm, the source; as added, not finished */
 } mw__copy;
 

@@ -8,6 +8,7 @@
 typedef struct copy_block {
     mw__walk walk; /* result order; arm: x */
     int64_t start; /* element of x at the walk's begin */
+    mw__origin origin;
     int64_t elements, count;
     size_t size;
 } copy_block;
@@ -61,12 +62,20 @@ static bool block_here(const mw__walk *walk, const mw__cursor *cursor, int64_t l
            left >= ROWS * walk->extent[last] && cursor->index[last - 1] + ROWS <= walk->extent[last - 1];
 }
 
+static int64_t copy_start(const copy_block *block, const mw__kernel_call *call)
+{
+    int64_t start = block->start;
+    for (int axis = 0; axis < block->origin.rank; axis++)
+        start += mw__origin_at(&block->origin, call->in[1], axis) * block->origin.stride[axis];
+    return start;
+}
+
 static void copy_run(const mw__kernel_call *call)
 {
     const copy_block *block = call->block;
     const mw__walk *walk = &block->walk;
     const int last = walk->rank - 1;
-    const int64_t stride = walk->stride[0][last], size = (int64_t)block->size;
+    const int64_t start = copy_start(block, call), stride = walk->stride[0][last], size = (int64_t)block->size;
     int64_t at, end;
     mw__split_range(call, block->elements, block->count, &at, &end);
     mw__cursor cursor;
@@ -74,7 +83,7 @@ static void copy_run(const mw__kernel_call *call)
     while (at < end) {
         int64_t run = mw__cursor_run(walk, &cursor, end - at);
         char *out = (char *)call->out[0] + at * size;
-        const char *x = (const char *)call->in[0] + (block->start + cursor.offset[0]) * size;
+        const char *x = (const char *)call->in[0] + (start + cursor.offset[0]) * size;
         if (stride == 1) {
             memcpy(out, x, (size_t)(run * size));
         } else if (block_here(walk, &cursor, end - at)) {
@@ -106,13 +115,19 @@ void mw__plan_copy(mw__planner *planner, const mw__copy *copy)
     if (block == NULL || count == 0)
         return;
     const mw__split split = mw__split_shape(planner, copy->shape);
-    *block = (copy_block){
-        .walk = copy->walk, .start = copy->start, .elements = split.elements, .count = count, .size = copy->size};
+    *block = (copy_block){.walk = copy->walk,
+                          .start = copy->start,
+                          .origin = copy->origin,
+                          .elements = split.elements,
+                          .count = count,
+                          .size = copy->size};
     mw__walk_finish(&block->walk);
     const double bytes = 2.0 * (double)count * (double)copy->size;
     mw__step *step = mw__plan_step(planner, copy_run, copy->label, split.units, mw__cost(bytes, 0));
     step->block = block;
     mw__step_read(planner, step, copy->from, MW__WHOLE, 0, false);
+    if (copy->origin.rank > 0)
+        mw__step_read(planner, step, copy->origin.begin, MW__WHOLE, 0, false);
     mw__step_write(planner, step, copy->to, MW__ROWS, (size_t)split.elements * copy->size);
 }
 
@@ -134,8 +149,14 @@ mw_status mw__kernel_need_constant(const mw__op *op, const char *arg, mw_error *
                     mw__op_subject(op, subject, sizeof subject), arg, MW_RANK_MAX);
 }
 
+/* A shape that is computed leaves the declared one, which may lie. */
 mw_status mw__kernel_view(mw__planner *planner, const mw__op *op, mw_error *err)
 {
+    char subject[128];
+    if (mw__count_of(op->results[0]) != mw__count_of(mw__arg(op, "x")))
+        return mw__fail(err, MW_ERROR_SHAPE, "%s: x has %lld elements, its declared result %lld",
+                        mw__op_subject(op, subject, sizeof subject), (long long)mw__count_of(mw__arg(op, "x")),
+                        (long long)mw__count_of(op->results[0]));
     mw__plan_view(planner, op->results[0], mw__arg(op, "x"));
     return mw__plan_check(planner, err);
 }

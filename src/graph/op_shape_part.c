@@ -1,4 +1,5 @@
 /* Slices, tiles, borders and generated tensors: shape rules and constructors of the second half of ops/shape.def. */
+#include <millwright/op_elementwise.h>
 #include <millwright/op_shape.h>
 
 #include "base/checked.h"
@@ -128,11 +129,9 @@ static void set_mask(mw__build *build, const char *arg, const bool *mask, int ra
     }
 }
 
-mw_tensor *mw_slice_by_index(mw_tensor *x, const mw_slice *list)
+/* The part of x that `list` names, as arguments. */
+static void set_slices(mw__build *build, const mw_slice *list, int rank)
 {
-    const int rank = mw_tensor_shape(x).rank;
-    if (x != NULL && list == NULL && rank > 0)
-        return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "slice_by_index: slices is NULL");
     slices s = {.begin_known = true, .end_known = true};
     bool strided = false;
     for (int i = 0; i < rank; i++) {
@@ -144,15 +143,120 @@ mw_tensor *mw_slice_by_index(mw_tensor *x, const mw_slice *list)
         s.squeeze[i] = list[i].squeeze;
         strided = strided || s.stride[i] != 1;
     }
+    mw__build_ints(build, "begin", s.begin, (size_t)rank);
+    mw__build_ints(build, "end", s.end, (size_t)rank);
+    if (strided)
+        mw__build_ints(build, "stride", s.stride, (size_t)rank);
+    set_mask(build, "begin_mask", s.begin_mask, rank);
+    set_mask(build, "end_mask", s.end_mask, rank);
+    set_mask(build, "squeeze_mask", s.squeeze, rank);
+}
+
+mw_tensor *mw_slice_by_index(mw_tensor *x, const mw_slice *list)
+{
+    const int rank = mw_tensor_shape(x).rank;
+    if (x != NULL && list == NULL && rank > 0)
+        return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "slice_by_index: slices is NULL");
     mw__build build = mw__build_begin("slice_by_index", x);
     mw__build_set(&build, "x", x);
-    mw__build_ints(&build, "begin", s.begin, (size_t)rank);
-    mw__build_ints(&build, "end", s.end, (size_t)rank);
-    if (strided)
-        mw__build_ints(&build, "stride", s.stride, (size_t)rank);
-    set_mask(&build, "begin_mask", s.begin_mask, rank);
-    set_mask(&build, "end_mask", s.end_mask, rank);
-    set_mask(&build, "squeeze_mask", s.squeeze, rank);
+    set_slices(&build, list, rank);
+    return mw__build_end(&build);
+}
+
+/* ---- slice_update ---- */
+
+/* One axis of the part against one of update. What is not known before the run must still fit somewhere. */
+static mw_status check_update(const mw__infer *infer, const slices *s, int axis, int64_t extent, int64_t update)
+{
+    const int64_t wanted = count_slice(s, axis, extent),
+                  step = s->stride[axis] < 0 ? -s->stride[axis] : s->stride[axis];
+    if (!mw__dim_fits(wanted, update))
+        return mw__rule_fail(infer, MW_ERROR_SHAPE, "the slice has %" PRId64 " elements along axis %d, update %" PRId64,
+                             wanted, axis, update);
+    if (wanted < 0 && extent >= 0 && update > 0 && (update - 1 >= extent || (update - 1) * step >= extent))
+        return mw__rule_fail(infer, MW_ERROR_SHAPE,
+                             "%" PRId64 " elements %" PRId64 " apart exceed the extent %" PRId64 " of axis %d", update,
+                             step, extent, axis);
+    return MW_OK;
+}
+
+mw_status mw__shape_slice_update(mw__infer *infer)
+{
+    const mw_shape x = mw__rule_shape(infer, "x"), update = mw__rule_shape(infer, "update");
+    slices s;
+    char text[240];
+    int rank = 0;
+    if (update.rank == 0)
+        return mw__rule_fail(infer, MW_ERROR_SHAPE,
+                             "update is a scalar; use expand_dims and a slice that is not squeezed");
+    MW_TRY(read_slices(infer, x.rank, &s));
+    for (int i = 0; i < x.rank; i++)
+        rank += !s.squeeze[i];
+    if (rank != update.rank)
+        return mw__rule_fail(infer, MW_ERROR_SHAPE, "the slice has rank %d, but %s", rank,
+                             mw__arg_print(infer->op, "update", text, sizeof text));
+    for (int i = 0, from = 0; i < x.rank; i++) {
+        MW_TRY(check_slice(infer, &s, i, x.dim[i]));
+        if (!s.squeeze[i])
+            MW_TRY(check_update(infer, &s, i, x.dim[i], update.dim[from++]));
+    }
+    return mw__rule_result(infer, mw__rule_dtype(infer, "x"), x);
+}
+
+mw_tensor *mw_slice_update(mw_tensor *x, mw_tensor *update, const mw_slice *list)
+{
+    const int rank = mw_tensor_shape(x).rank;
+    if (x != NULL && list == NULL && rank > 0)
+        return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "slice_update: slices is NULL");
+    mw__build build = mw__build_begin("slice_update", x);
+    mw__build_set(&build, "x", x);
+    mw__build_set(&build, "update", update);
+    set_slices(&build, list, rank);
+    return mw__build_end(&build);
+}
+
+/* A begin that happens to be constant, clamped as one that is computed; false if that cannot be said. */
+static bool clamp_begin(const mw_tensor *x, const mw_tensor *begin, const int64_t *size, int64_t out[MW_RANK_MAX])
+{
+    const mw_shape shape = mw_tensor_shape(x);
+    const mw__payload *payload = begin != NULL ? begin->payload : NULL;
+    if (payload == NULL || payload->data == NULL || !mw__arg_type_holds(MW__INT, mw_tensor_dtype(begin)) ||
+        mw__payload_count(payload) != (size_t)shape.rank)
+        return false;
+    for (int i = 0; i < shape.rank; i++) {
+        if (shape.dim[i] < 0 || size[i] < 0 || size[i] > shape.dim[i])
+            return false;
+        const int64_t at = mw__payload_int(payload, (size_t)i);
+        out[i] = clamp(at < 0 ? at + shape.dim[i] : at, 0, shape.dim[i] - size[i]);
+    }
+    return true;
+}
+
+mw_tensor *mw_slice_update_at(mw_tensor *x, mw_tensor *update, mw_tensor *begin)
+{
+    const mw_shape shape = mw_tensor_shape(update);
+    if (x == NULL || update == NULL || begin == NULL)
+        return NULL;
+    if (shape.rank != mw_tensor_shape(x).rank || (shape.rank > 0 && mw_shape_count(shape) < 0))
+        return mw__graph_fail(x->graph, MW_ERROR_SHAPE,
+                              "slice_update: update has rank %d where x has rank %d, or extents that are not known",
+                              shape.rank, mw_tensor_shape(x).rank);
+    int64_t first[MW_RANK_MAX];
+    if (clamp_begin(x, begin, shape.dim, first)) {
+        mw_slice list[MW_RANK_MAX] = {0};
+        for (int i = 0; i < shape.rank; i++)
+            list[i] = (mw_slice){.begin = first[i], .end = first[i] + shape.dim[i]};
+        return mw_slice_update(x, update, list);
+    }
+    int32_t sizes[MW_RANK_MAX] = {0};
+    for (int i = 0; i < shape.rank; i++)
+        sizes[i] = (int32_t)(shape.dim[i] > INT32_MAX ? INT32_MAX : shape.dim[i]);
+    mw_tensor *end = mw_add(begin, mw__constant(x->graph, MW_I32, MW_SHAPE(shape.rank), sizes, "size"));
+    mw__build build = mw__build_begin("slice_update", x);
+    mw__build_set(&build, "x", x);
+    mw__build_set(&build, "update", update);
+    mw__build_set(&build, "begin", begin);
+    mw__build_set(&build, "end", end);
     return mw__build_end(&build);
 }
 
@@ -207,6 +311,21 @@ mw_tensor *mw_slice_by_size(mw_tensor *x, const int64_t *begin, const int64_t *s
     mw__build build = mw__build_begin("slice_by_size", x);
     mw__build_set(&build, "x", x);
     mw__build_ints(&build, "begin", begin, (size_t)rank);
+    mw__build_ints(&build, "size", size, (size_t)rank);
+    return mw__build_end(&build);
+}
+
+mw_tensor *mw_slice_by_size_at(mw_tensor *x, mw_tensor *begin, const int64_t *size)
+{
+    const int rank = mw_tensor_shape(x).rank;
+    if (x != NULL && size == NULL && rank > 0)
+        return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "slice_by_size: size is NULL");
+    int64_t first[MW_RANK_MAX];
+    if (x != NULL && rank > 0 && clamp_begin(x, begin, size, first))
+        return mw_slice_by_size(x, first, size);
+    mw__build build = mw__build_begin("slice_by_size", x);
+    mw__build_set(&build, "x", x);
+    mw__build_set(&build, "begin", begin);
     mw__build_ints(&build, "size", size, (size_t)rank);
     return mw__build_end(&build);
 }

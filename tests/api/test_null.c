@@ -166,6 +166,9 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_batch_to_space(NULL, NULL, NULL));
     YIELDS_NULL(mw_slice_by_index(NULL, NULL));
     YIELDS_NULL(mw_slice_by_size(NULL, NULL, NULL));
+    YIELDS_NULL(mw_slice_by_size_at(NULL, NULL, NULL));
+    YIELDS_NULL(mw_slice_update(NULL, NULL, NULL));
+    YIELDS_NULL(mw_slice_update_at(NULL, NULL, NULL));
     YIELDS_NULL(mw_tile(NULL, MW_SHAPE(1)));
     YIELDS_NULL(mw_pad(NULL, NULL, 1, MW_PAD_CONSTANT, 0));
     YIELDS_NULL(mw_name(NULL, "n"));

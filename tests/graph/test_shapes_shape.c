@@ -109,12 +109,52 @@ static void test_shape_and_fill_like(void)
     REFUSES_IN(MW_IOS15, MW_ERROR_UNSUPPORTED, "ios16", mw_fill_like(F(2), MW_F32, 1));
 }
 
+static const mw_slice middle[2] = {{.begin = 1, .end = 3}, {.stride = -2, .from_start = true, .to_end = true}};
+static const mw_slice corner[2] = {{.begin = 0, .squeeze = true}, {.begin = 0, .squeeze = true}};
+static const mw_slice outside[2] = {{.begin = 9, .squeeze = true}, {.begin = 0, .end = 2}};
+
+static void test_slice_update(void)
+{
+    GIVES(MW_F32, S(4, 5), mw_slice_update(F(4, 5), F(2, 3), middle));
+    GIVES(MW_BOOL, S(4, -1), mw_slice_update(B(4, -1), B(2, 3), middle));
+    GIVES(MW_F32, S(4, 5), mw_slice_update(F(4, 5), F(-1, 3), middle));
+    REFUSES(MW_ERROR_SHAPE, "slice_update: the slice has 3 elements along axis 1, update 2",
+            mw_slice_update(F(4, 5), F(2, 2), middle));
+    REFUSES(MW_ERROR_SHAPE, "the slice has rank 2, but update \"u\" [2]",
+            mw_slice_update(F(4, 5), mw_input(g, "u", MW_F32, S(2)), middle));
+    REFUSES(MW_ERROR_SHAPE, "update is a scalar; use expand_dims", mw_slice_update(F(4, 5), SCALAR, corner));
+    REFUSES(MW_ERROR_ARGUMENT, "begin[0] 9 is squeezed but outside the extent 4",
+            mw_slice_update(F(4, 5), F(2), outside));
+    REFUSES(MW_ERROR_DTYPE, "update is fp16 but x is fp32", mw_slice_update(F(4, 5), H(2, 3), middle));
+    REFUSES(MW_ERROR_ARGUMENT, "slice_update: slices is NULL", mw_slice_update(F(4, 5), F(2, 3), NULL));
+    REFUSES_IN(MW_IOS17, MW_ERROR_UNSUPPORTED, "ios18", mw_slice_update(F(4, 5), F(2, 3), middle));
+}
+
+static void test_slices_that_begin_when_run(void)
+{
+    GIVES(MW_F32, S(2, 5), mw_slice_by_size_at(F(4, 5), N(2), (const int64_t[]){2, 5}));
+    GIVES(MW_F32, S(4, 5), mw_slice_update_at(F(4, 5), F(4, 1), N(2)));
+    GIVES(MW_F32, S(2, 5), mw_slice_by_size_at(F(4, 5), INTS(-9, 9), (const int64_t[]){2, 5}));
+    GIVES(MW_F32, S(4, 5), mw_slice_update_at(F(4, 5), F(4, 1), INTS(-9, 9)));
+    REFUSES(MW_ERROR_SHAPE, "size[0] 5 exceeds the extent 4",
+            mw_slice_by_size_at(F(4, 5), N(2), (const int64_t[]){5, 5}));
+    REFUSES(MW_ERROR_ARGUMENT, "begin has 3 elements, x has rank 2",
+            mw_slice_by_size_at(F(4, 5), N(3), (const int64_t[]){1, 1}));
+    REFUSES(MW_ERROR_DTYPE, "begin is fp32", mw_slice_by_size_at(F(4, 5), F(2), (const int64_t[]){1, 1}));
+    REFUSES(MW_ERROR_ARGUMENT, "size is NULL", mw_slice_by_size_at(F(4, 5), N(2), NULL));
+    REFUSES(MW_ERROR_SHAPE, "5 elements 1 apart exceed the extent 4 of axis 0",
+            mw_slice_update_at(F(4, 5), F(5, 1), N(2)));
+    REFUSES(MW_ERROR_SHAPE, "update has rank 1 where x has rank 2", mw_slice_update_at(F(4, 5), F(1), N(2)));
+}
+
 int main(void)
 {
     RUN(test_stack);
     RUN(test_reverse);
     RUN(test_reverse_sequence);
     RUN(test_sliding_windows);
+    RUN(test_slice_update);
+    RUN(test_slices_that_begin_when_run);
     RUN(test_band_part);
     RUN(test_flatten2d);
     RUN(test_reshape_like);

@@ -111,6 +111,53 @@ static mw_tensor *b_slice_squeeze(mw_tensor *const *in)
     return mw_slice_by_index(in[0], slices);
 }
 
+static const mw_slice strided_part[3] = {{.begin = 1, .end = 4, .stride = 2},
+                                         {.begin = 5, .end = 0, .stride = -2},
+                                         {.begin = 1, .end = 9, .stride = 3, .to_end = true}};
+static const mw_slice squeezed_part[3] = {{.begin = -1, .squeeze = true},
+                                          {.stride = -1, .from_start = true, .to_end = true},
+                                          {.begin = -4, .end = -1, .stride = 1}};
+
+static mw_tensor *b_update_strided(mw_tensor *const *in) { return mw_slice_update(in[0], in[1], strided_part); }
+static mw_tensor *b_update_squeezed(mw_tensor *const *in) { return mw_slice_update(in[0], in[1], squeezed_part); }
+
+/* The row of x that a number of this run names, of all columns; with `update`, x with that row replaced. */
+static mw_tensor *row_at(const char *operation, mw_tensor *x, mw_tensor *begin, mw_tensor *update)
+{
+    mw_graph *graph = mw_tensor_graph(x);
+    const uint8_t row[] = {1, 0, 0}, rest[] = {0, 1, 1};
+    mw_tensor *squeeze = mw_constant(graph, MW_BOOL, MW_SHAPE(3), row), *y = NULL;
+    mw_tensor *mask = mw_constant(graph, MW_BOOL, MW_SHAPE(3), rest);
+    const mw_argument arguments[] = {{"x", &x, 1},           {"begin", &begin, 1},          {"end", &begin, 1},
+                                     {"end_mask", &mask, 1}, {"squeeze_mask", &squeeze, 1}, {"begin_mask", &mask, 1},
+                                     {"update", &update, 1}};
+    mw_op(graph, operation, arguments, update == NULL ? 6 : 7, &y, 1, NULL);
+    return y;
+}
+
+static mw_tensor *b_slice_run_time(mw_tensor *const *in) { return row_at("slice_by_index", in[0], in[1], NULL); }
+static mw_tensor *b_update_row(mw_tensor *const *in) { return row_at("slice_update", in[0], in[1], in[2]); }
+
+static mw_tensor *b_size_run_time(mw_tensor *const *in)
+{
+    return mw_slice_by_size_at(in[0], in[1], (const int64_t[]){2, 5, 1});
+}
+
+/* A begin that happens to be constant is clamped alike. */
+static mw_tensor *b_size_clamped(mw_tensor *const *in)
+{
+    mw_tensor *begin = mw_constant(mw_tensor_graph(in[0]), MW_I32, MW_SHAPE(2), (const int32_t[]){-9, 3});
+    return mw_slice_by_size_at(in[0], begin, (const int64_t[]){2, 4});
+}
+
+static mw_tensor *b_update_clamped(mw_tensor *const *in)
+{
+    mw_tensor *begin = mw_constant(mw_tensor_graph(in[0]), MW_I32, MW_SHAPE(2), (const int32_t[]){9, -3});
+    return mw_slice_update_at(in[0], in[1], begin);
+}
+
+static mw_tensor *b_update_run_time(mw_tensor *const *in) { return mw_slice_update_at(in[0], in[1], in[2]); }
+
 /* clang-format off */
 static const op_case rows[] = {
     EXACT("identity", "", b_identity, F(2, -2, 2, 5, 7)),
@@ -127,6 +174,19 @@ static const op_case rows[] = {
     EXACT("slice_by_index", "strides", b_slice, F(3, -2, 2, 5, 6, 9)),
     EXACT("slice_by_index", "squeeze and masks", b_slice_squeeze, F(3, -2, 2, 3, 4, 6)),
     EXACT("slice_by_size", "", b_slice_by_size, F(2, -2, 2, 4, 5)),
+    EXACT("slice_by_size", "begin when run, clamped", b_size_run_time, F(3, -2, 2, 4, 5, 6), I(1, -9, 9, 3)),
+    EXACT("slice_by_size", "begin when run, int32", b_size_run_time, I(3, -9, 9, 4, 5, 6), I(1, 0, 3, 3)),
+    EXACT("slice_by_index", "row when run", b_slice_run_time, F(3, -2, 2, 4, 5, 6), I(1, 0, 4, 3)),
+    EXACT("slice_by_size", "clamped when built", b_size_clamped, F(2, -2, 2, 4, 6)),
+    EXACT("slice_update", "clamped when built", b_update_clamped, F(2, -2, 2, 4, 6), F(2, -2, 2, 2, 4)),
+    EXACT("slice_update", "strides", b_update_strided, F(3, -2, 2, 5, 6, 9), F(3, -2, 2, 2, 3, 3)),
+    EXACT("slice_update", "squeeze and masks", b_update_squeezed, F(3, -2, 2, 3, 4, 6), F(2, -2, 2, 4, 3)),
+    EXACT("slice_update", "bool", b_update_squeezed, B(3, 3, 4, 6), B(2, 4, 3)),
+    EXACT("slice_update", "row when run", b_update_row, F(3, -2, 2, 4, 5, 6), I(1, 0, 4, 3), F(2, -2, 2, 5, 6)),
+    EXACT("slice_update", "begin when run, clamped", b_update_run_time, F(3, -2, 2, 4, 5, 6), F(3, -2, 2, 2, 5, 3),
+          I(1, -9, 9, 3)),
+    EXACT("slice_update", "begin when run, int32", b_update_run_time, I(2, -9, 9, 4, 6), I(2, -9, 9, 1, 3),
+          I(1, -4, 4, 2)),
     EXACT("tile", "", b_tile, F(3, -2, 2, 3, 2, 4)),
     EXACT("pad", "two axes", b_pad, F(3, -2, 2, 2, 3, 4)),
     EXACT("pad", "one axis", b_pad_last, F(2, -2, 2, 3, 4)),

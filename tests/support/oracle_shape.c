@@ -47,19 +47,20 @@ static bool map_tile(const oracle *o, const mw__op *op, mw_shape in, mw_shape ou
 
 static bool map_slice_by_size(const oracle *o, const mw__op *op, mw_shape in, mw_shape out, int64_t *at)
 {
-    (void)o, (void)out;
-    int64_t begin[2 * MW_RANK_MAX];
-    oracle_ints(op, "begin", begin);
-    for (int i = 0; i < in.rank; i++)
-        at[i] += begin[i] < 0 ? begin[i] + in.dim[i] : begin[i];
+    for (int i = 0; i < in.rank; i++) {
+        const double begin = oracle_arg(o, op, "begin")[i], counted = begin < 0 ? begin + (double)in.dim[i] : begin;
+        const double most = (double)(in.dim[i] - out.dim[i]), least = counted < 0 ? 0 : counted;
+        at[i] += (int64_t)(least > most ? most : least);
+    }
     return true;
 }
 
 static bool map_slice_by_index(const oracle *o, const mw__op *op, mw_shape in, mw_shape out, int64_t *at)
 {
     (void)o, (void)out;
-    int64_t begin[2 * MW_RANK_MAX], stride[2 * MW_RANK_MAX], from[MW_RANK_MAX] = {0};
-    oracle_ints(op, "begin", begin);
+    int64_t begin[MW_RANK_MAX], stride[2 * MW_RANK_MAX], from[MW_RANK_MAX] = {0};
+    for (int i = 0; i < in.rank; i++)
+        begin[i] = (int64_t)oracle_arg(o, op, "begin")[i];
     bool strided = oracle_ints(op, "stride", stride) > 0;
     for (int i = 0, k = 0; i < in.rank; i++) {
         int64_t step = strided ? stride[i] : 1, first = begin[i] < 0 ? begin[i] + in.dim[i] : begin[i];
@@ -136,6 +137,42 @@ static bool map_band_part(const oracle *o, const mw__op *op, mw_shape in, mw_sha
     const int64_t lower = oracle_int(op, "lower"), upper = oracle_int(op, "upper");
     const int64_t m = at[in.rank - 2], n = at[in.rank - 1];
     return (lower < 0 || m - n <= lower) && (upper < 0 || n - m <= upper);
+}
+
+/* Where element `number` of a slice stands on one axis; begin is clamped so that the slice lies within. */
+static int64_t update_place(const oracle *o, const mw__op *op, int axis, int64_t count, int64_t number)
+{
+    int64_t stride[2 * MW_RANK_MAX];
+    const int64_t n = oracle_shape(op, "x").dim[axis];
+    const int64_t step =
+        oracle_ints(op, "stride", stride) > 0 && !oracle_flag(op, "squeeze_mask", axis) ? stride[axis] : 1;
+    int64_t first = (int64_t)oracle_arg(o, op, "begin")[axis];
+    first += first < 0 ? n : 0;
+    if (oracle_flag(op, "begin_mask", axis) && !oracle_flag(op, "squeeze_mask", axis))
+        first = step > 0 ? 0 : n - 1;
+    while (first > 0 && first + (count - 1) * step >= n)
+        first--;
+    while (first + (count - 1) * step < 0 || first < 0)
+        first++;
+    return (first >= n ? n - 1 : first) + number * step;
+}
+
+static bool slice_update(oracle *o, const mw__op *op)
+{
+    const mw_shape in = oracle_shape(op, "x"), part = oracle_shape(op, "update");
+    double *y = o->data[op->results[0]->id];
+    memcpy(y, oracle_arg(o, op, "x"), (size_t)mw_shape_count(in) * sizeof *y);
+    for (int64_t i = 0; i < mw_shape_count(part); i++) {
+        int64_t at[MW_RANK_MAX] = {0}, to[MW_RANK_MAX] = {0};
+        oracle_unravel(part, i, at);
+        for (int axis = 0, k = 0; axis < in.rank; axis++) {
+            const bool squeezed = oracle_flag(op, "squeeze_mask", axis);
+            to[axis] = update_place(o, op, axis, squeezed ? 1 : part.dim[k], squeezed ? 0 : at[k]);
+            k += !squeezed;
+        }
+        y[oracle_ravel(in, to)] = oracle_arg(o, op, "update")[i];
+    }
+    return true;
 }
 
 static bool pad(oracle *o, const mw__op *op)
@@ -246,6 +283,7 @@ bool oracle_of_shape(oracle *o, const mw__op *op)
                                       {"tile", tile},
                                       {"slice_by_size", slice_by_size},
                                       {"slice_by_index", slice_by_index},
+                                      {"slice_update", slice_update},
                                       {"pad", pad},
                                       {"concat", concat},
                                       {"split", split},

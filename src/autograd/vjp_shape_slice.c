@@ -1,0 +1,179 @@
+/* VJPs of slices: the cotangent of a part goes back to its place among zeros. Where the place is computed, slice_update
+ * puts it there. */
+#include "autograd/rules.h"
+
+static mw_shape shape_of(const mw__vjp *vjp) { return mw_tensor_shape(mw__vjp_arg(vjp, "x")); }
+
+static bool mask_at(const mw__vjp *vjp, const char *arg, int axis)
+{
+    bool mask[MW_RANK_MAX];
+    size_t count = 0;
+    return mw__arg_bools(vjp->op, arg, mask, MW_RANK_MAX, &count) && (size_t)axis < count && mask[axis];
+}
+
+static bool bounds_known(const mw__vjp *vjp)
+{
+    int64_t bound[MW_RANK_MAX];
+    size_t count;
+    return mw__arg_ints(vjp->op, "begin", bound, MW_RANK_MAX, &count) &&
+           mw__arg_ints(vjp->op, "end", bound, MW_RANK_MAX, &count);
+}
+
+/* The shape of a slice before axes are squeezed. */
+static mw_shape part_shape(const mw__vjp *vjp, mw_shape squeezed)
+{
+    mw_shape full = shape_of(vjp);
+    for (int i = 0, from = 0; i < full.rank; i++)
+        full.dim[i] = mask_at(vjp, "squeeze_mask", i) ? 1 : squeezed.dim[from++];
+    return full;
+}
+
+/* begin, 0 where it is masked; NULL with an error for strides, which slice_by_size cannot follow. */
+static mw_tensor *run_time_begin(const mw__vjp *vjp)
+{
+    const mw_shape in = shape_of(vjp);
+    int64_t stride[MW_RANK_MAX];
+    int32_t keep[MW_RANK_MAX];
+    size_t count = 0;
+    bool masked = false;
+    if (mw__arg_present(vjp->op, "stride"))
+        mw__arg_ints(vjp->op, "stride", stride, MW_RANK_MAX, &count);
+    for (int i = 0; i < in.rank; i++) {
+        keep[i] = mask_at(vjp, "squeeze_mask", i) || !mask_at(vjp, "begin_mask", i);
+        masked = masked || keep[i] == 0;
+        if (i < (int)count && stride[i] != 1 && !mask_at(vjp, "squeeze_mask", i))
+            return mw__graph_fail(vjp->graph, MW_ERROR_UNSUPPORTED,
+                                  "%s: no gradient of a slice that is both strided and at a computed place",
+                                  vjp->op->kind);
+    }
+    mw_tensor *begin = mw__vjp_arg(vjp, "begin");
+    return masked ? mw_mul(begin, mw_constant(vjp->graph, MW_I32, MW_SHAPE(in.rank), keep)) : begin;
+}
+
+/* dx = dy, of x's rank, at `begin` among zeros. */
+static void unslice_at(mw__vjp *vjp, mw_tensor *dy, mw_tensor *begin)
+{
+    mw_tensor *zeros = mw_fill(vjp->graph, mw_tensor_dtype(vjp->dy[0]), shape_of(vjp), 0.0);
+    mw__vjp_set(vjp, "x", mw_slice_update_at(zeros, dy, begin));
+}
+
+/* ---- slice_by_size ---- */
+
+void mw__vjp_slice_by_size(mw__vjp *vjp)
+{
+    mw_shape in = shape_of(vjp), out = mw_tensor_shape(vjp->dy[0]);
+    int64_t begin[MW_RANK_MAX] = {0}, pad[2 * MW_RANK_MAX];
+    size_t count = 0;
+    if (!mw__arg_ints(vjp->op, "begin", begin, MW_RANK_MAX, &count)) {
+        unslice_at(vjp, vjp->dy[0], mw__vjp_arg(vjp, "begin"));
+        return;
+    }
+    for (int i = 0; i < in.rank; i++) {
+        pad[2 * i] = begin[i] < 0 ? begin[i] + in.dim[i] : begin[i];
+        pad[2 * i + 1] = in.dim[i] - out.dim[i] - pad[2 * i];
+    }
+    mw__vjp_set(vjp, "x", mw_pad(vjp->dy[0], pad, in.rank, MW_PAD_CONSTANT, 0.0f));
+}
+
+/* ---- slice_by_index ---- */
+
+/* One axis of slice_by_index, bounds resolved: elements begin, begin + stride, .. (`count` of them). */
+typedef struct axis_slice {
+    int64_t begin, stride, count;
+} axis_slice;
+
+/* The forward rule has checked the bounds; y has them as extents, but for squeezed axes. */
+static axis_slice slice_of_axis(const mw__vjp *vjp, int axis, int64_t extent, int64_t out_extent)
+{
+    int64_t begin[MW_RANK_MAX] = {0}, stride[MW_RANK_MAX] = {0};
+    size_t count = 0;
+    mw__arg_ints(vjp->op, "begin", begin, MW_RANK_MAX, &count);
+    if (!mw__arg_ints(vjp->op, "stride", stride, MW_RANK_MAX, &count))
+        for (int i = 0; i < MW_RANK_MAX; i++)
+            stride[i] = 1;
+    bool squeezed = mask_at(vjp, "squeeze_mask", axis);
+    axis_slice slice = {begin[axis], squeezed ? 1 : stride[axis], squeezed ? 1 : out_extent};
+    if (!squeezed && mask_at(vjp, "begin_mask", axis))
+        slice.begin = slice.stride > 0 ? 0 : extent - 1;
+    else if (slice.begin < 0)
+        slice.begin += extent;
+    if (slice.begin >= extent)
+        slice.begin = slice.stride > 0 ? extent : extent - 1;
+    else if (slice.begin < 0) /* as Python clamps it */
+        slice.begin = 0;
+    return slice;
+}
+
+static mw_tensor *unslice_axis(mw_tensor *y, int axis, axis_slice slice, int64_t extent)
+{
+    if (slice.stride == 1) {
+        int64_t pad[2 * MW_RANK_MAX] = {0};
+        int rank = mw_tensor_shape(y).rank;
+        pad[2 * axis] = slice.begin;
+        pad[2 * axis + 1] = extent - slice.begin - slice.count;
+        return pad[2 * axis] == 0 && pad[2 * axis + 1] == 0 ? y : mw_pad(y, pad, rank, MW_PAD_CONSTANT, 0.0f);
+    }
+    mw_graph *graph = mw_tensor_graph(y);
+    mw_error err = {0};
+    int32_t *source = mw__arena_alloc(&graph->arena, (size_t)slice.count, sizeof *source, &err);
+    if (source == NULL)
+        return mw__graph_fail(graph, err.status, "%s", err.message);
+    for (int64_t j = 0; j < slice.count; j++)
+        source[j] = (int32_t)(slice.begin + j * slice.stride);
+    return mw__unmap_axis(y, axis, source, slice.count, extent);
+}
+
+void mw__vjp_slice_by_index(mw__vjp *vjp)
+{
+    mw_shape in = shape_of(vjp), full = part_shape(vjp, mw_tensor_shape(vjp->dy[0]));
+    mw_tensor *dx = mw_reshape(vjp->dy[0], full);
+    if (!bounds_known(vjp)) {
+        unslice_at(vjp, dx, run_time_begin(vjp));
+        return;
+    }
+    for (int i = 0; i < in.rank; i++)
+        dx = unslice_axis(dx, i, slice_of_axis(vjp, i, in.dim[i], full.dim[i]), in.dim[i]);
+    mw__vjp_set(vjp, "x", dx);
+}
+
+/* ---- slice_update ---- */
+
+/* The same slice of another x, or its update. */
+static mw_tensor *same_slice(const mw__vjp *vjp, const char *operation, mw_tensor *x, mw_tensor *update)
+{
+    static const char *const names[] = {"begin", "begin_mask", "end", "end_mask", "squeeze_mask", "stride"};
+    enum { NAMES = sizeof names / sizeof *names };
+    mw_tensor *values[NAMES], *y = NULL;
+    mw_argument arguments[NAMES + 2];
+    size_t count = 0;
+    for (size_t i = 0; i < NAMES; i++) {
+        if (!mw__arg_present(vjp->op, names[i]))
+            continue;
+        values[i] = mw__vjp_arg(vjp, names[i]);
+        arguments[count++] = (mw_argument){names[i], &values[i], 1};
+    }
+    if (update != NULL)
+        arguments[count++] = (mw_argument){"update", &update, 1};
+    arguments[count++] = (mw_argument){"x", &x, 1};
+    mw_op(vjp->graph, operation, arguments, count, &y, 1, NULL);
+    return y;
+}
+
+/* dx loses the part that was replaced, which is dupdate. */
+void mw__vjp_slice_update(mw__vjp *vjp)
+{
+    mw_tensor *dy = vjp->dy[0];
+    const mw_shape shape = mw_tensor_shape(mw__vjp_arg(vjp, "update")), full = part_shape(vjp, shape);
+    const bool known = bounds_known(vjp);
+    mw_tensor *begin = known ? NULL : run_time_begin(vjp);
+    if (mw__vjp_wants(vjp, "x")) {
+        mw_tensor *zeros = mw_fill(vjp->graph, mw_tensor_dtype(dy), known ? shape : full, 0.0);
+        mw__vjp_set(vjp, "x",
+                    known ? same_slice(vjp, "slice_update", dy, zeros) : mw_slice_update_at(dy, zeros, begin));
+    }
+    if (mw__vjp_wants(vjp, "update")) {
+        mw_tensor *part =
+            known ? same_slice(vjp, "slice_by_index", dy, NULL) : mw_slice_by_size_at(dy, begin, full.dim);
+        mw__vjp_set(vjp, "update", known ? part : mw_reshape(part, shape));
+    }
+}
