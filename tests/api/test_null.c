@@ -117,6 +117,8 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_scatter_nd(NULL, x, x, MW_SCATTER_ADD));
     YIELDS_NULL(mw_non_zero(NULL));
     YIELDS_NULL(mw_embedding(NULL, 2, 2, "e"));
+    YIELDS_NULL(mw_argsort(NULL, 0, false));
+    CHECK(mw_topk(NULL, 1, 0, false, none, NULL) != MW_OK);
     YIELDS_NULL(mw_matmul(NULL, x, false, false));
     YIELDS_NULL(mw_einsum(x, NULL, "chw,whr->chr"));
     YIELDS_NULL(mw_einsum(NULL, x, "chw,whr->chr"));

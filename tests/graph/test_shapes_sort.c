@@ -1,0 +1,92 @@
+/* Shape rules of argsort and topk: what they give and what they refuse. */
+#include "shape_words.h"
+
+static mw_tensor *values_of(mw_tensor *x, int64_t k, int axis)
+{
+    mw_tensor *values, *indices;
+    mw_topk(x, k, axis, false, &values, &indices);
+    return values;
+}
+
+static mw_tensor *indices_of(mw_tensor *x, int64_t k, int axis)
+{
+    mw_tensor *values, *indices;
+    mw_topk(x, k, axis, false, &values, &indices);
+    return indices;
+}
+
+static mw_tensor *typed_indices(mw_graph *g, mw_tensor *x, const char *dtype)
+{
+    mw_tensor *name = mw_text(g, dtype), *y[2] = {NULL, NULL};
+    const mw_argument arguments[] = {{"output_indices_dtype", &name, 1}, {"x", &x, 1}};
+    mw_op(g, "topk", arguments, 2, y, 2, NULL);
+    return y[1];
+}
+
+static void test_argsort(void)
+{
+    GIVES(MW_I32, S(2, 5), mw_argsort(F(2, 5), -1, false));
+    GIVES(MW_I32, S(2, -1), mw_argsort(H(2, -1), 1, true));
+    GIVES(MW_I32, S(0, 3), mw_argsort(N(0, 3), 0, true));
+    REFUSES(MW_ERROR_ARGUMENT, "argsort: axis 2 is outside [-2, 2)", mw_argsort(F(2, 5), 2, false));
+    REFUSES(MW_ERROR_ARGUMENT, "axis -1 is outside [0, 0)", mw_argsort(SCALAR, -1, false));
+    REFUSES(MW_ERROR_DTYPE, "x is bool, not fp16, fp32 or int32", mw_argsort(B(2), 0, false));
+    REFUSES(MW_ERROR_ARGUMENT, "axis must be a constant", op(g, "argsort", "x", F(2), "axis", SCALARI, NULL));
+    REFUSES(MW_ERROR_ARGUMENT, "an index into 2147483649 elements does not fit int32",
+            mw_argsort(F(2147483649), 0, false));
+}
+
+static void test_topk(void)
+{
+    GIVES(MW_F32, S(2, 3), values_of(F(2, 5), 3, -1));
+    GIVES(MW_I32, S(2, 3), indices_of(F(2, 5), 3, -1));
+    GIVES(MW_F16, S(2, 5), values_of(H(7, 5), 2, 0));
+    GIVES(MW_I32, S(2, 3), values_of(N(2, -1), 3, 1));
+    GIVES_IN(MW_IOS15, MW_I32, S(3), indices_of(F(5), 3, 0));
+    GIVES_IN(MW_IOS16, MW_I32, S(3), indices_of(F(5), 3, 0));
+    GIVES_IN(MW_IOS16, MW_F32, S(1), op(g, "topk", "x", F(5), "return_indices", mw_scalar(g, MW_BOOL, 0), NULL));
+    REFUSES(MW_ERROR_ARGUMENT, "topk: k 6 must be at least 1 and at most the extent 5 of axis 1",
+            values_of(F(2, 5), 6, 1));
+    REFUSES(MW_ERROR_ARGUMENT, "k 0 must be", values_of(F(2, 5), 0, 1));
+    REFUSES(MW_ERROR_ARGUMENT, "k -1 must be", values_of(F(2, -1), -1, 1));
+    REFUSES(MW_ERROR_ARGUMENT, "axis -3 is outside [-2, 2)", values_of(F(2, 5), 1, -3));
+    REFUSES(MW_ERROR_DTYPE, "x is bool", values_of(B(2, 5), 1, 0));
+    REFUSES(MW_ERROR_ARGUMENT, "k must be a constant", op(g, "topk", "x", F(2), "k", SCALARI, NULL));
+    REFUSES_IN(MW_IOS15, MW_ERROR_ARGUMENT, "has no argument \"sort\"",
+               op(g, "topk", "x", F(2), "sort", mw_scalar(g, MW_BOOL, 0), NULL));
+    REFUSES_IN(MW_IOS16, MW_ERROR_ARGUMENT, "has no argument \"output_indices_dtype\"",
+               typed_indices(g, F(2), "int32"));
+}
+
+static void test_topk_index_types(void)
+{
+    GIVES(MW_U16, S(2, 1), typed_indices(g, F(2, 65536), "uint16"));
+    GIVES(MW_I16, S(2, 1), typed_indices(g, F(2, 32768), "int16"));
+    GIVES(MW_U8, S(1), typed_indices(g, F(-1), "uint8"));
+    GIVES(MW_I8, S(1), typed_indices(g, F(128), "int8"));
+    REFUSES(MW_ERROR_ARGUMENT, "an index into 65537 elements does not fit uint16",
+            typed_indices(g, F(2, 65537), "uint16"));
+    REFUSES(MW_ERROR_ARGUMENT, "does not fit int8", typed_indices(g, F(129), "int8"));
+    REFUSES(MW_ERROR_DTYPE, "output_indices_dtype \"fp32\" is none of int8, int16, int32, uint8, uint16",
+            typed_indices(g, F(5), "fp32"));
+}
+
+static void test_topk_wants_a_place_for_its_values(void)
+{
+    mw_graph *g = make_graph(MW_IOS18, NULL);
+    mw_error err = {0};
+    mw_tensor *indices = NULL;
+    CHECK(mw_topk(F(5), 2, 0, false, NULL, &indices) == MW_ERROR_ARGUMENT && indices == NULL);
+    mw_graph_check(g, &err);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "topk: no place for the values");
+    mw_graph_destroy(g);
+}
+
+int main(void)
+{
+    RUN(test_argsort);
+    RUN(test_topk);
+    RUN(test_topk_index_types);
+    RUN(test_topk_wants_a_place_for_its_values);
+    return check_finish();
+}
