@@ -83,10 +83,10 @@ typedef enum mw_scatter_mode {
  *           add     ddata = dr, dupdates = g
  *           sub     ddata = dr, dupdates = -g
  *           update  ddata = dr, 0 at the indices; dupdates = g for the update that was kept, else 0
- *           mul     ddata = scatter(dr, indices, updates, mul), dupdates = gather(dr r) / updates
+ *           mul     ddata = scatter(dr, indices, updates, mul), dupdates = gather(dr times the other factors)
  *           div     ddata = scatter(dr, indices, updates, div), dupdates = -gather(dr r) / updates
  *           max     those that equal r share dr equally; min likewise
- *           mul and div give dupdates for updates other than 0 only: with 0 it is NaN
+ *           The second derivative of mul holds where no update is 0
  *  source   MIL scatter, whose default is "add" in coremltools, though its text says update */
 MW_API mw_tensor *mw_scatter(mw_tensor *data, mw_tensor *indices, mw_tensor *updates, int axis, mw_scatter_mode mode);
 

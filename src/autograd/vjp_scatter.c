@@ -94,16 +94,40 @@ static void vjp_sum(mw__vjp *vjp, const place *p, bool negative)
     mw__vjp_set(vjp, "updates", negative ? mw_neg(du) : du);
 }
 
-/* r = data prod u: ddata = dr prod u, du = dr r / u; for quotients ddata = dr / prod u, du = -dr r / u. */
-static void vjp_product(mw__vjp *vjp, const place *p, mw_scatter_mode mode)
+/* r = data / prod u: ddata = dr / prod u, du = -dr r / u */
+static void vjp_quotient(mw__vjp *vjp, const place *p)
 {
     mw_tensor *updates = mw__vjp_arg(vjp, "updates"), *dr = vjp->dy[0];
     if (mw__vjp_wants(vjp, "data"))
-        mw__vjp_set(vjp, "data", put(p, dr, updates, mode));
+        mw__vjp_set(vjp, "data", put(p, dr, updates, MW_SCATTER_DIV));
     if (!mw__vjp_wants(vjp, "updates"))
         return;
-    mw_tensor *du = mw_real_div(take(p, mw_mul(dr, vjp->y[0])), updates);
-    mw__vjp_set(vjp, "updates", mode == MW_SCATTER_DIV ? mw_neg(du) : du);
+    mw_tensor *slope = mw_real_div(take(p, mw_mul(dr, vjp->y[0])), updates);
+    mw__vjp_set(vjp, "updates", mw_neg(slope));
+}
+
+/* du = dr times the other factors, which is dr r / u unless u is 0. Of a place whose one zero update is u they are the
+ * product with 1 for u; with more zeros they are 0. */
+static mw_tensor *other_factors(const mw__vjp *vjp, const place *p)
+{
+    mw_tensor *data = mw__vjp_arg(vjp, "data"), *updates = mw__vjp_arg(vjp, "updates"), *dr = vjp->dy[0];
+    mw_tensor *zero = mw__scalar_like(data, 0.0), *one = mw__scalar_like(data, 1.0);
+    mw_tensor *is_zero = mw_equal(updates, zero), *mark = mw_select(is_zero, one, zero);
+    mw_tensor *zeros = take(p, put(p, filled(data, 0.0), mark, MW_SCATTER_ADD));
+    mw_tensor *single = mw_equal(mw_mul(zeros, mark), one);
+    mw_tensor *without = put(p, data, mw_select(single, one, updates), MW_SCATTER_MUL);
+    mw_tensor *others = take(p, mw_mul(dr, without));
+    mw_tensor *slope = mw_real_div(take(p, mw_mul(dr, vjp->y[0])), mw_select(is_zero, one, updates));
+    return mw_select(single, others, slope);
+}
+
+/* r = data prod u: ddata = dr prod u */
+static void vjp_product(mw__vjp *vjp, const place *p)
+{
+    if (mw__vjp_wants(vjp, "data"))
+        mw__vjp_set(vjp, "data", put(p, vjp->dy[0], mw__vjp_arg(vjp, "updates"), MW_SCATTER_MUL));
+    if (mw__vjp_wants(vjp, "updates"))
+        mw__vjp_set(vjp, "updates", other_factors(vjp, p));
 }
 
 /* ---- max and min ---- */
@@ -130,8 +154,10 @@ void mw__vjp_scatter(mw__vjp *vjp)
         vjp_update(vjp, &p);
     else if (strcmp(mode, "add") == 0 || strcmp(mode, "sub") == 0)
         vjp_sum(vjp, &p, strcmp(mode, "sub") == 0);
-    else if (strcmp(mode, "mul") == 0 || strcmp(mode, "div") == 0)
-        vjp_product(vjp, &p, strcmp(mode, "mul") == 0 ? MW_SCATTER_MUL : MW_SCATTER_DIV);
+    else if (strcmp(mode, "mul") == 0)
+        vjp_product(vjp, &p);
+    else if (strcmp(mode, "div") == 0)
+        vjp_quotient(vjp, &p);
     else
         vjp_extremum(vjp, &p);
 }

@@ -88,9 +88,10 @@ def combine_along(data, at, i, updates, mode):
 
 
 def values(mode, *extents):
-    """Products of factors near 1; no zeros, for which torch has a rule of its own."""
+    """Products of factors near 1, some of them 0."""
     if mode in ("mul", "div"):
-        return record.uniform(0.5, 2.0, *extents) * record.pick(-1.0, 1.0)
+        factors = record.uniform(0.5, 2.0, *extents) * record.pick(-1.0, 1.0)
+        return torch.where(record.uniform(0, 1, *extents) < 0.15, torch.tensor(0.0), factors) if mode == "mul" else factors
     return record.normal(*extents)
 
 
