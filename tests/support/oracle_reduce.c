@@ -2,6 +2,7 @@
 #include "support/oracle.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double fmax_nan(double x, double y) { return isnan(x) || isnan(y) ? NAN : fmax(x, y); }
@@ -61,18 +62,22 @@ static bool reduce(oracle *o, const mw__op *op)
         kept.dim[i] = reduced[i] ? 1 : in.dim[i];
     int64_t count = mw_shape_count(in), results = mw_shape_count(kept);
     const double *x = oracle_arg(o, op, "x");
-    double *y = o->data[op->results[0]->id];
+    double *y = o->data[op->results[0]->id], *largest = malloc((size_t)(results + 1) * sizeof *largest);
     for (int64_t r = 0; r < results; r++) {
-        double largest = -INFINITY, sum = reduce_start(op->kind);
-        for (int64_t i = 0; i < count; i++)
-            if (oracle_broadcast(in, kept, i) == r)
-                largest = fmax(largest, x[i]);
-        largest = isinf(largest) ? 0.0 : largest;
-        for (int64_t i = 0; i < count; i++)
-            if (oracle_broadcast(in, kept, i) == r)
-                sum = reduce_step(op->kind, sum, x[i], largest);
-        y[r] = reduce_end(op, sum, (double)count / (double)results, largest);
+        largest[r] = -INFINITY;
+        y[r] = reduce_start(op->kind);
     }
+    for (int64_t i = 0; i < count; i++) {
+        double *most = &largest[oracle_broadcast(in, kept, i)];
+        *most = fmax(*most, x[i]);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int64_t r = oracle_broadcast(in, kept, i);
+        y[r] = reduce_step(op->kind, y[r], x[i], isinf(largest[r]) ? 0.0 : largest[r]);
+    }
+    for (int64_t r = 0; r < results; r++)
+        y[r] = reduce_end(op, y[r], (double)count / (double)results, isinf(largest[r]) ? 0.0 : largest[r]);
+    free(largest);
     return true;
 }
 
