@@ -1,12 +1,11 @@
 /* Comparisons and logic of two tensors and selection by a bool tensor, with broadcasting. logical_not is a unary
  * operation (kernel_elementwise.c). */
-#include "engine/kernel.h"
+#include "engine/region.h"
 
 #include <string.h>
 
 /* ---- comparisons: F16 compares as fp32, which is exact; logic of truth ---- */
 
-typedef void compare_f32(uint8_t *out, const float *x, int64_t sx, const float *y, int64_t sy, int64_t count);
 typedef void compare_i32(uint8_t *out, const int32_t *x, int64_t sx, const int32_t *y, int64_t sy, int64_t count);
 typedef void compare_bool(uint8_t *out, const uint8_t *x, int64_t sx, const uint8_t *y, int64_t sy, int64_t count);
 
@@ -60,7 +59,7 @@ TRUTH(logical_xor, XOR)
 
 /* The loops of an operation, each for the base level and the wide one. */
 typedef struct compare_row {
-    compare_f32 *floats[2];
+    mw__compare_loop *floats[2];
     compare_i32 *integers[2];
     compare_bool *bools[2];
 } compare_row;
@@ -86,7 +85,7 @@ typedef struct compare_block {
     mw__walk walk; /* arms: x, y */
     int64_t elements, count;
     mw_dtype dtype;
-    compare_f32 *floats;
+    mw__compare_loop *floats;
     compare_i32 *integers;
     compare_bool *bools;
 } compare_block;
@@ -143,12 +142,13 @@ mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *e
     mw__step_read_rows(planner, step, x, shape, split, in_place);
     mw__step_read_rows(planner, step, y, shape, split, in_place);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements);
+    if (block->floats != NULL && dtype != MW_I32 && dtype != MW_BOOL)
+        mw__step_element(planner, step, &(mw__element){.compare = block->floats, .flops = 1}, result,
+                         (const mw_tensor *[]){x, y}, 2);
     return mw__plan_check(planner, err);
 }
 
 /* ---- selection: moves elements of 1, 2, 4 or 8 bytes ---- */
-
-typedef void select_loop(void *out, const uint8_t *cond, const void *a, const void *b, int64_t count);
 
 #define SELECT(name, type)                                                                                             \
     MW__INLINE void name##_body(void *out, const uint8_t *cond, const void *a, const void *b, int64_t count)           \
@@ -173,7 +173,7 @@ typedef struct select_block {
     mw__walk walk; /* arms: cond, a, b */
     int64_t elements, count;
     size_t size; /* of an element */
-    select_loop *loop;
+    mw__select_loop *loop;
 } select_block;
 
 /* The memory itself, or a tile filled with the one element of a repeated operand. */
@@ -216,7 +216,7 @@ static void select_run(const mw__kernel_call *call)
     }
 }
 
-static select_loop *select_choose(size_t size, mw__level level)
+static mw__select_loop *select_choose(size_t size, mw__level level)
 {
     switch (size) {
     case 1:
@@ -251,5 +251,9 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
     mw__step_read_rows(planner, step, a, shape, split, true);
     mw__step_read_rows(planner, step, b, shape, split, true);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements * size);
+    const mw_dtype dtype = mw__dtype_of(result);
+    if (dtype == MW_F32 || dtype == MW_F16) /* tiles of a region are fp32 */
+        mw__step_element(planner, step, &(mw__element){.select = MW__PICK(select_4, mw__kernel_level()), .flops = 1},
+                         result, (const mw_tensor *[]){cond, a, b}, 3);
     return mw__plan_check(planner, err);
 }

@@ -2,6 +2,7 @@
  * are rows of math.c and math_pair.c; here are the walk over operands and the plan functions. */
 #include "engine/kernel.h"
 #include "engine/math.h"
+#include "engine/region.h"
 
 #include "base/fp16.h"
 
@@ -108,6 +109,9 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
     mw__step_read_rows(planner, step, x, shape, split, true);
     mw__step_read_rows(planner, step, y, shape, split, true);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements * size);
+    if (block->integers == NULL)
+        mw__step_element(planner, step, &(mw__element){.binary = block->loop, .flops = function->flops}, result,
+                         (const mw_tensor *[]){x, y}, 2);
     return mw__plan_check(planner, err);
 }
 
@@ -200,5 +204,11 @@ mw_status mw__kernel_unary(mw__planner *planner, const mw__op *op, mw_error *err
     step->block = block;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, unit, true);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, unit);
+    if (block->loop != NULL)
+        mw__step_element(
+            planner, step,
+            &(mw__element){
+                .name = function->name, .unary = block->loop, .p = block->p, .q = block->q, .flops = function->flops},
+            result, &x, 1);
     return mw__plan_check(planner, err);
 }

@@ -3,6 +3,7 @@
 #include "engine/math.h"
 
 #include "engine/math_poly.h"
+#include "engine/math_scalar.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,13 +14,13 @@
     MW__LOOP1_BODY(name, expression)                                                                                   \
     MW__TWICE(name, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
 
-LOOP1(loop_abs, fabsf(v))
+LOOP1(loop_abs, mw__scalar_abs(v, p, q))
 LOOP1(loop_sign, v != v ? v : (float)((v > 0.0f) - (v < 0.0f)))
-LOOP1(loop_square, v *v)
-LOOP1(loop_sqrt, sqrtf(v))
-LOOP1(loop_rsqrt, 1.0f / sqrtf(v + p))
-LOOP1(loop_inverse, 1.0f / (v + p))
-LOOP1(loop_relu, ((v > 0.0f) | (v != v)) ? v : 0.0f)
+LOOP1(loop_square, mw__scalar_square(v, p, q))
+LOOP1(loop_sqrt, mw__scalar_sqrt(v, p, q))
+LOOP1(loop_rsqrt, mw__scalar_rsqrt(v, p, q))
+LOOP1(loop_inverse, mw__scalar_inverse(v, p, q))
+LOOP1(loop_relu, mw__scalar_relu(v, p, q))
 LOOP1(loop_floor, floorf(v))
 LOOP1(loop_ceil, ceilf(v))
 LOOP1(loop_round, rintf(v)) /* ties to even */
@@ -118,8 +119,9 @@ static void bool_not(uint8_t *out, const uint8_t *x, int64_t count)
 
 #define LIBM(name) .at = MW__LOOPS_ALL(libm_##name)
 
-static const mw__function1 gelu_sigmoid = {POLY(gelu_sigmoid), .flops = 32, .mode = "SIGMOID_APPROXIMATION"};
-static const mw__function1 gelu_tanh = {POLY(gelu_tanh), .flops = 40, .mode = "TANH_APPROXIMATION",
+static const mw__function1 gelu_sigmoid = {POLY(gelu_sigmoid), .flops = 32, .mode = "SIGMOID_APPROXIMATION",
+                                           .name = "gelu_sigmoid"};
+static const mw__function1 gelu_tanh = {POLY(gelu_tanh), .flops = 40, .mode = "TANH_APPROXIMATION", .name = "gelu_tanh",
                                         .other = &gelu_sigmoid};
 
 static const mw__function1 functions[MW__OP_COUNT] = {
@@ -153,7 +155,7 @@ static const mw__function1 functions[MW__OP_COUNT] = {
     [MW__OP_relu] = {SAME(relu), .flops = 2},
     [MW__OP_sigmoid] = {POLY(sigmoid), .flops = 30},
     [MW__OP_silu] = {POLY(silu), .flops = 31},
-    [MW__OP_gelu] = {POLY(gelu_exact), .flops = 50, .mode = "EXACT", .other = &gelu_tanh},
+    [MW__OP_gelu] = {POLY(gelu_exact), .flops = 50, .mode = "EXACT", .name = "gelu_exact", .other = &gelu_tanh},
     [MW__OP_relu6] = {SAME(relu6), .flops = 2},
     [MW__OP_leaky_relu] = {SAME(leaky_relu), .flops = 2, .p = "alpha"},
     [MW__OP_clamped_relu] = {SAME(clamped_relu), .flops = 3, .p = "alpha", .q = "beta"},

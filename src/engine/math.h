@@ -22,6 +22,7 @@ typedef struct mw__function1 {
     double flops;                      /* estimated, an element */
     const char *p, *q;                 /* the scalar arguments that the loops get; NULL: 0 */
     const char *mode;                  /* the "mode" that this is for; NULL where there is none */
+    const char *name;                  /* in math_scalar.h, where that is not the operation's */
     const struct mw__function1 *other; /* the same operation in another mode */
 } mw__function1;
 

@@ -1,6 +1,7 @@
 /* Functions of two operands: their loops over fp32 and int32 arrays and the table, one row an operation. A new function
  * is a line among the loops of each type and a row in the table. */
 #include "engine/math.h"
+#include "engine/math_scalar.h"
 
 #include <math.h>
 
@@ -24,14 +25,14 @@ static inline float remainder_of(float a, float b)
     }                                                                                                                  \
     MW__TWICE(name, (float *out, const float *x, const float *y, int64_t count), (out, x, y, count))
 
-LOOP2(loop_add, a + b)
-LOOP2(loop_sub, a - b)
-LOOP2(loop_mul, a *b)
-LOOP2(loop_real_div, a / b)
+LOOP2(loop_add, mw__scalar_add(a, b))
+LOOP2(loop_sub, mw__scalar_sub(a, b))
+LOOP2(loop_mul, mw__scalar_mul(a, b))
+LOOP2(loop_real_div, mw__scalar_real_div(a, b))
 LOOP2(loop_floor_div, floorf(a / b))
 LOOP2(loop_mod, remainder_of(a, b))
-LOOP2(loop_maximum, ((a > b) | (a != a)) ? a : b) /* NaN propagates */
-LOOP2(loop_minimum, ((a < b) | (a != a)) ? a : b)
+LOOP2(loop_maximum, mw__scalar_maximum(a, b))
+LOOP2(loop_minimum, mw__scalar_minimum(a, b))
 
 /* libm's pow takes a negative base with an integral exponent, as MIL asks. */
 static void ref_pow(float *out, const float *x, const float *y, int64_t count)

@@ -2,6 +2,7 @@
  * outputs memory of their own and drops steps that nobody needs. Knows no addresses; engine/encode.c does. */
 #include "base/checked.h"
 #include "engine/engine.h"
+#include "engine/region.h"
 
 #include <assert.h>
 #include <string.h>
@@ -329,6 +330,9 @@ static void rename_buffer(mw__planner *planner, uint32_t from, uint32_t to)
         for (size_t i = 0; i < step->write_count; i++)
             if (step->writes[i].buffer == from)
                 step->writes[i].buffer = to;
+        for (int i = 0; step->element != NULL && i < step->element->arm_count; i++)
+            if (step->element->arm[i].buffer == from)
+                step->element->arm[i].buffer = to;
     }
 }
 
@@ -409,6 +413,8 @@ static mw_status run_planner(mw__planner *planner, mw_error *err)
     elide_copies(planner);
     if (planner->step_count > 0)
         MW_TRY(drop_dead_steps(planner, err));
+    MW_TRY(mw__fuse_steps(planner->request->arena, planner->buffers, planner->buffer_count, planner->steps,
+                          &planner->step_count, err));
     return keep_plan(planner, err);
 }
 

@@ -41,8 +41,10 @@ typedef struct mw__step_operand {
                       same unit is written, and unit u is read only while unit u is written */
 } mw__step_operand;
 
-#define MW__STEP_READS  8 /* more operands: several steps */
-#define MW__STEP_WRITES 4
+#define MW__STEP_READS  12 /* more operands: several steps */
+#define MW__STEP_WRITES 6
+
+typedef struct mw__element mw__element;
 
 typedef struct mw__step {
     const mw__op *op; /* for messages and plans */
@@ -52,7 +54,8 @@ typedef struct mw__step {
     int64_t units; /* independent; lanes take contiguous ranges */
     int64_t grain; /* ranges begin at multiples of this; 1 by default */
     size_t scratch;
-    double cost; /* estimated ns for all units on one lane */
+    double cost;          /* estimated ns for all units on one lane */
+    mw__element *element; /* what it computes of each element, for engine/region.h; NULL: it may not fuse */
     size_t read_count, write_count;
     mw__step_operand reads[MW__STEP_READS];
     mw__step_operand writes[MW__STEP_WRITES];

@@ -166,3 +166,17 @@ bool run_encode(run *r)
 }
 
 bool run_execute(run *r) { return good(e5rt_execution_stream_execute_sync(r->stream), "execute", "main"); }
+
+mw__library *run_library(const char *text, uint64_t lanes, mw_error *err)
+{
+    char *folder = NULL, path[512];
+    mw__library *library = NULL;
+    if (mw__file_make_private_folder(NULL, &folder, err) != MW_OK)
+        return NULL;
+    snprintf(path, sizeof path, "%s/model.mil", folder);
+    if (mw__file_write(NULL, path, text, strlen(text), false, err) == MW_OK)
+        library = mw__library_compile(folder, &(mw__compile_options){.mask = E5RT_CPU, .lanes = lanes}, err);
+    mw__file_remove_folder(folder);
+    mw__free(NULL, folder);
+    return library;
+}

@@ -3,6 +3,7 @@
 #ifndef TESTS_ENGINE_RUN_H
 #define TESTS_ENGINE_RUN_H
 
+#include "engine/compile.h"
 #include <e5rt/e5rt.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,6 +44,9 @@ void *run_share(run *r, const char *output, const char *input);
 bool run_bind_data(run *r, bool output, const char *name, void *data, size_t size);
 bool run_encode(run *r);
 bool run_execute(run *r);
+
+/* The engine's own view of a program for the CPU: released with mw__object_release. */
+mw__library *run_library(const char *text, uint64_t lanes, mw_error *err);
 
 #define RUN_TEXT(inputs, body, outputs)                                                                                \
     "program(1.3)\n[buildInfo = dict<string, string>({{\"coremlc-version\", \"1\"}})]\n{\n    func "                   \

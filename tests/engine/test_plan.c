@@ -9,20 +9,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-static mw__library *compile(const char *text, uint64_t lanes, mw_error *err)
-{
-    char *folder = NULL, path[512];
-    mw__library *library = NULL;
-    if (mw__file_make_private_folder(NULL, &folder, err) != MW_OK)
-        return NULL;
-    snprintf(path, sizeof path, "%s/model.mil", folder);
-    if (mw__file_write(NULL, path, text, strlen(text), false, err) == MW_OK)
-        library = mw__library_compile(folder, &(mw__compile_options){.mask = E5RT_CPU, .lanes = lanes}, err);
-    mw__file_remove_folder(folder);
-    mw__free(NULL, folder);
-    return library;
-}
-
 typedef struct facts {
     size_t steps, phases, memory;
     int lanes;
@@ -34,7 +20,7 @@ static float port_memory[8][64 * 64];
 static bool encode(const char *text, uint64_t lanes, facts *out)
 {
     mw_error err = {0};
-    mw__library *library = compile(text, lanes, &err);
+    mw__library *library = run_library(text, lanes, &err);
     CHECK_OK(err);
     if (library == NULL)
         return false;
@@ -65,11 +51,16 @@ static void test_elementwise_chain_is_one_phase_in_one_buffer(void)
                                 "e");
     for (uint64_t lanes = 1; lanes <= 4; lanes++) {
         facts f;
+        setenv("MW_ENGINE_FUSE", "0", 1);
         REQUIRE(encode(text, lanes, &f));
         CHECK_INT(f.steps, 5);
         CHECK_INT(f.phases, 1);
         CHECK_INT(f.memory, 64 * 64 * 4);
         CHECK_INT(f.lanes, lanes);
+        unsetenv("MW_ENGINE_FUSE");
+        REQUIRE(encode(text, lanes, &f));
+        CHECK_INT(f.steps, 1);
+        CHECK_INT(f.memory, 0);
     }
 }
 
@@ -148,7 +139,7 @@ static void test_lanes_of_the_environment_go_before_the_option(void)
     setenv("MW_ENGINE_LANES", "3", 1);
     CHECK(encode(text, 1, &f) && f.lanes == 3);
     setenv("MW_ENGINE_LANES", "none", 1);
-    CHECK(compile(text, 1, &err) == NULL);
+    CHECK(run_library(text, 1, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "MW_ENGINE_LANES");
     setenv("MW_ENGINE_LANES", "1000", 1);
     CHECK(encode(text, 1, &f) && f.lanes == MW__LANES_MAX);
@@ -160,7 +151,7 @@ static void test_an_empty_tensor_runs_nothing(void)
 {
     const char *text = RUN_TEXT("tensor<fp32, [0, 4]> x", "tensor<fp32, [0, 4]> a = relu(x = x);\n", "a");
     mw_error err = {0};
-    mw__library *library = compile(text, 2, &err);
+    mw__library *library = run_library(text, 2, &err);
     if (library == NULL)
         SKIP("empty tensors are refused: %s", err.message);
     facts f;
@@ -179,7 +170,7 @@ static double encoding_seconds(int steps)
         mw__text_printf(&text, T "v%d = tanh(x = v%d);\n", i + 1, i);
     mw__text_printf(&text, "    } -> (v%d);\n}\n", steps);
     CHECK_INT(mw__text_check(&text, &err), MW_OK);
-    mw__library *library = compile(text.data, 2, &err);
+    mw__library *library = run_library(text.data, 2, &err);
     mw__text_deinit(&text);
     CHECK_OK(err);
     if (library == NULL)

@@ -1,7 +1,7 @@
 /* Random small programs with random state: the program with outputs on the memory of inputs, run by the team, must give
  * the bytes of the same program with a buffer for every value (so that nothing is placed, delayed or done in place),
- * run by one thread, with the state copied by the host after each step. A failing program is shrunk and printed with
- * its seed; MW_TEST_SEED and MW_TEST_PROGRAMS choose others. */
+ * without fused regions, run by one thread, with the state copied by the host after each step. A failing program is
+ * shrunk and printed with its seed; MW_TEST_SEED and MW_TEST_PROGRAMS choose others. */
 #include "base/random.h"
 #include "run.h"
 #include "support/check.h"
@@ -16,6 +16,7 @@ typedef enum op_kind {
     SUB,
     MUL,
     MAXIMUM,
+    CHOOSE,
     TANH,
     RELU,
     HALF,
@@ -155,12 +156,16 @@ static void put(text *t, const char *format, ...)
 static void put_op(text *t, const program *p, int index)
 {
     static const char *const names[OP_KINDS] = {
-        "add",       "sub",     "mul",        "maximum",     "tanh",   "relu",   "mul",    "softmax",      "identity",
-        "transpose", "reshape", "reduce_sum", "reduce_mean", "matmul", "matmul", "concat", "slice_by_size"};
+        "add",      "sub",       "mul",     "maximum",    "select",      "tanh",   "relu",   "mul",    "softmax",
+        "identity", "transpose", "reshape", "reduce_sum", "reduce_mean", "matmul", "matmul", "concat", "slice_by_size"};
     const op *o = &p->ops[index];
     const value r = p->values[p->input_count + index];
+    if (o->kind == CHOOSE)
+        put(t, "tensor<bool, [%d, %d]> c%d = less_equal(x = v%d, y = v%d);\n", r.rows, r.columns, index, o->b, o->a);
     put(t, "tensor<%s, [%d, %d]> v%d = %s(", p->dtype, r.rows, r.columns, p->input_count + index, names[o->kind]);
-    if (o->kind == HALF)
+    if (o->kind == CHOOSE)
+        put(t, "a = v%d, b = v%d, cond = c%d", o->a, o->b, index);
+    else if (o->kind == HALF)
         put(t, "x = v%d, y = %s(0.5)", o->a, p->dtype);
     else if (o->kind == SOFTMAX)
         put(t, "axis = int32(-1), x = v%d", o->a);
@@ -240,6 +245,7 @@ static bool open_program(run *r, const program *p, bool separate, uint64_t lanes
     text *t = calloc(1, sizeof *t);
     put_program(t, p, separate);
     setenv("MW_ENGINE_WAKE", separate ? "1000000000" : "0", 1);
+    setenv("MW_ENGINE_FUSE", separate ? "0" : "1", 1);
     bool good = run_open(r, t->data, E5RT_CPU, lanes);
     free(t);
     char name[16];

@@ -1,0 +1,421 @@
+/* Runs element-wise regions and builds them from steps; which steps belong together is decided in fuse.c. */
+#include "engine/region.h"
+
+#include "base/fp16.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef enum form {
+    SPREAD, /* a tile is filled run by run */
+    SCALAR, /* filled once for all tiles */
+    WIDEN,  /* fp16 of the result's count */
+    DIRECT  /* the memory itself is the tile */
+} form;
+
+typedef struct operand {
+    form form;
+    mw_dtype dtype;
+    int64_t inner, period;
+} operand;
+
+typedef struct instruction {
+    const char *name;
+    mw__loop1 *unary;
+    mw__loop2 *binary;
+    mw__compare_loop *compare;
+    mw__select_loop *select;
+    bool round; /* to fp16 */
+    uint16_t out, in[MW__ELEMENT_ARMS];
+    int16_t write; /* computed in the memory of this output; -1 = in a register */
+} instruction;
+
+typedef struct store {
+    uint16_t value;
+    mw_dtype dtype;
+    bool direct;
+} store;
+
+struct mw__region {
+    int64_t elements, count;
+    size_t operand_count, code_count, store_count, value_count;
+    operand operands[MW__STEP_READS];
+    instruction code[MW__REGION_CODE];
+    store stores[MW__STEP_WRITES];
+    float pq[MW__REGION_CODE][2];
+    uint16_t place[MW__STEP_READS + MW__REGION_CODE]; /* by value: its tile in scratch */
+    mw__hot_loop *hot;                                /* NULL: instruction by instruction */
+};
+
+#define VALUES (MW__STEP_READS + MW__REGION_CODE)
+/* Not a power of two: tiles at one distance modulo 4096 make loads wait for stores to other tiles. */
+#define TILE_BYTES (MW__TILE * sizeof(float) + 320)
+
+/* ---- running ---- */
+
+static void splat(float *tile, float value, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        tile[i] = value;
+}
+
+/* Elements [at, at + count) of an operand that repeats, run by run. */
+static void spread(const operand *o, const void *data, int64_t at, int64_t count, float *tile)
+{
+    for (int64_t i = 0; i < count;) {
+        const int64_t index = (at + i) / o->inner % o->period, left = o->inner - (at + i) % o->inner;
+        int64_t run = o->inner == 1 ? o->period - index : left;
+        run = run < count - i ? run : count - i;
+        if (o->dtype == MW_BOOL && o->inner == 1) {
+            memcpy((uint8_t *)tile + i, (const uint8_t *)data + index, (size_t)run);
+        } else if (o->dtype == MW_BOOL) {
+            memset((uint8_t *)tile + i, ((const uint8_t *)data)[index], (size_t)run);
+        } else if (o->inner == 1) {
+            const float *from = mw__tile_load(data, o->dtype, index, run, tile + i);
+            if (from != tile + i)
+                memcpy(tile + i, from, (size_t)run * sizeof *tile);
+        } else {
+            float one;
+            splat(tile + i, *mw__tile_load(data, o->dtype, index, 1, &one), run);
+        }
+        i += run;
+    }
+}
+
+static const void *load(const operand *o, const void *data, int64_t at, int64_t count, float *tile)
+{
+    if (o->form == DIRECT)
+        return (const char *)data + (size_t)at * mw__dtype_size(o->dtype);
+    if (o->form == WIDEN)
+        return mw__tile_load(data, o->dtype, at, count, tile);
+    if (o->form == SPREAD)
+        spread(o, data, at, count, tile);
+    return tile;
+}
+
+static void round_half(float *tile, int64_t count)
+{
+    uint16_t half[MW__TILE];
+    mw__fp16_from_float_n(half, tile, (size_t)count);
+    mw__fp16_to_float_n(tile, half, (size_t)count);
+}
+
+static void compute(const instruction *i, const float pq[2], void *out, const void *const *value, int64_t count)
+{
+    const void *x = value[i->in[0]], *y = value[i->in[1]];
+    if (i->unary != NULL)
+        i->unary(out, x, count, pq[0], pq[1]);
+    else if (i->binary != NULL)
+        i->binary(out, x, y, count);
+    else if (i->compare != NULL)
+        i->compare(out, x, 1, y, 1, count);
+    else
+        i->select(out, x, y, value[i->in[2]], count);
+    if (i->round)
+        round_half(out, count);
+}
+
+static void *output_at(const mw__kernel_call *call, const store *s, size_t index, int64_t at)
+{
+    return (char *)call->out[index] + (size_t)at * mw__dtype_size(s->dtype);
+}
+
+static void run_hot(const mw__kernel_call *call, const void *const *value, int64_t at, int64_t count)
+{
+    const mw__region *region = call->block;
+    void *out[MW__STEP_WRITES];
+    for (size_t i = 0; i < region->store_count; i++)
+        out[i] = output_at(call, &region->stores[i], i, at);
+    region->hot(value, out, region->pq, count);
+}
+
+static void run_tile(const mw__kernel_call *call, int64_t at, int64_t count)
+{
+    const mw__region *region = call->block;
+    const void *value[VALUES];
+    for (size_t i = 0; i < region->operand_count; i++)
+        value[i] = load(&region->operands[i], call->in[i], at, count,
+                        (float *)((char *)call->scratch + region->place[i] * TILE_BYTES));
+    if (region->hot != NULL) {
+        run_hot(call, value, at, count);
+        return;
+    }
+    for (size_t i = 0; i < region->code_count; i++) {
+        const instruction *code = &region->code[i];
+        void *out = code->write >= 0 ? output_at(call, &region->stores[code->write], (size_t)code->write, at)
+                                     : (char *)call->scratch + region->place[code->out] * TILE_BYTES;
+        compute(code, region->pq[i], out, value, count);
+        value[code->out] = out;
+    }
+    for (size_t i = 0; i < region->store_count; i++) {
+        const store *s = &region->stores[i];
+        if (!s->direct && s->dtype == MW_BOOL)
+            memcpy(output_at(call, s, i, at), value[s->value], (size_t)count);
+        else if (!s->direct)
+            mw__tile_store(call->out[i], s->dtype, at, count, value[s->value]);
+    }
+}
+
+static void region_run(const mw__kernel_call *call)
+{
+    const mw__region *region = call->block;
+    int64_t begin, end;
+    mw__split_range(call, region->elements, region->count, &begin, &end);
+    for (size_t i = 0; i < region->operand_count; i++)
+        if (region->operands[i].form == SCALAR)
+            spread(&region->operands[i], call->in[i], 0, MW__TILE,
+                   (float *)((char *)call->scratch + region->place[i] * TILE_BYTES));
+    for (int64_t at = begin; at < end; at += MW__TILE)
+        run_tile(call, at, end - at < MW__TILE ? end - at : MW__TILE);
+}
+
+/* ---- what a step computes ---- */
+
+/* The operand as (inner, period); false for another form of broadcast. */
+static bool arm_form(mw_shape shape, mw_shape arm, int64_t *out_inner, int64_t *out_period)
+{
+    const mw__walk walk = mw__walk_broadcast(shape, &arm, 1);
+    int last = walk.rank - 1;
+    *out_inner = 1;
+    if (walk.stride[0][last] == 0)
+        *out_inner = walk.extent[last--];
+    *out_period = last >= 0 ? walk.extent[last] : 1;
+    return last <= 0 || (last == 1 && walk.stride[0][0] == 0);
+}
+
+void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *element, const mw_tensor *result,
+                      const mw_tensor *const *operands, int count)
+{
+    mw__element *copy = mw__plan_block(planner, sizeof *copy);
+    if (copy == NULL)
+        return;
+    *copy = *element;
+    copy->name = copy->name != NULL ? copy->name : step->label;
+    const mw_shape shape = mw__shape_of(result);
+    copy->dtype = mw__dtype_of(result);
+    copy->count = mw_shape_count(shape);
+    copy->split = mw__split_shape(planner, shape);
+    copy->arm_count = count;
+    for (int i = 0; i < count; i++) {
+        mw__arm *arm = &copy->arm[i];
+        arm->buffer = mw__plan_buffer(planner, operands[i]);
+        arm->dtype = mw__dtype_of(operands[i]);
+        if ((arm->dtype != MW_F32 && arm->dtype != MW_F16 && arm->dtype != MW_BOOL) ||
+            !arm_form(shape, mw__shape_of(operands[i]), &arm->inner, &arm->period))
+            return;
+    }
+    if (copy->dtype == MW_F32 || copy->dtype == MW_F16 || copy->dtype == MW_BOOL)
+        step->element = copy;
+}
+
+/* ---- building ---- */
+
+typedef struct builder {
+    mw__region *region;
+    mw__step *step;
+    const bool *stored;
+    uint32_t made[MW__REGION_CODE]; /* by instruction: the buffer that it computes */
+    double flops, bytes;
+} builder;
+
+static bool is_tile(const mw__arm *arm, int64_t count) { return arm->inner == 1 && arm->period == count; }
+
+static form form_of(const mw__arm *arm, int64_t count)
+{
+    if (is_tile(arm, count))
+        return arm->dtype == MW_F16 ? WIDEN : DIRECT;
+    return arm->period == 1 ? SCALAR : SPREAD;
+}
+
+/* How the region's units touch an operand. */
+static mw__step_operand access_of(const mw__arm *arm, const mw__element *element)
+{
+    const size_t size = mw__dtype_size(arm->dtype);
+    mw__step_operand read = {.buffer = arm->buffer, .access = MW__WHOLE};
+    if (is_tile(arm, element->count)) {
+        read.access = MW__ROWS;
+        read.unit = (size_t)element->split.elements * size;
+        read.in_place = true;
+    } else if (arm->inner == element->split.elements && arm->period == element->split.units) {
+        read.access = MW__ROWS;
+        read.unit = size;
+    }
+    return read;
+}
+
+/* The value of an arm: an instruction's result, or an operand, which is added when first met. */
+static uint16_t value_of(builder *b, const mw__arm *arm, const mw__element *element)
+{
+    mw__region *r = b->region;
+    for (size_t i = 0; i < r->code_count; i++)
+        if (b->made[i] == arm->buffer)
+            return (uint16_t)(MW__STEP_READS + i);
+    for (size_t i = 0; i < r->operand_count; i++)
+        if (b->step->reads[i].buffer == arm->buffer && r->operands[i].inner == arm->inner &&
+            r->operands[i].period == arm->period)
+            return (uint16_t)i;
+    r->operands[r->operand_count] = (operand){
+        .form = form_of(arm, element->count), .dtype = arm->dtype, .inner = arm->inner, .period = arm->period};
+    b->step->reads[b->step->read_count++] = access_of(arm, element);
+    b->bytes += (double)arm->period * (double)mw__dtype_size(arm->dtype);
+    return (uint16_t)r->operand_count++;
+}
+
+static void add_instruction(builder *b, const mw__element *element, uint32_t buffer)
+{
+    mw__region *r = b->region;
+    r->pq[r->code_count][0] = element->p, r->pq[r->code_count][1] = element->q;
+    instruction code = {.name = element->name,
+                        .unary = element->unary,
+                        .binary = element->binary,
+                        .compare = element->compare,
+                        .select = element->select,
+                        .round = element->dtype == MW_F16 && element->select == NULL,
+                        .write = -1};
+    for (int i = 0; i < MW__ELEMENT_ARMS; i++) /* arms that there are not repeat the first */
+        code.in[i] = i < element->arm_count ? value_of(b, &element->arm[i], element) : code.in[0];
+    code.out = (uint16_t)(MW__STEP_READS + r->code_count);
+    b->made[r->code_count] = buffer;
+    b->flops += element->flops;
+    if (b->stored[buffer]) {
+        const size_t size = mw__dtype_size(element->dtype);
+        r->stores[r->store_count++] = (store){.value = code.out, .dtype = element->dtype};
+        b->step->writes[b->step->write_count++] =
+            (mw__step_operand){.buffer = buffer, .access = MW__ROWS, .unit = (size_t)element->split.elements * size};
+        b->bytes += (double)element->count * (double)size;
+    }
+    r->code[r->code_count++] = code;
+}
+
+/* An output may lie over an operand that is read by tiles, so it is written when no more of those are read. */
+static void choose_direct_stores(mw__region *r)
+{
+    size_t last_load = 0;
+    for (size_t i = 0; i < r->code_count; i++)
+        for (int k = 0; k < MW__ELEMENT_ARMS; k++)
+            if (r->code[i].in[k] < r->operand_count && r->operands[r->code[i].in[k]].form == DIRECT)
+                last_load = i;
+    for (size_t s = 0; s < r->store_count; s++) {
+        const size_t i = r->stores[s].value - MW__STEP_READS;
+        if (i >= last_load && r->stores[s].dtype != MW_F16) {
+            r->stores[s].direct = true;
+            r->code[i].write = (int16_t)s;
+        }
+    }
+}
+
+static size_t last_use(const mw__region *r, uint16_t value)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < r->code_count; i++)
+        for (int k = 0; k < MW__ELEMENT_ARMS; k++)
+            if (r->code[i].in[k] == value)
+                last = i;
+    for (size_t s = 0; s < r->store_count; s++)
+        if (r->stores[s].value == value && !r->stores[s].direct)
+            last = r->code_count;
+    return last;
+}
+
+/* Tiles of scratch: one for each operand that is not read in its memory, one for each value while it lives. */
+static size_t place_values(mw__region *r)
+{
+    size_t tiles = 0, until[VALUES] = {0}; /* by tile: the instruction after which it is free */
+    for (size_t i = 0; i < r->operand_count; i++)
+        if (r->operands[i].form != DIRECT) {
+            until[tiles] = SIZE_MAX;
+            r->place[i] = (uint16_t)tiles++;
+        }
+    for (size_t i = 0; i < r->code_count; i++) {
+        size_t tile = 0;
+        if (r->code[i].write >= 0)
+            continue;
+        while (tile < tiles && until[tile] >= i)
+            tile++;
+        tiles = tile == tiles ? tiles + 1 : tiles;
+        until[tile] = last_use(r, r->code[i].out);
+        r->place[r->code[i].out] = (uint16_t)tile;
+    }
+    return tiles;
+}
+
+static int value_number(const mw__region *r, uint16_t value)
+{
+    return value < MW__STEP_READS ? value : (int)(value - MW__STEP_READS + r->operand_count);
+}
+
+static char letter(const operand *o)
+{
+    if (o->dtype == MW_BOOL)
+        return o->form == SCALAR ? 'b' : 'B';
+    return o->form == SCALAR ? 'S' : 'T';
+}
+
+static bool has_half(const mw__region *r)
+{
+    for (size_t i = 0; i < r->operand_count; i++)
+        if (r->operands[i].dtype == MW_F16)
+            return true;
+    for (size_t i = 0; i < r->code_count; i++)
+        if (r->code[i].round)
+            return true;
+    return false;
+}
+
+void mw__region_signature(const mw__region *region, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    if (has_half(region) || size < MW__STEP_READS + 1)
+        return;
+    for (size_t i = 0; i < region->operand_count; i++)
+        out[used++] = letter(&region->operands[i]);
+    for (size_t i = 0; i < region->code_count && used < size; i++) {
+        const instruction *code = &region->code[i];
+        const int arms = code->unary != NULL ? 1 : code->select != NULL ? 3 : 2;
+        used += (size_t)snprintf(out + used, size - used, " %s(", code->name);
+        for (int k = 0; k < arms && used < size; k++)
+            used += (size_t)snprintf(out + used, size - used, "%d%c", value_number(region, code->in[k]),
+                                     k + 1 < arms ? ',' : ')');
+    }
+    for (size_t i = 0; i < region->store_count && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, i == 0 ? " store %d" : ",%d",
+                                 value_number(region, region->stores[i].value));
+    if (used >= size)
+        out[0] = '\0';
+}
+
+/* Straight-line code where there is some; the reference never has any. */
+static void choose_hot(mw__region *region, mw__step *step)
+{
+    char signature[MW__SIGNATURE_MAX];
+    const mw__level level = mw__kernel_level();
+    mw__region_signature(region, signature, sizeof signature);
+    const mw__hot_region *hot = signature[0] != '\0' ? mw__hot_find(signature) : NULL;
+    if (hot == NULL || level == MW__LEVEL_REF)
+        return;
+    region->hot = hot->at[level == MW__LEVEL_WIDE];
+    step->label = hot->name;
+}
+
+mw__step *mw__region_step(mw__arena *arena, mw__step *const *steps, size_t count, const bool *stored, mw_error *err)
+{
+    mw__region *region = mw__arena_alloc(arena, 1, sizeof *region, err);
+    mw__step *step = mw__arena_alloc(arena, 1, sizeof *step, err);
+    if (region == NULL || step == NULL)
+        return NULL;
+    const mw__element *first = steps[0]->element;
+    region->elements = first->split.elements;
+    region->count = first->count;
+    *step = (mw__step){.op = steps[count - 1]->op, .label = "region", .run = region_run, .block = region};
+    step->units = first->split.units;
+    step->grain = 1;
+    builder b = {.region = region, .step = step, .stored = stored};
+    for (size_t i = 0; i < count; i++)
+        add_instruction(&b, steps[i]->element, steps[i]->writes[0].buffer);
+    choose_hot(region, step);
+    choose_direct_stores(region);
+    step->scratch = place_values(region) * TILE_BYTES;
+    step->cost = mw__cost(b.bytes, b.flops * (double)region->count) + 10.0 * (double)count;
+    return step;
+}

@@ -1,0 +1,112 @@
+/* Fused regions: a training step with them gives the bytes of the step without, also where a region has straight-line
+ * code; and the programs that regions.def is written for do use it. */
+#include "engine/region.h"
+#include "run.h"
+#include "support/check.h"
+
+#include <millwright/millwright.h>
+#include <stdlib.h>
+
+#define STEPS 3
+
+/* A model of odd sizes, so that tiles and vectors have remainders. */
+static mw_trainer *make_trainer(mw_optimizer optimizer, uint64_t device, int threads, mw_error *err)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(19, 37));
+    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(19));
+    mw_tensor *h = mw_gelu(mw_dense(x, 83, "fc1"), MW_GELU_TANH);
+    h = mw_layer_norm_layer(mw_silu(mw_dense(h, 45, "fc2")), 1, 1e-5f, "norm");
+    mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(mw_dense(mw_relu(h), 7, "fc3"), y), optimizer);
+    options.compile.device = device;
+    options.compile.provider = MW_PROVIDER_ENGINE;
+    options.compile.threads = threads;
+    mw_trainer *trainer = mw_trainer_create(&options, err);
+    mw_graph_destroy(graph);
+    return trainer;
+}
+
+static void train(mw_trainer *trainer, mw_error *err)
+{
+    static float x[19 * 37];
+    static int32_t y[19];
+    for (int i = 0; i < 19 * 37; i++)
+        x[i] = (float)((i * 7919) % 257) / 257.0f - 0.5f;
+    for (int i = 0; i < 19; i++)
+        y[i] = i % 7;
+    const mw_feed feeds[] = {{.name = "x", .dtype = MW_F32, .data = x, .count = 19 * 37},
+                             {.name = "y", .dtype = MW_I32, .data = y, .count = 19}};
+    const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = 19};
+    for (int step = 0; step < STEPS; step++)
+        mw_trainer_step(trainer, &batch, NULL, err);
+}
+
+/* Trains, and keeps the weights of the first layer. */
+static void weights_of(mw_optimizer optimizer, uint64_t device, int threads, const char *fuse, float *out)
+{
+    mw_error err = {0};
+    setenv("MW_ENGINE_FUSE", fuse, 1);
+    mw_trainer *trainer = make_trainer(optimizer, device, threads, &err);
+    if (trainer != NULL) {
+        train(trainer, &err);
+        mw_trainer_read(trainer, "fc1.weight", out, 83 * 37, &err);
+    }
+    CHECK_OK(err);
+    mw_trainer_destroy(trainer);
+    unsetenv("MW_ENGINE_FUSE");
+}
+
+static void test_fusing_changes_no_bit(void)
+{
+    static float fused[83 * 37], plain[83 * 37];
+    const mw_optimizer optimizers[] = {mw_sgd(0.1f), mw_sgd_momentum(0.1f, 0.9f, true), mw_adam(1e-2f),
+                                       mw_adamw(1e-2f, 0.01f)};
+    for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++)
+        for (int threads = 1; threads <= 3; threads++)
+            for (int half = 0; half < 2; half++) {
+                const uint64_t device = half ? MW_DEVICE_ANE : MW_DEVICE_CPU;
+                weights_of(optimizers[i], device, threads, "1", fused);
+                weights_of(optimizers[i], device, threads, "0", plain);
+                check_note(memcmp(fused, plain, sizeof fused) == 0, __FILE__, __LINE__,
+                           "optimizer %zu, %d threads, device %d: fused and plain differ", i, threads, (int)device);
+            }
+}
+
+/* Steps of the plan that carry `label`. */
+static size_t count_label(const mw__library *library, const char *label)
+{
+    const mw__plan *plan = &library->programs[0].plan;
+    size_t count = 0;
+    for (size_t s = 0; s < plan->step_count; s++)
+        count += strcmp(plan->steps[s]->label, label) == 0;
+    return count;
+}
+
+/* A wrong signature in regions.def costs no bit, only time: so it is looked for here. */
+static void test_the_hot_regions_are_found(void)
+{
+    static const struct {
+        mw_optimizer (*optimizer)(float);
+        const char *label;
+        size_t count;
+    } rows[] = {{mw_adam, "adam", 8}, {mw_adam, "bias_gelu_tanh", 1}, {mw_adam, "gelu_tanh_backward", 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mw_error err = {0};
+        mw_trainer *trainer = make_trainer(rows[i].optimizer(1e-3f), MW_DEVICE_CPU, 2, &err);
+        REQUIRE(trainer != NULL);
+        mw__library *library = run_library(mw_program_mil(mw_trainer_program(trainer)), 2, &err);
+        CHECK_OK(err);
+        if (library != NULL) {
+            CHECK_INT(count_label(library, rows[i].label), rows[i].count);
+            mw__object_release(library);
+        }
+        mw_trainer_destroy(trainer);
+    }
+}
+
+int main(void)
+{
+    RUN(test_fusing_changes_no_bit);
+    RUN(test_the_hot_regions_are_found);
+    return check_finish();
+}
