@@ -1,7 +1,7 @@
 /* conv: columns of x are gathered tile by tile and multiplied with the weight (im2col); nothing larger than a tile is
  * kept. A tile is a range of positions over the whole batch, so that small images share one product. F16 is widened to
  * fp32 by steps of their own, sums stay in fp32 and are rounded once. The plain loops are conv_ref. */
-#include "engine/kernel_conv.h"
+#include "engine/kernel_conv_direct.h"
 
 #include "graph/idioms/conv.h"
 
@@ -282,6 +282,13 @@ mw_status mw__kernel_conv(mw__planner *planner, const mw__op *op, mw_error *err)
     s->inputs = mw__shape_of(weight).dim[1], s->outputs = mw__shape_of(weight).dim[0] / s->groups;
     s->depth = s->inputs * s->window.taps, s->columns = mw__shape_of(x).dim[0] * s->window.area_out;
     s->dtype = mw__dtype_of(result), s->has_bias = bias != NULL;
+    const mw__direct direct = {.window = s->window,
+                               .groups = s->groups,
+                               .inputs = s->inputs,
+                               .outputs = s->outputs,
+                               .examples = mw__shape_of(x).dim[0]};
+    if (mw__kernel_level() != MW__LEVEL_REF && mw__direct_suits(&direct, s->dtype))
+        return mw__plan_conv_direct(planner, &direct, op, err);
     choose_tile(s);
     const bool plain = s->code.level == MW__LEVEL_REF;
     const double flops = 2.0 * (double)mw__count_of(result) * (double)s->depth;

@@ -1,5 +1,5 @@
 /* conv and conv_transpose at sizes where the fast kernels take several tiles, depths and blocks of rows, against the
- * plain ones (MW_ENGINE_REF=1), on one lane and on three. */
+ * plain ones (MW_ENGINE_REF=1), on one lane and on three, in wide and in baseline vectors. */
 #include "support/check.h"
 
 #include "base/fp16.h"
@@ -22,6 +22,11 @@ static const shapes cases[] = {
     {"several tiles of one line", false, {3, {1, 2, 3000}}, {3, {5, 2, 4}}, 2, 3, 1},
     {"groups", false, {4, {3, 6, 20, 21}}, {4, {9, 2, 3, 2}}, 2, 2, 3},
     {"space", false, {5, {2, 2, 7, 8, 9}}, {5, {4, 2, 2, 3, 2}}, 2, 1, 1},
+    {"direct, rows with an end", false, {4, {3, 3, 9, 15}}, {4, {6, 3, 3, 3}}, 1, 1, 1},
+    {"direct, one vector a row", false, {4, {2, 4, 4, 9}}, {4, {5, 4, 3, 3}}, 1, 1, 1},
+    {"direct, one row", false, {3, {2, 3, 50}}, {3, {4, 3, 5}}, 3, 2, 1},
+    {"direct, strides and groups", false, {4, {3, 4, 24, 37}}, {4, {6, 2, 5, 3}}, 2, 1, 2},
+    {"direct, a stride wider than the kernel", false, {4, {2, 2, 20, 40}}, {4, {3, 2, 2, 2}}, 4, 1, 1},
     {"transpose, several tiles", true, {4, {1, 2, 60, 60}}, {4, {2, 17, 5, 5}}, 1, 1, 1},
     {"transpose, blocks of channels", true, {4, {2, 3, 30, 31}}, {4, {3, 40, 3, 3}}, 2, 1, 1},
     {"transpose, groups", true, {4, {2, 6, 9, 8}}, {4, {6, 5, 3, 2}}, 2, 2, 3},
@@ -112,8 +117,14 @@ static void check_case(const shapes *s, mw_dtype dtype, int threads)
     float *plain = compute(s, dtype, threads, &count);
     unsetenv("MW_ENGINE_REF");
     float *fast = compute(s, dtype, threads, &count);
+    setenv("MW_ENGINE_WIDE", "0", 1);
+    float *base = compute(s, dtype, threads, &count);
+    unsetenv("MW_ENGINE_WIDE");
     if (plain != NULL && fast != NULL)
         compare(s, dtype, fast, plain, count);
+    if (plain != NULL && base != NULL)
+        compare(s, dtype, base, plain, count);
+    free(base);
     free(fast);
     free(plain);
 }

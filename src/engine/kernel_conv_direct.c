@@ -1,0 +1,310 @@
+/* Direct convolution, forward: tiles of 4 channels by 3 vectors of a row stay in registers while channels and taps run.
+ * The weight is packed once a step. Sums run over channels and taps in order, fused multiply-add where the processor
+ * has it. The general form and the plain loops are in kernel_conv.c. */
+#include "engine/kernel_conv_direct.h"
+
+#include <string.h>
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#elif defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define WIDTH   MW__DIRECT_WIDTH
+#define OUTPUTS MW__DIRECT_OUTPUTS
+#define VECTORS MW__DIRECT_VECTORS
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* ---- geometry ---- */
+
+#define IMAGE_FLOATS 131072 /* of a lane's copy: beyond it columns and a product are as good */
+#define EXTENT       65536
+#define DEPTH        2048
+
+static int64_t pitch_of(const mw__conv_window *w)
+{
+    return w->out[2] + (w->kernel[2] - 1) * w->dilation[2] / w->stride[2];
+}
+
+static int64_t rows_of(const mw__conv_window *w)
+{
+    return (w->out[1] - 1) * w->stride[1] + (w->kernel[1] - 1) * w->dilation[1] + 1;
+}
+
+bool mw__direct_suits(const mw__direct *d, mw_dtype dtype)
+{
+    const mw__conv_window *w = &d->window;
+    if (dtype != MW_F32 || w->kernel[0] != 1 || w->in[0] != 1 || w->out[0] != 1 || w->out[2] < WIDTH)
+        return false;
+    for (int i = 1; i < 3; i++)
+        if (w->in[i] > EXTENT || w->out[i] > EXTENT || w->kernel[i] > EXTENT || w->stride[i] > EXTENT ||
+            w->dilation[i] > EXTENT || w->before[i] > EXTENT)
+            return false;
+    const int64_t row = w->stride[2] * pitch_of(w), rows = rows_of(w);
+    return row <= IMAGE_FLOATS && rows <= IMAGE_FLOATS / row && d->inputs > 0 &&
+           d->inputs <= IMAGE_FLOATS / (rows * row) && d->inputs <= DEPTH / w->taps;
+}
+
+static void fill_taps(const mw__direct *d, int32_t *tap)
+{
+    const mw__conv_window *w = &d->window;
+    for (int64_t c = 0; c < d->inputs; c++)
+        for (int64_t y = 0; y < w->kernel[1]; y++)
+            for (int64_t x = 0; x < w->kernel[2]; x++) {
+                const int64_t at = x * w->dilation[2];
+                *tap++ = (int32_t)(c * d->plane + y * w->dilation[1] * w->stride[2] * d->pitch +
+                                   at % w->stride[2] * d->pitch + at / w->stride[2]);
+            }
+}
+
+/* Vectors that overlap none first, then the ends of rows. */
+static void fill_vectors(const mw__direct *d, int32_t *from, int32_t *to)
+{
+    const mw__conv_window *w = &d->window;
+    const int64_t row = w->stride[1] * w->stride[2] * d->pitch, a_row = w->out[2] / WIDTH;
+    for (int64_t i = 0; i < d->vectors; i++) {
+        const bool end = i >= d->whole;
+        const int64_t y = end ? i - d->whole : i / a_row, x = end ? w->out[2] - WIDTH : i % a_row * WIDTH;
+        from[i] = (int32_t)(y * row + x);
+        to[i] = (int32_t)(y * w->out[2] + x);
+    }
+}
+
+void mw__direct_prepare(mw__planner *planner, mw__direct *d)
+{
+    const mw__conv_window *w = &d->window;
+    d->depth = d->inputs * w->taps;
+    d->pitch = pitch_of(w);
+    d->rows = rows_of(w);
+    d->plane = d->rows * w->stride[2] * d->pitch;
+    d->image = d->inputs * d->plane;
+    d->fresh = w->out[2] % WIDTH;
+    d->whole = w->out[1] * (w->out[2] / WIDTH);
+    d->vectors = d->whole + (d->fresh > 0 ? w->out[1] : 0);
+    int32_t *const tap = mw__plan_block(planner, (size_t)d->depth * sizeof *tap);
+    int32_t *const from = mw__plan_block(planner, (size_t)d->vectors * sizeof *from);
+    int32_t *const to = mw__plan_block(planner, (size_t)d->vectors * sizeof *to);
+    if (tap == NULL || from == NULL || to == NULL)
+        return;
+    fill_taps(d, tap);
+    fill_vectors(d, from, to);
+    d->tap = tap, d->from = from, d->to = to;
+}
+
+static void copy_phase(const mw__conv_window *w, const float *row, int64_t phase, int64_t pitch, float *out)
+{
+    const int64_t stride = w->stride[2], first = phase - w->before[2];
+    int64_t begin = first < 0 ? (-first + stride - 1) / stride : 0;
+    int64_t end = first < w->in[2] ? (w->in[2] - 1 - first) / stride + 1 : 0;
+    begin = smaller(begin, pitch);
+    end = end < begin ? begin : smaller(end, pitch);
+    for (int64_t i = 0; i < begin; i++)
+        out[i] = 0.0f;
+    if (stride == 1)
+        memcpy(out + begin, row + first + begin, (size_t)(end - begin) * sizeof *out);
+    else
+        for (int64_t i = begin; i < end; i++)
+            out[i] = row[first + i * stride];
+    for (int64_t i = end; i < pitch; i++)
+        out[i] = 0.0f;
+}
+
+void mw__direct_copy(const mw__direct *d, const float *x, float *out)
+{
+    const mw__conv_window *w = &d->window;
+    for (int64_t c = 0; c < d->inputs; c++, x += w->area_in)
+        for (int64_t r = 0; r < d->rows; r++, out += w->stride[2] * d->pitch) {
+            const int64_t y = r - w->before[1];
+            if (y < 0 || y >= w->in[1])
+                memset(out, 0, (size_t)(w->stride[2] * d->pitch) * sizeof *out);
+            else
+                for (int64_t phase = 0; phase < w->stride[2]; phase++)
+                    copy_phase(w, x + y * w->in[2], phase, d->pitch, out + phase * d->pitch);
+        }
+}
+
+/* ---- the tile ---- */
+
+typedef struct tile {
+    const float *x[VECTORS];
+    const int32_t *tap;
+    int64_t depth;
+    const float *weight; /* [depth, OUTPUTS] */
+    const float *bias;   /* [OUTPUTS] */
+    float *out[OUTPUTS];
+    int64_t to[VECTORS];
+} tile;
+
+typedef void tile_function(const tile *t);
+
+/* `vector` holds `width` floats; the rest are the instructions. */
+#define UNROLL _Pragma("GCC unroll 16")
+#define TILE_FUNCTION(count, vector, width, splat_value, load, splat, fma, add, store)                                 \
+    {                                                                                                                  \
+        for (int part = 0; part < WIDTH; part += (width)) {                                                            \
+            vector sum[OUTPUTS][count];                                                                                \
+            UNROLL for (int o = 0; o < OUTPUTS; o++) UNROLL for (int v = 0; v < (count); v++) sum[o][v] = splat_value; \
+            const float *weight = t->weight;                                                                           \
+            for (int64_t i = 0; i < t->depth; i++, weight += OUTPUTS) {                                                \
+                const int64_t at = t->tap[i] + part;                                                                   \
+                vector x[count];                                                                                       \
+                UNROLL for (int v = 0; v < (count); v++) x[v] = load(t->x[v] + at);                                    \
+                UNROLL for (int o = 0; o < OUTPUTS; o++)                                                               \
+                {                                                                                                      \
+                    const vector w = splat(weight + o);                                                                \
+                    UNROLL for (int v = 0; v < (count); v++) sum[o][v] = fma(sum[o][v], w, x[v]);                      \
+                }                                                                                                      \
+            }                                                                                                          \
+            UNROLL for (int o = 0; o < OUTPUTS; o++)                                                                   \
+            {                                                                                                          \
+                const vector bias = splat(t->bias + o);                                                                \
+                UNROLL for (int v = 0; v < (count); v++) store(t->out[o] + t->to[v] + part, add(sum[o][v], bias));     \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+/* clang-format off */
+#if defined(__x86_64__)
+#define WIDE_FMA(sum, x, y) _mm256_fmadd_ps(x, y, sum)
+#define WIDE(name, count)                                                                                              \
+    __attribute__((target("avx2,fma"))) static void name(const tile *t)                                                \
+    TILE_FUNCTION(count, __m256, 8, _mm256_setzero_ps(), _mm256_loadu_ps, _mm256_broadcast_ss, WIDE_FMA,               \
+                  _mm256_add_ps, _mm256_storeu_ps)
+#define BASE_FMA(sum, x, y) _mm_add_ps(sum, _mm_mul_ps(x, y))
+#define BASE(name, count)                                                                                              \
+    static void name(const tile *t)                                                                                    \
+    TILE_FUNCTION(count, __m128, 4, _mm_setzero_ps(), _mm_loadu_ps, _mm_load1_ps, BASE_FMA, _mm_add_ps, _mm_storeu_ps)
+WIDE(wide_1, 1)
+WIDE(wide_2, 2)
+WIDE(wide_3, 3)
+#elif defined(__aarch64__)
+#define BASE(name, count)                                                                                              \
+    static void name(const tile *t)                                                                                    \
+    TILE_FUNCTION(count, float32x4_t, 4, vdupq_n_f32(0.0f), vld1q_f32, vld1q_dup_f32, vfmaq_f32, vaddq_f32, vst1q_f32)
+#else
+#define PLAIN_LOAD(p)         (*(p))
+#define PLAIN_FMA(sum, x, y)  ((sum) + (x) * (y))
+#define PLAIN_ADD(x, y)       ((x) + (y))
+#define PLAIN_STORE(p, value) (*(p) = (value))
+#define BASE(name, count)                                                                                              \
+    static void name(const tile *t)                                                                                    \
+    TILE_FUNCTION(count, float, 1, 0.0f, PLAIN_LOAD, PLAIN_LOAD, PLAIN_FMA, PLAIN_ADD, PLAIN_STORE)
+#endif
+BASE(base_1, 1)
+BASE(base_2, 2)
+BASE(base_3, 3)
+/* clang-format on */
+
+typedef struct tile_functions {
+    tile_function *of[VECTORS + 1]; /* by vectors */
+} tile_functions;
+
+static tile_functions choose_tiles(mw__level level)
+{
+#if defined(__x86_64__)
+    if (level == MW__LEVEL_WIDE && __builtin_cpu_supports("fma"))
+        return (tile_functions){{NULL, wide_1, wide_2, wide_3}};
+#endif
+    (void)level;
+    return (tile_functions){{NULL, base_1, base_2, base_3}};
+}
+
+/* ---- the steps ---- */
+
+typedef struct direct_block {
+    mw__direct direct;
+    int64_t blocks; /* of OUTPUTS channels, in a group */
+    bool has_bias;
+    tile_functions tiles;
+} direct_block;
+
+/* packed [groups, blocks, depth, OUTPUTS], zeros for channels that are not there; a unit is a block */
+static void pack_run(const mw__kernel_call *call)
+{
+    const direct_block *s = call->block;
+    const mw__direct *d = &s->direct;
+    for (int64_t unit = call->begin; unit < call->end; unit++) {
+        const int64_t first = unit % s->blocks * OUTPUTS, here = smaller(OUTPUTS, d->outputs - first);
+        const float *weight = (const float *)call->in[0] + (unit / s->blocks * d->outputs + first) * d->depth;
+        float *packed = (float *)call->out[0] + unit * d->depth * OUTPUTS;
+        for (int64_t i = 0; i < d->depth; i++, packed += OUTPUTS)
+            for (int64_t o = 0; o < OUTPUTS; o++)
+                packed[o] = o < here ? weight[o * d->depth + i] : 0.0f;
+    }
+}
+
+/* One block of channels: 4 vectors are two tiles of 2, which keep the multipliers busier than 3 and 1. */
+static void run_block(const direct_block *s, const float *image, tile *t)
+{
+    const mw__direct *d = &s->direct;
+    for (int64_t v = 0; v < d->vectors;) {
+        const int64_t left = d->vectors - v, count = left == 4 ? 2 : smaller(left, VECTORS);
+        for (int64_t i = 0; i < count; i++)
+            t->x[i] = image + d->from[v + i], t->to[i] = d->to[v + i];
+        s->tiles.of[count](t);
+        v += count;
+    }
+}
+
+/* A unit is one example. */
+static void direct_run(const mw__kernel_call *call)
+{
+    const direct_block *s = call->block;
+    const mw__direct *d = &s->direct;
+    const mw__conv_window *w = &d->window;
+    float *const image = call->scratch, *const spare = image + d->image; /* spare takes what no channel does */
+    for (int64_t unit = call->begin * d->groups; unit < call->end * d->groups; unit++) {
+        const int64_t group = unit % d->groups;
+        float *const out = (float *)call->out[0] + unit * d->outputs * w->area_out;
+        mw__direct_copy(d, (const float *)call->in[0] + unit * d->inputs * w->area_in, image);
+        for (int64_t block = 0; block < s->blocks; block++) {
+            const int64_t first = block * OUTPUTS;
+            float bias[OUTPUTS] = {0};
+            tile t = {.tap = d->tap, .depth = d->depth, .bias = bias};
+            t.weight = (const float *)call->in[1] + (group * s->blocks + block) * d->depth * OUTPUTS;
+            for (int64_t o = 0; o < OUTPUTS; o++) {
+                const bool real = first + o < d->outputs;
+                t.out[o] = real ? out + (first + o) * w->area_out : spare;
+                if (real && s->has_bias)
+                    bias[o] = ((const float *)call->in[2])[group * d->outputs + first + o];
+            }
+            run_block(s, image, &t);
+        }
+    }
+}
+
+mw_status mw__plan_conv_direct(mw__planner *planner, const mw__direct *direct, const mw__op *op, mw_error *err)
+{
+    const mw_tensor *x = mw__arg(op, "x"), *bias = mw__arg(op, "bias"), *result = op->results[0];
+    direct_block *s = mw__plan_block(planner, sizeof *s);
+    if (s == NULL)
+        return mw__plan_check(planner, err);
+    s->direct = *direct;
+    mw__direct *const d = &s->direct;
+    mw__direct_prepare(planner, d);
+    s->blocks = (d->outputs + OUTPUTS - 1) / OUTPUTS;
+    s->has_bias = bias != NULL;
+    s->tiles = choose_tiles(mw__kernel_level());
+    const size_t packed = (size_t)(d->depth * OUTPUTS) * sizeof(float), size = sizeof(float);
+    const uint32_t weights = mw__plan_temporary(planner, packed * (size_t)(d->groups * s->blocks));
+    mw__step *pack = mw__plan_step(planner, pack_run, "conv.pack", d->groups * s->blocks,
+                                   mw__cost((double)packed * (double)(d->groups * s->blocks), 0.0));
+    pack->block = s;
+    mw__step_read(planner, pack, mw__plan_buffer(planner, mw__arg(op, "weight")), MW__WHOLE, 0, false);
+    mw__step_write(planner, pack, weights, MW__ROWS, packed);
+    const double flops = 2.0 * (double)mw__count_of(result) * (double)d->depth;
+    mw__step *step = mw__plan_step(planner, direct_run, "conv.direct", d->examples,
+                                   mw__cost(4.0 * (double)mw__count_of(result), 0.3 * flops));
+    step->block = s;
+    step->scratch = (size_t)(d->image + d->window.area_out) * size;
+    mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS,
+                  (size_t)(d->groups * d->inputs * d->window.area_in) * size, false);
+    mw__step_read(planner, step, weights, MW__WHOLE, 0, false);
+    if (bias != NULL)
+        mw__step_read(planner, step, mw__plan_buffer(planner, bias), MW__WHOLE, 0, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS,
+                   (size_t)(d->groups * d->outputs * d->window.area_out) * size);
+    return mw__plan_check(planner, err);
+}
