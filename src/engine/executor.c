@@ -67,3 +67,12 @@ void mw__execute(const mw__schedule *schedule)
     if (schedule->alone || !mw__team_run(run_member, user, schedule->lanes))
         run_member(user, 0, 1);
 }
+
+void mw__execute_step(const mw__step *step, const void *const *in, void *const *out, void *scratch)
+{
+    const mw__kernel_call call = {
+        .block = step->block, .in = in, .out = out, .scratch = scratch, .begin = 0, .end = step->units};
+    const float_mode saved = enter_float_mode();
+    step->run(&call);
+    leave_float_mode(saved);
+}

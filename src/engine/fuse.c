@@ -187,11 +187,16 @@ static mw_status fuse_all(fuser *f, size_t step_count)
     return MW_OK;
 }
 
+bool mw__fusing(void)
+{
+    const char *wanted = getenv("MW_ENGINE_FUSE");
+    return wanted == NULL || strcmp(wanted, "0") != 0;
+}
+
 mw_status mw__fuse_steps(mw__arena *arena, const mw__buffer *buffers, size_t buffer_count, mw__step **steps,
                          size_t *step_count, mw_error *err)
 {
-    const char *wanted = getenv("MW_ENGINE_FUSE");
-    if (wanted != NULL && strcmp(wanted, "0") == 0)
+    if (!mw__fusing())
         return MW_OK;
     mw__arena scratch;
     mw__arena_init(&scratch, arena->allocator);

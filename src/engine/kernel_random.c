@@ -139,6 +139,7 @@ static uint32_t plan_count(mw__planner *planner, random_block *block)
     *indirect = block;
     mw__step *step = mw__plan_step(planner, count_run, "random.count", 1, 10.0);
     step->block = indirect;
+    step->varies = true;
     mw__step_write(planner, step, buffer, MW__WHOLE, 0);
     return buffer;
 }

@@ -54,6 +54,7 @@ typedef struct mw__step {
     int64_t units; /* independent; lanes take contiguous ranges */
     int64_t grain; /* ranges begin at multiples of this; 1 by default */
     size_t scratch;
+    bool varies;          /* two runs on the same operands differ */
     double cost;          /* estimated ns for all units on one lane */
     mw__element *element; /* what it computes of each element, for engine/region.h; NULL: it may not fuse */
     size_t read_count, write_count;

@@ -16,6 +16,7 @@ typedef enum form {
 typedef struct operand {
     form form;
     mw_dtype dtype;
+    size_t size; /* of an element */
     int64_t inner, period;
 } operand;
 
@@ -33,6 +34,7 @@ typedef struct instruction {
 typedef struct store {
     uint16_t value;
     mw_dtype dtype;
+    size_t size; /* of an element */
     bool direct;
 } store;
 
@@ -85,7 +87,7 @@ static void spread(const operand *o, const void *data, int64_t at, int64_t count
 static const void *load(const operand *o, const void *data, int64_t at, int64_t count, float *tile)
 {
     if (o->form == DIRECT)
-        return (const char *)data + (size_t)at * mw__dtype_size(o->dtype);
+        return (const char *)data + (size_t)at * o->size;
     if (o->form == WIDEN)
         return mw__tile_load(data, o->dtype, at, count, tile);
     if (o->form == SPREAD)
@@ -117,7 +119,7 @@ static void compute(const instruction *i, const float pq[2], void *out, const vo
 
 static void *output_at(const mw__kernel_call *call, const store *s, size_t index, int64_t at)
 {
-    return (char *)call->out[index] + (size_t)at * mw__dtype_size(s->dtype);
+    return (char *)call->out[index] + (size_t)at * s->size;
 }
 
 static void run_hot(const mw__kernel_call *call, const void *const *value, int64_t at, int64_t count)
@@ -161,9 +163,10 @@ static void region_run(const mw__kernel_call *call)
     const mw__region *region = call->block;
     int64_t begin, end;
     mw__split_range(call, region->elements, region->count, &begin, &end);
+    const int64_t filled = region->hot != NULL ? 1 : end - begin < MW__TILE ? end - begin : MW__TILE;
     for (size_t i = 0; i < region->operand_count; i++)
         if (region->operands[i].form == SCALAR)
-            spread(&region->operands[i], call->in[i], 0, MW__TILE,
+            spread(&region->operands[i], call->in[i], 0, filled,
                    (float *)((char *)call->scratch + region->place[i] * TILE_BYTES));
     for (int64_t at = begin; at < end; at += MW__TILE)
         run_tile(call, at, end - at < MW__TILE ? end - at : MW__TILE);
@@ -254,8 +257,11 @@ static uint16_t value_of(builder *b, const mw__arm *arm, const mw__element *elem
         if (b->step->reads[i].buffer == arm->buffer && r->operands[i].inner == arm->inner &&
             r->operands[i].period == arm->period)
             return (uint16_t)i;
-    r->operands[r->operand_count] = (operand){
-        .form = form_of(arm, element->count), .dtype = arm->dtype, .inner = arm->inner, .period = arm->period};
+    r->operands[r->operand_count] = (operand){.form = form_of(arm, element->count),
+                                              .dtype = arm->dtype,
+                                              .size = mw__dtype_size(arm->dtype),
+                                              .inner = arm->inner,
+                                              .period = arm->period};
     b->step->reads[b->step->read_count++] = access_of(arm, element);
     b->bytes += (double)arm->period * (double)mw__dtype_size(arm->dtype);
     return (uint16_t)r->operand_count++;
@@ -279,7 +285,7 @@ static void add_instruction(builder *b, const mw__element *element, uint32_t buf
     b->flops += element->flops;
     if (b->stored[buffer]) {
         const size_t size = mw__dtype_size(element->dtype);
-        r->stores[r->store_count++] = (store){.value = code.out, .dtype = element->dtype};
+        r->stores[r->store_count++] = (store){.value = code.out, .dtype = element->dtype, .size = size};
         b->step->writes[b->step->write_count++] =
             (mw__step_operand){.buffer = buffer, .access = MW__ROWS, .unit = (size_t)element->split.elements * size};
         b->bytes += (double)element->count * (double)size;

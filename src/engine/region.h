@@ -75,9 +75,16 @@ typedef struct mw__hot_region {
 /* regions_hot.c, written by tools/regions.py; NULL if there is none. */
 const mw__hot_region *mw__hot_find(const char *signature);
 
-/* ---- fuse.c ---- */
+/* ---- fuse.c and fold.c ---- */
 
-/* Steps in the order of the text; afterwards fewer. Does nothing when MW_ENGINE_FUSE is 0. */
+/* False when the environment's MW_ENGINE_FUSE is 0: then every operation runs as a step of its own. */
+bool mw__fusing(void);
+
+/* Steps in the order of the text; afterwards fewer: those on constants alone have run, their results are constants. */
+mw_status mw__fold_steps(mw__arena *arena, mw__buffer *buffers, size_t buffer_count, mw__step **steps,
+                         size_t *step_count, mw_error *err);
+
+/* Steps in the order of the text; afterwards fewer. */
 mw_status mw__fuse_steps(mw__arena *arena, const mw__buffer *buffers, size_t buffer_count, mw__step **steps,
                          size_t *step_count, mw_error *err);
 

@@ -91,6 +91,33 @@ static void test_dead_operations_are_dropped(void)
     CHECK_INT(f.memory, 0);
 }
 
+static void test_what_depends_on_constants_alone_is_run_once(void)
+{
+    const char *small =
+        RUN_TEXT(T "x",
+                 "tensor<fp32, [1, 64]> a = fill(shape = tensor<int32, [2]>([1, 64]), value = fp32(3.0));\n"
+                 "tensor<fp32, [1, 64]> b = mul(x = a, y = fp32(2.0));\n"
+                 "tensor<fp32, [1, 64]> c = reduce_sum(axes = tensor<int32, [1]>([0]), keep_dims = "
+                 "bool(true), x = b);\n" T "d = add(x = x, y = c);\n",
+                 "d");
+    const char *large = RUN_TEXT(T "x",
+                                 T "a = fill(shape = tensor<int32, [2]>([64, 64]), value = fp32(3.0));\n" T
+                                   "b = transpose(perm = tensor<int32, [2]>([1, 0]), x = a);\n" T
+                                   "c = matmul(transpose_x = bool(false), transpose_y = bool(false), x = x, y = b);\n",
+                                 "c");
+    const char *random = RUN_TEXT(T "x",
+                                  "tensor<fp32, [4]> a = random_uniform(high = fp32(1.0), low = fp32(0.0), seed = "
+                                  "int32(-1), shape = tensor<int32, [1]>([4]));\n",
+                                  "a");
+    facts f;
+    REQUIRE(encode(small, 2, &f));
+    CHECK_INT(f.steps, 1);
+    REQUIRE(encode(large, 2, &f)); /* the program must not grow by what it computes */
+    CHECK_INT(f.steps, 3);
+    REQUIRE(encode(random, 2, &f));
+    CHECK_INT(f.steps, 2);
+}
+
 static void test_an_output_that_is_a_view_costs_no_copy(void)
 {
     const char *text = RUN_TEXT(T "x",
@@ -200,6 +227,7 @@ int main(void)
     RUN(test_elementwise_chain_is_one_phase_in_one_buffer);
     RUN(test_memory_is_used_again_after_a_barrier);
     RUN(test_dead_operations_are_dropped);
+    RUN(test_what_depends_on_constants_alone_is_run_once);
     RUN(test_an_output_that_is_a_view_costs_no_copy);
     RUN(test_independent_products_share_a_phase);
     RUN(test_lanes_cover_the_units_once_at_multiples_of_the_grain);

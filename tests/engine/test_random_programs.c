@@ -21,6 +21,7 @@ typedef enum op_kind {
     RELU,
     HALF,
     SOFTMAX,
+    FILL, /* a constant of the shape of a */
     IDENTITY,
     TRANSPOSE,
     RESHAPE,
@@ -155,9 +156,10 @@ static void put(text *t, const char *format, ...)
 
 static void put_op(text *t, const program *p, int index)
 {
-    static const char *const names[OP_KINDS] = {
-        "add",      "sub",       "mul",     "maximum",    "select",      "tanh",   "relu",   "mul",    "softmax",
-        "identity", "transpose", "reshape", "reduce_sum", "reduce_mean", "matmul", "matmul", "concat", "slice_by_size"};
+    static const char *const names[OP_KINDS] = {"add",      "sub",       "mul",     "maximum",      "select",
+                                                "tanh",     "relu",      "mul",     "softmax",      "fill",
+                                                "identity", "transpose", "reshape", "reduce_sum",   "reduce_mean",
+                                                "matmul",   "matmul",    "concat",  "slice_by_size"};
     const op *o = &p->ops[index];
     const value r = p->values[p->input_count + index];
     if (o->kind == CHOOSE)
@@ -167,6 +169,8 @@ static void put_op(text *t, const program *p, int index)
         put(t, "a = v%d, b = v%d, cond = c%d", o->a, o->b, index);
     else if (o->kind == HALF)
         put(t, "x = v%d, y = %s(0.5)", o->a, p->dtype);
+    else if (o->kind == FILL)
+        put(t, "shape = tensor<int32, [2]>([%d, %d]), value = %s(%g)", r.rows, r.columns, p->dtype, 0.25 * (index % 5));
     else if (o->kind == SOFTMAX)
         put(t, "axis = int32(-1), x = v%d", o->a);
     else if (o->kind == TRANSPOSE)
