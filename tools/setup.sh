@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the packages that are missing for the named groups: build, npm, fashion, check, nightly.
+# Installs the packages that are missing for the named groups: build, npm, fashion, bench, check, nightly.
 # usage: tools/setup.sh GROUP...
 set -eu
 
@@ -7,6 +7,7 @@ debian_packages() {
     case $1 in
     build) echo gcc libc6-dev cmake ninja-build pkg-config uthash-dev libxxhash-dev zlib1g-dev libopenblas0-pthread ;;
     npm) command -v npm >/dev/null || echo npm ;;
+    bench) echo clang libopenblas-dev python3 ;;
     fashion) echo dataset-fashion-mnist ;;
     check) echo clang clang-format libclang-rt-dev llvm g++ binutils shellcheck git locales ;;
     nightly) echo valgrind ;;
@@ -17,6 +18,7 @@ brew_packages() {
     case $1 in
     build) echo cmake ninja pkgconf uthash xxhash ;;
     npm) command -v npm >/dev/null || echo node ;;
+    bench) command -v python3 >/dev/null || echo python ;;
     check) echo clang-format shellcheck ;;
     esac
 }

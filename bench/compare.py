@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Runs the workloads in Millwright, the floor and PyTorch, one after the other in each round, and compares them.
+
+A round is one run of each, so that what else the machine does falls on all of them; the ratios are taken within a round.
+Called by `./run bench`; see bench/README.md."""
+import argparse
+import datetime
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+import chart
+import torch_bench
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WORKLOADS = ["W1", "W2", "W3", "W4", "W5", "W6", "dispatch"]
+SPLIT = {"W1", "W2", "W3"}  # the others run on one thread
+TORCH_MODE = {"W2": "channels_last", "W5": "jit"}  # what is fastest there
+MORE_IS_BETTER = {"steps_per_s", "trainer_steps_per_s"}
+NO_RATIO = {"loss"}
+PEERS = ["millwright", "floor", "torch", "fp16"]
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="./run bench", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=", ".join(WORKLOADS) + " (all)")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", default=str(os.cpu_count()), help="a list such as 1,2; %(default)s by default")
+    parser.add_argument("--steps", type=int, default=0, help="of every workload, to try something out")
+    parser.add_argument("--build", default="build/release/bench", help="folder of the programs")
+    parser.add_argument("--data", default="data/mnist")
+    parser.add_argument("--out", default="bench-out")
+    options = parser.parse_args()
+    unknown = [w for w in options.workloads if w not in WORKLOADS]
+    if unknown or options.rounds < 1:
+        parser.error(f"there is no workload {unknown[0]}" if unknown else "at least one round")
+    options.workloads = options.workloads or WORKLOADS
+    options.threads = [int(t) for t in options.threads.split(",")]
+    return options
+
+
+def torch_python():
+    """An interpreter that has PyTorch, or None; prints why."""
+    script = "import sys; sys.path.insert(0, sys.argv[1]); import torch_bench; print(torch_bench.whats_missing() or '')"
+    said = ""
+    for python in dict.fromkeys([sys.executable, "/usr/bin/python3"]):
+        if shutil.which(python):
+            run = subprocess.run([python, "-c", script, HERE], capture_output=True, text=True, check=False)
+            if run.returncode == 0 and not run.stdout.strip():
+                return python
+            said = said or run.stdout.strip()
+    print(said or "PyTorch is left out: no Python has it.")
+    return None
+
+
+def commands(options, python):
+    """[(workload, threads, peer, command)] of one round."""
+    floor = os.path.join(options.build, "floor")
+    if not os.path.exists(floor):
+        print("The floor is left out: it needs clang and OpenBLAS with cblas.h.")
+        floor = None
+    result = []
+    for workload in options.workloads:
+        for threads in options.threads if workload in SPLIT else [1]:
+            common = [workload, "--threads", str(threads), "--data", options.data]
+            common += ["--steps", str(options.steps)] if options.steps else []
+            ours = [os.path.join(options.build, "millwright"), *common]
+            result.append((workload, threads, "millwright", ours))
+            if floor and workload != "dispatch":
+                result.append((workload, threads, "floor", [floor, *common]))
+            if python and workload != "dispatch":
+                mode = ["--mode", TORCH_MODE.get(workload, "eager")]
+                script = os.path.join(HERE, "torch_bench.py")
+                result.append((workload, threads, "torch", [python, script, *common, *mode]))
+            if workload in SPLIT:
+                result.append((workload, threads, "fp16", [*ours, "--device", "ane"]))
+    return result
+
+
+def wide():
+    """Whether the processor has AVX-512."""
+    if not os.path.exists("/proc/cpuinfo"):
+        return False
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        return "avx512f" in file.read()
+
+
+def run(command, peer, threads):
+    """{metric: value}; empty if the peer does not have the workload."""
+    environment = torch_bench.environment(threads) if peer == "torch" else dict(os.environ)
+    if peer in ("floor", "torch") and wide():  # as floor/main.c does; Millwright has to see to it by itself
+        environment.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
+    environment["BENCH_T0"] = str(time.time_ns())
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode == torch_bench.LEFT_OUT:
+        return {}
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}\n{done.stderr}")
+    return {line.split("\t")[1]: float(line.split("\t")[2]) for line in done.stdout.splitlines()}
+
+
+def measure(options, plan):
+    """{(workload, threads, metric): {peer: [value of each round]}}"""
+    results = {}
+    for number in range(options.rounds):
+        print(f"round {number + 1} of {options.rounds}, load {os.getloadavg()[0]:.1f}", flush=True)
+        for workload, threads, peer, command in plan if number % 2 == 0 else reversed(plan):
+            for metric, value in run(command, peer, threads).items():
+                results.setdefault((workload, threads, metric), {}).setdefault(peer, []).append(value)
+    order = {workload: i for i, workload in enumerate(WORKLOADS)}
+    return dict(sorted(results.items(), key=lambda item: (order[item[0][0]], item[0][1])))
+
+
+def spread(values):
+    if not values:
+        return "-"
+    return f"{statistics.median(values):.4g} [{min(values):.4g}..{max(values):.4g}]"
+
+
+def ratio(metric, peers, other):
+    """How much more time (or memory) Millwright takes than the other, round by round."""
+    ours, theirs = peers.get("millwright"), peers.get(other)
+    if not ours or not theirs or metric in NO_RATIO:
+        return "-"
+    pairs = zip(theirs, ours) if metric in MORE_IS_BETTER else zip(ours, theirs)
+    return f"{statistics.median(a / b for a, b in pairs):.2f}"
+
+
+def table(results):
+    rows = [["workload", "threads", "metric", *PEERS, "/floor", "/torch"]]
+    for (workload, threads, metric), peers in results.items():
+        cells = [spread(peers.get(peer)) for peer in PEERS]
+        rows.append([workload, str(threads), metric, *cells, ratio(metric, peers, "floor"), ratio(metric, peers, "torch")])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    rows.insert(1, ["-" * width for width in widths])
+    return "\n".join("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows)
+
+
+def first_line(*command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=HERE).stdout.splitlines()[0]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        return "?"
+
+
+def machine():
+    model = platform.processor() or platform.machine()
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), model)
+    return f"{os.cpu_count()} x {model}, {platform.system()} {platform.machine()}"
+
+
+def heading(options):
+    now = datetime.datetime.now().strftime("%Y-%m-%d %H:%M")
+    return (f"{now}, {machine()}, commit {first_line('git', 'describe', '--always', '--dirty')}, "
+            f"{options.rounds} rounds; cc {first_line('cc', '--version')}; {first_line('clang', '--version')}")
+
+
+def write(options, results, text):
+    os.makedirs(options.out, exist_ok=True)
+    with open(os.path.join(options.out, "bench.txt"), "w", encoding="utf-8") as file:
+        file.write(text)
+    with open(os.path.join(options.out, "bench.tsv"), "w", encoding="utf-8") as file:
+        file.write("workload\tthreads\tmetric\tpeer\tround\tvalue\n")
+        for (workload, threads, metric), peers in results.items():
+            for peer, values in peers.items():
+                for number, value in enumerate(values):
+                    file.write(f"{workload}\t{threads}\t{metric}\t{peer}\t{number + 1}\t{value:.6g}\n")
+    with open(os.path.join(options.out, "bench.svg"), "w", encoding="utf-8") as file:
+        file.write(chart.draw(results, PEERS, MORE_IS_BETTER, text.splitlines()[0]))
+
+
+def main():
+    options = parse()
+    plan = commands(options, torch_python())
+    before = os.getloadavg()[0]
+    if before > 0.5:
+        print(f"Something else is running (load {before:.1f}): look at the ratios and the spread, not at the times.")
+    results = measure(options, plan)
+    load = f"load average {before:.1f} before, {os.getloadavg()[0]:.1f} after"
+    text = f"{heading(options)}; {load}\n\n{table(results)}\n"
+    write(options, results, text)
+    print(f"\n{text}\nmedian [smallest..largest]; /floor and /torch: Millwright's time (or memory) as a multiple of theirs, "
+          f"median of the rounds\nwritten to {options.out}: bench.txt, bench.tsv, bench.svg")
+
+
+if __name__ == "__main__":
+    main()
