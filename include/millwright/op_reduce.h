@@ -39,7 +39,8 @@ MW_API mw_tensor *mw_reduce_max(mw_tensor *x, mw_axes axes, bool keep_dims);
  *  source     MIL reduce_min */
 MW_API mw_tensor *mw_reduce_min(mw_tensor *x, mw_axes axes, bool keep_dims);
 
-/** r = ln(sum of e^x over the axes), the maximum taken out first; arguments as mw_reduce_max, F16 or F32 only.
+/** r = ln(sum of e^x over the axes), the maximum taken out first (integers: truncated); arguments as
+ *  mw_reduce_max.
  *  vjp        dx = dr * e^(x - r)
  *  source     MIL reduce_log_sum_exp */
 MW_API mw_tensor *mw_reduce_log_sum_exp(mw_tensor *x, mw_axes axes, bool keep_dims);
@@ -59,12 +60,12 @@ MW_API mw_tensor *mw_reduce_sum_square(mw_tensor *x, mw_axes axes, bool keep_dim
  *  source     MIL reduce_l1_norm */
 MW_API mw_tensor *mw_reduce_l1_norm(mw_tensor *x, mw_axes axes, bool keep_dims);
 
-/** r = sqrt(sum of x^2 over the axes); arguments as mw_reduce_sum, F16 or F32 only.
+/** r = sqrt(sum of x^2 over the axes) (integers: truncated); arguments as mw_reduce_sum.
  *  vjp        dx = x dr / r, and 0 where r is 0, as PyTorch's norm
  *  source     MIL reduce_l2_norm */
 MW_API mw_tensor *mw_reduce_l2_norm(mw_tensor *x, mw_axes axes, bool keep_dims);
 
-/** r = ln(sum of x over the axes); arguments as mw_reduce_max, F16 or F32 only.
+/** r = ln(sum of x over the axes) (integers: truncated, and 0 for a negative sum); arguments as mw_reduce_max.
  *  vjp        dx = dr / sum of x
  *  source     MIL reduce_log_sum */
 MW_API mw_tensor *mw_reduce_log_sum(mw_tensor *x, mw_axes axes, bool keep_dims);
@@ -75,7 +76,7 @@ MW_API mw_tensor *mw_reduce_log_sum(mw_tensor *x, mw_axes axes, bool keep_dims);
  *  keep_dims  true: the axis stays with extent 1; false: it is left out
  *  return     I32, in [0, n)
  *  errors     MW_ERROR_ARGUMENT for an axis out of range, MW_ERROR_SHAPE if n is 0, MW_ERROR_DTYPE
- *  vjp        none
+ *  vjp        none: integers
  *  source     MIL reduce_argmax; its output_dtype uint16 (from ios17, n <= 65536) is reached by mw_op */
 MW_API mw_tensor *mw_reduce_argmax(mw_tensor *x, int axis, bool keep_dims);
 

@@ -1,8 +1,8 @@
 /* Reductions over any set of axes. Sums of floats are taken in fp32 over at most 512 elements in 16 interleaved partial
  * sums (64 rows, for columns), and those are added in double, always in index order; squares and magnitudes are formed
- * in fp32, products in double; the result is rounded once. Sums and products of I32 wrap around, their mean is
- * truncated. An empty reduction gives 0 (sums and norms), 1 (product), NaN or integer 0 (mean), -inf or INT_MIN (max
- * and log_sum_exp), inf or INT_MAX (min). */
+ * in fp32, products in double; the result is rounded once. Sums and products of I32 wrap around; what has
+ * a fraction (mean, root, logarithm) is truncated, as by cast. An empty reduction gives 0 (sums and norms), 1
+ * (product), NaN or integer 0 (mean), -inf or INT_MIN (max and log_sum_exp), inf or INT_MAX (min). */
 #include "engine/kernel.h"
 #include "engine/lanes.h"
 #include "engine/math.h"
@@ -147,10 +147,11 @@ static float row_result(const reduce_block *s, const void *x, int64_t base)
     return finish(s, most, sum);
 }
 
-/* Sums and products modulo 2^64, and the extreme. */
+/* Sums and products modulo 2^64, the extreme, and for log_sum_exp the sum of e^(x - most). */
 typedef struct integer_totals {
     uint64_t sum, magnitudes, squares, product;
     int32_t most;
+    double exps;
 } integer_totals;
 
 static void integer_stretch(const int32_t *x, int64_t stride, int64_t count, reduction kind, integer_totals *t)
@@ -164,6 +165,14 @@ static void integer_stretch(const int32_t *x, int64_t stride, int64_t count, red
         t->product *= wide;
         t->most = (kind == MIN ? v < t->most : v > t->most) ? v : t->most;
     }
+}
+
+/* Toward zero; what does not fit saturates, and NaN is 0. */
+static int32_t truncated(double v)
+{
+    if (isnan(v))
+        return 0;
+    return v <= INT32_MIN ? INT32_MIN : v >= INT32_MAX ? INT32_MAX : (int32_t)v;
 }
 
 static int32_t integer_finish(const reduce_block *s, const integer_totals *t)
@@ -180,9 +189,27 @@ static int32_t integer_finish(const reduce_block *s, const integer_totals *t)
         return (int32_t)(uint32_t)t->squares;
     case L1_NORM:
         return (int32_t)(uint32_t)t->magnitudes;
+    case L2_NORM:
+        return truncated(sqrt((double)t->squares));
+    case LOG_SUM:
+        return truncated(log((double)(int64_t)t->sum));
+    case LOG_SUM_EXP:
+        return truncated((double)t->most + log(t->exps));
     default:
         return (int32_t)(uint32_t)t->sum;
     }
+}
+
+static double integer_exps(const reduce_block *s, const int32_t *x, int64_t base, double most)
+{
+    double sum = 0.0;
+    mw__cursor cursor;
+    mw__cursor_seek(&s->inner, &cursor, 0);
+    for (int64_t i = 0; i < s->reduced; i++) {
+        sum += exp((double)x[base + cursor.offset[0]] - most);
+        mw__cursor_step(&s->inner, &cursor, 1);
+    }
+    return sum;
 }
 
 static integer_totals integer_totals_of(const reduce_block *s, const int32_t *x, int64_t base)
@@ -197,6 +224,8 @@ static integer_totals integer_totals_of(const reduce_block *s, const int32_t *x,
         mw__cursor_step(&s->inner, &cursor, run);
         done += run;
     }
+    if (s->kind == LOG_SUM_EXP)
+        totals.exps = integer_exps(s, x, base, totals.most);
     return totals;
 }
 
@@ -266,6 +295,9 @@ static int32_t add_integer_chunks(const reduce_block *s, const chunk_totals *chu
         all.sum += t->sum, all.magnitudes += t->magnitudes, all.squares += t->squares, all.product *= t->product;
         all.most = (s->kind == MIN ? t->most < all.most : t->most > all.most) ? t->most : all.most;
     }
+    all.exps = 0.0;
+    for (int64_t i = 0; i < count; i++)
+        all.exps += chunks[i].integer.exps * exp((double)chunks[i].integer.most - (double)all.most);
     return integer_finish(s, &all);
 }
 
@@ -494,7 +526,7 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
     const mw_dtype dtype = mw__dtype_of(result);
     const mw_shape shape = mw__shape_of(x);
     bool reduced[MW_RANK_MAX];
-    if (dtype != MW_F32 && dtype != MW_F16 && !(dtype == MW_I32 && op->row->id != MW__OP_reduce_log_sum_exp))
+    if (dtype != MW_F32 && dtype != MW_F16 && dtype != MW_I32)
         return mw__kernel_unsupported(op, dtype, err);
     MW_TRY(reduced_axes(op, shape.rank, reduced, err));
     reduce_block *s = mw__plan_block(planner, sizeof *s);

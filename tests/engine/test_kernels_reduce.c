@@ -181,20 +181,24 @@ static void test_one_result_of_many_elements(void)
 static void test_one_integer_of_many(void)
 {
     enum { N = 40000 };
-    int32_t *x = calloc(N, sizeof *x), y[5] = {0};
+    int32_t *x = calloc(N, sizeof *x), y[8] = {0};
     REQUIRE(x != NULL);
     for (int i = 0; i < N; i++)
         x[i] = i % 2 != 0 ? -3 : 1;
     x[N - 1] = 99, x[20000] = -98;
-    const kernel_port out[] = {{"s", &y[0], 4}, {"m", &y[1], 4}, {"n", &y[2], 4}, {"p", &y[3], 4}, {"q", &y[4], 4}};
+    const kernel_port out[] = {{"s", &y[0], 4}, {"m", &y[1], 4}, {"n", &y[2], 4}, {"p", &y[3], 4},
+                               {"q", &y[4], 4}, {"r", &y[5], 4}, {"t", &y[6], 4}, {"u", &y[7], 4}};
     if (kernel_run(RUN_TEXT("tensor<int32, [40000]> x",
                             "int32 s = reduce_sum(keep_dims = bool(false), x = x);\n"
                             "int32 m = reduce_max(keep_dims = bool(false), x = x);\n"
                             "int32 n = reduce_min(keep_dims = bool(false), x = x);\n"
                             "int32 p = reduce_prod(keep_dims = bool(false), x = x);\n"
-                            "int32 q = reduce_sum_square(keep_dims = bool(false), x = x);\n",
-                            "s, m, n, p, q"),
-                   3, &(kernel_port){"x", x, N * sizeof *x}, 1, out, 5)) {
+                            "int32 q = reduce_sum_square(keep_dims = bool(false), x = x);\n"
+                            "int32 r = reduce_l2_norm(keep_dims = bool(false), x = x);\n"
+                            "int32 t = reduce_log_sum(keep_dims = bool(false), x = x);\n"
+                            "int32 u = reduce_log_sum_exp(keep_dims = bool(false), x = x);\n",
+                            "s, m, n, p, q, r, t, u"),
+                   3, &(kernel_port){"x", x, N * sizeof *x}, 1, out, 8)) {
         uint32_t product = 1;
         for (int i = 0; i < N; i++)
             product *= (uint32_t)x[i];
@@ -203,6 +207,9 @@ static void test_one_integer_of_many(void)
         CHECK_INT(y[2], -98);
         CHECK_INT(y[3], (int32_t)product);
         CHECK_INT(y[4], 20000 + 180000 + 99 * 99 - 9 + 98 * 98 - 1);
+        CHECK_INT(y[5], (int)sqrt(219395.0));
+        CHECK_INT(y[6], 0); /* the sum is negative: NaN, truncated */
+        CHECK_INT(y[7], 99);
     }
     free(x);
 }

@@ -158,7 +158,7 @@ static void test_reduce_refuses(void)
     REFUSES(MW_ERROR_ARGUMENT, "reduce_sum: axes 2 is outside [-2, 2)", mw_reduce_sum(F(2, 3), MW_AXES(2), false));
     REFUSES(MW_ERROR_ARGUMENT, "axes names axis 1 twice", mw_reduce_sum(F(2, 3), MW_AXES(1, -1), false));
     REFUSES(MW_ERROR_SHAPE, "axis 1 has extent 0", mw_reduce_max(F(2, 0), MW_AXES(1), false));
-    REFUSES(MW_ERROR_DTYPE, "not fp16 or fp32", mw_reduce_log_sum_exp(N(2), MW_ALL_AXES, false));
+    REFUSES(MW_ERROR_DTYPE, "not fp16, fp32 or int32", mw_reduce_log_sum_exp(B(2), MW_ALL_AXES, false));
     REFUSES(MW_ERROR_ARGUMENT, "axes is empty", op(g, "reduce_sum", "x", F(2), "axes", ints(g, NULL, 0), NULL));
     REFUSES(MW_ERROR_ARGUMENT, "9 axes, at most 8", mw_reduce_sum(F(2), (mw_axes){.count = 9}, false));
     REFUSES(MW_ERROR_ARGUMENT, "axes must be a constant", op(g, "reduce_sum", "x", F(2), "axes", N(1), NULL));

@@ -45,7 +45,7 @@ static double reduce_start(const char *name)
 static double reduce_end(const mw__op *op, double sum, double count, double largest)
 {
     if (strcmp(op->kind, "reduce_mean") == 0)
-        return op->results[0]->type->dtype == MW_I32 ? trunc(sum / count) : sum / count;
+        return sum / count;
     if (strcmp(op->kind, "reduce_log_sum_exp") == 0)
         return largest + log(sum);
     if (strcmp(op->kind, "reduce_log_sum") == 0)
@@ -75,8 +75,11 @@ static bool reduce(oracle *o, const mw__op *op)
         int64_t r = oracle_broadcast(in, kept, i);
         y[r] = reduce_step(op->kind, y[r], x[i], isinf(largest[r]) ? 0.0 : largest[r]);
     }
-    for (int64_t r = 0; r < results; r++)
+    for (int64_t r = 0; r < results; r++) {
         y[r] = reduce_end(op, y[r], (double)count / (double)results, isinf(largest[r]) ? 0.0 : largest[r]);
+        if (op->results[0]->type->dtype == MW_I32)
+            y[r] = trunc(y[r]);
+    }
     free(largest);
     return true;
 }
