@@ -25,6 +25,9 @@ static const char *class_name(mw__arg_type type)
     }
 }
 
+/* Before ios17 indices and shapes are int32, and numbers beside x have its type: reference mil.md 2.0, 2.8. */
+static bool is_old(const mw__infer *infer) { return infer->op->block->function->opset < MW_IOS17; }
+
 static mw_status check_value(const mw__infer *infer, const mw__arg_row *arg, const mw_tensor *value)
 {
     if (value == NULL)
@@ -34,6 +37,9 @@ static mw_status check_value(const mw__infer *infer, const mw__arg_row *arg, con
     if (!mw__arg_type_holds(arg->type, value->type->dtype))
         return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is %s, not %s", arg->name, mw_dtype_name(value->type->dtype),
                              class_name(arg->type));
+    if (arg->type == MW__INT && arg->kind == MW__RUNTIME && value->type->dtype != MW_I32 && is_old(infer))
+        return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is %s, not int32 (the others need ios17)", arg->name,
+                             mw_dtype_name(value->type->dtype));
     if (arg->kind == MW__CONST && !mw__is_constant(value))
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s must be a constant", arg->name);
     return MW_OK;
@@ -71,7 +77,8 @@ static mw_status check_one_type(const mw__infer *infer)
     char first[64] = "", other[64];
     for (size_t i = 0; i < row->arg_count; i++) {
         const mw__slot *slot = &infer->op->slots[i];
-        if (!mw__arg_type_is_t(row->args[i].type) || slot->operands == NULL)
+        const bool shared = mw__arg_type_is_t(row->args[i].type) || (row->args[i].type == MW__FLOAT && is_old(infer));
+        if (!shared || slot->operands == NULL)
             continue;
         for (size_t k = 0; k < slot->count; k++) {
             const mw_dtype here = mw_tensor_dtype(slot->operands[k].value);

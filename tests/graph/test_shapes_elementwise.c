@@ -33,6 +33,26 @@ static void test_threshold(void)
             op(g, "log", "x", F(2), "epsilon", mw_constant(g, MW_F32, S(2), (const float[]){1, 2}), NULL));
 }
 
+static mw_tensor *half_alpha(mw_graph *g) { return op(g, "elu", "x", F(2), "alpha", mw_scalar(g, MW_F16, 1), NULL); }
+
+static void test_numbers_have_the_type_of_x_before_ios17(void)
+{
+    GIVES_IN(MW_IOS17, MW_F32, S(2), half_alpha(g));
+    REFUSES_IN(MW_IOS16, MW_ERROR_DTYPE, "elu: alpha is fp16 but x is fp32", half_alpha(g));
+    GIVES_IN(MW_IOS15, MW_F16, S(2), mw_elu(H(2), 1.0f));
+}
+
+static void test_integers_are_int32_before_ios17(void)
+{
+    static const int8_t shape[] = {3, 2};
+    GIVES_IN(MW_IOS17, MW_F32, S(3, 2),
+             op(g, "reshape", "x", F(2, 3), "shape", mw_constant(g, MW_I8, S(2), shape), NULL));
+    REFUSES_IN(MW_IOS16, MW_ERROR_DTYPE, "reshape: shape is int8, not int32 (the others need ios17)",
+               op(g, "reshape", "x", F(2, 3), "shape", mw_constant(g, MW_I8, S(2), shape), NULL));
+    GIVES_IN(MW_IOS17, MW_F32, S(5), mw_gather(F(3), leaf(g, MW_U16, S(5)), 0));
+    REFUSES_IN(MW_IOS15, MW_ERROR_DTYPE, "indices is uint16, not int32", mw_gather(F(3), leaf(g, MW_U16, S(5)), 0));
+}
+
 static void test_logic(void)
 {
     GIVES(MW_BOOL, S(2, 3), mw_logical_and(B(2, 1), B(3)));
@@ -48,6 +68,8 @@ int main(void)
     RUN(test_binary);
     RUN(test_unary);
     RUN(test_threshold);
+    RUN(test_numbers_have_the_type_of_x_before_ios17);
+    RUN(test_integers_are_int32_before_ios17);
     RUN(test_logic);
     return check_finish();
 }
