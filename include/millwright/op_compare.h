@@ -16,7 +16,7 @@ extern "C" {
  *  x, y    broadcastable, one type: F16, F32 or I32
  *  return  the broadcast shape, BOOL
  *  errors  MW_ERROR_SHAPE if the shapes do not broadcast, MW_ERROR_DTYPE if the types differ
- *  vjp     none
+ *  vjp     none: the result is BOOL
  *  source  MIL equal */
 MW_API mw_tensor *mw_equal(mw_tensor *x, mw_tensor *y);
 /** r = (x != y); the rest as mw_equal. */

@@ -25,7 +25,7 @@ extern "C" {
  *  axis     of the result, in [-rank - 1, rank]
  *  dtype    of the result: F16, F32, I32 or BOOL
  *  errors   MW_ERROR_ARGUMENT, MW_ERROR_DTYPE
- *  vjp      none
+ *  vjp      none: on and off are constants
  *  source   MIL one_hot */
 MW_API mw_tensor *mw_one_hot(mw_tensor *indices, int64_t size, int axis, mw_dtype dtype, double on, double off);
 
@@ -111,7 +111,7 @@ MW_API mw_tensor *mw_scatter_nd(mw_tensor *data, mw_tensor *indices, mw_tensor *
  *  x       [..]  of rank R >= 1, any type
  *  return  [N, R]  I32. N is known only if x is a constant; else it is unknown, and the engine refuses to compile it
  *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE
- *  vjp     none
+ *  vjp     none: integers
  *  source  MIL non_zero */
 MW_API mw_tensor *mw_non_zero(mw_tensor *x);
 

@@ -204,6 +204,7 @@ MW_API mw_tensor *mw_pad(mw_tensor *x, const int64_t *pad, int axes, mw_pad_mode
  *  dtype   F16, F32, I32 or BOOL
  *  shape   known extents
  *  errors  MW_ERROR_DTYPE, MW_ERROR_SHAPE
+ *  vjp     none: value is a constant
  *  source  MIL fill */
 MW_API mw_tensor *mw_fill(mw_graph *graph, mw_dtype dtype, mw_shape shape, double value);
 
@@ -217,6 +218,7 @@ MW_API mw_tensor *mw_fill_like(mw_tensor *ref, mw_dtype dtype, double value);
 
 /** r = the extents of x.
  *  return  [rank of x]  I32; constant, since the extents are known when a program is planned
+ *  vjp     none: integers
  *  source  MIL shape */
 MW_API mw_tensor *mw_shape_of(mw_tensor *x);
 
@@ -225,6 +227,7 @@ MW_API mw_tensor *mw_shape_of(mw_tensor *x);
  *  step    not 0
  *  return  [ceil((end - start) / step)], at least 0
  *  errors  MW_ERROR_ARGUMENT, MW_ERROR_DTYPE
+ *  vjp     dstart = sum(dr), dstep = sum(i * dr[i]), dend = 0, where mw_op or a program that was read computes them
  *  source  MIL range_1d */
 MW_API mw_tensor *mw_range_1d(mw_graph *graph, mw_dtype dtype, double start, double end, double step);
 

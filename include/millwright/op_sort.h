@@ -22,7 +22,7 @@ extern "C" {
  *  ascending  false: the largest first
  *  return     [.., n, ..]  I32
  *  errors     MW_ERROR_ARGUMENT if axis is out of range, MW_ERROR_DTYPE
- *  vjp        none
+ *  vjp        none: integers
  *  source     MIL argsort */
 MW_API mw_tensor *mw_argsort(mw_tensor *x, int axis, bool ascending);
 

@@ -168,3 +168,13 @@ void mw__vjp_pad(mw__vjp *vjp)
             dx = unpad_axis(dx, i, begin[i], in.dim[i], strcmp(mode, "reflect") == 0);
     mw__vjp_set(vjp, "x", dx);
 }
+
+/* dstep = sum of i dr[i], which is the sum of what follows each element */
+void mw__vjp_range_1d(mw__vjp *vjp)
+{
+    const bool start = mw_tensor_shape(mw__vjp_arg(vjp, "start")).rank > 0; /* [1] is one number, too */
+    const bool step = mw_tensor_shape(mw__vjp_arg(vjp, "step")).rank > 0;
+    mw_tensor *after = mw_cumsum(vjp->dy[0], 0, true, true);
+    mw__vjp_set(vjp, "start", mw_reduce_sum(vjp->dy[0], MW_ALL_AXES, start));
+    mw__vjp_set(vjp, "step", mw_reduce_sum(after, MW_ALL_AXES, step));
+}

@@ -1,7 +1,7 @@
 """Random cases of the gather family: python3 tests/data/torch/gather_cases.py writes gather.safetensors."""
 import torch
 
-from record import Recorder, boolean, integer, text
+from record import Recorder, boolean, integer, mil_type, tensor, text
 
 record = Recorder("gather", tolerance=2e-6, reason="sums of at most 12 updates in another order")
 
@@ -162,9 +162,36 @@ def scatter_nd(mode):
                  "u": values(mode, len(flat), *inner)}, expected)
 
 
+def one_hot():
+    """Some indices lie outside: all off, which PyTorch refuses and so is computed by comparing."""
+    size = extent(1, 6)
+    i = record.indices(size + 3, *shape(0, 3)) - record.pick(0, 1)
+    at = extent(0, i.dim())
+    on, off = int(record.indices(9)) - 4, int(record.indices(9)) - 4
+
+    def expected(i):
+        classes = torch.arange(size).reshape([-1 if k == at else 1 for k in range(i.dim() + 1)])
+        return torch.where(i.unsqueeze(at) == classes, on, off)
+
+    record.case("one_hot(axis = %s, indices = i, off_value = %s, on_value = %s, one_hot_vector_size = %s)"
+                % (integer(record.pick(at, at - i.dim() - 1)), integer(off), integer(on), integer(size)), {"i": i},
+                expected, gradient=False)
+
+
+def non_zero():
+    """Of a constant: the number of rows must be known."""
+    c = record.pick(record.indices(3, *shape(1, 3)) - 1, torch.round(record.normal(*shape(1, 3))))
+    c.reshape(-1)[0] = 1
+    places = torch.nonzero(c).to(torch.int32)
+    record.case("add(x = x, y = n)", {"x": record.indices(5, *places.shape)}, lambda x: x + places, gradient=False,
+                before=["%s n = non_zero(x = %s)[name = string(\"n\")];" % (mil_type(places), tensor(c))])
+
+
 for _ in range(20):
     gather(), gather_batch(), gather_along_axis(), gather_nd(), gather_nd_batch()
 for _ in range(6):
     for name in ("update", "add", "sub", "mul", "div", "max", "min"):
         scatter(name), scatter_along_axis(name), scatter_nd(name)
+for _ in range(12):
+    one_hot(), non_zero()
 record.write()

@@ -290,6 +290,10 @@ for i in range(4):
                         % (", ".join(map(str, shape)),
                            "fill(shape = %s, value = %s)" % (ints(shape), real(value)) if i % 2 else
                            "fill_like(ref_tensor = x, value = %s)" % real(value))])
+for i in range(8):  # start and step are computed, the extent is declared
+    count = extent(1, 9)
+    record.case("range_1d(end = %s, start = s, step = t)" % real(1e6), {"s": record.normal(), "t": record.normal()},
+                lambda s, t: s + t * torch.arange(count).float())
 for i in range(3):
     x = numbers(shape_of_rank(1, 4))
     record.case("shape(x = x)", {"x": x}, lambda x: torch.tensor(list(x.shape), dtype=torch.int32), gradient=False)
