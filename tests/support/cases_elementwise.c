@@ -1,6 +1,27 @@
 /* Cases of element-wise operations. To cover a row: one builder if none fits, one line in the table. */
 #include "support/op_case_rows.h"
 
+#include <math.h>
+
+/* The operation of x with MIL's defaults. */
+static mw_tensor *plain(const char *operation, mw_tensor *x)
+{
+    mw_tensor *y = NULL;
+    const mw_argument arguments[] = {{"x", &x, 1}};
+    mw_op(mw_tensor_graph(x), operation, arguments, 1, &y, 1, NULL);
+    return y;
+}
+
+/* Multiples of 1/2, so that ties and zeros occur. */
+static mw_tensor *halves(mw_tensor *x) { return mw_mul_scalar(mw_floor(mw_mul_scalar(x, 2.0)), 0.5); }
+
+/* y + the sum of no rows at all, each broadcast from y. */
+static mw_tensor *with_nothing(mw_tensor *x, mw_tensor *y)
+{
+    mw_tensor *nothing = mw_slice_by_size(x, (const int64_t[]){0, 0}, (const int64_t[]){0, -1});
+    return mw_add(y, mw_reduce_sum(mw_mul(nothing, y), MW_AXES(0), true));
+}
+
 /* clang-format off */
 BUILD(constant, mw_add(in[0], mw_scalar(mw_tensor_graph(in[0]), mw_tensor_dtype(in[0]), 0.5)))
 BINARY(add)
@@ -41,6 +62,20 @@ BUILD(clip, mw_clip(in[0], -0.5f, 0.75f))
 BUILD(cast_int, mw_cast(in[0], MW_I32))
 BUILD(cast_half, mw_cast(mw_cast(in[0], MW_F16), MW_F32))
 BUILD(cast_bool, mw_cast(in[0], MW_BOOL))
+BUILD(cast_float, mw_cast(in[0], MW_F32))
+BUILD(cast_i8, mw_cast(mw_cast(in[0], MW_I8), MW_I32))
+BUILD(cast_u8, mw_cast(mw_cast(in[0], MW_U8), MW_BOOL))
+BUILD(cast_i16, mw_cast(mw_cast(in[0], MW_I16), MW_F32))
+BUILD(cast_u16, mw_cast(mw_cast(in[0], MW_U16), MW_I32))
+BUILD(rsqrt_default, plain("rsqrt", in[0]))
+BUILD(inverse_default, plain("inverse", in[0]))
+BUILD(log_default, plain("log", in[0]))
+BUILD(round_ties, mw_round(halves(in[0])))
+BUILD(sign_zero, mw_sign(halves(in[0])))
+BUILD(pow_integral, mw_pow(in[0], mw_floor(in[1])))
+BUILD(clip_below, mw_clip(in[0], -0.5f, INFINITY))
+BUILD(clip_above, mw_clip(in[0], -INFINITY, 0.75f))
+BUILD(mul_nothing, with_nothing(in[0], in[1]))
 /* clang-format on */
 
 /* clang-format off */
@@ -97,6 +132,31 @@ static const op_case rows[] = {
     EXACT("cast", "to int32", b_cast_int, F(2, -9, 9, 5, 7)),
     LOOSE("cast", "to fp16 and back", b_cast_half, 8192, 0, "rounded to 11 bits on the way", F(2, -2, 2, 5, 7)),
     EXACT("cast", "to bool", b_cast_bool, I(2, 0, 2, 5, 7)),
+    EXACT("cast", "float to bool", b_cast_bool, F(2, -1, 1, 5, 7)),
+    EXACT("cast", "bool to fp32", b_cast_float, B(2, 5, 7)),
+    EXACT("cast", "bool to int32", b_cast_int, B(2, 5, 7)),
+    EXACT("cast", "int32 to fp32", b_cast_float, I(2, -9, 9, 5, 7)),
+    EXACT("cast", "through int8", b_cast_i8, F(2, -120, 120, 5, 7)),
+    EXACT("cast", "bool through uint8", b_cast_u8, B(2, 5, 7)),
+    EXACT("cast", "through int16", b_cast_i16, I(2, -30000, 30000, 5, 7)),
+    EXACT("cast", "through uint16", b_cast_u16, I(2, 0, 65536, 5, 7)),
+    LOOSE("rsqrt", "default", b_rsqrt_default, 4, 0, "root and quotient are rounded in turn", F(2, 0.1, 4, 5, 7)),
+    LOOSE("inverse", "default", b_inverse_default, 2, 0, "sum and quotient are rounded in turn", F(2, 0.2, 4, 5, 7)),
+    LOOSE("log", "default", b_log_default, 4, 1, LIBM, F(2, 0.1, 9, 5, 7)),
+    EXACT("round", "ties", b_round_ties, F(2, -5, 5, 5, 37)),
+    EXACT("sign", "zero", b_sign_zero, F(2, -2, 2, 5, 37)),
+    EXACT("sign", "int32", b_sign, I(2, -2, 3, 5, 7)),
+    EXACT("abs", "int32", b_abs, I(2, -9, 9, 5, 7)),
+    EXACT("square", "int32", b_square, I(2, -9, 9, 5, 7)),
+    LOOSE("pow", "negative base, integral exponent", b_pow_integral, 8, 0, LIBM, F(2, -2, 2, 5, 7), F(2, 0, 4, 5, 7)),
+    EXACT("floor_div", "negative divisor", b_floor_div, F(2, -9, 9, 5, 7), F(2, -3, -0.5, 5, 7)),
+    EXACT("sub", "int32", b_sub, I(2, -9, 9, 5, 7), I(1, -9, 9, 7)),
+    EXACT("mul", "int32", b_mul, I(2, -9, 9, 5, 7), I(2, -9, 9, 5, 1)),
+    EXACT("mul", "extent 0", b_mul_nothing, F(2, -2, 2, 5, 7), F(2, -2, 2, 1, 7)),
+    EXACT("maximum", "int32", b_maximum, I(2, -9, 9, 5, 7), I(1, -9, 9, 7)),
+    EXACT("minimum", "int32", b_minimum, I(2, -9, 9, 5, 7), I(0, -9, 9, 0)),
+    EXACT("clip", "no upper bound", b_clip_below, F(2, -2, 2, 5, 7)),
+    EXACT("clip", "no lower bound", b_clip_above, F(2, -2, 2, 5, 7)),
 };
 /* clang-format on */
 
