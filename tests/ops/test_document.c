@@ -59,7 +59,7 @@ static char *read_text(const char *path)
     return text;
 }
 
-/* True if a public header declares mw_<name>. */
+/* True if a public header declares that function. */
 static bool has_constructor(const char *name)
 {
     static const char *const headers[] = {
@@ -69,16 +69,22 @@ static bool has_constructor(const char *name)
     };
     char path[512], declared[80];
     bool found = false;
-    snprintf(declared, sizeof declared, "*mw_%s(", name);
+    snprintf(declared, sizeof declared, "*%s(", name);
     for (size_t i = 0; i < sizeof headers / sizeof headers[0] && !found; i++) {
         snprintf(path, sizeof path, "%s/../include/millwright/op_%s.h", MW_TESTS_DIR, headers[i]);
         char *text = read_text(path);
         char status[80];
-        snprintf(status, sizeof status, "mw_status mw_%s(", name);
+        snprintf(status, sizeof status, "mw_status %s(", name);
         found = text != NULL && (strstr(text, declared) != NULL || strstr(text, status) != NULL);
         free(text);
     }
     return found;
+}
+
+/* Two operations have names that C or MW_SHAPE take. */
+static const char *constructor_name(const char *name)
+{
+    return strcmp(name, "const") == 0 ? "constant" : strcmp(name, "shape") == 0 ? "shape_of" : name;
 }
 
 static int count_cases(const char *name)
@@ -138,10 +144,10 @@ static size_t write_line(char *out, size_t size, int first)
     size_t used = (size_t)snprintf(since, sizeof since, "ios%d", lines[first].since);
     for (int i = first + 1; i < LINES && strcmp(lines[i].name, lines[first].name) == 0; i++)
         used += (size_t)snprintf(since + used, sizeof since - used, ", ios%d", lines[i].since);
-    if (strcmp(lines[first].name, "const") == 0)
-        snprintf(constructor, sizeof constructor, "`mw_constant`");
-    else if (has_constructor(lines[first].name))
-        snprintf(constructor, sizeof constructor, "`mw_%s`", lines[first].name);
+    char function[64];
+    snprintf(function, sizeof function, "mw_%s", constructor_name(lines[first].name));
+    if (strcmp(lines[first].name, "const") == 0 || has_constructor(function))
+        snprintf(constructor, sizeof constructor, "`%s`", function);
     const char *gradient = strcmp(lines[first].gradient, "NONE") == 0   ? "none"
                            : strcmp(lines[first].gradient, "zero") == 0 ? "zero"
                                                                         : "yes";
