@@ -122,46 +122,6 @@ static void put_tile(float *c, int64_t ldc, const float *sum, int64_t rows, int6
     }
 }
 
-/* ---- one row: the whole of B is read once, so nothing is packed ---- */
-
-MW__INLINE void row_body(int64_t n, int64_t k, const float *a, int64_t stride_a, const float *b, int64_t ldb, float *c)
-{
-    memset(c, 0, (size_t)n * sizeof *c);
-    int64_t p = 0;
-    for (; p + 4 <= k; p += 4) {
-        const float a0 = a[p * stride_a], a1 = a[(p + 1) * stride_a];
-        const float a2 = a[(p + 2) * stride_a], a3 = a[(p + 3) * stride_a];
-        const float *b0 = b + p * ldb, *b1 = b0 + ldb, *b2 = b1 + ldb, *b3 = b2 + ldb;
-        MW__VECTORIZE for (int64_t j = 0; j < n; j++) c[j] += (a0 * b0[j] + a1 * b1[j]) + (a2 * b2[j] + a3 * b3[j]);
-    }
-    for (; p < k; p++) {
-        const float a0 = a[p * stride_a];
-        const float *b0 = b + p * ldb;
-        MW__VECTORIZE for (int64_t j = 0; j < n; j++) c[j] += a0 * b0[j];
-    }
-}
-MW__TWICE(row, (int64_t n, int64_t k, const float *a, int64_t stride_a, const float *b, int64_t ldb, float *c),
-          (n, k, a, stride_a, b, ldb, c))
-
-/* Sixteen partial sums, added in pairs. */
-MW__INLINE void dots_body(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
-{
-    for (int64_t j = 0; j < n; j++, b += ldb) {
-        float sum[16] = {0};
-        int64_t p = 0;
-        for (; p + 16 <= k; p += 16)
-            for (int lane = 0; lane < 16; lane++)
-                sum[lane] += a[p + lane] * b[p + lane];
-        for (int lane = 0; p < k; p++, lane++)
-            sum[lane] += a[p] * b[p];
-        for (int half = 8; half > 0; half /= 2)
-            for (int lane = 0; lane < half; lane++)
-                sum[lane] += sum[lane + half];
-        c[j] = sum[0];
-    }
-}
-MW__TWICE(dots, (int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c), (n, k, a, b, ldb, c))
-
 /* ---- public ---- */
 
 size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k)
@@ -171,14 +131,19 @@ size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k)
     return (size_t)(round_up(depth * columns, 16) + round_up(depth * rows, 16) + TILE_M * TILE_N) * sizeof(float);
 }
 
-/* Measured with OpenBLAS: its vector products run at a sixth of ours, and a call costs about 60 ns; elsewhere it wins.
- */
-#define SMALL_FLOPS 1024.0
+/* Measured with OpenBLAS: its vector products run at a sixth of ours, and its copies and calls cost more than ours up
+ * to about this size. */
+#define SMALL_FLOPS 65536.0
+
+static bool is_small(int64_t m, int64_t n, int64_t k)
+{
+    return k <= BLOCK_K && 2.0 * (double)m * (double)n * (double)k <= SMALL_FLOPS;
+}
 
 mw__gemm_code mw__gemm_choose(int64_t m, int64_t n, int64_t k)
 {
     const bool fits = m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX;
-    const bool small = m <= 1 || n <= 1 || 2.0 * (double)m * (double)n * (double)k <= SMALL_FLOPS;
+    const bool small = m <= 1 || n <= 1 || is_small(m, n, k);
     const mw__level level = mw__kernel_level();
     return (mw__gemm_code){.sgemm = fits && !small && level != MW__LEVEL_REF ? mw__blas_find() : NULL, .level = level};
 }
@@ -216,23 +181,6 @@ static void built_in(tile_function *tile, const mw__gemm_shape *s, const float *
         }
 }
 
-/* One row, or one column with dense results; false if it is neither. */
-static bool run_vector(mw__level level, const mw__gemm_shape *s, const float *a, const float *b, float *c)
-{
-    const int64_t step_a = s->transpose_a ? s->lda : 1, step_b = s->transpose_b ? 1 : s->ldb;
-    if (s->m == 1 && !s->transpose_b)
-        MW__PICK(row, level)(s->n, s->k, a, step_a, b, s->ldb, c);
-    else if (s->m == 1 && step_a == 1)
-        MW__PICK(dots, level)(s->n, s->k, a, b, s->ldb, c);
-    else if (s->n == 1 && s->ldc == 1 && s->transpose_a)
-        MW__PICK(row, level)(s->m, s->k, b, step_b, a, s->lda, c);
-    else if (s->n == 1 && s->ldc == 1 && step_b == 1)
-        MW__PICK(dots, level)(s->m, s->k, b, a, s->lda, c);
-    else
-        return false;
-    return true;
-}
-
 static void run_blas(mw__blas_sgemm *sgemm, const mw__gemm_shape *s, const float *a, const float *b, float *c)
 {
     sgemm(MW__BLAS_ROW_MAJOR, s->transpose_a ? MW__BLAS_TRANSPOSE : MW__BLAS_NO_TRANSPOSE,
@@ -250,7 +198,11 @@ void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a
             memset(c + i * s->ldc, 0, (size_t)s->n * sizeof *c);
     else if (code->sgemm != NULL)
         run_blas(code->sgemm, s, a, b, c);
-    else if (!run_vector(code->level, s, a, b, c))
+    else if (mw__gemm_vector(code->level, s, a, b, c))
+        return;
+    else if (is_small(s->m, s->n, s->k))
+        mw__gemm_small(code->level, s, a, b, c, scratch);
+    else
         built_in(choose_tile(code->level), s, a, b, c, scratch);
 }
 

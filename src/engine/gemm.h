@@ -32,6 +32,14 @@ mw__gemm_code mw__gemm_choose(int64_t m, int64_t n, int64_t k);
 void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *shape, const float *a, const float *b, float *c,
               void *scratch);
 
+/* Parts of it, in gemm_small.c. */
+
+/* One row, or one column with dense results; false if it is neither. */
+bool mw__gemm_vector(mw__level level, const mw__gemm_shape *shape, const float *a, const float *b, float *c);
+/* For small matrices. `panel`: 16 k floats. */
+void mw__gemm_small(mw__level level, const mw__gemm_shape *shape, const float *a, const float *b, float *c,
+                    float *panel);
+
 /* Three nested loops with double sums: what the tests compare with. */
 void mw__gemm_ref(const mw__gemm_shape *shape, const float *a, const float *b, float *c);
 

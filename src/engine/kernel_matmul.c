@@ -12,7 +12,7 @@
 typedef struct matmul_block {
     int64_t m, n, k;
     int64_t ldx, ldy;
-    bool transpose_x, transpose_y, by_columns, has_bias;
+    bool transpose_x, transpose_y, by_columns, has_bias, single; /* one matrix */
     mw_dtype dtype;
     mw__gemm_code code;
     size_t panel;   /* bytes of scratch before those of the product */
@@ -95,7 +95,17 @@ static void matmul_run(const mw__kernel_call *call)
     const matmul_block *s = call->block;
     const void *bias = s->has_bias ? call->in[2] : NULL;
     const size_t wide = sizeof(float), size = mw__dtype_size(s->dtype); /* operands are 4 bytes: fp32 or int32 */
-    if (s->by_columns) {                                                /* one matrix */
+    if (s->single && !s->by_columns) {
+        const matmul_piece all = {.x = call->in[0],
+                                  .y = call->in[1],
+                                  .out = call->out[0],
+                                  .row = call->begin,
+                                  .rows = call->end - call->begin,
+                                  .columns = s->n};
+        multiply(s, &all, bias, call->scratch);
+        return;
+    }
+    if (s->by_columns) {
         const int64_t begin = call->begin * COLUMNS, end = call->end * COLUMNS < s->n ? call->end * COLUMNS : s->n;
         const matmul_piece all = {.x = call->in[0],
                                   .y = call->in[1],
@@ -185,7 +195,8 @@ static void fill_block(const mw__planner *planner, const operands *o, matmul_blo
         s->batch = batch_walk(MW_SHAPE(s->m, s->k), MW_SHAPE(1, 1), MW_SHAPE(s->m, s->n));
     }
     const int64_t lanes = mw__plan_lanes(planner), batches = mw__walk_count(&s->batch);
-    s->by_columns = batches == 1 && mw__split_shape(planner, MW_SHAPE(s->m, s->n)).elements != s->n && s->n >= COLUMNS;
+    s->single = batches == 1;
+    s->by_columns = s->single && mw__split_shape(planner, MW_SHAPE(s->m, s->n)).elements != s->n && s->n >= COLUMNS;
     const int64_t share = (s->m * batches + lanes - 1) / lanes;
     const int64_t rows = s->by_columns || share > s->m ? s->m : share;
     s->code = mw__gemm_choose(rows, s->n, s->k);

@@ -58,19 +58,26 @@ static double exact(const product *p, int64_t i, int64_t j)
     return sum;
 }
 
+static void check_result(const product *p, const char *what)
+{
+    const mw__gemm_shape *s = &p->shape;
+    const double allowed = 1e-6 * sqrt((double)s->k + 1.0) * 2.0;
+    bool good = true;
+    for (int64_t i = 0; i < s->m; i++)
+        for (int64_t j = 0; j < s->n; j++)
+            good = good && fabs((double)p->c[i * s->ldc + j] - exact(p, i, j)) <= allowed;
+    check_note(good, __FILE__, __LINE__, "%s: %lld x %lld x %lld, transposes %d%d, leading %lld is wrong", what,
+               (long long)s->m, (long long)s->n, (long long)s->k, s->transpose_a, s->transpose_b, (long long)s->ldc);
+}
+
 static void check_product(const mw__gemm_code *code, int64_t m, int64_t n, int64_t k, int transposes, int64_t slack,
                           const char *what)
 {
     product p = product_make(m, n, k, transposes, slack);
     const float guard = slack > 0 ? p.c[n] : 0.0f;
     mw__gemm(code, &p.shape, p.a, p.b, p.c, p.scratch);
-    const double allowed = 1e-6 * sqrt((double)k + 1.0) * 2.0;
-    bool good = slack == 0 || p.c[n] == guard;
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < n; j++)
-            good = good && fabs((double)p.c[i * p.shape.ldc + j] - exact(&p, i, j)) <= allowed;
-    check_note(good, __FILE__, __LINE__, "%s: %lld x %lld x %lld, transposes %d, slack %lld is wrong", what,
-               (long long)m, (long long)n, (long long)k, transposes, (long long)slack);
+    CHECK(slack == 0 || p.c[n] == guard);
+    check_result(&p, what);
     product_free(&p);
 }
 
@@ -94,6 +101,28 @@ static void test_wide_products(void)
     if (mw__kernel_level() != MW__LEVEL_WIDE)
         SKIP("this processor has no wide code");
     check_code(&(mw__gemm_code){.level = MW__LEVEL_WIDE}, "wide");
+}
+
+/* At sizes where mw__gemm would take other code, too. */
+static void check_small(mw__level level, const char *what)
+{
+    for (size_t i = 0; i < sizeof extents / sizeof *extents; i++)
+        for (int transposes = 0; transposes < 4; transposes++) {
+            product p = product_make(extents[i][0], extents[i][1], extents[i][2], transposes, 2);
+            float *panel = mw__alloc(NULL, 16 * (size_t)p.shape.k, sizeof *panel, NULL);
+            REQUIRE(panel != NULL);
+            mw__gemm_small(level, &p.shape, p.a, p.b, p.c, panel);
+            check_result(&p, what);
+            mw__free(NULL, panel);
+            product_free(&p);
+        }
+}
+
+static void test_small_products(void)
+{
+    check_small(MW__LEVEL_BASE, "small, baseline");
+    if (mw__kernel_level() == MW__LEVEL_WIDE)
+        check_small(MW__LEVEL_WIDE, "small, wide");
 }
 
 static void test_blas_products(void)
@@ -133,6 +162,7 @@ int main(void)
     RUN(test_reference_products);
     RUN(test_baseline_products);
     RUN(test_wide_products);
+    RUN(test_small_products);
     RUN(test_blas_products);
     RUN(test_no_depth_gives_zeros);
     RUN(test_vectors_and_tiny_products_stay_built_in);
