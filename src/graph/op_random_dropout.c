@@ -59,7 +59,7 @@ static mw_tensor *constant_matrix(const dropout *d, mw_shape shape, const double
 /* [count, 4] integers of [-15, 15]. */
 static mw_tensor *draw(dropout *d, int64_t count)
 {
-    double *values = mw__alloc(d->graph->allocator, (size_t)count * WIDTH, sizeof *values, &d->graph->error);
+    double *values = mw__alloc(d->graph->allocator, (size_t)count, WIDTH * sizeof *values, &d->graph->error);
     for (size_t i = 0; values != NULL && i < (size_t)count * WIDTH; i++)
         values[i] = (double)mw__random_below(&d->random, PRIME) - BOUND;
     mw_tensor *constant = values != NULL ? constant_matrix(d, MW_SHAPE(count, WIDTH), values) : NULL;
@@ -99,7 +99,7 @@ static int64_t count_rows(mw_shape shape)
     int64_t best = 1, rows = 1;
     for (int i = 0; i < shape.rank; i++) {
         rows *= shape.dim[i];
-        if (rows + count / rows < best + count / best)
+        if ((uint64_t)rows + (uint64_t)(count / rows) < (uint64_t)best + (uint64_t)(count / best))
             best = rows;
     }
     return best;

@@ -2,12 +2,15 @@
  * conv_chip.c. */
 #include "graph/idioms/conv.h"
 
+#include "base/checked.h"
 #include "graph/idioms/conv_chip.h"
 #include "graph/rule.h"
 #include <millwright/op_conv.h>
 #include <millwright/op_elementwise.h>
 #include <millwright/op_reduce.h>
 #include <millwright/op_shape.h>
+
+#include <inttypes.h>
 
 /* ---- pieces ---- */
 
@@ -56,6 +59,27 @@ static mw_tensor *spread(mw_tensor *x, int axes, const int64_t *step)
     return x;
 }
 
+/* Spreading multiplies extents, so they must be known and stay in int32. */
+static bool check_dilated(mw_tensor *weight, int axis, int64_t dilation)
+{
+    const mw_shape shape = mw_tensor_shape(weight);
+    const int64_t extent = shape.dim[2 + axis];
+    char text[200];
+    int64_t wide;
+    if (dilation < 1)
+        mw__graph_fail(weight->graph, MW_ERROR_ARGUMENT, "conv: dilation %" PRId64 " of spatial axis %d is below 1",
+                       dilation, axis);
+    else if (mw_shape_count(shape) < 0)
+        mw__graph_fail(weight->graph, MW_ERROR_SHAPE,
+                       "conv: a weight %s that is computed can be dilated only if every extent is known",
+                       mw__shape_print(shape, text, sizeof text));
+    else if (!mw__mul_i64(extent, dilation, &wide) || wide > INT32_MAX)
+        mw__graph_fail(weight->graph, MW_ERROR_SHAPE,
+                       "conv: the kernel of spatial axis %d, %" PRId64 " with dilation %" PRId64 ", is too wide", axis,
+                       extent, dilation);
+    return weight->graph->error.status == MW_OK;
+}
+
 mw_tensor *mw__conv_dilate_weight(mw_tensor *weight, const int64_t *dilation)
 {
     const int axes = mw_tensor_shape(weight).rank - 2;
@@ -64,8 +88,8 @@ mw_tensor *mw__conv_dilate_weight(mw_tensor *weight, const int64_t *dilation)
     if (weight == NULL || axes < 1 || axes > MW__CONV_AXES)
         return weight; /* refused by the shape rule of conv */
     for (int i = 0; i < axes; i++) {
-        if (dilation[i] < 1)
-            return mw__graph_fail(weight->graph, MW_ERROR_ARGUMENT, "conv: a dilation is below 1");
+        if (!check_dilated(weight, i, dilation[i]))
+            return NULL;
         after[i] = 1 - dilation[i];
     }
     return mw__conv_fit(spread(weight, axes, dilation), axes, none, after);
