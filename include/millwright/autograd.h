@@ -37,7 +37,7 @@ MW_API mw_status mw_backward(mw_tensor *const *roots, mw_tensor *const *seeds, s
  *  y, u     y_count tensors and their cotangents; a NULL u[r] (or NULL array) means ones, for scalars only
  *  x        count tensors of the same graph, any values, F16 or F32
  *  out_dx   receives `count` tensors with the shapes of x; zeros where no y depends on x[i]
- *  errors   as mw_grad; MW_ERROR_SHAPE if u[r] is not like y[r] */
+ *  errors   as mw_grad; MW_ERROR_SHAPE if u[r] is not like y[r], MW_ERROR_ARGUMENT if it is of another graph */
 MW_API mw_status mw_vjp(mw_tensor *const *y, mw_tensor *const *u, size_t y_count, mw_tensor *const *x, size_t count,
                         mw_tensor **out_dx, mw_error *err);
 
@@ -119,8 +119,8 @@ typedef mw_status mw_custom_vjp_rule(const mw_custom_vjp_call *call, mw_tensor *
  *  return   an identity of y (other uses of y keep its own gradient); lives as long as the graph. The rule goes along
  *           into the copies that trainers make, and is lost in MIL text
  *  errors   MW_ERROR_ARGUMENT for a missing name, rule or input, or an input of another graph. A gradient through y
- *           fails with the name if the rule fails, or gives nothing, a tensor of another graph, shape or dtype; the
- *           graph may then hold dead operations */
+ *           fails with the name if the rule fails, or gives nothing, a tensor of another graph, shape or dtype, or asks
+ *           for a gradient that passes y (MW_ERROR_STATE); the graph may then hold dead operations */
 MW_API mw_tensor *mw_custom_vjp(const char *name, mw_tensor *y, mw_tensor *const *inputs, size_t count,
                                 mw_custom_vjp_rule *rule, void *user);
 

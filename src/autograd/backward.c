@@ -233,6 +233,21 @@ static void accumulate(backward *b, const mw_tensor *value, mw_tensor *dx)
     *sum = *sum == NULL ? term : mw_add(*sum, term);
 }
 
+/* What a constructor said inside of a rule, with the operation that the rule belongs to. */
+static mw_status check_built(const backward *b, const mw__vjp *vjp)
+{
+    mw_error built = {0};
+    char subject[160];
+    if (mw_graph_check(b->graph, &built) == MW_OK)
+        return MW_OK;
+    if (vjp->op == NULL || strstr(built.message, vjp->op->kind) != NULL)
+        return mw_graph_check(b->graph, b->err);
+    mw__fail(b->err, built.status, "gradient of %s: %.300s", mw__op_subject(vjp->op, subject, sizeof subject),
+             built.message);
+    mw__error_subject(b->err, vjp->op->kind, mw_tensor_name(vjp->y[0]));
+    return built.status;
+}
+
 static mw_status apply_rule(backward *b, mw__vjp *vjp, mw__vjp_rule *rule)
 {
     vjp->graph = b->graph;
@@ -240,7 +255,7 @@ static mw_status apply_rule(backward *b, mw__vjp *vjp, mw__vjp_rule *rule)
     vjp->err = b->err;
     rule(vjp);
     MW_TRY(b->err->status);
-    MW_TRY(mw_graph_check(b->graph, b->err));
+    MW_TRY(check_built(b, vjp));
     for (size_t i = 0; i < b->answers.count; i++)
         if (b->answers.items[i].wants && b->answers.items[i].dx != NULL)
             accumulate(b, b->answers.items[i].value, b->answers.items[i].dx);
@@ -315,6 +330,9 @@ static mw_status check_seed(const mw_tensor *root, const mw_tensor *given, mw_er
 {
     char has[64], wanted[64];
     mw_shape shape = mw_tensor_shape(root);
+    if (given != NULL && given->graph != root->graph)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: the seed of \"%s\" belongs to another graph",
+                        mw_tensor_name(root));
     if (given == NULL && mw_shape_count(shape) == 1)
         return MW_OK;
     if (given == NULL)

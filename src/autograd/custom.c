@@ -54,7 +54,16 @@ static mw_status ask(mw__vjp *vjp, const bool *wants, mw_tensor **out_dx)
                                      .y = vjp->y[0],
                                      .dy = vjp->dy[0]};
     mw_error said = {0};
+    if (vjp->y[0]->asking) {
+        mw__fail(vjp->err, MW_ERROR_STATE,
+                 "custom_vjp \"%s\": its rule asks for a gradient that passes its own value, and would not end",
+                 record->name);
+        mw__error_subject(vjp->err, "custom_vjp", mw_tensor_name(vjp->y[0]));
+        return vjp->err->status;
+    }
+    vjp->y[0]->asking = true;
     const mw_status status = record->rule(&call, out_dx, &said);
+    vjp->y[0]->asking = false;
     if (status != MW_OK || said.status != MW_OK || vjp->graph->error.status != MW_OK) {
         report(vjp, status, &said);
         return vjp->err->status;

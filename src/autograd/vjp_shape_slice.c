@@ -57,6 +57,13 @@ static void unslice_at(mw__vjp *vjp, mw_tensor *dy, mw_tensor *begin)
     mw__vjp_set(vjp, "x", mw_slice_update_at(zeros, dy, begin));
 }
 
+/* Zeros around a part can be counted only if the extent is known. */
+static void refuse_unknown(const mw__vjp *vjp, int axis)
+{
+    mw__graph_fail(vjp->graph, MW_ERROR_UNSUPPORTED, "%s: its gradient needs the extent of axis %d, which is cut",
+                   vjp->op->kind, axis);
+}
+
 /* ---- slice_by_size ---- */
 
 void mw__vjp_slice_by_size(mw__vjp *vjp)
@@ -69,6 +76,10 @@ void mw__vjp_slice_by_size(mw__vjp *vjp)
         return;
     }
     for (int i = 0; i < in.rank; i++) {
+        if (in.dim[i] < 0 && (begin[i] != 0 || out.dim[i] >= 0)) {
+            refuse_unknown(vjp, i);
+            return;
+        }
         pad[2 * i] = begin[i] < 0 ? begin[i] + in.dim[i] : begin[i];
         pad[2 * i + 1] = in.dim[i] - out.dim[i] - pad[2 * i];
     }
@@ -104,6 +115,17 @@ static axis_slice slice_of_axis(const mw__vjp *vjp, int axis, int64_t extent, in
     return slice;
 }
 
+/* True if the slice is the whole axis, whatever its extent. */
+static bool takes_all(const mw__vjp *vjp, int axis)
+{
+    int64_t begin[MW_RANK_MAX] = {0}, stride[MW_RANK_MAX] = {0};
+    size_t count = 0;
+    mw__arg_ints(vjp->op, "begin", begin, MW_RANK_MAX, &count);
+    const bool steps = mw__arg_ints(vjp->op, "stride", stride, MW_RANK_MAX, &count) && stride[axis] != 1;
+    return (begin[axis] == 0 || mask_at(vjp, "begin_mask", axis)) && mask_at(vjp, "end_mask", axis) && !steps &&
+           !mask_at(vjp, "squeeze_mask", axis);
+}
+
 static mw_tensor *unslice_axis(mw_tensor *y, int axis, axis_slice slice, int64_t extent)
 {
     if (slice.stride == 1) {
@@ -131,8 +153,14 @@ void mw__vjp_slice_by_index(mw__vjp *vjp)
         unslice_at(vjp, dx, run_time_begin(vjp));
         return;
     }
-    for (int i = 0; i < in.rank; i++)
-        dx = unslice_axis(dx, i, slice_of_axis(vjp, i, in.dim[i], full.dim[i]), in.dim[i]);
+    for (int i = 0; i < in.rank && dx != NULL; i++) {
+        if (in.dim[i] >= 0) {
+            dx = unslice_axis(dx, i, slice_of_axis(vjp, i, in.dim[i], full.dim[i]), in.dim[i]);
+        } else if (!takes_all(vjp, i)) {
+            refuse_unknown(vjp, i);
+            return;
+        }
+    }
     mw__vjp_set(vjp, "x", dx);
 }
 
