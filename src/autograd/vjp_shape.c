@@ -113,6 +113,11 @@ void mw__vjp_tile(mw__vjp *vjp)
         mw_shape now = mw_tensor_shape(dx);
         if (now.dim[i] == in.dim[i] || in.dim[i] == 0)
             continue;
+        if (now.dim[i] < 0 || in.dim[i] < 0) {
+            mw__fail(vjp->err, MW_ERROR_UNSUPPORTED,
+                     "tile: axis %d of unknown extent is repeated; its gradient needs it", i);
+            return;
+        }
         int64_t outer = 1, inner = 1;
         for (int k = 0; k < in.rank; k++)
             *(k < i ? &outer : &inner) *= k == i ? 1 : now.dim[k];

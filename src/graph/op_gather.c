@@ -14,11 +14,17 @@ mw_status mw__shape_one_hot(mw__infer *infer)
     const mw_shape indices = mw__rule_shape(infer, "indices");
     const mw_dtype t = mw__op_dtype(infer->op);
     int64_t size, value;
+    size_t count;
+    bool known;
     int axis;
-    MW_TRY(mw__rule_int(infer, "one_hot_vector_size", &size));
+    MW_TRY(mw__rule_ints(infer, "one_hot_vector_size", &size, 1, &count, &known));
     MW_TRY(mw__rule_int(infer, "axis", &value));
     MW_TRY(mw__rule_axis(infer, "axis", value, indices.rank + 1, &axis));
-    if (size < 1)
+    if (count != 1)
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "one_hot_vector_size must be one integer");
+    if (!known)
+        size = MW_DIM_UNKNOWN;
+    else if (size < 1)
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "one_hot_vector_size %" PRId64 " must be positive", size);
     if (mw__rule_shape(infer, "on_value").rank != 0 || mw__rule_shape(infer, "off_value").rank != 0)
         return mw__rule_fail(infer, MW_ERROR_SHAPE, "on_value and off_value must be scalars");

@@ -339,6 +339,10 @@ mw_status mw__shape_tile(mw__infer *infer)
     bool known;
     MW_TRY(read_vector(infer, "reps", shape.rank, reps, &known));
     for (int i = 0; i < shape.rank; i++) {
+        if (!known) {
+            shape.dim[i] = MW_DIM_UNKNOWN;
+            continue;
+        }
         if (reps[i] < 1)
             return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "reps[%d] %" PRId64 " must be positive", i, reps[i]);
         if (shape.dim[i] >= 0 && !mw__mul_i64(shape.dim[i], reps[i], &shape.dim[i]))

@@ -98,6 +98,43 @@ static void test_epsilon_is_rounded_to_the_type_of_x(void)
     CHECK_NEAR(single, 1e6, 0.2);
 }
 
+/* log's default is the smallest subnormal fp32 and 0 in fp16; inverse's 1e-4 is 1.0002e-4 in fp16. */
+static void test_default_epsilons_at_zero(void)
+{
+    const uint16_t half_zero = 0;
+    const float zero = 0;
+    uint16_t half[3] = {0};
+    float single[3] = {0};
+    const char *singles = RUN_TEXT("tensor<fp32, [1]> x",
+                                   "tensor<fp32, [1]> a = log(x = x);\ntensor<fp32, [1]> b = inverse(x = x);\n"
+                                   "tensor<fp32, [1]> c = rsqrt(x = x);\n",
+                                   "a, b, c");
+    REQUIRE(kernel_run(singles, 1, &(kernel_port){"x", (void *)(uintptr_t)&zero, 4}, 1,
+                       (const kernel_port[]){{"a", &single[0], 4}, {"b", &single[1], 4}, {"c", &single[2], 4}}, 3));
+    CHECK_NEAR(single[0], -103.2789, 1e-4);
+    CHECK_NEAR(single[1], 1e4, 1e-2);
+    CHECK_NEAR(single[2], 1e6, 0.2);
+    const char *halves = RUN_TEXT("tensor<fp16, [1]> x",
+                                  "tensor<fp16, [1]> a = log(x = x);\ntensor<fp16, [1]> b = inverse(x = x);\n"
+                                  "tensor<fp16, [1]> c = rsqrt(x = x);\n",
+                                  "a, b, c");
+    REQUIRE(kernel_run(halves, 1, &(kernel_port){"x", (void *)(uintptr_t)&half_zero, 2}, 1,
+                       (const kernel_port[]){{"a", &half[0], 2}, {"b", &half[1], 2}, {"c", &half[2], 2}}, 3));
+    CHECK_INT(half[0], 0xfc00);
+    CHECK_INT(half[1], mw__fp16_from_float(1.0f / mw__fp16_to_float(mw__fp16_from_float(1e-4f))));
+    CHECK_INT(half[2], 0x7c00);
+}
+
+static void test_ties_round_to_even(void)
+{
+    const float x[] = {0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -2.5f, 8388607.5f}, expected[] = {0, 2, 2, 0, -2, -2, 8388608};
+    float y[7];
+    REQUIRE(kernel_run_one(RUN_TEXT("tensor<fp32, [7]> x", "tensor<fp32, [7]> y = round(x = x);\n", "y"), 1, x,
+                           sizeof x, y, sizeof y));
+    for (int i = 0; i < 7; i++)
+        CHECK(y[i] == expected[i]);
+}
+
 /* ---- casts ---- */
 
 static void test_float_to_integer_truncates_and_saturates(void)
@@ -120,6 +157,18 @@ static void test_float_to_integer_truncates_and_saturates(void)
         CHECK_INT(u8[i], narrow[i]);
         CHECK_INT(boolean[i], truth[i]);
     }
+}
+
+static void test_half_overflows_to_infinity(void)
+{
+    const float x[] = {65504, 65519, 65520, -1e9f, 1.00048828125f, 1.00146484375f};
+    static const uint16_t expected[] = {0x7bff, 0x7bff, 0x7c00, 0xfc00, 0x3c00, 0x3c02};
+    uint16_t y[6];
+    REQUIRE(kernel_run_one(
+        RUN_TEXT("tensor<fp32, [6]> x", "tensor<fp16, [6]> y = cast(dtype = string(\"fp16\"), x = x);\n", "y"), 1, x,
+        sizeof x, y, sizeof y));
+    for (int i = 0; i < 6; i++)
+        CHECK_INT(y[i], expected[i]);
 }
 
 static void test_integer_to_half_rounds_once(void)
@@ -269,7 +318,10 @@ int main(void)
     RUN(test_maximum_and_minimum_pass_nan_on);
     RUN(test_negative_base_takes_integral_powers);
     RUN(test_epsilon_is_rounded_to_the_type_of_x);
+    RUN(test_default_epsilons_at_zero);
+    RUN(test_ties_round_to_even);
     RUN(test_float_to_integer_truncates_and_saturates);
+    RUN(test_half_overflows_to_infinity);
     RUN(test_integer_to_half_rounds_once);
     RUN(test_operands_broadcast);
     RUN(test_select_broadcasts_all_three);

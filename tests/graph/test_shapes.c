@@ -350,6 +350,8 @@ static void test_tile(void)
 {
     GIVES(MW_I32, S(4, 9), mw_tile(N(2, 3), S(2, 3)));
     GIVES(MW_F32, S(-1, 3), mw_tile(F(-1, 3), S(2, 1)));
+    GIVES(MW_F32, S(-1, -1), op(g, "tile", "x", F(2, 3), "reps", N(2), NULL));
+    REFUSES(MW_ERROR_ARGUMENT, "reps has 3 elements", op(g, "tile", "x", F(2, 3), "reps", N(3), NULL));
     REFUSES(MW_ERROR_ARGUMENT, "reps[1] 0 must be positive", mw_tile(F(2, 3), S(1, 0)));
     REFUSES(MW_ERROR_ARGUMENT, "reps has 1 elements", mw_tile(F(2, 3), S(2)));
     REFUSES(MW_ERROR_SHAPE, "exceeds 2^63", mw_tile(F(INT64_C(1) << 62), S(4)));
@@ -406,6 +408,9 @@ static void test_one_hot(void)
     GIVES(MW_F16, S(10, 5), mw_one_hot(N(5), 10, 0, MW_F16, 1, 0));
     GIVES(MW_F32, S(-1, 10), mw_one_hot(N(-1), 10, 1, MW_F32, 1, 0));
     GIVES(MW_I32, S(5, 3), op(g, "one_hot", "indices", N(5), "one_hot_vector_size", one(g, 3), NULL));
+    GIVES(MW_I32, S(5, -1), op(g, "one_hot", "indices", N(5), "one_hot_vector_size", SCALARI, NULL));
+    REFUSES(MW_ERROR_ARGUMENT, "one_hot_vector_size must be one integer",
+            op(g, "one_hot", "indices", N(5), "one_hot_vector_size", ints(g, NULL, 0), NULL));
     REFUSES(MW_ERROR_ARGUMENT, "axis 2 is outside [-2, 2)", mw_one_hot(N(5), 10, 2, MW_F32, 1, 0));
     REFUSES(MW_ERROR_ARGUMENT, "one_hot_vector_size 0", mw_one_hot(N(5), 0, -1, MW_F32, 1, 0));
     REFUSES(MW_ERROR_DTYPE, "indices is fp32", mw_one_hot(F(5), 10, -1, MW_F32, 1, 0));
