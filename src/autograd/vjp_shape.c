@@ -104,26 +104,45 @@ void mw__vjp_sliding_windows(mw__vjp *vjp)
     mw__vjp_set(vjp, "x", mw__unmap_axis(dy, axis, source, count, in.dim[axis]));
 }
 
-/* Sums the repetitions, one axis at a time: [outer, reps, extent, inner] -> [outer, extent, inner]. */
+/* The elements of the axes [from, to), -1 if unknown. */
+static int64_t count_between(mw_shape shape, int from, int to)
+{
+    int64_t count = 1;
+    for (int i = from; i < to; i++) {
+        if (shape.dim[i] < 0)
+            return -1;
+        count *= shape.dim[i];
+    }
+    return count;
+}
+
+/* The sum over the repetitions of one axis: [outer, reps, extent, inner] -> [outer, extent, inner]. */
+static mw_tensor *sum_repetitions(mw_tensor *y, int axis, int64_t extent)
+{
+    mw_shape shape = mw_tensor_shape(y);
+    const int64_t outer = count_between(shape, 0, axis), inner = count_between(shape, axis + 1, shape.rank);
+    mw_tensor *parts = mw_reshape(y, MW_SHAPE(outer, shape.dim[axis] / extent, extent, inner));
+    shape.dim[axis] = extent;
+    return mw_reshape(mw_reduce_sum(parts, MW_AXES(1), false), shape);
+}
+
 void mw__vjp_tile(mw__vjp *vjp)
 {
-    mw_shape in = shape_of(vjp);
+    const mw_shape in = shape_of(vjp), out = mw_tensor_shape(vjp->dy[0]);
+    int64_t reps[MW_RANK_MAX];
+    size_t count = 0;
+    const bool constant = mw__arg_ints(vjp->op, "reps", reps, MW_RANK_MAX, &count);
     mw_tensor *dx = vjp->dy[0];
     for (int i = 0; i < in.rank; i++) {
-        mw_shape now = mw_tensor_shape(dx);
-        if (now.dim[i] == in.dim[i] || in.dim[i] == 0)
+        const bool known = in.dim[i] >= 0 && out.dim[i] >= 0;
+        if ((constant && reps[i] == 1) || (known && (in.dim[i] == out.dim[i] || in.dim[i] == 0)))
             continue;
-        if (now.dim[i] < 0 || in.dim[i] < 0) {
-            mw__fail(vjp->err, MW_ERROR_UNSUPPORTED,
-                     "tile: axis %d of unknown extent is repeated; its gradient needs it", i);
+        if (!known) {
+            mw__fail(vjp->err, MW_ERROR_UNSUPPORTED, "tile: the gradient needs the extent of axis %d, which is unknown",
+                     i);
             return;
         }
-        int64_t outer = 1, inner = 1;
-        for (int k = 0; k < in.rank; k++)
-            *(k < i ? &outer : &inner) *= k == i ? 1 : now.dim[k];
-        mw_tensor *parts = mw_reshape(dx, MW_SHAPE(outer, now.dim[i] / in.dim[i], in.dim[i], inner));
-        now.dim[i] = in.dim[i];
-        dx = mw_reshape(mw_reduce_sum(parts, MW_AXES(1), false), now);
+        dx = sum_repetitions(dx, i, in.dim[i]);
     }
     mw__vjp_set(vjp, "x", dx);
 }

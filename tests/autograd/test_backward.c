@@ -154,6 +154,28 @@ static void test_an_integer_variable_is_refused(void)
     mw_graph_destroy(graph);
 }
 
+/* The gradient of x repeated, seeded with a cotangent of unknown extent. */
+static mw_status repeat_backward(mw_graph *graph, mw_shape reps, mw_shape y_shape, mw_tensor **out_dx, mw_error *err)
+{
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(-1, 5, 3));
+    mw_tensor *y = mw_tile(x, reps), *dy = mw_input(graph, "dy", MW_F32, y_shape);
+    return mw_backward(&y, &dy, 1, NULL, 0, &x, 1, out_dx, err);
+}
+
+static void test_repeats_of_an_unknown_extent_are_refused(void)
+{
+    mw_graph *graph = mw_graph_create(NULL), *other = mw_graph_create(NULL);
+    mw_tensor *dx = NULL;
+    mw_error err = {0};
+    CHECK_INT(repeat_backward(graph, MW_SHAPE(1, 1, 2), MW_SHAPE(-1, 5, 6), &dx, &err), MW_OK);
+    CHECK(dx != NULL && mw_shape_equal(mw_tensor_shape(dx), MW_SHAPE(-1, 5, 3)));
+    CHECK_INT(repeat_backward(other, MW_SHAPE(2, 1, 1), MW_SHAPE(-1, 5, 3), &dx, &err), MW_ERROR_UNSUPPORTED);
+    CHECK_CONTAINS(err.message, "tile: the gradient needs the extent of axis 0");
+    CHECK(dx == NULL);
+    mw_graph_destroy(other);
+    mw_graph_destroy(graph);
+}
+
 static void test_variables_of_another_graph_and_null_are_refused(void)
 {
     mw_graph *graph = mw_graph_create(NULL), *other = mw_graph_create(NULL);
@@ -226,6 +248,7 @@ int main(void)
     RUN(test_third_derivative_of_a_cube);
     RUN(test_a_loss_that_is_no_scalar_is_refused_with_its_shape);
     RUN(test_an_integer_variable_is_refused);
+    RUN(test_repeats_of_an_unknown_extent_are_refused);
     RUN(test_variables_of_another_graph_and_null_are_refused);
     RUN(test_a_path_without_a_gradient_is_refused_before_anything_is_emitted);
     RUN(test_a_seed_of_another_shape_is_refused);
