@@ -1,6 +1,7 @@
 /* Pooling: kernels of ops/pool.def, one plane [*S] of x a unit. Windows are cut to the elements inside x; sums are
- * taken in double and rounded once. A NaN in a window is its result. */
-#include "engine/kernel.h"
+ * taken in double and rounded once. A NaN in a window is its result. fp32 windows that stand inside x are taken a row
+ * of windows at a time, in the order, and so with the bits, of the plain loops of pool_ref. */
+#include "engine/kernel_pool.h"
 #include "engine/lanes.h"
 #include "graph/window.h"
 
@@ -8,13 +9,20 @@
 
 typedef enum pool_kind { POOL_MAX, POOL_AVG, POOL_L2 } pool_kind;
 
-typedef struct pool_block {
+typedef struct pool_block pool_block;
+/* An element of each of a row's windows, the first at x. */
+typedef void take_function(const pool_block *s, const float *x, int64_t count, float *most, double *sum);
+
+struct pool_block {
     mw__window axis[MW__WINDOW_AXES]; /* missing ones in front have extent 1 */
     int64_t in, out;                  /* elements of a plane */
     pool_kind kind;
     bool exclude; /* padding does not count */
     mw_dtype dtype;
-} pool_block;
+    double counted; /* elements of a window; for pool_rows */
+    take_function *take;
+    mw__two_max *two; /* for pool_two */
+};
 
 /* The elements of one window inside x, and what they give. */
 typedef struct pool_window {
@@ -72,7 +80,7 @@ static float window_result(const pool_block *s, const void *x, int64_t plane, co
     return (float)(s->kind == POOL_L2 ? sqrt(window.sum) : counted > 0.0 ? window.sum / counted : 0.0);
 }
 
-static void pool_run(const mw__kernel_call *call)
+static void pool_ref(const mw__kernel_call *call)
 {
     const pool_block *s = call->block;
     int64_t at[MW__WINDOW_AXES];
@@ -85,6 +93,90 @@ static void pool_run(const mw__kernel_call *call)
                     mw__tile_store(call->out[0], s->dtype, to, 1, &result);
                 }
     }
+}
+
+/* ---- rows of windows ---- */
+
+MW__INLINE void take_body(const pool_block *s, const float *x, int64_t count, float *most, double *sum)
+{
+    const int64_t stride = s->axis[2].stride;
+    if (s->kind == POOL_MAX)
+        MW__VECTORIZE for (int64_t i = 0; i < count; i++) most[i] = mw__larger(x[i * stride], most[i]);
+    else if (s->kind == POOL_AVG)
+        MW__VECTORIZE for (int64_t i = 0; i < count; i++) sum[i] += (double)x[i * stride];
+    else
+        MW__VECTORIZE for (int64_t i = 0; i < count; i++) sum[i] += (double)x[i * stride] * (double)x[i * stride];
+}
+MW__TWICE(take, (const pool_block *s, const float *x, int64_t count, float *most, double *sum),
+          (s, x, count, most, sum))
+
+/* `count` windows of a row, the first with its corner at x. */
+static void pool_row(const pool_block *s, const float *x, int64_t count, float *y)
+{
+    double sum[MW__TILE];
+    for (int64_t i = 0; i < count; i++) {
+        sum[i] = 0.0;
+        y[i] = -INFINITY;
+    }
+    for (int64_t d = 0; d < s->axis[0].kernel; d++)
+        for (int64_t h = 0; h < s->axis[1].kernel; h++)
+            for (int64_t w = 0; w < s->axis[2].kernel; w++)
+                s->take(s, x + (d * s->axis[1].in + h) * s->axis[2].in + w, count, y, sum);
+    for (int64_t i = 0; s->kind == POOL_L2 && i < count; i++)
+        y[i] = (float)sqrt(sum[i]);
+    for (int64_t i = 0; s->kind == POOL_AVG && i < count; i++)
+        y[i] = (float)(sum[i] / s->counted);
+}
+
+static void pool_rows(const mw__kernel_call *call)
+{
+    const pool_block *s = call->block;
+    const int64_t rows = s->axis[0].out * s->axis[1].out, row = s->axis[2].out;
+    for (int64_t unit = call->begin * rows; unit < call->end * rows; unit++) {
+        const int64_t d = unit % rows / s->axis[1].out * s->axis[0].stride;
+        const int64_t h = unit % rows % s->axis[1].out * s->axis[1].stride;
+        const float *x = (const float *)call->in[0] + unit / rows * s->in + (d * s->axis[1].in + h) * s->axis[2].in;
+        for (int64_t at = 0; at < row; at += MW__TILE)
+            pool_row(s, x + at * s->axis[2].stride, row - at < MW__TILE ? row - at : MW__TILE,
+                     (float *)call->out[0] + unit * row + at);
+    }
+}
+
+static void pool_two(const mw__kernel_call *call)
+{
+    const pool_block *s = call->block;
+    for (int64_t plane = call->begin; plane < call->end; plane++) {
+        const float *x = (const float *)call->in[0] + plane * s->in;
+        float *y = (float *)call->out[0] + plane * s->out;
+        for (int64_t i = 0; i < s->axis[1].out; i++)
+            s->two(x + 2 * i * s->axis[2].in, s->axis[2].in, y + i * s->axis[2].out, s->axis[2].out);
+    }
+}
+
+static bool is_inside(const pool_block *s)
+{
+    for (int i = 0; i < MW__WINDOW_AXES; i++) {
+        const mw__window *w = &s->axis[i];
+        if (w->before != 0 || w->after != 0 || (w->out - 1) * w->stride + w->kernel > w->in)
+            return false;
+    }
+    return s->dtype == MW_F32;
+}
+
+static mw__kernel *choose_run(pool_block *s)
+{
+    const mw__level level = mw__kernel_level();
+    if (level == MW__LEVEL_REF || !is_inside(s))
+        return pool_ref;
+    s->counted = 1.0;
+    bool two = s->kind == POOL_MAX && s->axis[0].in == 1;
+    for (int i = 0; i < MW__WINDOW_AXES; i++) {
+        s->counted *= (double)s->axis[i].kernel;
+        two = two && (i == 0 || (s->axis[i].kernel == 2 && s->axis[i].stride == 2));
+    }
+    s->take = MW__PICK(take, level);
+    s->two = mw__two_max_choose(level);
+    return two ? pool_two : pool_rows;
 }
 
 /* ---- planning ---- */
@@ -126,11 +218,13 @@ mw_status mw__kernel_pool(mw__planner *planner, const mw__op *op, mw_error *err)
         return mw__plan_check(planner, err);
     MW_TRY(fill_block(op, s, err));
     const size_t size = mw__dtype_size(dtype);
+    mw__kernel *const run = choose_run(s);
     double elements = (double)mw__count_of(result);
     for (int i = 0; i < MW__WINDOW_AXES; i++)
         elements *= (double)s->axis[i].kernel;
-    mw__step *step = mw__plan_step(planner, pool_run, op->row->name, mw__count_of(result) / s->out,
-                                   mw__cost((double)mw__count_of(x) * (double)size, elements * 20.0));
+    mw__step *step =
+        mw__plan_step(planner, run, op->row->name, mw__count_of(result) / s->out,
+                      mw__cost((double)mw__count_of(x) * (double)size, elements * (run == pool_ref ? 20.0 : 4.0)));
     step->block = s;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)s->in * size, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)s->out * size);

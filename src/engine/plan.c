@@ -2,6 +2,7 @@
  * outputs memory of their own and drops steps that nobody needs. Knows no addresses; engine/encode.c does. */
 #include "base/checked.h"
 #include "engine/engine.h"
+#include "engine/idiom.h"
 #include "engine/region.h"
 
 #include <assert.h>
@@ -298,7 +299,7 @@ static mw_status plan_failed(const mw__op *op, mw_status status, mw_error *err)
     return status;
 }
 
-static mw_status plan_op(mw__planner *planner, const mw__op *op, mw_error *err)
+static mw_status plan_op(mw__planner *planner, const mw__op *op, const mw__idiom *idiom, mw_error *err)
 {
     char subject[160];
     if (op->row != NULL && op->row->id == MW__OP_const)
@@ -312,7 +313,7 @@ static mw_status plan_op(mw__planner *planner, const mw__op *op, mw_error *err)
     planner->op = op;
     mw_status status = mw__kernel_check(op, err);
     if (status == MW_OK)
-        status = plan(planner, op, err);
+        status = idiom->kind != MW__IDIOM_NONE ? mw__plan_idiom(planner, idiom, err) : plan(planner, op, err);
     if (status == MW_OK)
         status = mw__plan_check(planner, err);
     return status == MW_OK ? MW_OK : plan_failed(op, status, err);
@@ -406,8 +407,11 @@ static mw_status run_planner(mw__planner *planner, mw_error *err)
     MW_TRY(mw__plan_check(planner, err));
     MW_TRY(add_ports(planner, err));
     const mw__block *body = planner->request->function->body;
+    const mw__idiom *idioms = mw__idioms_find(planner->request->function, planner->request->arena, err);
+    if (idioms == NULL)
+        return MW_ERROR_MEMORY;
     for (size_t i = 0; i < body->op_count; i++)
-        MW_TRY(plan_op(planner, body->ops[i], err));
+        MW_TRY(plan_op(planner, body->ops[i], &idioms[i], err));
     copy_outputs(planner);
     MW_TRY(mw__plan_check(planner, err));
     elide_copies(planner);

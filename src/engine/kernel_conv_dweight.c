@@ -1,0 +1,246 @@
+/* The gradient of a convolution by its weight, recognised by engine/idiom.h: tiles of 4 output channels by 3 rows of
+ * columns (an input channel and a tap each) stay in registers while the vectors of y of a few examples run. The batch
+ * is cut into parts, whose sums are added in order afterwards; parts depend on shapes and lanes only.
+ *
+ * The operations that it stands for are a convolution over transposed operands, which adds the same products in another
+ * order: results agree to rounding, not to the bit. */
+#include "engine/idiom.h"
+#include "engine/kernel_conv_direct.h"
+
+#include <string.h>
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#elif defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define WIDTH   MW__DIRECT_WIDTH
+#define OUTPUTS MW__DIRECT_OUTPUTS
+#define COLUMNS 3
+#define BATCH   4 /* examples copied at a time */
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* ---- the tile ---- */
+
+typedef struct tile {
+    const float *x[COLUMNS], *dy[OUTPUTS];
+    const int32_t *from, *to;
+    int64_t whole, vectors, examples;
+    int64_t x_step, dy_step;            /* floats between examples */
+    const uint32_t *fresh;              /* [WIDTH]: bits to keep in vectors after `whole` */
+    float sum[OUTPUTS][COLUMNS][WIDTH]; /* out */
+} tile;
+
+typedef void tile_function(tile *t);
+
+#define UNROLL _Pragma("GCC unroll 16")
+#define TILE_STEP(vector, load, fma, keep)                                                                             \
+    {                                                                                                                  \
+        const int64_t from = x_at + t->from[v] + part, to = dy_at + t->to[v] + part;                                   \
+        vector x[COLUMNS];                                                                                             \
+        UNROLL for (int k = 0; k < COLUMNS; k++) x[k] = load(t->x[k] + from);                                          \
+        UNROLL for (int o = 0; o < OUTPUTS; o++)                                                                       \
+        {                                                                                                              \
+            const vector dy = keep(load(t->dy[o] + to));                                                               \
+            UNROLL for (int k = 0; k < COLUMNS; k++) sum[o][k] = fma(sum[o][k], dy, x[k]);                             \
+        }                                                                                                              \
+    }
+#define ALL(value) (value)
+#define TILE_FUNCTION(vector, width, zero, load, fma, keep, store)                                                     \
+    {                                                                                                                  \
+        for (int part = 0; part < WIDTH; part += (width)) {                                                            \
+            vector sum[OUTPUTS][COLUMNS];                                                                              \
+            UNROLL for (int o = 0; o < OUTPUTS; o++) UNROLL for (int k = 0; k < COLUMNS; k++) sum[o][k] = zero;        \
+            for (int64_t n = 0; n < t->examples; n++) {                                                                \
+                const int64_t x_at = n * t->x_step, dy_at = n * t->dy_step;                                            \
+                for (int64_t v = 0; v < t->whole; v++)                                                                 \
+                    TILE_STEP(vector, load, fma, ALL)                                                                  \
+                for (int64_t v = t->whole; v < t->vectors; v++)                                                        \
+                    TILE_STEP(vector, load, fma, keep)                                                                 \
+            }                                                                                                          \
+            UNROLL for (int o = 0; o < OUTPUTS; o++) UNROLL for (int k = 0; k < COLUMNS; k++)                          \
+                store(t->sum[o][k] + part, sum[o][k]);                                                                 \
+        }                                                                                                              \
+    }
+
+/* clang-format off */
+#if defined(__x86_64__)
+#define WIDE_FMA(sum, x, y) _mm256_fmadd_ps(x, y, sum)
+#define WIDE_KEEP(value)                                                                                               \
+    _mm256_and_ps(value, _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(const void *)(t->fresh + part))))
+__attribute__((target("avx2,fma"))) static void tile_wide(tile *t)
+TILE_FUNCTION(__m256, 8, _mm256_setzero_ps(), _mm256_loadu_ps, WIDE_FMA, WIDE_KEEP, _mm256_storeu_ps)
+#define BASE_FMA(sum, x, y) _mm_add_ps(sum, _mm_mul_ps(x, y))
+#define BASE_KEEP(value)                                                                                               \
+    _mm_and_ps(value, _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(const void *)(t->fresh + part))))
+static void tile_base(tile *t)
+TILE_FUNCTION(__m128, 4, _mm_setzero_ps(), _mm_loadu_ps, BASE_FMA, BASE_KEEP, _mm_storeu_ps)
+#elif defined(__aarch64__)
+#define BASE_KEEP(value)                                                                                               \
+    vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(value), vld1q_u32(t->fresh + part)))
+static void tile_base(tile *t)
+TILE_FUNCTION(float32x4_t, 4, vdupq_n_f32(0.0f), vld1q_f32, vfmaq_f32, BASE_KEEP, vst1q_f32)
+#else
+#define PLAIN_LOAD(p)         (*(p))
+#define PLAIN_FMA(sum, x, y)  ((sum) + (x) * (y))
+#define PLAIN_KEEP(value)     (t->fresh[part] != 0 ? (value) : 0.0f)
+#define PLAIN_STORE(p, value) (*(p) = (value))
+static void tile_base(tile *t)
+TILE_FUNCTION(float, 1, 0.0f, PLAIN_LOAD, PLAIN_FMA, PLAIN_KEEP, PLAIN_STORE)
+#endif
+    /* clang-format on */
+
+    static tile_function *choose_tile(mw__level level)
+{
+#if defined(__x86_64__)
+    if (level == MW__LEVEL_WIDE && __builtin_cpu_supports("fma"))
+        return tile_wide;
+#endif
+    (void)level;
+    return tile_base;
+}
+
+static float add_up(const float *sum)
+{
+    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+}
+
+/* ---- the steps ---- */
+
+typedef struct dweight_block {
+    mw__direct direct;
+    int64_t share, parts; /* examples of a part */
+    int64_t count;        /* elements of the weight */
+    tile_function *tile;
+    uint32_t fresh[WIDTH];
+} dweight_block;
+
+/* Adds the products of `examples` examples, whose x are in `images`, to sums [outputs, depth]. */
+static void add_group(const dweight_block *s, const float *images, const float *dy, int64_t examples, float *sums)
+{
+    const mw__direct *d = &s->direct;
+    tile t = {.from = d->from, .to = d->to, .whole = d->whole, .vectors = d->vectors, .examples = examples};
+    t.x_step = d->image, t.dy_step = d->groups * d->outputs * d->window.area_out, t.fresh = s->fresh;
+    for (int64_t first = 0; first < d->outputs; first += OUTPUTS)
+        for (int64_t at = 0; at < d->depth; at += COLUMNS) {
+            const int64_t outputs = smaller(OUTPUTS, d->outputs - first), columns = smaller(COLUMNS, d->depth - at);
+            for (int64_t o = 0; o < OUTPUTS; o++) /* the last again where there are fewer */
+                t.dy[o] = dy + (first + smaller(o, outputs - 1)) * d->window.area_out;
+            for (int64_t k = 0; k < COLUMNS; k++)
+                t.x[k] = images + d->tap[at + smaller(k, columns - 1)];
+            s->tile(&t);
+            for (int64_t o = 0; o < outputs; o++)
+                for (int64_t k = 0; k < columns; k++)
+                    sums[(first + o) * d->depth + at + k] += add_up(t.sum[o][k]);
+        }
+}
+
+/* A unit is a part. */
+static void dweight_run(const mw__kernel_call *call)
+{
+    const dweight_block *s = call->block;
+    const mw__direct *d = &s->direct;
+    const mw__conv_window *w = &d->window;
+    const int64_t x_size = d->inputs * w->area_in, dy_size = d->outputs * w->area_out;
+    float *const images = call->scratch;
+    for (int64_t unit = call->begin; unit < call->end; unit++) {
+        float *const sums = (float *)call->out[0] + unit * s->count;
+        const int64_t end = smaller((unit + 1) * s->share, d->examples);
+        memset(sums, 0, (size_t)s->count * sizeof *sums);
+        for (int64_t n = unit * s->share, here; n < end; n += here) {
+            here = smaller(BATCH, end - n);
+            for (int64_t group = 0; group < d->groups; group++) {
+                const float *x = (const float *)call->in[0] + (n * d->groups + group) * x_size;
+                const float *dy = (const float *)call->in[1] + (n * d->groups + group) * dy_size;
+                for (int64_t i = 0; i < here; i++)
+                    mw__direct_copy(d, x + i * d->groups * x_size, images + i * d->image);
+                add_group(s, images, dy, here, sums + group * d->outputs * d->depth);
+            }
+        }
+    }
+}
+
+#define SUM_UNIT 256
+
+static void sum_run(const mw__kernel_call *call)
+{
+    const dweight_block *s = call->block;
+    const int64_t begin = call->begin * SUM_UNIT, end = smaller(call->end * SUM_UNIT, s->count);
+    float *const out = call->out[0];
+    memcpy(out + begin, (const float *)call->in[0] + begin, (size_t)(end - begin) * sizeof *out);
+    for (int64_t part = 1; part < s->parts; part++) {
+        const float *sums = (const float *)call->in[0] + part * s->count;
+        MW__VECTORIZE for (int64_t i = begin; i < end; i++) out[i] += sums[i];
+    }
+}
+
+/* ---- planning ---- */
+
+#define COUNT_MOST 131072 /* elements of the weight */
+#define PARTS_MOST 524288 /* elements of all parts */
+
+/* Window, channels and examples of a conv, for the direct kernels. */
+static bool read_direct(const mw__op *conv, mw__direct *out)
+{
+    mw_error ignored = {0};
+    const mw_shape weight = mw__shape_of(mw__arg(conv, "weight"));
+    *out = (mw__direct){.examples = mw__shape_of(mw__arg(conv, "x")).dim[0]};
+    if (mw__conv_window_read(conv, &out->window, &out->groups, &ignored) != MW_OK)
+        return false;
+    out->inputs = weight.dim[1], out->outputs = weight.dim[0] / out->groups;
+    return true;
+}
+
+bool mw__conv_dweight_suits(const mw__op *conv)
+{
+    mw__direct direct;
+    const mw_tensor *weight = mw__arg(conv, "weight");
+    return mw__dtype_of(weight) == MW_F32 && mw__count_of(conv->results[0]) > 0 && mw__count_of(weight) <= COUNT_MOST &&
+           read_direct(conv, &direct) && mw__direct_suits(&direct, MW_F32);
+}
+
+/* Parts of a batch, but at least one a lane and no more memory than the weight's size allows. */
+static void choose_parts(dweight_block *s, int64_t lanes)
+{
+    const int64_t examples = s->direct.examples, most = PARTS_MOST / s->count > lanes ? PARTS_MOST / s->count : lanes;
+    s->share = BATCH;
+    while ((examples + s->share - 1) / s->share > most)
+        s->share *= 2;
+    while (s->share > 1 && (examples + s->share - 1) / s->share < lanes)
+        s->share /= 2;
+    s->parts = (examples + s->share - 1) / s->share;
+}
+
+mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+{
+    dweight_block *s = mw__plan_block(planner, sizeof *s);
+    if (s == NULL || !read_direct(idiom->forward, &s->direct))
+        return mw__plan_check(planner, err);
+    const mw__direct *d = &s->direct;
+    const mw__conv_window *w = &d->window;
+    mw__direct_prepare(planner, &s->direct);
+    s->count = mw__count_of(idiom->result);
+    s->tile = choose_tile(mw__kernel_level());
+    for (int64_t i = 0; i < WIDTH; i++)
+        s->fresh[i] = i >= WIDTH - d->fresh ? UINT32_MAX : 0;
+    choose_parts(s, mw__plan_lanes(planner));
+    const size_t sums = (size_t)s->count * sizeof(float), example = (size_t)(s->share * d->groups) * sizeof(float);
+    const uint32_t partial = mw__plan_temporary(planner, sums * (size_t)s->parts);
+    const double flops = 2.0 * (double)mw__count_of(idiom->dy) * (double)d->depth;
+    mw__step *step = mw__plan_step(planner, dweight_run, "conv.dweight", s->parts, 0.02 * flops);
+    step->block = s;
+    step->scratch = (size_t)(BATCH * d->image) * sizeof(float);
+    mw__step_read(planner, step, mw__plan_buffer(planner, idiom->x), MW__ROWS,
+                  example * (size_t)(d->inputs * w->area_in), false);
+    mw__step_read(planner, step, mw__plan_buffer(planner, idiom->dy), MW__ROWS,
+                  example * (size_t)(d->outputs * w->area_out), false);
+    mw__step_write(planner, step, partial, MW__ROWS, sums);
+    mw__step *sum = mw__plan_step(planner, sum_run, "conv.dweight.sum", (s->count + SUM_UNIT - 1) / SUM_UNIT,
+                                  mw__cost((double)sums * (double)s->parts, 0.0));
+    sum->block = s;
+    mw__step_read(planner, sum, partial, MW__WHOLE, 0, false);
+    mw__step_write(planner, sum, mw__plan_buffer(planner, idiom->result), MW__ROWS, SUM_UNIT * sizeof(float));
+    return mw__plan_check(planner, err);
+}

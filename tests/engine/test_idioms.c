@@ -1,0 +1,183 @@
+/* Gradient idioms: they are recognised in what the autograd writes, and give what the operations give one by one
+ * (MW_ENGINE_FUSE=0): max_pool's gradient the same bytes for any numbers, conv's weight gradient where sums are exact.
+ */
+#include "run.h"
+#include "support/check.h"
+
+#include "base/random.h"
+#include <math.h>
+#include <millwright/millwright.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct shapes {
+    const char *what;
+    bool pool;
+    mw_shape x, weight; /* weight: the kernel of a pooling */
+    int64_t stride[2], dilation, groups, pad;
+    bool known; /* there is a kernel for it */
+} shapes;
+
+/* clang-format off */
+static const shapes cases[] = {
+    {"pool, two", true, {4, {2, 3, 14, 22}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true},
+    {"pool, two, a rest", true, {4, {3, 2, 7, 9}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true},
+    {"pool, two, narrow", true, {4, {3, 2, 6, 5}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true},
+    {"pool, gaps", true, {4, {1, 2, 11, 13}}, {2, {2, 3}}, {3, 4}, 1, 1, 0, true},
+    {"pool, overlaps", true, {4, {2, 2, 11, 13}}, {2, {3, 3}}, {2, 2}, 1, 1, 0, true},
+    {"pool, one axis", true, {3, {2, 3, 19}}, {1, {3}}, {2}, 1, 1, 0, true},
+    {"pool, stride 1", true, {4, {2, 2, 5, 9}}, {2, {2, 2}}, {1, 1}, 1, 1, 0, false},
+    {"pool, padded", true, {4, {2, 2, 8, 8}}, {2, {3, 3}}, {2, 2}, 1, 1, 1, false},
+    {"conv", false, {4, {5, 3, 14, 14}}, {4, {6, 3, 3, 3}}, {1, 1}, 1, 1, 1, true},
+    {"conv, whole vectors", false, {4, {9, 1, 6, 18}}, {4, {4, 1, 3, 3}}, {1, 1}, 1, 1, 0, true},
+    {"conv, strides", false, {4, {3, 2, 13, 27}}, {4, {5, 2, 3, 5}}, {2, 3}, 1, 1, 1, true},
+    {"conv, dilation and groups", false, {4, {3, 4, 12, 17}}, {4, {6, 2, 2, 3}}, {1, 1}, 2, 2, 1, true},
+    {"conv, one axis", false, {3, {4, 2, 41}}, {3, {3, 2, 4}}, {2}, 1, 1, 1, true},
+    {"conv, short rows", false, {4, {3, 2, 7, 7}}, {4, {3, 2, 3, 3}}, {1, 1}, 1, 1, 1, false},
+};
+/* clang-format on */
+
+/* Few different numbers, so that windows have ties. */
+static void draw(float *data, int64_t count, uint64_t stream)
+{
+    mw__random random = {.seed = 11, .stream = stream};
+    for (int64_t i = 0; i < count; i++)
+        data[i] = floorf(16.0f * mw__random_uniform(&random)) / 8.0f - 1.0f;
+}
+
+static mw_tensor *forward(const shapes *s, mw_tensor *x, mw_tensor *weight)
+{
+    if (s->pool) {
+        mw_pool_options options = mw_pool_defaults(s->weight);
+        options.pad_type = MW_PAD_CUSTOM;
+        for (int i = 0; i < s->weight.rank; i++) {
+            options.stride[i] = s->stride[i];
+            options.pad[2 * i] = options.pad[2 * i + 1] = s->pad;
+        }
+        return mw_max_pool(x, &options);
+    }
+    mw_conv_options options = mw_conv_defaults();
+    options.pad_type = MW_PAD_CUSTOM;
+    options.groups = s->groups;
+    for (int i = 0; i < s->x.rank - 2; i++) {
+        options.stride[i] = s->stride[i];
+        options.dilation[i] = s->dilation;
+        options.pad[2 * i] = options.pad[2 * i + 1] = s->pad;
+    }
+    return mw_conv(x, weight, NULL, &options);
+}
+
+/* A graph whose output "d" is the gradient by x or by the weight. */
+static mw_graph *build(const shapes *s, mw_shape *out_y)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, s->x);
+    mw_tensor *weight = s->pool ? NULL : mw_input(graph, "weight", MW_F32, s->weight);
+    mw_tensor *y = forward(s, x, weight);
+    *out_y = mw_tensor_shape(y);
+    mw_tensor *dy = mw_input(graph, "dy", MW_F32, *out_y), *wanted = s->pool ? x : weight, *gradient = NULL;
+    mw_error err = {0};
+    mw_vjp(&y, &dy, 1, &wanted, 1, &gradient, &err);
+    CHECK_OK(err);
+    mw_output(y, "y");
+    mw_output(gradient, "d");
+    return graph;
+}
+
+static size_t count_label(const mw__library *library, const char *label)
+{
+    const mw__plan *plan = &library->programs[0].plan;
+    size_t count = 0;
+    for (size_t s = 0; s < plan->step_count; s++)
+        count += strcmp(plan->steps[s]->label, label) == 0;
+    return count;
+}
+
+static void check_label(const shapes *s, const mw_program *program)
+{
+    mw_error err = {0};
+    mw__library *library = run_library(mw_program_mil(program), 2, &err);
+    CHECK_OK(err);
+    if (library == NULL)
+        return;
+    const size_t count = count_label(library, s->pool ? "max_pool.gradient" : "conv.dweight");
+    check_note(count == (s->known ? 1u : 0u), __FILE__, __LINE__, "%s: recognised %zu times", s->what, count);
+    mw__object_release(library);
+}
+
+static void feed(mw_program *program, const char *name, mw_shape shape, uint64_t stream, mw_error *err)
+{
+    const int64_t count = mw_shape_count(shape);
+    float *data = malloc((size_t)count * sizeof *data);
+    if (data != NULL) {
+        draw(data, count, stream);
+        mw_program_write(program, name, MW_F32, data, (size_t)count, err);
+    }
+    free(data);
+}
+
+/* The gradient, freed by the caller; NULL after a noted failure. */
+static float *compute(const shapes *s, const char *fuse, int threads)
+{
+    mw_error err = {0};
+    mw_shape y = {0};
+    mw_graph *graph = build(s, &y);
+    mw_compile_options options = mw_compile_defaults();
+    options.device = MW_DEVICE_CPU;
+    options.provider = MW_PROVIDER_ENGINE;
+    options.threads = threads;
+    setenv("MW_ENGINE_FUSE", fuse, 1);
+    mw_program *program = mw_compile(graph, &options, &err);
+    if (program != NULL && fuse[0] == '1')
+        check_label(s, program);
+    unsetenv("MW_ENGINE_FUSE");
+    const size_t size = (size_t)mw_shape_count(s->pool ? s->x : s->weight) * sizeof(float);
+    float *out = malloc(size);
+    if (program != NULL) {
+        feed(program, "x", s->x, 1, &err);
+        feed(program, "dy", y, 2, &err);
+        if (!s->pool)
+            feed(program, "weight", s->weight, 3, &err);
+        mw_run(program, &err);
+    }
+    const void *data = mw_program_view(program, "d", &err);
+    if (check_note(err.status == MW_OK && data != NULL, __FILE__, __LINE__, "%s: %s", s->what, err.message))
+        memcpy(out, data, size);
+    mw_program_destroy(program);
+    mw_graph_destroy(graph);
+    return out;
+}
+
+/* The products are multiples of 1/64 below 1, and few enough for their sums to be exact in fp32 in any order; so are
+ * the selections of a pooling: bytes are compared. */
+static void check_case(const shapes *s, int threads)
+{
+    float *fused = compute(s, "1", threads), *plain = compute(s, "0", threads);
+    const size_t size = (size_t)mw_shape_count(s->pool ? s->x : s->weight) * sizeof(float);
+    check_note(memcmp(fused, plain, size) == 0, __FILE__, __LINE__, "%s, %d threads: recognised and plain differ",
+               s->what, threads);
+    free(fused);
+    free(plain);
+}
+
+static void test_recognised_gradients_agree_with_the_plain_ones(void)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int threads = 1; threads <= 3; threads++)
+            check_case(&cases[i], threads);
+}
+
+static void test_baseline_vectors_agree_too(void)
+{
+    setenv("MW_ENGINE_WIDE", "0", 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_case(&cases[i], 2);
+    unsetenv("MW_ENGINE_WIDE");
+}
+
+int main(void)
+{
+    RUN(test_recognised_gradients_agree_with_the_plain_ones);
+    RUN(test_baseline_vectors_agree_too);
+    return check_finish();
+}
