@@ -67,15 +67,26 @@ static bool threads_can_start(void)
     return true;
 }
 
+static const char *chosen(void)
+{
+    const char *const name = getenv("MW_BLAS");
+    return name != NULL && name[0] != '\0' ? name : NULL;
+}
+
+bool mw__blas_is_named(void)
+{
+    const char *const name = chosen();
+    return name != NULL && strcmp(name, "none") != 0;
+}
+
 static void find(void)
 {
-    const char *const chosen = getenv("MW_BLAS");
     strcpy(found.name, "built-in");
     if (!threads_can_start())
         return;
-    if (chosen != NULL && chosen[0] != '\0') {
-        if (strcmp(chosen, "none") != 0)
-            load(chosen);
+    if (chosen() != NULL) {
+        if (mw__blas_is_named())
+            load(chosen());
         return;
     }
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)

@@ -17,6 +17,9 @@ typedef void mw__blas_sgemm(int order, int transpose_a, int transpose_b, int m, 
  * CBLAS. OpenBLAS is held to one thread, process-wide, because the engine's own team splits the work. Thread-safe. */
 mw__blas_sgemm *mw__blas_find(void);
 
+/* True if MW_BLAS names a library. */
+bool mw__blas_is_named(void);
+
 /* "libopenblas.so.0", or "built-in". Loads like mw__blas_find. */
 const char *mw__blas_name(void);
 

@@ -2,7 +2,7 @@
 #include "engine/compile.h"
 #include "base/file.h"
 #include "base/number.h"
-#include "engine/blas.h"
+#include "engine/gemm.h"
 #include "mil/mil.h"
 
 #include <stdio.h>
@@ -105,7 +105,7 @@ static mw_status summarize(mw__library *library, const mw__plan_request *request
                                 request->mask == MW__MASK_ANE ? "ANE model (IEEE fp16 results, fp32 accumulation)"
                                                               : "CPU, types as declared",
                                 request->lanes, request->lanes == 1 ? "" : "s",
-                                has_product(request->function) ? mw__blas_name() : "no matrix products");
+                                has_product(request->function) ? mw__gemm_name() : "no matrix products");
     program->summary = mw__arena_string(&library->arena, text, length < 0 ? 0 : strlen(text), err);
     return program->summary != NULL ? MW_OK : MW_ERROR_MEMORY;
 }

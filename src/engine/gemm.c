@@ -1,7 +1,10 @@
 /* Built-in matrix product: operands are packed into panels, and a tile of 6 x 16 sums stays in registers while k runs.
  * Sums run over k in order, in blocks of BLOCK_K that are added to C; fused multiply-add where the processor has it.
- * Vectors times matrices pack nothing. The choice between this and a BLAS is here, loading one is in blas.c. */
+ * Vectors times matrices pack nothing. The choice between this, gemm_512.c and a BLAS is here, loading one is in
+ * blas.c. */
 #include "engine/gemm.h"
+
+#include "engine/gemm_512.h"
 
 #include <string.h>
 
@@ -128,7 +131,10 @@ size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k)
 {
     const int64_t depth = smaller(k, BLOCK_K);
     const int64_t rows = smaller(round_up(m, TILE_M), BLOCK_M), columns = smaller(round_up(n, TILE_N), BLOCK_N);
-    return (size_t)(round_up(depth * columns, 16) + round_up(depth * rows, 16) + TILE_M * TILE_N) * sizeof(float);
+    const size_t plain =
+        (size_t)(round_up(depth * columns, 16) + round_up(depth * rows, 16) + TILE_M * TILE_N) * sizeof(float);
+    const size_t wide = mw__gemm_512_scratch(n, k);
+    return plain > wide ? plain : wide;
 }
 
 /* Measured with OpenBLAS: its vector products run at a sixth of ours, and its copies and calls cost more than ours up
@@ -144,9 +150,17 @@ mw__gemm_code mw__gemm_choose(int64_t m, int64_t n, int64_t k)
 {
     const bool fits = m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX;
     const bool small = m <= 1 || n <= 1 || is_small(m, n, k);
-    const mw__level level = mw__kernel_level();
-    return (mw__gemm_code){.sgemm = fits && !small && level != MW__LEVEL_REF ? mw__blas_find() : NULL, .level = level};
+    mw__gemm_code code = {.level = mw__kernel_level()};
+    if (small || code.level == MW__LEVEL_REF)
+        return code;
+    if (code.level == MW__LEVEL_WIDE && mw__gemm_512_here() && !mw__blas_is_named())
+        code.wide_512 = true;
+    else if (fits)
+        code.sgemm = mw__blas_find();
+    return code;
 }
+
+const char *mw__gemm_name(void) { return mw__gemm_choose(512, 512, 512).wide_512 ? "AVX-512" : mw__blas_name(); }
 
 /* C += (or =) packed blocks. */
 static void run_block(tile_function *tile, int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c,
@@ -198,6 +212,8 @@ void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a
             memset(c + i * s->ldc, 0, (size_t)s->n * sizeof *c);
     else if (code->sgemm != NULL)
         run_blas(code->sgemm, s, a, b, c);
+    else if (code->wide_512)
+        mw__gemm_512(s, a, b, c, scratch);
     else if (mw__gemm_vector(code->level, s, a, b, c))
         return;
     else if (is_small(s->m, s->n, s->k))

@@ -1,4 +1,5 @@
-/* C = A B in fp32 on one lane: by a BLAS, or by built-in tiles for small products and machines without a BLAS. */
+/* C = A B in fp32 on one lane: by a BLAS, or by built-in tiles for small products, processors with AVX-512 and machines
+ * without a BLAS. */
 #ifndef MW__ENGINE_GEMM_H
 #define MW__ENGINE_GEMM_H
 
@@ -23,10 +24,15 @@ size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k);
 typedef struct mw__gemm_code {
     mw__blas_sgemm *sgemm; /* NULL = built-in */
     mw__level level;
+    bool wide_512; /* the code of gemm_512.h */
 } mw__gemm_code;
 
-/* The BLAS if one is loaded and a product of m rows is worth it; mw__gemm_ref at MW__LEVEL_REF. */
+/* The built-in code if the processor has AVX-512 and MW_BLAS names no library, else the BLAS if one is loaded and a
+ * product of m rows is worth it; mw__gemm_ref at MW__LEVEL_REF. */
 mw__gemm_code mw__gemm_choose(int64_t m, int64_t n, int64_t k);
+
+/* What multiplies large matrices: "AVX-512", "libopenblas.so.0" or "built-in". Loads a BLAS only if it would be used. */
+const char *mw__gemm_name(void);
 
 /* `scratch` is 64-aligned, mw__gemm_scratch bytes. */
 void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *shape, const float *a, const float *b, float *c,

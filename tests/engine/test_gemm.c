@@ -1,6 +1,6 @@
 /* Matrix products against double sums: odd extents around the tile sizes, every transposition, wide leading extents. */
 #include "base/alloc.h"
-#include "engine/gemm.h"
+#include "engine/gemm_512.h"
 #include "support/check.h"
 
 #include <stdlib.h>
@@ -81,8 +81,9 @@ static void check_product(const mw__gemm_code *code, int64_t m, int64_t n, int64
     product_free(&p);
 }
 
-static const int64_t extents[][3] = {{1, 1, 1},    {1, 33, 70}, {70, 1, 33},   {5, 15, 3},     {6, 16, 256},
-                                     {7, 17, 257}, {13, 47, 1}, {97, 31, 300}, {100, 530, 20}, {3, 513, 513}};
+static const int64_t extents[][3] = {{1, 1, 1},      {1, 33, 70},   {70, 1, 33}, {5, 15, 3},
+                                     {6, 16, 256},   {7, 17, 257},  {13, 47, 1}, {97, 31, 300},
+                                     {100, 530, 20}, {3, 513, 513}, {9, 48, 40}, {66, 290, 530}};
 
 static void check_code(const mw__gemm_code *code, const char *what)
 {
@@ -125,6 +126,13 @@ static void test_small_products(void)
         check_small(MW__LEVEL_WIDE, "small, wide");
 }
 
+static void test_wider_products(void)
+{
+    if (!mw__gemm_512_here())
+        SKIP("this processor has no AVX-512");
+    check_code(&(mw__gemm_code){.level = MW__LEVEL_WIDE, .wide_512 = true}, "AVX-512");
+}
+
 static void test_blas_products(void)
 {
     if (mw__blas_find() == NULL)
@@ -148,8 +156,10 @@ static void test_vectors_and_tiny_products_stay_built_in(void)
     CHECK(mw__gemm_choose(1, 512, 512).sgemm == NULL);
     CHECK(mw__gemm_choose(512, 1, 512).sgemm == NULL);
     CHECK(mw__gemm_choose(2, 8, 2).sgemm == NULL);
-    const bool expected = mw__blas_find() != NULL && mw__kernel_level() != MW__LEVEL_REF;
-    CHECK((mw__gemm_choose(128, 128, 128).sgemm != NULL) == expected);
+    const mw__gemm_code code = mw__gemm_choose(128, 128, 128);
+    const bool expected = mw__blas_find() != NULL && mw__kernel_level() != MW__LEVEL_REF && !code.wide_512;
+    CHECK((code.sgemm != NULL) == expected);
+    CHECK(!mw__gemm_choose(1, 512, 512).wide_512 && !mw__gemm_choose(512, 1, 512).wide_512);
 }
 
 static void test_huge_extents_do_not_reach_the_blas(void)
@@ -163,6 +173,7 @@ int main(void)
     RUN(test_baseline_products);
     RUN(test_wide_products);
     RUN(test_small_products);
+    RUN(test_wider_products);
     RUN(test_blas_products);
     RUN(test_no_depth_gives_zeros);
     RUN(test_vectors_and_tiny_products_stay_built_in);
