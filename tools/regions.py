@@ -71,14 +71,14 @@ def body(name, signature):
         lines.append("    (void)pq;")
     lines += ["    MW__VECTORIZE for (int64_t i = 0; i < count; i++)", "    {"]
     lines += ["        " + line for line in loop] + ["    }", "}"]
-    lines.append("MW__TWICE(%s, PARAMETERS, (value, out, pq, count))" % name)
+    lines.append("MW__EACH_WIDTH(%s, PARAMETERS, (value, out, pq, count))" % name)
     return "\n".join(lines)
 
 
 def text():
     rows = list(read())
     parts = [HEAD] + [body(*row) + "\n" for row in rows]
-    table = ["    {\"%s\", \"%s\", MW__PAIR(%s)}," % (name, signature, name) for name, signature in rows]
+    table = ["    {\"%s\", \"%s\", MW__WIDTHS(%s)}," % (name, signature, name) for name, signature in rows]
     parts.append("static const mw__hot_region rows[] = {\n%s\n};\n" % "\n".join(table))
     parts.append("const mw__hot_region *mw__hot_find(const char *signature)\n{\n"
                  "    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)\n"

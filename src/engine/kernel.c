@@ -26,6 +26,17 @@ mw__level mw__kernel_level(void)
 #endif
 }
 
+mw__level mw__loop_level(void)
+{
+    const mw__level level = mw__kernel_level();
+#if defined(__x86_64__)
+    if (level == MW__LEVEL_WIDE && !environment_is("MW_ENGINE_WIDE", "256") && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return MW__LEVEL_WIDER;
+#endif
+    return level;
+}
+
 /* ---- partition ---- */
 
 #define BLOCK       64

@@ -19,10 +19,16 @@
 typedef enum mw__level {
     MW__LEVEL_REF,  /* plain loops and libm; environment MW_ENGINE_REF=1 */
     MW__LEVEL_BASE, /* vector code for the oldest processor of the architecture; MW_ENGINE_WIDE=0 */
-    MW__LEVEL_WIDE  /* AVX2 */
+    MW__LEVEL_WIDE, /* AVX2 */
+    MW__LEVEL_WIDER /* AVX-512, for the loops that compute more than they load; MW_ENGINE_WIDE=256: none */
 } mw__level;
 
+#define MW__LEVELS 4
+
+/* Up to MW__LEVEL_WIDE. */
 mw__level mw__kernel_level(void);
+/* The same, or MW__LEVEL_WIDER. */
+mw__level mw__loop_level(void);
 
 /* Loops without dependence between iterations: outputs are disjoint from the inputs or identical to one. */
 #if defined(__clang__)
@@ -54,6 +60,30 @@ mw__level mw__kernel_level(void);
     {                                                                                                                  \
         name##_base, name##_base                                                                                       \
     }
+#endif
+
+/* MW__EACH_WIDTH(exp, ..) makes exp_wider too; MW__PICK_WIDEST is for when something is planned. */
+#if defined(__x86_64__)
+#if defined(__clang__)
+#define MW__WIDER_TARGET __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl"), min_vector_width(512)))
+#else
+#define MW__WIDER_TARGET __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
+#endif
+#define MW__EACH_WIDTH(name, parameters, arguments)                                                                    \
+    MW__TWICE(name, parameters, arguments)                                                                             \
+    MW__WIDER_TARGET static void name##_wider parameters { name##_body arguments; }
+#define MW__WIDTHS(name)                                                                                               \
+    {                                                                                                                  \
+        name##_base, name##_wide, name##_wider                                                                         \
+    }
+#define MW__PICK_WIDEST(name) (mw__loop_level() == MW__LEVEL_WIDER ? name##_wider : MW__PICK(name, mw__kernel_level()))
+#else
+#define MW__EACH_WIDTH(name, parameters, arguments) MW__TWICE(name, parameters, arguments)
+#define MW__WIDTHS(name)                                                                                               \
+    {                                                                                                                  \
+        name##_base, name##_base, name##_base                                                                          \
+    }
+#define MW__PICK_WIDEST(name) name##_base
 #endif
 
 /* ---- partition ---- */

@@ -55,7 +55,7 @@ mw_status mw__kernel_per_channel(mw__planner *planner, const mw__op *op, mw_erro
                              .channels = shape.dim[1],
                              .inner = 1,
                              .dtype = dtype,
-                             .loop = function->at[mw__kernel_level()]};
+                             .loop = function->at[mw__loop_level()]};
     for (int i = 2; i < shape.rank; i++)
         block->inner *= shape.dim[i];
     const uint32_t wide_p = as_fp32(planner, p), wide_q = q != p ? as_fp32(planner, q) : wide_p;

@@ -9,13 +9,15 @@
 #include <math.h>
 #include <string.h>
 
-#define BLOCK_ROWS 32
+/* Rows of a block: keys and values are packed for each one, its scores should stay in the second cache. */
+#define BLOCK_ROWS   128
+#define BLOCK_SCORES 65536
 
 typedef enum mask_kind { MASK_NONE, MASK_BOOL, MASK_FLOAT } mask_kind;
 
 typedef struct attention_block {
     int64_t rows, keys, inner, values; /* L, S, E, V */
-    int64_t blocks;                    /* of rows in one batch */
+    int64_t block, blocks;             /* rows of a block, blocks of one batch */
     float scale;
     mask_kind mask;
     mw__walk mask_walk; /* over [batches.., L, S]; one arm */
@@ -34,7 +36,18 @@ MW__INLINE void softmax_body(float *row, int64_t count, mw__loop1 *exp)
     const float sum = mw__lanes_sum(row, count);
     MW__VECTORIZE for (int64_t i = 0; i < count; i++) row[i] = row[i] / sum;
 }
-MW__TWICE(softmax, (float *row, int64_t count, mw__loop1 *exp), (row, count, exp))
+MW__EACH_WIDTH(softmax, (float *row, int64_t count, mw__loop1 *exp), (row, count, exp))
+
+static void hide(float *scores, const uint8_t *mask, int64_t count)
+{
+    MW__VECTORIZE for (int64_t i = 0; i < count; i++) scores[i] = mask[i] == 0 ? -INFINITY : scores[i];
+}
+
+static void fill(float *scores, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        scores[i] = -INFINITY;
+}
 
 /* scores [rows, S], the first of them at element `at` of [batches.., L, S] */
 static void add_mask(const attention_block *s, const void *mask, int64_t at, int64_t rows, float *scores)
@@ -44,18 +57,19 @@ static void add_mask(const attention_block *s, const void *mask, int64_t at, int
     const int64_t step = s->mask_walk.stride[0][s->mask_walk.rank - 1], count = rows * s->keys;
     for (int64_t done = 0; done < count;) {
         const int64_t run = mw__cursor_run(&s->mask_walk, &cursor, count - done), from = cursor.offset[0];
-        for (int64_t i = 0; i < run; i++) {
-            if (s->mask == MASK_FLOAT)
+        if (s->mask == MASK_BOOL && step == 1)
+            hide(scores + done, (const uint8_t *)mask + from, run);
+        else if (s->mask == MASK_BOOL && ((const uint8_t *)mask)[from] == 0)
+            fill(scores + done, run);
+        else if (s->mask == MASK_FLOAT)
+            for (int64_t i = 0; i < run; i++)
                 scores[done + i] += ((const float *)mask)[from + i * step];
-            else if (((const uint8_t *)mask)[from + i * step] == 0)
-                scores[done + i] = -INFINITY;
-        }
         done += run;
         mw__cursor_step(&s->mask_walk, &cursor, run);
     }
 }
 
-/* Reads: query, key, value, mask if any. Scratch: scores [BLOCK_ROWS, S], a panel of F16 results, room for the
+/* Reads: query, key, value, mask if any. Scratch: scores [block, S], a panel of F16 results, room for the
  * products.
  */
 static void attention_run(const mw__kernel_call *call)
@@ -64,8 +78,8 @@ static void attention_run(const mw__kernel_call *call)
     float *scores = call->scratch, *panel = (float *)((char *)call->scratch + s->panel_at);
     void *gemm = (char *)call->scratch + s->gemm_at;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
-        const int64_t batch = unit / s->blocks, row = unit % s->blocks * BLOCK_ROWS;
-        const int64_t rows = s->rows - row < BLOCK_ROWS ? s->rows - row : BLOCK_ROWS;
+        const int64_t batch = unit / s->blocks, row = unit % s->blocks * s->block;
+        const int64_t rows = s->rows - row < s->block ? s->rows - row : s->block;
         const int64_t first = batch * s->rows + row;
         const float *q = (const float *)call->in[0] + first * s->inner;
         const float *k = (const float *)call->in[1] + batch * s->keys * s->inner;
@@ -98,7 +112,18 @@ static void attention_run(const mw__kernel_call *call)
 
 static size_t aligned(size_t size) { return (size + 63) / 64 * 64; }
 
-static void fill_block(attention_block *s, const mw__op *op)
+/* As many as the caches allow, but blocks enough for all lanes. */
+static int64_t block_rows(const mw__planner *planner, const mw__op *op, const attention_block *s)
+{
+    const int64_t batches = mw__count_of(op->results[0]) / (s->rows * s->values);
+    int64_t rows = s->rows < BLOCK_ROWS ? s->rows : BLOCK_ROWS;
+    while (rows > 8 &&
+           (rows * s->keys > BLOCK_SCORES || batches * ((s->rows + rows - 1) / rows) % mw__plan_lanes(planner) != 0))
+        rows = (rows + 1) / 2;
+    return rows;
+}
+
+static void fill_block(mw__planner *planner, attention_block *s, const mw__op *op)
 {
     const mw_tensor *mask = mw__arg(op, "attn_mask");
     const mw_shape query = mw__shape_of(mw__arg(op, "query")), value = mw__shape_of(mw__arg(op, "value"));
@@ -106,12 +131,13 @@ static void fill_block(attention_block *s, const mw__op *op)
     const mw__level level = mw__kernel_level();
     s->rows = query.dim[last - 1], s->keys = value.dim[last - 1];
     s->inner = query.dim[last], s->values = value.dim[last];
-    s->blocks = (s->rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    s->block = block_rows(planner, op, s);
+    s->blocks = (s->rows + s->block - 1) / s->block;
     s->scale = 1.0f / sqrtf((float)s->inner);
     s->dtype = mw__dtype_of(op->results[0]);
     s->exp = mw__loop1_find(MW__OP_exp, level);
-    s->softmax = MW__PICK(softmax, level);
-    const int64_t rows = s->rows < BLOCK_ROWS ? s->rows : BLOCK_ROWS;
+    s->softmax = MW__PICK_WIDEST(softmax);
+    const int64_t rows = s->block;
     s->scores_code = mw__gemm_choose(rows, s->keys, s->inner);
     s->result_code = mw__gemm_choose(rows, s->values, s->keys);
     s->panel_at = aligned((size_t)(rows * s->keys) * sizeof(float));
@@ -126,8 +152,8 @@ static void fill_block(attention_block *s, const mw__op *op)
 
 static size_t scratch_of(const attention_block *s)
 {
-    const size_t scores = mw__gemm_scratch(BLOCK_ROWS, s->keys, s->inner);
-    const size_t result = mw__gemm_scratch(BLOCK_ROWS, s->values, s->keys);
+    const size_t scores = mw__gemm_scratch(s->block, s->keys, s->inner);
+    const size_t result = mw__gemm_scratch(s->block, s->values, s->keys);
     return s->gemm_at + (scores > result ? scores : result);
 }
 
@@ -138,7 +164,7 @@ mw_status mw__kernel_scaled_dot_product_attention(mw__planner *planner, const mw
     attention_block *s = mw__plan_block(planner, sizeof *s);
     if (s == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);
-    fill_block(s, op);
+    fill_block(planner, s, op);
     uint32_t buffers[4] = {0};
     const size_t count = s->mask == MASK_NONE ? 3 : 4;
     for (size_t i = 0; i < count; i++) {

@@ -99,7 +99,7 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
                             .elements = split.elements,
                             .count = mw__count_of(result),
                             .dtype = dtype,
-                            .loop = function->at[mw__kernel_level()],
+                            .loop = function->at[mw__loop_level()],
                             .integers = dtype == MW_I32 ? function->integers : NULL};
     const size_t size = mw__dtype_size(dtype);
     mw__step *step =
@@ -172,7 +172,7 @@ static mw_status unary_block_fill(const mw__op *op, const mw__function1 *functio
 {
     const mw_dtype dtype = block->dtype;
     const bool real = dtype == MW_F32 || dtype == MW_F16;
-    block->loop = real ? function->at[mw__kernel_level()] : NULL;
+    block->loop = real ? function->at[mw__loop_level()] : NULL;
     block->integers = dtype == MW_I32 ? function->integers : NULL;
     block->bools = dtype == MW_BOOL ? function->bools : NULL;
     if (block->loop == NULL && block->integers == NULL && block->bools == NULL)

@@ -24,7 +24,7 @@ MW__INLINE void shift_body(float *out, const float *x, int64_t count)
     const float most = mw__lanes_max(x, count);
     MW__VECTORIZE for (int64_t i = 0; i < count; i++) out[i] = x[i] - most;
 }
-MW__TWICE(shift, (float *out, const float *x, int64_t count), (out, x, count))
+MW__EACH_WIDTH(shift, (float *out, const float *x, int64_t count), (out, x, count))
 
 /* x = x / sum(x) */
 MW__INLINE void divide_body(float *x, int64_t count)
@@ -32,7 +32,7 @@ MW__INLINE void divide_body(float *x, int64_t count)
     const float sum = mw__lanes_sum(x, count);
     MW__VECTORIZE for (int64_t i = 0; i < count; i++) x[i] = x[i] / sum;
 }
-MW__TWICE(divide, (float *x, int64_t count), (x, count))
+MW__EACH_WIDTH(divide, (float *x, int64_t count), (x, count))
 
 /* Scratch: one row. */
 static void rows_run(const mw__kernel_call *call)
@@ -98,8 +98,8 @@ static void fill_block(softmax_block *s, mw_shape shape, int64_t axis)
         s->inner *= shape.dim[i];
     s->stretches = (s->inner + COLUMNS - 1) / COLUMNS;
     s->exp = mw__loop1_find(MW__OP_exp, level);
-    s->shift = MW__PICK(shift, level);
-    s->divide = MW__PICK(divide, level);
+    s->shift = MW__PICK_WIDEST(shift);
+    s->divide = MW__PICK_WIDEST(divide);
 }
 
 mw_status mw__kernel_softmax(mw__planner *planner, const mw__op *op, mw_error *err)

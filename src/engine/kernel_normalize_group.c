@@ -20,6 +20,7 @@ typedef struct group_block {
     float epsilon;
     void (*subtract_mean)(float *row, int64_t n);
     float (*sum_squares)(const float *row, int64_t n);
+    void (*scale_each)(float *row, int64_t n, float factor, const float *gamma, const float *beta);
 } group_block;
 
 /* row = row - mean(row) */
@@ -28,7 +29,7 @@ MW__INLINE void subtract_mean_body(float *row, int64_t n)
     const float mean = mw__lanes_sum(row, n) / (float)n;
     MW__VECTORIZE for (int64_t i = 0; i < n; i++) row[i] -= mean;
 }
-MW__TWICE(subtract_mean, (float *row, int64_t n), (row, n))
+MW__EACH_WIDTH(subtract_mean, (float *row, int64_t n), (row, n))
 
 MW__INLINE float sum_squares_body(const float *row, int64_t n)
 {
@@ -44,7 +45,16 @@ MW__INLINE float sum_squares_body(const float *row, int64_t n)
 static float sum_squares_base(const float *row, int64_t n) { return sum_squares_body(row, n); }
 #if defined(__x86_64__)
 MW__WIDE_TARGET static float sum_squares_wide(const float *row, int64_t n) { return sum_squares_body(row, n); }
+MW__WIDER_TARGET static float sum_squares_wider(const float *row, int64_t n) { return sum_squares_body(row, n); }
 #endif
+
+/* row = row factor gamma + beta, both as long as the row */
+MW__INLINE void scale_each_body(float *row, int64_t n, float factor, const float *gamma, const float *beta)
+{
+    MW__VECTORIZE for (int64_t i = 0; i < n; i++) row[i] = row[i] * factor * gamma[i] + beta[i];
+}
+MW__EACH_WIDTH(scale_each, (float *row, int64_t n, float factor, const float *gamma, const float *beta),
+               (row, n, factor, gamma, beta))
 
 /* ---- a group between memory and scratch ---- */
 
@@ -98,6 +108,10 @@ static void scale_group(const group_block *s, int64_t group, float factor, const
 {
     const int64_t channel = s->channels > 0 ? group % s->channels : 0;
     const bool each = s->channels == 0;
+    if (each && gamma != NULL && beta != NULL) {
+        s->scale_each(row, s->n, factor, gamma, beta);
+        return;
+    }
     for (int64_t i = 0; i < s->n; i++) {
         float value = row[i] * factor;
         if (gamma != NULL)
@@ -174,10 +188,10 @@ static group_block *make_block(mw__planner *planner, const mw__op *op, const boo
         return NULL;
     double epsilon = 0.0;
     mw__arg_float(op, "epsilon", &epsilon);
-    const mw__level level = mw__kernel_level();
     *s = (group_block){.dtype = mw__dtype_of(x), .epsilon = (float)epsilon, .centre = centre};
-    s->subtract_mean = MW__PICK(subtract_mean, level);
-    s->sum_squares = MW__PICK(sum_squares, level);
+    s->subtract_mean = MW__PICK_WIDEST(subtract_mean);
+    s->sum_squares = MW__PICK_WIDEST(sum_squares);
+    s->scale_each = MW__PICK_WIDEST(scale_each);
     fill_walks(s, mw__shape_of(x), in_group);
     return s;
 }

@@ -19,10 +19,13 @@ typedef struct reduce_block {
     int64_t count;    /* results */
     int64_t reduced;  /* elements that make one result */
     reduction kind;
+    bool trailing; /* result i needs elements [i * reduced, (i + 1) * reduced) */
+    bool plain;    /* a sum or mean of fp32 over one loop */
     mw_dtype dtype;
     mw__loop1 *exp;
     double (*sum)(const float *x, int64_t count);
     float (*most)(const float *x, int64_t count); /* max, or min for MIN */
+    void (*add_rows)(float *part, const float *x, int64_t stride, int64_t rows, int64_t width);
 } reduce_block;
 
 /* ---- contiguous elements ---- */
@@ -39,6 +42,20 @@ WIDE_REDUCER(double, sum, mw__lanes_sum)
 WIDE_REDUCER(float, max, mw__lanes_max)
 WIDE_REDUCER(float, min, mw__lanes_min)
 #endif
+
+/* part[j] += x[j] + x[j + stride] + .., row after row */
+MW__INLINE void add_rows_body(float *part, const float *x, int64_t stride, int64_t rows, int64_t width)
+{
+    int64_t r = 0;
+    for (; r + 4 <= rows; r += 4, x += 4 * stride) {
+        const float *a = x, *b = a + stride, *c = b + stride, *d = c + stride;
+        MW__VECTORIZE for (int64_t j = 0; j < width; j++) part[j] = (((part[j] + a[j]) + b[j]) + c[j]) + d[j];
+    }
+    for (; r < rows; r++, x += stride)
+        MW__VECTORIZE for (int64_t j = 0; j < width; j++) part[j] += x[j];
+}
+MW__EACH_WIDTH(add_rows, (float *part, const float *x, int64_t stride, int64_t rows, int64_t width),
+               (part, x, stride, rows, width))
 
 /* ---- before and after the sum ---- */
 
@@ -229,11 +246,22 @@ static integer_totals integer_totals_of(const reduce_block *s, const int32_t *x,
     return totals;
 }
 
+/* One tile of fp32 after the other makes one result each. */
+static void short_rows_sum(const reduce_block *s, const float *x, float *out, int64_t begin, int64_t end)
+{
+    for (int64_t at = begin; at < end; at++)
+        out[at] = finish(s, 0.0f, 0.0 + s->sum(x + at * s->reduced, s->reduced));
+}
+
 static void rows_run(const mw__kernel_call *call)
 {
     const reduce_block *s = call->block;
     int64_t at, end;
     mw__split_range(call, s->elements, s->count, &at, &end);
+    if (s->plain && s->trailing && s->reduced <= MW__TILE && s->inner.stride[0][0] == 1) {
+        short_rows_sum(s, call->in[0], call->out[0], at, end);
+        return;
+    }
     mw__cursor cursor;
     mw__cursor_seek(&s->outer, &cursor, at);
     for (; at < end; at++) {
@@ -381,6 +409,19 @@ static void columns_pass(const reduce_block *s, column_sums *c, const void *x, i
     flush(c, width);
 }
 
+/* columns_pass for plain sums of fp32 rows at one distance. */
+static void columns_sum(const reduce_block *s, column_sums *c, const float *x, int64_t width)
+{
+    const int64_t stride = s->inner.stride[0][0];
+    memset(c->part, 0, sizeof c->part);
+    memset(c->sum, 0, sizeof c->sum);
+    for (int64_t done = 0; done < s->reduced; done += ROWS) {
+        const int64_t rows = s->reduced - done < ROWS ? s->reduced - done : ROWS;
+        s->add_rows(c->part, x + done * stride, stride, rows, width);
+        flush(c, width);
+    }
+}
+
 static void columns_run(const mw__kernel_call *call)
 {
     const reduce_block *s = call->block;
@@ -397,7 +438,9 @@ static void columns_run(const mw__kernel_call *call)
         const bool extremum = s->kind == MAX || s->kind == MIN;
         if (extremum || s->kind == LOG_SUM_EXP)
             columns_pass(s, &c, call->in[0], cursor.offset[0], width, PASS_MOST);
-        if (!extremum)
+        if (s->plain)
+            columns_sum(s, &c, (const float *)call->in[0] + cursor.offset[0], width);
+        else if (!extremum)
             columns_pass(s, &c, call->in[0], cursor.offset[0], width,
                          s->kind == LOG_SUM_EXP ? PASS_EXP
                          : s->kind == PROD      ? PASS_PRODUCT
@@ -492,6 +535,7 @@ static bool trailing(mw_shape shape, const bool *reduced)
 static void choose_loops(reduce_block *s, mw__level level)
 {
     s->exp = mw__loop1_find(MW__OP_exp, level);
+    s->add_rows = MW__PICK_WIDEST(add_rows);
 #if defined(__x86_64__)
     s->sum = level == MW__LEVEL_WIDE ? sum_wide : sum_base;
     s->most = s->kind == MIN ? (level == MW__LEVEL_WIDE ? min_wide : min_base)
@@ -535,6 +579,7 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
     const bool columns = part_loops(s, shape, reduced) && dtype != MW_I32;
     s->kind = kind_of(op->row->id), s->dtype = dtype;
     s->count = mw__count_of(result), s->reduced = mw__walk_count(&s->inner);
+    s->plain = (s->kind == SUM || s->kind == MEAN) && dtype == MW_F32 && s->inner.rank == 1;
     choose_loops(s, mw__kernel_level());
     const size_t size = mw__dtype_size(dtype);
     const double count = (double)mw__count_of(x), flops = s->kind == LOG_SUM_EXP ? 24 : 1;
@@ -542,6 +587,7 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
     if (s->count == 1 && s->reduced > 2 * CHUNK)
         return plan_chunks(planner, op, s, cost, err);
     const bool rows = trailing(shape, reduced) && !columns && s->reduced > 0;
+    s->trailing = rows;
     const mw__split split =
         rows ? (mw__split){.units = s->count, .elements = 1} : mw__split_shape(planner, mw__shape_of(result));
     s->elements = split.elements;

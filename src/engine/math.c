@@ -112,9 +112,9 @@ static void bool_not(uint8_t *out, const uint8_t *x, int64_t count)
 
 #define SAME(name) .at = MW__LOOPS_SAME(loop_##name)
 #if defined(__x86_64__)
-#define POLY(name) .at = {ref_##name, mw__poly_##name##_base, mw__poly_##name##_wide}
+#define POLY(name) .at = {ref_##name, mw__poly_##name##_base, mw__poly_##name##_wide, mw__poly_##name##_wider}
 #else
-#define POLY(name) .at = {ref_##name, mw__poly_##name##_base, mw__poly_##name##_base}
+#define POLY(name) .at = {ref_##name, mw__poly_##name##_base, mw__poly_##name##_base, mw__poly_##name##_base}
 #endif
 
 #define LIBM(name) .at = MW__LOOPS_ALL(libm_##name)
@@ -181,4 +181,7 @@ const mw__function1 *mw__function1_find(mw__op_id op, const char *mode)
     return function;
 }
 
-mw__loop1 *mw__loop1_find(mw__op_id op, mw__level level) { return functions[op].at[level]; }
+mw__loop1 *mw__loop1_find(mw__op_id op, mw__level level)
+{
+    return functions[op].at[level == MW__LEVEL_WIDE ? mw__loop_level() : level];
+}

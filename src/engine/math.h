@@ -16,7 +16,7 @@ typedef void mw__loop2_i32(int32_t *out, const int32_t *x, const int32_t *y, int
 
 /* What an operation computes of one operand: its row in math.c. A loop is NULL where the operation has no such type. */
 typedef struct mw__function1 {
-    mw__loop1 *at[3]; /* by level */
+    mw__loop1 *at[MW__LEVELS]; /* by level */
     mw__loop1_i32 *integers;
     mw__loop1_bool *bools;
     double flops;                      /* estimated, an element */
@@ -28,7 +28,7 @@ typedef struct mw__function1 {
 
 /* The same of two operands: its row in math_pair.c. */
 typedef struct mw__function2 {
-    mw__loop2 *at[3];
+    mw__loop2 *at[MW__LEVELS];
     mw__loop2_i32 *integers;
     double flops;
 } mw__function2;
@@ -37,7 +37,7 @@ typedef struct mw__function2 {
 const mw__function1 *mw__function1_find(mw__op_id op, const char *mode);
 const mw__function2 *mw__function2_find(mw__op_id op);
 
-/* The fp32 loop of a function that is there. */
+/* The fp32 loop of a function that is there; MW__LEVEL_WIDE finds the widest that the processor has. */
 mw__loop1 *mw__loop1_find(mw__op_id op, mw__level level);
 
 /* The loop of one row by level: MW__LOOPS_SAME(x) where x_base and x_wide serve the reference too,
@@ -45,17 +45,17 @@ mw__loop1 *mw__loop1_find(mw__op_id op, mw__level level);
 #if defined(__x86_64__)
 #define MW__LOOPS_SAME(name)                                                                                           \
     {                                                                                                                  \
-        name##_base, name##_base, name##_wide                                                                          \
+        name##_base, name##_base, name##_wide, name##_wide                                                             \
     }
 #else
 #define MW__LOOPS_SAME(name)                                                                                           \
     {                                                                                                                  \
-        name##_base, name##_base, name##_base                                                                          \
+        name##_base, name##_base, name##_base, name##_base                                                             \
     }
 #endif
 #define MW__LOOPS_ALL(name)                                                                                            \
     {                                                                                                                  \
-        name, name, name                                                                                               \
+        name, name, name, name                                                                                         \
     }
 
 /* out[i] = expression of v = x[i] and the parameters p, q: what every loop over one operand is made of. */

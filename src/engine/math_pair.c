@@ -130,7 +130,7 @@ static const mw__function2 functions[MW__OP_COUNT] = {
     [MW__OP_mod] = {BOTH(mod), .flops = 20},
     [MW__OP_maximum] = {BOTH(maximum), .flops = 1},
     [MW__OP_minimum] = {BOTH(minimum), .flops = 1},
-    [MW__OP_pow] = {.at = {ref_pow, loop_pow, loop_pow}, .integers = int_pow, .flops = 40},
+    [MW__OP_pow] = {.at = {ref_pow, loop_pow, loop_pow, loop_pow}, .integers = int_pow, .flops = 40},
 };
 
 const mw__function2 *mw__function2_find(mw__op_id op) { return functions[op].flops != 0.0 ? &functions[op] : NULL; }

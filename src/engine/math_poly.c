@@ -8,6 +8,10 @@
     MW__WIDE_TARGET void mw__poly_##name##_wide(float *out, const float *x, int64_t count, float p, float q)           \
     {                                                                                                                  \
         name##_body(out, x, count, p, q);                                                                              \
+    }                                                                                                                  \
+    MW__WIDER_TARGET void mw__poly_##name##_wider(float *out, const float *x, int64_t count, float p, float q)         \
+    {                                                                                                                  \
+        name##_body(out, x, count, p, q);                                                                              \
     }
 #else
 #define POLY_WIDE(name)

@@ -11,6 +11,8 @@ mw__loop1 mw__poly_exp_base, mw__poly_log_base, mw__poly_erf_base, mw__poly_tanh
 #if defined(__x86_64__)
 mw__loop1 mw__poly_exp_wide, mw__poly_log_wide, mw__poly_erf_wide, mw__poly_tanh_wide, mw__poly_sigmoid_wide,
     mw__poly_silu_wide, mw__poly_gelu_exact_wide, mw__poly_gelu_tanh_wide, mw__poly_gelu_sigmoid_wide;
+mw__loop1 mw__poly_exp_wider, mw__poly_log_wider, mw__poly_erf_wider, mw__poly_tanh_wider, mw__poly_sigmoid_wider,
+    mw__poly_silu_wider, mw__poly_gelu_exact_wider, mw__poly_gelu_tanh_wider, mw__poly_gelu_sigmoid_wider;
 #endif
 
 #endif

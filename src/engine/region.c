@@ -395,12 +395,12 @@ void mw__region_signature(const mw__region *region, char *out, size_t size)
 static void choose_hot(mw__region *region, mw__step *step)
 {
     char signature[MW__SIGNATURE_MAX];
-    const mw__level level = mw__kernel_level();
+    const mw__level level = mw__loop_level();
     mw__region_signature(region, signature, sizeof signature);
     const mw__hot_region *hot = signature[0] != '\0' ? mw__hot_find(signature) : NULL;
     if (hot == NULL || level == MW__LEVEL_REF)
         return;
-    region->hot = hot->at[level == MW__LEVEL_WIDE];
+    region->hot = hot->at[level - MW__LEVEL_BASE];
     step->label = hot->name;
 }
 

@@ -69,7 +69,7 @@ typedef void mw__hot_loop(const void *const *value, void *const *out, const floa
 
 typedef struct mw__hot_region {
     const char *name, *signature;
-    mw__hot_loop *at[2]; /* base, wide */
+    mw__hot_loop *at[3]; /* base, wide, wider */
 } mw__hot_region;
 
 /* regions_hot.c, written by tools/regions.py; NULL if there is none. */

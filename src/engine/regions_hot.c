@@ -52,7 +52,7 @@ MW__INLINE void adam_body PARAMETERS
         y2[i] = v27;
     }
 }
-MW__TWICE(adam, PARAMETERS, (value, out, pq, count))
+MW__EACH_WIDTH(adam, PARAMETERS, (value, out, pq, count))
 
 MW__INLINE void bias_gelu_tanh_body PARAMETERS
 {
@@ -70,7 +70,7 @@ MW__INLINE void bias_gelu_tanh_body PARAMETERS
         y1[i] = v3;
     }
 }
-MW__TWICE(bias_gelu_tanh, PARAMETERS, (value, out, pq, count))
+MW__EACH_WIDTH(bias_gelu_tanh, PARAMETERS, (value, out, pq, count))
 
 MW__INLINE void gelu_tanh_backward_body PARAMETERS
 {
@@ -106,12 +106,12 @@ MW__INLINE void gelu_tanh_backward_body PARAMETERS
         y0[i] = v23;
     }
 }
-MW__TWICE(gelu_tanh_backward, PARAMETERS, (value, out, pq, count))
+MW__EACH_WIDTH(gelu_tanh_backward, PARAMETERS, (value, out, pq, count))
 
 static const mw__hot_region rows[] = {
-    {"adam", "TSTSTSSSSSTb mul(0,1) mul(2,3) add(12,13) mul(4,5) mul(2,6) square(16) add(15,17) sqrt(18) mul(19,7) add(20,8) real_div(14,21) mul(22,9) sub(10,23) select(11,24,10) select(11,14,0) select(11,18,4) store 25,26,27", MW__PAIR(adam)},
-    {"bias_gelu_tanh", "TT add(0,1) gelu_tanh(2) store 2,3", MW__PAIR(bias_gelu_tanh)},
-    {"gelu_tanh_backward", "TSSSSSSST square(0) mul(9,1) add(10,2) mul(0,11) tanh(12) mul(9,3) add(14,4) square(13) sub(5,16) mul(0,17) mul(18,15) mul(13,6) add(20,7) add(21,19) mul(8,22) store 23", MW__PAIR(gelu_tanh_backward)},
+    {"adam", "TSTSTSSSSSTb mul(0,1) mul(2,3) add(12,13) mul(4,5) mul(2,6) square(16) add(15,17) sqrt(18) mul(19,7) add(20,8) real_div(14,21) mul(22,9) sub(10,23) select(11,24,10) select(11,14,0) select(11,18,4) store 25,26,27", MW__WIDTHS(adam)},
+    {"bias_gelu_tanh", "TT add(0,1) gelu_tanh(2) store 2,3", MW__WIDTHS(bias_gelu_tanh)},
+    {"gelu_tanh_backward", "TSSSSSSST square(0) mul(9,1) add(10,2) mul(0,11) tanh(12) mul(9,3) add(14,4) square(13) sub(5,16) mul(0,17) mul(18,15) mul(13,6) add(20,7) add(21,19) mul(8,22) store 23", MW__WIDTHS(gelu_tanh_backward)},
 };
 
 const mw__hot_region *mw__hot_find(const char *signature)
