@@ -8,8 +8,21 @@ static mw_tensor *dx_of(mw_tensor *y, mw_tensor *dz, bool tx, bool ty)
     return tx ? mw_matmul(y, dz, ty, true) : mw_matmul(dz, y, false, !ty);
 }
 
-static mw_tensor *dy_of(mw_tensor *x, mw_tensor *dz, bool tx, bool ty)
+/* Rows of all batches as those of one matrix. */
+static mw_tensor *flat(mw_tensor *x)
 {
+    const mw_shape shape = mw_tensor_shape(x);
+    const int64_t columns = shape.dim[shape.rank - 1];
+    return columns > 0 ? mw_reshape(x, MW_SHAPE(-1, columns)) : x;
+}
+
+/* One matrix Y under all batches: the sum over them is that over the rows of one tall product. */
+static mw_tensor *dy_of(mw_tensor *x, mw_tensor *dz, mw_tensor *y, bool tx, bool ty)
+{
+    if (!tx && mw_tensor_shape(y).rank == 2 && mw_tensor_shape(x).rank > 2) {
+        x = flat(x);
+        dz = flat(dz);
+    }
     return ty ? mw_matmul(dz, x, true, tx) : mw_matmul(x, dz, !tx, false);
 }
 
@@ -33,7 +46,7 @@ void mw__vjp_matmul(mw__vjp *vjp)
     if (mw__vjp_wants(vjp, "x"))
         mw__vjp_set(vjp, "x", dx_of(y, dz, tx, ty));
     if (mw__vjp_wants(vjp, "y")) {
-        mw_tensor *dy = dy_of(x, dz, tx, ty);
+        mw_tensor *dy = dy_of(x, dz, y, tx, ty);
         mw__vjp_set(vjp, "y",
                     column && mw_tensor_shape(dy).rank == 2 ? mw_reshape(dy, y_shape)
                     : column                                ? mw_squeeze(dy, MW_AXES(-1))
