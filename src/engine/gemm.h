@@ -31,7 +31,8 @@ typedef struct mw__gemm_code {
  * product of m rows is worth it; mw__gemm_ref at MW__LEVEL_REF. */
 mw__gemm_code mw__gemm_choose(int64_t m, int64_t n, int64_t k);
 
-/* What multiplies large matrices: "AVX-512", "libopenblas.so.0" or "built-in". Loads a BLAS only if it would be used. */
+/* What multiplies large matrices: "AVX-512", "libopenblas.so.0" or "built-in". Loads a BLAS only if it would be used.
+ */
 const char *mw__gemm_name(void);
 
 /* `scratch` is 64-aligned, mw__gemm_scratch bytes. */

@@ -24,6 +24,8 @@ typedef struct session {
     const char *name;
     mw_trainer *trainer;
     double tolerance;
+    const char *drifting; /* a parameter of which a part has no gradient but rounding; may be NULL */
+    double drift;         /* allowed in its sum */
     port ports[PORTS];
     size_t port_count;
     mw_error err;
@@ -93,7 +95,8 @@ static void read_sum(session *s, FILE *file)
     for (size_t i = 0; i < count; i++)
         sum += fabs((double)values[i]);
     free(values);
-    check_note(fabs(sum - wanted) <= s->tolerance * fabs(wanted), __FILE__, __LINE__,
+    const double drift = s->drifting != NULL && strcmp(name, s->drifting) == 0 ? s->drift : 0.0;
+    check_note(fabs(sum - wanted) <= s->tolerance * fabs(wanted) + drift, __FILE__, __LINE__,
                "%s: the sum of |%s| is %.8g, PyTorch has %.8g", s->name, name, sum, wanted);
     s->compared++;
 }
@@ -117,10 +120,10 @@ static void follow(session *s, FILE *file)
     }
 }
 
-static void check_net(const char *name, mw_optimizer optimizer, double tolerance)
+static void check_net(const char *name, mw_optimizer optimizer, double tolerance, const char *drifting, double drift)
 {
     char path[512];
-    session s = {.name = name, .tolerance = tolerance};
+    session s = {.name = name, .tolerance = tolerance, .drifting = drifting, .drift = drift};
     snprintf(path, sizeof path, "%s/data/torch/net_losses.txt", MW_TESTS_DIR);
     FILE *file = fopen(path, "r");
     REQUIRE(file != NULL);
@@ -135,17 +138,22 @@ static void check_net(const char *name, mw_optimizer optimizer, double tolerance
 
 /* Two fp32 implementations differ by rounding, which the first Adam steps amplify where gradients are near zero
  * (m / sqrt(v) is +-1 whatever their size): 2e-4 of the number. */
-static void test_a_convolution_net_follows_pytorch(void) { check_net("conv", mw_adam(1e-3f), 2e-4); }
+static void test_a_convolution_net_follows_pytorch(void) { check_net("conv", mw_adam(1e-3f), 2e-4, NULL, 0.0); }
 
 /* Running statistics are among the sums. */
 static void test_a_residual_net_follows_pytorch(void)
 {
-    check_net("resnet", mw_sgd_momentum(0.05f, 0.9f, false), 2e-4);
+    check_net("resnet", mw_sgd_momentum(0.05f, 0.9f, false), 2e-4, NULL, 0.0);
 }
 
-static void test_a_transformer_block_follows_pytorch(void) { check_net("transformer", mw_adamw(1e-3f, 0.01f), 2e-4); }
+/* A bias of the keys shifts all scores of a row alike, which softmax does not see: its gradient is what rounding
+ * leaves, and each of its 32 numbers moves by up to 1e-3 a step either way, about 1e-3 sqrt(32 STEPS) in all. */
+static void test_a_transformer_block_follows_pytorch(void)
+{
+    check_net("transformer", mw_adamw(1e-3f, 0.01f), 2e-4, "qkv.bias", 0.02);
+}
 
-static void test_a_variational_autoencoder_follows_pytorch(void) { check_net("vae", mw_adam(1e-3f), 2e-4); }
+static void test_a_variational_autoencoder_follows_pytorch(void) { check_net("vae", mw_adam(1e-3f), 2e-4, NULL, 0.0); }
 
 int main(void)
 {
