@@ -10,7 +10,7 @@
 #define STEPS 3
 
 /* A model of odd sizes, so that tiles and vectors have remainders. */
-static mw_trainer *make_trainer(mw_optimizer optimizer, uint64_t device, int threads, mw_error *err)
+static mw_trainer *make_trainer(mw_optimizer optimizer, mw_device device, int threads, mw_error *err)
 {
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(19, 37));
@@ -42,7 +42,7 @@ static void train(mw_trainer *trainer, mw_error *err)
 }
 
 /* Trains, and keeps the weights of the first layer. */
-static void weights_of(mw_optimizer optimizer, uint64_t device, int threads, const char *fuse, float *out)
+static void weights_of(mw_optimizer optimizer, mw_device device, int threads, const char *fuse, float *out)
 {
     mw_error err = {0};
     setenv("MW_ENGINE_FUSE", fuse, 1);
@@ -64,7 +64,7 @@ static void test_fusing_changes_no_bit(void)
     for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++)
         for (int threads = 1; threads <= 3; threads++)
             for (int half = 0; half < 2; half++) {
-                const uint64_t device = half ? MW_DEVICE_ANE : MW_DEVICE_CPU;
+                const mw_device device = half ? MW_DEVICE_ANE : MW_DEVICE_CPU;
                 weights_of(optimizers[i], device, threads, "1", fused);
                 weights_of(optimizers[i], device, threads, "0", plain);
                 check_note(memcmp(fused, plain, sizeof fused) == 0, __FILE__, __LINE__,
