@@ -32,13 +32,6 @@ mw_tensor *mw__one_minus(mw_tensor *t);
 /* x repeated to `shape`, which it broadcasts to. */
 mw_tensor *mw__broadcast_to(mw_tensor *x, mw_shape shape);
 
-/* The adjoint of taking elements along one axis: result[.., i, ..] = sum of y[.., j, ..] over j with indices[j] == i.
- *  y        [A, J, B] seen as rank 3
- *  indices  J integers in all; others than 0 .. extent - 1 are left out (up to ios16 they must not be negative)
- *  return   [A, extent, B] as `shape`, whose extent at the axis is `extent` */
-mw_tensor *mw__scatter_add(mw_tensor *y, mw_tensor *indices, int64_t extent, int64_t batch, int64_t outer,
-                           int64_t inner, mw_shape shape);
-
 /* Replaces one axis of `y` by its adjoint under y[j] = x[source[j]], j < count; x has `extent` elements there. */
 mw_tensor *mw__unmap_axis(mw_tensor *y, int axis, const int32_t *source, int64_t count, int64_t extent);
 

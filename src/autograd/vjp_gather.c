@@ -2,21 +2,6 @@
 #include "autograd/rules.h"
 #include "graph/idioms/embedding.h"
 
-mw_tensor *mw__scatter_add(mw_tensor *y, mw_tensor *indices, int64_t extent, int64_t batch, int64_t outer,
-                           int64_t inner, mw_shape shape)
-{
-    const mw__taken from = {.batch = batch, .outer = outer, .extent = extent, .inner = inner};
-    return mw__embedding_gradient(y, indices, from, shape);
-}
-
-static int64_t extent_of(mw_shape shape, int from, int to)
-{
-    int64_t count = 1;
-    for (int i = from; i < to; i++)
-        count *= shape.dim[i];
-    return count;
-}
-
 /* Up to ios16 a negative index counts from the end. Scatters of that opset read them alike, comparisons do not. */
 static mw_tensor *count_from_front(const mw__vjp *vjp, mw_tensor *indices, int64_t extent)
 {
@@ -36,11 +21,12 @@ void mw__vjp_gather(mw__vjp *vjp)
     if (vjp->op->row->since >= MW_IOS16)
         mw__arg_int(vjp->op, "batch_dims", &batch_dims);
     int at = (int)(axis < 0 ? axis + shape.rank : axis), batch = (int)batch_dims;
-    int64_t extent = shape.dim[at];
-    indices = count_from_front(vjp, indices, extent);
-    mw__vjp_set(vjp, "x",
-                mw__scatter_add(vjp->dy[0], indices, extent, extent_of(shape, 0, batch), extent_of(shape, batch, at),
-                                extent_of(shape, at + 1, shape.rank), shape));
+    const mw__taken from = {.batch = mw__shape_span(shape, 0, batch),
+                            .outer = mw__shape_span(shape, batch, at),
+                            .extent = shape.dim[at],
+                            .inner = mw__shape_span(shape, at + 1, shape.rank)};
+    indices = count_from_front(vjp, indices, from.extent);
+    mw__vjp_set(vjp, "x", mw__embedding_gradient(vjp->dy[0], indices, from, shape));
 }
 
 void mw__vjp_gather_along_axis(mw__vjp *vjp)
@@ -82,7 +68,7 @@ void mw__vjp_gather_nd(mw__vjp *vjp)
         return;
     }
     const int first = (int)batch, depth = (int)at.dim[at.rank - 1];
-    const int64_t batches = extent_of(shape, 0, first), picks = extent_of(at, first, at.rank - 1);
+    const int64_t batches = mw__shape_span(shape, 0, first), picks = mw__shape_span(at, first, at.rank - 1);
     mw_shape flat = {.rank = 1, .dim = {batches}}, taken = {.rank = 2, .dim = {batches, picks}};
     for (int i = first; i < shape.rank; i++)
         flat.dim[flat.rank++] = shape.dim[i];

@@ -1,5 +1,6 @@
 /* VJPs of data movement: each element's cotangent goes back to where the element came from. */
 #include "autograd/rules.h"
+#include "graph/idioms/embedding.h"
 
 #include <string.h>
 
@@ -74,14 +75,13 @@ void mw__vjp_split(mw__vjp *vjp)
 mw_tensor *mw__unmap_axis(mw_tensor *y, int axis, const int32_t *source, int64_t count, int64_t extent)
 {
     mw_shape shape = mw_tensor_shape(y);
-    int64_t outer = 1, inner = 1;
-    for (int i = 0; i < axis; i++)
-        outer *= shape.dim[i];
-    for (int i = axis + 1; i < shape.rank; i++)
-        inner *= shape.dim[i];
+    const mw__taken from = {.batch = 1,
+                            .outer = mw__shape_span(shape, 0, axis),
+                            .extent = extent,
+                            .inner = mw__shape_span(shape, axis + 1, shape.rank)};
     shape.dim[axis] = extent;
     mw_tensor *indices = mw_constant(mw_tensor_graph(y), MW_I32, MW_SHAPE(count), source);
-    return mw__scatter_add(y, indices, extent, 1, outer, inner, shape);
+    return mw__embedding_gradient(y, indices, from, shape);
 }
 
 /* The windows laid out one after the other, then each of their elements back to its place. */

@@ -53,11 +53,9 @@ mw_status mw__kernel_per_channel(mw__planner *planner, const mw__op *op, mw_erro
     *block = (channel_block){.elements = split.elements,
                              .count = mw__count_of(result),
                              .channels = shape.dim[1],
-                             .inner = 1,
+                             .inner = mw__shape_span(shape, 2, shape.rank),
                              .dtype = dtype,
                              .loop = function->at[mw__loop_level()]};
-    for (int i = 2; i < shape.rank; i++)
-        block->inner *= shape.dim[i];
     const uint32_t wide_p = as_fp32(planner, p), wide_q = q != p ? as_fp32(planner, q) : wide_p;
     const size_t unit = (size_t)split.elements * mw__dtype_size(dtype);
     const double count = (double)block->count;

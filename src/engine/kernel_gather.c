@@ -226,9 +226,7 @@ mw_status mw__kernel_one_hot(mw__planner *planner, const mw__op *op, mw_error *e
         return mw__plan_check(planner, err);
     MW_TRY(one_hot_value(op, "on_value", 1.0, s->on, err));
     MW_TRY(one_hot_value(op, "off_value", 0.0, s->off, err));
-    s->depth = shape.dim[axis], s->inner = 1;
-    for (int i = (int)axis + 1; i < shape.rank; i++)
-        s->inner *= shape.dim[i];
+    s->depth = shape.dim[axis], s->inner = mw__shape_span(shape, (int)axis + 1, shape.rank);
     s->index = mw__dtype_of(indices), s->size = mw__dtype_size(mw__dtype_of(result));
     const int64_t width = s->inner == 1 ? s->depth : s->inner, units = mw__count_of(result) / width;
     const double count = (double)mw__count_of(result);

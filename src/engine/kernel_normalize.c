@@ -93,9 +93,7 @@ static void fill_block(softmax_block *s, mw_shape shape, int64_t axis)
 {
     const mw__level level = mw__kernel_level();
     s->n = shape.dim[axis];
-    s->inner = 1;
-    for (int i = (int)axis + 1; i < shape.rank; i++)
-        s->inner *= shape.dim[i];
+    s->inner = mw__shape_span(shape, (int)axis + 1, shape.rank);
     s->stretches = (s->inner + COLUMNS - 1) / COLUMNS;
     s->exp = mw__loop1_find(MW__OP_exp, level);
     s->shift = MW__PICK_WIDEST(shift);

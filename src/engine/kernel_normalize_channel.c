@@ -5,13 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static int64_t positions_of(mw_shape shape)
-{
-    int64_t count = 1;
-    for (int axis = 2; axis < shape.rank; axis++)
-        count *= shape.dim[axis];
-    return count;
-}
+static int64_t positions_of(mw_shape shape) { return mw__shape_span(shape, 2, shape.rank); }
 
 /* ---- batch_norm ---- */
 

@@ -143,11 +143,8 @@ static void group_run(const mw__kernel_call *call)
 
 static void fill_walks(group_block *s, mw_shape shape, const bool *in_group)
 {
-    int64_t stride[MW_RANK_MAX], below = 1;
-    for (int axis = shape.rank - 1; axis >= 0; axis--) {
-        stride[axis] = below;
-        below *= shape.dim[axis];
-    }
+    int64_t stride[MW_RANK_MAX];
+    mw__row_major(shape, stride);
     s->groups.arms = s->elements.arms = 1;
     for (int axis = 0; axis < shape.rank; axis++)
         mw__walk_add(in_group[axis] ? &s->elements : &s->groups, shape.dim[axis], &stride[axis]);

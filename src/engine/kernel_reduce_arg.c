@@ -62,9 +62,7 @@ mw_status mw__kernel_reduce_arg(mw__planner *planner, const mw__op *op, mw_error
     arg_block *s = mw__plan_block(planner, sizeof *s);
     if (s == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);
-    s->n = shape.dim[axis], s->inner = 1;
-    for (int i = (int)axis + 1; i < shape.rank; i++)
-        s->inner *= shape.dim[i];
+    s->n = shape.dim[axis], s->inner = mw__shape_span(shape, (int)axis + 1, shape.rank);
     s->min = op->row->id == MW__OP_reduce_argmin || op->row->id == MW__OP_reduce_argmin_ios17;
     s->dtype = mw__dtype_of(x), s->position = mw__dtype_of(result);
     const double count = (double)mw__count_of(x);

@@ -62,9 +62,8 @@ mw_status mw__kernel_cumsum(mw__planner *planner, const mw__op *op, mw_error *er
     scan_block *s = mw__plan_block(planner, sizeof *s);
     if (s == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);
-    s->n = shape.dim[axis], s->inner = 1, s->dtype = mw__dtype_of(x);
-    for (int i = (int)axis + 1; i < shape.rank; i++)
-        s->inner *= shape.dim[i];
+    s->n = shape.dim[axis], s->inner = mw__shape_span(shape, (int)axis + 1, shape.rank);
+    s->dtype = mw__dtype_of(x);
     mw__arg_bool(op, "exclusive", &s->exclusive);
     mw__arg_bool(op, "reverse", &s->reverse);
     const double count = (double)mw__count_of(x);

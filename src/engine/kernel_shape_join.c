@@ -43,13 +43,10 @@ typedef struct join_plan {
 static join_plan join_at(const mw_tensor *whole, int64_t cut)
 {
     const mw_shape shape = mw__shape_of(whole);
-    join_plan join = {.whole = whole, .units = 1, .unit = mw__dtype_size(mw__dtype_of(whole))};
-    for (int axis = 0; axis < shape.rank; axis++)
-        if (axis < cut)
-            join.units *= shape.dim[axis];
-        else
-            join.unit *= (size_t)shape.dim[axis];
-    return join;
+    return (join_plan){.whole = whole,
+                       .units = mw__shape_span(shape, 0, (int)cut),
+                       .unit =
+                           (size_t)mw__shape_span(shape, (int)cut, shape.rank) * mw__dtype_size(mw__dtype_of(whole))};
 }
 
 static size_t chunk_of(const mw_tensor *part, const join_plan *join)

@@ -149,10 +149,9 @@ mw_status mw__kernel_sort(mw__planner *planner, const mw__op *op, mw_error *err)
     s->indices = !s->values || op->result_count == 2;
     s->dtype = mw__dtype_of(x), s->size = mw__dtype_size(s->dtype);
     s->index = mw__dtype_of(last), s->index_size = mw__dtype_size(s->index);
-    s->extent = shape.dim[axis], s->kept = mw__shape_of(last).dim[axis], s->inner = 1;
+    s->extent = shape.dim[axis], s->kept = mw__shape_of(last).dim[axis];
+    s->inner = mw__shape_span(shape, (int)axis + 1, shape.rank);
     mw__arg_bool(op, "ascending", &s->ascending);
-    for (int i = (int)axis + 1; i < shape.rank; i++)
-        s->inner *= shape.dim[i];
     const double count = (double)mw__count_of(x), depth = log2((double)s->extent + 1.0);
     mw__step *step = mw__plan_step(planner, sort_run, op->row->name, mw__count_of(x) / s->extent,
                                    mw__cost(count * 16, count * depth * 40));

@@ -288,6 +288,8 @@ mw_status mw__op_verify(const mw__op *op, mw_error *err);
 const char *mw__op_subject(const mw__op *op, char *buffer, size_t size);
 /* "[128, 784]". */
 const char *mw__shape_print(mw_shape shape, char *buffer, size_t size);
+/* How many elements the axes [from, to) span; the extents are known. */
+int64_t mw__shape_span(mw_shape shape, int from, int to);
 
 /* ---- building operations: what typed constructors are made of ----
  *

@@ -13,13 +13,12 @@ mw_status mw__shape_one_hot(mw__infer *infer)
 {
     const mw_shape indices = mw__rule_shape(infer, "indices");
     const mw_dtype t = mw__op_dtype(infer->op);
-    int64_t size, value;
+    int64_t size;
     size_t count;
     bool known;
     int axis;
     MW_TRY(mw__rule_ints(infer, "one_hot_vector_size", &size, 1, &count, &known));
-    MW_TRY(mw__rule_int(infer, "axis", &value));
-    MW_TRY(mw__rule_axis(infer, "axis", value, indices.rank + 1, &axis));
+    MW_TRY(mw__rule_axis(infer, "axis", indices.rank + 1, &axis));
     if (count != 1)
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "one_hot_vector_size must be one integer");
     if (!known)
@@ -105,10 +104,8 @@ mw_status mw__shape_gather(mw__infer *infer)
 {
     const mw_shape x = mw__rule_shape(infer, "x");
     const mw_shape indices = mw__rule_shape(infer, "indices");
-    int64_t value;
     int axis, batch;
-    MW_TRY(mw__rule_int(infer, "axis", &value));
-    MW_TRY(mw__rule_axis(infer, "axis", value, x.rank, &axis));
+    MW_TRY(mw__rule_axis(infer, "axis", x.rank, &axis));
     MW_TRY(read_batch_dims(infer, x, indices, axis, "axis", &batch));
     MW_TRY(mw__rule_indices(infer, &x.dim[axis], 1));
     if (x.rank - 1 + indices.rank - batch > MW_RANK_MAX)
@@ -138,9 +135,7 @@ mw_status mw__rule_along_axis(const mw__infer *infer, const char *arg, int *out_
 {
     const mw_shape x = mw__rule_shape(infer, arg), indices = mw__rule_shape(infer, "indices");
     char a[200], b[200];
-    int64_t value;
-    MW_TRY(mw__rule_int(infer, "axis", &value));
-    MW_TRY(mw__rule_axis(infer, "axis", value, x.rank, out_axis));
+    MW_TRY(mw__rule_axis(infer, "axis", x.rank, out_axis));
     bool fits = x.rank == indices.rank;
     for (int i = 0; fits && i < x.rank; i++)
         fits = i == *out_axis || mw__dim_fits(x.dim[i], indices.dim[i]);

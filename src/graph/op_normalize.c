@@ -72,10 +72,8 @@ static mw_status check_channel_vectors(const mw__infer *infer, const char *const
 mw_status mw__shape_softmax(mw__infer *infer)
 {
     const mw_shape shape = mw__rule_shape(infer, "x");
-    int64_t value;
     int axis;
-    MW_TRY(mw__rule_int(infer, "axis", &value));
-    MW_TRY(mw__rule_axis(infer, "axis", value, shape.rank, &axis));
+    MW_TRY(mw__rule_axis(infer, "axis", shape.rank, &axis));
     return mw__rule_result(infer, mw__rule_dtype(infer, "x"), shape);
 }
 

@@ -56,13 +56,11 @@ mw_status mw__shape_reduce_arg(mw__infer *infer)
     const mw_shape x = mw__rule_shape(infer, "x");
     mw_shape shape = {.rank = 0};
     mw_dtype dtype;
-    int64_t value;
     int axis;
     bool keep;
     MW_TRY(mw__rule_bool(infer, "keep_dims", &keep));
     MW_TRY(read_output_dtype(infer, &dtype));
-    MW_TRY(mw__rule_int(infer, "axis", &value));
-    MW_TRY(mw__rule_axis(infer, "axis", value, x.rank, &axis));
+    MW_TRY(mw__rule_axis(infer, "axis", x.rank, &axis));
     const int64_t most = dtype == MW_U16 ? UINT16_MAX + 1 : INT64_C(1) << 31;
     if (x.dim[axis] == 0)
         return mw__rule_fail(infer, MW_ERROR_SHAPE, "axis %d has extent 0, it has no extremum", axis);
@@ -80,13 +78,11 @@ mw_status mw__shape_reduce_arg(mw__infer *infer)
 mw_status mw__shape_cumsum(mw__infer *infer)
 {
     const mw_shape x = mw__rule_shape(infer, "x");
-    int64_t value;
     int axis;
     bool flag;
     MW_TRY(mw__rule_bool(infer, "exclusive", &flag));
     MW_TRY(mw__rule_bool(infer, "reverse", &flag));
-    MW_TRY(mw__rule_int(infer, "axis", &value));
-    MW_TRY(mw__rule_axis(infer, "axis", value, x.rank, &axis));
+    MW_TRY(mw__rule_axis(infer, "axis", x.rank, &axis));
     return mw__rule_result(infer, mw__rule_dtype(infer, "x"), x);
 }
 

@@ -51,10 +51,8 @@ mw_status mw__shape_scatter(mw__infer *infer)
     mw_shape chosen = mw__rule_shape(infer, "data");
     const mw_shape indices = mw__rule_shape(infer, "indices");
     char text[200];
-    int64_t value;
     int axis;
-    MW_TRY(mw__rule_int(infer, "axis", &value));
-    MW_TRY(mw__rule_axis(infer, "axis", value, chosen.rank, &axis));
+    MW_TRY(mw__rule_axis(infer, "axis", chosen.rank, &axis));
     if (indices.rank != 1)
         return mw__rule_fail(infer, MW_ERROR_SHAPE, "%s must have rank 1; flatten it with reshape, or use scatter_nd",
                              mw__arg_print(infer->op, "indices", text, sizeof text));

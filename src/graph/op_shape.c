@@ -211,12 +211,11 @@ mw_status mw__shape_concat(mw__infer *infer)
     const mw__operand *values;
     const size_t count = mw__arg_values(infer->op, "values", &values);
     mw_shape shape = mw_tensor_shape(values[0].value);
-    int64_t value, total = 0;
+    int64_t total = 0;
     bool interleave;
     int axis;
     MW_TRY(mw__rule_bool(infer, "interleave", &interleave));
-    MW_TRY(mw__rule_int(infer, "axis", &value));
-    MW_TRY(mw__rule_axis(infer, "axis", value, shape.rank, &axis));
+    MW_TRY(mw__rule_axis(infer, "axis", shape.rank, &axis));
     for (size_t i = 0; i < count; i++) {
         const mw_shape next = mw_tensor_shape(values[i].value);
         MW_TRY(join(infer, &shape, next, i, axis, interleave));
@@ -273,11 +272,10 @@ mw_status mw__shape_split(mw__infer *infer)
     const mw_shape x = mw__rule_shape(infer, "x");
     const bool by_number = mw__arg_present(infer->op, "num_splits");
     const bool by_size = mw__arg_present(infer->op, "split_sizes");
-    int64_t value, parts = 0, sizes[MW__RESULT_MAX];
+    int64_t parts = 0, sizes[MW__RESULT_MAX];
     size_t count = 0;
     int axis;
-    MW_TRY(mw__rule_int(infer, "axis", &value));
-    MW_TRY(mw__rule_axis(infer, "axis", value, x.rank, &axis));
+    MW_TRY(mw__rule_axis(infer, "axis", x.rank, &axis));
     if (!by_number && !by_size)
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "either num_splits or split_sizes must be given");
     if (by_number)

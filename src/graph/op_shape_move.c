@@ -29,15 +29,13 @@ mw_status mw__shape_stack(mw__infer *infer)
     const mw__operand *values;
     const size_t count = mw__arg_values(infer->op, "values", &values);
     mw_shape one = mw_tensor_shape(values[0].value), shape;
-    int64_t value;
     int axis;
     for (size_t i = 1; i < count; i++)
         MW_TRY(check_equal(infer, &one, mw_tensor_shape(values[i].value), i));
     if (one.rank == MW_RANK_MAX)
         return mw__rule_fail(infer, MW_ERROR_SHAPE, "the result would exceed rank %d", MW_RANK_MAX);
     shape = (mw_shape){.rank = one.rank + 1};
-    MW_TRY(mw__rule_int(infer, "axis", &value));
-    MW_TRY(mw__rule_axis(infer, "axis", value, shape.rank, &axis));
+    MW_TRY(mw__rule_axis(infer, "axis", shape.rank, &axis));
     for (int i = 0, from = 0; i < shape.rank; i++)
         shape.dim[i] = i == axis ? (int64_t)count : one.dim[from++];
     return mw__rule_result(infer, mw_tensor_dtype(values[0].value), shape);
@@ -78,13 +76,10 @@ mw_tensor *mw_reverse(mw_tensor *x, mw_axes axes)
 mw_status mw__shape_reverse_sequence(mw__infer *infer)
 {
     const mw_shape x = mw__rule_shape(infer, "x"), lengths = mw__rule_shape(infer, "lengths");
-    int64_t value;
     int seq, batch;
     char text[200];
-    MW_TRY(mw__rule_int(infer, "seq_axis", &value));
-    MW_TRY(mw__rule_axis(infer, "seq_axis", value, x.rank, &seq));
-    MW_TRY(mw__rule_int(infer, "batch_axis", &value));
-    MW_TRY(mw__rule_axis(infer, "batch_axis", value, x.rank, &batch));
+    MW_TRY(mw__rule_axis(infer, "seq_axis", x.rank, &seq));
+    MW_TRY(mw__rule_axis(infer, "batch_axis", x.rank, &batch));
     if (seq == batch)
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "seq_axis and batch_axis are both %d; they must differ", seq);
     if (lengths.rank != 1 || !mw__dim_fits(lengths.dim[0], x.dim[batch]))
@@ -109,10 +104,9 @@ mw_tensor *mw_reverse_sequence(mw_tensor *x, mw_tensor *lengths, int seq_axis, i
 mw_status mw__shape_sliding_windows(mw__infer *infer)
 {
     const mw_shape x = mw__rule_shape(infer, "x");
-    int64_t value, size, stride;
+    int64_t size, stride;
     int axis;
-    MW_TRY(mw__rule_int(infer, "axis", &value));
-    MW_TRY(mw__rule_axis(infer, "axis", value, x.rank, &axis));
+    MW_TRY(mw__rule_axis(infer, "axis", x.rank, &axis));
     MW_TRY(mw__rule_int(infer, "size", &size));
     MW_TRY(mw__rule_int(infer, "stride", &stride));
     if (size < 1 || stride < 1)

@@ -8,13 +8,6 @@
 
 /* ---- what both share ---- */
 
-static mw_status read_axis(const mw__infer *infer, int *out)
-{
-    int64_t value;
-    MW_TRY(mw__rule_int(infer, "axis", &value));
-    return mw__rule_axis(infer, "axis", value, mw__rule_shape(infer, "x").rank, out);
-}
-
 static mw_status check_extent(const mw__infer *infer, int64_t extent, mw_dtype index)
 {
     const int bits = mw_dtype_bits(index) - (index == MW_U8 || index == MW_U16 ? 0 : 1);
@@ -31,7 +24,7 @@ mw_status mw__shape_argsort(mw__infer *infer)
     const mw_shape x = mw__rule_shape(infer, "x");
     bool ascending;
     int axis;
-    MW_TRY(read_axis(infer, &axis));
+    MW_TRY(mw__rule_axis(infer, "axis", x.rank, &axis));
     MW_TRY(mw__rule_bool(infer, "ascending", &ascending));
     MW_TRY(check_extent(infer, x.dim[axis], MW_I32));
     return mw__rule_result(infer, MW_I32, x);
@@ -84,7 +77,7 @@ mw_status mw__shape_topk(mw__infer *infer)
     mw_dtype index;
     int64_t k;
     int axis;
-    MW_TRY(read_axis(infer, &axis));
+    MW_TRY(mw__rule_axis(infer, "axis", shape.rank, &axis));
     MW_TRY(read_flags(infer, &indices));
     MW_TRY(read_index_dtype(infer, &index));
     MW_TRY(mw__rule_int(infer, "k", &k));

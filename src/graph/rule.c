@@ -57,7 +57,7 @@ mw_status mw__rule_result(mw__infer *infer, mw_dtype dtype, mw_shape shape)
 
 /* ---- numbers ---- */
 
-mw_status mw__rule_axis(const mw__infer *infer, const char *arg, int64_t axis, int rank, int *out)
+static mw_status from_front(const mw__infer *infer, const char *arg, int64_t axis, int rank, int *out)
 {
     if (axis < -rank || axis >= rank)
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s %" PRId64 " is outside [%d, %d)", arg, axis, -rank, rank);
@@ -78,6 +78,13 @@ mw_status mw__rule_int(const mw__infer *infer, const char *arg, int64_t *out)
     if (count != 1)
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s must be one integer", arg);
     return known ? MW_OK : not_loaded(infer, arg);
+}
+
+mw_status mw__rule_axis(const mw__infer *infer, const char *arg, int rank, int *out)
+{
+    int64_t axis;
+    MW_TRY(mw__rule_int(infer, arg, &axis));
+    return from_front(infer, arg, axis, rank, out);
 }
 
 mw_status mw__rule_bool(const mw__infer *infer, const char *arg, bool *out)
@@ -126,7 +133,7 @@ mw_status mw__rule_axes(const mw__infer *infer, const char *arg, int rank, bool 
     memset(out_marks, 0, MW_RANK_MAX * sizeof out_marks[0]);
     for (size_t i = 0; i < *out_count; i++) {
         int axis = 0;
-        MW_TRY(mw__rule_axis(infer, arg, axes[i], rank, &axis));
+        MW_TRY(from_front(infer, arg, axes[i], rank, &axis));
         if (out_marks[axis])
             return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s names axis %d twice", arg, axis);
         out_marks[axis] = true;

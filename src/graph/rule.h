@@ -58,10 +58,10 @@ mw_status mw__rule_fail(const mw__infer *infer, mw_status status, const char *fo
 mw_shape mw__rule_shape(const mw__infer *infer, const char *arg);
 mw_dtype mw__rule_dtype(const mw__infer *infer, const char *arg);
 mw_status mw__rule_result(mw__infer *infer, mw_dtype dtype, mw_shape shape);
-/* Brings an axis into [0, rank). */
-mw_status mw__rule_axis(const mw__infer *infer, const char *arg, int64_t axis, int rank, int *out);
 /* A constant integer scalar. */
 mw_status mw__rule_int(const mw__infer *infer, const char *arg, int64_t *out);
+/* A constant axis, counted from the front. */
+mw_status mw__rule_axis(const mw__infer *infer, const char *arg, int rank, int *out);
 mw_status mw__rule_bool(const mw__infer *infer, const char *arg, bool *out);
 /* A vector of integers. Its elements are known only when *out_known; the count always is. */
 mw_status mw__rule_ints(const mw__infer *infer, const char *arg, int64_t *out, size_t capacity, size_t *out_count,

@@ -83,6 +83,14 @@ bool mw__type_bytes(const mw__type *type, size_t *out)
     return true;
 }
 
+int64_t mw__shape_span(mw_shape shape, int from, int to)
+{
+    int64_t count = 1;
+    for (int i = from; i < to; i++)
+        count *= shape.dim[i];
+    return count;
+}
+
 const char *mw__shape_print(mw_shape shape, char *buffer, size_t size)
 {
     size_t used = (size_t)snprintf(buffer, size, "[");

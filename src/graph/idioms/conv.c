@@ -39,11 +39,7 @@ mw_tensor *mw__conv_fit(mw_tensor *x, int axes, const int64_t *before, const int
 static mw_tensor *spread_axis(mw_tensor *x, int axis, int64_t step)
 {
     mw_shape shape = mw_tensor_shape(x);
-    int64_t middle = 1, rest = 1;
-    for (int i = 1; i < axis; i++)
-        middle *= shape.dim[i];
-    for (int i = axis + 1; i < shape.rank; i++)
-        rest *= shape.dim[i];
+    const int64_t middle = mw__shape_span(shape, 1, axis), rest = mw__shape_span(shape, axis + 1, shape.rank);
     mw_tensor *apart = mw_reshape(x, MW_SHAPE(shape.dim[0], middle, shape.dim[axis], 1, rest));
     mw_tensor *wide = mw_pad(apart, (const int64_t[]){0, step - 1, 0, 0}, 2, MW_PAD_CONSTANT, 0.0f);
     shape.dim[axis] *= step;

@@ -3,14 +3,6 @@
 
 #include <millwright/millwright.h>
 
-static int64_t count_axes(mw_shape shape, int from, int to)
-{
-    int64_t count = 1;
-    for (int i = from; i < to; i++)
-        count *= shape.dim[i];
-    return count;
-}
-
 static mw_tensor *zeros(mw_tensor *like, mw_shape shape)
 {
     return mw_fill(mw_tensor_graph(like), mw_tensor_dtype(like), shape, 0.0);
@@ -67,7 +59,7 @@ static mw_tensor *elements_chip(mw_tensor *dy, mw_tensor *indices, int axis, mw_
 {
     const mw_shape taken = mw_tensor_shape(dy);
     const mw_shape flat =
-        MW_SHAPE(count_axes(taken, 0, axis), 1, taken.dim[axis], count_axes(taken, axis + 1, taken.rank));
+        MW_SHAPE(mw__shape_span(taken, 0, axis), 1, taken.dim[axis], mw__shape_span(taken, axis + 1, taken.rank));
     mw_tensor *hit = compare_with_range(indices, flat, MW_SHAPE(shape.dim[axis], 1, 1), shape.dim[axis]);
     mw_tensor *zero = mw_scalar(mw_tensor_graph(dy), mw_tensor_dtype(dy), 0.0);
     mw_tensor *placed = mw_select(hit, mw_reshape(dy, flat), zero);
