@@ -2,6 +2,7 @@
  * falls and bits stay is tests/engine/test_recompute.c. */
 #include "support/check.h"
 #include "support/failing.h"
+#include "support/op_count.h"
 #include "support/oracle.h"
 
 #include <millwright/millwright.h>
@@ -76,27 +77,18 @@ static void test_derivatives_of_every_order_are_the_same(void)
     }
 }
 
-static size_t count_of(const mw_graph *graph, const char *kind)
-{
-    const mw__block *body = graph->functions[0]->body;
-    size_t count = 0;
-    for (size_t i = 0; i < body->op_count; i++)
-        count += strcmp(body->ops[i]->kind, kind) == 0;
-    return count;
-}
-
 static void test_the_operations_stand_twice_and_only_in_the_gradient(void)
 {
     net n;
     mw_error err = {0};
     mw_tensor *dw = NULL;
     make_net(&n, true, NULL);
-    CHECK_INT(count_of(n.graph, "exp"), 1);
+    CHECK_INT(op_count(n.graph->functions[0]->body, "exp"), 1);
     mw_grad(n.loss, &n.w, 1, &dw, &err);
     CHECK_OK(err);
-    CHECK_INT(count_of(n.graph, "exp"), 2);
-    CHECK_INT(count_of(n.graph, "sigmoid"), 2);
-    CHECK_INT(count_of(n.graph, "tanh"), 1);
+    CHECK_INT(op_count(n.graph->functions[0]->body, "exp"), 2);
+    CHECK_INT(op_count(n.graph->functions[0]->body, "sigmoid"), 2);
+    CHECK_INT(op_count(n.graph->functions[0]->body, "tanh"), 1);
     char *text = mw_graph_print_mil(n.graph, NULL, &err);
     mw_graph *again = text != NULL ? mw_graph_parse_mil(text, strlen(text), NULL, NULL, &err) : NULL;
     CHECK_INT(mw_graph_verify(again, &err), MW_OK);

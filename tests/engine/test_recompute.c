@@ -1,5 +1,4 @@
 /* Recompute segments: the planned memory of a deep network falls, and its gradients keep their bits. */
-#include "base/file.h"
 #include "base/text.h"
 #include "engine/compile.h"
 #include "engine/schedule.h"
@@ -54,26 +53,12 @@ static void make_net(net *n, cut how, mw_error *err)
 
 /* ---- the plan ---- */
 
-static mw__library *compile(const char *text, mw_error *err)
-{
-    char *folder = NULL, path[512];
-    mw__library *library = NULL;
-    if (mw__file_make_private_folder(NULL, &folder, err) != MW_OK)
-        return NULL;
-    snprintf(path, sizeof path, "%s/model.mil", folder);
-    if (mw__file_write(NULL, path, text, strlen(text), false, err) == MW_OK)
-        library = mw__library_compile(folder, &(mw__compile_options){.mask = E5RT_CPU, .lanes = 1}, err);
-    mw__file_remove_folder(folder);
-    mw__free(NULL, folder);
-    return library;
-}
-
 static size_t planned_memory(const net *n)
 {
     static float memory[PORTS][N * D];
     mw_error err = {0};
     char *text = mw_graph_print_mil(n->graph, NULL, &err);
-    mw__library *library = text != NULL ? compile(text, &err) : NULL;
+    mw__library *library = text != NULL ? run_library(text, 1, &err) : NULL;
     mw_string_free(text);
     CHECK_OK(err);
     if (library == NULL)

@@ -1,17 +1,10 @@
 /* Building: sticky errors, sharing of constants, defaults, names, results, leaves, mw_op, verification, arguments. */
 #include "graph_check.h"
+#include "support/op_count.h"
 
 #include <stdlib.h>
 
 #define S MW_SHAPE
-
-static size_t count_ops(const mw_graph *graph, const char *kind)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < graph->block->op_count; i++)
-        count += strcmp(graph->block->ops[i]->kind, kind) == 0;
-    return count;
-}
 
 static void expect_error(mw_graph *graph, mw_status status, const char *part)
 {
@@ -102,17 +95,18 @@ static void test_defaults_become_shared_const_statements(void)
     mw_tensor *x = mw_input(g, "x", MW_F32, S(2, 2));
     mw_tensor *y = op(g, "matmul", "x", x, "y", x, NULL);
     REQUIRE(y != NULL);
-    CHECK_INT(count_ops(g, "const"), 2); /* one false for transpose_x, one for transpose_y: names tell their use */
+    CHECK_INT(op_count(g->block, "const"),
+              2); /* one false for transpose_x, one for transpose_y: names tell their use */
     mw_tensor *flag = mw__arg(y->op, "transpose_x");
     REQUIRE(flag != NULL && flag->payload != NULL && flag->op != NULL);
     mw_tensor *again = mw_matmul(x, x, false, false);
     CHECK(again != NULL && flag == mw__arg(again->op, "transpose_x"));
-    CHECK_INT(count_ops(g, "const"), 2);
+    CHECK_INT(op_count(g->block, "const"), 2);
     mw_matmul(x, x, true, false);
-    CHECK_INT(count_ops(g, "const"), 3);
+    CHECK_INT(op_count(g->block, "const"), 3);
     mw_softmax(x, 1);
     mw_reduce_sum(x, MW_AXES(1), false); /* [1] of rank 1 is not the scalar 1 */
-    CHECK_INT(count_ops(g, "const"), 6);
+    CHECK_INT(op_count(g->block, "const"), 6);
     CHECK_INT(mw_graph_check(g, NULL), MW_OK);
     mw_graph_destroy(g);
 }
@@ -326,8 +320,8 @@ static void test_dense_makes_parameters_and_an_expanded_linear(void)
     CHECK_TYPE(y, MW_F16, S(4, 5));
     CHECK_TYPE(mw_graph_find(g, "fc1.weight"), MW_F16, S(5, 3));
     CHECK_TYPE(mw_graph_find(g, "fc1.bias"), MW_F16, S(5));
-    CHECK_INT(count_ops(g, "linear"), 0);
-    CHECK_INT(count_ops(g, "matmul"), 1);
+    CHECK_INT(op_count(g->block, "linear"), 0);
+    CHECK_INT(op_count(g->block, "matmul"), 1);
     CHECK(g->scope == NULL);
     const mw_init *bias = mw_graph_find(g, "fc1.bias")->init;
     CHECK_NEAR(bias->b, 0.57735026918962573, 1e-7); /* 1 / sqrt(3) */
@@ -348,9 +342,9 @@ static void test_op_expands_where_a_constant_is_wanted(void)
     mw_tensor *x = mw_input(g, "x", MW_F32, S(4, 3)), *w = mw_input(g, "w", MW_F32, S(5, 3));
     mw_tensor *constant = mw_constant(g, MW_F32, S(5, 3), (const float[15]){0});
     CHECK_TYPE(op(g, "linear", "x", x, "weight", w, NULL), MW_F32, S(4, 5));
-    CHECK_INT(count_ops(g, "linear"), 0);
+    CHECK_INT(op_count(g->block, "linear"), 0);
     CHECK_TYPE(op(g, "linear", "x", x, "weight", constant, NULL), MW_F32, S(4, 5));
-    CHECK_INT(count_ops(g, "linear"), 1);
+    CHECK_INT(op_count(g->block, "linear"), 1);
     CHECK_INT(mw_graph_check(g, NULL), MW_OK);
     mw_graph_destroy(g);
 }

@@ -2,6 +2,7 @@
 #include "graph_check.h"
 
 #include "graph/clone.h"
+#include "support/op_count.h"
 
 #define S MW_SHAPE
 
@@ -40,14 +41,6 @@ static mw_dtype to_half(void *user, const mw_tensor *value)
 {
     (void)user;
     return mw_tensor_dtype(value) == MW_F32 ? MW_F16 : mw_tensor_dtype(value);
-}
-
-static size_t count_ops(const mw__block *block, const char *kind)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < block->op_count; i++)
-        count += strcmp(block->ops[i]->kind, kind) == 0;
-    return count;
 }
 
 static void test_everything_prints_the_same(void)
@@ -98,8 +91,8 @@ static void test_roots_leave_out_the_rest(void)
     CHECK_INT(body->output_count, 1);
     CHECK_INT(body->input_count, 3); /* x, fc1.weight, fc1.bias */
     CHECK(mw_graph_find(copy.to, "fc2.weight") == NULL);
-    CHECK_INT(count_ops(body, "softmax"), 0);
-    CHECK_INT(count_ops(body, "matmul"), 1);
+    CHECK_INT(op_count(body, "softmax"), 0);
+    CHECK_INT(op_count(body, "matmul"), 1);
     CHECK(mw__clone_get(&copy.clone, mw_graph_find(g, "p")) == NULL);
     CHECK(mw__clone_get(&copy.clone, root) == body->outputs[0]);
     end_clone(&copy);

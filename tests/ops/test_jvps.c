@@ -3,7 +3,6 @@
 #include "support/check.h"
 #include "support/op_cases.h"
 
-#include "autograd/vjp.h"
 #include "base/random.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>
@@ -76,14 +75,7 @@ static bool check_case(const op_case *c)
 
 static void test_forward_products_are_the_transposed_reverse_ones(void)
 {
-    for (size_t r = 0; r < MW__OP_COUNT; r++) {
-        size_t checked = 0;
-        const op_case *c;
-        for (size_t i = 0; (c = op_case_at(i)) != NULL; i++)
-            checked += strcmp(c->name, mw__rows[r].name) == 0 && check_case(c);
-        check_note(checked > 0 || mw__vjp_find((mw__op_id)r) == NULL, __FILE__, __LINE__,
-                   "the JVP of %s is not checked by any case", mw__rows[r].name);
-    }
+    op_cases_check_derivatives("JVP", check_case);
 }
 
 int main(void)

@@ -1,11 +1,14 @@
 /* The families' cases as one list, and instances of a case. The cases are in cases_<family>.c. */
 #include "support/op_cases.h"
+#include "autograd/vjp.h"
 #include "base/fp16.h"
 #include "base/random.h"
+#include "support/check.h"
 
 #include <math.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const op_case_list *const lists[] = {
 #define FAMILY(name) &op_cases_##name,
@@ -21,6 +24,18 @@ const op_case *op_case_at(size_t index)
         index -= lists[i]->count;
     }
     return NULL;
+}
+
+void op_cases_check_derivatives(const char *what, bool (*check)(const op_case *c))
+{
+    for (size_t r = 0; r < MW__OP_COUNT; r++) {
+        size_t checked = 0;
+        const op_case *c;
+        for (size_t i = 0; (c = op_case_at(i)) != NULL; i++)
+            checked += strcmp(c->name, mw__rows[r].name) == 0 && check(c);
+        check_note(checked > 0 || mw__vjp_find((mw__op_id)r) == NULL, __FILE__, __LINE__,
+                   "the %s of %s is not checked by any case", what, mw__rows[r].name);
+    }
 }
 
 /* ---- instances ---- */

@@ -38,6 +38,9 @@ typedef struct op_case_list {
 /* All cases, family after family; NULL after the last. */
 const op_case *op_case_at(size_t index);
 
+/* Runs `check` on every case; each row that has a VJP must have a case of which it says that it was checked. */
+void op_cases_check_derivatives(const char *what, bool (*check)(const op_case *c));
+
 /* A graph with the inputs of a case ("a" to "d"), every MW_F32 replaced by `real`. */
 typedef struct op_instance {
     mw_graph *graph;

@@ -72,49 +72,34 @@ static void add_bias(oracle *o, const mw__op *op, mw_shape y, double *out)
     }
 }
 
-/* Every element of y with every element of the weight of its channel. */
-static bool conv(oracle *o, const mw__op *op)
+/* Windows stand on y for conv, which collects from x, and on x for conv_transpose, which adds to y: every element of
+ * them meets every element of the weight of its channel. */
+static bool convolve(oracle *o, const mw__op *op, bool transpose)
 {
     const geometry g = read(op);
+    const mw_shape windows = transpose ? g.x : g.y, data = transpose ? g.y : g.x;
     const double *x = oracle_arg(o, op, "x"), *weight = oracle_arg(o, op, "weight");
     const int64_t each = mw_shape_count(g.weight) / g.weight.dim[0], group = g.weight.dim[0] / g.groups;
     double *y = o->data[op->results[0]->id];
     add_bias(o, op, g.y, y);
-    for (int64_t i = 0; i < mw_shape_count(g.y); i++) {
+    for (int64_t i = 0; i < mw_shape_count(windows); i++) {
         int64_t p[MW_RANK_MAX], k[MW_RANK_MAX], at[MW_RANK_MAX];
-        oracle_unravel(g.y, i, p);
+        oracle_unravel(windows, i, p);
         for (int64_t j = p[1] * each; j < (p[1] + 1) * each; j++) {
             oracle_unravel(g.weight, j, k);
             at[0] = p[0];
             at[1] = p[1] / group * g.weight.dim[1] + k[1];
-            if (meet(&g, g.x, p, k, at))
-                y[i] += x[oracle_ravel(g.x, at)] * weight[j];
+            if (!meet(&g, data, p, k, at))
+                continue;
+            const int64_t met = oracle_ravel(data, at);
+            y[transpose ? met : i] += x[transpose ? i : met] * weight[j];
         }
     }
     return true;
 }
 
-/* Every element of x is added, times every element of the weight of its channel, to where it reaches. */
-static bool conv_transpose(oracle *o, const mw__op *op)
-{
-    const geometry g = read(op);
-    const double *x = oracle_arg(o, op, "x"), *weight = oracle_arg(o, op, "weight");
-    const int64_t each = mw_shape_count(g.weight) / g.weight.dim[0], group = g.weight.dim[0] / g.groups;
-    double *y = o->data[op->results[0]->id];
-    add_bias(o, op, g.y, y);
-    for (int64_t i = 0; i < mw_shape_count(g.x); i++) {
-        int64_t p[MW_RANK_MAX], k[MW_RANK_MAX], at[MW_RANK_MAX];
-        oracle_unravel(g.x, i, p);
-        for (int64_t j = p[1] * each; j < (p[1] + 1) * each; j++) {
-            oracle_unravel(g.weight, j, k);
-            at[0] = p[0];
-            at[1] = p[1] / group * g.weight.dim[1] + k[1];
-            if (meet(&g, g.y, p, k, at))
-                y[oracle_ravel(g.y, at)] += x[i] * weight[j];
-        }
-    }
-    return true;
-}
+static bool conv(oracle *o, const mw__op *op) { return convolve(o, op, false); }
+static bool conv_transpose(oracle *o, const mw__op *op) { return convolve(o, op, true); }
 
 bool oracle_of_conv(oracle *o, const mw__op *op)
 {
