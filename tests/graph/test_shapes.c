@@ -42,11 +42,9 @@ static void test_unary_keeps_type_and_shape(void)
     GIVES(MW_I32, S(2), mw_abs(N(2)));
     GIVES(MW_F16, S(2), mw_rsqrt(H(2), 1e-5f));
     GIVES(MW_F32, S(0), mw_log(F(0), 0));
-    GIVES(MW_BOOL, S(2), mw_logical_not(B(2)));
     GIVES(MW_F32, mw_shape_scalar(), mw_relu(SCALAR));
     GIVES(MW_STRING, mw_shape_scalar(), mw_identity(mw_text(g, "t")));
     REFUSES(MW_ERROR_DTYPE, "exp: x is int32, not fp16 or fp32", mw_exp(N(2)));
-    REFUSES(MW_ERROR_DTYPE, "logical_not: x is fp32, not bool", mw_logical_not(F(2)));
     REFUSES(MW_ERROR_ARGUMENT, "epsilon must be a constant", op(g, "log", "x", F(2), "epsilon", SCALAR, NULL));
 }
 
@@ -83,22 +81,6 @@ static void test_cast_by_opset(void)
                mw_cast(F(2), MW_U8));
     REFUSES_IN(MW_IOS16, MW_ERROR_DTYPE, "x is int8", mw_cast(leaf(g, MW_I8, S(2)), MW_F32));
     REFUSES(MW_ERROR_DTYPE, "dtype \"int64\"", mw_cast(F(2), MW_I64));
-}
-
-static void test_compare_and_select(void)
-{
-    GIVES(MW_BOOL, S(2, 3), mw_less(F(2, 3), F(3)));
-    GIVES(MW_BOOL, S(2), mw_equal(N(2), N(1)));
-    GIVES(MW_BOOL, S(2), mw_not_equal(N(2), N(1)));
-    GIVES(MW_BOOL, S(2), mw_less_equal(H(2), H(1)));
-    GIVES(MW_BOOL, S(2), mw_greater(H(2), H(1)));
-    GIVES(MW_BOOL, S(2), mw_greater_equal(H(2), H(1)));
-    GIVES(MW_F32, S(4, 2, 3), mw_select(B(2, 1), F(4, 1, 3), SCALAR));
-    GIVES(MW_BOOL, S(2), mw_select(B(2), B(2), B(2)));
-    REFUSES(MW_ERROR_DTYPE, "cond is fp32, not bool", mw_select(F(2), F(2), F(2)));
-    REFUSES(MW_ERROR_DTYPE, "a is fp32 but b is fp16", mw_select(B(2), F(2), H(2)));
-    REFUSES(MW_ERROR_SHAPE, "select: shapes do not broadcast: cond \"m\" [2], a \"p\" [3] and b \"q\" [3]",
-            mw_select(mw_input(g, "m", MW_BOOL, S(2)), mw_input(g, "p", MW_F32, S(3)), mw_input(g, "q", MW_F32, S(3))));
 }
 
 static void test_matmul_shapes(void)
@@ -457,7 +439,6 @@ int main(void)
     RUN(test_gelu_modes);
     RUN(test_clip_bounds);
     RUN(test_cast_by_opset);
-    RUN(test_compare_and_select);
     RUN(test_matmul_shapes);
     RUN(test_matmul_refuses);
     RUN(test_linear_shapes);

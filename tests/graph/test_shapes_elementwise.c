@@ -1,5 +1,4 @@
-/* Shape rules of the later rows of ops/elementwise.def and of the logic in ops/compare.def; the others are in
- * test_shapes.c. */
+/* Shape rules of the later rows of ops/elementwise.def; the others are in test_shapes.c. */
 #include "shape_words.h"
 
 static void test_binary(void)
@@ -53,16 +52,6 @@ static void test_integers_are_int32_before_ios17(void)
     REFUSES_IN(MW_IOS15, MW_ERROR_DTYPE, "indices is uint16, not int32", mw_gather(F(3), leaf(g, MW_U16, S(5)), 0));
 }
 
-static void test_logic(void)
-{
-    GIVES(MW_BOOL, S(2, 3), mw_logical_and(B(2, 1), B(3)));
-    GIVES(MW_BOOL, S(-1), mw_logical_or(B(-1), B(1)));
-    GIVES(MW_BOOL, S(2), mw_logical_xor(B(2), B(2)));
-    REFUSES(MW_ERROR_DTYPE, "logical_and: x is fp32, not bool", mw_logical_and(F(2), B(2)));
-    REFUSES(MW_ERROR_DTYPE, "logical_or: y is int32, not bool", mw_logical_or(B(2), N(2)));
-    REFUSES(MW_ERROR_SHAPE, "logical_xor: shapes do not broadcast", mw_logical_xor(B(2), B(3)));
-}
-
 int main(void)
 {
     RUN(test_binary);
@@ -70,6 +59,5 @@ int main(void)
     RUN(test_threshold);
     RUN(test_numbers_have_the_type_of_x_before_ios17);
     RUN(test_integers_are_int32_before_ios17);
-    RUN(test_logic);
     return check_finish();
 }
