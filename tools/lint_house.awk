@@ -1,4 +1,4 @@
-# The rules of lint_house.sh that look at C: length of files and functions, tabs, trailing blanks.
+# The rules of lint_house.sh that look at C: length of files and functions, tabs, trailing blanks, doc blocks.
 function report(text) {
     print text
     broken = 1
@@ -13,12 +13,19 @@ FNR == 1 {
     finish()
     file = FILENAME
     start = 0
+    doc = 0
 }
 
 { lines = FNR }
 /\t/ { report(FILENAME ":" FNR ": tab") }
 /[ \t]+$/ { report(FILENAME ":" FNR ": blank at the end of the line") }
 /^[A-Za-z_]/ { name = $0 }
+
+# clang-format leaves doc blocks as they are (.clang-format), so that their columns stay.
+/^ *\/\*\*/ { doc = 1 }
+doc && /^ \* [^ ]/ { report(FILENAME ":" FNR ": a doc block goes on with \" *  \"") }
+doc && length($0) > 120 { report(FILENAME ":" FNR ": doc block of " length($0) " columns, at most 120") }
+/\*\// { doc = 0 }
 /^\{/ { start = FNR } # only a function's body opens in the first column
 
 /^\}/ {

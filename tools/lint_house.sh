@@ -1,10 +1,33 @@
 #!/bin/sh
-# House rules that no compiler checks: length of files and functions, tabs, trailing blanks, paths of one machine.
+# House rules that no compiler checks: length of files and functions, tabs, trailing blanks, doc blocks, folder READMEs,
+# the families of operations, paths of one machine.
 set -eu
 cd "$(dirname "$0")/.."
 status=0
 
 tools/c_files.sh | xargs awk -f tools/lint_house.awk || status=1
+
+# A folder's README fits a screen.
+for readme in src/*/README.md; do
+    lines=$(wc -l <"$readme")
+    [ "$lines" -le 30 ] || {
+        echo "$readme: $lines lines, at most 30; what is for users goes to docs/"
+        status=1
+    }
+done
+
+# A family has the same suffix in every room.
+families=$(sed -n 's/^FAMILY(\(.*\))$/\1/p' tests/support/families.def)
+for family in $families; do
+    for file in "src/graph/ops/$family.def" "src/graph/op_$family.c" "src/autograd/vjp_$family.c" \
+        "src/engine/kernel_$family.c" "include/millwright/op_$family.h" "tests/support/cases_$family.c" \
+        "tests/support/oracle_$family.c" "tests/graph/test_shapes_$family.c"; do
+        [ -e "$file" ] || {
+            echo "$file: missing for the family $family"
+            status=1
+        }
+    done
+done
 
 # Paths that hold on one machine only, in any text file of the project.
 if git rev-parse --git-dir >/dev/null 2>&1; then

@@ -19,7 +19,8 @@ extern "C" {
  *  x       tensors of the same graph, any values (not only leaves), F16 or F32
  *  out_dx  receives `count` tensors with the shapes of x; zeros where the loss does not depend on x[i]
  *  errors  MW_ERROR_SHAPE if loss is not a scalar (use a reduction), MW_ERROR_UNSUPPORTED naming the operation if a
- * path from x to loss goes through one without a gradient, MW_ERROR_DTYPE for integer x; then all out_dx are NULL */
+ *          path from x to loss goes through one without a gradient, MW_ERROR_DTYPE for integer x; then all out_dx
+ *          are NULL */
 MW_API mw_status mw_grad(mw_tensor *loss, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err);
 
 /** The general form: dx[i] = sum over r of (d root[r] / d x[i])^T seed[r].

@@ -48,15 +48,16 @@ typedef struct mw_gradcheck_report {
     double allowed;  /* tolerance max(|analytic|, |numeric|) + noise */
 } mw_gradcheck_report;
 
-/** Compares the gradient of y, compiled for the device, with central differences of y on the same device.
- *  The derivative by differences is Richardson's (4 D(h/2) - D(h)) / 3, error O(h^4). h starts at the step and is
- * halved up to four times until D(h) and D(h/2) agree; an element where they never do is skipped (the idea is KANN's).
- * The noise is 16 roundings of the elements of y that move, over h, and 2^-16 of the largest element of the gradient,
- * for the roundings on its own way (fp16 ports: 2^-11 in place of fp32's 2^-24, and 2^-5). options      x must be fed
- * or be parameters; elements of one tensor cost up to 12 runs each out_report   filled when the comparison was made,
- * also when it failed; may be NULL return       MW_OK if every comparison passed errors       MW_ERROR_NUMERIC naming
- * the worst element, or if nothing could be compared; MW_ERROR_ARGUMENT, MW_ERROR_DTYPE; those of mw_vjp, mw_compile
- * and of a batch that does not fit */
+/** Compares the gradient of y, compiled for the device, with central differences of y on the same device. The
+ *  derivative by differences is Richardson's (4 D(h/2) - D(h)) / 3, error O(h^4). h starts at the step and is
+ *  halved up to four times until D(h) and D(h/2) agree; an element where they never do is skipped (the idea is
+ *  KANN's). The noise is 16 roundings of the elements of y that move, over h, and 2^-16 of the largest element of
+ *  the gradient, for the roundings on its own way (fp16 ports: 2^-11 in place of fp32's 2^-24, and 2^-5).
+ *  options     x must be fed or be parameters; elements of one tensor cost up to 12 runs each
+ *  out_report  filled when the comparison was made, also when it failed; may be NULL
+ *  return      MW_OK if every comparison passed
+ *  errors      MW_ERROR_NUMERIC naming the worst element, or if nothing could be compared; MW_ERROR_ARGUMENT,
+ *              MW_ERROR_DTYPE; those of mw_vjp, mw_compile and of a batch that does not fit */
 MW_API mw_status mw_gradcheck(const mw_gradcheck_options *options, mw_gradcheck_report *out_report, mw_error *err);
 
 #ifdef __cplusplus

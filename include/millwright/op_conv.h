@@ -32,33 +32,34 @@ typedef struct mw_conv_options {
 /** Returns the default options. */
 MW_API mw_conv_options mw_conv_defaults(void);
 
-/** y[n, o, p] = bias[o] + sum over c, k of x[n, c, p s + k d - b] weight[o, c, k]: cross-correlation, the kernel is not
- *  flipped; x is 0 outside, and channel o sees the C / G channels of its group.
- *  x        [N, C, *S]       F16 or F32
- *  weight   [O, C / G, *K]   dtype of x
- *  bias     [O]              dtype of x; NULL = none
+/** y[n, o, p] = bias[o] + sum over c, k of x[n, c, p s + k d - b] weight[o, c, k]: cross-correlation, the kernel
+ *  is not flipped; x is 0 outside, and channel o sees the C / G channels of its group.
+ *  x        [N, C, *S]      F16 or F32
+ *  weight   [O, C / G, *K]  dtype of x
+ *  bias     [O]             dtype of x; NULL = none
  *  options  NULL = mw_conv_defaults()
  *  return   [N, O, floor((S + b + a - ((K - 1) d + 1)) / s) + 1 for each axis]; sums are kept in fp32, rounded once
  *  errors   MW_ERROR_SHAPE for ranks, channels or groups that do not fit or a kernel larger than the padded x;
  *           MW_ERROR_ARGUMENT for a stride, dilation or group below 1 or a negative pad; MW_ERROR_DTYPE
  *  vjp      dx = conv_transpose(dy, weight), dweight = conv of x with dy over the batch, dbias = sum of dy over all
- * axes but the channels source   MIL conv. Its weight may be computed only without dilation: one that is dilated is
- * spread with zeros. Before ios17 its bias must be a constant: another is added */
+ *           axes but the channels
+ *  source   MIL conv. Its weight may be computed only without dilation: one that is dilated is spread with zeros.
+ *           Before ios17 its bias must be a constant: another is added */
 MW_API mw_tensor *mw_conv(mw_tensor *x, mw_tensor *weight, mw_tensor *bias, const mw_conv_options *options);
 
-/** The transpose of the linear map mw_conv, with the same numbers: y[n, o, p s + k d - b] = bias[o] + sum of
- *  x[n, c, p] weight[c, o, k].
- *  x        [N, C, *S]       F16 or F32
- *  weight   [C, O / G, *K]   dtype of x
- *  bias     [O]              dtype of x; NULL = none
+/** The transpose of the linear map mw_conv, with the same numbers: y[n, o, p s + k d - b] = bias[o] + sum of x[n,
+ *  c, p] weight[c, o, k].
+ *  x        [N, C, *S]      F16 or F32
+ *  weight   [C, O / G, *K]  dtype of x
+ *  bias     [O]             dtype of x; NULL = none
  *  options  NULL = mw_conv_defaults(). MW_PAD_SAME gives s S; MW_PAD_CUSTOM crops `pad` from the result. With
  *           output_shape, or MW_PAD_SAME, the crop total is s (S - 1) + (K - 1) d + 1 - out, floor(total / 2) of it
  *           before; a result that is longer than that ends in at most s - 1 positions that hold the bias alone
  *  return   [N, O, s (S - 1) + (K - 1) d + 1 - b - a for each axis]
  *  errors   as mw_conv; MW_ERROR_SHAPE if nothing is left of the result or output_shape does not fit
  *  vjp      dx = conv(dy, weight), dweight = conv of dy with x over the batch, dbias as mw_conv
- *  source   MIL conv_transpose, whose weight must be a constant: another one gives the gradient form of conv. The crop
- * of output_shape is that of ONNX ConvTranspose, MW_PAD_SAME that of TensorFlow */
+ *  source   MIL conv_transpose, whose weight must be a constant: another one gives the gradient form of conv. The
+ *           crop of output_shape is that of ONNX ConvTranspose, MW_PAD_SAME that of TensorFlow */
 MW_API mw_tensor *mw_conv_transpose(mw_tensor *x, mw_tensor *weight, mw_tensor *bias, const mw_conv_options *options);
 
 /** mw_conv with new parameters: PyTorch's Conv1d, Conv2d and Conv3d.

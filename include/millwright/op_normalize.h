@@ -41,15 +41,24 @@ MW_API mw_tensor *mw_softmax(mw_tensor *x, int axis);
  *           mean is taken out before the squares are summed */
 MW_API mw_tensor *mw_layer_norm(mw_tensor *x, mw_axes axes, mw_tensor *gamma, mw_tensor *beta, float epsilon);
 
-/** y = (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta, with mean and var over the positions of one channel of
- * one example. x        [N, C, L] or [N, C, H, W]  F16 or F32 gamma    [C]  F16 or F32; NULL = none beta     [C]  as
- * gamma epsilon  as mw_layer_norm return   shape and dtype of x errors   MW_ERROR_SHAPE for another rank or vectors
- * that do not fit, MW_ERROR_DTYPE vjp      as mw_layer_norm source   MIL instance_norm; expanded like mw_layer_norm */
+/** y = (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta, with mean and var over the positions of one channel
+ *  of one example.
+ *  x        [N, C, L] or [N, C, H, W]  F16 or F32
+ *  gamma    [C]  F16 or F32; NULL = none
+ *  beta     [C]  as gamma
+ *  epsilon  as mw_layer_norm
+ *  return   shape and dtype of x
+ *  errors   MW_ERROR_SHAPE for another rank or vectors that do not fit, MW_ERROR_DTYPE
+ *  vjp      as mw_layer_norm
+ *  source   MIL instance_norm; expanded like mw_layer_norm */
 MW_API mw_tensor *mw_instance_norm(mw_tensor *x, mw_tensor *gamma, mw_tensor *beta, float epsilon);
 
 /** y = (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta, with mean and var over the channels of one group and
- * their positions. x        [N, C, ..]  F16 or F32; every extent must be known groups   > 0; divides C. Group i has
- * channels i * C / groups to (i + 1) * C / groups - 1 gamma    [C]  F16 or F32; NULL = none beta     [C]  as gamma
+ *  their positions.
+ *  x        [N, C, ..]  F16 or F32; every extent must be known
+ *  groups   > 0; divides C. Group i has channels i * C / groups to (i + 1) * C / groups - 1
+ *  gamma    [C]  F16 or F32; NULL = none
+ *  beta     [C]  as gamma
  *  epsilon  as mw_layer_norm
  *  return   shape and dtype of x
  *  errors   MW_ERROR_ARGUMENT if groups does not divide C, MW_ERROR_SHAPE
@@ -98,11 +107,16 @@ MW_API mw_tensor *mw_batch_norm(mw_tensor *x, mw_tensor *mean, mw_tensor *varian
 
 /** y = x / (k + alpha / size * sum(x^2))^beta, with the sum over a window of channels around each.
  *  x       [N, C, ..] of rank 3 or more  F16 or F32
- *  size    > 0: channels c - size / 2 to c + (size - 1) / 2, cut at the ends; an even window has one more below c, as
- * in PyTorch. The sum is divided by size also where the window is cut alpha   MIL's own default is 1e-4 beta    0.75 k
- * 1 return  shape and dtype of x errors  MW_ERROR_SHAPE for a lower rank, MW_ERROR_ARGUMENT for size < 1,
- * MW_ERROR_DTYPE vjp     with d = k + alpha / size * sum(x^2): dx = dy d^-beta - 2 alpha beta / size x s, s the sum of
- * dy y / d over the channels whose window holds this one source  MIL local_response_norm; PyTorch for even sizes */
+ *  size    > 0: channels c - size / 2 to c + (size - 1) / 2, cut at the ends; an even window has one more below c,
+ *          as in PyTorch. The sum is divided by size also where the window is cut
+ *  alpha   MIL's own default is 1e-4
+ *  beta    MIL's own default is 0.75
+ *  k       MIL's own default is 1
+ *  return  shape and dtype of x
+ *  errors  MW_ERROR_SHAPE for a lower rank, MW_ERROR_ARGUMENT for size < 1, MW_ERROR_DTYPE
+ *  vjp     with d = k + alpha / size * sum(x^2): dx = dy d^-beta - 2 alpha beta / size x s, s the sum of dy y / d
+ *          over the channels whose window holds this one
+ *  source  MIL local_response_norm; PyTorch for even sizes */
 MW_API mw_tensor *mw_local_response_norm(mw_tensor *x, int size, float alpha, float beta, float k);
 
 /* ---- layers ---- */
@@ -110,37 +124,41 @@ MW_API mw_tensor *mw_local_response_norm(mw_tensor *x, int size, float alpha, fl
 /** mw_layer_norm over the last axes with new parameters: PyTorch's LayerNorm.
  *  x           [..]  F16 or F32; the normalised extents must be known
  *  axis_count  in [1, rank]
+ *  epsilon     as mw_layer_norm
  *  name        the parameters are `name`.weight (ones) and `name`.bias (zeros), in the extents of those axes and the
  *              dtype of x
- *  errors      MW_ERROR_ARGUMENT for a bad axis_count or a name that is empty or taken, MW_ERROR_SHAPE, MW_ERROR_DTYPE
- */
+ *  return      [..]  dtype of x
+ *  errors      MW_ERROR_ARGUMENT for a bad axis_count or a name that is empty or taken, MW_ERROR_SHAPE,
+ *              MW_ERROR_DTYPE
+ *  vjp         as mw_layer_norm */
 MW_API mw_tensor *mw_layer_norm_layer(mw_tensor *x, int axis_count, float epsilon, const char *name);
 
 /** mw_rms_norm over the last axes with the new parameter `name`.weight (ones): PyTorch's RMSNorm. Arguments as
  *  mw_layer_norm_layer. */
 MW_API mw_tensor *mw_rms_norm_layer(mw_tensor *x, int axis_count, float epsilon, const char *name);
 
-/** mw_group_norm with the new parameters `name`.weight (ones) and `name`.bias (zeros), both [C]: PyTorch's GroupNorm.
- */
+/** mw_group_norm with the new parameters `name`.weight (ones) and `name`.bias (zeros), both [C]: PyTorch's
+ *  GroupNorm. */
 MW_API mw_tensor *mw_group_norm_layer(mw_tensor *x, int64_t groups, float epsilon, const char *name);
 
 /** mw_instance_norm with the new parameters `name`.weight (ones) and `name`.bias (zeros), both [C]: PyTorch's
  *  InstanceNorm with affine = True. */
 MW_API mw_tensor *mw_instance_norm_layer(mw_tensor *x, float epsilon, const char *name);
 
-/** y = (x - mean) / sqrt(variance + epsilon) * weight + bias for each channel: PyTorch's BatchNorm1d, 2d and 3d. In
- *  training mean and (biased) variance are those of the batch, and the running ones follow:
- *  running = (1 - momentum) * running + momentum * statistic, the variance unbiased there (n / (n - 1)). Evaluation
+/** y = (x - mean) / sqrt(variance + epsilon) * weight + bias for each channel: PyTorch's BatchNorm1d, 2d and 3d.
+ *  In training mean and (biased) variance are those of the batch, and the running ones follow: running = (1 -
+ *  momentum) * running + momentum * statistic, the variance unbiased there (n / (n - 1)). Evaluation
  *  (mw_trainer_evaluate, mw_trainer_predict, mw_graph_evaluation) takes the running ones.
  *  x         [N, C, ..], rank 2 or more  F16 or F32; known extents, more than one element per channel
  *  momentum  in [0, 1]; PyTorch has 0.1. (Its momentum = None, the plain average, is not there.)
  *  epsilon   >= 0; PyTorch has 1e-5, which fp16 holds with few bits
  *  name      the parameters are `name`.weight (ones) and `name`.bias (zeros), the states `name`.running_mean (zeros)
- * and `name`.running_var (ones), all [C] in the dtype of x. PyTorch's num_batches_tracked is left out return    shape
- * and dtype of x errors    MW_ERROR_SHAPE for a lower rank, unknown extents or one element per channel;
- * MW_ERROR_ARGUMENT for numbers out of range or a name that is empty or taken; MW_ERROR_DTYPE vjp       of the
- * operations that it is made of; through mean and variance of the batch too source    Ioffe and Szegedy 2015, as in
- * PyTorch */
+ *            and `name`.running_var (ones), all [C] in the dtype of x. PyTorch's num_batches_tracked is left out
+ *  return    shape and dtype of x
+ *  errors    MW_ERROR_SHAPE for a lower rank, unknown extents or one element per channel; MW_ERROR_ARGUMENT for
+ *            numbers out of range or a name that is empty or taken; MW_ERROR_DTYPE
+ *  vjp       of the operations that it is made of; through mean and variance of the batch too
+ *  source    Ioffe and Szegedy 2015, as in PyTorch */
 MW_API mw_tensor *mw_batch_norm_layer(mw_tensor *x, float momentum, float epsilon, const char *name);
 
 #ifdef __cplusplus

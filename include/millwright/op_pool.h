@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /** The numbers of a pooling; fill it with mw_pool_defaults. Entry i of stride, and entries 2i (before) and 2i + 1
- * (after) of pad, belong to spatial axis i. */
+ *  (after) of pad, belong to spatial axis i. */
 typedef struct mw_pool_options {
     size_t struct_size;   /* set by mw_pool_defaults */
     mw_shape kernel;      /* K >= 1, one extent per spatial axis */
@@ -36,14 +36,14 @@ MW_API mw_pool_options mw_pool_defaults(mw_shape kernel);
 /** y[n, c, o] = largest of x[n, c, o s - b + k] over k in [0, K).
  *  x        [N, C, *S]  F16 or F32; no spatial extent is 0
  *  options  not NULL
- *  return   [N, C, floor((S + b + a - K) / s) + 1 for each axis]; MW_PAD_SAME: ceil(S / s). With ceil_mode rounded up,
- * then less 1 if the axis is padded and its last window would start at or beyond S + b (PyTorch does that without
- *           padding too)
+ *  return   [N, C, floor((S + b + a - K) / s) + 1 for each axis]; MW_PAD_SAME: ceil(S / s). With ceil_mode rounded
+ *           up, then less 1 if the axis is padded and its last window would start at or beyond S + b (PyTorch does
+ *           that without padding too)
  *  errors   MW_ERROR_SHAPE if the kernel exceeds the padded x or x has another rank; MW_ERROR_ARGUMENT for a kernel
- * extent or stride below 1, a negative pad, what ceil_mode excludes, or options not made by mw_pool_defaults;
- *           MW_ERROR_DTYPE
- *  vjp      dx = each dy at the first largest element of its window, in row-major order; padding never takes any. Where
- *           windows overlap their shares add up. At most 4096 elements a window
+ *           extent or stride below 1, a negative pad, what ceil_mode excludes, or options not made by
+ *           mw_pool_defaults; MW_ERROR_DTYPE
+ *  vjp      dx = each dy at the first largest element of its window, in row-major order; padding never takes any.
+ *           Where windows overlap their shares add up. At most 4096 elements a window
  *  source   MIL max_pool; ties as PyTorch */
 MW_API mw_tensor *mw_max_pool(mw_tensor *x, const mw_pool_options *options);
 

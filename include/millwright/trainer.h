@@ -70,8 +70,8 @@ MW_API int64_t mw_trainer_steps(const mw_trainer *trainer);
 MW_API mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, double *out_loss,
                                      double *out_metric, mw_error *err);
 
-/** Runs the prediction on one batch, in the evaluation form; out_data receives `count` elements as F32. Feeds that it
- * does not need are ignored. */
+/** Runs the prediction on one batch, in the evaluation form; out_data receives `count` elements as F32. Feeds that
+ *  it does not need are ignored. */
 MW_API mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count,
                                     mw_error *err);
 
@@ -95,8 +95,9 @@ MW_API const mw_program *mw_trainer_program(const mw_trainer *trainer);
 
 /* ---- files ---- */
 
-/** Writes parameters, states, optimizer state, step, learning rate and the loader position to a safetensors file, whole
- * or not at all (temporary, fsync, rename, fsync of the folder). position  of the training loader; NULL = the start */
+/** Writes parameters, states, optimizer state, step, learning rate and the loader position to a safetensors file,
+ *  whole or not at all (temporary, fsync, rename, fsync of the folder).
+ *  position  of the training loader; NULL = the start */
 MW_API mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position,
                                  mw_error *err);
 
@@ -106,11 +107,11 @@ MW_API mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw
 MW_API mw_status mw_trainer_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position,
                                  mw_error *err);
 
-/** Parameters and the states that evaluation reads (running statistics, as in PyTorch's state dict), by their names,
- * F32 or F16 as the device holds them. */
+/** Parameters and the states that evaluation reads (running statistics, as in PyTorch's state dict), by their
+ *  names, F32 or F16 as the device holds them. */
 MW_API mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_error *err);
-/** Loads what mw_trainer_save_weights writes, by name; F16 and F32 are converted. Each must be there; others in the
- * file are ignored. */
+/** Loads what mw_trainer_save_weights writes, by name; F16 and F32 are converted. Each must be there; others in
+ *  the file are ignored. */
 MW_API mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err);
 
 /** Writes the prediction with the current parameters baked in as constants: folder/model.mil and weights. */
@@ -160,7 +161,7 @@ typedef struct mw_fit_options {
 MW_API mw_fit_options mw_fit_defaults(const mw_dataset *training, int64_t epochs);
 
 /** Trains for whole epochs. The batch size is the first extent of the graph's inputs. Progress is one line on a
- * terminal (with the time left), one line per epoch elsewhere; quiet turns it off.
+ *  terminal (with the time left), one line per epoch elsewhere; quiet turns it off.
  *  errors  MW_ERROR_STOPPED if the callback or Ctrl-C stopped it, MW_ERROR_NUMERIC at the first refused step */
 MW_API mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *err);
 

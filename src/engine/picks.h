@@ -1,10 +1,9 @@
 /* Where the indices of a gather or scatter point: one form for slices along an axis, elements along an axis, and
  * coordinates.
  *
- *     gather, scatter     x [batch, outer, rows, inner], indices [batch, picks]         chosen [batch, outer, picks,
- * inner] _along_axis         x [planes, rows, inner],       indices [planes, picks, inner] chosen [planes, picks,
- * inner] _nd                 x [planes, rows, inner],       indices [planes, picks, depth] chosen [planes, picks,
- * inner]
+ *     gather, scatter  x [batch, outer, rows, inner]  indices [batch, picks]          chosen [.., picks, inner]
+ *     _along_axis      x [planes, rows, inner]        indices [planes, picks, inner]  chosen [planes, picks, inner]
+ *     _nd              x [planes, rows, inner]        indices [planes, picks, depth]  chosen [planes, picks, inner]
  *
  * where planes = batch * outer, and the rows of _nd are those of several axes. */
 #ifndef MW__ENGINE_PICKS_H
