@@ -1,6 +1,7 @@
 /* Operations with wrong arguments: the graph of a case of the operation table is built again through mw_op with
  * arguments changed, left out, repeated and exchanged, then printed, read, verified, differentiated, compiled for the
- * CPU and the ANE, and run twice on hostile values. Every refusal must carry a message, and both runs must agree.
+ * CPU and the ANE, with and without fused regions, and run twice on hostile values. Every refusal must carry a message,
+ * and all runs on a device must agree.
  *
  * Input: the name of an operation, a newline, then bytes that choose; when they run out, nothing more is changed.
  * MW_TEST_SHOW=1 prints the graph. */
@@ -376,6 +377,25 @@ static bool fill(mw_program *program, const mw_port *port, source bytes)
     return false;
 }
 
+/* Every NaN gets the same bits: which of two operands' NaN goes on is not promised. */
+static void unify_nan(unsigned char *data, mw_dtype dtype, size_t size)
+{
+    static const uint32_t nan32 = 0x7fc00000;
+    static const uint16_t nan16 = 0x7e00;
+    for (size_t at = 0; dtype == MW_F32 && at < size; at += sizeof nan32) {
+        float value;
+        memcpy(&value, data + at, sizeof value);
+        if (isnan(value))
+            memcpy(data + at, &nan32, sizeof nan32);
+    }
+    for (size_t at = 0; dtype == MW_F16 && at < size; at += sizeof nan16) {
+        uint16_t bits;
+        memcpy(&bits, data + at, sizeof bits);
+        if ((bits & 0x7fff) > 0x7c00)
+            memcpy(data + at, &nan16, sizeof nan16);
+    }
+}
+
 /* Runs and returns the bytes of all results, one after the other; NULL if it is refused. */
 static unsigned char *run_once(mw_program *program, source bytes, size_t *out_size)
 {
@@ -398,32 +418,48 @@ static unsigned char *run_once(mw_program *program, source bytes, size_t *out_si
         all = more;
         if (size > 0)
             memcpy(all + *out_size, mw_program_view(program, port.name, &err), size);
+        unify_nan(all + *out_size, port.dtype, size);
         *out_size += size;
     }
     return all;
 }
 
-static void compile_and_run(const mw_graph *graph, mw_device device, source bytes)
+static unsigned char *compile_and_run(const mw_graph *graph, const mw_compile_options *options, bool fuse, source bytes,
+                                      size_t *out_size)
 {
     mw_error err = {0};
+    setenv("MW_ENGINE_FUSE", fuse ? "1" : "0", 1);
+    mw_program *program = mw_compile(graph, options, &err);
+    if (program == NULL) {
+        check_refusal(&err, "compile");
+        return NULL;
+    }
+    size_t again;
+    unsigned char *first = run_once(program, bytes, out_size);
+    unsigned char *second = run_once(program, bytes, &again);
+    const bool fresh = strstr(mw_program_mil(program), "random_") != NULL; /* numbers of its own at each run */
+    if ((first == NULL) != (second == NULL) || (first != NULL && !fresh && memcmp(first, second, again) != 0))
+        defect("two runs differ", mw_program_mil(program));
+    free(second);
+    mw_program_destroy(program);
+    return first;
+}
+
+/* Compiles and runs twice: also without fused regions the results must be the same. */
+static void run_on(const mw_graph *graph, mw_device device, source bytes)
+{
     mw_compile_options options = mw_compile_defaults();
+    size_t sizes[2] = {0};
     options.device = device;
     options.allocator = &allocator;
     options.provider = MW_PROVIDER_ENGINE;
     options.threads = 1 + take(&bytes) % 3;
-    mw_program *program = mw_compile(graph, &options, &err);
-    if (program == NULL) {
-        check_refusal(&err, "compile");
-        return;
-    }
-    size_t sizes[2] = {0};
-    unsigned char *first = run_once(program, bytes, &sizes[0]);
-    unsigned char *second = run_once(program, bytes, &sizes[1]);
-    if ((first == NULL) != (second == NULL) || (first != NULL && memcmp(first, second, sizes[0]) != 0))
-        defect("two runs differ", mw_program_mil(program));
-    free(first);
-    free(second);
-    mw_program_destroy(program);
+    unsigned char *fused = compile_and_run(graph, &options, true, bytes, &sizes[0]);
+    unsigned char *apart = compile_and_run(graph, &options, false, bytes, &sizes[1]);
+    if ((fused == NULL) != (apart == NULL) || (fused != NULL && memcmp(fused, apart, sizes[0]) != 0))
+        defect("fused regions give other results", device == MW_DEVICE_CPU ? "CPU" : "ANE");
+    free(fused);
+    free(apart);
 }
 
 static void use(maker *m, mw_tensor *y)
@@ -446,8 +482,8 @@ static void use(maker *m, mw_tensor *y)
     check_text(m->graph);
     if (!is_small(m->graph))
         return;
-    compile_and_run(m->graph, MW_DEVICE_CPU, rest);
-    compile_and_run(m->graph, MW_DEVICE_ANE, rest);
+    run_on(m->graph, MW_DEVICE_CPU, rest);
+    run_on(m->graph, MW_DEVICE_ANE, rest);
 }
 
 /* ---- the input ---- */
