@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define OPEN_REGIONS 8
+#define WHOLE_CODE   7
 #define NONE         UINT32_MAX
 
 typedef struct open_region {
@@ -99,6 +100,18 @@ static bool fits(const fuser *f, uint32_t index, const mw__step *step)
     return reads <= MW__STEP_READS && count_stores(f, region, step) <= MW__STEP_WRITES;
 }
 
+/* A long computation of which nothing is left to be read but outputs: an update, say. What is independent of it stays
+ * apart, so that the same update is the same region wherever it stands; short ones are worth joining. */
+static bool is_whole(const fuser *f, const open_region *region)
+{
+    for (size_t i = 0; i < region->count; i++) {
+        const uint32_t left = f->readers[region->steps[i]->writes[0].buffer];
+        if (left != 0 && left != NONE)
+            return false;
+    }
+    return region->count >= WHOLE_CODE;
+}
+
 /* The open region that the step joins: one whose values it reads before any other. */
 static uint32_t find_region(const fuser *f, const mw__step *step)
 {
@@ -109,7 +122,7 @@ static uint32_t find_region(const fuser *f, const mw__step *step)
         for (int arm = 0; arm < step->element->arm_count; arm++)
             if (f->maker[step->element->arm[arm].buffer] == i)
                 return i;
-        found = found == NONE ? i : found;
+        found = found == NONE && !is_whole(f, &f->open[i]) ? i : found;
     }
     return found;
 }

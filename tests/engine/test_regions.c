@@ -85,14 +85,21 @@ static size_t count_label(const mw__library *library, const char *label)
 /* A wrong signature in regions.def costs no bit, only time: so it is looked for here. */
 static void test_the_hot_regions_are_found(void)
 {
-    static const struct {
-        mw_optimizer (*optimizer)(float);
+    const struct {
+        mw_optimizer optimizer;
         const char *label;
         size_t count;
-    } rows[] = {{mw_adam, "adam", 8}, {mw_adam, "bias_gelu_tanh", 1}, {mw_adam, "gelu_tanh_backward", 1}};
+    } rows[] = {{mw_adam(1e-3f), "adam", 8},
+                {mw_adam(1e-3f), "bias_gelu_tanh", 1},
+                {mw_adam(1e-3f), "gelu_tanh_backward", 1},
+                {mw_adam(1e-3f), "bias_silu", 1},
+                {mw_adamw(1e-3f, 0.01f), "adamw", 8},
+                {mw_sgd(1e-3f), "sgd", 5},
+                {mw_sgd_momentum(1e-3f, 0.9f, false), "momentum", 6},
+                {mw_sgd_momentum(1e-3f, 0.9f, true), "nesterov", 8}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         mw_error err = {0};
-        mw_trainer *trainer = make_trainer(rows[i].optimizer(1e-3f), MW_DEVICE_CPU, 2, &err);
+        mw_trainer *trainer = make_trainer(rows[i].optimizer, MW_DEVICE_CPU, 2, &err);
         REQUIRE(trainer != NULL);
         mw__library *library = run_library(mw_program_mil(mw_trainer_program(trainer)), 2, &err);
         CHECK_OK(err);
