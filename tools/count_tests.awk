@@ -1,6 +1,7 @@
 # Reads `ctest -V`, prints one line a test executable and the output of those that failed, and sums up their own last
 # lines "N passed, N failed[, N skipped]". An executable that crashed, ran out of time or printed no such line counts
-# as one failed test. Exits 1 if anything failed or nothing ran.
+# as one failed test; one of bench/, which prints figures, as one that did what CTest says of it. Exits 1 if anything
+# failed or nothing ran.
 
 function sum_up(number, good,    words) {
     if (number in counted) {
@@ -33,6 +34,8 @@ function sum_up(number, good,    words) {
     number = $0
     sub(/^[^#]*#/, "", number)
     number += 0
+    if (!(number in counted) && / Test +#[0-9]+: bench\//)
+        counted[number] = / Passed +[0-9.]+ sec/ ? "1 passed, 0 failed" : "0 passed, 1 failed"
     note = number in counted ? counted[number] : "no count"
     good = sum_up(number, $0 ~ / Passed +[0-9.]+ sec/)
     if (!good)
