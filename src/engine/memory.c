@@ -168,18 +168,122 @@ static size_t best_gap(const placer *p, const life *live)
     return best != SIZE_MAX ? best : free_from;
 }
 
-static mw_status place_one(placer *p, life *live, mw_error *err)
+static mw_status take_offset(placer *p, life *live, size_t offset, mw_error *err)
 {
-    live->offset = best_gap(p, live);
     size_t end;
-    if (!mw__add_size(live->offset, live->size, &end) || end > PTRDIFF_MAX)
+    live->offset = offset;
+    if (!mw__add_size(offset, live->size, &end) || end > PTRDIFF_MAX)
         return mw__fail(err, MW_ERROR_MEMORY, "the intermediates of the function exceed the address space");
     if (end > p->layout->size)
         p->layout->size = end;
+    return MW_OK;
+}
+
+static mw_status place_one(placer *p, life *live, mw_error *err)
+{
+    MW_TRY(take_offset(p, live, best_gap(p, live), err));
     size_t at = p->placed_count++;
     for (; at > 0 && p->placed[at - 1]->offset > live->offset; at--)
         p->placed[at] = p->placed[at - 1];
     p->placed[at] = live;
+    return MW_OK;
+}
+
+/* ---- offsets of very many buffers ---- */
+
+/* The largest first takes a look at all others for each buffer; beyond this count that is too long, and buffers are
+ * placed as they come, in gaps that others have left. */
+enum { SORTED_BY_SIZE = 4096, GAPS_SEEN = 512 };
+
+typedef struct gap {
+    size_t offset, size;
+} gap;
+
+typedef struct gaps {
+    gap *list; /* by offset; no two touch */
+    size_t count;
+} gaps;
+
+static int earlier_first(const void *left, const void *right)
+{
+    const life *a = *(const life *const *)left, *b = *(const life *const *)right;
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    return larger_first(left, right);
+}
+
+static int ended_first(const void *left, const void *right)
+{
+    const life *a = *(const life *const *)left, *b = *(const life *const *)right;
+    if (a->end != b->end)
+        return a->end < b->end ? -1 : 1;
+    return a->buffer < b->buffer ? -1 : 1;
+}
+
+static void remove_gap(gaps *g, size_t at)
+{
+    g->count--;
+    memmove(g->list + at, g->list + at + 1, (g->count - at) * sizeof(gap));
+}
+
+static void give_back(gaps *g, gap freed)
+{
+    size_t low = 0, high = g->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (g->list[middle].offset < freed.offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < g->count && freed.offset + freed.size == g->list[low].offset) {
+        freed.size += g->list[low].size;
+        remove_gap(g, low);
+    }
+    if (low > 0 && g->list[low - 1].offset + g->list[low - 1].size == freed.offset) {
+        g->list[low - 1].size += freed.size;
+        return;
+    }
+    memmove(g->list + low + 1, g->list + low, (g->count - low) * sizeof(gap));
+    g->list[low] = freed;
+    g->count++;
+}
+
+/* The smallest of the gaps that are looked at, else the end, which the last gap may touch. */
+static size_t take_gap(gaps *g, size_t size, size_t end)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = g->count > GAPS_SEEN ? g->count - GAPS_SEEN : 0; i < g->count; i++)
+        if (g->list[i].size >= size && (best == SIZE_MAX || g->list[i].size < g->list[best].size))
+            best = i;
+    if (best == SIZE_MAX) {
+        const bool touches = g->count > 0 && g->list[g->count - 1].offset + g->list[g->count - 1].size == end;
+        g->count -= touches;
+        return touches ? g->list[g->count].offset : end;
+    }
+    const size_t offset = g->list[best].offset;
+    g->list[best].offset += size;
+    g->list[best].size -= size;
+    if (g->list[best].size == 0)
+        remove_gap(g, best);
+    return offset;
+}
+
+static mw_status place_in_time(placer *p, life **wanted, size_t count, mw_error *err)
+{
+    life **ending = mw__arena_alloc(p->layout->arena, count, sizeof(life *), err);
+    gaps g = {.list = mw__arena_alloc(p->layout->arena, count + 1, sizeof(gap), err)};
+    if (ending == NULL || g.list == NULL)
+        return MW_ERROR_MEMORY;
+    memcpy(ending, wanted, count * sizeof(life *));
+    qsort(wanted, count, sizeof(life *), earlier_first);
+    qsort(ending, count, sizeof(life *), ended_first);
+    for (size_t i = 0, ended = 0; i < count; i++) {
+        for (; ending[ended]->end < wanted[i]->begin; ended++)
+            if (ending[ended]->size > 0)
+                give_back(&g, (gap){.offset = ending[ended]->offset, .size = ending[ended]->size});
+        MW_TRY(take_offset(p, wanted[i], take_gap(&g, wanted[i]->size, p->layout->size), err));
+    }
     return MW_OK;
 }
 
@@ -195,6 +299,8 @@ static mw_status place_all(placer *p, life **wanted, mw_error *err)
             return mw__fail(err, MW_ERROR_MEMORY, "an intermediate exceeds the address space");
         wanted[count++] = live;
     }
+    if (count > SORTED_BY_SIZE)
+        return place_in_time(p, wanted, count, err);
     if (count > 0)
         qsort(wanted, count, sizeof(life *), larger_first);
     for (size_t i = 0; i < count; i++)

@@ -186,8 +186,9 @@ static void test_an_empty_tensor_runs_nothing(void)
     mw__object_release(library);
 }
 
-/* The CPU seconds that encoding a chain of `steps` elementwise steps takes; what else runs here does not count. */
-static double encoding_seconds(int steps)
+/* The CPU seconds that encoding a chain of `steps` elementwise steps takes; what else runs here does not count. With
+ * `back`, as many steps follow that take the results from the last to the first, as a gradient does. */
+static double encoding_seconds(int steps, bool back, size_t *out_memory)
 {
     mw_error err = {0};
     mw__text text;
@@ -195,9 +196,11 @@ static double encoding_seconds(int steps)
     mw__text_puts(&text, "program(1.3)\n{\n    func main<ios18>(" T "v0) {\n");
     for (int i = 0; i < steps; i++)
         mw__text_printf(&text, T "v%d = tanh(x = v%d);\n", i + 1, i);
-    mw__text_printf(&text, "    } -> (v%d);\n}\n", steps);
+    for (int i = steps; back && i > 0; i--)
+        mw__text_printf(&text, T "v%d = mul(x = v%d, y = v%d);\n", 2 * steps - i + 1, 2 * steps - i, i);
+    mw__text_printf(&text, "    } -> (v%d);\n}\n", back ? 2 * steps : steps);
     CHECK_INT(mw__text_check(&text, &err), MW_OK);
-    mw__library *library = run_library(text.data, 2, &err);
+    mw__library *library = run_library(text.data, back ? 1 : 2, &err);
     mw__text_deinit(&text);
     CHECK_OK(err);
     if (library == NULL)
@@ -209,6 +212,7 @@ static double encoding_seconds(int steps)
     mw__encode(&library->programs[0], &in, &out, NULL, &schedule, &err);
     const double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
     CHECK_OK(err);
+    *out_memory = schedule.size;
     if (err.status == MW_OK)
         mw__schedule_deinit(&schedule);
     mw__object_release(library);
@@ -218,8 +222,21 @@ static double encoding_seconds(int steps)
 /* Eight times the steps took 64 times as long when a phase was walked from its start for every step. */
 static void test_encoding_takes_time_in_proportion_to_the_steps(void)
 {
-    const double few = encoding_seconds(2500), many = encoding_seconds(20000);
+    size_t memory;
+    const double few = encoding_seconds(2500, false, &memory), many = encoding_seconds(20000, false, &memory);
     check_note(many < 24 * few + 0.02, __FILE__, __LINE__, "2500 steps took %g s, 20000 took %g s", few, many);
+}
+
+/* So did the search for a place when results live long, 22 s for 100,000 steps; none of them may be lost sight of. */
+static void test_so_it_does_when_results_live_long(void)
+{
+    size_t memory, much;
+    setenv("MW_ENGINE_FUSE", "0", 1);
+    const double few = encoding_seconds(2500, true, &memory), many = encoding_seconds(20000, true, &much);
+    unsetenv("MW_ENGINE_FUSE");
+    check_note(many < 24 * few + 0.02, __FILE__, __LINE__, "5000 steps took %g s, 40000 took %g s", few, many);
+    CHECK_INT(memory, (size_t)2500 * 64 * 64 * 4);
+    CHECK_INT(much, (size_t)20000 * 64 * 64 * 4);
 }
 
 int main(void)
@@ -234,5 +251,6 @@ int main(void)
     RUN(test_lanes_of_the_environment_go_before_the_option);
     RUN(test_an_empty_tensor_runs_nothing);
     RUN(test_encoding_takes_time_in_proportion_to_the_steps);
+    RUN(test_so_it_does_when_results_live_long);
     return check_finish();
 }
