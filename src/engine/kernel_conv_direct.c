@@ -1,6 +1,8 @@
-/* Direct convolution, forward: tiles of 4 channels by 3 vectors of a row stay in registers while channels and taps run.
- * The weight is packed once a step. Sums run over channels and taps in order, fused multiply-add where the processor
- * has it. The general form and the plain loops are in kernel_conv.c. */
+/* Direct convolution, forward: tiles of 4 channels by 3 vectors of a row stay
+ * in registers while channels and taps run. The weight is packed once a step.
+ * Sums run over channels and taps in order, fused multiply-add where the
+ * processor has it. The general form and the plain loops are in kernel_conv.c.
+ */
 #include "engine/kernel_conv_direct.h"
 
 #include <string.h>
@@ -23,28 +25,32 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 #define EXTENT       65536
 #define DEPTH        2048
 
-static int64_t pitch_of(const mw__conv_window *w)
-{
-    return w->out[2] + (w->kernel[2] - 1) * w->dilation[2] / w->stride[2];
-}
-
+/* Rows of a phase: those that the windows of one row of the kernel meet, and
+ * what further rows of it add. */
 static int64_t rows_of(const mw__conv_window *w)
 {
-    return (w->out[1] - 1) * w->stride[1] + (w->kernel[1] - 1) * w->dilation[1] + 1;
+    return w->out[1] + (w->kernel[1] - 1) * w->dilation[1] / w->stride[1];
+}
+
+/* Phases of rows that some row of the kernel needs. */
+static int64_t phases_of(const mw__conv_window *w)
+{
+    const int64_t span = (w->kernel[1] - 1) * w->dilation[1] + 1;
+    return smaller(w->stride[1], span);
 }
 
 bool mw__direct_suits(const mw__direct *d, mw_dtype dtype)
 {
     const mw__conv_window *w = &d->window;
-    if (dtype != MW_F32 || w->kernel[0] != 1 || w->in[0] != 1 || w->out[0] != 1 || w->out[2] < WIDTH)
+    if (dtype != MW_F32 || w->kernel[0] != 1 || w->in[0] != 1 || w->out[0] != 1 || w->area_out < WIDTH)
         return false;
     for (int i = 1; i < 3; i++)
         if (w->in[i] > EXTENT || w->out[i] > EXTENT || w->kernel[i] > EXTENT || w->stride[i] > EXTENT ||
             w->dilation[i] > EXTENT || w->before[i] > EXTENT)
             return false;
-    const int64_t row = w->stride[2] * pitch_of(w), rows = rows_of(w);
-    return row <= IMAGE_FLOATS && rows <= IMAGE_FLOATS / row && d->inputs > 0 &&
-           d->inputs <= IMAGE_FLOATS / (rows * row) && d->inputs <= DEPTH / w->taps;
+    const int64_t column = w->out[2] * w->kernel[2], rows = rows_of(w) * phases_of(w);
+    return column <= IMAGE_FLOATS && rows <= IMAGE_FLOATS / column && d->inputs > 0 &&
+           d->inputs <= IMAGE_FLOATS / (rows * column) && d->inputs <= DEPTH / w->taps;
 }
 
 static void fill_taps(const mw__direct *d, int32_t *tap)
@@ -53,53 +59,37 @@ static void fill_taps(const mw__direct *d, int32_t *tap)
     for (int64_t c = 0; c < d->inputs; c++)
         for (int64_t y = 0; y < w->kernel[1]; y++)
             for (int64_t x = 0; x < w->kernel[2]; x++) {
-                const int64_t at = x * w->dilation[2];
-                *tap++ = (int32_t)(c * d->plane + y * w->dilation[1] * w->stride[2] * d->pitch +
-                                   at % w->stride[2] * d->pitch + at / w->stride[2]);
+                const int64_t at = y * w->dilation[1];
+                *tap++ = (int32_t)(c * d->plane + x * d->column + at % w->stride[1] * d->phase +
+                                   at / w->stride[1] * w->out[2]);
             }
-}
-
-/* Vectors that overlap none first, then the ends of rows. */
-static void fill_vectors(const mw__direct *d, int32_t *from, int32_t *to)
-{
-    const mw__conv_window *w = &d->window;
-    const int64_t row = w->stride[1] * w->stride[2] * d->pitch, a_row = w->out[2] / WIDTH;
-    for (int64_t i = 0; i < d->vectors; i++) {
-        const bool end = i >= d->whole;
-        const int64_t y = end ? i - d->whole : i / a_row, x = end ? w->out[2] - WIDTH : i % a_row * WIDTH;
-        from[i] = (int32_t)(y * row + x);
-        to[i] = (int32_t)(y * w->out[2] + x);
-    }
 }
 
 void mw__direct_prepare(mw__planner *planner, mw__direct *d)
 {
     const mw__conv_window *w = &d->window;
     d->depth = d->inputs * w->taps;
-    d->pitch = pitch_of(w);
-    d->rows = rows_of(w);
-    d->plane = d->rows * w->stride[2] * d->pitch;
+    d->phase = rows_of(w) * w->out[2];
+    d->column = phases_of(w) * d->phase;
+    d->plane = w->kernel[2] * d->column;
     d->image = d->inputs * d->plane;
-    d->fresh = w->out[2] % WIDTH;
-    d->whole = w->out[1] * (w->out[2] / WIDTH);
-    d->vectors = d->whole + (d->fresh > 0 ? w->out[1] : 0);
+    d->whole = w->area_out / WIDTH;
+    d->fresh = w->area_out % WIDTH;
+    d->vectors = d->whole + (d->fresh > 0);
     int32_t *const tap = mw__plan_block(planner, (size_t)d->depth * sizeof *tap);
-    int32_t *const from = mw__plan_block(planner, (size_t)d->vectors * sizeof *from);
-    int32_t *const to = mw__plan_block(planner, (size_t)d->vectors * sizeof *to);
-    if (tap == NULL || from == NULL || to == NULL)
-        return;
-    fill_taps(d, tap);
-    fill_vectors(d, from, to);
-    d->tap = tap, d->from = from, d->to = to;
+    if (tap != NULL)
+        fill_taps(d, tap);
+    d->tap = tap;
 }
 
-static void copy_phase(const mw__conv_window *w, const float *row, int64_t phase, int64_t pitch, float *out)
+/* out[i] = row[first + i * stride], zeros outside of the row */
+static void copy_row(const mw__conv_window *w, const float *row, int64_t first, float *out)
 {
-    const int64_t stride = w->stride[2], first = phase - w->before[2];
+    const int64_t stride = w->stride[2], count = w->out[2];
     int64_t begin = first < 0 ? (-first + stride - 1) / stride : 0;
     int64_t end = first < w->in[2] ? (w->in[2] - 1 - first) / stride + 1 : 0;
-    begin = smaller(begin, pitch);
-    end = end < begin ? begin : smaller(end, pitch);
+    begin = smaller(begin, count);
+    end = end < begin ? begin : smaller(end, count);
     for (int64_t i = 0; i < begin; i++)
         out[i] = 0.0f;
     if (stride == 1)
@@ -107,34 +97,70 @@ static void copy_phase(const mw__conv_window *w, const float *row, int64_t phase
     else
         for (int64_t i = begin; i < end; i++)
             out[i] = row[first + i * stride];
-    for (int64_t i = end; i < pitch; i++)
+    for (int64_t i = end; i < count; i++)
         out[i] = 0.0f;
+}
+
+static void copy_rows(const mw__direct *d, const float *x, int64_t phase, int64_t first, float *out)
+{
+    const mw__conv_window *w = &d->window;
+    for (int64_t r = 0; r < rows_of(w); r++, out += w->out[2]) {
+        const int64_t y = r * w->stride[1] + phase - w->before[1];
+        if (y < 0 || y >= w->in[1])
+            memset(out, 0, (size_t)w->out[2] * sizeof *out);
+        else
+            copy_row(w, x + y * w->in[2], first, out);
+    }
+}
+
+/* All rows at once, where they lie as densely in x as in the copy; then the elements that came from a neighbour row. */
+static void copy_plane(const mw__direct *d, const float *x, int64_t first, float *out)
+{
+    const mw__conv_window *w = &d->window;
+    const int64_t rows = rows_of(w), width = w->out[2];
+    const int64_t begin = smaller(w->before[1], rows), left = rows - begin;
+    const int64_t inside = smaller(w->in[1], left), cut = first < 0 ? -first : first;
+    memset(out, 0, (size_t)(begin * width) * sizeof *out);
+    out += begin * width;
+    memset(out + inside * width, 0, (size_t)((left - inside) * width) * sizeof *out);
+    if (inside == 0)
+        return;
+    memcpy(out + (first < 0 ? cut : 0), x + (first > 0 ? cut : 0), (size_t)(inside * width - cut) * sizeof *out);
+    float *const edge = out + (first < 0 ? 0 : width - cut);
+    for (int64_t r = 0; r < inside; r++)
+        for (int64_t i = 0; i < cut; i++)
+            edge[r * width + i] = 0.0f;
+}
+
+static void copy_phase(const mw__direct *d, const float *x, int64_t phase, int64_t first, float *out)
+{
+    const mw__conv_window *w = &d->window;
+    const bool dense = w->stride[1] == 1 && w->stride[2] == 1 && w->in[2] == w->out[2];
+    if (dense && first > -w->in[2] && first < w->in[2])
+        copy_plane(d, x, first, out);
+    else
+        copy_rows(d, x, phase, first, out);
 }
 
 void mw__direct_copy(const mw__direct *d, const float *x, float *out)
 {
     const mw__conv_window *w = &d->window;
     for (int64_t c = 0; c < d->inputs; c++, x += w->area_in)
-        for (int64_t r = 0; r < d->rows; r++, out += w->stride[2] * d->pitch) {
-            const int64_t y = r - w->before[1];
-            if (y < 0 || y >= w->in[1])
-                memset(out, 0, (size_t)(w->stride[2] * d->pitch) * sizeof *out);
-            else
-                for (int64_t phase = 0; phase < w->stride[2]; phase++)
-                    copy_phase(w, x + y * w->in[2], phase, d->pitch, out + phase * d->pitch);
-        }
+        for (int64_t column = 0; column < w->kernel[2]; column++)
+            for (int64_t phase = 0; phase < phases_of(w); phase++, out += d->phase)
+                copy_phase(d, x, phase, column * w->dilation[2] - w->before[2], out);
 }
 
 /* ---- the tile ---- */
 
 typedef struct tile {
-    const float *x[VECTORS];
+    const float *x; /* the first vector of the first tap */
     const int32_t *tap;
     int64_t depth;
     const float *weight; /* [depth, OUTPUTS] */
     const float *bias;   /* [OUTPUTS] */
     float *out[OUTPUTS];
-    int64_t to[VECTORS];
+    int64_t at[VECTORS]; /* of each vector in the planes of y */
 } tile;
 
 typedef void tile_function(const tile *t);
@@ -146,11 +172,12 @@ typedef void tile_function(const tile *t);
         for (int part = 0; part < WIDTH; part += (width)) {                                                            \
             vector sum[OUTPUTS][count];                                                                                \
             UNROLL for (int o = 0; o < OUTPUTS; o++) UNROLL for (int v = 0; v < (count); v++) sum[o][v] = splat_value; \
-            const float *weight = t->weight;                                                                           \
+            const float *weight = t->weight, *x_of[count];                                                             \
+            UNROLL for (int v = 0; v < (count); v++) x_of[v] = t->x + t->at[v] + part;                                 \
             for (int64_t i = 0; i < t->depth; i++, weight += OUTPUTS) {                                                \
-                const int64_t at = t->tap[i] + part;                                                                   \
+                const int64_t at = t->tap[i];                                                                          \
                 vector x[count];                                                                                       \
-                UNROLL for (int v = 0; v < (count); v++) x[v] = load(t->x[v] + at);                                    \
+                UNROLL for (int v = 0; v < (count); v++) x[v] = load(x_of[v] + at);                                    \
                 UNROLL for (int o = 0; o < OUTPUTS; o++)                                                               \
                 {                                                                                                      \
                     const vector w = splat(weight + o);                                                                \
@@ -160,7 +187,7 @@ typedef void tile_function(const tile *t);
             UNROLL for (int o = 0; o < OUTPUTS; o++)                                                                   \
             {                                                                                                          \
                 const vector bias = splat(t->bias + o);                                                                \
-                UNROLL for (int v = 0; v < (count); v++) store(t->out[o] + t->to[v] + part, add(sum[o][v], bias));     \
+                UNROLL for (int v = 0; v < (count); v++) store(t->out[o] + t->at[v] + part, add(sum[o][v], bias));     \
             }                                                                                                          \
         }                                                                                                              \
     }
@@ -220,7 +247,8 @@ typedef struct direct_block {
     tile_functions tiles;
 } direct_block;
 
-/* packed [groups, blocks, depth, OUTPUTS], zeros for channels that are not there; a unit is a block */
+/* packed [groups, blocks, depth, OUTPUTS], zeros for channels that are not
+ * there; a unit is a block */
 static void pack_run(const mw__kernel_call *call)
 {
     const direct_block *s = call->block;
@@ -235,14 +263,15 @@ static void pack_run(const mw__kernel_call *call)
     }
 }
 
-/* One block of channels: 4 vectors are two tiles of 2, which keep the multipliers busier than 3 and 1. */
-static void run_block(const direct_block *s, const float *image, tile *t)
+/* One block of channels: 4 vectors are two tiles of 2, which keep the
+ * multipliers busier than 3 and 1. */
+static void run_block(const direct_block *s, tile *t)
 {
     const mw__direct *d = &s->direct;
     for (int64_t v = 0; v < d->vectors;) {
         const int64_t left = d->vectors - v, count = left == 4 ? 2 : smaller(left, VECTORS);
         for (int64_t i = 0; i < count; i++)
-            t->x[i] = image + d->from[v + i], t->to[i] = d->to[v + i];
+            t->at[i] = smaller((v + i) * WIDTH, d->window.area_out - WIDTH);
         s->tiles.of[count](t);
         v += count;
     }
@@ -262,7 +291,7 @@ static void direct_run(const mw__kernel_call *call)
         for (int64_t block = 0; block < s->blocks; block++) {
             const int64_t first = block * OUTPUTS;
             float bias[OUTPUTS] = {0};
-            tile t = {.tap = d->tap, .depth = d->depth, .bias = bias};
+            tile t = {.x = image, .tap = d->tap, .depth = d->depth, .bias = bias};
             t.weight = (const float *)call->in[1] + (group * s->blocks + block) * d->depth * OUTPUTS;
             for (int64_t o = 0; o < OUTPUTS; o++) {
                 const bool real = first + o < d->outputs;
@@ -270,7 +299,7 @@ static void direct_run(const mw__kernel_call *call)
                 if (real && s->has_bias)
                     bias[o] = ((const float *)call->in[2])[group * d->outputs + first + o];
             }
-            run_block(s, image, &t);
+            run_block(s, &t);
         }
     }
 }

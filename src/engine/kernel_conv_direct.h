@@ -1,10 +1,12 @@
-/* Direct convolution: what its two kernels, forward and weight gradient, share. Rows of x are copied beside each other
- * with their borders, elements of one phase of the stride together, so that every tap of every output vector is one
- * contiguous load:
+/* Direct convolution: what its two kernels, forward and weight gradient, share.
+ * The elements of x that one column of the kernel meets are copied densely,
+ * rows of one phase of the stride together, so that every tap of every output
+ * vector is one contiguous load, across the ends of rows too:
  *
- *     y[o][to[v] ..] = sum over i of weight[o][i] x[from[v] + tap[i] ..]      i runs over input channels and taps
+ *     y[o][v ..] = sum over i of weight[o][i] copy[tap[i] + v ..]      i runs
+ * over input channels and taps
  *
- * Vectors are 8 floats of one row of y. The last of a row ends with the row: it overlaps the one before it. */
+ * Vectors are 8 floats of a plane of y; the last overlaps the one before it. */
 #ifndef MW__ENGINE_KERNEL_CONV_DIRECT_H
 #define MW__ENGINE_KERNEL_CONV_DIRECT_H
 
@@ -16,16 +18,19 @@
 
 typedef struct mw__direct {
     mw__conv_window window;
-    int64_t groups, inputs, outputs;   /* channels of a group */
-    int64_t examples, depth;           /* depth = inputs * taps */
-    int64_t pitch, rows, plane, image; /* floats of a phase of a row, rows, floats of a channel and of a group */
-    int64_t vectors, whole;            /* of a plane of y; the first `whole` overlap none before them */
-    int64_t fresh;                     /* elements of the others that no vector before them holds */
-    const int32_t *tap, *from, *to;    /* [depth], [vectors], [vectors] */
+    int64_t groups, inputs, outputs;     /* channels of a group */
+    int64_t examples, depth;             /* depth = inputs * taps */
+    int64_t phase, column, plane, image; /* floats of a phase of rows, a column of
+                                            the kernel, a channel, a group */
+    int64_t vectors, whole;              /* of a plane of y; `whole` overlap none before them */
+    int64_t fresh;                       /* elements of the other one, if any, that no vector before it
+                                            holds */
+    const int32_t *tap;                  /* [depth] */
 } mw__direct;
 
-/* True if the direct kernels take this convolution: fp32, at most two spatial axes, rows of at least a vector, a group
- * of channels that fits a cache. Asks window, inputs and outputs. */
+/* True if the direct kernels take this convolution: fp32, at most two spatial
+ * axes, rows of at least a vector, a group of channels that fits a cache. Asks
+ * window, inputs and outputs. */
 bool mw__direct_suits(const mw__direct *direct, mw_dtype dtype);
 /* Fills the rest from window, groups, inputs, outputs and examples. */
 void mw__direct_prepare(mw__planner *planner, mw__direct *direct);

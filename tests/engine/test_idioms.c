@@ -33,7 +33,9 @@ static const shapes cases[] = {
     {"conv, strides", false, {4, {3, 2, 13, 27}}, {4, {5, 2, 3, 5}}, {2, 3}, 1, 1, 1, true},
     {"conv, dilation and groups", false, {4, {3, 4, 12, 17}}, {4, {6, 2, 2, 3}}, {1, 1}, 2, 2, 1, true},
     {"conv, one axis", false, {3, {4, 2, 41}}, {3, {3, 2, 4}}, {2}, 1, 1, 1, true},
-    {"conv, short rows", false, {4, {3, 2, 7, 7}}, {4, {3, 2, 3, 3}}, {1, 1}, 1, 1, 1, false},
+    {"conv, short rows", false, {4, {3, 2, 7, 5}}, {4, {3, 2, 3, 3}}, {1, 1}, 1, 1, 1, true},
+    {"conv, wide border", false, {4, {3, 2, 4, 4}}, {4, {3, 2, 9, 9}}, {1, 1}, 1, 1, 4, true},
+    {"conv, few positions", false, {4, {3, 2, 4, 4}}, {4, {3, 2, 3, 3}}, {1, 1}, 1, 1, 0, false},
 };
 /* clang-format on */
 
