@@ -1,5 +1,6 @@
 /* VJPs of ops/activation.def. In the comments y is the forward result, dy its cotangent. */
 #include "autograd/rules.h"
+#include "graph/idioms/relu.h"
 
 #include <string.h>
 
@@ -8,8 +9,7 @@ void mw__vjp_sigmoid(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_mul(vjp->y[0], mw__on
 /* 0 at x = 0 */
 void mw__vjp_relu(mw__vjp *vjp)
 {
-    mw_tensor *x = mw__vjp_arg(vjp, "x");
-    mw__vjp_set(vjp, "x", mw__where(mw_greater(x, mw__scalar_like(x, 0.0)), vjp->dy[0]));
+    mw__vjp_set(vjp, "x", mw__relu_gradient(mw__vjp_arg(vjp, "x"), vjp->dy[0]));
 }
 
 /* y = x s, s = sigmoid(x); y' = s + y (1 - s) */

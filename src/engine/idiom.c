@@ -1,14 +1,13 @@
-/* Finds the gradient idioms of a function. For each forward operation its
- * gradient is written into a scratch graph; a later operation whose operands
- * have that structure, down to the forward operation's own operand and result,
- * is it. */
+/* Finds the idioms of a function. For each forward operation its gradient is written into a scratch graph; a later
+ * operation whose operands have that structure, down to the forward operation's own operand and result, is it. */
 #include "engine/idiom.h"
 
 #include "engine/kernel.h"
 #include "graph/idioms/conv.h"
 #include "graph/idioms/pool.h"
+#include "graph/idioms/relu.h"
 
-#include <millwright/graph.h>
+#include <millwright/millwright.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,208 +16,226 @@
 #define DEPTH 512 /* operations in a row, at most */
 
 typedef struct matcher {
-  mw_graph *scratch;
-  const mw_tensor *x, *y, *dy; /* placeholders, in the scratch graph */
-  const mw_tensor **match; /* by id in the scratch graph; NULL = not met yet */
-  mw_tensor *dbias;        /* conv: in the scratch graph */
-  mw__idiom idiom; /* what the placeholders must be; dy NULL = anything */
+    mw_graph *scratch;
+    const mw_tensor *x, *y, *dy; /* placeholders, in the scratch graph */
+    const mw_tensor **match;     /* by id in the scratch graph; NULL = not met yet */
+    mw_tensor *dbias;            /* conv: in the scratch graph */
+    mw__idiom idiom;             /* what the placeholders must be; dy NULL = anything */
 } matcher;
 
-static bool same_type(const mw_tensor *a, const mw_tensor *b) {
-  return a->type->kind == MW__TENSOR && mw__type_equal(a->type, b->type);
+static bool same_type(const mw_tensor *a, const mw_tensor *b)
+{
+    return a->type->kind == MW__TENSOR && mw__type_equal(a->type, b->type);
 }
 
-static bool same_constant(const mw__payload *a, const mw__payload *b) {
-  if (a->data == NULL || b->data == NULL)
-    return a->strings != NULL && b->strings != NULL &&
-           mw__payload_count(a) == 1 && mw__payload_count(b) == 1 &&
-           strcmp(a->strings[0], b->strings[0]) == 0;
-  return a->splat == b->splat && a->size == b->size &&
-         memcmp(a->data, b->data, a->size) == 0;
+static bool same_constant(const mw__payload *a, const mw__payload *b)
+{
+    if (a->data == NULL || b->data == NULL)
+        return a->strings != NULL && b->strings != NULL && mw__payload_count(a) == 1 && mw__payload_count(b) == 1 &&
+               strcmp(a->strings[0], b->strings[0]) == 0;
+    return a->splat == b->splat && a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
 }
 
-static bool matches(matcher *m, const mw_tensor *pattern,
-                    const mw_tensor *value, int depth);
+static bool matches(matcher *m, const mw_tensor *pattern, const mw_tensor *value, int depth);
 
-static bool same_operands(matcher *m, const mw__op *pattern, const mw__op *op,
-                          int depth) {
-  if (pattern->row == NULL || pattern->row != op->row ||
-      pattern->slot_count != op->slot_count ||
-      pattern->block_count + op->block_count > 0)
-    return false;
-  for (size_t i = 0; i < op->slot_count; i++) {
-    const mw__slot *a = &pattern->slots[i], *b = &op->slots[i];
-    if (a->count != b->count)
-      return false;
-    for (size_t j = 0; j < a->count; j++)
-      if (a->operands[j].value == NULL || b->operands[j].value == NULL ||
-          !matches(m, a->operands[j].value, b->operands[j].value, depth))
+static bool same_operands(matcher *m, const mw__op *pattern, const mw__op *op, int depth)
+{
+    if (pattern->row == NULL || pattern->row != op->row || pattern->slot_count != op->slot_count ||
+        pattern->block_count + op->block_count > 0)
         return false;
-  }
-  return true;
+    for (size_t i = 0; i < op->slot_count; i++) {
+        const mw__slot *a = &pattern->slots[i], *b = &op->slots[i];
+        if (a->count != b->count)
+            return false;
+        for (size_t j = 0; j < a->count; j++)
+            if (a->operands[j].value == NULL || b->operands[j].value == NULL ||
+                !matches(m, a->operands[j].value, b->operands[j].value, depth))
+                return false;
+    }
+    return true;
 }
 
-static bool matches(matcher *m, const mw_tensor *pattern,
-                    const mw_tensor *value, int depth) {
-  const mw_tensor **met = &m->match[pattern->id];
-  if (*met != NULL)
-    return *met == value;
-  if (!same_type(pattern, value) || depth > DEPTH)
-    return false;
-  if (pattern == m->x || pattern == m->y || pattern == m->dy) {
-    const mw_tensor *wanted = pattern == m->x   ? m->idiom.x
-                              : pattern == m->y ? m->idiom.y
-                                                : m->idiom.dy;
-    if (wanted != NULL && wanted != value)
-      return false;
-  } else if (pattern->payload != NULL || value->payload != NULL) {
-    return pattern->payload != NULL && value->payload != NULL &&
-           same_constant(pattern->payload, value->payload);
-  } else if (pattern->op == NULL || value->op == NULL ||
-             pattern->result != value->result ||
-             !same_operands(m, pattern->op, value->op, depth + 1)) {
-    return false;
-  }
-  *met = value;
-  return true;
+static bool matches(matcher *m, const mw_tensor *pattern, const mw_tensor *value, int depth)
+{
+    const mw_tensor **met = &m->match[pattern->id];
+    if (*met != NULL)
+        return *met == value;
+    if (!same_type(pattern, value) || depth > DEPTH)
+        return false;
+    if (pattern == m->x || pattern == m->y || pattern == m->dy) {
+        const mw_tensor *wanted = pattern == m->x ? m->idiom.x : pattern == m->y ? m->idiom.y : m->idiom.dy;
+        if (wanted != NULL && wanted != value)
+            return false;
+    } else if (pattern->payload != NULL || value->payload != NULL) {
+        return pattern->payload != NULL && value->payload != NULL && same_constant(pattern->payload, value->payload);
+    } else if (pattern->op == NULL || value->op == NULL || pattern->result != value->result ||
+               !same_operands(m, pattern->op, value->op, depth + 1)) {
+        return false;
+    }
+    *met = value;
+    return true;
 }
 
 /* ---- writing the gradients ---- */
 
 /* By name: a new opset may give an operation a new row. */
-static bool is_named(const mw__op *op, const char *name) {
-  return op->row != NULL && strcmp(op->row->name, name) == 0;
+static bool is_named(const mw__op *op, const char *name) { return op->row != NULL && strcmp(op->row->name, name) == 0; }
+
+static mw_tensor *placeholder(const matcher *m, const char *name, const mw_tensor *like)
+{
+    return mw_input(m->scratch, name, like->type->dtype, like->type->shape);
 }
 
-static mw_tensor *placeholder(const matcher *m, const char *name,
-                              const mw_tensor *like) {
-  return mw_input(m->scratch, name, like->type->dtype, like->type->shape);
+/* What relu is taken of, if that is what a pooling takes; else NULL. */
+static const mw_tensor *below_relu(const mw__op *pool)
+{
+    const mw_tensor *x = mw__arg(pool, "x");
+    return x->op != NULL && is_named(x->op, "relu") ? mw__arg(x->op, "x") : NULL;
 }
 
-/* The gradient of `forward` on placeholders; NULL if there is no kernel for it.
- */
-static mw_tensor *write_gradient(matcher *m, const mw__op *forward) {
-  mw__conv conv;
-  const bool pool = is_named(forward, "max_pool");
-  if (pool ? !mw__max_pool_gradient_suits(forward)
-           : !mw__conv_dweight_suits(forward))
-    return NULL;
-  m->idiom = (mw__idiom){.kind = pool ? MW__IDIOM_MAX_POOL_GRADIENT
-                                      : MW__IDIOM_CONV_DWEIGHT,
-                         .forward = forward,
-                         .x = mw__arg(forward, "x"),
-                         .y = forward->results[0]};
-  mw_tensor *x = placeholder(m, "x", m->idiom.x),
-            *y = placeholder(m, "y", m->idiom.y);
-  mw_tensor *dy = placeholder(m, "dy", m->idiom.y);
-  m->x = x, m->y = y, m->dy = dy;
-  if (pool)
-    return mw__max_pool_gradient(forward, x, y, dy);
-  if (!mw__conv_read(forward, &conv))
-    return NULL;
-  m->dbias = mw__conv_dbias(dy);
-  return mw__conv_dweight(&conv, x, dy);
+/* What kernels there are for `forward`. */
+static bool suits(const mw__op *forward, mw__idiom_kind kind)
+{
+    if (kind == MW__IDIOM_CONV_DWEIGHT)
+        return is_named(forward, "conv") && mw__conv_dweight_suits(forward);
+    return is_named(forward, "max_pool") && mw__max_pool_gradient_suits(forward) &&
+           (kind == MW__IDIOM_MAX_POOL_GRADIENT || below_relu(forward) != NULL);
+}
+
+/* The gradient of `forward`, of that kind, on placeholders; NULL if there is no kernel for it. */
+static mw_tensor *write_gradient(matcher *m, const mw__op *forward, mw__idiom_kind kind)
+{
+    mw__conv conv;
+    if (!suits(forward, kind))
+        return NULL;
+    m->idiom = (mw__idiom){.kind = kind, .forward = forward, .x = mw__arg(forward, "x"), .y = forward->results[0]};
+    if (kind == MW__IDIOM_RELU_MAX_POOL_GRADIENT)
+        m->idiom.x = below_relu(forward);
+    mw_tensor *x = placeholder(m, "x", m->idiom.x), *y = placeholder(m, "y", m->idiom.y);
+    mw_tensor *dy = placeholder(m, "dy", m->idiom.y);
+    m->x = x, m->y = y, m->dy = dy;
+    if (kind == MW__IDIOM_MAX_POOL_GRADIENT)
+        return mw__max_pool_gradient(forward, x, y, dy);
+    if (kind == MW__IDIOM_RELU_MAX_POOL_GRADIENT)
+        return mw__relu_gradient(x, mw__max_pool_gradient(forward, mw_relu(x), y, dy));
+    if (!mw__conv_read(forward, &conv))
+        return NULL;
+    m->dbias = mw__conv_dbias(dy);
+    return mw__conv_dweight(&conv, x, dy);
 }
 
 /* ---- searching ---- */
 
-static bool has_gradient(const mw__op *op) {
-  return is_named(op, "conv") || is_named(op, "max_pool");
-}
-
-/* The next operation after `at` that has the structure of root; op_count if
- * there is none. */
-static size_t find_root(matcher *m, const mw__block *body, size_t at,
-                        const mw_tensor *root, const mw__idiom *taken) {
-  for (size_t i = at + 1; i < body->op_count; i++) {
-    const mw__op *op = body->ops[i];
-    if (op->row != root->op->row || taken[i].kind != MW__IDIOM_NONE ||
-        op->result_count != 1)
-      continue;
-    memset(m->match, 0, m->scratch->value_count * sizeof *m->match);
-    if (matches(m, root, op->results[0], 0) && m->match[m->dy->id] != NULL)
-      return i;
-  }
-  return body->op_count;
+/* The next operation after `at` that has the structure of root; op_count if there is none. */
+static size_t find_root(matcher *m, const mw__block *body, size_t at, const mw_tensor *root, const mw__idiom *taken)
+{
+    for (size_t i = at + 1; i < body->op_count; i++) {
+        const mw__op *op = body->ops[i];
+        if (op->row != root->op->row || taken[i].kind != MW__IDIOM_NONE || op->result_count != 1)
+            continue;
+        memset(m->match, 0, m->scratch->value_count * sizeof *m->match);
+        if (matches(m, root, op->results[0], 0) && m->match[m->dy->id] != NULL)
+            return i;
+    }
+    return body->op_count;
 }
 
 /* Marks the gradients of operation `at` among those after it. */
-static void search(matcher *m, const mw__block *body, size_t at,
-                   const mw_tensor *root, mw__idiom *out) {
-  for (size_t i = at;
-       (i = find_root(m, body, i, root, out)) < body->op_count;) {
-    out[i] = m->idiom;
-    out[i].dy = m->match[m->dy->id];
-    out[i].result = body->ops[i]->results[0];
-    if (m->dbias == NULL || m->dbias->op == NULL)
-      continue;
-    m->idiom.dy = out[i].dy;
-    const size_t bias = find_root(m, body, i, m->dbias, out);
-    m->idiom.dy = NULL;
-    if (bias < body->op_count) {
-      out[bias].kind = MW__IDIOM_MADE;
-      out[i].dbias = body->ops[bias]->results[0];
+static void search(matcher *m, const mw__block *body, size_t at, const mw_tensor *root, mw__idiom *out)
+{
+    for (size_t i = at; (i = find_root(m, body, i, root, out)) < body->op_count;) {
+        out[i] = m->idiom;
+        out[i].dy = m->match[m->dy->id];
+        out[i].result = body->ops[i]->results[0];
+        if (m->dbias == NULL || m->dbias->op == NULL)
+            continue;
+        m->idiom.dy = out[i].dy;
+        const size_t bias = find_root(m, body, i, m->dbias, out);
+        m->idiom.dy = NULL;
+        if (bias < body->op_count) {
+            out[bias].kind = MW__IDIOM_MADE;
+            out[i].dbias = body->ops[bias]->results[0];
+        }
     }
-  }
 }
 
-static mw_status find_one(const mw__function *function, size_t at,
-                          mw__idiom *out, mw_error *err) {
-  const mw_allocator *allocator = function->graph->allocator;
-  mw_graph_options options = mw_graph_defaults();
-  options.allocator = allocator;
-  options.opset = function->opset;
-  matcher m = {.scratch = mw_graph_create(&options)};
-  if (m.scratch == NULL)
-    return mw__fail(err, MW_ERROR_MEMORY, "out of memory");
-  mw_status status = MW_OK;
-  const mw_tensor *root = write_gradient(&m, function->body->ops[at]);
-  if (root != NULL && root->op != NULL) {
-    m.match =
-        mw__alloc(allocator, m.scratch->value_count, sizeof *m.match, err);
-    if (m.match != NULL)
-      search(&m, function->body, at, root, out);
-    else
-      status = MW_ERROR_MEMORY;
-  }
-  mw__free(allocator, m.match);
-  mw_graph_destroy(m.scratch);
-  return status;
+static mw_status find_one(const mw__function *function, size_t at, mw__idiom_kind kind, mw__idiom *out, mw_error *err)
+{
+    const mw_allocator *allocator = function->graph->allocator;
+    mw_graph_options options = mw_graph_defaults();
+    options.allocator = allocator;
+    options.opset = function->opset;
+    matcher m = {.scratch = mw_graph_create(&options)};
+    if (m.scratch == NULL)
+        return mw__fail(err, MW_ERROR_MEMORY, "out of memory");
+    mw_status status = MW_OK;
+    const mw_tensor *root = write_gradient(&m, function->body->ops[at], kind);
+    if (root != NULL && root->op != NULL) {
+        m.match = mw__alloc(allocator, m.scratch->value_count, sizeof *m.match, err);
+        if (m.match != NULL)
+            search(&m, function->body, at, root, out);
+        else
+            status = MW_ERROR_MEMORY;
+    }
+    mw__free(allocator, m.match);
+    mw_graph_destroy(m.scratch);
+    return status;
 }
 
-static bool switched_off(void) {
-  const char *fuse = getenv("MW_ENGINE_FUSE");
-  return mw__kernel_level() == MW__LEVEL_REF ||
-         (fuse != NULL && strcmp(fuse, "0") == 0);
+static void find_relu_pool(const mw__op *op, mw__idiom *out)
+{
+    if (below_relu(op) != NULL && mw__relu_max_pool_suits(op))
+        *out = (mw__idiom){.kind = MW__IDIOM_RELU_MAX_POOL, .forward = op, .x = below_relu(op)};
 }
 
-mw__idiom *mw__idioms_find(const mw__function *function, mw__arena *arena,
-                           mw_error *err) {
-  const mw__block *body = function->body;
-  mw__idiom *idioms =
-      mw__arena_alloc(arena, body->op_count, sizeof *idioms, err);
-  for (size_t i = 0; idioms != NULL && !switched_off() && i < body->op_count;
-       i++)
-    if (has_gradient(body->ops[i]) &&
-        mw__kernel_check(body->ops[i], NULL) == MW_OK &&
-        find_one(function, i, idioms, err) != MW_OK)
-      return NULL;
-  return idioms;
+static mw_status find_all(const mw__function *function, mw__idiom *out, mw_error *err)
+{
+    for (size_t i = 0; i < function->body->op_count; i++) {
+        const mw__op *op = function->body->ops[i];
+        const bool pool = is_named(op, "max_pool");
+        mw_error ignored = {0};
+        if ((!pool && !is_named(op, "conv")) || mw__kernel_check(op, &ignored) != MW_OK)
+            continue;
+        if (!pool) {
+            MW_TRY(find_one(function, i, MW__IDIOM_CONV_DWEIGHT, out, err));
+            continue;
+        }
+        find_relu_pool(op, &out[i]);
+        MW_TRY(find_one(function, i, MW__IDIOM_MAX_POOL_GRADIENT, out, err));
+        if (below_relu(op) != NULL)
+            MW_TRY(find_one(function, i, MW__IDIOM_RELU_MAX_POOL_GRADIENT, out, err));
+    }
+    return MW_OK;
 }
 
-static mw_status plan_nothing(mw__planner *planner, const mw__idiom *idiom,
-                              mw_error *err) {
-  (void)idiom;
-  return mw__plan_check(planner, err);
+static bool switched_off(void)
+{
+    const char *fuse = getenv("MW_ENGINE_FUSE");
+    return mw__kernel_level() == MW__LEVEL_REF || (fuse != NULL && strcmp(fuse, "0") == 0);
 }
 
-mw_status mw__plan_idiom(mw__planner *planner, const mw__idiom *idiom,
-                         mw_error *err) {
-  static mw_status (*const plans[MW__IDIOM_COUNT])(
-      mw__planner *, const mw__idiom *, mw_error *) = {
-      [MW__IDIOM_MADE] = plan_nothing,
-      [MW__IDIOM_CONV_DWEIGHT] = mw__plan_conv_dweight,
-      [MW__IDIOM_MAX_POOL_GRADIENT] = mw__plan_max_pool_gradient,
-  };
-  return plans[idiom->kind](planner, idiom, err);
+mw__idiom *mw__idioms_find(const mw__function *function, mw__arena *arena, mw_error *err)
+{
+    mw__idiom *idioms = mw__arena_alloc(arena, function->body->op_count, sizeof *idioms, err);
+    if (idioms != NULL && !switched_off() && find_all(function, idioms, err) != MW_OK)
+        return NULL;
+    return idioms;
+}
+
+static mw_status plan_nothing(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+{
+    (void)idiom;
+    return mw__plan_check(planner, err);
+}
+
+mw_status mw__plan_idiom(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+{
+    static mw_status (*const plans[MW__IDIOM_COUNT])(mw__planner *, const mw__idiom *, mw_error *) = {
+        [MW__IDIOM_MADE] = plan_nothing,
+        [MW__IDIOM_CONV_DWEIGHT] = mw__plan_conv_dweight,
+        [MW__IDIOM_MAX_POOL_GRADIENT] = mw__plan_max_pool_gradient,
+        [MW__IDIOM_RELU_MAX_POOL] = mw__plan_relu_max_pool,
+        [MW__IDIOM_RELU_MAX_POOL_GRADIENT] = mw__plan_max_pool_gradient,
+    };
+    return plans[idiom->kind](planner, idiom, err);
 }

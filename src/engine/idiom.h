@@ -1,48 +1,44 @@
-/* Gradient idioms: groups of operations that one kernel computes. They are
- * recognised by running the builder that wrote them (graph/idioms/) on
- * placeholders and comparing structure, so that writer and recogniser cannot
- * drift. Only the last operation of a group gets another plan; the others,
- * where nobody else needs them, are dropped with all steps that no output
- * depends on. MW_ENGINE_FUSE=0 and MW_ENGINE_REF=1 recognise nothing. */
+/* Idioms, gradients above all: groups of operations that one kernel computes. They are recognised by running the
+ * builder that wrote them (graph/idioms/) on placeholders and comparing structure, so that writer and recogniser cannot
+ * drift. Only the last operation of a group gets another plan; the others, where nobody else needs them, are dropped
+ * with all steps that no output depends on. MW_ENGINE_FUSE=0 and MW_ENGINE_REF=1 recognise nothing. */
 #ifndef MW__ENGINE_IDIOM_H
 #define MW__ENGINE_IDIOM_H
 
 #include "engine/plan.h"
 
 typedef enum mw__idiom_kind {
-  MW__IDIOM_NONE,
-  MW__IDIOM_CONV_DWEIGHT,
-  MW__IDIOM_MAX_POOL_GRADIENT,
-  MW__IDIOM_MADE, /* by another idiom, which stands before it */
-  MW__IDIOM_COUNT
+    MW__IDIOM_NONE,
+    MW__IDIOM_CONV_DWEIGHT,
+    MW__IDIOM_MAX_POOL_GRADIENT,
+    MW__IDIOM_RELU_MAX_POOL,          /* max_pool of relu: x is what relu is taken of */
+    MW__IDIOM_RELU_MAX_POOL_GRADIENT, /* by that x */
+    MW__IDIOM_MADE,                   /* by another idiom, which stands before it */
+    MW__IDIOM_COUNT
 } mw__idiom_kind;
 
 typedef struct mw__idiom {
-  mw__idiom_kind kind;
-  const mw__op *forward; /* whose gradient it is */
-  const mw_tensor *x, *y,
-      *dy; /* operand and result of `forward`, cotangent of y */
-  const mw_tensor *result;
-  const mw_tensor *
-      dbias; /* conv: the sum of dy over batch and space, wanted too; or NULL */
+    mw__idiom_kind kind;
+    const mw__op *forward;       /* whose gradient it is */
+    const mw_tensor *x, *y, *dy; /* operand and result of `forward`, cotangent of y */
+    const mw_tensor *result;
+    const mw_tensor *dbias; /* conv: the sum of dy over batch and space, wanted too; or NULL */
 } mw__idiom;
 
-/* One entry for each operation of the body, in `arena`: what its result is, or
- * MW__IDIOM_NONE. NULL with err set after a failed allocation. */
-mw__idiom *mw__idioms_find(const mw__function *function, mw__arena *arena,
-                           mw_error *err);
+/* One entry for each operation of the body, in `arena`: what its result is, or MW__IDIOM_NONE. NULL with err set after
+ * a failed allocation. */
+mw__idiom *mw__idioms_find(const mw__function *function, mw__arena *arena, mw_error *err);
 
 /* Plans the group as steps of its own. */
-mw_status mw__plan_idiom(mw__planner *planner, const mw__idiom *idiom,
-                         mw_error *err);
+mw_status mw__plan_idiom(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
 
 /* ---- by kind: what the kernel takes, and its plan ---- */
 
 bool mw__conv_dweight_suits(const mw__op *conv);
-mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__idiom *idiom,
-                                mw_error *err);
+mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
+bool mw__relu_max_pool_suits(const mw__op *pool);
+mw_status mw__plan_relu_max_pool(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
 bool mw__max_pool_gradient_suits(const mw__op *pool);
-mw_status mw__plan_max_pool_gradient(mw__planner *planner,
-                                     const mw__idiom *idiom, mw_error *err);
+mw_status mw__plan_max_pool_gradient(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
 
 #endif

@@ -1,10 +1,8 @@
-/* Direct convolution: what its two kernels, forward and weight gradient, share.
- * The elements of x that one column of the kernel meets are copied densely,
- * rows of one phase of the stride together, so that every tap of every output
+/* Direct convolution: what its two kernels, forward and weight gradient, share. The elements of x that one column of
+ * the kernel meets are copied densely, rows of one phase of the stride together, so that every tap of every output
  * vector is one contiguous load, across the ends of rows too:
  *
- *     y[o][v ..] = sum over i of weight[o][i] copy[tap[i] + v ..]      i runs
- * over input channels and taps
+ *     y[o][v ..] = sum over i of weight[o][i] copy[tap[i] + v ..]      i runs over input channels and taps
  *
  * Vectors are 8 floats of a plane of y; the last overlaps the one before it. */
 #ifndef MW__ENGINE_KERNEL_CONV_DIRECT_H
@@ -28,9 +26,8 @@ typedef struct mw__direct {
     const int32_t *tap;                  /* [depth] */
 } mw__direct;
 
-/* True if the direct kernels take this convolution: fp32, at most two spatial
- * axes, rows of at least a vector, a group of channels that fits a cache. Asks
- * window, inputs and outputs. */
+/* True if the direct kernels take this convolution: fp32, at most two spatial axes, results of at least a vector, a
+ * group of channels that fits a cache. Asks window, inputs and outputs. */
 bool mw__direct_suits(const mw__direct *direct, mw_dtype dtype);
 /* Fills the rest from window, groups, inputs, outputs and examples. */
 void mw__direct_prepare(mw__planner *planner, mw__direct *direct);

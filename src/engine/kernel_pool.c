@@ -2,7 +2,9 @@
  * taken in double and rounded once. A NaN in a window is its result. fp32 windows that stand inside x are taken a row
  * of windows at a time, in the order, and so with the bits, of the plain loops of pool_ref. */
 #include "engine/kernel_pool.h"
+#include "engine/idiom.h"
 #include "engine/lanes.h"
+#include "engine/math_scalar.h"
 #include "graph/window.h"
 
 #include <math.h>
@@ -21,6 +23,7 @@ struct pool_block {
     mw_dtype dtype;
     double counted; /* elements of a window; for pool_rows */
     take_function *take;
+    bool relu;        /* of x first: then that of the result, which is the same for maxima of windows inside x */
     mw__two_max *two; /* for pool_two */
 };
 
@@ -122,6 +125,8 @@ static void pool_row(const pool_block *s, const float *x, int64_t count, float *
         for (int64_t h = 0; h < s->axis[1].kernel; h++)
             for (int64_t w = 0; w < s->axis[2].kernel; w++)
                 s->take(s, x + (d * s->axis[1].in + h) * s->axis[2].in + w, count, y, sum);
+    for (int64_t i = 0; s->relu && i < count; i++)
+        y[i] = mw__scalar_relu(y[i], 0.0f, 0.0f);
     for (int64_t i = 0; s->kind == POOL_L2 && i < count; i++)
         y[i] = (float)sqrt(sum[i]);
     for (int64_t i = 0; s->kind == POOL_AVG && i < count; i++)
@@ -145,11 +150,12 @@ static void pool_rows(const mw__kernel_call *call)
 static void pool_two(const mw__kernel_call *call)
 {
     const pool_block *s = call->block;
+    const mw__two two = {.in = s->axis[2].in, .count = s->axis[2].out, .relu = s->relu};
     for (int64_t plane = call->begin; plane < call->end; plane++) {
         const float *x = (const float *)call->in[0] + plane * s->in;
         float *y = (float *)call->out[0] + plane * s->out;
         for (int64_t i = 0; i < s->axis[1].out; i++)
-            s->two(x + 2 * i * s->axis[2].in, s->axis[2].in, y + i * s->axis[2].out, s->axis[2].out);
+            s->two(&two, x + 2 * i * s->axis[2].in, y + i * s->axis[2].out);
     }
 }
 
@@ -207,9 +213,9 @@ static mw_status fill_block(const mw__op *op, pool_block *s, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__kernel_pool(mw__planner *planner, const mw__op *op, mw_error *err)
+static mw_status plan_pool(mw__planner *planner, const mw__op *op, const mw_tensor *x, bool relu, mw_error *err)
 {
-    const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
+    const mw_tensor *result = op->results[0];
     const mw_dtype dtype = mw__dtype_of(result);
     if (dtype != MW_F32 && dtype != MW_F16)
         return mw__kernel_unsupported(op, dtype, err);
@@ -217,16 +223,34 @@ mw_status mw__kernel_pool(mw__planner *planner, const mw__op *op, mw_error *err)
     if (s == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);
     MW_TRY(fill_block(op, s, err));
+    s->relu = relu;
     const size_t size = mw__dtype_size(dtype);
     mw__kernel *const run = choose_run(s);
     double elements = (double)mw__count_of(result);
     for (int i = 0; i < MW__WINDOW_AXES; i++)
         elements *= (double)s->axis[i].kernel;
     mw__step *step =
-        mw__plan_step(planner, run, op->row->name, mw__count_of(result) / s->out,
+        mw__plan_step(planner, run, relu ? "relu.max_pool" : op->row->name, mw__count_of(result) / s->out,
                       mw__cost((double)mw__count_of(x) * (double)size, elements * (run == pool_ref ? 20.0 : 4.0)));
     step->block = s;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)s->in * size, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)s->out * size);
     return mw__plan_check(planner, err);
+}
+
+mw_status mw__kernel_pool(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    return plan_pool(planner, op, mw__arg(op, "x"), false, err);
+}
+
+bool mw__relu_max_pool_suits(const mw__op *pool)
+{
+    pool_block s = {0};
+    mw_error ignored = {0};
+    return mw__count_of(pool->results[0]) > 0 && fill_block(pool, &s, &ignored) == MW_OK && is_inside(&s);
+}
+
+mw_status mw__plan_relu_max_pool(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+{
+    return plan_pool(planner, idiom->forward, idiom->x, true, err);
 }

@@ -4,10 +4,16 @@
 
 #include "engine/kernel.h"
 
-/* One row of `count` windows; rows of x have `in` elements. y: the largest of each, NaN if one is. */
-typedef void mw__two_max(const float *x, int64_t in, float *y, int64_t count);
+/* A row of windows; rows of x have `in` elements. With `relu`, x is what relu is taken of before the pooling. */
+typedef struct mw__two {
+    int64_t in, count;
+    bool relu;
+} mw__two;
+
+/* y: the largest of each window, NaN if one is. */
+typedef void mw__two_max(const mw__two *two, const float *x, float *y);
 /* Its gradient: dx, two rows, gets dy + 0 at the first element of each window that equals y, and 0 elsewhere. */
-typedef void mw__two_gradient(const float *x, int64_t in, const float *y, const float *dy, float *dx, int64_t count);
+typedef void mw__two_gradient(const mw__two *two, const float *x, const float *y, const float *dy, float *dx);
 
 mw__two_max *mw__two_max_choose(mw__level level);
 mw__two_gradient *mw__two_gradient_choose(mw__level level);

@@ -11,13 +11,16 @@
 typedef struct gradient_block {
     mw__window row, column; /* along the last axis but one, and the last */
     int64_t in, out;        /* elements of a plane */
+    bool relu;              /* x is what relu is taken of before the pooling; see kernel_pool_two.c */
     bool apart;             /* no windows overlap */
     mw__two_gradient *two;  /* or NULL */
 } gradient_block;
 
-/* The first element of a window that equals `most`, counted along rows; -1 if none does. */
+/* The first element of a window that equals `most`, counted along rows; -1 if none does or relu stops it. */
 static int64_t first_equal(const gradient_block *s, const float *x, float most)
 {
+    if (s->relu && !(most > 0.0f))
+        return -1;
     for (int64_t r = 0; r < s->row.kernel; r++)
         for (int64_t c = 0; c < s->column.kernel; c++)
             if (x[r * s->column.in + c] == most)
@@ -63,6 +66,7 @@ static void find_hits(const gradient_block *s, const float *x, const float *y, i
 static void gradient_run(const mw__kernel_call *call)
 {
     const gradient_block *s = call->block;
+    const mw__two two = {.in = s->column.in, .count = s->column.out, .relu = s->relu};
     for (int64_t plane = call->begin; plane < call->end; plane++) {
         const float *x = (const float *)call->in[0] + plane * s->in, *y = (const float *)call->in[1] + plane * s->out;
         const float *dy = (const float *)call->in[2] + plane * s->out;
@@ -72,8 +76,8 @@ static void gradient_run(const mw__kernel_call *call)
             memset(dx, 0, (size_t)s->in * sizeof *dx);
         if (s->two != NULL) {
             for (int64_t i = 0; i < s->row.out; i++)
-                s->two(x + 2 * i * s->column.in, s->column.in, y + i * s->column.out, dy + i * s->column.out,
-                       dx + 2 * i * s->column.in, s->column.out);
+                s->two(&two, x + 2 * i * s->column.in, y + i * s->column.out, dy + i * s->column.out,
+                       dx + 2 * i * s->column.in);
         } else if (s->apart) {
             scatter(s, x, y, dy, dx);
         } else {
@@ -129,12 +133,14 @@ mw_status mw__plan_max_pool_gradient(mw__planner *planner, const mw__idiom *idio
     gradient_block *s = mw__plan_block(planner, sizeof *s);
     if (s == NULL || !read_windows(idiom->forward, s))
         return mw__plan_check(planner, err);
+    s->relu = idiom->kind == MW__IDIOM_RELU_MAX_POOL_GRADIENT;
     const bool two = s->row.kernel == 2 && s->row.stride == 2 && s->column.kernel == 2 && s->column.stride == 2;
     s->two = two ? mw__two_gradient_choose(mw__kernel_level()) : NULL;
     const double elements = (double)mw__count_of(idiom->x);
     const size_t in = (size_t)s->in * sizeof(float), out = (size_t)s->out * sizeof(float);
-    mw__step *step = mw__plan_step(planner, gradient_run, "max_pool.gradient", mw__count_of(idiom->x) / s->in,
-                                   mw__cost(8.0 * elements, (two ? 2.0 : 20.0) * elements));
+    mw__step *step =
+        mw__plan_step(planner, gradient_run, s->relu ? "relu.max_pool.gradient" : "max_pool.gradient",
+                      mw__count_of(idiom->x) / s->in, mw__cost(8.0 * elements, (two ? 2.0 : 20.0) * elements));
     step->block = s;
     step->scratch = s->apart ? 0 : in + out;
     mw__step_read(planner, step, mw__plan_buffer(planner, idiom->x), MW__ROWS, in, false);

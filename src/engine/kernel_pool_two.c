@@ -1,6 +1,10 @@
 /* Pooling over windows of 2 x 2, two elements apart: even and odd elements of two rows are parted, so that a vector
- * holds one element of each of its windows. The last vector of a row overlaps the one before it. */
+ * holds one element of each of its windows. The last vector of a row overlaps the one before it.
+ *
+ * relu before the pooling: the largest of relu(x) is relu of the largest x; and where that is above 0, the elements
+ * that equal it are those of x that do, elsewhere the gradient is 0. */
 #include "engine/kernel_pool.h"
+#include "engine/math_scalar.h"
 
 typedef float float8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t int8 __attribute__((vector_size(32), aligned(4), may_alias));
@@ -34,6 +38,7 @@ typedef int32_t int4 __attribute__((vector_size(16), aligned(4), may_alias));
         MOST(n, ODD##n(a, b))                                                                                          \
         MOST(n, EVEN##n(c, d))                                                                                         \
         MOST(n, ODD##n(c, d))                                                                                          \
+        most = (float##n)((int##n)most & ((most > 0.0f) | (most != most) | keep));                                     \
         STORE(float##n, y + o, most);                                                                                  \
     }
 #define GRADIENT(n)                                                                                                    \
@@ -41,7 +46,7 @@ typedef int32_t int4 __attribute__((vector_size(16), aligned(4), may_alias));
         const float##n a = LOAD(float##n, x + 2 * o), b = LOAD(float##n, x + 2 * o + (n));                             \
         const float##n c = LOAD(float##n, below + 2 * o), d = LOAD(float##n, below + 2 * o + (n));                     \
         const float##n most = LOAD(float##n, y + o), sum = LOAD(float##n, dy + o) + 0.0f;                              \
-        const int##n share = (int##n)sum;                                                                              \
+        const int##n share = (int##n)sum & ((most > 0.0f) | keep);                                                     \
         const int##n first = EVEN##n(a, b) == most, second = (ODD##n(a, b) == most) & ~first;                          \
         const int##n third = (EVEN##n(c, d) == most) & ~(first | second);                                              \
         const int##n fourth = (ODD##n(c, d) == most) & ~(first | second | third);                                      \
@@ -68,34 +73,41 @@ typedef int32_t int4 __attribute__((vector_size(16), aligned(4), may_alias));
 
 MW__INLINE float larger(float next, float most) { return ((next > most) | (next != next)) ? next : most; }
 
-MW__INLINE void max_body(const float *x, int64_t in, float *y, int64_t count)
+MW__INLINE void max_body(const mw__two *two, const float *x, float *y)
 {
-    const float *const below = x + in;
+    const int64_t count = two->count;
+    const float *const below = x + two->in;
+    const int32_t keep = two->relu ? 0 : -1;
     ROW(8, MAX)
     ROW(4, MAX)
-    for (int64_t o = 0; o < count; o++)
+    for (int64_t o = 0; o < count; o++) {
         y[o] = larger(below[2 * o + 1], larger(below[2 * o], larger(x[2 * o + 1], x[2 * o])));
+        if (two->relu)
+            y[o] = mw__scalar_relu(y[o], 0.0f, 0.0f);
+    }
 }
-MW__TWICE(max, (const float *x, int64_t in, float *y, int64_t count), (x, in, y, count))
+MW__TWICE(max, (const mw__two *two, const float *x, float *y), (two, x, y))
 
-MW__INLINE void gradient_body(const float *x, int64_t in, const float *y, const float *dy, float *dx, int64_t count)
+MW__INLINE void gradient_body(const mw__two *two, const float *x, const float *y, const float *dy, float *dx)
 {
-    const float *const below = x + in;
-    float *const dbelow = dx + in;
+    const int64_t count = two->count;
+    const float *const below = x + two->in;
+    float *const dbelow = dx + two->in;
+    const int32_t keep = two->relu ? 0 : -1;
     ROW(8, GRADIENT)
     ROW(4, GRADIENT)
     for (int64_t o = 0; o < count; o++) {
         const bool a = x[2 * o] == y[o], b = x[2 * o + 1] == y[o], c = below[2 * o] == y[o];
         const bool d = below[2 * o + 1] == y[o];
-        const float share = dy[o] + 0.0f;
+        const float share = two->relu && !(y[o] > 0.0f) ? 0.0f : dy[o] + 0.0f;
         dx[2 * o] = a ? share : 0.0f;
         dx[2 * o + 1] = !a && b ? share : 0.0f;
         dbelow[2 * o] = !a && !b && c ? share : 0.0f;
         dbelow[2 * o + 1] = !a && !b && !c && d ? share : 0.0f;
     }
 }
-MW__TWICE(gradient, (const float *x, int64_t in, const float *y, const float *dy, float *dx, int64_t count),
-          (x, in, y, dy, dx, count))
+MW__TWICE(gradient, (const mw__two *two, const float *x, const float *y, const float *dy, float *dx),
+          (two, x, y, dy, dx))
 
 mw__two_max *mw__two_max_choose(mw__level level) { return MW__PICK(max, level); }
 mw__two_gradient *mw__two_gradient_choose(mw__level level) { return MW__PICK(gradient, level); }

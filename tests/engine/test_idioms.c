@@ -16,26 +16,31 @@ typedef struct shapes {
     mw_shape x, weight; /* weight: the kernel of a pooling */
     int64_t stride[2], dilation, groups, pad;
     bool known; /* there is a kernel for it */
+    bool relu;  /* before the pooling */
 } shapes;
 
 /* clang-format off */
 static const shapes cases[] = {
-    {"pool, two", true, {4, {2, 3, 14, 22}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true},
-    {"pool, two, a rest", true, {4, {3, 2, 7, 9}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true},
-    {"pool, two, narrow", true, {4, {3, 2, 6, 5}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true},
-    {"pool, gaps", true, {4, {1, 2, 11, 13}}, {2, {2, 3}}, {3, 4}, 1, 1, 0, true},
-    {"pool, overlaps", true, {4, {2, 2, 11, 13}}, {2, {3, 3}}, {2, 2}, 1, 1, 0, true},
-    {"pool, one axis", true, {3, {2, 3, 19}}, {1, {3}}, {2}, 1, 1, 0, true},
-    {"pool, stride 1", true, {4, {2, 2, 5, 9}}, {2, {2, 2}}, {1, 1}, 1, 1, 0, false},
-    {"pool, padded", true, {4, {2, 2, 8, 8}}, {2, {3, 3}}, {2, 2}, 1, 1, 1, false},
-    {"conv", false, {4, {5, 3, 14, 14}}, {4, {6, 3, 3, 3}}, {1, 1}, 1, 1, 1, true},
-    {"conv, whole vectors", false, {4, {9, 1, 6, 18}}, {4, {4, 1, 3, 3}}, {1, 1}, 1, 1, 0, true},
-    {"conv, strides", false, {4, {3, 2, 13, 27}}, {4, {5, 2, 3, 5}}, {2, 3}, 1, 1, 1, true},
-    {"conv, dilation and groups", false, {4, {3, 4, 12, 17}}, {4, {6, 2, 2, 3}}, {1, 1}, 2, 2, 1, true},
-    {"conv, one axis", false, {3, {4, 2, 41}}, {3, {3, 2, 4}}, {2}, 1, 1, 1, true},
-    {"conv, short rows", false, {4, {3, 2, 7, 5}}, {4, {3, 2, 3, 3}}, {1, 1}, 1, 1, 1, true},
-    {"conv, wide border", false, {4, {3, 2, 4, 4}}, {4, {3, 2, 9, 9}}, {1, 1}, 1, 1, 4, true},
-    {"conv, few positions", false, {4, {3, 2, 4, 4}}, {4, {3, 2, 3, 3}}, {1, 1}, 1, 1, 0, false},
+    {"pool, two", true, {4, {2, 3, 14, 22}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true, false},
+    {"pool, two, a rest", true, {4, {3, 2, 7, 9}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true, false},
+    {"pool, two, narrow", true, {4, {3, 2, 6, 5}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true, false},
+    {"pool, gaps", true, {4, {1, 2, 11, 13}}, {2, {2, 3}}, {3, 4}, 1, 1, 0, true, false},
+    {"pool, overlaps", true, {4, {2, 2, 11, 13}}, {2, {3, 3}}, {2, 2}, 1, 1, 0, true, false},
+    {"pool, one axis", true, {3, {2, 3, 19}}, {1, {3}}, {2}, 1, 1, 0, true, false},
+    {"pool, stride 1", true, {4, {2, 2, 5, 9}}, {2, {2, 2}}, {1, 1}, 1, 1, 0, false, false},
+    {"pool, padded", true, {4, {2, 2, 8, 8}}, {2, {3, 3}}, {2, 2}, 1, 1, 1, false, false},
+    {"pool, two, of relu", true, {4, {2, 3, 14, 26}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true, true},
+    {"pool, two, a rest, of relu", true, {4, {3, 2, 7, 9}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true, true},
+    {"pool, overlaps, of relu", true, {4, {2, 2, 11, 13}}, {2, {3, 3}}, {2, 2}, 1, 1, 0, true, true},
+    {"pool, padded, of relu", true, {4, {2, 2, 8, 8}}, {2, {3, 3}}, {2, 2}, 1, 1, 1, false, true},
+    {"conv", false, {4, {5, 3, 14, 14}}, {4, {6, 3, 3, 3}}, {1, 1}, 1, 1, 1, true, false},
+    {"conv, whole vectors", false, {4, {9, 1, 6, 18}}, {4, {4, 1, 3, 3}}, {1, 1}, 1, 1, 0, true, false},
+    {"conv, strides", false, {4, {3, 2, 13, 27}}, {4, {5, 2, 3, 5}}, {2, 3}, 1, 1, 1, true, false},
+    {"conv, dilation and groups", false, {4, {3, 4, 12, 17}}, {4, {6, 2, 2, 3}}, {1, 1}, 2, 2, 1, true, false},
+    {"conv, one axis", false, {3, {4, 2, 41}}, {3, {3, 2, 4}}, {2}, 1, 1, 1, true, false},
+    {"conv, short rows", false, {4, {3, 2, 7, 5}}, {4, {3, 2, 3, 3}}, {1, 1}, 1, 1, 1, true, false},
+    {"conv, wide border", false, {4, {3, 2, 4, 4}}, {4, {3, 2, 9, 9}}, {1, 1}, 1, 1, 4, true, false},
+    {"conv, few positions", false, {4, {3, 2, 4, 4}}, {4, {3, 2, 3, 3}}, {1, 1}, 1, 1, 0, false, false},
 };
 /* clang-format on */
 
@@ -56,7 +61,7 @@ static mw_tensor *forward(const shapes *s, mw_tensor *x, mw_tensor *weight)
             options.stride[i] = s->stride[i];
             options.pad[2 * i] = options.pad[2 * i + 1] = s->pad;
         }
-        return mw_max_pool(x, &options);
+        return mw_max_pool(s->relu ? mw_relu(x) : x, &options);
     }
     mw_conv_options options = mw_conv_defaults();
     options.pad_type = MW_PAD_CUSTOM;
@@ -102,7 +107,8 @@ static void check_label(const shapes *s, const mw_program *program)
     CHECK_OK(err);
     if (library == NULL)
         return;
-    const size_t count = count_label(library, s->pool ? "max_pool.gradient" : "conv.dweight");
+    const char *label = !s->pool ? "conv.dweight" : s->relu ? "relu.max_pool.gradient" : "max_pool.gradient";
+    const size_t count = count_label(library, label);
     check_note(count == (s->known ? 1u : 0u), __FILE__, __LINE__, "%s: recognised %zu times", s->what, count);
     mw__object_release(library);
 }
@@ -118,8 +124,8 @@ static void feed(mw_program *program, const char *name, mw_shape shape, uint64_t
     free(data);
 }
 
-/* The gradient, freed by the caller; NULL after a noted failure. */
-static float *compute(const shapes *s, const char *fuse, int threads)
+/* The gradient, then y, freed by the caller. */
+static float *compute(const shapes *s, const char *fuse, int threads, size_t *out_size)
 {
     mw_error err = {0};
     mw_shape y = {0};
@@ -134,7 +140,9 @@ static float *compute(const shapes *s, const char *fuse, int threads)
         check_label(s, program);
     unsetenv("MW_ENGINE_FUSE");
     const size_t size = (size_t)mw_shape_count(s->pool ? s->x : s->weight) * sizeof(float);
-    float *out = malloc(size);
+    const size_t y_size = (size_t)mw_shape_count(y) * sizeof(float);
+    *out_size = size + y_size;
+    char *out = calloc(1, *out_size);
     if (program != NULL) {
         feed(program, "x", s->x, 1, &err);
         feed(program, "dy", y, 2, &err);
@@ -142,20 +150,23 @@ static float *compute(const shapes *s, const char *fuse, int threads)
             feed(program, "weight", s->weight, 3, &err);
         mw_run(program, &err);
     }
-    const void *data = mw_program_view(program, "d", &err);
-    if (check_note(err.status == MW_OK && data != NULL, __FILE__, __LINE__, "%s: %s", s->what, err.message))
-        memcpy(out, data, size);
+    const void *d_data = mw_program_view(program, "d", &err), *y_data = mw_program_view(program, "y", &err);
+    if (check_note(err.status == MW_OK && d_data != NULL && y_data != NULL, __FILE__, __LINE__, "%s: %s", s->what,
+                   err.message)) {
+        memcpy(out, d_data, size);
+        memcpy(out + size, y_data, y_size);
+    }
     mw_program_destroy(program);
     mw_graph_destroy(graph);
-    return out;
+    return (float *)(void *)out;
 }
 
 /* The products are multiples of 1/64 below 1, and few enough for their sums to be exact in fp32 in any order; so are
  * the selections of a pooling: bytes are compared. */
 static void check_case(const shapes *s, int threads)
 {
-    float *fused = compute(s, "1", threads), *plain = compute(s, "0", threads);
-    const size_t size = (size_t)mw_shape_count(s->pool ? s->x : s->weight) * sizeof(float);
+    size_t size = 0;
+    float *fused = compute(s, "1", threads, &size), *plain = compute(s, "0", threads, &size);
     check_note(memcmp(fused, plain, size) == 0, __FILE__, __LINE__, "%s, %d threads: recognised and plain differ",
                s->what, threads);
     free(fused);

@@ -1,0 +1,10 @@
+/* The gradient of relu, which the engine joins with that of a pooling. */
+#ifndef MW__GRAPH_IDIOMS_RELU_H
+#define MW__GRAPH_IDIOMS_RELU_H
+
+#include "graph/ir.h"
+
+/* dy where x > 0, else 0. */
+mw_tensor *mw__relu_gradient(mw_tensor *x, mw_tensor *dy);
+
+#endif
