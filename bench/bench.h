@@ -82,6 +82,9 @@ static inline double bench_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Processor seconds of all threads so far. */
+static inline double bench_cpu(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
 /* Seconds since whoever started the process put the time (CLOCK_REALTIME in ns) into BENCH_T0; -1 without it. */
 static inline double bench_since_launch(void)
 {
@@ -126,17 +129,28 @@ static inline double bench_median(double *values, int count)
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
-/* The median without the first tenth of the values, where caches are cold. Sorts them. */
+/* How many of `count` values at the start are left out, because caches are cold. */
+static inline int bench_cold(int count) { return count / 10; }
+
+/* The median without the cold ones. Sorts them. */
 static inline double bench_warm_median(double *values, int count)
 {
-    const int cold = count / 10;
-    return bench_median(values + cold, count - cold);
+    return bench_median(values + bench_cold(count), count - bench_cold(count));
 }
 
 static inline void bench_emit(const char *workload, const char *metric, double value)
 {
     printf("%s\t%s\t%.6g\n", workload, metric, value);
     fflush(stdout);
+}
+
+/* What is reported of `steps` training steps: seconds [steps], the processor time of all but the cold ones, a loss. */
+static inline void bench_emit_steps(const char *workload, double *seconds, int steps, double cpu, double loss)
+{
+    bench_emit(workload, "step_ms", 1e3 * bench_warm_median(seconds, steps));
+    bench_emit(workload, "cpu_ms", 1e3 * cpu / (steps - bench_cold(steps)));
+    bench_emit(workload, "loss", loss);
+    bench_emit(workload, "peak_mb", bench_peak_mb());
 }
 
 /* Zero-filled memory for `count` elements of `size` bytes; ends the program if there is none. */

@@ -4,7 +4,7 @@ import statistics
 
 COLOURS = {"millwright": "#1f5fa8", "floor": "#3b8c3b", "torch": "#d1495b", "fp16": "#8d6fc0"}
 LEFT, RIGHT, ROW, TOP, WIDTH = 190, 40, 34, 70, 900
-NOT_DRAWN = {"loss", "peak_mb"}
+NOT_DRAWN = {"loss", "peak_mb", "cpu_ms", "compile_ms"}
 
 
 def relative(metric, peers, more_is_better):

@@ -82,19 +82,9 @@ def commands(options, python):
     return result
 
 
-def wide():
-    """Whether the processor has AVX-512."""
-    if not os.path.exists("/proc/cpuinfo"):
-        return False
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        return "avx512f" in file.read()
-
-
 def run(command, peer, threads):
     """{metric: value}; empty if the peer does not have the workload."""
     environment = torch_bench.environment(threads) if peer == "torch" else dict(os.environ)
-    if peer in ("floor", "torch") and wide():  # as floor/main.c does; Millwright has to see to it by itself
-        environment.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
     environment["BENCH_T0"] = str(time.time_ns())
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode == torch_bench.LEFT_OUT:
@@ -156,10 +146,17 @@ def machine():
     return f"{os.cpu_count()} x {model}, {platform.system()} {platform.machine()}"
 
 
+def pinned():
+    """Variables of the environment that choose the BLAS's kernels or threads: they change every peer's figures."""
+    prefixes = ("OPENBLAS_", "OMP_", "BLIS_", "DNNL_", "ONEDNN_", "MKL_", "MW_")
+    return [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(prefixes)]
+
+
 def heading(options):
     now = datetime.datetime.now().strftime("%Y-%m-%d %H:%M")
     return (f"{now}, {machine()}, commit {first_line('git', 'describe', '--always', '--dirty')}, "
-            f"{options.rounds} rounds; cc {first_line('cc', '--version')}; {first_line('clang', '--version')}")
+            f"{options.rounds} rounds; {first_line('cc', '--version')}; {first_line('clang', '--version')}; "
+            f"environment {' '.join(pinned()) or 'free'}")
 
 
 def write(options, results, text):
@@ -182,6 +179,8 @@ def main():
     before = os.getloadavg()[0]
     if before > 0.5:
         print(f"Something else is running (load {before:.1f}): look at the ratios and the spread, not at the times.")
+    if pinned():
+        print(f"The environment has {' '.join(pinned())}: that may hold libraries back.")
     results = measure(options, plan)
     load = f"load average {before:.1f} before, {os.getloadavg()[0]:.1f} after"
     text = f"{heading(options)}; {load}\n\n{table(results)}\n"

@@ -53,10 +53,11 @@ static mw_trainer *image_trainer(const bench_options *o, bool convolutional, mw_
 /* A step is the next batch of the loader and the trainer's step. The loss is the mean over the last tenth of them. */
 static void image_steps(const bench_options *o, mw_trainer *trainer, mw_loader *loader, int steps, mw_error *err)
 {
-    double *seconds = bench_alloc((size_t)steps, sizeof *seconds), sum = 0.0;
+    double *seconds = bench_alloc((size_t)steps, sizeof *seconds), sum = 0.0, cpu = 0.0;
     const int last = steps - (steps + 9) / 10;
     for (int i = 0; i < steps && err->status == MW_OK; i++) {
         float loss = 0.0f;
+        cpu = i == bench_cold(steps) ? bench_cpu() : cpu;
         const double start = bench_now();
         const mw_batch *batch = mw_loader_next(loader, err);
         if (batch == NULL && err->status == MW_OK) /* the end of an epoch */
@@ -65,11 +66,8 @@ static void image_steps(const bench_options *o, mw_trainer *trainer, mw_loader *
         seconds[i] = bench_now() - start;
         sum += i >= last ? (double)loss : 0.0;
     }
-    if (err->status == MW_OK) {
-        bench_emit(o->workload, "step_ms", 1e3 * bench_warm_median(seconds, steps));
-        bench_emit(o->workload, "loss", sum / (steps - last));
-        bench_emit(o->workload, "peak_mb", bench_peak_mb());
-    }
+    if (err->status == MW_OK)
+        bench_emit_steps(o->workload, seconds, steps, bench_cpu() - cpu, sum / (steps - last));
     free(seconds);
 }
 
@@ -110,16 +108,15 @@ static void run_w3(const bench_options *o, mw_error *err)
     const int steps = bench_steps(o, 30);
     double *seconds = bench_alloc((size_t)steps, sizeof *seconds);
     float loss = 0.0f;
+    double cpu = 0.0;
     for (int i = 0; i < steps && err->status == MW_OK; i++) {
+        cpu = i == bench_cold(steps) ? bench_cpu() : cpu;
         const double start = bench_now();
         mw_trainer_step(trainer, &batch, &loss, err);
         seconds[i] = bench_now() - start;
     }
-    if (err->status == MW_OK) {
-        bench_emit(o->workload, "step_ms", 1e3 * bench_warm_median(seconds, steps));
-        bench_emit(o->workload, "loss", (double)loss);
-        bench_emit(o->workload, "peak_mb", bench_peak_mb());
-    }
+    if (err->status == MW_OK)
+        bench_emit_steps(o->workload, seconds, steps, bench_cpu() - cpu, (double)loss);
     free(seconds);
     mw_trainer_destroy(trainer);
 }

@@ -59,9 +59,11 @@ class Bench:
     def emit(self, metric, value):
         print(f"{self.o.workload}\t{metric}\t{value:.6g}", flush=True)
 
-    def emit_steps(self, seconds, losses):
+    def emit_steps(self, seconds, cpu, losses):
+        """cpu has the processor time at the start of each step."""
         tenth = len(seconds) // 10
         self.emit("step_ms", 1e3 * statistics.median(seconds[tenth:]))
+        self.emit("cpu_ms", 1e3 * (time.process_time() - cpu[tenth]) / (len(seconds) - tenth))
         last = losses[-((len(losses) + 9) // 10):]
         self.emit("loss", sum(float(loss) for loss in last) / len(last))
         self.emit_peak()
@@ -125,10 +127,11 @@ class Bench:
         x = x.view(-1, *shape)
         if self.o.mode == "channels_last":
             model = model.to(memory_format=torch.channels_last)
-        optimizer, seconds, losses, order = self.adam(model), [], [], None
+        optimizer, seconds, cpu, losses, order = self.adam(model), [], [], [], None
         for step in range(self.o.steps or usual):
             if step % 468 == 0:
                 order = torch.randperm(60000)
+            cpu.append(time.process_time())
             start = time.perf_counter()
             at = order[step % 468 * 128:(step % 468 + 1) * 128]
             loss = torch.nn.functional.cross_entropy(model(x[at]), y[at])
@@ -137,7 +140,7 @@ class Bench:
             optimizer.step()
             losses.append(loss.detach())
             seconds.append(time.perf_counter() - start)
-        self.emit_steps(seconds, losses)
+        self.emit_steps(seconds, cpu, losses)
 
     def w1(self):
         self.train_images(self.mlp(), (784,), 468)
@@ -148,9 +151,10 @@ class Bench:
     def w3(self):
         torch = self.torch
         model = self.block()
-        optimizer, seconds, losses = self.adam(model), [], []
+        optimizer, seconds, cpu, losses = self.adam(model), [], [], []
         tokens, following = torch.randint(0, 96, (8, 128)), torch.randint(0, 96, (8 * 128,))
         for _ in range(self.o.steps or 30):
+            cpu.append(time.process_time())
             start = time.perf_counter()
             loss = torch.nn.functional.cross_entropy(model(tokens).reshape(-1, 96), following)
             optimizer.zero_grad(set_to_none=True)
@@ -158,7 +162,7 @@ class Bench:
             optimizer.step()
             losses.append(loss.item())
             seconds.append(time.perf_counter() - start)
-        self.emit_steps(seconds, losses[-1:])
+        self.emit_steps(seconds, cpu, losses[-1:])
 
     def w4(self):
         torch, nn = self.torch, self.torch.nn

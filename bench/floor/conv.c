@@ -1,5 +1,6 @@
-/* The convolutions of conv.h: forward, and the passes that both directions share. The tiles keep 12 sums in registers
- * (of 16), which hides the latency of multiply-add. */
+/* The convolutions of conv.h: forward, and the passes that both directions
+ * share. The tiles keep 12 to 16 sums in registers, which hides the latency of
+ * multiply-add. */
 #include "conv.h"
 #include "../bench.h"
 #include "conv_tile.h"
@@ -26,21 +27,15 @@ conv_net conv_create(int batch, int threads, uint64_t *random)
 /* One row of conv1 before bias: 28 pixels of 16 channels from 30 of one. */
 static void row_1_to_16(const float *x, const float *w, float *y)
 {
-    for (int p = 0; p < 24; p += 6)
-        conv_tile(x + p, 1, IMAGE_ROW, w, C1, 6, y + p * C1);
-    conv_tile(x + 24, 1, IMAGE_ROW, w, C1, 4, y + 24 * C1);
+    conv_row(x, 1, IMAGE_ROW, w, C1, 28, WIDE ? 14 : 6, y);
 }
 
 /* One row of conv2 before bias: 14 pixels of 32 channels from 16 of 16. */
-static void row_16_to_32(const float *x, const float *w, float *y)
-{
-    for (int p = 0; p < 12; p += 3)
-        conv_tile(x + p * C1, C1, 16, w, C2, 3, y + p * C2);
-    conv_tile(x + 12 * C1, C1, 16, w, C2, 2, y + 12 * C2);
-}
+static void row_16_to_32(const float *x, const float *w, float *y) { conv_row(x, C1, 16, w, C2, 14, WIDE ? 7 : 3, y); }
 
-/* y [n, C] = relu(max of 2x2 pixels + bias) from two rows [2 n, C]; picked [n, C] tells which of them. The bias can be
- * added after the maximum: it is the same for all four. */
+/* y [n, C] = relu(max of 2x2 pixels + bias) from two rows [2 n, C]; picked [n,
+ * C] tells which of them. The bias can be added after the maximum: it is the
+ * same for all four. */
 INLINE void pool(const float *upper, const float *lower, const float *bias, int channels, int n, float *y,
                  int32_t *picked)
 {
@@ -58,7 +53,7 @@ INLINE void pool(const float *upper, const float *lower, const float *bias, int 
             largest += load(bias + c);
             const mask alive = largest > splat(0.0f);
             store(y + p * channels + c, choose(alive, largest, splat(0.0f)));
-            *(mask *)(picked + p * channels + c) = choose_int(alive, which, splat_int(-1));
+            store_int(picked + p * channels + c, choose_int(alive, which, splat_int(-1)));
         }
     }
 }

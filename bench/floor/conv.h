@@ -1,9 +1,12 @@
-/* The convolutional half of W2, written for its shapes: twice a 3x3 convolution with a border of zeros, ReLU and a 2x2
- * max pool. Pixels hold their channels together (NHWC); B is the batch.
+/* The convolutional half of W2, written for its shapes: twice a 3x3 convolution
+ * with a border of zeros, ReLU and a 2x2 max pool. Pixels hold their channels
+ * together (NHWC); B is the batch.
  *
- *     image [28, 28] -> conv1, 16 channels -> pool -> [14, 14, 16] -> conv2, 32 channels -> pool -> [7, 7, 32]
+ *     image [28, 28] -> conv1, 16 channels -> pool -> [14, 14, 16] -> conv2, 32
+ * channels -> pool -> [7, 7, 32]
  *
- * The border is part of what is stored, so that no loop looks whether it is inside. */
+ * The border is part of what is stored, so that no loop looks whether it is
+ * inside. */
 #ifndef FLOOR_CONV_H
 #define FLOOR_CONV_H
 
@@ -25,7 +28,8 @@ enum {
 /* What one member adds up over its images. */
 typedef struct conv_sums {
     float w1[TAPS * C1], b1[C1], w2[TAPS * C1 * C2], b2[C2];
-    float dy2[16 * 16 * C2]; /* gradient before the second pool, with border: room to work in */
+    float dy2[16 * 16 * C2]; /* gradient before the second pool, with border: room
+                                to work in */
 } conv_sums;
 
 typedef struct conv_net {
@@ -33,7 +37,8 @@ typedef struct conv_net {
     parameter w2, b2; /* [9, 16, 32], [32] */
     float *images;    /* [B, 912] */
     float *pooled1;   /* [B, 16, 16, 16] */
-    int32_t *picked1; /* [B, 14, 14, 16]: which of the four pixels the pool took, -1 where the ReLU gave 0 */
+    int32_t *picked1; /* [B, 14, 14, 16]: which of the four pixels the pool took,
+                         -1 where the ReLU gave 0 */
     int32_t *picked2; /* [B, 7, 7, 32] */
     float *w2_turned; /* [9, 32, 16]: w2 for the gradient of its input */
     conv_sums *sums[TEAM_MAX];
@@ -47,7 +52,8 @@ void conv_forward(const conv_net *net, float *y, int from, int to);
 /* Turns w2 over; before the backward pass of a step, by one member. */
 void conv_turn(const conv_net *net);
 
-/* The sums of member `id` over images [from, to), given dy as the y of conv_forward. */
+/* The sums of member `id` over images [from, to), given dy as the y of
+ * conv_forward. */
 void conv_backward(const conv_net *net, int id, const float *dy, int from, int to);
 
 /* Adds the members' sums up and updates all four parameters. */

@@ -4,13 +4,14 @@
 #include "conv_tile.h"
 #include "head.h"
 
-/* The gradient of two rows [2 n, C] before the pool: dy [n, C] at the pixel that was picked, 0 elsewhere. */
+/* The gradient of two rows [2 n, C] before the pool: dy [n, C] at the pixel
+ * that was picked, 0 elsewhere. */
 INLINE void unpool(const float *dy, const int32_t *picked, int channels, int n, float *upper, float *lower)
 {
     for (int p = 0; p < n; p++) {
         for (int c = 0; c < channels; c += LANES) {
             const vec d = load(dy + p * channels + c);
-            const mask which = *(const mask *)(picked + p * channels + c);
+            const mask which = load_int(picked + p * channels + c);
             const int left = 2 * p * channels + c, right = left + channels;
             store(upper + left, choose(which == 0, d, splat(0.0f)));
             store(upper + right, choose(which == 1, d, splat(0.0f)));
@@ -20,41 +21,50 @@ INLINE void unpool(const float *dy, const int32_t *picked, int channels, int n, 
     }
 }
 
-/* One row of the gradient of conv2's input: 14 pixels of 16 channels from 16 of 32. */
+/* One row of the gradient of conv2's input: 14 pixels of 16 channels from 16
+ * of 32. */
 static void row_32_to_16(const float *dy, const float *w, float *dx)
 {
-    for (int p = 0; p < 10; p += 5)
-        conv_tile(dy + p * C2, C2, 16, w, C1, 5, dx + p * C1);
-    conv_tile(dy + 10 * C2, C2, 16, w, C1, 4, dx + 10 * C1);
+    conv_row(dy, C2, 16, w, C1, 14, WIDE ? 14 : 5, dx);
 }
 
-/* dw [taps, 16] += sum over a row of 28 pixels of x, seen through each tap, times d [28, 16]; with db [16] not NULL it
- * gets the sum of d. Both sets of taps of an image fit into the registers only one after the other. */
+/* dw [taps, 16] += sum over a row of 28 pixels of x, seen through each tap,
+ * times d [28, 16]; with db [16] not NULL it gets the sum of d. */
 INLINE void image_row(const float *x, const float *d, const int *offset, const int taps, float *dw, float *db)
 {
-    vec sum[5][2], bias[2] = {splat(0.0f), splat(0.0f)};
+    vec sum[TAPS][PARTS], bias[PARTS];
     UNROLL
-    for (int i = 0; i < taps; i++)
-        sum[i][0] = load(dw + C1 * i), sum[i][1] = load(dw + C1 * i + LANES);
-    for (int p = 0; p < 28; p++) {
-        const vec low = load(d + C1 * p), high = load(d + C1 * p + LANES);
-        if (db != NULL)
-            bias[0] += low, bias[1] += high;
+    for (int i = 0; i < taps; i++) {
         UNROLL
-        for (int i = 0; i < taps; i++) {
-            const vec value = splat(x[p + offset[i]]);
-            sum[i][0] += value * low;
-            sum[i][1] += value * high;
+        for (int v = 0; v < PARTS; v++)
+            sum[i][v] = load(dw + C1 * i + v * LANES);
+    }
+    UNROLL
+    for (int v = 0; v < PARTS; v++)
+        bias[v] = splat(0.0f);
+    for (int p = 0; p < 28; p++) {
+        UNROLL
+        for (int v = 0; v < PARTS; v++) {
+            const vec dv = load(d + C1 * p + v * LANES);
+            bias[v] += dv;
+            UNROLL
+            for (int i = 0; i < taps; i++)
+                sum[i][v] += splat(x[p + offset[i]]) * dv;
         }
     }
-    if (db != NULL)
-        store(db, load(db) + bias[0]), store(db + LANES, load(db + LANES) + bias[1]);
     UNROLL
-    for (int i = 0; i < taps; i++)
-        store(dw + C1 * i, sum[i][0]), store(dw + C1 * i + LANES, sum[i][1]);
+    for (int v = 0; v < PARTS && db != NULL; v++)
+        store(db + v * LANES, load(db + v * LANES) + bias[v]);
+    UNROLL
+    for (int i = 0; i < taps; i++) {
+        UNROLL
+        for (int v = 0; v < PARTS; v++)
+            store(dw + C1 * i + v * LANES, sum[i][v]);
+    }
 }
 
-/* Sums of w1 and b1 over one image, given dy [14, 14, 16] after the first pool. */
+/* Sums of w1 and b1 over one image, given dy [14, 14, 16] after the first pool.
+ */
 static void backward_1(conv_sums *sums, const float *image, const float *dy, const int32_t *picked)
 {
     float rows[2][28 * C1];
@@ -62,15 +72,18 @@ static void backward_1(conv_sums *sums, const float *image, const float *dy, con
         unpool(dy + 14 * C1 * r, picked + 14 * C1 * r, C1, 14, rows[0], rows[1]);
         for (int half = 0; half < 2; half++) {
             const float *x = image + (2 * r + half) * IMAGE_ROW;
-            const int first[] = {0, 1, 2, IMAGE_ROW, IMAGE_ROW + 1};
-            const int second[] = {IMAGE_ROW + 2, 2 * IMAGE_ROW, 2 * IMAGE_ROW + 1, 2 * IMAGE_ROW + 2};
-            image_row(x, rows[half], first, 5, sums->w1, sums->b1);
-            image_row(x, rows[half], second, 4, sums->w1 + 5 * C1, NULL);
+            const int taps[TAPS] = {
+                0, 1, 2, IMAGE_ROW, IMAGE_ROW + 1, IMAGE_ROW + 2, 2 * IMAGE_ROW, 2 * IMAGE_ROW + 1, 2 * IMAGE_ROW + 2};
+            const int first = WIDE ? TAPS : 5; /* more sums do not fit into 16 registers */
+            image_row(x, rows[half], taps, first, sums->w1, sums->b1);
+            if (!WIDE)
+                image_row(x, rows[half], taps + 5, 4, sums->w1 + 5 * C1, NULL);
         }
     }
 }
 
-/* Sums of w2 and b2 over one image, given the inner part of dy [16, 16, 32] and x [16, 16, 16]. */
+/* Sums of w2 and b2 over one image, given the inner part of dy [16, 16, 32] and
+ * x [16, 16, 16]. */
 static void backward_w2(conv_sums *sums, const float *x, const float *dy)
 {
     for (int r = 0; r < 14; r++) {
@@ -83,9 +96,10 @@ static void backward_w2(conv_sums *sums, const float *x, const float *dy)
         for (int half = 0; half < C2; half += 2 * LANES) {
             const float *under = x + (tap / 3 * 16 + tap % 3) * C1;
             float *w = sums->w2 + tap * C1 * C2 + half;
-            weight_tile(under, dy + half, w, 6);
-            weight_tile(under + 6, dy + half, w + 6 * C2, 6);
-            weight_tile(under + 12, dy + half, w + 12 * C2, 4);
+            weight_tile(under, dy + half, w, TILE_CHANNELS);
+            weight_tile(under + TILE_CHANNELS, dy + half, w + TILE_CHANNELS * C2, TILE_CHANNELS);
+            if (!WIDE)
+                weight_tile(under + 12, dy + half, w + 12 * C2, 4);
         }
     }
 }

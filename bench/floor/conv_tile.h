@@ -1,14 +1,20 @@
-/* The inner loops of a 3x3 convolution. Every count is a constant where these are called, so that the sums become
- * registers. */
+/* The inner loops of a 3x3 convolution. Every count is a constant where these
+ * are called, so that the sums become registers. */
 #ifndef FLOOR_CONV_TILE_H
 #define FLOOR_CONV_TILE_H
 
 #include "vector.h"
 
-enum { TILE_PIXELS = 6, TILE_VECTORS = 4 };
+enum {
+    TILE_PIXELS = 14,
+    TILE_VECTORS = 32 / LANES,
+    WIDE = PARTS == 1, /* 32 registers instead of 16 */
+    TILE_CHANNELS = WIDE ? 8 : 6,
+};
 
-/* y [pixels, out] = sum over the nine taps and `in` channels of x [.., in], whose rows are `pitch` pixels long, times
- * w [9, in, out]. pixels * out / 8 is at most 12. */
+/* y [pixels, out] = sum over the nine taps and `in` channels of x [.., in],
+ * whose rows are `pitch` pixels long, times w [9, in, out]. The sums, pixels *
+ * out / LANES of them, have to fit into the registers: 12, or 14 of 32. */
 INLINE void conv_tile(const float *x, const int in, const int pitch, const float *w, const int out, const int pixels,
                       float *y)
 {
@@ -44,11 +50,23 @@ INLINE void conv_tile(const float *x, const int in, const int pitch, const float
     }
 }
 
-/* dw [channels, 16 of 32] += sum over 14x14 pixels of x [16, 16, 16] (from its first pixel under the tap) times the
- * 16 channels at dy [16, 16, 32] (from its first inner pixel). channels is at most 6. */
+/* A row of `pixels`, in tiles of `tile` and what is left. */
+INLINE void conv_row(const float *x, const int in, const int pitch, const float *w, const int out, const int pixels,
+                     const int tile, float *y)
+{
+    const int rest = pixels % tile;
+    for (int p = 0; p + tile <= pixels; p += tile)
+        conv_tile(x + p * in, in, pitch, w, out, tile, y + p * out);
+    if (rest > 0)
+        conv_tile(x + (pixels - rest) * in, in, pitch, w, out, rest, y + (pixels - rest) * out);
+}
+
+/* dw [channels, 2 LANES of 32] += sum over 14x14 pixels of x [16, 16, 16] (from
+ * its first pixel under the tap) times two vectors of the channels at dy [16,
+ * 16, 32] (from its first inner pixel). */
 INLINE void weight_tile(const float *x, const float *dy, float *dw, const int channels)
 {
-    vec sum[TILE_PIXELS][2];
+    vec sum[TILE_CHANNELS][2];
     UNROLL
     for (int i = 0; i < channels; i++)
         sum[i][0] = load(dw + 32 * i), sum[i][1] = load(dw + 32 * i + LANES);

@@ -1,10 +1,10 @@
-/* A training step of the classifiers. Members split rows of the batch forward, rows of the weights backward; an update
- * follows the gradient of its rows at once. Big products go to the BLAS, on the member's own thread. */
+/* A training step of the classifiers. Members split rows of the batch forward,
+ * rows of the weights backward; an update follows the gradient of its rows at
+ * once. Big products go to the BLAS, on the member's own thread. */
 #include "images.h"
 #include "../bench.h"
-#include "vector.h"
+#include "matrix.h"
 
-#include <cblas.h>
 #include <math.h>
 
 image_net image_net_create(bool convolutional, int threads)
@@ -36,16 +36,22 @@ image_net image_net_create(bool convolutional, int threads)
     return net;
 }
 
-/* Copies rows [from, to) of the batch. */
+static void convert(const uint8_t *pixels, int count, float *out)
+{
+    for (int i = 0; i < count; i++)
+        out[i] = (float)pixels[i] * (1.0f / 255.0f);
+}
+
+/* Rows [from, to) of the batch. */
 static void gather(image_net *net, const image_set *set, const int *order, int from, int to)
 {
     for (int i = from; i < to; i++) {
-        const float *pixels = set->pixels + (size_t)PIXELS * (size_t)order[i];
+        const uint8_t *pixels = set->pixels + (size_t)PIXELS * (size_t)order[i];
         net->labels[i] = set->labels[order[i]];
         if (!net->convolutional)
-            memcpy(net->x + PIXELS * i, pixels, PIXELS * sizeof(float));
+            convert(pixels, PIXELS, net->x + PIXELS * i);
         for (int r = 0; net->convolutional && r < 28; r++)
-            memcpy(net->conv.images + IMAGE * i + IMAGE_ROW * (r + 1) + 1, pixels + 28 * r, 28 * sizeof(float));
+            convert(pixels + 28 * r, 28, net->conv.images + IMAGE * i + IMAGE_ROW * (r + 1) + 1);
     }
 }
 
@@ -53,8 +59,8 @@ static void gather(image_net *net, const image_set *set, const int *order, int f
 static void hidden_forward(image_net *net, int from, int to)
 {
     const int d = net->inputs, h = net->hidden;
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, to - from, h, d, 1.0f, net->x + from * d, d, net->w1.w, h,
-                0.0f, net->h + from * h, h);
+    const matrix x = matrix_of(net->x, BATCH, d), sums = matrix_of(net->h, BATCH, h);
+    multiply(rows_of(x, from, to), matrix_of(net->w1.w, d, h), 1.0f, 0.0f, rows_of(sums, from, to));
     for (int r = from; r < to; r++) {
         for (int c = 0; c < h; c += LANES) {
             const vec sum = load(net->h + r * h + c) + load(net->b1.w + c);
@@ -68,7 +74,8 @@ static void hidden_forward(image_net *net, int from, int to)
     }
 }
 
-/* The last layer both ways: da = (dz w2^T) times the derivative of the activation, for rows [from, to). */
+/* The last layer both ways: da = (dz w2^T) times the derivative of the
+ * activation, for rows [from, to). */
 static void head_both(image_net *net, int id, int from, int to)
 {
     const int h = net->hidden;
@@ -82,8 +89,8 @@ static void head_both(image_net *net, int id, int from, int to)
 static void conv_both(image_net *net, const member *self, int from, int to)
 {
     const int d = net->inputs, h = net->hidden;
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, to - from, d, h, 1.0f, net->da + from * h, h, net->w1.w, h,
-                0.0f, net->dx + from * d, d);
+    const matrix dx = matrix_of(net->dx, BATCH, d), da = matrix_of(net->da, BATCH, h);
+    multiply(rows_of(da, from, to), turn(matrix_of(net->w1.w, d, h)), 1.0f, 0.0f, rows_of(dx, from, to));
     if (self->id == 0)
         conv_turn(&net->conv);
     team_barrier(self->of);
@@ -95,8 +102,8 @@ static void dense_update(image_net *net, const member *self, int t)
 {
     const int d = net->inputs, h = net->hidden, id = self->id;
     int from = team_start(self->of, id, d, LANES), to = team_start(self->of, id + 1, d, LANES);
-    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, to - from, h, BATCH, 1.0f, net->x + from, d, net->da, h, 0.0f,
-                net->w1.g + from * h, h);
+    const matrix x = matrix_of(net->x, BATCH, d), dw = matrix_of(net->w1.g, d, h);
+    multiply(turn(columns_of(x, from, to)), matrix_of(net->da, BATCH, h), 1.0f, 0.0f, rows_of(dw, from, to));
     parameter_adam(&net->w1, from * h, to * h, t);
     from = team_start(self->of, id, h, LANES), to = team_start(self->of, id + 1, h, LANES);
     column_sums(net->da, h, BATCH, net->b1.g, from, to);
@@ -107,7 +114,7 @@ static void dense_update(image_net *net, const member *self, int t)
 
 void image_net_step(image_net *net, const member *self, const image_set *set, const int *order)
 {
-    const int from = team_start(self->of, self->id, BATCH, 4), to = team_start(self->of, self->id + 1, BATCH, 4);
+    const int from = team_start(self->of, self->id, BATCH, 8), to = team_start(self->of, self->id + 1, BATCH, 8);
     const int t = net->steps + 1;
     gather(net, set, order, from, to);
     if (net->convolutional)

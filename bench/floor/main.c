@@ -1,10 +1,10 @@
-/* The floor: what the workloads of ../README.md cost when nothing is general. Prints `workload metric value` lines. */
+/* The floor: what the workloads of ../README.md cost when nothing is general.
+ * Prints `workload metric value` lines. */
 #include "../bench.h"
+#include "block.h"
 #include "images.h"
 #include "single.h"
 #include "tiny.h"
-
-#include <unistd.h>
 
 extern void openblas_set_num_threads(int count); /* the header that declares it is not installed everywhere */
 
@@ -19,6 +19,7 @@ typedef struct training {
     int steps, *order; /* a permutation of the examples */
     double *seconds;   /* [steps] */
     double loss;       /* mean of the last tenth of the steps */
+    double cpu;        /* when the first of them are over, then processor seconds of the others */
     uint64_t random;
 } training;
 
@@ -49,6 +50,8 @@ static void train_member(const member *self)
             shuffle(t);
         if (self->id == 0 && s == last)
             t->loss = -summed_loss(&t->net);
+        if (self->id == 0 && s == bench_cold(t->steps))
+            t->cpu = bench_cpu();
         team_barrier(self->of);
         const double start = self->id == 0 ? bench_now() : 0.0;
         image_net_step(&t->net, self, &t->set, t->order + s % batches * BATCH);
@@ -67,13 +70,52 @@ static void run_images(const bench_options *o, bool convolutional, int usual)
         t.order[i] = i;
     team_run(o->threads, train_member, &t);
     t.loss += summed_loss(&t.net);
-    bench_emit(o->workload, "step_ms", 1e3 * bench_warm_median(t.seconds, t.steps));
-    bench_emit(o->workload, "loss", t.loss / BATCH / ((t.steps + 9) / 10));
-    bench_emit(o->workload, "peak_mb", bench_peak_mb());
+    bench_emit_steps(o->workload, t.seconds, t.steps, bench_cpu() - t.cpu, t.loss / BATCH / ((t.steps + 9) / 10));
 }
 
 static void run_w1(const bench_options *o) { run_images(o, false, 468); }
 static void run_w2(const bench_options *o) { run_images(o, true, 60); }
+
+/* ---- W3 ---- */
+
+typedef struct block_training {
+    block *net;
+    int32_t tokens[R], following[R];
+    int steps;
+    double *seconds, cpu; /* as in training */
+} block_training;
+
+static void train_block(const member *self)
+{
+    block_training *t = self->user;
+    for (int s = 0; s < t->steps; s++) {
+        if (self->id == 0 && s == bench_cold(t->steps))
+            t->cpu = bench_cpu();
+        const double start = self->id == 0 ? bench_now() : 0.0;
+        block_step(t->net, self, t->tokens, t->following);
+        if (self->id == 0)
+            t->seconds[s] = bench_now() - start;
+    }
+}
+
+static void run_w3(const bench_options *o)
+{
+    block_training *t = bench_alloc(1, sizeof *t);
+    uint64_t random = 1;
+    for (int i = 0; i < R; i++) {
+        t->tokens[i] = (int32_t)(bench_bits(&random) % V);
+        t->following[i] = (int32_t)(bench_bits(&random) % V);
+    }
+    const int threads = o->threads < N ? o->threads : N;
+    t->net = block_create(threads);
+    t->steps = bench_steps(o, 30);
+    t->seconds = bench_alloc((size_t)t->steps, sizeof(double));
+    team_run(threads, train_block, t);
+    double loss = 0.0;
+    for (int i = 0; i < threads; i++)
+        loss += t->net->loss[i] / R;
+    bench_emit_steps(o->workload, t->seconds, t->steps, bench_cpu() - t->cpu, loss);
+}
 
 /* ---- W4 ---- */
 
@@ -147,28 +189,15 @@ static void first_step(const member *self)
 static void run_w6(const bench_options *o)
 {
     training t = {.net = image_net_create(false, o->threads), .random = 1};
-    t.set = (image_set){
-        .count = BATCH, .pixels = bench_alloc(BATCH * PIXELS, sizeof(float)), .labels = bench_alloc(BATCH, 1)};
+    t.set = (image_set){.count = BATCH, .pixels = bench_alloc(BATCH * PIXELS, 1), .labels = bench_alloc(BATCH, 1)};
     t.order = bench_alloc(BATCH, sizeof(int));
     for (int i = 0; i < BATCH; i++)
         t.order[i] = i;
     for (int i = 0; i < BATCH * PIXELS; i++)
-        t.set.pixels[i] = bench_uniform(&t.random);
+        t.set.pixels[i] = (uint8_t)bench_bits(&t.random);
     team_run(o->threads, first_step, &t);
     bench_emit(o->workload, "first_step_ms", 1e3 * bench_since_launch());
     bench_emit(o->workload, "peak_mb", bench_peak_mb());
-}
-
-/* OpenBLAS takes its AVX-512 kernels only on processors that it knows by name; 0.3.21 runs those of Haswell on a Zen 5,
- * at 60 % of their speed. It looks at this variable when it is loaded, so the program starts itself anew. */
-static void prefer_wide_blas(char **argv)
-{
-#if defined(__AVX512F__)
-    if (getenv("OPENBLAS_CORETYPE") == NULL && setenv("OPENBLAS_CORETYPE", "SkylakeX", 1) == 0)
-        execv("/proc/self/exe", argv);
-#else
-    (void)argv;
-#endif
 }
 
 int main(int argc, char **argv)
@@ -176,11 +205,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(const bench_options *o);
-    } workloads[] = {{"W1", run_w1}, {"W2", run_w2}, {"W4", run_w4}, {"W5", run_w5}, {"W6", run_w6}};
+    } workloads[] = {{"W1", run_w1}, {"W2", run_w2}, {"W3", run_w3}, {"W4", run_w4}, {"W5", run_w5}, {"W6", run_w6}};
     bench_options o = bench_parse(argc, argv);
     if (o.threads > TEAM_MAX)
         o.threads = TEAM_MAX;
-    prefer_wide_blas(argv);
     openblas_set_num_threads(1); /* the team splits the work */
     for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
         if (strcmp(workloads[i].name, o.workload) == 0 && !o.fp16) {

@@ -2,7 +2,8 @@
 #include "../bench.h"
 #include "images.h"
 
-/* The bytes of one file after a header of `header` bytes; their number is put into *out_size. */
+/* The bytes of one file after a header of `header` bytes; their number is put
+ * into *out_size. */
 static uint8_t *read_file(const char *folder, const char *name, size_t header, size_t *out_size)
 {
     char path[1024];
@@ -27,12 +28,8 @@ static uint8_t *read_file(const char *folder, const char *name, size_t header, s
 image_set images_read(const char *folder)
 {
     size_t bytes = 0, labels = 0;
-    uint8_t *pixels = read_file(folder, "train-images-idx3-ubyte", 16, &bytes);
-    image_set set = {.labels = read_file(folder, "train-labels-idx1-ubyte", 8, &labels)};
+    image_set set = {.pixels = read_file(folder, "train-images-idx3-ubyte", 16, &bytes),
+                     .labels = read_file(folder, "train-labels-idx1-ubyte", 8, &labels)};
     set.count = (int)labels;
-    set.pixels = bench_alloc(bytes, sizeof(float));
-    for (size_t i = 0; i < bytes; i++)
-        set.pixels[i] = (float)pixels[i] * (1.0f / 255.0f);
-    free(pixels);
     return set;
 }

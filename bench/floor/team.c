@@ -45,8 +45,9 @@ static void relax(void)
 #endif
 }
 
-/* The last to come opens the barrier by counting its generation up. After 20,000 looks a waiter lets others run: the
- * thread that it waits for may have lost its processor. */
+/* The last to come opens the barrier by counting its generation up. After
+ * 20,000 looks a waiter lets others run: the thread that it waits for may have
+ * lost its processor. */
 void team_barrier(team *t)
 {
     if (t->size == 1)

@@ -1,23 +1,34 @@
-/* Eight fp32 lanes as a compiler's vector type, and the functions of them that the floor needs. With the flags of
- * CMakeLists.txt they become AVX2 and FMA instructions. */
+/* fp32 lanes, as many as the processor has side by side, as a compiler's vector
+ * type, and the functions of them that the floor needs. With the flags of
+ * ../CMakeLists.txt they become AVX-512, or AVX2 and FMA. */
 #ifndef FLOOR_VECTOR_H
 #define FLOOR_VECTOR_H
 
 #include <stdint.h>
 
 #define INLINE static inline __attribute__((always_inline))
-/* Before a loop of constant length: all of it written out, so that what it indexes can stay in registers. */
+/* Before a loop of constant length: all of it written out, so that what it
+ * indexes can stay in registers. */
 #define UNROLL _Pragma("clang loop unroll(full)")
 
-enum { LANES = 8 };
+/* What is 16 numbers wide takes PARTS vectors. */
+#if defined(__AVX512F__)
+enum { LANES = 16, PARTS = 1 };
+#define ALL(x) x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x
+#else
+enum { LANES = 8, PARTS = 2 };
+#define ALL(x) x, x, x, x, x, x, x, x
+#endif
 
-typedef float vec __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int32_t mask __attribute__((vector_size(32), aligned(4), may_alias)); /* a comparison: 0 or -1; or integers */
+typedef float vec __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef int32_t mask __attribute__((vector_size(4 * LANES), aligned(4), may_alias)); /* 0 or -1; or integers */
 
 INLINE vec load(const float *p) { return *(const vec *)p; }
 INLINE void store(float *p, vec x) { *(vec *)p = x; }
-INLINE vec splat(float x) { return (vec){x, x, x, x, x, x, x, x}; }
-INLINE mask splat_int(int32_t x) { return (mask){x, x, x, x, x, x, x, x}; }
+INLINE mask load_int(const int32_t *p) { return *(const mask *)p; }
+INLINE void store_int(int32_t *p, mask x) { *(mask *)p = x; }
+INLINE vec splat(float x) { return (vec){ALL(x)}; }
+INLINE mask splat_int(int32_t x) { return (mask){ALL(x)}; }
 INLINE vec choose(mask where, vec a, vec b) { return (vec)(((mask)a & where) | ((mask)b & ~where)); }
 INLINE mask choose_int(mask where, mask a, mask b) { return (a & where) | (b & ~where); }
 
@@ -37,11 +48,13 @@ INLINE vec square_root(vec x)
     return root;
 }
 
-/* exp(x) = 2^n 2^f with f in [-1/2, 1/2]: 2^f by a polynomial of degree 6 (relative error below 2e-7), 2^n put into
- * the exponent. Arguments are held within [-87, 88], where the result is a normal number. */
+/* exp(x) = 2^n 2^f with f in [-1/2, 1/2]: 2^f by a polynomial of degree 6
+ * (relative error below 2e-7), 2^n put into the exponent. Arguments are held
+ * within [-87, 88], where the result is a normal number. */
 INLINE vec exponential(vec x)
 {
-    const vec round = splat(12582912.0f); /* 1.5 * 2^23: what is added to it is rounded to an integer */
+    const vec round = splat(12582912.0f); /* 1.5 * 2^23: what is added to it is
+                                             rounded to an integer */
     x = choose(x > splat(88.0f), splat(88.0f), x);
     x = choose(x < splat(-87.0f), splat(-87.0f), x);
     const vec t = x * splat(1.44269504f), shifted = t + round, f = t - (shifted - round);
@@ -56,7 +69,8 @@ INLINE vec exponential(vec x)
     return (vec)((mask)p + n);
 }
 
-/* y = x / (1 + exp(-2 u)), u = sqrt(2 / pi) (x + 0.044715 x^3): the tanh form of GELU; and its derivative. */
+/* y = x / (1 + exp(-2 u)), u = sqrt(2 / pi) (x + 0.044715 x^3): the tanh form
+ * of GELU; and its derivative. */
 INLINE void gelu(vec x, vec *y, vec *dy_dx)
 {
     const float k = 0.7978845608f, c = k * 0.044715f;
