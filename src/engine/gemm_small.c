@@ -11,7 +11,11 @@
 #include <arm_neon.h>
 #endif
 
+#if defined(__aarch64__)
+typedef float32x4_t quad;
+#else
 typedef float quad __attribute__((vector_size(16)));
+#endif
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 

@@ -15,8 +15,9 @@ typedef struct matmul_block {
     bool transpose_x, transpose_y, by_columns, has_bias, single; /* one matrix */
     mw_dtype dtype;
     mw__gemm_code code;
-    size_t panel;   /* bytes of scratch before those of the product */
-    mw__walk batch; /* arms: x, y, in matrices times their elements */
+    mw__gemm_shape shape; /* of small_run */
+    size_t panel;         /* bytes of scratch before those of the product */
+    mw__walk batch;       /* arms: x, y, in matrices times their elements */
 } matmul_block;
 
 typedef struct matmul_piece {
@@ -90,21 +91,21 @@ static void multiply(const matmul_block *s, const matmul_piece *piece, const voi
         multiply_f32(s, piece, bias, (float *)piece->out + piece->row * s->n + piece->column, s->n, scratch);
 }
 
+/* Rows of one F32 product that no BLAS is worth: nothing but the product's code is called. */
+static void small_run(const mw__kernel_call *call)
+{
+    const matmul_block *s = call->block;
+    mw__gemm_shape shape = s->shape;
+    shape.m = call->end - call->begin;
+    const float *x = (const float *)call->in[0] + call->begin * (s->transpose_x ? 1 : s->ldx);
+    mw__gemm(&s->code, &shape, x, call->in[1], (float *)call->out[0] + call->begin * s->n, call->scratch);
+}
+
 static void matmul_run(const mw__kernel_call *call)
 {
     const matmul_block *s = call->block;
     const void *bias = s->has_bias ? call->in[2] : NULL;
     const size_t wide = sizeof(float), size = mw__dtype_size(s->dtype); /* operands are 4 bytes: fp32 or int32 */
-    if (s->single && !s->by_columns) {
-        const matmul_piece all = {.x = call->in[0],
-                                  .y = call->in[1],
-                                  .out = call->out[0],
-                                  .row = call->begin,
-                                  .rows = call->end - call->begin,
-                                  .columns = s->n};
-        multiply(s, &all, bias, call->scratch);
-        return;
-    }
     if (s->by_columns) {
         const int64_t begin = call->begin * COLUMNS, end = call->end * COLUMNS < s->n ? call->end * COLUMNS : s->n;
         const matmul_piece all = {.x = call->in[0],
@@ -200,6 +201,13 @@ static void fill_block(const mw__planner *planner, const operands *o, matmul_blo
     const int64_t share = (s->m * batches + lanes - 1) / lanes;
     const int64_t rows = s->by_columns || share > s->m ? s->m : share;
     s->code = mw__gemm_choose(rows, s->n, s->k);
+    s->shape = (mw__gemm_shape){.n = s->n,
+                                .k = s->k,
+                                .lda = s->ldx,
+                                .ldb = s->ldy,
+                                .ldc = s->n,
+                                .transpose_a = s->transpose_x,
+                                .transpose_b = s->transpose_y};
 }
 
 static void plan_product(mw__planner *planner, const mw__op *op, const operands *o, matmul_block *s)
@@ -216,7 +224,9 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     const double bytes = 4.0 * ((double)mw__count_of(o->x) + (double)mw__count_of(o->y)) +
                          (double)size * (double)mw__count_of(o->result);
     const int64_t units = s->by_columns ? (s->n + COLUMNS - 1) / COLUMNS : rows;
-    mw__step *step = mw__plan_step(planner, matmul_run, op->row->name, units, mw__cost(bytes, flops));
+    const bool small = s->dtype == MW_F32 && s->single && !s->by_columns && !s->has_bias && s->code.sgemm == NULL;
+    mw__step *step =
+        mw__plan_step(planner, small ? small_run : matmul_run, op->row->name, units, mw__cost(bytes, flops));
     step->block = s;
     if (s->code.sgemm != NULL && mw__blas_splits())
         step->grain = s->by_columns ? units : s->m;

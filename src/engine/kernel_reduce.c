@@ -3,7 +3,7 @@
  * in fp32, products in double; the result is rounded once. Sums and products of I32 wrap around; what has
  * a fraction (mean, root, logarithm) is truncated, as by cast. An empty reduction gives 0 (sums and norms), 1
  * (product), NaN or integer 0 (mean), -inf or INT_MIN (max and log_sum_exp), inf or INT_MAX (min). */
-#include "engine/kernel.h"
+#include "engine/kernel_reduce.h"
 #include "engine/lanes.h"
 #include "engine/math.h"
 
@@ -26,6 +26,7 @@ typedef struct reduce_block {
     double (*sum)(const float *x, int64_t count);
     float (*most)(const float *x, int64_t count); /* max, or min for MIN */
     void (*add_rows)(float *part, const float *x, int64_t stride, int64_t rows, int64_t width);
+    mw__reduce_small small;
 } reduce_block;
 
 /* ---- contiguous elements ---- */
@@ -344,7 +345,6 @@ static void chunks_finish(const mw__kernel_call *call)
 /* ---- columns: the innermost loop is kept, so a stretch of results is computed together ---- */
 
 #define COLUMNS 256
-#define ROWS    64 /* added in fp32 before they go to the double sums */
 
 typedef struct column_sums {
     float part[COLUMNS], most[COLUMNS];
@@ -402,7 +402,7 @@ static void columns_pass(const reduce_block *s, column_sums *c, const void *x, i
     for (int64_t done = 0; done < s->reduced; done++) {
         const float *row = mw__tile_load(x, s->dtype, base + cursor.offset[0], width, tile);
         add_row(s, c, pass == PASS_SUM ? summands(s, row, width, tile) : row, width, pass);
-        if (pass != PASS_MOST && done % ROWS == ROWS - 1)
+        if (pass != PASS_MOST && done % MW__REDUCE_ROWS == MW__REDUCE_ROWS - 1)
             flush(c, width);
         mw__cursor_step(&s->inner, &cursor, 1);
     }
@@ -415,8 +415,8 @@ static void columns_sum(const reduce_block *s, column_sums *c, const float *x, i
     const int64_t stride = s->inner.stride[0][0];
     memset(c->part, 0, sizeof c->part);
     memset(c->sum, 0, sizeof c->sum);
-    for (int64_t done = 0; done < s->reduced; done += ROWS) {
-        const int64_t rows = s->reduced - done < ROWS ? s->reduced - done : ROWS;
+    for (int64_t done = 0; done < s->reduced; done += MW__REDUCE_ROWS) {
+        const int64_t rows = s->reduced - done < MW__REDUCE_ROWS ? s->reduced - done : MW__REDUCE_ROWS;
         s->add_rows(c->part, x + done * stride, stride, rows, width);
         flush(c, width);
     }
@@ -546,6 +546,18 @@ static void choose_loops(reduce_block *s, mw__level level)
 #endif
 }
 
+static void choose_small(reduce_block *s, mw__step *step, bool columns)
+{
+    s->small = (mw__reduce_small){.elements = s->elements, .count = s->count, .mean = s->kind == MEAN};
+    mw__kernel *run = s->dtype == MW_F32 && (s->kind == SUM || s->kind == MEAN)
+                          ? mw__reduce_small_find(&s->outer, &s->inner, columns, &s->small)
+                          : NULL;
+    if (run != NULL) {
+        step->run = run;
+        step->block = &s->small;
+    }
+}
+
 /* x is contiguous here, as every axis is reduced. */
 static mw_status plan_chunks(mw__planner *planner, const mw__op *op, const reduce_block *s, double cost, mw_error *err)
 {
@@ -593,6 +605,7 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
     s->elements = split.elements;
     mw__step *step = mw__plan_step(planner, columns ? columns_run : rows_run, op->row->name, split.units, cost);
     step->block = s;
+    choose_small(s, step, columns);
     if (rows)
         mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)s->reduced * size, false);
     else

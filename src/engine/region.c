@@ -15,13 +15,23 @@ typedef enum form {
 
 typedef struct operand {
     form form;
+    bool one; /* of a scalar, no instruction needs more than the first element of its tile */
     mw_dtype dtype;
     size_t size; /* of an element */
     int64_t inner, period;
 } operand;
 
+typedef enum work {
+    UNARY,
+    BINARY,
+    COMPARE,
+    SELECT,
+    CHOOSE /* a select whose condition is one truth */
+} work;
+
 typedef struct instruction {
     const char *name;
+    work work;
     mw__loop1 *unary;
     mw__loop2 *binary;
     mw__compare_loop *compare;
@@ -45,7 +55,7 @@ struct mw__region {
     instruction code[MW__REGION_CODE];
     store stores[MW__STEP_WRITES];
     float pq[MW__REGION_CODE][2];
-    uint16_t place[MW__STEP_READS + MW__REGION_CODE]; /* by value: its tile in scratch */
+    uint32_t place[MW__STEP_READS + MW__REGION_CODE]; /* by value: where its tile begins in scratch */
     mw__hot_loop *hot;                                /* NULL: instruction by instruction */
 };
 
@@ -61,26 +71,55 @@ static void splat(float *tile, float value, int64_t count)
         tile[i] = value;
 }
 
+/* Fills a tile with one number; whole vectors, as a tile has room for them. */
+static void fill(float *restrict tile, float value, int64_t count)
+{
+    for (int64_t i = 0; i < count; i += 16)
+        for (int lane = 0; lane < 16; lane++)
+            tile[i + lane] = value;
+}
+
+/* A scalar operand's tile, for all tiles of the region. */
+static void fill_scalar(const operand *o, const void *data, int64_t count, float *tile)
+{
+    float one;
+    if (o->dtype == MW_BOOL)
+        memset(tile, *(const uint8_t *)data, o->one ? 1 : (size_t)count);
+    else
+        fill(tile, *mw__tile_load(data, o->dtype, 0, 1, &one), o->one ? 1 : count);
+}
+
+/* `count` elements from `index` on, or that one element `count` times. */
+static void put_run(const operand *o, const void *data, int64_t index, int64_t count, float *tile, int64_t to)
+{
+    if (o->dtype == MW_BOOL && o->inner == 1) {
+        memcpy((uint8_t *)tile + to, (const uint8_t *)data + index, (size_t)count);
+    } else if (o->dtype == MW_BOOL) {
+        memset((uint8_t *)tile + to, ((const uint8_t *)data)[index], (size_t)count);
+    } else if (o->inner == 1) {
+        const float *from = mw__tile_load(data, o->dtype, index, count, tile + to);
+        if (from != tile + to)
+            memcpy(tile + to, from, (size_t)count * sizeof *tile);
+    } else {
+        float one;
+        splat(tile + to, *mw__tile_load(data, o->dtype, index, 1, &one), count);
+    }
+}
+
 /* Elements [at, at + count) of an operand that repeats, run by run. */
 static void spread(const operand *o, const void *data, int64_t at, int64_t count, float *tile)
 {
-    for (int64_t i = 0; i < count;) {
-        const int64_t index = (at + i) / o->inner % o->period, left = o->inner - (at + i) % o->inner;
-        int64_t run = o->inner == 1 ? o->period - index : left;
-        run = run < count - i ? run : count - i;
-        if (o->dtype == MW_BOOL && o->inner == 1) {
-            memcpy((uint8_t *)tile + i, (const uint8_t *)data + index, (size_t)run);
-        } else if (o->dtype == MW_BOOL) {
-            memset((uint8_t *)tile + i, ((const uint8_t *)data)[index], (size_t)run);
-        } else if (o->inner == 1) {
-            const float *from = mw__tile_load(data, o->dtype, index, run, tile + i);
-            if (from != tile + i)
-                memcpy(tile + i, from, (size_t)run * sizeof *tile);
-        } else {
-            float one;
-            splat(tile + i, *mw__tile_load(data, o->dtype, index, 1, &one), run);
-        }
-        i += run;
+    const bool row = o->inner == 1;
+    int64_t index = 0, left = row ? o->period : o->inner;
+    if (at > 0) {
+        index = at / o->inner % o->period;
+        left = row ? o->period - index : o->inner - at % o->inner;
+    }
+    for (int64_t i = 0, run; i < count; i += run) {
+        run = left < count - i ? left : count - i;
+        put_run(o, data, index, run, tile, i);
+        index = row || index + 1 == o->period ? 0 : index + 1;
+        left = row ? o->period : o->inner;
     }
 }
 
@@ -104,15 +143,23 @@ static void round_half(float *tile, int64_t count)
 
 static void compute(const instruction *i, const float pq[2], void *out, const void *const *value, int64_t count)
 {
-    const void *x = value[i->in[0]], *y = value[i->in[1]];
-    if (i->unary != NULL)
+    const void *x = value[i->in[0]], *y = value[i->in[1]], *z = value[i->in[2]];
+    switch (i->work) {
+    case UNARY:
         i->unary(out, x, count, pq[0], pq[1]);
-    else if (i->binary != NULL)
+        break;
+    case BINARY:
         i->binary(out, x, y, count);
-    else if (i->compare != NULL)
+        break;
+    case COMPARE:
         i->compare(out, x, 1, y, 1, count);
-    else
-        i->select(out, x, y, value[i->in[2]], count);
+        break;
+    case SELECT:
+        i->select(out, x, y, z, count);
+        break;
+    case CHOOSE: /* out may lie over one of the two */
+        memmove(out, *(const uint8_t *)x != 0 ? y : z, (size_t)count * sizeof(float));
+    }
     if (i->round)
         round_half(out, count);
 }
@@ -131,13 +178,14 @@ static void run_hot(const mw__kernel_call *call, const void *const *value, int64
     region->hot(value, out, region->pq, count);
 }
 
+static void *tile_at(const mw__kernel_call *call, uint32_t place) { return (char *)call->scratch + place; }
+
 static void run_tile(const mw__kernel_call *call, int64_t at, int64_t count)
 {
     const mw__region *region = call->block;
     const void *value[VALUES];
     for (size_t i = 0; i < region->operand_count; i++)
-        value[i] = load(&region->operands[i], call->in[i], at, count,
-                        (float *)((char *)call->scratch + region->place[i] * TILE_BYTES));
+        value[i] = load(&region->operands[i], call->in[i], at, count, tile_at(call, region->place[i]));
     if (region->hot != NULL) {
         run_hot(call, value, at, count);
         return;
@@ -145,7 +193,7 @@ static void run_tile(const mw__kernel_call *call, int64_t at, int64_t count)
     for (size_t i = 0; i < region->code_count; i++) {
         const instruction *code = &region->code[i];
         void *out = code->write >= 0 ? output_at(call, &region->stores[code->write], (size_t)code->write, at)
-                                     : (char *)call->scratch + region->place[code->out] * TILE_BYTES;
+                                     : tile_at(call, region->place[code->out]);
         compute(code, region->pq[i], out, value, count);
         value[code->out] = out;
     }
@@ -163,11 +211,10 @@ static void region_run(const mw__kernel_call *call)
     const mw__region *region = call->block;
     int64_t begin, end;
     mw__split_range(call, region->elements, region->count, &begin, &end);
-    const int64_t filled = region->hot != NULL ? 1 : end - begin < MW__TILE ? end - begin : MW__TILE;
+    const int64_t filled = end - begin < MW__TILE ? end - begin : MW__TILE;
     for (size_t i = 0; i < region->operand_count; i++)
         if (region->operands[i].form == SCALAR)
-            spread(&region->operands[i], call->in[i], 0, filled,
-                   (float *)((char *)call->scratch + region->place[i] * TILE_BYTES));
+            fill_scalar(&region->operands[i], call->in[i], filled, tile_at(call, region->place[i]));
     for (int64_t at = begin; at < end; at += MW__TILE)
         run_tile(call, at, end - at < MW__TILE ? end - at : MW__TILE);
 }
@@ -310,6 +357,26 @@ static void choose_direct_stores(mw__region *r)
     }
 }
 
+static work work_of(const mw__region *r, const instruction *code)
+{
+    if (code->select == NULL)
+        return code->unary != NULL ? UNARY : code->binary != NULL ? BINARY : COMPARE;
+    return code->in[0] < r->operand_count && r->operands[code->in[0]].form == SCALAR ? CHOOSE : SELECT;
+}
+
+/* Straight-line code and conditions look at the first element of a scalar's tile only. */
+static void choose_work(mw__region *r)
+{
+    for (size_t i = 0; i < r->operand_count; i++)
+        r->operands[i].one = r->operands[i].form == SCALAR;
+    for (size_t i = 0; i < r->code_count; i++) {
+        r->code[i].work = work_of(r, &r->code[i]);
+        for (int k = r->code[i].work == CHOOSE ? 1 : 0; k < MW__ELEMENT_ARMS; k++)
+            if (r->code[i].in[k] < r->operand_count)
+                r->operands[r->code[i].in[k]].one = r->hot != NULL && r->operands[r->code[i].in[k]].form == SCALAR;
+    }
+}
+
 static size_t last_use(const mw__region *r, uint16_t value)
 {
     size_t last = 0;
@@ -330,7 +397,7 @@ static size_t place_values(mw__region *r)
     for (size_t i = 0; i < r->operand_count; i++)
         if (r->operands[i].form != DIRECT) {
             until[tiles] = SIZE_MAX;
-            r->place[i] = (uint16_t)tiles++;
+            r->place[i] = (uint32_t)(tiles++ * TILE_BYTES);
         }
     for (size_t i = 0; i < r->code_count; i++) {
         size_t tile = 0;
@@ -340,7 +407,7 @@ static size_t place_values(mw__region *r)
             tile++;
         tiles = tile == tiles ? tiles + 1 : tiles;
         until[tile] = last_use(r, r->code[i].out);
-        r->place[r->code[i].out] = (uint16_t)tile;
+        r->place[r->code[i].out] = (uint32_t)(tile * TILE_BYTES);
     }
     return tiles;
 }
@@ -420,6 +487,7 @@ mw__step *mw__region_step(mw__arena *arena, mw__step *const *steps, size_t count
     for (size_t i = 0; i < count; i++)
         add_instruction(&b, steps[i]->element, steps[i]->writes[0].buffer);
     choose_hot(region, step);
+    choose_work(region);
     choose_direct_stores(region);
     step->scratch = place_values(region) * TILE_BYTES;
     step->cost = mw__cost(b.bytes, b.flops * (double)region->count) + 10.0 * (double)count;
