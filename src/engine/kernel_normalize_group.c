@@ -1,6 +1,6 @@
 /* layer_norm, instance_norm and l2_norm: a unit is one group of elements that share their statistics. It is brought
- * into scratch as fp32, its mean is taken out before the squares are summed, and each result is rounded once. Groups
- * need not be contiguous. */
+ * into scratch as fp32, or into the result if that is fp32 in one piece, its mean is taken out before the squares are
+ * summed, and each result is rounded once. Groups need not be contiguous. */
 #include "base/fp16.h"
 #include "engine/kernel.h"
 #include "engine/lanes.h"
@@ -18,18 +18,19 @@ typedef struct group_block {
     bool has_gamma, has_beta;
     mw_dtype dtype;
     float epsilon;
-    void (*subtract_mean)(float *row, int64_t n);
+    void (*subtract_mean)(float *row, const float *x, int64_t n);
     float (*sum_squares)(const float *row, int64_t n);
+    void (*scale_all)(float *row, int64_t n, float factor);
     void (*scale_each)(float *row, int64_t n, float factor, const float *gamma, const float *beta);
 } group_block;
 
-/* row = row - mean(row) */
-MW__INLINE void subtract_mean_body(float *row, int64_t n)
+/* row = x - mean(x); row may be x */
+MW__INLINE void subtract_mean_body(float *row, const float *x, int64_t n)
 {
-    const float mean = mw__lanes_sum(row, n) / (float)n;
-    MW__VECTORIZE for (int64_t i = 0; i < n; i++) row[i] -= mean;
+    const float mean = mw__lanes_sum(x, n) / (float)n;
+    MW__VECTORIZE for (int64_t i = 0; i < n; i++) row[i] = x[i] - mean;
 }
-MW__EACH_WIDTH(subtract_mean, (float *row, int64_t n), (row, n))
+MW__EACH_WIDTH(subtract_mean, (float *row, const float *x, int64_t n), (row, x, n))
 
 MW__INLINE float sum_squares_body(const float *row, int64_t n)
 {
@@ -48,6 +49,12 @@ MW__WIDE_TARGET static float sum_squares_wide(const float *row, int64_t n) { ret
 MW__WIDER_TARGET static float sum_squares_wider(const float *row, int64_t n) { return sum_squares_body(row, n); }
 #endif
 
+MW__INLINE void scale_all_body(float *row, int64_t n, float factor)
+{
+    MW__VECTORIZE for (int64_t i = 0; i < n; i++) row[i] *= factor;
+}
+MW__EACH_WIDTH(scale_all, (float *row, int64_t n, float factor), (row, n, factor))
+
 /* row = row factor gamma + beta, both as long as the row */
 MW__INLINE void scale_each_body(float *row, int64_t n, float factor, const float *gamma, const float *beta)
 {
@@ -58,14 +65,11 @@ MW__EACH_WIDTH(scale_each, (float *row, int64_t n, float factor, const float *ga
 
 /* ---- a group between memory and scratch ---- */
 
-static void read_group(const group_block *s, const void *data, int64_t base, float *row)
+/* The group as fp32: where it lies, or in `row`. */
+static const float *read_group(const group_block *s, const void *data, int64_t base, float *row)
 {
-    if (s->contiguous) {
-        const float *from = mw__tile_load(data, s->dtype, base, s->n, row);
-        if (from != row)
-            memcpy(row, from, (size_t)s->n * sizeof *row);
-        return;
-    }
+    if (s->contiguous)
+        return mw__tile_load(data, s->dtype, base, s->n, row);
     mw__cursor cursor;
     mw__cursor_seek(&s->elements, &cursor, 0);
     const int64_t step = s->elements.stride[0][s->elements.rank - 1];
@@ -77,6 +81,7 @@ static void read_group(const group_block *s, const void *data, int64_t base, flo
         done += run;
         mw__cursor_step(&s->elements, &cursor, run);
     }
+    return row;
 }
 
 static void write_group(const group_block *s, void *data, int64_t base, const float *row)
@@ -108,6 +113,10 @@ static void scale_group(const group_block *s, int64_t group, float factor, const
 {
     const int64_t channel = s->channels > 0 ? group % s->channels : 0;
     const bool each = s->channels == 0;
+    if (gamma == NULL && beta == NULL) {
+        s->scale_all(row, s->n, factor);
+        return;
+    }
     if (each && gamma != NULL && beta != NULL) {
         s->scale_each(row, s->n, factor, gamma, beta);
         return;
@@ -125,17 +134,21 @@ static void group_run(const mw__kernel_call *call)
     const group_block *s = call->block;
     const float *gamma = s->has_gamma ? call->in[1] : NULL;
     const float *beta = s->has_beta ? call->in[s->has_gamma ? 2 : 1] : NULL;
-    float *row = call->scratch;
+    const bool direct = s->contiguous && s->dtype == MW_F32;
     for (int64_t group = call->begin; group < call->end; group++) {
         mw__cursor cursor;
         mw__cursor_seek(&s->groups, &cursor, group);
-        read_group(s, call->in[0], cursor.offset[0], row);
+        const float *x = read_group(s, call->in[0], cursor.offset[0], call->scratch);
+        float *row = direct ? (float *)call->out[0] + cursor.offset[0] : call->scratch;
         if (s->centre)
-            s->subtract_mean(row, s->n);
+            s->subtract_mean(row, x, s->n);
+        else if (row != x)
+            memcpy(row, x, (size_t)s->n * sizeof *row);
         const float squares = s->sum_squares(row, s->n);
         const float factor = 1.0f / sqrtf((s->centre ? squares / (float)s->n : squares) + s->epsilon);
         scale_group(s, group, factor, gamma, beta, row);
-        write_group(s, call->out[0], cursor.offset[0], row);
+        if (!direct)
+            write_group(s, call->out[0], cursor.offset[0], row);
     }
 }
 
@@ -188,6 +201,7 @@ static group_block *make_block(mw__planner *planner, const mw__op *op, const boo
     *s = (group_block){.dtype = mw__dtype_of(x), .epsilon = (float)epsilon, .centre = centre};
     s->subtract_mean = MW__PICK_WIDEST(subtract_mean);
     s->sum_squares = MW__PICK_WIDEST(sum_squares);
+    s->scale_all = MW__PICK_WIDEST(scale_all);
     s->scale_each = MW__PICK_WIDEST(scale_each);
     fill_walks(s, mw__shape_of(x), in_group);
     return s;

@@ -42,10 +42,11 @@ MW__INLINE float mw__lanes_sum(const float *x, int64_t count)
             part[0] = x[i] operator part[0] ? x[i] : part[0];                                                          \
             nan[0] |= x[i] != x[i];                                                                                    \
         }                                                                                                              \
-        for (int lane = 1; lane < MW__PARTIALS; lane++) {                                                              \
-            part[0] = part[lane] operator part[0] ? part[lane] : part[0];                                              \
-            nan[0] |= nan[lane];                                                                                       \
-        }                                                                                                              \
+        for (int half = MW__PARTIALS / 2; half > 0; half /= 2)                                                         \
+            for (int lane = 0; lane < half; lane++) {                                                                  \
+                part[lane] = part[lane + half] operator part[lane] ? part[lane + half] : part[lane];                   \
+                nan[lane] |= nan[lane + half];                                                                         \
+            }                                                                                                          \
         return nan[0] != 0 ? NAN : part[0];                                                                            \
     }
 
