@@ -7,10 +7,7 @@
 void mw__vjp_sigmoid(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_mul(vjp->y[0], mw__one_minus(vjp->y[0]))); }
 
 /* 0 at x = 0 */
-void mw__vjp_relu(mw__vjp *vjp)
-{
-    mw__vjp_set(vjp, "x", mw__relu_gradient(mw__vjp_arg(vjp, "x"), vjp->dy[0]));
-}
+void mw__vjp_relu(mw__vjp *vjp) { mw__vjp_set(vjp, "x", mw__relu_gradient(mw__vjp_arg(vjp, "x"), vjp->dy[0])); }
 
 /* y = x s, s = sigmoid(x); y' = s + y (1 - s) */
 void mw__vjp_silu(mw__vjp *vjp)
