@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define BLOCKS 16 /* computed together by mw__random_uniforms */
+
 /* Multipliers and Weyl constants of the paper's table 2. */
 void mw__philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2])
 {
@@ -47,6 +49,45 @@ uint64_t mw__random_below(mw__random *random, uint64_t bound)
 }
 
 float mw__random_uniform(mw__random *random) { return (float)(mw__random_u32(random) >> 8) * 0x1p-24f; }
+
+/* Words of BLOCKS blocks from `first` on: the rounds of mw__philox, side by side. */
+static void draw_blocks(const mw__random *random, uint64_t first, uint32_t word[4][BLOCKS])
+{
+    uint32_t k0 = (uint32_t)random->seed, k1 = (uint32_t)(random->seed >> 32);
+    for (uint32_t b = 0; b < BLOCKS; b++) {
+        word[0][b] = (uint32_t)(first + b);
+        word[1][b] = (uint32_t)((first + b) >> 32);
+        word[2][b] = (uint32_t)random->stream;
+        word[3][b] = (uint32_t)(random->stream >> 32);
+    }
+    for (int round = 0; round < 10; round++) {
+        for (int b = 0; b < BLOCKS; b++) {
+            const uint64_t left = (uint64_t)0xD2511F53 * word[0][b], right = (uint64_t)0xCD9E8D57 * word[2][b];
+            word[0][b] = (uint32_t)(right >> 32) ^ word[1][b] ^ k0;
+            word[2][b] = (uint32_t)(left >> 32) ^ word[3][b] ^ k1;
+            word[1][b] = (uint32_t)right;
+            word[3][b] = (uint32_t)left;
+        }
+        k0 += 0x9E3779B9;
+        k1 += 0xBB67AE85;
+    }
+}
+
+void mw__random_uniforms(mw__random *random, float *out, size_t count)
+{
+    size_t i = 0;
+    for (; i < count && random->position % 4 != 0; i++)
+        out[i] = mw__random_uniform(random);
+    for (uint32_t word[4][BLOCKS]; count - i >= 4 * BLOCKS; i += 4 * BLOCKS) {
+        draw_blocks(random, random->position / 4, word);
+        for (int b = 0; b < BLOCKS; b++)
+            for (int w = 0; w < 4; w++)
+                out[i + (size_t)(4 * b + w)] = (float)(int32_t)(word[w][b] >> 8) * 0x1p-24f;
+        random->position += 4 * BLOCKS;
+    }
+    for (; i < count; i++)
+        out[i] = mw__random_uniform(random);
+}
 
 /* In double, so that the float differs between C libraries only where their last bit lies on a half-way point. */
 float mw__random_normal(mw__random *random)

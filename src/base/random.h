@@ -24,6 +24,9 @@ uint64_t mw__random_below(mw__random *random, uint64_t bound);
 /* Uniform in [0, 1) with 24 bits. */
 float mw__random_uniform(mw__random *random);
 
+/* The next `count` of them, as many calls would draw them one by one. */
+void mw__random_uniforms(mw__random *random, float *out, size_t count);
+
 /* Standard normal by Box-Muller on two words. */
 float mw__random_normal(mw__random *random);
 

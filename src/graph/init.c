@@ -111,6 +111,12 @@ mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, con
     mw__random random = {.seed = seed, .stream = mw__hash64(name, strlen(name), 0)};
     float *wide = out;
     uint16_t *half = out;
+    if (simple.kind == INIT_UNIFORM && dtype == MW_F32) {
+        mw__random_uniforms(&random, wide, (size_t)count);
+        for (int64_t i = 0; i < count; i++)
+            wide[i] = simple.a + (simple.b - simple.a) * wide[i];
+        return MW_OK;
+    }
     for (int64_t i = 0; i < count; i++) {
         const float value = draw(&simple, &random);
         if (dtype == MW_F32)

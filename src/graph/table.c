@@ -46,7 +46,7 @@ const mw__row *mw__row_find(const char *name, mw_opset opset, const mw__row **ou
     const mw__row *newer = NULL;
     for (size_t i = 0; i < MW__OP_COUNT; i++) {
         const mw__row *row = &mw__rows[i];
-        if (strcmp(row->name, name) != 0)
+        if (row->name[0] != name[0] || strcmp(row->name, name) != 0)
             continue;
         if (row->since > opset)
             newer = newer == NULL || row->since < newer->since ? row : newer;

@@ -52,6 +52,23 @@ static void test_position_resumes_a_sequence(void)
     CHECK(equal < 3);
 }
 
+/* From every place in a block, across 2^32 blocks, and for counts around those that are drawn together. */
+static void test_many_uniforms_are_those_drawn_one_by_one(void)
+{
+    static float many[300];
+    for (uint64_t position = 0; position < 6; position++)
+        for (size_t count = 0; count < 300; count += 7) {
+            mw__random one = {.seed = 5, .stream = 77, .position = ((uint64_t)1 << 34) - 100 + position};
+            mw__random bulk = one;
+            bool same = true;
+            mw__random_uniforms(&bulk, many, count);
+            for (size_t i = 0; i < count; i++)
+                same = same && many[i] == mw__random_uniform(&one);
+            CHECK(same);
+            CHECK_INT(bulk.position, one.position);
+        }
+}
+
 static void test_below_is_uniform(void)
 {
     enum { BOUND = 7, DRAWS = 70000 };
@@ -127,6 +144,7 @@ int main(void)
     RUN(test_philox_gives_the_known_answers);
     RUN(test_words_follow_the_counter);
     RUN(test_position_resumes_a_sequence);
+    RUN(test_many_uniforms_are_those_drawn_one_by_one);
     RUN(test_below_is_uniform);
     RUN(test_uniform_and_normal_have_their_moments);
     RUN(test_shuffle_permutes_evenly);
