@@ -9,6 +9,8 @@
 
 /* Below this estimate (ns, on one lane) waking the team costs more than it gives. MW_ENGINE_WAKE replaces it. */
 enum { WAKE_COST = 20000 };
+/* Down to this part of it a run takes a team that is awake anyway. */
+#define BRIEF 4.0
 
 typedef struct ports {
     const mw__program *program;
@@ -213,7 +215,9 @@ static void choose_team(const mw__layout *layout, mw__schedule *schedule)
     for (size_t s = 0; s < layout->step_count; s++)
         cost += layout->steps[s]->cost;
     schedule->lanes = layout->lanes;
-    schedule->alone = layout->lanes == 1 || cost < wake_cost();
+    const double wake = wake_cost();
+    schedule->alone = layout->lanes == 1 || cost < wake / BRIEF;
+    schedule->brief = cost < wake;
     if (!schedule->alone)
         mw__team_reserve(layout->lanes);
 }

@@ -64,7 +64,7 @@ static void run_member(void *user, int member, int members)
 void mw__execute(const mw__schedule *schedule)
 {
     void *user = (void *)(uintptr_t)schedule;
-    if (schedule->alone || !mw__team_run(run_member, user, schedule->lanes))
+    if (schedule->alone || (schedule->brief && !mw__team_awake()) || !mw__team_run(run_member, user, schedule->lanes))
         run_member(user, 0, 1);
 }
 

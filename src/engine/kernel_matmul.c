@@ -210,6 +210,9 @@ static void fill_block(const mw__planner *planner, const operands *o, matmul_blo
                                 .transpose_b = s->transpose_y};
 }
 
+/* In ns on one lane: what is measured where the operands are in a cache, 80 operations and as many bytes a ns. */
+static double product_cost(double bytes, double flops) { return 20.0 + (bytes > flops ? bytes : flops) * 0.0125; }
+
 static void plan_product(mw__planner *planner, const mw__op *op, const operands *o, matmul_block *s)
 {
     const bool half = s->dtype == MW_F16;
@@ -226,7 +229,7 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     const int64_t units = s->by_columns ? (s->n + COLUMNS - 1) / COLUMNS : rows;
     const bool small = s->dtype == MW_F32 && s->single && !s->by_columns && !s->has_bias && s->code.sgemm == NULL;
     mw__step *step =
-        mw__plan_step(planner, small ? small_run : matmul_run, op->row->name, units, mw__cost(bytes, flops));
+        mw__plan_step(planner, small ? small_run : matmul_run, op->row->name, units, product_cost(bytes, flops));
     step->block = s;
     if (s->code.sgemm != NULL && mw__blas_splits())
         step->grain = s->by_columns ? units : s->m;

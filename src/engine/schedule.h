@@ -27,6 +27,7 @@ typedef struct mw__schedule {
     size_t phase_count;
     int lanes;
     bool alone;              /* too small to wake the team for; the same lanes, one after the other */
+    bool brief;              /* too small to wait for workers that sleep */
     const mw__chain *chains; /* [phase][lane] */
 } mw__schedule;
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { WORKERS_MAX = 63, SPINS_PER_YIELD = 2000, SPIN_NANOSECONDS = 20000 };
+enum { WORKERS_MAX = 63, SPINS_PER_YIELD = 2000, SPIN_NANOSECONDS = 20000, NUDGE_NANOSECONDS = 1000000 };
 
 /* A job is published in one word, number << 8 | members, so that a worker which is not wanted reads nothing else. */
 static struct {
@@ -20,6 +20,7 @@ static struct {
     atomic_int arrived;
     atomic_bool busy; /* a run, or the end of the process, has the team */
     atomic_int workers, sleeping;
+    _Atomic(int64_t) asked, nudged; /* when mw__team_awake was called, when it woke workers */
     mw__team_job *job;
     void *user;
     pthread_mutex_t mutex; /* sleeping and waking; starting and stopping */
@@ -146,6 +147,27 @@ static void publish(uint64_t word)
     }
 }
 
+static uint64_t next_word(int members)
+{
+    const uint64_t number = (atomic_load_explicit(&team.word, memory_order_relaxed) >> 8) + 1;
+    return number << 8 | (uint64_t)members;
+}
+
+bool mw__team_awake(void)
+{
+    if (atomic_load_explicit(&team.sleeping, memory_order_relaxed) == 0)
+        return true;
+    const int64_t now = nanoseconds();
+    const int64_t since = now - atomic_exchange_explicit(&team.asked, now, memory_order_relaxed);
+    if (since > SPIN_NANOSECONDS ||
+        now - atomic_load_explicit(&team.nudged, memory_order_relaxed) < NUDGE_NANOSECONDS || !take_team())
+        return false;
+    atomic_store_explicit(&team.nudged, now, memory_order_relaxed);
+    publish(next_word(1)); /* a job for the caller alone */
+    atomic_store_explicit(&team.busy, false, memory_order_release);
+    return false;
+}
+
 bool mw__team_run(mw__team_job *job, void *user, int members)
 {
     if (!take_team())
@@ -155,8 +177,7 @@ bool mw__team_run(mw__team_job *job, void *user, int members)
     if (members > 1) {
         team.job = job;
         team.user = user;
-        const uint64_t number = (atomic_load_explicit(&team.word, memory_order_relaxed) >> 8) + 1;
-        publish(number << 8 | (uint64_t)members);
+        publish(next_word(members));
         job(user, 0, members);
         mw__team_barrier(members);
     }

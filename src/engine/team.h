@@ -14,6 +14,10 @@ void mw__team_reserve(int members);
  * having called anything, if there is no other thread or another run has the team: then the caller works alone. */
 bool mw__team_run(mw__team_job *job, void *user, int members);
 
+/* True if no worker sleeps. Else, for a caller that asks again within the time that workers spin, they are woken for
+ * that time, at most once a millisecond; nobody waits for them. */
+bool mw__team_awake(void);
+
 /* Inside a job: returns when every member has come here. */
 void mw__team_barrier(int members);
 

@@ -107,6 +107,9 @@ static void test_team_and_caller_alone_give_equal_bytes(void)
         setenv("MW_ENGINE_WAKE", "0", 1);
         REQUIRE(run_steps(lanes, 1, 20, team));
         CHECK(memcmp(alone, team, sizeof team) == 0);
+        setenv("MW_ENGINE_WAKE", "16000", 1); /* brief: with the team or without, as it sleeps or not */
+        REQUIRE(run_steps(lanes, 1, 20, team));
+        CHECK(memcmp(alone, team, sizeof team) == 0);
     }
 }
 
