@@ -247,33 +247,69 @@ typedef struct direct_block {
     tile_functions tiles;
 } direct_block;
 
-/* packed [groups, blocks, depth, OUTPUTS], zeros for channels that are not
- * there; a unit is a block */
+/* packed [groups, blocks, depth + 1, OUTPUTS], zeros for channels that are not there; the bias comes last. A unit is a
+ * block. */
 static void pack_run(const mw__kernel_call *call)
 {
     const direct_block *s = call->block;
     const mw__direct *d = &s->direct;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const int64_t first = unit % s->blocks * OUTPUTS, here = smaller(OUTPUTS, d->outputs - first);
-        const float *weight = (const float *)call->in[0] + (unit / s->blocks * d->outputs + first) * d->depth;
-        float *packed = (float *)call->out[0] + unit * d->depth * OUTPUTS;
+        const int64_t channel = unit / s->blocks * d->outputs + first;
+        const float *weight = (const float *)call->in[0] + channel * d->depth;
+        float *packed = (float *)call->out[0] + unit * (d->depth + 1) * OUTPUTS;
         for (int64_t i = 0; i < d->depth; i++, packed += OUTPUTS)
             for (int64_t o = 0; o < OUTPUTS; o++)
                 packed[o] = o < here ? weight[o * d->depth + i] : 0.0f;
+        for (int64_t o = 0; o < OUTPUTS; o++)
+            packed[o] = s->has_bias && o < here ? ((const float *)call->in[1])[channel + o] : 0.0f;
     }
 }
 
-/* One block of channels: 4 vectors are two tiles of 2, which keep the
- * multipliers busier than 3 and 1. */
-static void run_block(const direct_block *s, tile *t)
+static void set_block(const direct_block *s, int64_t block, const float *packed, float *out, float *spare, tile *t)
 {
     const mw__direct *d = &s->direct;
-    for (int64_t v = 0; v < d->vectors;) {
-        const int64_t left = d->vectors - v, count = left == 4 ? 2 : smaller(left, VECTORS);
-        for (int64_t i = 0; i < count; i++)
-            t->at[i] = smaller((v + i) * WIDTH, d->window.area_out - WIDTH);
-        s->tiles.of[count](t);
-        v += count;
+    t->weight = packed + block * (d->depth + 1) * OUTPUTS;
+    t->bias = t->weight + d->depth * OUTPUTS;
+    for (int64_t o = 0; o < OUTPUTS; o++) {
+        const int64_t channel = block * OUTPUTS + o;
+        t->out[o] = channel < d->outputs ? out + channel * d->window.area_out : spare;
+    }
+}
+
+/* From vector v on; returns their count. 4 vectors are two tiles of 2, which keep the multipliers busier than 3 and 1.
+ */
+static int64_t set_vectors(const mw__direct *d, int64_t v, tile *t)
+{
+    const int64_t left = d->vectors - v, count = left == 4 ? 2 : smaller(left, VECTORS);
+    for (int64_t i = 0; i < count; i++)
+        t->at[i] = smaller((v + i) * WIDTH, d->window.area_out - WIDTH);
+    return count;
+}
+
+#define NEAR_FLOATS 8192 /* an image of this size stays in the first-level cache */
+
+/* The channels of one group of one example. Of a larger image, what a tile meets stays near while the channels run. */
+static void run_group(const direct_block *s, const float *image, const float *packed, float *out, float *spare)
+{
+    const mw__direct *d = &s->direct;
+    tile t = {.x = image, .tap = d->tap, .depth = d->depth};
+    if (d->image <= NEAR_FLOATS) {
+        for (int64_t block = 0; block < s->blocks; block++) {
+            set_block(s, block, packed, out, spare, &t);
+            for (int64_t v = 0, count; v < d->vectors; v += count) {
+                count = set_vectors(d, v, &t);
+                s->tiles.of[count](&t);
+            }
+        }
+        return;
+    }
+    for (int64_t v = 0, count; v < d->vectors; v += count) {
+        count = set_vectors(d, v, &t);
+        for (int64_t block = 0; block < s->blocks; block++) {
+            set_block(s, block, packed, out, spare, &t);
+            s->tiles.of[count](&t);
+        }
     }
 }
 
@@ -282,25 +318,12 @@ static void direct_run(const mw__kernel_call *call)
 {
     const direct_block *s = call->block;
     const mw__direct *d = &s->direct;
-    const mw__conv_window *w = &d->window;
+    const int64_t area_in = d->window.area_in, area_out = d->window.area_out;
     float *const image = call->scratch, *const spare = image + d->image; /* spare takes what no channel does */
     for (int64_t unit = call->begin * d->groups; unit < call->end * d->groups; unit++) {
-        const int64_t group = unit % d->groups;
-        float *const out = (float *)call->out[0] + unit * d->outputs * w->area_out;
-        mw__direct_copy(d, (const float *)call->in[0] + unit * d->inputs * w->area_in, image);
-        for (int64_t block = 0; block < s->blocks; block++) {
-            const int64_t first = block * OUTPUTS;
-            float bias[OUTPUTS] = {0};
-            tile t = {.x = image, .tap = d->tap, .depth = d->depth, .bias = bias};
-            t.weight = (const float *)call->in[1] + (group * s->blocks + block) * d->depth * OUTPUTS;
-            for (int64_t o = 0; o < OUTPUTS; o++) {
-                const bool real = first + o < d->outputs;
-                t.out[o] = real ? out + (first + o) * w->area_out : spare;
-                if (real && s->has_bias)
-                    bias[o] = ((const float *)call->in[2])[group * d->outputs + first + o];
-            }
-            run_block(s, &t);
-        }
+        const float *packed = (const float *)call->in[1] + unit % d->groups * s->blocks * (d->depth + 1) * OUTPUTS;
+        mw__direct_copy(d, (const float *)call->in[0] + unit * d->inputs * area_in, image);
+        run_group(s, image, packed, (float *)call->out[0] + unit * d->outputs * area_out, spare);
     }
 }
 
@@ -316,12 +339,14 @@ mw_status mw__plan_conv_direct(mw__planner *planner, const mw__direct *direct, c
     s->blocks = (d->outputs + OUTPUTS - 1) / OUTPUTS;
     s->has_bias = bias != NULL;
     s->tiles = choose_tiles(mw__kernel_level());
-    const size_t packed = (size_t)(d->depth * OUTPUTS) * sizeof(float), size = sizeof(float);
+    const size_t packed = (size_t)((d->depth + 1) * OUTPUTS) * sizeof(float), size = sizeof(float);
     const uint32_t weights = mw__plan_temporary(planner, packed * (size_t)(d->groups * s->blocks));
     mw__step *pack = mw__plan_step(planner, pack_run, "conv.pack", d->groups * s->blocks,
                                    mw__cost((double)packed * (double)(d->groups * s->blocks), 0.0));
     pack->block = s;
     mw__step_read(planner, pack, mw__plan_buffer(planner, mw__arg(op, "weight")), MW__WHOLE, 0, false);
+    if (bias != NULL)
+        mw__step_read(planner, pack, mw__plan_buffer(planner, bias), MW__WHOLE, 0, false);
     mw__step_write(planner, pack, weights, MW__ROWS, packed);
     const double flops = 2.0 * (double)mw__count_of(result) * (double)d->depth;
     mw__step *step = mw__plan_step(planner, direct_run, "conv.direct", d->examples,
@@ -331,8 +356,6 @@ mw_status mw__plan_conv_direct(mw__planner *planner, const mw__direct *direct, c
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS,
                   (size_t)(d->groups * d->inputs * d->window.area_in) * size, false);
     mw__step_read(planner, step, weights, MW__WHOLE, 0, false);
-    if (bias != NULL)
-        mw__step_read(planner, step, mw__plan_buffer(planner, bias), MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS,
                    (size_t)(d->groups * d->outputs * d->window.area_out) * size);
     return mw__plan_check(planner, err);
