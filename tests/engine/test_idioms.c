@@ -188,8 +188,51 @@ static void test_baseline_vectors_agree_too(void)
     unsetenv("MW_ENGINE_WIDE");
 }
 
+/* conv, relu, max_pool, twice, and a head. */
+static mw_trainer *make_trainer(mw_error *err)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(6, 2, 18, 20));
+    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(6));
+    mw_conv_options same = mw_conv_defaults();
+    same.pad_type = MW_PAD_SAME;
+    mw_pool_options two = mw_pool_defaults(MW_SHAPE(2, 2));
+    two.stride[0] = two.stride[1] = 2;
+    mw_tensor *h = mw_max_pool(mw_relu(mw_conv_layer(x, 3, MW_SHAPE(3, 3), "conv1", &same)), &two);
+    h = mw_max_pool(mw_relu(mw_conv_layer(h, 5, MW_SHAPE(3, 3), "conv2", &same)), &two);
+    mw_tensor *logits = mw_dense(mw_reshape(h, MW_SHAPE(6, 5 * 4 * 5)), 7, "fc");
+    mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-3f));
+    options.compile.device = MW_DEVICE_CPU;
+    options.compile.provider = MW_PROVIDER_ENGINE;
+    mw_trainer *trainer = mw_trainer_create(&options, err);
+    mw_graph_destroy(graph);
+    return trainer;
+}
+
+static void test_a_training_step_is_made_of_idioms(void)
+{
+    static const struct {
+        const char *label;
+        size_t count;
+    } rows[] = {{"conv.direct", 3},  /* forward twice, and the gradient by x of the second */
+                {"conv.dweight", 2}, /* with the bias */
+                {"relu.max_pool", 2}, {"relu.max_pool.gradient", 2}, {"relu", 0}, {"pad", 0}, {"select", 0}};
+    mw_error err = {0};
+    mw_trainer *trainer = make_trainer(&err);
+    REQUIRE(trainer != NULL);
+    mw__library *library = run_library(mw_program_mil(mw_trainer_program(trainer)), 2, &err);
+    CHECK_OK(err);
+    for (size_t i = 0; library != NULL && i < sizeof rows / sizeof *rows; i++)
+        check_note(count_label(library, rows[i].label) == rows[i].count, __FILE__, __LINE__, "%s stands %zu times",
+                   rows[i].label, count_label(library, rows[i].label));
+    if (library != NULL)
+        mw__object_release(library);
+    mw_trainer_destroy(trainer);
+}
+
 int main(void)
 {
+    RUN(test_a_training_step_is_made_of_idioms);
     RUN(test_recognised_gradients_agree_with_the_plain_ones);
     RUN(test_baseline_vectors_agree_too);
     return check_finish();
