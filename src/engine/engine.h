@@ -58,7 +58,6 @@ mw_status mw__plan_function(const mw__plan_request *request, mw__program *progra
 /* A step that copies `size` bytes, split as `like` (may be NULL) splits its memory; NULL after a failed allocation. */
 mw__step *mw__copy_step(mw__arena *arena, uint32_t from, uint32_t to, size_t size, const mw__step *like,
                         const mw__step_operand *like_operand, mw_error *err);
-bool mw__is_copy(const mw__step *step);
 
 /* ---- encode: a plan with bindings, on its way to a schedule ---- */
 

@@ -37,7 +37,7 @@ static void copy_run(const mw__kernel_call *call)
         memmove((char *)call->out[0] + begin, (const char *)call->in[0] + begin, end - begin);
 }
 
-bool mw__is_copy(const mw__step *step) { return step->run == copy_run; }
+static bool is_copy(const mw__step *step) { return step->run == copy_run; }
 
 static double copy_cost(size_t size) { return 10.0 + (double)size / 8.0; }
 
@@ -344,7 +344,7 @@ static void elide_copies(mw__planner *planner)
     for (size_t s = 0; s < planner->step_count; s++) {
         mw__step *step = planner->steps[s];
         const uint32_t from = step->reads[0].buffer, to = step->writes[0].buffer;
-        const bool elide = mw__is_copy(step) && planner->buffers[from].kind == MW__BUFFER_LOCAL &&
+        const bool elide = is_copy(step) && planner->buffers[from].kind == MW__BUFFER_LOCAL &&
                            planner->buffers[to].kind == MW__BUFFER_OUTPUT &&
                            planner->buffers[from].size == planner->buffers[to].size;
         if (elide) {

@@ -1,5 +1,5 @@
 /* The hot regions as straight-line code: written by tools/regions.py from regions.def; do not edit. A file that is kept
- * rather than made by the build, as a cross-build has no tool to make it with; lint and a test see that it is fresh. */
+ * rather than made by the build, as a cross-build has no tool to make it with; lint sees that it is fresh. */
 /* clang-format off */
 #include "engine/math_scalar.h"
 #include "engine/region.h"

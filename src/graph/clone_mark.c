@@ -32,7 +32,8 @@ static void visit_op(mw__clone *clone, const mw__op *op, visit_operand *visit)
     }
 }
 
-mw_tensor *mw__clone_twin(const mw__clone *clone, const mw_tensor *source)
+/* The evaluation twin that the form of this clone puts in place of a value; NULL if none. */
+static mw_tensor *twin(const mw__clone *clone, const mw_tensor *source)
 {
     const bool evaluation = clone->options->form == MW__CLONE_EVALUATION;
     return evaluation && source->composite != NULL ? source->composite->evaluation : NULL;
@@ -46,7 +47,7 @@ bool mw__clone_replaced(const mw__clone *clone, const mw_tensor *source)
 static void mark_needed(mw__clone *clone, const mw__op *op, const mw_tensor *value)
 {
     (void)op;
-    if (mw__clone_twin(clone, value) != NULL) {
+    if (twin(clone, value) != NULL) {
         clone->marks[value->id] |= REPLACED;
         value = value->composite->evaluation;
     }

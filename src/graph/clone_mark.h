@@ -8,8 +8,6 @@
 mw_status mw__clone_mark(mw__clone *clone, mw_error *err);
 bool mw__clone_wants(const mw__clone *clone, const mw_tensor *source);
 bool mw__clone_wants_op(const mw__clone *clone, const mw__op *op);
-/* The evaluation twin that the form of this clone puts in place of a value; NULL if none. */
-mw_tensor *mw__clone_twin(const mw__clone *clone, const mw_tensor *source);
 /* True if something that is wanted used the value, but gets its twin. */
 bool mw__clone_replaced(const mw__clone *clone, const mw_tensor *source);
 /* A constant may change its type only if operations with a row use it. */

@@ -120,14 +120,16 @@ mw_status mw__shape_gather(mw__infer *infer)
     return mw__rule_result(infer, mw__rule_dtype(infer, "x"), shape);
 }
 
-mw_tensor *mw_gather(mw_tensor *x, mw_tensor *indices, int axis)
+static mw_tensor *along(const char *operation, mw_tensor *x, mw_tensor *indices, int axis)
 {
-    mw__build build = mw__build_begin("gather", x);
+    mw__build build = mw__build_begin(operation, x);
     mw__build_set(&build, "x", x);
     mw__build_set(&build, "indices", indices);
     mw__build_int(&build, "axis", axis);
     return mw__build_end(&build);
 }
+
+mw_tensor *mw_gather(mw_tensor *x, mw_tensor *indices, int axis) { return along("gather", x, indices, axis); }
 
 /* ---- gather_along_axis ---- */
 
@@ -160,11 +162,7 @@ mw_status mw__shape_gather_along_axis(mw__infer *infer)
 
 mw_tensor *mw_gather_along_axis(mw_tensor *x, mw_tensor *indices, int axis)
 {
-    mw__build build = mw__build_begin("gather_along_axis", x);
-    mw__build_set(&build, "x", x);
-    mw__build_set(&build, "indices", indices);
-    mw__build_int(&build, "axis", axis);
-    return mw__build_end(&build);
+    return along("gather_along_axis", x, indices, axis);
 }
 
 /* ---- gather_nd ---- */
