@@ -20,16 +20,47 @@
 extern "C" {
 #endif
 
+/** Parameters whose names match a pattern, to be frozen or trained with numbers of their own. */
+typedef struct mw_parameter_group {
+    const char *pattern; /* of whole names, as fnmatch(3): `*` any characters, `?` one, `[ab]` one of these */
+    bool frozen;         /* no gradient and no optimizer state: the values stay, bit for bit */
+    float rate_factor;   /* > 0; multiplies the learning rate */
+    float weight_decay;  /* negative = the optimizer's */
+} mw_parameter_group;
+
+/** A group with the optimizer's numbers, to be changed field by field. */
+MW_API mw_parameter_group mw_parameter_group_defaults(const char *pattern);
+/** A frozen group. */
+MW_API mw_parameter_group mw_parameter_group_frozen(const char *pattern);
+
 /** What to train. Fill with mw_trainer_defaults. */
 typedef struct mw_trainer_options {
     size_t struct_size;
     mw_tensor *loss; /* scalar */
     mw_optimizer optimizer;
-    mw_tensor *metric;          /* scalar, shown by mw_fit and mw_trainer_evaluate; NULL = none */
-    mw_tensor *prediction;      /* what mw_trainer_predict returns; NULL = none */
-    float loss_scale;           /* power of two that multiplies the gradient seed, so that small gradients survive
-                                 * fp16; the update divides it out, and a step is refused too if a gradient is not
-                                 * finite. 1 = none; 0 = the default: 256 if parameters are stored in fp16, else 1 */
+    mw_tensor *metric;     /* scalar, shown by mw_fit and mw_trainer_evaluate; NULL = none */
+    mw_tensor *prediction; /* what mw_trainer_predict returns; NULL = none */
+
+    const mw_parameter_group *groups; /* the first that matches a parameter counts; copied */
+    size_t group_count;
+
+    float loss_scale;        /* power of two that multiplies the gradient seed, so that small gradients survive
+                              * fp16; the update divides it out, and a step is refused too if a gradient is not
+                              * finite. 1 = none; 0 = the default: 256 if parameters are stored in fp16, else 1 */
+    bool dynamic_loss_scale; /* the scale is a state of the program: halved by a step whose loss or gradients are not
+                              * finite, which is skipped, and doubled after loss_scale_interval good ones, between 1
+                              * and 32768. loss_scale is where it starts, 0 = 32768.
+                              * source  Micikevicius et al. 2018, section 3.2 */
+    int loss_scale_interval; /* 1 to 2000; 0 = 2000 */
+
+    float clip_norm;  /* > 0: all gradients g are multiplied by min(1, clip_norm / norm), where norm is the root of the
+                       * sum of squares over all of them. 0 = none.  source  Pascanu et al. 2013 */
+    float clip_value; /* > 0: each element of a gradient is limited to [-clip_value, clip_value], after clip_norm;
+                       * 0 = none */
+    int accumulate;   /* batches whose mean gradient makes one update, 1 to 1024; 0 = 1. The sum stays on the device */
+    float average_decay; /* d in (0, 1): a' = d a + (1 - d) p' follows each parameter p, for mw_trainer_use_averages;
+                          * 0 = none.  source  Polyak and Juditsky 1992 */
+
     mw_compile_options compile; /* device, threads, seed, allocator */
 } mw_trainer_options;
 
@@ -39,20 +70,21 @@ MW_API mw_trainer_options mw_trainer_defaults(mw_tensor *loss, mw_optimizer opti
 typedef struct mw_trainer mw_trainer;
 
 /** Builds and compiles the step program. The graph is copied, not changed, and may be destroyed afterwards.
- *  errors  as mw_grad and mw_compile; MW_ERROR_ARGUMENT if no parameter gets a gradient;
+ *  errors  as mw_grad and mw_compile; MW_ERROR_ARGUMENT if no parameter gets a gradient, or a group no parameter;
  *          MW_ERROR_NUMERIC for a scalar that the device's type cannot hold, naming it */
 MW_API mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err);
 
 /** NULL is fine. */
 MW_API void mw_trainer_destroy(mw_trainer *trainer);
 
-/** One step: copies the batch, runs, reads the loss. Feeds are matched to inputs by name; others are ignored.
- *  out_loss  may be NULL; 0 on failure
- *  errors    MW_ERROR_NUMERIC if the batch or the loss is not finite: the message names step and feed (and example ids
- *            if the batch has them), parameters and state are as before, the step is not counted;
- *            MW_ERROR_ARGUMENT for a missing feed or an index out of range;
- *            MW_ERROR_DEVICE if the first step shows that the library (not the engine) cannot update state in place:
- *            the trainer is dead then, and steps are MW_ERROR_STATE */
+/** One step: copies the batch, runs, reads the loss. Feeds are matched to inputs by name; others are ignored. When
+ *  gradients are accumulated, each call takes one batch, and every accumulate-th call updates. With a dynamic loss
+ * scale a batch whose loss or gradients are not finite is skipped without an error (the loss tells, and refused_steps);
+ * the next batch takes its place. out_loss  may be NULL; 0 on failure errors    MW_ERROR_NUMERIC if the batch or the
+ * loss is not finite: the message names step and feed (and example ids if the batch has them), parameters and state are
+ * as before, the step is not counted; MW_ERROR_ARGUMENT for a missing feed or an index out of range; MW_ERROR_DEVICE if
+ * the first step shows that the library (not the engine) cannot update state in place: the trainer is dead then, and
+ * steps are MW_ERROR_STATE */
 MW_API mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
 
 /** Learning rate of the coming steps, from 0 on.
@@ -60,8 +92,16 @@ MW_API mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, flo
 MW_API mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err);
 MW_API float mw_trainer_learning_rate(const mw_trainer *trainer);
 
-/** Steps done. */
+/** Updates done. */
 MW_API int64_t mw_trainer_steps(const mw_trainer *trainer);
+
+/** Whether evaluation, prediction and written weights use the moving averages of the parameters; at first they do not.
+ *  errors  MW_ERROR_STATE if the trainer keeps none */
+MW_API mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err);
+
+/** Where the loss scale stands.
+ *  return  the static one, or the state of the dynamic one (which is read); 0 for NULL */
+MW_API float mw_trainer_loss_scale(mw_trainer *trainer);
 
 /** Mean loss and metric over a data set, every example once, on the current parameters, in the evaluation form: batch
  *  norm with its running statistics, dropout as the identity. Changes no state.
@@ -83,7 +123,8 @@ MW_API mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, co
 
 /** What crossed the host boundary so far. State bytes move only at creation, checkpoints, reads and writes. */
 typedef struct mw_trainer_counters {
-    int64_t steps, refused_steps;
+    int64_t steps;         /* updates */
+    int64_t refused_steps; /* refused, or skipped for a dynamic loss scale */
     uint64_t feed_bytes;   /* batch and scalars, host to device */
     uint64_t result_bytes; /* losses and metrics, device to host */
     uint64_t state_bytes_in, state_bytes_out;

@@ -16,7 +16,7 @@
 /* ---- saving ---- */
 
 typedef struct numbers {
-    char step[24], epoch[24], batch[24], seed[24];
+    char step[24], gathered[24], epoch[24], batch[24], seed[24];
     char learning_rate[MW__NUMBER_MAX], loss_sum[MW__NUMBER_MAX];
 } numbers;
 
@@ -46,6 +46,7 @@ mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_p
 {
     numbers text;
     snprintf(text.step, sizeof text.step, "%" PRId64, mw_trainer_steps(trainer));
+    snprintf(text.gathered, sizeof text.gathered, "%d", mw__trainer_gathered(trainer));
     snprintf(text.epoch, sizeof text.epoch, "%" PRId64, position.epoch);
     snprintf(text.batch, sizeof text.batch, "%" PRId64, position.batch);
     snprintf(text.seed, sizeof text.seed, "%" PRIu64, mw__trainer_seed(trainer));
@@ -56,6 +57,7 @@ mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_p
         {"mw.version", VERSION},
         {"mw.optimizer", mw__trainer_description(trainer)},
         {"mw.step", text.step},
+        {"mw.gathered", text.gathered},
         {"mw.learning_rate", text.learning_rate},
         {"mw.seed", text.seed},
         {"mw.epoch", text.epoch},
@@ -84,11 +86,20 @@ typedef struct loading {
     mw_trainer *trainer;
     mw__safetensors file;
     void **data; /* [file.count], temporary copies */
-    int64_t step;
+    int64_t step, gathered;
     float learning_rate;
     mw_loader_position position;
     double loss_sum;
 } loading;
+
+/* The length of the words that both begin with. */
+static size_t common_words(const char *a, const char *b)
+{
+    size_t words = 0;
+    for (size_t i = 0; a[i] != '\0' && a[i] == b[i]; i++)
+        words = a[i] == ' ' ? i + 1 : words;
+    return words;
+}
 
 static mw_status check_identity(const loading *load, mw_error *err)
 {
@@ -104,10 +115,13 @@ static mw_status check_identity(const loading *load, mw_error *err)
         return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" is a checkpoint of version \"%.40s\"; this library reads %s",
                         file->path, version != NULL ? version : "", VERSION);
     const char *ours = mw__trainer_description(load->trainer);
-    if (optimizer == NULL || strcmp(optimizer, ours) != 0)
-        return mw__fail(err, MW_ERROR_FORMAT, "\"%.160s\" was written with another optimizer: %.130s, not %.130s",
-                        file->path, optimizer != NULL ? optimizer : "none", ours);
-    return MW_OK;
+    const char *theirs = optimizer != NULL ? optimizer : "none";
+    if (strcmp(theirs, ours) == 0)
+        return MW_OK;
+    const size_t same = common_words(theirs, ours);
+    return mw__fail(err, MW_ERROR_FORMAT,
+                    "\"%.160s\" was written with another optimizer: it has \"%.120s\" where the trainer has \"%.120s\"",
+                    file->path, theirs + same, ours + same);
 }
 
 static mw_status check_tensor(const loading *load, const mw__state_entry *entry, mw_error *err)
@@ -167,6 +181,10 @@ static mw_status read_numbers(loading *load, mw_error *err)
 {
     double learning_rate;
     MW_TRY(read_count(load, "mw.step", &load->step, err));
+    if (mw__safetensors_metadata(&load->file, "mw.gathered") != NULL) /* files of version 0.1 have none */
+        MW_TRY(read_count(load, "mw.gathered", &load->gathered, err));
+    if (load->gathered >= mw__trainer_accumulate(load->trainer))
+        return bad_number(load, "mw.gathered", err);
     MW_TRY(read_count(load, "mw.epoch", &load->position.epoch, err));
     MW_TRY(read_count(load, "mw.batch", &load->position.batch, err));
     MW_TRY(read_real(load, "mw.learning_rate", MW__NUMBER_F32, &learning_rate, err));
@@ -220,7 +238,7 @@ static mw_status apply(loading *load, mw_error *err)
         memcpy(mw__state_find(state, tensor->name)->data, load->data[i], tensor->size);
         bytes += tensor->size;
     }
-    mw__trainer_set_steps(load->trainer, load->step);
+    mw__trainer_set_steps(load->trainer, load->step, (int)load->gathered);
     mw__trainer_count_state(load->trainer, bytes, 0);
     return MW_OK;
 }

@@ -38,8 +38,13 @@ mw__state_entry *mw__state_find(const mw__state_set *set, const char *name);
 /* The first check of a public call that takes a trainer and a path; `call` is its name. */
 mw_status mw__trainer_check_path(const mw_trainer *trainer, const char *path, const char *call, mw_error *err);
 mw__state_set *mw__trainer_state(mw_trainer *trainer);
+/* The entry whose values stand for a weight to the outside: its moving average if the trainer uses these. */
+const mw__state_entry *mw__trainer_shown(const mw_trainer *trainer, const mw__state_entry *entry);
 const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer);
-void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps);
+void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int gathered);
+/* Batches for an update, and how many of them have been added up since the last. */
+int mw__trainer_accumulate(const mw_trainer *trainer);
+int mw__trainer_gathered(const mw_trainer *trainer);
 uint64_t mw__trainer_seed(const mw_trainer *trainer);
 /* Adds to the counters of state bytes that crossed the host boundary. */
 void mw__trainer_count_state(mw_trainer *trainer, size_t bytes_in, size_t bytes_out);

@@ -6,6 +6,12 @@
 #include <millwright/mil.h>
 #include <string.h>
 
+static void pass_deinit(mw__trainer_pass *pass)
+{
+    mw_program_destroy(pass->twin); /* bound to buffers of the program */
+    mw_program_destroy(pass->program);
+}
+
 void mw_trainer_destroy(mw_trainer *trainer)
 {
     if (trainer == NULL)
@@ -13,10 +19,11 @@ void mw_trainer_destroy(mw_trainer *trainer)
     const mw_allocator *allocator = trainer->allocator;
     mw__view_deinit(&trainer->predictor);
     mw__view_deinit(&trainer->evaluation);
-    mw_program_destroy(trainer->twin); /* bound to buffers of the step */
-    mw_program_destroy(trainer->step);
+    pass_deinit(&trainer->gather);
+    pass_deinit(&trainer->step);
     mw__state_deinit(&trainer->state); /* after the programs that are bound to it */
     mw_graph_destroy(trainer->model);
+    mw__arena_deinit(&trainer->arena);
     mw__free(allocator, trainer->description);
     mw__free(allocator, trainer);
 }
@@ -46,15 +53,67 @@ mw_trainer_counters mw_trainer_count(const mw_trainer *trainer)
     return trainer == NULL ? (mw_trainer_counters){0} : trainer->counters;
 }
 
-const mw_program *mw_trainer_program(const mw_trainer *trainer) { return trainer == NULL ? NULL : trainer->step; }
+const mw_program *mw_trainer_program(const mw_trainer *trainer)
+{
+    return trainer == NULL ? NULL : trainer->step.program;
+}
 
 /* ---- for files and fit ---- */
 
 mw__state_set *mw__trainer_state(mw_trainer *trainer) { return &trainer->state; }
 
+/* The averages of a parameter are added right behind it. */
+const mw__state_entry *mw__trainer_shown(const mw_trainer *t, const mw__state_entry *entry)
+{
+    const size_t length = strlen(entry->name);
+    for (const mw__state_entry *next = entry; t->uses_averages && next < t->state.entries + t->state.count; next++) {
+        if (strncmp(next->name, entry->name, length) != 0)
+            break;
+        if (strcmp(next->name + length, MW__AVERAGE) == 0)
+            return next;
+    }
+    return entry;
+}
+
+mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    if (trainer == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer is NULL");
+    if (use && trainer->average_decay == 0.0)
+        return mw__fail(err, MW_ERROR_STATE, "the trainer keeps no moving averages: set average_decay in its options");
+    if (use != trainer->uses_averages) {
+        mw__view_deinit(&trainer->evaluation); /* bound to the others */
+        mw__view_deinit(&trainer->predictor);
+    }
+    trainer->uses_averages = use;
+    return MW_OK;
+}
+
+float mw_trainer_loss_scale(mw_trainer *trainer)
+{
+    if (trainer == NULL)
+        return 0.0f;
+    const mw__state_entry *entry = mw__state_find(&trainer->state, MW__SCALE);
+    float scale = (float)trainer->loss_scale;
+    if (entry != NULL)
+        mw__convert(&scale, MW_F32, entry->data, entry->dtype, 1, 1.0f, 0.0f, NULL);
+    mw__trainer_count_state(trainer, 0, entry != NULL ? entry->size : 0);
+    return scale;
+}
+
 const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer) { return trainer->allocator; }
 
-void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps) { trainer->steps = steps; }
+void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int gathered)
+{
+    trainer->steps = steps;
+    trainer->gathered = gathered;
+}
+
+int mw__trainer_accumulate(const mw_trainer *trainer) { return trainer->accumulate; }
+
+int mw__trainer_gathered(const mw_trainer *trainer) { return trainer->gathered; }
 
 uint64_t mw__trainer_seed(const mw_trainer *trainer) { return trainer->compile.seed; }
 
@@ -117,6 +176,7 @@ mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const flo
 
 /* The values of the parameters in their declared types. */
 typedef struct baked {
+    const mw_trainer *trainer;
     const mw__state_set *state;
     mw__arena arena;
     const mw_graph *graph;
@@ -139,7 +199,7 @@ static mw_status bake(baked *b, mw_error *err)
         void *values = mw__arena_alloc(&b->arena, size, 1, err);
         if (values == NULL)
             return MW_ERROR_MEMORY;
-        MW_TRY(mw__convert(values, parameter->type->dtype, entry->data, entry->dtype,
+        MW_TRY(mw__convert(values, parameter->type->dtype, mw__trainer_shown(b->trainer, entry)->data, entry->dtype,
                            (size_t)mw_shape_count(entry->shape), 1.0f, 0.0f, err));
         b->values[i] = values;
     }
@@ -155,7 +215,7 @@ static const void *baked_values(void *user, const char *name)
 
 static mw_status write_baked(mw_trainer *trainer, const mw_graph *graph, const char *folder, mw_error *err)
 {
-    baked b = {.state = &trainer->state, .graph = graph};
+    baked b = {.trainer = trainer, .state = &trainer->state, .graph = graph};
     mw__arena_init(&b.arena, trainer->allocator);
     mw_status status = bake(&b, err);
     mw_mil_write_options options = mw_mil_write_defaults();

@@ -1,4 +1,6 @@
-/* The trainer's insides, shared by trainer_build.c (create), trainer_step.c, evaluate.c and trainer.c (the rest). */
+/* The trainer's insides, shared by trainer_options.c and trainer_group.c (what is asked for), trainer_build.c (create),
+ * trainer_graph.c, trainer_scale.c and trainer_update.c (the step as operations), trainer_step.c, evaluate.c and
+ * trainer.c (the rest). */
 #ifndef MW__RUNTIME_TRAINER_H
 #define MW__RUNTIME_TRAINER_H
 
@@ -16,9 +18,28 @@ typedef struct mw__trainer_scalar {
     void *data;        /* the port; NULL while the program is not made */
     mw_dtype declared; /* of the parameters that it serves */
     mw_dtype dtype;    /* in the port */
+    size_t group;      /* of these parameters */
 } mw__trainer_scalar;
 
-#define MW__TRAINER_SCALARS (2 * MW__OPTIMIZER_SCALARS) /* for fp32 and for fp16 parameters */
+/* Parameters that are updated alike. Group 0 has those that no pattern takes. */
+typedef struct mw__trainer_group {
+    const char *pattern;
+    bool frozen;
+    double rate_factor;
+    mw_optimizer optimizer; /* with the device's defaults and the group's weight decay */
+} mw__trainer_group;
+
+#define MW__ACCUMULATE_MAX      1024
+#define MW__LOSS_SCALE_MAX      32768.0 /* the largest power of two of fp16 */
+#define MW__LOSS_SCALE_INTERVAL 2000    /* that of PyTorch's GradScaler; fp16 counts to 2048 */
+
+/* A program that learns from a batch: the step, or one that only adds to the accumulated gradients. */
+typedef struct mw__trainer_pass {
+    mw_program *program;
+    mw_program *twin; /* until the first run proved that aliasing is safe; NULL on the engine */
+    mw__feeder feeder;
+    size_t loss_port, ok_port;
+} mw__trainer_pass;
 
 /* A value that evaluation or prediction reads. */
 typedef struct mw__view_value {
@@ -38,19 +59,27 @@ struct mw_trainer {
     const mw_allocator *allocator;
     mw__target target;
     mw_compile_options compile; /* for later programs */
-    mw_optimizer optimizer;     /* with the device's defaults */
+    mw__arena arena;
+    mw__trainer_group *groups;
+    size_t group_count;
     float learning_rate;
-    double loss_scale;
-    mw_graph *model; /* a copy of what the user's graph needs for these three */
+    double loss_scale;            /* by which the gradients that the optimizer sees are multiplied */
+    double first_scale;           /* of a dynamic one: where it starts */
+    int scale_interval;           /* good steps until a dynamic scale doubles; 0 = it is static */
+    double clip_value, clip_norm; /* 0 = none */
+    double average_decay;         /* 0 = no averages */
+    int accumulate;               /* batches for an update, from 1 */
+    int gathered;                 /* of them done */
+    int skipped;                  /* steps in a row that a dynamic loss scale left out */
+    bool uses_averages;           /* evaluation reads them */
+    mw_graph *model;              /* a copy of what the user's graph needs for these three */
     mw_tensor *loss, *metric, *prediction;
     mw__state_set state;
-    mw_program *step;
-    mw_program *twin; /* of the step, until the first step proved that aliasing is safe; NULL on the engine */
-    bool dead;        /* that proof failed: the state is wrong */
-    mw__feeder feeder;
-    mw__trainer_scalar scalars[MW__TRAINER_SCALARS];
+    mw__trainer_pass step;
+    mw__trainer_pass gather; /* no program unless batches are accumulated */
+    bool dead;               /* the proof of a twin failed: the state is wrong */
+    mw__trainer_scalar *scalars;
     size_t scalar_count;
-    size_t loss_port, ok_port;
     mw__view evaluation, predictor;
     int64_t batch;
     int64_t steps;
@@ -60,41 +89,86 @@ struct mw_trainer {
 
 /* Adds to an output's name: the next value of the state entry of that name. */
 #define MW__NEXT "#next"
+/* Add to a parameter's name: its moving average, the sum of its gradients. */
+#define MW__AVERAGE "#average"
+#define MW__SUM     "#sum"
+/* State of a dynamic loss scale. */
+#define MW__SCALE      "#loss_scale"
+#define MW__GOOD_STEPS "#good_steps"
+
+mw_status mw__trainer_check_options(const mw_trainer_options *options, mw_error *err);
+/* Kind and numbers of all that decides what a step does, as one line. */
+mw_status mw__trainer_describe(mw_trainer *trainer, mw_error *err);
+/* Group 0 and those of the options; the model is there. */
+mw_status mw__trainer_make_groups(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
+size_t mw__trainer_group_of(const mw_trainer *trainer, const char *parameter);
 
 /* The element type that the device stores for a declared one. */
 mw_dtype mw__trainer_stored(const mw_trainer *trainer, mw_dtype declared);
 /* True if a number other than 0 becomes 0 or infinite in `dtype`. */
 bool mw__number_is_lost(double value, mw_dtype dtype);
+/* What a scalar is at step `step`. */
+double mw__trainer_scalar_value(const mw_trainer *trainer, const mw__trainer_scalar *scalar, float learning_rate,
+                                int64_t step);
 /* Refuses scalars of step `step` that the device's type cannot hold. */
 mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_rate, int64_t step, mw_error *err);
 
 /* A program whose parameters are those of the state set; `graph` has outputs. */
 mw_program *mw__trainer_compile(mw_trainer *trainer, const mw_graph *graph, const char *keep_folder, mw_error *err);
 
-/* What exists while the step graph is built. */
+/* What exists while a step graph is built. */
 typedef struct mw__trainer_build {
     mw_trainer *trainer;
+    bool gathers; /* the program that only adds to the accumulated gradients */
     mw_graph *graph;
     mw__arena arena;
-    mw_tensor *loss; /* rank 0 */
-    mw_tensor **parameters, **gradients;
+    mw_tensor *loss;                     /* rank 0 */
+    mw_tensor **parameters, **gradients; /* of those that are trained */
+    mw_tensor **sums;                    /* the gradients of earlier batches; NULL = none are accumulated */
     size_t count;
     mw_tensor **states; /* that are assigned */
     size_t state_count;
-    mw_tensor *ok;                    /* bool, rank 0 */
-    mw__optimizer_scalars scalars[2]; /* for fp32 and for fp16 parameters */
+    mw_tensor *ok;                  /* bool, rank 0 */
+    mw_tensor *scale, *good_steps;  /* of a dynamic loss scale, or NULL */
+    mw__optimizer_scalars *scalars; /* [group][fp32, fp16] */
+    mw_tensor *loss_output, *ok_output;
 } mw__trainer_build;
 
 /* Turns the copy of the loss in b->graph into the step: outputs loss and ok, then the next value of every state tensor.
- * Leaves the value ids of loss and ok in the trainer's loss_port and ok_port. */
+ */
 mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err);
 /* The three strings as one, in the build's arena. */
 const char *mw__trainer_join(mw__trainer_build *b, const char *a, const char *middle, const char *end, mw_error *err);
 
-/* Makes the twin where the library needs the proof. */
-mw_status mw__trainer_make_twin(mw_trainer *trainer, const mw_graph *graph, mw_error *err);
-/* Runs the twin and the step, compares and drops the twin. */
-mw_status mw__trainer_run_twice(mw_trainer *trainer, mw_error *err);
+/* ---- trainer_scale.c: between the backward pass and the update ---- */
+
+/* What the backward pass starts from. */
+mw_tensor *mw__trainer_start(mw__trainer_build *b);
+/* Gradients of a dynamic scale become those of the scale that the optimizer expects. */
+void mw__trainer_rescale(mw__trainer_build *b);
+/* Sets b->ok, and limits the gradients where that is asked for. */
+mw_status mw__trainer_judge(mw__trainer_build *b, mw_error *err);
+/* 1 where the condition holds, 0 elsewhere, in the type of the loss. */
+mw_tensor *mw__trainer_as_number(const mw__trainer_build *b, mw_tensor *condition);
+/* The next dynamic scale and its counter. */
+mw_status mw__trainer_build_scale(mw__trainer_build *b, mw_error *err);
+
+/* ---- trainer_update.c ---- */
+
+/* The next value of parameter `index` and of what belongs to it. */
+mw_status mw__trainer_build_update(mw__trainer_build *b, size_t index, mw_error *err);
+/* An input of the step that is in the state set: a suffix at the name of `like`, of its type and shape. */
+mw_status mw__trainer_resident(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_tensor **out,
+                               mw_error *err);
+/* state' = select(ok, new, old), as an output that is aliased to the input of the old value. */
+mw_status mw__trainer_next(mw__trainer_build *b, mw_tensor *old, mw_tensor *new, mw_error *err);
+/* The same without the choice. */
+mw_status mw__trainer_next_always(mw__trainer_build *b, mw_tensor *old, mw_tensor *new, mw_error *err);
+
+/* Makes the twin of a pass where the library needs the proof. */
+mw_status mw__trainer_make_twin(mw_trainer *trainer, mw__trainer_pass *pass, const mw_graph *graph, mw_error *err);
+/* Runs twin and program, compares and drops the twin. */
+mw_status mw__trainer_run_twice(mw_trainer *trainer, mw__trainer_pass *pass, mw_error *err);
 /* MW_ERROR_STATE once the comparison has failed. */
 mw_status mw__trainer_check_alive(const mw_trainer *trainer, mw_error *err);
 

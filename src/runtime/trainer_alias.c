@@ -16,14 +16,14 @@ static bool bind_inputs(void *user, const mw_port *port, mw__buffer *out)
     return true;
 }
 
-mw_status mw__trainer_make_twin(mw_trainer *t, const mw_graph *graph, mw_error *err)
+mw_status mw__trainer_make_twin(mw_trainer *t, mw__trainer_pass *pass, const mw_graph *graph, mw_error *err)
 {
     if (t->target.symbols.provider == MW_PROVIDER_ENGINE && !t->target.symbols.foreign)
         return MW_OK;
     const mw__program_request request = {
-        .graph = graph, .options = &t->compile, .target = &t->target, .bind = bind_inputs, .user = t->step};
-    t->twin = mw__program_create(&request, err);
-    return t->twin != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
+        .graph = graph, .options = &t->compile, .target = &t->target, .bind = bind_inputs, .user = pass->program};
+    pass->twin = mw__program_create(&request, err);
+    return pass->twin != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
 }
 
 /* The first output of the step that differs from the twin's; port_count if none does. */
@@ -37,19 +37,20 @@ static size_t find_difference(const mw_program *step, const mw_program *twin)
     return step->port_count;
 }
 
-mw_status mw__trainer_run_twice(mw_trainer *t, mw_error *err)
+mw_status mw__trainer_run_twice(mw_trainer *t, mw__trainer_pass *pass, mw_error *err)
 {
-    MW_TRY(mw__program_run(t->twin, err)); /* first: it leaves the state as it is */
-    MW_TRY(mw__program_run(t->step, err));
-    const size_t port = find_difference(t->step, t->twin);
-    mw_program *twin = t->twin;
-    t->twin = NULL;
-    if (port < t->step->port_count) {
+    const mw_program *program = pass->program;
+    MW_TRY(mw__program_run(pass->twin, err)); /* first: it leaves the state as it is */
+    MW_TRY(mw__program_run(pass->program, err));
+    const size_t port = find_difference(program, pass->twin);
+    mw_program *twin = pass->twin;
+    pass->twin = NULL;
+    if (port < program->port_count) {
         t->dead = true;
         mw__fail(err, MW_ERROR_DEVICE,
                  "output \"%s\" differs when it shares memory with its input (%s): this library cannot keep training "
                  "state in place",
-                 t->step->ports[port].name, t->step->where);
+                 program->ports[port].name, program->where);
     }
     mw_program_destroy(twin);
     return t->dead ? MW_ERROR_DEVICE : MW_OK;
@@ -59,5 +60,6 @@ mw_status mw__trainer_check_alive(const mw_trainer *t, mw_error *err)
 {
     if (!t->dead)
         return MW_OK;
-    return mw__fail(err, MW_ERROR_STATE, "the trainer is dead: its first step gave wrong state (%s)", t->step->where);
+    return mw__fail(err, MW_ERROR_STATE, "the trainer is dead: its first step gave wrong state (%s)",
+                    t->step.program->where);
 }

@@ -1,22 +1,14 @@
-/* Making a trainer: options, the copy of the model, the state set, the step program. The step's operations are made in
- * trainer_graph.c. */
+/* Making a trainer: the copy of the model, the state set, the programs. Their operations are made in trainer_graph.c.
+ */
 #include "runtime/trainer.h"
 
 #include "base/fp16.h"
-#include "base/number.h"
-#include "base/text.h"
 #include "graph/flatten.h"
+#include "runtime/convert.h"
+
 #include <math.h>
 #include <millwright/millwright.h>
 #include <string.h>
-
-mw_trainer_options mw_trainer_defaults(mw_tensor *loss, mw_optimizer optimizer)
-{
-    return (mw_trainer_options){.struct_size = sizeof(mw_trainer_options),
-                                .loss = loss,
-                                .optimizer = optimizer,
-                                .compile = mw_compile_defaults()};
-}
 
 /* ---- numbers that the device can hold ---- */
 
@@ -29,12 +21,19 @@ bool mw__number_is_lost(double value, mw_dtype dtype)
     return stored == 0.0 || !isfinite(stored);
 }
 
+double mw__trainer_scalar_value(const mw_trainer *trainer, const mw__trainer_scalar *scalar, float learning_rate,
+                                int64_t step)
+{
+    const mw__trainer_group *group = &trainer->groups[scalar->group];
+    return mw__optimizer_scalar_value(&group->optimizer, scalar->index, (double)learning_rate * group->rate_factor,
+                                      step);
+}
+
 mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_rate, int64_t step, mw_error *err)
 {
     for (size_t i = 0; i < trainer->scalar_count; i++) {
         const mw__trainer_scalar *scalar = &trainer->scalars[i];
-        const double value =
-            mw__optimizer_scalar_value(&trainer->optimizer, scalar->index, (double)learning_rate, step);
+        const double value = mw__trainer_scalar_value(trainer, scalar, learning_rate, step);
         if (mw__number_is_lost(value, scalar->dtype) || !isfinite(value))
             return mw__fail(err, MW_ERROR_NUMERIC,
                             "%s is %g at step %lld (learning rate %g), which %s cannot hold: it becomes 0 or infinite",
@@ -47,10 +46,10 @@ mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_ra
  * A larger scale gains nothing there and lets gradients above 65504 / scale overflow. */
 #define HALF_LOSS_SCALE 256.0
 
-static mw_status check_constants(const mw_trainer *t, mw_dtype dtype, mw_error *err)
+static mw_status check_constants(const mw_trainer *t, const mw_optimizer *optimizer, mw_dtype dtype, mw_error *err)
 {
     mw__optimizer_constant constants[MW__OPTIMIZER_CONSTANTS];
-    mw__optimizer_constants(&t->optimizer, t->loss_scale, constants);
+    mw__optimizer_constants(optimizer, t->loss_scale, constants);
     for (size_t i = 0; i < MW__OPTIMIZER_CONSTANTS; i++) {
         if (mw__number_is_lost(constants[i].value, dtype))
             return mw__fail(err, MW_ERROR_NUMERIC,
@@ -63,46 +62,6 @@ static mw_status check_constants(const mw_trainer *t, mw_dtype dtype, mw_error *
 mw_dtype mw__trainer_stored(const mw_trainer *trainer, mw_dtype declared)
 {
     return trainer->target.mask == MW_DEVICE_ANE && declared == MW_F32 ? MW_F16 : declared;
-}
-
-/* ---- options ---- */
-
-static mw_status check_tensor(const mw_tensor *x, const char *what, const mw_graph *graph, bool scalar, mw_error *err)
-{
-    if (x == NULL)
-        return MW_OK;
-    if (x->graph != graph)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: %s belongs to another graph than the loss", what);
-    const mw_dtype dtype = mw_tensor_dtype(x);
-    if (dtype != MW_F32 && dtype != MW_F16)
-        return mw__fail(err, MW_ERROR_DTYPE, "trainer: %s is %s; it must be fp32 or fp16", what, mw_dtype_name(dtype));
-    if (scalar && mw_shape_count(mw_tensor_shape(x)) != 1)
-        return mw__fail(err, MW_ERROR_SHAPE, "trainer: %s has %lld elements; a scalar is needed (use a reduction)",
-                        what, (long long)mw_shape_count(mw_tensor_shape(x)));
-    return MW_OK;
-}
-
-static mw_status check_loss_scale(float scale, mw_error *err)
-{
-    int exponent;
-    if (scale == 0.0f || (scale > 0.0f && isfinite(scale) && frexpf(scale, &exponent) == 0.5f))
-        return MW_OK;
-    return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: loss_scale is %g; it must be a power of two", (double)scale);
-}
-
-static mw_status check_options(const mw_trainer_options *o, mw_error *err)
-{
-    if (o == NULL || o->struct_size != sizeof *o)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer options were not made by mw_trainer_defaults");
-    if (o->loss == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "trainer: the loss is NULL; mw_graph_check says whether a constructor failed");
-    MW_TRY(mw_graph_check(o->loss->graph, err));
-    MW_TRY(check_tensor(o->loss, "the loss", o->loss->graph, true, err));
-    MW_TRY(check_tensor(o->metric, "the metric", o->loss->graph, true, err));
-    MW_TRY(check_tensor(o->prediction, "the prediction", o->loss->graph, false, err));
-    MW_TRY(check_loss_scale(o->loss_scale, err));
-    return mw__optimizer_check(&o->optimizer, err);
 }
 
 /* ---- copies ---- */
@@ -143,6 +102,44 @@ static bool is_trained(const mw__trainer_build *b, const char *name)
     return false;
 }
 
+/* A state of a parameter, starting at 0. */
+static mw_status add_state(mw__trainer_build *b, const mw_tensor *parameter, const char *suffix, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    const char *name = mw__trainer_join(b, parameter->name, suffix, "", err);
+    if (name == NULL)
+        return MW_ERROR_MEMORY;
+    const mw_dtype dtype = mw__trainer_stored(t, parameter->type->dtype);
+    MW_TRY(mw__state_add(&t->state, name, dtype, parameter->type->shape, false, err));
+    t->counters.state_bytes_in += t->state.entries[t->state.count - 1].size;
+    return MW_OK;
+}
+
+/* A moving average starts where the parameter does. */
+static mw_status add_average(mw__trainer_build *b, const mw_tensor *parameter, mw_error *err)
+{
+    MW_TRY(add_state(b, parameter, MW__AVERAGE, err));
+    mw__state_entry *entries = b->trainer->state.entries;
+    const mw__state_entry *average = &entries[b->trainer->state.count - 1];
+    memcpy(average->data, mw__state_find(&b->trainer->state, parameter->name)->data, average->size);
+    return MW_OK;
+}
+
+static mw_status add_states_of(mw__trainer_build *b, const mw_tensor *parameter, mw_error *err)
+{
+    const mw_trainer *t = b->trainer;
+    const mw_optimizer *optimizer = &t->groups[mw__trainer_group_of(t, parameter->name)].optimizer;
+    for (size_t i = 0; i < mw__optimizer_state_count(optimizer); i++) {
+        const char *suffix = mw__trainer_join(b, "#", mw__optimizer_state_name(optimizer, i), "", err);
+        if (suffix == NULL)
+            return MW_ERROR_MEMORY;
+        MW_TRY(add_state(b, parameter, suffix, err));
+    }
+    if (t->accumulate > 1)
+        MW_TRY(add_state(b, parameter, MW__SUM, err));
+    return t->average_decay != 0.0 ? add_average(b, parameter, err) : MW_OK;
+}
+
 static mw_status add_resident(mw__trainer_build *b, const mw_tensor *parameter, bool is_weight, mw_error *err)
 {
     mw_trainer *t = b->trainer;
@@ -151,15 +148,26 @@ static mw_status add_resident(mw__trainer_build *b, const mw_tensor *parameter, 
     mw__state_entry *entry = &t->state.entries[t->state.count - 1];
     MW_TRY(mw__parameter_fill(parameter, dtype, t->compile.seed, t->allocator, entry->data, err));
     t->counters.state_bytes_in += entry->size;
-    const size_t count = is_trained(b, parameter->name) ? mw__optimizer_state_count(&t->optimizer) : 0;
-    for (size_t i = 0; i < count; i++) {
-        const char *name = mw__trainer_join(b, parameter->name, "#", mw__optimizer_state_name(&t->optimizer, i), err);
-        if (name == NULL)
-            return MW_ERROR_MEMORY;
-        MW_TRY(mw__state_add(&t->state, name, dtype, parameter->type->shape, false, err));
-        t->counters.state_bytes_in += t->state.entries[t->state.count - 1].size;
-    }
-    return MW_OK;
+    return is_trained(b, parameter->name) ? add_states_of(b, parameter, err) : MW_OK;
+}
+
+static mw_status add_number(mw__trainer_build *b, const mw_tensor *input, double value, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    const mw_dtype dtype = mw__trainer_stored(t, mw_tensor_dtype(input));
+    MW_TRY(mw__state_add(&t->state, mw_tensor_name(input), dtype, mw_shape_scalar(), false, err));
+    const mw__state_entry *entry = &t->state.entries[t->state.count - 1];
+    t->counters.state_bytes_in += entry->size;
+    const float number = (float)value;
+    return mw__convert(entry->data, dtype, &number, MW_F32, 1, 1.0f, 0.0f, err);
+}
+
+static mw_status add_scale(mw__trainer_build *b, mw_error *err)
+{
+    if (b->scale == NULL)
+        return MW_OK;
+    MW_TRY(add_number(b, b->scale, b->trainer->first_scale, err));
+    return add_number(b, b->good_steps, 0.0, err);
 }
 
 /* What the evaluation of the model reads. */
@@ -189,25 +197,29 @@ static mw_status build_state(mw__trainer_build *b, mw_error *err)
                                   value->role == MW__PARAMETER || mw_graph_find(evaluation, value->name) != NULL, err);
     }
     mw_graph_destroy(evaluation);
-    return status;
+    return status == MW_OK ? add_scale(b, err) : status;
 }
 
 /* ---- the program ---- */
+
+/* True if `name` is `stem` with `suffix`. */
+static bool is_joined(const char *name, const char *stem, const char *suffix)
+{
+    const size_t length = strlen(stem);
+    return strncmp(name, stem, length) == 0 && strcmp(name + length, suffix) == 0;
+}
 
 /* "fc1.weight" and "fc1.weight#next" are the same buffer. */
 static bool bind_state(void *user, const mw_port *port, mw__buffer *out)
 {
     const mw_trainer *t = user;
-    const size_t length = strlen(port->name), suffix = strlen(MW__NEXT);
     for (size_t i = 0; i < t->state.count; i++) {
         const mw__state_entry *entry = &t->state.entries[i];
-        const size_t size = strlen(entry->name);
-        if (strncmp(entry->name, port->name, size) != 0 || entry->dtype != port->dtype)
+        if (entry->dtype != port->dtype || !is_joined(port->name, entry->name, port->is_output ? MW__NEXT : ""))
             continue;
-        if (port->is_output ? (length == size + suffix && strcmp(port->name + size, MW__NEXT) == 0) : length == size) {
-            *out = (mw__buffer){.object = entry->buffer, .data = entry->data, .size = entry->size};
-            return true;
-        }
+        entry = mw__trainer_shown(t, entry);
+        *out = (mw__buffer){.object = entry->buffer, .data = entry->data, .size = entry->size};
+        return true;
     }
     return false;
 }
@@ -228,7 +240,7 @@ static bool is_own_input(void *user, const char *name)
     const mw__trainer_build *b = user;
     if (mw__state_find(&b->trainer->state, name) != NULL)
         return true;
-    for (size_t i = 0; i < 2 * (size_t)MW__OPTIMIZER_SCALARS; i++) {
+    for (size_t i = 0; b->scalars != NULL && i < 2 * b->trainer->group_count * MW__OPTIMIZER_SCALARS; i++) {
         const mw_tensor *scalar = b->scalars[i / MW__OPTIMIZER_SCALARS].scalar[i % MW__OPTIMIZER_SCALARS];
         if (scalar != NULL && strcmp(scalar->name, name) == 0)
             return true;
@@ -244,36 +256,25 @@ static mw_status find_port(const mw_program *program, const char *name, size_t *
     return MW_OK;
 }
 
-static mw_status resolve_ports(mw__trainer_build *b, mw_error *err)
+static mw_status resolve_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_error *err)
 {
-    mw_trainer *t = b->trainer;
-    MW_TRY(find_port(t->step, b->graph->values[t->loss_port]->name, &t->loss_port, err));
-    MW_TRY(find_port(t->step, b->graph->values[t->ok_port]->name, &t->ok_port, err));
-    for (size_t i = 0; i < t->scalar_count; i++) {
-        mw__trainer_scalar *scalar = &t->scalars[i];
-        const char *name = b->scalars[scalar->declared == MW_F16].scalar[scalar->index]->name;
-        size_t port = 0;
-        MW_TRY(find_port(t->step, name, &port, err));
-        scalar->data = mw__program_data(t->step, port);
-        scalar->dtype = t->step->ports[port].dtype;
-    }
-    MW_TRY(mw__feeder_init(&t->feeder, t->step, b->graph, is_own_input, b, err));
-    t->batch = t->feeder.count > 0 ? t->feeder.ports[0].rows : 1;
-    return MW_OK;
+    MW_TRY(find_port(pass->program, b->loss_output->name, &pass->loss_port, err));
+    MW_TRY(find_port(pass->program, b->ok_output->name, &pass->ok_port, err));
+    return mw__feeder_init(&pass->feeder, pass->program, b->graph, is_own_input, b, err);
 }
 
-/* ---- description ---- */
-
-static mw_status describe(mw_trainer *t, mw_error *err)
+static mw_status resolve_scalars(mw__trainer_build *b, mw_error *err)
 {
-    char number[MW__NUMBER_MAX];
-    mw__text text;
-    mw__text_init(&text, t->allocator);
-    mw__optimizer_describe(&t->optimizer, &text);
-    mw__number_print_float(number, (float)t->loss_scale);
-    mw__text_printf(&text, " loss_scale=%s", number);
-    t->description = text.data; /* freed with the trainer, by the same allocator */
-    return mw__text_check(&text, err);
+    mw_trainer *t = b->trainer;
+    for (size_t i = 0; i < t->scalar_count; i++) {
+        mw__trainer_scalar *scalar = &t->scalars[i];
+        const mw__optimizer_scalars *set = &b->scalars[2 * scalar->group + (scalar->declared == MW_F16)];
+        size_t port = 0;
+        MW_TRY(find_port(t->step.program, set->scalar[scalar->index]->name, &port, err));
+        scalar->data = mw__program_data(t->step.program, port);
+        scalar->dtype = t->step.program->ports[port].dtype;
+    }
+    return MW_OK;
 }
 
 /* ---- create ---- */
@@ -288,17 +289,38 @@ static bool has_half(const mw_trainer *t)
     return false;
 }
 
+/* Numbers that depend on the types of the model's parameters. */
+static mw_status settle_scale(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+{
+    const bool half = has_half(t);
+    const double usual = half ? HALF_LOSS_SCALE : 1.0;
+    t->loss_scale = o->loss_scale != 0.0f && !o->dynamic_loss_scale ? (double)o->loss_scale : usual;
+    if (o->dynamic_loss_scale) {
+        t->first_scale = o->loss_scale != 0.0f ? (double)o->loss_scale : MW__LOSS_SCALE_MAX;
+        t->scale_interval = o->loss_scale_interval != 0 ? o->loss_scale_interval : MW__LOSS_SCALE_INTERVAL;
+    }
+    for (size_t i = 0; i < t->group_count; i++) {
+        mw__optimizer_set_epsilon(&t->groups[i].optimizer, half, t->loss_scale);
+        if (!t->groups[i].frozen)
+            MW_TRY(check_constants(t, &t->groups[i].optimizer, half ? MW_F16 : MW_F32, err));
+    }
+    return MW_OK;
+}
+
 static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
     MW_TRY(mw__target_resolve(&o->compile, &t->target, err));
     t->compile = o->compile;
     t->learning_rate = o->optimizer.learning_rate;
-    t->optimizer = o->optimizer;
+    t->clip_value = (double)o->clip_value;
+    t->clip_norm = (double)o->clip_norm;
+    t->average_decay = (double)o->average_decay;
+    t->accumulate = o->accumulate > 1 ? o->accumulate : 1;
     MW_TRY(copy_model(t, o, err));
-    const bool half = has_half(t);
-    t->loss_scale = o->loss_scale != 0.0f ? (double)o->loss_scale : half ? HALF_LOSS_SCALE : 1.0;
-    mw__optimizer_set_epsilon(&t->optimizer, half, t->loss_scale);
-    return check_constants(t, half ? MW_F16 : MW_F32, err);
+    MW_TRY(mw__trainer_make_groups(t, o, err));
+    MW_TRY(settle_scale(t, o, err));
+    t->scalars = mw__arena_alloc(&t->arena, 2 * t->group_count * MW__OPTIMIZER_SCALARS, sizeof *t->scalars, err);
+    return t->scalars != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
 /* The training form of the loss, and the states of the model that are assigned, whether the loss needs them or not. */
@@ -327,42 +349,74 @@ static mw_status copy_step(mw__trainer_build *b, mw_error *err)
     return MW_OK;
 }
 
+static mw_status build_pass(mw__trainer_build *b, mw_error *err)
+{
+    const mw_trainer *t = b->trainer;
+    mw__arena_init(&b->arena, t->allocator);
+    b->scalars = mw__arena_alloc(&b->arena, 2 * t->group_count, sizeof *b->scalars, err);
+    if (b->scalars == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(copy_step(b, err));
+    b->graph->form = t->target.mask == MW_DEVICE_ANE ? MW__FORM_CHIP : MW__FORM_COMPACT;
+    return mw__trainer_build_graph(b, err);
+}
+
+static mw_status compile_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    pass->program = mw__trainer_compile(t, b->graph, b->gathers ? NULL : t->compile.keep_folder, err);
+    if (pass->program == NULL)
+        return mw__status_or(err, MW_ERROR_DEVICE);
+    MW_TRY(mw__trainer_make_twin(t, pass, b->graph, err));
+    return resolve_pass(b, pass, err);
+}
+
 static mw_status make_step(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    MW_TRY(copy_step(b, err));
-    b->graph->form = t->target.mask == MW_DEVICE_ANE ? MW__FORM_CHIP : MW__FORM_COMPACT;
-    MW_TRY(mw__trainer_build_graph(b, err));
+    MW_TRY(build_pass(b, err));
     MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));
     MW_TRY(build_state(b, err));
-    t->step = mw__trainer_compile(t, b->graph, t->compile.keep_folder, err);
-    if (t->step == NULL)
-        return mw__status_or(err, MW_ERROR_DEVICE);
+    MW_TRY(compile_pass(b, &t->step, err));
     t->compile.keep_folder = NULL; /* the caller's string may go */
-    MW_TRY(mw__trainer_make_twin(t, b->graph, err));
-    return resolve_ports(b, err);
+    t->batch = t->step.feeder.count > 0 ? t->step.feeder.ports[0].rows : 1;
+    return resolve_scalars(b, err);
+}
+
+static mw_status make_gather(mw__trainer_build *b, mw_error *err)
+{
+    MW_TRY(build_pass(b, err));
+    return compile_pass(b, &b->trainer->gather, err);
+}
+
+static mw_status make_pass(mw_trainer *t, bool gathers, mw_error *err)
+{
+    mw__trainer_build b = {.trainer = t, .gathers = gathers};
+    const mw_status status = gathers ? make_gather(&b, err) : make_step(&b, err);
+    mw_graph_destroy(b.graph);
+    mw__arena_deinit(&b.arena);
+    return status;
 }
 
 static mw_status create(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
     MW_TRY(prepare(t, o, err));
-    mw__trainer_build b = {.trainer = t};
-    mw__arena_init(&b.arena, t->allocator);
-    const mw_status status = make_step(&b, err);
-    mw_graph_destroy(b.graph);
-    mw__arena_deinit(&b.arena);
-    return status == MW_OK ? describe(t, err) : status;
+    MW_TRY(make_pass(t, false, err));
+    if (t->accumulate > 1)
+        MW_TRY(make_pass(t, true, err));
+    return mw__trainer_describe(t, err);
 }
 
 mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
 {
-    if (mw__failed(err) || check_options(options, err) != MW_OK)
+    if (mw__failed(err) || mw__trainer_check_options(options, err) != MW_OK)
         return NULL;
     const mw_allocator *allocator = mw__allocator_or_default(options->compile.allocator);
     mw_trainer *trainer = mw__alloc(allocator, 1, sizeof *trainer, err);
     if (trainer == NULL)
         return NULL;
     trainer->allocator = allocator;
+    mw__arena_init(&trainer->arena, allocator);
     mw__state_init(&trainer->state, allocator, &trainer->target.symbols);
     if (create(trainer, options, err) == MW_OK)
         return trainer;

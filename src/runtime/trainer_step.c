@@ -17,7 +17,7 @@ static mw_status write_scalars(mw_trainer *t, int64_t step, mw_error *err)
 {
     for (size_t i = 0; i < t->scalar_count; i++) {
         const mw__trainer_scalar *scalar = &t->scalars[i];
-        const double value = mw__optimizer_scalar_value(&t->optimizer, scalar->index, (double)t->learning_rate, step);
+        const double value = mw__trainer_scalar_value(t, scalar, t->learning_rate, step);
         if (mw__number_is_lost(value, scalar->dtype)) /* a bias correction that drifted out of range */
             return mw__trainer_check_scalars(t, t->learning_rate, step, err);
         if (scalar->dtype == MW_F16)
@@ -41,40 +41,74 @@ static void list_examples(const mw_batch *batch, char *out, size_t size)
         snprintf(out + used, size - used, "%s)", batch->examples > SHOWN ? ", ..." : "");
 }
 
+/* What is wrong if the loss is finite. */
+static const char *name_cause(const mw_trainer *t)
+{
+    if (t->loss_scale == 1.0 && t->clip_norm == 0.0 && t->clip_value == 0.0)
+        return "the next value of a state (mw_state_assign) is not finite";
+    if (t->loss_scale == 1.0)
+        return "a gradient (or the next value of a state) is not finite";
+    return "a gradient is not finite in the loss scale (or the next value of a state is not), a smaller loss_scale may "
+           "do";
+}
+
 static mw_status refuse(const mw_trainer *t, const mw_batch *batch, float loss, mw_error *err)
 {
     char ids[160];
     list_examples(batch, ids, sizeof ids);
-    if (isfinite(loss) && t->loss_scale != 1.0)
+    if (!isfinite(loss))
         return mw__fail(err, MW_ERROR_NUMERIC,
-                        "step %" PRId64
-                        " is refused: a gradient is not finite with loss scale %g (or the next value of a "
-                        "state is not), a smaller loss_scale may do; parameters and state are as before%s",
-                        t->steps + 1, t->loss_scale, ids);
-    if (isfinite(loss))
-        return mw__fail(err, MW_ERROR_NUMERIC,
-                        "step %" PRId64 " is refused: the next value of a state (mw_state_assign) is not finite; "
-                        "parameters and state are as before%s",
-                        t->steps + 1, ids);
+                        "step %" PRId64 " is refused: the loss is %g; parameters and state are as before%s",
+                        t->steps + 1, (double)loss, ids);
     return mw__fail(err, MW_ERROR_NUMERIC,
-                    "step %" PRId64 " is refused: the loss is %g; parameters and state are as before%s", t->steps + 1,
-                    (double)loss, ids);
+                    "step %" PRId64 " is refused (loss scale %g): %s; parameters and state are as before%s",
+                    t->steps + 1, t->loss_scale, name_cause(t), ids);
+}
+
+/* Enough to come down from the largest scale to 1 and to see that it does not help. */
+#define SKIPPED_MAX 32
+
+/* A dynamic loss scale has been halved by the program; the next batch takes the place of this one. */
+static mw_status skip(mw_trainer *t, const mw_batch *batch, float loss, mw_error *err)
+{
+    char ids[160];
+    t->counters.refused_steps++;
+    if (++t->skipped < SKIPPED_MAX)
+        return MW_OK;
+    list_examples(batch, ids, sizeof ids);
+    return mw__fail(err, MW_ERROR_NUMERIC,
+                    "step %" PRId64 ": %d batches in a row were skipped, and the loss scale is down to 1; the loss of "
+                    "the last was %g: the training has diverged, or the data is bad; parameters are as before%s",
+                    t->steps + 1, t->skipped, (double)loss, ids);
+}
+
+static void count_step(mw_trainer *t, bool updated)
+{
+    t->gathered = updated ? 0 : t->gathered + 1;
+    t->skipped = 0;
+    t->steps += updated;
+    t->counters.steps += updated;
 }
 
 static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
 {
+    const bool updates = t->gathered + 1 == t->accumulate;
+    mw__trainer_pass *pass = updates ? &t->step : &t->gather;
     const int64_t step = t->steps + 1;
-    MW_TRY(mw__feeder_feed(&t->feeder, batch, step, &t->counters.feed_bytes, err));
-    MW_TRY(write_scalars(t, step, err));
-    MW_TRY(t->twin != NULL ? mw__trainer_run_twice(t, err) : mw__program_run(t->step, err));
-    const float loss = read_scalar(t->step, t->loss_port), ok = read_scalar(t->step, t->ok_port);
-    t->counters.result_bytes += t->step->ports[t->loss_port].dtype == MW_F16 ? 4 : 8;
-    if (!(ok == 1.0f))
+    MW_TRY(mw__feeder_feed(&pass->feeder, batch, step, &t->counters.feed_bytes, err));
+    if (updates)
+        MW_TRY(write_scalars(t, step, err));
+    MW_TRY(pass->twin != NULL ? mw__trainer_run_twice(t, pass, err) : mw__program_run(pass->program, err));
+    const float loss = read_scalar(pass->program, pass->loss_port), ok = read_scalar(pass->program, pass->ok_port);
+    t->counters.result_bytes += pass->program->ports[pass->loss_port].dtype == MW_F16 ? 4 : 8;
+    const bool good = ok == 1.0f;
+    if (!good && t->scale_interval == 0)
         return refuse(t, batch, loss, err);
-    t->steps = step;
-    t->counters.steps++;
     if (out_loss != NULL)
         *out_loss = loss;
+    if (!good)
+        return skip(t, batch, loss, err);
+    count_step(t, updates);
     return MW_OK;
 }
 
@@ -92,6 +126,6 @@ mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the batch says %" PRId64 " examples of %" PRId64,
                         batch->examples, trainer->batch);
     const mw_status status = run_step(trainer, batch, out_loss, err);
-    trainer->counters.refused_steps += status == MW_ERROR_NUMERIC;
+    trainer->counters.refused_steps += status == MW_ERROR_NUMERIC && trainer->scale_interval == 0;
     return status;
 }

@@ -20,7 +20,8 @@ mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_erro
         const mw__state_entry *entry = &state->entries[i];
         if (!entry->is_weight)
             continue;
-        items[count++] = (mw__safetensors_item){entry->name, entry->dtype, entry->shape, entry->data};
+        items[count++] =
+            (mw__safetensors_item){entry->name, entry->dtype, entry->shape, mw__trainer_shown(trainer, entry)->data};
         bytes += entry->size;
     }
     const mw__safetensors_note notes[] = {{"mw.format", "millwright-weights"}, {"format", "pt"}};

@@ -72,6 +72,9 @@ static void test_destroy_and_queries_take_null(void)
     CHECK_STR(mw_program_where(NULL), "");
     CHECK(mw_trainer_learning_rate(NULL) == 0.0f);
     CHECK_INT(mw_trainer_steps(NULL), 0);
+    CHECK(mw_trainer_loss_scale(NULL) == 0.0f);
+    YIELDS_NULL(mw_parameter_group_defaults(NULL).pattern);
+    YIELDS_NULL(mw_parameter_group_frozen(NULL).pattern);
     CHECK_INT(mw_trainer_count(NULL).steps, 0);
     YIELDS_NULL(mw_trainer_program(NULL));
 }
@@ -291,6 +294,7 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_create(&options, &err));
     REFUSED(mw_trainer_step(NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_set_learning_rate(NULL, 1, &err));
+    REFUSED(mw_trainer_use_averages(NULL, true, &err));
     REFUSED(mw_trainer_evaluate(NULL, NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_predict(NULL, NULL, NULL, 0, &err));
     REFUSED(mw_trainer_read(NULL, NULL, NULL, 0, &err));

@@ -190,7 +190,7 @@ static void test_prediction_takes_the_evaluation_form(void)
         }
         CHECK(strstr(mw_program_mil(trainer->predictor.program), "generator") == NULL);
         CHECK(strstr(mw_program_mil(trainer->predictor.program), "reduce_mean") == NULL);
-        CHECK(strstr(mw_program_mil(trainer->step), "running_mean") != NULL);
+        CHECK(strstr(mw_program_mil(trainer->step.program), "running_mean") != NULL);
         CHECK_OK(err);
         mw_trainer_destroy(trainer);
     }

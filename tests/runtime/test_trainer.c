@@ -132,13 +132,13 @@ static void test_another_library_trains_to_the_same_bits(void)
     CHECK_OK(err);
     REQUIRE(foreign != NULL && own != NULL);
     CHECK_CONTAINS(mw_program_where(mw_trainer_program(foreign)), "MW_E5RT_LIBRARY");
-    CHECK(foreign->twin != NULL && own->twin == NULL);
+    CHECK(foreign->step.twin != NULL && own->step.twin == NULL);
     small_batch batch;
     small_fill_batch(&batch, &data, 0);
     for (int step = 0; step < 5; step++) {
         mw_trainer_step(foreign, &batch.batch, NULL, &err);
         mw_trainer_step(own, &batch.batch, NULL, &err);
-        CHECK(foreign->twin == NULL); /* the first step has proved it */
+        CHECK(foreign->step.twin == NULL); /* the first step has proved it */
     }
     CHECK_OK(err);
     const small_snapshot a = small_take(foreign), b = small_take(own);
@@ -158,11 +158,11 @@ static void test_unsafe_aliasing_is_found_in_the_first_step(void)
     mw_error err = {0};
     mw_trainer *trainer = create_foreign(&err);
     CHECK_OK(err);
-    REQUIRE(trainer != NULL && trainer->twin != NULL);
-    const size_t port = mw__program_find(trainer->twin, "fc1.weight");
+    REQUIRE(trainer != NULL && trainer->step.twin != NULL);
+    const size_t port = mw__program_find(trainer->step.twin, "fc1.weight");
     mw__buffer other;
     mw__buffer_alloc(&trainer->target.symbols, SMALL_H * SMALL_D * sizeof(float), &other, &err);
-    mw__dispatch_rebind(trainer->twin->dispatch, port, &other, &err);
+    mw__dispatch_rebind(trainer->step.twin->dispatch, port, &other, &err);
     CHECK_OK(err);
     small_batch batch;
     small_fill_batch(&batch, &data, 0);

@@ -1,0 +1,154 @@
+/* Between the backward pass and the update: loss scale, the flag that gates every state write, clipping. */
+#include "runtime/trainer.h"
+
+#include "base/fp16.h"
+
+#include <float.h>
+#include <math.h>
+#include <millwright/millwright.h>
+
+static mw_tensor *number(const mw__trainer_build *b, double value)
+{
+    return mw_scalar(b->graph, mw_tensor_dtype(b->loss), value);
+}
+
+/* A scalar in the type of another tensor. */
+static mw_tensor *in_type_of(mw_tensor *scalar, const mw_tensor *x)
+{
+    const mw_dtype dtype = mw_tensor_dtype(x);
+    return mw_tensor_dtype(scalar) == dtype ? scalar : mw_cast(scalar, dtype);
+}
+
+/* ---- loss scale ---- */
+
+mw_tensor *mw__trainer_start(mw__trainer_build *b)
+{
+    const mw_trainer *t = b->trainer;
+    const double share = 1.0 / (double)t->accumulate;
+    if (t->scale_interval == 0)
+        return number(b, t->loss_scale * share);
+    const mw_dtype dtype = mw_tensor_dtype(b->loss);
+    b->scale = mw_input(b->graph, MW__SCALE, dtype, mw_shape_scalar());
+    b->good_steps = mw_input(b->graph, MW__GOOD_STEPS, dtype, mw_shape_scalar());
+    return t->accumulate > 1 ? mw_mul_scalar(b->scale, share) : b->scale;
+}
+
+void mw__trainer_rescale(mw__trainer_build *b)
+{
+    if (b->scale == NULL)
+        return;
+    mw_tensor *wanted = number(b, b->trainer->loss_scale);
+    mw_tensor *ratio = mw_real_div(wanted, b->scale); /* of powers of two: exact */
+    for (size_t i = 0; i < b->count; i++) {
+        mw_tensor *factor = in_type_of(ratio, b->gradients[i]);
+        b->gradients[i] = mw_mul(b->gradients[i], factor);
+    }
+}
+
+/* After a step that is not ok half the scale, after `interval` good ones twice. */
+mw_status mw__trainer_build_scale(mw__trainer_build *b, mw_error *err)
+{
+    if (b->scale == NULL)
+        return MW_OK;
+    mw_tensor *half = mw_mul_scalar(b->scale, 0.5);
+    mw_tensor *less = mw_maximum(half, number(b, 1.0));
+    mw_tensor *twice = mw_mul_scalar(mw_minimum(b->scale, number(b, MW__LOSS_SCALE_MAX / 2.0)), 2.0);
+    mw_tensor *good = mw_add_scalar(b->good_steps, b->gathers ? 0.0 : 1.0);
+    mw_tensor *full = mw_greater_equal(good, number(b, (double)b->trainer->scale_interval));
+    mw_tensor *more = mw_select(full, twice, b->scale);
+    mw_tensor *counted = mw_select(full, number(b, 0.0), good);
+    MW_TRY(mw__trainer_next_always(b, b->scale, mw_select(b->ok, more, less), err));
+    return mw__trainer_next_always(b, b->good_steps, mw_select(b->ok, counted, number(b, 0.0)), err);
+}
+
+/* ---- ok ---- */
+
+/* Where all elements of x are finite: abs(x) <= limit is false for NaN too. */
+static mw_tensor *is_finite(const mw__trainer_build *b, mw_tensor *x)
+{
+    const mw_dtype dtype = mw_tensor_dtype(x);
+    const double limit = mw__trainer_stored(b->trainer, dtype) == MW_F16 ? (double)MW__FP16_MAX : (double)FLT_MAX;
+    mw_tensor *size = mw_abs(x);
+    return mw_less_equal(size, mw_scalar(b->graph, dtype, limit));
+}
+
+mw_tensor *mw__trainer_as_number(const mw__trainer_build *b, mw_tensor *condition)
+{
+    mw_tensor *one = number(b, 1.0);
+    return mw_select(condition, one, number(b, 0.0));
+}
+
+static mw_tensor *and_finite(const mw__trainer_build *b, mw_tensor *product, mw_tensor *x)
+{
+    mw_tensor *good = mw__trainer_as_number(b, is_finite(b, x));
+    return mw_mul(product, mw_reduce_min(good, MW_ALL_AXES, false));
+}
+
+/* With a loss scale a gradient may overflow while the loss does not, and clipping would hide it, so then every gradient
+ * counts; `norm`, if there is one, stands for all of them. The next values of states always do: a running variance can
+ * overflow where the loss, normalised by it, is finite. */
+static void build_ok(mw__trainer_build *b, mw_tensor *norm)
+{
+    const mw_trainer *t = b->trainer;
+    const bool all = norm == NULL && (t->loss_scale != 1.0 || b->scale != NULL || t->clip_value != 0.0);
+    b->ok = is_finite(b, b->loss);
+    if (norm == NULL && !all && b->state_count == 0)
+        return;
+    mw_tensor *product = mw__trainer_as_number(b, b->ok);
+    if (norm != NULL)
+        product = and_finite(b, product, norm);
+    for (size_t i = 0; all && i < b->count; i++)
+        product = and_finite(b, product, b->gradients[i]);
+    for (size_t i = 0; i < b->state_count; i++)
+        product = and_finite(b, product, b->states[i]->next);
+    b->ok = mw_greater(product, number(b, 0.5));
+}
+
+/* ---- clipping ---- */
+
+/* sqrt of the sum of squares over all gradients, in their scale: a norm of norms, as squares overflow fp16. */
+static mw_status global_norm(mw__trainer_build *b, mw_tensor **out, mw_error *err)
+{
+    mw_tensor **norms = mw__arena_alloc(&b->arena, b->count, sizeof *norms, err);
+    if (norms == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < b->count; i++) {
+        mw_tensor *norm = mw_reduce_l2_norm(b->gradients[i], MW_ALL_AXES, false);
+        norms[i] = mw_expand_dims(in_type_of(norm, b->loss), MW_AXES(0));
+    }
+    mw_tensor *all = b->count > 1 ? mw_concat(norms, b->count, 0) : norms[0];
+    *out = mw_reduce_l2_norm(all, MW_ALL_AXES, false);
+    return mw_graph_check(b->graph, err);
+}
+
+static void clip_values(mw__trainer_build *b)
+{
+    const float limit = (float)(b->trainer->clip_value * b->trainer->loss_scale);
+    for (size_t i = 0; i < b->count; i++)
+        b->gradients[i] = mw_clip(b->gradients[i], -limit, limit);
+}
+
+/* gradient * limit / max(norm, limit) */
+static void clip_to_norm(mw__trainer_build *b, mw_tensor *norm)
+{
+    mw_tensor *limit = number(b, b->trainer->clip_norm * b->trainer->loss_scale);
+    mw_tensor *factor = mw_real_div(limit, mw_maximum(norm, limit));
+    for (size_t i = 0; i < b->count; i++) {
+        mw_tensor *own = in_type_of(factor, b->gradients[i]);
+        b->gradients[i] = mw_mul(b->gradients[i], own);
+    }
+}
+
+mw_status mw__trainer_judge(mw__trainer_build *b, mw_error *err)
+{
+    const mw_trainer *t = b->trainer;
+    mw_tensor *norm = NULL;
+    if (t->clip_norm != 0.0 && !b->gathers)
+        MW_TRY(global_norm(b, &norm, err));
+    build_ok(b, norm);
+    if (norm != NULL)
+        clip_to_norm(b, norm);
+    if (t->clip_value != 0.0 && !b->gathers)
+        clip_values(b);
+    return mw_graph_check(b->graph, err);
+}

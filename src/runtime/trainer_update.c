@@ -1,0 +1,118 @@
+/* The update as operations: the optimizer on each parameter, its moving average, the outputs that are aliased to their
+ * inputs. */
+#include "runtime/trainer.h"
+
+#include <millwright/millwright.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- state ---- */
+
+mw_status mw__trainer_resident(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_tensor **out,
+                               mw_error *err)
+{
+    const char *name = mw__trainer_join(b, mw_tensor_name(like), suffix, "", err);
+    if (name == NULL)
+        return MW_ERROR_MEMORY;
+    *out = mw_input(b->graph, name, mw_tensor_dtype(like), mw_tensor_shape(like));
+    return mw_graph_check(b->graph, err);
+}
+
+mw_status mw__trainer_next_always(mw__trainer_build *b, mw_tensor *old, mw_tensor *new, mw_error *err)
+{
+    const char *name = mw__trainer_join(b, mw_tensor_name(old), MW__NEXT, "", err);
+    if (name == NULL)
+        return MW_ERROR_MEMORY;
+    mw_output(new, name);
+    return mw_graph_check(b->graph, err);
+}
+
+mw_status mw__trainer_next(mw__trainer_build *b, mw_tensor *old, mw_tensor *new, mw_error *err)
+{
+    return mw__trainer_next_always(b, old, mw_select(b->ok, new, old), err);
+}
+
+/* ---- scalars of the step ---- */
+
+/* "optimizer.learning_rate", with ".2" for the second group and ".fp16" for its fp16 parameters */
+static const char *scalar_port(mw__trainer_build *b, const mw__trainer_scalar *scalar, mw_error *err)
+{
+    char end[40] = "";
+    if (scalar->group > 0)
+        snprintf(end, sizeof end, ".%zu", scalar->group);
+    if (scalar->declared == MW_F16)
+        strcat(end, ".fp16");
+    return mw__trainer_join(b, "optimizer.", scalar->name, end, err);
+}
+
+/* The scalars for parameters of one group and type; made when the first such parameter comes. */
+static mw_status need_scalars(mw__trainer_build *b, size_t group, mw_dtype dtype, mw__optimizer_scalars **out,
+                              mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    mw__optimizer_scalars *set = &b->scalars[2 * group + (dtype == MW_F16)];
+    *out = set;
+    if (set->loss_scale != 0.0)
+        return MW_OK;
+    set->loss_scale = t->loss_scale;
+    for (size_t i = 0; i < mw__optimizer_scalar_count(&t->groups[group].optimizer); i++) {
+        mw__trainer_scalar *scalar = &t->scalars[t->scalar_count++];
+        *scalar = (mw__trainer_scalar){.name = mw__optimizer_scalar_name(&t->groups[group].optimizer, i),
+                                       .index = i,
+                                       .declared = dtype,
+                                       .dtype = mw__trainer_stored(t, dtype),
+                                       .group = group};
+        const char *name = scalar_port(b, scalar, err);
+        if (name == NULL)
+            return MW_ERROR_MEMORY;
+        set->scalar[i] = mw_input(b->graph, name, dtype, mw_shape_scalar());
+    }
+    return mw_graph_check(b->graph, err);
+}
+
+/* ---- update ---- */
+
+/* average + (1 - decay) (p' - average): the difference keeps its bits in fp16, where decay times the average would lose
+ * them. */
+static mw_status build_average(mw__trainer_build *b, mw_tensor *p, mw_tensor *new_p, mw_error *err)
+{
+    if (b->trainer->average_decay == 0.0)
+        return MW_OK;
+    mw_tensor *old = NULL;
+    MW_TRY(mw__trainer_resident(b, p, MW__AVERAGE, &old, err));
+    mw_tensor *change = mw_mul_scalar(mw_sub(new_p, old), 1.0 - b->trainer->average_decay);
+    return mw__trainer_next(b, old, mw_add(old, change), err);
+}
+
+static mw_status apply_optimizer(mw__trainer_build *b, size_t index, size_t group, mw_error *err)
+{
+    const mw_optimizer *optimizer = &b->trainer->groups[group].optimizer;
+    mw_tensor *p = b->parameters[index], *new_p = NULL;
+    mw_tensor *state[MW__OPTIMIZER_STATES] = {NULL}, *new_state[MW__OPTIMIZER_STATES] = {NULL};
+    const size_t count = mw__optimizer_state_count(optimizer);
+    mw__optimizer_scalars *scalars;
+    MW_TRY(need_scalars(b, group, mw_tensor_dtype(p), &scalars, err));
+    for (size_t i = 0; i < count; i++) {
+        const char *suffix = mw__trainer_join(b, "#", mw__optimizer_state_name(optimizer, i), "", err);
+        if (suffix == NULL)
+            return MW_ERROR_MEMORY;
+        MW_TRY(mw__trainer_resident(b, p, suffix, &state[i], err));
+    }
+    MW_TRY(mw__optimizer_apply(optimizer, b->graph, scalars, p, b->gradients[index], state, count, &new_p, new_state,
+                               err));
+    MW_TRY(mw__trainer_next(b, p, new_p, err));
+    for (size_t i = 0; i < count; i++)
+        MW_TRY(mw__trainer_next(b, state[i], new_state[i], err));
+    return build_average(b, p, new_p, err);
+}
+
+mw_status mw__trainer_build_update(mw__trainer_build *b, size_t index, mw_error *err)
+{
+    mw_tensor *sum = b->sums != NULL ? b->sums[index] : NULL;
+    if (b->gathers)
+        return mw__trainer_next(b, sum, b->gradients[index], err);
+    MW_TRY(apply_optimizer(b, index, mw__trainer_group_of(b->trainer, mw_tensor_name(b->parameters[index])), err));
+    if (sum == NULL)
+        return MW_OK;
+    return mw__trainer_next(b, sum, mw_fill(b->graph, mw_tensor_dtype(sum), mw_tensor_shape(sum), 0.0), err);
+}
