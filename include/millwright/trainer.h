@@ -79,12 +79,14 @@ MW_API void mw_trainer_destroy(mw_trainer *trainer);
 
 /** One step: copies the batch, runs, reads the loss. Feeds are matched to inputs by name; others are ignored. When
  *  gradients are accumulated, each call takes one batch, and every accumulate-th call updates. With a dynamic loss
- * scale a batch whose loss or gradients are not finite is skipped without an error (the loss tells, and refused_steps);
- * the next batch takes its place. out_loss  may be NULL; 0 on failure errors    MW_ERROR_NUMERIC if the batch or the
- * loss is not finite: the message names step and feed (and example ids if the batch has them), parameters and state are
- * as before, the step is not counted; MW_ERROR_ARGUMENT for a missing feed or an index out of range; MW_ERROR_DEVICE if
- * the first step shows that the library (not the engine) cannot update state in place: the trainer is dead then, and
- * steps are MW_ERROR_STATE */
+ *  scale a batch whose loss or gradients are not finite is skipped without an error (the loss tells, and
+ *  refused_steps); the next batch takes its place.
+ *  out_loss  may be NULL; 0 on failure
+ *  errors    MW_ERROR_NUMERIC if the batch or the loss is not finite: the message names step and feed (and example ids
+ *            if the batch has them), parameters and state are as before, the step is not counted;
+ *            MW_ERROR_ARGUMENT for a missing feed or an index out of range;
+ *            MW_ERROR_DEVICE if the first step shows that the library (not the engine) cannot update state in place:
+ *            the trainer is dead then, and steps are MW_ERROR_STATE */
 MW_API mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
 
 /** Learning rate of the coming steps, from 0 on.
