@@ -60,6 +60,8 @@ typedef struct mw_trainer_options {
     int accumulate;   /* batches whose mean gradient makes one update, 1 to 1024; 0 = 1. The sum stays on the device */
     float average_decay; /* d in (0, 1): a' = d a + (1 - d) p' follows each parameter p, for mw_trainer_use_averages;
                           * 0 = none.  source  Polyak and Juditsky 1992 */
+    int dispatch_steps;  /* steps that mw_trainer_step_many and mw_fit put into one dispatch, 1 to 100; 0 = 1. Saves the
+                          * dispatches between them, costs the memory of as many batches and intermediates */
 
     mw_compile_options compile; /* device, threads, seed, allocator */
 } mw_trainer_options;
@@ -88,6 +90,14 @@ MW_API void mw_trainer_destroy(mw_trainer *trainer);
  *            MW_ERROR_DEVICE if the first step shows that the library (not the engine) cannot update state in place:
  *            the trainer is dead then, and steps are MW_ERROR_STATE */
 MW_API mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
+
+/** As many steps as there are batches, bit for bit those of mw_trainer_step, with `dispatch_steps` of the options in
+ *  each dispatch; what is left over runs step by step.
+ *  out_losses  [count], may be NULL
+ *  errors      as mw_trainer_step. A batch that cannot be fed is refused before the dispatch that it belongs to. If a
+ *              step is refused in the middle of a dispatch, those behind it have run and count. */
+MW_API mw_status mw_trainer_step_many(mw_trainer *trainer, const mw_batch *batches, size_t count, float *out_losses,
+                                      mw_error *err);
 
 /** Learning rate of the coming steps, from 0 on.
  *  errors  MW_ERROR_ARGUMENT, MW_ERROR_NUMERIC if the device's type cannot hold it; the old one stays */

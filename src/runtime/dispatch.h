@@ -57,6 +57,20 @@ const mw__buffer *mw__dispatch_buffer(const mw__dispatch *dispatch, size_t port)
 /* How the function was compiled ("CPU, fp32, 2 lanes, OpenBLAS"), NULL if the library cannot say. */
 const char *mw__dispatch_summary(const mw__dispatch *dispatch);
 
+/* ---- several runs by one call ---- */
+
+typedef struct mw__series mw__series;
+
+/* `count` operations of the function of `source`, which must outlive them, in one stream. own[port] is true where each
+ * has a zeroed buffer of its own; the other ports are bound as those of the source. */
+mw__series *mw__series_create(const mw__dispatch *source, size_t count, const bool *own, mw_error *err);
+/* NULL is fine. */
+void mw__series_destroy(mw__series *series);
+/* Runs them in order. Encodes at the first call; one that fails half way leaves the series good for nothing. */
+mw_status mw__series_execute(mw__series *series, mw_error *err);
+/* The memory of a port of operation `index`. */
+void *mw__series_data(const mw__series *series, size_t index, size_t port);
+
 /* Compiles and throws the result away: MW_ERROR_UNSUPPORTED if custom options are given and the symbol is absent.
  * *out_code receives e5rt's code of the compilation. */
 mw_status mw__dispatch_check(const mw__dispatch_options *options, int32_t *out_code, mw_error *err);

@@ -1,27 +1,10 @@
 /* The e5rt call sequence: compile, operation, ports, stream, execute, release. It knows sizes and names, not tensors.
  */
-#include "runtime/dispatch.h"
+#include "runtime/dispatch_core.h"
 
 #include "base/checked.h"
 
 #include <string.h>
-
-typedef struct port_binding {
-    char *name;
-    void *port;
-    mw__buffer buffer;
-    bool is_output;
-    bool owned; /* the buffer is ours to release */
-} port_binding;
-
-struct mw__dispatch {
-    const mw_allocator *allocator;
-    mw__symbols symbols;
-    void *library, *function, *op_options, *operation, *stream;
-    port_binding *ports;
-    size_t port_count, port_capacity;
-    bool encoded;
-};
 
 /* The objects that are needed during compilation only. */
 typedef struct compiler_set {
@@ -89,16 +72,28 @@ static mw_status compiler_prepare(const mw__dispatch_options *o, compiler_set *s
     return o->custom != NULL ? set_custom(symbols, set->options, o->custom, err) : MW_OK;
 }
 
-static mw_status make_operation(mw__dispatch *d, const char *name, mw_error *err)
+mw_status mw__operation_make(const mw__dispatch *d, const char *name, mw__operation *out, mw_error *err)
 {
     const mw__symbols *s = &d->symbols;
-    MW_TRY(MW__E5RT(s, program_library_retain_program_function, d->library, "main", &d->function));
-    MW_TRY(
-        MW__E5RT(s, precompiled_compute_op_create_options_create_with_program_function, &d->op_options, d->function));
-    MW_TRY(MW__E5RT(s, precompiled_compute_op_create_options_set_operation_name, d->op_options, name));
-    MW_TRY(MW__E5RT(s, precompiled_compute_op_create_options_set_allocate_intermediate_buffers, d->op_options, 1));
-    return MW__E5RT(s, execution_stream_operation_create_precompiled_compute_operation_with_options, &d->operation,
-                    d->op_options);
+    MW_TRY(MW__E5RT(s, precompiled_compute_op_create_options_create_with_program_function, &out->options, d->function));
+    MW_TRY(MW__E5RT(s, precompiled_compute_op_create_options_set_operation_name, out->options, name));
+    MW_TRY(MW__E5RT(s, precompiled_compute_op_create_options_set_allocate_intermediate_buffers, out->options, 1));
+    return MW__E5RT(s, execution_stream_operation_create_precompiled_compute_operation_with_options, &out->object,
+                    out->options);
+}
+
+void mw__operation_release(const mw__symbols *symbols, mw__operation *operation)
+{
+    if (operation->object != NULL)
+        symbols->execution_stream_operation_release(&operation->object);
+    if (operation->options != NULL)
+        symbols->precompiled_compute_op_create_options_release(&operation->options);
+}
+
+static mw_status make_operation(mw__dispatch *d, const char *name, mw_error *err)
+{
+    MW_TRY(MW__E5RT(&d->symbols, program_library_retain_program_function, d->library, "main", &d->function));
+    return mw__operation_make(d, name, &d->operation, err);
 }
 
 static mw_status compile(mw__dispatch *d, const mw__dispatch_options *o, mw_error *err)
@@ -151,21 +146,28 @@ mw_status mw__dispatch_check(const mw__dispatch_options *options, int32_t *out_c
 
 /* ---- ports ---- */
 
-static void port_drop_buffer(mw__dispatch *d, port_binding *port)
+static void drop_buffer(const mw__symbols *symbols, mw__port_binding *port)
 {
     if (port->owned)
-        mw__buffer_release(&d->symbols, &port->buffer);
+        mw__buffer_release(symbols, &port->buffer);
     port->buffer = (mw__buffer){0};
     port->owned = false;
 }
 
-static mw_status port_bind(mw__dispatch *d, port_binding *port, size_t size, const mw__buffer *shared, mw_error *err)
+void mw__port_release(const mw__symbols *symbols, mw__port_binding *port)
 {
-    const mw__symbols *s = &d->symbols;
+    if (port->port != NULL)
+        symbols->io_port_release(&port->port);
+    drop_buffer(symbols, port);
+}
+
+mw_status mw__port_bind(const mw__symbols *s, void *operation, mw__port_binding *port, size_t size,
+                        const mw__buffer *shared, mw_error *err)
+{
     if (port->is_output)
-        MW_TRY(MW__E5RT(s, execution_stream_operation_retain_output_port, d->operation, port->name, &port->port));
+        MW_TRY(MW__E5RT(s, execution_stream_operation_retain_output_port, operation, port->name, &port->port));
     else
-        MW_TRY(MW__E5RT(s, execution_stream_operation_retain_input_port, d->operation, port->name, &port->port));
+        MW_TRY(MW__E5RT(s, execution_stream_operation_retain_input_port, operation, port->name, &port->port));
     if (shared != NULL) {
         port->buffer = *shared;
     } else {
@@ -184,9 +186,9 @@ mw_status mw__dispatch_add_port(mw__dispatch *d, const char *name, bool is_outpu
     if (copy == NULL)
         return MW_ERROR_MEMORY;
     memcpy(copy, name, length);
-    port_binding *port = &d->ports[d->port_count++]; /* counted at once: destroy cleans up a half-made one */
-    *port = (port_binding){.name = copy, .is_output = is_output};
-    return port_bind(d, port, size, shared, err);
+    mw__port_binding *port = &d->ports[d->port_count++]; /* counted at once: destroy cleans up a half-made one */
+    *port = (mw__port_binding){.name = copy, .is_output = is_output};
+    return mw__port_bind(&d->symbols, d->operation.object, port, size, shared, err);
 }
 
 mw_status mw__dispatch_finish(mw__dispatch *d, mw_error *err)
@@ -196,13 +198,13 @@ mw_status mw__dispatch_finish(mw__dispatch *d, mw_error *err)
 
 mw_status mw__dispatch_rebind(mw__dispatch *d, size_t index, const mw__buffer *buffer, mw_error *err)
 {
-    port_binding *port = &d->ports[index];
+    mw__port_binding *port = &d->ports[index];
     if (d->encoded)
         return mw__fail(err, MW_ERROR_STATE,
                         "port \"%s\" cannot be bound to another buffer: the program has run, which freezes bindings",
                         port->name);
     MW_TRY(MW__E5RT(&d->symbols, io_port_bind_buffer_object, port->port, buffer->object));
-    port_drop_buffer(d, port);
+    drop_buffer(&d->symbols, port);
     port->buffer = *buffer;
     return MW_OK;
 }
@@ -212,7 +214,7 @@ mw_status mw__dispatch_rebind(mw__dispatch *d, size_t index, const mw__buffer *b
 mw_status mw__dispatch_execute(mw__dispatch *d, mw_error *err)
 {
     if (!d->encoded) {
-        MW_TRY(MW__E5RT(&d->symbols, execution_stream_encode_operation, d->stream, d->operation));
+        MW_TRY(MW__E5RT(&d->symbols, execution_stream_encode_operation, d->stream, d->operation.object));
         d->encoded = true;
     }
     return MW__E5RT(&d->symbols, execution_stream_execute_sync, d->stream);
@@ -247,9 +249,7 @@ const char *mw__dispatch_summary(const mw__dispatch *d)
 static void release_ports(mw__dispatch *d)
 {
     for (size_t i = 0; i < d->port_count; i++) {
-        if (d->ports[i].port != NULL)
-            d->symbols.io_port_release(&d->ports[i].port);
-        port_drop_buffer(d, &d->ports[i]);
+        mw__port_release(&d->symbols, &d->ports[i]);
         mw__free(d->allocator, d->ports[i].name);
     }
     mw__free(d->allocator, d->ports);
@@ -263,10 +263,7 @@ void mw__dispatch_destroy(mw__dispatch *d)
     if (d->stream != NULL)
         s->execution_stream_release(&d->stream);
     release_ports(d);
-    if (d->operation != NULL)
-        s->execution_stream_operation_release(&d->operation);
-    if (d->op_options != NULL)
-        s->precompiled_compute_op_create_options_release(&d->op_options);
+    mw__operation_release(s, &d->operation);
     if (d->function != NULL)
         s->program_function_release(&d->function);
     if (d->library != NULL)

@@ -19,6 +19,7 @@ void mw_trainer_destroy(mw_trainer *trainer)
     const mw_allocator *allocator = trainer->allocator;
     mw__view_deinit(&trainer->predictor);
     mw__view_deinit(&trainer->evaluation);
+    mw__series_destroy(trainer->many.series); /* of the step's function */
     pass_deinit(&trainer->gather);
     pass_deinit(&trainer->step);
     mw__state_deinit(&trainer->state); /* after the programs that are bound to it */

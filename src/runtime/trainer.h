@@ -15,7 +15,8 @@
 typedef struct mw__trainer_scalar {
     const char *name;  /* of the optimizer's row, static */
     size_t index;      /* for mw__optimizer_scalar_value */
-    void *data;        /* the port; NULL while the program is not made */
+    size_t port;       /* of the step program */
+    void *data;        /* its memory; NULL while the program is not made */
     mw_dtype declared; /* of the parameters that it serves */
     mw_dtype dtype;    /* in the port */
     size_t group;      /* of these parameters */
@@ -30,6 +31,7 @@ typedef struct mw__trainer_group {
 } mw__trainer_group;
 
 #define MW__ACCUMULATE_MAX      1024
+#define MW__DISPATCH_STEPS_MAX  100     /* seed 000, 2.5.1: 100 operations in one stream ran, about 110 is the limit */
 #define MW__LOSS_SCALE_MAX      32768.0 /* the largest power of two of fp16 */
 #define MW__LOSS_SCALE_INTERVAL 2000    /* that of PyTorch's GradScaler; fp16 counts to 2048 */
 
@@ -55,6 +57,13 @@ typedef struct mw__view {
     mw__view_value first, second; /* loss and metric, or the prediction and nothing */
 } mw__view;
 
+/* Several steps by one dispatch. */
+typedef struct mw__trainer_many {
+    mw__series *series; /* NULL = none */
+    mw__feeder *feeders;
+    size_t count;
+} mw__trainer_many;
+
 struct mw_trainer {
     const mw_allocator *allocator;
     mw__target target;
@@ -77,7 +86,8 @@ struct mw_trainer {
     mw__state_set state;
     mw__trainer_pass step;
     mw__trainer_pass gather; /* no program unless batches are accumulated */
-    bool dead;               /* the proof of a twin failed: the state is wrong */
+    mw__trainer_many many;
+    bool dead; /* the proof of a twin failed: the state is wrong */
     mw__trainer_scalar *scalars;
     size_t scalar_count;
     mw__view evaluation, predictor;
@@ -112,6 +122,9 @@ double mw__trainer_scalar_value(const mw_trainer *trainer, const mw__trainer_sca
                                 int64_t step);
 /* Refuses scalars of step `step` that the device's type cannot hold. */
 mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_rate, int64_t step, mw_error *err);
+
+/* The port of a state entry, or the output of its next value, is bound to its buffer (mw__program_binder). */
+bool mw__trainer_bind(void *trainer, const mw_port *port, mw__buffer *out);
 
 /* A program whose parameters are those of the state set; `graph` has outputs. */
 mw_program *mw__trainer_compile(mw_trainer *trainer, const mw_graph *graph, const char *keep_folder, mw_error *err);
@@ -171,6 +184,30 @@ mw_status mw__trainer_make_twin(mw_trainer *trainer, mw__trainer_pass *pass, con
 mw_status mw__trainer_run_twice(mw_trainer *trainer, mw__trainer_pass *pass, mw_error *err);
 /* MW_ERROR_STATE once the comparison has failed. */
 mw_status mw__trainer_check_alive(const mw_trainer *trainer, mw_error *err);
+
+/* ---- trainer_step.c ---- */
+
+float mw__scalar_read(const void *data, mw_dtype dtype);
+mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *batch, mw_error *err);
+mw_status mw__trainer_feed(mw_trainer *trainer, mw__feeder *feeder, const mw_batch *batch, int64_t step, mw_error *err);
+mw_status mw__trainer_write_scalar(mw_trainer *trainer, const mw__trainer_scalar *scalar, void *data, int64_t step,
+                                   mw_error *err);
+typedef struct mw__step_result {
+    float loss, ok;
+} mw__step_result;
+/* Counts what a pass has done, or says why it was refused. */
+mw_status mw__trainer_take(mw_trainer *trainer, const mw__trainer_pass *pass, const mw_batch *batch,
+                           const mw__step_result *result, float *out_loss, mw_error *err);
+
+/* ---- trainer_many.c ---- */
+
+mw_status mw__trainer_make_slots(mw_trainer *trainer, size_t count, mw_error *err);
+/* Steps that one dispatch takes now; 0 = only single ones. */
+size_t mw__trainer_slots(const mw_trainer *trainer);
+/* Feeds the batch of one slot. */
+mw_status mw__trainer_stage(mw_trainer *trainer, size_t slot, const mw_batch *batch, mw_error *err);
+/* Runs all slots. batches: [slots], for messages, or NULL. */
+mw_status mw__trainer_run_slots(mw_trainer *trainer, const mw_batch *batches, float *out_losses, mw_error *err);
 
 void mw__view_deinit(mw__view *view);
 

@@ -210,7 +210,7 @@ static bool is_joined(const char *name, const char *stem, const char *suffix)
 }
 
 /* "fc1.weight" and "fc1.weight#next" are the same buffer. */
-static bool bind_state(void *user, const mw_port *port, mw__buffer *out)
+bool mw__trainer_bind(void *user, const mw_port *port, mw__buffer *out)
 {
     const mw_trainer *t = user;
     for (size_t i = 0; i < t->state.count; i++) {
@@ -230,7 +230,7 @@ mw_program *mw__trainer_compile(mw_trainer *t, const mw_graph *graph, const char
     options.keep_folder = keep_folder;
     return mw__program_create(
         &(mw__program_request){
-            .graph = graph, .options = &options, .target = &t->target, .bind = bind_state, .user = t},
+            .graph = graph, .options = &options, .target = &t->target, .bind = mw__trainer_bind, .user = t},
         err);
 }
 
@@ -271,6 +271,7 @@ static mw_status resolve_scalars(mw__trainer_build *b, mw_error *err)
         const mw__optimizer_scalars *set = &b->scalars[2 * scalar->group + (scalar->declared == MW_F16)];
         size_t port = 0;
         MW_TRY(find_port(t->step.program, set->scalar[scalar->index]->name, &port, err));
+        scalar->port = port;
         scalar->data = mw__program_data(t->step.program, port);
         scalar->dtype = t->step.program->ports[port].dtype;
     }
@@ -404,6 +405,8 @@ static mw_status create(mw_trainer *t, const mw_trainer_options *o, mw_error *er
     MW_TRY(make_pass(t, false, err));
     if (t->accumulate > 1)
         MW_TRY(make_pass(t, true, err));
+    if (o->dispatch_steps > 1)
+        MW_TRY(mw__trainer_make_slots(t, (size_t)o->dispatch_steps, err));
     return mw__trainer_describe(t, err);
 }
 

@@ -93,6 +93,14 @@ static mw_status check_numbers(const mw_trainer_options *o, mw_error *err)
     if (o->accumulate < 0 || o->accumulate > MW__ACCUMULATE_MAX)
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: accumulate is %d batches; it must be 1 to %d, or 0 for 1",
                         o->accumulate, MW__ACCUMULATE_MAX);
+    if (o->dispatch_steps < 0 || o->dispatch_steps > MW__DISPATCH_STEPS_MAX)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: dispatch_steps is %d; it must be 1 to %d, or 0 for 1",
+                        o->dispatch_steps, MW__DISPATCH_STEPS_MAX);
+    if (o->dispatch_steps > 1 && o->accumulate > 1)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "trainer: dispatch_steps %d and accumulate %d: a dispatch takes several updates, or an update "
+                        "several batches, not both",
+                        o->dispatch_steps, o->accumulate);
     return mw__optimizer_check(&o->optimizer, err);
 }
 

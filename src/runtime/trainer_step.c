@@ -7,25 +7,34 @@
 #include <math.h>
 #include <stdio.h>
 
+float mw__scalar_read(const void *data, mw_dtype dtype)
+{
+    return dtype == MW_F16 ? mw__fp16_to_float(*(const uint16_t *)data) : *(const float *)data;
+}
+
 static float read_scalar(const mw_program *program, size_t port)
 {
-    const void *data = mw__program_data(program, port);
-    return program->ports[port].dtype == MW_F16 ? mw__fp16_to_float(*(const uint16_t *)data) : *(const float *)data;
+    return mw__scalar_read(mw__program_data(program, port), program->ports[port].dtype);
+}
+
+mw_status mw__trainer_write_scalar(mw_trainer *t, const mw__trainer_scalar *scalar, void *data, int64_t step,
+                                   mw_error *err)
+{
+    const double value = mw__trainer_scalar_value(t, scalar, t->learning_rate, step);
+    if (mw__number_is_lost(value, scalar->dtype)) /* a bias correction that drifted out of range */
+        return mw__trainer_check_scalars(t, t->learning_rate, step, err);
+    if (scalar->dtype == MW_F16)
+        *(uint16_t *)data = mw__fp16_from_double(value);
+    else
+        *(float *)data = (float)value;
+    t->counters.feed_bytes += scalar->dtype == MW_F16 ? 2 : 4;
+    return MW_OK;
 }
 
 static mw_status write_scalars(mw_trainer *t, int64_t step, mw_error *err)
 {
-    for (size_t i = 0; i < t->scalar_count; i++) {
-        const mw__trainer_scalar *scalar = &t->scalars[i];
-        const double value = mw__trainer_scalar_value(t, scalar, t->learning_rate, step);
-        if (mw__number_is_lost(value, scalar->dtype)) /* a bias correction that drifted out of range */
-            return mw__trainer_check_scalars(t, t->learning_rate, step, err);
-        if (scalar->dtype == MW_F16)
-            *(uint16_t *)scalar->data = mw__fp16_from_double(value);
-        else
-            *(float *)scalar->data = (float)value;
-        t->counters.feed_bytes += scalar->dtype == MW_F16 ? 2 : 4;
-    }
+    for (size_t i = 0; i < t->scalar_count; i++)
+        MW_TRY(mw__trainer_write_scalar(t, &t->scalars[i], t->scalars[i].data, step, err));
     return MW_OK;
 }
 
@@ -90,25 +99,53 @@ static void count_step(mw_trainer *t, bool updated)
     t->counters.steps += updated;
 }
 
+mw_status mw__trainer_take(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch,
+                           const mw__step_result *result, float *out_loss, mw_error *err)
+{
+    const bool good = result->ok == 1.0f;
+    t->counters.result_bytes += pass->program->ports[pass->loss_port].dtype == MW_F16 ? 4 : 8;
+    if (!good && t->scale_interval == 0) {
+        t->counters.refused_steps++;
+        return refuse(t, batch, result->loss, err);
+    }
+    if (out_loss != NULL)
+        *out_loss = result->loss;
+    if (!good)
+        return skip(t, batch, result->loss, err);
+    count_step(t, pass == &t->step);
+    return MW_OK;
+}
+
+/* A batch that is not finite is a refused step too. */
+mw_status mw__trainer_feed(mw_trainer *t, mw__feeder *feeder, const mw_batch *batch, int64_t step, mw_error *err)
+{
+    const mw_status status = mw__feeder_feed(feeder, batch, step, &t->counters.feed_bytes, err);
+    t->counters.refused_steps += status == MW_ERROR_NUMERIC;
+    return status;
+}
+
 static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
 {
     const bool updates = t->gathered + 1 == t->accumulate;
     mw__trainer_pass *pass = updates ? &t->step : &t->gather;
-    const int64_t step = t->steps + 1;
-    MW_TRY(mw__feeder_feed(&pass->feeder, batch, step, &t->counters.feed_bytes, err));
+    MW_TRY(mw__trainer_feed(t, &pass->feeder, batch, t->steps + 1, err));
     if (updates)
-        MW_TRY(write_scalars(t, step, err));
+        MW_TRY(write_scalars(t, t->steps + 1, err));
     MW_TRY(pass->twin != NULL ? mw__trainer_run_twice(t, pass, err) : mw__program_run(pass->program, err));
-    const float loss = read_scalar(pass->program, pass->loss_port), ok = read_scalar(pass->program, pass->ok_port);
-    t->counters.result_bytes += pass->program->ports[pass->loss_port].dtype == MW_F16 ? 4 : 8;
-    const bool good = ok == 1.0f;
-    if (!good && t->scale_interval == 0)
-        return refuse(t, batch, loss, err);
-    if (out_loss != NULL)
-        *out_loss = loss;
-    if (!good)
-        return skip(t, batch, loss, err);
-    count_step(t, updates);
+    const mw__step_result result = {read_scalar(pass->program, pass->loss_port),
+                                    read_scalar(pass->program, pass->ok_port)};
+    return mw__trainer_take(t, pass, batch, &result, out_loss, err);
+}
+
+mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *batch, mw_error *err)
+{
+    if (trainer == NULL || batch == NULL || (batch->feeds == NULL && batch->feed_count > 0))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the %s is NULL",
+                        trainer == NULL ? "trainer" : "batch");
+    MW_TRY(mw__trainer_check_alive(trainer, err));
+    if (batch->examples < 0 || (trainer->batch > 0 && batch->examples > trainer->batch))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the batch says %" PRId64 " examples of %" PRId64,
+                        batch->examples, trainer->batch);
     return MW_OK;
 }
 
@@ -118,14 +155,6 @@ mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out
         *out_loss = 0.0f;
     if (mw__failed(err))
         return err->status;
-    if (trainer == NULL || batch == NULL || (batch->feeds == NULL && batch->feed_count > 0))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the %s is NULL",
-                        trainer == NULL ? "trainer" : "batch");
-    MW_TRY(mw__trainer_check_alive(trainer, err));
-    if (batch->examples < 0 || (trainer->batch > 0 && batch->examples > trainer->batch))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the batch says %" PRId64 " examples of %" PRId64,
-                        batch->examples, trainer->batch);
-    const mw_status status = run_step(trainer, batch, out_loss, err);
-    trainer->counters.refused_steps += status == MW_ERROR_NUMERIC && trainer->scale_interval == 0;
-    return status;
+    MW_TRY(mw__trainer_check_batch(trainer, batch, err));
+    return run_step(trainer, batch, out_loss, err);
 }

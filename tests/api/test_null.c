@@ -294,6 +294,7 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_create(&options, &err));
     REFUSED(mw_trainer_step(NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_set_learning_rate(NULL, 1, &err));
+    REFUSED(mw_trainer_step_many(NULL, NULL, 1, NULL, &err));
     REFUSED(mw_trainer_use_averages(NULL, true, &err));
     REFUSED(mw_trainer_evaluate(NULL, NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_predict(NULL, NULL, NULL, 0, &err));

@@ -373,6 +373,100 @@ static void test_a_training_that_only_overflows_ends(void)
     }
 }
 
+/* ---- several steps by one dispatch ---- */
+
+enum { MANY = 4, STEPS = 11 };
+
+static mw_trainer *create_many(mw_device device, int dispatch_steps, mw_error *err)
+{
+    small_net net = small_create_stateful(NULL);
+    mw_trainer_options options = options_of(&net, device, mw_adam(0.02f));
+    options.dispatch_steps = dispatch_steps;
+    return create(&options, &net, err);
+}
+
+static void fill_batches(small_batch *batches, mw_batch *out, const small_data *data)
+{
+    for (int i = 0; i < STEPS; i++) {
+        small_fill_batch(&batches[i], data, i % 5 * SMALL_N);
+        out[i] = batches[i].batch;
+    }
+}
+
+static void test_many_steps_are_single_steps_bit_for_bit(void)
+{
+    const small_data data = small_make_data();
+    small_batch filled[STEPS];
+    mw_batch batches[STEPS];
+    fill_batches(filled, batches, &data);
+    for (int k = 0; k < 2; k++) {
+        mw_error err = {0};
+        mw_trainer *single = create_many(devices[k], 0, &err), *many = create_many(devices[k], MANY, &err);
+        CHECK_OK(err);
+        REQUIRE(single != NULL && many != NULL);
+        float one[STEPS], all[STEPS];
+        for (int i = 0; i < STEPS; i++)
+            mw_trainer_step(single, &batches[i], &one[i], &err);
+        mw_trainer_step_many(many, batches, STEPS, all, &err); /* two dispatches and three steps */
+        CHECK_OK(err);
+        CHECK(memcmp(one, all, sizeof one) == 0 && one[0] != one[STEPS - 1]);
+        CHECK_INT(mw_trainer_steps(many), STEPS);
+        const mw_trainer_counters a = mw_trainer_count(single), b = mw_trainer_count(many);
+        CHECK(memcmp(&a, &b, sizeof a) == 0);
+        const small_snapshot s = small_take(single), m = small_take(many);
+        small_check_same(&s, &m);
+        mw_trainer_destroy(many);
+        mw_trainer_destroy(single);
+    }
+}
+
+/* The batch that cannot be fed is the sixth: the first dispatch has run, the second has not. */
+static void test_a_bad_batch_is_refused_before_its_dispatch(void)
+{
+    const small_data data = small_make_data();
+    small_batch filled[STEPS];
+    mw_batch batches[STEPS];
+    mw_error err = {0};
+    mw_trainer *trainer = create_many(MW_DEVICE_CPU, MANY, &err);
+    CHECK_OK(err);
+    REQUIRE(trainer != NULL);
+    fill_batches(filled, batches, &data);
+    small_data bad = data;
+    bad.x[0] = NAN;
+    filled[5].feeds[0].data = bad.x;
+    CHECK_INT(mw_trainer_step_many(trainer, batches, STEPS, NULL, &err), MW_ERROR_NUMERIC);
+    CHECK_ERROR(err, MW_ERROR_NUMERIC, "step 6");
+    CHECK_INT(mw_trainer_steps(trainer), 4);
+    CHECK_INT(mw_trainer_count(trainer).refused_steps, 1);
+    mw_trainer_destroy(trainer);
+}
+
+/* The third batch overflows the loss on the device. */
+static void test_a_refused_step_of_a_dispatch_is_named(void)
+{
+    const small_data data = small_make_data(), bad = make_overflow(MW_DEVICE_CPU);
+    small_batch filled[STEPS];
+    mw_batch batches[STEPS];
+    mw_error err = {0};
+    small_net net = small_create(NULL);
+    mw_tensor *squares = mw_reduce_mean(mw_square(net.x), MW_ALL_AXES, false);
+    net.loss = mw_add(net.loss, mw_mul_scalar(squares, 0.0));
+    mw_trainer_options options = options_of(&net, MW_DEVICE_CPU, mw_sgd(0.1f));
+    options.dispatch_steps = MANY;
+    mw_trainer *trainer = create(&options, &net, &err);
+    CHECK_OK(err);
+    REQUIRE(trainer != NULL);
+    fill_batches(filled, batches, &data);
+    filled[2].feeds[0].data = bad.x;
+    CHECK_INT(mw_trainer_step_many(trainer, batches, MANY, NULL, &err), MW_ERROR_NUMERIC);
+    CHECK_ERROR(err, MW_ERROR_NUMERIC, "step 3 is refused: the loss is");
+    CHECK_INT(mw_trainer_steps(trainer), 3);
+    const small_weights weights = small_read(trainer, &(mw_error){0});
+    for (int i = 0; i < SMALL_PARAMETERS; i++)
+        CHECK(isfinite(weights.value[i]));
+    mw_trainer_destroy(trainer);
+}
+
 /* ---- all together ---- */
 
 static mw_trainer *create_full(const mw_allocator *allocator, mw_error *err)
@@ -463,6 +557,12 @@ static void clip_negative(mw_trainer_options *o) { o->clip_norm = -1.0f; }
 static void clip_nan(mw_trainer_options *o) { o->clip_value = NAN; }
 static void accumulate_negative(mw_trainer_options *o) { o->accumulate = -2; }
 static void accumulate_huge(mw_trainer_options *o) { o->accumulate = 100000; }
+static void dispatch_huge(mw_trainer_options *o) { o->dispatch_steps = 101; }
+static void dispatch_and_gather(mw_trainer_options *o)
+{
+    o->dispatch_steps = 4;
+    o->accumulate = 2;
+}
 static void average_of_one(mw_trainer_options *o) { o->average_decay = 1.0f; }
 static void scale_of_three(mw_trainer_options *o) { o->loss_scale = 3.0f; }
 static void scale_too_large(mw_trainer_options *o)
@@ -491,6 +591,8 @@ static void test_bad_configurations_are_named(void)
         {clip_nan, "clip_value is nan"},
         {accumulate_negative, "accumulate is -2 batches"},
         {accumulate_huge, "accumulate is 100000 batches; it must be 1 to 1024"},
+        {dispatch_huge, "dispatch_steps is 101; it must be 1 to 100"},
+        {dispatch_and_gather, "dispatch_steps 4 and accumulate 2"},
         {average_of_one, "average_decay is 1; it must be below 1"},
         {scale_of_three, "loss_scale is 3; it must be a power of two"},
         {scale_too_large, "a dynamic one starts between 1 and 32768"},
@@ -551,6 +653,9 @@ int main(void)
     RUN(test_good_steps_double_the_scale);
     RUN(test_the_scale_finds_its_place);
     RUN(test_a_training_that_only_overflows_ends);
+    RUN(test_many_steps_are_single_steps_bit_for_bit);
+    RUN(test_a_bad_batch_is_refused_before_its_dispatch);
+    RUN(test_a_refused_step_of_a_dispatch_is_named);
     RUN(test_a_checkpoint_resumes_all_of_it_bit_for_bit);
     RUN(test_another_configuration_is_refused_by_the_checkpoint);
     RUN(test_bad_configurations_are_named);

@@ -1,0 +1,117 @@
+/* Several steps by one dispatch: every slot has inputs and results of its own, all work on the same state. */
+#include "runtime/trainer.h"
+
+#include "runtime/dispatch.h"
+
+#include <string.h>
+
+/* ---- making the slots ---- */
+
+/* The ports of the feeder of one slot are those of the step with other memory. */
+static mw_status copy_feeder(mw_trainer *t, size_t slot, mw_error *err)
+{
+    const mw__feeder *source = &t->step.feeder;
+    mw__feeder *feeder = &t->many.feeders[slot];
+    feeder->ports = mw__arena_alloc(&t->arena, source->count, sizeof *feeder->ports, err);
+    if (feeder->ports == NULL)
+        return MW_ERROR_MEMORY;
+    memcpy(feeder->ports, source->ports, source->count * sizeof *feeder->ports);
+    feeder->count = source->count;
+    for (size_t i = 0; i < feeder->count; i++) {
+        const size_t port = mw__program_find(t->step.program, feeder->ports[i].name);
+        feeder->ports[i].data = mw__series_data(t->many.series, slot, port);
+    }
+    return MW_OK;
+}
+
+mw_status mw__trainer_make_slots(mw_trainer *t, size_t count, mw_error *err)
+{
+    const mw_program *program = t->step.program;
+    bool *own = mw__arena_alloc(&t->arena, program->port_count, sizeof *own, err);
+    t->many.feeders = mw__arena_alloc(&t->arena, count, sizeof *t->many.feeders, err);
+    if (own == NULL || t->many.feeders == NULL)
+        return MW_ERROR_MEMORY;
+    mw__buffer unused;
+    for (size_t i = 0; i < program->port_count; i++)
+        own[i] = !mw__trainer_bind(t, &program->ports[i], &unused);
+    t->many.series = mw__series_create(program->dispatch, count, own, err);
+    if (t->many.series == NULL)
+        return mw__status_or(err, MW_ERROR_DEVICE);
+    t->many.count = count;
+    for (size_t slot = 0; slot < count; slot++)
+        MW_TRY(copy_feeder(t, slot, err));
+    return MW_OK;
+}
+
+/* ---- running them ---- */
+
+/* The first run of a library that must prove its aliasing is one step. */
+size_t mw__trainer_slots(const mw_trainer *t) { return t->step.twin == NULL ? t->many.count : 0; }
+
+mw_status mw__trainer_stage(mw_trainer *t, size_t slot, const mw_batch *batch, mw_error *err)
+{
+    const int64_t step = t->steps + 1 + (int64_t)slot;
+    MW_TRY(mw__trainer_check_batch(t, batch, err));
+    MW_TRY(mw__trainer_feed(t, &t->many.feeders[slot], batch, step, err));
+    for (size_t i = 0; i < t->scalar_count; i++) {
+        const mw__trainer_scalar *scalar = &t->scalars[i];
+        MW_TRY(mw__trainer_write_scalar(t, scalar, mw__series_data(t->many.series, slot, scalar->port), step, err));
+    }
+    return MW_OK;
+}
+
+/* Steps behind a refused one have run too; the first refusal is what is reported. */
+static mw_status take_result(mw_trainer *t, size_t slot, const mw_batch *batch, float *out_loss, mw_error *err)
+{
+    const mw_port *ports = t->step.program->ports;
+    const mw__step_result result = {
+        .loss =
+            mw__scalar_read(mw__series_data(t->many.series, slot, t->step.loss_port), ports[t->step.loss_port].dtype),
+        .ok = mw__scalar_read(mw__series_data(t->many.series, slot, t->step.ok_port), ports[t->step.ok_port].dtype)};
+    return mw__trainer_take(t, &t->step, batch, &result, out_loss, err);
+}
+
+mw_status mw__trainer_run_slots(mw_trainer *t, const mw_batch *batches, float *out_losses, mw_error *err)
+{
+    MW_TRY(mw__series_execute(t->many.series, err));
+    mw_error later = {0};
+    mw_status status = MW_OK;
+    for (size_t slot = 0; slot < t->many.count; slot++) {
+        static const mw_batch unknown = {0};
+        const mw_batch *batch = batches != NULL ? &batches[slot] : &unknown;
+        const mw_status now =
+            take_result(t, slot, batch, out_losses != NULL ? &out_losses[slot] : NULL, status == MW_OK ? err : &later);
+        status = status == MW_OK ? now : status;
+        later = (mw_error){0};
+    }
+    return status;
+}
+
+static mw_status run_chunk(mw_trainer *t, const mw_batch *batches, float *out_losses, mw_error *err)
+{
+    for (size_t slot = 0; slot < t->many.count; slot++)
+        MW_TRY(mw__trainer_stage(t, slot, &batches[slot], err));
+    return mw__trainer_run_slots(t, batches, out_losses, err);
+}
+
+mw_status mw_trainer_step_many(mw_trainer *trainer, const mw_batch *batches, size_t count, float *out_losses,
+                               mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    if (trainer == NULL || (batches == NULL && count > 0))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step_many: %s",
+                        trainer == NULL ? "no trainer" : "no batches");
+    for (size_t i = 0; out_losses != NULL && i < count; i++)
+        out_losses[i] = 0.0f;
+    for (size_t done = 0; done < count;) {
+        const size_t slots = mw__trainer_slots(trainer);
+        float *losses = out_losses != NULL ? out_losses + done : NULL;
+        const bool chunk = slots > 0 && count - done >= slots;
+        MW_TRY(mw__trainer_check_alive(trainer, err));
+        MW_TRY(chunk ? run_chunk(trainer, batches + done, losses, err)
+                     : mw_trainer_step(trainer, batches + done, losses, err));
+        done += chunk ? slots : 1;
+    }
+    return MW_OK;
+}
