@@ -9,15 +9,19 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { WORKERS_MAX = 63, SPINS_PER_YIELD = 2000, SPIN_NANOSECONDS = 20000, NUDGE_NANOSECONDS = 1000000 };
+enum {
+    LINE = 128, /* of the caches of Apple's processors; 64 elsewhere */
+    WORKERS_MAX = 63,
+    SPINS_PER_YIELD = 2000,
+    SPIN_NANOSECONDS = 20000,
+    NUDGE_NANOSECONDS = 1000000
+};
 
 /* A job is published in one word, number << 8 | members, so that a worker which is not wanted reads nothing else. */
 static struct {
-    _Atomic(uint64_t) word;
-    char pad1[56];
-    atomic_uint epoch; /* of the barrier */
-    char pad2[60];
-    atomic_int arrived;
+    _Alignas(LINE) _Atomic(uint64_t) word;
+    _Alignas(LINE) atomic_uint epoch; /* of the barrier */
+    _Alignas(LINE) atomic_int arrived;
     atomic_bool busy; /* a run, or the end of the process, has the team */
     atomic_int workers, sleeping;
     _Atomic(int64_t) asked, nudged; /* when mw__team_awake was called, when it woke workers */
@@ -185,16 +189,13 @@ bool mw__team_run(mw__team_job *job, void *user, int members)
     return members > 1;
 }
 
-/* When the library is unloaded or the process ends: no thread may be left in code that goes away. In a forked child the
- * threads do not exist; the mark is that the team belongs to another process. */
-static void forget_team(void)
+void mw__team_forget(void)
 {
     atomic_store(&team.workers, 0);
     atomic_store(&team.busy, true);
 }
 
-__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_team); }
-
+/* When the library is unloaded or the process ends: no thread may be left in code that goes away. */
 __attribute__((destructor)) static void stop_team(void)
 {
     const int workers = atomic_load(&team.workers);

@@ -18,6 +18,9 @@ bool mw__team_run(mw__team_job *job, void *user, int members);
  * that time, at most once a millisecond; nobody waits for them. */
 bool mw__team_awake(void);
 
+/* In the child of a fork, whose threads do not exist: there is no team any more. */
+void mw__team_forget(void);
+
 /* Inside a job: returns when every member has come here. */
 void mw__team_barrier(int members);
 

@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { MEMBERS = 6, ROUNDS = 50 };
 
@@ -40,6 +42,22 @@ static void test_every_member_runs_once_and_barriers_hold(void)
                 CHECK_INT(c.calls[m], m < members);
             CHECK(!c.late);
         }
+}
+
+/* The first test: nothing here has used the team before. */
+static void test_a_child_of_an_early_fork_has_a_team(void)
+{
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        counts c = {0};
+        alarm(20); /* a hang ends as a signal */
+        mw__team_reserve(2);
+        _exit(mw__team_run(count_job, &c, 2) && c.calls[1] == 1 ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK_INT(status, 0);
 }
 
 static void nested_job(void *user, int member, int members)
@@ -166,6 +184,7 @@ static void test_execute_rounds_to_nearest_and_restores(void)
 
 int main(void)
 {
+    RUN(test_a_child_of_an_early_fork_has_a_team);
     RUN(test_every_member_runs_once_and_barriers_hold);
     RUN(test_a_busy_team_is_not_given_twice);
     RUN(test_one_member_is_left_to_the_caller);
