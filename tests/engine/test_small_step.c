@@ -65,9 +65,12 @@ static void test_a_tiny_step_takes_few_instructions(void)
 {
     char self[1024], command[2048], out[] = "/tmp/millwright-count-XXXXXX";
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (!COUNTS || length < 0 || system("valgrind -q true >/dev/null 2>&1") != 0)
-        SKIP("counted in optimised builds, on Linux, with valgrind");
+    if (!COUNTS || length < 0)
+        SKIP("counted in optimised builds, on Linux");
     self[length] = '\0';
+    snprintf(command, sizeof command, "valgrind -q \"%s\" nothing >/dev/null 2>&1", self);
+    if (system(command) != 0)
+        SKIP("no valgrind here that can run this program");
     const int file = mkstemp(out);
     REQUIRE(file >= 0);
     close(file);
@@ -83,6 +86,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "steps") == 0)
         return run_steps();
+    if (argc > 1 && strcmp(argv[1], "nothing") == 0)
+        return 0;
     RUN(test_a_tiny_step_takes_few_instructions);
     return check_finish();
 }
