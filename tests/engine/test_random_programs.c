@@ -1,7 +1,8 @@
 /* Random small programs with random state: the program with outputs on the memory of inputs, run by the team, must give
  * the bytes of the same program with a buffer for every value (so that nothing is placed, delayed or done in place),
  * without fused regions, run by one thread, with the state copied by the host after each step. A failing program is
- * shrunk and printed with its seed; MW_TEST_SEED and MW_TEST_PROGRAMS choose others. */
+ * shrunk and printed with its seed; MW_TEST_SEED and MW_TEST_PROGRAMS choose others; MW_NIGHTLY=1 checks thousands. A
+ * third are fp16, half of these as on the ANE. */
 #include "base/random.h"
 #include "run.h"
 #include "support/check.h"
@@ -47,6 +48,7 @@ typedef struct op {
 typedef struct program {
     const char *dtype;
     size_t element;
+    uint64_t mask;
     int input_count, op_count;
     value values[VALUES_MAX];
     op ops[OPS_MAX];
@@ -123,9 +125,9 @@ static void choose_outputs(program *p, mw__random *random)
 static program make_program(mw__random *random)
 {
     static const int sizes[] = {1, 2, 3, 8, 16, 17, 40, 64, 65};
-    program p = {.dtype = "fp32", .element = 4};
+    program p = {.dtype = "fp32", .element = 4, .mask = E5RT_CPU};
     if (pick(random, 3) == 0)
-        p = (program){.dtype = "fp16", .element = 2};
+        p = (program){.dtype = "fp16", .element = 2, .mask = pick(random, 2) == 0 ? E5RT_ANE : E5RT_CPU};
     const int extents[2] = {sizes[pick(random, 9)], sizes[pick(random, 9)]};
     p.input_count = 1 + pick(random, INPUTS_MAX);
     for (int i = 0; i < p.input_count; i++)
@@ -250,7 +252,7 @@ static bool open_program(run *r, const program *p, bool separate, uint64_t lanes
     put_program(t, p, separate);
     setenv("MW_ENGINE_WAKE", separate ? "1000000000" : "0", 1);
     setenv("MW_ENGINE_FUSE", separate ? "0" : "1", 1);
-    bool good = run_open(r, t->data, E5RT_CPU, lanes);
+    bool good = run_open(r, t->data, p->mask, lanes);
     free(t);
     char name[16];
     for (int v = 0; good && v < p->input_count; v++) {
@@ -374,8 +376,8 @@ static void report(program p, uint64_t lanes, uint64_t seed)
     for (int v = 0; v < p.input_count + p.op_count; v++)
         if (p.output[v] && p.state[v] >= 0)
             put(t, "output v%d on input v%d\n", v, p.state[v]);
-    check_note(false, __FILE__, __LINE__, "seed %llu, %llu lanes:\n%s", (unsigned long long)seed,
-               (unsigned long long)lanes, t->data);
+    check_note(false, __FILE__, __LINE__, "seed %llu, %llu lanes, mask %llu:\n%s", (unsigned long long)seed,
+               (unsigned long long)lanes, (unsigned long long)p.mask, t->data);
     free(t);
 }
 
@@ -387,7 +389,8 @@ static uint64_t number_from(const char *variable, uint64_t otherwise)
 
 static void test_aliased_programs_equal_separate_ones(void)
 {
-    const uint64_t first = number_from("MW_TEST_SEED", 1), count = number_from("MW_TEST_PROGRAMS", 400);
+    const uint64_t first = number_from("MW_TEST_SEED", 1);
+    const uint64_t count = number_from("MW_TEST_PROGRAMS", getenv("MW_NIGHTLY") != NULL ? 20000 : 400);
     printf("seeds %llu to %llu\n", (unsigned long long)first, (unsigned long long)(first + count - 1));
     for (uint64_t seed = first; seed < first + count; seed++) {
         mw__random random = {.seed = seed};
