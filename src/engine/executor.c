@@ -68,11 +68,18 @@ void mw__execute(const mw__schedule *schedule)
         run_member(user, 0, 1);
 }
 
-void mw__execute_step(const mw__step *step, const void *const *in, void *const *out, void *scratch)
+void mw__execute_step(const mw__step *step, int lanes, const void *const *in, void *const *out, void *scratch)
 {
-    const mw__kernel_call call = {
-        .block = step->block, .in = in, .out = out, .scratch = scratch, .begin = 0, .end = step->units};
     const float_mode saved = enter_float_mode();
-    step->run(&call);
+    for (int lane = 0; lane < lanes; lane++) {
+        const mw__kernel_call call = {.block = step->block,
+                                      .in = in,
+                                      .out = out,
+                                      .scratch = scratch,
+                                      .begin = mw__lane_begin(step, lane, lanes),
+                                      .end = mw__lane_begin(step, lane + 1, lanes)};
+        if (call.begin < call.end)
+            step->run(&call);
+    }
     leave_float_mode(saved);
 }

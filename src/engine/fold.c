@@ -13,6 +13,7 @@ typedef struct folder {
     mw__arena *arena;
     mw__buffer *buffers;
     uint32_t *writers; /* by buffer: steps that write it */
+    int lanes;
     mw_error *err;
 } folder;
 
@@ -52,7 +53,7 @@ static mw_status run_once(const folder *f, const mw__step *step)
         status = out[i] != NULL ? MW_OK : MW_ERROR_MEMORY;
     }
     if (status == MW_OK)
-        mw__execute_step(step, in, out, scratch);
+        mw__execute_step(step, f->lanes, in, out, scratch);
     mw__free_aligned(allocator, scratch);
     return status;
 }
@@ -77,9 +78,8 @@ static mw_status fold_all(folder *f, size_t buffer_count, mw__step **steps, size
     return status;
 }
 
-mw_status mw__fold_steps(mw__arena *arena, mw__buffer *buffers, size_t buffer_count, mw__step **steps,
-                         size_t *step_count, mw_error *err)
+mw_status mw__fold_steps(const mw__fold *fold, mw__step **steps, size_t *step_count, mw_error *err)
 {
-    folder f = {.arena = arena, .buffers = buffers, .err = err};
-    return mw__fusing() ? fold_all(&f, buffer_count, steps, step_count) : MW_OK;
+    folder f = {.arena = fold->arena, .buffers = fold->buffers, .lanes = fold->lanes, .err = err};
+    return mw__fusing() ? fold_all(&f, fold->buffer_count, steps, step_count) : MW_OK;
 }

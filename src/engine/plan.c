@@ -417,8 +417,11 @@ static mw_status run_planner(mw__planner *planner, mw_error *err)
     elide_copies(planner);
     if (planner->step_count > 0)
         MW_TRY(drop_dead_steps(planner, err));
-    MW_TRY(mw__fold_steps(planner->request->arena, planner->buffers, planner->buffer_count, planner->steps,
-                          &planner->step_count, err));
+    const mw__fold fold = {.arena = planner->request->arena,
+                           .buffers = planner->buffers,
+                           .buffer_count = planner->buffer_count,
+                           .lanes = planner->request->lanes};
+    MW_TRY(mw__fold_steps(&fold, planner->steps, &planner->step_count, err));
     MW_TRY(mw__fuse_steps(planner->request->arena, planner->buffers, planner->buffer_count, planner->steps,
                           &planner->step_count, err));
     return keep_plan(planner, err);

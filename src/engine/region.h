@@ -80,9 +80,15 @@ const mw__hot_region *mw__hot_find(const char *signature);
 /* False when the environment's MW_ENGINE_FUSE is 0: then every operation runs as a step of its own. */
 bool mw__fusing(void);
 
+typedef struct mw__fold {
+    mw__arena *arena;
+    mw__buffer *buffers;
+    size_t buffer_count;
+    int lanes; /* that the plan is for: a step that is run beforehand has the bits that it would have there */
+} mw__fold;
+
 /* Steps in the order of the text; afterwards fewer: those on constants alone have run, their results are constants. */
-mw_status mw__fold_steps(mw__arena *arena, mw__buffer *buffers, size_t buffer_count, mw__step **steps,
-                         size_t *step_count, mw_error *err);
+mw_status mw__fold_steps(const mw__fold *fold, mw__step **steps, size_t *step_count, mw_error *err);
 
 /* Steps in the order of the text; afterwards fewer. */
 mw_status mw__fuse_steps(mw__arena *arena, const mw__buffer *buffers, size_t buffer_count, mw__step **steps,

@@ -37,8 +37,8 @@ mw_status mw__encode(const mw__program *program, const mw__binding *inputs, cons
                      const mw_allocator *allocator, mw__schedule *schedule, mw_error *err);
 void mw__schedule_deinit(mw__schedule *schedule);
 
-/* Runs all units of one step on the caller. */
-void mw__execute_step(const mw__step *step, const void *const *in, void *const *out, void *scratch);
+/* Runs one step on the caller, lane after lane. */
+void mw__execute_step(const mw__step *step, int lanes, const void *const *in, void *const *out, void *scratch);
 
 /* Runs it. Allocates nothing; takes no lock but to wake sleeping workers. */
 void mw__execute(const mw__schedule *schedule);

@@ -118,6 +118,38 @@ static void test_what_depends_on_constants_alone_is_run_once(void)
     CHECK_INT(f.steps, 2);
 }
 
+/* Thirds times thirds: their sums depend on who adds what. */
+static bool run_constant_product(const char *fuse, float out[9])
+{
+    run r;
+    setenv("MW_ENGINE_FUSE", fuse, 1);
+    bool good =
+        run_open(&r,
+                 RUN_TEXT("tensor<fp32, [3, 3]> x",
+                          "tensor<fp32, [3, 3]> a = fill(shape = tensor<int32, [2]>([3, 3]), value = fp32(0));\n"
+                          "tensor<fp32, [3, 3]> b = softmax(axis = int32(-1), x = a);\n"
+                          "tensor<fp32, [3, 3]> c = matmul(transpose_x = bool(false), transpose_y = "
+                          "bool(false), x = b, y = b);\n"
+                          "tensor<fp32, [3, 3]> y = add(x = c, y = x);\n",
+                          "y"),
+                 E5RT_CPU, 4);
+    unsetenv("MW_ENGINE_FUSE");
+    good = good && run_bind(&r, false, "x", 36) != NULL;
+    const float *y = good ? run_bind(&r, true, "y", 36) : NULL;
+    good = y != NULL && run_encode(&r) && run_execute(&r);
+    if (good)
+        memcpy(out, y, 36);
+    run_close(&r);
+    return good;
+}
+
+static void test_what_is_run_beforehand_has_the_bits_of_the_lanes(void)
+{
+    float folded[9], plain[9];
+    REQUIRE(run_constant_product("1", folded) && run_constant_product("0", plain));
+    CHECK(memcmp(folded, plain, sizeof plain) == 0);
+}
+
 static void test_an_output_that_is_a_view_costs_no_copy(void)
 {
     const char *text = RUN_TEXT(T "x",
@@ -245,6 +277,7 @@ int main(void)
     RUN(test_memory_is_used_again_after_a_barrier);
     RUN(test_dead_operations_are_dropped);
     RUN(test_what_depends_on_constants_alone_is_run_once);
+    RUN(test_what_is_run_beforehand_has_the_bits_of_the_lanes);
     RUN(test_an_output_that_is_a_view_costs_no_copy);
     RUN(test_independent_products_share_a_phase);
     RUN(test_lanes_cover_the_units_once_at_multiples_of_the_grain);
