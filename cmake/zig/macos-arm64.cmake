@@ -1,9 +1,5 @@
 # macOS arm64 from Linux. Only to see that everything compiles and links there; nothing built here can run here.
 set(CMAKE_SYSTEM_NAME Darwin)
 set(CMAKE_SYSTEM_PROCESSOR arm64)
-set(CMAKE_C_COMPILER ${CMAKE_CURRENT_LIST_DIR}/cc)
-set(CMAKE_AR ${CMAKE_CURRENT_LIST_DIR}/ar CACHE FILEPATH "" FORCE)
-set(CMAKE_RANLIB ${CMAKE_CURRENT_LIST_DIR}/ranlib CACHE FILEPATH "" FORCE)
-set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY NEVER)
-set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE NEVER)
-set(MW_ZLIB OFF CACHE BOOL "" FORCE) # the host's zlib is no library of the target
+set(mw_zig_target aarch64-macos.13.0)
+include(${CMAKE_CURRENT_LIST_DIR}/zig.cmake)

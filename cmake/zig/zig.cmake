@@ -1,0 +1,7 @@
+# The compiler of the cross-builds, for the target in mw_zig_target.
+set(CMAKE_C_COMPILER ${CMAKE_CURRENT_LIST_DIR}/cc -target ${mw_zig_target})
+set(CMAKE_AR ${CMAKE_CURRENT_LIST_DIR}/ar CACHE FILEPATH "" FORCE)
+set(CMAKE_RANLIB ${CMAKE_CURRENT_LIST_DIR}/ranlib CACHE FILEPATH "" FORCE)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE NEVER)
+set(MW_ZLIB OFF CACHE BOOL "" FORCE) # the host's zlib is no library of the target
