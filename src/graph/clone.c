@@ -49,6 +49,7 @@ static mw_status carry_composite(mw__clone *clone, const mw_tensor *source, mw_t
     mw__composite mapped = *record;
     mapped.inputs = inputs;
     mapped.examples = mw__clone_get(clone, record->examples);
+    mapped.weights = mw__clone_get(clone, record->weights);
     mapped.evaluation = mw__clone_get(clone, record->evaluation);
     for (size_t i = 0; i < record->input_count; i++) {
         inputs[i] = mw__clone_get(clone, record->inputs[i]);
@@ -117,6 +118,8 @@ static mw_status copy_input(mw__clone *clone, const mw_tensor *source, mw__block
         return to->error.status;
     copy->role = source->role;
     copy->index_limit = source->index_limit;
+    copy->index_ignored = source->index_ignored;
+    copy->index_use = source->index_use;
     copy->stop_gradient = source->stop_gradient;
     if (source->init != NULL) {
         copy->init = convert_init(to, source, type->dtype);

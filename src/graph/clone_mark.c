@@ -70,6 +70,8 @@ static void mark_composite(mw__clone *clone, const mw_tensor *value)
         mark_needed(clone, NULL, record->inputs[i]);
     if (record->examples != NULL)
         mark_needed(clone, NULL, record->examples);
+    if (record->weights != NULL)
+        mark_needed(clone, NULL, record->weights);
     if (record->evaluation != NULL && clone->options->form == MW__CLONE_WHOLE)
         mark_needed(clone, NULL, record->evaluation);
 }

@@ -58,6 +58,13 @@ typedef struct mw__op mw__op;
 typedef struct mw__block mw__block;
 typedef struct mw__function mw__function;
 
+/* What is done with an index of an input that lies outside. */
+typedef enum mw__index_use {
+    MW__INDEX_UNUSED = 0,
+    MW__INDEX_IGNORES, /* every use leaves out index_ignored */
+    MW__INDEX_STRICT,  /* some use makes nothing of it */
+} mw__index_use;
+
 struct mw_tensor {
     mw_graph *graph;
     uint32_t id; /* dense in the graph: index of every side table */
@@ -74,6 +81,8 @@ struct mw_tensor {
     bool stop_gradient;
     bool asking;         /* the rule of its custom VJP is running */
     int64_t index_limit; /* an input whose values index something: valid are 0 .. index_limit - 1; 0 = no rule */
+    int64_t index_ignored;
+    mw__index_use index_use;
 };
 
 /* One member of an argument: a value, or a nested tuple. */
@@ -333,6 +342,10 @@ mw_tensor *mw__layer_parameter(mw_tensor *x, const char *operation, const char *
 mw_tensor *mw__layer_state(mw_tensor *x, const char *operation, const char *layer, const char *part, mw_shape shape,
                            mw_init init);
 
+/* If `indices` is an input, its feeds must lie in 0 .. limit - 1 (the smallest limit counts) or be `ignored`; NULL =
+ * nothing is ignored. */
+void mw__limit_indices(mw_tensor *indices, int64_t limit, const int64_t *ignored);
+
 /* True for what stays on the device between runs: parameters and states. */
 static inline bool mw__is_resident(const mw_tensor *value)
 {
@@ -355,6 +368,7 @@ typedef struct mw__composite {
     mw_custom_vjp_rule *rule;  /* the user's, which `vjp` calls with `user` (mw_custom_vjp); or NULL */
     void *user;
     mw_tensor *examples;   /* [batch]: the values whose mean this scalar is, or NULL */
+    mw_tensor *weights;    /* [batch]: then the scalar is sum(examples) / sum(weights); NULL = a plain mean */
     mw_tensor *evaluation; /* the twin: what stands for the value when the model is evaluated, or NULL. An earlier
                             * result of an operation that nothing else uses */
 } mw__composite;

@@ -42,6 +42,19 @@ mw_tensor *mw_name(mw_tensor *x, const char *name)
 
 /* ---- leaves ---- */
 
+/* What one use ignores must not reach another that would make something of it. */
+void mw__limit_indices(mw_tensor *indices, int64_t limit, const int64_t *ignored)
+{
+    if (indices == NULL || indices->role != MW__INPUT)
+        return;
+    if (indices->index_limit == 0 || indices->index_limit > limit)
+        indices->index_limit = limit;
+    const bool agreed = ignored != NULL && indices->index_use != MW__INDEX_STRICT &&
+                        (indices->index_use == MW__INDEX_UNUSED || indices->index_ignored == *ignored);
+    indices->index_use = agreed ? MW__INDEX_IGNORES : MW__INDEX_STRICT;
+    indices->index_ignored = agreed ? *ignored : 0;
+}
+
 static const char *role_name(mw__role role)
 {
     return role == MW__INPUT ? "input" : role == MW__PARAMETER ? "parameter" : "state";

@@ -261,7 +261,7 @@ mw_tensor *mw_embedding(mw_tensor *indices, int64_t count, int64_t dim, const ch
     mw_tensor *weight = mw_parameter(graph, parameter, MW_F32, MW_SHAPE(count, dim), mw_init_normal(0, 1));
     mw_tensor *rows = weight != NULL ? mw_gather(weight, indices, 0) : NULL;
     graph->scope = outer;
-    if (rows != NULL && indices->role == MW__INPUT && (indices->index_limit == 0 || indices->index_limit > count))
-        indices->index_limit = count;
+    if (rows != NULL)
+        mw__limit_indices(indices, count, NULL);
     return rows;
 }

@@ -18,7 +18,8 @@ void mw__view_deinit(mw__view *view)
 
 /* How a scalar of the model becomes [batch]. */
 typedef struct example_form {
-    mw_tensor *root; /* in the model: what to copy */
+    mw_tensor *root;    /* in the model: what to copy */
+    mw_tensor *weights; /* of the examples; NULL = a plain mean */
     bool per_example;
     bool reduce; /* the mean over axes 1.. of the copy is still to be emitted */
 } example_form;
@@ -45,7 +46,7 @@ static example_form find_form(mw_tensor *scalar, int64_t batch)
     if (composite != NULL && composite->examples != NULL) {
         const mw_shape shape = composite->examples->type->shape;
         if (shape.rank == 1 && shape.dim[0] == batch)
-            return (example_form){.root = composite->examples, .per_example = true};
+            return (example_form){.root = composite->examples, .weights = composite->weights, .per_example = true};
     }
     mw_tensor *x;
     if (is_batch_mean(scalar->op, batch, &x))
@@ -71,22 +72,41 @@ static mw_status finish_view(mw_trainer *t, mw__view *view, const mw_graph *grap
     if (view->program == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
     view->first.port = view->program->input_count;
-    view->second.port = view->program->input_count + 1;
+    view->second.port = view->first.port + (view->first.weighted ? 2 : 1);
     return mw__feeder_init(&view->feeder, view->program, graph, NULL, NULL, err);
 }
 
+/* Names that no input of a user is likely to have; results are found by their order. */
+typedef struct view_names {
+    const char *value, *weights;
+} view_names;
+
+static const view_names evaluation_names[] = {{"evaluation.loss", "evaluation.loss.weights"},
+                                              {"evaluation.metric", "evaluation.metric.weights"}};
+static const view_names prediction_name[] = {{"evaluation.prediction", NULL}};
+
 static mw_status make_view(mw_trainer *t, mw__view *view, const example_form *forms, size_t count,
-                           const char *const *names, mw_error *err)
+                           const view_names *names, mw_error *err)
 {
-    mw_tensor *roots[2] = {forms[0].root, count > 1 ? forms[1].root : NULL}, *copies[2] = {NULL};
-    const mw__clone_options options = {.roots = roots, .root_count = count, .form = MW__CLONE_EVALUATION};
+    mw_tensor *roots[4] = {NULL}, *copies[4] = {NULL};
+    size_t root_count = 0, next = 0;
+    for (size_t i = 0; i < count; i++) {
+        roots[root_count++] = forms[i].root;
+        if (forms[i].weights != NULL)
+            roots[root_count++] = forms[i].weights;
+    }
+    const mw__clone_options options = {.roots = roots, .root_count = root_count, .form = MW__CLONE_EVALUATION};
     mw_graph *graph = mw__clone_graph(t->allocator, t->model, &options, copies, err);
     if (graph == NULL)
         return mw__status_or(err, MW_ERROR_STATE);
     mw__view_value *values[2] = {&view->first, &view->second};
     for (size_t i = 0; i < count; i++) {
-        mw_output(forms[i].reduce ? mean_of_rest(copies[i]) : copies[i], names[i]);
-        *values[i] = (mw__view_value){.present = true, .per_example = forms[i].per_example};
+        mw_tensor *copy = copies[next++];
+        const bool weighted = forms[i].weights != NULL;
+        mw_output(forms[i].reduce ? mean_of_rest(copy) : copy, names[i].value);
+        if (weighted)
+            mw_output(copies[next++], names[i].weights);
+        *values[i] = (mw__view_value){.present = true, .per_example = forms[i].per_example, .weighted = weighted};
     }
     const mw_status status = finish_view(t, view, graph, err);
     mw_graph_destroy(graph);
@@ -94,10 +114,6 @@ static mw_status make_view(mw_trainer *t, mw__view *view, const example_form *fo
         mw__view_deinit(view);
     return status;
 }
-
-/* Names that no input of a user is likely to have; results are found by their order. */
-static const char *const evaluation_names[] = {"evaluation.loss", "evaluation.metric"};
-static const char *const prediction_name[] = {"evaluation.prediction"};
 
 static mw_status need_evaluation(mw_trainer *t, mw_error *err)
 {
@@ -127,30 +143,53 @@ static double port_value(const mw_program *program, size_t port, size_t i)
     return (double)((const float *)data)[i];
 }
 
-/* Adds the values of the real examples of a batch to *sum. */
-static mw_status add_value(mw_trainer *t, const mw__view_value *value, const char *what, int64_t examples, double *sum,
-                           mw_error *err)
+/* A mean over the data set: sum / weight. */
+typedef struct running_mean {
+    double sum, weight;
+} running_mean;
+
+/* Adds up a port of the real examples of a batch. */
+static double sum_port(mw_trainer *t, size_t port, int64_t examples)
+{
+    const mw_program *program = t->evaluation.program;
+    double sum = 0.0;
+    for (int64_t i = 0; i < examples; i++)
+        sum += port_value(program, port, (size_t)i);
+    t->counters.result_bytes += (size_t)examples * (size_t)(mw_dtype_bits(program->ports[port].dtype) / 8);
+    return sum;
+}
+
+/* Adds what a batch says of one value to its mean. */
+static mw_status add_value(mw_trainer *t, const mw__view_value *value, const char *what, int64_t examples,
+                           running_mean *mean, mw_error *err)
 {
     if (!value->present)
         return MW_OK;
-    const mw_program *program = t->evaluation.program;
     if (!value->per_example && examples < t->batch)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
                         "evaluation: the last batch has %lld of %lld examples, and the %s is not a mean over examples "
                         "(make it one with mw_reduce_mean last, or use a multiple of the batch)",
                         (long long)examples, (long long)t->batch, what);
-    for (int64_t i = 0; value->per_example && i < examples; i++)
-        *sum += port_value(program, value->port, (size_t)i);
-    if (!value->per_example)
-        *sum += port_value(program, value->port, 0) * (double)examples;
-    const size_t count = value->per_example ? (size_t)examples : 1;
-    t->counters.result_bytes += count * (size_t)(mw_dtype_bits(program->ports[value->port].dtype) / 8);
+    if (value->per_example)
+        mean->sum += sum_port(t, value->port, examples);
+    else
+        mean->sum += sum_port(t, value->port, 1) * (double)examples;
+    mean->weight += value->weighted ? sum_port(t, value->port + 1, examples) : (double)examples;
+    return MW_OK;
+}
+
+static mw_status finish_mean(const running_mean *mean, const char *what, double *out, mw_error *err)
+{
+    if (mean->weight == 0.0)
+        return mw__fail(err, MW_ERROR_NUMERIC,
+                        "evaluation: the %s has no mean: every label of the data set is ignored or has weight 0", what);
+    if (out != NULL)
+        *out = mean->sum / mean->weight;
     return MW_OK;
 }
 
 typedef struct sums {
-    double loss, metric;
-    int64_t examples;
+    running_mean loss, metric;
 } sums;
 
 static mw_status evaluate_batch(mw_trainer *t, const mw_batch *batch, sums *s, mw_error *err)
@@ -159,9 +198,7 @@ static mw_status evaluate_batch(mw_trainer *t, const mw_batch *batch, sums *s, m
     MW_TRY(mw__feeder_feed(&view->feeder, batch, 0, &t->counters.feed_bytes, err));
     MW_TRY(mw__program_run(view->program, err));
     MW_TRY(add_value(t, &view->first, "loss", batch->examples, &s->loss, err));
-    MW_TRY(add_value(t, &view->second, "metric", batch->examples, &s->metric, err));
-    s->examples += batch->examples;
-    return MW_OK;
+    return add_value(t, &view->second, "metric", batch->examples, &s->metric, err);
 }
 
 static mw_status evaluate_all(mw_trainer *t, mw_loader *loader, sums *s, mw_error *err)
@@ -210,12 +247,13 @@ mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, do
     sums s = {0};
     const mw_status status = evaluate_all(trainer, loader, &s, err);
     mw_loader_destroy(loader);
-    if (status != MW_OK)
-        return status;
+    MW_TRY(status);
+    double loss = 0.0;
+    MW_TRY(finish_mean(&s.loss, "loss", &loss, err));
+    if (trainer->metric != NULL)
+        MW_TRY(finish_mean(&s.metric, "metric", out_metric, err));
     if (out_loss != NULL)
-        *out_loss = s.loss / (double)s.examples;
-    if (out_metric != NULL && trainer->metric != NULL)
-        *out_metric = s.metric / (double)s.examples;
+        *out_loss = loss;
     return MW_OK;
 }
 

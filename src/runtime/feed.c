@@ -28,7 +28,9 @@ mw_status mw__feeder_init(mw__feeder *feeder, mw_program *program, const mw_grap
                                                          .declared = input->type->dtype,
                                                          .count = mw__program_elements(program, i),
                                                          .rows = port->shape.rank > 0 ? port->shape.dim[0] : 1,
-                                                         .index_limit = input->index_limit};
+                                                         .index_limit = input->index_limit,
+                                                         .index_ignored = input->index_ignored,
+                                                         .index_use = input->index_use};
     }
     return MW_OK;
 }
@@ -110,18 +112,30 @@ static mw_status check_finite(const mw__feed_port *port, const mw_feed *feed, co
                     source_bad ? "is not finite" : "is too large for ", source_bad ? "" : mw_dtype_name(port->dtype));
 }
 
+/* ", nor the ignored -100", or nothing. */
+static const char *ignored_of(const mw__feed_port *port, char *buffer, size_t size)
+{
+    buffer[0] = '\0';
+    if (port->index_use == MW__INDEX_IGNORES)
+        snprintf(buffer, size, ", nor the ignored %" PRId64, port->index_ignored);
+    return buffer;
+}
+
 static mw_status check_indices(const mw__feed_port *port, const mw_batch *batch, int64_t step, mw_error *err)
 {
     if (port->index_limit <= 0)
         return MW_OK;
     for (size_t i = 0; i < port->count; i++) {
         const double value = element(port, i);
-        char buffer[32], example[64];
-        if (!(value >= 0 && value < (double)port->index_limit))
-            return mw__fail(err, MW_ERROR_ARGUMENT,
-                            "%s is refused: feed \"%s\" element %zu%s is %.0f, not in 0 .. %" PRId64,
-                            subject(step, buffer, sizeof buffer), port->name, i,
-                            example_of(port, batch, i, example, sizeof example), value, port->index_limit - 1);
+        char buffer[32], example[64], ignored[48];
+        if (value >= 0 && value < (double)port->index_limit)
+            continue;
+        if (port->index_use == MW__INDEX_IGNORES && value == (double)port->index_ignored)
+            continue;
+        return mw__fail(
+            err, MW_ERROR_ARGUMENT, "%s is refused: feed \"%s\" element %zu%s is %.0f, not in 0 .. %" PRId64 "%s",
+            subject(step, buffer, sizeof buffer), port->name, i, example_of(port, batch, i, example, sizeof example),
+            value, port->index_limit - 1, ignored_of(port, ignored, sizeof ignored));
     }
     return MW_OK;
 }

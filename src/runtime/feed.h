@@ -14,7 +14,9 @@ typedef struct mw__feed_port {
     size_t count;
     int64_t rows;        /* first extent, 1 for a scalar */
     int64_t index_limit; /* as in mw_tensor */
-    size_t last;         /* index of the feed that served it last: tried first */
+    int64_t index_ignored;
+    mw__index_use index_use;
+    size_t last; /* index of the feed that served it last: tried first */
 } mw__feed_port;
 
 typedef struct mw__feeder {

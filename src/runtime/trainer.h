@@ -47,6 +47,7 @@ typedef struct mw__trainer_pass {
 typedef struct mw__view_value {
     bool present;
     bool per_example; /* [batch]: the values whose mean is wanted */
+    bool weighted;    /* the next port holds the weights of that mean, [batch] */
     size_t port;
 } mw__view_value;
 

@@ -347,11 +347,13 @@ static void test_stop_marks_and_composites_go_along(void)
 {
     mw_graph *g = mw_graph_create(NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(2)), *s = mw_name(mw_stop_gradient(x), "s");
-    mw_tensor *unused = mw_name(mw_exp(x), "examples");
-    mw_tensor *y = mw_mul(s, s), *inputs[] = {x, s};
-    mw__composite_attach(
-        y, &(const mw__composite){.name = "squared", .inputs = inputs, .input_count = 2, .examples = unused});
-    x->index_limit = 7;
+    mw_tensor *unused = mw_name(mw_exp(x), "examples"), *counts = mw_name(mw_exp(unused), "weights");
+    const mw__composite record = {
+        .name = "squared", .inputs = (mw_tensor *[]){x, s}, .input_count = 2, .examples = unused, .weights = counts};
+    const int64_t ignored = -1;
+    mw_tensor *y = mw_mul(s, s);
+    mw__composite_attach(y, &record);
+    mw__limit_indices(x, 7, &ignored);
     const mw__clone_options options = {.roots = &y, .root_count = 1};
     copied copy = run_clone(g, &options);
     CHECK_OK(copy.err);
@@ -362,7 +364,10 @@ static void test_stop_marks_and_composites_go_along(void)
     CHECK(after->composite->inputs[1] == mw_graph_find(copy.to, "s"));
     CHECK(after->composite->examples == mw_graph_find(copy.to, "examples"));
     CHECK(mw_graph_find(copy.to, "s")->stop_gradient && !mw_graph_find(copy.to, "x")->stop_gradient);
+    CHECK(after->composite->weights != NULL && after->composite->weights == mw_graph_find(copy.to, "weights"));
     CHECK_INT(mw_graph_find(copy.to, "x")->index_limit, 7);
+    CHECK_INT(mw_graph_find(copy.to, "x")->index_ignored, -1);
+    CHECK_INT(mw_graph_find(copy.to, "x")->index_use, MW__INDEX_IGNORES);
     end_clone(&copy);
     mw_graph_destroy(g);
 }
