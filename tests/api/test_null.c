@@ -86,9 +86,8 @@ static void test_constructors_pass_null_on(void)
                                                 mw_exp,  mw_erf,      mw_tanh,          mw_sigmoid,    mw_relu,
                                                 mw_silu, mw_identity, mw_stop_gradient, mw_logical_not};
     mw_tensor *(*const binary[])(mw_tensor *, mw_tensor *) = {
-        mw_add,     mw_sub,           mw_mul,           mw_real_div,  mw_floor_div, mw_maximum,
-        mw_minimum, mw_pow,           mw_equal,         mw_not_equal, mw_less,      mw_less_equal,
-        mw_greater, mw_greater_equal, mw_cross_entropy, mw_mse,       mw_accuracy};
+        mw_add, mw_sub,   mw_mul,       mw_real_div, mw_floor_div,  mw_maximum, mw_minimum,
+        mw_pow, mw_equal, mw_not_equal, mw_less,     mw_less_equal, mw_greater, mw_greater_equal};
     mw_tensor *(*const reduce[])(mw_tensor *, mw_axes, bool) = {mw_reduce_sum, mw_reduce_mean, mw_reduce_max,
                                                                 mw_reduce_min, mw_reduce_log_sum_exp};
     mw_graph *graph = mw_graph_create(NULL);
@@ -180,6 +179,27 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_output(NULL, "n"));
     CHECK(mw_split(NULL, 2, 0, none) != MW_OK && mw_split_sizes(NULL, NULL, 2, 0, none) != MW_OK);
     CHECK_INT(mw_graph_check(graph, NULL), MW_OK); /* nobody is to blame on this graph */
+    mw_graph_destroy(graph);
+}
+
+static void test_losses_pass_null_on(void)
+{
+    mw_tensor *(*const losses[])(mw_tensor *, mw_tensor *) = {mw_cross_entropy, mw_mse,  mw_accuracy, mw_nll, mw_l1,
+                                                              mw_kl_divergence, mw_hinge};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2));
+    for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++) {
+        YIELDS_NULL(losses[i](NULL, NULL));
+        YIELDS_NULL(losses[i](x, NULL));
+        YIELDS_NULL(losses[i](NULL, x));
+    }
+    const mw_cross_entropy_options options = mw_cross_entropy_defaults();
+    YIELDS_NULL(mw_cross_entropy_with(NULL, x, &options));
+    YIELDS_NULL(mw_accuracy_ignoring(NULL, x, 0));
+    YIELDS_NULL(mw_multi_margin(x, NULL, 1));
+    YIELDS_NULL(mw_huber(NULL, x, 1));
+    YIELDS_NULL(mw_smooth_l1(x, NULL, 1));
+    YIELDS_NULL(mw_binary_cross_entropy(NULL, x, x));
     mw_graph_destroy(graph);
 }
 
@@ -439,6 +459,7 @@ int main(void)
     RUN(test_dispatch_refuses_null);
     RUN(test_destroy_and_queries_take_null);
     RUN(test_constructors_pass_null_on);
+    RUN(test_losses_pass_null_on);
     RUN(test_a_null_graph_yields_null);
     RUN(test_null_names_and_arrays_stick_to_the_graph);
     RUN(test_calls_with_an_error_refuse_null);
