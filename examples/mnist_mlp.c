@@ -4,7 +4,7 @@
 int main(int argc, char **argv)
 {
     example_options o = {
-        .data = "data/mnist", .epochs = 5, .seed = 1, .learning_rate = 3e-3f, .schedule = MW_SCHEDULE_COSINE};
+        .data = "data/mnist", .epochs = 5, .seed = 1, .learning_rate = 3e-3f, .schedule = mw_schedule_cosine(0.0)};
     options_parse(&o, argc, argv);
 
     mw_error err = {0}; /* a call that is given an error does nothing, so one look at the end is enough */

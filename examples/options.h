@@ -22,7 +22,7 @@ static const char options_usage[] = "usage: %s [options]\n"
                                     "  --epochs N          (%lld)\n"
                                     "  --seed N            of the weights and the order of the examples (%llu)\n"
                                     "  --lr X              learning rate, at its peak (%g)\n"
-                                    "  --schedule NAME     constant, linear or cosine\n"
+                                    "  --schedule NAME     constant, linear, cosine or one-cycle\n"
                                     "  --device NAME       cpu or ane; off a Mac, ane is the fp16 model of it\n"
                                     "  --checkpoint FILE   saved each epoch and on Ctrl-C, resumed if it is there\n";
 
@@ -39,7 +39,9 @@ static inline int options_choose(const char *value, const char *const *names, in
 static inline bool options_set(example_options *out, const char *name, size_t length, const char *value)
 {
     static const char *const names[] = {"data", "epochs", "seed", "lr", "schedule", "device", "checkpoint"};
-    static const char *const schedules[] = {"constant", "linear", "cosine"};
+    static const char *const schedules[] = {"constant", "linear", "cosine", "one-cycle"};
+    const mw_schedule made[] = {mw_schedule_constant(), mw_schedule_linear(0.0), mw_schedule_cosine(0.0),
+                                mw_schedule_one_cycle(0.3, 25.0, 1e4)};
     static const char *const devices[] = {"cpu", "ane"};
     int chosen = -1, picked = 0;
     char *end = NULL;
@@ -61,8 +63,8 @@ static inline bool options_set(example_options *out, const char *name, size_t le
         out->learning_rate = strtof(value, &end);
         return end != value && *end == '\0' && out->learning_rate > 0;
     case 4:
-        picked = options_choose(value, schedules, 3);
-        out->schedule = (mw_schedule)picked;
+        picked = options_choose(value, schedules, 4);
+        out->schedule = made[picked >= 0 ? picked : 0];
         return picked >= 0;
     case 5:
         picked = options_choose(value, devices, 2);

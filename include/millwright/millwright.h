@@ -25,6 +25,7 @@
 #include <millwright/op_space.h>
 #include <millwright/optimizer.h>
 #include <millwright/program.h>
+#include <millwright/schedule.h>
 #include <millwright/status.h>
 #include <millwright/trainer.h>
 #include <millwright/types.h>

@@ -15,6 +15,7 @@
 #include <millwright/dataset.h>
 #include <millwright/optimizer.h>
 #include <millwright/program.h>
+#include <millwright/schedule.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -172,13 +173,6 @@ MW_API mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, m
 
 /* ---- the loop ---- */
 
-/** How the learning rate moves over the steps of mw_fit, as a factor on the optimizer's. */
-typedef enum mw_schedule {
-    MW_SCHEDULE_CONSTANT = 0,
-    MW_SCHEDULE_LINEAR = 1, /* from 1 to 0 */
-    MW_SCHEDULE_COSINE = 2  /* (1 + cos(pi t / T)) / 2 */
-} mw_schedule;
-
 /** What mw_fit reports. */
 typedef struct mw_progress {
     int64_t epoch, epochs; /* epoch from 1 */
@@ -199,7 +193,7 @@ typedef struct mw_fit_options {
     const mw_dataset *training;
     const mw_dataset *validation; /* NULL = none */
     int64_t epochs;
-    mw_schedule schedule;
+    mw_schedule schedule;   /* of the learning rate, over all epochs; default constant */
     uint64_t seed;          /* order of the examples */
     bool keep_order;        /* do not shuffle */
     const char *checkpoint; /* NULL = none; else saved each epoch and on stop, and resumed from if it exists */

@@ -38,8 +38,6 @@ static mw_status check_options(const mw_trainer *trainer, const mw_fit_options *
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: no %s", trainer == NULL ? "trainer" : "training data");
     if (options->epochs < 1)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %" PRId64 " epochs, not at least 1", options->epochs);
-    if ((int)options->schedule < MW_SCHEDULE_CONSTANT || options->schedule > MW_SCHEDULE_COSINE)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: no schedule %d", (int)options->schedule);
     if (options->checkpoint != NULL && options->checkpoint[0] == '\0')
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: the checkpoint's path is empty; NULL means none");
     return MW_OK;
@@ -47,28 +45,24 @@ static mw_status check_options(const mw_trainer *trainer, const mw_fit_options *
 
 /* ---- the schedule ---- */
 
-double mw__schedule_factor(mw_schedule schedule, int64_t t, int64_t total)
+/* A constant rate is left alone: the user's callback may move it. */
+static bool moves(const mw_schedule *schedule)
 {
-    const double part = (double)t / (double)total;
-    switch (schedule) {
-    case MW_SCHEDULE_LINEAR:
-        return 1.0 - part;
-    case MW_SCHEDULE_COSINE:
-        return 0.5 * (1.0 + cos(3.141592653589793 * part));
-    case MW_SCHEDULE_CONSTANT:
-        break;
-    }
-    return 1.0;
+    return schedule->kind != MW_SCHEDULE_CONSTANT || schedule->warmup_steps > 0;
 }
 
 /* The tail of a schedule falls below what fp16 can hold, and such a scalar is refused: then the smallest power of two
- * that is taken stands in. It depends on the step alone, so that a resumed run finds the same. A constant rate is left
- * alone: the user's callback may move it. */
+ * that is taken stands in. It depends on the step alone, so that a resumed run finds the same. */
 static mw_status set_rate(fitting *fit, int64_t t, mw_error *err)
 {
-    if (fit->options->schedule == MW_SCHEDULE_CONSTANT)
+    const mw_schedule *schedule = &fit->options->schedule;
+    if (!moves(schedule))
         return MW_OK;
-    const double factor = mw__schedule_factor(fit->options->schedule, t, fit->progress.steps);
+    const double factor = mw_schedule_factor(schedule, t, fit->progress.steps);
+    if (!isfinite(factor) || factor < 0.0)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_fit: the schedule gave the factor %g for step %" PRId64 "; it must be finite and 0 or more",
+                        factor, t + 1);
     const float rate = (float)((double)fit->base_rate * factor);
     mw_error refused = {0};
     mw_status status = mw_trainer_set_learning_rate(fit->trainer, rate, &refused);
@@ -81,7 +75,7 @@ static mw_status set_rate(fitting *fit, int64_t t, mw_error *err)
 
 static mw_status restore_rate(fitting *fit, mw_error *err)
 {
-    if (fit->options->schedule == MW_SCHEDULE_CONSTANT)
+    if (!moves(&fit->options->schedule))
         return MW_OK;
     return mw_trainer_set_learning_rate(fit->trainer, fit->base_rate, err);
 }
@@ -273,6 +267,7 @@ static mw_status prepare(fitting *fit, mw_error *err)
     if (!mw__mul_i64(options->epochs, fit->batches, &fit->progress.steps))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %" PRId64 " epochs of %" PRId64 " steps are too many",
                         options->epochs, fit->batches);
+    MW_TRY(mw_schedule_check(&options->schedule, fit->progress.steps, err));
     char seed[32] = "";
     if (!options->keep_order)
         snprintf(seed, sizeof seed, " and seed %" PRIu64, options->seed);

@@ -19,9 +19,6 @@ mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_p
 mw_status mw__checkpoint_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position,
                               mw__fit_record *record, mw_error *err);
 
-/* The factor on the learning rate at step t (from 0) of `total`. */
-double mw__schedule_factor(mw_schedule schedule, int64_t t, int64_t total);
-
 /* Ctrl-C as a flag, between begin and end; nests over threads. The second Ctrl-C ends the process. */
 void mw__interrupt_begin(void);
 void mw__interrupt_end(void);

@@ -77,6 +77,10 @@ static void test_destroy_and_queries_take_null(void)
     YIELDS_NULL(mw_parameter_group_frozen(NULL).pattern);
     CHECK_INT(mw_trainer_count(NULL).steps, 0);
     YIELDS_NULL(mw_trainer_program(NULL));
+    CHECK_INT(mw_schedule_check(NULL, 1, NULL), MW_ERROR_ARGUMENT);
+    CHECK(isnan(mw_schedule_factor(NULL, 0, 1)));
+    const mw_schedule custom = mw_schedule_custom(NULL, NULL);
+    CHECK(isnan(mw_schedule_factor(&custom, 0, 1)));
 }
 
 static void test_constructors_pass_null_on(void)
@@ -442,7 +446,7 @@ static void test_every_public_function_is_here(void)
         "ane_e5rt.h",       "autograd.h",     "dataset.h",    "graph.h",    "loss.h",      "mil.h",
         "op_activation.h",  "op_attention.h", "op_compare.h", "op_image.h", "op_gather.h", "op_matmul.h",
         "op_elementwise.h", "op_normalize.h", "op_reduce.h",  "op_shape.h", "optimizer.h", "program.h",
-        "status.h",         "trainer.h",      "types.h"};
+        "schedule.h",       "status.h",       "trainer.h",    "types.h"};
     char path[512];
     int functions = 0;
     snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);

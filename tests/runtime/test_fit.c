@@ -85,16 +85,6 @@ static mw_fit_options make_fit(const mw_dataset *data, int64_t epochs, watch *se
     return fit;
 }
 
-static void test_schedule_factors(void)
-{
-    CHECK_NEAR(mw__schedule_factor(MW_SCHEDULE_CONSTANT, 7, 10), 1.0, 0.0);
-    CHECK_NEAR(mw__schedule_factor(MW_SCHEDULE_LINEAR, 0, 10), 1.0, 0.0);
-    CHECK_NEAR(mw__schedule_factor(MW_SCHEDULE_LINEAR, 9, 10), 0.1, 1e-15);
-    CHECK_NEAR(mw__schedule_factor(MW_SCHEDULE_COSINE, 0, 10), 1.0, 0.0);
-    CHECK_NEAR(mw__schedule_factor(MW_SCHEDULE_COSINE, 5, 10), 0.5, 1e-15);
-    CHECK_NEAR(mw__schedule_factor(MW_SCHEDULE_COSINE, 9, 10), 0.0244717418524232, 1e-15); /* (1 + cos 162 deg) / 2 */
-}
-
 static void test_fit_trains_and_reports(void)
 {
     mw_error err = {0};
@@ -153,28 +143,74 @@ static void test_fit_equals_the_open_loop(void)
     mw_dataset_destroy(data);
 }
 
+static void check_rates(mw_schedule schedule, const mw_dataset *data, const char *checkpoint)
+{
+    mw_error err = {0};
+    mw_trainer *trainer = make_adam(&err);
+    REQUIRE(trainer != NULL);
+    watch seen = {.trainer = trainer};
+    mw_fit_options fit = make_fit(data, 4, &seen);
+    const mw_program *program = mw_trainer_program(trainer);
+    fit.schedule = schedule;
+    fit.checkpoint = checkpoint;
+    CHECK_INT(mw_fit(trainer, &fit, &err), MW_OK);
+    for (int64_t t = 0; t < 4 * BATCHES; t++)
+        CHECK_NEAR(seen.rates[t], (double)0.02f * mw_schedule_factor(&schedule, t, 4 * BATCHES), 1e-8);
+    CHECK(mw_trainer_learning_rate(trainer) == 0.02f); /* as it was */
+    CHECK(mw_trainer_program(trainer) == program);     /* fed, not compiled */
+    CHECK_OK(err);
+    mw_trainer_destroy(trainer);
+}
+
+/* 1, 1/2, 1/4, 1, ... */
+static double saw(void *user, int64_t step, int64_t steps)
+{
+    (void)user;
+    return step < steps ? pow(0.5, (double)(step % 3)) : (double)NAN;
+}
+
 static void test_fit_moves_the_learning_rate(void)
 {
-    static const mw_schedule schedules[] = {MW_SCHEDULE_CONSTANT, MW_SCHEDULE_LINEAR, MW_SCHEDULE_COSINE};
     mw_error err = {0};
     mw_dataset *data = make_data(&err);
-    for (int s = 0; s < 3; s++) {
-        mw_trainer *trainer = make_adam(&err);
-        REQUIRE(data != NULL && trainer != NULL);
-        watch seen = {.trainer = trainer};
-        mw_fit_options fit = make_fit(data, 4, &seen);
-        fit.schedule = schedules[s];
-        fit.checkpoint = s == 1 ? scratch("rates") : NULL; /* saving must not disturb it */
-        CHECK_INT(mw_fit(trainer, &fit, &err), MW_OK);
-        for (int t = 0; t < 4 * BATCHES; t++) {
-            const double part = (double)t / (4 * BATCHES);
-            const double factor = s == 0 ? 1.0 : s == 1 ? 1.0 - part : 0.5 + 0.5 * cos(3.14159265358979 * part);
-            CHECK_NEAR(seen.rates[t], (double)0.02f * factor, 1e-8);
-        }
-        CHECK(mw_trainer_learning_rate(trainer) == 0.02f); /* as it was */
-        mw_trainer_destroy(trainer);
-    }
-    CHECK_OK(err);
+    mw_schedule warm = mw_schedule_cosine(0.1);
+    warm.warmup_steps = BATCHES;
+    REQUIRE(data != NULL);
+    check_rates(mw_schedule_constant(), data, NULL);
+    check_rates(mw_schedule_linear(0.0), data, scratch("rates")); /* saving must not disturb it */
+    check_rates(mw_schedule_cosine(0.0), data, NULL);
+    check_rates(mw_schedule_step(3, 0.5), data, NULL);
+    check_rates(mw_schedule_one_cycle(0.3, 25, 1e4), data, NULL);
+    check_rates(mw_schedule_custom(saw, NULL), data, NULL);
+    check_rates(warm, data, NULL);
+    mw_dataset_destroy(data);
+}
+
+static double nan_at_3(void *user, int64_t step, int64_t steps)
+{
+    (void)user, (void)steps;
+    return step == 2 ? (double)NAN : 1.0;
+}
+
+static void test_fit_ends_at_a_factor_that_is_no_number(void)
+{
+    mw_error err = {0};
+    mw_dataset *data = make_data(&err);
+    mw_trainer *trainer = make_adam(&err);
+    REQUIRE(data != NULL && trainer != NULL);
+    watch seen = {0};
+    mw_fit_options fit = make_fit(data, 1, &seen);
+    fit.schedule = mw_schedule_custom(nan_at_3, NULL);
+    CHECK_INT(mw_fit(trainer, &fit, &err), MW_ERROR_ARGUMENT);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "the schedule gave the factor nan for step 3");
+    CHECK_INT(mw_trainer_steps(trainer), 2);
+    CHECK(mw_trainer_learning_rate(trainer) == 0.02f);
+    mw_error refused = {0};
+    fit.schedule = mw_schedule_constant();
+    fit.schedule.warmup_steps = BATCHES + 1;
+    CHECK_INT(mw_fit(trainer, &fit, &refused), MW_ERROR_ARGUMENT);
+    CHECK_ERROR(refused, MW_ERROR_ARGUMENT, "a warm-up of 6 steps in a training of 5");
+    mw_trainer_destroy(trainer);
     mw_dataset_destroy(data);
 }
 
@@ -188,7 +224,7 @@ static void test_fit_keeps_the_tail_of_a_schedule_on_fp16(void)
     REQUIRE(data != NULL && trainer != NULL);
     watch seen = {.trainer = trainer};
     mw_fit_options fit = make_fit(data, 40, &seen);
-    fit.schedule = MW_SCHEDULE_COSINE;
+    fit.schedule = mw_schedule_cosine(0.0);
     CHECK_INT(mw_fit(trainer, &fit, &err), MW_OK);
     CHECK_OK(err);
     CHECK(seen.rates[199] > 0.0f && seen.rates[199] < 2e-5f);
@@ -238,16 +274,21 @@ static void check_goes_on(int64_t stop_at, bool at_end, bool signals, mw_schedul
 
 static void test_fit_goes_on_from_the_middle_of_an_epoch(void)
 {
-    check_goes_on(BATCHES + 2, false, false, MW_SCHEDULE_CONSTANT);
-    check_goes_on(1, false, false, MW_SCHEDULE_LINEAR);
-    check_goes_on(3 * BATCHES + 4, false, false, MW_SCHEDULE_COSINE);
+    check_goes_on(BATCHES + 2, false, false, mw_schedule_constant());
+    check_goes_on(1, false, false, mw_schedule_linear(0.0));
+    check_goes_on(3 * BATCHES + 4, false, false, mw_schedule_cosine(0.0));
+    check_goes_on(BATCHES + 1, false, false, mw_schedule_one_cycle(0.4, 10, 10));
+    mw_schedule warm = mw_schedule_step(4, 0.5);
+    warm.warmup_steps = 2 * BATCHES;
+    check_goes_on(BATCHES + 3, false, false, warm); /* within the warm-up */
 }
 
 static void test_fit_goes_on_from_the_end_of_an_epoch(void)
 {
-    check_goes_on(2 * BATCHES, true, false, MW_SCHEDULE_COSINE);
-    check_goes_on(4 * BATCHES, false, false, MW_SCHEDULE_COSINE); /* after the last step, before the last validation */
-    check_goes_on(2 * BATCHES, false, false, MW_SCHEDULE_COSINE);
+    check_goes_on(2 * BATCHES, true, false, mw_schedule_cosine(0.0));
+    check_goes_on(4 * BATCHES, false, false,
+                  mw_schedule_cosine(0.0)); /* after the last step, before the last validation */
+    check_goes_on(2 * BATCHES, false, false, mw_schedule_cosine(0.0));
 }
 
 static void on_signal(int number) { (void)number; }
@@ -257,8 +298,8 @@ static void test_fit_stops_on_ctrl_c_and_goes_on(void)
     struct sigaction mine = {0}, found = {0};
     mine.sa_handler = on_signal;
     sigaction(SIGINT, &mine, NULL);
-    check_goes_on(BATCHES + 2, false, true, MW_SCHEDULE_LINEAR);
-    check_goes_on(2 * BATCHES, true, true, MW_SCHEDULE_LINEAR);
+    check_goes_on(BATCHES + 2, false, true, mw_schedule_linear(0.0));
+    check_goes_on(2 * BATCHES, true, true, mw_schedule_linear(0.0));
     sigaction(SIGINT, NULL, &found);
     CHECK(found.sa_handler == on_signal); /* given back */
     mine.sa_handler = SIG_DFL;
@@ -367,7 +408,7 @@ static void test_fit_rejects_bad_options(void)
     bad[0].struct_size = 0;
     bad[1].training = NULL;
     bad[2].epochs = 0;
-    bad[3].schedule = (mw_schedule)9;
+    bad[3].schedule.kind = (mw_schedule_kind)9;
     bad[4].checkpoint = "";
     bad[5].epochs = INT64_MAX;
     for (int i = 0; i < 6; i++) {
@@ -412,7 +453,7 @@ static void check_ends_at_the_bad_example(bool fails, mw_status status, const ch
     watch seen = {0};
     mw_fit_options fit = make_fit(data, 2, &seen);
     fit.keep_order = true;
-    fit.schedule = MW_SCHEDULE_LINEAR;
+    fit.schedule = mw_schedule_linear(0.0);
     fit.checkpoint = scratch("never");
     CHECK_INT(mw_fit(trainer, &fit, &err), status);
     CHECK_ERROR(err, status, part);
@@ -543,11 +584,11 @@ static void test_fit_prints_one_line_per_epoch_to_a_file(void)
 
 int main(void)
 {
-    RUN(test_schedule_factors);
     RUN(test_progress_lines);
     RUN(test_fit_trains_and_reports);
     RUN(test_fit_equals_the_open_loop);
     RUN(test_fit_moves_the_learning_rate);
+    RUN(test_fit_ends_at_a_factor_that_is_no_number);
     RUN(test_fit_keeps_the_tail_of_a_schedule_on_fp16);
     RUN(test_fit_goes_on_from_the_middle_of_an_epoch);
     RUN(test_fit_goes_on_from_the_end_of_an_epoch);
