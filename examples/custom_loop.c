@@ -39,15 +39,15 @@ static void show_predictions(mw_trainer *trainer, const mw_dataset *test, mw_err
 
 int main(int argc, char **argv)
 {
-    example_options o = {.data = "data/mnist", .epochs = 3, .seed = 1, .learning_rate = 0.1f};
+    example_options o = {.data = "data/mnist", .epochs = 3, .batch = 64, .seed = 1, .learning_rate = 0.1f};
     options_parse(&o, argc, argv);
     mw_error err = {0};
     mw_dataset *train = mw_dataset_open_idx(o.data, "train", &err);
     mw_dataset *test = mw_dataset_open_idx(o.data, "t10k", &err);
 
     mw_graph *graph = mw_graph_create(NULL);
-    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(64, 784));
-    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(64));
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(o.batch, 784));
+    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(o.batch));
     mw_tensor *logits = mw_dense(mw_relu(mw_dense(x, 128, "fc1")), 10, "fc2");
 
     mw_trainer_options options =

@@ -3,8 +3,12 @@
 
 int main(int argc, char **argv)
 {
-    example_options o = {
-        .data = "data/mnist", .epochs = 5, .seed = 1, .learning_rate = 3e-3f, .schedule = mw_schedule_cosine(0.0)};
+    example_options o = {.data = "data/mnist",
+                         .epochs = 5,
+                         .batch = 128,
+                         .seed = 1,
+                         .learning_rate = 3e-3f,
+                         .schedule = mw_schedule_cosine(0.0)};
     options_parse(&o, argc, argv);
 
     mw_error err = {0}; /* a call that is given an error does nothing, so one look at the end is enough */
@@ -12,8 +16,8 @@ int main(int argc, char **argv)
     mw_dataset *test = mw_dataset_open_idx(o.data, "t10k", &err);
 
     mw_graph *graph = mw_graph_create(NULL);
-    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(128, 784));
-    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(128));
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(o.batch, 784));
+    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(o.batch));
     mw_tensor *hidden = mw_gelu(mw_dense(x, 256, "fc1"), MW_GELU_TANH);
     mw_tensor *logits = mw_dense(hidden, 10, "fc2");
 

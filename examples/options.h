@@ -9,22 +9,26 @@
 
 typedef struct example_options {
     const char *data;
-    int64_t epochs;
+    int64_t epochs, batch;
     uint64_t seed;
     float learning_rate;
     mw_schedule schedule;
     mw_device device;
     const char *checkpoint;
+    const char *model;
 } example_options;
 
-static const char options_usage[] = "usage: %s [options]\n"
-                                    "  --data DIR          folder of the IDX files (%s)\n"
-                                    "  --epochs N          (%lld)\n"
-                                    "  --seed N            of the weights and the order of the examples (%llu)\n"
-                                    "  --lr X              learning rate, at its peak (%g)\n"
-                                    "  --schedule NAME     constant, linear, cosine or one-cycle\n"
-                                    "  --device NAME       cpu or ane; off a Mac, ane is the fp16 model of it\n"
-                                    "  --checkpoint FILE   saved each epoch and on Ctrl-C, resumed if it is there\n";
+static const char options_usage[] =
+    "usage: %s [options]\n"
+    "  --data PATH         what is learned from: a folder of IDX files, or a text (%s)\n"
+    "  --epochs N          (%lld)\n"
+    "  --batch N           examples in a step (%lld)\n"
+    "  --seed N            of the weights and the order of the examples (%llu)\n"
+    "  --lr X              learning rate, at its peak (%g)\n"
+    "  --schedule NAME     constant, linear, cosine or one-cycle\n"
+    "  --device NAME       cpu or ane; off a Mac, ane is the fp16 model of it\n"
+    "  --checkpoint FILE   saved each epoch and on Ctrl-C, resumed if it is there\n"
+    "  --model DIR         where model.mil is written, or read by what tunes one\n";
 
 /* The index of `value` in `names`, -1 if it is none of them. */
 static inline int options_choose(const char *value, const char *const *names, int count)
@@ -36,46 +40,64 @@ static inline int options_choose(const char *value, const char *const *names, in
     return -1;
 }
 
-static inline bool options_set(example_options *out, const char *name, size_t length, const char *value)
+static inline bool options_count(const char *value, int64_t *out)
 {
-    static const char *const names[] = {"data", "epochs", "seed", "lr", "schedule", "device", "checkpoint"};
-    static const char *const schedules[] = {"constant", "linear", "cosine", "one-cycle"};
+    char *end = NULL;
+    *out = strtoll(value, &end, 10);
+    return end != value && *end == '\0' && *out > 0;
+}
+
+static inline bool options_pick_schedule(const char *value, mw_schedule *out)
+{
+    static const char *const names[] = {"constant", "linear", "cosine", "one-cycle"};
     const mw_schedule made[] = {mw_schedule_constant(), mw_schedule_linear(0.0), mw_schedule_cosine(0.0),
                                 mw_schedule_one_cycle(0.3, 25.0, 1e4)};
+    const int picked = options_choose(value, names, 4);
+    *out = made[picked >= 0 ? picked : 0];
+    return picked >= 0;
+}
+
+static inline bool options_set(example_options *out, const char *name, const char *value)
+{
     static const char *const devices[] = {"cpu", "ane"};
-    int chosen = -1, picked = 0;
     char *end = NULL;
-    for (int i = 0; i < 7; i++) {
-        if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0)
-            chosen = i;
-    }
-    switch (chosen) {
-    case 0:
+    if (strcmp(name, "data") == 0) {
         out->data = value;
         return true;
-    case 1:
-        out->epochs = strtoll(value, &end, 10);
-        return end != value && *end == '\0' && out->epochs > 0;
-    case 2:
-        out->seed = strtoull(value, &end, 10);
-        return end != value && *end == '\0' && value[0] != '-';
-    case 3:
-        out->learning_rate = strtof(value, &end);
-        return end != value && *end == '\0' && out->learning_rate > 0;
-    case 4:
-        picked = options_choose(value, schedules, 4);
-        out->schedule = made[picked >= 0 ? picked : 0];
-        return picked >= 0;
-    case 5:
-        picked = options_choose(value, devices, 2);
-        out->device = picked == 0 ? MW_DEVICE_CPU : MW_DEVICE_ANE;
-        return picked >= 0;
-    case 6:
+    }
+    if (strcmp(name, "checkpoint") == 0) {
         out->checkpoint = value;
         return true;
-    default:
-        return false;
     }
+    if (strcmp(name, "model") == 0) {
+        out->model = value;
+        return true;
+    }
+    if (strcmp(name, "epochs") == 0)
+        return options_count(value, &out->epochs);
+    if (strcmp(name, "batch") == 0)
+        return options_count(value, &out->batch);
+    if (strcmp(name, "schedule") == 0)
+        return options_pick_schedule(value, &out->schedule);
+    if (strcmp(name, "seed") == 0) {
+        out->seed = strtoull(value, &end, 10);
+        return end != value && *end == '\0' && value[0] != '-';
+    }
+    if (strcmp(name, "lr") == 0) {
+        out->learning_rate = strtof(value, &end);
+        return end != value && *end == '\0' && out->learning_rate > 0;
+    }
+    const int picked = strcmp(name, "device") == 0 ? options_choose(value, devices, 2) : -1;
+    out->device = picked == 0 ? MW_DEVICE_CPU : MW_DEVICE_ANE;
+    return picked >= 0;
+}
+
+/* Prints how the program is called, and ends it. */
+static inline void options_stop(const example_options *defaults, const char *program, bool good)
+{
+    fprintf(good ? stdout : stderr, options_usage, program, defaults->data, (long long)defaults->epochs,
+            (long long)defaults->batch, (unsigned long long)defaults->seed, (double)defaults->learning_rate);
+    exit(good ? 0 : 2);
 }
 
 /* Takes --name value and --name=value. Exits with 2 on anything else, with 0 after --help. */
@@ -83,22 +105,47 @@ static inline void options_parse(example_options *out, int argc, char **argv)
 {
     const example_options defaults = *out;
     for (int i = 1; i < argc; i++) {
+        char name[16] = "";
         const char *option = argv[i];
-        const bool help = strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0;
-        const bool named = !help && strncmp(option, "--", 2) == 0;
+        if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
+            options_stop(&defaults, argv[0], true);
+        const bool named = strncmp(option, "--", 2) == 0;
         const size_t length = named ? strcspn(option + 2, "=") : 0;
         const bool joined = named && option[2 + length] == '=';
         const char *value = joined ? option + 2 + length + 1 : named && i + 1 < argc ? argv[++i] : NULL;
-        if (value != NULL && options_set(out, option + 2, length, value))
+        if (length < sizeof name)
+            memcpy(name, option + 2, length);
+        if (value != NULL && options_set(out, name, value))
             continue;
-        FILE *to = help ? stdout : stderr;
-        if (!help)
-            fprintf(to, "cannot use %s%s%s\n", option, value != NULL && !joined ? " " : "",
-                    value != NULL && !joined ? value : "");
-        fprintf(to, options_usage, argv[0], defaults.data, (long long)defaults.epochs,
-                (unsigned long long)defaults.seed, (double)defaults.learning_rate);
-        exit(help ? 0 : 2);
+        fprintf(stderr, "cannot use %s%s%s\n", option, value != NULL && !joined ? " " : "",
+                value != NULL && !joined ? value : "");
+        options_stop(&defaults, argv[0], false);
     }
+}
+
+/* Epochs of training as the command line asks, with a look at the validation set after each. */
+static inline void options_fit(const example_options *o, mw_trainer *trainer, const mw_dataset *training,
+                               const mw_dataset *validation, mw_error *err)
+{
+    mw_fit_options fit = mw_fit_defaults(training, o->epochs);
+    fit.validation = validation;
+    fit.schedule = o->schedule;
+    fit.seed = o->seed;
+    fit.checkpoint = o->checkpoint;
+    mw_fit(trainer, &fit, err);
+}
+
+/* Where it ran, what crossed the host boundary, and how good it is. */
+static inline void options_report(mw_trainer *trainer, const mw_dataset *test, const char *what, mw_error *err)
+{
+    double loss, metric;
+    const mw_trainer_counters before = mw_trainer_count(trainer);
+    if (mw_trainer_evaluate(trainer, test, &loss, &metric, err) != MW_OK)
+        return;
+    printf("trained on %s\n%lld steps; state moved to the device %llu bytes, back %llu\n",
+           mw_program_where(mw_trainer_program(trainer)), (long long)before.steps,
+           (unsigned long long)before.state_bytes_in, (unsigned long long)before.state_bytes_out);
+    printf("test loss %.4f\n%s %.2f %%\n", loss, what, 100.0 * metric);
 }
 
 /* Prints the error, if there is one. 130 is what shells say of a program that Ctrl-C ended. */

@@ -161,16 +161,37 @@ static mw_status stopped(const fitting *fit, mw_error *err)
                     fit->progress.steps, path != NULL ? "; the same run goes on from " : "", path != NULL ? path : "");
 }
 
-static mw_status train_step(fitting *fit, const mw_batch *batch, mw_error *err)
+/* The batch, and those behind it that go into the same dispatch. */
+static mw_status run_batches(fitting *fit, const mw_batch *batch, float *losses, size_t *out_count, mw_error *err)
 {
     const mw_loader_position position = mw_loader_tell(fit->loader); /* behind this batch */
-    const int64_t done = position.epoch * fit->batches + position.batch;
-    float loss;
-    MW_TRY(set_rate(fit, done - 1, err));
-    MW_TRY(mw_trainer_step(fit->trainer, batch, &loss, err));
-    fit->loss_sum += (double)loss;
+    const int64_t first = position.epoch * fit->batches + position.batch - 1;
+    const size_t slots = mw__trainer_slots(fit->trainer);
+    *out_count = 1;
+    if (slots == 0 || fit->batches - position.batch + 1 < (int64_t)slots) {
+        MW_TRY(set_rate(fit, first, err));
+        return mw_trainer_step(fit->trainer, batch, losses, err);
+    }
+    for (size_t slot = 0; slot < slots; slot++) {
+        if (slot > 0 && (batch = mw_loader_next(fit->loader, err)) == NULL)
+            return mw__status_or(err, MW_ERROR_STATE);
+        MW_TRY(set_rate(fit, first + (int64_t)slot, err));
+        MW_TRY(mw__trainer_stage(fit->trainer, slot, batch, err));
+    }
+    *out_count = slots;
+    return mw__trainer_run_slots(fit->trainer, NULL, losses, err);
+}
+
+static mw_status train_step(fitting *fit, const mw_batch *batch, mw_error *err)
+{
+    float losses[MW__DISPATCH_STEPS_MAX];
+    size_t count;
+    MW_TRY(run_batches(fit, batch, losses, &count, err));
+    for (size_t i = 0; i < count; i++) /* the loss of a skipped step says nothing: the mean so far stands for it */
+        fit->loss_sum += isfinite(losses[i]) ? (double)losses[i] : fit->progress.loss;
+    const mw_loader_position position = mw_loader_tell(fit->loader);
     fit->progress.epoch = position.epoch + 1;
-    note_progress(fit, done, position.batch);
+    note_progress(fit, position.epoch * fit->batches + position.batch, position.batch);
     mw__report_step(&fit->reporter, &fit->progress);
     return MW_OK;
 }
@@ -264,6 +285,11 @@ static mw_status prepare(fitting *fit, mw_error *err)
     fit->progress.epochs = options->epochs;
     fit->reporter.has_validation = options->validation != NULL;
     fit->reporter.has_metric = fit->trainer->metric != NULL;
+    if (fit->batches % fit->trainer->accumulate != 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_fit: an epoch has %" PRId64 " batches, which is no multiple of the %d that the trainer "
+                        "accumulates for an update: choose another batch size or number of examples",
+                        fit->batches, fit->trainer->accumulate);
     if (!mw__mul_i64(options->epochs, fit->batches, &fit->progress.steps))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %" PRId64 " epochs of %" PRId64 " steps are too many",
                         options->epochs, fit->batches);
