@@ -135,7 +135,7 @@ static inline void options_fit(const example_options *o, mw_trainer *trainer, co
     mw_fit(trainer, &fit, err);
 }
 
-/* Where it ran, what crossed the host boundary, and how good it is. */
+/* Where it ran, what crossed the host boundary, and how good it is; `what` names the metric, if there is one. */
 static inline void options_report(mw_trainer *trainer, const mw_dataset *test, const char *what, mw_error *err)
 {
     double loss, metric;
@@ -145,7 +145,9 @@ static inline void options_report(mw_trainer *trainer, const mw_dataset *test, c
     printf("trained on %s\n%lld steps; state moved to the device %llu bytes, back %llu\n",
            mw_program_where(mw_trainer_program(trainer)), (long long)before.steps,
            (unsigned long long)before.state_bytes_in, (unsigned long long)before.state_bytes_out);
-    printf("test loss %.4f\n%s %.2f %%\n", loss, what, 100.0 * metric);
+    printf("test loss %.4f\n", loss);
+    if (what != NULL)
+        printf("%s %.2f %%\n", what, 100.0 * metric);
 }
 
 /* Prints the error, if there is one. 130 is what shells say of a program that Ctrl-C ended. */
