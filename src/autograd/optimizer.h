@@ -6,7 +6,7 @@
 #include <millwright/optimizer.h>
 
 #define MW__OPTIMIZER_SCALARS 4
-#define MW__OPTIMIZER_STATES  2
+#define MW__OPTIMIZER_STATES  7
 
 /* What the host feeds at each step: rank-0 tensors of the parameters' type, in the order of the rows. */
 typedef struct mw__optimizer_scalars {
@@ -20,17 +20,20 @@ mw_status mw__optimizer_check(const mw_optimizer *optimizer, mw_error *err);
 /* Replaces an epsilon of 0 by the default of the arithmetic: `half` if parameters are stored in fp16. */
 void mw__optimizer_set_epsilon(mw_optimizer *optimizer, bool half, double loss_scale);
 
-/* State tensors per parameter, each with the parameter's shape and type, starting at 0: "m" and "v", "momentum". */
+/* State tensors per parameter, each with the parameter's shape and type: "m" and "v", "momentum". */
 size_t mw__optimizer_state_count(const mw_optimizer *optimizer);
 const char *mw__optimizer_state_name(const mw_optimizer *optimizer, size_t index);
+/* The value of all its elements before the first step. */
+double mw__optimizer_state_initial(const mw_optimizer *optimizer, size_t index, double loss_scale);
 
 /* Scalars of a step. `step` counts from 1. */
 size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer);
 const char *mw__optimizer_scalar_name(const mw_optimizer *optimizer, size_t index);
 double mw__optimizer_scalar_value(const mw_optimizer *optimizer, size_t index, double learning_rate, int64_t step);
 
-/* The numbers that become constants of the program, by the names of their fields, as they stand in it. */
-#define MW__OPTIMIZER_CONSTANTS 6
+/* The numbers that become constants of the program or initial state, by the names of their fields, as they stand there.
+ */
+#define MW__OPTIMIZER_CONSTANTS 10
 typedef struct mw__optimizer_constant {
     const char *name;
     double value;

@@ -1,7 +1,8 @@
-/* The state set: names and device buffers. Seeding and files are elsewhere. */
+/* The state set: names and device buffers. Weights and files are elsewhere. */
 #include "runtime/state.h"
 
 #include "base/checked.h"
+#include "base/fp16.h"
 #include "runtime/dispatch.h"
 
 #include <string.h>
@@ -43,6 +44,17 @@ mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw
                                                    .data = buffer.data,
                                                    .size = size};
     return MW_OK;
+}
+
+void mw__state_fill(mw__state_entry *entry, double value)
+{
+    const size_t count = (size_t)mw_shape_count(entry->shape);
+    for (size_t i = 0; i < count; i++) {
+        if (entry->dtype == MW_F16)
+            ((uint16_t *)entry->data)[i] = mw__fp16_from_double(value);
+        else
+            ((float *)entry->data)[i] = (float)value;
+    }
 }
 
 mw__state_entry *mw__state_find(const mw__state_set *set, const char *name)

@@ -31,6 +31,9 @@ void mw__state_deinit(mw__state_set *set);
 mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw_shape shape, bool is_weight,
                         mw_error *err);
 
+/* Every element of a floating-point entry becomes `value`. */
+void mw__state_fill(mw__state_entry *entry, double value);
+
 /* NULL if there is none. */
 mw__state_entry *mw__state_find(const mw__state_set *set, const char *name);
 

@@ -4,7 +4,6 @@
 
 #include "base/fp16.h"
 #include "graph/flatten.h"
-#include "runtime/convert.h"
 
 #include <math.h>
 #include <millwright/millwright.h>
@@ -134,6 +133,9 @@ static mw_status add_states_of(mw__trainer_build *b, const mw_tensor *parameter,
         if (suffix == NULL)
             return MW_ERROR_MEMORY;
         MW_TRY(add_state(b, parameter, suffix, err));
+        const double initial = mw__optimizer_state_initial(optimizer, i, t->loss_scale);
+        if (initial != 0.0)
+            mw__state_fill(&t->state.entries[t->state.count - 1], initial);
     }
     if (t->accumulate > 1)
         MW_TRY(add_state(b, parameter, MW__SUM, err));
@@ -156,10 +158,10 @@ static mw_status add_number(mw__trainer_build *b, const mw_tensor *input, double
     mw_trainer *t = b->trainer;
     const mw_dtype dtype = mw__trainer_stored(t, mw_tensor_dtype(input));
     MW_TRY(mw__state_add(&t->state, mw_tensor_name(input), dtype, mw_shape_scalar(), false, err));
-    const mw__state_entry *entry = &t->state.entries[t->state.count - 1];
+    mw__state_entry *entry = &t->state.entries[t->state.count - 1];
     t->counters.state_bytes_in += entry->size;
-    const float number = (float)value;
-    return mw__convert(entry->data, dtype, &number, MW_F32, 1, 1.0f, 0.0f, err);
+    mw__state_fill(entry, value);
+    return MW_OK;
 }
 
 static mw_status add_scale(mw__trainer_build *b, mw_error *err)

@@ -116,6 +116,21 @@ static void test_adam_follows_pytorch(void) { check_training("adam", mw_adam(1e-
 
 static void test_adamw_follows_pytorch(void) { check_training("adamw", mw_adamw(1e-3f, 0.1f), 2e-4); }
 
+static void test_rmsprop_follows_pytorch(void)
+{
+    mw_optimizer optimizer = mw_rmsprop(1e-4f);
+    optimizer.centered = true;
+    optimizer.momentum = 0.5f;
+    check_training("rmsprop", optimizer, 2e-4);
+}
+
+static void test_adagrad_follows_pytorch(void)
+{
+    mw_optimizer optimizer = mw_adagrad(1e-3f);
+    optimizer.lr_decay = 0.1f;
+    check_training("adagrad", optimizer, 2e-4);
+}
+
 int main(void)
 {
     RUN(test_sgd_follows_pytorch);
@@ -123,5 +138,7 @@ int main(void)
     RUN(test_nesterov_with_decay_follows_pytorch);
     RUN(test_adam_follows_pytorch);
     RUN(test_adamw_follows_pytorch);
+    RUN(test_rmsprop_follows_pytorch);
+    RUN(test_adagrad_follows_pytorch);
     return check_finish();
 }

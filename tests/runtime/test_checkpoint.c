@@ -63,7 +63,7 @@ static size_t copy_state(mw_trainer *trainer, unsigned char *out)
     return size;
 }
 
-enum { STATE_MAX = 3 * 4 * SMALL_PARAMETERS };
+enum { ADAM_STATE = 3 * 4 * SMALL_PARAMETERS, STATE_MAX = 2 * ADAM_STATE };
 
 static bool same_state(mw_trainer *a, mw_trainer *b)
 {
@@ -114,6 +114,20 @@ static void test_checkpoint_resumes_fp16_bit_for_bit(void)
     check_resumes_bit_for_bit((setup){.device = MW_DEVICE_ANE});
 }
 
+static void test_checkpoint_resumes_every_optimizer_bit_for_bit(void)
+{
+    mw_optimizer optimizers[] = {mw_sgd(0.05f),     mw_adamw(0.01f, 0.1f), mw_rmsprop(0.01f), mw_rmsprop(0.01f),
+                                 mw_adagrad(0.05f), mw_lion(0.01f, 0.1f),  mw_adagrad(0.05f)};
+    optimizers[3].centered = true;
+    optimizers[3].momentum = 0.9f;
+    optimizers[6].initial_accumulator = 0.1f;
+    for (size_t i = 0; i < 4 * (sizeof optimizers / sizeof *optimizers); i++) {
+        mw_optimizer optimizer = optimizers[i / 4];
+        optimizer.compensated = i % 2 == 1;
+        check_resumes_bit_for_bit((setup){.optimizer = optimizer, .device = i % 4 < 2 ? MW_DEVICE_CPU : MW_DEVICE_ANE});
+    }
+}
+
 static void test_checkpoint_counts_state_bytes(void)
 {
     mw_error err = {0};
@@ -121,7 +135,7 @@ static void test_checkpoint_counts_state_bytes(void)
     REQUIRE(trainer != NULL);
     unsigned char bytes[STATE_MAX];
     const size_t size = copy_state(trainer, bytes);
-    CHECK_INT(size, STATE_MAX);
+    CHECK_INT(size, ADAM_STATE);
     const mw_trainer_counters before = mw_trainer_count(trainer);
     train(trainer, 0, 4, NULL);
     const mw_trainer_counters stepped = mw_trainer_count(trainer);
@@ -163,12 +177,16 @@ static void test_checkpoint_of_something_else_is_refused(void)
     mw_optimizer other = mw_adam(0.01f);
     other.beta2 = 0.99f;
     mw_trainer *other_beta = make_trainer((setup){.optimizer = other}, &err);
+    other = mw_adam(0.01f);
+    other.compensated = true;
+    mw_trainer *two_terms = make_trainer((setup){.optimizer = other}, &err);
     mw_trainer *halves = make_trainer((setup){.device = MW_DEVICE_ANE}, &err);
-    REQUIRE(adam != NULL && sgd != NULL && other_beta != NULL && halves != NULL);
+    REQUIRE(adam != NULL && sgd != NULL && other_beta != NULL && two_terms != NULL && halves != NULL);
     train(adam, 0, 2, NULL);
     CHECK_INT(mw_trainer_save(adam, scratch("adam"), NULL, &err), MW_OK);
     expect_refused(sgd, scratch("adam"), MW_ERROR_FORMAT, "another optimizer");
     expect_refused(other_beta, scratch("adam"), MW_ERROR_FORMAT, "another optimizer");
+    expect_refused(two_terms, scratch("adam"), MW_ERROR_FORMAT, "another optimizer");
     expect_refused(adam, scratch("nothing"), MW_ERROR_FILE, "nothing");
     CHECK_INT(mw_trainer_save_weights(adam, scratch("weights"), &err), MW_OK);
     expect_refused(adam, scratch("weights"), MW_ERROR_FORMAT, "mw_trainer_load_weights");
@@ -178,6 +196,7 @@ static void test_checkpoint_of_something_else_is_refused(void)
     mw_trainer_destroy(adam);
     mw_trainer_destroy(sgd);
     mw_trainer_destroy(other_beta);
+    mw_trainer_destroy(two_terms);
     mw_trainer_destroy(halves);
 }
 
@@ -376,7 +395,7 @@ static void test_checkpoint_writer_that_dies_leaves_a_whole_file(void)
     REQUIRE(trainer != NULL);
     unsigned char state[STATE_MAX];
     copy_state(trainer, state);
-    const mw__safetensors_item item = {"state", MW_U8, MW_SHAPE(STATE_MAX), state};
+    const mw__safetensors_item item = {"state", MW_U8, MW_SHAPE(ADAM_STATE), state};
     CHECK_INT(mw__safetensors_write(NULL, scratch("killed"), NULL, 0, &item, 1, &err), MW_OK);
     size_t size = 0;
     unsigned char *bytes = get_file(scratch("killed"), &size);
@@ -539,6 +558,7 @@ int main(void)
     RUN(test_checkpoint_resumes_adam_bit_for_bit);
     RUN(test_checkpoint_resumes_momentum_bit_for_bit);
     RUN(test_checkpoint_resumes_fp16_bit_for_bit);
+    RUN(test_checkpoint_resumes_every_optimizer_bit_for_bit);
     RUN(test_checkpoint_counts_state_bytes);
     RUN(test_checkpoint_of_something_else_is_refused);
     RUN(test_checkpoint_of_another_architecture_is_refused);

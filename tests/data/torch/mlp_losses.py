@@ -40,3 +40,5 @@ if __name__ == "__main__":
     train("nesterov_decay", lambda p: torch.optim.SGD(p, lr=0.02, momentum=0.9, nesterov=True, weight_decay=0.01))
     train("adam", lambda p: torch.optim.Adam(p, lr=1e-3))
     train("adamw", lambda p: torch.optim.AdamW(p, lr=1e-3, weight_decay=0.1))
+    train("rmsprop", lambda p: torch.optim.RMSprop(p, lr=1e-4, centered=True, momentum=0.5))
+    train("adagrad", lambda p: torch.optim.Adagrad(p, lr=1e-3, lr_decay=0.1))

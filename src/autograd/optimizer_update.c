@@ -1,0 +1,162 @@
+/* The updates of the optimizers as operations. Rows, names and numbers are in optimizer.c. */
+#include "autograd/optimizer_update.h"
+#include "autograd/rules.h"
+
+#include <math.h>
+
+typedef mw__optimizer_update update;
+
+/* g + weight_decay p, in the scale of the gradients */
+static mw_tensor *decayed(const update *u)
+{
+    const mw_optimizer *o = u->optimizer;
+    if (o->weight_decay == 0.0f || o->decoupled)
+        return u->gradient;
+    return mw_add(u->gradient, mw_mul_scalar(u->p, (double)o->weight_decay * u->scalars->loss_scale));
+}
+
+/* ---- two-term numbers ---- */
+
+/* (high + low / unit) - change / unit -> high', low'. Kahan's summation: what rounding takes from high' is exact in
+ * low' as long as the change is smaller than high; if it is not, less is lost than by rounding the change itself. */
+static mw_tensor *subtract(mw_tensor *high, mw_tensor *low, mw_tensor *change, double unit, mw_tensor **out_low)
+{
+    mw_tensor *rest = mw_sub(low, change);
+    mw_tensor *next = mw_add(high, mw_mul_scalar(rest, 1.0 / unit));
+    *out_low = mw_sub(rest, mw_mul_scalar(mw_sub(next, high), unit));
+    return next;
+}
+
+void mw__update_parameter(update *u, mw_tensor *change)
+{
+    const mw_optimizer *o = u->optimizer;
+    if (o->decoupled && o->weight_decay != 0.0f)
+        change = mw_add(change, mw_mul(u->p, u->scalars->scalar[mw__optimizer_scalar_count(o) - 1]));
+    if (o->compensated)
+        u->new_p = subtract(u->p, u->state[MW__ROLE_LOW], change, MW__LOW_UNIT, &u->new_state[MW__ROLE_LOW]);
+    else
+        u->new_p = mw_sub(u->p, change);
+}
+
+/* ---- means ---- */
+
+/* beta m + (1 - beta) x. Compensated, as m + (1 - beta) (x - m), whose weights add up to 1 exactly: in fp16 0.99 is
+ * 0.9902, and the plain form tends to 1.024 x. */
+static mw_tensor *mean(const update *u, mw_tensor *m, mw_tensor *x, double beta)
+{
+    if (u->optimizer->compensated)
+        return mw_add(m, mw_mul_scalar(mw_sub(x, m), 1.0 - beta));
+    mw_tensor *kept = mw_mul_scalar(m, beta);
+    return mw_add(kept, mw_mul_scalar(x, 1.0 - beta));
+}
+
+/* ---- roots of sums of squares ---- */
+
+/* root'^2 = keep root^2 + gain x^2. Root and x are divided by the larger of them before they are squared, so that no
+ * square under- or overflows: the root has the range of the gradients, where the sum of squares has half of it.
+ * Compensated, root' - root = (keep - 1) root^2 + gain x^2 over root' + root is formed by itself and added to the two
+ * terms of the root. */
+static mw_tensor *follow_root(update *u, mw_tensor *x, double keep, double gain)
+{
+    mw_tensor *root = u->state[MW__ROLE_ROOT], *size = mw_abs(x);
+    mw_tensor *largest = mw_maximum(root, size);
+    mw_tensor *nonzero = mw_greater(largest, mw__scalar_like(root, 0.0));
+    mw_tensor *unit = mw_select(nonzero, largest, mw__scalar_like(root, 1.0));
+    mw_tensor *a = mw_real_div(root, unit), *b = mw_real_div(size, unit);
+    mw_tensor *a2 = mw_square(a), *b2 = mw_square(b);
+    mw_tensor *gained = gain == 1.0 ? b2 : mw_mul_scalar(b2, gain);
+    mw_tensor *length = mw_sqrt(mw_add(keep == 1.0 ? a2 : mw_mul_scalar(a2, keep), gained));
+    if (!u->optimizer->compensated)
+        return u->new_state[MW__ROLE_ROOT] = mw_mul(unit, length);
+    mw_tensor *fall = keep == 1.0 ? mw_neg(gained) : mw_sub(mw_mul_scalar(a2, 1.0 - keep), gained);
+    mw_tensor *sum = mw_threshold(mw_add(length, a), 0x1p-14f); /* 0 only where root and x are */
+    mw_tensor *change = mw_mul(unit, mw_mul_scalar(mw_real_div(fall, sum), MW__ROOT_UNIT));
+    mw_tensor *next =
+        subtract(root, u->state[MW__ROLE_ROOT_LOW], change, MW__ROOT_UNIT, &u->new_state[MW__ROLE_ROOT_LOW]);
+    return u->new_state[MW__ROLE_ROOT] = next;
+}
+
+/* x / (deviation + epsilon), both in the scale of the gradients */
+static mw_tensor *normalised(const update *u, mw_tensor *x, mw_tensor *deviation)
+{
+    return mw_real_div(x, mw_add_scalar(deviation, (double)u->optimizer->epsilon * u->scalars->loss_scale));
+}
+
+/* ---- the updates ---- */
+
+/* The scale is divided out first. */
+mw_tensor *mw__update_sgd(update *u)
+{
+    const mw_optimizer *o = u->optimizer;
+    const double factor = mw__optimizer_unit(o) / u->scalars->loss_scale;
+    mw_tensor *g = decayed(u);
+    if (factor != 1.0)
+        g = mw_mul_scalar(g, factor);
+    if (o->momentum != 0.0f) {
+        mw_tensor *b = mw_add(mw_mul_scalar(u->state[MW__ROLE_MOMENTUM], (double)o->momentum), g);
+        u->new_state[MW__ROLE_MOMENTUM] = b;
+        g = o->nesterov ? mw_add(g, mw_mul_scalar(b, (double)o->momentum)) : b;
+    }
+    return mw_mul(g, u->scalars->scalar[0]);
+}
+
+/* sqrt(v'). (1 - beta2) g^2 is formed as the square of sqrt(1 - beta2) g, which underflows later in fp16. */
+static mw_tensor *adam_deviation(update *u, mw_tensor *g)
+{
+    const double beta2 = (double)u->optimizer->beta2;
+    if (u->optimizer->compensated)
+        return follow_root(u, g, beta2, 1.0 - beta2);
+    mw_tensor *v_kept = mw_mul_scalar(u->state[MW__ROLE_V], beta2);
+    mw_tensor *v = mw_add(v_kept, mw_square(mw_mul_scalar(g, sqrt(1.0 - beta2))));
+    u->new_state[MW__ROLE_V] = v;
+    return mw_sqrt(v);
+}
+
+/* m and the deviation are in the scale of the gradients: it cancels in their quotient. */
+mw_tensor *mw__update_adam(update *u)
+{
+    mw_tensor *g = decayed(u);
+    mw_tensor *m = mean(u, u->state[MW__ROLE_M], g, (double)u->optimizer->beta1);
+    mw_tensor *deviation = mw_mul(adam_deviation(u, g), u->scalars->scalar[1]);
+    u->new_state[MW__ROLE_M] = m;
+    return mw_mul(normalised(u, m, deviation), u->scalars->scalar[0]);
+}
+
+/* The scale cancels in g / deviation, and the momentum sums that. Centered, the root is that of the variance, which
+ * follows alpha (variance + (1 - alpha) (g - mean)^2): the difference of PyTorch's square_avg and grad_avg^2, which
+ * would cancel in fp16 and could be negative. */
+mw_tensor *mw__update_rmsprop(update *u)
+{
+    const mw_optimizer *o = u->optimizer;
+    const double alpha = (double)o->alpha;
+    mw_tensor *g = decayed(u), *x = g;
+    if (o->centered) {
+        x = mw_sub(g, u->state[MW__ROLE_MEAN]);
+        u->new_state[MW__ROLE_MEAN] = mw_add(u->state[MW__ROLE_MEAN], mw_mul_scalar(x, 1.0 - alpha));
+    }
+    mw_tensor *deviation = follow_root(u, x, alpha, (o->centered ? alpha : 1.0) * (1.0 - alpha));
+    mw_tensor *step = normalised(u, g, deviation);
+    if (o->momentum != 0.0f) {
+        step = mw_add(mw_mul_scalar(u->state[MW__ROLE_MOMENTUM], (double)o->momentum), step);
+        u->new_state[MW__ROLE_MOMENTUM] = step;
+    }
+    return mw_mul(step, u->scalars->scalar[0]);
+}
+
+/* The scale cancels in g / root. */
+mw_tensor *mw__update_adagrad(update *u)
+{
+    mw_tensor *g = decayed(u);
+    return mw_mul(normalised(u, g, follow_root(u, g, 1.0, 1.0)), u->scalars->scalar[0]);
+}
+
+/* m is in the scale of the gradients, of which the sign does not depend. */
+mw_tensor *mw__update_lion(update *u)
+{
+    const double beta1 = (double)u->optimizer->beta1;
+    mw_tensor *g = decayed(u), *m = u->state[MW__ROLE_M];
+    mw_tensor *m_shown = mw_mul_scalar(m, beta1);
+    mw_tensor *direction = mw_add(m_shown, mw_mul_scalar(g, 1.0 - beta1));
+    u->new_state[MW__ROLE_M] = mean(u, m, g, (double)u->optimizer->beta2);
+    return mw_mul(mw_sign(direction), u->scalars->scalar[0]);
+}

@@ -1,0 +1,385 @@
+/* Every optimizer, step by step: against what PyTorch recorded (data/torch/optimizer_cases.py), against its paper in
+ * double, with and without loss scale, and the numbers that are refused. Two-term weights in fp16: test_compensated.c.
+ */
+#include "optimizer_problem.h"
+#include "support/check.h"
+
+#include "autograd/optimizer.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "runtime/safetensors.h"
+#include "runtime/state.h"
+
+#define STEPS 10
+
+/* ---- PyTorch ---- */
+
+static mw_optimizer with_decay(mw_optimizer optimizer, float weight_decay)
+{
+    optimizer.weight_decay = weight_decay;
+    return optimizer;
+}
+
+static mw_optimizer other_adam(void)
+{
+    mw_optimizer optimizer = with_decay(mw_adam(0.01f), 0.1f);
+    optimizer.beta1 = 0.8f;
+    optimizer.epsilon = 1e-3f;
+    optimizer.beta2 = 0.99f;
+    return optimizer;
+}
+
+static mw_optimizer rmsprop(float alpha, float epsilon, bool centered, float momentum)
+{
+    mw_optimizer optimizer = mw_rmsprop(0.01f);
+    optimizer.alpha = alpha;
+    optimizer.epsilon = epsilon;
+    optimizer.centered = centered;
+    optimizer.momentum = momentum;
+    return optimizer;
+}
+
+static mw_optimizer other_adagrad(void)
+{
+    mw_optimizer optimizer = with_decay(mw_adagrad(0.05f), 0.1f);
+    optimizer.lr_decay = 0.1f;
+    optimizer.initial_accumulator = 0.01f;
+    optimizer.epsilon = 1e-3f;
+    return optimizer;
+}
+
+static void check_path(const char *name, mw_optimizer optimizer, const float *wanted, double tolerance)
+{
+    mw_error err = {0};
+    mw_trainer *trainer = problem_trainer(MW_DEVICE_CPU, optimizer, 0.0f, &err);
+    double off = 0.0;
+    for (int step = 0; step < STEPS && trainer != NULL; step++) {
+        float gradient[PROBLEM_COUNT];
+        double got[PROBLEM_COUNT];
+        problem_gradient(step, gradient);
+        problem_step(trainer, gradient, &err);
+        problem_read_sum(trainer, got);
+        for (int i = 0; i < PROBLEM_COUNT; i++)
+            off = fmax(off, fabs(got[i] - (double)wanted[step * PROBLEM_COUNT + i]));
+    }
+    CHECK_OK(err);
+    check_note(trainer != NULL && off <= tolerance, __FILE__, __LINE__, "%s%s: off by %.3g from PyTorch", name,
+               optimizer.compensated ? ", compensated" : "", off);
+    mw_trainer_destroy(trainer);
+}
+
+static void check_variant(const mw__safetensors *file, const char *name, mw_optimizer optimizer)
+{
+    mw_error err = {0};
+    double tolerance = 0.0;
+    float wanted[STEPS * PROBLEM_COUNT];
+    const char *text = mw__safetensors_metadata(file, "tolerance");
+    const mw__safetensors_tensor *tensor = mw__safetensors_find(file, name);
+    REQUIRE(tensor != NULL && tensor->size == sizeof wanted && text != NULL);
+    REQUIRE(mw__number_read(text, strlen(text), MW__NUMBER_F64, &tolerance));
+    mw__safetensors_read(file, tensor, wanted, &err);
+    CHECK_OK(err);
+    check_path(name, optimizer, wanted, tolerance);
+    optimizer.compensated = true;
+    check_path(name, optimizer, wanted, tolerance);
+}
+
+static void test_every_variant_follows_pytorch(void)
+{
+    char path[512];
+    mw__safetensors file;
+    mw_error err = {0};
+    const struct {
+        const char *name;
+        mw_optimizer optimizer;
+    } rows[] = {{"sgd", mw_sgd(0.05f)},
+                {"sgd_decay", with_decay(mw_sgd(0.05f), 0.1f)},
+                {"momentum_decay", with_decay(mw_sgd_momentum(0.05f, 0.8f, false), 0.1f)},
+                {"nesterov", mw_sgd_momentum(0.05f, 0.8f, true)},
+                {"adam", mw_adam(0.01f)},
+                {"adam_decay", other_adam()},
+                {"adamw", mw_adamw(0.01f, 0.1f)},
+                {"rmsprop", mw_rmsprop(0.01f)},
+                {"rmsprop_momentum", rmsprop(0.9f, 1e-3f, false, 0.8f)},
+                {"rmsprop_centered", rmsprop(0.9f, 0.0f, true, 0.0f)},
+                {"rmsprop_all", with_decay(rmsprop(0.99f, 0.0f, true, 0.8f), 0.1f)},
+                {"adagrad", mw_adagrad(0.05f)},
+                {"adagrad_all", other_adagrad()}};
+    snprintf(path, sizeof path, "%s/data/torch/optimizer.safetensors", MW_TESTS_DIR);
+    REQUIRE(mw__safetensors_open(&file, mw__allocator_default(), path, &err) == MW_OK);
+    CHECK_INT(file.count, sizeof rows / sizeof *rows);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_variant(&file, rows[i].name, rows[i].optimizer);
+    mw__safetensors_close(&file);
+}
+
+/* ---- the papers ---- */
+
+static mw_optimizer decoupled(mw_optimizer optimizer)
+{
+    optimizer.decoupled = true;
+    return optimizer;
+}
+
+static double largest_error(mw_optimizer optimizer, mw_device device, float loss_scale, int steps)
+{
+    mw_error err = {0};
+    reference element[PROBLEM_COUNT] = {{0}};
+    double value[PROBLEM_COUNT], off = 0.0;
+    mw_trainer *trainer = problem_trainer(device, optimizer, loss_scale, &err);
+    CHECK_OK(err);
+    if (trainer == NULL)
+        return INFINITY;
+    problem_read(trainer, "w", value);
+    for (int i = 0; i < PROBLEM_COUNT; i++)
+        element[i].p = value[i];
+    for (int t = 1; t <= steps; t++) {
+        float gradient[PROBLEM_COUNT];
+        problem_gradient(t - 1, gradient);
+        problem_step(trainer, gradient, &err);
+        for (int i = 0; i < PROBLEM_COUNT; i++)
+            reference_step(&optimizer, &element[i], (double)gradient[i], t);
+    }
+    CHECK_OK(err);
+    problem_read_sum(trainer, value);
+    for (int i = 0; i < PROBLEM_COUNT; i++)
+        off = fmax(off, fabs(value[i] - element[i].p));
+    mw_trainer_destroy(trainer);
+    return off;
+}
+
+/* Every kind, with decay of either sort; epsilon is set, since its default follows the device. */
+static size_t all_kinds(mw_optimizer *out)
+{
+    size_t count = 0;
+    out[count++] = mw_sgd(0.05f);
+    out[count++] = decoupled(with_decay(mw_sgd_momentum(0.05f, 0.8f, true), 0.1f));
+    out[count++] = mw_adam(0.01f);
+    out[count++] = mw_adamw(0.01f, 0.1f);
+    out[count++] = mw_rmsprop(0.01f);
+    out[count++] = decoupled(with_decay(rmsprop(0.9f, 1e-3f, true, 0.8f), 0.1f));
+    out[count++] = mw_adagrad(0.05f);
+    out[count++] = decoupled(other_adagrad());
+    out[count++] = mw_lion(0.01f, 0.0f);
+    out[count++] = mw_lion(0.01f, 0.1f);
+    out[count++] = with_decay(mw_sgd(0.05f), 0.1f);
+    for (size_t i = 0; i < count; i++)
+        if (out[i].kind != MW_SGD && out[i].kind != MW_LION && out[i].epsilon == 0.0f)
+            out[i].epsilon = 1e-4f;
+    return count;
+}
+
+#define KINDS 16
+
+/* fp32: ten roundings of a number below 1. Two-term weights drop half of them. */
+static void test_every_kind_follows_its_paper_in_fp32(void)
+{
+    mw_optimizer kinds[KINDS];
+    const size_t count = all_kinds(kinds);
+    for (size_t i = 0; i < 2 * count; i++) {
+        mw_optimizer optimizer = kinds[i / 2];
+        optimizer.compensated = i % 2 == 1;
+        const double off = largest_error(optimizer, MW_DEVICE_CPU, 0.0f, STEPS);
+        check_note(off <= 1e-6, __FILE__, __LINE__, "kind %d, row %zu, compensated %d: off by %.3g",
+                   (int)optimizer.kind, i / 2, optimizer.compensated, off);
+    }
+}
+
+/* fp16: each step rounds p, below 1 by 2^-12 at most; the change of a step, at most 0.1, has some ten roundings of
+ * 2^-11. Two-term weights have these alone. */
+static void test_every_kind_follows_its_paper_in_fp16(void)
+{
+    mw_optimizer kinds[KINDS];
+    const size_t count = all_kinds(kinds);
+    for (size_t i = 0; i < 2 * count; i++) {
+        mw_optimizer optimizer = kinds[i / 2];
+        optimizer.compensated = i % 2 == 1;
+        const double off = largest_error(optimizer, MW_DEVICE_ANE, 0.0f, STEPS);
+        const double tolerance = STEPS * (optimizer.compensated ? 0.0 : 0x1p-12) + STEPS * 0.01 * 10 * 0x1p-11;
+        check_note(off <= tolerance, __FILE__, __LINE__, "kind %d, row %zu, compensated %d: off by %.3g, not %.3g",
+                   (int)optimizer.kind, i / 2, optimizer.compensated, off, tolerance);
+    }
+}
+
+/* ---- the loss scale ---- */
+
+static void weights_of(mw_optimizer optimizer, float loss_scale, double *out)
+{
+    mw_error err = {0};
+    mw_trainer *trainer = problem_trainer(MW_DEVICE_CPU, optimizer, loss_scale, &err);
+    for (int step = 0; step < STEPS && trainer != NULL; step++) {
+        float gradient[PROBLEM_COUNT];
+        problem_gradient(step, gradient);
+        problem_step(trainer, gradient, &err);
+    }
+    CHECK_OK(err);
+    problem_read_sum(trainer, out);
+    mw_trainer_destroy(trainer);
+}
+
+/* A power of two takes part in no rounding, so that no bit may differ. */
+static void test_the_loss_scale_cancels_in_every_kind(void)
+{
+    mw_optimizer kinds[KINDS];
+    const size_t count = all_kinds(kinds);
+    for (size_t i = 0; i < 2 * count; i++) {
+        mw_optimizer optimizer = kinds[i / 2];
+        double plain[PROBLEM_COUNT], scaled[PROBLEM_COUNT];
+        optimizer.compensated = i % 2 == 1;
+        weights_of(optimizer, 1.0f, plain);
+        weights_of(optimizer, 1024.0f, scaled);
+        check_note(memcmp(plain, scaled, sizeof plain) == 0, __FILE__, __LINE__,
+                   "kind %d, row %zu, compensated %d: the loss scale changes weights", (int)optimizer.kind, i / 2,
+                   optimizer.compensated);
+    }
+}
+
+/* ---- states ---- */
+
+static void check_states(mw_optimizer optimizer, const char *wanted)
+{
+    char names[128] = "";
+    for (size_t i = 0; i < mw__optimizer_state_count(&optimizer); i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s ", mw__optimizer_state_name(&optimizer, i));
+    CHECK_STR(names, wanted);
+}
+
+static void test_states_have_names(void)
+{
+    check_states(mw_sgd(0.1f), "");
+    check_states(mw_sgd_momentum(0.1f, 0.9f, false), "momentum ");
+    check_states(mw_adam(0.1f), "m v ");
+    check_states(mw_rmsprop(0.1f), "root ");
+    check_states(rmsprop(0.9f, 0.0f, true, 0.9f), "momentum mean root ");
+    check_states(mw_adagrad(0.1f), "root ");
+    check_states(mw_lion(0.1f, 0.0f), "m ");
+    mw_optimizer two_terms = mw_adam(0.1f);
+    two_terms.compensated = true;
+    check_states(two_terms, "m root root_low low ");
+    two_terms = mw_sgd(0.1f);
+    two_terms.compensated = true;
+    check_states(two_terms, "low ");
+}
+
+static void test_adagrad_starts_at_its_initial_accumulator(void)
+{
+    const mw_device devices[] = {MW_DEVICE_CPU, MW_DEVICE_ANE};
+    for (int k = 0; k < 2; k++) {
+        mw_error err = {0};
+        mw_optimizer optimizer = mw_adagrad(0.1f);
+        optimizer.initial_accumulator = 0.25f;
+        mw_trainer *trainer = problem_trainer(devices[k], optimizer, 0.0f, &err);
+        CHECK_OK(err);
+        REQUIRE(trainer != NULL);
+        double root[PROBLEM_COUNT];
+        problem_read(trainer, "w#root", root);
+        for (int i = 0; i < PROBLEM_COUNT; i++)
+            CHECK_NEAR(root[i], k == 0 ? 0.5 : 0.5 * 256.0, 0.0); /* in the scale of the gradients */
+        mw_trainer_destroy(trainer);
+    }
+}
+
+/* A gradient that never changes has no variance; PyTorch's difference of squares may then be below 0 and its root NaN.
+ */
+static void test_centered_rmsprop_survives_a_constant_gradient(void)
+{
+    const mw_device devices[] = {MW_DEVICE_CPU, MW_DEVICE_ANE};
+    for (int k = 0; k < 2; k++) {
+        mw_error err = {0};
+        mw_optimizer optimizer = rmsprop(0.5f, 1e-3f, true, 0.0f);
+        optimizer.learning_rate = 1e-4f;
+        mw_trainer *trainer = problem_trainer(devices[k], optimizer, 0.0f, &err);
+        REQUIRE(trainer != NULL);
+        float gradient[PROBLEM_COUNT];
+        double value[PROBLEM_COUNT];
+        for (int i = 0; i < PROBLEM_COUNT; i++)
+            gradient[i] = 0.3f;
+        for (int t = 0; t < 200; t++)
+            problem_step(trainer, gradient, &err);
+        problem_read(trainer, "w", value);
+        for (int i = 0; i < PROBLEM_COUNT; i++)
+            CHECK(isfinite(value[i]));
+        CHECK_OK(err);
+        mw_trainer_destroy(trainer);
+    }
+}
+
+/* ---- what is refused ---- */
+
+static void refuse(mw_optimizer optimizer, const char *part)
+{
+    mw_error err = {0};
+    CHECK_INT(mw__optimizer_check(&optimizer, &err), MW_ERROR_ARGUMENT);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, part);
+}
+
+#define REFUSE(maker, field, bad, part)                                                                                \
+    do {                                                                                                               \
+        mw_optimizer changed = maker;                                                                                  \
+        changed.field = bad;                                                                                           \
+        refuse(changed, part);                                                                                         \
+    } while (0)
+
+static void test_bad_numbers_are_refused_by_name(void)
+{
+    refuse(mw_sgd(NAN), "learning_rate is nan; it must be positive and finite");
+    refuse(mw_lion(0.0f, 0.0f), "learning_rate is 0; it must be positive and finite");
+    refuse(mw_rmsprop(-1.0f), "learning_rate is -1; it must be positive and finite");
+    refuse(mw_adagrad(INFINITY), "learning_rate is inf; it must be positive and finite");
+    refuse(mw_lion(1.0f, -0.5f), "weight_decay is -0.5; it must be 0 or more, and finite");
+    refuse(mw_sgd_momentum(0.1f, 1.0f, false), "momentum is 1; it must be in [0, 1)");
+    REFUSE(mw_rmsprop(0.1f), momentum, -0.1f, "momentum is -0.1; it must be in [0, 1)");
+    REFUSE(mw_adam(0.1f), beta1, 1.0f, "beta1 is 1; it must be in [0, 1)");
+    REFUSE(mw_lion(0.1f, 0.0f), beta2, -0.5f, "beta2 is -0.5; it must be in [0, 1)");
+    REFUSE(mw_rmsprop(0.1f), alpha, 1.0f, "alpha is 1; it must be in [0, 1)");
+    REFUSE(mw_rmsprop(0.1f), alpha, NAN, "alpha is nan; it must be in [0, 1)");
+    REFUSE(mw_adagrad(0.1f), epsilon, -1e-8f, "epsilon is -1e-08; it must be 0 or more, and finite");
+    REFUSE(mw_adagrad(0.1f), lr_decay, -1.0f, "lr_decay is -1; it must be 0 or more, and finite");
+    REFUSE(mw_adagrad(0.1f), initial_accumulator, INFINITY, "initial_accumulator is inf; it must be 0 or more");
+    REFUSE(mw_rmsprop(0.1f), nesterov, true, "nesterov is for sgd; rmsprop has none");
+    REFUSE(mw_sgd(0.1f), nesterov, true, "nesterov needs a momentum above 0");
+    REFUSE(mw_adam(0.1f), centered, true, "centered is for rmsprop; adam has none");
+    REFUSE(mw_sgd(0.1f), kind, MW_OPTIMIZER_NONE, "kind 0 is none; make one with mw_sgd");
+    REFUSE(mw_sgd(0.1f), kind, (mw_optimizer_kind)(MW_LION + 1), "kind 6 is none");
+}
+
+static void refuse_in_fp16(mw_optimizer optimizer, const char *part)
+{
+    mw_error err = {0};
+    mw_trainer *trainer = problem_trainer(MW_DEVICE_ANE, optimizer, 0.0f, &err);
+    CHECK(trainer == NULL);
+    CHECK_ERROR(err, MW_ERROR_NUMERIC, part);
+    mw_trainer_destroy(trainer);
+}
+
+static void test_numbers_that_fp16_loses_are_refused_by_name(void)
+{
+    mw_optimizer optimizer = mw_rmsprop(0.1f);
+    optimizer.alpha = 1e-9f;
+    refuse_in_fp16(optimizer, "alpha is 1e-09, which fp16 cannot hold");
+    optimizer = mw_adagrad(0.1f);
+    optimizer.initial_accumulator = 1e6f; /* its root times the loss scale of 256 */
+    refuse_in_fp16(optimizer, "initial_accumulator is 256000, which fp16 cannot hold");
+    optimizer = mw_adagrad(0.1f);
+    optimizer.epsilon = 1e-12f;
+    refuse_in_fp16(optimizer, "epsilon is 2.56e-10, which fp16 cannot hold");
+    refuse_in_fp16(mw_rmsprop(1e-9f), "learning_rate is 1e-09");
+    optimizer = mw_sgd(300.0f);
+    optimizer.kind = MW_LION;
+    optimizer.compensated = true; /* 300 in the unit of the low term */
+    refuse_in_fp16(optimizer, "learning_rate is 76800");
+}
+
+int main(void)
+{
+    RUN(test_every_variant_follows_pytorch);
+    RUN(test_every_kind_follows_its_paper_in_fp32);
+    RUN(test_every_kind_follows_its_paper_in_fp16);
+    RUN(test_the_loss_scale_cancels_in_every_kind);
+    RUN(test_states_have_names);
+    RUN(test_adagrad_starts_at_its_initial_accumulator);
+    RUN(test_centered_rmsprop_survives_a_constant_gradient);
+    RUN(test_bad_numbers_are_refused_by_name);
+    RUN(test_numbers_that_fp16_loses_are_refused_by_name);
+    return check_finish();
+}
