@@ -5,13 +5,14 @@ function report(text) {
 }
 
 function finish() {
-    if (lines > 800)
+    if (lines > 800 && !generated)
         report(file ": " lines " lines; split it by subject at 800")
 }
 
 FNR == 1 {
     finish()
     file = FILENAME
+    generated = /written by tools\/.*do not edit/
     start = 0
     doc = 0
 }

@@ -15,7 +15,7 @@
     MW__TWICE(name, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
 
 LOOP1(loop_abs, mw__scalar_abs(v, p, q))
-LOOP1(loop_sign, v != v ? v : (float)((v > 0.0f) - (v < 0.0f)))
+LOOP1(loop_sign, mw__scalar_sign(v, p, q))
 LOOP1(loop_square, mw__scalar_square(v, p, q))
 LOOP1(loop_sqrt, mw__scalar_sqrt(v, p, q))
 LOOP1(loop_rsqrt, mw__scalar_rsqrt(v, p, q))

@@ -117,6 +117,7 @@ MW__INLINE float mw__sigmoid_of(float x)
     MW__INLINE float mw__scalar_##name(float a, float b) { return (expression); }
 
 MW__SCALAR1(abs, fabsf(v))
+MW__SCALAR1(sign, v != v ? v : (float)((v > 0.0f) - (v < 0.0f)))
 MW__SCALAR1(square, v *v)
 MW__SCALAR1(sqrt, sqrtf(v))
 MW__SCALAR1(rsqrt, 1.0f / sqrtf(v + p))

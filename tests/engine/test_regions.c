@@ -56,11 +56,42 @@ static void weights_of(mw_optimizer optimizer, mw_device device, int threads, co
     unsetenv("MW_ENGINE_FUSE");
 }
 
+static mw_optimizer two_terms(mw_optimizer optimizer)
+{
+    optimizer.compensated = true;
+    return optimizer;
+}
+
+static mw_optimizer with_momentum(mw_optimizer optimizer)
+{
+    optimizer.momentum = 0.9f;
+    return optimizer;
+}
+
+static mw_optimizer centered(mw_optimizer optimizer)
+{
+    optimizer.centered = true;
+    return optimizer;
+}
+
 static void test_fusing_changes_no_bit(void)
 {
     static float fused[83 * 37], plain[83 * 37];
-    const mw_optimizer optimizers[] = {mw_sgd(0.1f), mw_sgd_momentum(0.1f, 0.9f, true), mw_adam(1e-2f),
-                                       mw_adamw(1e-2f, 0.01f)};
+    mw_optimizer optimizers[] = {mw_sgd(0.1f),
+                                 mw_sgd_momentum(0.1f, 0.9f, true),
+                                 mw_adam(1e-2f),
+                                 mw_adamw(1e-2f, 0.01f),
+                                 mw_rmsprop(1e-3f),
+                                 with_momentum(centered(mw_rmsprop(1e-3f))),
+                                 mw_adagrad(1e-2f),
+                                 mw_lion(1e-3f, 0.01f),
+                                 two_terms(mw_sgd(0.1f)),
+                                 two_terms(mw_sgd_momentum(0.1f, 0.9f, true)),
+                                 two_terms(mw_adam(1e-2f)),
+                                 two_terms(mw_adamw(1e-2f, 0.01f)),
+                                 two_terms(with_momentum(centered(mw_rmsprop(1e-3f)))),
+                                 two_terms(mw_adagrad(1e-2f)),
+                                 two_terms(mw_lion(1e-3f, 0.01f))};
     for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++)
         for (int threads = 1; threads <= 3; threads++)
             for (int half = 0; half < 2; half++) {
@@ -96,7 +127,12 @@ static void test_the_hot_regions_are_found(void)
                 {mw_adamw(1e-3f, 0.01f), "adamw", 8},
                 {mw_sgd(1e-3f), "sgd", 5},
                 {mw_sgd_momentum(1e-3f, 0.9f, false), "momentum", 6},
-                {mw_sgd_momentum(1e-3f, 0.9f, true), "nesterov", 8}};
+                {mw_sgd_momentum(1e-3f, 0.9f, true), "nesterov", 8},
+                {mw_rmsprop(1e-3f), "rmsprop", 8},
+                {with_momentum(mw_rmsprop(1e-3f)), "rmsprop_momentum", 8},
+                {centered(mw_rmsprop(1e-3f)), "rmsprop_centered", 8},
+                {mw_adagrad(1e-3f), "adagrad", 8},
+                {mw_lion(1e-3f, 0.01f), "lion", 8}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         mw_error err = {0};
         mw_trainer *trainer = make_trainer(rows[i].optimizer, MW_DEVICE_CPU, 2, &err);
