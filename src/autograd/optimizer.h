@@ -26,7 +26,8 @@ const char *mw__optimizer_state_name(const mw_optimizer *optimizer, size_t index
 /* The value of all its elements before the first step. */
 double mw__optimizer_state_initial(const mw_optimizer *optimizer, size_t index, double loss_scale);
 
-/* Scalars of a step. `step` counts from 1. */
+/* Scalars of a step. `step` counts from 1. With compensated weights some are in the unit of the low term: they are what
+ * the program needs, not what the user gave. */
 size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer);
 const char *mw__optimizer_scalar_name(const mw_optimizer *optimizer, size_t index);
 double mw__optimizer_scalar_value(const mw_optimizer *optimizer, size_t index, double learning_rate, int64_t step);

@@ -3,6 +3,7 @@
  */
 #include "optimizer_problem.h"
 #include "support/check.h"
+#include "support/failing.h"
 
 #include "autograd/optimizer.h"
 #include "base/error.h"
@@ -304,6 +305,52 @@ static void test_centered_rmsprop_survives_a_constant_gradient(void)
     }
 }
 
+/* ---- failing memory ---- */
+
+static mw_status build_update(const mw_optimizer *optimizer, const mw_allocator *allocator, mw_error *err)
+{
+    mw_graph_options options = mw_graph_defaults();
+    options.allocator = allocator;
+    mw_graph *graph = mw_graph_create(&options);
+    if (graph == NULL)
+        return mw__fail(err, MW_ERROR_MEMORY, "no graph");
+    const mw_shape shape = MW_SHAPE(3);
+    mw_tensor *p = mw_parameter(graph, "p", MW_F32, shape, mw_init_zeros()), *g = mw_input(graph, "g", MW_F32, shape);
+    mw_tensor *state[MW__OPTIMIZER_STATES], *next[MW__OPTIMIZER_STATES], *new_p;
+    mw__optimizer_scalars scalars = {.loss_scale = 2.0};
+    const size_t count = mw__optimizer_state_count(optimizer);
+    for (size_t i = 0; i < count; i++)
+        state[i] = mw_input(graph, mw__optimizer_state_name(optimizer, i), MW_F32, shape);
+    for (size_t i = 0; i < mw__optimizer_scalar_count(optimizer); i++)
+        scalars.scalar[i] = mw_input(graph, mw__optimizer_scalar_name(optimizer, i), MW_F32, mw_shape_scalar());
+    const mw_status status = mw__optimizer_apply(optimizer, graph, &scalars, p, g, state, count, &new_p, next, err);
+    for (size_t i = 0; i < count && status == MW_OK; i++)
+        CHECK(next[i] != NULL);
+    CHECK(status != MW_OK || new_p != NULL);
+    mw_graph_destroy(graph);
+    return status;
+}
+
+static void test_updates_survive_failing_allocations(void)
+{
+    mw_optimizer kinds[KINDS];
+    const size_t count = all_kinds(kinds);
+    for (size_t i = 0; i < 2 * count; i++) {
+        bool done = false;
+        kinds[i / 2].compensated = i % 2 == 1;
+        for (long n = 0; !done && n < 10000; n++) {
+            failing_allocator failing = {.fail_at = n};
+            const mw_allocator allocator = failing_allocator_of(&failing);
+            mw_error err = {0};
+            const mw_status status = build_update(&kinds[i / 2], &allocator, &err);
+            done = !failing.failed;
+            CHECK(done ? status == MW_OK : status == MW_ERROR_MEMORY && err.status == status);
+            CHECK_INT(failing.live, 0);
+        }
+        CHECK(done);
+    }
+}
+
 /* ---- what is refused ---- */
 
 static void refuse(mw_optimizer optimizer, const char *part)
@@ -379,6 +426,7 @@ int main(void)
     RUN(test_states_have_names);
     RUN(test_adagrad_starts_at_its_initial_accumulator);
     RUN(test_centered_rmsprop_survives_a_constant_gradient);
+    RUN(test_updates_survive_failing_allocations);
     RUN(test_bad_numbers_are_refused_by_name);
     RUN(test_numbers_that_fp16_loses_are_refused_by_name);
     return check_finish();
