@@ -19,6 +19,7 @@ typedef struct mw__buffer {
     size_t size;
     const void *data;
     size_t port;
+    const mw_tensor *value; /* whose memory it is first; NULL = a temporary */
 } mw__buffer;
 
 /* A function as steps over buffers; immutable, shared by all its operations. Steps stand in the order of the text. */
@@ -67,8 +68,8 @@ typedef struct mw__alias {
 } mw__alias;
 
 typedef struct mw__layout {
-    mw__arena *arena; /* dies with the encode call, but for steps (copies) that go to `keep` */
-    mw__arena *keep;
+    mw__arena *arena; /* dies with the encode call */
+    mw__arena *keep;  /* lives as long as the schedule: what plans are shown from, and steps (copies) */
     int lanes;
     mw__buffer *buffers; /* the plan's, then temporaries */
     size_t buffer_count;

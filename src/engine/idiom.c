@@ -16,6 +16,7 @@
 #define DEPTH 512 /* operations in a row, at most */
 
 typedef struct matcher {
+    mw__arena *arena;
     mw_graph *scratch;
     const mw_tensor *x, *y, *dy; /* placeholders, in the scratch graph */
     const mw_tensor **match;     /* by id in the scratch graph; NULL = not met yet */
@@ -140,13 +141,40 @@ static size_t find_root(matcher *m, const mw__block *body, size_t at, const mw_t
     return body->op_count;
 }
 
+static bool lists(const mw__idiom *idiom, const mw__op *op)
+{
+    for (size_t i = 0; i < idiom->op_count; i++)
+        if (idiom->ops[i] == op)
+            return true;
+    return false;
+}
+
+/* Adds the operations of the last match to those that the idiom computes. */
+static mw_status list_ops(const matcher *m, mw__idiom *idiom, mw_error *err)
+{
+    const mw__op **ops = mw__arena_alloc(m->arena, idiom->op_count + m->scratch->value_count, sizeof *ops, err);
+    if (ops == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < idiom->op_count; i++)
+        ops[i] = idiom->ops[i];
+    idiom->ops = ops;
+    for (size_t id = 0; id < m->scratch->value_count; id++) {
+        const mw_tensor *pattern = m->scratch->values[id], *met = m->match[id];
+        if (met != NULL && pattern->op != NULL && pattern->payload == NULL && !lists(idiom, met->op))
+            ops[idiom->op_count++] = met->op;
+    }
+    return MW_OK;
+}
+
 /* Marks the gradients of operation `at` among those after it. */
-static void search(matcher *m, const mw__block *body, size_t at, const mw_tensor *root, mw__idiom *out)
+static mw_status search(matcher *m, const mw__block *body, size_t at, const mw_tensor *root, mw__idiom *out,
+                        mw_error *err)
 {
     for (size_t i = at; (i = find_root(m, body, i, root, out)) < body->op_count;) {
         out[i] = m->idiom;
         out[i].dy = m->match[m->dy->id];
         out[i].result = body->ops[i]->results[0];
+        MW_TRY(list_ops(m, &out[i], err));
         if (m->dbias == NULL || m->dbias->op == NULL)
             continue;
         m->idiom.dy = out[i].dy;
@@ -155,40 +183,46 @@ static void search(matcher *m, const mw__block *body, size_t at, const mw_tensor
         if (bias < body->op_count) {
             out[bias].kind = MW__IDIOM_MADE;
             out[i].dbias = body->ops[bias]->results[0];
+            MW_TRY(list_ops(m, &out[i], err));
         }
     }
+    return MW_OK;
 }
 
-static mw_status find_one(const mw__function *function, size_t at, mw__idiom_kind kind, mw__idiom *out, mw_error *err)
+static mw_status find_one(const mw__function *function, size_t at, mw__idiom_kind kind, mw__arena *arena,
+                          mw__idiom *out, mw_error *err)
 {
     const mw_allocator *allocator = function->graph->allocator;
     mw_graph_options options = mw_graph_defaults();
     options.allocator = allocator;
     options.opset = function->opset;
-    matcher m = {.scratch = mw_graph_create(&options)};
+    matcher m = {.arena = arena, .scratch = mw_graph_create(&options)};
     if (m.scratch == NULL)
         return mw__fail(err, MW_ERROR_MEMORY, "out of memory");
     mw_status status = MW_OK;
     const mw_tensor *root = write_gradient(&m, function->body->ops[at], kind);
     if (root != NULL && root->op != NULL) {
         m.match = mw__alloc(allocator, m.scratch->value_count, sizeof *m.match, err);
-        if (m.match != NULL)
-            search(&m, function->body, at, root, out);
-        else
-            status = MW_ERROR_MEMORY;
+        status = m.match != NULL ? search(&m, function->body, at, root, out, err) : MW_ERROR_MEMORY;
     }
     mw__free(allocator, m.match);
     mw_graph_destroy(m.scratch);
     return status;
 }
 
-static void find_relu_pool(const mw__op *op, mw__idiom *out)
+static mw_status find_relu_pool(const mw__op *op, mw__arena *arena, mw__idiom *out, mw_error *err)
 {
-    if (below_relu(op) != NULL && mw__relu_max_pool_suits(op))
-        *out = (mw__idiom){.kind = MW__IDIOM_RELU_MAX_POOL, .forward = op, .x = below_relu(op)};
+    if (below_relu(op) == NULL || !mw__relu_max_pool_suits(op))
+        return MW_OK;
+    const mw__op **ops = mw__arena_alloc(arena, 2, sizeof *ops, err);
+    if (ops == NULL)
+        return MW_ERROR_MEMORY;
+    ops[0] = mw__arg(op, "x")->op, ops[1] = op;
+    *out = (mw__idiom){.kind = MW__IDIOM_RELU_MAX_POOL, .forward = op, .x = below_relu(op), .ops = ops, .op_count = 2};
+    return MW_OK;
 }
 
-static mw_status find_all(const mw__function *function, mw__idiom *out, mw_error *err)
+static mw_status find_all(const mw__function *function, mw__arena *arena, mw__idiom *out, mw_error *err)
 {
     for (size_t i = 0; i < function->body->op_count; i++) {
         const mw__op *op = function->body->ops[i];
@@ -197,13 +231,13 @@ static mw_status find_all(const mw__function *function, mw__idiom *out, mw_error
         if ((!pool && !is_named(op, "conv")) || mw__kernel_check(op, &ignored) != MW_OK)
             continue;
         if (!pool) {
-            MW_TRY(find_one(function, i, MW__IDIOM_CONV_DWEIGHT, out, err));
+            MW_TRY(find_one(function, i, MW__IDIOM_CONV_DWEIGHT, arena, out, err));
             continue;
         }
-        find_relu_pool(op, &out[i]);
-        MW_TRY(find_one(function, i, MW__IDIOM_MAX_POOL_GRADIENT, out, err));
+        MW_TRY(find_relu_pool(op, arena, &out[i], err));
+        MW_TRY(find_one(function, i, MW__IDIOM_MAX_POOL_GRADIENT, arena, out, err));
         if (below_relu(op) != NULL)
-            MW_TRY(find_one(function, i, MW__IDIOM_RELU_MAX_POOL_GRADIENT, out, err));
+            MW_TRY(find_one(function, i, MW__IDIOM_RELU_MAX_POOL_GRADIENT, arena, out, err));
     }
     return MW_OK;
 }
@@ -217,7 +251,7 @@ static bool switched_off(void)
 mw__idiom *mw__idioms_find(const mw__function *function, mw__arena *arena, mw_error *err)
 {
     mw__idiom *idioms = mw__arena_alloc(arena, function->body->op_count, sizeof *idioms, err);
-    if (idioms != NULL && !switched_off() && find_all(function, idioms, err) != MW_OK)
+    if (idioms != NULL && !switched_off() && find_all(function, arena, idioms, err) != MW_OK)
         return NULL;
     return idioms;
 }

@@ -22,7 +22,9 @@ typedef struct mw__idiom {
     const mw__op *forward;       /* whose gradient it is */
     const mw_tensor *x, *y, *dy; /* operand and result of `forward`, cotangent of y */
     const mw_tensor *result;
-    const mw_tensor *dbias; /* conv: the sum of dy over batch and space, wanted too; or NULL */
+    const mw_tensor *dbias;   /* conv: the sum of dy over batch and space, wanted too; or NULL */
+    const mw__op *const *ops; /* all that it computes, in the order of the text */
+    size_t op_count;
 } mw__idiom;
 
 /* One entry for each operation of the body, in `arena`: what its result is, or MW__IDIOM_NONE. NULL with err set after

@@ -298,6 +298,7 @@ mw_status mw__kernel_conv(mw__planner *planner, const mw__op *op, mw_error *err)
     mw__step *step =
         mw__plan_step(planner, plain ? conv_ref : conv_run, "conv", s->groups * s->tiles, mw__cost(bytes, flops));
     step->block = s;
+    step->flops = flops;
     step->scratch = plain ? 0
                           : scratch_floats(s) * sizeof(float) +
                                 mw__gemm_scratch(smaller(s->outputs, ROWS), s->tile, smaller(s->depth, DEPTH));

@@ -352,6 +352,7 @@ mw_status mw__plan_conv_direct(mw__planner *planner, const mw__direct *direct, c
     mw__step *step = mw__plan_step(planner, direct_run, "conv.direct", d->examples,
                                    mw__cost(4.0 * (double)mw__count_of(result), 0.3 * flops));
     step->block = s;
+    step->flops = flops;
     step->scratch = (size_t)(d->image + d->window.area_out) * size;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS,
                   (size_t)(d->groups * d->inputs * d->window.area_in) * size, false);

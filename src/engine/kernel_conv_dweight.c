@@ -265,6 +265,7 @@ static void plan_sum(mw__planner *planner, const dweight_block *s, uint32_t part
     mw__step *step = mw__plan_step(planner, sum_run, "conv.dweight.sum", (sum->count + SUM_UNIT - 1) / SUM_UNIT,
                                    mw__cost(4.0 * (double)(sum->count * s->parts), 0.0));
     step->block = sum;
+    step->flops = (double)(sum->count * (s->parts - 1));
     mw__step_read(planner, step, partial, MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, SUM_UNIT * sizeof(float));
 }
@@ -290,6 +291,7 @@ mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__idiom *idiom, mw
     const double flops = 2.0 * (double)mw__count_of(idiom->dy) * (double)d->depth;
     mw__step *step = mw__plan_step(planner, dweight_run, "conv.dweight", s->parts, 0.02 * flops);
     step->block = s;
+    step->flops = flops;
     step->scratch = (size_t)(BATCH * d->image) * sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, idiom->x), MW__ROWS,
                   example * (size_t)(d->inputs * w->area_in), false);

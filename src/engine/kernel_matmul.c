@@ -231,6 +231,7 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     mw__step *step =
         mw__plan_step(planner, small ? small_run : matmul_run, op->row->name, units, product_cost(bytes, flops));
     step->block = s;
+    step->flops = s->dtype == MW_I32 ? 0.0 : flops;
     if (s->code.sgemm != NULL && mw__blas_splits())
         step->grain = s->by_columns ? units : s->m;
     s->panel = half ? ((size_t)PANEL_ROWS * (size_t)s->n * sizeof(float) + 63) / 64 * 64 : 0;

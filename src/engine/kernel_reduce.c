@@ -558,6 +558,13 @@ static void choose_small(reduce_block *s, mw__step *step, bool columns)
     }
 }
 
+/* Operations that make `to` numbers of `from`; 0 where functions are in it. */
+static double folding_flops(const reduce_block *s, double from, double to)
+{
+    const bool plain = s->kind == SUM || s->kind == MEAN || s->kind == MAX || s->kind == MIN || s->kind == PROD;
+    return plain && s->dtype != MW_I32 ? from - to : 0.0;
+}
+
 /* x is contiguous here, as every axis is reduced. */
 static mw_status plan_chunks(mw__planner *planner, const mw__op *op, const reduce_block *s, double cost, mw_error *err)
 {
@@ -566,11 +573,13 @@ static mw_status plan_chunks(mw__planner *planner, const mw__op *op, const reduc
     const uint32_t totals = mw__plan_temporary(planner, (size_t)count * unit);
     mw__step *step = mw__plan_step(planner, chunks_run, op->row->name, count, cost);
     step->block = s;
+    step->flops = folding_flops(s, (double)s->reduced, (double)count);
     mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "x")), MW__ROWS, CHUNK * mw__dtype_size(s->dtype),
                   false);
     mw__step_write(planner, step, totals, MW__ROWS, unit);
     step = mw__plan_step(planner, chunks_finish, op->row->name, 1, (double)count * 10.0);
     step->block = s;
+    step->flops = folding_flops(s, (double)count + (s->kind == MEAN), 1.0);
     mw__step_read(planner, step, totals, MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, op->results[0]), MW__ROWS, mw__dtype_size(s->dtype));
     return mw__plan_check(planner, err);
@@ -605,6 +614,7 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
     s->elements = split.elements;
     mw__step *step = mw__plan_step(planner, columns ? columns_run : rows_run, op->row->name, split.units, cost);
     step->block = s;
+    step->flops = folding_flops(s, count, s->kind == MEAN ? 0.0 : (double)s->count);
     choose_small(s, step, columns);
     if (rows)
         mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)s->reduced * size, false);

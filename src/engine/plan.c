@@ -122,7 +122,7 @@ static uint32_t add_constant(mw__planner *planner, const mw_tensor *value, size_
         return 0;
     }
     const void *data = payload->splat ? expand_splat(planner, payload, size) : payload->data;
-    return add_buffer(planner, (mw__buffer){.kind = MW__BUFFER_CONSTANT, .size = size, .data = data});
+    return add_buffer(planner, (mw__buffer){.kind = MW__BUFFER_CONSTANT, .size = size, .data = data, .value = value});
 }
 
 uint32_t mw__plan_buffer(mw__planner *planner, const mw_tensor *value)
@@ -138,7 +138,7 @@ uint32_t mw__plan_buffer(mw__planner *planner, const mw_tensor *value)
     if (value->payload != NULL)
         *slot = add_constant(planner, value, size);
     else
-        *slot = add_buffer(planner, (mw__buffer){.kind = MW__BUFFER_LOCAL, .size = size});
+        *slot = add_buffer(planner, (mw__buffer){.kind = MW__BUFFER_LOCAL, .size = size, .value = value});
     return *slot;
 }
 
@@ -233,10 +233,11 @@ static void add_port(mw__planner *planner, mw__port_info *port, const mw_tensor 
     if (!value_size(planner, value, &size))
         return;
     const size_t bytes = (size_t)mw_dtype_bits(value->type->dtype) / 8;
+    const mw__buffer buffer = {.kind = kind, .size = size, .port = index, .value = value};
     *port = (mw__port_info){.name = value->name != NULL ? value->name : value->hint,
                             .size = size,
                             .alignment = bytes > 0 ? bytes : 1,
-                            .buffer = add_buffer(planner, (mw__buffer){.kind = kind, .size = size, .port = index})};
+                            .buffer = add_buffer(planner, buffer)};
 }
 
 static mw_status check_port_names(const mw__port_info *ports, size_t count, const char *kind, mw_error *err)
@@ -311,11 +312,18 @@ static mw_status plan_op(mw__planner *planner, const mw__op *op, const mw__idiom
                                     mw__op_subject(op, subject, sizeof subject)),
                            err);
     planner->op = op;
+    const size_t first = planner->step_count;
     mw_status status = mw__kernel_check(op, err);
     if (status == MW_OK)
         status = idiom->kind != MW__IDIOM_NONE ? mw__plan_idiom(planner, idiom, err) : plan(planner, op, err);
     if (status == MW_OK)
         status = mw__plan_check(planner, err);
+    for (size_t s = first; s < planner->step_count && idiom->op_count > 0; s++) {
+        planner->steps[s]->ops = idiom->ops;
+        planner->steps[s]->op_count = idiom->op_count;
+        if (planner->steps[s]->flops == 0.0) /* one kernel does not work as its operations one by one would */
+            planner->steps[s]->flops = MW__FLOPS_UNKNOWN;
+    }
     return status == MW_OK ? MW_OK : plan_failed(op, status, err);
 }
 

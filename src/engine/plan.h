@@ -46,8 +46,12 @@ typedef struct mw__step_operand {
 
 typedef struct mw__element mw__element;
 
+#define MW__FLOPS_UNKNOWN (-1.0)
+
 typedef struct mw__step {
-    const mw__op *op; /* for messages and plans */
+    const mw__op *op;         /* for messages and plans */
+    const mw__op *const *ops; /* a fused group or an idiom: all that it computes; NULL = op alone */
+    size_t op_count;          /* of ops */
     const char *label;
     mw__kernel *run;
     const void *block;
@@ -56,6 +60,8 @@ typedef struct mw__step {
     size_t scratch;
     bool varies;          /* two runs on the same operands differ */
     double cost;          /* estimated ns for all units on one lane */
+    double flops;         /* floating-point operations of all units, from a kernel that knows; 0: engine/work.c asks the
+                             operations */
     mw__element *element; /* what it computes of each element, for engine/region.h; NULL: it may not fuse */
     size_t read_count, write_count;
     mw__step_operand reads[MW__STEP_READS];

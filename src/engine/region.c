@@ -475,7 +475,8 @@ mw__step *mw__region_step(mw__arena *arena, mw__step *const *steps, size_t count
 {
     mw__region *region = mw__arena_alloc(arena, 1, sizeof *region, err);
     mw__step *step = mw__arena_alloc(arena, 1, sizeof *step, err);
-    if (region == NULL || step == NULL)
+    const mw__op **ops = mw__arena_alloc(arena, count, sizeof *ops, err);
+    if (region == NULL || step == NULL || ops == NULL)
         return NULL;
     const mw__element *first = steps[0]->element;
     region->elements = first->split.elements;
@@ -483,6 +484,10 @@ mw__step *mw__region_step(mw__arena *arena, mw__step *const *steps, size_t count
     *step = (mw__step){.op = steps[count - 1]->op, .label = "region", .run = region_run, .block = region};
     step->units = first->split.units;
     step->grain = 1;
+    for (size_t i = 0; i < count; i++)
+        ops[i] = steps[i]->op;
+    step->ops = ops;
+    step->op_count = count;
     builder b = {.region = region, .step = step, .stored = stored};
     for (size_t i = 0; i < count; i++)
         add_instruction(&b, steps[i]->element, steps[i]->writes[0].buffer);
