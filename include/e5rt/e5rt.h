@@ -127,6 +127,82 @@ E5RT_API e5rt_error_code e5rt_mw_set_allocator(void *(*resize)(void *user, void 
 /* "CPU, fp32, 2 lanes, OpenBLAS": how a function was compiled; lives as long as the function. */
 E5RT_API e5rt_error_code e5rt_mw_program_function_get_summary(void *function, const char **out); /* M */
 
+/* How an encoded operation runs, as data. Everything lives as long as the plan; indices count from 0. */
+enum { E5RT_MW_PLAN_VERSION = 1 };
+
+typedef enum e5rt_mw_buffer_kind {
+    E5RT_MW_BUFFER_INPUT = 0,
+    E5RT_MW_BUFFER_OUTPUT = 1,
+    E5RT_MW_BUFFER_CONSTANT = 2,
+    E5RT_MW_BUFFER_INTERMEDIATE = 3
+} e5rt_mw_buffer_kind;
+
+typedef struct e5rt_mw_buffer {
+    const char *name; /* of the MIL value; "" = a temporary */
+    e5rt_mw_buffer_kind kind;
+    uint64_t size, offset;          /* bytes; the offset is that in the memory of the intermediates */
+    uint64_t memory;                /* buffers of one number share their memory */
+    uint64_t first_step, last_step; /* that touch it; first > last: none does */
+    uint64_t first_phase, last_phase;
+} e5rt_mw_buffer;
+
+typedef struct e5rt_mw_access {
+    uint64_t buffer, size; /* size: bytes touched */
+} e5rt_mw_access;
+
+typedef struct e5rt_mw_mil_operation {
+    const char *kind, *name; /* of the operation and of its first result */
+} e5rt_mw_mil_operation;
+
+typedef struct e5rt_mw_step {
+    const char *label; /* of the kernel */
+    uint64_t phase, lanes;
+    uint64_t units; /* independent parts, which the lanes share */
+    const e5rt_mw_mil_operation *operations;
+    const e5rt_mw_access *reads, *writes;
+    uint64_t operation_count, read_count, write_count;
+    uint64_t bytes_read, bytes_written;
+    double flops; /* negative: unknown */
+} e5rt_mw_step;
+
+/* A lane's share of a step. */
+typedef struct e5rt_mw_task {
+    uint64_t step, lane;
+} e5rt_mw_task;
+
+typedef struct e5rt_mw_span {
+    uint64_t begin, end; /* ns on a clock that never goes back */
+} e5rt_mw_span;
+
+typedef struct e5rt_mw_run {
+    uint64_t number; /* from 0 since profiling was switched on */
+    e5rt_mw_span span;
+    uint64_t threads; /* lane l ran on thread l % threads */
+    const e5rt_mw_span *tasks;
+} e5rt_mw_run;
+
+typedef struct e5rt_mw_plan {
+    uint64_t version;
+    const char *summary;
+    uint64_t lanes, phase_count;
+    uint64_t team;                 /* 0: too little work to wake other threads; one runs all lanes */
+    const e5rt_mw_buffer *buffers; /* ports, and what a step touches */
+    const e5rt_mw_step *steps;     /* in the order in which they run */
+    const e5rt_mw_task *tasks;     /* in the order of phases, lanes, steps */
+    const e5rt_mw_run *runs;       /* that the profile kept, oldest first */
+    uint64_t buffer_count, step_count, task_count, run_count;
+    uint64_t runs_profiled;                   /* kept or not */
+    uint64_t intermediate_size, scratch_size; /* bytes: the peak of intermediates, and what kernels work in */
+} e5rt_mw_plan;
+
+/* From the next run on, keeps the times of the newest `runs` runs of an encoded operation; 0 = off. What was kept is
+ * dropped. */
+E5RT_API e5rt_error_code e5rt_mw_execution_stream_operation_set_profiling(void *operation, uint64_t runs); /* M */
+/* The plan of an encoded operation and a copy of what its profile holds now; lives on without the operation. */
+E5RT_API e5rt_error_code e5rt_mw_plan_create(void **out, void *operation);            /* M */
+E5RT_API e5rt_error_code e5rt_mw_plan_release(void **plan);                           /* M */
+E5RT_API e5rt_error_code e5rt_mw_plan_get_data(void *plan, const e5rt_mw_plan **out); /* M */
+
 #ifdef __cplusplus
 }
 #endif

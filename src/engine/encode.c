@@ -1,6 +1,7 @@
 /* Encode: a planned function and its bindings become a schedule. Checks the bindings, finds the aliases by address
  * range, and calls, in this order, order.c, schedule.c and memory.c; then writes down every lane's calls. */
 #include "base/checked.h"
+#include "engine/profile.h"
 #include "engine/schedule.h"
 #include "engine/team.h"
 
@@ -102,9 +103,9 @@ static mw_status begin_layout(const ports *p, mw__layout *layout, mw_error *err)
     layout->lanes = plan->lanes;
     layout->buffer_count = plan->buffer_count;
     layout->step_count = plan->step_count;
-    layout->buffers = mw__arena_alloc(layout->arena, plan->buffer_count + spare, sizeof *layout->buffers, err);
-    layout->memory = mw__arena_alloc(layout->arena, plan->buffer_count + spare, sizeof *layout->memory, err);
-    layout->steps = mw__arena_alloc(layout->arena, plan->step_count + spare, sizeof *layout->steps, err);
+    layout->buffers = mw__arena_alloc(layout->keep, plan->buffer_count + spare, sizeof *layout->buffers, err);
+    layout->memory = mw__arena_alloc(layout->keep, plan->buffer_count + spare, sizeof *layout->memory, err);
+    layout->steps = mw__arena_alloc(layout->keep, plan->step_count + spare, sizeof *layout->steps, err);
     if (layout->buffers == NULL || layout->memory == NULL || layout->steps == NULL)
         return MW_ERROR_MEMORY;
     memcpy(layout->buffers, plan->buffers, plan->buffer_count * sizeof *plan->buffers);
@@ -122,6 +123,7 @@ typedef struct emitter {
     mw__schedule *schedule;
     size_t scratch; /* bytes of one lane */
     mw__task *tasks;
+    mw__task_place *places; /* by task */
     size_t task_count;
     const void *const **in; /* by step: addresses */
     void *const **out;
@@ -166,6 +168,7 @@ static void emit(emitter *e, size_t s, int lane)
     if (begin >= end)
         return;
     char *scratch = (char *)e->schedule->memory + e->layout->size + (size_t)lane * e->scratch;
+    e->places[e->task_count] = (mw__task_place){.step = (uint32_t)s, .lane = (uint32_t)lane};
     e->tasks[e->task_count++] = (mw__task){
         .run = step->run,
         .call = {
@@ -222,6 +225,20 @@ static void choose_team(const mw__layout *layout, mw__schedule *schedule)
         mw__team_reserve(layout->lanes);
 }
 
+/* What plans are shown from. */
+static mw_status keep_layout(const mw__layout *layout, mw__schedule *schedule, mw_error *err)
+{
+    mw__layout *kept = mw__arena_alloc(&schedule->arena, 1, sizeof *kept, err);
+    if (kept == NULL)
+        return MW_ERROR_MEMORY;
+    *kept = *layout;
+    kept->arena = kept->keep = NULL;
+    kept->aliases = NULL; /* they were in the other arena */
+    kept->alias_count = 0;
+    schedule->layout = kept;
+    return MW_OK;
+}
+
 static mw_status make_schedule(const ports *p, const mw__layout *layout, const mw_allocator *allocator,
                                mw__schedule *schedule, mw_error *err)
 {
@@ -230,18 +247,23 @@ static mw_status make_schedule(const ports *p, const mw__layout *layout, const m
     const size_t lanes = (size_t)layout->lanes;
     mw__chain *chains = mw__arena_alloc(arena, layout->phase_count * lanes, sizeof *chains, err);
     e.tasks = mw__arena_alloc(arena, layout->step_count * lanes, sizeof *e.tasks, err);
+    e.places = mw__arena_alloc(arena, layout->step_count * lanes, sizeof *e.places, err);
     e.in = mw__arena_alloc(layout->arena, layout->step_count, sizeof *e.in, err);
     e.out = mw__arena_alloc(layout->arena, layout->step_count, sizeof *e.out, err);
-    if (chains == NULL || e.tasks == NULL || e.in == NULL || e.out == NULL)
+    if (chains == NULL || e.tasks == NULL || e.places == NULL || e.in == NULL || e.out == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(alloc_memory(&e, allocator, err));
     for (size_t s = 0; s < layout->step_count; s++)
         MW_TRY(resolve(&e, s, err));
     emit_phases(&e, chains);
     schedule->chains = chains;
+    schedule->tasks = e.tasks;
+    schedule->places = e.places;
+    schedule->task_count = e.task_count;
+    schedule->scratch = e.scratch * lanes;
     schedule->phase_count = layout->phase_count;
     choose_team(layout, schedule);
-    return MW_OK;
+    return keep_layout(layout, schedule, err);
 }
 
 static mw_status encode(const ports *p, mw__layout *layout, const mw_allocator *allocator, mw__schedule *schedule,
@@ -273,6 +295,7 @@ mw_status mw__encode(const mw__program *program, const mw__binding *inputs, cons
 
 void mw__schedule_deinit(mw__schedule *schedule)
 {
+    mw__profile_destroy(schedule->profile);
     mw__free_aligned(schedule->arena.allocator, schedule->memory);
     if (schedule->arena.allocator != NULL)
         mw__arena_deinit(&schedule->arena);

@@ -315,7 +315,7 @@ mw_status mw__place_buffers(mw__layout *layout, mw_error *err)
                 .lives = mw__arena_alloc(layout->arena, count, sizeof(life), err),
                 .placed = mw__arena_alloc(layout->arena, count, sizeof(life *), err)};
     life **wanted = mw__arena_alloc(layout->arena, count, sizeof(life *), err);
-    layout->offset = mw__arena_alloc(layout->arena, count, sizeof *layout->offset, err);
+    layout->offset = mw__arena_alloc(layout->keep, count, sizeof *layout->offset, err);
     if (p.lives == NULL || p.placed == NULL || wanted == NULL || layout->offset == NULL)
         return MW_ERROR_MEMORY;
     find_lives(&p);

@@ -19,7 +19,8 @@ typedef enum mw__kind {
     MW__KIND_PORT,
     MW__KIND_BUFFER,
     MW__KIND_STREAM,
-    MW__KIND_EVENT
+    MW__KIND_EVENT,
+    MW__KIND_PLAN
 } mw__kind;
 
 /* First member of every object. */

@@ -329,7 +329,7 @@ static mw_status order_aliases(order *o, mw_error *err)
 static mw_status apply_order(const order *o, mw_error *err)
 {
     mw__layout *layout = o->layout;
-    const mw__step **sorted = mw__arena_alloc(layout->arena, layout->step_count, sizeof *sorted, err);
+    const mw__step **sorted = mw__arena_alloc(layout->keep, layout->step_count, sizeof *sorted, err);
     if (sorted == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < layout->step_count; i++)

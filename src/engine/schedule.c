@@ -124,7 +124,7 @@ mw_status mw__cut_phases(mw__layout *layout, mw_error *err)
 {
     mw__arena *arena = layout->arena;
     const size_t touches = layout->step_count * (MW__STEP_READS + MW__STEP_WRITES);
-    layout->phase = mw__arena_alloc(arena, layout->step_count, sizeof *layout->phase, err);
+    layout->phase = mw__arena_alloc(layout->keep, layout->step_count, sizeof *layout->phase, err);
     cutter c = {.layout = layout,
                 .touches = mw__arena_alloc(arena, touches, sizeof(touch), err),
                 .reads = mw__arena_alloc(arena, layout->buffer_count, sizeof(uint32_t), err),

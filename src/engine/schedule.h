@@ -20,6 +20,14 @@ typedef struct mw__chain {
     size_t count;
 } mw__chain;
 
+/* Which step a task is a share of, and whose share; for plans and profiles. */
+typedef struct mw__task_place {
+    uint32_t step; /* of the layout */
+    uint32_t lane;
+} mw__task_place;
+
+typedef struct mw__profile mw__profile;
+
 typedef struct mw__schedule {
     mw__arena arena;
     void *memory; /* of the local buffers and the lanes' scratch */
@@ -29,6 +37,12 @@ typedef struct mw__schedule {
     bool alone;              /* too small to wake the team for; the same lanes, one after the other */
     bool brief;              /* too small to wait for workers that sleep */
     const mw__chain *chains; /* [phase][lane] */
+    const mw__task *tasks;   /* of all chains, in their order */
+    const mw__task_place *places;
+    size_t task_count;
+    size_t scratch;           /* bytes of all lanes */
+    const mw__layout *layout; /* without arenas and aliases */
+    mw__profile *profile;     /* NULL = off */
 } mw__schedule;
 
 /* Checks the bindings (each bound, large enough, aligned; an output overlaps no other port but an input of exactly its

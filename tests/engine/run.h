@@ -44,6 +44,9 @@ void *run_share(run *r, const char *output, const char *input);
 bool run_bind_data(run *r, bool output, const char *name, void *data, size_t size);
 bool run_encode(run *r);
 bool run_execute(run *r);
+/* The plan of what is encoded holds together: no two intermediates are in the same bytes at the same time, all fit into
+ * the memory, ports share memory exactly where they are bound to the same, lives and tasks are those of the steps. */
+bool run_check_plan(const run *r);
 
 /* The engine's own view of a program for the CPU: released with mw__object_release. */
 mw__library *run_library(const char *text, uint64_t lanes, mw_error *err);

@@ -289,6 +289,7 @@ static bool agrees(const program *p, uint64_t lanes, uint64_t seed)
     memory a = {0}, b = {0};
     bool good = open_program(&separate, p, true, lanes, &a) && open_program(&aliased, p, false, lanes, &b);
     if (good) {
+        good = run_check_plan(&separate) && run_check_plan(&aliased);
         fill_inputs(p, &a, seed);
         fill_inputs(p, &b, seed);
     }
