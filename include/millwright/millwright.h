@@ -24,6 +24,7 @@
 #include <millwright/op_sort.h>
 #include <millwright/op_space.h>
 #include <millwright/optimizer.h>
+#include <millwright/plan.h>
 #include <millwright/program.h>
 #include <millwright/schedule.h>
 #include <millwright/status.h>

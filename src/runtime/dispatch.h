@@ -47,8 +47,14 @@ mw_status mw__dispatch_finish(mw__dispatch *dispatch, mw_error *err);
 
 /* Binds a port to a buffer that somebody else owns and drops its own. MW_ERROR_STATE once encoded. */
 mw_status mw__dispatch_rebind(mw__dispatch *dispatch, size_t port, const mw__buffer *buffer, mw_error *err);
-/* Encodes at the first call, which freezes the bindings; then runs. */
+/* Freezes the bindings; nothing if it is done. */
+mw_status mw__dispatch_encode(mw__dispatch *dispatch, mw_error *err);
+/* Encodes at the first call, then runs. */
 mw_status mw__dispatch_execute(mw__dispatch *dispatch, mw_error *err);
+
+/* For what only some libraries have. */
+const mw__symbols *mw__dispatch_symbols(const mw__dispatch *dispatch);
+void *mw__dispatch_operation(const mw__dispatch *dispatch);
 
 size_t mw__dispatch_port_count(const mw__dispatch *dispatch);
 /* The index, or mw__dispatch_port_count if there is none. */

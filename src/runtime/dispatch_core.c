@@ -211,16 +211,27 @@ mw_status mw__dispatch_rebind(mw__dispatch *d, size_t index, const mw__buffer *b
 
 /* ---- run ---- */
 
-mw_status mw__dispatch_execute(mw__dispatch *d, mw_error *err)
+mw_status mw__dispatch_encode(mw__dispatch *d, mw_error *err)
 {
     if (!d->encoded) {
         MW_TRY(MW__E5RT(&d->symbols, execution_stream_encode_operation, d->stream, d->operation.object));
         d->encoded = true;
     }
+    return MW_OK;
+}
+
+mw_status mw__dispatch_execute(mw__dispatch *d, mw_error *err)
+{
+    if (!d->encoded)
+        MW_TRY(mw__dispatch_encode(d, err));
     return MW__E5RT(&d->symbols, execution_stream_execute_sync, d->stream);
 }
 
 /* ---- queries ---- */
+
+const mw__symbols *mw__dispatch_symbols(const mw__dispatch *d) { return &d->symbols; }
+
+void *mw__dispatch_operation(const mw__dispatch *d) { return d->operation.object; }
 
 size_t mw__dispatch_port_count(const mw__dispatch *d) { return d->port_count; }
 

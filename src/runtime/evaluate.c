@@ -127,10 +127,26 @@ static mw_status need_evaluation(mw_trainer *t, mw_error *err)
 
 static mw_status need_predictor(mw_trainer *t, mw_error *err)
 {
+    if (t->prediction == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no prediction: set it in mw_trainer_options");
     if (t->predictor.program != NULL)
         return MW_OK;
     const example_form form = {.root = t->prediction};
     return make_view(t, &t->predictor, &form, 1, prediction_name, err);
+}
+
+mw_status mw__trainer_evaluation(mw_trainer *trainer, mw_program **out, mw_error *err)
+{
+    MW_TRY(need_evaluation(trainer, err));
+    *out = trainer->evaluation.program;
+    return MW_OK;
+}
+
+mw_status mw__trainer_predictor(mw_trainer *trainer, mw_program **out, mw_error *err)
+{
+    MW_TRY(need_predictor(trainer, err));
+    *out = trainer->predictor.program;
+    return MW_OK;
 }
 
 /* ---- evaluation ---- */

@@ -211,5 +211,8 @@ mw_status mw__trainer_stage(mw_trainer *trainer, size_t slot, const mw_batch *ba
 mw_status mw__trainer_run_slots(mw_trainer *trainer, const mw_batch *batches, float *out_losses, mw_error *err);
 
 void mw__view_deinit(mw__view *view);
+/* The programs of evaluation and prediction, made if they are not there. */
+mw_status mw__trainer_evaluation(mw_trainer *trainer, mw_program **out, mw_error *err);
+mw_status mw__trainer_predictor(mw_trainer *trainer, mw_program **out, mw_error *err);
 
 #endif

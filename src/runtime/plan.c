@@ -1,0 +1,262 @@
+/* Plans: asks the library behind e5rt for one, translates it, and lends its parts. Profiling is switched here too. */
+#include "runtime/plan.h"
+
+#include "runtime/program.h"
+#include "runtime/trainer.h"
+
+#include <string.h>
+
+/* ---- what the library must have ---- */
+
+static bool shows_plans(const mw__symbols *s)
+{
+    return s->mw_plan_create != NULL && s->mw_plan_release != NULL && s->mw_plan_get_data != NULL &&
+           s->mw_execution_stream_operation_set_profiling != NULL;
+}
+
+/* Bindings are part of a plan, so it begins as the first run does. */
+static mw_status prepare(mw_program *program, const char *call, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    if (program == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the program is NULL", call);
+    if (!shows_plans(mw__dispatch_symbols(program->dispatch)))
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "%s: the program runs on \"%s\", which shows neither plans nor profiles; compile with "
+                        "MW_PROVIDER_ENGINE to see those of Millwright's own engine",
+                        call, program->where);
+    return mw__dispatch_encode(program->dispatch, err);
+}
+
+static mw_status part_of(mw_trainer *trainer, mw_trainer_part part, const char *call, mw_program **out, mw_error *err)
+{
+    *out = NULL;
+    if (mw__failed(err))
+        return err->status;
+    if (trainer == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the trainer is NULL", call);
+    MW_TRY(mw__trainer_check_alive(trainer, err));
+    if (part == MW_TRAINER_STEP)
+        *out = trainer->step.program;
+    else if (part == MW_TRAINER_ACCUMULATION && trainer->gather.program != NULL)
+        *out = trainer->gather.program;
+    else if (part == MW_TRAINER_ACCUMULATION)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the trainer accumulates no gradients (option accumulate)", call);
+    else if (part == MW_TRAINER_EVALUATION)
+        MW_TRY(mw__trainer_evaluation(trainer, out, err));
+    else if (part == MW_TRAINER_PREDICTION)
+        MW_TRY(mw__trainer_predictor(trainer, out, err));
+    else
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: a trainer has no part %d", call, (int)part);
+    return MW_OK;
+}
+
+/* ---- profiling ---- */
+
+mw_status mw_program_profile(mw_program *program, size_t runs, mw_error *err)
+{
+    enum { RUNS_MAX = 1 << 20 };
+    if (!mw__failed(err) && runs > RUNS_MAX)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_program_profile: %zu runs are more than the %d that are kept", runs,
+                        RUNS_MAX);
+    MW_TRY(prepare(program, "mw_program_profile", err));
+    return MW__E5RT(mw__dispatch_symbols(program->dispatch), mw_execution_stream_operation_set_profiling,
+                    mw__dispatch_operation(program->dispatch), runs);
+}
+
+mw_status mw_trainer_profile(mw_trainer *trainer, mw_trainer_part part, size_t runs, mw_error *err)
+{
+    mw_program *program;
+    MW_TRY(part_of(trainer, part, "mw_trainer_profile", &program, err));
+    return mw_program_profile(program, runs, err);
+}
+
+/* ---- translating ---- */
+
+/* Ports go by the user's names. */
+static const char *buffer_name(const mw_program *program, const e5rt_mw_buffer *buffer)
+{
+    const bool output = buffer->kind == E5RT_MW_BUFFER_OUTPUT;
+    for (size_t i = 0; (output || buffer->kind == E5RT_MW_BUFFER_INPUT) && i < program->port_count; i++)
+        if (program->ports[i].is_output == output && strcmp(program->ports[i].mil_name, buffer->name) == 0)
+            return program->ports[i].name;
+    return buffer->name;
+}
+
+static mw_status translate_buffers(mw_plan *plan, const mw_program *program, mw_error *err)
+{
+    const e5rt_mw_plan *data = plan->data;
+    plan->buffers = mw__arena_alloc(&plan->arena, data->buffer_count, sizeof *plan->buffers, err);
+    if (plan->buffers == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t b = 0; b < data->buffer_count; b++) {
+        const e5rt_mw_buffer *from = &data->buffers[b];
+        mw_plan_buffer *to = &plan->buffers[b];
+        const char *name = buffer_name(program, from);
+        *to = (mw_plan_buffer){.name = mw__arena_string(&plan->arena, name, strlen(name), err),
+                               .kind = (mw_plan_buffer_kind)from->kind,
+                               .bytes = from->size,
+                               .offset = from->offset,
+                               .used = from->first_step <= from->last_step,
+                               .memory = from->memory};
+        if (to->name == NULL)
+            return MW_ERROR_MEMORY;
+        if (to->used) {
+            to->first_step = from->first_step, to->last_step = from->last_step;
+            to->first_phase = from->first_phase, to->last_phase = from->last_phase;
+        }
+    }
+    return MW_OK;
+}
+
+static mw_status translate_accesses(mw_plan *plan, const e5rt_mw_access *from, size_t count, const mw_plan_access **out,
+                                    mw_error *err)
+{
+    mw_plan_access *to = mw__arena_alloc(&plan->arena, count, sizeof *to, err);
+    if (to == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        to[i] = (mw_plan_access){.buffer = from[i].buffer, .bytes = from[i].size};
+    *out = to;
+    return MW_OK;
+}
+
+static mw_status translate_step(mw_plan *plan, const e5rt_mw_step *from, mw_plan_step *to, mw_error *err)
+{
+    mw_plan_operation *operations = mw__arena_alloc(&plan->arena, from->operation_count, sizeof *operations, err);
+    if (operations == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < from->operation_count; i++)
+        operations[i] = (mw_plan_operation){.kind = from->operations[i].kind, .name = from->operations[i].name};
+    *to = (mw_plan_step){.kernel = from->label,
+                         .phase = from->phase,
+                         .lanes = from->lanes,
+                         .units = from->units,
+                         .operations = operations,
+                         .operation_count = from->operation_count,
+                         .read_count = from->read_count,
+                         .write_count = from->write_count,
+                         .bytes_read = from->bytes_read,
+                         .bytes_written = from->bytes_written,
+                         .flops = from->flops};
+    MW_TRY(translate_accesses(plan, from->reads, from->read_count, &to->reads, err));
+    return translate_accesses(plan, from->writes, from->write_count, &to->writes, err);
+}
+
+static mw_status translate_steps(mw_plan *plan, mw_error *err)
+{
+    const e5rt_mw_plan *data = plan->data;
+    plan->steps = mw__arena_alloc(&plan->arena, data->step_count, sizeof *plan->steps, err);
+    if (plan->steps == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t s = 0; s < data->step_count; s++)
+        MW_TRY(translate_step(plan, &data->steps[s], &plan->steps[s], err));
+    return MW_OK;
+}
+
+static void sum_buffers(const mw_plan *plan, mw_plan_totals *t)
+{
+    for (size_t b = 0; b < t->buffer_count; b++) {
+        const mw_plan_buffer *buffer = &plan->buffers[b];
+        if (buffer->kind == MW_PLAN_CONSTANT)
+            t->constant_bytes += buffer->bytes;
+        else if (buffer->kind != MW_PLAN_INTERMEDIATE && buffer->memory == b)
+            t->port_bytes += buffer->bytes;
+    }
+}
+
+static mw_status sum_up(mw_plan *plan, const char *where, mw_error *err)
+{
+    const e5rt_mw_plan *data = plan->data;
+    mw_plan_totals *t = &plan->totals;
+    *t = (mw_plan_totals){.where = mw__arena_string(&plan->arena, where, strlen(where), err),
+                          .lanes = data->lanes,
+                          .team = data->team != 0,
+                          .phase_count = data->phase_count,
+                          .step_count = data->step_count,
+                          .buffer_count = data->buffer_count,
+                          .intermediate_bytes = data->intermediate_size,
+                          .scratch_bytes = data->scratch_size,
+                          .profiled_runs = data->runs_profiled};
+    sum_buffers(plan, t);
+    for (size_t s = 0; s < t->step_count; s++) {
+        const mw_plan_step *step = &plan->steps[s];
+        t->bytes_read += step->bytes_read;
+        t->bytes_written += step->bytes_written;
+        t->flops += step->flops >= 0.0 ? step->flops : 0.0;
+        t->unknown_flops += step->flops < 0.0;
+    }
+    return t->where != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+/* ---- creating ---- */
+
+static mw_status fetch(mw_plan *plan, const mw_program *program, mw_error *err)
+{
+    const mw__symbols *symbols = &plan->symbols;
+    MW_TRY(MW__E5RT(symbols, mw_plan_create, &plan->handle, mw__dispatch_operation(program->dispatch)));
+    MW_TRY(MW__E5RT(symbols, mw_plan_get_data, plan->handle, &plan->data));
+    if (plan->data->version != E5RT_MW_PLAN_VERSION)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "\"%s\" writes plans of version %llu, this library reads version %d: use an engine of the same "
+                        "Millwright",
+                        program->where, (unsigned long long)plan->data->version, E5RT_MW_PLAN_VERSION);
+    MW_TRY(translate_buffers(plan, program, err));
+    MW_TRY(translate_steps(plan, err));
+    MW_TRY(sum_up(plan, program->where, err));
+    return mw__plan_measure(plan, err);
+}
+
+mw_plan *mw_plan_create(mw_program *program, mw_error *err)
+{
+    if (prepare(program, "mw_plan_create", err) != MW_OK)
+        return NULL;
+    mw_plan *plan = mw__alloc(program->allocator, 1, sizeof *plan, err);
+    if (plan == NULL)
+        return NULL;
+    plan->allocator = program->allocator;
+    plan->symbols = *mw__dispatch_symbols(program->dispatch);
+    mw__arena_init(&plan->arena, plan->allocator);
+    if (fetch(plan, program, err) == MW_OK)
+        return plan;
+    mw_plan_destroy(plan);
+    return NULL;
+}
+
+mw_plan *mw_plan_create_trainer(mw_trainer *trainer, mw_trainer_part part, mw_error *err)
+{
+    mw_program *program;
+    return part_of(trainer, part, "mw_plan_create_trainer", &program, err) == MW_OK ? mw_plan_create(program, err)
+                                                                                    : NULL;
+}
+
+void mw_plan_destroy(mw_plan *plan)
+{
+    if (plan == NULL)
+        return;
+    if (plan->handle != NULL)
+        plan->symbols.mw_plan_release(&plan->handle);
+    mw__arena_deinit(&plan->arena);
+    mw__free(plan->allocator, plan);
+}
+
+/* ---- reading ---- */
+
+mw_plan_totals mw_plan_total(const mw_plan *plan) { return plan == NULL ? (mw_plan_totals){0} : plan->totals; }
+
+bool mw_plan_step_at(const mw_plan *plan, size_t index, mw_plan_step *out_step)
+{
+    if (plan == NULL || out_step == NULL || index >= plan->totals.step_count)
+        return false;
+    *out_step = plan->steps[index];
+    return true;
+}
+
+bool mw_plan_buffer_at(const mw_plan *plan, size_t index, mw_plan_buffer *out_buffer)
+{
+    if (plan == NULL || out_buffer == NULL || index >= plan->totals.buffer_count)
+        return false;
+    *out_buffer = plan->buffers[index];
+    return true;
+}
