@@ -20,6 +20,8 @@ typedef struct bench_options {
     int threads;
     int steps; /* 0 = as many as the workload has by itself */
     bool fp16;
+    bool plan;         /* print what the program does, with times */
+    const char *trace; /* NULL, or the file for a trace of the last steps */
 } bench_options;
 
 static inline void bench_usage(const char *program)
@@ -30,7 +32,9 @@ static inline void bench_usage(const char *program)
             "  --threads N  (1)\n"
             "  --steps N    of training, or runs\n"
             "  --data DIR   folder of the MNIST files (data/mnist)\n"
-            "  --device D   cpu or ane; off a Mac, ane is the fp16 model of it\n",
+            "  --device D   cpu or ane; off a Mac, ane is the fp16 model of it\n"
+            "  --plan       print the steps of the program with their times (Millwright only)\n"
+            "  --trace FILE write a trace of the last steps for Perfetto (Millwright only)\n",
             program);
     exit(2);
 }
@@ -55,12 +59,18 @@ static inline bench_options bench_parse(int argc, char **argv)
             o.workload = name;
             continue;
         }
+        if (strcmp(name, "--plan") == 0) {
+            o.plan = true;
+            continue;
+        }
         if (value != NULL && strcmp(name, "--threads") == 0)
             known = bench_count(value, &o.threads);
         else if (value != NULL && strcmp(name, "--steps") == 0)
             known = bench_count(value, &o.steps);
         else if (value != NULL && strcmp(name, "--data") == 0)
             o.data = value, known = true;
+        else if (value != NULL && strcmp(name, "--trace") == 0)
+            o.trace = value, known = true;
         else if (value != NULL && strcmp(name, "--device") == 0)
             o.fp16 = strcmp(value, "ane") == 0, known = o.fp16 || strcmp(value, "cpu") == 0;
         if (!known)

@@ -36,6 +36,36 @@ static float *uniform(size_t count)
     return values;
 }
 
+/* ---- what a program does: --plan and --trace ---- */
+
+static void print_line(void *user, const char *line)
+{
+    (void)user;
+    puts(line);
+}
+
+static void watch(const bench_options *o, mw_program *program, mw_error *err)
+{
+    if (o->plan || o->trace != NULL)
+        mw_program_profile(program, 50, err);
+}
+
+static void show(const bench_options *o, mw_program *program, mw_error *err)
+{
+    mw_plan *plan = o->plan || o->trace != NULL ? mw_plan_create(program, err) : NULL;
+    if (o->plan)
+        mw_plan_print(plan, print_line, NULL);
+    if (o->trace != NULL)
+        mw_plan_write_trace(plan, o->trace, err);
+    mw_plan_destroy(plan);
+}
+
+/* The step. */
+static mw_program *program_of(mw_trainer *trainer)
+{
+    return trainer != NULL ? (mw_program *)mw_trainer_program(trainer) : NULL;
+}
+
 /* ---- W1 and W2: image classifiers on MNIST ---- */
 
 static mw_trainer *image_trainer(const bench_options *o, bool convolutional, mw_error *err)
@@ -54,6 +84,7 @@ static mw_trainer *image_trainer(const bench_options *o, bool convolutional, mw_
 static void image_steps(const bench_options *o, mw_trainer *trainer, mw_loader *loader, int steps, mw_error *err)
 {
     double *seconds = bench_alloc((size_t)steps, sizeof *seconds), sum = 0.0, cpu = 0.0;
+    watch(o, program_of(trainer), err);
     const int last = steps - (steps + 9) / 10;
     for (int i = 0; i < steps && err->status == MW_OK; i++) {
         float loss = 0.0f;
@@ -68,6 +99,7 @@ static void image_steps(const bench_options *o, mw_trainer *trainer, mw_loader *
     }
     if (err->status == MW_OK)
         bench_emit_steps(o->workload, seconds, steps, bench_cpu() - cpu, sum / (steps - last));
+    show(o, program_of(trainer), err);
     free(seconds);
 }
 
@@ -109,6 +141,7 @@ static void run_w3(const bench_options *o, mw_error *err)
     double *seconds = bench_alloc((size_t)steps, sizeof *seconds);
     float loss = 0.0f;
     double cpu = 0.0;
+    watch(o, program_of(trainer), err);
     for (int i = 0; i < steps && err->status == MW_OK; i++) {
         cpu = i == bench_cold(steps) ? bench_cpu() : cpu;
         const double start = bench_now();
@@ -117,6 +150,7 @@ static void run_w3(const bench_options *o, mw_error *err)
     }
     if (err->status == MW_OK)
         bench_emit_steps(o->workload, seconds, steps, bench_cpu() - cpu, (double)loss);
+    show(o, program_of(trainer), err);
     free(seconds);
     mw_trainer_destroy(trainer);
 }
@@ -133,12 +167,13 @@ static void run_w4(const bench_options *o, mw_error *err)
     const mw_feed feeds[] = {feed("x", MW_F32, numbers, 4 * 16), feed("y", MW_F32, numbers + 4 * 16, 4)};
     const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = 4};
     const int steps = bench_steps(o, 100000);
+    mw_program *program = program_of(trainer);
+    watch(o, program, err);
     double start = bench_now();
     for (int i = 0; i < steps && err->status == MW_OK; i++)
         mw_trainer_step(trainer, &batch, NULL, err);
     const double stepping = bench_now() - start;
     /* The same program without the trainer around it: the ports keep what the last step was fed. */
-    mw_program *program = trainer != NULL ? (mw_program *)mw_trainer_program(trainer) : NULL;
     start = bench_now();
     for (int i = 0; i < steps && err->status == MW_OK; i++)
         mw_run(program, err);
@@ -147,6 +182,7 @@ static void run_w4(const bench_options *o, mw_error *err)
         bench_emit(o->workload, "steps_per_s", steps / running);
         bench_emit(o->workload, "trainer_steps_per_s", steps / stepping);
     }
+    show(o, program, err);
     mw_trainer_destroy(trainer);
     free(numbers);
 }
@@ -166,6 +202,7 @@ static void infer(const bench_options *o, mw_tensor *(*network)(mw_tensor *x), m
     mw_graph_destroy(graph);
     mw_program_write(program, "x", MW_F32, numbers, count, err);
     const int runs = bench_steps(o, usual);
+    watch(o, program, err);
     double *seconds = bench_alloc((size_t)runs, sizeof *seconds);
     for (int i = 0; i < runs && err->status == MW_OK; i++) {
         const double start = bench_now();
@@ -174,6 +211,7 @@ static void infer(const bench_options *o, mw_tensor *(*network)(mw_tensor *x), m
     }
     if (err->status == MW_OK)
         bench_emit(o->workload, metric, per_second * bench_warm_median(seconds, runs));
+    show(o, program, err);
     free(seconds);
     mw_program_destroy(program);
     free(numbers);
