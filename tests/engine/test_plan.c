@@ -172,6 +172,35 @@ static void test_independent_products_share_a_phase(void)
     CHECK_INT(f.phases, 2);
 }
 
+#define WIDE "tensor<fp32, [512, 512]> "
+#define AXES "tensor<int32, [2]>"
+
+/* The rows of b need not wait for the sum of all rows; if they are many, the barrier does not count but their memory.
+ */
+static void test_a_step_goes_back_to_a_phase_that_allows_it(void)
+{
+    const char *small =
+        RUN_TEXT(T "x",
+                 T "a = exp(x = x);\n"
+                   "tensor<fp32, [1, 1]> s = reduce_sum(axes = " AXES "([0, 1]), keep_dims = bool(true), x = a);\n" T
+                   "b = softmax(axis = int32(1), x = a);\n" T "c = transpose(perm = " AXES "([1, 0]), x = b);\n",
+                 "s, c");
+    const char *large = RUN_TEXT(
+        T "x",
+        WIDE "a = tile(reps = " AXES "([8, 8]), x = x);\n"
+             "tensor<fp32, [1, 1]> s = reduce_sum(axes = " AXES "([0, 1]), keep_dims = bool(true), x = a);\n" WIDE
+             "b = softmax(axis = int32(1), x = a);\n" WIDE "c = transpose(perm = " AXES "([1, 0]), x = b);\n"
+             "tensor<fp32, [1, 512]> t = reduce_sum(axes = tensor<int32, [1]>([0]), keep_dims = bool(true), "
+             "x = c);\n",
+        "s, t");
+    facts f;
+    REQUIRE(encode(small, 2, &f));
+    CHECK_INT(f.steps, 4);
+    CHECK_INT(f.phases, 2);
+    REQUIRE(encode(large, 2, &f));
+    CHECK_INT(f.phases, 4);
+}
+
 static void test_lanes_cover_the_units_once_at_multiples_of_the_grain(void)
 {
     for (int64_t units = 0; units < 70; units += 3)
@@ -280,6 +309,7 @@ int main(void)
     RUN(test_what_is_run_beforehand_has_the_bits_of_the_lanes);
     RUN(test_an_output_that_is_a_view_costs_no_copy);
     RUN(test_independent_products_share_a_phase);
+    RUN(test_a_step_goes_back_to_a_phase_that_allows_it);
     RUN(test_lanes_cover_the_units_once_at_multiples_of_the_grain);
     RUN(test_lanes_of_the_environment_go_before_the_option);
     RUN(test_an_empty_tensor_runs_nothing);
