@@ -171,12 +171,25 @@ static mw_status make_example(const mw_loader *loader, int64_t example, size_t c
                     reason.message[0] != '\0' ? reason.message : "the function that makes it failed");
 }
 
+/* Rows in a shuffled order lie where the processor cannot guess: it is told a few of them in advance. */
+enum { AHEAD = 6, LINE = 64, AHEAD_BYTES = 4096 };
+
+static void prefetch(const mw_loader *loader, int64_t i, const char *data, size_t bytes)
+{
+    if (i >= loader->batch.examples || data == NULL)
+        return;
+    const char *row = data + (size_t)loader->ids[i] * bytes;
+    for (size_t at = 0; at < bytes && at < AHEAD_BYTES; at += LINE)
+        __builtin_prefetch(row + at);
+}
+
 static mw_status gather(mw_loader *loader, size_t column, mw_error *err)
 {
     const size_t bytes = loader->dataset->example_bytes[column];
     const char *data = loader->dataset->columns[column].data;
     char *out = loader->buffers[column];
     for (int64_t i = 0; i < loader->batch_size; i++, out += bytes) {
+        prefetch(loader, i + AHEAD, data, bytes);
         if (i >= loader->batch.examples)
             memcpy(out, out - bytes, bytes);
         else if (data != NULL)
