@@ -180,6 +180,19 @@ static bool rows_match(const operands *o, const matmul_block *s)
     return !s->transpose_x && mw_shape_count(batch_of(o->sx)) == mw_shape_count(batch_of(o->sr));
 }
 
+/* Lanes that split rows read, pack and fetch from each other all of y, lanes that split columns all of x. The latter
+ * moves the result through a barrier: worth it for a y that is wide and much larger than the result. The rows of a
+ * transposed x are those of a weight, whose update goes on with them. */
+#define COLUMNS_GAIN 131072.0 /* bytes */
+
+static bool prefers_columns(const matmul_block *s, int64_t lanes)
+{
+    const int64_t units = s->n / COLUMNS;
+    const double m = (double)s->m, n = (double)s->n, saved = (double)s->k * (n - m);
+    return lanes > 1 && !s->transpose_x && s->n % COLUMNS == 0 && (units % lanes == 0 || units >= 8 * lanes) &&
+           saved > 2.0 * m * n && saved * sizeof(float) >= COLUMNS_GAIN;
+}
+
 static void fill_block(const mw__planner *planner, const operands *o, matmul_block *s)
 {
     const mw_shape sx = o->sx, sy = o->sy, sr = o->sr;
@@ -197,7 +210,8 @@ static void fill_block(const mw__planner *planner, const operands *o, matmul_blo
     }
     const int64_t lanes = mw__plan_lanes(planner), batches = mw__walk_count(&s->batch);
     s->single = batches == 1;
-    s->by_columns = s->single && mw__split_shape(planner, MW_SHAPE(s->m, s->n)).elements != s->n && s->n >= COLUMNS;
+    s->by_columns = s->single && s->n >= COLUMNS &&
+                    (mw__split_shape(planner, MW_SHAPE(s->m, s->n)).elements != s->n || prefers_columns(s, lanes));
     const int64_t share = (s->m * batches + lanes - 1) / lanes;
     const int64_t rows = s->by_columns || share > s->m ? s->m : share;
     s->code = mw__gemm_choose(rows, s->n, s->k);

@@ -1,7 +1,7 @@
-/* The worker team: created when a plan first wants it, one run at a time, asleep between runs. Workers spin for the next
- * job, 20 us or a quarter of what the last one took, and then wait on a condition; barriers spin and yield, so that they
- * also end on a machine with fewer processors than members. Process-wide and mutable, because threads are. Knows nothing
- * of plans. */
+/* The worker team: created when a plan first wants it, one run at a time, asleep between runs. Workers spin for the
+ * next job, 20 us or a quarter of what the last one took, and then wait on a condition; barriers spin and yield, so
+ * that they also end on a machine with fewer processors than members. Process-wide and mutable, because threads are.
+ * Knows nothing of plans. */
 #include "engine/team.h"
 
 #include <pthread.h>

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "engine/compile.h"
 #include "engine/schedule.h"
-#include "run.h"
+#include "kernel_case.h"
 #include "support/check.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ typedef struct facts {
     int lanes;
 } facts;
 
-static float port_memory[8][64 * 64];
+static float port_memory[8][64 * 1024];
 
 /* Ports get memory in order, inputs first. */
 static bool encode(const char *text, uint64_t lanes, facts *out)
@@ -172,6 +172,28 @@ static void test_independent_products_share_a_phase(void)
     CHECK_INT(f.phases, 2);
 }
 
+/* Each lane takes half of the columns of a weight that is wide, so that it reads, packs and (where a step of training
+ * wrote it) owns half of it. What follows by rows then waits; it need not for a product by rows. */
+static void test_a_wide_weight_is_split_by_columns(void)
+{
+    const char *text = "tensor<fp32, [%d, %d]> h = matmul(transpose_x = bool(false), transpose_y = bool(true), x = x, "
+                       "y = w);\ntensor<fp32, [%d, %d]> y = relu(x = h);\n";
+    static const struct {
+        int m, n, k;
+        size_t phases;
+    } products[] = {{16, 128, 400, 2}, {128, 128, 400, 1}, {16, 96, 400, 1}, {16, 128, 200, 1}};
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
+        const int m = products[i].m, n = products[i].n, k = products[i].k;
+        char parameters[128], body[512], whole[1024];
+        snprintf(parameters, sizeof parameters, "tensor<fp32, [%d, %d]> x, tensor<fp32, [%d, %d]> w", m, k, n, k);
+        snprintf(body, sizeof body, text, m, n, m, n);
+        facts f;
+        REQUIRE(encode(kernel_text(whole, sizeof whole, parameters, body, "y"), 2, &f));
+        CHECK_INT(f.steps, 2);
+        CHECK_INT(f.phases, products[i].phases);
+    }
+}
+
 #define WIDE "tensor<fp32, [512, 512]> "
 #define AXES "tensor<int32, [2]>"
 
@@ -309,6 +331,7 @@ int main(void)
     RUN(test_what_is_run_beforehand_has_the_bits_of_the_lanes);
     RUN(test_an_output_that_is_a_view_costs_no_copy);
     RUN(test_independent_products_share_a_phase);
+    RUN(test_a_wide_weight_is_split_by_columns);
     RUN(test_a_step_goes_back_to_a_phase_that_allows_it);
     RUN(test_lanes_cover_the_units_once_at_multiples_of_the_grain);
     RUN(test_lanes_of_the_environment_go_before_the_option);
