@@ -151,9 +151,11 @@ mw__gemm_code mw__gemm_choose(int64_t m, int64_t n, int64_t k)
     const bool fits = m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX;
     const bool small = m <= 1 || n <= 1 || is_small(m, n, k);
     mw__gemm_code code = {.level = mw__kernel_level()};
+    const bool has_512 = code.level == MW__LEVEL_WIDE && mw__gemm_512_here();
+    code.dots_512 = has_512;
     if (small || code.level == MW__LEVEL_REF)
         return code;
-    if (code.level == MW__LEVEL_WIDE && mw__gemm_512_here() && !mw__blas_is_named())
+    if (has_512 && !mw__blas_is_named())
         code.wide_512 = true;
     else if (fits)
         code.sgemm = mw__blas_find();
@@ -214,7 +216,7 @@ void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a
         run_blas(code->sgemm, s, a, b, c);
     else if (code->wide_512)
         mw__gemm_512(s, a, b, c, scratch);
-    else if (mw__gemm_vector(code->level, s, a, b, c))
+    else if (mw__gemm_vector(code, s, a, b, c))
         return;
     else if (is_small(s->m, s->n, s->k))
         mw__gemm_small(code->level, s, a, b, c, scratch);

@@ -24,7 +24,8 @@ size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k);
 typedef struct mw__gemm_code {
     mw__blas_sgemm *sgemm; /* NULL = built-in */
     mw__level level;
-    bool wide_512; /* the code of gemm_512.h */
+    bool wide_512; /* the code of gemm_512.h: of all of it */
+    bool dots_512; /* of a product that is a vector */
 } mw__gemm_code;
 
 /* The built-in code if the processor has AVX-512 and MW_BLAS names no library, else the BLAS if one is loaded and a
@@ -42,7 +43,7 @@ void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *shape, const floa
 /* Parts of it, in gemm_small.c. */
 
 /* One row, or one column with dense results; false if it is neither. */
-bool mw__gemm_vector(mw__level level, const mw__gemm_shape *shape, const float *a, const float *b, float *c);
+bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *shape, const float *a, const float *b, float *c);
 /* For small matrices. `panel`: 16 k floats. */
 void mw__gemm_small(mw__level level, const mw__gemm_shape *shape, const float *a, const float *b, float *c,
                     float *panel);

@@ -137,7 +137,37 @@ TARGET static void pack(float *out, const float *b, int64_t ldb, bool transpose,
     }
 }
 
+/* ---- dots: rows of b times a, ROWS at a time so that as many loads are under way ---- */
+
+/* rows is a constant where this is inlined; a row's sum does not depend on its neighbours. */
+MW__INLINE TARGET void dots_body(const int rows, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
+{
+    __m512 sum[ROWS];
+    UNROLL for (int r = 0; r < rows; r++) sum[r] = _mm512_setzero_ps();
+    int64_t p = 0;
+    for (; p + LANES <= k; p += LANES) {
+        const __m512 x = _mm512_loadu_ps(a + p);
+        UNROLL for (int r = 0; r < rows; r++) sum[r] = _mm512_fmadd_ps(x, _mm512_loadu_ps(b + r * ldb + p), sum[r]);
+    }
+    const __mmask16 rest = (__mmask16)((1u << (k - p)) - 1);
+    const __m512 x = _mm512_maskz_loadu_ps(rest, a + p);
+    UNROLL for (int r = 0; r < rows; r++)
+    {
+        sum[r] = _mm512_fmadd_ps(x, _mm512_maskz_loadu_ps(rest, b + r * ldb + p), sum[r]);
+        c[r] = _mm512_reduce_add_ps(sum[r]);
+    }
+}
+
 /* ---- public ---- */
+
+TARGET void mw__gemm_512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
+{
+    int64_t j = 0;
+    for (; j + ROWS <= n; j += ROWS)
+        dots_body(ROWS, k, a, b + j * ldb, ldb, c + j);
+    for (; j < n; j++)
+        dots_body(1, k, a, b + j * ldb, ldb, c + j);
+}
 
 bool mw__gemm_512_here(void) { return __builtin_cpu_supports("avx512f"); }
 
@@ -191,6 +221,12 @@ void mw__gemm_512(const mw__gemm_shape *s, const float *a, const float *b, float
 {
     (void)scratch;
     mw__gemm_ref(s, a, b, c);
+}
+
+void mw__gemm_512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
+{
+    const mw__gemm_shape shape = {.m = 1, .n = n, .k = k, .lda = k, .ldb = ldb, .ldc = n, .transpose_b = true};
+    mw__gemm_ref(&shape, a, b, c);
 }
 
 #endif

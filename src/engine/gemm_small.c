@@ -3,6 +3,8 @@
  * transposed or narrow is copied. */
 #include "engine/gemm.h"
 
+#include "engine/gemm_512.h"
+
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -242,10 +244,11 @@ static bool has_fma(mw__level level) { return level == MW__LEVEL_WIDE && __built
 static bool has_fma(mw__level level) { return level == MW__LEVEL_WIDE; }
 #endif
 
-bool mw__gemm_vector(mw__level level, const mw__gemm_shape *s, const float *a, const float *b, float *c)
+bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a, const float *b, float *c)
 {
+    const mw__level level = code->level;
     const int64_t step_a = s->transpose_a ? s->lda : 1, step_b = s->transpose_b ? 1 : s->ldb;
-    dots_function *const dots = CHOOSE(dots, has_fma(level));
+    dots_function *const dots = code->dots_512 ? mw__gemm_512_dots : CHOOSE(dots, has_fma(level));
     if (s->m == 1 && s->transpose_b && step_a == 1)
         dots(s->n, s->k, a, b, s->ldb, c);
     else if (s->n == 1 && s->ldc == 1 && !s->transpose_a && step_b == 1)

@@ -131,6 +131,7 @@ static void test_wider_products(void)
     if (!mw__gemm_512_here())
         SKIP("this processor has no AVX-512");
     check_code(&(mw__gemm_code){.level = MW__LEVEL_WIDE, .wide_512 = true}, "AVX-512");
+    check_code(&(mw__gemm_code){.level = MW__LEVEL_WIDE, .dots_512 = true}, "AVX-512, vectors");
 }
 
 static void test_blas_products(void)
