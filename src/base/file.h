@@ -59,8 +59,9 @@ typedef struct mw__file_calls {
 } mw__file_calls;
 void mw__file_set_calls(const mw__file_calls *calls);
 
-/* Makes a new folder with mode 0700 below $TMPDIR or /tmp; *out is freed with mw__free. */
-mw_status mw__file_make_private_folder(const mw_allocator *allocator, char **out, mw_error *err);
+/* Makes a new folder with mode 0700 below $TMPDIR, or else in memory (/dev/shm) if `size` bytes, what it will hold, are
+ * few and a small part of what is free there, or else below /tmp; *out is freed with mw__free. */
+mw_status mw__file_make_private_folder(const mw_allocator *allocator, size_t size, char **out, mw_error *err);
 /* Removes a folder and the plain files in it (one level); errors are ignored. */
 void mw__file_remove_folder(const char *path);
 /* Creates `path` and its parents with mode 0777 & ~umask; existing ones are fine. */

@@ -1,6 +1,7 @@
 /* Programs: from a graph to a bound dispatch. Reading and writing ports is ports.c. */
 #include "runtime/program.h"
 
+#include "base/checked.h"
 #include "base/file.h"
 #include "graph/init.h"
 #include "mil/mil.h"
@@ -47,6 +48,16 @@ static void remove_folder(const mw_allocator *allocator, mw__program_folder *fol
     *folder = (mw__program_folder){0};
 }
 
+/* Bytes of the text, about, and of the weights. */
+static size_t folder_size(const mw_graph *graph)
+{
+    size_t size = (size_t)1 << 16;
+    for (size_t i = 0; i < graph->value_count; i++)
+        if (graph->values[i]->payload != NULL && !mw__add_size(size, graph->values[i]->payload->size, &size))
+            return SIZE_MAX;
+    return size;
+}
+
 static mw_status prepare_folder(compilation *c, mw_error *err)
 {
     const mw_allocator *allocator = c->program->allocator;
@@ -54,7 +65,7 @@ static mw_status prepare_folder(compilation *c, mw_error *err)
     if (c->folder != NULL) {
         MW_TRY(mw__file_make_folders(c->folder, err));
     } else {
-        MW_TRY(mw__file_make_private_folder(allocator, &c->private_folder.path, err));
+        MW_TRY(mw__file_make_private_folder(allocator, folder_size(c->legal), &c->private_folder.path, err));
         c->folder = c->private_folder.path;
         c->private_folder.weights = join(allocator, c->folder, "weights", err);
         if (c->private_folder.weights == NULL)

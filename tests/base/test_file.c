@@ -456,7 +456,7 @@ static void test_private_folder_is_private_and_removed(void)
 {
     char *path = NULL;
     mw_error err = {0};
-    REQUIRE(mw__file_make_private_folder(NULL, &path, &err) == MW_OK);
+    REQUIRE(mw__file_make_private_folder(NULL, 0, &path, &err) == MW_OK);
     struct stat status;
     CHECK(stat(path, &status) == 0 && S_ISDIR(status.st_mode) && (status.st_mode & 0777) == 0700);
     char inside[1024];
@@ -475,13 +475,30 @@ static void test_private_folder_names_the_variable_that_chose_its_place(void)
     char *path = NULL;
     mw_error err = {0};
     setenv("TMPDIR", in_folder("no/such"), 1);
-    CHECK(mw__file_make_private_folder(NULL, &path, &err) == MW_ERROR_FILE);
+    CHECK(mw__file_make_private_folder(NULL, 0, &path, &err) == MW_ERROR_FILE);
     CHECK_ERROR(err, MW_ERROR_FILE, "no/such");
     CHECK_CONTAINS(err.message, "TMPDIR");
     if (before != NULL)
         setenv("TMPDIR", before, 1);
     else
         unsetenv("TMPDIR");
+    free(before);
+}
+
+/* A large program does not take the memory of the machine for its weights. */
+static void test_private_folder_of_much_is_not_in_memory(void)
+{
+    const char *set = getenv("TMPDIR");
+    char *const before = set != NULL ? strdup(set) : NULL;
+    char *path = NULL;
+    mw_error err = {0};
+    unsetenv("TMPDIR");
+    REQUIRE(mw__file_make_private_folder(NULL, (size_t)1 << 30, &path, &err) == MW_OK);
+    CHECK(strncmp(path, "/tmp/", 5) == 0);
+    mw__file_remove_folder(path);
+    mw__free(NULL, path);
+    if (before != NULL)
+        setenv("TMPDIR", before, 1);
     free(before);
 }
 
@@ -502,7 +519,7 @@ static void test_private_folder_survives_failed_allocations(void)
     const mw_allocator allocator = failing_allocator_of(&failing);
     char *path = (char *)"junk";
     mw_error err = {0};
-    CHECK(mw__file_make_private_folder(&allocator, &path, &err) == MW_ERROR_MEMORY);
+    CHECK(mw__file_make_private_folder(&allocator, 0, &path, &err) == MW_ERROR_MEMORY);
     CHECK(path == NULL && failing.live == 0);
 }
 
@@ -524,7 +541,7 @@ static void test_make_folders_makes_parents_and_accepts_existing(void)
 int main(void)
 {
     char *made = NULL;
-    if (mw__file_make_private_folder(NULL, &made, NULL) != MW_OK)
+    if (mw__file_make_private_folder(NULL, 0, &made, NULL) != MW_OK)
         return 1;
     snprintf(folder, sizeof folder, "%s", made);
     mw__free(NULL, made);
@@ -546,6 +563,7 @@ int main(void)
     RUN(test_write_does_not_replace_what_is_no_file);
     RUN(test_write_to_a_bare_name_uses_the_current_folder);
     RUN(test_private_folder_is_private_and_removed);
+    RUN(test_private_folder_of_much_is_not_in_memory);
     RUN(test_private_folder_names_the_variable_that_chose_its_place);
     RUN(test_remove_folder_does_not_follow_links);
     RUN(test_private_folder_survives_failed_allocations);

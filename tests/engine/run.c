@@ -46,7 +46,8 @@ e5rt_error_code run_compile(const char *text, uint64_t mask, uint64_t lanes, voi
     mw_error err = {0};
     char *folder = NULL, path[512];
     *out_library = NULL;
-    if (!check_note(mw__file_make_private_folder(NULL, &folder, &err) == MW_OK, __FILE__, __LINE__, "%s", err.message))
+    if (!check_note(mw__file_make_private_folder(NULL, 0, &folder, &err) == MW_OK, __FILE__, __LINE__, "%s",
+                    err.message))
         return -1;
     snprintf(path, sizeof path, "%s/model.mil", folder);
     e5rt_error_code code = -1;
@@ -171,7 +172,7 @@ mw__library *run_library(const char *text, uint64_t lanes, mw_error *err)
 {
     char *folder = NULL, path[512];
     mw__library *library = NULL;
-    if (mw__file_make_private_folder(NULL, &folder, err) != MW_OK)
+    if (mw__file_make_private_folder(NULL, 0, &folder, err) != MW_OK)
         return NULL;
     snprintf(path, sizeof path, "%s/model.mil", folder);
     if (mw__file_write(NULL, path, text, strlen(text), false, err) == MW_OK)

@@ -147,7 +147,7 @@ static void test_documented_call_order_through_dlopen(void)
     char *folder = NULL, path[512];
     if (library == NULL)
         SKIP("libmillwright_e5rt is not built");
-    REQUIRE(mw__file_make_private_folder(NULL, &folder, &err) == MW_OK);
+    REQUIRE(mw__file_make_private_folder(NULL, 0, &folder, &err) == MW_OK);
     snprintf(path, sizeof path, "%s/model.mil", folder);
     REQUIRE(mw__file_write(NULL, path, ADD, strlen(ADD), false, &err) == MW_OK);
     void *e5rt = dlopen(library, RTLD_NOW | RTLD_LOCAL);

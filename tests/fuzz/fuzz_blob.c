@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     mw_error err = {0};
     char *folder = NULL, path[1024];
-    if (mw__file_make_private_folder(NULL, &folder, &err) != MW_OK)
+    if (mw__file_make_private_folder(NULL, 0, &folder, &err) != MW_OK)
         abort();
     snprintf(path, sizeof path, "%s/w", folder);
     if (mw__file_write(NULL, path, data, size, false, &err) != MW_OK)

@@ -14,7 +14,7 @@ static void begin(void)
 {
     mw_error err = {0};
     char path[1024];
-    if (mw__file_make_private_folder(NULL, &folder, &err) != MW_OK)
+    if (mw__file_make_private_folder(NULL, 0, &folder, &err) != MW_OK)
         folder = NULL;
     snprintf(path, sizeof path, "%s/w", folder);
     (void)mkdir(path, 0700);
