@@ -1,10 +1,11 @@
 /* The workloads of README.md through Millwright's public interface. It measures and prints, it does not judge. */
 #include "bench.h"
 #include "models.h"
+#include "workloads.h"
 
 enum { BATCH = 128 };
 
-static mw_compile_options compiling(const bench_options *o)
+mw_compile_options bench_compiling(const bench_options *o)
 {
     mw_compile_options compile = mw_compile_defaults();
     compile.threads = o->threads;
@@ -14,20 +15,19 @@ static mw_compile_options compiling(const bench_options *o)
     return compile;
 }
 
-static mw_trainer *train(const bench_options *o, mw_tensor *loss, mw_optimizer optimizer, mw_error *err)
+mw_trainer *bench_train(const bench_options *o, mw_tensor *loss, mw_optimizer optimizer, mw_error *err)
 {
     mw_trainer_options options = mw_trainer_defaults(loss, optimizer);
-    options.compile = compiling(o);
+    options.compile = bench_compiling(o);
     return mw_trainer_create(&options, err);
 }
 
-static mw_feed feed(const char *name, mw_dtype dtype, const void *data, size_t count)
+mw_feed bench_feed(const char *name, mw_dtype dtype, const void *data, size_t count)
 {
     return (mw_feed){.name = name, .dtype = dtype, .data = data, .count = count, .scale = 1.0f};
 }
 
-/* `count` numbers in [0, 1), always the same. */
-static float *uniform(size_t count)
+float *bench_uniforms(size_t count)
 {
     float *values = bench_alloc(count, sizeof *values);
     uint64_t state = 1;
@@ -75,7 +75,7 @@ static mw_trainer *image_trainer(const bench_options *o, bool convolutional, mw_
     mw_tensor *x = mw_input(graph, "x", MW_F32, shape);
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(BATCH));
     mw_tensor *logits = convolutional ? model_cnn(x) : model_mlp(x);
-    mw_trainer *trainer = train(o, mw_cross_entropy(logits, y), mw_adam(1e-3f), err);
+    mw_trainer *trainer = bench_train(o, mw_cross_entropy(logits, y), mw_adam(1e-3f), err);
     mw_graph_destroy(graph);
     return trainer;
 }
@@ -133,9 +133,9 @@ static void run_w3(const bench_options *o, mw_error *err)
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "tokens", MW_I32, MW_SHAPE(BLOCK_N, BLOCK_T));
     mw_tensor *y = mw_input(graph, "next", MW_I32, MW_SHAPE(COUNT));
-    mw_trainer *trainer = train(o, mw_cross_entropy(model_block(x, o->fp16), y), mw_adam(1e-3f), err);
+    mw_trainer *trainer = bench_train(o, mw_cross_entropy(model_transformer(x, 1, o->fp16), y), mw_adam(1e-3f), err);
     mw_graph_destroy(graph);
-    const mw_feed feeds[] = {feed("tokens", MW_I32, tokens, COUNT), feed("next", MW_I32, next, COUNT)};
+    const mw_feed feeds[] = {bench_feed("tokens", MW_I32, tokens, COUNT), bench_feed("next", MW_I32, next, COUNT)};
     const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = BLOCK_N};
     const int steps = bench_steps(o, 30);
     double *seconds = bench_alloc((size_t)steps, sizeof *seconds);
@@ -159,12 +159,12 @@ static void run_w3(const bench_options *o, mw_error *err)
 
 static void run_w4(const bench_options *o, mw_error *err)
 {
-    float *numbers = uniform(4 * 16 + 4);
+    float *numbers = bench_uniforms(4 * 16 + 4);
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 16)), *y = mw_input(graph, "y", MW_F32, MW_SHAPE(4, 1));
-    mw_trainer *trainer = train(o, mw_mse(model_tiny(x), y), mw_sgd(1e-2f), err);
+    mw_trainer *trainer = bench_train(o, mw_mse(model_tiny(x), y), mw_sgd(1e-2f), err);
     mw_graph_destroy(graph);
-    const mw_feed feeds[] = {feed("x", MW_F32, numbers, 4 * 16), feed("y", MW_F32, numbers + 4 * 16, 4)};
+    const mw_feed feeds[] = {bench_feed("x", MW_F32, numbers, 4 * 16), bench_feed("y", MW_F32, numbers + 4 * 16, 4)};
     const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = 4};
     const int steps = bench_steps(o, 100000);
     mw_program *program = program_of(trainer);
@@ -194,10 +194,10 @@ static void infer(const bench_options *o, mw_tensor *(*network)(mw_tensor *x), m
                   double per_second, const char *metric, mw_error *err)
 {
     const size_t count = (size_t)mw_shape_count(shape);
-    float *numbers = uniform(count);
+    float *numbers = bench_uniforms(count);
     mw_graph *graph = mw_graph_create(NULL);
     mw_output(network(mw_input(graph, "x", MW_F32, shape)), "y");
-    const mw_compile_options compile = compiling(o);
+    const mw_compile_options compile = bench_compiling(o);
     mw_program *program = mw_compile(graph, &compile, err);
     mw_graph_destroy(graph);
     mw_program_write(program, "x", MW_F32, numbers, count, err);
@@ -234,10 +234,10 @@ static void run_dispatch(const bench_options *o, mw_error *err)
 
 static void run_w6(const bench_options *o, mw_error *err)
 {
-    float *images = uniform(BATCH * 784);
+    float *images = bench_uniforms(BATCH * 784);
     int32_t labels[BATCH] = {0};
     mw_trainer *trainer = image_trainer(o, false, err);
-    const mw_feed feeds[] = {feed("x", MW_F32, images, BATCH * 784), feed("y", MW_I32, labels, BATCH)};
+    const mw_feed feeds[] = {bench_feed("x", MW_F32, images, BATCH * 784), bench_feed("y", MW_I32, labels, BATCH)};
     const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = BATCH};
     mw_trainer_step(trainer, &batch, NULL, err);
     if (err->status == MW_OK) {
@@ -259,7 +259,8 @@ int main(int argc, char **argv)
                      {"W4", run_w4},
                      {"W5", run_w5},
                      {"W6", run_w6},
-                     {"dispatch", run_dispatch}};
+                     {"dispatch", run_dispatch},
+                     {"scaling", bench_scaling}};
     const bench_options o = bench_parse(argc, argv);
     for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
         if (strcmp(workloads[i].name, o.workload) != 0)

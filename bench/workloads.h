@@ -1,0 +1,19 @@
+/* What the files of the program millwright share. */
+#ifndef BENCH_WORKLOADS_H
+#define BENCH_WORKLOADS_H
+
+#include "bench.h"
+
+#include <millwright/millwright.h>
+
+/* What the command line says about device and threads. */
+mw_compile_options bench_compiling(const bench_options *o);
+mw_trainer *bench_train(const bench_options *o, mw_tensor *loss, mw_optimizer optimizer, mw_error *err);
+mw_feed bench_feed(const char *name, mw_dtype dtype, const void *data, size_t count);
+/* `count` numbers in [0, 1), always the same; the caller frees them. */
+float *bench_uniforms(size_t count);
+
+/* scaling.c: a step by width and batch, compiling by depth. */
+void bench_scaling(const bench_options *o, mw_error *err);
+
+#endif
