@@ -44,8 +44,12 @@ typedef struct mw__program {
     const char *summary;
     mw__port_info *inputs, *outputs;
     size_t input_count, output_count;
+    const mw__port_info **inputs_by_name, **outputs_by_name; /* sorted */
     mw__plan plan;
 } mw__program;
+
+/* The port of that name among `count` that are sorted; NULL if there is none. */
+const mw__port_info *mw__port_find(const mw__port_info *const *by_name, size_t count, const char *name);
 
 /* Plans `function`; everything that stays is in `arena`. */
 typedef struct mw__plan_request {

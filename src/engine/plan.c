@@ -6,6 +6,7 @@
 #include "engine/region.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct mw__planner {
@@ -240,15 +241,36 @@ static void add_port(mw__planner *planner, mw__port_info *port, const mw_tensor 
                             .buffer = add_buffer(planner, buffer)};
 }
 
-static mw_status check_port_names(const mw__port_info *ports, size_t count, const char *kind, mw_error *err)
+static int by_name(const void *left, const void *right)
 {
+    const mw__port_info *a = *(const mw__port_info *const *)left, *b = *(const mw__port_info *const *)right;
+    return strcmp(a->name, b->name);
+}
+
+static mw_status sort_ports(mw__arena *arena, const mw__port_info *ports, size_t count, const char *kind,
+                            const mw__port_info ***out, mw_error *err)
+{
+    const mw__port_info **sorted = mw__arena_alloc(arena, count, sizeof *sorted, err);
+    *out = sorted;
+    if (sorted == NULL)
+        return MW_ERROR_MEMORY;
     for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(ports[i].name, ports[j].name) == 0)
-                return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                                "%s \"%s\" appears twice: give the second an identity form of its own", kind,
-                                ports[i].name);
+        sorted[i] = &ports[i];
+    if (count > 0)
+        qsort(sorted, count, sizeof *sorted, by_name);
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
+            return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                            "%s \"%s\" appears twice: give the second an identity form of its own", kind,
+                            sorted[i]->name);
     return MW_OK;
+}
+
+const mw__port_info *mw__port_find(const mw__port_info *const *sorted, size_t count, const char *name)
+{
+    const mw__port_info wanted = {.name = name}, *const key = &wanted;
+    const mw__port_info *const *found = count > 0 ? bsearch(&key, sorted, count, sizeof *sorted, by_name) : NULL;
+    return found != NULL ? *found : NULL;
 }
 
 /* An output that an operation computes is that operation's buffer; one that is an input or a constant gets a copy. */
@@ -274,8 +296,8 @@ static mw_status add_ports(mw__planner *planner, mw_error *err)
             planner->buffer_of[value->id] = program->outputs[i].buffer;
     }
     MW_TRY(mw__plan_check(planner, err));
-    MW_TRY(check_port_names(program->inputs, program->input_count, "input", err));
-    return check_port_names(program->outputs, program->output_count, "output", err);
+    MW_TRY(sort_ports(arena, program->inputs, program->input_count, "input", &program->inputs_by_name, err));
+    return sort_ports(arena, program->outputs, program->output_count, "output", &program->outputs_by_name, err);
 }
 
 static void copy_outputs(mw__planner *planner)

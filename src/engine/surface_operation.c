@@ -191,14 +191,6 @@ e5rt_error_code e5rt_execution_stream_operation_bind_dependent_events(void *hand
 
 static void destroy_port(mw__object *object) { mw__object_release(((mw__port *)object)->operation); }
 
-static size_t find_port(const mw__port_info *ports, size_t count, const char *name)
-{
-    size_t i = 0;
-    while (i < count && strcmp(ports[i].name, name) != 0)
-        i++;
-    return i;
-}
-
 static mw_status no_port(const mw__operation *operation, bool output, const char *name, mw_error *err)
 {
     const mw__program *program = operation->function->program;
@@ -221,17 +213,16 @@ static mw_status retain_port(void *handle, const char *name, bool output, void *
         return err->status;
     MW_TRY(mw__surface_text(name, "portName", err));
     const mw__program *program = operation->function->program;
-    const mw__port_info *ports = output ? program->outputs : program->inputs;
-    const size_t count = output ? program->output_count : program->input_count;
-    const size_t index = find_port(ports, count, name);
-    if (index == count)
+    const mw__port_info *const *sorted = output ? program->outputs_by_name : program->inputs_by_name;
+    const mw__port_info *info = mw__port_find(sorted, output ? program->output_count : program->input_count, name);
+    if (info == NULL)
         return no_port(operation, output, name, err);
     mw__port *port = mw__object_create(sizeof *port, destroy_port, err);
     if (port == NULL)
         return MW_ERROR_MEMORY;
     port->operation = mw__object_retain(operation);
-    port->slot = output ? &operation->outputs[index] : &operation->inputs[index];
-    port->info = &ports[index];
+    port->slot = output ? &operation->outputs[info - program->outputs] : &operation->inputs[info - program->inputs];
+    port->info = info;
     port->output = output;
     return mw__handle_create(MW__KIND_PORT, port, out, err);
 }

@@ -379,8 +379,8 @@ static mw_status output_name(mw_graph *to, const mw_tensor *copy, const char *wa
 {
     const mw_tensor *owner = mw_graph_find(to, wanted);
     bool taken = owner != NULL && (owner != copy || copy->role != MW__VALUE);
-    for (size_t i = 0; !taken && i < to->current->body->output_count; i++)
-        taken = to->current->body->outputs[i]->name != NULL && strcmp(to->current->body->outputs[i]->name, wanted) == 0;
+    for (size_t i = 0; owner == copy && !taken && i < to->current->body->output_count; i++)
+        taken = to->current->body->outputs[i] == copy;
     if (!taken && copy->payload == NULL)
         return (size_t)snprintf(buffer, size, "%s", wanted) < size
                    ? MW_OK

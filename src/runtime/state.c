@@ -11,6 +11,7 @@ void mw__state_init(mw__state_set *set, const mw_allocator *allocator, const mw_
 {
     *set = (mw__state_set){.allocator = allocator, .symbols = symbols};
     mw__arena_init(&set->names, allocator);
+    mw__map_init(&set->by_name, allocator);
 }
 
 void mw__state_deinit(mw__state_set *set)
@@ -19,6 +20,7 @@ void mw__state_deinit(mw__state_set *set)
         mw__buffer_release(set->symbols, &(mw__buffer){.object = set->entries[i].buffer});
     mw__free(set->allocator, set->entries);
     mw__arena_deinit(&set->names);
+    mw__map_deinit(&set->by_name);
     set->entries = NULL;
     set->count = 0;
 }
@@ -34,6 +36,7 @@ mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw
     const char *copy = mw__arena_string(&set->names, name, strlen(name), err);
     if (copy == NULL)
         return MW_ERROR_MEMORY;
+    MW_TRY(mw__map_set(&set->by_name, copy, (void *)(uintptr_t)(set->count + 1), err));
     mw__buffer buffer;
     MW_TRY(mw__buffer_alloc(set->symbols, size, &buffer, err));
     set->entries[set->count++] = (mw__state_entry){.name = copy,
@@ -57,13 +60,15 @@ void mw__state_fill(mw__state_entry *entry, double value)
     }
 }
 
+mw__state_entry *mw__state_find_n(const mw__state_set *set, const char *name, size_t length)
+{
+    const uintptr_t place = (uintptr_t)mw__map_get_n(&set->by_name, name, length);
+    return place > 0 && place <= set->count ? &set->entries[place - 1] : NULL;
+}
+
 mw__state_entry *mw__state_find(const mw__state_set *set, const char *name)
 {
-    for (size_t i = 0; i < set->count; i++) {
-        if (strcmp(set->entries[i].name, name) == 0)
-            return &set->entries[i];
-    }
-    return NULL;
+    return mw__state_find_n(set, name, strlen(name));
 }
 
 mw_status mw__trainer_check_path(const mw_trainer *trainer, const char *path, const char *call, mw_error *err)

@@ -3,7 +3,7 @@
 #ifndef MW__RUNTIME_STATE_H
 #define MW__RUNTIME_STATE_H
 
-#include "base/alloc.h"
+#include "base/map.h"
 #include <millwright/trainer.h>
 
 typedef struct mw__state_entry {
@@ -22,6 +22,7 @@ typedef struct mw__state_set {
     size_t count;
     size_t capacity;
     mw__arena names;
+    mw__map by_name; /* index + 1, as a pointer */
     const struct mw__symbols *symbols; /* of the buffers; outlives the set */
 } mw__state_set;
 
@@ -36,6 +37,8 @@ void mw__state_fill(mw__state_entry *entry, double value);
 
 /* NULL if there is none. */
 mw__state_entry *mw__state_find(const mw__state_set *set, const char *name);
+/* The same with the first `length` bytes of the name. */
+mw__state_entry *mw__state_find_n(const mw__state_set *set, const char *name, size_t length);
 
 /* ---- what files and fit need of a trainer ---- */
 /* The first check of a public call that takes a trainer and a path; `call` is its name. */

@@ -204,26 +204,19 @@ static mw_status build_state(mw__trainer_build *b, mw_error *err)
 
 /* ---- the program ---- */
 
-/* True if `name` is `stem` with `suffix`. */
-static bool is_joined(const char *name, const char *stem, const char *suffix)
-{
-    const size_t length = strlen(stem);
-    return strncmp(name, stem, length) == 0 && strcmp(name + length, suffix) == 0;
-}
-
 /* "fc1.weight" and "fc1.weight#next" are the same buffer. */
 bool mw__trainer_bind(void *user, const mw_port *port, mw__buffer *out)
 {
     const mw_trainer *t = user;
-    for (size_t i = 0; i < t->state.count; i++) {
-        const mw__state_entry *entry = &t->state.entries[i];
-        if (entry->dtype != port->dtype || !is_joined(port->name, entry->name, port->is_output ? MW__NEXT : ""))
-            continue;
-        entry = mw__trainer_shown(t, entry);
-        *out = (mw__buffer){.object = entry->buffer, .data = entry->data, .size = entry->size};
-        return true;
-    }
-    return false;
+    const size_t length = strlen(port->name), suffix = port->is_output ? strlen(MW__NEXT) : 0;
+    if (length < suffix || (suffix > 0 && strcmp(port->name + length - suffix, MW__NEXT) != 0))
+        return false;
+    const mw__state_entry *entry = mw__state_find_n(&t->state, port->name, length - suffix);
+    if (entry == NULL || entry->dtype != port->dtype)
+        return false;
+    entry = mw__trainer_shown(t, entry);
+    *out = (mw__buffer){.object = entry->buffer, .data = entry->data, .size = entry->size};
+    return true;
 }
 
 mw_program *mw__trainer_compile(mw_trainer *t, const mw_graph *graph, const char *keep_folder, mw_error *err)
