@@ -178,6 +178,7 @@ mw_status mw__block_add_output(mw__block *block, mw_tensor *value, mw_error *err
 {
     MW_TRY(grow(block->function->graph, &block->outputs, &block->output_capacity, block->output_count, err));
     block->outputs[block->output_count++] = value;
+    value->is_output = true;
     return MW_OK;
 }
 

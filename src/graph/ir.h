@@ -78,6 +78,7 @@ struct mw_tensor {
     const mw_init *init;        /* MW__PARAMETER, MW__RESIDENT */
     mw_tensor *next;            /* MW__RESIDENT: its value after a training step, or NULL */
     const struct mw__composite *composite; /* a record over this value, or NULL */
+    bool is_output;                        /* of its block */
     bool stop_gradient;
     bool asking;         /* the rule of its custom VJP is running */
     int64_t index_limit; /* an input whose values index something: valid are 0 .. index_limit - 1; 0 = no rule */

@@ -188,22 +188,13 @@ mw_tensor *mw__layer_state(mw_tensor *x, const char *operation, const char *laye
 
 /* ---- results ---- */
 
-static bool is_output(const mw__block *block, const mw_tensor *x)
-{
-    for (size_t i = 0; i < block->output_count; i++) {
-        if (block->outputs[i] == x)
-            return true;
-    }
-    return false;
-}
-
 mw_tensor *mw_output(mw_tensor *x, const char *name)
 {
     if (x == NULL || x->graph->error.status != MW_OK)
         return NULL;
     mw_graph *graph = x->graph;
     mw__block *body = graph->current->body;
-    if (x->role != MW__VALUE || x->payload != NULL || x->op == NULL || is_output(body, x))
+    if (x->role != MW__VALUE || x->payload != NULL || x->op == NULL || x->is_output)
         x = mw_identity(x);
     if (x == NULL)
         return NULL;

@@ -378,9 +378,7 @@ static mw_status output_name(mw_graph *to, const mw_tensor *copy, const char *wa
                              mw_error *err)
 {
     const mw_tensor *owner = mw_graph_find(to, wanted);
-    bool taken = owner != NULL && (owner != copy || copy->role != MW__VALUE);
-    for (size_t i = 0; owner == copy && !taken && i < to->current->body->output_count; i++)
-        taken = to->current->body->outputs[i] == copy;
+    const bool taken = owner != NULL && (owner != copy || copy->role != MW__VALUE || copy->is_output);
     if (!taken && copy->payload == NULL)
         return (size_t)snprintf(buffer, size, "%s", wanted) < size
                    ? MW_OK

@@ -22,7 +22,7 @@ typedef struct mw__state_set {
     size_t count;
     size_t capacity;
     mw__arena names;
-    mw__map by_name; /* index + 1, as a pointer */
+    mw__map by_name;                   /* index + 1, as a pointer */
     const struct mw__symbols *symbols; /* of the buffers; outlives the set */
 } mw__state_set;
 
