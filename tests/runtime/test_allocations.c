@@ -1,7 +1,11 @@
-/* Training does not ask for memory: every request to the allocator is made before the first step. */
+/* Training does not ask for memory: every request to the allocator is made before the first step. How much is asked for
+ * until then grows with the network and no faster. */
 #include "small.h"
 #include "support/check.h"
 #include "support/failing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { STEPS = 1000 };
 
@@ -63,9 +67,62 @@ static void check_steps_allocate_nothing(mw_device device)
 static void test_steps_on_the_cpu_allocate_nothing(void) { check_steps_allocate_nothing(MW_DEVICE_CPU); }
 static void test_steps_on_the_ane_allocate_nothing(void) { check_steps_allocate_nothing(MW_DEVICE_ANE); }
 
+/* ---- what a deep network asks for until it can be trained ---- */
+
+typedef struct meter {
+    long requests;
+    size_t bytes;
+} meter;
+
+static void *measured_resize(void *user, void *pointer, size_t size)
+{
+    meter *m = user;
+    if (size == 0) {
+        free(pointer);
+        return NULL;
+    }
+    m->requests++;
+    m->bytes += size;
+    return realloc(pointer, size);
+}
+
+static meter measure_layers(int layers)
+{
+    meter m = {0};
+    const mw_allocator allocator = {.resize = measured_resize, .user = &m};
+    mw_graph_options graph_options = mw_graph_defaults();
+    graph_options.allocator = &allocator;
+    mw_graph *graph = mw_graph_create(&graph_options);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 8)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(4));
+    char name[32];
+    for (int i = 0; i < layers; i++) {
+        snprintf(name, sizeof name, "fc%d", i);
+        x = mw_relu(mw_dense(x, 8, name));
+    }
+    mw_error err = {0};
+    mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(x, y), mw_adam(0.01f));
+    options.compile.provider = MW_PROVIDER_ENGINE;
+    options.compile.allocator = &allocator;
+    mw_trainer *trainer = mw_trainer_create(&options, &err);
+    CHECK_OK(err);
+    mw_trainer_destroy(trainer);
+    mw_graph_destroy(graph);
+    return m;
+}
+
+/* Twice the layers ask for twice as much more; arrays that double their size may overshoot by half. */
+static void test_deep_networks_ask_for_memory_in_proportion(void)
+{
+    const meter few = measure_layers(25), more = measure_layers(50), most = measure_layers(100);
+    CHECK(few.requests > 100);
+    CHECK(most.requests - more.requests <= 3 * (more.requests - few.requests));
+    CHECK(most.bytes - more.bytes <= 3 * (more.bytes - few.bytes));
+}
+
 int main(void)
 {
     RUN(test_steps_on_the_cpu_allocate_nothing);
     RUN(test_steps_on_the_ane_allocate_nothing);
+    RUN(test_deep_networks_ask_for_memory_in_proportion);
     return check_finish();
 }
