@@ -113,6 +113,9 @@ static void measure_compile(const bench_options *o, bool transformer, int layers
     emit("us_per_statement", what, layers, 1e6 * best / count);
 }
 
+/* How many of the sizes are measured: the smallest alone if the program is tried out with one step. */
+#define MEASURED(o, sizes) ((o)->steps == 1 ? 1 : sizeof(sizes) / sizeof *(sizes))
+
 void bench_scaling(const bench_options *o, mw_error *err)
 {
     static const int widths[] = {64, 128, 256, 512, 1024, 2048, 4096}, batches[] = {1, 4, 16, 64, 256, 1024, 4096};
@@ -120,12 +123,12 @@ void bench_scaling(const bench_options *o, mw_error *err)
     const double roof = product_rate(o, err);
     if (err->status == MW_OK)
         bench_emit("scaling", "gflops.product", 1e-9 * roof);
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+    for (size_t i = 0; i < MEASURED(o, widths); i++)
         measure_step(o, "hidden", widths[i], 128, widths[i], roof, err);
-    for (size_t i = 0; i < sizeof batches / sizeof *batches; i++)
+    for (size_t i = 0; i < MEASURED(o, batches); i++)
         measure_step(o, "batch", batches[i], batches[i], 256, roof, err);
-    for (size_t i = 0; i < sizeof depths / sizeof *depths; i++)
+    for (size_t i = 0; i < MEASURED(o, depths); i++)
         measure_compile(o, false, depths[i], err);
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    for (size_t i = 0; i < MEASURED(o, blocks); i++)
         measure_compile(o, true, blocks[i], err);
 }
