@@ -26,7 +26,7 @@ static double product_rate(const bench_options *o, mw_error *err)
     mw_program *program = mw_compile(graph, &compile, err);
     mw_graph_destroy(graph);
     double best = 1e9;
-    for (int i = 0; i < 12 && err->status == MW_OK; i++) {
+    for (int i = 0; i < (o->steps == 1 ? 1 : 40) && err->status == MW_OK; i++) {
         const double start = bench_now();
         mw_run(program, err);
         const double seconds = bench_now() - start;
