@@ -3,7 +3,7 @@
 #include "engine/gemm_512.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "engine/transpose_512.h"
 
 #define LANES   16 /* floats of a vector */
 #define PANEL   32
@@ -86,29 +86,9 @@ static tile_function *const tiles[ROWS][2][2] = {LISTED(1), LISTED(2), LISTED(3)
 /* out [16, stride PANEL] = transpose of 16 x 16 elements of x */
 TARGET static void transpose_square(float *out, const float *x, int64_t ldx)
 {
-    __m512 r[LANES], s[LANES];
+    __m512 r[LANES];
     UNROLL for (int i = 0; i < LANES; i++) r[i] = _mm512_loadu_ps(x + i * ldx);
-    UNROLL for (int i = 0; i < LANES; i += 2)
-    {
-        s[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
-        s[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
-    }
-    UNROLL for (int i = 0; i < LANES; i += 4) UNROLL for (int j = 0; j < 2; j++)
-    {
-        const __m512d low = _mm512_castps_pd(s[i + j]), high = _mm512_castps_pd(s[i + j + 2]);
-        r[i + 2 * j] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
-        r[i + 2 * j + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
-    }
-    UNROLL for (int i = 0; i < LANES; i += 8) UNROLL for (int j = 0; j < 4; j++)
-    {
-        s[i + j] = _mm512_shuffle_f32x4(r[i + j], r[i + j + 4], 0x88);
-        s[i + j + 4] = _mm512_shuffle_f32x4(r[i + j], r[i + j + 4], 0xdd);
-    }
-    UNROLL for (int j = 0; j < 8; j++)
-    {
-        r[j] = _mm512_shuffle_f32x4(s[j], s[j + 8], 0x88);
-        r[j + 8] = _mm512_shuffle_f32x4(s[j], s[j + 8], 0xdd);
-    }
+    mw__transpose_512(r);
     UNROLL for (int i = 0; i < LANES; i++) _mm512_storeu_ps(out + i * PANEL, r[i]);
 }
 

@@ -251,7 +251,8 @@ static bool switched_off(void)
 mw__idiom *mw__idioms_find(const mw__function *function, mw__arena *arena, mw_error *err)
 {
     mw__idiom *idioms = mw__arena_alloc(arena, function->body->op_count, sizeof *idioms, err);
-    if (idioms != NULL && !switched_off() && find_all(function, arena, idioms, err) != MW_OK)
+    if (idioms != NULL && !switched_off() &&
+        (find_all(function, arena, idioms, err) != MW_OK || mw__idioms_join(function, idioms, arena, err) != MW_OK))
         return NULL;
     return idioms;
 }
@@ -270,6 +271,11 @@ mw_status mw__plan_idiom(mw__planner *planner, const mw__idiom *idiom, mw_error 
         [MW__IDIOM_MAX_POOL_GRADIENT] = mw__plan_max_pool_gradient,
         [MW__IDIOM_RELU_MAX_POOL] = mw__plan_relu_max_pool,
         [MW__IDIOM_RELU_MAX_POOL_GRADIENT] = mw__plan_max_pool_gradient,
+        [MW__IDIOM_CONV_MAX_POOL] = mw__plan_conv_max_pool,
+        [MW__IDIOM_CONV_PICKED] = mw__plan_conv_picked,
     };
+    const bool gradient = idiom->kind == MW__IDIOM_MAX_POOL_GRADIENT || idiom->kind == MW__IDIOM_RELU_MAX_POOL_GRADIENT;
+    if (gradient && idiom->picks != NULL)
+        return mw__plan_unpool(planner, idiom, err);
     return plans[idiom->kind](planner, idiom, err);
 }

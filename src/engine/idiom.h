@@ -14,6 +14,8 @@ typedef enum mw__idiom_kind {
     MW__IDIOM_RELU_MAX_POOL,          /* max_pool of relu: x is what relu is taken of */
     MW__IDIOM_RELU_MAX_POOL_GRADIENT, /* by that x */
     MW__IDIOM_MADE,                   /* by another idiom, which stands before it */
+    MW__IDIOM_CONV_MAX_POOL,          /* max_pool of conv, or of its relu */
+    MW__IDIOM_CONV_PICKED,            /* conv of the gradient of such a pooling, by what that took */
     MW__IDIOM_COUNT
 } mw__idiom_kind;
 
@@ -25,11 +27,20 @@ typedef struct mw__idiom {
     const mw_tensor *dbias;   /* conv: the sum of dy over batch and space, wanted too; or NULL */
     const mw__op *const *ops; /* all that it computes, in the order of the text */
     size_t op_count;
+    const mw__op *conv;     /* MW__IDIOM_CONV_MAX_POOL: whose result is pooled, after relu if `relu` */
+    bool relu;
+    uint32_t *picks; /* of it and of its gradient: the buffer of what it took, set when it is planned; else NULL */
+    const struct mw__idiom
+        *source; /* of a conv or its dweight: the gradient that dy is, to be taken by its picks; or NULL */
 } mw__idiom;
 
 /* One entry for each operation of the body, in `arena`: what its result is, or MW__IDIOM_NONE. NULL with err set after
  * a failed allocation. */
 mw__idiom *mw__idioms_find(const mw__function *function, mw__arena *arena, mw_error *err);
+
+/* Joins convolutions with the poolings after them, and with the gradients of those, where the result between them is
+ * not needed. In idiom_join.c. */
+mw_status mw__idioms_join(const mw__function *function, mw__idiom *idioms, mw__arena *arena, mw_error *err);
 
 /* Plans the group as steps of its own. */
 mw_status mw__plan_idiom(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
@@ -38,9 +49,15 @@ mw_status mw__plan_idiom(mw__planner *planner, const mw__idiom *idiom, mw_error 
 
 bool mw__conv_dweight_suits(const mw__op *conv);
 mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
+bool mw__conv_dweight_picks_suits(const mw__op *conv, const mw__op *pool);
 bool mw__relu_max_pool_suits(const mw__op *pool);
 mw_status mw__plan_relu_max_pool(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
 bool mw__max_pool_gradient_suits(const mw__op *pool);
 mw_status mw__plan_max_pool_gradient(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
+mw_status mw__plan_unpool(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
+bool mw__conv_max_pool_suits(const mw__op *conv, const mw__op *pool);
+mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
+bool mw__conv_picked_suits(const mw__op *conv);
+mw_status mw__plan_conv_picked(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
 
 #endif

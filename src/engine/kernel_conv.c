@@ -1,6 +1,7 @@
 /* conv: columns of x are gathered tile by tile and multiplied with the weight (im2col); nothing larger than a tile is
  * kept. A tile is a range of positions over the whole batch, so that small images share one product. F16 is widened to
  * fp32 by steps of their own, sums stay in fp32 and are rounded once. The plain loops are conv_ref. */
+#include "engine/kernel_conv_512.h"
 #include "engine/kernel_conv_direct.h"
 
 #include "graph/idioms/conv.h"
@@ -287,6 +288,9 @@ mw_status mw__kernel_conv(mw__planner *planner, const mw__op *op, mw_error *err)
                                .inputs = s->inputs,
                                .outputs = s->outputs,
                                .examples = mw__shape_of(x).dim[0]};
+    mw__conv_512 wide;
+    if (mw__conv_512_read(op, &wide))
+        return mw__plan_conv_512(planner, &wide, op, err);
     if (mw__kernel_level() != MW__LEVEL_REF && mw__direct_suits(&direct, s->dtype))
         return mw__plan_conv_direct(planner, &direct, op, err);
     choose_tile(s);
