@@ -57,7 +57,7 @@ mw_status mw__plan_max_pool_gradient(mw__planner *planner, const mw__idiom *idio
 mw_status mw__plan_unpool(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
 bool mw__conv_max_pool_suits(const mw__op *conv, const mw__op *pool);
 mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
-bool mw__conv_picked_suits(const mw__op *conv);
+bool mw__conv_picked_suits(const mw__op *conv, const mw__op *pool);
 mw_status mw__plan_conv_picked(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
 
 #endif

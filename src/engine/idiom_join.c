@@ -76,7 +76,7 @@ static void join_conv(const joiner *j, const mw__op *op, mw__idiom *idiom)
             idiom->source = source;
     } else if (idiom->kind == MW__IDIOM_NONE && is_named(op, "conv")) {
         const mw__idiom *source = find_source(j, mw__arg(op, "x"));
-        if (source != NULL && mw__conv_picked_suits(op))
+        if (source != NULL && mw__conv_picked_suits(op, source->forward))
             *idiom = (mw__idiom){.kind = MW__IDIOM_CONV_PICKED, .forward = op, .source = source};
     }
 }

@@ -1,8 +1,6 @@
 /* The convolution of kernel_conv_512.h: geometry, packing, tiles and the steps of conv itself. What follows it in the
  * same step is in kernel_conv_pool.c. */
 #include "engine/kernel_conv_512.h"
-#include "engine/idiom.h"
-#include "engine/kernel_pool_picks.h"
 
 #include <string.h>
 
@@ -132,15 +130,6 @@ uint32_t mw__conv_512_pack(mw__planner *planner, const mw__conv_512 *c, const mw
 
 /* ---- the frame ---- */
 
-TARGET static void copy_floats(float *out, const float *x, int64_t count)
-{
-    int64_t i = 0;
-    for (; i + LANES <= count; i += LANES)
-        _mm512_storeu_ps(out + i, _mm512_loadu_ps(x + i));
-    const __mmask16 rest = (__mmask16)((1u << (count - i)) - 1);
-    _mm512_mask_storeu_ps(out + i, rest, _mm512_maskz_loadu_ps(rest, x + i));
-}
-
 /* The elements of a row whose place among the columns of the frame, before and after them, is `phase`. */
 static void copy_phase(const mw__conv_512 *c, const float *x, int64_t phase, float *out)
 {
@@ -150,21 +139,37 @@ static void copy_phase(const mw__conv_512 *c, const float *x, int64_t phase, flo
     const int64_t start = first * stride + phase - before; /* in the row of x */
     const int64_t inside = w->in[2] > start ? (w->in[2] - start + stride - 1) / stride : 0;
     const int64_t count = smaller(inside, c->width - first);
-    if (stride == 1 && count > 0)
-        copy_floats(out + first, x + start, count);
-    else
-        for (int64_t i = 0; i < count; i++)
-            out[first + i] = x[start + i * stride];
+    for (int64_t i = 0; i < count; i++)
+        out[first + i] = x[start + i * stride];
+}
+
+/* `rows` rows of x, as they lie. */
+TARGET static void copy_rows(const mw__conv_512 *c, const float *x, int64_t rows, float *out)
+{
+    const int64_t width = c->window.in[2], pitch = c->pitch, count = smaller(width, pitch - c->window.before[2]);
+    const __mmask16 rest = (__mmask16)((1u << count % LANES) - 1);
+    for (int64_t y = 0; y < rows; y++, x += width, out += pitch) {
+        int64_t i = 0;
+        for (; i + LANES <= count; i += LANES)
+            _mm512_storeu_ps(out + i, _mm512_loadu_ps(x + i));
+        if (rest != 0)
+            _mm512_mask_storeu_ps(out + i, rest, _mm512_maskz_loadu_ps(rest, x + i));
+    }
 }
 
 void mw__conv_512_copy(const mw__conv_512 *c, const float *x, float *frame)
 {
     const mw__conv_window *w = &c->window;
     const int64_t rows = smaller(w->in[1], c->rows - w->before[1]);
-    for (int64_t i = 0; i < c->inputs; i++, x += w->area_in, frame += c->plane)
-        for (int64_t y = 0; y < rows; y++)
-            for (int64_t phase = 0; phase < c->phases; phase++)
-                copy_phase(c, x + y * w->in[2], phase, frame + (y + w->before[1]) * c->pitch + phase * c->width);
+    for (int64_t i = 0; i < c->inputs; i++, x += w->area_in, frame += c->plane) {
+        float *const out = frame + w->before[1] * c->pitch;
+        if (w->stride[2] == 1 && w->before[2] < c->pitch)
+            copy_rows(c, x, rows, out + w->before[2]);
+        else
+            for (int64_t y = 0; y < rows; y++)
+                for (int64_t phase = 0; phase < c->phases; phase++)
+                    copy_phase(c, x + y * w->in[2], phase, out + y * c->pitch + phase * c->width);
+    }
 }
 
 /* ---- tiles ---- */
@@ -288,8 +293,7 @@ void mw__conv_512_turn(const float *x, int64_t positions, int64_t channels, floa
 
 typedef struct conv_block {
     mw__conv_512 conv;
-    mw__picked picked; /* what x is the gradient of, where that is taken by its picks */
-    int64_t lines;     /* rows of y at a time */
+    int64_t lines; /* rows of y at a time */
 } conv_block;
 
 #define LINE_POSITIONS 128
@@ -320,55 +324,10 @@ static void conv_run(const mw__kernel_call *call)
     float *const lines = call->scratch, *const frame = lines + line_floats(s);
     memset(lines, 0, (size_t)(line_floats(s) + c->frame) * sizeof *lines);
     for (int64_t unit = call->begin * c->groups; unit < call->end * c->groups; unit++) {
-        mw__conv_512_copy(c, (const float *)call->in[1] + unit * c->inputs * c->window.area_in, frame);
-        run_group(s, frame, (const float *)call->in[0] + unit % c->groups * mw__conv_512_weights(c), lines,
+        mw__conv_512_copy(c, (const float *)call->in[0] + unit * c->inputs * c->window.area_in, frame);
+        run_group(s, frame, (const float *)call->in[1] + unit % c->groups * mw__conv_512_weights(c), lines,
                   (float *)call->out[0] + unit * c->outputs * c->window.area_out);
     }
-}
-
-/* The same of dy and its picks. */
-static void conv_picked_run(const mw__kernel_call *call)
-{
-    const conv_block *s = call->block;
-    const mw__conv_512 *c = &s->conv;
-    const mw__picked *p = &s->picked;
-    float *const lines = call->scratch, *const frame = lines + line_floats(s);
-    memset(lines, 0, (size_t)(line_floats(s) + c->frame) * sizeof *lines);
-    for (int64_t unit = call->begin * c->groups; unit < call->end * c->groups; unit++) {
-        float *inner = frame + c->window.before[1] * c->pitch + c->window.before[2];
-        for (int64_t i = unit * c->inputs; i < (unit + 1) * c->inputs; i++, inner += c->plane)
-            mw__unpool(p, (const float *)call->in[1] + i * p->count, (const uint8_t *)call->in[2] + i * p->count, inner,
-                       c->pitch);
-        run_group(s, frame, (const float *)call->in[0] + unit % c->groups * mw__conv_512_weights(c), lines,
-                  (float *)call->out[0] + unit * c->outputs * c->window.area_out);
-    }
-}
-
-bool mw__conv_picked_suits(const mw__op *conv)
-{
-    mw__conv_512 c;
-    const mw__conv_window *w = &c.window;
-    /* the frame holds all of x as it lies */
-    return mw__conv_512_read(conv, &c) && w->stride[1] == 1 && w->stride[2] == 1 && w->before[1] + w->in[1] <= c.rows &&
-           w->before[2] + w->in[2] <= c.pitch;
-}
-
-static mw__step *plan_step(mw__planner *planner, conv_block *s, const mw__op *op, mw__kernel *run)
-{
-    mw__conv_512 *const c = &s->conv;
-    const int64_t most = LINE_POSITIONS / c->window.out[2];
-    mw__conv_512_prepare(planner, c);
-    s->lines = most > 0 ? most : 1;
-    const uint32_t packed = mw__conv_512_pack(planner, c, op);
-    const double results = (double)mw__count_of(op->results[0]);
-    mw__step *step = mw__plan_step(planner, run, "conv.direct", c->examples,
-                                   mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
-    step->block = s;
-    step->scratch = (size_t)(line_floats(s) + c->frame) * sizeof(float);
-    mw__step_read(planner, step, packed, MW__WHOLE, 0, false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, op->results[0]), MW__ROWS,
-                   (size_t)(c->groups * c->outputs * c->window.area_out) * sizeof(float));
-    return step;
 }
 
 mw_status mw__plan_conv_512(mw__planner *planner, const mw__conv_512 *conv, const mw__op *op, mw_error *err)
@@ -377,21 +336,20 @@ mw_status mw__plan_conv_512(mw__planner *planner, const mw__conv_512 *conv, cons
     if (s == NULL)
         return mw__plan_check(planner, err);
     s->conv = *conv;
-    mw__step *step = plan_step(planner, s, op, conv_run);
+    mw__conv_512 *const c = &s->conv;
+    const int64_t most = LINE_POSITIONS / c->window.out[2];
+    mw__conv_512_prepare(planner, c);
+    s->lines = most > 0 ? most : 1;
+    const uint32_t packed = mw__conv_512_pack(planner, c, op);
+    const double results = (double)mw__count_of(op->results[0]);
+    mw__step *step = mw__plan_step(planner, conv_run, "conv.direct", c->examples,
+                                   mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
+    step->block = s;
+    step->scratch = (size_t)(line_floats(s) + c->frame) * sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "x")), MW__ROWS,
-                  (size_t)(conv->groups * conv->inputs * conv->window.area_in) * sizeof(float), false);
-    return mw__plan_check(planner, err);
-}
-
-mw_status mw__plan_conv_picked(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
-{
-    conv_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || !mw__conv_512_read(idiom->forward, &s->conv))
-        return mw__plan_check(planner, err);
-    s->picked = mw__picked_of(idiom->source->forward);
-    const size_t count = (size_t)(s->conv.groups * s->conv.inputs * s->picked.count);
-    mw__step *step = plan_step(planner, s, idiom->forward, conv_picked_run);
-    mw__step_read(planner, step, mw__plan_buffer(planner, idiom->source->dy), MW__ROWS, count * sizeof(float), false);
-    mw__step_read(planner, step, *idiom->source->picks, MW__ROWS, count, false);
+                  (size_t)(c->groups * c->inputs * c->window.area_in) * sizeof(float), false);
+    mw__step_read(planner, step, packed, MW__WHOLE, 0, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, op->results[0]), MW__ROWS,
+                   (size_t)(c->groups * c->outputs * c->window.area_out) * sizeof(float));
     return mw__plan_check(planner, err);
 }

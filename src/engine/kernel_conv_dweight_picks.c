@@ -33,8 +33,7 @@ typedef struct picks_block {
     int64_t vectors;                           /* of a row of the kernel */
     int64_t sums;                              /* floats of a channel's sums */
     mw__picked picked;
-    const int32_t *corner;  /* [windows, rounded up]: where in the frame the first element of a window begins */
-    int32_t element[LANES]; /* what the others of a window add */
+    mw__pick_places places;
     mw__dweight_parts parts;
 } picks_block;
 
@@ -43,18 +42,15 @@ typedef struct picks_scratch {
     float *frame;
     float *sums; /* [groups outputs, rows of the kernel, vectors, LANES] */
     float *bias; /* [groups outputs, LANES] */
-    float *d;    /* of the listed elements */
-    int32_t *at;
+    mw__pick_list list;
 } picks_scratch;
-
-static int64_t list_floats(const picks_block *s) { return round_lanes(s->picked.count) + LANES; }
 
 static int64_t frame_floats(const picks_block *s) { return round_lanes(s->frame + s->vectors * LANES); }
 
 static size_t scratch_bytes(const picks_block *s)
 {
     const int64_t channels = s->groups * s->outputs;
-    return (size_t)(frame_floats(s) + channels * (s->sums + LANES) + 2 * list_floats(s)) * sizeof(float);
+    return (size_t)(frame_floats(s) + channels * (s->sums + LANES)) * sizeof(float) + mw__pick_list_bytes(&s->picked);
 }
 
 static picks_scratch cut_scratch(const picks_block *s, void *memory)
@@ -63,8 +59,7 @@ static picks_scratch cut_scratch(const picks_block *s, void *memory)
     picks_scratch out = {.frame = memory};
     out.sums = out.frame + frame_floats(s);
     out.bias = out.sums + channels * s->sums;
-    out.d = out.bias + channels * LANES;
-    out.at = (int32_t *)(void *)(out.d + list_floats(s));
+    out.list = mw__pick_list_in(&s->picked, out.bias + channels * LANES);
     return out;
 }
 
@@ -88,28 +83,6 @@ TARGET static void turn_square(const float *x, int64_t area, int64_t channels, i
         if (p < positions)
             _mm512_mask_storeu_ps(out + p * step, to, r[p]);
     }
-}
-
-/* The listed elements of a plane; their sum is added to bias [LANES]. */
-TARGET static int64_t list_picks(const picks_block *s, const float *dy, const uint8_t *picks, const picks_scratch *to,
-                                 float *bias)
-{
-    const __m512i element = _mm512_loadu_si512(s->element);
-    __m512 sum = _mm512_loadu_ps(bias);
-    int64_t count = 0;
-    for (int64_t w = 0; w < s->picked.count; w += LANES) {
-        const __mmask16 there = (__mmask16)((1u << smaller(LANES, s->picked.count - w)) - 1);
-        const __m512i pick = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(there, picks + w));
-        const __mmask16 taken = _mm512_mask_cmplt_epi32_mask(there, pick, _mm512_set1_epi32(MW__PICK_NONE));
-        const __m512i at = _mm512_add_epi32(_mm512_loadu_si512(s->corner + w), _mm512_permutexvar_epi32(pick, element));
-        const __m512 d = _mm512_maskz_loadu_ps(taken, dy + w);
-        sum = _mm512_add_ps(sum, d);
-        _mm512_storeu_si512(to->at + count, _mm512_maskz_compress_epi32(taken, at));
-        _mm512_storeu_ps(to->d + count, _mm512_maskz_compress_ps(taken, d));
-        count += __builtin_popcount(taken);
-    }
-    _mm512_storeu_ps(bias, sum);
-    return count;
 }
 
 typedef struct tile {
@@ -169,7 +142,7 @@ static tile_function *const tiles[ROWS][VECTORS] = {LISTED(1), LISTED(2), LISTED
 static void add_listed(const picks_block *s, const picks_scratch *scratch, int64_t count, float *sums)
 {
     const mw__conv_window *w = &s->window;
-    tile t = {.d = scratch->d, .at = scratch->at, .count = count, .sum_step = s->vectors * LANES};
+    tile t = {.d = scratch->list.d, .at = scratch->list.at, .count = count, .sum_step = s->vectors * LANES};
     t.x_step = w->dilation[1] * s->columns * s->inputs;
     for (int64_t i = 0, row; (row = part_begin(w->kernel[1], ROWS, i)) < w->kernel[1]; i++)
         for (int64_t j = 0, vector; (vector = part_begin(s->vectors, VECTORS, j)) < s->vectors; j++) {
@@ -185,13 +158,6 @@ static void add_listed(const picks_block *s, const picks_scratch *scratch, int64
 static void turn_square(const float *x, int64_t area, int64_t channels, int64_t positions, float *out, int64_t step)
 {
     (void)x, (void)area, (void)channels, (void)positions, (void)out, (void)step;
-}
-
-static int64_t list_picks(const picks_block *s, const float *dy, const uint8_t *picks, const picks_scratch *to,
-                          float *bias)
-{
-    (void)s, (void)dy, (void)picks, (void)to, (void)bias;
-    return 0;
 }
 
 static void add_listed(const picks_block *s, const picks_scratch *scratch, int64_t count, float *sums)
@@ -243,7 +209,8 @@ static void add_example(const picks_block *s, const mw__kernel_call *call, int64
         if (o % s->outputs == 0)
             fill_frame(s, (const float *)call->in[0] + (n * s->groups + o / s->outputs) * s->inputs * s->window.area_in,
                        scratch->frame);
-        const int64_t listed = list_picks(s, dy + o * count, picks + o * count, scratch, scratch->bias + o * LANES);
+        const int64_t listed = mw__pick(&s->picked, &s->places, dy + o * count, picks + o * count, &scratch->list,
+                                        scratch->bias + o * LANES);
         add_listed(s, scratch, listed, scratch->sums + o * s->sums);
     }
 }
@@ -288,26 +255,13 @@ bool mw__conv_dweight_picks_suits(const mw__op *conv, const mw__op *pool)
     return read_block(conv, pool, &s) && s.window.dilation[2] == 1 && s.frame <= FRAME && s.sums <= FRAME / s.outputs;
 }
 
-/* Where the picked elements lie in the frame. */
-static void fill_places(mw__planner *planner, picks_block *s)
-{
-    const mw__conv_window *w = &s->window;
-    const mw__picked *p = &s->picked;
-    const int64_t right = w->stride[2] * s->inputs, down = w->stride[1] * s->columns * s->inputs;
-    int32_t *const corner = mw__plan_block(planner, (size_t)round_lanes(p->count) * sizeof *corner);
-    for (int64_t i = 0; corner != NULL && i < p->count; i++)
-        corner[i] = (int32_t)(2 * (i / p->out[1]) * down + 2 * (i % p->out[1]) * right);
-    for (int i = 0; i < MW__PICK_NONE; i++)
-        s->element[i] = (int32_t)(i / 2 * down + i % 2 * right);
-    s->corner = corner;
-}
-
 mw_status mw__plan_conv_dweight_picks(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
 {
     picks_block *s = mw__plan_block(planner, sizeof *s);
     if (s == NULL || !read_block(idiom->forward, idiom->source->forward, s))
         return mw__plan_check(planner, err);
-    fill_places(planner, s);
+    s->places = mw__pick_places_of(planner, &s->picked, s->window.stride[2] * s->inputs,
+                                   s->window.stride[1] * s->columns * s->inputs);
     s->parts = mw__dweight_parts_of(planner, idiom, SHARE);
     const int64_t channels = s->groups * s->outputs * s->picked.count;
     const size_t sums = (size_t)s->parts.stride * sizeof(float), share = (size_t)s->parts.share;

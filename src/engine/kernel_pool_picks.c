@@ -1,5 +1,5 @@
-/* The gradient of a pooling by its picks, as a step of its own. The pooling itself is part of a convolution
- * (kernel_conv_pool.c). */
+/* The gradient of a pooling by its picks, as a step of its own and as lists of elements for convolutions. The pooling
+ * itself is part of a convolution (kernel_conv_pool.c). */
 #include "engine/kernel_pool_picks.h"
 
 #include "engine/idiom.h"
@@ -38,6 +38,28 @@ mw__picked mw__picked_of(const mw__op *pool)
     return (mw__picked){.in = {x.dim[2], x.dim[3]}, .out = {y.dim[2], y.dim[3]}, .count = y.dim[2] * y.dim[3]};
 }
 
+#define LANES 16
+
+mw__pick_places mw__pick_places_of(mw__planner *planner, const mw__picked *p, int64_t right, int64_t down)
+{
+    int32_t *const corner = mw__plan_block(planner, (size_t)(p->count + LANES) * sizeof *corner);
+    mw__pick_places places = {.corner = corner};
+    for (int64_t i = 0; corner != NULL && i < p->count; i++)
+        corner[i] = (int32_t)(2 * (i / p->out[1]) * down + 2 * (i % p->out[1]) * right);
+    for (int i = 0; i < MW__PICK_NONE; i++)
+        places.element[i] = (int32_t)(i / 2 * down + i % 2 * right);
+    return places;
+}
+
+static int64_t list_floats(const mw__picked *p) { return (p->count + 2 * LANES) / LANES * LANES; }
+
+size_t mw__pick_list_bytes(const mw__picked *p) { return (size_t)(2 * list_floats(p)) * sizeof(float); }
+
+mw__pick_list mw__pick_list_in(const mw__picked *p, float *memory)
+{
+    return (mw__pick_list){.d = memory, .at = (int32_t *)(void *)(memory + list_floats(p))};
+}
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -67,7 +89,104 @@ TARGET void mw__unpool(const mw__picked *p, const float *dy, const uint8_t *pick
         }
 }
 
+/* The first `count` of 16 windows. */
+MW__INLINE __mmask16 first_of(int64_t count) { return (__mmask16)(count < LANES ? (1u << count) - 1 : 0xffff); }
+
+/* Appends what is taken. */
+MW__INLINE TARGET int64_t append(const mw__pick_list *list, int64_t count, __mmask16 taken, __m512 d, __m512i at)
+{
+    _mm512_storeu_si512(list->at + count, _mm512_maskz_compress_epi32(taken, at));
+    _mm512_storeu_ps(list->d + count, _mm512_maskz_compress_ps(taken, d));
+    return count + __builtin_popcount(taken);
+}
+
+TARGET int64_t mw__pick(const mw__picked *p, const mw__pick_places *places, const float *dy, const uint8_t *picks,
+                        const mw__pick_list *list, float *bias)
+{
+    const __m512i element = _mm512_loadu_si512(places->element), none = _mm512_set1_epi32(MW__PICK_NONE);
+    const mw__pick_list to = *list;
+    const int32_t *const corner = places->corner;
+    const int64_t windows = p->count;
+    __m512 sum = _mm512_loadu_ps(bias);
+    int64_t count = 0;
+    for (int64_t w = 0; w < windows; w += LANES) {
+        const __mmask16 there = first_of(windows - w);
+        const __m512i pick = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(there, picks + w));
+        const __mmask16 taken = _mm512_mask_cmplt_epi32_mask(there, pick, none);
+        const __m512 d = _mm512_maskz_loadu_ps(taken, dy + w);
+        const __m512i inside = _mm512_permutexvar_epi32(pick, element);
+        sum = _mm512_add_ps(sum, d);
+        count = append(&to, count, taken, d, _mm512_add_epi32(_mm512_loadu_si512(corner + w), inside));
+    }
+    _mm512_storeu_ps(bias, sum);
+    return count;
+}
+
+/* Of up to 8 windows of a row both rows of x at once: its upper ones in the lower half of the vectors. */
+MW__INLINE TARGET int64_t pick_row(const mw__pick_places *places, int64_t windows, const int32_t *corner,
+                                   const float *dy, const uint8_t *picks, const mw__pick_list *list, int64_t count)
+{
+    const __m512i both = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
+    const __mmask16 there = first_of(windows);
+    const __m512i pick = _mm512_permutexvar_epi32(both, _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(there, picks)));
+    const __mmask16 upper = _mm512_cmplt_epi32_mask(pick, _mm512_set1_epi32(2));
+    const __mmask16 lower = _mm512_cmplt_epi32_mask(pick, _mm512_set1_epi32(MW__PICK_NONE)) & (__mmask16)~upper;
+    const __mmask16 taken = (there & upper) | ((__mmask16)(there << 8) & lower);
+    const __m512i at = _mm512_add_epi32(_mm512_permutexvar_epi32(both, _mm512_loadu_si512(corner)),
+                                        _mm512_permutexvar_epi32(pick, _mm512_loadu_si512(places->element)));
+    const __m512 d = _mm512_permutexvar_ps(both, _mm512_maskz_loadu_ps(there, dy));
+    return append(list, count, taken, d, at);
+}
+
+/* The windows of a row whose pick is in row `half` of x. */
+MW__INLINE TARGET int64_t pick_half(const mw__pick_places *places, int64_t windows, const int32_t *corner,
+                                    const float *dy, const uint8_t *picks, int half, const mw__pick_list *list,
+                                    int64_t count)
+{
+    const __m512i element = _mm512_loadu_si512(places->element);
+    for (int64_t w = 0; w < windows; w += LANES) {
+        const __mmask16 there = first_of(windows - w);
+        const __m512i pick = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(there, picks + w));
+        const __mmask16 taken =
+            _mm512_mask_cmpeq_epi32_mask(there, _mm512_srli_epi32(pick, 1), _mm512_set1_epi32(half));
+        const __m512i at = _mm512_add_epi32(_mm512_loadu_si512(corner + w), _mm512_permutexvar_epi32(pick, element));
+        count = append(list, count, taken, _mm512_maskz_loadu_ps(taken, dy + w), at);
+    }
+    return count;
+}
+
+TARGET int64_t mw__pick_in_order(const mw__picked *p, const mw__pick_places *places, const float *dy,
+                                 const uint8_t *picks, const mw__pick_list *list)
+{
+    const mw__pick_list to = *list;
+    const int64_t windows = p->out[1];
+    int64_t count = 0;
+    for (int64_t i = 0; i < p->out[0]; i++, dy += windows, picks += windows) {
+        const int32_t *const corner = places->corner + i * windows;
+        if (windows <= 8)
+            count = pick_row(places, windows, corner, dy, picks, &to, count);
+        else
+            for (int half = 0; half < 2; half++)
+                count = pick_half(places, windows, corner, dy, picks, half, &to, count);
+    }
+    return count;
+}
+
 #else
+
+int64_t mw__pick(const mw__picked *p, const mw__pick_places *places, const float *dy, const uint8_t *picks,
+                 const mw__pick_list *list, float *bias)
+{
+    (void)p, (void)places, (void)dy, (void)picks, (void)list, (void)bias;
+    return 0;
+}
+
+int64_t mw__pick_in_order(const mw__picked *p, const mw__pick_places *places, const float *dy, const uint8_t *picks,
+                          const mw__pick_list *list)
+{
+    (void)p, (void)places, (void)dy, (void)picks, (void)list;
+    return 0;
+}
 
 void mw__unpool(const mw__picked *p, const float *dy, const uint8_t *picks, float *dx, int64_t pitch)
 {

@@ -21,4 +21,30 @@ mw__picked mw__picked_of(const mw__op *pool);
  * outside of all windows are left alone. */
 void mw__unpool(const mw__picked *picked, const float *dy, const uint8_t *picks, float *dx, int64_t pitch);
 
+/* ---- the elements that have a gradient, as a list ---- */
+
+/* Where picked elements lie in some frame. */
+typedef struct mw__pick_places {
+    const int32_t *corner; /* [windows, rounded up to 16]: of the first element of a window */
+    int32_t element[16];   /* what the others of a window add */
+} mw__pick_places;
+
+/* With that many floats from an element of x to the next in its row, and to the next in its column. */
+mw__pick_places mw__pick_places_of(mw__planner *planner, const mw__picked *picked, int64_t right, int64_t down);
+
+typedef struct mw__pick_list {
+    float *d;
+    int32_t *at;
+} mw__pick_list;
+
+size_t mw__pick_list_bytes(const mw__picked *picked);
+mw__pick_list mw__pick_list_in(const mw__picked *picked, float *memory);
+
+/* The elements of a plane that have a gradient; returns their count. The sum of all d is added to bias [16]. */
+int64_t mw__pick(const mw__picked *picked, const mw__pick_places *places, const float *dy, const uint8_t *picks,
+                 const mw__pick_list *list, float *bias);
+/* The same in the order of x. */
+int64_t mw__pick_in_order(const mw__picked *picked, const mw__pick_places *places, const float *dy,
+                          const uint8_t *picks, const mw__pick_list *list);
+
 #endif
