@@ -173,6 +173,12 @@ static void fill_frame(const picks_block *s, const float *x, float *frame)
     const mw__conv_window *w = &s->window;
     const int64_t c = s->inputs, rows = s->frame / (s->columns * c);
     const int64_t lines = smaller(w->in[1], rows - w->before[1]), width = smaller(w->in[2], s->columns - w->before[2]);
+    if (c == 1 && width > 0) { /* nothing to turn */
+        float *const out = frame + w->before[1] * s->columns + w->before[2];
+        for (int64_t y = 0; y < lines; y++)
+            memcpy(out + y * s->columns, x + y * w->in[2], (size_t)width * sizeof *frame);
+        return;
+    }
     for (int64_t y = 0; y < lines; y++)
         for (int64_t p = 0; p < width; p += LANES)
             for (int64_t i = 0; i < c; i += LANES) {

@@ -23,11 +23,12 @@ typedef struct scatter_block {
     int64_t weights;                /* floats of a channel's kernel */
 } scatter_block;
 
-/* A lane's scratch. */
-typedef struct scatter_scratch {
-    float *frame; /* [rows, columns, channels of the result] */
-    mw__pick_list list;
-} scatter_scratch;
+/* One group of two examples, or of one. */
+typedef struct scatter_pair {
+    float *frame[2];       /* [rows, columns, channels of the result] */
+    mw__pick_list list[2]; /* of one channel of x */
+    int64_t count[2];
+} scatter_pair;
 
 /* ---- packing: [groups, inputs, rows of the kernel, vectors, LANES], the kernel read from its end ---- */
 
@@ -54,40 +55,58 @@ static void pack_run(const mw__kernel_call *call)
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
 #define UNROLL _Pragma("GCC unroll 16")
 
-/* 3 x 3 and 16 channels: the kernel stays in registers. */
-TARGET static void scatter_nine(const mw__pick_list *list, int64_t count, const float *weight, int64_t row, float *out)
+/* Adds a listed element times 3 x 3 x 16 numbers. */
+MW__INLINE TARGET void add_nine(const mw__pick_list *list, int64_t i, __m512 (*w)[3], int64_t row, float *frame)
 {
-    __m512 w[3][3];
-    UNROLL for (int r = 0; r < 3; r++) UNROLL for (int v = 0; v < 3; v++) w[r][v] =
-        _mm512_loadu_ps(weight + (3 * r + v) * LANES);
-    for (int64_t i = 0; i < count; i++) {
-        float *to = out + list->at[i];
-        const __m512 d = _mm512_set1_ps(list->d[i]);
-        UNROLL for (int r = 0; r < 3; r++) UNROLL for (int v = 0; v < 3; v++)
-        {
-            float *const sum = to + r * row + v * LANES;
-            _mm512_storeu_ps(sum, _mm512_fmadd_ps(d, w[r][v], _mm512_loadu_ps(sum)));
-        }
+    float *const to = frame + list->at[i];
+    const __m512 d = _mm512_set1_ps(list->d[i]);
+    UNROLL for (int r = 0; r < 3; r++) UNROLL for (int v = 0; v < 3; v++)
+    {
+        float *const sum = to + r * row + v * LANES;
+        _mm512_storeu_ps(sum, _mm512_fmadd_ps(d, w[r][v], _mm512_loadu_ps(sum)));
     }
 }
 
-TARGET static void scatter(const scatter_block *s, const mw__pick_list *list, int64_t count, const float *weight,
-                           float *out)
+/* The kernel stays in registers; elements of two examples take turns, since those of one wait for each other. */
+TARGET static void scatter_nine(const scatter_pair *p, const float *weight, int64_t row)
+{
+    const mw__pick_list one = p->list[0], other = p->list[1];
+    const int64_t both = p->count[0] < p->count[1] ? p->count[0] : p->count[1];
+    __m512 w[3][3];
+    UNROLL for (int r = 0; r < 3; r++) UNROLL for (int v = 0; v < 3; v++) w[r][v] =
+        _mm512_loadu_ps(weight + (3 * r + v) * LANES);
+    for (int64_t i = 0; i < both; i++) {
+        add_nine(&one, i, w, row, p->frame[0]);
+        add_nine(&other, i, w, row, p->frame[1]);
+    }
+    for (int64_t i = both; i < p->count[0]; i++)
+        add_nine(&one, i, w, row, p->frame[0]);
+    for (int64_t i = both; i < p->count[1]; i++)
+        add_nine(&other, i, w, row, p->frame[1]);
+}
+
+TARGET static void scatter_one(const scatter_block *s, const scatter_pair *p, int which, const float *weight)
 {
     const int64_t rows = s->conv.window.kernel[1], row = s->columns * s->conv.outputs;
-    if (rows == 3 && s->vectors == 3) {
-        scatter_nine(list, count, weight, row, out);
-        return;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        float *to = out + list->at[i];
+    for (int64_t i = 0; i < p->count[which]; i++) {
+        float *to = p->frame[which] + p->list[which].at[i];
         const float *w = weight;
-        const __m512 d = _mm512_set1_ps(list->d[i]);
+        const __m512 d = _mm512_set1_ps(p->list[which].d[i]);
         for (int64_t r = 0; r < rows; r++, to += row)
             for (int64_t v = 0; v < s->vectors; v++, w += LANES)
                 _mm512_storeu_ps(to + v * LANES,
                                  _mm512_fmadd_ps(d, _mm512_loadu_ps(w), _mm512_loadu_ps(to + v * LANES)));
     }
+}
+
+static void scatter(const scatter_block *s, const scatter_pair *p, const float *weight)
+{
+    if (s->conv.window.kernel[1] == 3 && s->vectors == 3) {
+        scatter_nine(p, weight, s->columns * s->conv.outputs);
+        return;
+    }
+    scatter_one(s, p, 0, weight);
+    scatter_one(s, p, 1, weight);
 }
 
 /* 16 channels of up to 16 positions. A sum of nothing but zeros may be -0, which the bias of 0 of the dense form ends.
@@ -104,9 +123,9 @@ TARGET static void turn_square(const float *x, int64_t step, int64_t positions, 
 
 #else
 
-static void scatter(const scatter_block *s, const mw__pick_list *list, int64_t count, const float *weight, float *out)
+static void scatter(const scatter_block *s, const scatter_pair *p, const float *weight)
 {
-    (void)s, (void)list, (void)count, (void)weight, (void)out;
+    (void)s, (void)p, (void)weight;
 }
 
 static void turn_square(const float *x, int64_t step, int64_t positions, float *planes, int64_t area)
@@ -128,24 +147,39 @@ static void put_planes(const scatter_block *s, const float *frame, float *y)
                             c->window.area_out);
 }
 
+/* Groups of `examples` examples from `unit` on, a group of each. */
+static void run_pair(const scatter_block *s, const mw__kernel_call *call, int64_t unit, int examples, scatter_pair *p)
+{
+    const mw__conv_512 *c = &s->conv;
+    const int64_t count = s->picked.count;
+    const float *weight = (const float *)call->in[0] + unit % c->groups * c->inputs * s->weights;
+    for (int e = 0; e < examples; e++)
+        memset(p->frame[e], 0, (size_t)s->frame * sizeof(float));
+    for (int64_t i = 0; i < c->inputs; i++) {
+        for (int e = 0; e < examples; e++) {
+            const int64_t plane = ((unit + e * c->groups) * c->inputs + i) * count;
+            p->count[e] = mw__pick_in_order(&s->picked, &s->places, (const float *)call->in[1] + plane,
+                                            (const uint8_t *)call->in[2] + plane, &p->list[e]);
+        }
+        scatter(s, p, weight + i * s->weights);
+    }
+    for (int e = 0; e < examples; e++)
+        put_planes(s, p->frame[e], (float *)call->out[0] + (unit + e * c->groups) * c->outputs * c->window.area_out);
+}
+
 /* A unit is one example. */
 static void scatter_run(const mw__kernel_call *call)
 {
     const scatter_block *s = call->block;
-    const mw__conv_512 *c = &s->conv;
-    const int64_t count = s->picked.count;
-    float *const frame = call->scratch;
-    const mw__pick_list list = mw__pick_list_in(&s->picked, frame + s->frame);
-    for (int64_t unit = call->begin * c->groups; unit < call->end * c->groups; unit++) {
-        const float *weight = (const float *)call->in[0] + unit % c->groups * c->inputs * s->weights;
-        memset(frame, 0, (size_t)s->frame * sizeof *frame);
-        for (int64_t i = 0; i < c->inputs; i++) {
-            const int64_t plane = (unit * c->inputs + i) * count;
-            const int64_t listed = mw__pick_in_order(&s->picked, &s->places, (const float *)call->in[1] + plane,
-                                                     (const uint8_t *)call->in[2] + plane, &list);
-            scatter(s, &list, listed, weight + i * s->weights, frame);
-        }
-        put_planes(s, frame, (float *)call->out[0] + unit * c->outputs * c->window.area_out);
+    const size_t list = mw__pick_list_bytes(&s->picked) / sizeof(float);
+    scatter_pair p = {.frame = {call->scratch, (float *)call->scratch + s->frame}};
+    for (int e = 0; e < 2; e++)
+        p.list[e] = mw__pick_list_in(&s->picked, p.frame[1] + s->frame + (size_t)e * list);
+    for (int64_t n = call->begin; n < call->end; n += 2) {
+        const int examples = call->end - n < 2 ? 1 : 2;
+        p.count[1] = 0;
+        for (int64_t group = 0; group < s->conv.groups; group++)
+            run_pair(s, call, n * s->conv.groups + group, examples, &p);
     }
 }
 
@@ -195,7 +229,7 @@ mw_status mw__plan_conv_picked(mw__planner *planner, const mw__idiom *idiom, mw_
     mw__step *step = mw__plan_step(planner, scatter_run, "conv.scatter", c->examples,
                                    listed * (0.5 + 0.3 * (double)(s->weights / LANES)));
     step->block = s;
-    step->scratch = (size_t)s->frame * sizeof(float) + mw__pick_list_bytes(&s->picked);
+    step->scratch = 2 * ((size_t)s->frame * sizeof(float) + mw__pick_list_bytes(&s->picked));
     mw__step_read(planner, step, packed, MW__WHOLE, 0, false);
     mw__step_read(planner, step, mw__plan_buffer(planner, idiom->source->dy), MW__ROWS, count * sizeof(float), false);
     mw__step_read(planner, step, *idiom->source->picks, MW__ROWS, count, false);
