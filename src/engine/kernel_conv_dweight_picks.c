@@ -42,7 +42,7 @@ typedef struct picks_scratch {
     float *frame;
     float *sums; /* [groups outputs, rows of the kernel, vectors, LANES] */
     float *bias; /* [groups outputs, LANES] */
-    mw__pick_list list;
+    mw__pick_list list[2];
 } picks_scratch;
 
 static int64_t frame_floats(const picks_block *s) { return round_lanes(s->frame + s->vectors * LANES); }
@@ -50,7 +50,8 @@ static int64_t frame_floats(const picks_block *s) { return round_lanes(s->frame 
 static size_t scratch_bytes(const picks_block *s)
 {
     const int64_t channels = s->groups * s->outputs;
-    return (size_t)(frame_floats(s) + channels * (s->sums + LANES)) * sizeof(float) + mw__pick_list_bytes(&s->picked);
+    return (size_t)(frame_floats(s) + channels * (s->sums + LANES)) * sizeof(float) +
+           2 * mw__pick_list_bytes(&s->picked);
 }
 
 static picks_scratch cut_scratch(const picks_block *s, void *memory)
@@ -59,7 +60,8 @@ static picks_scratch cut_scratch(const picks_block *s, void *memory)
     picks_scratch out = {.frame = memory};
     out.sums = out.frame + frame_floats(s);
     out.bias = out.sums + channels * s->sums;
-    out.list = mw__pick_list_in(&s->picked, out.bias + channels * LANES);
+    out.list[0] = mw__pick_list_in(&s->picked, out.bias + channels * LANES);
+    out.list[1] = mw__pick_list_in(&s->picked, out.list[0].d + mw__pick_list_bytes(&s->picked) / sizeof(float));
     return out;
 }
 
@@ -139,14 +141,14 @@ TILES(3)
 static tile_function *const tiles[ROWS][VECTORS] = {LISTED(1), LISTED(2), LISTED(3)};
 
 /* Adds the listed elements of one channel to its sums. */
-static void add_listed(const picks_block *s, const picks_scratch *scratch, int64_t count, float *sums)
+static void add_listed(const picks_block *s, const float *frame, const mw__pick_list *list, int64_t count, float *sums)
 {
     const mw__conv_window *w = &s->window;
-    tile t = {.d = scratch->list.d, .at = scratch->list.at, .count = count, .sum_step = s->vectors * LANES};
+    tile t = {.d = list->d, .at = list->at, .count = count, .sum_step = s->vectors * LANES};
     t.x_step = w->dilation[1] * s->columns * s->inputs;
     for (int64_t i = 0, row; (row = part_begin(w->kernel[1], ROWS, i)) < w->kernel[1]; i++)
         for (int64_t j = 0, vector; (vector = part_begin(s->vectors, VECTORS, j)) < s->vectors; j++) {
-            t.x = scratch->frame + row * t.x_step + vector * LANES;
+            t.x = frame + row * t.x_step + vector * LANES;
             t.sum = sums + row * t.sum_step + vector * LANES;
             tiles[part_begin(w->kernel[1], ROWS, i + 1) - row - 1][part_begin(s->vectors, VECTORS, j + 1) - vector - 1](
                 &t);
@@ -160,9 +162,9 @@ static void turn_square(const float *x, int64_t area, int64_t channels, int64_t 
     (void)x, (void)area, (void)channels, (void)positions, (void)out, (void)step;
 }
 
-static void add_listed(const picks_block *s, const picks_scratch *scratch, int64_t count, float *sums)
+static void add_listed(const picks_block *s, const float *frame, const mw__pick_list *list, int64_t count, float *sums)
 {
-    (void)s, (void)scratch, (void)count, (void)sums;
+    (void)s, (void)frame, (void)list, (void)count, (void)sums;
 }
 
 #endif
@@ -195,8 +197,9 @@ static void put_sums(const picks_block *s, const picks_scratch *scratch, float *
     for (int64_t o = 0; o < s->groups * s->outputs; o++)
         for (int64_t row = 0; row < w->kernel[1]; row++) {
             const float *sums = scratch->sums + o * s->sums + row * s->vectors * LANES;
-            for (int64_t i = 0; i < w->kernel[2] * s->inputs; i++)
-                out[((o * s->inputs + i % s->inputs) * w->kernel[1] + row) * w->kernel[2] + i / s->inputs] = sums[i];
+            for (int64_t tap = 0; tap < w->kernel[2]; tap++)
+                for (int64_t i = 0; i < s->inputs; i++)
+                    out[((o * s->inputs + i) * w->kernel[1] + row) * w->kernel[2] + tap] = *sums++;
         }
     for (int64_t o = 0; o < s->parts.biases; o++) {
         float sum = 0.0f;
@@ -206,18 +209,31 @@ static void put_sums(const picks_block *s, const picks_scratch *scratch, float *
     }
 }
 
+/* The channels of one group of one example. The list of a channel is made while the one before it is on its way to
+ * memory: what has just been stored is slow to read. */
+static void add_group(const picks_block *s, const float *dy, const uint8_t *picks, int64_t first,
+                      const picks_scratch *scratch)
+{
+    const int64_t count = s->picked.count;
+    int64_t listed = 0;
+    for (int64_t o = first; o <= first + s->outputs; o++) {
+        const int64_t before = listed;
+        if (o < first + s->outputs)
+            listed = mw__pick(&s->picked, &s->places, dy + o * count, picks + o * count, &scratch->list[o % 2],
+                              scratch->bias + o * LANES);
+        if (o > first)
+            add_listed(s, scratch->frame, &scratch->list[(o - 1) % 2], before, scratch->sums + (o - 1) * s->sums);
+    }
+}
+
 static void add_example(const picks_block *s, const mw__kernel_call *call, int64_t n, const picks_scratch *scratch)
 {
-    const int64_t channels = s->groups * s->outputs, count = s->picked.count;
-    const float *dy = (const float *)call->in[1] + n * channels * count;
-    const uint8_t *picks = (const uint8_t *)call->in[2] + n * channels * count;
-    for (int64_t o = 0; o < channels; o++) {
-        if (o % s->outputs == 0)
-            fill_frame(s, (const float *)call->in[0] + (n * s->groups + o / s->outputs) * s->inputs * s->window.area_in,
-                       scratch->frame);
-        const int64_t listed = mw__pick(&s->picked, &s->places, dy + o * count, picks + o * count, &scratch->list,
-                                        scratch->bias + o * LANES);
-        add_listed(s, scratch, listed, scratch->sums + o * s->sums);
+    const int64_t planes = n * s->groups * s->outputs * s->picked.count;
+    for (int64_t group = 0; group < s->groups; group++) {
+        const int64_t x = (n * s->groups + group) * s->inputs * s->window.area_in;
+        fill_frame(s, (const float *)call->in[0] + x, scratch->frame);
+        add_group(s, (const float *)call->in[1] + planes, (const uint8_t *)call->in[2] + planes, group * s->outputs,
+                  scratch);
     }
 }
 

@@ -49,32 +49,74 @@ static pool_scratch cut_scratch(const pool_block *s, void *memory)
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
 
-/* The largest so far and which it is, after one more element: it replaces what is smaller, and is NaN if it is one. */
-MW__INLINE TARGET void take(__m512 next, int index, __m512 *most, __m512i *which)
+/* A window: its elements, the largest of them, NaN if one is, and which it is. */
+typedef struct window {
+    __m512 x[4], most;
+    __m512i which;
+} window;
+
+/* With a NaN somewhere: an element replaces what is smaller, and is taken if it is one. */
+MW__INLINE TARGET void take_any(window *w)
 {
-    const __mmask16 more = _mm512_cmp_ps_mask(next, *most, _CMP_GT_OQ) | _mm512_cmp_ps_mask(next, next, _CMP_UNORD_Q);
-    *most = _mm512_mask_mov_ps(*most, more, next);
-    *which = _mm512_mask_mov_epi32(*which, more, _mm512_set1_epi32(index));
+    w->most = w->x[0];
+    w->which = _mm512_setzero_si512();
+    for (int i = 1; i < 4; i++) {
+        const __mmask16 more =
+            _mm512_cmp_ps_mask(w->x[i], w->most, _CMP_GT_OQ) | _mm512_cmp_ps_mask(w->x[i], w->x[i], _CMP_UNORD_Q);
+        w->most = _mm512_mask_mov_ps(w->most, more, w->x[i]);
+        w->which = _mm512_mask_mov_epi32(w->which, more, _mm512_set1_epi32(i));
+    }
 }
 
-/* `count` windows of two lines, `channels` of PANEL. */
-TARGET static void pool_lines(const pool_block *s, const pool_scratch *scratch, int64_t channels, int64_t at)
+/* The same with numbers alone: the first of the largest. */
+MW__INLINE TARGET void take_numbers(window *w, bool keeps)
+{
+    /* the second operand is the result where they are equal */
+    w->most = _mm512_max_ps(w->x[3], _mm512_max_ps(w->x[2], _mm512_max_ps(w->x[1], w->x[0])));
+    w->which = _mm512_set1_epi32(3);
+    for (int i = 2; keeps && i >= 0; i--)
+        w->which =
+            _mm512_mask_mov_epi32(w->which, _mm512_cmp_ps_mask(w->x[i], w->most, _CMP_EQ_OQ), _mm512_set1_epi32(i));
+}
+
+/* The windows of two lines, of vectors of `channels`; relu and keeps are constants where this is inlined. */
+MW__INLINE TARGET void pool_body(const pool_block *s, const pool_scratch *scratch, int64_t channels, int64_t at,
+                                 bool relu, bool keeps)
 {
     const float *const upper = scratch->lines, *const lower = upper + s->conv.window.out[2] * PANEL;
-    for (int64_t j = 0; j < s->picked.out[1]; j++)
+    const int64_t count = s->picked.out[1];
+    for (int64_t j = 0; j < count; j++)
         for (int64_t o = 0; o < channels; o += LANES) {
             const int64_t left = 2 * j * PANEL + o, right = left + PANEL, to = (at + j) * PANEL + o;
-            __m512 most = _mm512_loadu_ps(upper + left);
-            __m512i which = _mm512_setzero_si512();
-            take(_mm512_loadu_ps(upper + right), 1, &most, &which);
-            take(_mm512_loadu_ps(lower + left), 2, &most, &which);
-            take(_mm512_loadu_ps(lower + right), 3, &most, &which);
-            const __mmask16 number = _mm512_cmp_ps_mask(most, most, _CMP_ORD_Q);
-            const __mmask16 taken = s->relu ? _mm512_cmp_ps_mask(most, _mm512_setzero_ps(), _CMP_GT_OQ) : number;
-            which = _mm512_mask_mov_epi32(_mm512_set1_epi32(MW__PICK_NONE), taken, which);
-            _mm512_storeu_ps(scratch->pooled + to, _mm512_maskz_mov_ps(taken | (__mmask16)~number, most));
-            _mm_storeu_si128((__m128i *)(void *)(scratch->picks + to), _mm512_cvtepi32_epi8(which));
+            window w = {.x = {_mm512_loadu_ps(upper + left), _mm512_loadu_ps(upper + right),
+                              _mm512_loadu_ps(lower + left), _mm512_loadu_ps(lower + right)}};
+            const __mmask16 nan =
+                _mm512_cmp_ps_mask(w.x[0], w.x[1], _CMP_UNORD_Q) | _mm512_cmp_ps_mask(w.x[2], w.x[3], _CMP_UNORD_Q);
+            if (nan != 0)
+                take_any(&w);
+            else
+                take_numbers(&w, keeps);
+            const __mmask16 number = (__mmask16)~nan;
+            const __mmask16 taken = relu ? _mm512_cmp_ps_mask(w.most, _mm512_setzero_ps(), _CMP_GT_OQ) : number;
+            _mm512_storeu_ps(scratch->pooled + to, _mm512_maskz_mov_ps(taken | nan, w.most));
+            if (keeps)
+                _mm_storeu_si128(
+                    (__m128i *)(void *)(scratch->picks + to),
+                    _mm512_cvtepi32_epi8(_mm512_mask_mov_epi32(_mm512_set1_epi32(MW__PICK_NONE), taken, w.which)));
         }
+}
+
+/* Their place among the pooled is `at`. */
+TARGET static void pool_lines(const pool_block *s, const pool_scratch *scratch, int64_t channels, int64_t at)
+{
+    if (s->relu && s->keeps)
+        pool_body(s, scratch, channels, at, true, true);
+    else if (s->relu)
+        pool_body(s, scratch, channels, at, true, false);
+    else if (s->keeps)
+        pool_body(s, scratch, channels, at, false, true);
+    else
+        pool_body(s, scratch, channels, at, false, false);
 }
 
 TARGET static void turn_square(const uint8_t *x, int64_t positions, int64_t channels, uint8_t *planes, int64_t area)
