@@ -86,14 +86,25 @@ static mw_graph *build(const shapes *s, mw_shape *out_y)
     return graph;
 }
 
-/* Multiples of 1 / steps in [-1, 1): few, so that windows have ties and sums are exact. */
-static void feed(mw_program *program, const char *name, mw_shape shape, float steps, mw_error *err)
+/* Multiples of 1 / steps in [-1, 1), and one element of x that is NaN. */
+typedef struct numbers {
+    float steps;
+    bool nan;
+} numbers;
+
+static const numbers exact = {.steps = 8.0f}; /* few, so that windows have ties and sums are exact */
+static const numbers rounded = {.steps = 1e6f}, with_nan = {.steps = 8.0f, .nan = true};
+
+static void feed(mw_program *program, const char *name, mw_shape shape, const numbers *fed, mw_error *err)
 {
+    const float steps = fed->steps;
     const int64_t count = mw_shape_count(shape);
     float *data = malloc((size_t)count * sizeof *data);
     mw__random random = {.seed = 5, .stream = (uint64_t)name[0]};
     for (int64_t i = 0; data != NULL && i < count; i++)
         data[i] = floorf(2.0f * steps * mw__random_uniform(&random)) / steps - 1.0f;
+    if (data != NULL && fed->nan && strcmp(name, "x") == 0)
+        data[count / 3] = NAN;
     mw_program_write(program, name, MW_F32, data, (size_t)count, err);
     free(data);
 }
@@ -114,7 +125,7 @@ static void check_label(const shapes *s, const mw_program *program)
     mw__object_release(library);
 }
 
-static results compute(const shapes *s, float steps, int threads, bool look)
+static results compute(const shapes *s, const numbers *fed, int threads, bool look)
 {
     mw_error err = {0};
     mw_shape y = {0};
@@ -128,10 +139,10 @@ static results compute(const shapes *s, float steps, int threads, bool look)
     if (check_note(program != NULL, __FILE__, __LINE__, "%s: %s", s->what, err.message)) {
         if (look)
             check_label(s, program);
-        feed(program, "x", s->x, steps, &err);
-        feed(program, "weight", s->weight, steps, &err);
-        feed(program, "bias", bias_shape(s), steps, &err);
-        feed(program, "dy", y, steps, &err);
+        feed(program, "x", s->x, fed, &err);
+        feed(program, "weight", s->weight, fed, &err);
+        feed(program, "bias", bias_shape(s), fed, &err);
+        feed(program, "dy", y, fed, &err);
         for (int turn = 0; turn < 2; turn++) /* the second finds the scratch of the first */
             mw_run(program, &err);
     }
@@ -149,10 +160,10 @@ static results compute(const shapes *s, float steps, int threads, bool look)
     return out;
 }
 
-static results compute_with(const shapes *s, float steps, int threads, const char *variable, const char *value)
+static results compute_with(const shapes *s, const numbers *fed, int threads, const char *variable, const char *value)
 {
     setenv(variable, value, 1);
-    const results out = compute(s, steps, threads, false);
+    const results out = compute(s, fed, threads, false);
     unsetenv(variable);
     return out;
 }
@@ -174,8 +185,8 @@ static void test_joined_steps_give_the_bytes_of_the_operations(void)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int threads = 1; threads <= 3; threads++) {
-            results joined = compute(&cases[i], 8.0f, threads, true);
-            results apart = compute_with(&cases[i], 8.0f, threads, "MW_ENGINE_FUSE", "0");
+            results joined = compute(&cases[i], &exact, threads, true);
+            results apart = compute_with(&cases[i], &exact, threads, "MW_ENGINE_FUSE", "0");
             compare(&cases[i], "without fusion", &joined, &apart, RESULTS);
             destroy(&joined);
             destroy(&apart);
@@ -185,9 +196,21 @@ static void test_joined_steps_give_the_bytes_of_the_operations(void)
 static void test_rounded_sums_are_those_of_the_operations(void)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        results joined = compute(&cases[i], 1e6f, 2, false);
-        results apart = compute_with(&cases[i], 1e6f, 2, "MW_ENGINE_FUSE", "0");
+        results joined = compute(&cases[i], &rounded, 2, false);
+        results apart = compute_with(&cases[i], &rounded, 2, "MW_ENGINE_FUSE", "0");
         compare(&cases[i], "without fusion, rounded", &joined, &apart, DWEIGHT);
+        destroy(&joined);
+        destroy(&apart);
+    }
+}
+
+/* Of the gradients only that by x: the one by the weight leaves out products of NaN and zero. */
+static void test_nan_is_pooled_as_by_the_operations(void)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        results joined = compute(&cases[i], &with_nan, 2, false);
+        results apart = compute_with(&cases[i], &with_nan, 2, "MW_ENGINE_FUSE", "0");
+        compare(&cases[i], "without fusion, with NaN", &joined, &apart, DWEIGHT);
         destroy(&joined);
         destroy(&apart);
     }
@@ -196,8 +219,8 @@ static void test_rounded_sums_are_those_of_the_operations(void)
 static void test_joined_steps_agree_with_the_plain_kernels(void)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        results joined = compute(&cases[i], 8.0f, 2, false);
-        results plain = compute_with(&cases[i], 8.0f, 2, "MW_ENGINE_REF", "1");
+        results joined = compute(&cases[i], &exact, 2, false);
+        results plain = compute_with(&cases[i], &exact, 2, "MW_ENGINE_REF", "1");
         compare(&cases[i], "from the plain kernels", &joined, &plain, RESULTS);
         destroy(&joined);
         destroy(&plain);
@@ -208,6 +231,7 @@ int main(void)
 {
     RUN(test_joined_steps_give_the_bytes_of_the_operations);
     RUN(test_rounded_sums_are_those_of_the_operations);
+    RUN(test_nan_is_pooled_as_by_the_operations);
     RUN(test_joined_steps_agree_with_the_plain_kernels);
     return check_finish();
 }

@@ -1,6 +1,8 @@
 /* Gradient idioms: they are recognised in what the autograd writes, and give what the operations give one by one
  * (MW_ENGINE_FUSE=0): max_pool's gradient the same bytes for any numbers, conv's weight gradient where sums are exact.
  */
+#include "engine/kernel.h" /* before run.h, whose type would be shadowed */
+
 #include "run.h"
 #include "support/check.h"
 
@@ -189,7 +191,7 @@ static void test_baseline_vectors_agree_too(void)
 }
 
 /* conv, relu, max_pool, twice, and a head. */
-static mw_trainer *make_trainer(mw_error *err)
+static mw_trainer *make_trainer(const int64_t channels[2], mw_error *err)
 {
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(6, 2, 18, 20));
@@ -198,9 +200,9 @@ static mw_trainer *make_trainer(mw_error *err)
     same.pad_type = MW_PAD_SAME;
     mw_pool_options two = mw_pool_defaults(MW_SHAPE(2, 2));
     two.stride[0] = two.stride[1] = 2;
-    mw_tensor *h = mw_max_pool(mw_relu(mw_conv_layer(x, 3, MW_SHAPE(3, 3), "conv1", &same)), &two);
-    h = mw_max_pool(mw_relu(mw_conv_layer(h, 5, MW_SHAPE(3, 3), "conv2", &same)), &two);
-    mw_tensor *logits = mw_dense(mw_reshape(h, MW_SHAPE(6, 5 * 4 * 5)), 7, "fc");
+    mw_tensor *h = mw_max_pool(mw_relu(mw_conv_layer(x, channels[0], MW_SHAPE(3, 3), "conv1", &same)), &two);
+    h = mw_max_pool(mw_relu(mw_conv_layer(h, channels[1], MW_SHAPE(3, 3), "conv2", &same)), &two);
+    mw_tensor *logits = mw_dense(mw_reshape(h, MW_SHAPE(6, channels[1] * 4 * 5)), 7, "fc");
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-3f));
     options.compile.device = MW_DEVICE_CPU;
     options.compile.provider = MW_PROVIDER_ENGINE;
@@ -209,20 +211,19 @@ static mw_trainer *make_trainer(mw_error *err)
     return trainer;
 }
 
-static void test_a_training_step_is_made_of_idioms(void)
+typedef struct label {
+    const char *label;
+    size_t count;
+} label;
+
+static void check_step(const int64_t channels[2], const label *rows, size_t count)
 {
-    static const struct {
-        const char *label;
-        size_t count;
-    } rows[] = {{"conv.direct", 3},  /* forward twice, and the gradient by x of the second */
-                {"conv.dweight", 2}, /* with the bias */
-                {"relu.max_pool", 2}, {"relu.max_pool.gradient", 2}, {"relu", 0}, {"pad", 0}, {"select", 0}};
     mw_error err = {0};
-    mw_trainer *trainer = make_trainer(&err);
+    mw_trainer *trainer = make_trainer(channels, &err);
     REQUIRE(trainer != NULL);
     mw__library *library = run_library(mw_program_mil(mw_trainer_program(trainer)), 2, &err);
     CHECK_OK(err);
-    for (size_t i = 0; library != NULL && i < sizeof rows / sizeof *rows; i++)
+    for (size_t i = 0; library != NULL && i < count; i++)
         check_note(count_label(library, rows[i].label) == rows[i].count, __FILE__, __LINE__, "%s stands %zu times",
                    rows[i].label, count_label(library, rows[i].label));
     if (library != NULL)
@@ -230,9 +231,27 @@ static void test_a_training_step_is_made_of_idioms(void)
     mw_trainer_destroy(trainer);
 }
 
+static void test_a_training_step_is_made_of_idioms(void)
+{
+    static const label rows[] = {{"conv.direct", 3},  /* forward twice, and the gradient by x of the second */
+                                 {"conv.dweight", 2}, /* with the bias */
+                                 {"relu.max_pool", 2}, {"relu.max_pool.gradient", 2}, {"relu", 0}, {"pad", 0},
+                                 {"select", 0}};
+    check_step((const int64_t[]){3, 5}, rows, sizeof rows / sizeof *rows);
+}
+
+static void test_wide_convolutions_and_poolings_are_joined(void)
+{
+    static const label rows[] = {{"conv.relu.max_pool", 2}, {"conv.scatter", 1},  {"conv.dweight", 2},
+                                 {"conv.direct", 0},        {"relu.max_pool", 0}, {"relu.max_pool.gradient", 0}};
+    if (mw__loop_level() == MW__LEVEL_WIDER)
+        check_step((const int64_t[]){16, 32}, rows, sizeof rows / sizeof *rows);
+}
+
 int main(void)
 {
     RUN(test_a_training_step_is_made_of_idioms);
+    RUN(test_wide_convolutions_and_poolings_are_joined);
     RUN(test_recognised_gradients_agree_with_the_plain_ones);
     RUN(test_baseline_vectors_agree_too);
     return check_finish();
