@@ -30,8 +30,8 @@ typedef struct mw__idiom {
     const mw__op *conv;     /* MW__IDIOM_CONV_MAX_POOL: whose result is pooled, after relu if `relu` */
     bool relu;
     uint32_t *picks; /* of it and of its gradient: the buffer of what it took, set when it is planned; else NULL */
-    const struct mw__idiom
-        *source; /* of a conv or its dweight: the gradient that dy is, to be taken by its picks; or NULL */
+    /* of a conv or its dweight: the gradient that dy is, to be taken by its picks; or NULL */
+    const struct mw__idiom *source;
 } mw__idiom;
 
 /* One entry for each operation of the body, in `arena`: what its result is, or MW__IDIOM_NONE. NULL with err set after
