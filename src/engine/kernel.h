@@ -86,6 +86,12 @@ mw__level mw__loop_level(void);
 #define MW__PICK_WIDEST(name) name##_base
 #endif
 
+/* Asks for the memory `bytes` beyond data, which may lie outside of any object. */
+MW__INLINE void mw__prefetch(const void *data, int64_t bytes)
+{
+    __builtin_prefetch((const void *)((uintptr_t)data + (uintptr_t)bytes));
+}
+
 /* ---- partition ---- */
 
 typedef struct mw__split {

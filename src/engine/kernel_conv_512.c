@@ -143,13 +143,15 @@ static void copy_phase(const mw__conv_512 *c, const float *x, int64_t phase, flo
         out[first + i] = x[start + i * stride];
 }
 
-/* `rows` rows of x, as they lie. */
+/* `rows` rows of x, as they lie; those of the next example are asked for. */
 TARGET static void copy_rows(const mw__conv_512 *c, const float *x, int64_t rows, float *out)
 {
     const int64_t width = c->window.in[2], pitch = c->pitch, count = smaller(width, pitch - c->window.before[2]);
+    const int64_t next = c->groups * c->inputs * c->window.area_in * (int64_t)sizeof *x;
     const __mmask16 rest = (__mmask16)((1u << count % LANES) - 1);
     for (int64_t y = 0; y < rows; y++, x += width, out += pitch) {
         int64_t i = 0;
+        mw__prefetch(x, next);
         for (; i + LANES <= count; i += LANES)
             _mm512_storeu_ps(out + i, _mm512_loadu_ps(x + i));
         if (rest != 0)

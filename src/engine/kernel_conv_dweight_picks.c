@@ -71,19 +71,25 @@ static picks_scratch cut_scratch(const picks_block *s, void *memory)
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
 #define UNROLL _Pragma("GCC unroll 16")
 
-/* Up to 16 channels of up to 16 positions. */
-TARGET static void turn_square(const float *x, int64_t area, int64_t channels, int64_t positions, float *out,
-                               int64_t step)
+/* Up to 16 channels of up to 16 positions; those of the next example are asked for. */
+TARGET static void turn_square(const picks_block *s, const float *x, int64_t channels, int64_t positions, float *out)
 {
     const __mmask16 from = (__mmask16)((1u << positions) - 1), to = (__mmask16)((1u << channels) - 1);
+    const int64_t area = s->window.area_in, next = s->groups * s->inputs * area * (int64_t)sizeof *x;
     __m512 r[LANES];
-    UNROLL for (int c = 0; c < LANES; c++) r[c] =
-        c < channels ? _mm512_maskz_loadu_ps(from, x + c * area) : _mm512_setzero_ps();
+    UNROLL for (int c = 0; c < LANES; c++)
+    {
+        r[c] = _mm512_setzero_ps();
+        if (c < channels) {
+            mw__prefetch(x + c * area, next);
+            r[c] = _mm512_maskz_loadu_ps(from, x + c * area);
+        }
+    }
     mw__transpose_512(r);
     UNROLL for (int p = 0; p < LANES; p++)
     {
         if (p < positions)
-            _mm512_mask_storeu_ps(out + p * step, to, r[p]);
+            _mm512_mask_storeu_ps(out + p * s->inputs, to, r[p]);
     }
 }
 
@@ -157,9 +163,9 @@ static void add_listed(const picks_block *s, const float *frame, const mw__pick_
 
 #else
 
-static void turn_square(const float *x, int64_t area, int64_t channels, int64_t positions, float *out, int64_t step)
+static void turn_square(const picks_block *s, const float *x, int64_t channels, int64_t positions, float *out)
 {
-    (void)x, (void)area, (void)channels, (void)positions, (void)out, (void)step;
+    (void)s, (void)x, (void)channels, (void)positions, (void)out;
 }
 
 static void add_listed(const picks_block *s, const float *frame, const mw__pick_list *list, int64_t count, float *sums)
@@ -185,8 +191,8 @@ static void fill_frame(const picks_block *s, const float *x, float *frame)
         for (int64_t p = 0; p < width; p += LANES)
             for (int64_t i = 0; i < c; i += LANES) {
                 const int64_t at = (y + w->before[1]) * s->columns + w->before[2] + p;
-                turn_square(x + i * w->area_in + y * w->in[2] + p, w->area_in, smaller(LANES, c - i),
-                            smaller(LANES, width - p), frame + at * c + i, c);
+                turn_square(s, x + i * w->area_in + y * w->in[2] + p, smaller(LANES, c - i), smaller(LANES, width - p),
+                            frame + at * c + i);
             }
 }
 

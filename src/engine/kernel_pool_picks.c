@@ -65,7 +65,7 @@ mw__pick_list mw__pick_list_in(const mw__picked *p, float *memory)
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
 #define STEP   8    /* windows side by side */
-#define AHEAD  1024 /* floats of dy that are asked for early */
+#define AHEAD  4096 /* bytes of dy that are asked for early */
 
 /* `count` windows of a row, at most STEP. */
 MW__INLINE TARGET void unpool_windows(const float *dy, const uint8_t *picks, int64_t count, float *upper, float *lower)
@@ -112,7 +112,7 @@ TARGET int64_t mw__pick(const mw__picked *p, const mw__pick_places *places, cons
     int64_t count = 0;
     for (int64_t w = 0; w < windows; w += LANES) {
         const __mmask16 there = first_of(windows - w);
-        _mm_prefetch((const char *)(dy + w + AHEAD), _MM_HINT_T0);
+        mw__prefetch(dy + w, AHEAD);
         const __m512i pick = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(there, picks + w));
         const __mmask16 taken = _mm512_mask_cmplt_epi32_mask(there, pick, none);
         const __m512 d = _mm512_maskz_loadu_ps(taken, dy + w);
