@@ -72,48 +72,48 @@ int64_t mw__conv_512_panel(const mw__conv_512 *c, int64_t panel)
     return smaller(MW__CONV_PANEL, c->lanes - panel * MW__CONV_PANEL);
 }
 
-/* ---- packing: panels [depth + 1, 32 or 16], the bias last, zeros for channels that are not there ---- */
+/* ---- packing: panels [depth + 1, 32 or 16], the bias last, zeros for channels that are not there; all of the size of
+ * whole ones ---- */
 
 typedef struct pack_block {
     mw__conv_512 conv;
     bool has_bias;
 } pack_block;
 
-int64_t mw__conv_512_weights(const mw__conv_512 *c) { return (c->depth + 1) * c->lanes; }
+static int64_t panel_floats(const mw__conv_512 *c) { return (c->depth + 1) * MW__CONV_PANEL; }
 
-/* A unit is a group. */
+int64_t mw__conv_512_weights(const mw__conv_512 *c) { return c->panels * panel_floats(c); }
+
+/* A unit is a panel. */
 static void pack_run(const mw__kernel_call *call)
 {
     const pack_block *s = call->block;
     const mw__conv_512 *c = &s->conv;
-    for (int64_t group = call->begin; group < call->end; group++) {
-        float *packed = (float *)call->out[0] + group * mw__conv_512_weights(c);
-        for (int64_t panel = 0; panel < c->panels; panel++) {
-            const int64_t channels = mw__conv_512_panel(c, panel);
-            for (int64_t o = 0; o < channels; o++) {
-                const int64_t channel = panel * MW__CONV_PANEL + o, row = group * c->outputs + channel;
-                const bool there = channel < c->outputs;
-                const float *weight = (const float *)call->in[0] + row * c->depth;
-                for (int64_t i = 0; i < c->depth; i++)
-                    packed[i * channels + o] = there ? weight[i] : 0.0f;
-                packed[c->depth * channels + o] = there && s->has_bias ? ((const float *)call->in[1])[row] : 0.0f;
-            }
-            packed += (c->depth + 1) * channels;
-        }
+    for (int64_t unit = call->begin; unit < call->end; unit++) {
+        const int64_t panel = unit % c->panels, first = panel * MW__CONV_PANEL, width = mw__conv_512_panel(c, panel);
+        const int64_t channel = unit / c->panels * c->outputs + first, there = smaller(width, c->outputs - first);
+        const float *weight = (const float *)call->in[0] + channel * c->depth;
+        float *packed = (float *)call->out[0] + unit * panel_floats(c);
+        for (int64_t i = 0; i < c->depth; i++, packed += width)
+            for (int64_t o = 0; o < width; o++)
+                packed[o] = o < there ? weight[o * c->depth + i] : 0.0f;
+        for (int64_t o = 0; o < width; o++)
+            packed[o] = s->has_bias && o < there ? ((const float *)call->in[1])[channel + o] : 0.0f;
     }
 }
 
 uint32_t mw__conv_512_pack(mw__planner *planner, const mw__conv_512 *c, const mw__op *op)
 {
     const mw_tensor *bias = mw__arg(op, "bias");
-    const size_t size = (size_t)mw__conv_512_weights(c) * sizeof(float);
+    const size_t size = (size_t)panel_floats(c) * sizeof(float);
+    const int64_t panels = c->groups * c->panels;
     pack_block *s = mw__plan_block(planner, sizeof *s);
-    const uint32_t packed = mw__plan_temporary(planner, size * (size_t)c->groups);
+    const uint32_t packed = mw__plan_temporary(planner, size * (size_t)panels);
     if (s == NULL)
         return packed;
     *s = (pack_block){.conv = *c, .has_bias = bias != NULL};
     mw__step *step =
-        mw__plan_step(planner, pack_run, "conv.pack", c->groups, mw__cost((double)size * (double)c->groups, 0.0));
+        mw__plan_step(planner, pack_run, "conv.pack", panels, mw__cost((double)size * (double)panels, 0.0));
     step->block = s;
     mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "weight")), MW__WHOLE, 0, false);
     if (bias != NULL)
@@ -244,7 +244,7 @@ void mw__conv_512_row(const mw__conv_512 *c, const float *frame, const float *pa
 {
     const int64_t width = c->window.out[2], vectors = mw__conv_512_panel(c, panel) / LANES;
     const int64_t parts = (width + POSITIONS - 1) / POSITIONS;
-    tile t = {.tap = c->tap, .depth = c->depth, .weight = packed + panel * MW__CONV_PANEL * (c->depth + 1)};
+    tile t = {.tap = c->tap, .depth = c->depth, .weight = packed + panel * panel_floats(c)};
     for (int64_t part = 0; part < parts; part++) { /* of nearly equal size */
         const int64_t begin = width * part / parts, count = width * (part + 1) / parts - begin;
         t.x = frame + row * c->window.stride[1] * c->pitch + begin;
