@@ -19,13 +19,6 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t round_lanes(int64_t count) { return (count + LANES - 1) / LANES * LANES; }
 
-/* `count` in nearly equal parts of at most `most`: where part `part` begins. */
-static int64_t part_begin(int64_t count, int64_t most, int64_t part)
-{
-    const int64_t parts = (count + most - 1) / most;
-    return count * part / parts;
-}
-
 typedef struct picks_block {
     mw__conv_window window;
     int64_t groups, inputs, outputs, examples; /* channels of a group */
@@ -145,6 +138,13 @@ TILES(3)
     }
 /* [rows - 1][vectors - 1] */
 static tile_function *const tiles[ROWS][VECTORS] = {LISTED(1), LISTED(2), LISTED(3)};
+
+/* `count` in nearly equal parts of at most `most`: where part `part` begins. */
+static int64_t part_begin(int64_t count, int64_t most, int64_t part)
+{
+    const int64_t parts = (count + most - 1) / most;
+    return count * part / parts;
+}
 
 /* Adds the listed elements of one channel to its sums. */
 static void add_listed(const picks_block *s, const float *frame, const mw__pick_list *list, int64_t count, float *sums)
