@@ -27,7 +27,7 @@ typedef struct mw__idiom {
     const mw_tensor *dbias;   /* conv: the sum of dy over batch and space, wanted too; or NULL */
     const mw__op *const *ops; /* all that it computes, in the order of the text */
     size_t op_count;
-    const mw__op *conv;     /* MW__IDIOM_CONV_MAX_POOL: whose result is pooled, after relu if `relu` */
+    const mw__op *conv; /* MW__IDIOM_CONV_MAX_POOL: whose result is pooled, after relu if `relu` */
     bool relu;
     uint32_t *picks; /* of it and of its gradient: the buffer of what it took, set when it is planned; else NULL */
     /* of a conv or its dweight: the gradient that dy is, to be taken by its picks; or NULL */

@@ -26,15 +26,21 @@ static bool is_gradient(const mw__idiom *idiom)
 /* ---- joining ---- */
 
 /* max_pool of conv, perhaps by way of relu, which must be an idiom with it already. */
-static void join_forward(const mw__op *pool, mw__idiom *idiom)
+static mw_status join_forward(const mw__op *pool, mw__idiom *idiom, mw__arena *arena, mw_error *err)
 {
     const bool relu = idiom->kind == MW__IDIOM_RELU_MAX_POOL;
     if (!is_named(pool, "max_pool") || (!relu && idiom->kind != MW__IDIOM_NONE))
-        return;
+        return MW_OK;
     const mw__op *conv = (relu ? idiom->x : mw__arg(pool, "x"))->op;
-    if (is_named(conv, "conv") && mw__conv_max_pool_suits(conv, pool))
-        *idiom = (mw__idiom){
-            .kind = MW__IDIOM_CONV_MAX_POOL, .forward = pool, .conv = conv, .x = conv->results[0], .relu = relu};
+    if (!is_named(conv, "conv") || !mw__conv_max_pool_suits(conv, pool))
+        return MW_OK;
+    const mw__op **ops = mw__arena_alloc(arena, 3, sizeof *ops, err);
+    if (ops == NULL)
+        return MW_ERROR_MEMORY;
+    ops[0] = conv, ops[1] = mw__arg(pool, "x")->op, ops[relu ? 2 : 1] = pool;
+    *idiom = (mw__idiom){.kind = MW__IDIOM_CONV_MAX_POOL, .forward = pool, .conv = conv, .relu = relu};
+    idiom->x = conv->results[0], idiom->ops = ops, idiom->op_count = relu ? 3 : 2;
+    return MW_OK;
 }
 
 /* The idiom of the pooling that `gradient` is of, if it remembers what is asked. */
@@ -173,7 +179,8 @@ static void undo(joiner *j, mw__idiom *forward)
         if (is_gradient(&j->idioms[i]) && j->idioms[i].picks == forward->picks)
             j->idioms[i].picks = NULL;
     const mw__op *pool = forward->forward;
-    const mw__idiom apart = {.kind = MW__IDIOM_RELU_MAX_POOL, .forward = pool, .x = forward->x};
+    const mw__idiom apart = {
+        .kind = MW__IDIOM_RELU_MAX_POOL, .forward = pool, .x = forward->x, .ops = forward->ops + 1, .op_count = 2};
     *forward = forward->relu ? apart : (mw__idiom){0};
 }
 
@@ -193,7 +200,7 @@ mw_status mw__idioms_join(const mw__function *function, mw__idiom *idioms, mw__a
     const size_t values = function->graph->value_count;
     size_t joined = 0;
     for (size_t i = 0; i < j.body->op_count; i++) {
-        join_forward(j.body->ops[i], &idioms[i]);
+        MW_TRY(join_forward(j.body->ops[i], &idioms[i], arena, err));
         joined += idioms[i].kind == MW__IDIOM_CONV_MAX_POOL;
     }
     if (joined == 0)

@@ -347,6 +347,7 @@ mw_status mw__plan_conv_512(mw__planner *planner, const mw__conv_512 *conv, cons
     mw__step *step = mw__plan_step(planner, conv_run, "conv.direct", c->examples,
                                    mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
     step->block = s;
+    step->flops = 2.0 * results * (double)c->depth;
     step->scratch = (size_t)(line_floats(s) + c->frame) * sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "x")), MW__ROWS,
                   (size_t)(c->groups * c->inputs * c->window.area_in) * sizeof(float), false);

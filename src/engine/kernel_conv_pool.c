@@ -216,6 +216,7 @@ mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__idiom *idiom, m
     mw__step *step = mw__plan_step(planner, pool_run, idiom->relu ? "conv.relu.max_pool" : "conv.max_pool", c->examples,
                                    mw__cost(results, results * (0.6 * (double)c->depth + 2.0)));
     step->block = s;
+    step->flops = 2.0 * results * (double)c->depth; /* of the convolution */
     step->scratch = scratch_bytes(s);
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS,
                   (size_t)(c->groups * c->inputs * c->window.area_in) * sizeof(float), false);
