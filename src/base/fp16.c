@@ -97,9 +97,32 @@ void mw__fp16_to_float_n_ref(float *out, const uint16_t *in, size_t count)
 /* Every processor with AVX2 has F16C; compilers do not all know the latter by name here. */
 static bool has_vectors(void) { return __builtin_cpu_supports("avx2"); }
 
-__attribute__((target("avx,f16c"))) static size_t from_float_vectors(uint16_t *out, const float *in, size_t count)
+static bool has_wide_vectors(void) { return __builtin_cpu_supports("avx512f"); }
+
+__attribute__((target("avx512f"))) static size_t from_float_wide(uint16_t *out, const float *in, size_t count)
 {
     size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        const __m256i halves = _mm512_cvtps_ph(_mm512_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT);
+        memcpy(out + i, &halves, sizeof halves);
+    }
+    return i;
+}
+
+__attribute__((target("avx512f"))) static size_t to_float_wide(float *out, const uint16_t *in, size_t count)
+{
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        __m256i halves;
+        memcpy(&halves, in + i, sizeof halves);
+        _mm512_storeu_ps(out + i, _mm512_cvtph_ps(halves));
+    }
+    return i;
+}
+
+__attribute__((target("avx,f16c"))) static size_t from_float_vectors(uint16_t *out, const float *in, size_t count)
+{
+    size_t i = has_wide_vectors() ? from_float_wide(out, in, count) : 0;
     for (; i + 8 <= count; i += 8) {
         const __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT);
         memcpy(out + i, &halves, sizeof halves);
@@ -109,7 +132,7 @@ __attribute__((target("avx,f16c"))) static size_t from_float_vectors(uint16_t *o
 
 __attribute__((target("avx,f16c"))) static size_t to_float_vectors(float *out, const uint16_t *in, size_t count)
 {
-    size_t i = 0;
+    size_t i = has_wide_vectors() ? to_float_wide(out, in, count) : 0;
     for (; i + 8 <= count; i += 8) {
         __m128i halves;
         memcpy(&halves, in + i, sizeof halves);
