@@ -130,6 +130,21 @@ static void convert_bytes_scaled(float *out, const uint8_t *in, size_t count, fl
         out[i] = (float)in[i] * scale;
 }
 
+/* False, with nothing written, if rounding to float first would change a half: of 256 it can for very few scales. */
+static bool convert_bytes_halved(uint16_t *out, const uint8_t *in, size_t count, float scale)
+{
+    float tile[512];
+    for (int i = 0; i < 256; i++)
+        if (mw__fp16_from_float((float)i * scale) != mw__fp16_from_double((double)i * (double)scale))
+            return false;
+    for (size_t at = 0; at < count; at += 512) {
+        const size_t run = count - at < 512 ? count - at : 512;
+        convert_bytes_scaled(tile, in + at, run, scale);
+        mw__fp16_from_float_n(out + at, tile, run);
+    }
+    return true;
+}
+
 static void convert_floats(float *out, const float *in, size_t count, float scale, float offset)
 {
     for (size_t i = 0; i < count; i++)
@@ -145,6 +160,8 @@ static bool convert_fast(void *out, mw_dtype to, const void *in, mw_dtype from, 
             memcpy(out, in, count * (size_t)(mw_dtype_bits(to) / 8));
     } else if (from == MW_U8 && to == MW_F32 && offset == 0.0f) {
         convert_bytes_scaled(out, in, count, scale);
+    } else if (from == MW_U8 && to == MW_F16 && offset == 0.0f && convert_bytes_halved(out, in, count, scale)) {
+        return true;
     } else if (from == MW_U8 && (to == MW_F32 || to == MW_F16)) {
         convert_bytes(out, to, in, count, scale, offset);
     } else if (from == MW_F32 && to == MW_F16 && plain) {
