@@ -119,8 +119,13 @@ static mw_status plan_all(mw__library *library, uint64_t mask, int lanes, mw_err
     library->count = graph->function_count;
     for (size_t i = 0; i < graph->function_count; i++) {
         mw__program *program = &library->programs[i];
-        const mw__plan_request request = {
-            .function = graph->functions[i], .arena = &library->arena, .mask = mask, .lanes = lanes};
+        mw__rounding rounding;
+        MW_TRY(mw__widen_function(graph->functions[i], &library->arena, &rounding, err));
+        const mw__plan_request request = {.function = graph->functions[i],
+                                          .arena = &library->arena,
+                                          .rounding = rounding,
+                                          .mask = mask,
+                                          .lanes = lanes};
         program->name = graph->functions[i]->name;
         MW_TRY(mw__plan_function(&request, program, err));
         MW_TRY(summarize(library, &request, program, err));

@@ -3,6 +3,7 @@
 #define MW__ENGINE_ENGINE_H
 
 #include "engine/plan.h"
+#include "engine/widen.h"
 
 #define MW__LANES_MAX 64
 #define MW__NO_BUFFER UINT32_MAX
@@ -55,6 +56,7 @@ const mw__port_info *mw__port_find(const mw__port_info *const *by_name, size_t c
 typedef struct mw__plan_request {
     const mw__function *function;
     mw__arena *arena;
+    mw__rounding rounding; /* of the function's values */
     uint64_t mask;
     int lanes;
 } mw__plan_request;

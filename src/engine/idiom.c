@@ -3,7 +3,7 @@
 #include "engine/idiom.h"
 
 #include "engine/kernel.h"
-#include "graph/idioms/conv.h"
+#include "graph/idioms/conv_chip.h"
 #include "graph/idioms/pool.h"
 #include "graph/idioms/relu.h"
 
@@ -22,6 +22,7 @@ typedef struct matcher {
     const mw_tensor **match;     /* by id in the scratch graph; NULL = not met yet */
     mw_tensor *dbias;            /* conv: in the scratch graph */
     mw__idiom idiom;             /* what the placeholders must be; dy NULL = anything */
+    const mw__rounding *rounding;
 } matcher;
 
 static bool same_type(const mw_tensor *a, const mw_tensor *b)
@@ -91,15 +92,18 @@ static mw_tensor *placeholder(const matcher *m, const char *name, const mw_tenso
 static const mw_tensor *below_relu(const mw__op *pool)
 {
     const mw_tensor *x = mw__arg(pool, "x");
-    return x->op != NULL && is_named(x->op, "relu") ? mw__arg(x->op, "x") : NULL;
+    const mw_tensor *below = x->op != NULL && is_named(x->op, "relu") ? mw__arg(x->op, "x") : NULL;
+    return below != NULL && same_type(below, x) ? below : NULL; /* a port of fp16 is not held as fp32 */
 }
 
 /* What kernels there are for `forward`. */
-static bool suits(const mw__op *forward, mw__idiom_kind kind)
+static bool suits(const mw__rounding *rounding, const mw__op *forward, mw__idiom_kind kind)
 {
+    const uint32_t id = forward->results[0]->id;
+    const bool half = id < rounding->count && rounding->half[id];
     if (kind == MW__IDIOM_CONV_DWEIGHT)
         return is_named(forward, "conv") && mw__conv_dweight_suits(forward);
-    return is_named(forward, "max_pool") && mw__max_pool_gradient_suits(forward) &&
+    return is_named(forward, "max_pool") && mw__max_pool_gradient_suits(forward, half) &&
            (kind == MW__IDIOM_MAX_POOL_GRADIENT || below_relu(forward) != NULL);
 }
 
@@ -107,7 +111,7 @@ static bool suits(const mw__op *forward, mw__idiom_kind kind)
 static mw_tensor *write_gradient(matcher *m, const mw__op *forward, mw__idiom_kind kind)
 {
     mw__conv conv;
-    if (!suits(forward, kind))
+    if (!suits(m->rounding, forward, kind))
         return NULL;
     m->idiom = (mw__idiom){.kind = kind, .forward = forward, .x = mw__arg(forward, "x"), .y = forward->results[0]};
     if (kind == MW__IDIOM_RELU_MAX_POOL_GRADIENT)
@@ -189,25 +193,94 @@ static mw_status search(matcher *m, const mw__block *body, size_t at, const mw_t
     return MW_OK;
 }
 
-static mw_status find_one(const mw__function *function, size_t at, mw__idiom_kind kind, mw__arena *arena,
-                          mw__idiom *out, mw_error *err)
+static mw_status begin_matching(matcher *m, const mw__function *function, mw_error *err)
 {
-    const mw_allocator *allocator = function->graph->allocator;
     mw_graph_options options = mw_graph_defaults();
-    options.allocator = allocator;
+    options.allocator = function->graph->allocator;
     options.opset = function->opset;
-    matcher m = {.arena = arena, .scratch = mw_graph_create(&options)};
-    if (m.scratch == NULL)
-        return mw__fail(err, MW_ERROR_MEMORY, "out of memory");
-    mw_status status = MW_OK;
-    const mw_tensor *root = write_gradient(&m, function->body->ops[at], kind);
+    m->scratch = mw_graph_create(&options);
+    return m->scratch != NULL ? MW_OK : mw__fail(err, MW_ERROR_MEMORY, "out of memory");
+}
+
+static mw_status make_table(matcher *m, const mw__function *function, mw_error *err)
+{
+    m->match = mw__alloc(function->graph->allocator, m->scratch->value_count, sizeof *m->match, err);
+    return m->match != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static void end_matching(const matcher *m, const mw__function *function)
+{
+    mw__free(function->graph->allocator, m->match);
+    mw_graph_destroy(m->scratch);
+}
+
+static mw_status find_one(const mw__function *function, const mw__rounding *rounding, size_t at, mw__idiom_kind kind,
+                          mw__arena *arena, mw__idiom *out, mw_error *err)
+{
+    matcher m = {.arena = arena, .rounding = rounding};
+    mw_status status = begin_matching(&m, function, err);
+    const mw_tensor *root = status == MW_OK ? write_gradient(&m, function->body->ops[at], kind) : NULL;
     if (root != NULL && root->op != NULL) {
-        m.match = mw__alloc(allocator, m.scratch->value_count, sizeof *m.match, err);
-        status = m.match != NULL ? search(&m, function->body, at, root, out, err) : MW_ERROR_MEMORY;
+        status = make_table(&m, function, err);
+        if (status == MW_OK)
+            status = search(&m, function->body, at, root, out, err);
     }
-    mw__free(allocator, m.match);
-    mw_graph_destroy(m.scratch);
+    end_matching(&m, function);
     return status;
+}
+
+static mw_status add_op(mw__arena *arena, mw__idiom *idiom, const mw__op *op, mw_error *err)
+{
+    const mw__op **ops = mw__arena_alloc(arena, idiom->op_count + 1, sizeof *ops, err);
+    if (ops == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < idiom->op_count; i++)
+        ops[i] = idiom->ops[i];
+    ops[idiom->op_count++] = op;
+    idiom->ops = ops;
+    return MW_OK;
+}
+
+/* A matrix of columns, compared with what the builder writes for the numbers read from it. */
+static mw_status find_columns(const mw__function *function, const mw__op *op, mw__arena *arena, mw__idiom *out,
+                              mw_error *err)
+{
+    mw__conv conv;
+    const mw_tensor *x = NULL;
+    if (!mw__conv_columns_read(op, &x, &conv))
+        return MW_OK;
+    matcher m = {.arena = arena, .idiom = {.kind = MW__IDIOM_CONV_COLUMNS, .x = x, .result = op->results[0]}};
+    mw__conv *kept = mw__arena_alloc(arena, 1, sizeof *kept, err);
+    if (kept == NULL)
+        return MW_ERROR_MEMORY;
+    *kept = conv;
+    MW_TRY(begin_matching(&m, function, err));
+    m.x = placeholder(&m, "x", x);
+    const mw_tensor *root = mw__conv_chip_columns(&conv, (mw_tensor *)(uintptr_t)m.x);
+    mw_status status = root != NULL ? make_table(&m, function, err) : MW_OK;
+    if (root != NULL && status == MW_OK && matches(&m, root, mw__arg(op, "y"), 0)) {
+        *out = m.idiom;
+        out->columns = kept;
+        status = list_ops(&m, out, err);
+        if (status == MW_OK)
+            status = add_op(arena, out, op, err);
+    }
+    end_matching(&m, function);
+    return status;
+}
+
+static mw_status find_all_within(const mw__op *op, mw__arena *arena, mw__idiom *out, mw_error *err)
+{
+    float limit;
+    const mw_tensor *x = mw__all_within_read(op, &limit);
+    if (x == NULL)
+        return MW_OK;
+    const mw__op *select = mw__arg(op, "x")->op, *compare = mw__arg(select, "cond")->op;
+    const mw__op *const ops[] = {mw__arg(compare, "x")->op, compare, select, op};
+    *out = (mw__idiom){.kind = MW__IDIOM_ALL_WITHIN, .x = x, .result = op->results[0]};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        MW_TRY(add_op(arena, out, ops[i], err));
+    return MW_OK;
 }
 
 static mw_status find_relu_pool(const mw__op *op, mw__arena *arena, mw__idiom *out, mw_error *err)
@@ -222,22 +295,27 @@ static mw_status find_relu_pool(const mw__op *op, mw__arena *arena, mw__idiom *o
     return MW_OK;
 }
 
-static mw_status find_all(const mw__function *function, mw__arena *arena, mw__idiom *out, mw_error *err)
+static mw_status find_all(const mw__function *function, const mw__rounding *rounding, mw__arena *arena, mw__idiom *out,
+                          mw_error *err)
 {
     for (size_t i = 0; i < function->body->op_count; i++) {
         const mw__op *op = function->body->ops[i];
         const bool pool = is_named(op, "max_pool");
         mw_error ignored = {0};
+        if (is_named(op, "matmul"))
+            MW_TRY(find_columns(function, op, arena, &out[i], err));
+        if (is_named(op, "reduce_min"))
+            MW_TRY(find_all_within(op, arena, &out[i], err));
         if ((!pool && !is_named(op, "conv")) || mw__kernel_check(op, &ignored) != MW_OK)
             continue;
         if (!pool) {
-            MW_TRY(find_one(function, i, MW__IDIOM_CONV_DWEIGHT, arena, out, err));
+            MW_TRY(find_one(function, rounding, i, MW__IDIOM_CONV_DWEIGHT, arena, out, err));
             continue;
         }
         MW_TRY(find_relu_pool(op, arena, &out[i], err));
-        MW_TRY(find_one(function, i, MW__IDIOM_MAX_POOL_GRADIENT, arena, out, err));
+        MW_TRY(find_one(function, rounding, i, MW__IDIOM_MAX_POOL_GRADIENT, arena, out, err));
         if (below_relu(op) != NULL)
-            MW_TRY(find_one(function, i, MW__IDIOM_RELU_MAX_POOL_GRADIENT, arena, out, err));
+            MW_TRY(find_one(function, rounding, i, MW__IDIOM_RELU_MAX_POOL_GRADIENT, arena, out, err));
     }
     return MW_OK;
 }
@@ -248,11 +326,14 @@ static bool switched_off(void)
     return mw__kernel_level() == MW__LEVEL_REF || (fuse != NULL && strcmp(fuse, "0") == 0);
 }
 
-mw__idiom *mw__idioms_find(const mw__function *function, mw__arena *arena, mw_error *err)
+mw__idiom *mw__idioms_find(const mw__function *function, const mw__rounding *rounding, mw__arena *arena, mw_error *err)
 {
     mw__idiom *idioms = mw__arena_alloc(arena, function->body->op_count, sizeof *idioms, err);
-    if (idioms != NULL && !switched_off() &&
-        (find_all(function, arena, idioms, err) != MW_OK || mw__idioms_join(function, idioms, arena, err) != MW_OK))
+    if (idioms == NULL || switched_off())
+        return idioms;
+    /* what a pooling takes of sums that are not rounded is not what it takes of rounded ones: no joins in fp16 */
+    if (find_all(function, rounding, arena, idioms, err) != MW_OK ||
+        (rounding->wanted == NULL && mw__idioms_join(function, idioms, arena, err) != MW_OK))
         return NULL;
     return idioms;
 }
@@ -268,6 +349,8 @@ mw_status mw__plan_idiom(mw__planner *planner, const mw__idiom *idiom, mw_error 
     static mw_status (*const plans[MW__IDIOM_COUNT])(mw__planner *, const mw__idiom *, mw_error *) = {
         [MW__IDIOM_MADE] = plan_nothing,
         [MW__IDIOM_CONV_DWEIGHT] = mw__plan_conv_dweight,
+        [MW__IDIOM_CONV_COLUMNS] = mw__plan_conv_columns,
+        [MW__IDIOM_ALL_WITHIN] = mw__plan_all_within,
         [MW__IDIOM_MAX_POOL_GRADIENT] = mw__plan_max_pool_gradient,
         [MW__IDIOM_RELU_MAX_POOL] = mw__plan_relu_max_pool,
         [MW__IDIOM_RELU_MAX_POOL_GRADIENT] = mw__plan_max_pool_gradient,

@@ -6,6 +6,8 @@
 #define MW__ENGINE_IDIOM_H
 
 #include "engine/plan.h"
+#include "engine/widen.h"
+#include "graph/idioms/conv.h"
 
 typedef enum mw__idiom_kind {
     MW__IDIOM_NONE,
@@ -13,6 +15,8 @@ typedef enum mw__idiom_kind {
     MW__IDIOM_MAX_POOL_GRADIENT,
     MW__IDIOM_RELU_MAX_POOL,          /* max_pool of relu: x is what relu is taken of */
     MW__IDIOM_RELU_MAX_POOL_GRADIENT, /* by that x */
+    MW__IDIOM_CONV_COLUMNS,           /* matmul with the columns of a convolution for chips */
+    MW__IDIOM_ALL_WITHIN,             /* 1 if all of x are finite or within a limit, else 0 */
     MW__IDIOM_MADE,                   /* by another idiom, which stands before it */
     MW__IDIOM_CONV_MAX_POOL,          /* max_pool of conv, or of its relu */
     MW__IDIOM_CONV_PICKED,            /* conv of the gradient of such a pooling, by what that took */
@@ -25,6 +29,7 @@ typedef struct mw__idiom {
     const mw_tensor *x, *y, *dy; /* operand and result of `forward`, cotangent of y */
     const mw_tensor *result;
     const mw_tensor *dbias;   /* conv: the sum of dy over batch and space, wanted too; or NULL */
+    const mw__conv *columns;  /* of which convolution; x is what they are taken of, with its border */
     const mw__op *const *ops; /* all that it computes, in the order of the text */
     size_t op_count;
     const mw__op *conv; /* MW__IDIOM_CONV_MAX_POOL: whose result is pooled, after relu if `relu` */
@@ -36,7 +41,7 @@ typedef struct mw__idiom {
 
 /* One entry for each operation of the body, in `arena`: what its result is, or MW__IDIOM_NONE. NULL with err set after
  * a failed allocation. */
-mw__idiom *mw__idioms_find(const mw__function *function, mw__arena *arena, mw_error *err);
+mw__idiom *mw__idioms_find(const mw__function *function, const mw__rounding *rounding, mw__arena *arena, mw_error *err);
 
 /* Joins convolutions with the poolings after them, and with the gradients of those, where the result between them is
  * not needed. In idiom_join.c. */
@@ -50,9 +55,16 @@ mw_status mw__plan_idiom(mw__planner *planner, const mw__idiom *idiom, mw_error 
 bool mw__conv_dweight_suits(const mw__op *conv);
 mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
 bool mw__conv_dweight_picks_suits(const mw__op *conv, const mw__op *pool);
+/* The product `matmul` of columns: the numbers of their convolution, read but not compared, and x. */
+bool mw__conv_columns_read(const mw__op *matmul, const mw_tensor **out_x, mw__conv *out);
+mw_status mw__plan_conv_columns(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
+/* The x of reduce_min(select(abs(x) <= limit, 1, 0)) over all axes; NULL if `minimum` is not that. */
+const mw_tensor *mw__all_within_read(const mw__op *minimum, float *out_limit);
+mw_status mw__plan_all_within(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
 bool mw__relu_max_pool_suits(const mw__op *pool);
 mw_status mw__plan_relu_max_pool(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
-bool mw__max_pool_gradient_suits(const mw__op *pool);
+/* `half`: what is added is rounded to fp16, so that sums of several must stay as they are written. */
+bool mw__max_pool_gradient_suits(const mw__op *pool, bool half);
 mw_status mw__plan_max_pool_gradient(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
 mw_status mw__plan_unpool(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
 bool mw__conv_max_pool_suits(const mw__op *conv, const mw__op *pool);

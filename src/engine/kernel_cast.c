@@ -1,6 +1,7 @@
 /* Conversion between F16, F32, I32, BOOL and the 8- and 16-bit integers. A float becomes an integer by truncation
  * toward zero; out of range it saturates and NaN is 0. MIL leaves both undefined. Anything becomes BOOL by x != 0. */
-#include "engine/kernel.h"
+#include "engine/region.h"
+#include "engine/round.h"
 
 #include "base/fp16.h"
 
@@ -9,6 +10,7 @@
 typedef struct cast_block {
     int64_t elements, count;
     mw_dtype from, to;
+    mw__loop1 *round; /* of an F32 result that is declared fp16; NULL: none */
 } cast_block;
 
 /* Every source type fits a double exactly, so each conversion rounds once. */
@@ -101,6 +103,10 @@ static void cast_run(const mw__kernel_call *call)
     const cast_block *block = call->block;
     int64_t begin, end;
     mw__split_range(call, block->elements, block->count, &begin, &end);
+    if (block->from == MW_F32 && block->to == MW_F32) {
+        block->round((float *)call->out[0] + begin, (const float *)call->in[0] + begin, end - begin, 0, 0);
+        return;
+    }
     if (block->from == MW_F16 && block->to == MW_F32) {
         mw__fp16_to_float_n((float *)call->out[0] + begin, (const uint16_t *)call->in[0] + begin,
                             (size_t)(end - begin));
@@ -127,13 +133,13 @@ static bool castable(mw_dtype dtype)
            dtype == MW_U8 || dtype == MW_I16 || dtype == MW_U16;
 }
 
-static void plan_cast(mw__planner *planner, const mw_tensor *x, uint32_t out, mw_dtype to)
+static mw__step *plan_cast(mw__planner *planner, const mw_tensor *x, uint32_t out, mw_dtype to)
 {
     const mw_shape shape = mw__shape_of(x);
     const mw__split split = mw__split_shape(planner, shape);
     cast_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || mw_shape_count(shape) == 0)
-        return;
+        return NULL;
     const size_t from_size = mw__dtype_size(mw__dtype_of(x)), to_size = mw__dtype_size(to);
     *block =
         (cast_block){.elements = split.elements, .count = mw_shape_count(shape), .from = mw__dtype_of(x), .to = to};
@@ -144,18 +150,33 @@ static void plan_cast(mw__planner *planner, const mw_tensor *x, uint32_t out, mw
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)split.elements * from_size,
                   from_size == to_size);
     mw__step_write(planner, step, out, MW__ROWS, (size_t)split.elements * to_size);
+    return step;
 }
+
+static void copy_loop(float *out, const float *x, int64_t count, float p, float q)
+{
+    (void)p, (void)q;
+    memmove(out, x, (size_t)count * sizeof *out);
+}
+
+static bool is_real(mw_dtype dtype) { return dtype == MW_F32 || dtype == MW_F16; }
 
 mw_status mw__kernel_cast(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
-    if (mw__dtype_of(x) == mw__dtype_of(result)) {
+    const bool rounds = mw__dtype_of(result) == MW_F32 && mw__plan_rounds(planner, result);
+    if (mw__dtype_of(x) == mw__dtype_of(result) && !rounds) {
         mw__plan_view(planner, result, x);
         return mw__plan_check(planner, err);
     }
     if (!castable(mw__dtype_of(x)) || !castable(mw__dtype_of(result)))
         return mw__kernel_unsupported(op, castable(mw__dtype_of(x)) ? mw__dtype_of(result) : mw__dtype_of(x), err);
-    plan_cast(planner, x, mw__plan_buffer(planner, result), mw__dtype_of(result));
+    mw__step *step = plan_cast(planner, x, mw__plan_buffer(planner, result), mw__dtype_of(result));
+    if (step == NULL || !is_real(mw__dtype_of(x)) || !is_real(mw__dtype_of(result)))
+        return mw__plan_check(planner, err);
+    step->rounds = true;
+    ((cast_block *)(uintptr_t)step->block)->round = rounds ? mw__round_loop(mw__loop_level()) : NULL;
+    mw__step_element(planner, step, &(mw__element){.unary = copy_loop, .flops = 1}, result, &x, 1);
     return mw__plan_check(planner, err);
 }
 

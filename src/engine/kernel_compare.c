@@ -84,7 +84,7 @@ static const compare_row compare_rows[MW__OP_COUNT] = {
 typedef struct compare_block {
     mw__walk walk; /* arms: x, y */
     int64_t elements, count;
-    mw_dtype dtype;
+    mw_dtype dtype, dtype_y; /* differ only as F16 and F32 */
     mw__compare_loop *floats;
     compare_i32 *integers;
     compare_bool *bools;
@@ -111,8 +111,8 @@ static void compare_run(const mw__kernel_call *call)
                          (const uint8_t *)call->in[1] + cursor.offset[1], sy, run);
         else
             block->floats(out, mw__tile_load(call->in[0], block->dtype, cursor.offset[0], sx != 0 ? run : 1, tile_x),
-                          sx, mw__tile_load(call->in[1], block->dtype, cursor.offset[1], sy != 0 ? run : 1, tile_y), sy,
-                          run);
+                          sx, mw__tile_load(call->in[1], block->dtype_y, cursor.offset[1], sy != 0 ? run : 1, tile_y),
+                          sy, run);
         mw__cursor_step(walk, &cursor, run);
         at += run;
     }
@@ -132,6 +132,7 @@ mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *e
     const mw__split split = mw__split_shape(planner, shape);
     block->walk = mw__walk_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2);
     block->elements = split.elements, block->count = mw__count_of(result), block->dtype = dtype;
+    block->dtype_y = mw__dtype_of(y);
     const size_t wide = mw__kernel_level() == MW__LEVEL_WIDE;
     block->floats = row->floats[wide], block->integers = row->integers[wide], block->bools = row->bools[wide];
     const double count = (double)block->count;
@@ -174,6 +175,8 @@ typedef struct select_block {
     int64_t elements, count;
     size_t size; /* of an element */
     mw__select_loop *loop;
+    mw_dtype from[2], dtype;
+    bool mixed; /* F16 and F32 among them: chosen as fp32 */
 } select_block;
 
 /* The memory itself, or a tile filled with the one element of a repeated operand. */
@@ -192,6 +195,33 @@ static const void *select_arm(const void *data, int64_t offset, int64_t stride, 
     return tile;
 }
 
+/* The operand as fp32; a repeated element fills the tile. */
+static const float *select_floats(const void *data, mw_dtype dtype, int64_t offset, int64_t stride, int64_t count,
+                                  float *tile)
+{
+    if (stride != 0)
+        return mw__tile_load(data, dtype, offset, count, tile);
+    float element;
+    const float value = *mw__tile_load(data, dtype, offset, 1, &element);
+    for (int64_t i = 0; i < count; i++)
+        tile[i] = value;
+    return tile;
+}
+
+static void select_mixed(const mw__kernel_call *call, const uint8_t *cond, const mw__cursor *cursor, int64_t at,
+                         int64_t run)
+{
+    const select_block *block = call->block;
+    const int last = block->walk.rank - 1;
+    float tile_a[MW__TILE], tile_b[MW__TILE];
+    const float *a =
+        select_floats(call->in[1], block->from[0], cursor->offset[1], block->walk.stride[1][last], run, tile_a);
+    const float *b =
+        select_floats(call->in[2], block->from[1], cursor->offset[2], block->walk.stride[2][last], run, tile_b);
+    block->loop(tile_a, cond, a, b, run);
+    mw__tile_store(call->out[0], block->dtype, at, run, tile_a);
+}
+
 static void select_run(const mw__kernel_call *call)
 {
     const select_block *block = call->block;
@@ -208,9 +238,15 @@ static void select_run(const mw__kernel_call *call)
         const int64_t run = mw__cursor_run(walk, &cursor, end - at < MW__TILE ? end - at : MW__TILE);
         const void *cond =
             select_arm(call->in[0], cursor.offset[0], walk->stride[0][last], run, 1, tile_cond, &spread[0]);
-        const void *a = select_arm(call->in[1], cursor.offset[1], walk->stride[1][last], run, size, tile_a, &spread[1]);
-        const void *b = select_arm(call->in[2], cursor.offset[2], walk->stride[2][last], run, size, tile_b, &spread[2]);
-        block->loop((char *)call->out[0] + at * (int64_t)size, cond, a, b, run);
+        if (block->mixed) {
+            select_mixed(call, cond, &cursor, at, run);
+        } else {
+            const void *a =
+                select_arm(call->in[1], cursor.offset[1], walk->stride[1][last], run, size, tile_a, &spread[1]);
+            const void *b =
+                select_arm(call->in[2], cursor.offset[2], walk->stride[2][last], run, size, tile_b, &spread[2]);
+            block->loop((char *)call->out[0] + at * (int64_t)size, cond, a, b, run);
+        }
         mw__cursor_step(walk, &cursor, run);
         at += run;
     }
@@ -242,14 +278,16 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
     const mw__split split = mw__split_shape(planner, shape);
     block->walk = mw__walk_broadcast(shape, (mw_shape[]){mw__shape_of(cond), mw__shape_of(a), mw__shape_of(b)}, 3);
     block->elements = split.elements, block->count = mw__count_of(result), block->size = size;
-    block->loop = select_choose(size, mw__kernel_level());
+    block->from[0] = mw__dtype_of(a), block->from[1] = mw__dtype_of(b), block->dtype = mw__dtype_of(result);
+    block->mixed = block->from[0] != block->dtype || block->from[1] != block->dtype;
+    block->loop = select_choose(block->mixed ? sizeof(float) : size, mw__kernel_level());
     const double count = (double)block->count;
     mw__step *step =
         mw__plan_step(planner, select_run, op->row->name, split.units, mw__cost(count * (double)(3 * size + 1), count));
     step->block = block;
     mw__step_read_rows(planner, step, cond, shape, split, size == 1);
-    mw__step_read_rows(planner, step, a, shape, split, true);
-    mw__step_read_rows(planner, step, b, shape, split, true);
+    mw__step_read_rows(planner, step, a, shape, split, mw__dtype_of(a) == mw__dtype_of(result));
+    mw__step_read_rows(planner, step, b, shape, split, mw__dtype_of(b) == mw__dtype_of(result));
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements * size);
     const mw_dtype dtype = mw__dtype_of(result);
     if (dtype == MW_F32 || dtype == MW_F16) /* tiles of a region are fp32 */

@@ -3,6 +3,7 @@
 #include "engine/kernel.h"
 #include "engine/math.h"
 #include "engine/region.h"
+#include "engine/round.h"
 
 #include "base/fp16.h"
 
@@ -11,8 +12,9 @@
 typedef struct binary_block {
     mw__walk walk; /* arms: x, y */
     int64_t elements, count;
-    mw_dtype dtype;
+    mw_dtype from[2], dtype; /* F16 and F32 may be mixed (engine/widen.h) */
     mw__loop2 *loop;
+    mw__loop1 *round; /* of an F32 result; NULL: none */
     mw__loop2_i32 *integers;
 } binary_block;
 
@@ -74,14 +76,23 @@ static void binary_run(const mw__kernel_call *call)
                             arm_i32(&y, cursor.offset[1], sy, run), run);
         } else {
             float *out = block->dtype == MW_F32 ? (float *)call->out[0] + at : rounded;
-            block->loop(out, arm_f32(&x, block->dtype, cursor.offset[0], sx, run),
-                        arm_f32(&y, block->dtype, cursor.offset[1], sy, run), run);
+            block->loop(out, arm_f32(&x, block->from[0], cursor.offset[0], sx, run),
+                        arm_f32(&y, block->from[1], cursor.offset[1], sy, run), run);
+            if (block->round != NULL)
+                block->round(out, out, run, 0, 0);
             if (block->dtype != MW_F32)
                 mw__tile_store(call->out[0], block->dtype, at, run, rounded);
         }
         mw__cursor_step(walk, &cursor, run);
         at += run;
     }
+}
+
+/* Of an F32 result; one of F16 is rounded when it is stored. */
+static mw__loop1 *round_of(const mw__planner *planner, const mw_tensor *result)
+{
+    const bool wanted = mw__dtype_of(result) == MW_F32 && mw__plan_rounds(planner, result);
+    return wanted ? mw__round_loop(mw__loop_level()) : NULL;
 }
 
 mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *err)
@@ -98,14 +109,17 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
     *block = (binary_block){.walk = mw__walk_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2),
                             .elements = split.elements,
                             .count = mw__count_of(result),
+                            .from = {mw__dtype_of(x), mw__dtype_of(y)},
                             .dtype = dtype,
                             .loop = function->at[mw__loop_level()],
+                            .round = round_of(planner, result),
                             .integers = dtype == MW_I32 ? function->integers : NULL};
     const size_t size = mw__dtype_size(dtype);
     mw__step *step =
         mw__plan_step(planner, binary_run, op->row->name, split.units,
                       mw__cost((double)block->count * (double)size * 3, (double)block->count * function->flops));
     step->block = block;
+    step->rounds = true;
     mw__step_read_rows(planner, step, x, shape, split, true);
     mw__step_read_rows(planner, step, y, shape, split, true);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements * size);
@@ -119,8 +133,8 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
 
 typedef struct unary_block {
     int64_t elements, count;
-    mw_dtype dtype;
-    mw__loop1 *loop;
+    mw_dtype from, dtype; /* as in binary_block */
+    mw__loop1 *loop, *round;
     mw__loop1_i32 *integers;
     mw__loop1_bool *bools;
     float p, q;
@@ -132,7 +146,7 @@ static void unary_run(const mw__kernel_call *call)
     const unary_block *block = call->block;
     int64_t begin, end;
     mw__split_range(call, block->elements, block->count, &begin, &end);
-    if (block->dtype == MW_F32) {
+    if (block->dtype == MW_F32 && block->from == MW_F32 && block->round == NULL) {
         block->loop((float *)call->out[0] + begin, (const float *)call->in[0] + begin, end - begin, block->p, block->q);
     } else if (block->dtype == MW_I32) {
         block->integers((int32_t *)call->out[0] + begin, (const int32_t *)call->in[0] + begin, end - begin,
@@ -143,19 +157,21 @@ static void unary_run(const mw__kernel_call *call)
         float tile[MW__TILE];
         for (int64_t at = begin; at < end; at += MW__TILE) {
             const int64_t run = end - at < MW__TILE ? end - at : MW__TILE;
-            block->loop(tile, mw__tile_load(call->in[0], block->dtype, at, run, tile), run, block->p, block->q);
+            block->loop(tile, mw__tile_load(call->in[0], block->from, at, run, tile), run, block->p, block->q);
+            if (block->round != NULL)
+                block->round(tile, tile, run, 0, 0);
             mw__tile_store(call->out[0], block->dtype, at, run, tile);
         }
     }
 }
 
 /* MIL rounds a scalar argument to the type of x: 1e-12 is 0 in fp16. */
-static float scalar_argument(const mw__op *op, const char *name, mw_dtype dtype)
+static float scalar_argument(const mw__op *op, const char *name, bool half)
 {
     double value = 0.0;
     if (name != NULL)
         mw__arg_float(op, name, &value);
-    return dtype == MW_F16 ? mw__fp16_to_float(mw__fp16_from_double(value)) : (float)value;
+    return half ? mw__fp16_to_float(mw__fp16_from_double(value)) : (float)value;
 }
 
 static mw_status unary_find(const mw__op *op, const mw__function1 **out, mw_error *err)
@@ -168,7 +184,8 @@ static mw_status unary_find(const mw__op *op, const mw__function1 **out, mw_erro
                                    mw__op_subject(op, subject, sizeof subject));
 }
 
-static mw_status unary_block_fill(const mw__op *op, const mw__function1 *function, unary_block *block, mw_error *err)
+static mw_status unary_block_fill(const mw__op *op, const mw__function1 *function, bool half, unary_block *block,
+                                  mw_error *err)
 {
     const mw_dtype dtype = block->dtype;
     const bool real = dtype == MW_F32 || dtype == MW_F16;
@@ -178,7 +195,7 @@ static mw_status unary_block_fill(const mw__op *op, const mw__function1 *functio
     if (block->loop == NULL && block->integers == NULL && block->bools == NULL)
         return mw__kernel_unsupported(op, dtype, err);
     if (real)
-        block->p = scalar_argument(op, function->p, dtype), block->q = scalar_argument(op, function->q, dtype);
+        block->p = scalar_argument(op, function->p, half), block->q = scalar_argument(op, function->q, half);
     int64_t whole = 0;
     if (dtype == MW_I32 && function->p != NULL)
         mw__arg_int(op, function->p, &whole);
@@ -196,13 +213,16 @@ mw_status mw__kernel_unary(mw__planner *planner, const mw__op *op, mw_error *err
         return mw__plan_check(planner, err);
     const mw__split split = mw__split_shape(planner, mw__shape_of(result));
     block->elements = split.elements, block->count = mw__count_of(result), block->dtype = mw__dtype_of(result);
-    MW_TRY(unary_block_fill(op, function, block, err));
+    block->from = mw__dtype_of(x), block->round = round_of(planner, result);
+    MW_TRY(unary_block_fill(op, function, mw__plan_is_half(planner, result), block, err));
     const size_t unit = (size_t)split.elements * mw__dtype_size(block->dtype);
+    const size_t from = (size_t)split.elements * mw__dtype_size(block->from);
     const double bytes = 2.0 * (double)block->count * (double)mw__dtype_size(block->dtype);
     mw__step *step = mw__plan_step(planner, unary_run, op->row->name, split.units,
                                    mw__cost(bytes, (double)block->count * function->flops));
     step->block = block;
-    mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, unit, true);
+    step->rounds = true;
+    mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, from, from == unit);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, unit);
     if (block->loop != NULL)
         mw__step_element(

@@ -120,11 +120,11 @@ static bool is_inside(const mw__window *w)
 /* An axis of several elements a stride or more apart adds a zero to every sum; without one a -0 could stay. */
 static bool adds_zero(const mw__window *w) { return w->stride > 1 && w->kernel > 1; }
 
-bool mw__max_pool_gradient_suits(const mw__op *pool)
+bool mw__max_pool_gradient_suits(const mw__op *pool, bool half)
 {
     gradient_block s;
     return mw__dtype_of(pool->results[0]) == MW_F32 && mw__count_of(pool->results[0]) > 0 && read_windows(pool, &s) &&
-           is_inside(&s.row) && is_inside(&s.column) && s.row.kernel <= KERNEL_MOST &&
+           (s.apart || !half) && is_inside(&s.row) && is_inside(&s.column) && s.row.kernel <= KERNEL_MOST &&
            s.column.kernel <= KERNEL_MOST / s.row.kernel && (adds_zero(&s.row) || adds_zero(&s.column));
 }
 

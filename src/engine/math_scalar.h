@@ -102,6 +102,19 @@ MW__INLINE float mw__sigmoid_of(float x)
     return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
+/* v rounded to fp16: adding 2^13 times its power of two leaves 11 bits, or a multiple of 2^-24 below 2^-14; 2^16 times
+ * 2^112 overflows, and no fp16 number does. The sign is that of v also for 0 and NaN, whose payload is cut. */
+MW__INLINE float mw__half_of(float v)
+{
+    const uint32_t bits = mw__bits_of(v);
+    int32_t power = (int32_t)(bits & 0x7f800000u);
+    power = power < 0x38800000 ? 0x38800000 : power;
+    power = power > 0x47800000 ? 0x47800000 : power;
+    const float much = mw__float_of((uint32_t)power + (13u << 23)), a = mw__float_of(bits & 0x7fffffffu);
+    const float rounded = (((a + much) - much) * 0x1p112f) * 0x1p-112f;
+    return mw__float_of((mw__bits_of(rounded) & 0x7fffe000u) | (bits & 0x80000000u));
+}
+
 #define MW__SQRT_8_OVER_PI 1.59576912160573071f
 #define MW__SQRT_HALF      0.707106781186547524f
 

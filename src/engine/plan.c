@@ -4,6 +4,7 @@
 #include "engine/engine.h"
 #include "engine/idiom.h"
 #include "engine/region.h"
+#include "engine/round.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -214,6 +215,20 @@ void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__a
     step->writes[step->write_count++] = (mw__step_operand){.buffer = buffer, .access = access, .unit = unit};
 }
 
+bool mw__plan_rounds(const mw__planner *planner, const mw_tensor *result)
+{
+    const mw__rounding *rounding = &planner->request->rounding;
+    if (rounding->wanted == NULL)
+        return result->type->dtype == MW_F16;
+    return result->id < rounding->count && rounding->wanted[result->id];
+}
+
+bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result)
+{
+    const mw__rounding *rounding = &planner->request->rounding;
+    return result->type->dtype == MW_F16 || (result->id < rounding->count && rounding->half[result->id]);
+}
+
 int mw__plan_lanes(const mw__planner *planner) { return planner->request->lanes; }
 
 mw_status mw__plan_check(const mw__planner *planner, mw_error *err)
@@ -312,6 +327,62 @@ static void copy_outputs(mw__planner *planner)
     }
 }
 
+/* ---- rounding ---- */
+
+static void rename_buffer(mw__planner *planner, uint32_t from, uint32_t to, size_t first_step);
+
+/* The one step that writes the result, by rows, and is not read again by its operation; NULL if that is not so. */
+static mw__step *find_writer(const mw__planner *planner, uint32_t buffer, size_t first_step, size_t *out_write)
+{
+    mw__step *found = NULL;
+    for (size_t s = first_step; s < planner->step_count; s++) {
+        mw__step *step = planner->steps[s];
+        for (size_t i = 0; i < step->read_count; i++)
+            if (step->reads[i].buffer == buffer)
+                return NULL;
+        for (size_t i = 0; i < step->write_count; i++) {
+            if (step->writes[i].buffer != buffer)
+                continue;
+            if (found != NULL || step->writes[i].access != MW__ROWS)
+                return NULL;
+            found = step;
+            *out_write = i;
+        }
+    }
+    return found;
+}
+
+static bool rounds_itself(const mw__planner *planner, size_t first_step)
+{
+    for (size_t s = first_step; s < planner->step_count; s++)
+        if (!planner->steps[s]->rounds)
+            return false;
+    return true;
+}
+
+/* Rounds an fp32 result that the steps from first_step on have written. */
+static void round_result(mw__planner *planner, const mw_tensor *result, size_t first_step)
+{
+    if (result == NULL || !mw__plan_rounds(planner, result) || result->type->dtype != MW_F32 ||
+        planner->error.status != MW_OK || rounds_itself(planner, first_step))
+        return;
+    size_t write = 0;
+    mw__arena *arena = planner->request->arena;
+    const uint32_t buffer = mw__plan_buffer(planner, result);
+    const size_t size = planner->buffers[buffer].size;
+    mw__step *writer = find_writer(planner, buffer, first_step, &write);
+    if (writer != NULL) {
+        mw__round_rows(arena, writer, write, size, &planner->error);
+        return;
+    }
+    const uint32_t exact = mw__plan_temporary(planner, size);
+    rename_buffer(planner, buffer, exact, first_step);
+    mw__step *step = mw__round_step(arena, exact, buffer, size, &planner->error);
+    if (step != NULL)
+        step->op = planner->op;
+    add_step(planner, step);
+}
+
 /* ---- operations ---- */
 
 static mw_status plan_failed(const mw__op *op, mw_status status, mw_error *err)
@@ -336,8 +407,12 @@ static mw_status plan_op(mw__planner *planner, const mw__op *op, const mw__idiom
     planner->op = op;
     const size_t first = planner->step_count;
     mw_status status = mw__kernel_check(op, err);
+    const size_t first_step = planner->step_count;
     if (status == MW_OK)
         status = idiom->kind != MW__IDIOM_NONE ? mw__plan_idiom(planner, idiom, err) : plan(planner, op, err);
+    for (size_t i = 0; i < op->result_count; i++)
+        round_result(planner, op->results[i], first_step);
+    round_result(planner, idiom->dbias, first_step);
     if (status == MW_OK)
         status = mw__plan_check(planner, err);
     for (size_t s = first; s < planner->step_count && idiom->op_count > 0; s++) {
@@ -351,9 +426,9 @@ static mw_status plan_op(mw__planner *planner, const mw__op *op, const mw__idiom
 
 /* ---- finishing ---- */
 
-static void rename_buffer(mw__planner *planner, uint32_t from, uint32_t to)
+static void rename_buffer(mw__planner *planner, uint32_t from, uint32_t to, size_t first_step)
 {
-    for (size_t s = 0; s < planner->step_count; s++) {
+    for (size_t s = first_step; s < planner->step_count; s++) {
         mw__step *step = planner->steps[s];
         for (size_t i = 0; i < step->read_count; i++)
             if (step->reads[i].buffer == from)
@@ -378,7 +453,7 @@ static void elide_copies(mw__planner *planner)
                            planner->buffers[to].kind == MW__BUFFER_OUTPUT &&
                            planner->buffers[from].size == planner->buffers[to].size;
         if (elide) {
-            rename_buffer(planner, from, to);
+            rename_buffer(planner, from, to, 0);
             step->run = NULL; /* marks it for the compaction below */
         }
     }
@@ -437,7 +512,8 @@ static mw_status run_planner(mw__planner *planner, mw_error *err)
     MW_TRY(mw__plan_check(planner, err));
     MW_TRY(add_ports(planner, err));
     const mw__block *body = planner->request->function->body;
-    const mw__idiom *idioms = mw__idioms_find(planner->request->function, planner->request->arena, err);
+    const mw__idiom *idioms =
+        mw__idioms_find(planner->request->function, &planner->request->rounding, planner->request->arena, err);
     if (idioms == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < body->op_count; i++)

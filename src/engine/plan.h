@@ -59,6 +59,7 @@ typedef struct mw__step {
     int64_t grain; /* ranges begin at multiples of this; 1 by default */
     size_t scratch;
     bool varies;          /* two runs on the same operands differ */
+    bool rounds;          /* to fp16, where that is declared */
     double cost;          /* estimated ns for all units on one lane */
     double flops;         /* floating-point operations of all units, from a kernel that knows; 0: engine/work.c asks the
                              operations */
@@ -87,6 +88,11 @@ mw__step *mw__plan_step(mw__planner *planner, mw__kernel *run, const char *label
 void mw__step_read(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit,
                    bool in_place);
 void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit);
+/* True if the result has to be rounded to fp16, in whichever type it is held (engine/widen.h). Steps that do it
+ * themselves say so in `rounds`; the planner sees to the others. */
+bool mw__plan_rounds(const mw__planner *planner, const mw_tensor *result);
+/* True if the result is declared fp16. */
+bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result);
 /* Lanes the function is compiled for. */
 int mw__plan_lanes(const mw__planner *planner);
 /* MW_ERROR_MEMORY after a failed allocation. */

@@ -1,7 +1,7 @@
 /* Runs element-wise regions and builds them from steps; which steps belong together is decided in fuse.c. */
 #include "engine/region.h"
 
-#include "base/fp16.h"
+#include "engine/round.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,6 +57,7 @@ struct mw__region {
     float pq[MW__REGION_CODE][2];
     uint32_t place[MW__STEP_READS + MW__REGION_CODE]; /* by value: where its tile begins in scratch */
     mw__hot_loop *hot;                                /* NULL: instruction by instruction */
+    mw__loop1 *round;                                 /* to fp16 */
 };
 
 #define VALUES (MW__STEP_READS + MW__REGION_CODE)
@@ -134,14 +135,8 @@ static const void *load(const operand *o, const void *data, int64_t at, int64_t 
     return tile;
 }
 
-static void round_half(float *tile, int64_t count)
-{
-    uint16_t half[MW__TILE];
-    mw__fp16_from_float_n(half, tile, (size_t)count);
-    mw__fp16_to_float_n(tile, half, (size_t)count);
-}
-
-static void compute(const instruction *i, const float pq[2], void *out, const void *const *value, int64_t count)
+static void compute(const instruction *i, const float pq[2], mw__loop1 *round, void *out, const void *const *value,
+                    int64_t count)
 {
     const void *x = value[i->in[0]], *y = value[i->in[1]], *z = value[i->in[2]];
     switch (i->work) {
@@ -161,7 +156,7 @@ static void compute(const instruction *i, const float pq[2], void *out, const vo
         memmove(out, *(const uint8_t *)x != 0 ? y : z, (size_t)count * sizeof(float));
     }
     if (i->round)
-        round_half(out, count);
+        round(out, out, count, 0, 0);
 }
 
 static void *output_at(const mw__kernel_call *call, const store *s, size_t index, int64_t at)
@@ -169,16 +164,21 @@ static void *output_at(const mw__kernel_call *call, const store *s, size_t index
     return (char *)call->out[index] + (size_t)at * s->size;
 }
 
+static void *tile_at(const mw__kernel_call *call, uint32_t place) { return (char *)call->scratch + place; }
+
+/* What is stored as fp16 waits in a tile. */
 static void run_hot(const mw__kernel_call *call, const void *const *value, int64_t at, int64_t count)
 {
     const mw__region *region = call->block;
     void *out[MW__STEP_WRITES];
     for (size_t i = 0; i < region->store_count; i++)
-        out[i] = output_at(call, &region->stores[i], i, at);
+        out[i] = region->stores[i].dtype == MW_F16 ? tile_at(call, region->place[region->stores[i].value])
+                                                   : output_at(call, &region->stores[i], i, at);
     region->hot(value, out, region->pq, count);
+    for (size_t i = 0; i < region->store_count; i++)
+        if (region->stores[i].dtype == MW_F16)
+            mw__tile_store(call->out[i], MW_F16, at, count, out[i]);
 }
-
-static void *tile_at(const mw__kernel_call *call, uint32_t place) { return (char *)call->scratch + place; }
 
 static void run_tile(const mw__kernel_call *call, int64_t at, int64_t count)
 {
@@ -194,7 +194,7 @@ static void run_tile(const mw__kernel_call *call, int64_t at, int64_t count)
         const instruction *code = &region->code[i];
         void *out = code->write >= 0 ? output_at(call, &region->stores[code->write], (size_t)code->write, at)
                                      : tile_at(call, region->place[code->out]);
-        compute(code, region->pq[i], out, value, count);
+        compute(code, region->pq[i], region->round, out, value, count);
         value[code->out] = out;
     }
     for (size_t i = 0; i < region->store_count; i++) {
@@ -243,6 +243,7 @@ void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *e
     copy->name = copy->name != NULL ? copy->name : step->label;
     const mw_shape shape = mw__shape_of(result);
     copy->dtype = mw__dtype_of(result);
+    copy->round = mw__plan_rounds(planner, result);
     copy->count = mw_shape_count(shape);
     copy->split = mw__split_shape(planner, shape);
     copy->arm_count = count;
@@ -323,7 +324,7 @@ static void add_instruction(builder *b, const mw__element *element, uint32_t buf
                         .binary = element->binary,
                         .compare = element->compare,
                         .select = element->select,
-                        .round = element->dtype == MW_F16 && element->select == NULL,
+                        .round = element->round,
                         .write = -1};
     for (int i = 0; i < MW__ELEMENT_ARMS; i++) /* arms that there are not repeat the first */
         code.in[i] = i < element->arm_count ? value_of(b, &element->arm[i], element) : code.in[0];
@@ -424,22 +425,33 @@ static char letter(const operand *o)
     return o->form == SCALAR ? 'S' : 'T';
 }
 
-static bool has_half(const mw__region *r)
+/* Values that are fp16 numbers if the operands are. */
+static bool is_exact(const instruction *code)
 {
-    for (size_t i = 0; i < r->operand_count; i++)
-        if (r->operands[i].dtype == MW_F16)
-            return true;
-    for (size_t i = 0; i < r->code_count; i++)
-        if (r->code[i].round)
-            return true;
-    return false;
+    static const char *const names[] = {"maximum", "minimum", "abs", "sign", "relu", "floor", "ceil", "round"};
+    bool exact = code->select != NULL || code->compare != NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        exact = exact || strcmp(code->name, names[i]) == 0;
+    return exact;
+}
+
+/* False if some values are rounded to fp16 and others need it but are not. */
+static bool rounds_alike(const mw__region *r, bool *out_half)
+{
+    bool exact = false;
+    *out_half = false;
+    for (size_t i = 0; i < r->code_count; i++) {
+        *out_half = *out_half || r->code[i].round;
+        exact = exact || (!r->code[i].round && !is_exact(&r->code[i]));
+    }
+    return !(exact && *out_half);
 }
 
 void mw__region_signature(const mw__region *region, char *out, size_t size)
 {
     size_t used = 0;
     out[0] = '\0';
-    if (has_half(region) || size < MW__STEP_READS + 1)
+    if (size < MW__STEP_READS + 1)
         return;
     for (size_t i = 0; i < region->operand_count; i++)
         out[used++] = letter(&region->operands[i]);
@@ -465,9 +477,10 @@ static void choose_hot(mw__region *region, mw__step *step)
     const mw__level level = mw__loop_level();
     mw__region_signature(region, signature, sizeof signature);
     const mw__hot_region *hot = signature[0] != '\0' ? mw__hot_find(signature) : NULL;
-    if (hot == NULL || level == MW__LEVEL_REF)
+    bool half;
+    if (hot == NULL || level == MW__LEVEL_REF || !rounds_alike(region, &half))
         return;
-    region->hot = hot->at[level - MW__LEVEL_BASE];
+    region->hot = hot->at[half][level - MW__LEVEL_BASE];
     step->label = hot->name;
 }
 
@@ -481,6 +494,7 @@ mw__step *mw__region_step(mw__arena *arena, mw__step *const *steps, size_t count
     const mw__element *first = steps[0]->element;
     region->elements = first->split.elements;
     region->count = first->count;
+    region->round = mw__round_loop(mw__loop_level());
     *step = (mw__step){.op = steps[count - 1]->op, .label = "region", .run = region_run, .block = region};
     step->units = first->split.units;
     step->grain = 1;

@@ -31,6 +31,7 @@ struct mw__element {
     mw__select_loop *select; /* of fp32; arms: cond, a, b */
     float p, q;              /* of unary */
     mw_dtype dtype;          /* of the result: F32, F16 or BOOL */
+    bool round;              /* the result, to fp16 */
     int64_t count;
     mw__split split;
     double flops; /* of one element */
@@ -60,7 +61,7 @@ mw__step *mw__region_step(mw__arena *arena, mw__step *const *steps, size_t count
  *
  *     "TTS mul(0,2) add(3,1) store 4"
  *
- * Empty if it does not fit or computes in fp16. */
+ * Empty if it does not fit. What is rounded to fp16 does not show. */
 void mw__region_signature(const mw__region *region, char *out, size_t size);
 
 /* One tile of a region as straight-line code. value: the operands; out: what is stored, in order; pq: by instruction
@@ -69,7 +70,7 @@ typedef void mw__hot_loop(const void *const *value, void *const *out, const floa
 
 typedef struct mw__hot_region {
     const char *name, *signature;
-    mw__hot_loop *at[3]; /* base, wide, wider */
+    mw__hot_loop *at[2][3]; /* as computed, every value rounded to fp16; base, wide, wider */
 } mw__hot_region;
 
 /* regions_hot.c, written by tools/regions.py; NULL if there is none. */

@@ -7,18 +7,18 @@
 #include <stdlib.h>
 
 /* A swap (temporaries), a product, a view, constants, a reduction. */
-#define PROGRAM                                                                                                        \
-    RUN_TEXT("tensor<fp32, [16, 16]> a, tensor<fp32, [16, 16]> b",                                                     \
-             "tensor<fp32, [16, 16]> k = const()[val = tensor<fp32, [16, 16]>(0.25)];\n"                               \
-             "tensor<fp32, [16, 16]> m = matmul(x = a, y = k);\n"                                                      \
-             "tensor<fp32, [256]> v = reshape(shape = tensor<int32, [1]>([256]), x = m);\n"                            \
-             "tensor<fp32, [1]> s = reduce_sum(axes = tensor<int32, [1]>([0]), keep_dims = bool(true), x = v);\n"      \
-             "tensor<fp32, [16, 16]> p = mul(x = b, y = s);\n"                                                         \
-             "tensor<fp32, [16, 16]> t = tanh(x = a);\n"                                                               \
-             "tensor<fp32, [16, 16]> q = softmax(axis = int32(-1), x = t);\n",                                         \
+#define PROGRAM(t)                                                                                                     \
+    RUN_TEXT("tensor<" t ", [16, 16]> a, tensor<" t ", [16, 16]> b",                                                   \
+             "tensor<" t ", [16, 16]> k = const()[val = tensor<" t ", [16, 16]>(0.25)];\n"                             \
+             "tensor<" t ", [16, 16]> m = matmul(x = a, y = k);\n"                                                     \
+             "tensor<" t ", [256]> v = reshape(shape = tensor<int32, [1]>([256]), x = m);\n"                           \
+             "tensor<" t ", [1]> s = reduce_sum(axes = tensor<int32, [1]>([0]), keep_dims = bool(true), x = v);\n"     \
+             "tensor<" t ", [16, 16]> p = mul(x = b, y = s);\n"                                                        \
+             "tensor<" t ", [16, 16]> t = tanh(x = a);\n"                                                              \
+             "tensor<" t ", [16, 16]> q = softmax(axis = int32(-1), x = t);\n",                                        \
              "p, q, s")
 
-enum { SIZE = 256 * sizeof(float) };
+enum { ELEMENTS = 256 };
 
 static bool done(e5rt_error_code code, e5rt_error_code *first)
 {
@@ -44,15 +44,16 @@ static bool bind(run *r, bool output, const char *name, size_t size, void **buff
 }
 
 /* The code of the first call that failed. */
-static e5rt_error_code run_all(run *r)
+static e5rt_error_code run_all(run *r, bool half)
 {
+    const size_t element = half ? 2 : 4, size = ELEMENTS * element;
     void *a = NULL, *b = NULL, *s = NULL, *event = NULL;
-    e5rt_error_code first = run_try_open(r, PROGRAM, E5RT_CPU, 2);
+    e5rt_error_code first = run_try_open(r, half ? PROGRAM("fp16") : PROGRAM("fp32"), E5RT_CPU, 2);
     if (first != 0)
         return first;
-    if (bind(r, false, "a", SIZE, &a, &first) && bind(r, false, "b", SIZE, &b, &first) &&
-        bind(r, true, "p", SIZE, &a, &first) && bind(r, true, "q", SIZE, &b, &first) &&
-        bind(r, true, "s", 4, &s, &first) && done(e5rt_async_event_create(&event, "done", 0), &first) &&
+    if (bind(r, false, "a", size, &a, &first) && bind(r, false, "b", size, &b, &first) &&
+        bind(r, true, "p", size, &a, &first) && bind(r, true, "q", size, &b, &first) &&
+        bind(r, true, "s", element, &s, &first) && done(e5rt_async_event_create(&event, "done", 0), &first) &&
         done(e5rt_execution_stream_operation_bind_completion_event(r->operation, event), &first) &&
         done(e5rt_execution_stream_encode_operation(r->stream, r->operation), &first))
         done(e5rt_execution_stream_execute_sync(r->stream), &first);
@@ -61,7 +62,7 @@ static e5rt_error_code run_all(run *r)
     return first;
 }
 
-static void fail_each(bool and_after)
+static void fail_each(bool and_after, bool half)
 {
     long n = 0;
     for (; n < 5000; n++) {
@@ -69,7 +70,7 @@ static void fail_each(bool and_after)
         const mw_allocator allocator = failing_allocator_of(&failing);
         run r = {0};
         CHECK_INT(e5rt_mw_set_allocator(allocator.resize, allocator.user), 0);
-        const e5rt_error_code code = run_all(&r);
+        const e5rt_error_code code = run_all(&r, half);
         run_close(&r);
         CHECK_INT(failing.live, 0);
         if (!failing.failed) {
@@ -83,9 +84,17 @@ static void fail_each(bool and_after)
     CHECK_INT(e5rt_mw_set_allocator(NULL, NULL), 0);
 }
 
-static void test_each_failed_allocation_is_an_error_without_leak(void) { fail_each(false); }
+static void test_each_failed_allocation_is_an_error_without_leak(void)
+{
+    fail_each(false, false);
+    fail_each(false, true);
+}
 
-static void test_all_allocations_failing_from_one_on(void) { fail_each(true); }
+static void test_all_allocations_failing_from_one_on(void)
+{
+    fail_each(true, false);
+    fail_each(true, true);
+}
 
 static void test_execute_allocates_nothing(void)
 {
@@ -95,7 +104,7 @@ static void test_execute_allocates_nothing(void)
         run r = {0};
         setenv("MW_ENGINE_WAKE", team ? "0" : "1000000000", 1);
         e5rt_mw_set_allocator(allocator.resize, allocator.user);
-        REQUIRE(run_all(&r) == 0);
+        REQUIRE(run_all(&r, team != 0) == 0);
         const long before = counting.requests;
         for (int i = 0; i < 1000; i++)
             CHECK_INT(e5rt_execution_stream_execute_sync(r.stream), 0);

@@ -24,6 +24,7 @@ typedef enum op_kind {
     SOFTMAX,
     FILL, /* a constant of the shape of a */
     IDENTITY,
+    OTHER_TYPE, /* computed in the other float type */
     TRANSPOSE,
     RESHAPE,
     REDUCE_ROWS,
@@ -158,14 +159,20 @@ static void put(text *t, const char *format, ...)
 
 static void put_op(text *t, const program *p, int index)
 {
-    static const char *const names[OP_KINDS] = {"add",      "sub",       "mul",     "maximum",      "select",
-                                                "tanh",     "relu",      "mul",     "softmax",      "fill",
-                                                "identity", "transpose", "reshape", "reduce_sum",   "reduce_mean",
-                                                "matmul",   "matmul",    "concat",  "slice_by_size"};
+    static const char *const names[OP_KINDS] = {"add",         "sub",    "mul",       "maximum", "select",
+                                                "tanh",        "relu",   "mul",       "softmax", "fill",
+                                                "identity",    "cast",   "transpose", "reshape", "reduce_sum",
+                                                "reduce_mean", "matmul", "matmul",    "concat",  "slice_by_size"};
     const op *o = &p->ops[index];
     const value r = p->values[p->input_count + index];
     if (o->kind == CHOOSE)
         put(t, "tensor<bool, [%d, %d]> c%d = less_equal(x = v%d, y = v%d);\n", r.rows, r.columns, index, o->b, o->a);
+    if (o->kind == OTHER_TYPE) {
+        const char *other = p->element == 4 ? "fp16" : "fp32";
+        put(t, "tensor<%s, [%d, %d]> c%d = cast(dtype = string(\"%s\"), x = v%d);\n", other, r.rows, r.columns, index,
+            other, o->a);
+        put(t, "tensor<%s, [%d, %d]> d%d = tanh(x = c%d);\n", other, r.rows, r.columns, index, index);
+    }
     put(t, "tensor<%s, [%d, %d]> v%d = %s(", p->dtype, r.rows, r.columns, p->input_count + index, names[o->kind]);
     if (o->kind == CHOOSE)
         put(t, "a = v%d, b = v%d, cond = c%d", o->a, o->b, index);
@@ -173,6 +180,8 @@ static void put_op(text *t, const program *p, int index)
         put(t, "x = v%d, y = %s(0.5)", o->a, p->dtype);
     else if (o->kind == FILL)
         put(t, "shape = tensor<int32, [2]>([%d, %d]), value = %s(%g)", r.rows, r.columns, p->dtype, 0.25 * (index % 5));
+    else if (o->kind == OTHER_TYPE)
+        put(t, "dtype = string(\"%s\"), x = d%d", p->dtype, index);
     else if (o->kind == SOFTMAX)
         put(t, "axis = int32(-1), x = v%d", o->a);
     else if (o->kind == TRANSPOSE)

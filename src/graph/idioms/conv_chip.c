@@ -43,8 +43,7 @@ static mw_tensor *border(const mw__conv *conv, mw_tensor *x, mw__conv *out)
     return mw__conv_fit(x, conv->axes, conv->before, after);
 }
 
-/* [N, G, C / G * kernel, positions] of a bordered x */
-static mw_tensor *columns(const mw__conv *conv, mw_tensor *x)
+mw_tensor *mw__conv_chip_columns(const mw__conv *conv, mw_tensor *x)
 {
     mw_graph *graph = x->graph;
     const mw_shape shape = mw_tensor_shape(x);
@@ -107,7 +106,7 @@ static mw_tensor *band_y(const mw__conv *conv, mw_tensor *x, mw_tensor *kernel)
     y.dim[1] = conv->groups * mw_tensor_shape(kernel).dim[2];
     for (int i = 0; i < conv->axes; i++)
         y.dim[i + 2] = conv->out[i];
-    return mw_reshape(mw_matmul(kernel, columns(conv, x), false, false), y);
+    return mw_reshape(mw_matmul(kernel, mw__conv_chip_columns(conv, x), false, false), y);
 }
 
 mw_tensor *mw__conv_chip_y(const mw__conv *conv, mw_tensor *x, mw_tensor *weight)
@@ -147,7 +146,7 @@ static mw_tensor *band_dweight(const mw__conv *conv, mw_tensor *x, mw_tensor *dy
     mw_shape shape = {.rank = 2 + conv->axes, .dim = {outputs, in.dim[1] / conv->groups}};
     for (int i = 0; i < conv->axes; i++)
         shape.dim[i + 2] = conv->kernel[i];
-    mw_tensor *seen = columns(conv, x);
+    mw_tensor *seen = mw__conv_chip_columns(conv, x);
     mw_tensor *rows = mw_reshape(dy, MW_SHAPE(n, conv->groups, group, product(conv->out, conv->axes)));
     mw_tensor *each = mw_matmul(rows, seen, false, true); /* [N, G, O / G, C / G * kernel] */
     if (n == 1)

@@ -1,0 +1,246 @@
+/* Products with the columns of a convolution, which the idioms write for chips (graph/idioms/conv_chip.c): a strided
+ * slice of x for each element of the kernel, stacked, times the kernel or transposed times the cotangent. Here the
+ * columns of one example are made in scratch and multiplied there; its border is part of it. The products are those of
+ * matmul, so that the bits are too. */
+#include "engine/gemm.h"
+#include "engine/idiom.h"
+#include "engine/kernel.h"
+#include "engine/round.h"
+
+#include <string.h>
+
+#define AXES  2  /* spatial: rows and columns */
+#define CHUNK 16 /* floats copied at once, over the end of a row where need be */
+
+/* ---- reading ---- */
+
+/* The slice that a part of the stack is, in the shape that the stack wants. */
+static const mw__op *slice_of(const mw_tensor *part)
+{
+    const mw__op *shaped = part->op;
+    if (shaped == NULL || strcmp(shaped->kind, "reshape") != 0)
+        return NULL;
+    const mw__op *slice = mw__arg(shaped, "x")->op;
+    return slice != NULL && strcmp(slice->kind, "slice_by_index") == 0 ? slice : NULL;
+}
+
+/* Kernel and dilation: how often a part begins elsewhere along an axis, and how far from the one before. */
+static bool read_kernel(const mw__operand *parts, size_t count, mw__conv *out)
+{
+    int64_t all = 1;
+    for (size_t p = 0; p < count; p++) {
+        int64_t begin[MW_RANK_MAX];
+        size_t rank = 0;
+        const mw__op *slice = slice_of(parts[p].value);
+        if (slice == NULL || !mw__arg_ints(slice, "begin", begin, MW_RANK_MAX, &rank) || rank != (size_t)out->axes + 2)
+            return false;
+        for (int i = 0; i < out->axes; i++)
+            if (begin[i + 2] > (out->kernel[i] - 1) * out->dilation[i]) {
+                out->dilation[i] = out->kernel[i] == 1 ? begin[i + 2] : out->dilation[i];
+                out->kernel[i]++;
+            }
+    }
+    for (int i = 0; i < out->axes; i++)
+        all *= out->kernel[i];
+    return (size_t)all == count;
+}
+
+static bool read_slice(const mw__op *slice, const mw_tensor *columns, mw__conv *out)
+{
+    int64_t stride[MW_RANK_MAX] = {1, 1, 1, 1};
+    const mw_shape x = mw__shape_of(mw__arg(slice, "x")), y = mw__shape_of(slice->results[0]);
+    size_t rank = (size_t)x.rank;
+    if (x.rank < 3 || x.rank > 2 + AXES || y.rank != x.rank || mw__shape_of(columns).rank != 4 ||
+        (mw__arg_present(slice, "stride") && !mw__arg_ints(slice, "stride", stride, MW_RANK_MAX, &rank)) ||
+        rank != (size_t)x.rank)
+        return false;
+    *out = (mw__conv){.axes = x.rank - 2, .groups = mw__shape_of(columns).dim[1]};
+    for (int i = 0; i < out->axes; i++) {
+        out->kernel[i] = out->dilation[i] = 1;
+        out->stride[i] = stride[i + 2];
+        out->in[i] = x.dim[i + 2], out->out[i] = y.dim[i + 2];
+    }
+    return true;
+}
+
+/* A product of one matrix, or one for each example, with those of the columns. */
+static bool is_product(const mw__op *matmul)
+{
+    bool transpose = false;
+    const mw_tensor *x = mw__arg(matmul, "x"), *y = mw__arg(matmul, "y"), *result = matmul->results[0];
+    mw__arg_bool(matmul, "transpose_x", &transpose);
+    if (transpose || mw__dtype_of(result) != MW_F32 || mw__count_of(result) < 1 || mw__shape_of(x).rank != 4 ||
+        mw__shape_of(y).rank != 4 || mw__shape_of(x).dim[1] != mw__shape_of(y).dim[1])
+        return false;
+    return mw__shape_of(x).dim[0] == 1 || mw__shape_of(x).dim[0] == mw__shape_of(y).dim[0];
+}
+
+bool mw__conv_columns_read(const mw__op *matmul, const mw_tensor **out_x, mw__conv *out)
+{
+    const mw_tensor *columns = mw__arg(matmul, "y");
+    const mw__op *shaped = columns->op;
+    if (shaped == NULL || strcmp(shaped->kind, "reshape") != 0 || !is_product(matmul))
+        return false;
+    const mw__op *stack = mw__arg(shaped, "x")->op;
+    const mw__operand *parts = NULL;
+    const size_t count =
+        stack != NULL && strcmp(stack->kind, "concat") == 0 ? mw__arg_values(stack, "values", &parts) : 0;
+    const mw__op *slice = count > 1 ? slice_of(parts[0].value) : NULL;
+    if (slice == NULL || !read_slice(slice, columns, out) || !read_kernel(parts, count, out))
+        return false;
+    *out_x = mw__arg(slice, "x");
+    return true;
+}
+
+/* ---- running ---- */
+
+typedef struct columns_block {
+    int64_t examples, groups, channels; /* of a group */
+    int64_t kernel[AXES], dilation[AXES], stride[AXES], out[AXES];
+    int64_t in[AXES], before[AXES], wide[AXES]; /* of x, without and with its border */
+    int64_t left;                               /* floats of the left matrix between examples; 0: one for all */
+    mw__gemm_code code;
+    mw__gemm_shape shape;
+    size_t columns, product; /* floats of scratch before the columns, and before what the product needs */
+    mw__loop1 *round;        /* NULL: none */
+} columns_block;
+
+/* Whole chunks: what is too much is written over by the next row, or is slack. */
+static void copy_row(float *to, const float *from, int64_t count)
+{
+    for (int64_t i = 0; i < count; i += CHUNK)
+        memcpy(to + i, from + i, CHUNK * sizeof *to);
+}
+
+/* The channels of a group into their places in the border, which is zero already. */
+static void put_image(const columns_block *s, const float *x, float *image)
+{
+    for (int64_t c = 0; c < s->channels; c++, image += s->wide[0] * s->wide[1]) {
+        float *to = image + s->before[0] * s->wide[1] + s->before[1];
+        for (int64_t row = 0; row < s->in[0]; row++, x += s->in[1], to += s->wide[1])
+            memcpy(to, x, (size_t)s->in[1] * sizeof *to);
+    }
+}
+
+/* What one element of the kernel meets of one channel. */
+static void put_slice(const columns_block *s, const float *from, float *to)
+{
+    for (int64_t row = 0; row < s->out[0]; row++, from += s->stride[0] * s->wide[1], to += s->out[1]) {
+        if (s->stride[1] == 1)
+            copy_row(to, from, s->out[1]);
+        else
+            for (int64_t i = 0; i < s->out[1]; i++)
+                to[i] = from[i * s->stride[1]];
+    }
+}
+
+static void put_columns(const columns_block *s, const float *image, float *columns)
+{
+    const int64_t positions = s->out[0] * s->out[1];
+    for (int64_t c = 0; c < s->channels; c++, image += s->wide[0] * s->wide[1])
+        for (int64_t ky = 0; ky < s->kernel[0]; ky++)
+            for (int64_t kx = 0; kx < s->kernel[1]; kx++, columns += positions)
+                put_slice(s, image + ky * s->dilation[0] * s->wide[1] + kx * s->dilation[1], columns);
+}
+
+static void columns_run(const mw__kernel_call *call)
+{
+    const columns_block *s = call->block;
+    float *const image = call->scratch, *const columns = image + s->columns, *const rest = image + s->product;
+    const int64_t in = s->channels * s->in[0] * s->in[1], out = s->shape.m * s->shape.n;
+    const int64_t left = s->shape.m * s->shape.k;
+    memset(image, 0, s->columns * sizeof *image);
+    for (int64_t n = call->begin; n < call->end; n++)
+        for (int64_t g = 0; g < s->groups; g++) {
+            float *y = (float *)call->out[0] + (n * s->groups + g) * out;
+            put_image(s, (const float *)call->in[0] + (n * s->groups + g) * in, image);
+            put_columns(s, image, columns);
+            mw__gemm(&s->code, &s->shape, (const float *)call->in[1] + n * s->left + g * left, columns, y, rest);
+            if (s->round != NULL)
+                s->round(y, y, out, 0, 0);
+        }
+}
+
+/* ---- planning ---- */
+
+/* If x is another value with zeros around it, that value, and how many stand before it. */
+static const mw_tensor *inside_border(const mw_tensor *x, int axes, int64_t before[AXES])
+{
+    int64_t pad[2 * MW_RANK_MAX];
+    size_t count = 0;
+    double value = 1.0;
+    const mw__op *op = x->op;
+    if (op == NULL || strcmp(op->kind, "pad") != 0 || strcmp(mw__arg_string(op, "mode"), "constant") != 0 ||
+        !mw__arg_float(op, "constant_val", &value) || value != 0.0 ||
+        !mw__arg_ints(op, "pad", pad, 2 * MW_RANK_MAX, &count) || count != 2 * (size_t)axes)
+        return x;
+    for (int i = 0; i < axes; i++)
+        before[AXES - axes + i] = pad[2 * i];
+    return mw__arg(op, "x");
+}
+
+/* One spatial axis is a row of columns. */
+static void fill_axes(const mw__conv *conv, const mw_tensor *x, columns_block *s)
+{
+    for (int i = 0; i < AXES; i++)
+        s->kernel[i] = s->dilation[i] = s->stride[i] = s->out[i] = s->in[i] = s->wide[i] = 1;
+    for (int i = 0; i < conv->axes; i++) {
+        const int at = AXES - conv->axes + i;
+        s->kernel[at] = conv->kernel[i], s->dilation[at] = conv->dilation[i], s->stride[at] = conv->stride[i];
+        s->out[at] = conv->out[i], s->wide[at] = conv->in[i], s->in[at] = mw__shape_of(x).dim[2 + i];
+    }
+}
+
+/* The product as matmul would choose it. */
+static void fill_product(const mw__planner *planner, const mw__op *matmul, columns_block *s)
+{
+    const mw_shape left = mw__shape_of(mw__arg(matmul, "x")), result = mw__shape_of(matmul->results[0]);
+    bool transpose = false;
+    mw__arg_bool(matmul, "transpose_y", &transpose);
+    const int64_t m = result.dim[2], n = result.dim[3], k = left.dim[3], lanes = mw__plan_lanes(planner);
+    const int64_t share = (m * s->examples * s->groups + lanes - 1) / lanes;
+    s->code = mw__gemm_choose(share > m ? m : share, n, k);
+    s->left = left.dim[0] > 1 ? s->groups * m * k : 0;
+    s->shape = (mw__gemm_shape){
+        .m = m, .n = n, .k = k, .lda = k, .ldb = transpose ? k : n, .ldc = n, .transpose_b = transpose};
+}
+
+static size_t round_up(size_t count) { return (count + 15) / 16 * 16; }
+
+/* Floats of scratch: the image, the columns, and slack after both. */
+static void fill_scratch(columns_block *s, mw__step *step)
+{
+    const int64_t elements = s->channels * s->kernel[0] * s->kernel[1];
+    s->columns = round_up((size_t)(s->channels * s->wide[0] * s->wide[1]) + CHUNK);
+    s->product = s->columns + round_up((size_t)(elements * s->out[0] * s->out[1]) + CHUNK);
+    step->scratch = s->product * sizeof(float) + mw__gemm_scratch(s->shape.m, s->shape.n, s->shape.k);
+}
+
+mw_status mw__plan_conv_columns(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+{
+    columns_block *s = mw__plan_block(planner, sizeof *s);
+    const mw__op *matmul = idiom->result->op;
+    if (s == NULL)
+        return mw__plan_check(planner, err);
+    const mw_tensor *x = inside_border(idiom->x, idiom->columns->axes, s->before), *left = mw__arg(matmul, "x");
+    fill_axes(idiom->columns, x, s);
+    s->examples = mw__shape_of(x).dim[0], s->groups = idiom->columns->groups;
+    s->channels = mw__shape_of(x).dim[1] / s->groups;
+    s->round = mw__plan_rounds(planner, idiom->result) ? mw__round_loop(mw__loop_level()) : NULL;
+    fill_product(planner, matmul, s);
+    const double count = (double)(s->examples * s->groups),
+                 flops = 2.0 * (double)s->shape.m * (double)s->shape.n * (double)s->shape.k;
+    mw__step *step = mw__plan_step(planner, columns_run, "conv.columns", s->examples, count * flops * 0.0125);
+    step->block = s;
+    step->rounds = true;
+    fill_scratch(s, step);
+    const size_t unit = (size_t)(s->groups * s->channels * s->in[0] * s->in[1]) * sizeof(float);
+    mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, unit, false);
+    if (s->left > 0)
+        mw__step_read(planner, step, mw__plan_buffer(planner, left), MW__ROWS, (size_t)s->left * sizeof(float), false);
+    else
+        mw__step_read(planner, step, mw__plan_buffer(planner, left), MW__WHOLE, 0, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, idiom->result), MW__ROWS,
+                   (size_t)(s->groups * s->shape.m * s->shape.n) * sizeof(float));
+    return mw__plan_check(planner, err);
+}
