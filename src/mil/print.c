@@ -169,6 +169,30 @@ static const char *op_name(mw__printer *printer, const mw__op *op)
     return op->result_count > 0 ? name_of(printer, op->results[0]) : op->kind;
 }
 
+/* The value of a const: its own, or what the caller puts into its place. */
+static const mw__payload *constant_payload(mw__printer *printer, const mw__op *op)
+{
+    const mw_tensor *value = op->results[0];
+    const mw_mil_write_options *options = printer->options;
+    const mw_dtype dtype = mw_tensor_dtype(value);
+    const bool in_main = op->block->owner == NULL && strcmp(op->block->function->name, "main") == 0;
+    size_t bytes;
+    if (options->replace == NULL || !in_main || value->name == NULL || (dtype != MW_F16 && dtype != MW_F32) ||
+        !mw__type_bytes(value->type, &bytes))
+        return value->payload;
+    const void *data = options->replace(options->replace_user, value->name);
+    if (data == NULL)
+        return value->payload;
+    mw__payload *payload = mw__arena_alloc(printer->arena, 1, sizeof *payload, printer->err);
+    if (payload == NULL)
+        return NULL;
+    *payload = *value->payload;
+    payload->data = data;
+    payload->size = bytes;
+    payload->splat = false;
+    return payload;
+}
+
 /* The attributes of an operation with `name`, and `val` of a const, in their places. */
 static mw_status print_op_attributes(mw__printer *printer, const mw__op *op)
 {
@@ -185,7 +209,9 @@ static mw_status print_op_attributes(mw__printer *printer, const mw__op *op)
         status = all[count - 1].value != NULL ? MW_OK : MW_ERROR_MEMORY;
     }
     if (strcmp(op->kind, "const") == 0 && op->result_count > 0)
-        all[count++] = (mw__attribute){.name = "val", .value = op->results[0]->payload};
+        all[count++] = (mw__attribute){.name = "val", .value = constant_payload(printer, op)};
+    if (count > 0 && all[count - 1].value == NULL)
+        status = MW_ERROR_MEMORY;
     if (status == MW_OK)
         status = print_attributes(printer, all, count);
     mw__free(printer->graph->allocator, all);
