@@ -304,8 +304,7 @@ static void set_argument(mw__build *build, const mw_argument *argument)
     mw__build_set_many(build, name, argument->values, argument->count);
 }
 
-/* True if a constant argument is given a value that is computed: the row's expansion can take it. */
-static bool wants_expand(const mw__build *build)
+bool mw__build_wants_expansion(const mw__build *build)
 {
     for (size_t i = 0; i < build->row->arg_count; i++) {
         const mw__slot *slot = &build->op->slots[i];
@@ -318,7 +317,7 @@ static bool wants_expand(const mw__build *build)
 static mw_status end_op(mw__build *build, const mw_argument *arguments, size_t count, mw_tensor **out_results,
                         size_t result_count)
 {
-    if (build->failed || !wants_expand(build) || result_count == 0)
+    if (build->failed || !mw__build_wants_expansion(build) || result_count == 0)
         return mw__build_end_many(build, out_results, result_count, NULL);
     out_results[0] = build->row->expand(build->graph, arguments, count);
     return out_results[0] != NULL ? MW_OK : failure(build);

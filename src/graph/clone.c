@@ -102,11 +102,16 @@ static const mw_init *convert_init(mw_graph *to, const mw_tensor *source, mw_dty
 static const mw__type *input_type(mw__clone *clone, const mw_tensor *source)
 {
     mw_graph *to = clone->to;
-    const bool tensor = source->type->kind == MW__TENSOR;
-    if (!tensor || clone->options->dtype == NULL)
+    const mw__clone_options *options = clone->options;
+    if (source->type->kind != MW__TENSOR)
         return mw__type_copy(to, source->type, &to->error);
-    const mw_dtype dtype = clone->options->dtype(clone->options->user, source);
-    return mw__type_tensor(to, dtype, source->type->shape, &to->error);
+    mw_dtype dtype = source->type->dtype;
+    mw_shape shape = source->type->shape;
+    if (options->dtype != NULL)
+        dtype = options->dtype(options->user, source);
+    if (options->shape != NULL && source->role == MW__INPUT)
+        shape = options->shape(options->user, source);
+    return mw__type_tensor(to, dtype, shape, &to->error);
 }
 
 static mw_status copy_input(mw__clone *clone, const mw_tensor *source, mw__block *block)

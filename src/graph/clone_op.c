@@ -1,5 +1,6 @@
 /* Copying one operation as it is: operands are mapped, constants follow the element type of the operation, and results
- * are inferred again (operations of the table) or keep their declared types (the others). */
+ * are inferred again (operations of the table) or keep their declared types (the others). An operation whose constant
+ * became a computed value is expanded. */
 #include "graph/clone.h"
 #include "graph/clone_mark.h"
 #include "graph/copy.h"
@@ -294,6 +295,27 @@ static mw_status fill_row_slots(mw__clone *clone, const mw__op *source, mw__op *
     return MW_OK;
 }
 
+/* What the row's expansion makes of the arguments; literals get statements. */
+static mw_status expand_row(mw__clone *clone, const mw__op *source, const mw__op *op)
+{
+    mw_graph *to = clone->to;
+    size_t count = 0;
+    mw_argument *arguments = mw__arena_alloc(&to->arena, op->slot_count, sizeof *arguments, &to->error);
+    for (size_t i = 0; arguments != NULL && i < op->slot_count; i++) {
+        mw__operand *operand = op->slots[i].operands;
+        if (operand == NULL)
+            continue;
+        if (operand->inlined)
+            operand->value = mw__payload_emit(to, operand->value->payload, operand->value->hint, &to->error);
+        if (operand->value == NULL)
+            return to->error.status;
+        arguments[count++] = (mw_argument){.name = op->slots[i].name, .values = &operand->value, .count = 1};
+    }
+    mw_tensor *result = arguments != NULL ? op->row->expand(to, arguments, count) : NULL;
+    mw__clone_set(clone, source->results[0], result);
+    return result != NULL ? MW_OK : to->error.status;
+}
+
 static mw_status clone_row(mw__clone *clone, const mw__op *source)
 {
     mw_graph *to = clone->to;
@@ -305,6 +327,8 @@ static mw_status clone_row(mw__clone *clone, const mw__op *source)
     if (build.row != source->row)
         mw__build_defaults(&build);
     MW_TRY(to->error.status);
+    if (mw__build_wants_expansion(&build))
+        return expand_row(clone, source, build.op);
     MW_TRY(copy_surface(to, source, build.op));
     MW_TRY(copy_blocks(clone, source, build.op));
     MW_TRY(infer_results(to, source, build.op));

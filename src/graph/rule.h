@@ -41,6 +41,8 @@ mw_tensor *mw__constant_string(mw_graph *graph, const char *text, const char *hi
 void mw__build_axes(mw__build *build, const char *arg, mw_axes axes);
 /* Writes out the defaults of arguments that are absent. */
 void mw__build_defaults(mw__build *build);
+/* True if a constant argument is given a value that is computed: the row's expansion can take it. */
+bool mw__build_wants_expansion(const mw__build *build);
 /* operation(x = x), for operations of one argument. */
 mw_tensor *mw__unary(const char *operation, mw_tensor *x);
 mw_tensor *mw__unary_alpha(const char *operation, mw_tensor *x, float alpha);
