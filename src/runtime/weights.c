@@ -7,9 +7,18 @@
 
 #include <string.h>
 
-mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_error *err)
+/* Those of weight files: parameters, and states that evaluation reads. Freed by the caller. */
+static const char **weight_names(mw_trainer *trainer, mw_error *err)
 {
-    MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_save_weights", err));
+    const mw__state_set *state = mw__trainer_state(trainer);
+    const char **names = mw__alloc(mw__trainer_allocator(trainer), state->count, sizeof *names, err);
+    for (size_t i = 0; names != NULL && i < state->count; i++)
+        names[i] = state->entries[i].is_weight ? state->entries[i].name : NULL;
+    return names;
+}
+
+mw_status mw__weights_write(mw_trainer *trainer, const char *path, const char *const *names, mw_error *err)
+{
     const mw_allocator *allocator = mw__trainer_allocator(trainer);
     const mw__state_set *state = mw__trainer_state(trainer);
     mw__safetensors_item *items = mw__alloc(allocator, state->count, sizeof *items, err);
@@ -18,10 +27,10 @@ mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_erro
     size_t count = 0, bytes = 0;
     for (size_t i = 0; i < state->count; i++) {
         const mw__state_entry *entry = &state->entries[i];
-        if (!entry->is_weight)
+        if (names[i] == NULL)
             continue;
         items[count++] =
-            (mw__safetensors_item){entry->name, entry->dtype, entry->shape, mw__trainer_shown(trainer, entry)->data};
+            (mw__safetensors_item){names[i], entry->dtype, entry->shape, mw__trainer_shown(trainer, entry)->data};
         bytes += entry->size;
     }
     const mw__safetensors_note notes[] = {{"mw.format", "millwright-weights"}, {"format", "pt"}};
@@ -32,13 +41,23 @@ mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_erro
     return status;
 }
 
+mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_error *err)
+{
+    MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_save_weights", err));
+    const char **names = weight_names(trainer, err);
+    const mw_status status = names != NULL ? mw__weights_write(trainer, path, names, err) : MW_ERROR_MEMORY;
+    mw__free(mw__trainer_allocator(trainer), (void *)names);
+    return status;
+}
+
 /* ---- loading ---- */
 
 typedef struct loading {
     mw_trainer *trainer;
+    const char *const *names; /* [state count], in the file; NULL = not wanted */
     mw__safetensors file;
     void **raw;  /* [file.count], NULL for tensors that nobody wants */
-    void **data; /* [state count], converted; NULL for optimizer state */
+    void **data; /* [state count], converted; NULL for what is not wanted */
 } loading;
 
 static size_t index_in_file(const loading *load, const char *name)
@@ -47,21 +66,21 @@ static size_t index_in_file(const loading *load, const char *name)
     return found != NULL ? (size_t)(found - load->file.tensors) : load->file.count;
 }
 
-static mw_status check_parameter(const loading *load, const mw__state_entry *entry, mw_error *err)
+static mw_status check_parameter(const loading *load, const mw__state_entry *entry, const char *name, mw_error *err)
 {
-    const mw__safetensors_tensor *tensor = mw__safetensors_find(&load->file, entry->name);
+    const mw__safetensors_tensor *tensor = mw__safetensors_find(&load->file, name);
     if (tensor == NULL)
-        return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" has no parameter \"%.96s\"", load->file.path, entry->name);
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" has no parameter \"%.96s\"", load->file.path, name);
     if (!mw_shape_equal(tensor->shape, entry->shape)) {
         char there[160], here[160];
         mw__shape_print(tensor->shape, there, sizeof there);
         mw__shape_print(entry->shape, here, sizeof here);
         return mw__fail(err, MW_ERROR_FORMAT, "\"%.160s\": \"%.96s\" is %.80s in the file, but %.80s in the trainer",
-                        load->file.path, entry->name, there, here);
+                        load->file.path, name, there, here);
     }
     if (tensor->dtype != MW_F32 && tensor->dtype != MW_F16)
         return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": \"%.96s\" is %s; weights are fp32 or fp16", load->file.path,
-                        entry->name, mw_dtype_name(tensor->dtype));
+                        name, mw_dtype_name(tensor->dtype));
     return MW_OK;
 }
 
@@ -73,10 +92,10 @@ static mw_status read_files_tensors(loading *load, const mw__state_set *state, m
     if (load->raw == NULL || load->data == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < state->count; i++) {
-        if (!state->entries[i].is_weight)
+        if (load->names[i] == NULL)
             continue;
-        MW_TRY(check_parameter(load, &state->entries[i], err));
-        const size_t at = index_in_file(load, state->entries[i].name);
+        MW_TRY(check_parameter(load, &state->entries[i], load->names[i], err));
+        const size_t at = index_in_file(load, load->names[i]);
         load->raw[at] = mw__alloc(allocator, load->file.tensors[at].size, 1, err);
         if (load->raw[at] == NULL)
             return MW_ERROR_MEMORY;
@@ -87,7 +106,7 @@ static mw_status read_files_tensors(loading *load, const mw__state_set *state, m
 static mw_status convert(loading *load, const mw__state_set *state, size_t index, mw_error *err)
 {
     const mw__state_entry *entry = &state->entries[index];
-    const size_t at = index_in_file(load, entry->name);
+    const size_t at = index_in_file(load, load->names[index]);
     const size_t count = (size_t)mw_shape_count(entry->shape);
     load->data[index] = mw__alloc(load->file.allocator, entry->size, 1, err);
     if (load->data[index] == NULL)
@@ -97,7 +116,7 @@ static mw_status convert(loading *load, const mw__state_set *state, size_t index
     const size_t bad = mw__find_not_finite(load->data[index], entry->dtype, count);
     if (bad < count)
         return mw__fail(err, MW_ERROR_NUMERIC, "\"%.200s\": element %zu of \"%.96s\" is not finite as %s",
-                        load->file.path, bad, entry->name, mw_dtype_name(entry->dtype));
+                        load->file.path, bad, load->names[index], mw_dtype_name(entry->dtype));
     return MW_OK;
 }
 
@@ -109,12 +128,12 @@ static mw_status run(loading *load, mw_error *err)
         return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" is damaged: its checksum is missing", load->file.path);
     MW_TRY(read_files_tensors(load, state, err));
     for (size_t i = 0; i < state->count; i++) {
-        if (state->entries[i].is_weight)
+        if (load->names[i] != NULL)
             MW_TRY(convert(load, state, i, err));
     }
     size_t bytes = 0;
     for (size_t i = 0; i < state->count; i++) {
-        if (!state->entries[i].is_weight)
+        if (load->names[i] == NULL)
             continue;
         memcpy(state->entries[i].data, load->data[i], state->entries[i].size);
         bytes += state->entries[i].size;
@@ -123,11 +142,10 @@ static mw_status run(loading *load, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err)
+mw_status mw__weights_read(mw_trainer *trainer, const char *path, const char *const *names, mw_error *err)
 {
-    MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_load_weights", err));
     const mw_allocator *allocator = mw__trainer_allocator(trainer);
-    loading load = {.trainer = trainer};
+    loading load = {.trainer = trainer, .names = names};
     MW_TRY(mw__safetensors_open(&load.file, allocator, path, err));
     const mw_status status = run(&load, err);
     for (size_t i = 0; load.raw != NULL && i < load.file.count; i++)
@@ -137,5 +155,14 @@ mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_erro
     mw__free(allocator, load.raw);
     mw__free(allocator, load.data);
     mw__safetensors_close(&load.file);
+    return status;
+}
+
+mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err)
+{
+    MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_load_weights", err));
+    const char **names = weight_names(trainer, err);
+    const mw_status status = names != NULL ? mw__weights_read(trainer, path, names, err) : MW_ERROR_MEMORY;
+    mw__free(mw__trainer_allocator(trainer), (void *)names);
     return status;
 }
