@@ -29,6 +29,7 @@
 #include <millwright/schedule.h>
 #include <millwright/status.h>
 #include <millwright/trainer.h>
+#include <millwright/tune.h>
 #include <millwright/types.h>
 
 #endif

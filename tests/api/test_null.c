@@ -258,6 +258,13 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_graph_check(NULL, &err));
     REFUSED(mw_graph_print(NULL, &err));
     REFUSED(mw_graph_evaluation(NULL, &err));
+    const mw_tune_options tune = mw_tune_defaults(NULL, 0);
+    const mw_lora_options lora = mw_lora_defaults(NULL, 0);
+    REFUSED(mw_graph_trainable(NULL, &tune, &err));
+    REFUSED(mw_graph_lora(NULL, &lora, &err));
+    REFUSED(mw_graph_weights(NULL, NULL, 0, NULL, &err));
+    YIELDS_NULL(mw_graph_input_at(NULL, 0));
+    YIELDS_NULL(mw_graph_output_at(NULL, 0));
     REFUSED(mw_grad(NULL, &x, 1, &dx, &err));
     REFUSED(mw_grad(loss, NULL, 1, &dx, &err));
     REFUSED(mw_grad(loss, &x, 1, NULL, &err));
@@ -329,6 +336,9 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_save_weights(NULL, NULL, &err));
     REFUSED(mw_trainer_load_weights(NULL, NULL, &err));
     REFUSED(mw_trainer_write_mil(NULL, NULL, &err));
+    REFUSED(mw_trainer_write_tuned(NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_save_lora(NULL, NULL, &err));
+    REFUSED(mw_trainer_load_lora(NULL, NULL, &err));
     REFUSED(mw_fit(NULL, NULL, &err));
     REFUSED(mw_fit(NULL, &fit, &err));
 }
@@ -365,6 +375,9 @@ static void test_a_living_trainer_refuses_null(void)
     REFUSED(mw_trainer_save_weights(trainer, NULL, &err));
     REFUSED(mw_trainer_load_weights(trainer, NULL, &err));
     REFUSED(mw_trainer_write_mil(trainer, NULL, &err));
+    REFUSED(mw_trainer_write_tuned(trainer, NULL, NULL, &err));
+    REFUSED(mw_trainer_save_lora(trainer, NULL, &err));
+    REFUSED(mw_trainer_load_lora(trainer, NULL, &err));
     REFUSED(mw_fit(trainer, NULL, &err));
     REFUSED(mw_fit(trainer, &fit, &err));
     CHECK(!mw_program_port(mw_trainer_program(trainer), 0, NULL));
@@ -446,7 +459,7 @@ static void test_every_public_function_is_here(void)
         "ane_e5rt.h",       "autograd.h",     "dataset.h",    "graph.h",    "loss.h",      "mil.h",
         "op_activation.h",  "op_attention.h", "op_compare.h", "op_image.h", "op_gather.h", "op_matmul.h",
         "op_elementwise.h", "op_normalize.h", "op_reduce.h",  "op_shape.h", "optimizer.h", "program.h",
-        "schedule.h",       "status.h",       "trainer.h",    "types.h"};
+        "schedule.h",       "status.h",       "trainer.h",    "tune.h",     "types.h"};
     char path[512];
     int functions = 0;
     snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);

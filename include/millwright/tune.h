@@ -1,0 +1,143 @@
+/* Fine-tuning a program that exists: chosen constants become parameters, or get low-rank adapters (LoRA).
+ *
+ *     mw_graph *source = mw_graph_read_mil("model/model.mil", NULL, &err);
+ *     const char *const head[] = {"fc2_*"};
+ *     const mw_tune_options options = mw_tune_defaults(head, 1);
+ *     mw_graph *graph = mw_graph_trainable(source, &options, &err);
+ *     mw_tensor *logits = mw_graph_output_at(graph, 0);
+ *     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(64));
+ *     ... a trainer of mw_cross_entropy(logits, labels), some steps ...
+ *     mw_trainer_write_tuned(trainer, source, "tuned", &err);
+ *
+ * Everything works on copies; the source is what the result is written back into, so that the tuned program has the
+ * operations, names and layouts of the one that was read. docs/finetuning.md tells the whole way. */
+#ifndef MILLWRIGHT_TUNE_H
+#define MILLWRIGHT_TUNE_H
+
+#include <millwright/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- what a program holds ---- */
+
+/** A weight of a program: a named fp16 or fp32 constant of "main", or a parameter. Strings live as long as the graph.
+ */
+typedef struct mw_weight {
+    const char *name;
+    mw_dtype dtype;
+    mw_shape shape;
+    size_t size;           /* bytes */
+    bool is_parameter;     /* or a constant */
+    const char *operation; /* that uses it (if there is an obstacle, the one that is in the way), "" = none */
+    const char *argument;  /* as which it is used there */
+    const char *obstacle;  /* NULL: it can be trained; else why not */
+} mw_weight;
+
+/** Lists the weights of "main", the largest first.
+ *  out_weights  receives at most `capacity`; may be NULL if that is 0
+ *  out_count    receives how many there are; may be NULL */
+MW_API mw_status mw_graph_weights(const mw_graph *graph, mw_weight *out_weights, size_t capacity, size_t *out_count,
+                                  mw_error *err);
+
+/** Input `index` of "main" that the host feeds (no parameter, no state), in the order of the text; NULL past the last.
+ */
+MW_API mw_tensor *mw_graph_input_at(const mw_graph *graph, size_t index);
+/** Result `index` of "main"; NULL past the last. */
+MW_API mw_tensor *mw_graph_output_at(const mw_graph *graph, size_t index);
+
+/* ---- training weights themselves ---- */
+
+/** The shape that an input gets in the copy: extents for its `?`, or a batch for a program of batch 1. The shapes
+ *  behind it follow; what is written back keeps those of the source. */
+typedef struct mw_tune_shape {
+    const char *input;
+    mw_shape shape; /* of the same rank */
+} mw_tune_shape;
+
+/** What to train. Fill with mw_tune_defaults. Pointers are read during the call only. */
+typedef struct mw_tune_options {
+    size_t struct_size;
+    const char *const *patterns; /* of whole weight names, as fnmatch(3); each must match one at least */
+    size_t pattern_count;
+    bool skip_fixed; /* leave out matching weights that cannot be trained, e.g. for "*"; else they are an error */
+    mw_dtype dtype;  /* MW_F32: weights of fp16 are kept and updated in fp32, and rounded where they are used; else they
+                      * are parameters of fp16, in which small updates are lost. MW_DTYPE_NONE = that of each weight.
+                      * source  Micikevicius et al. 2018, section 3.1 */
+    const mw_tune_shape *shapes;
+    size_t shape_count;
+} mw_tune_options;
+
+/** Returns options with everything else at its default. */
+MW_API mw_tune_options mw_tune_defaults(const char *const *patterns, size_t count);
+
+/** A copy of "main" in which the matching constants are parameters of the same name that start with their values.
+ *  Operations that want constants there are replaced by others of the same value (linear by matmul and add). Other
+ *  constants stay, and other parameters of the source become states: frozen, without optimizer state.
+ *  return  owned by the caller, by the allocator of the source; NULL with err set on failure
+ *  errors  MW_ERROR_ARGUMENT for a pattern that matches nothing (the message lists the largest weights), a shape for an
+ *          input that is not there; MW_ERROR_UNSUPPORTED for a matching weight with an obstacle, naming operation and
+ *          argument; MW_ERROR_SHAPE if the program does not fit the shapes asked for */
+MW_API mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_options *options, mw_error *err);
+
+/* ---- low-rank adapters ---- */
+
+/** What to adapt. Fill with mw_lora_defaults. */
+typedef struct mw_lora_options {
+    size_t struct_size;
+    const char *const *patterns; /* weights of linear, matmul and conv that get an adapter, as fnmatch(3) */
+    size_t pattern_count;
+    int rank;                         /* r, from 1; default 8 */
+    float alpha;                      /* > 0; the adapter is scaled by alpha / r; default 16 */
+    const char *const *full_patterns; /* weights that are trained themselves beside them, e.g. a head; may be NULL */
+    size_t full_count;
+    bool skip_fixed; /* as in mw_tune_options; also leaves out matches that are no weight of such an operation */
+    mw_dtype dtype;  /* of the parameters, as in mw_tune_options */
+    const mw_tune_shape *shapes;
+    size_t shape_count;
+} mw_lora_options;
+
+/** Returns options with everything else at its default. */
+MW_API mw_lora_options mw_lora_defaults(const char *const *patterns, size_t count);
+
+/** A copy of "main" in which every matching weight W stands for W + alpha / r B A, with parameters A and B:
+ *      linear, matmul  W [out, in] (or [in, out])    A [r, in]              B [out, r]
+ *      conv            W [out, in / groups, k..]     A [r, in / groups, k..] B [out, r, 1..]
+ *  W "fc1.weight", "fc1_weight" or "fc1_weight_to_fp16" gives "fc1.lora_A.weight" and "fc1.lora_B.weight", in the dtype
+ *  of W or that of the options. A starts uniform in +-1/sqrt(fan_in), B at 0, so that the copy first computes what the
+ *  source does. W is frozen: a constant stays one, a parameter becomes a state. Where W has one use, the adapter is a
+ *  branch beside it, (x A') B', and no gradient of W's size exists; else B A is added to W.
+ *  return  as mw_graph_trainable
+ *  errors  as mw_graph_trainable; MW_ERROR_ARGUMENT for a rank below 1, an alpha that is not positive, a weight that
+ *          both lists match; MW_ERROR_UNSUPPORTED for a match that is no weight of linear, matmul or conv
+ *  source  Hu et al. 2021, section 4.1; names and layouts of PEFT */
+MW_API mw_graph *mw_graph_lora(const mw_graph *source, const mw_lora_options *options, mw_error *err);
+
+/* ---- files ---- */
+
+typedef struct mw_trainer mw_trainer;
+
+/** Writes `source` with the trained values in the place of its own: folder/model.mil and weights. Operations, names,
+ *  layouts, types and shapes are those of the source; adapters are merged, W + alpha / r B A rounded once to the dtype
+ *  of W. Parameters of the source become constants.
+ *  trainer  of a graph that mw_graph_trainable or mw_graph_lora made from `source`
+ *  source   of a graph that was built with dropout or batch norm layers: its mw_graph_evaluation
+ *  errors   MW_ERROR_ARGUMENT if something that was trained has no place in the source; MW_ERROR_NUMERIC for a value
+ *           that the dtype of the source cannot hold */
+MW_API mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err);
+
+/** Writes the adapters, and what was trained beside them, as PEFT does: folder/adapter_model.safetensors with names
+ *  such as "base_model.model.fc1.lora_A.weight", and folder/adapter_config.json.
+ *  errors  MW_ERROR_ARGUMENT if the trainer's graph has no adapter */
+MW_API mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, mw_error *err);
+
+/** Reads what mw_trainer_save_lora or PEFT writes, into a trainer of the same adapters. Dots and underscores of a name
+ *  may stand for each other: texts have none of the dots of PyTorch's modules. Nothing changes on failure.
+ *  errors  as mw_trainer_load_weights; MW_ERROR_FORMAT if adapter_config.json tells another alpha / r */
+MW_API mw_status mw_trainer_load_lora(mw_trainer *trainer, const char *folder, mw_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

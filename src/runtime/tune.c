@@ -1,0 +1,264 @@
+/* Writing what was tuned back into the program that it came from: trained weights replace its constants, adapters are
+ * merged. What is chosen and copied is decided in graph/tune.c. */
+#include "graph/tune.h"
+
+#include "base/checked.h"
+#include "base/fp16.h"
+#include "base/map.h"
+#include "runtime/convert.h"
+#include "runtime/trainer.h"
+
+#include <math.h>
+#include <millwright/mil.h>
+#include <string.h>
+
+/* New values by the names of the source. */
+typedef struct tuned {
+    mw_trainer *trainer;
+    mw__arena arena;
+    mw__tune_items items; /* of the source */
+    mw__map values;       /* name -> dense data in the dtype of the source */
+    size_t read_bytes;
+} tuned;
+
+static const mw__state_entry *find_entry(const tuned *t, const char *name)
+{
+    const mw__state_entry *entry = mw__state_find(&t->trainer->state, name);
+    return entry != NULL && entry->is_weight ? mw__trainer_shown(t->trainer, entry) : NULL;
+}
+
+/* ---- merging ---- */
+
+/* One weight with its adapter, every element in double. */
+typedef struct merge {
+    const mw_weight *weight;
+    mw__lora_site site;
+    const mw__payload *base; /* or */
+    const float *start;      /* of a state */
+    const float *a, *b;      /* [r, in], [out, r] */
+    int64_t rank;
+    double scale;
+} merge;
+
+static const float *as_floats(tuned *t, const mw__state_entry *entry, mw_error *err)
+{
+    const size_t count = (size_t)mw_shape_count(entry->shape);
+    float *out = mw__arena_alloc(&t->arena, count, sizeof *out, err);
+    if (out == NULL || mw__convert(out, MW_F32, entry->data, entry->dtype, count, 1.0f, 0.0f, err) != MW_OK)
+        return NULL;
+    t->read_bytes += entry->size;
+    return out;
+}
+
+static double merged_element(const merge *m, int64_t o, int64_t i)
+{
+    const int64_t at = m->site.layout == MW__LORA_IN_OUT ? i * m->site.out + o : o * m->site.in + i;
+    double sum = 0.0;
+    for (int64_t k = 0; k < m->rank; k++)
+        sum += (double)m->b[o * m->rank + k] * (double)m->a[k * m->site.in + i];
+    const double base = m->base != NULL ? mw__payload_float(m->base, (size_t)at) : (double)m->start[at];
+    return base + m->scale * sum;
+}
+
+static void store(void *data, mw_dtype dtype, int64_t at, double value)
+{
+    if (dtype == MW_F16)
+        ((uint16_t *)data)[at] = mw__fp16_from_double(value);
+    else
+        ((float *)data)[at] = (float)value;
+}
+
+static void merge_into(const merge *m, void *data)
+{
+    for (int64_t o = 0; o < m->site.out; o++) {
+        for (int64_t i = 0; i < m->site.in; i++) {
+            const int64_t at = m->site.layout == MW__LORA_IN_OUT ? i * m->site.out + o : o * m->site.in + i;
+            store(data, m->weight->dtype, at, merged_element(m, o, i));
+        }
+    }
+}
+
+/* The scale as the program multiplies by it. */
+static bool read_scale(const tuned *t, const char *weight, mw_dtype dtype, double *out)
+{
+    char name[MW__TUNE_NAME];
+    if (!mw__lora_name(weight, MW__LORA_SCALE, name))
+        return false;
+    const mw_tensor *value = mw_graph_find(t->trainer->model, name);
+    if (value == NULL || value->payload == NULL)
+        return false;
+    *out = mw__payload_float(value->payload, 0);
+    if (dtype == MW_F16)
+        *out = (double)mw__fp16_to_float(mw__fp16_from_double(*out));
+    return true;
+}
+
+static mw_status check_factors(const mw_weight *weight, const mw__lora_site *site, const mw__state_entry *a,
+                               const mw__state_entry *b, mw_error *err)
+{
+    const int64_t rank = a->shape.rank > 0 ? a->shape.dim[0] : 0;
+    int64_t elements_a = 0, elements_b = 0;
+    if (rank > 0 && mw__mul_i64(rank, site->in, &elements_a) && mw__mul_i64(rank, site->out, &elements_b) &&
+        mw_shape_count(a->shape) == elements_a && mw_shape_count(b->shape) == elements_b)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_SHAPE, "write_tuned: the adapter of \"%.96s\" does not fit the weight of the program",
+                    weight->name);
+}
+
+/* *out_data stays NULL if the weight has no adapter. */
+static mw_status merge_weight(tuned *t, const mw__tune_item *item, void **out_data, mw_error *err)
+{
+    char name_a[MW__TUNE_NAME], name_b[MW__TUNE_NAME];
+    merge m = {.weight = &item->weight, .base = item->value->payload};
+    *out_data = NULL;
+    if (!mw__lora_name(item->weight.name, MW__LORA_A, name_a) ||
+        !mw__lora_name(item->weight.name, MW__LORA_B, name_b) ||
+        !read_scale(t, item->weight.name, item->weight.dtype, &m.scale) ||
+        mw__lora_find_site(item->value, t->items.uses[item->value->id], &m.site) != NULL)
+        return MW_OK;
+    const mw__state_entry *a = find_entry(t, name_a), *b = find_entry(t, name_b);
+    if (a == NULL || b == NULL)
+        return MW_OK;
+    MW_TRY(check_factors(&item->weight, &m.site, a, b, err));
+    m.rank = a->shape.dim[0];
+    m.a = as_floats(t, a, err);
+    m.b = as_floats(t, b, err);
+    if (m.base == NULL) {
+        const mw__state_entry *base = find_entry(t, item->weight.name);
+        m.start = base != NULL ? as_floats(t, base, err) : NULL;
+    }
+    *out_data = mw__arena_alloc(&t->arena, item->weight.size, 1, err);
+    if (m.a == NULL || m.b == NULL || *out_data == NULL)
+        return MW_ERROR_MEMORY;
+    if (m.base == NULL && m.start == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "write_tuned: the trainer has no parameter \"%.96s\"",
+                        item->weight.name);
+    merge_into(&m, *out_data);
+    return MW_OK;
+}
+
+/* ---- values ---- */
+
+static mw_status copy_weight(tuned *t, const mw__tune_item *item, void **out_data, mw_error *err)
+{
+    const mw__state_entry *entry = find_entry(t, item->weight.name);
+    char here[160], there[160];
+    if (entry == NULL)
+        return MW_OK;
+    if (!mw_shape_equal(entry->shape, item->weight.shape))
+        return mw__fail(err, MW_ERROR_SHAPE, "write_tuned: \"%.96s\" is %s in the trainer, but %s in the program",
+                        item->weight.name, mw__shape_print(entry->shape, there, sizeof there),
+                        mw__shape_print(item->weight.shape, here, sizeof here));
+    *out_data = mw__arena_alloc(&t->arena, item->weight.size, 1, err);
+    if (*out_data == NULL)
+        return MW_ERROR_MEMORY;
+    t->read_bytes += entry->size;
+    return mw__convert(*out_data, item->weight.dtype, entry->data, entry->dtype, (size_t)mw_shape_count(entry->shape),
+                       1.0f, 0.0f, err);
+}
+
+static mw_status add_weight(tuned *t, const mw__tune_item *item, mw_error *err)
+{
+    void *data = NULL;
+    if (item->value->op != NULL && item->value->payload == NULL)
+        return MW_OK; /* compressed: never tuned */
+    MW_TRY(merge_weight(t, item, &data, err));
+    if (data == NULL)
+        MW_TRY(copy_weight(t, item, &data, err));
+    if (data == NULL)
+        return MW_OK;
+    const size_t count = (size_t)mw_shape_count(item->weight.shape);
+    const size_t bad = mw__find_not_finite(data, item->weight.dtype, count);
+    if (bad < count)
+        return mw__fail(err, MW_ERROR_NUMERIC, "write_tuned: element %zu of \"%.96s\" is not finite as %s", bad,
+                        item->weight.name, mw_dtype_name(item->weight.dtype));
+    return mw__map_set(&t->values, item->weight.name, data, err);
+}
+
+/* A running mean that follows the data while a program is trained. */
+static mw_status add_state(tuned *t, const mw_tensor *value, mw_error *err)
+{
+    mw__tune_item item = {
+        .value = value, .weight = {.name = value->name, .dtype = mw_tensor_dtype(value), .shape = value->type->shape}};
+    void *data = NULL;
+    if (value->role != MW__RESIDENT || !mw__type_bytes(value->type, &item.weight.size))
+        return MW_OK;
+    MW_TRY(copy_weight(t, &item, &data, err));
+    return data != NULL ? mw__map_set(&t->values, value->name, data, err) : MW_OK;
+}
+
+/* ---- what was trained must have a place ---- */
+
+/* True for a factor of an adapter whose weight got new values. */
+static bool is_merged(const tuned *t, const char *parameter)
+{
+    char name[MW__TUNE_NAME];
+    for (size_t i = 0; i < t->items.count; i++) {
+        const char *weight = t->items.items[i].weight.name;
+        if (mw__map_get(&t->values, weight) == NULL)
+            continue;
+        if ((mw__lora_name(weight, MW__LORA_A, name) && strcmp(name, parameter) == 0) ||
+            (mw__lora_name(weight, MW__LORA_B, name) && strcmp(name, parameter) == 0))
+            return true;
+    }
+    return false;
+}
+
+static mw_status check_complete(const tuned *t, mw_error *err)
+{
+    const mw__block *body = mw__function_find(t->trainer->model, "main")->body;
+    for (size_t i = 0; i < body->input_count; i++) {
+        const mw_tensor *value = body->inputs[i];
+        if (value->role != MW__PARAMETER || mw__map_get(&t->values, value->name) != NULL || is_merged(t, value->name))
+            continue;
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "write_tuned: \"%.96s\" was trained, but the program has no weight for it (another program? "
+                        "mw_trainer_write_mil writes the graph of the trainer)",
+                        value->name);
+    }
+    return MW_OK;
+}
+
+/* ---- writing ---- */
+
+static const void *tuned_values(void *user, const char *name)
+{
+    const tuned *t = user;
+    return mw__map_get(&t->values, name);
+}
+
+static mw_status gather(tuned *t, const mw_graph *source, mw_error *err)
+{
+    MW_TRY(mw__tune_collect(&t->arena, source, &t->items, err));
+    for (size_t i = 0; i < t->items.count; i++)
+        MW_TRY(add_weight(t, &t->items.items[i], err));
+    const mw__block *body = mw__function_find(source, "main")->body;
+    for (size_t i = 0; i < body->input_count; i++)
+        MW_TRY(add_state(t, body->inputs[i], err));
+    return check_complete(t, err);
+}
+
+mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    if (trainer == NULL || source == NULL || folder == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "write_tuned: the %s is NULL",
+                        trainer == NULL  ? "trainer"
+                        : source == NULL ? "program"
+                                         : "folder");
+    tuned t = {.trainer = trainer};
+    mw__arena_init(&t.arena, trainer->allocator);
+    mw__map_init(&t.values, trainer->allocator);
+    mw_status status = gather(&t, source, err);
+    mw_mil_write_options options = mw_mil_write_defaults();
+    options.bake = options.replace = tuned_values;
+    options.bake_user = options.replace_user = &t;
+    if (status == MW_OK)
+        status = mw_graph_write_mil(source, folder, &options, err);
+    if (status == MW_OK)
+        mw__trainer_count_state(trainer, 0, t.read_bytes);
+    mw__map_deinit(&t.values);
+    mw__arena_deinit(&t.arena);
+    return status;
+}
