@@ -46,7 +46,7 @@ static mw_tensor *block(mw_tensor *x, mw_tensor *mask, int layer)
     x = mw_add(x, attended);
     mw_tensor *wide = mw_layer_norm_layer(x, 1, 1e-5f, name_of(name, layer, "norm2"));
     wide = mw_gelu(mw_dense(wide, 4 * D, name_of(name, layer, "fc1")), MW_GELU_TANH);
-    return mw_add(x, mw_dropout(mw_dense(wide, D, name_of(name, layer, "fc2")), 0.1f, name_of(name, layer, "drop")));
+    return mw_add(x, mw_dropout(mw_dense(wide, D, name_of(name, layer, "fc2")), 0.2f, name_of(name, layer, "drop")));
 }
 
 /* x [N, T] -> logits [N, T, letters]. The table is read by a product with one-hot rows, which the ANE has too. */
@@ -67,7 +67,7 @@ static mw_tensor *network(mw_tensor *x, int64_t letters)
 
 int main(int argc, char **argv)
 {
-    example_options o = {.data = "/usr/share/common-licenses", .epochs = 10, .batch = 16, .learning_rate = 2e-3f};
+    example_options o = {.data = "/usr/share/common-licenses", .epochs = 6, .batch = 16, .learning_rate = 2e-3f};
     o.schedule = mw_schedule_cosine(0.1);
     o.schedule.warmup_steps = 100;
     options_parse(&o, argc, argv);
