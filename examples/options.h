@@ -145,7 +145,7 @@ static inline void options_report(mw_trainer *trainer, const mw_dataset *test, c
     printf("trained on %s\n%lld steps; state moved to the device %llu bytes, back %llu\n",
            mw_program_where(mw_trainer_program(trainer)), (long long)before.steps,
            (unsigned long long)before.state_bytes_in, (unsigned long long)before.state_bytes_out);
-    printf("test loss %.4f\n", loss);
+    printf("test loss %.6g\n", loss);
     if (what != NULL)
         printf("%s %.2f %%\n", what, 100.0 * metric);
 }
