@@ -1,7 +1,7 @@
 #!/bin/sh
-# The long campaigns: slow tests (MW_NIGHTLY=1), the sanitizers, Linux aarch64 under qemu, valgrind, fuzzing. Ends with
-# the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz target; with 10 all takes about half an
-# hour on two cores.
+# The long campaigns: the examples, slow tests (MW_NIGHTLY=1), the sanitizers, Linux aarch64 under qemu, valgrind, fuzzing. Ends with
+# the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz target; with 10 all takes about 40
+# minutes on two cores.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -50,6 +50,7 @@ fuzz() {
     done
 }
 
+step "every example on its data" ./run examples
 step "slow tests" slow_tests
 step "tests under ASan and UBSan" asan_tests
 step "tests under ThreadSanitizer" tsan_tests

@@ -6,7 +6,7 @@
 #include <millwright/millwright.h>
 #include <stdlib.h>
 
-enum { BATCH = 128, EPOCHS = 2, EVERY = 50 };
+enum { BATCH = 128, EVERY = 50 };
 
 static mw_trainer *make_trainer(mw_error *err)
 {
@@ -44,12 +44,14 @@ typedef struct outcome {
 
 static outcome train(const mw_dataset *training, const mw_dataset *test, bool inject, mw_error *err)
 {
+    const char *nightly = getenv("MW_NIGHTLY");
+    const int epochs = nightly != NULL && nightly[0] != '\0' ? 4 : 1;
     outcome out = {0};
     mw_trainer *trainer = make_trainer(err);
     mw_loader_options options = mw_loader_defaults(training, BATCH);
     options.seed = 1;
     mw_loader *loader = mw_loader_create(&options, err);
-    for (int epoch = 0; epoch < EPOCHS; epoch++) {
+    for (int epoch = 0; epoch < epochs; epoch++) {
         const mw_batch *batch;
         for (int i = 1; (batch = mw_loader_next(loader, err)) != NULL; i++) {
             if (inject && i % EVERY == 0) {
@@ -79,9 +81,9 @@ static void test_overflows_cost_nothing(void)
     }
     const outcome clean = train(training, test, false, &err), hurt = train(training, test, true, &err);
     CHECK_OK(err);
-    CHECK(clean.accuracy > 0.95);
+    CHECK(clean.accuracy > 0.93);
     CHECK_NEAR(hurt.accuracy, clean.accuracy, 0.003);
-    CHECK(hurt.injected >= 2 * 9);
+    CHECK(hurt.injected >= 9);
     CHECK_INT(hurt.counters.refused_steps - clean.counters.refused_steps, hurt.injected);
     CHECK_INT(hurt.counters.steps + hurt.counters.refused_steps - hurt.injected,
               clean.counters.steps + clean.counters.refused_steps);
