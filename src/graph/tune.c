@@ -297,6 +297,26 @@ static mw_status check_call(const char *call, const mw_graph *source, const size
     return MW_OK;
 }
 
+typedef struct choice {
+    const char *const *patterns;
+    size_t count;
+} choice;
+
+static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err)
+{
+    mw__arena_init(&t->arena, t->source->allocator);
+    mw_status status = prepare(t, err);
+    if (status == MW_OK)
+        status = choose(t, adapt.patterns, adapt.count, MW__TUNE_ADAPT, err);
+    if (status == MW_OK)
+        status = choose(t, train.patterns, train.count, MW__TUNE_TRAIN, err);
+    if (status == MW_OK)
+        status = index_choice(t, err);
+    mw_graph *copy = status == MW_OK ? copy_tuned(t, err) : NULL;
+    mw__arena_deinit(&t->arena);
+    return copy;
+}
+
 mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_options *o, mw_error *err)
 {
     static const char call[] = "trainable";
@@ -308,15 +328,7 @@ mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_options *o, m
                 .shape_count = o->shape_count,
                 .skip_fixed = o->skip_fixed,
                 .dtype = o->dtype};
-    mw__arena_init(&t.arena, source->allocator);
-    mw_status status = prepare(&t, err);
-    if (status == MW_OK)
-        status = choose(&t, o->patterns, o->pattern_count, MW__TUNE_TRAIN, err);
-    if (status == MW_OK)
-        status = index_choice(&t, err);
-    mw_graph *copy = status == MW_OK ? copy_tuned(&t, err) : NULL;
-    mw__arena_deinit(&t.arena);
-    return copy;
+    return tune(&t, (choice){0}, (choice){o->patterns, o->pattern_count}, err);
 }
 
 static mw_status check_lora(const mw_lora_options *o, mw_error *err)
@@ -342,15 +354,5 @@ mw_graph *mw_graph_lora(const mw_graph *source, const mw_lora_options *o, mw_err
                 .skip_fixed = o->skip_fixed,
                 .dtype = o->dtype,
                 .lora = {.rank = o->rank, .scale = o->alpha / (float)o->rank, .dtype = o->dtype}};
-    mw__arena_init(&t.arena, source->allocator);
-    mw_status status = prepare(&t, err);
-    if (status == MW_OK)
-        status = choose(&t, o->patterns, o->pattern_count, MW__TUNE_ADAPT, err);
-    if (status == MW_OK)
-        status = choose(&t, o->full_patterns, o->full_count, MW__TUNE_TRAIN, err);
-    if (status == MW_OK)
-        status = index_choice(&t, err);
-    mw_graph *copy = status == MW_OK ? copy_tuned(&t, err) : NULL;
-    mw__arena_deinit(&t.arena);
-    return copy;
+    return tune(&t, (choice){o->patterns, o->pattern_count}, (choice){o->full_patterns, o->full_count}, err);
 }

@@ -437,48 +437,17 @@ static void test_files_want_adapters(void)
 
 static void test_convolutions_of_the_corpus_learn(void)
 {
-    static const char path[] = MW_SHARED_DATA "/mil/ironmill__mnist-from-protobuf/model.mil";
     static const char *const convolutions[] = {"Parameter5", "Parameter87"};
-    enum { N = 4, PIXELS = 28 * 28 };
-    static float x[N * PIXELS];
-    const int32_t labels[N] = {3, 1, 4, 1};
-    if (!file_exists(path))
-        SKIP("%s is not there", path);
+    if (!file_exists(TUNED_MNIST))
+        SKIP("%s is not there", TUNED_MNIST);
     mw_error err = {0};
-    for (int i = 0; i < N * PIXELS; i++)
-        x[i] = (float)((i * 2654435761u) >> 24) / 255.0f;
-    const mw_tune_shape shape = {"Input3", MW_SHAPE(N, 1, 28, 28)};
     mw_lora_options options = mw_lora_defaults(convolutions, 2);
     options.rank = 4;
-    options.shapes = &shape;
+    options.shapes = &tuned_mnist_batch;
     options.shape_count = 1;
-    mw_graph *source = mw_graph_read_mil(path, NULL, &err), *graph = mw_graph_lora(source, &options, &err);
-    mw_tensor *logits = mw_graph_output_at(graph, 0), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N));
-    mw_trainer_options training = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-2f));
-    training.prediction = logits;
-    training.compile.provider = MW_PROVIDER_ENGINE;
-    mw_trainer *trainer = mw_trainer_create(&training, &err);
-    const mw_feed feeds[] = {{.name = "Input3", .dtype = MW_F32, .data = x, .count = N * PIXELS, .scale = 1.0f},
-                             {.name = "y", .dtype = MW_I32, .data = labels, .count = N, .scale = 1.0f}};
-    const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = N};
-    float first = 0.0f, loss = 0.0f, expected[N * 10], actual[10];
-    mw_trainer_step(trainer, &batch, &first, &err);
-    for (int i = 0; i < 30; i++)
-        mw_trainer_step(trainer, &batch, &loss, &err);
+    mw_graph *source = mw_graph_read_mil(TUNED_MNIST, NULL, &err), *graph = mw_graph_lora(source, &options, &err);
+    tuned_check_mnist(source, graph, scratch("mnist"), &err);
     CHECK_OK(err);
-    CHECK(loss < 0.7f * first);
-    mw_trainer_predict(trainer, &batch, expected, N * 10, &err);
-    mw_trainer_write_tuned(trainer, source, scratch("mnist"), &err);
-    mw_graph *merged = read_folder("mnist", &err);
-    mw_program *program = mw_compile(merged, NULL, &err);
-    mw_program_write(program, "Input3", MW_F32, x, PIXELS, &err);
-    mw_run(program, &err);
-    mw_program_read(program, "Plus214_Output_0", MW_F32, actual, 10, &err);
-    CHECK_OK(err);
-    CHECK_NEAR(tuned_distance(actual, expected, 10), 0.0, 1e-5); /* other kernels at batch 1 */
-    mw_program_destroy(program);
-    mw_graph_destroy(merged);
-    mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);
     mw_graph_destroy(source);
 }

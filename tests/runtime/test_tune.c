@@ -349,60 +349,19 @@ static void test_layers_with_statistics_are_written_as_they_evaluate(void)
 
 /* ---- a program that nobody here wrote ---- */
 
-/* An MNIST network of batch 1 whose reshapes name that batch: it is trained at 8, and comes back at 1. */
+/* The reshapes of the program name its batch of 1: it is trained at 8, and comes back at 1. */
 static void test_program_of_the_corpus_learns(void)
 {
-    static const char path[] = MW_SHARED_DATA "/mil/ironmill__mnist-from-protobuf/model.mil";
-    enum { N = 8, PIXELS = 28 * 28 };
-    static float x[N * PIXELS];
-    int32_t labels[N];
-    if (!file_exists(path))
-        SKIP("%s is not there", path);
+    static const char *const last[] = {"Parameter193", "Parameter194"};
+    if (!file_exists(TUNED_MNIST))
+        SKIP("%s is not there", TUNED_MNIST);
     mw_error err = {0};
-    uint32_t state = 1;
-    for (int i = 0; i < N * PIXELS; i++)
-        x[i] = (float)((state = state * 1664525u + 1013904223u) >> 24) / 255.0f;
-    for (int i = 0; i < N; i++)
-        labels[i] = i;
-    mw_graph *source = mw_graph_read_mil(path, NULL, &err);
-    const char *const last[] = {"Parameter193", "Parameter194"};
-    const mw_tune_shape shape = {"Input3", MW_SHAPE(N, 1, 28, 28)};
     mw_tune_options options = mw_tune_defaults(last, 2);
-    options.shapes = &shape;
+    options.shapes = &tuned_mnist_batch;
     options.shape_count = 1;
-    mw_graph *graph = mw_graph_trainable(source, &options, &err);
-    REQUIRE(CHECK_OK(err));
-    mw_tensor *logits = mw_graph_output_at(graph, 0);
-    CHECK_INT(mw_tensor_shape(logits).dim[0], N);
-    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N));
-    mw_trainer_options training = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-2f));
-    training.prediction = logits;
-    training.compile.provider = MW_PROVIDER_ENGINE;
-    mw_trainer *trainer = mw_trainer_create(&training, &err);
-    const mw_feed feeds[] = {{.name = "Input3", .dtype = MW_F32, .data = x, .count = N * PIXELS, .scale = 1.0f},
-                             {.name = "y", .dtype = MW_I32, .data = labels, .count = N, .scale = 1.0f}};
-    const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = N};
-    float first = 0.0f, loss = 0.0f, expected[N * 10], actual[10];
-    mw_trainer_step(trainer, &batch, &first, &err);
-    for (int i = 0; i < 20; i++)
-        mw_trainer_step(trainer, &batch, &loss, &err);
+    mw_graph *source = mw_graph_read_mil(TUNED_MNIST, NULL, &err), *graph = mw_graph_trainable(source, &options, &err);
+    tuned_check_mnist(source, graph, scratch("mnist"), &err);
     CHECK_OK(err);
-    CHECK(loss < 0.7f * first);
-    mw_trainer_predict(trainer, &batch, expected, N * 10, &err);
-    mw_trainer_write_tuned(trainer, source, scratch("mnist"), &err);
-    mw_graph_write_mil(source, scratch("mnist_before"), NULL, &err);
-    mw_graph *tuned = read_back("mnist", &err);
-    mw_program *program = mw_compile(tuned, NULL, &err);
-    for (int i = 0; i < N; i++) {
-        mw_program_write(program, "Input3", MW_F32, x + (size_t)i * PIXELS, PIXELS, &err);
-        mw_run(program, &err);
-        mw_program_read(program, "Plus214_Output_0", MW_F32, actual, 10, &err);
-        CHECK_NEAR(tuned_distance(actual, expected + (size_t)i * 10, 10), 0.0, 1e-5); /* GEMM of 1 row and of 8 */
-    }
-    CHECK_OK(err);
-    mw_program_destroy(program);
-    mw_graph_destroy(tuned);
-    mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);
     mw_graph_destroy(source);
 }

@@ -140,3 +140,59 @@ double tuned_distance(const float *a, const float *b, size_t count)
     }
     return most / largest;
 }
+
+/* ---- the program of the corpus ---- */
+
+const mw_tune_shape tuned_mnist_batch = {"Input3", {.rank = 4, .dim = {TUNED_BATCH, 1, 28, 28}}};
+
+static mw_trainer *mnist_trainer(mw_graph *graph, mw_error *err)
+{
+    mw_tensor *logits = mw_graph_output_at(graph, 0), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(TUNED_BATCH));
+    CHECK_INT(mw_tensor_shape(logits).dim[0], TUNED_BATCH);
+    mw_trainer_options training = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-2f));
+    training.prediction = logits;
+    training.compile.provider = MW_PROVIDER_ENGINE;
+    return mw_trainer_create(&training, err);
+}
+
+static void check_written(const char *folder, const float *x, const float *expected, mw_error *err)
+{
+    char path[512];
+    float actual[10];
+    snprintf(path, sizeof path, "%s/model.mil", folder);
+    mw_graph *tuned = mw_graph_read_mil(path, NULL, err);
+    mw_program *program = mw_compile(tuned, NULL, err);
+    for (int i = 0; i < TUNED_BATCH; i++) {
+        mw_program_write(program, "Input3", MW_F32, x + (size_t)i * TUNED_PIXELS, TUNED_PIXELS, err);
+        mw_run(program, err);
+        mw_program_read(program, "Plus214_Output_0", MW_F32, actual, 10, err);
+        CHECK_NEAR(tuned_distance(actual, expected + (size_t)i * 10, 10), 0.0, 1e-5); /* products of 1 row and of 8 */
+    }
+    mw_program_destroy(program);
+    mw_graph_destroy(tuned);
+}
+
+void tuned_check_mnist(const mw_graph *source, mw_graph *graph, const char *folder, mw_error *err)
+{
+    static float x[TUNED_BATCH * TUNED_PIXELS];
+    int32_t labels[TUNED_BATCH];
+    uint32_t state = 1;
+    for (int i = 0; i < TUNED_BATCH * TUNED_PIXELS; i++)
+        x[i] = (float)((state = state * 1664525u + 1013904223u) >> 24) / 255.0f;
+    for (int i = 0; i < TUNED_BATCH; i++)
+        labels[i] = i;
+    const mw_feed feeds[] = {
+        {.name = "Input3", .dtype = MW_F32, .data = x, .count = TUNED_BATCH * TUNED_PIXELS, .scale = 1.0f},
+        {.name = "y", .dtype = MW_I32, .data = labels, .count = TUNED_BATCH, .scale = 1.0f}};
+    const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = TUNED_BATCH};
+    mw_trainer *trainer = mnist_trainer(graph, err);
+    float first = 0.0f, loss = 0.0f, expected[TUNED_BATCH * 10];
+    mw_trainer_step(trainer, &batch, &first, err);
+    for (int i = 0; i < 30; i++)
+        mw_trainer_step(trainer, &batch, &loss, err);
+    CHECK(loss < 0.7f * first);
+    mw_trainer_predict(trainer, &batch, expected, TUNED_BATCH * 10, err);
+    mw_trainer_write_tuned(trainer, source, folder, err);
+    check_written(folder, x, expected, err);
+    mw_trainer_destroy(trainer);
+}

@@ -32,6 +32,16 @@ bool tuned_run(const mw_graph *graph, mw_device device, float out[TUNED_LOGITS],
 /* Trains `steps` steps and returns the last loss. */
 float tuned_steps(mw_trainer *trainer, int steps, mw_error *err);
 
+/* ---- the MNIST program of the corpus, which nobody here wrote; made for a batch of 1 ---- */
+
+#define TUNED_MNIST MW_SHARED_DATA "/mil/ironmill__mnist-from-protobuf/model.mil"
+enum { TUNED_BATCH = 8, TUNED_PIXELS = 28 * 28 };
+extern const mw_tune_shape tuned_mnist_batch;
+
+/* Trains `graph`, made of `source` with that batch, until it has learned some images of noise by heart, and writes the
+ * tuned program to a folder. Its logits for each image must be those of the trainer. */
+void tuned_check_mnist(const mw_graph *source, mw_graph *graph, const char *folder, mw_error *err);
+
 /* max |a - b| / max |b|. */
 double tuned_distance(const float *a, const float *b, size_t count);
 
