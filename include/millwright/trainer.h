@@ -47,7 +47,7 @@ typedef struct mw_trainer_options {
 
     float loss_scale;        /* power of two that multiplies the gradient seed, so that small gradients survive
                               * fp16; the update divides it out, and a step is refused too if a gradient is not
-                              * finite. 1 = none; 0 = the default: 256 if parameters are stored in fp16, else 1 */
+                              * finite. 1 = none; 0 = the default: 256 if anything is computed in fp16, else 1 */
     bool dynamic_loss_scale; /* the scale is a state of the program: halved by a step whose loss or gradients are not
                               * finite, which is skipped, and doubled after loss_scale_interval good ones, between 1
                               * and 32768. loss_scale is where it starts, 0 = 32768.
@@ -119,7 +119,8 @@ MW_API float mw_trainer_loss_scale(mw_trainer *trainer);
 /** Mean loss and metric over a data set, every example once, on the current parameters, in the evaluation form: batch
  *  norm with its running statistics, dropout as the identity. Changes no state.
  *  out_metric  may be NULL; 0 if the trainer has no metric
- *  errors      MW_ERROR_UNSUPPORTED for a short last batch if a value is not a mean over examples */
+ *  errors      MW_ERROR_UNSUPPORTED for a short last batch if a value is not a mean over examples;
+ *              MW_ERROR_NUMERIC if a weighted mean (class weights, ignored labels) counts no example at all */
 MW_API mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, double *out_loss,
                                      double *out_metric, mw_error *err);
 

@@ -275,11 +275,28 @@ static mw_status resolve_scalars(mw__trainer_build *b, mw_error *err)
 
 /* ---- create ---- */
 
+static bool is_half(const mw_trainer *t, const mw_tensor *value)
+{
+    return value->type->kind == MW__TENSOR && mw__trainer_stored(t, value->type->dtype) == MW_F16;
+}
+
+/* True if anything is computed in fp16, whatever the parameters are stored in. */
+static bool computes_half(const mw_trainer *t)
+{
+    const mw__block *body = mw__function_find(t->model, "main")->body;
+    for (size_t i = 0; i < body->op_count; i++) {
+        for (size_t k = 0; k < body->ops[i]->result_count; k++)
+            if (is_half(t, body->ops[i]->results[k]))
+                return true;
+    }
+    return false;
+}
+
 static bool has_half(const mw_trainer *t)
 {
     const mw__block *body = mw__function_find(t->model, "main")->body;
     for (size_t i = 0; i < body->input_count; i++) {
-        if (mw__is_resident(body->inputs[i]) && mw__trainer_stored(t, body->inputs[i]->type->dtype) == MW_F16)
+        if (mw__is_resident(body->inputs[i]) && is_half(t, body->inputs[i]))
             return true;
     }
     return false;
@@ -289,7 +306,7 @@ static bool has_half(const mw_trainer *t)
 static mw_status settle_scale(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
     const bool half = has_half(t);
-    const double usual = half ? HALF_LOSS_SCALE : 1.0;
+    const double usual = half || computes_half(t) ? HALF_LOSS_SCALE : 1.0;
     t->loss_scale = o->loss_scale != 0.0f && !o->dynamic_loss_scale ? (double)o->loss_scale : usual;
     if (o->dynamic_loss_scale) {
         t->first_scale = o->loss_scale != 0.0f ? (double)o->loss_scale : MW__LOSS_SCALE_MAX;

@@ -313,6 +313,23 @@ static void test_an_overflow_is_skipped_and_halves_the_scale(void)
     }
 }
 
+/* Parameters of fp32 that are used in fp16: small gradients need a scale there too. */
+static void test_the_scale_goes_by_what_is_computed(void)
+{
+    mw_error err = {0};
+    small_net net = small_create(NULL);
+    mw_tensor *w = mw_parameter(net.graph, "w", MW_F32, MW_SHAPE(SMALL_C, SMALL_D), mw_init_zeros());
+    mw_tensor *half = mw_cast(w, MW_F16);
+    mw_tensor *logits = mw_cast(mw_matmul(mw_cast(net.x, MW_F16), half, false, true), MW_F32);
+    net.loss = mw_cross_entropy(logits, net.y);
+    net.accuracy = net.logits = NULL;
+    mw_trainer_options options = options_of(&net, MW_DEVICE_CPU, mw_sgd(0.1f));
+    mw_trainer *trainer = create(&options, &net, &err);
+    CHECK_OK(err);
+    CHECK_NEAR(mw_trainer_loss_scale(trainer), 256.0, 0);
+    mw_trainer_destroy(trainer);
+}
+
 static void test_good_steps_double_the_scale(void)
 {
     const small_data data = small_make_data();
@@ -650,6 +667,7 @@ int main(void)
     RUN(test_accumulation_is_the_large_batch);
     RUN(test_averages_follow_the_parameters);
     RUN(test_an_overflow_is_skipped_and_halves_the_scale);
+    RUN(test_the_scale_goes_by_what_is_computed);
     RUN(test_good_steps_double_the_scale);
     RUN(test_the_scale_finds_its_place);
     RUN(test_a_training_that_only_overflows_ends);
