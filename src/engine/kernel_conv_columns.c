@@ -1,10 +1,11 @@
 /* Products with the columns of a convolution, which the idioms write for chips (graph/idioms/conv_chip.c): a strided
  * slice of x for each element of the kernel, stacked, times the kernel or transposed times the cotangent. Here the
  * columns of one example are made in scratch and multiplied there; its border is part of it. The products are those of
- * matmul, so that the bits are too. */
+ * matmul, so that the bits are too. With AVX-512 the image alone is made, for kernel_conv_columns_512.c. */
 #include "engine/gemm.h"
 #include "engine/idiom.h"
 #include "engine/kernel.h"
+#include "engine/kernel_conv_columns_512.h"
 #include "engine/round.h"
 
 #include <string.h>
@@ -103,6 +104,8 @@ typedef struct columns_block {
     mw__gemm_shape shape;
     size_t columns, product; /* floats of scratch before the columns, and before what the product needs */
     mw__loop1 *round;        /* NULL: none */
+    bool direct;             /* no columns are made: */
+    mw__columns_512 wide_512;
 } columns_block;
 
 /* Whole chunks: what is too much is written over by the next row, or is slack. */
@@ -143,10 +146,22 @@ static void put_columns(const columns_block *s, const float *image, float *colum
                 put_slice(s, image + ky * s->dilation[0] * s->wide[1] + kx * s->dilation[1], columns);
 }
 
+static void multiply(const columns_block *s, const float *left, float *image, float *y)
+{
+    float *const columns = image + s->columns;
+    if (s->direct) {
+        (s->shape.transpose_b ? mw__columns_512_dweight : mw__columns_512_product)(&s->wide_512, left, image, y,
+                                                                                   columns);
+    } else {
+        put_columns(s, image, columns);
+        mw__gemm(&s->code, &s->shape, left, columns, y, image + s->product);
+    }
+}
+
 static void columns_run(const mw__kernel_call *call)
 {
     const columns_block *s = call->block;
-    float *const image = call->scratch, *const columns = image + s->columns, *const rest = image + s->product;
+    float *const image = call->scratch;
     const int64_t in = s->channels * s->in[0] * s->in[1], out = s->shape.m * s->shape.n;
     const int64_t left = s->shape.m * s->shape.k;
     memset(image, 0, s->columns * sizeof *image);
@@ -154,8 +169,7 @@ static void columns_run(const mw__kernel_call *call)
         for (int64_t g = 0; g < s->groups; g++) {
             float *y = (float *)call->out[0] + (n * s->groups + g) * out;
             put_image(s, (const float *)call->in[0] + (n * s->groups + g) * in, image);
-            put_columns(s, image, columns);
-            mw__gemm(&s->code, &s->shape, (const float *)call->in[1] + n * s->left + g * left, columns, y, rest);
+            multiply(s, (const float *)call->in[1] + n * s->left + g * left, image, y);
             if (s->round != NULL)
                 s->round(y, y, out, 0, 0);
         }
@@ -207,11 +221,46 @@ static void fill_product(const mw__planner *planner, const mw__op *matmul, colum
 
 static size_t round_up(size_t count) { return (count + 15) / 16 * 16; }
 
+#define OUTPUTS_LEAST 4 /* lanes of 16 that pay */
+
+/* Where mw__gemm would sum in the order of kernel_conv_columns_512.h, that is in all but vectors and a BLAS, and where
+ * not too many lanes are idle. */
+static bool is_direct(const columns_block *s)
+{
+    if (mw__loop_level() != MW__LEVEL_WIDER || s->code.sgemm != NULL || s->shape.m < 2 || s->shape.n < 2 ||
+        s->channels * s->wide[0] * s->wide[1] > INT32_MAX)
+        return false;
+    if (s->shape.transpose_b)
+        return s->shape.m >= OUTPUTS_LEAST;
+    return s->stride[0] == 1 && s->stride[1] == 1 && s->wide[1] <= 2 * s->out[1];
+}
+
+static void fill_direct(mw__planner *planner, columns_block *s)
+{
+    const int64_t depth = s->channels * s->kernel[0] * s->kernel[1];
+    int32_t *const taps = mw__plan_block(planner, (size_t)depth * sizeof *taps), *tap = taps;
+    s->wide_512 = (mw__columns_512){.outputs = s->shape.m,
+                                    .depth = depth,
+                                    .rows = s->out[0],
+                                    .width = s->out[1],
+                                    .row_step = s->stride[0] * s->wide[1],
+                                    .x_step = s->stride[1],
+                                    .tap = taps};
+    for (int64_t c = 0; taps != NULL && c < s->channels; c++)
+        for (int64_t y = 0; y < s->kernel[0]; y++)
+            for (int64_t x = 0; x < s->kernel[1]; x++)
+                *tap++ = (int32_t)((c * s->wide[0] + y * s->dilation[0]) * s->wide[1] + x * s->dilation[1]);
+}
+
 /* Floats of scratch: the image, the columns, and slack after both. */
 static void fill_scratch(columns_block *s, mw__step *step)
 {
     const int64_t elements = s->channels * s->kernel[0] * s->kernel[1];
-    s->columns = round_up((size_t)(s->channels * s->wide[0] * s->wide[1]) + CHUNK);
+    s->columns = round_up((size_t)(s->channels * s->wide[0] * s->wide[1]) + MW__COLUMNS_SLACK);
+    if (s->direct) {
+        step->scratch = s->columns * sizeof(float) + mw__columns_512_scratch(&s->wide_512);
+        return;
+    }
     s->product = s->columns + round_up((size_t)(elements * s->out[0] * s->out[1]) + CHUNK);
     step->scratch = s->product * sizeof(float) + mw__gemm_scratch(s->shape.m, s->shape.n, s->shape.k);
 }
@@ -228,6 +277,9 @@ mw_status mw__plan_conv_columns(mw__planner *planner, const mw__idiom *idiom, mw
     s->channels = mw__shape_of(x).dim[1] / s->groups;
     s->round = mw__plan_rounds(planner, idiom->result) ? mw__round_loop(mw__loop_level()) : NULL;
     fill_product(planner, matmul, s);
+    s->direct = is_direct(s);
+    if (s->direct)
+        fill_direct(planner, s);
     const double count = (double)(s->examples * s->groups),
                  flops = 2.0 * (double)s->shape.m * (double)s->shape.n * (double)s->shape.k;
     mw__step *step = mw__plan_step(planner, columns_run, "conv.columns", s->examples, count * flops * 0.0125);

@@ -276,22 +276,57 @@ static void test_a_training_step_for_a_chip_is_made_of_idioms(void)
 
 /* ---- convolutions for chips ---- */
 
-enum { CHIP_X = 5 * 4 * 13 * 17, CHIP_STEPS = 3, CHIP_WEIGHTS = 6 * 4 * 3 * 3 + 6 * 3 * 2 * 4 };
+typedef struct chip_layer {
+    int64_t outputs;
+    mw_shape kernel;
+    int64_t stride, dilation, groups; /* stride of the first axis, dilation of the last */
+    mw_pad_type pad;
+} chip_layer;
 
-static mw_trainer *make_chip_trainer(int threads, mw_error *err)
+typedef struct chip {
+    const char *what;
+    mw_shape x;
+    chip_layer layers[2];
+} chip;
+
+/* Sums of more than one block of 256 and of less, channels of more than one vector and panel and of less. */
+static const chip chips[] = {
+    {"strides, groups and dilation",
+     {4, {5, 4, 13, 17}},
+     {{6, {2, {3, 3}}, 2, 1, 1, MW_PAD_SAME}, {6, {2, {2, 4}}, 1, 2, 2, MW_PAD_VALID}}},
+    {"many channels",
+     {4, {3, 7, 9, 21}},
+     {{40, {2, {3, 3}}, 1, 1, 1, MW_PAD_SAME}, {19, {2, {3, 3}}, 1, 1, 1, MW_PAD_VALID}}},
+    {"one axis", {3, {2, 3, 301}}, {{5, {1, {4}}, 1, 1, 1, MW_PAD_SAME}, {33, {1, {2}}, 1, 1, 1, MW_PAD_SAME}}},
+    {"many positions, groups",
+     {4, {2, 2, 19, 35}},
+     {{8, {2, {5, 3}}, 1, 2, 2, MW_PAD_SAME}, {18, {2, {3, 5}}, 2, 1, 2, MW_PAD_SAME}}},
+    {"a wide border",
+     {4, {3, 2, 6, 3}},
+     {{17, {2, {9, 9}}, 1, 1, 1, MW_PAD_SAME}, {4, {2, {1, 2}}, 1, 1, 1, MW_PAD_VALID}}},
+};
+
+enum { CHIP_X = 8192, CHIP_STEPS = 3, CHIP_WEIGHTS = 16384 };
+
+static mw_tensor *chip_layer_of(const chip_layer *layer, mw_tensor *x, const char *name)
+{
+    mw_conv_options options = mw_conv_defaults();
+    options.pad_type = layer->pad;
+    options.stride[0] = layer->stride;
+    options.dilation[layer->kernel.rank - 1] = layer->dilation;
+    options.groups = layer->groups;
+    return mw_conv_layer(x, layer->outputs, layer->kernel, name, &options);
+}
+
+static mw_trainer *make_chip_trainer(const chip *c, int threads, mw_error *err)
 {
     mw_graph *graph = mw_graph_create(NULL);
-    mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(5, 4, 13, 17));
-    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(5));
-    mw_conv_options strided = mw_conv_defaults(), grouped = mw_conv_defaults();
-    strided.pad_type = MW_PAD_SAME;
-    strided.stride[0] = 2, strided.stride[1] = 1;
-    grouped.pad_type = MW_PAD_VALID;
-    grouped.groups = 2;
-    grouped.dilation[1] = 2;
-    mw_tensor *h = mw_relu(mw_conv_layer(x, 6, MW_SHAPE(3, 3), "conv1", &strided));
-    h = mw_gelu(mw_conv_layer(h, 6, MW_SHAPE(2, 4), "conv2", &grouped), MW_GELU_TANH);
-    mw_tensor *logits = mw_dense(mw_reshape(h, MW_SHAPE(5, 6 * 6 * 11)), 7, "fc");
+    mw_tensor *x = mw_input(graph, "x", MW_F16, c->x);
+    mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(c->x.dim[0]));
+    mw_tensor *h = mw_relu(chip_layer_of(&c->layers[0], x, "conv1"));
+    h = mw_gelu(chip_layer_of(&c->layers[1], h, "conv2"), MW_GELU_TANH);
+    const int64_t features = mw_shape_count(mw_tensor_shape(h)) / c->x.dim[0];
+    mw_tensor *logits = mw_dense(mw_reshape(h, MW_SHAPE(c->x.dim[0], features)), 7, "fc");
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-2f));
     options.compile.device = MW_DEVICE_ANE;
     options.compile.provider = MW_PROVIDER_ENGINE;
@@ -301,39 +336,52 @@ static mw_trainer *make_chip_trainer(int threads, mw_error *err)
     return trainer;
 }
 
+static size_t count_weights(const chip *c, int layer)
+{
+    const chip_layer *l = &c->layers[layer];
+    return (size_t)(l->outputs * (layer == 0 ? c->x.dim[1] : c->layers[0].outputs) / l->groups *
+                    mw_shape_count(l->kernel));
+}
+
 /* The weights of both convolutions after a few steps. */
-static void train_for_chip(const char *fuse, int threads, float *out)
+static void train_for_chip(const chip *c, const char *fuse, int threads, float *out)
 {
     static float x[CHIP_X];
     static const int32_t y[5] = {3, 0, 6, 1, 2};
     mw_error err = {0};
     setenv("MW_ENGINE_FUSE", fuse, 1);
-    mw_trainer *trainer = make_chip_trainer(threads, &err);
+    mw_trainer *trainer = make_chip_trainer(c, threads, &err);
     unsetenv("MW_ENGINE_FUSE");
     mw__random random = {.seed = 5};
-    for (int i = 0; i < CHIP_X; i++)
+    const size_t count = (size_t)mw_shape_count(c->x);
+    for (size_t i = 0; i < count; i++)
         x[i] = mw__random_uniform(&random) - 0.5f;
-    const mw_feed feeds[] = {{.name = "x", .dtype = MW_F32, .data = x, .count = CHIP_X},
-                             {.name = "y", .dtype = MW_I32, .data = y, .count = 5}};
-    const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = 5};
+    const mw_feed feeds[] = {{.name = "x", .dtype = MW_F32, .data = x, .count = count},
+                             {.name = "y", .dtype = MW_I32, .data = y, .count = (size_t)c->x.dim[0]}};
+    const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = (size_t)c->x.dim[0]};
     for (int step = 0; trainer != NULL && step < CHIP_STEPS; step++)
         mw_trainer_step(trainer, &batch, NULL, &err);
     if (trainer != NULL) {
-        mw_trainer_read(trainer, "conv1.weight", out, 6 * 4 * 3 * 3, &err);
-        mw_trainer_read(trainer, "conv2.weight", out + 6 * 4 * 3 * 3, 6 * 3 * 2 * 4, &err);
+        mw_trainer_read(trainer, "conv1.weight", out, count_weights(c, 0), &err);
+        mw_trainer_read(trainer, "conv2.weight", out + count_weights(c, 0), count_weights(c, 1), &err);
     }
     CHECK_OK(err);
     mw_trainer_destroy(trainer);
 }
 
-/* Any numbers: the products are the same. */
+/* Any numbers: the products are the same as those of matmul, which test_matmul compares with its ref. */
 static void test_columns_made_where_they_are_multiplied_change_no_bit(void)
 {
     static float fused[CHIP_WEIGHTS], plain[CHIP_WEIGHTS];
-    for (int threads = 1; threads <= 3; threads++) {
-        train_for_chip("1", threads, fused);
-        train_for_chip("0", threads, plain);
-        check_note(memcmp(fused, plain, sizeof fused) == 0, __FILE__, __LINE__, "%d threads: they differ", threads);
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
+        const size_t weights = count_weights(&chips[i], 0) + count_weights(&chips[i], 1);
+        CHECK(mw_shape_count(chips[i].x) <= CHIP_X && weights <= CHIP_WEIGHTS);
+        for (int threads = 1; threads <= 3; threads++) {
+            train_for_chip(&chips[i], "1", threads, fused);
+            train_for_chip(&chips[i], "0", threads, plain);
+            check_note(memcmp(fused, plain, weights * sizeof *fused) == 0, __FILE__, __LINE__,
+                       "%s, %d threads: they differ", chips[i].what, threads);
+        }
     }
 }
 
