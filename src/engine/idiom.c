@@ -250,6 +250,7 @@ static mw_status find_columns(const mw__function *function, const mw__op *op, mw
     if (!mw__conv_columns_read(op, &x, &conv))
         return MW_OK;
     matcher m = {.arena = arena, .idiom = {.kind = MW__IDIOM_CONV_COLUMNS, .x = x, .result = op->results[0]}};
+    m.idiom.product = op;
     mw__conv *kept = mw__arena_alloc(arena, 1, sizeof *kept, err);
     if (kept == NULL)
         return MW_ERROR_MEMORY;
@@ -267,6 +268,65 @@ static mw_status find_columns(const mw__function *function, const mw__op *op, mw
     }
     end_matching(&m, function);
     return status;
+}
+
+/* How often values are operands or outputs, up to 2. */
+static int count_uses(const mw__block *body, const mw_tensor *value)
+{
+    int uses = 0;
+    for (size_t i = 0; i < body->output_count && uses < 2; i++)
+        uses += body->outputs[i] == value;
+    for (size_t i = 0; i < body->op_count && uses < 2; i++)
+        for (size_t k = 0; k < body->ops[i]->slot_count; k++)
+            for (size_t v = 0; v < body->ops[i]->slots[k].count; v++)
+                uses += body->ops[i]->slots[k].operands[v].value == value;
+    return uses;
+}
+
+/* One number for each element of axis 1 of y, on an axis like that. */
+static bool is_bias(const mw_tensor *bias, const mw_tensor *y)
+{
+    const mw_shape b = bias->type->shape, shape = y->type->shape;
+    bool fits = b.rank == shape.rank && shape.rank > 1 && b.dim[1] == shape.dim[1];
+    for (int i = 0; fits && i < b.rank; i++)
+        fits = i == 1 || b.dim[i] == 1;
+    return fits && bias != y && (bias->type->dtype == MW_F16 || bias->type->dtype == MW_F32);
+}
+
+static bool is_rounded(const mw__rounding *rounding, const mw_tensor *value)
+{
+    return rounding->wanted != NULL && value->id < rounding->count && rounding->wanted[value->id];
+}
+
+/* The product of columns that y, a convolution's result, is another shape of, where nobody else needs either. */
+static const mw__idiom *find_product(const mw__block *body, const mw_tensor *y, const mw__idiom *idioms)
+{
+    const mw__op *shaped = y->op;
+    if (shaped == NULL || !is_named(shaped, "reshape") || count_uses(body, y) != 1)
+        return NULL;
+    const mw_tensor *product = mw__arg(shaped, "x");
+    for (size_t i = 0; i < body->op_count; i++)
+        if (idioms[i].kind == MW__IDIOM_CONV_COLUMNS && idioms[i].result == product)
+            return count_uses(body, product) == 1 ? &idioms[i] : NULL;
+    return NULL;
+}
+
+/* The sum of such a y and its bias. */
+static mw_status find_columns_bias(const mw__function *function, const mw__rounding *rounding, size_t at,
+                                   mw__arena *arena, mw__idiom *out, mw_error *err)
+{
+    const mw__op *op = function->body->ops[at];
+    const mw_tensor *y = mw__arg(op, "x"), *bias = mw__arg(op, "y"), *sum = op->results[0];
+    if (!same_type(y, sum) || !is_bias(bias, y))
+        return MW_OK;
+    const mw__idiom *columns = find_product(function->body, y, out);
+    if (columns == NULL || is_rounded(rounding, columns->result) != is_rounded(rounding, sum) ||
+        !mw__conv_columns_bias_suits(columns, y))
+        return MW_OK;
+    out[at] = *columns;
+    out[at].bias = bias, out[at].result = sum;
+    MW_TRY(add_op(arena, &out[at], y->op, err));
+    return add_op(arena, &out[at], op, err);
 }
 
 static mw_status find_all_within(const mw__op *op, mw__arena *arena, mw__idiom *out, mw_error *err)
@@ -304,6 +364,8 @@ static mw_status find_all(const mw__function *function, const mw__rounding *roun
         mw_error ignored = {0};
         if (is_named(op, "matmul"))
             MW_TRY(find_columns(function, op, arena, &out[i], err));
+        if (is_named(op, "add"))
+            MW_TRY(find_columns_bias(function, rounding, i, arena, out, err));
         if (is_named(op, "reduce_min"))
             MW_TRY(find_all_within(op, arena, &out[i], err));
         if ((!pool && !is_named(op, "conv")) || mw__kernel_check(op, &ignored) != MW_OK)

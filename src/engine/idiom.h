@@ -15,7 +15,7 @@ typedef enum mw__idiom_kind {
     MW__IDIOM_MAX_POOL_GRADIENT,
     MW__IDIOM_RELU_MAX_POOL,          /* max_pool of relu: x is what relu is taken of */
     MW__IDIOM_RELU_MAX_POOL_GRADIENT, /* by that x */
-    MW__IDIOM_CONV_COLUMNS,           /* matmul with the columns of a convolution for chips */
+    MW__IDIOM_CONV_COLUMNS,           /* matmul with the columns of a convolution for chips, or its sum with a bias */
     MW__IDIOM_ALL_WITHIN,             /* 1 if all of x are finite or within a limit, else 0 */
     MW__IDIOM_MADE,                   /* by another idiom, which stands before it */
     MW__IDIOM_CONV_MAX_POOL,          /* max_pool of conv, or of its relu */
@@ -30,6 +30,8 @@ typedef struct mw__idiom {
     const mw_tensor *result;
     const mw_tensor *dbias;   /* conv: the sum of dy over batch and space, wanted too; or NULL */
     const mw__conv *columns;  /* of which convolution; x is what they are taken of, with its border */
+    const mw__op *product;    /* that matmul */
+    const mw_tensor *bias;    /* [1, O, 1, ..]: added to each channel of the product; or NULL */
     const mw__op *const *ops; /* all that it computes, in the order of the text */
     size_t op_count;
     const mw__op *conv; /* MW__IDIOM_CONV_MAX_POOL: whose result is pooled, after relu if `relu` */
@@ -57,6 +59,8 @@ mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__idiom *idiom, mw
 bool mw__conv_dweight_picks_suits(const mw__op *conv, const mw__op *pool);
 /* The product `matmul` of columns: the numbers of their convolution, read but not compared, and x. */
 bool mw__conv_columns_read(const mw__op *matmul, const mw_tensor **out_x, mw__conv *out);
+/* y, what the product of columns is reshaped to, has their channels on axis 1. */
+bool mw__conv_columns_bias_suits(const mw__idiom *columns, const mw_tensor *y);
 mw_status mw__plan_conv_columns(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
 /* The x of reduce_min(select(abs(x) <= limit, 1, 0)) over all axes; NULL if `minimum` is not that. */
 const mw_tensor *mw__all_within_read(const mw__op *minimum, float *out_limit);

@@ -6,6 +6,7 @@
 #include "engine/idiom.h"
 #include "engine/kernel.h"
 #include "engine/kernel_conv_columns_512.h"
+#include "engine/math_scalar.h"
 #include "engine/round.h"
 
 #include <string.h>
@@ -104,9 +105,15 @@ typedef struct columns_block {
     mw__gemm_shape shape;
     size_t columns, product; /* floats of scratch before the columns, and before what the product needs */
     mw__loop1 *round;        /* NULL: none */
+    mw__loop1 *add;          /* of the bias, which is p, before it is rounded again; NULL: none */
     bool direct;             /* no columns are made: */
     mw__columns_512 wide_512;
 } columns_block;
+
+MW__LOOP1_BODY(add, v + p)
+MW__EACH_WIDTH(add, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
+MW__LOOP1_BODY(add_half, mw__half_of(mw__half_of(v) + p))
+MW__EACH_WIDTH(add_half, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
 
 /* Whole chunks: what is too much is written over by the next row, or is slack. */
 static void copy_row(float *to, const float *from, int64_t count)
@@ -158,6 +165,19 @@ static void multiply(const columns_block *s, const float *left, float *image, fl
     }
 }
 
+/* What follows the product y of group g, while it is hot. */
+static void finish(const columns_block *s, const mw__kernel_call *call, int64_t g, float *y)
+{
+    const int64_t m = s->shape.m, n = s->shape.n;
+    if (s->add == NULL) {
+        if (s->round != NULL)
+            s->round(y, y, m * n, 0, 0);
+        return;
+    }
+    for (int64_t o = 0; o < m; o++)
+        s->add(y + o * n, y + o * n, n, ((const float *)call->in[2])[g * m + o], 0);
+}
+
 static void columns_run(const mw__kernel_call *call)
 {
     const columns_block *s = call->block;
@@ -170,8 +190,7 @@ static void columns_run(const mw__kernel_call *call)
             float *y = (float *)call->out[0] + (n * s->groups + g) * out;
             put_image(s, (const float *)call->in[0] + (n * s->groups + g) * in, image);
             multiply(s, (const float *)call->in[1] + n * s->left + g * left, image, y);
-            if (s->round != NULL)
-                s->round(y, y, out, 0, 0);
+            finish(s, call, g, y);
         }
 }
 
@@ -265,24 +284,37 @@ static void fill_scratch(columns_block *s, mw__step *step)
     step->scratch = s->product * sizeof(float) + mw__gemm_scratch(s->shape.m, s->shape.n, s->shape.k);
 }
 
+bool mw__conv_columns_bias_suits(const mw__idiom *columns, const mw_tensor *y)
+{
+    const mw_shape product = mw__shape_of(columns->product->results[0]), shape = mw__shape_of(y);
+    bool transpose = false;
+    mw__arg_bool(columns->product, "transpose_y", &transpose);
+    return !transpose && shape.dim[0] == product.dim[0] && shape.dim[1] == product.dim[1] * product.dim[2];
+}
+
 mw_status mw__plan_conv_columns(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
 {
     columns_block *s = mw__plan_block(planner, sizeof *s);
-    const mw__op *matmul = idiom->result->op;
+    const mw__op *matmul = idiom->product;
     if (s == NULL)
         return mw__plan_check(planner, err);
     const mw_tensor *x = inside_border(idiom->x, idiom->columns->axes, s->before), *left = mw__arg(matmul, "x");
     fill_axes(idiom->columns, x, s);
     s->examples = mw__shape_of(x).dim[0], s->groups = idiom->columns->groups;
     s->channels = mw__shape_of(x).dim[1] / s->groups;
-    s->round = mw__plan_rounds(planner, idiom->result) ? mw__round_loop(mw__loop_level()) : NULL;
+    const bool rounds = mw__plan_rounds(planner, idiom->result);
+    s->round = rounds ? mw__round_loop(mw__loop_level()) : NULL;
+    if (idiom->bias != NULL)
+        s->add = rounds ? MW__PICK_WIDEST(add_half) : MW__PICK_WIDEST(add);
+    const uint32_t bias = idiom->bias != NULL ? mw__plan_floats(planner, idiom->bias) : 0;
     fill_product(planner, matmul, s);
     s->direct = is_direct(s);
     if (s->direct)
         fill_direct(planner, s);
     const double count = (double)(s->examples * s->groups),
                  flops = 2.0 * (double)s->shape.m * (double)s->shape.n * (double)s->shape.k;
-    mw__step *step = mw__plan_step(planner, columns_run, "conv.columns", s->examples, count * flops * 0.0125);
+    mw__step *step = mw__plan_step(planner, columns_run, s->add != NULL ? "conv.columns.bias" : "conv.columns",
+                                   s->examples, count * flops * 0.0125);
     step->block = s;
     step->rounds = true;
     fill_scratch(s, step);
@@ -292,6 +324,8 @@ mw_status mw__plan_conv_columns(mw__planner *planner, const mw__idiom *idiom, mw
         mw__step_read(planner, step, mw__plan_buffer(planner, left), MW__ROWS, (size_t)s->left * sizeof(float), false);
     else
         mw__step_read(planner, step, mw__plan_buffer(planner, left), MW__WHOLE, 0, false);
+    if (idiom->bias != NULL)
+        mw__step_read(planner, step, bias, MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, idiom->result), MW__ROWS,
                    (size_t)(s->groups * s->shape.m * s->shape.n) * sizeof(float));
     return mw__plan_check(planner, err);

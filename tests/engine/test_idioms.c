@@ -265,11 +265,16 @@ static void test_wide_convolutions_and_poolings_are_joined(void)
 
 static void test_a_training_step_for_a_chip_is_made_of_idioms(void)
 {
-    static const label rows[] = {{"conv.columns", 5}, /* forward twice, by x once, by the weights twice */
-                                 {"relu.max_pool", 2},  {"relu.max_pool.gradient", 2},
+    static const label rows[] = {{"conv.columns.bias", 2},
+                                 {"conv.columns", 3}, /* by x once, by the weights twice */
+                                 {"add", 0},
+                                 {"relu.max_pool", 2},
+                                 {"relu.max_pool.gradient", 2},
                                  {"all_within", 6}, /* each parameter */
-                                 {"relu", 0},           {"pad", 0},
-                                 {"slice_by_index", 0}, {"concat", 0},
+                                 {"relu", 0},
+                                 {"pad", 0},
+                                 {"slice_by_index", 0},
+                                 {"concat", 0},
                                  {"reduce_min", 0}};
     check_step(MW_DEVICE_ANE, (const int64_t[]){3, 5}, rows, sizeof rows / sizeof *rows);
 }
