@@ -374,7 +374,7 @@ static void train_for_chip(const chip *c, const char *fuse, int threads, float *
     mw_trainer_destroy(trainer);
 }
 
-/* Any numbers: the products are the same as those of matmul, which test_matmul compares with its ref. */
+/* Any numbers: the products are the same as those of matmul, which test_kernels_matmul compares with its ref. */
 static void test_columns_made_where_they_are_multiplied_change_no_bit(void)
 {
     static float fused[CHIP_WEIGHTS], plain[CHIP_WEIGHTS];
