@@ -129,7 +129,9 @@ MW_API mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *data
 MW_API mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count,
                                     mw_error *err);
 
-/** Reads or replaces one parameter or state (name as given to mw_parameter or mw_state), as F32. */
+/** Reads or replaces one parameter or state (name as given to mw_parameter or mw_state), as F32. The moving average of
+ *  a parameter that is replaced, here or by loaded weights, starts anew from it, as does the second term of a
+ *  compensated one; other optimizer state stays. */
 MW_API mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out_data, size_t count,
                                  mw_error *err);
 MW_API mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count,

@@ -46,6 +46,8 @@ mw_status mw__trainer_check_path(const mw_trainer *trainer, const char *path, co
 mw__state_set *mw__trainer_state(mw_trainer *trainer);
 /* The entry whose values stand for a weight to the outside: its moving average if the trainer uses these. */
 const mw__state_entry *mw__trainer_shown(const mw_trainer *trainer, const mw__state_entry *entry);
+/* What stands for a weight beside it, after its values were replaced: the average becomes them, a second term 0. */
+void mw__trainer_follow(mw_trainer *trainer, const mw__state_entry *weight);
 const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer);
 void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int gathered);
 /* Batches for an update, and how many of them have been added up since the last. */

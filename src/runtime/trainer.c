@@ -76,6 +76,19 @@ const mw__state_entry *mw__trainer_shown(const mw_trainer *t, const mw__state_en
     return entry;
 }
 
+/* The states of a parameter are added right behind it. */
+void mw__trainer_follow(mw_trainer *t, const mw__state_entry *weight)
+{
+    const size_t length = strlen(weight->name);
+    for (mw__state_entry *next = t->state.entries + (weight - t->state.entries) + 1;
+         next < t->state.entries + t->state.count && strncmp(next->name, weight->name, length) == 0; next++) {
+        if (strcmp(next->name + length, MW__AVERAGE) == 0)
+            memcpy(next->data, weight->data, weight->size);
+        else if (strcmp(next->name + length, MW__LOW) == 0)
+            mw__state_fill(next, 0.0);
+    }
+}
+
 mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err)
 {
     if (mw__failed(err))
@@ -170,7 +183,9 @@ mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const flo
                             parameter, i, (double)data[i], mw_dtype_name(entry->dtype));
     }
     mw__trainer_count_state(trainer, entry->size, 0);
-    return mw__convert(entry->data, entry->dtype, data, MW_F32, count, 1.0f, 0.0f, err);
+    MW_TRY(mw__convert(entry->data, entry->dtype, data, MW_F32, count, 1.0f, 0.0f, err));
+    mw__trainer_follow(trainer, entry);
+    return MW_OK;
 }
 
 /* ---- the model as MIL ---- */

@@ -136,6 +136,7 @@ static mw_status run(loading *load, mw_error *err)
         if (load->names[i] == NULL)
             continue;
         memcpy(state->entries[i].data, load->data[i], state->entries[i].size);
+        mw__trainer_follow(load->trainer, &state->entries[i]);
         bytes += state->entries[i].size;
     }
     mw__trainer_count_state(load->trainer, bytes, 0);
