@@ -64,8 +64,7 @@ static mw_status emit(reader *json, mw__json_event event, uint64_t number)
 
 /* ---- strings ---- */
 
-/* Length of the well-formed UTF-8 sequence at `at`, 0 if there is none (overlong, surrogate, above U+10FFFF). */
-static size_t utf8_length(const char *at, const char *end)
+size_t mw__utf8_length(const char *at, const char *end)
 {
     const unsigned char *bytes = (const unsigned char *)at;
     const size_t left = (size_t)(end - at);
@@ -176,7 +175,7 @@ static mw_status read_string(reader *json)
     for (;;) {
         const char *run = json->at;
         while (json->at < json->end && *json->at != '"' && *json->at != '\\' && (unsigned char)*json->at >= 0x20) {
-            const size_t length = utf8_length(json->at, json->end);
+            const size_t length = mw__utf8_length(json->at, json->end);
             if (length == 0)
                 return malformed(json, json->at, "a string is not valid UTF-8");
             json->at += length;

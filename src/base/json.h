@@ -32,4 +32,7 @@ typedef mw_status mw__json_handler(void *user, const mw__json_item *item, mw_err
 mw_status mw__json_read(const mw_allocator *allocator, const char *text, size_t size, mw__json_handler *handler,
                         void *user, mw_error *err);
 
+/* Length of the well-formed UTF-8 sequence at `at`, 0 if there is none (overlong, surrogate, above U+10FFFF). */
+size_t mw__utf8_length(const char *at, const char *end);
+
 #endif

@@ -121,22 +121,41 @@ static mw_status global_norm(mw__trainer_build *b, mw_tensor **out, mw_error *er
     return mw_graph_check(b->graph, err);
 }
 
-static void clip_values(mw__trainer_build *b)
+/* A limit in the scale of the gradients; one that becomes 0 would stop the training without a word. */
+static mw_status scale_limit(const mw__trainer_build *b, const char *field, double limit, const mw_tensor *like,
+                             double *out, mw_error *err)
 {
-    const float limit = (float)(b->trainer->clip_value * b->trainer->loss_scale);
-    for (size_t i = 0; i < b->count; i++)
-        b->gradients[i] = mw_clip(b->gradients[i], -limit, limit);
+    const mw_dtype dtype = mw__trainer_stored(b->trainer, mw_tensor_dtype(like));
+    *out = limit * b->trainer->loss_scale;
+    if (!mw__number_is_lost(*out, dtype))
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_NUMERIC,
+                    "trainer: %s is %g, in the loss scale %g, which %s cannot hold: it becomes 0 or infinite", field,
+                    limit, *out, mw_dtype_name(dtype));
+}
+
+static mw_status clip_values(mw__trainer_build *b, mw_error *err)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        double limit;
+        MW_TRY(scale_limit(b, "clip_value", b->trainer->clip_value, b->gradients[i], &limit, err));
+        b->gradients[i] = mw_clip(b->gradients[i], (float)-limit, (float)limit);
+    }
+    return MW_OK;
 }
 
 /* gradient * limit / max(norm, limit) */
-static void clip_to_norm(mw__trainer_build *b, mw_tensor *norm)
+static mw_status clip_to_norm(mw__trainer_build *b, mw_tensor *norm, mw_error *err)
 {
-    mw_tensor *limit = number(b, b->trainer->clip_norm * b->trainer->loss_scale);
+    double scaled;
+    MW_TRY(scale_limit(b, "clip_norm", b->trainer->clip_norm, norm, &scaled, err));
+    mw_tensor *limit = number(b, scaled);
     mw_tensor *factor = mw_real_div(limit, mw_maximum(norm, limit));
     for (size_t i = 0; i < b->count; i++) {
         mw_tensor *own = in_type_of(factor, b->gradients[i]);
         b->gradients[i] = mw_mul(b->gradients[i], own);
     }
+    return MW_OK;
 }
 
 mw_status mw__trainer_judge(mw__trainer_build *b, mw_error *err)
@@ -147,8 +166,8 @@ mw_status mw__trainer_judge(mw__trainer_build *b, mw_error *err)
         MW_TRY(global_norm(b, &norm, err));
     build_ok(b, norm);
     if (norm != NULL)
-        clip_to_norm(b, norm);
+        MW_TRY(clip_to_norm(b, norm, err));
     if (t->clip_value != 0.0 && !b->gathers)
-        clip_values(b);
+        MW_TRY(clip_values(b, err));
     return mw_graph_check(b->graph, err);
 }

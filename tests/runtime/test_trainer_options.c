@@ -554,6 +554,7 @@ static const mw_parameter_group twice[] = {{.pattern = "*", .rate_factor = 1.0f}
                                            {.pattern = "fc1.*", .rate_factor = 1.0f}};
 static const mw_parameter_group zeroed[] = {{.pattern = "fc1.*"}};
 static const mw_parameter_group nameless[] = {{.pattern = "", .rate_factor = 1.0f}};
+static const mw_parameter_group broken[] = {{.pattern = "*[!\xff]", .rate_factor = 1.0f}};
 static const mw_parameter_group all_frozen[] = {{.pattern = "fc*", .frozen = true}};
 static const mw_parameter_group nan_decay[] = {{.pattern = "*", .rate_factor = 1.0f, .weight_decay = NAN}};
 
@@ -567,6 +568,7 @@ static void group_nothing(mw_trainer_options *o) { use(o, nothing, 1); }
 static void group_twice(mw_trainer_options *o) { use(o, twice, 2); }
 static void group_zeroed(mw_trainer_options *o) { use(o, zeroed, 1); }
 static void group_nameless(mw_trainer_options *o) { use(o, nameless, 1); }
+static void group_broken(mw_trainer_options *o) { use(o, broken, 1); }
 static void group_all_frozen(mw_trainer_options *o) { use(o, all_frozen, 1); }
 static void group_nan(mw_trainer_options *o) { use(o, nan_decay, 1); }
 static void group_null(mw_trainer_options *o) { use(o, NULL, 2); }
@@ -601,6 +603,7 @@ static void test_bad_configurations_are_named(void)
         {group_twice, "group 2 \"fc1.*\" gets no parameter: the pattern matches none, or an earlier group"},
         {group_zeroed, "group 1 \"fc1.*\" has rate_factor 0"},
         {group_nameless, "group 1 has no pattern"},
+        {group_broken, "the pattern of group 1 is not valid UTF-8"},
         {group_all_frozen, "every parameter is frozen"},
         {group_nan, "weight_decay nan"},
         {group_null, "groups is NULL, group_count 2"},
@@ -625,6 +628,36 @@ static void test_bad_configurations_are_named(void)
         CHECK(trainer == NULL);
         CHECK_ERROR(err, MW_ERROR_ARGUMENT, cases[i].message);
         mw_trainer_destroy(trainer);
+    }
+}
+
+/* A limit of 0 would leave every weight where it is, one of infinity would make them NaN. */
+static void test_limits_that_fp16_cannot_hold_are_refused(void)
+{
+    static const struct {
+        float norm, value;
+        const char *message;
+    } cases[] = {{1e-12f, 0.0f, "clip_norm is 1e-12, in the loss scale 2.56e-10, which fp16 cannot hold"},
+                 {1000.0f, 0.0f, "clip_norm is 1000, in the loss scale 256000, which fp16 cannot hold"},
+                 {0.0f, 1e-12f, "clip_value is 1e-12, in the loss scale 2.56e-10, which fp16 cannot hold"},
+                 {0.0f, 3e38f, "clip_value is 3e+38, in the loss scale 7.68e+40, which fp16 cannot hold"}};
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+        mw_error err = {0};
+        const mw_dtype dtype = i % 2 == 0 ? MW_F16 : MW_F32; /* on the chip fp32 is fp16 too */
+        mw_graph *graph = mw_graph_create(NULL);
+        mw_tensor *x = mw_input(graph, "x", dtype, MW_SHAPE(4, 3));
+        mw_tensor *y = mw_dense(x, 2, "fc");
+        mw_tensor *loss = mw_reduce_mean(mw_square(y), MW_ALL_AXES, false);
+        mw_trainer_options options = mw_trainer_defaults(loss, mw_sgd(0.1f));
+        options.clip_norm = cases[i / 2].norm;
+        options.clip_value = cases[i / 2].value;
+        options.compile.device = devices[i % 2];
+        options.compile.provider = MW_PROVIDER_ENGINE;
+        mw_trainer *trainer = mw_trainer_create(&options, &err);
+        CHECK(trainer == NULL);
+        CHECK_ERROR(err, MW_ERROR_NUMERIC, cases[i / 2].message);
+        mw_trainer_destroy(trainer);
+        mw_graph_destroy(graph);
     }
 }
 
@@ -677,6 +710,7 @@ int main(void)
     RUN(test_a_checkpoint_resumes_all_of_it_bit_for_bit);
     RUN(test_another_configuration_is_refused_by_the_checkpoint);
     RUN(test_bad_configurations_are_named);
+    RUN(test_limits_that_fp16_cannot_hold_are_refused);
     RUN(test_averages_that_nobody_keeps_are_refused);
     RUN(test_creation_survives_failing_allocations);
     return check_finish();
