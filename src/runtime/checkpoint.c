@@ -12,6 +12,8 @@
 
 #define FORMAT  "millwright-checkpoint"
 #define VERSION "1"
+/* Steps that follow can still be counted. */
+#define STEP_MAX (INT64_MAX / 2)
 
 /* ---- saving ---- */
 
@@ -181,6 +183,8 @@ static mw_status read_numbers(loading *load, mw_error *err)
 {
     double learning_rate;
     MW_TRY(read_count(load, "mw.step", &load->step, err));
+    if (load->step > STEP_MAX)
+        return bad_number(load, "mw.step", err);
     if (mw__safetensors_metadata(&load->file, "mw.gathered") != NULL) /* files of version 0.1 have none */
         MW_TRY(read_count(load, "mw.gathered", &load->gathered, err));
     if (load->gathered >= mw__trainer_accumulate(load->trainer))
