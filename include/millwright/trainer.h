@@ -93,7 +93,8 @@ MW_API void mw_trainer_destroy(mw_trainer *trainer);
 MW_API mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
 
 /** As many steps as there are batches, bit for bit those of mw_trainer_step, with `dispatch_steps` of the options in
- *  each dispatch; what is left over runs step by step.
+ *  each dispatch; what is left over runs step by step. That a step was skipped (dynamic loss scale) is known when
+ *  its dispatch ends: those behind it ran with the bias corrections of their places.
  *  out_losses  [count], may be NULL
  *  errors      as mw_trainer_step. A batch that cannot be fed is refused before the dispatch that it belongs to. If a
  *              step is refused in the middle of a dispatch, those behind it have run and count. */
@@ -186,7 +187,7 @@ typedef struct mw_progress {
     double seconds, seconds_left;
 } mw_progress;
 
-/** Called after every step and at the end of each epoch; true stops the training (after saving, if there is a
+/** Called after every step (with dispatch_steps after every dispatch) and at the end of each epoch; true stops the training (after saving, if there is a
  *  checkpoint). It may read the trainer and set its learning rate, but not step, fit or destroy it. */
 typedef bool mw_progress_function(void *user, const mw_progress *progress);
 

@@ -140,8 +140,10 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
 mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *batch, mw_error *err)
 {
     if (trainer == NULL || batch == NULL || (batch->feeds == NULL && batch->feed_count > 0))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the %s is NULL",
-                        trainer == NULL ? "trainer" : "batch");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the %s NULL",
+                        trainer == NULL ? "trainer is"
+                        : batch == NULL ? "batch is"
+                                        : "feeds of the batch are");
     MW_TRY(mw__trainer_check_alive(trainer, err));
     if (batch->examples < 0 || (trainer->batch > 0 && batch->examples > trainer->batch))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step: the batch says %" PRId64 " examples of %" PRId64,
