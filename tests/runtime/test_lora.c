@@ -414,6 +414,41 @@ static void test_loading_refuses_another_scale(void)
     mw_graph_destroy(graph);
 }
 
+/* "r" may also be the name of a module, and files of other kinds have the same tensors. */
+static void test_configuration_is_read_at_its_top(void)
+{
+    static const struct {
+        const char *text;
+        mw_status status;
+        const char *message;
+    } cases[] = {
+        {"{\"a\": [\"r\", \"\\\"r\\\": 9\"], \"alpha_pattern\": {}, \"lora_alpha\": 3.0, \"r\": 2}\n", MW_OK, ""},
+        {"{\"rank_pattern\": {\"r\": 2}, \"lora_alpha\": 3, \"r\": 4}", MW_ERROR_FORMAT, "has r = 4 and"},
+        {"{\"lora_alpha\": 3, \"b\": {\"r\": 2}}", MW_ERROR_FORMAT, "has no lora_alpha and r"},
+        {"{\"lora_alpha\": 3, \"r\": 2, \"use_rs", MW_ERROR_FORMAT, "or is cut off"},
+        {"{\"lora_alpha\": 3, \"r\": 2, \"use_rslora\": true}", MW_ERROR_UNSUPPORTED, "use_rslora"},
+        {"{\"lora_alpha\": 3, \"r\": 2, \"use_dora\": true}", MW_ERROR_UNSUPPORTED, "use_dora"},
+        {"{\"lora_alpha\": 3, \"r\": 2, \"use_rslora\": false, \"use_dora\":false}", MW_OK, ""},
+        {"{\"alpha_pattern\": { \"fc1\": 8}, \"lora_alpha\": 3, \"r\": 2}", MW_ERROR_UNSUPPORTED, "alpha_pattern"},
+    };
+    mw_error err = {0};
+    char path[500];
+    mw_graph *graph;
+    mw_trainer *trainer = small_lora(&graph, 3.0f, &err);
+    mw_trainer_save_lora(trainer, scratch("top"), &err);
+    CHECK_OK(err);
+    snprintf(path, sizeof path, "%s/adapter_config.json", scratch("top"));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        err = (mw_error){0};
+        CHECK(put_file(path, cases[i].text, strlen(cases[i].text)));
+        CHECK_INT(mw_trainer_load_lora(trainer, scratch("top"), &err), cases[i].status);
+        if (cases[i].status != MW_OK)
+            CHECK_ERROR(err, cases[i].status, cases[i].message);
+    }
+    mw_trainer_destroy(trainer);
+    mw_graph_destroy(graph);
+}
+
 static void test_files_want_adapters(void)
 {
     mw_error err = {0};
@@ -508,6 +543,7 @@ int main(void)
     RUN(test_loading_takes_underscores_for_dots);
     RUN(test_files_are_those_of_peft);
     RUN(test_loading_refuses_another_scale);
+    RUN(test_configuration_is_read_at_its_top);
     RUN(test_files_want_adapters);
     RUN(test_convolutions_of_the_corpus_learn);
     RUN(test_files_survive_every_failed_allocation);
