@@ -50,11 +50,11 @@ static mw_trainer *make_trainer(mw_graph *graph, const example_options *o, mw_er
     return mw_trainer_create(&options, err);
 }
 
-static double accuracy_of(mw_trainer *trainer, const mw_dataset *test, mw_error *err)
+static void show_accuracy(const char *when, mw_trainer *trainer, const mw_dataset *test, mw_error *err)
 {
-    double loss, accuracy = 0;
-    mw_trainer_evaluate(trainer, test, &loss, &accuracy, err);
-    return 100.0 * accuracy;
+    double loss, accuracy;
+    if (mw_trainer_evaluate(trainer, test, &loss, &accuracy, err) == MW_OK)
+        printf("%s: test accuracy %.2f %%\n", when, 100.0 * accuracy);
 }
 
 /* Takes --lora out of the arguments. */
@@ -89,9 +89,9 @@ int main(int argc, char **argv)
     list_weights(source, &err);
     mw_graph *graph = make_tunable(source, lora, o.batch, &err);
     mw_trainer *trainer = make_trainer(graph, &o, &err);
-    printf("before: test accuracy %.2f %%\n", accuracy_of(trainer, test, &err));
+    show_accuracy("before", trainer, test, &err);
     options_fit(&o, trainer, train, test, &err);
-    printf("after: test accuracy %.2f %%\n", accuracy_of(trainer, test, &err));
+    show_accuracy("after", trainer, test, &err);
     if (lora)
         mw_trainer_save_lora(trainer, tuned, &err);
     if (mw_trainer_write_tuned(trainer, source, tuned, &err) == MW_OK)

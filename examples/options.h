@@ -44,7 +44,7 @@ static inline bool options_count(const char *value, int64_t *out)
 {
     char *end = NULL;
     *out = strtoll(value, &end, 10);
-    return end != value && *end == '\0' && *out > 0;
+    return end != value && *end == '\0' && *out > 0 && *out <= INT32_MAX;
 }
 
 static inline bool options_pick_schedule(const char *value, mw_schedule *out)

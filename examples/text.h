@@ -85,8 +85,11 @@ static inline text text_read(const char *path, int length, mw_error *err)
     t.training = t.size / 10 * 9;
     if (t.size < 20 * (size_t)length && err->status == MW_OK) {
         err->status = MW_ERROR_FILE;
-        snprintf(err->message, sizeof err->message, "%s has %zu characters; at least %d are needed", path, t.size,
-                 20 * length);
+        if (t.size == 0)
+            snprintf(err->message, sizeof err->message, "no text can be read from \"%.300s\"", path);
+        else
+            snprintf(err->message, sizeof err->message, "\"%.300s\" has %zu characters; at least %d are needed", path,
+                     t.size, 20 * length);
     }
     return t;
 }
