@@ -11,7 +11,7 @@
  * stay finite in fp16 where their value does.
  *
  * On failure they leave an error on the graph and return a tensor that is good for nothing but to report it: a trainer
- * made with it, or mw_grad, fails with the graph's first error. Operands that are all NULL yield NULL. */
+ * made with it, or mw_grad, fails with the graph's first error. A NULL operand yields NULL if the graph has none. */
 #ifndef MILLWRIGHT_LOSS_H
 #define MILLWRIGHT_LOSS_H
 
@@ -26,7 +26,8 @@ extern "C" {
 
 /** loss = mean over n of (log sum_c exp(logits[n, c]) - logits[n, label n]).
  *  logits  [N, .., C]  F16 or F32
- *  labels  [N, ..]     I32 in [0, C) (checked on the host when fed; on fp16 devices C <= 2048), or
+ *  labels  [N, ..]     I32 in [0, C) (checked on the host when fed; on fp16 devices C <= 2048, more are refused when
+ *          they are compiled), or
  *          [N, .., C]  dtype of logits: one-hot or class probabilities p, then
  *                      loss = mean of -sum_c p log softmax(logits)
  *  return  scalar, dtype of logits; stable for any finite logits (the maximum is subtracted)

@@ -42,9 +42,10 @@ static mw_tensor *first_largest(mw_tensor *x)
 {
     const int axis = mw__loss_class_axis(x);
     const double classes = (double)mw_tensor_shape(x).dim[axis];
-    mw_tensor *numbers = mw_range_1d(mw_tensor_graph(x), mw_tensor_dtype(x), 0.0, classes, 1.0);
+    const mw_dtype dtype = classes > 2048.0 ? MW_F32 : mw_tensor_dtype(x); /* fp16 counts to 2048 */
+    mw_tensor *numbers = mw_range_1d(mw_tensor_graph(x), dtype, 0.0, classes, 1.0);
     mw_tensor *largest = mw_equal(x, mw_reduce_max(x, MW_AXES(axis), true));
-    mw_tensor *candidates = mw_select(largest, numbers, mw__scalar_like(x, classes));
+    mw_tensor *candidates = mw_select(largest, numbers, mw__scalar_like(numbers, classes));
     mw_tensor *winner = mw_equal(numbers, mw_reduce_min(candidates, MW_AXES(axis), true));
     return mw__where(winner, mw__scalar_like(x, 1.0));
 }

@@ -301,14 +301,29 @@ static void rewrite_operands(legalizer_state *legalizer, mw__clone *clone, const
     mw__free(to->allocator, swaps);
 }
 
+/* Rounded, the numbers of two classes would be one. */
+static void check_range(const legalizer_state *legalizer, const mw__op *op, int64_t start, int64_t last)
+{
+    char subject[160];
+    if (!legalizer->facts[op->results[0]->id].meets_half ||
+        (start >= -2048 && start <= 2048 && last >= -2048 && last <= 2048))
+        return;
+    mw__graph_fail(legalizer->to, MW_ERROR_NUMERIC,
+                   "%s: integers from %lld to %lld meet an integer input, which is an fp16 port on the ANE; they are "
+                   "exact up to 2048 there, so that more classes need another device",
+                   mw__op_subject(op, subject, sizeof subject), (long long)start, (long long)last);
+}
+
 static bool rewrite_range(legalizer_state *legalizer, mw__clone *clone, const mw__op *op)
 {
     int64_t start = 0, end = 0, step = 1;
-    if (op->row->id != MW__OP_range_1d || !legalizer->half[op->results[0]->id])
+    if (op->row->id != MW__OP_range_1d || !mw__arg_int(op, "start", &start) || !mw__arg_int(op, "end", &end) ||
+        !mw__arg_int(op, "step", &step))
         return false;
-    mw__arg_int(op, "start", &start);
-    mw__arg_int(op, "end", &end);
-    mw__arg_int(op, "step", &step);
+    if (!legalizer->half[op->results[0]->id]) {
+        check_range(legalizer, op, start, end - step);
+        return false;
+    }
     mw__clone_set(clone, op->results[0], mw_range_1d(legalizer->to, MW_F16, (double)start, (double)end, (double)step));
     return true;
 }

@@ -1,6 +1,7 @@
 /* Matching feeds to ports, converting and checking. No allocation: this runs in every step. */
 #include "runtime/feed.h"
 
+#include "base/fp16.h"
 #include "runtime/convert.h"
 
 #include <inttypes.h>
@@ -142,7 +143,14 @@ static mw_status check_indices(const mw__feed_port *port, const mw_batch *batch,
 
 static bool is_float(mw_dtype dtype) { return dtype == MW_F16 || dtype == MW_F32 || dtype == MW_F64; }
 
-/* A label on a device with fp16 ports is first an int32, so that 1.5 or 2049.4 does not slip through by rounding. */
+static bool holds(mw_dtype dtype, int32_t integer)
+{
+    const float value = (float)integer;
+    const float stored = dtype == MW_F16 ? mw__fp16_to_float(mw__fp16_from_float(value)) : value;
+    return (double)stored == (double)integer;
+}
+
+/* A label on a device with fp16 ports is first an int32, so that 1.5 or 2049 does not slip through by rounding. */
 static mw_status check_integral(const mw__feed_port *port, const mw_feed *feed, mw_error *err)
 {
     if (is_float(port->declared) || !is_float(port->dtype))
@@ -154,6 +162,10 @@ static mw_status check_integral(const mw__feed_port *port, const mw_feed *feed, 
         if (mw__convert(&integer, MW_I32, (const char *)feed->data + i * size, feed->dtype, 1, feed->scale,
                         feed->offset, &local) != MW_OK)
             return mw__fail(err, local.status, "element %zu is no integer", i);
+        if (!holds(port->dtype, integer))
+            return mw__fail(err, MW_ERROR_ARGUMENT, "element %zu is %" PRId32 ", which %s does not have%s", i, integer,
+                            mw_dtype_name(port->dtype),
+                            port->dtype == MW_F16 ? " (it has all integers up to 2048)" : "");
     }
     return MW_OK;
 }
