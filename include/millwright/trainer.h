@@ -89,7 +89,7 @@ MW_API void mw_trainer_destroy(mw_trainer *trainer);
  *            if the batch has them), parameters and state are as before, the step is not counted;
  *            MW_ERROR_ARGUMENT for a missing feed or an index out of range;
  *            MW_ERROR_DEVICE if the first step shows that the library (not the engine) cannot update state in place:
- *            the trainer is dead then, and steps are MW_ERROR_STATE */
+ *            the trainer is dead then: steps and files are MW_ERROR_STATE */
 MW_API mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
 
 /** As many steps as there are batches, bit for bit those of mw_trainer_step, with `dispatch_steps` of the options in

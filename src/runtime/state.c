@@ -70,12 +70,3 @@ mw__state_entry *mw__state_find(const mw__state_set *set, const char *name)
 {
     return mw__state_find_n(set, name, strlen(name));
 }
-
-mw_status mw__trainer_check_path(const mw_trainer *trainer, const char *path, const char *call, mw_error *err)
-{
-    if (mw__failed(err))
-        return err->status;
-    if (trainer == NULL || path == NULL || path[0] == '\0')
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: no %s", call, trainer == NULL ? "trainer" : "path");
-    return MW_OK;
-}

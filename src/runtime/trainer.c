@@ -61,6 +61,16 @@ const mw_program *mw_trainer_program(const mw_trainer *trainer)
 
 /* ---- for files and fit ---- */
 
+/* A dead one would put wrong state into files, or learn nothing from them. */
+mw_status mw__trainer_check_path(const mw_trainer *trainer, const char *path, const char *call, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    if (trainer == NULL || path == NULL || path[0] == '\0')
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: no %s", call, trainer == NULL ? "trainer" : "path");
+    return mw__trainer_check_alive(trainer, err);
+}
+
 mw__state_set *mw__trainer_state(mw_trainer *trainer) { return &trainer->state; }
 
 /* The averages of a parameter are added right behind it. */
@@ -253,6 +263,7 @@ mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error
         return mw__fail(err, MW_ERROR_ARGUMENT, "the %s is NULL", trainer == NULL ? "trainer" : "folder");
     if (trainer->prediction == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no prediction: set it in mw_trainer_options");
+    MW_TRY(mw__trainer_check_alive(trainer, err));
     mw_tensor *prediction;
     const mw__clone_options options = {.roots = &trainer->prediction, .root_count = 1, .form = MW__CLONE_EVALUATION};
     mw_graph *graph = mw__clone_graph(trainer->allocator, trainer->model, &options, &prediction, err);

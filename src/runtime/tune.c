@@ -247,6 +247,7 @@ mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, co
                         trainer == NULL  ? "trainer"
                         : source == NULL ? "program"
                                          : "folder");
+    MW_TRY(mw__trainer_check_alive(trainer, err));
     tuned t = {.trainer = trainer};
     mw__arena_init(&t.arena, trainer->allocator);
     mw__map_init(&t.values, trainer->allocator);

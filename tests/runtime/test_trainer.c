@@ -109,18 +109,26 @@ static void test_equal_seeds_give_equal_bits(void)
 /* ---- another library behind e5rt ---- */
 
 #if defined(MW_E5RT_LIBRARY)
-static mw_trainer *create_foreign(mw_error *err)
+/* Two batches for an update, or three steps in a dispatch, or plain steps. */
+static mw_trainer *create_with(int accumulate, int dispatch_steps, bool foreign, mw_error *err)
 {
     small_net net = small_create(NULL);
     mw_trainer_options options = mw_trainer_defaults(net.loss, mw_adam(0.01f));
     options.compile.device = MW_DEVICE_CPU;
     options.compile.seed = 3;
-    setenv("MW_E5RT_LIBRARY", MW_E5RT_LIBRARY, 1);
+    options.accumulate = accumulate;
+    options.dispatch_steps = dispatch_steps;
+    if (foreign)
+        setenv("MW_E5RT_LIBRARY", MW_E5RT_LIBRARY, 1);
+    else
+        options.compile.provider = MW_PROVIDER_ENGINE;
     mw_trainer *trainer = mw_trainer_create(&options, err);
     unsetenv("MW_E5RT_LIBRARY");
     mw_graph_destroy(net.graph);
     return trainer;
 }
+
+static mw_trainer *create_foreign(mw_error *err) { return create_with(0, 0, true, err); }
 #endif
 
 static void test_another_library_trains_to_the_same_bits(void)
@@ -150,6 +158,42 @@ static void test_another_library_trains_to_the_same_bits(void)
 #endif
 }
 
+/* The program that adds up gradients has a twin of its own; dispatches of several steps begin behind the proof. */
+static void test_another_library_gathers_and_dispatches_to_the_same_bits(void)
+{
+#if defined(MW_E5RT_LIBRARY)
+    enum { STEPS = 9 };
+    const small_data data = small_make_data();
+    for (int k = 0; k < 2; k++) {
+        mw_error err = {0};
+        mw_trainer *trainers[2] = {NULL};
+        small_snapshot taken[2];
+        small_batch batches[STEPS];
+        mw_batch list[STEPS];
+        for (int i = 0; i < STEPS; i++) {
+            small_fill_batch(&batches[i], &data, i % 5 * SMALL_N);
+            list[i] = batches[i].batch;
+        }
+        for (int own = 0; own < 2; own++) {
+            trainers[own] = create_with(k == 0 ? 2 : 0, k == 0 ? 0 : 3, own == 0, &err);
+            CHECK_OK(err);
+            REQUIRE(trainers[own] != NULL);
+            CHECK((trainers[own]->gather.twin != NULL) == (own == 0 && k == 0));
+            mw_trainer_step_many(trainers[own], list, STEPS, NULL, &err);
+            CHECK(trainers[own]->step.twin == NULL && trainers[own]->gather.twin == NULL);
+            CHECK_INT(mw_trainer_steps(trainers[own]), k == 0 ? STEPS / 2 : STEPS);
+            taken[own] = small_take(trainers[own]);
+        }
+        CHECK_OK(err);
+        small_check_same(&taken[0], &taken[1]);
+        mw_trainer_destroy(trainers[0]);
+        mw_trainer_destroy(trainers[1]);
+    }
+#else
+    SKIP("built without the engine's own library");
+#endif
+}
+
 /* A twin that reads other weights stands for a library that overwrites an input too early. */
 static void test_unsafe_aliasing_is_found_in_the_first_step(void)
 {
@@ -171,6 +215,11 @@ static void test_unsafe_aliasing_is_found_in_the_first_step(void)
     CHECK_INT(mw_trainer_steps(trainer), 0);
     err = (mw_error){0};
     CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_STATE);
+    err = (mw_error){0};
+    CHECK_INT(mw_trainer_save(trainer, scratch("dead"), NULL, &err), MW_ERROR_STATE);
+    err = (mw_error){0};
+    CHECK_INT(mw_trainer_save_weights(trainer, scratch("dead"), &err), MW_ERROR_STATE);
+    CHECK(!file_exists(scratch("dead")));
     mw__buffer_release(&trainer->target.symbols, &other);
     mw_trainer_destroy(trainer);
 #else
@@ -626,6 +675,7 @@ int main(void)
     RUN(test_a_loss_scale_changes_no_bit_in_fp32);
     RUN(test_equal_seeds_give_equal_bits);
     RUN(test_another_library_trains_to_the_same_bits);
+    RUN(test_another_library_gathers_and_dispatches_to_the_same_bits);
     RUN(test_unsafe_aliasing_is_found_in_the_first_step);
     RUN(test_a_nan_in_the_batch_is_refused);
     RUN(test_what_overflows_fp16_is_refused);
