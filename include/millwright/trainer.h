@@ -187,8 +187,9 @@ typedef struct mw_progress {
     double seconds, seconds_left;
 } mw_progress;
 
-/** Called after every step (with dispatch_steps after every dispatch) and at the end of each epoch; true stops the training (after saving, if there is a
- *  checkpoint). It may read the trainer and set its learning rate, but not step, fit or destroy it. */
+/** Called after every step (with dispatch_steps after every dispatch) and at the end of each epoch; true stops the
+ *  training (after saving, if there is a checkpoint). It may read the trainer and set its learning rate, but not step,
+ *  fit or destroy it. */
 typedef bool mw_progress_function(void *user, const mw_progress *progress);
 
 /** How to fit. Fill with mw_fit_defaults. */
