@@ -56,7 +56,8 @@ static inline void text_load(text *t, const char *path)
         free(entries[i]);
     }
     free(entries);
-    if (count < 0)
+    struct stat status;
+    if (count < 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode)) /* a device may have no end */
         text_append(t, path);
 }
 
