@@ -254,6 +254,22 @@ static bool is_direct(const columns_block *s)
     return s->stride[0] == 1 && s->stride[1] == 1 && s->wide[1] <= 2 * s->out[1];
 }
 
+#define CHANNELS_LEAST 8      /* lanes of 16 that pay where zeros are left out */
+#define FRAME_MOST     131072 /* floats that stay in a cache */
+
+/* Where zeros of dy can be left out, the places of its positions in the frame of kernel_conv_columns_sparse.c. */
+static const int32_t *fill_where(mw__planner *planner, const columns_block *s)
+{
+    const int64_t lanes = (s->channels + CHUNK - 1) / CHUNK * CHUNK, positions = s->out[0] * s->out[1];
+    if (!s->shape.transpose_b || s->round == NULL || s->channels < CHANNELS_LEAST ||
+        s->wide[0] * s->wide[1] > FRAME_MOST / lanes)
+        return NULL;
+    int32_t *const where = mw__plan_block(planner, (size_t)positions * sizeof *where);
+    for (int64_t p = 0; where != NULL && p < positions; p++)
+        where[p] = (int32_t)((p / s->out[1] * s->stride[0] * s->wide[1] + p % s->out[1] * s->stride[1]) * lanes);
+    return where;
+}
+
 static void fill_direct(mw__planner *planner, columns_block *s)
 {
     const int64_t depth = s->channels * s->kernel[0] * s->kernel[1];
@@ -264,7 +280,10 @@ static void fill_direct(mw__planner *planner, columns_block *s)
                                     .width = s->out[1],
                                     .row_step = s->stride[0] * s->wide[1],
                                     .x_step = s->stride[1],
-                                    .tap = taps};
+                                    .tap = taps,
+                                    .channels = s->channels,
+                                    .area = s->wide[0] * s->wide[1],
+                                    .where = fill_where(planner, s)};
     for (int64_t c = 0; taps != NULL && c < s->channels; c++)
         for (int64_t y = 0; y < s->kernel[0]; y++)
             for (int64_t x = 0; x < s->kernel[1]; x++)

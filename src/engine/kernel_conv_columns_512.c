@@ -16,7 +16,9 @@ size_t mw__columns_512_scratch(const mw__columns_512 *c)
 {
     const int64_t product = round_up(c->outputs, LANES) * round_up(span_of(c), PANEL);
     const int64_t dweight = PANEL * (round_up(c->rows * c->width, LANES) + round_up(c->depth, LANES));
-    return (size_t)(product > dweight ? product : dweight) * sizeof(float);
+    const size_t dense = (size_t)(product > dweight ? product : dweight) * sizeof(float);
+    const size_t sparse = c->where != NULL ? mw__columns_sparse_scratch(c) : 0;
+    return dense > sparse ? dense : sparse;
 }
 
 #if defined(__x86_64__)
@@ -188,9 +190,8 @@ static dweight_function *const dweights[2][TAPS] = {
      dweight_9_1, dweight_10_1, dweight_11_1, dweight_12_1},
     {dweight_1_2, dweight_2_2, dweight_3_2, dweight_4_2, dweight_5_2, dweight_6_2, dweight_7_2, dweight_8_2}};
 
-/* out [columns, out_step] = transpose of x [rows, x_step]; rows is at most 16, and as many floats are written in a row
- * of out. */
-TARGET static void turn(const float *x, int64_t rows, int64_t x_step, int64_t columns, float *out, int64_t out_step)
+TARGET void mw__columns_512_turn(const float *x, int64_t rows, int64_t x_step, int64_t columns, float *out,
+                                 int64_t out_step)
 {
     for (int64_t at = 0; at < columns; at += LANES) {
         const __mmask16 there = (__mmask16)((1u << smaller(LANES, columns - at)) - 1);
@@ -228,14 +229,18 @@ static void sum_positions(const mw__columns_512 *c, int vectors, const float *dy
 void mw__columns_512_dweight(const mw__columns_512 *c, const float *dy, const float *image, float *dw, float *scratch)
 {
     const int64_t positions = c->rows * c->width;
+    if (c->where != NULL && mw__columns_sparse_dweight(c, dy, image, dw, scratch))
+        return;
     float *const turned = scratch, *const sum = turned + PANEL * round_up(positions, LANES);
     for (int64_t o = 0; o < c->outputs; o += PANEL) {
         const int64_t there = smaller(PANEL, c->outputs - o);
         for (int64_t v = 0; v < there; v += LANES)
-            turn(dy + (o + v) * positions, smaller(LANES, there - v), positions, positions, turned + v, PANEL);
+            mw__columns_512_turn(dy + (o + v) * positions, smaller(LANES, there - v), positions, positions, turned + v,
+                                 PANEL);
         sum_positions(c, there > LANES ? 2 : 1, turned, image, sum);
         for (int64_t at = 0; at < c->depth; at += LANES)
-            turn(sum + at * PANEL, smaller(LANES, c->depth - at), PANEL, there, dw + o * c->depth + at, c->depth);
+            mw__columns_512_turn(sum + at * PANEL, smaller(LANES, c->depth - at), PANEL, there, dw + o * c->depth + at,
+                                 c->depth);
     }
 }
 

@@ -292,23 +292,40 @@ typedef struct chip {
     const char *what;
     mw_shape x;
     chip_layer layers[2];
+    bool pooled; /* relu and a pooling, so that most of a gradient is zero, in place of gelu */
 } chip;
 
 /* Sums of more than one block of 256 and of less, channels of more than one vector and panel and of less. */
 static const chip chips[] = {
     {"strides, groups and dilation",
      {4, {5, 4, 13, 17}},
-     {{6, {2, {3, 3}}, 2, 1, 1, MW_PAD_SAME}, {6, {2, {2, 4}}, 1, 2, 2, MW_PAD_VALID}}},
+     {{6, {2, {3, 3}}, 2, 1, 1, MW_PAD_SAME}, {6, {2, {2, 4}}, 1, 2, 2, MW_PAD_VALID}},
+     false},
     {"many channels",
      {4, {3, 7, 9, 21}},
-     {{40, {2, {3, 3}}, 1, 1, 1, MW_PAD_SAME}, {19, {2, {3, 3}}, 1, 1, 1, MW_PAD_VALID}}},
-    {"one axis", {3, {2, 3, 301}}, {{5, {1, {4}}, 1, 1, 1, MW_PAD_SAME}, {33, {1, {2}}, 1, 1, 1, MW_PAD_SAME}}},
+     {{40, {2, {3, 3}}, 1, 1, 1, MW_PAD_SAME}, {19, {2, {3, 3}}, 1, 1, 1, MW_PAD_VALID}},
+     false},
+    {"one axis", {3, {2, 3, 301}}, {{5, {1, {4}}, 1, 1, 1, MW_PAD_SAME}, {33, {1, {2}}, 1, 1, 1, MW_PAD_SAME}}, false},
     {"many positions, groups",
      {4, {2, 2, 19, 35}},
-     {{8, {2, {5, 3}}, 1, 2, 2, MW_PAD_SAME}, {18, {2, {3, 5}}, 2, 1, 2, MW_PAD_SAME}}},
+     {{8, {2, {5, 3}}, 1, 2, 2, MW_PAD_SAME}, {18, {2, {3, 5}}, 2, 1, 2, MW_PAD_SAME}},
+     false},
     {"a wide border",
      {4, {3, 2, 6, 3}},
-     {{17, {2, {9, 9}}, 1, 1, 1, MW_PAD_SAME}, {4, {2, {1, 2}}, 1, 1, 1, MW_PAD_VALID}}},
+     {{17, {2, {9, 9}}, 1, 1, 1, MW_PAD_SAME}, {4, {2, {1, 2}}, 1, 1, 1, MW_PAD_VALID}},
+     false},
+    {"zeros left out, more channels than a vector",
+     {4, {3, 2, 18, 35}},
+     {{19, {2, {3, 3}}, 1, 1, 1, MW_PAD_SAME}, {7, {2, {3, 5}}, 1, 1, 1, MW_PAD_VALID}},
+     true},
+    {"zeros left out, strides, groups and dilation",
+     {4, {3, 2, 23, 19}},
+     {{18, {2, {3, 3}}, 1, 1, 1, MW_PAD_VALID}, {10, {2, {3, 3}}, 2, 2, 2, MW_PAD_SAME}},
+     true},
+    {"zeros left out, one axis",
+     {3, {2, 3, 701}},
+     {{16, {1, {4}}, 1, 1, 1, MW_PAD_SAME}, {9, {1, {3}}, 1, 1, 1, MW_PAD_SAME}},
+     true},
 };
 
 enum { CHIP_X = 8192, CHIP_STEPS = 3, CHIP_WEIGHTS = 16384 };
@@ -323,13 +340,23 @@ static mw_tensor *chip_layer_of(const chip_layer *layer, mw_tensor *x, const cha
     return mw_conv_layer(x, layer->outputs, layer->kernel, name, &options);
 }
 
+/* Windows of two along each spatial axis, that do not overlap. */
+static mw_tensor *halve(mw_tensor *x)
+{
+    const bool one_axis = mw_tensor_shape(x).rank == 3;
+    mw_pool_options two = mw_pool_defaults(one_axis ? MW_SHAPE(2) : MW_SHAPE(2, 2));
+    two.stride[0] = two.stride[1] = 2;
+    return mw_max_pool(x, &two);
+}
+
 static mw_trainer *make_chip_trainer(const chip *c, int threads, mw_error *err)
 {
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, c->x);
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(c->x.dim[0]));
     mw_tensor *h = mw_relu(chip_layer_of(&c->layers[0], x, "conv1"));
-    h = mw_gelu(chip_layer_of(&c->layers[1], h, "conv2"), MW_GELU_TANH);
+    h = chip_layer_of(&c->layers[1], h, "conv2");
+    h = c->pooled ? halve(mw_relu(h)) : mw_gelu(h, MW_GELU_TANH);
     const int64_t features = mw_shape_count(mw_tensor_shape(h)) / c->x.dim[0];
     mw_tensor *logits = mw_dense(mw_reshape(h, MW_SHAPE(c->x.dim[0], features)), 7, "fc");
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-2f));
