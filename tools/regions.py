@@ -38,13 +38,14 @@ HEAD = """/* The hot regions as straight-line code: written by tools/regions.py 
 #if defined(__x86_64__) && !defined(__clang__)
 #include <immintrin.h>
 
-/* The instructions that round cannot stand in a loop that the compiler makes vectors of, so that strips of one vector
- * are written. For gcc, which keeps them in registers; clang does not. */
+/* The instructions that round cannot stand in a loop that the compiler makes vectors of, so that strips of two
+ * vectors are written: the next rounding may begin long before one is done, and those of one vector mostly wait for
+ * each other. For gcc, which keeps them in registers; clang does not. */
 #define EACH(lanes) _Pragma("GCC unroll 1") for (int l = 0; l < (lanes); l++)
 #define STRIPS(name, width, target)                                                                                    \\
     target static void name##_half_##width PARAMETERS                                                                  \\
     {                                                                                                                  \\
-        const int64_t done = count - count % LANES_##width;                                                            \\
+        const int64_t done = count - count % (2 * LANES_##width);                                                      \\
         name##_STRIPS(LANES_##width, round_##width)                                                                    \\
         name##_form(value, out, pq, done, count, true);                                                                \\
     }
@@ -136,7 +137,7 @@ def body(name, signature):
 
 
 def strips(name, signature):
-    """The same as a macro of the lanes of a vector and the function that rounds one."""
+    """The same as a macro of the lanes of a vector and the function that rounds one; two vectors in turn."""
     letters, *words = signature.split(" ")
     stores = [int(v) for v in words[words.index("store") + 1].split(",")]
     code = [re.match(r"(\w+)\(([\d,]+)\)", w).groups() for w in words[:words.index("store")]]
@@ -150,7 +151,10 @@ def strips(name, signature):
 
     def operand(text):
         v = int(text)
-        return "v%d[l]" % v if v >= len(letters) else "s%d" % v if letters[v] in "Sb" else "x%d[i + l]" % v
+        return "v%d[AT][l]" % v if v >= len(letters) else "s%d" % v if letters[v] in "Sb" else "x%d[i + PLUS + l]" % v
+
+    def twice(code):
+        return [code.replace("AT", str(n)).replace("PLUS + ", "(lanes) + " if n else "") for n in range(2)]
 
     for k, (operation, operands) in enumerate(code):
         v = [operand(o) for o in operands.split(",")]
@@ -164,11 +168,14 @@ def strips(name, signature):
         else:
             v += ["pq[%d][0]" % k, "pq[%d][1]" % k] if len(v) == UNARY else []
             value, rounds = "mw__scalar_%s(%s)" % (operation, ", ".join(v)), operation not in EXACT
-        loop.append("%s v%d[lanes]; " % (kind, result) + "EACH(lanes) { v%d[l] = %s; }%s" % (result, value, " round(v%d);" % result if rounds else ""))
+        loop.append("%s v%d[2][lanes];" % (kind, result))
+        loop.extend(twice("EACH(lanes) { v%d[AT][l] = %s; }" % (result, value)))
+        if rounds:
+            loop.extend(twice("round(v%d[AT]);" % result))
     for n, value in enumerate(stores):
         lines.append("%s *const y%d = out[%d];" % ("uint8_t" if value in truth else "float", n, n))
-        loop.append("EACH(lanes) { y%d[i + l] = v%d[l]; }" % (n, value))
-    lines = pack(lines, "    ") + ["    for (int64_t i = 0; i < done; i += (lanes)) {"]
+        loop.extend(twice("EACH(lanes) { y%d[i + PLUS + l] = v%d[AT][l]; }" % (n, value)))
+    lines = pack(lines, "    ") + ["    for (int64_t i = 0; i < done; i += 2 * (lanes)) {"]
     lines += pack(loop, "        ") + ["    }"]
     return "#define %s_STRIPS(lanes, round) \\\n" % name + " \\\n".join(lines)
 

@@ -21,13 +21,14 @@
 #if defined(__x86_64__) && !defined(__clang__)
 #include <immintrin.h>
 
-/* The instructions that round cannot stand in a loop that the compiler makes vectors of, so that strips of one vector
- * are written. For gcc, which keeps them in registers; clang does not. */
+/* The instructions that round cannot stand in a loop that the compiler makes vectors of, so that strips of two
+ * vectors are written: the next rounding may begin long before one is done, and those of one vector mostly wait for
+ * each other. For gcc, which keeps them in registers; clang does not. */
 #define EACH(lanes) _Pragma("GCC unroll 1") for (int l = 0; l < (lanes); l++)
 #define STRIPS(name, width, target)                                                                                    \
     target static void name##_half_##width PARAMETERS                                                                  \
     {                                                                                                                  \
-        const int64_t done = count - count % LANES_##width;                                                            \
+        const int64_t done = count - count % (2 * LANES_##width);                                                      \
         name##_STRIPS(LANES_##width, round_##width)                                                                    \
         name##_form(value, out, pq, done, count, true);                                                                \
     }
@@ -59,24 +60,42 @@ MW__WIDER_TARGET MW__INLINE void round_wider(float *v)
     const float *const x8 = value[8]; const float s8 = *x8; const float *const x9 = value[9]; const float s9 = *x9; \
     const float *const x10 = value[10]; const uint8_t *const x11 = value[11]; const uint8_t s11 = *x11; \
     float *const y0 = out[0]; float *const y1 = out[1]; float *const y2 = out[2]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v12[lanes]; EACH(lanes) { v12[l] = mw__scalar_mul(x0[i + l], s1); } round(v12); \
-        float v13[lanes]; EACH(lanes) { v13[l] = mw__scalar_mul(x2[i + l], s3); } round(v13); \
-        float v14[lanes]; EACH(lanes) { v14[l] = mw__scalar_add(v12[l], v13[l]); } round(v14); \
-        float v15[lanes]; EACH(lanes) { v15[l] = mw__scalar_mul(x4[i + l], s5); } round(v15); \
-        float v16[lanes]; EACH(lanes) { v16[l] = mw__scalar_mul(x2[i + l], s6); } round(v16); \
-        float v17[lanes]; EACH(lanes) { v17[l] = mw__scalar_square(v16[l], pq[5][0], pq[5][1]); } round(v17); \
-        float v18[lanes]; EACH(lanes) { v18[l] = mw__scalar_add(v15[l], v17[l]); } round(v18); \
-        float v19[lanes]; EACH(lanes) { v19[l] = mw__scalar_sqrt(v18[l], pq[7][0], pq[7][1]); } round(v19); \
-        float v20[lanes]; EACH(lanes) { v20[l] = mw__scalar_mul(v19[l], s7); } round(v20); \
-        float v21[lanes]; EACH(lanes) { v21[l] = mw__scalar_add(v20[l], s8); } round(v21); \
-        float v22[lanes]; EACH(lanes) { v22[l] = mw__scalar_real_div(v14[l], v21[l]); } round(v22); \
-        float v23[lanes]; EACH(lanes) { v23[l] = mw__scalar_mul(v22[l], s9); } round(v23); \
-        float v24[lanes]; EACH(lanes) { v24[l] = mw__scalar_sub(x10[i + l], v23[l]); } round(v24); \
-        float v25[lanes]; EACH(lanes) { v25[l] = s11 != 0 ? v24[l] : x10[i + l]; } \
-        float v26[lanes]; EACH(lanes) { v26[l] = s11 != 0 ? v14[l] : x0[i + l]; } \
-        float v27[lanes]; EACH(lanes) { v27[l] = s11 != 0 ? v18[l] : x4[i + l]; } EACH(lanes) { y0[i + l] = v25[l]; } \
-        EACH(lanes) { y1[i + l] = v26[l]; } EACH(lanes) { y2[i + l] = v27[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_mul(x0[i + l], s1); } \
+        EACH(lanes) { v12[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v12[0]); round(v12[1]); \
+        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_mul(x2[i + l], s3); } \
+        EACH(lanes) { v13[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v13[0]); round(v13[1]); \
+        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_add(v12[0][l], v13[0][l]); } \
+        EACH(lanes) { v14[1][l] = mw__scalar_add(v12[1][l], v13[1][l]); } round(v14[0]); round(v14[1]); \
+        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_mul(x4[i + l], s5); } \
+        EACH(lanes) { v15[1][l] = mw__scalar_mul(x4[i + (lanes) + l], s5); } round(v15[0]); round(v15[1]); \
+        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_mul(x2[i + l], s6); } \
+        EACH(lanes) { v16[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s6); } round(v16[0]); round(v16[1]); \
+        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_square(v16[0][l], pq[5][0], pq[5][1]); } \
+        EACH(lanes) { v17[1][l] = mw__scalar_square(v16[1][l], pq[5][0], pq[5][1]); } round(v17[0]); round(v17[1]); \
+        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_add(v15[0][l], v17[0][l]); } \
+        EACH(lanes) { v18[1][l] = mw__scalar_add(v15[1][l], v17[1][l]); } round(v18[0]); round(v18[1]); \
+        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_sqrt(v18[0][l], pq[7][0], pq[7][1]); } \
+        EACH(lanes) { v19[1][l] = mw__scalar_sqrt(v18[1][l], pq[7][0], pq[7][1]); } round(v19[0]); round(v19[1]); \
+        float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_mul(v19[0][l], s7); } \
+        EACH(lanes) { v20[1][l] = mw__scalar_mul(v19[1][l], s7); } round(v20[0]); round(v20[1]); float v21[2][lanes]; \
+        EACH(lanes) { v21[0][l] = mw__scalar_add(v20[0][l], s8); } \
+        EACH(lanes) { v21[1][l] = mw__scalar_add(v20[1][l], s8); } round(v21[0]); round(v21[1]); float v22[2][lanes]; \
+        EACH(lanes) { v22[0][l] = mw__scalar_real_div(v14[0][l], v21[0][l]); } \
+        EACH(lanes) { v22[1][l] = mw__scalar_real_div(v14[1][l], v21[1][l]); } round(v22[0]); round(v22[1]); \
+        float v23[2][lanes]; EACH(lanes) { v23[0][l] = mw__scalar_mul(v22[0][l], s9); } \
+        EACH(lanes) { v23[1][l] = mw__scalar_mul(v22[1][l], s9); } round(v23[0]); round(v23[1]); float v24[2][lanes]; \
+        EACH(lanes) { v24[0][l] = mw__scalar_sub(x10[i + l], v23[0][l]); } \
+        EACH(lanes) { v24[1][l] = mw__scalar_sub(x10[i + (lanes) + l], v23[1][l]); } round(v24[0]); round(v24[1]); \
+        float v25[2][lanes]; EACH(lanes) { v25[0][l] = s11 != 0 ? v24[0][l] : x10[i + l]; } \
+        EACH(lanes) { v25[1][l] = s11 != 0 ? v24[1][l] : x10[i + (lanes) + l]; } float v26[2][lanes]; \
+        EACH(lanes) { v26[0][l] = s11 != 0 ? v14[0][l] : x0[i + l]; } \
+        EACH(lanes) { v26[1][l] = s11 != 0 ? v14[1][l] : x0[i + (lanes) + l]; } float v27[2][lanes]; \
+        EACH(lanes) { v27[0][l] = s11 != 0 ? v18[0][l] : x4[i + l]; } \
+        EACH(lanes) { v27[1][l] = s11 != 0 ? v18[1][l] : x4[i + (lanes) + l]; } \
+        EACH(lanes) { y0[i + l] = v25[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v25[1][l]; } \
+        EACH(lanes) { y1[i + l] = v26[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v26[1][l]; } \
+        EACH(lanes) { y2[i + l] = v27[0][l]; } EACH(lanes) { y2[i + (lanes) + l] = v27[1][l]; } \
     }
 MW__INLINE void adam_form FORM
 {
@@ -108,10 +127,14 @@ FORMS(adam)
 #define bias_gelu_tanh_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
     float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v2[lanes]; EACH(lanes) { v2[l] = mw__scalar_add(x0[i + l], x1[i + l]); } round(v2); \
-        float v3[lanes]; EACH(lanes) { v3[l] = mw__scalar_gelu_tanh(v2[l], pq[1][0], pq[1][1]); } round(v3); \
-        EACH(lanes) { y0[i + l] = v2[l]; } EACH(lanes) { y1[i + l] = v3[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v2[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
+        round(v2[1]); float v3[2][lanes]; \
+        EACH(lanes) { v3[0][l] = mw__scalar_gelu_tanh(v2[0][l], pq[1][0], pq[1][1]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_gelu_tanh(v2[1][l], pq[1][0], pq[1][1]); } round(v3[0]); round(v3[1]); \
+        EACH(lanes) { y0[i + l] = v2[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v2[1][l]; } \
+        EACH(lanes) { y1[i + l] = v3[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v3[1][l]; } \
     }
 MW__INLINE void bias_gelu_tanh_form FORM
 {
@@ -131,23 +154,38 @@ FORMS(bias_gelu_tanh)
     const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; const float s5 = *x5; \
     const float *const x6 = value[6]; const float s6 = *x6; const float *const x7 = value[7]; const float s7 = *x7; \
     const float *const x8 = value[8]; float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v9[lanes]; EACH(lanes) { v9[l] = mw__scalar_square(x0[i + l], pq[0][0], pq[0][1]); } round(v9); \
-        float v10[lanes]; EACH(lanes) { v10[l] = mw__scalar_mul(v9[l], s1); } round(v10); \
-        float v11[lanes]; EACH(lanes) { v11[l] = mw__scalar_add(v10[l], s2); } round(v11); \
-        float v12[lanes]; EACH(lanes) { v12[l] = mw__scalar_mul(x0[i + l], v11[l]); } round(v12); \
-        float v13[lanes]; EACH(lanes) { v13[l] = mw__scalar_tanh(v12[l], pq[4][0], pq[4][1]); } round(v13); \
-        float v14[lanes]; EACH(lanes) { v14[l] = mw__scalar_mul(v9[l], s3); } round(v14); \
-        float v15[lanes]; EACH(lanes) { v15[l] = mw__scalar_add(v14[l], s4); } round(v15); \
-        float v16[lanes]; EACH(lanes) { v16[l] = mw__scalar_square(v13[l], pq[7][0], pq[7][1]); } round(v16); \
-        float v17[lanes]; EACH(lanes) { v17[l] = mw__scalar_sub(s5, v16[l]); } round(v17); \
-        float v18[lanes]; EACH(lanes) { v18[l] = mw__scalar_mul(x0[i + l], v17[l]); } round(v18); \
-        float v19[lanes]; EACH(lanes) { v19[l] = mw__scalar_mul(v18[l], v15[l]); } round(v19); \
-        float v20[lanes]; EACH(lanes) { v20[l] = mw__scalar_mul(v13[l], s6); } round(v20); \
-        float v21[lanes]; EACH(lanes) { v21[l] = mw__scalar_add(v20[l], s7); } round(v21); \
-        float v22[lanes]; EACH(lanes) { v22[l] = mw__scalar_add(v21[l], v19[l]); } round(v22); \
-        float v23[lanes]; EACH(lanes) { v23[l] = mw__scalar_mul(x8[i + l], v22[l]); } round(v23); \
-        EACH(lanes) { y0[i + l] = v23[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v9[2][lanes]; EACH(lanes) { v9[0][l] = mw__scalar_square(x0[i + l], pq[0][0], pq[0][1]); } \
+        EACH(lanes) { v9[1][l] = mw__scalar_square(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } round(v9[0]); \
+        round(v9[1]); float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(v9[0][l], s1); } \
+        EACH(lanes) { v10[1][l] = mw__scalar_mul(v9[1][l], s1); } round(v10[0]); round(v10[1]); float v11[2][lanes]; \
+        EACH(lanes) { v11[0][l] = mw__scalar_add(v10[0][l], s2); } \
+        EACH(lanes) { v11[1][l] = mw__scalar_add(v10[1][l], s2); } round(v11[0]); round(v11[1]); float v12[2][lanes]; \
+        EACH(lanes) { v12[0][l] = mw__scalar_mul(x0[i + l], v11[0][l]); } \
+        EACH(lanes) { v12[1][l] = mw__scalar_mul(x0[i + (lanes) + l], v11[1][l]); } round(v12[0]); round(v12[1]); \
+        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_tanh(v12[0][l], pq[4][0], pq[4][1]); } \
+        EACH(lanes) { v13[1][l] = mw__scalar_tanh(v12[1][l], pq[4][0], pq[4][1]); } round(v13[0]); round(v13[1]); \
+        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_mul(v9[0][l], s3); } \
+        EACH(lanes) { v14[1][l] = mw__scalar_mul(v9[1][l], s3); } round(v14[0]); round(v14[1]); float v15[2][lanes]; \
+        EACH(lanes) { v15[0][l] = mw__scalar_add(v14[0][l], s4); } \
+        EACH(lanes) { v15[1][l] = mw__scalar_add(v14[1][l], s4); } round(v15[0]); round(v15[1]); float v16[2][lanes]; \
+        EACH(lanes) { v16[0][l] = mw__scalar_square(v13[0][l], pq[7][0], pq[7][1]); } \
+        EACH(lanes) { v16[1][l] = mw__scalar_square(v13[1][l], pq[7][0], pq[7][1]); } round(v16[0]); round(v16[1]); \
+        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_sub(s5, v16[0][l]); } \
+        EACH(lanes) { v17[1][l] = mw__scalar_sub(s5, v16[1][l]); } round(v17[0]); round(v17[1]); float v18[2][lanes]; \
+        EACH(lanes) { v18[0][l] = mw__scalar_mul(x0[i + l], v17[0][l]); } \
+        EACH(lanes) { v18[1][l] = mw__scalar_mul(x0[i + (lanes) + l], v17[1][l]); } round(v18[0]); round(v18[1]); \
+        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_mul(v18[0][l], v15[0][l]); } \
+        EACH(lanes) { v19[1][l] = mw__scalar_mul(v18[1][l], v15[1][l]); } round(v19[0]); round(v19[1]); \
+        float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_mul(v13[0][l], s6); } \
+        EACH(lanes) { v20[1][l] = mw__scalar_mul(v13[1][l], s6); } round(v20[0]); round(v20[1]); float v21[2][lanes]; \
+        EACH(lanes) { v21[0][l] = mw__scalar_add(v20[0][l], s7); } \
+        EACH(lanes) { v21[1][l] = mw__scalar_add(v20[1][l], s7); } round(v21[0]); round(v21[1]); float v22[2][lanes]; \
+        EACH(lanes) { v22[0][l] = mw__scalar_add(v21[0][l], v19[0][l]); } \
+        EACH(lanes) { v22[1][l] = mw__scalar_add(v21[1][l], v19[1][l]); } round(v22[0]); round(v22[1]); \
+        float v23[2][lanes]; EACH(lanes) { v23[0][l] = mw__scalar_mul(x8[i + l], v22[0][l]); } \
+        EACH(lanes) { v23[1][l] = mw__scalar_mul(x8[i + (lanes) + l], v22[1][l]); } round(v23[0]); round(v23[1]); \
+        EACH(lanes) { y0[i + l] = v23[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v23[1][l]; } \
     }
 MW__INLINE void gelu_tanh_backward_form FORM
 {
@@ -182,26 +220,46 @@ FORMS(gelu_tanh_backward)
     const float *const x10 = value[10]; const float *const x11 = value[11]; const float s11 = *x11; \
     const uint8_t *const x12 = value[12]; const uint8_t s12 = *x12; float *const y0 = out[0]; \
     float *const y1 = out[1]; float *const y2 = out[2]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v13[lanes]; EACH(lanes) { v13[l] = mw__scalar_mul(x0[i + l], s1); } round(v13); \
-        float v14[lanes]; EACH(lanes) { v14[l] = mw__scalar_mul(x2[i + l], s3); } round(v14); \
-        float v15[lanes]; EACH(lanes) { v15[l] = mw__scalar_add(v13[l], v14[l]); } round(v15); \
-        float v16[lanes]; EACH(lanes) { v16[l] = mw__scalar_mul(x4[i + l], s5); } round(v16); \
-        float v17[lanes]; EACH(lanes) { v17[l] = mw__scalar_mul(x2[i + l], s6); } round(v17); \
-        float v18[lanes]; EACH(lanes) { v18[l] = mw__scalar_square(v17[l], pq[5][0], pq[5][1]); } round(v18); \
-        float v19[lanes]; EACH(lanes) { v19[l] = mw__scalar_add(v16[l], v18[l]); } round(v19); \
-        float v20[lanes]; EACH(lanes) { v20[l] = mw__scalar_sqrt(v19[l], pq[7][0], pq[7][1]); } round(v20); \
-        float v21[lanes]; EACH(lanes) { v21[l] = mw__scalar_mul(v20[l], s7); } round(v21); \
-        float v22[lanes]; EACH(lanes) { v22[l] = mw__scalar_add(v21[l], s8); } round(v22); \
-        float v23[lanes]; EACH(lanes) { v23[l] = mw__scalar_real_div(v15[l], v22[l]); } round(v23); \
-        float v24[lanes]; EACH(lanes) { v24[l] = mw__scalar_mul(v23[l], s9); } round(v24); \
-        float v25[lanes]; EACH(lanes) { v25[l] = mw__scalar_mul(x10[i + l], s11); } round(v25); \
-        float v26[lanes]; EACH(lanes) { v26[l] = mw__scalar_add(v24[l], v25[l]); } round(v26); \
-        float v27[lanes]; EACH(lanes) { v27[l] = mw__scalar_sub(x10[i + l], v26[l]); } round(v27); \
-        float v28[lanes]; EACH(lanes) { v28[l] = s12 != 0 ? v27[l] : x10[i + l]; } \
-        float v29[lanes]; EACH(lanes) { v29[l] = s12 != 0 ? v15[l] : x0[i + l]; } \
-        float v30[lanes]; EACH(lanes) { v30[l] = s12 != 0 ? v19[l] : x4[i + l]; } EACH(lanes) { y0[i + l] = v28[l]; } \
-        EACH(lanes) { y1[i + l] = v29[l]; } EACH(lanes) { y2[i + l] = v30[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_mul(x0[i + l], s1); } \
+        EACH(lanes) { v13[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v13[0]); round(v13[1]); \
+        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_mul(x2[i + l], s3); } \
+        EACH(lanes) { v14[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v14[0]); round(v14[1]); \
+        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_add(v13[0][l], v14[0][l]); } \
+        EACH(lanes) { v15[1][l] = mw__scalar_add(v13[1][l], v14[1][l]); } round(v15[0]); round(v15[1]); \
+        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_mul(x4[i + l], s5); } \
+        EACH(lanes) { v16[1][l] = mw__scalar_mul(x4[i + (lanes) + l], s5); } round(v16[0]); round(v16[1]); \
+        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_mul(x2[i + l], s6); } \
+        EACH(lanes) { v17[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s6); } round(v17[0]); round(v17[1]); \
+        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_square(v17[0][l], pq[5][0], pq[5][1]); } \
+        EACH(lanes) { v18[1][l] = mw__scalar_square(v17[1][l], pq[5][0], pq[5][1]); } round(v18[0]); round(v18[1]); \
+        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_add(v16[0][l], v18[0][l]); } \
+        EACH(lanes) { v19[1][l] = mw__scalar_add(v16[1][l], v18[1][l]); } round(v19[0]); round(v19[1]); \
+        float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_sqrt(v19[0][l], pq[7][0], pq[7][1]); } \
+        EACH(lanes) { v20[1][l] = mw__scalar_sqrt(v19[1][l], pq[7][0], pq[7][1]); } round(v20[0]); round(v20[1]); \
+        float v21[2][lanes]; EACH(lanes) { v21[0][l] = mw__scalar_mul(v20[0][l], s7); } \
+        EACH(lanes) { v21[1][l] = mw__scalar_mul(v20[1][l], s7); } round(v21[0]); round(v21[1]); float v22[2][lanes]; \
+        EACH(lanes) { v22[0][l] = mw__scalar_add(v21[0][l], s8); } \
+        EACH(lanes) { v22[1][l] = mw__scalar_add(v21[1][l], s8); } round(v22[0]); round(v22[1]); float v23[2][lanes]; \
+        EACH(lanes) { v23[0][l] = mw__scalar_real_div(v15[0][l], v22[0][l]); } \
+        EACH(lanes) { v23[1][l] = mw__scalar_real_div(v15[1][l], v22[1][l]); } round(v23[0]); round(v23[1]); \
+        float v24[2][lanes]; EACH(lanes) { v24[0][l] = mw__scalar_mul(v23[0][l], s9); } \
+        EACH(lanes) { v24[1][l] = mw__scalar_mul(v23[1][l], s9); } round(v24[0]); round(v24[1]); float v25[2][lanes]; \
+        EACH(lanes) { v25[0][l] = mw__scalar_mul(x10[i + l], s11); } \
+        EACH(lanes) { v25[1][l] = mw__scalar_mul(x10[i + (lanes) + l], s11); } round(v25[0]); round(v25[1]); \
+        float v26[2][lanes]; EACH(lanes) { v26[0][l] = mw__scalar_add(v24[0][l], v25[0][l]); } \
+        EACH(lanes) { v26[1][l] = mw__scalar_add(v24[1][l], v25[1][l]); } round(v26[0]); round(v26[1]); \
+        float v27[2][lanes]; EACH(lanes) { v27[0][l] = mw__scalar_sub(x10[i + l], v26[0][l]); } \
+        EACH(lanes) { v27[1][l] = mw__scalar_sub(x10[i + (lanes) + l], v26[1][l]); } round(v27[0]); round(v27[1]); \
+        float v28[2][lanes]; EACH(lanes) { v28[0][l] = s12 != 0 ? v27[0][l] : x10[i + l]; } \
+        EACH(lanes) { v28[1][l] = s12 != 0 ? v27[1][l] : x10[i + (lanes) + l]; } float v29[2][lanes]; \
+        EACH(lanes) { v29[0][l] = s12 != 0 ? v15[0][l] : x0[i + l]; } \
+        EACH(lanes) { v29[1][l] = s12 != 0 ? v15[1][l] : x0[i + (lanes) + l]; } float v30[2][lanes]; \
+        EACH(lanes) { v30[0][l] = s12 != 0 ? v19[0][l] : x4[i + l]; } \
+        EACH(lanes) { v30[1][l] = s12 != 0 ? v19[1][l] : x4[i + (lanes) + l]; } \
+        EACH(lanes) { y0[i + l] = v28[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v28[1][l]; } \
+        EACH(lanes) { y1[i + l] = v29[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v29[1][l]; } \
+        EACH(lanes) { y2[i + l] = v30[0][l]; } EACH(lanes) { y2[i + (lanes) + l] = v30[1][l]; } \
     }
 MW__INLINE void adamw_form FORM
 {
@@ -235,10 +293,14 @@ FORMS(adamw)
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; const uint8_t *const x3 = value[3]; const uint8_t s3 = *x3; \
     float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v4[lanes]; EACH(lanes) { v4[l] = mw__scalar_mul(x0[i + l], s1); } round(v4); \
-        float v5[lanes]; EACH(lanes) { v5[l] = mw__scalar_sub(x2[i + l], v4[l]); } round(v5); \
-        float v6[lanes]; EACH(lanes) { v6[l] = s3 != 0 ? v5[l] : x2[i + l]; } EACH(lanes) { y0[i + l] = v6[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x0[i + l], s1); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v4[0]); round(v4[1]); \
+        float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_sub(x2[i + l], v4[0][l]); } \
+        EACH(lanes) { v5[1][l] = mw__scalar_sub(x2[i + (lanes) + l], v4[1][l]); } round(v5[0]); round(v5[1]); \
+        float v6[2][lanes]; EACH(lanes) { v6[0][l] = s3 != 0 ? v5[0][l] : x2[i + l]; } \
+        EACH(lanes) { v6[1][l] = s3 != 0 ? v5[1][l] : x2[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v6[0][l]; } \
+        EACH(lanes) { y0[i + (lanes) + l] = v6[1][l]; } \
     }
 MW__INLINE void sgd_form FORM
 {
@@ -256,11 +318,16 @@ FORMS(sgd)
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; const float s2 = *x2; const float *const x3 = value[3]; \
     const uint8_t *const x4 = value[4]; const uint8_t s4 = *x4; float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v5[lanes]; EACH(lanes) { v5[l] = mw__scalar_mul(x0[i + l], s1); } round(v5); \
-        float v6[lanes]; EACH(lanes) { v6[l] = mw__scalar_mul(v5[l], s2); } round(v6); \
-        float v7[lanes]; EACH(lanes) { v7[l] = mw__scalar_sub(x3[i + l], v6[l]); } round(v7); \
-        float v8[lanes]; EACH(lanes) { v8[l] = s4 != 0 ? v7[l] : x3[i + l]; } EACH(lanes) { y0[i + l] = v8[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_mul(x0[i + l], s1); } \
+        EACH(lanes) { v5[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v5[0]); round(v5[1]); \
+        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_mul(v5[0][l], s2); } \
+        EACH(lanes) { v6[1][l] = mw__scalar_mul(v5[1][l], s2); } round(v6[0]); round(v6[1]); float v7[2][lanes]; \
+        EACH(lanes) { v7[0][l] = mw__scalar_sub(x3[i + l], v6[0][l]); } \
+        EACH(lanes) { v7[1][l] = mw__scalar_sub(x3[i + (lanes) + l], v6[1][l]); } round(v7[0]); round(v7[1]); \
+        float v8[2][lanes]; EACH(lanes) { v8[0][l] = s4 != 0 ? v7[0][l] : x3[i + l]; } \
+        EACH(lanes) { v8[1][l] = s4 != 0 ? v7[1][l] : x3[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v8[0][l]; } \
+        EACH(lanes) { y0[i + (lanes) + l] = v8[1][l]; } \
     }
 MW__INLINE void sgd_scaled_form FORM
 {
@@ -281,14 +348,21 @@ FORMS(sgd_scaled)
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; const uint8_t *const x5 = value[5]; const uint8_t s5 = *x5; \
     float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v6[lanes]; EACH(lanes) { v6[l] = mw__scalar_mul(x0[i + l], s1); } round(v6); \
-        float v7[lanes]; EACH(lanes) { v7[l] = mw__scalar_add(v6[l], x2[i + l]); } round(v7); \
-        float v8[lanes]; EACH(lanes) { v8[l] = mw__scalar_mul(v7[l], s3); } round(v8); \
-        float v9[lanes]; EACH(lanes) { v9[l] = mw__scalar_sub(x4[i + l], v8[l]); } round(v9); \
-        float v10[lanes]; EACH(lanes) { v10[l] = s5 != 0 ? v9[l] : x4[i + l]; } \
-        float v11[lanes]; EACH(lanes) { v11[l] = s5 != 0 ? v7[l] : x0[i + l]; } EACH(lanes) { y0[i + l] = v10[l]; } \
-        EACH(lanes) { y1[i + l] = v11[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_mul(x0[i + l], s1); } \
+        EACH(lanes) { v6[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v6[0]); round(v6[1]); \
+        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_add(v6[0][l], x2[i + l]); } \
+        EACH(lanes) { v7[1][l] = mw__scalar_add(v6[1][l], x2[i + (lanes) + l]); } round(v7[0]); round(v7[1]); \
+        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(v7[0][l], s3); } \
+        EACH(lanes) { v8[1][l] = mw__scalar_mul(v7[1][l], s3); } round(v8[0]); round(v8[1]); float v9[2][lanes]; \
+        EACH(lanes) { v9[0][l] = mw__scalar_sub(x4[i + l], v8[0][l]); } \
+        EACH(lanes) { v9[1][l] = mw__scalar_sub(x4[i + (lanes) + l], v8[1][l]); } round(v9[0]); round(v9[1]); \
+        float v10[2][lanes]; EACH(lanes) { v10[0][l] = s5 != 0 ? v9[0][l] : x4[i + l]; } \
+        EACH(lanes) { v10[1][l] = s5 != 0 ? v9[1][l] : x4[i + (lanes) + l]; } float v11[2][lanes]; \
+        EACH(lanes) { v11[0][l] = s5 != 0 ? v7[0][l] : x0[i + l]; } \
+        EACH(lanes) { v11[1][l] = s5 != 0 ? v7[1][l] : x0[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v10[0][l]; } \
+        EACH(lanes) { y0[i + (lanes) + l] = v10[1][l]; } EACH(lanes) { y1[i + l] = v11[0][l]; } \
+        EACH(lanes) { y1[i + (lanes) + l] = v11[1][l]; } \
     }
 MW__INLINE void momentum_form FORM
 {
@@ -310,15 +384,23 @@ FORMS(momentum)
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; \
     const uint8_t *const x6 = value[6]; const uint8_t s6 = *x6; float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v7[lanes]; EACH(lanes) { v7[l] = mw__scalar_mul(x0[i + l], s1); } round(v7); \
-        float v8[lanes]; EACH(lanes) { v8[l] = mw__scalar_mul(x2[i + l], s3); } round(v8); \
-        float v9[lanes]; EACH(lanes) { v9[l] = mw__scalar_add(v8[l], v7[l]); } round(v9); \
-        float v10[lanes]; EACH(lanes) { v10[l] = mw__scalar_mul(v9[l], s4); } round(v10); \
-        float v11[lanes]; EACH(lanes) { v11[l] = mw__scalar_sub(x5[i + l], v10[l]); } round(v11); \
-        float v12[lanes]; EACH(lanes) { v12[l] = s6 != 0 ? v11[l] : x5[i + l]; } \
-        float v13[lanes]; EACH(lanes) { v13[l] = s6 != 0 ? v9[l] : x2[i + l]; } EACH(lanes) { y0[i + l] = v12[l]; } \
-        EACH(lanes) { y1[i + l] = v13[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_mul(x0[i + l], s1); } \
+        EACH(lanes) { v7[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v7[0]); round(v7[1]); \
+        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(x2[i + l], s3); } \
+        EACH(lanes) { v8[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v8[0]); round(v8[1]); \
+        float v9[2][lanes]; EACH(lanes) { v9[0][l] = mw__scalar_add(v8[0][l], v7[0][l]); } \
+        EACH(lanes) { v9[1][l] = mw__scalar_add(v8[1][l], v7[1][l]); } round(v9[0]); round(v9[1]); \
+        float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(v9[0][l], s4); } \
+        EACH(lanes) { v10[1][l] = mw__scalar_mul(v9[1][l], s4); } round(v10[0]); round(v10[1]); float v11[2][lanes]; \
+        EACH(lanes) { v11[0][l] = mw__scalar_sub(x5[i + l], v10[0][l]); } \
+        EACH(lanes) { v11[1][l] = mw__scalar_sub(x5[i + (lanes) + l], v10[1][l]); } round(v11[0]); round(v11[1]); \
+        float v12[2][lanes]; EACH(lanes) { v12[0][l] = s6 != 0 ? v11[0][l] : x5[i + l]; } \
+        EACH(lanes) { v12[1][l] = s6 != 0 ? v11[1][l] : x5[i + (lanes) + l]; } float v13[2][lanes]; \
+        EACH(lanes) { v13[0][l] = s6 != 0 ? v9[0][l] : x2[i + l]; } \
+        EACH(lanes) { v13[1][l] = s6 != 0 ? v9[1][l] : x2[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v12[0][l]; } \
+        EACH(lanes) { y0[i + (lanes) + l] = v12[1][l]; } EACH(lanes) { y1[i + l] = v13[0][l]; } \
+        EACH(lanes) { y1[i + (lanes) + l] = v13[1][l]; } \
     }
 MW__INLINE void momentum_scaled_form FORM
 {
@@ -342,16 +424,25 @@ FORMS(momentum_scaled)
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; const uint8_t *const x5 = value[5]; const uint8_t s5 = *x5; \
     float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v6[lanes]; EACH(lanes) { v6[l] = mw__scalar_mul(x0[i + l], s1); } round(v6); \
-        float v7[lanes]; EACH(lanes) { v7[l] = mw__scalar_add(v6[l], x2[i + l]); } round(v7); \
-        float v8[lanes]; EACH(lanes) { v8[l] = mw__scalar_mul(v7[l], s1); } round(v8); \
-        float v9[lanes]; EACH(lanes) { v9[l] = mw__scalar_add(x2[i + l], v8[l]); } round(v9); \
-        float v10[lanes]; EACH(lanes) { v10[l] = mw__scalar_mul(v9[l], s3); } round(v10); \
-        float v11[lanes]; EACH(lanes) { v11[l] = mw__scalar_sub(x4[i + l], v10[l]); } round(v11); \
-        float v12[lanes]; EACH(lanes) { v12[l] = s5 != 0 ? v11[l] : x4[i + l]; } \
-        float v13[lanes]; EACH(lanes) { v13[l] = s5 != 0 ? v7[l] : x0[i + l]; } EACH(lanes) { y0[i + l] = v12[l]; } \
-        EACH(lanes) { y1[i + l] = v13[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_mul(x0[i + l], s1); } \
+        EACH(lanes) { v6[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v6[0]); round(v6[1]); \
+        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_add(v6[0][l], x2[i + l]); } \
+        EACH(lanes) { v7[1][l] = mw__scalar_add(v6[1][l], x2[i + (lanes) + l]); } round(v7[0]); round(v7[1]); \
+        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(v7[0][l], s1); } \
+        EACH(lanes) { v8[1][l] = mw__scalar_mul(v7[1][l], s1); } round(v8[0]); round(v8[1]); float v9[2][lanes]; \
+        EACH(lanes) { v9[0][l] = mw__scalar_add(x2[i + l], v8[0][l]); } \
+        EACH(lanes) { v9[1][l] = mw__scalar_add(x2[i + (lanes) + l], v8[1][l]); } round(v9[0]); round(v9[1]); \
+        float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(v9[0][l], s3); } \
+        EACH(lanes) { v10[1][l] = mw__scalar_mul(v9[1][l], s3); } round(v10[0]); round(v10[1]); float v11[2][lanes]; \
+        EACH(lanes) { v11[0][l] = mw__scalar_sub(x4[i + l], v10[0][l]); } \
+        EACH(lanes) { v11[1][l] = mw__scalar_sub(x4[i + (lanes) + l], v10[1][l]); } round(v11[0]); round(v11[1]); \
+        float v12[2][lanes]; EACH(lanes) { v12[0][l] = s5 != 0 ? v11[0][l] : x4[i + l]; } \
+        EACH(lanes) { v12[1][l] = s5 != 0 ? v11[1][l] : x4[i + (lanes) + l]; } float v13[2][lanes]; \
+        EACH(lanes) { v13[0][l] = s5 != 0 ? v7[0][l] : x0[i + l]; } \
+        EACH(lanes) { v13[1][l] = s5 != 0 ? v7[1][l] : x0[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v12[0][l]; } \
+        EACH(lanes) { y0[i + (lanes) + l] = v12[1][l]; } EACH(lanes) { y1[i + l] = v13[0][l]; } \
+        EACH(lanes) { y1[i + (lanes) + l] = v13[1][l]; } \
     }
 MW__INLINE void nesterov_form FORM
 {
@@ -374,17 +465,27 @@ FORMS(nesterov)
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; \
     const uint8_t *const x6 = value[6]; const uint8_t s6 = *x6; float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v7[lanes]; EACH(lanes) { v7[l] = mw__scalar_mul(x0[i + l], s1); } round(v7); \
-        float v8[lanes]; EACH(lanes) { v8[l] = mw__scalar_mul(x2[i + l], s3); } round(v8); \
-        float v9[lanes]; EACH(lanes) { v9[l] = mw__scalar_add(v8[l], v7[l]); } round(v9); \
-        float v10[lanes]; EACH(lanes) { v10[l] = mw__scalar_mul(v9[l], s3); } round(v10); \
-        float v11[lanes]; EACH(lanes) { v11[l] = mw__scalar_add(v7[l], v10[l]); } round(v11); \
-        float v12[lanes]; EACH(lanes) { v12[l] = mw__scalar_mul(v11[l], s4); } round(v12); \
-        float v13[lanes]; EACH(lanes) { v13[l] = mw__scalar_sub(x5[i + l], v12[l]); } round(v13); \
-        float v14[lanes]; EACH(lanes) { v14[l] = s6 != 0 ? v13[l] : x5[i + l]; } \
-        float v15[lanes]; EACH(lanes) { v15[l] = s6 != 0 ? v9[l] : x2[i + l]; } EACH(lanes) { y0[i + l] = v14[l]; } \
-        EACH(lanes) { y1[i + l] = v15[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_mul(x0[i + l], s1); } \
+        EACH(lanes) { v7[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v7[0]); round(v7[1]); \
+        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(x2[i + l], s3); } \
+        EACH(lanes) { v8[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v8[0]); round(v8[1]); \
+        float v9[2][lanes]; EACH(lanes) { v9[0][l] = mw__scalar_add(v8[0][l], v7[0][l]); } \
+        EACH(lanes) { v9[1][l] = mw__scalar_add(v8[1][l], v7[1][l]); } round(v9[0]); round(v9[1]); \
+        float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(v9[0][l], s3); } \
+        EACH(lanes) { v10[1][l] = mw__scalar_mul(v9[1][l], s3); } round(v10[0]); round(v10[1]); float v11[2][lanes]; \
+        EACH(lanes) { v11[0][l] = mw__scalar_add(v7[0][l], v10[0][l]); } \
+        EACH(lanes) { v11[1][l] = mw__scalar_add(v7[1][l], v10[1][l]); } round(v11[0]); round(v11[1]); \
+        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_mul(v11[0][l], s4); } \
+        EACH(lanes) { v12[1][l] = mw__scalar_mul(v11[1][l], s4); } round(v12[0]); round(v12[1]); float v13[2][lanes]; \
+        EACH(lanes) { v13[0][l] = mw__scalar_sub(x5[i + l], v12[0][l]); } \
+        EACH(lanes) { v13[1][l] = mw__scalar_sub(x5[i + (lanes) + l], v12[1][l]); } round(v13[0]); round(v13[1]); \
+        float v14[2][lanes]; EACH(lanes) { v14[0][l] = s6 != 0 ? v13[0][l] : x5[i + l]; } \
+        EACH(lanes) { v14[1][l] = s6 != 0 ? v13[1][l] : x5[i + (lanes) + l]; } float v15[2][lanes]; \
+        EACH(lanes) { v15[0][l] = s6 != 0 ? v9[0][l] : x2[i + l]; } \
+        EACH(lanes) { v15[1][l] = s6 != 0 ? v9[1][l] : x2[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v14[0][l]; } \
+        EACH(lanes) { y0[i + (lanes) + l] = v14[1][l]; } EACH(lanes) { y1[i + l] = v15[0][l]; } \
+        EACH(lanes) { y1[i + (lanes) + l] = v15[1][l]; } \
     }
 MW__INLINE void nesterov_scaled_form FORM
 {
@@ -410,27 +511,46 @@ FORMS(nesterov_scaled)
     const float s4 = *x4; const float *const x5 = value[5]; const float s5 = *x5; const float *const x6 = value[6]; \
     const float s6 = *x6; const float *const x7 = value[7]; const float s7 = *x7; const float *const x8 = value[8]; \
     const uint8_t *const x9 = value[9]; const uint8_t s9 = *x9; float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v10[lanes]; EACH(lanes) { v10[l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
-        float v11[lanes]; EACH(lanes) { v11[l] = mw__scalar_maximum(x1[i + l], v10[l]); } \
-        uint8_t v12[lanes]; EACH(lanes) { v12[l] = v11[l] > s2; } \
-        float v13[lanes]; EACH(lanes) { v13[l] = v12[l] != 0 ? v11[l] : s3; } \
-        float v14[lanes]; EACH(lanes) { v14[l] = mw__scalar_real_div(x1[i + l], v13[l]); } round(v14); \
-        float v15[lanes]; EACH(lanes) { v15[l] = mw__scalar_real_div(v10[l], v13[l]); } round(v15); \
-        float v16[lanes]; EACH(lanes) { v16[l] = mw__scalar_square(v14[l], pq[6][0], pq[6][1]); } round(v16); \
-        float v17[lanes]; EACH(lanes) { v17[l] = mw__scalar_square(v15[l], pq[7][0], pq[7][1]); } round(v17); \
-        float v18[lanes]; EACH(lanes) { v18[l] = mw__scalar_mul(v17[l], s4); } round(v18); \
-        float v19[lanes]; EACH(lanes) { v19[l] = mw__scalar_mul(v16[l], s5); } round(v19); \
-        float v20[lanes]; EACH(lanes) { v20[l] = mw__scalar_add(v19[l], v18[l]); } round(v20); \
-        float v21[lanes]; EACH(lanes) { v21[l] = mw__scalar_sqrt(v20[l], pq[11][0], pq[11][1]); } round(v21); \
-        float v22[lanes]; EACH(lanes) { v22[l] = mw__scalar_mul(v13[l], v21[l]); } round(v22); \
-        float v23[lanes]; EACH(lanes) { v23[l] = mw__scalar_add(v22[l], s6); } round(v23); \
-        float v24[lanes]; EACH(lanes) { v24[l] = mw__scalar_real_div(x0[i + l], v23[l]); } round(v24); \
-        float v25[lanes]; EACH(lanes) { v25[l] = mw__scalar_mul(v24[l], s7); } round(v25); \
-        float v26[lanes]; EACH(lanes) { v26[l] = mw__scalar_sub(x8[i + l], v25[l]); } round(v26); \
-        float v27[lanes]; EACH(lanes) { v27[l] = s9 != 0 ? v26[l] : x8[i + l]; } \
-        float v28[lanes]; EACH(lanes) { v28[l] = s9 != 0 ? v22[l] : x1[i + l]; } EACH(lanes) { y0[i + l] = v27[l]; } \
-        EACH(lanes) { y1[i + l] = v28[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
+        EACH(lanes) { v10[1][l] = mw__scalar_abs(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } float v11[2][lanes]; \
+        EACH(lanes) { v11[0][l] = mw__scalar_maximum(x1[i + l], v10[0][l]); } \
+        EACH(lanes) { v11[1][l] = mw__scalar_maximum(x1[i + (lanes) + l], v10[1][l]); } uint8_t v12[2][lanes]; \
+        EACH(lanes) { v12[0][l] = v11[0][l] > s2; } EACH(lanes) { v12[1][l] = v11[1][l] > s2; } float v13[2][lanes]; \
+        EACH(lanes) { v13[0][l] = v12[0][l] != 0 ? v11[0][l] : s3; } \
+        EACH(lanes) { v13[1][l] = v12[1][l] != 0 ? v11[1][l] : s3; } float v14[2][lanes]; \
+        EACH(lanes) { v14[0][l] = mw__scalar_real_div(x1[i + l], v13[0][l]); } \
+        EACH(lanes) { v14[1][l] = mw__scalar_real_div(x1[i + (lanes) + l], v13[1][l]); } round(v14[0]); \
+        round(v14[1]); float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_real_div(v10[0][l], v13[0][l]); } \
+        EACH(lanes) { v15[1][l] = mw__scalar_real_div(v10[1][l], v13[1][l]); } round(v15[0]); round(v15[1]); \
+        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_square(v14[0][l], pq[6][0], pq[6][1]); } \
+        EACH(lanes) { v16[1][l] = mw__scalar_square(v14[1][l], pq[6][0], pq[6][1]); } round(v16[0]); round(v16[1]); \
+        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_square(v15[0][l], pq[7][0], pq[7][1]); } \
+        EACH(lanes) { v17[1][l] = mw__scalar_square(v15[1][l], pq[7][0], pq[7][1]); } round(v17[0]); round(v17[1]); \
+        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_mul(v17[0][l], s4); } \
+        EACH(lanes) { v18[1][l] = mw__scalar_mul(v17[1][l], s4); } round(v18[0]); round(v18[1]); float v19[2][lanes]; \
+        EACH(lanes) { v19[0][l] = mw__scalar_mul(v16[0][l], s5); } \
+        EACH(lanes) { v19[1][l] = mw__scalar_mul(v16[1][l], s5); } round(v19[0]); round(v19[1]); float v20[2][lanes]; \
+        EACH(lanes) { v20[0][l] = mw__scalar_add(v19[0][l], v18[0][l]); } \
+        EACH(lanes) { v20[1][l] = mw__scalar_add(v19[1][l], v18[1][l]); } round(v20[0]); round(v20[1]); \
+        float v21[2][lanes]; EACH(lanes) { v21[0][l] = mw__scalar_sqrt(v20[0][l], pq[11][0], pq[11][1]); } \
+        EACH(lanes) { v21[1][l] = mw__scalar_sqrt(v20[1][l], pq[11][0], pq[11][1]); } round(v21[0]); round(v21[1]); \
+        float v22[2][lanes]; EACH(lanes) { v22[0][l] = mw__scalar_mul(v13[0][l], v21[0][l]); } \
+        EACH(lanes) { v22[1][l] = mw__scalar_mul(v13[1][l], v21[1][l]); } round(v22[0]); round(v22[1]); \
+        float v23[2][lanes]; EACH(lanes) { v23[0][l] = mw__scalar_add(v22[0][l], s6); } \
+        EACH(lanes) { v23[1][l] = mw__scalar_add(v22[1][l], s6); } round(v23[0]); round(v23[1]); float v24[2][lanes]; \
+        EACH(lanes) { v24[0][l] = mw__scalar_real_div(x0[i + l], v23[0][l]); } \
+        EACH(lanes) { v24[1][l] = mw__scalar_real_div(x0[i + (lanes) + l], v23[1][l]); } round(v24[0]); \
+        round(v24[1]); float v25[2][lanes]; EACH(lanes) { v25[0][l] = mw__scalar_mul(v24[0][l], s7); } \
+        EACH(lanes) { v25[1][l] = mw__scalar_mul(v24[1][l], s7); } round(v25[0]); round(v25[1]); float v26[2][lanes]; \
+        EACH(lanes) { v26[0][l] = mw__scalar_sub(x8[i + l], v25[0][l]); } \
+        EACH(lanes) { v26[1][l] = mw__scalar_sub(x8[i + (lanes) + l], v25[1][l]); } round(v26[0]); round(v26[1]); \
+        float v27[2][lanes]; EACH(lanes) { v27[0][l] = s9 != 0 ? v26[0][l] : x8[i + l]; } \
+        EACH(lanes) { v27[1][l] = s9 != 0 ? v26[1][l] : x8[i + (lanes) + l]; } float v28[2][lanes]; \
+        EACH(lanes) { v28[0][l] = s9 != 0 ? v22[0][l] : x1[i + l]; } \
+        EACH(lanes) { v28[1][l] = s9 != 0 ? v22[1][l] : x1[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v27[0][l]; } \
+        EACH(lanes) { y0[i + (lanes) + l] = v27[1][l]; } EACH(lanes) { y1[i + l] = v28[0][l]; } \
+        EACH(lanes) { y1[i + (lanes) + l] = v28[1][l]; } \
     }
 MW__INLINE void rmsprop_form FORM
 {
@@ -467,30 +587,53 @@ FORMS(rmsprop)
     const float *const x9 = value[9]; const float s9 = *x9; const float *const x10 = value[10]; \
     const uint8_t *const x11 = value[11]; const uint8_t s11 = *x11; float *const y0 = out[0]; \
     float *const y1 = out[1]; float *const y2 = out[2]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v12[lanes]; EACH(lanes) { v12[l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
-        float v13[lanes]; EACH(lanes) { v13[l] = mw__scalar_maximum(x1[i + l], v12[l]); } \
-        uint8_t v14[lanes]; EACH(lanes) { v14[l] = v13[l] > s2; } \
-        float v15[lanes]; EACH(lanes) { v15[l] = v14[l] != 0 ? v13[l] : s3; } \
-        float v16[lanes]; EACH(lanes) { v16[l] = mw__scalar_real_div(x1[i + l], v15[l]); } round(v16); \
-        float v17[lanes]; EACH(lanes) { v17[l] = mw__scalar_real_div(v12[l], v15[l]); } round(v17); \
-        float v18[lanes]; EACH(lanes) { v18[l] = mw__scalar_square(v16[l], pq[6][0], pq[6][1]); } round(v18); \
-        float v19[lanes]; EACH(lanes) { v19[l] = mw__scalar_square(v17[l], pq[7][0], pq[7][1]); } round(v19); \
-        float v20[lanes]; EACH(lanes) { v20[l] = mw__scalar_mul(v19[l], s4); } round(v20); \
-        float v21[lanes]; EACH(lanes) { v21[l] = mw__scalar_mul(v18[l], s5); } round(v21); \
-        float v22[lanes]; EACH(lanes) { v22[l] = mw__scalar_add(v21[l], v20[l]); } round(v22); \
-        float v23[lanes]; EACH(lanes) { v23[l] = mw__scalar_sqrt(v22[l], pq[11][0], pq[11][1]); } round(v23); \
-        float v24[lanes]; EACH(lanes) { v24[l] = mw__scalar_mul(v15[l], v23[l]); } round(v24); \
-        float v25[lanes]; EACH(lanes) { v25[l] = mw__scalar_add(v24[l], s6); } round(v25); \
-        float v26[lanes]; EACH(lanes) { v26[l] = mw__scalar_real_div(x0[i + l], v25[l]); } round(v26); \
-        float v27[lanes]; EACH(lanes) { v27[l] = mw__scalar_mul(x7[i + l], s8); } round(v27); \
-        float v28[lanes]; EACH(lanes) { v28[l] = mw__scalar_add(v27[l], v26[l]); } round(v28); \
-        float v29[lanes]; EACH(lanes) { v29[l] = mw__scalar_mul(v28[l], s9); } round(v29); \
-        float v30[lanes]; EACH(lanes) { v30[l] = mw__scalar_sub(x10[i + l], v29[l]); } round(v30); \
-        float v31[lanes]; EACH(lanes) { v31[l] = s11 != 0 ? v30[l] : x10[i + l]; } \
-        float v32[lanes]; EACH(lanes) { v32[l] = s11 != 0 ? v28[l] : x7[i + l]; } \
-        float v33[lanes]; EACH(lanes) { v33[l] = s11 != 0 ? v24[l] : x1[i + l]; } EACH(lanes) { y0[i + l] = v31[l]; } \
-        EACH(lanes) { y1[i + l] = v32[l]; } EACH(lanes) { y2[i + l] = v33[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
+        EACH(lanes) { v12[1][l] = mw__scalar_abs(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } float v13[2][lanes]; \
+        EACH(lanes) { v13[0][l] = mw__scalar_maximum(x1[i + l], v12[0][l]); } \
+        EACH(lanes) { v13[1][l] = mw__scalar_maximum(x1[i + (lanes) + l], v12[1][l]); } uint8_t v14[2][lanes]; \
+        EACH(lanes) { v14[0][l] = v13[0][l] > s2; } EACH(lanes) { v14[1][l] = v13[1][l] > s2; } float v15[2][lanes]; \
+        EACH(lanes) { v15[0][l] = v14[0][l] != 0 ? v13[0][l] : s3; } \
+        EACH(lanes) { v15[1][l] = v14[1][l] != 0 ? v13[1][l] : s3; } float v16[2][lanes]; \
+        EACH(lanes) { v16[0][l] = mw__scalar_real_div(x1[i + l], v15[0][l]); } \
+        EACH(lanes) { v16[1][l] = mw__scalar_real_div(x1[i + (lanes) + l], v15[1][l]); } round(v16[0]); \
+        round(v16[1]); float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_real_div(v12[0][l], v15[0][l]); } \
+        EACH(lanes) { v17[1][l] = mw__scalar_real_div(v12[1][l], v15[1][l]); } round(v17[0]); round(v17[1]); \
+        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_square(v16[0][l], pq[6][0], pq[6][1]); } \
+        EACH(lanes) { v18[1][l] = mw__scalar_square(v16[1][l], pq[6][0], pq[6][1]); } round(v18[0]); round(v18[1]); \
+        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_square(v17[0][l], pq[7][0], pq[7][1]); } \
+        EACH(lanes) { v19[1][l] = mw__scalar_square(v17[1][l], pq[7][0], pq[7][1]); } round(v19[0]); round(v19[1]); \
+        float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_mul(v19[0][l], s4); } \
+        EACH(lanes) { v20[1][l] = mw__scalar_mul(v19[1][l], s4); } round(v20[0]); round(v20[1]); float v21[2][lanes]; \
+        EACH(lanes) { v21[0][l] = mw__scalar_mul(v18[0][l], s5); } \
+        EACH(lanes) { v21[1][l] = mw__scalar_mul(v18[1][l], s5); } round(v21[0]); round(v21[1]); float v22[2][lanes]; \
+        EACH(lanes) { v22[0][l] = mw__scalar_add(v21[0][l], v20[0][l]); } \
+        EACH(lanes) { v22[1][l] = mw__scalar_add(v21[1][l], v20[1][l]); } round(v22[0]); round(v22[1]); \
+        float v23[2][lanes]; EACH(lanes) { v23[0][l] = mw__scalar_sqrt(v22[0][l], pq[11][0], pq[11][1]); } \
+        EACH(lanes) { v23[1][l] = mw__scalar_sqrt(v22[1][l], pq[11][0], pq[11][1]); } round(v23[0]); round(v23[1]); \
+        float v24[2][lanes]; EACH(lanes) { v24[0][l] = mw__scalar_mul(v15[0][l], v23[0][l]); } \
+        EACH(lanes) { v24[1][l] = mw__scalar_mul(v15[1][l], v23[1][l]); } round(v24[0]); round(v24[1]); \
+        float v25[2][lanes]; EACH(lanes) { v25[0][l] = mw__scalar_add(v24[0][l], s6); } \
+        EACH(lanes) { v25[1][l] = mw__scalar_add(v24[1][l], s6); } round(v25[0]); round(v25[1]); float v26[2][lanes]; \
+        EACH(lanes) { v26[0][l] = mw__scalar_real_div(x0[i + l], v25[0][l]); } \
+        EACH(lanes) { v26[1][l] = mw__scalar_real_div(x0[i + (lanes) + l], v25[1][l]); } round(v26[0]); \
+        round(v26[1]); float v27[2][lanes]; EACH(lanes) { v27[0][l] = mw__scalar_mul(x7[i + l], s8); } \
+        EACH(lanes) { v27[1][l] = mw__scalar_mul(x7[i + (lanes) + l], s8); } round(v27[0]); round(v27[1]); \
+        float v28[2][lanes]; EACH(lanes) { v28[0][l] = mw__scalar_add(v27[0][l], v26[0][l]); } \
+        EACH(lanes) { v28[1][l] = mw__scalar_add(v27[1][l], v26[1][l]); } round(v28[0]); round(v28[1]); \
+        float v29[2][lanes]; EACH(lanes) { v29[0][l] = mw__scalar_mul(v28[0][l], s9); } \
+        EACH(lanes) { v29[1][l] = mw__scalar_mul(v28[1][l], s9); } round(v29[0]); round(v29[1]); float v30[2][lanes]; \
+        EACH(lanes) { v30[0][l] = mw__scalar_sub(x10[i + l], v29[0][l]); } \
+        EACH(lanes) { v30[1][l] = mw__scalar_sub(x10[i + (lanes) + l], v29[1][l]); } round(v30[0]); round(v30[1]); \
+        float v31[2][lanes]; EACH(lanes) { v31[0][l] = s11 != 0 ? v30[0][l] : x10[i + l]; } \
+        EACH(lanes) { v31[1][l] = s11 != 0 ? v30[1][l] : x10[i + (lanes) + l]; } float v32[2][lanes]; \
+        EACH(lanes) { v32[0][l] = s11 != 0 ? v28[0][l] : x7[i + l]; } \
+        EACH(lanes) { v32[1][l] = s11 != 0 ? v28[1][l] : x7[i + (lanes) + l]; } float v33[2][lanes]; \
+        EACH(lanes) { v33[0][l] = s11 != 0 ? v24[0][l] : x1[i + l]; } \
+        EACH(lanes) { v33[1][l] = s11 != 0 ? v24[1][l] : x1[i + (lanes) + l]; } \
+        EACH(lanes) { y0[i + l] = v31[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v31[1][l]; } \
+        EACH(lanes) { y1[i + l] = v32[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v32[1][l]; } \
+        EACH(lanes) { y2[i + l] = v33[0][l]; } EACH(lanes) { y2[i + (lanes) + l] = v33[1][l]; } \
     }
 MW__INLINE void rmsprop_momentum_form FORM
 {
@@ -531,31 +674,55 @@ FORMS(rmsprop_momentum)
     const float *const x9 = value[9]; const float s9 = *x9; const float *const x10 = value[10]; \
     const uint8_t *const x11 = value[11]; const uint8_t s11 = *x11; float *const y0 = out[0]; \
     float *const y1 = out[1]; float *const y2 = out[2]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v12[lanes]; EACH(lanes) { v12[l] = mw__scalar_sub(x0[i + l], x1[i + l]); } round(v12); \
-        float v13[lanes]; EACH(lanes) { v13[l] = mw__scalar_mul(v12[l], s2); } round(v13); \
-        float v14[lanes]; EACH(lanes) { v14[l] = mw__scalar_add(x1[i + l], v13[l]); } round(v14); \
-        float v15[lanes]; EACH(lanes) { v15[l] = mw__scalar_abs(v12[l], pq[3][0], pq[3][1]); } \
-        float v16[lanes]; EACH(lanes) { v16[l] = mw__scalar_maximum(x3[i + l], v15[l]); } \
-        uint8_t v17[lanes]; EACH(lanes) { v17[l] = v16[l] > s4; } \
-        float v18[lanes]; EACH(lanes) { v18[l] = v17[l] != 0 ? v16[l] : s5; } \
-        float v19[lanes]; EACH(lanes) { v19[l] = mw__scalar_real_div(x3[i + l], v18[l]); } round(v19); \
-        float v20[lanes]; EACH(lanes) { v20[l] = mw__scalar_real_div(v15[l], v18[l]); } round(v20); \
-        float v21[lanes]; EACH(lanes) { v21[l] = mw__scalar_square(v19[l], pq[9][0], pq[9][1]); } round(v21); \
-        float v22[lanes]; EACH(lanes) { v22[l] = mw__scalar_square(v20[l], pq[10][0], pq[10][1]); } round(v22); \
-        float v23[lanes]; EACH(lanes) { v23[l] = mw__scalar_mul(v22[l], s6); } round(v23); \
-        float v24[lanes]; EACH(lanes) { v24[l] = mw__scalar_mul(v21[l], s7); } round(v24); \
-        float v25[lanes]; EACH(lanes) { v25[l] = mw__scalar_add(v24[l], v23[l]); } round(v25); \
-        float v26[lanes]; EACH(lanes) { v26[l] = mw__scalar_sqrt(v25[l], pq[14][0], pq[14][1]); } round(v26); \
-        float v27[lanes]; EACH(lanes) { v27[l] = mw__scalar_mul(v18[l], v26[l]); } round(v27); \
-        float v28[lanes]; EACH(lanes) { v28[l] = mw__scalar_add(v27[l], s8); } round(v28); \
-        float v29[lanes]; EACH(lanes) { v29[l] = mw__scalar_real_div(x0[i + l], v28[l]); } round(v29); \
-        float v30[lanes]; EACH(lanes) { v30[l] = mw__scalar_mul(v29[l], s9); } round(v30); \
-        float v31[lanes]; EACH(lanes) { v31[l] = mw__scalar_sub(x10[i + l], v30[l]); } round(v31); \
-        float v32[lanes]; EACH(lanes) { v32[l] = s11 != 0 ? v31[l] : x10[i + l]; } \
-        float v33[lanes]; EACH(lanes) { v33[l] = s11 != 0 ? v14[l] : x1[i + l]; } \
-        float v34[lanes]; EACH(lanes) { v34[l] = s11 != 0 ? v27[l] : x3[i + l]; } EACH(lanes) { y0[i + l] = v32[l]; } \
-        EACH(lanes) { y1[i + l] = v33[l]; } EACH(lanes) { y2[i + l] = v34[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_sub(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v12[1][l] = mw__scalar_sub(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v12[0]); \
+        round(v12[1]); float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_mul(v12[0][l], s2); } \
+        EACH(lanes) { v13[1][l] = mw__scalar_mul(v12[1][l], s2); } round(v13[0]); round(v13[1]); float v14[2][lanes]; \
+        EACH(lanes) { v14[0][l] = mw__scalar_add(x1[i + l], v13[0][l]); } \
+        EACH(lanes) { v14[1][l] = mw__scalar_add(x1[i + (lanes) + l], v13[1][l]); } round(v14[0]); round(v14[1]); \
+        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_abs(v12[0][l], pq[3][0], pq[3][1]); } \
+        EACH(lanes) { v15[1][l] = mw__scalar_abs(v12[1][l], pq[3][0], pq[3][1]); } float v16[2][lanes]; \
+        EACH(lanes) { v16[0][l] = mw__scalar_maximum(x3[i + l], v15[0][l]); } \
+        EACH(lanes) { v16[1][l] = mw__scalar_maximum(x3[i + (lanes) + l], v15[1][l]); } uint8_t v17[2][lanes]; \
+        EACH(lanes) { v17[0][l] = v16[0][l] > s4; } EACH(lanes) { v17[1][l] = v16[1][l] > s4; } float v18[2][lanes]; \
+        EACH(lanes) { v18[0][l] = v17[0][l] != 0 ? v16[0][l] : s5; } \
+        EACH(lanes) { v18[1][l] = v17[1][l] != 0 ? v16[1][l] : s5; } float v19[2][lanes]; \
+        EACH(lanes) { v19[0][l] = mw__scalar_real_div(x3[i + l], v18[0][l]); } \
+        EACH(lanes) { v19[1][l] = mw__scalar_real_div(x3[i + (lanes) + l], v18[1][l]); } round(v19[0]); \
+        round(v19[1]); float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_real_div(v15[0][l], v18[0][l]); } \
+        EACH(lanes) { v20[1][l] = mw__scalar_real_div(v15[1][l], v18[1][l]); } round(v20[0]); round(v20[1]); \
+        float v21[2][lanes]; EACH(lanes) { v21[0][l] = mw__scalar_square(v19[0][l], pq[9][0], pq[9][1]); } \
+        EACH(lanes) { v21[1][l] = mw__scalar_square(v19[1][l], pq[9][0], pq[9][1]); } round(v21[0]); round(v21[1]); \
+        float v22[2][lanes]; EACH(lanes) { v22[0][l] = mw__scalar_square(v20[0][l], pq[10][0], pq[10][1]); } \
+        EACH(lanes) { v22[1][l] = mw__scalar_square(v20[1][l], pq[10][0], pq[10][1]); } round(v22[0]); round(v22[1]); \
+        float v23[2][lanes]; EACH(lanes) { v23[0][l] = mw__scalar_mul(v22[0][l], s6); } \
+        EACH(lanes) { v23[1][l] = mw__scalar_mul(v22[1][l], s6); } round(v23[0]); round(v23[1]); float v24[2][lanes]; \
+        EACH(lanes) { v24[0][l] = mw__scalar_mul(v21[0][l], s7); } \
+        EACH(lanes) { v24[1][l] = mw__scalar_mul(v21[1][l], s7); } round(v24[0]); round(v24[1]); float v25[2][lanes]; \
+        EACH(lanes) { v25[0][l] = mw__scalar_add(v24[0][l], v23[0][l]); } \
+        EACH(lanes) { v25[1][l] = mw__scalar_add(v24[1][l], v23[1][l]); } round(v25[0]); round(v25[1]); \
+        float v26[2][lanes]; EACH(lanes) { v26[0][l] = mw__scalar_sqrt(v25[0][l], pq[14][0], pq[14][1]); } \
+        EACH(lanes) { v26[1][l] = mw__scalar_sqrt(v25[1][l], pq[14][0], pq[14][1]); } round(v26[0]); round(v26[1]); \
+        float v27[2][lanes]; EACH(lanes) { v27[0][l] = mw__scalar_mul(v18[0][l], v26[0][l]); } \
+        EACH(lanes) { v27[1][l] = mw__scalar_mul(v18[1][l], v26[1][l]); } round(v27[0]); round(v27[1]); \
+        float v28[2][lanes]; EACH(lanes) { v28[0][l] = mw__scalar_add(v27[0][l], s8); } \
+        EACH(lanes) { v28[1][l] = mw__scalar_add(v27[1][l], s8); } round(v28[0]); round(v28[1]); float v29[2][lanes]; \
+        EACH(lanes) { v29[0][l] = mw__scalar_real_div(x0[i + l], v28[0][l]); } \
+        EACH(lanes) { v29[1][l] = mw__scalar_real_div(x0[i + (lanes) + l], v28[1][l]); } round(v29[0]); \
+        round(v29[1]); float v30[2][lanes]; EACH(lanes) { v30[0][l] = mw__scalar_mul(v29[0][l], s9); } \
+        EACH(lanes) { v30[1][l] = mw__scalar_mul(v29[1][l], s9); } round(v30[0]); round(v30[1]); float v31[2][lanes]; \
+        EACH(lanes) { v31[0][l] = mw__scalar_sub(x10[i + l], v30[0][l]); } \
+        EACH(lanes) { v31[1][l] = mw__scalar_sub(x10[i + (lanes) + l], v30[1][l]); } round(v31[0]); round(v31[1]); \
+        float v32[2][lanes]; EACH(lanes) { v32[0][l] = s11 != 0 ? v31[0][l] : x10[i + l]; } \
+        EACH(lanes) { v32[1][l] = s11 != 0 ? v31[1][l] : x10[i + (lanes) + l]; } float v33[2][lanes]; \
+        EACH(lanes) { v33[0][l] = s11 != 0 ? v14[0][l] : x1[i + l]; } \
+        EACH(lanes) { v33[1][l] = s11 != 0 ? v14[1][l] : x1[i + (lanes) + l]; } float v34[2][lanes]; \
+        EACH(lanes) { v34[0][l] = s11 != 0 ? v27[0][l] : x3[i + l]; } \
+        EACH(lanes) { v34[1][l] = s11 != 0 ? v27[1][l] : x3[i + (lanes) + l]; } \
+        EACH(lanes) { y0[i + l] = v32[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v32[1][l]; } \
+        EACH(lanes) { y1[i + l] = v33[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v33[1][l]; } \
+        EACH(lanes) { y2[i + l] = v34[0][l]; } EACH(lanes) { y2[i + (lanes) + l] = v34[1][l]; } \
     }
 MW__INLINE void rmsprop_centered_form FORM
 {
@@ -593,25 +760,42 @@ FORMS(rmsprop_centered)
     const float s2 = *x2; const float *const x3 = value[3]; const float s3 = *x3; const float *const x4 = value[4]; \
     const float s4 = *x4; const float *const x5 = value[5]; const float s5 = *x5; const float *const x6 = value[6]; \
     const uint8_t *const x7 = value[7]; const uint8_t s7 = *x7; float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v8[lanes]; EACH(lanes) { v8[l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
-        float v9[lanes]; EACH(lanes) { v9[l] = mw__scalar_maximum(x1[i + l], v8[l]); } \
-        uint8_t v10[lanes]; EACH(lanes) { v10[l] = v9[l] > s2; } \
-        float v11[lanes]; EACH(lanes) { v11[l] = v10[l] != 0 ? v9[l] : s3; } \
-        float v12[lanes]; EACH(lanes) { v12[l] = mw__scalar_real_div(x1[i + l], v11[l]); } round(v12); \
-        float v13[lanes]; EACH(lanes) { v13[l] = mw__scalar_real_div(v8[l], v11[l]); } round(v13); \
-        float v14[lanes]; EACH(lanes) { v14[l] = mw__scalar_square(v12[l], pq[6][0], pq[6][1]); } round(v14); \
-        float v15[lanes]; EACH(lanes) { v15[l] = mw__scalar_square(v13[l], pq[7][0], pq[7][1]); } round(v15); \
-        float v16[lanes]; EACH(lanes) { v16[l] = mw__scalar_add(v14[l], v15[l]); } round(v16); \
-        float v17[lanes]; EACH(lanes) { v17[l] = mw__scalar_sqrt(v16[l], pq[9][0], pq[9][1]); } round(v17); \
-        float v18[lanes]; EACH(lanes) { v18[l] = mw__scalar_mul(v11[l], v17[l]); } round(v18); \
-        float v19[lanes]; EACH(lanes) { v19[l] = mw__scalar_add(v18[l], s4); } round(v19); \
-        float v20[lanes]; EACH(lanes) { v20[l] = mw__scalar_real_div(x0[i + l], v19[l]); } round(v20); \
-        float v21[lanes]; EACH(lanes) { v21[l] = mw__scalar_mul(v20[l], s5); } round(v21); \
-        float v22[lanes]; EACH(lanes) { v22[l] = mw__scalar_sub(x6[i + l], v21[l]); } round(v22); \
-        float v23[lanes]; EACH(lanes) { v23[l] = s7 != 0 ? v22[l] : x6[i + l]; } \
-        float v24[lanes]; EACH(lanes) { v24[l] = s7 != 0 ? v18[l] : x1[i + l]; } EACH(lanes) { y0[i + l] = v23[l]; } \
-        EACH(lanes) { y1[i + l] = v24[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
+        EACH(lanes) { v8[1][l] = mw__scalar_abs(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } float v9[2][lanes]; \
+        EACH(lanes) { v9[0][l] = mw__scalar_maximum(x1[i + l], v8[0][l]); } \
+        EACH(lanes) { v9[1][l] = mw__scalar_maximum(x1[i + (lanes) + l], v8[1][l]); } uint8_t v10[2][lanes]; \
+        EACH(lanes) { v10[0][l] = v9[0][l] > s2; } EACH(lanes) { v10[1][l] = v9[1][l] > s2; } float v11[2][lanes]; \
+        EACH(lanes) { v11[0][l] = v10[0][l] != 0 ? v9[0][l] : s3; } \
+        EACH(lanes) { v11[1][l] = v10[1][l] != 0 ? v9[1][l] : s3; } float v12[2][lanes]; \
+        EACH(lanes) { v12[0][l] = mw__scalar_real_div(x1[i + l], v11[0][l]); } \
+        EACH(lanes) { v12[1][l] = mw__scalar_real_div(x1[i + (lanes) + l], v11[1][l]); } round(v12[0]); \
+        round(v12[1]); float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_real_div(v8[0][l], v11[0][l]); } \
+        EACH(lanes) { v13[1][l] = mw__scalar_real_div(v8[1][l], v11[1][l]); } round(v13[0]); round(v13[1]); \
+        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_square(v12[0][l], pq[6][0], pq[6][1]); } \
+        EACH(lanes) { v14[1][l] = mw__scalar_square(v12[1][l], pq[6][0], pq[6][1]); } round(v14[0]); round(v14[1]); \
+        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_square(v13[0][l], pq[7][0], pq[7][1]); } \
+        EACH(lanes) { v15[1][l] = mw__scalar_square(v13[1][l], pq[7][0], pq[7][1]); } round(v15[0]); round(v15[1]); \
+        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_add(v14[0][l], v15[0][l]); } \
+        EACH(lanes) { v16[1][l] = mw__scalar_add(v14[1][l], v15[1][l]); } round(v16[0]); round(v16[1]); \
+        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_sqrt(v16[0][l], pq[9][0], pq[9][1]); } \
+        EACH(lanes) { v17[1][l] = mw__scalar_sqrt(v16[1][l], pq[9][0], pq[9][1]); } round(v17[0]); round(v17[1]); \
+        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_mul(v11[0][l], v17[0][l]); } \
+        EACH(lanes) { v18[1][l] = mw__scalar_mul(v11[1][l], v17[1][l]); } round(v18[0]); round(v18[1]); \
+        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_add(v18[0][l], s4); } \
+        EACH(lanes) { v19[1][l] = mw__scalar_add(v18[1][l], s4); } round(v19[0]); round(v19[1]); float v20[2][lanes]; \
+        EACH(lanes) { v20[0][l] = mw__scalar_real_div(x0[i + l], v19[0][l]); } \
+        EACH(lanes) { v20[1][l] = mw__scalar_real_div(x0[i + (lanes) + l], v19[1][l]); } round(v20[0]); \
+        round(v20[1]); float v21[2][lanes]; EACH(lanes) { v21[0][l] = mw__scalar_mul(v20[0][l], s5); } \
+        EACH(lanes) { v21[1][l] = mw__scalar_mul(v20[1][l], s5); } round(v21[0]); round(v21[1]); float v22[2][lanes]; \
+        EACH(lanes) { v22[0][l] = mw__scalar_sub(x6[i + l], v21[0][l]); } \
+        EACH(lanes) { v22[1][l] = mw__scalar_sub(x6[i + (lanes) + l], v21[1][l]); } round(v22[0]); round(v22[1]); \
+        float v23[2][lanes]; EACH(lanes) { v23[0][l] = s7 != 0 ? v22[0][l] : x6[i + l]; } \
+        EACH(lanes) { v23[1][l] = s7 != 0 ? v22[1][l] : x6[i + (lanes) + l]; } float v24[2][lanes]; \
+        EACH(lanes) { v24[0][l] = s7 != 0 ? v18[0][l] : x1[i + l]; } \
+        EACH(lanes) { v24[1][l] = s7 != 0 ? v18[1][l] : x1[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v23[0][l]; } \
+        EACH(lanes) { y0[i + (lanes) + l] = v23[1][l]; } EACH(lanes) { y1[i + l] = v24[0][l]; } \
+        EACH(lanes) { y1[i + (lanes) + l] = v24[1][l]; } \
     }
 MW__INLINE void adagrad_form FORM
 {
@@ -644,21 +828,35 @@ FORMS(adagrad)
     const float *const x6 = value[6]; const float s6 = *x6; const float *const x7 = value[7]; \
     const float *const x8 = value[8]; const float s8 = *x8; const uint8_t *const x9 = value[9]; \
     const uint8_t s9 = *x9; float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v10[lanes]; EACH(lanes) { v10[l] = mw__scalar_mul(x0[i + l], s1); } round(v10); \
-        float v11[lanes]; EACH(lanes) { v11[l] = mw__scalar_mul(x2[i + l], s3); } round(v11); \
-        float v12[lanes]; EACH(lanes) { v12[l] = mw__scalar_add(v10[l], v11[l]); } round(v12); \
-        float v13[lanes]; EACH(lanes) { v13[l] = mw__scalar_mul(x0[i + l], s4); } round(v13); \
-        float v14[lanes]; EACH(lanes) { v14[l] = mw__scalar_mul(x2[i + l], s5); } round(v14); \
-        float v15[lanes]; EACH(lanes) { v15[l] = mw__scalar_add(v13[l], v14[l]); } round(v15); \
-        float v16[lanes]; EACH(lanes) { v16[l] = mw__scalar_sign(v12[l], pq[6][0], pq[6][1]); } \
-        float v17[lanes]; EACH(lanes) { v17[l] = mw__scalar_mul(v16[l], s6); } round(v17); \
-        float v18[lanes]; EACH(lanes) { v18[l] = mw__scalar_mul(x7[i + l], s8); } round(v18); \
-        float v19[lanes]; EACH(lanes) { v19[l] = mw__scalar_add(v17[l], v18[l]); } round(v19); \
-        float v20[lanes]; EACH(lanes) { v20[l] = mw__scalar_sub(x7[i + l], v19[l]); } round(v20); \
-        float v21[lanes]; EACH(lanes) { v21[l] = s9 != 0 ? v20[l] : x7[i + l]; } \
-        float v22[lanes]; EACH(lanes) { v22[l] = s9 != 0 ? v15[l] : x0[i + l]; } EACH(lanes) { y0[i + l] = v21[l]; } \
-        EACH(lanes) { y1[i + l] = v22[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(x0[i + l], s1); } \
+        EACH(lanes) { v10[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v10[0]); round(v10[1]); \
+        float v11[2][lanes]; EACH(lanes) { v11[0][l] = mw__scalar_mul(x2[i + l], s3); } \
+        EACH(lanes) { v11[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v11[0]); round(v11[1]); \
+        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_add(v10[0][l], v11[0][l]); } \
+        EACH(lanes) { v12[1][l] = mw__scalar_add(v10[1][l], v11[1][l]); } round(v12[0]); round(v12[1]); \
+        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_mul(x0[i + l], s4); } \
+        EACH(lanes) { v13[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s4); } round(v13[0]); round(v13[1]); \
+        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_mul(x2[i + l], s5); } \
+        EACH(lanes) { v14[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s5); } round(v14[0]); round(v14[1]); \
+        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_add(v13[0][l], v14[0][l]); } \
+        EACH(lanes) { v15[1][l] = mw__scalar_add(v13[1][l], v14[1][l]); } round(v15[0]); round(v15[1]); \
+        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_sign(v12[0][l], pq[6][0], pq[6][1]); } \
+        EACH(lanes) { v16[1][l] = mw__scalar_sign(v12[1][l], pq[6][0], pq[6][1]); } float v17[2][lanes]; \
+        EACH(lanes) { v17[0][l] = mw__scalar_mul(v16[0][l], s6); } \
+        EACH(lanes) { v17[1][l] = mw__scalar_mul(v16[1][l], s6); } round(v17[0]); round(v17[1]); float v18[2][lanes]; \
+        EACH(lanes) { v18[0][l] = mw__scalar_mul(x7[i + l], s8); } \
+        EACH(lanes) { v18[1][l] = mw__scalar_mul(x7[i + (lanes) + l], s8); } round(v18[0]); round(v18[1]); \
+        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_add(v17[0][l], v18[0][l]); } \
+        EACH(lanes) { v19[1][l] = mw__scalar_add(v17[1][l], v18[1][l]); } round(v19[0]); round(v19[1]); \
+        float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_sub(x7[i + l], v19[0][l]); } \
+        EACH(lanes) { v20[1][l] = mw__scalar_sub(x7[i + (lanes) + l], v19[1][l]); } round(v20[0]); round(v20[1]); \
+        float v21[2][lanes]; EACH(lanes) { v21[0][l] = s9 != 0 ? v20[0][l] : x7[i + l]; } \
+        EACH(lanes) { v21[1][l] = s9 != 0 ? v20[1][l] : x7[i + (lanes) + l]; } float v22[2][lanes]; \
+        EACH(lanes) { v22[0][l] = s9 != 0 ? v15[0][l] : x0[i + l]; } \
+        EACH(lanes) { v22[1][l] = s9 != 0 ? v15[1][l] : x0[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v21[0][l]; } \
+        EACH(lanes) { y0[i + (lanes) + l] = v21[1][l]; } EACH(lanes) { y1[i + l] = v22[0][l]; } \
+        EACH(lanes) { y1[i + (lanes) + l] = v22[1][l]; } \
     }
 MW__INLINE void lion_form FORM
 {
@@ -684,10 +882,14 @@ FORMS(lion)
 #define bias_gelu_exact_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
     float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v2[lanes]; EACH(lanes) { v2[l] = mw__scalar_add(x0[i + l], x1[i + l]); } round(v2); \
-        float v3[lanes]; EACH(lanes) { v3[l] = mw__scalar_gelu_exact(v2[l], pq[1][0], pq[1][1]); } round(v3); \
-        EACH(lanes) { y0[i + l] = v2[l]; } EACH(lanes) { y1[i + l] = v3[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v2[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
+        round(v2[1]); float v3[2][lanes]; \
+        EACH(lanes) { v3[0][l] = mw__scalar_gelu_exact(v2[0][l], pq[1][0], pq[1][1]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_gelu_exact(v2[1][l], pq[1][0], pq[1][1]); } round(v3[0]); round(v3[1]); \
+        EACH(lanes) { y0[i + l] = v2[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v2[1][l]; } \
+        EACH(lanes) { y1[i + l] = v3[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v3[1][l]; } \
     }
 MW__INLINE void bias_gelu_exact_form FORM
 {
@@ -704,10 +906,13 @@ FORMS(bias_gelu_exact)
 #define bias_silu_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
     float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v2[lanes]; EACH(lanes) { v2[l] = mw__scalar_add(x0[i + l], x1[i + l]); } round(v2); \
-        float v3[lanes]; EACH(lanes) { v3[l] = mw__scalar_silu(v2[l], pq[1][0], pq[1][1]); } round(v3); \
-        EACH(lanes) { y0[i + l] = v2[l]; } EACH(lanes) { y1[i + l] = v3[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v2[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
+        round(v2[1]); float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_silu(v2[0][l], pq[1][0], pq[1][1]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_silu(v2[1][l], pq[1][0], pq[1][1]); } round(v3[0]); round(v3[1]); \
+        EACH(lanes) { y0[i + l] = v2[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v2[1][l]; } \
+        EACH(lanes) { y1[i + l] = v3[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v3[1][l]; } \
     }
 MW__INLINE void bias_silu_form FORM
 {
@@ -724,10 +929,13 @@ FORMS(bias_silu)
 #define bias_relu_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
     float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v2[lanes]; EACH(lanes) { v2[l] = mw__scalar_add(x0[i + l], x1[i + l]); } round(v2); \
-        float v3[lanes]; EACH(lanes) { v3[l] = mw__scalar_relu(v2[l], pq[1][0], pq[1][1]); } \
-        EACH(lanes) { y0[i + l] = v2[l]; } EACH(lanes) { y1[i + l] = v3[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v2[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
+        round(v2[1]); float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_relu(v2[0][l], pq[1][0], pq[1][1]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_relu(v2[1][l], pq[1][0], pq[1][1]); } \
+        EACH(lanes) { y0[i + l] = v2[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v2[1][l]; } \
+        EACH(lanes) { y1[i + l] = v3[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v3[1][l]; } \
     }
 MW__INLINE void bias_relu_form FORM
 {
@@ -746,19 +954,30 @@ FORMS(bias_relu)
     const float *const x2 = value[2]; const float s2 = *x2; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; const float s5 = *x5; \
     const float *const x6 = value[6]; float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v7[lanes]; EACH(lanes) { v7[l] = mw__scalar_square(x0[i + l], pq[0][0], pq[0][1]); } round(v7); \
-        float v8[lanes]; EACH(lanes) { v8[l] = mw__scalar_mul(v7[l], s1); } round(v8); \
-        float v9[lanes]; EACH(lanes) { v9[l] = mw__scalar_exp(v8[l], pq[2][0], pq[2][1]); } round(v9); \
-        float v10[lanes]; EACH(lanes) { v10[l] = mw__scalar_mul(v9[l], s2); } round(v10); \
-        float v11[lanes]; EACH(lanes) { v11[l] = mw__scalar_mul(x0[i + l], s3); } round(v11); \
-        float v12[lanes]; EACH(lanes) { v12[l] = mw__scalar_erf(v11[l], pq[5][0], pq[5][1]); } round(v12); \
-        float v13[lanes]; EACH(lanes) { v13[l] = mw__scalar_add(v12[l], s4); } round(v13); \
-        float v14[lanes]; EACH(lanes) { v14[l] = mw__scalar_mul(v13[l], s5); } round(v14); \
-        float v15[lanes]; EACH(lanes) { v15[l] = mw__scalar_mul(x0[i + l], v10[l]); } round(v15); \
-        float v16[lanes]; EACH(lanes) { v16[l] = mw__scalar_add(v14[l], v15[l]); } round(v16); \
-        float v17[lanes]; EACH(lanes) { v17[l] = mw__scalar_mul(x6[i + l], v16[l]); } round(v17); \
-        EACH(lanes) { y0[i + l] = v17[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_square(x0[i + l], pq[0][0], pq[0][1]); } \
+        EACH(lanes) { v7[1][l] = mw__scalar_square(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } round(v7[0]); \
+        round(v7[1]); float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(v7[0][l], s1); } \
+        EACH(lanes) { v8[1][l] = mw__scalar_mul(v7[1][l], s1); } round(v8[0]); round(v8[1]); float v9[2][lanes]; \
+        EACH(lanes) { v9[0][l] = mw__scalar_exp(v8[0][l], pq[2][0], pq[2][1]); } \
+        EACH(lanes) { v9[1][l] = mw__scalar_exp(v8[1][l], pq[2][0], pq[2][1]); } round(v9[0]); round(v9[1]); \
+        float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(v9[0][l], s2); } \
+        EACH(lanes) { v10[1][l] = mw__scalar_mul(v9[1][l], s2); } round(v10[0]); round(v10[1]); float v11[2][lanes]; \
+        EACH(lanes) { v11[0][l] = mw__scalar_mul(x0[i + l], s3); } \
+        EACH(lanes) { v11[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s3); } round(v11[0]); round(v11[1]); \
+        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_erf(v11[0][l], pq[5][0], pq[5][1]); } \
+        EACH(lanes) { v12[1][l] = mw__scalar_erf(v11[1][l], pq[5][0], pq[5][1]); } round(v12[0]); round(v12[1]); \
+        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_add(v12[0][l], s4); } \
+        EACH(lanes) { v13[1][l] = mw__scalar_add(v12[1][l], s4); } round(v13[0]); round(v13[1]); float v14[2][lanes]; \
+        EACH(lanes) { v14[0][l] = mw__scalar_mul(v13[0][l], s5); } \
+        EACH(lanes) { v14[1][l] = mw__scalar_mul(v13[1][l], s5); } round(v14[0]); round(v14[1]); float v15[2][lanes]; \
+        EACH(lanes) { v15[0][l] = mw__scalar_mul(x0[i + l], v10[0][l]); } \
+        EACH(lanes) { v15[1][l] = mw__scalar_mul(x0[i + (lanes) + l], v10[1][l]); } round(v15[0]); round(v15[1]); \
+        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_add(v14[0][l], v15[0][l]); } \
+        EACH(lanes) { v16[1][l] = mw__scalar_add(v14[1][l], v15[1][l]); } round(v16[0]); round(v16[1]); \
+        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_mul(x6[i + l], v16[0][l]); } \
+        EACH(lanes) { v17[1][l] = mw__scalar_mul(x6[i + (lanes) + l], v16[1][l]); } round(v17[0]); round(v17[1]); \
+        EACH(lanes) { y0[i + l] = v17[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v17[1][l]; } \
     }
 MW__INLINE void gelu_exact_backward_form FORM
 {
@@ -784,13 +1003,18 @@ FORMS(gelu_exact_backward)
 #define silu_backward_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; const float *const x3 = value[3]; float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v4[lanes]; EACH(lanes) { v4[l] = mw__scalar_sigmoid(x0[i + l], pq[0][0], pq[0][1]); } round(v4); \
-        float v5[lanes]; EACH(lanes) { v5[l] = mw__scalar_sub(s1, v4[l]); } round(v5); \
-        float v6[lanes]; EACH(lanes) { v6[l] = mw__scalar_mul(x2[i + l], v5[l]); } round(v6); \
-        float v7[lanes]; EACH(lanes) { v7[l] = mw__scalar_add(v4[l], v6[l]); } round(v7); \
-        float v8[lanes]; EACH(lanes) { v8[l] = mw__scalar_mul(x3[i + l], v7[l]); } round(v8); \
-        EACH(lanes) { y0[i + l] = v8[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_sigmoid(x0[i + l], pq[0][0], pq[0][1]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_sigmoid(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } round(v4[0]); \
+        round(v4[1]); float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_sub(s1, v4[0][l]); } \
+        EACH(lanes) { v5[1][l] = mw__scalar_sub(s1, v4[1][l]); } round(v5[0]); round(v5[1]); float v6[2][lanes]; \
+        EACH(lanes) { v6[0][l] = mw__scalar_mul(x2[i + l], v5[0][l]); } \
+        EACH(lanes) { v6[1][l] = mw__scalar_mul(x2[i + (lanes) + l], v5[1][l]); } round(v6[0]); round(v6[1]); \
+        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_add(v4[0][l], v6[0][l]); } \
+        EACH(lanes) { v7[1][l] = mw__scalar_add(v4[1][l], v6[1][l]); } round(v7[0]); round(v7[1]); \
+        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(x3[i + l], v7[0][l]); } \
+        EACH(lanes) { v8[1][l] = mw__scalar_mul(x3[i + (lanes) + l], v7[1][l]); } round(v8[0]); round(v8[1]); \
+        EACH(lanes) { y0[i + l] = v8[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v8[1][l]; } \
     }
 MW__INLINE void silu_backward_form FORM
 {
@@ -810,9 +1034,12 @@ FORMS(silu_backward)
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        uint8_t v4[lanes]; EACH(lanes) { v4[l] = x0[i + l] > s1; } \
-        float v5[lanes]; EACH(lanes) { v5[l] = v4[l] != 0 ? x2[i + l] : s3; } EACH(lanes) { y0[i + l] = v5[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        uint8_t v4[2][lanes]; EACH(lanes) { v4[0][l] = x0[i + l] > s1; } \
+        EACH(lanes) { v4[1][l] = x0[i + (lanes) + l] > s1; } float v5[2][lanes]; \
+        EACH(lanes) { v5[0][l] = v4[0][l] != 0 ? x2[i + l] : s3; } \
+        EACH(lanes) { v5[1][l] = v4[1][l] != 0 ? x2[i + (lanes) + l] : s3; } EACH(lanes) { y0[i + l] = v5[0][l]; } \
+        EACH(lanes) { y0[i + (lanes) + l] = v5[1][l]; } \
     }
 MW__INLINE void relu_backward_form FORM
 {
@@ -829,10 +1056,12 @@ FORMS(relu_backward)
 #define affine_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
     float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v3[lanes]; EACH(lanes) { v3[l] = mw__scalar_mul(x0[i + l], x1[i + l]); } round(v3); \
-        float v4[lanes]; EACH(lanes) { v4[l] = mw__scalar_add(v3[l], x2[i + l]); } round(v4); \
-        EACH(lanes) { y0[i + l] = v4[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_mul(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
+        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_add(v3[0][l], x2[i + l]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_add(v3[1][l], x2[i + (lanes) + l]); } round(v4[0]); round(v4[1]); \
+        EACH(lanes) { y0[i + l] = v4[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v4[1][l]; } \
     }
 MW__INLINE void affine_form FORM
 {
@@ -848,10 +1077,12 @@ FORMS(affine)
 
 #define centred_square_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v2[lanes]; EACH(lanes) { v2[l] = mw__scalar_sub(x0[i + l], x1[i + l]); } round(v2); \
-        float v3[lanes]; EACH(lanes) { v3[l] = mw__scalar_square(v2[l], pq[1][0], pq[1][1]); } round(v3); \
-        EACH(lanes) { y0[i + l] = v3[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_sub(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v2[1][l] = mw__scalar_sub(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
+        round(v2[1]); float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_square(v2[0][l], pq[1][0], pq[1][1]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_square(v2[1][l], pq[1][0], pq[1][1]); } round(v3[0]); round(v3[1]); \
+        EACH(lanes) { y0[i + l] = v3[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v3[1][l]; } \
     }
 MW__INLINE void centred_square_form FORM
 {
@@ -867,10 +1098,13 @@ FORMS(centred_square)
 #define normalise_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
     float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v3[lanes]; EACH(lanes) { v3[l] = mw__scalar_sub(x0[i + l], x1[i + l]); } round(v3); \
-        float v4[lanes]; EACH(lanes) { v4[l] = mw__scalar_mul(x0[i + l], x2[i + l]); } round(v4); \
-        EACH(lanes) { y0[i + l] = v3[l]; } EACH(lanes) { y1[i + l] = v4[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_sub(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_sub(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
+        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x0[i + l], x2[i + l]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x2[i + (lanes) + l]); } round(v4[0]); \
+        round(v4[1]); EACH(lanes) { y0[i + l] = v3[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v3[1][l]; } \
+        EACH(lanes) { y1[i + l] = v4[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v4[1][l]; } \
     }
 MW__INLINE void normalise_form FORM
 {
@@ -888,10 +1122,13 @@ FORMS(normalise)
 #define two_products_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
     float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v3[lanes]; EACH(lanes) { v3[l] = mw__scalar_mul(x0[i + l], x1[i + l]); } round(v3); \
-        float v4[lanes]; EACH(lanes) { v4[l] = mw__scalar_mul(x0[i + l], x2[i + l]); } round(v4); \
-        EACH(lanes) { y0[i + l] = v3[l]; } EACH(lanes) { y1[i + l] = v4[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_mul(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
+        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x0[i + l], x2[i + l]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x2[i + (lanes) + l]); } round(v4[0]); \
+        round(v4[1]); EACH(lanes) { y0[i + l] = v3[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v3[1][l]; } \
+        EACH(lanes) { y1[i + l] = v4[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v4[1][l]; } \
     }
 MW__INLINE void two_products_form FORM
 {
@@ -909,11 +1146,14 @@ FORMS(two_products)
 #define layer_norm_backward_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
     const float *const x3 = value[3]; float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v4[lanes]; EACH(lanes) { v4[l] = mw__scalar_mul(x0[i + l], x1[i + l]); } round(v4); \
-        float v5[lanes]; EACH(lanes) { v5[l] = mw__scalar_sub(x2[i + l], v4[l]); } round(v5); \
-        float v6[lanes]; EACH(lanes) { v6[l] = mw__scalar_mul(x3[i + l], v5[l]); } round(v6); \
-        EACH(lanes) { y0[i + l] = v6[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v4[0]); \
+        round(v4[1]); float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_sub(x2[i + l], v4[0][l]); } \
+        EACH(lanes) { v5[1][l] = mw__scalar_sub(x2[i + (lanes) + l], v4[1][l]); } round(v5[0]); round(v5[1]); \
+        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_mul(x3[i + l], v5[0][l]); } \
+        EACH(lanes) { v6[1][l] = mw__scalar_mul(x3[i + (lanes) + l], v5[1][l]); } round(v6[0]); round(v6[1]); \
+        EACH(lanes) { y0[i + l] = v6[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v6[1][l]; } \
     }
 MW__INLINE void layer_norm_backward_form FORM
 {
@@ -931,12 +1171,16 @@ FORMS(layer_norm_backward)
 #define layer_norm_backward_add_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
     const float *const x3 = value[3]; const float *const x4 = value[4]; float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v5[lanes]; EACH(lanes) { v5[l] = mw__scalar_mul(x0[i + l], x1[i + l]); } round(v5); \
-        float v6[lanes]; EACH(lanes) { v6[l] = mw__scalar_sub(x2[i + l], v5[l]); } round(v6); \
-        float v7[lanes]; EACH(lanes) { v7[l] = mw__scalar_mul(x3[i + l], v6[l]); } round(v7); \
-        float v8[lanes]; EACH(lanes) { v8[l] = mw__scalar_add(x4[i + l], v7[l]); } round(v8); \
-        EACH(lanes) { y0[i + l] = v8[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_mul(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v5[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v5[0]); \
+        round(v5[1]); float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_sub(x2[i + l], v5[0][l]); } \
+        EACH(lanes) { v6[1][l] = mw__scalar_sub(x2[i + (lanes) + l], v5[1][l]); } round(v6[0]); round(v6[1]); \
+        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_mul(x3[i + l], v6[0][l]); } \
+        EACH(lanes) { v7[1][l] = mw__scalar_mul(x3[i + (lanes) + l], v6[1][l]); } round(v7[0]); round(v7[1]); \
+        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_add(x4[i + l], v7[0][l]); } \
+        EACH(lanes) { v8[1][l] = mw__scalar_add(x4[i + (lanes) + l], v7[1][l]); } round(v8[0]); round(v8[1]); \
+        EACH(lanes) { y0[i + l] = v8[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v8[1][l]; } \
     }
 MW__INLINE void layer_norm_backward_add_form FORM
 {
@@ -955,10 +1199,12 @@ FORMS(layer_norm_backward_add)
 #define softmax_backward_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
     float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v3[lanes]; EACH(lanes) { v3[l] = mw__scalar_sub(x0[i + l], x1[i + l]); } round(v3); \
-        float v4[lanes]; EACH(lanes) { v4[l] = mw__scalar_mul(x2[i + l], v3[l]); } round(v4); \
-        EACH(lanes) { y0[i + l] = v4[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_sub(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_sub(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
+        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x2[i + l], v3[0][l]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_mul(x2[i + (lanes) + l], v3[1][l]); } round(v4[0]); round(v4[1]); \
+        EACH(lanes) { y0[i + l] = v4[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v4[1][l]; } \
     }
 MW__INLINE void softmax_backward_form FORM
 {
@@ -975,10 +1221,12 @@ FORMS(softmax_backward)
 #define bias_residual_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
     float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v3[lanes]; EACH(lanes) { v3[l] = mw__scalar_add(x0[i + l], x1[i + l]); } round(v3); \
-        float v4[lanes]; EACH(lanes) { v4[l] = mw__scalar_add(x2[i + l], v3[l]); } round(v4); \
-        EACH(lanes) { y0[i + l] = v4[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
+        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_add(x2[i + l], v3[0][l]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_add(x2[i + (lanes) + l], v3[1][l]); } round(v4[0]); round(v4[1]); \
+        EACH(lanes) { y0[i + l] = v4[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v4[1][l]; } \
     }
 MW__INLINE void bias_residual_form FORM
 {
@@ -996,10 +1244,12 @@ FORMS(bias_residual)
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; const float s2 = *x2; const float *const x3 = value[3]; const float s3 = *x3; \
     float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += (lanes)) { \
-        float v4[lanes]; EACH(lanes) { v4[l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
-        uint8_t v5[lanes]; EACH(lanes) { v5[l] = v4[l] <= s1; } \
-        float v6[lanes]; EACH(lanes) { v6[l] = v5[l] != 0 ? s2 : s3; } EACH(lanes) { y0[i + l] = v6[l]; } \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_abs(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } uint8_t v5[2][lanes]; \
+        EACH(lanes) { v5[0][l] = v4[0][l] <= s1; } EACH(lanes) { v5[1][l] = v4[1][l] <= s1; } float v6[2][lanes]; \
+        EACH(lanes) { v6[0][l] = v5[0][l] != 0 ? s2 : s3; } EACH(lanes) { v6[1][l] = v5[1][l] != 0 ? s2 : s3; } \
+        EACH(lanes) { y0[i + l] = v6[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v6[1][l]; } \
     }
 MW__INLINE void not_finite_form FORM
 {
