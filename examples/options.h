@@ -123,6 +123,16 @@ static inline void options_parse(example_options *out, int argc, char **argv)
     }
 }
 
+/* What Ctrl-C leaves behind where no checkpoint was asked for. */
+static inline void options_keep_weights(mw_trainer *trainer)
+{
+    mw_error err = {0};
+    if (mw_trainer_save_weights(trainer, "stopped.safetensors", &err) == MW_OK)
+        fprintf(stderr, "the weights so far are in stopped.safetensors; with --checkpoint FILE a run can go on\n");
+    else
+        fprintf(stderr, "%s\n", err.message);
+}
+
 /* Epochs of training as the command line asks, with a look at the validation set after each. */
 static inline void options_fit(const example_options *o, mw_trainer *trainer, const mw_dataset *training,
                                const mw_dataset *validation, mw_error *err)
@@ -132,7 +142,8 @@ static inline void options_fit(const example_options *o, mw_trainer *trainer, co
     fit.schedule = o->schedule;
     fit.seed = o->seed;
     fit.checkpoint = o->checkpoint;
-    mw_fit(trainer, &fit, err);
+    if (mw_fit(trainer, &fit, err) == MW_ERROR_STOPPED && o->checkpoint == NULL)
+        options_keep_weights(trainer);
 }
 
 /* Where it ran, what crossed the host boundary, and how good it is; `what` names the metric, if there is one. */
