@@ -6,7 +6,6 @@
 #define LANES 16 /* floats of a vector */
 #define PANEL 32 /* positions, or output channels, of a tile */
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t round_up(int64_t a, int64_t step) { return (a + step - 1) / step * step; }
 
 /* From the first position to the last, with what lies between the rows. */
@@ -26,6 +25,8 @@ size_t mw__columns_512_scratch(const mw__columns_512 *c)
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
 #define UNROLL _Pragma("GCC unroll 16")
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- y: lanes are positions, those between the rows too ---- */
 
