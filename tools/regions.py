@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes src/engine/regions_hot.c: straight-line C for each signature of src/engine/regions.def.
+"""Writes src/engine/regions_<subject>.c: straight-line C for each signature of src/engine/regions.def.
 
-    python3 tools/regions.py            writes it
-    python3 tools/regions.py --check    fails if it is stale
+    python3 tools/regions.py            writes them
+    python3 tools/regions.py --check    fails if one is stale
 """
 import os
 import re
@@ -10,72 +10,30 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCE = os.path.join(ROOT, "src/engine/regions.def")
-TARGET = os.path.join(ROOT, "src/engine/regions_hot.c")
+TARGET = os.path.join(ROOT, "src/engine/regions_%s.c")
+SUBJECTS = {"update": "the optimizers", "layer": "the layers and their gradients"}
 UNARY = 1
 EXACT = {"maximum", "minimum", "abs", "sign", "relu"}  # rounding their results would change nothing
 COMPARE = {"equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
 
-HEAD = """/* The hot regions as straight-line code: written by tools/regions.py from regions.def; do not edit. A file that is kept
- * rather than made by the build, as a cross-build has no tool to make it with; lint sees that it is fresh. */
+HEAD = """/* The hot regions of %s: written by tools/regions.py from regions.def; do not edit.
+ * A file that is kept rather than made by the build, as a cross-build has no tool to make it with; lint sees that it is
+ * fresh. */
 /* clang-format off */
-#include "engine/math_scalar.h"
-#include "engine/region.h"
-
-#include <string.h>
-
-#define PARAMETERS (const void *const *value, void *const *out, const float (*pq)[2], int64_t count)
-#define FORM                                                                                                           \\
-    (const void *const *value, void *const *out, const float (*pq)[2], int64_t begin, int64_t count, bool half)
-#define ROUND(v) (half ? mw__half_of(v) : (v))
-
-/* As computed, and with every value rounded to fp16. */
-#define FORMS(name)                                                                                                    \\
-    MW__INLINE void name##_body PARAMETERS { name##_form(value, out, pq, 0, count, false); }                           \\
-    MW__INLINE void name##_half_body PARAMETERS { name##_form(value, out, pq, 0, count, true); }                       \\
-    MW__EACH_WIDTH(name, PARAMETERS, (value, out, pq, count))                                                          \\
-    HALVES(name)
-
-#if defined(__x86_64__) && !defined(__clang__)
-#include <immintrin.h>
-
-/* The instructions that round cannot stand in a loop that the compiler makes vectors of, so that strips of two
- * vectors are written: the next rounding may begin long before one is done, and those of one vector mostly wait for
- * each other. For gcc, which keeps them in registers; clang does not. */
-#define EACH(lanes) _Pragma("GCC unroll 1") for (int l = 0; l < (lanes); l++)
-#define STRIPS(name, width, target)                                                                                    \\
-    target static void name##_half_##width PARAMETERS                                                                  \\
-    {                                                                                                                  \\
-        const int64_t done = count - count % (2 * LANES_##width);                                                      \\
-        name##_STRIPS(LANES_##width, round_##width)                                                                    \\
-        name##_form(value, out, pq, done, count, true);                                                                \\
-    }
-#define HALVES(name)                                                                                                   \\
-    static void name##_half_base PARAMETERS { name##_half_body(value, out, pq, count); }                               \\
-    STRIPS(name, wide, MW__WIDE_TARGET)                                                                                \\
-    STRIPS(name, wider, MW__WIDER_TARGET)
-
-enum { LANES_wide = 8, LANES_wider = 16 };
-
-MW__WIDE_TARGET MW__INLINE void round_wide(float *v)
-{
-    _mm256_storeu_ps(v, _mm256_cvtph_ps(_mm256_cvtps_ph(_mm256_loadu_ps(v), _MM_FROUND_TO_NEAREST_INT)));
-}
-
-MW__WIDER_TARGET MW__INLINE void round_wider(float *v)
-{
-    _mm512_storeu_ps(v, _mm512_cvtph_ps(_mm512_cvtps_ph(_mm512_loadu_ps(v), _MM_FROUND_TO_NEAREST_INT)));
-}
-#else
-#define HALVES(name) MW__EACH_WIDTH(name##_half, PARAMETERS, (value, out, pq, count))
-#endif
+#include "engine/regions_hot.h"
 """
 
 
 def read():
+    """The rows by subject, which a line in brackets begins."""
+    rows = {subject: [] for subject in SUBJECTS}
     for line in open(SOURCE):
-        if line.strip() and not line.startswith("#"):
-            name, signature = line.strip().split(" ", 1)
-            yield name, signature
+        line = line.strip()
+        if line.startswith("["):
+            subject = line.strip("[]")
+        elif line and not line.startswith("#"):
+            rows[subject].append(line.split(" ", 1))
+    return rows
 
 
 def pack(lines, indent):
@@ -180,23 +138,20 @@ def strips(name, signature):
     return "#define %s_STRIPS(lanes, round) \\\n" % name + " \\\n".join(lines)
 
 
-def text():
-    rows = list(read())
-    parts = [HEAD] + [strips(*row) + "\n" + body(*row) + "\n" for row in rows]
+def text(subject, rows):
+    parts = [HEAD % SUBJECTS[subject]] + [strips(*row) + "\n" + body(*row) + "\n" for row in rows]
     table = ["    {\"%s\", \"%s\", {MW__WIDTHS(%s), MW__WIDTHS(%s_half)}}," % (name, signature, name, name)
              for name, signature in rows]
-    parts.append("static const mw__hot_region rows[] = {\n%s\n};\n" % "\n".join(table))
-    parts.append("const mw__hot_region *mw__hot_find(const char *signature)\n{\n"
-                 "    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)\n"
-                 "        if (strcmp(rows[i].signature, signature) == 0)\n"
-                 "            return &rows[i];\n"
-                 "    return NULL;\n}\n/* clang-format on */\n")
+    parts.append("const mw__hot_region mw__hot_%s[] = {\n%s\n};\n" % (subject, "\n".join(table)))
+    parts.append("const size_t mw__hot_%s_count = sizeof mw__hot_%s / sizeof *mw__hot_%s;\n/* clang-format on */\n"
+                 % (subject, subject, subject))
     return "\n".join(parts)
 
 
 if __name__ == "__main__":
-    if "--check" in sys.argv:
-        if open(TARGET).read() != text():
-            sys.exit("src/engine/regions_hot.c is stale: run tools/regions.py")
-    else:
-        open(TARGET, "w").write(text())
+    for subject, rows in read().items():
+        target = TARGET % subject
+        if "--check" not in sys.argv:
+            open(target, "w").write(text(subject, rows))
+        elif open(target).read() != text(subject, rows):
+            sys.exit("%s is stale: run tools/regions.py" % os.path.relpath(target, ROOT))

@@ -73,7 +73,11 @@ typedef struct mw__hot_region {
     mw__hot_loop *at[2][3]; /* as computed, every value rounded to fp16; base, wide, wider */
 } mw__hot_region;
 
-/* regions_hot.c, written by tools/regions.py; NULL if there is none. */
+/* regions_update.c and regions_layer.c, written by tools/regions.py. */
+extern const mw__hot_region mw__hot_update[], mw__hot_layer[];
+extern const size_t mw__hot_update_count, mw__hot_layer_count;
+
+/* NULL if there is none. */
 const mw__hot_region *mw__hot_find(const char *signature);
 
 /* ---- fuse.c and fold.c ---- */

@@ -1,0 +1,500 @@
+/* The hot regions of the layers and their gradients: written by tools/regions.py from regions.def; do not edit.
+ * A file that is kept rather than made by the build, as a cross-build has no tool to make it with; lint sees that it is
+ * fresh. */
+/* clang-format off */
+#include "engine/regions_hot.h"
+
+#define bias_gelu_tanh_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
+    float *const y1 = out[1]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v2[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
+        round(v2[1]); float v3[2][lanes]; \
+        EACH(lanes) { v3[0][l] = mw__scalar_gelu_tanh(v2[0][l], pq[1][0], pq[1][1]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_gelu_tanh(v2[1][l], pq[1][0], pq[1][1]); } round(v3[0]); round(v3[1]); \
+        EACH(lanes) { y0[i + l] = v2[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v2[1][l]; } \
+        EACH(lanes) { y1[i + l] = v3[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v3[1][l]; } \
+    }
+MW__INLINE void bias_gelu_tanh_form FORM
+{
+    const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0];
+    float *const y1 = out[1];
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v1 = x1[i]; const float v2 = ROUND(mw__scalar_add(v0, v1));
+        const float v3 = ROUND(mw__scalar_gelu_tanh(v2, pq[1][0], pq[1][1])); y0[i] = v2; y1[i] = v3;
+    }
+}
+FORMS(bias_gelu_tanh)
+
+#define gelu_tanh_backward_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
+    const float *const x2 = value[2]; const float s2 = *x2; const float *const x3 = value[3]; const float s3 = *x3; \
+    const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; const float s5 = *x5; \
+    const float *const x6 = value[6]; const float s6 = *x6; const float *const x7 = value[7]; const float s7 = *x7; \
+    const float *const x8 = value[8]; float *const y0 = out[0]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v9[2][lanes]; EACH(lanes) { v9[0][l] = mw__scalar_square(x0[i + l], pq[0][0], pq[0][1]); } \
+        EACH(lanes) { v9[1][l] = mw__scalar_square(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } round(v9[0]); \
+        round(v9[1]); float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(v9[0][l], s1); } \
+        EACH(lanes) { v10[1][l] = mw__scalar_mul(v9[1][l], s1); } round(v10[0]); round(v10[1]); float v11[2][lanes]; \
+        EACH(lanes) { v11[0][l] = mw__scalar_add(v10[0][l], s2); } \
+        EACH(lanes) { v11[1][l] = mw__scalar_add(v10[1][l], s2); } round(v11[0]); round(v11[1]); float v12[2][lanes]; \
+        EACH(lanes) { v12[0][l] = mw__scalar_mul(x0[i + l], v11[0][l]); } \
+        EACH(lanes) { v12[1][l] = mw__scalar_mul(x0[i + (lanes) + l], v11[1][l]); } round(v12[0]); round(v12[1]); \
+        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_tanh(v12[0][l], pq[4][0], pq[4][1]); } \
+        EACH(lanes) { v13[1][l] = mw__scalar_tanh(v12[1][l], pq[4][0], pq[4][1]); } round(v13[0]); round(v13[1]); \
+        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_mul(v9[0][l], s3); } \
+        EACH(lanes) { v14[1][l] = mw__scalar_mul(v9[1][l], s3); } round(v14[0]); round(v14[1]); float v15[2][lanes]; \
+        EACH(lanes) { v15[0][l] = mw__scalar_add(v14[0][l], s4); } \
+        EACH(lanes) { v15[1][l] = mw__scalar_add(v14[1][l], s4); } round(v15[0]); round(v15[1]); float v16[2][lanes]; \
+        EACH(lanes) { v16[0][l] = mw__scalar_square(v13[0][l], pq[7][0], pq[7][1]); } \
+        EACH(lanes) { v16[1][l] = mw__scalar_square(v13[1][l], pq[7][0], pq[7][1]); } round(v16[0]); round(v16[1]); \
+        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_sub(s5, v16[0][l]); } \
+        EACH(lanes) { v17[1][l] = mw__scalar_sub(s5, v16[1][l]); } round(v17[0]); round(v17[1]); float v18[2][lanes]; \
+        EACH(lanes) { v18[0][l] = mw__scalar_mul(x0[i + l], v17[0][l]); } \
+        EACH(lanes) { v18[1][l] = mw__scalar_mul(x0[i + (lanes) + l], v17[1][l]); } round(v18[0]); round(v18[1]); \
+        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_mul(v18[0][l], v15[0][l]); } \
+        EACH(lanes) { v19[1][l] = mw__scalar_mul(v18[1][l], v15[1][l]); } round(v19[0]); round(v19[1]); \
+        float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_mul(v13[0][l], s6); } \
+        EACH(lanes) { v20[1][l] = mw__scalar_mul(v13[1][l], s6); } round(v20[0]); round(v20[1]); float v21[2][lanes]; \
+        EACH(lanes) { v21[0][l] = mw__scalar_add(v20[0][l], s7); } \
+        EACH(lanes) { v21[1][l] = mw__scalar_add(v20[1][l], s7); } round(v21[0]); round(v21[1]); float v22[2][lanes]; \
+        EACH(lanes) { v22[0][l] = mw__scalar_add(v21[0][l], v19[0][l]); } \
+        EACH(lanes) { v22[1][l] = mw__scalar_add(v21[1][l], v19[1][l]); } round(v22[0]); round(v22[1]); \
+        float v23[2][lanes]; EACH(lanes) { v23[0][l] = mw__scalar_mul(x8[i + l], v22[0][l]); } \
+        EACH(lanes) { v23[1][l] = mw__scalar_mul(x8[i + (lanes) + l], v22[1][l]); } round(v23[0]); round(v23[1]); \
+        EACH(lanes) { y0[i + l] = v23[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v23[1][l]; } \
+    }
+MW__INLINE void gelu_tanh_backward_form FORM
+{
+    const float *const x0 = value[0]; const float v1 = *(const float *)value[1];
+    const float v2 = *(const float *)value[2]; const float v3 = *(const float *)value[3];
+    const float v4 = *(const float *)value[4]; const float v5 = *(const float *)value[5];
+    const float v6 = *(const float *)value[6]; const float v7 = *(const float *)value[7];
+    const float *const x8 = value[8]; float *const y0 = out[0];
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v8 = x8[i];
+        const float v9 = ROUND(mw__scalar_square(v0, pq[0][0], pq[0][1]));
+        const float v10 = ROUND(mw__scalar_mul(v9, v1)); const float v11 = ROUND(mw__scalar_add(v10, v2));
+        const float v12 = ROUND(mw__scalar_mul(v0, v11));
+        const float v13 = ROUND(mw__scalar_tanh(v12, pq[4][0], pq[4][1]));
+        const float v14 = ROUND(mw__scalar_mul(v9, v3)); const float v15 = ROUND(mw__scalar_add(v14, v4));
+        const float v16 = ROUND(mw__scalar_square(v13, pq[7][0], pq[7][1]));
+        const float v17 = ROUND(mw__scalar_sub(v5, v16)); const float v18 = ROUND(mw__scalar_mul(v0, v17));
+        const float v19 = ROUND(mw__scalar_mul(v18, v15)); const float v20 = ROUND(mw__scalar_mul(v13, v6));
+        const float v21 = ROUND(mw__scalar_add(v20, v7)); const float v22 = ROUND(mw__scalar_add(v21, v19));
+        const float v23 = ROUND(mw__scalar_mul(v8, v22)); y0[i] = v23;
+    }
+}
+FORMS(gelu_tanh_backward)
+
+#define bias_gelu_exact_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
+    float *const y1 = out[1]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v2[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
+        round(v2[1]); float v3[2][lanes]; \
+        EACH(lanes) { v3[0][l] = mw__scalar_gelu_exact(v2[0][l], pq[1][0], pq[1][1]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_gelu_exact(v2[1][l], pq[1][0], pq[1][1]); } round(v3[0]); round(v3[1]); \
+        EACH(lanes) { y0[i + l] = v2[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v2[1][l]; } \
+        EACH(lanes) { y1[i + l] = v3[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v3[1][l]; } \
+    }
+MW__INLINE void bias_gelu_exact_form FORM
+{
+    const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0];
+    float *const y1 = out[1];
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v1 = x1[i]; const float v2 = ROUND(mw__scalar_add(v0, v1));
+        const float v3 = ROUND(mw__scalar_gelu_exact(v2, pq[1][0], pq[1][1])); y0[i] = v2; y1[i] = v3;
+    }
+}
+FORMS(bias_gelu_exact)
+
+#define bias_silu_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
+    float *const y1 = out[1]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v2[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
+        round(v2[1]); float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_silu(v2[0][l], pq[1][0], pq[1][1]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_silu(v2[1][l], pq[1][0], pq[1][1]); } round(v3[0]); round(v3[1]); \
+        EACH(lanes) { y0[i + l] = v2[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v2[1][l]; } \
+        EACH(lanes) { y1[i + l] = v3[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v3[1][l]; } \
+    }
+MW__INLINE void bias_silu_form FORM
+{
+    const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0];
+    float *const y1 = out[1];
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v1 = x1[i]; const float v2 = ROUND(mw__scalar_add(v0, v1));
+        const float v3 = ROUND(mw__scalar_silu(v2, pq[1][0], pq[1][1])); y0[i] = v2; y1[i] = v3;
+    }
+}
+FORMS(bias_silu)
+
+#define bias_relu_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
+    float *const y1 = out[1]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v2[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
+        round(v2[1]); float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_relu(v2[0][l], pq[1][0], pq[1][1]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_relu(v2[1][l], pq[1][0], pq[1][1]); } \
+        EACH(lanes) { y0[i + l] = v2[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v2[1][l]; } \
+        EACH(lanes) { y1[i + l] = v3[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v3[1][l]; } \
+    }
+MW__INLINE void bias_relu_form FORM
+{
+    const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0];
+    float *const y1 = out[1];
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v1 = x1[i]; const float v2 = ROUND(mw__scalar_add(v0, v1));
+        const float v3 = mw__scalar_relu(v2, pq[1][0], pq[1][1]); y0[i] = v2; y1[i] = v3;
+    }
+}
+FORMS(bias_relu)
+
+#define gelu_exact_backward_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
+    const float *const x2 = value[2]; const float s2 = *x2; const float *const x3 = value[3]; const float s3 = *x3; \
+    const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; const float s5 = *x5; \
+    const float *const x6 = value[6]; float *const y0 = out[0]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_square(x0[i + l], pq[0][0], pq[0][1]); } \
+        EACH(lanes) { v7[1][l] = mw__scalar_square(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } round(v7[0]); \
+        round(v7[1]); float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(v7[0][l], s1); } \
+        EACH(lanes) { v8[1][l] = mw__scalar_mul(v7[1][l], s1); } round(v8[0]); round(v8[1]); float v9[2][lanes]; \
+        EACH(lanes) { v9[0][l] = mw__scalar_exp(v8[0][l], pq[2][0], pq[2][1]); } \
+        EACH(lanes) { v9[1][l] = mw__scalar_exp(v8[1][l], pq[2][0], pq[2][1]); } round(v9[0]); round(v9[1]); \
+        float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(v9[0][l], s2); } \
+        EACH(lanes) { v10[1][l] = mw__scalar_mul(v9[1][l], s2); } round(v10[0]); round(v10[1]); float v11[2][lanes]; \
+        EACH(lanes) { v11[0][l] = mw__scalar_mul(x0[i + l], s3); } \
+        EACH(lanes) { v11[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s3); } round(v11[0]); round(v11[1]); \
+        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_erf(v11[0][l], pq[5][0], pq[5][1]); } \
+        EACH(lanes) { v12[1][l] = mw__scalar_erf(v11[1][l], pq[5][0], pq[5][1]); } round(v12[0]); round(v12[1]); \
+        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_add(v12[0][l], s4); } \
+        EACH(lanes) { v13[1][l] = mw__scalar_add(v12[1][l], s4); } round(v13[0]); round(v13[1]); float v14[2][lanes]; \
+        EACH(lanes) { v14[0][l] = mw__scalar_mul(v13[0][l], s5); } \
+        EACH(lanes) { v14[1][l] = mw__scalar_mul(v13[1][l], s5); } round(v14[0]); round(v14[1]); float v15[2][lanes]; \
+        EACH(lanes) { v15[0][l] = mw__scalar_mul(x0[i + l], v10[0][l]); } \
+        EACH(lanes) { v15[1][l] = mw__scalar_mul(x0[i + (lanes) + l], v10[1][l]); } round(v15[0]); round(v15[1]); \
+        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_add(v14[0][l], v15[0][l]); } \
+        EACH(lanes) { v16[1][l] = mw__scalar_add(v14[1][l], v15[1][l]); } round(v16[0]); round(v16[1]); \
+        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_mul(x6[i + l], v16[0][l]); } \
+        EACH(lanes) { v17[1][l] = mw__scalar_mul(x6[i + (lanes) + l], v16[1][l]); } round(v17[0]); round(v17[1]); \
+        EACH(lanes) { y0[i + l] = v17[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v17[1][l]; } \
+    }
+MW__INLINE void gelu_exact_backward_form FORM
+{
+    const float *const x0 = value[0]; const float v1 = *(const float *)value[1];
+    const float v2 = *(const float *)value[2]; const float v3 = *(const float *)value[3];
+    const float v4 = *(const float *)value[4]; const float v5 = *(const float *)value[5];
+    const float *const x6 = value[6]; float *const y0 = out[0];
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v6 = x6[i];
+        const float v7 = ROUND(mw__scalar_square(v0, pq[0][0], pq[0][1]));
+        const float v8 = ROUND(mw__scalar_mul(v7, v1));
+        const float v9 = ROUND(mw__scalar_exp(v8, pq[2][0], pq[2][1]));
+        const float v10 = ROUND(mw__scalar_mul(v9, v2)); const float v11 = ROUND(mw__scalar_mul(v0, v3));
+        const float v12 = ROUND(mw__scalar_erf(v11, pq[5][0], pq[5][1]));
+        const float v13 = ROUND(mw__scalar_add(v12, v4)); const float v14 = ROUND(mw__scalar_mul(v13, v5));
+        const float v15 = ROUND(mw__scalar_mul(v0, v10)); const float v16 = ROUND(mw__scalar_add(v14, v15));
+        const float v17 = ROUND(mw__scalar_mul(v6, v16)); y0[i] = v17;
+    }
+}
+FORMS(gelu_exact_backward)
+
+#define silu_backward_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
+    const float *const x2 = value[2]; const float *const x3 = value[3]; float *const y0 = out[0]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_sigmoid(x0[i + l], pq[0][0], pq[0][1]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_sigmoid(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } round(v4[0]); \
+        round(v4[1]); float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_sub(s1, v4[0][l]); } \
+        EACH(lanes) { v5[1][l] = mw__scalar_sub(s1, v4[1][l]); } round(v5[0]); round(v5[1]); float v6[2][lanes]; \
+        EACH(lanes) { v6[0][l] = mw__scalar_mul(x2[i + l], v5[0][l]); } \
+        EACH(lanes) { v6[1][l] = mw__scalar_mul(x2[i + (lanes) + l], v5[1][l]); } round(v6[0]); round(v6[1]); \
+        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_add(v4[0][l], v6[0][l]); } \
+        EACH(lanes) { v7[1][l] = mw__scalar_add(v4[1][l], v6[1][l]); } round(v7[0]); round(v7[1]); \
+        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(x3[i + l], v7[0][l]); } \
+        EACH(lanes) { v8[1][l] = mw__scalar_mul(x3[i + (lanes) + l], v7[1][l]); } round(v8[0]); round(v8[1]); \
+        EACH(lanes) { y0[i + l] = v8[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v8[1][l]; } \
+    }
+MW__INLINE void silu_backward_form FORM
+{
+    const float *const x0 = value[0]; const float v1 = *(const float *)value[1]; const float *const x2 = value[2];
+    const float *const x3 = value[3]; float *const y0 = out[0];
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v2 = x2[i]; const float v3 = x3[i];
+        const float v4 = ROUND(mw__scalar_sigmoid(v0, pq[0][0], pq[0][1]));
+        const float v5 = ROUND(mw__scalar_sub(v1, v4)); const float v6 = ROUND(mw__scalar_mul(v2, v5));
+        const float v7 = ROUND(mw__scalar_add(v4, v6)); const float v8 = ROUND(mw__scalar_mul(v3, v7)); y0[i] = v8;
+    }
+}
+FORMS(silu_backward)
+
+#define relu_backward_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
+    const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
+    float *const y0 = out[0]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        uint8_t v4[2][lanes]; EACH(lanes) { v4[0][l] = x0[i + l] > s1; } \
+        EACH(lanes) { v4[1][l] = x0[i + (lanes) + l] > s1; } float v5[2][lanes]; \
+        EACH(lanes) { v5[0][l] = v4[0][l] != 0 ? x2[i + l] : s3; } \
+        EACH(lanes) { v5[1][l] = v4[1][l] != 0 ? x2[i + (lanes) + l] : s3; } EACH(lanes) { y0[i + l] = v5[0][l]; } \
+        EACH(lanes) { y0[i + (lanes) + l] = v5[1][l]; } \
+    }
+MW__INLINE void relu_backward_form FORM
+{
+    const float *const x0 = value[0]; const float v1 = *(const float *)value[1]; const float *const x2 = value[2];
+    const float v3 = *(const float *)value[3]; float *const y0 = out[0]; (void)pq; (void)half;
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v2 = x2[i]; const uint8_t v4 = v0 > v1;
+        const float v5 = v4 != 0 ? v2 : v3; y0[i] = v5;
+    }
+}
+FORMS(relu_backward)
+
+#define affine_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
+    float *const y0 = out[0]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_mul(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
+        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_add(v3[0][l], x2[i + l]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_add(v3[1][l], x2[i + (lanes) + l]); } round(v4[0]); round(v4[1]); \
+        EACH(lanes) { y0[i + l] = v4[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v4[1][l]; } \
+    }
+MW__INLINE void affine_form FORM
+{
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2];
+    float *const y0 = out[0]; (void)pq;
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v1 = x1[i]; const float v2 = x2[i];
+        const float v3 = ROUND(mw__scalar_mul(v0, v1)); const float v4 = ROUND(mw__scalar_add(v3, v2)); y0[i] = v4;
+    }
+}
+FORMS(affine)
+
+#define centred_square_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_sub(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v2[1][l] = mw__scalar_sub(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
+        round(v2[1]); float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_square(v2[0][l], pq[1][0], pq[1][1]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_square(v2[1][l], pq[1][0], pq[1][1]); } round(v3[0]); round(v3[1]); \
+        EACH(lanes) { y0[i + l] = v3[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v3[1][l]; } \
+    }
+MW__INLINE void centred_square_form FORM
+{
+    const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0];
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v1 = x1[i]; const float v2 = ROUND(mw__scalar_sub(v0, v1));
+        const float v3 = ROUND(mw__scalar_square(v2, pq[1][0], pq[1][1])); y0[i] = v3;
+    }
+}
+FORMS(centred_square)
+
+#define normalise_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
+    float *const y0 = out[0]; float *const y1 = out[1]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_sub(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_sub(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
+        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x0[i + l], x2[i + l]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x2[i + (lanes) + l]); } round(v4[0]); \
+        round(v4[1]); EACH(lanes) { y0[i + l] = v3[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v3[1][l]; } \
+        EACH(lanes) { y1[i + l] = v4[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v4[1][l]; } \
+    }
+MW__INLINE void normalise_form FORM
+{
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2];
+    float *const y0 = out[0]; float *const y1 = out[1]; (void)pq;
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v1 = x1[i]; const float v2 = x2[i];
+        const float v3 = ROUND(mw__scalar_sub(v0, v1)); const float v4 = ROUND(mw__scalar_mul(v0, v2)); y0[i] = v3;
+        y1[i] = v4;
+    }
+}
+FORMS(normalise)
+
+#define two_products_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
+    float *const y0 = out[0]; float *const y1 = out[1]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_mul(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
+        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x0[i + l], x2[i + l]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x2[i + (lanes) + l]); } round(v4[0]); \
+        round(v4[1]); EACH(lanes) { y0[i + l] = v3[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v3[1][l]; } \
+        EACH(lanes) { y1[i + l] = v4[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v4[1][l]; } \
+    }
+MW__INLINE void two_products_form FORM
+{
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2];
+    float *const y0 = out[0]; float *const y1 = out[1]; (void)pq;
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v1 = x1[i]; const float v2 = x2[i];
+        const float v3 = ROUND(mw__scalar_mul(v0, v1)); const float v4 = ROUND(mw__scalar_mul(v0, v2)); y0[i] = v3;
+        y1[i] = v4;
+    }
+}
+FORMS(two_products)
+
+#define layer_norm_backward_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
+    const float *const x3 = value[3]; float *const y0 = out[0]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v4[0]); \
+        round(v4[1]); float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_sub(x2[i + l], v4[0][l]); } \
+        EACH(lanes) { v5[1][l] = mw__scalar_sub(x2[i + (lanes) + l], v4[1][l]); } round(v5[0]); round(v5[1]); \
+        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_mul(x3[i + l], v5[0][l]); } \
+        EACH(lanes) { v6[1][l] = mw__scalar_mul(x3[i + (lanes) + l], v5[1][l]); } round(v6[0]); round(v6[1]); \
+        EACH(lanes) { y0[i + l] = v6[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v6[1][l]; } \
+    }
+MW__INLINE void layer_norm_backward_form FORM
+{
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2];
+    const float *const x3 = value[3]; float *const y0 = out[0]; (void)pq;
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v1 = x1[i]; const float v2 = x2[i]; const float v3 = x3[i];
+        const float v4 = ROUND(mw__scalar_mul(v0, v1)); const float v5 = ROUND(mw__scalar_sub(v2, v4));
+        const float v6 = ROUND(mw__scalar_mul(v3, v5)); y0[i] = v6;
+    }
+}
+FORMS(layer_norm_backward)
+
+#define layer_norm_backward_add_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
+    const float *const x3 = value[3]; const float *const x4 = value[4]; float *const y0 = out[0]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_mul(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v5[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v5[0]); \
+        round(v5[1]); float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_sub(x2[i + l], v5[0][l]); } \
+        EACH(lanes) { v6[1][l] = mw__scalar_sub(x2[i + (lanes) + l], v5[1][l]); } round(v6[0]); round(v6[1]); \
+        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_mul(x3[i + l], v6[0][l]); } \
+        EACH(lanes) { v7[1][l] = mw__scalar_mul(x3[i + (lanes) + l], v6[1][l]); } round(v7[0]); round(v7[1]); \
+        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_add(x4[i + l], v7[0][l]); } \
+        EACH(lanes) { v8[1][l] = mw__scalar_add(x4[i + (lanes) + l], v7[1][l]); } round(v8[0]); round(v8[1]); \
+        EACH(lanes) { y0[i + l] = v8[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v8[1][l]; } \
+    }
+MW__INLINE void layer_norm_backward_add_form FORM
+{
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2];
+    const float *const x3 = value[3]; const float *const x4 = value[4]; float *const y0 = out[0]; (void)pq;
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v1 = x1[i]; const float v2 = x2[i]; const float v3 = x3[i];
+        const float v4 = x4[i]; const float v5 = ROUND(mw__scalar_mul(v0, v1));
+        const float v6 = ROUND(mw__scalar_sub(v2, v5)); const float v7 = ROUND(mw__scalar_mul(v3, v6));
+        const float v8 = ROUND(mw__scalar_add(v4, v7)); y0[i] = v8;
+    }
+}
+FORMS(layer_norm_backward_add)
+
+#define softmax_backward_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
+    float *const y0 = out[0]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_sub(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_sub(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
+        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x2[i + l], v3[0][l]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_mul(x2[i + (lanes) + l], v3[1][l]); } round(v4[0]); round(v4[1]); \
+        EACH(lanes) { y0[i + l] = v4[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v4[1][l]; } \
+    }
+MW__INLINE void softmax_backward_form FORM
+{
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2];
+    float *const y0 = out[0]; (void)pq;
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v1 = x1[i]; const float v2 = x2[i];
+        const float v3 = ROUND(mw__scalar_sub(v0, v1)); const float v4 = ROUND(mw__scalar_mul(v2, v3)); y0[i] = v4;
+    }
+}
+FORMS(softmax_backward)
+
+#define bias_residual_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
+    float *const y0 = out[0]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
+        EACH(lanes) { v3[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
+        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_add(x2[i + l], v3[0][l]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_add(x2[i + (lanes) + l], v3[1][l]); } round(v4[0]); round(v4[1]); \
+        EACH(lanes) { y0[i + l] = v4[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v4[1][l]; } \
+    }
+MW__INLINE void bias_residual_form FORM
+{
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2];
+    float *const y0 = out[0]; (void)pq;
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v1 = x1[i]; const float v2 = x2[i];
+        const float v3 = ROUND(mw__scalar_add(v0, v1)); const float v4 = ROUND(mw__scalar_add(v2, v3)); y0[i] = v4;
+    }
+}
+FORMS(bias_residual)
+
+#define not_finite_STRIPS(lanes, round) \
+    const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
+    const float *const x2 = value[2]; const float s2 = *x2; const float *const x3 = value[3]; const float s3 = *x3; \
+    float *const y0 = out[0]; \
+    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
+        float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
+        EACH(lanes) { v4[1][l] = mw__scalar_abs(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } uint8_t v5[2][lanes]; \
+        EACH(lanes) { v5[0][l] = v4[0][l] <= s1; } EACH(lanes) { v5[1][l] = v4[1][l] <= s1; } float v6[2][lanes]; \
+        EACH(lanes) { v6[0][l] = v5[0][l] != 0 ? s2 : s3; } EACH(lanes) { v6[1][l] = v5[1][l] != 0 ? s2 : s3; } \
+        EACH(lanes) { y0[i + l] = v6[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v6[1][l]; } \
+    }
+MW__INLINE void not_finite_form FORM
+{
+    const float *const x0 = value[0]; const float v1 = *(const float *)value[1];
+    const float v2 = *(const float *)value[2]; const float v3 = *(const float *)value[3]; float *const y0 = out[0];
+    (void)half;
+    MW__VECTORIZE for (int64_t i = begin; i < count; i++)
+    {
+        const float v0 = x0[i]; const float v4 = mw__scalar_abs(v0, pq[0][0], pq[0][1]); const uint8_t v5 = v4 <= v1;
+        const float v6 = v5 != 0 ? v2 : v3; y0[i] = v6;
+    }
+}
+FORMS(not_finite)
+
+const mw__hot_region mw__hot_layer[] = {
+    {"bias_gelu_tanh", "TT add(0,1) gelu_tanh(2) store 2,3", {MW__WIDTHS(bias_gelu_tanh), MW__WIDTHS(bias_gelu_tanh_half)}},
+    {"gelu_tanh_backward", "TSSSSSSST square(0) mul(9,1) add(10,2) mul(0,11) tanh(12) mul(9,3) add(14,4) square(13) sub(5,16) mul(0,17) mul(18,15) mul(13,6) add(20,7) add(21,19) mul(8,22) store 23", {MW__WIDTHS(gelu_tanh_backward), MW__WIDTHS(gelu_tanh_backward_half)}},
+    {"bias_gelu_exact", "TT add(0,1) gelu_exact(2) store 2,3", {MW__WIDTHS(bias_gelu_exact), MW__WIDTHS(bias_gelu_exact_half)}},
+    {"bias_silu", "TT add(0,1) silu(2) store 2,3", {MW__WIDTHS(bias_silu), MW__WIDTHS(bias_silu_half)}},
+    {"bias_relu", "TT add(0,1) relu(2) store 2,3", {MW__WIDTHS(bias_relu), MW__WIDTHS(bias_relu_half)}},
+    {"gelu_exact_backward", "TSSSSST square(0) mul(7,1) exp(8) mul(9,2) mul(0,3) erf(11) add(12,4) mul(13,5) mul(0,10) add(14,15) mul(6,16) store 17", {MW__WIDTHS(gelu_exact_backward), MW__WIDTHS(gelu_exact_backward_half)}},
+    {"silu_backward", "TSTT sigmoid(0) sub(1,4) mul(2,5) add(4,6) mul(3,7) store 8", {MW__WIDTHS(silu_backward), MW__WIDTHS(silu_backward_half)}},
+    {"relu_backward", "TSTS greater(0,1) select(4,2,3) store 5", {MW__WIDTHS(relu_backward), MW__WIDTHS(relu_backward_half)}},
+    {"affine", "TTT mul(0,1) add(3,2) store 4", {MW__WIDTHS(affine), MW__WIDTHS(affine_half)}},
+    {"centred_square", "TT sub(0,1) square(2) store 3", {MW__WIDTHS(centred_square), MW__WIDTHS(centred_square_half)}},
+    {"normalise", "TTT sub(0,1) mul(0,2) store 3,4", {MW__WIDTHS(normalise), MW__WIDTHS(normalise_half)}},
+    {"two_products", "TTT mul(0,1) mul(0,2) store 3,4", {MW__WIDTHS(two_products), MW__WIDTHS(two_products_half)}},
+    {"layer_norm_backward", "TTTT mul(0,1) sub(2,4) mul(3,5) store 6", {MW__WIDTHS(layer_norm_backward), MW__WIDTHS(layer_norm_backward_half)}},
+    {"layer_norm_backward_add", "TTTTT mul(0,1) sub(2,5) mul(3,6) add(4,7) store 8", {MW__WIDTHS(layer_norm_backward_add), MW__WIDTHS(layer_norm_backward_add_half)}},
+    {"softmax_backward", "TTT sub(0,1) mul(2,3) store 4", {MW__WIDTHS(softmax_backward), MW__WIDTHS(softmax_backward_half)}},
+    {"bias_residual", "TTT add(0,1) add(2,3) store 4", {MW__WIDTHS(bias_residual), MW__WIDTHS(bias_residual_half)}},
+    {"not_finite", "TSSS abs(0) less_equal(4,1) select(5,2,3) store 6", {MW__WIDTHS(not_finite), MW__WIDTHS(not_finite_half)}},
+};
+
+const size_t mw__hot_layer_count = sizeof mw__hot_layer / sizeof *mw__hot_layer;
+/* clang-format on */
