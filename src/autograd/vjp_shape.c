@@ -162,7 +162,7 @@ static mw_tensor *unpad_axis(mw_tensor *y, int axis, int64_t before, int64_t ext
 {
     mw_graph *graph = mw_tensor_graph(y);
     int64_t count = mw_tensor_shape(y).dim[axis];
-    if (count == extent)
+    if (y == NULL || count == extent)
         return y;
     mw_error err = {0};
     int32_t *source = mw__arena_alloc(&graph->arena, (size_t)count, sizeof *source, &err);

@@ -111,7 +111,7 @@ mw_status mw__grow(const mw_allocator *allocator, void *array, size_t *capacity,
 
 /* ---- arena ---- */
 
-enum { ARENA_BLOCK = 16384, ARENA_LARGE = ARENA_BLOCK / 4, ARENA_ALIGNMENT = 64 };
+enum { ARENA_BLOCK = 16384, ARENA_ALIGNMENT = 64 };
 
 typedef struct mw__arena_block {
     struct mw__arena_block *next;
@@ -121,7 +121,7 @@ typedef struct mw__arena_block {
 
 void mw__arena_init(mw__arena *arena, const mw_allocator *allocator)
 {
-    *arena = (mw__arena){.allocator = mw__allocator_or_default(allocator)};
+    *arena = (mw__arena){.allocator = mw__allocator_or_default(allocator), .block_size = ARENA_BLOCK};
 }
 
 void mw__arena_deinit(mw__arena *arena)
@@ -131,7 +131,7 @@ void mw__arena_deinit(mw__arena *arena)
         mw__free(arena->allocator, block);
         block = next;
     }
-    *arena = (mw__arena){.allocator = arena->allocator};
+    *arena = (mw__arena){.allocator = arena->allocator, .block_size = arena->block_size};
 }
 
 static arena_block *new_block(const mw__arena *arena, size_t size, mw_error *err)
@@ -177,12 +177,12 @@ void *mw__arena_alloc(mw__arena *arena, size_t count, size_t size, mw_error *err
     if (!mw__mul_size(count, size, &bytes))
         return out_of_memory(err, count, size);
     bytes += bytes == 0;
-    if (bytes > ARENA_LARGE)
+    if (bytes > arena->block_size / 4)
         return alloc_large(arena, bytes, err);
     const size_t alignment = bytes >= ARENA_ALIGNMENT ? ARENA_ALIGNMENT : 16;
     size_t offset = arena->block != NULL ? aligned_offset(arena->block, arena->used, alignment) : 0;
     if (arena->block == NULL || offset > arena->block->size || bytes > arena->block->size - offset) {
-        arena_block *block = new_block(arena, ARENA_BLOCK, err);
+        arena_block *block = new_block(arena, arena->block_size, err);
         if (block == NULL)
             return NULL;
         block->next = arena->block;

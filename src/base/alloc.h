@@ -34,6 +34,7 @@ typedef struct mw__arena {
     const mw_allocator *allocator;
     struct mw__arena_block *block; /* newest first */
     size_t used;                   /* bytes used of the newest block */
+    size_t block_size;             /* of those that serve several requests; 0: each request is one of the allocator's */
 } mw__arena;
 
 void mw__arena_init(mw__arena *arena, const mw_allocator *allocator);

@@ -41,6 +41,7 @@ BUILD(tile, mw_tile(in[0], MW_SHAPE(2, 1, 3)))
 BUILD(pad, mw_pad(in[0], (const int64_t[]){1, 2, 0, 3}, 2, MW_PAD_CONSTANT, 0.25f))
 BUILD(pad_last, mw_pad(in[0], (const int64_t[]){2, 1}, 1, MW_PAD_CONSTANT, 0.0f))
 BUILD(pad_reflect, mw_pad(in[0], (const int64_t[]){2, 3}, 1, MW_PAD_REFLECT, 0.0f))
+BUILD(pad_reflect_planes, mw_pad(in[0], (const int64_t[]){1, 0, 2, 1, 0, 3}, 3, MW_PAD_REFLECT, 0.0f))
 BUILD(pad_replicate, mw_pad(in[0], (const int64_t[]){1, 1, 2, 3}, 2, MW_PAD_REPLICATE, 0.0f))
 BUILD(fill, mw_add(in[0], mw_fill(mw_tensor_graph(in[0]), mw_tensor_dtype(in[0]), MW_SHAPE(3, 1), 1.5)))
 BUILD(stack, mw_stack(in, 2, 0))
@@ -191,6 +192,7 @@ static const op_case rows[] = {
     EXACT("pad", "two axes", b_pad, F(3, -2, 2, 2, 3, 4)),
     EXACT("pad", "one axis", b_pad_last, F(2, -2, 2, 3, 4)),
     EXACT("pad", "reflect", b_pad_reflect, F(2, -2, 2, 3, 5)),
+    EXACT("pad", "reflect, three axes", b_pad_reflect_planes, F(3, -2, 2, 2, 3, 4)),
     EXACT("pad", "replicate", b_pad_replicate, F(2, -2, 2, 3, 4)),
     EXACT("fill", "", b_fill, F(2, -2, 2, 3, 4)),
     EXACT("stack", "first axis", b_stack, F(2, -2, 2, 3, 4), F(2, -2, 2, 3, 4)),

@@ -48,23 +48,55 @@ static double draw(mw__random *random, const op_input *input, mw_dtype real)
     return real == MW_F16 ? (double)mw__fp16_to_float(mw__fp16_from_double(value)) : (double)(float)value;
 }
 
-bool op_instance_init(op_instance *instance, const op_case *c, mw_dtype real, uint64_t seed)
+/* The values as they are stored. */
+static void *packed(const double *values, size_t count, mw_dtype dtype)
+{
+    unsigned char *data = malloc((count + 1) * sizeof(float));
+    for (size_t i = 0; i < count; i++) {
+        const float single = (float)values[i];
+        const uint16_t half = mw__fp16_from_double(values[i]);
+        if (dtype == MW_F16)
+            memcpy(data + i * sizeof half, &half, sizeof half);
+        else
+            memcpy(data + i * sizeof single, &single, sizeof single);
+    }
+    return data;
+}
+
+static mw_tensor *add_input(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, const double *values,
+                            bool trained)
+{
+    if (!trained || (dtype != MW_F16 && dtype != MW_F32))
+        return mw_input(graph, name, dtype, shape);
+    void *data = packed(values, (size_t)mw_shape_count(shape), dtype);
+    mw_tensor *parameter = mw_parameter(graph, name, dtype, shape, mw_init_data(data));
+    free(data);
+    return parameter;
+}
+
+bool op_instance_init_in(op_instance *instance, mw_graph *graph, const op_case *c, mw_dtype real, uint64_t seed,
+                         bool trained)
 {
     static const char *const names[OP_CASE_INPUTS] = {"a", "b", "c", "d"};
-    *instance = (op_instance){.graph = mw_graph_create(NULL)};
+    *instance = (op_instance){.graph = graph};
     mw__random random = {.seed = seed};
     for (size_t i = 0; i < OP_CASE_INPUTS && c->in[i].dtype != MW_DTYPE_NONE; i++) {
         const op_input *input = &c->in[i];
         mw_dtype dtype = input->dtype == MW_F32 ? real : input->dtype;
-        instance->in[i] = mw_input(instance->graph, names[i], dtype, input->shape);
         int64_t count = mw_shape_count(input->shape);
         instance->data[i] = malloc((size_t)(count + 1) * sizeof(double));
         for (int64_t k = 0; k < count; k++)
             instance->data[i][k] = draw(&random, input, real);
+        instance->in[i] = add_input(graph, names[i], dtype, input->shape, instance->data[i], trained);
         instance->count++;
     }
     instance->y = c->build(instance->in);
     return mw_graph_check(instance->graph, NULL) == MW_OK && instance->y != NULL;
+}
+
+bool op_instance_init(op_instance *instance, const op_case *c, mw_dtype real, uint64_t seed)
+{
+    return op_instance_init_in(instance, mw_graph_create(NULL), c, real, seed, false);
 }
 
 void op_instance_deinit(op_instance *instance)

@@ -51,6 +51,10 @@ typedef struct op_instance {
 } op_instance;
 
 bool op_instance_init(op_instance *instance, const op_case *c, mw_dtype real, uint64_t seed);
+/* The same in a graph of the caller's making, which may be NULL or fail; with `trained` its float inputs are parameters
+ * that start with those values. */
+bool op_instance_init_in(op_instance *instance, mw_graph *graph, const op_case *c, mw_dtype real, uint64_t seed,
+                         bool trained);
 void op_instance_deinit(op_instance *instance);
 /* Gives the inputs to an oracle. */
 void op_instance_feed(const op_instance *instance, oracle *o);

@@ -37,7 +37,9 @@ static mw_tensor *add(mw_tensor *a, mw_tensor *b) { return a == NULL ? b : b == 
 static mw_tensor *resize(mw_tensor *x, int axis, int64_t before, int64_t after)
 {
     const mw_shape shape = mw_tensor_shape(x);
-    int64_t begin[MW_RANK_MAX] = {0}, size[MW_RANK_MAX], pad[2 * MW_RANK_MAX] = {0};
+    int64_t begin[MW_RANK_MAX] = {0}, size[MW_RANK_MAX] = {0}, pad[2 * MW_RANK_MAX] = {0};
+    if (x == NULL)
+        return NULL;
     for (int i = 0; i < shape.rank; i++)
         size[i] = shape.dim[i];
     begin[axis] = before < 0 ? -before : 0;
