@@ -202,6 +202,12 @@ static mw_status begin_matching(matcher *m, const mw__function *function, mw_err
     return m->scratch != NULL ? MW_OK : mw__fail(err, MW_ERROR_MEMORY, "out of memory");
 }
 
+/* What a builder refuses has no idiom; what memory did not suffice for may have one. */
+static mw_status check_written(const matcher *m, mw_error *err)
+{
+    return m->scratch->error.status == MW_ERROR_MEMORY ? mw_graph_check(m->scratch, err) : MW_OK;
+}
+
 static mw_status make_table(matcher *m, const mw__function *function, mw_error *err)
 {
     m->match = mw__alloc(function->graph->allocator, m->scratch->value_count, sizeof *m->match, err);
@@ -220,7 +226,9 @@ static mw_status find_one(const mw__function *function, const mw__rounding *roun
     matcher m = {.arena = arena, .rounding = rounding};
     mw_status status = begin_matching(&m, function, err);
     const mw_tensor *root = status == MW_OK ? write_gradient(&m, function->body->ops[at], kind) : NULL;
-    if (root != NULL && root->op != NULL) {
+    if (status == MW_OK)
+        status = check_written(&m, err);
+    if (status == MW_OK && root != NULL && root->op != NULL) {
         status = make_table(&m, function, err);
         if (status == MW_OK)
             status = search(&m, function->body, at, root, out, err);
@@ -258,7 +266,9 @@ static mw_status find_columns(const mw__function *function, const mw__op *op, mw
     MW_TRY(begin_matching(&m, function, err));
     m.x = placeholder(&m, "x", x);
     const mw_tensor *root = mw__conv_chip_columns(&conv, (mw_tensor *)(uintptr_t)m.x);
-    mw_status status = root != NULL ? make_table(&m, function, err) : MW_OK;
+    mw_status status = check_written(&m, err);
+    if (root != NULL && status == MW_OK)
+        status = make_table(&m, function, err);
     if (root != NULL && status == MW_OK && matches(&m, root, mw__arg(op, "y"), 0)) {
         *out = m.idiom;
         out->columns = kept;

@@ -35,6 +35,8 @@ static long run_once(const loop *l, long fail_at, bool and_after)
     return failing.requests;
 }
 
+#define SPREAD 40503u /* 2^16 over the golden ratio: the first requests of neighbouring turns lie apart */
+
 static void run_form(loop *l, long samples, size_t turn)
 {
     mw_error err = {0};
@@ -43,7 +45,7 @@ static void run_form(loop *l, long samples, size_t turn)
     const long requests = run_once(l, -1, false);
     const bool every = requests <= samples || (nightly != NULL && nightly[0] != '\0');
     const long stride = every ? 1 : requests / samples;
-    for (long n = (long)turn % stride; n < requests; n += stride)
+    for (long n = (long)(turn * SPREAD % (size_t)stride); n < requests; n += stride)
         run_once(l, n, n / stride % 2 == 1);
 }
 

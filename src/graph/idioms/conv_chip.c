@@ -45,6 +45,8 @@ static mw_tensor *border(const mw__conv *conv, mw_tensor *x, mw__conv *out)
 
 mw_tensor *mw__conv_chip_columns(const mw__conv *conv, mw_tensor *x)
 {
+    if (x == NULL)
+        return NULL;
     mw_graph *graph = x->graph;
     const mw_shape shape = mw_tensor_shape(x);
     const int64_t count = product(conv->kernel, conv->axes);
