@@ -6,7 +6,8 @@
  *     for (const mw_batch *batch; (batch = mw_loader_next(loader, &err)) != NULL;)
  *         mw_trainer_step(trainer, batch, &loss, &err);
  *
- * A column keeps its stored type; a batch is converted (value * scale + offset) while it is copied into its port. */
+ * A column keeps its stored type; a batch is converted (value * scale + offset) while it is copied into its port, under
+ * the rule of mw_program_write; besides, a batch must be finite. */
 #ifndef MILLWRIGHT_DATASET_H
 #define MILLWRIGHT_DATASET_H
 
@@ -19,7 +20,7 @@ extern "C" {
 /** One column. A port of the same name takes it if the element counts agree; the shapes may differ. */
 typedef struct mw_column {
     const char *name; /* "x" */
-    mw_dtype dtype;   /* F32, F16, U8, I8, I32, or I16/U16 */
+    mw_dtype dtype;   /* any that mw_program_write takes */
     mw_shape shape;   /* of one example; rank 0 for a label */
     float scale;      /* what the port receives is value * scale + offset; 0 means 1 */
     float offset;

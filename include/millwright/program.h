@@ -56,19 +56,29 @@ MW_API mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *o
 /** Frees the program and its buffers. NULL is fine. */
 MW_API void mw_program_destroy(mw_program *program);
 
-/** Copies host data into an input port, converting from `dtype` to the port's type.
+/** Copies host data into an input port, converting from `dtype` to the port's type. One rule holds for every way by
+ *  which values enter (feeds of a trainer too):
+ *   - what the graph declares as an integer takes integers only, those that the port holds exactly: 2049 does not enter
+ *     an fp16 port, nor 3000000000 an int32 one. Labels and the indices of mw_embedding must lie in their range;
+ *   - an integer goes into a floating-point port exactly or not at all (given as float, or with a scale or offset that
+ *     is not whole, it is a number like any other);
+ *   - any other number is rounded once, to nearest; one that is finite stays so: 70000 does not enter an fp16 port,
+ *     INFINITY does.
+ *  dtype   F64, F32, F16, BOOL, or an integer of 8 to 64 bits
  *  count   elements; must be the port's
- *  errors  MW_ERROR_ARGUMENT for an unknown port (the message lists the ports), MW_ERROR_SHAPE for a wrong count,
- *          MW_ERROR_DTYPE for a conversion between float and non-integral types that is not defined */
+ *  errors  MW_ERROR_ARGUMENT for an unknown port (the message lists the ports) and for a value that the rule refuses,
+ *          MW_ERROR_NUMERIC for a finite one that would become infinite (both name port, element and value; the port
+ *          keeps what it holds), MW_ERROR_SHAPE for a wrong count, MW_ERROR_DTYPE for another type */
 MW_API mw_status mw_program_write(mw_program *program, const char *port, mw_dtype dtype, const void *data, size_t count,
                                   mw_error *err);
 
-/** Copies a port's elements to the host, converted to `dtype`. Inputs can be read too. */
+/** Copies a port's elements to the host, converted to `dtype` under the same rule; not to U32 or U64. Inputs can be
+ *  read, too. */
 MW_API mw_status mw_program_read(mw_program *program, const char *port, mw_dtype dtype, void *out_data, size_t count,
                                  mw_error *err);
 
 /** The port's own memory, in the type that mw_program_port reports; valid until the program is destroyed. Reading or
- *  writing it during mw_run is a race. */
+ *  writing it during mw_run is a race. What is written here is not checked. */
 MW_API void *mw_program_view(mw_program *program, const char *port, mw_error *err);
 
 /** Runs once, and returns when the outputs are written. Allocates nothing on the engine. */

@@ -343,8 +343,8 @@ mw_tensor *mw__layer_parameter(mw_tensor *x, const char *operation, const char *
 mw_tensor *mw__layer_state(mw_tensor *x, const char *operation, const char *layer, const char *part, mw_shape shape,
                            mw_init init);
 
-/* If `indices` is an input, its feeds must lie in 0 .. limit - 1 (the smallest limit counts) or be `ignored`; NULL =
- * nothing is ignored. */
+/* If `indices` is an input, or one in another shape or order, its values must lie in 0 .. limit - 1 (the smallest limit
+ * counts) or be `ignored`; NULL = nothing is ignored. */
 void mw__limit_indices(mw_tensor *indices, int64_t limit, const int64_t *ignored);
 
 /* True for what stays on the device between runs: parameters and states. */

@@ -1,46 +1,59 @@
 /* Elements between host and port types. Batches take one of a few fast paths; everything else goes element by element
- * through double, which holds every source exactly. */
+ * through double, which holds every source that may enter exactly. What may enter is decided in values.c. */
 #include "runtime/convert.h"
 
 #include "base/fp16.h"
+#include "runtime/values.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---- one element ---- */
 
-static double load_element(const void *data, mw_dtype dtype, size_t i)
+double mw__load_element(const void *data, mw_dtype dtype, size_t index)
 {
     switch (dtype) {
     case MW_F64:
-        return ((const double *)data)[i];
+        return ((const double *)data)[index];
     case MW_F32:
-        return (double)((const float *)data)[i];
+        return (double)((const float *)data)[index];
     case MW_F16:
-        return (double)mw__fp16_to_float(((const uint16_t *)data)[i]);
+        return (double)mw__fp16_to_float(((const uint16_t *)data)[index]);
+    case MW_I64:
+        return (double)((const int64_t *)data)[index];
+    case MW_U64:
+        return (double)((const uint64_t *)data)[index];
     case MW_I32:
-        return ((const int32_t *)data)[i];
+        return ((const int32_t *)data)[index];
+    case MW_U32:
+        return ((const uint32_t *)data)[index];
     case MW_I16:
-        return ((const int16_t *)data)[i];
+        return ((const int16_t *)data)[index];
     case MW_U16:
-        return ((const uint16_t *)data)[i];
+        return ((const uint16_t *)data)[index];
     case MW_I8:
-        return ((const int8_t *)data)[i];
+        return ((const int8_t *)data)[index];
     case MW_U8:
-        return ((const uint8_t *)data)[i];
+        return ((const uint8_t *)data)[index];
     default:
-        return ((const uint8_t *)data)[i] != 0; /* BOOL */
+        return ((const uint8_t *)data)[index] != 0; /* BOOL */
     }
 }
 
 static void store_element(void *data, mw_dtype dtype, size_t i, double value)
 {
     switch (dtype) {
+    case MW_F64:
+        ((double *)data)[i] = value;
+        break;
     case MW_F32:
         ((float *)data)[i] = (float)value;
         break;
     case MW_F16:
         ((uint16_t *)data)[i] = mw__fp16_from_double(value);
+        break;
+    case MW_I64:
+        ((int64_t *)data)[i] = (int64_t)value;
         break;
     case MW_I32:
         ((int32_t *)data)[i] = (int32_t)value;
@@ -58,46 +71,6 @@ static void store_element(void *data, mw_dtype dtype, size_t i, double value)
         ((uint8_t *)data)[i] = (uint8_t)value; /* U8 and BOOL */
         break;
     }
-}
-
-static bool is_source(mw_dtype dtype)
-{
-    switch (dtype) {
-    case MW_F64:
-    case MW_F32:
-    case MW_F16:
-    case MW_I32:
-    case MW_I16:
-    case MW_U16:
-    case MW_I8:
-    case MW_U8:
-    case MW_BOOL:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* The range of an integer type; false for floating point. */
-static bool integer_range(mw_dtype dtype, double *out_low, double *out_high)
-{
-    static const struct {
-        mw_dtype dtype;
-        double low, high;
-    } ranges[] = {{MW_I32, -2147483648.0, 2147483647.0},
-                  {MW_I16, -32768.0, 32767.0},
-                  {MW_U16, 0.0, 65535.0},
-                  {MW_I8, -128.0, 127.0},
-                  {MW_U8, 0.0, 255.0},
-                  {MW_BOOL, 0.0, 1.0}};
-    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
-        if (ranges[i].dtype == dtype) {
-            *out_low = ranges[i].low;
-            *out_high = ranges[i].high;
-            return true;
-        }
-    }
-    return false;
 }
 
 /* ---- paths ---- */
@@ -176,36 +149,27 @@ static bool convert_fast(void *out, mw_dtype to, const void *in, mw_dtype from, 
     return true;
 }
 
-static mw_status convert_to_integer(void *out, mw_dtype to, const void *in, mw_dtype from, size_t count, float scale,
-                                    float offset, mw_error *err)
+void mw__convert_checked(void *out, mw_dtype to, const void *in, mw_dtype from, size_t count, float scale, float offset)
 {
-    double low = 0, high = 0;
-    integer_range(to, &low, &high);
-    for (size_t i = 0; i < count; i++) {
-        const double value = load_element(in, from, i) * (double)scale + (double)offset;
-        if (!(value >= low && value <= high) || value != floor(value))
-            return mw__fail(err, MW_ERROR_ARGUMENT, "element %zu is %g, which %s cannot hold", i, value,
-                            mw_dtype_name(to));
-        store_element(out, to, i, value);
-    }
-    return MW_OK;
+    if (scale == 0.0f)
+        scale = 1.0f; /* as in mw_column */
+    if (convert_fast(out, to, in, from, count, scale, offset))
+        return;
+    for (size_t i = 0; i < count; i++)
+        store_element(out, to, i, mw__load_element(in, from, i) * (double)scale + (double)offset);
 }
 
 mw_status mw__convert(void *out, mw_dtype to, const void *in, mw_dtype from, size_t count, float scale, float offset,
                       mw_error *err)
 {
-    if (scale == 0.0f)
-        scale = 1.0f; /* as in mw_column */
-    if (!is_source(from) || !is_source(to) || to == MW_F64)
-        return mw__fail(err, MW_ERROR_DTYPE, "no conversion from %s to %s", mw_dtype_name(from), mw_dtype_name(to));
-    if (convert_fast(out, to, in, from, count, scale, offset))
+    const mw__values values = {.data = in, .dtype = from, .count = count, .scale = scale, .offset = offset};
+    const mw__port_rule rule = {.dtype = to, .declared = to};
+    mw__refusal refusal;
+    if (mw__values_enter(out, &values, &rule, &refusal) == MW_OK)
         return MW_OK;
-    double low, high;
-    if (integer_range(to, &low, &high))
-        return convert_to_integer(out, to, in, from, count, scale, offset, err);
-    for (size_t i = 0; i < count; i++)
-        store_element(out, to, i, load_element(in, from, i) * (double)scale + (double)offset);
-    return MW_OK;
+    if (refusal.element == count)
+        return mw__fail(err, refusal.status, "%s", refusal.text);
+    return mw__fail(err, refusal.status, "element %zu %s", refusal.element, refusal.text);
 }
 
 /* ---- finding what is not finite ---- */

@@ -5,11 +5,18 @@
 #include "base/error.h"
 #include <millwright/types.h>
 
-/* out[i] = in[i] * scale + offset (a scale of 0 means 1), rounded once to `to`. Between any of F32, F16, I32, I16, U16,
- * I8, U8, BOOL, (F64 as a source).
- *  errors  MW_ERROR_DTYPE for other pairs; MW_ERROR_ARGUMENT for a value that an integer type cannot hold exactly */
+/* out[i] = in[i] * scale + offset (a scale of 0 means 1), rounded once to `to`, under the rule of values.h with `to`
+ * as declared and stored type; infinities pass. Nothing is written on failure.
+ *  errors  as mw__values_check; the message says "element 3 is 70000, ..." */
 mw_status mw__convert(void *out, mw_dtype to, const void *in, mw_dtype from, size_t count, float scale, float offset,
                       mw_error *err);
+
+/* The same for values that mw__values_check let pass. */
+void mw__convert_checked(void *out, mw_dtype to, const void *in, mw_dtype from, size_t count, float scale,
+                         float offset);
+
+/* One element of a host type, as double: exact but for 64-bit integers beyond 2^53. */
+double mw__load_element(const void *data, mw_dtype dtype, size_t index);
 
 /* Index of the first element that is NaN or infinite; `count` if none. Integers are finite. */
 size_t mw__find_not_finite(const void *data, mw_dtype dtype, size_t count);

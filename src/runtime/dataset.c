@@ -1,14 +1,9 @@
 /* Data sets: columns of examples in memory or from a function. Files are read by idx.c, batches made by loader.c. */
 #include "base/checked.h"
 #include "runtime/data.h"
+#include "runtime/values.h"
 
 #include <string.h>
-
-static bool is_stored_type(mw_dtype dtype)
-{
-    return dtype == MW_F32 || dtype == MW_F16 || dtype == MW_U8 || dtype == MW_I8 || dtype == MW_I32 ||
-           dtype == MW_I16 || dtype == MW_U16;
-}
 
 static mw_status check_name(const mw_column *columns, size_t index, mw_error *err)
 {
@@ -27,10 +22,11 @@ static mw_status check_name(const mw_column *columns, size_t index, mw_error *er
 /* Bytes of one example; the bytes of all of them must fit into a size, too. */
 static mw_status measure(const mw_column *column, int64_t examples, size_t *out_bytes, mw_error *err)
 {
-    if (!is_stored_type(column->dtype))
-        return mw__fail(err, MW_ERROR_DTYPE,
-                        "data set: column \"%.100s\" is %s; a column is F32, F16, I32, I16, U16, I8 or U8",
-                        column->name, mw_dtype_name(column->dtype));
+    if (!mw__is_host_type(column->dtype))
+        return mw__fail(
+            err, MW_ERROR_DTYPE,
+            "data set: column \"%.100s\" is %s; a column is F64, F32, F16, BOOL or an integer of 8 to 64 bits",
+            column->name, mw_dtype_name(column->dtype));
     if (column->shape.rank < 0 || column->shape.rank > MW_RANK_MAX)
         return mw__fail(err, MW_ERROR_SHAPE, "data set: column \"%.100s\" has rank %d, outside 0 to %d", column->name,
                         column->shape.rank, MW_RANK_MAX);

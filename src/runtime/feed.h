@@ -9,14 +9,10 @@
 typedef struct mw__feed_port {
     const char *name; /* of the program */
     void *data;
-    mw_dtype dtype;    /* of the port */
-    mw_dtype declared; /* in the user's graph: an I32 label stays integral on a device with fp16 ports */
+    mw__port_rule rule; /* a batch is finite */
     size_t count;
-    int64_t rows;        /* first extent, 1 for a scalar */
-    int64_t index_limit; /* as in mw_tensor */
-    int64_t index_ignored;
-    mw__index_use index_use;
-    size_t last; /* index of the feed that served it last: tried first */
+    int64_t rows; /* first extent, 1 for a scalar */
+    size_t last;  /* index of the feed that served it last: tried first */
 } mw__feed_port;
 
 typedef struct mw__feeder {
@@ -32,9 +28,8 @@ mw_status mw__feeder_init(mw__feeder *feeder, mw_program *program, const mw_grap
 /* Converts the feeds of the batch into the ports; feeds that no port wants are ignored.
  *  step       for messages; 0 = not a step
  *  out_bytes  is increased by what was written
- *  errors     MW_ERROR_ARGUMENT for a missing feed, a value outside an integer type or an index out of range;
- *             MW_ERROR_SHAPE for a wrong count; MW_ERROR_DTYPE; MW_ERROR_NUMERIC for a value that is not finite in the
- *             port's type, naming feed, element and example */
+ *  errors     MW_ERROR_ARGUMENT for a missing feed; MW_ERROR_SHAPE for a wrong count; those of mw__values_check, naming
+ *             feed, element and example */
 mw_status mw__feeder_feed(mw__feeder *feeder, const mw_batch *batch, int64_t step, uint64_t *out_bytes, mw_error *err);
 
 #endif

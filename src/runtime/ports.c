@@ -2,7 +2,6 @@
 #include "runtime/program.h"
 
 #include "base/text.h"
-#include "runtime/convert.h"
 
 #include <string.h>
 
@@ -72,6 +71,20 @@ static mw_status find_data(const mw_program *program, const char *name, const vo
     return MW_OK;
 }
 
+/* Into the memory of the port or out of it. */
+static mw_status pass(void *out, const mw__values *values, const mw__port_rule *rule, const char *name, mw_error *err)
+{
+    mw__refusal refusal;
+    if (mw__values_enter(out, values, rule, &refusal) == MW_OK)
+        return MW_OK;
+    if (refusal.element == values->count)
+        mw__fail(err, refusal.status, "port \"%s\": %s", name, refusal.text);
+    else
+        mw__fail(err, refusal.status, "port \"%s\" element %zu %s", name, refusal.element, refusal.text);
+    mw__error_subject(err, NULL, name);
+    return refusal.status;
+}
+
 mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype, const void *data, size_t count,
                            mw_error *err)
 {
@@ -79,10 +92,8 @@ mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype
     MW_TRY(find_data(program, name, data, count, &port, err));
     if (program->ports[port].is_output)
         return mw__fail(err, MW_ERROR_ARGUMENT, "port \"%s\" is an output; only inputs are written", name);
-    const mw_status status =
-        mw__convert(mw__program_data(program, port), program->ports[port].dtype, data, dtype, count, 1.0f, 0.0f, err);
-    mw__error_subject(err, NULL, status != MW_OK ? name : NULL);
-    return status;
+    const mw__values values = {.data = data, .dtype = dtype, .count = count};
+    return pass(mw__program_data(program, port), &values, &program->rules[port], name, err);
 }
 
 mw_status mw_program_read(mw_program *program, const char *name, mw_dtype dtype, void *out_data, size_t count,
@@ -90,10 +101,9 @@ mw_status mw_program_read(mw_program *program, const char *name, mw_dtype dtype,
 {
     size_t port = 0;
     MW_TRY(find_data(program, name, out_data, count, &port, err));
-    const mw_status status = mw__convert(out_data, dtype, mw__program_data(program, port), program->ports[port].dtype,
-                                         count, 1.0f, 0.0f, err);
-    mw__error_subject(err, NULL, status != MW_OK ? name : NULL);
-    return status;
+    const mw__values values = {
+        .data = mw__program_data(program, port), .dtype = program->ports[port].dtype, .count = count};
+    return pass(out_data, &values, &(mw__port_rule){.dtype = dtype, .declared = dtype}, name, err);
 }
 
 void *mw_program_view(mw_program *program, const char *name, mw_error *err)

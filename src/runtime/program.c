@@ -115,18 +115,33 @@ static mw_status describe_port(compilation *c, const mw_tensor *value, bool is_o
     return port->name != NULL && port->mil_name != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
+/* What was an integer in the user's graph takes integers on every device. */
+static mw__port_rule rule_of(const compilation *c, const mw_tensor *value, const mw_port *port)
+{
+    const mw_tensor *source = port->is_output ? NULL : mw_graph_find(c->request->graph, port->name);
+    return (mw__port_rule){.dtype = port->dtype,
+                           .declared = source != NULL ? source->type->dtype : port->dtype,
+                           .index_limit = value->index_limit,
+                           .index_ignored = value->index_ignored,
+                           .index_use = value->index_use};
+}
+
 static mw_status describe_ports(compilation *c, const mw__block *body, mw_error *err)
 {
     mw_program *program = c->program;
-    program->ports =
-        mw__arena_alloc(&program->arena, body->input_count + body->output_count, sizeof *program->ports, err);
-    if (program->ports == NULL)
+    const size_t count = body->input_count + body->output_count;
+    program->ports = mw__arena_alloc(&program->arena, count, sizeof *program->ports, err);
+    program->rules = mw__arena_alloc(&program->arena, count, sizeof *program->rules, err);
+    if (program->ports == NULL || program->rules == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < body->input_count; i++)
         MW_TRY(describe_port(c, body->inputs[i], false, &program->ports[program->port_count++], err));
     program->input_count = body->input_count;
     for (size_t i = 0; i < body->output_count; i++)
         MW_TRY(describe_port(c, body->outputs[i], true, &program->ports[program->port_count++], err));
+    for (size_t i = 0; i < program->port_count; i++)
+        program->rules[i] = rule_of(
+            c, i < program->input_count ? body->inputs[i] : body->outputs[i - body->input_count], &program->ports[i]);
     return MW_OK;
 }
 
@@ -246,8 +261,12 @@ static mw_status fill_converted(const mw_tensor *parameter, mw_dtype dtype, uint
     if (values == NULL)
         return MW_ERROR_MEMORY;
     mw_status status = mw__init_fill(parameter->init, type->shape, type->dtype, parameter->name, seed, values, err);
-    if (status == MW_OK)
-        status = mw__convert(out, dtype, values, type->dtype, (size_t)mw_shape_count(type->shape), 1.0f, 0.0f, err);
+    const mw__values source = {.data = values, .dtype = type->dtype, .count = (size_t)mw_shape_count(type->shape)};
+    mw__refusal refusal;
+    if (status == MW_OK &&
+        mw__values_enter(out, &source, &(mw__port_rule){.dtype = dtype, .declared = dtype}, &refusal) != MW_OK)
+        status = mw__fail(err, refusal.status, "parameter \"%s\": element %zu of its first values %s", parameter->name,
+                          refusal.element, refusal.text);
     mw__free(allocator, values);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "graph/ir.h"
 #include "runtime/dispatch.h"
+#include "runtime/values.h"
 #include <millwright/program.h>
 
 /* The status to return after a callee that returns NULL failed: its error's, or `otherwise` if there is no error
@@ -50,7 +51,8 @@ struct mw_program {
     const mw_allocator *allocator;
     mw__arena arena; /* names, text of where */
     mw__dispatch *dispatch;
-    mw_port *ports; /* inputs first, in the order of the dispatch's */
+    mw_port *ports;       /* inputs first, in the order of the dispatch's */
+    mw__port_rule *rules; /* what each takes */
     size_t port_count, input_count;
     char *mil;
     const char *where;

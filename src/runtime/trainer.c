@@ -185,15 +185,13 @@ mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const flo
 {
     mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, data, count, &entry, err));
-    /* 65520 is the first float that rounds to infinity in fp16 */
-    const float limit = entry->dtype == MW_F16 ? 65520.0f : INFINITY;
-    for (size_t i = 0; i < count; i++) {
-        if (!(fabsf(data[i]) < limit))
-            return mw__fail(err, MW_ERROR_NUMERIC, "parameter \"%s\": element %zu is %g, which %s cannot hold",
-                            parameter, i, (double)data[i], mw_dtype_name(entry->dtype));
-    }
+    const mw__values values = {.data = data, .dtype = MW_F32, .count = count};
+    const mw__port_rule rule = {.dtype = entry->dtype, .declared = entry->dtype, .finite = true};
+    mw__refusal refusal;
+    if (mw__values_enter(entry->data, &values, &rule, &refusal) != MW_OK)
+        return mw__fail(err, refusal.status, "parameter \"%s\": element %zu %s", parameter, refusal.element,
+                        refusal.text);
     mw__trainer_count_state(trainer, entry->size, 0);
-    MW_TRY(mw__convert(entry->data, entry->dtype, data, MW_F32, count, 1.0f, 0.0f, err));
     mw__trainer_follow(trainer, entry);
     return MW_OK;
 }

@@ -153,8 +153,14 @@ static mw_status copy_weight(tuned *t, const mw__tune_item *item, void **out_dat
     if (*out_data == NULL)
         return MW_ERROR_MEMORY;
     t->read_bytes += entry->size;
-    return mw__convert(*out_data, item->weight.dtype, entry->data, entry->dtype, (size_t)mw_shape_count(entry->shape),
-                       1.0f, 0.0f, err);
+    const mw__values values = {
+        .data = entry->data, .dtype = entry->dtype, .count = (size_t)mw_shape_count(entry->shape)};
+    const mw__port_rule rule = {.dtype = item->weight.dtype, .declared = item->weight.dtype, .finite = true};
+    mw__refusal refusal;
+    if (mw__values_enter(*out_data, &values, &rule, &refusal) == MW_OK)
+        return MW_OK;
+    return mw__fail(err, refusal.status, "write_tuned: element %zu of \"%.96s\" %s", refusal.element, item->weight.name,
+                    refusal.text);
 }
 
 static mw_status add_weight(tuned *t, const mw__tune_item *item, mw_error *err)

@@ -1,9 +1,9 @@
 /* Parameters alone, by name, without optimizer state: what other tools exchange. Floats are converted between F16 and
  * F32 when they are loaded. Whole training states are in checkpoint.c. */
 #include "graph/ir.h"
-#include "runtime/convert.h"
 #include "runtime/safetensors.h"
 #include "runtime/state.h"
+#include "runtime/values.h"
 
 #include <string.h>
 
@@ -111,12 +111,12 @@ static mw_status convert(loading *load, const mw__state_set *state, size_t index
     load->data[index] = mw__alloc(load->file.allocator, entry->size, 1, err);
     if (load->data[index] == NULL)
         return MW_ERROR_MEMORY;
-    const mw_dtype stored = load->file.tensors[at].dtype;
-    MW_TRY(mw__convert(load->data[index], entry->dtype, load->raw[at], stored, count, 1.0f, 0.0f, err));
-    const size_t bad = mw__find_not_finite(load->data[index], entry->dtype, count);
-    if (bad < count)
-        return mw__fail(err, MW_ERROR_NUMERIC, "\"%.200s\": element %zu of \"%.96s\" is not finite as %s",
-                        load->file.path, bad, load->names[index], mw_dtype_name(entry->dtype));
+    const mw__values values = {.data = load->raw[at], .dtype = load->file.tensors[at].dtype, .count = count};
+    const mw__port_rule rule = {.dtype = entry->dtype, .declared = entry->dtype, .finite = true};
+    mw__refusal refusal;
+    if (mw__values_enter(load->data[index], &values, &rule, &refusal) != MW_OK)
+        return mw__fail(err, refusal.status, "\"%.200s\": element %zu of \"%.96s\" %s", load->file.path,
+                        refusal.element, load->names[index], refusal.text);
     return MW_OK;
 }
 

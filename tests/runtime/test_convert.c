@@ -100,8 +100,8 @@ static void test_types_without_kernels_are_refused(void)
     mw__convert(data, MW_F32, data, MW_BF16, 1, 1.0f, 0.0f, &err);
     CHECK_ERROR(err, MW_ERROR_DTYPE, "bf16");
     err = (mw_error){0};
-    mw__convert(data, MW_I64, data, MW_F32, 1, 1.0f, 0.0f, &err);
-    CHECK_ERROR(err, MW_ERROR_DTYPE, "int64");
+    mw__convert(data, MW_U64, data, MW_F32, 1, 1.0f, 0.0f, &err);
+    CHECK_ERROR(err, MW_ERROR_DTYPE, "uint64");
 }
 
 static void test_the_first_value_that_is_not_finite_is_found(void)

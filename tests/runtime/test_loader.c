@@ -73,7 +73,7 @@ static void test_dataset_rejects_bad_columns(void)
     expect_refused((mw_column){.name = "x", .dtype = MW_F32}, -1, MW_ERROR_ARGUMENT, "at least one");
     expect_refused((mw_column){.name = "", .dtype = MW_F32}, 1, MW_ERROR_ARGUMENT, "no name");
     expect_refused((mw_column){.dtype = MW_F32}, 1, MW_ERROR_ARGUMENT, "no name");
-    expect_refused((mw_column){.name = "x", .dtype = MW_I64}, 1, MW_ERROR_DTYPE, "int64");
+    expect_refused((mw_column){.name = "x", .dtype = MW_BF16}, 1, MW_ERROR_DTYPE, "bf16");
     expect_refused((mw_column){.name = "x", .dtype = (mw_dtype)99}, 1, MW_ERROR_DTYPE, "?");
     expect_refused((mw_column){.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(2, 0)}, 1, MW_ERROR_SHAPE, "extent 1");
     expect_refused((mw_column){.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(-1)}, 1, MW_ERROR_SHAPE, "-1");

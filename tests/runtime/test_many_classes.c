@@ -77,7 +77,7 @@ static void test_indices_that_a_port_cannot_hold_are_refused(void)
     CHECK_NEAR(out[1], 2050.0, 0.0);
     labels[1] = 2049;
     CHECK_INT(mw_trainer_predict(trainer, &batch, out, 2, &err), MW_ERROR_ARGUMENT);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "element 1 is 2049, which fp16 does not have");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "element 1, example 1 is 2049, which fp16 does not have");
     mw_trainer_destroy(trainer);
 }
 
