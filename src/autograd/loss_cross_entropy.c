@@ -1,5 +1,6 @@
 /* Cross-entropy of logits: plain, and with class weights, label smoothing and an ignored label. A composite, as its
  * gradient softmax - p is one that differentiation of the operations would not find. */
+#include "autograd/log_softmax.h"
 #include "autograd/loss.h"
 
 #include "base/fp16.h"
@@ -8,78 +9,126 @@
 
 /* ---- gradients ---- */
 
-/* dy over the number of labels: what each gets of the mean. */
-static mw_tensor *share_of_label(mw__vjp *vjp, mw_tensor *logits)
+/* dy over the number of labels, and over the mean of their weights if that is input `divisor`: what each gets of the
+ * mean. It is divided last: the other way round a small weight overflows fp16. */
+static mw_tensor *share_of_label(mw__vjp *vjp, mw_tensor *logits, size_t divisor)
 {
     const mw_shape shape = mw_tensor_shape(logits);
     double labels = 1.0;
     for (int i = 0; i < shape.rank - 1; i++)
         labels *= (double)shape.dim[i];
-    return mw_mul_scalar(vjp->dy[0], 1.0 / labels);
+    mw_tensor *dy = mw_mul_scalar(vjp->dy[0], 1.0 / labels);
+    return vjp->composite->input_count > divisor ? mw_real_div(dy, mw__vjp_input(vjp, divisor)) : dy;
 }
 
-/* dlogits = dy (softmax(logits) - p) / N, for p of integer labels, which nothing is differentiated by */
+/* Inputs of the records, each with a DIVISOR only if the mean is weighted. The gradient goes to the logits, and to
+ * coefficients. */
+enum { LOGITS, POWERS, SUM, HOT, WEIGHTS, DIVISOR };
+enum { COEFFICIENTS = HOT, DIVISOR_OF_COEFFICIENTS };
+
+static mw__log_sum log_sum_of(mw_tensor *logits)
+{
+    return mw__log_sum_exp(logits, MW_AXES(mw__loss_class_axis(logits)));
+}
+
+static mw_tensor *softmax_of(mw__vjp *vjp)
+{
+    mw_tensor *logits = mw__vjp_input(vjp, LOGITS);
+    return mw__softmax_of_powers(logits, mw__loss_class_axis(logits), mw__vjp_input(vjp, POWERS),
+                                 mw__vjp_input(vjp, SUM));
+}
+
+/* dlogits = dy w (softmax(logits) - hot) / N, for integer labels of weight w, 1 if it is no input. At the label it is
+ * the sum of the others, as 1 - p of a confident prediction keeps few digits. */
 static void vjp_of_labels(mw__vjp *vjp)
 {
-    mw_tensor *logits = mw__vjp_input(vjp, 0), *p = mw__vjp_input(vjp, 1);
-    mw_tensor *dy = share_of_label(vjp, logits);
-    if (mw__vjp_wants_input(vjp, 0)) {
-        mw_tensor *expected = mw_softmax(logits, mw__loss_class_axis(logits));
-        mw__vjp_set_input(vjp, 0, mw_mul(mw_sub(expected, p), dy));
-    }
+    mw_tensor *logits = mw__vjp_input(vjp, LOGITS), *hot = mw__vjp_input(vjp, HOT);
+    if (!mw__vjp_wants_input(vjp, LOGITS))
+        return;
+    mw_tensor *dy = share_of_label(vjp, logits, DIVISOR);
+    if (vjp->composite->input_count > WEIGHTS)
+        dy = mw_mul(dy, mw__vjp_input(vjp, WEIGHTS));
+    mw_tensor *p = softmax_of(vjp);
+    mw_tensor *others = mw__loss_sum_classes(mw_select(hot, mw__scalar_like(p, 0.0), p), true);
+    mw__vjp_set_input(vjp, LOGITS, mw_mul(mw_select(hot, mw_neg(others), p), dy));
 }
 
-/* dlogits = dy (softmax(logits) sum v - v) / (N m), dv = -dy log softmax(logits) / (N m) for the coefficients v and the
- * mean weight m, 1 if it is no input. It is divided by m last: the other way round a small m overflows fp16. */
+/* dlogits = dy (p sum v - v) / (N m), p = softmax(logits), as p (sum v - v) - v (1 - p), where neither difference
+ * cancels for one-hot v; dv = -dy log softmax(logits) / (N m), for the coefficients v and the mean weight m, 1 if it is
+ * no input. */
 static void vjp_of_coefficients(mw__vjp *vjp)
 {
-    mw_tensor *logits = mw__vjp_input(vjp, 0), *v = mw__vjp_input(vjp, 1);
+    mw_tensor *logits = mw__vjp_input(vjp, LOGITS), *v = mw__vjp_input(vjp, COEFFICIENTS);
     const int axis = mw__loss_class_axis(logits);
-    mw_tensor *dy = share_of_label(vjp, logits);
-    if (vjp->composite->input_count == 3)
-        dy = mw_real_div(dy, mw__vjp_input(vjp, 2));
-    if (mw__vjp_wants_input(vjp, 0)) {
-        mw_tensor *expected = mw_softmax(logits, axis);
-        expected = mw_mul(expected, mw__loss_sum_classes(v, true));
-        mw__vjp_set_input(vjp, 0, mw_mul(mw_sub(expected, v), dy));
+    mw_tensor *dy = share_of_label(vjp, logits, DIVISOR_OF_COEFFICIENTS);
+    if (mw__vjp_wants_input(vjp, LOGITS)) {
+        mw_tensor *p = softmax_of(vjp);
+        mw_tensor *toward = mw_mul(v, mw__odds_against(p, axis));
+        mw_tensor *away = mw_mul(p, mw_sub(mw__loss_sum_classes(v, true), v));
+        mw__vjp_set_input(vjp, LOGITS, mw_mul(mw_sub(away, toward), dy));
     }
-    if (mw__vjp_wants_input(vjp, 1)) {
-        mw_tensor *surprise = mw_sub(mw_reduce_log_sum_exp(logits, MW_AXES(axis), true), logits);
-        mw__vjp_set_input(vjp, 1, mw_mul(surprise, dy));
+    if (mw__vjp_wants_input(vjp, COEFFICIENTS)) {
+        const mw__log_sum sum = log_sum_of(logits);
+        mw_tensor *surprise = mw_sub(sum.rest, sum.z);
+        mw__vjp_set_input(vjp, COEFFICIENTS, mw_mul(surprise, dy));
     }
 }
 
 /* ---- values ---- */
 
-/* log sum exp(logits) - logits at the label: [N, ..]. */
-static mw_tensor *surprise_at(mw_tensor *logits, mw_tensor *hot)
+/* -log softmax(logits) at the label: [N, ..]. */
+static mw_tensor *surprise_at(const mw__log_sum *sum, mw_tensor *hot)
 {
-    mw_tensor *chosen = mw__loss_sum_classes(mw__where(hot, logits), false);
-    return mw_sub(mw_reduce_log_sum_exp(logits, MW_AXES(mw__loss_class_axis(logits)), false), chosen);
+    mw_tensor *chosen = mw__loss_sum_classes(mw__where(hot, sum->z), false);
+    return mw_sub(mw_squeeze(sum->rest, MW_AXES(mw__loss_class_axis(hot))), chosen);
 }
 
-/* sum over c of v (log sum exp(logits) - logits). Of halves, as the logits of fp16 may lie further apart than its
- * largest number, and infinity times v = 0 is NaN. Halving changes no bit of what is not subnormal. */
-static mw_tensor *surprise_by(mw_tensor *logits, mw_tensor *v)
+/* -sum over c of v log softmax(logits). Of halves, as the logits of fp16 may lie further apart than its largest number,
+ * and infinity times v = 0 is NaN. Halving changes no bit of what is not subnormal. */
+static mw_tensor *surprise_by(const mw__log_sum *sum, mw_tensor *logits, mw_tensor *v)
 {
-    mw_tensor *total = mw_reduce_log_sum_exp(logits, MW_AXES(mw__loss_class_axis(logits)), true);
-    mw_tensor *half = mw_mul_scalar(logits, 0.5);
-    half = mw_sub(mw_mul_scalar(total, 0.5), half);
-    return mw_mul_scalar(mw__loss_sum_classes(mw_mul(v, half), false), 2.0);
+    mw_tensor *most = mw_mul_scalar(sum->most, 0.5), *rest = mw_mul_scalar(sum->rest, 0.5);
+    mw_tensor *below = mw_sub(most, mw_mul_scalar(logits, 0.5));
+    return mw_mul_scalar(mw__loss_sum_classes(mw_mul(v, mw_add(rest, below)), false), 2.0);
 }
 
-/* The loss of the values [N, ..]; `weights` [N, ..] or NULL. inputs[2] receives the divisor of a weighted mean. */
+/* The loss of the values [N, ..]; `weights` [N, ..] or NULL. The divisor of a weighted mean becomes the last input. */
 static mw_tensor *attach(mw_tensor *values, mw_tensor *weights, mw__composite *composite)
 {
     composite->examples = mw__loss_examples(values);
     mw_tensor *loss = mw_reduce_mean(composite->examples, MW_ALL_AXES, false);
     if (weights != NULL) {
         composite->weights = mw__loss_examples(weights);
-        composite->inputs[composite->input_count++] = mw__loss_divisor(composite->weights);
-        loss = mw_real_div(loss, composite->inputs[2]);
+        mw_tensor *divisor = mw__loss_divisor(composite->weights);
+        composite->inputs[composite->input_count++] = divisor;
+        loss = mw_real_div(loss, divisor);
     }
     loss = mw__composite_attach(loss, composite);
     return loss != NULL ? loss : mw__loss_of_failed_graph(composite->inputs[0], NULL);
+}
+
+/* Of integer labels, with their weights [N, ..] or NULL. */
+static mw_tensor *of_labels(mw_tensor *logits, mw_tensor *hot, mw_tensor *weights)
+{
+    const mw__log_sum sum = log_sum_of(logits);
+    mw_tensor *inputs[DIVISOR + 1] = {logits, sum.powers, sum.sum, hot};
+    mw__composite composite = {.name = "cross_entropy", .inputs = inputs, .input_count = WEIGHTS, .vjp = vjp_of_labels};
+    mw_tensor *values = surprise_at(&sum, hot);
+    if (weights != NULL) {
+        values = mw_mul(values, weights);
+        inputs[composite.input_count++] = mw_expand_dims(weights, MW_AXES(mw__loss_class_axis(logits)));
+    }
+    return attach(values, weights, &composite);
+}
+
+/* Of the coefficients v, with the weights of the labels [N, ..] or NULL. */
+static mw_tensor *of_coefficients(mw_tensor *logits, mw_tensor *v, mw_tensor *weights)
+{
+    const mw__log_sum sum = log_sum_of(logits);
+    mw_tensor *inputs[DIVISOR_OF_COEFFICIENTS + 1] = {logits, sum.powers, sum.sum, v};
+    mw__composite composite = {
+        .name = "cross_entropy", .inputs = inputs, .input_count = DIVISOR_OF_COEFFICIENTS, .vjp = vjp_of_coefficients};
+    return attach(surprise_by(&sum, logits, v), weights, &composite);
 }
 
 mw_tensor *mw_cross_entropy(mw_tensor *logits, mw_tensor *labels)
@@ -87,11 +136,7 @@ mw_tensor *mw_cross_entropy(mw_tensor *logits, mw_tensor *labels)
     if (!mw__loss_check_labels("cross_entropy", logits, labels, true))
         return mw__loss_of_failed_graph(logits, labels);
     mw_tensor *hot = mw__loss_hot(logits, labels, NULL);
-    mw_tensor *p = hot != NULL ? mw__where(hot, mw__scalar_like(logits, 1.0)) : labels;
-    mw_tensor *inputs[3] = {logits, p};
-    mw__composite composite = {.name = "cross_entropy", .inputs = inputs, .input_count = 2};
-    composite.vjp = hot != NULL ? vjp_of_labels : vjp_of_coefficients;
-    return attach(hot != NULL ? surprise_at(logits, hot) : surprise_by(logits, p), NULL, &composite);
+    return hot != NULL ? of_labels(logits, hot, NULL) : of_coefficients(logits, labels, NULL);
 }
 
 /* ---- options ---- */
@@ -191,8 +236,6 @@ static mw_tensor *coefficients(mw_tensor *logits, mw_tensor *labels, mw_tensor *
 {
     const double smoothing = (double)options->label_smoothing;
     const double everywhere = smoothing / (double)mw_tensor_shape(logits).dim[mw__loss_class_axis(logits)];
-    if (hot != NULL && smoothing == 0.0)
-        return mw__where(hot, by_class(logits, options, 1.0, WEIGHT | COUNTED));
     if (hot == NULL) {
         mw_tensor *p = labels;
         if (smoothing != 0.0)
@@ -224,12 +267,7 @@ mw_tensor *mw_cross_entropy_with(mw_tensor *logits, mw_tensor *labels, const mw_
     const int64_t ignored = options->ignore_index;
     mw_tensor *hot = mw__loss_hot(logits, labels, ignores(options) ? &ignored : NULL);
     mw_tensor *weights = label_weights(logits, hot, options);
-    mw_tensor *inputs[3] = {logits, coefficients(logits, labels, hot, options)};
-    mw__composite composite = {.name = "cross_entropy", .inputs = inputs, .input_count = 2, .vjp = vjp_of_coefficients};
-    mw_tensor *values;
     if (hot != NULL && options->label_smoothing == 0.0f)
-        values = mw_mul(surprise_at(logits, hot), weights);
-    else
-        values = surprise_by(logits, inputs[1]);
-    return attach(values, weights, &composite);
+        return of_labels(logits, hot, weights);
+    return of_coefficients(logits, coefficients(logits, labels, hot, options), weights);
 }

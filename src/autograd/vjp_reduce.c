@@ -1,5 +1,5 @@
 /* VJPs of reductions: the cotangent goes back to every element that was reduced. */
-#include "autograd/rules.h"
+#include "autograd/log_softmax.h"
 
 mw_tensor *mw__broadcast_to(mw_tensor *x, mw_shape shape)
 {
@@ -63,11 +63,12 @@ void mw__vjp_reduce_max(mw__vjp *vjp) { vjp_extremum(vjp); }
 
 void mw__vjp_reduce_min(mw__vjp *vjp) { vjp_extremum(vjp); }
 
-/* dx = dy exp(x - y) */
+/* dx = dy softmax(x), not exp(x - y): where |x| is large y is rounded so coarsely that this is off by as much again. */
 void mw__vjp_reduce_log_sum_exp(mw__vjp *vjp)
 {
-    mw_tensor *share = mw_exp(mw_sub(mw__vjp_arg(vjp, "x"), kept(vjp, vjp->y[0])));
-    mw__vjp_set(vjp, "x", mw_mul(share, kept(vjp, vjp->dy[0])));
+    mw_tensor *x = mw__vjp_arg(vjp, "x"), *dy = kept(vjp, vjp->dy[0]);
+    const mw_axes axes = reduced_axes(vjp);
+    mw__vjp_set(vjp, "x", axes.count == 0 ? dy : mw_mul(mw__softmax_over(x, axes), dy));
 }
 
 void mw__vjp_reduce_sum_square(mw__vjp *vjp)

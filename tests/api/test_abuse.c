@@ -231,6 +231,8 @@ static void test_extreme_arguments_are_refused(void)
     REFUSES(mw_transpose(x, (mw_axes){.count = -1}));
     REFUSES(mw_softmax(x, INT_MIN));
     REFUSES(mw_softmax(x, INT_MAX));
+    REFUSES(mw_log_softmax(x, INT_MIN));
+    REFUSES(mw_log_softmax(x, INT_MAX));
     REFUSES(mw_cast(x, (mw_dtype)99));
     REFUSES(mw_gelu(x, (mw_gelu_mode)-1));
     REFUSES(mw_input(g, "y", (mw_dtype)-3, MW_SHAPE(1)));

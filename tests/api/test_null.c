@@ -131,6 +131,7 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_linear(x, NULL, NULL));
     YIELDS_NULL(mw_dense(NULL, 2, "d"));
     YIELDS_NULL(mw_softmax(NULL, 0));
+    YIELDS_NULL(mw_log_softmax(NULL, 0));
     YIELDS_NULL(mw_scaled_dot_product_attention(NULL, x, x, NULL));
     YIELDS_NULL(mw_scaled_dot_product_attention(x, NULL, NULL, x));
     YIELDS_NULL(mw_layer_norm(NULL, MW_ALL_AXES, x, x, 0));

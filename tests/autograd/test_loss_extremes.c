@@ -216,6 +216,10 @@ static void check_derivatives(make_loss *make, bool integral, bool twice, const 
     mw_graph_destroy(graph);
 }
 
+static mw_tensor *nll_of_logits(mw_tensor *x, mw_tensor *t) { return mw_nll(mw_log_softmax(x, 1), t); }
+
+static mw_tensor *kl_of_logits(mw_tensor *x, mw_tensor *t) { return mw_kl_divergence(mw_log_softmax(x, -1), t); }
+
 static void test_derivatives_agree_with_differences(void)
 {
     for (int twice = 0; twice < 2; twice++) {
@@ -224,6 +228,8 @@ static void test_derivatives_agree_with_differences(void)
         check_derivatives(with_everything, true, twice != 0, "cross_entropy_with");
         check_derivatives(with_everything, false, twice != 0, "cross_entropy_with of probabilities");
         check_derivatives(ignoring, true, twice != 0, "cross_entropy_with ignoring");
+        check_derivatives(nll_of_logits, true, twice != 0, "nll of log_softmax");
+        check_derivatives(kl_of_logits, false, twice != 0, "kl_divergence of log_softmax");
         check_derivatives(binary, false, twice != 0, "binary_cross_entropy");
         check_derivatives(huber, false, twice != 0, "huber");
         check_derivatives(smooth, false, twice != 0, "smooth_l1");

