@@ -31,15 +31,17 @@ typedef enum mw_sampling_mode {
 /** What is made of the elements around a position. */
 typedef enum mw_interpolation_mode {
     MW_INTERPOLATION_LINEAR,
-    MW_INTERPOLATION_NEAREST /* under MW_SAMPLING_DEFAULT the element below, as PyTorch's "nearest"; else the nearest
-                                one, of two the later, as PyTorch's "nearest-exact". MIL does not say */
+    MW_INTERPOLATION_NEAREST /* the nearest element, of two the later. Under MW_SAMPLING_DEFAULT as under
+                                MW_SAMPLING_UNALIGN_CORNERS, floor((i + 1/2) n / m): PyTorch's "nearest-exact", which
+                                coremltools writes so for TensorFlow's half_pixel_centers */
 } mw_interpolation_mode;
 
-/** r[.., i, j] = x[.., floor(i / scale_height), floor(j / scale_width)].
+/** r[.., i, j] = x[.., floor(i * H / height), floor(j * W / width)] for r of extents height and width.
  *  x             [.., C, H, W]  rank at least 3, F16 or F32
  *  scale_height  positive; an integral factor is written as an integer
  *  scale_width   positive
- *  return        [.., C, floor(H * scale_height), floor(W * scale_width)]  dtype of x
+ *  return        [.., C, floor(H * scale_height), floor(W * scale_width)]  dtype of x. The factors say no more than
+ *                these extents (PyTorch's recompute_scale_factor): 3 elements by 1.12 are the same 3
  *  errors        MW_ERROR_SHAPE if the rank is below 3, an axis is empty or becomes so; MW_ERROR_ARGUMENT for a factor
  *                that is not positive; MW_ERROR_DTYPE
  *  vjp           dx = sum of dr over the copies

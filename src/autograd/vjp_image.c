@@ -33,7 +33,7 @@ void mw__vjp_resample(mw__vjp *vjp)
     mw_tensor *x = mw__vjp_arg(vjp, "x"), *dx = vjp->dy[0];
     mw__resample axes[2];
     mw_error err = {0};
-    if (mw__resample_read(vjp->op, mw_tensor_shape(x), axes, &err) != MW_OK) {
+    if (mw__resample_plan(vjp->op, mw_tensor_shape(x), axes, &err) != MW_OK) {
         mw__graph_fail(vjp->graph, err.status, "%s", err.message);
         return;
     }

@@ -45,7 +45,7 @@ mw_status mw__kernel_resample(mw__planner *planner, const mw__op *op, mw_error *
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
     const mw_dtype dtype = mw__dtype_of(result);
     mw__resample axes[2];
-    MW_TRY(mw__resample_read(op, mw__shape_of(x), axes, err));
+    MW_TRY(mw__resample_plan(op, mw__shape_of(x), axes, err));
     const size_t columns = (size_t)axes[1].out;
     resample_block *block = mw__plan_block(planner, sizeof *block + columns * sizeof block->column[0]);
     if (block == NULL || mw__count_of(result) == 0)

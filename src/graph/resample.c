@@ -83,7 +83,13 @@ static mw_status read_mode(const mw__infer *infer, mw_sampling_mode *out, bool *
         MW_TRY(read_interpolation(infer, out_nearest));
     if (has(infer, "align_corners"))
         return read_corners(infer, out);
-    return has(infer, "sampling_mode") ? read_sampling(infer, out) : MW_OK;
+    if (has(infer, "sampling_mode"))
+        MW_TRY(read_sampling(infer, out));
+    /* The nearest under DEFAULT of `resize` is that of centres: coremltools writes it for TensorFlow's
+     * half_pixel_centers, and its test test_resize_nearest_neighbor makes [a, b, b] of [a, b]. */
+    if (has(infer, "interpolation_mode") && *out_nearest && *out == MW_SAMPLING_DEFAULT)
+        *out = MW_SAMPLING_UNALIGN_CORNERS;
+    return MW_OK;
 }
 
 /* ---- extents ---- */
@@ -95,7 +101,8 @@ static mw_status check_extent(const mw__infer *infer, const char *what, int64_t 
                : mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s is %" PRId64 ", it must be at least 1", what, extent);
 }
 
-/* out = floor(in factor) */
+/* out = floor(in factor). The factor does no more than that: positions follow from the extents, as
+ * upsample_bilinear's documentation says ("the scale factor is recomputed by the output size"). */
 static mw_status read_factor(const mw__infer *infer, const char *arg, mw__resample *axis)
 {
     const mw_dtype dtype = mw__rule_dtype(infer, arg); /* NONE if it is left out */
@@ -104,7 +111,6 @@ static mw_status read_factor(const mw__infer *infer, const char *arg, mw__resamp
         return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is %s, not fp16, fp32 or int32", arg, mw_dtype_name(dtype));
     if (!mw__arg_float(infer->op, arg, &factor) || !(factor > 0.0) || !(factor <= INT32_MAX))
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s must be one constant positive number", arg);
-    axis->factor = axis->nearest ? factor : 0.0;
     axis->out = MW_DIM_UNKNOWN;
     if (axis->in == MW_DIM_UNKNOWN)
         return MW_OK;
@@ -131,8 +137,9 @@ static mw_status read_shape(const mw__infer *infer, mw_shape x, mw__resample axe
                              "resized_dims %" PRId64 " is above the rank %d of x or the %zu elements of shape", resized,
                              x.rank, count);
     for (int i = 2 - (int)resized; i < 2; i++) {
-        axes[i].out = shape[count - 2 + (size_t)i];
-        MW_TRY(check_extent(infer, "an element of shape", axes[i].out));
+        axes[i].out = known ? shape[count - 2 + (size_t)i] : MW_DIM_UNKNOWN;
+        if (known)
+            MW_TRY(check_extent(infer, "an element of shape", axes[i].out));
     }
     if (resized == 1)
         axes[0].in = axes[0].out = 1;
@@ -174,6 +181,16 @@ mw_status mw__resample_read(const mw__op *op, mw_shape x, mw__resample out[2], m
     return read_extents(&infer, x, out);
 }
 
+mw_status mw__resample_plan(const mw__op *op, mw_shape x, mw__resample out[2], mw_error *err)
+{
+    MW_TRY(mw__resample_read(op, x, out, err));
+    const mw_shape declared = mw_tensor_shape(op->results[0]);
+    for (int i = 0; i < 2; i++)
+        if (out[i].out == MW_DIM_UNKNOWN)
+            out[i].out = declared.dim[declared.rank - 2 + i];
+    return MW_OK;
+}
+
 /* ---- positions ---- */
 
 /* Where element i stands between the elements of x, before it is clamped to [0, in - 1]. */
@@ -196,7 +213,7 @@ static double position(const mw__resample *axis, int64_t i)
 
 mw__tap mw__resample_tap(const mw__resample *axis, int64_t i)
 {
-    double at = axis->factor > 0.0 ? (double)i / axis->factor : position(axis, i);
+    double at = position(axis, i);
     if (axis->nearest)
         at = floor(axis->sampling == MW_SAMPLING_DEFAULT ? at : at + 0.5);
     const double last = (double)(axis->in - 1), clamped = at < 0.0 ? 0.0 : at > last ? last : at;

@@ -16,7 +16,6 @@ typedef struct mw__resample {
     int64_t in, out; /* in may be MW_DIM_UNKNOWN, and out where it depends on in; else both >= 1 */
     mw_sampling_mode sampling;
     bool nearest;
-    double factor; /* of upsample_nearest_neighbor: element i comes from floor(i / factor); else 0 */
 } mw__resample;
 
 typedef struct mw__tap {
@@ -27,6 +26,9 @@ typedef struct mw__tap {
 /* The last two axes of x, height before width. An axis that `resize` leaves alone has in = out = 1: it counts among
  * the images. */
 mw_status mw__resample_read(const mw__op *op, mw_shape x, mw__resample out[2], mw_error *err);
+
+/* The same for an operation with a result: an extent that is computed is the declared one. */
+mw_status mw__resample_plan(const mw__op *op, mw_shape x, mw__resample out[2], mw_error *err);
 
 /* Element i of the result; both extents must be known. */
 mw__tap mw__resample_tap(const mw__resample *axis, int64_t i);

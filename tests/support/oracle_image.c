@@ -41,10 +41,8 @@ static const char *mode_of(const mw__op *op)
 /* The weight of element k of x in element i of the result, along axis 0 (height) or 1 (width). */
 static double weight(const mw__op *op, int axis, int64_t i, int64_t k, int64_t in, int64_t out)
 {
-    if (strcmp(op->kind, "upsample_nearest_neighbor") == 0) {
-        const double factor = oracle_number(op, axis == 0 ? "scale_factor_height" : "scale_factor_width");
-        return k == (int64_t)fmin(floor((double)i / factor), (double)(in - 1));
-    }
+    if (strcmp(op->kind, "upsample_nearest_neighbor") == 0)
+        return k == i * in / out;
     if (strcmp(op->kind, "resize") == 0 && axis == 0 && oracle_int(op, "resized_dims") == 1)
         return k == i;
     const char *mode = mode_of(op);
@@ -54,6 +52,8 @@ static double weight(const mw__op *op, int axis, int64_t i, int64_t k, int64_t i
          strcmp(mw__arg_string(op, "interpolation_mode"), "NEAREST_NEIGHBOR") == 0)) {
         if (strcmp(mode, "DEFAULT") != 0)
             at = (fraction){2 * at.up + at.down, 2 * at.down};
+        else if (strcmp(op->kind, "resize") == 0)
+            at = (fraction){(2 * i + 1) * in, 2 * out}; /* the element whose cell holds the centre */
         const int64_t nearest = floor_of(at);
         return k == (nearest < 0 ? 0 : nearest > in - 1 ? in - 1 : nearest);
     }
