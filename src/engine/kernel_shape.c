@@ -181,15 +181,15 @@ mw_status mw__kernel_transpose(mw__planner *planner, const mw__op *op, mw_error 
 mw_status mw__kernel_tile(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     static const int64_t still = 0;
-    const mw_shape shape = mw__shape_of(mw__arg(op, "x"));
-    int64_t reps[MW_RANK_MAX], strides[MW_RANK_MAX];
-    size_t count = 0;
-    if (!mw__arg_ints(op, "reps", reps, MW_RANK_MAX, &count) || count != (size_t)shape.rank)
-        return mw__kernel_need_constant(op, "reps", err);
+    const mw_shape shape = mw__shape_of(mw__arg(op, "x")), result = mw__shape_of(op->results[0]);
+    int64_t strides[MW_RANK_MAX];
     mw__row_major(shape, strides);
     mw__copy copy = mw__copy_of(planner, op);
-    for (size_t axis = 0; axis < count; axis++) {
-        mw__walk_add(&copy.walk, reps[axis], &still);
+    for (int axis = 0; axis < shape.rank; axis++) {
+        const int64_t reps = shape.dim[axis] > 0 ? result.dim[axis] / shape.dim[axis] : 1; /* also if computed */
+        if (reps * shape.dim[axis] != result.dim[axis])
+            return mw__kernel_need_constant(op, "reps, or a result of whole copies,", err);
+        mw__walk_add(&copy.walk, reps, &still);
         mw__walk_add(&copy.walk, shape.dim[axis], &strides[axis]);
     }
     mw__plan_copy(planner, &copy);
