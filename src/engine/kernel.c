@@ -179,6 +179,11 @@ size_t mw__dtype_size(mw_dtype dtype)
     return bits % 8 == 0 ? (size_t)bits / 8 : 0;
 }
 
+bool mw__is_index(mw_dtype dtype)
+{
+    return dtype == MW_I32 || dtype == MW_U32 || dtype == MW_I16 || dtype == MW_U16 || dtype == MW_I8 || dtype == MW_U8;
+}
+
 mw_status mw__kernel_unsupported(const mw__op *op, mw_dtype dtype, mw_error *err)
 {
     char subject[128];

@@ -159,10 +159,32 @@ MW__INLINE void mw__cursor_step(const mw__walk *walk, mw__cursor *cursor, int64_
 
 /* ---- strided copies ---- */
 
+/* True for the integer types that mw__index_load reads. */
+bool mw__is_index(mw_dtype dtype);
+
+MW__INLINE int64_t mw__index_load(const void *indices, mw_dtype dtype, int64_t at)
+{
+    switch (dtype) {
+    case MW_I32:
+        return ((const int32_t *)indices)[at];
+    case MW_U32:
+        return ((const uint32_t *)indices)[at];
+    case MW_I16:
+        return ((const int16_t *)indices)[at];
+    case MW_U16:
+        return ((const uint16_t *)indices)[at];
+    case MW_I8:
+        return ((const int8_t *)indices)[at];
+    default:
+        return ((const uint8_t *)indices)[at];
+    }
+}
+
 /* Where a part of a tensor begins, if that is computed: begin[axis], counted from the end if negative, clamped. */
 typedef struct mw__origin {
     int rank;       /* 0: nothing is read when run */
-    uint32_t begin; /* buffer of int32 */
+    uint32_t begin; /* buffer of integers */
+    mw_dtype dtype; /* of begin */
     int64_t extent[MW_RANK_MAX], stride[MW_RANK_MAX];
     int64_t low[MW_RANK_MAX], high[MW_RANK_MAX]; /* equal: begin is not looked at */
 } mw__origin;
@@ -172,7 +194,7 @@ MW__INLINE int64_t mw__origin_at(const mw__origin *origin, const void *begin, in
     const int64_t low = origin->low[axis], high = origin->high[axis];
     if (low == high)
         return low;
-    int64_t at = ((const int32_t *)begin)[axis];
+    int64_t at = mw__index_load(begin, origin->dtype, axis);
     at += at < 0 ? origin->extent[axis] : 0;
     return at < low ? low : at > high ? high : at;
 }

@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-bool mw__is_index(mw_dtype dtype)
-{
-    return dtype == MW_I32 || dtype == MW_U32 || dtype == MW_I16 || dtype == MW_U16 || dtype == MW_I8 || dtype == MW_U8;
-}
-
 /* ---- what the indices mean ---- */
 
 static int64_t count_axes(mw_shape shape, int64_t from, int64_t to)

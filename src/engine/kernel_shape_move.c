@@ -29,6 +29,7 @@ typedef struct sequence_block {
     int64_t length, batch;             /* extents of the axes */
     int64_t length_units, batch_units; /* from one position to the next */
     size_t inner;                      /* bytes of a unit */
+    mw_dtype lengths;
 } sequence_block;
 
 static void sequence_run(const mw__kernel_call *call)
@@ -36,7 +37,7 @@ static void sequence_run(const mw__kernel_call *call)
     const sequence_block *block = call->block;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const int64_t at = unit / block->length_units % block->length;
-        const int64_t count = ((const int32_t *)call->in[1])[unit / block->batch_units % block->batch];
+        const int64_t count = mw__index_load(call->in[1], block->lengths, unit / block->batch_units % block->batch);
         const int64_t within = count < block->length ? count : block->length;
         const int64_t source = at < within ? unit + (within - 1 - 2 * at) * block->length_units : unit;
         memcpy((char *)call->out[0] + (size_t)unit * block->inner,
@@ -51,6 +52,9 @@ mw_status mw__kernel_reverse_sequence(mw__planner *planner, const mw__op *op, mw
     int64_t seq = 0, batch = 0, strides[MW_RANK_MAX];
     MW_TRY(mw__kernel_axis(op, "seq_axis", shape.rank, &seq, err));
     MW_TRY(mw__kernel_axis(op, "batch_axis", shape.rank, &batch, err));
+    const mw_dtype lengths = mw__dtype_of(mw__arg(op, "lengths"));
+    if (!mw__is_index(lengths))
+        return mw__kernel_unsupported(op, lengths, err);
     sequence_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || mw__count_of(x) == 0)
         return mw__plan_check(planner, err);
@@ -60,7 +64,8 @@ mw_status mw__kernel_reverse_sequence(mw__planner *planner, const mw__op *op, mw
                               .batch = shape.dim[batch],
                               .length_units = strides[seq] / inner,
                               .batch_units = strides[batch] / inner,
-                              .inner = (size_t)inner * mw__dtype_size(mw__dtype_of(x))};
+                              .inner = (size_t)inner * mw__dtype_size(mw__dtype_of(x)),
+                              .lengths = lengths};
     const double bytes = 2.0 * (double)units * (double)block->inner;
     mw__step *step = mw__plan_step(planner, sequence_run, op->row->name, units, mw__cost(bytes, (double)units * 20.0));
     step->block = block;

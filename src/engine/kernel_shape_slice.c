@@ -84,8 +84,9 @@ static mw_status read_origin(mw__planner *planner, const mw__op *op, const slice
     }
     if (out->rank == 0)
         return MW_OK;
-    if (mw__dtype_of(mw__arg(op, "begin")) != MW_I32)
-        return mw__kernel_unsupported(op, mw__dtype_of(mw__arg(op, "begin")), err);
+    out->dtype = mw__dtype_of(mw__arg(op, "begin"));
+    if (!mw__is_index(out->dtype))
+        return mw__kernel_unsupported(op, out->dtype, err);
     out->begin = mw__plan_buffer(planner, mw__arg(op, "begin"));
     return MW_OK;
 }

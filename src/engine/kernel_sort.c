@@ -35,8 +35,8 @@ static uint32_t order_of(const void *data, mw_dtype dtype, int64_t at)
         return order_of_float(((const float *)data)[at]);
     case MW_F16:
         return order_of_float(mw__fp16_to_float(((const uint16_t *)data)[at]));
-    default:
-        return (uint32_t)((const int32_t *)data)[at] ^ 0x80000000u;
+    default: /* integers of up to 32 bits, which int32 and uint16 hold */
+        return (uint32_t)mw__index_load(data, dtype, at) ^ 0x80000000u;
     }
 }
 
@@ -140,7 +140,8 @@ mw_status mw__kernel_sort(mw__planner *planner, const mw__op *op, mw_error *err)
     const mw_tensor *x = mw__arg(op, "x"), *last = op->results[op->result_count - 1];
     const mw_shape shape = mw__shape_of(x);
     int64_t axis = 0;
-    MW_TRY(mw__kernel_check_number(op, mw__dtype_of(x), err));
+    if (!mw__is_index(mw__dtype_of(x)) || mw__dtype_of(x) == MW_U32)
+        MW_TRY(mw__kernel_check_number(op, mw__dtype_of(x), err));
     MW_TRY(mw__kernel_axis(op, "axis", shape.rank, &axis, err));
     sort_block *s = mw__plan_block(planner, sizeof *s);
     if (s == NULL || mw__count_of(last) == 0)

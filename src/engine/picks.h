@@ -23,27 +23,6 @@ typedef struct mw__picks {
 /* Reads the operation; `arg` is the tensor that the indices look into. */
 mw_status mw__picks_read(const mw__op *op, const char *arg, mw__picks *out, mw_error *err);
 
-/* True for the integer types that mw__index_load reads. */
-bool mw__is_index(mw_dtype dtype);
-
-MW__INLINE int64_t mw__index_load(const void *indices, mw_dtype dtype, int64_t at)
-{
-    switch (dtype) {
-    case MW_I32:
-        return ((const int32_t *)indices)[at];
-    case MW_U32:
-        return ((const uint32_t *)indices)[at];
-    case MW_I16:
-        return ((const int16_t *)indices)[at];
-    case MW_U16:
-        return ((const uint16_t *)indices)[at];
-    case MW_I8:
-        return ((const int8_t *)indices)[at];
-    default:
-        return ((const uint8_t *)indices)[at];
-    }
-}
-
 /* The row of `plane` that pick `pick` means for element k of its slice; -1 if an index is outside. */
 MW__INLINE int64_t mw__pick_row(const mw__picks *s, const void *indices, int64_t plane, int64_t pick, int64_t k)
 {

@@ -162,6 +162,7 @@ mw_dtype mw__fallback_dtype(const mw__arg_row *arg, mw_dtype t)
     switch (arg->type) {
     case MW__I32:
     case MW__INT:
+    case MW__INDEX:
         return MW_I32;
     case MW__BOOL:
         return MW_BOOL;

@@ -14,7 +14,10 @@ static const char *class_name(mw__arg_type type)
         return "fp16, fp32 or int32";
     case MW__I32:
         return "int32";
+    case MW__T_REAL:
+        return "fp16, fp32 or an integer type of 8 to 32 bits";
     case MW__INT:
+    case MW__INDEX:
         return "an integer type of 8 to 32 bits";
     case MW__BOOL:
         return "bool";
@@ -28,6 +31,19 @@ static const char *class_name(mw__arg_type type)
 /* Before ios17 indices and shapes are int32, and numbers beside x have its type: reference mil.md 2.0, 2.8. */
 static bool is_old(const mw__infer *infer) { return infer->op->block->function->opset < MW_IOS17; }
 
+/* What coremltools' type domains of ios15, ios16 and ios17 allow. */
+static mw_status check_integer(const mw__infer *infer, const mw__arg_row *arg, mw_dtype dtype)
+{
+    const bool indices = arg->type == MW__INDEX;
+    if ((arg->type != MW__INT && !indices) || arg->kind != MW__RUNTIME || dtype == MW_I32 || !is_old(infer))
+        return MW_OK;
+    const bool half = dtype == MW_I16 || dtype == MW_U16;
+    if (indices && half && infer->op->block->function->opset >= MW_IOS16)
+        return MW_OK;
+    return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is %s, not int32 (%s)", arg->name, mw_dtype_name(dtype),
+                         indices && half ? "int16 and uint16 need ios16" : "the others need ios17");
+}
+
 static mw_status check_value(const mw__infer *infer, const mw__arg_row *arg, const mw_tensor *value)
 {
     if (value == NULL)
@@ -37,9 +53,7 @@ static mw_status check_value(const mw__infer *infer, const mw__arg_row *arg, con
     if (!mw__arg_type_holds(arg->type, value->type->dtype))
         return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is %s, not %s", arg->name, mw_dtype_name(value->type->dtype),
                              class_name(arg->type));
-    if (arg->type == MW__INT && arg->kind == MW__RUNTIME && value->type->dtype != MW_I32 && is_old(infer))
-        return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is %s, not int32 (the others need ios17)", arg->name,
-                             mw_dtype_name(value->type->dtype));
+    MW_TRY(check_integer(infer, arg, value->type->dtype));
     if (arg->kind == MW__CONST && !mw__is_constant(value))
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s must be a constant", arg->name);
     return MW_OK;

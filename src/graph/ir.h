@@ -179,10 +179,12 @@ typedef enum mw__arg_kind {
 typedef enum mw__arg_type {
     MW__T_FLOAT,  /* fp16 fp32 */
     MW__T_NUMBER, /* fp16 fp32 int32 */
+    MW__T_REAL,   /* fp16 fp32 int8 int16 int32 uint8 uint16 */
     MW__T_ANY,    /* any */
     MW__FLOAT,    /* fp16 fp32, independent of T */
     MW__I32,
-    MW__INT, /* int8 int16 int32 uint8 uint16 uint32 */
+    MW__INT,   /* int8 int16 int32 uint8 uint16 uint32; computed ones are int32 before ios17 */
+    MW__INDEX, /* the same, but int16 and uint16 from ios16 on: indices of the gathers */
     MW__BOOL,
     MW__STRING,
     MW__ANY

@@ -67,7 +67,10 @@ const mw__arg_row *mw__row_arg(const mw__row *row, const char *name)
     return NULL;
 }
 
-bool mw__arg_type_is_t(mw__arg_type type) { return type == MW__T_FLOAT || type == MW__T_NUMBER || type == MW__T_ANY; }
+bool mw__arg_type_is_t(mw__arg_type type)
+{
+    return type == MW__T_FLOAT || type == MW__T_NUMBER || type == MW__T_REAL || type == MW__T_ANY;
+}
 
 bool mw__arg_type_holds(mw__arg_type type, mw_dtype dtype)
 {
@@ -79,7 +82,11 @@ bool mw__arg_type_holds(mw__arg_type type, mw_dtype dtype)
         return dtype == MW_F16 || dtype == MW_F32 || dtype == MW_I32;
     case MW__I32:
         return dtype == MW_I32;
+    case MW__T_REAL:
+        return dtype == MW_F16 || dtype == MW_F32 || dtype == MW_I8 || dtype == MW_I16 || dtype == MW_I32 ||
+               dtype == MW_U8 || dtype == MW_U16;
     case MW__INT:
+    case MW__INDEX:
         return dtype == MW_I8 || dtype == MW_I16 || dtype == MW_I32 || dtype == MW_U8 || dtype == MW_U16 ||
                dtype == MW_U32;
     case MW__BOOL:

@@ -38,7 +38,7 @@ static void test_reverse_sequence(void)
     REFUSES(MW_ERROR_SHAPE, "lengths [3, 1]", mw_reverse_sequence(F(3, 4), N(3, 1), 1, 0));
     REFUSES(MW_ERROR_ARGUMENT, "seq_axis 2 is outside [-2, 2)", mw_reverse_sequence(F(3, 4), N(3), 2, 0));
     REFUSES(MW_ERROR_ARGUMENT, "batch_axis -3", mw_reverse_sequence(F(3, 4), N(3), 1, -3));
-    REFUSES(MW_ERROR_DTYPE, "lengths is fp32, not int32", mw_reverse_sequence(F(3, 4), F(3), 1, 0));
+    REFUSES(MW_ERROR_DTYPE, "lengths is fp32, not an integer type", mw_reverse_sequence(F(3, 4), F(3), 1, 0));
 }
 
 static void test_sliding_windows(void)
