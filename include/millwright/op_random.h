@@ -34,7 +34,7 @@ MW_API mw_tensor *mw_random_normal(mw_graph *graph, mw_dtype dtype, mw_shape sha
 
 /** y = low + (high - low) * floor(w0 / 2^8) / 2^24, uniform in [low, high); what rounds to high becomes the largest
  *  number of dtype below it.
- *  low     finite, below high
+ *  low     finite, below high, or equal to it: then every number is low
  *  high    finite
  *  vjp     none; the rest as mw_random_normal
  *  source  MIL random_uniform */

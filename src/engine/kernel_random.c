@@ -180,7 +180,8 @@ static void set_distribution(random_block *block, const mw__op *op)
         block->draw = draw_uniform;
         mw__arg_float(op, "low", &block->a);
         mw__arg_float(op, "high", &block->b);
-        block->largest = below(block->b, block->dtype);
+        /* MIL random_uniform: "When high == low, values of low will be returned." */
+        block->largest = block->a < block->b ? below(block->b, block->dtype) : (float)block->a;
     } else {
         block->draw = draw_bernoulli;
         mw__arg_float(op, "prob", &block->a);

@@ -59,9 +59,9 @@ mw_status mw__shape_random_uniform(mw__infer *infer)
 {
     const double low = number(infer, "low", 0.0), high = number(infer, "high", HUGE_VAL);
     const bool loaded = mw__arg_float(infer->op, "high", &(double){0});
-    if (!(low < high) || !isfinite(low) || (loaded && !isfinite(high)))
-        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "[%g, %g) is empty or not finite: low must be below high", low,
-                             high);
+    if (!(low <= high) || !isfinite(low) || (loaded && !isfinite(high)))
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT,
+                             "[%g, %g) is empty or not finite: low must be below high, or equal to it", low, high);
     return drawn(infer, "low");
 }
 
