@@ -1,6 +1,6 @@
 /* Shape and data movement: elements are moved or repeated, never computed.
  *
- *     mw_tensor *flat = mw_reshape(x, MW_SHAPE(0, -1));                    // [N, C, H, W] -> [N, C H W]
+ *     mw_tensor *flat = mw_reshape(x, MW_SHAPE(-1, 784));                  // [N, 1, 28, 28] -> [N, 784]
  *     mw_tensor *row = mw_slice_by_index(x, (mw_slice[]){{.begin = 2, .squeeze = true}, {.from_start = true,
  *                                                                                        .to_end = true}});
  *
@@ -23,7 +23,7 @@ MW_API mw_tensor *mw_identity(mw_tensor *x);
 
 /** r = the elements of x in row-major order, in another shape.
  *  shape   extents; one may be -1 (what remains), 0 copies the extent of x at the same position (only if the ranks are
- *          equal)
+ *          equal; in a text of ios17 on, also otherwise: positions count from the last axis, and what x lacks is 1)
  *  errors  MW_ERROR_SHAPE if the counts differ, MW_ERROR_ARGUMENT for another negative extent or a second -1
  *  vjp     dx = reshape(dr, shape of x)
  *  source  MIL reshape */

@@ -48,15 +48,18 @@ void mw__vjp_concat(mw__vjp *vjp)
 {
     const mw__operand *values;
     size_t count = mw__arg_values(vjp->op, "values", &values);
-    int axis = axis_of(vjp, mw_tensor_shape(vjp->dy[0]).rank);
+    const bool scalars = mw_tensor_shape(values[0].value).rank == 0;
+    int axis = scalars ? 0 : axis_of(vjp, mw_tensor_shape(vjp->dy[0]).rank);
     bool interleave = false;
     mw__arg_bool(vjp->op, "interleave", &interleave);
     int64_t begin = 0;
     for (size_t i = 0; i < count; i++) {
-        int64_t extent = values[i].value->type->shape.dim[axis];
+        int64_t extent = scalars ? 1 : values[i].value->type->shape.dim[axis];
+        mw_tensor *part = NULL;
         if (extent > 0)
-            mw__vjp_set_member(vjp, "values", i,
-                               concat_part(vjp, axis, begin, extent, interleave ? (int64_t)count : 1));
+            part = concat_part(vjp, axis, begin, extent, interleave && !scalars ? (int64_t)count : 1);
+        if (part != NULL)
+            mw__vjp_set_member(vjp, "values", i, scalars ? mw_squeeze(part, MW_AXES(0)) : part);
         begin += interleave ? 1 : extent;
     }
 }

@@ -93,8 +93,10 @@ mw_status mw__kernel_concat(mw__planner *planner, const mw__op *op, mw_error *er
     mw__arg_values(op, "values", &operands);
     int64_t axis = 0;
     bool interleave = false;
-    MW_TRY(mw__kernel_axis(op, "axis", mw__shape_of(result).rank, &axis, err));
-    mw__arg_bool(op, "interleave", &interleave);
+    if (mw__shape_of(operands[0].value).rank > 0) { /* scalars make a vector */
+        MW_TRY(mw__kernel_axis(op, "axis", mw__shape_of(result).rank, &axis, err));
+        mw__arg_bool(op, "interleave", &interleave);
+    }
     if (mw__count_of(result) == 0)
         return mw__plan_check(planner, err);
     join_plan whole = join_at(result, axis);

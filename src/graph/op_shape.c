@@ -9,18 +9,25 @@
 
 /* ---- reshape ---- */
 
-/* An extent of 0 copies the one at the same place, which asks for equal ranks: reference mil.md 2.8. */
-static mw_status copy_zeros(const mw__infer *infer, mw_shape x, mw_shape *shape, bool copied[MW_RANK_MAX])
+/* An extent of 0 copies the one at the same place. Before ios17 that asks for equal ranks; from then on places are
+ * counted from the last axis, and what x lacks is 1 (MIL, reshape of ios17). `copied` marks axes of the result, `taken`
+ * those of x. */
+static mw_status copy_zeros(const mw__infer *infer, mw_shape x, mw_shape *shape, bool copied[MW_RANK_MAX],
+                            bool taken[MW_RANK_MAX])
 {
+    const bool by_end = infer->op->block->function->opset >= MW_IOS17;
     for (int i = 0; i < shape->rank; i++) {
-        copied[i] = shape->dim[i] == 0;
-        if (!copied[i])
+        const int at = x.rank - shape->rank + i;
+        if (shape->dim[i] != 0)
             continue;
-        if (shape->rank != x.rank)
+        if (shape->rank != x.rank && !by_end)
             return mw__rule_fail(infer, MW_ERROR_SHAPE,
                                  "shape has a 0 at %d, which copies an extent, but rank %d where x has rank %d", i,
                                  shape->rank, x.rank);
-        shape->dim[i] = x.dim[i];
+        shape->dim[i] = at >= 0 ? x.dim[at] : 1;
+        copied[i] = true;
+        if (at >= 0)
+            taken[at] = true;
     }
     return MW_OK;
 }
@@ -64,7 +71,7 @@ mw_status mw__shape_reshape(mw__infer *infer)
 {
     const mw_shape x = mw__rule_shape(infer, "x");
     mw_shape shape = {.rank = 0};
-    bool known, copied[MW_RANK_MAX] = {false};
+    bool known, copied[MW_RANK_MAX] = {false}, taken[MW_RANK_MAX] = {false};
     size_t rank;
     int open;
     MW_TRY(mw__rule_ints(infer, "shape", shape.dim, MW_RANK_MAX, &rank, &known));
@@ -73,9 +80,9 @@ mw_status mw__shape_reshape(mw__infer *infer)
         shape.dim[i] = MW_DIM_UNKNOWN;
     if (!known)
         return mw__rule_result(infer, mw__rule_dtype(infer, "x"), shape);
-    MW_TRY(copy_zeros(infer, x, &shape, copied));
+    MW_TRY(copy_zeros(infer, x, &shape, copied, taken));
     MW_TRY(find_open(infer, shape, copied, &open));
-    const int64_t have = count_rest(x, copied, -1);
+    const int64_t have = count_rest(x, taken, -1);
     const int64_t want = count_rest(shape, copied, open);
     if (have >= 0 && want >= 0) {
         if (open < 0 ? have != want : want == 0 || have % want != 0)
@@ -86,8 +93,23 @@ mw_status mw__shape_reshape(mw__infer *infer)
     return mw__rule_result(infer, mw__rule_dtype(infer, "x"), shape);
 }
 
+/* What MIL's ios17 makes of a 0 in another rank, an axis counted from the end, is seldom what was meant. */
+static bool copies_elsewhere(mw_tensor *x, mw_shape shape)
+{
+    for (int i = 0; x != NULL && shape.rank <= MW_RANK_MAX && i < shape.rank; i++)
+        if (shape.dim[i] == 0 && shape.rank != mw_tensor_shape(x).rank) {
+            mw__graph_fail(x->graph, MW_ERROR_SHAPE,
+                           "reshape: shape has a 0 at %d, which copies an extent, but rank %d where x has rank %d", i,
+                           shape.rank, mw_tensor_shape(x).rank);
+            return true;
+        }
+    return false;
+}
+
 mw_tensor *mw_reshape(mw_tensor *x, mw_shape shape)
 {
+    if (copies_elsewhere(x, shape))
+        return NULL;
     mw__build build = mw__build_begin("reshape", x);
     mw__build_set(&build, "x", x);
     mw__build_shape(&build, "shape", shape);
@@ -206,6 +228,16 @@ static bool add_extents(int64_t a, int64_t b, int64_t *out)
     return true;
 }
 
+/* Scalars make a vector, whatever the axis says: coremltools' type inference of concat. */
+static mw_status concat_scalars(mw__infer *infer, const mw__operand *values, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (mw_tensor_shape(values[i].value).rank != 0)
+            return mw__rule_fail(infer, MW_ERROR_SHAPE, "values[0] is a scalar, but values[%zu] has rank %d", i,
+                                 mw_tensor_shape(values[i].value).rank);
+    return mw__rule_result(infer, mw_tensor_dtype(values[0].value), MW_SHAPE((int64_t)count));
+}
+
 mw_status mw__shape_concat(mw__infer *infer)
 {
     const mw__operand *values;
@@ -215,6 +247,8 @@ mw_status mw__shape_concat(mw__infer *infer)
     bool interleave;
     int axis;
     MW_TRY(mw__rule_bool(infer, "interleave", &interleave));
+    if (shape.rank == 0)
+        return concat_scalars(infer, values, count);
     MW_TRY(mw__rule_axis(infer, "axis", shape.rank, &axis));
     for (size_t i = 0; i < count; i++) {
         const mw_shape next = mw_tensor_shape(values[i].value);

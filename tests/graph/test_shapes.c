@@ -234,7 +234,8 @@ static void test_concat(void)
     REFUSES(MW_ERROR_SHAPE, "values[1]", join(g, F(2, 3), F(2), 0));
     REFUSES(MW_ERROR_DTYPE, "values[0] is fp32 but values[1] is fp16", join(g, F(2), H(2), 0));
     REFUSES(MW_ERROR_ARGUMENT, "axis 2 is outside", join(g, F(2, 3), F(2, 3), 2));
-    REFUSES(MW_ERROR_ARGUMENT, "axis 0 is outside [0, 0)", join(g, SCALAR, SCALAR, 0));
+    GIVES(MW_F32, S(2), join(g, SCALAR, SCALAR, 0));
+    REFUSES(MW_ERROR_SHAPE, "values[0] is a scalar, but values[1] has rank 1", join(g, SCALAR, F(2), 0));
     REFUSES(MW_ERROR_SHAPE, "interleave wants equal shapes", interleave(g, F(2, 3), F(2, 4), 1));
 }
 
