@@ -2,6 +2,13 @@
 #include "autograd/rules.h"
 #include "graph/idioms/attention.h"
 
+/* A mask of the other float type gets a cotangent of its type. */
+static mw_tensor *like_mask(const mw__vjp *vjp, mw_tensor *dscores)
+{
+    const mw_dtype dtype = mw_tensor_dtype(mw__vjp_arg(vjp, "attn_mask"));
+    return mw_tensor_dtype(dscores) == dtype ? dscores : mw_cast(dscores, dtype);
+}
+
 /* y = P v with P = softmax(s q k^T + m), s = 1 / sqrt(E):
  * dv = P^T dy, dm = D = P (dy v^T - sum(dy y)), dq = s D k, dk = s D^T q. The sum over the keys of P dP is that over
  * the values of dy y, which is shorter. */
@@ -18,7 +25,7 @@ void mw__vjp_scaled_dot_product_attention(mw__vjp *vjp)
     mw_tensor *lifted = mw_sub(mw_matmul(dy, v, false, true), mean);
     mw_tensor *dscores = mw_mul(weights, lifted);
     if (mw__vjp_wants(vjp, "attn_mask"))
-        mw__vjp_set(vjp, "attn_mask", dscores);
+        mw__vjp_set(vjp, "attn_mask", like_mask(vjp, dscores));
     if (mw__vjp_wants(vjp, "query"))
         mw__vjp_set(vjp, "query", mw_mul_scalar(mw_matmul(dscores, k, false, false), scale));
     if (mw__vjp_wants(vjp, "key"))

@@ -63,10 +63,9 @@ static mw_status check_mask(const mw__infer *infer, const operands *o, mw_shape 
     char mask[240], wanted[200];
     if (!mw__arg_present(infer->op, "attn_mask"))
         return MW_OK;
-    const mw_dtype dtype = mw__rule_dtype(infer, "attn_mask"), t = mw__rule_dtype(infer, "query");
-    if (dtype != MW_BOOL && dtype != t)
-        return mw__rule_fail(infer, MW_ERROR_DTYPE, "attn_mask is %s, not bool or %s as the query",
-                             mw_dtype_name(dtype), mw_dtype_name(t));
+    const mw_dtype dtype = mw__rule_dtype(infer, "attn_mask");
+    if (dtype != MW_BOOL && dtype != MW_F16 && dtype != MW_F32)
+        return mw__rule_fail(infer, MW_ERROR_DTYPE, "attn_mask is %s, not bool, fp16 or fp32", mw_dtype_name(dtype));
     scores.dim[scores.rank++] = o->query.dim[o->query.rank - 2];
     scores.dim[scores.rank++] = o->key.dim[o->key.rank - 2];
     if (mask_fits(mw__rule_shape(infer, "attn_mask"), scores))

@@ -36,8 +36,8 @@ static void test_attention_refuses(void)
         mw_scaled_dot_product_attention(F(2, 5, 4), F(2, 7, 4), F(2, 7, 3), mw_input(g, "m", MW_F32, S(2, 1, 5, 7))));
     REFUSES(MW_ERROR_SHAPE, "does not broadcast to the scores",
             mw_scaled_dot_product_attention(F(2, 1, 4), F(2, 7, 4), F(2, 7, 3), F(5, 7)));
-    REFUSES(MW_ERROR_DTYPE, "attn_mask is fp16, not bool or fp32",
-            mw_scaled_dot_product_attention(F(2, 5, 4), F(2, 7, 4), F(2, 7, 3), H(5, 7)));
+    REFUSES(MW_ERROR_DTYPE, "attn_mask is int32, not bool, fp16 or fp32",
+            mw_scaled_dot_product_attention(F(2, 5, 4), F(2, 7, 4), F(2, 7, 3), N(5, 7)));
     REFUSES(MW_ERROR_DTYPE, "key is fp16 but query is fp32",
             mw_scaled_dot_product_attention(F(2, 5, 4), H(2, 7, 4), F(2, 7, 3), NULL));
     REFUSES_IN(

@@ -24,7 +24,8 @@ mw_tensor *mw__attention_weights(mw_tensor *query, mw_tensor *key, mw_tensor *ma
         mw_tensor *never = mw_scalar(mw_tensor_graph(query), mw_tensor_dtype(query), -INFINITY);
         scores = mw_select(mask, scores, never);
     } else if (mask != NULL) {
-        scores = mw_add(scores, mask);
+        const mw_dtype dtype = mw_tensor_dtype(query);
+        scores = mw_add(scores, mw_tensor_dtype(mask) == dtype ? mask : mw_cast(mask, dtype));
     }
     return mw_softmax(scores, -1);
 }
