@@ -52,6 +52,22 @@ static bool half_indices(const mw__legality *legality, const mw__op *op)
     return indices != NULL && (mw__legality_half(legality, indices) || mw_tensor_dtype(indices) == MW_F16);
 }
 
+/* Numbers that say where or how many. */
+static bool half_integers(const mw__legality *legality, const mw__op *op)
+{
+    for (size_t i = 0; op->row != NULL && i < op->slot_count; i++) {
+        const mw__arg_row *arg = &op->row->args[i];
+        if (arg->type != MW__INT && arg->type != MW__INDEX && arg->type != MW__I32)
+            continue;
+        for (size_t k = 0; k < op->slots[i].count; k++) {
+            const mw_tensor *value = op->slots[i].operands[k].value;
+            if (mw__legality_half(legality, value) || (value != NULL && mw_tensor_dtype(value) == MW_F16))
+                return true;
+        }
+    }
+    return false;
+}
+
 static bool computed(const mw_tensor *value) { return value != NULL && !mw__is_constant(value); }
 
 static bool computed_weight(const mw__legality *legality, const mw__op *op)
@@ -133,6 +149,9 @@ static const legality_row rows[] = {
     ANE_REFUSES("sinh"),
     ANE_REFUSES("sliding_windows"),
     ANE_REFUSES("tan"),
+    ANE(NULL, half_integers,
+        "integer inputs are fp16 ports on the ANE, and those cannot say where or how many; make the number a constant",
+        "MIL reference, the argument takes integers"),
 };
 
 static mw_status refuse(const legality_row *row, const mw__op *op, mw_error *err)

@@ -301,6 +301,24 @@ static void rewrite_operands(legalizer_state *legalizer, mw__clone *clone, const
     mw__free(to->allocator, swaps);
 }
 
+/* Operations that make fractions of integers. */
+static bool makes_fractions(const mw__op *op)
+{
+    static const char *const names[] = {"real_div", "pow", "reduce_mean", "reduce_l2_norm", "reduce_log_sum"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(op->kind, names[i]) == 0)
+            return mw_tensor_dtype(op->results[0]) == MW_I32;
+    return false;
+}
+
+/* A result that is declared int32 is one though it is fp16: what the CPU drops behind the point is dropped here. */
+static void drop_fraction(mw__clone *clone, const mw__op *op)
+{
+    mw_tensor *result = mw__clone_get(clone, op->results[0]);
+    if (result != NULL && makes_fractions(op))
+        mw__clone_set(clone, op->results[0], mw_mul(mw_sign(result), mw_floor(mw_abs(result))));
+}
+
 /* Rounded, the numbers of two classes would be one. */
 static void check_range(const legalizer_state *legalizer, const mw__op *op, int64_t start, int64_t last)
 {
@@ -376,6 +394,8 @@ static bool rule(void *user, mw__clone *clone, const mw__op *op)
     if (!meets_half(self, op) && !has_inlined_single(op))
         return false;
     rewrite_operands(self, clone, op);
+    if (self->half[op->results[0]->id])
+        drop_fraction(clone, op);
     return true;
 }
 
