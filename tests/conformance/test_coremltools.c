@@ -1,0 +1,241 @@
+/* Cases recorded from the operator tests of coremltools, on both devices of the engine. They are read where they lie
+ * and are no part of this repository; each rule that they taught has a case of its own in test_rules.c.
+ *
+ * CPU: the test's own tolerance. Where a result is declared fp16 the recorded one and ours are each rounded once more,
+ * at worst at the scale of the largest element: two halves of its unit.
+ *
+ * ANE: let r be the result of the CPU for inputs and constants rounded to fp16, which no kernel of fp16 had a part in,
+ * and e what coremltools expects. |e - r| is what rounding the inputs costs in this case. On top of it every operation
+ * that computes rounds its result once, to half a unit: of the element itself for one operation, of the largest for a
+ * chain, whose later operations may cancel. A result beyond fp16's range is infinite. */
+#include "recorded.h"
+#include "support/check.h"
+
+#include "graph/ir.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FOLDER         MW_SHARED_DATA "/coremltools"
+#define HALF_UNIT      0x1p-11 /* of 1 in fp16 */
+#define SUBNORMAL      0x1p-24
+#define EXCEPTIONS_MAX 50
+
+typedef struct tally {
+    int ran, agreed, refused, excepted;
+} tally;
+
+typedef struct totals {
+    int cases, left_out; /* left out: an operation that the table does not have */
+    tally cpu, ane;
+} totals;
+
+/* ---- what the CPU may refuse ---- */
+
+typedef struct exception {
+    const char *name, *message, *rule;
+} exception;
+
+static const exception exceptions[] = {
+    {"01966", "known only when run",
+     "non_zero: \"N is the number of non-zero elements\": an extent that depends on values"},
+    {"01967", "known only when run", "non_zero, likewise"},
+    {"02130", "declared int32 [2, 5, 3], the rule gives int32 [2, 2, 3]",
+     "slice_by_size: \"if size is -1, all the remaining elements starting with begin are sliced\": from -2 of 3 on "
+     "there are 2, as in the recorded result; the declared type says 5"},
+    {NULL, "convert one with cast", "types that differ in conv, linear and matmul of ios17: not there yet"},
+    {"05921", "declared int32 [2, 5, 3], the rule gives int32 [2, 2, 3]", "slice_by_size, likewise"},
+};
+
+static bool is_excepted(const char *name, const char *message)
+{
+    for (size_t i = 0; i < sizeof exceptions / sizeof *exceptions; i++)
+        if ((exceptions[i].name == NULL || strcmp(exceptions[i].name, name) == 0) &&
+            strstr(message, exceptions[i].message) != NULL)
+            return true;
+    return false;
+}
+
+/* ---- comparing ---- */
+
+static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
+static double largest(const double *element, size_t count)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(element[i]))
+            most = fmax(most, fabs(element[i]));
+    return most;
+}
+
+/* A case while it is checked. */
+typedef struct checked {
+    const recorded *record;
+    const char *name;
+    results wanted, near; /* near: on the CPU with rounded inputs; only for the ANE */
+    const char *where;
+} checked;
+
+static bool same_counts(const checked *c, const results *got)
+{
+    bool good = got->count == c->wanted.count;
+    for (size_t k = 0; good && k < got->count; k++)
+        good = got->elements[k] == c->wanted.elements[k];
+    return check_note(good, __FILE__, __LINE__, "%s on the %s: other results than were recorded", c->name, c->where);
+}
+
+static bool close_to(const checked *c, size_t k, size_t i, double got, double allowed)
+{
+    const double wanted = c->wanted.element[k][i];
+    if (same(got, wanted) || fabs(got - wanted) <= allowed)
+        return true;
+    return check_note(false, __FILE__, __LINE__,
+                      "%s (%s) on the %s: result %zu element %zu is %.9g, not %.9g within %g", c->name,
+                      mw__safetensors_metadata(&c->record->values, "operations"), c->where, k, i, got, wanted, allowed);
+}
+
+static bool agrees_on_cpu(const checked *c, const results *got)
+{
+    bool good = same_counts(c, got);
+    for (size_t k = 0; good && k < got->count; k++) {
+        const double most = largest(c->wanted.element[k], c->wanted.elements[k]);
+        const double twice = got->dtype[k] == MW_F16 ? 2.0 * HALF_UNIT * most : 0.0;
+        for (size_t i = 0; good && i < got->elements[k]; i++)
+            good = close_to(c, k, i, got->element[k][i],
+                            c->record->atol + c->record->rtol * fabs(c->wanted.element[k][i]) + twice);
+    }
+    return good;
+}
+
+static bool agrees_on_ane(const checked *c, const results *got)
+{
+    bool good = same_counts(c, got) && same_counts(c, &c->near);
+    for (size_t k = 0; good && k < got->count; k++) {
+        const double most = largest(c->near.element[k], c->near.elements[k]);
+        for (size_t i = 0; good && i < got->elements[k]; i++) {
+            const double near = c->near.element[k][i], moved = fabs(c->wanted.element[k][i] - near);
+            const double scale = got->computing > 1 ? (double)got->computing * most : fabs(near);
+            if (same(got->element[k][i], near) || (fabs(near) >= 65520.0 && isinf(got->element[k][i])))
+                continue;
+            good = close_to(c, k, i, got->element[k][i], moved + scale * HALF_UNIT + SUBNORMAL + c->record->atol);
+        }
+    }
+    return good;
+}
+
+/* ---- running ---- */
+
+static void run_cpu(checked *c, tally *t)
+{
+    mw_error err = {0};
+    results got = {.count = 0};
+    mw_graph *graph = recorded_graph(c->record, &err);
+    c->where = "CPU";
+    t->ran++;
+    mw_graph_verify(graph, &err);
+    if (err.status == MW_OK && recorded_run(c->record, graph, MW_DEVICE_CPU, EXACT, &got, &err) == MW_OK) {
+        t->agreed += agrees_on_cpu(c, &got);
+    } else {
+        t->refused++;
+        const bool known = is_excepted(c->name, err.message);
+        t->excepted += known;
+        check_note(known, __FILE__, __LINE__, "%s (%s) is refused: %s", c->name,
+                   mw__safetensors_metadata(&c->record->values, "operations"), err.message);
+    }
+    results_free(&got);
+    mw_graph_destroy(graph);
+}
+
+/* A refusal for the chip's sake says so; a program that no device takes is the CPU's exception. */
+static void check_refusal(const checked *c, const mw_error *err)
+{
+    const bool chip = strstr(err->message, "ANE") != NULL || strstr(err->message, "in fp16") != NULL;
+    check_note(chip || is_excepted(c->name, err->message), __FILE__, __LINE__,
+               "%s (%s) is refused for the ANE without a rule of the chip: %s", c->name,
+               mw__safetensors_metadata(&c->record->values, "operations"), err->message);
+}
+
+static void run_ane(checked *c, tally *t)
+{
+    mw_error err = {0};
+    results got = {.count = 0};
+    mw_graph *graph = recorded_graph(c->record, &err), *rounded = recorded_graph(c->record, &err);
+    c->where = "ANE";
+    t->ran++;
+    if (recorded_run(c->record, graph, MW_DEVICE_ANE, EXACT, &got, &err) != MW_OK) {
+        t->refused++;
+        check_refusal(c, &err);
+    } else if (recorded_run(c->record, rounded, MW_DEVICE_CPU, ROUNDED, &c->near, &err) == MW_OK) {
+        t->agreed += agrees_on_ane(c, &got);
+    } else {
+        t->refused++;
+        check_note(is_excepted(c->name, err.message), __FILE__, __LINE__, "%s: the ANE runs what the CPU refuses: %s",
+                   c->name, err.message);
+    }
+    results_free(&got);
+    results_free(&c->near);
+    mw_graph_destroy(graph);
+    mw_graph_destroy(rounded);
+}
+
+static void run_case(const char *name, totals *t)
+{
+    char path[512];
+    mw_error err = {0};
+    recorded r;
+    snprintf(path, sizeof path, FOLDER "/%s", name);
+    if (recorded_open(&r, path, &err) != MW_OK) {
+        check_note(false, __FILE__, __LINE__, "%s: %s", name, err.message);
+        return;
+    }
+    checked c = {.record = &r, .name = name};
+    mw_graph *graph = recorded_graph(&r, &err);
+    t->cases++;
+    if (graph != NULL && recorded_unknown(graph) > 0) {
+        t->left_out++;
+    } else if (graph != NULL && recorded_wanted(&r, &c.wanted, &err) == MW_OK) {
+        run_cpu(&c, &t->cpu);
+        run_ane(&c, &t->ane);
+    }
+    check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", name, err.message);
+    results_free(&c.wanted);
+    mw_graph_destroy(graph);
+    recorded_close(&r);
+}
+
+static void report(const char *device, const tally *t)
+{
+    printf("  %s: %d ran, %d agreed, %d refused\n", device, t->ran, t->agreed, t->refused);
+}
+
+static void test_operator_tests_of_coremltools_agree(void)
+{
+    totals t = {.cases = 0};
+    struct dirent **entries;
+    const int count = scandir(FOLDER, &entries, NULL, alphasort);
+    if (count < 0)
+        SKIP("no recorded cases at " FOLDER);
+    for (int i = 0; i < count; i++) {
+        if (entries[i]->d_name[0] >= '0' && entries[i]->d_name[0] <= '9')
+            run_case(entries[i]->d_name, &t);
+        free(entries[i]);
+    }
+    free(entries);
+    printf("  %d cases, %d left out: an operation is not in the table\n", t.cases, t.left_out);
+    report("CPU", &t.cpu);
+    report("ANE", &t.ane);
+    CHECK(t.cpu.ran > 0 && t.ane.ran == t.cpu.ran);
+    CHECK(t.cpu.refused <= EXCEPTIONS_MAX);
+    CHECK_INT(t.cpu.agreed + t.cpu.excepted, t.cpu.ran);
+    CHECK_INT(t.ane.agreed + t.ane.refused, t.ane.ran);
+    CHECK(t.ane.agreed > 0);
+}
+
+int main(void)
+{
+    RUN(test_operator_tests_of_coremltools_agree);
+    return check_finish();
+}
