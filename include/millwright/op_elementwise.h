@@ -37,8 +37,8 @@ MW_API mw_tensor *mw_sub(mw_tensor *x, mw_tensor *y);
  *  source  MIL mul */
 MW_API mw_tensor *mw_mul(mw_tensor *x, mw_tensor *y);
 
-/** r = x / y; arguments and errors as mw_add. Integers are divided toward zero (coremltools' test of both integers: 5 / 2
- *  is 2), on the ANE too, where they are fp16 numbers.
+/** r = x / y; arguments and errors as mw_add. Integers are divided toward zero (in coremltools' test
+ *  of both integers 5 / 2 is 2), on the ANE too, where they are fp16 numbers.
  *  vjp     dx = dr / y, dy = -dr * r / y
  *  source  MIL real_div */
 MW_API mw_tensor *mw_real_div(mw_tensor *x, mw_tensor *y);
