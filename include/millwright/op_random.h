@@ -78,7 +78,7 @@ MW_API mw_tensor *mw_random_categorical(mw_tensor *x, mw_categorical_mode mode, 
  *  note    The mask is made on the device. It depends on the seed of the trainer (mw_compile_options.seed), the name,
  *          the shape and the number of steps done, and is the same in fp32 and fp16: all numbers are integers that fp16
  *          holds exactly. A refused step keeps its mask for the next one. Not for cryptography
- *  source  Srivastava et al. 2014, the inverted form, as in PyTorch; the generator is our own (op_random_dropout.c) */
+ *  source  Srivastava et al. 2014, the inverted form, as in PyTorch; the generator is our own (generator.c) */
 MW_API mw_tensor *mw_dropout(mw_tensor *x, float p, const char *name);
 
 #ifdef __cplusplus

@@ -35,6 +35,8 @@ mw_init mw_init_data(const void *data) { return (mw_init){.kind = INIT_DATA, .da
 
 mw_init mw__init_integers(int bound) { return (mw_init){.kind = INIT_INTEGERS, .a = (float)bound}; }
 
+bool mw__init_draws_integers(const mw_init *init) { return init != NULL && init->kind == INIT_INTEGERS; }
+
 mw_status mw__init_check(const mw_init *init, mw_error *err)
 {
     if (init->kind <= INIT_NONE || init->kind >= INIT_COUNT)

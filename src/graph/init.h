@@ -14,6 +14,7 @@ mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, con
 
 /* Each integer of [-bound, bound] equally likely. */
 mw_init mw__init_integers(int bound);
+bool mw__init_draws_integers(const mw_init *init);
 
 /* Refuses an initialiser that no mw_init_* made, and bad numbers. */
 mw_status mw__init_check(const mw_init *init, mw_error *err);

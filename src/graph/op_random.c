@@ -1,4 +1,5 @@
-/* Random numbers: shape rules and constructors of ops/random.def. Dropout is op_random_dropout.c. */
+/* Random numbers: shape rules and constructors of ops/random.def. Dropout is op_random_dropout.c,
+ * numbers from a state of the trainer op_random_noise.c. */
 #include <millwright/op_random.h>
 
 #include "graph/rule.h"
