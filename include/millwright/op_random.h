@@ -1,4 +1,4 @@
-/* Random numbers, and dropout.
+/* Random numbers, dropout, and noise that a training goes on with.
  *
  *     mw_tensor *noise = mw_random_normal(graph, MW_F32, MW_SHAPE(8, 3), 0.0f, 0.1f, 42);
  *
@@ -9,7 +9,8 @@
  *               executions of the compiled program from 0, k is the place of the operation in it; so a program that is
  *               compiled again starts over, and two operations in it differ
  * computes in double and rounds once. The numbers depend on neither lanes nor threads. The ANE has none of these
- * operations (dropout is made of others). Results live as long as the graph. */
+ * operations (dropout and noise are made of others). A trainer replaces those without a fixed seed by noise, see
+ * mw_noise_normal; with a fixed one each step gets the same numbers. Results live as long as the graph. */
 #ifndef MILLWRIGHT_OP_RANDOM_H
 #define MILLWRIGHT_OP_RANDOM_H
 
@@ -80,6 +81,51 @@ MW_API mw_tensor *mw_random_categorical(mw_tensor *x, mw_categorical_mode mode, 
  *          holds exactly. A refused step keeps its mask for the next one. Not for cryptography
  *  source  Srivastava et al. 2014, the inverted form, as in PyTorch; the generator is our own (generator.c) */
 MW_API mw_tensor *mw_dropout(mw_tensor *x, float p, const char *name);
+
+/* ---- noise ----
+ * Random numbers that a training can go on with: they come from a generator in the state of the trainer, on every
+ * device. A trainer makes such noise of each random_* of its graph without a fixed seed, too.
+ *
+ *   training    New numbers at every step, with accumulation at every batch. They depend on the seed of the trainer
+ *               (mw_compile_options.seed), the name, the count of elements and the steps done. A refused or skipped
+ * step keeps its numbers for the next one; mw_recompute repeats them. The generator is a state, `name`.generator [4,
+ * 8], in every checkpoint, but no weight (mw_trainer_save_weights leaves it out) evaluation  mw_trainer_evaluate and
+ * mw_trainer_predict read the generator where it stands and leave it there: every batch sees the numbers of the coming
+ * step, and the result is the same each time elsewhere   mw_trainer_write_mil and mw_graph_evaluation have MIL's
+ * random_* without a seed in its place (which the ANE has not). In mw_compile the state is a port, as mw_state_assign
+ * says quality     Level and fraction are uniform in 961^2 = 923,521 equally likely pairs; the period is 31^8 - 1
+ * steps; noises of different names are independent. tests/runtime/test_noise.c has the statistics. Not for cryptography
+ *   fp16        The pairs are integers that fp16 holds exactly, so both types draw the same ones; what is computed of
+ *               them is rounded to the type
+ *
+ * Each extent of a shape is 1 or more. Results have no gradient: of z = mw_noise_normal(.., 0, 1, ..) and tensors mean
+ * and stddev make mean + stddev * z, which has those of both. */
+
+/** y = mean + stddev * z(u), z the quantile function of the normal distribution: |z| <= 4.97 (beyond lie 7e-7 of the
+ *  distribution), no value twice but by rounding. z is off by 2e-5 at most in fp32, by 0.5 % or 0.004 in fp16.
+ *  dtype   MW_F16 or MW_F32
+ *  mean    finite
+ *  stddev  finite, >= 0
+ *  name    of the generator: not empty, unique in the graph
+ *  return  [shape] of dtype; lives as long as the graph
+ *  errors  MW_ERROR_ARGUMENT for numbers out of range or a name that is empty or taken, MW_ERROR_SHAPE, MW_ERROR_DTYPE
+ *  vjp     none: there is nothing to differentiate
+ *  source  the generator is our own (src/graph/generator.c) */
+MW_API mw_tensor *mw_noise_normal(mw_graph *graph, mw_dtype dtype, mw_shape shape, float mean, float stddev,
+                                  const char *name);
+
+/** y = low + (high - low) u, in [low, high): u = (k + 1/2) / 923,521 for k from 0 on, each equally likely. What rounds
+ *  to high becomes low.
+ *  low     finite, below high
+ *  high    finite, as is high - low
+ *  others  as mw_noise_normal */
+MW_API mw_tensor *mw_noise_uniform(mw_graph *graph, mw_dtype dtype, mw_shape shape, float low, float high,
+                                   const char *name);
+
+/** y = 1 with probability prob, else 0; the same in fp32 and fp16.
+ *  prob    in [0, 1]; rounded to a multiple of 1/923,521
+ *  others  as mw_noise_normal */
+MW_API mw_tensor *mw_noise_bernoulli(mw_graph *graph, mw_dtype dtype, mw_shape shape, float prob, const char *name);
 
 #ifdef __cplusplus
 }

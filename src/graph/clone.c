@@ -4,6 +4,7 @@
 
 #include "graph/clone_mark.h"
 #include "graph/copy.h"
+#include "graph/noise.h"
 #include "graph/rule.h"
 
 #include <string.h>
@@ -213,7 +214,9 @@ static mw_status put_twins(mw__clone *clone, const mw__op *op)
         const mw_tensor *source = op->results[i];
         if (!mw__clone_replaced(clone, source))
             continue;
-        mw_tensor *twin = mw__clone_get(clone, source->composite->evaluation);
+        mw_tensor *twin = mw__clone_restores(clone, source) ? mw__noise_restore(clone, source)
+                                                            : mw__clone_get(clone, source->composite->evaluation);
+        MW_TRY(clone->to->error.status);
         if (twin == NULL)
             return mw__fail(&clone->to->error, MW_ERROR_STATE, "clone: the evaluation of %s is not there",
                             source->composite->name);
@@ -238,7 +241,9 @@ static mw_status copy_body(mw__clone *clone)
 static void carry_assignments(mw__clone *clone)
 {
     const mw__block *body = clone->from->body;
-    for (size_t i = 0; clone->options->form != MW__CLONE_EVALUATION && i < body->input_count; i++) {
+    const mw__clone_form form = clone->options->form;
+    const bool assigns = form == MW__CLONE_WHOLE || form == MW__CLONE_TRAINING;
+    for (size_t i = 0; assigns && i < body->input_count; i++) {
         mw_tensor *copy = clone->map[body->inputs[i]->id];
         if (copy != NULL && copy->next == NULL)
             copy->next = mw__clone_get(clone, body->inputs[i]->next);
@@ -350,7 +355,7 @@ mw_graph *mw_graph_evaluation(const mw_graph *graph, mw_error *err)
     }
     const mw__clone_options options = {.roots = function->body->outputs,
                                        .root_count = function->body->output_count,
-                                       .form = MW__CLONE_EVALUATION,
+                                       .form = MW__CLONE_DEPLOYMENT,
                                        .keep_outputs = true};
     return mw__clone_graph(graph->allocator, graph, &options, NULL, err);
 }

@@ -19,9 +19,10 @@ typedef mw_shape mw__clone_shape(void *user, const mw_tensor *value);
 
 /* Which form of composites and states is copied. */
 typedef enum mw__clone_form {
-    MW__CLONE_WHOLE,     /* both, with the assignments of states that the roots need */
-    MW__CLONE_TRAINING,  /* the same without evaluation twins */
-    MW__CLONE_EVALUATION /* the twins instead of what they stand for, no assignments; wants roots */
+    MW__CLONE_WHOLE,      /* both, with the assignments of states that the roots need */
+    MW__CLONE_TRAINING,   /* the same without evaluation twins */
+    MW__CLONE_EVALUATION, /* the twins instead of what they stand for, no assignments; wants roots */
+    MW__CLONE_DEPLOYMENT  /* the same for programs without a state set: noise as MIL's random_* */
 } mw__clone_form;
 
 typedef struct mw__clone_options {

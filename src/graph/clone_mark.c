@@ -1,6 +1,7 @@
 /* What a clone finds out before it copies: which values the roots need, and which constants keep their type. */
 #include "graph/clone_mark.h"
 
+#include "graph/noise.h"
 #include "graph/rule.h"
 
 enum { NEEDED = 1, USED_BY_ROW = 2, REPLACED = 4 };
@@ -32,11 +33,20 @@ static void visit_op(mw__clone *clone, const mw__op *op, visit_operand *visit)
     }
 }
 
+static bool evaluates(const mw__clone *clone)
+{
+    return clone->options->form == MW__CLONE_EVALUATION || clone->options->form == MW__CLONE_DEPLOYMENT;
+}
+
 /* The evaluation twin that the form of this clone puts in place of a value; NULL if none. */
 static mw_tensor *twin(const mw__clone *clone, const mw_tensor *source)
 {
-    const bool evaluation = clone->options->form == MW__CLONE_EVALUATION;
-    return evaluation && source->composite != NULL ? source->composite->evaluation : NULL;
+    return evaluates(clone) && source->composite != NULL ? source->composite->evaluation : NULL;
+}
+
+bool mw__clone_restores(const mw__clone *clone, const mw_tensor *source)
+{
+    return clone->options->form == MW__CLONE_DEPLOYMENT && mw__is_noise(source);
 }
 
 bool mw__clone_replaced(const mw__clone *clone, const mw_tensor *source)
@@ -47,6 +57,12 @@ bool mw__clone_replaced(const mw__clone *clone, const mw_tensor *source)
 static void mark_needed(mw__clone *clone, const mw__op *op, const mw_tensor *value)
 {
     (void)op;
+    if (mw__clone_restores(clone, value)) {
+        clone->marks[value->id] |= REPLACED;
+        for (size_t i = 0; i < value->composite->input_count; i++)
+            mark_needed(clone, NULL, value->composite->inputs[i]);
+        return;
+    }
     if (twin(clone, value) != NULL) {
         clone->marks[value->id] |= REPLACED;
         value = value->composite->evaluation;
@@ -99,7 +115,7 @@ static bool mark_assigned(mw__clone *clone)
 {
     const mw__block *body = clone->from->body;
     bool marked = false;
-    for (size_t i = 0; clone->options->form != MW__CLONE_EVALUATION && i < body->input_count; i++) {
+    for (size_t i = 0; !evaluates(clone) && i < body->input_count; i++) {
         const mw_tensor *state = body->inputs[i];
         if (state->next == NULL || !mw__clone_wants(clone, state) || (clone->marks[state->next->id] & NEEDED) != 0)
             continue;
@@ -112,7 +128,7 @@ static bool mark_assigned(mw__clone *clone)
 mw_status mw__clone_mark(mw__clone *clone, mw_error *err)
 {
     const mw__clone_options *options = clone->options;
-    if (options->form == MW__CLONE_EVALUATION && options->roots == NULL)
+    if (evaluates(clone) && options->roots == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "clone: the evaluation form of what? There are no roots");
     for (size_t i = 0; i < options->root_count && options->roots != NULL; i++) {
         if (options->roots[i] == NULL || options->roots[i]->graph != clone->from->graph)

@@ -363,6 +363,20 @@ mw_tensor *mw__graph_fail(mw_graph *graph, mw_status status, const char *format,
  * A record over a value: it was built from operations, but has a gradient of its own and a twin for evaluation. It
  * survives clone and is lost in text. */
 typedef struct mw__vjp mw__vjp; /* autograd/vjp.h */
+
+/* What random numbers a value is made of (graph/noise.h). */
+typedef enum mw__noise_kind {
+    MW__NOISE_NONE = 0,
+    MW__NOISE_NORMAL,     /* a = mean, b = stddev */
+    MW__NOISE_UNIFORM,    /* a = low, b = high */
+    MW__NOISE_BERNOULLI,  /* a = prob */
+    MW__NOISE_CATEGORICAL /* a = mode, b = size; input 0 is x */
+} mw__noise_kind;
+typedef struct mw__noise {
+    mw__noise_kind kind;
+    double a, b;
+} mw__noise;
+
 typedef struct mw__composite {
     const char *name; /* "cross_entropy" */
     mw_tensor **inputs;
@@ -374,6 +388,7 @@ typedef struct mw__composite {
     mw_tensor *weights;    /* [batch]: then the scalar is sum(examples) / sum(weights); NULL = a plain mean */
     mw_tensor *evaluation; /* the twin: what stands for the value when the model is evaluated, or NULL. An earlier
                             * result of an operation that nothing else uses */
+    mw__noise noise;       /* what is written to files instead of the operations, or NONE */
 } mw__composite;
 
 /* Attaches a record; copies `composite` and its inputs. Returns value, NULL on failure. */

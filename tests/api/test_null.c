@@ -83,6 +83,17 @@ static void test_destroy_and_queries_take_null(void)
     CHECK(isnan(mw_schedule_factor(&custom, 0, 1)));
 }
 
+static void test_random_constructors_pass_null_on(void)
+{
+    YIELDS_NULL(mw_random_normal(NULL, MW_F32, MW_SHAPE(1), 0, 1, 0));
+    YIELDS_NULL(mw_random_uniform(NULL, MW_F32, MW_SHAPE(1), 0, 1, 0));
+    YIELDS_NULL(mw_random_bernoulli(NULL, MW_F32, MW_SHAPE(1), 0, 0));
+    YIELDS_NULL(mw_random_categorical(NULL, MW_CATEGORICAL_LOGITS, 1, 0));
+    YIELDS_NULL(mw_noise_normal(NULL, MW_F32, MW_SHAPE(1), 0, 1, "n"));
+    YIELDS_NULL(mw_noise_uniform(NULL, MW_F32, MW_SHAPE(1), 0, 1, "n"));
+    YIELDS_NULL(mw_noise_bernoulli(NULL, MW_F32, MW_SHAPE(1), 0, "n"));
+}
+
 static void test_constructors_pass_null_on(void)
 {
     mw_tensor *none[2] = {NULL, NULL};
@@ -143,10 +154,6 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_batch_norm(NULL, x, x, x, x, 0));
     YIELDS_NULL(mw_local_response_norm(NULL, 1, 1, 1, 1));
     YIELDS_NULL(mw_batch_norm_layer(NULL, 0.1f, 0, "bn"));
-    YIELDS_NULL(mw_random_normal(NULL, MW_F32, MW_SHAPE(1), 0, 1, 0));
-    YIELDS_NULL(mw_random_uniform(NULL, MW_F32, MW_SHAPE(1), 0, 1, 0));
-    YIELDS_NULL(mw_random_bernoulli(NULL, MW_F32, MW_SHAPE(1), 0, 0));
-    YIELDS_NULL(mw_random_categorical(NULL, MW_CATEGORICAL_LOGITS, 1, 0));
     YIELDS_NULL(mw_dropout(NULL, 0.5f, "drop"));
     YIELDS_NULL(mw_layer_norm_layer(NULL, 1, 0, "ln"));
     YIELDS_NULL(mw_rms_norm_layer(NULL, 1, 0, "rms"));
@@ -232,6 +239,9 @@ static void test_null_names_and_arrays_stick_to_the_graph(void)
     STICKS(mw_state(g, NULL, MW_F32, MW_SHAPE(1), mw_init_zeros()));
     STICKS(mw_batch_norm_layer(x, 0.1f, 0, NULL));
     STICKS(mw_dropout(x, 0.5f, NULL));
+    STICKS(mw_noise_normal(g, MW_F32, MW_SHAPE(1), 0, 1, NULL));
+    STICKS(mw_noise_uniform(g, MW_F32, MW_SHAPE(1), 0, 1, NULL));
+    STICKS(mw_noise_bernoulli(g, MW_F32, MW_SHAPE(1), 0, NULL));
     STICKS(mw_parameter(g, NULL, MW_F32, MW_SHAPE(1), mw_init_zeros()));
     STICKS(mw_parameter(g, "p", MW_F32, MW_SHAPE(1), mw_init_data(NULL)));
     STICKS(mw_constant(g, MW_F32, MW_SHAPE(1), NULL));
@@ -476,6 +486,7 @@ int main(void)
 {
     RUN(test_dispatch_refuses_null);
     RUN(test_destroy_and_queries_take_null);
+    RUN(test_random_constructors_pass_null_on);
     RUN(test_constructors_pass_null_on);
     RUN(test_losses_pass_null_on);
     RUN(test_a_null_graph_yields_null);

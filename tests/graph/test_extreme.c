@@ -181,6 +181,9 @@ PROBE(rms_norm_layer) { return mw_rms_norm_layer(X4, (int)v, 1e-5f, "rms_norm");
 PROBE(matmul) { return mw_matmul(F(v, 2), F(2, v), false, false); }
 PROBE(add) { return mw_add(F(v, 1), F(1, v)); }
 PROBE(fill_like) { return mw_fill_like(F(v), MW_F32, 1.0); }
+PROBE(noise_normal) { return mw_noise_normal(g, MW_F32, S(v), 0.0f, 1.0f, "noise"); }
+PROBE(noise_uniform) { return mw_noise_uniform(g, MW_F16, S(v, 3), 0.0f, 1.0f, "noise"); }
+PROBE(noise_bernoulli) { return mw_noise_bernoulli(g, MW_F32, S(2, v), 0.5f, "noise"); }
 PROBE(dropout) { return mw_dropout(F(v), 0.5f, "dropout"); }
 PROBE(batch_norm) { return mw_batch_norm_layer(F(2, v), 0.1f, 1e-5f, "batch_norm"); }
 
@@ -290,6 +293,9 @@ static const probe probes[] = {
     ROW(add),
     ROW(fill_like),
     SIZED(dropout),
+    SIZED(noise_normal),
+    SIZED(noise_uniform),
+    SIZED(noise_bernoulli),
     ROW(batch_norm),
 };
 

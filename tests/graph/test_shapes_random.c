@@ -56,8 +56,27 @@ static void test_random_categorical(void)
     REFUSES(MW_ERROR_DTYPE, "x is int32", mw_random_categorical(N(2, 3), MW_CATEGORICAL_PROBS, 1, 0));
 }
 
+static void test_noise(void)
+{
+    GIVES(MW_F32, S(2, 3), mw_noise_normal(g, MW_F32, S(2, 3), 0, 1, "n"));
+    GIVES(MW_F16, S(5), mw_noise_uniform(g, MW_F16, S(5), -1, 1, "n"));
+    GIVES(MW_F32, S(10007, 1), mw_noise_bernoulli(g, MW_F32, S(10007, 1), 0.5f, "n"));
+    REFUSES(MW_ERROR_ARGUMENT, "noise_normal: the name is empty", mw_noise_normal(g, MW_F32, S(2), 0, 1, ""));
+    REFUSES(MW_ERROR_ARGUMENT, "stddev -1; both must be finite", mw_noise_normal(g, MW_F32, S(2), 0, -1, "n"));
+    REFUSES(MW_ERROR_ARGUMENT, "mean nan", mw_noise_normal(g, MW_F32, S(2), NAN, 1, "n"));
+    REFUSES(MW_ERROR_ARGUMENT, "noise_uniform \"n\": [1, 1) is empty", mw_noise_uniform(g, MW_F32, S(2), 1, 1, "n"));
+    REFUSES(MW_ERROR_ARGUMENT, "not finite", mw_noise_uniform(g, MW_F32, S(2), -3e38f, 3e38f, "n"));
+    REFUSES(MW_ERROR_ARGUMENT, "prob is 1.5", mw_noise_bernoulli(g, MW_F32, S(2), 1.5f, "n"));
+    REFUSES(MW_ERROR_SHAPE, "shape [2, 0]; every extent must be known", mw_noise_normal(g, MW_F32, S(2, 0), 0, 1, "n"));
+    REFUSES(MW_ERROR_SHAPE, "every extent must be known", mw_noise_normal(g, MW_F32, S(-1), 0, 1, "n"));
+    REFUSES(MW_ERROR_DTYPE, "int32", mw_noise_normal(g, MW_I32, S(2), 0, 1, "n"));
+    REFUSES(MW_ERROR_ARGUMENT, "the name \"n.generator\" is taken",
+            (mw_noise_normal(g, MW_F32, S(2), 0, 1, "n"), mw_noise_uniform(g, MW_F32, S(2), 0, 1, "n")));
+}
+
 int main(void)
 {
+    RUN(test_noise);
     RUN(test_random_normal);
     RUN(test_random_uniform);
     RUN(test_random_bernoulli);
