@@ -118,7 +118,8 @@ MW_API mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error
 MW_API float mw_trainer_loss_scale(mw_trainer *trainer);
 
 /** Mean loss and metric over a data set, every example once, on the current parameters, in the evaluation form: batch
- *  norm with its running statistics, dropout as the identity. Changes no state.
+ *  norm with its running statistics, dropout as the identity, noise from the generator where it stands. Changes no
+ *  state.
  *  out_metric  may be NULL; 0 if the trainer has no metric
  *  errors      MW_ERROR_UNSUPPORTED for a short last batch if a value is not a mean over examples;
  *              MW_ERROR_NUMERIC if a weighted mean (class weights, ignored labels) counts no example at all */
@@ -172,7 +173,8 @@ MW_API mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, 
  *  the file are ignored. */
 MW_API mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err);
 
-/** Writes the prediction with the current parameters baked in as constants: folder/model.mil and weights. */
+/** Writes the prediction with the current parameters baked in as constants: folder/model.mil and weights. Noise becomes
+ *  MIL's random_*. */
 MW_API mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error *err);
 
 /* ---- the loop ---- */

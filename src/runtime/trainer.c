@@ -263,7 +263,7 @@ mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no prediction: set it in mw_trainer_options");
     MW_TRY(mw__trainer_check_alive(trainer, err));
     mw_tensor *prediction;
-    const mw__clone_options options = {.roots = &trainer->prediction, .root_count = 1, .form = MW__CLONE_EVALUATION};
+    const mw__clone_options options = {.roots = &trainer->prediction, .root_count = 1, .form = MW__CLONE_DEPLOYMENT};
     mw_graph *graph = mw__clone_graph(trainer->allocator, trainer->model, &options, &prediction, err);
     if (graph == NULL)
         return mw__status_or(err, MW_ERROR_STATE);

@@ -4,6 +4,8 @@
 
 #include "base/fp16.h"
 #include "graph/flatten.h"
+#include "graph/generator.h"
+#include "graph/noise.h"
 
 #include <math.h>
 #include <millwright/millwright.h>
@@ -65,6 +67,18 @@ mw_dtype mw__trainer_stored(const mw_trainer *trainer, mw_dtype declared)
 
 /* ---- copies ---- */
 
+/* What changes in the trainer's copy: no loops and branches, and random numbers that a checkpoint can go on with. */
+typedef struct model_rules {
+    mw__flatten flatten;
+    mw__noise_names noises;
+} model_rules;
+
+static bool apply_rules(void *user, mw__clone *clone, const mw__op *op)
+{
+    model_rules *rules = user;
+    return mw__noise_rule(&rules->noises, clone, op) || mw__flatten_rule(&rules->flatten, clone, op);
+}
+
 static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
     mw_tensor *roots[3], *copies[3] = {NULL};
@@ -80,8 +94,8 @@ static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error
         roots[count] = o->prediction;
         targets[count++] = &t->prediction;
     }
-    mw__flatten flatten = {0};
-    const mw__clone_options options = {.rule = mw__flatten_rule, .user = &flatten, .roots = roots, .root_count = count};
+    model_rules rules = {0};
+    const mw__clone_options options = {.rule = apply_rules, .user = &rules, .roots = roots, .root_count = count};
     t->model = mw__clone_graph(t->allocator, o->loss->graph, &options, copies, err);
     if (t->model == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);
@@ -185,8 +199,15 @@ static mw_graph *copy_evaluation(const mw_trainer *t, mw_error *err)
     return mw__clone_graph(t->allocator, t->model, &options, NULL, err);
 }
 
-/* Parameters that only metric or prediction need are part of the set, without optimizer state. States are weights if
- * evaluation reads them: a running mean is, the position of a random generator is not. */
+/* States are weights if evaluation reads them: a running mean is, the position of a random generator never. */
+static bool is_weight(const mw_graph *evaluation, const mw_tensor *value)
+{
+    if (value->role == MW__PARAMETER)
+        return true;
+    return !mw__is_generator(value) && mw_graph_find(evaluation, value->name) != NULL;
+}
+
+/* Parameters that only metric or prediction need are part of the set, without optimizer state. */
 static mw_status build_state(mw__trainer_build *b, mw_error *err)
 {
     const mw__block *body = mw__function_find(b->trainer->model, "main")->body;
@@ -195,8 +216,7 @@ static mw_status build_state(mw__trainer_build *b, mw_error *err)
     for (size_t i = 0; status == MW_OK && i < body->input_count; i++) {
         const mw_tensor *value = body->inputs[i];
         if (mw__is_resident(value))
-            status = add_resident(b, value,
-                                  value->role == MW__PARAMETER || mw_graph_find(evaluation, value->name) != NULL, err);
+            status = add_resident(b, value, is_weight(evaluation, value), err);
     }
     mw_graph_destroy(evaluation);
     return status == MW_OK ? add_scale(b, err) : status;

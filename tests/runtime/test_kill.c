@@ -19,7 +19,11 @@ enum { EPOCHS = 60 };
 static mw_trainer *make_trainer(mw_error *err)
 {
     small_net net = small_create_stateful(NULL);
-    mw_trainer_options options = mw_trainer_defaults(net.loss, mw_adamw(0.02f, 0.01f));
+    /* random numbers of both kinds, of which every weight hears */
+    mw_tensor *noise = mw_noise_uniform(net.graph, MW_F32, MW_SHAPE(8), 0.5f, 1.5f, "noise");
+    mw_tensor *random = mw_random_uniform(net.graph, MW_F32, MW_SHAPE(8), 0.5f, 1.5f, -1);
+    mw_tensor *factor = mw_reduce_mean(mw_mul(noise, random), MW_ALL_AXES, false);
+    mw_trainer_options options = mw_trainer_defaults(mw_mul(net.loss, factor), mw_adamw(0.02f, 0.01f));
     options.compile.provider = MW_PROVIDER_ENGINE;
     options.compile.device = MW_DEVICE_ANE; /* fp16: the dynamic scale has something to do */
     options.dynamic_loss_scale = true;
