@@ -127,6 +127,9 @@ static mw_status copy_input(mw__clone *clone, const mw_tensor *source, mw__block
     copy->index_ignored = source->index_ignored;
     copy->index_use = source->index_use;
     copy->stop_gradient = source->stop_gradient;
+    copy->part = mw__part_copy(to, source->part);
+    if (to->error.status != MW_OK)
+        return to->error.status;
     if (source->init != NULL) {
         copy->init = convert_init(to, source, type->dtype);
         if (copy->init == NULL)
@@ -142,9 +145,13 @@ static mw_status copy_input(mw__clone *clone, const mw_tensor *source, mw__block
 static mw_status copy_inputs(mw__clone *clone)
 {
     const mw__block *body = clone->from->body;
+    const mw__clone_options *options = clone->options;
     for (size_t i = 0; i < body->input_count; i++) {
-        if (mw__clone_wants(clone, body->inputs[i]))
+        if (!mw__clone_wants(clone, body->inputs[i]))
+            continue;
+        if (options->input == NULL || !options->input(options->user, clone, body->inputs[i]))
             MW_TRY(copy_input(clone, body->inputs[i], clone->to->current->body));
+        MW_TRY(clone->to->error.status);
     }
     return MW_OK;
 }

@@ -17,6 +17,10 @@ typedef mw_dtype mw__clone_dtype(void *user, const mw_tensor *value);
 /* Asked for every input that the host feeds: the shape it gets in the copy. NULL keeps it. */
 typedef mw_shape mw__clone_shape(void *user, const mw_tensor *value);
 
+/* Asked for every input and parameter first: true if it was written in another form, which left mw__clone_set or
+ * nothing, or an error on the target graph. NULL copies all. */
+typedef bool mw__clone_input(void *user, mw__clone *clone, const mw_tensor *value);
+
 /* Which form of composites and states is copied. */
 typedef enum mw__clone_form {
     MW__CLONE_WHOLE,      /* both, with the assignments of states that the roots need */
@@ -29,6 +33,7 @@ typedef struct mw__clone_options {
     mw__clone_rule *rule;   /* or NULL */
     mw__clone_dtype *dtype; /* or NULL; also applied to constants that feed run-time arguments */
     mw__clone_shape *shape; /* or NULL */
+    mw__clone_input *input; /* or NULL */
     void *user;
     mw_tensor *const *roots; /* NULL = everything; else only what these need, and unused inputs are left out */
     size_t root_count;

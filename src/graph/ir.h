@@ -65,6 +65,16 @@ typedef enum mw__index_use {
     MW__INDEX_STRICT,  /* some use makes nothing of it */
 } mw__index_use;
 
+/* What an input or result of a program holds of a longer one, which the user sees as a whole (mil/split.h). */
+typedef struct mw__part {
+    const char *whole; /* the user's name */
+    mw_dtype dtype;    /* as the user sees it */
+    mw_shape shape;
+    int digit;     /* of its integers, 0 high, 1 low (graph/idioms/digits.h); -1 = the value itself */
+    int axis;      /* that is cut, 0 if none is */
+    int64_t begin; /* where the part starts on that axis; its extent is that of the tensor */
+} mw__part;
+
 struct mw_tensor {
     mw_graph *graph;
     uint32_t id; /* dense in the graph: index of every side table */
@@ -84,6 +94,7 @@ struct mw_tensor {
     int64_t index_limit; /* an input whose values index something: valid are 0 .. index_limit - 1; 0 = no rule */
     int64_t index_ignored;
     mw__index_use index_use;
+    const mw__part *part; /* of an input or result: it is one of several; NULL = whole */
 };
 
 /* One member of an argument: a value, or a nested tuple. */
@@ -348,6 +359,9 @@ mw_tensor *mw__layer_state(mw_tensor *x, const char *operation, const char *laye
 /* If `indices` is an input, or one in another shape or order, its values must lie in 0 .. limit - 1 (the smallest limit
  * counts) or be `ignored`; NULL = nothing is ignored. */
 void mw__limit_indices(mw_tensor *indices, int64_t limit, const int64_t *ignored);
+
+/* A copy in the graph's arena; NULL for NULL, or with an error on the graph. */
+const mw__part *mw__part_copy(mw_graph *graph, const mw__part *part);
 
 /* True for what stays on the device between runs: parameters and states. */
 static inline bool mw__is_resident(const mw_tensor *value)

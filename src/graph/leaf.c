@@ -69,6 +69,19 @@ void mw__limit_indices(mw_tensor *indices, int64_t limit, const int64_t *ignored
     indices->index_ignored = agreed ? *ignored : 0;
 }
 
+const mw__part *mw__part_copy(mw_graph *graph, const mw__part *part)
+{
+    if (part == NULL)
+        return NULL;
+    mw__part *copy = mw__arena_alloc(&graph->arena, 1, sizeof *copy, &graph->error);
+    const char *whole = mw__arena_string(&graph->arena, part->whole, strlen(part->whole), &graph->error);
+    if (copy == NULL || whole == NULL)
+        return NULL;
+    *copy = *part;
+    copy->whole = whole;
+    return copy;
+}
+
 static const char *role_name(mw__role role)
 {
     return role == MW__INPUT ? "input" : role == MW__PARAMETER ? "parameter" : "state";
