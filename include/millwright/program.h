@@ -24,6 +24,18 @@ typedef enum mw_device {
     MW_DEVICE_ANE = 4  /* on the engine: the model of the ANE's arithmetic (fp16 results, fp32 accumulation) */
 } mw_device;
 
+/** Generation of the ANE. Only its limits depend on it: up to MW_CHIP_H15 an axis has at most 16384 elements, from
+ *  MW_CHIP_H16 on 65536. Longer axes, e.g. of a vocabulary, are cut into blocks where every operation on them can be.
+ *  source  ANEForge, limits by chip */
+typedef enum mw_chip {
+    MW_CHIP_AUTO = 0, /* what every generation takes */
+    MW_CHIP_H13 = 13, /* M1 */
+    MW_CHIP_H14 = 14, /* M2 */
+    MW_CHIP_H15 = 15, /* M3 */
+    MW_CHIP_H16 = 16, /* M4 */
+    MW_CHIP_H17 = 17  /* M5 */
+} mw_chip;
+
 /** Which library is behind the e5rt symbols. */
 typedef enum mw_provider {
     MW_PROVIDER_AUTO = 0, /* Espresso on a Mac, the engine elsewhere */
@@ -40,6 +52,7 @@ typedef struct mw_compile_options {
     uint64_t seed;                 /* initial parameters */
     const mw_allocator *allocator; /* NULL = the C library's heap */
     const char *keep_folder;       /* not NULL: model.mil and weights are left there for reading */
+    mw_chip chip;                  /* generation of the ANE */
 } mw_compile_options;
 
 /** Returns the default options. */
@@ -92,8 +105,9 @@ MW_API mw_status mw_program_share(mw_program *program, const char *output, const
 /** What a port is. Strings live as long as the program. */
 typedef struct mw_port {
     const char *name;     /* the user's name */
-    const char *mil_name; /* its name in the MIL text */
-    mw_dtype dtype;       /* in the buffer; F16 on fp16 devices */
+    const char *mil_name; /* its name in the MIL text; the first, where the device holds it in parts: blocks of an axis
+                           * that is too long for the chip, or two digits of integers beyond 2048, which fp16 lacks */
+    mw_dtype dtype;       /* in memory; F16 on fp16 devices, I32 for integers in digits */
     mw_shape shape;
     bool is_output;
     bool is_parameter; /* or a state: starts with a value of its own */

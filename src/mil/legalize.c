@@ -440,7 +440,9 @@ static mw_status declare_outputs(legalizer_state *legalizer, const mw__clone *cl
             return mw__fail(err, MW_ERROR_STATE, "output %zu was not copied", i);
         const char *wanted = body->outputs[i]->name != NULL ? body->outputs[i]->name : automatic;
         MW_TRY(output_name(to, copy, wanted, name, sizeof name, err));
-        mw_output(copy, name);
+        mw_tensor *output = mw_output(copy, name);
+        MW_TRY(mw_graph_check(to, err));
+        output->part = mw__part_copy(to, body->outputs[i]->part);
         MW_TRY(mw_graph_check(to, err));
     }
     return MW_OK;

@@ -1,0 +1,244 @@
+/* Parts of values: where blocks begin, what stands for an operand of one block and digit, and the parts of sources. */
+#include "mil/split.h"
+
+#include "base/fp16.h"
+
+#include <millwright/millwright.h>
+#include <string.h>
+
+/* ---- geometry ---- */
+
+int64_t mw__split_blocks(const mw__split *split, int64_t extent)
+{
+    return (extent + split->axis_max - 1) / split->axis_max;
+}
+
+/* Blocks of about one size, each a whole number of high digits but for the last. */
+void mw__split_block(const mw__split *split, int64_t extent, int64_t index, int64_t *out_begin, int64_t *out_count)
+{
+    const int64_t blocks = mw__split_blocks(split, extent), share = (extent + blocks - 1) / blocks;
+    const int64_t size = (share + MW__DIGIT_BASE - 1) / MW__DIGIT_BASE * MW__DIGIT_BASE;
+    *out_begin = index * size;
+    *out_count = extent - *out_begin < size ? extent - *out_begin : size;
+}
+
+int64_t mw__split_blocks_of(const mw__split *split, const mw_tensor *value)
+{
+    if (!mw__split_is_long(split, value))
+        return 1;
+    return mw__split_blocks(split, mw_tensor_shape(value).dim[mw__split_axis(split, value)]);
+}
+
+mw_shape mw__split_extents(const mw__split *split, const mw_tensor *value, int64_t block)
+{
+    mw_shape shape = mw_tensor_shape(value);
+    int64_t begin;
+    if (mw__split_is_long(split, value)) {
+        int64_t *extent = &shape.dim[mw__split_axis(split, value)];
+        mw__split_block(split, *extent, block, &begin, extent);
+    }
+    return shape;
+}
+
+/* ---- forms ---- */
+
+static bool make_form(mw__split *split, mw__split_form *form, int64_t blocks, int digits)
+{
+    if (form->digits != 0)
+        return true;
+    form->parts =
+        mw__arena_alloc(&split->to->arena, (size_t)blocks * (size_t)digits, sizeof(mw_tensor *), &split->to->error);
+    if (form->parts == NULL)
+        return false;
+    form->blocks = blocks;
+    form->digits = digits;
+    return true;
+}
+
+void mw__split_set(mw__split *split, mw__clone *clone, const mw_tensor *value, int64_t block, int digits, int digit,
+                   mw_tensor *part)
+{
+    const int64_t blocks = mw__split_blocks_of(split, value);
+    if (blocks == 1 && digits == 1) {
+        mw__clone_set(clone, value, part);
+        return;
+    }
+    mw__split_form *form = &split->forms[value->id];
+    if (make_form(split, form, blocks, digits))
+        form->parts[block * digits + digit] = part;
+}
+
+/* ---- sources ---- */
+
+static void store(void *data, mw_dtype dtype, size_t i, double number)
+{
+    if (dtype == MW_F32)
+        ((float *)data)[i] = (float)number;
+    else if (dtype == MW_F16)
+        ((uint16_t *)data)[i] = mw__fp16_from_double(number);
+    else if (dtype == MW_I32)
+        ((int32_t *)data)[i] = (int32_t)number;
+    else
+        ((uint8_t *)data)[i] = number != 0.0; /* BOOL */
+}
+
+/* Elements [begin, begin + count) of an axis of a constant, as themselves or as a digit. */
+static mw_tensor *cut_constant(mw__split *split, const mw_tensor *value, mw_shape part, int axis, int64_t begin,
+                               int digit)
+{
+    mw_graph *to = split->to;
+    const mw_shape shape = mw_tensor_shape(value);
+    const mw_dtype dtype = digit >= 0 ? MW_F32 : mw_tensor_dtype(value);
+    const mw__payload *from = value->payload;
+    const int64_t inner = mw__shape_span(shape, axis + 1, shape.rank), rows = part.rank > 0 ? part.dim[axis] : 1;
+    const int64_t outer = mw__shape_span(shape, 0, axis), extent = shape.rank > 0 ? shape.dim[axis] : 1;
+    const size_t bytes = (size_t)(mw_dtype_bits(dtype) / 8), count = (size_t)mw_shape_count(part);
+    void *data = from->data != NULL ? mw__arena_alloc(&to->arena, count, bytes, &to->error) : NULL;
+    if (data == NULL)
+        return mw__graph_fail(to, MW_ERROR_STATE,
+                              "constant \"%s\" has no values; read the program with its weight files",
+                              mw_tensor_name(value));
+    for (int64_t i = 0; i < outer * rows * inner; i++) {
+        const int64_t row = i / inner % rows + begin;
+        const size_t at = (size_t)((i / (inner * rows) * extent + row) * inner + i % inner);
+        const double number = digit >= 0 ? (double)mw__digit_of(mw__payload_int(from, from->splat ? 0 : at), digit)
+                                         : mw__payload_float(from, from->splat ? 0 : at);
+        store(data, dtype, (size_t)i, number);
+    }
+    return mw_constant(to, dtype, part, data);
+}
+
+static mw_tensor *cut_range(mw__split *split, const mw_tensor *value, int64_t begin, int64_t count, int digit)
+{
+    double start = 0.0, step = 1.0;
+    mw__arg_float(value->op, "start", &start);
+    mw__arg_float(value->op, "step", &step);
+    if (digit < 0) {
+        const double first = start + (double)begin * step;
+        return mw_range_1d(split->to, mw_tensor_dtype(value), first, first + (double)count * step, step);
+    }
+    if (start == 0.0 && step == 1.0)
+        return mw__digits_range(split->to, begin, count, digit);
+    float *data = mw__arena_alloc(&split->to->arena, (size_t)count, sizeof *data, &split->to->error);
+    for (int64_t i = 0; data != NULL && i < count; i++)
+        data[i] = (float)mw__digit_of((int64_t)(start + (double)(begin + i) * step), digit);
+    return data != NULL ? mw_constant(split->to, MW_F32, MW_SHAPE(count), data) : NULL;
+}
+
+static mw_tensor *make_source(mw__split *split, const mw_tensor *value, mw_shape part, int64_t block, int digit)
+{
+    const int axis = mw__split_axis(split, value);
+    int64_t begin = 0, count = 0;
+    double number = 0.0;
+    if (axis >= 0)
+        mw__split_block(split, mw_tensor_shape(value).dim[axis], block, &begin, &count);
+    if (value->payload != NULL)
+        return cut_constant(split, value, part, axis >= 0 ? axis : 0, begin, digit);
+    if (mw__split_is(value->op, "range_1d"))
+        return cut_range(split, value, begin, part.dim[0], digit);
+    if (mw__split_is(value->op, "fill")) {
+        mw__arg_float(value->op, "value", &number);
+        return mw_fill(split->to, digit >= 0 ? MW_F32 : mw_tensor_dtype(value), part,
+                       digit >= 0 ? (double)mw__digit_of((int64_t)number, digit) : number);
+    }
+    const mw_tensor *x = mw__arg(value->op, "x");
+    return mw_reshape(make_source(split, x, mw__split_extents(split, x, block), block, digit), part);
+}
+
+static mw_tensor *source_part(mw__split *split, const mw_tensor *value, int64_t block, int digits, int digit)
+{
+    mw__split_form *form = &split->sources[(size_t)(digits - 1) * split->count + value->id];
+    const int64_t blocks = mw__split_blocks_of(split, value);
+    if (!make_form(split, form, blocks, digits))
+        return NULL;
+    mw_tensor **part = &form->parts[(blocks > 1 ? block : 0) * digits + digit];
+    if (*part == NULL)
+        *part = make_source(split, value, mw__split_extents(split, value, block), block, digits == 2 ? digit : -1);
+    return *part;
+}
+
+/* ---- operands ---- */
+
+mw_tensor *mw__split_part(mw__split *split, mw__clone *clone, const mw_tensor *value, int64_t block, int digits,
+                          int digit)
+{
+    const mw__split_form *form = &split->forms[value->id];
+    if (form->digits != 0)
+        return form->parts[(form->blocks > 1 ? block : 0) * form->digits + (form->digits == 2 ? digit : 0)];
+    if (mw__split_is_source(split, value) && (digits == 2 || mw__split_is_long(split, value)))
+        return source_part(split, value, block, digits, digit);
+    mw_tensor *whole = mw__clone_get(clone, value);
+    if (whole == NULL && value->payload != NULL) /* a literal in the argument */
+        return source_part(split, value, block, 1, 0);
+    return whole;
+}
+
+mw__digits mw__split_digits(mw__split *split, mw__clone *clone, const mw_tensor *value, int64_t block, int digits)
+{
+    mw__digits result = {.count = digits};
+    for (int i = 0; i < digits; i++)
+        result.digit[i] = mw__split_part(split, clone, value, block, digits, i);
+    return result;
+}
+
+/* ---- copying an operation ---- */
+
+/* True if the operand must be another for this block and digit. */
+static bool replaces(const mw__split *split, const mw__op *op, size_t slot, const mw_tensor *value, int digits)
+{
+    const mw__arg_row *row = &op->row->args[slot];
+    if (value == NULL || row->kind == MW__CONST)
+        return false;
+    if (digits == 2 && mw__split_is_int(value) && mw__split_carries(row))
+        return true;
+    return mw__split_is_long(split, value) || split->forms[value->id].digits != 0;
+}
+
+typedef struct swapped {
+    const mw_tensor *source;
+    mw_tensor *copy;
+} swapped;
+
+static size_t swap_operands(mw__split *split, mw__clone *clone, const mw__op *op, int64_t block, int digits, int digit,
+                            swapped *swaps)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < op->slot_count; i++)
+        for (size_t k = 0; op->slots[i].operands != NULL && k < op->slots[i].count; k++) {
+            const mw_tensor *value = op->slots[i].operands[k].value;
+            if (!replaces(split, op, i, value, digits))
+                continue;
+            const bool index = digits == 2 && mw__split_is_int(value) && mw__split_carries(&op->row->args[i]);
+            mw_tensor *part = mw__split_part(split, clone, value, block, index ? 2 : 1, digit);
+            swaps[count++] = (swapped){value, mw__clone_get(clone, value)};
+            mw__clone_set(clone, value, part);
+        }
+    return count;
+}
+
+void mw__split_copy_op(mw__split *split, mw__clone *clone, const mw__op *op, int64_t block, int digits, int digit)
+{
+    mw_graph *to = split->to;
+    size_t most = 0;
+    for (size_t i = 0; i < op->slot_count; i++)
+        most += op->slots[i].count;
+    swapped *swaps = mw__alloc(to->allocator, most, sizeof *swaps, &to->error);
+    if (swaps == NULL)
+        return;
+    const size_t before = to->block->op_count;
+    const size_t count = swap_operands(split, clone, op, block, digits, digit, swaps);
+    mw_error error = to->error;
+    if (error.status == MW_OK && mw__clone_op(clone, op, &error) != MW_OK && to->error.status == MW_OK)
+        to->error = error;
+    for (size_t i = count; i-- > 0;)
+        mw__clone_set(clone, swaps[i].source, swaps[i].copy);
+    mw__free(to->allocator, swaps);
+    for (size_t i = before; i < to->block->op_count; i++)
+        to->block->ops[i]->name = NULL; /* a name stands for one operation only */
+    for (size_t i = 0; i < op->result_count; i++) {
+        const mw_tensor *result = op->results[i];
+        mw_tensor *part = mw__clone_get(clone, result);
+        mw__clone_set(clone, result, NULL);
+        mw__split_set(split, clone, result, block, mw__split_is_int(result) ? digits : 1, digit, part);
+    }
+}
