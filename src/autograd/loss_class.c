@@ -37,12 +37,13 @@ mw_tensor *mw_multi_margin(mw_tensor *scores, mw_tensor *labels, float margin)
 
 /* ---- accuracy ---- */
 
-/* 1 where a row's first largest entry stands, else 0: in the shape and type of x. */
+/* 1 where a row's first largest entry stands, else 0: in the shape and type of x. Floating point counts more classes
+ * than fp16 can only if it stays fp32, which no ANE has; integers get another form there. */
 static mw_tensor *first_largest(mw_tensor *x)
 {
     const int axis = mw__loss_class_axis(x);
     const double classes = (double)mw_tensor_shape(x).dim[axis];
-    const mw_dtype dtype = classes > 2048.0 ? MW_F32 : mw_tensor_dtype(x); /* fp16 counts to 2048 */
+    const mw_dtype dtype = classes > 2048.0 ? MW_I32 : mw_tensor_dtype(x);
     mw_tensor *numbers = mw_range_1d(mw_tensor_graph(x), dtype, 0.0, classes, 1.0);
     mw_tensor *largest = mw_equal(x, mw_reduce_max(x, MW_AXES(axis), true));
     mw_tensor *candidates = mw_select(largest, numbers, mw__scalar_like(numbers, classes));

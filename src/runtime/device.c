@@ -2,6 +2,7 @@
 #include "runtime/program.h"
 
 #include "base/text.h"
+#include "mil/chip.h"
 
 mw_compile_options mw_compile_defaults(void) { return (mw_compile_options){.struct_size = sizeof(mw_compile_options)}; }
 
@@ -19,6 +20,9 @@ mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out,
     const mw_device device = options->device;
     if (device != MW_DEVICE_AUTO && device != MW_DEVICE_CPU && device != MW_DEVICE_GPU && device != MW_DEVICE_ANE)
         return mw__fail(err, MW_ERROR_ARGUMENT, "unknown device %d", (int)device);
+    out->axis_max = mw__chip_axis_max(options->chip);
+    if (out->axis_max == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "unknown chip %d", (int)options->chip);
     MW_TRY(mw__symbols_load(&out->symbols, options->provider, err));
     out->mask = device == MW_DEVICE_AUTO ? default_mask(&out->symbols) : (uint64_t)device;
     out->lanes = (uint64_t)options->threads;

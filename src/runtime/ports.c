@@ -29,7 +29,15 @@ size_t mw__program_find(const mw_program *program, const char *name)
 
 void *mw__program_data(const mw_program *program, size_t port)
 {
-    return mw__dispatch_buffer(program->dispatch, port)->data;
+    const mw__port_place *place = &program->places[port];
+    return mw__place_is_split(place) ? place->whole.data : mw__dispatch_buffer(program->dispatch, place->first)->data;
+}
+
+bool mw__program_buffer(const mw_program *program, size_t port, mw__buffer *out)
+{
+    const mw__port_place *place = &program->places[port];
+    *out = mw__place_is_split(place) ? place->whole : *mw__dispatch_buffer(program->dispatch, place->first);
+    return !place->staged;
 }
 
 size_t mw__program_elements(const mw_program *program, size_t port)
@@ -112,7 +120,35 @@ void *mw_program_view(mw_program *program, const char *name, mw_error *err)
     return find_port(program, name, &port, err) == MW_OK ? mw__program_data(program, port) : NULL;
 }
 
-mw_status mw__program_run(mw_program *program, mw_error *err) { return mw__dispatch_execute(program->dispatch, err); }
+/* ---- running ---- */
+
+static void *part_data(const void *user, size_t port)
+{
+    return mw__dispatch_buffer(((const mw_program *)user)->dispatch, port)->data;
+}
+
+static mw_status run_staged(mw_program *program, mw_error *err)
+{
+    for (size_t i = 0; i < program->input_count; i++)
+        MW_TRY(mw__place_push(&program->places[i], &program->ports[i], program->places[i].whole.data, part_data,
+                              program, err));
+    MW_TRY(mw__dispatch_execute(program->dispatch, err));
+    for (size_t i = program->input_count; i < program->port_count; i++)
+        mw__place_pull(&program->places[i], &program->ports[i], part_data, program);
+    return MW_OK;
+}
+
+mw_status mw__program_run(mw_program *program, mw_error *err)
+{
+    return program->staged ? run_staged(program, err) : mw__dispatch_execute(program->dispatch, err);
+}
+
+void mw__program_copy_staged(mw_program *program, const mw_program *from)
+{
+    for (size_t i = 0; i < program->input_count; i++)
+        if (program->places[i].staged)
+            memcpy(program->places[i].whole.data, from->places[i].whole.data, program->places[i].whole.size);
+}
 
 mw_status mw_run(mw_program *program, mw_error *err)
 {
@@ -151,5 +187,5 @@ mw_status mw_program_share(mw_program *program, const char *output, const char *
                         mw__program_elements(program, to), mw_dtype_name(target->dtype));
     MW_TRY(check_free(program, from, to, err));
     /* The output moves to the input's memory, not the other way round, so that what the input holds stays. */
-    return mw__dispatch_rebind(program->dispatch, from, mw__dispatch_buffer(program->dispatch, to), err);
+    return mw__place_rebind(&program->places[from], &program->places[to], program->dispatch, err);
 }

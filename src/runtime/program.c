@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "graph/init.h"
 #include "mil/mil.h"
+#include "mil/split.h"
 #include "runtime/convert.h"
 
 #include <string.h>
@@ -77,18 +78,47 @@ static mw_status prepare_folder(compilation *c, mw_error *err)
 
 /* ---- text ---- */
 
-static mw_status legalise(compilation *c, mw_error *err)
+/* A fresh graph for a form of the program. */
+static mw_graph *fresh(const compilation *c, mw_error *err)
 {
     mw_graph_options options = mw_graph_defaults();
     const mw__function *function = mw__function_find(c->request->graph, "main");
     options.allocator = c->program->allocator;
     if (function != NULL)
         options.opset = function->opset;
-    c->legal = mw_graph_create(&options);
-    if (c->legal == NULL)
-        return mw__fail(err, MW_ERROR_MEMORY, "no memory for the graph to be compiled");
-    MW_TRY(mw__mil_legalize(c->request->graph, c->legal, c->request->target->mask, err));
-    return mw_graph_check(c->legal, err);
+    mw_graph *graph = mw_graph_create(&options);
+    if (graph == NULL)
+        mw__fail(err, MW_ERROR_MEMORY, "no memory for the graph to be compiled");
+    return graph;
+}
+
+/* The program with what the chip cannot hold in parts, in *out_split; NULL there if nothing had to be done. */
+static mw_status split(compilation *c, mw_graph **out_split, mw_error *err)
+{
+    bool any = false;
+    *out_split = NULL;
+    if ((c->request->target->mask & MW__MASK_ANE) == 0)
+        return MW_OK;
+    mw_graph *graph = fresh(c, err);
+    mw_status status = graph != NULL ? mw__mil_split(c->request->graph, graph, c->request->target->axis_max, &any, err)
+                                     : MW_ERROR_MEMORY;
+    if (status == MW_OK && any)
+        *out_split = graph;
+    else
+        mw_graph_destroy(graph);
+    return status;
+}
+
+static mw_status legalise(compilation *c, mw_error *err)
+{
+    mw_graph *parts;
+    MW_TRY(split(c, &parts, err));
+    c->legal = fresh(c, err);
+    mw_status status = c->legal != NULL ? MW_OK : MW_ERROR_MEMORY;
+    if (status == MW_OK)
+        status = mw__mil_legalize(parts != NULL ? parts : c->request->graph, c->legal, c->request->target->mask, err);
+    mw_graph_destroy(parts);
+    return status == MW_OK ? mw_graph_check(c->legal, err) : status;
 }
 
 static mw_status write_text(compilation *c, mw_error *err)
@@ -101,17 +131,28 @@ static mw_status write_text(compilation *c, mw_error *err)
 
 /* ---- ports ---- */
 
-static mw_status describe_port(compilation *c, const mw_tensor *value, bool is_output, mw_port *port, mw_error *err)
+/* One port of the dispatch, as the legal graph has it. */
+static mw_status describe_port(compilation *c, const mw_tensor *value, bool is_output, mw_port *port,
+                               mw__port_part *part, mw_error *err)
 {
     mw__arena *arena = &c->program->arena;
     const char *mil_name = mw__names_get(&c->names, value);
-    const char *name = value->name != NULL ? value->name : mil_name;
+    const char *name = value->part != NULL ? value->part->whole : value->name != NULL ? value->name : mil_name;
     *port = (mw_port){.dtype = value->type->dtype,
                       .shape = value->type->shape,
                       .is_output = is_output,
                       .is_parameter = mw__is_resident(value)};
     port->name = mw__arena_string(arena, name, strlen(name), err);
     port->mil_name = mw__arena_string(arena, mil_name, strlen(mil_name), err);
+    *part = (mw__port_part){.mil_name = port->mil_name, .dtype = port->dtype, .shape = port->shape};
+    if (value->part != NULL) {
+        mw__part *copy = mw__arena_alloc(arena, 1, sizeof *copy, err);
+        if (copy == NULL)
+            return MW_ERROR_MEMORY;
+        *copy = *value->part;
+        copy->whole = port->name;
+        part->part = copy;
+    }
     return port->name != NULL && port->mil_name != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
@@ -126,47 +167,83 @@ static mw__port_rule rule_of(const compilation *c, const mw_tensor *value, const
                            .index_use = value->index_use};
 }
 
+/* True if the value is a further part of what the last port is made of. */
+static bool continues(const mw_program *program, const mw_tensor *value, bool is_output)
+{
+    if (program->port_count == 0 || value->part == NULL)
+        return false;
+    const mw_port *last = &program->ports[program->port_count - 1];
+    return last->is_output == is_output && mw__place_is_split(&program->places[program->port_count - 1]) &&
+           strcmp(last->name, value->part->whole) == 0;
+}
+
+static mw_status add_ports(compilation *c, mw_tensor *const *values, size_t count, bool is_output, size_t first,
+                           mw__port_part *parts, mw_error *err)
+{
+    mw_program *program = c->program;
+    for (size_t i = 0; i < count; i++) {
+        mw_port port;
+        MW_TRY(describe_port(c, values[i], is_output, &port, &parts[first + i], err));
+        if (continues(program, values[i], is_output)) {
+            program->places[program->port_count - 1].count++;
+            continue;
+        }
+        mw__port_place *place = &program->places[program->port_count];
+        *place = (mw__port_place){.first = first + i, .count = 1, .parts = &parts[first + i]};
+        program->ports[program->port_count] = mw__place_port(place, &port);
+        program->rules[program->port_count] = rule_of(c, values[i], &program->ports[program->port_count]);
+        program->port_count++;
+    }
+    return MW_OK;
+}
+
 static mw_status describe_ports(compilation *c, const mw__block *body, mw_error *err)
 {
     mw_program *program = c->program;
     const size_t count = body->input_count + body->output_count;
     program->ports = mw__arena_alloc(&program->arena, count, sizeof *program->ports, err);
     program->rules = mw__arena_alloc(&program->arena, count, sizeof *program->rules, err);
-    if (program->ports == NULL || program->rules == NULL)
+    program->places = mw__arena_alloc(&program->arena, count, sizeof *program->places, err);
+    mw__port_part *parts = mw__arena_alloc(&program->arena, count, sizeof *parts, err);
+    if (program->ports == NULL || program->rules == NULL || program->places == NULL || parts == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < body->input_count; i++)
-        MW_TRY(describe_port(c, body->inputs[i], false, &program->ports[program->port_count++], err));
-    program->input_count = body->input_count;
-    for (size_t i = 0; i < body->output_count; i++)
-        MW_TRY(describe_port(c, body->outputs[i], true, &program->ports[program->port_count++], err));
-    for (size_t i = 0; i < program->port_count; i++)
-        program->rules[i] = rule_of(
-            c, i < program->input_count ? body->inputs[i] : body->outputs[i - body->input_count], &program->ports[i]);
-    return MW_OK;
+    MW_TRY(add_ports(c, body->inputs, body->input_count, false, 0, parts, err));
+    program->input_count = program->port_count;
+    return add_ports(c, body->outputs, body->output_count, true, body->input_count, parts, err);
 }
 
-static mw_status bind_port(compilation *c, const mw_port *port, const mw__type *type, mw_error *err)
+static mw_status bind_port(compilation *c, size_t index, const mw__type *type, mw_error *err)
 {
     size_t size;
+    mw_program *program = c->program;
+    const mw_port *port = &program->ports[index];
+    mw__port_place *place = &program->places[index];
     if (type->kind != MW__TENSOR || !mw__type_bytes(type, &size) || mw_dtype_bits(port->dtype) % 8 != 0)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "port \"%s\" has no fixed size: give its `?` extents a number",
                         port->name);
     const mw__program_request *request = c->request;
     mw__buffer shared;
     const bool is_shared = request->bind != NULL && request->bind(request->user, port, &shared);
+    if (mw__place_is_split(place)) {
+        const mw_status status =
+            mw__place_bind(place, port, program->dispatch, is_shared ? &shared : NULL, &program->arena, err);
+        program->staged = program->staged || place->staged;
+        return status;
+    }
     if (is_shared && shared.size != size)
         return mw__fail(err, MW_ERROR_STATE, "port \"%s\" has %zu bytes, its state buffer %zu", port->name, size,
                         shared.size);
-    return mw__dispatch_add_port(c->program->dispatch, port->mil_name, port->is_output, size,
-                                 is_shared ? &shared : NULL, err);
+    return mw__dispatch_add_port(program->dispatch, port->mil_name, port->is_output, size, is_shared ? &shared : NULL,
+                                 err);
 }
 
 static mw_status bind_ports(compilation *c, const mw__block *body, mw_error *err)
 {
     mw_program *program = c->program;
     for (size_t i = 0; i < program->port_count; i++) {
-        const mw_tensor *value = i < program->input_count ? body->inputs[i] : body->outputs[i - program->input_count];
-        MW_TRY(bind_port(c, &program->ports[i], value->type, err));
+        const size_t at = program->places[i].first;
+        const mw_tensor *value = at < body->input_count ? body->inputs[at] : body->outputs[at - body->input_count];
+        MW_TRY(bind_port(c, i, value->type, err));
     }
     return mw__dispatch_finish(program->dispatch, err);
 }
@@ -184,7 +261,7 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
                                           .mask = target->mask,
                                           .lanes = target->lanes,
                                           .name = "main",
-                                          .port_count = program->port_count};
+                                          .port_count = program->port_count}; /* or more, in parts */
     program->dispatch = mw__dispatch_create(&options, err);
     if (program->dispatch == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
@@ -236,12 +313,23 @@ mw_program *mw__program_create(const mw__program_request *request, mw_error *err
     return NULL;
 }
 
+/* The buffers of places go after what is bound to them. */
+static void destroy_dispatch(mw_program *program)
+{
+    if (program->dispatch == NULL)
+        return;
+    const mw__symbols symbols = *mw__dispatch_symbols(program->dispatch);
+    mw__dispatch_destroy(program->dispatch);
+    for (size_t i = 0; program->places != NULL && i < program->port_count; i++)
+        mw__place_release(&program->places[i], &symbols);
+}
+
 void mw_program_destroy(mw_program *program)
 {
     if (program == NULL)
         return;
     const mw_allocator *allocator = program->allocator;
-    mw__dispatch_destroy(program->dispatch);
+    destroy_dispatch(program);
     remove_folder(allocator, &program->folder);
     mw__free(allocator, program->mil);
     mw__arena_deinit(&program->arena);

@@ -4,6 +4,7 @@
 
 #include "graph/ir.h"
 #include "runtime/dispatch.h"
+#include "runtime/parts.h"
 #include "runtime/values.h"
 #include <millwright/program.h>
 
@@ -18,7 +19,8 @@ static inline mw_status mw__status_or(const mw_error *err, mw_status otherwise)
 typedef struct mw__target {
     mw__symbols symbols;
     uint64_t mask;
-    uint64_t lanes; /* 0 = the library's default */
+    uint64_t lanes;   /* 0 = the library's default */
+    int64_t axis_max; /* of the chip */
 } mw__target;
 
 /* Checks the options and loads the library behind e5rt.
@@ -51,8 +53,10 @@ struct mw_program {
     const mw_allocator *allocator;
     mw__arena arena; /* names, text of where */
     mw__dispatch *dispatch;
-    mw_port *ports;       /* inputs first, in the order of the dispatch's */
-    mw__port_rule *rules; /* what each takes */
+    mw_port *ports;         /* as the user sees them: inputs first, in the order of the dispatch's */
+    mw__port_rule *rules;   /* what each takes */
+    mw__port_place *places; /* where each is in the dispatch */
+    bool staged;            /* some place is */
     size_t port_count, input_count;
     char *mil;
     const char *where;
@@ -61,13 +65,17 @@ struct mw_program {
 
 /* Index of a port by the user's name, port_count if there is none. */
 size_t mw__program_find(const mw_program *program, const char *name);
-/* The memory of a port and its element count. */
+/* The memory of a port, as the user sees it, and its element count. */
 void *mw__program_data(const mw_program *program, size_t port);
+/* The same as a buffer that other programs may be bound to; false if the device has only copies of its parts. */
+bool mw__program_buffer(const mw_program *program, size_t port, mw__buffer *out);
 size_t mw__program_elements(const mw_program *program, size_t port);
 /* The first values of a parameter, drawn in its declared type and rounded to `dtype`.
  *  errors  MW_ERROR_NUMERIC if one is not finite there */
 mw_status mw__parameter_fill(const mw_tensor *parameter, mw_dtype dtype, uint64_t seed, const mw_allocator *allocator,
                              void *out, mw_error *err);
 mw_status mw__program_run(mw_program *program, mw_error *err);
+/* Inputs that the device holds in copied parts get the values of another program with the same ports. */
+void mw__program_copy_staged(mw_program *program, const mw_program *from);
 
 #endif

@@ -63,6 +63,7 @@ typedef struct mw__trainer_many {
     mw__series *series; /* NULL = none */
     mw__feeder *feeders;
     size_t count;
+    void **staged; /* [count][inputs of the step]: values for parts that are copied before a run, or NULL */
 } mw__trainer_many;
 
 struct mw_trainer {

@@ -12,8 +12,7 @@ static bool bind_inputs(void *user, const mw_port *port, mw__buffer *out)
     const size_t index = mw__program_find(step, port->name);
     if (port->is_output || index >= step->input_count)
         return false;
-    *out = *mw__dispatch_buffer(step->dispatch, index);
-    return true;
+    return mw__program_buffer(step, index, out);
 }
 
 mw_status mw__trainer_make_twin(mw_trainer *t, mw__trainer_pass *pass, const mw_graph *graph, mw_error *err)
@@ -30,8 +29,9 @@ mw_status mw__trainer_make_twin(mw_trainer *t, mw__trainer_pass *pass, const mw_
 static size_t find_difference(const mw_program *step, const mw_program *twin)
 {
     for (size_t i = step->input_count; i < step->port_count; i++) {
-        const size_t size = mw__dispatch_buffer(step->dispatch, i)->size;
-        if (memcmp(mw__program_data(step, i), mw__program_data(twin, i), size) != 0)
+        mw__buffer buffer;
+        mw__program_buffer(step, i, &buffer);
+        if (memcmp(buffer.data, mw__program_data(twin, i), buffer.size) != 0)
             return i;
     }
     return step->port_count;
@@ -40,6 +40,7 @@ static size_t find_difference(const mw_program *step, const mw_program *twin)
 mw_status mw__trainer_run_twice(mw_trainer *t, mw__trainer_pass *pass, mw_error *err)
 {
     const mw_program *program = pass->program;
+    mw__program_copy_staged(pass->twin, program);
     MW_TRY(mw__program_run(pass->twin, err)); /* first: it leaves the state as it is */
     MW_TRY(mw__program_run(pass->program, err));
     const size_t port = find_difference(program, pass->twin);

@@ -7,6 +7,29 @@
 
 /* ---- making the slots ---- */
 
+/* Memory of a port of the step in one slot: what is fed into copied parts is kept aside until it is run. */
+static void *slot_data(const mw_trainer *t, size_t slot, size_t port)
+{
+    const mw__port_place *place = &t->step.program->places[port];
+    return place->staged ? t->many.staged[slot * t->step.program->input_count + port]
+                         : mw__series_data(t->many.series, slot, place->first);
+}
+
+static mw_status make_staged(mw_trainer *t, mw_error *err)
+{
+    const mw_program *program = t->step.program;
+    t->many.staged = mw__arena_alloc(&t->arena, t->many.count * program->input_count, sizeof(void *), err);
+    for (size_t i = 0; t->many.staged != NULL && i < t->many.count * program->input_count; i++) {
+        const mw__port_place *place = &program->places[i % program->input_count];
+        if (!place->staged)
+            continue;
+        t->many.staged[i] = mw__arena_alloc(&t->arena, place->whole.size, 1, err);
+        if (t->many.staged[i] == NULL)
+            return MW_ERROR_MEMORY;
+    }
+    return t->many.staged != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
 /* The ports of the feeder of one slot are those of the step with other memory. */
 static mw_status copy_feeder(mw_trainer *t, size_t slot, mw_error *err)
 {
@@ -19,7 +42,7 @@ static mw_status copy_feeder(mw_trainer *t, size_t slot, mw_error *err)
     feeder->count = source->count;
     for (size_t i = 0; i < feeder->count; i++) {
         const size_t port = mw__program_find(t->step.program, feeder->ports[i].name);
-        feeder->ports[i].data = mw__series_data(t->many.series, slot, port);
+        feeder->ports[i].data = slot_data(t, slot, port);
     }
     return MW_OK;
 }
@@ -27,17 +50,19 @@ static mw_status copy_feeder(mw_trainer *t, size_t slot, mw_error *err)
 mw_status mw__trainer_make_slots(mw_trainer *t, size_t count, mw_error *err)
 {
     const mw_program *program = t->step.program;
-    bool *own = mw__arena_alloc(&t->arena, program->port_count, sizeof *own, err);
+    bool *own = mw__arena_alloc(&t->arena, mw__dispatch_port_count(program->dispatch), sizeof *own, err);
     t->many.feeders = mw__arena_alloc(&t->arena, count, sizeof *t->many.feeders, err);
     if (own == NULL || t->many.feeders == NULL)
         return MW_ERROR_MEMORY;
     mw__buffer unused;
     for (size_t i = 0; i < program->port_count; i++)
-        own[i] = !mw__trainer_bind(t, &program->ports[i], &unused);
+        for (size_t k = 0; k < program->places[i].count; k++)
+            own[program->places[i].first + k] = !mw__trainer_bind(t, &program->ports[i], &unused);
     t->many.series = mw__series_create(program->dispatch, count, own, err);
     if (t->many.series == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
     t->many.count = count;
+    MW_TRY(make_staged(t, err));
     for (size_t slot = 0; slot < count; slot++)
         MW_TRY(copy_feeder(t, slot, err));
     return MW_OK;
@@ -55,7 +80,7 @@ mw_status mw__trainer_stage(mw_trainer *t, size_t slot, const mw_batch *batch, m
     MW_TRY(mw__trainer_feed(t, &t->many.feeders[slot], batch, step, err));
     for (size_t i = 0; i < t->scalar_count; i++) {
         const mw__trainer_scalar *scalar = &t->scalars[i];
-        MW_TRY(mw__trainer_write_scalar(t, scalar, mw__series_data(t->many.series, slot, scalar->port), step, err));
+        MW_TRY(mw__trainer_write_scalar(t, scalar, slot_data(t, slot, scalar->port), step, err));
     }
     return MW_OK;
 }
@@ -65,14 +90,39 @@ static mw_status take_result(mw_trainer *t, size_t slot, const mw_batch *batch, 
 {
     const mw_port *ports = t->step.program->ports;
     const mw__step_result result = {
-        .loss =
-            mw__scalar_read(mw__series_data(t->many.series, slot, t->step.loss_port), ports[t->step.loss_port].dtype),
-        .ok = mw__scalar_read(mw__series_data(t->many.series, slot, t->step.ok_port), ports[t->step.ok_port].dtype)};
+        .loss = mw__scalar_read(slot_data(t, slot, t->step.loss_port), ports[t->step.loss_port].dtype),
+        .ok = mw__scalar_read(slot_data(t, slot, t->step.ok_port), ports[t->step.ok_port].dtype)};
     return mw__trainer_take(t, &t->step, batch, &result, out_loss, err);
+}
+
+typedef struct slot_of {
+    const mw__series *series;
+    size_t index;
+} slot_of;
+
+static void *part_data(const void *user, size_t port)
+{
+    const slot_of *slot = user;
+    return mw__series_data(slot->series, slot->index, port);
+}
+
+/* What was fed into copied parts goes there. */
+static mw_status push_slots(mw_trainer *t, mw_error *err)
+{
+    const mw_program *program = t->step.program;
+    for (size_t slot = 0; program->staged && slot < t->many.count; slot++) {
+        const slot_of of = {t->many.series, slot};
+        for (size_t i = 0; i < program->input_count; i++)
+            if (program->places[i].staged)
+                MW_TRY(mw__place_push(&program->places[i], &program->ports[i], slot_data(t, slot, i), part_data, &of,
+                                      err));
+    }
+    return MW_OK;
 }
 
 mw_status mw__trainer_run_slots(mw_trainer *t, const mw_batch *batches, float *out_losses, mw_error *err)
 {
+    MW_TRY(push_slots(t, err));
     MW_TRY(mw__series_execute(t->many.series, err));
     mw_error later = {0};
     mw_status status = MW_OK;
