@@ -53,6 +53,7 @@ typedef struct mw_compile_options {
     const mw_allocator *allocator; /* NULL = the C library's heap */
     const char *keep_folder;       /* not NULL: model.mil and weights are left there for reading */
     mw_chip chip;                  /* generation of the ANE */
+    bool strict;                   /* a constant that fp16 does not hold is refused, not replaced (mw_warning) */
 } mw_compile_options;
 
 /** Returns the default options. */
@@ -63,7 +64,8 @@ typedef struct mw_program mw_program;
 /** Compiles the outputs of the graph (mw_output). Parameters and states become input ports that hold their
  *  initial values.
  *  errors  the graph's own first error; MW_ERROR_UNSUPPORTED naming what the device cannot do; MW_ERROR_ARGUMENT if the
- *          graph has no output */
+ *          graph has no output; MW_ERROR_NUMERIC for an integer constant that the device does not have, and, with
+ *          options->strict, for any constant that mw_warning would list */
 MW_API mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options, mw_error *err);
 
 /** Frees the program and its buffers. NULL is fine. */
@@ -117,6 +119,28 @@ typedef struct mw_port {
 MW_API size_t mw_program_port_count(const mw_program *program);
 /** Fills *out_port for index < mw_program_port_count; false otherwise. */
 MW_API bool mw_program_port(const mw_program *program, size_t index, mw_port *out_port);
+
+/** A constant that fp16 does not hold, on a device that computes in fp16, and what stands for it:
+ *   - beyond 65504 (a mask of -3.4e38, say) 65504 with its sign, or 32752 if it is added to something, so that the sum
+ *     is finite too: a row of scores that is masked throughout stays a row of numbers;
+ *   - a scalar that would be 0 (an epsilon of 1e-12) 2^-24, the smallest number of fp16, with its sign, or 2^-14 if it
+ *     keeps a divisor from 0, so that the quotient is finite.
+ *  Infinities stay, as does the default of an epsilon. The log hook gets one line for each program that has warnings.
+ *  Strings live as long as the program. */
+typedef struct mw_warning {
+    const char *operation; /* MIL name of the first operation that reads the constant: "clip" */
+    const char *argument;  /* as what: "alpha" */
+    const char *tensor;    /* name of the constant, or of what the operation makes; may be "" */
+    double value;          /* the first of its elements that fp16 does not hold */
+    double replaced_by;
+    size_t count;        /* of its elements that were replaced */
+    const char *message; /* all of this as a sentence */
+} mw_warning;
+
+/** Number of constants that were replaced, 0 for NULL. */
+MW_API size_t mw_program_warning_count(const mw_program *program);
+/** Fills *out_warning for index < mw_program_warning_count; false otherwise. */
+MW_API bool mw_program_warning(const mw_program *program, size_t index, mw_warning *out_warning);
 
 /** The MIL text that the program runs; lives as long as the program. */
 MW_API const char *mw_program_mil(const mw_program *program);

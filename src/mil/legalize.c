@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "graph/clone.h"
 #include "mil/legality.h"
+#include "mil/narrow.h"
 #include "mil/rewrite.h"
 #include <math.h>
 #include <millwright/op_elementwise.h>
@@ -28,6 +29,9 @@ typedef struct legalizer_state {
     mw__legality legality;
     value_facts *facts;
     bool *half;
+    bool strict; /* what fp16 does not hold is refused */
+    mw__narrow_flow flow;
+    mw__narrowing **narrowed; /* the end of the list of constants that were replaced; NULL = nobody asks */
 } legalizer_state;
 
 static bool is_t(const mw__arg_row *row)
@@ -141,23 +145,89 @@ static mw_status lost_number(const legalizer_state *legalizer, const mw_tensor *
     return MW_ERROR_NUMERIC;
 }
 
-/* One element. A tensor of weights may hold numbers too small for fp16; a scalar that vanishes changes the program. */
-static mw_status narrow(const legalizer_state *legalizer, const mw_tensor *value, double number, bool scalar,
-                        uint16_t *out)
+/* How a number is lost, or NULL. A tensor of weights may hold numbers too small for fp16; a scalar that vanishes
+ * changes the program. */
+static const char *loss_of(const legalizer_state *legalizer, const mw_tensor *value, double number, bool scalar)
 {
-    *out = mw__fp16_from_double(number);
-    const float stored = mw__fp16_to_float(*out);
+    const float stored = mw__fp16_to_float(mw__fp16_from_double(number));
     if (isfinite(number) && !isfinite(stored))
-        return lost_number(legalizer, value, number, "becomes infinite");
+        return "becomes infinite";
     if (scalar && number != 0 && stored == 0 && !legalizer->facts[value->id].default_only)
-        return lost_number(legalizer, value, number, "becomes 0");
-    if (mw_tensor_dtype(value) == MW_I32 && (double)stored != number)
-        return lost_number(legalizer, value, number, "is not exact");
+        return "becomes 0";
+    return mw_tensor_dtype(value) == MW_I32 && (double)stored != number ? "is not exact" : NULL;
+}
+
+static const char *keep_string(mw_graph *to, const char *text)
+{
+    return mw__arena_string(&to->arena, text, strlen(text), &to->error);
+}
+
+/* An entry in the list of what was replaced. */
+static mw__narrowing *note_narrowing(const legalizer_state *legalizer, const mw_tensor *value, double number)
+{
+    mw_graph *to = legalizer->to;
+    const mw__op *user = legalizer->facts[value->id].user;
+    const char *made = user != NULL && user->result_count > 0 ? user->results[0]->name : NULL;
+    char subject[160] = "constant";
+    if (user != NULL)
+        mw__op_subject(user, subject, sizeof subject);
+    mw__narrowing *note = mw__arena_alloc(&to->arena, 1, sizeof *note, &to->error);
+    if (note == NULL)
+        return NULL;
+    *note = (mw__narrowing){.value = number};
+    note->operation = keep_string(to, user != NULL ? user->kind : "");
+    note->argument = keep_string(to, user != NULL ? legalizer->facts[value->id].arg : "");
+    note->tensor = keep_string(to, value->name != NULL ? value->name : made != NULL ? made : "");
+    note->subject = keep_string(to, subject);
+    return to->error.status == MW_OK ? note : NULL;
+}
+
+/* One element; *note is made when the first of a constant is replaced. */
+static mw_status narrow(legalizer_state *legalizer, const mw_tensor *value, double number, bool scalar,
+                        mw__narrowing **note, uint16_t *out)
+{
+    const char *loss = loss_of(legalizer, value, number, scalar);
+    *out = mw__fp16_from_double(number);
+    if (loss == NULL)
+        return MW_OK;
+    if (legalizer->strict || mw_tensor_dtype(value) == MW_I32)
+        return lost_number(legalizer, value, number, loss);
+    double replaced;
+    MW_TRY(mw__narrow_replace(&legalizer->flow, value, number, &replaced, &legalizer->to->error));
+    *out = mw__fp16_from_double(replaced);
+    if (*note == NULL) {
+        *note = note_narrowing(legalizer, value, number);
+        if (*note == NULL)
+            return MW_ERROR_MEMORY;
+        (*note)->replaced = replaced;
+    }
+    (*note)->count++;
+    return MW_OK;
+}
+
+static void list_narrowing(legalizer_state *legalizer, mw__narrowing *note)
+{
+    if (note == NULL || legalizer->narrowed == NULL)
+        return;
+    *legalizer->narrowed = note;
+    legalizer->narrowed = &note->next;
+}
+
+static mw_status narrow_elements(legalizer_state *legalizer, const mw_tensor *value, size_t count, bool scalar,
+                                 uint16_t *out)
+{
+    mw__narrowing *note = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const double number = mw_tensor_dtype(value) == MW_F32 ? mw__payload_float(value->payload, i)
+                                                               : (double)mw__payload_int(value->payload, i);
+        MW_TRY(narrow(legalizer, value, number, scalar, &note, &out[i]));
+    }
+    list_narrowing(legalizer, note);
     return MW_OK;
 }
 
 /* The payload of a constant in fp16, in the arena of the copy; NULL leaves an error there. */
-static const mw__payload *narrow_payload(const legalizer_state *legalizer, const mw_tensor *value)
+static const mw__payload *narrow_payload(legalizer_state *legalizer, const mw_tensor *value)
 {
     mw_graph *to = legalizer->to;
     const mw__payload *from = value->payload;
@@ -171,14 +241,9 @@ static const mw__payload *narrow_payload(const legalizer_state *legalizer, const
     }
     mw__payload *payload = mw__arena_alloc(&to->arena, 1, sizeof *payload, &to->error);
     uint16_t *data = mw__arena_alloc(&to->arena, count, sizeof *data, &to->error);
-    if (payload == NULL || data == NULL)
+    if (payload == NULL || data == NULL ||
+        narrow_elements(legalizer, value, count, elements == 1 || from->splat, data) != MW_OK)
         return NULL;
-    for (size_t i = 0; i < count; i++) {
-        const double number =
-            mw_tensor_dtype(value) == MW_F32 ? mw__payload_float(from, i) : (double)mw__payload_int(from, i);
-        if (narrow(legalizer, value, number, elements == 1 || from->splat, &data[i]) != MW_OK)
-            return NULL;
-    }
     *payload = (mw__payload){.type = mw__type_tensor(to, MW_F16, shape, &to->error),
                              .data = data,
                              .size = count * sizeof *data,
@@ -494,13 +559,22 @@ static mw_status run(legalizer_state *legalizer, const mw__function *function, m
 
 mw_status mw__mil_legalize(const mw_graph *from, mw_graph *to, uint64_t mask, mw_error *err)
 {
+    return mw__mil_legalize_with(from, to, &(mw__legalize_options){.mask = mask}, err);
+}
+
+mw_status mw__mil_legalize_with(const mw_graph *from, mw_graph *to, const mw__legalize_options *options, mw_error *err)
+{
+    const uint64_t mask = options->mask;
+    if (options->out_narrowed != NULL)
+        *options->out_narrowed = NULL;
     if (mw__failed(err))
         return err->status;
     MW_TRY(mw_graph_check(from, err));
     const mw__function *function = mw__function_find(from, "main");
     if (function == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the program has no function main");
-    legalizer_state self = {.from = from, .to = to};
+    legalizer_state self = {.from = from, .to = to, .strict = options->strict, .narrowed = options->out_narrowed};
+    self.flow = (mw__narrow_flow){.arena = &to->arena, .function = function, .count = from->value_count};
     self.facts = mw__alloc(to->allocator, from->value_count, sizeof *self.facts, err);
     self.half = mw__alloc(to->allocator, from->value_count, sizeof *self.half, err);
     mw_status status = MW_ERROR_MEMORY;

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "graph/init.h"
 #include "mil/mil.h"
+#include "mil/narrow.h"
 #include "mil/split.h"
 #include "runtime/convert.h"
 
@@ -17,6 +18,7 @@ typedef struct compilation {
     const mw__program_request *request;
     mw_program *program;
     mw_graph *legal;                   /* the graph as the device accepts it */
+    mw__narrowing *narrowed;           /* its constants that were replaced */
     mw__names names;                   /* of its values */
     const char *folder;                /* where text and weights are */
     mw__program_folder private_folder; /* the same, if it is ours to remove */
@@ -115,8 +117,10 @@ static mw_status legalise(compilation *c, mw_error *err)
     MW_TRY(split(c, &parts, err));
     c->legal = fresh(c, err);
     mw_status status = c->legal != NULL ? MW_OK : MW_ERROR_MEMORY;
+    const mw__legalize_options how = {
+        .mask = c->request->target->mask, .strict = c->request->options->strict, .out_narrowed = &c->narrowed};
     if (status == MW_OK)
-        status = mw__mil_legalize(parts != NULL ? parts : c->request->graph, c->legal, c->request->target->mask, err);
+        status = mw__mil_legalize_with(parts != NULL ? parts : c->request->graph, c->legal, &how, err);
     mw_graph_destroy(parts);
     return status == MW_OK ? mw_graph_check(c->legal, err) : status;
 }
@@ -279,7 +283,8 @@ static mw_status compile(compilation *c, mw_error *err)
     MW_TRY(write_text(c, err));
     MW_TRY(describe_ports(c, function->body, err));
     MW_TRY(compile_dispatch(c, err));
-    return bind_ports(c, function->body, err);
+    MW_TRY(bind_ports(c, function->body, err));
+    return mw__program_take_warnings(c->program, c->narrowed, err);
 }
 
 /* Espresso may open files of its bundle later, so its folder stays as long as the program. */

@@ -96,6 +96,8 @@ struct mw_trainer {
     int64_t batch;
     int64_t steps;
     mw_trainer_counters counters;
+    mw_warning *warnings; /* [group_count]: epsilons that were replaced */
+    size_t warning_count;
     char *description;
 };
 
@@ -121,6 +123,8 @@ size_t mw__trainer_group_of(const mw_trainer *trainer, const char *parameter);
 mw_dtype mw__trainer_stored(const mw_trainer *trainer, mw_dtype declared);
 /* True if a number other than 0 becomes 0 or infinite in `dtype`. */
 bool mw__number_is_lost(double value, mw_dtype dtype);
+/* An epsilon that would be 0 in fp16 becomes the smallest that keeps a divisor from 0, with a warning. */
+mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer, mw_error *err);
 /* What a scalar is at step `step`. */
 double mw__trainer_scalar_value(const mw_trainer *trainer, const mw__trainer_scalar *scalar, float learning_rate,
                                 int64_t step);

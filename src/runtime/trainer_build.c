@@ -332,8 +332,13 @@ static mw_status settle_scale(mw_trainer *t, const mw_trainer_options *o, mw_err
         t->first_scale = o->loss_scale != 0.0f ? (double)o->loss_scale : MW__LOSS_SCALE_MAX;
         t->scale_interval = o->loss_scale_interval != 0 ? o->loss_scale_interval : MW__LOSS_SCALE_INTERVAL;
     }
+    t->warnings = mw__arena_alloc(&t->arena, t->group_count, sizeof *t->warnings, err);
+    if (t->warnings == NULL)
+        return MW_ERROR_MEMORY;
     for (size_t i = 0; i < t->group_count; i++) {
         mw__optimizer_set_epsilon(&t->groups[i].optimizer, half, t->loss_scale);
+        if (half && !t->compile.strict && !t->groups[i].frozen)
+            MW_TRY(mw__trainer_keep_epsilon(t, &t->groups[i].optimizer, err));
         if (!t->groups[i].frozen)
             MW_TRY(check_constants(t, &t->groups[i].optimizer, half ? MW_F16 : MW_F32, err));
     }

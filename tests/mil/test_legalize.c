@@ -5,13 +5,18 @@
 #include <math.h>
 #include <millwright/millwright.h>
 
-static mw_graph *legalize(const mw_graph *from, uint64_t mask, mw_error *err)
+static mw_graph *legalize_with(const mw_graph *from, const mw__legalize_options *options, mw_error *err)
 {
     mw_graph *to = mw_graph_create(NULL);
-    if (mw__mil_legalize(from, to, mask, err) == MW_OK)
+    if (mw__mil_legalize_with(from, to, options, err) == MW_OK)
         return to;
     mw_graph_destroy(to);
     return NULL;
+}
+
+static mw_graph *legalize(const mw_graph *from, uint64_t mask, mw_error *err)
+{
+    return legalize_with(from, &(mw__legalize_options){.mask = mask}, err);
 }
 
 /* The legal form as text, freed with mw_string_free; NULL with err set. */
@@ -186,7 +191,7 @@ static void test_outputs_that_are_inputs_or_repeated_get_an_identity(void)
     mw_graph_destroy(graph);
 }
 
-static void test_scalars_that_fp16_cannot_hold_are_refused_by_name(void)
+static void test_strict_refuses_scalars_that_fp16_cannot_hold_by_name(void)
 {
     static const struct {
         double value;
@@ -197,7 +202,7 @@ static void test_scalars_that_fp16_cannot_hold_are_refused_by_name(void)
         mw_graph *graph = mw_graph_create(NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4));
         mw_output(mw_mul(x, mw_name(mw_scalar(graph, MW_F32, cases[i].value), "rate")), "y");
-        mw_graph *to = legalize(graph, MW__MASK_ANE, &err);
+        mw_graph *to = legalize_with(graph, &(mw__legalize_options){.mask = MW__MASK_ANE, .strict = true}, &err);
         CHECK(to == NULL);
         CHECK_ERROR(err, MW_ERROR_NUMERIC, cases[i].message);
         CHECK_CONTAINS(err.message, "mul");
@@ -316,7 +321,7 @@ int main(void)
     RUN(test_computed_integers_that_meet_labels_are_cast);
     RUN(test_casts_to_fp32_vanish_on_the_ane);
     RUN(test_outputs_that_are_inputs_or_repeated_get_an_identity);
-    RUN(test_scalars_that_fp16_cannot_hold_are_refused_by_name);
+    RUN(test_strict_refuses_scalars_that_fp16_cannot_hold_by_name);
     RUN(test_infinity_zero_and_default_epsilon_are_not_refused);
     RUN(test_integers_beyond_fp16_are_refused);
     RUN(test_rows_refuse_what_the_ane_cannot_do);

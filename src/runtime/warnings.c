@@ -1,0 +1,99 @@
+/* Constants that were replaced because fp16 does not hold them: kept with the program, said through the log hook. */
+#include "base/log.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "mil/narrow.h"
+#include "runtime/program.h"
+#include "runtime/trainer.h"
+
+#include <string.h>
+
+/* ---- making ---- */
+
+mw_status mw__warning_say(mw_warning *warning, const char *subject, mw__arena *arena, mw_error *err)
+{
+    char value[MW__NUMBER_MAX], replaced[MW__NUMBER_MAX];
+    const bool named = warning->tensor[0] != '\0' && strstr(subject, warning->tensor) == NULL;
+    mw__number_print_float(value, (float)warning->value);
+    mw__number_print_float(replaced, (float)warning->replaced_by);
+    mw__text text;
+    mw__text_init(&text, arena->allocator);
+    mw__text_printf(&text, "%s: %s%s%s = %s, which fp16 does not hold, became %s", subject, warning->argument,
+                    named ? " " : "", named ? warning->tensor : "", value, replaced);
+    if (warning->count > 1)
+        mw__text_printf(&text, " (and %zu more elements)", warning->count - 1);
+    warning->message = mw__text_check(&text, err) == MW_OK ? mw__arena_string(arena, text.data, text.size, err) : NULL;
+    mw__text_deinit(&text);
+    return warning->message != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status take(mw_program *program, const mw__narrowing *from, mw_warning *to, mw_error *err)
+{
+    mw__arena *arena = &program->arena;
+    *to = (mw_warning){.value = from->value, .replaced_by = from->replaced, .count = from->count};
+    to->operation = mw__arena_string(arena, from->operation, strlen(from->operation), err);
+    to->argument = mw__arena_string(arena, from->argument, strlen(from->argument), err);
+    to->tensor = mw__arena_string(arena, from->tensor, strlen(from->tensor), err);
+    if (to->operation == NULL || to->argument == NULL || to->tensor == NULL)
+        return MW_ERROR_MEMORY;
+    return mw__warning_say(to, from->subject, arena, err);
+}
+
+mw_status mw__program_take_warnings(mw_program *program, const mw__narrowing *narrowed, mw_error *err)
+{
+    size_t count = 0;
+    for (const mw__narrowing *at = narrowed; at != NULL; at = at->next)
+        count++;
+    if (count == 0)
+        return MW_OK;
+    program->warnings = mw__arena_alloc(&program->arena, count, sizeof *program->warnings, err);
+    if (program->warnings == NULL)
+        return MW_ERROR_MEMORY;
+    for (const mw__narrowing *at = narrowed; at != NULL; at = at->next, program->warning_count++)
+        MW_TRY(take(program, at, &program->warnings[program->warning_count], err));
+    mw__log(MW_LOG_WARNING, "%zu constants do not fit fp16 and were replaced (mw_program_warning); the first: %s",
+            count, program->warnings[0].message);
+    return MW_OK;
+}
+
+/* The constant in the program is in the loss scale. */
+mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer, mw_error *err)
+{
+    const double value = (double)optimizer->epsilon * trainer->loss_scale;
+    if (!mw__number_is_lost(value, MW_F16) || value > 1.0)
+        return MW_OK;
+    optimizer->epsilon = (float)(MW__SAFE_DIVISOR / trainer->loss_scale);
+    mw_warning *warning = &trainer->warnings[trainer->warning_count++];
+    *warning = (mw_warning){.operation = "", .argument = "epsilon", .tensor = "", .value = value, .count = 1};
+    warning->replaced_by = MW__SAFE_DIVISOR;
+    MW_TRY(mw__warning_say(warning, "optimizer (in the loss scale)", &trainer->arena, err));
+    mw__log(MW_LOG_WARNING, "%s", warning->message);
+    return MW_OK;
+}
+
+/* ---- asking ---- */
+
+size_t mw_program_warning_count(const mw_program *program) { return program == NULL ? 0 : program->warning_count; }
+
+bool mw_program_warning(const mw_program *program, size_t index, mw_warning *out_warning)
+{
+    if (index >= mw_program_warning_count(program) || out_warning == NULL)
+        return false;
+    *out_warning = program->warnings[index];
+    return true;
+}
+
+size_t mw_trainer_warning_count(const mw_trainer *trainer)
+{
+    return trainer == NULL ? 0 : trainer->warning_count + mw_program_warning_count(trainer->step.program);
+}
+
+bool mw_trainer_warning(const mw_trainer *trainer, size_t index, mw_warning *out_warning)
+{
+    if (trainer == NULL || out_warning == NULL)
+        return false;
+    if (index >= trainer->warning_count)
+        return mw_program_warning(trainer->step.program, index - trainer->warning_count, out_warning);
+    *out_warning = trainer->warnings[index];
+    return true;
+}
