@@ -11,7 +11,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCE = os.path.join(ROOT, "src/engine/regions.def")
 TARGET = os.path.join(ROOT, "src/engine/regions_%s.c")
-SUBJECTS = {"update": "the optimizers", "layer": "the layers and their gradients"}
+SUBJECTS = {"update": "the optimizers", "check": "checked updates", "layer": "the layers and their gradients"}
 UNARY = 1
 EXACT = {"maximum", "minimum", "abs", "sign", "relu"}  # rounding their results would change nothing
 COMPARE = {"equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
@@ -33,7 +33,20 @@ def read():
             subject = line.strip("[]")
         elif line and not line.startswith("#"):
             rows[subject].append(line.split(" ", 1))
+    rows["check"] = [[name + "_check", ungated(signature)] for name, signature in rows["update"]]
     return rows
+
+
+def ungated(signature):
+    """An update without its flag, the last operand, and the choices by it at its end: its new values in their order."""
+    letters, *words = signature.split(" ")
+    flag = len(letters) - 1
+    code = [re.match(r"(\w+)\(([\d,]+)\)", w).groups() for w in words[:words.index("store")]]
+    code = [(operation, [int(v) for v in operands.split(",")]) for operation, operands in code]
+    new = sorted(v[1] for operation, v in code if operation == "select" and v[0] == flag)
+    kept = ["%s(%s)" % (operation, ",".join(str(v - (v > flag)) for v in operands))
+            for operation, operands in code if not (operation == "select" and operands[0] == flag)]
+    return " ".join([letters[:flag]] + kept + ["store", ",".join(str(v - 1) for v in new)])
 
 
 def pack(lines, indent):

@@ -46,10 +46,10 @@ typedef struct mw_trainer_options {
     size_t group_count;
 
     float loss_scale;        /* power of two that multiplies the gradient seed, so that small gradients survive
-                              * fp16; the update divides it out, and a step is refused too if a gradient is not
-                              * finite. 1 = none; 0 = the default: 256 if anything is computed in fp16, else 1 */
-    bool dynamic_loss_scale; /* the scale is a state of the program: halved by a step whose loss or gradients are not
-                              * finite, which is skipped, and doubled after loss_scale_interval good ones, between 1
+                              * fp16; the update divides it out. 1 = none; 0 = the default: 256 if anything is computed
+                              * in fp16, else 1 */
+    bool dynamic_loss_scale; /* the scale is a state of the program: halved by a step that is refused (below),
+                              * which is skipped, and doubled after loss_scale_interval good ones, between 1
                               * and 32768. loss_scale is where it starts, 0 = 32768.
                               * source  Micikevicius et al. 2018, section 3.2 */
     int loss_scale_interval; /* 1 to 2000; 0 = 2000 */
@@ -82,11 +82,16 @@ MW_API void mw_trainer_destroy(mw_trainer *trainer);
 
 /** One step: copies the batch, runs, reads the loss. Feeds are matched to inputs by name; others are ignored. When
  *  gradients are accumulated, each call takes one batch, and every accumulate-th call updates. With a dynamic loss
- *  scale a batch whose loss or gradients are not finite is skipped without an error (the loss tells, and
- *  refused_steps); the next batch takes its place.
+ *  scale a refused batch is skipped without an error (the loss tells, and refused_steps); the next batch takes its
+ *  place.
+ *  A step is refused on the device, and changes no bit of parameters and states, if the loss, a gradient, a new
+ *  parameter or a new state is not finite. Where parameters are stored in fp32 and nothing is compensated, that is
+ *  judged by the gradients: one beyond 2^50 (2^49 with weight decay that is not decoupled; in the loss scale), from
+ *  which an update could overflow, is refused too, and so are a parameter beyond 2^100 if averages are kept, or with
+ *  such decay beyond 2^49 / weight_decay (and the loss scale).
  *  out_loss  may be NULL; 0 on failure
- *  errors    MW_ERROR_NUMERIC if the batch or the loss is not finite: the message names step and feed (and example ids
- *            if the batch has them), parameters and state are as before, the step is not counted;
+ *  errors    MW_ERROR_NUMERIC if the batch is not finite or the step is refused: the message names step and feed (and
+ *            example ids if the batch has them), parameters and state are as before, the step is not counted;
  *            MW_ERROR_ARGUMENT for a missing feed or an index out of range;
  *            MW_ERROR_DEVICE if the first step shows that the library (not the engine) cannot update state in place:
  *            the trainer is dead then: steps and files are MW_ERROR_STATE */

@@ -162,6 +162,7 @@ typedef struct optimizer_row {
     unsigned (*roles)(const mw_optimizer *optimizer);                /* of its states, but for LOW, as a set */
     scalar_row scalars[MW__OPTIMIZER_SCALARS];                       /* the last one only with decoupled weight decay */
     mw_tensor *(*update)(mw__optimizer_update *u);
+    double (*reach)(const mw_optimizer *optimizer, double loss_scale); /* the largest change */
 } optimizer_row;
 
 static const optimizer_row rows[] = {
@@ -170,7 +171,8 @@ static const optimizer_row rows[] = {
                 describe_sgd,
                 momentum_role,
                 {{"learning_rate", value_rate}, {"weight_decay_step", value_decay}},
-                mw__update_sgd},
+                mw__update_sgd,
+                mw__reach_sgd},
     [MW_ADAM] = {"adam",
                  1e-8,
                  describe_adam,
@@ -178,25 +180,29 @@ static const optimizer_row rows[] = {
                  {{"adam_step_size", value_adam_step},
                   {"adam_correction", value_adam_correction},
                   {"weight_decay_step", value_decay}},
-                 mw__update_adam},
+                 mw__update_adam,
+                 mw__reach_adam},
     [MW_RMSPROP] = {"rmsprop",
                     1e-8,
                     describe_rmsprop,
                     roles_rmsprop,
                     {{"learning_rate", value_step}, {"weight_decay_step", value_decay}},
-                    mw__update_rmsprop},
+                    mw__update_rmsprop,
+                    mw__reach_rmsprop},
     [MW_ADAGRAD] = {"adagrad",
                     1e-10,
                     describe_adagrad,
                     root_roles,
                     {{"adagrad_step_size", value_adagrad_step}, {"weight_decay_step", value_decay}},
-                    mw__update_adagrad},
+                    mw__update_adagrad,
+                    mw__reach_adagrad},
     [MW_LION] = {"lion",
                  0.0,
                  describe_betas,
                  roles_lion,
                  {{"learning_rate", value_step}, {"weight_decay_step", value_decay}},
-                 mw__update_lion},
+                 mw__update_lion,
+                 mw__reach_lion},
 };
 
 static const char *const role_names[MW__ROLE_COUNT] = {[MW__ROLE_MOMENTUM] = "momentum",
@@ -253,7 +259,7 @@ size_t mw__optimizer_state_count(const mw_optimizer *optimizer)
 }
 
 /* States are counted in the order of their roles. */
-static mw__optimizer_role role_at(const mw_optimizer *o, size_t index)
+mw__optimizer_role mw__optimizer_role_at(const mw_optimizer *o, size_t index)
 {
     int role = 0;
     for (size_t before = 0; !has_role(o, role) || before++ < index;)
@@ -261,14 +267,19 @@ static mw__optimizer_role role_at(const mw_optimizer *o, size_t index)
     return (mw__optimizer_role)role;
 }
 
+double mw__optimizer_reach(const mw_optimizer *optimizer, double loss_scale)
+{
+    return rows[optimizer->kind].reach(optimizer, loss_scale);
+}
+
 const char *mw__optimizer_state_name(const mw_optimizer *optimizer, size_t index)
 {
-    return role_names[role_at(optimizer, index)];
+    return role_names[mw__optimizer_role_at(optimizer, index)];
 }
 
 double mw__optimizer_state_initial(const mw_optimizer *optimizer, size_t index, double loss_scale)
 {
-    return role_at(optimizer, index) == MW__ROLE_ROOT ? initial_root(optimizer, loss_scale) : 0.0;
+    return mw__optimizer_role_at(optimizer, index) == MW__ROLE_ROOT ? initial_root(optimizer, loss_scale) : 0.0;
 }
 
 size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer)
@@ -296,11 +307,11 @@ mw_status mw__optimizer_apply(const mw_optimizer *optimizer, mw_graph *graph, co
 {
     mw__optimizer_update u = {.optimizer = optimizer, .scalars = scalars, .p = p, .gradient = gradient};
     for (size_t i = 0; i < state_count; i++)
-        u.state[role_at(optimizer, i)] = state[i];
+        u.state[mw__optimizer_role_at(optimizer, i)] = state[i];
     mw__update_parameter(&u, rows[optimizer->kind].update(&u));
     *out_p = u.new_p;
     for (size_t i = 0; i < state_count; i++)
-        out_state[i] = u.new_state[role_at(optimizer, i)];
+        out_state[i] = u.new_state[mw__optimizer_role_at(optimizer, i)];
     return mw_graph_check(graph, err);
 }
 

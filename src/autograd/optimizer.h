@@ -45,6 +45,21 @@ void mw__optimizer_constants(const mw_optimizer *optimizer, double loss_scale,
 /* Kind and numbers as one line, but for the learning rate: what a checkpoint must agree with. */
 void mw__optimizer_describe(const mw_optimizer *optimizer, mw__text *text);
 
+/* The largest learning rate for which anything is proved. */
+#define MW__RATE_MAX 1024.0
+
+/* If |gradient| and |p| are at most these, and the states in their ranges, then p' and state' of an fp32 parameter are
+ * finite, and the states in their ranges again. gradient 0: nothing is proved, and the new values have to be looked at.
+ * In optimizer_bounds.c, where the proof is. */
+typedef struct mw__optimizer_limits {
+    double gradient;  /* in the loss scale */
+    double parameter; /* INFINITY = any that is finite */
+} mw__optimizer_limits;
+mw__optimizer_limits mw__optimizer_limit(const mw_optimizer *optimizer, double loss_scale, double learning_rate);
+/* What the elements of a state may be: second moments are not negative, and `bounded` ones have the proof's limits. */
+void mw__optimizer_state_range(const mw_optimizer *optimizer, size_t index, double loss_scale, bool bounded,
+                               double *out_least, double *out_most);
+
 /* (p, gradient, state) -> (p', state'). */
 mw_status mw__optimizer_apply(const mw_optimizer *optimizer, mw_graph *graph, const mw__optimizer_scalars *scalars,
                               mw_tensor *p, mw_tensor *gradient, mw_tensor *const *state, size_t state_count,

@@ -45,6 +45,18 @@ mw_tensor *mw__update_rmsprop(mw__optimizer_update *u);
 mw_tensor *mw__update_adagrad(mw__optimizer_update *u);
 mw_tensor *mw__update_lion(mw__optimizer_update *u);
 
+/* The largest |change| of an fp32 parameter for 1 of the first scalar, if gradients and states are within the limits of
+ * optimizer_bounds.c. */
+double mw__reach_sgd(const mw_optimizer *optimizer, double loss_scale);
+double mw__reach_adam(const mw_optimizer *optimizer, double loss_scale);
+double mw__reach_rmsprop(const mw_optimizer *optimizer, double loss_scale);
+double mw__reach_adagrad(const mw_optimizer *optimizer, double loss_scale);
+double mw__reach_lion(const mw_optimizer *optimizer, double loss_scale);
+/* That of the optimizer's row. */
+double mw__optimizer_reach(const mw_optimizer *optimizer, double loss_scale);
+/* What a state is for, by its index. */
+mw__optimizer_role mw__optimizer_role_at(const mw_optimizer *optimizer, size_t index);
+
 /* Subtracts the change from p, or from p and its low term. */
 void mw__update_parameter(mw__optimizer_update *u, mw_tensor *change);
 

@@ -8,11 +8,14 @@
 
 #define OPEN_REGIONS 8
 #define WHOLE_CODE   7
+#define WATCHED_CODE 4 /* momentum has as many, Adam's first mean has 3 */
 #define NONE         UINT32_MAX
 
 typedef struct open_region {
     mw__step *steps[MW__REGION_CODE];
     size_t count;
+    mw__step *watches[MW__STEP_WRITES]; /* that look at what it makes */
+    size_t watch_count;
     mw__arm reads[MW__STEP_READS]; /* from outside */
     size_t read_count;
 } open_region;
@@ -42,12 +45,15 @@ static mw_status close_region(fuser *f, uint32_t index)
         f->stored[made] = f->readers[made] > 0;
         f->maker[made] = NONE;
     }
-    if (region->count > 1)
-        step = mw__region_step(f->arena, region->steps, region->count, f->stored, f->err);
+    for (size_t i = 0; i < region->watch_count; i++)
+        f->maker[region->watches[i]->writes[0].buffer] = NONE;
+    const mw__region_parts parts = {region->steps, region->count, f->stored, region->watches, region->watch_count};
+    if (region->count + region->watch_count > 1)
+        step = mw__region_step(f->arena, &parts, f->err);
     if (step == NULL)
         return MW_ERROR_MEMORY;
     f->steps[f->count++] = step;
-    region->count = region->read_count = 0;
+    region->count = region->watch_count = region->read_count = 0;
     return MW_OK;
 }
 
@@ -74,7 +80,7 @@ static uint32_t reads_of(const mw__step *step, uint32_t buffer)
 /* Values that would have to be stored if the region were closed after `step`. */
 static size_t count_stores(const fuser *f, const open_region *region, const mw__step *step)
 {
-    size_t stores = 1; /* its own */
+    size_t stores = 1 + region->watch_count; /* its own */
     for (size_t i = 0; i < region->count; i++) {
         const uint32_t made = region->steps[i]->writes[0].buffer;
         stores += f->readers[made] > reads_of(step, made);
@@ -100,10 +106,19 @@ static bool fits(const fuser *f, uint32_t index, const mw__step *step)
     return reads <= MW__STEP_READS && count_stores(f, region, step) <= MW__STEP_WRITES;
 }
 
-/* A long computation of which nothing is left to be read but outputs: an update, say. What is independent of it stays
- * apart, so that the same update is the same region wherever it stands; short ones are worth joining. */
+static bool ends_watched(const open_region *region)
+{
+    const uint32_t last = region->steps[region->count - 1]->writes[0].buffer;
+    return region->watch_count > 0 && region->watches[region->watch_count - 1]->reads[0].buffer == last;
+}
+
+/* A long computation of which nothing is left to be read but outputs, or whose last result is watched: an update, say.
+ * What is independent of it stays apart, so that the same update is the same region wherever it stands; short ones are
+ * worth joining. */
 static bool is_whole(const fuser *f, const open_region *region)
 {
+    if (ends_watched(region))
+        return region->count >= WATCHED_CODE;
     for (size_t i = 0; i < region->count; i++) {
         const uint32_t left = f->readers[region->steps[i]->writes[0].buffer];
         if (left != 0 && left != NONE)
@@ -159,8 +174,35 @@ static void join(fuser *f, uint32_t index, mw__step *step)
     f->maker[step->writes[0].buffer] = index;
 }
 
+/* The open region that makes what the step looks at and has room for what it says; NONE if there is none. */
+static uint32_t find_watched(const fuser *f, const mw__step *step)
+{
+    const uint32_t index = step->watch != NULL ? f->maker[step->reads[0].buffer] : NONE;
+    if (index == NONE)
+        return NONE;
+    const open_region *region = &f->open[index];
+    size_t writes = region->watch_count;
+    for (size_t i = 0; i < region->count; i++)
+        writes += f->readers[region->steps[i]->writes[0].buffer] > 0;
+    return writes < MW__STEP_WRITES ? index : NONE;
+}
+
+static void watch(fuser *f, uint32_t index, mw__step *step)
+{
+    open_region *region = &f->open[index];
+    region->watches[region->watch_count++] = step;
+    f->maker[step->writes[0].buffer] = index;
+    if (f->readers[step->reads[0].buffer] != NONE)
+        f->readers[step->reads[0].buffer]--;
+}
+
 static mw_status take(fuser *f, mw__step *step)
 {
+    const uint32_t watched = find_watched(f, step);
+    if (watched != NONE) {
+        watch(f, watched, step);
+        return MW_OK;
+    }
     uint32_t index = step->element != NULL ? find_region(f, step) : NONE;
     MW_TRY(close_sources(f, step, index));
     for (size_t i = 0; i < step->read_count; i++)

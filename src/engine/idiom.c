@@ -339,20 +339,6 @@ static mw_status find_columns_bias(const mw__function *function, const mw__round
     return add_op(arena, &out[at], op, err);
 }
 
-static mw_status find_all_within(const mw__op *op, mw__arena *arena, mw__idiom *out, mw_error *err)
-{
-    float limit;
-    const mw_tensor *x = mw__all_within_read(op, &limit);
-    if (x == NULL)
-        return MW_OK;
-    const mw__op *select = mw__arg(op, "x")->op, *compare = mw__arg(select, "cond")->op;
-    const mw__op *const ops[] = {mw__arg(compare, "x")->op, compare, select, op};
-    *out = (mw__idiom){.kind = MW__IDIOM_ALL_WITHIN, .x = x, .result = op->results[0]};
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        MW_TRY(add_op(arena, out, ops[i], err));
-    return MW_OK;
-}
-
 static mw_status find_relu_pool(const mw__op *op, mw__arena *arena, mw__idiom *out, mw_error *err)
 {
     if (below_relu(op) == NULL || !mw__relu_max_pool_suits(op))
@@ -376,8 +362,6 @@ static mw_status find_all(const mw__function *function, const mw__rounding *roun
             MW_TRY(find_columns(function, op, arena, &out[i], err));
         if (is_named(op, "add"))
             MW_TRY(find_columns_bias(function, rounding, i, arena, out, err));
-        if (is_named(op, "reduce_min"))
-            MW_TRY(find_all_within(op, arena, &out[i], err));
         if ((!pool && !is_named(op, "conv")) || mw__kernel_check(op, &ignored) != MW_OK)
             continue;
         if (!pool) {
@@ -405,6 +389,7 @@ mw__idiom *mw__idioms_find(const mw__function *function, const mw__rounding *rou
         return idioms;
     /* what a pooling takes of sums that are not rounded is not what it takes of rounded ones: no joins in fp16 */
     if (find_all(function, rounding, arena, idioms, err) != MW_OK ||
+        mw__idioms_find_within(function, idioms, arena, err) != MW_OK ||
         (rounding->wanted == NULL && mw__idioms_join(function, idioms, arena, err) != MW_OK))
         return NULL;
     return idioms;

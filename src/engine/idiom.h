@@ -16,12 +16,18 @@ typedef enum mw__idiom_kind {
     MW__IDIOM_RELU_MAX_POOL,          /* max_pool of relu: x is what relu is taken of */
     MW__IDIOM_RELU_MAX_POOL_GRADIENT, /* by that x */
     MW__IDIOM_CONV_COLUMNS,           /* matmul with the columns of a convolution for chips, or its sum with a bias */
-    MW__IDIOM_ALL_WITHIN,             /* 1 if all of x are finite or within a limit, else 0 */
+    MW__IDIOM_ALL_WITHIN,             /* 1 if all of several tensors are finite or within limits, else 0 */
     MW__IDIOM_MADE,                   /* by another idiom, which stands before it */
     MW__IDIOM_CONV_MAX_POOL,          /* max_pool of conv, or of its relu */
     MW__IDIOM_CONV_PICKED,            /* conv of the gradient of such a pooling, by what that took */
     MW__IDIOM_COUNT
 } mw__idiom_kind;
+
+/* A tensor that is looked at. */
+typedef struct mw__good {
+    const mw_tensor *x;
+    float limit;
+} mw__good;
 
 typedef struct mw__idiom {
     mw__idiom_kind kind;
@@ -34,6 +40,8 @@ typedef struct mw__idiom {
     const mw_tensor *bias;    /* [1, O, 1, ..]: added to each channel of the product; or NULL */
     const mw__op *const *ops; /* all that it computes, in the order of the text */
     size_t op_count;
+    const mw__good *goods; /* MW__IDIOM_ALL_WITHIN */
+    size_t good_count;
     const mw__op *conv; /* MW__IDIOM_CONV_MAX_POOL: whose result is pooled, after relu if `relu` */
     bool relu;
     uint32_t *picks; /* of it and of its gradient: the buffer of what it took, set when it is planned; else NULL */
@@ -49,6 +57,9 @@ mw__idiom *mw__idioms_find(const mw__function *function, const mw__rounding *rou
  * not needed. In idiom_join.c. */
 mw_status mw__idioms_join(const mw__function *function, mw__idiom *idioms, mw__arena *arena, mw_error *err);
 
+/* Numbers that say whether tensors are within limits, and their products. In idiom_within.c. */
+mw_status mw__idioms_find_within(const mw__function *function, mw__idiom *idioms, mw__arena *arena, mw_error *err);
+
 /* Plans the group as steps of its own. */
 mw_status mw__plan_idiom(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
 
@@ -62,8 +73,9 @@ bool mw__conv_columns_read(const mw__op *matmul, const mw_tensor **out_x, mw__co
 /* y, what the product of columns is reshaped to, has their channels on axis 1. */
 bool mw__conv_columns_bias_suits(const mw__idiom *columns, const mw_tensor *y);
 mw_status mw__plan_conv_columns(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
-/* The x of reduce_min(select(abs(x) <= limit, 1, 0)) over all axes; NULL if `minimum` is not that. */
-const mw_tensor *mw__all_within_read(const mw__op *minimum, float *out_limit);
+/* The x of reduce_min(select(abs(x) <= limit, 1, 0)) over all axes, or without the minimum of a single number; NULL if
+ * `good` is not that. */
+const mw_tensor *mw__all_within_read(const mw_tensor *good, float *out_limit);
 mw_status mw__plan_all_within(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
 bool mw__relu_max_pool_suits(const mw__op *pool);
 mw_status mw__plan_relu_max_pool(mw__planner *planner, const mw__idiom *idiom, mw_error *err);

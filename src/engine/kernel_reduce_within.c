@@ -1,21 +1,17 @@
-/* Whether all elements of a tensor are within a limit: reduce_min(select(abs(x) <= limit, 1, 0)) over all axes, the
- * test of gradients before an update. No number is rounded in it, so that it gives the same bits in one pass as in
- * three. */
+/* Whether all elements of tensors are within limits: products of reduce_min(select(abs(x) <= limit, 1, 0)) over all
+ * axes, the test of loss, gradients and new values before an update. No number is rounded in it, so that it gives the
+ * same bits however it is computed: one step looks at each large tensor, unit by unit, and one at all small ones and at
+ * what those have said. */
 #include "engine/idiom.h"
 #include "engine/kernel.h"
+#include "engine/within.h"
 
 #include <math.h>
 #include <string.h>
 
-#define PIECE 4096 /* elements of a unit */
+#define SMALL 4096 /* elements of a tensor that the last step looks at itself */
 
-typedef bool within_loop(const float *x, int64_t count, float limit);
-
-typedef struct within_block {
-    int64_t count;
-    float limit;
-    within_loop *loop;
-} within_block;
+/* ---- the loop ---- */
 
 MW__INLINE bool within_body(const float *x, int64_t count, float limit)
 {
@@ -36,21 +32,71 @@ MW__WIDER_TARGET static bool within_wider(const float *x, int64_t count, float l
 }
 #endif
 
-/* For each piece 1 if something in it is beyond the limit, else 0. */
-static void within_run(const mw__kernel_call *call)
+mw__within_loop *mw__within_choose(void)
 {
-    const within_block *s = call->block;
-    for (int64_t u = call->begin; u < call->end; u++) {
-        const int64_t at = u * PIECE, left = s->count - at;
-        ((float *)call->out[0])[u] =
-            s->loop((const float *)call->in[0] + at, left < PIECE ? left : PIECE, s->limit) ? 0.0f : 1.0f;
+#if defined(__x86_64__)
+    const mw__level level = mw__loop_level();
+    return level == MW__LEVEL_WIDER ? within_wider : level == MW__LEVEL_WIDE ? within_wide : within_base;
+#else
+    return within_base;
+#endif
+}
+
+/* ---- a large tensor ---- */
+
+void mw__watch_write(float *out, int64_t begin, int64_t end, bool beyond)
+{
+    memset(out + begin, 0, (size_t)(end - begin) * sizeof *out);
+    out[begin] = beyond ? 1.0f : 0.0f;
+}
+
+static void watch_run(const mw__kernel_call *call)
+{
+    const struct mw__watch *s = call->block;
+    int64_t begin, end;
+    mw__split_range(call, s->elements, s->count, &begin, &end);
+    const bool within = s->loop((const float *)call->in[0] + begin, end - begin, s->limit);
+    mw__watch_write(call->out[0], call->begin, call->end, !within);
+}
+
+void mw__hoist_watches(mw__step **steps, size_t count)
+{
+    for (size_t s = 1; s < count; s++) {
+        mw__step *step = steps[s];
+        size_t to = s;
+        for (bool made = step->watch == NULL; to > 0 && !made;) {
+            for (size_t i = 0; i < steps[to - 1]->write_count; i++)
+                made = made || steps[to - 1]->writes[i].buffer == step->reads[0].buffer;
+            to -= !made;
+        }
+        if (step->watch == NULL || to == 0) /* 0: it reads a port */
+            continue;
+        memmove(steps + to + 1, steps + to, (s - to) * sizeof *steps);
+        steps[to] = step;
     }
 }
 
+/* ---- all together ---- */
+
+typedef struct joined {
+    int64_t count;
+    float limit;
+} joined;
+
+typedef struct join_block {
+    mw__within_loop *loop;
+    size_t read_count;
+    bool last; /* writes the product: 1 if all are within */
+    joined reads[MW__STEP_READS];
+} join_block;
+
 static void join_run(const mw__kernel_call *call)
 {
-    const within_block *s = call->block;
-    *(float *)call->out[0] = s->loop(call->in[0], s->count, s->limit) ? 1.0f : 0.0f;
+    const join_block *s = call->block;
+    bool within = true;
+    for (size_t i = 0; i < s->read_count; i++)
+        within = s->loop(call->in[i], s->reads[i].count, s->reads[i].limit) && within;
+    *(float *)call->out[0] = within == s->last ? 1.0f : 0.0f;
 }
 
 /* ---- reading ---- */
@@ -66,11 +112,9 @@ static const mw__op *made_by(const mw_tensor *value, const char *kind)
     return value->op != NULL && strcmp(value->op->kind, kind) == 0 ? value->op : NULL;
 }
 
-const mw_tensor *mw__all_within_read(const mw__op *minimum, float *out_limit)
+static const mw_tensor *read_select(const mw__op *select, float *out_limit)
 {
-    const mw__op *select = made_by(mw__arg(minimum, "x"), "select");
-    if (select == NULL || mw__count_of(select->results[0]) < 1 || mw__count_of(minimum->results[0]) != 1 ||
-        mw__dtype_of(minimum->results[0]) != MW_F32 || !is_number(mw__arg(select, "a"), 1.0f) ||
+    if (mw__count_of(select->results[0]) < 1 || !is_number(mw__arg(select, "a"), 1.0f) ||
         !is_number(mw__arg(select, "b"), 0.0f))
         return NULL;
     const mw__op *compare = made_by(mw__arg(select, "cond"), "less_equal");
@@ -80,39 +124,106 @@ const mw_tensor *mw__all_within_read(const mw__op *minimum, float *out_limit)
         return NULL;
     const mw_tensor *x = mw__arg(magnitude, "x");
     *out_limit = (float)mw__payload_float(limit->payload, 0);
-    return mw__dtype_of(x) == MW_F32 && mw__count_of(x) == mw__count_of(mw__arg(minimum, "x")) ? x : NULL;
+    return mw__dtype_of(x) == MW_F32 && mw__count_of(x) == mw__count_of(select->results[0]) ? x : NULL;
+}
+
+const mw_tensor *mw__all_within_read(const mw_tensor *good, float *out_limit)
+{
+    if (mw__count_of(good) != 1 || mw__dtype_of(good) != MW_F32)
+        return NULL;
+    const mw__op *minimum = made_by(good, "reduce_min");
+    const mw__op *select = made_by(minimum != NULL ? mw__arg(minimum, "x") : good, "select");
+    return select != NULL ? read_select(select, out_limit) : NULL;
 }
 
 /* ---- planning ---- */
 
-static within_loop *choose_loop(void)
+static void plan_watch(mw__planner *planner, const mw_tensor *x, float limit, uint32_t flags)
 {
-#if defined(__x86_64__)
-    const mw__level level = mw__loop_level();
-    return level == MW__LEVEL_WIDER ? within_wider : level == MW__LEVEL_WIDE ? within_wide : within_base;
-#else
-    return within_base;
-#endif
+    struct mw__watch *block = mw__plan_block(planner, sizeof *block);
+    if (block == NULL)
+        return;
+    const mw__split split = mw__split_shape(planner, mw__shape_of(x));
+    const double count = (double)mw__count_of(x);
+    *block = (struct mw__watch){
+        .limit = limit, .elements = split.elements, .count = mw__count_of(x), .loop = mw__within_choose()};
+    mw__step *step = mw__plan_step(planner, watch_run, "all_within", split.units, mw__cost(4.0 * count, 0.25 * count));
+    step->block = step->watch = block;
+    mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)split.elements * sizeof(float), false);
+    mw__step_write(planner, step, flags, MW__ROWS, sizeof(float));
+}
+
+typedef struct join_builder {
+    mw__planner *planner;
+    join_block *block;
+    mw__step *step;
+} join_builder;
+
+static void begin_join(join_builder *b)
+{
+    b->block = mw__plan_block(b->planner, sizeof *b->block);
+    b->step = mw__plan_step(b->planner, join_run, "all_within.join", 1, mw__cost(0.0, 0.0));
+    b->step->block = b->block;
+    if (b->block != NULL)
+        b->block->loop = mw__within_choose();
+}
+
+static void join(join_builder *b, uint32_t buffer, int64_t count, float limit)
+{
+    if (b->block == NULL)
+        return;
+    b->block->reads[b->block->read_count++] = (joined){count, limit};
+    b->step->cost += mw__cost(4.0 * (double)count, 0.25 * (double)count);
+    mw__step_read(b->planner, b->step, buffer, MW__WHOLE, 0, false);
+}
+
+static void end_join(join_builder *b, uint32_t out, bool last)
+{
+    if (b->block != NULL)
+        b->block->last = last;
+    mw__step_write(b->planner, b->step, out, MW__ROWS, sizeof(float));
+}
+
+/* A join that is full hands on what it has found. */
+static void make_room(join_builder *b)
+{
+    if (b->block == NULL || b->block->read_count < MW__STEP_READS)
+        return;
+    const uint32_t so_far = mw__plan_temporary(b->planner, sizeof(float));
+    end_join(b, so_far, false);
+    begin_join(b);
+    join(b, so_far, 1, 0.5f);
+}
+
+/* Small tensors are left to the last step, unless an element-wise step makes them, which looks for nothing. */
+static bool is_watched(const mw__planner *planner, const mw_tensor *x, uint32_t buffer)
+{
+    return mw__count_of(x) > SMALL || mw__plan_is_element(planner, buffer);
 }
 
 mw_status mw__plan_all_within(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
 {
-    within_block *pieces = mw__plan_block(planner, sizeof *pieces), *joined = mw__plan_block(planner, sizeof *joined);
-    if (pieces == NULL || joined == NULL)
+    uint32_t *flags = mw__plan_block(planner, (idiom->good_count + 1) * sizeof *flags);
+    if (flags == NULL)
         return mw__plan_check(planner, err);
-    const int64_t count = mw__count_of(idiom->x), units = (count + PIECE - 1) / PIECE;
-    *pieces = (within_block){.count = count, .loop = choose_loop()};
-    mw__all_within_read(idiom->result->op, &pieces->limit);
-    *joined = (within_block){.count = units, .limit = 0.5f, .loop = choose_loop()}; /* which 1 is beyond */
-    const uint32_t parts = mw__plan_temporary(planner, (size_t)units * sizeof(float));
-    mw__step *step =
-        mw__plan_step(planner, within_run, "all_within", units, mw__cost(4.0 * (double)count, 0.25 * (double)count));
-    step->block = pieces;
-    mw__step_read(planner, step, mw__plan_buffer(planner, idiom->x), MW__ROWS, PIECE * sizeof(float), false);
-    mw__step_write(planner, step, parts, MW__ROWS, sizeof(float));
-    step = mw__plan_step(planner, join_run, "all_within.join", 1, mw__cost(4.0 * (double)units, (double)units));
-    step->block = joined;
-    mw__step_read(planner, step, parts, MW__WHOLE, 0, false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, idiom->result), MW__ROWS, sizeof(float));
+    for (size_t i = 0; i < idiom->good_count; i++) {
+        const mw__good *good = &idiom->goods[i];
+        if (!is_watched(planner, good->x, mw__plan_buffer(planner, good->x)))
+            continue;
+        const size_t units = (size_t)mw__split_shape(planner, mw__shape_of(good->x)).units;
+        flags[i] = mw__plan_temporary(planner, units * sizeof(float));
+        plan_watch(planner, good->x, good->limit, flags[i]);
+    }
+    join_builder b = {.planner = planner};
+    begin_join(&b);
+    for (size_t i = 0; i < idiom->good_count; i++) {
+        const mw__good *good = &idiom->goods[i];
+        make_room(&b);
+        if (flags[i] == 0)
+            join(&b, mw__plan_buffer(planner, good->x), mw__count_of(good->x), good->limit);
+        else
+            join(&b, flags[i], mw__split_shape(planner, mw__shape_of(good->x)).units, 0.5f);
+    }
+    end_join(&b, mw__plan_buffer(planner, idiom->result), true);
     return mw__plan_check(planner, err);
 }

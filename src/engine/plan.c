@@ -5,6 +5,7 @@
 #include "engine/idiom.h"
 #include "engine/region.h"
 #include "engine/round.h"
+#include "engine/within.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -383,6 +384,15 @@ static void round_result(mw__planner *planner, const mw_tensor *result, size_t f
     add_step(planner, step);
 }
 
+bool mw__plan_is_element(const mw__planner *planner, uint32_t buffer)
+{
+    for (size_t s = planner->step_count; s-- > 0;)
+        for (size_t i = 0; i < planner->steps[s]->write_count; i++)
+            if (planner->steps[s]->writes[i].buffer == buffer)
+                return planner->steps[s]->element != NULL;
+    return false;
+}
+
 /* ---- operations ---- */
 
 static mw_status plan_failed(const mw__op *op, mw_status status, mw_error *err)
@@ -527,6 +537,7 @@ static mw_status run_planner(mw__planner *planner, mw_error *err)
                            .buffers = planner->buffers,
                            .buffer_count = planner->buffer_count,
                            .lanes = planner->request->lanes};
+    mw__hoist_watches(planner->steps, planner->step_count);
     MW_TRY(mw__fold_steps(&fold, planner->steps, &planner->step_count, err));
     MW_TRY(mw__fuse_steps(planner->request->arena, planner->buffers, planner->buffer_count, planner->steps,
                           &planner->step_count, err));

@@ -45,6 +45,7 @@ typedef struct mw__step_operand {
 #define MW__STEP_WRITES 6
 
 typedef struct mw__element mw__element;
+struct mw__watch;
 
 #define MW__FLOPS_UNKNOWN (-1.0)
 
@@ -64,6 +65,7 @@ typedef struct mw__step {
     double flops;         /* floating-point operations of all units, from a kernel that knows; 0: engine/work.c asks the
                              operations */
     mw__element *element; /* what it computes of each element, for engine/region.h; NULL: it may not fuse */
+    const struct mw__watch *watch; /* if it only looks at a buffer (engine/within.h) */
     size_t read_count, write_count;
     mw__step_operand reads[MW__STEP_READS];
     mw__step_operand writes[MW__STEP_WRITES];
@@ -97,6 +99,9 @@ bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result);
 int mw__plan_lanes(const mw__planner *planner);
 /* MW_ERROR_MEMORY after a failed allocation. */
 mw_status mw__plan_check(const mw__planner *planner, mw_error *err);
+
+/* True if an element-wise step made the buffer: what looks at it can do so while that runs. */
+bool mw__plan_is_element(const mw__planner *planner, uint32_t buffer);
 
 /* The plan function of an operation. */
 mw__kernel_plan *mw__kernel_find(mw__op_id id);

@@ -2,6 +2,7 @@
 #include "engine/region.h"
 
 #include "engine/round.h"
+#include "engine/within.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,12 +49,20 @@ typedef struct store {
     bool direct;
 } store;
 
+typedef struct looked_at {
+    uint16_t value;
+    uint16_t write; /* where what is seen goes */
+    float limit;
+    mw__within_loop *loop;
+} looked_at;
+
 struct mw__region {
     int64_t elements, count;
-    size_t operand_count, code_count, store_count, value_count;
+    size_t operand_count, code_count, store_count, watch_count, value_count;
     operand operands[MW__STEP_READS];
     instruction code[MW__REGION_CODE];
     store stores[MW__STEP_WRITES];
+    looked_at watches[MW__STEP_WRITES];
     float pq[MW__REGION_CODE][2];
     uint32_t place[MW__STEP_READS + MW__REGION_CODE]; /* by value: where its tile begins in scratch */
     mw__hot_loop *hot;                                /* NULL: instruction by instruction */
@@ -166,30 +175,63 @@ static void *output_at(const mw__kernel_call *call, const store *s, size_t index
 
 static void *tile_at(const mw__kernel_call *call, uint32_t place) { return (char *)call->scratch + place; }
 
-/* What is stored as fp16 waits in a tile. */
-static void run_hot(const mw__kernel_call *call, const void *const *value, int64_t at, int64_t count)
+/* A bit for each watch whose value has an element beyond its limit. */
+static unsigned look(const mw__region *region, const void *const *value, int64_t count)
+{
+    unsigned beyond = 0;
+    for (size_t i = 0; i < region->watch_count; i++)
+        beyond |= region->watches[i].loop(value[i], count, region->watches[i].limit) ? 0u : 1u << i;
+    return beyond;
+}
+
+/* -1 if the value is not stored. */
+static int store_of(const mw__region *region, uint16_t value)
+{
+    for (size_t i = 0; i < region->store_count; i++)
+        if (region->stores[i].value == value)
+            return (int)i;
+    return -1;
+}
+
+/* What is stored as fp16 waits in a tile, as does what is only looked at. */
+static unsigned run_hot(const mw__kernel_call *call, const void *const *value, int64_t at, int64_t count)
 {
     const mw__region *region = call->block;
     void *out[MW__STEP_WRITES];
+    const void *watched[MW__STEP_WRITES];
     for (size_t i = 0; i < region->store_count; i++)
         out[i] = region->stores[i].dtype == MW_F16 ? tile_at(call, region->place[region->stores[i].value])
                                                    : output_at(call, &region->stores[i], i, at);
+    for (size_t i = 0, next = region->store_count; i < region->watch_count; i++) {
+        const int stored = store_of(region, region->watches[i].value);
+        if (stored < 0)
+            out[next++] = tile_at(call, region->place[region->watches[i].value]);
+        watched[i] = stored < 0 ? out[next - 1] : out[stored];
+    }
     region->hot(value, out, region->pq, count);
     for (size_t i = 0; i < region->store_count; i++)
         if (region->stores[i].dtype == MW_F16)
             mw__tile_store(call->out[i], MW_F16, at, count, out[i]);
+    return look(region, watched, count);
 }
 
-static void run_tile(const mw__kernel_call *call, int64_t at, int64_t count)
+static unsigned look_at_values(const mw__region *region, const void *const *value, int64_t count)
+{
+    const void *watched[MW__STEP_WRITES];
+    for (size_t i = 0; i < region->watch_count; i++)
+        watched[i] = value[region->watches[i].value];
+    return look(region, watched, count);
+}
+
+/* What its watches have seen. */
+static unsigned run_tile(const mw__kernel_call *call, int64_t at, int64_t count)
 {
     const mw__region *region = call->block;
     const void *value[VALUES];
     for (size_t i = 0; i < region->operand_count; i++)
         value[i] = load(&region->operands[i], call->in[i], at, count, tile_at(call, region->place[i]));
-    if (region->hot != NULL) {
-        run_hot(call, value, at, count);
-        return;
-    }
+    if (region->hot != NULL)
+        return run_hot(call, value, at, count);
     for (size_t i = 0; i < region->code_count; i++) {
         const instruction *code = &region->code[i];
         void *out = code->write >= 0 ? output_at(call, &region->stores[code->write], (size_t)code->write, at)
@@ -204,6 +246,7 @@ static void run_tile(const mw__kernel_call *call, int64_t at, int64_t count)
         else if (!s->direct)
             mw__tile_store(call->out[i], s->dtype, at, count, value[s->value]);
     }
+    return region->watch_count > 0 ? look_at_values(region, value, count) : 0;
 }
 
 static void region_run(const mw__kernel_call *call)
@@ -215,8 +258,58 @@ static void region_run(const mw__kernel_call *call)
     for (size_t i = 0; i < region->operand_count; i++)
         if (region->operands[i].form == SCALAR)
             fill_scalar(&region->operands[i], call->in[i], filled, tile_at(call, region->place[i]));
+    unsigned beyond = 0;
     for (int64_t at = begin; at < end; at += MW__TILE)
-        run_tile(call, at, end - at < MW__TILE ? end - at : MW__TILE);
+        beyond |= run_tile(call, at, end - at < MW__TILE ? end - at : MW__TILE);
+    for (size_t i = 0; i < region->watch_count; i++)
+        mw__watch_write(call->out[region->watches[i].write], call->begin, call->end, (beyond >> i & 1u) != 0);
+}
+
+static uint16_t chosen_by(const mw__kernel_call *call, const store *s)
+{
+    const mw__region *region = call->block;
+    const instruction *code = &region->code[s->value - MW__STEP_READS];
+    return code->in[*(const uint8_t *)call->in[code->in[0]] != 0 ? 1 : 2];
+}
+
+/* One output lies over what is chosen for another: a swap, say. */
+static bool crosses(const mw__kernel_call *call)
+{
+    const mw__region *region = call->block;
+    bool found = false;
+    for (size_t i = 0; i < region->store_count; i++)
+        for (size_t k = 0; k < region->store_count; k++)
+            found = found || (i != k && call->out[i] == call->in[chosen_by(call, &region->stores[k])]);
+    return found;
+}
+
+static void gate_one(const mw__kernel_call *call, size_t index, int64_t begin, int64_t end)
+{
+    const mw__region *region = call->block;
+    const store *s = &region->stores[index];
+    const uint16_t chosen = chosen_by(call, s);
+    if (call->in[chosen] == call->out[index] && region->operands[chosen].dtype == s->dtype)
+        return;
+    for (int64_t at = begin; at < end; at += MW__TILE) {
+        const int64_t count = end - at < MW__TILE ? end - at : MW__TILE;
+        const void *value = load(&region->operands[chosen], call->in[chosen], at, count, call->scratch);
+        mw__tile_store(call->out[index], s->dtype, at, count, value);
+    }
+}
+
+/* Nothing but choices between two tensors by one truth, as when a step's new values wait for its flag: only what is
+ * chosen is read, and nothing is done where it is in its place already. */
+static void gate_run(const mw__kernel_call *call)
+{
+    const mw__region *region = call->block;
+    int64_t begin, end;
+    mw__split_range(call, region->elements, region->count, &begin, &end);
+    if (crosses(call)) {
+        region_run(call);
+        return;
+    }
+    for (size_t i = 0; i < region->store_count; i++)
+        gate_one(call, i, begin, end);
 }
 
 /* ---- what a step computes ---- */
@@ -378,6 +471,14 @@ static void choose_work(mw__region *r)
     }
 }
 
+static bool is_watched(const mw__region *r, uint16_t value)
+{
+    bool watched = false;
+    for (size_t w = 0; w < r->watch_count; w++)
+        watched = watched || r->watches[w].value == value;
+    return watched;
+}
+
 static size_t last_use(const mw__region *r, uint16_t value)
 {
     size_t last = 0;
@@ -388,7 +489,7 @@ static size_t last_use(const mw__region *r, uint16_t value)
     for (size_t s = 0; s < r->store_count; s++)
         if (r->stores[s].value == value && !r->stores[s].direct)
             last = r->code_count;
-    return last;
+    return is_watched(r, value) ? r->code_count : last;
 }
 
 /* Tiles of scratch: one for each operand that is not read in its memory, one for each value while it lives. */
@@ -402,7 +503,7 @@ static size_t place_values(mw__region *r)
         }
     for (size_t i = 0; i < r->code_count; i++) {
         size_t tile = 0;
-        if (r->code[i].write >= 0)
+        if (r->code[i].write >= 0 && !is_watched(r, r->code[i].out))
             continue;
         while (tile < tiles && until[tile] >= i)
             tile++;
@@ -466,8 +567,24 @@ void mw__region_signature(const mw__region *region, char *out, size_t size)
     for (size_t i = 0; i < region->store_count && used < size; i++)
         used += (size_t)snprintf(out + used, size - used, i == 0 ? " store %d" : ",%d",
                                  value_number(region, region->stores[i].value));
+    for (size_t i = 0, written = region->store_count; i < region->watch_count && used < size; i++)
+        if (store_of(region, region->watches[i].value) < 0)
+            used += (size_t)snprintf(out + used, size - used, written++ == 0 ? " store %d" : ",%d",
+                                     value_number(region, region->watches[i].value));
     if (used >= size)
         out[0] = '\0';
+}
+
+static void add_watch(builder *b, const mw__step *watch)
+{
+    mw__region *r = b->region;
+    looked_at *w = &r->watches[r->watch_count++];
+    w->limit = watch->watch->limit, w->loop = watch->watch->loop;
+    for (size_t i = 0; i < r->code_count; i++)
+        if (b->made[i] == watch->reads[0].buffer)
+            w->value = r->code[i].out;
+    w->write = (uint16_t)b->step->write_count;
+    b->step->writes[b->step->write_count++] = watch->writes[0];
 }
 
 /* Straight-line code where there is some; the reference never has any. */
@@ -484,11 +601,36 @@ static void choose_hot(mw__region *region, mw__step *step)
     step->label = hot->name;
 }
 
-mw__step *mw__region_step(mw__arena *arena, mw__step *const *steps, size_t count, const bool *stored, mw_error *err)
+static const mw__op **list_ops(mw__arena *arena, const mw__region_parts *parts, mw_error *err)
 {
+    const mw__op **ops = mw__arena_alloc(arena, parts->count, sizeof *ops, err);
+    for (size_t i = 0; ops != NULL && i < parts->count; i++)
+        ops[i] = parts->steps[i]->op;
+    return ops;
+}
+
+/* Each instruction is a choice between operands, and is stored. */
+static bool is_gate(const mw__region *r)
+{
+    for (size_t i = 0; i < r->code_count; i++) {
+        const instruction *code = &r->code[i];
+        if (code->work != CHOOSE || code->round || store_of(r, code->out) < 0)
+            return false;
+        for (int k = 1; k < MW__ELEMENT_ARMS; k++)
+            if (code->in[k] >= r->operand_count || r->operands[code->in[k]].form == SCALAR ||
+                r->operands[code->in[k]].form == SPREAD)
+                return false;
+    }
+    return r->watch_count == 0 && r->hot == NULL && r->store_count == r->code_count;
+}
+
+mw__step *mw__region_step(mw__arena *arena, const mw__region_parts *parts, mw_error *err)
+{
+    mw__step *const *steps = parts->steps;
+    const size_t count = parts->count;
     mw__region *region = mw__arena_alloc(arena, 1, sizeof *region, err);
     mw__step *step = mw__arena_alloc(arena, 1, sizeof *step, err);
-    const mw__op **ops = mw__arena_alloc(arena, count, sizeof *ops, err);
+    const mw__op **ops = list_ops(arena, parts, err);
     if (region == NULL || step == NULL || ops == NULL)
         return NULL;
     const mw__element *first = steps[0]->element;
@@ -498,16 +640,18 @@ mw__step *mw__region_step(mw__arena *arena, mw__step *const *steps, size_t count
     *step = (mw__step){.op = steps[count - 1]->op, .label = "region", .run = region_run, .block = region};
     step->units = first->split.units;
     step->grain = 1;
-    for (size_t i = 0; i < count; i++)
-        ops[i] = steps[i]->op;
     step->ops = ops;
     step->op_count = count;
-    builder b = {.region = region, .step = step, .stored = stored};
+    builder b = {.region = region, .step = step, .stored = parts->stored};
     for (size_t i = 0; i < count; i++)
         add_instruction(&b, steps[i]->element, steps[i]->writes[0].buffer);
+    for (size_t i = 0; i < parts->watch_count; i++)
+        add_watch(&b, parts->watches[i]);
     choose_hot(region, step);
     choose_work(region);
     choose_direct_stores(region);
+    step->run = is_gate(region) ? gate_run : region_run;
+    step->label = is_gate(region) ? "gate" : step->label;
     step->scratch = place_values(region) * TILE_BYTES;
     step->cost = mw__cost(b.bytes, b.flops * (double)region->count) + 10.0 * (double)count;
     return step;

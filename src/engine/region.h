@@ -51,13 +51,22 @@ void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *e
 
 typedef struct mw__region mw__region;
 
-/* Puts `count` steps, all element-wise and of one count and split, into one new step. stored[b] is true for the buffers
- * that must be written. NULL after a failed allocation. */
-mw__step *mw__region_step(mw__arena *arena, mw__step *const *steps, size_t count, const bool *stored, mw_error *err);
+/* Steps that become one: all element-wise and of one count and split. stored[b] is true for the buffers that must be
+ * written; `watches` look at values that the steps make (engine/within.h). */
+typedef struct mw__region_parts {
+    mw__step *const *steps;
+    size_t count;
+    const bool *stored;
+    mw__step *const *watches;
+    size_t watch_count;
+} mw__region_parts;
+
+/* NULL after a failed allocation. */
+mw__step *mw__region_step(mw__arena *arena, const mw__region_parts *parts, mw_error *err);
 
 /* What a region computes, without shapes and names: a letter for each operand (T a tile of fp32, S one number, b one
  * truth, B a tile of truth), then the instructions with the values they take (operands and earlier results count
- * together), then the values that are stored:
+ * together), then the values that are stored, and those that are only looked at:
  *
  *     "TTS mul(0,2) add(3,1) store 4"
  *
@@ -73,9 +82,9 @@ typedef struct mw__hot_region {
     mw__hot_loop *at[2][3]; /* as computed, every value rounded to fp16; base, wide, wider */
 } mw__hot_region;
 
-/* regions_update.c and regions_layer.c, written by tools/regions.py. */
-extern const mw__hot_region mw__hot_update[], mw__hot_layer[];
-extern const size_t mw__hot_update_count, mw__hot_layer_count;
+/* regions_update.c, regions_check.c and regions_layer.c, written by tools/regions.py. */
+extern const mw__hot_region mw__hot_update[], mw__hot_check[], mw__hot_layer[];
+extern const size_t mw__hot_update_count, mw__hot_check_count, mw__hot_layer_count;
 
 /* NULL if there is none. */
 const mw__hot_region *mw__hot_find(const char *signature);

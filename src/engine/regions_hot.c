@@ -14,5 +14,6 @@ static const mw__hot_region *find(const mw__hot_region *rows, size_t count, cons
 const mw__hot_region *mw__hot_find(const char *signature)
 {
     const mw__hot_region *found = find(mw__hot_update, mw__hot_update_count, signature);
+    found = found != NULL ? found : find(mw__hot_check, mw__hot_check_count, signature);
     return found != NULL ? found : find(mw__hot_layer, mw__hot_layer_count, signature);
 }

@@ -27,6 +27,7 @@ static mw_status write_state(mw_trainer *trainer, const char *path, const mw__sa
 {
     const mw_allocator *allocator = mw__trainer_allocator(trainer);
     const mw__state_set *state = mw__trainer_state(trainer);
+    MW_TRY(mw__state_check_all(state, "nothing was saved", err)); /* over a file that may be good */
     mw__safetensors_item *items = mw__alloc(allocator, state->count, sizeof *items, err);
     if (items == NULL)
         return MW_ERROR_MEMORY;
@@ -231,6 +232,15 @@ static mw_status read_data(loading *load, mw_error *err)
     return mw__safetensors_read_all(&load->file, load->data, err);
 }
 
+/* A checksum tells that the bytes are those that were written, not that they are a state. */
+static mw_status check_values(const loading *load, mw_error *err)
+{
+    const mw__state_set *state = mw__trainer_state(load->trainer);
+    for (size_t i = 0; i < load->file.count; i++)
+        MW_TRY(mw__state_check(mw__state_find(state, load->file.tensors[i].name), load->data[i], load->file.path, err));
+    return MW_OK;
+}
+
 /* The learning rate comes first: it is the only part that can still be refused. */
 static mw_status apply(loading *load, mw_error *err)
 {
@@ -254,6 +264,7 @@ static mw_status run(loading *load, const mw__fit_record *record, mw_error *err)
     MW_TRY(read_numbers(load, err));
     MW_TRY(read_record(load, record, err));
     MW_TRY(read_data(load, err));
+    MW_TRY(check_values(load, err));
     return apply(load, err);
 }
 

@@ -5,6 +5,7 @@
 #include "base/fp16.h"
 #include "runtime/dispatch.h"
 
+#include <math.h>
 #include <string.h>
 
 void mw__state_init(mw__state_set *set, const mw_allocator *allocator, const mw__symbols *symbols)
@@ -43,9 +44,43 @@ mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw
                                                    .dtype = dtype,
                                                    .shape = shape,
                                                    .is_weight = is_weight,
+                                                   .least = -INFINITY,
+                                                   .most = INFINITY,
                                                    .buffer = buffer.object,
                                                    .data = buffer.data,
                                                    .size = size};
+    return MW_OK;
+}
+
+/* ---- what the elements may be ---- */
+
+static double element(const mw__state_entry *entry, const void *data, size_t index)
+{
+    if (entry->dtype == MW_F16)
+        return (double)mw__fp16_to_float(((const uint16_t *)data)[index]);
+    return entry->dtype == MW_F32 ? (double)((const float *)data)[index] : 0.0;
+}
+
+mw_status mw__state_check(const mw__state_entry *entry, const void *data, const char *subject, mw_error *err)
+{
+    const size_t count = (size_t)mw_shape_count(entry->shape);
+    for (size_t i = 0; i < count; i++) {
+        const double value = element(entry, data, i);
+        if (isfinite(value) && value >= entry->least && value <= entry->most)
+            continue;
+        if (!isfinite(value))
+            return mw__fail(err, MW_ERROR_NUMERIC, "%.200s: element %zu of \"%.96s\" is %g as %s, not finite", subject,
+                            i, entry->name, value, mw_dtype_name(entry->dtype));
+        return mw__fail(err, MW_ERROR_NUMERIC, "%.200s: element %zu of \"%.96s\" is %g; it can only be %g to %g",
+                        subject, i, entry->name, value, entry->least, entry->most);
+    }
+    return MW_OK;
+}
+
+mw_status mw__state_check_all(const mw__state_set *set, const char *subject, mw_error *err)
+{
+    for (size_t i = 0; i < set->count; i++)
+        MW_TRY(mw__state_check(&set->entries[i], set->entries[i].data, subject, err));
     return MW_OK;
 }
 

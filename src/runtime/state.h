@@ -10,10 +10,11 @@ typedef struct mw__state_entry {
     const char *name; /* "fc1.weight", or "fc1.weight#m" for optimizer state of that parameter */
     mw_dtype dtype;   /* in the buffer */
     mw_shape shape;
-    bool is_weight; /* a parameter, or a state that evaluation reads: part of weight files */
-    void *buffer;   /* e5rt buffer object */
-    void *data;     /* its memory */
-    size_t size;    /* bytes of the tensor */
+    bool is_weight;     /* a parameter, or a state that evaluation reads: part of weight files */
+    double least, most; /* what its elements may be; any finite number at first */
+    void *buffer;       /* e5rt buffer object */
+    void *data;         /* its memory */
+    size_t size;        /* bytes of the tensor */
 } mw__state_entry;
 
 typedef struct mw__state_set {
@@ -31,6 +32,12 @@ void mw__state_deinit(mw__state_set *set);
 /* Adds a zeroed entry under a copy of the name. */
 mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw_shape shape, bool is_weight,
                         mw_error *err);
+
+/* MW_ERROR_NUMERIC if an element of `data`, in the type of the entry, is not finite or not in the entry's range. The
+ * message begins with `subject`. Integers and truths are not looked at. */
+mw_status mw__state_check(const mw__state_entry *entry, const void *data, const char *subject, mw_error *err);
+/* The same for the values of all entries, before they leave. */
+mw_status mw__state_check_all(const mw__state_set *set, const char *subject, mw_error *err);
 
 /* Every element of a floating-point entry becomes `value`. */
 void mw__state_fill(mw__state_entry *entry, double value);

@@ -41,6 +41,7 @@ mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate,
         return mw__fail(err, MW_ERROR_ARGUMENT, "learning rate %g is not a finite number from 0 on",
                         (double)learning_rate);
     MW_TRY(mw__trainer_check_scalars(trainer, learning_rate, trainer->steps + 1, err));
+    MW_TRY(mw__trainer_check_rate(trainer, learning_rate, err));
     trainer->learning_rate = learning_rate;
     return MW_OK;
 }
@@ -185,6 +186,10 @@ mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const flo
 {
     mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, data, count, &entry, err));
+    for (size_t i = 0; i < count; i++) /* what is not a number is told apart below */
+        if ((double)data[i] < entry->least || (double)data[i] > entry->most)
+            return mw__fail(err, MW_ERROR_NUMERIC, "\"%s\": element %zu is %g; it can only be %g to %g", parameter, i,
+                            (double)data[i], entry->least, entry->most);
     const mw__values values = {.data = data, .dtype = MW_F32, .count = count};
     const mw__port_rule rule = {.dtype = entry->dtype, .declared = entry->dtype, .finite = true};
     mw__refusal refusal;
@@ -220,10 +225,12 @@ static mw_status bake(baked *b, mw_error *err)
         size_t size;
         if (!mw__type_bytes(parameter->type, &size))
             return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\" has no fixed size", entry->name);
+        const mw__state_entry *shown = mw__trainer_shown(b->trainer, entry);
+        MW_TRY(mw__state_check(shown, shown->data, "nothing was written", err));
         void *values = mw__arena_alloc(&b->arena, size, 1, err);
         if (values == NULL)
             return MW_ERROR_MEMORY;
-        MW_TRY(mw__convert(values, parameter->type->dtype, mw__trainer_shown(b->trainer, entry)->data, entry->dtype,
+        MW_TRY(mw__convert(values, parameter->type->dtype, shown->data, entry->dtype,
                            (size_t)mw_shape_count(entry->shape), 1.0f, 0.0f, err));
         b->values[i] = values;
     }

@@ -27,7 +27,8 @@ typedef struct mw__trainer_group {
     const char *pattern;
     bool frozen;
     double rate_factor;
-    mw_optimizer optimizer; /* with the device's defaults and the group's weight decay */
+    mw_optimizer optimizer;      /* with the device's defaults and the group's weight decay */
+    mw__optimizer_limits limits; /* of its fp32 parameters */
 } mw__trainer_group;
 
 #define MW__ACCUMULATE_MAX      1024
@@ -145,13 +146,16 @@ typedef struct mw__trainer_build {
     mw__arena arena;
     mw_tensor *loss;                     /* rank 0 */
     mw_tensor **parameters, **gradients; /* of those that are trained */
+    mw_tensor **raw;                     /* the gradients before they are clipped */
+    mw_tensor *norm;                     /* of all of them, if it is clipped; or NULL */
     mw_tensor **sums;                    /* the gradients of earlier batches; NULL = none are accumulated */
     size_t count;
     mw_tensor **states; /* that are assigned */
     size_t state_count;
-    mw_tensor *ok;                  /* bool, rank 0 */
-    mw_tensor *scale, *good_steps;  /* of a dynamic loss scale, or NULL */
-    mw__optimizer_scalars *scalars; /* [group][fp32, fp16] */
+    struct mw__trainer_changes *updates; /* computed before the flag, of each parameter; NULL = to be computed again */
+    mw_tensor *ok, *ok_number;           /* bool, and 1 or 0 in the type of the loss; rank 0 */
+    mw_tensor *scale, *good_steps;       /* of a dynamic loss scale, or NULL */
+    mw__optimizer_scalars *scalars;      /* [group][fp32, fp16] */
     mw_tensor *loss_output, *ok_output;
 } mw__trainer_build;
 
@@ -167,14 +171,34 @@ const char *mw__trainer_join(mw__trainer_build *b, const char *a, const char *mi
 mw_tensor *mw__trainer_start(mw__trainer_build *b);
 /* Gradients of a dynamic scale become those of the scale that the optimizer expects. */
 void mw__trainer_rescale(mw__trainer_build *b);
-/* Sets b->ok, and limits the gradients where that is asked for. */
-mw_status mw__trainer_judge(mw__trainer_build *b, mw_error *err);
-/* 1 where the condition holds, 0 elsewhere, in the type of the loss. */
-mw_tensor *mw__trainer_as_number(const mw__trainer_build *b, mw_tensor *condition);
+/* Limits the gradients where that is asked for. */
+mw_status mw__trainer_clip(mw__trainer_build *b, mw_error *err);
 /* The next dynamic scale and its counter. */
 mw_status mw__trainer_build_scale(mw__trainer_build *b, mw_error *err);
 
+/* ---- trainer_check.c ---- */
+
+/* Sets b->ok and b->ok_number. */
+mw_status mw__trainer_judge(mw__trainer_build *b, mw_error *err);
+/* Of every group: within which its update is finite. */
+void mw__trainer_set_limits(mw_trainer *trainer);
+const mw__optimizer_limits *mw__trainer_limits(const mw_trainer *trainer, const mw_tensor *parameter);
+/* Refuses a rate with which these limits prove nothing. */
+mw_status mw__trainer_check_rate(const mw_trainer *trainer, float learning_rate, mw_error *err);
+
 /* ---- trainer_update.c ---- */
+
+/* What a step makes of a parameter and of what belongs to it. */
+#define MW__TRAINER_CHANGES (MW__OPTIMIZER_STATES + 2)
+typedef struct mw__trainer_change {
+    mw_tensor *old, *new;
+} mw__trainer_change;
+typedef struct mw__trainer_changes {
+    mw__trainer_change items[MW__TRAINER_CHANGES];
+    size_t count;
+} mw__trainer_changes;
+/* As operations, new ones each time. */
+mw_status mw__trainer_changes_of(mw__trainer_build *b, size_t index, mw__trainer_changes *out, mw_error *err);
 
 /* The next value of parameter `index` and of what belongs to it. */
 mw_status mw__trainer_build_update(mw__trainer_build *b, size_t index, mw_error *err);

@@ -147,9 +147,12 @@ static mw_status add_states_of(mw__trainer_build *b, const mw_tensor *parameter,
         if (suffix == NULL)
             return MW_ERROR_MEMORY;
         MW_TRY(add_state(b, parameter, suffix, err));
+        mw__state_entry *entry = &t->state.entries[t->state.count - 1];
+        mw__optimizer_state_range(optimizer, i, t->loss_scale, mw__trainer_limits(t, parameter)->gradient > 0.0,
+                                  &entry->least, &entry->most);
         const double initial = mw__optimizer_state_initial(optimizer, i, t->loss_scale);
         if (initial != 0.0)
-            mw__state_fill(&t->state.entries[t->state.count - 1], initial);
+            mw__state_fill(entry, initial);
     }
     if (t->accumulate > 1)
         MW_TRY(add_state(b, parameter, MW__SUM, err));
@@ -167,13 +170,15 @@ static mw_status add_resident(mw__trainer_build *b, const mw_tensor *parameter, 
     return is_trained(b, parameter->name) ? add_states_of(b, parameter, err) : MW_OK;
 }
 
-static mw_status add_number(mw__trainer_build *b, const mw_tensor *input, double value, mw_error *err)
+static mw_status add_number(mw__trainer_build *b, const mw_tensor *input, double value, double least, double most,
+                            mw_error *err)
 {
     mw_trainer *t = b->trainer;
     const mw_dtype dtype = mw__trainer_stored(t, mw_tensor_dtype(input));
     MW_TRY(mw__state_add(&t->state, mw_tensor_name(input), dtype, mw_shape_scalar(), false, err));
     mw__state_entry *entry = &t->state.entries[t->state.count - 1];
     t->counters.state_bytes_in += entry->size;
+    entry->least = least, entry->most = most;
     mw__state_fill(entry, value);
     return MW_OK;
 }
@@ -182,8 +187,8 @@ static mw_status add_scale(mw__trainer_build *b, mw_error *err)
 {
     if (b->scale == NULL)
         return MW_OK;
-    MW_TRY(add_number(b, b->scale, b->trainer->first_scale, err));
-    return add_number(b, b->good_steps, 0.0, err);
+    MW_TRY(add_number(b, b->scale, b->trainer->first_scale, 1.0, MW__LOSS_SCALE_MAX, err));
+    return add_number(b, b->good_steps, 0.0, 0.0, (double)b->trainer->scale_interval, err);
 }
 
 /* What the evaluation of the model reads. */
@@ -342,6 +347,7 @@ static mw_status settle_scale(mw_trainer *t, const mw_trainer_options *o, mw_err
         if (!t->groups[i].frozen)
             MW_TRY(check_constants(t, &t->groups[i].optimizer, half ? MW_F16 : MW_F32, err));
     }
+    mw__trainer_set_limits(t);
     return MW_OK;
 }
 

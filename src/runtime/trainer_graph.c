@@ -1,18 +1,20 @@
 /* The step as a graph, from the copy of the loss to the outputs. Scaling and clipping are in trainer_scale.c, the
- * optimizer's part in trainer_update.c. */
+ * flag that gates it in trainer_check.c, the optimizer's part in trainer_update.c. */
 #include "runtime/trainer.h"
 
 #include "autograd/vjp.h"
 #include "base/log.h"
 #include "base/text.h"
 #include <millwright/millwright.h>
+#include <string.h>
 
 static mw_status collect_parameters(mw__trainer_build *b, mw_error *err)
 {
     const mw__block *body = mw__function_find(b->graph, "main")->body;
     b->parameters = mw__arena_alloc(&b->arena, body->input_count, sizeof *b->parameters, err);
     b->gradients = mw__arena_alloc(&b->arena, body->input_count, sizeof *b->gradients, err);
-    if (b->parameters == NULL || b->gradients == NULL)
+    b->raw = mw__arena_alloc(&b->arena, body->input_count, sizeof *b->raw, err);
+    if (b->parameters == NULL || b->gradients == NULL || b->raw == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < body->input_count; i++) {
         mw_tensor *input = body->inputs[i];
@@ -91,7 +93,7 @@ static const char *free_name(const mw_graph *graph, const mw_tensor *value, cons
 static mw_status build_results(mw__trainer_build *b, mw_error *err)
 {
     b->loss_output = mw_output(b->loss, free_name(b->graph, b->loss, "loss", "step.loss"));
-    b->ok_output = mw_output(mw__trainer_as_number(b, b->ok), free_name(b->graph, NULL, "ok", "step.ok"));
+    b->ok_output = mw_output(b->ok_number, free_name(b->graph, NULL, "ok", "step.ok"));
     return mw_graph_check(b->graph, err);
 }
 
@@ -105,6 +107,8 @@ mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
     MW_TRY(check_gradients(b, err));
     mw__trainer_rescale(b);
     MW_TRY(add_earlier(b, err));
+    memcpy(b->raw, b->gradients, b->count * sizeof *b->raw);
+    MW_TRY(mw__trainer_clip(b, err));
     MW_TRY(mw__trainer_judge(b, err));
     MW_TRY(build_results(b, err));
     for (size_t i = 0; i < b->count; i++)

@@ -1,4 +1,4 @@
-/* Between the backward pass and the update: loss scale, the flag that gates every state write, clipping. */
+/* Between the backward pass and the update: loss scale and clipping. */
 #include "runtime/trainer.h"
 
 #include "base/fp16.h"
@@ -61,49 +61,6 @@ mw_status mw__trainer_build_scale(mw__trainer_build *b, mw_error *err)
     return mw__trainer_next_always(b, b->good_steps, mw_select(b->ok, counted, number(b, 0.0)), err);
 }
 
-/* ---- ok ---- */
-
-/* Where all elements of x are finite: abs(x) <= limit is false for NaN too. */
-static mw_tensor *is_finite(const mw__trainer_build *b, mw_tensor *x)
-{
-    const mw_dtype dtype = mw_tensor_dtype(x);
-    const double limit = mw__trainer_stored(b->trainer, dtype) == MW_F16 ? (double)MW__FP16_MAX : (double)FLT_MAX;
-    mw_tensor *size = mw_abs(x);
-    return mw_less_equal(size, mw_scalar(b->graph, dtype, limit));
-}
-
-mw_tensor *mw__trainer_as_number(const mw__trainer_build *b, mw_tensor *condition)
-{
-    mw_tensor *one = number(b, 1.0);
-    return mw_select(condition, one, number(b, 0.0));
-}
-
-static mw_tensor *and_finite(const mw__trainer_build *b, mw_tensor *product, mw_tensor *x)
-{
-    mw_tensor *good = mw__trainer_as_number(b, is_finite(b, x));
-    return mw_mul(product, mw_reduce_min(good, MW_ALL_AXES, false));
-}
-
-/* With a loss scale a gradient may overflow while the loss does not, and clipping would hide it, so then every gradient
- * counts; `norm`, if there is one, stands for all of them. The next values of states always do: a running variance can
- * overflow where the loss, normalised by it, is finite. */
-static void build_ok(mw__trainer_build *b, mw_tensor *norm)
-{
-    const mw_trainer *t = b->trainer;
-    const bool all = norm == NULL && (t->loss_scale != 1.0 || b->scale != NULL || t->clip_value != 0.0);
-    b->ok = is_finite(b, b->loss);
-    if (norm == NULL && !all && b->state_count == 0)
-        return;
-    mw_tensor *product = mw__trainer_as_number(b, b->ok);
-    if (norm != NULL)
-        product = and_finite(b, product, norm);
-    for (size_t i = 0; all && i < b->count; i++)
-        product = and_finite(b, product, b->gradients[i]);
-    for (size_t i = 0; i < b->state_count; i++)
-        product = and_finite(b, product, b->states[i]->next);
-    b->ok = mw_greater(product, number(b, 0.5));
-}
-
 /* ---- clipping ---- */
 
 /* sqrt of the sum of squares over all gradients, in their scale: a norm of norms, as squares overflow fp16. */
@@ -158,15 +115,13 @@ static mw_status clip_to_norm(mw__trainer_build *b, mw_tensor *norm, mw_error *e
     return MW_OK;
 }
 
-mw_status mw__trainer_judge(mw__trainer_build *b, mw_error *err)
+mw_status mw__trainer_clip(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
-    mw_tensor *norm = NULL;
-    if (t->clip_norm != 0.0 && !b->gathers)
-        MW_TRY(global_norm(b, &norm, err));
-    build_ok(b, norm);
-    if (norm != NULL)
-        MW_TRY(clip_to_norm(b, norm, err));
+    if (t->clip_norm != 0.0 && !b->gathers) {
+        MW_TRY(global_norm(b, &b->norm, err));
+        MW_TRY(clip_to_norm(b, b->norm, err));
+    }
     if (t->clip_value != 0.0 && !b->gathers)
         MW_TRY(clip_values(b, err));
     return mw_graph_check(b->graph, err);

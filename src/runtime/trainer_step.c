@@ -53,12 +53,9 @@ static void list_examples(const mw_batch *batch, char *out, size_t size)
 /* What is wrong if the loss is finite. */
 static const char *name_cause(const mw_trainer *t)
 {
-    if (t->loss_scale == 1.0 && t->clip_norm == 0.0 && t->clip_value == 0.0)
-        return "the next value of a state (mw_state_assign) is not finite";
     if (t->loss_scale == 1.0)
-        return "a gradient (or the next value of a state) is not finite";
-    return "a gradient is not finite in the loss scale (or the next value of a state is not), a smaller loss_scale may "
-           "do";
+        return "a gradient, a new weight or a new state is not finite, or so large that the update would not be";
+    return "a gradient in the loss scale, a new weight or a new state is not finite; a smaller loss_scale may do";
 }
 
 static mw_status refuse(const mw_trainer *t, const mw_batch *batch, float loss, mw_error *err)

@@ -8,13 +8,16 @@
 
 /* ---- state ---- */
 
+/* Found again when the update is built a second time. */
 mw_status mw__trainer_resident(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_tensor **out,
                                mw_error *err)
 {
     const char *name = mw__trainer_join(b, mw_tensor_name(like), suffix, "", err);
     if (name == NULL)
         return MW_ERROR_MEMORY;
-    *out = mw_input(b->graph, name, mw_tensor_dtype(like), mw_tensor_shape(like));
+    *out = mw_graph_find(b->graph, name);
+    if (*out == NULL)
+        *out = mw_input(b->graph, name, mw_tensor_dtype(like), mw_tensor_shape(like));
     return mw_graph_check(b->graph, err);
 }
 
@@ -72,19 +75,27 @@ static mw_status need_scalars(mw__trainer_build *b, size_t group, mw_dtype dtype
 
 /* ---- update ---- */
 
+static void change(mw__trainer_changes *changes, mw_tensor *old, mw_tensor *new)
+{
+    changes->items[changes->count++] = (mw__trainer_change){old, new};
+}
+
 /* average + (1 - decay) (p' - average): the difference keeps its bits in fp16, where decay times the average would lose
  * them. */
-static mw_status build_average(mw__trainer_build *b, mw_tensor *p, mw_tensor *new_p, mw_error *err)
+static mw_status change_average(mw__trainer_build *b, mw_tensor *p, mw_tensor *new_p, mw__trainer_changes *out,
+                                mw_error *err)
 {
     if (b->trainer->average_decay == 0.0)
         return MW_OK;
     mw_tensor *old = NULL;
     MW_TRY(mw__trainer_resident(b, p, MW__AVERAGE, &old, err));
-    mw_tensor *change = mw_mul_scalar(mw_sub(new_p, old), 1.0 - b->trainer->average_decay);
-    return mw__trainer_next(b, old, mw_add(old, change), err);
+    mw_tensor *step = mw_mul_scalar(mw_sub(new_p, old), 1.0 - b->trainer->average_decay);
+    change(out, old, mw_add(old, step));
+    return mw_graph_check(b->graph, err);
 }
 
-static mw_status apply_optimizer(mw__trainer_build *b, size_t index, size_t group, mw_error *err)
+static mw_status change_parameter(mw__trainer_build *b, size_t index, size_t group, mw__trainer_changes *out,
+                                  mw_error *err)
 {
     const mw_optimizer *optimizer = &b->trainer->groups[group].optimizer;
     mw_tensor *p = b->parameters[index], *new_p = NULL;
@@ -100,19 +111,33 @@ static mw_status apply_optimizer(mw__trainer_build *b, size_t index, size_t grou
     }
     MW_TRY(mw__optimizer_apply(optimizer, b->graph, scalars, p, b->gradients[index], state, count, &new_p, new_state,
                                err));
-    MW_TRY(mw__trainer_next(b, p, new_p, err));
+    change(out, p, new_p);
     for (size_t i = 0; i < count; i++)
-        MW_TRY(mw__trainer_next(b, state[i], new_state[i], err));
-    return build_average(b, p, new_p, err);
+        change(out, state[i], new_state[i]);
+    return change_average(b, p, new_p, out, err);
+}
+
+mw_status mw__trainer_changes_of(mw__trainer_build *b, size_t index, mw__trainer_changes *out, mw_error *err)
+{
+    *out = (mw__trainer_changes){.count = 0};
+    if (!b->gathers)
+        return change_parameter(b, index, mw__trainer_group_of(b->trainer, mw_tensor_name(b->parameters[index])), out,
+                                err);
+    change(out, b->sums[index], b->gradients[index]);
+    return MW_OK;
 }
 
 mw_status mw__trainer_build_update(mw__trainer_build *b, size_t index, mw_error *err)
 {
     mw_tensor *sum = b->sums != NULL ? b->sums[index] : NULL;
-    if (b->gathers)
-        return mw__trainer_next(b, sum, b->gradients[index], err);
-    MW_TRY(apply_optimizer(b, index, mw__trainer_group_of(b->trainer, mw_tensor_name(b->parameters[index])), err));
-    if (sum == NULL)
+    mw__trainer_changes changes = {.count = 0};
+    if (b->updates != NULL)
+        changes = b->updates[index];
+    if (changes.count == 0)
+        MW_TRY(mw__trainer_changes_of(b, index, &changes, err));
+    for (size_t i = 0; i < changes.count; i++)
+        MW_TRY(mw__trainer_next(b, changes.items[i].old, changes.items[i].new, err));
+    if (sum == NULL || b->gathers)
         return MW_OK;
     return mw__trainer_next(b, sum, mw_fill(b->graph, mw_tensor_dtype(sum), mw_tensor_shape(sum), 0.0), err);
 }

@@ -21,6 +21,11 @@ mw_status mw__weights_write(mw_trainer *trainer, const char *path, const char *c
 {
     const mw_allocator *allocator = mw__trainer_allocator(trainer);
     const mw__state_set *state = mw__trainer_state(trainer);
+    for (size_t i = 0; i < state->count; i++) {
+        const mw__state_entry *shown = mw__trainer_shown(trainer, &state->entries[i]);
+        if (names[i] != NULL)
+            MW_TRY(mw__state_check(shown, shown->data, "nothing was saved", err));
+    }
     mw__safetensors_item *items = mw__alloc(allocator, state->count, sizeof *items, err);
     if (items == NULL)
         return MW_ERROR_MEMORY;

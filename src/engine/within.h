@@ -1,0 +1,27 @@
+/* Whether all elements of tensors are within limits: the test before an update, watched where the elements are made. */
+#ifndef MW__ENGINE_WITHIN_H
+#define MW__ENGINE_WITHIN_H
+
+#include "engine/plan.h"
+
+typedef bool mw__within_loop(const float *x, int64_t count, float limit);
+
+/* For the processor. False for NaN too. */
+mw__within_loop *mw__within_choose(void);
+
+/* A step that reads one buffer of fp32 by rows and writes a number for each unit: 1 if something in it is beyond the
+ * limit. Only their sum matters, so whoever runs several units may say it of the first. The region that makes the
+ * buffer can do its work. */
+struct mw__watch {
+    float limit;
+    int64_t elements, count; /* of a unit, of all */
+    mw__within_loop *loop;
+};
+
+/* Moves each such step behind the one that makes what it reads, so that it is read while it is in a cache. */
+void mw__hoist_watches(mw__step **steps, size_t count);
+
+/* The numbers of the units [begin, end). */
+void mw__watch_write(float *out, int64_t begin, int64_t end, bool beyond);
+
+#endif
