@@ -17,7 +17,8 @@ extern "C" {
 /** out_dx[i] = d loss / d x[i].
  *  loss    scalar (rank 0, or one element), F16 or F32
  *  x       tensors of the same graph, any values (not only leaves), F16 or F32
- *  out_dx  receives `count` tensors with the shapes of x; zeros where the loss does not depend on x[i]
+ *  out_dx  receives `count` tensors with the shapes of x; zeros where the loss does not depend on x[i], also where it
+ *          does so only by way of tensors without elements
  *  errors  MW_ERROR_SHAPE if loss is not a scalar (use a reduction), MW_ERROR_UNSUPPORTED naming the operation if a
  *          path from x to loss goes through one without a gradient, MW_ERROR_DTYPE for integer x; then all out_dx
  *          are NULL */

@@ -77,6 +77,10 @@ static bool is_float(const mw_tensor *value)
     return value->type->kind == MW__TENSOR && (value->type->dtype == MW_F32 || value->type->dtype == MW_F16);
 }
 
+/* A gradient flows through elements: by a tensor without any nothing changes, and its own gradient has none. So rules
+ * see neither an empty result nor an empty operand that wants an answer. */
+static bool carries(const mw_tensor *value) { return is_float(value) && mw_shape_count(value->type->shape) != 0; }
+
 /* The record that replaces the operations below a value, if it has a gradient of its own. */
 static const mw__composite *own_gradient(const mw_tensor *value)
 {
@@ -89,7 +93,7 @@ static mw_status add_answer(backward *b, const char *arg, size_t index, mw_tenso
         return MW_OK; /* nested tuples carry no gradients */
     answers *all = &b->answers;
     MW_TRY(mw__grow(b->graph->allocator, &all->items, &all->capacity, all->count + 1, sizeof *all->items, b->err));
-    bool wanted = value->id < b->value_count && b->depends[value->id] && is_float(value);
+    bool wanted = value->id < b->value_count && b->depends[value->id] && carries(value);
     all->items[all->count++] = (struct mw__vjp_answer){.arg = arg, .index = index, .value = value, .wants = wanted};
     return MW_OK;
 }
@@ -114,7 +118,7 @@ static mw_status list_inputs(backward *b, const mw__composite *composite)
 /* True if a cotangent of this result goes on to the operands of its producer. */
 static bool passes(const backward *b, const mw_tensor *result)
 {
-    return b->depends[result->id] && !b->is_stop[result->id] && is_float(result);
+    return b->depends[result->id] && !b->is_stop[result->id] && carries(result);
 }
 
 /* ---- planning: nothing is emitted before every path is known to have a gradient ---- */
@@ -124,7 +128,7 @@ static bool any_operand_depends(const backward *b, const mw__op *op)
     for (size_t s = 0; s < op->slot_count; s++)
         for (size_t i = 0; i < op->slots[s].count; i++) {
             const mw_tensor *value = op->slots[s].operands[i].value;
-            if (value != NULL && b->depends[value->id] && is_float(value))
+            if (value != NULL && b->depends[value->id] && carries(value))
                 return true;
         }
     return false;
@@ -133,7 +137,7 @@ static bool any_operand_depends(const backward *b, const mw__op *op)
 static bool any_input_depends(const backward *b, const mw__composite *composite)
 {
     for (size_t i = 0; i < composite->input_count; i++)
-        if (b->depends[composite->inputs[i]->id])
+        if (b->depends[composite->inputs[i]->id] && carries(composite->inputs[i]))
             return true;
     return false;
 }
@@ -205,7 +209,7 @@ static mw_tensor *unbroadcast(mw_tensor *dx, mw_shape shape)
             axes.axis[axes.count++] = i;
     if (axes.count == lead && lead > 0) /* whole leading axes: the common case of a bias */
         return mw_reduce_sum(dx, axes, false);
-    return mw_reshape(axes.count == 0 ? dx : mw_reduce_sum(dx, axes, true), shape);
+    return mw__reshape_to(axes.count == 0 ? dx : mw_reduce_sum(dx, axes, true), shape);
 }
 
 /* `value` in every element of a tensor like x; a scalar is a constant, not a fill of the empty shape. */

@@ -13,7 +13,8 @@
  * gives must not depend on the compiler.
  *
  * Rules use only the public constructors and never think about broadcasting: the driver sums a cotangent down to the
- * shape of its source, accumulates, and skips what nobody needs. dy[i] is NULL when result i has no cotangent; a rule
+ * shape of its source, accumulates, and skips what nobody needs. No result with a cotangent and no operand that is
+ * wanted is without elements; other operands may be. dy[i] is NULL when result i has no cotangent; a rule
  * with one result always has it. */
 #ifndef MW__AUTOGRAD_VJP_H
 #define MW__AUTOGRAD_VJP_H

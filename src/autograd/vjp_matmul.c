@@ -11,6 +11,8 @@ static mw_tensor *dx_of(mw_tensor *y, mw_tensor *dz, bool tx, bool ty)
 /* Rows of all batches as those of one matrix. */
 static mw_tensor *flat(mw_tensor *x)
 {
+    if (x == NULL)
+        return NULL;
     const mw_shape shape = mw_tensor_shape(x);
     const int64_t columns = shape.dim[shape.rank - 1];
     return columns > 0 ? mw_reshape(x, MW_SHAPE(-1, columns)) : x;

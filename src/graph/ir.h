@@ -348,6 +348,10 @@ mw_tensor *mw__build_end(mw__build *build);
 /* For several results. */
 mw_status mw__build_end_many(mw__build *build, mw_tensor **out_results, size_t capacity, size_t *out_count);
 
+/* x as `shape`, in which 0 is an extent where MIL's reshape would copy one: of an x without elements the first 0 is
+ * what is left for -1, and each other one is cut from an extent of 1. */
+mw_tensor *mw__reshape_to(mw_tensor *x, mw_shape shape);
+
 /* The parameter "layer.part" in the dtype of x, for layers. `operation` is the subject of the message for a name that
  * is too long. */
 mw_tensor *mw__layer_parameter(mw_tensor *x, const char *operation, const char *layer, const char *part, mw_shape shape,

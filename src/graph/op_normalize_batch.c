@@ -65,7 +65,7 @@ static mw_tensor *evaluation_form(const batch_norm *b)
 static void follow(const batch_norm *b, mw_tensor *running, mw_tensor *statistic, double rate)
 {
     mw_tensor *kept = mw_mul_scalar(running, 1.0 - b->momentum);
-    mw_tensor *seen = mw_mul_scalar(mw_reshape(statistic, mw_tensor_shape(running)), rate);
+    mw_tensor *seen = mw_mul_scalar(mw__reshape_to(statistic, mw_tensor_shape(running)), rate);
     mw_state_assign(running, mw_add(kept, seen));
 }
 

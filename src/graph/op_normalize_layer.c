@@ -51,8 +51,8 @@ mw_tensor *mw_group_norm(mw_tensor *x, int64_t groups, mw_tensor *gamma, mw_tens
     if (mw_shape_count(shape) == 0)
         return mw__affine(x, gamma, beta, channel_axis);
     const int64_t n = shape.dim[0], group = mw_shape_count(shape) / (n * groups);
-    mw_tensor *rows = mw_reshape(x, MW_SHAPE(n, groups, group));
-    mw_tensor *y = mw_reshape(mw_layer_norm(rows, MW_AXES(2), NULL, NULL, epsilon), shape);
+    mw_tensor *rows = mw__reshape_to(x, MW_SHAPE(n, groups, group));
+    mw_tensor *y = mw__reshape_to(mw_layer_norm(rows, MW_AXES(2), NULL, NULL, epsilon), shape);
     return mw__affine(y, gamma, beta, channel_axis);
 }
 

@@ -34,7 +34,7 @@ static mw_tensor *make_factor(mw__generator *d, mw_shape shape, int dropped)
     mw_tensor *kept = mw_greater_equal(level, mw_scalar(d->graph, d->dtype, dropped - LEVELS / 2));
     mw_tensor *scale = mw_scalar(d->graph, d->dtype, (double)LEVELS / (LEVELS - dropped));
     mw_tensor *factor = mw_select(kept, scale, mw_scalar(d->graph, d->dtype, 0.0));
-    return mw_reshape(factor, shape);
+    return mw__reshape_to(factor, shape);
 }
 
 static bool check(mw_tensor *x, float p, const char *name)

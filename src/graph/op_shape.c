@@ -116,6 +116,20 @@ mw_tensor *mw_reshape(mw_tensor *x, mw_shape shape)
     return mw__build_end(&build);
 }
 
+mw_tensor *mw__reshape_to(mw_tensor *x, mw_shape shape)
+{
+    const int64_t begin[MW_RANK_MAX] = {0};
+    mw_shape said = shape;
+    int zeros = 0;
+    for (int i = 0; i < shape.rank && i < MW_RANK_MAX; i++)
+        if (shape.dim[i] == 0)
+            said.dim[i] = zeros++ == 0 ? -1 : 1;
+    if (zeros == 0 || mw_shape_count(mw_tensor_shape(x)) != 0)
+        return mw_reshape(x, shape);
+    mw_tensor *y = mw_reshape(x, said);
+    return zeros > 1 ? mw_slice_by_size(y, begin, shape.dim) : y;
+}
+
 mw_tensor *mw_identity(mw_tensor *x)
 {
     mw__build build = mw__build_begin("identity", x);

@@ -92,6 +92,9 @@ static mw_status check_slice(const mw__infer *infer, const slices *s, int axis, 
 {
     const int64_t begin = s->begin[axis], end = s->end[axis];
     if (s->squeeze[axis]) {
+        if (extent == 0)
+            return mw__rule_fail(infer, MW_ERROR_SHAPE, "axis %d has extent 0: there is no element to squeeze it to",
+                                 axis);
         if (s->begin_known && extent >= 0 && !s->begin_mask[axis] && (begin < -extent || begin >= extent))
             return mw__rule_fail(infer, MW_ERROR_ARGUMENT,
                                  "begin[%d] %" PRId64 " is squeezed but outside the extent %" PRId64, axis, begin,

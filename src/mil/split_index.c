@@ -319,10 +319,28 @@ static void emit_cast(mw__split *split, mw__clone *clone, const mw__op *op)
             mw__split_set(split, clone, result, b, 2, d, mw__split_part(split, clone, x, b, 2, d));
 }
 
+static bool is_empty(const mw_tensor *value) { return mw_shape_count(mw_tensor_shape(value)) == 0; }
+
+/* Without elements there is nothing to match: what is taken is 0 (or not there), and nothing is put. */
+static bool takes_nothing(mw__split *split, mw__clone *clone, const mw__op *op)
+{
+    const mw_tensor *result = op->results[0];
+    const bool puts = mw__split_is(op, "scatter"), makes = mw__split_is(op, "one_hot");
+    const mw_tensor *moved = makes ? result : mw__arg(op, puts ? "updates" : "x");
+    if ((!is_empty(result) && !is_empty(moved)) || mw__split_is_long(split, result))
+        return false;
+    mw__clone_set(clone, result,
+                  puts ? mw_identity(mw__clone_get(clone, mw__arg(op, "data")))
+                       : mw_fill(split->to, mw_tensor_dtype(result), mw_tensor_shape(result), 0.0));
+    return true;
+}
+
 static bool takes_index(mw__split *split, mw__clone *clone, const mw__op *op)
 {
     if (!mw__split_takes(split, op))
         return false;
+    if (takes_nothing(split, clone, op))
+        return true;
     if (mw__split_is(op, "gather"))
         emit_gather(split, clone, op);
     else if (mw__split_is(op, "scatter"))

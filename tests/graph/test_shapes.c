@@ -301,6 +301,11 @@ static void test_slice_by_index_refuses(void)
     REFUSES(MW_ERROR_ARGUMENT, "end[0] 2 is before begin 5", slice1(F(10), (mw_slice){.begin = 5, .end = 2}));
     REFUSES(MW_ERROR_ARGUMENT, "begin[0] 10 is squeezed but outside the extent 10",
             slice1(F(10), (mw_slice){.begin = 10, .squeeze = true}));
+    REFUSES(MW_ERROR_SHAPE, "slice_by_index: axis 0 has extent 0: there is no element to squeeze it to",
+            slice1(F(0), (mw_slice){.squeeze = true}));
+    REFUSES(MW_ERROR_SHAPE, "slice_by_index: axis 0 has extent 0",
+            op(g, "slice_by_index", "x", F(0, 3), "begin", N(2), "end", N(2), "squeeze_mask",
+               mw_constant(g, MW_BOOL, S(2), (const char[]){1, 0}), NULL));
     REFUSES(MW_ERROR_ARGUMENT, "slices is NULL", mw_slice_by_index(F(10), NULL));
     REFUSES(MW_ERROR_ARGUMENT, "begin has 1 elements, x has rank 2",
             op(g, "slice_by_index", "x", F(2, 3), "begin", INTS(0), "end", INTS(1, 1), NULL));

@@ -14,7 +14,7 @@ static double score(oracle *o, const mw__op *op, int64_t batch, int64_t r, int64
     double sum = 0.0;
     for (int64_t e = 0; e < inner; e++)
         sum += q[e] * k[e];
-    sum /= sqrt((double)inner);
+    sum /= inner > 0 ? sqrt((double)inner) : 1.0;
     if (!mw__arg_present(op, "attn_mask"))
         return sum;
     scores.dim[scores.rank - 1] = keys;
@@ -30,7 +30,7 @@ static bool attention(oracle *o, const mw__op *op)
     mw_shape query = oracle_shape(op, "query"), values = oracle_shape(op, "value");
     int64_t rows = query.dim[query.rank - 2], keys = values.dim[query.rank - 2], width = values.dim[query.rank - 1];
     double *y = o->data[op->results[0]->id];
-    for (int64_t i = 0; i < oracle_count(op->results[0]) / width; i++) {
+    for (int64_t i = 0; width > 0 && i < oracle_count(op->results[0]) / width; i++) {
         int64_t batch = i / rows;
         const double *v = oracle_arg(o, op, "value") + batch * keys * width;
         double largest = -INFINITY, total = 0.0;

@@ -79,9 +79,11 @@ static bool convolve(oracle *o, const mw__op *op, bool transpose)
     const geometry g = read(op);
     const mw_shape windows = transpose ? g.x : g.y, data = transpose ? g.y : g.x;
     const double *x = oracle_arg(o, op, "x"), *weight = oracle_arg(o, op, "weight");
-    const int64_t each = mw_shape_count(g.weight) / g.weight.dim[0], group = g.weight.dim[0] / g.groups;
     double *y = o->data[op->results[0]->id];
     add_bias(o, op, g.y, y);
+    if (mw_shape_count(g.weight) == 0)
+        return true;
+    const int64_t each = mw_shape_count(g.weight) / g.weight.dim[0], group = g.weight.dim[0] / g.groups;
     for (int64_t i = 0; i < mw_shape_count(windows); i++) {
         int64_t p[MW_RANK_MAX], k[MW_RANK_MAX], at[MW_RANK_MAX];
         oracle_unravel(windows, i, p);

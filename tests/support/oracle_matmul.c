@@ -72,7 +72,7 @@ static int find_letter(letters *all, char name)
         if (all->name[i] == name)
             return i;
     all->name[all->count] = name;
-    all->extent[all->count] = 1;
+    all->extent[all->count] = 1; /* until an operand says otherwise */
     return all->count++;
 }
 
@@ -82,7 +82,7 @@ static int64_t position(letters *all, const char *word, mw_shape shape)
     int64_t index = 0;
     for (int i = 0; i < shape.rank; i++) {
         const int letter = find_letter(all, word[i]);
-        if (shape.dim[i] > all->extent[letter])
+        if (shape.dim[i] != 1)
             all->extent[letter] = shape.dim[i];
         index = index * shape.dim[i] + (shape.dim[i] == 1 ? 0 : all->at[letter]);
     }

@@ -40,10 +40,10 @@ static mw_tensor *spread_axis(mw_tensor *x, int axis, int64_t step)
 {
     mw_shape shape = mw_tensor_shape(x);
     const int64_t middle = mw__shape_span(shape, 1, axis), rest = mw__shape_span(shape, axis + 1, shape.rank);
-    mw_tensor *apart = mw_reshape(x, MW_SHAPE(shape.dim[0], middle, shape.dim[axis], 1, rest));
+    mw_tensor *apart = mw__reshape_to(x, MW_SHAPE(shape.dim[0], middle, shape.dim[axis], 1, rest));
     mw_tensor *wide = mw_pad(apart, (const int64_t[]){0, step - 1, 0, 0}, 2, MW_PAD_CONSTANT, 0.0f);
     shape.dim[axis] *= step;
-    return mw_reshape(wide, shape);
+    return mw__reshape_to(wide, shape);
 }
 
 /* The same along the spatial axes of [.., .., *S]. */
@@ -69,6 +69,8 @@ static bool check_dilated(mw_tensor *weight, int axis, int64_t dilation)
         mw__graph_fail(weight->graph, MW_ERROR_SHAPE,
                        "conv: a weight %s that is computed can be dilated only if every extent is known",
                        mw__shape_print(shape, text, sizeof text));
+    else if (extent == 0)
+        mw__graph_fail(weight->graph, MW_ERROR_SHAPE, "conv: the kernel has extent 0 on spatial axis %d", axis);
     else if (!mw__mul_i64(extent, dilation, &wide) || wide > INT32_MAX)
         mw__graph_fail(weight->graph, MW_ERROR_SHAPE,
                        "conv: the kernel of spatial axis %d, %" PRId64 " with dilation %" PRId64 ", is too wide", axis,
@@ -101,10 +103,10 @@ static mw_tensor *swap_channels(mw_tensor *x, int64_t groups)
         return mw_transpose(x, perm);
     }
     const int64_t rest = a * b != 0 ? mw_shape_count(shape) / (a * b) : 0;
-    mw_tensor *apart = mw_reshape(x, MW_SHAPE(groups, a / groups, b, rest));
+    mw_tensor *apart = mw__reshape_to(x, MW_SHAPE(groups, a / groups, b, rest));
     shape.dim[0] = groups * b;
     shape.dim[1] = a / groups;
-    return mw_reshape(mw_transpose(apart, MW_AXES(0, 2, 1, 3)), shape);
+    return mw__reshape_to(mw_transpose(apart, MW_AXES(0, 2, 1, 3)), shape);
 }
 
 /* The kernel read from its end. */
@@ -220,10 +222,10 @@ static mw_tensor *examples_as_channels(mw_tensor *x, int64_t groups)
         return swap_channels(x, 1);
     mw_shape shape = mw_tensor_shape(x);
     const int64_t n = shape.dim[0], c = shape.dim[1], rest = n * c != 0 ? mw_shape_count(shape) / (n * c) : 0;
-    mw_tensor *apart = mw_reshape(x, MW_SHAPE(n, groups, c / groups, rest));
+    mw_tensor *apart = mw__reshape_to(x, MW_SHAPE(n, groups, c / groups, rest));
     shape.dim[0] = c / groups;
     shape.dim[1] = groups * n;
-    return mw_reshape(mw_transpose(apart, MW_AXES(2, 1, 0, 3)), shape);
+    return mw__reshape_to(mw_transpose(apart, MW_AXES(2, 1, 0, 3)), shape);
 }
 
 /* A convolution of x with dy as its kernel: strides and dilations change places. */
@@ -266,5 +268,5 @@ mw_tensor *mw__conv_add_bias(mw_tensor *y, mw_tensor *bias)
     mw_shape shape = {.rank = mw_tensor_shape(y).rank, .dim = {1, -1, 1, 1, 1, 1, 1, 1}};
     if (mw_tensor_shape(bias).rank == 1)
         shape.dim[1] = mw_tensor_shape(bias).dim[0];
-    return mw_add(y, mw_reshape(bias, shape));
+    return mw_add(y, mw__reshape_to(bias, shape));
 }

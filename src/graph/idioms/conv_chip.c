@@ -27,7 +27,7 @@ static mw_tensor *kernel_slice(const mw__conv *conv, mw_tensor *x, int64_t index
             .begin = begin, .end = begin + (conv->out[i] - 1) * conv->stride[i] + 1, .stride = conv->stride[i]};
     }
     mw_tensor *part = mw_slice_by_index(x, slices);
-    return mw_reshape(part, MW_SHAPE(shape.dim[0], shape.dim[1], 1, product(conv->out, conv->axes)));
+    return mw__reshape_to(part, MW_SHAPE(shape.dim[0], shape.dim[1], 1, product(conv->out, conv->axes)));
 }
 
 /* x with its border, and the numbers of the convolution without one. */
@@ -59,8 +59,8 @@ mw_tensor *mw__conv_chip_columns(const mw__conv *conv, mw_tensor *x)
             return NULL;
     }
     mw_tensor *stack = count > 1 ? mw_concat(parts, (size_t)count, 2) : parts[0];
-    return mw_reshape(stack, MW_SHAPE(shape.dim[0], conv->groups, shape.dim[1] / conv->groups * count,
-                                      product(conv->out, conv->axes)));
+    return mw__reshape_to(stack, MW_SHAPE(shape.dim[0], conv->groups, shape.dim[1] / conv->groups * count,
+                                          product(conv->out, conv->axes)));
 }
 
 /* ---- bands: so many rows of the outermost spatial axis that their positions fit one axis ---- */
@@ -108,7 +108,7 @@ static mw_tensor *band_y(const mw__conv *conv, mw_tensor *x, mw_tensor *kernel)
     y.dim[1] = conv->groups * mw_tensor_shape(kernel).dim[2];
     for (int i = 0; i < conv->axes; i++)
         y.dim[i + 2] = conv->out[i];
-    return mw_reshape(mw_matmul(kernel, mw__conv_chip_columns(conv, x), false, false), y);
+    return mw__reshape_to(mw_matmul(kernel, mw__conv_chip_columns(conv, x), false, false), y);
 }
 
 mw_tensor *mw__conv_chip_y(const mw__conv *conv, mw_tensor *x, mw_tensor *weight)
@@ -120,7 +120,7 @@ mw_tensor *mw__conv_chip_y(const mw__conv *conv, mw_tensor *x, mw_tensor *weight
     mw__conv whole, band;
     mw_tensor **parts = mw__arena_alloc(&graph->arena, (size_t)count, sizeof *parts, &graph->error);
     x = border(conv, x, &whole);
-    mw_tensor *kernel = mw_reshape(weight, MW_SHAPE(1, conv->groups, outputs / conv->groups, depth));
+    mw_tensor *kernel = mw__reshape_to(weight, MW_SHAPE(1, conv->groups, outputs / conv->groups, depth));
     if (parts == NULL || x == NULL || kernel == NULL)
         return NULL;
     for (int64_t i = 0; i < count; i++) {
@@ -149,12 +149,12 @@ static mw_tensor *band_dweight(const mw__conv *conv, mw_tensor *x, mw_tensor *dy
     for (int i = 0; i < conv->axes; i++)
         shape.dim[i + 2] = conv->kernel[i];
     mw_tensor *seen = mw__conv_chip_columns(conv, x);
-    mw_tensor *rows = mw_reshape(dy, MW_SHAPE(n, conv->groups, group, product(conv->out, conv->axes)));
+    mw_tensor *rows = mw__reshape_to(dy, MW_SHAPE(n, conv->groups, group, product(conv->out, conv->axes)));
     mw_tensor *each = mw_matmul(rows, seen, false, true); /* [N, G, O / G, C / G * kernel] */
     if (n == 1)
-        return mw_reshape(each, shape);
+        return mw__reshape_to(each, shape);
     mw_tensor *inner = mw_transpose(each, MW_AXES(1, 2, 0, 3));
-    return mw_reshape(mw_matmul(ones(each, MW_SHAPE(1, 1, 1, n)), inner, false, false), shape);
+    return mw__reshape_to(mw_matmul(ones(each, MW_SHAPE(1, 1, 1, n)), inner, false, false), shape);
 }
 
 mw_tensor *mw__conv_chip_dweight(const mw__conv *conv, mw_tensor *x, mw_tensor *dy)
@@ -185,18 +185,18 @@ static mw_tensor *sum_positions(mw_tensor *dy)
     int64_t count = positions;
     if (positions > AXIS_MAX && shape.rank > 3) {
         count = positions / line;
-        mw_tensor *lines = mw_reshape(dy, MW_SHAPE(n, channels, count, line));
-        rows =
-            mw_reshape(mw_matmul(lines, ones(dy, MW_SHAPE(1, 1, line, 1)), false, false), MW_SHAPE(n, channels, count));
+        mw_tensor *lines = mw__reshape_to(dy, MW_SHAPE(n, channels, count, line));
+        rows = mw__reshape_to(mw_matmul(lines, ones(dy, MW_SHAPE(1, 1, line, 1)), false, false),
+                              MW_SHAPE(n, channels, count));
     } else {
-        rows = mw_reshape(dy, MW_SHAPE(n, channels, positions));
+        rows = mw__reshape_to(dy, MW_SHAPE(n, channels, positions));
     }
-    return mw_reshape(mw_matmul(rows, ones(dy, MW_SHAPE(1, count, 1)), false, false), MW_SHAPE(n, channels));
+    return mw__reshape_to(mw_matmul(rows, ones(dy, MW_SHAPE(1, count, 1)), false, false), MW_SHAPE(n, channels));
 }
 
 mw_tensor *mw__conv_chip_dbias(mw_tensor *dy)
 {
     const mw_shape shape = mw_tensor_shape(dy);
     mw_tensor *each = sum_positions(dy);
-    return mw_reshape(mw_matmul(ones(dy, MW_SHAPE(1, shape.dim[0])), each, false, false), MW_SHAPE(shape.dim[1]));
+    return mw__reshape_to(mw_matmul(ones(dy, MW_SHAPE(1, shape.dim[0])), each, false, false), MW_SHAPE(shape.dim[1]));
 }

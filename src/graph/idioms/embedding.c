@@ -14,19 +14,19 @@ static mw_tensor *compare_with_range(mw_tensor *indices, mw_shape shape, mw_shap
     if (mw_tensor_dtype(indices) != MW_I32)
         indices = mw_cast(indices, MW_I32);
     mw_tensor *numbers = mw_range_1d(mw_tensor_graph(indices), MW_I32, 0.0, (double)extent, 1.0);
-    mw_tensor *columns = mw_reshape(numbers, range);
-    return mw_equal(mw_reshape(indices, shape), columns);
+    mw_tensor *columns = mw__reshape_to(numbers, range);
+    return mw_equal(mw__reshape_to(indices, shape), columns);
 }
 
 /* ---- slices ---- */
 
 static mw_tensor *slices_compact(mw_tensor *dy, mw_tensor *indices, mw__taken from, int64_t count)
 {
-    mw_tensor *rows = mw_reshape(dy, MW_SHAPE(from.batch, from.outer, count, from.inner));
+    mw_tensor *rows = mw__reshape_to(dy, MW_SHAPE(from.batch, from.outer, count, from.inner));
     mw_tensor *sum = zeros(dy, MW_SHAPE(from.batch, from.outer, from.extent, from.inner));
     if (from.batch == 1)
-        return mw_scatter(sum, mw_reshape(indices, MW_SHAPE(count)), rows, 2, MW_SCATTER_ADD);
-    mw_tensor *flat = mw_reshape(indices, MW_SHAPE(from.batch, 1, count, 1));
+        return mw_scatter(sum, mw__reshape_to(indices, MW_SHAPE(count)), rows, 2, MW_SCATTER_ADD);
+    mw_tensor *flat = mw__reshape_to(indices, MW_SHAPE(from.batch, 1, count, 1));
     mw_tensor *each = mw_tile(flat, MW_SHAPE(1, from.outer, 1, from.inner));
     return mw_scatter_along_axis(sum, each, rows, 2, MW_SCATTER_ADD);
 }
@@ -38,7 +38,7 @@ static mw_tensor *slices_chip(mw_tensor *dy, mw_tensor *indices, mw__taken from,
     mw_tensor *hit = compare_with_range(indices, MW_SHAPE(from.batch, 1, count, 1), MW_SHAPE(from.extent), from.extent);
     mw_tensor *one = mw_scalar(graph, mw_tensor_dtype(dy), 1.0), *zero = mw_scalar(graph, mw_tensor_dtype(dy), 0.0);
     mw_tensor *hot = mw_select(hit, one, zero); /* [batch, 1, J, extent] */
-    mw_tensor *rows = mw_reshape(dy, MW_SHAPE(from.batch, from.outer, count, from.inner));
+    mw_tensor *rows = mw__reshape_to(dy, MW_SHAPE(from.batch, from.outer, count, from.inner));
     return mw_matmul(hot, rows, true, false);
 }
 
@@ -49,7 +49,7 @@ mw_tensor *mw__embedding_gradient(mw_tensor *dy, mw_tensor *indices, mw__taken f
     const int64_t count = from.batch > 0 ? mw_shape_count(mw_tensor_shape(indices)) / from.batch : 0;
     const bool chip = mw_tensor_graph(dy)->form == MW__FORM_CHIP;
     mw_tensor *sum = chip ? slices_chip(dy, indices, from, count) : slices_compact(dy, indices, from, count);
-    return mw_reshape(sum, shape);
+    return mw__reshape_to(sum, shape);
 }
 
 /* ---- elements ---- */
@@ -62,8 +62,8 @@ static mw_tensor *elements_chip(mw_tensor *dy, mw_tensor *indices, int axis, mw_
         MW_SHAPE(mw__shape_span(taken, 0, axis), 1, taken.dim[axis], mw__shape_span(taken, axis + 1, taken.rank));
     mw_tensor *hit = compare_with_range(indices, flat, MW_SHAPE(shape.dim[axis], 1, 1), shape.dim[axis]);
     mw_tensor *zero = mw_scalar(mw_tensor_graph(dy), mw_tensor_dtype(dy), 0.0);
-    mw_tensor *placed = mw_select(hit, mw_reshape(dy, flat), zero);
-    return mw_reshape(mw_reduce_sum(placed, MW_AXES(2), false), shape);
+    mw_tensor *placed = mw_select(hit, mw__reshape_to(dy, flat), zero);
+    return mw__reshape_to(mw_reduce_sum(placed, MW_AXES(2), false), shape);
 }
 
 mw_tensor *mw__pick_gradient(mw_tensor *dy, mw_tensor *indices, int axis, mw_shape shape)

@@ -25,7 +25,7 @@ mw_tensor *mw__along_axes(mw_tensor *vector, mw_tensor *x, const bool *marks)
             wide.dim[wide.rank++] = marks[i] && next < own.rank ? own.dim[next++] : 1;
     if (mw_tensor_dtype(vector) != mw_tensor_dtype(x))
         vector = mw_cast(vector, mw_tensor_dtype(x));
-    return mw_shape_equal(wide, own) ? vector : mw_reshape(vector, wide);
+    return mw_shape_equal(wide, own) ? vector : mw__reshape_to(vector, wide);
 }
 
 mw_tensor *mw__affine(mw_tensor *x, mw_tensor *gamma, mw_tensor *beta, const bool *marks)

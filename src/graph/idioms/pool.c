@@ -60,9 +60,9 @@ static mw_tensor *move_apart(mw_tensor *x, int axis, int64_t stride, int64_t off
     for (int i = 2; i < shape.rank; i++)
         flat.dim[i < axis ? 1 : i == axis ? 2 : 3] *= shape.dim[i];
     const int64_t inner = flat.dim[3], pad[] = {offset * inner, (stride - 1 - offset) * inner};
-    mw_tensor *apart = mw_pad(mw_reshape(x, flat), pad, 1, MW_PAD_CONSTANT, 0.0f);
+    mw_tensor *apart = mw_pad(mw__reshape_to(x, flat), pad, 1, MW_PAD_CONSTANT, 0.0f);
     shape.dim[axis] *= stride;
-    return mw_reshape(apart, shape);
+    return mw__reshape_to(apart, shape);
 }
 
 /* ---- averages ---- */
