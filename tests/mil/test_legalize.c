@@ -1,5 +1,6 @@
 /* What a device accepts: the fp16 form of programs, the identity form of outputs, and refusals by name. */
 #include "mil/mil.h"
+#include "mil/narrow.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include <math.h>
@@ -290,7 +291,8 @@ static void test_every_failed_allocation_is_an_error_without_a_leak(void)
     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(4));
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4));
     mw_tensor *hit = mw_equal(labels, mw_scalar(graph, MW_I32, 3));
-    mw_output(mw_select(hit, x, mw_scalar(graph, MW_F32, 2)), "y");
+    mw_tensor *masked = mw_add(x, mw_name(mw_scalar(graph, MW_F32, -3.4e38), "mask"));
+    mw_output(mw_select(hit, masked, mw_clip(x, 1e-10F, 2.0F)), "y");
     REQUIRE(mw_graph_check(graph, &err) == MW_OK);
     for (long n = 0; n < 10000; n++) {
         failing_allocator failing = {.fail_at = n};
@@ -299,7 +301,10 @@ static void test_every_failed_allocation_is_an_error_without_a_leak(void)
         options.allocator = &allocator;
         mw_error failure = {0};
         mw_graph *to = mw_graph_create(&options);
-        const mw_status status = to != NULL ? mw__mil_legalize(graph, to, MW__MASK_ANE, &failure) : MW_ERROR_MEMORY;
+        mw__narrowing *narrowed = NULL;
+        const mw__legalize_options how = {.mask = MW__MASK_ANE, .out_narrowed = &narrowed};
+        const mw_status status = to != NULL ? mw__mil_legalize_with(graph, to, &how, &failure) : MW_ERROR_MEMORY;
+        CHECK(status != MW_OK || (narrowed != NULL && narrowed->next != NULL && narrowed->next->next == NULL));
         check_note(status == MW_OK || status == MW_ERROR_MEMORY, __FILE__, __LINE__, "allocation %ld: %s", n,
                    failure.message);
         mw_graph_destroy(to);

@@ -1,62 +1,14 @@
 /* Programs that nobody here wrote, with every weight that can be one as a parameter, and with every adapter that can
  * be: both compute what the program does. Most of these programs came without their weight files; they get numbers. */
-#include "graph/ir.h"
+#include "corpus.h"
 #include "support/check.h"
 
-#include "base/fp16.h"
 #include <dirent.h>
 #include <millwright/millwright.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TEXT_MAX = 1 << 20, WEIGHTS_MAX = 8 << 20 };
-
-/* ---- numbers ---- */
-
-static float next_number(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return (float)(int32_t)*state / 2147483648.0f;
-}
-
-/* Weights of the size that a layer starts with; vectors around 1, so that variances are positive. */
-static void fill_payload(mw_graph *graph, const mw__payload *payload, uint32_t *state)
-{
-    mw_error err = {0};
-    size_t size;
-    const mw_shape shape = payload->type->shape;
-    const size_t count = mw__payload_count(payload);
-    if (!mw__type_bytes(payload->type, &size))
-        return;
-    unsigned char *data = mw__arena_alloc(&graph->arena, size, 1, &err);
-    const double fan = shape.rank > 1 && shape.dim[0] > 0 ? (double)count / (double)shape.dim[0] : 4.0;
-    for (size_t i = 0; data != NULL && i < count; i++) {
-        const float value = (shape.rank > 1 ? 0.0f : 1.0f) + (float)((double)next_number(state) / sqrt(fan));
-        if (payload->type->dtype == MW_F16)
-            ((uint16_t *)(void *)data)[i] = mw__fp16_from_float(value);
-        else if (payload->type->dtype == MW_F32)
-            ((float *)(void *)data)[i] = value;
-    }
-    ((mw__payload *)(uintptr_t)payload)->data = data;
-    ((mw__payload *)(uintptr_t)payload)->size = size;
-}
-
-/* Returns the bytes of all weights. */
-static size_t fill_weights(mw_graph *graph)
-{
-    uint32_t state = 7;
-    size_t total = 0;
-    for (size_t i = 0; i < graph->value_count; i++) {
-        const mw__payload *payload = graph->values[i]->payload;
-        size_t size;
-        if (payload == NULL || payload->type->kind != MW__TENSOR || !mw__type_bytes(payload->type, &size))
-            continue;
-        total += size;
-        if (payload->data == NULL && payload->blob_path != NULL && total <= WEIGHTS_MAX)
-            fill_payload(graph, payload, &state);
-    }
-    return total;
-}
+enum { WEIGHTS_MAX = 8 << 20 };
 
 static void fill_inputs(mw_program *program, mw_error *err)
 {
@@ -68,7 +20,7 @@ static void fill_inputs(mw_program *program, mw_error *err)
         const size_t count = (size_t)mw_shape_count(port.shape);
         float *data = malloc((count + 1) * sizeof *data);
         for (size_t k = 0; k < count; k++)
-            data[k] = next_number(&state);
+            data[k] = corpus_number(&state);
         mw_program_write(program, port.name, MW_F32, data, count, err);
         free(data);
     }
@@ -162,17 +114,8 @@ static void check_program(const mw_graph *graph, const char *who, totals *t)
 
 static void check_file(const char *path, totals *t)
 {
-    static char text[TEXT_MAX];
-    mw_error err = {0};
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return;
-    const size_t size = fread(text, 1, sizeof text, file);
-    fclose(file);
-    if (size == sizeof text)
-        return;
-    mw_graph *graph = mw_graph_parse_mil(text, size, NULL, NULL, &err);
-    if (graph != NULL && fill_weights(graph) <= WEIGHTS_MAX)
+    mw_graph *graph = corpus_read(path);
+    if (graph != NULL && corpus_fill_weights(graph, WEIGHTS_MAX) <= WEIGHTS_MAX)
         check_program(graph, path, t);
     mw_graph_destroy(graph);
 }
