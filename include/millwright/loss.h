@@ -26,8 +26,8 @@ extern "C" {
 
 /** loss = mean over n of -log softmax(logits)[n, label n].
  *  logits  [N, .., C]  F16 or F32
- *  labels  [N, ..]     I32 in [0, C) (checked on the host when fed; on fp16 devices C <= 2048, more are refused when
- *          they are compiled), or
+ *  labels  [N, ..]     I32 in [0, C) (checked on the host when fed; on the ANE C <= 524288, <millwright/op_gather.h>),
+ *          or
  *          [N, .., C]  dtype of logits: one-hot or class probabilities p, then
  *                      loss = mean of -sum_c p log softmax(logits)
  *  return  scalar, dtype of logits; stable for any finite logits. What one label adds, and its gradient, is right
@@ -47,7 +47,7 @@ typedef struct mw_cross_entropy_options {
     const float *class_weights; /* w, [C], finite and >= 0, copied; NULL = all 1 */
     float label_smoothing;      /* s in [0, 1]: the target is (1 - s) p + s / C; default 0 */
     int32_t ignore_index;       /* integer labels with this number do not count, and may be fed though it is no class;
-                                 * default MW_IGNORE_NOTHING. -100 is PyTorch's. On fp16 devices within -2048 .. 2048 */
+                                 * default MW_IGNORE_NOTHING. -100 is PyTorch's. On the ANE within -524288 .. 524288 */
 } mw_cross_entropy_options;
 
 /** Returns options that make mw_cross_entropy_with the same as mw_cross_entropy. */

@@ -9,6 +9,13 @@
  * to MW_IOS16 a negative index counts from the end; from MW_IOS17 on it is outside. Constant indices are checked when
  * the graph is built; from MW_IOS17 on only if the operation is asked to (validate_indices, which mw_op sets).
  *
+ * On the ANE. Its ports are fp16, which counts to 2048, and its axes end (mw_chip). Indices that are fed there, and go
+ * unchanged to mw_gather, mw_gather_along_axis, mw_one_hot, mw_embedding, mw_scatter with MW_SCATTER_ADD or the labels
+ * of a loss, are one digit, or from 2048 rows on two that the port takes apart: at most 524288 rows. Rows are then
+ * found by products with one-hot digits, exactly, in blocks where the table is longer than an axis (which must be the
+ * first of a parameter). A row that is not finite spoils all that are taken of that table. Other indices that are fed
+ * are refused when the program is compiled.
+ *
  * A NULL operand yields NULL; results live as long as the graph. */
 #ifndef MILLWRIGHT_OP_GATHER_H
 #define MILLWRIGHT_OP_GATHER_H
@@ -116,8 +123,7 @@ MW_API mw_tensor *mw_scatter_nd(mw_tensor *data, mw_tensor *indices, mw_tensor *
 MW_API mw_tensor *mw_non_zero(mw_tensor *x);
 
 /** r = weight[indices, :] with a new parameter: PyTorch's Embedding.
- *  indices  [..]  an integer type, in [0, count). If it is an input, what is fed is checked; on the ANE integer inputs
- *                 are fp16 ports, which hold 2048 different indices
+ *  indices  [..]  an integer type, in [0, count). If it is an input, what is fed is checked. See "On the ANE" above
  *  count    how many rows, > 0
  *  dim      extent of a row, > 0
  *  name     the parameter is `name`.weight [count, dim], F32, normal(0, 1)

@@ -110,12 +110,11 @@ static const legality_row rows[] = {
     ANE(NULL, any_high_rank, "the ANE has at most 5 dimensions; merge some with reshape",
         "MIL reference, maximum rank"),
     ANE("gather", half_indices,
-        "integer inputs are fp16 ports on the ANE, and those cannot be indices; use one_hot "
-        "rows fed by the host, or compare with a constant range",
+        "integer inputs are fp16 ports on the ANE, and those cannot be indices; fed ones get another form if they go "
+        "unchanged to a table of fp16 or fp32 with at most 524288 rows",
         "MIL reference, gather takes integer indices"),
     ANE("one_hot", half_indices,
-        "integer inputs are fp16 ports on the ANE, and those cannot be indices; compare with "
-        "a constant range instead",
+        "integer inputs are fp16 ports on the ANE, and those cannot be indices; compare with a constant range instead",
         "MIL reference, one_hot takes integer indices"),
     ANE("conv", wide_kernel, "the kernel is wider than 15", "ANEForge, limits by chip"),
     ANE("conv", computed_weight_batched, "a weight that is not a constant needs a batch of 1; use the chip form",

@@ -93,6 +93,32 @@ static void emit_contraction(mw__split *split, mw__clone *clone, const mw__op *o
     mw__clone_set(clone, result, sum);
 }
 
+/* ---- linear ---- */
+
+static const mw_tensor *bias_of(const mw__op *op) { return mw__arg_present(op, "bias") ? mw__arg(op, "bias") : NULL; }
+
+/* Of many outputs, with the constants that MIL wants. */
+static bool linear_fits(const mw__split *split, const mw__op *op)
+{
+    const mw_tensor *weight = mw__arg(op, "weight"), *bias = bias_of(op);
+    return mw__split_is_source(split, weight) && mw__split_axis(split, weight) == 0 &&
+           (bias == NULL || mw__split_is_source(split, bias)) && mw__split_axis(split, mw__arg(op, "x")) == -1 &&
+           mw__split_axis(split, op->results[0]) >= 0;
+}
+
+static void emit_linear(mw__split *split, mw__clone *clone, const mw__op *op)
+{
+    const mw_tensor *bias = bias_of(op), *result = op->results[0];
+    mw_tensor *x = mw__clone_get(clone, mw__arg(op, "x"));
+    for (int64_t b = 0; b < mw__split_blocks_of(split, result); b++) {
+        mw_tensor *weight = mw__split_part(split, clone, mw__arg(op, "weight"), b, 1, 0);
+        mw_tensor *y = mw_matmul(x, weight, false, true);
+        if (bias != NULL)
+            y = mw_add(y, mw__split_part(split, clone, bias, b, 1, 0));
+        mw__split_set(split, clone, result, b, 1, 0, y);
+    }
+}
+
 /* ---- shapes ---- */
 
 /* The long axis of x is one of the result, with as many elements before it. */
@@ -119,6 +145,20 @@ static bool tile_fits(const mw__split *split, const mw__op *op)
     const int along = mw__split_axis(split, op->results[0]);
     return along >= 0 && along == mw__split_axis(split, mw__arg(op, "x")) &&
            mw_tensor_shape(mw__arg(op, "x")).dim[along] == mw_tensor_shape(op->results[0]).dim[along];
+}
+
+/* The long axis is taken whole, and nothing says how long it is. */
+static bool slice_fits(const mw__split *split, const mw__op *op)
+{
+    bool from_start[MW_RANK_MAX], to_end[MW_RANK_MAX];
+    size_t starts = 0, ends = 0;
+    const mw_tensor *x = mw__arg(op, "x");
+    const int along = mw__split_axis(split, x);
+    return along >= 0 && mw__split_axis(split, op->results[0]) >= 0 &&
+           mw__arg_bools(op, "begin_mask", from_start, MW_RANK_MAX, &starts) &&
+           mw__arg_bools(op, "end_mask", to_end, MW_RANK_MAX, &ends) && along < (int)starts && along < (int)ends &&
+           from_start[along] && to_end[along] &&
+           mw_tensor_shape(op->results[0]).dim[mw__split_axis(split, op->results[0])] == mw_tensor_shape(x).dim[along];
 }
 
 static void emit_reshape(mw__split *split, mw__clone *clone, const mw__op *op)
@@ -163,6 +203,10 @@ bool mw__split_long_fits(const mw__split *split, const mw__op *op)
         return reshape_fits(split, op);
     if (mw__split_is(op, "concat"))
         return concat_fits(split, op);
+    if (mw__split_is(op, "linear"))
+        return linear_fits(split, op);
+    if (mw__split_is(op, "slice_by_index"))
+        return slice_fits(split, op);
     return mw__split_is(op, "tile") && tile_fits(split, op);
 }
 
@@ -292,6 +336,8 @@ bool mw__split_long_op(mw__split *split, mw__clone *clone, const mw__op *op)
         emit_reduction(split, clone, op);
     else if (blocks > 1 && mw__split_is(op, "softmax") && softmax_along(split, op))
         emit_softmax(split, clone, op);
+    else if (mw__split_is(op, "linear"))
+        emit_linear(split, clone, op);
     else if (blocks > 1 && mw__split_is(op, "matmul") && is_contraction(split, op))
         emit_contraction(split, clone, op);
     else

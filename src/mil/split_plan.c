@@ -284,7 +284,7 @@ static void gather_group(mw__split *split, const mw__op *op, const mw__arg_row *
     else if (!mw__split_is_source(split, value))
         join(split, INDEX, first, value);
     else if (largest(value) > MW__COUNTED_MAX)
-        put(split, INDEX, first, MW__SPLIT_WIDE);
+        put(split, INDEX, first, largest(value) > MW__DIGITS_MAX ? MW__SPLIT_NO_INDEX : MW__SPLIT_WIDE);
 }
 
 static void refuse_index(mw__split *split, const mw__op *op, const mw__arg_row *row, const mw_tensor *value)
@@ -292,7 +292,7 @@ static void refuse_index(mw__split *split, const mw__op *op, const mw__arg_row *
     const bool form = mw__split_is_index_op(op) && strcmp(row->name, "indices") == 0 && has_form(op);
     if (!mw__split_is_int(value) || row->kind == MW__CONST || mw__split_is_source(split, value))
         return;
-    if (!form)
+    if (!form || indexed_extent(op) > MW__DIGITS_MAX)
         put(split, INDEX, value, MW__SPLIT_NO_INDEX);
     else if (indexed_extent(op) > MW__COUNTED_MAX)
         put(split, INDEX, value, MW__SPLIT_WIDE);
@@ -343,7 +343,7 @@ static void long_group(mw__split *split, const mw__op *op, const mw__arg_row *ro
 {
     if (mw__split_axis(split, value) < 0)
         return;
-    if (row->kind == MW__CONST || row->type == MW__I32)
+    if ((row->kind == MW__CONST && !mw__split_is(op, "linear")) || row->type == MW__I32)
         put(split, LONG, first_long(split, op), MW__SPLIT_NO_LONG);
     else if (!mw__split_is_source(split, value))
         join(split, LONG, first_long(split, op), value);
@@ -384,8 +384,13 @@ static void plan_long(mw__split *split, const mw__op *op)
 static void plan_input(mw__split *split, const mw_tensor *value)
 {
     const int axis = mw__split_axis(split, value);
-    if (value->role == MW__INPUT && mw__split_is_int(value))
+    const bool counts = value->index_ignored >= -MW__COUNTED_MAX && value->index_ignored <= MW__COUNTED_MAX;
+    if (value->role == MW__INPUT && mw_tensor_dtype(value) == MW_I32)
         split->marks[value->id] |= MW__SPLIT_FED;
+    else if (mw__split_is_int(value)) /* no fp16 port */
+        put(split, INDEX, value, MW__SPLIT_NO_INDEX);
+    if (value->index_use == MW__INDEX_IGNORES && !counts)
+        put(split, INDEX, value, MW__SPLIT_WIDE);
     if (value->role != MW__INPUT && axis > 0 && mw__shape_span(mw_tensor_shape(value), 0, axis) != 1)
         put(split, LONG, value, MW__SPLIT_NO_LONG);
     if (axis == -2 || value->type->kind != MW__TENSOR)

@@ -79,8 +79,10 @@ static const char *buffer_name(const mw_program *program, const e5rt_mw_buffer *
 {
     const bool output = buffer->kind == E5RT_MW_BUFFER_OUTPUT;
     for (size_t i = 0; (output || buffer->kind == E5RT_MW_BUFFER_INPUT) && i < program->port_count; i++)
-        if (program->ports[i].is_output == output && strcmp(program->ports[i].mil_name, buffer->name) == 0)
-            return program->ports[i].name;
+        for (size_t k = 0; k < program->places[i].count; k++)
+            if (program->ports[i].is_output == output &&
+                strcmp(program->places[i].parts[k].mil_name, buffer->name) == 0)
+                return program->ports[i].name;
     return buffer->name;
 }
 
