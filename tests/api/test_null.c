@@ -68,6 +68,10 @@ static void test_destroy_and_queries_take_null(void)
     YIELDS_NULL(mw_graph_find(NULL, "x"));
     CHECK_INT(mw_program_port_count(NULL), 0);
     CHECK(!mw_program_port(NULL, 0, NULL));
+    CHECK_INT(mw_program_warning_count(NULL), 0);
+    CHECK(!mw_program_warning(NULL, 0, NULL));
+    CHECK_INT(mw_trainer_warning_count(NULL), 0);
+    CHECK(!mw_trainer_warning(NULL, 0, NULL));
     CHECK_STR(mw_program_mil(NULL), "");
     CHECK_STR(mw_program_where(NULL), "");
     CHECK(mw_trainer_learning_rate(NULL) == 0.0f);
