@@ -56,11 +56,13 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
+bool mw__rewrite_is_kept(const char *name) { return is_listed(getenv("MW_MIL_KEEP"), name); }
+
 const mw__rewrite *mw__rewrite_find(uint64_t mask, const mw__op *op)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if ((rows[i].mask & mask) != 0 && strcmp(rows[i].operation, op->kind) == 0 && op->row != NULL &&
-            rows[i].guard(op) && !is_listed(getenv("MW_MIL_KEEP"), rows[i].name))
+            rows[i].guard(op) && !mw__rewrite_is_kept(rows[i].name))
             return &rows[i];
     return NULL;
 }

@@ -1,6 +1,8 @@
 /* The clone that splits: ports in parts, operations by the rules of split_index.c and split_long.c. */
 #include "mil/split.h"
 
+#include "mil/rewrite.h"
+
 #include <millwright/millwright.h>
 #include <stdio.h>
 #include <string.h>
@@ -154,6 +156,9 @@ mw_status mw__mil_split(const mw_graph *from, mw_graph *to, int64_t axis_max, bo
         return err->status;
     MW_TRY(mw_graph_check(from, err));
     mw__split split = {.from = mw__function_find(from, "main"), .to = to, .axis_max = axis_max};
+    split.keeps_indices = mw__rewrite_is_kept("digits");
+    if (mw__rewrite_is_kept("blocks"))
+        split.axis_max = INT64_MAX;
     if (split.from == NULL)
         return MW_OK; /* mw__mil_legalize says so */
     split.count = from->value_count;

@@ -288,7 +288,9 @@ static void emit_softmax(mw__split *split, mw__clone *clone, const mw__op *op)
         partials[b] = reduce("reduce_max", mw__split_part(split, clone, x, b, 1, 0), axis);
     mw_tensor *top = mw__split_join(partials, blocks, "reduce_max", axis);
     for (int64_t b = 0; b < blocks; b++) {
-        each[b] = mw_mul_scalar(mw_exp(mw_sub(mw__split_part(split, clone, x, b, 1, 0), top)), unit);
+        each[b] = mw_exp(mw_sub(mw__split_part(split, clone, x, b, 1, 0), top));
+        if (unit != 1.0)
+            each[b] = mw_mul_scalar(each[b], unit);
         partials[b] = reduce("reduce_sum", each[b], axis);
     }
     mw_tensor *sum = mw__split_join(partials, blocks, "reduce_sum", axis);

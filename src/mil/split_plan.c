@@ -385,7 +385,7 @@ static void plan_input(mw__split *split, const mw_tensor *value)
 {
     const int axis = mw__split_axis(split, value);
     const bool counts = value->index_ignored >= -MW__COUNTED_MAX && value->index_ignored <= MW__COUNTED_MAX;
-    if (value->role == MW__INPUT && mw_tensor_dtype(value) == MW_I32)
+    if (value->role == MW__INPUT && mw_tensor_dtype(value) == MW_I32 && !split->keeps_indices)
         split->marks[value->id] |= MW__SPLIT_FED;
     else if (mw__split_is_int(value)) /* no fp16 port */
         put(split, INDEX, value, MW__SPLIT_NO_INDEX);
