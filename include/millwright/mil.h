@@ -26,7 +26,8 @@ MW_API mw_graph *mw_graph_read_mil(const char *path, const mw_graph_options *opt
 MW_API mw_graph *mw_graph_parse_mil(const char *text, size_t size, const char *folder, const mw_graph_options *options,
                                     mw_error *err);
 
-/** Checks every operation against the table: arguments, types, shapes. Unknown operations are MW_ERROR_UNSUPPORTED. */
+/** Checks every operation against the table: arguments, types, shapes. Unknown operations are MW_ERROR_UNSUPPORTED.
+ *  What mw_compile writes otherwise passes, such as a computed weight of linear, where MIL wants a constant. */
 MW_API mw_status mw_graph_verify(const mw_graph *graph, mw_error *err);
 
 /** Where the values of baked parameters come from: dense row-major data in the parameter's dtype, or NULL if unknown.

@@ -35,7 +35,8 @@ MW_API mw_conv_options mw_conv_defaults(void);
 /** y[n, o, p] = bias[o] + sum over c, k of x[n, c, p s + k d - b] weight[o, c, k]: cross-correlation, the kernel
  *  is not flipped; x is 0 outside, and channel o sees the C / G channels of its group.
  *  x        [N, C, *S]      F16 or F32
- *  weight   [O, C / G, *K]  dtype of x
+ *  weight   [O, C / G, *K]  dtype of x; from MW_IOS17 on also the other of F16 and F32, and bias with it: sums are of
+ *           fp32 then, and y is rounded once
  *  bias     [O]             dtype of x; NULL = none
  *  options  NULL = mw_conv_defaults()
  *  return   [N, O, floor((S + b + a - ((K - 1) d + 1)) / s) + 1 for each axis]; sums are kept in fp32, rounded once
@@ -50,7 +51,7 @@ MW_API mw_tensor *mw_conv(mw_tensor *x, mw_tensor *weight, mw_tensor *bias, cons
 /** The transpose of the linear map mw_conv, with the same numbers: y[n, o, p s + k d - b] = bias[o] + sum of x[n,
  *  c, p] weight[c, o, k].
  *  x        [N, C, *S]      F16 or F32
- *  weight   [C, O / G, *K]  dtype of x
+ *  weight   [C, O / G, *K]  dtype of x, or as for mw_conv
  *  bias     [O]             dtype of x; NULL = none
  *  options  NULL = mw_conv_defaults(). MW_PAD_SAME gives s S; MW_PAD_CUSTOM crops `pad` from the result. With
  *           output_shape, or MW_PAD_SAME, the crop total is s (S - 1) + (K - 1) d + 1 - out, floor(total / 2) of it

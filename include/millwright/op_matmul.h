@@ -15,7 +15,8 @@ extern "C" {
 
 /** r = x y, a matrix product over the last two axes; the axes before them broadcast.
  *  x       [.., M, K], or [.., K, M] with transpose_x; rank 1 stands for [1, K]  F16, F32 or I32
- *  y       [.., K, N], or [.., N, K] with transpose_y; rank 1 stands for [K, 1]  dtype of x
+ *  y       [.., K, N], or [.., N, K] with transpose_y; rank 1 stands for [K, 1]  dtype of x; from MW_IOS17 on a
+ *          constant may have another, and the result has that of the other operand
  *  return  [.., M, N]; the axis that rank 1 added is left out again; sums are kept in fp32 and rounded once
  *  errors  MW_ERROR_SHAPE if the inner extents differ, the batch axes do not broadcast, a rank-1 operand is to be
  *          transposed, or an operand is a scalar; MW_ERROR_DTYPE

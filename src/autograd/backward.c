@@ -426,6 +426,8 @@ mw_status mw_backward(mw_tensor *const *roots, mw_tensor *const *seeds, size_t r
     mw_graph *graph = roots[0]->graph;
     mw_status status = check_all(graph, roots, seeds, root_count, x, count, err);
     if (status == MW_OK)
+        status = mw__function_unmix(graph->current, err);
+    if (status == MW_OK)
         status = run(graph, roots, seeds, root_count, stops, stop_count, x, count, out_dx, err);
     for (size_t i = 0; status != MW_OK && i < count; i++)
         out_dx[i] = NULL;

@@ -120,6 +120,7 @@ static mw_status plan_all(mw__library *library, uint64_t mask, int lanes, mw_err
     for (size_t i = 0; i < graph->function_count; i++) {
         mw__program *program = &library->programs[i];
         mw__rounding rounding;
+        MW_TRY(mw__function_unmix(graph->functions[i], err));
         MW_TRY(mw__widen_function(graph->functions[i], &library->arena, &rounding, err));
         const mw__plan_request request = {.function = graph->functions[i],
                                           .arena = &library->arena,
@@ -141,6 +142,7 @@ static mw_status compile(mw__library *library, const char *path, const mw__compi
     MW_TRY(pick_lanes(options->lanes, &lanes, err));
     MW_TRY(read_graph(library, path, err));
     MW_TRY(mw_graph_verify(library->graph, err));
+    MW_TRY(mw__mil_check_constants(library->graph, err));
     MW_TRY(mw__mil_check_legal(library->graph, mask, err));
     return plan_all(library, mask, lanes, err);
 }

@@ -2,6 +2,7 @@
 #include "graph/rule.h"
 
 #include <assert.h>
+#include <millwright/op_elementwise.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -236,6 +237,22 @@ static mw_status append(mw__build *build, size_t capacity)
     return mw__block_add_op(graph->block, build->op, &graph->error);
 }
 
+/* A row with a mixed form has one result. */
+static mw_status end_mixed(mw__build *build, size_t capacity)
+{
+    mw_graph *graph = build->graph;
+    mw_dtype dtype;
+    MW_TRY(mw__op_unmix(graph, build->op, MW_F32, &dtype, &graph->error));
+    MW_TRY(append(build, capacity));
+    if (dtype == MW_DTYPE_NONE)
+        return MW_OK;
+    mw_tensor *result = mw_cast(build->op->results[0], dtype);
+    if (result == NULL)
+        return failure(build);
+    build->op = result->op;
+    return MW_OK;
+}
+
 mw_status mw__build_end_many(mw__build *build, mw_tensor **out_results, size_t capacity, size_t *out_count)
 {
     for (size_t i = 0; i < capacity; i++)
@@ -245,7 +262,7 @@ mw_status mw__build_end_many(mw__build *build, mw_tensor **out_results, size_t c
     if (!build->failed)
         mw__build_defaults(build);
     if (!build->failed)
-        build->failed = append(build, capacity) != MW_OK;
+        build->failed = end_mixed(build, capacity) != MW_OK;
     if (build->failed)
         return failure(build);
     for (size_t i = 0; i < build->op->result_count; i++)
@@ -314,12 +331,32 @@ bool mw__build_wants_expansion(const mw__build *build)
     return false;
 }
 
-static mw_status end_op(mw__build *build, const mw_argument *arguments, size_t count, mw_tensor **out_results,
-                        size_t result_count)
+mw_tensor *mw__build_expand(mw__build *build)
 {
+    mw_graph *graph = build->graph;
+    size_t count = 0;
+    mw_argument *arguments = mw__arena_alloc(&graph->arena, build->op->slot_count, sizeof *arguments, &graph->error);
+    for (size_t i = 0; arguments != NULL && i < build->op->slot_count; i++) {
+        mw__operand *operand = build->op->slots[i].operands;
+        if (operand == NULL)
+            continue;
+        if (operand->inlined) /* a literal gets a statement */
+            operand->value = mw__payload_emit(graph, operand->value->payload, operand->value->hint, &graph->error);
+        if (operand->value == NULL)
+            return NULL;
+        arguments[count++] = (mw_argument){.name = build->op->slots[i].name, .values = &operand->value, .count = 1};
+    }
+    return arguments != NULL ? build->row->expand(graph, arguments, count) : NULL;
+}
+
+static mw_status end_op(mw__build *build, mw_tensor **out_results, size_t result_count)
+{
+    mw_dtype dtype;
     if (build->failed || !mw__build_wants_expansion(build) || result_count == 0)
         return mw__build_end_many(build, out_results, result_count, NULL);
-    out_results[0] = build->row->expand(build->graph, arguments, count);
+    MW_TRY(mw__op_unmix(build->graph, build->op, MW_F32, &dtype, &build->graph->error));
+    mw_tensor *result = mw__build_expand(build);
+    out_results[0] = result != NULL && dtype != MW_DTYPE_NONE ? mw_cast(result, dtype) : result;
     return out_results[0] != NULL ? MW_OK : failure(build);
 }
 
@@ -342,7 +379,7 @@ mw_status mw_op(mw_graph *graph, const char *operation, const mw_argument *argum
     mw__build build = mw__build_begin_graph(operation, graph);
     for (size_t i = 0; i < count; i++)
         set_argument(&build, &arguments[i]);
-    const mw_status status = end_op(&build, arguments, count, out_results, result_count);
+    const mw_status status = end_op(&build, out_results, result_count);
     if (status != MW_OK && mw_graph_check(graph, err) == MW_OK)
         return mw__fail(err, status, "%s: an argument is NULL", operation);
     return status;

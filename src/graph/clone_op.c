@@ -6,6 +6,7 @@
 #include "graph/copy.h"
 #include "graph/rule.h"
 
+#include <millwright/op_elementwise.h>
 #include <string.h>
 
 static bool is_float(mw_dtype dtype) { return dtype == MW_F16 || dtype == MW_F32; }
@@ -295,25 +296,20 @@ static mw_status fill_row_slots(mw__clone *clone, const mw__op *source, mw__op *
     return MW_OK;
 }
 
-/* What the row's expansion makes of the arguments; literals get statements. */
-static mw_status expand_row(mw__clone *clone, const mw__op *source, const mw__op *op)
+/* The clone of a mixed operation for a device of fp16 stays in it. */
+static mw_status unmix(const mw__clone *clone, mw__op *op, mw_dtype *out_dtype)
 {
-    mw_graph *to = clone->to;
-    size_t count = 0;
-    mw_argument *arguments = mw__arena_alloc(&to->arena, op->slot_count, sizeof *arguments, &to->error);
-    for (size_t i = 0; arguments != NULL && i < op->slot_count; i++) {
-        mw__operand *operand = op->slots[i].operands;
-        if (operand == NULL)
-            continue;
-        if (operand->inlined)
-            operand->value = mw__payload_emit(to, operand->value->payload, operand->value->hint, &to->error);
-        if (operand->value == NULL)
-            return to->error.status;
-        arguments[count++] = (mw_argument){.name = op->slots[i].name, .values = &operand->value, .count = 1};
-    }
-    mw_tensor *result = arguments != NULL ? op->row->expand(to, arguments, count) : NULL;
+    const mw_dtype wide = clone->options->dtype != NULL ? MW_F16 : MW_F32;
+    return mw__op_unmix(clone->to, op, wide, out_dtype, &clone->to->error);
+}
+
+/* The one result of an operation that was written otherwise, in its own type if that is another. */
+static mw_status set_result(mw__clone *clone, const mw__op *source, mw_tensor *result, mw_dtype dtype)
+{
+    if (result != NULL && dtype != MW_DTYPE_NONE)
+        result = mw_cast(result, dtype);
     mw__clone_set(clone, source->results[0], result);
-    return result != NULL ? MW_OK : to->error.status;
+    return result != NULL ? MW_OK : clone->to->error.status;
 }
 
 static mw_status clone_row(mw__clone *clone, const mw__op *source)
@@ -327,12 +323,16 @@ static mw_status clone_row(mw__clone *clone, const mw__op *source)
     if (build.row != source->row)
         mw__build_defaults(&build);
     MW_TRY(to->error.status);
+    mw_dtype dtype;
+    MW_TRY(unmix(clone, build.op, &dtype));
     if (mw__build_wants_expansion(&build))
-        return expand_row(clone, source, build.op);
+        return set_result(clone, source, mw__build_expand(&build), dtype);
     MW_TRY(copy_surface(to, source, build.op));
     MW_TRY(copy_blocks(clone, source, build.op));
     MW_TRY(infer_results(to, source, build.op));
     MW_TRY(mw__block_add_op(to->block, build.op, &to->error));
+    if (dtype != MW_DTYPE_NONE)
+        return set_result(clone, source, build.op->results[0], dtype);
     for (size_t i = 0; i < source->result_count && i < build.op->result_count; i++)
         mw__clone_set(clone, source->results[i], build.op->results[i]);
     return MW_OK;

@@ -8,9 +8,11 @@ static const char *class_name(mw__arg_type type)
 {
     switch (type) {
     case MW__T_FLOAT:
+    case MW__U_FLOAT:
     case MW__FLOAT:
         return "fp16 or fp32";
     case MW__T_NUMBER:
+    case MW__U_NUMBER:
         return "fp16, fp32 or int32";
     case MW__I32:
         return "int32";
@@ -54,7 +56,8 @@ static mw_status check_value(const mw__infer *infer, const mw__arg_row *arg, con
         return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is %s, not %s", arg->name, mw_dtype_name(value->type->dtype),
                              class_name(arg->type));
     MW_TRY(check_integer(infer, arg, value->type->dtype));
-    if (arg->kind == MW__CONST && !mw__is_constant(value))
+    const bool expands = infer->expands && infer->op->row->expand != NULL;
+    if (arg->kind == MW__CONST && !expands && !mw__is_constant(value))
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s must be a constant", arg->name);
     return MW_OK;
 }
@@ -83,16 +86,27 @@ static const char *member_name(const mw__slot *slot, size_t index, char *buffer,
     return buffer;
 }
 
-/* All T arguments share one element type. */
-static mw_status check_one_type(const mw__infer *infer)
+typedef bool class_test(const mw__infer *infer, mw__arg_type type);
+
+static bool belongs_to_t(const mw__infer *infer, mw__arg_type type)
+{
+    return mw__arg_type_is_t(type) || ((type == MW__FLOAT || mw__arg_type_is_u(type)) && is_old(infer));
+}
+
+static bool belongs_to_u(const mw__infer *infer, mw__arg_type type)
+{
+    return mw__arg_type_is_u(type) && !is_old(infer);
+}
+
+/* All arguments of a class share one element type. */
+static mw_status check_one_type(const mw__infer *infer, class_test *belongs)
 {
     const mw__row *row = infer->op->row;
     mw_dtype dtype = MW_DTYPE_NONE;
     char first[64] = "", other[64];
     for (size_t i = 0; i < row->arg_count; i++) {
         const mw__slot *slot = &infer->op->slots[i];
-        const bool shared = mw__arg_type_is_t(row->args[i].type) || (row->args[i].type == MW__FLOAT && is_old(infer));
-        if (!shared || slot->operands == NULL)
+        if (!belongs(infer, row->args[i].type) || slot->operands == NULL)
             continue;
         for (size_t k = 0; k < slot->count; k++) {
             const mw_dtype here = mw_tensor_dtype(slot->operands[k].value);
@@ -128,7 +142,8 @@ mw_status mw__op_infer(const mw__op *op, mw__infer *infer)
         return mw__rule_fail(infer, MW_ERROR_UNSUPPORTED, "the table does not know this operation");
     for (size_t i = 0; i < op->row->arg_count; i++)
         MW_TRY(check_slot(infer, &op->row->args[i], &op->slots[i]));
-    MW_TRY(check_one_type(infer));
+    MW_TRY(check_one_type(infer, belongs_to_t));
+    MW_TRY(check_one_type(infer, belongs_to_u));
     MW_TRY(op->row->shape(infer));
     return check_results(infer);
 }
@@ -180,7 +195,7 @@ mw_status mw__op_verify(const mw__op *op, mw_error *err)
 {
     if (mw__failed(err))
         return err->status;
-    mw__infer infer = {.op = op, .err = err};
+    mw__infer infer = {.op = op, .err = err, .expands = true};
     mw_status status;
     if (is_const(op)) {
         status = verify_constant(&infer);

@@ -186,12 +186,15 @@ typedef enum mw__arg_kind {
     MW__VALUES   /* a tuple of run-time values */
 } mw__arg_kind;
 
-/* T_x: all such arguments of an operation share one element type, drawn from the class x. */
+/* T_x: all such arguments of an operation share one element type, drawn from the class x. U_x: the same, and before
+ * ios17 it is that of T; from then on it may be another (graph/mixed.c). */
 typedef enum mw__arg_type {
     MW__T_FLOAT,  /* fp16 fp32 */
     MW__T_NUMBER, /* fp16 fp32 int32 */
     MW__T_REAL,   /* fp16 fp32 int8 int16 int32 uint8 uint16 */
     MW__T_ANY,    /* any */
+    MW__U_FLOAT,  /* fp16 fp32 */
+    MW__U_NUMBER, /* fp16 fp32 int32 */
     MW__FLOAT,    /* fp16 fp32, independent of T */
     MW__I32,
     MW__INT,   /* int8 int16 int32 uint8 uint16 uint32; computed ones are int32 before ios17 */
@@ -228,6 +231,7 @@ typedef enum mw__op_id {
 /* What a shape rule sees: the operation with its slots filled. It writes the result types. */
 typedef struct mw__infer {
     const mw__op *op;
+    bool expands;        /* a constant argument may be computed if the row has an expansion */
     size_t result_count; /* in: 1; a rule with several results sets it */
     mw_dtype dtype[64];
     mw_shape shape[64];
@@ -304,8 +308,15 @@ mw_tensor *mw__constant(mw_graph *graph, mw_dtype dtype, mw_shape shape, const v
 
 /* Checks one operation against its row: arguments, types, constants, then the shape rule; writes the inferred types. */
 mw_status mw__op_infer(const mw__op *op, mw__infer *infer);
-/* The same for a parsed operation: also compares with the declared result types. Text position in the error. */
+/* The same for a parsed operation: also compares with the declared result types. Text position in the error. What the
+ * row can expand may have computed values where it wants constants, as it is expanded when the program is copied. */
 mw_status mw__op_verify(const mw__op *op, mw_error *err);
+
+/* Element types that differ between T and U, as MIL's ios17 allows: such an operation is computed in one float type,
+ * and its result brought into the type that it should have. */
+bool mw__op_is_mixed(const mw__op *op);
+/* Rewrites those of a function so, in place; its values stay what they are. */
+mw_status mw__function_unmix(mw__function *function, mw_error *err);
 
 /* "matmul \"fc1\"" or "matmul": the subject of a message. */
 const char *mw__op_subject(const mw__op *op, char *buffer, size_t size);

@@ -52,10 +52,24 @@ static mw_status fail_pair(const mw__infer *infer, const char *what)
                          transpose_y ? " transposed" : "");
 }
 
+/* MIL, ios17: "x and y can have different dtypes when one of them is const"; the result has that of the other. */
+static mw_status read_dtype(const mw__infer *infer, mw_dtype *out)
+{
+    const bool fixed = mw__is_constant(mw__arg(infer->op, "x"));
+    const mw_dtype x = mw__rule_dtype(infer, "x"), y = mw__rule_dtype(infer, "y");
+    *out = fixed ? y : x;
+    if (x == y || fixed != mw__is_constant(mw__arg(infer->op, "y")))
+        return MW_OK;
+    return mw__rule_fail(infer, MW_ERROR_DTYPE, "x is %s but y is %s; convert one with cast", mw_dtype_name(x),
+                         mw_dtype_name(y));
+}
+
 mw_status mw__shape_matmul(mw__infer *infer)
 {
     matrix x = {0}, y = {0};
     mw_shape shape;
+    mw_dtype dtype;
+    MW_TRY(read_dtype(infer, &dtype));
     MW_TRY(read_matrix(infer, "x", "transpose_x", true, &x));
     MW_TRY(read_matrix(infer, "y", "transpose_y", false, &y));
     if (!mw__dim_fits(x.columns, y.rows))
@@ -66,7 +80,7 @@ mw_status mw__shape_matmul(mw__infer *infer)
         shape.dim[shape.rank++] = x.rows;
     if (!y.was_vector)
         shape.dim[shape.rank++] = y.columns;
-    return mw__rule_result(infer, mw__rule_dtype(infer, "x"), shape);
+    return mw__rule_result(infer, dtype, shape);
 }
 
 mw_tensor *mw_matmul(mw_tensor *x, mw_tensor *y, bool transpose_x, bool transpose_y)

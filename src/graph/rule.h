@@ -9,6 +9,7 @@
 /* The argument of a row; NULL if it has none of that name. */
 const mw__arg_row *mw__row_arg(const mw__row *row, const char *name);
 bool mw__arg_type_is_t(mw__arg_type type);
+bool mw__arg_type_is_u(mw__arg_type type);
 bool mw__arg_type_holds(mw__arg_type type, mw_dtype dtype);
 /* The element type that the T arguments which are set share; MW_DTYPE_NONE if none is set. */
 mw_dtype mw__op_dtype(const mw__op *op);
@@ -43,6 +44,11 @@ void mw__build_axes(mw__build *build, const char *arg, mw_axes axes);
 void mw__build_defaults(mw__build *build);
 /* True if a constant argument is given a value that is computed: the row's expansion can take it. */
 bool mw__build_wants_expansion(const mw__build *build);
+/* What the expansion makes of the operation's arguments. */
+mw_tensor *mw__build_expand(mw__build *build);
+/* Gives the operands of a mixed operation, which is not in a block yet, the type `wide` and says in *out_dtype which
+ * type its result is to have; MW_DTYPE_NONE and nothing done if it is not mixed. */
+mw_status mw__op_unmix(mw_graph *graph, mw__op *op, mw_dtype wide, mw_dtype *out_dtype, mw_error *err);
 /* operation(x = x), for operations of one argument. */
 mw_tensor *mw__unary(const char *operation, mw_tensor *x);
 mw_tensor *mw__unary_alpha(const char *operation, mw_tensor *x, float alpha);

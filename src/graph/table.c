@@ -72,13 +72,17 @@ bool mw__arg_type_is_t(mw__arg_type type)
     return type == MW__T_FLOAT || type == MW__T_NUMBER || type == MW__T_REAL || type == MW__T_ANY;
 }
 
+bool mw__arg_type_is_u(mw__arg_type type) { return type == MW__U_FLOAT || type == MW__U_NUMBER; }
+
 bool mw__arg_type_holds(mw__arg_type type, mw_dtype dtype)
 {
     switch (type) {
     case MW__T_FLOAT:
+    case MW__U_FLOAT:
     case MW__FLOAT:
         return dtype == MW_F16 || dtype == MW_F32;
     case MW__T_NUMBER:
+    case MW__U_NUMBER:
         return dtype == MW_F16 || dtype == MW_F32 || dtype == MW_I32;
     case MW__I32:
         return dtype == MW_I32;

@@ -36,7 +36,8 @@ typedef struct legalizer_state {
 
 static bool is_t(const mw__arg_row *row)
 {
-    return row->type == MW__T_FLOAT || row->type == MW__T_NUMBER || row->type == MW__T_ANY;
+    return row->type == MW__T_FLOAT || row->type == MW__T_NUMBER || row->type == MW__T_REAL || row->type == MW__T_ANY ||
+           row->type == MW__U_FLOAT || row->type == MW__U_NUMBER;
 }
 
 /* Arguments whose element type is that of the result. */
@@ -370,10 +371,10 @@ static void rewrite_operands(legalizer_state *legalizer, mw__clone *clone, const
 static bool makes_fractions(const mw__op *op)
 {
     static const char *const names[] = {"real_div", "pow", "reduce_mean", "reduce_l2_norm", "reduce_log_sum"};
+    bool makes = mw__op_is_mixed(op);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(op->kind, names[i]) == 0)
-            return mw_tensor_dtype(op->results[0]) == MW_I32;
-    return false;
+        makes = makes || strcmp(op->kind, names[i]) == 0;
+    return makes && mw_tensor_dtype(op->results[0]) == MW_I32;
 }
 
 /* A result that is declared int32 is one though it is fp16: what the CPU drops behind the point is dropped here. */

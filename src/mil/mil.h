@@ -22,6 +22,10 @@ mw_status mw__mil_print(const mw_graph *graph, const mw_mil_write_options *optio
 mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_write_options *options, bool durable,
                         mw__names *names, mw_error *err);
 
+/* mw_graph_verify lets a constant argument be computed where the operation can be written otherwise. This does not:
+ * for what is run as it stands. */
+mw_status mw__mil_check_constants(const mw_graph *graph, mw_error *err);
+
 /* ---- legality: what a device accepts ---- */
 
 /* e5rt's device mask. */

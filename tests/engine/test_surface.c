@@ -352,6 +352,36 @@ static void test_compile_says_what_it_cannot_do(void)
     e5rt_e5_compiler_release(&compiler);
 }
 
+/* Texts that other programs wrote: the library itself writes casts. */
+static void test_types_that_differ_run_as_text(void)
+{
+    run r;
+    REQUIRE(
+        run_open(&r,
+                 RUN_TEXT("tensor<fp32, [1, 2]> x",
+                          "tensor<fp32, [1, 2]> y = linear(bias = tensor<fp16, [2]>([10, 20]), weight = tensor<fp16, "
+                          "[2, 2]>([[1, 2], [3, 4]]), x = x);\n",
+                          "y"),
+                 E5RT_CPU, 1));
+    float *x = run_bind(&r, false, "x", 8);
+    const float *y = run_bind(&r, true, "y", 8);
+    REQUIRE(x != NULL && y != NULL);
+    x[0] = 5.0f, x[1] = -1.0f;
+    CHECK(run_encode(&r) && run_execute(&r));
+    CHECK_NEAR(y[0], 5.0 - 2.0 + 10.0, 0);
+    CHECK_NEAR(y[1], 15.0 - 4.0 + 20.0, 0);
+    run_close(&r);
+}
+
+static void test_a_computed_weight_of_linear_is_refused_as_text(void)
+{
+    void *library = NULL;
+    CHECK(run_compile(RUN_TEXT("tensor<fp32, [2, 2]> w, tensor<fp32, [1, 2]> x",
+                               "tensor<fp32, [1, 2]> y = linear(weight = w, x = x);\n", "y"),
+                      E5RT_CPU, 1, &library) != E5RT_OK);
+    CHECK_CONTAINS(run_message(), "weight must be a constant");
+}
+
 static void test_summary_names_device_and_lanes(void)
 {
     run r;
@@ -495,6 +525,8 @@ int main(void)
     RUN(test_encode_names_unbound_and_small_buffers);
     RUN(test_events_keep_their_value_under_execute_sync);
     RUN(test_compile_says_what_it_cannot_do);
+    RUN(test_types_that_differ_run_as_text);
+    RUN(test_a_computed_weight_of_linear_is_refused_as_text);
     RUN(test_summary_names_device_and_lanes);
     RUN(test_mask_prefers_the_ane_model_then_the_cpu);
     RUN(test_each_function_of_a_text_can_be_run);

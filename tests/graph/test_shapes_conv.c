@@ -71,7 +71,9 @@ static void test_conv_refuses_operands(void)
             mw_conv(F(2, 3, INT64_C(1) << 60), F(4, 3, 1), NULL, NULL));
     REFUSES(MW_ERROR_SHAPE, "[3] must be [4], one element per channel", mw_conv(F(2, 3, 5), F(4, 3, 3), F(3), NULL));
     REFUSES(MW_ERROR_DTYPE, "int32", mw_conv(N(2, 3, 5), N(4, 3, 3), NULL, NULL));
-    REFUSES(MW_ERROR_DTYPE, "fp16", mw_conv(F(2, 3, 5), H(4, 3, 3), NULL, NULL));
+    REFUSES_IN(MW_IOS16, MW_ERROR_DTYPE, "fp16", mw_conv(F(2, 3, 5), H(4, 3, 3), NULL, NULL));
+    GIVES(MW_F32, S(2, 4, 3), mw_conv(F(2, 3, 5), H(4, 3, 3), NULL, NULL));
+    REFUSES(MW_ERROR_DTYPE, "bias is fp32 but weight is fp16", mw_conv(F(2, 3, 5), H(4, 3, 3), ZEROS(4), NULL));
     REFUSES(MW_ERROR_SHAPE, "the window spans 5 on spatial axis 1, x with its padding only 4",
             mw_conv(F(2, 3, 5, 4), ZEROS(4, 3, 1, 3), NULL, OPTIONS(.dilation = {1, 2})));
     REFUSES(MW_ERROR_SHAPE, "the window spans 6 on spatial axis 0, x with its padding only 5",
