@@ -82,12 +82,13 @@ mw_status mw__shape_topk(mw__infer *infer)
     MW_TRY(read_index_dtype(infer, &index));
     MW_TRY(mw__rule_int(infer, "k", &k));
     const int64_t extent = shape.dim[axis];
-    if (k < 1 || (extent >= 0 && k > extent))
+    const bool all = k == -1 && infer->op->row->since >= MW_IOS17; /* MIL, ios17: "Set to -1 to select all elements" */
+    if (!all && (k < 1 || (extent >= 0 && k > extent)))
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT,
                              "k %" PRId64 " must be at least 1 and at most the extent %" PRId64 " of axis %d", k,
                              extent, axis);
     MW_TRY(check_extent(infer, extent, index));
-    shape.dim[axis] = k;
+    shape.dim[axis] = all ? extent : k;
     MW_TRY(mw__rule_result(infer, mw__rule_dtype(infer, "x"), shape));
     if (indices) {
         infer->result_count = 2;
