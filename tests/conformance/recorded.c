@@ -98,13 +98,14 @@ static bool computes(const mw__op *op)
 size_t recorded_unknown(const mw_graph *graph) { return count_all(graph, is_unknown); }
 
 /* What the device runs may be in another form than what was compiled. */
-static size_t count_computing(const mw_program *program, mw_error *err)
+static void describe(const mw_program *program, results *out, mw_error *err)
 {
     const char *text = mw_program_mil(program);
     mw_graph *graph = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err);
-    const size_t count = graph != NULL ? count_all(graph, computes) : 0;
+    out->computing = graph != NULL ? count_all(graph, computes) : 0;
+    for (size_t i = 0; graph != NULL && i < graph->value_count; i++)
+        out->holds_half = out->holds_half || mw_tensor_dtype(graph->values[i]) == MW_F16;
     mw_graph_destroy(graph);
-    return count;
 }
 
 /* ---- numbers ---- */
@@ -263,7 +264,7 @@ mw_status recorded_run(const recorded *r, mw_graph *graph, mw_device device, rou
     if (program != NULL && feed_all(r, program, round, err) == MW_OK && mw_run(program, err) == MW_OK)
         collect(program, out, err);
     if (program != NULL && !mw__failed(err))
-        out->computing = count_computing(program, err);
+        describe(program, out, err);
     mw_program_destroy(program);
     return err->status;
 }

@@ -22,6 +22,7 @@ typedef struct results {
     mw_dtype dtype[RECORDED_RESULTS];
     size_t count;
     size_t computing; /* operations of the program that was run whose results are rounded */
+    bool holds_half;  /* some value of that program is fp16 */
 } results;
 
 /* What is rounded to fp16 before a run: nothing, or all that is fed and all constants, as for a device of fp16. */

@@ -1,8 +1,9 @@
 /* Cases recorded from the operator tests of coremltools, on both devices of the engine. They are read where they lie
  * and are no part of this repository; each rule that they taught has a case of its own in test_rules.c.
  *
- * CPU: the test's own tolerance. Where a result is declared fp16 the recorded one and ours are each rounded once more,
- * at worst at the scale of the largest element: two halves of its unit.
+ * CPU: the test's own tolerance. Where the program holds numbers of fp16 the recorded result and ours are rounded in
+ * other places (the tests also compute from weights before they are rounded), at worst each once at the scale of the
+ * largest element: two halves of its unit.
  *
  * ANE: let r be the result of the CPU for inputs and constants rounded to fp16, which no kernel of fp16 had a part in,
  * and e what coremltools expects. |e - r| is what rounding the inputs costs in this case. On top of it every operation
@@ -21,7 +22,7 @@
 #define FOLDER         MW_SHARED_DATA "/coremltools"
 #define HALF_UNIT      0x1p-11 /* of 1 in fp16 */
 #define SUBNORMAL      0x1p-24
-#define EXCEPTIONS_MAX 50
+#define EXCEPTIONS_MAX 20
 
 typedef struct tally {
     int ran, agreed, refused, excepted;
@@ -45,15 +46,13 @@ static const exception exceptions[] = {
     {"02130", "declared int32 [2, 5, 3], the rule gives int32 [2, 2, 3]",
      "slice_by_size: \"if size is -1, all the remaining elements starting with begin are sliced\": from -2 of 3 on "
      "there are 2, as in the recorded result; the declared type says 5"},
-    {NULL, "convert one with cast", "types that differ in conv, linear and matmul of ios17: not there yet"},
     {"05921", "declared int32 [2, 5, 3], the rule gives int32 [2, 2, 3]", "slice_by_size, likewise"},
 };
 
 static bool is_excepted(const char *name, const char *message)
 {
     for (size_t i = 0; i < sizeof exceptions / sizeof *exceptions; i++)
-        if ((exceptions[i].name == NULL || strcmp(exceptions[i].name, name) == 0) &&
-            strstr(message, exceptions[i].message) != NULL)
+        if (strcmp(exceptions[i].name, name) == 0 && strstr(message, exceptions[i].message) != NULL)
             return true;
     return false;
 }
@@ -102,7 +101,7 @@ static bool agrees_on_cpu(const checked *c, const results *got)
     bool good = same_counts(c, got);
     for (size_t k = 0; good && k < got->count; k++) {
         const double most = largest(c->wanted.element[k], c->wanted.elements[k]);
-        const double twice = got->dtype[k] == MW_F16 ? 2.0 * HALF_UNIT * most : 0.0;
+        const double twice = got->holds_half ? 2.0 * HALF_UNIT * most : 0.0;
         for (size_t i = 0; good && i < got->elements[k]; i++)
             good = close_to(c, k, i, got->element[k][i],
                             c->record->atol + c->record->rtol * fabs(c->wanted.element[k][i]) + twice);
@@ -171,9 +170,7 @@ static void run_ane(checked *c, tally *t)
     } else if (recorded_run(c->record, rounded, MW_DEVICE_CPU, ROUNDED, &c->near, &err) == MW_OK) {
         t->agreed += agrees_on_ane(c, &got);
     } else {
-        t->refused++;
-        check_note(is_excepted(c->name, err.message), __FILE__, __LINE__, "%s: the ANE runs what the CPU refuses: %s",
-                   c->name, err.message);
+        check_note(false, __FILE__, __LINE__, "%s: the ANE runs what the CPU refuses: %s", c->name, err.message);
     }
     results_free(&got);
     results_free(&c->near);
