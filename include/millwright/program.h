@@ -76,7 +76,7 @@ MW_API void mw_program_destroy(mw_program *program);
  *   - what the graph declares as an integer takes integers only, those that the port holds exactly: 2049 does not enter
  *     an fp16 port, nor 3000000000 an int32 one. Labels and the indices of mw_embedding must lie in their range;
  *   - an integer goes into a floating-point port exactly or not at all (given as float, or with a scale or offset that
- *     is not whole, it is a number like any other);
+ *     is not whole, it is a number like any other; but not if the program casts the port to integers);
  *   - any other number is rounded once, to nearest; one that is finite stays so: 70000 does not enter an fp16 port,
  *     INFINITY does.
  *  dtype   F64, F32, F16, BOOL, or an integer of 8 to 64 bits

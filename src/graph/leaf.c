@@ -2,6 +2,7 @@
 #include "base/checked.h"
 #include "graph/init.h"
 #include "graph/rule.h"
+#include "graph/uses.h"
 #include <millwright/op_shape.h>
 
 #include <stdio.h>
@@ -42,22 +43,10 @@ mw_tensor *mw_name(mw_tensor *x, const char *name)
 
 /* ---- leaves ---- */
 
-/* Whether the result has the elements of x, in whatever order and shape. */
-static bool is_rearrangement(const mw__op *op)
-{
-    static const char *const kinds[] = {"reshape", "expand_dims", "squeeze", "transpose", "identity"};
-    for (size_t i = 0; op->kind != NULL && i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strcmp(op->kind, kinds[i]) == 0)
-            return true;
-    const mw_tensor *x = op->kind != NULL && strcmp(op->kind, "cast") == 0 ? mw__arg(op, "x") : NULL;
-    return x != NULL && mw__arg_type_holds(MW__INT, mw_tensor_dtype(x)) &&
-           mw__arg_type_holds(MW__INT, mw_tensor_dtype(op->results[0]));
-}
-
 /* What one use ignores must not reach another that would make something of it. */
 void mw__limit_indices(mw_tensor *indices, int64_t limit, const int64_t *ignored)
 {
-    while (indices != NULL && indices->op != NULL && is_rearrangement(indices->op))
+    while (indices != NULL && indices->op != NULL && mw__is_rearrangement(indices->op))
         indices = mw__arg(indices->op, "x");
     if (indices == NULL || indices->role != MW__INPUT)
         return;

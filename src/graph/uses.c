@@ -1,6 +1,10 @@
 /* The walk that collects the uses of every value. */
 #include "graph/uses.h"
 
+#include "graph/rule.h"
+
+#include <string.h>
+
 typedef struct walk {
     mw__arena *arena;
     mw__use **first, **last; /* by value id */
@@ -54,4 +58,36 @@ const mw__use *const *mw__uses_make(mw__arena *arena, const mw__function *functi
     if (w.first == NULL || w.last == NULL || walk_block(&w, function->body) != MW_OK)
         return NULL;
     return (const mw__use *const *)w.first;
+}
+
+/* ---- what becomes of a value ---- */
+
+static bool is_cast(const mw__op *op) { return op->kind != NULL && strcmp(op->kind, "cast") == 0; }
+
+static bool makes_integers(const mw__op *op)
+{
+    return op->result_count == 1 && op->results[0]->type->kind == MW__TENSOR &&
+           mw__arg_type_holds(MW__INT, mw_tensor_dtype(op->results[0]));
+}
+
+bool mw__is_rearrangement(const mw__op *op)
+{
+    static const char *const kinds[] = {"reshape", "expand_dims", "squeeze", "transpose", "identity"};
+    for (size_t i = 0; op->kind != NULL && i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(op->kind, kinds[i]) == 0)
+            return true;
+    const mw_tensor *x = is_cast(op) ? mw__arg(op, "x") : NULL;
+    return x != NULL && mw__arg_type_holds(MW__INT, mw_tensor_dtype(x)) && makes_integers(op);
+}
+
+bool mw__becomes_integer(const mw__use *const *uses, const mw_tensor *value)
+{
+    for (const mw__use *use = uses[value->id]; use != NULL; use = use->next) {
+        if (is_cast(use->op) && makes_integers(use->op))
+            return true;
+        if ((mw__is_rearrangement(use->op) || is_cast(use->op)) && use->op->result_count == 1 &&
+            mw__becomes_integer(uses, use->op->results[0]))
+            return true;
+    }
+    return false;
 }

@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "base/file.h"
 #include "graph/init.h"
+#include "graph/uses.h"
 #include "mil/mil.h"
 #include "mil/narrow.h"
 #include "mil/split.h"
@@ -17,8 +18,10 @@
 typedef struct compilation {
     const mw__program_request *request;
     mw_program *program;
-    mw_graph *legal;                   /* the graph as the device accepts it */
-    mw__narrowing *narrowed;           /* its constants that were replaced */
+    mw_graph *legal;         /* the graph as the device accepts it */
+    mw__narrowing *narrowed; /* its constants that were replaced */
+    mw__arena scratch;
+    const mw__use *const *uses;        /* of the user's graph */
     mw__names names;                   /* of its values */
     const char *folder;                /* where text and weights are */
     mw__program_folder private_folder; /* the same, if it is ours to remove */
@@ -166,6 +169,7 @@ static mw__port_rule rule_of(const compilation *c, const mw_tensor *value, const
     const mw_tensor *source = port->is_output ? NULL : mw_graph_find(c->request->graph, port->name);
     return (mw__port_rule){.dtype = port->dtype,
                            .declared = source != NULL ? source->type->dtype : port->dtype,
+                           .whole = source != NULL && mw__becomes_integer(c->uses, source),
                            .index_limit = value->index_limit,
                            .index_ignored = value->index_ignored,
                            .index_use = value->index_use};
@@ -209,7 +213,8 @@ static mw_status describe_ports(compilation *c, const mw__block *body, mw_error 
     program->rules = mw__arena_alloc(&program->arena, count, sizeof *program->rules, err);
     program->places = mw__arena_alloc(&program->arena, count, sizeof *program->places, err);
     mw__port_part *parts = mw__arena_alloc(&program->arena, count, sizeof *parts, err);
-    if (program->ports == NULL || program->rules == NULL || program->places == NULL || parts == NULL)
+    c->uses = mw__uses_make(&c->scratch, mw__function_find(c->request->graph, "main"), err);
+    if (program->ports == NULL || program->rules == NULL || program->places == NULL || parts == NULL || c->uses == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(add_ports(c, body->inputs, body->input_count, false, 0, parts, err));
     program->input_count = program->port_count;
@@ -297,6 +302,7 @@ static void compilation_deinit(compilation *c, bool good)
         remove_folder(allocator, &c->private_folder);
     mw__free(allocator, c->path);
     mw__names_deinit(&c->names);
+    mw__arena_deinit(&c->scratch);
     mw_graph_destroy(c->legal);
 }
 
@@ -309,6 +315,7 @@ mw_program *mw__program_create(const mw__program_request *request, mw_error *err
     program->allocator = allocator;
     mw__arena_init(&program->arena, allocator);
     compilation c = {.request = request, .program = program};
+    mw__arena_init(&c.scratch, allocator);
     mw__arena_init(&c.names.arena, allocator); /* so that deinit is right before the names are assigned */
     const bool good = compile(&c, err) == MW_OK;
     compilation_deinit(&c, good);

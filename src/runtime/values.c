@@ -132,7 +132,7 @@ static verdict judge_number(const passage *p, size_t i)
     const double value = value_at(p, i);
     if (!(fabs(mw__load_element(p->values->data, p->values->dtype, i)) <= DBL_MAX))
         return p->rule->finite ? NOT_FINITE : FINE;
-    if (p->whole)
+    if (p->whole || (p->rule->whole && value == trunc(value)))
         return holds(p->to, value) && !exceeds_double(p, i) ? FINE : NOT_HELD;
     return value >= p->to->low && value <= p->to->high ? FINE : TOO_LARGE;
 }
@@ -183,7 +183,7 @@ static size_t skip_small(const float *data, size_t begin, size_t count, float li
 static size_t find_refused(const passage *p, verdict *out)
 {
     const size_t count = p->values->count;
-    const bool floats = p->plain && !p->integer && p->values->dtype == MW_F32;
+    const bool floats = p->plain && !p->integer && !p->rule->whole && p->values->dtype == MW_F32;
     const float limit = p->rule->dtype == MW_F16 ? 65520.0f : INFINITY;
     if (surely_fine(p))
         return count;

@@ -18,6 +18,7 @@ typedef struct mw__port_rule {
     mw_dtype dtype;      /* of the memory */
     mw_dtype declared;   /* in the user's graph: an I32 label stays integral on a device with fp16 ports */
     bool finite;         /* NaN and infinities are refused, too */
+    bool whole;          /* whole numbers stay what they are: the program makes integers of them */
     int64_t index_limit; /* as in mw_tensor */
     int64_t index_ignored;
     mw__index_use index_use;
@@ -34,7 +35,8 @@ typedef struct mw__refusal {
  *  - into what is declared or stored as an integer goes an integer that it holds exactly, and, if it indexes something,
  *    one in 0 .. index_limit - 1 or the ignored one;
  *  - integers whose scale and offset are whole stay what they are: a floating-point memory that would round one
- *    refuses it. Any other number is rounded once, to nearest;
+ *    refuses it, as it does any whole number that the program casts to an integer (`whole`). Any other number is
+ *    rounded once, to nearest;
  *  - a finite value stays finite; NaN and infinities pass unless `finite` says otherwise.
  * Writes nothing; *refusal is filled on failure.
  *  errors  MW_ERROR_DTYPE for types without conversion (F32, F16, I32, I16, U16, I8, U8, BOOL; I64 and F64 from and to

@@ -586,12 +586,45 @@ static void test_labels_out_of_range_do_not_enter_a_program(void)
     }
 }
 
+/* Core ML programs declare token numbers as fp32 and cast them: 3001 would be another word in an fp16 port. */
+static void test_floats_that_become_indices_are_exact(void)
+{
+    static const struct {
+        float value;
+        bool enters[2]; /* fp32 port, fp16 port */
+    } cases[] = {{2048.0F, {true, true}},   {2049.0F, {true, false}}, {3001.0F, {true, false}},
+                 {4096.0F, {true, true}},   {0.3F, {true, true}},     {-3001.0F, {true, false}},
+                 {70000.0F, {true, false}}, {2049.5F, {true, true}}};
+    for (int k = 0; k < 2; k++) {
+        mw_error err = {0};
+        mw_graph *graph = mw_graph_create(NULL);
+        mw_tensor *ids = mw_input(graph, "ids", MW_F32, MW_SHAPE(1, 2));
+        mw_tensor *words = mw_cast(mw_reshape(ids, MW_SHAPE(2)), MW_I32);
+        mw_output(mw_cast(words, MW_F32), "y");
+        mw_compile_options options = mw_compile_defaults();
+        options.device = k == 0 ? MW_DEVICE_CPU : MW_DEVICE_ANE;
+        options.provider = MW_PROVIDER_ENGINE;
+        mw_program *program = mw_compile(graph, &options, &err);
+        REQUIRE(CHECK_OK(err));
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            const float values[2] = {1.0F, cases[i].value};
+            err = (mw_error){0};
+            mw_program_write(program, "ids", MW_F32, values, 2, &err);
+            check_note((err.status == MW_OK) == cases[i].enters[k], __FILE__, __LINE__, "%g: %s", (double)values[1],
+                       err.message);
+        }
+        mw_program_destroy(program);
+        mw_graph_destroy(graph);
+    }
+}
+
 int main(void)
 {
     RUN(test_no_way_changes_an_integer_or_loses_a_number);
     RUN(test_a_refusal_says_port_element_value_and_rule_and_keeps_the_port);
     RUN(test_reading_follows_the_same_rule);
     RUN(test_whole_scales_keep_integers_and_fractions_make_numbers);
+    RUN(test_floats_that_become_indices_are_exact);
     RUN(test_labels_out_of_range_do_not_enter_a_program);
     return check_finish();
 }
