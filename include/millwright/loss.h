@@ -137,7 +137,8 @@ MW_API mw_tensor *mw_smooth_l1(mw_tensor *y, mw_tensor *target, float beta);
  *  positive_weight  q: broadcasts to logits, same dtype, >= 0; NULL = 1
  *  return  scalar; stable for any finite logits: made of log(1 + e^-|x|)
  *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE
- *  vjp     dlogits = dloss ((1 - target) sigmoid(logits) - q target sigmoid(-logits)) / count
+ *  vjp     dlogits = dloss ((1 - target) sigmoid(logits) - q target sigmoid(-logits)) / count,
+ *          dtarget = dloss (log sigmoid(-logits) - q log sigmoid(logits)) / count, -dloss logits / count if q = 1
  *  source  PyTorch BCEWithLogitsLoss */
 MW_API mw_tensor *mw_binary_cross_entropy(mw_tensor *logits, mw_tensor *target, mw_tensor *positive_weight);
 

@@ -4,7 +4,8 @@
  *
  * Operations on two tensors broadcast by NumPy's rules: shapes are aligned at their last axis, and an extent of 1 (or a
  * missing axis) is repeated. x [..] and y [..] must have one element type. In the VJPs dy is the cotangent of the
- * result, and cotangents are summed back to the shape of their operand.
+ * result, and cotangents are summed back to the shape of their operand. They are computed in an order, or a form, in
+ * which no step overflows, vanishes or cancels where the derivative and its product with dy are normal numbers.
  *
  * Every call returns NULL and leaves an error on the graph when it fails; a NULL operand yields NULL. Results live as
  * long as the graph. */

@@ -69,8 +69,17 @@ static mw_tensor *softplus_below(mw_tensor *x) { return mw_softplus(mw_neg(mw_ab
 
 static mw_tensor *weigh(mw_tensor *yes, mw_tensor *q) { return q != NULL ? mw_mul(yes, q) : yes; }
 
+/* q cost(-x) - cost(x) = (q - 1) log(1 + e^-|x|) + q relu(-x) - relu(x), one of the last two being 0 */
+static mw_tensor *by_target_weighed(mw_tensor *x, mw_tensor *q, mw_tensor *below)
+{
+    mw_tensor *surplus = mw_mul(mw_add_scalar(q, -1.0), below);
+    mw_tensor *yes = mw_mul(q, mw_relu(mw_neg(x)));
+    return mw_add(surplus, mw_sub(yes, mw_relu(x)));
+}
+
 /* dx = dy ((1 - t) sigmoid(x) - q t sigmoid(-x)), which keeps small errors in fp16 as sigmoid(x) - t does not, and has
- * its derivative at 0; dt = dy (q cost(-x) - cost(x)), dq = dy t cost(-x) */
+ * its derivative at 0; dt = dy (q cost(-x) - cost(x)), of which log(1 + e^-|x|) cancels but for q - 1;
+ * dq = dy t cost(-x) */
 static void vjp_binary_cross_entropy(mw__vjp *vjp)
 {
     mw_tensor *x = mw__vjp_input(vjp, 0), *t = mw__vjp_input(vjp, 1);
@@ -81,16 +90,18 @@ static void vjp_binary_cross_entropy(mw__vjp *vjp)
         no = mw_mul(no, mw__one_minus(t));
         mw__vjp_set_input(vjp, 0, mw_mul(mw_sub(no, yes), dy));
     }
-    const bool wants_q = q != NULL && mw__vjp_wants_input(vjp, 2);
-    if (!wants_q && !mw__vjp_wants_input(vjp, 1))
+    if (q == NULL) {
+        if (mw__vjp_wants_input(vjp, 1))
+            mw__vjp_set_input(vjp, 1, mw_mul(minus, dy));
         return;
-    mw_tensor *below = softplus_below(x), *yes = cost(minus, below);
-    if (mw__vjp_wants_input(vjp, 1)) {
-        mw_tensor *weighed = weigh(yes, q);
-        mw__vjp_set_input(vjp, 1, mw_mul(mw_sub(weighed, cost(x, below)), dy));
     }
-    if (wants_q)
-        mw__vjp_set_input(vjp, 2, mw_mul(mw_mul(t, yes), dy));
+    if (!mw__vjp_wants_input(vjp, 1) && !mw__vjp_wants_input(vjp, 2))
+        return;
+    mw_tensor *below = softplus_below(x);
+    if (mw__vjp_wants_input(vjp, 1))
+        mw__vjp_set_input(vjp, 1, mw_mul(by_target_weighed(x, q, below), dy));
+    if (mw__vjp_wants_input(vjp, 2))
+        mw__vjp_set_input(vjp, 2, mw_mul(mw_mul(t, cost(minus, below)), dy));
 }
 
 static bool check_positive_weight(mw_tensor *logits, mw_tensor *weight)

@@ -29,6 +29,9 @@ mw_tensor *mw__vjp_scalar(mw__vjp *vjp, const char *arg);
 /* 1 - t. */
 mw_tensor *mw__one_minus(mw_tensor *t);
 
+/* The derivative of tanh at x. */
+mw_tensor *mw__tanh_slope(mw_tensor *x);
+
 /* x repeated to `shape`, which it broadcasts to. */
 mw_tensor *mw__broadcast_to(mw_tensor *x, mw_shape shape);
 

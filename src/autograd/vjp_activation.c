@@ -4,7 +4,12 @@
 
 #include <string.h>
 
-void mw__vjp_sigmoid(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_mul(vjp->y[0], mw__one_minus(vjp->y[0]))); }
+/* y (1 - y), whose difference cancels for large x: it is sigmoid(-x) */
+void mw__vjp_sigmoid(mw__vjp *vjp)
+{
+    mw_tensor *rest = mw_sigmoid(mw_neg(mw__vjp_arg(vjp, "x")));
+    mw__vjp_scale(vjp, mw_mul(vjp->y[0], rest));
+}
 
 /* 0 at x = 0 */
 void mw__vjp_relu(mw__vjp *vjp) { mw__vjp_set(vjp, "x", mw__relu_gradient(mw__vjp_arg(vjp, "x"), vjp->dy[0])); }
@@ -25,24 +30,23 @@ static mw_tensor *gelu_slope_exact(mw_tensor *x)
     return mw_add(distribution, mw_mul(x, phi));
 }
 
-/* t = tanh(k (x + c x^3)); (1 + t) / 2 + x (1 - t^2) k (1 + 3 c x^2) / 2 */
+/* y = x s, s = sigmoid(u), u = k (x + c x^3); s + x u' s (1 - s). From 12 on this is 1, and 0 from -12 on, to the last
+ * bit of either type: x is cut there, as its square may overflow. */
 static mw_tensor *gelu_slope_tanh(mw_tensor *x)
 {
-    const double k = 0.79788456080286536, c = 0.044715;
-    mw_tensor *square = mw_square(x);
-    mw_tensor *inner = mw_mul(x, mw_add_scalar(mw_mul_scalar(square, k * c), k));
-    mw_tensor *t = mw_tanh(inner);
-    mw_tensor *inner_slope = mw_add_scalar(mw_mul_scalar(square, 1.5 * k * c), 0.5 * k);
-    mw_tensor *second = mw_mul(mw_mul(x, mw__one_minus(mw_square(t))), inner_slope);
-    return mw_add(mw_add_scalar(mw_mul_scalar(t, 0.5), 0.5), second);
+    const double k = 1.59576912160573071, c = 0.044715;
+    mw_tensor *near = mw_clip(x, -12.0f, 12.0f), *square = mw_square(near);
+    mw_tensor *s = mw_sigmoid(mw_mul(near, mw_add_scalar(mw_mul_scalar(square, k * c), k)));
+    mw_tensor *rise = mw_mul(near, mw_add_scalar(mw_mul_scalar(square, 3.0 * k * c), k)); /* x u' */
+    return mw_add(s, mw_mul(mw_mul(rise, s), mw__one_minus(s)));
 }
 
 /* s = sigmoid(1.702 x); s + 1.702 x s (1 - s) */
 static mw_tensor *gelu_slope_sigmoid(mw_tensor *x)
 {
-    mw_tensor *scaled = mw_mul_scalar(x, 1.702);
-    mw_tensor *s = mw_sigmoid(scaled);
-    return mw_add(s, mw_mul(scaled, mw_mul(s, mw__one_minus(s))));
+    mw_tensor *s = mw_sigmoid(mw_mul_scalar(x, 1.702));
+    mw_tensor *rise = mw_mul_scalar(mw_mul(s, mw__one_minus(s)), 1.702);
+    return mw_add(s, mw_mul(x, rise)); /* 1.702 x may be infinite */
 }
 
 void mw__vjp_gelu(mw__vjp *vjp)
@@ -107,15 +111,19 @@ void mw__vjp_elu(mw__vjp *vjp)
 
 void mw__vjp_softplus(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_sigmoid(mw__vjp_arg(vjp, "x"))); }
 
-void mw__vjp_softsign(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_square(mw_inverse(mw_abs(mw__vjp_arg(vjp, "x")), 1.0f))); }
+/* r^2, r = 1 / (1 + |x|), by one factor after the other, as r^2 may vanish where dy r^2 does not */
+void mw__vjp_softsign(mw__vjp *vjp)
+{
+    mw_tensor *r = mw_inverse(mw_abs(mw__vjp_arg(vjp, "x")), 1.0f);
+    mw__vjp_set(vjp, "x", mw_mul(mw_mul(vjp->dy[0], r), r));
+}
 
 /* alpha beta (1 - t^2), t = tanh(beta x) */
 void mw__vjp_scaled_tanh(mw__vjp *vjp)
 {
     mw_tensor *beta = mw__vjp_scalar(vjp, "beta"), *alpha = mw__vjp_scalar(vjp, "alpha");
-    mw_tensor *t = mw_tanh(mw_mul(mw__vjp_arg(vjp, "x"), beta));
-    mw_tensor *slope = mw_mul(mw_mul(mw__one_minus(mw_square(t)), beta), alpha);
-    mw__vjp_scale(vjp, slope);
+    mw_tensor *slope = mw__tanh_slope(mw_mul(mw__vjp_arg(vjp, "x"), beta));
+    mw__vjp_scale(vjp, mw_mul(mw_mul(slope, beta), alpha));
 }
 
 /* 0 at both bounds; y says where they are reached */

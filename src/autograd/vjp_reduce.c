@@ -83,13 +83,13 @@ void mw__vjp_reduce_l1_norm(mw__vjp *vjp)
     mw__vjp_set(vjp, "x", mw_mul(sign, kept(vjp, vjp->dy[0])));
 }
 
-/* y is 0 only where every x is, and they meet the quotient as factors. */
+/* dy x / y, of which x / y is at most 1. y is 0 only where every x is, and they meet it as factors. */
 void mw__vjp_reduce_l2_norm(mw__vjp *vjp)
 {
     mw_tensor *x = mw__vjp_arg(vjp, "x"), *y = kept(vjp, vjp->y[0]), *dy = kept(vjp, vjp->dy[0]);
     mw_tensor *zero = mw__scalar_like(x, 0.0), *one = mw__scalar_like(x, 1.0);
     mw_tensor *norm = mw_select(mw_equal(y, zero), one, y);
-    mw__vjp_set(vjp, "x", mw_mul(x, mw_real_div(dy, norm)));
+    mw__vjp_set(vjp, "x", mw_mul(mw_real_div(x, norm), dy));
 }
 
 void mw__vjp_reduce_log_sum(mw__vjp *vjp)

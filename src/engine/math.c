@@ -32,7 +32,7 @@ LOOP1(loop_thresholded_relu, v < p ? 0.0f : v)
 LOOP1(loop_softsign, v / (1.0f + fabsf(v)))
 LOOP1(loop_sigmoid_hard, (p * v + q < 0.0f ? 0.0f : p * v + q) > 1.0f ? 1.0f : (p * v + q < 0.0f ? 0.0f : p * v + q))
 LOOP1(loop_linear_activation, p *v + q)
-LOOP1(loop_clip, (v < p ? p : v) > q ? q : (v < p ? p : v))
+LOOP1(loop_clip, mw__scalar_clip(v, p, q))
 
 /* ---- one operand: libm ---- */
 

@@ -31,62 +31,57 @@ FORMS(bias_gelu_tanh)
 #define gelu_tanh_backward_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; const float s2 = *x2; const float *const x3 = value[3]; const float s3 = *x3; \
-    const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; const float s5 = *x5; \
-    const float *const x6 = value[6]; const float s6 = *x6; const float *const x7 = value[7]; const float s7 = *x7; \
-    const float *const x8 = value[8]; float *const y0 = out[0]; \
+    const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; \
+    float *const y0 = out[0]; \
     for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v9[2][lanes]; EACH(lanes) { v9[0][l] = mw__scalar_square(x0[i + l], pq[0][0], pq[0][1]); } \
-        EACH(lanes) { v9[1][l] = mw__scalar_square(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } round(v9[0]); \
-        round(v9[1]); float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(v9[0][l], s1); } \
-        EACH(lanes) { v10[1][l] = mw__scalar_mul(v9[1][l], s1); } round(v10[0]); round(v10[1]); float v11[2][lanes]; \
-        EACH(lanes) { v11[0][l] = mw__scalar_add(v10[0][l], s2); } \
-        EACH(lanes) { v11[1][l] = mw__scalar_add(v10[1][l], s2); } round(v11[0]); round(v11[1]); float v12[2][lanes]; \
-        EACH(lanes) { v12[0][l] = mw__scalar_mul(x0[i + l], v11[0][l]); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_mul(x0[i + (lanes) + l], v11[1][l]); } round(v12[0]); round(v12[1]); \
-        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_tanh(v12[0][l], pq[4][0], pq[4][1]); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_tanh(v12[1][l], pq[4][0], pq[4][1]); } round(v13[0]); round(v13[1]); \
-        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_mul(v9[0][l], s3); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_mul(v9[1][l], s3); } round(v14[0]); round(v14[1]); float v15[2][lanes]; \
-        EACH(lanes) { v15[0][l] = mw__scalar_add(v14[0][l], s4); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_add(v14[1][l], s4); } round(v15[0]); round(v15[1]); float v16[2][lanes]; \
-        EACH(lanes) { v16[0][l] = mw__scalar_square(v13[0][l], pq[7][0], pq[7][1]); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_square(v13[1][l], pq[7][0], pq[7][1]); } round(v16[0]); round(v16[1]); \
-        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_sub(s5, v16[0][l]); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_sub(s5, v16[1][l]); } round(v17[0]); round(v17[1]); float v18[2][lanes]; \
-        EACH(lanes) { v18[0][l] = mw__scalar_mul(x0[i + l], v17[0][l]); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_mul(x0[i + (lanes) + l], v17[1][l]); } round(v18[0]); round(v18[1]); \
-        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_mul(v18[0][l], v15[0][l]); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_mul(v18[1][l], v15[1][l]); } round(v19[0]); round(v19[1]); \
-        float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_mul(v13[0][l], s6); } \
-        EACH(lanes) { v20[1][l] = mw__scalar_mul(v13[1][l], s6); } round(v20[0]); round(v20[1]); float v21[2][lanes]; \
-        EACH(lanes) { v21[0][l] = mw__scalar_add(v20[0][l], s7); } \
-        EACH(lanes) { v21[1][l] = mw__scalar_add(v20[1][l], s7); } round(v21[0]); round(v21[1]); float v22[2][lanes]; \
-        EACH(lanes) { v22[0][l] = mw__scalar_add(v21[0][l], v19[0][l]); } \
-        EACH(lanes) { v22[1][l] = mw__scalar_add(v21[1][l], v19[1][l]); } round(v22[0]); round(v22[1]); \
-        float v23[2][lanes]; EACH(lanes) { v23[0][l] = mw__scalar_mul(x8[i + l], v22[0][l]); } \
-        EACH(lanes) { v23[1][l] = mw__scalar_mul(x8[i + (lanes) + l], v22[1][l]); } round(v23[0]); round(v23[1]); \
-        EACH(lanes) { y0[i + l] = v23[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v23[1][l]; } \
+        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_clip(x0[i + l], pq[0][0], pq[0][1]); } \
+        EACH(lanes) { v6[1][l] = mw__scalar_clip(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } round(v6[0]); \
+        round(v6[1]); float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_square(v6[0][l], pq[1][0], pq[1][1]); } \
+        EACH(lanes) { v7[1][l] = mw__scalar_square(v6[1][l], pq[1][0], pq[1][1]); } round(v7[0]); round(v7[1]); \
+        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(v7[0][l], s1); } \
+        EACH(lanes) { v8[1][l] = mw__scalar_mul(v7[1][l], s1); } round(v8[0]); round(v8[1]); float v9[2][lanes]; \
+        EACH(lanes) { v9[0][l] = mw__scalar_add(v8[0][l], s2); } \
+        EACH(lanes) { v9[1][l] = mw__scalar_add(v8[1][l], s2); } round(v9[0]); round(v9[1]); float v10[2][lanes]; \
+        EACH(lanes) { v10[0][l] = mw__scalar_mul(v6[0][l], v9[0][l]); } \
+        EACH(lanes) { v10[1][l] = mw__scalar_mul(v6[1][l], v9[1][l]); } round(v10[0]); round(v10[1]); \
+        float v11[2][lanes]; EACH(lanes) { v11[0][l] = mw__scalar_sigmoid(v10[0][l], pq[5][0], pq[5][1]); } \
+        EACH(lanes) { v11[1][l] = mw__scalar_sigmoid(v10[1][l], pq[5][0], pq[5][1]); } round(v11[0]); round(v11[1]); \
+        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_mul(v7[0][l], s3); } \
+        EACH(lanes) { v12[1][l] = mw__scalar_mul(v7[1][l], s3); } round(v12[0]); round(v12[1]); float v13[2][lanes]; \
+        EACH(lanes) { v13[0][l] = mw__scalar_add(v12[0][l], s2); } \
+        EACH(lanes) { v13[1][l] = mw__scalar_add(v12[1][l], s2); } round(v13[0]); round(v13[1]); float v14[2][lanes]; \
+        EACH(lanes) { v14[0][l] = mw__scalar_mul(v6[0][l], v13[0][l]); } \
+        EACH(lanes) { v14[1][l] = mw__scalar_mul(v6[1][l], v13[1][l]); } round(v14[0]); round(v14[1]); \
+        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_sub(s4, v11[0][l]); } \
+        EACH(lanes) { v15[1][l] = mw__scalar_sub(s4, v11[1][l]); } round(v15[0]); round(v15[1]); float v16[2][lanes]; \
+        EACH(lanes) { v16[0][l] = mw__scalar_mul(v14[0][l], v11[0][l]); } \
+        EACH(lanes) { v16[1][l] = mw__scalar_mul(v14[1][l], v11[1][l]); } round(v16[0]); round(v16[1]); \
+        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_mul(v16[0][l], v15[0][l]); } \
+        EACH(lanes) { v17[1][l] = mw__scalar_mul(v16[1][l], v15[1][l]); } round(v17[0]); round(v17[1]); \
+        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_add(v11[0][l], v17[0][l]); } \
+        EACH(lanes) { v18[1][l] = mw__scalar_add(v11[1][l], v17[1][l]); } round(v18[0]); round(v18[1]); \
+        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_mul(x5[i + l], v18[0][l]); } \
+        EACH(lanes) { v19[1][l] = mw__scalar_mul(x5[i + (lanes) + l], v18[1][l]); } round(v19[0]); round(v19[1]); \
+        EACH(lanes) { y0[i + l] = v19[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v19[1][l]; } \
     }
 MW__INLINE void gelu_tanh_backward_form FORM
 {
     const float *const x0 = value[0]; const float v1 = *(const float *)value[1];
     const float v2 = *(const float *)value[2]; const float v3 = *(const float *)value[3];
-    const float v4 = *(const float *)value[4]; const float v5 = *(const float *)value[5];
-    const float v6 = *(const float *)value[6]; const float v7 = *(const float *)value[7];
-    const float *const x8 = value[8]; float *const y0 = out[0];
+    const float v4 = *(const float *)value[4]; const float *const x5 = value[5]; float *const y0 = out[0];
     MW__VECTORIZE for (int64_t i = begin; i < count; i++)
     {
-        const float v0 = x0[i]; const float v8 = x8[i];
-        const float v9 = ROUND(mw__scalar_square(v0, pq[0][0], pq[0][1]));
-        const float v10 = ROUND(mw__scalar_mul(v9, v1)); const float v11 = ROUND(mw__scalar_add(v10, v2));
-        const float v12 = ROUND(mw__scalar_mul(v0, v11));
-        const float v13 = ROUND(mw__scalar_tanh(v12, pq[4][0], pq[4][1]));
-        const float v14 = ROUND(mw__scalar_mul(v9, v3)); const float v15 = ROUND(mw__scalar_add(v14, v4));
-        const float v16 = ROUND(mw__scalar_square(v13, pq[7][0], pq[7][1]));
-        const float v17 = ROUND(mw__scalar_sub(v5, v16)); const float v18 = ROUND(mw__scalar_mul(v0, v17));
-        const float v19 = ROUND(mw__scalar_mul(v18, v15)); const float v20 = ROUND(mw__scalar_mul(v13, v6));
-        const float v21 = ROUND(mw__scalar_add(v20, v7)); const float v22 = ROUND(mw__scalar_add(v21, v19));
-        const float v23 = ROUND(mw__scalar_mul(v8, v22)); y0[i] = v23;
+        const float v0 = x0[i]; const float v5 = x5[i];
+        const float v6 = ROUND(mw__scalar_clip(v0, pq[0][0], pq[0][1]));
+        const float v7 = ROUND(mw__scalar_square(v6, pq[1][0], pq[1][1]));
+        const float v8 = ROUND(mw__scalar_mul(v7, v1)); const float v9 = ROUND(mw__scalar_add(v8, v2));
+        const float v10 = ROUND(mw__scalar_mul(v6, v9));
+        const float v11 = ROUND(mw__scalar_sigmoid(v10, pq[5][0], pq[5][1]));
+        const float v12 = ROUND(mw__scalar_mul(v7, v3)); const float v13 = ROUND(mw__scalar_add(v12, v2));
+        const float v14 = ROUND(mw__scalar_mul(v6, v13)); const float v15 = ROUND(mw__scalar_sub(v4, v11));
+        const float v16 = ROUND(mw__scalar_mul(v14, v11)); const float v17 = ROUND(mw__scalar_mul(v16, v15));
+        const float v18 = ROUND(mw__scalar_add(v11, v17)); const float v19 = ROUND(mw__scalar_mul(v5, v18));
+        y0[i] = v19;
     }
 }
 FORMS(gelu_tanh_backward)
@@ -478,7 +473,7 @@ FORMS(not_finite)
 
 const mw__hot_region mw__hot_layer[] = {
     {"bias_gelu_tanh", "TT add(0,1) gelu_tanh(2) store 2,3", {MW__WIDTHS(bias_gelu_tanh), MW__WIDTHS(bias_gelu_tanh_half)}},
-    {"gelu_tanh_backward", "TSSSSSSST square(0) mul(9,1) add(10,2) mul(0,11) tanh(12) mul(9,3) add(14,4) square(13) sub(5,16) mul(0,17) mul(18,15) mul(13,6) add(20,7) add(21,19) mul(8,22) store 23", {MW__WIDTHS(gelu_tanh_backward), MW__WIDTHS(gelu_tanh_backward_half)}},
+    {"gelu_tanh_backward", "TSSSST clip(0) square(6) mul(7,1) add(8,2) mul(6,9) sigmoid(10) mul(7,3) add(12,2) mul(6,13) sub(4,11) mul(14,11) mul(16,15) add(11,17) mul(5,18) store 19", {MW__WIDTHS(gelu_tanh_backward), MW__WIDTHS(gelu_tanh_backward_half)}},
     {"bias_gelu_exact", "TT add(0,1) gelu_exact(2) store 2,3", {MW__WIDTHS(bias_gelu_exact), MW__WIDTHS(bias_gelu_exact_half)}},
     {"bias_silu", "TT add(0,1) silu(2) store 2,3", {MW__WIDTHS(bias_silu), MW__WIDTHS(bias_silu_half)}},
     {"bias_relu", "TT add(0,1) relu(2) store 2,3", {MW__WIDTHS(bias_relu), MW__WIDTHS(bias_relu_half)}},

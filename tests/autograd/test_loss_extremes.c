@@ -148,6 +148,33 @@ static void check_binary_at(double h, mw_device device, double tolerance)
     CHECK_NEAR(got.dx[6], dx[6], 0.01 * fabs(dx[6]));
 }
 
+/* The gradient by the target is -x / count, of which the logarithms cancel; with a positive weight q it is
+ * (q - 1) log(1 + e^-|x|) + q max(-x, 0) - max(x, 0). */
+static mw_tensor *binary_by_target(mw_tensor *t, mw_tensor *x) { return mw_binary_cross_entropy(x, t, NULL); }
+static mw_tensor *weighted_by_target(mw_tensor *t, mw_tensor *x)
+{
+    return mw_binary_cross_entropy(x, t, mw_scalar(mw_tensor_graph(x), mw_tensor_dtype(x), 1.0078125));
+}
+
+static void test_binary_cross_entropy_by_its_target(void)
+{
+    const float x[N * C] = {1e-4f, -1e-4f, 3e-3f, -3e-3f, 0.02f, -0.02f, 1, -1, 8, -8, 40, -40};
+    const float t[N * C] = {0, 1, 0.5f, 0.25f, 0, 1, 1, 1, 0, 0.5f, 1, 0};
+    for (int half = 0; half < 2; half++) {
+        const mw_device device = half ? MW_DEVICE_ANE : MW_DEVICE_CPU;
+        const double tolerance = half ? 0x1p-8 : 1e-6;
+        const outcome plain = run(binary_by_target, device, t, x, NULL);
+        const outcome weighted = run(weighted_by_target, device, t, x, NULL);
+        for (int i = 0; i < N * C; i++) {
+            const double v = (double)x[i], below = log1p(exp(-fabs(v)));
+            const double truth = 0.0078125 * below + 1.0078125 * fmax(-v, 0) - fmax(v, 0);
+            const double terms = 0.0078125 * below + fabs(v); /* which may differ in sign */
+            CHECK_NEAR(plain.dx[i], -v / (N * C), tolerance * fabs(v) / (N * C) + (half ? 0x1p-24 : 0));
+            CHECK_NEAR(weighted.dx[i], truth / (N * C), tolerance * terms / (N * C) + (half ? 0x1p-24 : 0));
+        }
+    }
+}
+
 static void check_regression_at(double h, mw_device device, double tolerance)
 {
     const float f = (float)h;
@@ -291,6 +318,7 @@ int main(void)
     RUN(test_cross_entropy_of_large_logits);
     RUN(test_no_label_that_counts_gives_0_and_no_gradient);
     RUN(test_values_of_large_arguments);
+    RUN(test_binary_cross_entropy_by_its_target);
     RUN(test_kl_divergence_of_impossible_outcomes);
     RUN(test_derivatives_agree_with_differences);
     RUN(test_derivatives_by_the_positive_weight);

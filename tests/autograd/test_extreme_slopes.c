@@ -1,0 +1,274 @@
+/* Values and derivatives of functions of one or two numbers, at numbers tiny, huge, and deep in their tails: right in
+ * proportion to themselves wherever the value, the derivative and its product with the cotangent fit the type. Against
+ * closed forms in double that do not cancel. */
+#include "support/check.h"
+
+#include "base/fp16.h"
+#include <float.h>
+#include <millwright/millwright.h>
+
+typedef mw_tensor *unary(mw_tensor *x);
+typedef double number_of(double x);
+
+typedef struct row {
+    const char *name;
+    unary *make;
+    number_of *value, *slope; /* NaN where there is none; value NULL = not compared */
+    double single, half;      /* tolerances beyond the general ones; 0 = those */
+} row;
+
+/* ---- the truth ---- */
+
+static double sigmoid(double x) { return x >= 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x)); }
+static double sech_square(double x)
+{
+    const double e = exp(-2 * fabs(x));
+    return 4 * e / ((1 + e) * (1 + e));
+}
+
+#define TRUTH(name, expression)                                                                                        \
+    static double name(double x) { return (expression); }
+
+TRUTH(v_inverse, 1 / x)
+TRUTH(d_inverse, -1 / x / x)
+TRUTH(v_rsqrt, x > 0 ? 1 / sqrt(x) : NAN)
+TRUTH(d_rsqrt, x > 0 ? -0.5 / x / sqrt(x) : NAN)
+TRUTH(v_sqrt, x > 0 ? sqrt(x) : NAN)
+TRUTH(d_sqrt, x > 0 ? 0.5 / sqrt(x) : NAN)
+TRUTH(v_log, x > 0 ? log(x) : NAN)
+TRUTH(d_log, x > 0 ? 1 / x : NAN)
+TRUTH(d_log_shifted, x > -0.125 ? 1 / (x + 0.125) : NAN)
+TRUTH(d_tan, 1 + tan(x) * tan(x))
+TRUTH(v_asin, fabs(x) < 1 ? asin(x) : NAN)
+TRUTH(d_asin, fabs(x) < 1 ? 1 / sqrt((1 - x) * (1 + x)) : NAN)
+TRUTH(d_acos, fabs(x) < 1 ? -1 / sqrt((1 - x) * (1 + x)) : NAN)
+TRUTH(v_atanh, fabs(x) < 1 ? atanh(x) : NAN)
+TRUTH(d_atanh, fabs(x) < 1 ? 1 / ((1 - x) * (1 + x)) : NAN)
+TRUTH(d_atan, 1 / (1 + x * x))
+TRUTH(d_sigmoid, sigmoid(x) * sigmoid(-x))
+TRUTH(v_silu, x *sigmoid(x))
+TRUTH(d_silu, sigmoid(x) * (1 + x * sigmoid(-x)))
+TRUTH(v_gelu_sigmoid, x *sigmoid(1.702 * x))
+TRUTH(d_gelu_sigmoid, sigmoid(1.702 * x) * (1 + 1.702 * x * sigmoid(-1.702 * x)))
+static double gelu_inner(double x) { return 1.5957691216057308 * (x + 0.044715 * x * x * x); }
+TRUTH(v_gelu_tanh, x *sigmoid(gelu_inner(x)))
+static double d_gelu_tanh(double x)
+{
+    const double s = sigmoid(gelu_inner(x)), rise = 1.5957691216057308 * x * (1 + 3 * 0.044715 * x * x);
+    return fabs(x) > 40 ? (x > 0) : s * (1 + rise * sigmoid(-gelu_inner(x)));
+}
+TRUTH(v_elu, x > 0 ? x : 1.5 * expm1(x))
+TRUTH(d_elu, x > 0 ? 1 : 1.5 * exp(x))
+TRUTH(v_softplus, fmax(x, 0) + log1p(exp(-fabs(x))))
+TRUTH(v_softsign, x / (1 + fabs(x)))
+TRUTH(d_softsign, 1 / (1 + fabs(x)) / (1 + fabs(x)))
+TRUTH(v_scaled_tanh, 1.5 * tanh(0.5 * x))
+TRUTH(d_scaled_tanh, 0.75 * sech_square(0.5 * x))
+TRUTH(exponential, exp(x))
+TRUTH(sinus_hyperbolicus, sinh(x))
+TRUTH(cosinus_hyperbolicus, cosh(x))
+TRUTH(tangens_hyperbolicus, tanh(x))
+TRUTH(v_square_root_of_power, x > 0 ? pow(x, 0.03125) : NAN)
+TRUTH(d_square_root_of_power, x > 0 ? 0.03125 * pow(x, 0.03125 - 1) : NAN)
+
+/* ---- the functions ---- */
+
+static mw_tensor *inverse(mw_tensor *x) { return mw_inverse(x, 0.0f); }
+static mw_tensor *rsqrt(mw_tensor *x) { return mw_rsqrt(x, 0.0f); }
+static mw_tensor *logarithm(mw_tensor *x) { return mw_log(x, 0.0f); }
+static mw_tensor *log_shifted(mw_tensor *x) { return mw_log(x, 0.125f); }
+static mw_tensor *gelu_tanh(mw_tensor *x) { return mw_gelu(x, MW_GELU_TANH); }
+static mw_tensor *gelu_sigmoid(mw_tensor *x) { return mw_gelu(x, MW_GELU_SIGMOID); }
+static mw_tensor *elu(mw_tensor *x) { return mw_elu(x, 1.5f); }
+static mw_tensor *scaled_tanh(mw_tensor *x) { return mw_scaled_tanh(x, 1.5f, 0.5f); }
+static mw_tensor *thirty_second_root(mw_tensor *x)
+{
+    return mw_pow(x, mw_scalar(mw_tensor_graph(x), mw_tensor_dtype(x), 0.03125));
+}
+
+/* Where a tolerance is wider, the argument of an exponential is itself rounded, by its size times a unit in the last
+ * place: 120 of them in fp32 before e^-88 vanishes, 17 in fp16. */
+static const row rows[] = {
+    {"inverse", inverse, v_inverse, d_inverse, 0, 0},
+    {"rsqrt", rsqrt, v_rsqrt, d_rsqrt, 0, 0},
+    {"sqrt", mw_sqrt, v_sqrt, d_sqrt, 0, 0},
+    {"log", logarithm, v_log, d_log, 0, 0},
+    {"log, shifted", log_shifted, NULL, d_log_shifted, 0, 0},
+    {"tan", mw_tan, tan, d_tan, 0, 0},
+    {"asin", mw_asin, v_asin, d_asin, 0, 0},
+    {"acos", mw_acos, NULL, d_acos, 0, 0},
+    {"atanh", mw_atanh, v_atanh, d_atanh, 0, 0},
+    {"atan", mw_atan, atan, d_atan, 0, 0},
+    {"exp", mw_exp, exponential, exponential, 0, 0},
+    {"sinh", mw_sinh, sinus_hyperbolicus, cosinus_hyperbolicus, 0, 0},
+    {"cosh", mw_cosh, cosinus_hyperbolicus, sinus_hyperbolicus, 0, 0},
+    {"tanh", mw_tanh, tangens_hyperbolicus, sech_square, 0, 0},
+    {"sigmoid", mw_sigmoid, sigmoid, d_sigmoid, 0, 0},
+    {"silu", mw_silu, v_silu, d_silu, 0, 0},
+    {"gelu, tanh", gelu_tanh, v_gelu_tanh, d_gelu_tanh, 0x1p-17, 0x1p-5},
+    {"gelu, sigmoid", gelu_sigmoid, v_gelu_sigmoid, d_gelu_sigmoid, 0x1p-17, 0x1p-5},
+    {"elu", elu, v_elu, d_elu, 0, 0},
+    {"softplus", mw_softplus, v_softplus, sigmoid, 0, 0},
+    {"softsign", mw_softsign, v_softsign, d_softsign, 0, 0},
+    {"scaled_tanh", scaled_tanh, v_scaled_tanh, d_scaled_tanh, 0, 0},
+    {"pow", thirty_second_root, v_square_root_of_power, d_square_root_of_power, 0, 0},
+};
+
+static const double sizes[] = {1e-37, 1e-30, 1e-20, 1e-10, 1e-7,   1e-5, 6.2e-5, 1e-4, 1e-3, 0.01, 0.1,  0.3,  0.5,
+                               0.7,   0.9,   0.99,  0.999, 0.9999, 1.0,  1.2,    1.57, 2.0,  2.5,  3.0,  3.5,  4.0,
+                               5.0,   6.0,   7.0,   8.0,   9.0,    10.0, 12.0,   15.0, 20.0, 30.0, 50.0, 80.0, 86.0,
+                               120.0, 256.0, 1e3,   2e4,   6e4,    1e7,  1e10,   1e19, 1e30, 1e38};
+enum { SIZES = sizeof sizes / sizeof *sizes, POINTS = 2 * SIZES };
+
+/* ---- a type and a device ---- */
+
+typedef struct mode {
+    const char *name;
+    mw_dtype dtype;
+    mw_device device;
+    double largest, smallest, step; /* finite, normal, subnormal */
+    double tolerance, cotangents[3];
+} mode;
+
+static const mode modes[] = {
+    {"fp32", MW_F32, MW_DEVICE_CPU, FLT_MAX, FLT_MIN, 0x1p-149, 0x1p-19, {1.0, 0x1p100, 0x1p-100}},
+    {"fp16", MW_F16, MW_DEVICE_CPU, 65504.0, 0x1p-14, 0x1p-24, 0x1p-7, {1.0, 256.0, 0x1p-8}},
+    {"the ANE", MW_F32, MW_DEVICE_ANE, 65504.0, 0x1p-14, 0x1p-24, 0x1p-7, {1.0, 256.0, 0x1p-8}},
+};
+
+static float in_type(double v, const mode *m)
+{
+    return m->largest < FLT_MAX ? mw__fp16_to_float(mw__fp16_from_double(v)) : (float)v;
+}
+
+static size_t points_of(const mode *m, float *x)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < POINTS; i++) {
+        const float v = in_type(i % 2 == 0 ? sizes[i / 2] : -sizes[i / 2], m);
+        if (isfinite(v) && fabs((double)v) >= m->smallest)
+            x[count++] = v;
+    }
+    return count;
+}
+
+static bool fits(double v, const mode *m) { return fabs(v) <= m->largest; }
+static bool is_normal(double v, const mode *m) { return fits(v, m) && fabs(v) >= m->smallest; }
+
+static bool near(float got, double truth, double tolerance, const mode *m)
+{
+    return fabs((double)got - truth) <= tolerance * fabs(truth) + 2 * m->step;
+}
+
+typedef struct outcome {
+    float y[POINTS * POINTS], dx[2][POINTS * POINTS];
+} outcome;
+
+/* y = f(x) or x / z, and the cotangents; false if the device has no such operation. */
+static bool run(unary *make, const mode *m, const float *x_at, const float *z_at, size_t count, double cotangent,
+                outcome *out)
+{
+    static float w_at[POINTS * POINTS];
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x[2] = {mw_input(graph, "x", m->dtype, MW_SHAPE(count))}, *dx[2];
+    if (z_at != NULL)
+        x[1] = mw_input(graph, "z", m->dtype, MW_SHAPE(count));
+    mw_tensor *w = mw_input(graph, "w", m->dtype, MW_SHAPE(count));
+    mw_tensor *y = z_at != NULL ? mw_real_div(x[0], x[1]) : make(x[0]);
+    mw_vjp(&y, &w, 1, x, z_at != NULL ? 2 : 1, dx, &err);
+    mw_output(y, "y");
+    mw_output(dx[0], "dx");
+    if (z_at != NULL)
+        mw_output(dx[1], "dz");
+    mw_compile_options options = mw_compile_defaults();
+    options.device = m->device;
+    options.provider = MW_PROVIDER_ENGINE;
+    mw_program *program = mw_compile(graph, &options, &err);
+    mw_graph_destroy(graph);
+    if (program == NULL) {
+        CHECK(m->device == MW_DEVICE_ANE && strstr(err.message, "the ANE does not run it") != NULL);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        w_at[i] = (float)cotangent;
+    mw_program_write(program, "x", MW_F32, x_at, count, &err);
+    if (z_at != NULL)
+        mw_program_write(program, "z", MW_F32, z_at, count, &err);
+    mw_program_write(program, "w", MW_F32, w_at, count, &err);
+    mw_run(program, &err);
+    mw_program_read(program, "y", MW_F32, out->y, count, &err);
+    mw_program_read(program, "dx", MW_F32, out->dx[0], count, &err);
+    if (z_at != NULL)
+        mw_program_read(program, "dz", MW_F32, out->dx[1], count, &err);
+    CHECK_OK(err);
+    mw_program_destroy(program);
+    return true;
+}
+
+static outcome out; /* too large for a stack */
+
+static void check_row(const row *r, const mode *m)
+{
+    float x[POINTS];
+    const size_t count = points_of(m, x);
+    const double own = m->largest < FLT_MAX ? r->half : r->single, tolerance = own > 0.0 ? own : m->tolerance;
+    for (int k = 0; k < 3; k++) {
+        if (!run(r->make, m, x, NULL, count, m->cotangents[k], &out))
+            return;
+        for (size_t i = 0; i < count; i++) {
+            const double slope = r->slope((double)x[i]), dx = m->cotangents[k] * slope;
+            const double y = r->value != NULL ? r->value((double)x[i]) : 0.0;
+            if (isnan(slope) || !fits(y, m))
+                continue;
+            if (r->value != NULL && is_normal(y, m) && fabs((double)x[i]) < 1e6)
+                check_note(near(out.y[i], y, tolerance, m), __FILE__, __LINE__, "%s, %s: y(%g) is %.9g, not %.9g",
+                           r->name, m->name, (double)x[i], (double)out.y[i], y);
+            if ((is_normal(slope, m) || slope == 0.0) && fits(dx, m))
+                check_note(near(out.dx[0][i], dx, tolerance, m), __FILE__, __LINE__, "%s, %s: dx(%g) is %.9g, not %.9g",
+                           r->name, m->name, (double)x[i], (double)out.dx[0][i], dx);
+        }
+    }
+}
+
+static void test_tails_of_functions(void)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < sizeof modes / sizeof *modes; k++)
+            check_row(&rows[i], &modes[k]);
+}
+
+/* -dy x / z^2 where the quotient, the derivative and the result fit; 0 where x is. */
+static void test_quotients_of_every_size(void)
+{
+    static float x[POINTS * POINTS], z[POINTS * POINTS];
+    for (size_t k = 0; k < sizeof modes / sizeof *modes; k++) {
+        const mode *m = &modes[k];
+        float points[POINTS];
+        const size_t count = points_of(m, points);
+        for (size_t i = 0; i < count * count; i++) {
+            x[i] = i / count == 0 ? 0.0f : points[i / count];
+            z[i] = i / count == 0 ? points[i % count] * 0x1p-9f : points[i % count]; /* 0 over what is subnormal */
+            z[i] = in_type((double)z[i], m) == 0.0f ? points[i % count] : in_type((double)z[i], m);
+        }
+        for (int c = 0; c < 3; c++) {
+            run(NULL, m, x, z, count * count, m->cotangents[c], &out);
+            for (size_t i = 0; i < count * count; i++) {
+                const double slope = -((double)x[i] / (double)z[i]) / (double)z[i], dz = m->cotangents[c] * slope;
+                const double y = (double)x[i] / (double)z[i];
+                const bool posed = x[i] == 0.0f || (is_normal(y, m) && is_normal(slope, m));
+                if (posed && fits(dz, m))
+                    check_note(near(out.dx[1][i], dz, m->tolerance, m), __FILE__, __LINE__,
+                               "%s: dz(%g / %g) is %.9g, not %.9g", m->name, (double)x[i], (double)z[i],
+                               (double)out.dx[1][i], dz);
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    RUN(test_tails_of_functions);
+    RUN(test_quotients_of_every_size);
+    return check_finish();
+}
