@@ -91,7 +91,10 @@ MW_API void mw_trainer_destroy(mw_trainer *trainer);
  *  such decay beyond 2^49 / weight_decay (and the loss scale).
  *  out_loss  may be NULL; 0 on failure
  *  errors    MW_ERROR_NUMERIC if the batch is not finite or the step is refused: the message names step and feed (and
- *            example ids if the batch has them), parameters and state are as before, the step is not counted;
+ *            example ids if the batch has them) and, by running the batch once more with every value watched, the
+ *            first operation whose result is not finite, with the forward operation and the parameter that it belongs
+ *            to; behind a refused step of a dispatch that is with the state after it. Parameters and state are as
+ *            before, the step is not counted;
  *            MW_ERROR_ARGUMENT for a missing feed or an index out of range;
  *            MW_ERROR_DEVICE if the first step shows that the library (not the engine) cannot update state in place:
  *            the trainer is dead then: steps and files are MW_ERROR_STATE */

@@ -257,12 +257,15 @@ static mw_status apply_rule(backward *b, mw__vjp *vjp, mw__vjp_rule *rule)
     vjp->graph = b->graph;
     vjp->answers = (struct mw__vjp_answer *)&b->answers;
     vjp->err = b->err;
+    const size_t from = b->graph->block->op_count;
     rule(vjp);
     MW_TRY(b->err->status);
     MW_TRY(check_built(b, vjp));
     for (size_t i = 0; i < b->answers.count; i++)
         if (b->answers.items[i].wants && b->answers.items[i].dx != NULL)
             accumulate(b, b->answers.items[i].value, b->answers.items[i].dx);
+    for (size_t i = from; i < b->graph->block->op_count; i++)
+        b->graph->block->ops[i]->forward = vjp->op != NULL ? vjp->op : vjp->y[0]->op;
     return mw_graph_check(b->graph, b->err);
 }
 

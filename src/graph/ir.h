@@ -127,6 +127,7 @@ struct mw__op {
     mw__block **blocks;
     size_t block_count;
     uint32_t line, column; /* where it was read; 0 = built */
+    const mw__op *forward; /* of this graph, whose gradient it belongs to; NULL = none, and lost in a clone */
 };
 
 struct mw__block {

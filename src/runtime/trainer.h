@@ -142,6 +142,7 @@ mw_program *mw__trainer_compile(mw_trainer *trainer, const mw_graph *graph, cons
 typedef struct mw__trainer_build {
     mw_trainer *trainer;
     bool gathers; /* the program that only adds to the accumulated gradients */
+    bool watched; /* ends before the flag: trainer_blame.c goes on */
     mw_graph *graph;
     mw__arena arena;
     mw_tensor *loss;                     /* rank 0 */
@@ -159,6 +160,8 @@ typedef struct mw__trainer_build {
     mw_tensor *loss_output, *ok_output;
 } mw__trainer_build;
 
+/* The model in its training form, and all that follows from it. */
+mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err);
 /* Turns the copy of the loss in b->graph into the step: outputs loss and ok, then the next value of every state tensor.
  */
 mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err);
@@ -178,6 +181,10 @@ mw_status mw__trainer_build_scale(mw__trainer_build *b, mw_error *err);
 
 /* ---- trainer_check.c ---- */
 
+/* 1 if all of x is finite and at most `limit` in size, else 0, in the type of the loss and of rank 0. */
+mw_tensor *mw__trainer_within(mw__trainer_build *b, mw_tensor *x, double limit);
+/* The largest number of the type that x is stored in. */
+double mw__trainer_largest(const mw__trainer_build *b, const mw_tensor *x);
 /* Sets b->ok and b->ok_number. */
 mw_status mw__trainer_judge(mw__trainer_build *b, mw_error *err);
 /* Of every group: within which its update is finite. */
@@ -185,6 +192,11 @@ void mw__trainer_set_limits(mw_trainer *trainer);
 const mw__optimizer_limits *mw__trainer_limits(const mw_trainer *trainer, const mw_tensor *parameter);
 /* Refuses a rate with which these limits prove nothing. */
 mw_status mw__trainer_check_rate(const mw_trainer *trainer, float learning_rate, mw_error *err);
+
+/* ---- trainer_blame.c ---- */
+
+/* Runs what the pass was fed last once more and says what was not finite first; "" if that cannot be told. */
+void mw__trainer_blame(mw_trainer *trainer, const mw__trainer_pass *pass, char *out, size_t size);
 
 /* ---- trainer_update.c ---- */
 
@@ -210,6 +222,8 @@ mw_status mw__trainer_next(mw__trainer_build *b, mw_tensor *old, mw_tensor *new,
 /* The same without the choice. */
 mw_status mw__trainer_next_always(mw__trainer_build *b, mw_tensor *old, mw_tensor *new, mw_error *err);
 
+/* Binds inputs of another program to those of the mw_program that is `user` (mw__program_binder). */
+bool mw__trainer_bind_inputs(void *user, const mw_port *port, mw__buffer *out);
 /* Makes the twin of a pass where the library needs the proof. */
 mw_status mw__trainer_make_twin(mw_trainer *trainer, mw__trainer_pass *pass, const mw_graph *graph, mw_error *err);
 /* Runs twin and program, compares and drops the twin. */

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* The twin reads what the step reads. */
-static bool bind_inputs(void *user, const mw_port *port, mw__buffer *out)
+bool mw__trainer_bind_inputs(void *user, const mw_port *port, mw__buffer *out)
 {
     const mw_program *step = user;
     const size_t index = mw__program_find(step, port->name);
@@ -19,8 +18,11 @@ mw_status mw__trainer_make_twin(mw_trainer *t, mw__trainer_pass *pass, const mw_
 {
     if (t->target.symbols.provider == MW_PROVIDER_ENGINE && !t->target.symbols.foreign)
         return MW_OK;
-    const mw__program_request request = {
-        .graph = graph, .options = &t->compile, .target = &t->target, .bind = bind_inputs, .user = pass->program};
+    const mw__program_request request = {.graph = graph,
+                                         .options = &t->compile,
+                                         .target = &t->target,
+                                         .bind = mw__trainer_bind_inputs,
+                                         .user = pass->program};
     pass->twin = mw__program_create(&request, err);
     return pass->twin != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
 }

@@ -393,7 +393,7 @@ static mw_status copy_step(mw__trainer_build *b, mw_error *err)
     return MW_OK;
 }
 
-static mw_status build_pass(mw__trainer_build *b, mw_error *err)
+mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
     mw__arena_init(&b->arena, t->allocator);
@@ -418,7 +418,7 @@ static mw_status compile_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_e
 static mw_status make_step(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    MW_TRY(build_pass(b, err));
+    MW_TRY(mw__trainer_build_pass(b, err));
     MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));
     MW_TRY(build_state(b, err));
     MW_TRY(compile_pass(b, &t->step, err));
@@ -429,7 +429,7 @@ static mw_status make_step(mw__trainer_build *b, mw_error *err)
 
 static mw_status make_gather(mw__trainer_build *b, mw_error *err)
 {
-    MW_TRY(build_pass(b, err));
+    MW_TRY(mw__trainer_build_pass(b, err));
     return compile_pass(b, &b->trainer->gather, err);
 }
 

@@ -20,9 +20,9 @@ static mw_tensor *number(const mw__trainer_build *b, double value)
     return mw_scalar(b->graph, mw_tensor_dtype(b->loss), value);
 }
 
-static double largest(const mw_trainer *t, mw_dtype declared)
+double mw__trainer_largest(const mw__trainer_build *b, const mw_tensor *x)
 {
-    return mw__trainer_stored(t, declared) == MW_F16 ? (double)MW__FP16_MAX : (double)FLT_MAX;
+    return mw__trainer_stored(b->trainer, mw_tensor_dtype(x)) == MW_F16 ? (double)MW__FP16_MAX : (double)FLT_MAX;
 }
 
 /* ---- what is looked at ---- */
@@ -34,20 +34,22 @@ typedef struct checks {
 } checks;
 
 /* abs(x) <= limit is false for NaN too. */
-static void check(checks *c, mw_tensor *x, double limit)
+mw_tensor *mw__trainer_within(mw__trainer_build *b, mw_tensor *x, double limit)
 {
     mw_tensor *size = mw_abs(x);
-    mw_tensor *within = mw_less_equal(size, mw_scalar(c->b->graph, mw_tensor_dtype(x), limit));
-    mw_tensor *one = number(c->b, 1.0);
-    mw_tensor *good = mw_select(within, one, number(c->b, 0.0));
-    c->good[c->count++] = mw_tensor_shape(x).rank == 0 ? good : mw_reduce_min(good, MW_ALL_AXES, false);
+    mw_tensor *within = mw_less_equal(size, mw_scalar(b->graph, mw_tensor_dtype(x), limit));
+    mw_tensor *one = number(b, 1.0);
+    mw_tensor *good = mw_select(within, one, number(b, 0.0));
+    return mw_tensor_shape(x).rank == 0 ? good : mw_reduce_min(good, MW_ALL_AXES, false);
 }
+
+static void check(checks *c, mw_tensor *x, double limit) { c->good[c->count++] = mw__trainer_within(c->b, x, limit); }
 
 static void check_finite(checks *c, mw_tensor *x)
 {
     const mw_dtype dtype = mw_tensor_dtype(x);
     if ((dtype == MW_F32 || dtype == MW_F16) && mw_shape_count(mw_tensor_shape(x)) != 0)
-        check(c, x, largest(c->b->trainer, dtype));
+        check(c, x, mw__trainer_largest(c->b, x));
 }
 
 const mw__optimizer_limits *mw__trainer_limits(const mw_trainer *t, const mw_tensor *parameter)

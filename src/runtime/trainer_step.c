@@ -50,7 +50,7 @@ static void list_examples(const mw_batch *batch, char *out, size_t size)
         snprintf(out + used, size - used, "%s)", batch->examples > SHOWN ? ", ..." : "");
 }
 
-/* What is wrong if the loss is finite. */
+/* What is wrong if the loss is finite and no operation can be named. */
 static const char *name_cause(const mw_trainer *t)
 {
     if (t->loss_scale == 1.0)
@@ -58,34 +58,45 @@ static const char *name_cause(const mw_trainer *t)
     return "a gradient in the loss scale, a new weight or a new state is not finite; a smaller loss_scale may do";
 }
 
-static mw_status refuse(const mw_trainer *t, const mw_batch *batch, float loss, mw_error *err)
+/* "the loss is nan: the first result ...", "a gradient ...: the first result ..." */
+static void tell_cause(mw_trainer *t, const mw__trainer_pass *pass, float loss, char *out, size_t size)
 {
-    char ids[160];
-    list_examples(batch, ids, sizeof ids);
+    char first[320], scale[48] = "";
+    mw__trainer_blame(t, pass, first, sizeof first);
+    if (t->loss_scale != 1.0)
+        snprintf(scale, sizeof scale, " (loss scale %g)", t->loss_scale);
     if (!isfinite(loss))
-        return mw__fail(err, MW_ERROR_NUMERIC,
-                        "step %" PRId64 " is refused: the loss is %g; parameters and state are as before%s",
-                        t->steps + 1, (double)loss, ids);
-    return mw__fail(err, MW_ERROR_NUMERIC,
-                    "step %" PRId64 " is refused (loss scale %g): %s; parameters and state are as before%s",
-                    t->steps + 1, t->loss_scale, name_cause(t), ids);
+        snprintf(out, size, ": the loss is %g%s%s", (double)loss, first[0] != '\0' ? ": " : "", first);
+    else
+        snprintf(out, size, "%s: %s", scale, first[0] != '\0' ? first : name_cause(t));
+}
+
+static mw_status refuse(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch, float loss, mw_error *err)
+{
+    char ids[160], cause[400];
+    list_examples(batch, ids, sizeof ids);
+    tell_cause(t, pass, loss, cause, sizeof cause);
+    return mw__fail(err, MW_ERROR_NUMERIC, "step %" PRId64 " is refused%s; parameters and state are as before%s",
+                    t->steps + 1, cause, ids);
 }
 
 /* Enough to come down from the largest scale to 1 and to see that it does not help. */
 #define SKIPPED_MAX 32
 
 /* A dynamic loss scale has been halved by the program; the next batch takes the place of this one. */
-static mw_status skip(mw_trainer *t, const mw_batch *batch, float loss, mw_error *err)
+static mw_status skip(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch, float loss, mw_error *err)
 {
-    char ids[160];
+    char ids[160], cause[320];
     t->counters.refused_steps++;
     if (++t->skipped < SKIPPED_MAX)
         return MW_OK;
     list_examples(batch, ids, sizeof ids);
+    mw__trainer_blame(t, pass, cause, sizeof cause);
     return mw__fail(err, MW_ERROR_NUMERIC,
                     "step %" PRId64 ": %d batches in a row were skipped, and the loss scale is down to 1; the loss of "
-                    "the last was %g: the training has diverged, or the data is bad; parameters are as before%s",
-                    t->steps + 1, t->skipped, (double)loss, ids);
+                    "the last was %g: %s; parameters are as before%s",
+                    t->steps + 1, t->skipped, (double)loss,
+                    cause[0] != '\0' ? cause : "the training has diverged, or the data is bad", ids);
 }
 
 static void count_step(mw_trainer *t, bool updated)
@@ -103,12 +114,12 @@ mw_status mw__trainer_take(mw_trainer *t, const mw__trainer_pass *pass, const mw
     t->counters.result_bytes += pass->program->ports[pass->loss_port].dtype == MW_F16 ? 4 : 8;
     if (!good && t->scale_interval == 0) {
         t->counters.refused_steps++;
-        return refuse(t, batch, result->loss, err);
+        return refuse(t, pass, batch, result->loss, err);
     }
     if (out_loss != NULL)
         *out_loss = result->loss;
     if (!good)
-        return skip(t, batch, result->loss, err);
+        return skip(t, pass, batch, result->loss, err);
     count_step(t, pass == &t->step);
     return MW_OK;
 }
