@@ -34,13 +34,25 @@ MW_API mw_parameter_group mw_parameter_group_defaults(const char *pattern);
 /** A frozen group. */
 MW_API mw_parameter_group mw_parameter_group_frozen(const char *pattern);
 
+/** The most numbers that a trainer watches besides its loss. */
+#define MW_METRICS_MAX 16
+
+/** A number to watch besides the loss. */
+typedef struct mw_metric {
+    const char *name; /* shown with the value: 1 to 63 bytes without control characters, copied */
+    mw_tensor *value; /* scalar */
+} mw_metric;
+
 /** What to train. Fill with mw_trainer_defaults. */
 typedef struct mw_trainer_options {
     size_t struct_size;
     mw_tensor *loss; /* scalar */
     mw_optimizer optimizer;
-    mw_tensor *metric;     /* scalar, shown by mw_fit and mw_trainer_evaluate; NULL = none */
-    mw_tensor *prediction; /* what mw_trainer_predict returns; NULL = none */
+    mw_tensor *metric; /* scalar, shown by mw_fit and mw_trainer_measure under the name that mw_name gave it, else
+                        * under that of its constructor ("accuracy"), else as "metric"; NULL = none */
+    const mw_metric *metrics; /* more of them, each under its own name; copied */
+    size_t metric_count;      /* of these; with `metric` at most MW_METRICS_MAX */
+    mw_tensor *prediction;    /* what mw_trainer_predict returns; NULL = none */
 
     const mw_parameter_group *groups; /* the first that matches a parameter counts; copied */
     size_t group_count;
@@ -73,7 +85,8 @@ MW_API mw_trainer_options mw_trainer_defaults(mw_tensor *loss, mw_optimizer opti
 typedef struct mw_trainer mw_trainer;
 
 /** Builds and compiles the step program. The graph is copied, not changed, and may be destroyed afterwards.
- *  errors  as mw_grad and mw_compile; MW_ERROR_ARGUMENT if no parameter gets a gradient, or a group no parameter;
+ *  errors  as mw_grad and mw_compile; MW_ERROR_ARGUMENT if no parameter gets a gradient, or a group no parameter, or
+ *          for too many metrics or a name of one that is unfit or taken;
  *          MW_ERROR_NUMERIC for a scalar that the device's type cannot hold, naming it */
 MW_API mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err);
 
@@ -125,12 +138,40 @@ MW_API mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error
  *  return  the static one, or the state of the dynamic one (which is read); 0 for NULL */
 MW_API float mw_trainer_loss_scale(mw_trainer *trainer);
 
-/** Mean loss and metric over a data set, every example once, on the current parameters, in the evaluation form: batch
- *  norm with its running statistics, dropout as the identity, noise from the generator where it stands. Changes no
- *  state.
- *  out_metric  may be NULL; 0 if the trainer has no metric
- *  errors      MW_ERROR_UNSUPPORTED for a short last batch if a value is not a mean over examples;
- *              MW_ERROR_NUMERIC if a weighted mean (class weights, ignored labels) counts no example at all */
+/** A metric's value over a data set. */
+typedef struct mw_measure {
+    const char *name; /* lives as long as the trainer */
+    double value;
+} mw_measure;
+
+/** What an evaluation found. */
+typedef struct mw_evaluation {
+    double loss;
+    int64_t examples;
+    size_t metric_count;
+    mw_measure metrics[MW_METRICS_MAX]; /* `metric` of the options first, then `metrics` in their order */
+} mw_evaluation;
+
+/** Loss and metrics over a data set, on the current parameters, in the evaluation form: batch norm with its running
+ *  statistics, dropout as the identity, noise from the generator where it stands. Changes no state.
+ *
+ *  Let a batch have B examples. Exact, with every example counted once whatever B and the last batch are, is each
+ *      sum of c_i m_i + sum of d_j
+ *  of means m over examples and terms d without examples (the L2 norm of parameters); coefficients are constants or
+ *  parameters. A mean may be one of loss.h or mw_reduce_mean over rows that each depend on one example; an example may
+ *  have several rows. A sum over the examples counts as B times their mean. A weighted mean (class weights, ignored
+ *  labels) and any quotient of two such sums, as sum(mask * l) / sum(mask), is the quotient over the whole set.
+ *  Anything else, as the root of a mean or a loss that compares examples with each other, is the mean over the batches,
+ *  weighted by their examples; a short last batch is filled up with copies of its last one. The log hook says once
+ *  which term that is, and why (MW_LOG_WARNING).
+ *  out     may be NULL; zeros on failure
+ *  errors  MW_ERROR_NUMERIC if a quotient is divided by 0: every label is ignored or has weight 0; a batch that cannot
+ *          be fed as mw_trainer_step */
+MW_API mw_status mw_trainer_measure(mw_trainer *trainer, const mw_dataset *dataset, mw_evaluation *out, mw_error *err);
+
+/** The loss and the first metric of mw_trainer_measure, for programs that watch one.
+ *  out_loss, out_metric  may be NULL; 0 on failure, out_metric also if the trainer has no metric
+ *  errors                as mw_trainer_measure */
 MW_API mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, double *out_loss,
                                      double *out_metric, mw_error *err);
 
@@ -199,8 +240,8 @@ typedef struct mw_progress {
     int64_t epoch, epochs; /* epoch from 1 */
     int64_t step, steps;   /* in all epochs */
     double loss;           /* mean of this epoch so far */
-    bool epoch_end;        /* the validation figures are set */
-    double validation_loss, validation_metric;
+    bool epoch_end;        /* `validation` is set, if there is a set for it */
+    mw_evaluation validation;
     double seconds, seconds_left;
 } mw_progress;
 
@@ -231,7 +272,8 @@ MW_API mw_fit_options mw_fit_defaults(const mw_dataset *training, int64_t epochs
 
 /** Trains for whole epochs. The batch size is the first extent of the graph's inputs. Progress is one line on a
  *  terminal (with the time left), one line per epoch elsewhere; quiet turns it off.
- *  errors  MW_ERROR_STOPPED if the callback or Ctrl-C stopped it, MW_ERROR_NUMERIC at the first refused step */
+ *  errors  MW_ERROR_STOPPED if the callback or Ctrl-C stopped it, MW_ERROR_NUMERIC at the first refused step; what
+ *          mw_trainer_measure says of a validation set that it cannot take, before the first step */
 MW_API mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *err);
 
 #ifdef __cplusplus

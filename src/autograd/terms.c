@@ -36,6 +36,14 @@ static bool is_float(const mw_tensor *x)
 
 static mw__batch_kind kind_of(const splitting *s, mw_tensor *x) { return s->table[mw__evaluated(x)->id].kind; }
 
+/* True if x multiplies as one number: 1 element, or a constant that has the same everywhere. */
+static bool is_number(const splitting *s, mw_tensor *x)
+{
+    if (kind_of(s, x) != MW__BATCH_NONE || !is_float(x))
+        return false;
+    return count_of(x) == 1.0 || (x->payload != NULL && x->payload->splat);
+}
+
 static mw__term *add_term(splitting *s, mw__term_kind kind, const part *p)
 {
     mw__term *term = mw__arena_alloc(s->arena, 1, sizeof *term, s->err);
@@ -57,6 +65,25 @@ static bool add_mean(splitting *s, part p)
 
 /* ---- quotients ---- */
 
+static bool is_zero(const mw_tensor *x)
+{
+    return x->payload != NULL && x->payload->data != NULL && count_of(x) == 1.0 &&
+           mw__payload_float(x->payload, 0) == 0.0;
+}
+
+/* The divisor without its guard against 0, select(x > 0, x, k) as loss.c writes it: over a whole set a divisor of 0 is
+ * an error. The record of a weighted mean is lost in text, and this is what it becomes. */
+static mw_tensor *unguarded(const splitting *s, mw_tensor *x)
+{
+    const mw__op *op = mw__evaluated(x)->op;
+    if (op == NULL || op->row == NULL || op->row->id != MW__OP_select || !is_number(s, mw__arg(op, "b")))
+        return x;
+    const mw__op *test = mw__arg(op, "cond")->op;
+    const bool greater = test != NULL && test->row != NULL && test->row->id == MW__OP_greater;
+    mw_tensor *chosen = mw__arg(op, "a");
+    return greater && mw__arg(test, "x") == chosen && is_zero(mw__arg(test, "y")) ? chosen : x;
+}
+
 static bool add_quotient(splitting *s, const part *p, mw_tensor *above, mw_tensor *below)
 {
     splitting inner = *s;
@@ -67,7 +94,7 @@ static bool add_quotient(splitting *s, const part *p, mw_tensor *above, mw_tenso
     inner.end = &quotient.above;
     bool good = split(&inner, (part){.x = above, .number = 1.0}, DEPTH / 2);
     inner.end = &quotient.below;
-    good = good && split(&inner, (part){.x = below, .number = 1.0}, DEPTH / 2);
+    good = good && split(&inner, (part){.x = unguarded(s, below), .number = 1.0}, DEPTH / 2);
     s->visits = inner.visits;
     mw__term *term = good ? add_term(s, MW__TERM_QUOTIENT, p) : NULL;
     if (term == NULL)
@@ -87,14 +114,6 @@ static bool add_weighted(splitting *s, const part *p)
 }
 
 /* ---- one step back ---- */
-
-/* True if x multiplies as one number: 1 element, or a constant that has the same everywhere. */
-static bool is_number(const splitting *s, mw_tensor *x)
-{
-    if (kind_of(s, x) != MW__BATCH_NONE || !is_float(x))
-        return false;
-    return count_of(x) == 1.0 || (x->payload != NULL && x->payload->splat);
-}
 
 /* p->x = k * x, or x / k. */
 static bool scale(splitting *s, part *p, mw_tensor *x, mw_tensor *k, bool divides)

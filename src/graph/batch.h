@@ -28,8 +28,8 @@ static inline mw_tensor *mw__evaluated(mw_tensor *value)
     return record != NULL && record->evaluation != NULL ? record->evaluation : value;
 }
 
-/* All values of main by id, as they are in evaluation, when the host feeds `batch` examples along the first axis of each
- * input. In `arena`; NULL on failure. */
+/* All values of main by id, as they are in evaluation, when the host feeds `batch` examples along the first axis of
+ * each input. In `arena`; NULL on failure. */
 const mw__batch_rows *mw__batch_find(mw__arena *arena, const mw__function *function, int64_t batch, mw_error *err);
 /* The same when what the function's inputs are is in `table` [value_count] already. */
 void mw__batch_walk(mw__batch_rows *table, const mw__function *function, int64_t batch);

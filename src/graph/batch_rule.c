@@ -358,10 +358,7 @@ static bool matmul(const asked *a, place *out)
            say_factor(a, out, rows_of_arg(a, "y"), rank_y, free_y, batch_rank + (rank_x > 1), batch_rank);
 }
 
-static bool linear(const asked *a, place *out)
-{
-    return keep_x(a, out) && out->axis != a->shape.rank - 1;
-}
+static bool linear(const asked *a, place *out) { return keep_x(a, out) && out->axis != a->shape.rank - 1; }
 
 /* "nchw,nwhu->nchu" or "chw,whr->chr": all but the contracted w keep their place. */
 static bool einsum(const asked *a, place *out)
@@ -557,8 +554,7 @@ mw__batch_rows mw__batch_rule(const mw__batch_rows *table, const mw__op *op, siz
         return none;
     if (op->block_count > 0)
         return mixed;
-    const asked a = {
-        .table = table, .op = op, .result = result, .batch = batch, .shape = mw_tensor_shape(value)};
+    const asked a = {.table = table, .op = op, .result = result, .batch = batch, .shape = mw_tensor_shape(value)};
     mw__batch_rows found = none;
     for (size_t s = 0; s < op->slot_count; s++) {
         if (op->slots[s].operands != NULL)

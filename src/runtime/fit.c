@@ -201,8 +201,7 @@ static mw_status validate(fitting *fit, mw_error *err)
     mw_progress *progress = &fit->progress;
     if (fit->options->validation == NULL)
         return MW_OK;
-    return mw_trainer_evaluate(fit->trainer, fit->options->validation, &progress->validation_loss,
-                               &progress->validation_metric, err);
+    return mw_trainer_measure(fit->trainer, fit->options->validation, &progress->validation, err);
 }
 
 /* The loader stands at the start of the next epoch. The checkpoint comes first: nothing that follows can lose it. */
@@ -270,6 +269,20 @@ static mw_status run_all(fitting *fit, mw_error *err)
     return status;
 }
 
+/* What validation would refuse is refused now, not after an epoch. */
+static mw_status check_validation(const fitting *fit, mw_error *err)
+{
+    mw_error local = {0};
+    if (fit->options->validation == NULL)
+        return MW_OK;
+    const mw_status status = mw__trainer_check_dataset(fit->trainer, fit->options->validation, &local);
+    if (status == MW_OK)
+        return MW_OK;
+    mw__fail(err, status, "mw_fit: validation: %.480s", local.message);
+    mw__error_subject(err, NULL, local.tensor);
+    return status;
+}
+
 static mw_status prepare(fitting *fit, mw_error *err)
 {
     const mw_fit_options *options = fit->options;
@@ -284,7 +297,6 @@ static mw_status prepare(fitting *fit, mw_error *err)
     fit->base_rate = mw_trainer_learning_rate(fit->trainer);
     fit->progress.epochs = options->epochs;
     fit->reporter.has_validation = options->validation != NULL;
-    fit->reporter.has_metric = fit->trainer->metric != NULL;
     if (fit->batches % fit->trainer->accumulate != 0)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "mw_fit: an epoch has %" PRId64 " batches, which is no multiple of the %d that the trainer "
@@ -294,6 +306,7 @@ static mw_status prepare(fitting *fit, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %" PRId64 " epochs of %" PRId64 " steps are too many",
                         options->epochs, fit->batches);
     MW_TRY(mw_schedule_check(&options->schedule, fit->progress.steps, err));
+    MW_TRY(check_validation(fit, err));
     char seed[32] = "";
     if (!options->keep_order)
         snprintf(seed, sizeof seed, " and seed %" PRIu64, options->seed);

@@ -29,7 +29,7 @@ bool mw__interrupted(void);
 typedef struct mw__reporter {
     bool quiet;
     bool terminal;
-    bool has_validation, has_metric;
+    bool has_validation;
     int64_t first_step; /* steps done when this run began */
     double started;     /* seconds of the monotonic clock */
     double shown;       /* when the line was last rewritten */
@@ -44,6 +44,6 @@ void mw__report_end(mw__reporter *reporter);
 
 /* The lines, for a given width: at most size - 1 bytes. */
 void mw__progress_line(char *out, size_t size, const mw_progress *progress, double steps_per_second, int width);
-void mw__epoch_line(char *out, size_t size, const mw_progress *progress, bool has_validation, bool has_metric);
+void mw__epoch_line(char *out, size_t size, const mw_progress *progress, bool has_validation);
 
 #endif

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_MAX_BYTES = 256, DEFAULT_WIDTH = 80 };
+enum { LINE_MAX_BYTES = 2048, DEFAULT_WIDTH = 80 };
 
 static const double rewrite_every = 0.1; /* seconds */
 
@@ -74,6 +74,16 @@ static void put_measure(line *out, double value)
     put(out, text);
 }
 
+static void put_metrics(line *out, const mw_evaluation *evaluation)
+{
+    for (size_t i = 0; i < evaluation->metric_count; i++) {
+        put(out, "  ");
+        put(out, evaluation->metrics[i].name);
+        put(out, " ");
+        put_measure(out, evaluation->metrics[i].value);
+    }
+}
+
 static void put_duration(line *out, double seconds)
 {
     if (!(seconds < 1e9))
@@ -119,18 +129,15 @@ void mw__progress_line(char *out, size_t size, const mw_progress *progress, doub
         out[limit] = '\0';
 }
 
-void mw__epoch_line(char *out, size_t size, const mw_progress *progress, bool has_validation, bool has_metric)
+void mw__epoch_line(char *out, size_t size, const mw_progress *progress, bool has_validation)
 {
     line text = {.data = out, .size = size};
     out[0] = '\0';
     put_epoch(&text, progress);
     if (has_validation) {
         put(&text, "  validation loss ");
-        put_measure(&text, progress->validation_loss);
-        if (has_metric) {
-            put(&text, "  metric ");
-            put_measure(&text, progress->validation_metric);
-        }
+        put_measure(&text, progress->validation.loss);
+        put_metrics(&text, &progress->validation);
     }
     put(&text, "  ");
     put_fixed(&text, progress->seconds, 1);
@@ -186,7 +193,7 @@ void mw__report_epoch(mw__reporter *reporter, const mw_progress *progress)
     if (reporter->quiet)
         return;
     char text[LINE_MAX_BYTES];
-    mw__epoch_line(text, sizeof text, progress, reporter->has_validation, reporter->has_metric);
+    mw__epoch_line(text, sizeof text, progress, reporter->has_validation);
     if (reporter->terminal)
         rewrite(text);
     else

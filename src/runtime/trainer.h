@@ -1,10 +1,11 @@
 /* The trainer's insides, shared by trainer_options.c and trainer_group.c (what is asked for), trainer_build.c (create),
- * trainer_graph.c, trainer_scale.c and trainer_update.c (the step as operations), trainer_step.c, evaluate.c and
- * trainer.c (the rest). */
+ * trainer_graph.c, trainer_scale.c and trainer_update.c (the step as operations), trainer_step.c, view.c and evaluate.c
+ * (evaluation and prediction) and trainer.c (the rest). */
 #ifndef MW__RUNTIME_TRAINER_H
 #define MW__RUNTIME_TRAINER_H
 
 #include "autograd/optimizer.h"
+#include "autograd/terms.h"
 #include "graph/clone.h"
 #include "runtime/feed.h"
 #include "runtime/program.h"
@@ -45,18 +46,22 @@ typedef struct mw__trainer_pass {
 } mw__trainer_pass;
 
 /* A value that evaluation or prediction reads. */
-typedef struct mw__view_value {
-    bool present;
-    bool per_example; /* [batch]: the values whose mean is wanted */
-    bool weighted;    /* the next port holds the weights of that mean, [batch] */
+typedef struct mw__view_slot {
+    mw_tensor *value;    /* in the model */
+    mw__batch_rows rows; /* of it; if they are those of examples, the port has the mean of each, [batch] */
     size_t port;
-} mw__view_value;
+    double sum; /* over the examples so far */
+} mw__view_slot;
 
 /* A program on the same parameters as the step; made at first use. */
 typedef struct mw__view {
     mw_program *program; /* NULL = not made yet */
     mw__feeder feeder;
-    mw__view_value first, second; /* loss and metric, or the prediction and nothing */
+    mw__arena arena; /* of all below */
+    mw__view_slot *slots;
+    size_t slot_count;
+    mw__term **measures; /* the terms of the loss, then those of each metric; NULL for a prediction */
+    size_t measure_count;
 } mw__view;
 
 /* Several steps by one dispatch. */
@@ -84,8 +89,10 @@ struct mw_trainer {
     int gathered;                 /* of them done */
     int skipped;                  /* steps in a row that a dynamic loss scale left out */
     bool uses_averages;           /* evaluation reads them */
-    mw_graph *model;              /* a copy of what the user's graph needs for these three */
-    mw_tensor *loss, *metric, *prediction;
+    mw_graph *model;              /* a copy of what the user's graph needs for these */
+    mw_tensor *loss, *prediction;
+    mw_metric metrics[MW_METRICS_MAX]; /* values in the model */
+    size_t metric_count;
     mw__state_set state;
     mw__trainer_pass step;
     mw__trainer_pass gather; /* no program unless batches are accumulated */
@@ -94,6 +101,7 @@ struct mw_trainer {
     mw__trainer_scalar *scalars;
     size_t scalar_count;
     mw__view evaluation, predictor;
+    bool noted; /* what evaluation cannot put together from single examples has been said */
     int64_t batch;
     int64_t steps;
     mw_trainer_counters counters;
@@ -116,6 +124,8 @@ struct mw_trainer {
 mw_status mw__trainer_check_options(const mw_trainer_options *options, mw_error *err);
 /* Kind and numbers of all that decides what a step does, as one line. */
 mw_status mw__trainer_describe(mw_trainer *trainer, mw_error *err);
+/* Names and values, `metric` first; the values are still those of the user's graph. */
+mw_status mw__trainer_list_metrics(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
 /* Group 0 and those of the options; the model is there. */
 mw_status mw__trainer_make_groups(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
 size_t mw__trainer_group_of(const mw_trainer *trainer, const char *parameter);
@@ -255,8 +265,18 @@ mw_status mw__trainer_stage(mw_trainer *trainer, size_t slot, const mw_batch *ba
 /* Runs all slots. batches: [slots], for messages, or NULL. */
 mw_status mw__trainer_run_slots(mw_trainer *trainer, const mw_batch *batches, float *out_losses, mw_error *err);
 
+/* ---- view.c ---- */
+
 void mw__view_deinit(mw__view *view);
-/* The programs of evaluation and prediction, made if they are not there. */
+/* Both make the view if it is not there. */
+mw_status mw__trainer_need_evaluation(mw_trainer *trainer, mw_error *err);
+mw_status mw__trainer_need_predictor(mw_trainer *trainer, mw_error *err);
+/* The loss (0) or a metric (from 1) as a part of a message; returns `buffer`. */
+const char *mw__trainer_measure_name(const mw_trainer *trainer, size_t measure, char *buffer, size_t size);
+/* Refuses a data set that evaluation cannot take: its columns, a first batch that cannot be fed or run, weighted means
+ * that count nothing. */
+mw_status mw__trainer_check_dataset(mw_trainer *trainer, const mw_dataset *dataset, mw_error *err);
+/* The programs of the two. */
 mw_status mw__trainer_evaluation(mw_trainer *trainer, mw_program **out, mw_error *err);
 mw_status mw__trainer_predictor(mw_trainer *trainer, mw_program **out, mw_error *err);
 

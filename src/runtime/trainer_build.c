@@ -81,14 +81,15 @@ static bool apply_rules(void *user, mw__clone *clone, const mw__op *op)
 
 static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
-    mw_tensor *roots[3], *copies[3] = {NULL};
-    mw_tensor **targets[3];
+    mw_tensor *roots[MW_METRICS_MAX + 2], *copies[MW_METRICS_MAX + 2] = {NULL};
+    mw_tensor **targets[MW_METRICS_MAX + 2];
     size_t count = 0;
+    MW_TRY(mw__trainer_list_metrics(t, o, err));
     roots[count] = o->loss;
     targets[count++] = &t->loss;
-    if (o->metric != NULL) {
-        roots[count] = o->metric;
-        targets[count++] = &t->metric;
+    for (size_t i = 0; i < t->metric_count; i++) {
+        roots[count] = t->metrics[i].value;
+        targets[count++] = &t->metrics[i].value;
     }
     if (o->prediction != NULL) {
         roots[count] = o->prediction;
@@ -194,10 +195,10 @@ static mw_status add_scale(mw__trainer_build *b, mw_error *err)
 /* What the evaluation of the model reads. */
 static mw_graph *copy_evaluation(const mw_trainer *t, mw_error *err)
 {
-    mw_tensor *roots[3] = {t->loss};
+    mw_tensor *roots[MW_METRICS_MAX + 2] = {t->loss};
     size_t count = 1;
-    if (t->metric != NULL)
-        roots[count++] = t->metric;
+    for (size_t i = 0; i < t->metric_count; i++)
+        roots[count++] = t->metrics[i].value;
     if (t->prediction != NULL)
         roots[count++] = t->prediction;
     const mw__clone_options options = {.roots = roots, .root_count = count, .form = MW__CLONE_EVALUATION};
@@ -212,7 +213,7 @@ static bool is_weight(const mw_graph *evaluation, const mw_tensor *value)
     return !mw__is_generator(value) && mw_graph_find(evaluation, value->name) != NULL;
 }
 
-/* Parameters that only metric or prediction need are part of the set, without optimizer state. */
+/* Parameters that only metrics or prediction need are part of the set, without optimizer state. */
 static mw_status build_state(mw__trainer_build *b, mw_error *err)
 {
     const mw__block *body = mw__function_find(b->trainer->model, "main")->body;

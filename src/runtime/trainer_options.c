@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 mw_trainer_options mw_trainer_defaults(mw_tensor *loss, mw_optimizer optimizer)
@@ -28,6 +29,51 @@ mw_parameter_group mw_parameter_group_frozen(const char *pattern)
     return group;
 }
 
+/* ---- metrics ---- */
+
+enum { METRIC_NAME_MAX = 63 };
+
+static bool is_fit_name(const char *name)
+{
+    if (name == NULL || name[0] == '\0')
+        return false;
+    for (size_t i = 0; name[i] != '\0'; i++) {
+        if (i == METRIC_NAME_MAX || (unsigned char)name[i] < ' ' || name[i] == 127)
+            return false;
+    }
+    return true;
+}
+
+/* What a metric without a name of its own is called: as the user named the tensor, or after its constructor. */
+static const char *usual_name(const mw_tensor *metric)
+{
+    if (is_fit_name(metric->name))
+        return metric->name;
+    return metric->composite != NULL && is_fit_name(metric->composite->name) ? metric->composite->name : "metric";
+}
+
+static mw_status add_metric(mw_trainer *t, const char *name, mw_tensor *value, mw_error *err)
+{
+    for (size_t i = 0; i < t->metric_count; i++) {
+        if (strcmp(t->metrics[i].name, name) == 0)
+            return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: two metrics are called \"%s\"", name);
+    }
+    const char *copy = mw__arena_string(&t->arena, name, strlen(name), err);
+    if (copy == NULL)
+        return MW_ERROR_MEMORY;
+    t->metrics[t->metric_count++] = (mw_metric){.name = copy, .value = value};
+    return MW_OK;
+}
+
+mw_status mw__trainer_list_metrics(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+{
+    if (o->metric != NULL)
+        MW_TRY(add_metric(t, usual_name(o->metric), o->metric, err));
+    for (size_t i = 0; i < o->metric_count; i++)
+        MW_TRY(add_metric(t, o->metrics[i].name, o->metrics[i].value, err));
+    return MW_OK;
+}
+
 /* ---- checks ---- */
 
 static mw_status check_tensor(const mw_tensor *x, const char *what, const mw_graph *graph, bool scalar, mw_error *err)
@@ -45,6 +91,27 @@ static mw_status check_tensor(const mw_tensor *x, const char *what, const mw_gra
     return MW_OK;
 }
 
+static mw_status check_metrics(const mw_trainer_options *o, mw_error *err)
+{
+    const size_t count = o->metric_count + (o->metric != NULL);
+    if (o->metric_count > MW_METRICS_MAX || count > MW_METRICS_MAX)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: %zu metrics; at most %d are watched", count, MW_METRICS_MAX);
+    if (o->metrics == NULL && o->metric_count > 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: %zu metrics, but their array is NULL", o->metric_count);
+    MW_TRY(check_tensor(o->metric, "the metric", o->loss->graph, true, err));
+    for (size_t i = 0; i < o->metric_count; i++) {
+        char what[128];
+        const char *name = o->metrics[i].name;
+        snprintf(what, sizeof what, "metric %zu \"%.64s\"", i, name != NULL ? name : "");
+        if (o->metrics[i].value == NULL || !is_fit_name(name))
+            return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: %s %s", what,
+                            o->metrics[i].value == NULL ? "is NULL"
+                                                        : "needs a name of 1 to 63 bytes without control characters");
+        MW_TRY(check_tensor(o->metrics[i].value, what, o->loss->graph, true, err));
+    }
+    return MW_OK;
+}
+
 static mw_status check_tensors(const mw_trainer_options *o, mw_error *err)
 {
     if (o->loss == NULL)
@@ -52,7 +119,7 @@ static mw_status check_tensors(const mw_trainer_options *o, mw_error *err)
                         "trainer: the loss is NULL; mw_graph_check says whether a constructor failed");
     MW_TRY(mw_graph_check(o->loss->graph, err));
     MW_TRY(check_tensor(o->loss, "the loss", o->loss->graph, true, err));
-    MW_TRY(check_tensor(o->metric, "the metric", o->loss->graph, true, err));
+    MW_TRY(check_metrics(o, err));
     return check_tensor(o->prediction, "the prediction", o->loss->graph, false, err);
 }
 

@@ -343,6 +343,7 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_step_many(NULL, NULL, 1, NULL, &err));
     REFUSED(mw_trainer_use_averages(NULL, true, &err));
     REFUSED(mw_trainer_evaluate(NULL, NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_measure(NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_predict(NULL, NULL, NULL, 0, &err));
     REFUSED(mw_trainer_read(NULL, NULL, NULL, 0, &err));
     REFUSED(mw_trainer_write(NULL, NULL, NULL, 0, &err));
@@ -382,6 +383,7 @@ static void test_a_living_trainer_refuses_null(void)
     REFUSED(mw_trainer_predict(trainer, &batch, NULL, 4, &err));
     REFUSED(mw_trainer_predict(trainer, NULL, &(float){0}, 4, &err));
     REFUSED(mw_trainer_evaluate(trainer, NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_measure(trainer, NULL, NULL, &err));
     REFUSED(mw_trainer_read(trainer, "fc.bias", NULL, 2, &err));
     REFUSED(mw_trainer_write(trainer, "fc.bias", NULL, 2, &err));
     REFUSED(mw_trainer_read(trainer, NULL, &(float){0}, 1, &err));

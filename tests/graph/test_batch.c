@@ -53,9 +53,9 @@ static void check_value(trial *t, const mw_tensor *value, int64_t example)
         if (owner(mw_tensor_shape(value), rows, t->batch, k) != example)
             continue;
         if (memcmp(&truth[k], &mixed[k], sizeof *truth) != 0 && !(isnan(truth[k]) && isnan(mixed[k]))) {
-            check_note(false, __FILE__, __LINE__, "%s (%s): element %lld of %s depends on others than example %lld of %lld",
-                       t->c->name, t->c->detail, (long long)k, value->op->kind, (long long)example,
-                       (long long)t->batch);
+            check_note(false, __FILE__, __LINE__,
+                       "%s (%s): element %lld of %s depends on others than example %lld of %lld", t->c->name,
+                       t->c->detail, (long long)k, value->op->kind, (long long)example, (long long)t->batch);
             return;
         }
     }
@@ -140,10 +140,9 @@ static size_t claims_of(const op_case *c)
 static bool has_no_rule(const char *name)
 {
     static const char *const names[] = {
-        "const",         "fill",           "fill_like",      "range_1d",       "shape",   "random_bernoulli",
-        "random_normal", "random_uniform", "random_categorical",
-        "scatter",       "scatter_nd",     "scatter_along_axis", "slice_update", "non_zero",
-        "space_to_batch", "batch_to_space"};
+        "const",         "fill",           "fill_like",          "range_1d",      "shape",      "random_bernoulli",
+        "random_normal", "random_uniform", "random_categorical", "scatter",       "scatter_nd", "scatter_along_axis",
+        "slice_update",  "non_zero",       "space_to_batch",     "batch_to_space"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;

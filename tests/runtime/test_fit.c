@@ -104,10 +104,10 @@ static void test_fit_trains_and_reports(void)
     CHECK(end->epoch_end && end->seconds >= 0.0 && end->seconds_left == 0.0);
     const small_data raw = small_make_data();
     const small_weights weights = small_read(trainer, &err);
-    CHECK_NEAR(end->validation_loss, small_loss(&weights, &raw, 0, SMALL_EXAMPLES), 1e-5);
-    CHECK_NEAR(end->validation_metric, small_accuracy(&weights, &raw, 0, SMALL_EXAMPLES), 1e-6);
+    CHECK_NEAR(end->validation.loss, small_loss(&weights, &raw, 0, SMALL_EXAMPLES), 1e-5);
+    CHECK_NEAR(end->validation.metrics[0].value, small_accuracy(&weights, &raw, 0, SMALL_EXAMPLES), 1e-6);
     CHECK(end->loss < 0.5); /* from about log 3 */
-    CHECK(end->validation_metric > 0.8);
+    CHECK(end->validation.metrics[0].value > 0.8);
     mw_trainer_destroy(trainer);
     mw_dataset_destroy(data);
 }
@@ -264,7 +264,7 @@ static void check_goes_on(int64_t stop_at, bool at_end, bool signals, mw_schedul
     CHECK(same_state(straight, second));
     CHECK_INT(before.calls + after.calls, all.calls);
     CHECK_INT(before.epoch_ends + after.epoch_ends, 4);
-    CHECK(all.last_end.validation_loss == after.last_end.validation_loss);
+    CHECK(all.last_end.validation.loss == after.last_end.validation.loss);
     CHECK_NEAR(after.last_end.loss, all.last_end.loss, 0.0);
     mw_trainer_destroy(straight);
     mw_trainer_destroy(first);
@@ -345,7 +345,7 @@ static void test_fit_of_a_finished_run_only_validates(void)
     CHECK_INT(again.calls, 1);
     CHECK_INT(mw_trainer_steps(second), 2 * BATCHES);
     CHECK(same_state(first, second));
-    CHECK(again.last.epoch_end && again.last.validation_loss == seen.last_end.validation_loss);
+    CHECK(again.last.epoch_end && again.last.validation.loss == seen.last_end.validation.loss);
     CHECK(again.last.loss == seen.last_end.loss);
     fit.epochs = 3; /* more epochs: it goes on */
     again = (watch){0};
@@ -529,17 +529,19 @@ static void test_progress_lines(void)
     progress.loss = -2.5e-7;
     mw__progress_line(text, sizeof text, &progress, 0.0, 200);
     CHECK_STR(text, "epoch 2/5  loss -2.5e-07  step 780/2340  0 steps/s  2:02 h left");
-    progress.validation_loss = 1e12;
-    progress.validation_metric = 0.97651;
+    progress.validation.loss = 1e12;
+    progress.validation.metric_count = 2;
+    progress.validation.metrics[0] = (mw_measure){"accuracy", 0.97651};
+    progress.validation.metrics[1] = (mw_measure){"top 5", 1.0};
     progress.seconds = 9.96;
     progress.loss = 0.0;
-    mw__epoch_line(text, sizeof text, &progress, true, true);
-    CHECK_STR(text, "epoch 2/5  loss 0.0000  validation loss 1e+12  metric 0.9765  10.0 s");
+    mw__epoch_line(text, sizeof text, &progress, true);
+    CHECK_STR(text, "epoch 2/5  loss 0.0000  validation loss 1e+12  accuracy 0.9765  top 5 1.0000  10.0 s");
     progress.seconds = 0.0327;
-    mw__epoch_line(text, sizeof text, &progress, false, true);
+    mw__epoch_line(text, sizeof text, &progress, false);
     CHECK_STR(text, "epoch 2/5  loss 0.0000  0.0 s");
     char small[8];
-    mw__epoch_line(small, sizeof small, &progress, true, true);
+    mw__epoch_line(small, sizeof small, &progress, true);
     CHECK_STR(small, "epoch 2");
 }
 
@@ -575,7 +577,7 @@ static void test_fit_prints_one_line_per_epoch_to_a_file(void)
     CHECK_INT(lines, 3);
     CHECK(strncmp(text, "epoch 1/3  loss ", 16) == 0);
     CHECK_CONTAINS(text, "\nepoch 3/3  loss ");
-    CHECK_CONTAINS(text, "  metric 0.");
+    CHECK_CONTAINS(text, "  accuracy 0.");
     CHECK(strchr(text, '\r') == NULL && strchr(text, '\033') == NULL);
     free(text);
     mw_trainer_destroy(trainer);
