@@ -63,6 +63,24 @@ static bool add_mean(splitting *s, part p)
            add_term(s, kind_of(s, p.x) == MW__BATCH_ROWS ? MW__TERM_EXAMPLES : MW__TERM_FIXED, &p) != NULL;
 }
 
+/* The sum of squares or magnitudes over examples is a sum like any other, but of no value that is there. */
+static bool add_mapped(splitting *s, part p)
+{
+    const mw__op *op = p.x->op;
+    if (op == NULL || op->row == NULL ||
+        (op->row->id != MW__OP_reduce_sum_square && op->row->id != MW__OP_reduce_l1_norm))
+        return false;
+    p.x = mw__evaluated(mw__arg(op, "x"));
+    if (kind_of(s, p.x) != MW__BATCH_ROWS || !is_float(p.x) || count_of(p.x) == 0.0)
+        return false;
+    p.number *= count_of(p.x);
+    mw__term *term = add_term(s, MW__TERM_EXAMPLES, &p);
+    if (term == NULL)
+        return false;
+    term->of = op->row->id == MW__OP_reduce_sum_square ? MW__TERM_OF_SQUARES : MW__TERM_OF_MAGNITUDES;
+    return true;
+}
+
 /* ---- quotients ---- */
 
 static bool is_zero(const mw_tensor *x)
@@ -261,7 +279,7 @@ static bool split(splitting *s, part p, int depth)
             last = (resort){.p = p, .end = s->end};
         const mw__op *op = p.x->op;
         const mw__composite *record = p.x->composite;
-        if (record != NULL && record->weights != NULL && add_weighted(s, &p))
+        if ((record != NULL && record->weights != NULL && add_weighted(s, &p)) || add_mapped(s, p))
             return true;
         const mw_tensor *before = p.x;
         if (s->visits++ < VISITS && depth < DEPTH && step(s, &p, depth))

@@ -20,12 +20,16 @@ typedef struct mw__term_factor {
     struct mw__term_factor *next;
 } mw__term_factor;
 
+/* What the mean is of: the elements, or as reduce_sum_square and reduce_l1_norm have it. */
+typedef enum mw__term_of { MW__TERM_OF_ELEMENTS, MW__TERM_OF_SQUARES, MW__TERM_OF_MAGNITUDES } mw__term_of;
+
 /* number * factors * what the kind says. */
 typedef struct mw__term {
     mw__term_kind kind;
     double number;
     mw__term_factor *factors;
     mw_tensor *value;
+    mw__term_of of;                 /* MW__TERM_EXAMPLES */
     struct mw__term *above, *below; /* MW__TERM_QUOTIENT */
     const mw__op *reason;           /* MW__TERM_OTHER: the operation that is not linear; NULL = an input */
     size_t slot;                    /* for the user of the list */

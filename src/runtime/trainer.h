@@ -47,7 +47,8 @@ typedef struct mw__trainer_pass {
 
 /* A value that evaluation or prediction reads. */
 typedef struct mw__view_slot {
-    mw_tensor *value;    /* in the model */
+    mw_tensor *value; /* in the model */
+    mw__term_of of;
     mw__batch_rows rows; /* of it; if they are those of examples, the port has the mean of each, [batch] */
     size_t port;
     double sum; /* over the examples so far */

@@ -28,12 +28,12 @@ static size_t count_slots(const mw__term *terms)
     return count;
 }
 
-static size_t slot_of(mw__view *view, mw_tensor *value, mw__batch_rows rows)
+static size_t slot_of(mw__view *view, const mw__batch_rows *table, mw_tensor *value, mw__term_of of)
 {
     for (size_t i = 0; i < view->slot_count; i++)
-        if (view->slots[i].value == value)
+        if (view->slots[i].value == value && view->slots[i].of == of)
             return i;
-    view->slots[view->slot_count] = (mw__view_slot){.value = value, .rows = rows};
+    view->slots[view->slot_count] = (mw__view_slot){.value = value, .of = of, .rows = table[value->id]};
     return view->slot_count++;
 }
 
@@ -44,10 +44,10 @@ static void give_slots(mw__view *view, const mw__batch_rows *table, mw__term *te
             give_slots(view, table, term->above);
             give_slots(view, table, term->below);
         } else {
-            term->slot = slot_of(view, term->value, table[term->value->id]);
+            term->slot = slot_of(view, table, term->value, term->of);
         }
         for (mw__term_factor *factor = term->factors; factor != NULL; factor = factor->next)
-            factor->slot = slot_of(view, factor->value, table[factor->value->id]);
+            factor->slot = slot_of(view, table, factor->value, MW__TERM_OF_ELEMENTS);
     }
 }
 
@@ -102,7 +102,10 @@ static void emit_slots(const mw_trainer *t, const mw__view *view, mw_tensor *con
 {
     for (size_t i = 0; i < view->slot_count; i++) {
         char name[48];
-        mw_tensor *copy = copies[i];
+        const mw__term_of of = view->slots[i].of;
+        mw_tensor *copy = of == MW__TERM_OF_SQUARES      ? mw_square(copies[i])
+                          : of == MW__TERM_OF_MAGNITUDES ? mw_abs(copies[i])
+                                                         : copies[i];
         snprintf(name, sizeof name, view->measure_count > 0 ? "evaluation.%zu" : "evaluation.prediction", i);
         if (view->slots[i].rows.kind == MW__BATCH_ROWS && view->measure_count > 0)
             copy = example_means(copy, view->slots[i].rows, t->batch);

@@ -229,6 +229,24 @@ static mw_tensor *two_runs(const net *n)
 
 static double two_runs_of(const truth *t) { return 2.0 * mean_of(t, squares_of) / C; }
 
+/* The sums of squares and of magnitudes as one operation each. */
+static mw_tensor *norms(const net *n)
+{
+    mw_tensor *squares = mw_reduce_sum_square(n->logits, MW_ALL_AXES, false);
+    mw_tensor *magnitudes = mw_reduce_l1_norm(mw_sub(n->logits, n->target), MW_ALL_AXES, false);
+    return mw_mul_scalar(mw_add(squares, mw_mul_scalar(magnitudes, 2.0)), 1.0 / n->batch);
+}
+
+static double magnitudes_of(const truth *t, int n)
+{
+    double sum = 0;
+    for (int c = 0; c < C; c++)
+        sum += fabs(t->logits[n][c] - (double)target_of(n, c));
+    return sum;
+}
+
+static double norms_of(const truth *t) { return mean_of(t, squares_of) + 2.0 * mean_of(t, magnitudes_of); }
+
 typedef struct composite {
     const char *name;
     mw_tensor *(*build)(const net *n);
@@ -246,6 +264,7 @@ static const composite composites[] = {
     {"broadcast mean", broadcast, broadcast_of},
     {"wrapped", wrapped, wrapped_of},
     {"two runs", two_runs, two_runs_of},
+    {"norms", norms, norms_of},
 };
 enum { COMPOSITES = sizeof composites / sizeof *composites };
 
