@@ -2,6 +2,8 @@
 #include "autograd/rules.h"
 #include "graph/idioms/normalize.h"
 
+#include <math.h>
+
 /* dx = y (dy - sum(dy y)) along the axis */
 void mw__vjp_softmax(mw__vjp *vjp)
 {
@@ -55,6 +57,21 @@ static const bool channel_axis[MW_RANK_MAX] = {false, true};
 
 /* ---- by statistics of x ---- */
 
+/* r = (m + epsilon)^-1/2 for `measure` m, the mean of x^2 over `axes` or `count` times that. The forward operation
+ * squares in fp32, a gradient for an fp16 device in fp16, where that overflows from 256 on and every gradient would be
+ * 0. There 2^-9 x is squared instead, with an epsilon only if it shows beside an m of 2^13. */
+static mw_tensor *inverse_root(mw_tensor *x, mw_axes axes, mw_tensor *measure, double count, float epsilon)
+{
+    mw_tensor *r = mw_rsqrt(measure, epsilon);
+    if (mw_tensor_dtype(x) != MW_F16 && mw_tensor_graph(x)->form != MW__FORM_CHIP)
+        return r;
+    mw_tensor *small = mw_reduce_mean(mw_square(mw_mul_scalar(x, 0x1p-9)), axes, true);
+    const double rest = epsilon < 0x1p-10f ? 0.0 : (double)epsilon * 0x1p-18 / count;
+    small = mw_mul_scalar(mw_rsqrt(small, (float)rest), 0x1p-9 / sqrt(count));
+    mw_tensor *fits = mw_less(measure, mw__scalar_like(x, 0x1p13));
+    return mw_select(fits, r, small);
+}
+
 /* y = n gamma + beta with n = (x - mean(x)) r, r = (var(x) + epsilon)^-1/2 over `axes`; g = dy gamma:
  * dx = r (g - mean(g) - n mean(g n)) */
 static void vjp_moments(mw__vjp *vjp, mw_axes axes, const bool *affine)
@@ -63,7 +80,7 @@ static void vjp_moments(mw__vjp *vjp, mw_axes axes, const bool *affine)
     const bool plain = mw__vjp_arg(vjp, "gamma") == NULL && mw__vjp_arg(vjp, "beta") == NULL;
     mw_tensor *centred = mw_sub(x, mw_reduce_mean(x, axes, true));
     mw_tensor *variance = mw_reduce_mean(mw_square(centred), axes, true);
-    mw_tensor *r = mw_rsqrt(variance, number(vjp, "epsilon"));
+    mw_tensor *r = inverse_root(centred, axes, variance, 1.0, number(vjp, "epsilon"));
     mw_tensor *n = plain ? vjp->y[0] : mw_mul(centred, r);
     set_affine(vjp, n, affine);
     if (!mw__vjp_wants(vjp, "x"))
@@ -101,8 +118,10 @@ void mw__vjp_l2_norm(mw__vjp *vjp)
 {
     mw_tensor *y = vjp->y[0], *dy = vjp->dy[0];
     const mw_axes axes = MW_AXES(-3, -2, -1);
-    mw_tensor *squares = mw_reduce_sum(mw_square(mw__vjp_arg(vjp, "x")), axes, true);
-    mw_tensor *r = mw_rsqrt(squares, number(vjp, "epsilon"));
+    mw_tensor *x = mw__vjp_arg(vjp, "x"), *squares = mw_reduce_sum(mw_square(x), axes, true);
+    const mw_shape shape = mw_tensor_shape(x);
+    const double count = (double)(shape.dim[shape.rank - 3] * shape.dim[shape.rank - 2] * shape.dim[shape.rank - 1]);
+    mw_tensor *r = inverse_root(x, axes, squares, count, number(vjp, "epsilon"));
     mw_tensor *along = mw_reduce_sum(mw_mul(dy, y), axes, true);
     mw_tensor *across = mw_sub(dy, mw_mul(y, along));
     mw__vjp_set(vjp, "x", mw_mul(r, across));

@@ -266,9 +266,83 @@ static void test_quotients_of_every_size(void)
     }
 }
 
+/* ---- norms ---- */
+
+enum { ROW = 8 };
+
+static mw_tensor *layer_norm(mw_tensor *x) { return mw_layer_norm(x, MW_AXES(3), NULL, NULL, 1e-5f); }
+static mw_tensor *l2_norm(mw_tensor *x) { return mw_l2_norm(x, 1e-6f); }
+
+/* dx = r (g - mean(g) - n mean(g n)) for n = (x - mean(x)) r, r = (var(x) + 1e-5)^-1/2 */
+static void layer_norm_truth(const float *x, const double *g, double *dx)
+{
+    double mean = 0, variance = 0, level = 0, along = 0, n[ROW];
+    for (int i = 0; i < ROW; i++)
+        mean += (double)x[i] / ROW, level += g[i] / ROW;
+    for (int i = 0; i < ROW; i++)
+        variance += ((double)x[i] - mean) * ((double)x[i] - mean) / ROW;
+    const double r = 1 / sqrt(variance + 1e-5);
+    for (int i = 0; i < ROW; i++)
+        n[i] = ((double)x[i] - mean) * r, along += g[i] * n[i] / ROW;
+    for (int i = 0; i < ROW; i++)
+        dx[i] = r * (g[i] - level - n[i] * along);
+}
+
+/* dx = r (g - y sum(g y)) for y = x r, r = (sum(x^2) + 1e-6)^-1/2 */
+static void l2_norm_truth(const float *x, const double *g, double *dx)
+{
+    double squares = 1e-6, along = 0;
+    for (int i = 0; i < ROW; i++)
+        squares += (double)x[i] * (double)x[i];
+    const double r = 1 / sqrt(squares);
+    for (int i = 0; i < ROW; i++)
+        along += g[i] * (double)x[i] * r;
+    for (int i = 0; i < ROW; i++)
+        dx[i] = r * (g[i] - (double)x[i] * r * along);
+}
+
+/* Squares of x overflow fp16 from 256 on; the derivative is an ordinary number. Differences of terms of size r, of some
+ * roundings each. */
+static void test_norms_of_large_numbers_in_fp16(void)
+{
+    static const double shares[ROW] = {1, -0.5, 0.25, 0.75, -1, 0.625, 0.3125, -0.875};
+    static const double g[ROW] = {-0.75, 0.5, 0, -0.5, 0.75, 0.25, -0.25, 1};
+    for (int square = 0; square < 2; square++)
+        for (double size = 0.5; size <= 32768; size *= 4) {
+            mw_error err = {0};
+            float x_at[ROW], g_at[ROW], dx_at[ROW] = {0};
+            double truth[ROW], most = 0;
+            for (int i = 0; i < ROW; i++)
+                x_at[i] = (float)(shares[i] * size), g_at[i] = (float)g[i];
+            mw_graph *graph = mw_graph_create(NULL);
+            mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 1, 1, ROW)), *dx = NULL;
+            mw_tensor *w = mw_input(graph, "w", MW_F16, MW_SHAPE(1, 1, 1, ROW));
+            mw_tensor *y = square ? l2_norm(x) : layer_norm(x);
+            mw_vjp(&y, &w, 1, &x, 1, &dx, &err);
+            mw_output(dx, "dx");
+            mw_compile_options options = mw_compile_defaults();
+            options.device = MW_DEVICE_ANE;
+            options.provider = MW_PROVIDER_ENGINE;
+            mw_program *program = mw_compile(graph, &options, &err);
+            mw_program_write(program, "x", MW_F32, x_at, ROW, &err);
+            mw_program_write(program, "w", MW_F32, g_at, ROW, &err);
+            mw_run(program, &err);
+            mw_program_read(program, "dx", MW_F32, dx_at, ROW, &err);
+            CHECK_OK(err);
+            (square ? l2_norm_truth : layer_norm_truth)(x_at, g, truth);
+            for (int i = 0; i < ROW; i++)
+                most = fmax(most, fabs(truth[i]));
+            for (int i = 0; i < ROW; i++)
+                CHECK_NEAR(dx_at[i], truth[i], 0x1p-8 * most + 0x1p-24);
+            mw_program_destroy(program);
+            mw_graph_destroy(graph);
+        }
+}
+
 int main(void)
 {
     RUN(test_tails_of_functions);
     RUN(test_quotients_of_every_size);
+    RUN(test_norms_of_large_numbers_in_fp16);
     return check_finish();
 }
