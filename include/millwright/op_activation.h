@@ -2,8 +2,9 @@
  *
  *     mw_tensor *h = mw_gelu(mw_dense(x, 256, "fc1"), MW_GELU_TANH);
  *
- * In the VJPs r is the result and dr its cotangent. Every call returns NULL and leaves an error on the graph when it
- * fails; a NULL operand yields NULL. Results live as long as the graph. */
+ * All of NaN are NaN (docs/architecture.md, "NaN"). In the VJPs r is the result and dr its cotangent. Every call
+ * returns NULL and leaves an error on the graph when it fails; a NULL operand yields NULL. Results live as long as the
+ * graph. */
 #ifndef MILLWRIGHT_OP_ACTIVATION_H
 #define MILLWRIGHT_OP_ACTIVATION_H
 

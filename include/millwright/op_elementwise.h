@@ -55,12 +55,12 @@ MW_API mw_tensor *mw_floor_div(mw_tensor *x, mw_tensor *y);
  *  source  MIL mod */
 MW_API mw_tensor *mw_mod(mw_tensor *x, mw_tensor *y);
 
-/** r = the larger of x and y; arguments and errors as mw_add.
+/** r = the larger of x and y, NaN if either is; arguments and errors as mw_add.
  *  vjp     dr goes to the larger operand; equal ones share it half and half
  *  source  MIL maximum */
 MW_API mw_tensor *mw_maximum(mw_tensor *x, mw_tensor *y);
 
-/** r = the smaller of x and y; arguments and errors as mw_add.
+/** r = the smaller of x and y, NaN if either is; arguments and errors as mw_add.
  *  vjp     dr goes to the smaller operand; equal ones share it half and half
  *  source  MIL minimum */
 MW_API mw_tensor *mw_minimum(mw_tensor *x, mw_tensor *y);

@@ -3,7 +3,8 @@
  *     mw_tensor *rows = mw_reduce_sum(x, MW_AXES(-1), true);      // [N, C] -> [N, 1]
  *     mw_tensor *all = mw_reduce_mean(x, MW_ALL_AXES, false);     // a scalar
  *
- * A NULL operand yields NULL; results live as long as the graph. */
+ * A NaN among the elements is the result, also of the largest and the smallest. A NULL operand yields NULL; results
+ * live as long as the graph. */
 #ifndef MILLWRIGHT_OP_REDUCE_H
 #define MILLWRIGHT_OP_REDUCE_H
 

@@ -23,7 +23,7 @@ static bool value(const mw__op *op, double x, double *y)
         return true;                                                                                                   \
     }
     CASE("sigmoid", 1.0 / (1.0 + exp(-x)))
-    CASE("relu", x > 0 ? x : 0.0)
+    CASE("relu", x < 0 ? 0.0 : x)
     CASE("silu", x / (1.0 + exp(-x)))
     CASE("gelu", gelu(op, x))
     CASE("relu6", x < 0 ? 0.0 : x > 6 ? 6.0 : x)
