@@ -12,6 +12,17 @@ mw_tensor *mw__loss_of_failed_graph(mw_tensor *a, mw_tensor *b)
 
 static bool is_float(mw_dtype dtype) { return dtype == MW_F32 || dtype == MW_F16; }
 
+/* A loss is a mean over elements. */
+static bool check_elements(const char *operation, const char *name, mw_tensor *y)
+{
+    char text[64];
+    if (mw_shape_count(mw_tensor_shape(y)) != 0)
+        return true;
+    mw__graph_fail(y->graph, MW_ERROR_SHAPE, "%s: %s %s has no elements, and the mean of nothing is not defined",
+                   operation, name, mw__shape_print(mw_tensor_shape(y), text, sizeof text));
+    return false;
+}
+
 bool mw__loss_check_pair(const char *operation, const char *const names[2], mw_tensor *y, mw_tensor *target)
 {
     char a[64], b[64];
@@ -26,7 +37,7 @@ bool mw__loss_check_pair(const char *operation, const char *const names[2], mw_t
         mw__graph_fail(y->graph, MW_ERROR_DTYPE, "%s: %s is %s and %s %s; both must be fp16 or both fp32 (use mw_cast)",
                        operation, names[0], mw_dtype_name(dtype), names[1], mw_dtype_name(second));
     else
-        return true;
+        return check_elements(operation, names[0], y);
     return false;
 }
 
@@ -60,7 +71,7 @@ bool mw__loss_check_labels(const char *operation, mw_tensor *logits, mw_tensor *
                        operation, mw__shape_print(shape, x, sizeof x), mw__shape_print(has, y, sizeof y),
                        dense ? " or like the logits" : "");
     else
-        return true;
+        return check_elements(operation, "logits", logits);
     return false;
 }
 

@@ -337,6 +337,7 @@ mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, c
         mw__fail(err, MW_ERROR_MEMORY, "no memory for a copy of the graph");
         return NULL;
     }
+    graph->arena.block_size = from->arena.block_size;
     mw__clone clone = {0};
     mw_status status = mw__clone_run(&clone, function, graph, options, err);
     for (size_t i = 0; status == MW_OK && out_copies != NULL && i < options->root_count; i++) {

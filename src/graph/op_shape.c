@@ -60,6 +60,15 @@ static int64_t count_rest(mw_shape shape, const bool copied[MW_RANK_MAX], int op
     return mw_shape_count(rest);
 }
 
+/* Then both sides are empty, whatever their other extents. */
+static bool copies_nothing(mw_shape shape, const bool copied[MW_RANK_MAX])
+{
+    for (int i = 0; i < shape.rank; i++)
+        if (copied[i] && shape.dim[i] == 0)
+            return true;
+    return false;
+}
+
 static mw_status fail_count(const mw__infer *infer, mw_shape wanted)
 {
     char x[240], shape[200];
@@ -85,7 +94,7 @@ mw_status mw__shape_reshape(mw__infer *infer)
     const int64_t have = count_rest(x, taken, -1);
     const int64_t want = count_rest(shape, copied, open);
     if (have >= 0 && want >= 0) {
-        if (open < 0 ? have != want : want == 0 || have % want != 0)
+        if (open < 0 ? have != want && !copies_nothing(shape, copied) : want == 0 || have % want != 0)
             return fail_count(infer, shape);
         if (open >= 0)
             shape.dim[open] = have / want;

@@ -43,7 +43,7 @@ static mw_status check_gradients(const mw__trainer_build *b, mw_error *err)
         return MW_OK;
     return mw__fail(err, MW_ERROR_ARGUMENT,
                     "trainer: no parameter gets a gradient: every path from the loss is cut (by mw_stop_gradient, a "
-                    "comparison, a cast to integers, sign or floor_div)");
+                    "comparison, a cast to integers, sign or floor_div, or a tensor without elements)");
 }
 
 /* The sum over the batches so far takes the place of each gradient. */

@@ -164,6 +164,8 @@ static void test_reshape_shapes(void)
     GIVES(MW_F32, S(2, 3, 4), mw_reshape(F(2, 3, 4), S(0, -1, 4)));
     GIVES(MW_F32, S(-1, 12), mw_reshape(F(-1, 12), S(0, -1)));
     GIVES(MW_F32, S(-1), mw_reshape(F(-1, 3), S(-1)));
+    GIVES(MW_F32, S(2, 0, 7), mw_reshape(F(2, 0, 4), S(2, 0, 7)));
+    GIVES(MW_F32, S(0, 3), mw_reshape(F(3, 0, 2), S(-1, 3)));
     GIVES(MW_F32, mw_shape_scalar(), mw_reshape(F(1, 1), mw_shape_scalar()));
     GIVES(MW_F32, S(0, 5), mw_reshape(F(0, 5), S(0, 5)));
     GIVES(MW_F32, S(-1, -1), op(g, "reshape", "x", F(2, 3), "shape", N(2), NULL));

@@ -11,7 +11,7 @@
 typedef mw_status fault_run(const void *what, const mw_allocator *allocator, bool chip, mw_error *err);
 
 /* In both forms. By default some `samples` requests fail, spread evenly from one on that depends on `turn`, and every
- * other time all later ones, too; with MW_NIGHTLY=1 each request does. What a run refuses when nothing fails, it may
+ * other time all later ones, too; with MW_NIGHTLY=1 each request does. What the chip refuses when nothing fails, it may
  * refuse again. `name` is for messages. */
 void faults_loop(fault_run *run, const void *what, const char *name, long samples, size_t turn);
 
