@@ -23,15 +23,20 @@ extern "C" {
 
 /** Parameters whose names match a pattern, to be frozen or trained with numbers of their own. */
 typedef struct mw_parameter_group {
-    const char *pattern; /* of whole names, as fnmatch(3): `*` any characters, `?` one, `[ab]` one of these */
-    bool frozen;         /* no gradient and no optimizer state: the values stay, bit for bit */
-    float rate_factor;   /* > 0; multiplies the learning rate */
-    float weight_decay;  /* negative = the optimizer's */
+    const char *pattern;    /* of whole names, as fnmatch(3): `*` any characters, `?` one, `[ab]` one of these */
+    bool frozen;            /* no gradient and no optimizer state: the values stay, bit for bit. States that the pattern
+                             * matches are not assigned either, but for generators of random numbers; a batch norm layer
+                             * whose two running statistics are among them normalises by these, as in evaluation (PyTorch's
+                             * requires_grad = False and eval()) */
+    bool moving_statistics; /* of a frozen group: freeze parameters only; batch norm layers go on to normalise by the
+                             * batch and to update their running statistics (PyTorch's requires_grad = False alone) */
+    float rate_factor;      /* > 0; multiplies the learning rate */
+    float weight_decay;     /* negative = the optimizer's */
 } mw_parameter_group;
 
 /** A group with the optimizer's numbers, to be changed field by field. */
 MW_API mw_parameter_group mw_parameter_group_defaults(const char *pattern);
-/** A frozen group. */
+/** A frozen group, with the running statistics. A pattern that matches states alone will do: "*.running_*". */
 MW_API mw_parameter_group mw_parameter_group_frozen(const char *pattern);
 
 /** The most numbers that a trainer watches besides its loss. */

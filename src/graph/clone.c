@@ -52,6 +52,8 @@ static mw_status carry_composite(mw__clone *clone, const mw_tensor *source, mw_t
     mapped.examples = mw__clone_get(clone, record->examples);
     mapped.weights = mw__clone_get(clone, record->weights);
     mapped.evaluation = mw__clone_get(clone, record->evaluation);
+    for (int i = 0; i < 2; i++)
+        mapped.running[i] = mw__clone_get(clone, record->running[i]);
     for (size_t i = 0; i < record->input_count; i++) {
         inputs[i] = mw__clone_get(clone, record->inputs[i]);
         if (inputs[i] == NULL && record->rule != NULL)
@@ -248,12 +250,11 @@ static mw_status copy_body(mw__clone *clone)
 static void carry_assignments(mw__clone *clone)
 {
     const mw__block *body = clone->from->body;
-    const mw__clone_form form = clone->options->form;
-    const bool assigns = form == MW__CLONE_WHOLE || form == MW__CLONE_TRAINING;
-    for (size_t i = 0; assigns && i < body->input_count; i++) {
-        mw_tensor *copy = clone->map[body->inputs[i]->id];
-        if (copy != NULL && copy->next == NULL)
-            copy->next = mw__clone_get(clone, body->inputs[i]->next);
+    for (size_t i = 0; i < body->input_count; i++) {
+        const mw_tensor *state = body->inputs[i];
+        mw_tensor *copy = clone->map[state->id];
+        if (copy != NULL && copy->next == NULL && state->next != NULL && !mw__clone_freezes(clone, state))
+            copy->next = mw__clone_get(clone, state->next);
     }
 }
 

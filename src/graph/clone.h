@@ -21,6 +21,10 @@ typedef mw_shape mw__clone_shape(void *user, const mw_tensor *value);
  * nothing, or an error on the target graph. NULL copies all. */
 typedef bool mw__clone_input(void *user, mw__clone *clone, const mw_tensor *value);
 
+/* Asked for every state that is assigned: true leaves the assignment out, and puts the evaluation twin in the place of
+ * a batch norm whose states are all frozen. NULL freezes none. */
+typedef bool mw__clone_frozen(void *user, const mw_tensor *state);
+
 /* Which form of composites and states is copied. */
 typedef enum mw__clone_form {
     MW__CLONE_WHOLE,      /* both, with the assignments of states that the roots need */
@@ -30,10 +34,11 @@ typedef enum mw__clone_form {
 } mw__clone_form;
 
 typedef struct mw__clone_options {
-    mw__clone_rule *rule;   /* or NULL */
-    mw__clone_dtype *dtype; /* or NULL; also applied to constants that feed run-time arguments */
-    mw__clone_shape *shape; /* or NULL */
-    mw__clone_input *input; /* or NULL */
+    mw__clone_rule *rule;     /* or NULL */
+    mw__clone_dtype *dtype;   /* or NULL; also applied to constants that feed run-time arguments */
+    mw__clone_shape *shape;   /* or NULL */
+    mw__clone_frozen *frozen; /* or NULL */
+    mw__clone_input *input;   /* or NULL */
     void *user;
     mw_tensor *const *roots; /* NULL = everything; else only what these need, and unused inputs are left out */
     size_t root_count;

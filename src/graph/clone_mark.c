@@ -38,10 +38,24 @@ static bool evaluates(const mw__clone *clone)
     return clone->options->form == MW__CLONE_EVALUATION || clone->options->form == MW__CLONE_DEPLOYMENT;
 }
 
-/* The evaluation twin that the form of this clone puts in place of a value; NULL if none. */
+bool mw__clone_freezes(const mw__clone *clone, const mw_tensor *state)
+{
+    const mw__clone_options *options = clone->options;
+    return evaluates(clone) || (options->frozen != NULL && options->frozen(options->user, state));
+}
+
+static bool is_frozen(const mw__clone *clone, const mw__composite *record)
+{
+    const mw_tensor *const *running = (const mw_tensor *const *)record->running;
+    return running[0] != NULL && running[1] != NULL && mw__clone_freezes(clone, running[0]) &&
+           mw__clone_freezes(clone, running[1]);
+}
+
+/* The evaluation twin that the form of this clone, or what it freezes, puts in place of a value; NULL if none. */
 static mw_tensor *twin(const mw__clone *clone, const mw_tensor *source)
 {
-    return evaluates(clone) && source->composite != NULL ? source->composite->evaluation : NULL;
+    const mw__composite *record = source->composite;
+    return record != NULL && (evaluates(clone) || is_frozen(clone, record)) ? record->evaluation : NULL;
 }
 
 bool mw__clone_restores(const mw__clone *clone, const mw_tensor *source)
@@ -115,9 +129,10 @@ static bool mark_assigned(mw__clone *clone)
 {
     const mw__block *body = clone->from->body;
     bool marked = false;
-    for (size_t i = 0; !evaluates(clone) && i < body->input_count; i++) {
+    for (size_t i = 0; i < body->input_count; i++) {
         const mw_tensor *state = body->inputs[i];
-        if (state->next == NULL || !mw__clone_wants(clone, state) || (clone->marks[state->next->id] & NEEDED) != 0)
+        if (state->next == NULL || !mw__clone_wants(clone, state) || (clone->marks[state->next->id] & NEEDED) != 0 ||
+            mw__clone_freezes(clone, state))
             continue;
         mark_needed(clone, NULL, state->next);
         marked = true;
@@ -135,6 +150,8 @@ mw_status mw__clone_mark(mw__clone *clone, mw_error *err)
             return mw__fail(err, MW_ERROR_ARGUMENT, "clone: root %zu is no tensor of the source graph", i);
         mark_needed(clone, NULL, options->roots[i]);
     }
+    for (size_t i = 0; options->roots == NULL && i < clone->from->body->output_count; i++)
+        mark_needed(clone, NULL, clone->from->body->outputs[i]);
     do
         mark_operands(clone);
     while (mark_assigned(clone));

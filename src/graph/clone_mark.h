@@ -10,6 +10,8 @@ bool mw__clone_wants(const mw__clone *clone, const mw_tensor *source);
 bool mw__clone_wants_op(const mw__clone *clone, const mw__op *op);
 /* True if something that is wanted used the value, but gets its twin. */
 bool mw__clone_replaced(const mw__clone *clone, const mw_tensor *source);
+/* True if the state is not assigned in the copy. */
+bool mw__clone_freezes(const mw__clone *clone, const mw_tensor *state);
 /* True if the value is made anew by mw__noise_restore. */
 bool mw__clone_restores(const mw__clone *clone, const mw_tensor *source);
 /* A constant may change its type only if operations with a row use it. */

@@ -418,6 +418,7 @@ typedef struct mw__composite {
     mw_tensor *weights;    /* [batch]: then the scalar is sum(examples) / sum(weights); NULL = a plain mean */
     mw_tensor *evaluation; /* the twin: what stands for the value when the model is evaluated, or NULL. An earlier
                             * result of an operation that nothing else uses */
+    mw_tensor *running[2]; /* the running mean and variance of a batch norm, or NULL */
     mw__noise noise;       /* what is written to files instead of the operations, or NONE */
 } mw__composite;
 

@@ -101,6 +101,10 @@ mw_tensor *mw_batch_norm_layer(mw_tensor *x, float momentum, float epsilon, cons
     x->graph->scope = outer;
     if (twin == NULL)
         return NULL;
-    mw__composite record = {.name = "batch_norm", .inputs = &b.x, .input_count = 1, .evaluation = twin};
+    mw__composite record = {.name = "batch_norm",
+                            .inputs = &b.x,
+                            .input_count = 1,
+                            .evaluation = twin,
+                            .running = {b.running_mean, b.running_var}};
     return mw__composite_attach(y, &record);
 }

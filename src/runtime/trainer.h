@@ -26,7 +26,7 @@ typedef struct mw__trainer_scalar {
 /* Parameters that are updated alike. Group 0 has those that no pattern takes. */
 typedef struct mw__trainer_group {
     const char *pattern;
-    bool frozen;
+    bool frozen, moving_statistics;
     double rate_factor;
     mw_optimizer optimizer;      /* with the device's defaults and the group's weight decay */
     mw__optimizer_limits limits; /* of its fp32 parameters */
@@ -130,6 +130,8 @@ mw_status mw__trainer_list_metrics(mw_trainer *trainer, const mw_trainer_options
 /* Group 0 and those of the options; the model is there. */
 mw_status mw__trainer_make_groups(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
 size_t mw__trainer_group_of(const mw_trainer *trainer, const char *parameter);
+/* True for a state that a frozen group takes (mw__clone_frozen). */
+bool mw__trainer_freezes(void *trainer, const mw_tensor *state);
 
 /* The element type that the device stores for a declared one. */
 mw_dtype mw__trainer_stored(const mw_trainer *trainer, mw_dtype declared);

@@ -371,7 +371,7 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, mw_error *e
 /* The training form of the loss, and the states of the model that are assigned, whether the loss needs them or not. */
 static mw_status copy_step(mw__trainer_build *b, mw_error *err)
 {
-    const mw_trainer *t = b->trainer;
+    mw_trainer *t = b->trainer;
     const mw__block *body = mw__function_find(t->model, "main")->body;
     mw_tensor **roots = mw__arena_alloc(&b->arena, body->input_count + 1, sizeof *roots, err);
     mw_tensor **copies = mw__arena_alloc(&b->arena, body->input_count + 1, sizeof *copies, err);
@@ -381,10 +381,12 @@ static mw_status copy_step(mw__trainer_build *b, mw_error *err)
     size_t count = 0;
     roots[count++] = t->loss;
     for (size_t i = 0; i < body->input_count; i++) {
-        if (body->inputs[i]->next != NULL) /* the clone takes the assigned value along */
+        if (body->inputs[i]->next != NULL &&
+            !mw__trainer_freezes(t, body->inputs[i])) /* the clone takes the assigned value along */
             roots[count++] = body->inputs[i];
     }
-    const mw__clone_options options = {.roots = roots, .root_count = count, .form = MW__CLONE_TRAINING};
+    const mw__clone_options options = {
+        .roots = roots, .root_count = count, .form = MW__CLONE_TRAINING, .frozen = mw__trainer_freezes, .user = t};
     b->graph = mw__clone_graph(t->allocator, t->model, &options, copies, err);
     if (b->graph == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);

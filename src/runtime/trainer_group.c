@@ -2,6 +2,7 @@
 #include "runtime/trainer.h"
 
 #include "base/json.h"
+#include "graph/generator.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -44,6 +45,7 @@ static mw_status copy_group(mw_trainer *t, const mw_parameter_group *source, mw_
     *out = (mw__trainer_group){.optimizer = t->groups[0].optimizer,
                                .pattern = mw__arena_string(&t->arena, source->pattern, strlen(source->pattern), err),
                                .frozen = source->frozen,
+                               .moving_statistics = source->moving_statistics,
                                .rate_factor = (double)source->rate_factor};
     if (source->weight_decay >= 0.0f)
         out->optimizer.weight_decay = source->weight_decay;
@@ -57,6 +59,13 @@ size_t mw__trainer_group_of(const mw_trainer *t, const char *parameter)
         if (fnmatch(t->groups[i].pattern, parameter, 0) == 0)
             return i;
     return 0;
+}
+
+bool mw__trainer_freezes(void *trainer, const mw_tensor *state)
+{
+    const mw_trainer *t = trainer;
+    const mw__trainer_group *group = &t->groups[mw__trainer_group_of(t, state->name)];
+    return group->frozen && !group->moving_statistics && !mw__is_generator(state);
 }
 
 /* "fc1.weight", "fc1.bias", ... */
@@ -73,19 +82,27 @@ static const char *list_parameters(const mw_trainer *t, char *out, size_t size)
     return out;
 }
 
+static bool is_frozen_by(const mw_trainer *t, size_t group, const mw_tensor *value)
+{
+    return value->role == MW__RESIDENT && mw__trainer_group_of(t, value->name) == group &&
+           mw__trainer_freezes((void *)(uintptr_t)t, value);
+}
+
 static mw_status check_matches(const mw_trainer *t, mw_error *err)
 {
     char list[512];
     const mw__block *body = mw__function_find(t->model, "main")->body;
     size_t trained = 0, parameters = 0;
     for (size_t group = 0; group < t->group_count; group++) {
-        size_t members = 0;
+        size_t members = 0, states = 0;
         for (size_t i = 0; i < body->input_count; i++)
             members +=
                 body->inputs[i]->role == MW__PARAMETER && mw__trainer_group_of(t, body->inputs[i]->name) == group;
+        for (size_t i = 0; t->groups[group].frozen && i < body->input_count; i++)
+            states += is_frozen_by(t, group, body->inputs[i]);
         parameters += members;
         trained += t->groups[group].frozen ? 0 : members;
-        if (group > 0 && members == 0)
+        if (group > 0 && members + states == 0)
             return mw__fail(err, MW_ERROR_ARGUMENT,
                             "trainer: group %zu \"%.80s\" gets no parameter: the pattern matches none, or an earlier "
                             "group took them; the parameters are %s",

@@ -192,7 +192,7 @@ static void put_group(mw__text *text, const mw__trainer_group *group)
 {
     mw__text_printf(text, " group=\"%s\"", group->pattern);
     if (group->frozen) {
-        mw__text_puts(text, " frozen");
+        mw__text_puts(text, group->moving_statistics ? " frozen moving_statistics" : " frozen");
         return;
     }
     put_number(text, "rate_factor", group->rate_factor);
