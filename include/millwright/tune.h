@@ -22,17 +22,36 @@ extern "C" {
 
 /* ---- what a program holds ---- */
 
+/** What a constant is to the program, by the operations that use it (casts, transposes, reshapes and slices in between
+ *  do not count). */
+typedef enum mw_weight_role {
+    MW_WEIGHT_NONE = 0,  /* no weight of a layer: a scale, a mask, an offset, an argument such as epsilon */
+    MW_WEIGHT_KERNEL,    /* of conv, conv_transpose, linear, matmul, einsum, lstm, gru, rnn (there its biases too) */
+    MW_WEIGHT_BIAS,      /* of conv, conv_transpose, linear; a vector that is added to a product with a kernel */
+    MW_WEIGHT_NORM,      /* gamma or beta of a norm, also of one spelled out with rsqrt or sqrt */
+    MW_WEIGHT_TABLE,     /* rows that gather takes: an embedding; a table that is added to such rows */
+    MW_WEIGHT_SLOPE,     /* alpha of prelu, alpha and beta of softplus_parametric */
+    MW_WEIGHT_STATISTIC, /* mean or variance of batch_norm */
+    MW_WEIGHT_PARAMETER  /* made by mw_parameter */
+} mw_weight_role;
+
+/** "kernel", "bias", ..; "none" for anything else. */
+MW_API const char *mw_weight_role_name(mw_weight_role role);
+
 /** A weight of a program: a named fp16 or fp32 constant of "main", or a parameter. Strings live as long as the graph.
  */
 typedef struct mw_weight {
     const char *name;
     mw_dtype dtype;
     mw_shape shape;
-    size_t size;           /* bytes */
-    bool is_parameter;     /* or a constant */
-    const char *operation; /* that uses it (if there is an obstacle, the one that is in the way), "" = none */
-    const char *argument;  /* as which it is used there */
-    const char *obstacle;  /* NULL: it can be trained; else why not */
+    size_t size;         /* bytes */
+    bool is_parameter;   /* or a constant */
+    mw_weight_role role; /* NONE if any use is no weight's: a constant that is both weight and scale */
+    const char
+        *operation; /* that uses it (if there is an obstacle or a reason, the one that is in the way), "" = none */
+    const char *argument; /* as which it is used there */
+    const char *obstacle; /* NULL: it can be trained; else why not */
+    const char *reason;   /* NULL: patterns take it; else why only its whole name does */
 } mw_weight;
 
 /** Lists the weights of "main", the largest first.
@@ -56,17 +75,40 @@ typedef struct mw_tune_shape {
     mw_shape shape; /* of the same rank */
 } mw_tune_shape;
 
+/** What a call made of a weight that a pattern matched. */
+typedef enum mw_tune_outcome {
+    MW_TUNE_TRAINED, /* a parameter of the copy */
+    MW_TUNE_ADAPTED, /* has an adapter (mw_graph_lora) */
+    MW_TUNE_LEFT     /* as it was: reason says why */
+} mw_tune_outcome;
+
+typedef struct mw_tune_choice {
+    const mw_weight *weight;
+    const char *pattern; /* that took it, or would have */
+    mw_tune_outcome outcome;
+    const char *reason; /* NULL unless MW_TUNE_LEFT */
+} mw_tune_choice;
+
+/** Told once of each weight that a pattern matched, the largest first, when all of them are settled and before the copy
+ *  is made; not called if the choice is refused. The choice is valid during the call, its strings as long as source and
+ *  options. */
+typedef void mw_tune_report(void *user, const mw_tune_choice *choice);
+
 /** What to train. Fill with mw_tune_defaults. Pointers are read during the call only. */
 typedef struct mw_tune_options {
     size_t struct_size;
-    const char *const *patterns; /* of whole weight names, as fnmatch(3); each must match one at least */
+    const char *const *patterns; /* of whole weight names, as fnmatch(3); each must take one at least. With wildcards it
+                                  * takes weights of layers (mw_weight.reason is NULL); a name given whole is taken
+                                  * whatever it is, a mask or a running variance too */
     size_t pattern_count;
-    bool skip_fixed; /* leave out matching weights that cannot be trained, e.g. for "*"; else they are an error */
+    bool skip_fixed; /* leave out weights of layers that cannot be trained; else they are an error */
     mw_dtype dtype;  /* MW_F32: weights of fp16 are kept and updated in fp32, and rounded where they are used; else they
                       * are parameters of fp16, in which small updates are lost. MW_DTYPE_NONE = that of each weight.
                       * source  Micikevicius et al. 2018, section 3.1 */
     const mw_tune_shape *shapes;
     size_t shape_count;
+    mw_tune_report *report; /* NULL = none */
+    void *report_user;
 } mw_tune_options;
 
 /** Returns options with everything else at its default. */
@@ -74,9 +116,11 @@ MW_API mw_tune_options mw_tune_defaults(const char *const *patterns, size_t coun
 
 /** A copy of "main" in which the matching constants are parameters of the same name that start with their values.
  *  Operations that want constants there are replaced by others of the same value (linear by matmul and add). Other
- *  constants stay, and other parameters of the source become states: frozen, without optimizer state.
+ *  constants stay, and other parameters of the source become states: frozen, without optimizer state. So are batch norm
+ *  layers of which no pattern takes weight or bias: they keep their running statistics, and normalise by them.
  *  return  owned by the caller, by the allocator of the source; NULL with err set on failure
- *  errors  MW_ERROR_ARGUMENT for a pattern that matches nothing (the message lists the largest weights), a shape for an
+ *  errors  MW_ERROR_ARGUMENT for a pattern that matches nothing (the message lists the largest weights) or nothing but
+ *          what is no weight of a layer (it lists that, with reasons), a shape for an
  *          input that is not there; MW_ERROR_UNSUPPORTED for a matching weight with an obstacle, naming operation and
  *          argument; MW_ERROR_SHAPE if the program does not fit the shapes asked for */
 MW_API mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_options *options, mw_error *err);
@@ -96,6 +140,8 @@ typedef struct mw_lora_options {
     mw_dtype dtype;  /* of the parameters, as in mw_tune_options */
     const mw_tune_shape *shapes;
     size_t shape_count;
+    mw_tune_report *report; /* as in mw_tune_options */
+    void *report_user;
 } mw_lora_options;
 
 /** Returns options with everything else at its default. */

@@ -27,6 +27,8 @@ typedef struct tuning {
     mw__tune_item **by_value; /* by id in the source; NULL = not chosen */
     mw__tune_item **by_op;    /* a branch, by the id of the operation's result */
     bool begun;
+    mw_tune_report *report;
+    void *report_user;
 } tuning;
 
 /* "conv1_weight" fp32 [8, 1, 3, 3], ... */
@@ -51,9 +53,33 @@ static mw_status fail_fixed(const tuning *t, const mw_weight *weight, const char
                     weight->operation[0] != '\0' ? weight->operation : "any operation", obstacle);
 }
 
-static mw_status choose_item(const tuning *t, mw__tune_item *item, mw__tune_fate fate, mw_error *err)
+/* True if more than one name may match. */
+static bool has_wildcard(const char *pattern)
+{
+    for (const char *c = pattern; *c != '\0'; c++) {
+        if (*c == '*' || *c == '?' || *c == '[')
+            return true;
+        c += *c == '\\' && c[1] != '\0';
+    }
+    return false;
+}
+
+static void leave(mw__tune_item *item, const char *pattern, const char *why)
+{
+    if (item->fate != MW__TUNE_KEEP)
+        return;
+    item->pattern = pattern;
+    item->left = why;
+}
+
+static mw_status choose_item(const tuning *t, mw__tune_item *item, const char *pattern, mw__tune_fate fate,
+                             mw_error *err)
 {
     const char *obstacle = item->weight.obstacle;
+    if (item->weight.reason != NULL && has_wildcard(pattern)) {
+        leave(item, pattern, item->weight.reason);
+        return MW_OK;
+    }
     if (item->fate != MW__TUNE_KEEP && item->fate != fate)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: patterns and full_patterns both match \"%.96s\"", t->call,
                         item->weight.name);
@@ -64,35 +90,87 @@ static mw_status choose_item(const tuning *t, mw__tune_item *item, mw__tune_fate
         else if (item->site.op != NULL)
             obstacle = mw__tune_value_obstacle(item->value); /* a branch leaves the constant where it is */
     }
-    if (obstacle != NULL)
-        return t->skip_fixed ? MW_OK : fail_fixed(t, &item->weight, obstacle, err);
+    if (obstacle != NULL && !t->skip_fixed)
+        return fail_fixed(t, &item->weight, obstacle, err);
+    if (obstacle != NULL) {
+        leave(item, pattern, obstacle);
+        return MW_OK;
+    }
+    if (item->fate == MW__TUNE_KEEP)
+        item->pattern = pattern;
     item->fate = fate;
     return MW_OK;
 }
 
-static mw_status choose(const tuning *t, const char *const *patterns, size_t count, mw__tune_fate fate, mw_error *err)
+/* "scale" (y of mul: it scales values), ... */
+static const char *list_left(const tuning *t, const char *pattern, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < t->items.count && used + 200 < size; i++) {
+        const mw__tune_item *item = &t->items.items[i];
+        if (item->fate != MW__TUNE_KEEP || fnmatch(pattern, item->weight.name, 0) != 0)
+            continue;
+        used += (size_t)snprintf(out + used, size - used, "%s\"%.48s\" (%.24s of %.32s: %.90s)", used > 0 ? ", " : "",
+                                 item->weight.name, item->weight.argument, item->weight.operation, item->left);
+    }
+    return out;
+}
+
+static mw_status fail_match(const tuning *t, const char *pattern, size_t matches, mw_error *err)
 {
     char list[400];
+    if (t->items.count == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the program has no fp16 or fp32 constant with a name", t->call);
+    if (matches == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: pattern \"%.64s\" matches none of %zu weights: %s", t->call,
+                        pattern, t->items.count, list_weights(t, list, sizeof list));
+    return mw__fail(err, MW_ERROR_ARGUMENT,
+                    "%s: pattern \"%.64s\" matches no weight of a layer (a name given whole is taken): %s", t->call,
+                    pattern, list_left(t, pattern, list, sizeof list));
+}
+
+static mw_status choose_by(const tuning *t, const char *pattern, mw__tune_fate fate, mw_error *err)
+{
+    size_t matches = 0, taken = 0;
+    for (size_t i = 0; i < t->items.count; i++) {
+        mw__tune_item *item = &t->items.items[i];
+        if (fnmatch(pattern, item->weight.name, 0) != 0)
+            continue;
+        matches++;
+        MW_TRY(choose_item(t, item, pattern, fate, err));
+        taken += item->fate != MW__TUNE_KEEP;
+    }
+    return taken > 0 || (matches > 0 && t->skip_fixed) ? MW_OK : fail_match(t, pattern, matches, err);
+}
+
+static mw_status choose(const tuning *t, const char *const *patterns, size_t count, mw__tune_fate fate, mw_error *err)
+{
     if (patterns == NULL && count > 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the patterns are NULL", t->call);
     for (size_t p = 0; p < count; p++) {
         if (patterns[p] == NULL || patterns[p][0] == '\0')
             return mw__fail(err, MW_ERROR_ARGUMENT, "%s: pattern %zu is empty", t->call, p);
-        size_t matches = 0;
-        for (size_t i = 0; i < t->items.count; i++) {
-            if (fnmatch(patterns[p], t->items.items[i].weight.name, 0) != 0)
-                continue;
-            matches++;
-            MW_TRY(choose_item(t, &t->items.items[i], fate, err));
-        }
-        if (matches == 0 && t->items.count == 0)
-            return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the program has no fp16 or fp32 constant with a name",
-                            t->call);
-        if (matches == 0)
-            return mw__fail(err, MW_ERROR_ARGUMENT, "%s: pattern \"%.64s\" matches none of %zu weights: %s", t->call,
-                            patterns[p], t->items.count, list_weights(t, list, sizeof list));
+        MW_TRY(choose_by(t, patterns[p], fate, err));
     }
     return MW_OK;
+}
+
+static void report(const tuning *t)
+{
+    for (size_t i = 0; t->report != NULL && i < t->items.count; i++) {
+        const mw__tune_item *item = &t->items.items[i];
+        if (item->pattern == NULL)
+            continue;
+        const bool left = item->fate == MW__TUNE_KEEP;
+        const mw_tune_choice choice = {.weight = &item->weight,
+                                       .pattern = item->pattern,
+                                       .outcome = left                           ? MW_TUNE_LEFT
+                                                  : item->fate == MW__TUNE_ADAPT ? MW_TUNE_ADAPTED
+                                                                                 : MW_TUNE_TRAINED,
+                                       .reason = left ? item->left : NULL};
+        t->report(t->report_user, &choice);
+    }
 }
 
 static mw_status index_choice(tuning *t, mw_error *err)
@@ -112,10 +190,11 @@ static mw_status index_choice(tuning *t, mw_error *err)
         if (item->fate == MW__TUNE_ADAPT && item->site.op != NULL)
             t->by_op[item->site.op->results[0]->id] = item;
     }
-    return chosen > 0 ? MW_OK
-                      : mw__fail(err, MW_ERROR_ARGUMENT, "%s: nothing is left to be trained: %s", t->call,
-                                 t->skip_fixed ? "every match is fixed (skip_fixed = false says why)"
-                                               : "there are no patterns");
+    return chosen > 0
+               ? MW_OK
+               : mw__fail(err, MW_ERROR_ARGUMENT, "%s: nothing is left to be trained: %s", t->call,
+                          t->skip_fixed ? "every match is fixed or no weight of a layer (skip_fixed = false says why)"
+                                        : "there are no patterns");
 }
 
 /* ---- shapes ---- */
@@ -249,9 +328,32 @@ static void freeze_others(const tuning *t, const mw_graph *copy)
     }
 }
 
+static bool is_taken(const tuning *t, const mw_tensor *state, size_t stem, const char *part)
+{
+    char name[MW__TUNE_NAME];
+    snprintf(name, sizeof name, "%.*s%s", (int)stem, state->name, part);
+    const mw_tensor *parameter = mw_graph_find(t->source, name);
+    return parameter != NULL && t->by_value[parameter->id] != NULL;
+}
+
+/* The running statistics of a batch norm layer that does not train. */
+static bool is_frozen(void *user, const mw_tensor *state)
+{
+    static const char *const parts[] = {".running_mean", ".running_var"};
+    const tuning *t = user;
+    const size_t length = strlen(state->name);
+    for (int i = 0; i < 2; i++) {
+        const size_t cut = strlen(parts[i]);
+        if (length > cut && length < MW__TUNE_NAME && strcmp(state->name + length - cut, parts[i]) == 0)
+            return !is_taken(t, state, length - cut, ".weight") && !is_taken(t, state, length - cut, ".bias");
+    }
+    return false;
+}
+
 static mw_graph *copy_tuned(tuning *t, mw_error *err)
 {
-    const mw__clone_options options = {.rule = tune_rule, .shape = shape_of_input, .user = t, .keep_outputs = true};
+    const mw__clone_options options = {
+        .rule = tune_rule, .shape = shape_of_input, .frozen = is_frozen, .user = t, .keep_outputs = true};
     mw_graph *copy = mw__clone_graph(t->source->allocator, t->source, &options, NULL, err);
     if (copy != NULL)
         freeze_others(t, copy);
@@ -312,6 +414,8 @@ static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err)
         status = choose(t, train.patterns, train.count, MW__TUNE_TRAIN, err);
     if (status == MW_OK)
         status = index_choice(t, err);
+    if (status == MW_OK)
+        report(t);
     mw_graph *copy = status == MW_OK ? copy_tuned(t, err) : NULL;
     mw__arena_deinit(&t->arena);
     return copy;
@@ -327,6 +431,8 @@ mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_options *o, m
                 .shapes = o->shapes,
                 .shape_count = o->shape_count,
                 .skip_fixed = o->skip_fixed,
+                .report = o->report,
+                .report_user = o->report_user,
                 .dtype = o->dtype};
     return tune(&t, (choice){0}, (choice){o->patterns, o->pattern_count}, err);
 }
@@ -352,6 +458,8 @@ mw_graph *mw_graph_lora(const mw_graph *source, const mw_lora_options *o, mw_err
                 .shapes = o->shapes,
                 .shape_count = o->shape_count,
                 .skip_fixed = o->skip_fixed,
+                .report = o->report,
+                .report_user = o->report_user,
                 .dtype = o->dtype,
                 .lora = {.rank = o->rank, .scale = o->alpha / (float)o->rank, .dtype = o->dtype}};
     return tune(&t, (choice){o->patterns, o->pattern_count}, (choice){o->full_patterns, o->full_count}, err);

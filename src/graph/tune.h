@@ -1,5 +1,5 @@
-/* Fine-tuning inside the room: tune_weights.c finds the weights, tune.c chooses and copies, lora.c builds adapters; the
- * runtime writes back what was trained. */
+/* Fine-tuning inside the room: tune_weights.c and tune_role.c find the weights, tune.c chooses and copies, lora.c
+ * builds adapters; the runtime writes back what was trained. */
 #ifndef MW__GRAPH_TUNE_H
 #define MW__GRAPH_TUNE_H
 
@@ -52,12 +52,22 @@ void mw__lora_add_branch(const mw__lora *lora, const mw__lora_site *site, mw__cl
 
 /* ---- choosing ---- */
 
+/* What a constant is, and which use says so; `reason` as in mw_weight. */
+typedef struct mw__tune_role {
+    mw_weight_role role;
+    const mw__use *use;
+    const char *reason;
+} mw__tune_role;
+mw__tune_role mw__tune_find_role(const mw_tensor *value, const mw__use *const *uses);
+
 typedef enum mw__tune_fate { MW__TUNE_KEEP, MW__TUNE_TRAIN, MW__TUNE_ADAPT } mw__tune_fate;
 
 typedef struct mw__tune_item {
     mw_weight weight;
     const mw_tensor *value;
     mw__tune_fate fate;
+    const char *pattern; /* that matched, or NULL */
+    const char *left;    /* why a match stays as it is */
     mw__lora_site site;
 } mw__tune_item;
 

@@ -36,7 +36,7 @@ const char *mw__tune_value_obstacle(const mw_tensor *value)
     return NULL;
 }
 
-static void find_obstacle(mw__tune_item *item, const mw__use *uses)
+static void find_obstacle(mw__tune_item *item, const mw__use *uses, const mw__tune_role *role)
 {
     const mw__use *shown = uses;
     item->weight.obstacle = mw__tune_value_obstacle(item->value);
@@ -45,6 +45,8 @@ static void find_obstacle(mw__tune_item *item, const mw__use *uses)
         if (item->weight.obstacle != NULL)
             shown = use;
     }
+    if (item->weight.obstacle == NULL)
+        shown = role->use;
     item->weight.operation = shown != NULL ? shown->op->kind : "";
     item->weight.argument = shown != NULL ? shown->op->slots[shown->slot].name : "";
 }
@@ -72,7 +74,10 @@ static void add_item(mw__tune_items *items, const mw_tensor *value)
                                .is_parameter = value->role == MW__PARAMETER};
     if (!mw__type_bytes(value->type, &item->weight.size))
         item->weight.size = 0;
-    find_obstacle(item, items->uses[value->id]);
+    const mw__tune_role role = mw__tune_find_role(value, items->uses);
+    item->weight.role = role.role;
+    item->weight.reason = role.reason;
+    find_obstacle(item, items->uses[value->id], &role);
 }
 
 static size_t count_values(const mw__block *body)
@@ -106,6 +111,12 @@ mw_status mw__tune_collect(mw__arena *arena, const mw_graph *graph, mw__tune_ite
 }
 
 /* ---- listing ---- */
+
+const char *mw_weight_role_name(mw_weight_role role)
+{
+    static const char *const names[] = {"none", "kernel", "bias", "norm", "table", "slope", "statistic", "parameter"};
+    return (size_t)role < sizeof names / sizeof *names ? names[role] : "none";
+}
 
 /* Larger ones first, equal ones as in the text. */
 static bool comes_before(const mw__tune_item *a, const mw__tune_item *b)

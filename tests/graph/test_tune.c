@@ -243,7 +243,12 @@ static void test_bad_choices_are_refused_by_name(void)
          "(epsilon of layer_norm) cannot be chosen: the operation takes nothing but"},
         {{"packed"}, MW_ERROR_UNSUPPORTED, "cannot be chosen: it is compressed; write the program without compression"},
         {{"odd"}, MW_ERROR_UNSUPPORTED, "(w of unheard_of) cannot be chosen: the operation is not in the table"},
-        {{"o*"}, MW_ERROR_UNSUPPORTED, "(narrow the pattern, or set skip_fixed)"}};
+        {{"o*"},
+         MW_ERROR_ARGUMENT,
+         "trainable: pattern \"o*\" matches no weight of a layer (a name given whole is taken): \"odd\" (w of "
+         "unheard_of: "
+         "no layer has a weight there)"},
+        {{"odd"}, MW_ERROR_UNSUPPORTED, "(narrow the pattern, or set skip_fixed)"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mw_error err = {0};
         mw_graph *source = parse(text, &err);

@@ -130,8 +130,8 @@ static void check_same_text(const char *a, const char *b, const char *constant)
 /* Every constant of `after` but those named has the bits of `before`. */
 static void check_only_changed(const mw_graph *before, const mw_graph *after, const char *const *names, size_t count)
 {
-    const mw_tune_options all = {
-        .struct_size = 1, .patterns = (const char *[]){"*"}, .pattern_count = 1, .skip_fixed = true};
+    static const char *const everything[] = {"*", "bn_mean", "bn_variance"};
+    const mw_tune_options all = {.struct_size = 1, .patterns = everything, .pattern_count = 3, .skip_fixed = true};
     mw_error err = {0};
     mw_graph *graphs[2] = {mw_graph_trainable(before, &all, &err), mw_graph_trainable(after, &all, &err)};
     mw_trainer *trainers[2] = {tuned_trainer(graphs[0], MW_DEVICE_CPU, 0.1f, &err),
@@ -347,6 +347,62 @@ static void test_layers_with_statistics_are_written_as_they_evaluate(void)
     mw_graph_destroy(source);
 }
 
+/* All that "*" takes changes; running statistics and what is no weight keep their bits in the file. */
+static void test_statistics_stay_when_all_weights_train(void)
+{
+    static const char *const all[] = {"*"}, *const weights[] = {"conv_weight", "conv_bias", "bn_gamma", "bn_beta",
+                                                                "fc1_weight",  "fc1_bias",  "ln_gamma", "ln_beta",
+                                                                "proj",        "proj_bias"};
+    mw_error err = {0};
+    mw_graph *source = tuned_read(MW_F32, "source", &err);
+    mw_graph *graph = trainable(source, all, 1, &err);
+    mw_trainer *trainer = tuned_trainer(graph, MW_DEVICE_CPU, 0.1f, &err);
+    tuned_steps(trainer, 5, &err);
+    mw_trainer_write_tuned(trainer, source, scratch("all"), &err);
+    mw_graph *tuned = read_back("all", &err);
+    if (CHECK_OK(err))
+        check_only_changed(source, tuned, weights, sizeof weights / sizeof *weights);
+    mw_graph_destroy(tuned);
+    mw_trainer_destroy(trainer);
+    mw_graph_destroy(graph);
+    mw_graph_destroy(source);
+}
+
+/* A layer that no pattern takes keeps its statistics, and normalises by them: a step has the loss that evaluation has.
+ * One whose weights train follows the batches. */
+static void test_statistics_move_only_with_their_layer(void)
+{
+    for (int moves = 0; moves < 2; moves++) {
+        static const char *const patterns[] = {"fc.*", "bn.*"};
+        mw_error err = {0};
+        float before[3], after[3], loss = 0;
+        tuned_data data;
+        tuned_fill(&data);
+        mw_graph *source = mw_graph_create(NULL);
+        mw_tensor *x = mw_input(source, "x", MW_F32, MW_SHAPE(TUNED_N, 2, 6, 6));
+        mw_tensor *h = mw_batch_norm_layer(mw_conv_layer(x, 3, MW_SHAPE(3, 3), "conv", NULL), 0.25f, 1e-3f, "bn");
+        mw_output(mw_dense(mw_reshape(mw_relu(h), MW_SHAPE(TUNED_N, 48)), TUNED_C, "fc"), "logits");
+        mw_graph *graph = trainable(source, patterns, moves == 1 ? 2 : 1, &err);
+        mw_trainer *trainer = tuned_trainer(graph, MW_DEVICE_CPU, 0.1f, &err);
+        mw_trainer_set_learning_rate(trainer, 0.0f, &err);
+        mw_trainer_read(trainer, "bn.running_mean", before, 3, &err);
+        loss = tuned_steps(trainer, 4, &err);
+        mw_trainer_read(trainer, "bn.running_mean", after, 3, &err);
+        const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(2, 6, 6), .data = data.x},
+                                     {.name = data.feeds[1].name, .dtype = MW_I32, .data = data.labels}};
+        mw_dataset *dataset = mw_dataset_from_memory(columns, 2, TUNED_N, false, &err);
+        double evaluated = 0;
+        mw_trainer_evaluate(trainer, dataset, &evaluated, NULL, &err);
+        CHECK_OK(err);
+        CHECK((memcmp(before, after, sizeof before) != 0) == (moves == 1));
+        CHECK((fabs((double)loss - evaluated) > 1e-5) == (moves == 1));
+        mw_dataset_destroy(dataset);
+        mw_trainer_destroy(trainer);
+        mw_graph_destroy(graph);
+        mw_graph_destroy(source);
+    }
+}
+
 /* ---- a program that nobody here wrote ---- */
 
 /* The reshapes of the program name its batch of 1: it is trained at 8, and comes back at 1. */
@@ -404,6 +460,8 @@ int main(void)
     RUN(test_weights_of_fp16_can_be_kept_in_fp32);
     RUN(test_other_parameters_are_frozen);
     RUN(test_layers_with_statistics_are_written_as_they_evaluate);
+    RUN(test_statistics_stay_when_all_weights_train);
+    RUN(test_statistics_move_only_with_their_layer);
     RUN(test_program_of_the_corpus_learns);
     RUN(test_write_refuses_another_program);
     return check_finish();

@@ -1,0 +1,232 @@
+/* What the constants of a program are, and which of them patterns take: scales, masks, statistics and what is both a
+ * weight and a scale are left alone unless they are named, and every match is reported. */
+#include "graph/ir.h"
+#include "support/check.h"
+
+#include <millwright/millwright.h>
+
+/* Those of data/mil/roles.mil: an attention, norms, an embedding, a convolution, and what looks like weights there. */
+static const struct {
+    const char *name;
+    mw_weight_role role;
+    const char *operation, *argument, *reason;
+} wanted[] = {{"wq", MW_WEIGHT_KERNEL, "matmul", "y", NULL},
+              {"wk", MW_WEIGHT_KERNEL, "matmul", "y", NULL},
+              {"wv", MW_WEIGHT_KERNEL, "matmul", "y", NULL},
+              {"bq", MW_WEIGHT_BIAS, "add", "y", NULL},
+              {"attention_scale", MW_WEIGHT_NONE, "mul", "y", "it scales values"},
+              {"causal_mask", MW_WEIGHT_NONE, "add", "y", "no product with a weight: a mask"},
+              {"wo", MW_WEIGHT_KERNEL, "linear", "weight", NULL},
+              {"bo", MW_WEIGHT_BIAS, "linear", "bias", NULL},
+              {"ln_gamma", MW_WEIGHT_NORM, "layer_norm", "gamma", NULL},
+              {"ln_beta", MW_WEIGHT_NORM, "layer_norm", "beta", NULL},
+              {"shared", MW_WEIGHT_NONE, "mul", "y", "it scales values"}, /* gamma of a norm, and a scale elsewhere */
+              {"rms_gamma", MW_WEIGHT_NORM, "mul", "y", NULL},
+              {"layer_scale", MW_WEIGHT_NONE, "mul", "y", "it scales values"},
+              {"offset", MW_WEIGHT_NONE, "add", "y", "an offset"},
+              {"table", MW_WEIGHT_TABLE, "gather", "x", NULL},
+              {"positions", MW_WEIGHT_TABLE, "add", "y", NULL},
+              {"conv_w", MW_WEIGHT_KERNEL, "conv", "weight", NULL},
+              {"conv_b", MW_WEIGHT_BIAS, "add", "y", NULL},
+              {"bn_mean", MW_WEIGHT_STATISTIC, "batch_norm", "mean", "running statistic"},
+              {"bn_variance", MW_WEIGHT_STATISTIC, "batch_norm", "variance", "running statistic"},
+              {"bn_gamma", MW_WEIGHT_NORM, "batch_norm", "gamma", NULL},
+              {"bn_beta", MW_WEIGHT_NORM, "batch_norm", "beta", NULL},
+              {"slope", MW_WEIGHT_SLOPE, "prelu", "alpha", NULL},
+              {"leak", MW_WEIGHT_NONE, "leaky_relu", "alpha", "no layer has a weight there"}};
+enum { WANTED = sizeof wanted / sizeof *wanted };
+
+static mw_graph *parse(mw_error *err)
+{
+    mw_graph *graph = mw_graph_read_mil(MW_TESTS_DIR "/data/mil/roles.mil", NULL, err);
+    if (graph != NULL)
+        mw_graph_verify(graph, err);
+    return graph;
+}
+
+static void test_constants_are_told_by_their_uses(void)
+{
+    mw_error err = {0};
+    mw_weight weights[64];
+    size_t count = 0;
+    mw_graph *graph = parse(&err);
+    mw_graph_weights(graph, weights, 64, &count, &err);
+    REQUIRE(CHECK_OK(err) && CHECK_INT(count, WANTED));
+    for (size_t i = 0; i < WANTED; i++) {
+        const mw_weight *weight = NULL;
+        for (size_t k = 0; k < count; k++)
+            weight = strcmp(weights[k].name, wanted[i].name) == 0 ? &weights[k] : weight;
+        REQUIRE(weight != NULL);
+        check_note(weight->role == wanted[i].role, __FILE__, __LINE__, "%s is %s, not %s", weight->name,
+                   mw_weight_role_name(weight->role), mw_weight_role_name(wanted[i].role));
+        CHECK_STR(weight->operation, wanted[i].operation);
+        CHECK_STR(weight->argument, wanted[i].argument);
+        if (CHECK((weight->reason != NULL) == (wanted[i].reason != NULL)) && weight->reason != NULL)
+            CHECK_CONTAINS(weight->reason, wanted[i].reason);
+    }
+    mw_graph_destroy(graph);
+}
+
+/* ---- what patterns take ---- */
+
+typedef struct notes {
+    int trained, left;
+    bool in_order;
+    size_t last;
+    char reasons[4000];
+} notes;
+
+static void note(void *user, const mw_tune_choice *choice)
+{
+    notes *l = user;
+    l->trained += choice->outcome == MW_TUNE_TRAINED;
+    l->left += choice->outcome == MW_TUNE_LEFT;
+    l->in_order = l->in_order && choice->weight->size <= l->last;
+    l->last = choice->weight->size;
+    CHECK((choice->reason != NULL) == (choice->outcome == MW_TUNE_LEFT));
+    const size_t used = strlen(l->reasons);
+    if (choice->reason != NULL)
+        snprintf(l->reasons + used, sizeof l->reasons - used, "%s by %s: %s;", choice->weight->name, choice->pattern,
+                 choice->reason);
+}
+
+static mw_graph *tune(const mw_graph *source, const char *const *patterns, size_t count, notes *l, mw_error *err)
+{
+    mw_tune_options options = mw_tune_defaults(patterns, count);
+    *l = (notes){.in_order = true, .last = SIZE_MAX};
+    options.report = note;
+    options.report_user = l;
+    return mw_graph_trainable(source, &options, err);
+}
+
+static bool is_trained(const mw_graph *graph, const char *name)
+{
+    const mw_tensor *value = mw_graph_find(graph, name);
+    return value != NULL && value->role == MW__PARAMETER;
+}
+
+static void test_a_star_takes_the_weights_of_layers(void)
+{
+    static const char *const all[] = {"*"};
+    mw_error err = {0};
+    notes l;
+    mw_graph *source = parse(&err), *graph = tune(source, all, 1, &l, &err);
+    REQUIRE(CHECK_OK(err));
+    int expected = 0;
+    for (size_t i = 0; i < WANTED; i++) {
+        expected += wanted[i].reason == NULL;
+        check_note(is_trained(graph, wanted[i].name) == (wanted[i].reason == NULL), __FILE__, __LINE__, "%s",
+                   wanted[i].name);
+    }
+    CHECK_INT(l.trained, expected);
+    CHECK_INT(l.left, WANTED - expected);
+    CHECK(l.in_order);
+    CHECK_CONTAINS(l.reasons, "attention_scale by *: it scales values");
+    CHECK_CONTAINS(l.reasons, "bn_variance by *: it is a running statistic");
+    mw_graph_destroy(graph);
+    mw_graph_destroy(source);
+}
+
+static void test_a_whole_name_takes_anything(void)
+{
+    static const char *const names[] = {"w?", "causal_mask", "bn_mean", "bn_*", "attention_scale"};
+    mw_error err = {0};
+    notes l;
+    mw_graph *source = parse(&err), *graph = tune(source, names, 5, &l, &err);
+    REQUIRE(CHECK_OK(err));
+    CHECK(is_trained(graph, "wq") && is_trained(graph, "causal_mask") && is_trained(graph, "attention_scale"));
+    CHECK(is_trained(graph, "bn_mean") && is_trained(graph, "bn_gamma") && !is_trained(graph, "bn_variance"));
+    CHECK_INT(l.trained, 9);
+    CHECK_INT(l.left, 1);
+    CHECK_CONTAINS(l.reasons, "bn_variance by bn_*: ");
+    mw_graph_destroy(graph);
+    mw_graph_destroy(source);
+}
+
+static void test_patterns_that_take_nothing_say_why(void)
+{
+    static const char *const cases[][2] = {
+        {"attention_*", "pattern \"attention_*\" matches no weight of a layer (a name given whole is taken): "
+                        "\"attention_scale\" (y of mul: it scales values"},
+        {"*_mask", "\"causal_mask\" (y of add: it is added to something that is no product"},
+        {"bn_[mv]*", "\"bn_mean\" (mean of batch_norm: it is a running statistic, which follows the data"}};
+    for (int i = 0; i < 3; i++) {
+        mw_error err = {0};
+        notes l;
+        mw_graph *source = parse(&err);
+        CHECK(tune(source, &cases[i][0], 1, &l, &err) == NULL);
+        CHECK_ERROR(err, MW_ERROR_ARGUMENT, cases[i][1]);
+        CHECK_INT(l.trained + l.left, 0);
+        mw_graph_destroy(source);
+    }
+}
+
+/* Adapters follow the same rule; what cannot have one is left out with skip_fixed, and said. */
+static void test_adapters_follow_the_same_rule(void)
+{
+    static const char *const all[] = {"w*", "*_scale"}, *const head[] = {"table"};
+    mw_error err = {0};
+    notes l = {.in_order = true, .last = SIZE_MAX};
+    mw_graph *source = parse(&err);
+    mw_lora_options options = mw_lora_defaults(all, 2);
+    CHECK(mw_graph_lora(source, &options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "pattern \"*_scale\" matches no weight of a layer");
+    err = (mw_error){0};
+    options.pattern_count = 1;
+    options.full_patterns = head;
+    options.full_count = 1;
+    options.report = note;
+    options.report_user = &l;
+    mw_graph *graph = mw_graph_lora(source, &options, &err);
+    REQUIRE(CHECK_OK(err));
+    CHECK(mw_graph_find(graph, "wq.lora_A.weight") != NULL);
+    CHECK(is_trained(graph, "table"));
+    CHECK_INT(l.trained, 1);
+    mw_graph_destroy(graph);
+    mw_graph_destroy(source);
+}
+
+/* ---- one constant, two uses ---- */
+
+#define V3(name) "tensor<fp32, [3]> " name " = const()[name = string(\"" name "\"), val = tensor<fp32, [3]>(0x1p-1)];"
+#define M33(name)                                                                                                      \
+    "tensor<fp32, [3, 3]> " name " = const()[name = string(\"" name "\"), val = tensor<fp32, [3, 3]>(0x1p-2)];"
+#define ONE(name)  "fp32 " name " = const()[name = string(\"" name "\"), val = fp32(0x1p-3)];"
+#define OUT        "tensor<fp32, [2, 3]> "
+#define NAME(name) "[name = string(\"" name "\")];"
+#define NO         "transpose_x = bool(false), transpose_y = bool(false)"
+
+static const char two_uses[] = "program(1.3){func main<ios18>(tensor<fp32, [2, 3]> x){" M33("w") V3("g") OUT
+    "a = matmul(" NO ", x = x, y = w)" NAME("a") OUT "b = mul(x = a, y = g)" NAME("b") OUT
+    "c = linear(bias = g, weight = w, x = b)" NAME("c") "tensor<fp32, [3, 3]> d = mul(x = w, y = fp32(0x1p+1))" NAME(
+        "d") OUT "e = matmul(" NO ", x = c, y = d)" NAME("e") "} -> (e);}";
+
+/* g is a bias and a factor, w a weight and an operand of mul: neither is a weight alone. */
+static void test_a_constant_that_is_also_a_scale_is_left(void)
+{
+    static const char *const all[] = {"*"}, *const both[] = {"w", "g"};
+    mw_error err = {0};
+    notes l;
+    mw_graph *source = mw_graph_parse_mil(two_uses, sizeof two_uses - 1, NULL, NULL, &err);
+    REQUIRE(CHECK_OK(err));
+    CHECK(tune(source, all, 1, &l, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"w\" (x of mul: it scales values");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "\"g\" (y of mul: it scales values");
+    err = (mw_error){0};
+    mw_graph *graph = tune(source, both, 2, &l, &err);
+    CHECK_OK(err);
+    CHECK(is_trained(graph, "w") && is_trained(graph, "g"));
+    mw_graph_destroy(graph);
+    mw_graph_destroy(source);
+}
+
+int main(void)
+{
+    RUN(test_constants_are_told_by_their_uses);
+    RUN(test_a_star_takes_the_weights_of_layers);
+    RUN(test_a_whole_name_takes_anything);
+    RUN(test_patterns_that_take_nothing_say_why);
+    RUN(test_adapters_follow_the_same_rule);
+    RUN(test_a_constant_that_is_also_a_scale_is_left);
+    return check_finish();
+}
