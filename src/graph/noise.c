@@ -52,6 +52,13 @@ static bool read_noise(const mw__op *op, mw__noise *out)
     return true;
 }
 
+bool mw__is_unfixed_random(const mw__op *op)
+{
+    mw__noise noise;
+    read_noise(op, &noise);
+    return noise.kind != MW__NOISE_NONE;
+}
+
 enum { NAME_MAX_BYTES = 200 };
 
 static bool is_free(const mw_graph *graph, const char *name)

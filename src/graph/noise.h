@@ -23,6 +23,9 @@ typedef struct mw__noise_names {
 /* A rule of the clone: random_* without a fixed seed becomes noise, named after its value. */
 bool mw__noise_rule(mw__noise_names *names, mw__clone *clone, const mw__op *op);
 
+/* True for a random_* without a fixed seed. */
+bool mw__is_unfixed_random(const mw__op *op);
+
 /* The other way: the operation of MIL, in the target of the clone. NULL leaves an error on that. */
 mw_tensor *mw__noise_restore(mw__clone *clone, const mw_tensor *source);
 

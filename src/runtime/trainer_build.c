@@ -396,6 +396,27 @@ static mw_status copy_step(mw__trainer_build *b, mw_error *err)
     return MW_OK;
 }
 
+/* What a rule of mw_custom_vjp has drawn while the gradient was built: noise would be a state that the model has not,
+ * random_* a position that no checkpoint has. */
+static mw_status check_drawn(const mw__trainer_build *b, mw_error *err)
+{
+    const mw__block *body = mw__function_find(b->graph, "main")->body;
+    const char *drawn = NULL;
+    for (size_t i = 0; i < body->input_count; i++)
+        if (body->inputs[i]->role == MW__RESIDENT && mw_graph_find(b->trainer->model, body->inputs[i]->name) == NULL)
+            drawn = body->inputs[i]->name;
+    for (size_t i = 0; i < body->op_count; i++)
+        if (mw__is_unfixed_random(body->ops[i]))
+            drawn = body->ops[i]->kind;
+    if (drawn == NULL)
+        return MW_OK;
+    return mw__fail(
+        err, MW_ERROR_UNSUPPORTED,
+        "trainer: \"%.96s\" was made by the rule of a custom_vjp; a checkpoint could not go on with it: make "
+        "the noise outside and hand it to mw_custom_vjp as an input",
+        drawn);
+}
+
 mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
@@ -405,7 +426,8 @@ mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err)
         return MW_ERROR_MEMORY;
     MW_TRY(copy_step(b, err));
     b->graph->form = t->target.mask == MW_DEVICE_ANE ? MW__FORM_CHIP : MW__FORM_COMPACT;
-    return mw__trainer_build_graph(b, err);
+    MW_TRY(mw__trainer_build_graph(b, err));
+    return check_drawn(b, err);
 }
 
 static mw_status compile_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_error *err)

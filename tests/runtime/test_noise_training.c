@@ -478,6 +478,56 @@ static void test_a_tuned_program_keeps_its_random_operations(void)
     mw_graph_destroy(source);
 }
 
+/* ---- gradients of one's own ---- */
+
+static mw_status draw_random(const mw_custom_vjp_call *call, mw_tensor **out_dx, mw_error *err)
+{
+    (void)err;
+    out_dx[0] = mw_mul(call->dy, mw_random_uniform(call->graph, MW_F32, MW_SHAPE(N, D), 0.5f, 1.5f, -1));
+    return MW_OK;
+}
+
+static mw_status draw_noise(const mw_custom_vjp_call *call, mw_tensor **out_dx, mw_error *err)
+{
+    (void)err;
+    out_dx[0] = mw_mul(call->dy, mw_noise_uniform(call->graph, MW_F32, MW_SHAPE(N, D), 0.5f, 1.5f, "inside"));
+    return MW_OK;
+}
+
+static mw_status use_noise(const mw_custom_vjp_call *call, mw_tensor **out_dx, mw_error *err)
+{
+    (void)err;
+    out_dx[0] = mw_mul(call->dy, call->inputs[1]);
+    if (call->wants[1])
+        out_dx[1] = mw_mul_scalar(call->dy, 0.0);
+    return MW_OK;
+}
+
+static mw_custom_vjp_rule *rule_of_disturb;
+static mw_tensor *by_custom(mw_tensor *x)
+{
+    mw_tensor *h = mw_mul(x, mw_parameter(mw_tensor_graph(x), "factor", MW_F32, MW_SHAPE(D), mw_init_constant(1.0f)));
+    mw_tensor *const inputs[] = {h, mw_noise_uniform(LIKE_X, 0.5f, 1.5f, "outside")};
+    return mw_custom_vjp("disturbed", h, inputs, rule_of_disturb == use_noise ? 2 : 1, rule_of_disturb, NULL);
+}
+
+/* A rule runs when the step is built, too late for a state of the trainer. */
+static void test_rules_that_draw_are_refused(void)
+{
+    mw_custom_vjp_rule *const rules[] = {draw_random, draw_noise};
+    const char *const names[] = {"\"random_uniform\" was made by the rule",
+                                 "\"inside.generator\" was made by the rule"};
+    for (int i = 0; i < 2; i++) {
+        mw_error err = {0};
+        rule_of_disturb = rules[i];
+        CHECK(make(&(setup){.disturb = by_custom, .device = MW_DEVICE_CPU}, &err) == NULL);
+        CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, names[i]);
+    }
+    rule_of_disturb = use_noise;
+    for (int d = 0; d < 2; d++)
+        check_resumes((setup){.disturb = by_custom, .device = devices[d]}, "noise of a rule");
+}
+
 /* ---- classes ---- */
 
 /* Frequencies of the rows' classes; a row without a positive p gives class 0. Bounds are five standard deviations. */
@@ -557,6 +607,7 @@ int main(void)
     RUN(test_programs_that_were_read_go_on_bit_for_bit);
     RUN(test_every_trip_of_a_loop_has_a_generator);
     RUN(test_a_tuned_program_keeps_its_random_operations);
+    RUN(test_rules_that_draw_are_refused);
     RUN(test_classes_are_drawn_as_often_as_their_probabilities_say);
     RUN(test_noise_survives_every_failed_allocation);
     return check_finish();
