@@ -134,6 +134,7 @@ void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int gathered)
 {
     trainer->steps = steps;
     trainer->gathered = gathered;
+    trainer->watch = (mw__loss_watch){0}; /* of another run */
 }
 
 int mw__trainer_accumulate(const mw_trainer *trainer) { return trainer->accumulate; }

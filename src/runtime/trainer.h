@@ -73,6 +73,21 @@ typedef struct mw__trainer_many {
     void **staged; /* [count][inputs of the step]: values for parts that are copied before a run, or NULL */
 } mw__trainer_many;
 
+/* Whether the loss runs away, which a learning rate that is too high makes it do. */
+typedef struct mw__loss_watch {
+    double mean;   /* running, of the sizes of the losses */
+    int64_t count; /* of them */
+    bool said;
+} mw__loss_watch;
+
+/* True once: if the loss is over MW__LOSS_GROWTH times the running mean of those before it, which it then joins:
+ *     mean += (min(|loss|, 10 reference) - mean) / min(count, 64),  reference = max(mean, 0.01).
+ * A loss that runs away must not take its mean along, hence the limit of 10; one that starts near 0 may grow, and one
+ * that has come near 0 may be noisy, hence the least reference, below which nothing is said; and the first ten are only
+ * taken in. Losses below 0 count by their size and are never said to have grown. */
+#define MW__LOSS_GROWTH 1e3
+bool mw__loss_runs_away(mw__loss_watch *watch, double loss);
+
 struct mw_trainer {
     const mw_allocator *allocator;
     mw__target target;
@@ -106,6 +121,7 @@ struct mw_trainer {
     int64_t batch;
     int64_t steps;
     mw_trainer_counters counters;
+    mw__loss_watch watch;
     mw_warning *warnings; /* [group_count]: epsilons that were replaced */
     size_t warning_count;
     char *description;

@@ -2,6 +2,7 @@
 #include "runtime/trainer.h"
 
 #include "base/fp16.h"
+#include "base/log.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -107,6 +108,18 @@ static void count_step(mw_trainer *t, bool updated)
     t->counters.steps += updated;
 }
 
+/* Said once; the step is counted, as its numbers are finite. */
+static void watch_loss(mw_trainer *t, bool updated, float loss)
+{
+    const double mean = t->watch.mean;
+    if (!t->watch.said && mw__loss_runs_away(&t->watch, (double)loss))
+        mw__log(MW_LOG_WARNING,
+                "step %" PRId64
+                ": the loss is %g, more than %g times its running mean of %g: the training diverges; try "
+                "a smaller learning rate than %g",
+                t->steps + !updated, (double)loss, MW__LOSS_GROWTH, mean, (double)t->learning_rate);
+}
+
 mw_status mw__trainer_take(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch,
                            const mw__step_result *result, float *out_loss, mw_error *err)
 {
@@ -121,6 +134,7 @@ mw_status mw__trainer_take(mw_trainer *t, const mw__trainer_pass *pass, const mw
     if (!good)
         return skip(t, pass, batch, result->loss, err);
     count_step(t, pass == &t->step);
+    watch_loss(t, pass == &t->step, result->loss);
     return MW_OK;
 }
 
