@@ -142,7 +142,7 @@ static mw_status allocate(mw__split *split, mw_error *err)
     split->parents = mw__alloc(allocator, 2 * split->count, sizeof *split->parents, err);
     split->marks = mw__alloc(allocator, split->count, sizeof *split->marks, err);
     split->forms = mw__alloc(allocator, split->count, sizeof *split->forms, err);
-    split->sources = mw__alloc(allocator, 2 * split->count, sizeof *split->sources, err);
+    split->sources = mw__alloc(allocator, 3 * split->count, sizeof *split->sources, err);
     split->hots = mw__alloc(allocator, split->count, sizeof *split->hots, err);
     const bool all = split->parents != NULL && split->marks != NULL && split->forms != NULL && split->sources != NULL &&
                      split->hots != NULL;

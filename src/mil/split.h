@@ -16,7 +16,7 @@
 /* True if the program, as it is, has an index that fp16 cannot hold or an axis beyond the limit, and these can be
  * split, or an index that is fed to an operation that takes it only in another form.
  * The environment switches either off, to compare: MW_MIL_KEEP=digits,blocks.
- *  axis_max  a multiple of MW__DIGIT_BASE
+ *  axis_max  a multiple of MW__DIGIT_BASE; less only where no index has two digits
  *  to        a fresh graph, which receives the program; untouched if there is nothing to do */
 mw_status mw__mil_split(const mw_graph *from, mw_graph *to, int64_t axis_max, bool *out_split, mw_error *err);
 
@@ -38,7 +38,7 @@ typedef struct mw__split {
     uint32_t *parents;       /* [2][count]: of the groups, for indices and for long axes */
     unsigned char *marks;    /* [count]: mw__split_mark */
     mw__split_form *forms;   /* [count] */
-    mw__split_form *sources; /* [2][count]: parts of sources, as they are and as digits */
+    mw__split_form *sources; /* [3][count]: of sources: blocks, blocks of digits, digits */
     mw__split_form *hots;    /* [count]: numbers 0 and 1 of comparisons, [blocks] */
 } mw__split;
 
@@ -75,11 +75,13 @@ int64_t mw__split_blocks(const mw__split *split, int64_t extent);
 void mw__split_block(const mw__split *split, int64_t extent, int64_t index, int64_t *out_begin, int64_t *out_count);
 /* Blocks of an operation: those of its long operands or results, else 1. */
 int64_t mw__split_blocks_of(const mw__split *split, const mw_tensor *value);
-/* Block `block` of a value (the whole one if it has no blocks), its digit if `digits` is 2. */
+/* Block `block` of a value (all of it if it has none), its digit if `digits` is 2. */
 mw_tensor *mw__split_part(mw__split *split, mw__clone *clone, const mw_tensor *value, int64_t block, int digits,
                           int digit);
 /* All digits of an index: two if it is wide, or is a source beside one that is. */
 mw__digits mw__split_digits(mw__split *split, mw__clone *clone, const mw_tensor *value, int64_t block, int digits);
+/* In place of a block: all of the value. */
+#define MW__SPLIT_WHOLE (-1)
 /* The shape of a block. */
 mw_shape mw__split_extents(const mw__split *split, const mw_tensor *value, int64_t block);
 void mw__split_set(mw__split *split, mw__clone *clone, const mw_tensor *value, int64_t block, int digits, int digit,

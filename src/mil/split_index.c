@@ -24,7 +24,7 @@ static mw_tensor *match_count(mw__split *split, mw__clone *clone, const mw__op *
     const mw_tensor *result = op->results[0];
     const mw_shape shape = mw__split_extents(split, result, block);
     int64_t begin = 0, count = shape.dim[axis];
-    if (mw__split_axis(split, result) == axis)
+    if (block != MW__SPLIT_WHOLE && mw__split_axis(split, result) == axis)
         mw__split_block(split, mw_tensor_shape(result).dim[axis], block, &begin, &count);
     const mw__digits digits = mw__split_digits(split, clone, index, block, 2);
     mw_tensor *hot = mw__digits_hot(&digits, mw__shape_span(shape, 0, axis),
@@ -60,7 +60,7 @@ static void emit_comparison(mw__split *split, mw__clone *clone, const mw__op *op
     hot->blocks = blocks;
     hot->digits = 1;
     for (int64_t b = 0; b < blocks; b++) {
-        mw_tensor *match = hot->parts[b] = match_block(split, clone, op, b);
+        mw_tensor *match = hot->parts[b] = match_block(split, clone, op, blocks > 1 ? b : MW__SPLIT_WHOLE);
         mw_tensor *half = mw_scalar(split->to, MW_F32, 0.5);
         mw__split_set(split, clone, result, b, 1, 0,
                       mw__split_is(op, "equal") ? mw_greater(match, half) : mw_less(match, half));
@@ -164,6 +164,7 @@ static void emit_extreme(mw__split *split, mw__clone *clone, const mw__op *op)
 typedef struct table {
     const mw_tensor *value;
     int axis;
+    int64_t blocks; /* of `extent` */
     int64_t batch, outer, extent, inner, count;
     mw__digits indices;
 } table;
@@ -197,6 +198,8 @@ static table read_table(mw__split *split, mw__clone *clone, const mw__op *op, co
     t.extent = shape.dim[t.axis];
     t.inner = mw__shape_span(shape, t.axis + 1, shape.rank);
     t.count = t.batch > 0 ? mw_shape_count(mw_tensor_shape(mw__arg(op, "indices"))) / t.batch : 0;
+    const mw_tensor *cut = mw__split_is(op, "scatter") ? op->results[0] : value;
+    t.blocks = mw__split_axis(split, cut) == t.axis ? mw__split_blocks_of(split, cut) : 1;
     t.indices = read_indices(split, clone, op, t.extent);
     return t;
 }
@@ -205,8 +208,13 @@ static void block_of(const mw__split *split, const table *t, int64_t block, int6
 {
     *out_begin = 0;
     *out_count = t->extent;
-    if (mw__split_is_long(split, t->value))
+    if (t->blocks > 1)
         mw__split_block(split, t->extent, block, out_begin, out_count);
+}
+
+static mw_tensor *part_of(mw__split *split, mw__clone *clone, const table *t, int64_t block)
+{
+    return mw__split_part(split, clone, t->value, t->blocks > 1 ? block : MW__SPLIT_WHOLE, 1, 0);
 }
 
 /* One row for an index: [batch, 1, count, rows of the block], or rank 2 if there is one table. */
@@ -231,11 +239,11 @@ static void emit_gather(mw__split *split, mw__clone *clone, const mw__op *op)
     const table t = read_table(split, clone, op, mw__arg(op, "x"));
     const mw_tensor *result = op->results[0];
     mw_tensor *sum = NULL;
-    for (int64_t b = 0; b < mw__split_blocks_of(split, t.value) && split->to->error.status == MW_OK; b++) {
+    for (int64_t b = 0; b < t.blocks && split->to->error.status == MW_OK; b++) {
         int64_t begin, rows;
         block_of(split, &t, b, &begin, &rows);
         mw_tensor *hot = one_hot_rows(split, &t, b, mw_tensor_dtype(result));
-        mw_tensor *part = as_rows(&t, mw__split_part(split, clone, t.value, b, 1, 0), rows);
+        mw_tensor *part = as_rows(&t, part_of(split, clone, &t, b), rows);
         mw_tensor *found = mw_matmul(hot, part, false, false);
         sum = sum == NULL ? found : mw_add(sum, found);
     }
@@ -254,12 +262,13 @@ static void emit_scatter(mw__split *split, mw__clone *clone, const mw__op *op)
 {
     const table t = read_table(split, clone, op, mw__arg(op, "data"));
     const mw_tensor *result = op->results[0];
-    mw_tensor *updates = as_rows(&t, mw__clone_get(clone, mw__arg(op, "updates")), t.count);
-    for (int64_t b = 0; b < mw__split_blocks_of(split, t.value) && split->to->error.status == MW_OK; b++) {
+    mw_tensor *updates =
+        as_rows(&t, mw__split_part(split, clone, mw__arg(op, "updates"), MW__SPLIT_WHOLE, 1, 0), t.count);
+    for (int64_t b = 0; b < t.blocks && split->to->error.status == MW_OK; b++) {
         mw_tensor *hot = one_hot_rows(split, &t, b, mw_tensor_dtype(result));
         mw_tensor *sum = mw_reshape(mw_matmul(hot, updates, true, false), mw__split_extents(split, result, b));
         if (!is_zeros(t.value))
-            sum = mw_add(mw__split_part(split, clone, t.value, b, 1, 0), sum);
+            sum = mw_add(part_of(split, clone, &t, b), sum);
         mw__split_set(split, clone, result, b, 1, 0, sum);
     }
 }
@@ -295,13 +304,13 @@ static void emit_along_axis(mw__split *split, mw__clone *clone, const mw__op *op
     const mw_tensor *result = op->results[0];
     const int64_t picks = mw_tensor_shape(result).dim[t.axis];
     mw_tensor *sum = NULL;
-    for (int64_t b = 0; b < mw__split_blocks_of(split, t.value) && split->to->error.status == MW_OK; b++) {
+    for (int64_t b = 0; b < t.blocks && split->to->error.status == MW_OK; b++) {
         int64_t begin, rows;
         block_of(split, &t, b, &begin, &rows);
         mw_tensor *hot = mw__digits_hot(&t.indices, t.outer * picks, t.inner, begin, rows, MW_F32);
         mw_tensor *hit =
             mw_greater(mw_reshape(hot, MW_SHAPE(t.outer, picks, rows, t.inner)), mw_scalar(split->to, MW_F32, 0.5));
-        mw_tensor *x = mw_reshape(mw__split_part(split, clone, t.value, b, 1, 0), MW_SHAPE(t.outer, 1, rows, t.inner));
+        mw_tensor *x = mw_reshape(part_of(split, clone, &t, b), MW_SHAPE(t.outer, 1, rows, t.inner));
         mw_tensor *zero = mw_scalar(split->to, mw_tensor_dtype(result), 0.0);
         mw_tensor *found = mw_reduce_sum(mw_select(hit, x, zero), MW_AXES(2), false);
         sum = sum == NULL ? found : mw_add(sum, found);

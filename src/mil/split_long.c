@@ -165,9 +165,10 @@ static void emit_reshape(mw__split *split, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
     const int digits = mw__split_is_wide(split, result) ? 2 : 1;
-    for (int64_t b = 0; b < mw__split_blocks_of(split, result); b++)
+    const int64_t blocks = mw__split_blocks_of(split, result);
+    for (int64_t b = 0; b < blocks; b++)
         for (int d = 0; d < digits; d++) {
-            mw_tensor *part = mw__split_part(split, clone, x, b, digits, d);
+            mw_tensor *part = mw__split_part(split, clone, x, blocks > 1 ? b : MW__SPLIT_WHOLE, digits, d);
             mw__split_set(split, clone, result, b, digits, d, mw_reshape(part, mw__split_extents(split, result, b)));
         }
 }
@@ -345,6 +346,6 @@ bool mw__split_long_op(mw__split *split, mw__clone *clone, const mw__op *op)
     else
         for (int64_t b = 0; b < blocks; b++)
             for (int d = 0; d < (wide ? 2 : 1); d++)
-                mw__split_copy_op(split, clone, op, b, wide ? 2 : 1, d);
+                mw__split_copy_op(split, clone, op, blocks > 1 ? b : MW__SPLIT_WHOLE, wide ? 2 : 1, d);
     return true;
 }

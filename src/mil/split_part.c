@@ -13,11 +13,12 @@ int64_t mw__split_blocks(const mw__split *split, int64_t extent)
     return (extent + split->axis_max - 1) / split->axis_max;
 }
 
-/* Blocks of about one size, each a whole number of high digits but for the last. */
+/* Blocks of about one size, each a whole number of high digits but for the last (where an axis has room for one). */
 void mw__split_block(const mw__split *split, int64_t extent, int64_t index, int64_t *out_begin, int64_t *out_count)
 {
     const int64_t blocks = mw__split_blocks(split, extent), share = (extent + blocks - 1) / blocks;
-    const int64_t size = (share + MW__DIGIT_BASE - 1) / MW__DIGIT_BASE * MW__DIGIT_BASE;
+    const int64_t unit = split->axis_max < MW__DIGIT_BASE ? 1 : MW__DIGIT_BASE;
+    const int64_t size = (share + unit - 1) / unit * unit;
     *out_begin = index * size;
     *out_count = extent - *out_begin < size ? extent - *out_begin : size;
 }
@@ -33,7 +34,7 @@ mw_shape mw__split_extents(const mw__split *split, const mw_tensor *value, int64
 {
     mw_shape shape = mw_tensor_shape(value);
     int64_t begin;
-    if (mw__split_is_long(split, value)) {
+    if (block != MW__SPLIT_WHOLE && mw__split_is_long(split, value)) {
         int64_t *extent = &shape.dim[mw__split_axis(split, value)];
         mw__split_block(split, *extent, block, &begin, extent);
     }
@@ -65,7 +66,7 @@ void mw__split_set(mw__split *split, mw__clone *clone, const mw_tensor *value, i
     }
     mw__split_form *form = &split->forms[value->id];
     if (make_form(split, form, blocks, digits))
-        form->parts[block * digits + digit] = part;
+        form->parts[(blocks > 1 ? block : 0) * digits + digit] = part;
 }
 
 /* ---- sources ---- */
@@ -130,7 +131,7 @@ static mw_tensor *make_source(mw__split *split, const mw_tensor *value, mw_shape
     const int axis = mw__split_axis(split, value);
     int64_t begin = 0, count = 0;
     double number = 0.0;
-    if (axis >= 0)
+    if (axis >= 0 && block != MW__SPLIT_WHOLE)
         mw__split_block(split, mw_tensor_shape(value).dim[axis], block, &begin, &count);
     if (value->payload != NULL)
         return cut_constant(split, value, part, axis >= 0 ? axis : 0, begin, digit);
@@ -147,8 +148,9 @@ static mw_tensor *make_source(mw__split *split, const mw_tensor *value, mw_shape
 
 static mw_tensor *source_part(mw__split *split, const mw_tensor *value, int64_t block, int digits, int digit)
 {
-    mw__split_form *form = &split->sources[(size_t)(digits - 1) * split->count + value->id];
-    const int64_t blocks = mw__split_blocks_of(split, value);
+    const int64_t blocks = block == MW__SPLIT_WHOLE ? 1 : mw__split_blocks_of(split, value);
+    const size_t kind = block == MW__SPLIT_WHOLE ? 2 : (size_t)digits - 1;
+    mw__split_form *form = &split->sources[kind * split->count + value->id];
     if (!make_form(split, form, blocks, digits))
         return NULL;
     mw_tensor **part = &form->parts[(blocks > 1 ? block : 0) * digits + digit];
@@ -165,11 +167,12 @@ mw_tensor *mw__split_part(mw__split *split, mw__clone *clone, const mw_tensor *v
     const mw__split_form *form = &split->forms[value->id];
     if (form->digits != 0)
         return form->parts[(form->blocks > 1 ? block : 0) * form->digits + (form->digits == 2 ? digit : 0)];
-    if (mw__split_is_source(split, value) && (digits == 2 || mw__split_is_long(split, value)))
-        return source_part(split, value, block, digits, digit);
+    const bool cut = block != MW__SPLIT_WHOLE && mw__split_is_long(split, value);
+    if (mw__split_is_source(split, value) && (digits == 2 || cut))
+        return source_part(split, value, cut ? block : MW__SPLIT_WHOLE, digits, digit);
     mw_tensor *whole = mw__clone_get(clone, value);
     if (whole == NULL && value->payload != NULL) /* a literal in the argument */
-        return source_part(split, value, block, 1, 0);
+        return make_source(split, value, mw_tensor_shape(value), MW__SPLIT_WHOLE, -1);
     return whole;
 }
 
@@ -184,14 +187,15 @@ mw__digits mw__split_digits(mw__split *split, mw__clone *clone, const mw_tensor 
 /* ---- copying an operation ---- */
 
 /* True if the operand must be another for this block and digit. */
-static bool replaces(const mw__split *split, const mw__op *op, size_t slot, const mw_tensor *value, int digits)
+static bool replaces(const mw__split *split, const mw__op *op, size_t slot, const mw_tensor *value, int64_t block,
+                     int digits)
 {
     const mw__arg_row *row = &op->row->args[slot];
     if (value == NULL || row->kind == MW__CONST)
         return false;
     if (digits == 2 && mw__split_is_int(value) && mw__split_carries(row))
         return true;
-    return mw__split_is_long(split, value) || split->forms[value->id].digits != 0;
+    return (block != MW__SPLIT_WHOLE && mw__split_is_long(split, value)) || split->forms[value->id].digits != 0;
 }
 
 typedef struct swapped {
@@ -206,7 +210,7 @@ static size_t swap_operands(mw__split *split, mw__clone *clone, const mw__op *op
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t k = 0; op->slots[i].operands != NULL && k < op->slots[i].count; k++) {
             const mw_tensor *value = op->slots[i].operands[k].value;
-            if (!replaces(split, op, i, value, digits))
+            if (!replaces(split, op, i, value, block, digits))
                 continue;
             const bool index = digits == 2 && mw__split_is_int(value) && mw__split_carries(&op->row->args[i]);
             mw_tensor *part = mw__split_part(split, clone, value, block, index ? 2 : 1, digit);
