@@ -49,16 +49,13 @@ static mw_tensor *block(mw_tensor *x, mw_tensor *mask, int layer)
     return mw_add(x, mw_dropout(mw_dense(wide, D, name_of(name, layer, "fc2")), 0.2f, name_of(name, layer, "drop")));
 }
 
-/* x [N, T] -> logits [N, T, letters]. The table is read by a product with one-hot rows, which the ANE has too. */
+/* x [N, T] -> logits [N, T, letters] */
 static mw_tensor *network(mw_tensor *x, int64_t letters)
 {
     mw_graph *graph = mw_tensor_graph(x);
-    const int64_t n = mw_tensor_shape(x).dim[0];
     mw_tensor *table = mw_parameter(graph, "letter.weight", MW_F32, MW_SHAPE(letters, D), mw_init_normal(0, 0.02f));
     mw_tensor *place = mw_parameter(graph, "place.weight", MW_F32, MW_SHAPE(T, D), mw_init_normal(0, 0.02f));
-    mw_tensor *numbers = mw_range_1d(graph, MW_I32, 0.0, (double)letters, 1.0);
-    mw_tensor *rows = mw_cast(mw_equal(mw_reshape(x, MW_SHAPE(n * T, 1)), numbers), MW_F32);
-    mw_tensor *h = mw_add(mw_reshape(mw_matmul(rows, table, false, false), MW_SHAPE(n, T, D)), place);
+    mw_tensor *h = mw_add(mw_gather(table, x, 0), place);
     mw_tensor *mask = causal_mask(graph);
     for (int layer = 0; layer < LAYERS; layer++)
         h = block(h, mask, layer);
