@@ -73,8 +73,9 @@ MW_API mw_tensor *mw_resize_nearest_neighbor(mw_tensor *x, int64_t height, int64
  *  source    MIL resize_bilinear */
 MW_API mw_tensor *mw_resize_bilinear(mw_tensor *x, int64_t height, int64_t width, mw_sampling_mode sampling);
 
-/** r = x resized by either rule; needs MW_IOS17. x may have any rank from 2 on; the rest as mw_resize_bilinear. mw_op
- *  reaches resized_dims = 1, which resizes the last axis alone; 3 and more are refused.
+/** r = x resized by either rule; needs MW_IOS17. x may have any rank from 2 on, and I32, of which what is behind the
+ *  point is dropped; an extent of 0 is that of x; the rest as mw_resize_bilinear. mw_op reaches resized_dims = 1, which
+ *  resizes the last axis alone; 3 and more are refused.
  *  vjp     dx = dr weighted as x was
  *  source  MIL resize */
 MW_API mw_tensor *mw_resize(mw_tensor *x, int64_t height, int64_t width, mw_interpolation_mode interpolation,

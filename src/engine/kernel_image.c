@@ -40,6 +40,26 @@ static void resample_run(const mw__kernel_call *call)
     }
 }
 
+/* Integers lose what is behind the point. */
+static void resample_integers(const mw__kernel_call *call)
+{
+    const resample_block *block = call->block;
+    const int64_t width_in = block->width.in, width_out = block->width.out;
+    for (int64_t row = call->begin; row < call->end; row++) {
+        const int64_t image = row / block->height.out * block->height.in;
+        const mw__tap tap = mw__resample_tap(&block->height, row % block->height.out);
+        const int32_t *top = (const int32_t *)call->in[0] + (image + tap.low) * width_in;
+        const int32_t *bottom = (const int32_t *)call->in[0] + (image + tap.high) * width_in;
+        int32_t *result = (int32_t *)call->out[0] + row * width_out;
+        for (int64_t j = 0; j < width_out; j++) {
+            const mw__tap *at = &block->column[j];
+            const double above = blend(top[at->low], top[at->high], at->weight);
+            const double below = blend(bottom[at->low], bottom[at->high], at->weight);
+            result[j] = (int32_t)blend(above, below, tap.weight);
+        }
+    }
+}
+
 mw_status mw__kernel_resample(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
@@ -54,7 +74,8 @@ mw_status mw__kernel_resample(mw__planner *planner, const mw__op *op, mw_error *
     for (size_t j = 0; j < columns; j++)
         block->column[j] = mw__resample_tap(&axes[1], (int64_t)j);
     const double count = (double)mw__count_of(result);
-    mw__step *step = mw__plan_step(planner, resample_run, op->row->name, mw__count_of(result) / axes[1].out,
+    mw__step *step = mw__plan_step(planner, dtype == MW_I32 ? resample_integers : resample_run, op->row->name,
+                                   mw__count_of(result) / axes[1].out,
                                    mw__cost(count * 5.0 * (double)mw__dtype_size(dtype), count * 12.0));
     step->block = block;
     step->scratch = (2 * (size_t)axes[1].in + columns) * sizeof(float);

@@ -137,9 +137,10 @@ static mw_status read_shape(const mw__infer *infer, mw_shape x, mw__resample axe
                              "resized_dims %" PRId64 " is above the rank %d of x or the %zu elements of shape", resized,
                              x.rank, count);
     for (int i = 2 - (int)resized; i < 2; i++) {
-        axes[i].out = known ? shape[count - 2 + (size_t)i] : MW_DIM_UNKNOWN;
-        if (known)
-            MW_TRY(check_extent(infer, "an element of shape", axes[i].out));
+        const int64_t extent = known ? shape[count - 2 + (size_t)i] : MW_DIM_UNKNOWN;
+        axes[i].out = extent == 0 ? axes[i].in : extent; /* MIL: 0 is inferred from x */
+        if (known && extent != 0)
+            MW_TRY(check_extent(infer, "an element of shape", extent));
     }
     if (resized == 1)
         axes[0].in = axes[0].out = 1;

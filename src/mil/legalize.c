@@ -370,7 +370,8 @@ static void rewrite_operands(legalizer_state *legalizer, mw__clone *clone, const
 /* Operations that make fractions of integers. */
 static bool makes_fractions(const mw__op *op)
 {
-    static const char *const names[] = {"real_div", "pow", "reduce_mean", "reduce_l2_norm", "reduce_log_sum"};
+    static const char *const names[] = {
+        "real_div", "pow", "exp2", "reduce_mean", "reduce_l2_norm", "reduce_log_sum", "reduce_log_sum_exp", "resize"};
     bool makes = mw__op_is_mixed(op);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         makes = makes || strcmp(op->kind, names[i]) == 0;

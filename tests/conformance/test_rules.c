@@ -3,7 +3,7 @@
  * tests, the comment before the test names it. */
 #include "support/check.h"
 
-#include "base/fp16.h"
+#include "graph/ir.h"
 
 #include <math.h>
 #include <millwright/millwright.h>
@@ -100,6 +100,41 @@ static void test_resize_takes_the_element_under_the_centre(void)
     }
 }
 
+/* Documentation of resize: an element 0 of shape is inferred from x. */
+static void test_resize_copies_extents_for_zeros(void)
+{
+    static const char text[] =
+        PROGRAM("ios17", "tensor<fp32, [1, 2, 3]> x",
+                "tensor<fp32, [1, 2, 6]> y = resize(interpolation_mode = string(\"NEAREST_NEIGHBOR\"), resized_dims = "
+                "uint32(2), sampling_mode = string(\"DEFAULT\"), shape = tensor<int32, [2]>([0, 6]), x = x);\n",
+                "y");
+    static const float x[] = {1, 2, 3, 4, 5, 6};
+    const feed feeds[] = {FEED("x", MW_F32, x)};
+    double wanted[12];
+    for (int i = 0; i < 12; i++)
+        wanted[i] = (double)x[i / 2];
+    const run r = run_text(text, MW_DEVICE_CPU, feeds, 1);
+    check_results(&r, wanted, 12, EXACTLY);
+}
+
+/* T of resize has int32 besides the float types. */
+static void test_resize_takes_integers(void)
+{
+    static const char text[] =
+        PROGRAM("ios17", "tensor<int32, [1, 1, 3]> x",
+                "tensor<int32, [1, 1, 5]> y = resize(interpolation_mode = string(\"LINEAR\"), resized_dims = "
+                "uint32(1), sampling_mode = string(\"STRICT_ALIGN_CORNERS\"), shape = tensor<int32, [1]>([5]), x = "
+                "x);\n",
+                "y");
+    static const int32_t x[] = {3, -6, 1000};
+    static const double wanted[] = {3, -1, -6, 497, 1000}; /* -1.5 and 497 between them */
+    const feed feeds[] = {FEED("x", MW_I32, x)};
+    for (size_t d = 0; d < 2; d++) {
+        const run r = run_text(text, both[d], feeds, 1);
+        check_results(&r, wanted, 5, EXACTLY);
+    }
+}
+
 /* "resize op allows a use-case in dynamic tensor shapes": the engine takes the declared extents. */
 static void test_resize_takes_a_computed_shape(void)
 {
@@ -166,6 +201,63 @@ static void test_integers_stay_whole_on_both_devices(void)
         const run r = run_text(text, both[d], feeds, 2);
         check_results(&r, wanted, 8, EXACTLY);
     }
+}
+
+/* What an operation of the table does with integers is the same on both devices, or a rule of the chip refuses it. The
+ * numbers are small, so that fp16 holds every result. */
+static void check_integers(const char *operation, const char *operands, const char *result)
+{
+    char text[600];
+    static const int32_t x[] = {7, -5, 0, 3, -2, 9}, y[] = {2, -3, 4, -1, 5, 3};
+    const feed feeds[] = {FEED("x", MW_I32, x), FEED("y", MW_I32, y)};
+    snprintf(text, sizeof text,
+             PROGRAM("ios17", "tensor<int32, [6]> x, tensor<int32, [6]> y",
+                     "tensor<int32, [%s]> a = %s(%s);\n"
+                     "tensor<int32, [6]> b = add(x = a, y = y);\n",
+                     "b"),
+             result, operation, operands);
+    const run cpu = run_text(text, MW_DEVICE_CPU, feeds, 2), ane = run_text(text, MW_DEVICE_ANE, feeds, 2);
+    check_note(cpu.err.status == MW_OK && cpu.count == 6, __FILE__, __LINE__, "%s on the CPU: %s", operation,
+               cpu.err.message);
+    if (ane.err.status == MW_ERROR_UNSUPPORTED && strstr(ane.err.message, "ANE") != NULL)
+        return;
+    for (size_t i = 0; i < 6; i++)
+        check_note(ane.err.status == MW_OK && cpu.out[i] == ane.out[i], __FILE__, __LINE__,
+                   "%s of integers, element %zu: %g on the CPU, %g on the ANE %s", operation, i, (double)cpu.out[i],
+                   (double)ane.out[i], ane.err.message);
+}
+
+static bool takes_numbers(const mw__row *row, const char *first, const char *second, const char *other)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < row->arg_count; i++) {
+        const char *name = row->args[i].name;
+        if (strcmp(name, first) == 0 || strcmp(name, second) == 0)
+            found += row->args[i].type == MW__T_NUMBER;
+        else if (strcmp(name, other) != 0 && row->args[i].fallback == MW__REQUIRED)
+            return false;
+    }
+    return found == 1 + (size_t)(strcmp(first, second) != 0);
+}
+
+static void test_integer_operations_give_the_same_on_both_devices(void)
+{
+    int seen = 0;
+    for (size_t i = 0; i < MW__OP_COUNT; i++) {
+        const mw__row *row = &mw__rows[i];
+        const bool reduces = strncmp(row->name, "reduce_", 7) == 0, picks = strncmp(row->name, "reduce_arg", 10) == 0;
+        const bool decides = strstr(row->name, "equal") != NULL || strcmp(row->name, "less") == 0 ||
+                             strcmp(row->name, "greater") == 0; /* to bool */
+        if (decides || picks || row != mw__row_find(row->name, MW_IOS17, NULL))
+            continue;
+        if (reduces && takes_numbers(row, "x", "x", "axes"))
+            check_integers(row->name, "keep_dims = bool(true), axes = tensor<int32, [1]>([0]), x = x", "1"), seen++;
+        else if (takes_numbers(row, "x", "y", ""))
+            check_integers(row->name, "x = x, y = y", "6"), seen++;
+        else if (row->arg_count == 1 && takes_numbers(row, "x", "x", ""))
+            check_integers(row->name, "x = x", "6"), seen++;
+    }
+    CHECK(seen >= 20);
 }
 
 #define GATHERS(opset, type)                                                                                           \
@@ -511,9 +603,12 @@ static void test_gradient_passes_types_that_differ(void)
 int main(void)
 {
     RUN(test_resize_takes_the_element_under_the_centre);
+    RUN(test_resize_copies_extents_for_zeros);
+    RUN(test_resize_takes_integers);
     RUN(test_resize_takes_a_computed_shape);
     RUN(test_upsample_recomputes_a_fractional_factor);
     RUN(test_integers_stay_whole_on_both_devices);
+    RUN(test_integer_operations_give_the_same_on_both_devices);
     RUN(test_gathers_of_ios16_take_indices_of_16_bits);
     RUN(test_topk_takes_small_integers);
     RUN(test_parts_begin_at_small_integers);

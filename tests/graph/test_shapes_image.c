@@ -69,8 +69,9 @@ static void test_resize(void)
             op(g, "resize", "x", F(4, 5), "shape", INTS(7), "resized_dims", one(g, 2), NULL));
     REFUSES(MW_ERROR_SHAPE, "resized_dims 2 is above the rank 1 of x",
             op(g, "resize", "x", F(4), "shape", INTS(7, 9), "resized_dims", one(g, 2), NULL));
-    REFUSES(MW_ERROR_ARGUMENT, "an element of shape is 0",
-            mw_resize(F(4, 5), 0, 2, MW_INTERPOLATION_LINEAR, MW_SAMPLING_DEFAULT));
+    GIVES(MW_F32, S(4, 2), mw_resize(F(4, 5), 0, 2, MW_INTERPOLATION_LINEAR, MW_SAMPLING_DEFAULT));
+    REFUSES(MW_ERROR_ARGUMENT, "an element of shape is -1",
+            mw_resize(F(4, 5), -1, 2, MW_INTERPOLATION_LINEAR, MW_SAMPLING_DEFAULT));
 }
 
 static void test_crop(void)
