@@ -8,7 +8,8 @@
  * ANE: let r be the result of the CPU for inputs and constants rounded to fp16, which no kernel of fp16 had a part in,
  * and e what coremltools expects. |e - r| is what rounding the inputs costs in this case. On top of it every operation
  * that computes rounds its result once, to half a unit: of the element itself for one operation, of the largest for a
- * chain, whose later operations may cancel. A result beyond fp16's range is infinite. */
+ * chain, whose later operations may cancel. The recorded numbers are as good as the test's own tolerance. A result
+ * beyond fp16's range is infinite. */
 #include "recorded.h"
 #include "support/check.h"
 
