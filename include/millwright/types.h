@@ -14,8 +14,9 @@
 extern "C" {
 #endif
 
-/** Every element type of MIL. Kernels exist for F16, F32, I32 and BOOL (and casts of the 8- and 16-bit integers);
- *  the others are read, kept and printed. F16 and BF16 are stored as uint16_t, BOOL as one byte 0 or 1. */
+/** Every element type of MIL. Kernels exist for F16, F32, I32 and BOOL; integers of 8 and 16 bits are moved, cast, used
+ *  as indices and sorted by topk; the others are read, kept and printed. F16 and BF16 are stored as uint16_t, BOOL as
+ *  one byte 0 or 1. */
 typedef enum mw_dtype {
     MW_DTYPE_NONE = 0,
     MW_F16,

@@ -600,6 +600,84 @@ static void test_gradient_passes_types_that_differ(void)
     mw_graph_destroy(graph);
 }
 
+/* Compiles `count` gradients as outputs d0, d1, .. for the CPU, feeds, runs and reads them one after the other. */
+static run run_gradients(mw_graph *graph, mw_tensor *loss, mw_tensor *const *x, size_t count, const feed *feeds,
+                         size_t feed_count)
+{
+    run r = {.count = 0};
+    mw_tensor *dx[4] = {NULL};
+    char name[8];
+    mw_grad(loss, x, count, dx, &r.err);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "d%zu", i);
+        mw_output(dx[i], name);
+    }
+    mw_compile_options options = mw_compile_defaults();
+    options.device = MW_DEVICE_CPU;
+    options.provider = MW_PROVIDER_ENGINE;
+    mw_program *program = mw_compile(graph, &options, &r.err);
+    for (size_t i = 0; i < feed_count && program != NULL; i++)
+        mw_program_write(program, feeds[i].port, feeds[i].dtype, feeds[i].data, feeds[i].count, &r.err);
+    if (program != NULL && mw_run(program, &r.err) == MW_OK)
+        read_results(program, &r);
+    mw_program_destroy(program);
+    return r;
+}
+
+/* The gradient of sum(c^2) with c = [a, b, a] is [4 a, 2 b]. */
+static void test_gradient_of_joined_scalars(void)
+{
+    static const float a[] = {3}, b[] = {-2};
+    static const double wanted[] = {12, -4};
+    const feed feeds[] = {FEED("a", MW_F32, a), FEED("b", MW_F32, b)};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x[2] = {mw_input(graph, "a", MW_F32, mw_shape_scalar()),
+                       mw_input(graph, "b", MW_F32, mw_shape_scalar())};
+    mw_tensor *const values[] = {x[0], x[1], x[0]};
+    mw_tensor *loss = mw_reduce_sum(mw_square(mw_concat(values, 3, 0)), MW_ALL_AXES, false);
+    const run r = run_gradients(graph, loss, x, 2, feeds, 2);
+    check_results(&r, wanted, 2, EXACTLY);
+    mw_graph_destroy(graph);
+}
+
+/* y[i] = x[i] w[0] + x[i + 1] w[1], summed: dw[k] is the sum of x[k] to x[k + 2], dx[i] that of the weights over it. */
+static void test_gradient_of_conv_passes_types_that_differ(void)
+{
+    static const float x[] = {1, -2, 3.5f, 0.125f}, w[] = {1.5f, -2};
+    static const double wanted[] = {1.5, -0.5, -0.5, -2, 2.5, 1.625};
+    const feed feeds[] = {FEED("x", MW_F32, x), FEED("w", MW_F32, w)};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *in[2] = {mw_input(graph, "x", MW_F32, MW_SHAPE(1, 1, 4)),
+                        mw_input(graph, "w", MW_F16, MW_SHAPE(1, 1, 2))};
+    mw_tensor *loss = mw_reduce_sum(mw_conv(in[0], in[1], NULL, NULL), MW_ALL_AXES, false);
+    const run r = run_gradients(graph, loss, in, 2, feeds, 2);
+    check_results(&r, wanted, 6, EXACTLY); /* fp16 holds them */
+    mw_graph_destroy(graph);
+}
+
+/* A mask of fp16 beside a query of fp32 gets the cotangent that one of fp32 gets, in its own type. */
+static void test_gradient_of_a_mask_of_the_other_type(void)
+{
+    static const float q[] = {1, 0.5f, -1, 2}, m[] = {0.25f, -0.5f, 1, 0};
+    const feed feeds[] = {FEED("q", MW_F32, q), FEED("m", MW_F32, m)};
+    run r[2];
+    for (int i = 0; i < 2; i++) {
+        mw_graph *graph = mw_graph_create(NULL);
+        mw_tensor *query = mw_input(graph, "q", MW_F32, MW_SHAPE(1, 2, 2));
+        mw_tensor *mask = mw_input(graph, "m", i == 0 ? MW_F32 : MW_F16, MW_SHAPE(2, 2));
+        mw_tensor *y = mw_scaled_dot_product_attention(query, query, query, mask);
+        mw_tensor *loss = mw_reduce_sum(mw_square(y), MW_ALL_AXES, false);
+        r[i] = run_gradients(graph, loss, &mask, 1, feeds, 2);
+        CHECK_OK(r[i].err);
+        mw_graph_destroy(graph);
+    }
+    CHECK_INT(r[1].count, 4);
+    for (int k = 0; k < 4; k++) {
+        CHECK(fabsf(r[0].out[k]) > 0.01f);
+        CHECK_NEAR(r[1].out[k], r[0].out[k], fabs((double)r[0].out[k]) * HALF);
+    }
+}
+
 int main(void)
 {
     RUN(test_resize_takes_the_element_under_the_centre);
@@ -624,5 +702,8 @@ int main(void)
     RUN(test_attention_takes_a_mask_of_the_other_float_type);
     RUN(test_linear_with_a_fed_weight_verifies);
     RUN(test_gradient_passes_types_that_differ);
+    RUN(test_gradient_of_joined_scalars);
+    RUN(test_gradient_of_conv_passes_types_that_differ);
+    RUN(test_gradient_of_a_mask_of_the_other_type);
     return check_finish();
 }
