@@ -28,7 +28,7 @@ MW_API mw_tensor *mw_argsort(mw_tensor *x, int axis, bool ascending);
 
 /** The k largest elements along axis and where they stand, sorted.
  *  x            [.., n, ..]  F16, F32 or I32; from MW_IOS17 on also I8, I16, U8 and U16
- *  k            in [1, n]; from MW_IOS17 on -1 stands for n
+ *  k            in [1, n]; in a text of ios17 -1 stands for n
  *  axis         in [-rank, rank)
  *  ascending    true: the k smallest, the smallest first
  *  out_values   receives [.., k, ..], dtype of x

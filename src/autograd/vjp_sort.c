@@ -6,11 +6,10 @@
 static mw_tensor *indices_of(const mw__vjp *vjp, int axis)
 {
     mw_tensor *values = NULL, *indices = NULL;
-    int64_t k = 1;
+    const int64_t k = mw_tensor_shape(vjp->y[0]).dim[axis];
     bool ascending = false;
     if (vjp->result_count == 2)
         return vjp->y[1];
-    mw__arg_int(vjp->op, "k", &k);
     mw__arg_bool(vjp->op, "ascending", &ascending);
     mw_topk(mw__vjp_arg(vjp, "x"), k, axis, ascending, &values, &indices);
     return indices;

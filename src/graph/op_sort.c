@@ -110,6 +110,10 @@ mw_status mw_topk(mw_tensor *x, int64_t k, int axis, bool ascending, mw_tensor *
         mw__graph_fail(build.graph, MW_ERROR_ARGUMENT, "topk: no place for the values (out_values is NULL)");
         return MW_ERROR_ARGUMENT;
     }
+    if (!build.failed && k < 1) { /* -1 is all elements in a text of ios17; here it is more likely a mistake */
+        mw__graph_fail(build.graph, MW_ERROR_ARGUMENT, "topk: k %" PRId64 " must be at least 1", k);
+        return MW_ERROR_ARGUMENT;
+    }
     mw__build_set(&build, "x", x);
     mw__build_int(&build, "k", k);
     mw__build_int(&build, "axis", axis);
