@@ -13,7 +13,7 @@ SOURCE = os.path.join(ROOT, "src/engine/regions.def")
 TARGET = os.path.join(ROOT, "src/engine/regions_%s.c")
 SUBJECTS = {"update": "the optimizers", "check": "checked updates", "layer": "the layers and their gradients"}
 UNARY = 1
-EXACT = {"maximum", "minimum", "abs", "sign", "relu"}  # rounding their results would change nothing
+EXACT = {"maximum", "minimum", "abs", "sign", "relu", "clip"}  # rounding their results would change nothing
 COMPARE = {"equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
 
 HEAD = """/* The hot regions of %s: written by tools/regions.py from regions.def; do not edit.
@@ -108,7 +108,8 @@ def body(name, signature):
 
 
 def strips(name, signature):
-    """The same as a macro of the lanes of a vector and the function that rounds one; two vectors in turn."""
+    """The same as a macro of the lanes of a vector and the function that rounds one; EIGHT of them in
+    turn."""
     letters, *words = signature.split(" ")
     stores = [int(v) for v in words[words.index("store") + 1].split(",")]
     code = [re.match(r"(\w+)\(([\d,]+)\)", w).groups() for w in words[:words.index("store")]]
@@ -122,10 +123,7 @@ def strips(name, signature):
 
     def operand(text):
         v = int(text)
-        return "v%d[AT][l]" % v if v >= len(letters) else "s%d" % v if letters[v] in "Sb" else "x%d[i + PLUS + l]" % v
-
-    def twice(code):
-        return [code.replace("AT", str(n)).replace("PLUS + ", "(lanes) + " if n else "") for n in range(2)]
+        return "v%d[n][l]" % v if v >= len(letters) else "s%d" % v if letters[v] in "Sb" else "x%d[i + l]" % v
 
     for k, (operation, operands) in enumerate(code):
         v = [operand(o) for o in operands.split(",")]
@@ -139,14 +137,14 @@ def strips(name, signature):
         else:
             v += ["pq[%d][0]" % k, "pq[%d][1]" % k] if len(v) == UNARY else []
             value, rounds = "mw__scalar_%s(%s)" % (operation, ", ".join(v)), operation not in EXACT
-        loop.append("%s v%d[2][lanes];" % (kind, result))
-        loop.extend(twice("EACH(lanes) { v%d[AT][l] = %s; }" % (result, value)))
+        loop.append("%s v%d[8][lanes];" % (kind, result))
+        loop.append("EIGHT { EACH(lanes) { v%d[n][l] = %s; } }" % (result, value.replace("[i + l]", "[i + n * (lanes) + l]")))
         if rounds:
-            loop.extend(twice("round(v%d[AT]);" % result))
+            loop.append("EIGHT { round(v%d[n]); }" % result)
     for n, value in enumerate(stores):
         lines.append("%s *const y%d = out[%d];" % ("uint8_t" if value in truth else "float", n, n))
-        loop.extend(twice("EACH(lanes) { y%d[i + PLUS + l] = v%d[AT][l]; }" % (n, value)))
-    lines = pack(lines, "    ") + ["    for (int64_t i = 0; i < done; i += 2 * (lanes)) {"]
+        loop.append("EIGHT { EACH(lanes) { y%d[i + n * (lanes) + l] = v%d[n][l]; } }" % (n, value))
+    lines = pack(lines, "    ") + ["    for (int64_t i = 0; i < done; i += 8 * (lanes)) {"]
     lines += pack(loop, "        ") + ["    }"]
     return "#define %s_STRIPS(lanes, round) \\\n" % name + " \\\n".join(lines)
 

@@ -11,36 +11,30 @@
     const float *const x6 = value[6]; const float s6 = *x6; const float *const x7 = value[7]; const float s7 = *x7; \
     const float *const x8 = value[8]; const float s8 = *x8; const float *const x9 = value[9]; const float s9 = *x9; \
     const float *const x10 = value[10]; float *const y0 = out[0]; float *const y1 = out[1]; float *const y2 = out[2]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v11[2][lanes]; EACH(lanes) { v11[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v11[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v11[0]); round(v11[1]); \
-        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_mul(x2[i + l], s3); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v12[0]); round(v12[1]); \
-        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_add(v11[0][l], v12[0][l]); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_add(v11[1][l], v12[1][l]); } round(v13[0]); round(v13[1]); \
-        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_mul(x4[i + l], s5); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_mul(x4[i + (lanes) + l], s5); } round(v14[0]); round(v14[1]); \
-        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_mul(x2[i + l], s6); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s6); } round(v15[0]); round(v15[1]); \
-        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_square(v15[0][l], pq[5][0], pq[5][1]); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_square(v15[1][l], pq[5][0], pq[5][1]); } round(v16[0]); round(v16[1]); \
-        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_add(v14[0][l], v16[0][l]); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_add(v14[1][l], v16[1][l]); } round(v17[0]); round(v17[1]); \
-        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_sqrt(v17[0][l], pq[7][0], pq[7][1]); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_sqrt(v17[1][l], pq[7][0], pq[7][1]); } round(v18[0]); round(v18[1]); \
-        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_mul(v18[0][l], s7); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_mul(v18[1][l], s7); } round(v19[0]); round(v19[1]); float v20[2][lanes]; \
-        EACH(lanes) { v20[0][l] = mw__scalar_add(v19[0][l], s8); } \
-        EACH(lanes) { v20[1][l] = mw__scalar_add(v19[1][l], s8); } round(v20[0]); round(v20[1]); float v21[2][lanes]; \
-        EACH(lanes) { v21[0][l] = mw__scalar_real_div(v13[0][l], v20[0][l]); } \
-        EACH(lanes) { v21[1][l] = mw__scalar_real_div(v13[1][l], v20[1][l]); } round(v21[0]); round(v21[1]); \
-        float v22[2][lanes]; EACH(lanes) { v22[0][l] = mw__scalar_mul(v21[0][l], s9); } \
-        EACH(lanes) { v22[1][l] = mw__scalar_mul(v21[1][l], s9); } round(v22[0]); round(v22[1]); float v23[2][lanes]; \
-        EACH(lanes) { v23[0][l] = mw__scalar_sub(x10[i + l], v22[0][l]); } \
-        EACH(lanes) { v23[1][l] = mw__scalar_sub(x10[i + (lanes) + l], v22[1][l]); } round(v23[0]); round(v23[1]); \
-        EACH(lanes) { y0[i + l] = v13[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v13[1][l]; } \
-        EACH(lanes) { y1[i + l] = v17[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v17[1][l]; } \
-        EACH(lanes) { y2[i + l] = v23[0][l]; } EACH(lanes) { y2[i + (lanes) + l] = v23[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v11[8][lanes]; EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v11[n]); } float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s3); } } EIGHT { round(v12[n]); } \
+        float v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_add(v11[n][l], v12[n][l]); } } \
+        EIGHT { round(v13[n]); } float v14[8][lanes]; \
+        EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_mul(x4[i + n * (lanes) + l], s5); } } EIGHT { round(v14[n]); } \
+        float v15[8][lanes]; EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s6); } } \
+        EIGHT { round(v15[n]); } float v16[8][lanes]; \
+        EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_square(v15[n][l], pq[5][0], pq[5][1]); } } \
+        EIGHT { round(v16[n]); } float v17[8][lanes]; \
+        EIGHT { EACH(lanes) { v17[n][l] = mw__scalar_add(v14[n][l], v16[n][l]); } } EIGHT { round(v17[n]); } \
+        float v18[8][lanes]; EIGHT { EACH(lanes) { v18[n][l] = mw__scalar_sqrt(v17[n][l], pq[7][0], pq[7][1]); } } \
+        EIGHT { round(v18[n]); } float v19[8][lanes]; \
+        EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_mul(v18[n][l], s7); } } EIGHT { round(v19[n]); } \
+        float v20[8][lanes]; EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_add(v19[n][l], s8); } } \
+        EIGHT { round(v20[n]); } float v21[8][lanes]; \
+        EIGHT { EACH(lanes) { v21[n][l] = mw__scalar_real_div(v13[n][l], v20[n][l]); } } EIGHT { round(v21[n]); } \
+        float v22[8][lanes]; EIGHT { EACH(lanes) { v22[n][l] = mw__scalar_mul(v21[n][l], s9); } } \
+        EIGHT { round(v22[n]); } float v23[8][lanes]; \
+        EIGHT { EACH(lanes) { v23[n][l] = mw__scalar_sub(x10[i + n * (lanes) + l], v22[n][l]); } } \
+        EIGHT { round(v23[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v13[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v17[n][l]; } } \
+        EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v23[n][l]; } } \
     }
 MW__INLINE void adam_check_form FORM
 {
@@ -74,40 +68,33 @@ FORMS(adam_check)
     const float *const x8 = value[8]; const float s8 = *x8; const float *const x9 = value[9]; const float s9 = *x9; \
     const float *const x10 = value[10]; const float *const x11 = value[11]; const float s11 = *x11; \
     float *const y0 = out[0]; float *const y1 = out[1]; float *const y2 = out[2]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v12[0]); round(v12[1]); \
-        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_mul(x2[i + l], s3); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v13[0]); round(v13[1]); \
-        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_add(v12[0][l], v13[0][l]); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_add(v12[1][l], v13[1][l]); } round(v14[0]); round(v14[1]); \
-        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_mul(x4[i + l], s5); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_mul(x4[i + (lanes) + l], s5); } round(v15[0]); round(v15[1]); \
-        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_mul(x2[i + l], s6); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s6); } round(v16[0]); round(v16[1]); \
-        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_square(v16[0][l], pq[5][0], pq[5][1]); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_square(v16[1][l], pq[5][0], pq[5][1]); } round(v17[0]); round(v17[1]); \
-        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_add(v15[0][l], v17[0][l]); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_add(v15[1][l], v17[1][l]); } round(v18[0]); round(v18[1]); \
-        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_sqrt(v18[0][l], pq[7][0], pq[7][1]); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_sqrt(v18[1][l], pq[7][0], pq[7][1]); } round(v19[0]); round(v19[1]); \
-        float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_mul(v19[0][l], s7); } \
-        EACH(lanes) { v20[1][l] = mw__scalar_mul(v19[1][l], s7); } round(v20[0]); round(v20[1]); float v21[2][lanes]; \
-        EACH(lanes) { v21[0][l] = mw__scalar_add(v20[0][l], s8); } \
-        EACH(lanes) { v21[1][l] = mw__scalar_add(v20[1][l], s8); } round(v21[0]); round(v21[1]); float v22[2][lanes]; \
-        EACH(lanes) { v22[0][l] = mw__scalar_real_div(v14[0][l], v21[0][l]); } \
-        EACH(lanes) { v22[1][l] = mw__scalar_real_div(v14[1][l], v21[1][l]); } round(v22[0]); round(v22[1]); \
-        float v23[2][lanes]; EACH(lanes) { v23[0][l] = mw__scalar_mul(v22[0][l], s9); } \
-        EACH(lanes) { v23[1][l] = mw__scalar_mul(v22[1][l], s9); } round(v23[0]); round(v23[1]); float v24[2][lanes]; \
-        EACH(lanes) { v24[0][l] = mw__scalar_mul(x10[i + l], s11); } \
-        EACH(lanes) { v24[1][l] = mw__scalar_mul(x10[i + (lanes) + l], s11); } round(v24[0]); round(v24[1]); \
-        float v25[2][lanes]; EACH(lanes) { v25[0][l] = mw__scalar_add(v23[0][l], v24[0][l]); } \
-        EACH(lanes) { v25[1][l] = mw__scalar_add(v23[1][l], v24[1][l]); } round(v25[0]); round(v25[1]); \
-        float v26[2][lanes]; EACH(lanes) { v26[0][l] = mw__scalar_sub(x10[i + l], v25[0][l]); } \
-        EACH(lanes) { v26[1][l] = mw__scalar_sub(x10[i + (lanes) + l], v25[1][l]); } round(v26[0]); round(v26[1]); \
-        EACH(lanes) { y0[i + l] = v14[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v14[1][l]; } \
-        EACH(lanes) { y1[i + l] = v18[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v18[1][l]; } \
-        EACH(lanes) { y2[i + l] = v26[0][l]; } EACH(lanes) { y2[i + (lanes) + l] = v26[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v12[8][lanes]; EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v12[n]); } float v13[8][lanes]; \
+        EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s3); } } EIGHT { round(v13[n]); } \
+        float v14[8][lanes]; EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_add(v12[n][l], v13[n][l]); } } \
+        EIGHT { round(v14[n]); } float v15[8][lanes]; \
+        EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_mul(x4[i + n * (lanes) + l], s5); } } EIGHT { round(v15[n]); } \
+        float v16[8][lanes]; EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s6); } } \
+        EIGHT { round(v16[n]); } float v17[8][lanes]; \
+        EIGHT { EACH(lanes) { v17[n][l] = mw__scalar_square(v16[n][l], pq[5][0], pq[5][1]); } } \
+        EIGHT { round(v17[n]); } float v18[8][lanes]; \
+        EIGHT { EACH(lanes) { v18[n][l] = mw__scalar_add(v15[n][l], v17[n][l]); } } EIGHT { round(v18[n]); } \
+        float v19[8][lanes]; EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_sqrt(v18[n][l], pq[7][0], pq[7][1]); } } \
+        EIGHT { round(v19[n]); } float v20[8][lanes]; \
+        EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_mul(v19[n][l], s7); } } EIGHT { round(v20[n]); } \
+        float v21[8][lanes]; EIGHT { EACH(lanes) { v21[n][l] = mw__scalar_add(v20[n][l], s8); } } \
+        EIGHT { round(v21[n]); } float v22[8][lanes]; \
+        EIGHT { EACH(lanes) { v22[n][l] = mw__scalar_real_div(v14[n][l], v21[n][l]); } } EIGHT { round(v22[n]); } \
+        float v23[8][lanes]; EIGHT { EACH(lanes) { v23[n][l] = mw__scalar_mul(v22[n][l], s9); } } \
+        EIGHT { round(v23[n]); } float v24[8][lanes]; \
+        EIGHT { EACH(lanes) { v24[n][l] = mw__scalar_mul(x10[i + n * (lanes) + l], s11); } } EIGHT { round(v24[n]); } \
+        float v25[8][lanes]; EIGHT { EACH(lanes) { v25[n][l] = mw__scalar_add(v23[n][l], v24[n][l]); } } \
+        EIGHT { round(v25[n]); } float v26[8][lanes]; \
+        EIGHT { EACH(lanes) { v26[n][l] = mw__scalar_sub(x10[i + n * (lanes) + l], v25[n][l]); } } \
+        EIGHT { round(v26[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v14[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v18[n][l]; } } \
+        EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v26[n][l]; } } \
     }
 MW__INLINE void adamw_check_form FORM
 {
@@ -138,12 +125,11 @@ FORMS(adamw_check)
 #define sgd_check_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v3[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v3[0]); round(v3[1]); \
-        float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_sub(x2[i + l], v3[0][l]); } \
-        EACH(lanes) { v4[1][l] = mw__scalar_sub(x2[i + (lanes) + l], v3[1][l]); } round(v4[0]); round(v4[1]); \
-        EACH(lanes) { y0[i + l] = v4[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v4[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v3[8][lanes]; EIGHT { EACH(lanes) { v3[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v3[n]); } float v4[8][lanes]; \
+        EIGHT { EACH(lanes) { v4[n][l] = mw__scalar_sub(x2[i + n * (lanes) + l], v3[n][l]); } } \
+        EIGHT { round(v4[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v4[n][l]; } } \
     }
 MW__INLINE void sgd_check_form FORM
 {
@@ -161,14 +147,12 @@ FORMS(sgd_check)
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; const float s2 = *x2; const float *const x3 = value[3]; \
     float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v4[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v4[0]); round(v4[1]); \
-        float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_mul(v4[0][l], s2); } \
-        EACH(lanes) { v5[1][l] = mw__scalar_mul(v4[1][l], s2); } round(v5[0]); round(v5[1]); float v6[2][lanes]; \
-        EACH(lanes) { v6[0][l] = mw__scalar_sub(x3[i + l], v5[0][l]); } \
-        EACH(lanes) { v6[1][l] = mw__scalar_sub(x3[i + (lanes) + l], v5[1][l]); } round(v6[0]); round(v6[1]); \
-        EACH(lanes) { y0[i + l] = v6[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v6[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v4[8][lanes]; EIGHT { EACH(lanes) { v4[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v4[n]); } float v5[8][lanes]; \
+        EIGHT { EACH(lanes) { v5[n][l] = mw__scalar_mul(v4[n][l], s2); } } EIGHT { round(v5[n]); } \
+        float v6[8][lanes]; EIGHT { EACH(lanes) { v6[n][l] = mw__scalar_sub(x3[i + n * (lanes) + l], v5[n][l]); } } \
+        EIGHT { round(v6[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v6[n][l]; } } \
     }
 MW__INLINE void sgd_scaled_check_form FORM
 {
@@ -186,17 +170,15 @@ FORMS(sgd_scaled_check)
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v5[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v5[0]); round(v5[1]); \
-        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_add(v5[0][l], x2[i + l]); } \
-        EACH(lanes) { v6[1][l] = mw__scalar_add(v5[1][l], x2[i + (lanes) + l]); } round(v6[0]); round(v6[1]); \
-        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_mul(v6[0][l], s3); } \
-        EACH(lanes) { v7[1][l] = mw__scalar_mul(v6[1][l], s3); } round(v7[0]); round(v7[1]); float v8[2][lanes]; \
-        EACH(lanes) { v8[0][l] = mw__scalar_sub(x4[i + l], v7[0][l]); } \
-        EACH(lanes) { v8[1][l] = mw__scalar_sub(x4[i + (lanes) + l], v7[1][l]); } round(v8[0]); round(v8[1]); \
-        EACH(lanes) { y0[i + l] = v6[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v6[1][l]; } \
-        EACH(lanes) { y1[i + l] = v8[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v8[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v5[8][lanes]; EIGHT { EACH(lanes) { v5[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v5[n]); } float v6[8][lanes]; \
+        EIGHT { EACH(lanes) { v6[n][l] = mw__scalar_add(v5[n][l], x2[i + n * (lanes) + l]); } } \
+        EIGHT { round(v6[n]); } float v7[8][lanes]; \
+        EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_mul(v6[n][l], s3); } } EIGHT { round(v7[n]); } \
+        float v8[8][lanes]; EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_sub(x4[i + n * (lanes) + l], v7[n][l]); } } \
+        EIGHT { round(v8[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v6[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v8[n][l]; } } \
     }
 MW__INLINE void momentum_check_form FORM
 {
@@ -218,19 +200,16 @@ FORMS(momentum_check)
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; \
     float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v6[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v6[0]); round(v6[1]); \
-        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_mul(x2[i + l], s3); } \
-        EACH(lanes) { v7[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v7[0]); round(v7[1]); \
-        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_add(v7[0][l], v6[0][l]); } \
-        EACH(lanes) { v8[1][l] = mw__scalar_add(v7[1][l], v6[1][l]); } round(v8[0]); round(v8[1]); \
-        float v9[2][lanes]; EACH(lanes) { v9[0][l] = mw__scalar_mul(v8[0][l], s4); } \
-        EACH(lanes) { v9[1][l] = mw__scalar_mul(v8[1][l], s4); } round(v9[0]); round(v9[1]); float v10[2][lanes]; \
-        EACH(lanes) { v10[0][l] = mw__scalar_sub(x5[i + l], v9[0][l]); } \
-        EACH(lanes) { v10[1][l] = mw__scalar_sub(x5[i + (lanes) + l], v9[1][l]); } round(v10[0]); round(v10[1]); \
-        EACH(lanes) { y0[i + l] = v8[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v8[1][l]; } \
-        EACH(lanes) { y1[i + l] = v10[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v10[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v6[8][lanes]; EIGHT { EACH(lanes) { v6[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v6[n]); } float v7[8][lanes]; \
+        EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s3); } } EIGHT { round(v7[n]); } \
+        float v8[8][lanes]; EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_add(v7[n][l], v6[n][l]); } } \
+        EIGHT { round(v8[n]); } float v9[8][lanes]; \
+        EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_mul(v8[n][l], s4); } } EIGHT { round(v9[n]); } \
+        float v10[8][lanes]; EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_sub(x5[i + n * (lanes) + l], v9[n][l]); } } \
+        EIGHT { round(v10[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v8[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v10[n][l]; } } \
     }
 MW__INLINE void momentum_scaled_check_form FORM
 {
@@ -251,21 +230,18 @@ FORMS(momentum_scaled_check)
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v5[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v5[0]); round(v5[1]); \
-        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_add(v5[0][l], x2[i + l]); } \
-        EACH(lanes) { v6[1][l] = mw__scalar_add(v5[1][l], x2[i + (lanes) + l]); } round(v6[0]); round(v6[1]); \
-        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_mul(v6[0][l], s1); } \
-        EACH(lanes) { v7[1][l] = mw__scalar_mul(v6[1][l], s1); } round(v7[0]); round(v7[1]); float v8[2][lanes]; \
-        EACH(lanes) { v8[0][l] = mw__scalar_add(x2[i + l], v7[0][l]); } \
-        EACH(lanes) { v8[1][l] = mw__scalar_add(x2[i + (lanes) + l], v7[1][l]); } round(v8[0]); round(v8[1]); \
-        float v9[2][lanes]; EACH(lanes) { v9[0][l] = mw__scalar_mul(v8[0][l], s3); } \
-        EACH(lanes) { v9[1][l] = mw__scalar_mul(v8[1][l], s3); } round(v9[0]); round(v9[1]); float v10[2][lanes]; \
-        EACH(lanes) { v10[0][l] = mw__scalar_sub(x4[i + l], v9[0][l]); } \
-        EACH(lanes) { v10[1][l] = mw__scalar_sub(x4[i + (lanes) + l], v9[1][l]); } round(v10[0]); round(v10[1]); \
-        EACH(lanes) { y0[i + l] = v6[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v6[1][l]; } \
-        EACH(lanes) { y1[i + l] = v10[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v10[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v5[8][lanes]; EIGHT { EACH(lanes) { v5[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v5[n]); } float v6[8][lanes]; \
+        EIGHT { EACH(lanes) { v6[n][l] = mw__scalar_add(v5[n][l], x2[i + n * (lanes) + l]); } } \
+        EIGHT { round(v6[n]); } float v7[8][lanes]; \
+        EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_mul(v6[n][l], s1); } } EIGHT { round(v7[n]); } \
+        float v8[8][lanes]; EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_add(x2[i + n * (lanes) + l], v7[n][l]); } } \
+        EIGHT { round(v8[n]); } float v9[8][lanes]; \
+        EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_mul(v8[n][l], s3); } } EIGHT { round(v9[n]); } \
+        float v10[8][lanes]; EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_sub(x4[i + n * (lanes) + l], v9[n][l]); } } \
+        EIGHT { round(v10[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v6[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v10[n][l]; } } \
     }
 MW__INLINE void nesterov_check_form FORM
 {
@@ -288,23 +264,20 @@ FORMS(nesterov_check)
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; \
     float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v6[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v6[0]); round(v6[1]); \
-        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_mul(x2[i + l], s3); } \
-        EACH(lanes) { v7[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v7[0]); round(v7[1]); \
-        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_add(v7[0][l], v6[0][l]); } \
-        EACH(lanes) { v8[1][l] = mw__scalar_add(v7[1][l], v6[1][l]); } round(v8[0]); round(v8[1]); \
-        float v9[2][lanes]; EACH(lanes) { v9[0][l] = mw__scalar_mul(v8[0][l], s3); } \
-        EACH(lanes) { v9[1][l] = mw__scalar_mul(v8[1][l], s3); } round(v9[0]); round(v9[1]); float v10[2][lanes]; \
-        EACH(lanes) { v10[0][l] = mw__scalar_add(v6[0][l], v9[0][l]); } \
-        EACH(lanes) { v10[1][l] = mw__scalar_add(v6[1][l], v9[1][l]); } round(v10[0]); round(v10[1]); \
-        float v11[2][lanes]; EACH(lanes) { v11[0][l] = mw__scalar_mul(v10[0][l], s4); } \
-        EACH(lanes) { v11[1][l] = mw__scalar_mul(v10[1][l], s4); } round(v11[0]); round(v11[1]); float v12[2][lanes]; \
-        EACH(lanes) { v12[0][l] = mw__scalar_sub(x5[i + l], v11[0][l]); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_sub(x5[i + (lanes) + l], v11[1][l]); } round(v12[0]); round(v12[1]); \
-        EACH(lanes) { y0[i + l] = v8[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v8[1][l]; } \
-        EACH(lanes) { y1[i + l] = v12[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v12[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v6[8][lanes]; EIGHT { EACH(lanes) { v6[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v6[n]); } float v7[8][lanes]; \
+        EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s3); } } EIGHT { round(v7[n]); } \
+        float v8[8][lanes]; EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_add(v7[n][l], v6[n][l]); } } \
+        EIGHT { round(v8[n]); } float v9[8][lanes]; \
+        EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_mul(v8[n][l], s3); } } EIGHT { round(v9[n]); } \
+        float v10[8][lanes]; EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_add(v6[n][l], v9[n][l]); } } \
+        EIGHT { round(v10[n]); } float v11[8][lanes]; \
+        EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_mul(v10[n][l], s4); } } EIGHT { round(v11[n]); } \
+        float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_sub(x5[i + n * (lanes) + l], v11[n][l]); } } \
+        EIGHT { round(v12[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v8[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v12[n][l]; } } \
     }
 MW__INLINE void nesterov_scaled_check_form FORM
 {
@@ -328,42 +301,36 @@ FORMS(nesterov_scaled_check)
     const float s4 = *x4; const float *const x5 = value[5]; const float s5 = *x5; const float *const x6 = value[6]; \
     const float s6 = *x6; const float *const x7 = value[7]; const float s7 = *x7; const float *const x8 = value[8]; \
     float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v9[2][lanes]; EACH(lanes) { v9[0][l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
-        EACH(lanes) { v9[1][l] = mw__scalar_abs(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } float v10[2][lanes]; \
-        EACH(lanes) { v10[0][l] = mw__scalar_maximum(x1[i + l], v9[0][l]); } \
-        EACH(lanes) { v10[1][l] = mw__scalar_maximum(x1[i + (lanes) + l], v9[1][l]); } uint8_t v11[2][lanes]; \
-        EACH(lanes) { v11[0][l] = v10[0][l] > s2; } EACH(lanes) { v11[1][l] = v10[1][l] > s2; } float v12[2][lanes]; \
-        EACH(lanes) { v12[0][l] = v11[0][l] != 0 ? v10[0][l] : s3; } \
-        EACH(lanes) { v12[1][l] = v11[1][l] != 0 ? v10[1][l] : s3; } float v13[2][lanes]; \
-        EACH(lanes) { v13[0][l] = mw__scalar_real_div(x1[i + l], v12[0][l]); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_real_div(x1[i + (lanes) + l], v12[1][l]); } round(v13[0]); \
-        round(v13[1]); float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_real_div(v9[0][l], v12[0][l]); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_real_div(v9[1][l], v12[1][l]); } round(v14[0]); round(v14[1]); \
-        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_square(v13[0][l], pq[6][0], pq[6][1]); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_square(v13[1][l], pq[6][0], pq[6][1]); } round(v15[0]); round(v15[1]); \
-        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_square(v14[0][l], pq[7][0], pq[7][1]); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_square(v14[1][l], pq[7][0], pq[7][1]); } round(v16[0]); round(v16[1]); \
-        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_mul(v16[0][l], s4); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_mul(v16[1][l], s4); } round(v17[0]); round(v17[1]); float v18[2][lanes]; \
-        EACH(lanes) { v18[0][l] = mw__scalar_mul(v15[0][l], s5); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_mul(v15[1][l], s5); } round(v18[0]); round(v18[1]); float v19[2][lanes]; \
-        EACH(lanes) { v19[0][l] = mw__scalar_add(v18[0][l], v17[0][l]); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_add(v18[1][l], v17[1][l]); } round(v19[0]); round(v19[1]); \
-        float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_sqrt(v19[0][l], pq[11][0], pq[11][1]); } \
-        EACH(lanes) { v20[1][l] = mw__scalar_sqrt(v19[1][l], pq[11][0], pq[11][1]); } round(v20[0]); round(v20[1]); \
-        float v21[2][lanes]; EACH(lanes) { v21[0][l] = mw__scalar_mul(v12[0][l], v20[0][l]); } \
-        EACH(lanes) { v21[1][l] = mw__scalar_mul(v12[1][l], v20[1][l]); } round(v21[0]); round(v21[1]); \
-        float v22[2][lanes]; EACH(lanes) { v22[0][l] = mw__scalar_add(v21[0][l], s6); } \
-        EACH(lanes) { v22[1][l] = mw__scalar_add(v21[1][l], s6); } round(v22[0]); round(v22[1]); float v23[2][lanes]; \
-        EACH(lanes) { v23[0][l] = mw__scalar_real_div(x0[i + l], v22[0][l]); } \
-        EACH(lanes) { v23[1][l] = mw__scalar_real_div(x0[i + (lanes) + l], v22[1][l]); } round(v23[0]); \
-        round(v23[1]); float v24[2][lanes]; EACH(lanes) { v24[0][l] = mw__scalar_mul(v23[0][l], s7); } \
-        EACH(lanes) { v24[1][l] = mw__scalar_mul(v23[1][l], s7); } round(v24[0]); round(v24[1]); float v25[2][lanes]; \
-        EACH(lanes) { v25[0][l] = mw__scalar_sub(x8[i + l], v24[0][l]); } \
-        EACH(lanes) { v25[1][l] = mw__scalar_sub(x8[i + (lanes) + l], v24[1][l]); } round(v25[0]); round(v25[1]); \
-        EACH(lanes) { y0[i + l] = v21[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v21[1][l]; } \
-        EACH(lanes) { y1[i + l] = v25[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v25[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v9[8][lanes]; \
+        EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_abs(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
+        float v10[8][lanes]; \
+        EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_maximum(x1[i + n * (lanes) + l], v9[n][l]); } } \
+        uint8_t v11[8][lanes]; EIGHT { EACH(lanes) { v11[n][l] = v10[n][l] > s2; } } float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = v11[n][l] != 0 ? v10[n][l] : s3; } } float v13[8][lanes]; \
+        EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_real_div(x1[i + n * (lanes) + l], v12[n][l]); } } \
+        EIGHT { round(v13[n]); } float v14[8][lanes]; \
+        EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_real_div(v9[n][l], v12[n][l]); } } EIGHT { round(v14[n]); } \
+        float v15[8][lanes]; EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_square(v13[n][l], pq[6][0], pq[6][1]); } } \
+        EIGHT { round(v15[n]); } float v16[8][lanes]; \
+        EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_square(v14[n][l], pq[7][0], pq[7][1]); } } \
+        EIGHT { round(v16[n]); } float v17[8][lanes]; \
+        EIGHT { EACH(lanes) { v17[n][l] = mw__scalar_mul(v16[n][l], s4); } } EIGHT { round(v17[n]); } \
+        float v18[8][lanes]; EIGHT { EACH(lanes) { v18[n][l] = mw__scalar_mul(v15[n][l], s5); } } \
+        EIGHT { round(v18[n]); } float v19[8][lanes]; \
+        EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_add(v18[n][l], v17[n][l]); } } EIGHT { round(v19[n]); } \
+        float v20[8][lanes]; EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_sqrt(v19[n][l], pq[11][0], pq[11][1]); } } \
+        EIGHT { round(v20[n]); } float v21[8][lanes]; \
+        EIGHT { EACH(lanes) { v21[n][l] = mw__scalar_mul(v12[n][l], v20[n][l]); } } EIGHT { round(v21[n]); } \
+        float v22[8][lanes]; EIGHT { EACH(lanes) { v22[n][l] = mw__scalar_add(v21[n][l], s6); } } \
+        EIGHT { round(v22[n]); } float v23[8][lanes]; \
+        EIGHT { EACH(lanes) { v23[n][l] = mw__scalar_real_div(x0[i + n * (lanes) + l], v22[n][l]); } } \
+        EIGHT { round(v23[n]); } float v24[8][lanes]; \
+        EIGHT { EACH(lanes) { v24[n][l] = mw__scalar_mul(v23[n][l], s7); } } EIGHT { round(v24[n]); } \
+        float v25[8][lanes]; \
+        EIGHT { EACH(lanes) { v25[n][l] = mw__scalar_sub(x8[i + n * (lanes) + l], v24[n][l]); } } \
+        EIGHT { round(v25[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v21[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v25[n][l]; } } \
     }
 MW__INLINE void rmsprop_check_form FORM
 {
@@ -397,47 +364,40 @@ FORMS(rmsprop_check)
     const float s6 = *x6; const float *const x7 = value[7]; const float *const x8 = value[8]; const float s8 = *x8; \
     const float *const x9 = value[9]; const float s9 = *x9; const float *const x10 = value[10]; \
     float *const y0 = out[0]; float *const y1 = out[1]; float *const y2 = out[2]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v11[2][lanes]; EACH(lanes) { v11[0][l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
-        EACH(lanes) { v11[1][l] = mw__scalar_abs(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } float v12[2][lanes]; \
-        EACH(lanes) { v12[0][l] = mw__scalar_maximum(x1[i + l], v11[0][l]); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_maximum(x1[i + (lanes) + l], v11[1][l]); } uint8_t v13[2][lanes]; \
-        EACH(lanes) { v13[0][l] = v12[0][l] > s2; } EACH(lanes) { v13[1][l] = v12[1][l] > s2; } float v14[2][lanes]; \
-        EACH(lanes) { v14[0][l] = v13[0][l] != 0 ? v12[0][l] : s3; } \
-        EACH(lanes) { v14[1][l] = v13[1][l] != 0 ? v12[1][l] : s3; } float v15[2][lanes]; \
-        EACH(lanes) { v15[0][l] = mw__scalar_real_div(x1[i + l], v14[0][l]); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_real_div(x1[i + (lanes) + l], v14[1][l]); } round(v15[0]); \
-        round(v15[1]); float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_real_div(v11[0][l], v14[0][l]); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_real_div(v11[1][l], v14[1][l]); } round(v16[0]); round(v16[1]); \
-        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_square(v15[0][l], pq[6][0], pq[6][1]); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_square(v15[1][l], pq[6][0], pq[6][1]); } round(v17[0]); round(v17[1]); \
-        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_square(v16[0][l], pq[7][0], pq[7][1]); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_square(v16[1][l], pq[7][0], pq[7][1]); } round(v18[0]); round(v18[1]); \
-        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_mul(v18[0][l], s4); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_mul(v18[1][l], s4); } round(v19[0]); round(v19[1]); float v20[2][lanes]; \
-        EACH(lanes) { v20[0][l] = mw__scalar_mul(v17[0][l], s5); } \
-        EACH(lanes) { v20[1][l] = mw__scalar_mul(v17[1][l], s5); } round(v20[0]); round(v20[1]); float v21[2][lanes]; \
-        EACH(lanes) { v21[0][l] = mw__scalar_add(v20[0][l], v19[0][l]); } \
-        EACH(lanes) { v21[1][l] = mw__scalar_add(v20[1][l], v19[1][l]); } round(v21[0]); round(v21[1]); \
-        float v22[2][lanes]; EACH(lanes) { v22[0][l] = mw__scalar_sqrt(v21[0][l], pq[11][0], pq[11][1]); } \
-        EACH(lanes) { v22[1][l] = mw__scalar_sqrt(v21[1][l], pq[11][0], pq[11][1]); } round(v22[0]); round(v22[1]); \
-        float v23[2][lanes]; EACH(lanes) { v23[0][l] = mw__scalar_mul(v14[0][l], v22[0][l]); } \
-        EACH(lanes) { v23[1][l] = mw__scalar_mul(v14[1][l], v22[1][l]); } round(v23[0]); round(v23[1]); \
-        float v24[2][lanes]; EACH(lanes) { v24[0][l] = mw__scalar_add(v23[0][l], s6); } \
-        EACH(lanes) { v24[1][l] = mw__scalar_add(v23[1][l], s6); } round(v24[0]); round(v24[1]); float v25[2][lanes]; \
-        EACH(lanes) { v25[0][l] = mw__scalar_real_div(x0[i + l], v24[0][l]); } \
-        EACH(lanes) { v25[1][l] = mw__scalar_real_div(x0[i + (lanes) + l], v24[1][l]); } round(v25[0]); \
-        round(v25[1]); float v26[2][lanes]; EACH(lanes) { v26[0][l] = mw__scalar_mul(x7[i + l], s8); } \
-        EACH(lanes) { v26[1][l] = mw__scalar_mul(x7[i + (lanes) + l], s8); } round(v26[0]); round(v26[1]); \
-        float v27[2][lanes]; EACH(lanes) { v27[0][l] = mw__scalar_add(v26[0][l], v25[0][l]); } \
-        EACH(lanes) { v27[1][l] = mw__scalar_add(v26[1][l], v25[1][l]); } round(v27[0]); round(v27[1]); \
-        float v28[2][lanes]; EACH(lanes) { v28[0][l] = mw__scalar_mul(v27[0][l], s9); } \
-        EACH(lanes) { v28[1][l] = mw__scalar_mul(v27[1][l], s9); } round(v28[0]); round(v28[1]); float v29[2][lanes]; \
-        EACH(lanes) { v29[0][l] = mw__scalar_sub(x10[i + l], v28[0][l]); } \
-        EACH(lanes) { v29[1][l] = mw__scalar_sub(x10[i + (lanes) + l], v28[1][l]); } round(v29[0]); round(v29[1]); \
-        EACH(lanes) { y0[i + l] = v23[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v23[1][l]; } \
-        EACH(lanes) { y1[i + l] = v27[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v27[1][l]; } \
-        EACH(lanes) { y2[i + l] = v29[0][l]; } EACH(lanes) { y2[i + (lanes) + l] = v29[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v11[8][lanes]; \
+        EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_abs(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
+        float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_maximum(x1[i + n * (lanes) + l], v11[n][l]); } } \
+        uint8_t v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = v12[n][l] > s2; } } float v14[8][lanes]; \
+        EIGHT { EACH(lanes) { v14[n][l] = v13[n][l] != 0 ? v12[n][l] : s3; } } float v15[8][lanes]; \
+        EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_real_div(x1[i + n * (lanes) + l], v14[n][l]); } } \
+        EIGHT { round(v15[n]); } float v16[8][lanes]; \
+        EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_real_div(v11[n][l], v14[n][l]); } } EIGHT { round(v16[n]); } \
+        float v17[8][lanes]; EIGHT { EACH(lanes) { v17[n][l] = mw__scalar_square(v15[n][l], pq[6][0], pq[6][1]); } } \
+        EIGHT { round(v17[n]); } float v18[8][lanes]; \
+        EIGHT { EACH(lanes) { v18[n][l] = mw__scalar_square(v16[n][l], pq[7][0], pq[7][1]); } } \
+        EIGHT { round(v18[n]); } float v19[8][lanes]; \
+        EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_mul(v18[n][l], s4); } } EIGHT { round(v19[n]); } \
+        float v20[8][lanes]; EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_mul(v17[n][l], s5); } } \
+        EIGHT { round(v20[n]); } float v21[8][lanes]; \
+        EIGHT { EACH(lanes) { v21[n][l] = mw__scalar_add(v20[n][l], v19[n][l]); } } EIGHT { round(v21[n]); } \
+        float v22[8][lanes]; EIGHT { EACH(lanes) { v22[n][l] = mw__scalar_sqrt(v21[n][l], pq[11][0], pq[11][1]); } } \
+        EIGHT { round(v22[n]); } float v23[8][lanes]; \
+        EIGHT { EACH(lanes) { v23[n][l] = mw__scalar_mul(v14[n][l], v22[n][l]); } } EIGHT { round(v23[n]); } \
+        float v24[8][lanes]; EIGHT { EACH(lanes) { v24[n][l] = mw__scalar_add(v23[n][l], s6); } } \
+        EIGHT { round(v24[n]); } float v25[8][lanes]; \
+        EIGHT { EACH(lanes) { v25[n][l] = mw__scalar_real_div(x0[i + n * (lanes) + l], v24[n][l]); } } \
+        EIGHT { round(v25[n]); } float v26[8][lanes]; \
+        EIGHT { EACH(lanes) { v26[n][l] = mw__scalar_mul(x7[i + n * (lanes) + l], s8); } } EIGHT { round(v26[n]); } \
+        float v27[8][lanes]; EIGHT { EACH(lanes) { v27[n][l] = mw__scalar_add(v26[n][l], v25[n][l]); } } \
+        EIGHT { round(v27[n]); } float v28[8][lanes]; \
+        EIGHT { EACH(lanes) { v28[n][l] = mw__scalar_mul(v27[n][l], s9); } } EIGHT { round(v28[n]); } \
+        float v29[8][lanes]; \
+        EIGHT { EACH(lanes) { v29[n][l] = mw__scalar_sub(x10[i + n * (lanes) + l], v28[n][l]); } } \
+        EIGHT { round(v29[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v23[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v27[n][l]; } } \
+        EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v29[n][l]; } } \
     }
 MW__INLINE void rmsprop_momentum_check_form FORM
 {
@@ -474,49 +434,42 @@ FORMS(rmsprop_momentum_check)
     const float *const x7 = value[7]; const float s7 = *x7; const float *const x8 = value[8]; const float s8 = *x8; \
     const float *const x9 = value[9]; const float s9 = *x9; const float *const x10 = value[10]; \
     float *const y0 = out[0]; float *const y1 = out[1]; float *const y2 = out[2]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v11[2][lanes]; EACH(lanes) { v11[0][l] = mw__scalar_sub(x0[i + l], x1[i + l]); } \
-        EACH(lanes) { v11[1][l] = mw__scalar_sub(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v11[0]); \
-        round(v11[1]); float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_mul(v11[0][l], s2); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_mul(v11[1][l], s2); } round(v12[0]); round(v12[1]); float v13[2][lanes]; \
-        EACH(lanes) { v13[0][l] = mw__scalar_add(x1[i + l], v12[0][l]); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_add(x1[i + (lanes) + l], v12[1][l]); } round(v13[0]); round(v13[1]); \
-        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_abs(v11[0][l], pq[3][0], pq[3][1]); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_abs(v11[1][l], pq[3][0], pq[3][1]); } float v15[2][lanes]; \
-        EACH(lanes) { v15[0][l] = mw__scalar_maximum(x3[i + l], v14[0][l]); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_maximum(x3[i + (lanes) + l], v14[1][l]); } uint8_t v16[2][lanes]; \
-        EACH(lanes) { v16[0][l] = v15[0][l] > s4; } EACH(lanes) { v16[1][l] = v15[1][l] > s4; } float v17[2][lanes]; \
-        EACH(lanes) { v17[0][l] = v16[0][l] != 0 ? v15[0][l] : s5; } \
-        EACH(lanes) { v17[1][l] = v16[1][l] != 0 ? v15[1][l] : s5; } float v18[2][lanes]; \
-        EACH(lanes) { v18[0][l] = mw__scalar_real_div(x3[i + l], v17[0][l]); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_real_div(x3[i + (lanes) + l], v17[1][l]); } round(v18[0]); \
-        round(v18[1]); float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_real_div(v14[0][l], v17[0][l]); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_real_div(v14[1][l], v17[1][l]); } round(v19[0]); round(v19[1]); \
-        float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_square(v18[0][l], pq[9][0], pq[9][1]); } \
-        EACH(lanes) { v20[1][l] = mw__scalar_square(v18[1][l], pq[9][0], pq[9][1]); } round(v20[0]); round(v20[1]); \
-        float v21[2][lanes]; EACH(lanes) { v21[0][l] = mw__scalar_square(v19[0][l], pq[10][0], pq[10][1]); } \
-        EACH(lanes) { v21[1][l] = mw__scalar_square(v19[1][l], pq[10][0], pq[10][1]); } round(v21[0]); round(v21[1]); \
-        float v22[2][lanes]; EACH(lanes) { v22[0][l] = mw__scalar_mul(v21[0][l], s6); } \
-        EACH(lanes) { v22[1][l] = mw__scalar_mul(v21[1][l], s6); } round(v22[0]); round(v22[1]); float v23[2][lanes]; \
-        EACH(lanes) { v23[0][l] = mw__scalar_mul(v20[0][l], s7); } \
-        EACH(lanes) { v23[1][l] = mw__scalar_mul(v20[1][l], s7); } round(v23[0]); round(v23[1]); float v24[2][lanes]; \
-        EACH(lanes) { v24[0][l] = mw__scalar_add(v23[0][l], v22[0][l]); } \
-        EACH(lanes) { v24[1][l] = mw__scalar_add(v23[1][l], v22[1][l]); } round(v24[0]); round(v24[1]); \
-        float v25[2][lanes]; EACH(lanes) { v25[0][l] = mw__scalar_sqrt(v24[0][l], pq[14][0], pq[14][1]); } \
-        EACH(lanes) { v25[1][l] = mw__scalar_sqrt(v24[1][l], pq[14][0], pq[14][1]); } round(v25[0]); round(v25[1]); \
-        float v26[2][lanes]; EACH(lanes) { v26[0][l] = mw__scalar_mul(v17[0][l], v25[0][l]); } \
-        EACH(lanes) { v26[1][l] = mw__scalar_mul(v17[1][l], v25[1][l]); } round(v26[0]); round(v26[1]); \
-        float v27[2][lanes]; EACH(lanes) { v27[0][l] = mw__scalar_add(v26[0][l], s8); } \
-        EACH(lanes) { v27[1][l] = mw__scalar_add(v26[1][l], s8); } round(v27[0]); round(v27[1]); float v28[2][lanes]; \
-        EACH(lanes) { v28[0][l] = mw__scalar_real_div(x0[i + l], v27[0][l]); } \
-        EACH(lanes) { v28[1][l] = mw__scalar_real_div(x0[i + (lanes) + l], v27[1][l]); } round(v28[0]); \
-        round(v28[1]); float v29[2][lanes]; EACH(lanes) { v29[0][l] = mw__scalar_mul(v28[0][l], s9); } \
-        EACH(lanes) { v29[1][l] = mw__scalar_mul(v28[1][l], s9); } round(v29[0]); round(v29[1]); float v30[2][lanes]; \
-        EACH(lanes) { v30[0][l] = mw__scalar_sub(x10[i + l], v29[0][l]); } \
-        EACH(lanes) { v30[1][l] = mw__scalar_sub(x10[i + (lanes) + l], v29[1][l]); } round(v30[0]); round(v30[1]); \
-        EACH(lanes) { y0[i + l] = v13[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v13[1][l]; } \
-        EACH(lanes) { y1[i + l] = v26[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v26[1][l]; } \
-        EACH(lanes) { y2[i + l] = v30[0][l]; } EACH(lanes) { y2[i + (lanes) + l] = v30[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v11[8][lanes]; \
+        EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_sub(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
+        EIGHT { round(v11[n]); } float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_mul(v11[n][l], s2); } } EIGHT { round(v12[n]); } \
+        float v13[8][lanes]; \
+        EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_add(x1[i + n * (lanes) + l], v12[n][l]); } } \
+        EIGHT { round(v13[n]); } float v14[8][lanes]; \
+        EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_abs(v11[n][l], pq[3][0], pq[3][1]); } } float v15[8][lanes]; \
+        EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_maximum(x3[i + n * (lanes) + l], v14[n][l]); } } \
+        uint8_t v16[8][lanes]; EIGHT { EACH(lanes) { v16[n][l] = v15[n][l] > s4; } } float v17[8][lanes]; \
+        EIGHT { EACH(lanes) { v17[n][l] = v16[n][l] != 0 ? v15[n][l] : s5; } } float v18[8][lanes]; \
+        EIGHT { EACH(lanes) { v18[n][l] = mw__scalar_real_div(x3[i + n * (lanes) + l], v17[n][l]); } } \
+        EIGHT { round(v18[n]); } float v19[8][lanes]; \
+        EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_real_div(v14[n][l], v17[n][l]); } } EIGHT { round(v19[n]); } \
+        float v20[8][lanes]; EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_square(v18[n][l], pq[9][0], pq[9][1]); } } \
+        EIGHT { round(v20[n]); } float v21[8][lanes]; \
+        EIGHT { EACH(lanes) { v21[n][l] = mw__scalar_square(v19[n][l], pq[10][0], pq[10][1]); } } \
+        EIGHT { round(v21[n]); } float v22[8][lanes]; \
+        EIGHT { EACH(lanes) { v22[n][l] = mw__scalar_mul(v21[n][l], s6); } } EIGHT { round(v22[n]); } \
+        float v23[8][lanes]; EIGHT { EACH(lanes) { v23[n][l] = mw__scalar_mul(v20[n][l], s7); } } \
+        EIGHT { round(v23[n]); } float v24[8][lanes]; \
+        EIGHT { EACH(lanes) { v24[n][l] = mw__scalar_add(v23[n][l], v22[n][l]); } } EIGHT { round(v24[n]); } \
+        float v25[8][lanes]; EIGHT { EACH(lanes) { v25[n][l] = mw__scalar_sqrt(v24[n][l], pq[14][0], pq[14][1]); } } \
+        EIGHT { round(v25[n]); } float v26[8][lanes]; \
+        EIGHT { EACH(lanes) { v26[n][l] = mw__scalar_mul(v17[n][l], v25[n][l]); } } EIGHT { round(v26[n]); } \
+        float v27[8][lanes]; EIGHT { EACH(lanes) { v27[n][l] = mw__scalar_add(v26[n][l], s8); } } \
+        EIGHT { round(v27[n]); } float v28[8][lanes]; \
+        EIGHT { EACH(lanes) { v28[n][l] = mw__scalar_real_div(x0[i + n * (lanes) + l], v27[n][l]); } } \
+        EIGHT { round(v28[n]); } float v29[8][lanes]; \
+        EIGHT { EACH(lanes) { v29[n][l] = mw__scalar_mul(v28[n][l], s9); } } EIGHT { round(v29[n]); } \
+        float v30[8][lanes]; \
+        EIGHT { EACH(lanes) { v30[n][l] = mw__scalar_sub(x10[i + n * (lanes) + l], v29[n][l]); } } \
+        EIGHT { round(v30[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v13[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v26[n][l]; } } \
+        EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v30[n][l]; } } \
     }
 MW__INLINE void rmsprop_centered_check_form FORM
 {
@@ -551,38 +504,33 @@ FORMS(rmsprop_centered_check)
     const float s2 = *x2; const float *const x3 = value[3]; const float s3 = *x3; const float *const x4 = value[4]; \
     const float s4 = *x4; const float *const x5 = value[5]; const float s5 = *x5; const float *const x6 = value[6]; \
     float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
-        EACH(lanes) { v7[1][l] = mw__scalar_abs(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } float v8[2][lanes]; \
-        EACH(lanes) { v8[0][l] = mw__scalar_maximum(x1[i + l], v7[0][l]); } \
-        EACH(lanes) { v8[1][l] = mw__scalar_maximum(x1[i + (lanes) + l], v7[1][l]); } uint8_t v9[2][lanes]; \
-        EACH(lanes) { v9[0][l] = v8[0][l] > s2; } EACH(lanes) { v9[1][l] = v8[1][l] > s2; } float v10[2][lanes]; \
-        EACH(lanes) { v10[0][l] = v9[0][l] != 0 ? v8[0][l] : s3; } \
-        EACH(lanes) { v10[1][l] = v9[1][l] != 0 ? v8[1][l] : s3; } float v11[2][lanes]; \
-        EACH(lanes) { v11[0][l] = mw__scalar_real_div(x1[i + l], v10[0][l]); } \
-        EACH(lanes) { v11[1][l] = mw__scalar_real_div(x1[i + (lanes) + l], v10[1][l]); } round(v11[0]); \
-        round(v11[1]); float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_real_div(v7[0][l], v10[0][l]); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_real_div(v7[1][l], v10[1][l]); } round(v12[0]); round(v12[1]); \
-        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_square(v11[0][l], pq[6][0], pq[6][1]); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_square(v11[1][l], pq[6][0], pq[6][1]); } round(v13[0]); round(v13[1]); \
-        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_square(v12[0][l], pq[7][0], pq[7][1]); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_square(v12[1][l], pq[7][0], pq[7][1]); } round(v14[0]); round(v14[1]); \
-        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_add(v13[0][l], v14[0][l]); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_add(v13[1][l], v14[1][l]); } round(v15[0]); round(v15[1]); \
-        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_sqrt(v15[0][l], pq[9][0], pq[9][1]); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_sqrt(v15[1][l], pq[9][0], pq[9][1]); } round(v16[0]); round(v16[1]); \
-        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_mul(v10[0][l], v16[0][l]); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_mul(v10[1][l], v16[1][l]); } round(v17[0]); round(v17[1]); \
-        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_add(v17[0][l], s4); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_add(v17[1][l], s4); } round(v18[0]); round(v18[1]); float v19[2][lanes]; \
-        EACH(lanes) { v19[0][l] = mw__scalar_real_div(x0[i + l], v18[0][l]); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_real_div(x0[i + (lanes) + l], v18[1][l]); } round(v19[0]); \
-        round(v19[1]); float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_mul(v19[0][l], s5); } \
-        EACH(lanes) { v20[1][l] = mw__scalar_mul(v19[1][l], s5); } round(v20[0]); round(v20[1]); float v21[2][lanes]; \
-        EACH(lanes) { v21[0][l] = mw__scalar_sub(x6[i + l], v20[0][l]); } \
-        EACH(lanes) { v21[1][l] = mw__scalar_sub(x6[i + (lanes) + l], v20[1][l]); } round(v21[0]); round(v21[1]); \
-        EACH(lanes) { y0[i + l] = v17[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v17[1][l]; } \
-        EACH(lanes) { y1[i + l] = v21[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v21[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v7[8][lanes]; \
+        EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_abs(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
+        float v8[8][lanes]; \
+        EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_maximum(x1[i + n * (lanes) + l], v7[n][l]); } } \
+        uint8_t v9[8][lanes]; EIGHT { EACH(lanes) { v9[n][l] = v8[n][l] > s2; } } float v10[8][lanes]; \
+        EIGHT { EACH(lanes) { v10[n][l] = v9[n][l] != 0 ? v8[n][l] : s3; } } float v11[8][lanes]; \
+        EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_real_div(x1[i + n * (lanes) + l], v10[n][l]); } } \
+        EIGHT { round(v11[n]); } float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_real_div(v7[n][l], v10[n][l]); } } EIGHT { round(v12[n]); } \
+        float v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_square(v11[n][l], pq[6][0], pq[6][1]); } } \
+        EIGHT { round(v13[n]); } float v14[8][lanes]; \
+        EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_square(v12[n][l], pq[7][0], pq[7][1]); } } \
+        EIGHT { round(v14[n]); } float v15[8][lanes]; \
+        EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_add(v13[n][l], v14[n][l]); } } EIGHT { round(v15[n]); } \
+        float v16[8][lanes]; EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_sqrt(v15[n][l], pq[9][0], pq[9][1]); } } \
+        EIGHT { round(v16[n]); } float v17[8][lanes]; \
+        EIGHT { EACH(lanes) { v17[n][l] = mw__scalar_mul(v10[n][l], v16[n][l]); } } EIGHT { round(v17[n]); } \
+        float v18[8][lanes]; EIGHT { EACH(lanes) { v18[n][l] = mw__scalar_add(v17[n][l], s4); } } \
+        EIGHT { round(v18[n]); } float v19[8][lanes]; \
+        EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_real_div(x0[i + n * (lanes) + l], v18[n][l]); } } \
+        EIGHT { round(v19[n]); } float v20[8][lanes]; \
+        EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_mul(v19[n][l], s5); } } EIGHT { round(v20[n]); } \
+        float v21[8][lanes]; \
+        EIGHT { EACH(lanes) { v21[n][l] = mw__scalar_sub(x6[i + n * (lanes) + l], v20[n][l]); } } \
+        EIGHT { round(v21[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v17[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v21[n][l]; } } \
     }
 MW__INLINE void adagrad_check_form FORM
 {
@@ -613,31 +561,25 @@ FORMS(adagrad_check)
     const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; const float s5 = *x5; \
     const float *const x6 = value[6]; const float s6 = *x6; const float *const x7 = value[7]; \
     const float *const x8 = value[8]; const float s8 = *x8; float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v9[2][lanes]; EACH(lanes) { v9[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v9[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v9[0]); round(v9[1]); \
-        float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(x2[i + l], s3); } \
-        EACH(lanes) { v10[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v10[0]); round(v10[1]); \
-        float v11[2][lanes]; EACH(lanes) { v11[0][l] = mw__scalar_add(v9[0][l], v10[0][l]); } \
-        EACH(lanes) { v11[1][l] = mw__scalar_add(v9[1][l], v10[1][l]); } round(v11[0]); round(v11[1]); \
-        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_mul(x0[i + l], s4); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s4); } round(v12[0]); round(v12[1]); \
-        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_mul(x2[i + l], s5); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s5); } round(v13[0]); round(v13[1]); \
-        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_add(v12[0][l], v13[0][l]); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_add(v12[1][l], v13[1][l]); } round(v14[0]); round(v14[1]); \
-        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_sign(v11[0][l], pq[6][0], pq[6][1]); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_sign(v11[1][l], pq[6][0], pq[6][1]); } float v16[2][lanes]; \
-        EACH(lanes) { v16[0][l] = mw__scalar_mul(v15[0][l], s6); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_mul(v15[1][l], s6); } round(v16[0]); round(v16[1]); float v17[2][lanes]; \
-        EACH(lanes) { v17[0][l] = mw__scalar_mul(x7[i + l], s8); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_mul(x7[i + (lanes) + l], s8); } round(v17[0]); round(v17[1]); \
-        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_add(v16[0][l], v17[0][l]); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_add(v16[1][l], v17[1][l]); } round(v18[0]); round(v18[1]); \
-        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_sub(x7[i + l], v18[0][l]); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_sub(x7[i + (lanes) + l], v18[1][l]); } round(v19[0]); round(v19[1]); \
-        EACH(lanes) { y0[i + l] = v14[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v14[1][l]; } \
-        EACH(lanes) { y1[i + l] = v19[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v19[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v9[8][lanes]; EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v9[n]); } float v10[8][lanes]; \
+        EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s3); } } EIGHT { round(v10[n]); } \
+        float v11[8][lanes]; EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_add(v9[n][l], v10[n][l]); } } \
+        EIGHT { round(v11[n]); } float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s4); } } EIGHT { round(v12[n]); } \
+        float v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s5); } } \
+        EIGHT { round(v13[n]); } float v14[8][lanes]; \
+        EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_add(v12[n][l], v13[n][l]); } } EIGHT { round(v14[n]); } \
+        float v15[8][lanes]; EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_sign(v11[n][l], pq[6][0], pq[6][1]); } } \
+        float v16[8][lanes]; EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_mul(v15[n][l], s6); } } \
+        EIGHT { round(v16[n]); } float v17[8][lanes]; \
+        EIGHT { EACH(lanes) { v17[n][l] = mw__scalar_mul(x7[i + n * (lanes) + l], s8); } } EIGHT { round(v17[n]); } \
+        float v18[8][lanes]; EIGHT { EACH(lanes) { v18[n][l] = mw__scalar_add(v16[n][l], v17[n][l]); } } \
+        EIGHT { round(v18[n]); } float v19[8][lanes]; \
+        EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_sub(x7[i + n * (lanes) + l], v18[n][l]); } } \
+        EIGHT { round(v19[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v14[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v19[n][l]; } } \
     }
 MW__INLINE void lion_check_form FORM
 {

@@ -20,14 +20,15 @@
 #if defined(__x86_64__) && !defined(__clang__)
 #include <immintrin.h>
 
-/* The instructions that round cannot stand in a loop that the compiler makes vectors of, so that strips of two
+/* The instructions that round cannot stand in a loop that the compiler makes vectors of, so that strips of eight
  * vectors are written: the next rounding may begin long before one is done, and those of one vector mostly wait for
  * each other. For gcc, which keeps them in registers; clang does not. */
 #define EACH(lanes) _Pragma("GCC unroll 1") for (int l = 0; l < (lanes); l++)
+#define EIGHT       _Pragma("GCC unroll 8") for (int n = 0; n < 8; n++)
 #define STRIPS(name, width, target)                                                                                    \
     target static void name##_half_##width PARAMETERS                                                                  \
     {                                                                                                                  \
-        const int64_t done = count - count % (2 * LANES_##width);                                                      \
+        const int64_t done = count - count % (8 * LANES_##width);                                                      \
         name##_STRIPS(LANES_##width, round_##width) name##_form(value, out, pq, done, count, true);                    \
     }
 #define HALVES(name)                                                                                                   \

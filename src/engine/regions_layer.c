@@ -7,14 +7,13 @@
 #define bias_gelu_tanh_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
     float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
-        EACH(lanes) { v2[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
-        round(v2[1]); float v3[2][lanes]; \
-        EACH(lanes) { v3[0][l] = mw__scalar_gelu_tanh(v2[0][l], pq[1][0], pq[1][1]); } \
-        EACH(lanes) { v3[1][l] = mw__scalar_gelu_tanh(v2[1][l], pq[1][0], pq[1][1]); } round(v3[0]); round(v3[1]); \
-        EACH(lanes) { y0[i + l] = v2[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v2[1][l]; } \
-        EACH(lanes) { y1[i + l] = v3[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v3[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v2[8][lanes]; \
+        EIGHT { EACH(lanes) { v2[n][l] = mw__scalar_add(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
+        EIGHT { round(v2[n]); } float v3[8][lanes]; \
+        EIGHT { EACH(lanes) { v3[n][l] = mw__scalar_gelu_tanh(v2[n][l], pq[1][0], pq[1][1]); } } \
+        EIGHT { round(v3[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v2[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v3[n][l]; } } \
     }
 MW__INLINE void bias_gelu_tanh_form FORM
 {
@@ -33,36 +32,30 @@ FORMS(bias_gelu_tanh)
     const float *const x2 = value[2]; const float s2 = *x2; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; \
     float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_clip(x0[i + l], pq[0][0], pq[0][1]); } \
-        EACH(lanes) { v6[1][l] = mw__scalar_clip(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } round(v6[0]); \
-        round(v6[1]); float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_square(v6[0][l], pq[1][0], pq[1][1]); } \
-        EACH(lanes) { v7[1][l] = mw__scalar_square(v6[1][l], pq[1][0], pq[1][1]); } round(v7[0]); round(v7[1]); \
-        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(v7[0][l], s1); } \
-        EACH(lanes) { v8[1][l] = mw__scalar_mul(v7[1][l], s1); } round(v8[0]); round(v8[1]); float v9[2][lanes]; \
-        EACH(lanes) { v9[0][l] = mw__scalar_add(v8[0][l], s2); } \
-        EACH(lanes) { v9[1][l] = mw__scalar_add(v8[1][l], s2); } round(v9[0]); round(v9[1]); float v10[2][lanes]; \
-        EACH(lanes) { v10[0][l] = mw__scalar_mul(v6[0][l], v9[0][l]); } \
-        EACH(lanes) { v10[1][l] = mw__scalar_mul(v6[1][l], v9[1][l]); } round(v10[0]); round(v10[1]); \
-        float v11[2][lanes]; EACH(lanes) { v11[0][l] = mw__scalar_sigmoid(v10[0][l], pq[5][0], pq[5][1]); } \
-        EACH(lanes) { v11[1][l] = mw__scalar_sigmoid(v10[1][l], pq[5][0], pq[5][1]); } round(v11[0]); round(v11[1]); \
-        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_mul(v7[0][l], s3); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_mul(v7[1][l], s3); } round(v12[0]); round(v12[1]); float v13[2][lanes]; \
-        EACH(lanes) { v13[0][l] = mw__scalar_add(v12[0][l], s2); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_add(v12[1][l], s2); } round(v13[0]); round(v13[1]); float v14[2][lanes]; \
-        EACH(lanes) { v14[0][l] = mw__scalar_mul(v6[0][l], v13[0][l]); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_mul(v6[1][l], v13[1][l]); } round(v14[0]); round(v14[1]); \
-        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_sub(s4, v11[0][l]); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_sub(s4, v11[1][l]); } round(v15[0]); round(v15[1]); float v16[2][lanes]; \
-        EACH(lanes) { v16[0][l] = mw__scalar_mul(v14[0][l], v11[0][l]); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_mul(v14[1][l], v11[1][l]); } round(v16[0]); round(v16[1]); \
-        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_mul(v16[0][l], v15[0][l]); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_mul(v16[1][l], v15[1][l]); } round(v17[0]); round(v17[1]); \
-        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_add(v11[0][l], v17[0][l]); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_add(v11[1][l], v17[1][l]); } round(v18[0]); round(v18[1]); \
-        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_mul(x5[i + l], v18[0][l]); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_mul(x5[i + (lanes) + l], v18[1][l]); } round(v19[0]); round(v19[1]); \
-        EACH(lanes) { y0[i + l] = v19[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v19[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v6[8][lanes]; \
+        EIGHT { EACH(lanes) { v6[n][l] = mw__scalar_clip(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
+        float v7[8][lanes]; EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_square(v6[n][l], pq[1][0], pq[1][1]); } } \
+        EIGHT { round(v7[n]); } float v8[8][lanes]; \
+        EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_mul(v7[n][l], s1); } } EIGHT { round(v8[n]); } \
+        float v9[8][lanes]; EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_add(v8[n][l], s2); } } \
+        EIGHT { round(v9[n]); } float v10[8][lanes]; \
+        EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_mul(v6[n][l], v9[n][l]); } } EIGHT { round(v10[n]); } \
+        float v11[8][lanes]; EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_sigmoid(v10[n][l], pq[5][0], pq[5][1]); } } \
+        EIGHT { round(v11[n]); } float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_mul(v7[n][l], s3); } } EIGHT { round(v12[n]); } \
+        float v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_add(v12[n][l], s2); } } \
+        EIGHT { round(v13[n]); } float v14[8][lanes]; \
+        EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_mul(v6[n][l], v13[n][l]); } } EIGHT { round(v14[n]); } \
+        float v15[8][lanes]; EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_sub(s4, v11[n][l]); } } \
+        EIGHT { round(v15[n]); } float v16[8][lanes]; \
+        EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_mul(v14[n][l], v11[n][l]); } } EIGHT { round(v16[n]); } \
+        float v17[8][lanes]; EIGHT { EACH(lanes) { v17[n][l] = mw__scalar_mul(v16[n][l], v15[n][l]); } } \
+        EIGHT { round(v17[n]); } float v18[8][lanes]; \
+        EIGHT { EACH(lanes) { v18[n][l] = mw__scalar_add(v11[n][l], v17[n][l]); } } EIGHT { round(v18[n]); } \
+        float v19[8][lanes]; \
+        EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_mul(x5[i + n * (lanes) + l], v18[n][l]); } } \
+        EIGHT { round(v19[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v19[n][l]; } } \
     }
 MW__INLINE void gelu_tanh_backward_form FORM
 {
@@ -71,8 +64,7 @@ MW__INLINE void gelu_tanh_backward_form FORM
     const float v4 = *(const float *)value[4]; const float *const x5 = value[5]; float *const y0 = out[0];
     MW__VECTORIZE for (int64_t i = begin; i < count; i++)
     {
-        const float v0 = x0[i]; const float v5 = x5[i];
-        const float v6 = ROUND(mw__scalar_clip(v0, pq[0][0], pq[0][1]));
+        const float v0 = x0[i]; const float v5 = x5[i]; const float v6 = mw__scalar_clip(v0, pq[0][0], pq[0][1]);
         const float v7 = ROUND(mw__scalar_square(v6, pq[1][0], pq[1][1]));
         const float v8 = ROUND(mw__scalar_mul(v7, v1)); const float v9 = ROUND(mw__scalar_add(v8, v2));
         const float v10 = ROUND(mw__scalar_mul(v6, v9));
@@ -89,14 +81,13 @@ FORMS(gelu_tanh_backward)
 #define bias_gelu_exact_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
     float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
-        EACH(lanes) { v2[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
-        round(v2[1]); float v3[2][lanes]; \
-        EACH(lanes) { v3[0][l] = mw__scalar_gelu_exact(v2[0][l], pq[1][0], pq[1][1]); } \
-        EACH(lanes) { v3[1][l] = mw__scalar_gelu_exact(v2[1][l], pq[1][0], pq[1][1]); } round(v3[0]); round(v3[1]); \
-        EACH(lanes) { y0[i + l] = v2[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v2[1][l]; } \
-        EACH(lanes) { y1[i + l] = v3[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v3[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v2[8][lanes]; \
+        EIGHT { EACH(lanes) { v2[n][l] = mw__scalar_add(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
+        EIGHT { round(v2[n]); } float v3[8][lanes]; \
+        EIGHT { EACH(lanes) { v3[n][l] = mw__scalar_gelu_exact(v2[n][l], pq[1][0], pq[1][1]); } } \
+        EIGHT { round(v3[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v2[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v3[n][l]; } } \
     }
 MW__INLINE void bias_gelu_exact_form FORM
 {
@@ -113,13 +104,13 @@ FORMS(bias_gelu_exact)
 #define bias_silu_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
     float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
-        EACH(lanes) { v2[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
-        round(v2[1]); float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_silu(v2[0][l], pq[1][0], pq[1][1]); } \
-        EACH(lanes) { v3[1][l] = mw__scalar_silu(v2[1][l], pq[1][0], pq[1][1]); } round(v3[0]); round(v3[1]); \
-        EACH(lanes) { y0[i + l] = v2[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v2[1][l]; } \
-        EACH(lanes) { y1[i + l] = v3[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v3[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v2[8][lanes]; \
+        EIGHT { EACH(lanes) { v2[n][l] = mw__scalar_add(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
+        EIGHT { round(v2[n]); } float v3[8][lanes]; \
+        EIGHT { EACH(lanes) { v3[n][l] = mw__scalar_silu(v2[n][l], pq[1][0], pq[1][1]); } } EIGHT { round(v3[n]); } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v2[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v3[n][l]; } } \
     }
 MW__INLINE void bias_silu_form FORM
 {
@@ -136,13 +127,13 @@ FORMS(bias_silu)
 #define bias_relu_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
     float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
-        EACH(lanes) { v2[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
-        round(v2[1]); float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_relu(v2[0][l], pq[1][0], pq[1][1]); } \
-        EACH(lanes) { v3[1][l] = mw__scalar_relu(v2[1][l], pq[1][0], pq[1][1]); } \
-        EACH(lanes) { y0[i + l] = v2[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v2[1][l]; } \
-        EACH(lanes) { y1[i + l] = v3[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v3[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v2[8][lanes]; \
+        EIGHT { EACH(lanes) { v2[n][l] = mw__scalar_add(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
+        EIGHT { round(v2[n]); } float v3[8][lanes]; \
+        EIGHT { EACH(lanes) { v3[n][l] = mw__scalar_relu(v2[n][l], pq[1][0], pq[1][1]); } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v2[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v3[n][l]; } } \
     }
 MW__INLINE void bias_relu_form FORM
 {
@@ -161,30 +152,27 @@ FORMS(bias_relu)
     const float *const x2 = value[2]; const float s2 = *x2; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; const float s5 = *x5; \
     const float *const x6 = value[6]; float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_square(x0[i + l], pq[0][0], pq[0][1]); } \
-        EACH(lanes) { v7[1][l] = mw__scalar_square(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } round(v7[0]); \
-        round(v7[1]); float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(v7[0][l], s1); } \
-        EACH(lanes) { v8[1][l] = mw__scalar_mul(v7[1][l], s1); } round(v8[0]); round(v8[1]); float v9[2][lanes]; \
-        EACH(lanes) { v9[0][l] = mw__scalar_exp(v8[0][l], pq[2][0], pq[2][1]); } \
-        EACH(lanes) { v9[1][l] = mw__scalar_exp(v8[1][l], pq[2][0], pq[2][1]); } round(v9[0]); round(v9[1]); \
-        float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(v9[0][l], s2); } \
-        EACH(lanes) { v10[1][l] = mw__scalar_mul(v9[1][l], s2); } round(v10[0]); round(v10[1]); float v11[2][lanes]; \
-        EACH(lanes) { v11[0][l] = mw__scalar_mul(x0[i + l], s3); } \
-        EACH(lanes) { v11[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s3); } round(v11[0]); round(v11[1]); \
-        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_erf(v11[0][l], pq[5][0], pq[5][1]); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_erf(v11[1][l], pq[5][0], pq[5][1]); } round(v12[0]); round(v12[1]); \
-        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_add(v12[0][l], s4); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_add(v12[1][l], s4); } round(v13[0]); round(v13[1]); float v14[2][lanes]; \
-        EACH(lanes) { v14[0][l] = mw__scalar_mul(v13[0][l], s5); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_mul(v13[1][l], s5); } round(v14[0]); round(v14[1]); float v15[2][lanes]; \
-        EACH(lanes) { v15[0][l] = mw__scalar_mul(x0[i + l], v10[0][l]); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_mul(x0[i + (lanes) + l], v10[1][l]); } round(v15[0]); round(v15[1]); \
-        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_add(v14[0][l], v15[0][l]); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_add(v14[1][l], v15[1][l]); } round(v16[0]); round(v16[1]); \
-        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_mul(x6[i + l], v16[0][l]); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_mul(x6[i + (lanes) + l], v16[1][l]); } round(v17[0]); round(v17[1]); \
-        EACH(lanes) { y0[i + l] = v17[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v17[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v7[8][lanes]; \
+        EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_square(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
+        EIGHT { round(v7[n]); } float v8[8][lanes]; \
+        EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_mul(v7[n][l], s1); } } EIGHT { round(v8[n]); } \
+        float v9[8][lanes]; EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_exp(v8[n][l], pq[2][0], pq[2][1]); } } \
+        EIGHT { round(v9[n]); } float v10[8][lanes]; \
+        EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_mul(v9[n][l], s2); } } EIGHT { round(v10[n]); } \
+        float v11[8][lanes]; EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s3); } } \
+        EIGHT { round(v11[n]); } float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_erf(v11[n][l], pq[5][0], pq[5][1]); } } EIGHT { round(v12[n]); } \
+        float v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_add(v12[n][l], s4); } } \
+        EIGHT { round(v13[n]); } float v14[8][lanes]; \
+        EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_mul(v13[n][l], s5); } } EIGHT { round(v14[n]); } \
+        float v15[8][lanes]; \
+        EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], v10[n][l]); } } \
+        EIGHT { round(v15[n]); } float v16[8][lanes]; \
+        EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_add(v14[n][l], v15[n][l]); } } EIGHT { round(v16[n]); } \
+        float v17[8][lanes]; \
+        EIGHT { EACH(lanes) { v17[n][l] = mw__scalar_mul(x6[i + n * (lanes) + l], v16[n][l]); } } \
+        EIGHT { round(v17[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v17[n][l]; } } \
     }
 MW__INLINE void gelu_exact_backward_form FORM
 {
@@ -210,18 +198,16 @@ FORMS(gelu_exact_backward)
 #define silu_backward_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; const float *const x3 = value[3]; float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_sigmoid(x0[i + l], pq[0][0], pq[0][1]); } \
-        EACH(lanes) { v4[1][l] = mw__scalar_sigmoid(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } round(v4[0]); \
-        round(v4[1]); float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_sub(s1, v4[0][l]); } \
-        EACH(lanes) { v5[1][l] = mw__scalar_sub(s1, v4[1][l]); } round(v5[0]); round(v5[1]); float v6[2][lanes]; \
-        EACH(lanes) { v6[0][l] = mw__scalar_mul(x2[i + l], v5[0][l]); } \
-        EACH(lanes) { v6[1][l] = mw__scalar_mul(x2[i + (lanes) + l], v5[1][l]); } round(v6[0]); round(v6[1]); \
-        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_add(v4[0][l], v6[0][l]); } \
-        EACH(lanes) { v7[1][l] = mw__scalar_add(v4[1][l], v6[1][l]); } round(v7[0]); round(v7[1]); \
-        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(x3[i + l], v7[0][l]); } \
-        EACH(lanes) { v8[1][l] = mw__scalar_mul(x3[i + (lanes) + l], v7[1][l]); } round(v8[0]); round(v8[1]); \
-        EACH(lanes) { y0[i + l] = v8[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v8[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v4[8][lanes]; \
+        EIGHT { EACH(lanes) { v4[n][l] = mw__scalar_sigmoid(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
+        EIGHT { round(v4[n]); } float v5[8][lanes]; \
+        EIGHT { EACH(lanes) { v5[n][l] = mw__scalar_sub(s1, v4[n][l]); } } EIGHT { round(v5[n]); } \
+        float v6[8][lanes]; EIGHT { EACH(lanes) { v6[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], v5[n][l]); } } \
+        EIGHT { round(v6[n]); } float v7[8][lanes]; \
+        EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_add(v4[n][l], v6[n][l]); } } EIGHT { round(v7[n]); } \
+        float v8[8][lanes]; EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_mul(x3[i + n * (lanes) + l], v7[n][l]); } } \
+        EIGHT { round(v8[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v8[n][l]; } } \
     }
 MW__INLINE void silu_backward_form FORM
 {
@@ -241,12 +227,10 @@ FORMS(silu_backward)
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        uint8_t v4[2][lanes]; EACH(lanes) { v4[0][l] = x0[i + l] > s1; } \
-        EACH(lanes) { v4[1][l] = x0[i + (lanes) + l] > s1; } float v5[2][lanes]; \
-        EACH(lanes) { v5[0][l] = v4[0][l] != 0 ? x2[i + l] : s3; } \
-        EACH(lanes) { v5[1][l] = v4[1][l] != 0 ? x2[i + (lanes) + l] : s3; } EACH(lanes) { y0[i + l] = v5[0][l]; } \
-        EACH(lanes) { y0[i + (lanes) + l] = v5[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        uint8_t v4[8][lanes]; EIGHT { EACH(lanes) { v4[n][l] = x0[i + n * (lanes) + l] > s1; } } float v5[8][lanes]; \
+        EIGHT { EACH(lanes) { v5[n][l] = v4[n][l] != 0 ? x2[i + n * (lanes) + l] : s3; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v5[n][l]; } } \
     }
 MW__INLINE void relu_backward_form FORM
 {
@@ -263,12 +247,12 @@ FORMS(relu_backward)
 #define affine_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
     float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_mul(x0[i + l], x1[i + l]); } \
-        EACH(lanes) { v3[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
-        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_add(v3[0][l], x2[i + l]); } \
-        EACH(lanes) { v4[1][l] = mw__scalar_add(v3[1][l], x2[i + (lanes) + l]); } round(v4[0]); round(v4[1]); \
-        EACH(lanes) { y0[i + l] = v4[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v4[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v3[8][lanes]; \
+        EIGHT { EACH(lanes) { v3[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
+        EIGHT { round(v3[n]); } float v4[8][lanes]; \
+        EIGHT { EACH(lanes) { v4[n][l] = mw__scalar_add(v3[n][l], x2[i + n * (lanes) + l]); } } \
+        EIGHT { round(v4[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v4[n][l]; } } \
     }
 MW__INLINE void affine_form FORM
 {
@@ -284,12 +268,12 @@ FORMS(affine)
 
 #define centred_square_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v2[2][lanes]; EACH(lanes) { v2[0][l] = mw__scalar_sub(x0[i + l], x1[i + l]); } \
-        EACH(lanes) { v2[1][l] = mw__scalar_sub(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v2[0]); \
-        round(v2[1]); float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_square(v2[0][l], pq[1][0], pq[1][1]); } \
-        EACH(lanes) { v3[1][l] = mw__scalar_square(v2[1][l], pq[1][0], pq[1][1]); } round(v3[0]); round(v3[1]); \
-        EACH(lanes) { y0[i + l] = v3[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v3[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v2[8][lanes]; \
+        EIGHT { EACH(lanes) { v2[n][l] = mw__scalar_sub(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
+        EIGHT { round(v2[n]); } float v3[8][lanes]; \
+        EIGHT { EACH(lanes) { v3[n][l] = mw__scalar_square(v2[n][l], pq[1][0], pq[1][1]); } } EIGHT { round(v3[n]); } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v3[n][l]; } } \
     }
 MW__INLINE void centred_square_form FORM
 {
@@ -305,13 +289,13 @@ FORMS(centred_square)
 #define normalise_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
     float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_sub(x0[i + l], x1[i + l]); } \
-        EACH(lanes) { v3[1][l] = mw__scalar_sub(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
-        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x0[i + l], x2[i + l]); } \
-        EACH(lanes) { v4[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x2[i + (lanes) + l]); } round(v4[0]); \
-        round(v4[1]); EACH(lanes) { y0[i + l] = v3[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v3[1][l]; } \
-        EACH(lanes) { y1[i + l] = v4[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v4[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v3[8][lanes]; \
+        EIGHT { EACH(lanes) { v3[n][l] = mw__scalar_sub(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
+        EIGHT { round(v3[n]); } float v4[8][lanes]; \
+        EIGHT { EACH(lanes) { v4[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], x2[i + n * (lanes) + l]); } } \
+        EIGHT { round(v4[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v3[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v4[n][l]; } } \
     }
 MW__INLINE void normalise_form FORM
 {
@@ -329,13 +313,13 @@ FORMS(normalise)
 #define two_products_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
     float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_mul(x0[i + l], x1[i + l]); } \
-        EACH(lanes) { v3[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
-        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x0[i + l], x2[i + l]); } \
-        EACH(lanes) { v4[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x2[i + (lanes) + l]); } round(v4[0]); \
-        round(v4[1]); EACH(lanes) { y0[i + l] = v3[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v3[1][l]; } \
-        EACH(lanes) { y1[i + l] = v4[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v4[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v3[8][lanes]; \
+        EIGHT { EACH(lanes) { v3[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
+        EIGHT { round(v3[n]); } float v4[8][lanes]; \
+        EIGHT { EACH(lanes) { v4[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], x2[i + n * (lanes) + l]); } } \
+        EIGHT { round(v4[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v3[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v4[n][l]; } } \
     }
 MW__INLINE void two_products_form FORM
 {
@@ -353,14 +337,14 @@ FORMS(two_products)
 #define layer_norm_backward_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
     const float *const x3 = value[3]; float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x0[i + l], x1[i + l]); } \
-        EACH(lanes) { v4[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v4[0]); \
-        round(v4[1]); float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_sub(x2[i + l], v4[0][l]); } \
-        EACH(lanes) { v5[1][l] = mw__scalar_sub(x2[i + (lanes) + l], v4[1][l]); } round(v5[0]); round(v5[1]); \
-        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_mul(x3[i + l], v5[0][l]); } \
-        EACH(lanes) { v6[1][l] = mw__scalar_mul(x3[i + (lanes) + l], v5[1][l]); } round(v6[0]); round(v6[1]); \
-        EACH(lanes) { y0[i + l] = v6[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v6[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v4[8][lanes]; \
+        EIGHT { EACH(lanes) { v4[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
+        EIGHT { round(v4[n]); } float v5[8][lanes]; \
+        EIGHT { EACH(lanes) { v5[n][l] = mw__scalar_sub(x2[i + n * (lanes) + l], v4[n][l]); } } \
+        EIGHT { round(v5[n]); } float v6[8][lanes]; \
+        EIGHT { EACH(lanes) { v6[n][l] = mw__scalar_mul(x3[i + n * (lanes) + l], v5[n][l]); } } \
+        EIGHT { round(v6[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v6[n][l]; } } \
     }
 MW__INLINE void layer_norm_backward_form FORM
 {
@@ -378,16 +362,16 @@ FORMS(layer_norm_backward)
 #define layer_norm_backward_add_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
     const float *const x3 = value[3]; const float *const x4 = value[4]; float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_mul(x0[i + l], x1[i + l]); } \
-        EACH(lanes) { v5[1][l] = mw__scalar_mul(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v5[0]); \
-        round(v5[1]); float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_sub(x2[i + l], v5[0][l]); } \
-        EACH(lanes) { v6[1][l] = mw__scalar_sub(x2[i + (lanes) + l], v5[1][l]); } round(v6[0]); round(v6[1]); \
-        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_mul(x3[i + l], v6[0][l]); } \
-        EACH(lanes) { v7[1][l] = mw__scalar_mul(x3[i + (lanes) + l], v6[1][l]); } round(v7[0]); round(v7[1]); \
-        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_add(x4[i + l], v7[0][l]); } \
-        EACH(lanes) { v8[1][l] = mw__scalar_add(x4[i + (lanes) + l], v7[1][l]); } round(v8[0]); round(v8[1]); \
-        EACH(lanes) { y0[i + l] = v8[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v8[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v5[8][lanes]; \
+        EIGHT { EACH(lanes) { v5[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
+        EIGHT { round(v5[n]); } float v6[8][lanes]; \
+        EIGHT { EACH(lanes) { v6[n][l] = mw__scalar_sub(x2[i + n * (lanes) + l], v5[n][l]); } } \
+        EIGHT { round(v6[n]); } float v7[8][lanes]; \
+        EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_mul(x3[i + n * (lanes) + l], v6[n][l]); } } \
+        EIGHT { round(v7[n]); } float v8[8][lanes]; \
+        EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_add(x4[i + n * (lanes) + l], v7[n][l]); } } \
+        EIGHT { round(v8[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v8[n][l]; } } \
     }
 MW__INLINE void layer_norm_backward_add_form FORM
 {
@@ -406,12 +390,12 @@ FORMS(layer_norm_backward_add)
 #define softmax_backward_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
     float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_sub(x0[i + l], x1[i + l]); } \
-        EACH(lanes) { v3[1][l] = mw__scalar_sub(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
-        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x2[i + l], v3[0][l]); } \
-        EACH(lanes) { v4[1][l] = mw__scalar_mul(x2[i + (lanes) + l], v3[1][l]); } round(v4[0]); round(v4[1]); \
-        EACH(lanes) { y0[i + l] = v4[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v4[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v3[8][lanes]; \
+        EIGHT { EACH(lanes) { v3[n][l] = mw__scalar_sub(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
+        EIGHT { round(v3[n]); } float v4[8][lanes]; \
+        EIGHT { EACH(lanes) { v4[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], v3[n][l]); } } \
+        EIGHT { round(v4[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v4[n][l]; } } \
     }
 MW__INLINE void softmax_backward_form FORM
 {
@@ -428,12 +412,12 @@ FORMS(softmax_backward)
 #define bias_residual_STRIPS(lanes, round) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float *const x2 = value[2]; \
     float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v3[2][lanes]; EACH(lanes) { v3[0][l] = mw__scalar_add(x0[i + l], x1[i + l]); } \
-        EACH(lanes) { v3[1][l] = mw__scalar_add(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v3[0]); \
-        round(v3[1]); float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_add(x2[i + l], v3[0][l]); } \
-        EACH(lanes) { v4[1][l] = mw__scalar_add(x2[i + (lanes) + l], v3[1][l]); } round(v4[0]); round(v4[1]); \
-        EACH(lanes) { y0[i + l] = v4[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v4[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v3[8][lanes]; \
+        EIGHT { EACH(lanes) { v3[n][l] = mw__scalar_add(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
+        EIGHT { round(v3[n]); } float v4[8][lanes]; \
+        EIGHT { EACH(lanes) { v4[n][l] = mw__scalar_add(x2[i + n * (lanes) + l], v3[n][l]); } } \
+        EIGHT { round(v4[n]); } EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v4[n][l]; } } \
     }
 MW__INLINE void bias_residual_form FORM
 {
@@ -451,12 +435,12 @@ FORMS(bias_residual)
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; const float s2 = *x2; const float *const x3 = value[3]; const float s3 = *x3; \
     float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
-        EACH(lanes) { v4[1][l] = mw__scalar_abs(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } uint8_t v5[2][lanes]; \
-        EACH(lanes) { v5[0][l] = v4[0][l] <= s1; } EACH(lanes) { v5[1][l] = v4[1][l] <= s1; } float v6[2][lanes]; \
-        EACH(lanes) { v6[0][l] = v5[0][l] != 0 ? s2 : s3; } EACH(lanes) { v6[1][l] = v5[1][l] != 0 ? s2 : s3; } \
-        EACH(lanes) { y0[i + l] = v6[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v6[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v4[8][lanes]; \
+        EIGHT { EACH(lanes) { v4[n][l] = mw__scalar_abs(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
+        uint8_t v5[8][lanes]; EIGHT { EACH(lanes) { v5[n][l] = v4[n][l] <= s1; } } float v6[8][lanes]; \
+        EIGHT { EACH(lanes) { v6[n][l] = v5[n][l] != 0 ? s2 : s3; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v6[n][l]; } } \
     }
 MW__INLINE void not_finite_form FORM
 {

@@ -12,42 +12,34 @@
     const float *const x8 = value[8]; const float s8 = *x8; const float *const x9 = value[9]; const float s9 = *x9; \
     const float *const x10 = value[10]; const uint8_t *const x11 = value[11]; const uint8_t s11 = *x11; \
     float *const y0 = out[0]; float *const y1 = out[1]; float *const y2 = out[2]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v12[0]); round(v12[1]); \
-        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_mul(x2[i + l], s3); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v13[0]); round(v13[1]); \
-        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_add(v12[0][l], v13[0][l]); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_add(v12[1][l], v13[1][l]); } round(v14[0]); round(v14[1]); \
-        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_mul(x4[i + l], s5); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_mul(x4[i + (lanes) + l], s5); } round(v15[0]); round(v15[1]); \
-        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_mul(x2[i + l], s6); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s6); } round(v16[0]); round(v16[1]); \
-        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_square(v16[0][l], pq[5][0], pq[5][1]); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_square(v16[1][l], pq[5][0], pq[5][1]); } round(v17[0]); round(v17[1]); \
-        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_add(v15[0][l], v17[0][l]); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_add(v15[1][l], v17[1][l]); } round(v18[0]); round(v18[1]); \
-        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_sqrt(v18[0][l], pq[7][0], pq[7][1]); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_sqrt(v18[1][l], pq[7][0], pq[7][1]); } round(v19[0]); round(v19[1]); \
-        float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_mul(v19[0][l], s7); } \
-        EACH(lanes) { v20[1][l] = mw__scalar_mul(v19[1][l], s7); } round(v20[0]); round(v20[1]); float v21[2][lanes]; \
-        EACH(lanes) { v21[0][l] = mw__scalar_add(v20[0][l], s8); } \
-        EACH(lanes) { v21[1][l] = mw__scalar_add(v20[1][l], s8); } round(v21[0]); round(v21[1]); float v22[2][lanes]; \
-        EACH(lanes) { v22[0][l] = mw__scalar_real_div(v14[0][l], v21[0][l]); } \
-        EACH(lanes) { v22[1][l] = mw__scalar_real_div(v14[1][l], v21[1][l]); } round(v22[0]); round(v22[1]); \
-        float v23[2][lanes]; EACH(lanes) { v23[0][l] = mw__scalar_mul(v22[0][l], s9); } \
-        EACH(lanes) { v23[1][l] = mw__scalar_mul(v22[1][l], s9); } round(v23[0]); round(v23[1]); float v24[2][lanes]; \
-        EACH(lanes) { v24[0][l] = mw__scalar_sub(x10[i + l], v23[0][l]); } \
-        EACH(lanes) { v24[1][l] = mw__scalar_sub(x10[i + (lanes) + l], v23[1][l]); } round(v24[0]); round(v24[1]); \
-        float v25[2][lanes]; EACH(lanes) { v25[0][l] = s11 != 0 ? v24[0][l] : x10[i + l]; } \
-        EACH(lanes) { v25[1][l] = s11 != 0 ? v24[1][l] : x10[i + (lanes) + l]; } float v26[2][lanes]; \
-        EACH(lanes) { v26[0][l] = s11 != 0 ? v14[0][l] : x0[i + l]; } \
-        EACH(lanes) { v26[1][l] = s11 != 0 ? v14[1][l] : x0[i + (lanes) + l]; } float v27[2][lanes]; \
-        EACH(lanes) { v27[0][l] = s11 != 0 ? v18[0][l] : x4[i + l]; } \
-        EACH(lanes) { v27[1][l] = s11 != 0 ? v18[1][l] : x4[i + (lanes) + l]; } \
-        EACH(lanes) { y0[i + l] = v25[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v25[1][l]; } \
-        EACH(lanes) { y1[i + l] = v26[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v26[1][l]; } \
-        EACH(lanes) { y2[i + l] = v27[0][l]; } EACH(lanes) { y2[i + (lanes) + l] = v27[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v12[8][lanes]; EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v12[n]); } float v13[8][lanes]; \
+        EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s3); } } EIGHT { round(v13[n]); } \
+        float v14[8][lanes]; EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_add(v12[n][l], v13[n][l]); } } \
+        EIGHT { round(v14[n]); } float v15[8][lanes]; \
+        EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_mul(x4[i + n * (lanes) + l], s5); } } EIGHT { round(v15[n]); } \
+        float v16[8][lanes]; EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s6); } } \
+        EIGHT { round(v16[n]); } float v17[8][lanes]; \
+        EIGHT { EACH(lanes) { v17[n][l] = mw__scalar_square(v16[n][l], pq[5][0], pq[5][1]); } } \
+        EIGHT { round(v17[n]); } float v18[8][lanes]; \
+        EIGHT { EACH(lanes) { v18[n][l] = mw__scalar_add(v15[n][l], v17[n][l]); } } EIGHT { round(v18[n]); } \
+        float v19[8][lanes]; EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_sqrt(v18[n][l], pq[7][0], pq[7][1]); } } \
+        EIGHT { round(v19[n]); } float v20[8][lanes]; \
+        EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_mul(v19[n][l], s7); } } EIGHT { round(v20[n]); } \
+        float v21[8][lanes]; EIGHT { EACH(lanes) { v21[n][l] = mw__scalar_add(v20[n][l], s8); } } \
+        EIGHT { round(v21[n]); } float v22[8][lanes]; \
+        EIGHT { EACH(lanes) { v22[n][l] = mw__scalar_real_div(v14[n][l], v21[n][l]); } } EIGHT { round(v22[n]); } \
+        float v23[8][lanes]; EIGHT { EACH(lanes) { v23[n][l] = mw__scalar_mul(v22[n][l], s9); } } \
+        EIGHT { round(v23[n]); } float v24[8][lanes]; \
+        EIGHT { EACH(lanes) { v24[n][l] = mw__scalar_sub(x10[i + n * (lanes) + l], v23[n][l]); } } \
+        EIGHT { round(v24[n]); } float v25[8][lanes]; \
+        EIGHT { EACH(lanes) { v25[n][l] = s11 != 0 ? v24[n][l] : x10[i + n * (lanes) + l]; } } float v26[8][lanes]; \
+        EIGHT { EACH(lanes) { v26[n][l] = s11 != 0 ? v14[n][l] : x0[i + n * (lanes) + l]; } } float v27[8][lanes]; \
+        EIGHT { EACH(lanes) { v27[n][l] = s11 != 0 ? v18[n][l] : x4[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v25[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v26[n][l]; } } \
+        EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v27[n][l]; } } \
     }
 MW__INLINE void adam_form FORM
 {
@@ -85,46 +77,37 @@ FORMS(adam)
     const float *const x10 = value[10]; const float *const x11 = value[11]; const float s11 = *x11; \
     const uint8_t *const x12 = value[12]; const uint8_t s12 = *x12; float *const y0 = out[0]; \
     float *const y1 = out[1]; float *const y2 = out[2]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v13[0]); round(v13[1]); \
-        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_mul(x2[i + l], s3); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v14[0]); round(v14[1]); \
-        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_add(v13[0][l], v14[0][l]); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_add(v13[1][l], v14[1][l]); } round(v15[0]); round(v15[1]); \
-        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_mul(x4[i + l], s5); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_mul(x4[i + (lanes) + l], s5); } round(v16[0]); round(v16[1]); \
-        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_mul(x2[i + l], s6); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s6); } round(v17[0]); round(v17[1]); \
-        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_square(v17[0][l], pq[5][0], pq[5][1]); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_square(v17[1][l], pq[5][0], pq[5][1]); } round(v18[0]); round(v18[1]); \
-        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_add(v16[0][l], v18[0][l]); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_add(v16[1][l], v18[1][l]); } round(v19[0]); round(v19[1]); \
-        float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_sqrt(v19[0][l], pq[7][0], pq[7][1]); } \
-        EACH(lanes) { v20[1][l] = mw__scalar_sqrt(v19[1][l], pq[7][0], pq[7][1]); } round(v20[0]); round(v20[1]); \
-        float v21[2][lanes]; EACH(lanes) { v21[0][l] = mw__scalar_mul(v20[0][l], s7); } \
-        EACH(lanes) { v21[1][l] = mw__scalar_mul(v20[1][l], s7); } round(v21[0]); round(v21[1]); float v22[2][lanes]; \
-        EACH(lanes) { v22[0][l] = mw__scalar_add(v21[0][l], s8); } \
-        EACH(lanes) { v22[1][l] = mw__scalar_add(v21[1][l], s8); } round(v22[0]); round(v22[1]); float v23[2][lanes]; \
-        EACH(lanes) { v23[0][l] = mw__scalar_real_div(v15[0][l], v22[0][l]); } \
-        EACH(lanes) { v23[1][l] = mw__scalar_real_div(v15[1][l], v22[1][l]); } round(v23[0]); round(v23[1]); \
-        float v24[2][lanes]; EACH(lanes) { v24[0][l] = mw__scalar_mul(v23[0][l], s9); } \
-        EACH(lanes) { v24[1][l] = mw__scalar_mul(v23[1][l], s9); } round(v24[0]); round(v24[1]); float v25[2][lanes]; \
-        EACH(lanes) { v25[0][l] = mw__scalar_mul(x10[i + l], s11); } \
-        EACH(lanes) { v25[1][l] = mw__scalar_mul(x10[i + (lanes) + l], s11); } round(v25[0]); round(v25[1]); \
-        float v26[2][lanes]; EACH(lanes) { v26[0][l] = mw__scalar_add(v24[0][l], v25[0][l]); } \
-        EACH(lanes) { v26[1][l] = mw__scalar_add(v24[1][l], v25[1][l]); } round(v26[0]); round(v26[1]); \
-        float v27[2][lanes]; EACH(lanes) { v27[0][l] = mw__scalar_sub(x10[i + l], v26[0][l]); } \
-        EACH(lanes) { v27[1][l] = mw__scalar_sub(x10[i + (lanes) + l], v26[1][l]); } round(v27[0]); round(v27[1]); \
-        float v28[2][lanes]; EACH(lanes) { v28[0][l] = s12 != 0 ? v27[0][l] : x10[i + l]; } \
-        EACH(lanes) { v28[1][l] = s12 != 0 ? v27[1][l] : x10[i + (lanes) + l]; } float v29[2][lanes]; \
-        EACH(lanes) { v29[0][l] = s12 != 0 ? v15[0][l] : x0[i + l]; } \
-        EACH(lanes) { v29[1][l] = s12 != 0 ? v15[1][l] : x0[i + (lanes) + l]; } float v30[2][lanes]; \
-        EACH(lanes) { v30[0][l] = s12 != 0 ? v19[0][l] : x4[i + l]; } \
-        EACH(lanes) { v30[1][l] = s12 != 0 ? v19[1][l] : x4[i + (lanes) + l]; } \
-        EACH(lanes) { y0[i + l] = v28[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v28[1][l]; } \
-        EACH(lanes) { y1[i + l] = v29[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v29[1][l]; } \
-        EACH(lanes) { y2[i + l] = v30[0][l]; } EACH(lanes) { y2[i + (lanes) + l] = v30[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v13[n]); } float v14[8][lanes]; \
+        EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s3); } } EIGHT { round(v14[n]); } \
+        float v15[8][lanes]; EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_add(v13[n][l], v14[n][l]); } } \
+        EIGHT { round(v15[n]); } float v16[8][lanes]; \
+        EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_mul(x4[i + n * (lanes) + l], s5); } } EIGHT { round(v16[n]); } \
+        float v17[8][lanes]; EIGHT { EACH(lanes) { v17[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s6); } } \
+        EIGHT { round(v17[n]); } float v18[8][lanes]; \
+        EIGHT { EACH(lanes) { v18[n][l] = mw__scalar_square(v17[n][l], pq[5][0], pq[5][1]); } } \
+        EIGHT { round(v18[n]); } float v19[8][lanes]; \
+        EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_add(v16[n][l], v18[n][l]); } } EIGHT { round(v19[n]); } \
+        float v20[8][lanes]; EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_sqrt(v19[n][l], pq[7][0], pq[7][1]); } } \
+        EIGHT { round(v20[n]); } float v21[8][lanes]; \
+        EIGHT { EACH(lanes) { v21[n][l] = mw__scalar_mul(v20[n][l], s7); } } EIGHT { round(v21[n]); } \
+        float v22[8][lanes]; EIGHT { EACH(lanes) { v22[n][l] = mw__scalar_add(v21[n][l], s8); } } \
+        EIGHT { round(v22[n]); } float v23[8][lanes]; \
+        EIGHT { EACH(lanes) { v23[n][l] = mw__scalar_real_div(v15[n][l], v22[n][l]); } } EIGHT { round(v23[n]); } \
+        float v24[8][lanes]; EIGHT { EACH(lanes) { v24[n][l] = mw__scalar_mul(v23[n][l], s9); } } \
+        EIGHT { round(v24[n]); } float v25[8][lanes]; \
+        EIGHT { EACH(lanes) { v25[n][l] = mw__scalar_mul(x10[i + n * (lanes) + l], s11); } } EIGHT { round(v25[n]); } \
+        float v26[8][lanes]; EIGHT { EACH(lanes) { v26[n][l] = mw__scalar_add(v24[n][l], v25[n][l]); } } \
+        EIGHT { round(v26[n]); } float v27[8][lanes]; \
+        EIGHT { EACH(lanes) { v27[n][l] = mw__scalar_sub(x10[i + n * (lanes) + l], v26[n][l]); } } \
+        EIGHT { round(v27[n]); } float v28[8][lanes]; \
+        EIGHT { EACH(lanes) { v28[n][l] = s12 != 0 ? v27[n][l] : x10[i + n * (lanes) + l]; } } float v29[8][lanes]; \
+        EIGHT { EACH(lanes) { v29[n][l] = s12 != 0 ? v15[n][l] : x0[i + n * (lanes) + l]; } } float v30[8][lanes]; \
+        EIGHT { EACH(lanes) { v30[n][l] = s12 != 0 ? v19[n][l] : x4[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v28[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v29[n][l]; } } \
+        EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v30[n][l]; } } \
     }
 MW__INLINE void adamw_form FORM
 {
@@ -158,14 +141,13 @@ FORMS(adamw)
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; const uint8_t *const x3 = value[3]; const uint8_t s3 = *x3; \
     float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v4[2][lanes]; EACH(lanes) { v4[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v4[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v4[0]); round(v4[1]); \
-        float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_sub(x2[i + l], v4[0][l]); } \
-        EACH(lanes) { v5[1][l] = mw__scalar_sub(x2[i + (lanes) + l], v4[1][l]); } round(v5[0]); round(v5[1]); \
-        float v6[2][lanes]; EACH(lanes) { v6[0][l] = s3 != 0 ? v5[0][l] : x2[i + l]; } \
-        EACH(lanes) { v6[1][l] = s3 != 0 ? v5[1][l] : x2[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v6[0][l]; } \
-        EACH(lanes) { y0[i + (lanes) + l] = v6[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v4[8][lanes]; EIGHT { EACH(lanes) { v4[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v4[n]); } float v5[8][lanes]; \
+        EIGHT { EACH(lanes) { v5[n][l] = mw__scalar_sub(x2[i + n * (lanes) + l], v4[n][l]); } } \
+        EIGHT { round(v5[n]); } float v6[8][lanes]; \
+        EIGHT { EACH(lanes) { v6[n][l] = s3 != 0 ? v5[n][l] : x2[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v6[n][l]; } } \
     }
 MW__INLINE void sgd_form FORM
 {
@@ -183,16 +165,14 @@ FORMS(sgd)
     const float *const x0 = value[0]; const float *const x1 = value[1]; const float s1 = *x1; \
     const float *const x2 = value[2]; const float s2 = *x2; const float *const x3 = value[3]; \
     const uint8_t *const x4 = value[4]; const uint8_t s4 = *x4; float *const y0 = out[0]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v5[2][lanes]; EACH(lanes) { v5[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v5[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v5[0]); round(v5[1]); \
-        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_mul(v5[0][l], s2); } \
-        EACH(lanes) { v6[1][l] = mw__scalar_mul(v5[1][l], s2); } round(v6[0]); round(v6[1]); float v7[2][lanes]; \
-        EACH(lanes) { v7[0][l] = mw__scalar_sub(x3[i + l], v6[0][l]); } \
-        EACH(lanes) { v7[1][l] = mw__scalar_sub(x3[i + (lanes) + l], v6[1][l]); } round(v7[0]); round(v7[1]); \
-        float v8[2][lanes]; EACH(lanes) { v8[0][l] = s4 != 0 ? v7[0][l] : x3[i + l]; } \
-        EACH(lanes) { v8[1][l] = s4 != 0 ? v7[1][l] : x3[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v8[0][l]; } \
-        EACH(lanes) { y0[i + (lanes) + l] = v8[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v5[8][lanes]; EIGHT { EACH(lanes) { v5[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v5[n]); } float v6[8][lanes]; \
+        EIGHT { EACH(lanes) { v6[n][l] = mw__scalar_mul(v5[n][l], s2); } } EIGHT { round(v6[n]); } \
+        float v7[8][lanes]; EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_sub(x3[i + n * (lanes) + l], v6[n][l]); } } \
+        EIGHT { round(v7[n]); } float v8[8][lanes]; \
+        EIGHT { EACH(lanes) { v8[n][l] = s4 != 0 ? v7[n][l] : x3[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v8[n][l]; } } \
     }
 MW__INLINE void sgd_scaled_form FORM
 {
@@ -213,21 +193,18 @@ FORMS(sgd_scaled)
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; const uint8_t *const x5 = value[5]; const uint8_t s5 = *x5; \
     float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v6[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v6[0]); round(v6[1]); \
-        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_add(v6[0][l], x2[i + l]); } \
-        EACH(lanes) { v7[1][l] = mw__scalar_add(v6[1][l], x2[i + (lanes) + l]); } round(v7[0]); round(v7[1]); \
-        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(v7[0][l], s3); } \
-        EACH(lanes) { v8[1][l] = mw__scalar_mul(v7[1][l], s3); } round(v8[0]); round(v8[1]); float v9[2][lanes]; \
-        EACH(lanes) { v9[0][l] = mw__scalar_sub(x4[i + l], v8[0][l]); } \
-        EACH(lanes) { v9[1][l] = mw__scalar_sub(x4[i + (lanes) + l], v8[1][l]); } round(v9[0]); round(v9[1]); \
-        float v10[2][lanes]; EACH(lanes) { v10[0][l] = s5 != 0 ? v9[0][l] : x4[i + l]; } \
-        EACH(lanes) { v10[1][l] = s5 != 0 ? v9[1][l] : x4[i + (lanes) + l]; } float v11[2][lanes]; \
-        EACH(lanes) { v11[0][l] = s5 != 0 ? v7[0][l] : x0[i + l]; } \
-        EACH(lanes) { v11[1][l] = s5 != 0 ? v7[1][l] : x0[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v10[0][l]; } \
-        EACH(lanes) { y0[i + (lanes) + l] = v10[1][l]; } EACH(lanes) { y1[i + l] = v11[0][l]; } \
-        EACH(lanes) { y1[i + (lanes) + l] = v11[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v6[8][lanes]; EIGHT { EACH(lanes) { v6[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v6[n]); } float v7[8][lanes]; \
+        EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_add(v6[n][l], x2[i + n * (lanes) + l]); } } \
+        EIGHT { round(v7[n]); } float v8[8][lanes]; \
+        EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_mul(v7[n][l], s3); } } EIGHT { round(v8[n]); } \
+        float v9[8][lanes]; EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_sub(x4[i + n * (lanes) + l], v8[n][l]); } } \
+        EIGHT { round(v9[n]); } float v10[8][lanes]; \
+        EIGHT { EACH(lanes) { v10[n][l] = s5 != 0 ? v9[n][l] : x4[i + n * (lanes) + l]; } } float v11[8][lanes]; \
+        EIGHT { EACH(lanes) { v11[n][l] = s5 != 0 ? v7[n][l] : x0[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v10[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v11[n][l]; } } \
     }
 MW__INLINE void momentum_form FORM
 {
@@ -249,23 +226,20 @@ FORMS(momentum)
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; \
     const uint8_t *const x6 = value[6]; const uint8_t s6 = *x6; float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v7[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v7[0]); round(v7[1]); \
-        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(x2[i + l], s3); } \
-        EACH(lanes) { v8[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v8[0]); round(v8[1]); \
-        float v9[2][lanes]; EACH(lanes) { v9[0][l] = mw__scalar_add(v8[0][l], v7[0][l]); } \
-        EACH(lanes) { v9[1][l] = mw__scalar_add(v8[1][l], v7[1][l]); } round(v9[0]); round(v9[1]); \
-        float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(v9[0][l], s4); } \
-        EACH(lanes) { v10[1][l] = mw__scalar_mul(v9[1][l], s4); } round(v10[0]); round(v10[1]); float v11[2][lanes]; \
-        EACH(lanes) { v11[0][l] = mw__scalar_sub(x5[i + l], v10[0][l]); } \
-        EACH(lanes) { v11[1][l] = mw__scalar_sub(x5[i + (lanes) + l], v10[1][l]); } round(v11[0]); round(v11[1]); \
-        float v12[2][lanes]; EACH(lanes) { v12[0][l] = s6 != 0 ? v11[0][l] : x5[i + l]; } \
-        EACH(lanes) { v12[1][l] = s6 != 0 ? v11[1][l] : x5[i + (lanes) + l]; } float v13[2][lanes]; \
-        EACH(lanes) { v13[0][l] = s6 != 0 ? v9[0][l] : x2[i + l]; } \
-        EACH(lanes) { v13[1][l] = s6 != 0 ? v9[1][l] : x2[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v12[0][l]; } \
-        EACH(lanes) { y0[i + (lanes) + l] = v12[1][l]; } EACH(lanes) { y1[i + l] = v13[0][l]; } \
-        EACH(lanes) { y1[i + (lanes) + l] = v13[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v7[8][lanes]; EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v7[n]); } float v8[8][lanes]; \
+        EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s3); } } EIGHT { round(v8[n]); } \
+        float v9[8][lanes]; EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_add(v8[n][l], v7[n][l]); } } \
+        EIGHT { round(v9[n]); } float v10[8][lanes]; \
+        EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_mul(v9[n][l], s4); } } EIGHT { round(v10[n]); } \
+        float v11[8][lanes]; \
+        EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_sub(x5[i + n * (lanes) + l], v10[n][l]); } } \
+        EIGHT { round(v11[n]); } float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = s6 != 0 ? v11[n][l] : x5[i + n * (lanes) + l]; } } float v13[8][lanes]; \
+        EIGHT { EACH(lanes) { v13[n][l] = s6 != 0 ? v9[n][l] : x2[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v12[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v13[n][l]; } } \
     }
 MW__INLINE void momentum_scaled_form FORM
 {
@@ -289,25 +263,22 @@ FORMS(momentum_scaled)
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; const uint8_t *const x5 = value[5]; const uint8_t s5 = *x5; \
     float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v6[2][lanes]; EACH(lanes) { v6[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v6[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v6[0]); round(v6[1]); \
-        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_add(v6[0][l], x2[i + l]); } \
-        EACH(lanes) { v7[1][l] = mw__scalar_add(v6[1][l], x2[i + (lanes) + l]); } round(v7[0]); round(v7[1]); \
-        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(v7[0][l], s1); } \
-        EACH(lanes) { v8[1][l] = mw__scalar_mul(v7[1][l], s1); } round(v8[0]); round(v8[1]); float v9[2][lanes]; \
-        EACH(lanes) { v9[0][l] = mw__scalar_add(x2[i + l], v8[0][l]); } \
-        EACH(lanes) { v9[1][l] = mw__scalar_add(x2[i + (lanes) + l], v8[1][l]); } round(v9[0]); round(v9[1]); \
-        float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(v9[0][l], s3); } \
-        EACH(lanes) { v10[1][l] = mw__scalar_mul(v9[1][l], s3); } round(v10[0]); round(v10[1]); float v11[2][lanes]; \
-        EACH(lanes) { v11[0][l] = mw__scalar_sub(x4[i + l], v10[0][l]); } \
-        EACH(lanes) { v11[1][l] = mw__scalar_sub(x4[i + (lanes) + l], v10[1][l]); } round(v11[0]); round(v11[1]); \
-        float v12[2][lanes]; EACH(lanes) { v12[0][l] = s5 != 0 ? v11[0][l] : x4[i + l]; } \
-        EACH(lanes) { v12[1][l] = s5 != 0 ? v11[1][l] : x4[i + (lanes) + l]; } float v13[2][lanes]; \
-        EACH(lanes) { v13[0][l] = s5 != 0 ? v7[0][l] : x0[i + l]; } \
-        EACH(lanes) { v13[1][l] = s5 != 0 ? v7[1][l] : x0[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v12[0][l]; } \
-        EACH(lanes) { y0[i + (lanes) + l] = v12[1][l]; } EACH(lanes) { y1[i + l] = v13[0][l]; } \
-        EACH(lanes) { y1[i + (lanes) + l] = v13[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v6[8][lanes]; EIGHT { EACH(lanes) { v6[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v6[n]); } float v7[8][lanes]; \
+        EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_add(v6[n][l], x2[i + n * (lanes) + l]); } } \
+        EIGHT { round(v7[n]); } float v8[8][lanes]; \
+        EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_mul(v7[n][l], s1); } } EIGHT { round(v8[n]); } \
+        float v9[8][lanes]; EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_add(x2[i + n * (lanes) + l], v8[n][l]); } } \
+        EIGHT { round(v9[n]); } float v10[8][lanes]; \
+        EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_mul(v9[n][l], s3); } } EIGHT { round(v10[n]); } \
+        float v11[8][lanes]; \
+        EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_sub(x4[i + n * (lanes) + l], v10[n][l]); } } \
+        EIGHT { round(v11[n]); } float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = s5 != 0 ? v11[n][l] : x4[i + n * (lanes) + l]; } } float v13[8][lanes]; \
+        EIGHT { EACH(lanes) { v13[n][l] = s5 != 0 ? v7[n][l] : x0[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v12[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v13[n][l]; } } \
     }
 MW__INLINE void nesterov_form FORM
 {
@@ -330,27 +301,23 @@ FORMS(nesterov)
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     const float *const x4 = value[4]; const float s4 = *x4; const float *const x5 = value[5]; \
     const uint8_t *const x6 = value[6]; const uint8_t s6 = *x6; float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v7[2][lanes]; EACH(lanes) { v7[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v7[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v7[0]); round(v7[1]); \
-        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_mul(x2[i + l], s3); } \
-        EACH(lanes) { v8[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v8[0]); round(v8[1]); \
-        float v9[2][lanes]; EACH(lanes) { v9[0][l] = mw__scalar_add(v8[0][l], v7[0][l]); } \
-        EACH(lanes) { v9[1][l] = mw__scalar_add(v8[1][l], v7[1][l]); } round(v9[0]); round(v9[1]); \
-        float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(v9[0][l], s3); } \
-        EACH(lanes) { v10[1][l] = mw__scalar_mul(v9[1][l], s3); } round(v10[0]); round(v10[1]); float v11[2][lanes]; \
-        EACH(lanes) { v11[0][l] = mw__scalar_add(v7[0][l], v10[0][l]); } \
-        EACH(lanes) { v11[1][l] = mw__scalar_add(v7[1][l], v10[1][l]); } round(v11[0]); round(v11[1]); \
-        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_mul(v11[0][l], s4); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_mul(v11[1][l], s4); } round(v12[0]); round(v12[1]); float v13[2][lanes]; \
-        EACH(lanes) { v13[0][l] = mw__scalar_sub(x5[i + l], v12[0][l]); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_sub(x5[i + (lanes) + l], v12[1][l]); } round(v13[0]); round(v13[1]); \
-        float v14[2][lanes]; EACH(lanes) { v14[0][l] = s6 != 0 ? v13[0][l] : x5[i + l]; } \
-        EACH(lanes) { v14[1][l] = s6 != 0 ? v13[1][l] : x5[i + (lanes) + l]; } float v15[2][lanes]; \
-        EACH(lanes) { v15[0][l] = s6 != 0 ? v9[0][l] : x2[i + l]; } \
-        EACH(lanes) { v15[1][l] = s6 != 0 ? v9[1][l] : x2[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v14[0][l]; } \
-        EACH(lanes) { y0[i + (lanes) + l] = v14[1][l]; } EACH(lanes) { y1[i + l] = v15[0][l]; } \
-        EACH(lanes) { y1[i + (lanes) + l] = v15[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v7[8][lanes]; EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v7[n]); } float v8[8][lanes]; \
+        EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s3); } } EIGHT { round(v8[n]); } \
+        float v9[8][lanes]; EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_add(v8[n][l], v7[n][l]); } } \
+        EIGHT { round(v9[n]); } float v10[8][lanes]; \
+        EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_mul(v9[n][l], s3); } } EIGHT { round(v10[n]); } \
+        float v11[8][lanes]; EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_add(v7[n][l], v10[n][l]); } } \
+        EIGHT { round(v11[n]); } float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_mul(v11[n][l], s4); } } EIGHT { round(v12[n]); } \
+        float v13[8][lanes]; \
+        EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_sub(x5[i + n * (lanes) + l], v12[n][l]); } } \
+        EIGHT { round(v13[n]); } float v14[8][lanes]; \
+        EIGHT { EACH(lanes) { v14[n][l] = s6 != 0 ? v13[n][l] : x5[i + n * (lanes) + l]; } } float v15[8][lanes]; \
+        EIGHT { EACH(lanes) { v15[n][l] = s6 != 0 ? v9[n][l] : x2[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v14[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v15[n][l]; } } \
     }
 MW__INLINE void nesterov_scaled_form FORM
 {
@@ -376,46 +343,39 @@ FORMS(nesterov_scaled)
     const float s4 = *x4; const float *const x5 = value[5]; const float s5 = *x5; const float *const x6 = value[6]; \
     const float s6 = *x6; const float *const x7 = value[7]; const float s7 = *x7; const float *const x8 = value[8]; \
     const uint8_t *const x9 = value[9]; const uint8_t s9 = *x9; float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
-        EACH(lanes) { v10[1][l] = mw__scalar_abs(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } float v11[2][lanes]; \
-        EACH(lanes) { v11[0][l] = mw__scalar_maximum(x1[i + l], v10[0][l]); } \
-        EACH(lanes) { v11[1][l] = mw__scalar_maximum(x1[i + (lanes) + l], v10[1][l]); } uint8_t v12[2][lanes]; \
-        EACH(lanes) { v12[0][l] = v11[0][l] > s2; } EACH(lanes) { v12[1][l] = v11[1][l] > s2; } float v13[2][lanes]; \
-        EACH(lanes) { v13[0][l] = v12[0][l] != 0 ? v11[0][l] : s3; } \
-        EACH(lanes) { v13[1][l] = v12[1][l] != 0 ? v11[1][l] : s3; } float v14[2][lanes]; \
-        EACH(lanes) { v14[0][l] = mw__scalar_real_div(x1[i + l], v13[0][l]); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_real_div(x1[i + (lanes) + l], v13[1][l]); } round(v14[0]); \
-        round(v14[1]); float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_real_div(v10[0][l], v13[0][l]); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_real_div(v10[1][l], v13[1][l]); } round(v15[0]); round(v15[1]); \
-        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_square(v14[0][l], pq[6][0], pq[6][1]); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_square(v14[1][l], pq[6][0], pq[6][1]); } round(v16[0]); round(v16[1]); \
-        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_square(v15[0][l], pq[7][0], pq[7][1]); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_square(v15[1][l], pq[7][0], pq[7][1]); } round(v17[0]); round(v17[1]); \
-        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_mul(v17[0][l], s4); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_mul(v17[1][l], s4); } round(v18[0]); round(v18[1]); float v19[2][lanes]; \
-        EACH(lanes) { v19[0][l] = mw__scalar_mul(v16[0][l], s5); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_mul(v16[1][l], s5); } round(v19[0]); round(v19[1]); float v20[2][lanes]; \
-        EACH(lanes) { v20[0][l] = mw__scalar_add(v19[0][l], v18[0][l]); } \
-        EACH(lanes) { v20[1][l] = mw__scalar_add(v19[1][l], v18[1][l]); } round(v20[0]); round(v20[1]); \
-        float v21[2][lanes]; EACH(lanes) { v21[0][l] = mw__scalar_sqrt(v20[0][l], pq[11][0], pq[11][1]); } \
-        EACH(lanes) { v21[1][l] = mw__scalar_sqrt(v20[1][l], pq[11][0], pq[11][1]); } round(v21[0]); round(v21[1]); \
-        float v22[2][lanes]; EACH(lanes) { v22[0][l] = mw__scalar_mul(v13[0][l], v21[0][l]); } \
-        EACH(lanes) { v22[1][l] = mw__scalar_mul(v13[1][l], v21[1][l]); } round(v22[0]); round(v22[1]); \
-        float v23[2][lanes]; EACH(lanes) { v23[0][l] = mw__scalar_add(v22[0][l], s6); } \
-        EACH(lanes) { v23[1][l] = mw__scalar_add(v22[1][l], s6); } round(v23[0]); round(v23[1]); float v24[2][lanes]; \
-        EACH(lanes) { v24[0][l] = mw__scalar_real_div(x0[i + l], v23[0][l]); } \
-        EACH(lanes) { v24[1][l] = mw__scalar_real_div(x0[i + (lanes) + l], v23[1][l]); } round(v24[0]); \
-        round(v24[1]); float v25[2][lanes]; EACH(lanes) { v25[0][l] = mw__scalar_mul(v24[0][l], s7); } \
-        EACH(lanes) { v25[1][l] = mw__scalar_mul(v24[1][l], s7); } round(v25[0]); round(v25[1]); float v26[2][lanes]; \
-        EACH(lanes) { v26[0][l] = mw__scalar_sub(x8[i + l], v25[0][l]); } \
-        EACH(lanes) { v26[1][l] = mw__scalar_sub(x8[i + (lanes) + l], v25[1][l]); } round(v26[0]); round(v26[1]); \
-        float v27[2][lanes]; EACH(lanes) { v27[0][l] = s9 != 0 ? v26[0][l] : x8[i + l]; } \
-        EACH(lanes) { v27[1][l] = s9 != 0 ? v26[1][l] : x8[i + (lanes) + l]; } float v28[2][lanes]; \
-        EACH(lanes) { v28[0][l] = s9 != 0 ? v22[0][l] : x1[i + l]; } \
-        EACH(lanes) { v28[1][l] = s9 != 0 ? v22[1][l] : x1[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v27[0][l]; } \
-        EACH(lanes) { y0[i + (lanes) + l] = v27[1][l]; } EACH(lanes) { y1[i + l] = v28[0][l]; } \
-        EACH(lanes) { y1[i + (lanes) + l] = v28[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v10[8][lanes]; \
+        EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_abs(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
+        float v11[8][lanes]; \
+        EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_maximum(x1[i + n * (lanes) + l], v10[n][l]); } } \
+        uint8_t v12[8][lanes]; EIGHT { EACH(lanes) { v12[n][l] = v11[n][l] > s2; } } float v13[8][lanes]; \
+        EIGHT { EACH(lanes) { v13[n][l] = v12[n][l] != 0 ? v11[n][l] : s3; } } float v14[8][lanes]; \
+        EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_real_div(x1[i + n * (lanes) + l], v13[n][l]); } } \
+        EIGHT { round(v14[n]); } float v15[8][lanes]; \
+        EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_real_div(v10[n][l], v13[n][l]); } } EIGHT { round(v15[n]); } \
+        float v16[8][lanes]; EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_square(v14[n][l], pq[6][0], pq[6][1]); } } \
+        EIGHT { round(v16[n]); } float v17[8][lanes]; \
+        EIGHT { EACH(lanes) { v17[n][l] = mw__scalar_square(v15[n][l], pq[7][0], pq[7][1]); } } \
+        EIGHT { round(v17[n]); } float v18[8][lanes]; \
+        EIGHT { EACH(lanes) { v18[n][l] = mw__scalar_mul(v17[n][l], s4); } } EIGHT { round(v18[n]); } \
+        float v19[8][lanes]; EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_mul(v16[n][l], s5); } } \
+        EIGHT { round(v19[n]); } float v20[8][lanes]; \
+        EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_add(v19[n][l], v18[n][l]); } } EIGHT { round(v20[n]); } \
+        float v21[8][lanes]; EIGHT { EACH(lanes) { v21[n][l] = mw__scalar_sqrt(v20[n][l], pq[11][0], pq[11][1]); } } \
+        EIGHT { round(v21[n]); } float v22[8][lanes]; \
+        EIGHT { EACH(lanes) { v22[n][l] = mw__scalar_mul(v13[n][l], v21[n][l]); } } EIGHT { round(v22[n]); } \
+        float v23[8][lanes]; EIGHT { EACH(lanes) { v23[n][l] = mw__scalar_add(v22[n][l], s6); } } \
+        EIGHT { round(v23[n]); } float v24[8][lanes]; \
+        EIGHT { EACH(lanes) { v24[n][l] = mw__scalar_real_div(x0[i + n * (lanes) + l], v23[n][l]); } } \
+        EIGHT { round(v24[n]); } float v25[8][lanes]; \
+        EIGHT { EACH(lanes) { v25[n][l] = mw__scalar_mul(v24[n][l], s7); } } EIGHT { round(v25[n]); } \
+        float v26[8][lanes]; \
+        EIGHT { EACH(lanes) { v26[n][l] = mw__scalar_sub(x8[i + n * (lanes) + l], v25[n][l]); } } \
+        EIGHT { round(v26[n]); } float v27[8][lanes]; \
+        EIGHT { EACH(lanes) { v27[n][l] = s9 != 0 ? v26[n][l] : x8[i + n * (lanes) + l]; } } float v28[8][lanes]; \
+        EIGHT { EACH(lanes) { v28[n][l] = s9 != 0 ? v22[n][l] : x1[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v27[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v28[n][l]; } } \
     }
 MW__INLINE void rmsprop_form FORM
 {
@@ -452,53 +412,44 @@ FORMS(rmsprop)
     const float *const x9 = value[9]; const float s9 = *x9; const float *const x10 = value[10]; \
     const uint8_t *const x11 = value[11]; const uint8_t s11 = *x11; float *const y0 = out[0]; \
     float *const y1 = out[1]; float *const y2 = out[2]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_abs(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } float v13[2][lanes]; \
-        EACH(lanes) { v13[0][l] = mw__scalar_maximum(x1[i + l], v12[0][l]); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_maximum(x1[i + (lanes) + l], v12[1][l]); } uint8_t v14[2][lanes]; \
-        EACH(lanes) { v14[0][l] = v13[0][l] > s2; } EACH(lanes) { v14[1][l] = v13[1][l] > s2; } float v15[2][lanes]; \
-        EACH(lanes) { v15[0][l] = v14[0][l] != 0 ? v13[0][l] : s3; } \
-        EACH(lanes) { v15[1][l] = v14[1][l] != 0 ? v13[1][l] : s3; } float v16[2][lanes]; \
-        EACH(lanes) { v16[0][l] = mw__scalar_real_div(x1[i + l], v15[0][l]); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_real_div(x1[i + (lanes) + l], v15[1][l]); } round(v16[0]); \
-        round(v16[1]); float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_real_div(v12[0][l], v15[0][l]); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_real_div(v12[1][l], v15[1][l]); } round(v17[0]); round(v17[1]); \
-        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_square(v16[0][l], pq[6][0], pq[6][1]); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_square(v16[1][l], pq[6][0], pq[6][1]); } round(v18[0]); round(v18[1]); \
-        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_square(v17[0][l], pq[7][0], pq[7][1]); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_square(v17[1][l], pq[7][0], pq[7][1]); } round(v19[0]); round(v19[1]); \
-        float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_mul(v19[0][l], s4); } \
-        EACH(lanes) { v20[1][l] = mw__scalar_mul(v19[1][l], s4); } round(v20[0]); round(v20[1]); float v21[2][lanes]; \
-        EACH(lanes) { v21[0][l] = mw__scalar_mul(v18[0][l], s5); } \
-        EACH(lanes) { v21[1][l] = mw__scalar_mul(v18[1][l], s5); } round(v21[0]); round(v21[1]); float v22[2][lanes]; \
-        EACH(lanes) { v22[0][l] = mw__scalar_add(v21[0][l], v20[0][l]); } \
-        EACH(lanes) { v22[1][l] = mw__scalar_add(v21[1][l], v20[1][l]); } round(v22[0]); round(v22[1]); \
-        float v23[2][lanes]; EACH(lanes) { v23[0][l] = mw__scalar_sqrt(v22[0][l], pq[11][0], pq[11][1]); } \
-        EACH(lanes) { v23[1][l] = mw__scalar_sqrt(v22[1][l], pq[11][0], pq[11][1]); } round(v23[0]); round(v23[1]); \
-        float v24[2][lanes]; EACH(lanes) { v24[0][l] = mw__scalar_mul(v15[0][l], v23[0][l]); } \
-        EACH(lanes) { v24[1][l] = mw__scalar_mul(v15[1][l], v23[1][l]); } round(v24[0]); round(v24[1]); \
-        float v25[2][lanes]; EACH(lanes) { v25[0][l] = mw__scalar_add(v24[0][l], s6); } \
-        EACH(lanes) { v25[1][l] = mw__scalar_add(v24[1][l], s6); } round(v25[0]); round(v25[1]); float v26[2][lanes]; \
-        EACH(lanes) { v26[0][l] = mw__scalar_real_div(x0[i + l], v25[0][l]); } \
-        EACH(lanes) { v26[1][l] = mw__scalar_real_div(x0[i + (lanes) + l], v25[1][l]); } round(v26[0]); \
-        round(v26[1]); float v27[2][lanes]; EACH(lanes) { v27[0][l] = mw__scalar_mul(x7[i + l], s8); } \
-        EACH(lanes) { v27[1][l] = mw__scalar_mul(x7[i + (lanes) + l], s8); } round(v27[0]); round(v27[1]); \
-        float v28[2][lanes]; EACH(lanes) { v28[0][l] = mw__scalar_add(v27[0][l], v26[0][l]); } \
-        EACH(lanes) { v28[1][l] = mw__scalar_add(v27[1][l], v26[1][l]); } round(v28[0]); round(v28[1]); \
-        float v29[2][lanes]; EACH(lanes) { v29[0][l] = mw__scalar_mul(v28[0][l], s9); } \
-        EACH(lanes) { v29[1][l] = mw__scalar_mul(v28[1][l], s9); } round(v29[0]); round(v29[1]); float v30[2][lanes]; \
-        EACH(lanes) { v30[0][l] = mw__scalar_sub(x10[i + l], v29[0][l]); } \
-        EACH(lanes) { v30[1][l] = mw__scalar_sub(x10[i + (lanes) + l], v29[1][l]); } round(v30[0]); round(v30[1]); \
-        float v31[2][lanes]; EACH(lanes) { v31[0][l] = s11 != 0 ? v30[0][l] : x10[i + l]; } \
-        EACH(lanes) { v31[1][l] = s11 != 0 ? v30[1][l] : x10[i + (lanes) + l]; } float v32[2][lanes]; \
-        EACH(lanes) { v32[0][l] = s11 != 0 ? v28[0][l] : x7[i + l]; } \
-        EACH(lanes) { v32[1][l] = s11 != 0 ? v28[1][l] : x7[i + (lanes) + l]; } float v33[2][lanes]; \
-        EACH(lanes) { v33[0][l] = s11 != 0 ? v24[0][l] : x1[i + l]; } \
-        EACH(lanes) { v33[1][l] = s11 != 0 ? v24[1][l] : x1[i + (lanes) + l]; } \
-        EACH(lanes) { y0[i + l] = v31[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v31[1][l]; } \
-        EACH(lanes) { y1[i + l] = v32[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v32[1][l]; } \
-        EACH(lanes) { y2[i + l] = v33[0][l]; } EACH(lanes) { y2[i + (lanes) + l] = v33[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_abs(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
+        float v13[8][lanes]; \
+        EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_maximum(x1[i + n * (lanes) + l], v12[n][l]); } } \
+        uint8_t v14[8][lanes]; EIGHT { EACH(lanes) { v14[n][l] = v13[n][l] > s2; } } float v15[8][lanes]; \
+        EIGHT { EACH(lanes) { v15[n][l] = v14[n][l] != 0 ? v13[n][l] : s3; } } float v16[8][lanes]; \
+        EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_real_div(x1[i + n * (lanes) + l], v15[n][l]); } } \
+        EIGHT { round(v16[n]); } float v17[8][lanes]; \
+        EIGHT { EACH(lanes) { v17[n][l] = mw__scalar_real_div(v12[n][l], v15[n][l]); } } EIGHT { round(v17[n]); } \
+        float v18[8][lanes]; EIGHT { EACH(lanes) { v18[n][l] = mw__scalar_square(v16[n][l], pq[6][0], pq[6][1]); } } \
+        EIGHT { round(v18[n]); } float v19[8][lanes]; \
+        EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_square(v17[n][l], pq[7][0], pq[7][1]); } } \
+        EIGHT { round(v19[n]); } float v20[8][lanes]; \
+        EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_mul(v19[n][l], s4); } } EIGHT { round(v20[n]); } \
+        float v21[8][lanes]; EIGHT { EACH(lanes) { v21[n][l] = mw__scalar_mul(v18[n][l], s5); } } \
+        EIGHT { round(v21[n]); } float v22[8][lanes]; \
+        EIGHT { EACH(lanes) { v22[n][l] = mw__scalar_add(v21[n][l], v20[n][l]); } } EIGHT { round(v22[n]); } \
+        float v23[8][lanes]; EIGHT { EACH(lanes) { v23[n][l] = mw__scalar_sqrt(v22[n][l], pq[11][0], pq[11][1]); } } \
+        EIGHT { round(v23[n]); } float v24[8][lanes]; \
+        EIGHT { EACH(lanes) { v24[n][l] = mw__scalar_mul(v15[n][l], v23[n][l]); } } EIGHT { round(v24[n]); } \
+        float v25[8][lanes]; EIGHT { EACH(lanes) { v25[n][l] = mw__scalar_add(v24[n][l], s6); } } \
+        EIGHT { round(v25[n]); } float v26[8][lanes]; \
+        EIGHT { EACH(lanes) { v26[n][l] = mw__scalar_real_div(x0[i + n * (lanes) + l], v25[n][l]); } } \
+        EIGHT { round(v26[n]); } float v27[8][lanes]; \
+        EIGHT { EACH(lanes) { v27[n][l] = mw__scalar_mul(x7[i + n * (lanes) + l], s8); } } EIGHT { round(v27[n]); } \
+        float v28[8][lanes]; EIGHT { EACH(lanes) { v28[n][l] = mw__scalar_add(v27[n][l], v26[n][l]); } } \
+        EIGHT { round(v28[n]); } float v29[8][lanes]; \
+        EIGHT { EACH(lanes) { v29[n][l] = mw__scalar_mul(v28[n][l], s9); } } EIGHT { round(v29[n]); } \
+        float v30[8][lanes]; \
+        EIGHT { EACH(lanes) { v30[n][l] = mw__scalar_sub(x10[i + n * (lanes) + l], v29[n][l]); } } \
+        EIGHT { round(v30[n]); } float v31[8][lanes]; \
+        EIGHT { EACH(lanes) { v31[n][l] = s11 != 0 ? v30[n][l] : x10[i + n * (lanes) + l]; } } float v32[8][lanes]; \
+        EIGHT { EACH(lanes) { v32[n][l] = s11 != 0 ? v28[n][l] : x7[i + n * (lanes) + l]; } } float v33[8][lanes]; \
+        EIGHT { EACH(lanes) { v33[n][l] = s11 != 0 ? v24[n][l] : x1[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v31[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v32[n][l]; } } \
+        EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v33[n][l]; } } \
     }
 MW__INLINE void rmsprop_momentum_form FORM
 {
@@ -539,55 +490,46 @@ FORMS(rmsprop_momentum)
     const float *const x9 = value[9]; const float s9 = *x9; const float *const x10 = value[10]; \
     const uint8_t *const x11 = value[11]; const uint8_t s11 = *x11; float *const y0 = out[0]; \
     float *const y1 = out[1]; float *const y2 = out[2]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_sub(x0[i + l], x1[i + l]); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_sub(x0[i + (lanes) + l], x1[i + (lanes) + l]); } round(v12[0]); \
-        round(v12[1]); float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_mul(v12[0][l], s2); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_mul(v12[1][l], s2); } round(v13[0]); round(v13[1]); float v14[2][lanes]; \
-        EACH(lanes) { v14[0][l] = mw__scalar_add(x1[i + l], v13[0][l]); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_add(x1[i + (lanes) + l], v13[1][l]); } round(v14[0]); round(v14[1]); \
-        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_abs(v12[0][l], pq[3][0], pq[3][1]); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_abs(v12[1][l], pq[3][0], pq[3][1]); } float v16[2][lanes]; \
-        EACH(lanes) { v16[0][l] = mw__scalar_maximum(x3[i + l], v15[0][l]); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_maximum(x3[i + (lanes) + l], v15[1][l]); } uint8_t v17[2][lanes]; \
-        EACH(lanes) { v17[0][l] = v16[0][l] > s4; } EACH(lanes) { v17[1][l] = v16[1][l] > s4; } float v18[2][lanes]; \
-        EACH(lanes) { v18[0][l] = v17[0][l] != 0 ? v16[0][l] : s5; } \
-        EACH(lanes) { v18[1][l] = v17[1][l] != 0 ? v16[1][l] : s5; } float v19[2][lanes]; \
-        EACH(lanes) { v19[0][l] = mw__scalar_real_div(x3[i + l], v18[0][l]); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_real_div(x3[i + (lanes) + l], v18[1][l]); } round(v19[0]); \
-        round(v19[1]); float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_real_div(v15[0][l], v18[0][l]); } \
-        EACH(lanes) { v20[1][l] = mw__scalar_real_div(v15[1][l], v18[1][l]); } round(v20[0]); round(v20[1]); \
-        float v21[2][lanes]; EACH(lanes) { v21[0][l] = mw__scalar_square(v19[0][l], pq[9][0], pq[9][1]); } \
-        EACH(lanes) { v21[1][l] = mw__scalar_square(v19[1][l], pq[9][0], pq[9][1]); } round(v21[0]); round(v21[1]); \
-        float v22[2][lanes]; EACH(lanes) { v22[0][l] = mw__scalar_square(v20[0][l], pq[10][0], pq[10][1]); } \
-        EACH(lanes) { v22[1][l] = mw__scalar_square(v20[1][l], pq[10][0], pq[10][1]); } round(v22[0]); round(v22[1]); \
-        float v23[2][lanes]; EACH(lanes) { v23[0][l] = mw__scalar_mul(v22[0][l], s6); } \
-        EACH(lanes) { v23[1][l] = mw__scalar_mul(v22[1][l], s6); } round(v23[0]); round(v23[1]); float v24[2][lanes]; \
-        EACH(lanes) { v24[0][l] = mw__scalar_mul(v21[0][l], s7); } \
-        EACH(lanes) { v24[1][l] = mw__scalar_mul(v21[1][l], s7); } round(v24[0]); round(v24[1]); float v25[2][lanes]; \
-        EACH(lanes) { v25[0][l] = mw__scalar_add(v24[0][l], v23[0][l]); } \
-        EACH(lanes) { v25[1][l] = mw__scalar_add(v24[1][l], v23[1][l]); } round(v25[0]); round(v25[1]); \
-        float v26[2][lanes]; EACH(lanes) { v26[0][l] = mw__scalar_sqrt(v25[0][l], pq[14][0], pq[14][1]); } \
-        EACH(lanes) { v26[1][l] = mw__scalar_sqrt(v25[1][l], pq[14][0], pq[14][1]); } round(v26[0]); round(v26[1]); \
-        float v27[2][lanes]; EACH(lanes) { v27[0][l] = mw__scalar_mul(v18[0][l], v26[0][l]); } \
-        EACH(lanes) { v27[1][l] = mw__scalar_mul(v18[1][l], v26[1][l]); } round(v27[0]); round(v27[1]); \
-        float v28[2][lanes]; EACH(lanes) { v28[0][l] = mw__scalar_add(v27[0][l], s8); } \
-        EACH(lanes) { v28[1][l] = mw__scalar_add(v27[1][l], s8); } round(v28[0]); round(v28[1]); float v29[2][lanes]; \
-        EACH(lanes) { v29[0][l] = mw__scalar_real_div(x0[i + l], v28[0][l]); } \
-        EACH(lanes) { v29[1][l] = mw__scalar_real_div(x0[i + (lanes) + l], v28[1][l]); } round(v29[0]); \
-        round(v29[1]); float v30[2][lanes]; EACH(lanes) { v30[0][l] = mw__scalar_mul(v29[0][l], s9); } \
-        EACH(lanes) { v30[1][l] = mw__scalar_mul(v29[1][l], s9); } round(v30[0]); round(v30[1]); float v31[2][lanes]; \
-        EACH(lanes) { v31[0][l] = mw__scalar_sub(x10[i + l], v30[0][l]); } \
-        EACH(lanes) { v31[1][l] = mw__scalar_sub(x10[i + (lanes) + l], v30[1][l]); } round(v31[0]); round(v31[1]); \
-        float v32[2][lanes]; EACH(lanes) { v32[0][l] = s11 != 0 ? v31[0][l] : x10[i + l]; } \
-        EACH(lanes) { v32[1][l] = s11 != 0 ? v31[1][l] : x10[i + (lanes) + l]; } float v33[2][lanes]; \
-        EACH(lanes) { v33[0][l] = s11 != 0 ? v14[0][l] : x1[i + l]; } \
-        EACH(lanes) { v33[1][l] = s11 != 0 ? v14[1][l] : x1[i + (lanes) + l]; } float v34[2][lanes]; \
-        EACH(lanes) { v34[0][l] = s11 != 0 ? v27[0][l] : x3[i + l]; } \
-        EACH(lanes) { v34[1][l] = s11 != 0 ? v27[1][l] : x3[i + (lanes) + l]; } \
-        EACH(lanes) { y0[i + l] = v32[0][l]; } EACH(lanes) { y0[i + (lanes) + l] = v32[1][l]; } \
-        EACH(lanes) { y1[i + l] = v33[0][l]; } EACH(lanes) { y1[i + (lanes) + l] = v33[1][l]; } \
-        EACH(lanes) { y2[i + l] = v34[0][l]; } EACH(lanes) { y2[i + (lanes) + l] = v34[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_sub(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
+        EIGHT { round(v12[n]); } float v13[8][lanes]; \
+        EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_mul(v12[n][l], s2); } } EIGHT { round(v13[n]); } \
+        float v14[8][lanes]; \
+        EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_add(x1[i + n * (lanes) + l], v13[n][l]); } } \
+        EIGHT { round(v14[n]); } float v15[8][lanes]; \
+        EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_abs(v12[n][l], pq[3][0], pq[3][1]); } } float v16[8][lanes]; \
+        EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_maximum(x3[i + n * (lanes) + l], v15[n][l]); } } \
+        uint8_t v17[8][lanes]; EIGHT { EACH(lanes) { v17[n][l] = v16[n][l] > s4; } } float v18[8][lanes]; \
+        EIGHT { EACH(lanes) { v18[n][l] = v17[n][l] != 0 ? v16[n][l] : s5; } } float v19[8][lanes]; \
+        EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_real_div(x3[i + n * (lanes) + l], v18[n][l]); } } \
+        EIGHT { round(v19[n]); } float v20[8][lanes]; \
+        EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_real_div(v15[n][l], v18[n][l]); } } EIGHT { round(v20[n]); } \
+        float v21[8][lanes]; EIGHT { EACH(lanes) { v21[n][l] = mw__scalar_square(v19[n][l], pq[9][0], pq[9][1]); } } \
+        EIGHT { round(v21[n]); } float v22[8][lanes]; \
+        EIGHT { EACH(lanes) { v22[n][l] = mw__scalar_square(v20[n][l], pq[10][0], pq[10][1]); } } \
+        EIGHT { round(v22[n]); } float v23[8][lanes]; \
+        EIGHT { EACH(lanes) { v23[n][l] = mw__scalar_mul(v22[n][l], s6); } } EIGHT { round(v23[n]); } \
+        float v24[8][lanes]; EIGHT { EACH(lanes) { v24[n][l] = mw__scalar_mul(v21[n][l], s7); } } \
+        EIGHT { round(v24[n]); } float v25[8][lanes]; \
+        EIGHT { EACH(lanes) { v25[n][l] = mw__scalar_add(v24[n][l], v23[n][l]); } } EIGHT { round(v25[n]); } \
+        float v26[8][lanes]; EIGHT { EACH(lanes) { v26[n][l] = mw__scalar_sqrt(v25[n][l], pq[14][0], pq[14][1]); } } \
+        EIGHT { round(v26[n]); } float v27[8][lanes]; \
+        EIGHT { EACH(lanes) { v27[n][l] = mw__scalar_mul(v18[n][l], v26[n][l]); } } EIGHT { round(v27[n]); } \
+        float v28[8][lanes]; EIGHT { EACH(lanes) { v28[n][l] = mw__scalar_add(v27[n][l], s8); } } \
+        EIGHT { round(v28[n]); } float v29[8][lanes]; \
+        EIGHT { EACH(lanes) { v29[n][l] = mw__scalar_real_div(x0[i + n * (lanes) + l], v28[n][l]); } } \
+        EIGHT { round(v29[n]); } float v30[8][lanes]; \
+        EIGHT { EACH(lanes) { v30[n][l] = mw__scalar_mul(v29[n][l], s9); } } EIGHT { round(v30[n]); } \
+        float v31[8][lanes]; \
+        EIGHT { EACH(lanes) { v31[n][l] = mw__scalar_sub(x10[i + n * (lanes) + l], v30[n][l]); } } \
+        EIGHT { round(v31[n]); } float v32[8][lanes]; \
+        EIGHT { EACH(lanes) { v32[n][l] = s11 != 0 ? v31[n][l] : x10[i + n * (lanes) + l]; } } float v33[8][lanes]; \
+        EIGHT { EACH(lanes) { v33[n][l] = s11 != 0 ? v14[n][l] : x1[i + n * (lanes) + l]; } } float v34[8][lanes]; \
+        EIGHT { EACH(lanes) { v34[n][l] = s11 != 0 ? v27[n][l] : x3[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v32[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v33[n][l]; } } \
+        EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v34[n][l]; } } \
     }
 MW__INLINE void rmsprop_centered_form FORM
 {
@@ -625,42 +567,36 @@ FORMS(rmsprop_centered)
     const float s2 = *x2; const float *const x3 = value[3]; const float s3 = *x3; const float *const x4 = value[4]; \
     const float s4 = *x4; const float *const x5 = value[5]; const float s5 = *x5; const float *const x6 = value[6]; \
     const uint8_t *const x7 = value[7]; const uint8_t s7 = *x7; float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v8[2][lanes]; EACH(lanes) { v8[0][l] = mw__scalar_abs(x0[i + l], pq[0][0], pq[0][1]); } \
-        EACH(lanes) { v8[1][l] = mw__scalar_abs(x0[i + (lanes) + l], pq[0][0], pq[0][1]); } float v9[2][lanes]; \
-        EACH(lanes) { v9[0][l] = mw__scalar_maximum(x1[i + l], v8[0][l]); } \
-        EACH(lanes) { v9[1][l] = mw__scalar_maximum(x1[i + (lanes) + l], v8[1][l]); } uint8_t v10[2][lanes]; \
-        EACH(lanes) { v10[0][l] = v9[0][l] > s2; } EACH(lanes) { v10[1][l] = v9[1][l] > s2; } float v11[2][lanes]; \
-        EACH(lanes) { v11[0][l] = v10[0][l] != 0 ? v9[0][l] : s3; } \
-        EACH(lanes) { v11[1][l] = v10[1][l] != 0 ? v9[1][l] : s3; } float v12[2][lanes]; \
-        EACH(lanes) { v12[0][l] = mw__scalar_real_div(x1[i + l], v11[0][l]); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_real_div(x1[i + (lanes) + l], v11[1][l]); } round(v12[0]); \
-        round(v12[1]); float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_real_div(v8[0][l], v11[0][l]); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_real_div(v8[1][l], v11[1][l]); } round(v13[0]); round(v13[1]); \
-        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_square(v12[0][l], pq[6][0], pq[6][1]); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_square(v12[1][l], pq[6][0], pq[6][1]); } round(v14[0]); round(v14[1]); \
-        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_square(v13[0][l], pq[7][0], pq[7][1]); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_square(v13[1][l], pq[7][0], pq[7][1]); } round(v15[0]); round(v15[1]); \
-        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_add(v14[0][l], v15[0][l]); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_add(v14[1][l], v15[1][l]); } round(v16[0]); round(v16[1]); \
-        float v17[2][lanes]; EACH(lanes) { v17[0][l] = mw__scalar_sqrt(v16[0][l], pq[9][0], pq[9][1]); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_sqrt(v16[1][l], pq[9][0], pq[9][1]); } round(v17[0]); round(v17[1]); \
-        float v18[2][lanes]; EACH(lanes) { v18[0][l] = mw__scalar_mul(v11[0][l], v17[0][l]); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_mul(v11[1][l], v17[1][l]); } round(v18[0]); round(v18[1]); \
-        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_add(v18[0][l], s4); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_add(v18[1][l], s4); } round(v19[0]); round(v19[1]); float v20[2][lanes]; \
-        EACH(lanes) { v20[0][l] = mw__scalar_real_div(x0[i + l], v19[0][l]); } \
-        EACH(lanes) { v20[1][l] = mw__scalar_real_div(x0[i + (lanes) + l], v19[1][l]); } round(v20[0]); \
-        round(v20[1]); float v21[2][lanes]; EACH(lanes) { v21[0][l] = mw__scalar_mul(v20[0][l], s5); } \
-        EACH(lanes) { v21[1][l] = mw__scalar_mul(v20[1][l], s5); } round(v21[0]); round(v21[1]); float v22[2][lanes]; \
-        EACH(lanes) { v22[0][l] = mw__scalar_sub(x6[i + l], v21[0][l]); } \
-        EACH(lanes) { v22[1][l] = mw__scalar_sub(x6[i + (lanes) + l], v21[1][l]); } round(v22[0]); round(v22[1]); \
-        float v23[2][lanes]; EACH(lanes) { v23[0][l] = s7 != 0 ? v22[0][l] : x6[i + l]; } \
-        EACH(lanes) { v23[1][l] = s7 != 0 ? v22[1][l] : x6[i + (lanes) + l]; } float v24[2][lanes]; \
-        EACH(lanes) { v24[0][l] = s7 != 0 ? v18[0][l] : x1[i + l]; } \
-        EACH(lanes) { v24[1][l] = s7 != 0 ? v18[1][l] : x1[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v23[0][l]; } \
-        EACH(lanes) { y0[i + (lanes) + l] = v23[1][l]; } EACH(lanes) { y1[i + l] = v24[0][l]; } \
-        EACH(lanes) { y1[i + (lanes) + l] = v24[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v8[8][lanes]; \
+        EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_abs(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
+        float v9[8][lanes]; \
+        EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_maximum(x1[i + n * (lanes) + l], v8[n][l]); } } \
+        uint8_t v10[8][lanes]; EIGHT { EACH(lanes) { v10[n][l] = v9[n][l] > s2; } } float v11[8][lanes]; \
+        EIGHT { EACH(lanes) { v11[n][l] = v10[n][l] != 0 ? v9[n][l] : s3; } } float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_real_div(x1[i + n * (lanes) + l], v11[n][l]); } } \
+        EIGHT { round(v12[n]); } float v13[8][lanes]; \
+        EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_real_div(v8[n][l], v11[n][l]); } } EIGHT { round(v13[n]); } \
+        float v14[8][lanes]; EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_square(v12[n][l], pq[6][0], pq[6][1]); } } \
+        EIGHT { round(v14[n]); } float v15[8][lanes]; \
+        EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_square(v13[n][l], pq[7][0], pq[7][1]); } } \
+        EIGHT { round(v15[n]); } float v16[8][lanes]; \
+        EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_add(v14[n][l], v15[n][l]); } } EIGHT { round(v16[n]); } \
+        float v17[8][lanes]; EIGHT { EACH(lanes) { v17[n][l] = mw__scalar_sqrt(v16[n][l], pq[9][0], pq[9][1]); } } \
+        EIGHT { round(v17[n]); } float v18[8][lanes]; \
+        EIGHT { EACH(lanes) { v18[n][l] = mw__scalar_mul(v11[n][l], v17[n][l]); } } EIGHT { round(v18[n]); } \
+        float v19[8][lanes]; EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_add(v18[n][l], s4); } } \
+        EIGHT { round(v19[n]); } float v20[8][lanes]; \
+        EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_real_div(x0[i + n * (lanes) + l], v19[n][l]); } } \
+        EIGHT { round(v20[n]); } float v21[8][lanes]; \
+        EIGHT { EACH(lanes) { v21[n][l] = mw__scalar_mul(v20[n][l], s5); } } EIGHT { round(v21[n]); } \
+        float v22[8][lanes]; \
+        EIGHT { EACH(lanes) { v22[n][l] = mw__scalar_sub(x6[i + n * (lanes) + l], v21[n][l]); } } \
+        EIGHT { round(v22[n]); } float v23[8][lanes]; \
+        EIGHT { EACH(lanes) { v23[n][l] = s7 != 0 ? v22[n][l] : x6[i + n * (lanes) + l]; } } float v24[8][lanes]; \
+        EIGHT { EACH(lanes) { v24[n][l] = s7 != 0 ? v18[n][l] : x1[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v23[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v24[n][l]; } } \
     }
 MW__INLINE void adagrad_form FORM
 {
@@ -693,35 +629,28 @@ FORMS(adagrad)
     const float *const x6 = value[6]; const float s6 = *x6; const float *const x7 = value[7]; \
     const float *const x8 = value[8]; const float s8 = *x8; const uint8_t *const x9 = value[9]; \
     const uint8_t s9 = *x9; float *const y0 = out[0]; float *const y1 = out[1]; \
-    for (int64_t i = 0; i < done; i += 2 * (lanes)) { \
-        float v10[2][lanes]; EACH(lanes) { v10[0][l] = mw__scalar_mul(x0[i + l], s1); } \
-        EACH(lanes) { v10[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s1); } round(v10[0]); round(v10[1]); \
-        float v11[2][lanes]; EACH(lanes) { v11[0][l] = mw__scalar_mul(x2[i + l], s3); } \
-        EACH(lanes) { v11[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s3); } round(v11[0]); round(v11[1]); \
-        float v12[2][lanes]; EACH(lanes) { v12[0][l] = mw__scalar_add(v10[0][l], v11[0][l]); } \
-        EACH(lanes) { v12[1][l] = mw__scalar_add(v10[1][l], v11[1][l]); } round(v12[0]); round(v12[1]); \
-        float v13[2][lanes]; EACH(lanes) { v13[0][l] = mw__scalar_mul(x0[i + l], s4); } \
-        EACH(lanes) { v13[1][l] = mw__scalar_mul(x0[i + (lanes) + l], s4); } round(v13[0]); round(v13[1]); \
-        float v14[2][lanes]; EACH(lanes) { v14[0][l] = mw__scalar_mul(x2[i + l], s5); } \
-        EACH(lanes) { v14[1][l] = mw__scalar_mul(x2[i + (lanes) + l], s5); } round(v14[0]); round(v14[1]); \
-        float v15[2][lanes]; EACH(lanes) { v15[0][l] = mw__scalar_add(v13[0][l], v14[0][l]); } \
-        EACH(lanes) { v15[1][l] = mw__scalar_add(v13[1][l], v14[1][l]); } round(v15[0]); round(v15[1]); \
-        float v16[2][lanes]; EACH(lanes) { v16[0][l] = mw__scalar_sign(v12[0][l], pq[6][0], pq[6][1]); } \
-        EACH(lanes) { v16[1][l] = mw__scalar_sign(v12[1][l], pq[6][0], pq[6][1]); } float v17[2][lanes]; \
-        EACH(lanes) { v17[0][l] = mw__scalar_mul(v16[0][l], s6); } \
-        EACH(lanes) { v17[1][l] = mw__scalar_mul(v16[1][l], s6); } round(v17[0]); round(v17[1]); float v18[2][lanes]; \
-        EACH(lanes) { v18[0][l] = mw__scalar_mul(x7[i + l], s8); } \
-        EACH(lanes) { v18[1][l] = mw__scalar_mul(x7[i + (lanes) + l], s8); } round(v18[0]); round(v18[1]); \
-        float v19[2][lanes]; EACH(lanes) { v19[0][l] = mw__scalar_add(v17[0][l], v18[0][l]); } \
-        EACH(lanes) { v19[1][l] = mw__scalar_add(v17[1][l], v18[1][l]); } round(v19[0]); round(v19[1]); \
-        float v20[2][lanes]; EACH(lanes) { v20[0][l] = mw__scalar_sub(x7[i + l], v19[0][l]); } \
-        EACH(lanes) { v20[1][l] = mw__scalar_sub(x7[i + (lanes) + l], v19[1][l]); } round(v20[0]); round(v20[1]); \
-        float v21[2][lanes]; EACH(lanes) { v21[0][l] = s9 != 0 ? v20[0][l] : x7[i + l]; } \
-        EACH(lanes) { v21[1][l] = s9 != 0 ? v20[1][l] : x7[i + (lanes) + l]; } float v22[2][lanes]; \
-        EACH(lanes) { v22[0][l] = s9 != 0 ? v15[0][l] : x0[i + l]; } \
-        EACH(lanes) { v22[1][l] = s9 != 0 ? v15[1][l] : x0[i + (lanes) + l]; } EACH(lanes) { y0[i + l] = v21[0][l]; } \
-        EACH(lanes) { y0[i + (lanes) + l] = v21[1][l]; } EACH(lanes) { y1[i + l] = v22[0][l]; } \
-        EACH(lanes) { y1[i + (lanes) + l] = v22[1][l]; } \
+    for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
+        float v10[8][lanes]; EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
+        EIGHT { round(v10[n]); } float v11[8][lanes]; \
+        EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s3); } } EIGHT { round(v11[n]); } \
+        float v12[8][lanes]; EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_add(v10[n][l], v11[n][l]); } } \
+        EIGHT { round(v12[n]); } float v13[8][lanes]; \
+        EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s4); } } EIGHT { round(v13[n]); } \
+        float v14[8][lanes]; EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_mul(x2[i + n * (lanes) + l], s5); } } \
+        EIGHT { round(v14[n]); } float v15[8][lanes]; \
+        EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_add(v13[n][l], v14[n][l]); } } EIGHT { round(v15[n]); } \
+        float v16[8][lanes]; EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_sign(v12[n][l], pq[6][0], pq[6][1]); } } \
+        float v17[8][lanes]; EIGHT { EACH(lanes) { v17[n][l] = mw__scalar_mul(v16[n][l], s6); } } \
+        EIGHT { round(v17[n]); } float v18[8][lanes]; \
+        EIGHT { EACH(lanes) { v18[n][l] = mw__scalar_mul(x7[i + n * (lanes) + l], s8); } } EIGHT { round(v18[n]); } \
+        float v19[8][lanes]; EIGHT { EACH(lanes) { v19[n][l] = mw__scalar_add(v17[n][l], v18[n][l]); } } \
+        EIGHT { round(v19[n]); } float v20[8][lanes]; \
+        EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_sub(x7[i + n * (lanes) + l], v19[n][l]); } } \
+        EIGHT { round(v20[n]); } float v21[8][lanes]; \
+        EIGHT { EACH(lanes) { v21[n][l] = s9 != 0 ? v20[n][l] : x7[i + n * (lanes) + l]; } } float v22[8][lanes]; \
+        EIGHT { EACH(lanes) { v22[n][l] = s9 != 0 ? v15[n][l] : x0[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v21[n][l]; } } \
+        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v22[n][l]; } } \
     }
 MW__INLINE void lion_form FORM
 {
