@@ -11,7 +11,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCE = os.path.join(ROOT, "src/engine/regions.def")
 TARGET = os.path.join(ROOT, "src/engine/regions_%s.c")
-SUBJECTS = {"update": "the optimizers", "check": "checked updates", "layer": "the layers and their gradients"}
+SUBJECTS = {"update": "the optimizers", "check": "checked updates", "half": "the optimizers in fp16",
+            "half_check": "checked updates in fp16", "layer": "the layers and their gradients"}
 UNARY = 1
 EXACT = {"maximum", "minimum", "abs", "sign", "relu", "clip"}  # rounding their results would change nothing
 COMPARE = {"equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
@@ -33,7 +34,8 @@ def read():
             subject = line.strip("[]")
         elif line and not line.startswith("#"):
             rows[subject].append(line.split(" ", 1))
-    rows["check"] = [[name + "_check", ungated(signature)] for name, signature in rows["update"]]
+    for checked, subject in (("check", "update"), ("half_check", "half")):
+        rows[checked] = [[name + "_check", ungated(signature)] for name, signature in rows[subject]]
     return rows
 
 

@@ -33,11 +33,13 @@ typedef enum mw_optimizer_kind {
  *  fp32 weights do, where plain fp16 loses every change below half a unit in the last place of p: 8e-6 for a weight of
  *  0.03, 1.2e-4 for one of 0.3. It costs one more state for SGD and Lion, two for the others, which then keep the root
  *  of their sum of squares in two terms as well ("root" + "root_low" / 16). Measured with beta2 0.999 and a loss scale
- *  of 256 on gradients that fall to a 350th in 4000 steps: sqrt(v) of plain fp16 ends at 1.4 times the true one, at 5
- *  times if nine gradients in ten are 0; the two-term root within 1e-3. Of the other forms, a two-term v is as exact
- *  but 0 for gradients of 1e-6, whose squares fp16 has not; a one-term root stalls at half or twice the true one. The
- *  means m need no second term: 1 - beta1 is far above the rounding of fp16. That Apple's compiler leaves (p + y) - p
- *  as it is has not been confirmed.
+ *  of 256 on gradients that fall to a 350th in 4000 steps: the two-term root within 1e-3 of the true one, the one-term
+ *  root of plain fp16 within 9 %. The means m need no second term: 1 - beta1 is far above the rounding of fp16. That
+ *  Apple's compiler leaves (p + y) - p as it is has not been confirmed.
+ *
+ *  In fp16 Adam, RMSprop and Adagrad keep the root of their sum of squares, which has the range of the gradients, where
+ *  the sum itself, v, would be 0 for gradients below 2e-5 and infinite from 1 on (with a loss scale of 256). What it
+ *  forgets at a step is dithered by 2^-10, so that changes below the rounding of fp16 count in the mean.
  *  source  Kahan 1965, "Further remarks on reducing truncation errors"; for weights in training Zamirai et al. 2020,
  *          "Revisiting BFloat16 Training" */
 typedef struct mw_optimizer {
@@ -48,8 +50,8 @@ typedef struct mw_optimizer {
     float momentum;      /* SGD, RMSprop: in [0, 1); 0 = no momentum state */
     bool nesterov;       /* SGD with momentum */
     float beta1, beta2;  /* Adam, Lion: in [0, 1) */
-    float epsilon;       /* Adam, RMSprop, Adagrad: > 0, or 0 = the default: 1e-8 (Adagrad 1e-10); for fp16 parameters
-                            1e-6 with a loss scale of 64 or more, else 1e-4 */
+    float epsilon;       /* Adam, RMSprop, Adagrad: > 0, or 0 = the default: 1e-8 (Adagrad 1e-10), for fp16 parameters
+                            at least 2e-6 / loss scale */
     float alpha;         /* RMSprop: in [0, 1) */
     bool centered;       /* RMSprop: divides by the deviation from the mean gradient */
     float lr_decay;      /* Adagrad: >= 0 */
@@ -66,7 +68,7 @@ MW_API mw_optimizer mw_sgd_momentum(float learning_rate, float momentum, bool ne
 
 /** m' = beta1 m + (1 - beta1) g; v' = beta2 v + (1 - beta2) g^2;
  *  p' = p - lr / (1 - beta1^t) * m' / (sqrt(v') / sqrt(1 - beta2^t) + epsilon).
- *  beta1 0.9, beta2 0.999. A beta2 above 0.9997 is 1 in fp16, and v then never falls; compensated, it is not.
+ *  beta1 0.9, beta2 0.999. In fp16 the state "root" is sqrt(v), in fp32 "v" is v.
  *  source  Kingma and Ba 2015; the placing of epsilon is PyTorch's */
 MW_API mw_optimizer mw_adam(float learning_rate);
 
@@ -81,8 +83,7 @@ MW_API mw_optimizer mw_adamw(float learning_rate, float weight_decay);
 MW_API mw_optimizer mw_rmsprop(float learning_rate);
 
 /** s' = s + g^2; p' = p - lr / (1 + (t - 1) lr_decay) * g / (sqrt(s') + epsilon).
- *  lr_decay 0; s starts at initial_accumulator, 0. The state "root" is sqrt(s). In fp16 s' is s once s is 2000 times
- *  g^2, so that the steps stop to shrink; compensated, they go on.
+ *  lr_decay 0; s starts at initial_accumulator, 0. The state "root" is sqrt(s).
  *  source  Duchi et al. 2011; epsilon and lr_decay are PyTorch's */
 MW_API mw_optimizer mw_adagrad(float learning_rate);
 

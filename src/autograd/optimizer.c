@@ -50,40 +50,56 @@ mw_optimizer mw_lion(float learning_rate, float weight_decay)
 
 /* ---- scalars of a step, in the unit of the change ---- */
 
+typedef struct moment {
+    const mw_optimizer *optimizer;
+    double rate, loss_scale;
+    int64_t step;
+} moment;
+
 /* The unit of SGD's change is in its gradient already. */
-static double value_rate(const mw_optimizer *o, double rate, int64_t step)
+static double value_rate(const moment *m) { return m->rate; }
+
+static double value_step(const moment *m) { return m->rate * mw__optimizer_unit(m->optimizer); }
+
+static double value_decay(const moment *m) { return value_step(m) * (double)m->optimizer->weight_decay; }
+
+static double value_adam_step(const moment *m)
 {
-    (void)o, (void)step;
-    return rate;
+    return value_step(m) / (1.0 - pow((double)m->optimizer->beta1, (double)m->step));
 }
 
-static double value_step(const mw_optimizer *o, double rate, int64_t step)
+static double value_adagrad_step(const moment *m)
 {
-    (void)step;
-    return rate * mw__optimizer_unit(o);
+    return value_step(m) / (1.0 + (double)(m->step - 1) * (double)m->optimizer->lr_decay);
 }
 
-static double value_decay(const mw_optimizer *o, double rate, int64_t step)
+/* sqrt(v') over the v that knows of no steps before the first */
+static double adam_share(const moment *m) { return sqrt(1.0 - pow((double)m->optimizer->beta2, (double)m->step)); }
+
+static double value_adam_correction(const moment *m) { return 1.0 / adam_share(m); }
+
+/* m' / (root / share + epsilon) = share m' / (root + share epsilon): two numbers to feed, and no product by a third. */
+static double value_adam_half_step(const moment *m) { return value_adam_step(m) * adam_share(m); }
+
+static double value_adam_half_epsilon(const moment *m)
 {
-    (void)step;
-    return rate * (double)o->weight_decay * mw__optimizer_unit(o);
+    return fmax((double)m->optimizer->epsilon * m->loss_scale * adam_share(m), MW__HALF_LEAST);
 }
 
-static double value_adam_step(const mw_optimizer *o, double rate, int64_t step)
+/* A number of [-1/2, 1/2) for each step, whose runs are spread evenly: multiples of the golden ratio.
+ * source  Weyl 1916; Knuth, The Art of Computer Programming 3, section 6.4, exercise 8 */
+static double spread(int64_t step) { return ldexp((double)((uint64_t)step * 0x9e3779b97f4a7c15u), -64) - 0.5; }
+
+/* What share of its square a root forgets, moved by -2^-10 to 2^-10 from step to step (mw__update_root). A multiple of
+ * fp16's least number, so that it is 0 or held. */
+static double dithered(const moment *m, double keep)
 {
-    return rate * mw__optimizer_unit(o) / (1.0 - pow((double)o->beta1, (double)step));
+    return nearbyint((1.0 - keep + 0x1p-9 * spread(m->step)) / MW__HALF_LEAST) * MW__HALF_LEAST;
 }
 
-static double value_adagrad_step(const mw_optimizer *o, double rate, int64_t step)
-{
-    return rate * mw__optimizer_unit(o) / (1.0 + (double)(step - 1) * (double)o->lr_decay);
-}
-
-static double value_adam_correction(const mw_optimizer *o, double rate, int64_t step)
-{
-    (void)rate;
-    return 1.0 / sqrt(1.0 - pow((double)o->beta2, (double)step));
-}
+static double value_adam_fall(const moment *m) { return dithered(m, (double)m->optimizer->beta2); }
+static double value_rmsprop_fall(const moment *m) { return dithered(m, (double)m->optimizer->alpha); }
+static double value_adagrad_fall(const moment *m) { return dithered(m, 1.0); }
 
 /* ---- description ---- */
 
@@ -136,6 +152,7 @@ static unsigned root_roles(const mw_optimizer *o) { return ROLE(ROOT) | (o->comp
 static unsigned momentum_role(const mw_optimizer *o) { return o->momentum != 0.0f ? ROLE(MOMENTUM) : 0u; }
 
 static unsigned roles_adam(const mw_optimizer *o) { return ROLE(M) | (o->compensated ? root_roles(o) : ROLE(V)); }
+static unsigned roles_adam_half(const mw_optimizer *o) { return ROLE(M) | root_roles(o); }
 
 static unsigned roles_rmsprop(const mw_optimizer *o)
 {
@@ -152,7 +169,7 @@ static unsigned roles_lion(const mw_optimizer *o)
 
 typedef struct scalar_row {
     const char *name;
-    double (*value)(const mw_optimizer *optimizer, double learning_rate, int64_t step);
+    double (*value)(const moment *moment);
 } scalar_row;
 
 typedef struct optimizer_row {
@@ -205,6 +222,41 @@ static const optimizer_row rows[] = {
                  mw__reach_lion},
 };
 
+/* Where fp16 has other states and scalars: one root for a mean or sum of squares, whose rounding is dithered by what it
+ * forgets at a step. */
+static const optimizer_row half_rows[sizeof rows / sizeof *rows] = {
+    [MW_ADAM] = {"adam",
+                 1e-8,
+                 describe_adam,
+                 roles_adam_half,
+                 {{"adam_step_size", value_adam_half_step},
+                  {"adam_epsilon", value_adam_half_epsilon},
+                  {"adam_fall", value_adam_fall},
+                  {"weight_decay_step", value_decay}},
+                 mw__update_adam_half},
+    [MW_RMSPROP] = {"rmsprop",
+                    1e-8,
+                    describe_rmsprop,
+                    roles_rmsprop,
+                    {{"learning_rate", value_step},
+                     {"rmsprop_fall", value_rmsprop_fall},
+                     {"weight_decay_step", value_decay}},
+                    mw__update_rmsprop},
+    [MW_ADAGRAD] = {"adagrad",
+                    1e-10,
+                    describe_adagrad,
+                    root_roles,
+                    {{"adagrad_step_size", value_adagrad_step},
+                     {"adagrad_fall", value_adagrad_fall},
+                     {"weight_decay_step", value_decay}},
+                    mw__update_adagrad},
+};
+
+static const optimizer_row *row_of(const mw_optimizer *o, bool half)
+{
+    return mw__optimizer_dithers(o, half) && half_rows[o->kind].name != NULL ? &half_rows[o->kind] : &rows[o->kind];
+}
+
 static const char *const role_names[MW__ROLE_COUNT] = {[MW__ROLE_MOMENTUM] = "momentum",
                                                        [MW__ROLE_M] = "m",
                                                        [MW__ROLE_V] = "v",
@@ -244,25 +296,25 @@ void mw__optimizer_constants(const mw_optimizer *o, double loss_scale,
     memcpy(out, constants, sizeof constants);
 }
 
-static bool has_role(const mw_optimizer *o, int role)
+static bool has_role(const mw_optimizer *o, bool half, int role)
 {
-    const unsigned set = rows[o->kind].roles(o) | (o->compensated ? ROLE(LOW) : 0u);
+    const unsigned set = row_of(o, half)->roles(o) | (o->compensated ? ROLE(LOW) : 0u);
     return (set >> role & 1u) != 0;
 }
 
-size_t mw__optimizer_state_count(const mw_optimizer *optimizer)
+size_t mw__optimizer_state_count(const mw_optimizer *optimizer, bool half)
 {
     size_t count = 0;
     for (int role = 0; role < MW__ROLE_COUNT; role++)
-        count += has_role(optimizer, role);
+        count += has_role(optimizer, half, role);
     return count;
 }
 
 /* States are counted in the order of their roles. */
-mw__optimizer_role mw__optimizer_role_at(const mw_optimizer *o, size_t index)
+mw__optimizer_role mw__optimizer_role_at(const mw_optimizer *o, bool half, size_t index)
 {
     int role = 0;
-    for (size_t before = 0; !has_role(o, role) || before++ < index;)
+    for (size_t before = 0; !has_role(o, half, role) || before++ < index;)
         role++;
     return (mw__optimizer_role)role;
 }
@@ -272,33 +324,35 @@ double mw__optimizer_reach(const mw_optimizer *optimizer, double loss_scale)
     return rows[optimizer->kind].reach(optimizer, loss_scale);
 }
 
-const char *mw__optimizer_state_name(const mw_optimizer *optimizer, size_t index)
+const char *mw__optimizer_state_name(const mw_optimizer *optimizer, bool half, size_t index)
 {
-    return role_names[mw__optimizer_role_at(optimizer, index)];
+    return role_names[mw__optimizer_role_at(optimizer, half, index)];
 }
 
-double mw__optimizer_state_initial(const mw_optimizer *optimizer, size_t index, double loss_scale)
+double mw__optimizer_state_initial(const mw_optimizer *optimizer, bool half, size_t index, double loss_scale)
 {
-    return mw__optimizer_role_at(optimizer, index) == MW__ROLE_ROOT ? initial_root(optimizer, loss_scale) : 0.0;
+    return mw__optimizer_role_at(optimizer, half, index) == MW__ROLE_ROOT ? initial_root(optimizer, loss_scale) : 0.0;
 }
 
-size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer)
+size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer, bool half)
 {
     size_t count = 0;
-    while (count < MW__OPTIMIZER_SCALARS && rows[optimizer->kind].scalars[count].name != NULL)
+    while (count < MW__OPTIMIZER_SCALARS && row_of(optimizer, half)->scalars[count].name != NULL)
         count++;
     bool decays = optimizer->decoupled && optimizer->weight_decay != 0.0f;
     return decays ? count : count - 1;
 }
 
-const char *mw__optimizer_scalar_name(const mw_optimizer *optimizer, size_t index)
+const char *mw__optimizer_scalar_name(const mw_optimizer *optimizer, bool half, size_t index)
 {
-    return rows[optimizer->kind].scalars[index].name;
+    return row_of(optimizer, half)->scalars[index].name;
 }
 
-double mw__optimizer_scalar_value(const mw_optimizer *optimizer, size_t index, double learning_rate, int64_t step)
+double mw__optimizer_scalar_value(const mw_optimizer *optimizer, bool half, size_t index, double loss_scale,
+                                  double learning_rate, int64_t step)
 {
-    return rows[optimizer->kind].scalars[index].value(optimizer, learning_rate, step);
+    const moment now = {.optimizer = optimizer, .rate = learning_rate, .loss_scale = loss_scale, .step = step};
+    return row_of(optimizer, half)->scalars[index].value(&now);
 }
 
 mw_status mw__optimizer_apply(const mw_optimizer *optimizer, mw_graph *graph, const mw__optimizer_scalars *scalars,
@@ -306,12 +360,13 @@ mw_status mw__optimizer_apply(const mw_optimizer *optimizer, mw_graph *graph, co
                               mw_tensor **out_p, mw_tensor **out_state, mw_error *err)
 {
     mw__optimizer_update u = {.optimizer = optimizer, .scalars = scalars, .p = p, .gradient = gradient};
+    const bool half = scalars->half;
     for (size_t i = 0; i < state_count; i++)
-        u.state[mw__optimizer_role_at(optimizer, i)] = state[i];
-    mw__update_parameter(&u, rows[optimizer->kind].update(&u));
+        u.state[mw__optimizer_role_at(optimizer, half, i)] = state[i];
+    mw__update_parameter(&u, row_of(optimizer, half)->update(&u));
     *out_p = u.new_p;
     for (size_t i = 0; i < state_count; i++)
-        out_state[i] = u.new_state[mw__optimizer_role_at(optimizer, i)];
+        out_state[i] = u.new_state[mw__optimizer_role_at(optimizer, half, i)];
     return mw_graph_check(graph, err);
 }
 
@@ -368,11 +423,13 @@ mw_status mw__optimizer_check(const mw_optimizer *o, mw_error *err)
     return check_switches(o, err);
 }
 
-/* In fp16 sqrt(v) is 0 where gradients are small, and epsilon alone bounds the step: 1e-8 would be 0 itself. With a
- * loss scale, by which the constant in the program is multiplied, 1e-6 does; without, 1e-4 is needed. */
+/* In fp16 an epsilon that is not far above the least number, 2^-24, would be 0 itself, and the rest that rounding
+ * leaves of a mean of nothing, 5 * 2^-24, would count. The program has it times the loss scale. */
+#define HALF_EPSILON 2e-6
+
 void mw__optimizer_set_epsilon(mw_optimizer *optimizer, bool half, double loss_scale)
 {
     const double single = rows[optimizer->kind].epsilon;
     if (single != 0.0 && optimizer->epsilon == 0.0f)
-        optimizer->epsilon = !half ? (float)single : loss_scale >= 64.0 ? 1e-6f : 1e-4f;
+        optimizer->epsilon = (float)(half ? fmax(single, HALF_EPSILON / loss_scale) : single);
 }

@@ -12,6 +12,7 @@
 typedef struct mw__optimizer_scalars {
     mw_tensor *scalar[MW__OPTIMIZER_SCALARS];
     double loss_scale; /* the gradients are multiplied by it */
+    bool half;         /* the parameters are stored in fp16 */
 } mw__optimizer_scalars;
 
 /* Every number in its range; the message names the field. */
@@ -20,17 +21,19 @@ mw_status mw__optimizer_check(const mw_optimizer *optimizer, mw_error *err);
 /* Replaces an epsilon of 0 by the default of the arithmetic: `half` if parameters are stored in fp16. */
 void mw__optimizer_set_epsilon(mw_optimizer *optimizer, bool half, double loss_scale);
 
-/* State tensors per parameter, each with the parameter's shape and type: "m" and "v", "momentum". */
-size_t mw__optimizer_state_count(const mw_optimizer *optimizer);
-const char *mw__optimizer_state_name(const mw_optimizer *optimizer, size_t index);
+/* State tensors per parameter, each with the parameter's shape and type: "m" and "v", "momentum". `half`: of parameters
+ * that are stored in fp16, which keep other states and are fed other scalars. */
+size_t mw__optimizer_state_count(const mw_optimizer *optimizer, bool half);
+const char *mw__optimizer_state_name(const mw_optimizer *optimizer, bool half, size_t index);
 /* The value of all its elements before the first step. */
-double mw__optimizer_state_initial(const mw_optimizer *optimizer, size_t index, double loss_scale);
+double mw__optimizer_state_initial(const mw_optimizer *optimizer, bool half, size_t index, double loss_scale);
 
 /* Scalars of a step. `step` counts from 1. With compensated weights some are in the unit of the low term: they are what
  * the program needs, not what the user gave. */
-size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer);
-const char *mw__optimizer_scalar_name(const mw_optimizer *optimizer, size_t index);
-double mw__optimizer_scalar_value(const mw_optimizer *optimizer, size_t index, double learning_rate, int64_t step);
+size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer, bool half);
+const char *mw__optimizer_scalar_name(const mw_optimizer *optimizer, bool half, size_t index);
+double mw__optimizer_scalar_value(const mw_optimizer *optimizer, bool half, size_t index, double loss_scale,
+                                  double learning_rate, int64_t step);
 
 /* The numbers that become constants of the program or initial state, by the names of their fields, as they stand there.
  */
@@ -57,7 +60,7 @@ typedef struct mw__optimizer_limits {
 } mw__optimizer_limits;
 mw__optimizer_limits mw__optimizer_limit(const mw_optimizer *optimizer, double loss_scale, double learning_rate);
 /* What the elements of a state may be: second moments are not negative, and `bounded` ones have the proof's limits. */
-void mw__optimizer_state_range(const mw_optimizer *optimizer, size_t index, double loss_scale, bool bounded,
+void mw__optimizer_state_range(const mw_optimizer *optimizer, bool half, size_t index, double loss_scale, bool bounded,
                                double *out_least, double *out_most);
 
 /* (p, gradient, state) -> (p', state'). */

@@ -67,7 +67,7 @@ static bool is_bounded(const mw_optimizer *o, double loss_scale, double learning
         return false;
     if (decays_after(o) && !(learning_rate * (double)o->weight_decay <= 1.0))
         return false;
-    const double rate = mw__optimizer_scalar_value(o, 0, MW__RATE_MAX, 1);
+    const double rate = mw__optimizer_scalar_value(o, false, 0, loss_scale, MW__RATE_MAX, 1);
     return rate * mw__optimizer_reach(o, loss_scale) <= CHANGE;
 }
 
@@ -103,10 +103,10 @@ static double role_limit(const mw_optimizer *o, mw__optimizer_role role, double 
     }
 }
 
-void mw__optimizer_state_range(const mw_optimizer *o, size_t index, double loss_scale, bool bounded, double *out_least,
-                               double *out_most)
+void mw__optimizer_state_range(const mw_optimizer *o, bool half, size_t index, double loss_scale, bool bounded,
+                               double *out_least, double *out_most)
 {
-    const mw__optimizer_role role = mw__optimizer_role_at(o, index);
+    const mw__optimizer_role role = mw__optimizer_role_at(o, half, index);
     *out_most = bounded ? role_limit(o, role, loss_scale) : INFINITY;
     *out_least = role == MW__ROLE_V || role == MW__ROLE_ROOT ? 0.0 : -*out_most;
 }

@@ -1,10 +1,17 @@
 /* The updates of the optimizers as operations. Rows, names and numbers are in optimizer.c. */
 #include "autograd/optimizer_update.h"
 #include "autograd/rules.h"
+#include "base/fp16.h"
 
 #include <math.h>
 
 typedef mw__optimizer_update update;
+
+/* Infinity becomes the largest number of fp16: for what may overflow although the gradients did not. */
+static mw_tensor *held(const update *u, mw_tensor *x)
+{
+    return u->scalars->half ? mw_clip(x, -MW__FP16_MAX, MW__FP16_MAX) : x;
+}
 
 /* g + weight_decay p, in the scale of the gradients */
 static mw_tensor *decayed(const update *u)
@@ -18,12 +25,17 @@ static mw_tensor *decayed(const update *u)
 /* ---- two-term numbers ---- */
 
 /* (high + low / unit) - change / unit -> high', low'. Kahan's summation: what rounding takes from high' is exact in
- * low' as long as the change is smaller than high; if it is not, less is lost than by rounding the change itself. */
-static mw_tensor *subtract(mw_tensor *high, mw_tensor *low, mw_tensor *change, double unit, mw_tensor **out_low)
+ * low' as long as the change is smaller than high; if it is not, less is lost than by rounding the change itself.
+ * `holds`: an update whose fp16 must hold high' (a root), NULL if it may overflow (a weight). */
+static mw_tensor *subtract(mw_tensor *high, mw_tensor *low, mw_tensor *change, double unit, const update *holds,
+                           mw_tensor **out_low)
 {
     mw_tensor *rest = mw_sub(low, change);
     mw_tensor *next = mw_add(high, mw_mul_scalar(rest, 1.0 / unit));
-    *out_low = mw_sub(rest, mw_mul_scalar(mw_sub(next, high), unit));
+    if (holds != NULL)
+        next = held(holds, next);
+    mw_tensor *left = mw_sub(rest, mw_mul_scalar(mw_sub(next, high), unit));
+    *out_low = holds != NULL ? held(holds, left) : left;
     return next;
 }
 
@@ -31,23 +43,32 @@ void mw__update_parameter(update *u, mw_tensor *change)
 {
     const mw_optimizer *o = u->optimizer;
     if (o->decoupled && o->weight_decay != 0.0f)
-        change = mw_add(change, mw_mul(u->p, u->scalars->scalar[mw__optimizer_scalar_count(o) - 1]));
+        change = mw_add(change, mw_mul(u->p, u->scalars->scalar[mw__optimizer_scalar_count(o, u->scalars->half) - 1]));
     if (o->compensated)
-        u->new_p = subtract(u->p, u->state[MW__ROLE_LOW], change, MW__LOW_UNIT, &u->new_state[MW__ROLE_LOW]);
+        u->new_p = subtract(u->p, u->state[MW__ROLE_LOW], change, MW__LOW_UNIT, NULL, &u->new_state[MW__ROLE_LOW]);
     else
         u->new_p = mw_sub(u->p, change);
 }
 
 /* ---- means ---- */
 
-/* beta m + (1 - beta) x. Compensated, as m + (1 - beta) (x - m), whose weights add up to 1 exactly: in fp16 0.99 is
- * 0.9902, and the plain form tends to 1.024 x. */
+/* beta m + (1 - beta) x. In fp16 or compensated, as m + (1 - beta) (x - m), whose weights add up to 1 exactly: in fp16
+ * 0.99 is 0.9902, and the plain form tends to 1.024 x. */
 static mw_tensor *mean(const update *u, mw_tensor *m, mw_tensor *x, double beta)
 {
-    if (u->optimizer->compensated)
-        return mw_add(m, mw_mul_scalar(mw_sub(x, m), 1.0 - beta));
+    if (u->optimizer->compensated || u->scalars->half)
+        return mw_add(m, mw_mul_scalar(held(u, mw_sub(x, m)), 1.0 - beta));
     mw_tensor *kept = mw_mul_scalar(m, beta);
     return mw_add(kept, mw_mul_scalar(x, 1.0 - beta));
+}
+
+/* The same in fp16 where 1 - beta is far above its rounding, which beta's factor may then have: it adds up to 1 with
+ * the other, and nothing can overflow. */
+static mw_tensor *short_mean(mw_tensor *m, mw_tensor *x, double beta)
+{
+    const double keep = (double)mw__fp16_to_float(mw__fp16_from_double(beta));
+    mw_tensor *kept = mw_mul_scalar(m, keep);
+    return mw_add(kept, mw_mul_scalar(x, 1.0 - keep));
 }
 
 /* ---- roots of sums of squares ---- */
@@ -71,9 +92,37 @@ static mw_tensor *follow_root(update *u, mw_tensor *x, double keep, double gain)
     mw_tensor *fall = keep == 1.0 ? mw_neg(gained) : mw_sub(mw_mul_scalar(a2, 1.0 - keep), gained);
     mw_tensor *sum = mw_threshold(mw_add(length, a), 0x1p-14f); /* 0 only where root and x are */
     mw_tensor *change = mw_mul(unit, mw_mul_scalar(mw_real_div(fall, sum), MW__ROOT_UNIT));
+    if (u->scalars->half) /* the second term cannot hold more; the first is made up for by what it is never below */
+        change = mw_clip(change, -0x1p15f, 0x1p15f);
     mw_tensor *next =
-        subtract(root, u->state[MW__ROLE_ROOT_LOW], change, MW__ROOT_UNIT, &u->new_state[MW__ROLE_ROOT_LOW]);
+        subtract(root, u->state[MW__ROLE_ROOT_LOW], change, MW__ROOT_UNIT, u, &u->new_state[MW__ROLE_ROOT_LOW]);
+    if (u->scalars->half)
+        next = mw_maximum(next, gain == 1.0 ? size : mw_mul_scalar(size, sqrt(gain)));
     return u->new_state[MW__ROLE_ROOT] = next;
+}
+
+/* The same in fp16, with one term: root' - root = root (z - fall) / (sqrt(z + keep) + 1), z = gain (x / root)^2. The
+ * quotient has the range of fp16, which squares have not, and is cut at 250, above which root' is sqrt(gain) |x| to a
+ * unit in the last place. `fall` is 1 - keep, moved by up to 2^-10 from step to step (optimizer.c): the root moves by
+ * up to half a unit in its last place, so that changes below that, which rounding would drop, count in the mean.
+ * Measured after 6000 steps of beta2 0.999: root within 7 % of the true one for normal, sparse, growing and falling
+ * gradients, a second moment v within 21 %, a root without dither within 42 %. */
+static mw_tensor *follow_root_half(update *u, mw_tensor *x, double keep, double gain, mw_tensor *fall)
+{
+    mw_tensor *root = u->state[MW__ROLE_ROOT];
+    mw_tensor *size = mw_abs(gain == 1.0 ? x : mw_mul_scalar(x, sqrt(gain)));
+    mw_tensor *ratio = mw_real_div(size, mw_maximum(root, mw__scalar_like(root, MW__HALF_LEAST)));
+    mw_tensor *z = mw_square(mw_clip(ratio, 0.0f, 250.0f));
+    mw_tensor *sum = mw_add_scalar(mw_sqrt(mw_add_scalar(z, keep)), 1.0);
+    mw_tensor *change = mw_mul(root, mw_real_div(mw_sub(z, fall), sum));
+    return u->new_state[MW__ROLE_ROOT] = mw_maximum(held(u, mw_add(root, change)), size);
+}
+
+static mw_tensor *root_of(update *u, mw_tensor *x, double keep, double gain)
+{
+    return mw__optimizer_dithers(u->optimizer, u->scalars->half)
+               ? follow_root_half(u, x, keep, gain, u->scalars->scalar[1])
+               : follow_root(u, x, keep, gain);
 }
 
 /* x / (deviation + epsilon), both in the scale of the gradients */
@@ -83,6 +132,9 @@ static mw_tensor *normalised(const update *u, mw_tensor *x, mw_tensor *deviation
 }
 
 /* ---- the updates ---- */
+
+/* In the unit of two-term weights fp16 cannot hold ten times the largest gradient. */
+static mw_tensor *in_unit(const update *u, mw_tensor *b) { return u->optimizer->compensated ? held(u, b) : b; }
 
 /* The scale is divided out first. */
 mw_tensor *mw__update_sgd(update *u)
@@ -94,8 +146,8 @@ mw_tensor *mw__update_sgd(update *u)
         g = mw_mul_scalar(g, factor);
     if (o->momentum != 0.0f) {
         mw_tensor *b = mw_add(mw_mul_scalar(u->state[MW__ROLE_MOMENTUM], (double)o->momentum), g);
-        u->new_state[MW__ROLE_MOMENTUM] = b;
-        g = o->nesterov ? mw_add(g, mw_mul_scalar(b, (double)o->momentum)) : b;
+        u->new_state[MW__ROLE_MOMENTUM] = b = in_unit(u, b);
+        g = o->nesterov ? in_unit(u, mw_add(g, mw_mul_scalar(b, (double)o->momentum))) : b;
     }
     return mw_mul(g, u->scalars->scalar[0]);
 }
@@ -122,6 +174,17 @@ mw_tensor *mw__update_adam(update *u)
     return mw_mul(normalised(u, m, deviation), u->scalars->scalar[0]);
 }
 
+/* With scalars that have the correction in them. */
+mw_tensor *mw__update_adam_half(update *u)
+{
+    const double beta2 = (double)u->optimizer->beta2;
+    mw_tensor *g = decayed(u);
+    mw_tensor *m = short_mean(u->state[MW__ROLE_M], g, (double)u->optimizer->beta1);
+    mw_tensor *deviation = follow_root_half(u, g, beta2, 1.0 - beta2, u->scalars->scalar[2]);
+    u->new_state[MW__ROLE_M] = m;
+    return mw_mul(mw_real_div(m, mw_add(deviation, u->scalars->scalar[1])), u->scalars->scalar[0]);
+}
+
 /* The scale cancels in g / deviation, and the momentum sums that. Centered, the root is that of the variance, which
  * follows alpha (variance + (1 - alpha) (g - mean)^2): the difference of PyTorch's square_avg and grad_avg^2, which
  * would cancel in fp16 and could be negative. */
@@ -131,10 +194,10 @@ mw_tensor *mw__update_rmsprop(update *u)
     const double alpha = (double)o->alpha;
     mw_tensor *g = decayed(u), *x = g;
     if (o->centered) {
-        x = mw_sub(g, u->state[MW__ROLE_MEAN]);
+        x = held(u, mw_sub(g, u->state[MW__ROLE_MEAN]));
         u->new_state[MW__ROLE_MEAN] = mw_add(u->state[MW__ROLE_MEAN], mw_mul_scalar(x, 1.0 - alpha));
     }
-    mw_tensor *deviation = follow_root(u, x, alpha, (o->centered ? alpha : 1.0) * (1.0 - alpha));
+    mw_tensor *deviation = root_of(u, x, alpha, (o->centered ? alpha : 1.0) * (1.0 - alpha));
     mw_tensor *step = normalised(u, g, deviation);
     if (o->momentum != 0.0f) {
         step = mw_add(mw_mul_scalar(u->state[MW__ROLE_MOMENTUM], (double)o->momentum), step);
@@ -147,7 +210,7 @@ mw_tensor *mw__update_rmsprop(update *u)
 mw_tensor *mw__update_adagrad(update *u)
 {
     mw_tensor *g = decayed(u);
-    return mw_mul(normalised(u, g, follow_root(u, g, 1.0, 1.0)), u->scalars->scalar[0]);
+    return mw_mul(normalised(u, g, root_of(u, g, 1.0, 1.0)), u->scalars->scalar[0]);
 }
 
 /* m is in the scale of the gradients, of which the sign does not depend. */

@@ -30,6 +30,15 @@ static inline double mw__optimizer_unit(const mw_optimizer *optimizer)
     return optimizer->compensated ? MW__LOW_UNIT : 1.0;
 }
 
+/* The least positive number of fp16. */
+#define MW__HALF_LEAST 0x1p-24
+
+/* Whether roots have one term of fp16, whose rounding has to be dithered. */
+static inline bool mw__optimizer_dithers(const mw_optimizer *optimizer, bool half)
+{
+    return half && !optimizer->compensated;
+}
+
 typedef struct mw__optimizer_update {
     const mw_optimizer *optimizer;
     const mw__optimizer_scalars *scalars;
@@ -41,6 +50,7 @@ typedef struct mw__optimizer_update {
 /* They return the change: p' = p - change / unit, before decoupled weight decay. */
 mw_tensor *mw__update_sgd(mw__optimizer_update *u);
 mw_tensor *mw__update_adam(mw__optimizer_update *u);
+mw_tensor *mw__update_adam_half(mw__optimizer_update *u);
 mw_tensor *mw__update_rmsprop(mw__optimizer_update *u);
 mw_tensor *mw__update_adagrad(mw__optimizer_update *u);
 mw_tensor *mw__update_lion(mw__optimizer_update *u);
@@ -55,7 +65,7 @@ double mw__reach_lion(const mw_optimizer *optimizer, double loss_scale);
 /* That of the optimizer's row. */
 double mw__optimizer_reach(const mw_optimizer *optimizer, double loss_scale);
 /* What a state is for, by its index. */
-mw__optimizer_role mw__optimizer_role_at(const mw_optimizer *optimizer, size_t index);
+mw__optimizer_role mw__optimizer_role_at(const mw_optimizer *optimizer, bool half, size_t index);
 
 /* Subtracts the change from p, or from p and its low term. */
 void mw__update_parameter(mw__optimizer_update *u, mw_tensor *change);

@@ -82,9 +82,10 @@ typedef struct mw__hot_region {
     mw__hot_loop *at[2][3]; /* as computed, every value rounded to fp16; base, wide, wider */
 } mw__hot_region;
 
-/* regions_update.c, regions_check.c and regions_layer.c, written by tools/regions.py. */
-extern const mw__hot_region mw__hot_update[], mw__hot_check[], mw__hot_layer[];
-extern const size_t mw__hot_update_count, mw__hot_check_count, mw__hot_layer_count;
+/* regions_<subject>.c, written by tools/regions.py. */
+extern const mw__hot_region mw__hot_update[], mw__hot_check[], mw__hot_half[], mw__hot_half_check[], mw__hot_layer[];
+extern const size_t mw__hot_update_count, mw__hot_check_count, mw__hot_half_count, mw__hot_half_check_count,
+    mw__hot_layer_count;
 
 /* NULL if there is none. */
 const mw__hot_region *mw__hot_find(const char *signature);

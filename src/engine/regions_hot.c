@@ -13,7 +13,16 @@ static const mw__hot_region *find(const mw__hot_region *rows, size_t count, cons
 
 const mw__hot_region *mw__hot_find(const char *signature)
 {
-    const mw__hot_region *found = find(mw__hot_update, mw__hot_update_count, signature);
-    found = found != NULL ? found : find(mw__hot_check, mw__hot_check_count, signature);
-    return found != NULL ? found : find(mw__hot_layer, mw__hot_layer_count, signature);
+    const struct {
+        const mw__hot_region *rows;
+        size_t count;
+    } tables[] = {{mw__hot_update, mw__hot_update_count},
+                  {mw__hot_check, mw__hot_check_count},
+                  {mw__hot_half, mw__hot_half_count},
+                  {mw__hot_half_check, mw__hot_half_check_count},
+                  {mw__hot_layer, mw__hot_layer_count}};
+    const mw__hot_region *found = NULL;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && found == NULL; i++)
+        found = find(tables[i].rows, tables[i].count, signature);
+    return found;
 }

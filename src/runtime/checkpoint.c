@@ -127,11 +127,27 @@ static mw_status check_identity(const loading *load, mw_error *err)
                     file->path, theirs + same, ours + same);
 }
 
+/* Files of version 0.1 have Adam's second moment where fp16 has its root now. */
+static bool has_square(const loading *load, const char *root)
+{
+    const size_t length = strlen(root), suffix = strlen("#root");
+    char name[256];
+    if (length < suffix || length >= sizeof name || strcmp(root + length - suffix, "#root") != 0)
+        return false;
+    snprintf(name, sizeof name, "%.*s#v", (int)(length - suffix), root);
+    return mw__safetensors_find(&load->file, name) != NULL;
+}
+
 static mw_status check_tensor(const loading *load, const mw__state_entry *entry, mw_error *err)
 {
     const mw__safetensors_tensor *tensor = mw__safetensors_find(&load->file, entry->name);
     char there[160], here[160];
     mw__shape_print(entry->shape, here, sizeof here);
+    if (tensor == NULL && has_square(load, entry->name))
+        return mw__fail(err, MW_ERROR_FORMAT,
+                        "\"%.160s\" keeps the squares of which the trainer has the root \"%.96s\": it is of an earlier "
+                        "version; its weights alone are read by mw_trainer_load_weights",
+                        load->file.path, entry->name);
     if (tensor == NULL)
         return mw__fail(err, MW_ERROR_FORMAT, "\"%.160s\" is of another architecture: it has no \"%.96s\" %s %s",
                         load->file.path, entry->name, mw_dtype_name(entry->dtype), here);

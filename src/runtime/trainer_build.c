@@ -26,8 +26,9 @@ double mw__trainer_scalar_value(const mw_trainer *trainer, const mw__trainer_sca
                                 int64_t step)
 {
     const mw__trainer_group *group = &trainer->groups[scalar->group];
-    return mw__optimizer_scalar_value(&group->optimizer, scalar->index, (double)learning_rate * group->rate_factor,
-                                      step);
+    const bool half = mw__trainer_stored(trainer, scalar->declared) == MW_F16;
+    return mw__optimizer_scalar_value(&group->optimizer, half, scalar->index, trainer->loss_scale,
+                                      (double)learning_rate * group->rate_factor, step);
 }
 
 mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_rate, int64_t step, mw_error *err)
@@ -143,15 +144,16 @@ static mw_status add_states_of(mw__trainer_build *b, const mw_tensor *parameter,
 {
     const mw_trainer *t = b->trainer;
     const mw_optimizer *optimizer = &t->groups[mw__trainer_group_of(t, parameter->name)].optimizer;
-    for (size_t i = 0; i < mw__optimizer_state_count(optimizer); i++) {
-        const char *suffix = mw__trainer_join(b, "#", mw__optimizer_state_name(optimizer, i), "", err);
+    const bool half = mw__trainer_stored(t, parameter->type->dtype) == MW_F16;
+    for (size_t i = 0; i < mw__optimizer_state_count(optimizer, half); i++) {
+        const char *suffix = mw__trainer_join(b, "#", mw__optimizer_state_name(optimizer, half, i), "", err);
         if (suffix == NULL)
             return MW_ERROR_MEMORY;
         MW_TRY(add_state(b, parameter, suffix, err));
         mw__state_entry *entry = &t->state.entries[t->state.count - 1];
-        mw__optimizer_state_range(optimizer, i, t->loss_scale, mw__trainer_limits(t, parameter)->gradient > 0.0,
+        mw__optimizer_state_range(optimizer, half, i, t->loss_scale, mw__trainer_limits(t, parameter)->gradient > 0.0,
                                   &entry->least, &entry->most);
-        const double initial = mw__optimizer_state_initial(optimizer, i, t->loss_scale);
+        const double initial = mw__optimizer_state_initial(optimizer, half, i, t->loss_scale);
         if (initial != 0.0)
             mw__state_fill(entry, initial);
     }

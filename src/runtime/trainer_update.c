@@ -58,9 +58,10 @@ static mw_status need_scalars(mw__trainer_build *b, size_t group, mw_dtype dtype
     if (set->loss_scale != 0.0)
         return MW_OK;
     set->loss_scale = t->loss_scale;
-    for (size_t i = 0; i < mw__optimizer_scalar_count(&t->groups[group].optimizer); i++) {
+    set->half = mw__trainer_stored(t, dtype) == MW_F16;
+    for (size_t i = 0; i < mw__optimizer_scalar_count(&t->groups[group].optimizer, set->half); i++) {
         mw__trainer_scalar *scalar = &t->scalars[t->scalar_count++];
-        *scalar = (mw__trainer_scalar){.name = mw__optimizer_scalar_name(&t->groups[group].optimizer, i),
+        *scalar = (mw__trainer_scalar){.name = mw__optimizer_scalar_name(&t->groups[group].optimizer, set->half, i),
                                        .index = i,
                                        .declared = dtype,
                                        .dtype = mw__trainer_stored(t, dtype),
@@ -100,11 +101,11 @@ static mw_status change_parameter(mw__trainer_build *b, size_t index, size_t gro
     const mw_optimizer *optimizer = &b->trainer->groups[group].optimizer;
     mw_tensor *p = b->parameters[index], *new_p = NULL;
     mw_tensor *state[MW__OPTIMIZER_STATES] = {NULL}, *new_state[MW__OPTIMIZER_STATES] = {NULL};
-    const size_t count = mw__optimizer_state_count(optimizer);
     mw__optimizer_scalars *scalars;
     MW_TRY(need_scalars(b, group, mw_tensor_dtype(p), &scalars, err));
+    const size_t count = mw__optimizer_state_count(optimizer, scalars->half);
     for (size_t i = 0; i < count; i++) {
-        const char *suffix = mw__trainer_join(b, "#", mw__optimizer_state_name(optimizer, i), "", err);
+        const char *suffix = mw__trainer_join(b, "#", mw__optimizer_state_name(optimizer, scalars->half, i), "", err);
         if (suffix == NULL)
             return MW_ERROR_MEMORY;
         MW_TRY(mw__trainer_resident(b, p, suffix, &state[i], err));

@@ -118,25 +118,28 @@ static void follow_falling(mw_optimizer optimizer, bool sparse, double *out_low,
     }
     CHECK_OK(err);
     if (trainer != NULL)
-        problem_read(trainer, optimizer.compensated ? "w#root" : "w#v", state);
+        problem_read(trainer, "w#root", state);
     *out_low = INFINITY;
     *out_high = 0.0;
     for (int i = 0; i < PROBLEM_COUNT; i++) {
-        const double ratio = (optimizer.compensated ? state[i] : sqrt(state[i])) / 256.0 / sqrt(v[i]);
+        const double ratio = state[i] / 256.0 / sqrt(v[i]);
         *out_low = fmin(*out_low, ratio);
         *out_high = fmax(*out_high, ratio);
     }
     mw_trainer_destroy(trainer);
 }
 
-/* 2e-3: half a unit in the last place of the root's first term, 2^-11 of it, and as much of 1 - beta2. */
+/* One term: the dither that stands for what it cannot hold leaves some per cent (without it the root would end at 1.4
+ * times the true one, and at 5 times if most gradients are 0). Two: half a unit in the last place of the root's first
+ * term, 2^-11 of it, and as much of 1 - beta2. */
 static void test_the_second_moment_follows_falling_gradients(void)
 {
     for (int sparse = 0; sparse < 2; sparse++) {
         mw_optimizer optimizer = mw_adam(1e-4f);
         double low, high;
         follow_falling(optimizer, sparse == 1, &low, &high);
-        CHECK(high > (sparse ? 3.0 : 1.3)); /* what the second term is for */
+        check_note(low >= 0.9 && high <= 1.1, __FILE__, __LINE__, "root over the true one is %.4f to %.4f", low, high);
+        printf("one term: %.4f to %.4f of the true root\n", low, high);
         optimizer.compensated = true;
         follow_falling(optimizer, sparse == 1, &low, &high);
         check_note(low >= 0.998 && high <= 1.002, __FILE__, __LINE__, "root over the true one is %.4f to %.4f", low,

@@ -237,29 +237,32 @@ static void test_the_loss_scale_cancels_in_every_kind(void)
 
 /* ---- states ---- */
 
-static void check_states(mw_optimizer optimizer, const char *wanted)
+static void check_states(mw_optimizer optimizer, bool half, const char *wanted)
 {
     char names[128] = "";
-    for (size_t i = 0; i < mw__optimizer_state_count(&optimizer); i++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s ", mw__optimizer_state_name(&optimizer, i));
+    for (size_t i = 0; i < mw__optimizer_state_count(&optimizer, half); i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s ",
+                 mw__optimizer_state_name(&optimizer, half, i));
     CHECK_STR(names, wanted);
 }
 
 static void test_states_have_names(void)
 {
-    check_states(mw_sgd(0.1f), "");
-    check_states(mw_sgd_momentum(0.1f, 0.9f, false), "momentum ");
-    check_states(mw_adam(0.1f), "m v ");
-    check_states(mw_rmsprop(0.1f), "root ");
-    check_states(rmsprop(0.9f, 0.0f, true, 0.9f), "momentum mean root ");
-    check_states(mw_adagrad(0.1f), "root ");
-    check_states(mw_lion(0.1f, 0.0f), "m ");
+    check_states(mw_sgd(0.1f), false, "");
+    check_states(mw_sgd_momentum(0.1f, 0.9f, false), false, "momentum ");
+    check_states(mw_adam(0.1f), false, "m v ");
+    check_states(mw_adam(0.1f), true, "m root ");
+    check_states(mw_rmsprop(0.1f), false, "root ");
+    check_states(rmsprop(0.9f, 0.0f, true, 0.9f), false, "momentum mean root ");
+    check_states(mw_adagrad(0.1f), false, "root ");
+    check_states(mw_lion(0.1f, 0.0f), false, "m ");
     mw_optimizer two_terms = mw_adam(0.1f);
     two_terms.compensated = true;
-    check_states(two_terms, "m root root_low low ");
+    check_states(two_terms, false, "m root root_low low ");
+    check_states(two_terms, true, "m root root_low low ");
     two_terms = mw_sgd(0.1f);
     two_terms.compensated = true;
-    check_states(two_terms, "low ");
+    check_states(two_terms, false, "low ");
 }
 
 static void test_adagrad_starts_at_its_initial_accumulator(void)
@@ -318,11 +321,11 @@ static mw_status build_update(const mw_optimizer *optimizer, const mw_allocator 
     mw_tensor *p = mw_parameter(graph, "p", MW_F32, shape, mw_init_zeros()), *g = mw_input(graph, "g", MW_F32, shape);
     mw_tensor *state[MW__OPTIMIZER_STATES], *next[MW__OPTIMIZER_STATES], *new_p;
     mw__optimizer_scalars scalars = {.loss_scale = 2.0};
-    const size_t count = mw__optimizer_state_count(optimizer);
+    const size_t count = mw__optimizer_state_count(optimizer, false);
     for (size_t i = 0; i < count; i++)
-        state[i] = mw_input(graph, mw__optimizer_state_name(optimizer, i), MW_F32, shape);
-    for (size_t i = 0; i < mw__optimizer_scalar_count(optimizer); i++)
-        scalars.scalar[i] = mw_input(graph, mw__optimizer_scalar_name(optimizer, i), MW_F32, mw_shape_scalar());
+        state[i] = mw_input(graph, mw__optimizer_state_name(optimizer, false, i), MW_F32, shape);
+    for (size_t i = 0; i < mw__optimizer_scalar_count(optimizer, false); i++)
+        scalars.scalar[i] = mw_input(graph, mw__optimizer_scalar_name(optimizer, false, i), MW_F32, mw_shape_scalar());
     const mw_status status = mw__optimizer_apply(optimizer, graph, &scalars, p, g, state, count, &new_p, next, err);
     for (size_t i = 0; i < count && status == MW_OK; i++)
         CHECK(next[i] != NULL);

@@ -120,19 +120,19 @@ static void check_hot_regions(mw_device device)
         mw_optimizer optimizer;
         const char *label[2]; /* by device: in fp16 the loss is scaled, and the new values are looked at */
         size_t count[2];
-    } rows[] = {{mw_adam(1e-3f), {"adam", "adam_check"}, {8, 8}},
+    } rows[] = {{mw_adam(1e-3f), {"adam", "adam_fp16_check"}, {8, 8}},
                 {mw_adam(1e-3f), {"bias_gelu_tanh", "bias_gelu_tanh"}, {1, 1}},
                 {mw_adam(1e-3f), {"gelu_tanh_backward", "gelu_tanh_backward"}, {1, 1}},
                 {mw_adam(1e-3f), {"bias_silu", "bias_silu"}, {1, 1}},
-                {mw_adamw(1e-3f, 0.01f), {"adamw", "adamw_check"}, {8, 8}},
+                {mw_adamw(1e-3f, 0.01f), {"adamw", "adamw_fp16_check"}, {8, 8}},
                 {mw_sgd(1e-3f), {"sgd", "sgd_scaled_check"}, {5, 6}},
                 {mw_sgd_momentum(1e-3f, 0.9f, false), {"momentum", "momentum_scaled_check"}, {6, 8}},
                 {mw_sgd_momentum(1e-3f, 0.9f, true), {"nesterov", "nesterov_scaled_check"}, {8, 8}},
-                {mw_rmsprop(1e-3f), {"rmsprop", "rmsprop_check"}, {8, 8}},
-                {with_momentum(mw_rmsprop(1e-3f)), {"rmsprop_momentum", "rmsprop_momentum_check"}, {8, 8}},
-                {centered(mw_rmsprop(1e-3f)), {"rmsprop_centered", "rmsprop_centered_check"}, {8, 8}},
-                {mw_adagrad(1e-3f), {"adagrad", "adagrad_check"}, {8, 8}},
-                {mw_lion(1e-3f, 0.01f), {"lion", "lion_check"}, {8, 8}}};
+                {mw_rmsprop(1e-3f), {"rmsprop", "rmsprop_fp16_check"}, {8, 8}},
+                {with_momentum(mw_rmsprop(1e-3f)), {"rmsprop_momentum", "rmsprop_momentum_fp16_check"}, {8, 8}},
+                {centered(mw_rmsprop(1e-3f)), {"rmsprop_centered", "rmsprop_centered_fp16_check"}, {8, 8}},
+                {mw_adagrad(1e-3f), {"adagrad", "adagrad_fp16_check"}, {8, 8}},
+                {mw_lion(1e-3f, 0.01f), {"lion", "lion_fp16_check"}, {8, 8}}};
     const int half = device == MW_DEVICE_ANE;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         mw_error err = {0};

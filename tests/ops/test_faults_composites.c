@@ -251,15 +251,15 @@ static mw_status update(const void *what, const mw_allocator *allocator, bool ch
     if (graph == NULL)
         return err->status;
     mw__optimizer_set_epsilon(&optimizer, chip, 1.0);
-    mw__optimizer_scalars scalars = {.loss_scale = 1.0};
+    mw__optimizer_scalars scalars = {.loss_scale = 1.0, .half = chip};
     mw_tensor *state[MW__OPTIMIZER_STATES], *new_state[MW__OPTIMIZER_STATES], *new_p = NULL;
     char name[16];
     mw_tensor *p = rows(graph), *gradient = like_rows(graph);
-    for (size_t i = 0; i < mw__optimizer_scalar_count(&optimizer); i++) {
+    for (size_t i = 0; i < mw__optimizer_scalar_count(&optimizer, chip); i++) {
         snprintf(name, sizeof name, "scalar%zu", i);
         scalars.scalar[i] = mw_input(graph, name, MW_F32, mw_shape_scalar());
     }
-    const size_t count = mw__optimizer_state_count(&optimizer);
+    const size_t count = mw__optimizer_state_count(&optimizer, chip);
     for (size_t i = 0; i < count; i++) {
         snprintf(name, sizeof name, "state%zu", i);
         state[i] = mw_input(graph, name, MW_F32, MW_SHAPE(EXAMPLES, DEPTH));

@@ -200,6 +200,34 @@ static void test_checkpoint_of_something_else_is_refused(void)
     mw_trainer_destroy(halves);
 }
 
+/* fp16 Adam as version 0.1 saved it: "fc1.bias#v" where "fc1.bias#root" stands now. */
+static void test_checkpoint_with_squares_for_roots_is_refused(void)
+{
+    static const float zeros[1000];
+    mw_error err = {0};
+    mw_trainer *trainer = make_trainer((setup){.device = MW_DEVICE_ANE}, &err);
+    REQUIRE(trainer != NULL);
+    const mw__state_set *state = mw__trainer_state(trainer);
+    const mw__safetensors_note notes[] = {{"mw.format", "millwright-checkpoint"},
+                                          {"mw.version", "1"},
+                                          {"mw.optimizer", mw__trainer_description(trainer)}};
+    mw__safetensors_item items[32];
+    char names[32][64];
+    for (size_t i = 0; i < state->count; i++) {
+        const mw__state_entry *entry = &state->entries[i];
+        const char *root = strstr(entry->name, "#root");
+        snprintf(names[i], sizeof names[i], "%.*s%s",
+                 root != NULL ? (int)(root - entry->name) : (int)strlen(entry->name), entry->name,
+                 root != NULL ? "#v" : "");
+        items[i] = (mw__safetensors_item){names[i], entry->dtype, entry->shape, zeros};
+    }
+    CHECK_INT(mw__safetensors_write(NULL, scratch("squares"), notes, 3, items, state->count, &err), MW_OK);
+    expect_refused(trainer, scratch("squares"), MW_ERROR_FORMAT, "mw_trainer_load_weights");
+    CHECK_INT(mw_trainer_load_weights(trainer, scratch("squares"), &err), MW_OK);
+    CHECK_OK(err);
+    mw_trainer_destroy(trainer);
+}
+
 /* Another architecture, as a file made by hand: one shape, one missing tensor, one too many. */
 static void write_variant(mw_trainer *trainer, const char *path, int variant, mw_error *err)
 {
@@ -565,6 +593,7 @@ int main(void)
     RUN(test_checkpoint_counts_state_bytes);
     RUN(test_checkpoint_of_something_else_is_refused);
     RUN(test_checkpoint_of_another_architecture_is_refused);
+    RUN(test_checkpoint_with_squares_for_roots_is_refused);
     RUN(test_checkpoint_that_is_damaged_is_refused);
     RUN(test_checkpoint_calls_check_their_arguments);
     RUN(test_checkpoint_write_that_fails_leaves_a_whole_file);

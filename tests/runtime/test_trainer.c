@@ -454,10 +454,10 @@ static void test_the_default_loss_scale_and_epsilon_follow_the_device(void)
     CHECK_OK(err);
     REQUIRE(half != NULL && single != NULL && plain != NULL);
     CHECK_CONTAINS(mw__trainer_description(half), "loss_scale=256");
-    CHECK_CONTAINS(mw__trainer_description(half), "epsilon=1e-06");
+    CHECK_CONTAINS(mw__trainer_description(half), "epsilon=1e-08");
     CHECK_CONTAINS(mw__trainer_description(single), "loss_scale=1");
     CHECK_CONTAINS(mw__trainer_description(single), "epsilon=1e-08");
-    CHECK_CONTAINS(mw__trainer_description(plain), "epsilon=0.0001");
+    CHECK_CONTAINS(mw__trainer_description(plain), "epsilon=2e-06");
     mw_trainer_destroy(plain);
     mw_trainer_destroy(single);
     mw_trainer_destroy(half);
