@@ -9,7 +9,7 @@
 
 /* ---- what a step computes ---- */
 
-/* The mw__region_operand as (inner, period); false for another mw__region_form of broadcast. */
+/* The operand as (inner, period); false for another form of broadcast. */
 static bool arm_form(mw_shape shape, mw_shape arm, int64_t *out_inner, int64_t *out_period)
 {
     const mw__walk walk = mw__walk_broadcast(shape, &arm, 1);
@@ -129,8 +129,7 @@ static void add_instruction(builder *b, const mw__element *element, uint32_t buf
     r->code[r->code_count++] = code;
 }
 
-/* An output may lie over an mw__region_operand that is read by tiles, so it is written when no more of those are read.
- */
+/* An output may lie over an operand that is read by tiles, so it is written when no more of those are read. */
 static void choose_direct_stores(mw__region *r)
 {
     size_t last_load = 0;
@@ -188,11 +187,11 @@ static size_t last_use(const mw__region *r, uint16_t value)
     return is_watched(r, value) ? r->code_count : last;
 }
 
-/* Tiles of scratch: one for each mw__region_operand that is not read in its memory, one for each value while it lives.
+/* Tiles of scratch: one for each operand that is not read in its memory, one for each value while it lives.
  */
 static size_t place_values(mw__region *r)
 {
-    size_t tiles = 0, until[MW__REGION_VALUES] = {0}; /* by tile: the mw__region_code after which it is free */
+    size_t tiles = 0, until[MW__REGION_VALUES] = {0}; /* by tile: the instruction after which it is free */
     for (size_t i = 0; i < r->operand_count; i++)
         if (r->operands[i].form != MW__DIRECT) {
             until[tiles] = SIZE_MAX;
@@ -306,7 +305,7 @@ static const mw__op **list_ops(mw__arena *arena, const mw__region_parts *parts, 
     return ops;
 }
 
-/* Each mw__region_code is a choice between operands, and is stored. */
+/* Each instruction is a choice between operands, and is stored. */
 static bool is_gate(const mw__region *r)
 {
     for (size_t i = 0; i < r->code_count; i++) {

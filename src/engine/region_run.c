@@ -45,7 +45,7 @@ static void put_run(const mw__region_operand *o, const void *data, int64_t index
     }
 }
 
-/* Elements [at, at + count) of an mw__region_operand that repeats, run by run. */
+/* Elements [at, at + count) of an operand that repeats, run by run. */
 static void spread(const mw__region_operand *o, const void *data, int64_t at, int64_t count, float *tile)
 {
     const bool row = o->inner == 1;
