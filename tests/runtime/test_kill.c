@@ -117,7 +117,7 @@ static void test_a_killed_training_ends_with_the_same_bits(void)
     const long time = measure_run(calm);
     uint64_t state = 1;
     int killed = 0, resumed = 0;
-    for (int attempt = 0; killed < wanted && attempt < 20 * wanted; attempt++) {
+    for (int attempt = 0; (killed < wanted || resumed == 0) && attempt < 20 * wanted; attempt++) {
         const bool there = file_exists(checkpoint);
         const int ended = kill_after(start(checkpoint, result), random_part(&state, time / 2));
         REQUIRE(ended >= 0);
@@ -126,7 +126,7 @@ static void test_a_killed_training_ends_with_the_same_bits(void)
         killed += ended == 0;
         resumed += ended == 0 && there;
     }
-    CHECK_INT(killed, wanted);
+    CHECK(killed >= wanted);
     CHECK(resumed > 0);
     CHECK(finish(start(checkpoint, result)));
     size_t a_size = 0, b_size = 0;
