@@ -237,7 +237,7 @@ static mw_status find_one(const mw__function *function, const mw__rounding *roun
     return status;
 }
 
-static mw_status add_op(mw__arena *arena, mw__idiom *idiom, const mw__op *op, mw_error *err)
+mw_status mw__idiom_add_op(mw__arena *arena, mw__idiom *idiom, const mw__op *op, mw_error *err)
 {
     const mw__op **ops = mw__arena_alloc(arena, idiom->op_count + 1, sizeof *ops, err);
     if (ops == NULL)
@@ -274,7 +274,7 @@ static mw_status find_columns(const mw__function *function, const mw__op *op, mw
         out->columns = kept;
         status = list_ops(&m, out, err);
         if (status == MW_OK)
-            status = add_op(arena, out, op, err);
+            status = mw__idiom_add_op(arena, out, op, err);
     }
     end_matching(&m, function);
     return status;
@@ -335,8 +335,8 @@ static mw_status find_columns_bias(const mw__function *function, const mw__round
         return MW_OK;
     out[at] = *columns;
     out[at].bias = bias, out[at].result = sum;
-    MW_TRY(add_op(arena, &out[at], y->op, err));
-    return add_op(arena, &out[at], op, err);
+    MW_TRY(mw__idiom_add_op(arena, &out[at], y->op, err));
+    return mw__idiom_add_op(arena, &out[at], op, err);
 }
 
 static mw_status find_relu_pool(const mw__op *op, mw__arena *arena, mw__idiom *out, mw_error *err)

@@ -42,7 +42,8 @@ typedef struct mw__idiom {
     size_t op_count;
     const mw__good *goods; /* MW__IDIOM_ALL_WITHIN */
     size_t good_count;
-    const mw__op *conv; /* MW__IDIOM_CONV_MAX_POOL: whose result is pooled, after relu if `relu` */
+    const mw_tensor *flag; /* of it: whether the product is above a number between 0 and 1, or NULL */
+    const mw__op *conv;    /* MW__IDIOM_CONV_MAX_POOL: whose result is pooled, after relu if `relu` */
     bool relu;
     uint32_t *picks; /* of it and of its gradient: the buffer of what it took, set when it is planned; else NULL */
     /* of a conv or its dweight: the gradient that dy is, to be taken by its picks; or NULL */
@@ -59,6 +60,9 @@ mw_status mw__idioms_join(const mw__function *function, mw__idiom *idioms, mw__a
 
 /* Numbers that say whether tensors are within limits, and their products. In idiom_within.c. */
 mw_status mw__idioms_find_within(const mw__function *function, mw__idiom *idioms, mw__arena *arena, mw_error *err);
+
+/* One more operation that it computes. */
+mw_status mw__idiom_add_op(mw__arena *arena, mw__idiom *idiom, const mw__op *op, mw_error *err);
 
 /* Plans the group as steps of its own. */
 mw_status mw__plan_idiom(mw__planner *planner, const mw__idiom *idiom, mw_error *err);

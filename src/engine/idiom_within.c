@@ -85,6 +85,27 @@ static mw_status keep(finder *f, const mw__op *op, mw__idiom *out)
     return MW_OK;
 }
 
+/* product > 0.5, or another number between: made with the product. */
+static mw_status find_flag(finder *f, const mw__block *body, size_t at)
+{
+    mw__idiom *product = &f->idioms[at];
+    for (size_t i = at + 1; i < body->op_count; i++) {
+        const mw__op *op = body->ops[i];
+        const mw_tensor *bound =
+            strcmp(op->kind, "greater") == 0 && mw__arg(op, "x") == product->result ? mw__arg(op, "y") : NULL;
+        if (bound == NULL || bound->payload == NULL || bound->payload->data == NULL || mw__count_of(bound) != 1 ||
+            mw__count_of(op->results[0]) != 1 || f->idioms[i].kind != MW__IDIOM_NONE)
+            continue;
+        const double number = mw__payload_float(bound->payload, 0);
+        if (!(number >= 0.0 && number < 1.0))
+            continue;
+        product->flag = op->results[0];
+        f->idioms[i].kind = MW__IDIOM_MADE;
+        return mw__idiom_add_op(f->arena, product, op, f->err);
+    }
+    return MW_OK;
+}
+
 /* From the end of the text, so that a whole product is met before its parts. */
 static mw_status find(finder *f, const mw__block *body)
 {
@@ -98,6 +119,7 @@ static mw_status find(finder *f, const mw__block *body)
             continue;
         mark_products(f, op->results[0]);
         MW_TRY(keep(f, op, &f->idioms[i]));
+        MW_TRY(find_flag(f, body, i));
     }
     return MW_OK;
 }

@@ -86,17 +86,26 @@ typedef struct joined {
 typedef struct join_block {
     mw__within_loop *loop;
     size_t read_count;
-    bool last; /* writes the product: 1 if all are within */
+    bool last;    /* writes the product: 1 if all are within */
+    bool flagged; /* and the same as a truth */
     joined reads[MW__STEP_READS];
 } join_block;
+
+static bool is_within(const join_block *s, const float *x, size_t index)
+{
+    const joined *read = &s->reads[index];
+    return read->count == 1 ? fabsf(x[0]) <= read->limit : s->loop(x, read->count, read->limit);
+}
 
 static void join_run(const mw__kernel_call *call)
 {
     const join_block *s = call->block;
     bool within = true;
     for (size_t i = 0; i < s->read_count; i++)
-        within = s->loop(call->in[i], s->reads[i].count, s->reads[i].limit) && within;
+        within = is_within(s, call->in[i], i) && within;
     *(float *)call->out[0] = within == s->last ? 1.0f : 0.0f;
+    if (s->flagged)
+        *(uint8_t *)call->out[1] = within;
 }
 
 /* ---- reading ---- */
@@ -225,5 +234,9 @@ mw_status mw__plan_all_within(mw__planner *planner, const mw__idiom *idiom, mw_e
             join(&b, flags[i], mw__split_shape(planner, mw__shape_of(good->x)).units, 0.5f);
     }
     end_join(&b, mw__plan_buffer(planner, idiom->result), true);
+    if (idiom->flag != NULL && b.block != NULL) {
+        b.block->flagged = true;
+        mw__step_write(planner, b.step, mw__plan_buffer(planner, idiom->flag), MW__ROWS, 1);
+    }
     return mw__plan_check(planner, err);
 }
