@@ -38,14 +38,10 @@ static model make_model(bool tied)
     return m;
 }
 
-/* Adam divides by the root of squares that vanish in fp16 for words that are not there: both devices get an epsilon
- * above these gradients. */
 static mw_trainer *make_trainer(mw_device device, mw_chip chip, bool tied, int dispatch_steps, mw_error *err)
 {
     model m = make_model(tied);
-    mw_optimizer adam = mw_adam(1e-2f);
-    adam.epsilon = 1e-4f;
-    mw_trainer_options options = mw_trainer_defaults(m.loss, adam);
+    mw_trainer_options options = mw_trainer_defaults(m.loss, mw_adam(1e-2f));
     options.metric = m.accuracy;
     options.dispatch_steps = dispatch_steps;
     options.compile = words_compile(device, chip);
