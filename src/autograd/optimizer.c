@@ -179,7 +179,7 @@ typedef struct optimizer_row {
     unsigned (*roles)(const mw_optimizer *optimizer);                /* of its states, but for LOW, as a set */
     scalar_row scalars[MW__OPTIMIZER_SCALARS];                       /* the last one only with decoupled weight decay */
     mw_tensor *(*update)(mw__optimizer_update *u);
-    double (*reach)(const mw_optimizer *optimizer, double loss_scale); /* the largest change */
+    double (*reach)(const mw_optimizer *optimizer, double loss_scale); /* the largest change; in fp32 */
 } optimizer_row;
 
 static const optimizer_row rows[] = {
@@ -233,7 +233,8 @@ static const optimizer_row half_rows[sizeof rows / sizeof *rows] = {
                   {"adam_epsilon", value_adam_half_epsilon},
                   {"adam_fall", value_adam_fall},
                   {"weight_decay_step", value_decay}},
-                 mw__update_adam_half},
+                 mw__update_adam_half,
+                 NULL},
     [MW_RMSPROP] = {"rmsprop",
                     1e-8,
                     describe_rmsprop,
@@ -241,7 +242,8 @@ static const optimizer_row half_rows[sizeof rows / sizeof *rows] = {
                     {{"learning_rate", value_step},
                      {"rmsprop_fall", value_rmsprop_fall},
                      {"weight_decay_step", value_decay}},
-                    mw__update_rmsprop},
+                    mw__update_rmsprop,
+                    NULL},
     [MW_ADAGRAD] = {"adagrad",
                     1e-10,
                     describe_adagrad,
@@ -249,7 +251,8 @@ static const optimizer_row half_rows[sizeof rows / sizeof *rows] = {
                     {{"adagrad_step_size", value_adagrad_step},
                      {"adagrad_fall", value_adagrad_fall},
                      {"weight_decay_step", value_decay}},
-                    mw__update_adagrad},
+                    mw__update_adagrad,
+                    NULL},
 };
 
 static const optimizer_row *row_of(const mw_optimizer *o, bool half)
