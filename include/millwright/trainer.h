@@ -121,14 +121,15 @@ MW_API mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, flo
 
 /** As many steps as there are batches, bit for bit those of mw_trainer_step, with `dispatch_steps` of the options in
  *  each dispatch; what is left over runs step by step. That a step was skipped (dynamic loss scale) is known when
- *  its dispatch ends: those behind it ran with the bias corrections of their places.
+ *  its dispatch ends: those behind it ran with the bias corrections of their places, as do those behind a refused one.
  *  out_losses  [count], may be NULL
  *  errors      as mw_trainer_step. A batch that cannot be fed is refused before the dispatch that it belongs to. If a
  *              step is refused in the middle of a dispatch, those behind it have run and count. */
 MW_API mw_status mw_trainer_step_many(mw_trainer *trainer, const mw_batch *batches, size_t count, float *out_losses,
                                       mw_error *err);
 
-/** Learning rate of the coming steps, from 0 on.
+/** Learning rate of the coming steps, from 0 on. Where parameters are stored in fp32, one that was at most 1024 when
+ *  the trainer was made stays so, and times decoupled weight decay at most 1 (see mw_trainer_step).
  *  errors  MW_ERROR_ARGUMENT, MW_ERROR_NUMERIC if the device's type cannot hold it; the old one stays */
 MW_API mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err);
 MW_API float mw_trainer_learning_rate(const mw_trainer *trainer);

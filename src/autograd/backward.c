@@ -264,8 +264,10 @@ static mw_status apply_rule(backward *b, mw__vjp *vjp, mw__vjp_rule *rule)
     for (size_t i = 0; i < b->answers.count; i++)
         if (b->answers.items[i].wants && b->answers.items[i].dx != NULL)
             accumulate(b, b->answers.items[i].value, b->answers.items[i].dx);
-    for (size_t i = from; i < b->graph->block->op_count; i++)
-        b->graph->block->ops[i]->forward = vjp->op != NULL ? vjp->op : vjp->y[0]->op;
+    for (size_t i = from; i < b->graph->block->op_count; i++) { /* a rule that differentiates has named its own */
+        mw__op *made = b->graph->block->ops[i];
+        made->forward = made->forward != NULL ? made->forward : vjp->op != NULL ? vjp->op : vjp->y[0]->op;
+    }
     return mw_graph_check(b->graph, b->err);
 }
 

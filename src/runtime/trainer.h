@@ -224,8 +224,13 @@ mw_status mw__trainer_check_rate(const mw_trainer *trainer, float learning_rate,
 
 /* ---- trainer_blame.c ---- */
 
-/* Runs what the pass was fed last once more and says what was not finite first; "" if that cannot be told. */
-void mw__trainer_blame(mw_trainer *trainer, const mw__trainer_pass *pass, char *out, size_t size);
+/* What was not finite first; "" if that cannot be told. */
+typedef struct mw__blame {
+    char text[320];
+    char operation[64], tensor[96]; /* for the error's fields */
+} mw__blame;
+/* Runs what the pass was fed last once more. */
+void mw__trainer_blame(mw_trainer *trainer, const mw__trainer_pass *pass, mw__blame *out);
 
 /* ---- trainer_update.c ---- */
 

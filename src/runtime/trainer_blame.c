@@ -216,8 +216,13 @@ static const watched *find_first(const blame *a)
     return NULL;
 }
 
-/* The parameter that reaches the operation first, going back; NULL if none is near. */
-static const mw_tensor *nearest_parameter(const mw__op *op)
+static bool is_trained(const blame *a, const mw_tensor *value)
+{
+    return value->role == MW__PARAMETER && !a->trainer->groups[mw__trainer_group_of(a->trainer, value->name)].frozen;
+}
+
+/* The trained parameter that reaches the operation first, going back; NULL if none is near. */
+static const mw_tensor *nearest_parameter(const blame *a, const mw__op *op)
 {
     enum { NEAR = 64 };
     const mw__op *queue[NEAR] = {op};
@@ -226,7 +231,7 @@ static const mw_tensor *nearest_parameter(const mw__op *op)
         for (size_t i = 0; i < queue[at]->slot_count; i++)
             for (size_t k = 0; k < queue[at]->slots[i].count; k++) {
                 const mw_tensor *value = queue[at]->slots[i].operands[k].value;
-                if (value != NULL && value->role == MW__PARAMETER)
+                if (value != NULL && is_trained(a, value))
                     return value;
                 if (value != NULL && value->op != NULL && value->payload == NULL && count < NEAR)
                     queue[count++] = value->op;
@@ -240,11 +245,24 @@ static void subject(const blame *a, const mw__op *op, char *out, size_t size)
     snprintf(out, size, "%.40s \"%.60s\"", op->kind, name != NULL ? name : "");
 }
 
-static void tell(const blame *a, const watched *first, char *out, size_t size)
+/* A layer with a gradient of its own goes by its own name. */
+static void forward_subject(const blame *a, const mw__op *op, char *out, size_t size)
+{
+    const mw__composite *layer = op->result_count == 1 ? op->results[0]->composite : NULL;
+    const char *name = op->result_count > 0 ? mw__names_get(&a->names, op->results[0]) : NULL;
+    if (layer != NULL && layer->vjp != NULL)
+        snprintf(out, size, "%.40s \"%.60s\"", layer->name, name != NULL ? name : "");
+    else
+        subject(a, op, out, size);
+}
+
+static void tell(const blame *a, const watched *first, mw__blame *out)
 {
     char own[112], of[160] = "", whose[128] = "";
+    if (first->parameter != NULL)
+        snprintf(out->tensor, sizeof out->tensor, "%s", mw_tensor_name(first->parameter));
     if (first->op == NULL) {
-        snprintf(out, size, "%s \"%.80s\" is beyond %g, from where an update can overflow",
+        snprintf(out->text, sizeof out->text, "%s \"%.80s\" is beyond %g, from where an update can overflow",
                  first->limit == mw__trainer_limits(a->trainer, first->parameter)->gradient ? "the gradient of"
                                                                                             : "parameter",
                  mw_tensor_name(first->parameter), first->limit);
@@ -252,28 +270,31 @@ static void tell(const blame *a, const watched *first, char *out, size_t size)
     }
     const mw__op *forward = first->op->forward;
     const mw_tensor *parameter =
-        first->parameter != NULL ? first->parameter : nearest_parameter(forward != NULL ? forward : first->op);
+        first->parameter != NULL ? first->parameter : nearest_parameter(a, forward != NULL ? forward : first->op);
     subject(a, first->op, own, sizeof own);
+    snprintf(out->operation, sizeof out->operation, "%s", first->op->kind);
     if (forward != NULL) {
         char name[112];
-        subject(a, forward, name, sizeof name);
+        forward_subject(a, forward, name, sizeof name);
         snprintf(of, sizeof of, " in the gradient of %s", name);
     }
     if (parameter != NULL)
         snprintf(whose, sizeof whose, " (%s \"%.80s\")", first->parameter != NULL ? "the update of" : "parameter",
                  mw_tensor_name(parameter));
-    snprintf(out, size, "the first result that is not finite is that of %s%s%s", own, of, whose);
+    if (parameter != NULL)
+        snprintf(out->tensor, sizeof out->tensor, "%s", mw_tensor_name(parameter));
+    snprintf(out->text, sizeof out->text, "the first result that is not finite is that of %s%s%s", own, of, whose);
 }
 
-void mw__trainer_blame(mw_trainer *t, const mw__trainer_pass *pass, char *out, size_t size)
+void mw__trainer_blame(mw_trainer *t, const mw__trainer_pass *pass, mw__blame *out)
 {
     mw_error ignored = {0};
     blame a = {.b = {.trainer = t, .gathers = pass == &t->gather, .watched = true}, .trainer = t, .pass = pass};
-    out[0] = '\0';
+    *out = (mw__blame){{0}, {0}, {0}};
     if (build_again(&a, &ignored) == MW_OK && run(&a, &ignored) == MW_OK) {
         const watched *first = find_first(&a);
         if (first != NULL)
-            tell(&a, first, out, size);
+            tell(&a, first, out);
     }
     mw_program_destroy(a.program);
     mw__names_deinit(&a.names);

@@ -28,6 +28,12 @@ static mw_status collect_parameters(mw__trainer_build *b, mw_error *err)
     return MW_OK;
 }
 
+static bool decays(const mw__trainer_build *b, size_t index)
+{
+    return b->trainer->groups[mw__trainer_group_of(b->trainer, mw_tensor_name(b->parameters[index]))]
+               .optimizer.weight_decay != 0.0f;
+}
+
 /* Training that changes nothing would look like training. */
 static mw_status check_gradients(const mw__trainer_build *b, mw_error *err)
 {
@@ -36,8 +42,8 @@ static mw_status check_gradients(const mw__trainer_build *b, mw_error *err)
         if (!mw__gradient_is_zero(b->gradients[i]))
             reached++;
         else
-            mw__log(MW_LOG_WARNING, "trainer: parameter \"%s\" gets no gradient and will not change",
-                    mw_tensor_name(b->parameters[i]));
+            mw__log(MW_LOG_WARNING, "trainer: parameter \"%s\" gets no gradient and will %s",
+                    mw_tensor_name(b->parameters[i]), decays(b, i) ? "only decay" : "not change");
     }
     if (reached > 0)
         return MW_OK;

@@ -60,10 +60,9 @@ static const char *name_cause(const mw_trainer *t)
 }
 
 /* "the loss is nan: the first result ...", "a gradient ...: the first result ..." */
-static void tell_cause(mw_trainer *t, const mw__trainer_pass *pass, float loss, char *out, size_t size)
+static void tell_cause(const mw_trainer *t, float loss, const char *first, char *out, size_t size)
 {
-    char first[320], scale[48] = "";
-    mw__trainer_blame(t, pass, first, sizeof first);
+    char scale[48] = "";
     if (t->loss_scale != 1.0)
         snprintf(scale, sizeof scale, " (loss scale %g)", t->loss_scale);
     if (!isfinite(loss))
@@ -75,10 +74,14 @@ static void tell_cause(mw_trainer *t, const mw__trainer_pass *pass, float loss, 
 static mw_status refuse(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch, float loss, mw_error *err)
 {
     char ids[160], cause[400];
+    mw__blame first;
     list_examples(batch, ids, sizeof ids);
-    tell_cause(t, pass, loss, cause, sizeof cause);
-    return mw__fail(err, MW_ERROR_NUMERIC, "step %" PRId64 " is refused%s; parameters and state are as before%s",
-                    t->steps + 1, cause, ids);
+    mw__trainer_blame(t, pass, &first);
+    tell_cause(t, loss, first.text, cause, sizeof cause);
+    mw__fail(err, MW_ERROR_NUMERIC, "step %" PRId64 " is refused%s; parameters and state are as before%s", t->steps + 1,
+             cause, ids);
+    mw__error_subject(err, first.operation, first.tensor);
+    return MW_ERROR_NUMERIC;
 }
 
 /* Enough to come down from the largest scale to 1 and to see that it does not help. */
@@ -87,17 +90,18 @@ static mw_status refuse(mw_trainer *t, const mw__trainer_pass *pass, const mw_ba
 /* A dynamic loss scale has been halved by the program; the next batch takes the place of this one. */
 static mw_status skip(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch, float loss, mw_error *err)
 {
-    char ids[160], cause[320];
+    char ids[160];
+    mw__blame first;
     t->counters.refused_steps++;
     if (++t->skipped < SKIPPED_MAX)
         return MW_OK;
     list_examples(batch, ids, sizeof ids);
-    mw__trainer_blame(t, pass, cause, sizeof cause);
+    mw__trainer_blame(t, pass, &first);
     return mw__fail(err, MW_ERROR_NUMERIC,
                     "step %" PRId64 ": %d batches in a row were skipped, and the loss scale is down to 1; the loss of "
                     "the last was %g: %s; parameters are as before%s",
                     t->steps + 1, t->skipped, (double)loss,
-                    cause[0] != '\0' ? cause : "the training has diverged, or the data is bad", ids);
+                    first.text[0] != '\0' ? first.text : "the training has diverged, or the data is bad", ids);
 }
 
 static void count_step(mw_trainer *t, bool updated)

@@ -46,6 +46,26 @@ static mw_tensor *masked(const net *n)
     return mw_sub(mean(mw_log(mw_relu(mw_mul(n->x, n->w)), 0.0f)), mean(mw_square(p)));
 }
 
+static mw_tensor *norm_of_segment(const net *n)
+{
+    mw_tensor *start = body(n);
+    return mw_recompute(mw_sqrt(mw_reduce_sum(mw_square(start), MW_ALL_AXES, false)), &start, 1);
+}
+
+/* dx = dy / x */
+static mw_status divide(const mw_custom_vjp_call *call, mw_tensor **out_dx, mw_error *err)
+{
+    (void)err;
+    out_dx[0] = mw_real_div(call->dy, call->inputs[0]);
+    return MW_OK;
+}
+
+static mw_tensor *rule_of_its_own(const net *n)
+{
+    mw_tensor *start = body(n);
+    return mean(mw_custom_vjp("mine", mw_tanh(start), &start, 1, divide, NULL));
+}
+
 /* 0 forward, as w is 1; the slope by w is 1e20. */
 static mw_tensor *steep(const net *n)
 {
@@ -67,6 +87,8 @@ static const row rows[] = {
     {"a logarithm of zero", log_of_zero, 0.0f, {"the loss is inf", "is that of log", "layer.w"}},
     {"a division by zero", division, 0.0f, {"the loss is inf", "is that of real_div", "layer.w"}},
     {"an exponential", overflow, 3.0f, {"the loss is inf", "is that of exp", "layer.w"}},
+    {"a segment that is computed again", norm_of_segment, 0.0f, {"in the gradient of sqrt", "layer.w", "is refused"}},
+    {"a rule of the user's", rule_of_its_own, 0.0f, {"is that of real_div", "in the gradient of mine", "layer.w"}},
     {"a mask that is meant", masked, 0.0f, {"the loss is -inf", "is that of log", "layer.w"}},
 };
 
@@ -96,6 +118,8 @@ static void fill(fed *f, float x)
 
 static void check_message(const mw_error *err, const row *r, const char *how)
 {
+    check_note(strcmp(err->tensor, "layer.w") == 0, __FILE__, __LINE__, "%s, %s: tensor \"%s\"", r->what, how,
+               err->tensor);
     check_note(err->status == MW_ERROR_NUMERIC, __FILE__, __LINE__, "%s, %s: %s", r->what, how, err->message);
     for (int i = 0; i < 3; i++)
         check_note(strstr(err->message, r->message[i]) != NULL, __FILE__, __LINE__, "%s, %s: \"%s\" without \"%s\"",
