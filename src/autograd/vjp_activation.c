@@ -38,7 +38,8 @@ static mw_tensor *gelu_slope_tanh(mw_tensor *x)
     mw_tensor *near = mw_clip(x, -12.0f, 12.0f), *square = mw_square(near);
     mw_tensor *s = mw_sigmoid(mw_mul(near, mw_add_scalar(mw_mul_scalar(square, k * c), k)));
     mw_tensor *rise = mw_mul(near, mw_add_scalar(mw_mul_scalar(square, 3.0 * k * c), k)); /* x u' */
-    return mw_add(s, mw_mul(mw_mul(rise, s), mw__one_minus(s)));
+    mw_tensor *rest = mw__one_minus(s), *first = mw_mul(rise, s);
+    return mw_add(s, mw_mul(first, rest));
 }
 
 /* s = sigmoid(1.702 x); s + 1.702 x s (1 - s) */

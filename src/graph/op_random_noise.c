@@ -29,6 +29,8 @@ enum { DIGITS = 4, LEVELS = MW__DIGIT_BASE * MW__DIGIT_BASE, TOP = LEVELS / 2, A
 
 /* ---- a level and its fraction ---- */
 
+#define COUNT_MAX ((int64_t)1 << 53) /* whose root is exact */
+
 /* The element seen as one of a matrix. `padded`: the matrix has some elements more. */
 typedef struct split {
     int64_t rows, columns;
@@ -163,6 +165,9 @@ static mw_tensor *draw_plain(mw_graph *graph, const char *operation, mw_dtype dt
                              const char *name)
 {
     mw__generator g;
+    if (mw_shape_count(shape) > COUNT_MAX)
+        return mw__graph_fail(graph, MW_ERROR_SHAPE, "%s \"%s\": %lld elements are too many", operation,
+                              name != NULL ? name : "", (long long)mw_shape_count(shape));
     if (!mw__generator_begin(&g, graph, dtype, operation, name, DIGITS))
         return NULL;
     const char *outer = graph->scope;
@@ -198,6 +203,8 @@ static mw_tensor *make_weights(mw_tensor *x, bool logits)
 static mw_tensor *last_of(mw_tensor *sums)
 {
     const mw_shape shape = mw_tensor_shape(sums);
+    if (shape.rank == 0) /* a constructor failed */
+        return NULL;
     int64_t begin[MW_RANK_MAX] = {0}, size[MW_RANK_MAX];
     for (int i = 0; i < shape.rank; i++)
         size[i] = shape.dim[i];

@@ -133,8 +133,8 @@ static void extreme_of(mw__split *split, mw__clone *clone, const mw__op *op, int
     mw_tensor *high = reduce_parts(split, op, parts[0], blocks, over);
     for (int64_t b = 0; b < blocks; b++) {
         mw_tensor *leads = mw_equal(parts[0][b], high);
-        parts[1][b] =
-            mw_select(leads, mw__split_part(split, clone, x, first + b, 2, 1), mw_scalar(split->to, MW_F32, never));
+        mw_tensor *part = mw__split_part(split, clone, x, first + b, 2, 1);
+        parts[1][b] = mw_select(leads, part, mw_scalar(split->to, MW_F32, never));
     }
     mw_tensor *low = reduce_parts(split, op, parts[1], blocks, over);
     const mw_shape shape = mw__split_extents(split, result, result_block);
@@ -290,9 +290,11 @@ static void emit_one_hot(mw__split *split, mw__clone *clone, const mw__op *op)
             mw__split_block(split, whole.dim[axis], b, &begin, &count);
         mw_tensor *hot = mw__digits_hot(&digits, mw__shape_span(shape, 0, axis),
                                         mw__shape_span(shape, axis + 1, shape.rank), begin, count, dtype);
-        if (on != 1.0 || off != 0.0)
-            hot = mw_select(mw_greater(hot, mw_scalar(split->to, dtype, 0.5)), mw_scalar(split->to, dtype, on),
-                            mw_scalar(split->to, dtype, off));
+        if (on != 1.0 || off != 0.0) {
+            mw_tensor *is_hot = mw_greater(hot, mw_scalar(split->to, dtype, 0.5)),
+                      *high = mw_scalar(split->to, dtype, on);
+            hot = mw_select(is_hot, high, mw_scalar(split->to, dtype, off));
+        }
         mw__split_set(split, clone, result, b, 1, 0, mw_reshape(hot, shape));
     }
 }
@@ -308,8 +310,8 @@ static void emit_along_axis(mw__split *split, mw__clone *clone, const mw__op *op
         int64_t begin, rows;
         block_of(split, &t, b, &begin, &rows);
         mw_tensor *hot = mw__digits_hot(&t.indices, t.outer * picks, t.inner, begin, rows, MW_F32);
-        mw_tensor *hit =
-            mw_greater(mw_reshape(hot, MW_SHAPE(t.outer, picks, rows, t.inner)), mw_scalar(split->to, MW_F32, 0.5));
+        mw_tensor *shaped = mw_reshape(hot, MW_SHAPE(t.outer, picks, rows, t.inner));
+        mw_tensor *hit = mw_greater(shaped, mw_scalar(split->to, MW_F32, 0.5));
         mw_tensor *x = mw_reshape(part_of(split, clone, &t, b), MW_SHAPE(t.outer, 1, rows, t.inner));
         mw_tensor *zero = mw_scalar(split->to, mw_tensor_dtype(result), 0.0);
         mw_tensor *found = mw_reduce_sum(mw_select(hit, x, zero), MW_AXES(2), false);

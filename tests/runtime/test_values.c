@@ -168,7 +168,9 @@ static bool put(const type *t, number n, void *out)
     if (t->dtype == MW_F16 && !same_half)
         return false;
     for (int i = 0; i < 2; i++) {
-        const uint64_t bits = t->dtype == MW_U64 ? magnitude(n) : n.is_real ? (uint64_t)(int64_t)real : (uint64_t)whole;
+        const uint64_t bits = t->dtype == MW_U64 ? magnitude(n)
+                              : n.is_real        ? (fabs(real) < 0x1p63 ? (uint64_t)(int64_t)real : 0)
+                                                 : (uint64_t)whole;
         const float single = t->dtype == MW_F32 ? (float)real : 0.0F;
         const size_t size = (size_t)mw_dtype_bits(t->dtype) / 8;
         const void *from = t->dtype == MW_F64   ? (const void *)&real

@@ -15,7 +15,8 @@ int64_t mw__digit_of(int64_t number, int digit)
 static mw_tensor *match(mw_tensor *a, mw_tensor *b, mw_dtype dtype)
 {
     mw_graph *graph = mw_tensor_graph(a);
-    return mw_select(mw_equal(a, b), mw_scalar(graph, dtype, 1.0), mw_scalar(graph, dtype, 0.0));
+    mw_tensor *same = mw_equal(a, b), *one = mw_scalar(graph, dtype, 1.0);
+    return mw_select(same, one, mw_scalar(graph, dtype, 0.0));
 }
 
 static mw_tensor *count_up(mw_tensor *like, int64_t first, int64_t count, mw_shape shape)
