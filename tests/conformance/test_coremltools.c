@@ -36,11 +36,11 @@ typedef struct totals {
 
 /* ---- what the CPU may refuse ---- */
 
-typedef struct exception {
+typedef struct excepted {
     const char *name, *message, *rule;
-} exception;
+} excepted;
 
-static const exception exceptions[] = {
+static const excepted exceptions[] = {
     {"01966", "known only when run",
      "non_zero: \"N is the number of non-zero elements\": an extent that depends on values"},
     {"01967", "known only when run", "non_zero, likewise"},
