@@ -306,6 +306,8 @@ mw__function *mw__function_find(const mw_graph *graph, const char *name);
 
 /* A const statement in the graph's current block (shared with an equal earlier one when small), for constructors. */
 mw_tensor *mw__constant(mw_graph *graph, mw_dtype dtype, mw_shape shape, const void *data, const char *hint);
+/* The same of one number; `what` is its hint, and the subject of what is said if it does not fit. */
+mw_tensor *mw__scalar(mw_graph *graph, mw_dtype dtype, double value, const char *what);
 
 /* Checks one operation against its row: arguments, types, constants, then the shape rule; writes the inferred types. */
 mw_status mw__op_infer(const mw__op *op, mw__infer *infer);

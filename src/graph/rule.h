@@ -35,7 +35,6 @@ bool mw__payload_wants_blob(mw_dtype dtype, int64_t count, mw_opset opset);
 /* Writes `value` as one element; false if the type has no numbers or the value does not fit it. */
 bool mw__element_store(void *out, mw_dtype dtype, double value);
 /* Rank-0 constant, shared; an error is left on the graph. `what` names it in messages. */
-mw_tensor *mw__scalar(mw_graph *graph, mw_dtype dtype, double value, const char *what);
 mw_tensor *mw__constant_string(mw_graph *graph, const char *text, const char *hint);
 
 /* Axes as a constant vector; a count outside 0 to MW_RANK_MAX leaves an error. */

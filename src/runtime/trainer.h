@@ -182,6 +182,7 @@ typedef struct mw__trainer_build {
     size_t count;
     mw_tensor **states; /* that are assigned */
     size_t state_count;
+    bool again;                          /* the update has been built: its states are inputs already */
     struct mw__trainer_changes *updates; /* computed before the flag, of each parameter; NULL = to be computed again */
     mw_tensor *ok, *ok_number;           /* bool, and 1 or 0 in the type of the loss; rank 0 */
     mw_tensor *scale, *good_steps;       /* of a dynamic loss scale, or NULL */
@@ -210,6 +211,8 @@ mw_status mw__trainer_build_scale(mw__trainer_build *b, mw_error *err);
 
 /* ---- trainer_check.c ---- */
 
+/* A constant of rank 0 in the type of the loss. */
+mw_tensor *mw__trainer_number(const mw__trainer_build *b, double value);
 /* 1 if all of x is finite and at most `limit` in size, else 0, in the type of the loss and of rank 0. */
 mw_tensor *mw__trainer_within(mw__trainer_build *b, mw_tensor *x, double limit);
 /* The largest number of the type that x is stored in. */

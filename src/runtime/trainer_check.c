@@ -15,9 +15,9 @@
 #include <math.h>
 #include <millwright/millwright.h>
 
-static mw_tensor *number(const mw__trainer_build *b, double value)
+mw_tensor *mw__trainer_number(const mw__trainer_build *b, double value)
 {
-    return mw_scalar(b->graph, mw_tensor_dtype(b->loss), value);
+    return mw__scalar(b->graph, mw_tensor_dtype(b->loss), value, "number");
 }
 
 double mw__trainer_largest(const mw__trainer_build *b, const mw_tensor *x)
@@ -37,9 +37,9 @@ typedef struct checks {
 mw_tensor *mw__trainer_within(mw__trainer_build *b, mw_tensor *x, double limit)
 {
     mw_tensor *size = mw_abs(x);
-    mw_tensor *within = mw_less_equal(size, mw_scalar(b->graph, mw_tensor_dtype(x), limit));
-    mw_tensor *one = number(b, 1.0);
-    mw_tensor *good = mw_select(within, one, number(b, 0.0));
+    mw_tensor *within = mw_less_equal(size, mw__scalar(b->graph, mw_tensor_dtype(x), limit, "limit"));
+    mw_tensor *one = mw__trainer_number(b, 1.0);
+    mw_tensor *good = mw_select(within, one, mw__trainer_number(b, 0.0));
     return mw_tensor_shape(x).rank == 0 ? good : mw_reduce_min(good, MW_ALL_AXES, false);
 }
 
@@ -136,7 +136,7 @@ mw_status mw__trainer_judge(mw__trainer_build *b, mw_error *err)
     b->ok_number = c.good[0];
     for (size_t i = 1; i < c.count; i++)
         b->ok_number = mw_mul(b->ok_number, c.good[i]);
-    b->ok = mw_greater(b->ok_number, number(b, 0.5));
+    b->ok = mw_greater(b->ok_number, mw__trainer_number(b, 0.5));
     return mw_graph_check(b->graph, err);
 }
 

@@ -7,11 +7,6 @@
 #include <math.h>
 #include <millwright/millwright.h>
 
-static mw_tensor *number(const mw__trainer_build *b, double value)
-{
-    return mw_scalar(b->graph, mw_tensor_dtype(b->loss), value);
-}
-
 /* A scalar in the type of another tensor. */
 static mw_tensor *in_type_of(mw_tensor *scalar, const mw_tensor *x)
 {
@@ -26,7 +21,7 @@ mw_tensor *mw__trainer_start(mw__trainer_build *b)
     const mw_trainer *t = b->trainer;
     const double share = 1.0 / (double)t->accumulate;
     if (t->scale_interval == 0)
-        return number(b, t->loss_scale * share);
+        return mw__trainer_number(b, t->loss_scale * share);
     const mw_dtype dtype = mw_tensor_dtype(b->loss);
     b->scale = mw_input(b->graph, MW__SCALE, dtype, mw_shape_scalar());
     b->good_steps = mw_input(b->graph, MW__GOOD_STEPS, dtype, mw_shape_scalar());
@@ -37,7 +32,7 @@ void mw__trainer_rescale(mw__trainer_build *b)
 {
     if (b->scale == NULL)
         return;
-    mw_tensor *wanted = number(b, b->trainer->loss_scale);
+    mw_tensor *wanted = mw__trainer_number(b, b->trainer->loss_scale);
     mw_tensor *ratio = mw_real_div(wanted, b->scale); /* of powers of two: exact */
     for (size_t i = 0; i < b->count; i++) {
         mw_tensor *factor = in_type_of(ratio, b->gradients[i]);
@@ -51,14 +46,14 @@ mw_status mw__trainer_build_scale(mw__trainer_build *b, mw_error *err)
     if (b->scale == NULL)
         return MW_OK;
     mw_tensor *half = mw_mul_scalar(b->scale, 0.5);
-    mw_tensor *less = mw_maximum(half, number(b, 1.0));
-    mw_tensor *twice = mw_mul_scalar(mw_minimum(b->scale, number(b, MW__LOSS_SCALE_MAX / 2.0)), 2.0);
+    mw_tensor *less = mw_maximum(half, mw__trainer_number(b, 1.0));
+    mw_tensor *twice = mw_mul_scalar(mw_minimum(b->scale, mw__trainer_number(b, MW__LOSS_SCALE_MAX / 2.0)), 2.0);
     mw_tensor *good = mw_add_scalar(b->good_steps, b->gathers ? 0.0 : 1.0);
-    mw_tensor *full = mw_greater_equal(good, number(b, (double)b->trainer->scale_interval));
+    mw_tensor *full = mw_greater_equal(good, mw__trainer_number(b, (double)b->trainer->scale_interval));
     mw_tensor *more = mw_select(full, twice, b->scale);
-    mw_tensor *counted = mw_select(full, number(b, 0.0), good);
+    mw_tensor *counted = mw_select(full, mw__trainer_number(b, 0.0), good);
     MW_TRY(mw__trainer_next_always(b, b->scale, mw_select(b->ok, more, less), err));
-    return mw__trainer_next_always(b, b->good_steps, mw_select(b->ok, counted, number(b, 0.0)), err);
+    return mw__trainer_next_always(b, b->good_steps, mw_select(b->ok, counted, mw__trainer_number(b, 0.0)), err);
 }
 
 /* ---- clipping ---- */
@@ -106,7 +101,7 @@ static mw_status clip_to_norm(mw__trainer_build *b, mw_tensor *norm, mw_error *e
 {
     double scaled;
     MW_TRY(scale_limit(b, "clip_norm", b->trainer->clip_norm, norm, &scaled, err));
-    mw_tensor *limit = number(b, scaled);
+    mw_tensor *limit = mw__trainer_number(b, scaled);
     mw_tensor *factor = mw_real_div(limit, mw_maximum(norm, limit));
     for (size_t i = 0; i < b->count; i++) {
         mw_tensor *own = in_type_of(factor, b->gradients[i]);

@@ -8,16 +8,14 @@
 
 /* ---- state ---- */
 
-/* Found again when the update is built a second time. */
 mw_status mw__trainer_resident(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_tensor **out,
                                mw_error *err)
 {
     const char *name = mw__trainer_join(b, mw_tensor_name(like), suffix, "", err);
     if (name == NULL)
         return MW_ERROR_MEMORY;
-    *out = mw_graph_find(b->graph, name);
-    if (*out == NULL)
-        *out = mw_input(b->graph, name, mw_tensor_dtype(like), mw_tensor_shape(like));
+    *out = b->again ? mw_graph_find(b->graph, name)
+                    : mw_input(b->graph, name, mw_tensor_dtype(like), mw_tensor_shape(like));
     return mw_graph_check(b->graph, err);
 }
 
@@ -134,8 +132,10 @@ mw_status mw__trainer_build_update(mw__trainer_build *b, size_t index, mw_error 
     mw__trainer_changes changes = {.count = 0};
     if (b->updates != NULL)
         changes = b->updates[index];
-    if (changes.count == 0)
+    if (changes.count == 0) {
+        b->again = mw__trainer_limits(b->trainer, b->parameters[index])->gradient == 0.0; /* by the flag */
         MW_TRY(mw__trainer_changes_of(b, index, &changes, err));
+    }
     for (size_t i = 0; i < changes.count; i++)
         MW_TRY(mw__trainer_next(b, changes.items[i].old, changes.items[i].new, err));
     if (sum == NULL || b->gathers)

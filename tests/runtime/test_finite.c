@@ -352,6 +352,24 @@ static void test_rates_beyond_the_proof_are_refused(void)
     mw_trainer_destroy(trainer);
 }
 
+/* Also where the update is built twice: an input of the user's must not be taken for a state. */
+static void test_a_name_of_a_state_is_refused(void)
+{
+    for (size_t d = 0; d < 2; d++) {
+        mw_error err = {0};
+        mw_graph *g = mw_graph_create(NULL);
+        mw_tensor *w = mw_parameter(g, "w", MW_F32, MW_SHAPE(3), mw_init_zeros());
+        mw_tensor *taken = mw_input(g, "w#m", MW_F32, MW_SHAPE(3));
+        mw_tensor *loss = mw_reduce_sum(mw_square(mw_sub(w, taken)), MW_ALL_AXES, false);
+        mw_trainer_options options = mw_trainer_defaults(loss, mw_adam(0.1f));
+        options.compile.device = devices[d];
+        options.compile.provider = MW_PROVIDER_ENGINE;
+        CHECK(mw_trainer_create(&options, &err) == NULL);
+        CHECK(strstr(err.message, "w#m") != NULL);
+        mw_graph_destroy(g);
+    }
+}
+
 /* ---- files ---- */
 
 static void test_what_is_not_finite_is_never_saved_over_what_is(void)
@@ -518,6 +536,7 @@ int main(void)
     RUN(test_no_gradient_makes_a_state_that_is_not_finite);
     RUN(test_no_state_in_its_range_leaves_it);
     RUN(test_rates_beyond_the_proof_are_refused);
+    RUN(test_a_name_of_a_state_is_refused);
     RUN(test_what_is_not_finite_is_never_saved_over_what_is);
     RUN(test_a_checkpoint_that_is_no_state_is_refused);
     RUN(test_a_fit_that_meets_a_norm_at_zero_leaves_a_file_that_loads);
