@@ -6,7 +6,10 @@ status=0
 tools/check_format.sh || status=1
 tools/lint_includes.sh || status=1
 tools/lint_house.sh || status=1
-if command -v python3 >/dev/null; then tools/regions.py --check || status=1; fi
+if command -v python3 >/dev/null; then
+    tools/regions.py --check || status=1
+    tools/lint_order.py || status=1
+fi
 shellcheck -x run .ci/run tools/*.sh cmake/zig/cc cmake/zig/ar cmake/zig/ranlib || status=1
 [ "$status" -ne 0 ] || echo "lint: nothing to say"
 exit "$status"

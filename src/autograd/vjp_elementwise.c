@@ -185,7 +185,11 @@ void mw__vjp_cos(mw__vjp *vjp) { mw__vjp_scale(vjp, mw_neg(mw_sin(mw__vjp_arg(vj
 void mw__vjp_tan(mw__vjp *vjp) { mw__vjp_set(vjp, "x", mw_add(vjp->dy[0], twice_by(vjp->dy[0], vjp->y[0]))); }
 
 /* 1 - x^2 as (1 + x) (1 - x): near 1 the square would be rounded before the difference. */
-static mw_tensor *one_minus_square(mw_tensor *x) { return mw_mul(mw_add_scalar(x, 1.0), mw__one_minus(x)); }
+static mw_tensor *one_minus_square(mw_tensor *x)
+{
+    mw_tensor *above = mw_add_scalar(x, 1.0);
+    return mw_mul(above, mw__one_minus(x));
+}
 
 /* 1 / sqrt(1 - x^2) */
 static mw_tensor *arc_slope(mw__vjp *vjp) { return mw_rsqrt(one_minus_square(mw__vjp_arg(vjp, "x")), 0.0f); }

@@ -117,7 +117,8 @@ static mw_tensor *other_factors(const mw__vjp *vjp, const place *p)
     mw_tensor *single = mw_equal(mw_mul(zeros, mark), one);
     mw_tensor *without = put(p, data, mw_select(single, one, updates), MW_SCATTER_MUL);
     mw_tensor *others = take(p, mw_mul(dr, without));
-    mw_tensor *slope = mw_real_div(take(p, mw_mul(dr, vjp->y[0])), mw_select(is_zero, one, updates));
+    mw_tensor *all = take(p, mw_mul(dr, vjp->y[0]));
+    mw_tensor *slope = mw_real_div(all, mw_select(is_zero, one, updates));
     return mw_select(single, others, slope);
 }
 

@@ -159,8 +159,8 @@ mw_tensor *mw__lora_add_to_weight(const mw__lora *lora, const mw__lora_site *sit
     } else if (site->layout == MW__LORA_IN_OUT) {
         delta = mw_matmul(f.a, f.b, true, true);
     } else {
-        delta = mw_matmul(mw_reshape(f.b, MW_SHAPE(site->out, lora->rank)),
-                          mw_reshape(f.a, MW_SHAPE(lora->rank, site->in)), false, false);
+        mw_tensor *b = mw_reshape(f.b, MW_SHAPE(site->out, lora->rank));
+        delta = mw_matmul(b, mw_reshape(f.a, MW_SHAPE(lora->rank, site->in)), false, false);
         delta = mw_reshape(delta, mw_tensor_shape(weight));
     }
     return mw_add(weight, mw_mul(delta, f.scale));

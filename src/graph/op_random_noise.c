@@ -129,7 +129,8 @@ static mw_tensor *make_normal(const drawn *d, double mean, double stddev)
 {
     mw_tensor *size = mw_abs(d->level);
     mw_tensor *r = mw_mul_scalar(d->rest, 1.0 / LEVELS);
-    mw_tensor *t = mw_add(mw_sub(number(d, TOP), size), mw_sub(number(d, 0.5), r));
+    mw_tensor *whole = mw_sub(number(d, TOP), size), *part = mw_sub(number(d, 0.5), r);
+    mw_tensor *t = mw_add(whole, part);
     mw_tensor *s = mw_mul(t, mw_add_scalar(mw_mul_scalar(t, -1.0 / LEVELS), 1.0));
     mw_tensor *v = mw_mul_scalar(mw_add(size, r), 2.0 / LEVELS);
     mw_tensor *z = mw_mul(v, make_quotient(s));
@@ -231,7 +232,8 @@ mw_tensor *mw__noise_draw_classes(mw_tensor *x, mw__noise noise, const char *nam
     mw_tensor *total = last_of(sums), *zero = mw_scalar(graph, dtype, 0.0);
     mw_tensor *u = draw_plain(graph, "random_categorical", dtype, drawn_shape,
                               (mw__noise){.kind = MW__NOISE_UNIFORM, .b = 1.0}, name);
-    mw_tensor *passed = mw_select(mw_less_equal(sums, mw_mul(u, total)), mw_scalar(graph, dtype, 1.0), zero);
+    mw_tensor *reached = mw_less_equal(sums, mw_mul(u, total));
+    mw_tensor *passed = mw_select(reached, mw_scalar(graph, dtype, 1.0), zero);
     mw_tensor *any = mw_greater(mw_squeeze(total, MW_AXES(-1)), zero);
     mw_tensor *y = mw_select(any, mw_reduce_sum(passed, MW_AXES(-1), false), zero);
     const mw__composite record = {.name = "random_categorical", .inputs = &x, .input_count = 1, .noise = noise};

@@ -382,8 +382,10 @@ static bool makes_fractions(const mw__op *op)
 static void drop_fraction(mw__clone *clone, const mw__op *op)
 {
     mw_tensor *result = mw__clone_get(clone, op->results[0]);
-    if (result != NULL && makes_fractions(op))
-        mw__clone_set(clone, op->results[0], mw_mul(mw_sign(result), mw_floor(mw_abs(result))));
+    if (result == NULL || !makes_fractions(op))
+        return;
+    mw_tensor *sign = mw_sign(result);
+    mw__clone_set(clone, op->results[0], mw_mul(sign, mw_floor(mw_abs(result))));
 }
 
 /* Rounded, the numbers of two classes would be one. */
