@@ -151,7 +151,7 @@ struct mw__function {
     uint32_t line, column;
 };
 
-/* How literals are spelled: reference/mil.md 1.3. */
+/* How literals are spelled, newer and older, by Apple's compiler. */
 typedef enum mw__style { MW__STYLE_NEW, MW__STYLE_OLD } mw__style;
 
 /* In which of two forms the idioms write themselves (graph/idioms/): compact for the engine, or with nothing in it that

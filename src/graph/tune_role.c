@@ -2,6 +2,7 @@
  * operations that use it, also behind casts and moves. */
 #include "graph/rule.h"
 #include "graph/tune.h"
+#include "graph/uses.h"
 
 #include <string.h>
 
@@ -74,13 +75,6 @@ static mw_weight_role role_in_table(const mw__op *op, const char *argument)
 
 /* ---- following values ---- */
 
-/* The result is the first argument in another form. */
-static bool moves(const mw__op *op)
-{
-    return IS_ONE_OF(op->kind, "cast", "identity", "reshape", "transpose", "expand_dims", "squeeze", "slice_by_index",
-                     "slice_by_size", "tile");
-}
-
 static const mw_tensor *operand(const mw__op *op, const char *argument)
 {
     for (size_t i = 0; i < op->slot_count; i++)
@@ -92,7 +86,7 @@ static const mw_tensor *operand(const mw__op *op, const char *argument)
 /* What a value was before it was moved. */
 static const mw_tensor *origin(const mw_tensor *value)
 {
-    for (int depth = 0; value != NULL && value->op != NULL && moves(value->op) && depth < DEPTH_MAX; depth++)
+    for (int depth = 0; value != NULL && value->op != NULL && mw__is_move(value->op) && depth < DEPTH_MAX; depth++)
         value = operand(value->op, "x");
     return value;
 }
@@ -262,7 +256,7 @@ static void visit(search *s, const mw__use *use)
 {
     const mw__op *op = use->op;
     const char *argument = op->slots[use->slot].name;
-    if (moves(op) && strcmp(argument, "x") == 0 && op->result_count == 1 && s->depth < DEPTH_MAX) {
+    if (mw__is_move(op) && strcmp(argument, "x") == 0 && op->result_count == 1 && s->depth < DEPTH_MAX) {
         s->depth++;
         visit_uses(s, op->results[0]);
         s->depth--;

@@ -7,9 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define HALF_OF_MAX  32752.0
-#define SMALLEST     0x1p-24
-#define SAFE_DIVISOR 0x1p-14
+#define HALF_OF_MAX 32752.0
 
 /* ---- what operations do with an operand ---- */
 

@@ -33,7 +33,7 @@ typedef struct mw__trainer_group {
 } mw__trainer_group;
 
 #define MW__ACCUMULATE_MAX      1024
-#define MW__DISPATCH_STEPS_MAX  100     /* seed 000, 2.5.1: 100 operations in one stream ran, about 110 is the limit */
+#define MW__DISPATCH_STEPS_MAX  100     /* ANEForge's dispatch reference: 100 operations in one stream ran */
 #define MW__LOSS_SCALE_MAX      32768.0 /* the largest power of two of fp16 */
 #define MW__LOSS_SCALE_INTERVAL 2000    /* that of PyTorch's GradScaler; fp16 counts to 2048 */
 
@@ -215,6 +215,8 @@ mw_status mw__trainer_build_scale(mw__trainer_build *b, mw_error *err);
 mw_tensor *mw__trainer_number(const mw__trainer_build *b, double value);
 /* 1 if all of x is finite and at most `limit` in size, else 0, in the type of the loss and of rank 0. */
 mw_tensor *mw__trainer_within(mw__trainer_build *b, mw_tensor *x, double limit);
+/* True for floating-point tensors with elements: what may be not finite. */
+bool mw__trainer_is_checked(const mw_tensor *x);
 /* The largest number of the type that x is stored in. */
 double mw__trainer_largest(const mw__trainer_build *b, const mw_tensor *x);
 /* Sets b->ok and b->ok_number. */

@@ -4,6 +4,7 @@
 #include "runtime/trainer.h"
 
 #include "graph/names.h"
+#include "graph/uses.h"
 
 #include <math.h>
 #include <millwright/millwright.h>
@@ -47,19 +48,11 @@ static bool is_const_finite(const mw_tensor *value)
 /* They pass on what they are given, and compute nothing. */
 static bool moves(const mw__op *op)
 {
-    static const char *const kinds[] = {"reshape",       "transpose", "expand_dims", "squeeze",  "slice_by_index",
-                                        "slice_by_size", "concat",    "split",       "identity", "cast",
-                                        "gather",        "select",    "fill",        "stack",    "tile"};
+    static const char *const kinds[] = {"concat", "split", "stack", "gather", "select", "fill"};
+    bool found = mw__is_move(op);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(op->kind, kinds[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool is_float(const mw_tensor *value)
-{
-    return value->type->kind == MW__TENSOR && (value->type->dtype == MW_F32 || value->type->dtype == MW_F16) &&
-           mw_shape_count(value->type->shape) > 0;
+        found = found || strcmp(op->kind, kinds[i]) == 0;
+    return found;
 }
 
 /* A mask of -inf in the program is meant, and what it is added to also. */
@@ -68,7 +61,7 @@ static bool is_expected(const blame *a, const mw__op *op)
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t k = 0; k < op->slots[i].count; k++) {
             const mw_tensor *value = op->slots[i].operands[k].value;
-            if (value == NULL || !is_float(value))
+            if (value == NULL || !mw__trainer_is_checked(value))
                 continue;
             if (!is_const_finite(value) || (moves(op) && a->expected[value->id]))
                 return true;
@@ -87,7 +80,7 @@ static void watch_operation(blame *a, const mw__op *op, const mw_tensor *paramet
 {
     const bool expected = is_expected(a, op);
     for (size_t i = 0; i < op->result_count; i++) {
-        if (!is_float(op->results[i]) || op->results[i]->payload != NULL)
+        if (!mw__trainer_is_checked(op->results[i]) || op->results[i]->payload != NULL)
             continue;
         a->expected[op->results[i]->id] = expected;
         if (!expected)
@@ -100,9 +93,9 @@ static void watch_limits(blame *a, size_t index)
     mw__trainer_build *b = &a->b;
     mw_tensor *parameter = b->parameters[index];
     const mw__optimizer_limits *limits = mw__trainer_limits(a->trainer, parameter);
-    if (limits->gradient > 0.0 && is_float(b->raw[index]))
+    if (limits->gradient > 0.0 && mw__trainer_is_checked(b->raw[index]))
         watch(a, NULL, b->raw[index], parameter, limits->gradient);
-    if (limits->gradient > 0.0 && isfinite(limits->parameter) && is_float(parameter))
+    if (limits->gradient > 0.0 && isfinite(limits->parameter) && mw__trainer_is_checked(parameter))
         watch(a, NULL, parameter, parameter, limits->parameter);
 }
 

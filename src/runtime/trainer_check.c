@@ -45,10 +45,15 @@ mw_tensor *mw__trainer_within(mw__trainer_build *b, mw_tensor *x, double limit)
 
 static void check(checks *c, mw_tensor *x, double limit) { c->good[c->count++] = mw__trainer_within(c->b, x, limit); }
 
+bool mw__trainer_is_checked(const mw_tensor *x)
+{
+    return x->type->kind == MW__TENSOR && (x->type->dtype == MW_F32 || x->type->dtype == MW_F16) &&
+           mw_shape_count(x->type->shape) > 0;
+}
+
 static void check_finite(checks *c, mw_tensor *x)
 {
-    const mw_dtype dtype = mw_tensor_dtype(x);
-    if ((dtype == MW_F32 || dtype == MW_F16) && mw_shape_count(mw_tensor_shape(x)) != 0)
+    if (x != NULL && mw__trainer_is_checked(x)) /* NULL: a constructor failed, which the graph tells */
         check(c, x, mw__trainer_largest(c->b, x));
 }
 
@@ -65,7 +70,7 @@ static void check_gradient(checks *c, size_t index)
     const mw__trainer_build *b = c->b;
     const double limit = mw__trainer_limits(b->trainer, b->parameters[index])->gradient;
     mw_tensor *gradient = b->raw[index];
-    if (mw__gradient_is_zero(gradient) || mw_shape_count(mw_tensor_shape(gradient)) == 0)
+    if (mw__gradient_is_zero(gradient) || !mw__trainer_is_checked(gradient))
         return;
     if (limit > 0.0)
         check(c, gradient, limit);
