@@ -260,6 +260,9 @@ extern const mw__row mw__rows[MW__OP_COUNT];
 /* The newest row of that name not above `opset`; NULL if there is none. *out_newer (may be NULL) receives a row of the
  * name in a later opset, for messages. */
 const mw__row *mw__row_find(const char *name, mw_opset opset, const mw__row **out_newer);
+/* The classes of arguments that share one element type: T, and U, which may differ from it. */
+bool mw__arg_type_is_t(mw__arg_type type);
+bool mw__arg_type_is_u(mw__arg_type type);
 
 /* ---- reading an operation ----
  * Rules ask by MIL's argument name and never see whether it is a const statement, an inline literal, an attribute, or

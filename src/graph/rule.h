@@ -8,8 +8,6 @@
 
 /* The argument of a row; NULL if it has none of that name. */
 const mw__arg_row *mw__row_arg(const mw__row *row, const char *name);
-bool mw__arg_type_is_t(mw__arg_type type);
-bool mw__arg_type_is_u(mw__arg_type type);
 bool mw__arg_type_holds(mw__arg_type type, mw_dtype dtype);
 /* The element type that the T arguments which are set share; MW_DTYPE_NONE if none is set. */
 mw_dtype mw__op_dtype(const mw__op *op);

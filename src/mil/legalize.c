@@ -34,11 +34,7 @@ typedef struct legalizer_state {
     mw__narrowing **narrowed; /* the end of the list of constants that were replaced; NULL = nobody asks */
 } legalizer_state;
 
-static bool is_t(const mw__arg_row *row)
-{
-    return row->type == MW__T_FLOAT || row->type == MW__T_NUMBER || row->type == MW__T_REAL || row->type == MW__T_ANY ||
-           row->type == MW__U_FLOAT || row->type == MW__U_NUMBER;
-}
+static bool is_t(const mw__arg_row *row) { return mw__arg_type_is_t(row->type) || mw__arg_type_is_u(row->type); }
 
 /* Arguments whose element type is that of the result. */
 static bool carries_type(const mw__arg_row *row)
