@@ -4,10 +4,8 @@
 
 #include "engine/plan.h"
 
+/* False for NaN too. */
 typedef bool mw__within_loop(const float *x, int64_t count, float limit);
-
-/* For the processor. False for NaN too. */
-mw__within_loop *mw__within_choose(void);
 
 /* A step that reads one buffer of fp32 by rows and writes a number for each unit: 1 if something in it is beyond the
  * limit. Only their sum matters, so whoever runs several units may say it of the first. The region that makes the

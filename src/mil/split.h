@@ -69,9 +69,7 @@ bool mw__split_is(const mw__op *op, const char *kind);
 /* range_1d of integers from 0 in steps of 1, possibly with extents of 1 around it; out_axis = where it runs. */
 bool mw__split_is_count(const mw__split *split, const mw_tensor *value, int *out_axis);
 
-/* split_part.c: the parts. Blocks of one extent are cut alike everywhere. */
-int64_t mw__split_blocks(const mw__split *split, int64_t extent);
-/* Begin and extent of block `index`. */
+/* split_part.c: the parts. Blocks of one extent are cut alike everywhere. Begin and extent of block `index`: */
 void mw__split_block(const mw__split *split, int64_t extent, int64_t index, int64_t *out_begin, int64_t *out_count);
 /* Blocks of an operation: those of its long operands or results, else 1. */
 int64_t mw__split_blocks_of(const mw__split *split, const mw_tensor *value);

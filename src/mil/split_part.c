@@ -8,7 +8,7 @@
 
 /* ---- geometry ---- */
 
-int64_t mw__split_blocks(const mw__split *split, int64_t extent)
+static int64_t count_blocks(const mw__split *split, int64_t extent)
 {
     return (extent + split->axis_max - 1) / split->axis_max;
 }
@@ -16,7 +16,7 @@ int64_t mw__split_blocks(const mw__split *split, int64_t extent)
 /* Blocks of about one size, each a whole number of high digits but for the last (where an axis has room for one). */
 void mw__split_block(const mw__split *split, int64_t extent, int64_t index, int64_t *out_begin, int64_t *out_count)
 {
-    const int64_t blocks = mw__split_blocks(split, extent), share = (extent + blocks - 1) / blocks;
+    const int64_t blocks = count_blocks(split, extent), share = (extent + blocks - 1) / blocks;
     const int64_t unit = split->axis_max < MW__DIGIT_BASE ? 1 : MW__DIGIT_BASE;
     const int64_t size = (share + unit - 1) / unit * unit;
     *out_begin = index * size;
@@ -27,7 +27,7 @@ int64_t mw__split_blocks_of(const mw__split *split, const mw_tensor *value)
 {
     if (!mw__split_is_long(split, value))
         return 1;
-    return mw__split_blocks(split, mw_tensor_shape(value).dim[mw__split_axis(split, value)]);
+    return count_blocks(split, mw_tensor_shape(value).dim[mw__split_axis(split, value)]);
 }
 
 mw_shape mw__split_extents(const mw__split *split, const mw_tensor *value, int64_t block)

@@ -20,7 +20,8 @@ mw_port mw__place_port(const mw__port_place *place, const mw_port *first)
     return port;
 }
 
-bool mw__place_is_pieces(const mw__port_place *place)
+/* True if the parts are pieces of the whole, in order, and need no copies. */
+static bool is_pieces(const mw__port_place *place)
 {
     const mw__part *part = place->parts[0].part;
     return part != NULL && part->digit < 0 && mw__shape_span(part->shape, 0, part->axis) == 1;
@@ -92,9 +93,8 @@ mw_status mw__place_push(const mw__port_place *place, const mw_port *port, const
     return MW_OK;
 }
 
-void mw__place_pull(const mw__port_place *place, const mw_port *port, mw__part_data *data, const void *user)
+void mw__place_pull(const mw__port_place *place, mw__part_data *data, const void *user)
 {
-    (void)port;
     for (size_t i = 0; place->staged && i < place->count; i++)
         copy_block(&place->parts[i], place->whole.data, data(user, place->first + i), false);
 }
@@ -144,7 +144,7 @@ static mw_status make_whole(mw__port_place *place, const mw_port *port, const mw
 {
     size_t size = 0;
     MW_TRY(size_of(port->shape, port->dtype, port->name, &size, err));
-    place->staged = !mw__place_is_pieces(place);
+    place->staged = !is_pieces(place);
     if (shared != NULL && (shared->size != size || place->staged))
         return mw__fail(err, MW_ERROR_STATE, "port \"%s\" has %zu bytes in %zu parts, its state buffer %zu", port->name,
                         size, place->count, shared->size);

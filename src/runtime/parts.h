@@ -29,8 +29,6 @@ static inline bool mw__place_is_split(const mw__port_place *place) { return plac
 
 /* The user's port that the parts add up to; its names are those of the first. */
 mw_port mw__place_port(const mw__port_place *place, const mw_port *first);
-/* True if the parts are pieces of the whole, in order, and need no copies. */
-bool mw__place_is_pieces(const mw__port_place *place);
 
 /* Makes the whole and binds every part. `shared` is memory for the whole that outlives the program, or NULL.
  *  errors  MW_ERROR_UNSUPPORTED if the e5rt library cannot bind a piece of a buffer */
@@ -47,6 +45,6 @@ typedef void *mw__part_data(const void *user, size_t port);
  *  errors  MW_ERROR_ARGUMENT for an integer that two digits cannot hold */
 mw_status mw__place_push(const mw__port_place *place, const mw_port *port, const void *whole, mw__part_data *data,
                          const void *user, mw_error *err);
-void mw__place_pull(const mw__port_place *place, const mw_port *port, mw__part_data *data, const void *user);
+void mw__place_pull(const mw__port_place *place, mw__part_data *data, const void *user);
 
 #endif

@@ -134,7 +134,7 @@ static mw_status run_staged(mw_program *program, mw_error *err)
                               program, err));
     MW_TRY(mw__dispatch_execute(program->dispatch, err));
     for (size_t i = program->input_count; i < program->port_count; i++)
-        mw__place_pull(&program->places[i], &program->ports[i], part_data, program);
+        mw__place_pull(&program->places[i], part_data, program);
     return MW_OK;
 }
 

@@ -68,8 +68,6 @@ struct mw_program {
 /* Copies what the legaliser replaced into the program, and says it once through the log hook. */
 struct mw__narrowing;
 mw_status mw__program_take_warnings(mw_program *program, const struct mw__narrowing *narrowed, mw_error *err);
-/* The sentence of a warning, of which all other fields are set, in `arena`; `subject` is `clip "limited"`. */
-mw_status mw__warning_say(mw_warning *warning, const char *subject, mw__arena *arena, mw_error *err);
 
 /* Index of a port by the user's name, port_count if there is none. */
 size_t mw__program_find(const mw_program *program, const char *name);

@@ -10,7 +10,8 @@
 
 /* ---- making ---- */
 
-mw_status mw__warning_say(mw_warning *warning, const char *subject, mw__arena *arena, mw_error *err)
+/* The sentence of a warning, of which all other fields are set, in `arena`; `subject` is `clip "limited"`. */
+static mw_status say(mw_warning *warning, const char *subject, mw__arena *arena, mw_error *err)
 {
     char value[MW__NUMBER_MAX], replaced[MW__NUMBER_MAX];
     const bool named = warning->tensor[0] != '\0' && strstr(subject, warning->tensor) == NULL;
@@ -36,7 +37,7 @@ static mw_status take(mw_program *program, const mw__narrowing *from, mw_warning
     to->tensor = mw__arena_string(arena, from->tensor, strlen(from->tensor), err);
     if (to->operation == NULL || to->argument == NULL || to->tensor == NULL)
         return MW_ERROR_MEMORY;
-    return mw__warning_say(to, from->subject, arena, err);
+    return say(to, from->subject, arena, err);
 }
 
 mw_status mw__program_take_warnings(mw_program *program, const mw__narrowing *narrowed, mw_error *err)
@@ -66,7 +67,7 @@ mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer,
     mw_warning *warning = &trainer->warnings[trainer->warning_count++];
     *warning = (mw_warning){.operation = "", .argument = "epsilon", .tensor = "", .value = value, .count = 1};
     warning->replaced_by = MW__SAFE_DIVISOR;
-    MW_TRY(mw__warning_say(warning, "optimizer (in the loss scale)", &trainer->arena, err));
+    MW_TRY(say(warning, "optimizer (in the loss scale)", &trainer->arena, err));
     mw__log(MW_LOG_WARNING, "%s", warning->message);
     return MW_OK;
 }
