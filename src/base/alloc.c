@@ -111,7 +111,7 @@ mw_status mw__grow(const mw_allocator *allocator, void *array, size_t *capacity,
 
 /* ---- arena ---- */
 
-enum { ARENA_BLOCK = 16384, ARENA_ALIGNMENT = 64 };
+enum { ARENA_BLOCK = 16384, ARENA_ALIGNMENT = 64, ARENA_ALIGNED = 512 };
 
 typedef struct mw__arena_block {
     struct mw__arena_block *next;
@@ -179,7 +179,7 @@ void *mw__arena_alloc(mw__arena *arena, size_t count, size_t size, mw_error *err
     bytes += bytes == 0;
     if (bytes > arena->block_size / 4)
         return alloc_large(arena, bytes, err);
-    const size_t alignment = bytes >= ARENA_ALIGNMENT ? ARENA_ALIGNMENT : 16;
+    const size_t alignment = bytes >= ARENA_ALIGNED ? ARENA_ALIGNMENT : 16;
     size_t offset = arena->block != NULL ? aligned_offset(arena->block, arena->used, alignment) : 0;
     if (arena->block == NULL || offset > arena->block->size || bytes > arena->block->size - offset) {
         arena_block *block = new_block(arena, arena->block_size, err);

@@ -40,7 +40,7 @@ typedef struct mw__arena {
 void mw__arena_init(mw__arena *arena, const mw_allocator *allocator);
 void mw__arena_deinit(mw__arena *arena);
 
-/* Zero-filled, aligned to 64 for requests of 64 bytes and more, else to 16. */
+/* Zero-filled, aligned to 64 (a cache line) for requests of 512 bytes and more, else to 16. */
 void *mw__arena_alloc(mw__arena *arena, size_t count, size_t size, mw_error *err);
 
 /* A NUL-terminated copy. */

@@ -48,10 +48,13 @@ void mw__text_printf(mw__text *text, const char *format, ...)
     va_start(arguments, format);
     va_list again;
     va_copy(again, arguments);
-    const int length = vsnprintf(NULL, 0, format, arguments);
+    char small[64]; /* most of what is printed fits, and is then formatted once */
+    const int length = vsnprintf(small, sizeof small, format, arguments);
     va_end(arguments);
     if (length < 0) {
         text->failed = true;
+    } else if ((size_t)length < sizeof small) {
+        mw__text_append(text, small, (size_t)length);
     } else if (reserve(text, (size_t)length)) {
         vsnprintf(text->data + text->size, (size_t)length + 1, format, again);
         text->size += (size_t)length;

@@ -128,15 +128,15 @@ static void test_arena_blocks_are_zero_aligned_and_apart(void)
     mw__arena arena;
     mw__arena_init(&arena, &junk);
     for (int i = 0; i < COUNT; i++) {
-        const size_t size = (size_t)(i * 37 % 300) + (i % 50 == 0 ? 20000 : 0);
+        const size_t size = (size_t)(i * 37 % 900) + (i % 50 == 0 ? 20000 : 0);
         blocks[i] = mw__arena_alloc(&arena, size, 1, NULL);
         REQUIRE(blocks[i] != NULL);
         CHECK(all_zero(blocks[i], size));
-        CHECK_INT((uintptr_t)blocks[i] % (size >= 64 ? 64 : 16), 0);
+        CHECK_INT((uintptr_t)blocks[i] % (size >= 512 ? 64 : 16), 0);
         memset(blocks[i], i & 0xff, size);
     }
     for (int i = 0; i < COUNT; i++) {
-        const size_t size = (size_t)(i * 37 % 300) + (i % 50 == 0 ? 20000 : 0);
+        const size_t size = (size_t)(i * 37 % 900) + (i % 50 == 0 ? 20000 : 0);
         for (size_t k = 0; k < size; k++)
             REQUIRE(blocks[i][k] == (i & 0xff));
     }
