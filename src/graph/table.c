@@ -1,6 +1,8 @@
 /* The operation table: the rows of ops/<family>.def as constant data, and finding one. No rules. */
+#include "base/hash.h"
 #include "graph/rule.h"
 
+#include <pthread.h>
 #include <string.h>
 
 /* clang-format off: the last element is a sentinel, so that a row without arguments is an array too. */
@@ -40,13 +42,33 @@ const mw__row mw__rows[MW__OP_COUNT] = {
 #undef MW_END
 /* clang-format on */
 
+/* Rows by the hash of their names: a chain begins at `first`, goes on at `next`, and ends with MW__OP_COUNT. Whatever
+ * is built or read asks, so the table is not searched from its top. Written once, then only read. */
+enum { CHAINS = 256 };
+static pthread_once_t indexed = PTHREAD_ONCE_INIT;
+static uint16_t first[CHAINS], next[MW__OP_COUNT];
+
+static size_t chain_of(const char *name) { return mw__hash64(name, strlen(name), 0) % CHAINS; }
+
+static void index_rows(void)
+{
+    for (size_t i = 0; i < CHAINS; i++)
+        first[i] = MW__OP_COUNT;
+    for (size_t i = MW__OP_COUNT; i-- > 0;) {
+        const size_t chain = chain_of(mw__rows[i].name);
+        next[i] = first[chain];
+        first[chain] = (uint16_t)i;
+    }
+}
+
 const mw__row *mw__row_find(const char *name, mw_opset opset, const mw__row **out_newer)
 {
     const mw__row *found = NULL;
     const mw__row *newer = NULL;
-    for (size_t i = 0; i < MW__OP_COUNT; i++) {
+    pthread_once(&indexed, index_rows);
+    for (size_t i = first[chain_of(name)]; i < MW__OP_COUNT; i = next[i]) {
         const mw__row *row = &mw__rows[i];
-        if (row->name[0] != name[0] || strcmp(row->name, name) != 0)
+        if (strcmp(row->name, name) != 0)
             continue;
         if (row->since > opset)
             newer = newer == NULL || row->since < newer->since ? row : newer;
