@@ -11,8 +11,10 @@ void mw__lexer_init(mw__lexer *lexer, const char *text, size_t size)
 
 bool mw__token_is(const mw__token *token, const char *word)
 {
+    if (token->kind != MW__TOKEN_WORD || token->text[0] != word[0]) /* nearly every word differs here */
+        return false;
     const size_t length = strlen(word);
-    return token->kind == MW__TOKEN_WORD && token->length == length && memcmp(token->text, word, length) == 0;
+    return token->length == length && memcmp(token->text, word, length) == 0;
 }
 
 mw_status mw__token_fail(const mw__token *token, mw_error *err, mw_status status, const char *format, ...)

@@ -108,22 +108,29 @@ static mw_status parse_slot_value(mw__parser *parser, mw__slot *slot)
     return parse_operand(parser, slot->operands);
 }
 
-/* The slot that an argument of that name fills: the row's, or a new one. */
-static mw_status find_slot(mw__parser *parser, mw__op *op, const mw__token *name, mw__slot **out)
+/* `index` is that of an argument of that name, or the number of slots. */
+static mw_status check_slot(mw__parser *parser, const mw__op *op, const mw__token *name, size_t index)
 {
     char buffer[64];
-    size_t index = 0;
-    while (index < op->slot_count && !mw__token_is(name, op->slots[index].name))
-        index++;
-    mw__token_print(name, buffer, sizeof buffer);
     if (index < op->slot_count && op->slots[index].operands != NULL)
-        return mw__token_fail(name, parser->err, MW_ERROR_FORMAT, "%s: argument %s is given twice", op->kind, buffer);
+        return mw__token_fail(name, parser->err, MW_ERROR_FORMAT, "%s: argument %s is given twice", op->kind,
+                              mw__token_print(name, buffer, sizeof buffer));
     if (index == op->slot_count && op->row != NULL)
-        return mw__token_fail(name, parser->err, MW_ERROR_FORMAT, "%s has no argument %s in ios%d", op->kind, buffer,
-                              (int)parser->function->opset);
+        return mw__token_fail(name, parser->err, MW_ERROR_FORMAT, "%s has no argument %s in ios%d", op->kind,
+                              mw__token_print(name, buffer, sizeof buffer), (int)parser->function->opset);
     if (index == MW__PARSE_ENTRIES)
         return mw__token_fail(name, parser->err, MW_ERROR_FORMAT, "%s: more than %d arguments", op->kind,
                               MW__PARSE_ENTRIES);
+    return MW_OK;
+}
+
+/* The slot that an argument of that name fills: the row's, or a new one. */
+static mw_status find_slot(mw__parser *parser, mw__op *op, const mw__token *name, mw__slot **out)
+{
+    size_t index = 0;
+    while (index < op->slot_count && !mw__token_is(name, op->slots[index].name))
+        index++;
+    MW_TRY(check_slot(parser, op, name, index));
     *out = &op->slots[index];
     if (index < op->slot_count)
         return MW_OK;

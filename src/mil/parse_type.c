@@ -19,14 +19,29 @@ static mw_dtype dtype_of(const mw__token *token)
     return MW_DTYPE_NONE;
 }
 
+/* A type whose name is followed by "<". */
+static bool is_compound(const mw__token *token, mw__type_kind *out)
+{
+    static const char *const names[] = {[MW__TENSOR] = "tensor",
+                                        [MW__STATE] = "state",
+                                        [MW__LIST] = "list",
+                                        [MW__TUPLE] = "tuple",
+                                        [MW__DICT] = "dict"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (mw__token_is(token, names[i])) {
+            *out = (mw__type_kind)i;
+            return true;
+        }
+    return false;
+}
+
 bool mw__parser_at_type(const mw__parser *parser)
 {
-    static const char *const compound[] = {"tensor", "state", "list", "tuple", "dict"};
+    mw__type_kind kind;
     if (parser->token.kind != MW__TOKEN_WORD)
         return false;
-    for (size_t i = 0; i < sizeof compound / sizeof *compound; i++)
-        if (mw__token_is(&parser->token, compound[i]))
-            return parser->next.kind == '<';
+    if (is_compound(&parser->token, &kind))
+        return parser->next.kind == '<';
     return dtype_of(&parser->token) != MW_DTYPE_NONE;
 }
 
@@ -141,27 +156,21 @@ static mw_status parse_compound(mw__parser *parser, mw__type_kind kind, const mw
  */
 mw_status mw__parse_type(mw__parser *parser, const mw__type **out)
 {
-    const mw__token word = parser->token;
-    if (!mw__parser_at_type(parser))
+    mw__type_kind kind;
+    if (!is_compound(&parser->token, &kind)) {
+        const mw_dtype dtype = dtype_of(&parser->token);
+        *out = &scalar_types[dtype];
+        return dtype != MW_DTYPE_NONE ? mw__parser_advance(parser) : mw__parser_expected(parser, "a type");
+    }
+    if (parser->next.kind != '<')
         return mw__parser_expected(parser, "a type");
     MW_TRY(mw__parser_advance(parser));
-    const mw_dtype dtype = dtype_of(&word);
-    if (dtype != MW_DTYPE_NONE) {
-        *out = &scalar_types[dtype];
-        return MW_OK;
-    }
     MW_TRY(mw__parser_enter(parser));
     MW_TRY(mw__parser_expect(parser, '<', "\"<\""));
-    if (mw__token_is(&word, "tensor"))
+    if (kind == MW__TENSOR)
         MW_TRY(parse_tensor(parser, out));
-    else if (mw__token_is(&word, "state"))
-        MW_TRY(parse_compound(parser, MW__STATE, out));
-    else if (mw__token_is(&word, "list"))
-        MW_TRY(parse_compound(parser, MW__LIST, out));
-    else if (mw__token_is(&word, "tuple"))
-        MW_TRY(parse_compound(parser, MW__TUPLE, out));
     else
-        MW_TRY(parse_compound(parser, MW__DICT, out));
+        MW_TRY(parse_compound(parser, kind, out));
     parser->depth--;
     return mw__parser_expect(parser, '>', "\">\"");
 }

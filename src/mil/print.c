@@ -7,7 +7,11 @@
 
 enum { INDENT_STEP = 4, INDENT_STATEMENT = 12 };
 
-static void indent(mw__printer *printer, int columns) { mw__text_printf(printer->out, "%*s", columns, ""); }
+static void indent(mw__printer *printer, int columns)
+{
+    for (; columns >= INDENT_STEP; columns -= INDENT_STEP)
+        mw__text_puts(printer->out, "    ");
+}
 
 static const char *name_of(mw__printer *printer, const mw_tensor *value)
 {
@@ -40,7 +44,8 @@ static mw_status print_attributes(mw__printer *printer, const mw__attribute *att
         return MW_OK;
     for (; attribute != NULL; attribute = next_attribute(attributes, count, attribute->name)) {
         mw__text_puts(printer->out, before);
-        mw__text_printf(printer->out, "%s = ", attribute->name);
+        mw__text_puts(printer->out, attribute->name);
+        mw__text_puts(printer->out, " = ");
         MW_TRY(mw__print_literal(printer, attribute->value));
         before = ", ";
     }
@@ -129,7 +134,8 @@ static mw_status print_call(mw__printer *printer, const mw__op *op)
     const mw__row *row = NULL;
     const char *before = "";
     MW_TRY(find_row(printer, op, &row));
-    mw__text_printf(printer->out, "%s(", op->kind);
+    mw__text_puts(printer->out, op->kind);
+    mw__text_puts(printer->out, "(");
     for (size_t i = 0; i < op->slot_count; i++) {
         const mw__slot *slot = &op->slots[i];
         bool print = slot->operands != NULL;
@@ -137,7 +143,9 @@ static mw_status print_call(mw__printer *printer, const mw__op *op)
             MW_TRY(lower_argument(printer, op, i, row, &print));
         if (!print)
             continue;
-        mw__text_printf(printer->out, "%s%s = ", before, slot->name);
+        mw__text_puts(printer->out, before);
+        mw__text_puts(printer->out, slot->name);
+        mw__text_puts(printer->out, " = ");
         before = ", ";
         if (slot->tuple || slot->count != 1)
             MW_TRY(print_operands(printer, slot->operands, slot->count));

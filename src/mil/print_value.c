@@ -23,7 +23,9 @@ static void print_tensor_type(mw__printer *printer, const mw__type *type)
         mw__text_puts(out, mw_dtype_name(type->dtype));
         return;
     }
-    mw__text_printf(out, "tensor<%s, [", mw_dtype_name(type->dtype));
+    mw__text_puts(out, "tensor<");
+    mw__text_puts(out, mw_dtype_name(type->dtype));
+    mw__text_puts(out, ", [");
     for (int i = 0; i < type->shape.rank; i++) {
         if (i > 0)
             mw__text_puts(out, ", ");
