@@ -35,9 +35,11 @@ static bool find_function(void *library, const char *name, void *out_function)
     return symbol != NULL;
 }
 
-static bool load(const char *path)
+/* A BLAS of the system is bound as it is called: most of its thousands of functions never are, and to look them up
+ * took a fifth of the time to a first step. One that a user names may lack something: it is refused here, not later. */
+static bool load(const char *path, int binding)
 {
-    void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *const library = dlopen(path, binding | RTLD_LOCAL);
     if (library == NULL)
         return false;
     if (!find_function(library, "cblas_sgemm", &found.sgemm)) {
@@ -86,11 +88,11 @@ static void find(void)
         return;
     if (chosen() != NULL) {
         if (mw__blas_is_named())
-            load(chosen());
+            load(chosen(), RTLD_NOW);
         return;
     }
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
-        if (load(candidates[i]))
+        if (load(candidates[i], RTLD_LAZY))
             return;
 }
 
