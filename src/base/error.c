@@ -1,36 +1,9 @@
-/* Filling and naming errors. Everything is truncated to fit, at a character boundary, and never formatted twice. */
+/* Filling and naming errors. Everything is shown (base/shown.h) and cut to fit. */
 #include "base/error.h"
 
+#include "base/shown.h"
+
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-/* A cut may have split the last UTF-8 character: drops its lead byte and what followed it. */
-static void drop_split_character(char *text)
-{
-    size_t length = strlen(text);
-    size_t tail = 0; /* continuation bytes at the end */
-    while (tail < 3 && tail < length && ((unsigned char)text[length - 1 - tail] & 0xc0) == 0x80)
-        tail++;
-    if (tail == length)
-        return;
-    unsigned char lead = (unsigned char)text[length - 1 - tail];
-    size_t wanted = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
-    if (tail < wanted)
-        text[length - 1 - tail] = '\0';
-}
-
-static void copy_text(char *out, size_t capacity, const char *text)
-{
-    size_t length = strlen(text);
-    const bool cut = length >= capacity;
-    if (cut)
-        length = capacity - 1;
-    memmove(out, text, length);
-    out[length] = '\0';
-    if (cut)
-        drop_split_character(out);
-}
 
 mw_status mw__fail_at(mw_error *err, mw_status status, const char *file, int line, const char *format, ...)
 {
@@ -39,12 +12,8 @@ mw_status mw__fail_at(mw_error *err, mw_status status, const char *file, int lin
     *err = (mw_error){.status = status, .file = file, .line = line};
     va_list arguments;
     va_start(arguments, format);
-    const int length = vsnprintf(err->message, sizeof err->message, format, arguments);
+    mw__shown_vprintf(err->message, sizeof err->message, format, arguments);
     va_end(arguments);
-    if (length < 0)
-        copy_text(err->message, sizeof err->message, mw_status_name(status));
-    else if ((size_t)length >= sizeof err->message)
-        drop_split_character(err->message);
     return status;
 }
 
@@ -53,9 +22,9 @@ void mw__error_subject(mw_error *err, const char *operation, const char *tensor)
     if (!mw__failed(err))
         return;
     if (operation != NULL)
-        copy_text(err->operation, sizeof err->operation, operation);
+        mw__shown(err->operation, sizeof err->operation, operation);
     if (tensor != NULL)
-        copy_text(err->tensor, sizeof err->tensor, tensor);
+        mw__shown(err->tensor, sizeof err->tensor, tensor);
 }
 
 void mw__error_position(mw_error *err, int line, int column)

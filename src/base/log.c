@@ -1,8 +1,9 @@
 /* The log hook. It is process-wide, which is why this file holds one of the library's two mutable globals. */
 #include "base/log.h"
 
+#include "base/shown.h"
+
 #include <stdarg.h>
-#include <stdio.h>
 
 static struct {
     mw_log_function *function;
@@ -22,8 +23,7 @@ void mw__log(mw_log_level level, const char *format, ...)
     char line[1024];
     va_list arguments;
     va_start(arguments, format);
-    const int length = vsnprintf(line, sizeof line, format, arguments);
+    mw__shown_vprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    if (length >= 0)
-        hook.function(hook.user, level, line);
+    hook.function(hook.user, level, line);
 }

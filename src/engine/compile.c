@@ -2,6 +2,7 @@
 #include "engine/compile.h"
 #include "base/file.h"
 #include "base/number.h"
+#include "base/shown.h"
 #include "engine/gemm.h"
 #include "mil/mil.h"
 
@@ -101,12 +102,12 @@ static bool has_product(const mw__function *function)
 static mw_status summarize(mw__library *library, const mw__plan_request *request, mw__program *program, mw_error *err)
 {
     char text[256];
-    const int length = snprintf(text, sizeof text, "%s, %d lane%s, %s",
-                                request->mask == MW__MASK_ANE ? "ANE model (IEEE fp16 results, fp32 accumulation)"
-                                                              : "CPU, types as declared",
-                                request->lanes, request->lanes == 1 ? "" : "s",
-                                has_product(request->function) ? mw__gemm_name() : "no matrix products");
-    program->summary = mw__arena_string(&library->arena, text, length < 0 ? 0 : strlen(text), err);
+    const size_t length = mw__shown_printf(
+        text, sizeof text, "%s, %d lane%s, %s",
+        request->mask == MW__MASK_ANE ? "ANE model (IEEE fp16 results, fp32 accumulation)" : "CPU, types as declared",
+        request->lanes, request->lanes == 1 ? "" : "s",
+        has_product(request->function) ? mw__gemm_name() : "no matrix products");
+    program->summary = mw__arena_string(&library->arena, text, length, err);
     return program->summary != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
@@ -165,11 +166,9 @@ const mw__program *mw__library_find(const mw__library *library, const char *name
         if (strcmp(library->programs[i].name, name) == 0)
             return &library->programs[i];
     char names[256] = "";
-    for (size_t i = 0, used = 0; i < library->count && used < sizeof names; i++) {
-        const int length =
-            snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", library->programs[i].name);
-        used += length > 0 ? (size_t)length : sizeof names;
-    }
+    for (size_t i = 0, used = 0; i < library->count && used < sizeof names - 1; i++)
+        used +=
+            mw__shown_printf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", library->programs[i].name);
     mw__fail(err, MW_ERROR_ARGUMENT, "there is no function \"%s\"; the library has: %s", name, names);
     return NULL;
 }

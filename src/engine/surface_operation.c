@@ -1,4 +1,5 @@
 /* e5rt: operations of a compiled function and their ports. */
+#include "base/shown.h"
 #include "engine/surface.h"
 
 #include <stdio.h>
@@ -197,10 +198,8 @@ static mw_status no_port(const mw__operation *operation, bool output, const char
     const mw__port_info *ports = output ? program->outputs : program->inputs;
     const size_t count = output ? program->output_count : program->input_count;
     char names[300] = "";
-    for (size_t i = 0, used = 0; i < count && used < sizeof names; i++) {
-        const int length = snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", ports[i].name);
-        used += length > 0 ? (size_t)length : sizeof names;
-    }
+    for (size_t i = 0, used = 0; i < count && used < sizeof names - 1; i++)
+        used += mw__shown_printf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", ports[i].name);
     return mw__fail(err, MW_ERROR_ARGUMENT, "operation \"%s\" has no %s port \"%s\"; it has: %s", operation->name,
                     output ? "output" : "input", name, names);
 }

@@ -1,5 +1,6 @@
 /* e5rt: streams and events, the message of the last failure, and what begins and ends every call. A stream runs its
  * operations in order on the caller's thread; completion events do not advance under execute_sync, as on Espresso. */
+#include "base/shown.h"
 #include "engine/surface.h"
 
 #include <stdio.h>
@@ -44,9 +45,10 @@ e5rt_error_code mw__surface_end(const mw_error *err)
     if (err->status == MW_OK)
         return E5RT_OK;
     if (err->text_line > 0)
-        snprintf(last.text, sizeof last.text, "line %d, column %d: %s", err->text_line, err->text_column, err->message);
+        mw__shown_printf(last.text, sizeof last.text, "line %d, column %d: %s", err->text_line, err->text_column,
+                         err->message);
     else
-        snprintf(last.text, sizeof last.text, "%s", err->message);
+        mw__shown_printf(last.text, sizeof last.text, "%s", err->message);
     return code_of(err->status);
 }
 

@@ -1,6 +1,7 @@
 /* The containers: graphs, functions, blocks, values and operations are made here and die with the graph's arena. */
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/shown.h"
 #include "graph/rule.h"
 
 #include <stdarg.h>
@@ -72,7 +73,7 @@ mw_tensor *mw__graph_fail(mw_graph *graph, mw_status status, const char *format,
     char message[sizeof graph->error.message];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    mw__shown_vprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     mw__fail(&graph->error, status, "%s", message);
     return NULL;

@@ -1,4 +1,5 @@
 /* Checking an operation against its row: arguments, element types, constants; then its shape rule. */
+#include "base/shown.h"
 #include "graph/rule.h"
 
 #include <stdio.h>
@@ -80,9 +81,9 @@ static mw_status check_slot(const mw__infer *infer, const mw__arg_row *arg, cons
 static const char *member_name(const mw__slot *slot, size_t index, char *buffer, size_t size)
 {
     if (slot->count > 1)
-        snprintf(buffer, size, "%s[%zu]", slot->name, index);
+        mw__shown_printf(buffer, size, "%s[%zu]", slot->name, index);
     else
-        snprintf(buffer, size, "%s", slot->name);
+        mw__shown_printf(buffer, size, "%s", slot->name);
     return buffer;
 }
 

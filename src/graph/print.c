@@ -1,6 +1,7 @@
 /* A graph as text for people: one line an operation, columns aligned, parameters counted. Constants are written where
  * they are used. Not MIL; that is src/mil. */
 #include "base/number.h"
+#include "base/shown.h"
 #include "base/text.h"
 #include "graph/names.h"
 #include "graph/rule.h"
@@ -27,6 +28,14 @@ static void pad_to(mw__text *out, size_t start, size_t width)
 
 /* ---- values ---- */
 
+enum { NAME_MAX_BYTES = MW__SHOWN_NAME + 1 };
+
+static const char *shown_name(const printing *p, const mw_tensor *value, char name[NAME_MAX_BYTES])
+{
+    const char *full = value->name != NULL ? value->name : mw__names_get(p->names, value);
+    return mw__shown(name, NAME_MAX_BYTES, full != NULL ? full : "?");
+}
+
 static void print_type(mw__text *out, const mw_tensor *value)
 {
     char shape[200];
@@ -42,7 +51,9 @@ static void print_element(mw__text *out, const mw__payload *payload, size_t inde
     char number[MW__NUMBER_MAX];
     const mw_dtype dtype = payload->type->dtype;
     if (dtype == MW_STRING) {
-        mw__text_printf(out, "\"%s\"", payload->strings[payload->splat ? 0 : index]);
+        mw__text_puts(out, "\"");
+        mw__text_show(out, payload->strings[payload->splat ? 0 : index], MW__SHOWN_NAME);
+        mw__text_puts(out, "\"");
     } else if (dtype == MW_BOOL) {
         mw__text_puts(out, mw__payload_int(payload, index) != 0 ? "true" : "false");
     } else if (dtype == MW_F16 || dtype == MW_F32) {
@@ -84,18 +95,12 @@ static void print_operand(const printing *p, const mw__operand *operand)
     } else if (value->payload != NULL) {
         print_constant(p->out, value);
     } else {
-        const char *name = value->name != NULL ? value->name : mw__names_get(p->names, value);
-        mw__text_puts(p->out, name != NULL ? name : "?");
+        char name[NAME_MAX_BYTES];
+        mw__text_puts(p->out, shown_name(p, value, name));
     }
 }
 
 /* ---- lines ---- */
-
-static const char *shown_name(const printing *p, const mw_tensor *value)
-{
-    const char *name = value->name != NULL ? value->name : mw__names_get(p->names, value);
-    return name != NULL ? name : "?";
-}
 
 static void print_arguments(const printing *p, const mw__op *op)
 {
@@ -104,7 +109,9 @@ static void print_arguments(const printing *p, const mw__op *op)
         const mw__slot *slot = &op->slots[i];
         if (slot->operands == NULL)
             continue;
-        mw__text_printf(p->out, "%s%s = ", comma, slot->name);
+        mw__text_puts(p->out, comma);
+        mw__text_show(p->out, slot->name, MW__SHOWN_NAME);
+        mw__text_puts(p->out, " = ");
         for (size_t k = 0; k < slot->count; k++) {
             mw__text_puts(p->out, k > 0 ? ", " : slot->count > 1 ? "(" : "");
             print_operand(p, &slot->operands[k]);
@@ -123,7 +130,8 @@ static void print_value(const printing *p, const mw_tensor *value, widths w, int
 {
     mw__text_printf(p->out, "%*s", indent, "");
     size_t start = p->out->size;
-    mw__text_puts(p->out, shown_name(p, value));
+    char name[NAME_MAX_BYTES];
+    mw__text_puts(p->out, shown_name(p, value, name));
     pad_to(p->out, start, w.name + 2);
     start = p->out->size;
     print_type(p->out, value);
@@ -135,10 +143,10 @@ static void print_value(const printing *p, const mw_tensor *value, widths w, int
 
 static void measure_value(const printing *p, const mw_tensor *value, widths *w)
 {
-    char shape[200], type[240];
+    char shape[200], type[240], name[NAME_MAX_BYTES];
     snprintf(type, sizeof type, "%s %s", mw_dtype_name(mw_tensor_dtype(value)),
              mw__shape_print(mw_tensor_shape(value), shape, sizeof shape));
-    w->name = max_size(w->name, strlen(shown_name(p, value)));
+    w->name = max_size(w->name, strlen(shown_name(p, value, name)));
     w->type = max_size(w->type, strlen(type));
 }
 
@@ -164,7 +172,8 @@ static void print_op(const printing *p, const mw__op *op, widths w, int indent)
         print_value(p, op->results[k], w, indent, k + 1 < op->result_count ? "\n" : NULL);
     if (op->result_count == 0)
         mw__text_printf(p->out, "%*s", indent, "");
-    mw__text_printf(p->out, "%s(", op->kind);
+    mw__text_show(p->out, op->kind, MW__SHOWN_NAME);
+    mw__text_puts(p->out, "(");
     print_arguments(p, op);
     mw__text_puts(p->out, ")\n");
     for (size_t i = 0; i < op->block_count; i++)
@@ -173,11 +182,12 @@ static void print_op(const printing *p, const mw__op *op, widths w, int indent)
 
 static void print_input(const printing *p, const mw_tensor *value, widths w, int indent)
 {
+    char next[NAME_MAX_BYTES];
     print_value(p, value, w, indent, NULL);
     if (value->role == MW__PARAMETER)
         mw__text_printf(p->out, "parameter, %" PRId64 "\n", mw_shape_count(value->type->shape));
     else if (value->role == MW__RESIDENT && value->next != NULL)
-        mw__text_printf(p->out, "state, next %s\n", shown_name(p, value->next));
+        mw__text_printf(p->out, "state, next %s\n", shown_name(p, value->next, next));
     else
         mw__text_puts(p->out, value->role == MW__RESIDENT ? "state\n" : "input\n");
 }
@@ -192,8 +202,9 @@ static void print_block(const printing *p, const mw__block *block, int indent)
             print_op(p, block->ops[i], w, indent);
     }
     mw__text_printf(p->out, "%*s-> (", indent, "");
+    char name[NAME_MAX_BYTES];
     for (size_t i = 0; i < block->output_count; i++)
-        mw__text_printf(p->out, "%s%s", i > 0 ? ", " : "", shown_name(p, block->outputs[i]));
+        mw__text_printf(p->out, "%s%s", i > 0 ? ", " : "", shown_name(p, block->outputs[i], name));
     mw__text_puts(p->out, ")\n");
 }
 
@@ -205,7 +216,8 @@ static mw_status print_function(mw__text *out, const mw__function *function, mw_
     const mw_status status = mw__names_assign(function, &names, err);
     if (status == MW_OK) {
         const printing p = {.out = out, .names = &names};
-        mw__text_printf(out, "%s<ios%d>\n", function->name, (int)function->opset);
+        mw__text_show(out, function->name, MW__SHOWN_NAME);
+        mw__text_printf(out, "<ios%d>\n", (int)function->opset);
         print_block(&p, function->body, 2);
     }
     mw__names_deinit(&names);

@@ -1,5 +1,6 @@
 /* What shape rules have in common: messages, axes, vectors of integers, broadcasting. */
 #include "graph/rule.h"
+#include "base/shown.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -22,9 +23,9 @@ const char *mw__op_subject(const mw__op *op, char *buffer, size_t size)
 {
     const char *name = subject_name(op);
     if (name != NULL)
-        snprintf(buffer, size, "%s \"%s\"", op->kind, name);
+        mw__shown_printf(buffer, size, "%s \"%s\"", op->kind, name);
     else
-        snprintf(buffer, size, "%s", op->kind);
+        mw__shown_printf(buffer, size, "%s", op->kind);
     return buffer;
 }
 
@@ -32,11 +33,12 @@ mw_status mw__rule_fail(const mw__infer *infer, mw_status status, const char *fo
 {
     char message[sizeof infer->err->message];
     char subject[160];
+    mw__op_subject(infer->op, subject, sizeof subject);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    mw__shown_vprintf(message, sizeof message - strlen(subject) - strlen(": "), format, arguments);
     va_end(arguments);
-    mw__fail(infer->err, status, "%s: %s", mw__op_subject(infer->op, subject, sizeof subject), message);
+    mw__fail(infer->err, status, "%s: %s", subject, message);
     mw__error_subject(infer->err, infer->op->kind, subject_name(infer->op));
     return status;
 }

@@ -1,6 +1,7 @@
 /* Fine-tuning: choosing weights by pattern, and the copy in which these are parameters. Which weights there are is
  * found out in tune_weights.c; what adapters are made of is in lora.c. */
 #include "graph/tune.h"
+#include "base/shown.h"
 
 #include "graph/copy.h"
 #include "graph/rule.h"
@@ -39,7 +40,7 @@ static const char *list_weights(const tuning *t, char *out, size_t size)
     out[0] = '\0';
     for (size_t i = 0; i < t->items.count && used + 120 < size; i++) {
         const mw_weight *weight = &t->items.items[i].weight;
-        used += (size_t)snprintf(out + used, size - used, "%s\"%.48s\" %s %.40s", used > 0 ? ", " : "", weight->name,
+        used += mw__shown_printf(out + used, size - used, "%s\"%.48s\" %s %.40s", used > 0 ? ", " : "", weight->name,
                                  mw_dtype_name(weight->dtype), mw__shape_print(weight->shape, shape, sizeof shape));
     }
     return out;
@@ -111,7 +112,7 @@ static const char *list_left(const tuning *t, const char *pattern, char *out, si
         const mw__tune_item *item = &t->items.items[i];
         if (item->fate != MW__TUNE_KEEP || fnmatch(pattern, item->weight.name, 0) != 0)
             continue;
-        used += (size_t)snprintf(out + used, size - used, "%s\"%.48s\" (%.24s of %.32s: %.90s)", used > 0 ? ", " : "",
+        used += mw__shown_printf(out + used, size - used, "%s\"%.48s\" (%.24s of %.32s: %.90s)", used > 0 ? ", " : "",
                                  item->weight.name, item->weight.argument, item->weight.operation, item->left);
     }
     return out;

@@ -1,5 +1,8 @@
 /* Cuts MIL text into tokens. Knows white space, comments, words, numbers and strings; does not know the grammar. */
+#include "base/shown.h"
 #include "mil/token.h"
+
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +25,7 @@ mw_status mw__token_fail(const mw__token *token, mw_error *err, mw_status status
     char message[400];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    mw__shown_vprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     mw__fail(err, status, "%u:%u: %s", token->line, token->column, message);
     mw__error_position(err, (int)token->line, (int)token->column);
@@ -31,14 +34,13 @@ mw_status mw__token_fail(const mw__token *token, mw_error *err, mw_status status
 
 const char *mw__token_print(const mw__token *token, char *buffer, size_t size)
 {
-    const int shown = token->length > 40 ? 40 : (int)token->length;
-    const char *more = token->length > 40 ? "..." : "";
+    const int length = token->length < INT_MAX ? (int)token->length : INT_MAX;
     if (token->kind == MW__TOKEN_END)
         snprintf(buffer, size, "end of text");
     else if (token->kind == MW__TOKEN_STRING)
-        snprintf(buffer, size, "string \"%.*s%s\"", shown, token->text, more);
+        mw__shown_printf(buffer, size, "string \"%.*s\"", length, token->text);
     else
-        snprintf(buffer, size, "\"%.*s%s\"", shown, token->text, more);
+        mw__shown_printf(buffer, size, "\"%.*s\"", length, token->text);
     return buffer;
 }
 

@@ -1,5 +1,6 @@
 /* Matching feeds to ports. No allocation: this runs in every step. */
 #include "runtime/feed.h"
+#include "base/shown.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -63,8 +64,7 @@ static mw_status missing_feed(const mw__feed_port *port, const mw_batch *batch, 
     size_t used = 0;
     for (size_t i = 0; i < batch->feed_count && used < sizeof names - 1; i++) {
         const char *name = batch->feeds[i].name != NULL ? batch->feeds[i].name : "(NULL)";
-        const int length = snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", name);
-        used += length > 0 ? (size_t)length : 0;
+        used += mw__shown_printf(names + used, sizeof names - used, "%s\"%s\"", i > 0 ? ", " : "", name);
     }
     return mw__fail(err, MW_ERROR_ARGUMENT, "%s has no feed \"%s\" (it has: %s)", subject(step, buffer, sizeof buffer),
                     port->name, names);

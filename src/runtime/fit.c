@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/file.h"
+#include "base/shown.h"
 #include "runtime/trainer.h"
 
 #include <errno.h>
@@ -128,9 +129,10 @@ static mw_status resume(fitting *fit, mw_error *err)
     MW_TRY(mw_loader_seek(fit->loader, position, err));
     fit->loss_sum = record.loss_sum;
     fit->base_rate = mw_trainer_learning_rate(fit->trainer);
+    char shown[256];
     if (!fit->options->quiet && position.epoch < fit->options->epochs)
-        fprintf(stderr, "going on from %s in epoch %" PRId64 ", after step %" PRId64 "\n", path, position.epoch + 1,
-                mw_trainer_steps(fit->trainer));
+        fprintf(stderr, "going on from %s in epoch %" PRId64 ", after step %" PRId64 "\n",
+                mw__shown(shown, sizeof shown, path), position.epoch + 1, mw_trainer_steps(fit->trainer));
     return MW_OK;
 }
 

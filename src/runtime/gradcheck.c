@@ -1,6 +1,7 @@
 /* Gradients against differences on the device itself: two programs from one copy of the graph, y alone and its
  * gradient. It knows no rules; how rules are checked in double is the tests' concern. */
 #include "base/random.h"
+#include "base/shown.h"
 #include "graph/flatten.h"
 #include "runtime/feed.h"
 #include "runtime/trainer.h"
@@ -290,7 +291,7 @@ static void note(checker *c, const place *p, double analytic, double numeric, do
     if (r->checked++ > 0 && badness <= c->worst)
         return;
     c->worst = badness;
-    snprintf(r->tensor, sizeof r->tensor, "%s", p->of != NULL ? p->of->name : "");
+    mw__shown_printf(r->tensor, sizeof r->tensor, "%s", p->of != NULL ? p->of->name : "");
     r->index = p->of != NULL ? (int64_t)p->index : -1;
     r->analytic = analytic;
     r->numeric = numeric;
@@ -354,7 +355,7 @@ static mw_status compare_all(checker *c)
         return MW_OK;
     char where[160] = "a random direction";
     if (r->index >= 0)
-        snprintf(where, sizeof where, "\"%s\" element %lld", r->tensor, (long long)r->index);
+        mw__shown_printf(where, sizeof where, "\"%s\" element %lld", r->tensor, (long long)r->index);
     return mw__fail(c->err, MW_ERROR_NUMERIC,
                     "gradcheck: %s: gradient %.7g, by differences %.7g; %.3g apart, %.3g allowed", where, r->analytic,
                     r->numeric, r->error, r->allowed);

@@ -1,4 +1,5 @@
 /* A plan as text for people: totals, a line for each step, a line for each buffer. */
+#include "base/shown.h"
 #include "runtime/plan.h"
 
 #include "base/file.h"
@@ -37,11 +38,8 @@ static void put(printer *p, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    const int length = vsnprintf(p->text + p->used, sizeof p->text - p->used, format, arguments);
+    p->used += mw__shown_vprintf(p->text + p->used, sizeof p->text - p->used, format, arguments);
     va_end(arguments);
-    const size_t left = sizeof p->text - 1 - p->used;
-    if (length > 0)
-        p->used += (size_t)length < left ? (size_t)length : left;
 }
 
 static void put_fixed(printer *p, int width, double value, int decimals)

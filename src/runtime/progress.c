@@ -1,6 +1,7 @@
 /* What mw_fit shows on standard error: nothing but these lines is ever printed by the library. Numbers are put together
  * from integers, so that the locale has no say. */
 #include "base/number.h"
+#include "base/shown.h"
 #include "runtime/fit.h"
 
 #include <math.h>
@@ -78,7 +79,8 @@ static void put_metrics(line *out, const mw_evaluation *evaluation)
 {
     for (size_t i = 0; i < evaluation->metric_count; i++) {
         put(out, "  ");
-        put(out, evaluation->metrics[i].name);
+        char name[MW__SHOWN_NAME + 1];
+        put(out, mw__shown(name, sizeof name, evaluation->metrics[i].name));
         put(out, " ");
         put_measure(out, evaluation->metrics[i].value);
     }

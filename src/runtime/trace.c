@@ -1,5 +1,6 @@
 /* The runs of a profile in the trace event format of Chrome, which Perfetto reads. Times are in microseconds from the
  * first run on, always with three decimals, so that no ns is lost. */
+#include "base/shown.h"
 #include "runtime/plan.h"
 
 #include "base/file.h"
@@ -16,17 +17,18 @@ typedef struct tracer {
     bool first; /* no event yet */
 } tracer;
 
+enum { NAME_BYTES = 256 }; /* what is shown of a name */
+
 /* ---- JSON ---- */
 
+/* What is shown holds no control character, so that quotes and backslashes are all that JSON wants escaped. */
 static void put_escaped(mw__text *text, const char *string)
 {
-    for (const char *c = string; *c != '\0'; c++) {
+    char shown[NAME_BYTES];
+    for (const char *c = mw__shown(shown, sizeof shown, string); *c != '\0'; c++) {
         if (*c == '"' || *c == '\\')
-            mw__text_printf(text, "\\%c", *c);
-        else if ((unsigned char)*c < 0x20)
-            mw__text_printf(text, "\\u%04x", (unsigned)*c);
-        else
-            mw__text_append(text, c, 1);
+            mw__text_puts(text, "\\");
+        mw__text_append(text, c, 1);
     }
 }
 

@@ -1,4 +1,5 @@
 /* Parameter groups: which parameters are frozen, which have a learning rate or weight decay of their own. */
+#include "base/shown.h"
 #include "runtime/trainer.h"
 
 #include "base/json.h"
@@ -77,7 +78,7 @@ static const char *list_parameters(const mw_trainer *t, char *out, size_t size)
     for (size_t i = 0; i < body->input_count && used + 80 < size; i++) {
         if (body->inputs[i]->role == MW__PARAMETER)
             used +=
-                (size_t)snprintf(out + used, size - used, "%s\"%.64s\"", used > 0 ? ", " : "", body->inputs[i]->name);
+                mw__shown_printf(out + used, size - used, "%s\"%.64s\"", used > 0 ? ", " : "", body->inputs[i]->name);
     }
     return out;
 }

@@ -1,5 +1,6 @@
 /* What a trainer is asked for: defaults, checks that need no program, and the line that a checkpoint must agree with.
  */
+#include "base/shown.h"
 #include "runtime/trainer.h"
 
 #include "base/number.h"
@@ -102,7 +103,7 @@ static mw_status check_metrics(const mw_trainer_options *o, mw_error *err)
     for (size_t i = 0; i < o->metric_count; i++) {
         char what[128];
         const char *name = o->metrics[i].name;
-        snprintf(what, sizeof what, "metric %zu \"%.64s\"", i, name != NULL ? name : "");
+        mw__shown_printf(what, sizeof what, "metric %zu \"%.64s\"", i, name != NULL ? name : "");
         if (o->metrics[i].value == NULL || !is_fit_name(name))
             return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: %s %s", what,
                             o->metrics[i].value == NULL ? "is NULL"

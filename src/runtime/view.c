@@ -1,6 +1,7 @@
 /* Views: programs of evaluation and prediction, cloned from the model and bound to the parameters of the state set.
  * What is a mean over examples is computed as the means of the single examples, so that the filling of a short last
  * batch can be left out. */
+#include "base/shown.h"
 #include "runtime/trainer.h"
 
 #include "base/log.h"
@@ -151,7 +152,7 @@ const char *mw__trainer_measure_name(const mw_trainer *t, size_t measure, char *
     if (measure == 0)
         snprintf(buffer, size, "loss");
     else
-        snprintf(buffer, size, "metric \"%s\"", t->metrics[measure - 1].name);
+        mw__shown_printf(buffer, size, "metric \"%s\"", t->metrics[measure - 1].name);
     return buffer;
 }
 

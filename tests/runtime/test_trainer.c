@@ -350,7 +350,7 @@ static void test_wrong_feeds_are_named(void)
     small_fill_batch(&batch, &data, 0);
     batch.feeds[1].name = "labels";
     CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_ARGUMENT);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "no feed \"y\" (it has: x, labels)");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "no feed \"y\" (it has: \"x\", \"labels\")");
     err = (mw_error){0};
     batch.batch.feed_count = 1;
     CHECK_INT(mw_trainer_step(trainer, &batch.batch, NULL, &err), MW_ERROR_ARGUMENT);
