@@ -215,10 +215,15 @@ MW_API bool mw_trainer_warning(const mw_trainer *trainer, size_t index, mw_warni
 /** The step program: its MIL text, ports (parameters and optimizer state are aliased input and output) and device. */
 MW_API const mw_program *mw_trainer_program(const mw_trainer *trainer);
 
-/* ---- files ---- */
+/* ---- files ----
+ *
+ * Every file that the library writes appears whole or not at all (temporary, fsync, rename, fsync of the folder). Where
+ * its path is a symbolic link, the link stays and the file it leads to is replaced, or made if there is none but its
+ * folder. A path that is anything else than a regular file (a folder, device, FIFO or socket, or a link to one) is
+ * MW_ERROR_FILE before anything is written. A file that replaces another keeps its permission bits, and its owner and
+ * group where the system lets it; other hard links keep the old content. */
 
-/** Writes parameters, states, optimizer state, step, learning rate and the loader position to a safetensors file,
- *  whole or not at all (temporary, fsync, rename, fsync of the folder).
+/** Writes parameters, states, optimizer state, step, learning rate and the loader position to a safetensors file.
  *  position  of the training loader; NULL = the start */
 MW_API mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position,
                                  mw_error *err);

@@ -24,17 +24,27 @@ mw_status mw__file_read_at(const mw__file *file, uint64_t offset, void *out, siz
 /* Opens `name` below the folder `root` without leaving it: no absolute path, no "..", no symbolic link on the way. */
 mw_status mw__file_open_below(mw__file *file, const char *root, const char *name, mw_error *err);
 
-/* A file that appears whole or not at all: begin makes a temporary beside `path`, write appends, commit does fsync,
+/* A file that appears whole or not at all: begin makes a temporary beside the target, write appends, commit does fsync,
  * rename, fsync of the folder; deinit without commit removes the temporary. A failed call has removed it already, and
  * write and commit are MW_ERROR_STATE from then on; deinit is always fine. A failure leaves the old file, with one
  * exception: if only the fsync of the folder fails, the new file is in place but might not survive a power cut.
- * `durable` = false leaves out the two fsyncs (compile files). A process that is killed may leave `path`.<id>-<n>.tmp.
- */
+ * `durable` = false leaves out the two fsyncs (compile files). A process that is killed may leave
+ * <target>.<id>-<n>.tmp.
+ *
+ * The target is `path`, or where its symbolic links lead: the links stay, the file they lead to is replaced, and one
+ * that is missing is made if its folder is there. Links that form a loop are refused, and so is, by its kind and before
+ * anything is written, what exists and is no regular file: a folder, device, FIFO or socket. The target's folder is
+ * held open from begin to commit, so that nothing can be exchanged on the way there in between. A new file has mode
+ * 0666 & ~umask; one that replaces another has its permission bits (without set-id bits), and its owner and group where
+ * the system lets us; where the group cannot be kept, the new one may do what others may. The temporary is never open
+ * to more than that. Extended attributes and further hard links stay with the old file. */
 typedef struct mw__file_writer {
     const mw_allocator *allocator;
-    char *path;
-    char *temporary;
-    int descriptor; /* -1 = none */
+    char *path;      /* as given, for messages */
+    char *name;      /* of the target in its folder */
+    char *temporary; /* in the same folder */
+    int folder;      /* -1 = none */
+    int descriptor;  /* -1 = none */
     bool durable;
 } mw__file_writer;
 
@@ -50,13 +60,21 @@ mw_status mw__file_write(const mw_allocator *allocator, const char *path, const 
 
 /* The system calls of a durable write go through this table, so that a test can fail call n for every n and kill the
  * process between two of them. NULL restores the real ones. Process-wide, and for tests alone. */
+struct stat;
 typedef struct mw__file_calls {
-    int (*open)(const char *path, int flags, int mode);
+    int (*open)(int folder, const char *path, int flags, int mode);
+    int (*stat)(int folder, const char *name, struct stat *out, bool follow);
+    long (*readlink)(int folder, const char *name, char *out, size_t size);
+    int (*chown)(int descriptor, long owner, long group); /* -1 = as it is */
+    int (*chmod)(int descriptor, int mode);
     long (*write)(int descriptor, const void *data, size_t size);
     int (*fsync)(int descriptor);
     int (*close)(int descriptor);
-    int (*rename)(const char *from, const char *to);
+    int (*rename)(int folder, const char *from, const char *to);
+    int (*unlink)(int folder, const char *name);
 } mw__file_calls;
+extern const mw__file_calls mw__file_real_calls;
+const mw__file_calls *mw__file_get_calls(void);
 void mw__file_set_calls(const mw__file_calls *calls);
 
 /* Makes a new folder with mode 0700 below $TMPDIR, or else in memory (/dev/shm) if `size` bytes, what it will hold, are

@@ -1,6 +1,8 @@
 /* Files that appear whole or not at all: a temporary beside the target, made durable, then renamed over it. A process
- * that is killed on the way leaves the old file and perhaps a temporary, never a torn target. */
+ * that is killed on the way leaves the old file and perhaps a temporary, never a torn target. Every step is relative to
+ * the open folder of the target; file_target.c finds it. */
 #include "base/file.h"
+#include "base/file_target.h"
 
 #include "base/text.h"
 
@@ -13,7 +15,21 @@
 
 /* ---- the system calls ---- */
 
-static int call_open(const char *path, int flags, int mode) { return open(path, flags, mode); }
+static int call_open(int folder, const char *path, int flags, int mode) { return openat(folder, path, flags, mode); }
+
+static int call_stat(int folder, const char *name, struct stat *out, bool follow)
+{
+    return fstatat(folder, name, out, follow ? 0 : AT_SYMLINK_NOFOLLOW);
+}
+
+static long call_readlink(int folder, const char *name, char *out, size_t size)
+{
+    return readlinkat(folder, name, out, size);
+}
+
+static int call_chown(int descriptor, long owner, long group) { return fchown(descriptor, (uid_t)owner, (gid_t)group); }
+
+static int call_chmod(int descriptor, int mode) { return fchmod(descriptor, (mode_t)mode); }
 
 static long call_write(int descriptor, const void *data, size_t size) { return write(descriptor, data, size); }
 
@@ -27,18 +43,29 @@ static int call_fsync(int descriptor)
     return fsync(descriptor);
 }
 
-static const mw__file_calls real_calls = {
+static int call_rename(int folder, const char *from, const char *to) { return renameat(folder, from, folder, to); }
+
+static int call_unlink(int folder, const char *name) { return unlinkat(folder, name, 0); }
+
+const mw__file_calls mw__file_real_calls = {
     .open = call_open,
+    .stat = call_stat,
+    .readlink = call_readlink,
+    .chown = call_chown,
+    .chmod = call_chmod,
     .write = call_write,
     .fsync = call_fsync,
     .close = close,
-    .rename = rename,
+    .rename = call_rename,
+    .unlink = call_unlink,
 };
 
 /* Mutable for the tests alone, which fail call n; the library never sets it. */
-static const mw__file_calls *calls = &real_calls;
+static const mw__file_calls *calls = &mw__file_real_calls;
 
-void mw__file_set_calls(const mw__file_calls *given) { calls = given != NULL ? given : &real_calls; }
+const mw__file_calls *mw__file_get_calls(void) { return calls; }
+
+void mw__file_set_calls(const mw__file_calls *given) { calls = given != NULL ? given : &mw__file_real_calls; }
 
 /* ---- the writer ---- */
 
@@ -55,23 +82,26 @@ static mw_status fail_and_drop(mw__file_writer *writer, const char *what, mw_err
 
 void mw__file_writer_deinit(mw__file_writer *writer)
 {
-    if (writer->path == NULL && writer->temporary == NULL)
+    if (writer->path == NULL && writer->name == NULL)
         return; /* zeroed, or deinitialised before */
     if (writer->descriptor >= 0)
         calls->close(writer->descriptor);
     if (writer->temporary != NULL)
-        unlink(writer->temporary);
+        calls->unlink(writer->folder, writer->temporary);
+    if (writer->folder >= 0)
+        calls->close(writer->folder);
     mw__free(writer->allocator, writer->temporary);
+    mw__free(writer->allocator, writer->name);
     mw__free(writer->allocator, writer->path);
-    *writer = (mw__file_writer){.descriptor = -1};
+    *writer = (mw__file_writer){.folder = -1, .descriptor = -1};
 }
 
-/* `path` with a suffix that no other writer of this machine uses at the same time; the open is exclusive anyway. */
+/* A name that no other writer of this machine uses at the same time; the open is exclusive anyway. */
 static mw_status name_temporary(mw__file_writer *writer, int attempt, mw_error *err)
 {
     mw__text name;
     mw__text_init(&name, writer->allocator);
-    mw__text_printf(&name, "%s.%ld-%d.tmp", writer->path, (long)getpid(), attempt);
+    mw__text_printf(&name, "%s.%ld-%d.tmp", writer->name, (long)getpid(), attempt);
     const mw_status status = mw__text_check(&name, err);
     mw__free(writer->allocator, writer->temporary);
     writer->temporary = status == MW_OK ? name.data : NULL;
@@ -81,7 +111,7 @@ static mw_status name_temporary(mw__file_writer *writer, int attempt, mw_error *
 }
 
 /* Leftovers of killed processes with our id, and our own threads, make a name taken. */
-static mw_status open_temporary(mw__file_writer *writer, mw_error *err)
+static mw_status open_temporary(mw__file_writer *writer, int mode, mw_error *err)
 {
     enum { ATTEMPTS = 1000 };
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
@@ -89,7 +119,7 @@ static mw_status open_temporary(mw__file_writer *writer, mw_error *err)
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         MW_TRY(name_temporary(writer, attempt, err));
         do
-            writer->descriptor = calls->open(writer->temporary, flags, 0666);
+            writer->descriptor = calls->open(writer->folder, writer->temporary, flags, mode);
         while (writer->descriptor < 0 && errno == EINTR);
         if (writer->descriptor >= 0)
             return MW_OK;
@@ -102,28 +132,47 @@ static mw_status open_temporary(mw__file_writer *writer, mw_error *err)
     return mw__fail(err, MW_ERROR_FILE, "cannot write \"%s\": %s", writer->path, strerror(reason));
 }
 
-/* A rename would replace a device or FIFO by a file, and that of a folder fails only after all was written. */
-static mw_status check_target(const char *path, mw_error *err)
+/* Where the group cannot be kept, another one must not get what the old one had. */
+static int mode_without_group(int mode) { return (mode & 0707) | (mode & (mode & 07) << 3); }
+
+/* The temporary was made for its owner alone; what fails here leaves it so, or closer to it than the old file. */
+static mw_status keep_owner_and_mode(const mw__file_writer *writer, const struct stat *old, mw_error *err)
 {
-    struct stat status;
-    if (lstat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISLNK(status.st_mode))
-        return MW_OK;
-    return mw__fail(err, MW_ERROR_FILE, "cannot replace \"%s\": it is not a regular file", path);
+    struct stat new;
+    if (calls->stat(writer->folder, writer->temporary, &new, false) != 0)
+        return mw__fail(err, MW_ERROR_FILE, "cannot examine what replaces \"%s\": %s", writer->path, strerror(errno));
+    int mode = (int)(old->st_mode & 0777);
+    const bool owned = new.st_uid == old->st_uid, grouped = new.st_gid == old->st_gid;
+    if (!owned && calls->chown(writer->descriptor, (long)old->st_uid, (long)old->st_gid) == 0)
+        ; /* who may give away the file may give both */
+    else if (!grouped && calls->chown(writer->descriptor, -1, (long)old->st_gid) != 0)
+        mode = mode_without_group(mode);
+    if ((int)(new.st_mode & 0777) != mode)
+        calls->chmod(writer->descriptor, mode);
+    return MW_OK;
+}
+
+static mw_status begin(mw__file_writer *writer, const char *path, mw_error *err)
+{
+    mw__file_target target;
+    mw__text copy;
+    mw__text_init(&copy, writer->allocator);
+    mw__text_puts(&copy, path);
+    writer->path = copy.data; /* NULL if there was no memory */
+    MW_TRY(mw__text_check(&copy, err));
+    MW_TRY(mw__file_target_find(&target, writer->allocator, path, err));
+    writer->folder = target.folder;
+    writer->name = target.name;
+    MW_TRY(open_temporary(writer, target.exists ? 0600 : 0666, err));
+    return target.exists ? keep_owner_and_mode(writer, &target.status, err) : MW_OK;
 }
 
 mw_status mw__file_writer_begin(mw__file_writer *writer, const mw_allocator *allocator, const char *path, bool durable,
                                 mw_error *err)
 {
-    *writer = (mw__file_writer){.allocator = mw__allocator_or_default(allocator), .descriptor = -1, .durable = durable};
-    mw__text copy;
-    mw__text_init(&copy, allocator);
-    mw__text_puts(&copy, path);
-    mw_status status = mw__text_check(&copy, err);
-    writer->path = copy.data;
-    if (status == MW_OK)
-        status = check_target(path, err);
-    if (status == MW_OK)
-        status = open_temporary(writer, err);
+    *writer = (mw__file_writer){
+        .allocator = mw__allocator_or_default(allocator), .folder = -1, .descriptor = -1, .durable = durable};
+    const mw_status status = begin(writer, path, err);
     if (status != MW_OK)
         mw__file_writer_deinit(writer);
     return status;
@@ -158,27 +207,6 @@ static int fsync_retrying(int descriptor)
     return result;
 }
 
-static mw_status open_folder_of(const mw__file_writer *writer, int *out_descriptor, mw_error *err)
-{
-    const char *slash = strrchr(writer->path, '/');
-    mw__text folder;
-    mw__text_init(&folder, writer->allocator);
-    if (slash == NULL)
-        mw__text_puts(&folder, ".");
-    else
-        mw__text_append(&folder, writer->path, slash == writer->path ? 1 : (size_t)(slash - writer->path));
-    mw_status status = mw__text_check(&folder, err);
-    if (status == MW_OK) {
-        do
-            *out_descriptor = calls->open(folder.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-        while (*out_descriptor < 0 && errno == EINTR);
-        if (*out_descriptor < 0)
-            status = mw__fail(err, MW_ERROR_FILE, "cannot open the folder \"%s\": %s", folder.data, strerror(errno));
-    }
-    mw__text_deinit(&folder);
-    return status;
-}
-
 /* Closes and renames; on success the target is the new file. */
 static mw_status put_in_place(mw__file_writer *writer, mw_error *err)
 {
@@ -186,26 +214,23 @@ static mw_status put_in_place(mw__file_writer *writer, mw_error *err)
     writer->descriptor = -1;
     if (calls->close(descriptor) != 0 && errno != EINTR) /* interrupted, it is closed all the same */
         return fail_and_drop(writer, "write", err);
-    if (calls->rename(writer->temporary, writer->path) != 0)
+    if (calls->rename(writer->folder, writer->temporary, writer->name) != 0)
         return fail_and_drop(writer, "replace", err);
     mw__free(writer->allocator, writer->temporary);
     writer->temporary = NULL;
     return MW_OK;
 }
 
-/* The folder is opened before the rename: after it only the folder's own fsync can fail, and then the new file is in
- * place but might be gone after a power cut. */
+/* After the rename only the folder's own fsync can fail, and then the new file is in place but might be gone after a
+ * power cut. */
 static mw_status commit_durable(mw__file_writer *writer, mw_error *err)
 {
     if (fsync_retrying(writer->descriptor) != 0)
         return fail_and_drop(writer, "make durable", err);
-    int folder;
-    MW_TRY(open_folder_of(writer, &folder, err)); /* the caller drops the temporary */
-    mw_status status = put_in_place(writer, err);
-    if (status == MW_OK && fsync_retrying(folder) != 0 && errno != EINVAL) /* EINVAL: no such thing on this system */
-        status = fail_and_drop(writer, "make durable the folder of", err);
-    calls->close(folder);
-    return status;
+    MW_TRY(put_in_place(writer, err));
+    if (fsync_retrying(writer->folder) != 0 && errno != EINVAL) /* EINVAL: no such thing on this system */
+        return fail_and_drop(writer, "make durable the folder of", err);
+    return MW_OK;
 }
 
 mw_status mw__file_writer_commit(mw__file_writer *writer, mw_error *err)

@@ -218,7 +218,35 @@ static bool hit(void)
     return here && plan.fault == FAIL;
 }
 
-static int planned_open(const char *path, int flags, int mode) { return hit() ? -1 : open(path, flags, mode); }
+/* Those that no signal interrupts. */
+static bool hit_for_good(void) { return plan.fault != INTERRUPT && hit(); }
+
+static int planned_open(int at, const char *path, int flags, int mode)
+{
+    return hit() ? -1 : mw__file_real_calls.open(at, path, flags, mode);
+}
+
+static int planned_stat(int at, const char *name, struct stat *out, bool follow)
+{
+    return hit_for_good() ? -1 : mw__file_real_calls.stat(at, name, out, follow);
+}
+
+static long planned_readlink(int at, const char *name, char *out, size_t size)
+{
+    return hit_for_good() ? -1 : mw__file_real_calls.readlink(at, name, out, size);
+}
+
+static int planned_chown(int descriptor, long owner, long group)
+{
+    return hit_for_good() ? -1 : mw__file_real_calls.chown(descriptor, owner, group);
+}
+
+static int planned_chmod(int descriptor, int mode)
+{
+    return hit_for_good() ? -1 : mw__file_real_calls.chmod(descriptor, mode);
+}
+
+static int planned_unlink(int at, const char *name) { return hit_for_good() ? -1 : unlinkat(at, name, 0); }
 
 static long planned_write(int descriptor, const void *data, size_t size)
 {
@@ -238,22 +266,28 @@ static int planned_close(int descriptor)
     return failed ? -1 : 0;
 }
 
-static int planned_rename(const char *from, const char *to)
+static int planned_rename(int at, const char *from, const char *to)
 {
-    const bool interrupted = plan.fault == INTERRUPT; /* rename is never interrupted */
-    if (!interrupted && hit())
+    if (hit_for_good())
         return -1;
-    plan.renamed = rename(from, to) == 0;
+    plan.renamed = renameat(at, from, at, to) == 0;
     return plan.renamed ? 0 : -1;
 }
 
 static const mw__file_calls planned = {
     .open = planned_open,
+    .stat = planned_stat,
+    .readlink = planned_readlink,
+    .chown = planned_chown,
+    .chmod = planned_chmod,
     .write = planned_write,
     .fsync = planned_fsync,
     .close = planned_close,
     .rename = planned_rename,
+    .unlink = planned_unlink,
 };
+
+static const char *planned_target = "target";
 
 static mw_status write_planned(const mw_allocator *allocator, fault kind, int at, bool durable, mw_error *err)
 {
@@ -262,7 +296,7 @@ static mw_status write_planned(const mw_allocator *allocator, fault kind, int at
     plan.at = at;
     plan.trickle = true;
     mw__file_set_calls(&planned);
-    const mw_status status = mw__file_write(allocator, in_folder("target"), "new content", 11, durable, err);
+    const mw_status status = mw__file_write(allocator, in_folder(planned_target), "new content", 11, durable, err);
     mw__file_set_calls(NULL);
     return status;
 }
@@ -286,10 +320,10 @@ static void test_durable_write_calls_fsync_and_the_other_does_not(void)
     CHECK(write_planned(NULL, NO_FAULT, 0, true, NULL) == MW_OK);
     const int durable_calls = plan.made;
     CHECK(write_planned(NULL, NO_FAULT, 0, false, NULL) == MW_OK);
-    CHECK_INT(durable_calls - plan.made, 4); /* two fsyncs, open and close of the folder */
+    CHECK_INT(durable_calls - plan.made, 2); /* of the file and of its folder */
 }
 
-static void test_failed_call_leaves_the_old_file_and_no_temporary(void)
+static void check_failed_calls(int files)
 {
     for (int durable = 0; durable < 2; durable++) {
         bool reached_end = false;
@@ -309,11 +343,24 @@ static void test_failed_call_leaves_the_old_file_and_no_temporary(void)
             CHECK(status != MW_OK || plan.renamed);
             failed_in_place += status != MW_OK && plan.renamed;
             CHECK(status == MW_OK || strstr(err.message, strerror(EIO)) != NULL);
-            CHECK_INT(count_files(), 1);
+            CHECK_INT(count_files(), files);
             CHECK_INT(failing.live, 0);
         }
         CHECK_INT(failed_in_place, durable);
     }
+}
+
+static void test_failed_call_leaves_the_old_file_and_no_temporary(void) { check_failed_calls(1); }
+
+static void test_failed_call_leaves_the_old_file_behind_links(void)
+{
+    char text[16] = "";
+    CHECK(symlink("link", in_folder("chain")) == 0 && symlink("target", in_folder("link")) == 0);
+    planned_target = "chain";
+    check_failed_calls(3);
+    planned_target = "target";
+    CHECK(readlink(in_folder("chain"), text, sizeof text) == 4 && readlink(in_folder("link"), text, sizeof text) == 6);
+    empty_folder();
 }
 
 static void test_failed_call_creates_no_file(void)
@@ -553,6 +600,7 @@ int main(void)
     RUN(test_write_replaces_the_file);
     RUN(test_durable_write_calls_fsync_and_the_other_does_not);
     RUN(test_failed_call_leaves_the_old_file_and_no_temporary);
+    RUN(test_failed_call_leaves_the_old_file_behind_links);
     RUN(test_failed_call_creates_no_file);
     RUN(test_interrupted_calls_are_made_again);
     RUN(test_killed_process_leaves_the_old_or_the_new_file);

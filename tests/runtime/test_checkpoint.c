@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -346,9 +347,23 @@ static bool fails(void)
     return now;
 }
 
-static int failing_open(const char *path, int flags, int mode) { return fails() ? -1 : open(path, flags, mode); }
+static int failing_open(int folder, const char *path, int flags, int mode)
+{
+    return fails() ? -1 : openat(folder, path, flags, mode);
+}
+
+static int failing_stat(int folder, const char *name, struct stat *out, bool follow)
+{
+    return fails() ? -1 : mw__file_real_calls.stat(folder, name, out, follow);
+}
+
+static int failing_chmod(int descriptor, int mode) { return fails() ? -1 : fchmod(descriptor, (mode_t)mode); }
 static int failing_fsync(int descriptor) { return fails() ? -1 : fsync(descriptor); }
-static int failing_rename(const char *from, const char *to) { return fails() ? -1 : rename(from, to); }
+
+static int failing_rename(int folder, const char *from, const char *to)
+{
+    return fails() ? -1 : renameat(folder, from, folder, to);
+}
 
 static long failing_write(int descriptor, const void *data, size_t size)
 {
@@ -365,7 +380,21 @@ static int failing_close(int descriptor)
     return failed ? -1 : result;
 }
 
-static const mw__file_calls failing_calls = {failing_open, failing_write, failing_fsync, failing_close, failing_rename};
+/* Installed by set_failing_calls: what is not named here is the real call. */
+static mw__file_calls failing_calls;
+
+static void set_failing_calls(void)
+{
+    failing_calls = mw__file_real_calls;
+    failing_calls.open = failing_open;
+    failing_calls.stat = failing_stat;
+    failing_calls.chmod = failing_chmod;
+    failing_calls.write = failing_write;
+    failing_calls.fsync = failing_fsync;
+    failing_calls.close = failing_close;
+    failing_calls.rename = failing_rename;
+    mw__file_set_calls(&failing_calls);
+}
 
 static bool same_file(const char *path, const unsigned char *bytes, size_t size)
 {
@@ -396,7 +425,7 @@ static void test_checkpoint_write_that_fails_leaves_a_whole_file(void)
         put_file(scratch("disk"), old, old_size);
         disk.calls = 0;
         disk.fail_at = n;
-        mw__file_set_calls(&failing_calls);
+        set_failing_calls();
         mw_error refused = {0};
         const mw_status status = mw_trainer_save(trainer, scratch("disk"), NULL, &refused);
         mw__file_set_calls(NULL);
@@ -438,7 +467,7 @@ static void test_checkpoint_writer_that_dies_leaves_a_whole_file(void)
             disk.calls = 0;
             disk.fail_at = n;
             disk.kill = true;
-            mw__file_set_calls(&failing_calls);
+            set_failing_calls();
             mw__safetensors_write(NULL, path, NULL, 0, &item, 1, NULL);
             _exit(0);
         }
