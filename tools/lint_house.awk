@@ -21,6 +21,11 @@ FNR == 1 {
 /[ \t]+$/ { report(FILENAME ":" FNR ": blank at the end of the line") }
 /^[A-Za-z_]/ { name = $0 }
 
+# The environment has one door, which is shut to a stranger's.
+FILENAME ~ /^src\// && FILENAME != "src/base/environment.c" && /(^|[^A-Za-z0-9_])(secure_)?getenv *\(/ {
+    report(FILENAME ":" FNR ": the environment is read through mw__environment (base/environment.h)")
+}
+
 # clang-format leaves doc blocks as they are (.clang-format), so that their columns stay.
 /^ *\/\*\*/ { doc = 1 }
 doc && /^ \* [^ ]/ { report(FILENAME ":" FNR ": a doc block goes on with \" *  \"") }

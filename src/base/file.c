@@ -2,6 +2,7 @@
  * device named in a model would block or never end. */
 #include "base/file.h"
 
+#include "base/environment.h"
 #include "base/text.h"
 
 #include <dirent.h>
@@ -177,8 +178,8 @@ static bool memory_has_room(size_t size)
 mw_status mw__file_make_private_folder(const mw_allocator *allocator, size_t size, char **out, mw_error *err)
 {
     *out = NULL;
-    const char *parent = getenv("TMPDIR");
-    if (parent == NULL || parent[0] == '\0')
+    const char *parent = mw__environment("TMPDIR");
+    if (parent == NULL)
         parent = memory_has_room(size) ? MEMORY_FOLDER : "/tmp";
     mw__text path;
     mw__text_init(&path, allocator);

@@ -2,10 +2,13 @@
  * pthread_once and only read after. */
 #include "engine/blas.h"
 
+#include "base/environment.h"
+#include "base/error.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const candidates[] = {
@@ -20,11 +23,13 @@ static const char *const candidates[] = {
 #endif
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t read_once = PTHREAD_ONCE_INIT, find_once = PTHREAD_ONCE_INIT;
+static char wanted[4096]; /* MW_BLAS; empty = not set. A longer one is cut, and then not found. */
 static struct {
     mw__blas_sgemm *sgemm;
     char name[256];
     bool splits;
+    char reason[256]; /* why the wanted one is not there */
 } found;
 
 /* POSIX promises that a data pointer of dlsym can hold a function; C11 lacks the cast, so the bytes are copied. */
@@ -35,16 +40,22 @@ static bool find_function(void *library, const char *name, void *out_function)
     return symbol != NULL;
 }
 
+static bool refuse(const char *reason)
+{
+    snprintf(found.reason, sizeof found.reason, "%s", reason != NULL ? reason : "unknown");
+    return false;
+}
+
 /* A BLAS of the system is bound as it is called: most of its thousands of functions never are, and to look them up
  * took a fifth of the time to a first step. One that a user names may lack something: it is refused here, not later. */
 static bool load(const char *path, int binding)
 {
     void *const library = dlopen(path, binding | RTLD_LOCAL);
     if (library == NULL)
-        return false;
+        return refuse(dlerror());
     if (!find_function(library, "cblas_sgemm", &found.sgemm)) {
         dlclose(library);
-        return false;
+        return refuse("it lacks the function cblas_sgemm");
     }
     void (*set_threads)(int) = NULL;
     void (*set_threads_long)(long) = NULL; /* BLIS counts in dim_t */
@@ -53,7 +64,7 @@ static bool load(const char *path, int binding)
     else if (find_function(library, "bli_thread_set_num_threads", &set_threads_long))
         set_threads_long(1);
     found.splits = strstr(path, "Accelerate") != NULL;
-    strncpy(found.name, path, sizeof found.name - 1);
+    snprintf(found.name, sizeof found.name, "%s", path);
     return true; /* stays open: its function is in use until the process ends */
 }
 
@@ -69,26 +80,30 @@ static bool threads_can_start(void)
     return true;
 }
 
-static const char *chosen(void)
+static void read_wanted(void)
 {
-    const char *const name = getenv("MW_BLAS");
-    return name != NULL && name[0] != '\0' ? name : NULL;
+    const char *name = mw__environment("MW_BLAS");
+    snprintf(wanted, sizeof wanted, "%s", name != NULL ? name : "");
 }
 
 bool mw__blas_is_named(void)
 {
-    const char *const name = chosen();
-    return name != NULL && strcmp(name, "none") != 0;
+    pthread_once(&read_once, read_wanted);
+    return wanted[0] != '\0' && strcmp(wanted, "none") != 0;
 }
 
 static void find(void)
 {
     strcpy(found.name, "built-in");
-    if (!threads_can_start())
+    const bool is_named = mw__blas_is_named();
+    if (wanted[0] != '\0' && !is_named)
         return;
-    if (chosen() != NULL) {
-        if (mw__blas_is_named())
-            load(chosen(), RTLD_NOW);
+    if (!threads_can_start()) {
+        refuse("the system starts no further thread");
+        return;
+    }
+    if (is_named) {
+        load(wanted, RTLD_NOW);
         return;
     }
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
@@ -98,18 +113,27 @@ static void find(void)
 
 mw__blas_sgemm *mw__blas_find(void)
 {
-    pthread_once(&once, find);
+    pthread_once(&find_once, find);
     return found.sgemm;
+}
+
+mw_status mw__blas_check(mw_error *err)
+{
+    if (!mw__blas_is_named() || mw__blas_find() != NULL)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_ARGUMENT,
+                    "MW_BLAS is \"%.200s\", which cannot be used: %s; \"none\" takes the built-in products", wanted,
+                    found.reason);
 }
 
 const char *mw__blas_name(void)
 {
-    pthread_once(&once, find);
+    pthread_once(&find_once, find);
     return found.name;
 }
 
 bool mw__blas_splits(void)
 {
-    pthread_once(&once, find);
+    pthread_once(&find_once, find);
     return found.splits;
 }

@@ -2,6 +2,7 @@
 #ifndef MW__ENGINE_BLAS_H
 #define MW__ENGINE_BLAS_H
 
+#include <millwright/status.h>
 #include <stdbool.h>
 
 /* The CBLAS enumerations, which are ABI: row-major 101, no transpose 111, transpose 112. */
@@ -17,8 +18,11 @@ typedef void mw__blas_sgemm(int order, int transpose_a, int transpose_b, int m, 
  * CBLAS. OpenBLAS is held to one thread, process-wide, because the engine's own team splits the work. Thread-safe. */
 mw__blas_sgemm *mw__blas_find(void);
 
-/* True if MW_BLAS names a library. */
+/* True if MW_BLAS names a library; read once, for the life of the process. */
 bool mw__blas_is_named(void);
+
+/* MW_ERROR_ARGUMENT if MW_BLAS names what cannot be loaded or has no cblas_sgemm; loads it otherwise. */
+mw_status mw__blas_check(mw_error *err);
 
 /* "libopenblas.so.0", or "built-in". Loads like mw__blas_find. */
 const char *mw__blas_name(void);

@@ -1,9 +1,10 @@
 /* Compile: reads the text, has it parsed, verified and checked for the device, and plans every function. */
 #include "engine/compile.h"
 #include "base/file.h"
-#include "base/number.h"
 #include "base/shown.h"
+#include "engine/blas.h"
 #include "engine/gemm.h"
+#include "engine/settings.h"
 #include "mil/mil.h"
 
 #include <stdio.h>
@@ -36,14 +37,13 @@ static mw_status pick_mask(uint64_t mask, uint64_t *out, mw_error *err)
 
 static int clamp_lanes(uint64_t lanes) { return lanes > MW__LANES_MAX ? MW__LANES_MAX : (int)lanes; }
 
-static mw_status pick_lanes(uint64_t wanted, int *out, mw_error *err)
+static int pick_lanes(uint64_t wanted)
 {
-    const char *text = getenv("MW_ENGINE_LANES");
-    if (text != NULL && *text != '\0' && (!mw__number_read_u64(text, strlen(text), &wanted) || wanted == 0))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "MW_ENGINE_LANES is \"%s\", not a number above 0", text);
+    const uint64_t set = mw__settings_lanes();
+    if (set > 0 || wanted > 0)
+        return clamp_lanes(set > 0 ? set : wanted);
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    *out = wanted > 0 ? clamp_lanes(wanted) : clamp_lanes(processors > 0 ? (uint64_t)processors : 1);
-    return MW_OK;
+    return clamp_lanes(processors > 0 ? (uint64_t)processors : 1);
 }
 
 /* ---- reading ---- */
@@ -138,14 +138,14 @@ static mw_status plan_all(mw__library *library, uint64_t mask, int lanes, mw_err
 static mw_status compile(mw__library *library, const char *path, const mw__compile_options *options, mw_error *err)
 {
     uint64_t mask = 0;
-    int lanes = 1;
     MW_TRY(pick_mask(options->mask, &mask, err));
-    MW_TRY(pick_lanes(options->lanes, &lanes, err));
+    MW_TRY(mw__settings_check(err));
+    MW_TRY(mw__blas_check(err));
     MW_TRY(read_graph(library, path, err));
     MW_TRY(mw_graph_verify(library->graph, err));
     MW_TRY(mw__mil_check_constants(library->graph, err));
     MW_TRY(mw__mil_check_legal(library->graph, mask, err));
-    return plan_all(library, mask, lanes, err);
+    return plan_all(library, mask, pick_lanes(options->lanes), err);
 }
 
 mw__library *mw__library_compile(const char *path, const mw__compile_options *options, mw_error *err)

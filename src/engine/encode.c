@@ -3,9 +3,9 @@
 #include "base/checked.h"
 #include "engine/profile.h"
 #include "engine/schedule.h"
+#include "engine/settings.h"
 #include "engine/team.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Below this estimate (ns, on one lane) waking the team costs more than it gives. MW_ENGINE_WAKE replaces it. */
@@ -206,19 +206,13 @@ static mw_status alloc_memory(emitter *e, const mw_allocator *allocator, mw_erro
     return e->schedule->memory != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static double wake_cost(void)
-{
-    const char *text = getenv("MW_ENGINE_WAKE");
-    return text != NULL ? (double)strtol(text, NULL, 10) : WAKE_COST;
-}
-
 static void choose_team(const mw__layout *layout, mw__schedule *schedule)
 {
     double cost = 0;
     for (size_t s = 0; s < layout->step_count; s++)
         cost += layout->steps[s]->cost;
     schedule->lanes = layout->lanes;
-    const double wake = wake_cost();
+    const double wake = mw__settings_wake(WAKE_COST);
     schedule->alone = layout->lanes == 1 || cost < wake / BRIEF;
     schedule->brief = cost < wake;
     if (!schedule->alone)

@@ -3,6 +3,7 @@
 #include "base/checked.h"
 #include "engine/region.h"
 #include "engine/schedule.h"
+#include "engine/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,5 +82,5 @@ static mw_status fold_all(folder *f, size_t buffer_count, mw__step **steps, size
 mw_status mw__fold_steps(const mw__fold *fold, mw__step **steps, size_t *step_count, mw_error *err)
 {
     folder f = {.arena = fold->arena, .buffers = fold->buffers, .lanes = fold->lanes, .err = err};
-    return mw__fusing() ? fold_all(&f, fold->buffer_count, steps, step_count) : MW_OK;
+    return mw__settings_fuse() ? fold_all(&f, fold->buffer_count, steps, step_count) : MW_OK;
 }

@@ -2,8 +2,8 @@
  * of one count and split; it is closed, and stands in the new order, as soon as something outside it reads one of its
  * values, so that no order is ever changed for anybody else. */
 #include "engine/region.h"
+#include "engine/settings.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define OPEN_REGIONS 8
@@ -242,16 +242,10 @@ static mw_status fuse_all(fuser *f, size_t step_count)
     return MW_OK;
 }
 
-bool mw__fusing(void)
-{
-    const char *wanted = getenv("MW_ENGINE_FUSE");
-    return wanted == NULL || strcmp(wanted, "0") != 0;
-}
-
 mw_status mw__fuse_steps(mw__arena *arena, const mw__buffer *buffers, size_t buffer_count, mw__step **steps,
                          size_t *step_count, mw_error *err)
 {
-    if (!mw__fusing())
+    if (!mw__settings_fuse())
         return MW_OK;
     mw__arena scratch;
     mw__arena_init(&scratch, arena->allocator);

@@ -3,12 +3,12 @@
 #include "engine/idiom.h"
 
 #include "engine/kernel.h"
+#include "engine/settings.h"
 #include "graph/idioms/conv_chip.h"
 #include "graph/idioms/pool.h"
 #include "graph/idioms/relu.h"
 
 #include <millwright/millwright.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- comparing ---- */
@@ -376,11 +376,7 @@ static mw_status find_all(const mw__function *function, const mw__rounding *roun
     return MW_OK;
 }
 
-static bool switched_off(void)
-{
-    const char *fuse = getenv("MW_ENGINE_FUSE");
-    return mw__kernel_level() == MW__LEVEL_REF || (fuse != NULL && strcmp(fuse, "0") == 0);
-}
+static bool switched_off(void) { return mw__kernel_level() == MW__LEVEL_REF || !mw__settings_fuse(); }
 
 mw__idiom *mw__idioms_find(const mw__function *function, const mw__rounding *rounding, mw__arena *arena, mw_error *err)
 {

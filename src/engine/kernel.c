@@ -3,21 +3,15 @@
 
 #include "base/checked.h"
 #include "base/fp16.h"
+#include "engine/settings.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static bool environment_is(const char *name, const char *value)
-{
-    const char *text = getenv(name);
-    return text != NULL && strcmp(text, value) == 0;
-}
 
 mw__level mw__kernel_level(void)
 {
-    if (environment_is("MW_ENGINE_REF", "1"))
+    if (mw__settings_ref())
         return MW__LEVEL_REF;
-    if (environment_is("MW_ENGINE_WIDE", "0"))
+    if (mw__settings_wide() == 0)
         return MW__LEVEL_BASE;
 #if defined(__x86_64__)
     return __builtin_cpu_supports("avx2") ? MW__LEVEL_WIDE : MW__LEVEL_BASE;
@@ -30,7 +24,7 @@ mw__level mw__loop_level(void)
 {
     const mw__level level = mw__kernel_level();
 #if defined(__x86_64__)
-    if (level == MW__LEVEL_WIDE && !environment_is("MW_ENGINE_WIDE", "256") && __builtin_cpu_supports("avx512f") &&
+    if (level == MW__LEVEL_WIDE && mw__settings_wide() == 512 && __builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         return MW__LEVEL_WIDER;
 #endif

@@ -92,9 +92,6 @@ const mw__hot_region *mw__hot_find(const char *signature);
 
 /* ---- fuse.c and fold.c ---- */
 
-/* False when the environment's MW_ENGINE_FUSE is 0: then every operation runs as a step of its own. */
-bool mw__fusing(void);
-
 typedef struct mw__fold {
     mw__arena *arena;
     mw__buffer *buffers;

@@ -1,10 +1,11 @@
 /* The rows of mil/rewrite.h, each with its reason; tests/mil/test_rewrite.c holds what they make of a program. */
 #include "mil/rewrite.h"
 
+#include "base/environment.h"
+#include "base/error.h"
 #include "graph/idioms/conv.h"
 #include "mil/mil.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- conv ---- */
@@ -56,7 +57,33 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-bool mw__rewrite_is_kept(const char *name) { return is_listed(getenv("MW_MIL_KEEP"), name); }
+bool mw__rewrite_is_kept(const char *name) { return is_listed(mw__environment("MW_MIL_KEEP"), name); }
+
+static bool is_name(const char *item, size_t length)
+{
+    static const char *const splits[] = {"blocks", "digits"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strlen(rows[i].name) == length && memcmp(rows[i].name, item, length) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof splits / sizeof *splits; i++)
+        if (strlen(splits[i]) == length && memcmp(splits[i], item, length) == 0)
+            return true;
+    return false;
+}
+
+mw_status mw__rewrite_check(mw_error *err)
+{
+    for (const char *item = mw__environment("MW_MIL_KEEP"); item != NULL && *item != '\0';) {
+        const size_t length = strcspn(item, ",");
+        if (!is_name(item, length))
+            return mw__fail(err, MW_ERROR_ARGUMENT,
+                            "MW_MIL_KEEP has \"%.*s\", which is none of conv_chip, blocks, digits",
+                            (int)(length < 100 ? length : 100), item);
+        item += length;
+        item += *item == ',';
+    }
+    return MW_OK;
+}
 
 const mw__rewrite *mw__rewrite_find(uint64_t mask, const mw__op *op)
 {

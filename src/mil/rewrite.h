@@ -15,6 +15,9 @@ typedef struct mw__rewrite {
     const char *reason;
 } mw__rewrite;
 
+/* MW_ERROR_ARGUMENT if MW_MIL_KEEP has a name that is no rewrite's. */
+mw_status mw__rewrite_check(mw_error *err);
+
 /* True if the rewrite of that name is switched off. */
 bool mw__rewrite_is_kept(const char *name);
 

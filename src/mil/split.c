@@ -155,6 +155,7 @@ mw_status mw__mil_split(const mw_graph *from, mw_graph *to, int64_t axis_max, bo
     if (mw__failed(err))
         return err->status;
     MW_TRY(mw_graph_check(from, err));
+    MW_TRY(mw__rewrite_check(err));
     mw__split split = {.from = mw__function_find(from, "main"), .to = to, .axis_max = axis_max};
     split.keeps_indices = mw__rewrite_is_kept("digits");
     if (mw__rewrite_is_kept("blocks"))

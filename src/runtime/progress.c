@@ -1,12 +1,12 @@
 /* What mw_fit shows on standard error: nothing but these lines is ever printed by the library. Numbers are put together
  * from integers, so that the locale has no say. */
+#include "base/environment.h"
 #include "base/number.h"
 #include "base/shown.h"
 #include "runtime/fit.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -158,8 +158,8 @@ static int terminal_width(void)
 
 static bool can_rewrite(void)
 {
-    const char *kind = getenv("TERM");
-    return isatty(STDERR_FILENO) && kind != NULL && kind[0] != '\0' && strcmp(kind, "dumb") != 0;
+    const char *kind = mw__environment("TERM");
+    return isatty(STDERR_FILENO) && kind != NULL && strcmp(kind, "dumb") != 0;
 }
 
 void mw__report_begin(mw__reporter *reporter, bool quiet, int64_t first_step)

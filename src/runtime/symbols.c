@@ -2,9 +2,10 @@
  * are never unloaded: frameworks cannot be, and an engine may have threads that still run its code. */
 #include "runtime/symbols.h"
 
+#include "base/environment.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ESPRESSO "/System/Library/PrivateFrameworks/Espresso.framework/Espresso"
@@ -30,19 +31,22 @@ static const mw__symbols engine = {
     .provider = MW_PROVIDER_ENGINE,
 };
 
-static mw_status load_library(mw__symbols *out, const char *path, mw_error *err)
+/* `origin` begins the messages: who named the path. */
+static mw_status load_library(mw__symbols *out, const char *path, const char *origin, mw_error *err)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         const char *reason = dlerror();
-        return mw__fail(err, MW_ERROR_DEVICE, "cannot load the e5rt library %s: %s", path, reason ? reason : "unknown");
+        return mw__fail(err, MW_ERROR_DEVICE, "%scannot load the e5rt library %s: %s", origin, path,
+                        reason ? reason : "unknown");
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         void *address = dlsym(library, rows[i].name + 1);
         if (address == NULL)
             address = dlsym(library, rows[i].name);
         if (address == NULL && rows[i].need == REQUIRED)
-            return mw__fail(err, MW_ERROR_DEVICE, "the e5rt library %s lacks the function %s", path, rows[i].name + 1);
+            return mw__fail(err, MW_ERROR_DEVICE, "%sthe e5rt library %s lacks the function %s", origin, path,
+                            rows[i].name + 1);
         memcpy((char *)out + rows[i].offset, &address, sizeof address); /* ISO C has no cast for this */
     }
     return MW_OK;
@@ -52,7 +56,7 @@ static mw_status load_espresso(mw__symbols *out, mw_error *err)
 {
     out->provider = MW_PROVIDER_ESPRESSO;
 #if defined(__APPLE__)
-    return load_library(out, ESPRESSO, err);
+    return load_library(out, ESPRESSO, "", err);
 #else
     return mw__fail(err, MW_ERROR_UNSUPPORTED,
                     "provider espresso: Espresso.framework exists on macOS only; use MW_PROVIDER_ENGINE");
@@ -62,11 +66,11 @@ static mw_status load_espresso(mw__symbols *out, mw_error *err)
 mw_status mw__symbols_load(mw__symbols *out, mw_provider provider, mw_error *err)
 {
     memset(out, 0, sizeof *out);
-    const char *path = getenv("MW_E5RT_LIBRARY");
-    if (provider == MW_PROVIDER_AUTO && path != NULL && path[0] != '\0') {
+    const char *path = mw__environment("MW_E5RT_LIBRARY");
+    if (provider == MW_PROVIDER_AUTO && path != NULL) {
         out->provider = MW_PROVIDER_ENGINE;
         out->foreign = true;
-        return load_library(out, path, err);
+        return load_library(out, path, "MW_E5RT_LIBRARY: ", err);
     }
 #if defined(__APPLE__)
     if (provider == MW_PROVIDER_AUTO)
