@@ -7,7 +7,8 @@
  *
  * Nothing in Millwright aborts, exits or prints. A call that can fail takes a caller-held `mw_error *` as its last
  * argument (NULL is allowed) and returns a status or NULL. A call that is given an error which is already set does
- * nothing and returns that status, so that a sequence of calls needs one check at its end.
+ * nothing and returns that status, so that a sequence of calls needs one check at its end. The log hook is told of
+ * each call that was skipped so (MW_LOG_DEBUG); whoever goes on after an error clears it with mw_error_clear.
  *
  * There is no ABI promise before version 1.0. */
 #ifndef MILLWRIGHT_STATUS_H
@@ -54,6 +55,9 @@ typedef struct mw_error {
     int text_line;      /* line in the text that was read, from 1; 0 = not a text error */
     int text_column;    /* column in that line in bytes, from 1 */
 } mw_error;
+
+/** Makes *err the empty one again, so that calls which are given it do something. NULL is fine. */
+MW_API void mw_error_clear(mw_error *err);
 
 /** Returns a short English name of the status ("shape error"); static storage. */
 MW_API const char *mw_status_name(mw_status status);

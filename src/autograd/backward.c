@@ -418,9 +418,8 @@ mw_status mw_backward(mw_tensor *const *roots, mw_tensor *const *seeds, size_t r
 {
     mw_error local = {0};
     err = err != NULL ? err : &local;
-    for (size_t i = 0; out_dx != NULL && i < count; i++)
-        out_dx[i] = NULL;
-    if (err->status != MW_OK)
+    mw__autograd_clear(out_dx, count);
+    if (mw__skips(err))
         return err->status;
     if (roots == NULL || root_count == 0 || x == NULL || out_dx == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: roots, variables and results must be given");
@@ -441,5 +440,8 @@ mw_status mw_backward(mw_tensor *const *roots, mw_tensor *const *seeds, size_t r
 
 mw_status mw_grad(mw_tensor *loss, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err)
 {
+    mw__autograd_clear(out_dx, count);
+    if (mw__skips(err))
+        return err->status;
     return mw_backward(&loss, NULL, 1, NULL, 0, x, count, out_dx, err);
 }

@@ -1,16 +1,19 @@
 /* Products with the Jacobian and the Hessian, made of the reverse driver alone. It holds no rules. */
 #include "autograd/rules.h"
 
-mw_status mw_vjp(mw_tensor *const *y, mw_tensor *const *u, size_t y_count, mw_tensor *const *x, size_t count,
-                 mw_tensor **out_dx, mw_error *err)
-{
-    return mw_backward(y, u, y_count, NULL, 0, x, count, out_dx, err);
-}
-
-static void clear(mw_tensor **out, size_t count)
+void mw__autograd_clear(mw_tensor **out, size_t count)
 {
     for (size_t i = 0; out != NULL && i < count; i++)
         out[i] = NULL;
+}
+
+mw_status mw_vjp(mw_tensor *const *y, mw_tensor *const *u, size_t y_count, mw_tensor *const *x, size_t count,
+                 mw_tensor **out_dx, mw_error *err)
+{
+    mw__autograd_clear(out_dx, count);
+    if (mw__skips(err))
+        return err->status;
+    return mw_backward(y, u, y_count, NULL, 0, x, count, out_dx, err);
 }
 
 /* ---- forward mode ---- */
@@ -44,8 +47,8 @@ mw_status mw_jvp(mw_tensor *const *y, size_t y_count, mw_tensor *const *x, mw_te
 {
     mw_error local = {0};
     err = err != NULL ? err : &local;
-    clear(out_dy, y_count);
-    if (err->status != MW_OK)
+    mw__autograd_clear(out_dy, y_count);
+    if (mw__skips(err))
         return err->status;
     if (y == NULL || x == NULL || out_dy == NULL || y_count == 0 || count == 0 || y[0] == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "jvp: y, variables and results must be given");
@@ -58,7 +61,7 @@ mw_status mw_jvp(mw_tensor *const *y, size_t y_count, mw_tensor *const *x, mw_te
     mw__free(allocator, u);
     mw__free(allocator, g);
     if (status != MW_OK)
-        clear(out_dy, y_count);
+        mw__autograd_clear(out_dy, y_count);
     return status;
 }
 
@@ -69,8 +72,8 @@ mw_status mw_hvp(mw_tensor *loss, mw_tensor *const *x, mw_tensor *const *v, size
 {
     mw_error local = {0};
     err = err != NULL ? err : &local;
-    clear(out_hv, count);
-    if (err->status != MW_OK)
+    mw__autograd_clear(out_hv, count);
+    if (mw__skips(err))
         return err->status;
     if (loss == NULL || x == NULL || out_hv == NULL || count == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "hvp: a loss, variables and results must be given");

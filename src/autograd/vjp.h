@@ -35,6 +35,9 @@ struct mw__vjp {
 
 typedef void mw__vjp_rule(mw__vjp *vjp);
 
+/* Every result that a call hands out is NULL until it succeeds; NULL is fine. */
+void mw__autograd_clear(mw_tensor **out, size_t count);
+
 /* The operand, for operations by name, for composites by index. */
 mw_tensor *mw__vjp_arg(const mw__vjp *vjp, const char *arg);
 mw_tensor *mw__vjp_input(const mw__vjp *vjp, size_t index);

@@ -1,6 +1,7 @@
 /* Filling and naming errors. Everything is shown (base/shown.h) and cut to fit. */
 #include "base/error.h"
 
+#include "base/log.h"
 #include "base/shown.h"
 
 #include <stdarg.h>
@@ -15,6 +16,19 @@ mw_status mw__fail_at(mw_error *err, mw_status status, const char *file, int lin
     mw__shown_vprintf(err->message, sizeof err->message, format, arguments);
     va_end(arguments);
     return status;
+}
+
+bool mw__skipped(const mw_error *err, const char *call)
+{
+    const char *why = err->message[0] != '\0' ? err->message : mw_status_name(err->status);
+    mw__log(MW_LOG_DEBUG, "%s is skipped, as an earlier call failed: %s", call, why);
+    return true;
+}
+
+void mw_error_clear(mw_error *err)
+{
+    if (err != NULL)
+        *err = (mw_error){0};
 }
 
 void mw__error_subject(mw_error *err, const char *operation, const char *tensor)

@@ -31,4 +31,9 @@ void mw__error_position(mw_error *err, int line, int column);
 /* True if an earlier call already failed. */
 static inline bool mw__failed(const mw_error *err) { return err != NULL && err->status != MW_OK; }
 
+/* At the head of a public function: true if an earlier call failed, so that this one does nothing; the log hook is
+ * told. */
+#define mw__skips(err) (mw__failed(err) && mw__skipped((err), __func__))
+bool mw__skipped(const mw_error *err, const char *call);
+
 #endif

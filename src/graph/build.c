@@ -365,7 +365,7 @@ mw_status mw_op(mw_graph *graph, const char *operation, const mw_argument *argum
 {
     for (size_t i = 0; out_results != NULL && i < result_count; i++)
         out_results[i] = NULL;
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     if (graph == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "op: the graph is NULL");

@@ -355,6 +355,8 @@ mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, c
 
 mw_graph *mw_graph_evaluation(const mw_graph *graph, mw_error *err)
 {
+    if (mw__skips(err))
+        return NULL;
     if (mw_graph_check(graph, err) != MW_OK)
         return NULL;
     const mw__function *function = mw__function_find(graph, "main");

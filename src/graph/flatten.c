@@ -333,7 +333,7 @@ mw_graph *mw_graph_flatten(const mw_graph *graph, mw_error *err)
 {
     mw_error local = {0};
     err = err != NULL ? err : &local;
-    if (err->status != MW_OK)
+    if (mw__skips(err))
         return NULL;
     const mw__function *function = graph != NULL ? mw__function_find(graph, "main") : NULL;
     if (function == NULL) {

@@ -57,7 +57,7 @@ void mw_graph_destroy(mw_graph *graph)
 
 mw_status mw_graph_check(const mw_graph *graph, mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     if (graph == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the graph is NULL");

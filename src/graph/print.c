@@ -250,6 +250,8 @@ static char *take_string(const mw__text *text, mw_error *err)
 
 char *mw_graph_print(const mw_graph *graph, mw_error *err)
 {
+    if (mw__skips(err))
+        return NULL;
     if (mw_graph_check(graph, err) != MW_OK)
         return NULL;
     mw__text text;

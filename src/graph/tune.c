@@ -389,8 +389,6 @@ mw_lora_options mw_lora_defaults(const char *const *patterns, size_t count)
 
 static mw_status check_call(const char *call, const mw_graph *source, const size_t *struct_size, mw_error *err)
 {
-    if (mw__failed(err))
-        return err->status;
     if (source == NULL || struct_size == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: %s NULL", call,
                         source == NULL ? "the graph is" : "the options are");
@@ -424,6 +422,8 @@ static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err)
 
 mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_options *o, mw_error *err)
 {
+    if (mw__skips(err))
+        return NULL;
     static const char call[] = "trainable";
     if (check_call(call, source, o != NULL ? &o->struct_size : NULL, err) != MW_OK)
         return NULL;
@@ -451,6 +451,8 @@ static mw_status check_lora(const mw_lora_options *o, mw_error *err)
 
 mw_graph *mw_graph_lora(const mw_graph *source, const mw_lora_options *o, mw_error *err)
 {
+    if (mw__skips(err))
+        return NULL;
     static const char call[] = "lora";
     if (check_call(call, source, o != NULL ? &o->struct_size : NULL, err) != MW_OK || check_lora(o, err) != MW_OK)
         return NULL;

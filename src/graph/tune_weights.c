@@ -145,7 +145,7 @@ mw_status mw_graph_weights(const mw_graph *graph, mw_weight *out_weights, size_t
 {
     if (out_count != NULL)
         *out_count = 0;
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     if (graph == NULL || (out_weights == NULL && capacity > 0))
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s NULL", graph == NULL ? "the graph is" : "out_weights is");

@@ -18,7 +18,7 @@ mw_mil_write_options mw_mil_write_defaults(void)
 mw_graph *mw_graph_parse_mil(const char *text, size_t size, const char *folder, const mw_graph_options *options,
                              mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return NULL;
     if (text == NULL && size > 0) {
         mw__fail(err, MW_ERROR_ARGUMENT, "text is NULL");
@@ -52,7 +52,7 @@ static char *folder_of(const mw_allocator *allocator, const char *path, mw_error
 mw_graph *mw_graph_read_mil(const char *path, const mw_graph_options *options, mw_error *err)
 {
     const mw_allocator *allocator = mw__allocator_or_default(options != NULL ? options->allocator : NULL);
-    if (mw__failed(err))
+    if (mw__skips(err))
         return NULL;
     if (path == NULL) {
         mw__fail(err, MW_ERROR_ARGUMENT, "path is NULL");
@@ -163,14 +163,18 @@ mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_
 mw_status mw_graph_write_mil(const mw_graph *graph, const char *folder, const mw_mil_write_options *options,
                              mw_error *err)
 {
+    if (mw__skips(err))
+        return err->status;
     if (graph == NULL || folder == NULL)
-        return mw__failed(err) ? err->status : mw__fail(err, MW_ERROR_ARGUMENT, "graph or folder is NULL");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "graph or folder is NULL");
     return mw__mil_write(graph, folder, options, true, NULL, err);
 }
 
 char *mw_graph_print_mil(const mw_graph *graph, const mw_mil_write_options *options, mw_error *err)
 {
-    if (graph == NULL || mw__failed(err)) {
+    if (mw__skips(err))
+        return NULL;
+    if (graph == NULL) {
         mw__fail(err, MW_ERROR_ARGUMENT, "graph is NULL");
         return NULL;
     }

@@ -21,7 +21,7 @@ static mw_status verify_block(const mw__block *block, mw_error *err)
 
 mw_status mw_graph_verify(const mw_graph *graph, mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     if (graph == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "graph is NULL");

@@ -294,6 +294,8 @@ static mw_status make_paths(adapters *a, const char *folder, const char **out_te
 
 mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, mw_error *err)
 {
+    if (mw__skips(err))
+        return err->status;
     adapters a;
     const char *tensors, *config;
     MW_TRY(begin(&a, trainer, folder, "mw_trainer_save_lora", err));
@@ -310,6 +312,8 @@ mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, mw_error
 
 mw_status mw_trainer_load_lora(mw_trainer *trainer, const char *folder, mw_error *err)
 {
+    if (mw__skips(err))
+        return err->status;
     adapters a;
     const char *tensors, *config;
     MW_TRY(begin(&a, trainer, folder, "mw_trainer_load_lora", err));

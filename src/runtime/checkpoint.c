@@ -74,6 +74,8 @@ mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_p
 
 mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position, mw_error *err)
 {
+    if (mw__skips(err))
+        return err->status;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_save", err));
     const mw_loader_position start = {0};
     if (position != NULL && (position->epoch < 0 || position->batch < 0))
@@ -305,6 +307,8 @@ mw_status mw__checkpoint_load(mw_trainer *trainer, const char *path, mw_loader_p
 
 mw_status mw_trainer_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position, mw_error *err)
 {
+    if (mw__skips(err))
+        return err->status;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_load", err));
     return mw__checkpoint_load(trainer, path, out_position, NULL, err);
 }

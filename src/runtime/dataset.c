@@ -135,13 +135,17 @@ mw_dataset *mw__dataset_from_memory(const mw_allocator *allocator, const mw_colu
 mw_dataset *mw_dataset_from_memory(const mw_column *columns, size_t column_count, int64_t examples, bool copy,
                                    mw_error *err)
 {
+    if (mw__skips(err))
+        return NULL;
     return mw__dataset_from_memory(NULL, columns, column_count, examples, copy, err);
 }
 
 mw_dataset *mw_dataset_from_callback(const mw_column *columns, size_t column_count, int64_t examples,
                                      mw_dataset_function *function, void *user, mw_error *err)
 {
-    if (!mw__failed(err) && function == NULL) {
+    if (mw__skips(err))
+        return NULL;
+    if (function == NULL) {
         mw__fail(err, MW_ERROR_ARGUMENT, "data set: no function that makes the examples");
         return NULL;
     }

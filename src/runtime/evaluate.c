@@ -132,8 +132,6 @@ static mw_status measure(mw_trainer *trainer, const mw_dataset *dataset, const c
                          mw_error *err)
 {
     *out = (mw_evaluation){0};
-    if (mw__failed(err))
-        return err->status;
     if (trainer == NULL || dataset == NULL || mw_dataset_examples(dataset) == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the %s", call,
                         trainer == NULL   ? "trainer is NULL"
@@ -145,14 +143,19 @@ static mw_status measure(mw_trainer *trainer, const mw_dataset *dataset, const c
 mw_status mw_trainer_measure(mw_trainer *trainer, const mw_dataset *dataset, mw_evaluation *out, mw_error *err)
 {
     mw_evaluation unwanted;
-    return measure(trainer, dataset, "mw_trainer_measure", out != NULL ? out : &unwanted, err);
+    out = out != NULL ? out : &unwanted;
+    *out = (mw_evaluation){0};
+    if (mw__skips(err))
+        return err->status;
+    return measure(trainer, dataset, "mw_trainer_measure", out, err);
 }
 
 mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, double *out_loss, double *out_metric,
                               mw_error *err)
 {
-    mw_evaluation found;
-    const mw_status status = measure(trainer, dataset, "mw_trainer_evaluate", &found, err);
+    mw_evaluation found = {0};
+    const mw_status status =
+        mw__skips(err) ? err->status : measure(trainer, dataset, "mw_trainer_evaluate", &found, err);
     if (out_loss != NULL)
         *out_loss = found.loss;
     if (out_metric != NULL)
@@ -172,7 +175,7 @@ mw_status mw__trainer_check_dataset(mw_trainer *trainer, const mw_dataset *datas
 
 mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count, mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     if (trainer == NULL || batch == NULL || out_data == NULL || (batch->feeds == NULL && batch->feed_count > 0))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_predict: the %s is NULL",

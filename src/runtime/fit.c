@@ -321,7 +321,7 @@ mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *e
 {
     mw_error own = {0};
     mw_error *reason = err != NULL ? err : &own;
-    if (reason->status != MW_OK)
+    if (mw__skips(reason))
         return reason->status;
     MW_TRY(check_options(trainer, options, reason));
     fitting fit = {.trainer = trainer, .options = options};

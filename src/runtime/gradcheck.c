@@ -367,7 +367,7 @@ mw_status mw_gradcheck(const mw_gradcheck_options *options, mw_gradcheck_report 
     err = err != NULL ? err : &local;
     if (out_report != NULL)
         *out_report = (mw_gradcheck_report){.index = -1};
-    if (err->status != MW_OK)
+    if (mw__skips(err))
         return err->status;
     MW_TRY(check_options(options, err));
     checker c = {

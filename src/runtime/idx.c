@@ -298,5 +298,7 @@ mw_dataset *mw__dataset_open_idx(const mw_allocator *allocator, const char *fold
 
 mw_dataset *mw_dataset_open_idx(const char *folder, const char *prefix, mw_error *err)
 {
+    if (mw__skips(err))
+        return NULL;
     return mw__dataset_open_idx(NULL, folder, prefix, err);
 }

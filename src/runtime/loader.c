@@ -99,7 +99,7 @@ static mw_status allocate(mw_loader *loader, mw_error *err)
 
 mw_loader *mw_loader_create(const mw_loader_options *options, mw_error *err)
 {
-    if (mw__failed(err) || check_options(options, err) != MW_OK)
+    if (mw__skips(err) || check_options(options, err) != MW_OK)
         return NULL;
     const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
     mw_loader *loader = mw__alloc(allocator, 1, sizeof *loader, err);
@@ -202,7 +202,7 @@ static mw_status gather(mw_loader *loader, size_t column, mw_error *err)
 
 const mw_batch *mw_loader_next(mw_loader *loader, mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return NULL;
     if (loader == NULL) {
         mw__fail(err, MW_ERROR_ARGUMENT, "mw_loader_next: no loader");
@@ -232,7 +232,7 @@ mw_loader_position mw_loader_tell(const mw_loader *loader)
 
 mw_status mw_loader_seek(mw_loader *loader, mw_loader_position position, mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     if (loader == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_loader_seek: no loader");

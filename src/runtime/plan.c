@@ -17,8 +17,6 @@ static bool shows_plans(const mw__symbols *s)
 /* Bindings are part of a plan, so it begins as the first run does. */
 static mw_status prepare(mw_program *program, const char *call, mw_error *err)
 {
-    if (mw__failed(err))
-        return err->status;
     if (program == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the program is NULL", call);
     if (!shows_plans(mw__dispatch_symbols(program->dispatch)))
@@ -32,8 +30,6 @@ static mw_status prepare(mw_program *program, const char *call, mw_error *err)
 static mw_status part_of(mw_trainer *trainer, mw_trainer_part part, const char *call, mw_program **out, mw_error *err)
 {
     *out = NULL;
-    if (mw__failed(err))
-        return err->status;
     if (trainer == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the trainer is NULL", call);
     MW_TRY(mw__trainer_check_alive(trainer, err));
@@ -56,8 +52,10 @@ static mw_status part_of(mw_trainer *trainer, mw_trainer_part part, const char *
 
 mw_status mw_program_profile(mw_program *program, size_t runs, mw_error *err)
 {
+    if (mw__skips(err))
+        return err->status;
     enum { RUNS_MAX = 1 << 20 };
-    if (!mw__failed(err) && runs > RUNS_MAX)
+    if (runs > RUNS_MAX)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_program_profile: %zu runs are more than the %d that are kept", runs,
                         RUNS_MAX);
     MW_TRY(prepare(program, "mw_program_profile", err));
@@ -67,6 +65,8 @@ mw_status mw_program_profile(mw_program *program, size_t runs, mw_error *err)
 
 mw_status mw_trainer_profile(mw_trainer *trainer, mw_trainer_part part, size_t runs, mw_error *err)
 {
+    if (mw__skips(err))
+        return err->status;
     mw_program *program;
     MW_TRY(part_of(trainer, part, "mw_trainer_profile", &program, err));
     return mw_program_profile(program, runs, err);
@@ -212,6 +212,8 @@ static mw_status fetch(mw_plan *plan, const mw_program *program, mw_error *err)
 
 mw_plan *mw_plan_create(mw_program *program, mw_error *err)
 {
+    if (mw__skips(err))
+        return NULL;
     if (prepare(program, "mw_plan_create", err) != MW_OK)
         return NULL;
     mw_plan *plan = mw__alloc(program->allocator, 1, sizeof *plan, err);
@@ -228,6 +230,8 @@ mw_plan *mw_plan_create(mw_program *program, mw_error *err)
 
 mw_plan *mw_plan_create_trainer(mw_trainer *trainer, mw_trainer_part part, mw_error *err)
 {
+    if (mw__skips(err))
+        return NULL;
     mw_program *program;
     return part_of(trainer, part, "mw_plan_create_trainer", &program, err) == MW_OK ? mw_plan_create(program, err)
                                                                                     : NULL;

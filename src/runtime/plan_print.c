@@ -198,7 +198,7 @@ static void add_line(void *user, const char *line)
 
 mw_status mw_plan_write(const mw_plan *plan, const char *path, mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     if (plan == NULL || path == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_plan_write: the %s is NULL", plan == NULL ? "plan" : "path");

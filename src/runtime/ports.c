@@ -59,8 +59,6 @@ static mw_status unknown_port(const mw_program *program, const char *name, mw_er
 
 static mw_status find_port(const mw_program *program, const char *name, size_t *out, mw_error *err)
 {
-    if (mw__failed(err))
-        return err->status;
     if (program == NULL || name == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the %s is NULL", program == NULL ? "program" : "name of the port");
     *out = mw__program_find(program, name);
@@ -96,6 +94,8 @@ static mw_status pass(void *out, const mw__values *values, const mw__port_rule *
 mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype, const void *data, size_t count,
                            mw_error *err)
 {
+    if (mw__skips(err))
+        return err->status;
     size_t port = 0;
     MW_TRY(find_data(program, name, data, count, &port, err));
     if (program->ports[port].is_output)
@@ -107,6 +107,8 @@ mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype
 mw_status mw_program_read(mw_program *program, const char *name, mw_dtype dtype, void *out_data, size_t count,
                           mw_error *err)
 {
+    if (mw__skips(err))
+        return err->status;
     size_t port = 0;
     MW_TRY(find_data(program, name, out_data, count, &port, err));
     const mw__values values = {
@@ -116,6 +118,8 @@ mw_status mw_program_read(mw_program *program, const char *name, mw_dtype dtype,
 
 void *mw_program_view(mw_program *program, const char *name, mw_error *err)
 {
+    if (mw__skips(err))
+        return NULL;
     size_t port = 0;
     return find_port(program, name, &port, err) == MW_OK ? mw__program_data(program, port) : NULL;
 }
@@ -152,7 +156,7 @@ void mw__program_copy_staged(mw_program *program, const mw_program *from)
 
 mw_status mw_run(mw_program *program, mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     if (program == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_run: the program is NULL");
@@ -173,6 +177,8 @@ static mw_status check_free(const mw_program *program, size_t output, size_t inp
 
 mw_status mw_program_share(mw_program *program, const char *output, const char *input, mw_error *err)
 {
+    if (mw__skips(err))
+        return err->status;
     size_t from = 0, to = 0;
     MW_TRY(find_port(program, output, &from, err));
     MW_TRY(find_port(program, input, &to, err));

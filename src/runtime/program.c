@@ -406,7 +406,7 @@ static mw_status fill_parameters(mw_program *program, const mw_graph *graph, uin
 
 mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options, mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return NULL;
     if (graph == NULL) {
         mw__fail(err, MW_ERROR_ARGUMENT, "mw_compile: the graph is NULL");

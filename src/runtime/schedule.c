@@ -82,7 +82,7 @@ static mw_status check_kind(const mw_schedule *schedule, mw_error *err)
 
 mw_status mw_schedule_check(const mw_schedule *schedule, int64_t steps, mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     if (schedule == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "schedule: it is NULL");

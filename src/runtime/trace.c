@@ -154,7 +154,7 @@ static mw_status write_events(tracer *t, mw_error *err)
 
 mw_status mw_plan_write_trace(const mw_plan *plan, const char *path, mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     if (plan == NULL || path == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_plan_write_trace: the %s is NULL", plan == NULL ? "plan" : "path");

@@ -33,7 +33,7 @@ void mw_trainer_destroy(mw_trainer *trainer)
 
 mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     if (trainer == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer is NULL");
@@ -65,8 +65,6 @@ const mw_program *mw_trainer_program(const mw_trainer *trainer)
 /* A dead one would put wrong state into files, or learn nothing from them. */
 mw_status mw__trainer_check_path(const mw_trainer *trainer, const char *path, const char *call, mw_error *err)
 {
-    if (mw__failed(err))
-        return err->status;
     if (trainer == NULL || path == NULL || path[0] == '\0')
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: no %s", call, trainer == NULL ? "trainer" : "path");
     return mw__trainer_check_alive(trainer, err);
@@ -102,7 +100,7 @@ void mw__trainer_follow(mw_trainer *t, const mw__state_entry *weight)
 
 mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     if (trainer == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer is NULL");
@@ -158,8 +156,6 @@ const char *mw__trainer_description(const mw_trainer *trainer) { return trainer-
 static mw_status find_state(mw_trainer *trainer, const char *name, const void *data, size_t count,
                             mw__state_entry **out, mw_error *err)
 {
-    if (mw__failed(err))
-        return err->status;
     if (trainer == NULL || name == NULL || data == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the %s is NULL",
                         trainer == NULL ? "trainer"
@@ -177,6 +173,8 @@ static mw_status find_state(mw_trainer *trainer, const char *name, const void *d
 
 mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out_data, size_t count, mw_error *err)
 {
+    if (mw__skips(err))
+        return err->status;
     mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, out_data, count, &entry, err));
     mw__trainer_count_state(trainer, 0, entry->size);
@@ -185,6 +183,8 @@ mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out
 
 mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count, mw_error *err)
 {
+    if (mw__skips(err))
+        return err->status;
     mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, data, count, &entry, err));
     for (size_t i = 0; i < count; i++) /* what is not a number is told apart below */
@@ -263,7 +263,7 @@ static mw_status write_baked(mw_trainer *trainer, const mw_graph *graph, const c
 
 mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     if (trainer == NULL || folder == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the %s is NULL", trainer == NULL ? "trainer" : "folder");

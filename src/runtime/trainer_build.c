@@ -482,7 +482,7 @@ static mw_status create(mw_trainer *t, const mw_trainer_options *o, mw_error *er
 
 mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
 {
-    if (mw__failed(err) || mw__trainer_check_options(options, err) != MW_OK)
+    if (mw__skips(err) || mw__trainer_check_options(options, err) != MW_OK)
         return NULL;
     const mw_allocator *allocator = mw__allocator_or_default(options->compile.allocator);
     mw_trainer *trainer = mw__alloc(allocator, 1, sizeof *trainer, err);

@@ -181,7 +181,7 @@ mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out
 {
     if (out_loss != NULL)
         *out_loss = 0.0f;
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     MW_TRY(mw__trainer_check_batch(trainer, batch, err));
     return run_step(trainer, batch, out_loss, err);

@@ -246,7 +246,7 @@ static mw_status gather(tuned *t, const mw_graph *source, mw_error *err)
 
 mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err)
 {
-    if (mw__failed(err))
+    if (mw__skips(err))
         return err->status;
     if (trainer == NULL || source == NULL || folder == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "write_tuned: the %s is NULL",

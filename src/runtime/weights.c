@@ -48,6 +48,8 @@ mw_status mw__weights_write(mw_trainer *trainer, const char *path, const char *c
 
 mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_error *err)
 {
+    if (mw__skips(err))
+        return err->status;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_save_weights", err));
     const char **names = weight_names(trainer, err);
     const mw_status status = names != NULL ? mw__weights_write(trainer, path, names, err) : MW_ERROR_MEMORY;
@@ -166,6 +168,8 @@ mw_status mw__weights_read(mw_trainer *trainer, const char *path, const char *co
 
 mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err)
 {
+    if (mw__skips(err))
+        return err->status;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_load_weights", err));
     const char **names = weight_names(trainer, err);
     const mw_status status = names != NULL ? mw__weights_read(trainer, path, names, err) : MW_ERROR_MEMORY;

@@ -7,14 +7,33 @@
 #include <millwright/millwright.h>
 #include <stdlib.h>
 
+static char skipped_line[1024]; /* the last line that the log hook got */
+
+static void keep_line(void *user, mw_log_level level, const char *line)
+{
+    (void)user;
+    if (level == MW_LOG_DEBUG)
+        snprintf(skipped_line, sizeof skipped_line, "%s", line);
+}
+
+/* "mw_run is skipped, as an earlier call failed: an earlier one", for the text of a call of mw_run. */
+static bool says_skipped(const char *call)
+{
+    const size_t length = strcspn(call, "(");
+    return strncmp(skipped_line, call, length) == 0 && strncmp(skipped_line + length, " is skipped", 11) == 0 &&
+           strstr(skipped_line, "an earlier one") != NULL;
+}
+
 #define REFUSED(call)                                                                                                  \
     do {                                                                                                               \
         mw_error err = {0};                                                                                            \
         (void)(call);                                                                                                  \
         check_note(err.status != MW_OK && err.message[0] != '\0', __FILE__, __LINE__, "accepted: %s", #call);          \
-        err = (mw_error){.status = MW_ERROR_FILE};                                                                     \
-        (void)(call); /* given a set error, it does nothing */                                                         \
+        skipped_line[0] = '\0';                                                                                        \
+        err = (mw_error){.status = MW_ERROR_FILE, .message = "an earlier one"};                                        \
+        (void)(call); /* given a set error, it does nothing but say so */                                              \
         CHECK_INT(err.status, MW_ERROR_FILE);                                                                          \
+        check_note(says_skipped(#call), __FILE__, __LINE__, "the log has \"%s\" for %s", skipped_line, #call);         \
     } while (0)
 
 /* In a graph `g` with an input `x` [2, 3]: the call leaves an error on the graph. */
@@ -55,7 +74,6 @@ static void test_destroy_and_queries_take_null(void)
     mw_dataset_destroy(NULL);
     mw_loader_destroy(NULL);
     mw_string_free(NULL);
-    mw_log_set(NULL, NULL);
     CHECK_INT(mw_dataset_examples(NULL), 0);
     CHECK_INT(mw_dataset_column_count(NULL), 0);
     YIELDS_NULL(mw_dataset_column(NULL, 0));
@@ -81,7 +99,12 @@ static void test_destroy_and_queries_take_null(void)
     YIELDS_NULL(mw_parameter_group_frozen(NULL).pattern);
     CHECK_INT(mw_trainer_count(NULL).steps, 0);
     YIELDS_NULL(mw_trainer_program(NULL));
-    CHECK_INT(mw_schedule_check(NULL, 1, NULL), MW_ERROR_ARGUMENT);
+    REFUSED(mw_schedule_check(NULL, 1, &err));
+    mw_error_clear(NULL);
+    mw_plan_destroy(NULL);
+    CHECK_INT(mw_plan_total(NULL).step_count, 0);
+    CHECK(!mw_plan_step_at(NULL, 0, NULL) && !mw_plan_buffer_at(NULL, 0, NULL));
+    mw_plan_print(NULL, NULL, NULL);
     CHECK(isnan(mw_schedule_factor(NULL, 0, 1)));
     const mw_schedule custom = mw_schedule_custom(NULL, NULL);
     CHECK(isnan(mw_schedule_factor(&custom, 0, 1)));
@@ -314,6 +337,12 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_program_view(NULL, "x", &err));
     REFUSED(mw_program_share(NULL, "y", "x", &err));
     REFUSED(mw_run(NULL, &err));
+    REFUSED(mw_program_profile(NULL, 1, &err));
+    REFUSED(mw_plan_create(NULL, &err));
+    REFUSED(mw_plan_create_trainer(NULL, MW_TRAINER_STEP, &err));
+    REFUSED(mw_trainer_profile(NULL, MW_TRAINER_STEP, 1, &err));
+    REFUSED(mw_plan_write(NULL, "plan.txt", &err));
+    REFUSED(mw_plan_write_trace(NULL, "trace.json", &err));
     mw_graph_destroy(graph);
 }
 
@@ -404,6 +433,17 @@ static void test_a_living_trainer_refuses_null(void)
 
 /* ---- completeness ---- */
 
+/* A call that is given an error which is set is tried for every function that takes one. */
+static void check_skipping(const char *self, const char *word, const char *open, const char *end)
+{
+    static const char error[] = "mw_error *err";
+    char call[96];
+    if (end - open < (ptrdiff_t)sizeof error || strncmp(end - strlen(error), error, strlen(error)) != 0)
+        return;
+    snprintf(call, sizeof call, "REFUSED(%s(", word);
+    check_note(strstr(self, call) != NULL, __FILE__, __LINE__, "%s is not called with a set error here", word);
+}
+
 static char *read_text(const char *path)
 {
     FILE *file = fopen(path, "rb");
@@ -462,6 +502,8 @@ static int check_header(const char *self, const char *name)
         if (memchr(open, '*', (size_t)(end - open)) == NULL)
             continue;
         functions++;
+        if (strcmp(word, "mw_error_clear") != 0)
+            check_skipping(self, word, open, end);
         check_note(has_word(self, word, strlen(word)) || has_case(cases, word), __FILE__, __LINE__,
                    "%s is not called with NULL here, nor by a case", word);
     }
@@ -473,10 +515,11 @@ static int check_header(const char *self, const char *name)
 static void test_every_public_function_is_here(void)
 {
     static const char *const headers[] = {
-        "ane_e5rt.h",       "autograd.h",     "dataset.h",    "graph.h",    "loss.h",      "mil.h",
-        "op_activation.h",  "op_attention.h", "op_compare.h", "op_image.h", "op_gather.h", "op_matmul.h",
-        "op_elementwise.h", "op_normalize.h", "op_reduce.h",  "op_shape.h", "optimizer.h", "program.h",
-        "schedule.h",       "status.h",       "trainer.h",    "tune.h",     "types.h"};
+        "ane_e5rt.h",  "autograd.h",  "dataset.h",       "gradcheck.h",      "graph.h",
+        "loss.h",      "mil.h",       "op_activation.h", "op_attention.h",   "op_compare.h",
+        "op_image.h",  "op_gather.h", "op_matmul.h",     "op_elementwise.h", "op_normalize.h",
+        "op_reduce.h", "op_shape.h",  "optimizer.h",     "plan.h",           "program.h",
+        "schedule.h",  "status.h",    "trainer.h",       "tune.h",           "types.h"};
     char path[512];
     int functions = 0;
     snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);
@@ -488,8 +531,25 @@ static void test_every_public_function_is_here(void)
     free(self);
 }
 
+static void test_an_error_that_is_cleared_lets_calls_go_on(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
+    mw_program *program = mw_compile(graph, NULL, &err);
+    CHECK(mw_program_read(program, "z", MW_F32, &(float){0}, 2, &err) == MW_ERROR_ARGUMENT);
+    CHECK(mw_run(program, &err) == MW_ERROR_ARGUMENT); /* skipped */
+    mw_error_clear(&err);
+    CHECK(err.status == MW_OK && err.message[0] == '\0' && err.file == NULL);
+    CHECK_INT(mw_run(program, &err), MW_OK);
+    mw_program_destroy(program);
+    mw_graph_destroy(graph);
+}
+
 int main(void)
 {
+    mw_log_set(keep_line, NULL);
+    RUN(test_an_error_that_is_cleared_lets_calls_go_on);
     RUN(test_dispatch_refuses_null);
     RUN(test_destroy_and_queries_take_null);
     RUN(test_random_constructors_pass_null_on);
