@@ -27,7 +27,7 @@ static const char options_usage[] =
     "  --lr X              learning rate, at its peak (%g)\n"
     "  --schedule NAME     constant, linear, cosine or one-cycle\n"
     "  --device NAME       cpu or ane; off a Mac, ane is the fp16 model of it\n"
-    "  --checkpoint FILE   saved each epoch and on Ctrl-C, resumed if it is there\n"
+    "  --checkpoint FILE   saved each epoch, on Ctrl-C and SIGTERM; resumed if it is there\n"
     "  --model DIR         where model.mil is written, or read by what tunes one\n";
 
 /* The index of `value` in `names`, -1 if it is none of them. */
@@ -123,7 +123,7 @@ static inline void options_parse(example_options *out, int argc, char **argv)
     }
 }
 
-/* What Ctrl-C leaves behind where no checkpoint was asked for. */
+/* What a signal leaves behind where no checkpoint was asked for. */
 static inline void options_keep_weights(mw_trainer *trainer)
 {
     mw_error err = {0};
@@ -161,13 +161,13 @@ static inline void options_report(mw_trainer *trainer, const mw_dataset *test, c
         printf("%s %.2f %%\n", what, 100.0 * metric);
 }
 
-/* Prints the error, if there is one. 130 is what shells say of a program that Ctrl-C ended. */
+/* Prints the error, if there is one. 128 + signal is what shells say of a program that a signal ended. */
 static inline int options_exit_code(const mw_error *err)
 {
     if (err->status == MW_OK)
         return 0;
     fprintf(stderr, "%s\n", err->message);
-    return err->status == MW_ERROR_STOPPED ? 130 : 1;
+    return err->status == MW_ERROR_STOPPED ? 128 + mw_fit_signal() : 1;
 }
 
 #endif

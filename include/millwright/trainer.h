@@ -273,8 +273,9 @@ typedef struct mw_fit_options {
     bool keep_order;        /* do not shuffle */
     const char *checkpoint; /* NULL = none; else saved each epoch and on stop, and resumed from if it exists */
     bool quiet;             /* no progress on standard error */
-    bool ignore_signals;    /* leave SIGINT alone; by default Ctrl-C saves the checkpoint and returns MW_ERROR_STOPPED,
-                             * and a second one meanwhile ends the process. A SIGINT that is ignored stays so. */
+    bool ignore_signals;    /* leave SIGINT and SIGTERM alone; by default either saves the checkpoint and returns
+                             * MW_ERROR_STOPPED, and a second one meanwhile ends the process. One that is ignored
+                             * stays so; the host's handlers are back when mw_fit returns. */
     mw_progress_function *progress; /* NULL = none */
     void *user;
 } mw_fit_options;
@@ -284,9 +285,15 @@ MW_API mw_fit_options mw_fit_defaults(const mw_dataset *training, int64_t epochs
 
 /** Trains for whole epochs. The batch size is the first extent of the graph's inputs. Progress is one line on a
  *  terminal (with the time left), one line per epoch elsewhere; quiet turns it off.
- *  errors  MW_ERROR_STOPPED if the callback or Ctrl-C stopped it, MW_ERROR_NUMERIC at the first refused step; what
- *          mw_trainer_measure says of a validation set that it cannot take, before the first step */
+ *  errors  MW_ERROR_STOPPED if the callback or a signal stopped it, MW_ERROR_NUMERIC at the first refused step; what
+ *          mw_trainer_measure says of a validation set that it cannot take, before the first step; MW_ERROR_FILE if a
+ *          checkpoint cannot be written, or the progress (nobody reads the pipe, the disk is full): the weights in the
+ *          trainer are those of the last step */
 MW_API mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *err);
+
+/** The signal that asked the latest mw_fit of this process to stop, SIGINT or SIGTERM; 0 if none did. A program that
+ *  ends because of it does so with 128 + signal. */
+MW_API int mw_fit_signal(void);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/file_target.h"
 
+#include "base/quiet.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -31,7 +32,15 @@ static int call_chown(int descriptor, long owner, long group) { return fchown(de
 
 static int call_chmod(int descriptor, int mode) { return fchmod(descriptor, (mode_t)mode); }
 
-static long call_write(int descriptor, const void *data, size_t size) { return write(descriptor, data, size); }
+static long call_write(int descriptor, const void *data, size_t size)
+{
+    mw__quiet quiet;
+    if (!mw__quiet_begin(&quiet, descriptor, size))
+        return -1;
+    const long written = write(descriptor, data, size);
+    mw__quiet_end(&quiet);
+    return written;
+}
 
 static int call_fsync(int descriptor)
 {
@@ -75,7 +84,9 @@ static bool is_open(const mw__file_writer *writer) { return writer->temporary !=
 static mw_status fail_and_drop(mw__file_writer *writer, const char *what, mw_error *err)
 {
     const int reason = errno;
-    const mw_status status = mw__fail(err, MW_ERROR_FILE, "cannot %s \"%s\": %s", what, writer->path, strerror(reason));
+    const mw_status status =
+        mw__fail(err, MW_ERROR_FILE, "cannot %s \"%s\": %s%s", what, writer->path, strerror(reason),
+                 reason == EFBIG ? " (the process has a limit on file sizes: ulimit -f)" : "");
     mw__file_writer_deinit(writer);
     return status;
 }

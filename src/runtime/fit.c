@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -129,11 +130,9 @@ static mw_status resume(fitting *fit, mw_error *err)
     MW_TRY(mw_loader_seek(fit->loader, position, err));
     fit->loss_sum = record.loss_sum;
     fit->base_rate = mw_trainer_learning_rate(fit->trainer);
-    char shown[256];
-    if (!fit->options->quiet && position.epoch < fit->options->epochs)
-        fprintf(stderr, "going on from %s in epoch %" PRId64 ", after step %" PRId64 "\n",
-                mw__shown(shown, sizeof shown, path), position.epoch + 1, mw_trainer_steps(fit->trainer));
-    return MW_OK;
+    if (position.epoch >= fit->options->epochs)
+        return MW_OK;
+    return mw__report_resume(&fit->reporter, path, position.epoch + 1, mw_trainer_steps(fit->trainer), err);
 }
 
 /* ---- the loop ---- */
@@ -153,14 +152,17 @@ static bool wants_stop(fitting *fit)
 {
     const mw_fit_options *options = fit->options;
     const bool called = options->progress != NULL && options->progress(options->user, &fit->progress);
-    return called || (!options->ignore_signals && mw__interrupted());
+    return called || (!options->ignore_signals && mw__interrupted() != 0);
 }
 
 static mw_status stopped(const fitting *fit, mw_error *err)
 {
     const char *path = fit->options->checkpoint;
-    return mw__fail(err, MW_ERROR_STOPPED, "stopped after step %" PRId64 " of %" PRId64 "%s%.300s", fit->progress.step,
-                    fit->progress.steps, path != NULL ? "; the same run goes on from " : "", path != NULL ? path : "");
+    const int signal_number = fit->options->ignore_signals ? 0 : mw__interrupted();
+    const char *by = signal_number == SIGINT ? " by SIGINT" : signal_number == SIGTERM ? " by SIGTERM" : "";
+    return mw__fail(err, MW_ERROR_STOPPED, "stopped%s after step %" PRId64 " of %" PRId64 "%s%.300s", by,
+                    fit->progress.step, fit->progress.steps, path != NULL ? "; the same run goes on from " : "",
+                    path != NULL ? path : "");
 }
 
 /* The batch, and those behind it that go into the same dispatch. */
@@ -194,8 +196,7 @@ static mw_status train_step(fitting *fit, const mw_batch *batch, mw_error *err)
     const mw_loader_position position = mw_loader_tell(fit->loader);
     fit->progress.epoch = position.epoch + 1;
     note_progress(fit, position.epoch * fit->batches + position.batch, position.batch);
-    mw__report_step(&fit->reporter, &fit->progress);
-    return MW_OK;
+    return mw__report_step(&fit->reporter, &fit->progress, err);
 }
 
 static mw_status validate(fitting *fit, mw_error *err)
@@ -215,12 +216,12 @@ static mw_status end_epoch(fitting *fit, mw_error *err)
     fit->progress.epoch = epochs_done;
     fit->progress.epoch_end = true;
     note_progress(fit, epochs_done * fit->batches, fit->batches);
-    mw__report_epoch(&fit->reporter, &fit->progress);
+    MW_TRY(mw__report_epoch(&fit->reporter, &fit->progress, err));
     const bool stop = wants_stop(fit);
     fit->progress.epoch_end = false;
     fit->loss_sum = 0.0;
     const bool finished = epochs_done >= fit->options->epochs;
-    if (stop && (!finished || (!fit->options->ignore_signals && mw__interrupted())))
+    if (stop && (!finished || (!fit->options->ignore_signals && mw__interrupted() != 0)))
         return stopped(fit, err);
     return MW_OK;
 }
@@ -246,7 +247,7 @@ static mw_status show_finished(fitting *fit, int64_t epochs_done, mw_error *err)
     fit->progress.epoch = epochs_done;
     fit->progress.epoch_end = true;
     note_progress(fit, fit->progress.steps, fit->batches);
-    mw__report_epoch(&fit->reporter, &fit->progress);
+    MW_TRY(mw__report_epoch(&fit->reporter, &fit->progress, err));
     if (fit->options->progress != NULL)
         fit->options->progress(fit->options->user, &fit->progress);
     return MW_OK;
@@ -254,11 +255,11 @@ static mw_status show_finished(fitting *fit, int64_t epochs_done, mw_error *err)
 
 static mw_status run_all(fitting *fit, mw_error *err)
 {
+    mw__report_begin(&fit->reporter, fit->options->quiet);
     MW_TRY(resume(fit, err));
     const mw_loader_position start = mw_loader_tell(fit->loader);
     const bool finished = start.epoch >= fit->options->epochs;
-    const int64_t first_step = finished ? fit->progress.steps : start.epoch * fit->batches + start.batch;
-    mw__report_begin(&fit->reporter, fit->options->quiet, first_step);
+    fit->reporter.first_step = finished ? fit->progress.steps : start.epoch * fit->batches + start.batch;
     if (finished)
         return show_finished(fit, fit->options->epochs, err);
     if (start.batch == 0)

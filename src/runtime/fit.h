@@ -19,13 +19,14 @@ mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_p
 mw_status mw__checkpoint_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position,
                               mw__fit_record *record, mw_error *err);
 
-/* Ctrl-C as a flag, between begin and end; nests over threads. The second Ctrl-C ends the process. */
+/* Ctrl-C and SIGTERM as a flag, between begin and end; nests over threads. The second of them ends the process. */
 void mw__interrupt_begin(void);
 void mw__interrupt_end(void);
-bool mw__interrupted(void);
+int mw__interrupted(void); /* the signal; 0 = none */
 
 /* The progress of one mw_fit on standard error: one line that is rewritten on a terminal, one line per epoch elsewhere.
- * No colours, so NO_COLOR is honoured. */
+ * No colours, so NO_COLOR is honoured. A line that cannot be written because nobody reads the pipe or the file is full
+ * is an error; without a place for lines (standard error is closed, the terminal is gone) there are none. */
 typedef struct mw__reporter {
     bool quiet;
     bool terminal;
@@ -36,9 +37,10 @@ typedef struct mw__reporter {
 } mw__reporter;
 
 double mw__seconds(void);
-void mw__report_begin(mw__reporter *reporter, bool quiet, int64_t first_step);
-void mw__report_step(mw__reporter *reporter, const mw_progress *progress);
-void mw__report_epoch(mw__reporter *reporter, const mw_progress *progress);
+void mw__report_begin(mw__reporter *reporter, bool quiet); /* first_step is set when it is known */
+mw_status mw__report_resume(mw__reporter *reporter, const char *path, int64_t epoch, int64_t step, mw_error *err);
+mw_status mw__report_step(mw__reporter *reporter, const mw_progress *progress, mw_error *err);
+mw_status mw__report_epoch(mw__reporter *reporter, const mw_progress *progress, mw_error *err);
 /* Leaves the terminal at the start of an empty line. */
 void mw__report_end(mw__reporter *reporter);
 

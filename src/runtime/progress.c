@@ -2,9 +2,11 @@
  * from integers, so that the locale has no say. */
 #include "base/environment.h"
 #include "base/number.h"
+#include "base/quiet.h"
 #include "base/shown.h"
 #include "runtime/fit.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -162,52 +164,84 @@ static bool can_rewrite(void)
     return isatty(STDERR_FILENO) && kind != NULL && strcmp(kind, "dumb") != 0;
 }
 
-void mw__report_begin(mw__reporter *reporter, bool quiet, int64_t first_step)
+void mw__report_begin(mw__reporter *reporter, bool quiet)
 {
     reporter->quiet = quiet;
     reporter->terminal = !quiet && can_rewrite();
-    reporter->first_step = first_step;
     reporter->started = mw__seconds();
     reporter->shown = 0.0;
 }
 
-/* "\r" and "erase to the end of the line" (ECMA-48). */
-static void rewrite(const char *text) { fprintf(stderr, "\r%s\033[K", text); }
+/* Standard error is the host's, and so is what a signal does to it: what cannot be written is an error of the fit. */
+static mw_status emit(mw__reporter *reporter, const char *text, mw_error *err)
+{
+    mw__quiet quiet;
+    bool written = false;
+    if (mw__quiet_begin(&quiet, STDERR_FILENO, strlen(text))) {
+        written = fputs(text, stderr) >= 0 && fflush(stderr) == 0;
+        mw__quiet_end(&quiet);
+    }
+    const int reason = errno;
+    if (written || reason == EAGAIN || reason == EINTR)
+        return MW_OK; /* a line that nobody takes at once is left out */
+    clearerr(stderr);
+    if (reason == EBADF || reason == EIO || reason == ENXIO) {
+        reporter->quiet = true; /* closed by the host, or the terminal hung up: nobody is to see them */
+        reporter->terminal = false;
+        return MW_OK;
+    }
+    return mw__fail(err, MW_ERROR_FILE,
+                    "mw_fit: cannot write the progress to standard error: %s%s; quiet = true trains without it",
+                    strerror(reason), reason == EPIPE ? " (nobody reads the pipe any more)" : "");
+}
 
-void mw__report_step(mw__reporter *reporter, const mw_progress *progress)
+/* "\r" and "erase to the end of the line" (ECMA-48) around the text, which is followed by `end`. */
+static mw_status rewrite(mw__reporter *reporter, const char *text, const char *end, mw_error *err)
+{
+    char out[LINE_MAX_BYTES + 16];
+    snprintf(out, sizeof out, "\r%s\033[K%s", text, end);
+    return emit(reporter, out, err);
+}
+
+mw_status mw__report_resume(mw__reporter *reporter, const char *path, int64_t epoch, int64_t step, mw_error *err)
+{
+    char text[LINE_MAX_BYTES], shown[256];
+    if (reporter->quiet)
+        return MW_OK;
+    snprintf(text, sizeof text, "going on from %s in epoch %lld, after step %lld\n",
+             mw__shown(shown, sizeof shown, path), (long long)epoch, (long long)step);
+    return emit(reporter, text, err);
+}
+
+mw_status mw__report_step(mw__reporter *reporter, const mw_progress *progress, mw_error *err)
 {
     if (!reporter->terminal)
-        return;
+        return MW_OK;
     const double now = mw__seconds();
     if (now - reporter->shown < rewrite_every)
-        return;
+        return MW_OK;
     reporter->shown = now;
     const double elapsed = now - reporter->started;
     const double rate = elapsed > 0.0 ? (double)(progress->step - reporter->first_step) / elapsed : 0.0;
     char text[LINE_MAX_BYTES];
     mw__progress_line(text, sizeof text, progress, rate, terminal_width());
-    rewrite(text);
-    fflush(stderr);
+    return rewrite(reporter, text, "", err);
 }
 
-void mw__report_epoch(mw__reporter *reporter, const mw_progress *progress)
+mw_status mw__report_epoch(mw__reporter *reporter, const mw_progress *progress, mw_error *err)
 {
     if (reporter->quiet)
-        return;
+        return MW_OK;
     char text[LINE_MAX_BYTES];
-    mw__epoch_line(text, sizeof text, progress, reporter->has_validation);
+    mw__epoch_line(text, sizeof text - 1, progress, reporter->has_validation);
     if (reporter->terminal)
-        rewrite(text);
-    else
-        fputs(text, stderr);
-    fputs("\n", stderr);
-    fflush(stderr);
+        return rewrite(reporter, text, "\n", err);
+    strcat(text, "\n");
+    return emit(reporter, text, err);
 }
 
 void mw__report_end(mw__reporter *reporter)
 {
-    if (reporter->terminal) {
-        rewrite("");
-        fflush(stderr);
-    }
+    if (reporter->terminal)
+        rewrite(reporter, "", "", NULL);
 }
