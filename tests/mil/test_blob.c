@@ -129,7 +129,7 @@ static void test_every_type_code_round_trips(void)
         CHECK_INT(mw__blob_code(types[i].dtype), types[i].code);
         kinds[i] = (mw__type){.kind = MW__TENSOR, .dtype = types[i].dtype, .shape = MW_SHAPE(11)};
         payloads[i] = (mw__payload){.type = &kinds[i], .data = values};
-        mw__blob_list_add(&list, &payloads[i], &offsets[i], &err);
+        mw__blob_list_add(&list, &payloads[i], 0, &offsets[i], &err);
         CHECK_INT(offsets[i] % 64, 0);
     }
     mw__blob_list_write(&list, in_folder("w/weight.bin"), false, &err);
