@@ -90,7 +90,7 @@ static void test_layout_is_that_of_a_published_file(void)
     begin();
     make_file(wanted);
     mw__blob_list_init(&list, NULL);
-    mw__blob_list_add(&list, &payload, &offset, &err);
+    mw__blob_list_add(&list, &payload, 0, &offset, &err);
     mw__blob_list_write(&list, in_folder("w/weight.bin"), false, &err);
     mw__blob_list_deinit(&list);
     mw__file_read(NULL, in_folder("w/weight.bin"), 1 << 20, &bytes, &size, &err);
