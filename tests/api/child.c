@@ -8,7 +8,7 @@
 
 int child_run(void (*job)(void *user), void *user)
 {
-    enum { HANGS = 120 };
+    enum { HANGS = 60 };
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {

@@ -30,8 +30,8 @@ static bool find_expected(void)
     int ends[2];
     if (pipe(ends) != 0)
         return false;
-    const bool good = child_run(send_weights, &ends[1]) == 0 &&
-                      read(ends[0], expected, sizeof expected) == (ssize_t)sizeof expected;
+    const bool good =
+        child_run(send_weights, &ends[1]) == 0 && read(ends[0], expected, sizeof expected) == (ssize_t)sizeof expected;
     close(ends[0]);
     close(ends[1]);
     return good;
@@ -90,6 +90,31 @@ static void test_little_memory_is_an_error_with_a_reason(void)
             break;
     }
     CHECK(refused > 0);
+}
+
+/* A product of a size that is given to a BLAS of the system, if one is found: OpenBLAS waits for memory for ever. */
+static void multiply_in_memory(void *user)
+{
+    enum { N = 512 };
+    mw_error err = {0};
+    REQUIRE(limit(RLIMIT_AS, (rlim_t)(size_t)user));
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, N));
+    mw_output(mw_matmul(x, x, false, false), "y");
+    mw_program *program = mw_compile(graph, NULL, &err);
+    mw_run(program, &err);
+    check_note(err.status == MW_OK || err.message[0] != '\0', __FILE__, __LINE__, "an error without a reason");
+    mw_program_destroy(program);
+    mw_graph_destroy(graph);
+}
+
+static void test_a_large_product_in_little_memory_ends(void)
+{
+    const size_t now = address_space();
+    if (now == 0 || child_is_sanitized())
+        SKIP("the address space of a process cannot be limited here");
+    for (size_t more = (size_t)32 << 20; more <= (size_t)512 << 20; more *= 2)
+        CHECK_INT(child_run(multiply_in_memory, (void *)(now + more)), 0);
 }
 
 /* ---- threads and stacks ---- */
@@ -154,7 +179,7 @@ static void train_with_few_files(void *user)
 {
     mw_error err = {0};
     float weights[TINY_WEIGHTS];
-    REQUIRE(limit(RLIMIT_NOFILE, (rlim_t)*(int *)user));
+    REQUIRE(limit(RLIMIT_NOFILE, (rlim_t) * (int *)user));
     tiny_train(STEPS, weights, &err);
     check_note(err.status == MW_OK || err.message[0] != '\0', __FILE__, __LINE__, "an error without a reason");
     CHECK(err.status == MW_OK || strstr(err.message, strerror(EMFILE)) != NULL);
@@ -180,6 +205,7 @@ int main(void)
         return 1;
     }
     RUN(test_little_memory_is_an_error_with_a_reason);
+    RUN(test_a_large_product_in_little_memory_ends);
     RUN(test_threads_that_cannot_be_made_change_no_bit);
     RUN(test_a_stack_of_64_kilobytes_is_enough);
     RUN(test_no_more_open_files_is_an_error_with_a_reason);
