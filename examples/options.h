@@ -2,6 +2,7 @@
 #ifndef EXAMPLES_OPTIONS_H
 #define EXAMPLES_OPTIONS_H
 
+#include <float.h>
 #include <millwright/millwright.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,11 +41,41 @@ static inline int options_choose(const char *value, const char *const *names, in
     return -1;
 }
 
+/* A whole number of decimal digits and nothing else, from `low` to `high`; what does not fit is refused, not cut. */
+static inline bool options_whole(const char *value, uint64_t low, uint64_t high, uint64_t *out)
+{
+    uint64_t number = 0;
+    for (const char *at = value; *at != '\0'; at++) {
+        if (*at < '0' || *at > '9' || number > (high - (uint64_t)(*at - '0')) / 10)
+            return false;
+        number = number * 10 + (uint64_t)(*at - '0');
+    }
+    *out = number;
+    return value[0] != '\0' && number >= low;
+}
+
 static inline bool options_count(const char *value, int64_t *out)
 {
+    uint64_t number = 0;
+    const bool good = options_whole(value, 1, INT32_MAX, &number);
+    *out = (int64_t)number;
+    return good;
+}
+
+/* A positive number in decimal notation: no blanks, no hexadecimal digits, no "nan" or "inf". */
+static inline bool options_positive(const char *value, float *out)
+{
     char *end = NULL;
-    *out = strtoll(value, &end, 10);
-    return end != value && *end == '\0' && *out > 0 && *out <= INT32_MAX;
+    if (value[0] == '\0' || value[strspn(value, "0123456789.eE+-")] != '\0')
+        return false;
+    *out = strtof(value, &end);
+    return *end == '\0' && *out > 0.0f && *out <= FLT_MAX;
+}
+
+static inline bool options_text(const char *value, const char **out)
+{
+    *out = value;
+    return value[0] != '\0';
 }
 
 static inline bool options_pick_schedule(const char *value, mw_schedule *out)
@@ -60,36 +91,41 @@ static inline bool options_pick_schedule(const char *value, mw_schedule *out)
 static inline bool options_set(example_options *out, const char *name, const char *value)
 {
     static const char *const devices[] = {"cpu", "ane"};
-    char *end = NULL;
-    if (strcmp(name, "data") == 0) {
-        out->data = value;
-        return true;
-    }
-    if (strcmp(name, "checkpoint") == 0) {
-        out->checkpoint = value;
-        return true;
-    }
-    if (strcmp(name, "model") == 0) {
-        out->model = value;
-        return true;
-    }
+    if (strcmp(name, "data") == 0)
+        return options_text(value, &out->data);
+    if (strcmp(name, "checkpoint") == 0)
+        return options_text(value, &out->checkpoint);
+    if (strcmp(name, "model") == 0)
+        return options_text(value, &out->model);
     if (strcmp(name, "epochs") == 0)
         return options_count(value, &out->epochs);
     if (strcmp(name, "batch") == 0)
         return options_count(value, &out->batch);
     if (strcmp(name, "schedule") == 0)
         return options_pick_schedule(value, &out->schedule);
-    if (strcmp(name, "seed") == 0) {
-        out->seed = strtoull(value, &end, 10);
-        return end != value && *end == '\0' && value[0] != '-';
-    }
-    if (strcmp(name, "lr") == 0) {
-        out->learning_rate = strtof(value, &end);
-        return end != value && *end == '\0' && out->learning_rate > 0;
-    }
+    if (strcmp(name, "seed") == 0)
+        return options_whole(value, 0, UINT64_MAX, &out->seed);
+    if (strcmp(name, "lr") == 0)
+        return options_positive(value, &out->learning_rate);
     const int picked = strcmp(name, "device") == 0 ? options_choose(value, devices, 2) : -1;
     out->device = picked == 0 ? MW_DEVICE_CPU : MW_DEVICE_ANE;
     return picked >= 0;
+}
+
+/* What an option takes, for whoever gave it something else. */
+static inline const char *options_rule(const char *name)
+{
+    if (strcmp(name, "seed") == 0)
+        return "a whole number from 0 to 18446744073709551615 is wanted";
+    if (strcmp(name, "epochs") == 0 || strcmp(name, "batch") == 0)
+        return "a whole number from 1 to 2147483647 is wanted";
+    if (strcmp(name, "lr") == 0)
+        return "a positive number is wanted, such as 0.001 or 1e-3";
+    if (strcmp(name, "data") == 0 || strcmp(name, "checkpoint") == 0 || strcmp(name, "model") == 0)
+        return "a path is wanted";
+    if (strcmp(name, "schedule") == 0 || strcmp(name, "device") == 0)
+        return "one of its names is wanted";
+    return "there is no such option";
 }
 
 /* Prints how the program is called, and ends it. */
@@ -117,8 +153,8 @@ static inline void options_parse(example_options *out, int argc, char **argv)
             memcpy(name, option + 2, length);
         if (value != NULL && options_set(out, name, value))
             continue;
-        fprintf(stderr, "cannot use %s%s%s\n", option, value != NULL && !joined ? " " : "",
-                value != NULL && !joined ? value : "");
+        fprintf(stderr, "cannot use %s%s%s: %s\n", option, value != NULL && !joined ? " " : "",
+                value != NULL && !joined ? value : "", options_rule(name));
         options_stop(&defaults, argv[0], false);
     }
 }

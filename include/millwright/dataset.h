@@ -69,7 +69,7 @@ typedef struct mw_feed {
 
 /** What one step is fed. */
 typedef struct mw_batch {
-    const mw_feed *feeds;
+    const mw_feed *feeds; /* each has a name, and no two the same; those that no input wants are ignored */
     size_t feed_count;
     int64_t examples;   /* real ones; the rest of the last batch of an evaluation repeats the last example */
     const int64_t *ids; /* [batch] which examples, for messages; may be NULL */

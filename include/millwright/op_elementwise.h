@@ -116,9 +116,9 @@ MW_API mw_tensor *mw_sqrt(mw_tensor *x);
 
 /** r = 1 / sqrt(x + epsilon).
  *  x        [..]  F16 or F32
- *  epsilon  rounded to the dtype of x: 1e-12 is 0 in fp16. MIL's own default is 1e-12
+ *  epsilon  finite and >= 0; rounded to the dtype of x: 1e-12 is 0 in fp16. MIL's own default is 1e-12
  *  return   [..]  dtype of x
- *  errors   MW_ERROR_DTYPE
+ *  errors   MW_ERROR_DTYPE; MW_ERROR_ARGUMENT for another epsilon
  *  vjp      dx = -dr * r^3 / 2
  *  source   MIL rsqrt */
 MW_API mw_tensor *mw_rsqrt(mw_tensor *x, float epsilon);

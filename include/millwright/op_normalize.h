@@ -42,7 +42,7 @@ MW_API mw_tensor *mw_log_softmax(mw_tensor *x, int axis);
  *  axes     in [-rank, rank), each once; MW_ALL_AXES = every axis
  *  gamma    extents of those axes in ascending order  F16 or F32; NULL = none
  *  beta     as gamma
- *  epsilon  >= 0, rounded to the dtype of x. MIL's own default is 1e-5
+ *  epsilon  finite and >= 0, rounded to the dtype of x; another is MW_ERROR_ARGUMENT. MIL's own default is 1e-5
  *  return   [..]  dtype of x
  *  errors   MW_ERROR_ARGUMENT for an axis out of range or repeated, MW_ERROR_SHAPE if gamma or beta does not fit,
  *           MW_ERROR_DTYPE
@@ -92,7 +92,7 @@ MW_API mw_tensor *mw_rms_norm(mw_tensor *x, mw_axes axes, mw_tensor *weight, flo
 
 /** y = x / sqrt(sum(x^2) + epsilon), with the sum over the last three axes.
  *  x        [.., C, H, W], rank 3 or more  F16 or F32
- *  epsilon  >= 0, rounded to the dtype of x. MIL's own default is 1e-6
+ *  epsilon  as mw_layer_norm. MIL's own default is 1e-6
  *  return   shape and dtype of x
  *  errors   MW_ERROR_SHAPE for a lower rank, MW_ERROR_DTYPE
  *  vjp      with r = (sum(x^2) + epsilon)^-1/2: dx = r (dy - y sum(dy y))
@@ -107,7 +107,7 @@ MW_API mw_tensor *mw_l2_norm(mw_tensor *x, float epsilon);
  *  variance  [C]  F16 or F32
  *  gamma     [C]  F16 or F32; NULL = none
  *  beta      [C]  as gamma
- *  epsilon   >= 0, rounded to the dtype of x (run-time vectors: of variance). MIL's own default is 1e-5
+ *  epsilon   finite and >= 0, rounded to the dtype of x (run-time vectors: of variance). MIL's own default is 1e-5
  *  return    shape and dtype of x
  *  errors    MW_ERROR_SHAPE for another rank or vectors that do not fit, MW_ERROR_DTYPE
  *  vjp       with r = (variance + epsilon)^-1/2, n = (x - mean) r and g = dy gamma: dx = g r, dgamma = sum of dy n,

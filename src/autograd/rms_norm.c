@@ -47,7 +47,7 @@ static bool check_weight(mw_tensor *x, mw_tensor *weight, const bool *marks)
 
 mw_tensor *mw_rms_norm(mw_tensor *x, mw_axes axes, mw_tensor *weight, float epsilon)
 {
-    if (x == NULL)
+    if (x == NULL || !mw__check_epsilon(x, "rms_norm", epsilon))
         return NULL;
     const int rank = mw_tensor_shape(x).rank;
     bool marks[MW_RANK_MAX] = {false};

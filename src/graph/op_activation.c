@@ -8,6 +8,7 @@
 #include "graph/rule.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- shape rules ---- */
@@ -72,30 +73,52 @@ mw_status mw__shape_softplus_parametric(mw__infer *infer)
 
 /* ---- constructors ---- */
 
+/* A factor or an offset, which an infinity would turn into NaN somewhere; bounds may be infinite. */
+static bool check_factor(const mw_tensor *x, const char *operation, const char *arg, float value)
+{
+    if (x != NULL && !isfinite(value))
+        mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "%s: %s is %g; it must be finite", operation, arg, (double)value);
+    return isfinite(value);
+}
+
+static mw_tensor *unary_factors(const char *operation, mw_tensor *x, float alpha, float beta)
+{
+    if (!check_factor(x, operation, "alpha", alpha) || !check_factor(x, operation, "beta", beta))
+        return NULL;
+    return mw__unary_alpha_beta(operation, x, alpha, beta);
+}
+
 mw_tensor *mw_relu(mw_tensor *x) { return mw__unary("relu", x); }
 mw_tensor *mw_sigmoid(mw_tensor *x) { return mw__unary("sigmoid", x); }
 mw_tensor *mw_silu(mw_tensor *x) { return mw__unary("silu", x); }
 mw_tensor *mw_relu6(mw_tensor *x) { return mw__unary("relu6", x); }
 mw_tensor *mw_softplus(mw_tensor *x) { return mw__unary("softplus", x); }
 mw_tensor *mw_softsign(mw_tensor *x) { return mw__unary("softsign", x); }
-mw_tensor *mw_leaky_relu(mw_tensor *x, float alpha) { return mw__unary_alpha("leaky_relu", x, alpha); }
+mw_tensor *mw_leaky_relu(mw_tensor *x, float alpha)
+{
+    return check_factor(x, "leaky_relu", "alpha", alpha) ? mw__unary_alpha("leaky_relu", x, alpha) : NULL;
+}
 mw_tensor *mw_thresholded_relu(mw_tensor *x, float alpha) { return mw__unary_alpha("thresholded_relu", x, alpha); }
-mw_tensor *mw_elu(mw_tensor *x, float alpha) { return mw__unary_alpha("elu", x, alpha); }
+mw_tensor *mw_elu(mw_tensor *x, float alpha)
+{
+    return check_factor(x, "elu", "alpha", alpha) ? mw__unary_alpha("elu", x, alpha) : NULL;
+}
 mw_tensor *mw_clamped_relu(mw_tensor *x, float alpha, float beta)
 {
-    return mw__unary_alpha_beta("clamped_relu", x, alpha, beta);
+    return check_factor(x, "clamped_relu", "alpha", alpha) ? mw__unary_alpha_beta("clamped_relu", x, alpha, beta)
+                                                           : NULL;
 }
 mw_tensor *mw_scaled_tanh(mw_tensor *x, float alpha, float beta)
 {
-    return mw__unary_alpha_beta("scaled_tanh", x, alpha, beta);
+    return unary_factors("scaled_tanh", x, alpha, beta);
 }
 mw_tensor *mw_sigmoid_hard(mw_tensor *x, float alpha, float beta)
 {
-    return mw__unary_alpha_beta("sigmoid_hard", x, alpha, beta);
+    return unary_factors("sigmoid_hard", x, alpha, beta);
 }
 mw_tensor *mw_linear_activation(mw_tensor *x, float alpha, float beta)
 {
-    return mw__unary_alpha_beta("linear_activation", x, alpha, beta);
+    return unary_factors("linear_activation", x, alpha, beta);
 }
 
 mw_tensor *mw_gelu(mw_tensor *x, mw_gelu_mode mode)

@@ -1,6 +1,7 @@
 /* Element-wise operations: shape rules and constructors of ops/elementwise.def. */
 #include <millwright/op_elementwise.h>
 
+#include "graph/idioms/normalize.h"
 #include "graph/rule.h"
 
 #include <math.h>
@@ -29,6 +30,8 @@ mw_status mw__shape_unary(mw__infer *infer)
         double value;
         if (row->args[i].kind == MW__CONST && !mw__arg_float(infer->op, row->args[i].name, &value))
             return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s must be one constant number", row->args[i].name);
+        if (row->args[i].kind == MW__CONST && isnan(value))
+            return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s is not a number", row->args[i].name);
     }
     return mw__shape_same_as_x(infer);
 }
@@ -129,8 +132,11 @@ mw_tensor *mw__unary(const char *operation, mw_tensor *x)
     return mw__build_end(&build);
 }
 
+/* Below 0 it would move the pole to where x is, instead of away from it. */
 static mw_tensor *unary_epsilon(const char *operation, mw_tensor *x, float epsilon)
 {
+    if (x != NULL && !mw__check_epsilon(x, operation, epsilon))
+        return NULL;
     mw__build build = mw__build_begin(operation, x);
     mw__build_set(&build, "x", x);
     mw__build_float(&build, "epsilon", (double)epsilon);

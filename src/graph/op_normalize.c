@@ -8,6 +8,7 @@
 #include "graph/rule.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 /* ---- what the shape rules share ---- */
 
@@ -54,6 +55,25 @@ static mw_status check_number(const mw__infer *infer, const char *arg)
                : mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s must be one constant number", arg);
 }
 
+/* Added under a root that a variance or a mean of squares may leave at 0. */
+static mw_status check_epsilon(const mw__infer *infer)
+{
+    double epsilon;
+    MW_TRY(check_number(infer, "epsilon"));
+    if (mw__arg_float(infer->op, "epsilon", &epsilon) && !mw__is_epsilon(epsilon))
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "epsilon is %g; it must be finite and 0 or more", epsilon);
+    return MW_OK;
+}
+
+static mw_status check_finite(const mw__infer *infer, const char *arg)
+{
+    double value;
+    MW_TRY(check_number(infer, arg));
+    if (mw__arg_float(infer->op, arg, &value) && !isfinite(value))
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s is %g; it must be finite", arg, value);
+    return MW_OK;
+}
+
 static mw_status same_as_x(mw__infer *infer)
 {
     return mw__rule_result(infer, mw__rule_dtype(infer, "x"), mw__rule_shape(infer, "x"));
@@ -64,7 +84,7 @@ static mw_status check_channel_vectors(const mw__infer *infer, const char *const
     const mw_shape channels = MW_SHAPE(mw__rule_shape(infer, "x").dim[1]);
     for (size_t i = 0; i < count; i++)
         MW_TRY(check_vector(infer, args[i], channels));
-    return check_number(infer, "epsilon");
+    return check_epsilon(infer);
 }
 
 /* ---- shape rules ---- */
@@ -108,14 +128,14 @@ mw_status mw__shape_layer_norm(mw__infer *infer)
             vector.dim[vector.rank++] = x.dim[i];
     MW_TRY(check_vector(infer, "gamma", vector));
     MW_TRY(check_vector(infer, "beta", vector));
-    MW_TRY(check_number(infer, "epsilon"));
+    MW_TRY(check_epsilon(infer));
     return same_as_x(infer);
 }
 
 mw_status mw__shape_l2_norm(mw__infer *infer)
 {
     MW_TRY(check_rank(infer, 3, MW_RANK_MAX));
-    MW_TRY(check_number(infer, "epsilon"));
+    MW_TRY(check_epsilon(infer));
     return same_as_x(infer);
 }
 
@@ -128,7 +148,7 @@ mw_status mw__shape_local_response_norm(mw__infer *infer)
     if (size < 1)
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "size %" PRId64 " must be at least 1", size);
     for (size_t i = 0; i < 3; i++)
-        MW_TRY(check_number(infer, numbers[i]));
+        MW_TRY(check_finite(infer, numbers[i]));
     return same_as_x(infer);
 }
 
@@ -252,6 +272,8 @@ typedef struct named {
 static mw_tensor *normalize(const char *operation, mw_tensor *x, mw_axes axes, const named *vectors, size_t count,
                             float epsilon)
 {
+    if (x != NULL && !mw__check_epsilon(x, operation, epsilon)) /* what is expanded does not meet the shape rule */
+        return NULL;
     mw__build build = mw__build_begin(operation, x);
     bool constant = true;
     mw_argument arguments[8];

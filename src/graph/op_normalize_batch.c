@@ -8,8 +8,6 @@
 #include "graph/idioms/normalize.h"
 #include "graph/rule.h"
 
-#include <math.h>
-
 static const bool channel_axis[MW_RANK_MAX] = {false, true};
 
 typedef struct batch_norm {
@@ -39,7 +37,7 @@ static bool check(mw_tensor *x, float momentum, float epsilon, const char *name)
     else if (!(momentum >= 0.0f && momentum <= 1.0f))
         mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "batch_norm \"%s\": momentum is %g; 0 to 1 are allowed", name,
                        (double)momentum);
-    else if (!(epsilon >= 0.0f) || !isfinite(epsilon))
+    else if (!mw__is_epsilon((double)epsilon))
         mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "batch_norm \"%s\": epsilon is %g; it must be finite and >= 0",
                        name, (double)epsilon);
     else

@@ -43,7 +43,8 @@ static bool check_channels(mw_tensor *vector, const char *arg, mw_tensor *x)
 mw_tensor *mw_group_norm(mw_tensor *x, int64_t groups, mw_tensor *gamma, mw_tensor *beta, float epsilon)
 {
     static const bool channel_axis[MW_RANK_MAX] = {false, true};
-    if (x == NULL || x->graph->error.status != MW_OK || !check_groups(x, groups))
+    if (x == NULL || x->graph->error.status != MW_OK || !check_groups(x, groups) ||
+        !mw__check_epsilon(x, "group_norm", epsilon))
         return NULL;
     if (!check_channels(gamma, "gamma", x) || !check_channels(beta, "beta", x))
         return NULL;

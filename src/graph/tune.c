@@ -387,14 +387,15 @@ mw_lora_options mw_lora_defaults(const char *const *patterns, size_t count)
                              .alpha = 16.0f};
 }
 
-static mw_status check_call(const char *call, const mw_graph *source, const size_t *struct_size, mw_error *err)
+static mw_status check_call(const char *call, const mw_graph *source, const size_t *struct_size, size_t wanted,
+                            mw_error *err)
 {
     if (source == NULL || struct_size == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: %s NULL", call,
                         source == NULL ? "the graph is" : "the options are");
-    if (*struct_size == 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the options are zeroed; fill them with the function for defaults",
-                        call);
+    if (*struct_size != wanted)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the options were not made by mw_%s_defaults", call,
+                        strcmp(call, "lora") == 0 ? "lora" : "tune");
     return MW_OK;
 }
 
@@ -425,7 +426,7 @@ mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_options *o, m
     if (mw__skips(err))
         return NULL;
     static const char call[] = "trainable";
-    if (check_call(call, source, o != NULL ? &o->struct_size : NULL, err) != MW_OK)
+    if (check_call(call, source, o != NULL ? &o->struct_size : NULL, sizeof *o, err) != MW_OK)
         return NULL;
     tuning t = {.source = source,
                 .call = call,
@@ -454,7 +455,8 @@ mw_graph *mw_graph_lora(const mw_graph *source, const mw_lora_options *o, mw_err
     if (mw__skips(err))
         return NULL;
     static const char call[] = "lora";
-    if (check_call(call, source, o != NULL ? &o->struct_size : NULL, err) != MW_OK || check_lora(o, err) != MW_OK)
+    if (check_call(call, source, o != NULL ? &o->struct_size : NULL, sizeof *o, err) != MW_OK ||
+        check_lora(o, err) != MW_OK)
         return NULL;
     tuning t = {.source = source,
                 .call = call,

@@ -448,8 +448,8 @@ static mw_status check_printable(const mw_graph *graph, const mw_mil_write_optio
 {
     const mw_opset opset = options->opset;
     MW_TRY(mw_graph_check(graph, err));
-    if (options->struct_size == 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "write options are zeroed; fill them with mw_mil_write_defaults");
+    if (options->struct_size != sizeof *options)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the write options were not made by mw_mil_write_defaults");
     if (opset != 0 && opset != MW_IOS26 && (opset < MW_IOS15 || opset > MW_IOS18))
         return mw__fail(err, MW_ERROR_ARGUMENT, "operator set ios%d does not exist", (int)opset);
     return MW_OK;

@@ -120,8 +120,26 @@ static mw_status feed_port(mw__feed_port *port, const mw_batch *batch, int64_t s
     return convert_feed(port, feed, batch, step, err);
 }
 
+/* Two feeds of one name: which of them is meant cannot be told. */
+static mw_status check_names(const mw_batch *batch, int64_t step, mw_error *err)
+{
+    char buffer[32];
+    for (size_t i = 0; i < batch->feed_count; i++) {
+        const char *name = batch->feeds[i].name;
+        if (name == NULL)
+            return mw__fail(err, MW_ERROR_ARGUMENT, "%s: feed %zu has no name", subject(step, buffer, sizeof buffer),
+                            i);
+        for (size_t k = 0; k < i; k++)
+            if (name[0] == batch->feeds[k].name[0] && strcmp(name, batch->feeds[k].name) == 0)
+                return mw__fail(err, MW_ERROR_ARGUMENT, "%s: feeds %zu and %zu are both called \"%s\"",
+                                subject(step, buffer, sizeof buffer), k, i, name);
+    }
+    return MW_OK;
+}
+
 mw_status mw__feeder_feed(mw__feeder *feeder, const mw_batch *batch, int64_t step, uint64_t *out_bytes, mw_error *err)
 {
+    MW_TRY(check_names(batch, step, err));
     for (size_t i = 0; i < feeder->count; i++) {
         mw__feed_port *port = &feeder->ports[i];
         const mw_status status = feed_port(port, batch, step, err);

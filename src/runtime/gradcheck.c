@@ -62,7 +62,7 @@ static mw_status check_options(const mw_gradcheck_options *o, mw_error *err)
     if (o->y == NULL || o->x == NULL || o->count == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "gradcheck: %s missing; mw_graph_check tells what failed before",
                         o->y == NULL ? "y is" : "variables are");
-    if (!(o->step >= 0.0 && o->step < 1.0) || !(o->tolerance >= 0.0))
+    if (!(o->step >= 0.0 && o->step < 1.0) || !(o->tolerance >= 0.0) || isinf(o->tolerance))
         return mw__fail(err, MW_ERROR_ARGUMENT, "gradcheck: step %g or tolerance %g is out of range", o->step,
                         o->tolerance);
     for (size_t i = 0; i < o->count; i++) {

@@ -267,7 +267,7 @@ static void test_bad_options_are_refused(void)
     mw_graph *source = parse(text, &err);
     mw_tune_options options = {0};
     CHECK(mw_graph_trainable(source, &options, &err) == NULL);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "trainable: the options are zeroed");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "trainable: the options were not made by mw_tune_defaults");
 #define REFUSE(status, part)                                                                                           \
     err = (mw_error){0};                                                                                               \
     CHECK(mw_graph_trainable(source, &options, &err) == NULL);                                                         \
@@ -310,7 +310,7 @@ static void test_bad_adapters_are_refused(void)
     mw_graph *source = parse(text, &err);
     mw_lora_options options = {0};
     CHECK(mw_graph_lora(source, &options, &err) == NULL);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "lora: the options are zeroed");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "lora: the options were not made by mw_lora_defaults");
 #define REFUSE(status, part)                                                                                           \
     err = (mw_error){0};                                                                                               \
     CHECK(mw_graph_lora(source, &options, &err) == NULL);                                                              \

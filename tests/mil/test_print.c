@@ -172,7 +172,7 @@ static void test_broken_graphs_and_options_are_refused(void)
     err = (mw_error){0};
     const mw_mil_write_options zeroed = {0};
     CHECK(mw_graph_print_mil(graph, &zeroed, &err) == NULL);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "zeroed");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "were not made by mw_mil_write_defaults");
     err = (mw_error){0};
     mw_mil_write_options options = mw_mil_write_defaults();
     options.opset = (mw_opset)19;

@@ -131,7 +131,8 @@ static void check_same_text(const char *a, const char *b, const char *constant)
 static void check_only_changed(const mw_graph *before, const mw_graph *after, const char *const *names, size_t count)
 {
     static const char *const everything[] = {"*", "bn_mean", "bn_variance"};
-    const mw_tune_options all = {.struct_size = 1, .patterns = everything, .pattern_count = 3, .skip_fixed = true};
+    mw_tune_options all = mw_tune_defaults(everything, 3);
+    all.skip_fixed = true;
     mw_error err = {0};
     mw_graph *graphs[2] = {mw_graph_trainable(before, &all, &err), mw_graph_trainable(after, &all, &err)};
     mw_trainer *trainers[2] = {tuned_trainer(graphs[0], MW_DEVICE_CPU, 0.1f, &err),

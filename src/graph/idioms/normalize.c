@@ -4,6 +4,10 @@
 #include <millwright/op_elementwise.h>
 #include <millwright/op_shape.h>
 
+#include "graph/rule.h"
+
+#include <math.h>
+
 mw_axes mw__marked_axes(mw_shape shape, const bool *marks)
 {
     mw_axes axes = {0};
@@ -67,4 +71,14 @@ bool mw__last_axes(mw_tensor *x, const char *operation, int count, mw_axes *out_
         out_extents->dim[i] = shape.dim[shape.rank - count + i];
     }
     return true;
+}
+
+bool mw__is_epsilon(double epsilon) { return epsilon >= 0.0 && isfinite(epsilon); }
+
+bool mw__check_epsilon(const mw_tensor *x, const char *operation, float epsilon)
+{
+    if (!mw__is_epsilon((double)epsilon))
+        mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "%s: epsilon is %g; it must be finite and 0 or more", operation,
+                       (double)epsilon);
+    return mw__is_epsilon((double)epsilon);
 }

@@ -21,4 +21,9 @@ bool mw__last_axes(mw_tensor *x, const char *operation, int count, mw_axes *out_
 bool mw__norm_parameters(mw_tensor *x, const char *operation, const char *name, mw_shape shape, mw_tensor **out_weight,
                          mw_tensor **out_bias);
 
+/* What norms add under their root: finite and 0 or more. */
+bool mw__is_epsilon(double epsilon);
+/* False, with an error on the graph of x, for another. */
+bool mw__check_epsilon(const mw_tensor *x, const char *operation, float epsilon);
+
 #endif

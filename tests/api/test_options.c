@@ -1,0 +1,573 @@
+/* Options from every struct that has a size, one field wrong at a time: each is refused before anything is done with
+ * it. The last test holds the table to the headers. */
+#include "support/check.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <millwright/millwright.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { N = 4, D = 3, C = 2 };
+
+/* What options point to. */
+typedef struct world {
+    mw_graph *graph;
+    mw_tensor *x, *y, *image, *kernel, *logits, *labels, *loss;
+    mw_dataset *data;
+    mw_trainer *trainer;
+    mw_error err; /* of the call */
+} world;
+
+static float example_x[8 * D];
+static int32_t example_y[8];
+
+static mw_dataset *make_data(mw_error *err)
+{
+    const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(D), .data = example_x},
+                                 {.name = "y", .dtype = MW_I32, .data = example_y}};
+    return mw_dataset_from_memory(columns, 2, 8, true, err);
+}
+
+static void world_init(world *w)
+{
+    *w = (world){.graph = mw_graph_create(NULL)};
+    w->x = mw_input(w->graph, "x", MW_F32, MW_SHAPE(N, D));
+    w->labels = mw_input(w->graph, "y", MW_I32, MW_SHAPE(N));
+    w->image = mw_input(w->graph, "image", MW_F32, MW_SHAPE(1, 2, 6, 6));
+    w->kernel = mw_parameter(w->graph, "kernel", MW_F32, MW_SHAPE(2, 2, 3, 3), mw_init_zeros());
+    w->logits = mw_dense(w->x, C, "fc");
+    w->loss = mw_cross_entropy(w->logits, w->labels);
+    w->y = mw_output(mw_relu(w->logits), "out");
+    w->data = make_data(&w->err);
+    mw_trainer_options options = mw_trainer_defaults(w->loss, mw_sgd(0.1f));
+    w->trainer = mw_trainer_create(&options, &w->err);
+    CHECK_OK(w->err);
+}
+
+static void world_deinit(world *w)
+{
+    mw_trainer_destroy(w->trainer);
+    mw_dataset_destroy(w->data);
+    mw_graph_destroy(w->graph);
+}
+
+/* ---- one maker and one use of each struct ---- */
+
+static const char *const patterns[] = {"*"};
+
+#define MAKER(name, type, value)                                                                                       \
+    static void make_##name(world *w, void *out)                                                                       \
+    {                                                                                                                  \
+        (void)w;                                                                                                       \
+        *(type *)out = (value);                                                                                        \
+    }
+
+MAKER(graph, mw_graph_options, mw_graph_defaults())
+MAKER(compile, mw_compile_options, mw_compile_defaults())
+MAKER(trainer, mw_trainer_options, mw_trainer_defaults(w->loss, mw_adam(0.1f)))
+MAKER(fit, mw_fit_options, mw_fit_defaults(w->data, 1))
+MAKER(loader, mw_loader_options, mw_loader_defaults(w->data, 2))
+MAKER(tune, mw_tune_options, mw_tune_defaults(patterns, 1))
+MAKER(lora, mw_lora_options, mw_lora_defaults(patterns, 1))
+MAKER(write, mw_mil_write_options, mw_mil_write_defaults())
+MAKER(conv, mw_conv_options, mw_conv_defaults())
+MAKER(pool, mw_pool_options, mw_pool_defaults(MW_SHAPE(2, 2)))
+MAKER(loss, mw_cross_entropy_options, mw_cross_entropy_defaults())
+MAKER(gradcheck, mw_gradcheck_options, mw_gradcheck_defaults(w->loss, &w->kernel, 1))
+
+/* True if the call was accepted; else w->err says why. */
+typedef bool use_function(world *w, const void *options);
+
+static bool use_graph(world *w, const void *options)
+{
+    mw_graph *graph = mw_graph_create(options);
+    const bool made = graph != NULL;
+    mw_graph_destroy(graph);
+    char *text = mw_graph_print_mil(w->graph, NULL, &w->err);
+    graph = mw_graph_parse_mil(text, strlen(text), NULL, options, &w->err);
+    const bool parsed = graph != NULL;
+    mw_graph_destroy(graph);
+    mw_string_free(text);
+    mw_error read = {0}; /* of a file that is not there: the options are looked at first */
+    CHECK(mw_graph_read_mil("no/such.mil", options, &read) == NULL);
+    CHECK_INT(read.status, w->err.status == MW_OK ? MW_ERROR_FILE : MW_ERROR_ARGUMENT);
+    CHECK(made == parsed);
+    return made;
+}
+
+static bool use_compile(world *w, const void *options)
+{
+    mw_program *program = mw_compile(w->graph, options, &w->err);
+    mw_program_destroy(program);
+    return program != NULL;
+}
+
+static bool use_trainer(world *w, const void *options)
+{
+    mw_trainer *trainer = mw_trainer_create(options, &w->err);
+    mw_trainer_destroy(trainer);
+    return trainer != NULL;
+}
+
+static bool use_fit(world *w, const void *options)
+{
+    mw_fit_options quiet = *(const mw_fit_options *)options;
+    quiet.quiet = quiet.ignore_signals = true;
+    return mw_fit(w->trainer, &quiet, &w->err) == MW_OK;
+}
+
+static bool use_loader(world *w, const void *options)
+{
+    mw_loader *loader = mw_loader_create(options, &w->err);
+    mw_loader_destroy(loader);
+    return loader != NULL;
+}
+
+static bool use_tune(world *w, const void *options)
+{
+    mw_graph *graph = mw_graph_trainable(w->graph, options, &w->err);
+    mw_graph_destroy(graph);
+    return graph != NULL;
+}
+
+static bool use_lora(world *w, const void *options)
+{
+    mw_lora_options own = *(const mw_lora_options *)options;
+    own.skip_fixed = true;
+    mw_graph *graph = mw_graph_lora(w->graph, &own, &w->err);
+    mw_graph_destroy(graph);
+    return graph != NULL;
+}
+
+static bool use_write(world *w, const void *options)
+{
+    char *text = mw_graph_print_mil(w->graph, options, &w->err);
+    mw_string_free(text);
+    return text != NULL;
+}
+
+/* Constructors leave their error on the graph; a loss that failed is no NULL. */
+static bool note(world *w, const mw_tensor *result)
+{
+    return mw_graph_check(w->graph, &w->err) == MW_OK && result != NULL;
+}
+
+static bool use_conv(world *w, const void *options) { return note(w, mw_conv(w->image, w->kernel, NULL, options)); }
+static bool use_pool(world *w, const void *options) { return note(w, mw_max_pool(w->image, options)); }
+static bool use_loss(world *w, const void *options)
+{
+    return note(w, mw_cross_entropy_with(w->logits, w->labels, options));
+}
+
+static bool use_gradcheck(world *w, const void *options)
+{
+    const mw_feed feeds[] = {{.name = "x", .dtype = MW_F32, .data = example_x, .count = (size_t)N * D},
+                             {.name = "y", .dtype = MW_I32, .data = example_y, .count = N}};
+    const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = N};
+    mw_tensor *weight = mw_graph_find(w->graph, "fc.weight");
+    mw_gradcheck_options own = *(const mw_gradcheck_options *)options;
+    own.batch = &batch;
+    own.x = own.x != NULL ? &weight : NULL;
+    return mw_gradcheck(&own, NULL, &w->err) == MW_OK;
+}
+
+typedef struct struct_row {
+    const char *name;
+    size_t size;
+    void (*make)(world *w, void *out);
+    use_function *use;
+} struct_row;
+
+#define ROW(type, name)                                                                                                \
+    {                                                                                                                  \
+#type, sizeof(type), make_##name, use_##name                                                                   \
+    }
+static const struct_row structs[] = {
+    ROW(mw_graph_options, graph), ROW(mw_compile_options, compile),    ROW(mw_trainer_options, trainer),
+    ROW(mw_fit_options, fit),     ROW(mw_loader_options, loader),      ROW(mw_tune_options, tune),
+    ROW(mw_lora_options, lora),   ROW(mw_mil_write_options, write),    ROW(mw_conv_options, conv),
+    ROW(mw_pool_options, pool),   ROW(mw_cross_entropy_options, loss), ROW(mw_gradcheck_options, gradcheck),
+};
+enum { STRUCTS = sizeof structs / sizeof structs[0] };
+
+typedef union any_options {
+    size_t struct_size; /* their first field, all of them */
+    char bytes[2048];
+    max_align_t aligned;
+} any_options;
+
+static void test_defaults_are_accepted(void)
+{
+    for (int i = 0; i < STRUCTS; i++) {
+        world w;
+        any_options options = {0};
+        world_init(&w);
+        REQUIRE(structs[i].size <= sizeof options);
+        structs[i].make(&w, &options);
+        check_note(structs[i].use(&w, &options), __FILE__, __LINE__, "%s: %s", structs[i].name, w.err.message);
+        world_deinit(&w);
+    }
+}
+
+static void test_a_wrong_struct_size_is_refused(void)
+{
+    for (int i = 0; i < STRUCTS; i++) {
+        const size_t sizes[] = {0, 1, structs[i].size - 8, structs[i].size + 8, structs[i].size * 2, SIZE_MAX};
+        for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+            world w;
+            any_options options;
+            world_init(&w);
+            memset(&options, 0x5a, sizeof options); /* behind the struct is something, too */
+            structs[i].make(&w, &options);
+            options.struct_size = sizes[k];
+            const bool taken = structs[i].use(&w, &options);
+            check_note(!taken && w.err.status != MW_OK, __FILE__, __LINE__, "%s of size %zu: status %d \"%s\"",
+                       structs[i].name, sizes[k], (int)w.err.status, w.err.message);
+            world_deinit(&w);
+        }
+    }
+}
+
+/* ---- fields ---- */
+
+#define FIELD(type, name, ...)                                                                                         \
+    do {                                                                                                               \
+        world w;                                                                                                       \
+        type options;                                                                                                  \
+        world_init(&w);                                                                                                \
+        make_##name(&w, &options);                                                                                     \
+        __VA_ARGS__;                                                                                                   \
+        const bool taken = use_##name(&w, &options);                                                                   \
+        check_note(!taken && w.err.status != MW_OK && w.err.message[0] != '\0', __FILE__, __LINE__, "accepted: %s",    \
+                   #__VA_ARGS__);                                                                                      \
+        world_deinit(&w);                                                                                              \
+    } while (0)
+
+static void test_programs_refuse_options_out_of_range(void)
+{
+    FIELD(mw_compile_options, compile, options.device = (mw_device)3);
+    FIELD(mw_compile_options, compile, options.device = (mw_device)-1);
+    FIELD(mw_compile_options, compile, options.provider = (mw_provider)9);
+    FIELD(mw_compile_options, compile, options.threads = -1);
+    FIELD(mw_compile_options, compile, options.threads = INT_MAX);
+    FIELD(mw_compile_options, compile, options.chip = (mw_chip)12);
+    FIELD(mw_compile_options, compile, options.keep_folder = "");
+    FIELD(mw_mil_write_options, write, options.opset = (mw_opset)14);
+    FIELD(mw_mil_write_options, write, options.opset = (mw_opset)-1);
+}
+
+static void test_trainers_refuse_options_out_of_range(void)
+{
+    static const float bad[] = {-1.0f, (float)NAN, INFINITY, -INFINITY};
+    static const float units[] = {1.0f, -0.1f, 2.0f, (float)NAN, INFINITY};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        FIELD(mw_trainer_options, trainer, options.loss_scale = bad[i]);
+        FIELD(mw_trainer_options, trainer, options.clip_norm = bad[i]);
+        FIELD(mw_trainer_options, trainer, options.clip_value = bad[i]);
+        FIELD(mw_trainer_options, trainer, options.average_decay = bad[i]);
+        FIELD(mw_trainer_options, trainer, options.optimizer.learning_rate = bad[i]);
+        FIELD(mw_trainer_options, trainer, options.optimizer.weight_decay = bad[i]);
+        FIELD(mw_trainer_options, trainer, options.optimizer.epsilon = bad[i]);
+        FIELD(mw_trainer_options, trainer, options.optimizer.lr_decay = bad[i]);
+        FIELD(mw_trainer_options, trainer, options.optimizer.initial_accumulator = bad[i]);
+    }
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        FIELD(mw_trainer_options, trainer, options.optimizer.beta1 = units[i]);
+        FIELD(mw_trainer_options, trainer, options.optimizer.beta2 = units[i]);
+        FIELD(mw_trainer_options, trainer, options.optimizer.momentum = units[i]);
+        FIELD(mw_trainer_options, trainer, options.optimizer.alpha = units[i]);
+    }
+    FIELD(mw_trainer_options, trainer, options.optimizer.kind = (mw_optimizer_kind)99);
+    FIELD(mw_trainer_options, trainer, options.optimizer.kind = (mw_optimizer_kind)-1);
+    FIELD(mw_trainer_options, trainer, options.optimizer.learning_rate = 0.0f);
+    FIELD(mw_trainer_options, trainer, options.accumulate = -1);
+    FIELD(mw_trainer_options, trainer, options.accumulate = INT_MAX);
+    FIELD(mw_trainer_options, trainer, options.dispatch_steps = -1);
+    FIELD(mw_trainer_options, trainer, options.dispatch_steps = INT_MAX);
+    FIELD(mw_trainer_options, trainer, options.loss_scale_interval = -1);
+    FIELD(mw_trainer_options, trainer, options.metric_count = SIZE_MAX);
+    FIELD(mw_trainer_options, trainer, options.group_count = SIZE_MAX);
+    FIELD(mw_trainer_options, trainer, options.compile.threads = -5);
+    FIELD(mw_trainer_options, trainer, options.compile.struct_size = 0);
+}
+
+static void test_fitting_refuses_options_out_of_range(void)
+{
+    FIELD(mw_fit_options, fit, options.epochs = 0);
+    FIELD(mw_fit_options, fit, options.epochs = -1);
+    FIELD(mw_fit_options, fit, options.epochs = INT64_MAX);
+    FIELD(mw_fit_options, fit, options.training = NULL);
+    FIELD(mw_fit_options, fit, options.checkpoint = "");
+    FIELD(mw_fit_options, fit, options.schedule.kind = (mw_schedule_kind)77);
+    FIELD(mw_fit_options, fit, options.schedule.warmup_steps = -1);
+    FIELD(mw_fit_options, fit, options.schedule = mw_schedule_cosine((double)NAN));
+    FIELD(mw_fit_options, fit, options.schedule = mw_schedule_step(0, 0.5));
+    FIELD(mw_fit_options, fit, options.schedule = mw_schedule_linear(-1.0));
+    FIELD(mw_fit_options, fit, options.schedule = mw_schedule_one_cycle(2.0, 25.0, 1e4));
+    FIELD(mw_fit_options, fit, options.schedule = mw_schedule_custom(NULL, NULL));
+    FIELD(mw_loader_options, loader, options.batch = 0);
+    FIELD(mw_loader_options, loader, options.batch = -1);
+    FIELD(mw_loader_options, loader, options.batch = INT64_MAX);
+    FIELD(mw_loader_options, loader, options.batch = INT64_MAX; options.drop_last = false);
+    FIELD(mw_loader_options, loader, options.dataset = NULL);
+}
+
+static void test_graph_options_out_of_range_are_refused(void)
+{
+    FIELD(mw_tune_options, tune, options.pattern_count = 0);
+    FIELD(mw_tune_options, tune, options.patterns = NULL);
+    FIELD(mw_tune_options, tune, options.dtype = (mw_dtype)99);
+    FIELD(mw_tune_options, tune, options.dtype = MW_I32);
+    FIELD(mw_tune_options, tune, options.shape_count = 3);
+    FIELD(mw_lora_options, lora, options.rank = 0);
+    FIELD(mw_lora_options, lora, options.rank = -4);
+    FIELD(mw_lora_options, lora, options.alpha = -1.0f);
+    FIELD(mw_lora_options, lora, options.alpha = (float)NAN);
+    FIELD(mw_lora_options, lora, options.alpha = INFINITY);
+    FIELD(mw_lora_options, lora, options.dtype = (mw_dtype)99);
+    FIELD(mw_conv_options, conv, options.groups = 0);
+    FIELD(mw_conv_options, conv, options.groups = -1);
+    FIELD(mw_conv_options, conv, options.stride[0] = 0);
+    FIELD(mw_conv_options, conv, options.dilation[1] = -1);
+    FIELD(mw_conv_options, conv, options.pad_type = MW_PAD_CUSTOM; options.pad[0] = -1);
+    FIELD(mw_conv_options, conv, options.pad_type = (mw_pad_type)0);
+    FIELD(mw_pool_options, pool, options.kernel = mw_shape_scalar());
+    FIELD(mw_pool_options, pool, options.kernel.dim[0] = 0);
+    FIELD(mw_pool_options, pool, options.stride[0] = -1);
+    FIELD(mw_pool_options, pool, options.pad_type = (mw_pad_type)77);
+    FIELD(mw_cross_entropy_options, loss, options.label_smoothing = (float)NAN);
+    FIELD(mw_cross_entropy_options, loss, options.label_smoothing = 1.5f);
+    FIELD(mw_cross_entropy_options, loss, options.class_count = 2);
+    FIELD(mw_gradcheck_options, gradcheck, options.step = (double)NAN);
+    FIELD(mw_gradcheck_options, gradcheck, options.step = -1.0);
+    FIELD(mw_gradcheck_options, gradcheck, options.tolerance = (double)NAN);
+    FIELD(mw_gradcheck_options, gradcheck, options.tolerance = (double)INFINITY);
+    FIELD(mw_gradcheck_options, gradcheck, options.x = NULL);
+}
+
+/* ---- numbers of constructors ---- */
+
+#define REFUSES(call)                                                                                                  \
+    do {                                                                                                               \
+        mw_graph *g = mw_graph_create(NULL);                                                                           \
+        mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(2, 3, 4, 4));                                                 \
+        mw_tensor *v = mw_parameter(g, "v", MW_F32, MW_SHAPE(3), mw_init_zeros());                                     \
+        (void)(call);                                                                                                  \
+        mw_error why = {0};                                                                                            \
+        check_note(x != NULL && v != NULL && mw_graph_check(g, &why) == MW_ERROR_ARGUMENT, __FILE__, __LINE__,         \
+                   "accepted with %g: %s", (double)bad, #call);                                                        \
+        mw_graph_destroy(g);                                                                                           \
+    } while (0)
+
+static void test_norms_refuse_an_epsilon_that_is_negative_or_not_finite(void)
+{
+    static const float all[] = {-1e-5f, -INFINITY, (float)NAN, INFINITY};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        const float bad = all[i];
+        REFUSES(mw_layer_norm(x, MW_AXES(1), NULL, NULL, bad));
+        REFUSES(mw_layer_norm(x, MW_AXES(1), v, NULL, bad));
+        REFUSES(mw_instance_norm(x, NULL, NULL, bad));
+        REFUSES(mw_group_norm(x, 1, NULL, NULL, bad));
+        REFUSES(mw_rms_norm(x, MW_AXES(1), NULL, bad));
+        REFUSES(mw_l2_norm(x, bad));
+        REFUSES(mw_batch_norm(x, v, v, NULL, NULL, bad));
+        REFUSES(mw_batch_norm_layer(x, 0.1f, bad, "bn"));
+        REFUSES(mw_layer_norm_layer(x, 1, bad, "ln"));
+        REFUSES(mw_rms_norm_layer(x, 1, bad, "rms"));
+        REFUSES(mw_group_norm_layer(x, 1, bad, "gn"));
+        REFUSES(mw_instance_norm_layer(x, bad, "in"));
+        REFUSES(mw_rsqrt(x, bad));
+        REFUSES(mw_inverse(x, bad));
+        REFUSES(mw_log(x, bad));
+        REFUSES(mw_batch_norm_layer(x, bad, 1e-5f, "bn"));
+        REFUSES(mw_dropout(x, bad, "drop"));
+        REFUSES(mw_random_normal(g, MW_F32, MW_SHAPE(2), 0.0f, bad, 0));
+        REFUSES(mw_random_bernoulli(g, MW_F32, MW_SHAPE(2), bad, 0));
+        REFUSES(mw_noise_normal(g, MW_F32, MW_SHAPE(2), 0.0f, bad, "n"));
+        REFUSES(mw_noise_bernoulli(g, MW_F32, MW_SHAPE(2), bad, "n"));
+        REFUSES(mw_huber(x, x, bad));
+        REFUSES(mw_smooth_l1(x, x, bad));
+        REFUSES(mw_upsample_bilinear(x, bad, 2.0f, false));
+        REFUSES(mw_upsample_nearest_neighbor(x, bad, 2.0f));
+        REFUSES(mw_parameter(g, "p", MW_F32, MW_SHAPE(2), mw_init_normal(0.0f, bad)));
+    }
+}
+
+static void test_factors_that_are_not_finite_are_refused(void)
+{
+    static const float all[] = {(float)NAN, INFINITY, -INFINITY};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        const float bad = all[i];
+        REFUSES(mw_leaky_relu(x, bad));
+        REFUSES(mw_elu(x, bad));
+        REFUSES(mw_clamped_relu(x, bad, 6.0f));
+        REFUSES(mw_scaled_tanh(x, bad, 1.0f));
+        REFUSES(mw_scaled_tanh(x, 1.0f, bad));
+        REFUSES(mw_sigmoid_hard(x, bad, 0.5f));
+        REFUSES(mw_sigmoid_hard(x, 0.2f, bad));
+        REFUSES(mw_linear_activation(x, bad, 0.0f));
+        REFUSES(mw_linear_activation(x, 1.0f, bad));
+        REFUSES(mw_local_response_norm(x, 3, bad, 0.75f, 1.0f));
+        REFUSES(mw_local_response_norm(x, 3, 1e-4f, bad, 1.0f));
+        REFUSES(mw_local_response_norm(x, 3, 1e-4f, 0.75f, bad));
+        REFUSES(mw_random_normal(g, MW_F32, MW_SHAPE(2), bad, 1.0f, 0));
+        REFUSES(mw_random_uniform(g, MW_F32, MW_SHAPE(2), 0.0f, bad, 0));
+        REFUSES(mw_noise_uniform(g, MW_F32, MW_SHAPE(2), 0.0f, bad, "n"));
+        REFUSES(mw_noise_normal(g, MW_F32, MW_SHAPE(2), bad, 1.0f, "n"));
+    }
+    const float bad = (float)NAN;
+    REFUSES(mw_clip(x, bad, 1.0f));
+    REFUSES(mw_clip(x, 0.0f, bad));
+    REFUSES(mw_clamped_relu(x, 0.1f, bad));
+    REFUSES(mw_threshold(x, bad));
+    REFUSES(mw_thresholded_relu(x, bad));
+}
+
+static void test_bounds_may_be_infinite(void)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2));
+    CHECK(mw_clip(x, -INFINITY, INFINITY) != NULL);
+    CHECK(mw_clamped_relu(x, 0.1f, INFINITY) != NULL);
+    CHECK(mw_threshold(x, -INFINITY) != NULL);
+    CHECK(mw_thresholded_relu(x, -INFINITY) != NULL);
+    CHECK_INT(mw_graph_check(graph, NULL), MW_OK);
+    mw_graph_destroy(graph);
+}
+
+/* ---- feeds ---- */
+
+static void test_feeds_of_one_name_or_none_are_refused(void)
+{
+    world w;
+    world_init(&w);
+    mw_feed feeds[3] = {{.name = "x", .dtype = MW_F32, .data = example_x, .count = (size_t)N * D},
+                        {.name = "y", .dtype = MW_I32, .data = example_y, .count = N},
+                        {.name = "unknown", .dtype = MW_I32, .data = example_y, .count = N}};
+    const mw_batch batch = {.feeds = feeds, .feed_count = 3, .examples = N};
+    CHECK_INT(mw_trainer_step(w.trainer, &batch, NULL, &w.err), MW_OK); /* what no input wants is ignored */
+    feeds[2] = feeds[0];
+    CHECK_INT(mw_trainer_step(w.trainer, &batch, NULL, &w.err), MW_ERROR_ARGUMENT);
+    CHECK_ERROR(w.err, MW_ERROR_ARGUMENT, "feeds 0 and 2 are both called \"x\"");
+    mw_error_clear(&w.err);
+    feeds[2].name = NULL;
+    CHECK_INT(mw_trainer_step(w.trainer, &batch, NULL, &w.err), MW_ERROR_ARGUMENT);
+    CHECK_ERROR(w.err, MW_ERROR_ARGUMENT, "feed 2 has no name");
+    CHECK_INT(mw_trainer_steps(w.trainer), 1);
+    world_deinit(&w);
+}
+
+/* ---- the examples' command line ---- */
+
+/* What `program arguments` returns, with what it writes to standard error. */
+static int run_example(const char *arguments, char *out, size_t size)
+{
+    char command[1024];
+    snprintf(command, sizeof command, "%s/%s 2>&1 >/dev/null </dev/null", MW_EXAMPLES_BIN_DIR, arguments);
+    FILE *pipe = popen(command, "r");
+    const size_t length = pipe != NULL ? fread(out, 1, size - 1, pipe) : 0;
+    out[length] = '\0';
+    const int status = pipe != NULL ? pclose(pipe) : -1;
+    return status >= 0 ? status >> 8 : -1;
+}
+
+static void test_examples_refuse_numbers_that_are_none(void)
+{
+    static const char *const bad[] = {"--seed 12345678901234567890123",
+                                      "--seed 18446744073709551616",
+                                      "--seed -1",
+                                      "--seed ''",
+                                      "--seed ' 1'",
+                                      "--seed +1",
+                                      "--seed 1x",
+                                      "--seed 0x10",
+                                      "--seed",
+                                      "--epochs 0",
+                                      "--epochs -3",
+                                      "--epochs 99999999999999999999",
+                                      "--epochs 2.5",
+                                      "--batch 0",
+                                      "--batch 3000000000",
+                                      "--lr nan",
+                                      "--lr inf",
+                                      "--lr -1",
+                                      "--lr 0",
+                                      "--lr 1e99",
+                                      "--lr 0x1",
+                                      "--lr ''",
+                                      "--lr 1e",
+                                      "--checkpoint ''",
+                                      "--data ''",
+                                      "--device gpu",
+                                      "--schedule often",
+                                      "--unknown 1",
+                                      "--an-option-that-is-longer-than-any 1",
+                                      "stray",
+                                      "--",
+                                      "-x"};
+    char said[4096];
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char arguments[256];
+        snprintf(arguments, sizeof arguments, "mnist_mlp --epochs 1 --data no/such/folder %s", bad[i]);
+        check_note(run_example(arguments, said, sizeof said) == 2, __FILE__, __LINE__, "accepted: %s", bad[i]);
+        check_note(strstr(said, "cannot use ") != NULL, __FILE__, __LINE__, "%s: %s", bad[i], said);
+    }
+    CHECK_INT(run_example("mnist_mlp --seed 12345678901234567890123", said, sizeof said), 2);
+    CHECK_CONTAINS(said, "a whole number from 0 to 18446744073709551615 is wanted");
+    CHECK_INT(run_example("mnist_mlp --data no/such/folder --seed 18446744073709551615", said, sizeof said), 1);
+    CHECK_INT(run_example("mnist_mlp --help", said, sizeof said), 0);
+}
+
+/* ---- completeness ---- */
+
+static int count_structs(const char *path)
+{
+    static char text[1 << 18];
+    FILE *file = fopen(path, "rb");
+    int found = 0;
+    if (file == NULL)
+        return 0;
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    for (const char *at = text; (at = strstr(at, "size_t struct_size;")) != NULL; at++)
+        found++;
+    return found;
+}
+
+static void test_every_struct_with_a_size_is_here(void)
+{
+    int found = 0;
+    const char *folder = MW_TESTS_DIR "/../include/millwright";
+    DIR *headers = opendir(folder);
+    REQUIRE(headers != NULL);
+    for (const struct dirent *entry; (entry = readdir(headers)) != NULL;) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        found += count_structs(path);
+    }
+    closedir(headers);
+    CHECK_INT(found, STRUCTS);
+}
+
+int main(void)
+{
+    for (int i = 0; i < 8; i++)
+        example_y[i] = i % C;
+    for (int i = 0; i < 8 * D; i++)
+        example_x[i] = (float)(i % 5) / 4.0f;
+    RUN(test_defaults_are_accepted);
+    RUN(test_a_wrong_struct_size_is_refused);
+    RUN(test_programs_refuse_options_out_of_range);
+    RUN(test_trainers_refuse_options_out_of_range);
+    RUN(test_fitting_refuses_options_out_of_range);
+    RUN(test_graph_options_out_of_range_are_refused);
+    RUN(test_norms_refuse_an_epsilon_that_is_negative_or_not_finite);
+    RUN(test_factors_that_are_not_finite_are_refused);
+    RUN(test_bounds_may_be_infinite);
+    RUN(test_feeds_of_one_name_or_none_are_refused);
+    RUN(test_examples_refuse_numbers_that_are_none);
+    RUN(test_every_struct_with_a_size_is_here);
+    return check_finish();
+}
