@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     fit.validation = test;
     fit.schedule = o.schedule;
     fit.seed = o.seed;
-    fit.checkpoint = o.checkpoint;
+    options_save(&o, &fit);
     mw_fit(trainer, &fit, &err);
 
     double loss, accuracy;

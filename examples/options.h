@@ -16,6 +16,8 @@ typedef struct example_options {
     mw_schedule schedule;
     mw_device device;
     const char *checkpoint;
+    int64_t save_steps, save_seconds, keep;
+    const char *best;
     const char *model;
 } example_options;
 
@@ -29,6 +31,10 @@ static const char options_usage[] =
     "  --schedule NAME     constant, linear, cosine or one-cycle\n"
     "  --device NAME       cpu or ane; off a Mac, ane is the fp16 model of it\n"
     "  --checkpoint FILE   saved each epoch, on Ctrl-C and SIGTERM; resumed if it is there\n"
+    "  --save-steps N      the checkpoint also every N steps\n"
+    "  --save-seconds N    .. and every N seconds\n"
+    "  --keep N            the last N saves stay as FILE.step-<step>, before the ending\n"
+    "  --best NAME         the best epoch stays as FILE.best: by loss, or a metric (the highest)\n"
     "  --model DIR         where model.mil is written, or read by what tunes one\n";
 
 /* The index of `value` in `names`, -1 if it is none of them. */
@@ -97,6 +103,14 @@ static inline bool options_set(example_options *out, const char *name, const cha
         return options_text(value, &out->checkpoint);
     if (strcmp(name, "model") == 0)
         return options_text(value, &out->model);
+    if (strcmp(name, "best") == 0)
+        return options_text(value, &out->best);
+    if (strcmp(name, "save-steps") == 0)
+        return options_count(value, &out->save_steps);
+    if (strcmp(name, "save-seconds") == 0)
+        return options_count(value, &out->save_seconds);
+    if (strcmp(name, "keep") == 0)
+        return options_count(value, &out->keep);
     if (strcmp(name, "epochs") == 0)
         return options_count(value, &out->epochs);
     if (strcmp(name, "batch") == 0)
@@ -169,6 +183,17 @@ static inline void options_keep_weights(mw_trainer *trainer)
         fprintf(stderr, "%s\n", err.message);
 }
 
+/* When checkpoints are saved and which stay. */
+static inline void options_save(const example_options *o, mw_fit_options *fit)
+{
+    fit->checkpoint = o->checkpoint;
+    fit->checkpoint_steps = o->save_steps;
+    fit->checkpoint_seconds = (double)o->save_seconds;
+    fit->keep_last = (int)o->keep;
+    fit->best_by = o->best;
+    fit->best_highest = o->best != NULL && strcmp(o->best, "loss") != 0;
+}
+
 /* Epochs of training as the command line asks, with a look at the validation set after each. */
 static inline void options_fit(const example_options *o, mw_trainer *trainer, const mw_dataset *training,
                                const mw_dataset *validation, mw_error *err)
@@ -177,7 +202,7 @@ static inline void options_fit(const example_options *o, mw_trainer *trainer, co
     fit.validation = validation;
     fit.schedule = o->schedule;
     fit.seed = o->seed;
-    fit.checkpoint = o->checkpoint;
+    options_save(o, &fit);
     if (mw_fit(trainer, &fit, err) == MW_ERROR_STOPPED && o->checkpoint == NULL)
         options_keep_weights(trainer);
 }

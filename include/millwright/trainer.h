@@ -268,14 +268,23 @@ typedef struct mw_fit_options {
     const mw_dataset *training;
     const mw_dataset *validation; /* NULL = none */
     int64_t epochs;
-    mw_schedule schedule;   /* of the learning rate, over all epochs; default constant */
-    uint64_t seed;          /* order of the examples */
-    bool keep_order;        /* do not shuffle */
-    const char *checkpoint; /* NULL = none; else saved each epoch and on stop, and resumed from if it exists */
-    bool quiet;             /* no progress on standard error */
-    bool ignore_signals;    /* leave SIGINT and SIGTERM alone; by default either saves the checkpoint and returns
-                             * MW_ERROR_STOPPED, and a second one meanwhile ends the process. One that is ignored
-                             * stays so; the host's handlers are back when mw_fit returns. */
+    mw_schedule schedule;      /* of the learning rate, over all epochs; default constant */
+    uint64_t seed;             /* order of the examples */
+    bool keep_order;           /* do not shuffle */
+    const char *checkpoint;    /* NULL = none; else saved each epoch and on stop, and resumed from if it exists */
+    int64_t checkpoint_steps;  /* > 0: saved also after each multiple of so many steps, counted over all epochs */
+    double checkpoint_seconds; /* > 0: saved also at the first step that ends so long after the last save, or the start
+                                * of this call */
+    int keep_last;             /* > 0: so many of the latest saves stay, up to 1000, "run.safetensors" at step 1200 as
+                                * "run.step-1200.safetensors" beside it; older ones that this run kept are removed when
+                                * the new one is safe */
+    const char *best_by;       /* "loss" or the name of a metric: the checkpoint of the epoch whose validation had the
+                                * best value of it stays as "run.best.safetensors". NULL = none */
+    bool best_highest;         /* the highest value is the best, as of an accuracy; default the lowest */
+    bool quiet;                /* no progress on standard error */
+    bool ignore_signals;       /* leave SIGINT and SIGTERM alone; by default either saves the checkpoint and returns
+                                * MW_ERROR_STOPPED, and a second one meanwhile ends the process. One that is ignored
+                                * stays so; the host's handlers are back when mw_fit returns. */
     mw_progress_function *progress; /* NULL = none */
     void *user;
 } mw_fit_options;

@@ -56,6 +56,11 @@ static int call_rename(int folder, const char *from, const char *to) { return re
 
 static int call_unlink(int folder, const char *name) { return unlinkat(folder, name, 0); }
 
+static int call_link(const char *from, const char *to)
+{
+    return linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
+}
+
 const mw__file_calls mw__file_real_calls = {
     .open = call_open,
     .stat = call_stat,
@@ -67,6 +72,7 @@ const mw__file_calls mw__file_real_calls = {
     .close = close,
     .rename = call_rename,
     .unlink = call_unlink,
+    .link = call_link,
 };
 
 /* Mutable for the tests alone, which fail call n; the library never sets it. */

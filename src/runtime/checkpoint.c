@@ -1,6 +1,7 @@
 /* Checkpoints: the state set and where the training stands, so that it goes on bit for bit. A file is read whole and
  * checked before anything changes. The file format is in safetensors.c. */
 #include "base/number.h"
+#include "base/text.h"
 #include "graph/ir.h"
 #include "runtime/fit.h"
 #include "runtime/safetensors.h"
@@ -17,10 +18,33 @@
 
 /* ---- saving ---- */
 
+enum { NOTES_MAX = 16 };
+
 typedef struct numbers {
-    char step[24], gathered[24], epoch[24], batch[24], seed[24];
-    char learning_rate[MW__NUMBER_MAX], loss_sum[MW__NUMBER_MAX];
+    char step[24], gathered[24], epoch[24], batch[24], seed[24], best_step[24];
+    char learning_rate[MW__NUMBER_MAX], loss_sum[MW__NUMBER_MAX], best[MW__NUMBER_MAX];
+    mw__text kept;
 } numbers;
+
+/* What mw_fit adds; returns the number of notes. */
+static size_t add_record(mw__safetensors_note *notes, size_t count, const mw__fit_record *record, numbers *text)
+{
+    mw__number_print_hex(text->loss_sum, record->loss_sum);
+    notes[count++] = (mw__safetensors_note){"mw.fit.loss_sum", text->loss_sum};
+    notes[count++] = (mw__safetensors_note){"mw.fit.order", record->order};
+    if (record->best_by != NULL && record->best_step > 0) {
+        mw__number_print_hex(text->best, record->best);
+        snprintf(text->best_step, sizeof text->best_step, "%" PRId64, record->best_step);
+        notes[count++] = (mw__safetensors_note){"mw.fit.best_by", record->best_by};
+        notes[count++] = (mw__safetensors_note){"mw.fit.best", text->best};
+        notes[count++] = (mw__safetensors_note){"mw.fit.best_step", text->best_step};
+    }
+    for (size_t i = 0; i < record->kept_count; i++)
+        mw__text_printf(&text->kept, "%s%" PRId64, i > 0 ? " " : "", record->kept[i]);
+    if (record->kept_count > 0 && mw__text_check(&text->kept, NULL) == MW_OK)
+        notes[count++] = (mw__safetensors_note){"mw.fit.kept", text->kept.data};
+    return count;
+}
 
 static mw_status write_state(mw_trainer *trainer, const char *path, const mw__safetensors_note *notes, size_t count,
                              mw_error *err)
@@ -54,22 +78,20 @@ mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_p
     snprintf(text.batch, sizeof text.batch, "%" PRId64, position.batch);
     snprintf(text.seed, sizeof text.seed, "%" PRIu64, mw__trainer_seed(trainer));
     mw__number_print_hex(text.learning_rate, (double)mw_trainer_learning_rate(trainer));
-    mw__number_print_hex(text.loss_sum, record != NULL ? record->loss_sum : 0.0);
-    const mw__safetensors_note notes[] = {
-        {"mw.format", FORMAT},
-        {"mw.version", VERSION},
-        {"mw.optimizer", mw__trainer_description(trainer)},
-        {"mw.step", text.step},
-        {"mw.gathered", text.gathered},
-        {"mw.learning_rate", text.learning_rate},
-        {"mw.seed", text.seed},
-        {"mw.epoch", text.epoch},
-        {"mw.batch", text.batch},
-        {"mw.fit.loss_sum", text.loss_sum},
-        {"mw.fit.order", record != NULL ? record->order : ""},
+    mw__safetensors_note notes[NOTES_MAX] = {
+        {"mw.format", FORMAT},  {"mw.version", VERSION},        {"mw.optimizer", mw__trainer_description(trainer)},
+        {"mw.step", text.step}, {"mw.gathered", text.gathered}, {"mw.learning_rate", text.learning_rate},
+        {"mw.seed", text.seed}, {"mw.epoch", text.epoch},       {"mw.batch", text.batch},
     };
-    const size_t count = sizeof notes / sizeof notes[0];
-    return write_state(trainer, path, notes, record != NULL ? count : count - 2, err);
+    size_t count = 9;
+    mw__text_init(&text.kept, mw__trainer_allocator(trainer));
+    if (record != NULL)
+        count = add_record(notes, count, record, &text);
+    mw_status status = mw__text_check(&text.kept, err);
+    if (status == MW_OK)
+        status = write_state(trainer, path, notes, count, err);
+    mw__text_deinit(&text.kept);
+    return status;
 }
 
 mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position, mw_error *err)
@@ -94,7 +116,9 @@ typedef struct loading {
     int64_t step, gathered;
     float learning_rate;
     mw_loader_position position;
-    double loss_sum;
+    double loss_sum, best;
+    int64_t best_step;
+    size_t kept_count;
 } loading;
 
 /* The length of the words that both begin with. */
@@ -215,6 +239,35 @@ static mw_status read_numbers(loading *load, mw_error *err)
     return MW_OK;
 }
 
+/* The best of another number, or of the other end of it, says nothing. */
+static mw_status read_best(loading *load, const mw__fit_record *record, mw_error *err)
+{
+    const char *by = mw__safetensors_metadata(&load->file, "mw.fit.best_by");
+    if (by == NULL || record->best_by == NULL || strcmp(by, record->best_by) != 0)
+        return MW_OK;
+    MW_TRY(read_real(load, "mw.fit.best", MW__NUMBER_F64, &load->best, err));
+    return read_count(load, "mw.fit.best_step", &load->best_step, err);
+}
+
+/* "5 10 15": these files will be removed one day, so that nothing but what was written is taken. */
+static mw_status read_kept(loading *load, const mw__fit_record *record, mw_error *err)
+{
+    const char *text = mw__safetensors_metadata(&load->file, "mw.fit.kept");
+    int64_t before = -1;
+    if (text == NULL || record->kept == NULL)
+        return MW_OK;
+    for (;;) {
+        const size_t length = strcspn(text, " ");
+        int64_t step;
+        if (load->kept_count > MW__KEEP_MAX || !mw__number_read_i64(text, length, &step) || step <= before)
+            return bad_number(load, "mw.fit.kept", err);
+        record->kept[load->kept_count++] = before = step;
+        if (text[length] == '\0')
+            return MW_OK;
+        text += length + 1;
+    }
+}
+
 /* A checkpoint that mw_trainer_save wrote has a position, but does not say of which order. */
 static mw_status read_record(loading *load, const mw__fit_record *record, mw_error *err)
 {
@@ -233,7 +286,9 @@ static mw_status read_record(loading *load, const mw__fit_record *record, mw_err
                         "\"%.160s\" was written by a run with %.120s, this one has %.120s: use the same, or another "
                         "checkpoint file",
                         load->file.path, order, record->order);
-    return read_real(load, "mw.fit.loss_sum", MW__NUMBER_F64, &load->loss_sum, err);
+    MW_TRY(read_real(load, "mw.fit.loss_sum", MW__NUMBER_F64, &load->loss_sum, err));
+    MW_TRY(read_best(load, record, err));
+    return read_kept(load, record, err);
 }
 
 static mw_status read_data(loading *load, mw_error *err)
@@ -300,8 +355,12 @@ mw_status mw__checkpoint_load(mw_trainer *trainer, const char *path, mw_loader_p
         return status;
     if (out_position != NULL)
         *out_position = load.position;
-    if (record != NULL)
+    if (record != NULL) {
         record->loss_sum = load.loss_sum;
+        record->best = load.best;
+        record->best_step = load.best_step;
+        record->kept_count = load.kept_count;
+    }
     return MW_OK;
 }
 

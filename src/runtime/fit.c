@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/shown.h"
 #include "runtime/trainer.h"
 
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct fitting {
     mw_trainer *trainer;
@@ -23,6 +25,13 @@ typedef struct fitting {
     float base_rate; /* what the schedule's factor multiplies */
     double loss_sum; /* over the steps of this epoch */
     char order[160];
+    int best_metric;   /* whose best checkpoint stays; -1 = the loss */
+    char best_by[96];  /* "highest accuracy" */
+    double best;       /* of the validations so far .. */
+    int64_t best_step; /* .. and after which step; 0 = none */
+    int64_t *kept;     /* [MW__KEEP_MAX + 1] steps of the saves that stay, rising; NULL = none do */
+    size_t kept_count;
+    double saved_at; /* seconds of the monotonic clock */
     mw_progress progress;
     mw__reporter reporter;
 } fitting;
@@ -30,6 +39,32 @@ typedef struct fitting {
 mw_fit_options mw_fit_defaults(const mw_dataset *training, int64_t epochs)
 {
     return (mw_fit_options){.struct_size = sizeof(mw_fit_options), .training = training, .epochs = epochs};
+}
+
+static mw_status check_saving(const mw_fit_options *options, mw_error *err)
+{
+    const double seconds = options->checkpoint_seconds;
+    if (options->checkpoint_steps < 0 || !(seconds >= 0.0))
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_fit: a checkpoint every %" PRId64 " steps and every %g seconds: neither can be negative; "
+                        "0 = not by this",
+                        options->checkpoint_steps, seconds);
+    if (options->keep_last < 0 || options->keep_last > MW__KEEP_MAX)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: keep_last is %d, not 0 to %d", options->keep_last,
+                        MW__KEEP_MAX);
+    const char *what = options->checkpoint_steps > 0 ? "checkpoint_steps"
+                       : seconds > 0.0               ? "checkpoint_seconds"
+                       : options->keep_last > 0      ? "keep_last"
+                       : options->best_by != NULL    ? "best_by"
+                                                     : NULL;
+    if (options->checkpoint == NULL && what != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %s says how checkpoints are saved, but `checkpoint` is NULL",
+                        what);
+    if (options->best_by != NULL && options->validation == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_fit: best_by compares what the validation finds, but there is no "
+                        "validation set");
+    return MW_OK;
 }
 
 static mw_status check_options(const mw_trainer *trainer, const mw_fit_options *options, mw_error *err)
@@ -42,7 +77,7 @@ static mw_status check_options(const mw_trainer *trainer, const mw_fit_options *
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %" PRId64 " epochs, not at least 1", options->epochs);
     if (options->checkpoint != NULL && options->checkpoint[0] == '\0')
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: the checkpoint's path is empty; NULL means none");
-    return MW_OK;
+    return check_saving(options, err);
 }
 
 /* ---- the schedule ---- */
@@ -85,13 +120,104 @@ static mw_status restore_rate(fitting *fit, mw_error *err)
 /* ---- checkpoints ---- */
 
 /* The base rate is what is saved: the factor follows from the position. */
+static mw_status save_to(fitting *fit, const char *path, mw_loader_position position, mw_error *err)
+{
+    MW_TRY(restore_rate(fit, err));
+    const mw__fit_record record = {
+        .order = fit->order,
+        .batches = fit->batches,
+        .loss_sum = fit->loss_sum,
+        .best_by = fit->best_by,
+        .best = fit->best,
+        .best_step = fit->best_step,
+        .kept = fit->kept,
+        .kept_count = fit->kept_count,
+    };
+    MW_TRY(mw__checkpoint_save(fit->trainer, path, position, &record, err));
+    fit->saved_at = mw__seconds();
+    return MW_OK;
+}
+
+/* The checkpoint that was just saved or loaded gets a second name. Where a file system has no links it is saved twice.
+ */
+static mw_status keep(fitting *fit, const char *mark, mw_loader_position position, mw_error *err)
+{
+    const mw_allocator *allocator = mw__trainer_allocator(fit->trainer);
+    char *path = mw__kept_path(allocator, fit->options->checkpoint, mark, err);
+    if (path == NULL)
+        return MW_ERROR_MEMORY;
+    mw_status status = MW_OK;
+    if (!mw__kept_link(allocator, fit->options->checkpoint, path))
+        status = save_to(fit, path, position, err);
+    mw__free(allocator, path);
+    return status;
+}
+
+/* Only after the new ones are in place, and only what the checkpoint says that this run made. */
+static mw_status remove_oldest(fitting *fit, mw_error *err)
+{
+    const mw_allocator *allocator = mw__trainer_allocator(fit->trainer);
+    const size_t most = (size_t)fit->options->keep_last;
+    const size_t old = fit->kept_count > most ? fit->kept_count - most : 0;
+    char mark[48];
+    for (size_t i = 0; i < old; i++) {
+        snprintf(mark, sizeof mark, "step-%" PRId64, fit->kept[i]);
+        char *path = mw__kept_path(allocator, fit->options->checkpoint, mark, err);
+        if (path == NULL)
+            return MW_ERROR_MEMORY;
+        if (unlink(path) != 0 && errno != ENOENT)
+            mw__log(MW_LOG_WARNING, "mw_fit: cannot remove the old checkpoint \"%s\": %s", path, strerror(errno));
+        mw__free(allocator, path);
+    }
+    fit->kept_count -= old;
+    memmove(fit->kept, fit->kept + old, fit->kept_count * sizeof *fit->kept);
+    return MW_OK;
+}
+
+static int64_t step_of(const fitting *fit, mw_loader_position position)
+{
+    return position.epoch * fit->batches + position.batch;
+}
+
+/* What stays of the checkpoint that stands at this position; a run that was killed meanwhile does it when it goes on.
+ */
+static mw_status keep_all(fitting *fit, mw_loader_position position, mw_error *err)
+{
+    const int64_t step = step_of(fit, position);
+    char mark[48];
+    if (fit->kept_count > 0 && fit->kept[fit->kept_count - 1] == step) {
+        snprintf(mark, sizeof mark, "step-%" PRId64, step);
+        MW_TRY(keep(fit, mark, position, err));
+    }
+    if (fit->best_step == step && position.batch == 0)
+        MW_TRY(keep(fit, "best", position, err));
+    return fit->kept != NULL ? remove_oldest(fit, err) : MW_OK;
+}
+
 static mw_status save(fitting *fit, mw_error *err)
 {
+    const mw_loader_position position = mw_loader_tell(fit->loader);
+    const int64_t step = step_of(fit, position);
     if (fit->options->checkpoint == NULL)
         return MW_OK;
-    MW_TRY(restore_rate(fit, err));
-    const mw__fit_record record = {.order = fit->order, .batches = fit->batches, .loss_sum = fit->loss_sum};
-    return mw__checkpoint_save(fit->trainer, fit->options->checkpoint, mw_loader_tell(fit->loader), &record, err);
+    while (fit->kept_count > 0 && fit->kept[fit->kept_count - 1] >= step)
+        fit->kept_count--; /* saved at this step before */
+    if (fit->kept != NULL)
+        fit->kept[fit->kept_count++] = step;
+    MW_TRY(save_to(fit, fit->options->checkpoint, position, err));
+    return keep_all(fit, position, err);
+}
+
+/* Whether the steps since `before` ended a stretch. The end of an epoch saves by itself. */
+static bool save_is_due(const fitting *fit, int64_t before)
+{
+    const mw_fit_options *options = fit->options;
+    if (options->checkpoint == NULL || mw_loader_tell(fit->loader).batch == fit->batches)
+        return false;
+    if (options->checkpoint_steps > 0 &&
+        fit->progress.step / options->checkpoint_steps > before / options->checkpoint_steps)
+        return true;
+    return options->checkpoint_seconds > 0.0 && mw__seconds() - fit->saved_at >= options->checkpoint_seconds;
 }
 
 static mw_status make_folder_of(const fitting *fit, mw_error *err)
@@ -125,10 +251,16 @@ static mw_status resume(fitting *fit, mw_error *err)
         return mw__fail(err, MW_ERROR_FILE, "cannot examine the checkpoint \"%.300s\": %s", path, strerror(errno));
     }
     mw_loader_position position;
-    mw__fit_record record = {.order = fit->order, .batches = fit->batches};
+    mw__fit_record record = {.order = fit->order, .batches = fit->batches, .best_by = fit->best_by, .kept = fit->kept};
     MW_TRY(mw__checkpoint_load(fit->trainer, path, &position, &record, err));
     MW_TRY(mw_loader_seek(fit->loader, position, err));
     fit->loss_sum = record.loss_sum;
+    fit->best = record.best;
+    fit->best_step = record.best_step;
+    fit->kept_count = record.kept_count;
+    MW_TRY(keep_all(fit, position, err));
+    if (position.batch > 0) /* what a step that is skipped counts as */
+        fit->progress.loss = fit->loss_sum / (double)position.batch;
     fit->base_rate = mw_trainer_learning_rate(fit->trainer);
     if (position.epoch >= fit->options->epochs)
         return MW_OK;
@@ -207,12 +339,38 @@ static mw_status validate(fitting *fit, mw_error *err)
     return mw_trainer_measure(fit->trainer, fit->options->validation, &progress->validation, err);
 }
 
-/* The loader stands at the start of the next epoch. The checkpoint comes first: nothing that follows can lose it. */
+/* A value that is no number is never the best. */
+static void compare(fitting *fit, int64_t step)
+{
+    const mw_evaluation *found = &fit->progress.validation;
+    const double value = fit->best_metric >= 0 ? found->metrics[fit->best_metric].value : found->loss;
+    const bool better = fit->options->best_highest ? value > fit->best : value < fit->best;
+    if (isnan(value) || (fit->best_step > 0 && !better))
+        return;
+    fit->best = value;
+    fit->best_step = step;
+}
+
+/* The checkpoint comes before the validation: nothing that follows can lose the epoch. One that keeps the best says so,
+ * too, and is saved again: at the end of the old epoch first, so that a run which goes on from it validates. */
+static mw_status save_and_validate(fitting *fit, int64_t epochs_done, mw_error *err)
+{
+    if (fit->options->best_by == NULL) {
+        MW_TRY(save(fit, err));
+        return validate(fit, err);
+    }
+    const mw_loader_position end = {.epoch = epochs_done - 1, .batch = fit->batches};
+    MW_TRY(save_to(fit, fit->options->checkpoint, end, err));
+    MW_TRY(validate(fit, err));
+    compare(fit, epochs_done * fit->batches);
+    return save(fit, err);
+}
+
+/* The loader stands at the start of the next epoch. */
 static mw_status end_epoch(fitting *fit, mw_error *err)
 {
     const int64_t epochs_done = mw_loader_tell(fit->loader).epoch;
-    MW_TRY(save(fit, err));
-    MW_TRY(validate(fit, err));
+    MW_TRY(save_and_validate(fit, epochs_done, err));
     fit->progress.epoch = epochs_done;
     fit->progress.epoch_end = true;
     note_progress(fit, epochs_done * fit->batches, fit->batches);
@@ -229,11 +387,13 @@ static mw_status end_epoch(fitting *fit, mw_error *err)
 static mw_status run_epoch(fitting *fit, mw_error *err)
 {
     for (const mw_batch *batch; (batch = mw_loader_next(fit->loader, err)) != NULL;) {
+        const int64_t before = fit->progress.step;
         MW_TRY(train_step(fit, batch, err));
-        if (wants_stop(fit)) {
+        const bool stop = wants_stop(fit);
+        if (stop || save_is_due(fit, before))
             MW_TRY(save(fit, err));
+        if (stop)
             return stopped(fit, err);
-        }
     }
     if (err->status != MW_OK)
         return err->status;
@@ -260,6 +420,8 @@ static mw_status run_all(fitting *fit, mw_error *err)
     const mw_loader_position start = mw_loader_tell(fit->loader);
     const bool finished = start.epoch >= fit->options->epochs;
     fit->reporter.first_step = finished ? fit->progress.steps : start.epoch * fit->batches + start.batch;
+    fit->progress.step = fit->reporter.first_step;
+    fit->saved_at = fit->reporter.started;
     if (finished)
         return show_finished(fit, fit->options->epochs, err);
     if (start.batch == 0)
@@ -286,8 +448,32 @@ static mw_status check_validation(const fitting *fit, mw_error *err)
     return status;
 }
 
+static mw_status prepare_keeping(fitting *fit, mw_error *err)
+{
+    const mw_fit_options *options = fit->options;
+    const mw_trainer *trainer = fit->trainer;
+    fit->best_metric = -1;
+    if (options->best_by != NULL && strcmp(options->best_by, "loss") != 0) {
+        for (size_t i = 0; i < trainer->metric_count; i++)
+            if (strcmp(options->best_by, trainer->metrics[i].name) == 0)
+                fit->best_metric = (int)i;
+        if (fit->best_metric < 0)
+            return mw__fail(err, MW_ERROR_ARGUMENT,
+                            "mw_fit: best_by is \"%s\"; it must be \"loss\" or one of the trainer's %zu metrics%s%s",
+                            options->best_by, trainer->metric_count, trainer->metric_count > 0 ? ", as " : "",
+                            trainer->metric_count > 0 ? trainer->metrics[0].name : "");
+    }
+    if (options->best_by != NULL)
+        snprintf(fit->best_by, sizeof fit->best_by, "%s %s", options->best_highest ? "highest" : "lowest",
+                 options->best_by);
+    if (options->keep_last > 0)
+        fit->kept = mw__alloc(mw__trainer_allocator(trainer), MW__KEEP_MAX + 1, sizeof *fit->kept, err);
+    return options->keep_last > 0 && fit->kept == NULL ? MW_ERROR_MEMORY : MW_OK;
+}
+
 static mw_status prepare(fitting *fit, mw_error *err)
 {
+    MW_TRY(prepare_keeping(fit, err));
     const mw_fit_options *options = fit->options;
     mw_loader_options loader = mw_loader_defaults(options->training, mw__trainer_batch(fit->trainer));
     loader.shuffle = !options->keep_order;
@@ -335,5 +521,6 @@ mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *e
             mw__interrupt_end();
     }
     mw_loader_destroy(fit.loader);
+    mw__free(mw__trainer_allocator(trainer), fit.kept);
     return status;
 }

@@ -5,19 +5,32 @@
 #include "base/alloc.h"
 #include <millwright/trainer.h>
 
+#define MW__KEEP_MAX 1000
+
 /* What mw_fit adds to a checkpoint. */
 typedef struct mw__fit_record {
-    const char *order; /* what decides the order of the examples, as one line: a position means nothing without it */
-    int64_t batches;   /* in an epoch */
-    double loss_sum;   /* of the steps of this epoch so far */
+    const char *order;   /* what decides the order of the examples, as one line: a position means nothing without it */
+    int64_t batches;     /* in an epoch */
+    double loss_sum;     /* of the steps of this epoch so far */
+    const char *best_by; /* what is compared over the epochs: "lowest loss"; NULL = nothing */
+    double best;         /* the best of it so far .. */
+    int64_t best_step;   /* .. and where it was found; 0 = not yet */
+    int64_t *kept;       /* [MW__KEEP_MAX + 1] steps of the checkpoints that stay, rising; NULL = none do */
+    size_t kept_count;
 } mw__fit_record;
 
 /* As mw_trainer_save and mw_trainer_load; `record` may be NULL. */
 mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_position position,
                               const mw__fit_record *record, mw_error *err);
-/* Refuses a checkpoint that another order wrote; sets record->loss_sum. Nothing changes on failure. */
+/* Refuses a checkpoint that another order wrote; sets record->loss_sum, the best if it was of the same `best_by`, and
+ * the steps in `kept` unless that is NULL. Nothing changes on failure. */
 mw_status mw__checkpoint_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position,
                               mw__fit_record *record, mw_error *err);
+
+/* "folder/run.safetensors" and "best" to "folder/run.best.safetensors". Freed with mw__free. */
+char *mw__kept_path(const mw_allocator *allocator, const char *path, const char *mark, mw_error *err);
+/* Lets the file at `path` have the name `kept`, too, in place of what had it; false where it cannot. */
+bool mw__kept_link(const mw_allocator *allocator, const char *path, const char *kept);
 
 /* Ctrl-C and SIGTERM as a flag, between begin and end; nests over threads. The second of them ends the process. */
 void mw__interrupt_begin(void);

@@ -1,0 +1,57 @@
+/* The checkpoints that stay beside the newest: further names of a file that was written once. When they are made and
+ * removed is said in fit.c. */
+#include "base/file.h"
+#include "base/text.h"
+#include "runtime/fit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+char *mw__kept_path(const mw_allocator *allocator, const char *path, const char *mark, mw_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    const size_t stem = dot != NULL && dot != name ? (size_t)(dot - path) : strlen(path);
+    mw__text text;
+    mw__text_init(&text, allocator);
+    mw__text_append(&text, path, stem);
+    mw__text_printf(&text, ".%s%s", mark, path + stem);
+    if (mw__text_check(&text, err) == MW_OK)
+        return text.data; /* an ordinary block of the allocator */
+    mw__text_deinit(&text);
+    return NULL;
+}
+
+/* A link has no way to replace: it is made beside, and renamed. If both were the same file before, rename does nothing
+ * (POSIX), and the second name must go. */
+static bool replace_by_link(const char *path, const char *kept, const char *beside)
+{
+    if (mw__file_get_calls()->link(path, beside) != 0)
+        return false;
+    const bool renamed = rename(beside, kept) == 0;
+    unlink(beside);
+    return renamed;
+}
+
+/* The lock tells who removes what killed processes left that this one lives; file_write.c does the same. */
+bool mw__kept_link(const mw_allocator *allocator, const char *path, const char *kept)
+{
+    mw__text beside;
+    mw__text_init(&beside, allocator);
+    mw__text_printf(&beside, "%s.%ld-0.tmp", kept, (long)getpid());
+    bool linked = false;
+    if (mw__text_check(&beside, NULL) == MW_OK) {
+        const int held = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        if (held >= 0)
+            flock(held, LOCK_SH | LOCK_NB);
+        linked = replace_by_link(path, kept, beside.data);
+        if (held >= 0)
+            close(held);
+    }
+    mw__text_deinit(&beside);
+    return linked;
+}
