@@ -7,8 +7,10 @@
  *     ane_e5rt_program_release(program);
  *
  * Names and signatures are those of the dispatch library that ANEForge's documents describe, so that its callers run on
- * this one; size checks and ane_e5rt_last_error are ours. Functions return 0 for success and -1 for failure; nothing is
- * printed. Not thread-safe per program. */
+ * this one; size checks, ane_e5rt_last_error and ane_e5rt_set_quiet are ours. Functions return 0 for success and -1 for
+ * failure, and print the reason of a failure as one line on standard error, where those callers look for it:
+ * "ane_e5rt_program_execute: the program is NULL". ane_e5rt_set_quiet or the environment variable MW_ANE_E5RT_QUIET
+ * switches that off. Not thread-safe per program. */
 #ifndef MILLWRIGHT_ANE_E5RT_H
 #define MILLWRIGHT_ANE_E5RT_H
 
@@ -65,6 +67,10 @@ MW_API int ane_e5rt_compile_check(const char *mil_path, const char *cache_dir, u
 
 /** Why the calling thread's last ane_e5rt call failed, "" if it did not; valid until its next ane_e5rt call. */
 MW_API const char *ane_e5rt_last_error(void);
+
+/** Switches the lines on standard error off (1) or on again (0), for the whole process; at first they are on, unless
+ *  the environment has MW_ANE_E5RT_QUIET, not empty and not 0. May be called from any thread. */
+MW_API void ane_e5rt_set_quiet(int on);
 
 #ifdef __cplusplus
 }

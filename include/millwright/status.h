@@ -5,10 +5,11 @@
  *     if (graph == NULL)
  *         fprintf(stderr, "%s\n", err.message);
  *
- * Nothing in Millwright aborts, exits or prints. A call that can fail takes a caller-held `mw_error *` as its last
- * argument (NULL is allowed) and returns a status or NULL. A call that is given an error which is already set does
- * nothing and returns that status, so that a sequence of calls needs one check at its end. The log hook is told of
- * each call that was skipped so (MW_LOG_DEBUG); whoever goes on after an error clears it with mw_error_clear.
+ * Nothing in Millwright aborts, exits or prints, but for mw_fit, which shows its progress, and for failed calls of
+ * ane_e5rt.h; both can be told to be quiet. A call that can fail takes a caller-held `mw_error *` as its last argument
+ * (NULL is allowed) and returns a status or NULL. A call that is given an error which is already set does nothing and
+ * returns that status, so that a sequence of calls needs one check at its end. The log hook is told of each call that
+ * was skipped so (MW_LOG_DEBUG); whoever goes on after an error clears it with mw_error_clear.
  *
  * There is no ABI promise before version 1.0. */
 #ifndef MILLWRIGHT_STATUS_H
@@ -44,7 +45,9 @@ typedef enum mw_status {
 } mw_status;
 
 /** One error, held by the caller; `mw_error err = {0}` is the empty one.
- *  All text is truncated to fit, always NUL-terminated, and free of pointers into other objects. */
+ *  All text is always NUL-terminated and free of pointers into other objects. It may be shown as it is: control
+ *  characters, bytes that are no UTF-8 and what reorders or hides text are written as \n, \x1b or \u202e, and where a
+ *  message would be too long the names in it are cut in their middle ("layer.0...weight"). Log lines are made alike. */
 typedef struct mw_error {
     mw_status status;
     char message[512];  /* one sentence: operation, tensor, number, rule, hint */

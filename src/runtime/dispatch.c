@@ -1,9 +1,15 @@
-/* The ane_e5rt_* C ABI: a thin layer over dispatch_core.c with 0 / -1 results, size checks and a thread-local message.
- * Of the multi-operation part of that ABI only share_buffer within one operation exists. */
+/* The ane_e5rt_* C ABI: a thin layer over dispatch_core.c with 0 / -1 results, size checks, a thread-local message and
+ * the line on standard error that clients of that ABI look for. Of its multi-operation part only share_buffer within
+ * one operation exists. */
 #include "runtime/dispatch.h"
 #include "base/checked.h"
+#include "base/environment.h"
+#include "base/shown.h"
 #include <millwright/ane_e5rt.h>
 
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 struct ane_e5rt_program {
@@ -13,6 +19,8 @@ struct ane_e5rt_program {
 /* The last failure of each thread, as errno is kept; the ABI has no other place for a message. */
 static _Thread_local mw_error last_error;
 
+static atomic_bool quiet; /* for the whole process, as standard error is */
+
 static mw_error *begin_call(void)
 {
     last_error.status = MW_OK;
@@ -20,7 +28,27 @@ static mw_error *begin_call(void)
     return &last_error;
 }
 
-static int finish_call(mw_status status) { return status == MW_OK ? 0 : -1; }
+void ane_e5rt_set_quiet(int on) { atomic_store(&quiet, on != 0); }
+
+/* The line is whole before it is printed, so that lines of several threads do not mix. The message is shown already. */
+static void print_failure(const char *call)
+{
+    char line[sizeof last_error.message + 96];
+    const char *wanted = mw__environment("MW_ANE_E5RT_QUIET");
+    if (atomic_load(&quiet) || (wanted != NULL && strcmp(wanted, "0") != 0))
+        return;
+    const int reason = errno;
+    mw__shown_printf(line, sizeof line, "%s: %s\n", call, last_error.message);
+    fputs(line, stderr);
+    errno = reason;
+}
+
+static int finish_call(const char *call, mw_status status)
+{
+    if (status != MW_OK)
+        print_failure(call);
+    return status == MW_OK ? 0 : -1;
+}
 
 const char *ane_e5rt_last_error(void) { return last_error.message; }
 
@@ -48,15 +76,11 @@ static mw_status add_ports(mw__dispatch *dispatch, const char *const *names, con
     return MW_OK;
 }
 
-ane_e5rt_program_t *ane_e5rt_program_compile(const char *mil_path, const char *cache_dir, uint64_t device_mask,
-                                             const char *const *input_names, const size_t *input_sizes, size_t n_inputs,
-                                             const char *const *output_names, const size_t *output_sizes,
-                                             size_t n_outputs)
+/* A program without ports. */
+static ane_e5rt_program_t *create(const char *mil_path, const char *cache_dir, uint64_t mask, mw_error *err)
 {
-    mw_error *err = begin_call();
     mw__symbols symbols;
-    if (check_arguments(mil_path, device_mask, err) != MW_OK ||
-        mw__symbols_load(&symbols, MW_PROVIDER_AUTO, err) != MW_OK)
+    if (check_arguments(mil_path, mask, err) != MW_OK || mw__symbols_load(&symbols, MW_PROVIDER_AUTO, err) != MW_OK)
         return NULL;
     const mw_allocator *allocator = mw__allocator_default();
     ane_e5rt_program_t *program = mw__alloc(allocator, 1, sizeof *program, err);
@@ -66,14 +90,27 @@ ane_e5rt_program_t *ane_e5rt_program_compile(const char *mil_path, const char *c
                                           .symbols = &symbols,
                                           .mil_path = mil_path,
                                           .cache_folder = cache_dir,
-                                          .mask = device_mask,
+                                          .mask = mask,
                                           .name = "main"};
     program->dispatch = mw__dispatch_create(&options, err);
-    if (program->dispatch != NULL &&
-        add_ports(program->dispatch, input_names, input_sizes, n_inputs, false, err) == MW_OK &&
+    if (program->dispatch != NULL)
+        return program;
+    ane_e5rt_program_release(program);
+    return NULL;
+}
+
+ane_e5rt_program_t *ane_e5rt_program_compile(const char *mil_path, const char *cache_dir, uint64_t device_mask,
+                                             const char *const *input_names, const size_t *input_sizes, size_t n_inputs,
+                                             const char *const *output_names, const size_t *output_sizes,
+                                             size_t n_outputs)
+{
+    mw_error *err = begin_call();
+    ane_e5rt_program_t *program = create(mil_path, cache_dir, device_mask, err);
+    if (program != NULL && add_ports(program->dispatch, input_names, input_sizes, n_inputs, false, err) == MW_OK &&
         add_ports(program->dispatch, output_names, output_sizes, n_outputs, true, err) == MW_OK &&
         mw__dispatch_finish(program->dispatch, err) == MW_OK)
         return program;
+    print_failure(__func__);
     ane_e5rt_program_release(program);
     return NULL;
 }
@@ -123,7 +160,7 @@ int ane_e5rt_program_set_input_fp16(ane_e5rt_program_t *program, const char *por
         status = mw__fail(err, MW_ERROR_ARGUMENT, "the data for port \"%s\" is NULL", port);
     if (status == MW_OK && bytes > 0)
         memcpy(memory, data, bytes);
-    return finish_call(status);
+    return finish_call(__func__, status);
 }
 
 int ane_e5rt_program_get_output_fp16(ane_e5rt_program_t *program, const char *port, uint16_t *dest, size_t n_elems)
@@ -136,18 +173,19 @@ int ane_e5rt_program_get_output_fp16(ane_e5rt_program_t *program, const char *po
         status = mw__fail(err, MW_ERROR_ARGUMENT, "the destination for port \"%s\" is NULL", port);
     if (status == MW_OK && bytes > 0)
         memcpy(dest, memory, bytes);
-    return finish_call(status);
+    return finish_call(__func__, status);
 }
 
 int ane_e5rt_program_execute(ane_e5rt_program_t *program)
 {
     mw_error *err = begin_call();
     if (program == NULL)
-        return finish_call(mw__fail(err, MW_ERROR_ARGUMENT, "the program is NULL"));
-    return finish_call(mw__dispatch_execute(program->dispatch, err));
+        return finish_call(__func__, mw__fail(err, MW_ERROR_ARGUMENT, "the program is NULL"));
+    return finish_call(__func__, mw__dispatch_execute(program->dispatch, err));
 }
 
-static int port_buffer(ane_e5rt_program_t *program, const char *name, bool is_output, void **out_data, size_t *out_size)
+static int port_buffer(const char *call, ane_e5rt_program_t *program, const char *name, bool is_output, void **out_data,
+                       size_t *out_size)
 {
     mw_error *err = begin_call();
     size_t port = 0;
@@ -159,7 +197,7 @@ static int port_buffer(ane_e5rt_program_t *program, const char *name, bool is_ou
             *out_data = NULL;
         if (out_size != NULL)
             *out_size = 0;
-        return finish_call(status);
+        return finish_call(call, status);
     }
     const mw__buffer *buffer = mw__dispatch_buffer(program->dispatch, port);
     *out_data = buffer->data;
@@ -169,12 +207,12 @@ static int port_buffer(ane_e5rt_program_t *program, const char *name, bool is_ou
 
 int ane_e5rt_program_input_buffer(ane_e5rt_program_t *program, const char *port, void **out_data, size_t *out_size)
 {
-    return port_buffer(program, port, false, out_data, out_size);
+    return port_buffer(__func__, program, port, false, out_data, out_size);
 }
 
 int ane_e5rt_program_output_buffer(ane_e5rt_program_t *program, const char *port, void **out_data, size_t *out_size)
 {
-    return port_buffer(program, port, true, out_data, out_size);
+    return port_buffer(__func__, program, port, true, out_data, out_size);
 }
 
 static mw_status share(ane_e5rt_program_t *program, const char *output, const char *input, mw_error *err)
@@ -195,9 +233,10 @@ int ane_e5rt_program_share_buffer(ane_e5rt_program_t *program, size_t src_op_idx
 {
     mw_error *err = begin_call();
     if (src_op_idx != 0 || dst_op_idx != 0)
-        return finish_call(mw__fail(err, MW_ERROR_ARGUMENT, "operation %zu does not exist: the program has one, 0",
+        return finish_call(__func__,
+                           mw__fail(err, MW_ERROR_ARGUMENT, "operation %zu does not exist: the program has one, 0",
                                     src_op_idx != 0 ? src_op_idx : dst_op_idx));
-    return finish_call(share(program, src_out_port, dst_in_port, err));
+    return finish_call(__func__, share(program, src_out_port, dst_in_port, err));
 }
 
 int ane_e5rt_compile_check(const char *mil_path, const char *cache_dir, uint64_t device_mask, const char *custom_opts)
@@ -206,7 +245,7 @@ int ane_e5rt_compile_check(const char *mil_path, const char *cache_dir, uint64_t
     mw__symbols symbols;
     if (check_arguments(mil_path, device_mask, err) != MW_OK ||
         mw__symbols_load(&symbols, MW_PROVIDER_AUTO, err) != MW_OK)
-        return -1;
+        return finish_call(__func__, err->status);
     const mw__dispatch_options options = {.allocator = mw__allocator_default(),
                                           .symbols = &symbols,
                                           .mil_path = mil_path,
@@ -215,7 +254,7 @@ int ane_e5rt_compile_check(const char *mil_path, const char *cache_dir, uint64_t
                                           .custom = custom_opts};
     int32_t code;
     const mw_status status = mw__dispatch_check(&options, &code, err);
-    if (status == MW_OK)
+    if (finish_call(__func__, status) == 0)
         return 0;
     if (custom_opts != NULL && symbols.e5_compiler_options_set_custom_ane_compiler_options == NULL)
         return -2;
