@@ -1,0 +1,27 @@
+#!/bin/sh
+# Looks whether the shared libraries carry what cmake/flags.cmake asks for: immediate binding, read-only relocations,
+# the stack protector and, with the GNU C library, its checked functions. Ends with "N passed, N failed".
+# usage: tools/check_hardened.sh LIBRARY...
+set -eu
+passed=0
+failed=0
+
+look() { # look LIBRARY WHAT PATTERN TEXT
+    if printf '%s\n' "$4" | grep -qE "$3"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "$1: $2 is missing"
+    fi
+}
+
+for library in "$@"; do
+    dynamic=$(readelf -dW "$library")
+    symbols=$(readelf --dyn-syms -W "$library")
+    look "$library" "immediate binding" 'BIND_NOW|FLAGS_1.*NOW' "$dynamic"
+    look "$library" "RELRO" 'GNU_RELRO' "$(readelf -lW "$library")"
+    look "$library" "the stack protector" '__stack_chk_fail' "$symbols"
+    case $symbols in *GLIBC_*) look "$library" "FORTIFY" '__[a-z]+_chk@' "$symbols" ;; esac
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
