@@ -166,7 +166,8 @@ typedef struct mw_trainer mw_trainer;
 
 /** Writes `source` with the trained values in the place of its own: folder/model.mil and weights. Operations, names,
  *  layouts, types and shapes are those of the source; adapters are merged, W + alpha / r B A rounded once to the dtype
- *  of W. Parameters of the source become constants.
+ *  of W. Parameters of the source become constants. A model in the folder is replaced as a whole or not at all, as by
+ *  mw_graph_write_mil.
  *  trainer  of a graph that mw_graph_trainable or mw_graph_lora made from `source`
  *  source   of a graph that was built with dropout or batch norm layers: its mw_graph_evaluation
  *  errors   MW_ERROR_ARGUMENT if something that was trained has no place in the source; MW_ERROR_NUMERIC for a value

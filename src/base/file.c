@@ -61,6 +61,13 @@ void mw__file_close(mw__file *file)
     *file = (mw__file){.descriptor = -1};
 }
 
+bool mw__file_is_at(const mw__file *file, const char *path)
+{
+    struct stat here, there;
+    return fstat(file->descriptor, &here) == 0 && stat(path, &there) == 0 && here.st_dev == there.st_dev &&
+           here.st_ino == there.st_ino;
+}
+
 mw_status mw__file_read_at(const mw__file *file, uint64_t offset, void *out, size_t size, const char *path,
                            mw_error *err)
 {
@@ -84,9 +91,10 @@ mw_status mw__file_read_at(const mw__file *file, uint64_t offset, void *out, siz
     return MW_OK;
 }
 
-static mw_status read_whole(const mw_allocator *allocator, const mw__file *file, const char *path, size_t limit,
-                            char **out, mw_error *err)
+mw_status mw__file_read_open(const mw_allocator *allocator, const mw__file *file, const char *path, size_t limit,
+                             char **out, mw_error *err)
 {
+    *out = NULL;
     if (file->size > limit || file->size >= SIZE_MAX)
         return mw__fail(err, MW_ERROR_FORMAT, "\"%s\" has %llu bytes, more than the %zu allowed here", path,
                         (unsigned long long)file->size, limit);
@@ -108,7 +116,7 @@ mw_status mw__file_read(const mw_allocator *allocator, const char *path, size_t 
     *out_size = 0;
     mw__file file;
     MW_TRY(mw__file_open(&file, path, err));
-    const mw_status status = read_whole(allocator, &file, path, limit, out, err);
+    const mw_status status = mw__file_read_open(allocator, &file, path, limit, out, err);
     if (status == MW_OK)
         *out_size = (size_t)file.size;
     mw__file_close(&file);

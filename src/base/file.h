@@ -17,6 +17,11 @@ typedef struct mw__file {
 
 mw_status mw__file_open(mw__file *file, const char *path, mw_error *err);
 void mw__file_close(mw__file *file);
+/* As mw__file_read, of a file that is open; *out has file->size bytes and a NUL. */
+mw_status mw__file_read_open(const mw_allocator *allocator, const mw__file *file, const char *path, size_t limit,
+                             char **out, mw_error *err);
+/* True if `path` still leads to this file. */
+bool mw__file_is_at(const mw__file *file, const char *path);
 /* Reads exactly `size` bytes at `offset`; a short file is MW_ERROR_FORMAT. */
 mw_status mw__file_read_at(const mw__file *file, uint64_t offset, void *out, size_t size, const char *path,
                            mw_error *err);
@@ -46,6 +51,7 @@ typedef struct mw__file_writer {
     int folder;      /* -1 = none */
     int descriptor;  /* -1 = none */
     bool durable;
+    bool placed; /* the new file stands at its name; deinit keeps this one field */
 } mw__file_writer;
 
 mw_status mw__file_writer_begin(mw__file_writer *writer, const mw_allocator *allocator, const char *path, bool durable,

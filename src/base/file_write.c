@@ -110,7 +110,7 @@ void mw__file_writer_deinit(mw__file_writer *writer)
     mw__free(writer->allocator, writer->temporary);
     mw__free(writer->allocator, writer->name);
     mw__free(writer->allocator, writer->path);
-    *writer = (mw__file_writer){.folder = -1, .descriptor = -1};
+    *writer = (mw__file_writer){.folder = -1, .descriptor = -1, .placed = writer->placed};
 }
 
 /* A name that no other writer of this machine uses at the same time; the open is exclusive anyway. */
@@ -233,6 +233,7 @@ static mw_status put_in_place(mw__file_writer *writer, mw_error *err)
         return fail_and_drop(writer, "write", err);
     if (calls->rename(writer->folder, writer->temporary, writer->name) != 0)
         return fail_and_drop(writer, "replace", err);
+    writer->placed = true;
     mw__free(writer->allocator, writer->temporary);
     writer->temporary = NULL;
     return MW_OK;

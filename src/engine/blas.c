@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static const char *const candidates[] = {
 #if defined(__APPLE__)
@@ -80,6 +81,14 @@ static bool threads_can_start(void)
     return true;
 }
 
+/* OpenBLAS takes 32 MiB for each thread that calls it, and where the system grants none it asks again for ever. So a
+ * process whose addresses are limited (ulimit -v) gets a BLAS only if it names one. */
+static bool addresses_are_limited(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+}
+
 static void read_wanted(void)
 {
     const char *name = mw__environment("MW_BLAS");
@@ -106,6 +115,8 @@ static void find(void)
         load(wanted, RTLD_NOW);
         return;
     }
+    if (addresses_are_limited())
+        return;
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
         if (load(candidates[i], RTLD_LAZY))
             return;

@@ -1,6 +1,7 @@
 /* Reads and writes entries of weight files. Knows nothing of MIL text. */
 #include "mil/blob.h"
 #include "base/checked.h"
+#include "base/hash.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -115,10 +116,12 @@ void mw__blob_list_deinit(mw__blob_list *list)
 {
     mw__free(list->allocator, list->payloads);
     mw__free(list->allocator, list->offsets);
+    mw__free(list->allocator, list->places);
     *list = (mw__blob_list){0};
 }
 
-mw_status mw__blob_list_add(mw__blob_list *list, const mw__payload *payload, uint64_t *out_offset, mw_error *err)
+mw_status mw__blob_list_add(mw__blob_list *list, const mw__payload *payload, size_t place, uint64_t *out_offset,
+                            mw_error *err)
 {
     size_t bytes, end;
     if (!mw__type_bytes(payload->type, &bytes) || !mw__add_size((size_t)list->end + BLOB_ENTRY, bytes, &end) ||
@@ -127,12 +130,26 @@ mw_status mw__blob_list_add(mw__blob_list *list, const mw__payload *payload, uin
     const size_t count = list->count + 1;
     MW_TRY(mw__grow(list->allocator, &list->payloads, &list->payload_capacity, count, sizeof *list->payloads, err));
     MW_TRY(mw__grow(list->allocator, &list->offsets, &list->offset_capacity, count, sizeof *list->offsets, err));
+    MW_TRY(mw__grow(list->allocator, &list->places, &list->place_capacity, count, sizeof *list->places, err));
     list->payloads[list->count] = payload;
+    list->places[list->count] = place;
     list->offsets[list->count] = list->end;
     list->count = count;
     *out_offset = list->end;
     list->end = end;
     return MW_OK;
+}
+
+uint64_t mw__blob_list_hash(const mw__blob_list *list)
+{
+    uint64_t hash = list->count;
+    for (size_t i = 0; i < list->count; i++) {
+        const mw__payload *payload = list->payloads[i];
+        const uint64_t head[3] = {list->offsets[i], mw__blob_code(payload->type->dtype), payload->splat};
+        hash = mw__hash64(head, sizeof head, hash);
+        hash = mw__hash64(payload->data, payload->size, hash); /* of a splat, the one element */
+    }
+    return mw__hash64(&list->end, sizeof list->end, hash);
 }
 
 /* The bytes of one element, again and again. */

@@ -26,14 +26,18 @@ typedef struct mw__blob_list {
     const mw_allocator *allocator;
     const mw__payload **payloads;
     uint64_t *offsets;
-    size_t count, payload_capacity, offset_capacity;
+    size_t *places; /* from where in the text the name of the weight file is found */
+    size_t count, payload_capacity, offset_capacity, place_capacity;
     uint64_t end; /* of the file so far */
 } mw__blob_list;
 
 void mw__blob_list_init(mw__blob_list *list, const mw_allocator *allocator);
 void mw__blob_list_deinit(mw__blob_list *list);
-/* *out_offset is what BLOBFILE names. */
-mw_status mw__blob_list_add(mw__blob_list *list, const mw__payload *payload, uint64_t *out_offset, mw_error *err);
+/* `place` is where in the text its BLOBFILE begins; *out_offset is what that names. */
+mw_status mw__blob_list_add(mw__blob_list *list, const mw__payload *payload, size_t place, uint64_t *out_offset,
+                            mw_error *err);
+/* Of all that the file will hold. */
+uint64_t mw__blob_list_hash(const mw__blob_list *list);
 /* Writes the file whole or not at all. */
 mw_status mw__blob_list_write(const mw__blob_list *list, const char *path, bool durable, mw_error *err);
 

@@ -1,5 +1,6 @@
 /* The public calls: read, parse, write and print a program. */
 #include "base/file.h"
+#include "mil/folder.h"
 #include "mil/mil.h"
 #include "mil/print.h"
 #include <stdio.h>
@@ -49,6 +50,42 @@ static char *folder_of(const mw_allocator *allocator, const char *path, mw_error
     return folder;
 }
 
+/* The text stays open while its weights are read: so long no other file has its identity. */
+static mw_graph *read_once(const mw_allocator *allocator, const char *path, const char *folder,
+                           const mw_graph_options *options, bool *out_replaced, mw_error *err)
+{
+    mw__file file;
+    char *text = NULL;
+    mw_graph *graph = NULL;
+    *out_replaced = false;
+    if (mw__file_open(&file, path, err) != MW_OK)
+        return NULL;
+    if (mw__file_read_open(allocator, &file, path, TEXT_MAX, &text, err) == MW_OK)
+        graph = mw_graph_parse_mil(text, (size_t)file.size, folder, options, err);
+    *out_replaced = graph == NULL && !mw__file_is_at(&file, path);
+    mw__free(allocator, text);
+    mw__file_close(&file);
+    return graph;
+}
+
+/* A model that is replaced while it is read loses the weights of the old text, which are never others: then the new
+ * one is read. */
+static mw_graph *read_current(const mw_allocator *allocator, const char *path, const char *folder,
+                              const mw_graph_options *options, mw_error *err)
+{
+    enum { ATTEMPTS = 100 }; /* each needs another save by another process in between */
+    mw_error reason = {0};
+    mw_graph *graph = NULL;
+    bool replaced = true;
+    for (int i = 0; i < ATTEMPTS && graph == NULL && replaced; i++) {
+        reason = (mw_error){0};
+        graph = read_once(allocator, path, folder, options, &replaced, &reason);
+    }
+    if (graph == NULL && err != NULL)
+        *err = reason;
+    return graph;
+}
+
 mw_graph *mw_graph_read_mil(const char *path, const mw_graph_options *options, mw_error *err)
 {
     if (mw__skips(err))
@@ -59,14 +96,9 @@ mw_graph *mw_graph_read_mil(const char *path, const mw_graph_options *options, m
         return NULL;
     }
     const mw_allocator *allocator = mw__allocator_or_default(options != NULL ? options->allocator : NULL);
-    char *text = NULL;
-    size_t size = 0;
-    if (mw__file_read(allocator, path, TEXT_MAX, &text, &size, err) != MW_OK)
-        return NULL;
     char *folder = folder_of(allocator, path, err);
-    mw_graph *graph = folder != NULL ? mw_graph_parse_mil(text, size, folder, options, err) : NULL;
+    mw_graph *graph = folder != NULL ? read_current(allocator, path, folder, options, err) : NULL;
     mw__free(allocator, folder);
-    mw__free(allocator, text);
     return graph;
 }
 
@@ -105,45 +137,6 @@ mw_status mw__mil_print(const mw_graph *graph, const mw_mil_write_options *optio
     return status;
 }
 
-static mw_status write_below(const mw_allocator *allocator, const char *folder, const char *name, const written *output,
-                             bool durable, mw_error *err)
-{
-    const bool weights = strcmp(name, MW__WEIGHT_FILE) == 0;
-    const size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = mw__alloc(allocator, size, 1, err);
-    if (path == NULL)
-        return MW_ERROR_MEMORY;
-    snprintf(path, size, "%s/%s", folder, name);
-    const mw_status status = weights
-                                 ? mw__blob_list_write(&output->blobs, path, durable, err)
-                                 : mw__file_write(allocator, path, output->text.data, output->text.size, durable, err);
-    mw__free(allocator, path);
-    return status;
-}
-
-static mw_status make_folders(const mw_allocator *allocator, const char *folder, bool weights, mw_error *err)
-{
-    const size_t size = strlen(folder) + sizeof "/weights";
-    char *path = mw__alloc(allocator, size, 1, err);
-    if (path == NULL)
-        return MW_ERROR_MEMORY;
-    snprintf(path, size, "%s%s", folder, weights ? "/weights" : "");
-    const mw_status status = mw__file_make_folders(path, err);
-    mw__free(allocator, path);
-    return status;
-}
-
-/* Weights first, so that a failure leaves no text that names missing ones. */
-static mw_status write_files(const mw_allocator *allocator, const char *folder, const written *output, bool durable,
-                             mw_error *err)
-{
-    const bool weights = output->blobs.count > 0;
-    MW_TRY(make_folders(allocator, folder, weights, err));
-    if (weights)
-        MW_TRY(write_below(allocator, folder, MW__WEIGHT_FILE, output, durable, err));
-    return write_below(allocator, folder, "model.mil", output, durable, err);
-}
-
 mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_write_options *options, bool durable,
                         mw__names *names, mw_error *err)
 {
@@ -153,7 +146,7 @@ mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_
     output_init(&output, graph->allocator);
     mw_status status = mw__print_program(graph, options, true, &output.text, names, &output.blobs, &output.arena, err);
     if (status == MW_OK) {
-        status = write_files(graph->allocator, folder, &output, durable, err);
+        status = mw__model_folder_write(graph->allocator, folder, &output.text, &output.blobs, durable, err);
         if (status != MW_OK && names != NULL)
             mw__names_deinit(names);
     }

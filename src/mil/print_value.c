@@ -226,7 +226,7 @@ static mw_status print_payload(mw__printer *printer, const mw__payload *payload)
         return print_members(printer, payload);
     if (wants_blob && may_be_blob(printer, payload)) {
         uint64_t offset = 0;
-        MW_TRY(mw__blob_list_add(printer->blobs, payload, &offset, printer->err));
+        MW_TRY(mw__blob_list_add(printer->blobs, payload, printer->out->size, &offset, printer->err));
         print_blob(printer, "@model_path/" MW__WEIGHT_FILE, offset);
     } else if (payload->blob_path != NULL && !printer->move_blobs) {
         print_blob(printer, payload->blob_path, payload->blob_offset);

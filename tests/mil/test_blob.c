@@ -90,7 +90,7 @@ static void test_layout_is_that_of_a_published_file(void)
     begin();
     make_file(wanted);
     mw__blob_list_init(&list, NULL);
-    mw__blob_list_add(&list, &payload, &offset, &err);
+    mw__blob_list_add(&list, &payload, 0, &offset, &err);
     mw__blob_list_write(&list, in_folder("w/weight.bin"), false, &err);
     mw__blob_list_deinit(&list);
     mw__file_read(NULL, in_folder("w/weight.bin"), 1 << 20, &bytes, &size, &err);
@@ -129,7 +129,7 @@ static void test_every_type_code_round_trips(void)
         CHECK_INT(mw__blob_code(types[i].dtype), types[i].code);
         kinds[i] = (mw__type){.kind = MW__TENSOR, .dtype = types[i].dtype, .shape = MW_SHAPE(11)};
         payloads[i] = (mw__payload){.type = &kinds[i], .data = values};
-        mw__blob_list_add(&list, &payloads[i], &offsets[i], &err);
+        mw__blob_list_add(&list, &payloads[i], 0, &offsets[i], &err);
         CHECK_INT(offsets[i] % 64, 0);
     }
     mw__blob_list_write(&list, in_folder("w/weight.bin"), false, &err);

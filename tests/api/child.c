@@ -1,0 +1,46 @@
+#include "child.h"
+
+#include "support/check.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int child_run(void (*job)(void *user), void *user)
+{
+    enum { HANGS = 60 };
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(HANGS);
+        check_global.failures_here = 0;
+        job(user);
+        fflush(stdout);
+        _exit(check_global.failures_here == 0 ? 0 : 1);
+    }
+    int status = -1;
+    return child > 0 && waitpid(child, &status, 0) == child ? status : -1;
+}
+
+bool child_is_sanitized(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    return true;
+#endif
+#endif
+    return false;
+}
+
+long long child_peak_bytes(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+#if defined(__APPLE__)
+    return usage.ru_maxrss;
+#else
+    return (long long)usage.ru_maxrss * 1024;
+#endif
+}
