@@ -8,6 +8,7 @@
 /* The names that are visible in a block: its own and those of the blocks around it. */
 typedef struct name_scope {
     mw__map used;
+    mw__map suffixes; /* stem -> the suffix that was found free last: all below are in use */
     const struct name_scope *outer;
 } name_scope;
 
@@ -91,17 +92,42 @@ static mw_status settle(name_run *naming, name_scope *scope, const mw_tensor *va
     return mw__map_set(&naming->taken, name, &present, naming->err);
 }
 
+/* Where the search for a free suffix begins, so that n names of one stem take n looks and not n * n. */
+static unsigned first_suffix(const name_scope *scope, const char *stem)
+{
+    const unsigned *last = NULL;
+    for (; scope != NULL && last == NULL; scope = scope->outer)
+        last = mw__map_get(&scope->suffixes, stem);
+    return last != NULL ? *last + 1 : 2;
+}
+
+static mw_status keep_suffix(name_run *naming, name_scope *scope, const char *stem, unsigned suffix)
+{
+    unsigned *last = mw__map_get(&scope->suffixes, stem);
+    if (last == NULL) {
+        last = mw__arena_alloc(&naming->names->arena, 1, sizeof *last, naming->err);
+        if (last == NULL)
+            return MW_ERROR_MEMORY;
+        MW_TRY(mw__map_set(&scope->suffixes, stem, last, naming->err));
+    }
+    *last = suffix;
+    return MW_OK;
+}
+
 static mw_status add_suffix(name_run *naming, name_scope *scope, const mw_tensor *value, const char *stem)
 {
     const size_t size = strlen(stem) + 16;
     char *name = mw__arena_alloc(&naming->names->arena, size, 1, naming->err);
     if (name == NULL)
         return MW_ERROR_MEMORY;
-    for (unsigned i = 2;; i++) {
-        snprintf(name, size, "%s_%u", stem, i);
+    unsigned suffix = first_suffix(scope, stem);
+    for (;; suffix++) {
+        snprintf(name, size, "%s_%u", stem, suffix);
         if (mw__map_get(&naming->exact, name) == NULL && !visible(scope, name))
-            return settle(naming, scope, value, name);
+            break;
     }
+    MW_TRY(keep_suffix(naming, scope, stem, suffix));
+    return settle(naming, scope, value, name);
 }
 
 static mw_status collect_exact(name_run *naming, name_scope *scope, const mw_tensor *value)
@@ -187,8 +213,10 @@ static mw_status walk_block(name_run *naming, const mw__block *block, const name
 {
     name_scope scope = {.outer = outer};
     mw__map_init(&scope.used, naming->allocator);
+    mw__map_init(&scope.suffixes, naming->allocator);
     const mw_status status = walk_values(naming, block, &scope, visit);
     mw__map_deinit(&scope.used);
+    mw__map_deinit(&scope.suffixes);
     return status;
 }
 

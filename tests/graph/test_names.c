@@ -3,6 +3,8 @@
 
 #include "graph/names.h"
 
+#include <unistd.h>
+
 #define S MW_SHAPE
 
 static void expect_name(const mw__names *names, const mw_tensor *value, const char *wanted)
@@ -102,11 +104,40 @@ static void test_sibling_blocks_reuse_names_but_outer_ones_are_seen(void)
     mw_graph_destroy(g);
 }
 
+/* Names that become one identifier: each needs a look or two, not one at every name before it (20,000 of them took 26
+ * s, so that these would take minutes). */
+static void test_many_names_of_one_stem_get_suffixes_in_order(void)
+{
+    enum { COUNT = 60000, SECONDS = 60 };
+    static const char marks[] = " .-/:;,<>!#$%^&*";
+    mw_graph *g = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(g, "x", MW_F32, S(1)), *first = NULL, *last = x;
+    for (int i = 0; i < COUNT; i++) {
+        char name[8] = "a";
+        for (int k = 0; k < 4; k++)
+            name[1 + k] = marks[i >> 4 * k & 15];
+        last = mw_name(mw_relu(last), name);
+        first = i == 0 ? last : first;
+    }
+    mw__names names;
+    mw_error err = {0};
+    alarm(SECONDS);
+    CHECK_INT(mw__names_assign(g->current, &names, &err), MW_OK);
+    alarm(0);
+    expect_name(&names, first, "a____");
+    char wanted[32];
+    snprintf(wanted, sizeof wanted, "a_____%d", COUNT);
+    expect_name(&names, last, wanted);
+    mw__names_deinit(&names);
+    mw_graph_destroy(g);
+}
+
 int main(void)
 {
     RUN(test_user_names_become_identifiers);
     RUN(test_automatic_names_avoid_given_ones);
     RUN(test_assignment_is_deterministic_and_outlives_the_graph);
     RUN(test_sibling_blocks_reuse_names_but_outer_ones_are_seen);
+    RUN(test_many_names_of_one_stem_get_suffixes_in_order);
     return check_finish();
 }
