@@ -295,9 +295,9 @@ MW_API mw_fit_options mw_fit_defaults(const mw_dataset *training, int64_t epochs
 /** Trains for whole epochs. The batch size is the first extent of the graph's inputs. Progress is one line on a
  *  terminal (with the time left), one line per epoch elsewhere; quiet turns it off.
  *  errors  MW_ERROR_STOPPED if the callback or a signal stopped it, MW_ERROR_NUMERIC at the first refused step; what
- *          mw_trainer_measure says of a validation set that it cannot take, before the first step; MW_ERROR_FILE if a
- *          checkpoint cannot be written, or the progress (nobody reads the pipe, the disk is full): the weights in the
- *          trainer are those of the last step */
+ *          mw_trainer_measure says of a validation set that it cannot take, before the first step; MW_ERROR_FILE if
+ *          another mw_fit, here or in another process, has this checkpoint, if one cannot be written, or the progress
+ *          (nobody reads the pipe, the disk is full): the weights in the trainer are those of the last step */
 MW_API mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *err);
 
 /** The signal that asked the latest mw_fit of this process to stop, SIGINT or SIGTERM; 0 if none did. A program that

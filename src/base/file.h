@@ -79,6 +79,7 @@ typedef struct mw__file_calls {
     int (*rename)(int folder, const char *from, const char *to);
     int (*unlink)(int folder, const char *name);
     int (*link)(const char *from, const char *to); /* follows `from` */
+    int (*lock)(int descriptor, int how);          /* flock(2) */
 } mw__file_calls;
 extern const mw__file_calls mw__file_real_calls;
 const mw__file_calls *mw__file_get_calls(void);

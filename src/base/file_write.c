@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +74,7 @@ const mw__file_calls mw__file_real_calls = {
     .rename = call_rename,
     .unlink = call_unlink,
     .link = call_link,
+    .lock = flock,
 };
 
 /* Mutable for the tests alone, which fail call n; the library never sets it. */

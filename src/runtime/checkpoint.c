@@ -1,5 +1,6 @@
 /* Checkpoints: the state set and where the training stands, so that it goes on bit for bit. A file is read whole and
  * checked before anything changes. The file format is in safetensors.c. */
+#include "base/lock.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "graph/ir.h"
@@ -104,7 +105,12 @@ mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "mw_trainer_save: position epoch %" PRId64 " batch %" PRId64 "; neither can be negative",
                         position->epoch, position->batch);
-    return mw__checkpoint_save(trainer, path, position != NULL ? *position : start, NULL, err);
+    const mw__lock *mine = mw__trainer_lock(trainer);
+    mw__lock lock;
+    MW_TRY(mw__lock_take(&lock, mw__trainer_allocator(trainer), path, mine, err));
+    const mw_status status = mw__checkpoint_save(trainer, path, position != NULL ? *position : start, NULL, err);
+    mw__lock_release(&lock);
+    return status;
 }
 
 /* ---- loading ---- */

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/shown.h"
 #include "runtime/trainer.h"
@@ -31,6 +32,7 @@ typedef struct fitting {
     int64_t best_step; /* .. and after which step; 0 = none */
     int64_t *kept;     /* [MW__KEEP_MAX + 1] steps of the saves that stay, rising; NULL = none do */
     size_t kept_count;
+    mw__lock lock;   /* on the checkpoint, for as long as the run */
     double saved_at; /* seconds of the monotonic clock */
     mw_progress progress;
     mw__reporter reporter;
@@ -244,6 +246,8 @@ static mw_status resume(fitting *fit, mw_error *err)
     if (path == NULL)
         return MW_OK;
     MW_TRY(make_folder_of(fit, err));
+    MW_TRY(mw__lock_take(&fit->lock, mw__trainer_allocator(fit->trainer), path, NULL, err));
+    fit->trainer->lock = &fit->lock;
     struct stat status;
     if (stat(path, &status) != 0) {
         if (errno == ENOENT)
@@ -520,6 +524,8 @@ mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *e
         if (!options->ignore_signals)
             mw__interrupt_end();
     }
+    trainer->lock = NULL;
+    mw__lock_release(&fit.lock);
     mw_loader_destroy(fit.loader);
     mw__free(mw__trainer_allocator(trainer), fit.kept);
     return status;

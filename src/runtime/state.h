@@ -56,6 +56,8 @@ const mw__state_entry *mw__trainer_shown(const mw_trainer *trainer, const mw__st
 /* What stands for a weight beside it, after its values were replaced: the average becomes them, a second term 0. */
 void mw__trainer_follow(mw_trainer *trainer, const mw__state_entry *weight);
 const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer);
+/* The lock that a running mw_fit holds on its checkpoint, or NULL. */
+const struct mw__lock *mw__trainer_lock(const mw_trainer *trainer);
 void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int gathered);
 /* Batches for an update, and how many of them have been added up since the last. */
 int mw__trainer_accumulate(const mw_trainer *trainer);

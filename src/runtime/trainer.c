@@ -128,6 +128,8 @@ float mw_trainer_loss_scale(mw_trainer *trainer)
 
 const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer) { return trainer->allocator; }
 
+const struct mw__lock *mw__trainer_lock(const mw_trainer *trainer) { return trainer->lock; }
+
 void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int gathered)
 {
     trainer->steps = steps;

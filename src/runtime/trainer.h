@@ -125,6 +125,7 @@ struct mw_trainer {
     mw_warning *warnings; /* [group_count]: epsilons that were replaced */
     size_t warning_count;
     char *description;
+    const struct mw__lock *lock; /* that of the running mw_fit on its checkpoint, or NULL */
 };
 
 /* Adds to an output's name: the next value of the state entry of that name. */
