@@ -47,12 +47,20 @@ MW_API void mw_graph_destroy(mw_graph *graph);
 /** Reports the first error of any constructor, MW_OK if there was none. */
 MW_API mw_status mw_graph_check(const mw_graph *graph, mw_error *err);
 
+/* ---- names ---- */
+
+/** Names are kept in files (checkpoints, weights), shown in messages and made into identifiers of MIL. Every call that
+ *  takes one refuses, with MW_ERROR_ARGUMENT, what could not be saved: a name is 1 to MW_NAME_MAX bytes of valid UTF-8
+ *  without control characters (U+0000 to U+001F, U+007F), and not "__metadata__", which safetensors files keep for
+ *  themselves. What the library appends to a name (the part of a layer, the state of an optimizer) counts. */
+#define MW_NAME_MAX 1000
+
 /* ---- leaves ---- */
 
 /** A tensor that the host feeds at each run.
  *  name    unique in the graph; also the name of the port
  *  shape   MW_DIM_UNKNOWN extents are allowed in a graph that is printed; one that is compiled needs known extents
- *  errors  MW_ERROR_ARGUMENT for an empty or repeated name, MW_ERROR_SHAPE for a bad extent */
+ *  errors  MW_ERROR_ARGUMENT for a name that is repeated or no name, MW_ERROR_SHAPE for a bad extent */
 MW_API mw_tensor *mw_input(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape);
 
 /** How a parameter starts. Made by the mw_init_* functions. fan_in and fan_out follow PyTorch: for a weight

@@ -44,7 +44,7 @@ MW_API mw_parameter_group mw_parameter_group_frozen(const char *pattern);
 
 /** A number to watch besides the loss. */
 typedef struct mw_metric {
-    const char *name; /* shown with the value: 1 to 63 bytes without control characters, copied */
+    const char *name; /* shown with the value: 1 to 63 bytes of UTF-8 without control characters, copied */
     mw_tensor *value; /* scalar */
 } mw_metric;
 

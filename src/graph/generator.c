@@ -84,7 +84,7 @@ void mw__generator_advance(mw__generator *g)
 bool mw__generator_begin(mw__generator *g, mw_graph *graph, mw_dtype dtype, const char *operation, const char *name,
                          int digits)
 {
-    char state[256];
+    char state[MW_NAME_MAX + 1];
     *g = (mw__generator){
         .graph = graph, .dtype = dtype, .random = {.seed = 0, .stream = mw__hash64(name, strlen(name), 0)}};
     const int length = snprintf(state, sizeof state, "%s.generator", name);

@@ -1,5 +1,6 @@
 /* Inputs, parameters, names, results and what can be asked of a tensor. */
 #include "base/checked.h"
+#include "base/name.h"
 #include "graph/init.h"
 #include "graph/rule.h"
 #include "graph/uses.h"
@@ -13,10 +14,8 @@
 /* Enters `name` for a value of "main"; NULL leaves an error on the graph. The copy lives in the arena. */
 static const char *claim_name(mw_graph *graph, const char *name, mw_tensor *value, const char *what)
 {
-    if (name == NULL || name[0] == '\0') {
-        mw__graph_fail(graph, MW_ERROR_ARGUMENT, "%s: the name is empty", what);
+    if (mw__name_check(what, name, &graph->error) != MW_OK)
         return NULL;
-    }
     const mw_tensor *other = mw__map_get(&graph->names, name);
     if (other != NULL && other != value) {
         mw__graph_fail(graph, MW_ERROR_ARGUMENT, "%s: the name \"%s\" is taken", what, name);
@@ -182,7 +181,7 @@ mw_tensor *mw_state_assign(mw_tensor *state, mw_tensor *value)
 /* The parameter or state `layer`.`part`, in the dtype of x. */
 static mw_tensor *add_part(mw_tensor *x, const char *names[3], mw_shape shape, mw_init init, mw__role role)
 {
-    char name[256];
+    char name[MW_NAME_MAX + 1];
     const int length = snprintf(name, sizeof name, "%s.%s", names[1], names[2]);
     if (length < 0 || (size_t)length >= sizeof name)
         return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "%s: the name is longer than %zu bytes", names[0],

@@ -251,7 +251,7 @@ mw_tensor *mw_embedding(mw_tensor *indices, int64_t count, int64_t dim, const ch
     if (!mw__arg_type_holds(MW__INT, mw_tensor_dtype(indices)))
         return mw__graph_fail(graph, MW_ERROR_DTYPE, "embedding \"%s\": indices are %s, not integers", name,
                               mw_dtype_name(mw_tensor_dtype(indices)));
-    char parameter[256];
+    char parameter[MW_NAME_MAX + 1];
     const int length = snprintf(parameter, sizeof parameter, "%s.weight", name);
     if (length < 0 || (size_t)length >= sizeof parameter)
         return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "embedding: the name is longer than %zu bytes",

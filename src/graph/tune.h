@@ -11,8 +11,8 @@
 
 #define MW__LORA_A     ".lora_A.weight"
 #define MW__LORA_B     ".lora_B.weight"
-#define MW__LORA_SCALE ".lora_scale" /* an fp32 constant: alpha / r */
-#define MW__TUNE_NAME  256
+#define MW__LORA_SCALE ".lora_scale"      /* an fp32 constant: alpha / r */
+#define MW__TUNE_NAME  (MW_NAME_MAX + 32) /* with what is appended to a name */
 
 /* "fc1" + suffix for a weight "fc1.weight", "fc1_weight" or "fc1_weight_to_fp16"; any other name keeps all but
  * _to_fp16. False if it is longer than MW__TUNE_NAME. */

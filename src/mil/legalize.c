@@ -498,7 +498,7 @@ static mw_status declare_outputs(legalizer_state *legalizer, const mw__clone *cl
     const mw__block *body = clone->from->body;
     mw_graph *to = legalizer->to;
     for (size_t i = 0; i < body->output_count; i++) {
-        char name[256], automatic[32];
+        char name[MW_NAME_MAX + 1], automatic[32];
         mw_tensor *copy = mw__clone_get(clone, body->outputs[i]);
         snprintf(automatic, sizeof automatic, "output_%zu", i);
         if (copy == NULL)

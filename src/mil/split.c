@@ -12,7 +12,7 @@
 static const char *part_name(mw__split *split, const mw__part *part, int64_t block, int64_t blocks)
 {
     static const char *const digits[2] = {"high", "low"};
-    char name[320], number[24] = "";
+    char name[MW_NAME_MAX + 1], number[24] = "";
     if (blocks > 1)
         snprintf(number, sizeof number, "#%lld", (long long)block);
     const int length = snprintf(name, sizeof name, "%s%s%s%s", part->whole, part->digit >= 0 ? "#" : "",

@@ -163,7 +163,7 @@ static mw_status check_identity(const loading *load, mw_error *err)
 static bool has_square(const loading *load, const char *root)
 {
     const size_t length = strlen(root), suffix = strlen("#root");
-    char name[256];
+    char name[MW_NAME_MAX + 1];
     if (length < suffix || length >= sizeof name || strcmp(root + length - suffix, "#root") != 0)
         return false;
     snprintf(name, sizeof name, "%.*s#v", (int)(length - suffix), root);

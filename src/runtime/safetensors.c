@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,16 +83,6 @@ static mw_status malformed(const header_reader *header, const char *what, mw_err
     return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": safetensors header: %s", header->file->path, what);
 }
 
-/* Names end up on terminals. */
-static bool is_plain(const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            return false;
-    }
-    return true;
-}
-
 static mw_status keep(header_reader *header, const mw__json_item *item, const char **out, mw_error *err)
 {
     *out = mw__arena_string(&header->file->strings, item->text, item->length, err);
@@ -100,7 +91,7 @@ static mw_status keep(header_reader *header, const mw__json_item *item, const ch
 
 static mw_status on_key(header_reader *header, const mw__json_item *item, mw_error *err)
 {
-    if (item->length == 0 || !is_plain(item->text))
+    if (mw__name_fault(item->text) != NULL)
         return malformed(header, "a name that is empty or holds control characters", err);
     if (item->depth == 1) {
         MW_TRY(keep(header, item, &header->key, err));

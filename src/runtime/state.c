@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/fp16.h"
+#include "base/name.h"
 #include "runtime/dispatch.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw
 {
     const int64_t count = mw_shape_count(shape);
     size_t size;
+    MW_TRY(mw__name_check("state", name, err)); /* it will be saved under this name */
     if (count < 0 || !mw__mul_size((size_t)count, (size_t)(mw_dtype_bits(dtype) / 8), &size))
         return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\" has no size that fits", name);
     MW_TRY(mw__grow(set->allocator, &set->entries, &set->capacity, set->count + 1, sizeof *set->entries, err));

@@ -2,7 +2,7 @@
 #include "base/shown.h"
 #include "runtime/trainer.h"
 
-#include "base/json.h"
+#include "base/name.h"
 #include "graph/generator.h"
 
 #include <fnmatch.h>
@@ -10,24 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A checkpoint tells of the groups, and its strings are UTF-8. */
-static bool is_utf8(const char *text)
-{
-    const char *const end = text + strlen(text);
-    for (size_t length; text < end; text += length) {
-        length = mw__utf8_length(text, end);
-        if (length == 0)
-            return false;
-    }
-    return true;
-}
-
 static mw_status check_group(const mw_parameter_group *group, size_t index, mw_error *err)
 {
     if (group->pattern == NULL || group->pattern[0] == '\0')
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: group %zu has no pattern", index);
-    if (!is_utf8(group->pattern))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: the pattern of group %zu is not valid UTF-8", index);
+    const char *fault = mw__name_fault(group->pattern); /* a checkpoint tells of the groups */
+    if (fault != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: the pattern of group %zu %s", index, fault);
     if (group->frozen)
         return MW_OK;
     if (!(group->rate_factor > 0.0f) || !isfinite(group->rate_factor))

@@ -3,6 +3,7 @@
 #include "base/shown.h"
 #include "runtime/trainer.h"
 
+#include "base/name.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -34,16 +35,7 @@ mw_parameter_group mw_parameter_group_frozen(const char *pattern)
 
 enum { METRIC_NAME_MAX = 63 };
 
-static bool is_fit_name(const char *name)
-{
-    if (name == NULL || name[0] == '\0')
-        return false;
-    for (size_t i = 0; name[i] != '\0'; i++) {
-        if (i == METRIC_NAME_MAX || (unsigned char)name[i] < ' ' || name[i] == 127)
-            return false;
-    }
-    return true;
-}
+static bool is_fit_name(const char *name) { return mw__name_fault(name) == NULL && strlen(name) <= METRIC_NAME_MAX; }
 
 /* What a metric without a name of its own is called: as the user named the tensor, or after its constructor. */
 static const char *usual_name(const mw_tensor *metric)
@@ -106,8 +98,9 @@ static mw_status check_metrics(const mw_trainer_options *o, mw_error *err)
         mw__shown_printf(what, sizeof what, "metric %zu \"%.64s\"", i, name != NULL ? name : "");
         if (o->metrics[i].value == NULL || !is_fit_name(name))
             return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: %s %s", what,
-                            o->metrics[i].value == NULL ? "is NULL"
-                                                        : "needs a name of 1 to 63 bytes without control characters");
+                            o->metrics[i].value == NULL
+                                ? "is NULL"
+                                : "needs a name of 1 to 63 bytes of UTF-8 without control characters");
         MW_TRY(check_tensor(o->metrics[i].value, what, o->loss->graph, true, err));
     }
     return MW_OK;

@@ -105,6 +105,7 @@ static void test_unfit_metrics_are_refused(void)
         {{{NULL, net.accuracy}}, NULL, 1, false, MW_ERROR_ARGUMENT, "metric 0 \"\" needs a name of 1 to 63 bytes"},
         {{{"", net.accuracy}}, NULL, 1, false, MW_ERROR_ARGUMENT, "needs a name"},
         {{{"a\nb", net.accuracy}}, NULL, 1, false, MW_ERROR_ARGUMENT, "without control characters"},
+        {{{"caf\xe9", net.accuracy}}, NULL, 1, false, MW_ERROR_ARGUMENT, "bytes of UTF-8"},
         {{{long_name, net.accuracy}}, NULL, 1, false, MW_ERROR_ARGUMENT, "needs a name"},
         {{{"a", net.accuracy}, {"b", NULL}}, NULL, 2, false, MW_ERROR_ARGUMENT, "metric 1 \"b\" is NULL"},
         {{{"a", net.accuracy}, {"a", net.loss}}, NULL, 2, false, MW_ERROR_ARGUMENT, "two metrics are called \"a\""},
