@@ -3,12 +3,8 @@
 
 int main(int argc, char **argv)
 {
-    example_options o = {.data = "data/mnist",
-                         .epochs = 5,
-                         .batch = 128,
-                         .seed = 1,
-                         .learning_rate = 3e-3f,
-                         .schedule = mw_schedule_cosine(0.0)};
+    example_options o = {
+        .data = "data/mnist", .epochs = 5, .batch = 128, .learning_rate = 3e-3f, .schedule = mw_schedule_cosine(0.0)};
     options_parse(&o, argc, argv);
 
     mw_error err = {0}; /* a call that is given an error does nothing, so one look at the end is enough */

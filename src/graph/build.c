@@ -209,7 +209,7 @@ static mw_tensor *make_default(const mw__build *build, const mw__arg_row *arg)
     return mw__scalar(build->graph, dtype, value, arg->name);
 }
 
-/* MIL's compilers want every default written out: reference mil.md 2.0. */
+/* MIL's compilers want every default written out, as coremltools does. */
 void mw__build_defaults(mw__build *build)
 {
     for (size_t i = 0; i < build->row->arg_count && !build->failed; i++) {

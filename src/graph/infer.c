@@ -31,7 +31,7 @@ static const char *class_name(mw__arg_type type)
     }
 }
 
-/* Before ios17 indices and shapes are int32, and numbers beside x have its type: reference mil.md 2.0, 2.8. */
+/* Before ios17 indices and shapes are int32, and numbers beside x have its type (coremltools, defs/ios15 and ios17). */
 static bool is_old(const mw__infer *infer) { return infer->op->block->function->opset < MW_IOS17; }
 
 /* What coremltools' type domains of ios15, ios16 and ios17 allow. */

@@ -44,7 +44,7 @@ static mw_status check_channels(const mw__infer *infer, const char *arg)
     return MW_OK;
 }
 
-/* MIL's prelu takes different slopes for rank 4 only: reference mil.md 2.3. */
+/* MIL's prelu takes different slopes for rank 4 only (coremltools, defs/ios15/activation.py). */
 static mw_status check_equal_slopes(const mw__infer *infer)
 {
     const mw__payload *alpha = mw__arg_payload(infer->op, "alpha");

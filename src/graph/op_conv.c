@@ -72,7 +72,7 @@ int64_t mw__conv_after(const mw__conv *conv, int axis)
            conv->before[axis];
 }
 
-/* "weight may be a run-time tensor only without dilation": reference mil.md 2.4. */
+/* coremltools' documentation of conv: a weight that is no constant is not allowed together with dilations. */
 static mw_status check_dilation(const mw__infer *infer, const mw__conv *conv)
 {
     for (int i = 0; i < conv->axes; i++)

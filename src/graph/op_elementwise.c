@@ -36,7 +36,7 @@ mw_status mw__shape_unary(mw__infer *infer)
     return mw__shape_same_as_x(infer);
 }
 
-/* Bounds that cross were accepted before ios17: reference mil.md 2.2. */
+/* Bounds that cross were accepted before ios17: coremltools checks the order in its ios17 clip only. */
 mw_status mw__shape_clip(mw__infer *infer)
 {
     double alpha, beta;

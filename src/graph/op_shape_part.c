@@ -381,7 +381,7 @@ static mw_status read_mode(const mw__infer *infer, mw_pad_mode *out)
                          mode != NULL ? mode : "");
 }
 
-/* One side of one axis. Limits: reference mil.md 2.8. */
+/* One side of one axis. The limits are those of coremltools' pad. */
 static mw_status check_pad(const mw__infer *infer, int axis, int64_t extent, int64_t pad, mw_pad_mode mode)
 {
     if (pad < 0)

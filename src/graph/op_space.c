@@ -94,8 +94,7 @@ mw_tensor *mw_pixel_shuffle(mw_tensor *x, int64_t factor)
     return with_block("pixel_shuffle", x, "upscale_factor", factor);
 }
 
-/* coremltools writes this one factor as uint32, and ANE programs were seen with that type only: reference aneforge.md.
- */
+/* coremltools writes this one factor as uint32, and so does ANEForge, whose programs ran on an ANE. */
 mw_tensor *mw_pixel_unshuffle(mw_tensor *x, int64_t factor)
 {
     if (x != NULL && (factor < 1 || factor > INT16_MAX))

@@ -1,4 +1,4 @@
-/* Sampling of images: reading the arguments and the five grids (reference mil.md 2.8). */
+/* Sampling of images: reading the arguments and the five grids of coremltools' resize_bilinear. */
 #include "graph/resample.h"
 
 #include "graph/rule.h"

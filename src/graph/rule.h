@@ -28,7 +28,7 @@ mw__payload *mw__payload_create(mw_graph *graph, mw_dtype dtype, mw_shape shape,
 mw__payload *mw__payload_create_string(mw_graph *graph, const char *text, mw_error *err);
 /* A const statement for a payload, in the current block. */
 mw_tensor *mw__payload_emit(mw_graph *graph, const mw__payload *payload, const char *hint, mw_error *err);
-/* True if coremltools would put such a constant into the weight file: reference mil.md, end of section 3. */
+/* True if coremltools would put such a constant into the weight file (its backend/mil/load.py). */
 bool mw__payload_wants_blob(mw_dtype dtype, int64_t count, mw_opset opset);
 /* Writes `value` as one element; false if the type has no numbers or the value does not fit it. */
 bool mw__element_store(void *out, mw_dtype dtype, double value);

@@ -1,4 +1,4 @@
-/* Windows over spatial axes: reading the arguments, padding and output extents (reference mil.md 2.4 and 2.5). Every
+/* Windows over spatial axes: reading the arguments, padding and output extents (coremltools' conv and pools). Every
  * extent is checked against overflow, so that kernels may compute positions without. */
 #include "graph/window.h"
 

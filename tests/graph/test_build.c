@@ -119,7 +119,7 @@ static void test_default_scalars_take_the_element_type(void)
     REQUIRE(half != NULL && single != NULL);
     double value = -1;
     CHECK_INT(mw_tensor_dtype(mw__arg(half->op, "epsilon")), MW_F16);
-    CHECK(mw__arg_float(half->op, "epsilon", &value) && value == 0); /* 1e-45 is 0 in fp16: mil.md 2.2 */
+    CHECK(mw__arg_float(half->op, "epsilon", &value) && value == 0); /* 1e-45 is 0 in fp16 */
     CHECK_INT(mw_tensor_dtype(mw__arg(single->op, "epsilon")), MW_F32);
     CHECK(mw__arg_float(single->op, "epsilon", &value) && value == (double)1e-4f);
     mw_graph_destroy(g);

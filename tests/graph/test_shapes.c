@@ -1,5 +1,5 @@
 /* Shape rules: for each what it gives, what it does with unknown extents, and every refusal with its message.
- * Expected shapes follow reference mil.md section 2 (NumPy where that says so). */
+ * Expected shapes follow coremltools' documentation of MIL (NumPy where that says so). */
 #include "shape_words.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Position (up / down) of element i, by the formulas of reference mil.md 2.8. */
+/* Position (up / down) of element i, by the formulas of coremltools' documentation. */
 typedef struct fraction {
     int64_t up, down;
 } fraction;
