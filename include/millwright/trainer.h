@@ -228,7 +228,8 @@ MW_API const mw_program *mw_trainer_program(const mw_trainer *trainer);
 MW_API mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position,
                                  mw_error *err);
 
-/** Restores what mw_trainer_save wrote: training goes on bit for bit. Nothing changes on failure.
+/** Restores what mw_trainer_save wrote: training goes on bit for bit with the same examples, device, number of threads,
+ *  processor, BLAS and build of the library (docs/training.md), else within rounding. Nothing changes on failure.
  *  errors  MW_ERROR_FILE if it cannot be read, MW_ERROR_FORMAT if it is malformed or of another architecture (the first
  *          difference is named) */
 MW_API mw_status mw_trainer_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position,
