@@ -181,8 +181,11 @@ MW_API mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, m
 
 /** Reads what mw_trainer_save_lora or PEFT writes, into a trainer of the same adapters. Dots and underscores of a name
  *  may stand for each other: texts have none of the dots of PyTorch's modules. Nothing changes on failure.
- *  errors  as mw_trainer_load_weights; MW_ERROR_FORMAT if adapter_config.json tells another alpha or r;
- *          MW_ERROR_UNSUPPORTED for use_rslora, use_dora and alpha_pattern, which change what the numbers mean */
+ *  errors  as mw_trainer_load_weights; MW_ERROR_FORMAT if adapter_config.json is no strict JSON (a name twice in one
+ *          object, text behind its end), or tells another alpha or r; MW_ERROR_UNSUPPORTED for what changes the meaning
+ *          of the numbers: a peft_type but LORA, a bias but "none", use_rslora, use_dora, fan_in_fan_out, a pattern of
+ *          ranks or alphas, initialisations that change the weights beneath, modules_to_save that the trainer does not
+ *          train, and keys that are not known with a value but null, false, {} or [] */
 MW_API mw_status mw_trainer_load_lora(mw_trainer *trainer, const char *folder, mw_error *err);
 
 #ifdef __cplusplus

@@ -16,6 +16,7 @@ typedef struct reader {
     void *user;
     mw_error *err;
     int depth;                    /* of the containers that are open */
+    bool all;                     /* of the language, or the subset */
     mw__map keys[MW__JSON_DEPTH]; /* names seen in the open object of that depth */
     mw__text string;              /* the last string, unescaped */
 } reader;
@@ -49,7 +50,7 @@ static char peek(const reader *json) { return json->at < json->end ? *json->at :
 
 static mw_status emit(reader *json, mw__json_event event, uint64_t number)
 {
-    const bool text = event == MW__JSON_KEY || event == MW__JSON_STRING;
+    const bool text = event == MW__JSON_KEY || event == MW__JSON_STRING || event == MW__JSON_REAL;
     const bool begin = event == MW__JSON_BEGIN_OBJECT || event == MW__JSON_BEGIN_ARRAY;
     const bool end = event == MW__JSON_END_OBJECT || event == MW__JSON_END_ARRAY;
     const mw__json_item item = {
@@ -197,9 +198,66 @@ static mw_status read_string(reader *json)
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+static bool take_digits(reader *json)
+{
+    const char *first = json->at;
+    while (is_digit(peek(json)))
+        json->at++;
+    return json->at > first;
+}
+
+/* real ::= ["-"] integer ["." [0-9]+] [("e" | "E") ["+" | "-"] [0-9]+] , integer ::= "0" | [1-9][0-9]* */
+static mw_status read_real(reader *json)
+{
+    const char *place = json->at;
+    json->at += *place == '-';
+    const char *digits = json->at;
+    if (!take_digits(json))
+        return malformed(json, place, "a minus without a number");
+    if (*digits == '0' && json->at - digits > 1)
+        return malformed(json, place, "a number with a leading zero");
+    if (peek(json) == '.') {
+        json->at++;
+        if (!take_digits(json))
+            return malformed(json, place, "a number that ends with its point");
+    }
+    if (peek(json) == 'e' || peek(json) == 'E') {
+        json->at++;
+        json->at += peek(json) == '+' || peek(json) == '-';
+        if (!take_digits(json))
+            return malformed(json, place, "a number without the digits of its exponent");
+    }
+    json->string.size = 0;
+    mw__text_append(&json->string, place, (size_t)(json->at - place));
+    MW_TRY(mw__text_check(&json->string, json->err));
+    return emit(json, MW__JSON_REAL, 0);
+}
+
+/* True if it stands here; it is taken then. */
+static bool take_word(reader *json, const char *word)
+{
+    const size_t length = strlen(word);
+    if ((size_t)(json->end - json->at) < length || memcmp(json->at, word, length) != 0)
+        return false;
+    json->at += length;
+    return true;
+}
+
+/* True if the text from `place` on is a number that read_number cannot hold. */
+static bool is_real(const reader *json)
+{
+    const char *at = json->at;
+    while (at < json->end && is_digit(*at))
+        at++;
+    const char next = at < json->end ? *at : '\0';
+    return *json->at == '-' || at - json->at > 19 || next == '.' || next == 'e' || next == 'E';
+}
+
 /* number ::= "0" | [1-9][0-9]* , at most 2^64 - 1 */
 static mw_status read_number(reader *json)
 {
+    if (json->all && is_real(json))
+        return read_real(json);
     const char *place = json->at;
     uint64_t number = 0;
     for (; is_digit(peek(json)); json->at++) {
@@ -286,7 +344,7 @@ static mw_status read_object(reader *json)
     return emit(json, MW__JSON_END_OBJECT, 0);
 }
 
-/* value ::= object | array | string | number */
+/* value ::= object | array | string | number | "true" | "false" | "null" , the words not in the subset */
 static mw_status read_value(reader *json)
 {
     skip_space(json);
@@ -303,8 +361,14 @@ static mw_status read_value(reader *json)
         MW_TRY(read_string(json));
         return emit(json, MW__JSON_STRING, 0);
     }
-    if (is_digit(c))
+    if (is_digit(c) || (json->all && c == '-'))
         return read_number(json);
+    if (json->all && take_word(json, "true"))
+        return emit(json, MW__JSON_TRUE, 0);
+    if (json->all && take_word(json, "false"))
+        return emit(json, MW__JSON_FALSE, 0);
+    if (json->all && take_word(json, "null"))
+        return emit(json, MW__JSON_NULL, 0);
     if (c == '-')
         return malformed(json, json->at, "a negative number; only unsigned integers fit here");
     return malformed(json, json->at,
@@ -312,21 +376,34 @@ static mw_status read_value(reader *json)
                                            : "expected an object, an array, a string or a number");
 }
 
+static mw_status read_text(reader *json, const mw_allocator *allocator)
+{
+    mw__text_init(&json->string, allocator);
+    for (int i = 0; i < MW__JSON_DEPTH; i++)
+        mw__map_init(&json->keys[i], allocator);
+    mw_status status = read_value(json);
+    if (status == MW_OK) {
+        skip_space(json);
+        if (json->at != json->end)
+            status = malformed(json, json->at, "text after the value");
+    }
+    for (int i = 0; i < MW__JSON_DEPTH; i++)
+        mw__map_deinit(&json->keys[i]);
+    mw__text_deinit(&json->string);
+    return status;
+}
+
 mw_status mw__json_read(const mw_allocator *allocator, const char *text, size_t size, mw__json_handler *handler,
                         void *user, mw_error *err)
 {
     reader json = {.start = text, .at = text, .end = text + size, .handler = handler, .user = user, .err = err};
-    mw__text_init(&json.string, allocator);
-    for (int i = 0; i < MW__JSON_DEPTH; i++)
-        mw__map_init(&json.keys[i], allocator);
-    mw_status status = read_value(&json);
-    if (status == MW_OK) {
-        skip_space(&json);
-        if (json.at != json.end)
-            status = malformed(&json, json.at, "text after the value");
-    }
-    for (int i = 0; i < MW__JSON_DEPTH; i++)
-        mw__map_deinit(&json.keys[i]);
-    mw__text_deinit(&json.string);
-    return status;
+    return read_text(&json, allocator);
+}
+
+mw_status mw__json_read_all(const mw_allocator *allocator, const char *text, size_t size, mw__json_handler *handler,
+                            void *user, mw_error *err)
+{
+    reader json = {
+        .start = text, .at = text, .end = text + size, .handler = handler, .user = user, .err = err, .all = true};
+    return read_text(&json, allocator);
 }

@@ -1,6 +1,5 @@
-/* The strict JSON subset of a safetensors header: objects, arrays, strings and unsigned integers; no duplicate keys in
- * one object, no numbers with fraction or exponent, no null, true or false, at most MW__JSON_DEPTH levels; UTF-8 is
- * checked. Events come in text order; nothing is allocated per node but the set of keys of open objects. */
+/* Strict JSON (RFC 8259): no duplicate keys in one object, at most MW__JSON_DEPTH levels, UTF-8 is checked. Events come
+ * in text order; nothing is allocated per node but the set of keys of open objects. */
 #ifndef MW__BASE_JSON_H
 #define MW__BASE_JSON_H
 
@@ -15,7 +14,11 @@ typedef enum mw__json_event {
     MW__JSON_END_ARRAY,
     MW__JSON_KEY,    /* text */
     MW__JSON_STRING, /* text */
-    MW__JSON_NUMBER  /* number */
+    MW__JSON_NUMBER, /* number: an unsigned integer, below 2^64 in the subset, of at most 19 digits else */
+    MW__JSON_REAL,   /* text: any other number, as it is written */
+    MW__JSON_TRUE,
+    MW__JSON_FALSE,
+    MW__JSON_NULL
 } mw__json_event;
 
 typedef struct mw__json_item {
@@ -28,9 +31,13 @@ typedef struct mw__json_item {
 
 typedef mw_status mw__json_handler(void *user, const mw__json_item *item, mw_error *err);
 
-/* Reads one value that fills text[0..size) up to trailing spaces. Errors carry line and column. */
+/* Reads one value that fills text[0..size) up to trailing spaces, in the subset of a safetensors header: objects,
+ * arrays, strings and unsigned integers; no other numbers, no null, true or false. Errors carry line and column. */
 mw_status mw__json_read(const mw_allocator *allocator, const char *text, size_t size, mw__json_handler *handler,
                         void *user, mw_error *err);
+/* The same with all that JSON has. */
+mw_status mw__json_read_all(const mw_allocator *allocator, const char *text, size_t size, mw__json_handler *handler,
+                            void *user, mw_error *err);
 
 /* Length of the well-formed UTF-8 sequence at `at`, 0 if there is none (overlong, surrogate, above U+10FFFF). */
 size_t mw__utf8_length(const char *at, const char *end);

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "graph/tune.h"
+#include "runtime/adapter_config.h"
 #include "runtime/safetensors.h"
 #include "runtime/trainer.h"
 
@@ -10,8 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PREFIX     "base_model.model."
-#define CONFIG_MAX ((size_t)1 << 20)
+#define PREFIX "base_model.model."
 
 /* What a trainer's graph says about its adapters. */
 typedef struct adapters {
@@ -145,90 +145,52 @@ static mw_status write_config(const adapters *a, const char *path, mw_error *err
     return status;
 }
 
-#define SPACES " \t\r\n"
-
-/* The closing quote of a string that begins at `at`, or the end of the text. */
-static const char *end_of_string(const char *at)
-{
-    while (*at != '\0' && *at != '"')
-        at += *at == '\\' && at[1] != '\0' ? 2 : 1;
-    return at;
-}
-
-/* The value of a key of the outermost object, in a text that others may have written, with more in it than our JSON
- * reader takes; NULL if there is none. */
-static const char *find_value(const char *text, const char *key)
-{
-    const size_t length = strlen(key);
-    int depth = 0;
-    for (const char *at = text; *at != '\0'; at++) {
-        depth += *at == '{' || *at == '[';
-        depth -= *at == '}' || *at == ']';
-        if (*at != '"')
-            continue;
-        const char *name = at + 1;
-        at = end_of_string(name);
-        if (*at == '\0')
-            return NULL;
-        const char *behind = at + 1 + strspn(at + 1, SPACES);
-        if (depth == 1 && *behind == ':' && (size_t)(at - name) == length && memcmp(name, key, length) == 0)
-            return behind + 1 + strspn(behind + 1, SPACES);
-    }
-    return NULL;
-}
-
-static bool find_number(const char *text, const char *key, double *out)
-{
-    const char *at = find_value(text, key);
-    return at != NULL && mw__number_read(at, strcspn(at, ",}" SPACES), MW__NUMBER_F64, out);
-}
-
-/* An object whose end is there. */
-static bool is_whole(const char *text)
-{
-    size_t size = strlen(text);
-    while (size > 0 && strchr(SPACES, text[size - 1]) != NULL)
-        size--;
-    return text[strspn(text, SPACES)] == '{' && size > 0 && text[size - 1] == '}';
-}
-
-/* Kinds of adapters whose files look the same and mean something else. */
-static mw_status check_kind(const char *text, const char *path, mw_error *err)
-{
-    static const char *const flags[] = {"use_rslora", "use_dora"};
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
-        const char *value = find_value(text, flags[i]);
-        if (value != NULL && strncmp(value, "true", 4) == 0)
-            return mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.200s\" has %s: such adapters are not known here", path,
-                            flags[i]);
-    }
-    const char *alphas = find_value(text, "alpha_pattern");
-    if (alphas != NULL && *alphas == '{' && alphas[1 + strspn(alphas + 1, SPACES)] != '}')
-        return mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.200s\" has an alpha_pattern: one alpha for all is known here",
-                        path);
-    return MW_OK;
-}
-
 /* A file of another scale would train on as something else. */
-static mw_status check_scale(const adapters *a, const char *text, const char *path, mw_error *err)
+static mw_status check_scale(const adapters *a, const mw__adapter_config *config, const char *path, mw_error *err)
 {
-    double alpha = 0.0, rank = 0.0;
-    if (!is_whole(text) || !find_number(text, "lora_alpha", &alpha) || !find_number(text, "r", &rank))
-        return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" has no lora_alpha and r, or is cut off", path);
-    MW_TRY(check_kind(text, path, err));
-    if (rank == (double)a->rank && fabs(alpha - a->alpha) <= 1e-6 * fabs(a->alpha))
+    if (config->rank == (double)a->rank && fabs(config->alpha - a->alpha) <= 1e-6 * fabs(a->alpha))
         return MW_OK;
     return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" has r = %g and lora_alpha = %g, the trainer %lld and %g", path,
-                    rank, alpha, (long long)a->rank, a->alpha);
+                    config->rank, config->alpha, (long long)a->rank, a->alpha);
+}
+
+static bool same_but_dots(const char *a, const char *b);
+
+/* True if the trainer trains a module itself that has this name, or a name that ends with it behind a dot. */
+static bool trains_module(const adapters *a, const char *module)
+{
+    const size_t length = strlen(module);
+    for (size_t i = 0; i < a->trainer->state.count; i++) {
+        char name[MW__TUNE_NAME];
+        if (a->names[i] == NULL || ends_with(a->names[i], MW__LORA_A) || ends_with(a->names[i], MW__LORA_B))
+            continue;
+        snprintf(name, sizeof name, "%s", a->names[i] + sizeof PREFIX - 1);
+        char *end = strrchr(name, '.');
+        if (end != NULL)
+            *end = '\0';
+        const size_t own = strlen(name);
+        if (own >= length && same_but_dots(name + own - length, module) &&
+            (own == length || name[own - length - 1] == '.' || name[own - length - 1] == '_'))
+            return true;
+    }
+    return false;
 }
 
 static mw_status check_config(const adapters *a, const char *path, mw_error *err)
 {
-    char *text = NULL;
-    size_t size = 0;
-    MW_TRY(mw__file_read(a->trainer->allocator, path, CONFIG_MAX, &text, &size, err));
-    const mw_status status = check_scale(a, text, path, err);
-    mw__free(a->trainer->allocator, text);
+    mw__adapter_config config;
+    mw_status status = mw__adapter_config_read(a->trainer->allocator, path, &config, err);
+    if (status == MW_OK)
+        status = check_scale(a, &config, path, err);
+    if (status == MW_OK && config.module_count > a->trainer->state.count)
+        status = mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" has %zu modules_to_save, the trainer %zu tensors", path,
+                          config.module_count, a->trainer->state.count);
+    for (size_t i = 0; status == MW_OK && i < config.module_count; i++)
+        if (!trains_module(a, config.modules[i]))
+            status = mw__fail(err, MW_ERROR_UNSUPPORTED,
+                              "\"%.200s\" has modules_to_save \"%.96s\", which the trainer's graph does not train",
+                              path, config.modules[i]);
+    mw__adapter_config_deinit(&config);
     return status;
 }
 

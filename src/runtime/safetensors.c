@@ -205,6 +205,11 @@ static mw_status on_item(void *user, const mw__json_item *item, mw_error *err)
         return MW_OK;
     case MW__JSON_END_ARRAY:
         return MW_OK;
+    case MW__JSON_REAL: /* not in the subset */
+    case MW__JSON_TRUE:
+    case MW__JSON_FALSE:
+    case MW__JSON_NULL:
+        break;
     }
     return malformed(header, "it cannot be read", err);
 }

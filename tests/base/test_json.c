@@ -35,6 +35,18 @@ static mw_status write_down(void *user, const mw__json_item *item, mw_error *err
     case MW__JSON_NUMBER:
         mw__text_printf(text, "%d#%llu ", item->depth, (unsigned long long)item->number);
         break;
+    case MW__JSON_REAL:
+        CHECK_INT(strlen(item->text), item->length);
+        mw__text_printf(text, "%d~%s ", item->depth, item->text);
+        break;
+    case MW__JSON_TRUE:
+    case MW__JSON_FALSE:
+    case MW__JSON_NULL:
+        mw__text_printf(text, "%d%s ", item->depth,
+                        item->event == MW__JSON_TRUE    ? "T"
+                        : item->event == MW__JSON_FALSE ? "F"
+                                                        : "0");
+        break;
     }
     return MW_OK;
 }
@@ -49,6 +61,28 @@ static void check_events(const char *json, const char *expected)
     CHECK_OK(err);
     CHECK_STR(text.data != NULL ? text.data : "", expected);
     mw__text_deinit(&text);
+}
+
+static void test_the_whole_language_has_words_and_reals(void)
+{
+    const char *json = "[null, true, false, -1, 2.5, -0e-5, 1E+30, 7, 18446744073709551615, 99999999999999999999]";
+    mw__text text;
+    mw__text_init(&text, NULL);
+    mw_error err = {0};
+    CHECK_INT(mw__json_read_all(NULL, json, strlen(json), write_down, &text, &err), MW_OK);
+    CHECK_OK(err);
+    CHECK_STR(text.data, "[0 10 1T 1F 1~-1 1~2.5 1~-0e-5 1~1E+30 1#7 1~18446744073709551615 "
+                         "1~99999999999999999999 ]0 ");
+    mw__text_deinit(&text);
+    static const char *const wrong[] = {"-",   "-x",   "1.",  ".5",    "1e",   "1e+",
+                                        "-01", "01.5", "nul", "nullx", "True", "+1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        err = (mw_error){0};
+        mw__text_init(&text, NULL);
+        check_note(mw__json_read_all(NULL, wrong[i], strlen(wrong[i]), write_down, &text, &err) == MW_ERROR_FORMAT,
+                   __FILE__, __LINE__, "\"%s\" is taken", wrong[i]);
+        mw__text_deinit(&text);
+    }
 }
 
 static void test_events_come_in_text_order(void)
@@ -268,6 +302,7 @@ static void test_hostile_sizes_take_linear_time(void)
 int main(void)
 {
     RUN(test_events_come_in_text_order);
+    RUN(test_the_whole_language_has_words_and_reals);
     RUN(test_strings_are_unescaped);
     RUN(test_one_name_may_stand_in_two_objects);
     RUN(test_malformed_text_is_refused_with_its_place);

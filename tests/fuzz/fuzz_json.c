@@ -23,5 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const mw_status status = mw__json_read(NULL, (const char *)data, size, check_item, &items, &err);
     if (status != err.status || (status == MW_OK && items == 0))
         abort();
+    mw_error other = {0};
+    const mw_status all = mw__json_read_all(NULL, (const char *)data, size, check_item, &items, &other);
+    if (all != other.status || (status == MW_OK && all != MW_OK)) /* the subset is a subset */
+        abort();
     return 0;
 }

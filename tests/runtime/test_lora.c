@@ -422,14 +422,52 @@ static void test_configuration_is_read_at_its_top(void)
         mw_status status;
         const char *message;
     } cases[] = {
-        {"{\"a\": [\"r\", \"\\\"r\\\": 9\"], \"alpha_pattern\": {}, \"lora_alpha\": 3.0, \"r\": 2}\n", MW_OK, ""},
-        {"{\"rank_pattern\": {\"r\": 2}, \"lora_alpha\": 3, \"r\": 4}", MW_ERROR_FORMAT, "has r = 4 and"},
-        {"{\"lora_alpha\": 3, \"b\": {\"r\": 2}}", MW_ERROR_FORMAT, "has no lora_alpha and r"},
-        {"{\"lora_alpha\": 3, \"r\": 2, \"use_rs", MW_ERROR_FORMAT, "or is cut off"},
+        {"{\"target_modules\": [\"r\", \"\\\"r\\\": 9\"], \"alpha_pattern\": {}, \"lora_alpha\": 3.0, \"r\": 2}\n",
+         MW_OK, ""},
+        {"{\"auto_mapping\": {\"r\": 2}, \"lora_alpha\": 3, \"r\": 4}", MW_ERROR_FORMAT, "has r = 4 and"},
+        {"{\"lora_alpha\": 3, \"auto_mapping\": {\"r\": 2}}", MW_ERROR_FORMAT, "has no lora_alpha and r"},
+        {"{\"lora_alpha\": 3, \"r\": 2, \"use_rs", MW_ERROR_FORMAT, "a string without its end"},
         {"{\"lora_alpha\": 3, \"r\": 2, \"use_rslora\": true}", MW_ERROR_UNSUPPORTED, "use_rslora"},
         {"{\"lora_alpha\": 3, \"r\": 2, \"use_dora\": true}", MW_ERROR_UNSUPPORTED, "use_dora"},
         {"{\"lora_alpha\": 3, \"r\": 2, \"use_rslora\": false, \"use_dora\":false}", MW_OK, ""},
         {"{\"alpha_pattern\": { \"fc1\": 8}, \"lora_alpha\": 3, \"r\": 2}", MW_ERROR_UNSUPPORTED, "alpha_pattern"},
+        {"{\"rank_pattern\": {\"fc1\": 8}, \"lora_alpha\": 3, \"r\": 2}", MW_ERROR_UNSUPPORTED, "rank_pattern"},
+        /* what means something else */
+        {"{\"peft_type\": \"IA3\", \"lora_alpha\": 3, \"r\": 2}", MW_ERROR_UNSUPPORTED, "peft_type \"IA3\""},
+        {"{\"bias\": \"all\", \"lora_alpha\": 3, \"r\": 2}", MW_ERROR_UNSUPPORTED, "bias \"all\""},
+        {"{\"bias\": true, \"lora_alpha\": 3, \"r\": 2}", MW_ERROR_UNSUPPORTED, "bias"},
+        {"{\"fan_in_fan_out\": true, \"lora_alpha\": 3, \"r\": 2}", MW_ERROR_UNSUPPORTED, "fan_in_fan_out"},
+        {"{\"init_lora_weights\": \"pissa\", \"lora_alpha\": 3, \"r\": 2}", MW_ERROR_UNSUPPORTED, "init_lora_weights"},
+        {"{\"modules_to_save\": [\"head\"], \"lora_alpha\": 3, \"r\": 2}", MW_ERROR_UNSUPPORTED, "\"head\""},
+        {"{\"modules_to_save\": [\"proj\"], \"lora_alpha\": 3, \"r\": 2}", MW_OK, ""},
+        {"{\"trainable_token_indices\": [1], \"lora_alpha\": 3, \"r\": 2}", MW_ERROR_UNSUPPORTED, "trainable_token"},
+        {"{\"of_a_later_year\": 1.5, \"lora_alpha\": 3, \"r\": 2}", MW_ERROR_UNSUPPORTED, "of_a_later_year"},
+        {"{\"of_a_later_year\": [], \"lora_alpha\": 3, \"r\": 2}", MW_OK, ""},
+        /* what is no strict JSON */
+        {"{\"lora_alpha\": 3, \"r\": 2, \"r\": 4}", MW_ERROR_FORMAT, "\"r\" appears twice"},
+        {"{\"lora_alpha\": 3, \"r\": 4, \"\\u0072\": 2}", MW_ERROR_FORMAT, "\"r\" appears twice"},
+        {"{\"lora_alpha\": 3, \"r\": 2} {}", MW_ERROR_FORMAT, "text after the value"},
+        {"{\"lora_alpha\": 3, \"r\": 2,}", MW_ERROR_FORMAT, "JSON"},
+        {"{\"lora_alpha\": NaN, \"r\": 2}", MW_ERROR_FORMAT, "JSON"},
+        {"{\"lora_alpha\": 03, \"r\": 2}", MW_ERROR_FORMAT, "JSON"},
+        {"{\"lora_alpha\": \"3\", \"r\": 2}", MW_ERROR_FORMAT, "lora_alpha is no number"},
+        {"[\"lora_alpha\", 3, \"r\", 2]", MW_ERROR_FORMAT, "holds no object"},
+        /* escapes in a key are the key */
+        {"{\"\\u0075se_dora\": true, \"lora_alpha\": 3, \"r\": 2}", MW_ERROR_UNSUPPORTED, "use_dora"},
+        {"{\"lora\\u005falpha\": 3, \"\\u0072\": 2}", MW_OK, ""},
+        /* all that PEFT 0.19 writes for a plain adapter */
+        {"{\"alora_invocation_tokens\": null, \"alpha_pattern\": {}, \"arrow_config\": null, \"auto_mapping\": "
+         "{\"base_model_class\": \"BertModel\"}, \"base_model_name_or_path\": \"b\", \"bias\": \"none\", "
+         "\"corda_config\": null, \"ensure_weight_tying\": false, \"eva_config\": null, \"exclude_modules\": null, "
+         "\"fan_in_fan_out\": false, \"inference_mode\": true, \"init_lora_weights\": true, \"layer_replication\": "
+         "null, \"layers_pattern\": null, \"layers_to_transform\": null, \"loftq_config\": {}, \"lora_alpha\": 3.0, "
+         "\"lora_bias\": false, \"lora_dropout\": 0.05, \"lora_ga_config\": null, \"megatron_config\": null, "
+         "\"megatron_core\": \"megatron.core\", \"modules_to_save\": null, \"peft_type\": \"LORA\", "
+         "\"peft_version\": \"0.19.1\", \"qalora_group_size\": 16, \"r\": 2, \"rank_pattern\": {}, \"revision\": "
+         "null, \"target_modules\": [\"conv\", \"fc1\"], \"target_parameters\": null, \"task_type\": null, "
+         "\"trainable_token_indices\": null, \"use_bdlora\": null, \"use_dora\": false, \"use_qalora\": false, "
+         "\"use_rslora\": false}",
+         MW_OK, ""},
     };
     mw_error err = {0};
     char path[500];
