@@ -68,6 +68,20 @@ static mw_graph *read_once(const mw_allocator *allocator, const char *path, cons
     return graph;
 }
 
+/* The parser does not know which file it reads. */
+static void name_file(const char *path, mw_error *reason)
+{
+    const mw_error unnamed = *reason;
+    if (reason->text_line == 0)
+        return;
+    mw_error_clear(reason);
+    mw__fail(reason, unnamed.status, "\"%.200s\", %s", path, unnamed.message);
+    mw__error_subject(reason, unnamed.operation, unnamed.tensor);
+    mw__error_position(reason, unnamed.text_line, unnamed.text_column);
+    reason->file = unnamed.file;
+    reason->line = unnamed.line;
+}
+
 /* A model that is replaced while it is read loses the weights of the old text, which are never others: then the new
  * one is read. */
 static mw_graph *read_current(const mw_allocator *allocator, const char *path, const char *folder,
@@ -81,6 +95,8 @@ static mw_graph *read_current(const mw_allocator *allocator, const char *path, c
         reason = (mw_error){0};
         graph = read_once(allocator, path, folder, options, &replaced, &reason);
     }
+    if (graph == NULL)
+        name_file(path, &reason);
     if (graph == NULL && err != NULL)
         *err = reason;
     return graph;
