@@ -3,11 +3,13 @@
 #include "base/file.h"
 
 #include "base/environment.h"
+#include "base/leftover.h"
 #include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -183,10 +185,22 @@ static bool memory_has_room(size_t size)
     return (double)space.f_bavail * (double)space.f_frsize >= (double)size * MEMORY_SHARE + MEMORY_REST;
 }
 
+/* Once in a process: what others left since then is for those that come. */
+static void sweep_once(const char *chosen)
+{
+    static atomic_flag swept = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&swept))
+        return;
+    mw__leftover_sweep_folders(chosen != NULL ? chosen : MEMORY_FOLDER);
+    if (chosen == NULL)
+        mw__leftover_sweep_folders("/tmp");
+}
+
 mw_status mw__file_make_private_folder(const mw_allocator *allocator, size_t size, char **out, mw_error *err)
 {
     *out = NULL;
     const char *parent = mw__environment("TMPDIR");
+    sweep_once(parent);
     if (parent == NULL)
         parent = memory_has_room(size) ? MEMORY_FOLDER : "/tmp";
     mw__text path;

@@ -3,6 +3,7 @@
  * the open folder of the target; file_target.c finds it. */
 #include "base/file.h"
 #include "base/file_target.h"
+#include "base/leftover.h"
 
 #include "base/quiet.h"
 #include "base/text.h"
@@ -140,8 +141,13 @@ static mw_status open_temporary(mw__file_writer *writer, int mode, mw_error *err
         do
             writer->descriptor = calls->open(writer->folder, writer->temporary, flags, mode);
         while (writer->descriptor < 0 && errno == EINTR);
-        if (writer->descriptor >= 0)
+        if (writer->descriptor >= 0 && mw__leftover_claim(writer->descriptor))
             return MW_OK;
+        if (writer->descriptor >= 0) { /* taken for a leftover, and removed: once more */
+            calls->close(writer->descriptor);
+            writer->descriptor = -1;
+            continue;
+        }
         reason = errno;
         if (reason != EEXIST)
             break;
@@ -182,6 +188,8 @@ static mw_status begin(mw__file_writer *writer, const char *path, mw_error *err)
     MW_TRY(mw__file_target_find(&target, writer->allocator, path, err));
     writer->folder = target.folder;
     writer->name = target.name;
+    if (writer->durable)
+        mw__leftover_sweep_files(writer->folder, writer->name);
     MW_TRY(open_temporary(writer, target.exists ? 0600 : 0666, err));
     return target.exists ? keep_owner_and_mode(writer, &target.status, err) : MW_OK;
 }
@@ -229,13 +237,17 @@ static int fsync_retrying(int descriptor)
 /* Closes and renames; on success the target is the new file. */
 static mw_status put_in_place(mw__file_writer *writer, mw_error *err)
 {
-    const int descriptor = writer->descriptor;
+    const int descriptor = writer->descriptor, held = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     writer->descriptor = -1;
+    mw_status status = MW_OK;
     if (calls->close(descriptor) != 0 && errno != EINTR) /* interrupted, it is closed all the same */
-        return fail_and_drop(writer, "write", err);
-    if (calls->rename(writer->folder, writer->temporary, writer->name) != 0)
-        return fail_and_drop(writer, "replace", err);
-    writer->placed = true;
+        status = fail_and_drop(writer, "write", err);
+    else if (calls->rename(writer->folder, writer->temporary, writer->name) != 0)
+        status = fail_and_drop(writer, "replace", err);
+    if (held >= 0)
+        close(held);
+    if (status != MW_OK)
+        return status;
     mw__free(writer->allocator, writer->temporary);
     writer->temporary = NULL;
     return MW_OK;

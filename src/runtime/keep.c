@@ -1,6 +1,7 @@
 /* The checkpoints that stay beside the newest: further names of a file that was written once. When they are made and
  * removed is said in fit.c. */
 #include "base/file.h"
+#include "base/leftover.h"
 #include "base/text.h"
 #include "runtime/fit.h"
 
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+enum { PATH_BYTES = 4096 };
 
 char *mw__kept_path(const mw_allocator *allocator, const char *path, const char *mark, mw_error *err)
 {
@@ -37,6 +40,22 @@ static bool replace_by_link(const char *path, const char *kept, const char *besi
     return renamed;
 }
 
+/* What a run that was killed between the link and the rename left. */
+static void sweep_beside(const char *kept)
+{
+    const char *slash = strrchr(kept, '/');
+    char folder[PATH_BYTES] = ".";
+    if (slash != NULL && (size_t)(slash - kept) >= sizeof folder - 1)
+        return;
+    if (slash != NULL)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - kept) + 1, kept);
+    const int opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (opened < 0)
+        return;
+    mw__leftover_sweep_files(opened, slash != NULL ? slash + 1 : kept);
+    close(opened);
+}
+
 /* The lock tells who removes what killed processes left that this one lives; file_write.c does the same. */
 bool mw__kept_link(const mw_allocator *allocator, const char *path, const char *kept)
 {
@@ -44,6 +63,7 @@ bool mw__kept_link(const mw_allocator *allocator, const char *path, const char *
     mw__text_init(&beside, allocator);
     mw__text_printf(&beside, "%s.%ld-0.tmp", kept, (long)getpid());
     bool linked = false;
+    sweep_beside(kept);
     if (mw__text_check(&beside, NULL) == MW_OK) {
         const int held = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         if (held >= 0)

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/file.h"
+#include "base/leftover.h"
 #include "graph/init.h"
 #include "graph/uses.h"
 #include "mil/mil.h"
@@ -11,6 +12,7 @@
 #include "runtime/convert.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define TEXT_LIMIT ((size_t)1 << 31)
 
@@ -49,6 +51,8 @@ static void remove_folder(const mw_allocator *allocator, mw__program_folder *fol
         mw__file_remove_folder(folder->weights);
     if (folder->path != NULL)
         mw__file_remove_folder(folder->path);
+    if (folder->marked)
+        close(folder->marker);
     mw__free(allocator, folder->weights);
     mw__free(allocator, folder->path);
     *folder = (mw__program_folder){0};
@@ -73,6 +77,8 @@ static mw_status prepare_folder(compilation *c, mw_error *err)
     } else {
         MW_TRY(mw__file_make_private_folder(allocator, folder_size(c->legal), &c->private_folder.path, err));
         c->folder = c->private_folder.path;
+        c->private_folder.marker = mw__leftover_mark_folder(c->folder);
+        c->private_folder.marked = c->private_folder.marker >= 0;
         c->private_folder.weights = join(allocator, c->folder, "weights", err);
         if (c->private_folder.weights == NULL)
             return MW_ERROR_MEMORY;

@@ -47,6 +47,8 @@ mw_program *mw__program_create(const mw__program_request *request, mw_error *err
 /* A private folder, with the path of the folder in it: removing must not need memory. */
 typedef struct mw__program_folder {
     char *path, *weights;
+    bool marked; /* `marker` holds the lock that says that this process lives (base/leftover.h) */
+    int marker;
 } mw__program_folder;
 
 struct mw_program {

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -285,6 +286,7 @@ static const mw__file_calls planned = {
     .close = planned_close,
     .rename = planned_rename,
     .unlink = planned_unlink,
+    .lock = flock,
 };
 
 static const char *planned_target = "target";

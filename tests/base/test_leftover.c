@@ -1,0 +1,291 @@
+/* What killed processes leave is removed by the next one, and nothing else is: not what belongs to one that lives, not
+ * what only has such a name. */
+#include "base/file.h"
+#include "base/leftover.h"
+#include "support/check.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[512]; /* of this run; made in main */
+
+static const char *in_folder(const char *name)
+{
+    static char paths[4][1024];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static bool there(const char *name)
+{
+    struct stat status;
+    return lstat(in_folder(name), &status) == 0;
+}
+
+static void put(const char *name, const char *content)
+{
+    FILE *file = fopen(in_folder(name), "wb");
+    if (CHECK(file != NULL)) {
+        fputs(content, file);
+        fclose(file);
+    }
+}
+
+static bool holds(const char *name, const char *content)
+{
+    char buffer[256] = "";
+    FILE *file = fopen(in_folder(name), "rb");
+    const size_t size = file != NULL ? fread(buffer, 1, sizeof buffer - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    return size == strlen(content) && memcmp(buffer, content, size) == 0;
+}
+
+static int count_with(const char *part)
+{
+    DIR *opened = opendir(folder);
+    int count = 0;
+    for (const struct dirent *entry; opened != NULL && (entry = readdir(opened)) != NULL;)
+        count += strstr(entry->d_name, part) != NULL;
+    if (opened != NULL)
+        closedir(opened);
+    return count;
+}
+
+static void sweep_files(const char *name)
+{
+    const int opened = open(folder, O_RDONLY | O_DIRECTORY);
+    mw__leftover_sweep_files(opened, name);
+    close(opened);
+}
+
+/* ---- a process that holds something ---- */
+
+typedef struct owner {
+    pid_t process;
+    int go; /* a byte sent here lets it end its work; else it waits */
+} owner;
+
+/* Runs `begin`, says so, waits for the byte, runs `end`. */
+static owner start(void (*begin)(void), void (*end)(void))
+{
+    int ready[2], go[2];
+    char byte = 0;
+    owner made = {.process = -1};
+    if (!CHECK(pipe(ready) == 0 && pipe(go) == 0))
+        return made;
+    made.process = fork();
+    if (made.process == 0) {
+        begin();
+        if (write(ready[1], "r", 1) != 1 || read(go[0], &byte, 1) != 1)
+            _exit(1);
+        end();
+        _exit(0);
+    }
+    CHECK(read(ready[0], &byte, 1) == 1);
+    close(ready[0]);
+    close(ready[1]);
+    close(go[0]);
+    made.go = go[1];
+    return made;
+}
+
+static void finish(owner *o, bool by_killing)
+{
+    int status = -1;
+    if (by_killing)
+        kill(o->process, SIGKILL);
+    else
+        CHECK(write(o->go, "g", 1) == 1);
+    CHECK(waitpid(o->process, &status, 0) == o->process);
+    CHECK(by_killing ? WIFSIGNALED(status) : WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close(o->go);
+}
+
+/* ---- temporaries ---- */
+
+static mw__file_writer writer;
+
+static void begin_file(void)
+{
+    mw__file_writer_begin(&writer, NULL, in_folder("state"), true, NULL);
+    mw__file_writer_write(&writer, "new", 3, NULL);
+}
+
+static void end_file(void)
+{
+    if (mw__file_writer_commit(&writer, NULL) != MW_OK)
+        _exit(2);
+}
+
+static void test_a_killed_writer_leaves_nothing_for_long(void)
+{
+    owner o = start(begin_file, end_file);
+    CHECK_INT(count_with(".tmp"), 1);
+    finish(&o, true);
+    CHECK_INT(count_with(".tmp"), 1);
+    CHECK_INT(mw__file_write(NULL, in_folder("state"), "next", 4, true, NULL), MW_OK);
+    CHECK_INT(count_with(".tmp"), 0);
+    CHECK(holds("state", "next"));
+}
+
+static void test_what_a_living_writer_has_stays(void)
+{
+    owner o = start(begin_file, end_file);
+    CHECK_INT(mw__file_write(NULL, in_folder("state"), "mine", 4, true, NULL), MW_OK);
+    sweep_files("state");
+    CHECK_INT(count_with(".tmp"), 1);
+    CHECK(holds("state", "mine"));
+    finish(&o, false); /* its commit finds what it wrote */
+    CHECK(holds("state", "new"));
+    CHECK_INT(count_with(".tmp"), 0);
+}
+
+static void test_what_only_looks_alike_stays(void)
+{
+    static const char *const names[] = {"state.12-0.tmp.bak", "state.12-x.tmp",  "state.-0.tmp",  "state.12-.tmp",
+                                        "state.12.tmp",       "states.12-0.tmp", "tate.12-0.tmp", "state12-0.tmp",
+                                        "state. 12-0.tmp",    "state.12-0.TMP"};
+    enum { NAMES = sizeof names / sizeof names[0] };
+    for (int i = 0; i < NAMES; i++)
+        put(names[i], "mine");
+    put("victim", "mine");
+    CHECK(mkdir(in_folder("state.1-0.tmp"), 0700) == 0);
+    CHECK(symlink("victim", in_folder("state.2-0.tmp")) == 0);
+    CHECK(mkfifo(in_folder("state.3-0.tmp"), 0600) == 0);
+    put("state.4-0.tmp", "dead");
+    const bool root = geteuid() == 0;
+    if (root) {
+        put("state.5-0.tmp", "another user's");
+        CHECK(chown(in_folder("state.5-0.tmp"), 12345, 12345) == 0);
+    }
+    CHECK_INT(mw__file_write(NULL, in_folder("state"), "next", 4, true, NULL), MW_OK);
+    CHECK(!there("state.4-0.tmp"));
+    for (int i = 0; i < NAMES; i++) {
+        CHECK(holds(names[i], "mine"));
+        unlink(in_folder(names[i]));
+    }
+    CHECK(there("state.1-0.tmp") && there("state.2-0.tmp") && there("state.3-0.tmp") && holds("victim", "mine"));
+    CHECK(!root || there("state.5-0.tmp"));
+    rmdir(in_folder("state.1-0.tmp"));
+    for (int i = 2; i <= 5; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "state.%d-0.tmp", i);
+        unlink(in_folder(name));
+    }
+}
+
+/* Writers that remove each other's leftovers all the time never take one of the living. */
+static void test_writers_and_sweepers_do_not_meet(void)
+{
+    enum { PROCESSES = 4, WRITES = 150 };
+    pid_t processes[PROCESSES];
+    for (int i = 0; i < PROCESSES; i++) {
+        processes[i] = fork();
+        if (processes[i] == 0) {
+            for (int k = 0; k < WRITES; k++) {
+                sweep_files("shared");
+                if (mw__file_write(NULL, in_folder("shared"), "text", 4, false, NULL) != MW_OK)
+                    _exit(1);
+            }
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status = -1;
+        CHECK(waitpid(processes[i], &status, 0) == processes[i]);
+        CHECK_INT(status, 0);
+    }
+    CHECK_INT(count_with(".tmp"), 0);
+}
+
+/* ---- private folders ---- */
+
+/* All below one folder: the names are fixed, so that the parent knows them. */
+static void begin_folder(void)
+{
+    mkdir(in_folder("millwright-abc123"), 0700);
+    mw__leftover_mark_folder(in_folder("millwright-abc123"));
+    put("millwright-abc123/model.mil", "text");
+    mkdir(in_folder("millwright-abc123/weights"), 0700);
+    put("millwright-abc123/weights/weight.bin", "weights");
+    if (symlink(in_folder("kept"), in_folder("millwright-abc123/weights/link")) != 0)
+        _exit(1);
+}
+
+static void end_nothing(void) {}
+
+static void make_kept(void)
+{
+    mkdir(in_folder("kept"), 0700);
+    put("kept/file", "mine");
+}
+
+static void test_the_folder_of_a_killed_process_is_removed(void)
+{
+    make_kept();
+    owner o = start(begin_folder, end_nothing);
+    mw__leftover_sweep_folders(folder);
+    CHECK(there("millwright-abc123/weights/weight.bin")); /* it lives */
+    finish(&o, true);
+    CHECK(there("millwright-abc123/weights/weight.bin"));
+    mw__leftover_sweep_folders(folder);
+    CHECK(!there("millwright-abc123"));
+    CHECK(holds("kept/file", "mine")); /* the link was removed, not followed */
+}
+
+/* A folder of the same form that no library marked, a copy of a marked one, links in the place of folder and marker. */
+static void test_folders_that_only_look_alike_stay(void)
+{
+    make_kept();
+    mkdir(in_folder("millwright-source"), 0755);
+    put("millwright-source/main.c", "mine");
+    owner o = start(begin_folder, end_nothing);
+    finish(&o, true);
+    CHECK(rename(in_folder("millwright-abc123"), in_folder("millwright-backup")) == 0);
+    CHECK(symlink("kept", in_folder("millwright-linked")) == 0);
+    put("kept/.owner", "millwright-linked");
+    mkdir(in_folder("millwright-marker"), 0700);
+    put("marker", "millwright-marker");
+    CHECK(symlink("../marker", in_folder("millwright-marker/.owner")) == 0);
+    mkdir(in_folder("millwright-longer1"), 0700);
+    put("millwright-longer1/.owner", "millwright-longer1");
+    put("millwright-afile1", "mine");
+    mw__leftover_sweep_folders(folder);
+    CHECK(holds("millwright-source/main.c", "mine"));
+    CHECK(there("millwright-backup/weights/weight.bin"));
+    CHECK(there("millwright-linked") && holds("kept/file", "mine"));
+    CHECK(there("millwright-marker/.owner") && there("marker"));
+    CHECK(there("millwright-longer1/.owner"));
+    CHECK(holds("millwright-afile1", "mine"));
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+    (void)status, (void)kind, (void)where;
+    return remove(path);
+}
+
+int main(void)
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/mw-test-XXXXXX", parent != NULL && parent[0] != '\0' ? parent : "/tmp");
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    RUN(test_a_killed_writer_leaves_nothing_for_long);
+    RUN(test_what_a_living_writer_has_stays);
+    RUN(test_what_only_looks_alike_stays);
+    RUN(test_writers_and_sweepers_do_not_meet);
+    RUN(test_the_folder_of_a_killed_process_is_removed);
+    RUN(test_folders_that_only_look_alike_stay);
+    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return check_finish();
+}
