@@ -33,7 +33,8 @@ typedef struct mw_dataset mw_dataset;
  *  columns "x" (U8, [28, 28] or what the file says, scale 1/255) and "y" (U8).
  *  prefix  "train" or "t10k" in the MNIST family
  *  errors  MW_ERROR_FILE (with the command that gets the data), MW_ERROR_FORMAT if header and size or the two counts
- *          disagree, MW_ERROR_UNSUPPORTED for .gz without zlib */
+ *          disagree, or a .gz announces more than 64 MiB and 128 times its own size, MW_ERROR_UNSUPPORTED for .gz
+ *          without zlib */
 MW_API mw_dataset *mw_dataset_open_idx(const char *folder, const char *prefix, mw_error *err);
 
 /** Wraps arrays in memory; copied if `copy`, else they must outlive the data set. */

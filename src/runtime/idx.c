@@ -161,6 +161,20 @@ static mw_status expect_end(unpacker *gz, mw_error *err)
     return MW_OK;
 }
 
+/* Pictures and labels pack to a fifth, or a hundredth; deflate can pack blanks to a thousandth. What says that it
+ * unpacks to more than this of itself is a bomb, and is refused before a byte of it is unpacked. */
+enum { PACKED_MOST = 128, ALWAYS_FINE = 64 << 20 };
+
+static mw_status check_ratio(const idx_file *idx, mw_error *err)
+{
+    if (idx->size <= ALWAYS_FINE || idx->size / PACKED_MOST <= idx->file.size)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_FORMAT,
+                    "\"%.300s\": its header announces %zu bytes of data, more than %d times the size of the file (%llu "
+                    "bytes); unpack it with gunzip if it is meant so",
+                    idx->path, idx->size, PACKED_MOST, (unsigned long long)idx->file.size);
+}
+
 static mw_status unpack(unpacker *gz, mw_error *err)
 {
     unsigned char header[HEADER_MAX];
@@ -170,6 +184,7 @@ static mw_status unpack(unpacker *gz, mw_error *err)
         return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" unpacks to %zu bytes, less than an IDX header", gz->idx->path,
                         got);
     MW_TRY(read_header(gz->idx, header, err));
+    MW_TRY(check_ratio(gz->idx, err));
     MW_TRY(unpack_data(gz, err));
     return expect_end(gz, err);
 }

@@ -235,7 +235,9 @@ static void test_idx_rejects_bad_gzip(void)
     expect_bad_packed(packed, size, "unpacks to more");
     size = put_packed(packed, IMAGES, IMAGE_BYTES - 1);
     expect_bad_packed(packed, size, "unpacks to 23");
-    size = put_packed(packed, 1u << 30, IMAGE_BYTES); /* 8 GB announced: memory grows with what arrives */
+    size = put_packed(packed, 1u << 30, IMAGE_BYTES); /* 8 GB announced */
+    expect_bad_packed(packed, size, "more than 128 times the size of the file");
+    size = put_packed(packed, 1u << 20, IMAGE_BYTES); /* 8 MB announced: memory grows with what arrives */
     expect_bad_packed(packed, size, "unpacks to 24");
     size = put_packed(packed, IMAGES, 10);
     expect_bad_packed(packed, size, "less than an IDX header");
@@ -253,6 +255,85 @@ static void test_idx_rejects_bad_gzip(void)
     packed[size - 4] ^= 1;
     packed[0] ^= 1;
     expect_bad_packed(packed, size, "incorrect header check");
+}
+
+/* ---- a bomb: what deflate packs to a thousandth ---- */
+
+enum { BOMB_HEADER = 10, BOMB_RUNS = 1 << 20 };
+
+typedef struct bit_writer {
+    unsigned char *out;
+    size_t bits;
+} bit_writer;
+
+/* The lowest bit of `value` first, as RFC 1951 packs all but Huffman codes. */
+static void put_bits(bit_writer *writer, unsigned value, int count)
+{
+    for (int i = 0; i < count; i++, writer->bits++)
+        writer->out[writer->bits / 8] |= (unsigned char)((value >> i & 1) << writer->bits % 8);
+}
+
+static void put_code(bit_writer *writer, unsigned code, int count)
+{
+    for (int i = count - 1; i >= 0; i--)
+        put_bits(writer, code >> i & 1, 1);
+}
+
+/* A block of fixed codes: the bytes of `header`, a zero, and then BOMB_RUNS copies of 258 zeros, 13 bits each. */
+static size_t put_bomb(unsigned char *out, const unsigned char *header, size_t size)
+{
+    static const unsigned char gzip_header[BOMB_HEADER] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255};
+    memcpy(out, gzip_header, sizeof gzip_header);
+    bit_writer writer = {.out = out + BOMB_HEADER};
+    put_bits(&writer, 1 | 1 << 1, 3); /* the last block, fixed codes */
+    for (size_t i = 0; i <= size; i++) {
+        const unsigned byte = i < size ? header[i] : 0;
+        if (byte < 144)
+            put_code(&writer, 0x30 + byte, 8);
+        else
+            put_code(&writer, 0x190 + byte - 144, 9);
+    }
+    for (int i = 0; i < BOMB_RUNS; i++) {
+        put_code(&writer, 0xc5, 8); /* length 258 */
+        put_code(&writer, 0, 5);    /* distance 1 */
+    }
+    return BOMB_HEADER + writer.bits / 8 + 1;
+}
+
+static void *bounded_resize(void *user, void *pointer, size_t size)
+{
+    size_t *largest = user;
+    *largest = size > *largest ? size : *largest;
+    if (size == 0) {
+        free(pointer);
+        return NULL;
+    }
+    return realloc(pointer, size);
+}
+
+static void test_idx_refuses_a_bomb_before_it_unpacks(void)
+{
+    unsigned char header[16], labels[LABEL_BYTES];
+    if (!have_zlib())
+        SKIP("built without zlib");
+    unsigned char *packed = calloc(1, (size_t)BOMB_RUNS * 2 + 1000);
+    REQUIRE(packed != NULL);
+    remove_all();
+    put_be32(header, 0x803);
+    put_be32(header + 4, IMAGES);
+    put_be32(header + 8, BOMB_RUNS);
+    put_be32(header + 12, 86); /* 3 * 86 = 258: the header is true, but for the byte that ends the bomb */
+    fill_labels(labels, 0x801, IMAGES);
+    put_file(scratch(labels_name), labels, sizeof labels);
+    put_file(scratch("train-images-idx3-ubyte.gz"), packed, put_bomb(packed, header, sizeof header));
+    free(packed);
+    size_t largest = 0;
+    const mw_allocator allocator = {.resize = bounded_resize, .user = &largest};
+    mw_error err = {0};
+    CHECK(mw__dataset_open_idx(&allocator, scratch("."), "train", &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_FORMAT, "270532608 bytes of data, more than 128 times the size of the file (1703");
+    check_note(largest < 1 << 20, __FILE__, __LINE__, "%zu bytes were asked for", largest);
+    remove_all();
 }
 
 static void test_idx_survives_failing_allocations(void)
@@ -310,6 +391,7 @@ int main(void)
     RUN(test_idx_rejects_every_truncation);
     RUN(test_idx_reads_gzipped_files);
     RUN(test_idx_rejects_bad_gzip);
+    RUN(test_idx_refuses_a_bomb_before_it_unpacks);
     RUN(test_idx_survives_failing_allocations);
     RUN(test_idx_reads_fashion_mnist);
     return check_finish();
