@@ -198,6 +198,50 @@ static void test_no_more_open_files_is_an_error_with_a_reason(void)
     CHECK_INT(status, 2 << 8);
 }
 
+/* The program's text is written before it is compiled. */
+static void train_without_room(void *user)
+{
+    mw_error err = {0};
+    float weights[TINY_WEIGHTS];
+    (void)user;
+    REQUIRE(limit(RLIMIT_FSIZE, 100));
+    CHECK(tiny_train(STEPS, weights, &err) == MW_ERROR_FILE);
+    CHECK_ERROR(err, MW_ERROR_FILE, strerror(EFBIG));
+}
+
+static void test_no_room_for_temporary_files_is_an_error_with_a_reason(void)
+{
+    CHECK_INT(child_run(train_without_room, NULL), 0);
+}
+
+static void train_in_no_folder(void *user)
+{
+    mw_error err = {0};
+    float weights[TINY_WEIGHTS];
+    setenv("TMPDIR", user, 1);
+    CHECK(tiny_train(STEPS, weights, &err) == MW_ERROR_FILE);
+    CHECK_ERROR(err, MW_ERROR_FILE, "TMPDIR");
+    CHECK_CONTAINS(err.message, (const char *)user);
+}
+
+static void test_a_temporary_folder_that_is_none_is_named(void)
+{
+    CHECK_INT(child_run(train_in_no_folder, "/no/such/folder"), 0);
+    CHECK_INT(child_run(train_in_no_folder, "/dev/null"), 0);
+    CHECK_INT(child_run(train_in_no_folder, "/proc"), 0); /* nobody makes a folder there */
+}
+
+static void train_in_no_environment(void *user)
+{
+    extern char **environ;
+    static char *none[] = {NULL};
+    (void)user;
+    environ = none; /* no HOME, no PATH, no TMPDIR */
+    check_trains();
+}
+
+static void test_no_environment_changes_no_bit(void) { CHECK_INT(child_run(train_in_no_environment, NULL), 0); }
+
 int main(void)
 {
     if (!find_expected()) {
@@ -209,5 +253,8 @@ int main(void)
     RUN(test_threads_that_cannot_be_made_change_no_bit);
     RUN(test_a_stack_of_64_kilobytes_is_enough);
     RUN(test_no_more_open_files_is_an_error_with_a_reason);
+    RUN(test_no_room_for_temporary_files_is_an_error_with_a_reason);
+    RUN(test_a_temporary_folder_that_is_none_is_named);
+    RUN(test_no_environment_changes_no_bit);
     return check_finish();
 }
