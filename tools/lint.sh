@@ -6,6 +6,7 @@ status=0
 tools/check_format.sh || status=1
 tools/lint_includes.sh || status=1
 tools/lint_house.sh || status=1
+tools/lint_robustness.sh || status=1
 tools/lint_environment.sh || status=1
 if command -v python3 >/dev/null; then
     tools/regions.py --check || status=1
