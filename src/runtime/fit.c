@@ -271,6 +271,35 @@ static mw_status resume(fitting *fit, mw_error *err)
     return mw__report_resume(&fit->reporter, path, position.epoch + 1, mw_trainer_steps(fit->trainer), err);
 }
 
+/* A name that is too long with what saving adds to it, or a folder that cannot be written, is said now and not after an
+ * epoch: a temporary is made and dropped. */
+static mw_status check_can_write(const fitting *fit, const char *path, mw_error *err)
+{
+    mw__file_writer probe;
+    MW_TRY(mw__file_writer_begin(&probe, mw__trainer_allocator(fit->trainer), path, true, err));
+    mw__file_writer_deinit(&probe);
+    return MW_OK;
+}
+
+static mw_status check_can_save(const fitting *fit, mw_error *err)
+{
+    const char *path = fit->options->checkpoint;
+    char mark[48] = "best";
+    if (path == NULL)
+        return MW_OK;
+    MW_TRY(check_can_write(fit, path, err));
+    if (fit->kept != NULL)
+        snprintf(mark, sizeof mark, "step-%" PRId64, fit->progress.steps);
+    else if (fit->options->best_by == NULL)
+        return MW_OK;
+    char *kept = mw__kept_path(mw__trainer_allocator(fit->trainer), path, mark, err);
+    if (kept == NULL)
+        return MW_ERROR_MEMORY;
+    const mw_status status = check_can_write(fit, kept, err);
+    mw__free(mw__trainer_allocator(fit->trainer), kept);
+    return status;
+}
+
 /* ---- the loop ---- */
 
 static void note_progress(fitting *fit, int64_t steps_done, int64_t steps_of_epoch)
@@ -428,6 +457,7 @@ static mw_status run_all(fitting *fit, mw_error *err)
     fit->saved_at = fit->reporter.started;
     if (finished)
         return show_finished(fit, fit->options->epochs, err);
+    MW_TRY(check_can_save(fit, err));
     if (start.batch == 0)
         fit->loss_sum = 0.0; /* that of the epoch before */
     mw_status status = MW_OK;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -457,6 +458,34 @@ static void test_options_out_of_range_are_refused(void)
     child_free(&net);
 }
 
+/* Before the first step: a name that fits, but not with what is added while it is saved or kept; a folder that is full
+ * of nothing but a refusal. */
+static void test_what_cannot_be_saved_is_refused_before_it_trains(void)
+{
+    mw_error err = {0};
+    child_net net = child_make(&err);
+    watch w = {0};
+    char name[300], path[700], folder[400];
+    memset(name, 'n', sizeof name);
+    for (int i = 0; i < 3; i++) {
+        mw_error refused = {0};
+        name[i == 0 ? 255 : i == 1 ? 250 : 240] = '\0';
+        snprintf(path, sizeof path, "%s", scratch(name));
+        mw_fit_options fit = make_fit(net.data, path, &w);
+        fit.keep_last = i == 2;
+        CHECK_INT(mw_fit(net.trainer, &fit, &refused), MW_ERROR_FILE);
+        CHECK_CONTAINS(refused.message, "File name too long");
+    }
+    snprintf(folder, sizeof folder, "%s", scratch("readonly"));
+    snprintf(path, sizeof path, "%s/run", folder);
+    CHECK(mkdir(folder, 0500) == 0);
+    const mw_fit_options fit = make_fit(net.data, path, &w);
+    if (geteuid() != 0) /* whom nothing keeps from writing */
+        CHECK_INT(mw_fit(net.trainer, &fit, &err), MW_ERROR_FILE);
+    CHECK_INT(mw_trainer_steps(net.trainer), 0);
+    child_free(&net);
+}
+
 /* A list of files to be removed is not taken from a checkpoint that somebody changed. */
 static void test_a_list_that_does_not_rise_is_refused(void)
 {
@@ -486,6 +515,7 @@ int main(void)
     RUN(test_goes_on_from_the_middle_of_an_accumulation);
     RUN(test_goes_on_from_the_middle_of_an_epoch_of_dispatches);
     RUN(test_options_out_of_range_are_refused);
+    RUN(test_what_cannot_be_saved_is_refused_before_it_trains);
     RUN(test_a_list_that_does_not_rise_is_refused);
     return check_finish();
 }
