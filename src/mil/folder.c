@@ -204,7 +204,7 @@ static void remove_old_weights(const replacement *r)
         return;
     }
     for (const struct dirent *entry; (entry = readdir(weights)) != NULL;) {
-        const bool plain = strcmp(entry->d_name, MW__WEIGHT_FILE + sizeof WEIGHT_FOLDER) == 0;
+        const bool plain = strcmp(entry->d_name, &MW__WEIGHT_FILE[sizeof WEIGHT_FOLDER]) == 0;
         if (strcmp(entry->d_name, kept) != 0 && (plain ? r->old_names_plain : is_hashed_name(entry->d_name)))
             mw__file_get_calls()->unlink(opened, entry->d_name);
     }
