@@ -5,7 +5,14 @@
  *
  * Any MIL program can be read and printed. An operation that the table does not know is kept as it stands and reported
  * by what needs its meaning (verify, compile, gradients). Files are untrusted: reading allocates at most 128 times the
- * size of the text plus the size of the blobs it names, and never leaves the folder of the text. */
+ * size of the text plus the size of the blobs it names.
+ *
+ * Links. A path that you give is followed wherever it leads: it is your wish. What a text names by BLOBFILE is not: it
+ * lies below the folder of the text, and symbolic links on the way to it are followed within one tree only. That tree
+ * is the folder; and for a folder in the cache of a model hub, <store>/snapshots/<revision>/.., the revision and
+ * <store>/blobs, where the downloader keeps what its snapshots link to. <store> is taken from the real path of the
+ * folder that you named, so no file of a model can choose it. Links that are absolute or lead elsewhere, loops, devices
+ * and FIFOs are MW_ERROR_FILE. */
 #ifndef MILLWRIGHT_MIL_H
 #define MILLWRIGHT_MIL_H
 

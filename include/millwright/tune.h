@@ -180,7 +180,8 @@ MW_API mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *sou
 MW_API mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, mw_error *err);
 
 /** Reads what mw_trainer_save_lora or PEFT writes, into a trainer of the same adapters. Dots and underscores of a name
- *  may stand for each other: texts have none of the dots of PyTorch's modules. Nothing changes on failure.
+ *  may stand for each other: texts have none of the dots of PyTorch's modules. Nothing changes on failure. Symbolic
+ *  links in the folder are followed as far as <millwright/mil.h> says of a model's.
  *  errors  as mw_trainer_load_weights; MW_ERROR_FORMAT if adapter_config.json is no strict JSON (a name twice in one
  *          object, text behind its end), or tells another alpha or r; MW_ERROR_UNSUPPORTED for what changes the meaning
  *          of the numbers: a peft_type but LORA, a bias but "none", use_rslora, use_dora, fan_in_fan_out, a pattern of

@@ -1,5 +1,5 @@
-/* Reading files, whole or in part, and folders. Writing is in file_write.c. Only regular files are opened: a FIFO or a
- * device named in a model would block or never end. */
+/* Reading files, whole or in part, and folders. Writing is in file_write.c, reading what a file names in file_below.c.
+ * Only regular files are opened: a FIFO or a device named in a model would block or never end. */
 #include "base/file.h"
 
 #include "base/environment.h"
@@ -30,8 +30,7 @@ static int open_retrying(int folder, const char *name, int flags)
     return descriptor;
 }
 
-/* Takes over the descriptor, which was opened without blocking; closes it if it is not a regular file. */
-static mw_status adopt(mw__file *file, int descriptor, const char *path, mw_error *err)
+mw_status mw__file_adopt(mw__file *file, int descriptor, const char *path, mw_error *err)
 {
     struct stat status;
     mw_status result = MW_OK;
@@ -53,7 +52,7 @@ mw_status mw__file_open(mw__file *file, const char *path, mw_error *err)
     const int descriptor = open_retrying(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0)
         return system_error(err, "open", path);
-    return adopt(file, descriptor, path, err);
+    return mw__file_adopt(file, descriptor, path, err);
 }
 
 void mw__file_close(mw__file *file)
@@ -123,52 +122,6 @@ mw_status mw__file_read(const mw_allocator *allocator, const char *path, size_t 
         *out_size = (size_t)file.size;
     mw__file_close(&file);
     return status;
-}
-
-/* ---- below a folder ---- */
-
-enum { COMPONENT_MAX = 255 };
-
-/* Copies the next component of a relative path; false if there is none that may be followed. */
-static bool next_component(const char **path, char out[COMPONENT_MAX + 1])
-{
-    const size_t length = strcspn(*path, "/");
-    if (length == 0 || length > COMPONENT_MAX)
-        return false;
-    memcpy(out, *path, length);
-    out[length] = '\0';
-    *path += length;
-    *path += **path == '/' && (*path)[1] != '\0'; /* a slash at the end is left, and refused as the next */
-    return strcmp(out, "..") != 0 && strcmp(out, ".") != 0;
-}
-
-/* Each component is opened relative to the folder before it, so that nothing can be swapped under the walk. */
-mw_status mw__file_open_below(mw__file *file, const char *root, const char *name, mw_error *err)
-{
-    *file = (mw__file){.descriptor = -1};
-    int folder = open_retrying(AT_FDCWD, root, O_RDONLY | O_DIRECTORY);
-    if (folder < 0)
-        return system_error(err, "open the folder", root);
-    const char *rest = name;
-    char component[COMPONENT_MAX + 1];
-    for (;;) {
-        if (!next_component(&rest, component)) {
-            close(folder);
-            return mw__fail(err, MW_ERROR_FILE, "\"%s\" is not a plain path below \"%s\" (relative, without \"..\")",
-                            name, root);
-        }
-        const bool last = *rest == '\0';
-        const int flags = O_RDONLY | O_NOFOLLOW | (last ? O_NONBLOCK | O_NOCTTY : O_DIRECTORY);
-        const int opened = open_retrying(folder, component, flags);
-        const int reason = errno;
-        close(folder);
-        if (opened < 0)
-            return mw__fail(err, MW_ERROR_FILE, "cannot open \"%s\" below \"%s\" (links are not followed): %s", name,
-                            root, strerror(reason));
-        if (last)
-            return adopt(file, opened, name, err);
-        folder = opened;
-    }
 }
 
 /* ---- folders ---- */

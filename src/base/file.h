@@ -26,8 +26,21 @@ bool mw__file_is_at(const mw__file *file, const char *path);
 mw_status mw__file_read_at(const mw__file *file, uint64_t offset, void *out, size_t size, const char *path,
                            mw_error *err);
 
-/* Opens `name` below the folder `root` without leaving it: no absolute path, no "..", no symbolic link on the way. */
+/* Takes over a descriptor that was opened without blocking; closes it if it is not a regular file. */
+mw_status mw__file_adopt(mw__file *file, int descriptor, const char *path, mw_error *err);
+
+/* Opens `name`, which a file or a convention says, in the tree of the folder `root`, which the user says: no absolute
+ * path, no "..". Symbolic links on the way are followed as long as they stay in the tree; one that is absolute, leads
+ * out, or is one of more than 40 is refused, as is what is no regular file.
+ *
+ * The tree is what lies below the folder; and, for a folder in the cache of a model hub,
+ * <store>/snapshots/<revision>/.., what lies below the revision and below <store>/blobs, which is where a hub's
+ * downloader keeps the files that its snapshots link to. <store> comes from the real path of the folder that the user
+ * named, never from a link in it, and nothing else of it is reached: not other revisions, not other stores. So a model
+ * cannot choose what is read beyond the files that were fetched for it. */
 mw_status mw__file_open_below(mw__file *file, const char *root, const char *name, mw_error *err);
+/* The same for a path whose last component is the name. */
+mw_status mw__file_open_in_folder(mw__file *file, const char *path, mw_error *err);
 
 /* A file that appears whole or not at all: begin makes a temporary beside the target, write appends, commit does fsync,
  * rename, fsync of the folder; deinit without commit removes the temporary. A failed call has removed it already, and

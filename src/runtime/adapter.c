@@ -222,7 +222,7 @@ static const char *find_similar(const mw__safetensors *file, const char *name)
 static mw_status match_names(adapters *a, const char *path, mw_error *err)
 {
     mw__safetensors file;
-    mw_status status = mw__safetensors_open(&file, a->trainer->allocator, path, err);
+    mw_status status = mw__safetensors_open_in_folder(&file, a->trainer->allocator, path, err);
     if (status != MW_OK)
         return status;
     for (size_t i = 0; i < a->trainer->state.count && status == MW_OK; i++) {
@@ -285,7 +285,7 @@ mw_status mw_trainer_load_lora(mw_trainer *trainer, const char *folder, mw_error
     if (status == MW_OK)
         status = match_names(&a, tensors, err);
     if (status == MW_OK)
-        status = mw__weights_read(trainer, tensors, a.names, err);
+        status = mw__weights_read(trainer, tensors, true, a.names, err);
     mw__arena_deinit(&a.arena);
     return status;
 }

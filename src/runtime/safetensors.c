@@ -318,9 +318,11 @@ static mw_status read_header_text(mw__safetensors *file, char **out, size_t *out
     return MW_OK;
 }
 
-static mw_status open_file(mw__safetensors *file, mw_error *err)
+typedef mw_status opener(mw__file *file, const char *path, mw_error *err);
+
+static mw_status read_header(mw__safetensors *file, opener *open_path, mw_error *err)
 {
-    MW_TRY(mw__file_open(&file->file, file->path, err));
+    MW_TRY(open_path(&file->file, file->path, err));
     char *text = NULL;
     size_t size = 0;
     MW_TRY(read_header_text(file, &text, &size, err));
@@ -331,13 +333,25 @@ static mw_status open_file(mw__safetensors *file, mw_error *err)
     return status;
 }
 
-mw_status mw__safetensors_open(mw__safetensors *file, const mw_allocator *allocator, const char *path, mw_error *err)
+static mw_status open_with(opener *open_path, mw__safetensors *file, const mw_allocator *allocator, const char *path,
+                           mw_error *err)
 {
     mw__safetensors_init(file, allocator, path);
-    const mw_status status = open_file(file, err);
+    const mw_status status = read_header(file, open_path, err);
     if (status != MW_OK)
         mw__safetensors_close(file);
     return status;
+}
+
+mw_status mw__safetensors_open(mw__safetensors *file, const mw_allocator *allocator, const char *path, mw_error *err)
+{
+    return open_with(mw__file_open, file, allocator, path, err);
+}
+
+mw_status mw__safetensors_open_in_folder(mw__safetensors *file, const mw_allocator *allocator, const char *path,
+                                         mw_error *err)
+{
+    return open_with(mw__file_open_in_folder, file, allocator, path, err);
 }
 
 /* ---- queries and data ---- */

@@ -41,6 +41,9 @@ typedef struct mw__safetensors {
 
 /* errors  MW_ERROR_FILE if it cannot be read, MW_ERROR_FORMAT if it is malformed. After a failure it is closed. */
 mw_status mw__safetensors_open(mw__safetensors *file, const mw_allocator *allocator, const char *path, mw_error *err);
+/* The same for a file that a folder has by convention: opened as mw__file_open_in_folder says. */
+mw_status mw__safetensors_open_in_folder(mw__safetensors *file, const mw_allocator *allocator, const char *path,
+                                         mw_error *err);
 void mw__safetensors_close(mw__safetensors *file);
 
 /* NULL if there is none. */

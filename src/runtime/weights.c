@@ -150,11 +150,12 @@ static mw_status run(loading *load, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__weights_read(mw_trainer *trainer, const char *path, const char *const *names, mw_error *err)
+mw_status mw__weights_read(mw_trainer *trainer, const char *path, bool of_folder, const char *const *names,
+                           mw_error *err)
 {
     const mw_allocator *allocator = mw__trainer_allocator(trainer);
     loading load = {.trainer = trainer, .names = names};
-    MW_TRY(mw__safetensors_open(&load.file, allocator, path, err));
+    MW_TRY((of_folder ? mw__safetensors_open_in_folder : mw__safetensors_open)(&load.file, allocator, path, err));
     const mw_status status = run(&load, err);
     for (size_t i = 0; load.raw != NULL && i < load.file.count; i++)
         mw__free(allocator, load.raw[i]);
@@ -172,7 +173,7 @@ mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_erro
         return err->status;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_load_weights", err));
     const char **names = weight_names(trainer, err);
-    const mw_status status = names != NULL ? mw__weights_read(trainer, path, names, err) : MW_ERROR_MEMORY;
+    const mw_status status = names != NULL ? mw__weights_read(trainer, path, false, names, err) : MW_ERROR_MEMORY;
     mw__free(mw__trainer_allocator(trainer), (void *)names);
     return status;
 }

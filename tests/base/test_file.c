@@ -161,12 +161,12 @@ static void test_open_below_never_leaves_the_folder(void)
     CHECK(mkfifo(in_folder("root/fifo"), 0600) == 0);
     CHECK(open_below("weight.bin") == MW_OK);
     CHECK(open_below("sub/weight.bin") == MW_OK);
+    CHECK(open_below("inner") == MW_OK);
     const char *const refused[] = {"../outside",
                                    "sub/../../outside",
                                    "/etc/passwd",
                                    "link",
                                    "up/outside",
-                                   "inner",
                                    "fifo",
                                    "",
                                    "/",

@@ -1,4 +1,5 @@
 #include "runtime/files.h"
+#include "base/file.h"
 
 #include <dirent.h>
 #include <ftw.h>
@@ -63,6 +64,14 @@ unsigned char *get_file(const char *path, size_t *out_size)
 }
 
 bool file_exists(const char *path) { return access(path, F_OK) == 0; }
+
+void remove_model(const char *name)
+{
+    char weights[512];
+    snprintf(weights, sizeof weights, "%s/weights", scratch(name));
+    mw__file_remove_folder(weights);
+    mw__file_remove_folder(scratch(name));
+}
 
 int scratch_count(void)
 {

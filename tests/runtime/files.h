@@ -15,6 +15,9 @@ unsigned char *get_file(const char *path, size_t *out_size);
 
 bool file_exists(const char *path);
 
+/* Removes a folder with a model: the next one that is written there is the first, with the usual weight file. */
+void remove_model(const char *name);
+
 /* Files in the scratch folder. */
 int scratch_count(void);
 

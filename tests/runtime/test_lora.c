@@ -143,6 +143,8 @@ static void check_merge(mw_dtype dtype, mw_dtype kept, mw_device device, double 
         CHECK(!port.is_parameter || strstr(port.name, ".lora_") != NULL);
     const float first = tuned_steps(trainer, 1, &err), last = tuned_steps(trainer, 30, &err);
     CHECK(last < 0.8f * first);
+    remove_model("merged");
+    remove_model("same");
     mw_trainer_write_tuned(trainer, source, scratch("merged"), &err);
     mw_trainer_predict(trainer, &data.batch, expected, TUNED_LOGITS, &err);
     mw_graph *merged = read_folder("merged", &err);

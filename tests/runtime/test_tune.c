@@ -181,6 +181,8 @@ static void check_training(mw_dtype dtype, mw_device device, double tolerance)
     mw_trainer *trainer = tuned_trainer(graph, device, 0.1f, &err);
     const float before = tuned_steps(trainer, 1, &err), after = tuned_steps(trainer, 20, &err);
     CHECK(after < 0.8f * before);
+    remove_model("tuned");
+    remove_model("same");
     mw_trainer_write_tuned(trainer, source, scratch("tuned"), &err);
     mw_trainer_predict(trainer, &data.batch, expected, TUNED_LOGITS, &err);
     mw_graph *tuned = read_back("tuned", &err);
