@@ -248,6 +248,7 @@ static mw_status put_in_place(mw__file_writer *writer, mw_error *err)
         close(held);
     if (status != MW_OK)
         return status;
+    writer->placed = true;
     mw__free(writer->allocator, writer->temporary);
     writer->temporary = NULL;
     return MW_OK;
