@@ -4,6 +4,7 @@
 #include "runtime/dispatch.h"
 #include "base/checked.h"
 #include "base/environment.h"
+#include "base/quiet.h"
 #include "base/shown.h"
 #include <millwright/ane_e5rt.h>
 
@@ -39,7 +40,11 @@ static void print_failure(const char *call)
         return;
     const int reason = errno;
     mw__shown_printf(line, sizeof line, "%s: %s\n", call, last_error.message);
-    fputs(line, stderr);
+    mw__quiet around; /* a reader of the pipe that has gone must not end the process */
+    if (mw__quiet_begin(&around, STDERR_FILENO, strlen(line))) {
+        fputs(line, stderr);
+        mw__quiet_end(&around);
+    }
     errno = reason;
 }
 

@@ -5,8 +5,9 @@
 #include "small.h"
 #include "support/check.h"
 
-#include <errno.h>
+#include <millwright/ane_e5rt.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -258,6 +259,21 @@ static void train_without_standard_error(void *user)
 
 static void test_a_closed_standard_error_is_none(void) { child_check(train_without_standard_error, NULL); }
 
+/* These calls print the reason of a failure themselves. */
+static void fail_beside_a_closed_pipe(void *user)
+{
+    (void)user;
+    close_the_log();
+    CHECK(ane_e5rt_program_execute(NULL) != 0);
+    CHECK(!is_pending(SIGPIPE) && !is_blocked(SIGPIPE));
+}
+
+static void test_a_failed_call_that_prints_survives_a_closed_pipe(void)
+{
+    unsetenv("MW_ANE_E5RT_QUIET");
+    child_check(fail_beside_a_closed_pipe, NULL);
+}
+
 static void log_past_the_limit(void *user)
 {
     mw_error err = {0}, full = {0};
@@ -289,6 +305,7 @@ int main(void)
     RUN(test_a_closed_log_pipe_is_an_error);
     RUN(test_a_pending_sigpipe_of_the_host_stays_pending);
     RUN(test_a_closed_standard_error_is_none);
+    RUN(test_a_failed_call_that_prints_survives_a_closed_pipe);
     RUN(test_a_log_at_the_limit_of_files_is_an_error);
     return check_finish();
 }
