@@ -1,6 +1,7 @@
 /* The reverse driver: which operations a gradient passes, in which order, and how cotangents add up. The rules
  * themselves are in vjp_<family>.c. */
 #include "autograd/vjp.h"
+#include "base/float_mode.h"
 
 #include <string.h>
 
@@ -416,6 +417,7 @@ static mw_status run(mw_graph *graph, mw_tensor *const *roots, mw_tensor *const 
 mw_status mw_backward(mw_tensor *const *roots, mw_tensor *const *seeds, size_t root_count, mw_tensor *const *stops,
                       size_t stop_count, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw_error local = {0};
     err = err != NULL ? err : &local;
     mw__autograd_clear(out_dx, count);
@@ -440,6 +442,7 @@ mw_status mw_backward(mw_tensor *const *roots, mw_tensor *const *seeds, size_t r
 
 mw_status mw_grad(mw_tensor *loss, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw__autograd_clear(out_dx, count);
     if (mw__skips(err))
         return err->status;

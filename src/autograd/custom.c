@@ -1,5 +1,6 @@
 /* Gradients of the user's own: the public form of a composite record, and the checks of what its rule gives. */
 #include "autograd/vjp.h"
+#include "base/float_mode.h"
 
 #include <string.h>
 
@@ -96,6 +97,7 @@ static void vjp_custom(mw__vjp *vjp)
 mw_tensor *mw_custom_vjp(const char *name, mw_tensor *y, mw_tensor *const *inputs, size_t count,
                          mw_custom_vjp_rule *rule, void *user)
 {
+    MW__FLOAT_SCOPE;
     if (y == NULL)
         return NULL;
     if (name == NULL || inputs == NULL || count == 0 || rule == NULL)

@@ -5,6 +5,8 @@
  */
 #include "autograd/log_softmax.h"
 
+#include "base/float_mode.h"
+
 /* log(1 + u) for u >= 0: below 1/4 of the series 2 artanh(s), s = u / (2 + u) <= 1/9, whose first term left out is
  * 2 s^9 / 9, 3e-9 of the sum. Above, rounding 1 + u costs at most 3 units in the last place of the logarithm. */
 static mw_tensor *log_of_one_plus(mw_tensor *u)
@@ -92,6 +94,7 @@ static void vjp_log_softmax(mw__vjp *vjp)
 
 mw_tensor *mw_log_softmax(mw_tensor *x, int axis)
 {
+    MW__FLOAT_SCOPE;
     if (x == NULL)
         return NULL;
     const mw_shape shape = mw_tensor_shape(x);

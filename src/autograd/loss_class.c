@@ -1,5 +1,6 @@
 /* Losses and metrics of class labels other than cross-entropy. */
 #include "autograd/loss.h"
+#include "base/float_mode.h"
 
 #include <math.h>
 
@@ -11,6 +12,7 @@ static mw_tensor *chosen(mw_tensor *x, mw_tensor *hot, bool keep_dims)
 
 mw_tensor *mw_nll(mw_tensor *log_probabilities, mw_tensor *labels)
 {
+    MW__FLOAT_SCOPE;
     if (!mw__loss_check_labels("nll", log_probabilities, labels, false))
         return mw__loss_of_failed_graph(log_probabilities, labels);
     mw_tensor *hot = mw__loss_hot(log_probabilities, labels, NULL);
@@ -20,6 +22,7 @@ mw_tensor *mw_nll(mw_tensor *log_probabilities, mw_tensor *labels)
 
 mw_tensor *mw_multi_margin(mw_tensor *scores, mw_tensor *labels, float margin)
 {
+    MW__FLOAT_SCOPE;
     if (!mw__loss_check_labels("multi_margin", scores, labels, false))
         return mw__loss_of_failed_graph(scores, labels);
     if (!(margin > 0.0f) || isinf(margin)) {
@@ -78,6 +81,7 @@ static mw_tensor *counted(mw_tensor *logits, mw_tensor *labels, int32_t ignore_i
 
 mw_tensor *mw_accuracy_ignoring(mw_tensor *logits, mw_tensor *labels, int32_t ignore_index)
 {
+    MW__FLOAT_SCOPE;
     if (!mw__loss_check_labels("accuracy", logits, labels, false))
         return mw__loss_of_failed_graph(logits, labels);
     const int64_t ignored = ignore_index;

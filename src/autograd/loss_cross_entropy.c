@@ -2,6 +2,7 @@
  * gradient softmax - p is one that differentiation of the operations would not find. */
 #include "autograd/log_softmax.h"
 #include "autograd/loss.h"
+#include "base/float_mode.h"
 
 #include "base/fp16.h"
 #include <inttypes.h>
@@ -133,6 +134,7 @@ static mw_tensor *of_coefficients(mw_tensor *logits, mw_tensor *v, mw_tensor *we
 
 mw_tensor *mw_cross_entropy(mw_tensor *logits, mw_tensor *labels)
 {
+    MW__FLOAT_SCOPE;
     if (!mw__loss_check_labels("cross_entropy", logits, labels, true))
         return mw__loss_of_failed_graph(logits, labels);
     mw_tensor *hot = mw__loss_hot(logits, labels, NULL);
@@ -260,6 +262,7 @@ static mw_tensor *label_weights(mw_tensor *logits, mw_tensor *hot, const mw_cros
 
 mw_tensor *mw_cross_entropy_with(mw_tensor *logits, mw_tensor *labels, const mw_cross_entropy_options *options)
 {
+    MW__FLOAT_SCOPE;
     if (!mw__loss_check_labels("cross_entropy", logits, labels, true) || !check_options(logits, labels, options))
         return mw__loss_of_failed_graph(logits, labels);
     if (options->label_smoothing == 0.0f && options->class_weights == NULL && !ignores(options))

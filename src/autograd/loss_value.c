@@ -1,6 +1,7 @@
 /* Losses of values against targets of the same shape: regression, probabilities of yes or no, distributions, margins.
  * Each is written so that what autograd derives from it is stable too. */
 #include "autograd/loss.h"
+#include "base/float_mode.h"
 
 #include "graph/rule.h"
 #include <math.h>
@@ -12,6 +13,7 @@ static const char *const logits_and_target[2] = {"logits", "target"};
 
 mw_tensor *mw_mse(mw_tensor *y, mw_tensor *target)
 {
+    MW__FLOAT_SCOPE;
     if (!mw__loss_check_pair("mse", y_and_target, y, target))
         return mw__loss_of_failed_graph(y, target);
     return mw__loss_mean(&(const mw__composite){.name = "mse"}, mw_square(mw_sub(y, target)), y, target);
@@ -19,6 +21,7 @@ mw_tensor *mw_mse(mw_tensor *y, mw_tensor *target)
 
 mw_tensor *mw_l1(mw_tensor *y, mw_tensor *target)
 {
+    MW__FLOAT_SCOPE;
     if (!mw__loss_check_pair("l1", y_and_target, y, target))
         return mw__loss_of_failed_graph(y, target);
     return mw__loss_mean(&(const mw__composite){.name = "l1"}, mw_abs(mw_sub(y, target)), y, target);
@@ -41,6 +44,7 @@ static mw_tensor *refuse_number(mw_tensor *y, const char *what, float number, co
 
 mw_tensor *mw_huber(mw_tensor *y, mw_tensor *target, float delta)
 {
+    MW__FLOAT_SCOPE;
     if (!mw__loss_check_pair("huber", y_and_target, y, target))
         return mw__loss_of_failed_graph(y, target);
     if (!(delta > 0.0f) || isinf(delta))
@@ -50,6 +54,7 @@ mw_tensor *mw_huber(mw_tensor *y, mw_tensor *target, float delta)
 
 mw_tensor *mw_smooth_l1(mw_tensor *y, mw_tensor *target, float beta)
 {
+    MW__FLOAT_SCOPE;
     if (!mw__loss_check_pair("smooth_l1", y_and_target, y, target))
         return mw__loss_of_failed_graph(y, target);
     if (!(beta >= 0.0f) || isinf(beta))
@@ -119,6 +124,7 @@ static bool check_positive_weight(mw_tensor *logits, mw_tensor *weight)
 
 mw_tensor *mw_binary_cross_entropy(mw_tensor *logits, mw_tensor *target, mw_tensor *positive_weight)
 {
+    MW__FLOAT_SCOPE;
     if (!mw__loss_check_pair("binary_cross_entropy", logits_and_target, logits, target) ||
         !check_positive_weight(logits, positive_weight))
         return mw__loss_of_failed_graph(logits, target);
@@ -136,6 +142,7 @@ mw_tensor *mw_binary_cross_entropy(mw_tensor *logits, mw_tensor *target, mw_tens
 /* Where the target is 0 neither its logarithm nor log_probabilities, which may be -inf there, has a say. */
 mw_tensor *mw_kl_divergence(mw_tensor *log_probabilities, mw_tensor *target)
 {
+    MW__FLOAT_SCOPE;
     static const char *const names[2] = {"log_probabilities", "target"};
     if (!mw__loss_check_pair("kl_divergence", names, log_probabilities, target))
         return mw__loss_of_failed_graph(log_probabilities, target);
@@ -154,6 +161,7 @@ mw_tensor *mw_kl_divergence(mw_tensor *log_probabilities, mw_tensor *target)
 
 mw_tensor *mw_hinge(mw_tensor *y, mw_tensor *target)
 {
+    MW__FLOAT_SCOPE;
     if (!mw__loss_check_pair("hinge", y_and_target, y, target))
         return mw__loss_of_failed_graph(y, target);
     return mw__loss_mean(&(const mw__composite){.name = "hinge"}, mw_relu(mw__one_minus(mw_mul(target, y))), y, target);

@@ -1,5 +1,6 @@
 /* Products with the Jacobian and the Hessian, made of the reverse driver alone. It holds no rules. */
 #include "autograd/rules.h"
+#include "base/float_mode.h"
 
 void mw__autograd_clear(mw_tensor **out, size_t count)
 {
@@ -10,6 +11,7 @@ void mw__autograd_clear(mw_tensor **out, size_t count)
 mw_status mw_vjp(mw_tensor *const *y, mw_tensor *const *u, size_t y_count, mw_tensor *const *x, size_t count,
                  mw_tensor **out_dx, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw__autograd_clear(out_dx, count);
     if (mw__skips(err))
         return err->status;
@@ -45,6 +47,7 @@ static mw_status transpose_twice(mw_tensor *const *y, size_t y_count, mw_tensor 
 mw_status mw_jvp(mw_tensor *const *y, size_t y_count, mw_tensor *const *x, mw_tensor *const *v, size_t count,
                  mw_tensor **out_dy, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw_error local = {0};
     err = err != NULL ? err : &local;
     mw__autograd_clear(out_dy, y_count);
@@ -70,6 +73,7 @@ mw_status mw_jvp(mw_tensor *const *y, size_t y_count, mw_tensor *const *x, mw_te
 mw_status mw_hvp(mw_tensor *loss, mw_tensor *const *x, mw_tensor *const *v, size_t count, mw_tensor **out_hv,
                  mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw_error local = {0};
     err = err != NULL ? err : &local;
     mw__autograd_clear(out_hv, count);

@@ -1,6 +1,7 @@
 /* Recompute segments (gradient checkpointing): a record whose gradient first copies the operations of the segment, so
  * that their values need not live from the forward to the backward pass. Which copies are dead is found later. */
 #include "autograd/vjp.h"
+#include "base/float_mode.h"
 #include "graph/clone.h"
 
 #include <string.h>
@@ -151,6 +152,7 @@ static bool check_arguments(mw_tensor *y, mw_tensor *const *inputs, size_t count
 
 mw_tensor *mw_recompute(mw_tensor *y, mw_tensor *const *inputs, size_t count)
 {
+    MW__FLOAT_SCOPE;
     if (y == NULL || !check_arguments(y, inputs, count))
         return NULL;
     mw_graph *graph = y->graph;

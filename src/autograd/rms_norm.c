@@ -1,5 +1,6 @@
 /* rms_norm: a composite with its own gradient, which is shorter than that of its operations. */
 #include "autograd/rules.h"
+#include "base/float_mode.h"
 #include "graph/idioms/normalize.h"
 
 /* Inputs of the record. The gradient goes to x and the weight; r and n are what the forward pass has of it. Without a
@@ -47,6 +48,7 @@ static bool check_weight(mw_tensor *x, mw_tensor *weight, const bool *marks)
 
 mw_tensor *mw_rms_norm(mw_tensor *x, mw_axes axes, mw_tensor *weight, float epsilon)
 {
+    MW__FLOAT_SCOPE;
     if (x == NULL || !mw__check_epsilon(x, "rms_norm", epsilon))
         return NULL;
     const int rank = mw_tensor_shape(x).rank;
@@ -73,6 +75,7 @@ mw_tensor *mw_rms_norm(mw_tensor *x, mw_axes axes, mw_tensor *weight, float epsi
 
 mw_tensor *mw_rms_norm_layer(mw_tensor *x, int axis_count, float epsilon, const char *name)
 {
+    MW__FLOAT_SCOPE;
     mw_axes axes;
     mw_shape extents;
     mw_tensor *weight;

@@ -2,6 +2,8 @@
  * otherwise a quotient of big integers, whose size and time are bounded whatever the text. */
 #include "base/number.h"
 
+#include "base/float_mode.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -327,6 +329,7 @@ static bool take_word(scan *text, const char *word)
 
 bool mw__number_read(const char *text, size_t length, mw__number_format format, double *out)
 {
+    MW__FLOAT_SCOPE;
     scan rest = {.at = text, .end = text + length};
     const bool negative = take(&rest, '-', '-');
     double value;
@@ -389,6 +392,7 @@ static size_t print_word(char *out, bool negative, const char *word)
 
 size_t mw__number_print_hex(char *out, double value)
 {
+    MW__FLOAT_SCOPE;
     static const char hex[] = "0123456789abcdef";
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -465,6 +469,7 @@ static size_t lay_out_plain(char *out, const char *digits, int count, int expone
 
 size_t mw__number_print_float(char *out, float value)
 {
+    MW__FLOAT_SCOPE;
     const bool negative = signbit(value) != 0;
     if (isnan(value))
         return print_word(out, false, "nan");

@@ -1,6 +1,7 @@
 /* Compile: reads the text, has it parsed, verified and checked for the device, and plans every function. */
 #include "engine/compile.h"
 #include "base/file.h"
+#include "base/float_mode.h"
 #include "base/shown.h"
 #include "engine/blas.h"
 #include "engine/gemm.h"
@@ -150,6 +151,7 @@ static mw_status compile(mw__library *library, const char *path, const mw__compi
 
 mw__library *mw__library_compile(const char *path, const mw__compile_options *options, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw__library *library = mw__object_create(sizeof *library, destroy_library, err);
     if (library == NULL)
         return NULL;

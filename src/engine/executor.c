@@ -1,46 +1,11 @@
 /* Runs a schedule: on the team if it is worth it and free, else all lanes one after the other on the caller. Either way
  * the same calls are made, so that the bits are the same. Sets the floating-point environment of each thread that takes
  * part to round to nearest, subnormals kept, and restores it. */
+#include "base/float_mode.h"
 #include "engine/kernel.h"
 #include "engine/profile.h"
 #include "engine/schedule.h"
 #include "engine/team.h"
-
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-
-typedef unsigned float_mode;
-static float_mode enter_float_mode(void)
-{
-    const float_mode saved = _mm_getcsr();
-    if (saved != 0x1f80) /* all exceptions masked, nearest, no flush */
-        _mm_setcsr(0x1f80);
-    return saved;
-}
-static void leave_float_mode(float_mode saved) { _mm_setcsr(saved); }
-#elif defined(__aarch64__)
-typedef uint64_t float_mode;
-static float_mode enter_float_mode(void)
-{
-    float_mode saved;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(saved));
-    __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0));
-    return saved;
-}
-static void leave_float_mode(float_mode saved) { __asm__ volatile("msr fpcr, %0" : : "r"(saved)); }
-#else
-#include <fenv.h>
-
-typedef fenv_t float_mode;
-static float_mode enter_float_mode(void)
-{
-    float_mode saved;
-    fegetenv(&saved);
-    fesetenv(FE_DFL_ENV);
-    return saved;
-}
-static void leave_float_mode(float_mode saved) { fesetenv(&saved); }
-#endif
 
 static void run_chain(const mw__chain *chain)
 {
@@ -64,7 +29,7 @@ static void time_chain(const mw__chain *chain, const mw__task *first, mw__profil
 /* Lanes member, member + members, ... of every phase. `spans` NULL: not timed; a constant where it is called. */
 MW__INLINE void run_lanes(const mw__schedule *schedule, int member, int members, mw__profile_span *spans)
 {
-    const float_mode saved = enter_float_mode();
+    const mw__float_mode saved = mw__float_enter();
     for (size_t phase = 0; phase < schedule->phase_count; phase++) {
         if (phase > 0 && members > 1)
             mw__team_barrier(members);
@@ -75,7 +40,7 @@ MW__INLINE void run_lanes(const mw__schedule *schedule, int member, int members,
             else
                 time_chain(&chains[lane], schedule->tasks, spans);
     }
-    leave_float_mode(saved);
+    mw__float_leave(saved);
 }
 
 static void run_member(void *user, int member, int members)
@@ -112,7 +77,7 @@ void mw__execute(const mw__schedule *schedule)
 
 void mw__execute_step(const mw__step *step, int lanes, const void *const *in, void *const *out, void *scratch)
 {
-    const float_mode saved = enter_float_mode();
+    const mw__float_mode saved = mw__float_enter();
     for (int lane = 0; lane < lanes; lane++) {
         const mw__kernel_call call = {.block = step->block,
                                       .in = in,
@@ -123,5 +88,5 @@ void mw__execute_step(const mw__step *step, int lanes, const void *const *in, vo
         if (call.begin < call.end)
             step->run(&call);
     }
-    leave_float_mode(saved);
+    mw__float_leave(saved);
 }

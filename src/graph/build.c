@@ -1,4 +1,5 @@
 /* Appending an operation: filling its arguments, MIL's defaults as const statements, inference, results. */
+#include "base/float_mode.h"
 #include "graph/rule.h"
 
 #include <assert.h>
@@ -363,6 +364,7 @@ static mw_status end_op(mw__build *build, mw_tensor **out_results, size_t result
 mw_status mw_op(mw_graph *graph, const char *operation, const mw_argument *arguments, size_t count,
                 mw_tensor **out_results, size_t result_count, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     for (size_t i = 0; out_results != NULL && i < result_count; i++)
         out_results[i] = NULL;
     if (mw__skips(err))

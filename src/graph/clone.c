@@ -2,6 +2,7 @@
  * with a value. */
 #include "graph/clone.h"
 
+#include "base/float_mode.h"
 #include "graph/clone_mark.h"
 #include "graph/copy.h"
 #include "graph/noise.h"
@@ -355,6 +356,7 @@ mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, c
 
 mw_graph *mw_graph_evaluation(const mw_graph *graph, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     if (mw_graph_check(graph, err) != MW_OK)

@@ -1,5 +1,6 @@
 /* Constants as const statements of the current block. Those that the library makes itself (axes, scalars, defaults) are
  * shared when small and equal; those that the user makes never are, since they may be named or differentiated. */
+#include "base/float_mode.h"
 #include "graph/rule.h"
 
 #include <string.h>
@@ -109,6 +110,7 @@ mw_tensor *mw__scalar(mw_graph *graph, mw_dtype dtype, double value, const char 
 
 mw_tensor *mw_constant(mw_graph *graph, mw_dtype dtype, mw_shape shape, const void *data)
 {
+    MW__FLOAT_SCOPE;
     if (graph == NULL || graph->error.status != MW_OK)
         return NULL;
     if (mw_dtype_bits(dtype) == 0)
@@ -121,6 +123,7 @@ mw_tensor *mw_constant(mw_graph *graph, mw_dtype dtype, mw_shape shape, const vo
 
 mw_tensor *mw_scalar(mw_graph *graph, mw_dtype dtype, double value)
 {
+    MW__FLOAT_SCOPE;
     unsigned char element[8] = {0};
     if (graph == NULL || graph->error.status != MW_OK || !store_scalar(graph, element, dtype, value, "scalar"))
         return NULL;

@@ -3,6 +3,7 @@
  * differentiates. */
 #include "graph/flatten.h"
 
+#include "base/float_mode.h"
 #include "graph/clone_mark.h"
 #include "graph/copy.h"
 #include "graph/rule.h"
@@ -331,6 +332,7 @@ bool mw__flatten_rule(void *user, mw__clone *clone, const mw__op *op)
 
 mw_graph *mw_graph_flatten(const mw_graph *graph, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw_error local = {0};
     err = err != NULL ? err : &local;
     if (mw__skips(err))

@@ -1,6 +1,7 @@
 /* The containers: graphs, functions, blocks, values and operations are made here and die with the graph's arena. */
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/float_mode.h"
 #include "base/shown.h"
 #include "graph/rule.h"
 
@@ -57,6 +58,7 @@ void mw_graph_destroy(mw_graph *graph)
 
 mw_status mw_graph_check(const mw_graph *graph, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (graph == NULL)

@@ -2,6 +2,7 @@
 #include "graph/init.h"
 
 #include "base/error.h"
+#include "base/float_mode.h"
 #include "base/fp16.h"
 #include "base/hash.h"
 #include "base/random.h"
@@ -39,6 +40,7 @@ bool mw__init_draws_integers(const mw_init *init) { return init != NULL && init-
 
 mw_status mw__init_check(const mw_init *init, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (init->kind <= INIT_NONE || init->kind >= INIT_COUNT)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the initialiser was not made by an mw_init function");
     if (!isfinite(init->a) || !isfinite(init->b))
@@ -99,6 +101,7 @@ static float draw(const mw_init *init, mw__random *random)
 mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, const char *name, uint64_t seed, void *out,
                         mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     const int64_t count = mw_shape_count(shape);
     MW_TRY(mw__init_check(init, err));
     if (dtype != MW_F32 && dtype != MW_F16)

@@ -1,5 +1,6 @@
 /* Inputs, parameters, names, results and what can be asked of a tensor. */
 #include "base/checked.h"
+#include "base/float_mode.h"
 #include "base/name.h"
 #include "graph/init.h"
 #include "graph/rule.h"
@@ -145,11 +146,13 @@ static mw_tensor *add_resident(mw_graph *graph, const char *name, mw_dtype dtype
 
 mw_tensor *mw_parameter(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, mw_init init)
 {
+    MW__FLOAT_SCOPE;
     return add_resident(graph, name, dtype, shape, init, MW__PARAMETER);
 }
 
 mw_tensor *mw_state(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape, mw_init init)
 {
+    MW__FLOAT_SCOPE;
     return add_resident(graph, name, dtype, shape, init, MW__RESIDENT);
 }
 

@@ -5,6 +5,7 @@
 #include <millwright/op_elementwise.h>
 #include <millwright/op_shape.h>
 
+#include "base/float_mode.h"
 #include "graph/rule.h"
 
 #include <inttypes.h>
@@ -96,33 +97,44 @@ mw_tensor *mw_softplus(mw_tensor *x) { return mw__unary("softplus", x); }
 mw_tensor *mw_softsign(mw_tensor *x) { return mw__unary("softsign", x); }
 mw_tensor *mw_leaky_relu(mw_tensor *x, float alpha)
 {
+    MW__FLOAT_SCOPE;
     return check_factor(x, "leaky_relu", "alpha", alpha) ? mw__unary_alpha("leaky_relu", x, alpha) : NULL;
 }
-mw_tensor *mw_thresholded_relu(mw_tensor *x, float alpha) { return mw__unary_alpha("thresholded_relu", x, alpha); }
+mw_tensor *mw_thresholded_relu(mw_tensor *x, float alpha)
+{
+    MW__FLOAT_SCOPE;
+    return mw__unary_alpha("thresholded_relu", x, alpha);
+}
 mw_tensor *mw_elu(mw_tensor *x, float alpha)
 {
+    MW__FLOAT_SCOPE;
     return check_factor(x, "elu", "alpha", alpha) ? mw__unary_alpha("elu", x, alpha) : NULL;
 }
 mw_tensor *mw_clamped_relu(mw_tensor *x, float alpha, float beta)
 {
+    MW__FLOAT_SCOPE;
     return check_factor(x, "clamped_relu", "alpha", alpha) ? mw__unary_alpha_beta("clamped_relu", x, alpha, beta)
                                                            : NULL;
 }
 mw_tensor *mw_scaled_tanh(mw_tensor *x, float alpha, float beta)
 {
+    MW__FLOAT_SCOPE;
     return unary_factors("scaled_tanh", x, alpha, beta);
 }
 mw_tensor *mw_sigmoid_hard(mw_tensor *x, float alpha, float beta)
 {
+    MW__FLOAT_SCOPE;
     return unary_factors("sigmoid_hard", x, alpha, beta);
 }
 mw_tensor *mw_linear_activation(mw_tensor *x, float alpha, float beta)
 {
+    MW__FLOAT_SCOPE;
     return unary_factors("linear_activation", x, alpha, beta);
 }
 
 mw_tensor *mw_gelu(mw_tensor *x, mw_gelu_mode mode)
 {
+    MW__FLOAT_SCOPE;
     if (x == NULL)
         return NULL;
     if ((unsigned)mode >= GELU_MODES)
@@ -178,6 +190,7 @@ mw_tensor *mw__expand_softplus_parametric(mw_graph *graph, const mw_argument *ar
 
 mw_tensor *mw_prelu(mw_tensor *x, mw_tensor *alpha)
 {
+    MW__FLOAT_SCOPE;
     if (x == NULL || alpha == NULL)
         return NULL;
     if (!mw__is_constant(alpha)) {
@@ -195,6 +208,7 @@ mw_tensor *mw_prelu(mw_tensor *x, mw_tensor *alpha)
 
 mw_tensor *mw_softplus_parametric(mw_tensor *x, mw_tensor *alpha, mw_tensor *beta)
 {
+    MW__FLOAT_SCOPE;
     if (x == NULL || alpha == NULL || beta == NULL)
         return NULL;
     if (!mw__is_constant(alpha) || !mw__is_constant(beta)) {

@@ -1,6 +1,7 @@
 /* Attention: shape rule and constructor of ops/attention.def. Its forms are in idioms/attention.c. */
 #include <millwright/op_attention.h>
 
+#include "base/float_mode.h"
 #include "graph/idioms/attention.h"
 #include "graph/rule.h"
 
@@ -117,6 +118,7 @@ static bool check_composed(mw_tensor *query, mw_tensor *key, mw_tensor *value, c
 
 mw_tensor *mw_scaled_dot_product_attention(mw_tensor *query, mw_tensor *key, mw_tensor *value, mw_tensor *mask)
 {
+    MW__FLOAT_SCOPE;
     if (query == NULL || key == NULL || value == NULL || query->graph->error.status != MW_OK)
         return NULL;
     const mw_graph *graph = query->graph;

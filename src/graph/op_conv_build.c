@@ -1,6 +1,7 @@
 /* Convolution: constructors, what replaces them where MIL wants constants, and layers. */
 #include <millwright/op_conv.h>
 
+#include "base/float_mode.h"
 #include "graph/idioms/conv.h"
 #include "graph/rule.h"
 #include "graph/window.h"
@@ -230,11 +231,13 @@ static mw_tensor *add_layer(mw_tensor *x, layer l, const mw_conv_options *option
 mw_tensor *mw_conv_layer(mw_tensor *x, int64_t channels, mw_shape kernel, const char *name,
                          const mw_conv_options *options)
 {
+    MW__FLOAT_SCOPE;
     return add_layer(x, (layer){.name = name, .channels = channels, .kernel = kernel}, options);
 }
 
 mw_tensor *mw_conv_transpose_layer(mw_tensor *x, int64_t channels, mw_shape kernel, const char *name,
                                    const mw_conv_options *options)
 {
+    MW__FLOAT_SCOPE;
     return add_layer(x, (layer){.name = name, .transpose = true, .channels = channels, .kernel = kernel}, options);
 }

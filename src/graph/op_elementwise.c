@@ -1,6 +1,7 @@
 /* Element-wise operations: shape rules and constructors of ops/elementwise.def. */
 #include <millwright/op_elementwise.h>
 
+#include "base/float_mode.h"
 #include "graph/idioms/normalize.h"
 #include "graph/rule.h"
 
@@ -103,18 +104,27 @@ mw_tensor *mw_floor_div(mw_tensor *x, mw_tensor *y) { return binary("floor_div",
 mw_tensor *mw_mod(mw_tensor *x, mw_tensor *y) { return binary("mod", x, y); }
 mw_tensor *mw_maximum(mw_tensor *x, mw_tensor *y) { return binary("maximum", x, y); }
 mw_tensor *mw_minimum(mw_tensor *x, mw_tensor *y) { return binary("minimum", x, y); }
-mw_tensor *mw_pow(mw_tensor *x, mw_tensor *y) { return binary("pow", x, y); }
+mw_tensor *mw_pow(mw_tensor *x, mw_tensor *y)
+{
+    MW__FLOAT_SCOPE;
+    return binary("pow", x, y);
+}
 
 static mw_tensor *binary_scalar(const char *operation, mw_tensor *x, double value, const char *name)
 {
     return x != NULL ? binary(operation, x, mw__scalar(x->graph, mw_tensor_dtype(x), value, name)) : NULL;
 }
 
-mw_tensor *mw_add_scalar(mw_tensor *x, double value) { return binary_scalar("add", x, value, "add_y"); }
+mw_tensor *mw_add_scalar(mw_tensor *x, double value)
+{
+    MW__FLOAT_SCOPE;
+    return binary_scalar("add", x, value, "add_y");
+}
 
 /* A constant times a constant is one, which keeps the seed of a mean out of the program. */
 mw_tensor *mw_mul_scalar(mw_tensor *x, double value)
 {
+    MW__FLOAT_SCOPE;
     const mw_dtype dtype = mw_tensor_dtype(x);
     if (x != NULL && x->payload != NULL && mw_tensor_shape(x).rank == 0 && (dtype == MW_F32 || dtype == MW_F16))
         return mw__scalar(x->graph, dtype, mw__payload_float(x->payload, 0) * value, "mul_y");
@@ -164,9 +174,21 @@ mw_tensor *mw_abs(mw_tensor *x) { return mw__unary("abs", x); }
 mw_tensor *mw_sign(mw_tensor *x) { return mw__unary("sign", x); }
 mw_tensor *mw_square(mw_tensor *x) { return mw__unary("square", x); }
 mw_tensor *mw_sqrt(mw_tensor *x) { return mw__unary("sqrt", x); }
-mw_tensor *mw_rsqrt(mw_tensor *x, float epsilon) { return unary_epsilon("rsqrt", x, epsilon); }
-mw_tensor *mw_inverse(mw_tensor *x, float epsilon) { return unary_epsilon("inverse", x, epsilon); }
-mw_tensor *mw_log(mw_tensor *x, float epsilon) { return unary_epsilon("log", x, epsilon); }
+mw_tensor *mw_rsqrt(mw_tensor *x, float epsilon)
+{
+    MW__FLOAT_SCOPE;
+    return unary_epsilon("rsqrt", x, epsilon);
+}
+mw_tensor *mw_inverse(mw_tensor *x, float epsilon)
+{
+    MW__FLOAT_SCOPE;
+    return unary_epsilon("inverse", x, epsilon);
+}
+mw_tensor *mw_log(mw_tensor *x, float epsilon)
+{
+    MW__FLOAT_SCOPE;
+    return unary_epsilon("log", x, epsilon);
+}
 mw_tensor *mw_exp(mw_tensor *x) { return mw__unary("exp", x); }
 mw_tensor *mw_erf(mw_tensor *x) { return mw__unary("erf", x); }
 mw_tensor *mw_tanh(mw_tensor *x) { return mw__unary("tanh", x); }
@@ -186,6 +208,7 @@ mw_tensor *mw_atanh(mw_tensor *x) { return mw__unary("atanh", x); }
 
 mw_tensor *mw_threshold(mw_tensor *x, float alpha)
 {
+    MW__FLOAT_SCOPE;
     mw__build build = mw__build_begin("threshold", x);
     mw__build_set(&build, "x", x);
     mw__build_scalar(&build, "alpha", mw_tensor_dtype(x), (double)alpha);
@@ -194,6 +217,7 @@ mw_tensor *mw_threshold(mw_tensor *x, float alpha)
 
 mw_tensor *mw_clip(mw_tensor *x, float alpha, float beta)
 {
+    MW__FLOAT_SCOPE;
     if (x != NULL && !(alpha < beta))
         return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "clip: alpha %g must be below beta %g", (double)alpha,
                               (double)beta);

@@ -2,6 +2,7 @@
  * layer. The scatters are in op_scatter.c. */
 #include <millwright/op_gather.h>
 
+#include "base/float_mode.h"
 #include "graph/rule.h"
 
 #include <inttypes.h>
@@ -37,6 +38,7 @@ mw_status mw__shape_one_hot(mw__infer *infer)
 
 mw_tensor *mw_one_hot(mw_tensor *indices, int64_t size, int axis, mw_dtype dtype, double on, double off)
 {
+    MW__FLOAT_SCOPE;
     if (indices == NULL)
         return NULL;
     mw__build build = mw__build_begin("one_hot", indices);
@@ -239,6 +241,7 @@ mw_tensor *mw_non_zero(mw_tensor *x)
 
 mw_tensor *mw_embedding(mw_tensor *indices, int64_t count, int64_t dim, const char *name)
 {
+    MW__FLOAT_SCOPE;
     if (indices == NULL || indices->graph->error.status != MW_OK)
         return NULL;
     mw_graph *graph = indices->graph;

@@ -1,6 +1,7 @@
 /* Resizing and cropping of images: shape rules and constructors of ops/image.def. The sampling is in resample.c. */
 #include <millwright/op_image.h>
 
+#include "base/float_mode.h"
 #include "graph/resample.h"
 #include "graph/rule.h"
 
@@ -65,6 +66,7 @@ static void build_factor(mw__build *build, const char *arg, float factor)
 
 mw_tensor *mw_upsample_nearest_neighbor(mw_tensor *x, float scale_height, float scale_width)
 {
+    MW__FLOAT_SCOPE;
     mw__build build = mw__build_begin("upsample_nearest_neighbor", x);
     mw__build_set(&build, "x", x);
     build_factor(&build, "scale_factor_height", scale_height);
@@ -74,6 +76,7 @@ mw_tensor *mw_upsample_nearest_neighbor(mw_tensor *x, float scale_height, float 
 
 mw_tensor *mw_upsample_bilinear(mw_tensor *x, float scale_height, float scale_width, bool align_corners)
 {
+    MW__FLOAT_SCOPE;
     mw__build build = mw__build_begin("upsample_bilinear", x);
     mw__build_set(&build, "x", x);
     mw__build_scalar(&build, "scale_factor_height", MW_F32, (double)scale_height);
@@ -98,6 +101,7 @@ static mw_tensor *fail_mode(mw_tensor *x, const char *operation, const char *typ
 
 mw_tensor *mw_resize_bilinear(mw_tensor *x, int64_t height, int64_t width, mw_sampling_mode sampling)
 {
+    MW__FLOAT_SCOPE;
     if (x != NULL && mw__sampling_name(sampling) == NULL)
         return fail_mode(x, "resize_bilinear", "mw_sampling_mode", (int)sampling);
     mw__build build = mw__build_begin("resize_bilinear", x);
@@ -111,6 +115,7 @@ mw_tensor *mw_resize_bilinear(mw_tensor *x, int64_t height, int64_t width, mw_sa
 mw_tensor *mw_resize(mw_tensor *x, int64_t height, int64_t width, mw_interpolation_mode interpolation,
                      mw_sampling_mode sampling)
 {
+    MW__FLOAT_SCOPE;
     if (x != NULL && mw__sampling_name(sampling) == NULL)
         return fail_mode(x, "resize", "mw_sampling_mode", (int)sampling);
     if (x != NULL && mw__interpolation_name(interpolation) == NULL)
@@ -128,6 +133,7 @@ mw_tensor *mw_resize(mw_tensor *x, int64_t height, int64_t width, mw_interpolati
 
 mw_tensor *mw_crop(mw_tensor *x, int64_t top, int64_t bottom, int64_t left, int64_t right)
 {
+    MW__FLOAT_SCOPE;
     mw__build build = mw__build_begin("crop", x);
     mw__build_set(&build, "x", x);
     mw__build_ints(&build, "crop_height", (const int64_t[]){top, bottom}, 2);

@@ -3,6 +3,7 @@
 
 #include <millwright/op_elementwise.h>
 
+#include "base/float_mode.h"
 #include "graph/rule.h"
 
 #include <inttypes.h>
@@ -155,6 +156,7 @@ mw_tensor *mw_linear(mw_tensor *x, mw_tensor *weight, mw_tensor *bias)
 
 mw_tensor *mw_dense(mw_tensor *x, int64_t units, const char *name)
 {
+    MW__FLOAT_SCOPE;
     if (x == NULL || x->graph->error.status != MW_OK)
         return NULL;
     mw_graph *graph = x->graph;

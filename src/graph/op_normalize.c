@@ -4,6 +4,7 @@
 
 #include <millwright/op_elementwise.h>
 
+#include "base/float_mode.h"
 #include "graph/idioms/normalize.h"
 #include "graph/rule.h"
 
@@ -257,6 +258,7 @@ mw_tensor *mw__expand_batch_norm(mw_graph *graph, const mw_argument *arguments, 
 
 mw_tensor *mw_softmax(mw_tensor *x, int axis)
 {
+    MW__FLOAT_SCOPE;
     mw__build build = mw__build_begin("softmax", x);
     mw__build_set(&build, "x", x);
     mw__build_int(&build, "axis", axis);
@@ -300,6 +302,7 @@ static mw_tensor *normalize(const char *operation, mw_tensor *x, mw_axes axes, c
 mw_tensor *mw_batch_norm(mw_tensor *x, mw_tensor *mean, mw_tensor *variance, mw_tensor *gamma, mw_tensor *beta,
                          float epsilon)
 {
+    MW__FLOAT_SCOPE;
     if (x == NULL || mean == NULL || variance == NULL)
         return NULL;
     const named vectors[] = {{"mean", mean}, {"variance", variance}, {"gamma", gamma}, {"beta", beta}};
@@ -308,20 +311,27 @@ mw_tensor *mw_batch_norm(mw_tensor *x, mw_tensor *mean, mw_tensor *variance, mw_
 
 mw_tensor *mw_instance_norm(mw_tensor *x, mw_tensor *gamma, mw_tensor *beta, float epsilon)
 {
+    MW__FLOAT_SCOPE;
     const named vectors[] = {{"gamma", gamma}, {"beta", beta}};
     return normalize("instance_norm", x, MW_ALL_AXES, vectors, 2, epsilon);
 }
 
 mw_tensor *mw_layer_norm(mw_tensor *x, mw_axes axes, mw_tensor *gamma, mw_tensor *beta, float epsilon)
 {
+    MW__FLOAT_SCOPE;
     const named vectors[] = {{"gamma", gamma}, {"beta", beta}};
     return normalize("layer_norm", x, axes, vectors, 2, epsilon);
 }
 
-mw_tensor *mw_l2_norm(mw_tensor *x, float epsilon) { return normalize("l2_norm", x, MW_ALL_AXES, NULL, 0, epsilon); }
+mw_tensor *mw_l2_norm(mw_tensor *x, float epsilon)
+{
+    MW__FLOAT_SCOPE;
+    return normalize("l2_norm", x, MW_ALL_AXES, NULL, 0, epsilon);
+}
 
 mw_tensor *mw_local_response_norm(mw_tensor *x, int size, float alpha, float beta, float k)
 {
+    MW__FLOAT_SCOPE;
     mw__build build = mw__build_begin("local_response_norm", x);
     mw__build_set(&build, "x", x);
     mw__build_int(&build, "size", size);

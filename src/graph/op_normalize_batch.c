@@ -5,6 +5,7 @@
 #include <millwright/op_reduce.h>
 #include <millwright/op_shape.h>
 
+#include "base/float_mode.h"
 #include "graph/idioms/normalize.h"
 #include "graph/rule.h"
 
@@ -79,6 +80,7 @@ static mw_tensor *training_form(const batch_norm *b)
 
 mw_tensor *mw_batch_norm_layer(mw_tensor *x, float momentum, float epsilon, const char *name)
 {
+    MW__FLOAT_SCOPE;
     if (x == NULL || x->graph->error.status != MW_OK || !check(x, momentum, epsilon, name))
         return NULL;
     const mw_shape shape = mw_tensor_shape(x), channels = MW_SHAPE(shape.dim[1]);

@@ -4,6 +4,7 @@
 
 #include <millwright/op_shape.h>
 
+#include "base/float_mode.h"
 #include "graph/idioms/normalize.h"
 #include "graph/rule.h"
 
@@ -42,6 +43,7 @@ static bool check_channels(mw_tensor *vector, const char *arg, mw_tensor *x)
 
 mw_tensor *mw_group_norm(mw_tensor *x, int64_t groups, mw_tensor *gamma, mw_tensor *beta, float epsilon)
 {
+    MW__FLOAT_SCOPE;
     static const bool channel_axis[MW_RANK_MAX] = {false, true};
     if (x == NULL || x->graph->error.status != MW_OK || !check_groups(x, groups) ||
         !mw__check_epsilon(x, "group_norm", epsilon))
@@ -76,6 +78,7 @@ static bool channels(mw_tensor *x, const char *operation, mw_shape *out_extents)
 
 mw_tensor *mw_layer_norm_layer(mw_tensor *x, int axis_count, float epsilon, const char *name)
 {
+    MW__FLOAT_SCOPE;
     mw_axes axes;
     mw_shape extents;
     mw_tensor *weight, *bias;
@@ -91,6 +94,7 @@ mw_tensor *mw_layer_norm_layer(mw_tensor *x, int axis_count, float epsilon, cons
 
 mw_tensor *mw_group_norm_layer(mw_tensor *x, int64_t groups, float epsilon, const char *name)
 {
+    MW__FLOAT_SCOPE;
     mw_shape extents;
     mw_tensor *weight, *bias;
     if (!channels(x, "group_norm", &extents) || !check_groups(x, groups) ||
@@ -105,6 +109,7 @@ mw_tensor *mw_group_norm_layer(mw_tensor *x, int64_t groups, float epsilon, cons
 
 mw_tensor *mw_instance_norm_layer(mw_tensor *x, float epsilon, const char *name)
 {
+    MW__FLOAT_SCOPE;
     mw_shape extents;
     mw_tensor *weight, *bias;
     if (!channels(x, "instance_norm", &extents) ||

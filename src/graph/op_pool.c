@@ -1,6 +1,7 @@
 /* Pooling windows: shape rules and constructors of ops/pool.def. Extents: graph/window.h. */
 #include <millwright/op_pool.h>
 
+#include "base/float_mode.h"
 #include "graph/rule.h"
 #include "graph/window.h"
 
@@ -76,6 +77,14 @@ static mw_tensor *pool(const char *operation, mw_tensor *x, const mw_pool_option
 
 mw_tensor *mw_max_pool(mw_tensor *x, const mw_pool_options *options) { return pool("max_pool", x, options); }
 
-mw_tensor *mw_avg_pool(mw_tensor *x, const mw_pool_options *options) { return pool("avg_pool", x, options); }
+mw_tensor *mw_avg_pool(mw_tensor *x, const mw_pool_options *options)
+{
+    MW__FLOAT_SCOPE;
+    return pool("avg_pool", x, options);
+}
 
-mw_tensor *mw_l2_pool(mw_tensor *x, const mw_pool_options *options) { return pool("l2_pool", x, options); }
+mw_tensor *mw_l2_pool(mw_tensor *x, const mw_pool_options *options)
+{
+    MW__FLOAT_SCOPE;
+    return pool("l2_pool", x, options);
+}

@@ -2,6 +2,7 @@
  * numbers from a state of the trainer op_random_noise.c. */
 #include <millwright/op_random.h>
 
+#include "base/float_mode.h"
 #include "graph/rule.h"
 
 #include <inttypes.h>
@@ -99,6 +100,7 @@ mw_status mw__shape_random_categorical(mw__infer *infer)
 
 mw_tensor *mw_random_normal(mw_graph *graph, mw_dtype dtype, mw_shape shape, float mean, float stddev, int32_t seed)
 {
+    MW__FLOAT_SCOPE;
     mw__build build = mw__build_begin_graph("random_normal", graph);
     mw__build_scalar(&build, "mean", dtype, (double)mean);
     mw__build_int(&build, "seed", seed);
@@ -109,6 +111,7 @@ mw_tensor *mw_random_normal(mw_graph *graph, mw_dtype dtype, mw_shape shape, flo
 
 mw_tensor *mw_random_uniform(mw_graph *graph, mw_dtype dtype, mw_shape shape, float low, float high, int32_t seed)
 {
+    MW__FLOAT_SCOPE;
     mw__build build = mw__build_begin_graph("random_uniform", graph);
     mw__build_scalar(&build, "high", dtype, (double)high);
     mw__build_scalar(&build, "low", dtype, (double)low);
@@ -119,6 +122,7 @@ mw_tensor *mw_random_uniform(mw_graph *graph, mw_dtype dtype, mw_shape shape, fl
 
 mw_tensor *mw_random_bernoulli(mw_graph *graph, mw_dtype dtype, mw_shape shape, float prob, int32_t seed)
 {
+    MW__FLOAT_SCOPE;
     mw__build build = mw__build_begin_graph("random_bernoulli", graph);
     mw__build_scalar(&build, "prob", dtype, (double)prob);
     mw__build_int(&build, "seed", seed);
@@ -128,6 +132,7 @@ mw_tensor *mw_random_bernoulli(mw_graph *graph, mw_dtype dtype, mw_shape shape, 
 
 mw_tensor *mw_random_categorical(mw_tensor *x, mw_categorical_mode mode, int64_t size, int32_t seed)
 {
+    MW__FLOAT_SCOPE;
     mw__build build = mw__build_begin("random_categorical", x);
     mw__build_string(&build, "mode",
                      mode == MW_CATEGORICAL_LOGITS  ? "logits"

@@ -4,6 +4,7 @@
 #include <millwright/op_random.h>
 #include <millwright/op_shape.h>
 
+#include "base/float_mode.h"
 #include "graph/generator.h"
 #include "graph/rule.h"
 
@@ -54,6 +55,7 @@ static bool check(mw_tensor *x, float p, const char *name)
 
 mw_tensor *mw_dropout(mw_tensor *x, float p, const char *name)
 {
+    MW__FLOAT_SCOPE;
     if (x == NULL || x->graph->error.status != MW_OK || !check(x, p, name))
         return NULL;
     const mw_shape shape = mw_tensor_shape(x);

@@ -18,6 +18,7 @@
 #include "graph/noise.h"
 #include "graph/rule.h"
 
+#include "base/float_mode.h"
 #include "base/fp16.h"
 #include <float.h>
 #include <inttypes.h>
@@ -262,6 +263,7 @@ static bool check(mw_graph *graph, const char *operation, mw_shape shape, const 
 
 mw_tensor *mw_noise_normal(mw_graph *graph, mw_dtype dtype, mw_shape shape, float mean, float stddev, const char *name)
 {
+    MW__FLOAT_SCOPE;
     static const char operation[] = "noise_normal";
     if (!check(graph, operation, shape, name))
         return NULL;
@@ -275,6 +277,7 @@ mw_tensor *mw_noise_normal(mw_graph *graph, mw_dtype dtype, mw_shape shape, floa
 
 mw_tensor *mw_noise_uniform(mw_graph *graph, mw_dtype dtype, mw_shape shape, float low, float high, const char *name)
 {
+    MW__FLOAT_SCOPE;
     static const char operation[] = "noise_uniform";
     if (!check(graph, operation, shape, name))
         return NULL;
@@ -288,6 +291,7 @@ mw_tensor *mw_noise_uniform(mw_graph *graph, mw_dtype dtype, mw_shape shape, flo
 
 mw_tensor *mw_noise_bernoulli(mw_graph *graph, mw_dtype dtype, mw_shape shape, float prob, const char *name)
 {
+    MW__FLOAT_SCOPE;
     static const char operation[] = "noise_bernoulli";
     if (!check(graph, operation, shape, name))
         return NULL;

@@ -2,6 +2,7 @@
 #include <millwright/op_shape.h>
 
 #include "base/checked.h"
+#include "base/float_mode.h"
 #include "graph/rule.h"
 
 #include <inttypes.h>
@@ -120,6 +121,7 @@ mw_status mw__shape_fill_like(mw__infer *infer)
 
 mw_tensor *mw_fill_like(mw_tensor *ref, mw_dtype dtype, double value)
 {
+    MW__FLOAT_SCOPE;
     mw__build build = mw__build_begin("fill_like", ref);
     mw__build_set(&build, "ref_tensor", ref);
     mw__build_scalar(&build, "value", dtype, value);

@@ -3,6 +3,7 @@
 #include <millwright/op_shape.h>
 
 #include "base/checked.h"
+#include "base/float_mode.h"
 #include "graph/rule.h"
 
 #include <inttypes.h>
@@ -427,6 +428,7 @@ mw_status mw__shape_pad(mw__infer *infer)
 
 mw_tensor *mw_pad(mw_tensor *x, const int64_t *pad, int axes, mw_pad_mode mode, float value)
 {
+    MW__FLOAT_SCOPE;
     if (x == NULL)
         return NULL;
     if ((unsigned)mode >= PAD_MODES)
@@ -465,6 +467,7 @@ mw_status mw__shape_fill(mw__infer *infer)
 
 mw_tensor *mw_fill(mw_graph *graph, mw_dtype dtype, mw_shape shape, double value)
 {
+    MW__FLOAT_SCOPE;
     mw__build build = mw__build_begin_graph("fill", graph);
     mw__build_shape(&build, "shape", shape);
     mw__build_scalar(&build, "value", dtype, value);
@@ -496,6 +499,7 @@ mw_status mw__shape_range_1d(mw__infer *infer)
 
 mw_tensor *mw_range_1d(mw_graph *graph, mw_dtype dtype, double start, double end, double step)
 {
+    MW__FLOAT_SCOPE;
     mw__build build = mw__build_begin_graph("range_1d", graph);
     mw__build_scalar(&build, "start", dtype, start);
     mw__build_scalar(&build, "end", dtype, end);

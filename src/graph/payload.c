@@ -1,5 +1,6 @@
 /* Constant values: making them, and reading and writing single elements. Elements are packed, row-major and
  * little-endian; those of less than a byte lie LSB first and may straddle bytes. */
+#include "base/float_mode.h"
 #include "base/fp16.h"
 #include "graph/rule.h"
 
@@ -109,6 +110,7 @@ int64_t mw__payload_int(const mw__payload *payload, size_t index)
 /* Integers must be integral and in range; a finite float must stay finite. */
 bool mw__element_store(void *out, mw_dtype dtype, double value)
 {
+    MW__FLOAT_SCOPE;
     float narrow;
     uint16_t half;
     int32_t whole;

@@ -1,5 +1,6 @@
 /* A graph as text for people: one line an operation, columns aligned, parameters counted. Constants are written where
  * they are used. Not MIL; that is src/mil. */
+#include "base/float_mode.h"
 #include "base/number.h"
 #include "base/shown.h"
 #include "base/text.h"
@@ -250,6 +251,7 @@ static char *take_string(const mw__text *text, mw_error *err)
 
 char *mw_graph_print(const mw_graph *graph, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     if (mw_graph_check(graph, err) != MW_OK)

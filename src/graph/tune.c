@@ -1,6 +1,7 @@
 /* Fine-tuning: choosing weights by pattern, and the copy in which these are parameters. Which weights there are is
  * found out in tune_weights.c; what adapters are made of is in lora.c. */
 #include "graph/tune.h"
+#include "base/float_mode.h"
 #include "base/shown.h"
 
 #include "graph/copy.h"
@@ -423,6 +424,7 @@ static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err)
 
 mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_options *o, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     static const char call[] = "trainable";
@@ -452,6 +454,7 @@ static mw_status check_lora(const mw_lora_options *o, mw_error *err)
 
 mw_graph *mw_graph_lora(const mw_graph *source, const mw_lora_options *o, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     static const char call[] = "lora";

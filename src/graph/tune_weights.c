@@ -1,4 +1,5 @@
 /* The weights of a program: which there are, what uses them, and what keeps one from being trained. */
+#include "base/float_mode.h"
 #include "graph/rule.h"
 #include "graph/tune.h"
 
@@ -143,6 +144,7 @@ void mw__tune_sort(const mw__tune_items *list)
 mw_status mw_graph_weights(const mw_graph *graph, mw_weight *out_weights, size_t capacity, size_t *out_count,
                            mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (out_count != NULL)
         *out_count = 0;
     if (mw__skips(err))

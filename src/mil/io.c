@@ -1,5 +1,6 @@
 /* The public calls: read, parse, write and print a program. */
 #include "base/file.h"
+#include "base/float_mode.h"
 #include "mil/folder.h"
 #include "mil/mil.h"
 #include "mil/print.h"
@@ -19,6 +20,7 @@ mw_mil_write_options mw_mil_write_defaults(void)
 mw_graph *mw_graph_parse_mil(const char *text, size_t size, const char *folder, const mw_graph_options *options,
                              mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     if (text == NULL && size > 0) {
@@ -104,6 +106,7 @@ static mw_graph *read_current(const mw_allocator *allocator, const char *path, c
 
 mw_graph *mw_graph_read_mil(const char *path, const mw_graph_options *options, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     if (path == NULL || (options != NULL && options->struct_size != sizeof *options)) {
@@ -173,6 +176,7 @@ mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_
 mw_status mw_graph_write_mil(const mw_graph *graph, const char *folder, const mw_mil_write_options *options,
                              mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (graph == NULL || folder == NULL)
@@ -182,6 +186,7 @@ mw_status mw_graph_write_mil(const mw_graph *graph, const char *folder, const mw
 
 char *mw_graph_print_mil(const mw_graph *graph, const mw_mil_write_options *options, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     if (graph == NULL) {

@@ -1,4 +1,5 @@
 /* Checks a program against the table: every operation known, its arguments, types and shapes as its row says. */
+#include "base/float_mode.h"
 #include "mil/mil.h"
 
 static mw_status verify_block(const mw__block *block, mw_error *err)
@@ -21,6 +22,7 @@ static mw_status verify_block(const mw__block *block, mw_error *err)
 
 mw_status mw_graph_verify(const mw_graph *graph, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (graph == NULL)

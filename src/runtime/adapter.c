@@ -1,5 +1,6 @@
 /* Adapters in PEFT's form: adapter_model.safetensors and adapter_config.json in one folder. */
 #include "base/file.h"
+#include "base/float_mode.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "graph/tune.h"
@@ -256,6 +257,7 @@ static mw_status make_paths(adapters *a, const char *folder, const char **out_te
 
 mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     adapters a;
@@ -274,6 +276,7 @@ mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, mw_error
 
 mw_status mw_trainer_load_lora(mw_trainer *trainer, const char *folder, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     adapters a;

@@ -1,5 +1,6 @@
 /* Checkpoints: the state set and where the training stands, so that it goes on bit for bit. A file is read whole and
  * checked before anything changes. The file format is in safetensors.c. */
+#include "base/float_mode.h"
 #include "base/lock.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -97,6 +98,7 @@ mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_p
 
 mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_save", err));
@@ -372,6 +374,7 @@ mw_status mw__checkpoint_load(mw_trainer *trainer, const char *path, mw_loader_p
 
 mw_status mw_trainer_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_load", err));

@@ -1,5 +1,6 @@
 /* Data sets: columns of examples in memory or from a function. Files are read by idx.c, batches made by loader.c. */
 #include "base/checked.h"
+#include "base/float_mode.h"
 #include "runtime/data.h"
 #include "runtime/values.h"
 
@@ -135,6 +136,7 @@ mw_dataset *mw__dataset_from_memory(const mw_allocator *allocator, const mw_colu
 mw_dataset *mw_dataset_from_memory(const mw_column *columns, size_t column_count, int64_t examples, bool copy,
                                    mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     return mw__dataset_from_memory(NULL, columns, column_count, examples, copy, err);
@@ -143,6 +145,7 @@ mw_dataset *mw_dataset_from_memory(const mw_column *columns, size_t column_count
 mw_dataset *mw_dataset_from_callback(const mw_column *columns, size_t column_count, int64_t examples,
                                      mw_dataset_function *function, void *user, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     if (function == NULL) {

@@ -2,6 +2,7 @@
  * their order and number cost nothing. */
 #include "runtime/trainer.h"
 
+#include "base/float_mode.h"
 #include "base/fp16.h"
 
 #include <millwright/millwright.h>
@@ -142,6 +143,7 @@ static mw_status measure(mw_trainer *trainer, const mw_dataset *dataset, const c
 
 mw_status mw_trainer_measure(mw_trainer *trainer, const mw_dataset *dataset, mw_evaluation *out, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw_evaluation unwanted;
     out = out != NULL ? out : &unwanted;
     *out = (mw_evaluation){0};
@@ -153,6 +155,7 @@ mw_status mw_trainer_measure(mw_trainer *trainer, const mw_dataset *dataset, mw_
 mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, double *out_loss, double *out_metric,
                               mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw_evaluation found = {0};
     const mw_status status =
         mw__skips(err) ? err->status : measure(trainer, dataset, "mw_trainer_evaluate", &found, err);
@@ -175,6 +178,7 @@ mw_status mw__trainer_check_dataset(mw_trainer *trainer, const mw_dataset *datas
 
 mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (trainer == NULL || batch == NULL || out_data == NULL || (batch->feeds == NULL && batch->feed_count > 0))

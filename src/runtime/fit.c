@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/file.h"
+#include "base/float_mode.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/shown.h"
@@ -540,6 +541,7 @@ static mw_status prepare(fitting *fit, mw_error *err)
 
 mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw_error own = {0};
     mw_error *reason = err != NULL ? err : &own;
     if (mw__skips(reason))

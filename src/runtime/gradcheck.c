@@ -1,5 +1,6 @@
 /* Gradients against differences on the device itself: two programs from one copy of the graph, y alone and its
  * gradient. It knows no rules; how rules are checked in double is the tests' concern. */
+#include "base/float_mode.h"
 #include "base/random.h"
 #include "base/shown.h"
 #include "graph/flatten.h"
@@ -363,6 +364,7 @@ static mw_status compare_all(checker *c)
 
 mw_status mw_gradcheck(const mw_gradcheck_options *options, mw_gradcheck_report *out_report, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw_error local = {0};
     err = err != NULL ? err : &local;
     if (out_report != NULL)

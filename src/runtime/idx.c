@@ -2,6 +2,7 @@
  * must agree to the byte, and memory grows with what arrives. The one user of zlib. */
 #include "base/checked.h"
 #include "base/file.h"
+#include "base/float_mode.h"
 #include "base/text.h"
 #include "runtime/data.h"
 
@@ -313,6 +314,7 @@ mw_dataset *mw__dataset_open_idx(const mw_allocator *allocator, const char *fold
 
 mw_dataset *mw_dataset_open_idx(const char *folder, const char *prefix, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     return mw__dataset_open_idx(NULL, folder, prefix, err);

@@ -1,6 +1,7 @@
 /* Loaders: the order of the examples and their gathering into batches, in the stored type. Everything is allocated at
  * creation; a position is two numbers, because the order of an epoch depends on the seed and the epoch alone. */
 #include "base/checked.h"
+#include "base/float_mode.h"
 #include "base/random.h"
 #include "runtime/data.h"
 
@@ -99,6 +100,7 @@ static mw_status allocate(mw_loader *loader, mw_error *err)
 
 mw_loader *mw_loader_create(const mw_loader_options *options, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err) || check_options(options, err) != MW_OK)
         return NULL;
     const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
@@ -202,6 +204,7 @@ static mw_status gather(mw_loader *loader, size_t column, mw_error *err)
 
 const mw_batch *mw_loader_next(mw_loader *loader, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     if (loader == NULL) {
@@ -232,6 +235,7 @@ mw_loader_position mw_loader_tell(const mw_loader *loader)
 
 mw_status mw_loader_seek(mw_loader *loader, mw_loader_position position, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (loader == NULL)

@@ -1,6 +1,7 @@
 /* Plans: asks the library behind e5rt for one, translates it, and lends its parts. Profiling is switched here too. */
 #include "runtime/plan.h"
 
+#include "base/float_mode.h"
 #include "runtime/program.h"
 #include "runtime/trainer.h"
 
@@ -52,6 +53,7 @@ static mw_status part_of(mw_trainer *trainer, mw_trainer_part part, const char *
 
 mw_status mw_program_profile(mw_program *program, size_t runs, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     enum { RUNS_MAX = 1 << 20 };
@@ -65,6 +67,7 @@ mw_status mw_program_profile(mw_program *program, size_t runs, mw_error *err)
 
 mw_status mw_trainer_profile(mw_trainer *trainer, mw_trainer_part part, size_t runs, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw_program *program;
@@ -212,6 +215,7 @@ static mw_status fetch(mw_plan *plan, const mw_program *program, mw_error *err)
 
 mw_plan *mw_plan_create(mw_program *program, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     if (prepare(program, "mw_plan_create", err) != MW_OK)
@@ -230,6 +234,7 @@ mw_plan *mw_plan_create(mw_program *program, mw_error *err)
 
 mw_plan *mw_plan_create_trainer(mw_trainer *trainer, mw_trainer_part part, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     mw_program *program;

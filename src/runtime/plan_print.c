@@ -1,4 +1,5 @@
 /* A plan as text for people: totals, a line for each step, a line for each buffer. */
+#include "base/float_mode.h"
 #include "base/shown.h"
 #include "runtime/plan.h"
 
@@ -198,6 +199,7 @@ static void add_line(void *user, const char *line)
 
 mw_status mw_plan_write(const mw_plan *plan, const char *path, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (plan == NULL || path == NULL)

@@ -1,6 +1,7 @@
 /* Ports of a program: what they are, reading and writing them, and running. */
 #include "runtime/program.h"
 
+#include "base/float_mode.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -94,6 +95,7 @@ static mw_status pass(void *out, const mw__values *values, const mw__port_rule *
 mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype, const void *data, size_t count,
                            mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     size_t port = 0;
@@ -107,6 +109,7 @@ mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype
 mw_status mw_program_read(mw_program *program, const char *name, mw_dtype dtype, void *out_data, size_t count,
                           mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     size_t port = 0;
@@ -118,6 +121,7 @@ mw_status mw_program_read(mw_program *program, const char *name, mw_dtype dtype,
 
 void *mw_program_view(mw_program *program, const char *name, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     size_t port = 0;
@@ -156,6 +160,7 @@ void mw__program_copy_staged(mw_program *program, const mw_program *from)
 
 mw_status mw_run(mw_program *program, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (program == NULL)
@@ -177,6 +182,7 @@ static mw_status check_free(const mw_program *program, size_t output, size_t inp
 
 mw_status mw_program_share(mw_program *program, const char *output, const char *input, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     size_t from = 0, to = 0;

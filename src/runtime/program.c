@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/file.h"
+#include "base/float_mode.h"
 #include "base/leftover.h"
 #include "graph/init.h"
 #include "graph/uses.h"
@@ -412,6 +413,7 @@ static mw_status fill_parameters(mw_program *program, const mw_graph *graph, uin
 
 mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     if (graph == NULL) {

@@ -2,6 +2,7 @@
 #include <millwright/schedule.h>
 
 #include "base/error.h"
+#include "base/float_mode.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -82,6 +83,7 @@ static mw_status check_kind(const mw_schedule *schedule, mw_error *err)
 
 mw_status mw_schedule_check(const mw_schedule *schedule, int64_t steps, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (schedule == NULL)
@@ -114,11 +116,9 @@ static double one_cycle(const mw_schedule *schedule, double t, double total)
     return anneal(1.0, start / schedule->end_divisor, fmin(t, last) - peak, last - peak);
 }
 
-double mw_schedule_factor(const mw_schedule *schedule, int64_t step, int64_t steps)
+/* Of a sound schedule; not inlined, so that nothing of it is computed outside of its caller's mode. */
+__attribute__((noinline)) static double factor(const mw_schedule *schedule, int64_t step, int64_t steps)
 {
-    mw_error refused = {0};
-    if (mw_schedule_check(schedule, steps, &refused) != MW_OK || step < 0)
-        return (double)NAN;
     const int64_t warmup = schedule->warmup_steps;
     if (step < warmup)
         return schedule->warmup_start + (1.0 - schedule->warmup_start) * ((double)step / (double)warmup);
@@ -139,4 +139,13 @@ double mw_schedule_factor(const mw_schedule *schedule, int64_t step, int64_t ste
         break;
     }
     return 1.0;
+}
+
+double mw_schedule_factor(const mw_schedule *schedule, int64_t step, int64_t steps)
+{
+    MW__FLOAT_SCOPE;
+    mw_error refused = {0};
+    if (mw_schedule_check(schedule, steps, &refused) != MW_OK || step < 0)
+        return (double)NAN;
+    return factor(schedule, step, steps);
 }

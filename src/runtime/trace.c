@@ -1,5 +1,6 @@
 /* The runs of a profile in the trace event format of Chrome, which Perfetto reads. Times are in microseconds from the
  * first run on, always with three decimals, so that no ns is lost. */
+#include "base/float_mode.h"
 #include "base/shown.h"
 #include "runtime/plan.h"
 
@@ -154,6 +155,7 @@ static mw_status write_events(tracer *t, mw_error *err)
 
 mw_status mw_plan_write_trace(const mw_plan *plan, const char *path, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (plan == NULL || path == NULL)

@@ -1,6 +1,7 @@
 /* A trainer between steps: destroying, reading and writing state, learning rate, counters, the model as MIL. */
 #include "runtime/trainer.h"
 
+#include "base/float_mode.h"
 #include "runtime/convert.h"
 #include <math.h>
 #include <millwright/mil.h>
@@ -33,6 +34,7 @@ void mw_trainer_destroy(mw_trainer *trainer)
 
 mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (trainer == NULL)
@@ -100,6 +102,7 @@ void mw__trainer_follow(mw_trainer *t, const mw__state_entry *weight)
 
 mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (trainer == NULL)
@@ -116,6 +119,7 @@ mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err)
 
 float mw_trainer_loss_scale(mw_trainer *trainer)
 {
+    MW__FLOAT_SCOPE;
     if (trainer == NULL)
         return 0.0f;
     const mw__state_entry *entry = mw__state_find(&trainer->state, MW__SCALE);
@@ -175,6 +179,7 @@ static mw_status find_state(mw_trainer *trainer, const char *name, const void *d
 
 mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out_data, size_t count, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__state_entry *entry = NULL;
@@ -185,6 +190,7 @@ mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out
 
 mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__state_entry *entry = NULL;
@@ -265,6 +271,7 @@ static mw_status write_baked(mw_trainer *trainer, const mw_graph *graph, const c
 
 mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (trainer == NULL || folder == NULL)

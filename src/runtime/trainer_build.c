@@ -2,6 +2,7 @@
  */
 #include "runtime/trainer.h"
 
+#include "base/float_mode.h"
 #include "base/fp16.h"
 #include "graph/flatten.h"
 #include "graph/generator.h"
@@ -482,6 +483,7 @@ static mw_status create(mw_trainer *t, const mw_trainer_options *o, mw_error *er
 
 mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err) || mw__trainer_check_options(options, err) != MW_OK)
         return NULL;
     const mw_allocator *allocator = mw__allocator_or_default(options->compile.allocator);

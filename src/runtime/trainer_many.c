@@ -1,4 +1,5 @@
 /* Several steps by one dispatch: every slot has inputs and results of its own, all work on the same state. */
+#include "base/float_mode.h"
 #include "runtime/trainer.h"
 
 #include "runtime/dispatch.h"
@@ -165,6 +166,7 @@ static mw_status run_chunk(mw_trainer *t, const mw_batch *batches, float *out_lo
 mw_status mw_trainer_step_many(mw_trainer *trainer, const mw_batch *batches, size_t count, float *out_losses,
                                mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (trainer == NULL || (batches == NULL && count > 0))

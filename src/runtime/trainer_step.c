@@ -1,6 +1,7 @@
 /* One step: feed, run, read the loss. Nothing here allocates or looks up a name that did not change. */
 #include "runtime/trainer.h"
 
+#include "base/float_mode.h"
 #include "base/fp16.h"
 #include "base/log.h"
 
@@ -179,6 +180,7 @@ mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *bat
 
 mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (out_loss != NULL)
         *out_loss = 0.0f;
     if (mw__skips(err))

@@ -1,6 +1,7 @@
 /* Writing what was tuned back into the program that it came from: trained weights replace its constants, adapters are
  * merged. What is chosen and copied is decided in graph/tune.c. */
 #include "graph/tune.h"
+#include "base/float_mode.h"
 
 #include "base/checked.h"
 #include "base/fp16.h"
@@ -246,6 +247,7 @@ static mw_status gather(tuned *t, const mw_graph *source, mw_error *err)
 
 mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (trainer == NULL || source == NULL || folder == NULL)

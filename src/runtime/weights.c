@@ -1,5 +1,6 @@
 /* Parameters alone, by name, without optimizer state: what other tools exchange. Floats are converted between F16 and
  * F32 when they are loaded. Whole training states are in checkpoint.c. */
+#include "base/float_mode.h"
 #include "graph/ir.h"
 #include "runtime/safetensors.h"
 #include "runtime/state.h"
@@ -48,6 +49,7 @@ mw_status mw__weights_write(mw_trainer *trainer, const char *path, const char *c
 
 mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_save_weights", err));
@@ -169,6 +171,7 @@ mw_status mw__weights_read(mw_trainer *trainer, const char *path, bool of_folder
 
 mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_load_weights", err));
