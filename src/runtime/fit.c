@@ -447,6 +447,12 @@ static mw_status show_finished(fitting *fit, int64_t epochs_done, mw_error *err)
     return MW_OK;
 }
 
+static void release(fitting *fit)
+{
+    fit->trainer->lock = NULL;
+    mw__lock_release(&fit->lock);
+}
+
 static mw_status run_all(fitting *fit, mw_error *err)
 {
     mw__report_begin(&fit->reporter, fit->options->quiet);
@@ -456,8 +462,10 @@ static mw_status run_all(fitting *fit, mw_error *err)
     fit->reporter.first_step = finished ? fit->progress.steps : start.epoch * fit->batches + start.batch;
     fit->progress.step = fit->reporter.first_step;
     fit->saved_at = fit->reporter.started;
-    if (finished)
+    if (finished) {
+        release(fit); /* it only reads from here on */
         return show_finished(fit, fit->options->epochs, err);
+    }
     MW_TRY(check_can_save(fit, err));
     if (start.batch == 0)
         fit->loss_sum = 0.0; /* that of the epoch before */
@@ -556,8 +564,7 @@ mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *e
         if (!options->ignore_signals)
             mw__interrupt_end();
     }
-    trainer->lock = NULL;
-    mw__lock_release(&fit.lock);
+    release(&fit);
     mw_loader_destroy(fit.loader);
     mw__free(mw__trainer_allocator(trainer), fit.kept);
     return status;

@@ -146,6 +146,34 @@ static void test_a_second_trainer_of_the_process_is_refused(void)
     child_free(&nets[1]);
 }
 
+static bool validate_beside(void *user, const mw_progress *progress)
+{
+    child_net *other = user;
+    mw_error err = {0};
+    const mw_fit_options fit = make_fit(other);
+    CHECK(progress->epoch_end);
+    CHECK_INT(mw_fit(other->trainer, &fit, &err), MW_OK);
+    CHECK_OK(err);
+    return false;
+}
+
+/* A run that was finished before only reads. */
+static void test_finished_runs_do_not_exclude_each_other(void)
+{
+    mw_error err = {0};
+    child_net nets[2] = {child_make(&err), child_make(&err)};
+    mw_fit_options fit = make_fit(&nets[0]);
+    CHECK_INT(mw_fit(nets[0].trainer, &fit, &err), MW_OK);
+    fit.progress = validate_beside;
+    fit.user = &nets[1];
+    CHECK_INT(mw_fit(nets[0].trainer, &fit, &err), MW_OK);
+    CHECK_OK(err);
+    CHECK_INT(mw_trainer_steps(nets[1].trainer), 2 * (SMALL_EXAMPLES / SMALL_N));
+    remove(path);
+    child_free(&nets[0]);
+    child_free(&nets[1]);
+}
+
 /* ---- where there are no locks ---- */
 
 static int lines;
@@ -215,6 +243,7 @@ int main(void)
     snprintf(lock_path, sizeof lock_path, "%s.mwlock", path);
     RUN(test_a_second_process_is_refused_and_told); /* forks, and so comes first */
     RUN(test_a_second_trainer_of_the_process_is_refused);
+    RUN(test_finished_runs_do_not_exclude_each_other);
     RUN(test_without_locks_it_trains_and_warns);
     RUN(test_a_link_in_the_place_of_the_lock_is_not_followed);
     return check_finish();
