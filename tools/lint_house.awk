@@ -21,6 +21,10 @@ FNR == 1 {
 /[ \t]+$/ { report(FILENAME ":" FNR ": blank at the end of the line") }
 /^[A-Za-z_]/ { name = $0 }
 
+# Whoever includes a public header learns from it what threads may do.
+FILENAME ~ /^include\/millwright\// && /^ \* Threads: / { threads[FILENAME] = 1 }
+FILENAME ~ /^include\/millwright\// { headers[FILENAME] = 1 }
+
 # The environment has one door, which is shut to a stranger's.
 FILENAME ~ /^src\// && FILENAME != "src/base/environment.c" && /(^|[^A-Za-z0-9_])(secure_)?getenv *\(/ {
     report(FILENAME ":" FNR ": the environment is read through mw__environment (base/environment.h)")
@@ -41,5 +45,8 @@ doc && length($0) > 120 { report(FILENAME ":" FNR ": doc block of " length($0) "
 
 END {
     finish()
+    for (header in headers)
+        if (!(header in threads))
+            report(header ": no \" * Threads: ..\" in its first comment")
     exit broken
 }

@@ -10,7 +10,10 @@
  * this one; size checks, ane_e5rt_last_error and ane_e5rt_set_quiet are ours. Functions return 0 for success and -1 for
  * failure, and print the reason of a failure as one line on standard error, where those callers look for it:
  * "ane_e5rt_program_execute: the program is NULL". ane_e5rt_set_quiet or the environment variable MW_ANE_E5RT_QUIET
- * switches that off. Not thread-safe per program. */
+ * switches that off.
+ *
+ * Threads: calls on one program come one at a time, from any thread; different programs may be used at the same time.
+ * ane_e5rt_last_error is that of the calling thread. */
 #ifndef MILLWRIGHT_ANE_E5RT_H
 #define MILLWRIGHT_ANE_E5RT_H
 

@@ -4,7 +4,9 @@
  *     mw_grad(loss, &w, 1, &dw, &err);          // dw has the shape of w
  *     mw_hvp(loss, &w, &v, 1, &hv, &err);       // Hessian-vector product
  *
- * Gradients are ordinary tensors of the same graph, so they can be differentiated again. */
+ * Gradients are ordinary tensors of the same graph, so they can be differentiated again.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_AUTOGRAD_H
 #define MILLWRIGHT_AUTOGRAD_H
 

@@ -7,7 +7,11 @@
  *         mw_trainer_step(trainer, batch, &loss, &err);
  *
  * A column keeps its stored type; a batch is converted (value * scale + offset) while it is copied into its port, under
- * the rule of mw_program_write; besides, a batch must be finite. */
+ * the rule of mw_program_write; besides, a batch must be finite.
+ *
+ * Threads: a data set may serve loaders and trainers of several threads at the same time, if a function that makes its
+ * examples can. Calls on one loader come one at a time, from any thread; a second one meanwhile, or from the function
+ * of its data set, is MW_ERROR_STATE. */
 #ifndef MILLWRIGHT_DATASET_H
 #define MILLWRIGHT_DATASET_H
 
@@ -49,7 +53,8 @@ typedef mw_status mw_dataset_function(void *user, int64_t example, size_t column
 MW_API mw_dataset *mw_dataset_from_callback(const mw_column *columns, size_t column_count, int64_t examples,
                                             mw_dataset_function *function, void *user, mw_error *err);
 
-/** Frees the data set; loaders on it must be gone. NULL is fine. */
+/** Frees the data set, at once or with the last loader on it; arrays that it only borrows must stay so long. Twice as
+ *  mw_trainer_destroy. NULL is fine. */
 MW_API void mw_dataset_destroy(mw_dataset *dataset);
 
 /** Number of examples, 0 for NULL. */
@@ -92,10 +97,11 @@ MW_API mw_loader_options mw_loader_defaults(const mw_dataset *dataset, int64_t b
 
 typedef struct mw_loader mw_loader;
 
-/** The data set must outlive the loader.
+/** A loader that keeps its data set alive.
  *  errors  MW_ERROR_ARGUMENT if the batch is larger than the data set and drop_last is set; MW_ERROR_UNSUPPORTED for
  *          shuffling more than 2^32 - 1 examples */
 MW_API mw_loader *mw_loader_create(const mw_loader_options *options, mw_error *err);
+/** Frees the loader; twice, or in the function of its data set, as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_loader_destroy(mw_loader *loader);
 
 /** The next batch, valid until the next call; NULL at the end of an epoch (the next call starts a new one) and on error

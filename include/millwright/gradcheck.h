@@ -6,7 +6,10 @@
  *     if (mw_gradcheck(&options, &report, &err) != MW_OK)
  *         puts(err.message);     // gradcheck: "fc1.weight" element 7: gradient 0.25, by differences 0.5 ...
  *
- * For a rule of one's own, a new operation, or a model that does not learn. */
+ * For a rule of one's own, a new operation, or a model that does not learn.
+ *
+ * Threads: a check uses the graph of y, so that calls on that graph come one at a time; different graphs may be checked
+ * at the same time. */
 #ifndef MILLWRIGHT_GRADCHECK_H
 #define MILLWRIGHT_GRADCHECK_H
 

@@ -10,7 +10,10 @@
  * A graph is a MIL program in memory. Constructors only append; nothing is computed. They take tensors of one graph and
  * return a new tensor that lives as long as the graph. The first error sticks to the graph: every later constructor
  * returns NULL, and `mw_graph_check`, compile and trainer creation report it, so that no constructor needs a check.
- * A graph belongs to one thread at a time. */
+ *
+ *
+ * Threads: calls on one graph and its tensors come one at a time, from any thread; different graphs may be used at the
+ * same time. */
 #ifndef MILLWRIGHT_GRAPH_H
 #define MILLWRIGHT_GRAPH_H
 

@@ -12,7 +12,9 @@
  *
  * On failure they leave an error on the graph and return a tensor that is good for nothing but to report it: a trainer
  * made with it, or mw_grad, fails with the graph's first error. A NULL operand yields NULL if the graph has none.
- * Operands without elements are refused (MW_ERROR_SHAPE), as the mean of nothing is not defined. */
+ * Operands without elements are refused (MW_ERROR_SHAPE), as the mean of nothing is not defined.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_LOSS_H
 #define MILLWRIGHT_LOSS_H
 

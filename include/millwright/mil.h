@@ -12,7 +12,9 @@
  * is the folder; and for a folder in the cache of a model hub, <store>/snapshots/<revision>/.., the revision and
  * <store>/blobs, where the downloader keeps what its snapshots link to. <store> is taken from the real path of the
  * folder that you named, so no file of a model can choose it. Links that are absolute or lead elsewhere, loops, devices
- * and FIFOs are MW_ERROR_FILE. */
+ * and FIFOs are MW_ERROR_FILE.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_MIL_H
 #define MILLWRIGHT_MIL_H
 

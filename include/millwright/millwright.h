@@ -1,4 +1,7 @@
-/* Everything: the one header that a program includes. */
+/* Everything: the one header that a program includes.
+ *
+ * Threads: each header says what may be called at the same time; in short, one object takes one call at a time, and
+ * different objects know nothing of each other. */
 #ifndef MILLWRIGHT_MILLWRIGHT_H
 #define MILLWRIGHT_MILLWRIGHT_H
 

@@ -4,7 +4,9 @@
  *
  * All of NaN are NaN (docs/architecture.md, "NaN"). In the VJPs r is the result and dr its cotangent. Every call
  * returns NULL and leaves an error on the graph when it fails; a NULL operand yields NULL. Results live as long as the
- * graph. */
+ * graph.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_ACTIVATION_H
 #define MILLWRIGHT_OP_ACTIVATION_H
 

@@ -2,7 +2,9 @@
  *
  *     mw_tensor *h = mw_scaled_dot_product_attention(q, k, v, NULL);      // [B, heads, T, E] each
  *
- * A NULL operand yields NULL (except where NULL is said to mean none); results live as long as the graph. */
+ * A NULL operand yields NULL (except where NULL is said to mean none); results live as long as the graph.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_ATTENTION_H
 #define MILLWRIGHT_OP_ATTENTION_H
 

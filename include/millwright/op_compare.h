@@ -2,7 +2,9 @@
  *
  *     mw_tensor *clamped = mw_select(mw_less(x, zero), zero, x);
  *
- * Operands broadcast by NumPy's rules. A NULL operand yields NULL; results live as long as the graph. */
+ * Operands broadcast by NumPy's rules. A NULL operand yields NULL; results live as long as the graph.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_COMPARE_H
 #define MILLWRIGHT_OP_COMPARE_H
 

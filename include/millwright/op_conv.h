@@ -6,7 +6,9 @@
  *
  * N is the batch, C input channels, O output channels, G groups, *S the spatial extents (one to three), *K those of the
  * kernel, b and a the border before and after an axis, s stride and d dilation. A NULL operand yields NULL (except
- * where NULL is said to mean none); results live as long as the graph. */
+ * where NULL is said to mean none); results live as long as the graph.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_CONV_H
 #define MILLWRIGHT_OP_CONV_H
 

@@ -8,7 +8,9 @@
  * which no step overflows, vanishes or cancels where the derivative and its product with dy are normal numbers.
  *
  * Every call returns NULL and leaves an error on the graph when it fails; a NULL operand yields NULL. Results live as
- * long as the graph. */
+ * long as the graph.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_ELEMENTWISE_H
 #define MILLWRIGHT_OP_ELEMENTWISE_H
 

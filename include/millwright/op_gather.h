@@ -16,7 +16,9 @@
  * first of a parameter). A row that is not finite spoils all that are taken of that table. Other indices that are fed
  * are refused when the program is compiled.
  *
- * A NULL operand yields NULL; results live as long as the graph. */
+ * A NULL operand yields NULL; results live as long as the graph.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_GATHER_H
 #define MILLWRIGHT_OP_GATHER_H
 

@@ -9,7 +9,9 @@
  * product with the transposed matrices of interpolation.
  *
  * In the VJPs r is the result and dr its cotangent. Every call returns NULL and leaves an error on the graph when it
- * fails; a NULL operand yields NULL. Results live as long as the graph. */
+ * fails; a NULL operand yields NULL. Results live as long as the graph.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_IMAGE_H
 #define MILLWRIGHT_OP_IMAGE_H
 

@@ -3,7 +3,9 @@
  *     mw_tensor *h = mw_relu(mw_dense(x, 256, "fc1"));      // parameters fc1.weight [256, in], fc1.bias [256]
  *
  * M, N, K are the extents of one product, I inputs, O outputs. A NULL operand yields NULL (except where NULL is said to
- * mean none); results live as long as the graph. */
+ * mean none); results live as long as the graph.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_MATMUL_H
 #define MILLWRIGHT_OP_MATMUL_H
 

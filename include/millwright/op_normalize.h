@@ -5,7 +5,9 @@
  *
  * N examples, C channels. mean() and var() in the formulas divide by the number of elements. Each operation of MIL
  * computes in fp32 inside and rounds once. A NULL operand yields NULL (except where NULL is said to mean none); results
- * live as long as the graph. */
+ * live as long as the graph.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_NORMALIZE_H
 #define MILLWRIGHT_OP_NORMALIZE_H
 

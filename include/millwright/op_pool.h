@@ -8,7 +8,8 @@
  * N is the batch, C channels, *S one to three spatial extents, K those of the kernel, s the stride, b and a the padding
  * before and after an axis. Padding and what ceil_mode adds hold no elements. A window without any element gives -inf
  * in max_pool and 0 elsewhere, one with a NaN gives NaN. A NULL operand yields NULL; results live as long as the graph.
- */
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_POOL_H
 #define MILLWRIGHT_OP_POOL_H
 

@@ -10,7 +10,9 @@
  *               compiled again starts over, and two operations in it differ
  * computes in double and rounds once. The numbers depend on neither lanes nor threads. The ANE has none of these
  * operations (dropout and noise are made of others). A trainer replaces those without a fixed seed by noise, see
- * mw_noise_normal; with a fixed one each step gets the same numbers. Results live as long as the graph. */
+ * mw_noise_normal; with a fixed one each step gets the same numbers. Results live as long as the graph.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_RANDOM_H
 #define MILLWRIGHT_OP_RANDOM_H
 

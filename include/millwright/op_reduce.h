@@ -4,7 +4,9 @@
  *     mw_tensor *all = mw_reduce_mean(x, MW_ALL_AXES, false);     // a scalar
  *
  * A NaN among the elements is the result, also of the largest and the smallest. A NULL operand yields NULL; results
- * live as long as the graph. */
+ * live as long as the graph.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_REDUCE_H
 #define MILLWRIGHT_OP_REDUCE_H
 

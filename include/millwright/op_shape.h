@@ -4,7 +4,9 @@
  *     mw_tensor *row = mw_slice_by_index(x, (mw_slice[]){{.begin = 2, .squeeze = true}, {.from_start = true,
  *                                                                                        .to_end = true}});
  *
- * x is of any element type unless said. A NULL operand yields NULL; results live as long as the graph. */
+ * x is of any element type unless said. A NULL operand yields NULL; results live as long as the graph.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_SHAPE_H
 #define MILLWRIGHT_OP_SHAPE_H
 

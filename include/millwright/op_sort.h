@@ -6,7 +6,9 @@
  *
  * Order. Of equal elements the one with the lower index comes first, ascending and descending, whatever the number of
  * threads; -0 equals 0. NaN counts as larger than every number, as in PyTorch: last ascending, first descending. MIL
- * states neither. A NULL operand yields NULL; results live as long as the graph. */
+ * states neither. A NULL operand yields NULL; results live as long as the graph.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_SORT_H
 #define MILLWRIGHT_OP_SORT_H
 

@@ -2,7 +2,9 @@
  *
  *     mw_tensor *fine = mw_pixel_shuffle(x, 2);                            // [N, 4 C, H, W] -> [N, C, 2 H, 2 W]
  *
- * x is [N, C, H, W] of any element type. A NULL operand yields NULL; results live as long as the graph. */
+ * x is [N, C, H, W] of any element type. A NULL operand yields NULL; results live as long as the graph.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_OP_SPACE_H
 #define MILLWRIGHT_OP_SPACE_H
 

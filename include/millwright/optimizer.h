@@ -4,7 +4,9 @@
  *     mw_optimizer optimizer = mw_adam(1e-3f);
  *     optimizer.beta2 = 0.99f;
  *
- * In the formulas p is a parameter, g its gradient, t the step from 1, lr the learning rate of the step. */
+ * In the formulas p is a parameter, g its gradient, t the step from 1, lr the learning rate of the step.
+ *
+ * Threads: these are plain values; every function here may be called from any thread at any time. */
 #ifndef MILLWRIGHT_OPTIMIZER_H
 #define MILLWRIGHT_OPTIMIZER_H
 

@@ -10,7 +10,10 @@
  *     mw_plan_destroy(plan);
  *
  * A plan is a copy: it shows the moment at which it was created and outlives its program. Strings and arrays that it
- * hands out live as long as the plan. Millwright's engine has plans, Espresso has none. */
+ * hands out live as long as the plan. Millwright's engine has plans, Espresso has none.
+ *
+ * Threads: a plan does not change: any number of threads may read it at the same time. The calls on programs and
+ * trainers follow program.h and trainer.h. */
 #ifndef MILLWRIGHT_PLAN_H
 #define MILLWRIGHT_PLAN_H
 
@@ -49,7 +52,7 @@ MW_API mw_plan *mw_plan_create(mw_program *program, mw_error *err);
 /** The plan of a program of a trainer.
  *  errors  MW_ERROR_ARGUMENT for the prediction or accumulation of a trainer that has none */
 MW_API mw_plan *mw_plan_create_trainer(mw_trainer *trainer, mw_trainer_part part, mw_error *err);
-/** NULL is fine. */
+/** Frees the plan; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_plan_destroy(mw_plan *plan);
 
 /* ---- reading ---- */

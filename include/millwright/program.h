@@ -6,7 +6,10 @@
  *     mw_program_read(program, "y", MW_F32, y, 128 * 10, &err);
  *
  * The graph is lowered to MIL text and compiled through the e5rt interface: Espresso.framework on a Mac, Millwright's
- * own engine elsewhere. A program never points into its graph. One thread at a time. */
+ * own engine elsewhere. A program never points into its graph.
+ *
+ * Threads: calls on one program come one at a time, from any thread, and a second one meanwhile is MW_ERROR_STATE;
+ * different programs may run at the same time. What asks for ports, warnings or text may be called while it runs. */
 #ifndef MILLWRIGHT_PROGRAM_H
 #define MILLWRIGHT_PROGRAM_H
 
@@ -68,7 +71,7 @@ typedef struct mw_program mw_program;
  *          options->strict, for any constant that mw_warning would list */
 MW_API mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options, mw_error *err);
 
-/** Frees the program and its buffers. NULL is fine. */
+/** Frees the program and its buffers; twice, or while it runs, as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_program_destroy(mw_program *program);
 
 /** Copies host data into an input port, converting from `dtype` to the port's type. One rule holds for every way by

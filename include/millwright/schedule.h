@@ -10,7 +10,10 @@
  *
  * The rate is a number that each step is fed: moving it compiles nothing. A factor depends on the step alone, so that a
  * resumed training finds the same. Steps count from 0; T = steps of the training, without the warm-up. Makers only
- * fill the value in; mw_schedule_check, which mw_fit calls, finds what is wrong with it. */
+ * fill the value in; mw_schedule_check, which mw_fit calls, finds what is wrong with it.
+ *
+ * Threads: these are plain values; every function here may be called from any thread at any time, if a custom function
+ * can. */
 #ifndef MILLWRIGHT_SCHEDULE_H
 #define MILLWRIGHT_SCHEDULE_H
 

@@ -11,7 +11,12 @@
  * returns that status, so that a sequence of calls needs one check at its end. The log hook is told of each call that
  * was skipped so (MW_LOG_DEBUG); whoever goes on after an error clears it with mw_error_clear.
  *
- * There is no ABI promise before version 1.0. */
+ * There is no ABI promise before version 1.0.
+ *
+ * Threads: every function here may be called from any thread at any time, but mw_log_set, which comes before others use
+ * the library. An error record belongs to the thread whose calls it is given to. Objects say in their headers what they
+ * allow; where calls come one at a time, it is the caller who sees to that, and the object may change threads between
+ * them. */
 #ifndef MILLWRIGHT_STATUS_H
 #define MILLWRIGHT_STATUS_H
 
@@ -67,8 +72,9 @@ MW_API const char *mw_status_name(mw_status status);
 
 /** Memory for one object and all that it owns. `resize(user, NULL, n)` allocates n > 0 bytes aligned for any type,
  *  `resize(user, p, n)` grows or shrinks, `resize(user, p, 0)` frees and returns NULL. A NULL return for n > 0 is a
- *  failed allocation and leaves `p` as it was. It must stay valid as long as any object made with it, and be safe for
- *  the threads that use those objects. A NULL `mw_allocator *` in the API means the C library's heap. */
+ *  failed allocation and leaves `p` as it was. It must stay valid as long as any object made with it, be safe for the
+ *  threads that use those objects, and call nothing of this library. A NULL `mw_allocator *` in the API means the C
+ *  library's heap. */
 typedef struct mw_allocator {
     void *(*resize)(void *user, void *pointer, size_t size);
     void *user;

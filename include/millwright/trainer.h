@@ -8,7 +8,11 @@
  *     mw_fit(trainer, &fit, &err);
  *
  * The host feeds the batch and the step's scalars and reads the loss; weights and optimizer state are seeded once and
- * read only for checkpoints. One thread at a time. */
+ * read only for checkpoints.
+ *
+ * Threads: calls on one trainer come one at a time, from any thread. One that takes an error and comes from another
+ * thread meanwhile is MW_ERROR_STATE, as is one that a callback of a call makes on the same trainer (but see
+ * mw_progress_function), and changes nothing; different trainers may be used at the same time, on one data set too. */
 #ifndef MILLWRIGHT_TRAINER_H
 #define MILLWRIGHT_TRAINER_H
 
@@ -95,7 +99,10 @@ typedef struct mw_trainer mw_trainer;
  *          MW_ERROR_NUMERIC for a scalar that the device's type cannot hold, naming it */
 MW_API mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err);
 
-/** NULL is fine. */
+/** Frees the trainer. NULL is fine. Within a callback of a call on it, or while another thread is in one, it is the end
+ *  of that call that frees it, and the call returns MW_ERROR_STATE. Destroying twice is a mistake, which is found in a
+ *  table of live objects as long as no new one has the address: nothing happens then, and the log hook is told
+ *  (MW_LOG_ERROR). Other calls on what was destroyed are MW_ERROR_STATE in the same way, if they take an error. */
 MW_API void mw_trainer_destroy(mw_trainer *trainer);
 
 /** One step: copies the batch, runs, reads the loss. Feeds are matched to inputs by name; others are ignored. When
@@ -259,8 +266,11 @@ typedef struct mw_progress {
 } mw_progress;
 
 /** Called after every step (with dispatch_steps after every dispatch) and at the end of each epoch; true stops the
- *  training (after saving, if there is a checkpoint). It may read the trainer and set its learning rate, but not step,
- *  fit or destroy it. */
+ *  training (after saving, if there is a checkpoint). Between the
+ *  steps it may use the trainer in any way that does not train: read, write, save, measure, predict, set its learning
+ *  rate, load weights. mw_trainer_step, mw_trainer_step_many, mw_fit and mw_trainer_load on it are MW_ERROR_STATE, and
+ *  destroying it ends mw_fit with that. Functions of data sets and schedules, the log hook and allocators may not use a
+ *  trainer while a call on it is at work. */
 typedef bool mw_progress_function(void *user, const mw_progress *progress);
 
 /** How to fit. Fill with mw_fit_defaults. */

@@ -10,7 +10,9 @@
  *     mw_trainer_write_tuned(trainer, source, "tuned", &err);
  *
  * Everything works on copies; the source is what the result is written back into, so that the tuned program has the
- * operations, names and layouts of the one that was read. docs/finetuning.md tells the whole way. */
+ * operations, names and layouts of the one that was read. docs/finetuning.md tells the whole way.
+ *
+ * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_TUNE_H
 #define MILLWRIGHT_TUNE_H
 

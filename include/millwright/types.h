@@ -3,7 +3,9 @@
  *     mw_shape shape = MW_SHAPE(128, 784);        // rank 2
  *     mw_shape scalar = mw_shape_scalar();        // rank 0
  *
- * A shape lists its extents from the outermost (slowest) to the innermost; memory is always dense and row-major. */
+ * A shape lists its extents from the outermost (slowest) to the innermost; memory is always dense and row-major.
+ *
+ * Threads: these are plain values; every function here may be called from any thread at any time. */
 #ifndef MILLWRIGHT_TYPES_H
 #define MILLWRIGHT_TYPES_H
 

@@ -2,6 +2,8 @@
 #include "autograd/vjp.h"
 #include "base/float_mode.h"
 
+#include "base/guard.h"
+
 #include <string.h>
 
 static mw_status fail(const mw__vjp *vjp, mw_status status, const char *what, size_t index)
@@ -63,7 +65,9 @@ static mw_status ask(mw__vjp *vjp, const bool *wants, mw_tensor **out_dx)
         return vjp->err->status;
     }
     vjp->y[0]->asking = true;
+    const mw__callback outer = mw__callback_begin("rule of a custom VJP", MW__LENT_NEVER);
     const mw_status status = record->rule(&call, out_dx, &said);
+    mw__callback_end(outer);
     vjp->y[0]->asking = false;
     if (status != MW_OK || said.status != MW_OK || vjp->graph->error.status != MW_OK) {
         report(vjp, status, &said);

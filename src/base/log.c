@@ -1,6 +1,7 @@
 /* The log hook. It is process-wide, which is why this file holds one of the library's two mutable globals. */
 #include "base/log.h"
 
+#include "base/guard.h"
 #include "base/shown.h"
 
 #include <stdarg.h>
@@ -25,5 +26,7 @@ void mw__log(mw_log_level level, const char *format, ...)
     va_start(arguments, format);
     mw__shown_vprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    const mw__callback outer = mw__callback_begin("log hook", MW__LENT_NEVER);
     hook.function(hook.user, level, line);
+    mw__callback_end(outer);
 }

@@ -255,11 +255,9 @@ static mw_status make_paths(adapters *a, const char *folder, const char **out_te
     return MW_OK;
 }
 
-mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, mw_error *err)
+static mw_status save_lora(mw_trainer *trainer, const char *folder, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
     adapters a;
     const char *tensors, *config;
     MW_TRY(begin(&a, trainer, folder, "mw_trainer_save_lora", err));
@@ -274,11 +272,18 @@ mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, mw_error
     return status;
 }
 
-mw_status mw_trainer_load_lora(mw_trainer *trainer, const char *folder, mw_error *err)
+mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, save_lora(trainer, folder, err), err);
+}
+
+static mw_status load_lora(mw_trainer *trainer, const char *folder, mw_error *err)
+{
     adapters a;
     const char *tensors, *config;
     MW_TRY(begin(&a, trainer, folder, "mw_trainer_load_lora", err));
@@ -291,4 +296,13 @@ mw_status mw_trainer_load_lora(mw_trainer *trainer, const char *folder, mw_error
         status = mw__weights_read(trainer, tensors, true, a.names, err);
     mw__arena_deinit(&a.arena);
     return status;
+}
+
+mw_status mw_trainer_load_lora(mw_trainer *trainer, const char *folder, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, load_lora(trainer, folder, err), err);
 }

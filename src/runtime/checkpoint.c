@@ -96,11 +96,9 @@ mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_p
     return status;
 }
 
-mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position, mw_error *err)
+static mw_status save(mw_trainer *trainer, const char *path, const mw_loader_position *position, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_save", err));
     const mw_loader_position start = {0};
     if (position != NULL && (position->epoch < 0 || position->batch < 0))
@@ -113,6 +111,15 @@ mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader
     const mw_status status = mw__checkpoint_save(trainer, path, position != NULL ? *position : start, NULL, err);
     mw__lock_release(&lock);
     return status;
+}
+
+mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, save(trainer, path, position, err), err);
 }
 
 /* ---- loading ---- */
@@ -372,11 +379,18 @@ mw_status mw__checkpoint_load(mw_trainer *trainer, const char *path, mw_loader_p
     return MW_OK;
 }
 
+static mw_status load(mw_trainer *trainer, const char *path, mw_loader_position *out_position, mw_error *err)
+{
+    MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_load", err));
+    return mw__checkpoint_load(trainer, path, out_position, NULL, err);
+}
+
 mw_status mw_trainer_load(mw_trainer *trainer, const char *path, mw_loader_position *out_position, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
-    MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_load", err));
-    return mw__checkpoint_load(trainer, path, out_position, NULL, err);
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_NEVER, err));
+    return mw__trainer_leave(&entry, load(trainer, path, out_position, err), err);
 }

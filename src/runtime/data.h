@@ -3,6 +3,8 @@
 #define MW__RUNTIME_DATA_H
 
 #include "base/alloc.h"
+#include "base/guard.h"
+#include "base/live.h"
 #include <millwright/dataset.h>
 
 struct mw_dataset {
@@ -14,7 +16,12 @@ struct mw_dataset {
     int64_t examples;
     mw_dataset_function *function;
     void *user;
+    atomic_int references; /* the user's, and one of each loader */
 };
+
+/* Returns the data set. */
+mw_dataset *mw__dataset_retain(const mw_dataset *dataset);
+void mw__dataset_release(mw_dataset *dataset);
 
 /* Checks the columns and copies all but their data. */
 mw_dataset *mw__dataset_create(const mw_allocator *allocator, const mw_column *columns, size_t column_count,

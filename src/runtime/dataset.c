@@ -93,6 +93,11 @@ mw_dataset *mw__dataset_create(const mw_allocator *allocator, const mw_column *c
     mw_dataset *dataset = mw__alloc(allocator, 1, sizeof *dataset, err);
     if (dataset == NULL)
         return NULL;
+    if (mw__live_add(dataset, MW__LIVE_DATASET, err) != MW_OK) {
+        mw__free(allocator, dataset);
+        return NULL;
+    }
+    atomic_init(&dataset->references, 1);
     dataset->allocator = allocator;
     dataset->examples = examples;
     if (fill(dataset, columns, column_count, err) != MW_OK) {
@@ -160,9 +165,16 @@ mw_dataset *mw_dataset_from_callback(const mw_column *columns, size_t column_cou
     return dataset;
 }
 
-void mw_dataset_destroy(mw_dataset *dataset)
+mw_dataset *mw__dataset_retain(const mw_dataset *dataset)
 {
-    if (dataset == NULL)
+    mw_dataset *own = (mw_dataset *)dataset; /* constant but for this */
+    atomic_fetch_add_explicit(&own->references, 1, memory_order_relaxed);
+    return own;
+}
+
+void mw__dataset_release(mw_dataset *dataset)
+{
+    if (atomic_fetch_sub_explicit(&dataset->references, 1, memory_order_acq_rel) > 1)
         return;
     const mw_allocator *allocator = dataset->allocator;
     for (size_t i = 0; i < dataset->column_count; i++) {
@@ -173,6 +185,12 @@ void mw_dataset_destroy(mw_dataset *dataset)
     mw__free(allocator, dataset->example_bytes);
     mw__free(allocator, dataset->owned);
     mw__free(allocator, dataset);
+}
+
+void mw_dataset_destroy(mw_dataset *dataset)
+{
+    if (dataset != NULL && mw__live_remove(dataset, MW__LIVE_DATASET, __func__))
+        mw__dataset_release(dataset);
 }
 
 int64_t mw_dataset_examples(const mw_dataset *dataset) { return dataset != NULL ? dataset->examples : 0; }

@@ -149,7 +149,9 @@ mw_status mw_trainer_measure(mw_trainer *trainer, const mw_dataset *dataset, mw_
     *out = (mw_evaluation){0};
     if (mw__skips(err))
         return err->status;
-    return measure(trainer, dataset, "mw_trainer_measure", out, err);
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, measure(trainer, dataset, "mw_trainer_measure", out, err), err);
 }
 
 mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, double *out_loss, double *out_metric,
@@ -157,8 +159,11 @@ mw_status mw_trainer_evaluate(mw_trainer *trainer, const mw_dataset *dataset, do
 {
     MW__FLOAT_SCOPE;
     mw_evaluation found = {0};
-    const mw_status status =
-        mw__skips(err) ? err->status : measure(trainer, dataset, "mw_trainer_evaluate", &found, err);
+    mw__entry entry;
+    mw_status status =
+        mw__skips(err) ? err->status : mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err);
+    if (status == MW_OK)
+        status = mw__trainer_leave(&entry, measure(trainer, dataset, __func__, &found, err), err);
     if (out_loss != NULL)
         *out_loss = found.loss;
     if (out_metric != NULL)
@@ -176,11 +181,9 @@ mw_status mw__trainer_check_dataset(mw_trainer *trainer, const mw_dataset *datas
 
 /* ---- prediction ---- */
 
-mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count, mw_error *err)
+static mw_status predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
     if (trainer == NULL || batch == NULL || out_data == NULL || (batch->feeds == NULL && batch->feed_count > 0))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_predict: the %s is NULL",
                         trainer == NULL    ? "trainer"
@@ -201,4 +204,13 @@ mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *
     for (size_t i = 0; i < count; i++)
         out_data[i] = (float)port_value(view->program, port, i);
     return MW_OK;
+}
+
+mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, predict(trainer, batch, out_data, count, err), err);
 }

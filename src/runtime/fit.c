@@ -314,11 +314,20 @@ static void note_progress(fitting *fit, int64_t steps_done, int64_t steps_of_epo
     progress->seconds_left = here > 0 ? elapsed / (double)here * (double)(progress->steps - steps_done) : 0.0;
 }
 
+/* Between steps: it may use the trainer, but for calls that train. */
+static bool call_progress(fitting *fit)
+{
+    const mw__callback outer = mw__callback_begin("progress callback", MW__LENT_IN_PROGRESS);
+    const bool stop = fit->options->progress(fit->options->user, &fit->progress);
+    mw__callback_end(outer);
+    return stop;
+}
+
 static bool wants_stop(fitting *fit)
 {
     const mw_fit_options *options = fit->options;
-    const bool called = options->progress != NULL && options->progress(options->user, &fit->progress);
-    return called || (!options->ignore_signals && mw__interrupted() != 0);
+    const bool called = options->progress != NULL && call_progress(fit);
+    return called || mw__guard_is_closed(&fit->trainer->guard) || (!options->ignore_signals && mw__interrupted() != 0);
 }
 
 static mw_status stopped(const fitting *fit, mw_error *err)
@@ -443,7 +452,7 @@ static mw_status show_finished(fitting *fit, int64_t epochs_done, mw_error *err)
     note_progress(fit, fit->progress.steps, fit->batches);
     MW_TRY(mw__report_epoch(&fit->reporter, &fit->progress, err));
     if (fit->options->progress != NULL)
-        fit->options->progress(fit->options->user, &fit->progress);
+        call_progress(fit);
     return MW_OK;
 }
 
@@ -547,13 +556,9 @@ static mw_status prepare(fitting *fit, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *err)
+static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_error *reason)
 {
     MW__FLOAT_SCOPE;
-    mw_error own = {0};
-    mw_error *reason = err != NULL ? err : &own;
-    if (mw__skips(reason))
-        return reason->status;
     MW_TRY(check_options(trainer, options, reason));
     fitting fit = {.trainer = trainer, .options = options};
     mw_status status = prepare(&fit, reason);
@@ -568,4 +573,15 @@ mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *e
     mw_loader_destroy(fit.loader);
     mw__free(mw__trainer_allocator(trainer), fit.kept);
     return status;
+}
+
+mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *err)
+{
+    mw_error own = {0};
+    mw_error *reason = err != NULL ? err : &own;
+    if (mw__skips(reason))
+        return reason->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_NEVER, reason));
+    return mw__trainer_leave(&entry, fit_all(trainer, options, reason), reason);
 }

@@ -9,7 +9,8 @@
 
 struct mw_loader {
     const mw_allocator *allocator;
-    const mw_dataset *dataset;
+    mw__guard guard;
+    mw_dataset *dataset; /* lives on until the loader is gone */
     int64_t batch_size;
     int64_t batches; /* in an epoch */
     bool shuffle;
@@ -40,6 +41,7 @@ static mw_status check_options(const mw_loader_options *options, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "loader: options must come from mw_loader_defaults");
     if (options->dataset == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "loader: no data set");
+    MW_TRY(mw__live_check(options->dataset, MW__LIVE_DATASET, "mw_loader_create", err));
     if (options->batch < 1)
         return mw__fail(err, MW_ERROR_ARGUMENT, "loader: a batch of %lld examples", (long long)options->batch);
     const int64_t examples = mw_dataset_examples(options->dataset);
@@ -107,9 +109,13 @@ mw_loader *mw_loader_create(const mw_loader_options *options, mw_error *err)
     mw_loader *loader = mw__alloc(allocator, 1, sizeof *loader, err);
     if (loader == NULL)
         return NULL;
+    if (mw__live_add(loader, MW__LIVE_LOADER, err) != MW_OK) {
+        mw__free(allocator, loader);
+        return NULL;
+    }
     const int64_t examples = options->dataset->examples;
     loader->allocator = allocator;
-    loader->dataset = options->dataset;
+    loader->dataset = mw__dataset_retain(options->dataset);
     loader->batch_size = options->batch;
     loader->batches = examples / options->batch + (!options->drop_last && examples % options->batch != 0);
     loader->shuffle = options->shuffle;
@@ -122,10 +128,8 @@ mw_loader *mw_loader_create(const mw_loader_options *options, mw_error *err)
     return loader;
 }
 
-void mw_loader_destroy(mw_loader *loader)
+static void free_loader(mw_loader *loader)
 {
-    if (loader == NULL)
-        return;
     const mw_allocator *allocator = loader->allocator;
     for (size_t i = 0; loader->buffers != NULL && i < loader->dataset->column_count; i++)
         mw__free_aligned(allocator, loader->buffers[i]);
@@ -133,7 +137,35 @@ void mw_loader_destroy(mw_loader *loader)
     mw__free(allocator, loader->feeds);
     mw__free(allocator, loader->ids);
     mw__free(allocator, loader->order);
+    mw__dataset_release(loader->dataset);
     mw__free(allocator, loader);
+}
+
+void mw_loader_destroy(mw_loader *loader)
+{
+    if (loader != NULL && mw__live_remove(loader, MW__LIVE_LOADER, __func__) && mw__guard_close(&loader->guard))
+        free_loader(loader);
+}
+
+/* ---- one call at a time ---- */
+
+static mw_status enter(mw__entry *out, mw_loader *loader, const char *call, mw_error *err)
+{
+    *out = (mw__entry){0};
+    if (loader == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: no loader", call);
+    MW_TRY(mw__live_check(loader, MW__LIVE_LOADER, call, err));
+    return mw__guard_enter(out, &loader->guard, "loader", call, MW__LENT_NEVER, err);
+}
+
+static mw_status leave(const mw__entry *entry, mw_loader *loader, mw_error *err)
+{
+    if (!mw__guard_leave(entry))
+        return MW_OK;
+    free_loader(loader);
+    mw_error_clear(err);
+    return mw__fail(err, MW_ERROR_STATE, "%s: the loader was destroyed meanwhile, by a callback or another thread",
+                    entry->call);
 }
 
 /* Every epoch starts from the identity, so that its order does not depend on the epochs before it. */
@@ -165,7 +197,9 @@ static mw_status make_example(const mw_loader *loader, int64_t example, size_t c
 {
     const mw_dataset *dataset = loader->dataset;
     mw_error reason = {0};
+    const mw__callback outer = mw__callback_begin("function of the data set", MW__LENT_NEVER);
     const mw_status status = dataset->function(dataset->user, example, column, out, &reason);
+    mw__callback_end(outer);
     if (status == MW_OK)
         return MW_OK;
     return mw__fail(err, status, "data set: example %lld of column \"%.100s\": %s", (long long)example,
@@ -202,15 +236,9 @@ static mw_status gather(mw_loader *loader, size_t column, mw_error *err)
     return MW_OK;
 }
 
-const mw_batch *mw_loader_next(mw_loader *loader, mw_error *err)
+static const mw_batch *next(mw_loader *loader, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return NULL;
-    if (loader == NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_loader_next: no loader");
-        return NULL;
-    }
     if (loader->position.batch == loader->batches) {
         loader->position = (mw_loader_position){.epoch = loader->position.epoch + 1};
         return NULL;
@@ -226,6 +254,15 @@ const mw_batch *mw_loader_next(mw_loader *loader, mw_error *err)
     return &loader->batch;
 }
 
+const mw_batch *mw_loader_next(mw_loader *loader, mw_error *err)
+{
+    mw__entry entry;
+    if (mw__skips(err) || enter(&entry, loader, __func__, err) != MW_OK)
+        return NULL;
+    const mw_batch *batch = next(loader, err);
+    return leave(&entry, loader, err) == MW_OK ? batch : NULL;
+}
+
 int64_t mw_loader_batches(const mw_loader *loader) { return loader != NULL ? loader->batches : 0; }
 
 mw_loader_position mw_loader_tell(const mw_loader *loader)
@@ -233,16 +270,23 @@ mw_loader_position mw_loader_tell(const mw_loader *loader)
     return loader != NULL ? loader->position : (mw_loader_position){0};
 }
 
-mw_status mw_loader_seek(mw_loader *loader, mw_loader_position position, mw_error *err)
+static mw_status seek(mw_loader *loader, mw_loader_position position, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
-    if (loader == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_loader_seek: no loader");
     if (position.epoch < 0 || position.epoch == INT64_MAX || position.batch < 0 || position.batch > loader->batches)
         return mw__fail(err, MW_ERROR_ARGUMENT, "loader: no batch %lld in epoch %lld; an epoch has %lld batches",
                         (long long)position.batch, (long long)position.epoch, (long long)loader->batches);
     loader->position = position;
     return MW_OK;
+}
+
+mw_status mw_loader_seek(mw_loader *loader, mw_loader_position position, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(enter(&entry, loader, __func__, err));
+    const mw_status status = seek(loader, position, err);
+    const mw_status left = leave(&entry, loader, err);
+    return left != MW_OK ? left : status;
 }

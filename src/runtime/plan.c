@@ -51,11 +51,9 @@ static mw_status part_of(mw_trainer *trainer, mw_trainer_part part, const char *
 
 /* ---- profiling ---- */
 
-mw_status mw_program_profile(mw_program *program, size_t runs, mw_error *err)
+static mw_status profile(mw_program *program, size_t runs, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
     enum { RUNS_MAX = 1 << 20 };
     if (runs > RUNS_MAX)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_program_profile: %zu runs are more than the %d that are kept", runs,
@@ -65,14 +63,30 @@ mw_status mw_program_profile(mw_program *program, size_t runs, mw_error *err)
                     mw__dispatch_operation(program->dispatch), runs);
 }
 
+mw_status mw_program_profile(mw_program *program, size_t runs, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__program_enter(&entry, program, __func__, err));
+    return mw__program_leave(&entry, profile(program, runs, err), err);
+}
+
+static mw_status profile_part(mw_trainer *trainer, mw_trainer_part part, size_t runs, mw_error *err)
+{
+    mw_program *program;
+    MW_TRY(part_of(trainer, part, "mw_trainer_profile", &program, err));
+    return mw_program_profile(program, runs, err);
+}
+
 mw_status mw_trainer_profile(mw_trainer *trainer, mw_trainer_part part, size_t runs, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
-    mw_program *program;
-    MW_TRY(part_of(trainer, part, "mw_trainer_profile", &program, err));
-    return mw_program_profile(program, runs, err);
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, profile_part(trainer, part, runs, err), err);
 }
 
 /* ---- translating ---- */
@@ -213,23 +227,36 @@ static mw_status fetch(mw_plan *plan, const mw_program *program, mw_error *err)
     return mw__plan_measure(plan, err);
 }
 
-mw_plan *mw_plan_create(mw_program *program, mw_error *err)
+static mw_status create(mw_program *program, mw_plan **out, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return NULL;
-    if (prepare(program, "mw_plan_create", err) != MW_OK)
-        return NULL;
+    MW_TRY(prepare(program, "mw_plan_create", err));
     mw_plan *plan = mw__alloc(program->allocator, 1, sizeof *plan, err);
     if (plan == NULL)
-        return NULL;
+        return MW_ERROR_MEMORY;
+    if (mw__live_add(plan, MW__LIVE_PLAN, err) != MW_OK) {
+        mw__free(program->allocator, plan);
+        return MW_ERROR_MEMORY;
+    }
     plan->allocator = program->allocator;
     plan->symbols = *mw__dispatch_symbols(program->dispatch);
     mw__arena_init(&plan->arena, plan->allocator);
-    if (fetch(plan, program, err) == MW_OK)
-        return plan;
-    mw_plan_destroy(plan);
-    return NULL;
+    const mw_status status = fetch(plan, program, err);
+    if (status == MW_OK)
+        *out = plan;
+    else
+        mw_plan_destroy(plan);
+    return status;
+}
+
+mw_plan *mw_plan_create(mw_program *program, mw_error *err)
+{
+    mw_plan *plan = NULL;
+    mw__entry entry;
+    if (mw__skips(err) || mw__program_enter(&entry, program, __func__, err) != MW_OK)
+        return NULL;
+    mw__program_leave(&entry, create(program, &plan, err), err);
+    return plan;
 }
 
 mw_plan *mw_plan_create_trainer(mw_trainer *trainer, mw_trainer_part part, mw_error *err)
@@ -238,13 +265,20 @@ mw_plan *mw_plan_create_trainer(mw_trainer *trainer, mw_trainer_part part, mw_er
     if (mw__skips(err))
         return NULL;
     mw_program *program;
-    return part_of(trainer, part, "mw_plan_create_trainer", &program, err) == MW_OK ? mw_plan_create(program, err)
-                                                                                    : NULL;
+    mw_plan *plan = NULL;
+    mw__entry entry;
+    if (mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err) != MW_OK)
+        return NULL;
+    mw_status status = part_of(trainer, part, "mw_plan_create_trainer", &program, err);
+    if (status == MW_OK)
+        status = create(program, &plan, err);
+    mw__trainer_leave(&entry, status, err);
+    return plan;
 }
 
 void mw_plan_destroy(mw_plan *plan)
 {
-    if (plan == NULL)
+    if (plan == NULL || !mw__live_remove(plan, MW__LIVE_PLAN, __func__))
         return;
     if (plan->handle != NULL)
         plan->symbols.mw_plan_release(&plan->handle);

@@ -4,6 +4,7 @@
 #include "runtime/plan.h"
 
 #include "base/file.h"
+#include "base/live.h"
 #include "base/text.h"
 
 #include <stdarg.h>
@@ -202,6 +203,8 @@ mw_status mw_plan_write(const mw_plan *plan, const char *path, mw_error *err)
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
+    if (plan != NULL)
+        MW_TRY(mw__live_check(plan, MW__LIVE_PLAN, __func__, err));
     if (plan == NULL || path == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_plan_write: the %s is NULL", plan == NULL ? "plan" : "path");
     mw__text text;

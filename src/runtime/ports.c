@@ -92,12 +92,10 @@ static mw_status pass(void *out, const mw__values *values, const mw__port_rule *
     return refusal.status;
 }
 
-mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype, const void *data, size_t count,
-                           mw_error *err)
+static mw_status write_port(mw_program *program, const char *name, mw_dtype dtype, const void *data, size_t count,
+                            mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
     size_t port = 0;
     MW_TRY(find_data(program, name, data, count, &port, err));
     if (program->ports[port].is_output)
@@ -106,17 +104,35 @@ mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype
     return pass(mw__program_data(program, port), &values, &program->rules[port], name, err);
 }
 
-mw_status mw_program_read(mw_program *program, const char *name, mw_dtype dtype, void *out_data, size_t count,
-                          mw_error *err)
+mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype, const void *data, size_t count,
+                           mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
+    mw__entry entry;
+    MW_TRY(mw__program_enter(&entry, program, __func__, err));
+    return mw__program_leave(&entry, write_port(program, name, dtype, data, count, err), err);
+}
+
+static mw_status read_port(mw_program *program, const char *name, mw_dtype dtype, void *out_data, size_t count,
+                           mw_error *err)
+{
     size_t port = 0;
     MW_TRY(find_data(program, name, out_data, count, &port, err));
     const mw__values values = {
         .data = mw__program_data(program, port), .dtype = program->ports[port].dtype, .count = count};
     return pass(out_data, &values, &(mw__port_rule){.dtype = dtype, .declared = dtype}, name, err);
+}
+
+mw_status mw_program_read(mw_program *program, const char *name, mw_dtype dtype, void *out_data, size_t count,
+                          mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__program_enter(&entry, program, __func__, err));
+    return mw__program_leave(&entry, read_port(program, name, dtype, out_data, count, err), err);
 }
 
 void *mw_program_view(mw_program *program, const char *name, mw_error *err)
@@ -125,6 +141,8 @@ void *mw_program_view(mw_program *program, const char *name, mw_error *err)
     if (mw__skips(err))
         return NULL;
     size_t port = 0;
+    if (program != NULL && mw__live_check(program, MW__LIVE_PROGRAM, __func__, err) != MW_OK)
+        return NULL;
     return find_port(program, name, &port, err) == MW_OK ? mw__program_data(program, port) : NULL;
 }
 
@@ -165,7 +183,9 @@ mw_status mw_run(mw_program *program, mw_error *err)
         return err->status;
     if (program == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_run: the program is NULL");
-    return mw__program_run(program, err);
+    mw__entry entry;
+    MW_TRY(mw__program_enter(&entry, program, __func__, err));
+    return mw__program_leave(&entry, mw__program_run(program, err), err);
 }
 
 /* ---- sharing ---- */
@@ -180,11 +200,9 @@ static mw_status check_free(const mw_program *program, size_t output, size_t inp
     return MW_OK;
 }
 
-mw_status mw_program_share(mw_program *program, const char *output, const char *input, mw_error *err)
+static mw_status share(mw_program *program, const char *output, const char *input, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
     size_t from = 0, to = 0;
     MW_TRY(find_port(program, output, &from, err));
     MW_TRY(find_port(program, input, &to, err));
@@ -200,4 +218,13 @@ mw_status mw_program_share(mw_program *program, const char *output, const char *
     MW_TRY(check_free(program, from, to, err));
     /* The output moves to the input's memory, not the other way round, so that what the input holds stays. */
     return mw__place_rebind(&program->places[from], &program->places[to], program->dispatch, err);
+}
+
+mw_status mw_program_share(mw_program *program, const char *output, const char *input, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__program_enter(&entry, program, __func__, err));
+    return mw__program_leave(&entry, share(program, output, input, err), err);
 }

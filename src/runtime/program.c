@@ -319,6 +319,10 @@ mw_program *mw__program_create(const mw__program_request *request, mw_error *err
     mw_program *program = mw__alloc(allocator, 1, sizeof *program, err);
     if (program == NULL)
         return NULL;
+    if (mw__live_add(program, MW__LIVE_PROGRAM, err) != MW_OK) {
+        mw__free(allocator, program);
+        return NULL;
+    }
     program->allocator = allocator;
     mw__arena_init(&program->arena, allocator);
     compilation c = {.request = request, .program = program};
@@ -343,16 +347,43 @@ static void destroy_dispatch(mw_program *program)
         mw__place_release(&program->places[i], &symbols);
 }
 
-void mw_program_destroy(mw_program *program)
+static void free_program(mw_program *program)
 {
-    if (program == NULL)
-        return;
     const mw_allocator *allocator = program->allocator;
     destroy_dispatch(program);
     remove_folder(allocator, &program->folder);
     mw__free(allocator, program->mil);
     mw__arena_deinit(&program->arena);
     mw__free(allocator, program);
+}
+
+void mw_program_destroy(mw_program *program)
+{
+    if (program != NULL && mw__live_remove(program, MW__LIVE_PROGRAM, __func__) && mw__guard_close(&program->guard))
+        free_program(program);
+}
+
+/* ---- one call at a time ---- */
+
+mw_status mw__program_enter(mw__entry *out, mw_program *program, const char *call, mw_error *err)
+{
+    *out = (mw__entry){0};
+    if (program == NULL)
+        return MW_OK; /* the call says so in its own words */
+    MW_TRY(mw__live_check(program, MW__LIVE_PROGRAM, call, err));
+    MW_TRY(mw__guard_enter(out, &program->guard, "program", call, MW__LENT_IN_PROGRESS, err));
+    out->object = program;
+    return MW_OK;
+}
+
+mw_status mw__program_leave(const mw__entry *entry, mw_status status, mw_error *err)
+{
+    if (!mw__guard_leave(entry))
+        return status;
+    free_program(entry->object);
+    mw_error_clear(err);
+    return mw__fail(err, MW_ERROR_STATE, "%s: the program was destroyed meanwhile, by a callback or another thread",
+                    entry->call);
 }
 
 /* ---- for users ---- */

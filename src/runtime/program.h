@@ -2,6 +2,8 @@
 #ifndef MW__RUNTIME_PROGRAM_H
 #define MW__RUNTIME_PROGRAM_H
 
+#include "base/guard.h"
+#include "base/live.h"
 #include "graph/ir.h"
 #include "runtime/dispatch.h"
 #include "runtime/parts.h"
@@ -53,6 +55,7 @@ typedef struct mw__program_folder {
 
 struct mw_program {
     const mw_allocator *allocator;
+    mw__guard guard;
     mw__arena arena; /* names, text of where */
     mw__dispatch *dispatch;
     mw_port *ports;         /* as the user sees them: inputs first, in the order of the dispatch's */
@@ -66,6 +69,12 @@ struct mw_program {
     const char *where;
     mw__program_folder folder; /* to be removed at destroy, if not empty */
 };
+
+/* Around a public call; a NULL program passes.
+ *  errors  MW_ERROR_STATE if the program is destroyed, or in use (base/guard.h) */
+mw_status mw__program_enter(mw__entry *out, mw_program *program, const char *call, mw_error *err);
+/* `status`; MW_ERROR_STATE if the program was destroyed meanwhile, which frees it. */
+mw_status mw__program_leave(const mw__entry *entry, mw_status status, mw_error *err);
 
 /* Copies what the legaliser replaced into the program, and says it once through the log hook. */
 struct mw__narrowing;

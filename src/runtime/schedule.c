@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/float_mode.h"
+#include "base/guard.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -116,6 +117,14 @@ static double one_cycle(const mw_schedule *schedule, double t, double total)
     return anneal(1.0, start / schedule->end_divisor, fmin(t, last) - peak, last - peak);
 }
 
+static double call_function(const mw_schedule *schedule, int64_t t, int64_t total)
+{
+    const mw__callback outer = mw__callback_begin("function of the schedule", MW__LENT_NEVER);
+    const double factor = schedule->function(schedule->user, t, total);
+    mw__callback_end(outer);
+    return factor;
+}
+
 /* Of a sound schedule; not inlined, so that nothing of it is computed outside of its caller's mode. */
 __attribute__((noinline)) static double factor(const mw_schedule *schedule, int64_t step, int64_t steps)
 {
@@ -134,7 +143,7 @@ __attribute__((noinline)) static double factor(const mw_schedule *schedule, int6
     case MW_SCHEDULE_ONE_CYCLE:
         return one_cycle(schedule, (double)t, (double)total);
     case MW_SCHEDULE_CUSTOM:
-        return schedule->function(schedule->user, t, total);
+        return call_function(schedule, t, total);
     case MW_SCHEDULE_CONSTANT:
         break;
     }

@@ -3,6 +3,7 @@
 #ifndef MW__RUNTIME_STATE_H
 #define MW__RUNTIME_STATE_H
 
+#include "base/guard.h"
 #include "base/map.h"
 #include <millwright/trainer.h>
 
@@ -46,6 +47,12 @@ void mw__state_fill(mw__state_entry *entry, double value);
 mw__state_entry *mw__state_find(const mw__state_set *set, const char *name);
 /* The same with the first `length` bytes of the name. */
 mw__state_entry *mw__state_find_n(const mw__state_set *set, const char *name, size_t length);
+
+/* Around a public call; a NULL trainer passes.
+ *  errors  MW_ERROR_STATE if the trainer is destroyed, or in use (base/guard.h) */
+mw_status mw__trainer_enter(mw__entry *out, mw_trainer *trainer, const char *call, mw__lent lent, mw_error *err);
+/* `status`; MW_ERROR_STATE if the trainer was destroyed meanwhile, which frees it. */
+mw_status mw__trainer_leave(const mw__entry *entry, mw_status status, mw_error *err);
 
 /* ---- what files and fit need of a trainer ---- */
 /* The first check of a public call that takes a trainer and a path; `call` is its name. */

@@ -5,6 +5,7 @@
 #include "runtime/plan.h"
 
 #include "base/file.h"
+#include "base/live.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -158,6 +159,8 @@ mw_status mw_plan_write_trace(const mw_plan *plan, const char *path, mw_error *e
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
+    if (plan != NULL)
+        MW_TRY(mw__live_check(plan, MW__LIVE_PLAN, __func__, err));
     if (plan == NULL || path == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_plan_write_trace: the %s is NULL", plan == NULL ? "plan" : "path");
     if (plan->data->run_count == 0)

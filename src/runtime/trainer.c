@@ -13,10 +13,8 @@ static void pass_deinit(mw__trainer_pass *pass)
     mw_program_destroy(pass->program);
 }
 
-void mw_trainer_destroy(mw_trainer *trainer)
+static void free_trainer(mw_trainer *trainer)
 {
-    if (trainer == NULL)
-        return;
     const mw_allocator *allocator = trainer->allocator;
     mw__view_deinit(&trainer->predictor);
     mw__view_deinit(&trainer->evaluation);
@@ -30,13 +28,40 @@ void mw_trainer_destroy(mw_trainer *trainer)
     mw__free(allocator, trainer);
 }
 
+void mw_trainer_destroy(mw_trainer *trainer)
+{
+    if (trainer != NULL && mw__live_remove(trainer, MW__LIVE_TRAINER, __func__) && mw__guard_close(&trainer->guard))
+        free_trainer(trainer);
+}
+
+/* ---- one call at a time ---- */
+
+mw_status mw__trainer_enter(mw__entry *out, mw_trainer *trainer, const char *call, mw__lent lent, mw_error *err)
+{
+    *out = (mw__entry){0};
+    if (trainer == NULL)
+        return MW_OK; /* the call says so in its own words */
+    MW_TRY(mw__live_check(trainer, MW__LIVE_TRAINER, call, err));
+    MW_TRY(mw__guard_enter(out, &trainer->guard, "trainer", call, lent, err));
+    out->object = trainer;
+    return MW_OK;
+}
+
+mw_status mw__trainer_leave(const mw__entry *entry, mw_status status, mw_error *err)
+{
+    if (!mw__guard_leave(entry))
+        return status;
+    free_trainer(entry->object);
+    mw_error_clear(err);
+    return mw__fail(err, MW_ERROR_STATE, "%s: the trainer was destroyed meanwhile, by a callback or another thread",
+                    entry->call);
+}
+
 /* ---- learning rate and counters ---- */
 
-mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err)
+static mw_status set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
     if (trainer == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer is NULL");
     if (!(learning_rate >= 0.0f) || !isfinite(learning_rate))
@@ -46,6 +71,15 @@ mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate,
     MW_TRY(mw__trainer_check_rate(trainer, learning_rate, err));
     trainer->learning_rate = learning_rate;
     return MW_OK;
+}
+
+mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, set_learning_rate(trainer, learning_rate, err), err);
 }
 
 float mw_trainer_learning_rate(const mw_trainer *trainer) { return trainer == NULL ? 0.0f : trainer->learning_rate; }
@@ -100,11 +134,9 @@ void mw__trainer_follow(mw_trainer *t, const mw__state_entry *weight)
     }
 }
 
-mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err)
+static mw_status use_averages(mw_trainer *trainer, bool use, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
     if (trainer == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer is NULL");
     if (use && trainer->average_decay == 0.0)
@@ -117,16 +149,33 @@ mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err)
     return MW_OK;
 }
 
-float mw_trainer_loss_scale(mw_trainer *trainer)
+mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, use_averages(trainer, use, err), err);
+}
+
+static float read_loss_scale(mw_trainer *trainer)
 {
     MW__FLOAT_SCOPE;
-    if (trainer == NULL)
-        return 0.0f;
     const mw__state_entry *entry = mw__state_find(&trainer->state, MW__SCALE);
     float scale = (float)trainer->loss_scale;
     if (entry != NULL)
         mw__convert(&scale, MW_F32, entry->data, entry->dtype, 1, 1.0f, 0.0f, NULL);
     mw__trainer_count_state(trainer, 0, entry != NULL ? entry->size : 0);
+    return scale;
+}
+
+float mw_trainer_loss_scale(mw_trainer *trainer)
+{
+    mw__entry entry;
+    if (trainer == NULL || mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, NULL) != MW_OK)
+        return 0.0f;
+    const float scale = read_loss_scale(trainer);
+    mw__trainer_leave(&entry, MW_OK, NULL);
     return scale;
 }
 
@@ -177,22 +226,27 @@ static mw_status find_state(mw_trainer *trainer, const char *name, const void *d
     return MW_OK;
 }
 
-mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out_data, size_t count, mw_error *err)
+static mw_status read_state(mw_trainer *trainer, const char *parameter, float *out_data, size_t count, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
     mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, out_data, count, &entry, err));
     mw__trainer_count_state(trainer, 0, entry->size);
     return mw__convert(out_data, MW_F32, entry->data, entry->dtype, count, 1.0f, 0.0f, err);
 }
 
-mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count, mw_error *err)
+mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out_data, size_t count, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, read_state(trainer, parameter, out_data, count, err), err);
+}
+
+static mw_status write_state(mw_trainer *trainer, const char *parameter, const float *data, size_t count, mw_error *err)
+{
     mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, data, count, &entry, err));
     for (size_t i = 0; i < count; i++) /* what is not a number is told apart below */
@@ -208,6 +262,15 @@ mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const flo
     mw__trainer_count_state(trainer, entry->size, 0);
     mw__trainer_follow(trainer, entry);
     return MW_OK;
+}
+
+mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, write_state(trainer, parameter, data, count, err), err);
 }
 
 /* ---- the model as MIL ---- */
@@ -269,11 +332,9 @@ static mw_status write_baked(mw_trainer *trainer, const mw_graph *graph, const c
     return status;
 }
 
-mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error *err)
+static mw_status write_model(mw_trainer *trainer, const char *folder, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
     if (trainer == NULL || folder == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the %s is NULL", trainer == NULL ? "trainer" : "folder");
     if (trainer->prediction == NULL)
@@ -291,4 +352,13 @@ mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error
         status = write_baked(trainer, graph, folder, err);
     mw_graph_destroy(graph);
     return status;
+}
+
+mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, write_model(trainer, folder, err), err);
 }

@@ -6,6 +6,8 @@
 
 #include "autograd/optimizer.h"
 #include "autograd/terms.h"
+#include "base/guard.h"
+#include "base/live.h"
 #include "graph/clone.h"
 #include "runtime/feed.h"
 #include "runtime/program.h"
@@ -90,6 +92,7 @@ bool mw__loss_runs_away(mw__loss_watch *watch, double loss);
 
 struct mw_trainer {
     const mw_allocator *allocator;
+    mw__guard guard;
     mw__target target;
     mw_compile_options compile; /* for later programs */
     mw__arena arena;

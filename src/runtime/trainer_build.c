@@ -490,6 +490,10 @@ mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
     mw_trainer *trainer = mw__alloc(allocator, 1, sizeof *trainer, err);
     if (trainer == NULL)
         return NULL;
+    if (mw__live_add(trainer, MW__LIVE_TRAINER, err) != MW_OK) {
+        mw__free(allocator, trainer);
+        return NULL;
+    }
     trainer->allocator = allocator;
     mw__arena_init(&trainer->arena, allocator);
     mw__state_init(&trainer->state, allocator, &trainer->target.symbols);

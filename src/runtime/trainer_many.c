@@ -163,12 +163,9 @@ static mw_status run_chunk(mw_trainer *t, const mw_batch *batches, float *out_lo
     return mw__trainer_run_slots(t, batches, out_losses, err);
 }
 
-mw_status mw_trainer_step_many(mw_trainer *trainer, const mw_batch *batches, size_t count, float *out_losses,
-                               mw_error *err)
+static mw_status step_many(mw_trainer *trainer, const mw_batch *batches, size_t count, float *out_losses, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
     if (trainer == NULL || (batches == NULL && count > 0))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step_many: %s",
                         trainer == NULL ? "no trainer" : "no batches");
@@ -184,4 +181,14 @@ mw_status mw_trainer_step_many(mw_trainer *trainer, const mw_batch *batches, siz
         done += chunk ? slots : 1;
     }
     return MW_OK;
+}
+
+mw_status mw_trainer_step_many(mw_trainer *trainer, const mw_batch *batches, size_t count, float *out_losses,
+                               mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_NEVER, err));
+    return mw__trainer_leave(&entry, step_many(trainer, batches, count, out_losses, err), err);
 }

@@ -178,6 +178,12 @@ mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *bat
     return MW_OK;
 }
 
+static mw_status step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
+{
+    MW_TRY(mw__trainer_check_batch(trainer, batch, err));
+    return run_step(trainer, batch, out_loss, err);
+}
+
 mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
 {
     MW__FLOAT_SCOPE;
@@ -185,6 +191,7 @@ mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out
         *out_loss = 0.0f;
     if (mw__skips(err))
         return err->status;
-    MW_TRY(mw__trainer_check_batch(trainer, batch, err));
-    return run_step(trainer, batch, out_loss, err);
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_NEVER, err));
+    return mw__trainer_leave(&entry, step(trainer, batch, out_loss, err), err);
 }

@@ -245,11 +245,9 @@ static mw_status gather(tuned *t, const mw_graph *source, mw_error *err)
     return check_complete(t, err);
 }
 
-mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err)
+static mw_status write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
     if (trainer == NULL || source == NULL || folder == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "write_tuned: the %s is NULL",
                         trainer == NULL  ? "trainer"
@@ -270,4 +268,13 @@ mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, co
     mw__map_deinit(&t.values);
     mw__arena_deinit(&t.arena);
     return status;
+}
+
+mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, write_tuned(trainer, source, folder, err), err);
 }

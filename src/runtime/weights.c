@@ -47,16 +47,23 @@ mw_status mw__weights_write(mw_trainer *trainer, const char *path, const char *c
     return status;
 }
 
-mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_error *err)
+static mw_status save_weights(mw_trainer *trainer, const char *path, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_save_weights", err));
     const char **names = weight_names(trainer, err);
     const mw_status status = names != NULL ? mw__weights_write(trainer, path, names, err) : MW_ERROR_MEMORY;
     mw__free(mw__trainer_allocator(trainer), (void *)names);
     return status;
+}
+
+mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, save_weights(trainer, path, err), err);
 }
 
 /* ---- loading ---- */
@@ -169,14 +176,21 @@ mw_status mw__weights_read(mw_trainer *trainer, const char *path, bool of_folder
     return status;
 }
 
-mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err)
+static mw_status load_weights(mw_trainer *trainer, const char *path, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return err->status;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_load_weights", err));
     const char **names = weight_names(trainer, err);
     const mw_status status = names != NULL ? mw__weights_read(trainer, path, false, names, err) : MW_ERROR_MEMORY;
     mw__free(mw__trainer_allocator(trainer), (void *)names);
     return status;
+}
+
+mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err)
+{
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, load_weights(trainer, path, err), err);
 }

@@ -1,0 +1,158 @@
+/* A hash table of addresses with open addressing. Writers take the mutex; readers none, and try again if the table was
+ * rebuilt under them. Process-wide and mutable, because addresses are; larger tables come from the C library's heap and
+ * stay. */
+#include "base/live.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { FIRST = 1024, KIND_BITS = 4 };
+#define GONE ((uintptr_t)15) /* where an entry was: a search goes on behind it */
+
+typedef struct table {
+    _Atomic(uintptr_t) *slots; /* address | kind; 0 = free */
+    size_t capacity;           /* a power of two */
+    struct table *smaller;     /* a reader may still be in it */
+} table;
+
+static _Atomic(uintptr_t) first_slots[FIRST];
+static table first = {first_slots, FIRST, NULL};
+static _Atomic(table *) current = &first;
+static atomic_uint rebuilds; /* odd while one is under way */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static size_t live, used; /* used: with those that are gone */
+
+static uintptr_t entry_of(const void *object, mw__live_kind kind) { return (uintptr_t)object | (uintptr_t)kind; }
+
+static size_t place_of(const table *t, uintptr_t entry)
+{
+    const uint64_t mixed = (uint64_t)(entry >> KIND_BITS) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(mixed >> 32) & (t->capacity - 1);
+}
+
+/* The slot of the entry, or NULL. A table always has a free slot. */
+static _Atomic(uintptr_t) *find(const table *t, uintptr_t entry)
+{
+    for (size_t i = place_of(t, entry);; i = (i + 1) & (t->capacity - 1)) {
+        const uintptr_t found = atomic_load_explicit(&t->slots[i], memory_order_acquire);
+        if (found == entry)
+            return &t->slots[i];
+        if (found == 0)
+            return NULL;
+    }
+}
+
+static void insert(const table *t, uintptr_t entry)
+{
+    size_t i = place_of(t, entry);
+    while (atomic_load_explicit(&t->slots[i], memory_order_relaxed) != 0)
+        i = (i + 1) & (t->capacity - 1);
+    atomic_store_explicit(&t->slots[i], entry, memory_order_release);
+}
+
+static bool is_entry(uintptr_t value) { return value != 0 && value != GONE; }
+
+/* ---- making room, under the mutex ---- */
+
+static mw_status grow(const table *old, mw_error *err)
+{
+    table *larger = mw__alloc(NULL, 1, sizeof *larger, err);
+    if (larger == NULL)
+        return MW_ERROR_MEMORY;
+    *larger = (table){.capacity = 2 * old->capacity, .smaller = atomic_load(&current)};
+    larger->slots = mw__alloc(NULL, larger->capacity, sizeof *larger->slots, err);
+    if (larger->slots == NULL) {
+        mw__free(NULL, larger);
+        return MW_ERROR_MEMORY;
+    }
+    for (size_t i = 0; i < old->capacity; i++)
+        if (is_entry(old->slots[i]))
+            insert(larger, old->slots[i]);
+    atomic_store_explicit(&current, larger, memory_order_release);
+    return MW_OK;
+}
+
+/* Without what is gone. */
+static mw_status rebuild(const table *t, mw_error *err)
+{
+    uintptr_t *entries = mw__alloc(NULL, live, sizeof *entries, err);
+    size_t count = 0;
+    if (entries == NULL)
+        return MW_ERROR_MEMORY;
+    atomic_fetch_add(&rebuilds, 1);
+    for (size_t i = 0; i < t->capacity; i++) {
+        const uintptr_t value = atomic_exchange(&t->slots[i], 0);
+        if (is_entry(value))
+            entries[count++] = value;
+    }
+    for (size_t i = 0; i < count; i++)
+        insert(t, entries[i]);
+    atomic_fetch_add(&rebuilds, 1);
+    mw__free(NULL, entries);
+    return MW_OK;
+}
+
+static mw_status make_room(mw_error *err)
+{
+    const table *t = atomic_load(&current);
+    if (used + 1 < t->capacity / 4 * 3)
+        return MW_OK;
+    MW_TRY(live + 1 > t->capacity / 2 ? grow(t, err) : rebuild(t, err));
+    used = live;
+    return MW_OK;
+}
+
+/* ---- entering, asking, removing ---- */
+
+mw_status mw__live_add(const void *object, mw__live_kind kind, mw_error *err)
+{
+    pthread_mutex_lock(&mutex);
+    const mw_status status = make_room(err);
+    if (status == MW_OK) {
+        insert(atomic_load(&current), entry_of(object, kind));
+        live++;
+        used++;
+    }
+    pthread_mutex_unlock(&mutex);
+    return status;
+}
+
+bool mw__live_has(const void *object, mw__live_kind kind)
+{
+    while (object != NULL) {
+        const unsigned before = atomic_load_explicit(&rebuilds, memory_order_acquire);
+        if (find(atomic_load_explicit(&current, memory_order_acquire), entry_of(object, kind)) != NULL)
+            return true;
+        if (before % 2 == 0 && atomic_load_explicit(&rebuilds, memory_order_acquire) == before)
+            return false;
+    }
+    return false;
+}
+
+static const char *const words[] = {
+    [MW__LIVE_GRAPH] = "graph", [MW__LIVE_PROGRAM] = "program", [MW__LIVE_TRAINER] = "trainer",
+    [MW__LIVE_PLAN] = "plan",   [MW__LIVE_LOADER] = "loader",   [MW__LIVE_DATASET] = "data set"};
+
+mw_status mw__live_check(const void *object, mw__live_kind kind, const char *call, mw_error *err)
+{
+    if (mw__live_has(object, kind))
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_STATE, "%s: the %s was destroyed before, or never was one", call, words[kind]);
+}
+
+bool mw__live_remove(const void *object, mw__live_kind kind, const char *call)
+{
+    pthread_mutex_lock(&mutex);
+    _Atomic(uintptr_t) *slot = find(atomic_load(&current), entry_of(object, kind));
+    if (slot != NULL) {
+        atomic_store_explicit(slot, GONE, memory_order_release);
+        live--;
+    }
+    pthread_mutex_unlock(&mutex);
+    if (slot == NULL)
+        mw__log(MW_LOG_ERROR, "%s: the %s was destroyed before, or never was one: nothing is done", call, words[kind]);
+    return slot != NULL;
+}
