@@ -21,6 +21,7 @@ typedef struct mw__buffer {
     const void *data;
     size_t port;
     const mw_tensor *value; /* whose memory it is first; NULL = a temporary */
+    const mw__step *maker;  /* what wrote it last as operations were planned; NULL = nothing */
 } mw__buffer;
 
 /* A function as steps over buffers; immutable, shared by all its operations. Steps stand in the order of the text. */

@@ -164,8 +164,10 @@ static void add_copy(mw__planner *planner, uint32_t from, uint32_t to)
 {
     mw__step *step =
         mw__copy_step(planner->request->arena, from, to, planner->buffers[to].size, NULL, NULL, &planner->error);
-    if (step != NULL)
+    if (step != NULL) {
         step->op = planner->op;
+        planner->buffers[to].maker = step;
+    }
     add_step(planner, step);
 }
 
@@ -214,6 +216,7 @@ void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__a
     if (kind == MW__BUFFER_INPUT || kind == MW__BUFFER_CONSTANT)
         mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "a step writes an input or a constant");
     step->writes[step->write_count++] = (mw__step_operand){.buffer = buffer, .access = access, .unit = unit};
+    planner->buffers[buffer].maker = step;
 }
 
 bool mw__plan_rounds(const mw__planner *planner, const mw_tensor *result)
@@ -386,11 +389,8 @@ static void round_result(mw__planner *planner, const mw_tensor *result, size_t f
 
 bool mw__plan_is_element(const mw__planner *planner, uint32_t buffer)
 {
-    for (size_t s = planner->step_count; s-- > 0;)
-        for (size_t i = 0; i < planner->steps[s]->write_count; i++)
-            if (planner->steps[s]->writes[i].buffer == buffer)
-                return planner->steps[s]->element != NULL;
-    return false;
+    const mw__step *maker = planner->buffers[buffer].maker;
+    return maker != NULL && maker->element != NULL;
 }
 
 /* ---- operations ---- */
@@ -537,7 +537,7 @@ static mw_status run_planner(mw__planner *planner, mw_error *err)
                            .buffers = planner->buffers,
                            .buffer_count = planner->buffer_count,
                            .lanes = planner->request->lanes};
-    mw__hoist_watches(planner->steps, planner->step_count);
+    MW_TRY(mw__hoist_watches(planner->steps, planner->step_count, planner->buffer_count, heap_of(planner), err));
     MW_TRY(mw__fold_steps(&fold, planner->steps, &planner->step_count, err));
     MW_TRY(mw__fuse_steps(planner->request->arena, planner->buffers, planner->buffer_count, planner->steps,
                           &planner->step_count, err));

@@ -17,7 +17,8 @@ struct mw__watch {
 };
 
 /* Moves each such step behind the one that makes what it reads, so that it is read while it is in a cache. */
-void mw__hoist_watches(mw__step **steps, size_t count);
+mw_status mw__hoist_watches(mw__step **steps, size_t count, size_t buffer_count, const mw_allocator *heap,
+                            mw_error *err);
 
 /* The numbers of the units [begin, end). */
 void mw__watch_write(float *out, int64_t begin, int64_t end, bool beyond);

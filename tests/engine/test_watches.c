@@ -1,0 +1,97 @@
+/* Steps that only look at a buffer stand behind the one that makes it, and finding that place takes time in proportion
+ * to the steps: 1000 layers with Adam took 13 s to compile. */
+#include "engine/within.h"
+#include "support/check.h"
+#include "support/failing.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static const struct mw__watch watch;
+
+/* Steps that make buffers 1, 2, .. and behind them two watches of each, which write buffers of their own. */
+typedef struct program {
+    mw__step *all, **steps;
+    size_t makers, count, buffers;
+} program;
+
+static bool make(program *p, size_t makers)
+{
+    *p = (program){.makers = makers, .count = 3 * makers, .buffers = 3 * makers + 1};
+    p->all = calloc(p->count, sizeof *p->all);
+    p->steps = calloc(p->count, sizeof *p->steps);
+    for (size_t s = 0; p->all != NULL && p->steps != NULL && s < p->count; s++) {
+        mw__step *step = p->steps[s] = &p->all[s];
+        step->write_count = 1;
+        step->writes[0].buffer = (uint32_t)(s + 1);
+        if (s < makers)
+            continue;
+        step->watch = &watch;
+        step->read_count = 1;
+        step->reads[0].buffer = (uint32_t)(s % makers + 1);
+    }
+    return p->all != NULL && p->steps != NULL;
+}
+
+static void drop(program *p)
+{
+    free(p->all);
+    free(p->steps);
+}
+
+static void test_watches_stand_behind_what_they_look_at(void)
+{
+    program p;
+    mw_error err = {0};
+    REQUIRE(make(&p, 5));
+    p.all[7].reads[0].buffer = 0; /* a port: nothing makes it */
+    CHECK_INT(mw__hoist_watches(p.steps, p.count, p.buffers, NULL, &err), MW_OK);
+    static const int wanted[] = {0, 10, 5, 1, 11, 6, 2, 12, 3, 13, 8, 4, 14, 9, 7}; /* the later watch first */
+    for (int s = 0; s < 15; s++)
+        CHECK_INT(p.steps[s] - p.all, wanted[s]);
+    drop(&p);
+}
+
+static double hoisting_seconds(size_t makers)
+{
+    program p;
+    mw_error err = {0};
+    if (!make(&p, makers))
+        return 0;
+    const clock_t before = clock();
+    mw__hoist_watches(p.steps, p.count, p.buffers, NULL, &err);
+    const double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
+    CHECK_OK(err);
+    drop(&p);
+    return seconds;
+}
+
+static void test_hoisting_takes_time_in_proportion_to_the_steps(void)
+{
+    const double few = hoisting_seconds(2000), many = hoisting_seconds(16000);
+    check_note(many < 24 * few + 0.02, __FILE__, __LINE__, "6000 steps took %g s, 48000 took %g s", few, many);
+}
+
+static void test_a_failed_allocation_leaves_the_steps(void)
+{
+    for (long n = 0; n < 3; n++) {
+        program p;
+        failing_allocator failing = {.fail_at = n};
+        const mw_allocator allocator = failing_allocator_of(&failing);
+        mw_error err = {0};
+        REQUIRE(make(&p, 4));
+        CHECK_INT(mw__hoist_watches(p.steps, p.count, p.buffers, &allocator, &err), MW_ERROR_MEMORY);
+        for (size_t s = 0; s < p.count; s++)
+            CHECK(p.steps[s] == &p.all[s]);
+        CHECK_INT(failing.live, 0);
+        drop(&p);
+    }
+}
+
+int main(void)
+{
+    RUN(test_watches_stand_behind_what_they_look_at);
+    RUN(test_hoisting_takes_time_in_proportion_to_the_steps);
+    RUN(test_a_failed_allocation_leaves_the_steps);
+    return check_finish();
+}
