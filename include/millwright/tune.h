@@ -177,7 +177,8 @@ typedef struct mw_trainer mw_trainer;
 MW_API mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err);
 
 /** Writes the adapters, and what was trained beside them, as PEFT does: folder/adapter_model.safetensors with names
- *  such as "base_model.model.fc1.lora_A.weight", and folder/adapter_config.json.
+ *  such as "base_model.model.fc1.lora_A.weight", and folder/adapter_config.json. Each file is replaced as a whole, the
+ *  tensors first; they say their alpha too, so that a folder whose files are of two saves is refused when it is loaded.
  *  errors  MW_ERROR_ARGUMENT if the trainer's graph has no adapter */
 MW_API mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, mw_error *err);
 

@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PREFIX "base_model.model."
+#define PREFIX     "base_model.model."
+#define ALPHA_NOTE "mw.lora_alpha" /* in the metadata of the tensors */
 
 /* What a trainer's graph says about its adapters. */
 typedef struct adapters {
@@ -125,6 +126,13 @@ static void put_modules(mw__text *text, const adapters *a, bool with_adapter)
     mw__text_puts(text, "]");
 }
 
+static mw_status write_tensors(const adapters *a, const char *path, mw_error *err)
+{
+    char alpha[MW__NUMBER_MAX];
+    mw__number_print_float(alpha, (float)a->alpha);
+    return mw__weights_write(a->trainer, path, a->names, &(mw__safetensors_note){ALPHA_NOTE, alpha}, err);
+}
+
 static mw_status write_config(const adapters *a, const char *path, mw_error *err)
 {
     mw__text text;
@@ -219,6 +227,21 @@ static const char *find_similar(const mw__safetensors *file, const char *name)
     return found;
 }
 
+/* The two files cannot be replaced in one: new tensors beside an old configuration would have another scale. */
+static mw_status check_same_save(const adapters *a, const mw__safetensors *file, mw_error *err)
+{
+    const char *said = mw__safetensors_metadata(file, ALPHA_NOTE);
+    double alpha = 0.0;
+    if (said == NULL || (mw__number_read(said, strlen(said), MW__NUMBER_F64, &alpha) &&
+                         fabs(alpha - a->alpha) <= 1e-6 * fabs(a->alpha)))
+        return MW_OK;
+    return mw__fail(
+        err, MW_ERROR_FORMAT,
+        "\"%.200s\" was saved with lora_alpha = %.40s, the adapter_config.json beside it says %g: they are of "
+        "two saves",
+        file->path, said, a->alpha);
+}
+
 /* A text has underscores where the modules of PyTorch have dots. */
 static mw_status match_names(adapters *a, const char *path, mw_error *err)
 {
@@ -226,6 +249,7 @@ static mw_status match_names(adapters *a, const char *path, mw_error *err)
     mw_status status = mw__safetensors_open_in_folder(&file, a->trainer->allocator, path, err);
     if (status != MW_OK)
         return status;
+    status = check_same_save(a, &file, err);
     for (size_t i = 0; i < a->trainer->state.count && status == MW_OK; i++) {
         if (a->names[i] == NULL || mw__safetensors_find(&file, a->names[i]) != NULL)
             continue;
@@ -265,7 +289,7 @@ static mw_status save_lora(mw_trainer *trainer, const char *folder, mw_error *er
     if (status == MW_OK)
         status = mw__file_make_folders(folder, err);
     if (status == MW_OK)
-        status = mw__weights_write(trainer, tensors, a.names, err);
+        status = write_tensors(&a, tensors, err);
     if (status == MW_OK)
         status = write_config(&a, config, err);
     mw__arena_deinit(&a.arena);

@@ -71,9 +71,12 @@ int mw__trainer_accumulate(const mw_trainer *trainer);
 int mw__trainer_gathered(const mw_trainer *trainer);
 uint64_t mw__trainer_seed(const mw_trainer *trainer);
 /* Writes and reads tensors of a safetensors file: names[i] is that of entry i of the state set, NULL = not in the file.
- * Reading wants every one, converts between F16 and F32, and changes nothing on failure. `of_folder`: the file is one
- * that its folder has by convention, and links of the folder do not lead out of it. */
-mw_status mw__weights_write(mw_trainer *trainer, const char *path, const char *const *names, mw_error *err);
+ * Reading wants every one, converts between F16 and F32, and changes nothing on failure. `note` is put into the file's
+ * metadata (NULL = none). `of_folder`: the file is one that its folder has by convention, and links of the folder do
+ * not lead out of it. */
+struct mw__safetensors_note;
+mw_status mw__weights_write(mw_trainer *trainer, const char *path, const char *const *names,
+                            const struct mw__safetensors_note *note, mw_error *err);
 mw_status mw__weights_read(mw_trainer *trainer, const char *path, bool of_folder, const char *const *names,
                            mw_error *err);
 /* Adds to the counters of state bytes that crossed the host boundary. */

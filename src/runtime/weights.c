@@ -18,7 +18,8 @@ static const char **weight_names(mw_trainer *trainer, mw_error *err)
     return names;
 }
 
-mw_status mw__weights_write(mw_trainer *trainer, const char *path, const char *const *names, mw_error *err)
+mw_status mw__weights_write(mw_trainer *trainer, const char *path, const char *const *names,
+                            const mw__safetensors_note *note, mw_error *err)
 {
     const mw_allocator *allocator = mw__trainer_allocator(trainer);
     const mw__state_set *state = mw__trainer_state(trainer);
@@ -39,8 +40,9 @@ mw_status mw__weights_write(mw_trainer *trainer, const char *path, const char *c
             (mw__safetensors_item){names[i], entry->dtype, entry->shape, mw__trainer_shown(trainer, entry)->data};
         bytes += entry->size;
     }
-    const mw__safetensors_note notes[] = {{"mw.format", "millwright-weights"}, {"format", "pt"}};
-    const mw_status status = mw__safetensors_write(allocator, path, notes, 2, items, count, err);
+    const mw__safetensors_note notes[] = {
+        {"mw.format", "millwright-weights"}, {"format", "pt"}, note != NULL ? *note : (mw__safetensors_note){0}};
+    const mw_status status = mw__safetensors_write(allocator, path, notes, note != NULL ? 3 : 2, items, count, err);
     mw__free(allocator, items);
     if (status == MW_OK)
         mw__trainer_count_state(trainer, 0, bytes);
@@ -52,7 +54,7 @@ static mw_status save_weights(mw_trainer *trainer, const char *path, mw_error *e
     MW__FLOAT_SCOPE;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_save_weights", err));
     const char **names = weight_names(trainer, err);
-    const mw_status status = names != NULL ? mw__weights_write(trainer, path, names, err) : MW_ERROR_MEMORY;
+    const mw_status status = names != NULL ? mw__weights_write(trainer, path, names, NULL, err) : MW_ERROR_MEMORY;
     mw__free(mw__trainer_allocator(trainer), (void *)names);
     return status;
 }

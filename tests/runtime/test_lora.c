@@ -293,6 +293,24 @@ static mw_trainer *small_lora(mw_graph **out_graph, float alpha, mw_error *err)
     return tuned_trainer(*out_graph, MW_DEVICE_CPU, 0.1f, err);
 }
 
+/* As a failure between the two files leaves it. */
+static void test_files_of_two_saves_are_refused(void)
+{
+    mw_error err = {0};
+    mw_graph *graphs[2];
+    mw_trainer *one = small_lora(&graphs[0], 3.0f, &err), *other = small_lora(&graphs[1], 5.0f, &err);
+    mw_trainer_save_lora(one, scratch("first"), &err);
+    mw_trainer_save_lora(other, scratch("second"), &err);
+    CHECK_OK(err);
+    CHECK(rename(scratch("second/adapter_model.safetensors"), scratch("first/adapter_model.safetensors")) == 0);
+    CHECK_INT(mw_trainer_load_lora(one, scratch("first"), &err), MW_ERROR_FORMAT);
+    CHECK_ERROR(err, MW_ERROR_FORMAT, "was saved with lora_alpha = 5, the adapter_config.json beside it says 3");
+    mw_trainer_destroy(one);
+    mw_trainer_destroy(other);
+    mw_graph_destroy(graphs[0]);
+    mw_graph_destroy(graphs[1]);
+}
+
 static void test_adapters_come_back_from_their_files(void)
 {
     mw_error err = {0};
@@ -579,6 +597,7 @@ int main(void)
     RUN(test_merging_where_the_product_is_in_the_weight);
     RUN(test_branch_beside_an_expanded_conv);
     RUN(test_parameters_of_the_source_stay);
+    RUN(test_files_of_two_saves_are_refused);
     RUN(test_adapters_come_back_from_their_files);
     RUN(test_loading_takes_underscores_for_dots);
     RUN(test_files_are_those_of_peft);
