@@ -2,6 +2,7 @@
 
 #include "support/check.h"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +33,20 @@ bool child_is_sanitized(void)
 #endif
 #endif
     return false;
+}
+
+static void try_beyond_the_limit(void *user)
+{
+    const size_t most = (size_t)1 << 30, more = 2 * most;
+    (void)user;
+    CHECK(setrlimit(RLIMIT_AS, &(struct rlimit){most, most}) == 0);
+    void *memory = mmap(NULL, more, PROT_READ, MAP_PRIVATE | MAP_ANON, -1, 0);
+    _exit(memory == MAP_FAILED ? 2 : 3);
+}
+
+bool child_can_limit_addresses(void)
+{
+    return !child_is_sanitized() && child_run(try_beyond_the_limit, NULL) >> 8 == 2;
 }
 
 long long child_peak_bytes(void)

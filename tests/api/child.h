@@ -11,6 +11,9 @@ int child_run(void (*job)(void *user), void *user);
 /* Under ASan and TSan, which need terabytes of addresses and keep what was freed. */
 bool child_is_sanitized(void);
 
+/* False where RLIMIT_AS is not heeded: under sanitizers, emulators and macOS. */
+bool child_can_limit_addresses(void);
+
 /* Most bytes that this process ever had in memory at once. */
 long long child_peak_bytes(void);
 

@@ -78,7 +78,7 @@ static size_t address_space(void)
 static void test_little_memory_is_an_error_with_a_reason(void)
 {
     const size_t now = address_space();
-    if (now == 0 || child_is_sanitized())
+    if (now == 0 || !child_can_limit_addresses())
         SKIP("the address space of a process cannot be limited here");
     int refused = 0, status = 0;
     for (size_t more = 0; status == 0 || more < 1 << 20; more += more < 1 << 20 ? 96 << 10 : more) {
@@ -111,7 +111,7 @@ static void multiply_in_memory(void *user)
 static void test_a_large_product_in_little_memory_ends(void)
 {
     const size_t now = address_space();
-    if (now == 0 || child_is_sanitized())
+    if (now == 0 || !child_can_limit_addresses())
         SKIP("the address space of a process cannot be limited here");
     for (size_t more = (size_t)32 << 20; more <= (size_t)512 << 20; more *= 2)
         CHECK_INT(child_run(multiply_in_memory, (void *)(now + more)), 0);
