@@ -9,8 +9,10 @@
  *
  * A graph is a MIL program in memory. Constructors only append; nothing is computed. They take tensors of one graph and
  * return a new tensor that lives as long as the graph. The first error sticks to the graph: every later constructor
- * returns NULL, and `mw_graph_check`, compile and trainer creation report it, so that no constructor needs a check.
- *
+ * returns NULL, and `mw_graph_check`, compile and trainer creation report it, so that no constructor needs a check. A
+ * call that is given the NULL of a failed constructor, where a tensor is needed, reports that constructor's error too.
+ * Tensors of two graphs in one call are an error of both. In messages a tensor without a name is called by what made
+ * it: "the result of matmul #2" is that of the second matmul.
  *
  * Threads: calls on one graph and its tensors come one at a time, from any thread; different graphs may be used at the
  * same time. */
@@ -41,8 +43,14 @@ MW_API mw_graph_options mw_graph_defaults(void);
 
 /** Returns an empty graph with one function, "main".
  *  options  NULL = mw_graph_defaults()
- *  return   owned by the caller; NULL if memory runs out or the options are zeroed */
+ *  return   owned by the caller; NULL if memory runs out or the options are unfit (mw_graph_create_checked says which)
+ */
 MW_API mw_graph *mw_graph_create(const mw_graph_options *options);
+
+/** The same, and says why there is none.
+ *  errors  MW_ERROR_MEMORY; MW_ERROR_ARGUMENT for options that were not made by mw_graph_defaults, or with an unknown
+ *          opset */
+MW_API mw_graph *mw_graph_create_checked(const mw_graph_options *options, mw_error *err);
 
 /** Frees the graph and every tensor of it. NULL is fine. */
 MW_API void mw_graph_destroy(mw_graph *graph);

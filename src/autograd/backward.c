@@ -1,5 +1,6 @@
 /* The reverse driver: which operations a gradient passes, in which order, and how cotangents add up. The rules
  * themselves are in vjp_<family>.c. */
+#include "autograd/rules.h"
 #include "autograd/vjp.h"
 #include "base/float_mode.h"
 
@@ -323,49 +324,54 @@ static mw_status seed(backward *b, mw_tensor *const *roots, mw_tensor *const *se
 
 /* ---- the public calls ---- */
 
-static mw_status check_tensor(const mw_graph *graph, const mw_tensor *value, const char *what, size_t index,
-                              mw_error *err)
+static mw_status check_tensor(const mw__gradient_words *w, const mw_graph *graph, const mw_tensor *value,
+                              const char *what, size_t index, mw_error *err)
 {
+    char name[MW__TENSOR_TEXT];
     if (value == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: %s %zu is NULL", what, index);
+        return mw__fail_null(err, "%s: %s %zu is NULL", w->call, what, index);
+    mw__tensor_print(value, name, sizeof name);
     if (value->graph != graph)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: %s %zu belongs to another graph", what, index);
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: %s %zu, %s, belongs to another graph", w->call, what, index, name);
     if (!is_float(value))
-        return mw__fail(err, MW_ERROR_DTYPE, "gradient: %s \"%s\" has type %s; only fp16 and fp32 have gradients", what,
-                        mw_tensor_name(value), mw_dtype_name(mw_tensor_dtype(value)));
+        return mw__fail(err, MW_ERROR_DTYPE, "%s: %s %zu, %s, has type %s; only fp16 and fp32 have gradients", w->call,
+                        what, index, name, mw_dtype_name(mw_tensor_dtype(value)));
     return MW_OK;
 }
 
-static mw_status check_seed(const mw_tensor *root, const mw_tensor *given, mw_error *err)
+static mw_status check_seed(const mw__gradient_words *w, const mw_tensor *root, const mw_tensor *given, size_t index,
+                            mw_error *err)
 {
-    char has[64], wanted[64];
+    char has[64], wanted[64], name[MW__TENSOR_TEXT];
     mw_shape shape = mw_tensor_shape(root);
+    mw__tensor_print(root, name, sizeof name);
     if (given != NULL && given->graph != root->graph)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: the seed of \"%s\" belongs to another graph",
-                        mw_tensor_name(root));
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: %s %zu of %s belongs to another graph", w->call, w->seed, index,
+                        name);
     if (given == NULL && mw_shape_count(shape) == 1)
         return MW_OK;
+    if (given == NULL && w->seed == NULL)
+        return mw__fail(err, MW_ERROR_SHAPE, "%s: the %s, %s, has shape %s, not a scalar; reduce it (mw_reduce_mean)",
+                        w->call, w->root, name, mw__shape_print(shape, has, sizeof has));
     if (given == NULL)
         return mw__fail(err, MW_ERROR_SHAPE,
-                        "gradient: \"%s\" has shape %s, not a scalar; reduce it (mw_reduce_mean) or give a seed",
-                        mw_tensor_name(root), mw__shape_print(shape, has, sizeof has));
+                        "%s: %s %zu is missing for %s of shape %s; only a scalar needs none (it is 1 then)", w->call,
+                        w->seed, index, name, mw__shape_print(shape, has, sizeof has));
     if (!mw_shape_equal(mw_tensor_shape(given), shape) || mw_tensor_dtype(given) != mw_tensor_dtype(root))
-        return mw__fail(err, MW_ERROR_SHAPE, "gradient: a seed is %s %s for a root of %s %s",
+        return mw__fail(err, MW_ERROR_SHAPE, "%s: %s %zu is %s %s, but %s is %s %s", w->call, w->seed, index,
                         mw_dtype_name(mw_tensor_dtype(given)), mw__shape_print(mw_tensor_shape(given), has, sizeof has),
-                        mw_dtype_name(mw_tensor_dtype(root)), mw__shape_print(shape, wanted, sizeof wanted));
+                        name, mw_dtype_name(mw_tensor_dtype(root)), mw__shape_print(shape, wanted, sizeof wanted));
     return MW_OK;
 }
 
-static mw_status check_all(const mw_graph *graph, mw_tensor *const *roots, mw_tensor *const *seeds, size_t root_count,
-                           mw_tensor *const *x, size_t count, mw_error *err)
+mw_status mw__gradient_check(const mw__gradient_words *w, const mw_graph *graph, mw_tensor *const *roots,
+                             mw_tensor *const *seeds, size_t count, mw_error *err)
 {
     MW_TRY(mw_graph_check(graph, err));
-    for (size_t i = 0; i < root_count; i++) {
-        MW_TRY(check_tensor(graph, roots[i], "root", i, err));
-        MW_TRY(check_seed(roots[i], seeds != NULL ? seeds[i] : NULL, err));
+    for (size_t i = 0; i < count; i++) {
+        MW_TRY(check_tensor(w, graph, roots[i], w->root, i, err));
+        MW_TRY(check_seed(w, roots[i], seeds != NULL ? seeds[i] : NULL, i, err));
     }
-    for (size_t i = 0; i < count; i++)
-        MW_TRY(check_tensor(graph, x[i], "variable", i, err));
     return MW_OK;
 }
 
@@ -385,8 +391,7 @@ static mw_status differentiate(backward *b, mw_tensor *const *roots, mw_tensor *
     return mw_graph_check(b->graph, b->err);
 }
 
-static mw_status run(mw_graph *graph, mw_tensor *const *roots, mw_tensor *const *seeds, size_t root_count,
-                     mw_tensor *const *stops, size_t stop_count, mw_tensor *const *x, size_t count, mw_tensor **out_dx,
+static mw_status run(mw_graph *graph, const mw__pullback *p, mw_tensor *const *x, size_t count, mw_tensor **out_dx,
                      mw_error *err)
 {
     const mw_allocator *allocator = graph->allocator;
@@ -401,10 +406,10 @@ static mw_status run(mw_graph *graph, mw_tensor *const *roots, mw_tensor *const 
     if (b.depends != NULL && b.reaches != NULL && b.dy != NULL && b.is_stop != NULL) {
         for (size_t i = 0; i < values; i++)
             b.is_stop[i] = graph->values[i]->stop_gradient;
-        for (size_t i = 0; i < stop_count; i++)
-            if (stops[i] != NULL && stops[i]->graph == graph)
-                b.is_stop[stops[i]->id] = true;
-        status = differentiate(&b, roots, seeds, root_count, x, count, out_dx);
+        for (size_t i = 0; i < p->stop_count; i++)
+            if (p->stops[i] != NULL && p->stops[i]->graph == graph)
+                b.is_stop[p->stops[i]->id] = true;
+        status = differentiate(&b, p->roots, p->seeds, p->root_count, x, count, out_dx);
     }
     mw__free(allocator, b.answers.items);
     mw__free(allocator, b.is_stop);
@@ -414,37 +419,53 @@ static mw_status run(mw_graph *graph, mw_tensor *const *roots, mw_tensor *const 
     return status;
 }
 
-mw_status mw_backward(mw_tensor *const *roots, mw_tensor *const *seeds, size_t root_count, mw_tensor *const *stops,
-                      size_t stop_count, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err)
+mw_status mw__gradient(const mw__gradient_words *w, const mw__pullback *p, mw_tensor *const *x, size_t count,
+                       mw_tensor **out_dx, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw_error local = {0};
     err = err != NULL ? err : &local;
     mw__autograd_clear(out_dx, count);
-    if (mw__skips(err))
+    if (mw__failed(err))
         return err->status;
-    if (roots == NULL || root_count == 0 || x == NULL || out_dx == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: roots, variables and results must be given");
-    if (stops == NULL && stop_count > 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: %zu stops, but their array is NULL", stop_count);
-    if (roots[0] == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "gradient: root 0 is NULL; mw_graph_check tells what failed before");
-    mw_graph *graph = roots[0]->graph;
-    mw_status status = check_all(graph, roots, seeds, root_count, x, count, err);
+    if (p->roots == NULL || p->root_count == 0 || x == NULL || out_dx == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: %s, x and the place for the results must be given", w->call,
+                        w->root);
+    if (p->stops == NULL && p->stop_count > 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: %zu stops, but their array is NULL", w->call, p->stop_count);
+    if (p->roots[0] == NULL)
+        return mw__fail_null(err, "%s: %s 0 is NULL", w->call, w->root);
+    mw_graph *graph = p->roots[0]->graph;
+    mw_status status = mw__gradient_check(w, graph, p->roots, p->seeds, p->root_count, err);
+    for (size_t i = 0; i < count && status == MW_OK; i++)
+        status = check_tensor(w, graph, x[i], "x", i, err);
     if (status == MW_OK)
         status = mw__function_unmix(graph->current, err);
     if (status == MW_OK)
-        status = run(graph, roots, seeds, root_count, stops, stop_count, x, count, out_dx, err);
-    for (size_t i = 0; status != MW_OK && i < count; i++)
-        out_dx[i] = NULL;
+        status = run(graph, p, x, count, out_dx, err);
+    if (status != MW_OK)
+        mw__autograd_clear(out_dx, count);
     return status;
+}
+
+mw_status mw_backward(mw_tensor *const *roots, mw_tensor *const *seeds, size_t root_count, mw_tensor *const *stops,
+                      size_t stop_count, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err)
+{
+    static const mw__gradient_words words = {"mw_backward", "root", "seed"};
+    const mw__pullback pullback = {roots, seeds, root_count, stops, stop_count};
+    mw__autograd_clear(out_dx, count);
+    if (mw__skips(err))
+        return err->status;
+    return mw__gradient(&words, &pullback, x, count, out_dx, err);
 }
 
 mw_status mw_grad(mw_tensor *loss, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err)
 {
     MW__FLOAT_SCOPE;
+    static const mw__gradient_words words = {"mw_grad", "loss", NULL};
+    const mw__pullback pullback = {.roots = &loss, .root_count = 1};
     mw__autograd_clear(out_dx, count);
     if (mw__skips(err))
         return err->status;
-    return mw_backward(&loss, NULL, 1, NULL, 0, x, count, out_dx, err);
+    return mw__gradient(&words, &pullback, x, count, out_dx, err);
 }

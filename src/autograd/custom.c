@@ -4,6 +4,7 @@
 
 #include "base/guard.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static mw_status fail(const mw__vjp *vjp, mw_status status, const char *what, size_t index)
@@ -104,18 +105,19 @@ mw_tensor *mw_custom_vjp(const char *name, mw_tensor *y, mw_tensor *const *input
     MW__FLOAT_SCOPE;
     if (y == NULL)
         return NULL;
+    const char *shown = name != NULL && name[0] != '\0' ? name : "(no name)";
     if (name == NULL || inputs == NULL || count == 0 || rule == NULL)
-        return mw__graph_fail(y->graph, MW_ERROR_ARGUMENT, "custom_vjp \"%s\": the %s missing",
-                              name != NULL ? name : "",
+        return mw__graph_fail(y->graph, MW_ERROR_ARGUMENT, "custom_vjp \"%s\": the %s missing", shown,
                               name == NULL   ? "name is"
                               : rule == NULL ? "rule is"
                                              : "inputs are");
     for (size_t i = 0; i < count; i++) {
         if (inputs[i] == NULL)
             return mw__graph_fail(y->graph, MW_ERROR_ARGUMENT, "custom_vjp \"%s\": input %zu is NULL", name, i);
+        char what[32];
+        snprintf(what, sizeof what, "input %zu", i);
         if (inputs[i]->graph != y->graph)
-            return mw__graph_fail(y->graph, MW_ERROR_ARGUMENT, "custom_vjp \"%s\": input %zu belongs to another graph",
-                                  name, i);
+            return mw__graph_mixed(inputs[i], y->graph, "mw_custom_vjp", what);
     }
     mw__composite record = {.name = name,
                             .inputs = (mw_tensor **)inputs,

@@ -12,10 +12,12 @@ mw_status mw_vjp(mw_tensor *const *y, mw_tensor *const *u, size_t y_count, mw_te
                  mw_tensor **out_dx, mw_error *err)
 {
     MW__FLOAT_SCOPE;
+    static const mw__gradient_words words = {"mw_vjp", "y", "u"};
+    const mw__pullback pullback = {.roots = y, .seeds = u, .root_count = y_count};
     mw__autograd_clear(out_dx, count);
     if (mw__skips(err))
         return err->status;
-    return mw_backward(y, u, y_count, NULL, 0, x, count, out_dx, err);
+    return mw__gradient(&words, &pullback, x, count, out_dx, err);
 }
 
 /* ---- forward mode ---- */
@@ -36,11 +38,14 @@ static mw_status transpose_twice(mw_tensor *const *y, size_t y_count, mw_tensor 
 {
     for (size_t i = 0; i < y_count; i++) {
         if (y[i] == NULL)
-            return mw__fail(err, MW_ERROR_ARGUMENT, "jvp: y %zu is NULL; mw_graph_check tells what failed before", i);
+            return mw__fail_null(err, "mw_jvp: y %zu is NULL", i);
         u[i] = placeholder(y[i]);
         MW_TRY(mw_graph_check(y[i]->graph, err));
     }
-    MW_TRY(mw_backward(y, u, y_count, NULL, 0, x, count, g, err));
+    static const mw__gradient_words directions = {"mw_jvp", "x", "v"}, words = {"mw_jvp", "y", "u"};
+    const mw__pullback pullback = {.roots = y, .seeds = u, .root_count = y_count};
+    MW_TRY(mw__gradient_check(&directions, y[0]->graph, x, v, count, err));
+    MW_TRY(mw__gradient(&words, &pullback, x, count, g, err));
     return mw_backward(g, v, count, NULL, 0, u, y_count, out_dy, err);
 }
 
@@ -53,8 +58,10 @@ mw_status mw_jvp(mw_tensor *const *y, size_t y_count, mw_tensor *const *x, mw_te
     mw__autograd_clear(out_dy, y_count);
     if (mw__skips(err))
         return err->status;
-    if (y == NULL || x == NULL || out_dy == NULL || y_count == 0 || count == 0 || y[0] == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "jvp: y, variables and results must be given");
+    if (y == NULL || x == NULL || out_dy == NULL || y_count == 0 || count == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_jvp: y, x and the place for the results must be given");
+    if (y[0] == NULL)
+        return mw__fail_null(err, "mw_jvp: y 0 is NULL");
     const mw_allocator *allocator = y[0]->graph->allocator;
     mw_tensor **u = mw__alloc(allocator, y_count, sizeof(mw_tensor *), err);
     mw_tensor **g = mw__alloc(allocator, count, sizeof(mw_tensor *), err);
@@ -79,13 +86,18 @@ mw_status mw_hvp(mw_tensor *loss, mw_tensor *const *x, mw_tensor *const *v, size
     mw__autograd_clear(out_hv, count);
     if (mw__skips(err))
         return err->status;
-    if (loss == NULL || x == NULL || out_hv == NULL || count == 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "hvp: a loss, variables and results must be given");
+    if (x == NULL || out_hv == NULL || count == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_hvp: x and the place for the results must be given");
+    if (loss == NULL)
+        return mw__fail_null(err, "mw_hvp: the loss is NULL");
+    static const mw__gradient_words directions = {"mw_hvp", "x", "v"}, words = {"mw_hvp", "loss", NULL};
+    const mw__pullback pullback = {.roots = &loss, .root_count = 1};
+    MW_TRY(mw__gradient_check(&directions, loss->graph, x, v, count, err));
     const mw_allocator *allocator = loss->graph->allocator;
     mw_tensor **g = mw__alloc(allocator, count, sizeof(mw_tensor *), err);
     if (g == NULL)
         return MW_ERROR_MEMORY;
-    mw_status status = mw_grad(loss, x, count, g, err);
+    mw_status status = mw__gradient(&words, &pullback, x, count, g, err);
     if (status == MW_OK)
         status = mw_backward(g, v, count, NULL, 0, x, count, out_hv, err);
     mw__free(allocator, g);

@@ -4,6 +4,7 @@
 #include "base/float_mode.h"
 #include "graph/clone.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { NEEDED = 1, BOUNDARY = 2 };
@@ -137,14 +138,18 @@ static mw_tensor *attach(mw_tensor *y, const unsigned char *marks, mw__composite
 static bool check_arguments(mw_tensor *y, mw_tensor *const *inputs, size_t count)
 {
     if (inputs == NULL && count > 0) {
-        mw__graph_fail(y->graph, MW_ERROR_ARGUMENT, "recompute: %zu inputs, but their array is NULL", count);
+        mw__graph_fail(y->graph, MW_ERROR_ARGUMENT, "mw_recompute: %zu inputs, but their array is NULL", count);
         return false;
     }
     for (size_t i = 0; i < count; i++) {
         if (inputs[i] != NULL && inputs[i]->graph == y->graph)
             continue;
-        mw__graph_fail(y->graph, MW_ERROR_ARGUMENT, "recompute: input %zu %s", i,
-                       inputs[i] == NULL ? "is NULL" : "belongs to another graph");
+        char what[32];
+        snprintf(what, sizeof what, "input %zu", i);
+        if (inputs[i] != NULL)
+            mw__graph_mixed(inputs[i], y->graph, "mw_recompute", what);
+        else
+            mw__graph_fail(y->graph, MW_ERROR_ARGUMENT, "mw_recompute: input %zu is NULL", i);
         return false;
     }
     return mw_graph_check(y->graph, NULL) == MW_OK;
@@ -160,14 +165,15 @@ mw_tensor *mw_recompute(mw_tensor *y, mw_tensor *const *inputs, size_t count)
     mw__composite record = {.name = "recompute", .input_count = count, .vjp = vjp_recompute};
     record.inputs = mw__alloc(graph->allocator, count + graph->value_count, sizeof(mw_tensor *), &graph->error);
     mw_tensor *segment = NULL;
+    char name[MW__TENSOR_TEXT];
     if (marks != NULL && record.inputs != NULL) {
         if (count > 0)
             memcpy(record.inputs, inputs, count * sizeof(mw_tensor *));
         if (find_segment(graph, y, inputs, count, marks) > 0)
             segment = attach(y, marks, &record);
         else
-            mw__graph_fail(graph, MW_ERROR_ARGUMENT, "recompute: there is no operation between the inputs and \"%s\"",
-                           mw_tensor_name(y));
+            mw__graph_fail(graph, MW_ERROR_ARGUMENT, "mw_recompute: there is no operation between the inputs and %s",
+                           mw__tensor_print(y, name, sizeof name));
     }
     mw__free(graph->allocator, record.inputs);
     mw__free(graph->allocator, marks);

@@ -38,4 +38,25 @@ mw_tensor *mw__broadcast_to(mw_tensor *x, mw_shape shape);
 /* Replaces one axis of `y` by its adjoint under y[j] = x[source[j]], j < count; x has `extent` elements there. */
 mw_tensor *mw__unmap_axis(mw_tensor *y, int axis, const int32_t *source, int64_t count, int64_t extent);
 
+/* What a call of autograd.h calls its arguments, for its messages; `seed` NULL = it takes none. */
+typedef struct mw__gradient_words {
+    const char *call, *root, *seed;
+} mw__gradient_words;
+
+/* The arguments of mw_backward. */
+typedef struct mw__pullback {
+    mw_tensor *const *roots, *const *seeds;
+    size_t root_count;
+    mw_tensor *const *stops;
+    size_t stop_count;
+} mw__pullback;
+
+/* mw_backward in the words of the call that the user wrote. */
+mw_status mw__gradient(const mw__gradient_words *words, const mw__pullback *pullback, mw_tensor *const *x, size_t count,
+                       mw_tensor **out_dx, mw_error *err);
+
+/* Tensors of the graph with something of their type and shape for each, or nothing for scalars. */
+mw_status mw__gradient_check(const mw__gradient_words *words, const mw_graph *graph, mw_tensor *const *roots,
+                             mw_tensor *const *seeds, size_t count, mw_error *err);
+
 #endif

@@ -60,8 +60,7 @@ static void fill_slot(mw__build *build, mw__slot *slot, mw_tensor *const *values
         if (values[i] == NULL) {
             build->failed = true;
         } else if (values[i]->graph != build->graph) {
-            mw__graph_fail(build->graph, MW_ERROR_ARGUMENT, "%s: %s is a tensor of another graph", build->row->name,
-                           slot->name);
+            mw__graph_mixed(values[i], build->graph, build->row->name, slot->name);
             build->failed = true;
         } else {
             operands[i].value = referable(build, values[i], slot->name);
@@ -223,6 +222,8 @@ void mw__build_defaults(mw__build *build)
 
 static mw_status failure(const mw__build *build)
 {
+    if (build->graph != NULL)
+        mw__graph_note(build->graph);
     return build->graph != NULL && build->graph->error.status != MW_OK ? build->graph->error.status : MW_ERROR_ARGUMENT;
 }
 

@@ -9,6 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The graph on which a constructor of this thread last failed, and its error: whoever is given the NULL that came of it
+ * knows no graph that could be asked. Only compared and copied; it is forgotten when the graph is destroyed. */
+static _Thread_local struct {
+    const mw_graph *graph;
+    mw_error error;
+} last_failure;
+
 /* ---- graphs ---- */
 
 mw_graph_options mw_graph_defaults(void)
@@ -18,15 +25,26 @@ mw_graph_options mw_graph_defaults(void)
 
 static bool opset_known(mw_opset opset) { return (opset >= MW_IOS15 && opset <= MW_IOS18) || opset == MW_IOS26; }
 
-mw_graph *mw_graph_create(const mw_graph_options *options)
+static mw_status check_options(const mw_graph_options *options, mw_error *err)
+{
+    if (options->struct_size != sizeof *options)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_create: the options were not made by mw_graph_defaults");
+    if (!opset_known(options->opset))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_create: opset %d is no mw_opset", (int)options->opset);
+    return MW_OK;
+}
+
+mw_graph *mw_graph_create(const mw_graph_options *options) { return mw_graph_create_checked(options, NULL); }
+
+mw_graph *mw_graph_create_checked(const mw_graph_options *options, mw_error *err)
 {
     const mw_graph_options defaults = mw_graph_defaults();
     if (options == NULL)
         options = &defaults;
-    if (options->struct_size != sizeof *options || !opset_known(options->opset))
+    if (mw__skips(err) || check_options(options, err) != MW_OK)
         return NULL;
     const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
-    mw_graph *graph = mw__alloc(allocator, 1, sizeof *graph, NULL);
+    mw_graph *graph = mw__alloc(allocator, 1, sizeof *graph, err);
     if (graph == NULL)
         return NULL;
     graph->allocator = allocator;
@@ -36,7 +54,7 @@ mw_graph *mw_graph_create(const mw_graph_options *options)
     graph->version_major = 1;
     graph->version_minor = 3;
     graph->style = MW__STYLE_NEW;
-    if (mw__function_create(graph, "main", options->opset, NULL) == NULL) {
+    if (mw__function_create(graph, "main", options->opset, err) == NULL) {
         mw_graph_destroy(graph);
         return NULL;
     }
@@ -47,6 +65,8 @@ void mw_graph_destroy(mw_graph *graph)
 {
     if (graph == NULL)
         return;
+    if (last_failure.graph == graph)
+        last_failure.graph = NULL;
     const mw_allocator *allocator = graph->allocator;
     mw__map_deinit(&graph->names);
     mw__map_deinit(&graph->constants);
@@ -78,7 +98,41 @@ mw_tensor *mw__graph_fail(mw_graph *graph, mw_status status, const char *format,
     mw__shown_vprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     mw__fail(&graph->error, status, "%s", message);
+    mw__graph_note(graph);
     return NULL;
+}
+
+void mw__graph_note(const mw_graph *graph)
+{
+    if (last_failure.graph == graph || graph->error.status == MW_OK)
+        return;
+    last_failure.graph = graph;
+    last_failure.error = graph->error;
+}
+
+mw_status mw__fail_null(mw_error *err, const char *format, ...)
+{
+    if (mw__failed(err))
+        return err->status;
+    if (last_failure.graph != NULL) {
+        if (err != NULL)
+            *err = last_failure.error;
+        return last_failure.error.status;
+    }
+    char message[sizeof err->message];
+    va_list arguments;
+    va_start(arguments, format);
+    mw__shown_vprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return mw__fail(err, MW_ERROR_ARGUMENT, "%s", message);
+}
+
+mw_tensor *mw__graph_mixed(const mw_tensor *x, mw_graph *graph, const char *operation, const char *argument)
+{
+    char name[MW__TENSOR_TEXT];
+    mw__tensor_print(x, name, sizeof name);
+    mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "%s: %s, %s, belongs to another graph", operation, argument, name);
+    return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "%s: %s, %s, belongs to another graph", operation, argument, name);
 }
 
 /* ---- functions and blocks ---- */

@@ -324,8 +324,12 @@ bool mw__op_is_mixed(const mw__op *op);
 /* Rewrites those of a function so, in place; its values stay what they are. */
 mw_status mw__function_unmix(mw__function *function, mw_error *err);
 
-/* "matmul \"fc1\"" or "matmul": the subject of a message. */
+/* "matmul \"fc1\""; without a name "matmul", or "matmul #3" while it is built, the third of its block: the subject of a
+ * message. The places in a copy of a graph are not those of the graph, so that what is compiled has none. */
 const char *mw__op_subject(const mw__op *op, char *buffer, size_t size);
+/* "\"fc1\"", "the result of matmul #3", "a constant fp32 [3]": a tensor in a message, which never is "". */
+enum { MW__TENSOR_TEXT = 128 };
+const char *mw__tensor_print(const mw_tensor *x, char *buffer, size_t size);
 /* "[128, 784]". */
 const char *mw__shape_print(mw_shape shape, char *buffer, size_t size);
 /* How many elements the axes [from, to) span; the extents are known. */
@@ -391,6 +395,16 @@ static inline bool mw__is_resident(const mw_tensor *value)
 }
 
 /* Notes an error on the graph (the first stays) and returns NULL. */
+/* Keeps the error of a graph for mw__fail_null, if it has one. */
+void mw__graph_note(const mw_graph *graph);
+
+/* A NULL where a tensor is needed: raises the error of the constructor of this thread that last failed, since the NULL
+ * came from it, else MW_ERROR_ARGUMENT with this message. */
+mw_status mw__fail_null(mw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A tensor of another graph was given to an operation on `graph`: an error of both. NULL. */
+mw_tensor *mw__graph_mixed(const mw_tensor *x, mw_graph *graph, const char *operation, const char *argument);
+
 mw_tensor *mw__graph_fail(mw_graph *graph, mw_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -33,8 +33,8 @@ mw_tensor *mw_name(mw_tensor *x, const char *name)
     if (x == NULL || x->graph->error.status != MW_OK)
         return NULL;
     if (x->role != MW__VALUE && (name == NULL || strcmp(name, x->name) != 0))
-        return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "name: \"%s\" is a port and keeps its name", x->name);
-    const char *copy = claim_name(x->graph, name, x, "name");
+        return mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "mw_name: \"%s\" is a port and keeps its name", x->name);
+    const char *copy = claim_name(x->graph, name, x, "mw_name");
     if (copy == NULL)
         return NULL;
     x->name = copy;
@@ -71,6 +71,9 @@ const mw__part *mw__part_copy(mw_graph *graph, const mw__part *part)
     return copy;
 }
 
+/* A name that is not there is told when it is claimed; what is checked before speaks of it so. */
+static const char *shown_name(const char *name) { return name != NULL && name[0] != '\0' ? name : "(no name)"; }
+
 static const char *role_name(mw__role role)
 {
     return role == MW__INPUT ? "input" : role == MW__PARAMETER ? "parameter" : "state";
@@ -80,11 +83,11 @@ static mw_tensor *add_leaf(mw_graph *graph, const char *name, mw_dtype dtype, mw
 {
     const char *what = role_name(role);
     if (mw_dtype_bits(dtype) == 0)
-        return mw__graph_fail(graph, MW_ERROR_DTYPE, "%s \"%s\": %s has no elements in memory", what,
-                              name != NULL ? name : "", mw_dtype_name(dtype));
+        return mw__graph_fail(graph, MW_ERROR_DTYPE, "%s \"%s\": %s has no elements in memory", what, shown_name(name),
+                              mw_dtype_name(dtype));
     mw_error why = {0};
     if (mw__shape_check(shape, &why) != MW_OK)
-        return mw__graph_fail(graph, MW_ERROR_SHAPE, "%s \"%s\": %s", what, name != NULL ? name : "", why.message);
+        return mw__graph_fail(graph, MW_ERROR_SHAPE, "%s \"%s\": %s", what, shown_name(name), why.message);
     const mw__type *type = mw__type_tensor(graph, dtype, shape, &graph->error);
     mw_tensor *value = type != NULL ? mw__value_create(graph, type, what, &graph->error) : NULL;
     if (value == NULL)
@@ -128,7 +131,7 @@ static mw_tensor *add_resident(mw_graph *graph, const char *name, mw_dtype dtype
 {
     if (graph == NULL || graph->error.status != MW_OK)
         return NULL;
-    const char *shown = name != NULL ? name : "", *what = role_name(role);
+    const char *shown = shown_name(name), *what = role_name(role);
     if (dtype != MW_F32 && dtype != MW_F16)
         return mw__graph_fail(graph, MW_ERROR_DTYPE, "%s \"%s\": %s cannot be %s, only fp32 and fp16", what, shown,
                               mw_dtype_name(dtype), role == MW__PARAMETER ? "trained" : "kept");
@@ -163,19 +166,19 @@ mw_tensor *mw_state_assign(mw_tensor *state, mw_tensor *value)
     mw_graph *graph = state->graph;
     char a[160], b[160];
     if (state->role != MW__RESIDENT)
-        return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "state_assign: \"%s\" is no state: make it with mw_state",
-                              mw_tensor_name(state));
+        return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "mw_state_assign: %s is no state: make it with mw_state",
+                              mw__tensor_print(state, a, sizeof a));
     if (value->graph != graph)
-        return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "state_assign \"%s\": the value belongs to another graph",
-                              state->name);
+        return mw__graph_mixed(value, graph, "mw_state_assign", "value");
     if (state->next != NULL)
-        return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "state_assign \"%s\": it is assigned already", state->name);
+        return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "mw_state_assign \"%s\": it is assigned already", state->name);
     if (mw_tensor_dtype(value) != mw_tensor_dtype(state))
-        return mw__graph_fail(graph, MW_ERROR_DTYPE, "state_assign \"%s\": the value is %s, the state %s", state->name,
-                              mw_dtype_name(mw_tensor_dtype(value)), mw_dtype_name(mw_tensor_dtype(state)));
+        return mw__graph_fail(graph, MW_ERROR_DTYPE, "mw_state_assign \"%s\": the value is %s, the state %s",
+                              state->name, mw_dtype_name(mw_tensor_dtype(value)),
+                              mw_dtype_name(mw_tensor_dtype(state)));
     if (!mw_shape_equal(mw_tensor_shape(value), mw_tensor_shape(state)))
-        return mw__graph_fail(graph, MW_ERROR_SHAPE, "state_assign \"%s\": the value is %s, the state %s", state->name,
-                              mw__shape_print(mw_tensor_shape(value), a, sizeof a),
+        return mw__graph_fail(graph, MW_ERROR_SHAPE, "mw_state_assign \"%s\": the value is %s, the state %s",
+                              state->name, mw__shape_print(mw_tensor_shape(value), a, sizeof a),
                               mw__shape_print(mw_tensor_shape(state), b, sizeof b));
     state->next = value;
     return state;

@@ -19,13 +19,54 @@ static const char *subject_name(const mw__op *op)
     return op->block != NULL ? op->block->function->graph->scope : NULL;
 }
 
+/* Which of its kind an operation is, in the order of construction, from 1. *out_built: it is in its block already. */
+static size_t place_of(const mw__op *op, bool *out_built)
+{
+    size_t place = 1;
+    const mw__block *block = op->block;
+    *out_built = false;
+    for (size_t i = 0; block != NULL && i < block->op_count && !*out_built; i++) {
+        *out_built = block->ops[i] == op;
+        place += !*out_built && strcmp(block->ops[i]->kind, op->kind) == 0;
+    }
+    return place;
+}
+
 const char *mw__op_subject(const mw__op *op, char *buffer, size_t size)
 {
     const char *name = subject_name(op);
+    bool built;
+    const size_t place = place_of(op, &built);
     if (name != NULL)
         mw__shown_printf(buffer, size, "%s \"%s\"", op->kind, name);
+    else if (!built)
+        mw__shown_printf(buffer, size, "%s #%zu", op->kind, place);
     else
         mw__shown_printf(buffer, size, "%s", op->kind);
+    return buffer;
+}
+
+static void print_constant(const mw_tensor *x, char *buffer, size_t size)
+{
+    char shape[100];
+    mw__shown_printf(buffer, size, "a constant %s %s", mw_dtype_name(mw_tensor_dtype(x)),
+                     mw__shape_print(mw_tensor_shape(x), shape, sizeof shape));
+}
+
+const char *mw__tensor_print(const mw_tensor *x, char *buffer, size_t size)
+{
+    bool built;
+    if (x == NULL)
+        mw__shown_printf(buffer, size, "NULL");
+    else if (x->name != NULL && x->name[0] != '\0')
+        mw__shown_printf(buffer, size, "\"%s\"", x->name);
+    else if (x->payload != NULL)
+        print_constant(x, buffer, size);
+    else if (x->op != NULL)
+        mw__shown_printf(buffer, size, "%s result of %s #%zu", x->op->result_count == 1 ? "the" : "a", x->op->kind,
+                         place_of(x->op, &built));
+    else
+        mw__shown_printf(buffer, size, "a tensor without a name");
     return buffer;
 }
 

@@ -24,14 +24,12 @@ mw_graph *mw_graph_parse_mil(const char *text, size_t size, const char *folder, 
     if (mw__skips(err))
         return NULL;
     if (text == NULL && size > 0) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "text is NULL");
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_parse_mil: the text is NULL");
         return NULL;
     }
-    mw_graph *graph = mw_graph_create(options);
-    if (graph == NULL) {
-        mw__fail(err, MW_ERROR_MEMORY, "no graph could be created: out of memory, or zeroed options");
+    mw_graph *graph = mw_graph_create_checked(options, err);
+    if (graph == NULL)
         return NULL;
-    }
     mw_status status = mw__mil_parse(graph, text != NULL ? text : "", size, err);
     if (status == MW_OK && folder != NULL)
         status = mw__mil_load_blobs(graph, folder, err);

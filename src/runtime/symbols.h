@@ -22,7 +22,7 @@ typedef struct mw__symbols {
  *          MW_ERROR_UNSUPPORTED for Espresso on another system */
 mw_status mw__symbols_load(mw__symbols *out, mw_provider provider, mw_error *err);
 
-/* MW_OK for code 0; else raises with the function's name and the library's own text. */
+/* MW_OK for code 0; else raises with what could not be done, the library's own text, and the function's name last. */
 mw_status mw__symbols_check(const mw__symbols *symbols, e5rt_error_code code, const char *what, mw_error *err);
 
 /* Calls a row and passes a failure up. */

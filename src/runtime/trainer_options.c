@@ -95,12 +95,13 @@ static mw_status check_metrics(const mw_trainer_options *o, mw_error *err)
     for (size_t i = 0; i < o->metric_count; i++) {
         char what[128];
         const char *name = o->metrics[i].name;
-        mw__shown_printf(what, sizeof what, "metric %zu \"%.64s\"", i, name != NULL ? name : "");
-        if (o->metrics[i].value == NULL || !is_fit_name(name))
-            return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: %s %s", what,
-                            o->metrics[i].value == NULL
-                                ? "is NULL"
-                                : "needs a name of 1 to 63 bytes of UTF-8 without control characters");
+        mw__shown_printf(what, sizeof what, "metric %zu \"%.64s\"", i,
+                         name != NULL && name[0] != '\0' ? name : "(no name)");
+        if (o->metrics[i].value == NULL)
+            return mw__fail_null(err, "trainer: %s is NULL", what);
+        if (!is_fit_name(name))
+            return mw__fail(err, MW_ERROR_ARGUMENT,
+                            "trainer: %s needs a name of 1 to 63 bytes of UTF-8 without control characters", what);
         MW_TRY(check_tensor(o->metrics[i].value, what, o->loss->graph, true, err));
     }
     return MW_OK;
@@ -109,8 +110,7 @@ static mw_status check_metrics(const mw_trainer_options *o, mw_error *err)
 static mw_status check_tensors(const mw_trainer_options *o, mw_error *err)
 {
     if (o->loss == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "trainer: the loss is NULL; mw_graph_check says whether a constructor failed");
+        return mw__fail_null(err, "trainer: the loss is NULL");
     MW_TRY(mw_graph_check(o->loss->graph, err));
     MW_TRY(check_tensor(o->loss, "the loss", o->loss->graph, true, err));
     MW_TRY(check_metrics(o, err));

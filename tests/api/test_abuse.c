@@ -243,6 +243,38 @@ static void test_messages_name_operation_and_argument(void)
 
 /* ---- the graph's error ---- */
 
+/* Labels that are made after the mistake are NULL too, so that the loss leads to no graph. */
+static void test_the_first_mistake_is_not_lost_when_all_that_follows_is_null(void)
+{
+    for (int call = 0; call < 5; call++) {
+        mw_error err = {0};
+        mw_graph *graph = mw_graph_create(NULL);
+        mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, D));
+        mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(D + 1, C), mw_init_zeros()), *out = NULL;
+        mw_tensor *h = mw_matmul(x, w, false, false);
+        mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N));
+        mw_tensor *loss = mw_cross_entropy(mw_relu(h), y);
+        mw_trainer_options options = mw_trainer_defaults(loss, mw_sgd(0.1f));
+        mw_gradcheck_options check = mw_gradcheck_defaults(loss, &x, 1);
+        CHECK(h == NULL && y == NULL && loss == NULL);
+        if (call == 0)
+            CHECK(mw_trainer_create(&options, &err) == NULL);
+        else if (call == 1)
+            mw_grad(loss, &w, 1, &out, &err);
+        else if (call == 2)
+            mw_gradcheck(&check, NULL, &err);
+        else if (call == 3)
+            mw_hvp(loss, &w, &w, 1, &out, &err);
+        else
+            mw_jvp(&h, 1, &w, &w, 1, &out, &err);
+        CHECK_ERROR(err, MW_ERROR_SHAPE, "matmul #1: inner dimensions differ: x [8, 4] and y \"w\" [5, 3]");
+        mw_graph_destroy(graph);
+        err = (mw_error){0};
+        CHECK(mw_trainer_create(&options, &err) == NULL); /* the graph is gone, and its error with it */
+        CHECK_ERROR(err, MW_ERROR_ARGUMENT, "the loss is NULL");
+    }
+}
+
 static void test_the_first_mistake_reaches_the_one_who_creates_the_trainer(void)
 {
     mw_error err = {0};
@@ -253,7 +285,7 @@ static void test_the_first_mistake_reaches_the_one_who_creates_the_trainer(void)
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_sgd(0.1f));
     options.metric = mw_accuracy(logits, y);
     CHECK(mw_trainer_create(&options, &err) == NULL);
-    CHECK_ERROR(err, MW_ERROR_SHAPE, "matmul: inner dimensions differ: x [8, 4] and y \"w\" [5, 3]");
+    CHECK_ERROR(err, MW_ERROR_SHAPE, "matmul #1: inner dimensions differ: x [8, 4] and y \"w\" [5, 3]");
     mw_graph_destroy(graph);
 }
 
@@ -309,6 +341,7 @@ int main(void)
     RUN(test_huge_shapes_are_refused);
     RUN(test_extreme_arguments_are_refused);
     RUN(test_messages_name_operation_and_argument);
+    RUN(test_the_first_mistake_is_not_lost_when_all_that_follows_is_null);
     RUN(test_the_first_mistake_reaches_the_one_who_creates_the_trainer);
     RUN(test_a_parameter_without_a_gradient_is_warned_about);
     RUN(test_a_loss_whose_paths_are_cut_is_refused);

@@ -319,6 +319,11 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_hvp(NULL, &x, NULL, 1, &dx, &err));
     REFUSED(mw_hvp(loss, &x, NULL, 1, NULL, &err));
     REFUSED(mw_graph_flatten(NULL, &err));
+    const mw_graph_options zeroed = {0};
+    REFUSED(mw_graph_create_checked(&zeroed, &err));
+    mw_graph *made = mw_graph_create_checked(NULL, NULL);
+    CHECK(made != NULL);
+    mw_graph_destroy(made);
     REFUSED(mw_gradcheck(NULL, NULL, &err));
     const mw_gradcheck_options unchecked = mw_gradcheck_defaults(NULL, NULL, 1);
     REFUSED(mw_gradcheck(&unchecked, NULL, &err));

@@ -191,7 +191,7 @@ static void test_a_tensor_of_another_graph_is_refused(void)
     CHECK(mw_custom_vjp("mine", x, &foreign, 1, of_another, NULL) == NULL);
     err = (mw_error){0};
     mw_graph_check(graph, &err);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "input 0 belongs to another graph");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "mw_custom_vjp: input 0, \"x\", belongs to another graph");
     mw_graph_destroy(other);
     mw_graph_destroy(graph);
 }

@@ -134,7 +134,8 @@ static void test_bad_segments_are_refused(void)
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2)), *foreign = mw_input(other, "x", MW_F32, MW_SHAPE(2));
         mw_tensor *none = NULL, *y = mw_name(mw_relu(x), "y");
         CHECK(mw_recompute(y, i == 0 ? &none : i == 1 ? &foreign : &y, 1) == NULL);
-        static const char *const parts[] = {"recompute: input 0 is NULL", "input 0 belongs to another graph",
+        static const char *const parts[] = {"recompute: input 0 is NULL",
+                                            "mw_recompute: input 0, \"x\", belongs to another graph",
                                             "no operation between the inputs and \"y\""};
         err = (mw_error){0};
         mw_graph_check(graph, &err);

@@ -51,3 +51,15 @@ bool check_type(const mw_tensor *tensor, mw_dtype dtype, mw_shape shape, const c
                       "type is %s %s, not %s %s", mw_dtype_name(mw_tensor_dtype(tensor)), actual, mw_dtype_name(dtype),
                       wanted);
 }
+
+void drop_places(char *message)
+{
+    char *write = message;
+    for (const char *read = message; *read != '\0';) {
+        size_t digits = read[0] == ' ' && read[1] == '#' ? strspn(read + 2, "0123456789") : 0;
+        read += digits > 0 ? digits + 2 : 0;
+        if (*read != '\0')
+            *write++ = *read++;
+    }
+    *write = '\0';
+}

@@ -36,6 +36,9 @@ bool check_type(const mw_tensor *tensor, mw_dtype dtype, mw_shape shape, const c
     } while (0)
 #define GIVES(dtype, shape, ...) GIVES_IN(MW_IOS18, dtype, shape, __VA_ARGS__)
 
+/* Takes the place " #3" out of a message, which does not matter where an operation is alone. */
+void drop_places(char *message);
+
 /* The expression yields NULL and leaves that error on the graph. */
 #define REFUSES_IN(opset, status, part, ...)                                                                           \
     do {                                                                                                               \
@@ -43,6 +46,7 @@ bool check_type(const mw_tensor *tensor, mw_dtype dtype, mw_shape shape, const c
         mw_error err_ = {0};                                                                                           \
         CHECK((__VA_ARGS__) == NULL);                                                                                  \
         mw_graph_check(g, &err_);                                                                                      \
+        drop_places(err_.message);                                                                                     \
         CHECK_ERROR(err_, (status), (part));                                                                           \
         mw_graph_destroy(g);                                                                                           \
     } while (0)

@@ -51,7 +51,7 @@ static void test_failed_graph_prints_its_error(void)
     mw_softmax(mw_input(g, "x", MW_F32, S(1)), 3);
     mw_error err = {0};
     CHECK(mw_graph_print(g, &err) == NULL);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "softmax: axis 3");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "softmax #1: axis 3");
     mw_string_free(NULL);
     mw_graph_destroy(g);
 }

@@ -176,7 +176,7 @@ static bool builds_too(const char *name, const char *operation)
 static void check_refusal(const empty_case *e, const mw_error *err)
 {
     const size_t length = strlen(e->c->name);
-    const bool named = strncmp(err->message, e->c->name, length) == 0 && err->message[length] == ':';
+    const bool named = strncmp(err->message, e->c->name, length) == 0 && strchr(": ", err->message[length]) != NULL;
     check_note(named || builds_too(e->c->name, err->message), __FILE__, __LINE__,
                "%s: what is refused is not what the user wrote: %s", e->name, err->message);
 }
