@@ -1,73 +1,20 @@
 /* mw_fit: epochs of steps with a schedule, validation, checkpoints, progress and a way to stop. It only calls what a
  * user's own loop could call, but for the checkpoint's note about the order of the examples. */
-#include "runtime/fit.h"
+#include "runtime/fitting.h"
 
 #include "base/checked.h"
-#include "base/file.h"
 #include "base/float_mode.h"
-#include "base/lock.h"
-#include "base/log.h"
 #include "base/shown.h"
-#include "runtime/trainer.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-typedef struct fitting {
-    mw_trainer *trainer;
-    const mw_fit_options *options;
-    mw_loader *loader;
-    int64_t batches; /* in an epoch */
-    float base_rate; /* what the schedule's factor multiplies */
-    double loss_sum; /* over the steps of this epoch */
-    char order[160];
-    int best_metric;   /* whose best checkpoint stays; -1 = the loss */
-    char best_by[96];  /* "highest accuracy" */
-    double best;       /* of the validations so far .. */
-    int64_t best_step; /* .. and after which step; 0 = none */
-    int64_t *kept;     /* [MW__KEEP_MAX + 1] steps of the saves that stay, rising; NULL = none do */
-    size_t kept_count;
-    mw__lock lock;   /* on the checkpoint, for as long as the run */
-    double saved_at; /* seconds of the monotonic clock */
-    mw_progress progress;
-    mw__reporter reporter;
-} fitting;
 
 mw_fit_options mw_fit_defaults(const mw_dataset *training, int64_t epochs)
 {
     return (mw_fit_options){.struct_size = sizeof(mw_fit_options), .training = training, .epochs = epochs};
-}
-
-static mw_status check_saving(const mw_fit_options *options, mw_error *err)
-{
-    const double seconds = options->checkpoint_seconds;
-    if (options->checkpoint_steps < 0 || !(seconds >= 0.0))
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_fit: a checkpoint every %" PRId64 " steps and every %g seconds: neither can be negative; "
-                        "0 = not by this",
-                        options->checkpoint_steps, seconds);
-    if (options->keep_last < 0 || options->keep_last > MW__KEEP_MAX)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: keep_last is %d, not 0 to %d", options->keep_last,
-                        MW__KEEP_MAX);
-    const char *what = options->checkpoint_steps > 0 ? "checkpoint_steps"
-                       : seconds > 0.0               ? "checkpoint_seconds"
-                       : options->keep_last > 0      ? "keep_last"
-                       : options->best_by != NULL    ? "best_by"
-                                                     : NULL;
-    if (options->checkpoint == NULL && what != NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %s says how checkpoints are saved, but `checkpoint` is NULL",
-                        what);
-    if (options->best_by != NULL && options->validation == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "mw_fit: best_by compares what the validation finds, but there is no "
-                        "validation set");
-    return MW_OK;
 }
 
 static mw_status check_options(const mw_trainer *trainer, const mw_fit_options *options, mw_error *err)
@@ -80,7 +27,7 @@ static mw_status check_options(const mw_trainer *trainer, const mw_fit_options *
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: %" PRId64 " epochs, not at least 1", options->epochs);
     if (options->checkpoint != NULL && options->checkpoint[0] == '\0')
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_fit: the checkpoint's path is empty; NULL means none");
-    return check_saving(options, err);
+    return mw__fit_check_saving(options, err);
 }
 
 /* ---- the schedule ---- */
@@ -93,7 +40,7 @@ static bool moves(const mw_schedule *schedule)
 
 /* The tail of a schedule falls below what fp16 can hold, and such a scalar is refused: then the smallest power of two
  * that is taken stands in. It depends on the step alone, so that a resumed run finds the same. */
-static mw_status set_rate(fitting *fit, int64_t t, mw_error *err)
+static mw_status set_rate(mw__fitting *fit, int64_t t, mw_error *err)
 {
     const mw_schedule *schedule = &fit->options->schedule;
     if (!moves(schedule))
@@ -113,197 +60,16 @@ static mw_status set_rate(fitting *fit, int64_t t, mw_error *err)
     return status == MW_OK ? MW_OK : mw__fail(err, status, "%s", refused.message);
 }
 
-static mw_status restore_rate(fitting *fit, mw_error *err)
+mw_status mw__fit_restore_rate(mw__fitting *fit, mw_error *err)
 {
     if (!moves(&fit->options->schedule))
         return MW_OK;
     return mw_trainer_set_learning_rate(fit->trainer, fit->base_rate, err);
 }
 
-/* ---- checkpoints ---- */
-
-/* The base rate is what is saved: the factor follows from the position. */
-static mw_status save_to(fitting *fit, const char *path, mw_loader_position position, mw_error *err)
-{
-    MW_TRY(restore_rate(fit, err));
-    const mw__fit_record record = {
-        .order = fit->order,
-        .batches = fit->batches,
-        .loss_sum = fit->loss_sum,
-        .best_by = fit->best_by,
-        .best = fit->best,
-        .best_step = fit->best_step,
-        .kept = fit->kept,
-        .kept_count = fit->kept_count,
-    };
-    MW_TRY(mw__checkpoint_save(fit->trainer, path, position, &record, err));
-    fit->saved_at = mw__seconds();
-    return MW_OK;
-}
-
-/* The checkpoint that was just saved or loaded gets a second name. Where a file system has no links it is saved twice.
- */
-static mw_status keep(fitting *fit, const char *mark, mw_loader_position position, mw_error *err)
-{
-    const mw_allocator *allocator = mw__trainer_allocator(fit->trainer);
-    char *path = mw__kept_path(allocator, fit->options->checkpoint, mark, err);
-    if (path == NULL)
-        return MW_ERROR_MEMORY;
-    mw_status status = MW_OK;
-    if (!mw__kept_link(allocator, fit->options->checkpoint, path))
-        status = save_to(fit, path, position, err);
-    mw__free(allocator, path);
-    return status;
-}
-
-/* Only after the new ones are in place, and only what the checkpoint says that this run made. */
-static mw_status remove_oldest(fitting *fit, mw_error *err)
-{
-    const mw_allocator *allocator = mw__trainer_allocator(fit->trainer);
-    const size_t most = (size_t)fit->options->keep_last;
-    const size_t old = fit->kept_count > most ? fit->kept_count - most : 0;
-    char mark[48];
-    for (size_t i = 0; i < old; i++) {
-        snprintf(mark, sizeof mark, "step-%" PRId64, fit->kept[i]);
-        char *path = mw__kept_path(allocator, fit->options->checkpoint, mark, err);
-        if (path == NULL)
-            return MW_ERROR_MEMORY;
-        if (unlink(path) != 0 && errno != ENOENT)
-            mw__log(MW_LOG_WARNING, "mw_fit: cannot remove the old checkpoint \"%s\": %s", path, strerror(errno));
-        mw__free(allocator, path);
-    }
-    fit->kept_count -= old;
-    memmove(fit->kept, fit->kept + old, fit->kept_count * sizeof *fit->kept);
-    return MW_OK;
-}
-
-static int64_t step_of(const fitting *fit, mw_loader_position position)
-{
-    return position.epoch * fit->batches + position.batch;
-}
-
-/* What stays of the checkpoint that stands at this position; a run that was killed meanwhile does it when it goes on.
- */
-static mw_status keep_all(fitting *fit, mw_loader_position position, mw_error *err)
-{
-    const int64_t step = step_of(fit, position);
-    char mark[48];
-    if (fit->kept_count > 0 && fit->kept[fit->kept_count - 1] == step) {
-        snprintf(mark, sizeof mark, "step-%" PRId64, step);
-        MW_TRY(keep(fit, mark, position, err));
-    }
-    if (fit->best_step == step && position.batch == 0)
-        MW_TRY(keep(fit, "best", position, err));
-    return fit->kept != NULL ? remove_oldest(fit, err) : MW_OK;
-}
-
-static mw_status save(fitting *fit, mw_error *err)
-{
-    const mw_loader_position position = mw_loader_tell(fit->loader);
-    const int64_t step = step_of(fit, position);
-    if (fit->options->checkpoint == NULL)
-        return MW_OK;
-    while (fit->kept_count > 0 && fit->kept[fit->kept_count - 1] >= step)
-        fit->kept_count--; /* saved at this step before */
-    if (fit->kept != NULL)
-        fit->kept[fit->kept_count++] = step;
-    MW_TRY(save_to(fit, fit->options->checkpoint, position, err));
-    return keep_all(fit, position, err);
-}
-
-/* Whether the steps since `before` ended a stretch. The end of an epoch saves by itself. */
-static bool save_is_due(const fitting *fit, int64_t before)
-{
-    const mw_fit_options *options = fit->options;
-    if (options->checkpoint == NULL || mw_loader_tell(fit->loader).batch == fit->batches)
-        return false;
-    if (options->checkpoint_steps > 0 &&
-        fit->progress.step / options->checkpoint_steps > before / options->checkpoint_steps)
-        return true;
-    return options->checkpoint_seconds > 0.0 && mw__seconds() - fit->saved_at >= options->checkpoint_seconds;
-}
-
-static mw_status make_folder_of(const fitting *fit, mw_error *err)
-{
-    const char *path = fit->options->checkpoint;
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL || slash == path)
-        return MW_OK;
-    const mw_allocator *allocator = mw__trainer_allocator(fit->trainer);
-    const size_t length = (size_t)(slash - path);
-    char *folder = mw__alloc(allocator, length + 1, 1, err);
-    if (folder == NULL)
-        return MW_ERROR_MEMORY;
-    memcpy(folder, path, length);
-    const mw_status status = mw__file_make_folders(folder, err);
-    mw__free(allocator, folder);
-    return status;
-}
-
-/* Only a file that is not there means a fresh start; one that cannot be read is an error. */
-static mw_status resume(fitting *fit, mw_error *err)
-{
-    const char *path = fit->options->checkpoint;
-    if (path == NULL)
-        return MW_OK;
-    MW_TRY(make_folder_of(fit, err));
-    MW_TRY(mw__lock_take(&fit->lock, mw__trainer_allocator(fit->trainer), path, NULL, err));
-    fit->trainer->lock = &fit->lock;
-    struct stat status;
-    if (stat(path, &status) != 0) {
-        if (errno == ENOENT)
-            return MW_OK;
-        return mw__fail(err, MW_ERROR_FILE, "cannot examine the checkpoint \"%.300s\": %s", path, strerror(errno));
-    }
-    mw_loader_position position;
-    mw__fit_record record = {.order = fit->order, .batches = fit->batches, .best_by = fit->best_by, .kept = fit->kept};
-    MW_TRY(mw__checkpoint_load(fit->trainer, path, &position, &record, err));
-    MW_TRY(mw_loader_seek(fit->loader, position, err));
-    fit->loss_sum = record.loss_sum;
-    fit->best = record.best;
-    fit->best_step = record.best_step;
-    fit->kept_count = record.kept_count;
-    MW_TRY(keep_all(fit, position, err));
-    if (position.batch > 0) /* what a step that is skipped counts as */
-        fit->progress.loss = fit->loss_sum / (double)position.batch;
-    fit->base_rate = mw_trainer_learning_rate(fit->trainer);
-    if (position.epoch >= fit->options->epochs)
-        return MW_OK;
-    return mw__report_resume(&fit->reporter, path, position.epoch + 1, mw_trainer_steps(fit->trainer), err);
-}
-
-/* A name that is too long with what saving adds to it, or a folder that cannot be written, is said now and not after an
- * epoch: a temporary is made and dropped. */
-static mw_status check_can_write(const fitting *fit, const char *path, mw_error *err)
-{
-    mw__file_writer probe;
-    MW_TRY(mw__file_writer_begin(&probe, mw__trainer_allocator(fit->trainer), path, true, err));
-    mw__file_writer_deinit(&probe);
-    return MW_OK;
-}
-
-static mw_status check_can_save(const fitting *fit, mw_error *err)
-{
-    const char *path = fit->options->checkpoint;
-    char mark[48] = "best";
-    if (path == NULL)
-        return MW_OK;
-    MW_TRY(check_can_write(fit, path, err));
-    if (fit->kept != NULL)
-        snprintf(mark, sizeof mark, "step-%" PRId64, fit->progress.steps);
-    else if (fit->options->best_by == NULL)
-        return MW_OK;
-    char *kept = mw__kept_path(mw__trainer_allocator(fit->trainer), path, mark, err);
-    if (kept == NULL)
-        return MW_ERROR_MEMORY;
-    const mw_status status = check_can_write(fit, kept, err);
-    mw__free(mw__trainer_allocator(fit->trainer), kept);
-    return status;
-}
-
 /* ---- the loop ---- */
 
-static void note_progress(fitting *fit, int64_t steps_done, int64_t steps_of_epoch)
+static void note_progress(mw__fitting *fit, int64_t steps_done, int64_t steps_of_epoch)
 {
     mw_progress *progress = &fit->progress;
     const double elapsed = mw__seconds() - fit->reporter.started;
@@ -315,7 +81,7 @@ static void note_progress(fitting *fit, int64_t steps_done, int64_t steps_of_epo
 }
 
 /* Between steps: it may use the trainer, but for calls that train. */
-static bool call_progress(fitting *fit)
+static bool call_progress(mw__fitting *fit)
 {
     const mw__callback outer = mw__callback_begin("progress callback", MW__LENT_IN_PROGRESS);
     const bool stop = fit->options->progress(fit->options->user, &fit->progress);
@@ -323,14 +89,14 @@ static bool call_progress(fitting *fit)
     return stop;
 }
 
-static bool wants_stop(fitting *fit)
+static bool wants_stop(mw__fitting *fit)
 {
     const mw_fit_options *options = fit->options;
     const bool called = options->progress != NULL && call_progress(fit);
     return called || mw__guard_is_closed(&fit->trainer->guard) || (!options->ignore_signals && mw__interrupted() != 0);
 }
 
-static mw_status stopped(const fitting *fit, mw_error *err)
+static mw_status stopped(const mw__fitting *fit, mw_error *err)
 {
     const char *path = fit->options->checkpoint;
     const int signal_number = fit->options->ignore_signals ? 0 : mw__interrupted();
@@ -341,7 +107,7 @@ static mw_status stopped(const fitting *fit, mw_error *err)
 }
 
 /* The batch, and those behind it that go into the same dispatch. */
-static mw_status run_batches(fitting *fit, const mw_batch *batch, float *losses, size_t *out_count, mw_error *err)
+static mw_status run_batches(mw__fitting *fit, const mw_batch *batch, float *losses, size_t *out_count, mw_error *err)
 {
     const mw_loader_position position = mw_loader_tell(fit->loader); /* behind this batch */
     const int64_t first = position.epoch * fit->batches + position.batch - 1;
@@ -361,7 +127,7 @@ static mw_status run_batches(fitting *fit, const mw_batch *batch, float *losses,
     return mw__trainer_run_slots(fit->trainer, NULL, losses, err);
 }
 
-static mw_status train_step(fitting *fit, const mw_batch *batch, mw_error *err)
+static mw_status train_step(mw__fitting *fit, const mw_batch *batch, mw_error *err)
 {
     float losses[MW__DISPATCH_STEPS_MAX];
     size_t count;
@@ -374,7 +140,7 @@ static mw_status train_step(fitting *fit, const mw_batch *batch, mw_error *err)
     return mw__report_step(&fit->reporter, &fit->progress, err);
 }
 
-static mw_status validate(fitting *fit, mw_error *err)
+static mw_status validate(mw__fitting *fit, mw_error *err)
 {
     mw_progress *progress = &fit->progress;
     if (fit->options->validation == NULL)
@@ -383,7 +149,7 @@ static mw_status validate(fitting *fit, mw_error *err)
 }
 
 /* A value that is no number is never the best. */
-static void compare(fitting *fit, int64_t step)
+static void compare(mw__fitting *fit, int64_t step)
 {
     const mw_evaluation *found = &fit->progress.validation;
     const double value = fit->best_metric >= 0 ? found->metrics[fit->best_metric].value : found->loss;
@@ -396,21 +162,21 @@ static void compare(fitting *fit, int64_t step)
 
 /* The checkpoint comes before the validation: nothing that follows can lose the epoch. One that keeps the best says so,
  * too, and is saved again: at the end of the old epoch first, so that a run which goes on from it validates. */
-static mw_status save_and_validate(fitting *fit, int64_t epochs_done, mw_error *err)
+static mw_status save_and_validate(mw__fitting *fit, int64_t epochs_done, mw_error *err)
 {
     if (fit->options->best_by == NULL) {
-        MW_TRY(save(fit, err));
+        MW_TRY(mw__fit_save(fit, err));
         return validate(fit, err);
     }
     const mw_loader_position end = {.epoch = epochs_done - 1, .batch = fit->batches};
-    MW_TRY(save_to(fit, fit->options->checkpoint, end, err));
+    MW_TRY(mw__fit_save_to(fit, fit->options->checkpoint, end, err));
     MW_TRY(validate(fit, err));
     compare(fit, epochs_done * fit->batches);
-    return save(fit, err);
+    return mw__fit_save(fit, err);
 }
 
 /* The loader stands at the start of the next epoch. */
-static mw_status end_epoch(fitting *fit, mw_error *err)
+static mw_status end_epoch(mw__fitting *fit, mw_error *err)
 {
     const int64_t epochs_done = mw_loader_tell(fit->loader).epoch;
     MW_TRY(save_and_validate(fit, epochs_done, err));
@@ -427,14 +193,14 @@ static mw_status end_epoch(fitting *fit, mw_error *err)
     return MW_OK;
 }
 
-static mw_status run_epoch(fitting *fit, mw_error *err)
+static mw_status run_epoch(mw__fitting *fit, mw_error *err)
 {
     for (const mw_batch *batch; (batch = mw_loader_next(fit->loader, err)) != NULL;) {
         const int64_t before = fit->progress.step;
         MW_TRY(train_step(fit, batch, err));
         const bool stop = wants_stop(fit);
-        if (stop || save_is_due(fit, before))
-            MW_TRY(save(fit, err));
+        if (stop || mw__fit_save_is_due(fit, before))
+            MW_TRY(mw__fit_save(fit, err));
         if (stop)
             return stopped(fit, err);
     }
@@ -444,7 +210,7 @@ static mw_status run_epoch(fitting *fit, mw_error *err)
 }
 
 /* A run that was finished before only shows where it ended. */
-static mw_status show_finished(fitting *fit, int64_t epochs_done, mw_error *err)
+static mw_status show_finished(mw__fitting *fit, int64_t epochs_done, mw_error *err)
 {
     MW_TRY(validate(fit, err));
     fit->progress.epoch = epochs_done;
@@ -456,16 +222,16 @@ static mw_status show_finished(fitting *fit, int64_t epochs_done, mw_error *err)
     return MW_OK;
 }
 
-static void release(fitting *fit)
+static void release(mw__fitting *fit)
 {
     fit->trainer->lock = NULL;
     mw__lock_release(&fit->lock);
 }
 
-static mw_status run_all(fitting *fit, mw_error *err)
+static mw_status run_all(mw__fitting *fit, mw_error *err)
 {
     mw__report_begin(&fit->reporter, fit->options->quiet);
-    MW_TRY(resume(fit, err));
+    MW_TRY(mw__fit_resume(fit, err));
     const mw_loader_position start = mw_loader_tell(fit->loader);
     const bool finished = start.epoch >= fit->options->epochs;
     fit->reporter.first_step = finished ? fit->progress.steps : start.epoch * fit->batches + start.batch;
@@ -475,19 +241,19 @@ static mw_status run_all(fitting *fit, mw_error *err)
         release(fit); /* it only reads from here on */
         return show_finished(fit, fit->options->epochs, err);
     }
-    MW_TRY(check_can_save(fit, err));
+    MW_TRY(mw__fit_check_can_save(fit, err));
     if (start.batch == 0)
         fit->loss_sum = 0.0; /* that of the epoch before */
     mw_status status = MW_OK;
     while (status == MW_OK && mw_loader_tell(fit->loader).epoch < fit->options->epochs)
         status = run_epoch(fit, err);
     mw__report_end(&fit->reporter);
-    restore_rate(fit, NULL);
+    mw__fit_restore_rate(fit, NULL);
     return status;
 }
 
 /* What validation would refuse is refused now, not after an epoch. */
-static mw_status check_validation(const fitting *fit, mw_error *err)
+static mw_status check_validation(const mw__fitting *fit, mw_error *err)
 {
     mw_error local = {0};
     if (fit->options->validation == NULL)
@@ -500,32 +266,9 @@ static mw_status check_validation(const fitting *fit, mw_error *err)
     return status;
 }
 
-static mw_status prepare_keeping(fitting *fit, mw_error *err)
+static mw_status prepare(mw__fitting *fit, mw_error *err)
 {
-    const mw_fit_options *options = fit->options;
-    const mw_trainer *trainer = fit->trainer;
-    fit->best_metric = -1;
-    if (options->best_by != NULL && strcmp(options->best_by, "loss") != 0) {
-        for (size_t i = 0; i < trainer->metric_count; i++)
-            if (strcmp(options->best_by, trainer->metrics[i].name) == 0)
-                fit->best_metric = (int)i;
-        if (fit->best_metric < 0)
-            return mw__fail(err, MW_ERROR_ARGUMENT,
-                            "mw_fit: best_by is \"%s\"; it must be \"loss\" or one of the trainer's %zu metrics%s%s",
-                            options->best_by, trainer->metric_count, trainer->metric_count > 0 ? ", as " : "",
-                            trainer->metric_count > 0 ? trainer->metrics[0].name : "");
-    }
-    if (options->best_by != NULL)
-        snprintf(fit->best_by, sizeof fit->best_by, "%s %s", options->best_highest ? "highest" : "lowest",
-                 options->best_by);
-    if (options->keep_last > 0)
-        fit->kept = mw__alloc(mw__trainer_allocator(trainer), MW__KEEP_MAX + 1, sizeof *fit->kept, err);
-    return options->keep_last > 0 && fit->kept == NULL ? MW_ERROR_MEMORY : MW_OK;
-}
-
-static mw_status prepare(fitting *fit, mw_error *err)
-{
-    MW_TRY(prepare_keeping(fit, err));
+    MW_TRY(mw__fit_prepare_keeping(fit, err));
     const mw_fit_options *options = fit->options;
     mw_loader_options loader = mw_loader_defaults(options->training, mw__trainer_batch(fit->trainer));
     loader.shuffle = !options->keep_order;
@@ -560,7 +303,7 @@ static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_
 {
     MW__FLOAT_SCOPE;
     MW_TRY(check_options(trainer, options, reason));
-    fitting fit = {.trainer = trainer, .options = options};
+    mw__fitting fit = {.trainer = trainer, .options = options};
     mw_status status = prepare(&fit, reason);
     if (status == MW_OK) {
         if (!options->ignore_signals)
