@@ -227,8 +227,9 @@ MW_API const mw_program *mw_trainer_program(const mw_trainer *trainer);
  * Every file that the library writes appears whole or not at all (temporary, fsync, rename, fsync of the folder). Where
  * its path is a symbolic link, the link stays and the file it leads to is replaced, or made if there is none but its
  * folder. A path that is anything else than a regular file (a folder, device, FIFO or socket, or a link to one) is
- * MW_ERROR_FILE before anything is written. A file that replaces another keeps its permission bits, and its owner and
- * group where the system lets it; other hard links keep the old content. */
+ * MW_ERROR_FILE before anything is written, and so is another user's link in a folder that all may write to (/tmp). A
+ * file that replaces another keeps its permission bits, and its owner and group where the system lets it; other hard
+ * links keep the old content. */
 
 /** Writes parameters, states, optimizer state, step, learning rate and the loader position to a safetensors file.
  *  position  of the training loader; NULL = the start */

@@ -50,7 +50,8 @@ mw_status mw__file_open_in_folder(mw__file *file, const char *path, mw_error *er
  * <target>.<id>-<n>.tmp; the next durable write of that path removes it (leftover.h).
  *
  * The target is `path`, or where its symbolic links lead: the links stay, the file they lead to is replaced, and one
- * that is missing is made if its folder is there. Links that form a loop are refused, and so is, by its kind and before
+ * that is missing is made if its folder is there. Links that form a loop are refused, and another
+ * user's in a folder that all may write to (/tmp), and so is, by its kind and before
  * anything is written, what exists and is no regular file: a folder, device, FIFO or socket. The target's folder is
  * held open from begin to commit, so that nothing can be exchanged on the way there in between. A new file has mode
  * 0666 & ~umask; one that replaces another has its permission bits (without set-id bits), and its owner and group where

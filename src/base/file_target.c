@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LINKS_MAX = 40, PATH_BYTES = 4096 }; /* as Linux; what is longer no call takes */
 
@@ -95,9 +96,23 @@ static mw_status look_through(walk *w, const char *name, mw_error *err)
     return MW_OK;
 }
 
-static mw_status follow(walk *w, const char *name, mw_error *err)
+/* In a folder such as /tmp anybody can lay a link under a name that another is about to write (as Linux's
+ * protected_symlinks, which sees only the links that the system follows). */
+static mw_status check_owner(const walk *w, uid_t owner, mw_error *err)
+{
+    struct stat folder;
+    if (mw__file_get_calls()->stat(w->folder, ".", &folder, false) != 0)
+        return fail_with_reason(w, "examine the folder of", err);
+    const mode_t shared = S_ISVTX | S_IWOTH;
+    if ((folder.st_mode & shared) != shared || owner == geteuid() || owner == folder.st_uid)
+        return MW_OK;
+    return fail(w, "it is a link that another user made in a folder that all may write to", err);
+}
+
+static mw_status follow(walk *w, const char *name, uid_t owner, mw_error *err)
 {
     char text[PATH_BYTES];
+    MW_TRY(check_owner(w, owner, err));
     MW_TRY(look_through(w, name, err));
     const long length = mw__file_get_calls()->readlink(w->folder, name, text, sizeof text);
     if (length < 0)
@@ -138,7 +153,7 @@ static mw_status find(walk *w, mw__file_target *target, const mw_allocator *allo
             return finish(w, name, exists, target, allocator, err);
         if (!S_ISLNK(target->status.st_mode))
             return refuse_kind(w, target->status.st_mode, err);
-        MW_TRY(follow(w, name, err));
+        MW_TRY(follow(w, name, target->status.st_uid, err));
     }
     return fail(w, "its links form a loop", err);
 }

@@ -228,6 +228,28 @@ static void test_write_to_standard_output_leaves_it_a_link(void)
     CHECK(holds("file", "new") && leads_to("stdout", "/proc/self/fd/1"));
 }
 
+/* Anybody can lay a link in /tmp under the name that root is about to write. */
+static void test_link_of_another_user_in_a_shared_folder_is_refused(void)
+{
+    empty_folder();
+    if (geteuid() != 0) {
+        SKIP("only root may act as another user");
+        return;
+    }
+    CHECK(mkdir("shared", 0700) == 0 && chmod("shared", 01777) == 0);
+    put("secret", "old", 0600);
+    CHECK(symlink("../secret", "shared/link") == 0);
+    CHECK(save("shared/link", NULL) == MW_OK && holds("secret", "new")); /* our own */
+    put("secret", "old", 0600);
+    CHECK(lchown("shared/link", 4321, 4321) == 0);
+    check_refused("shared/link", "link that another user made");
+    CHECK(symlink("../none", "shared/dangling") == 0 && lchown("shared/dangling", 4321, 4321) == 0);
+    check_refused("shared/dangling", "link that another user made");
+    CHECK(chmod("shared", 0777) == 0);
+    CHECK(save("shared/dangling", NULL) == MW_OK && holds("none", "new")); /* who can exchange files can do all */
+    CHECK(holds("secret", "old"));
+}
+
 static void test_temporary_lies_beside_the_target_of_a_link(void)
 {
     empty_folder();
@@ -396,6 +418,7 @@ int main(void)
     RUN(test_write_refuses_links_in_a_loop);
     RUN(test_write_refuses_by_kind_what_is_no_regular_file);
     RUN(test_write_to_standard_output_leaves_it_a_link);
+    RUN(test_link_of_another_user_in_a_shared_folder_is_refused);
     RUN(test_temporary_lies_beside_the_target_of_a_link);
     RUN(test_write_stays_where_it_began);
     RUN(test_write_keeps_the_mode_of_the_file_it_replaces);
