@@ -50,6 +50,7 @@ mw_graph *mw_graph_create_checked(const mw_graph_options *options, mw_error *err
     graph->allocator = allocator;
     mw__arena_init(&graph->arena, allocator);
     mw__map_init(&graph->names, allocator);
+    mw__map_init(&graph->function_names, allocator);
     mw__map_init(&graph->constants, allocator);
     graph->version_major = 1;
     graph->version_minor = 3;
@@ -69,6 +70,7 @@ void mw_graph_destroy(mw_graph *graph)
         last_failure.graph = NULL;
     const mw_allocator *allocator = graph->allocator;
     mw__map_deinit(&graph->names);
+    mw__map_deinit(&graph->function_names);
     mw__map_deinit(&graph->constants);
     mw__free(allocator, graph->functions);
     mw__free(allocator, graph->values);
@@ -148,6 +150,19 @@ static void drop_placeholder(mw_graph *graph)
     graph->block = NULL;
 }
 
+/* Most graphs have one function; from this many on they are found by a map. */
+enum { FEW_FUNCTIONS = 16 };
+
+/* Before the function is counted. */
+static mw_status note_function(mw_graph *graph, mw__function *function, mw_error *err)
+{
+    if (graph->function_count < FEW_FUNCTIONS)
+        return MW_OK;
+    for (size_t i = 0; i < graph->function_count && graph->function_count == FEW_FUNCTIONS; i++)
+        MW_TRY(mw__map_set(&graph->function_names, graph->functions[i]->name, graph->functions[i], err));
+    return mw__map_set(&graph->function_names, function->name, function, err);
+}
+
 mw__function *mw__function_create(mw_graph *graph, const char *name, mw_opset opset, mw_error *err)
 {
     if (mw__failed(err))
@@ -169,7 +184,10 @@ mw__function *mw__function_create(mw_graph *graph, const char *name, mw_opset op
     if (function->body == NULL || mw__grow(graph->allocator, &graph->functions, &graph->function_capacity,
                                            graph->function_count + 1, sizeof *graph->functions, err) != MW_OK)
         return NULL;
-    graph->functions[graph->function_count++] = function;
+    graph->functions[graph->function_count] = function;
+    if (note_function(graph, function, err) != MW_OK)
+        return NULL;
+    graph->function_count++;
     if (graph->current == NULL) {
         graph->current = function;
         graph->block = function->body;
@@ -179,6 +197,8 @@ mw__function *mw__function_create(mw_graph *graph, const char *name, mw_opset op
 
 mw__function *mw__function_find(const mw_graph *graph, const char *name)
 {
+    if (graph->function_count > FEW_FUNCTIONS)
+        return mw__map_get(&graph->function_names, name);
     for (size_t i = 0; i < graph->function_count; i++) {
         if (strcmp(graph->functions[i]->name, name) == 0)
             return graph->functions[i];

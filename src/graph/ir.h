@@ -169,9 +169,10 @@ struct mw_graph {
     size_t attribute_count;
     mw__function **functions;
     size_t function_count, function_capacity;
-    mw__function *current; /* where constructors append */
-    mw__block *block;      /* in that function */
-    mw_tensor **values;    /* by id */
+    mw__map function_names; /* name -> mw__function, once there are many */
+    mw__function *current;  /* where constructors append */
+    mw__block *block;       /* in that function */
+    mw_tensor **values;     /* by id */
     size_t value_count, value_capacity;
     mw__map names;     /* user names of inputs, parameters and results of main -> mw_tensor */
     mw__map constants; /* shared constants of the current block, by type and bytes */

@@ -87,7 +87,7 @@ static bool visible(const name_scope *scope, const char *name)
 
 static mw_status settle(name_run *naming, name_scope *scope, const mw_tensor *value, const char *name)
 {
-    naming->names->by_id[value->id] = name;
+    naming->names->by_id[value->id - naming->names->first] = name;
     MW_TRY(mw__map_set(&scope->used, name, &present, naming->err));
     return mw__map_set(&naming->taken, name, &present, naming->err);
 }
@@ -183,7 +183,7 @@ static mw_status name_automatic(name_run *naming, name_scope *scope, const mw_te
         MW_TRY(next_number(naming, stem, &number));
         snprintf(name, size, "%s_%u", stem, number);
     } while (mw__map_get(&naming->taken, name) != NULL);
-    naming->names->by_id[value->id] = name;
+    naming->names->by_id[value->id - naming->names->first] = name;
     return MW_OK;
 }
 
@@ -220,6 +220,24 @@ static mw_status walk_block(name_run *naming, const mw__block *block, const name
     return status;
 }
 
+static void widen_range(mw_tensor *const *values, size_t count, size_t *first, size_t *end)
+{
+    for (size_t i = 0; i < count; i++) {
+        *first = values[i]->id < *first ? values[i]->id : *first;
+        *end = values[i]->id >= *end ? values[i]->id + 1 : *end;
+    }
+}
+
+static void find_range(const mw__block *block, size_t *first, size_t *end)
+{
+    widen_range(block->inputs, block->input_count, first, end);
+    for (size_t i = 0; i < block->op_count; i++) {
+        widen_range(block->ops[i]->results, block->ops[i]->result_count, first, end);
+        for (size_t k = 0; k < block->ops[i]->block_count; k++)
+            find_range(block->ops[i]->blocks[k], first, end);
+    }
+}
+
 static mw_status assign(name_run *naming, const mw__function *function)
 {
     MW_TRY(walk_block(naming, function->body, NULL, collect_exact));
@@ -230,7 +248,9 @@ static mw_status assign(name_run *naming, const mw__function *function)
 mw_status mw__names_assign(const mw__function *function, mw__names *names, mw_error *err)
 {
     const mw_graph *graph = function->graph;
-    *names = (mw__names){.count = graph->value_count};
+    size_t first = SIZE_MAX, end = 0; /* of the ids: a graph of many functions has each name few of its values */
+    find_range(function->body, &first, &end);
+    *names = (mw__names){.first = first < end ? first : 0, .count = first < end ? end - first : 0};
     mw__arena_init(&names->arena, graph->allocator);
     names->by_id = mw__arena_alloc(&names->arena, names->count, sizeof *names->by_id, err);
     if (names->by_id == NULL)
@@ -255,5 +275,7 @@ void mw__names_deinit(mw__names *names)
 
 const char *mw__names_get(const mw__names *names, const mw_tensor *value)
 {
-    return value != NULL && names->by_id != NULL && value->id < names->count ? names->by_id[value->id] : NULL;
+    return value != NULL && names->by_id != NULL && value->id >= names->first && value->id - names->first < names->count
+               ? names->by_id[value->id - names->first]
+               : NULL;
 }

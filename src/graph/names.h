@@ -4,11 +4,12 @@
 
 #include "graph/ir.h"
 
-/* The identifiers by value id. The strings live in the table's own arena, so that it may outlive the graph. */
+/* The identifiers by value id, from the first of the function. The strings live in the table's own arena, so that it
+ * may outlive the graph. */
 typedef struct mw__names {
     mw__arena arena;
     const char **by_id; /* NULL: no value of this function */
-    size_t count;
+    size_t first, count;
 } mw__names;
 
 /* Gives every value of `function` (nested blocks too) an identifier [A-Za-z_][A-Za-z0-9_@]* that is no type keyword and

@@ -22,10 +22,8 @@ const char *mw_program_where(const mw_program *program) { return program == NULL
 
 size_t mw__program_find(const mw_program *program, const char *name)
 {
-    size_t i = 0;
-    while (i < program->port_count && strcmp(program->ports[i].name, name) != 0)
-        i++;
-    return i;
+    const mw_port *port = mw__map_get(&program->port_names, name);
+    return port != NULL ? (size_t)(port - program->ports) : program->port_count;
 }
 
 void *mw__program_data(const mw_program *program, size_t port)

@@ -212,6 +212,15 @@ static mw_status add_ports(compilation *c, mw_tensor *const *values, size_t coun
     return MW_OK;
 }
 
+/* Of two ports with one name the first is found: the input. */
+static mw_status note_names(mw_program *program, mw_error *err)
+{
+    for (size_t i = 0; i < program->port_count; i++)
+        if (mw__map_get(&program->port_names, program->ports[i].name) == NULL)
+            MW_TRY(mw__map_set(&program->port_names, program->ports[i].name, &program->ports[i], err));
+    return MW_OK;
+}
+
 static mw_status describe_ports(compilation *c, const mw__block *body, mw_error *err)
 {
     mw_program *program = c->program;
@@ -225,7 +234,8 @@ static mw_status describe_ports(compilation *c, const mw__block *body, mw_error 
         return MW_ERROR_MEMORY;
     MW_TRY(add_ports(c, body->inputs, body->input_count, false, 0, parts, err));
     program->input_count = program->port_count;
-    return add_ports(c, body->outputs, body->output_count, true, body->input_count, parts, err);
+    MW_TRY(add_ports(c, body->outputs, body->output_count, true, body->input_count, parts, err));
+    return note_names(program, err);
 }
 
 static mw_status bind_port(compilation *c, size_t index, const mw__type *type, mw_error *err)
@@ -325,6 +335,7 @@ mw_program *mw__program_create(const mw__program_request *request, mw_error *err
     }
     program->allocator = allocator;
     mw__arena_init(&program->arena, allocator);
+    mw__map_init(&program->port_names, allocator);
     compilation c = {.request = request, .program = program};
     mw__arena_init(&c.scratch, allocator);
     mw__arena_init(&c.names.arena, allocator); /* so that deinit is right before the names are assigned */
@@ -353,6 +364,7 @@ static void free_program(mw_program *program)
     destroy_dispatch(program);
     remove_folder(allocator, &program->folder);
     mw__free(allocator, program->mil);
+    mw__map_deinit(&program->port_names);
     mw__arena_deinit(&program->arena);
     mw__free(allocator, program);
 }

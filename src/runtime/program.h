@@ -63,6 +63,7 @@ struct mw_program {
     mw__port_place *places; /* where each is in the dispatch */
     bool staged;            /* some place is */
     size_t port_count, input_count;
+    mw__map port_names; /* name -> its element of ports */
     mw_warning *warnings;
     size_t warning_count;
     char *mil;

@@ -42,6 +42,7 @@ void mw__safetensors_init(mw__safetensors *file, const mw_allocator *allocator, 
     *file =
         (mw__safetensors){.allocator = mw__allocator_or_default(allocator), .path = path, .file = {.descriptor = -1}};
     mw__map_init(&file->metadata, file->allocator);
+    mw__map_init(&file->by_name, file->allocator);
     mw__arena_init(&file->strings, file->allocator);
 }
 
@@ -49,6 +50,7 @@ void mw__safetensors_close(mw__safetensors *file)
 {
     mw__file_close(&file->file);
     mw__map_deinit(&file->metadata);
+    mw__map_deinit(&file->by_name);
     mw__arena_deinit(&file->strings);
     mw__free(file->allocator, file->tensors);
     file->tensors = NULL;
@@ -264,6 +266,8 @@ mw_status mw__safetensors_parse(mw__safetensors *file, const char *text, size_t 
     MW_TRY(read_json(&header, text, size, err));
     if (file->count > 1)
         qsort(file->tensors, file->count, sizeof *file->tensors, by_offset);
+    for (size_t i = 0; i < file->count; i++)
+        MW_TRY(mw__map_set(&file->by_name, file->tensors[i].name, &file->tensors[i], err));
     return check_layout(file, data_size, err);
 }
 
@@ -358,11 +362,7 @@ mw_status mw__safetensors_open_in_folder(mw__safetensors *file, const mw_allocat
 
 const mw__safetensors_tensor *mw__safetensors_find(const mw__safetensors *file, const char *name)
 {
-    for (size_t i = 0; i < file->count; i++) {
-        if (strcmp(file->tensors[i].name, name) == 0)
-            return &file->tensors[i];
-    }
-    return NULL;
+    return mw__map_get(&file->by_name, name);
 }
 
 const char *mw__safetensors_metadata(const mw__safetensors *file, const char *key)

@@ -32,6 +32,7 @@ typedef struct mw__safetensors {
     uint64_t data_start;
     mw__safetensors_tensor *tensors; /* in file order */
     size_t count;
+    mw__map by_name;  /* name -> its element of tensors */
     mw__map metadata; /* key -> string */
     mw__arena strings;
     bool has_checksum;
