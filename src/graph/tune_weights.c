@@ -93,7 +93,7 @@ mw_status mw__tune_collect(mw__arena *arena, const mw_graph *graph, mw__tune_ite
 {
     *out = (mw__tune_items){0};
     if (graph == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "the graph is NULL");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the graph whose weights are wanted is NULL");
     MW_TRY(mw_graph_check(graph, err));
     const mw__function *function = mw__function_find(graph, "main");
     if (function == NULL)

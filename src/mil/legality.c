@@ -113,6 +113,14 @@ static const legality_row rows[] = {
         "integer inputs are fp16 ports on the ANE, and those cannot be indices; fed ones get another form if they go "
         "unchanged to a table of fp16 or fp32 with at most 524288 rows",
         "MIL reference, gather takes integer indices"),
+    ANE("gather_along_axis", half_indices,
+        "its int32 indices come from an input, which the ANE holds as fp16, and fp16 cannot be an index; feed them "
+        "unchanged to this operation alone (a table of fp16 or fp32 with at most 524288 rows), or use MW_DEVICE_CPU",
+        "MIL reference, gather_along_axis takes integer indices"),
+    ANE("gather_nd", half_indices,
+        "its int32 indices come from an input, which the ANE holds as fp16, and fp16 cannot be an index; use gather "
+        "along one axis, or MW_DEVICE_CPU",
+        "MIL reference, gather_nd takes integer indices"),
     ANE("one_hot", half_indices,
         "integer inputs are fp16 ports on the ANE, and those cannot be indices; compare with a constant range instead",
         "MIL reference, one_hot takes integer indices"),

@@ -63,9 +63,10 @@ static mw_status set_learning_rate(mw_trainer *trainer, float learning_rate, mw_
 {
     MW__FLOAT_SCOPE;
     if (trainer == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer is NULL");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_set_learning_rate: the trainer is NULL");
     if (!(learning_rate >= 0.0f) || !isfinite(learning_rate))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "learning rate %g is not a finite number from 0 on",
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_trainer_set_learning_rate: the learning rate %g is not a finite number from 0 on",
                         (double)learning_rate);
     MW_TRY(mw__trainer_check_scalars(trainer, learning_rate, trainer->steps + 1, err));
     MW_TRY(mw__trainer_check_rate(trainer, learning_rate, err));
@@ -138,7 +139,7 @@ static mw_status use_averages(mw_trainer *trainer, bool use, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     if (trainer == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer is NULL");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_use_averages: the trainer is NULL");
     if (use && trainer->average_decay == 0.0)
         return mw__fail(err, MW_ERROR_STATE, "the trainer keeps no moving averages: set average_decay in its options");
     if (use != trainer->uses_averages) {
@@ -212,7 +213,7 @@ static mw_status find_state(mw_trainer *trainer, const char *name, const void *d
                             mw__state_entry **out, mw_error *err)
 {
     if (trainer == NULL || name == NULL || data == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "the %s is NULL",
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_read or mw_trainer_write: the %s is NULL",
                         trainer == NULL ? "trainer"
                         : name == NULL  ? "name of the parameter"
                                         : "memory for the parameter");
@@ -336,7 +337,8 @@ static mw_status write_model(mw_trainer *trainer, const char *folder, mw_error *
 {
     MW__FLOAT_SCOPE;
     if (trainer == NULL || folder == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "the %s is NULL", trainer == NULL ? "trainer" : "folder");
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_write_mil: the %s is NULL",
+                        trainer == NULL ? "trainer" : "folder");
     if (trainer->prediction == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no prediction: set it in mw_trainer_options");
     MW_TRY(mw__trainer_check_alive(trainer, err));

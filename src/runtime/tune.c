@@ -102,7 +102,8 @@ static mw_status check_factors(const mw_weight *weight, const mw__lora_site *sit
     if (rank > 0 && mw__mul_i64(rank, site->in, &elements_a) && mw__mul_i64(rank, site->out, &elements_b) &&
         mw_shape_count(a->shape) == elements_a && mw_shape_count(b->shape) == elements_b)
         return MW_OK;
-    return mw__fail(err, MW_ERROR_SHAPE, "write_tuned: the adapter of \"%.96s\" does not fit the weight of the program",
+    return mw__fail(err, MW_ERROR_SHAPE,
+                    "mw_trainer_write_tuned: the adapter of \"%.96s\" does not fit the weight of the program",
                     weight->name);
 }
 
@@ -132,7 +133,7 @@ static mw_status merge_weight(tuned *t, const mw__tune_item *item, void **out_da
     if (m.a == NULL || m.b == NULL || *out_data == NULL)
         return MW_ERROR_MEMORY;
     if (m.base == NULL && m.start == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "write_tuned: the trainer has no parameter \"%.96s\"",
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_write_tuned: the trainer has no parameter \"%.96s\"",
                         item->weight.name);
     merge_into(&m, *out_data);
     return MW_OK;
@@ -147,7 +148,8 @@ static mw_status copy_weight(tuned *t, const mw__tune_item *item, void **out_dat
     if (entry == NULL)
         return MW_OK;
     if (!mw_shape_equal(entry->shape, item->weight.shape))
-        return mw__fail(err, MW_ERROR_SHAPE, "write_tuned: \"%.96s\" is %s in the trainer, but %s in the program",
+        return mw__fail(err, MW_ERROR_SHAPE,
+                        "mw_trainer_write_tuned: \"%.96s\" is %s in the trainer, but %s in the program",
                         item->weight.name, mw__shape_print(entry->shape, there, sizeof there),
                         mw__shape_print(item->weight.shape, here, sizeof here));
     *out_data = mw__arena_alloc(&t->arena, item->weight.size, 1, err);
@@ -160,8 +162,8 @@ static mw_status copy_weight(tuned *t, const mw__tune_item *item, void **out_dat
     mw__refusal refusal;
     if (mw__values_enter(*out_data, &values, &rule, &refusal) == MW_OK)
         return MW_OK;
-    return mw__fail(err, refusal.status, "write_tuned: element %zu of \"%.96s\" %s", refusal.element, item->weight.name,
-                    refusal.text);
+    return mw__fail(err, refusal.status, "mw_trainer_write_tuned: element %zu of \"%.96s\" %s", refusal.element,
+                    item->weight.name, refusal.text);
 }
 
 static mw_status add_weight(tuned *t, const mw__tune_item *item, mw_error *err)
@@ -177,8 +179,8 @@ static mw_status add_weight(tuned *t, const mw__tune_item *item, mw_error *err)
     const size_t count = (size_t)mw_shape_count(item->weight.shape);
     const size_t bad = mw__find_not_finite(data, item->weight.dtype, count);
     if (bad < count)
-        return mw__fail(err, MW_ERROR_NUMERIC, "write_tuned: element %zu of \"%.96s\" is not finite as %s", bad,
-                        item->weight.name, mw_dtype_name(item->weight.dtype));
+        return mw__fail(err, MW_ERROR_NUMERIC, "mw_trainer_write_tuned: element %zu of \"%.96s\" is not finite as %s",
+                        bad, item->weight.name, mw_dtype_name(item->weight.dtype));
     return mw__map_set(&t->values, item->weight.name, data, err);
 }
 
@@ -218,10 +220,11 @@ static mw_status check_complete(const tuned *t, mw_error *err)
         const mw_tensor *value = body->inputs[i];
         if (value->role != MW__PARAMETER || mw__map_get(&t->values, value->name) != NULL || is_merged(t, value->name))
             continue;
-        return mw__fail(err, MW_ERROR_ARGUMENT,
-                        "write_tuned: \"%.96s\" was trained, but the program has no weight for it (another program? "
-                        "mw_trainer_write_mil writes the graph of the trainer)",
-                        value->name);
+        return mw__fail(
+            err, MW_ERROR_ARGUMENT,
+            "mw_trainer_write_tuned: \"%.96s\" was trained, but the program has no weight for it (another program? "
+            "mw_trainer_write_mil writes the graph of the trainer)",
+            value->name);
     }
     return MW_OK;
 }
@@ -249,7 +252,7 @@ static mw_status write_tuned(mw_trainer *trainer, const mw_graph *source, const 
 {
     MW__FLOAT_SCOPE;
     if (trainer == NULL || source == NULL || folder == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "write_tuned: the %s is NULL",
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_write_tuned: the %s is NULL",
                         trainer == NULL  ? "trainer"
                         : source == NULL ? "program"
                                          : "folder");
