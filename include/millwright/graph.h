@@ -52,7 +52,14 @@ MW_API mw_graph *mw_graph_create(const mw_graph_options *options);
  *          opset */
 MW_API mw_graph *mw_graph_create_checked(const mw_graph_options *options, mw_error *err);
 
-/** Frees the graph and every tensor of it. NULL is fine. */
+/** Frees the graph and every tensor of it. NULL is fine. In a callback of a call on the graph (the rule of a custom
+ *  VJP, the report of a tuning, the log hook) it is the end of that call that frees it, and the call returns
+ *  MW_ERROR_STATE.
+ *  What is left of a graph on the C library's heap stays readable until 1 MiB of younger remains (some 6,000 tensors)
+ *  have followed it. So long a use of the graph or its tensors is found: constructors return NULL, and leave
+ *  MW_ERROR_STATE on the graphs of their other operands; calls with an error report MW_ERROR_STATE; queries answer as
+ *  for NULL. Later, and with an allocator of one's own, such a use is undefined. Destroying twice does nothing, as
+ *  mw_trainer_destroy says. */
 MW_API void mw_graph_destroy(mw_graph *graph);
 
 /** Reports the first error of any constructor, MW_OK if there was none. */

@@ -63,9 +63,10 @@ MW_API mw_mil_write_options mw_mil_write_defaults(void);
  *  weights/weight.bin where neither it nor a model.mil is there, else to weights/weight-<16 hex digits>.bin; the text
  *  names them and is renamed into place last, and only then the weights of the old text are removed. So a failure (or
  *  a kill) at any moment leaves the old model or the new one, with at most a weight file that no text names, which
- *  the next call removes (but for a weights/weight.bin: without a text it may be yours). mw_graph_read_mil at any moment reads one of the two; another program that reads the text
- *  before and the weights after the change may find them missing, but never others. A second process that writes the
- *  same folder waits, for a minute at most. Everything is durable on return.
+ *  the next call removes (but for a weights/weight.bin: without a text it may be yours). mw_graph_read_mil at any
+ *  moment reads one of the two; another program that reads the text before and the weights after the change may find
+ *  them missing, but never others. A second process that writes the same folder waits, for a minute at most.
+ *  Everything is durable on return.
  *  errors  MW_ERROR_UNSUPPORTED if an operation does not exist in the opset asked for, MW_ERROR_FILE */
 MW_API mw_status mw_graph_write_mil(const mw_graph *graph, const char *folder, const mw_mil_write_options *options,
                                     mw_error *err);

@@ -436,6 +436,8 @@ mw_status mw__gradient(const mw__gradient_words *w, const mw__pullback *p, mw_te
     if (p->roots[0] == NULL)
         return mw__fail_null(err, "%s: %s 0 is NULL", w->call, w->root);
     mw_graph *graph = p->roots[0]->graph;
+    MW_TRY(mw_graph_check(graph, err));
+    mw__graph_hold(graph);
     mw_status status = mw__gradient_check(w, graph, p->roots, p->seeds, p->root_count, err);
     for (size_t i = 0; i < count && status == MW_OK; i++)
         status = check_tensor(w, graph, x[i], "x", i, err);
@@ -443,6 +445,7 @@ mw_status mw__gradient(const mw__gradient_words *w, const mw__pullback *p, mw_te
         status = mw__function_unmix(graph->current, err);
     if (status == MW_OK)
         status = run(graph, p, x, count, out_dx, err);
+    status = mw__graph_drop(graph, w->call, status, err);
     if (status != MW_OK)
         mw__autograd_clear(out_dx, count);
     return status;

@@ -66,6 +66,7 @@ static mw_status ask(mw__vjp *vjp, const bool *wants, mw_tensor **out_dx)
         return vjp->err->status;
     }
     vjp->y[0]->asking = true;
+    vjp->graph->exposed = true; /* the user may keep what the rule is shown */
     const mw__callback outer = mw__callback_begin("rule of a custom VJP", MW__LENT_NEVER);
     const mw_status status = record->rule(&call, out_dx, &said);
     mw__callback_end(outer);

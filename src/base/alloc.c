@@ -4,6 +4,7 @@
 #include "base/checked.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,45 @@ void mw__free(const mw_allocator *allocator, void *pointer)
         return;
     allocator = mw__allocator_or_default(allocator);
     allocator->resize(allocator->user, pointer, 0);
+}
+
+/* ---- memory that is freed late ---- */
+
+enum { RETIRED_MAX = 1024, RETIRED_BYTES = 1 << 20 };
+
+static struct {
+    pthread_mutex_t mutex;
+    struct {
+        void *pointer;
+        size_t size;
+    } ring[RETIRED_MAX];
+    size_t first, count, bytes;
+} retired = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void free_oldest(void)
+{
+    free(retired.ring[retired.first].pointer);
+    retired.bytes -= retired.ring[retired.first].size;
+    retired.first = (retired.first + 1) % RETIRED_MAX;
+    retired.count--;
+}
+
+void mw__retire(const mw_allocator *allocator, void *pointer, size_t size)
+{
+    if (pointer == NULL)
+        return;
+    if (mw__allocator_or_default(allocator)->resize != heap_resize || size > RETIRED_BYTES) {
+        mw__free(allocator, pointer);
+        return;
+    }
+    pthread_mutex_lock(&retired.mutex);
+    while (retired.count == RETIRED_MAX || retired.bytes + size > RETIRED_BYTES)
+        free_oldest();
+    const size_t last = (retired.first + retired.count++) % RETIRED_MAX;
+    retired.ring[last].pointer = pointer;
+    retired.ring[last].size = size;
+    retired.bytes += size;
+    pthread_mutex_unlock(&retired.mutex);
 }
 
 /* The block starts somewhere before the address that is handed out, which is preceded by the block's own address. */
@@ -129,6 +169,16 @@ void mw__arena_deinit(mw__arena *arena)
     for (arena_block *block = arena->block; block != NULL;) {
         arena_block *next = block->next;
         mw__free(arena->allocator, block);
+        block = next;
+    }
+    *arena = (mw__arena){.allocator = arena->allocator, .block_size = arena->block_size};
+}
+
+void mw__arena_retire(mw__arena *arena)
+{
+    for (arena_block *block = arena->block; block != NULL;) {
+        arena_block *next = block->next;
+        mw__retire(arena->allocator, block, sizeof *block + block->size);
         block = next;
     }
     *arena = (mw__arena){.allocator = arena->allocator, .block_size = arena->block_size};

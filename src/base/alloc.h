@@ -20,6 +20,11 @@ void *mw__resize(const mw_allocator *allocator, void *pointer, size_t count, siz
 /* NULL is fine. */
 void mw__free(const mw_allocator *allocator, void *pointer);
 
+/* Frees late: what still points there reads what was left there, and no other object gets the address, until 1 MiB was
+ * retired behind it. Only memory of the C library's heap, as another allocator may be gone by then; the rest is freed
+ * now. */
+void mw__retire(const mw_allocator *allocator, void *pointer, size_t size);
+
 /* Zero-filled memory whose address is a multiple of `alignment` (a power of two); free with mw__free_aligned. */
 void *mw__alloc_aligned(const mw_allocator *allocator, size_t size, size_t alignment, mw_error *err);
 void mw__free_aligned(const mw_allocator *allocator, void *pointer);
@@ -39,6 +44,8 @@ typedef struct mw__arena {
 
 void mw__arena_init(mw__arena *arena, const mw_allocator *allocator);
 void mw__arena_deinit(mw__arena *arena);
+/* The same by mw__retire. */
+void mw__arena_retire(mw__arena *arena);
 
 /* Zero-filled, aligned to 64 (a cache line) for requests of 512 bytes and more, else to 16. */
 void *mw__arena_alloc(mw__arena *arena, size_t count, size_t size, mw_error *err);

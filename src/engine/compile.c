@@ -19,7 +19,7 @@ static const size_t text_limit = (size_t)1 << 30;
 static void destroy_library(mw__object *object)
 {
     mw__library *library = (mw__library *)object;
-    mw_graph_destroy(library->graph);
+    mw__graph_free(library->graph);
     mw__arena_deinit(&library->arena);
 }
 

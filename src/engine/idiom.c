@@ -198,7 +198,7 @@ static mw_status begin_matching(matcher *m, const mw__function *function, mw_err
     mw_graph_options options = mw_graph_defaults();
     options.allocator = function->graph->allocator;
     options.opset = function->opset;
-    m->scratch = mw_graph_create(&options);
+    m->scratch = mw__graph_make(&options, NULL);
     return m->scratch != NULL ? MW_OK : mw__fail(err, MW_ERROR_MEMORY, "out of memory");
 }
 
@@ -217,7 +217,7 @@ static mw_status make_table(matcher *m, const mw__function *function, mw_error *
 static void end_matching(const matcher *m, const mw__function *function)
 {
     mw__free(function->graph->allocator, m->match);
-    mw_graph_destroy(m->scratch);
+    mw__graph_free(m->scratch);
 }
 
 static mw_status find_one(const mw__function *function, const mw__rounding *rounding, size_t at, mw__idiom_kind kind,

@@ -11,7 +11,7 @@
 
 mw__build mw__build_begin_graph(const char *operation, mw_graph *graph)
 {
-    mw__build build = {.graph = graph, .failed = true};
+    mw__build build = {.graph = graph, .operation = operation, .failed = true};
     if (graph == NULL || graph->error.status != MW_OK)
         return build;
     const mw__row *newer;
@@ -74,8 +74,19 @@ static void fill_slot(mw__build *build, mw__slot *slot, mw_tensor *const *values
     slot->tuple = count > 1; /* a tuple of one prints bare */
 }
 
+/* An operation that cannot be built because one operand's graph is gone: the graphs of the others are told. */
+static void blame_dead(const mw__build *build, mw_tensor *const *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i] != NULL && values[i]->graph != build->graph)
+            mw__graph_fail(values[i]->graph, MW_ERROR_STATE, "%s: an operand is a tensor of a graph that was destroyed",
+                           build->operation);
+}
+
 void mw__build_set_many(mw__build *build, const char *arg, mw_tensor *const *values, size_t count)
 {
+    if (build->failed && build->graph != NULL && atomic_load(&build->graph->dead))
+        blame_dead(build, values, count);
     if (build->failed)
         return;
     mw__slot *slot = find_slot(build, arg);

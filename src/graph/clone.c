@@ -334,12 +334,13 @@ mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, c
     mw_graph_options made = mw_graph_defaults();
     made.allocator = allocator;
     made.opset = function->opset;
-    mw_graph *graph = mw_graph_create(&made);
+    mw_graph *graph = mw__graph_make(&made, NULL);
     if (graph == NULL) {
         mw__fail(err, MW_ERROR_MEMORY, "no memory for a copy of the graph");
         return NULL;
     }
     graph->arena.block_size = from->arena.block_size;
+    graph->tensors.block_size = from->tensors.block_size;
     mw__clone clone = {0};
     mw_status status = mw__clone_run(&clone, function, graph, options, err);
     for (size_t i = 0; status == MW_OK && out_copies != NULL && i < options->root_count; i++) {
@@ -350,7 +351,7 @@ mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, c
     mw__clone_deinit(&clone);
     if (status == MW_OK && mw_graph_check(graph, err) == MW_OK)
         return graph;
-    mw_graph_destroy(graph);
+    mw__graph_free(graph);
     return NULL;
 }
 
@@ -370,7 +371,7 @@ mw_graph *mw_graph_evaluation(const mw_graph *graph, mw_error *err)
                                        .root_count = function->body->output_count,
                                        .form = MW__CLONE_DEPLOYMENT,
                                        .keep_outputs = true};
-    return mw__clone_graph(graph->allocator, graph, &options, NULL, err);
+    return mw__graph_publish(mw__clone_graph(graph->allocator, graph, &options, NULL, err), err);
 }
 
 void mw__clone_deinit(mw__clone *clone)

@@ -337,6 +337,8 @@ mw_graph *mw_graph_flatten(const mw_graph *graph, mw_error *err)
     err = err != NULL ? err : &local;
     if (mw__skips(err))
         return NULL;
+    if (graph != NULL && mw_graph_check(graph, err) != MW_OK)
+        return NULL;
     const mw__function *function = graph != NULL ? mw__function_find(graph, "main") : NULL;
     if (function == NULL) {
         mw__fail(err, MW_ERROR_ARGUMENT, "flatten: %s",
@@ -346,7 +348,7 @@ mw_graph *mw_graph_flatten(const mw_graph *graph, mw_error *err)
     mw_graph_options options = mw_graph_defaults();
     options.allocator = graph->allocator;
     options.opset = function->opset;
-    mw_graph *flat = mw_graph_create(&options);
+    mw_graph *flat = mw__graph_make(&options, NULL);
     if (flat == NULL) {
         mw__fail(err, MW_ERROR_MEMORY, "no memory for a flat graph");
         return NULL;
@@ -357,7 +359,7 @@ mw_graph *mw_graph_flatten(const mw_graph *graph, mw_error *err)
     const mw_status status = mw__clone_run(&clone, function, flat, &how, err);
     mw__clone_deinit(&clone);
     if (status == MW_OK && mw_graph_check(flat, err) == MW_OK)
-        return flat;
-    mw_graph_destroy(flat);
+        return mw__graph_publish(flat, err);
+    mw__graph_free(flat);
     return NULL;
 }

@@ -18,6 +18,8 @@ static _Thread_local struct {
 
 /* ---- graphs ---- */
 
+enum { TENSOR_BLOCK = 4096 }; /* some two dozen of them */
+
 mw_graph_options mw_graph_defaults(void)
 {
     return (mw_graph_options){.struct_size = sizeof(mw_graph_options), .allocator = NULL, .opset = MW_IOS18};
@@ -34,21 +36,22 @@ static mw_status check_options(const mw_graph_options *options, mw_error *err)
     return MW_OK;
 }
 
-mw_graph *mw_graph_create(const mw_graph_options *options) { return mw_graph_create_checked(options, NULL); }
-
-mw_graph *mw_graph_create_checked(const mw_graph_options *options, mw_error *err)
+mw_graph *mw__graph_make(const mw_graph_options *options, mw_error *err)
 {
     const mw_graph_options defaults = mw_graph_defaults();
     if (options == NULL)
         options = &defaults;
-    if (mw__skips(err) || check_options(options, err) != MW_OK)
+    if (check_options(options, err) != MW_OK)
         return NULL;
     const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
     mw_graph *graph = mw__alloc(allocator, 1, sizeof *graph, err);
     if (graph == NULL)
         return NULL;
     graph->allocator = allocator;
+    atomic_init(&graph->references, 1);
     mw__arena_init(&graph->arena, allocator);
+    mw__arena_init(&graph->tensors, allocator);
+    graph->tensors.block_size = TENSOR_BLOCK;
     mw__map_init(&graph->names, allocator);
     mw__map_init(&graph->function_names, allocator);
     mw__map_init(&graph->constants, allocator);
@@ -56,26 +59,101 @@ mw_graph *mw_graph_create_checked(const mw_graph_options *options, mw_error *err
     graph->version_minor = 3;
     graph->style = MW__STYLE_NEW;
     if (mw__function_create(graph, "main", options->opset, err) == NULL) {
-        mw_graph_destroy(graph);
+        mw__graph_free(graph);
         return NULL;
     }
     return graph;
 }
 
-void mw_graph_destroy(mw_graph *graph)
+mw_graph *mw__graph_publish(mw_graph *graph, mw_error *err)
 {
     if (graph == NULL)
-        return;
+        return NULL;
+    if (mw__live_add(graph, MW__LIVE_GRAPH, err) != MW_OK) {
+        mw__graph_free(graph);
+        return NULL;
+    }
+    graph->published = true;
+    return graph;
+}
+
+mw_graph *mw_graph_create(const mw_graph_options *options) { return mw_graph_create_checked(options, NULL); }
+
+mw_graph *mw_graph_create_checked(const mw_graph_options *options, mw_error *err)
+{
+    return mw__skips(err) ? NULL : mw__graph_publish(mw__graph_make(options, err), err);
+}
+
+/* ---- the end of a graph ---- */
+
+/* What is left of a graph that users knew, for as long as mw__retire keeps it: constructors meet the graph's error,
+ * queries a value without a type. */
+static void leave_remains(mw_graph *graph)
+{
+    static const mw__type none = {.kind = MW__TUPLE};
+    for (size_t i = 0; i < graph->value_count; i++)
+        *graph->values[i] = (mw_tensor){.graph = graph, .type = &none, .hint = ""};
+    mw__arena_retire(&graph->tensors);
+    mw_graph remains = {.allocator = graph->allocator, .references = 1, .dead = true}; /* nobody's: never released */
+    mw__fail(&remains.error, MW_ERROR_STATE, "the graph was destroyed, and its tensors with it");
+    *graph = remains;
+    mw__retire(graph->allocator, graph, sizeof *graph);
+}
+
+static void free_graph(mw_graph *graph, bool was_known)
+{
+    const mw_allocator *allocator = graph->allocator;
+    mw_tensor **values = graph->values;
     if (last_failure.graph == graph)
         last_failure.graph = NULL;
-    const mw_allocator *allocator = graph->allocator;
     mw__map_deinit(&graph->names);
     mw__map_deinit(&graph->function_names);
     mw__map_deinit(&graph->constants);
     mw__free(allocator, graph->functions);
-    mw__free(allocator, graph->values);
     mw__arena_deinit(&graph->arena);
-    mw__free(allocator, graph);
+    if (was_known && allocator == mw__allocator_default()) {
+        leave_remains(graph);
+    } else {
+        mw__arena_deinit(&graph->tensors);
+        mw__free(allocator, graph);
+    }
+    mw__free(allocator, values);
+}
+
+static void release(mw_graph *graph)
+{
+    if (atomic_fetch_sub_explicit(&graph->references, 1, memory_order_acq_rel) == 1)
+        free_graph(graph, graph->exposed || atomic_load(&graph->dead));
+}
+
+void mw__graph_free(mw_graph *graph)
+{
+    if (graph == NULL || (graph->published && !mw__live_remove(graph, MW__LIVE_GRAPH, __func__)))
+        return;
+    release(graph);
+}
+
+void mw_graph_destroy(mw_graph *graph)
+{
+    if (graph == NULL || !mw__live_remove(graph, MW__LIVE_GRAPH, __func__))
+        return;
+    atomic_store(&graph->dead, true);
+    release(graph);
+}
+
+void mw__graph_hold(const mw_graph *graph)
+{
+    atomic_fetch_add_explicit(&((mw_graph *)graph)->references, 1, memory_order_relaxed);
+}
+
+mw_status mw__graph_drop(const mw_graph *graph, const char *call, mw_status status, mw_error *err)
+{
+    const bool dead = atomic_load(&graph->dead);
+    release((mw_graph *)graph);
+    if (!dead)
+        return status;
+    mw_error_clear(err);
+    return mw__fail(err, MW_ERROR_STATE, "%s: a callback destroyed the graph meanwhile", call);
 }
 
 mw_status mw_graph_check(const mw_graph *graph, mw_error *err)
@@ -132,6 +210,9 @@ mw_status mw__fail_null(mw_error *err, const char *format, ...)
 mw_tensor *mw__graph_mixed(const mw_tensor *x, mw_graph *graph, const char *operation, const char *argument)
 {
     char name[MW__TENSOR_TEXT];
+    if (atomic_load(&x->graph->dead))
+        return mw__graph_fail(graph, MW_ERROR_STATE, "%s: %s is a tensor of a graph that was destroyed", operation,
+                              argument);
     mw__tensor_print(x, name, sizeof name);
     mw__graph_fail(x->graph, MW_ERROR_ARGUMENT, "%s: %s, %s, belongs to another graph", operation, argument, name);
     return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "%s: %s, %s, belongs to another graph", operation, argument, name);
@@ -269,7 +350,7 @@ mw_tensor *mw__value_create(mw_graph *graph, const mw__type *type, const char *h
         mw__fail(err, MW_ERROR_UNSUPPORTED, "a graph holds at most 2^32 values");
         return NULL;
     }
-    mw_tensor *value = mw__arena_alloc(&graph->arena, 1, sizeof *value, err);
+    mw_tensor *value = mw__arena_alloc(&graph->tensors, 1, sizeof *value, err);
     const char *copy = mw__arena_string(&graph->arena, hint, strlen(hint), err);
     if (value == NULL || copy == NULL ||
         mw__grow(graph->allocator, &graph->values, &graph->value_capacity, graph->value_count + 1, sizeof(mw_tensor *),

@@ -4,9 +4,12 @@
 #define MW__GRAPH_IR_H
 
 #include "base/alloc.h"
+#include "base/live.h"
 #include "base/map.h"
+
 #include <millwright/autograd.h>
 #include <millwright/graph.h>
+#include <stdatomic.h>
 
 /* ---- types ---- */
 
@@ -161,7 +164,12 @@ typedef enum mw__form { MW__FORM_COMPACT, MW__FORM_CHIP } mw__form;
 struct mw_graph {
     const mw_allocator *allocator;
     mw__arena arena;
-    mw_error error; /* the first error of a constructor */
+    mw__arena tensors;     /* these alone, as they are looked at when the graph is gone (graph.c) */
+    atomic_int references; /* the owner's, and one of each call that is at work on it (mw__graph_hold) */
+    bool published;        /* the user has it: it is among the live objects */
+    bool exposed;          /* a rule of the user's has seen it */
+    atomic_bool dead;      /* the user destroyed it */
+    mw_error error;        /* the first error of a constructor */
     int version_major, version_minor;
     mw__style style;
     bool final_newline;        /* the text that was read ended in one; Apple's printer writes none */
@@ -293,6 +301,17 @@ size_t mw__payload_count(const mw__payload *payload);
 
 /* ---- making things ---- */
 
+/* As mw_graph_create, for graphs that the user does not get, and those that are published when they are finished; both
+ * are freed with mw__graph_free as long as the library has them. */
+mw_graph *mw__graph_make(const mw_graph_options *options, mw_error *err);
+/* Returns the graph for the user to own; NULL, with the graph freed, if there is no memory. NULL is fine. */
+mw_graph *mw__graph_publish(mw_graph *graph, mw_error *err);
+void mw__graph_free(mw_graph *graph);
+/* Around a call with callbacks in it, which may destroy the graph: it lives until the call has dropped it, and then the
+ * call returns MW_ERROR_STATE in place of `status`. */
+void mw__graph_hold(const mw_graph *graph);
+mw_status mw__graph_drop(const mw_graph *graph, const char *call, mw_status status, mw_error *err);
+
 const mw__type *mw__type_tensor(mw_graph *graph, mw_dtype dtype, mw_shape shape, mw_error *err);
 bool mw__type_equal(const mw__type *a, const mw__type *b);
 /* True if a value declared `declared` may hold what a rule computed: equal but for `?` in either. */
@@ -348,6 +367,7 @@ int64_t mw__shape_span(mw_shape shape, int from, int to);
  *
  * A NULL tensor given to begin or set makes end return NULL without touching the graph's error. */
 typedef struct mw__build {
+    const char *operation;
     mw_graph *graph;
     const mw__row *row;
     mw__op *op;

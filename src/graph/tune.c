@@ -2,6 +2,7 @@
  * found out in tune_weights.c; what adapters are made of is in lora.c. */
 #include "graph/tune.h"
 #include "base/float_mode.h"
+#include "base/guard.h"
 #include "base/shown.h"
 
 #include "graph/copy.h"
@@ -171,7 +172,9 @@ static void report(const tuning *t)
                                                   : item->fate == MW__TUNE_ADAPT ? MW_TUNE_ADAPTED
                                                                                  : MW_TUNE_TRAINED,
                                        .reason = left ? item->left : NULL};
+        const mw__callback outer = mw__callback_begin("report of the tuning", MW__LENT_NEVER);
         t->report(t->report_user, &choice);
+        mw__callback_end(outer);
     }
 }
 
@@ -397,7 +400,7 @@ static mw_status check_call(const char *call, const mw_graph *source, const size
     if (*struct_size != wanted)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the options were not made by mw_%s_defaults", call,
                         strcmp(call, "lora") == 0 ? "lora" : "tune");
-    return MW_OK;
+    return mw_graph_check(source, err);
 }
 
 typedef struct choice {
@@ -407,6 +410,7 @@ typedef struct choice {
 
 static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err)
 {
+    mw__graph_hold(t->source);
     mw__arena_init(&t->arena, t->source->allocator);
     mw_status status = prepare(t, err);
     if (status == MW_OK)
@@ -417,9 +421,12 @@ static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err)
         status = index_choice(t, err);
     if (status == MW_OK)
         report(t);
-    mw_graph *copy = status == MW_OK ? copy_tuned(t, err) : NULL;
+    mw_graph *copy = status == MW_OK ? mw__graph_publish(copy_tuned(t, err), err) : NULL;
     mw__arena_deinit(&t->arena);
-    return copy;
+    if (mw__graph_drop(t->source, t->call, MW_OK, err) == MW_OK)
+        return copy;
+    mw__graph_free(copy);
+    return NULL;
 }
 
 mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_options *o, mw_error *err)

@@ -35,7 +35,7 @@ mw_graph *mw_graph_parse_mil(const char *text, size_t size, const char *folder, 
         status = mw__mil_load_blobs(graph, folder, err);
     if (status == MW_OK)
         return graph;
-    mw_graph_destroy(graph);
+    mw__graph_free(graph);
     return NULL;
 }
 
@@ -179,7 +179,9 @@ mw_status mw_graph_write_mil(const mw_graph *graph, const char *folder, const mw
         return err->status;
     if (graph == NULL || folder == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "graph or folder is NULL");
-    return mw__mil_write(graph, folder, options, true, NULL, err);
+    MW_TRY(mw_graph_check(graph, err));
+    mw__graph_hold(graph);
+    return mw__graph_drop(graph, __func__, mw__mil_write(graph, folder, options, true, NULL, err), err);
 }
 
 char *mw_graph_print_mil(const mw_graph *graph, const mw_mil_write_options *options, mw_error *err)
@@ -191,9 +193,12 @@ char *mw_graph_print_mil(const mw_graph *graph, const mw_mil_write_options *opti
         mw__fail(err, MW_ERROR_ARGUMENT, "graph is NULL");
         return NULL;
     }
+    if (mw_graph_check(graph, err) != MW_OK)
+        return NULL;
     mw__text text;
     mw__text_init(&text, mw__allocator_default()); /* mw_string_free knows no other */
-    if (mw__mil_print(graph, options, &text, NULL, err) == MW_OK)
+    mw__graph_hold(graph);
+    if (mw__graph_drop(graph, __func__, mw__mil_print(graph, options, &text, NULL, err), err) == MW_OK)
         return text.data;
     mw__text_deinit(&text);
     return NULL;

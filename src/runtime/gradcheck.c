@@ -64,6 +64,7 @@ static mw_status check_options(const mw_gradcheck_options *o, mw_error *err)
         return mw__fail_null(err, "mw_gradcheck: y is NULL");
     if (o->x == NULL || o->count == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck: there is no x to differentiate by");
+    MW_TRY(mw_graph_check(o->y->graph, err));
     if (!(o->step >= 0.0 && o->step < 1.0) || !(o->tolerance >= 0.0) || isinf(o->tolerance))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_gradcheck: step %g or tolerance %g is out of range", o->step,
                         o->tolerance);
@@ -386,7 +387,7 @@ mw_status mw_gradcheck(const mw_gradcheck_options *options, mw_gradcheck_report 
         *out_report = c.report;
     mw_program_destroy(c.reverse);
     mw_program_destroy(c.forward);
-    mw_graph_destroy(c.graph);
+    mw__graph_free(c.graph);
     mw__arena_deinit(&c.arena);
     return status;
 }

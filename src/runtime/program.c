@@ -98,7 +98,7 @@ static mw_graph *fresh(const compilation *c, mw_error *err)
     options.allocator = c->program->allocator;
     if (function != NULL)
         options.opset = function->opset;
-    mw_graph *graph = mw_graph_create(&options);
+    mw_graph *graph = mw__graph_make(&options, NULL);
     if (graph == NULL)
         mw__fail(err, MW_ERROR_MEMORY, "no memory for the graph to be compiled");
     return graph;
@@ -117,7 +117,7 @@ static mw_status split(compilation *c, mw_graph **out_split, mw_error *err)
     if (status == MW_OK && any)
         *out_split = graph;
     else
-        mw_graph_destroy(graph);
+        mw__graph_free(graph);
     return status;
 }
 
@@ -131,7 +131,7 @@ static mw_status legalise(compilation *c, mw_error *err)
         .mask = c->request->target->mask, .strict = c->request->options->strict, .out_narrowed = &c->narrowed};
     if (status == MW_OK)
         status = mw__mil_legalize_with(parts != NULL ? parts : c->request->graph, c->legal, &how, err);
-    mw_graph_destroy(parts);
+    mw__graph_free(parts);
     return status == MW_OK ? mw_graph_check(c->legal, err) : status;
 }
 
@@ -320,7 +320,7 @@ static void compilation_deinit(compilation *c, bool good)
     mw__free(allocator, c->path);
     mw__names_deinit(&c->names);
     mw__arena_deinit(&c->scratch);
-    mw_graph_destroy(c->legal);
+    mw__graph_free(c->legal);
 }
 
 mw_program *mw__program_create(const mw__program_request *request, mw_error *err)
@@ -469,9 +469,13 @@ mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options,
     mw__target target;
     if (mw_graph_check(graph, err) != MW_OK || mw__target_resolve(options, &target, err) != MW_OK)
         return NULL;
+    mw__graph_hold(graph);
     mw_program *program =
         mw__program_create(&(mw__program_request){.graph = graph, .options = options, .target = &target}, err);
-    if (program == NULL || fill_parameters(program, graph, options->seed, err) == MW_OK)
+    mw_status status =
+        program != NULL ? fill_parameters(program, graph, options->seed, err) : mw__status_or(err, MW_ERROR_STATE);
+    status = mw__graph_drop(graph, __func__, status, err);
+    if (status == MW_OK)
         return program;
     mw_program_destroy(program);
     return NULL;

@@ -22,7 +22,7 @@ static void free_trainer(mw_trainer *trainer)
     pass_deinit(&trainer->gather);
     pass_deinit(&trainer->step);
     mw__state_deinit(&trainer->state); /* after the programs that are bound to it */
-    mw_graph_destroy(trainer->model);
+    mw__graph_free(trainer->model);
     mw__arena_deinit(&trainer->arena);
     mw__free(allocator, trainer->description);
     mw__free(allocator, trainer);
@@ -352,7 +352,7 @@ static mw_status write_model(mw_trainer *trainer, const char *folder, mw_error *
     mw_status status = mw_graph_check(graph, err);
     if (status == MW_OK)
         status = write_baked(trainer, graph, folder, err);
-    mw_graph_destroy(graph);
+    mw__graph_free(graph);
     return status;
 }
 

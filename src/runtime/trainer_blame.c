@@ -293,6 +293,6 @@ void mw__trainer_blame(mw_trainer *t, const mw__trainer_pass *pass, mw__blame *o
     }
     mw_program_destroy(a.program);
     mw__names_deinit(&a.names);
-    mw_graph_destroy(a.b.graph);
+    mw__graph_free(a.b.graph);
     mw__arena_deinit(&a.b.arena);
 }

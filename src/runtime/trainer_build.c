@@ -227,7 +227,7 @@ static mw_status build_state(mw__trainer_build *b, mw_error *err)
         if (mw__is_resident(value))
             status = add_resident(b, value, is_weight(evaluation, value), err);
     }
-    mw_graph_destroy(evaluation);
+    mw__graph_free(evaluation);
     return status == MW_OK ? add_scale(b, err) : status;
 }
 
@@ -465,7 +465,7 @@ static mw_status make_pass(mw_trainer *t, bool gathers, mw_error *err)
 {
     mw__trainer_build b = {.trainer = t, .gathers = gathers};
     const mw_status status = gathers ? make_gather(&b, err) : make_step(&b, err);
-    mw_graph_destroy(b.graph);
+    mw__graph_free(b.graph);
     mw__arena_deinit(&b.arena);
     return status;
 }
@@ -497,7 +497,9 @@ mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
     trainer->allocator = allocator;
     mw__arena_init(&trainer->arena, allocator);
     mw__state_init(&trainer->state, allocator, &trainer->target.symbols);
-    if (create(trainer, options, err) == MW_OK)
+    const mw_graph *graph = options->loss->graph;
+    mw__graph_hold(graph);
+    if (mw__graph_drop(graph, "mw_trainer_create", create(trainer, options, err), err) == MW_OK)
         return trainer;
     mw_trainer_destroy(trainer);
     return NULL;

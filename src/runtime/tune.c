@@ -257,6 +257,7 @@ static mw_status write_tuned(mw_trainer *trainer, const mw_graph *source, const 
                         : source == NULL ? "program"
                                          : "folder");
     MW_TRY(mw__trainer_check_alive(trainer, err));
+    MW_TRY(mw_graph_check(source, err));
     tuned t = {.trainer = trainer};
     mw__arena_init(&t.arena, trainer->allocator);
     mw__map_init(&t.values, trainer->allocator);

@@ -141,7 +141,7 @@ static mw_status make_program(mw_trainer *t, mw__view *view, mw_error *err)
         return mw__status_or(err, MW_ERROR_STATE);
     emit_slots(t, view, copies);
     const mw_status status = compile_view(t, view, graph, err);
-    mw_graph_destroy(graph);
+    mw__graph_free(graph);
     return status;
 }
 
