@@ -454,6 +454,7 @@ mw_status mw__gradient(const mw__gradient_words *w, const mw__pullback *p, mw_te
 mw_status mw_backward(mw_tensor *const *roots, mw_tensor *const *seeds, size_t root_count, mw_tensor *const *stops,
                       size_t stop_count, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     static const mw__gradient_words words = {"mw_backward", "root", "seed"};
     const mw__pullback pullback = {roots, seeds, root_count, stops, stop_count};
     mw__autograd_clear(out_dx, count);

@@ -38,6 +38,7 @@ static mw_status check_options(const mw_graph_options *options, mw_error *err)
 
 mw_graph *mw__graph_make(const mw_graph_options *options, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     const mw_graph_options defaults = mw_graph_defaults();
     if (options == NULL)
         options = &defaults;

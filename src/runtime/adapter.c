@@ -281,7 +281,6 @@ static mw_status make_paths(adapters *a, const char *folder, const char **out_te
 
 static mw_status save_lora(mw_trainer *trainer, const char *folder, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     adapters a;
     const char *tensors, *config;
     MW_TRY(begin(&a, trainer, folder, "mw_trainer_save_lora", err));
@@ -324,6 +323,7 @@ static mw_status load_lora(mw_trainer *trainer, const char *folder, mw_error *er
 
 mw_status mw_trainer_load_lora(mw_trainer *trainer, const char *folder, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;

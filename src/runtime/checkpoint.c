@@ -98,7 +98,6 @@ mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_p
 
 static mw_status save(mw_trainer *trainer, const char *path, const mw_loader_position *position, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_save", err));
     const mw_loader_position start = {0};
     if (position != NULL && (position->epoch < 0 || position->batch < 0))
@@ -115,6 +114,7 @@ static mw_status save(mw_trainer *trainer, const char *path, const mw_loader_pos
 
 mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;

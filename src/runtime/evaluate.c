@@ -183,7 +183,6 @@ mw_status mw__trainer_check_dataset(mw_trainer *trainer, const mw_dataset *datas
 
 static mw_status predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     if (trainer == NULL || batch == NULL || out_data == NULL || (batch->feeds == NULL && batch->feed_count > 0))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_predict: the %s is NULL",
                         trainer == NULL    ? "trainer"
@@ -208,6 +207,7 @@ static mw_status predict(mw_trainer *trainer, const mw_batch *batch, float *out_
 
 mw_status mw_trainer_predict(mw_trainer *trainer, const mw_batch *batch, float *out_data, size_t count, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;

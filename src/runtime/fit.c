@@ -301,7 +301,6 @@ static mw_status prepare(mw__fitting *fit, mw_error *err)
 
 static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_error *reason)
 {
-    MW__FLOAT_SCOPE;
     MW_TRY(check_options(trainer, options, reason));
     mw__fitting fit = {.trainer = trainer, .options = options};
     mw_status status = prepare(&fit, reason);
@@ -320,6 +319,7 @@ static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_
 
 mw_status mw_fit(mw_trainer *trainer, const mw_fit_options *options, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw_error own = {0};
     mw_error *reason = err != NULL ? err : &own;
     if (mw__skips(reason))

@@ -238,7 +238,6 @@ static mw_status gather(mw_loader *loader, size_t column, mw_error *err)
 
 static const mw_batch *next(mw_loader *loader, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     if (loader->position.batch == loader->batches) {
         loader->position = (mw_loader_position){.epoch = loader->position.epoch + 1};
         return NULL;
@@ -256,6 +255,7 @@ static const mw_batch *next(mw_loader *loader, mw_error *err)
 
 const mw_batch *mw_loader_next(mw_loader *loader, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw__entry entry;
     if (mw__skips(err) || enter(&entry, loader, __func__, err) != MW_OK)
         return NULL;
@@ -272,7 +272,6 @@ mw_loader_position mw_loader_tell(const mw_loader *loader)
 
 static mw_status seek(mw_loader *loader, mw_loader_position position, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     if (position.epoch < 0 || position.epoch == INT64_MAX || position.batch < 0 || position.batch > loader->batches)
         return mw__fail(err, MW_ERROR_ARGUMENT, "loader: no batch %lld in epoch %lld; an epoch has %lld batches",
                         (long long)position.batch, (long long)position.epoch, (long long)loader->batches);
@@ -282,6 +281,7 @@ static mw_status seek(mw_loader *loader, mw_loader_position position, mw_error *
 
 mw_status mw_loader_seek(mw_loader *loader, mw_loader_position position, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;

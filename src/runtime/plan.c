@@ -53,7 +53,6 @@ static mw_status part_of(mw_trainer *trainer, mw_trainer_part part, const char *
 
 static mw_status profile(mw_program *program, size_t runs, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     enum { RUNS_MAX = 1 << 20 };
     if (runs > RUNS_MAX)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_program_profile: %zu runs are more than the %d that are kept", runs,
@@ -65,6 +64,7 @@ static mw_status profile(mw_program *program, size_t runs, mw_error *err)
 
 mw_status mw_program_profile(mw_program *program, size_t runs, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
@@ -229,7 +229,6 @@ static mw_status fetch(mw_plan *plan, const mw_program *program, mw_error *err)
 
 static mw_status create(mw_program *program, mw_plan **out, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     MW_TRY(prepare(program, "mw_plan_create", err));
     mw_plan *plan = mw__alloc(program->allocator, 1, sizeof *plan, err);
     if (plan == NULL)
@@ -251,6 +250,7 @@ static mw_status create(mw_program *program, mw_plan **out, mw_error *err)
 
 mw_plan *mw_plan_create(mw_program *program, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     mw_plan *plan = NULL;
     mw__entry entry;
     if (mw__skips(err) || mw__program_enter(&entry, program, __func__, err) != MW_OK)

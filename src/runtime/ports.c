@@ -93,7 +93,6 @@ static mw_status pass(void *out, const mw__values *values, const mw__port_rule *
 static mw_status write_port(mw_program *program, const char *name, mw_dtype dtype, const void *data, size_t count,
                             mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     size_t port = 0;
     MW_TRY(find_data(program, name, data, count, &port, err));
     if (program->ports[port].is_output)
@@ -126,6 +125,7 @@ static mw_status read_port(mw_program *program, const char *name, mw_dtype dtype
 mw_status mw_program_read(mw_program *program, const char *name, mw_dtype dtype, void *out_data, size_t count,
                           mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
@@ -200,7 +200,6 @@ static mw_status check_free(const mw_program *program, size_t output, size_t inp
 
 static mw_status share(mw_program *program, const char *output, const char *input, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     size_t from = 0, to = 0;
     MW_TRY(find_port(program, output, &from, err));
     MW_TRY(find_port(program, input, &to, err));
@@ -220,6 +219,7 @@ static mw_status share(mw_program *program, const char *output, const char *inpu
 
 mw_status mw_program_share(mw_program *program, const char *output, const char *input, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;

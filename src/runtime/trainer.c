@@ -61,7 +61,6 @@ mw_status mw__trainer_leave(const mw__entry *entry, mw_status status, mw_error *
 
 static mw_status set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     if (trainer == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_set_learning_rate: the trainer is NULL");
     if (!(learning_rate >= 0.0f) || !isfinite(learning_rate))
@@ -76,6 +75,7 @@ static mw_status set_learning_rate(mw_trainer *trainer, float learning_rate, mw_
 
 mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
@@ -137,7 +137,6 @@ void mw__trainer_follow(mw_trainer *t, const mw__state_entry *weight)
 
 static mw_status use_averages(mw_trainer *trainer, bool use, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     if (trainer == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_use_averages: the trainer is NULL");
     if (use && trainer->average_decay == 0.0)
@@ -152,6 +151,7 @@ static mw_status use_averages(mw_trainer *trainer, bool use, mw_error *err)
 
 mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
@@ -161,7 +161,6 @@ mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err)
 
 static float read_loss_scale(mw_trainer *trainer)
 {
-    MW__FLOAT_SCOPE;
     const mw__state_entry *entry = mw__state_find(&trainer->state, MW__SCALE);
     float scale = (float)trainer->loss_scale;
     if (entry != NULL)
@@ -172,6 +171,7 @@ static float read_loss_scale(mw_trainer *trainer)
 
 float mw_trainer_loss_scale(mw_trainer *trainer)
 {
+    MW__FLOAT_SCOPE;
     mw__entry entry;
     if (trainer == NULL || mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, NULL) != MW_OK)
         return 0.0f;
@@ -229,7 +229,6 @@ static mw_status find_state(mw_trainer *trainer, const char *name, const void *d
 
 static mw_status read_state(mw_trainer *trainer, const char *parameter, float *out_data, size_t count, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, out_data, count, &entry, err));
     mw__trainer_count_state(trainer, 0, entry->size);
@@ -267,6 +266,7 @@ static mw_status write_state(mw_trainer *trainer, const char *parameter, const f
 
 mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
@@ -335,7 +335,6 @@ static mw_status write_baked(mw_trainer *trainer, const mw_graph *graph, const c
 
 static mw_status write_model(mw_trainer *trainer, const char *folder, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     if (trainer == NULL || folder == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_write_mil: the %s is NULL",
                         trainer == NULL ? "trainer" : "folder");
@@ -358,6 +357,7 @@ static mw_status write_model(mw_trainer *trainer, const char *folder, mw_error *
 
 mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;

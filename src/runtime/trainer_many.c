@@ -165,7 +165,6 @@ static mw_status run_chunk(mw_trainer *t, const mw_batch *batches, float *out_lo
 
 static mw_status step_many(mw_trainer *trainer, const mw_batch *batches, size_t count, float *out_losses, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     if (trainer == NULL || (batches == NULL && count > 0))
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_step_many: %s",
                         trainer == NULL ? "no trainer" : "no batches");
@@ -186,6 +185,7 @@ static mw_status step_many(mw_trainer *trainer, const mw_batch *batches, size_t 
 mw_status mw_trainer_step_many(mw_trainer *trainer, const mw_batch *batches, size_t count, float *out_losses,
                                mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;

@@ -250,7 +250,6 @@ static mw_status gather(tuned *t, const mw_graph *source, mw_error *err)
 
 static mw_status write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     if (trainer == NULL || source == NULL || folder == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_write_tuned: the %s is NULL",
                         trainer == NULL  ? "trainer"
@@ -276,6 +275,7 @@ static mw_status write_tuned(mw_trainer *trainer, const mw_graph *source, const 
 
 mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;

@@ -51,7 +51,6 @@ mw_status mw__weights_write(mw_trainer *trainer, const char *path, const char *c
 
 static mw_status save_weights(mw_trainer *trainer, const char *path, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_save_weights", err));
     const char **names = weight_names(trainer, err);
     const mw_status status = names != NULL ? mw__weights_write(trainer, path, names, NULL, err) : MW_ERROR_MEMORY;
@@ -61,6 +60,7 @@ static mw_status save_weights(mw_trainer *trainer, const char *path, mw_error *e
 
 mw_status mw_trainer_save_weights(mw_trainer *trainer, const char *path, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
@@ -180,7 +180,6 @@ mw_status mw__weights_read(mw_trainer *trainer, const char *path, bool of_folder
 
 static mw_status load_weights(mw_trainer *trainer, const char *path, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     MW_TRY(mw__trainer_check_path(trainer, path, "mw_trainer_load_weights", err));
     const char **names = weight_names(trainer, err);
     const mw_status status = names != NULL ? mw__weights_read(trainer, path, false, names, err) : MW_ERROR_MEMORY;
@@ -190,6 +189,7 @@ static mw_status load_weights(mw_trainer *trainer, const char *path, mw_error *e
 
 mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_error *err)
 {
+    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
