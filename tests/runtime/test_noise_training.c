@@ -579,7 +579,7 @@ static void test_noise_survives_every_failed_allocation(void)
             mw_graph *noisy =
                 mw_graph_check(graph, &err) == MW_OK ? mw__clone_graph(&allocator, graph, &options, NULL, &err) : NULL;
             copy = noisy != NULL ? mw_graph_evaluation(noisy, &err) : NULL;
-            mw_graph_destroy(noisy);
+            mw__graph_free(noisy);
         }
         finished = !failing.failed;
         CHECK((copy != NULL) == finished);
