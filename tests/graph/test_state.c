@@ -112,8 +112,8 @@ static void test_a_clone_takes_assignments_of_wanted_states_along(void)
     there = mw_graph_find(evaluation, "s");
     CHECK(there != NULL && there->next == NULL && mw_graph_find(evaluation, "x") == NULL);
     CHECK_OK(err);
-    mw_graph_destroy(whole);
-    mw_graph_destroy(evaluation);
+    mw__graph_free(whole);
+    mw__graph_free(evaluation);
     mw_graph_destroy(g);
 }
 
