@@ -2,11 +2,9 @@
 #include "base/float_mode.h"
 
 #if defined(__x86_64__)
-#include <xmmintrin.h>
-
 /* All exceptions masked, nearest, no flush; FLAGS is what has happened so far. The x87 unit has a word of its own, by
  * which the C library's printf and strtod round. */
-enum { DEFAULT_MODE = 0x1f80, FLAGS = 0x3f, DEFAULT_WORD = 0x37f };
+enum { DEFAULT_MODE = MW__VECTOR_MODE, FLAGS = 0x3f, DEFAULT_WORD = 0x37f };
 
 static uint16_t get_word(void)
 {

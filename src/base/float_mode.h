@@ -5,6 +5,10 @@
 
 #include <stdint.h>
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #if defined(__x86_64__) || defined(__aarch64__)
 typedef uint64_t mw__float_mode; /* MXCSR and, above it, the x87 control word; FPCR */
 #else
@@ -17,6 +21,29 @@ typedef fenv_t mw__float_mode;
 mw__float_mode mw__float_enter(void);
 void mw__float_leave(mw__float_mode saved);
 void mw__float_leave_scope(const mw__float_mode *saved);
+
+/* The same for kernels, which compute in vector registers alone and are called often: leaves out the word of the x87
+ * unit. What computes in between is called through a pointer, so that nothing moves out. */
+#if defined(__x86_64__)
+typedef uint32_t mw__vector_mode;
+#define MW__VECTOR_MODE 0x1f80U /* all exceptions masked, nearest, no flush */
+static inline mw__vector_mode mw__vector_mode_enter(void)
+{
+    const mw__vector_mode saved = _mm_getcsr();
+    if ((saved & ~0x3fU) != MW__VECTOR_MODE) /* but for what has happened so far */
+        _mm_setcsr(MW__VECTOR_MODE);
+    return saved;
+}
+static inline void mw__vector_mode_leave(mw__vector_mode saved)
+{
+    if ((saved & ~0x3fU) != MW__VECTOR_MODE)
+        _mm_setcsr(saved);
+}
+#else
+typedef mw__float_mode mw__vector_mode;
+#define mw__vector_mode_enter mw__float_enter
+#define mw__vector_mode_leave mw__float_leave
+#endif
 
 /* First in a public function that computes or converts: from here to whichever return the mode is ours. */
 #define MW__FLOAT_SCOPE                                                                                                \

@@ -2,10 +2,8 @@
  * was destroyed, so that exactly one of the thread that leaves and the one that destroys frees it. */
 #include "base/guard.h"
 
-/* The mark of a thread is the address of this. */
 static _Thread_local mw__callback current;
-
-static uintptr_t self(void) { return (uintptr_t)&current; }
+atomic_int mw__callbacks_under_way;
 
 #define CLOSED ((uintptr_t)1)
 
@@ -15,10 +13,15 @@ mw__callback mw__callback_begin(const char *what, mw__lent lent)
 {
     const mw__callback outer = current;
     current = (mw__callback){.depth = outer.depth + 1, .lent = lent, .what = what};
+    atomic_fetch_add_explicit(&mw__callbacks_under_way, 1, memory_order_relaxed);
     return outer;
 }
 
-void mw__callback_end(mw__callback outer) { current = outer; }
+void mw__callback_end(mw__callback outer)
+{
+    atomic_fetch_sub_explicit(&mw__callbacks_under_way, 1, memory_order_relaxed);
+    current = outer;
+}
 
 /* ---- entering and leaving ---- */
 
@@ -42,15 +45,15 @@ static mw_status enter_again(mw__guard *guard, const char *what, const char *cal
     return MW_OK;
 }
 
-mw_status mw__guard_enter(mw__entry *out, mw__guard *guard, const char *what, const char *call, mw__lent lent,
-                          mw_error *err)
+mw_status mw__guard_enter_again(mw__entry *out, mw__guard *guard, const char *what, const char *call, mw__lent lent,
+                                mw_error *err)
 {
     uintptr_t found = 0;
     *out = (mw__entry){0};
-    if (atomic_compare_exchange_strong_explicit(&guard->owner, &found, self(), memory_order_acquire,
+    if (atomic_compare_exchange_strong_explicit(&guard->owner, &found, mw__thread_mark(), memory_order_acquire,
                                                 memory_order_relaxed))
         atomic_store_explicit(&guard->call, call, memory_order_relaxed);
-    else if ((found & ~CLOSED) != self())
+    else if ((found & ~CLOSED) != mw__thread_mark())
         return refuse_thread(guard, what, call, err);
     else
         MW_TRY(enter_again(guard, what, call, lent, err));
@@ -58,19 +61,6 @@ mw_status mw__guard_enter(mw__entry *out, mw__guard *guard, const char *what, co
     guard->callbacks = current.depth;
     guard->depth++;
     return MW_OK;
-}
-
-bool mw__guard_leave(const mw__entry *entry)
-{
-    mw__guard *guard = entry->guard;
-    if (guard == NULL)
-        return false;
-    guard->callbacks = entry->callbacks;
-    if (--guard->depth > 0)
-        return false;
-    uintptr_t mine = self();
-    return !atomic_compare_exchange_strong_explicit(&guard->owner, &mine, 0, memory_order_release,
-                                                    memory_order_acquire);
 }
 
 bool mw__guard_close(mw__guard *guard)

@@ -29,7 +29,7 @@ static void time_chain(const mw__chain *chain, const mw__task *first, mw__profil
 /* Lanes member, member + members, ... of every phase. `spans` NULL: not timed; a constant where it is called. */
 MW__INLINE void run_lanes(const mw__schedule *schedule, int member, int members, mw__profile_span *spans)
 {
-    const mw__float_mode saved = mw__float_enter();
+    const mw__vector_mode saved = mw__vector_mode_enter();
     for (size_t phase = 0; phase < schedule->phase_count; phase++) {
         if (phase > 0 && members > 1)
             mw__team_barrier(members);
@@ -40,7 +40,7 @@ MW__INLINE void run_lanes(const mw__schedule *schedule, int member, int members,
             else
                 time_chain(&chains[lane], schedule->tasks, spans);
     }
-    mw__float_leave(saved);
+    mw__vector_mode_leave(saved);
 }
 
 static void run_member(void *user, int member, int members)
@@ -77,7 +77,7 @@ void mw__execute(const mw__schedule *schedule)
 
 void mw__execute_step(const mw__step *step, int lanes, const void *const *in, void *const *out, void *scratch)
 {
-    const mw__float_mode saved = mw__float_enter();
+    const mw__vector_mode saved = mw__vector_mode_enter();
     for (int lane = 0; lane < lanes; lane++) {
         const mw__kernel_call call = {.block = step->block,
                                       .in = in,
@@ -88,5 +88,5 @@ void mw__execute_step(const mw__step *step, int lanes, const void *const *in, vo
         if (call.begin < call.end)
             step->run(&call);
     }
-    mw__float_leave(saved);
+    mw__vector_mode_leave(saved);
 }
