@@ -1,7 +1,7 @@
 /* Numbers and sizes at the edge: gradients that are 0, rates of 0, -0, subnormal numbers, more than 2^31 elements, and
  * a graph that goes on growing after it was compiled. */
-#include "child.h"
 #include "support/check.h"
+#include "support/child.h"
 
 #include <math.h>
 #include <millwright/millwright.h>

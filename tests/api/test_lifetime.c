@@ -1,7 +1,7 @@
 /* Coming and going: objects by the thousands, libraries that are loaded and unloaded, hosts that use threads, BLAS and
  * locales of their own. Every case is a process of its own (child.h). */
-#include "child.h"
 #include "support/check.h"
+#include "support/child.h"
 #include "tiny.h"
 
 #include <dlfcn.h>

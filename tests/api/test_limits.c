@@ -1,7 +1,7 @@
 /* Little memory, no threads, small stacks, no files: each ends in an error with a reason, or the training has the bits
  * that it always has. Every case is a process of its own (child.h). */
-#include "child.h"
 #include "support/check.h"
+#include "support/child.h"
 #include "tiny.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
  * it was the right file. */
 #include "base/file.h"
 #include "support/check.h"
+#include "support/scratch.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,26 +12,6 @@
 #include <unistd.h>
 
 static char folder[512]; /* of this run; made in main; the current folder of every test */
-
-static void remove_all(const char *name)
-{
-    DIR *opened = opendir(name);
-    for (const struct dirent *entry; opened != NULL && (entry = readdir(opened)) != NULL;) {
-        char path[1024];
-        struct stat status;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", name, entry->d_name);
-        if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-            remove_all(path);
-            rmdir(path);
-        } else {
-            unlink(path);
-        }
-    }
-    if (opened != NULL)
-        closedir(opened);
-}
 
 static void put(const char *name, const char *content)
 {
@@ -91,7 +71,7 @@ static void check_refused(const char *root, const char *name, const char *part)
 
 static void test_links_below_the_folder_are_followed(void)
 {
-    remove_all(".");
+    scratch_empty(".");
     make((const char *[]){"m", "m/a", "m/a/b", "m/c", NULL}, (const char *const[][2]){{"m/plain", "a/b/file"},
                                                                                       {"m/c/up", "../a/b/file"},
                                                                                       {"m/c/way", "../a"},
@@ -113,7 +93,7 @@ static void test_links_below_the_folder_are_followed(void)
 static void test_links_that_leave_the_folder_are_refused(void)
 {
     char absolute[1024];
-    remove_all(".");
+    scratch_empty(".");
     snprintf(absolute, sizeof absolute, "%s/m/file", folder);
     make((const char *[]){"m", "m/a", "other", NULL}, (const char *const[][2]){{"m/out", "../secret"},
                                                                                {"m/a/out", "../../secret"},
@@ -165,7 +145,7 @@ static void test_links_that_leave_the_folder_are_refused(void)
 
 static void make_cache(void)
 {
-    remove_all(".");
+    scratch_empty(".");
     make((const char *[]){"cache", STORE, STORE "/blobs", STORE "/blobs/deep", STORE "/refs", STORE "/snapshots",
                           REVISION, REVISION "/weights", REVISION "/encoder", STORE "/snapshots/other",
                           "cache/models--x", "cache/models--x/blobs", NULL},
@@ -267,7 +247,7 @@ static void *exchange(void *user)
 
 static void test_exchanged_folder_leads_nowhere_else(void)
 {
-    remove_all(".");
+    scratch_empty(".");
     make((const char *[]){"m", "m/way", "other", NULL}, (const char *const[][2]){{"m/link", "way/file"}, {NULL, NULL}});
     put("m/way/file", "F");
     put("other/file", "S");
@@ -299,7 +279,7 @@ int main(void)
     RUN(test_cache_of_a_hub_opens_nothing_else);
     RUN(test_link_to_a_cache_makes_no_cache);
     RUN(test_exchanged_folder_leads_nowhere_else);
-    remove_all(".");
+    scratch_empty(".");
     CHECK(chdir("/") == 0 && rmdir(folder) == 0);
     return check_finish();
 }

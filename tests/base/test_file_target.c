@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "support/check.h"
 #include "support/failing.h"
+#include "support/scratch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -66,29 +67,9 @@ static int count_in(const char *name)
     return count - 2;
 }
 
-static void remove_all(const char *name)
-{
-    DIR *opened = opendir(name);
-    for (const struct dirent *entry; opened != NULL && (entry = readdir(opened)) != NULL;) {
-        char path[1024];
-        struct stat status;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", name, entry->d_name);
-        if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-            remove_all(path);
-            rmdir(path);
-        } else {
-            unlink(path);
-        }
-    }
-    if (opened != NULL)
-        closedir(opened);
-}
-
 static void empty_folder(void)
 {
-    remove_all(".");
+    scratch_empty(".");
     CHECK(chmod(".", 0700) == 0);
 }
 

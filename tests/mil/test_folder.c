@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "support/check.h"
 #include "support/failing.h"
+#include "support/scratch.h"
 #include <millwright/millwright.h>
 
 #include <dirent.h>
@@ -20,26 +21,6 @@
 static char folder[512]; /* of this run; made in main; the current folder of every test */
 
 enum { COUNT = 64 };
-
-static void remove_all(const char *name)
-{
-    DIR *opened = opendir(name);
-    for (const struct dirent *entry; opened != NULL && (entry = readdir(opened)) != NULL;) {
-        char path[1024];
-        struct stat status;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", name, entry->d_name);
-        if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-            remove_all(path);
-            rmdir(path);
-        } else {
-            unlink(path);
-        }
-    }
-    if (opened != NULL)
-        closedir(opened);
-}
 
 /* The output's name is in the text, the constant in the weights. */
 static mw_graph *model(int number, const mw_allocator *allocator)
@@ -117,7 +98,7 @@ static void put(const char *name)
 static void begin(void)
 {
     mw_error err = {0};
-    remove_all(".");
+    scratch_empty(".");
     CHECK(save(0, &err) == MW_OK);
     CHECK_OK(err);
     put("m/metadata.json");
@@ -135,7 +116,7 @@ static void check_foreign(void)
 
 static void test_first_model_has_the_layout_of_core_ml(void)
 {
-    remove_all(".");
+    scratch_empty(".");
     CHECK(save(0, NULL) == MW_OK && read_model(NULL) == 0);
     CHECK(exists("m/weights/weight.bin") && count_in("m") == 2 && count_in("m/weights") == 1);
 }
@@ -177,7 +158,7 @@ static void test_same_models_in_turn_make_the_same_folder(void)
 /* Another text may name them. */
 static void test_weights_without_a_text_are_left_alone(void)
 {
-    remove_all(".");
+    scratch_empty(".");
     CHECK(mkdir("m", 0700) == 0 && mkdir("m/weights", 0700) == 0);
     put("m/weights/weight.bin");
     CHECK(save(1, NULL) == MW_OK && read_model(NULL) == 1);
@@ -403,7 +384,7 @@ int main(void)
     RUN(test_failed_allocation_leaves_one_whole_model);
     RUN(test_killed_save_leaves_one_whole_model);
     RUN(test_reader_beside_two_writers_sees_whole_models);
-    remove_all(".");
+    scratch_empty(".");
     CHECK(chdir("/") == 0 && rmdir(folder) == 0);
     return check_finish();
 }

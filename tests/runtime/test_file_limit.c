@@ -1,6 +1,6 @@
 /* Every writer of the library under a limit on file sizes (ulimit -f), where the system's own answer is a signal that
  * ends the process: each is an error that names the file, and leaves nothing behind. */
-#include "child.h"
+#include "child_net.h"
 #include "files.h"
 #include "support/check.h"
 #include "tuned.h"

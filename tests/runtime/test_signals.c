@@ -1,6 +1,6 @@
 /* What signals do while mw_fit runs: the first SIGINT or SIGTERM asks, the second ends the process, and what the host
  * had set is there again afterwards. A log pipe that nobody reads is an error. */
-#include "child.h"
+#include "child_net.h"
 #include "files.h"
 #include "small.h"
 #include "support/check.h"

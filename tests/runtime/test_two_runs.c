@@ -2,7 +2,7 @@
  * killed one leaves of its lock is no hindrance, and nothing of it stays. */
 #include "base/file.h"
 #include "base/lock.h"
-#include "child.h"
+#include "child_net.h"
 #include "files.h"
 #include "small.h"
 #include "support/check.h"

@@ -1,31 +1,6 @@
-#include "child.h"
+#include "child_net.h"
 #include "small.h"
 #include "support/check.h"
-
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-int child_run(void (*function)(void *user), void *user)
-{
-    int status = -1;
-    fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-        function(user);
-        fflush(stdout);
-        _exit(check_global.failures_here != 0);
-    }
-    CHECK(child > 0 && waitpid(child, &status, 0) == child);
-    return status;
-}
-
-void child_check(void (*function)(void *user), void *user)
-{
-    const int status = child_run(function, user);
-    check_note(WIFEXITED(status) && WEXITSTATUS(status) == 0, __FILE__, __LINE__, "the child ended with %s %d",
-               WIFSIGNALED(status) ? "signal" : "exit code", WIFSIGNALED(status) ? WTERMSIG(status) : status >> 8);
-}
 
 child_net child_make(mw_error *err)
 {

@@ -1,4 +1,4 @@
-#include "child.h"
+#include "support/child.h"
 
 #include "support/check.h"
 
@@ -9,7 +9,7 @@
 
 int child_run(void (*job)(void *user), void *user)
 {
-    enum { HANGS = 60 };
+    enum { HANGS = 250 }; /* seconds; CTest gives a test 300 */
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
@@ -21,6 +21,13 @@ int child_run(void (*job)(void *user), void *user)
     }
     int status = -1;
     return child > 0 && waitpid(child, &status, 0) == child ? status : -1;
+}
+
+void child_check(void (*job)(void *user), void *user)
+{
+    const int status = child_run(job, user);
+    check_note(status == 0, __FILE__, __LINE__, "the child ended with %s %d",
+               WIFSIGNALED(status) ? "signal" : "exit code", WIFSIGNALED(status) ? WTERMSIG(status) : status >> 8);
 }
 
 bool child_is_sanitized(void)
