@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct ane_e5rt_program {
     mw__dispatch *dispatch;
