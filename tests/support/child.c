@@ -2,6 +2,7 @@
 
 #include "support/check.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -54,6 +55,20 @@ static void try_beyond_the_limit(void *user)
 bool child_can_limit_addresses(void)
 {
     return !child_is_sanitized() && child_run(try_beyond_the_limit, NULL) >> 8 == 2;
+}
+
+bool child_can_start(const char *program)
+{
+    enum { WRONG_FORMAT = 98 };
+    int status = 0;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (freopen("/dev/null", "w", stdout) != NULL)
+            execl(program, program, "--help", (char *)NULL);
+        _exit(errno == ENOEXEC ? WRONG_FORMAT : 97);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status >> 8 != WRONG_FORMAT;
 }
 
 long long child_peak_bytes(void)

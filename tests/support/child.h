@@ -17,6 +17,9 @@ bool child_is_sanitized(void);
 /* False where RLIMIT_AS is not heeded: under sanitizers, emulators and macOS. */
 bool child_can_limit_addresses(void);
 
+/* False under an emulator of another processor, which runs this program only; the system refuses others of its kind. */
+bool child_can_start(const char *program);
+
 /* Most bytes that this process ever had in memory at once. */
 long long child_peak_bytes(void);
 
