@@ -135,7 +135,6 @@ mw_status mw_program_read(mw_program *program, const char *name, mw_dtype dtype,
 
 void *mw_program_view(mw_program *program, const char *name, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return NULL;
     size_t port = 0;
@@ -153,6 +152,7 @@ static void *part_data(const void *user, size_t port)
 
 static mw_status run_staged(mw_program *program, mw_error *err)
 {
+    MW__FLOAT_SCOPE; /* values become digits here; else only the device computes, in a mode of its own */
     for (size_t i = 0; i < program->input_count; i++)
         MW_TRY(mw__place_push(&program->places[i], &program->ports[i], program->places[i].whole.data, part_data,
                               program, err));
@@ -176,7 +176,6 @@ void mw__program_copy_staged(mw_program *program, const mw_program *from)
 
 mw_status mw_run(mw_program *program, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
     if (mw__skips(err))
         return err->status;
     if (program == NULL)
