@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "support/check.h"
 #include "support/failing.h"
+#include "support/folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -24,36 +24,9 @@ static const char *in_folder(const char *name)
     return path;
 }
 
-static void put(const char *name, const char *content)
-{
-    FILE *file = fopen(in_folder(name), "wb");
-    if (CHECK(file != NULL)) {
-        fputs(content, file);
-        fclose(file);
-    }
-}
+static bool holds(const char *name, const char *content) { return folder_holds(in_folder(name), content); }
 
-static bool holds(const char *name, const char *content)
-{
-    char buffer[4096] = "";
-    FILE *file = fopen(in_folder(name), "rb");
-    if (file == NULL)
-        return false;
-    const size_t size = fread(buffer, 1, sizeof buffer - 1, file);
-    fclose(file);
-    return size == strlen(content) && memcmp(buffer, content, size) == 0;
-}
-
-static int count_files(void)
-{
-    DIR *opened = opendir(folder);
-    int count = 0;
-    while (opened != NULL && readdir(opened) != NULL)
-        count++;
-    if (opened != NULL)
-        closedir(opened);
-    return count - 2;
-}
+static void put(const char *name, const char *content) { folder_put(in_folder(name), content); }
 
 static void empty_folder(void)
 {
@@ -311,7 +284,7 @@ static void test_write_replaces_the_file(void)
         CHECK(write_planned(NULL, NO_FAULT, 0, durable, &err) == MW_OK); /* also: one byte at a time */
         CHECK_OK(err);
         CHECK(holds("target", "new content"));
-        CHECK_INT(count_files(), 1);
+        CHECK_INT(folder_count(folder), 1);
         CHECK(mw__file_write(NULL, in_folder("target"), NULL, 0, durable, &err) == MW_OK);
         CHECK(holds("target", ""));
     }
@@ -345,7 +318,7 @@ static void check_failed_calls(int files)
             CHECK(status != MW_OK || plan.renamed);
             failed_in_place += status != MW_OK && plan.renamed;
             CHECK(status == MW_OK || strstr(err.message, strerror(EIO)) != NULL);
-            CHECK_INT(count_files(), files);
+            CHECK_INT(folder_count(folder), files);
             CHECK_INT(failing.live, 0);
         }
         CHECK_INT(failed_in_place, durable);
@@ -370,7 +343,7 @@ static void test_failed_call_creates_no_file(void)
     empty_folder();
     for (int n = 0; n < 3; n++) {
         CHECK(write_planned(NULL, FAIL, n, true, NULL) == MW_ERROR_FILE);
-        CHECK_INT(count_files(), 0);
+        CHECK_INT(folder_count(folder), 0);
     }
 }
 
@@ -420,7 +393,7 @@ static void test_write_survives_every_failed_allocation(void)
         const mw_status status = mw__file_write(&allocator, in_folder("target"), "new", 3, true, &err);
         CHECK(status == err.status && status == (failing.failed ? MW_ERROR_MEMORY : MW_OK));
         CHECK(holds("target", failing.failed ? "old" : "new"));
-        CHECK_INT(count_files(), 1);
+        CHECK_INT(folder_count(folder), 1);
         CHECK_INT(failing.live, 0);
         if (!failing.failed)
             break;
@@ -442,7 +415,7 @@ static void test_writer_is_dead_after_a_failure(void)
     CHECK(mw__file_writer_commit(&writer, NULL) == MW_ERROR_STATE);
     mw__file_writer_deinit(&writer);
     CHECK(holds("target", "old"));
-    CHECK_INT(count_files(), 1);
+    CHECK_INT(folder_count(folder), 1);
 }
 
 static void test_abandoned_writer_leaves_nothing(void)
@@ -451,11 +424,11 @@ static void test_abandoned_writer_leaves_nothing(void)
     mw__file_writer writer, other;
     REQUIRE(mw__file_writer_begin(&writer, NULL, in_folder("target"), false, NULL) == MW_OK);
     REQUIRE(mw__file_writer_begin(&other, NULL, in_folder("target"), false, NULL) == MW_OK); /* its own temporary */
-    CHECK_INT(count_files(), 2);
+    CHECK_INT(folder_count(folder), 2);
     CHECK(mw__file_writer_write(&writer, "abc", 3, NULL) == MW_OK);
     mw__file_writer_deinit(&writer);
     mw__file_writer_deinit(&writer);
-    CHECK_INT(count_files(), 1);
+    CHECK_INT(folder_count(folder), 1);
     CHECK(mw__file_writer_write(&other, "def", 3, NULL) == MW_OK);
     CHECK(mw__file_writer_commit(&other, NULL) == MW_OK);
     CHECK(holds("target", "def"));
@@ -471,7 +444,7 @@ static void test_write_names_the_file_it_cannot_write(void)
     CHECK_ERROR(err, MW_ERROR_FILE, "no/such/folder");
     CHECK(mkdir(in_folder("taken"), 0700) == 0);
     CHECK(mw__file_write(NULL, in_folder("taken"), "x", 1, true, NULL) == MW_ERROR_FILE);
-    CHECK_INT(count_files(), 1);
+    CHECK_INT(folder_count(folder), 1);
     CHECK(rmdir(in_folder("taken")) == 0);
 }
 
@@ -483,7 +456,7 @@ static void test_write_does_not_replace_what_is_no_file(void)
     CHECK(mw__file_write(NULL, in_folder("fifo"), "x", 1, true, &err) == MW_ERROR_FILE);
     CHECK_ERROR(err, MW_ERROR_FILE, "not a regular file");
     CHECK(lstat(in_folder("fifo"), &status) == 0 && S_ISFIFO(status.st_mode));
-    CHECK_INT(count_files(), 1);
+    CHECK_INT(folder_count(folder), 1);
     CHECK(unlink(in_folder("fifo")) == 0);
 }
 

@@ -2,7 +2,7 @@
  * it was the right file. */
 #include "base/file.h"
 #include "support/check.h"
-#include "support/scratch.h"
+#include "support/folder.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,15 +12,6 @@
 #include <unistd.h>
 
 static char folder[512]; /* of this run; made in main; the current folder of every test */
-
-static void put(const char *name, const char *content)
-{
-    FILE *file = fopen(name, "wb");
-    if (CHECK(file != NULL)) {
-        fputs(content, file);
-        fclose(file);
-    }
-}
 
 static void make(const char *const *folders, const char *const (*links)[2])
 {
@@ -71,7 +62,7 @@ static void check_refused(const char *root, const char *name, const char *part)
 
 static void test_links_below_the_folder_are_followed(void)
 {
-    scratch_empty(".");
+    folder_empty(".");
     make((const char *[]){"m", "m/a", "m/a/b", "m/c", NULL}, (const char *const[][2]){{"m/plain", "a/b/file"},
                                                                                       {"m/c/up", "../a/b/file"},
                                                                                       {"m/c/way", "../a"},
@@ -80,7 +71,7 @@ static void test_links_below_the_folder_are_followed(void)
                                                                                       {"m/dots", "./c//.././plain"},
                                                                                       {"outer", "m"},
                                                                                       {NULL, NULL}});
-    put("m/a/b/file", "F");
+    folder_put("m/a/b/file", "F");
     static const char *const names[] = {"a/b/file", "plain", "c/up", "c/way/b/file", "c/twice", "chain", "dots"};
     const int before = open_descriptors();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -93,7 +84,7 @@ static void test_links_below_the_folder_are_followed(void)
 static void test_links_that_leave_the_folder_are_refused(void)
 {
     char absolute[1024];
-    scratch_empty(".");
+    folder_empty(".");
     snprintf(absolute, sizeof absolute, "%s/m/file", folder);
     make((const char *[]){"m", "m/a", "other", NULL}, (const char *const[][2]){{"m/out", "../secret"},
                                                                                {"m/a/out", "../../secret"},
@@ -112,9 +103,9 @@ static void test_links_that_leave_the_folder_are_refused(void)
                                                                                {"m/to_fifo", "fifo"},
                                                                                {"m/slash", "file/"},
                                                                                {NULL, NULL}});
-    put("secret", "S");
-    put("other/secret", "S");
-    put("m/file", "F");
+    folder_put("secret", "S");
+    folder_put("other/secret", "S");
+    folder_put("m/file", "F");
     CHECK(mkfifo("m/fifo", 0600) == 0);
     const int before = open_descriptors();
     check_refused("m", "out", "leads out of this folder");
@@ -145,7 +136,7 @@ static void test_links_that_leave_the_folder_are_refused(void)
 
 static void make_cache(void)
 {
-    scratch_empty(".");
+    folder_empty(".");
     make((const char *[]){"cache", STORE, STORE "/blobs", STORE "/blobs/deep", STORE "/refs", STORE "/snapshots",
                           REVISION, REVISION "/weights", REVISION "/encoder", STORE "/snapshots/other",
                           "cache/models--x", "cache/models--x/blobs", NULL},
@@ -164,14 +155,14 @@ static void make_cache(void)
                                   {STORE "/blobs/link", "../../../secret"},
                                   {"home", REVISION},
                                   {NULL, NULL}});
-    put(STORE "/blobs/aa11", "A");
-    put(STORE "/blobs/bb22", "B");
-    put(STORE "/refs/main", "S");
-    put(STORE "/file", "S");
-    put(STORE "/snapshots/other/secret", "S");
-    put(REVISION "/config", "C");
-    put("cache/models--x/blobs/cc33", "S");
-    put("secret", "S");
+    folder_put(STORE "/blobs/aa11", "A");
+    folder_put(STORE "/blobs/bb22", "B");
+    folder_put(STORE "/refs/main", "S");
+    folder_put(STORE "/file", "S");
+    folder_put(STORE "/snapshots/other/secret", "S");
+    folder_put(REVISION "/config", "C");
+    folder_put("cache/models--x/blobs/cc33", "S");
+    folder_put("secret", "S");
 }
 
 static void test_cache_of_a_hub_loads(void)
@@ -247,10 +238,10 @@ static void *exchange(void *user)
 
 static void test_exchanged_folder_leads_nowhere_else(void)
 {
-    scratch_empty(".");
+    folder_empty(".");
     make((const char *[]){"m", "m/way", "other", NULL}, (const char *const[][2]){{"m/link", "way/file"}, {NULL, NULL}});
-    put("m/way/file", "F");
-    put("other/file", "S");
+    folder_put("m/way/file", "F");
+    folder_put("other/file", "S");
     pthread_t thread;
     atomic_store(&done, false);
     REQUIRE(pthread_create(&thread, NULL, exchange, NULL) == 0);
@@ -268,18 +259,14 @@ static void test_exchanged_folder_leads_nowhere_else(void)
 
 int main(void)
 {
-    char *made = NULL;
-    if (mw__file_make_private_folder(NULL, 0, &made, NULL) != MW_OK || realpath(made, folder) == NULL ||
-        chdir(folder) != 0)
+    if (!folder_enter(folder))
         return 1;
-    mw__free(NULL, made);
     RUN(test_links_below_the_folder_are_followed);
     RUN(test_links_that_leave_the_folder_are_refused);
     RUN(test_cache_of_a_hub_loads);
     RUN(test_cache_of_a_hub_opens_nothing_else);
     RUN(test_link_to_a_cache_makes_no_cache);
     RUN(test_exchanged_folder_leads_nowhere_else);
-    scratch_empty(".");
-    CHECK(chdir("/") == 0 && rmdir(folder) == 0);
+    folder_leave(folder);
     return check_finish();
 }

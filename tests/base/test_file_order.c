@@ -1,6 +1,7 @@
 /* Files that change while they are read, and the order in which a write reaches the disk. */
 #include "base/file.h"
 #include "support/check.h"
+#include "support/folder.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -17,14 +18,7 @@ static const char *in_folder(const char *name)
     return path;
 }
 
-static void put(const char *name, const char *content)
-{
-    FILE *file = fopen(in_folder(name), "wb");
-    if (CHECK(file != NULL)) {
-        fputs(content, file);
-        fclose(file);
-    }
-}
+static void put(const char *name, const char *content) { folder_put(in_folder(name), content); }
 
 /* What was checked is what is read, whatever stands at the path by then. */
 static void test_a_file_replaced_after_it_was_opened_is_read_as_it_was(void)

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "support/check.h"
 #include "support/failing.h"
-#include "support/scratch.h"
+#include "support/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -32,17 +32,6 @@ static void put(const char *name, const char *content, mode_t mode)
     }
 }
 
-static bool holds(const char *name, const char *content)
-{
-    char buffer[256] = "";
-    FILE *file = fopen(name, "rb");
-    if (file == NULL)
-        return false;
-    const size_t size = fread(buffer, 1, sizeof buffer - 1, file);
-    fclose(file);
-    return size == strlen(content) && memcmp(buffer, content, size) == 0;
-}
-
 static bool leads_to(const char *link, const char *target)
 {
     char text[512] = "";
@@ -56,20 +45,9 @@ static int mode_of(const char *name)
     return (int)(status.st_mode & 07777);
 }
 
-static int count_in(const char *name)
-{
-    DIR *opened = opendir(name);
-    int count = 0;
-    while (opened != NULL && readdir(opened) != NULL)
-        count++;
-    if (opened != NULL)
-        closedir(opened);
-    return count - 2;
-}
-
 static void empty_folder(void)
 {
-    scratch_empty(".");
+    folder_empty(".");
     CHECK(chmod(".", 0700) == 0);
 }
 
@@ -94,16 +72,16 @@ static void test_write_through_a_link_replaces_its_target(void)
     CHECK(symlink("../disk/real", "run/link") == 0 && symlink("run/link", "chain") == 0);
     CHECK(save("run/link", &err) == MW_OK);
     CHECK_OK(err);
-    CHECK(holds("disk/real", "new") && leads_to("run/link", "../disk/real"));
+    CHECK(folder_holds("disk/real", "new") && leads_to("run/link", "../disk/real"));
     put("disk/real", "old", 0644);
     CHECK(save("chain", &err) == MW_OK);
-    CHECK(holds("disk/real", "new") && leads_to("run/link", "../disk/real") && leads_to("chain", "run/link"));
+    CHECK(folder_holds("disk/real", "new") && leads_to("run/link", "../disk/real") && leads_to("chain", "run/link"));
     char whole[600];
     snprintf(whole, sizeof whole, "%s/disk/real", folder);
     CHECK(symlink(whole, "absolute") == 0);
     put("disk/real", "old", 0644);
-    CHECK(save("absolute", &err) == MW_OK && holds("disk/real", "new") && leads_to("absolute", whole));
-    CHECK(count_in("disk") == 1 && count_in("run") == 1 && count_in(".") == 4);
+    CHECK(save("absolute", &err) == MW_OK && folder_holds("disk/real", "new") && leads_to("absolute", whole));
+    CHECK(folder_count("disk") == 1 && folder_count("run") == 1 && folder_count(".") == 4);
 }
 
 static void test_write_makes_the_missing_target_of_a_link(void)
@@ -113,7 +91,7 @@ static void test_write_makes_the_missing_target_of_a_link(void)
     CHECK(mkdir("disk", 0700) == 0 && symlink("disk/later", "link") == 0 && symlink("link", "chain") == 0);
     CHECK(save("chain", &err) == MW_OK);
     CHECK_OK(err);
-    CHECK(holds("disk/later", "new") && leads_to("link", "disk/later"));
+    CHECK(folder_holds("disk/later", "new") && leads_to("link", "disk/later"));
     CHECK(symlink("no/such/folder", "lost") == 0);
     check_refused("lost", "cannot open the folder");
     CHECK(leads_to("lost", "no/such/folder"));
@@ -125,7 +103,7 @@ static void test_write_refuses_links_in_a_loop(void)
     CHECK(symlink("b", "a") == 0 && symlink("a", "b") == 0 && symlink("self", "self") == 0);
     check_refused("a", "loop");
     check_refused("self", "loop");
-    CHECK(leads_to("a", "b") && leads_to("b", "a") && count_in(".") == 3);
+    CHECK(leads_to("a", "b") && leads_to("b", "a") && folder_count(".") == 3);
 }
 
 static void make_socket(const char *name)
@@ -148,7 +126,7 @@ static void test_write_refuses_by_kind_what_is_no_regular_file(void)
     CHECK(symlink("fifo", "to_fifo") == 0 && symlink("sub", "to_sub") == 0 && symlink("socket", "to_socket") == 0);
     const char *null = device();
     CHECK(symlink(null, "to_null") == 0 && symlink("to_fifo", "chain") == 0 && symlink("sub/", "slash") == 0);
-    const int before = count_in(".");
+    const int before = folder_count(".");
     check_refused("fifo", "is a FIFO, not a regular file");
     check_refused("sub", "is a folder, not a regular file");
     check_refused("socket", "is a socket, not a regular file");
@@ -166,7 +144,7 @@ static void test_write_refuses_by_kind_what_is_no_regular_file(void)
     CHECK(lstat("fifo", &status) == 0 && S_ISFIFO(status.st_mode));
     CHECK(lstat("to_null", &status) == 0 && S_ISLNK(status.st_mode));
     CHECK(stat(null, &status) == 0 && S_ISCHR(status.st_mode));
-    CHECK(count_in(".") == before && count_in("sub") == 0);
+    CHECK(folder_count(".") == before && folder_count("sub") == 0);
 }
 
 /* The status of a write in a child whose standard output is `descriptor`. */
@@ -202,11 +180,11 @@ static void test_write_to_standard_output_leaves_it_a_link(void)
     CHECK(removed >= 0 && unlink("gone") == 0);
     CHECK_INT(save_to_stdout(removed), MW_ERROR_FILE); /* its link has the text "<path> (deleted)" */
     close(removed);
-    CHECK(count_in(".") == 1 && leads_to("stdout", "/proc/self/fd/1"));
+    CHECK(folder_count(".") == 1 && leads_to("stdout", "/proc/self/fd/1"));
     const int file = open("file", O_RDWR | O_CREAT | O_EXCL, 0600);
     CHECK_INT(save_to_stdout(file), MW_OK); /* as `> file` */
     close(file);
-    CHECK(holds("file", "new") && leads_to("stdout", "/proc/self/fd/1"));
+    CHECK(folder_holds("file", "new") && leads_to("stdout", "/proc/self/fd/1"));
 }
 
 /* Anybody can lay a link in /tmp under the name that root is about to write. */
@@ -220,15 +198,16 @@ static void test_link_of_another_user_in_a_shared_folder_is_refused(void)
     CHECK(mkdir("shared", 0700) == 0 && chmod("shared", 01777) == 0);
     put("secret", "old", 0600);
     CHECK(symlink("../secret", "shared/link") == 0);
-    CHECK(save("shared/link", NULL) == MW_OK && holds("secret", "new")); /* our own */
+    CHECK(save("shared/link", NULL) == MW_OK && folder_holds("secret", "new")); /* our own */
     put("secret", "old", 0600);
     CHECK(lchown("shared/link", 4321, 4321) == 0);
     check_refused("shared/link", "link that another user made");
     CHECK(symlink("../none", "shared/dangling") == 0 && lchown("shared/dangling", 4321, 4321) == 0);
     check_refused("shared/dangling", "link that another user made");
     CHECK(chmod("shared", 0777) == 0);
-    CHECK(save("shared/dangling", NULL) == MW_OK && holds("none", "new")); /* who can exchange files can do all */
-    CHECK(holds("secret", "old"));
+    CHECK(save("shared/dangling", NULL) == MW_OK &&
+          folder_holds("none", "new")); /* who can exchange files can do all */
+    CHECK(folder_holds("secret", "old"));
 }
 
 static void test_temporary_lies_beside_the_target_of_a_link(void)
@@ -237,9 +216,9 @@ static void test_temporary_lies_beside_the_target_of_a_link(void)
     mw__file_writer writer;
     CHECK(mkdir("disk", 0700) == 0 && mkdir("run", 0700) == 0 && symlink("../disk/real", "run/link") == 0);
     REQUIRE(mw__file_writer_begin(&writer, NULL, "run/link", true, NULL) == MW_OK);
-    CHECK(count_in("disk") == 1 && count_in("run") == 1);
+    CHECK(folder_count("disk") == 1 && folder_count("run") == 1);
     mw__file_writer_deinit(&writer);
-    CHECK(count_in("disk") == 0 && leads_to("run/link", "../disk/real"));
+    CHECK(folder_count("disk") == 0 && leads_to("run/link", "../disk/real"));
 }
 
 /* Whoever may change a link or a folder on the way cannot turn a begun write to another place. */
@@ -257,7 +236,7 @@ static void test_write_stays_where_it_began(void)
     CHECK(rename("disk", "moved") == 0 && symlink("other", "disk") == 0);
     CHECK(unlink("moved/real") == 0 && symlink("../other/real", "moved/real") == 0);
     CHECK(mw__file_writer_commit(&writer, NULL) == MW_OK);
-    CHECK(holds("other/real", "other") && holds("moved/real", "new") && count_in("other") == 1);
+    CHECK(folder_holds("other/real", "other") && folder_holds("moved/real", "new") && folder_count("other") == 1);
 }
 
 /* ---- mode and owner ---- */
@@ -272,7 +251,7 @@ static void test_write_keeps_the_mode_of_the_file_it_replaces(void)
             put("file", "old", modes[i]);
             const mode_t before = umask(masks[k]);
             mw_error err = {0};
-            CHECK(save("file", &err) == MW_OK && holds("file", "new"));
+            CHECK(save("file", &err) == MW_OK && folder_holds("file", "new"));
             umask(before);
             CHECK_INT(mode_of("file"), modes[i]);
         }
@@ -384,16 +363,13 @@ static void test_write_into_a_closed_folder_keeps_the_old_file(void)
     CHECK(chmod(".", 0755) == 0 && mkdir("closed", 0755) == 0);
     put("closed/file", "old", 0666);
     CHECK_INT(save_as_another("closed/file"), MW_ERROR_FILE);
-    CHECK(holds("closed/file", "old") && count_in("closed") == 1);
+    CHECK(folder_holds("closed/file", "old") && folder_count("closed") == 1);
 }
 
 int main(void)
 {
-    char *made = NULL;
-    if (mw__file_make_private_folder(NULL, 0, &made, NULL) != MW_OK || realpath(made, folder) == NULL ||
-        chdir(folder) != 0)
+    if (!folder_enter(folder))
         return 1;
-    mw__free(NULL, made);
     RUN(test_write_through_a_link_replaces_its_target);
     RUN(test_write_makes_the_missing_target_of_a_link);
     RUN(test_write_refuses_links_in_a_loop);

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/leftover.h"
 #include "support/check.h"
+#include "support/folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -24,29 +25,14 @@ static const char *in_folder(const char *name)
     return path;
 }
 
+static bool holds(const char *name, const char *content) { return folder_holds(in_folder(name), content); }
+
+static void put(const char *name, const char *content) { folder_put(in_folder(name), content); }
+
 static bool there(const char *name)
 {
     struct stat status;
     return lstat(in_folder(name), &status) == 0;
-}
-
-static void put(const char *name, const char *content)
-{
-    FILE *file = fopen(in_folder(name), "wb");
-    if (CHECK(file != NULL)) {
-        fputs(content, file);
-        fclose(file);
-    }
-}
-
-static bool holds(const char *name, const char *content)
-{
-    char buffer[256] = "";
-    FILE *file = fopen(in_folder(name), "rb");
-    const size_t size = file != NULL ? fread(buffer, 1, sizeof buffer - 1, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    return size == strlen(content) && memcmp(buffer, content, size) == 0;
 }
 
 static int count_with(const char *part)

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "support/check.h"
 #include "support/failing.h"
-#include "support/scratch.h"
+#include "support/folder.h"
 #include <millwright/millwright.h>
 
 #include <dirent.h>
@@ -68,17 +68,6 @@ static int read_model(mw_error *err)
     return number;
 }
 
-static int count_in(const char *name)
-{
-    DIR *opened = opendir(name);
-    int count = 0;
-    while (opened != NULL && readdir(opened) != NULL)
-        count++;
-    if (opened != NULL)
-        closedir(opened);
-    return count - 2;
-}
-
 static bool exists(const char *name)
 {
     struct stat status;
@@ -98,7 +87,7 @@ static void put(const char *name)
 static void begin(void)
 {
     mw_error err = {0};
-    scratch_empty(".");
+    folder_empty(".");
     CHECK(save(0, &err) == MW_OK);
     CHECK_OK(err);
     put("m/metadata.json");
@@ -116,9 +105,9 @@ static void check_foreign(void)
 
 static void test_first_model_has_the_layout_of_core_ml(void)
 {
-    scratch_empty(".");
+    folder_empty(".");
     CHECK(save(0, NULL) == MW_OK && read_model(NULL) == 0);
-    CHECK(exists("m/weights/weight.bin") && count_in("m") == 2 && count_in("m/weights") == 1);
+    CHECK(exists("m/weights/weight.bin") && folder_count("m") == 2 && folder_count("m/weights") == 1);
 }
 
 static void test_replaced_model_leaves_one_weight_file_and_all_others(void)
@@ -130,12 +119,12 @@ static void test_replaced_model_leaves_one_weight_file_and_all_others(void)
         CHECK_OK(err);
         CHECK_INT(read_model(&err), i % 3);
         CHECK(!exists("m/weights/weight.bin"));
-        CHECK_INT(count_in("m/weights"), 3);
-        CHECK_INT(count_in("m"), 4);
+        CHECK_INT(folder_count("m/weights"), 3);
+        CHECK_INT(folder_count("m"), 4);
     }
     check_foreign();
     CHECK(save(2, NULL) == MW_OK && read_model(NULL) == 2); /* the same again */
-    CHECK_INT(count_in("m/weights"), 3);
+    CHECK_INT(folder_count("m/weights"), 3);
 }
 
 static void test_same_models_in_turn_make_the_same_folder(void)
@@ -158,7 +147,7 @@ static void test_same_models_in_turn_make_the_same_folder(void)
 /* Another text may name them. */
 static void test_weights_without_a_text_are_left_alone(void)
 {
-    scratch_empty(".");
+    folder_empty(".");
     CHECK(mkdir("m", 0700) == 0 && mkdir("m/weights", 0700) == 0);
     put("m/weights/weight.bin");
     CHECK(save(1, NULL) == MW_OK && read_model(NULL) == 1);
@@ -260,11 +249,11 @@ static void test_failed_call_leaves_one_whole_model(void)
                    reading.message);
         CHECK(status == err.status && (status == MW_OK || status == MW_ERROR_FILE));
         CHECK(status != MW_OK || found == 1);
-        CHECK(count_in("m/weights") <= 4); /* the old weights may be left */
+        CHECK(folder_count("m/weights") <= 4); /* the old weights may be left */
         failures += status != MW_OK;
         check_foreign();
         CHECK(save(2, &reading) == MW_OK && read_model(&reading) == 2); /* and the next one goes well */
-        CHECK_INT(count_in("m"), 4);
+        CHECK_INT(folder_count("m"), 4);
     }
     CHECK(failures > 10);
 }
@@ -279,7 +268,7 @@ static void test_failed_save_removes_its_weights(void)
         const mw_status status = save_with_fault(1, n, false, NULL);
         finished = plan.made <= n;
         if (status != MW_OK && read_model(NULL) == 0)
-            CHECK_INT(count_in("m/weights"), 3);
+            CHECK_INT(folder_count("m/weights"), 3);
     }
 }
 
@@ -369,11 +358,8 @@ static void test_reader_beside_two_writers_sees_whole_models(void)
 
 int main(void)
 {
-    char *made = NULL;
-    if (mw__file_make_private_folder(NULL, 0, &made, NULL) != MW_OK || realpath(made, folder) == NULL ||
-        chdir(folder) != 0)
+    if (!folder_enter(folder))
         return 1;
-    mw__free(NULL, made);
     RUN(test_first_model_has_the_layout_of_core_ml);
     RUN(test_replaced_model_leaves_one_weight_file_and_all_others);
     RUN(test_same_models_in_turn_make_the_same_folder);
@@ -384,7 +370,6 @@ int main(void)
     RUN(test_failed_allocation_leaves_one_whole_model);
     RUN(test_killed_save_leaves_one_whole_model);
     RUN(test_reader_beside_two_writers_sees_whole_models);
-    scratch_empty(".");
-    CHECK(chdir("/") == 0 && rmdir(folder) == 0);
+    folder_leave(folder);
     return check_finish();
 }
