@@ -26,20 +26,23 @@ mw_status mw__feeder_init(mw__feeder *feeder, mw_program *program, const mw_grap
                                .data = mw__program_data(program, i),
                                .rule = program->rules[i],
                                .count = mw__program_elements(program, i),
+                               .bytes = mw__program_elements(program, i) *
+                                        (size_t)(mw_dtype_bits(program->rules[i].dtype) / 8),
                                .rows = port->shape.rank > 0 ? port->shape.dim[0] : 1};
         fed->rule.finite = true;
     }
     return MW_OK;
 }
 
-/* ---- messages ---- */
+/* ---- messages: functions of their own, so that what a good batch goes through holds no text ---- */
 
 /* "step 7" or "the batch". */
 static const char *subject(int64_t step, char *buffer, size_t size)
 {
     if (step == 0)
-        return "the batch";
-    snprintf(buffer, size, "step %" PRId64, step);
+        snprintf(buffer, size, "the batch");
+    else
+        snprintf(buffer, size, "step %" PRId64, step);
     return buffer;
 }
 
@@ -70,6 +73,41 @@ static mw_status missing_feed(const mw__feed_port *port, const mw_batch *batch, 
                     port->name, names);
 }
 
+static mw_status refused_feed(const mw__feed_port *port, const mw_batch *batch, int64_t step,
+                              const mw__refusal *refusal, mw_error *err)
+{
+    char buffer[32], example[64];
+    if (refusal->element == port->count)
+        return mw__fail(err, refusal->status, "%s is refused: feed \"%s\": %s", subject(step, buffer, sizeof buffer),
+                        port->name, refusal->text);
+    return mw__fail(err, refusal->status, "%s is refused: feed \"%s\" element %zu%s %s",
+                    subject(step, buffer, sizeof buffer), port->name, refusal->element,
+                    example_of(port, batch, refusal->element, example, sizeof example), refusal->text);
+}
+
+/* A feed that is not fit to be looked at. */
+static mw_status unfit_feed(const mw__feed_port *port, const mw_feed *feed, int64_t step, mw_error *err)
+{
+    char buffer[32];
+    subject(step, buffer, sizeof buffer);
+    if (feed->count != port->count)
+        return mw__fail(err, MW_ERROR_SHAPE, "%s: feed \"%s\" has %zu elements, its port %zu", buffer, port->name,
+                        feed->count, port->count);
+    if (feed->data == NULL && feed->count > 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the data of feed \"%s\" is NULL", buffer, port->name);
+    return mw__fail(err, MW_ERROR_NUMERIC, "%s: scale or offset of feed \"%s\" is not finite", buffer, port->name);
+}
+
+static mw_status bad_name(const mw_batch *batch, int64_t step, size_t first, size_t second, mw_error *err)
+{
+    char buffer[32];
+    subject(step, buffer, sizeof buffer);
+    if (batch->feeds[second].name == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: feed %zu has no name", buffer, second);
+    return mw__fail(err, MW_ERROR_ARGUMENT, "%s: feeds %zu and %zu are both called \"%s\"", buffer, first, second,
+                    batch->feeds[second].name);
+}
+
 /* ---- feeding ---- */
 
 static const mw_feed *find_feed(mw__feed_port *port, const mw_batch *batch)
@@ -93,46 +131,30 @@ static mw_status convert_feed(const mw__feed_port *port, const mw_feed *feed, co
     mw__refusal refusal;
     if (mw__values_enter(port->data, &values, &port->rule, &refusal) == MW_OK)
         return MW_OK;
-    char buffer[32], example[64];
-    if (refusal.element == feed->count)
-        return mw__fail(err, refusal.status, "%s is refused: feed \"%s\": %s", subject(step, buffer, sizeof buffer),
-                        port->name, refusal.text);
-    return mw__fail(err, refusal.status, "%s is refused: feed \"%s\" element %zu%s %s",
-                    subject(step, buffer, sizeof buffer), port->name, refusal.element,
-                    example_of(port, batch, refusal.element, example, sizeof example), refusal.text);
+    return refused_feed(port, batch, step, &refusal, err);
 }
 
 static mw_status feed_port(mw__feed_port *port, const mw_batch *batch, int64_t step, mw_error *err)
 {
     const mw_feed *feed = find_feed(port, batch);
-    char buffer[32];
     if (feed == NULL)
         return missing_feed(port, batch, step, err);
-    if (feed->count != port->count)
-        return mw__fail(err, MW_ERROR_SHAPE, "%s: feed \"%s\" has %zu elements, its port %zu",
-                        subject(step, buffer, sizeof buffer), port->name, feed->count, port->count);
-    if (feed->data == NULL && feed->count > 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the data of feed \"%s\" is NULL",
-                        subject(step, buffer, sizeof buffer), port->name);
-    if (!isfinite(feed->scale) || !isfinite(feed->offset))
-        return mw__fail(err, MW_ERROR_NUMERIC, "%s: scale or offset of feed \"%s\" is not finite",
-                        subject(step, buffer, sizeof buffer), port->name);
+    if (feed->count != port->count || (feed->data == NULL && feed->count > 0) || !isfinite(feed->scale) ||
+        !isfinite(feed->offset))
+        return unfit_feed(port, feed, step, err);
     return convert_feed(port, feed, batch, step, err);
 }
 
 /* Two feeds of one name: which of them is meant cannot be told. */
 static mw_status check_names(const mw_batch *batch, int64_t step, mw_error *err)
 {
-    char buffer[32];
     for (size_t i = 0; i < batch->feed_count; i++) {
         const char *name = batch->feeds[i].name;
         if (name == NULL)
-            return mw__fail(err, MW_ERROR_ARGUMENT, "%s: feed %zu has no name", subject(step, buffer, sizeof buffer),
-                            i);
+            return bad_name(batch, step, i, i, err);
         for (size_t k = 0; k < i; k++)
             if (name[0] == batch->feeds[k].name[0] && strcmp(name, batch->feeds[k].name) == 0)
-                return mw__fail(err, MW_ERROR_ARGUMENT, "%s: feeds %zu and %zu are both called \"%s\"",
-                                subject(step, buffer, sizeof buffer), k, i, name);
+                return bad_name(batch, step, k, i, err);
     }
     return MW_OK;
 }
@@ -147,7 +169,7 @@ mw_status mw__feeder_feed(mw__feeder *feeder, const mw_batch *batch, int64_t ste
             mw__error_subject(err, NULL, port->name);
             return status;
         }
-        *out_bytes += port->count * (size_t)(mw_dtype_bits(port->rule.dtype) / 8);
+        *out_bytes += port->bytes;
     }
     return MW_OK;
 }

@@ -10,7 +10,7 @@ typedef struct mw__feed_port {
     const char *name; /* of the program */
     void *data;
     mw__port_rule rule; /* a batch is finite */
-    size_t count;
+    size_t count, bytes;
     int64_t rows; /* first extent, 1 for a scalar */
     size_t last;  /* index of the feed that served it last: tried first */
 } mw__feed_port;

@@ -9,7 +9,7 @@ enum { TAKEN_IN = 10, WINDOW = 64 };
 
 bool mw__loss_runs_away(mw__loss_watch *watch, double loss)
 {
-    const double reference = fmax(watch->mean, LEAST_REFERENCE);
+    const double reference = watch->mean > LEAST_REFERENCE ? watch->mean : LEAST_REFERENCE;
     if (!isfinite(loss))
         return false;
     if (watch->count >= TAKEN_IN && loss > MW__LOSS_GROWTH * reference)
