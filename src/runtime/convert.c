@@ -125,8 +125,12 @@ static void convert_floats(float *out, const float *in, size_t count, float scal
 }
 
 /* True if one of the fast paths did it. */
-static bool convert_fast(void *out, mw_dtype to, const void *in, mw_dtype from, size_t count, float scale, float offset)
+static bool convert_fast(void *out, mw_dtype to, const mw__values *values, float scale)
 {
+    const void *in = values->data;
+    const mw_dtype from = values->dtype;
+    const size_t count = values->count;
+    const float offset = values->offset;
     const bool plain = scale == 1.0f && offset == 0.0f;
     if (to == from && plain && to != MW_BOOL) {
         if (count > 0)
@@ -149,25 +153,22 @@ static bool convert_fast(void *out, mw_dtype to, const void *in, mw_dtype from, 
     return true;
 }
 
-void mw__convert_checked(void *out, mw_dtype to, const void *in, mw_dtype from, size_t count, float scale, float offset)
+void mw__convert_checked(void *out, mw_dtype to, const mw__values *in)
 {
-    if (scale == 0.0f)
-        scale = 1.0f; /* as in mw_column */
-    if (convert_fast(out, to, in, from, count, scale, offset))
+    const float scale = in->scale == 0.0f ? 1.0f : in->scale; /* as in mw_column */
+    if (convert_fast(out, to, in, scale))
         return;
-    for (size_t i = 0; i < count; i++)
-        store_element(out, to, i, mw__load_element(in, from, i) * (double)scale + (double)offset);
+    for (size_t i = 0; i < in->count; i++)
+        store_element(out, to, i, mw__load_element(in->data, in->dtype, i) * (double)scale + (double)in->offset);
 }
 
-mw_status mw__convert(void *out, mw_dtype to, const void *in, mw_dtype from, size_t count, float scale, float offset,
-                      mw_error *err)
+mw_status mw__convert(void *out, mw_dtype to, const mw__values *in, mw_error *err)
 {
-    const mw__values values = {.data = in, .dtype = from, .count = count, .scale = scale, .offset = offset};
     const mw__port_rule rule = {.dtype = to, .declared = to};
     mw__refusal refusal;
-    if (mw__values_enter(out, &values, &rule, &refusal) == MW_OK)
+    if (mw__values_enter(out, in, &rule, &refusal) == MW_OK)
         return MW_OK;
-    if (refusal.element == count)
+    if (refusal.element == in->count)
         return mw__fail(err, refusal.status, "%s", refusal.text);
     return mw__fail(err, refusal.status, "element %zu %s", refusal.element, refusal.text);
 }

@@ -3,17 +3,16 @@
 #define MW__RUNTIME_CONVERT_H
 
 #include "base/error.h"
+#include "runtime/values.h"
 #include <millwright/types.h>
 
-/* out[i] = in[i] * scale + offset (a scale of 0 means 1), rounded once to `to`, under the rule of values.h with `to`
- * as declared and stored type; infinities pass. Nothing is written on failure.
+/* out[i] = data[i] * scale + offset, rounded once to `to`, under the rule of values.h with `to` as declared and stored
+ * type; infinities pass. Nothing is written on failure.
  *  errors  as mw__values_check; the message says "element 3 is 70000, ..." */
-mw_status mw__convert(void *out, mw_dtype to, const void *in, mw_dtype from, size_t count, float scale, float offset,
-                      mw_error *err);
+mw_status mw__convert(void *out, mw_dtype to, const mw__values *in, mw_error *err);
 
 /* The same for values that mw__values_check let pass. */
-void mw__convert_checked(void *out, mw_dtype to, const void *in, mw_dtype from, size_t count, float scale,
-                         float offset);
+void mw__convert_checked(void *out, mw_dtype to, const mw__values *in);
 
 /* One element of a host type, as double: exact but for 64-bit integers beyond 2^53. */
 double mw__load_element(const void *data, mw_dtype dtype, size_t index);

@@ -164,7 +164,7 @@ static float read_loss_scale(mw_trainer *trainer)
     const mw__state_entry *entry = mw__state_find(&trainer->state, MW__SCALE);
     float scale = (float)trainer->loss_scale;
     if (entry != NULL)
-        mw__convert(&scale, MW_F32, entry->data, entry->dtype, 1, 1.0f, 0.0f, NULL);
+        mw__convert(&scale, MW_F32, &(mw__values){.data = entry->data, .dtype = entry->dtype, .count = 1}, NULL);
     mw__trainer_count_state(trainer, 0, entry != NULL ? entry->size : 0);
     return scale;
 }
@@ -232,7 +232,8 @@ static mw_status read_state(mw_trainer *trainer, const char *parameter, float *o
     mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, out_data, count, &entry, err));
     mw__trainer_count_state(trainer, 0, entry->size);
-    return mw__convert(out_data, MW_F32, entry->data, entry->dtype, count, 1.0f, 0.0f, err);
+    return mw__convert(out_data, MW_F32, &(mw__values){.data = entry->data, .dtype = entry->dtype, .count = count},
+                       err);
 }
 
 mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out_data, size_t count, mw_error *err)
@@ -303,8 +304,10 @@ static mw_status bake(baked *b, mw_error *err)
         void *values = mw__arena_alloc(&b->arena, size, 1, err);
         if (values == NULL)
             return MW_ERROR_MEMORY;
-        MW_TRY(mw__convert(values, parameter->type->dtype, shown->data, entry->dtype,
-                           (size_t)mw_shape_count(entry->shape), 1.0f, 0.0f, err));
+        MW_TRY(mw__convert(
+            values, parameter->type->dtype,
+            &(mw__values){.data = shown->data, .dtype = entry->dtype, .count = (size_t)mw_shape_count(entry->shape)},
+            err));
         b->values[i] = values;
     }
     return MW_OK;

@@ -45,7 +45,9 @@ static const float *as_floats(tuned *t, const mw__state_entry *entry, mw_error *
 {
     const size_t count = (size_t)mw_shape_count(entry->shape);
     float *out = mw__arena_alloc(&t->arena, count, sizeof *out, err);
-    if (out == NULL || mw__convert(out, MW_F32, entry->data, entry->dtype, count, 1.0f, 0.0f, err) != MW_OK)
+    if (out == NULL ||
+        mw__convert(out, MW_F32, &(mw__values){.data = entry->data, .dtype = entry->dtype, .count = count}, err) !=
+            MW_OK)
         return NULL;
     t->read_bytes += entry->size;
     return out;

@@ -282,6 +282,6 @@ mw_status mw__values_enter(void *out, const mw__values *values, const mw__port_r
 {
     if (!enters_as_it_is(values, rule))
         MW_TRY(mw__values_check(values, rule, refusal));
-    mw__convert_checked(out, rule->dtype, values->data, values->dtype, values->count, values->scale, values->offset);
+    mw__convert_checked(out, rule->dtype, values);
     return MW_OK;
 }

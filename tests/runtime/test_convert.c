@@ -19,8 +19,12 @@ static void test_bytes_are_scaled_and_rounded_once(void)
     for (int i = 0; i < COUNT; i++)
         in[i] = (uint8_t)(i * 7);
     for (int k = 0; k < 2; k++) {
-        mw__convert(single, MW_F32, in, MW_U8, COUNT, scale, offsets[k], &err);
-        mw__convert(half, MW_F16, in, MW_U8, COUNT, scale, offsets[k], &err);
+        mw__convert(single, MW_F32,
+                    &(mw__values){.data = in, .dtype = MW_U8, .count = COUNT, .scale = scale, .offset = offsets[k]},
+                    &err);
+        mw__convert(half, MW_F16,
+                    &(mw__values){.data = in, .dtype = MW_U8, .count = COUNT, .scale = scale, .offset = offsets[k]},
+                    &err);
         CHECK_OK(err);
         int wrong = 0;
         for (int i = 0; i < COUNT; i++) {
@@ -37,7 +41,8 @@ static void test_a_scale_of_zero_means_one(void)
     const uint8_t in[3] = {0, 7, 255};
     float out[3];
     mw_error err = {0};
-    mw__convert(out, MW_F32, in, MW_U8, 3, 0.0f, 0.5f, &err);
+    mw__convert(out, MW_F32, &(mw__values){.data = in, .dtype = MW_U8, .count = 3, .scale = 0.0f, .offset = 0.5f},
+                &err);
     CHECK_OK(err);
     CHECK(out[0] == 0.5f && out[1] == 7.5f && out[2] == 255.5f);
 }
@@ -49,8 +54,8 @@ static void test_floats_become_halves_and_come_back(void)
     mw_error err = {0};
     for (int i = 0; i < COUNT; i++)
         in[i] = (float)(i - 1500) * 0.37f;
-    mw__convert(half, MW_F16, in, MW_F32, COUNT, 1.0f, 0.0f, &err);
-    mw__convert(back, MW_F32, half, MW_F16, COUNT, 1.0f, 0.0f, &err);
+    mw__convert(half, MW_F16, &(mw__values){.data = in, .dtype = MW_F32, .count = COUNT}, &err);
+    mw__convert(back, MW_F32, &(mw__values){.data = half, .dtype = MW_F16, .count = COUNT}, &err);
     CHECK_OK(err);
     int wrong = 0;
     for (int i = 0; i < COUNT; i++) {
@@ -72,12 +77,13 @@ static void test_every_integer_type_reads_and_writes(void)
         char stored[8];
         int32_t back[2];
         mw_error err = {0};
-        mw__convert(stored, types[k].dtype, in, MW_F64, 2, 1.0f, 0.0f, &err);
-        mw__convert(back, MW_I32, stored, types[k].dtype, 2, 1.0f, 0.0f, &err);
+        mw__convert(stored, types[k].dtype, &(mw__values){.data = in, .dtype = MW_F64, .count = 2}, &err);
+        mw__convert(back, MW_I32, &(mw__values){.data = stored, .dtype = types[k].dtype, .count = 2}, &err);
         CHECK_OK(err);
         CHECK((double)back[0] == types[k].low && (double)back[1] == types[k].high);
         const double beyond[2] = {types[k].high, types[k].high + 1};
-        CHECK_INT(mw__convert(stored, types[k].dtype, beyond, MW_F64, 2, 1.0f, 0.0f, &err), MW_ERROR_ARGUMENT);
+        CHECK_INT(mw__convert(stored, types[k].dtype, &(mw__values){.data = beyond, .dtype = MW_F64, .count = 2}, &err),
+                  MW_ERROR_ARGUMENT);
         CHECK_ERROR(err, MW_ERROR_ARGUMENT, "element 1");
     }
 }
@@ -88,7 +94,8 @@ static void test_fractions_and_nan_do_not_become_integers(void)
     for (int i = 0; i < 4; i++) {
         int32_t out;
         mw_error err = {0};
-        CHECK_INT(mw__convert(&out, MW_I32, &bad[i], MW_F32, 1, 1.0f, 0.0f, &err), MW_ERROR_ARGUMENT);
+        CHECK_INT(mw__convert(&out, MW_I32, &(mw__values){.data = &bad[i], .dtype = MW_F32, .count = 1}, &err),
+                  MW_ERROR_ARGUMENT);
         CHECK_ERROR(err, MW_ERROR_ARGUMENT, "int32");
     }
 }
@@ -97,10 +104,10 @@ static void test_types_without_kernels_are_refused(void)
 {
     char data[16] = {0};
     mw_error err = {0};
-    mw__convert(data, MW_F32, data, MW_BF16, 1, 1.0f, 0.0f, &err);
+    mw__convert(data, MW_F32, &(mw__values){.data = data, .dtype = MW_BF16, .count = 1}, &err);
     CHECK_ERROR(err, MW_ERROR_DTYPE, "bf16");
     err = (mw_error){0};
-    mw__convert(data, MW_U64, data, MW_F32, 1, 1.0f, 0.0f, &err);
+    mw__convert(data, MW_U64, &(mw__values){.data = data, .dtype = MW_F32, .count = 1}, &err);
     CHECK_ERROR(err, MW_ERROR_DTYPE, "uint64");
 }
 
@@ -126,7 +133,7 @@ static void test_the_first_value_that_is_not_finite_is_found(void)
 static void test_no_elements_are_fine(void)
 {
     mw_error err = {0};
-    CHECK_INT(mw__convert(NULL, MW_F32, NULL, MW_F32, 0, 1.0f, 0.0f, &err), MW_OK);
+    CHECK_INT(mw__convert(NULL, MW_F32, &(mw__values){.data = NULL, .dtype = MW_F32, .count = 0}, &err), MW_OK);
     CHECK_INT(mw__find_not_finite(NULL, MW_F32, 0), 0);
 }
 
