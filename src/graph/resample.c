@@ -78,7 +78,8 @@ static mw_status read_interpolation(const mw__infer *infer, bool *out_nearest)
 static mw_status read_mode(const mw__infer *infer, mw_sampling_mode *out, bool *out_nearest)
 {
     *out = MW_SAMPLING_DEFAULT;
-    *out_nearest = strstr(infer->op->row->name, "nearest") != NULL;
+    const mw__op_id id = infer->op->row->id;
+    *out_nearest = id == MW__OP_upsample_nearest_neighbor || id == MW__OP_resize_nearest_neighbor;
     if (has(infer, "interpolation_mode"))
         MW_TRY(read_interpolation(infer, out_nearest));
     if (has(infer, "align_corners"))

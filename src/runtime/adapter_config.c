@@ -156,7 +156,7 @@ static mw_status read_config(config_reader *reader, const char *text, size_t siz
 {
     mw_error reason = {0};
     const mw_status status = mw__json_read_all(reader->config->arena.allocator, text, size, on_item, reader, &reason);
-    if (status != MW_OK && strncmp(reason.message, "JSON", 4) != 0)
+    if (status != MW_OK && reason.text_line == 0)
         return mw__fail(err, status, "%s", reason.message);
     if (status != MW_OK) {
         mw__fail(err, status, "\"%.200s\": %.250s", reader->path, reason.message);

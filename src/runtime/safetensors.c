@@ -251,7 +251,7 @@ static mw_status read_json(header_reader *header, const char *text, size_t size,
     const mw_status status = mw__json_read(header->file->allocator, text, size, on_item, header, &reason);
     if (status == MW_OK)
         return MW_OK;
-    if (strncmp(reason.message, "JSON", 4) != 0)
+    if (reason.text_line == 0)
         return mw__fail(err, status, "%s", reason.message);
     mw__fail(err, status, "\"%.200s\": safetensors header: %.250s", header->file->path, reason.message);
     mw__error_position(err, reason.text_line, reason.text_column);
