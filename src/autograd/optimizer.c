@@ -358,19 +358,17 @@ double mw__optimizer_scalar_value(const mw_optimizer *optimizer, bool half, size
     return row_of(optimizer, half)->scalars[index].value(&now);
 }
 
-mw_status mw__optimizer_apply(const mw_optimizer *optimizer, mw_graph *graph, const mw__optimizer_scalars *scalars,
-                              mw_tensor *p, mw_tensor *gradient, mw_tensor *const *state, size_t state_count,
-                              mw_tensor **out_p, mw_tensor **out_state, mw_error *err)
+mw_status mw__optimizer_apply(const mw__optimizer_request *r, mw_tensor **out_p, mw_tensor **out_state, mw_error *err)
 {
-    mw__optimizer_update u = {.optimizer = optimizer, .scalars = scalars, .p = p, .gradient = gradient};
-    const bool half = scalars->half;
-    for (size_t i = 0; i < state_count; i++)
-        u.state[mw__optimizer_role_at(optimizer, half, i)] = state[i];
-    mw__update_parameter(&u, row_of(optimizer, half)->update(&u));
+    mw__optimizer_update u = {.optimizer = r->optimizer, .scalars = r->scalars, .p = r->p, .gradient = r->gradient};
+    const bool half = r->scalars->half;
+    for (size_t i = 0; i < r->state_count; i++)
+        u.state[mw__optimizer_role_at(r->optimizer, half, i)] = r->state[i];
+    mw__update_parameter(&u, row_of(r->optimizer, half)->update(&u));
     *out_p = u.new_p;
-    for (size_t i = 0; i < state_count; i++)
-        out_state[i] = u.new_state[mw__optimizer_role_at(optimizer, half, i)];
-    return mw_graph_check(graph, err);
+    for (size_t i = 0; i < r->state_count; i++)
+        out_state[i] = u.new_state[mw__optimizer_role_at(r->optimizer, half, i)];
+    return mw_graph_check(r->graph, err);
 }
 
 /* ---- checks ---- */

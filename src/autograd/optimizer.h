@@ -63,9 +63,17 @@ mw__optimizer_limits mw__optimizer_limit(const mw_optimizer *optimizer, double l
 void mw__optimizer_state_range(const mw_optimizer *optimizer, bool half, size_t index, double loss_scale, bool bounded,
                                double *out_least, double *out_most);
 
+/* What one update of a parameter reads. */
+typedef struct mw__optimizer_request {
+    const mw_optimizer *optimizer;
+    const mw__optimizer_scalars *scalars;
+    mw_graph *graph;
+    mw_tensor *p, *gradient;
+    mw_tensor *const *state; /* [state_count], in the order of mw__optimizer_state_name */
+    size_t state_count;
+} mw__optimizer_request;
 /* (p, gradient, state) -> (p', state'). */
-mw_status mw__optimizer_apply(const mw_optimizer *optimizer, mw_graph *graph, const mw__optimizer_scalars *scalars,
-                              mw_tensor *p, mw_tensor *gradient, mw_tensor *const *state, size_t state_count,
-                              mw_tensor **out_p, mw_tensor **out_state, mw_error *err);
+mw_status mw__optimizer_apply(const mw__optimizer_request *request, mw_tensor **out_p, mw_tensor **out_state,
+                              mw_error *err);
 
 #endif

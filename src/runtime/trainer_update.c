@@ -108,8 +108,14 @@ static mw_status change_parameter(mw__trainer_build *b, size_t index, size_t gro
             return MW_ERROR_MEMORY;
         MW_TRY(mw__trainer_resident(b, p, suffix, &state[i], err));
     }
-    MW_TRY(mw__optimizer_apply(optimizer, b->graph, scalars, p, b->gradients[index], state, count, &new_p, new_state,
-                               err));
+    const mw__optimizer_request request = {.optimizer = optimizer,
+                                           .scalars = scalars,
+                                           .graph = b->graph,
+                                           .p = p,
+                                           .gradient = b->gradients[index],
+                                           .state = state,
+                                           .state_count = count};
+    MW_TRY(mw__optimizer_apply(&request, &new_p, new_state, err));
     change(out, p, new_p);
     for (size_t i = 0; i < count; i++)
         change(out, state[i], new_state[i]);

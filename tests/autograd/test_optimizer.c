@@ -326,7 +326,14 @@ static mw_status build_update(const mw_optimizer *optimizer, const mw_allocator 
         state[i] = mw_input(graph, mw__optimizer_state_name(optimizer, false, i), MW_F32, shape);
     for (size_t i = 0; i < mw__optimizer_scalar_count(optimizer, false); i++)
         scalars.scalar[i] = mw_input(graph, mw__optimizer_scalar_name(optimizer, false, i), MW_F32, mw_shape_scalar());
-    const mw_status status = mw__optimizer_apply(optimizer, graph, &scalars, p, g, state, count, &new_p, next, err);
+    const mw__optimizer_request request = {.optimizer = optimizer,
+                                           .scalars = &scalars,
+                                           .graph = graph,
+                                           .p = p,
+                                           .gradient = g,
+                                           .state = state,
+                                           .state_count = count};
+    const mw_status status = mw__optimizer_apply(&request, &new_p, next, err);
     for (size_t i = 0; i < count && status == MW_OK; i++)
         CHECK(next[i] != NULL);
     CHECK(status != MW_OK || new_p != NULL);

@@ -265,7 +265,14 @@ static mw_status update(const void *what, const mw_allocator *allocator, bool ch
         state[i] = mw_input(graph, name, MW_F32, MW_SHAPE(EXAMPLES, DEPTH));
     }
     if (mw_graph_check(graph, err) == MW_OK)
-        mw__optimizer_apply(&optimizer, graph, &scalars, p, gradient, state, count, &new_p, new_state, err);
+        mw__optimizer_apply(&(mw__optimizer_request){.optimizer = &optimizer,
+                                                     .scalars = &scalars,
+                                                     .graph = graph,
+                                                     .p = p,
+                                                     .gradient = gradient,
+                                                     .state = state,
+                                                     .state_count = count},
+                            &new_p, new_state, err);
     mw_graph_destroy(graph);
     return err->status;
 }
