@@ -26,13 +26,25 @@ extern "C" {
  *          are NULL */
 MW_API mw_status mw_grad(mw_tensor *loss, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err);
 
+/** Where a backward pass starts and where it ends. */
+typedef struct mw_pullback {
+    mw_tensor *const *roots; /* of any shape */
+    mw_tensor *const *seeds; /* cotangents with the shapes of the roots; a NULL entry (or NULL array) means ones, for
+                                scalar roots only */
+    size_t root_count;
+    mw_tensor *const *stops; /* values that gradients do not pass, besides those marked with mw_stop_gradient; may be
+                                NULL with 0 */
+    size_t stop_count;
+} mw_pullback;
+
 /** The general form: dx[i] = sum over r of (d root[r] / d x[i])^T seed[r].
- *  roots   tensors of any shape
- *  seeds   cotangents with the shapes of the roots; a NULL entry (or NULL array) means ones, for scalar roots only
- *  stops   values that gradients do not pass, besides those marked with mw_stop_gradient; may be NULL with 0 */
-MW_API mw_status mw_backward(mw_tensor *const *roots, mw_tensor *const *seeds, size_t root_count,
-                             mw_tensor *const *stops, size_t stop_count, mw_tensor *const *x, size_t count,
-                             mw_tensor **out_dx, mw_error *err);
+ *
+ *     const mw_pullback from = {.roots = &y, .seeds = &dy, .root_count = 1};
+ *     mw_backward(&from, &x, 1, &dx, &err);
+ *
+ *  errors  as mw_grad; MW_ERROR_SHAPE if a seed is not like its root, MW_ERROR_ARGUMENT if it is of another graph */
+MW_API mw_status mw_backward(const mw_pullback *pullback, mw_tensor *const *x, size_t count, mw_tensor **out_dx,
+                             mw_error *err);
 
 /* ---- products with the Jacobian ----
  * J = dy / dx for tensors y and x of any shapes, never made. u has the shapes of y, v those of x. */

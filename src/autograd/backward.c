@@ -7,18 +7,18 @@
 #include <string.h>
 
 /* One operand of the operation or composite that a rule is asked about, and the rule's answer. */
-struct mw__vjp_answer {
+typedef struct answer {
     const char *arg; /* NULL for a composite */
     size_t index;    /* member of a tuple argument, or input of a composite */
     mw_tensor *value;
     bool wants;
     mw_tensor *dx;
-};
+} answer;
 
-typedef struct answers {
-    struct mw__vjp_answer *items;
+struct mw__vjp_answers {
+    answer *items;
     size_t count, capacity;
-} answers;
+};
 
 typedef struct backward {
     mw_graph *graph;
@@ -29,19 +29,18 @@ typedef struct backward {
     bool *is_stop;      /* by value: gradients end here */
     bool *reaches;      /* by value: some root depends on it, by a path that gradients pass */
     mw_tensor **dy;     /* by value: its cotangent so far */
-    answers answers;
+    struct mw__vjp_answers answers;
     mw_error *err;
 } backward;
 
 /* ---- what rules ask ---- */
 
-static struct mw__vjp_answer *find_answer(const mw__vjp *vjp, const char *arg, size_t index)
+static answer *find_answer(const mw__vjp *vjp, const char *arg, size_t index)
 {
-    const answers *all = (const answers *)vjp->answers;
-    for (size_t i = 0; i < all->count; i++) {
-        struct mw__vjp_answer *answer = &all->items[i];
-        if (answer->index == index && (arg == NULL || strcmp(answer->arg, arg) == 0))
-            return answer;
+    for (size_t i = 0; i < vjp->answers->count; i++) {
+        answer *found = &vjp->answers->items[i];
+        if (found->index == index && (arg == NULL || strcmp(found->arg, arg) == 0))
+            return found;
     }
     return NULL;
 }
@@ -50,7 +49,7 @@ mw_tensor *mw__vjp_arg(const mw__vjp *vjp, const char *arg) { return mw__arg(vjp
 
 mw_tensor *mw__vjp_input(const mw__vjp *vjp, size_t index) { return vjp->composite->inputs[index]; }
 
-static bool wants(const struct mw__vjp_answer *answer) { return answer != NULL && answer->wants; }
+static bool wants(const answer *found) { return found != NULL && found->wants; }
 
 bool mw__vjp_wants_member(const mw__vjp *vjp, const char *arg, size_t member)
 {
@@ -63,9 +62,9 @@ bool mw__vjp_wants_input(const mw__vjp *vjp, size_t index) { return wants(find_a
 
 void mw__vjp_set_member(mw__vjp *vjp, const char *arg, size_t member, mw_tensor *dx)
 {
-    struct mw__vjp_answer *answer = find_answer(vjp, arg, member);
-    if (answer != NULL)
-        answer->dx = dx;
+    answer *found = find_answer(vjp, arg, member);
+    if (found != NULL)
+        found->dx = dx;
 }
 
 void mw__vjp_set(mw__vjp *vjp, const char *arg, mw_tensor *dx) { mw__vjp_set_member(vjp, arg, 0, dx); }
@@ -93,10 +92,10 @@ static mw_status add_answer(backward *b, const char *arg, size_t index, mw_tenso
 {
     if (value == NULL)
         return MW_OK; /* nested tuples carry no gradients */
-    answers *all = &b->answers;
+    struct mw__vjp_answers *all = &b->answers;
     MW_TRY(mw__grow(b->graph->allocator, &all->items, &all->capacity, all->count + 1, sizeof *all->items, b->err));
     bool wanted = value->id < b->value_count && b->depends[value->id] && carries(value);
-    all->items[all->count++] = (struct mw__vjp_answer){.arg = arg, .index = index, .value = value, .wants = wanted};
+    all->items[all->count++] = (answer){.arg = arg, .index = index, .value = value, .wants = wanted};
     return MW_OK;
 }
 
@@ -239,14 +238,15 @@ static void accumulate(backward *b, const mw_tensor *value, mw_tensor *dx)
     *sum = *sum == NULL ? term : mw_add(*sum, term);
 }
 
-/* What a constructor said inside of a rule, with the operation that the rule belongs to. */
+/* The error of a constructor inside of a rule, with the operation that the rule belongs to; one of an operation of the
+ * same kind is passed on as it is. */
 static mw_status check_built(const backward *b, const mw__vjp *vjp)
 {
     mw_error built = {0};
     char subject[160];
     if (mw_graph_check(b->graph, &built) == MW_OK)
         return MW_OK;
-    if (vjp->op == NULL || strstr(built.message, vjp->op->kind) != NULL)
+    if (vjp->op == NULL || strcmp(built.operation, vjp->op->kind) == 0)
         return mw_graph_check(b->graph, b->err);
     mw__fail(b->err, built.status, "gradient of %s: %.300s", mw__op_subject(vjp->op, subject, sizeof subject),
              built.message);
@@ -257,7 +257,7 @@ static mw_status check_built(const backward *b, const mw__vjp *vjp)
 static mw_status apply_rule(backward *b, mw__vjp *vjp, mw__vjp_rule *rule)
 {
     vjp->graph = b->graph;
-    vjp->answers = (struct mw__vjp_answer *)&b->answers;
+    vjp->answers = &b->answers;
     vjp->err = b->err;
     const size_t from = b->graph->block->op_count;
     rule(vjp);
@@ -375,14 +375,13 @@ mw_status mw__gradient_check(const mw__gradient_words *w, const mw_graph *graph,
     return MW_OK;
 }
 
-static mw_status differentiate(backward *b, mw_tensor *const *roots, mw_tensor *const *seeds, size_t root_count,
-                               mw_tensor *const *x, size_t count, mw_tensor **out_dx)
+static mw_status differentiate(backward *b, const mw_pullback *p, mw_tensor *const *x, size_t count, mw_tensor **out_dx)
 {
     for (size_t i = 0; i < count; i++)
         b->depends[x[i]->id] = true;
     mark_dependent(b);
-    MW_TRY(mark_reaching(b, roots, root_count));
-    MW_TRY(seed(b, roots, seeds, root_count));
+    MW_TRY(mark_reaching(b, p->roots, p->root_count));
+    MW_TRY(seed(b, p->roots, p->seeds, p->root_count));
     MW_TRY(sweep(b));
     for (size_t i = 0; i < count; i++) {
         mw_tensor *dx = b->dy[x[i]->id];
@@ -391,7 +390,7 @@ static mw_status differentiate(backward *b, mw_tensor *const *roots, mw_tensor *
     return mw_graph_check(b->graph, b->err);
 }
 
-static mw_status run(mw_graph *graph, const mw__pullback *p, mw_tensor *const *x, size_t count, mw_tensor **out_dx,
+static mw_status run(mw_graph *graph, const mw_pullback *p, mw_tensor *const *x, size_t count, mw_tensor **out_dx,
                      mw_error *err)
 {
     const mw_allocator *allocator = graph->allocator;
@@ -409,7 +408,7 @@ static mw_status run(mw_graph *graph, const mw__pullback *p, mw_tensor *const *x
         for (size_t i = 0; i < p->stop_count; i++)
             if (p->stops[i] != NULL && p->stops[i]->graph == graph)
                 b.is_stop[p->stops[i]->id] = true;
-        status = differentiate(&b, p->roots, p->seeds, p->root_count, x, count, out_dx);
+        status = differentiate(&b, p, x, count, out_dx);
     }
     mw__free(allocator, b.answers.items);
     mw__free(allocator, b.is_stop);
@@ -419,7 +418,7 @@ static mw_status run(mw_graph *graph, const mw__pullback *p, mw_tensor *const *x
     return status;
 }
 
-mw_status mw__gradient(const mw__gradient_words *w, const mw__pullback *p, mw_tensor *const *x, size_t count,
+mw_status mw__gradient(const mw__gradient_words *w, const mw_pullback *p, mw_tensor *const *x, size_t count,
                        mw_tensor **out_dx, mw_error *err)
 {
     MW__FLOAT_SCOPE;
@@ -428,7 +427,7 @@ mw_status mw__gradient(const mw__gradient_words *w, const mw__pullback *p, mw_te
     mw__autograd_clear(out_dx, count);
     if (mw__failed(err))
         return err->status;
-    if (p->roots == NULL || p->root_count == 0 || x == NULL || out_dx == NULL)
+    if (p == NULL || p->roots == NULL || p->root_count == 0 || x == NULL || out_dx == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: %s, x and the place for the results must be given", w->call,
                         w->root);
     if (p->stops == NULL && p->stop_count > 0)
@@ -451,23 +450,21 @@ mw_status mw__gradient(const mw__gradient_words *w, const mw__pullback *p, mw_te
     return status;
 }
 
-mw_status mw_backward(mw_tensor *const *roots, mw_tensor *const *seeds, size_t root_count, mw_tensor *const *stops,
-                      size_t stop_count, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err)
+mw_status mw_backward(const mw_pullback *pullback, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     static const mw__gradient_words words = {"mw_backward", "root", "seed"};
-    const mw__pullback pullback = {roots, seeds, root_count, stops, stop_count};
     mw__autograd_clear(out_dx, count);
     if (mw__skips(err))
         return err->status;
-    return mw__gradient(&words, &pullback, x, count, out_dx, err);
+    return mw__gradient(&words, pullback, x, count, out_dx, err);
 }
 
 mw_status mw_grad(mw_tensor *loss, mw_tensor *const *x, size_t count, mw_tensor **out_dx, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     static const mw__gradient_words words = {"mw_grad", "loss", NULL};
-    const mw__pullback pullback = {.roots = &loss, .root_count = 1};
+    const mw_pullback pullback = {.roots = &loss, .root_count = 1};
     mw__autograd_clear(out_dx, count);
     if (mw__skips(err))
         return err->status;

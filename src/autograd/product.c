@@ -13,7 +13,7 @@ mw_status mw_vjp(mw_tensor *const *y, mw_tensor *const *u, size_t y_count, mw_te
 {
     MW__FLOAT_SCOPE;
     static const mw__gradient_words words = {"mw_vjp", "y", "u"};
-    const mw__pullback pullback = {.roots = y, .seeds = u, .root_count = y_count};
+    const mw_pullback pullback = {.roots = y, .seeds = u, .root_count = y_count};
     mw__autograd_clear(out_dx, count);
     if (mw__skips(err))
         return err->status;
@@ -32,21 +32,30 @@ static mw_tensor *placeholder(mw_tensor *y)
     return mw_fill(mw_tensor_graph(y), mw_tensor_dtype(y), shape, 0.0);
 }
 
-/* `u` and `g` are memory for y_count and count tensors. */
-static mw_status transpose_twice(mw_tensor *const *y, size_t y_count, mw_tensor *const *x, mw_tensor *const *v,
-                                 size_t count, mw_tensor **u, mw_tensor **g, mw_tensor **out_dy, mw_error *err)
+/* The arguments of mw_jvp, and memory. */
+typedef struct pushforward {
+    mw_tensor *const *y;
+    size_t y_count;
+    mw_tensor *const *x, *const *v;
+    size_t count;
+    mw_tensor **u; /* [y_count] */
+    mw_tensor **g; /* [count] */
+} pushforward;
+
+static mw_status transpose_twice(const pushforward *p, mw_tensor **out_dy, mw_error *err)
 {
-    for (size_t i = 0; i < y_count; i++) {
-        if (y[i] == NULL)
+    for (size_t i = 0; i < p->y_count; i++) {
+        if (p->y[i] == NULL)
             return mw__fail_null(err, "mw_jvp: y %zu is NULL", i);
-        u[i] = placeholder(y[i]);
-        MW_TRY(mw_graph_check(y[i]->graph, err));
+        p->u[i] = placeholder(p->y[i]);
+        MW_TRY(mw_graph_check(p->y[i]->graph, err));
     }
     static const mw__gradient_words directions = {"mw_jvp", "x", "v"}, words = {"mw_jvp", "y", "u"};
-    const mw__pullback pullback = {.roots = y, .seeds = u, .root_count = y_count};
-    MW_TRY(mw__gradient_check(&directions, y[0]->graph, x, v, count, err));
-    MW_TRY(mw__gradient(&words, &pullback, x, count, g, err));
-    return mw_backward(g, v, count, NULL, 0, u, y_count, out_dy, err);
+    const mw_pullback first = {.roots = p->y, .seeds = p->u, .root_count = p->y_count};
+    const mw_pullback second = {.roots = p->g, .seeds = p->v, .root_count = p->count};
+    MW_TRY(mw__gradient_check(&directions, p->y[0]->graph, p->x, p->v, p->count, err));
+    MW_TRY(mw__gradient(&words, &first, p->x, p->count, p->g, err));
+    return mw_backward(&second, p->u, p->y_count, out_dy, err);
 }
 
 mw_status mw_jvp(mw_tensor *const *y, size_t y_count, mw_tensor *const *x, mw_tensor *const *v, size_t count,
@@ -63,13 +72,14 @@ mw_status mw_jvp(mw_tensor *const *y, size_t y_count, mw_tensor *const *x, mw_te
     if (y[0] == NULL)
         return mw__fail_null(err, "mw_jvp: y 0 is NULL");
     const mw_allocator *allocator = y[0]->graph->allocator;
-    mw_tensor **u = mw__alloc(allocator, y_count, sizeof(mw_tensor *), err);
-    mw_tensor **g = mw__alloc(allocator, count, sizeof(mw_tensor *), err);
+    pushforward p = {.y = y, .y_count = y_count, .x = x, .v = v, .count = count};
+    p.u = mw__alloc(allocator, y_count, sizeof(mw_tensor *), err);
+    p.g = mw__alloc(allocator, count, sizeof(mw_tensor *), err);
     mw_status status = MW_ERROR_MEMORY;
-    if (u != NULL && g != NULL)
-        status = transpose_twice(y, y_count, x, v, count, u, g, out_dy, err);
-    mw__free(allocator, u);
-    mw__free(allocator, g);
+    if (p.u != NULL && p.g != NULL)
+        status = transpose_twice(&p, out_dy, err);
+    mw__free(allocator, p.u);
+    mw__free(allocator, p.g);
     if (status != MW_OK)
         mw__autograd_clear(out_dy, y_count);
     return status;
@@ -91,15 +101,16 @@ mw_status mw_hvp(mw_tensor *loss, mw_tensor *const *x, mw_tensor *const *v, size
     if (loss == NULL)
         return mw__fail_null(err, "mw_hvp: the loss is NULL");
     static const mw__gradient_words directions = {"mw_hvp", "x", "v"}, words = {"mw_hvp", "loss", NULL};
-    const mw__pullback pullback = {.roots = &loss, .root_count = 1};
+    const mw_pullback first = {.roots = &loss, .root_count = 1};
     MW_TRY(mw__gradient_check(&directions, loss->graph, x, v, count, err));
     const mw_allocator *allocator = loss->graph->allocator;
     mw_tensor **g = mw__alloc(allocator, count, sizeof(mw_tensor *), err);
     if (g == NULL)
         return MW_ERROR_MEMORY;
-    mw_status status = mw__gradient(&words, &pullback, x, count, g, err);
+    const mw_pullback second = {.roots = g, .seeds = v, .root_count = count};
+    mw_status status = mw__gradient(&words, &first, x, count, g, err);
     if (status == MW_OK)
-        status = mw_backward(g, v, count, NULL, 0, x, count, out_hv, err);
+        status = mw_backward(&second, x, count, out_hv, err);
     mw__free(allocator, g);
     return status;
 }

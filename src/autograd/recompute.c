@@ -97,7 +97,8 @@ static mw_status differentiate(mw__vjp *vjp, mw_tensor *y, mw_tensor **x, mw_ten
     for (size_t i = 0; i < record->input_count; i++)
         if (mw__vjp_wants_input(vjp, i))
             x[count++] = record->inputs[i];
-    MW_TRY(mw_backward(&y, &vjp->dy[0], 1, x, count, x, count, dx, vjp->err));
+    MW_TRY(mw_backward(&(mw_pullback){.roots = &y, .seeds = vjp->dy, .root_count = 1, .stops = x, .stop_count = count},
+                       x, count, dx, vjp->err));
     count = 0;
     for (size_t i = 0; i < record->input_count; i++)
         if (mw__vjp_wants_input(vjp, i))

@@ -43,16 +43,8 @@ typedef struct mw__gradient_words {
     const char *call, *root, *seed;
 } mw__gradient_words;
 
-/* The arguments of mw_backward. */
-typedef struct mw__pullback {
-    mw_tensor *const *roots, *const *seeds;
-    size_t root_count;
-    mw_tensor *const *stops;
-    size_t stop_count;
-} mw__pullback;
-
 /* mw_backward in the words of the call that the user wrote. */
-mw_status mw__gradient(const mw__gradient_words *words, const mw__pullback *pullback, mw_tensor *const *x, size_t count,
+mw_status mw__gradient(const mw__gradient_words *words, const mw_pullback *pullback, mw_tensor *const *x, size_t count,
                        mw_tensor **out_dx, mw_error *err);
 
 /* Tensors of the graph with something of their type and shape for each, or nothing for scalars. */

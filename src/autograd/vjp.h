@@ -29,8 +29,8 @@ struct mw__vjp {
     mw_tensor *const *y;            /* results (a composite: its one value) */
     mw_tensor *const *dy;           /* cotangents of the results */
     size_t result_count;
-    struct mw__vjp_answer *answers; /* the driver's */
-    mw_error *err;                  /* for what no constructor reports; never NULL */
+    struct mw__vjp_answers *answers; /* the driver's */
+    mw_error *err;                   /* for what no constructor reports; never NULL */
 };
 
 typedef void mw__vjp_rule(mw__vjp *vjp);

@@ -74,7 +74,8 @@ static mw_status build_gradients(mw__trainer_build *b, mw_error *err)
         return mw_grad(b->loss, b->parameters, b->count, b->gradients, err);
     mw_tensor *seed = mw__trainer_start(b);
     MW_TRY(mw_graph_check(b->graph, err));
-    MW_TRY(mw_backward(&b->loss, &seed, 1, NULL, 0, b->parameters, b->count, b->gradients, err));
+    MW_TRY(mw_backward(&(mw_pullback){.roots = &b->loss, .seeds = &seed, .root_count = 1}, b->parameters, b->count,
+                       b->gradients, err));
     return MW_OK;
 }
 

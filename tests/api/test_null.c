@@ -307,9 +307,10 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_grad(loss, NULL, 1, &dx, &err));
     REFUSED(mw_grad(loss, &x, 1, NULL, &err));
     REFUSED(mw_grad(loss, &none, 1, &dx, &err));
-    REFUSED(mw_backward(NULL, NULL, 1, NULL, 0, &x, 1, &dx, &err));
-    REFUSED(mw_backward(&none, NULL, 1, NULL, 0, &x, 1, &dx, &err));
-    REFUSED(mw_backward(&loss, NULL, 1, NULL, 1, &x, 1, &dx, &err));
+    REFUSED(mw_backward(&(mw_pullback){.roots = NULL, .root_count = 1}, &x, 1, &dx, &err));
+    REFUSED(mw_backward(NULL, &x, 1, &dx, &err));
+    REFUSED(mw_backward(&(mw_pullback){.roots = &none, .root_count = 1}, &x, 1, &dx, &err));
+    REFUSED(mw_backward(&(mw_pullback){.roots = &loss, .root_count = 1, .stop_count = 1}, &x, 1, &dx, &err));
     REFUSED(mw_vjp(NULL, NULL, 1, &x, 1, &dx, &err));
     REFUSED(mw_vjp(&loss, NULL, 1, NULL, 1, &dx, &err));
     REFUSED(mw_jvp(NULL, 1, &x, NULL, 1, &dx, &err));

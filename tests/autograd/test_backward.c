@@ -61,8 +61,9 @@ static void test_stops_of_backward_hold_for_that_call_only(void)
     mw_tensor *a = input(graph, "a"), *inner = mw_square(a), *root = sum(mw_mul(inner, a)), *stopped = NULL,
               *whole = NULL;
     mw_error err = {0};
-    mw_backward(&root, NULL, 1, &inner, 1, &a, 1, &stopped, &err);
-    mw_backward(&root, NULL, 1, NULL, 0, &a, 1, &whole, &err);
+    mw_backward(&(mw_pullback){.roots = &root, .root_count = 1, .stops = &inner, .stop_count = 1}, &a, 1, &stopped,
+                &err);
+    mw_backward(&(mw_pullback){.roots = &root, .root_count = 1}, &a, 1, &whole, &err);
     CHECK_OK(err);
     double got[3];
     evaluate(graph, stopped, at, got);
@@ -78,7 +79,7 @@ static void test_several_roots_with_seeds_add_up(void)
     mw_tensor *a = input(graph, "a"), *b = input(graph, "b"), *da = NULL;
     mw_tensor *roots[2] = {mw_mul(a, b), sum(a)}, *seeds[2] = {b, NULL};
     mw_error err = {0};
-    mw_backward(roots, seeds, 2, NULL, 0, &a, 1, &da, &err);
+    mw_backward(&(mw_pullback){.roots = roots, .seeds = seeds, .root_count = 2}, &a, 1, &da, &err);
     CHECK_OK(err);
     double got[3];
     evaluate(graph, da, at, got);
@@ -160,7 +161,7 @@ static mw_status repeat_backward(mw_graph *graph, mw_shape reps, mw_shape y_shap
 {
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(-1, 5, 3));
     mw_tensor *y = mw_tile(x, reps), *dy = mw_input(graph, "dy", MW_F32, y_shape);
-    return mw_backward(&y, &dy, 1, NULL, 0, &x, 1, out_dx, err);
+    return mw_backward(&(mw_pullback){.roots = &y, .seeds = &dy, .root_count = 1}, &x, 1, out_dx, err);
 }
 
 static void test_repeats_of_an_unknown_extent_are_refused(void)
@@ -218,7 +219,8 @@ static void test_a_seed_of_another_shape_is_refused(void)
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *a = input(graph, "a"), *seed = mw_input(graph, "seed", MW_F32, MW_SHAPE(2)), *root = mw_square(a), *da;
     mw_error err = {0};
-    CHECK_INT(mw_backward(&root, &seed, 1, NULL, 0, &a, 1, &da, &err), MW_ERROR_SHAPE);
+    CHECK_INT(mw_backward(&(mw_pullback){.roots = &root, .seeds = &seed, .root_count = 1}, &a, 1, &da, &err),
+              MW_ERROR_SHAPE);
     CHECK_CONTAINS(err.message, "[2]");
     CHECK(da == NULL);
     mw_graph_destroy(graph);

@@ -63,7 +63,7 @@ static void check_form(mw__form form, taking *take)
     mw_tensor *table = mw_input(graph, "table", MW_F32, MW_SHAPE(V, D)), *dx = NULL;
     mw_tensor *tokens = mw_input(graph, "tokens", MW_I32, MW_SHAPE(J));
     mw_tensor *dy = mw_input(graph, "dy", MW_F32, MW_SHAPE(J, D)), *y = take(table, tokens);
-    mw_backward(&y, &dy, 1, NULL, 0, &table, 1, &dx, &err);
+    mw_backward(&(mw_pullback){.roots = &y, .seeds = &dy, .root_count = 1}, &table, 1, &dx, &err);
     CHECK_OK(err);
     oracle o;
     oracle_init(&o, graph);

@@ -46,7 +46,7 @@ static bool make(fixture *f, pool_call *pool, const mw_pool_options *numbers, mw
     f->x = mw_input(f->graph, "x", dtype, MW_SHAPE(1, PLANES, H, W));
     f->y = pool(f->x, &options);
     f->dy = mw_input(f->graph, "dy", dtype, mw_tensor_shape(f->y));
-    mw_backward(&f->y, &f->dy, 1, NULL, 0, &f->x, 1, &f->dx, &err);
+    mw_backward(&(mw_pullback){.roots = &f->y, .seeds = &f->dy, .root_count = 1}, &f->x, 1, &f->dx, &err);
     return check_note(err.status == MW_OK && mw_shape_count(mw_tensor_shape(f->y)) <= MOST, __FILE__, __LINE__, "%s",
                       err.message);
 }

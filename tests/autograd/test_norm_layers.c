@@ -79,7 +79,8 @@ static void make(layer_case *c, mw_graph *graph, const char *note, mw_error *err
     }
     mw_tensor *y = mw_output(build(layer, number, (float)epsilon, c->in), "y");
     mw_tensor *dy = mw_input(graph, "dy", MW_F32, mw_tensor_shape(y));
-    if (mw_graph_check(graph, err) != MW_OK || mw_backward(&y, &dy, 1, NULL, 0, wanted, count, gradients, err) != MW_OK)
+    if (mw_graph_check(graph, err) != MW_OK ||
+        mw_backward(&(mw_pullback){.roots = &y, .seeds = &dy, .root_count = 1}, wanted, count, gradients, err) != MW_OK)
         return;
     for (size_t i = 0, k = 0; i < INPUTS; i++) {
         char port[32];

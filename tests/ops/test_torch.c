@@ -129,7 +129,7 @@ static void differentiate(recorded_case *c, mw_error *err)
     if (count == 0)
         return;
     mw_tensor *dy = mw_input(c->graph, "dy", MW_F32, mw_tensor_shape(y));
-    if (mw_backward(&y, &dy, 1, NULL, 0, wanted, count, gradients, err) != MW_OK)
+    if (mw_backward(&(mw_pullback){.roots = &y, .seeds = &dy, .root_count = 1}, wanted, count, gradients, err) != MW_OK)
         return;
     for (size_t i = 0; i < count; i++) {
         char name[96];
