@@ -6,7 +6,8 @@
 #include "graph/tune.h"
 #include "runtime/adapter_config.h"
 #include "runtime/safetensors.h"
-#include "runtime/trainer.h"
+#include "runtime/trainer_object.h"
+#include "runtime/weights.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Evaluation and prediction: running the views of view.c. A value of each example counts once; sums are double, so that
  * their order and number cost nothing. */
-#include "runtime/trainer.h"
-
 #include "base/float_mode.h"
 #include "base/fp16.h"
+#include "runtime/trainer_alias.h"
+#include "runtime/trainer_view.h"
 
 #include <millwright/millwright.h>
 

@@ -1,10 +1,13 @@
 /* mw_fit: epochs of steps with a schedule, validation, checkpoints, progress and a way to stop. It only calls what a
  * user's own loop could call, but for the checkpoint's note about the order of the examples. */
-#include "runtime/fitting.h"
-
 #include "base/checked.h"
 #include "base/float_mode.h"
 #include "base/shown.h"
+#include "runtime/fitting.h"
+#include "runtime/trainer_object.h"
+#include "runtime/trainer_options.h"
+#include "runtime/trainer_step.h"
+#include "runtime/trainer_view.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* What mw_fit keeps on disk: checkpoints, those that stay beside the newest, and going on from them. */
-#include "runtime/fitting.h"
-
 #include "base/file.h"
 #include "base/log.h"
+#include "runtime/fitting.h"
+#include "runtime/trainer_object.h"
 
 #include <errno.h>
 #include <inttypes.h>

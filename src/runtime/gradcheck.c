@@ -5,7 +5,6 @@
 #include "base/shown.h"
 #include "graph/flatten.h"
 #include "runtime/feed.h"
-#include "runtime/trainer.h"
 
 #include <float.h>
 #include <math.h>

@@ -3,7 +3,8 @@
 
 #include "base/float_mode.h"
 #include "runtime/program.h"
-#include "runtime/trainer.h"
+#include "runtime/trainer_alias.h"
+#include "runtime/trainer_view.h"
 
 #include <string.h>
 

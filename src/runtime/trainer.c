@@ -1,8 +1,14 @@
 /* A trainer between steps: destroying, reading and writing state, learning rate, counters, the model as MIL. */
-#include "runtime/trainer.h"
-
 #include "base/float_mode.h"
+#include "graph/clone.h"
 #include "runtime/convert.h"
+#include "runtime/trainer_alias.h"
+#include "runtime/trainer_check.h"
+#include "runtime/trainer_numbers.h"
+#include "runtime/trainer_object.h"
+#include "runtime/trainer_state.h"
+#include "runtime/trainer_view.h"
+
 #include <math.h>
 #include <millwright/mil.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Proof that a library keeps the rule of aliasing: all inputs are read before any output is written. Only our engine
  * promises it; elsewhere the first step is also run by a twin of the program whose outputs have memory of their own,
  * and different bits are an error. */
-#include "runtime/trainer.h"
+#include "runtime/trainer_alias.h"
 
 #include <string.h>
 

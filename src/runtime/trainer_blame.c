@@ -1,11 +1,16 @@
 /* Why a step was refused: the same batch is run once more by a program that looks at every value, and the first
  * operation in the order of execution whose result is not finite is named, with the forward operation and the parameter
  * that it belongs to. Made for one refusal and thrown away; where that fails, the refusal is told without it. */
-#include "base/shown.h"
-#include "runtime/trainer.h"
+#include "runtime/trainer_blame.h"
 
+#include "base/shown.h"
 #include "graph/names.h"
 #include "graph/uses.h"
+#include "runtime/trainer_alias.h"
+#include "runtime/trainer_check.h"
+#include "runtime/trainer_options.h"
+#include "runtime/trainer_programs.h"
+#include "runtime/trainer_step.h"
 
 #include <math.h>
 #include <millwright/millwright.h>

@@ -6,10 +6,12 @@
  * which the update is proved to be finite (autograd/optimizer_bounds.c). Where there is none, the update itself is
  * looked at before it is written: a small one waits for the flag, a large one is computed again behind it, as it would
  * take as much memory as the parameters and their states. */
-#include "runtime/trainer.h"
+#include "runtime/trainer_check.h"
 
 #include "autograd/vjp.h"
 #include "base/fp16.h"
+#include "runtime/trainer_numbers.h"
+#include "runtime/trainer_options.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,10 +1,13 @@
 /* The step as a graph, from the copy of the loss to the outputs. Scaling and clipping are in trainer_scale.c, the
  * flag that gates it in trainer_check.c, the optimizer's part in trainer_update.c. */
-#include "runtime/trainer.h"
-
 #include "autograd/vjp.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "runtime/trainer_build.h"
+#include "runtime/trainer_check.h"
+#include "runtime/trainer_options.h"
+#include "runtime/trainer_state.h"
+
 #include <millwright/millwright.h>
 #include <string.h>
 

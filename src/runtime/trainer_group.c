@@ -1,9 +1,8 @@
 /* Parameter groups: which parameters are frozen, which have a learning rate or weight decay of their own. */
-#include "base/shown.h"
-#include "runtime/trainer.h"
-
 #include "base/name.h"
+#include "base/shown.h"
 #include "graph/generator.h"
+#include "runtime/trainer_options.h"
 
 #include <fnmatch.h>
 #include <math.h>

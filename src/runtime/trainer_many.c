@@ -1,8 +1,9 @@
 /* Several steps by one dispatch: every slot has inputs and results of its own, all work on the same state. */
 #include "base/float_mode.h"
-#include "runtime/trainer.h"
-
 #include "runtime/dispatch.h"
+#include "runtime/trainer_alias.h"
+#include "runtime/trainer_state.h"
+#include "runtime/trainer_step.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* What a trainer is asked for: defaults, checks that need no program, and the line that a checkpoint must agree with.
  */
-#include "base/shown.h"
-#include "runtime/trainer.h"
+#include "runtime/trainer_options.h"
 
 #include "base/name.h"
 #include "base/number.h"
+#include "base/shown.h"
 #include "base/text.h"
 
 #include <math.h>

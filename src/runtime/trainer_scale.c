@@ -1,7 +1,10 @@
 /* Between the backward pass and the update: loss scale and clipping. */
-#include "runtime/trainer.h"
-
 #include "base/fp16.h"
+#include "runtime/trainer_build.h"
+#include "runtime/trainer_check.h"
+#include "runtime/trainer_numbers.h"
+#include "runtime/trainer_options.h"
+#include "runtime/trainer_state.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,9 +1,12 @@
 /* One step: feed, run, read the loss. Nothing here allocates or looks up a name that did not change. */
-#include "runtime/trainer.h"
+#include "runtime/trainer_step.h"
 
 #include "base/float_mode.h"
 #include "base/fp16.h"
 #include "base/log.h"
+#include "runtime/trainer_alias.h"
+#include "runtime/trainer_blame.h"
+#include "runtime/trainer_numbers.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,10 @@
 /* The update as operations: the optimizer on each parameter, its moving average, the outputs that are aliased to their
  * inputs. */
-#include "runtime/trainer.h"
+#include "runtime/trainer_build.h"
+#include "runtime/trainer_check.h"
+#include "runtime/trainer_numbers.h"
+#include "runtime/trainer_options.h"
+#include "runtime/trainer_state.h"
 
 #include <millwright/millwright.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The rule by which a loss is said to run away. */
-#include "runtime/trainer.h"
+#include "runtime/trainer_step.h"
 
 #include <math.h>
 

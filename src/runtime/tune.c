@@ -1,13 +1,13 @@
 /* Writing what was tuned back into the program that it came from: trained weights replace its constants, adapters are
  * merged. What is chosen and copied is decided in graph/tune.c. */
 #include "graph/tune.h"
-#include "base/float_mode.h"
-
 #include "base/checked.h"
+#include "base/float_mode.h"
 #include "base/fp16.h"
 #include "base/map.h"
 #include "runtime/convert.h"
-#include "runtime/trainer.h"
+#include "runtime/trainer_alias.h"
+#include "runtime/trainer_object.h"
 
 #include <math.h>
 #include <millwright/mil.h>

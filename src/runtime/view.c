@@ -1,10 +1,12 @@
 /* Views: programs of evaluation and prediction, cloned from the model and bound to the parameters of the state set.
  * What is a mean over examples is computed as the means of the single examples, so that the filling of a short last
  * batch can be left out. */
-#include "base/shown.h"
-#include "runtime/trainer.h"
-
 #include "base/log.h"
+#include "base/shown.h"
+#include "graph/clone.h"
+#include "runtime/trainer_programs.h"
+#include "runtime/trainer_view.h"
+
 #include <millwright/millwright.h>
 #include <stdio.h>
 

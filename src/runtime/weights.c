@@ -1,9 +1,11 @@
 /* Parameters alone, by name, without optimizer state: what other tools exchange. Floats are converted between F16 and
  * F32 when they are loaded. Whole training states are in checkpoint.c. */
+#include "runtime/weights.h"
+
 #include "base/float_mode.h"
 #include "graph/ir.h"
 #include "runtime/safetensors.h"
-#include "runtime/state.h"
+#include "runtime/trainer_access.h"
 #include "runtime/values.h"
 
 #include <string.h>

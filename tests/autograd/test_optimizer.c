@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "runtime/safetensors.h"
-#include "runtime/state.h"
+#include "runtime/trainer_access.h"
 
 #define STEPS 10
 
