@@ -1,4 +1,4 @@
-/* The printer's state, shared by print.c (program to statement) and print_value.c (types and literals). */
+/* The printer's state, shared by print_program.c (program to statement) and print_value.c (types and literals). */
 #ifndef MW__MIL_PRINT_H
 #define MW__MIL_PRINT_H
 
