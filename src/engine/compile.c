@@ -6,7 +6,8 @@
 #include "engine/blas.h"
 #include "engine/gemm.h"
 #include "engine/settings.h"
-#include "mil/mil.h"
+#include "mil/io.h"
+#include "mil/legalize.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,14 +26,14 @@ static void destroy_library(mw__object *object)
 
 /* ---- options ---- */
 
-static mw_status pick_mask(uint64_t mask, uint64_t *out, mw_error *err)
+static mw_status pick_device(uint64_t mask, const mw__device_traits **out, mw_error *err)
 {
     if (mask == 0 || mask > 7)
         return mw__fail(err, MW_ERROR_ARGUMENT, "compute device mask is %llu: 1 CPU, 2 GPU, 4 ANE or a sum of them",
                         (unsigned long long)mask);
-    if (mask == MW__MASK_GPU)
+    *out = mw__device_find(mask);
+    if ((*out)->engine == NULL)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "the engine has no GPU: use mask 1 (CPU) or 4 (ANE model)");
-    *out = (mask & MW__MASK_ANE) != 0 ? MW__MASK_ANE : MW__MASK_CPU;
     return MW_OK;
 }
 
@@ -100,19 +101,18 @@ static bool has_product(const mw__function *function)
 }
 
 /* The BLAS is loaded, and named, only by a function that multiplies matrices. */
-static mw_status summarize(mw__library *library, const mw__plan_request *request, mw__program *program, mw_error *err)
+static mw_status summarize(mw__library *library, const mw__device_traits *device, const mw__plan_request *request,
+                           mw__program *program, mw_error *err)
 {
     char text[256];
-    const size_t length = mw__shown_printf(
-        text, sizeof text, "%s, %d lane%s, %s",
-        request->mask == MW__MASK_ANE ? "ANE model (IEEE fp16 results, fp32 accumulation)" : "CPU, types as declared",
-        request->lanes, request->lanes == 1 ? "" : "s",
-        has_product(request->function) ? mw__gemm_name() : "no matrix products");
+    const size_t length = mw__shown_printf(text, sizeof text, "%s, %d lane%s, %s", device->engine, request->lanes,
+                                           request->lanes == 1 ? "" : "s",
+                                           has_product(request->function) ? mw__gemm_name() : "no matrix products");
     program->summary = mw__arena_string(&library->arena, text, length, err);
     return program->summary != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status plan_all(mw__library *library, uint64_t mask, int lanes, mw_error *err)
+static mw_status plan_all(mw__library *library, const mw__device_traits *device, int lanes, mw_error *err)
 {
     const mw_graph *graph = library->graph;
     library->programs = mw__arena_alloc(&library->arena, graph->function_count, sizeof *library->programs, err);
@@ -124,29 +124,26 @@ static mw_status plan_all(mw__library *library, uint64_t mask, int lanes, mw_err
         mw__rounding rounding;
         MW_TRY(mw__function_unmix(graph->functions[i], err));
         MW_TRY(mw__widen_function(graph->functions[i], &library->arena, &rounding, err));
-        const mw__plan_request request = {.function = graph->functions[i],
-                                          .arena = &library->arena,
-                                          .rounding = rounding,
-                                          .mask = mask,
-                                          .lanes = lanes};
+        const mw__plan_request request = {
+            .function = graph->functions[i], .arena = &library->arena, .rounding = rounding, .lanes = lanes};
         program->name = graph->functions[i]->name;
         MW_TRY(mw__plan_function(&request, program, err));
-        MW_TRY(summarize(library, &request, program, err));
+        MW_TRY(summarize(library, device, &request, program, err));
     }
     return MW_OK;
 }
 
 static mw_status compile(mw__library *library, const char *path, const mw__compile_options *options, mw_error *err)
 {
-    uint64_t mask = 0;
-    MW_TRY(pick_mask(options->mask, &mask, err));
+    const mw__device_traits *device;
+    MW_TRY(pick_device(options->mask, &device, err));
     MW_TRY(mw__settings_check(err));
     MW_TRY(mw__blas_check(err));
     MW_TRY(read_graph(library, path, err));
     MW_TRY(mw_graph_verify(library->graph, err));
     MW_TRY(mw__mil_check_constants(library->graph, err));
-    MW_TRY(mw__mil_check_legal(library->graph, mask, err));
-    return plan_all(library, mask, pick_lanes(options->lanes), err);
+    MW_TRY(mw__mil_check_legal(library->graph, device, err));
+    return plan_all(library, device, pick_lanes(options->lanes), err);
 }
 
 mw__library *mw__library_compile(const char *path, const mw__compile_options *options, mw_error *err)

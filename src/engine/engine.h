@@ -58,7 +58,6 @@ typedef struct mw__plan_request {
     const mw__function *function;
     mw__arena *arena;
     mw__rounding rounding; /* of the function's values */
-    uint64_t mask;
     int lanes;
 } mw__plan_request;
 mw_status mw__plan_function(const mw__plan_request *request, mw__program *program, mw_error *err);

@@ -14,6 +14,7 @@
 #include <millwright/op_reduce.h>
 #include <millwright/op_shape.h>
 
+#include "graph/device_traits.h"
 #include "graph/generator.h"
 #include "graph/noise.h"
 #include "graph/rule.h"
@@ -24,7 +25,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { DIGITS = 4, LEVELS = MW__DIGIT_BASE * MW__DIGIT_BASE, TOP = LEVELS / 2, AXIS_MAX = 16384 };
+enum { DIGITS = 4, LEVELS = MW__DIGIT_BASE * MW__DIGIT_BASE, TOP = LEVELS / 2 };
 /* Counts up to this are divided by every number up to their root. */
 #define SEARCHED_MAX ((int64_t)1 << 34)
 
@@ -48,7 +49,7 @@ static split split_count(int64_t count)
     while (rows > 1 && count % rows != 0 && count < SEARCHED_MAX)
         rows--;
     const split exact = {rows, count / rows, false};
-    const bool fits = count + next <= AXIS_MAX || exact.columns > AXIS_MAX;
+    const bool fits = count + next <= MW__DEVICE_AXIS_MAX || exact.columns > MW__DEVICE_AXIS_MAX;
     return count % rows != 0 || (exact.columns > 4 * exact.rows && fits) ? padded : exact;
 }
 

@@ -1,8 +1,8 @@
 /* The public calls: read, parse, write and print a program. */
+#include "mil/io.h"
 #include "base/file.h"
 #include "base/float_mode.h"
 #include "mil/folder.h"
-#include "mil/mil.h"
 #include "mil/print.h"
 #include <stdio.h>
 #include <string.h>

@@ -19,20 +19,19 @@ static bool always(const mw__legality *legality, const mw__op *op)
     return true;
 }
 
-static bool high_rank(const mw_tensor *value)
+static bool high_rank(const mw__legality *legality, const mw_tensor *value)
 {
-    return value != NULL && value->type->kind == MW__TENSOR && value->type->shape.rank > 5;
+    return value != NULL && value->type->kind == MW__TENSOR && value->type->shape.rank > legality->device->rank_max;
 }
 
 static bool any_high_rank(const mw__legality *legality, const mw__op *op)
 {
-    (void)legality;
     for (size_t i = 0; i < op->result_count; i++)
-        if (high_rank(op->results[i]))
+        if (high_rank(legality, op->results[i]))
             return true;
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t k = 0; k < op->slots[i].count; k++)
-            if (high_rank(op->slots[i].operands[k].value))
+            if (high_rank(legality, op->slots[i].operands[k].value))
                 return true;
     return false;
 }
@@ -85,15 +84,14 @@ static bool computed_weight_batched(const mw__legality *legality, const mw__op *
 static bool wide_kernel(const mw__legality *legality, const mw__op *op)
 {
     const mw_shape weight = mw_tensor_shape(argument(op, "weight"));
-    (void)legality;
-    return weight.rank > 2 && weight.dim[weight.rank - 1] > 15;
+    return weight.rank > 2 && weight.dim[weight.rank - 1] > legality->device->kernel_width_max;
 }
 
 /* ---- rows ---- */
 
 typedef struct legality_row {
     const char *operation; /* NULL = any */
-    uint64_t mask;         /* devices that refuse */
+    uint64_t devices;      /* that refuse, in e5rt's mask */
     refuses *predicate;
     const char *rule; /* what is refused, with a hint */
     const char *source;
@@ -101,7 +99,7 @@ typedef struct legality_row {
 
 #define ANE(operation_, predicate_, rule_, source_)                                                                    \
     {                                                                                                                  \
-        operation_, MW__MASK_ANE, predicate_, rule_, source_                                                           \
+        operation_, MW_DEVICE_ANE, predicate_, rule_, source_                                                          \
     }
 #define ANE_REFUSES(operation_)                                                                                        \
     ANE(operation_, always, "the ANE does not run it", "operation sweep of ANEForge on the ANE")
@@ -183,7 +181,8 @@ mw_status mw__legality_check_op(const mw__legality *legality, const mw__op *op, 
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const legality_row *row = &rows[i];
-        if ((row->mask & legality->mask) == 0 || (row->operation != NULL && strcmp(row->operation, op->kind) != 0))
+        if ((row->devices & legality->device->mask) == 0 ||
+            (row->operation != NULL && strcmp(row->operation, op->kind) != 0))
             continue;
         if (row->predicate(legality, op))
             return refuse(row, op, err);
@@ -195,12 +194,13 @@ mw_status mw__legality_check_op(const mw__legality *legality, const mw__op *op, 
 
 /* ---- ports ---- */
 
-static mw_status check_port(const mw_tensor *value, const char *side, bool allowed, const char *hint, mw_error *err)
+static mw_status check_port(const mw__legality *legality, const mw_tensor *value, const char *side, bool allowed,
+                            const char *hint, mw_error *err)
 {
-    if (allowed && !high_rank(value))
+    if (allowed && !high_rank(legality, value))
         return MW_OK;
     const char *name = mw_tensor_name(value);
-    if (high_rank(value))
+    if (high_rank(legality, value))
         mw__fail(err, MW_ERROR_UNSUPPORTED, "%s \"%s\" has rank %d; the ANE has at most 5 dimensions", side, name,
                  value->type->shape.rank);
     else
@@ -213,25 +213,25 @@ static mw_status check_port(const mw_tensor *value, const char *side, bool allow
 mw_status mw__legality_check_ports(const mw__legality *legality, const mw__function *function, mw_error *err)
 {
     const mw__block *body = function->body;
-    if ((legality->mask & MW__MASK_ANE) == 0)
+    if (!legality->device->half_ports)
         return MW_OK;
     for (size_t i = 0; i < body->input_count; i++) {
         const mw_tensor *input = body->inputs[i];
         const mw_dtype dtype = mw_tensor_dtype(input);
         const bool allowed = dtype == MW_F16 || dtype == MW_U8 || input->type->kind == MW__STATE;
-        MW_TRY(check_port(input, "input", allowed, "the ANE takes fp16 and uint8", err));
+        MW_TRY(check_port(legality, input, "input", allowed, "the ANE takes fp16 and uint8", err));
     }
     for (size_t i = 0; i < body->output_count; i++) {
         const bool allowed = mw_tensor_dtype(body->outputs[i]) == MW_F16;
-        MW_TRY(check_port(body->outputs[i], "output", allowed,
+        MW_TRY(check_port(legality, body->outputs[i], "output", allowed,
                           "the ANE returns fp16; convert it with cast, or select between two numbers", err));
     }
     return MW_OK;
 }
 
-mw_status mw__mil_check_legal(const mw_graph *graph, uint64_t mask, mw_error *err)
+mw_status mw__mil_check_legal(const mw_graph *graph, const mw__device_traits *device, mw_error *err)
 {
-    const mw__legality legality = {.mask = mask};
+    const mw__legality legality = {.device = device};
     if (mw__failed(err))
         return err->status;
     for (size_t i = 0; i < graph->function_count; i++) {

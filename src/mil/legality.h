@@ -2,11 +2,11 @@
 #ifndef MW__MIL_LEGALITY_H
 #define MW__MIL_LEGALITY_H
 
-#include "mil/mil.h"
+#include "mil/legalize.h"
 
 /* What is known of the program's values before it is rewritten. */
 typedef struct mw__legality {
-    uint64_t mask;
+    const mw__device_traits *device;
     const bool *half; /* by value id: an int32 value that will be fp16 on this device; NULL = none */
     size_t count;
 } mw__legality;

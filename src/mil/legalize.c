@@ -426,7 +426,7 @@ static bool rewrite_cast(legalizer_state *legalizer, mw__clone *clone, const mw_
 /* What the rows of rewrite.c write otherwise. */
 static bool rewrite_op(legalizer_state *legalizer, mw__clone *clone, const mw__op *op)
 {
-    const mw__rewrite *row = mw__rewrite_find(legalizer->legality.mask, op);
+    const mw__rewrite *row = mw__rewrite_find(legalizer->legality.device, op);
     if (row == NULL)
         return false;
     mw__clone_set(clone, op->results[0], row->emit(clone, op));
@@ -519,7 +519,7 @@ static mw_status check_source(const legalizer_state *legalizer, const mw__functi
 {
     const mw__legality *legality = &legalizer->legality;
     for (size_t i = 0; i < function->body->op_count; i++)
-        if (mw__rewrite_find(legality->mask, function->body->ops[i]) == NULL)
+        if (mw__rewrite_find(legality->device, function->body->ops[i]) == NULL)
             MW_TRY(mw__legality_check_op(legality, function->body->ops[i], err));
     return MW_OK;
 }
@@ -538,8 +538,8 @@ static mw_tensor **list_roots(const legalizer_state *legalizer, const mw__block 
 /* Operations that no result needs stay behind, such as those that mw_jvp differentiates on its way. */
 static mw_status run(legalizer_state *legalizer, const mw__function *function, mw_error *err)
 {
-    const bool ane = (legalizer->legality.mask & MW__MASK_ANE) != 0;
-    mw__clone_options options = {.rule = ane ? rule : NULL, .dtype = ane ? port_dtype : NULL, .user = legalizer};
+    const bool half = legalizer->legality.device->half_ports;
+    mw__clone_options options = {.rule = half ? rule : NULL, .dtype = half ? port_dtype : NULL, .user = legalizer};
     mw__clone clone = {0};
     note_function(legalizer, function);
     MW_TRY(check_source(legalizer, function, err));
@@ -554,17 +554,16 @@ static mw_status run(legalizer_state *legalizer, const mw__function *function, m
         status = declare_outputs(legalizer, &clone, err);
     mw__clone_deinit(&clone);
     mw__free(legalizer->to->allocator, roots);
-    return status == MW_OK ? mw__mil_check_legal(legalizer->to, legalizer->legality.mask, err) : status;
+    return status == MW_OK ? mw__mil_check_legal(legalizer->to, legalizer->legality.device, err) : status;
 }
 
-mw_status mw__mil_legalize(const mw_graph *from, mw_graph *to, uint64_t mask, mw_error *err)
+mw_status mw__mil_legalize(const mw_graph *from, mw_graph *to, const mw__device_traits *device, mw_error *err)
 {
-    return mw__mil_legalize_with(from, to, &(mw__legalize_options){.mask = mask}, err);
+    return mw__mil_legalize_with(from, to, &(mw__legalize_options){.device = device}, err);
 }
 
 mw_status mw__mil_legalize_with(const mw_graph *from, mw_graph *to, const mw__legalize_options *options, mw_error *err)
 {
-    const uint64_t mask = options->mask;
     if (options->out_narrowed != NULL)
         *options->out_narrowed = NULL;
     if (mw__failed(err))
@@ -580,8 +579,8 @@ mw_status mw__mil_legalize_with(const mw_graph *from, mw_graph *to, const mw__le
     self.half = mw__alloc(to->allocator, from->value_count, sizeof *self.half, err);
     mw_status status = MW_ERROR_MEMORY;
     if (self.facts != NULL && self.half != NULL) {
-        const bool *known = (mask & MW__MASK_ANE) != 0 ? self.half : NULL;
-        self.legality = (mw__legality){.mask = mask, .half = known, .count = from->value_count};
+        const bool *known = options->device->half_ports ? self.half : NULL;
+        self.legality = (mw__legality){.device = options->device, .half = known, .count = from->value_count};
         status = run(&self, function, err);
     }
     mw__free(to->allocator, self.facts);

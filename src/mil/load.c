@@ -2,7 +2,7 @@
  * read once. Payloads are const for everybody else; this file is where those of the graph's own arena are completed. */
 #include "base/map.h"
 #include "mil/blob.h"
-#include "mil/mil.h"
+#include "mil/io.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

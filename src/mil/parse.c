@@ -2,7 +2,7 @@
  * rules say about types and shapes (verify.c) and does not read weight files (load.c). */
 #include "mil/parse.h"
 #include "base/number.h"
-#include "mil/mil.h"
+#include "mil/io.h"
 #include <string.h>
 
 /* ---- the parser's tools ---- */

@@ -1,8 +1,7 @@
 /* Prints a graph in the layout of Apple's compiler: a parsed Apple file comes back byte for byte, a built one looks
  * like it. Decides order, names and headers; literals are in print_value.c. */
-#include "mil/print.h"
 #include "base/number.h"
-#include "mil/mil.h"
+#include "mil/print.h"
 #include <string.h>
 
 enum { INDENT_STEP = 4, INDENT_STATEMENT = 12 };

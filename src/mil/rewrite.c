@@ -4,7 +4,6 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "graph/idioms/conv.h"
-#include "mil/mil.h"
 
 #include <string.h>
 
@@ -40,7 +39,7 @@ static mw_tensor *write_conv(mw__clone *clone, const mw__op *op)
 static const mw__rewrite rows[] = {
     {.name = "conv_chip",
      .operation = "conv",
-     .mask = MW__MASK_ANE,
+     .devices = MW_DEVICE_ANE,
      .guard = has_computed_weight,
      .emit = write_conv,
      .reason = "the ANE refuses a computed weight for a batch above 1 and ignores it for a batch of 1 "
@@ -85,10 +84,10 @@ mw_status mw__rewrite_check(mw_error *err)
     return MW_OK;
 }
 
-const mw__rewrite *mw__rewrite_find(uint64_t mask, const mw__op *op)
+const mw__rewrite *mw__rewrite_find(const mw__device_traits *device, const mw__op *op)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if ((rows[i].mask & mask) != 0 && strcmp(rows[i].operation, op->kind) == 0 && op->row != NULL &&
+        if ((rows[i].devices & device->mask) != 0 && strcmp(rows[i].operation, op->kind) == 0 && op->row != NULL &&
             rows[i].guard(op) && !mw__rewrite_is_kept(rows[i].name))
             return &rows[i];
     return NULL;

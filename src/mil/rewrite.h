@@ -5,11 +5,12 @@
 #define MW__MIL_REWRITE_H
 
 #include "graph/clone.h"
+#include "graph/device_traits.h"
 
 typedef struct mw__rewrite {
     const char *name;
     const char *operation;                                  /* root of the pattern */
-    uint64_t mask;                                          /* devices */
+    uint64_t devices;                                       /* in e5rt's mask */
     bool (*guard)(const mw__op *op);                        /* of the source graph */
     mw_tensor *(*emit)(mw__clone *clone, const mw__op *op); /* the result in the copy; NULL leaves an error there */
     const char *reason;
@@ -22,6 +23,6 @@ mw_status mw__rewrite_check(mw_error *err);
 bool mw__rewrite_is_kept(const char *name);
 
 /* The row for an operation of the source on that device; NULL = none, or switched off. */
-const mw__rewrite *mw__rewrite_find(uint64_t mask, const mw__op *op);
+const mw__rewrite *mw__rewrite_find(const mw__device_traits *device, const mw__op *op);
 
 #endif

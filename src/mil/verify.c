@@ -1,6 +1,6 @@
 /* Checks a program against the table: every operation known, its arguments, types and shapes as its row says. */
 #include "base/float_mode.h"
-#include "mil/mil.h"
+#include "mil/io.h"
 
 static mw_status verify_block(const mw__block *block, mw_error *err)
 {

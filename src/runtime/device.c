@@ -2,11 +2,10 @@
 #include "runtime/program.h"
 
 #include "base/text.h"
-#include "mil/chip.h"
 
 mw_compile_options mw_compile_defaults(void) { return (mw_compile_options){.struct_size = sizeof(mw_compile_options)}; }
 
-static uint64_t default_mask(const mw__symbols *symbols)
+static mw_device default_device(const mw__symbols *symbols)
 {
     return symbols->provider == MW_PROVIDER_ESPRESSO ? MW_DEVICE_ANE : MW_DEVICE_CPU;
 }
@@ -18,15 +17,17 @@ mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out,
     if (options->threads < 0 || options->threads > 1024)
         return mw__fail(err, MW_ERROR_ARGUMENT, "compile option threads is %d, not in 0 .. 1024", options->threads);
     const mw_device device = options->device;
-    if (device != MW_DEVICE_AUTO && device != MW_DEVICE_CPU && device != MW_DEVICE_GPU && device != MW_DEVICE_ANE)
+    out->device = mw__device_find((uint64_t)device);
+    if (device != MW_DEVICE_AUTO && (out->device == NULL || out->device->mask != (uint64_t)device))
         return mw__fail(err, MW_ERROR_ARGUMENT, "unknown device %d", (int)device);
-    out->axis_max = mw__chip_axis_max(options->chip);
+    out->axis_max = mw__device_axis_max(options->chip);
     if (out->axis_max == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "unknown chip %d", (int)options->chip);
     MW_TRY(mw__symbols_load(&out->symbols, options->provider, err));
-    out->mask = device == MW_DEVICE_AUTO ? default_mask(&out->symbols) : (uint64_t)device;
+    if (device == MW_DEVICE_AUTO)
+        out->device = mw__device_find(default_device(&out->symbols));
     out->lanes = (uint64_t)options->threads;
-    if (out->mask == MW_DEVICE_GPU && out->symbols.provider == MW_PROVIDER_ENGINE)
+    if (out->device->engine == NULL && out->symbols.provider == MW_PROVIDER_ENGINE)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "the engine has no GPU; use MW_DEVICE_CPU or MW_DEVICE_ANE");
     return MW_OK;
 }
@@ -38,18 +39,12 @@ static const char *provider_name(const mw__symbols *symbols)
     return symbols->provider == MW_PROVIDER_ESPRESSO ? "espresso" : "engine";
 }
 
-static const char *device_name(uint64_t mask)
-{
-    return mask == MW_DEVICE_CPU ? "CPU" : mask == MW_DEVICE_GPU ? "GPU" : "ANE";
-}
-
 const char *mw__target_describe(const mw__target *target, const mw__dispatch *dispatch, mw__arena *arena, mw_error *err)
 {
     const char *summary = mw__dispatch_summary(dispatch);
     mw__text text;
     mw__text_init(&text, arena->allocator);
-    mw__text_printf(&text, "%s, %s", provider_name(&target->symbols),
-                    summary != NULL ? summary : device_name(target->mask));
+    mw__text_printf(&text, "%s, %s", provider_name(&target->symbols), summary != NULL ? summary : target->device->name);
     const char *copy = mw__text_check(&text, err) == MW_OK ? mw__arena_string(arena, text.data, text.size, err) : NULL;
     mw__text_deinit(&text);
     return copy;

@@ -7,7 +7,8 @@
 #include "base/leftover.h"
 #include "graph/init.h"
 #include "graph/uses.h"
-#include "mil/mil.h"
+#include "mil/io.h"
+#include "mil/legalize.h"
 #include "mil/narrow.h"
 #include "mil/split.h"
 #include "runtime/convert.h"
@@ -109,7 +110,7 @@ static mw_status split(compilation *c, mw_graph **out_split, mw_error *err)
 {
     bool any = false;
     *out_split = NULL;
-    if ((c->request->target->mask & MW__MASK_ANE) == 0)
+    if (!c->request->target->device->half_ports && !c->request->target->device->limits_axes)
         return MW_OK;
     mw_graph *graph = fresh(c, err);
     mw_status status = graph != NULL ? mw__mil_split(c->request->graph, graph, c->request->target->axis_max, &any, err)
@@ -128,7 +129,7 @@ static mw_status legalise(compilation *c, mw_error *err)
     c->legal = fresh(c, err);
     mw_status status = c->legal != NULL ? MW_OK : MW_ERROR_MEMORY;
     const mw__legalize_options how = {
-        .mask = c->request->target->mask, .strict = c->request->options->strict, .out_narrowed = &c->narrowed};
+        .device = c->request->target->device, .strict = c->request->options->strict, .out_narrowed = &c->narrowed};
     if (status == MW_OK)
         status = mw__mil_legalize_with(parts != NULL ? parts : c->request->graph, c->legal, &how, err);
     mw__graph_free(parts);
@@ -284,7 +285,7 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
                                           .symbols = &target->symbols,
                                           .mil_path = c->path,
                                           .cache_folder = c->folder,
-                                          .mask = target->mask,
+                                          .mask = target->device->mask,
                                           .lanes = target->lanes,
                                           .name = "main",
                                           .port_count = program->port_count}; /* or more, in parts */

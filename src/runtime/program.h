@@ -4,7 +4,7 @@
 
 #include "base/guard.h"
 #include "base/live.h"
-#include "graph/ir.h"
+#include "graph/device_traits.h"
 #include "runtime/dispatch.h"
 #include "runtime/parts.h"
 #include "runtime/values.h"
@@ -20,7 +20,7 @@ static inline mw_status mw__status_or(const mw_error *err, mw_status otherwise)
 /* Where compile options lead: filled by mw__target_resolve. */
 typedef struct mw__target {
     mw__symbols symbols;
-    uint64_t mask;
+    const mw__device_traits *device;
     uint64_t lanes;   /* 0 = the library's default */
     int64_t axis_max; /* of the chip */
 } mw__target;

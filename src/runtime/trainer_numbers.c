@@ -57,7 +57,7 @@ static mw_status check_constants(const mw_trainer *t, const mw_optimizer *optimi
 
 mw_dtype mw__trainer_stored(const mw_trainer *trainer, mw_dtype declared)
 {
-    return trainer->target.mask == MW_DEVICE_ANE && declared == MW_F32 ? MW_F16 : declared;
+    return trainer->target.device->half_ports && declared == MW_F32 ? MW_F16 : declared;
 }
 
 static bool is_half(const mw_trainer *t, const mw_tensor *value)

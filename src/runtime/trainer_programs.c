@@ -125,7 +125,7 @@ mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err)
     if (b->scalars == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(copy_step(b, err));
-    b->graph->form = t->target.mask == MW_DEVICE_ANE ? MW__FORM_CHIP : MW__FORM_COMPACT;
+    b->graph->form = t->target.device->form;
     MW_TRY(mw__trainer_build_graph(b, err));
     return check_drawn(b, err);
 }

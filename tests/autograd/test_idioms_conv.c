@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 #include "graph/idioms/conv.h"
-#include "mil/mil.h"
+#include "mil/legalize.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>
 
@@ -224,7 +224,7 @@ static void test_the_chip_form_is_legal_on_the_ane(void)
         mw_output(m.dweight, "out.dweight");
         mw_output(m.dbias, "out.dbias");
         mw_graph_check(in.graph, &err);
-        mw__mil_check_legal(in.graph, MW__MASK_ANE, &err);
+        mw__mil_check_legal(in.graph, mw__device_find(MW_DEVICE_ANE), &err);
         check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", settings[i].what, err.message);
         check_axes(in.graph, settings[i].what);
         mw_graph_destroy(in.graph);

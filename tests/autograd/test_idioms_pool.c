@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "graph/ir.h"
 #include "mil/legality.h"
-#include "mil/mil.h"
+#include "mil/legalize.h"
 #include <float.h>
 #include <millwright/millwright.h>
 
@@ -144,7 +144,7 @@ static void test_chips_accept_the_gradients(void)
             mw_error err = {0};
             if (make(&f, pools[k], windows(i), MW_F16, MW__FORM_CHIP)) {
                 mw_output(f.dx, "dx");
-                mw__mil_check_legal(f.graph, MW__MASK_ANE, &err);
+                mw__mil_check_legal(f.graph, mw__device_find(MW_DEVICE_ANE), &err);
                 CHECK_OK(err);
             }
             drop(&f);

@@ -1,9 +1,9 @@
 /* Weight files: the layout byte for byte, reading by offset, and what a hostile file may try. */
 #include "base/file.h"
 #include "mil/blob.h"
-#include "mil/mil.h"
 #include "support/check.h"
 #include "support/failing.h"
+#include <millwright/mil.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

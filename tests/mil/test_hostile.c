@@ -1,7 +1,8 @@
 /* Texts made to break a reader: each is refused (or read) without a crash, a leak or memory beyond the stated bound. */
-#include "mil/mil.h"
+#include "graph/ir.h"
 #include "support/check.h"
 #include <locale.h>
+#include <millwright/mil.h>
 #include <stdlib.h>
 
 /* A program with many forms, cut in every place. */

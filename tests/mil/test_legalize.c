@@ -1,5 +1,5 @@
 /* What a device accepts: the fp16 form of programs, the identity form of outputs, and refusals by name. */
-#include "mil/mil.h"
+#include "mil/legalize.h"
 #include "mil/narrow.h"
 #include "support/check.h"
 #include "support/failing.h"
@@ -15,15 +15,15 @@ static mw_graph *legalize_with(const mw_graph *from, const mw__legalize_options 
     return NULL;
 }
 
-static mw_graph *legalize(const mw_graph *from, uint64_t mask, mw_error *err)
+static mw_graph *legalize(const mw_graph *from, const mw__device_traits *device, mw_error *err)
 {
-    return legalize_with(from, &(mw__legalize_options){.mask = mask}, err);
+    return legalize_with(from, &(mw__legalize_options){.device = device}, err);
 }
 
 /* The legal form as text, freed with mw_string_free; NULL with err set. */
-static char *legal_text(const mw_graph *from, uint64_t mask, mw_error *err)
+static char *legal_text(const mw_graph *from, const mw__device_traits *device, mw_error *err)
 {
-    mw_graph *to = legalize(from, mask, err);
+    mw_graph *to = legalize(from, device, err);
     char *text = to != NULL ? mw_graph_print_mil(to, NULL, err) : NULL;
     if (to != NULL)
         check_note(mw_graph_verify(to, err) == MW_OK, __FILE__, __LINE__, "%s", err->message);
@@ -39,7 +39,7 @@ static void test_floats_become_fp16_on_the_ane(void)
     mw_tensor *w = mw_parameter(graph, "fc.weight", MW_F32, MW_SHAPE(4, 3), mw_init_zeros());
     mw_tensor *h = mw_add(mw_matmul(x, w, false, true), mw_scalar(graph, MW_F32, 0.5));
     mw_output(mw_softmax(h, -1), "y");
-    char *text = legal_text(graph, MW__MASK_ANE, &err);
+    char *text = legal_text(graph, mw__device_find(MW_DEVICE_ANE), &err);
     CHECK_OK(err);
     REQUIRE(text != NULL);
     CHECK(strstr(text, "fp32") == NULL);
@@ -56,7 +56,7 @@ static void test_the_cpu_keeps_the_declared_types(void)
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(4));
     mw_output(mw_add(labels, mw_scalar(graph, MW_I32, 1)), "y");
-    char *text = legal_text(graph, MW__MASK_CPU, &err);
+    char *text = legal_text(graph, mw__device_find(MW_DEVICE_CPU), &err);
     CHECK_OK(err);
     REQUIRE(text != NULL);
     CHECK_CONTAINS(text, "func main<ios18>(tensor<int32, [4]> labels)");
@@ -75,7 +75,7 @@ static void test_operations_that_no_result_needs_stay_behind(void)
     mw_input(graph, "unread", MW_F32, MW_SHAPE(2));
     mw_jvp(&y, 1, &x, &v, 1, &dy, &err);
     mw_output(dy, "dy");
-    char *text = legal_text(graph, MW__MASK_CPU, &err);
+    char *text = legal_text(graph, mw__device_find(MW_DEVICE_CPU), &err);
     CHECK_OK(err);
     REQUIRE(text != NULL);
     CHECK(strstr(text, "fill(") == NULL);
@@ -95,7 +95,7 @@ static void test_integer_inputs_and_what_they_meet_become_fp16(void)
     mw_tensor *hot = mw_equal(labels, range);
     mw_tensor *one = mw_scalar(graph, MW_F32, 1), *zero = mw_scalar(graph, MW_F32, 0);
     mw_output(mw_select(hot, one, zero), "hot");
-    char *text = legal_text(graph, MW__MASK_ANE, &err);
+    char *text = legal_text(graph, mw__device_find(MW_DEVICE_ANE), &err);
     CHECK_OK(err);
     REQUIRE(text != NULL);
     CHECK_CONTAINS(text, "tensor<fp16, [4, 1]> labels");
@@ -112,7 +112,7 @@ static void test_axes_stay_integers_beside_fp16_labels(void)
     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(4, 1));
     mw_tensor *shifted = mw_add(labels, mw_scalar(graph, MW_I32, 1));
     mw_output(mw_squeeze(shifted, MW_AXES(1)), "y"); /* the axis and the addend are one shared constant or two */
-    char *text = legal_text(graph, MW__MASK_ANE, &err);
+    char *text = legal_text(graph, mw__device_find(MW_DEVICE_ANE), &err);
     CHECK_OK(err);
     REQUIRE(text != NULL);
     CHECK_CONTAINS(text, "tensor<int32, [1]>([1])");
@@ -130,7 +130,7 @@ static void test_computed_integers_that_meet_labels_are_cast(void)
     mw_tensor *range = mw_square(mw_range_1d(graph, MW_I32, 0, 3, 1));
     mw_tensor *one = mw_scalar(graph, MW_F32, 1), *zero = mw_scalar(graph, MW_F32, 0);
     mw_output(mw_select(mw_equal(labels, range), one, zero), "hot");
-    char *text = legal_text(graph, MW__MASK_ANE, &err);
+    char *text = legal_text(graph, mw__device_find(MW_DEVICE_ANE), &err);
     CHECK_OK(err);
     REQUIRE(text != NULL);
     CHECK_CONTAINS(text, "tensor<fp16, [3]> cast_0 = cast(");
@@ -147,7 +147,7 @@ static void test_a_range_that_meets_labels_is_made_in_fp16(void)
     mw_tensor *range = mw_range_1d(graph, MW_I32, 0, 3, 1);
     mw_tensor *one = mw_scalar(graph, MW_F32, 1), *zero = mw_scalar(graph, MW_F32, 0);
     mw_output(mw_select(mw_equal(labels, range), one, zero), "hot");
-    char *text = legal_text(graph, MW__MASK_ANE, &err);
+    char *text = legal_text(graph, mw__device_find(MW_DEVICE_ANE), &err);
     CHECK_OK(err);
     REQUIRE(text != NULL);
     CHECK_CONTAINS(text, "tensor<fp16, [3]> range_1d_0 = range_1d(");
@@ -166,7 +166,7 @@ static void test_casts_to_fp32_vanish_on_the_ane(void)
     mw_graph *graph = mw_graph_parse_mil(mil, sizeof mil - 1, NULL, NULL, &err);
     CHECK_OK(err);
     REQUIRE(graph != NULL);
-    char *text = legal_text(graph, MW__MASK_ANE, &err);
+    char *text = legal_text(graph, mw__device_find(MW_DEVICE_ANE), &err);
     CHECK_OK(err);
     REQUIRE(text != NULL);
     CHECK(strstr(text, "fp32") == NULL);
@@ -182,7 +182,7 @@ static void test_outputs_that_are_inputs_or_repeated_get_an_identity(void)
     mw_error err = {0};
     mw_graph *graph = mw_graph_parse_mil(mil, sizeof mil - 1, NULL, NULL, &err);
     REQUIRE(graph != NULL);
-    char *text = legal_text(graph, MW__MASK_CPU, &err);
+    char *text = legal_text(graph, mw__device_find(MW_DEVICE_CPU), &err);
     CHECK_OK(err);
     REQUIRE(text != NULL);
     CHECK_CONTAINS(text, "x_out = identity(x = x)");
@@ -203,7 +203,8 @@ static void test_strict_refuses_scalars_that_fp16_cannot_hold_by_name(void)
         mw_graph *graph = mw_graph_create(NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4));
         mw_output(mw_mul(x, mw_name(mw_scalar(graph, MW_F32, cases[i].value), "rate")), "y");
-        mw_graph *to = legalize_with(graph, &(mw__legalize_options){.mask = MW__MASK_ANE, .strict = true}, &err);
+        mw_graph *to = legalize_with(
+            graph, &(mw__legalize_options){.device = mw__device_find(MW_DEVICE_ANE), .strict = true}, &err);
         CHECK(to == NULL);
         CHECK_ERROR(err, MW_ERROR_NUMERIC, cases[i].message);
         CHECK_CONTAINS(err.message, "mul");
@@ -220,7 +221,7 @@ static void test_infinity_zero_and_default_epsilon_are_not_refused(void)
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4));
     mw_tensor *sum = mw_add(mw_mul(x, mw_scalar(graph, MW_F32, 0)), mw_scalar(graph, MW_F32, -INFINITY));
     mw_output(mw_rsqrt(sum, 1e-12f), "y"); /* MIL's default, which is 0 in fp16 */
-    char *text = legal_text(graph, MW__MASK_ANE, &err);
+    char *text = legal_text(graph, mw__device_find(MW_DEVICE_ANE), &err);
     CHECK_OK(err);
     mw_string_free(text);
     mw_graph_destroy(graph);
@@ -232,7 +233,7 @@ static void test_integers_beyond_fp16_are_refused(void)
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(4));
     mw_output(mw_add(labels, mw_scalar(graph, MW_I32, 2049)), "y");
-    CHECK(legalize(graph, MW__MASK_ANE, &err) == NULL);
+    CHECK(legalize(graph, mw__device_find(MW_DEVICE_ANE), &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "is not exact");
     mw_graph_destroy(graph);
 }
@@ -243,7 +244,7 @@ static void refused(const char *mil, const char *message)
     mw_graph *graph = mw_graph_parse_mil(mil, strlen(mil), NULL, NULL, &err);
     CHECK_OK(err);
     REQUIRE(graph != NULL);
-    mw_graph *to = legalize(graph, MW__MASK_ANE, &err);
+    mw_graph *to = legalize(graph, mw__device_find(MW_DEVICE_ANE), &err);
     CHECK(to == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, message);
     mw_graph_destroy(to);
@@ -278,8 +279,8 @@ static void test_a_text_is_checked_by_the_rows_alone(void)
     mw_error err = {0};
     mw_graph *graph = mw_graph_parse_mil(mil, sizeof mil - 1, NULL, NULL, &err);
     REQUIRE(graph != NULL);
-    CHECK(mw__mil_check_legal(graph, MW__MASK_CPU, &err) == MW_OK);
-    CHECK(mw__mil_check_legal(graph, MW__MASK_ANE, &err) == MW_ERROR_UNSUPPORTED);
+    CHECK(mw__mil_check_legal(graph, mw__device_find(MW_DEVICE_CPU), &err) == MW_OK);
+    CHECK(mw__mil_check_legal(graph, mw__device_find(MW_DEVICE_ANE), &err) == MW_ERROR_UNSUPPORTED);
     CHECK_CONTAINS(err.message, "input \"a\" is fp32");
     mw_graph_destroy(graph);
 }
@@ -302,7 +303,7 @@ static void test_every_failed_allocation_is_an_error_without_a_leak(void)
         mw_error failure = {0};
         mw_graph *to = mw_graph_create(&options);
         mw__narrowing *narrowed = NULL;
-        const mw__legalize_options how = {.mask = MW__MASK_ANE, .out_narrowed = &narrowed};
+        const mw__legalize_options how = {.device = mw__device_find(MW_DEVICE_ANE), .out_narrowed = &narrowed};
         const mw_status status = to != NULL ? mw__mil_legalize_with(graph, to, &how, &failure) : MW_ERROR_MEMORY;
         CHECK(status != MW_OK || (narrowed != NULL && narrowed->next != NULL && narrowed->next->next == NULL));
         check_note(status == MW_OK || status == MW_ERROR_MEMORY, __FILE__, __LINE__, "allocation %ld: %s", n,

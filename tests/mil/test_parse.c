@@ -1,9 +1,9 @@
 /* The grammar: what is accepted, what is refused and where. */
 #include "base/fp16.h"
 #include "graph/ir.h"
-#include "mil/mil.h"
 #include "support/check.h"
 #include "support/failing.h"
+#include <millwright/mil.h>
 
 /* Statements start on line 4; x is an input. */
 #define HEAD          "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [4]> x) {\n"

@@ -1,6 +1,5 @@
 /* Programs made by the constructors, printed, against texts that a reviewer has read. MW_UPDATE_GOLDENS=1 writes them
  * anew. Each is parsed back and must print identically. */
-#include "mil/mil.h"
 #include "support/check.h"
 #include <math.h>
 #include <millwright/millwright.h>

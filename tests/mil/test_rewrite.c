@@ -1,6 +1,6 @@
 /* The rewrites of mil/rewrite.c: each turns data/mil/rewrite_<name>_before.mil into rewrite_<name>_after.mil, and is
  * switched off by its name. MW_UPDATE_GOLDENS=1 writes the latter anew. */
-#include "mil/mil.h"
+#include "mil/legalize.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include <millwright/millwright.h>
@@ -36,11 +36,11 @@ static void write_all(const char *name, const char *text)
 }
 
 /* The legal form of a text, freed with mw_string_free; NULL with err set. */
-static char *legalize(const char *text, uint64_t mask, mw_error *err)
+static char *legalize(const char *text, const mw__device_traits *device, mw_error *err)
 {
     mw_graph *from = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err), *to = mw_graph_create(NULL);
     char *result = NULL;
-    if (from != NULL && mw_graph_verify(from, err) == MW_OK && mw__mil_legalize(from, to, mask, err) == MW_OK &&
+    if (from != NULL && mw_graph_verify(from, err) == MW_OK && mw__mil_legalize(from, to, device, err) == MW_OK &&
         mw_graph_verify(to, err) == MW_OK)
         result = mw_graph_print_mil(to, NULL, err);
     mw_graph_destroy(to);
@@ -52,7 +52,7 @@ static void test_every_rewrite_gives_its_golden(void)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         mw_error err = {0};
-        char *before = read_all(names[i], "before"), *got = legalize(before, MW__MASK_ANE, &err);
+        char *before = read_all(names[i], "before"), *got = legalize(before, mw__device_find(MW_DEVICE_ANE), &err);
         CHECK_OK(err);
         if (got != NULL && getenv("MW_UPDATE_GOLDENS") != NULL)
             write_all(names[i], got);
@@ -69,7 +69,7 @@ static void test_rewrites_are_for_their_device_only(void)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         mw_error err = {0};
-        char *before = read_all(names[i], "before"), *got = legalize(before, MW__MASK_CPU, &err);
+        char *before = read_all(names[i], "before"), *got = legalize(before, mw__device_find(MW_DEVICE_CPU), &err);
         CHECK_OK(err);
         if (got != NULL)
             CHECK_CONTAINS(got, " = conv(");
@@ -85,7 +85,7 @@ static void test_a_rewrite_is_switched_off_by_its_name(void)
         char list[64], *before = read_all(names[i], "before");
         snprintf(list, sizeof list, "digits,%s", names[i]);
         setenv("MW_MIL_KEEP", list, 1);
-        char *got = legalize(before, MW__MASK_ANE, &err);
+        char *got = legalize(before, mw__device_find(MW_DEVICE_ANE), &err);
         unsetenv("MW_MIL_KEEP");
         CHECK(got == NULL);
         CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "a weight that is not a constant needs a batch of 1");
@@ -107,7 +107,8 @@ static void test_every_failed_allocation_is_an_error_without_a_leak(void)
         options.allocator = &allocator;
         mw_error failure = {0};
         mw_graph *to = mw_graph_create(&options);
-        const mw_status status = to != NULL ? mw__mil_legalize(from, to, MW__MASK_ANE, &failure) : MW_ERROR_MEMORY;
+        const mw_status status =
+            to != NULL ? mw__mil_legalize(from, to, mw__device_find(MW_DEVICE_ANE), &failure) : MW_ERROR_MEMORY;
         CHECK_INT(status, failing.failed ? MW_ERROR_MEMORY : MW_OK);
         mw_graph_destroy(to);
         CHECK_INT(failing.live, 0);

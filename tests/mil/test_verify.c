@@ -1,6 +1,6 @@
 /* A parsed program against the table: what is wrong, in which operation, at which place. */
-#include "mil/mil.h"
 #include "support/check.h"
+#include <millwright/mil.h>
 
 #define PROGRAM(body)                                                                                                  \
     "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [2, 3]> x, tensor<int32, [2]> i) {\n" body "} -> (x);\n}"

@@ -3,6 +3,8 @@
  * tensor has more than five axes. */
 #include "graph/idioms/conv_chip.h"
 
+#include "graph/device_traits.h"
+
 #include <millwright/op_elementwise.h>
 #include <millwright/op_matmul.h>
 #include <millwright/op_shape.h>
@@ -65,11 +67,10 @@ mw_tensor *mw__conv_chip_columns(const mw__conv *conv, mw_tensor *x)
 
 /* ---- bands: so many rows of the outermost spatial axis that their positions fit one axis ---- */
 
-#define AXIS_MAX 16384 /* on the older chips, but for the channels of rank 4: ANEForge, limits by chip */
-
 static int64_t rows_of_band(const mw__conv *conv)
 {
-    const int64_t row = product(conv->out + 1, conv->axes - 1), rows = row > 0 ? AXIS_MAX / row : conv->out[0];
+    const int64_t row = product(conv->out + 1, conv->axes - 1),
+                  rows = row > 0 ? MW__DEVICE_AXIS_MAX / row : conv->out[0];
     return rows < 1 ? 1 : rows < conv->out[0] ? rows : conv->out[0];
 }
 
@@ -183,7 +184,7 @@ static mw_tensor *sum_positions(mw_tensor *dy)
     const int64_t line = shape.dim[shape.rank - 1];
     mw_tensor *rows;
     int64_t count = positions;
-    if (positions > AXIS_MAX && shape.rank > 3) {
+    if (positions > MW__DEVICE_AXIS_MAX && shape.rank > 3) {
         count = positions / line;
         mw_tensor *lines = mw__reshape_to(dy, MW_SHAPE(n, channels, count, line));
         rows = mw__reshape_to(mw_matmul(lines, ones(dy, MW_SHAPE(1, 1, line, 1)), false, false),

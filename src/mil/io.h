@@ -1,0 +1,29 @@
+/* Text and weight file, for runtime (writes) and engine (reads). */
+#ifndef MW__MIL_IO_H
+#define MW__MIL_IO_H
+
+#include "base/text.h"
+#include "graph/ir.h"
+#include "graph/names.h"
+#include <millwright/mil.h>
+
+/* Parses `text` into `graph`, which is fresh. Checks the grammar, names and literals, not the table's rules. */
+mw_status mw__mil_parse(mw_graph *graph, const char *text, size_t size, mw_error *err);
+
+/* Loads every BLOBFILE payload from below `folder`. */
+mw_status mw__mil_load_blobs(mw_graph *graph, const char *folder, mw_error *err);
+
+/* Prints the program. `names` receives the identifiers given to the values of "main" (may be NULL); free it with
+ * mw__names_deinit. Constants marked in_blob get the offsets that mw__mil_write_blob will use. */
+mw_status mw__mil_print(const mw_graph *graph, const mw_mil_write_options *options, mw__text *out, mw__names *names,
+                        mw_error *err);
+
+/* Writes folder/model.mil and the weight file; `durable` as in base/file.h. `names` as above. */
+mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_write_options *options, bool durable,
+                        mw__names *names, mw_error *err);
+
+/* mw_graph_verify lets a constant argument be computed where the operation can be written otherwise. This does not:
+ * for what is run as it stands. */
+mw_status mw__mil_check_constants(const mw_graph *graph, mw_error *err);
+
+#endif
