@@ -1,0 +1,108 @@
+#!/bin/sh
+# Whether two commits compute the same: builds both with same_bits/record.c, runs every test program and the workloads
+# W1 to W6 (fp32 and fp16, 1 and 2 threads) once for each instruction set that the processor has, and compares the bits
+# of all results and all plans (steps, memory, phases; not flops), after the labels of kernels that
+# same_bits/labels.tsv says were renamed. Tests that differ when the OLD commit is compared with itself (times, kills)
+# are left out, by name. Works in build/same_bits; about 20 minutes on two cores.
+# usage: tools/same_bits.sh OLD NEW
+set -eu
+cd "$(dirname "$0")/.."
+here=$(pwd)
+work=$here/build/same_bits
+old=$(git rev-parse "$1^{commit}")
+new=$(git rev-parse "$2^{commit}")
+
+# Programs without the engine have none of the functions, and call none.
+link_options() { # link_options SIDE
+    sed -n 's/^WRAP(\([a-z0-9_]*\),.*/-Wl,--wrap=\1/p' tools/same_bits/record.c | tr '\n' ' '
+    echo "$work/record-$1.o -Wl,--unresolved-symbols=ignore-all"
+}
+
+build() { # build SIDE COMMIT
+    tree=$work/$1
+    [ -e "$tree/.git" ] || git worktree add -f --detach "$tree" "$2" >/dev/null
+    git -C "$tree" checkout -q --detach "$2"
+    ${CC:-cc} -O2 -fPIC -D_GNU_SOURCE -I"$tree/include" -c tools/same_bits/record.c -o "$work/record-$1.o"
+    echo "add_link_options($(link_options "$1"))" >"$work/$1.cmake"
+    cmake -S "$tree" -B "$tree/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DMW_BUILD_BENCH=ON \
+        -DMW_DATA_DIR="$here/data" -DMW_SHARED_DATA="$here/../shared/data" \
+        -DCMAKE_PROJECT_INCLUDE="$work/$1.cmake" >"$work/$1.log"
+    cmake --build "$tree/build" >>"$work/$1.log" 2>&1 || { tail "$work/$1.log"; exit 1; }
+}
+
+one() { # one NAME COMMAND...: what it records, in $out/NAME
+    name=$1
+    shift
+    (cd "$tree/tests" && MW_RECORD="$out/$name" timeout 600 "$@" >/dev/null 2>&1 </dev/null) || true
+}
+
+bench() { # bench NAME [arguments]
+    name=$1
+    shift
+    one "$name" "$tree/build/bench/millwright" "$@" --steps 8 --data "$here/data/mnist"
+}
+
+run_all() { # run_all SIDE OUT
+    tree=$work/$1
+    out=$work/$2
+    rm -rf "$out"
+    mkdir -p "$out"
+    for program in "$tree"/build/tests/test_*; do
+        case $program in *_cpp | *.cmake) continue ;; esac
+        if [ -f "$program" ] && [ -x "$program" ]; then one "$(basename "$program")" "$program"; fi
+    done
+    for workload in W1 W2 W3 W4 W5 W6; do
+        for threads in 1 2; do
+            bench "$workload.$threads" $workload --threads $threads
+            bench "$workload.$threads.fp16" $workload --threads $threads --device ane
+        done
+    done
+}
+
+# Renames the labels of the old side, and sorts: programs of several threads end in any order.
+canonical() { # canonical OUT NAME
+    [ -f "$work/$1/$2" ] || return 0
+    awk -F '\t' 'NR == FNR { if ($0 !~ /^#/) to[$1] = $2; next }
+        { n = split($0, w, " "); if (w[1] == "step" && w[2] in to) { w[2] = to[w[2]]; $0 = w[1]
+          for (i = 2; i <= n; i++) $0 = $0 " " w[i] } print }' "$3" "$work/$1/$2" | sort
+}
+
+same() { # same OUT OUT NAME LABELS
+    canonical "$1" "$3" "$4" >"$work/a"
+    canonical "$2" "$3" /dev/null >"$work/b"
+    cmp -s "$work/a" "$work/b"
+}
+
+compare() { # compare OLD_OUT OLD_AGAIN_OUT NEW_OUT
+    for name in $(find "$work/$1" "$work/$3" -type f -printf '%f\n' | sort -u); do
+        if same "$1" "$3" "$name" tools/same_bits/labels.tsv; then
+            equal=$((equal + 1))
+            lines=$((lines + $(wc -l <"$work/b")))
+        elif ! same "$1" "$2" "$name" /dev/null; then
+            echo "left out, as it differs from run to run: $name"
+        else
+            echo "DIFFERS: $name ($3)"
+            same "$1" "$3" "$name" tools/same_bits/labels.tsv || true
+            diff "$work/a" "$work/b" | head -n 5
+            different=$((different + 1))
+        fi
+    done
+}
+
+mkdir -p "$work"
+build old "$old"
+build new "$new"
+equal=0
+different=0
+lines=0
+for wide in 512 256; do
+    [ $wide = 256 ] || grep -q avx512f /proc/cpuinfo || continue
+    export MW_ENGINE_WIDE=$wide
+    run_all old old-$wide
+    run_all new new-$wide
+    run_all old again-$wide
+    compare old-$wide again-$wide new-$wide
+done
+echo "$lines records of $equal programs are equal"
+echo "$equal passed, $different failed"
+[ $different -eq 0 ]
