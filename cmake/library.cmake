@@ -22,12 +22,12 @@ mw_room(graph idioms)
 mw_room(autograd)
 mw_room(mil)
 mw_room(runtime)
-mw_room(engine)
+mw_room(engine core kernels kernels/x86 kernels/fused compile run surface)
 
 # Kernels run tens of times in a step that may take half a microsecond, and nothing that a file or a caller chooses is
 # a length of theirs on the stack: sizes are the planner's. The stack protector costs them 2 % of such a step.
-file(GLOB mw_kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engine/kernel_*.c
-    ${PROJECT_SOURCE_DIR}/src/engine/gemm*.c ${PROJECT_SOURCE_DIR}/src/engine/region*.c)
+file(GLOB mw_kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engine/kernels/*.c
+    ${PROJECT_SOURCE_DIR}/src/engine/kernels/x86/*.c ${PROJECT_SOURCE_DIR}/src/engine/kernels/fused/*.c)
 set_source_files_properties(${mw_kernel_sources} PROPERTIES COMPILE_OPTIONS -fno-stack-protector)
 
 if(TARGET millwright_base)
@@ -93,7 +93,7 @@ add_library(millwright::millwright ALIAS millwright)
 add_library(millwright::millwright_static ALIAS millwright_static)
 
 # The engine as an e5rt of its own: only the e5rt_* names, for other clients of that API.
-file(GLOB mw_export_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engine/export/*.c)
+file(GLOB mw_export_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engine/surface/export/*.c)
 if(mw_export_sources)
     mw_objects(mw_engine_objects base graph mil engine)
     add_library(millwright_e5rt SHARED ${mw_export_sources} ${mw_engine_objects})

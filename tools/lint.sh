@@ -9,7 +9,7 @@ tools/lint_house.sh || status=1
 tools/lint_robustness.sh || status=1
 tools/lint_environment.sh || status=1
 if command -v python3 >/dev/null; then
-    tools/regions.py --check || status=1
+    tools/precompiled.py --check || status=1
     tools/lint_order.py || status=1
 fi
 shellcheck -x run .ci/run tools/*.sh cmake/zig/cc cmake/zig/ar cmake/zig/ranlib || status=1

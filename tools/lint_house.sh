@@ -20,7 +20,7 @@ done
 families=$(sed -n 's/^FAMILY(\(.*\))$/\1/p' tests/support/families.def)
 for family in $families; do
     for file in "src/graph/ops/$family.def" "src/graph/op_$family.c" "src/autograd/vjp_$family.c" \
-        "src/engine/kernel_$family.c" "include/millwright/op_$family.h" "tests/support/cases_$family.c" \
+        "src/engine/kernels/kernel_$family.c" "include/millwright/op_$family.h" "tests/support/cases_$family.c" \
         "tests/support/oracle_$family.c" "tests/graph/test_shapes_$family.c"; do
         [ -e "$file" ] || {
             echo "$file: missing for the family $family"

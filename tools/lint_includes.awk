@@ -11,6 +11,22 @@ function may_include(room, other) {
     return index(" " allowed[room] " ", " " other " ") > 0
 }
 
+# The room of a path below src: engine has rooms of its own.
+function room_of(path) {
+    if (path ~ /^engine\/[a-z]+\//)
+        match(path, /^engine\/[a-z]+/)
+    else
+        match(path, /^[^\/]+/)
+    return substr(path, 1, RLENGTH)
+}
+
+function check_private(header) {
+    if (header in private_to && index(" " private_to[header] " ", " " room " ") == 0)
+        bad("private to " private_to[header])
+    if (room == "engine/run" && header ~ /^engine\/compile\// && header != "engine/compile/compiled.h")
+        bad("run sees only engine/compile/compiled.h of compile")
+}
+
 # Only these files may name these headers.
 function check_third_party(header) {
     if (header == "uthash.h" && FILENAME != "src/base/map.c")
@@ -34,18 +50,25 @@ BEGIN {
     allowed["autograd"] = "base graph"
     allowed["mil"] = "base graph"
     allowed["runtime"] = "base graph autograd mil e5rt"
-    allowed["engine"] = "base graph mil e5rt"
+    allowed["engine/core"] = "base graph"
+    allowed["engine/kernels"] = "base graph engine/core"
+    allowed["engine/compile"] = "base graph mil engine/core engine/kernels"
+    allowed["engine/run"] = "base graph engine/core engine/compile"
+    allowed["engine/surface"] = "base graph mil e5rt engine/core engine/kernels engine/compile engine/run"
     allowed["public"] = ""
+
+    private_to["engine/core/planner.h"] = "engine/core engine/compile"
+    private_to["engine/kernels/fused/fused_code.h"] = "engine/kernels"
+    private_to["engine/kernels/fused/precompiled.h"] = "engine/kernels"
+    private_to["engine/kernels/x86/avx512.h"] = "engine/kernels"
+    private_to["engine/run/layout.h"] = "engine/run engine/surface"
+    private_to["engine/run/team.h"] = "engine/run engine/surface"
 }
 
 FNR == 1 {
-    room = FILENAME
-    if (room ~ /^src\//) {
-        sub(/^src\//, "", room)
-        sub(/\/.*/, "", room)
-    } else {
-        room = "public"
-    }
+    room = "public"
+    if (FILENAME ~ /^src\//)
+        room = room_of(substr(FILENAME, 5))
 }
 
 /^[ \t]*#[ \t]*include[ \t]*[<"]/ {
@@ -62,12 +85,10 @@ FNR == 1 {
             bad("includes name the room")
         next
     }
-    other = header
-    sub(/\/.*/, "", other)
+    other = room_of(header)
     if (other == "sys" || other == "arpa" || other == "netinet" || other == "mach")
         next
-    if (room == "runtime" && header == "engine/engine.h")
-        next # the one declared entry: the table of symbols
+    check_private(header)
     if (room == "public" && FILENAME ~ /^include\/e5rt\// && other == "e5rt")
         next
     if (!may_include(room, other))

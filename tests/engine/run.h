@@ -3,7 +3,7 @@
 #ifndef TESTS_ENGINE_RUN_H
 #define TESTS_ENGINE_RUN_H
 
-#include "engine/compile.h"
+#include "engine/compile/compile.h"
 #include <e5rt/e5rt.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* The choice of a BLAS by environment. It is made once per process, so this one has no BLAS at all. */
-#include "engine/gemm.h"
+#include "engine/kernels/gemm.h"
 #include "support/check.h"
 
 #include <stdlib.h>

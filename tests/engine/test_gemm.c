@@ -1,6 +1,6 @@
 /* Matrix products against double sums: odd extents around the tile sizes, every transposition, wide leading extents. */
 #include "base/alloc.h"
-#include "engine/gemm_512.h"
+#include "engine/kernels/x86/gemm_avx512.h"
 #include "support/check.h"
 
 #include <stdlib.h>

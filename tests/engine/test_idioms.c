@@ -1,8 +1,8 @@
 /* Gradient idioms: they are recognised in what the autograd writes, and give what the operations give one by one
  * (MW_ENGINE_FUSE=0): max_pool's gradient the same bytes for any numbers, conv's weight gradient where sums are exact.
  */
-#include "engine/blas.h"
-#include "engine/kernel.h" /* before run.h, whose type would be shadowed */
+#include "engine/core/kernel.h" /* before run.h, whose type would be shadowed */
+#include "engine/kernels/blas.h"
 
 #include "run.h"
 #include "support/check.h"

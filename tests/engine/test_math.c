@@ -1,5 +1,5 @@
 /* Elementary functions against double libm over dense sweeps, special values, and equal bits at both widths. */
-#include "engine/math.h"
+#include "engine/kernels/math.h"
 #include "support/check.h"
 
 #include <float.h>

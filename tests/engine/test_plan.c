@@ -1,8 +1,9 @@
 /* What planning and encoding make of small programs: steps, phases, memory, lanes. */
 #include "base/file.h"
 #include "base/text.h"
-#include "engine/compile.h"
-#include "engine/schedule.h"
+#include "engine/compile/compile.h"
+#include "engine/core/partition.h"
+#include "engine/run/command_list.h"
 #include "kernel_case.h"
 #include "support/check.h"
 

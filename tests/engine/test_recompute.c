@@ -1,7 +1,7 @@
 /* Recompute segments: the planned memory of a deep network falls, and its gradients keep their bits. */
 #include "base/text.h"
-#include "engine/compile.h"
-#include "engine/schedule.h"
+#include "engine/compile/compile.h"
+#include "engine/run/command_list.h"
 #include "run.h"
 #include "support/check.h"
 

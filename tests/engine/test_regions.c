@@ -1,6 +1,6 @@
 /* Fused regions: a training step with them gives the bytes of the step without, also where a region has straight-line
  * code; and the programs that regions.def is written for do use it. */
-#include "engine/region.h"
+#include "engine/kernels/fused/fused.h"
 #include "run.h"
 #include "support/check.h"
 

@@ -1,6 +1,6 @@
 /* Rounding fp32 to fp16 in place: at every level, to the bit what a conversion there and back gives. */
 #include "base/fp16.h"
-#include "engine/round.h"
+#include "engine/kernels/round.h"
 #include "support/check.h"
 
 #include <stdlib.h>

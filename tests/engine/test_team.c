@@ -1,5 +1,5 @@
 /* The worker team, and that results do not depend on who runs the lanes. */
-#include "engine/team.h"
+#include "engine/run/team.h"
 #include "run.h"
 #include "support/check.h"
 

@@ -1,0 +1,175 @@
+/* Compile: reads the text, has it parsed, verified and checked for the device, and plans every function. */
+#include "engine/compile/compile.h"
+#include "base/file.h"
+#include "base/float_mode.h"
+#include "base/shown.h"
+#include "engine/compile/fp16_storage.h"
+#include "engine/compile/passes.h"
+#include "engine/core/settings.h"
+#include "engine/kernels/blas.h"
+#include "engine/kernels/gemm.h"
+#include "mil/io.h"
+#include "mil/legalize.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const size_t text_limit = (size_t)1 << 30;
+
+static void destroy_library(mw__object *object)
+{
+    mw__library *library = (mw__library *)object;
+    mw__graph_free(library->graph);
+    mw__arena_deinit(&library->arena);
+}
+
+/* ---- options ---- */
+
+static mw_status pick_device(uint64_t mask, const mw__device_traits **out, mw_error *err)
+{
+    if (mask == 0 || mask > 7)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "compute device mask is %llu: 1 CPU, 2 GPU, 4 ANE or a sum of them",
+                        (unsigned long long)mask);
+    *out = mw__device_find(mask);
+    if ((*out)->engine == NULL)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "the engine has no GPU: use mask 1 (CPU) or 4 (ANE model)");
+    return MW_OK;
+}
+
+static int clamp_lanes(uint64_t lanes) { return lanes > MW__LANES_MAX ? MW__LANES_MAX : (int)lanes; }
+
+static int pick_lanes(uint64_t wanted)
+{
+    const uint64_t set = mw__settings_lanes();
+    if (set > 0 || wanted > 0)
+        return clamp_lanes(set > 0 ? set : wanted);
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return clamp_lanes(processors > 0 ? (uint64_t)processors : 1);
+}
+
+/* ---- reading ---- */
+
+/* path -> the text's path and its folder, both in the arena. */
+static mw_status find_text(mw__arena *arena, const char *path, const char **out_text, const char **out_folder,
+                           mw_error *err)
+{
+    struct stat what;
+    size_t length = strlen(path);
+    if (stat(path, &what) != 0)
+        return mw__fail(err, MW_ERROR_FILE, "Invalid path: \"%s\" does not exist or cannot be read", path);
+    if (S_ISDIR(what.st_mode)) {
+        char *text = mw__arena_alloc(arena, length + sizeof "/model.mil", 1, err);
+        *out_folder = mw__arena_string(arena, path, length, err);
+        if (text == NULL || *out_folder == NULL)
+            return MW_ERROR_MEMORY;
+        memcpy(text, path, length);
+        memcpy(text + length, "/model.mil", sizeof "/model.mil");
+        *out_text = text;
+        return MW_OK;
+    }
+    const char *slash = strrchr(path, '/');
+    *out_text = path;
+    *out_folder = slash == NULL   ? mw__arena_string(arena, ".", 1, err)
+                  : slash == path ? mw__arena_string(arena, "/", 1, err)
+                                  : mw__arena_string(arena, path, (size_t)(slash - path), err);
+    return *out_folder != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status read_graph(mw__library *library, const char *path, mw_error *err)
+{
+    const char *text_path = NULL, *folder = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    MW_TRY(find_text(&library->arena, path, &text_path, &folder, err));
+    MW_TRY(mw__file_read(&library->object.allocator, text_path, text_limit, &text, &size, err));
+    mw_graph_options options = mw_graph_defaults();
+    options.allocator = &library->object.allocator;
+    library->graph = mw_graph_parse_mil(text, size, folder, &options, err);
+    mw__free(&library->object.allocator, text);
+    return library->graph != NULL ? MW_OK : err->status;
+}
+
+/* ---- planning ---- */
+
+static bool has_product(const mw__function *function)
+{
+    for (size_t i = 0; i < function->body->op_count; i++)
+        if (strcmp(function->body->ops[i]->kind, "matmul") == 0 || strcmp(function->body->ops[i]->kind, "linear") == 0)
+            return true;
+    return false;
+}
+
+/* The BLAS is loaded, and named, only by a function that multiplies matrices. */
+static mw_status summarize(mw__library *library, const mw__device_traits *device, const mw__plan_request *request,
+                           mw__program *program, mw_error *err)
+{
+    char text[256];
+    const size_t length = mw__shown_printf(text, sizeof text, "%s, %d lane%s, %s", device->engine, request->lanes,
+                                           request->lanes == 1 ? "" : "s",
+                                           has_product(request->function) ? mw__gemm_name() : "no matrix products");
+    program->summary = mw__arena_string(&library->arena, text, length, err);
+    return program->summary != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status plan_all(mw__library *library, const mw__device_traits *device, int lanes, mw_error *err)
+{
+    const mw_graph *graph = library->graph;
+    library->programs = mw__arena_alloc(&library->arena, graph->function_count, sizeof *library->programs, err);
+    if (library->programs == NULL)
+        return MW_ERROR_MEMORY;
+    library->count = graph->function_count;
+    for (size_t i = 0; i < graph->function_count; i++) {
+        mw__program *program = &library->programs[i];
+        mw__rounding rounding;
+        MW_TRY(mw__function_unmix(graph->functions[i], err));
+        MW_TRY(mw__widen_function(graph->functions[i], &library->arena, &rounding, err));
+        const mw__plan_request request = {
+            .function = graph->functions[i], .arena = &library->arena, .rounding = rounding, .lanes = lanes};
+        program->name = graph->functions[i]->name;
+        MW_TRY(mw__plan_function(&request, program, err));
+        MW_TRY(summarize(library, device, &request, program, err));
+    }
+    return MW_OK;
+}
+
+static mw_status compile(mw__library *library, const char *path, const mw__compile_options *options, mw_error *err)
+{
+    const mw__device_traits *device;
+    MW_TRY(pick_device(options->mask, &device, err));
+    MW_TRY(mw__settings_check(err));
+    MW_TRY(mw__blas_check(err));
+    MW_TRY(read_graph(library, path, err));
+    MW_TRY(mw_graph_verify(library->graph, err));
+    MW_TRY(mw__mil_check_constants(library->graph, err));
+    MW_TRY(mw__mil_check_legal(library->graph, device, err));
+    return plan_all(library, device, pick_lanes(options->lanes), err);
+}
+
+mw__library *mw__library_compile(const char *path, const mw__compile_options *options, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    mw__library *library = mw__object_create(sizeof *library, destroy_library, err);
+    if (library == NULL)
+        return NULL;
+    mw__arena_init(&library->arena, &library->object.allocator);
+    if (compile(library, path, options, err) == MW_OK)
+        return library;
+    mw__object_release(library);
+    return NULL;
+}
+
+const mw__program *mw__library_find(const mw__library *library, const char *name, mw_error *err)
+{
+    for (size_t i = 0; i < library->count; i++)
+        if (strcmp(library->programs[i].name, name) == 0)
+            return &library->programs[i];
+    char names[256] = "";
+    for (size_t i = 0, used = 0; i < library->count && used < sizeof names - 1; i++)
+        used +=
+            mw__shown_printf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", library->programs[i].name);
+    mw__fail(err, MW_ERROR_ARGUMENT, "there is no function \"%s\"; the library has: %s", name, names);
+    return NULL;
+}

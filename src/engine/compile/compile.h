@@ -1,0 +1,28 @@
+/* From MIL text to a library of planned functions. */
+#ifndef MW__ENGINE_COMPILE_COMPILE_H
+#define MW__ENGINE_COMPILE_COMPILE_H
+
+#include "engine/compile/compiled.h"
+#include "engine/core/object.h"
+
+typedef struct mw__compile_options {
+    uint64_t mask;
+    uint64_t lanes; /* 0 = one per processor; the environment's MW_ENGINE_LANES goes before */
+} mw__compile_options;
+
+/* Immutable and shared by threads. */
+typedef struct mw__library {
+    mw__object object;
+    mw_graph *graph; /* holds names and constants */
+    mw__arena arena;
+    mw__program *programs;
+    size_t count;
+} mw__library;
+
+/* `path`: a model.mil, or its folder. NULL with err set on failure. */
+mw__library *mw__library_compile(const char *path, const mw__compile_options *options, mw_error *err);
+
+/* NULL with err set if there is none; the message lists what exists. */
+const mw__program *mw__library_find(const mw__library *library, const char *name, mw_error *err);
+
+#endif

@@ -1,0 +1,38 @@
+/* The compiled plan: what compile makes, and all that run and surface see of it. */
+#ifndef MW__ENGINE_COMPILE_COMPILED_H
+#define MW__ENGINE_COMPILE_COMPILED_H
+
+#include "engine/core/buffer.h"
+
+#define MW__LANES_MAX 64
+
+/* A function as steps over buffers; immutable, shared by all its operations. Steps stand in the order of the text. */
+typedef struct mw__plan {
+    mw__buffer *buffers;
+    size_t buffer_count;
+    const mw__step **steps;
+    size_t step_count;
+    int lanes;
+} mw__plan;
+
+typedef struct mw__port_info {
+    const char *name;
+    size_t size;      /* bytes that the tensor takes */
+    size_t alignment; /* of an element */
+    uint32_t buffer;
+} mw__port_info;
+
+/* A compiled function. */
+typedef struct mw__program {
+    const char *name;
+    const char *summary;
+    mw__port_info *inputs, *outputs;
+    size_t input_count, output_count;
+    const mw__port_info **inputs_by_name, **outputs_by_name; /* sorted */
+    mw__plan plan;
+} mw__program;
+
+/* The port of that name among `count` that are sorted; NULL if there is none. */
+const mw__port_info *mw__port_find(const mw__port_info *const *by_name, size_t count, const char *name);
+
+#endif

@@ -1,0 +1,30 @@
+/* What the files of this folder do one after the other to a function: steps, folded, fused. */
+#ifndef MW__ENGINE_COMPILE_PASSES_H
+#define MW__ENGINE_COMPILE_PASSES_H
+
+#include "engine/compile/compiled.h"
+
+/* Plans `function`; everything that stays is in `arena`. */
+typedef struct mw__plan_request {
+    const mw__function *function;
+    mw__arena *arena;
+    mw__rounding rounding; /* of the function's values */
+    int lanes;
+} mw__plan_request;
+mw_status mw__plan_function(const mw__plan_request *request, mw__program *program, mw_error *err);
+
+typedef struct mw__fold {
+    mw__arena *arena;
+    mw__buffer *buffers;
+    size_t buffer_count;
+    int lanes; /* that the plan is for: a step that is run beforehand has the bits that it would have there */
+} mw__fold;
+
+/* Steps in the order of the text; afterwards fewer: those on constants alone have run, their results are constants. */
+mw_status mw__fold_steps(const mw__fold *fold, mw__step **steps, size_t *step_count, mw_error *err);
+
+/* Steps in the order of the text; afterwards fewer. */
+mw_status mw__fuse_steps(mw__arena *arena, const mw__buffer *buffers, size_t buffer_count, mw__step **steps,
+                         size_t *step_count, mw_error *err);
+
+#endif

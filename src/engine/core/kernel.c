@@ -1,0 +1,259 @@
+/* Helpers of the kernel families: partition, walks, tiles, checks of operands. No operation is planned here. */
+#include "engine/core/kernel.h"
+
+#include "base/checked.h"
+#include "base/fp16.h"
+#include "engine/core/settings.h"
+
+#include <string.h>
+
+mw__level mw__kernel_level(void)
+{
+    if (mw__settings_ref())
+        return MW__LEVEL_REF;
+    if (mw__settings_wide() == 0)
+        return MW__LEVEL_BASE;
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx2") ? MW__LEVEL_WIDE : MW__LEVEL_BASE;
+#else
+    return MW__LEVEL_BASE;
+#endif
+}
+
+mw__level mw__loop_level(void)
+{
+    const mw__level level = mw__kernel_level();
+#if defined(__x86_64__)
+    if (level == MW__LEVEL_WIDE && mw__settings_wide() == 512 && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return MW__LEVEL_WIDER;
+#endif
+    return level;
+}
+
+/* ---- partition ---- */
+
+#define BLOCK       64
+#define ROWS_A_LANE 8
+
+mw__split mw__split_shape(const mw__planner *planner, mw_shape shape)
+{
+    const int64_t count = mw_shape_count(shape), lanes = mw__plan_lanes(planner);
+    const int64_t row = shape.rank > 0 ? shape.dim[shape.rank - 1] : 1;
+    const int64_t rows = row > 0 ? count / row : 0;
+    if (rows > 1 && (rows >= ROWS_A_LANE * lanes || rows % lanes == 0))
+        return (mw__split){.units = rows, .elements = row};
+    return (mw__split){.units = count / BLOCK + (count % BLOCK != 0), .elements = BLOCK};
+}
+
+/* ---- walks ---- */
+
+void mw__walk_add(mw__walk *walk, int64_t extent, const int64_t *stride)
+{
+    const int at = walk->rank++;
+    walk->extent[at] = extent;
+    for (int arm = 0; arm < walk->arms; arm++)
+        walk->stride[arm][at] = stride[arm];
+}
+
+/* True if loop `inner` continues loop `outer` for every arm. */
+static bool continues(const mw__walk *walk, int outer, int inner)
+{
+    for (int arm = 0; arm < walk->arms; arm++)
+        if (walk->stride[arm][outer] != walk->stride[arm][inner] * walk->extent[inner])
+            return false;
+    return true;
+}
+
+static void move_loop(mw__walk *walk, int to, int from)
+{
+    walk->extent[to] = walk->extent[from];
+    for (int arm = 0; arm < walk->arms; arm++)
+        walk->stride[arm][to] = walk->stride[arm][from];
+}
+
+void mw__walk_finish(mw__walk *walk)
+{
+    int kept = 0;
+    for (int loop = 0; loop < walk->rank; loop++) {
+        if (walk->extent[loop] == 1)
+            continue;
+        if (kept > 0 && continues(walk, kept - 1, loop)) {
+            const int64_t extent = walk->extent[kept - 1] * walk->extent[loop];
+            move_loop(walk, kept - 1, loop);
+            walk->extent[kept - 1] = extent;
+        } else {
+            move_loop(walk, kept++, loop);
+        }
+    }
+    walk->rank = kept;
+    if (kept == 0) {
+        static const int64_t none[MW__WALK_ARMS] = {0};
+        mw__walk_add(walk, 1, none);
+    }
+}
+
+mw__walk mw__walk_broadcast(mw_shape shape, const mw_shape *arms, int count)
+{
+    mw__walk walk = {.arms = count};
+    int64_t below[MW__WALK_ARMS] = {1, 1, 1, 1};
+    walk.rank = shape.rank;
+    for (int axis = shape.rank - 1; axis >= 0; axis--) {
+        walk.extent[axis] = shape.dim[axis];
+        for (int arm = 0; arm < count; arm++) {
+            const int own = axis - (shape.rank - arms[arm].rank);
+            const int64_t extent = own >= 0 ? arms[arm].dim[own] : 1;
+            walk.stride[arm][axis] = extent == 1 && shape.dim[axis] != 1 ? 0 : below[arm];
+            below[arm] *= extent;
+        }
+    }
+    mw__walk_finish(&walk);
+    return walk;
+}
+
+int64_t mw__walk_count(const mw__walk *walk)
+{
+    int64_t count = 1;
+    for (int loop = 0; loop < walk->rank; loop++)
+        count *= walk->extent[loop];
+    return count;
+}
+
+void mw__cursor_seek(const mw__walk *walk, mw__cursor *cursor, int64_t at)
+{
+    for (int arm = 0; arm < walk->arms; arm++)
+        cursor->offset[arm] = 0;
+    for (int loop = walk->rank - 1; loop >= 0; loop--) {
+        const int64_t extent = walk->extent[loop] > 0 ? walk->extent[loop] : 1; /* an empty loop is not entered */
+        const int64_t index = at % extent;
+        at /= extent;
+        cursor->index[loop] = index;
+        for (int arm = 0; arm < walk->arms; arm++)
+            cursor->offset[arm] += index * walk->stride[arm][loop];
+    }
+}
+
+void mw__cursor_carry(const mw__walk *walk, mw__cursor *cursor)
+{
+    for (int loop = walk->rank - 1; cursor->index[loop] == walk->extent[loop]; loop--) {
+        cursor->index[loop] = 0;
+        for (int arm = 0; arm < walk->arms; arm++)
+            cursor->offset[arm] -= walk->extent[loop] * walk->stride[arm][loop];
+        if (loop == 0)
+            return;
+        cursor->index[loop - 1]++;
+        for (int arm = 0; arm < walk->arms; arm++)
+            cursor->offset[arm] += walk->stride[arm][loop - 1];
+    }
+}
+
+/* ---- tiles ---- */
+
+const float *mw__tile_load(const void *data, mw_dtype dtype, int64_t offset, int64_t count, float *tile)
+{
+    if (dtype == MW_F32)
+        return (const float *)data + offset;
+    mw__fp16_to_float_n(tile, (const uint16_t *)data + offset, (size_t)count);
+    return tile;
+}
+
+void mw__tile_store(void *data, mw_dtype dtype, int64_t offset, int64_t count, const float *tile)
+{
+    if (dtype == MW_F32)
+        memcpy((float *)data + offset, tile, (size_t)count * sizeof *tile);
+    else
+        mw__fp16_from_float_n((uint16_t *)data + offset, tile, (size_t)count);
+}
+
+/* ---- planning ---- */
+
+size_t mw__dtype_size(mw_dtype dtype)
+{
+    const int bits = mw_dtype_bits(dtype);
+    return bits % 8 == 0 ? (size_t)bits / 8 : 0;
+}
+
+bool mw__is_index(mw_dtype dtype)
+{
+    return dtype == MW_I32 || dtype == MW_U32 || dtype == MW_I16 || dtype == MW_U16 || dtype == MW_I8 || dtype == MW_U8;
+}
+
+mw_status mw__kernel_unsupported(const mw__op *op, mw_dtype dtype, mw_error *err)
+{
+    char subject[128];
+    return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: the engine has no kernel of this operation for %s",
+                    mw__op_subject(op, subject, sizeof subject), mw_dtype_name(dtype));
+}
+
+mw_status mw__kernel_check_number(const mw__op *op, mw_dtype dtype, mw_error *err)
+{
+    return dtype == MW_F32 || dtype == MW_F16 || dtype == MW_I32 ? MW_OK : mw__kernel_unsupported(op, dtype, err);
+}
+
+static mw_status check_value(const mw__op *op, const mw_tensor *value, mw_error *err)
+{
+    char subject[128], shape[128];
+    size_t size = 0;
+    if (value->type->kind != MW__TENSOR)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "%s: the engine computes with tensors only, not with states or lists",
+                        mw__op_subject(op, subject, sizeof subject));
+    if (mw__dtype_of(value) == MW_STRING)
+        return MW_OK; /* modes and names */
+    if (mw__dtype_size(mw__dtype_of(value)) == 0)
+        return mw__kernel_unsupported(op, mw__dtype_of(value), err);
+    if (!mw__type_bytes(value->type, &size) || size > INT64_MAX / 64)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: a tensor of shape %s has no known size, or one too large",
+                        mw__op_subject(op, subject, sizeof subject),
+                        mw__shape_print(mw__shape_of(value), shape, sizeof shape));
+    return MW_OK;
+}
+
+mw_status mw__kernel_check(const mw__op *op, mw_error *err)
+{
+    for (size_t slot = 0; slot < op->slot_count; slot++)
+        for (size_t i = 0; i < op->slots[slot].count; i++)
+            if (op->slots[slot].operands[i].value != NULL)
+                MW_TRY(check_value(op, op->slots[slot].operands[i].value, err));
+    for (size_t i = 0; i < op->result_count; i++)
+        MW_TRY(check_value(op, op->results[i], err));
+    return MW_OK;
+}
+
+mw_status mw__kernel_axis(const mw__op *op, const char *arg, int rank, int64_t *out, mw_error *err)
+{
+    char subject[128];
+    int64_t axis = 0;
+    if (!mw__arg_int(op, arg, &axis))
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: %s must be a constant",
+                        mw__op_subject(op, subject, sizeof subject), arg);
+    if (axis < -rank || axis >= rank)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: %s = %lld is outside rank %d",
+                        mw__op_subject(op, subject, sizeof subject), arg, (long long)axis, rank);
+    *out = axis < 0 ? axis + rank : axis;
+    return MW_OK;
+}
+
+/* True if the operand has every axis of `shape` but the last, which is 1. */
+static bool is_column(mw_shape operand, mw_shape shape, mw__split split)
+{
+    if (operand.rank != shape.rank || shape.rank == 0 || operand.dim[shape.rank - 1] != 1)
+        return false;
+    for (int axis = 0; axis + 1 < shape.rank; axis++)
+        if (operand.dim[axis] != shape.dim[axis])
+            return false;
+    return split.elements == shape.dim[shape.rank - 1] && split.units * split.elements == mw_shape_count(shape);
+}
+
+void mw__step_read_rows(mw__planner *planner, mw__step *step, const mw_tensor *value, mw_shape shape, mw__split split,
+                        bool in_place)
+{
+    const size_t size = mw__dtype_size(mw__dtype_of(value));
+    const uint32_t buffer = mw__plan_buffer(planner, value);
+    if (mw__count_of(value) == mw_shape_count(shape)) /* broadcasting to the same count permutes nothing */
+        mw__step_read(planner, step, buffer, MW__ROWS, (size_t)split.elements * size, in_place);
+    else if (is_column(mw__shape_of(value), shape, split))
+        mw__step_read(planner, step, buffer, MW__ROWS, size, false);
+    else
+        mw__step_read(planner, step, buffer, MW__WHOLE, 0, false);
+}

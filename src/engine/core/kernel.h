@@ -1,0 +1,274 @@
+/* What the kernel families share: partition, broadcasting walks, tiles and the choice of code at run time.
+ *
+ * Partition. Every step over a tensor takes its units from mw__split_shape of that tensor, so that steps over tensors
+ * of one shape have equal byte boundaries per lane and a consumer can join its producer's phase:
+ *   - units = rows (the product of all extents but the last) when the lanes get even shares of them, that is when there
+ *     are at least 8 rows a lane or the rows divide by the lanes;
+ *   - otherwise blocks of 64 elements, the last one short.
+ * Steps that keep a row together (matmul, softmax and reductions over the last axis, gather) always take rows.
+ *
+ * Numbers. F16 is widened to fp32 in tiles of 512 elements, computed there and rounded once; but for ports, a kernel
+ * meets it only where engine/widen.h leaves it, and what it holds as F32 is rounded by step->rounds or by the planner.
+ * Baseline and wide code give the same bits for + - * / sqrt and comparisons, and for the polynomials of engine/math.h.
+ */
+#ifndef MW__ENGINE_CORE_KERNEL_H
+#define MW__ENGINE_CORE_KERNEL_H
+
+#include "engine/core/step.h"
+
+/* ---- code chosen when planned ---- */
+
+typedef enum mw__level {
+    MW__LEVEL_REF,  /* plain loops and libm; environment MW_ENGINE_REF=1 */
+    MW__LEVEL_BASE, /* vector code for the oldest processor of the architecture; MW_ENGINE_WIDE=0 */
+    MW__LEVEL_WIDE, /* AVX2 */
+    MW__LEVEL_WIDER /* AVX-512, for the loops that compute more than they load; MW_ENGINE_WIDE=256: none */
+} mw__level;
+
+#define MW__LEVELS 4
+
+/* Up to MW__LEVEL_WIDE. */
+mw__level mw__kernel_level(void);
+/* The same, or MW__LEVEL_WIDER. */
+mw__level mw__loop_level(void);
+
+/* Loops without dependence between iterations: outputs are disjoint from the inputs or identical to one. */
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed" /* a loop that stays scalar is no defect */
+#define MW__VECTORIZE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define MW__VECTORIZE _Pragma("GCC ivdep")
+#endif
+
+#define MW__INLINE static inline __attribute__((always_inline))
+
+/* MW__TWICE(add_f32, (float *out, ..), (out, ..)) makes add_f32_base and add_f32_wide of add_f32_body;
+ * MW__PAIR(add_f32) lists both. */
+#if defined(__x86_64__)
+#define MW__WIDE_TARGET __attribute__((target("avx2,f16c")))
+#define MW__TWICE(name, parameters, arguments)                                                                         \
+    static void name##_base parameters { name##_body arguments; }                                                      \
+    MW__WIDE_TARGET static void name##_wide parameters { name##_body arguments; }
+#define MW__PICK(name, level) ((level) == MW__LEVEL_WIDE ? name##_wide : name##_base)
+#define MW__PAIR(name)                                                                                                 \
+    {                                                                                                                  \
+        name##_base, name##_wide                                                                                       \
+    }
+#else
+#define MW__TWICE(name, parameters, arguments)                                                                         \
+    static void name##_base parameters { name##_body arguments; }
+#define MW__PICK(name, level) ((void)(level), name##_base)
+#define MW__PAIR(name)                                                                                                 \
+    {                                                                                                                  \
+        name##_base, name##_base                                                                                       \
+    }
+#endif
+
+/* MW__EACH_WIDTH(exp, ..) makes exp_wider too; MW__PICK_WIDEST is for when something is planned. */
+#if defined(__x86_64__)
+#if defined(__clang__)
+#define MW__WIDER_TARGET __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl"), min_vector_width(512)))
+#else
+#define MW__WIDER_TARGET __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
+#endif
+#define MW__EACH_WIDTH(name, parameters, arguments)                                                                    \
+    MW__TWICE(name, parameters, arguments)                                                                             \
+    MW__WIDER_TARGET static void name##_wider parameters { name##_body arguments; }
+#define MW__WIDTHS(name)                                                                                               \
+    {                                                                                                                  \
+        name##_base, name##_wide, name##_wider                                                                         \
+    }
+#define MW__PICK_WIDEST(name) (mw__loop_level() == MW__LEVEL_WIDER ? name##_wider : MW__PICK(name, mw__kernel_level()))
+#else
+#define MW__EACH_WIDTH(name, parameters, arguments) MW__TWICE(name, parameters, arguments)
+#define MW__WIDTHS(name)                                                                                               \
+    {                                                                                                                  \
+        name##_base, name##_base, name##_base                                                                          \
+    }
+#define MW__PICK_WIDEST(name) name##_base
+#endif
+
+/* Asks for the memory `bytes` beyond data, which may lie outside of any object. */
+MW__INLINE void mw__prefetch(const void *data, int64_t bytes)
+{
+    __builtin_prefetch((const void *)((uintptr_t)data + (uintptr_t)bytes));
+}
+
+/* ---- partition ---- */
+
+typedef struct mw__split {
+    int64_t units;
+    int64_t elements; /* of a unit; the last may be shorter */
+} mw__split;
+
+mw__split mw__split_shape(const mw__planner *planner, mw_shape shape);
+/* The part of `count` elements in units [begin, end). */
+MW__INLINE void mw__split_range(const mw__kernel_call *call, int64_t elements, int64_t count, int64_t *out_begin,
+                                int64_t *out_end)
+{
+    *out_begin = call->begin * elements;
+    *out_end = call->end * elements < count ? call->end * elements : count;
+}
+
+/* ---- walks ---- */
+
+#define MW__WALK_RANK (2 * MW_RANK_MAX)
+#define MW__WALK_ARMS 4
+
+/* A nest of loops over several operands, with adjacent loops merged where every operand allows. */
+typedef struct mw__walk {
+    int rank, arms;                               /* rank >= 1 */
+    int64_t extent[MW__WALK_RANK];                /* innermost last */
+    int64_t stride[MW__WALK_ARMS][MW__WALK_RANK]; /* elements */
+} mw__walk;
+
+/* Adds a loop inside those that are there; strides: one per arm. */
+void mw__walk_add(mw__walk *walk, int64_t extent, const int64_t *stride);
+/* Merges and drops loops of one turn; call it once, last. */
+void mw__walk_finish(mw__walk *walk);
+/* A walk over `shape` whose arms broadcast to it. */
+mw__walk mw__walk_broadcast(mw_shape shape, const mw_shape *arms, int count);
+int64_t mw__walk_count(const mw__walk *walk);
+
+typedef struct mw__cursor {
+    int64_t index[MW__WALK_RANK];
+    int64_t offset[MW__WALK_ARMS];
+} mw__cursor;
+
+/* Stands at element `at` of the walk's order. */
+void mw__cursor_seek(const mw__walk *walk, mw__cursor *cursor, int64_t at);
+/* Leaves the innermost loop, which has ended, for the next turn of the loops around it. */
+void mw__cursor_carry(const mw__walk *walk, mw__cursor *cursor);
+
+/* Elements from here to the end of the innermost loop, at most `limit`. */
+MW__INLINE int64_t mw__cursor_run(const mw__walk *walk, const mw__cursor *cursor, int64_t limit)
+{
+    const int64_t left = walk->extent[walk->rank - 1] - cursor->index[walk->rank - 1];
+    return left < limit ? left : limit;
+}
+
+MW__INLINE void mw__cursor_step(const mw__walk *walk, mw__cursor *cursor, int64_t run)
+{
+    const int last = walk->rank - 1;
+    cursor->index[last] += run;
+    for (int arm = 0; arm < walk->arms; arm++)
+        cursor->offset[arm] += run * walk->stride[arm][last];
+    if (cursor->index[last] == walk->extent[last])
+        mw__cursor_carry(walk, cursor);
+}
+
+/* ---- strided copies ---- */
+
+/* True for the integer types that mw__index_load reads. */
+bool mw__is_index(mw_dtype dtype);
+
+MW__INLINE int64_t mw__index_load(const void *indices, mw_dtype dtype, int64_t at)
+{
+    switch (dtype) {
+    case MW_I32:
+        return ((const int32_t *)indices)[at];
+    case MW_U32:
+        return ((const uint32_t *)indices)[at];
+    case MW_I16:
+        return ((const int16_t *)indices)[at];
+    case MW_U16:
+        return ((const uint16_t *)indices)[at];
+    case MW_I8:
+        return ((const int8_t *)indices)[at];
+    default:
+        return ((const uint8_t *)indices)[at];
+    }
+}
+
+/* Where a part of a tensor begins, if that is computed: begin[axis], counted from the end if negative, clamped. */
+typedef struct mw__origin {
+    int rank;       /* 0: nothing is read when run */
+    uint32_t begin; /* buffer of integers */
+    mw_dtype dtype; /* of begin */
+    int64_t extent[MW_RANK_MAX], stride[MW_RANK_MAX];
+    int64_t low[MW_RANK_MAX], high[MW_RANK_MAX]; /* equal: begin is not looked at */
+} mw__origin;
+
+MW__INLINE int64_t mw__origin_at(const mw__origin *origin, const void *begin, int axis)
+{
+    const int64_t low = origin->low[axis], high = origin->high[axis];
+    if (low == high)
+        return low;
+    int64_t at = mw__index_load(begin, origin->dtype, axis);
+    at += at < 0 ? origin->extent[axis] : 0;
+    return at < low ? low : at > high ? high : at;
+}
+
+/* Elements from one place to another, none computed: the target in order, each element from where the walk stands. */
+typedef struct mw__copy {
+    const char *label;
+    uint32_t from, to; /* buffers */
+    mw_shape shape;    /* of the target */
+    size_t size;       /* bytes of an element */
+    int64_t start;     /* element of `from` at the walk's begin */
+    mw__origin origin; /* what is added to start when run */
+    mw__walk walk;     /* one arm, the source; as added, not finished */
+} mw__copy;
+
+/* From x to the result, the walk still empty. */
+mw__copy mw__copy_of(mw__planner *planner, const mw__op *op);
+/* Plans the step; nothing for no elements. */
+void mw__plan_copy(mw__planner *planner, const mw__copy *copy);
+/* The step that writes x, `before` elements in from the edges, into zeros of shape `out`; there are elements. */
+void mw__plan_zero_pad(mw__planner *planner, const mw_tensor *x, const int64_t before[MW_RANK_MAX], mw_shape out,
+                       uint32_t to);
+/* The stride of each axis. */
+void mw__row_major(mw_shape shape, int64_t *out);
+
+/* ---- tiles ---- */
+
+#define MW__TILE 512
+
+/* `count` elements from element `offset` as fp32: the memory itself, or `tile` filled. dtype is F16 or F32. */
+const float *mw__tile_load(const void *data, mw_dtype dtype, int64_t offset, int64_t count, float *tile);
+/* Rounds once. */
+void mw__tile_store(void *data, mw_dtype dtype, int64_t offset, int64_t count, const float *tile);
+
+/* ---- planning ---- */
+
+MW__INLINE mw_dtype mw__dtype_of(const mw_tensor *value) { return value->type->dtype; }
+MW__INLINE mw_shape mw__shape_of(const mw_tensor *value) { return value->type->shape; }
+MW__INLINE int64_t mw__count_of(const mw_tensor *value) { return mw_shape_count(value->type->shape); }
+/* Bytes of one element; 0 for types of less or other than whole bytes. */
+size_t mw__dtype_size(mw_dtype dtype);
+
+/* fp32, fp16 or int32, which the arithmetic kernels compute in. */
+mw_status mw__kernel_check_number(const mw__op *op, mw_dtype dtype, mw_error *err);
+/* "real_div "h": the engine has no kernel for fp64" */
+mw_status mw__kernel_unsupported(const mw__op *op, mw_dtype dtype, mw_error *err);
+/* "tile "h": the engine needs reps as a constant of at most 8 elements" */
+mw_status mw__kernel_need_constant(const mw__op *op, const char *arg, mw_error *err);
+/* An axis counted from the front. */
+mw_status mw__kernel_axis(const mw__op *op, const char *arg, int rank, int64_t *out, mw_error *err);
+
+/* Estimates in ns on one lane. */
+MW__INLINE double mw__cost(double bytes, double flops) { return bytes * 0.1 + flops * 0.05; }
+
+/* The plan function of each kernel stem. */
+#define MW_OP(id, name, since, shape, vjp, kernel) mw__kernel_plan mw__kernel_##kernel;
+#define MW_EXPAND(id, function)
+#define MW_ARG(id, arg, kind, type, fallback)
+#define MW_END(id)
+#include "graph/ops/all.def"
+#undef MW_OP
+#undef MW_EXPAND
+#undef MW_ARG
+#undef MW_END
+
+/* Declares the read of an operand that broadcasts to `shape`, whose step has units `split`: by rows where a unit needs
+ * only its own bytes (the same shape, or a column [.., 1] under rows), else whole. `in_place` holds for the same shape.
+ */
+void mw__step_read_rows(mw__planner *planner, mw__step *step, const mw_tensor *value, mw_shape shape, mw__split split,
+                        bool in_place);
+
+/* A step that converts `value` to fp32 in a temporary; returns its buffer. */
+uint32_t mw__plan_widened(mw__planner *planner, const mw_tensor *value);
+/* The buffer of an F32 or F16 value in fp32: its own, or a widened one. */
+uint32_t mw__plan_floats(mw__planner *planner, const mw_tensor *value);
+
+#endif

@@ -1,0 +1,81 @@
+#include "engine/core/partition.h"
+
+#include "base/float_mode.h"
+
+int64_t mw__lane_begin(const mw__step *step, int lane, int lanes)
+{
+    if (step->units <= 0)
+        return 0;
+    const int64_t grain = step->grain > 0 ? step->grain : 1;
+    const int64_t blocks = (step->units - 1) / grain + 1;
+    /* ceil(blocks * lane / lanes) without overflow: lane 0 gets the odd ones */
+    const int64_t block = blocks / lanes * lane + (blocks % lanes * lane + lanes - 1) / lanes;
+    return block >= blocks || block * grain > step->units ? step->units : block * grain;
+}
+
+typedef struct range {
+    size_t begin, end; /* bytes */
+} range;
+
+static range lane_range(const mw__step *step, const mw__step_operand *operand, int lane, int lanes)
+{
+    const int64_t begin = mw__lane_begin(step, lane, lanes);
+    const int64_t end = mw__lane_begin(step, lane + 1, lanes);
+    if (begin >= end)
+        return (range){0};
+    if (operand->access == MW__WHOLE)
+        return (range){.end = SIZE_MAX};
+    return (range){.begin = (size_t)begin * operand->unit, .end = (size_t)end * operand->unit};
+}
+
+bool mw__lanes_apart(int lanes, const mw__step *a_step, const mw__step_operand *a, const mw__step *b_step,
+                     const mw__step_operand *b)
+{
+    if (lanes == 1 || (a->access == MW__ROWS && b->access == MW__ROWS && a->unit == b->unit &&
+                       a_step->units == b_step->units && a_step->grain == b_step->grain))
+        return true;
+    for (int i = 0; i < lanes; i++) {
+        const range x = lane_range(a_step, a, i, lanes);
+        for (int j = 0; j < lanes && x.begin < x.end; j++) {
+            const range y = lane_range(b_step, b, j, lanes);
+            if (i != j && x.begin < y.end && y.begin < x.end)
+                return false;
+        }
+    }
+    return true;
+}
+
+bool mw__step_in_place(const mw__step *step, uint32_t read, uint32_t write)
+{
+    const mw__step_operand *target = NULL;
+    for (size_t i = 0; i < step->write_count; i++)
+        if (step->writes[i].buffer == write) {
+            if (target != NULL)
+                return false;
+            target = &step->writes[i];
+        }
+    if (target == NULL || target->access != MW__ROWS)
+        return false;
+    for (size_t i = 0; i < step->read_count; i++) {
+        const mw__step_operand *source = &step->reads[i];
+        if (source->buffer == read && (!source->in_place || source->access != MW__ROWS || source->unit != target->unit))
+            return false;
+    }
+    return true;
+}
+
+void mw__execute_step(const mw__step *step, int lanes, const void *const *in, void *const *out, void *scratch)
+{
+    const mw__vector_mode saved = mw__vector_mode_enter();
+    for (int lane = 0; lane < lanes; lane++) {
+        const mw__kernel_call call = {.block = step->block,
+                                      .in = in,
+                                      .out = out,
+                                      .scratch = scratch,
+                                      .begin = mw__lane_begin(step, lane, lanes),
+                                      .end = mw__lane_begin(step, lane + 1, lanes)};
+        if (call.begin < call.end)
+            step->run(&call);
+    }
+    mw__vector_mode_leave(saved);
+}

@@ -1,0 +1,29 @@
+/* What a function's steps and buffers are collected in while it is planned. Kernels see it through core/step.h only;
+ * the driver that fills and reads it is compile/plan_function.c. */
+#ifndef MW__ENGINE_CORE_PLANNER_H
+#define MW__ENGINE_CORE_PLANNER_H
+
+#include "engine/core/buffer.h"
+#include "engine/core/step.h"
+
+struct mw__planner {
+    mw__arena *arena; /* of everything that stays */
+    mw__rounding rounding;
+    int lanes;
+    uint32_t *buffer_of; /* by value id */
+    mw__buffer *buffers;
+    mw__step **steps;
+    size_t buffer_count, buffer_capacity, step_count, step_capacity;
+    const mw__op *op; /* being planned */
+    mw_error error;   /* the first failure */
+    mw__step dummy;
+};
+
+/* 0 after a failure: there is always a first buffer. */
+uint32_t mw__planner_add_buffer(mw__planner *planner, mw__buffer buffer);
+/* NULL, after a failed allocation, is left out. */
+void mw__planner_add_step(mw__planner *planner, mw__step *step);
+void mw__planner_add_copy(mw__planner *planner, uint32_t from, uint32_t to);
+/* Bytes of a value; false, with an error, if they are not known. */
+bool mw__planner_size(mw__planner *planner, const mw_tensor *value, size_t *out);
+#endif

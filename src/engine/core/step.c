@@ -1,0 +1,175 @@
+/* The calls by which kernels plan: buffers, steps, views. */
+#include "engine/core/step.h"
+
+#include "base/checked.h"
+#include "engine/core/planner.h"
+
+#include <string.h>
+
+/* ---- buffers ---- */
+
+uint32_t mw__planner_add_buffer(mw__planner *planner, mw__buffer buffer)
+{
+    if (planner->buffer_count >= MW__NO_BUFFER ||
+        mw__grow(planner->arena->allocator, &planner->buffers, &planner->buffer_capacity, planner->buffer_count + 1,
+                 sizeof *planner->buffers, &planner->error) != MW_OK) {
+        mw__fail(&planner->error, MW_ERROR_MEMORY, "too many buffers");
+        return 0; /* there is always a first one */
+    }
+    planner->buffers[planner->buffer_count] = buffer;
+    return (uint32_t)planner->buffer_count++;
+}
+
+bool mw__planner_size(mw__planner *planner, const mw_tensor *value, size_t *out)
+{
+    if (value->type->kind == MW__TENSOR && mw__type_bytes(value->type, out))
+        return true;
+    mw__fail(&planner->error, MW_ERROR_UNSUPPORTED,
+             "\"%s\" has no fixed size: the engine runs tensors of known shape; give `?` extents a number first",
+             value->name != NULL ? value->name : value->hint);
+    *out = 0;
+    return false;
+}
+
+static const void *expand_splat(mw__planner *planner, const mw__payload *payload, size_t size)
+{
+    char *data = mw__arena_alloc(planner->arena, size, 1, &planner->error);
+    for (size_t at = 0; data != NULL && payload->size > 0 && at + payload->size <= size; at += payload->size)
+        memcpy(data + at, payload->data, payload->size);
+    return data;
+}
+
+static uint32_t add_constant(mw__planner *planner, const mw_tensor *value, size_t size)
+{
+    const mw__payload *payload = value->payload;
+    const int bits = mw_dtype_bits(value->type->dtype);
+    if (payload->data == NULL || (payload->splat && bits % 8 != 0)) {
+        mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "constant \"%s\" has no data that a kernel could read",
+                 value->name != NULL ? value->name : value->hint);
+        return 0;
+    }
+    const void *data = payload->splat ? expand_splat(planner, payload, size) : payload->data;
+    return mw__planner_add_buffer(
+        planner, (mw__buffer){.kind = MW__BUFFER_CONSTANT, .size = size, .data = data, .value = value});
+}
+
+uint32_t mw__plan_buffer(mw__planner *planner, const mw_tensor *value)
+{
+    if (value == NULL) {
+        mw__fail(&planner->error, MW_ERROR_ARGUMENT, "a kernel asked for the buffer of an absent argument");
+        return 0;
+    }
+    uint32_t *slot = &planner->buffer_of[value->id];
+    size_t size;
+    if (*slot != MW__NO_BUFFER || !mw__planner_size(planner, value, &size))
+        return *slot != MW__NO_BUFFER ? *slot : 0;
+    if (value->payload != NULL)
+        *slot = add_constant(planner, value, size);
+    else
+        *slot = mw__planner_add_buffer(planner, (mw__buffer){.kind = MW__BUFFER_LOCAL, .size = size, .value = value});
+    return *slot;
+}
+
+uint32_t mw__plan_temporary(mw__planner *planner, size_t size)
+{
+    return mw__planner_add_buffer(planner, (mw__buffer){.kind = MW__BUFFER_LOCAL, .size = size});
+}
+
+/* ---- steps ---- */
+
+void mw__planner_add_step(mw__planner *planner, mw__step *step)
+{
+    if (step == NULL || mw__grow(planner->arena->allocator, &planner->steps, &planner->step_capacity,
+                                 planner->step_count + 1, sizeof(mw__step *), &planner->error) != MW_OK)
+        return;
+    planner->steps[planner->step_count++] = step;
+}
+
+void mw__planner_add_copy(mw__planner *planner, uint32_t from, uint32_t to)
+{
+    mw__step *step = mw__copy_step(planner->arena, from, to, planner->buffers[to].size, NULL, NULL, &planner->error);
+    if (step != NULL) {
+        step->op = planner->op;
+        planner->buffers[to].maker = step;
+    }
+    mw__planner_add_step(planner, step);
+}
+
+void mw__plan_view(mw__planner *planner, const mw_tensor *result, const mw_tensor *source)
+{
+    const uint32_t from = mw__plan_buffer(planner, source);
+    const uint32_t own = planner->buffer_of[result->id];
+    if (own != MW__NO_BUFFER)
+        mw__planner_add_copy(planner, from, own); /* an output has memory of its own; see elide_copies */
+    else
+        planner->buffer_of[result->id] = from;
+}
+
+void *mw__plan_block(mw__planner *planner, size_t size)
+{
+    return mw__arena_alloc(planner->arena, 1, size, &planner->error);
+}
+
+mw__step *mw__plan_step(mw__planner *planner, mw__kernel *run, const char *label, int64_t units, double cost)
+{
+    mw__step *step = mw__arena_alloc(planner->arena, 1, sizeof *step, &planner->error);
+    mw__step *filled = step != NULL ? step : &planner->dummy;
+    *filled = (mw__step){
+        .op = planner->op, .label = label, .run = run, .units = units < 0 ? 0 : units, .grain = 1, .cost = cost};
+    mw__planner_add_step(planner, step);
+    return filled;
+}
+
+void mw__step_read(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit, bool in_place)
+{
+    if (step->read_count == MW__STEP_READS) {
+        mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "a step reads more than %d buffers", MW__STEP_READS);
+        return;
+    }
+    step->reads[step->read_count++] =
+        (mw__step_operand){.buffer = buffer, .access = access, .unit = unit, .in_place = in_place};
+}
+
+void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit)
+{
+    if (step->write_count == MW__STEP_WRITES) {
+        mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "a step writes more than %d buffers", MW__STEP_WRITES);
+        return;
+    }
+    const mw__buffer_kind kind = planner->buffers[buffer].kind;
+    if (kind == MW__BUFFER_INPUT || kind == MW__BUFFER_CONSTANT)
+        mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "a step writes an input or a constant");
+    step->writes[step->write_count++] = (mw__step_operand){.buffer = buffer, .access = access, .unit = unit};
+    planner->buffers[buffer].maker = step;
+}
+
+bool mw__plan_rounds(const mw__planner *planner, const mw_tensor *result)
+{
+    const mw__rounding *rounding = &planner->rounding;
+    if (rounding->wanted == NULL)
+        return result->type->dtype == MW_F16;
+    return result->id < rounding->count && rounding->wanted[result->id];
+}
+
+bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result)
+{
+    const mw__rounding *rounding = &planner->rounding;
+    return result->type->dtype == MW_F16 || (result->id < rounding->count && rounding->half[result->id]);
+}
+
+int mw__plan_lanes(const mw__planner *planner) { return planner->lanes; }
+
+mw_status mw__plan_check(const mw__planner *planner, mw_error *err)
+{
+    if (planner->error.status == MW_OK)
+        return MW_OK;
+    if (err != NULL && err->status == MW_OK)
+        *err = planner->error;
+    return planner->error.status;
+}
+
+bool mw__plan_is_element(const mw__planner *planner, uint32_t buffer)
+{
+    const mw__step *maker = planner->buffers[buffer].maker;
+    return maker != NULL && maker->element != NULL;
+}

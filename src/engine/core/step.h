@@ -1,0 +1,122 @@
+/* What compile makes of a function: steps over buffers. A kernel family turns an operation into one or more steps; the
+ * planner (at encode) gives the buffers addresses and the steps an order in phases; the executor runs them.
+ *
+ *     mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *err)
+ *     {
+ *         select_block *block = mw__plan_block(planner, sizeof *block);          // NULL is remembered by the planner
+ *         ...
+ *         mw__step *step = mw__plan_step(planner, select_run, units, cost);
+ *         mw__step_read(planner, step, mw__plan_buffer(planner, a), MW__ROWS, unit_bytes, true);
+ *         mw__step_write(planner, step, mw__plan_buffer(planner, op->results[0]), MW__ROWS, unit_bytes);
+ *         return mw__plan_check(planner, err);
+ *     } */
+#ifndef MW__ENGINE_CORE_STEP_H
+#define MW__ENGINE_CORE_STEP_H
+
+#include "graph/ir.h"
+
+/* How a step touches a buffer. */
+typedef enum mw__access {
+    MW__ROWS, /* unit u touches only bytes [u * unit, (u + 1) * unit) */
+    MW__WHOLE /* any unit may touch any byte */
+} mw__access;
+
+/* One lane's share of one step. Kernels touch nothing else, allocate nothing, and give results that do not depend on
+ * who runs them. */
+typedef struct mw__kernel_call {
+    const void *block;     /* the argument block */
+    const void *const *in; /* data of the reads, in the order they were declared */
+    void *const *out;      /* data of the writes */
+    void *scratch;         /* this lane's own, 64-aligned, `scratch` bytes of the step, contents undefined */
+    int64_t begin, end;    /* units, begin < end */
+} mw__kernel_call;
+
+typedef void mw__kernel(const mw__kernel_call *call);
+
+typedef struct mw__step_operand {
+    uint32_t buffer;
+    mw__access access;
+    size_t unit;   /* bytes, for MW__ROWS */
+    bool in_place; /* reads: an output may share this memory: every byte of a unit is read before any later byte of the
+                      same unit is written, and unit u is read only while unit u is written */
+} mw__step_operand;
+
+#define MW__STEP_READS  14 /* more operands: several steps */
+#define MW__STEP_WRITES 6
+
+typedef struct mw__element mw__element;
+struct mw__watch;
+
+#define MW__FLOPS_UNKNOWN (-1.0)
+
+typedef struct mw__step {
+    const mw__op *op;         /* for messages and plans */
+    const mw__op *const *ops; /* a fused group or an idiom: all that it computes; NULL = op alone */
+    size_t op_count;          /* of ops */
+    const char *label;
+    mw__kernel *run;
+    const void *block;
+    int64_t units; /* independent; lanes take contiguous ranges */
+    int64_t grain; /* ranges begin at multiples of this; 1 by default */
+    size_t scratch;
+    bool varies;          /* two runs on the same operands differ */
+    bool rounds;          /* to fp16, where that is declared */
+    double cost;          /* estimated ns for all units on one lane */
+    double flops;         /* floating-point operations of all units, from a kernel that knows; 0: engine/work.c asks the
+                             operations */
+    mw__element *element; /* what it computes of each element, for engine/region.h; NULL: it may not fuse */
+    const struct mw__watch *watch; /* if it only looks at a buffer (engine/within.h) */
+    size_t read_count, write_count;
+    mw__step_operand reads[MW__STEP_READS];
+    mw__step_operand writes[MW__STEP_WRITES];
+} mw__step;
+
+typedef struct mw__planner mw__planner;
+
+/* By value id: the values that are declared fp16, and of those the results that have to be rounded, whichever way they
+ * are held. Values beyond count are neither. */
+typedef struct mw__rounding {
+    const bool *half, *wanted;
+    size_t count;
+} mw__rounding;
+
+/* The kernel column of the table: plans one operation. */
+typedef mw_status mw__kernel_plan(mw__planner *planner, const mw__op *op, mw_error *err);
+
+/* The buffer of a value: a port, a constant, an intermediate, or that of the value it is a view of. */
+uint32_t mw__plan_buffer(mw__planner *planner, const mw_tensor *value);
+/* A buffer that lives from its first write to its last read. */
+uint32_t mw__plan_temporary(mw__planner *planner, size_t size);
+/* Makes `result` another name of the memory of `source` (reshape and its kin). The planner copies where a port needs
+ * its own memory. */
+void mw__plan_view(mw__planner *planner, const mw_tensor *result, const mw_tensor *source);
+/* Zero-filled memory that lives as long as the compiled function; NULL after a failed allocation. */
+void *mw__plan_block(mw__planner *planner, size_t size);
+/* A new step; after a failed allocation a dummy that may be filled. */
+mw__step *mw__plan_step(mw__planner *planner, mw__kernel *run, const char *label, int64_t units, double cost);
+void mw__step_read(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit,
+                   bool in_place);
+void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit);
+/* True if the result has to be rounded to fp16, in whichever type it is held (engine/widen.h). Steps that do it
+ * themselves say so in `rounds`; the planner sees to the others. */
+bool mw__plan_rounds(const mw__planner *planner, const mw_tensor *result);
+/* True if the result is declared fp16. */
+bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result);
+/* Lanes the function is compiled for. */
+int mw__plan_lanes(const mw__planner *planner);
+/* MW_ERROR_MEMORY after a failed allocation. */
+mw_status mw__plan_check(const mw__planner *planner, mw_error *err);
+
+/* True if an element-wise step made the buffer: what looks at it can do so while that runs. */
+bool mw__plan_is_element(const mw__planner *planner, uint32_t buffer);
+
+/* What every plan function may rely on, checked once before it is called: operands and results are tensors of
+ * whole-byte elements with a known size that fits. */
+mw_status mw__kernel_check(const mw__op *op, mw_error *err);
+
+/* A step that copies `size` bytes, split as `like` (may be NULL) splits its memory; NULL after a failed allocation. */
+mw__step *mw__copy_step(mw__arena *arena, uint32_t from, uint32_t to, size_t size, const mw__step *like,
+                        const mw__step_operand *like_operand, mw_error *err);
+bool mw__step_is_copy(const mw__step *step);
+
+#endif

@@ -1,0 +1,237 @@
+/* Built-in matrix product: operands are packed into panels, and a tile of 6 x 16 sums stays in registers while k runs.
+ * Sums run over k in order, in blocks of BLOCK_K that are added to C; fused multiply-add where the processor has it.
+ * Vectors times matrices pack nothing. The choice between this, gemm_512.c and a BLAS is here, loading one is in
+ * blas.c. */
+#include "engine/kernels/gemm.h"
+
+#include "engine/kernels/x86/gemm_avx512.h"
+
+#include <string.h>
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#elif defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define TILE_M  6
+#define TILE_N  16
+#define BLOCK_K 256
+#define BLOCK_M 96  /* rows of A packed at a time, a multiple of TILE_M */
+#define BLOCK_N 512 /* columns of B packed at a time, a multiple of TILE_N */
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t round_up(int64_t a, int64_t step) { return (a + step - 1) / step * step; }
+
+/* ---- packing: panels of TILE_M rows (TILE_N columns), k outermost in a panel, edges filled with zeros ---- */
+
+static void pack_a(float *out, const float *a, int64_t lda, bool transpose, int64_t m, int64_t k)
+{
+    for (int64_t i = 0; i < m; i += TILE_M) {
+        const int64_t rows = smaller(TILE_M, m - i);
+        for (int64_t p = 0; p < k; p++, out += TILE_M) {
+            for (int64_t r = 0; r < rows; r++)
+                out[r] = transpose ? a[p * lda + i + r] : a[(i + r) * lda + p];
+            for (int64_t r = rows; r < TILE_M; r++)
+                out[r] = 0.0f;
+        }
+    }
+}
+
+static void pack_b(float *out, const float *b, int64_t ldb, bool transpose, int64_t n, int64_t k)
+{
+    for (int64_t j = 0; j < n; j += TILE_N, out += TILE_N * k) {
+        const int64_t columns = smaller(TILE_N, n - j);
+        if (columns < TILE_N)
+            memset(out, 0, (size_t)(TILE_N * k) * sizeof *out);
+        if (transpose) {
+            for (int64_t c = 0; c < columns; c++)
+                for (int64_t p = 0; p < k; p++)
+                    out[p * TILE_N + c] = b[(j + c) * ldb + p];
+        } else {
+            for (int64_t p = 0; p < k; p++)
+                memcpy(out + p * TILE_N, b + p * ldb + j, (size_t)columns * sizeof *out);
+        }
+    }
+}
+
+/* ---- the tile: out [TILE_M, TILE_N] = panel of A times panel of B ---- */
+
+typedef void tile_function(int64_t k, const float *a, const float *b, float *out);
+
+/* `vector` holds `width` floats; load(p), splat(p) and fma(sum, x, y) are the instructions. */
+#define UNROLL _Pragma("GCC unroll 16")
+#define TILE_FUNCTION(vector, width, zero, load, splat, fma, store)                                                    \
+    {                                                                                                                  \
+        vector sum[TILE_M][TILE_N / (width)];                                                                          \
+        UNROLL for (int r = 0; r < TILE_M; r++) UNROLL for (int c = 0; c < TILE_N / (width); c++) sum[r][c] = zero;    \
+        for (int64_t p = 0; p < k; p++, a += TILE_M, b += TILE_N) {                                                    \
+            vector y[TILE_N / (width)];                                                                                \
+            UNROLL for (int c = 0; c < TILE_N / (width); c++) y[c] = load(b + c * (width));                            \
+            UNROLL for (int r = 0; r < TILE_M; r++)                                                                    \
+            {                                                                                                          \
+                const vector x = splat(a + r);                                                                         \
+                UNROLL for (int c = 0; c < TILE_N / (width); c++) sum[r][c] = fma(sum[r][c], x, y[c]);                 \
+            }                                                                                                          \
+        }                                                                                                              \
+        UNROLL for (int r = 0; r < TILE_M; r++) UNROLL for (int c = 0; c < TILE_N / (width); c++)                      \
+            store(out + r * TILE_N + c * (width), sum[r][c]);                                                          \
+    }
+
+#if defined(__x86_64__)
+#define WIDE_FMA(sum, x, y) _mm256_fmadd_ps(x, y, sum)
+__attribute__((target("avx2,fma"))) static void tile_wide(int64_t k, const float *a, const float *b, float *out)
+    TILE_FUNCTION(__m256, 8, _mm256_setzero_ps(), _mm256_loadu_ps, _mm256_broadcast_ss, WIDE_FMA, _mm256_storeu_ps)
+
+#define BASE_FMA(sum, x, y) _mm_add_ps(sum, _mm_mul_ps(x, y))
+        static void tile_base(int64_t k, const float *a, const float *b, float *out)
+            TILE_FUNCTION(__m128, 4, _mm_setzero_ps(), _mm_loadu_ps, _mm_load1_ps, BASE_FMA, _mm_storeu_ps)
+
+                static tile_function *choose_tile(mw__level level)
+{
+    return level == MW__LEVEL_WIDE && __builtin_cpu_supports("fma") ? tile_wide : tile_base;
+}
+#elif defined(__aarch64__)
+static void tile_base(int64_t k, const float *a, const float *b, float *out)
+    TILE_FUNCTION(float32x4_t, 4, vdupq_n_f32(0.0f), vld1q_f32, vld1q_dup_f32, vfmaq_f32, vst1q_f32)
+
+        static tile_function *choose_tile(mw__level level)
+{
+    (void)level;
+    return tile_base;
+}
+#else
+#define PLAIN_LOAD(p)         (*(p))
+#define PLAIN_FMA(sum, x, y)  ((sum) + (x) * (y))
+#define PLAIN_STORE(p, value) (*(p) = (value))
+static void tile_base(int64_t k, const float *a, const float *b, float *out)
+    TILE_FUNCTION(float, 1, 0.0f, PLAIN_LOAD, PLAIN_LOAD, PLAIN_FMA, PLAIN_STORE)
+
+        static tile_function *choose_tile(mw__level level)
+{
+    (void)level;
+    return tile_base;
+}
+#endif
+
+static void put_tile(float *c, int64_t ldc, const float *sum, int64_t rows, int64_t columns, bool add)
+{
+    for (int64_t r = 0; r < rows; r++, c += ldc, sum += TILE_N) {
+        if (add)
+            for (int64_t j = 0; j < columns; j++)
+                c[j] += sum[j];
+        else
+            memcpy(c, sum, (size_t)columns * sizeof *c);
+    }
+}
+
+/* ---- public ---- */
+
+size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k)
+{
+    const int64_t depth = smaller(k, BLOCK_K);
+    const int64_t rows = smaller(round_up(m, TILE_M), BLOCK_M), columns = smaller(round_up(n, TILE_N), BLOCK_N);
+    const size_t plain =
+        (size_t)(round_up(depth * columns, 16) + round_up(depth * rows, 16) + TILE_M * TILE_N) * sizeof(float);
+    const size_t wide = mw__gemm_512_scratch(n, k);
+    return plain > wide ? plain : wide;
+}
+
+/* Measured with OpenBLAS: its vector products run at a sixth of ours, and its copies and calls cost more than ours up
+ * to about this size. */
+#define SMALL_FLOPS 65536.0
+
+static bool is_small(int64_t m, int64_t n, int64_t k)
+{
+    return k <= BLOCK_K && 2.0 * (double)m * (double)n * (double)k <= SMALL_FLOPS;
+}
+
+mw__gemm_code mw__gemm_choose(int64_t m, int64_t n, int64_t k)
+{
+    const bool fits = m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX;
+    const bool small = m <= 1 || n <= 1 || is_small(m, n, k);
+    mw__gemm_code code = {.level = mw__kernel_level()};
+    const bool has_512 = code.level == MW__LEVEL_WIDE && mw__gemm_512_here();
+    code.dots_512 = has_512;
+    if (small || code.level == MW__LEVEL_REF)
+        return code;
+    if (has_512 && !mw__blas_is_named())
+        code.wide_512 = true;
+    else if (fits)
+        code.sgemm = mw__blas_find();
+    return code;
+}
+
+const char *mw__gemm_name(void) { return mw__gemm_choose(512, 512, 512).wide_512 ? "AVX-512" : mw__blas_name(); }
+
+/* C += (or =) packed blocks. */
+static void run_block(tile_function *tile, int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c,
+                      int64_t ldc, float *sum, bool add)
+{
+    for (int64_t j = 0; j < n; j += TILE_N)
+        for (int64_t i = 0; i < m; i += TILE_M) {
+            tile(k, a + i * k, b + j * k, sum);
+            put_tile(c + i * ldc + j, ldc, sum, smaller(TILE_M, m - i), smaller(TILE_N, n - j), add);
+        }
+}
+
+static void built_in(tile_function *tile, const mw__gemm_shape *s, const float *a, const float *b, float *c,
+                     float *scratch)
+{
+    const int64_t depth_max = smaller(s->k, BLOCK_K), columns_max = smaller(round_up(s->n, TILE_N), BLOCK_N);
+    const int64_t rows_max = smaller(round_up(s->m, TILE_M), BLOCK_M);
+    float *const packed_b = scratch;
+    float *const packed_a = packed_b + round_up(depth_max * columns_max, 16);
+    float *const sum = packed_a + round_up(depth_max * rows_max, 16);
+    for (int64_t j = 0; j < s->n; j += BLOCK_N)
+        for (int64_t p = 0; p < s->k; p += BLOCK_K) {
+            const int64_t columns = smaller(BLOCK_N, s->n - j), depth = smaller(BLOCK_K, s->k - p);
+            pack_b(packed_b, s->transpose_b ? b + j * s->ldb + p : b + p * s->ldb + j, s->ldb, s->transpose_b, columns,
+                   depth);
+            for (int64_t i = 0; i < s->m; i += BLOCK_M) {
+                const int64_t rows = smaller(BLOCK_M, s->m - i);
+                pack_a(packed_a, s->transpose_a ? a + p * s->lda + i : a + i * s->lda + p, s->lda, s->transpose_a, rows,
+                       depth);
+                run_block(tile, rows, columns, depth, packed_a, packed_b, c + i * s->ldc + j, s->ldc, sum, p > 0);
+            }
+        }
+}
+
+static void run_blas(mw__blas_sgemm *sgemm, const mw__gemm_shape *s, const float *a, const float *b, float *c)
+{
+    sgemm(MW__BLAS_ROW_MAJOR, s->transpose_a ? MW__BLAS_TRANSPOSE : MW__BLAS_NO_TRANSPOSE,
+          s->transpose_b ? MW__BLAS_TRANSPOSE : MW__BLAS_NO_TRANSPOSE, (int)s->m, (int)s->n, (int)s->k, 1.0f, a,
+          (int)s->lda, b, (int)s->ldb, 0.0f, c, (int)s->ldc);
+}
+
+void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a, const float *b, float *c,
+              void *scratch)
+{
+    if (code->level == MW__LEVEL_REF)
+        mw__gemm_ref(s, a, b, c);
+    else if (s->k == 0)
+        for (int64_t i = 0; i < s->m; i++)
+            memset(c + i * s->ldc, 0, (size_t)s->n * sizeof *c);
+    else if (code->sgemm != NULL)
+        run_blas(code->sgemm, s, a, b, c);
+    else if (code->wide_512)
+        mw__gemm_512(s, a, b, c, scratch);
+    else if (mw__gemm_vector(code, s, a, b, c))
+        return;
+    else if (is_small(s->m, s->n, s->k))
+        mw__gemm_small(code->level, s, a, b, c, scratch);
+    else
+        built_in(choose_tile(code->level), s, a, b, c, scratch);
+}
+
+void mw__gemm_ref(const mw__gemm_shape *s, const float *a, const float *b, float *c)
+{
+    for (int64_t i = 0; i < s->m; i++)
+        for (int64_t j = 0; j < s->n; j++) {
+            double sum = 0.0;
+            for (int64_t p = 0; p < s->k; p++)
+                sum += (double)a[s->transpose_a ? p * s->lda + i : i * s->lda + p] *
+                       b[s->transpose_b ? j * s->ldb + p : p * s->ldb + j];
+            c[i * s->ldc + j] = (float)sum;
+        }
+}

@@ -1,0 +1,54 @@
+/* C = A B in fp32 on one lane: by a BLAS, or by built-in tiles for small products, processors with AVX-512 and machines
+ * without a BLAS. */
+#ifndef MW__ENGINE_KERNELS_GEMM_H
+#define MW__ENGINE_KERNELS_GEMM_H
+
+#include "engine/core/kernel.h"
+#include "engine/kernels/blas.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* C [m, n] = op(A) [m, k] op(B) [k, n], row-major with leading extents; op(A) is the transpose of A [k, m] when
+ * `transpose_a`. k = 0 gives zeros. C overlaps neither operand. */
+typedef struct mw__gemm_shape {
+    int64_t m, n, k;
+    int64_t lda, ldb, ldc;
+    bool transpose_a, transpose_b;
+} mw__gemm_shape;
+
+/* Bytes that the built-in code needs as scratch for products of at most m rows. */
+size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k);
+
+/* Which code runs, decided when planned. */
+typedef struct mw__gemm_code {
+    mw__blas_sgemm *sgemm; /* NULL = built-in */
+    mw__level level;
+    bool wide_512; /* the code of gemm_512.h: of all of it */
+    bool dots_512; /* of a product that is a vector */
+} mw__gemm_code;
+
+/* The built-in code if the processor has AVX-512 and MW_BLAS names no library, else the BLAS if one is loaded and a
+ * product of m rows is worth it; mw__gemm_ref at MW__LEVEL_REF. */
+mw__gemm_code mw__gemm_choose(int64_t m, int64_t n, int64_t k);
+
+/* What multiplies large matrices: "AVX-512", "libopenblas.so.0" or "built-in". Loads a BLAS only if it would be used.
+ */
+const char *mw__gemm_name(void);
+
+/* `scratch` is 64-aligned, mw__gemm_scratch bytes. */
+void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *shape, const float *a, const float *b, float *c,
+              void *scratch);
+
+/* Parts of it, in gemm_small.c. */
+
+/* One row, or one column with dense results; false if it is neither. */
+bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *shape, const float *a, const float *b, float *c);
+/* For small matrices. `panel`: 16 k floats. */
+void mw__gemm_small(mw__level level, const mw__gemm_shape *shape, const float *a, const float *b, float *c,
+                    float *panel);
+
+/* Three nested loops with double sums: what the tests compare with. */
+void mw__gemm_ref(const mw__gemm_shape *shape, const float *a, const float *b, float *c);
+
+#endif

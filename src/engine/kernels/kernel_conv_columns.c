@@ -1,0 +1,351 @@
+/* Products with the columns of a convolution, which the idioms write for chips (graph/idioms/conv_chip.c): a strided
+ * slice of x for each element of the kernel, stacked, times the kernel or transposed times the cotangent. Here the
+ * columns of one example are made in scratch and multiplied there; its border is part of it. The products are those of
+ * matmul, so that the bits are too. With AVX-512 the image alone is made, for kernel_conv_columns_512.c. */
+#include "engine/core/kernel.h"
+#include "engine/kernels/gemm.h"
+#include "engine/kernels/math_scalar.h"
+#include "engine/kernels/pattern_plans.h"
+#include "engine/kernels/round.h"
+#include "engine/kernels/x86/kernel_conv_columns_avx512.h"
+
+#include <string.h>
+
+#define AXES  2  /* spatial: rows and columns */
+#define CHUNK 16 /* floats copied at once, over the end of a row where need be */
+
+/* ---- reading ---- */
+
+/* The slice that a part of the stack is, in the shape that the stack wants. */
+static const mw__op *slice_of(const mw_tensor *part)
+{
+    const mw__op *shaped = part->op;
+    if (shaped == NULL || strcmp(shaped->kind, "reshape") != 0)
+        return NULL;
+    const mw__op *slice = mw__arg(shaped, "x")->op;
+    return slice != NULL && strcmp(slice->kind, "slice_by_index") == 0 ? slice : NULL;
+}
+
+/* Kernel and dilation: how often a part begins elsewhere along an axis, and how far from the one before. */
+static bool read_kernel(const mw__operand *parts, size_t count, mw__conv *out)
+{
+    int64_t all = 1;
+    for (size_t p = 0; p < count; p++) {
+        int64_t begin[MW_RANK_MAX];
+        size_t rank = 0;
+        const mw__op *slice = slice_of(parts[p].value);
+        if (slice == NULL || !mw__arg_ints(slice, "begin", begin, MW_RANK_MAX, &rank) || rank != (size_t)out->axes + 2)
+            return false;
+        for (int i = 0; i < out->axes; i++)
+            if (begin[i + 2] > (out->kernel[i] - 1) * out->dilation[i]) {
+                out->dilation[i] = out->kernel[i] == 1 ? begin[i + 2] : out->dilation[i];
+                out->kernel[i]++;
+            }
+    }
+    for (int i = 0; i < out->axes; i++)
+        all *= out->kernel[i];
+    return (size_t)all == count;
+}
+
+static bool read_slice(const mw__op *slice, const mw_tensor *columns, mw__conv *out)
+{
+    int64_t stride[MW_RANK_MAX] = {1, 1, 1, 1};
+    const mw_shape x = mw__shape_of(mw__arg(slice, "x")), y = mw__shape_of(slice->results[0]);
+    size_t rank = (size_t)x.rank;
+    if (x.rank < 3 || x.rank > 2 + AXES || y.rank != x.rank || mw__shape_of(columns).rank != 4 ||
+        (mw__arg_present(slice, "stride") && !mw__arg_ints(slice, "stride", stride, MW_RANK_MAX, &rank)) ||
+        rank != (size_t)x.rank)
+        return false;
+    *out = (mw__conv){.axes = x.rank - 2, .groups = mw__shape_of(columns).dim[1]};
+    for (int i = 0; i < out->axes; i++) {
+        out->kernel[i] = out->dilation[i] = 1;
+        out->stride[i] = stride[i + 2];
+        out->in[i] = x.dim[i + 2], out->out[i] = y.dim[i + 2];
+    }
+    return true;
+}
+
+/* A product of one matrix, or one for each example, with those of the columns. */
+static bool is_product(const mw__op *matmul)
+{
+    bool transpose = false;
+    const mw_tensor *x = mw__arg(matmul, "x"), *y = mw__arg(matmul, "y"), *result = matmul->results[0];
+    mw__arg_bool(matmul, "transpose_x", &transpose);
+    if (transpose || mw__dtype_of(result) != MW_F32 || mw__count_of(result) < 1 || mw__shape_of(x).rank != 4 ||
+        mw__shape_of(y).rank != 4 || mw__shape_of(x).dim[1] != mw__shape_of(y).dim[1])
+        return false;
+    return mw__shape_of(x).dim[0] == 1 || mw__shape_of(x).dim[0] == mw__shape_of(y).dim[0];
+}
+
+bool mw__conv_columns_read(const mw__op *matmul, const mw_tensor **out_x, mw__conv *out)
+{
+    const mw_tensor *columns = mw__arg(matmul, "y");
+    const mw__op *shaped = columns->op;
+    if (shaped == NULL || strcmp(shaped->kind, "reshape") != 0 || !is_product(matmul))
+        return false;
+    const mw__op *stack = mw__arg(shaped, "x")->op;
+    const mw__operand *parts = NULL;
+    const size_t count =
+        stack != NULL && strcmp(stack->kind, "concat") == 0 ? mw__arg_values(stack, "values", &parts) : 0;
+    const mw__op *slice = count > 1 ? slice_of(parts[0].value) : NULL;
+    if (slice == NULL || !read_slice(slice, columns, out) || !read_kernel(parts, count, out))
+        return false;
+    *out_x = mw__arg(slice, "x");
+    return true;
+}
+
+/* ---- running ---- */
+
+typedef struct columns_block {
+    int64_t examples, groups, channels; /* of a group */
+    int64_t kernel[AXES], dilation[AXES], stride[AXES], out[AXES];
+    int64_t in[AXES], before[AXES], wide[AXES]; /* of x, without and with its border */
+    int64_t left;                               /* floats of the left matrix between examples; 0: one for all */
+    mw__gemm_code code;
+    mw__gemm_shape shape;
+    size_t columns, product; /* floats of scratch before the columns, and before what the product needs */
+    mw__loop1 *round;        /* NULL: none */
+    mw__loop1 *add;          /* of the bias, which is p, before it is rounded again; NULL: none */
+    bool direct;             /* no columns are made: */
+    mw__columns_512 wide_512;
+} columns_block;
+
+MW__LOOP1_BODY(add, v + p)
+MW__EACH_WIDTH(add, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
+MW__LOOP1_BODY(add_half, mw__half_of(mw__half_of(v) + p))
+MW__EACH_WIDTH(add_half, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
+
+/* Whole chunks: what is too much is written over by the next row, or is slack. */
+static void copy_row(float *to, const float *from, int64_t count)
+{
+    for (int64_t i = 0; i < count; i += CHUNK)
+        memcpy(to + i, from + i, CHUNK * sizeof *to);
+}
+
+/* The channels of a group into their places in the border, which is zero already. */
+static void put_image(const columns_block *s, const float *x, float *image)
+{
+    for (int64_t c = 0; c < s->channels; c++, image += s->wide[0] * s->wide[1]) {
+        float *to = image + s->before[0] * s->wide[1] + s->before[1];
+        for (int64_t row = 0; row < s->in[0]; row++, x += s->in[1], to += s->wide[1])
+            memcpy(to, x, (size_t)s->in[1] * sizeof *to);
+    }
+}
+
+/* What one element of the kernel meets of one channel. */
+static void put_slice(const columns_block *s, const float *from, float *to)
+{
+    for (int64_t row = 0; row < s->out[0]; row++, from += s->stride[0] * s->wide[1], to += s->out[1]) {
+        if (s->stride[1] == 1)
+            copy_row(to, from, s->out[1]);
+        else
+            for (int64_t i = 0; i < s->out[1]; i++)
+                to[i] = from[i * s->stride[1]];
+    }
+}
+
+static void put_columns(const columns_block *s, const float *image, float *columns)
+{
+    const int64_t positions = s->out[0] * s->out[1];
+    for (int64_t c = 0; c < s->channels; c++, image += s->wide[0] * s->wide[1])
+        for (int64_t ky = 0; ky < s->kernel[0]; ky++)
+            for (int64_t kx = 0; kx < s->kernel[1]; kx++, columns += positions)
+                put_slice(s, image + ky * s->dilation[0] * s->wide[1] + kx * s->dilation[1], columns);
+}
+
+static void multiply(const columns_block *s, const float *left, float *image, float *y)
+{
+    float *const columns = image + s->columns;
+    if (s->direct) {
+        (s->shape.transpose_b ? mw__columns_512_dweight : mw__columns_512_product)(&s->wide_512, left, image, y,
+                                                                                   columns);
+    } else {
+        put_columns(s, image, columns);
+        mw__gemm(&s->code, &s->shape, left, columns, y, image + s->product);
+    }
+}
+
+/* What follows the product y of group g, while it is hot. */
+static void finish(const columns_block *s, const mw__kernel_call *call, int64_t g, float *y)
+{
+    const int64_t m = s->shape.m, n = s->shape.n;
+    if (s->add == NULL) {
+        if (s->round != NULL)
+            s->round(y, y, m * n, 0, 0);
+        return;
+    }
+    for (int64_t o = 0; o < m; o++)
+        s->add(y + o * n, y + o * n, n, ((const float *)call->in[2])[g * m + o], 0);
+}
+
+static void columns_run(const mw__kernel_call *call)
+{
+    const columns_block *s = call->block;
+    float *const image = call->scratch;
+    const int64_t in = s->channels * s->in[0] * s->in[1], out = s->shape.m * s->shape.n;
+    const int64_t left = s->shape.m * s->shape.k;
+    memset(image, 0, s->columns * sizeof *image);
+    for (int64_t n = call->begin; n < call->end; n++)
+        for (int64_t g = 0; g < s->groups; g++) {
+            float *y = (float *)call->out[0] + (n * s->groups + g) * out;
+            put_image(s, (const float *)call->in[0] + (n * s->groups + g) * in, image);
+            multiply(s, (const float *)call->in[1] + n * s->left + g * left, image, y);
+            finish(s, call, g, y);
+        }
+}
+
+/* ---- planning ---- */
+
+/* If x is another value with zeros around it, that value, and how many stand before it. */
+static const mw_tensor *inside_border(const mw_tensor *x, int axes, int64_t before[AXES])
+{
+    int64_t pad[2 * MW_RANK_MAX];
+    size_t count = 0;
+    double value = 1.0;
+    const mw__op *op = x->op;
+    if (op == NULL || strcmp(op->kind, "pad") != 0 || strcmp(mw__arg_string(op, "mode"), "constant") != 0 ||
+        !mw__arg_float(op, "constant_val", &value) || value != 0.0 ||
+        !mw__arg_ints(op, "pad", pad, 2 * MW_RANK_MAX, &count) || count != 2 * (size_t)axes)
+        return x;
+    for (int i = 0; i < axes; i++)
+        before[AXES - axes + i] = pad[2 * i];
+    return mw__arg(op, "x");
+}
+
+/* One spatial axis is a row of columns. */
+static void fill_axes(const mw__conv *conv, const mw_tensor *x, columns_block *s)
+{
+    for (int i = 0; i < AXES; i++)
+        s->kernel[i] = s->dilation[i] = s->stride[i] = s->out[i] = s->in[i] = s->wide[i] = 1;
+    for (int i = 0; i < conv->axes; i++) {
+        const int at = AXES - conv->axes + i;
+        s->kernel[at] = conv->kernel[i], s->dilation[at] = conv->dilation[i], s->stride[at] = conv->stride[i];
+        s->out[at] = conv->out[i], s->wide[at] = conv->in[i], s->in[at] = mw__shape_of(x).dim[2 + i];
+    }
+}
+
+/* The product as matmul would choose it. */
+static void fill_product(const mw__planner *planner, const mw__op *matmul, columns_block *s)
+{
+    const mw_shape left = mw__shape_of(mw__arg(matmul, "x")), result = mw__shape_of(matmul->results[0]);
+    bool transpose = false;
+    mw__arg_bool(matmul, "transpose_y", &transpose);
+    const int64_t m = result.dim[2], n = result.dim[3], k = left.dim[3], lanes = mw__plan_lanes(planner);
+    const int64_t share = (m * s->examples * s->groups + lanes - 1) / lanes;
+    s->code = mw__gemm_choose(share > m ? m : share, n, k);
+    s->left = left.dim[0] > 1 ? s->groups * m * k : 0;
+    s->shape = (mw__gemm_shape){
+        .m = m, .n = n, .k = k, .lda = k, .ldb = transpose ? k : n, .ldc = n, .transpose_b = transpose};
+}
+
+static size_t round_up(size_t count) { return (count + 15) / 16 * 16; }
+
+#define OUTPUTS_LEAST 4 /* lanes of 16 that pay */
+
+/* Where mw__gemm would sum in the order of kernel_conv_columns_512.h, that is in all but vectors and a BLAS, and where
+ * not too many lanes are idle. */
+static bool is_direct(const columns_block *s)
+{
+    if (mw__loop_level() != MW__LEVEL_WIDER || s->code.sgemm != NULL || s->shape.m < 2 || s->shape.n < 2 ||
+        s->channels * s->wide[0] * s->wide[1] > INT32_MAX)
+        return false;
+    if (s->shape.transpose_b)
+        return s->shape.m >= OUTPUTS_LEAST;
+    return s->stride[0] == 1 && s->stride[1] == 1 && s->wide[1] <= 2 * s->out[1];
+}
+
+#define CHANNELS_LEAST 8      /* lanes of 16 that pay where zeros are left out */
+#define FRAME_MOST     131072 /* floats that stay in a cache */
+
+/* Where zeros of dy can be left out, the places of its positions in the frame of kernel_conv_columns_sparse.c. */
+static const int32_t *fill_where(mw__planner *planner, const columns_block *s)
+{
+    const int64_t lanes = (s->channels + CHUNK - 1) / CHUNK * CHUNK, positions = s->out[0] * s->out[1];
+    if (!s->shape.transpose_b || s->round == NULL || s->channels < CHANNELS_LEAST ||
+        s->wide[0] * s->wide[1] > FRAME_MOST / lanes)
+        return NULL;
+    int32_t *const where = mw__plan_block(planner, (size_t)positions * sizeof *where);
+    for (int64_t p = 0; where != NULL && p < positions; p++)
+        where[p] = (int32_t)((p / s->out[1] * s->stride[0] * s->wide[1] + p % s->out[1] * s->stride[1]) * lanes);
+    return where;
+}
+
+static void fill_direct(mw__planner *planner, columns_block *s)
+{
+    const int64_t depth = s->channels * s->kernel[0] * s->kernel[1];
+    int32_t *const taps = mw__plan_block(planner, (size_t)depth * sizeof *taps), *tap = taps;
+    s->wide_512 = (mw__columns_512){.outputs = s->shape.m,
+                                    .depth = depth,
+                                    .rows = s->out[0],
+                                    .width = s->out[1],
+                                    .row_step = s->stride[0] * s->wide[1],
+                                    .x_step = s->stride[1],
+                                    .tap = taps,
+                                    .channels = s->channels,
+                                    .area = s->wide[0] * s->wide[1],
+                                    .where = fill_where(planner, s)};
+    for (int64_t c = 0; taps != NULL && c < s->channels; c++)
+        for (int64_t y = 0; y < s->kernel[0]; y++)
+            for (int64_t x = 0; x < s->kernel[1]; x++)
+                *tap++ = (int32_t)((c * s->wide[0] + y * s->dilation[0]) * s->wide[1] + x * s->dilation[1]);
+}
+
+/* Floats of scratch: the image, the columns, and slack after both. */
+static void fill_scratch(columns_block *s, mw__step *step)
+{
+    const int64_t elements = s->channels * s->kernel[0] * s->kernel[1];
+    s->columns = round_up((size_t)(s->channels * s->wide[0] * s->wide[1]) + MW__COLUMNS_SLACK);
+    if (s->direct) {
+        step->scratch = s->columns * sizeof(float) + mw__columns_512_scratch(&s->wide_512);
+        return;
+    }
+    s->product = s->columns + round_up((size_t)(elements * s->out[0] * s->out[1]) + CHUNK);
+    step->scratch = s->product * sizeof(float) + mw__gemm_scratch(s->shape.m, s->shape.n, s->shape.k);
+}
+
+bool mw__conv_columns_bias_suits(const mw__idiom *columns, const mw_tensor *y)
+{
+    const mw_shape product = mw__shape_of(columns->product->results[0]), shape = mw__shape_of(y);
+    bool transpose = false;
+    mw__arg_bool(columns->product, "transpose_y", &transpose);
+    return !transpose && shape.dim[0] == product.dim[0] && shape.dim[1] == product.dim[1] * product.dim[2];
+}
+
+mw_status mw__plan_conv_columns(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+{
+    columns_block *s = mw__plan_block(planner, sizeof *s);
+    const mw__op *matmul = idiom->product;
+    if (s == NULL)
+        return mw__plan_check(planner, err);
+    const mw_tensor *x = inside_border(idiom->x, idiom->columns->axes, s->before), *left = mw__arg(matmul, "x");
+    fill_axes(idiom->columns, x, s);
+    s->examples = mw__shape_of(x).dim[0], s->groups = idiom->columns->groups;
+    s->channels = mw__shape_of(x).dim[1] / s->groups;
+    const bool rounds = mw__plan_rounds(planner, idiom->result);
+    s->round = rounds ? mw__round_loop(mw__loop_level()) : NULL;
+    if (idiom->bias != NULL)
+        s->add = rounds ? MW__PICK_WIDEST(add_half) : MW__PICK_WIDEST(add);
+    const uint32_t bias = idiom->bias != NULL ? mw__plan_floats(planner, idiom->bias) : 0;
+    fill_product(planner, matmul, s);
+    s->direct = is_direct(s);
+    if (s->direct)
+        fill_direct(planner, s);
+    const double count = (double)(s->examples * s->groups),
+                 flops = 2.0 * (double)s->shape.m * (double)s->shape.n * (double)s->shape.k;
+    mw__step *step = mw__plan_step(planner, columns_run, s->add != NULL ? "conv.columns.bias" : "conv.columns",
+                                   s->examples, count * flops * 0.0125);
+    step->block = s;
+    step->rounds = true;
+    fill_scratch(s, step);
+    const size_t unit = (size_t)(s->groups * s->channels * s->in[0] * s->in[1]) * sizeof(float);
+    mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, unit, false);
+    if (s->left > 0)
+        mw__step_read(planner, step, mw__plan_buffer(planner, left), MW__ROWS, (size_t)s->left * sizeof(float), false);
+    else
+        mw__step_read(planner, step, mw__plan_buffer(planner, left), MW__WHOLE, 0, false);
+    if (idiom->bias != NULL)
+        mw__step_read(planner, step, bias, MW__WHOLE, 0, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, idiom->result), MW__ROWS,
+                   (size_t)(s->groups * s->shape.m * s->shape.n) * sizeof(float));
+    return mw__plan_check(planner, err);
+}

@@ -1,0 +1,25 @@
+/* What the kernels of conv's gradient by weight and bias share: the batch is cut into parts, each a row of sums, which
+ * a further step adds up. */
+#ifndef MW__ENGINE_KERNELS_KERNEL_CONV_DWEIGHT_H
+#define MW__ENGINE_KERNELS_KERNEL_CONV_DWEIGHT_H
+
+#include "engine/kernels/kernel_conv.h"
+#include "engine/kernels/pattern_plans.h"
+
+/* The sums of a part: `weights` elements of the weight's gradient, then `biases` of the bias's, or 0. */
+typedef struct mw__dweight_parts {
+    int64_t share, parts; /* examples of a part */
+    int64_t weights, biases;
+    int64_t stride; /* floats of a part */
+} mw__dweight_parts;
+
+/* Parts of `share` examples, but at least one a lane and no more memory than the weight's size allows. */
+mw__dweight_parts mw__dweight_parts_of(const mw__planner *planner, const mw__idiom *idiom, int64_t share);
+/* The steps that add up what `partial` holds. */
+void mw__dweight_plan_sums(mw__planner *planner, const mw__dweight_parts *parts, uint32_t partial,
+                           const mw__idiom *idiom);
+
+/* By the picks of the pooling behind the convolution; see kernel_conv_dweight_picks.c. */
+mw_status mw__plan_conv_dweight_picks(mw__planner *planner, const mw__idiom *idiom, mw_error *err);
+
+#endif

@@ -1,0 +1,301 @@
+/* Matrix products: matmul with broadcast batches, and linear. Each lane multiplies its rows of the result; a result of
+ * few rows is split by columns instead. F16 operands are widened to fp32 by steps of their own, the product goes to a
+ * panel in scratch and is rounded once. I32 wraps around. */
+#include "engine/core/kernel.h"
+#include "engine/kernels/gemm.h"
+
+#include <string.h>
+
+#define PANEL_ROWS 32 /* rows of an F16 result that wait in scratch */
+#define COLUMNS    64 /* a unit when columns are split, as in mw__split_shape */
+
+typedef struct matmul_block {
+    int64_t m, n, k;
+    int64_t ldx, ldy;
+    bool transpose_x, transpose_y, by_columns, has_bias, single; /* one matrix */
+    mw_dtype dtype;
+    mw__gemm_code code;
+    mw__gemm_shape shape; /* of small_run */
+    size_t panel;         /* bytes of scratch before those of the product */
+    mw__walk batch;       /* arms: x, y, in matrices times their elements */
+} matmul_block;
+
+typedef struct matmul_piece {
+    const void *x, *y; /* of this matrix */
+    void *out;         /* likewise */
+    int64_t row, rows, column, columns;
+} matmul_piece;
+
+static void multiply_i32(const matmul_block *s, const matmul_piece *piece, const int32_t *bias)
+{
+    const uint32_t *x = piece->x, *y = piece->y;
+    const int64_t step_x = s->transpose_x ? s->ldx : 1, step_y = s->transpose_y ? 1 : s->ldy;
+    for (int64_t i = piece->row; i < piece->row + piece->rows; i++)
+        for (int64_t j = piece->column; j < piece->column + piece->columns; j++) {
+            const uint32_t *a = x + (s->transpose_x ? i : i * s->ldx), *b = y + (s->transpose_y ? j * s->ldy : j);
+            uint32_t sum = bias != NULL ? (uint32_t)bias[j] : 0;
+            for (int64_t p = 0; p < s->k; p++)
+                sum += a[p * step_x] * b[p * step_y];
+            ((uint32_t *)piece->out)[i * s->n + j] = sum;
+        }
+}
+
+static void add_bias(float *c, int64_t ldc, int64_t rows, int64_t columns, const float *bias)
+{
+    for (int64_t i = 0; i < rows; i++, c += ldc)
+        for (int64_t j = 0; j < columns; j++)
+            c[j] += bias[j];
+}
+
+/* Rows and columns of one matrix into c. */
+static void multiply_f32(const matmul_block *s, const matmul_piece *piece, const float *bias, float *c, int64_t ldc,
+                         void *scratch)
+{
+    const mw__gemm_shape shape = {.m = piece->rows,
+                                  .n = piece->columns,
+                                  .k = s->k,
+                                  .lda = s->ldx,
+                                  .ldb = s->ldy,
+                                  .ldc = ldc,
+                                  .transpose_a = s->transpose_x,
+                                  .transpose_b = s->transpose_y};
+    const float *x = (const float *)piece->x + (s->transpose_x ? piece->row : piece->row * s->ldx);
+    const float *y = (const float *)piece->y + (s->transpose_y ? piece->column * s->ldy : piece->column);
+    mw__gemm(&s->code, &shape, x, y, c, scratch);
+    if (bias != NULL)
+        add_bias(c, ldc, piece->rows, piece->columns, bias + piece->column);
+}
+
+/* Through a panel of fp32 rows, each value rounded once. */
+static void multiply_f16(const matmul_block *s, const matmul_piece *whole, const float *bias, void *scratch)
+{
+    float *panel = scratch;
+    for (int64_t row = 0; row < whole->rows; row += PANEL_ROWS) {
+        matmul_piece part = *whole;
+        part.row += row;
+        part.rows = whole->rows - row < PANEL_ROWS ? whole->rows - row : PANEL_ROWS;
+        multiply_f32(s, &part, bias, panel, part.columns, (char *)scratch + s->panel);
+        for (int64_t i = 0; i < part.rows; i++)
+            mw__tile_store(part.out, MW_F16, (part.row + i) * s->n + part.column, part.columns,
+                           panel + i * part.columns);
+    }
+}
+
+static void multiply(const matmul_block *s, const matmul_piece *piece, const void *bias, void *scratch)
+{
+    if (s->dtype == MW_I32)
+        multiply_i32(s, piece, bias);
+    else if (s->dtype == MW_F16)
+        multiply_f16(s, piece, bias, scratch);
+    else
+        multiply_f32(s, piece, bias, (float *)piece->out + piece->row * s->n + piece->column, s->n, scratch);
+}
+
+/* Rows of one F32 product that no BLAS is worth: nothing but the product's code is called. */
+static void small_run(const mw__kernel_call *call)
+{
+    const matmul_block *s = call->block;
+    mw__gemm_shape shape = s->shape;
+    shape.m = call->end - call->begin;
+    const float *x = (const float *)call->in[0] + call->begin * (s->transpose_x ? 1 : s->ldx);
+    mw__gemm(&s->code, &shape, x, call->in[1], (float *)call->out[0] + call->begin * s->n, call->scratch);
+}
+
+static void matmul_run(const mw__kernel_call *call)
+{
+    const matmul_block *s = call->block;
+    const void *bias = s->has_bias ? call->in[2] : NULL;
+    const size_t wide = sizeof(float), size = mw__dtype_size(s->dtype); /* operands are 4 bytes: fp32 or int32 */
+    if (s->by_columns) {
+        const int64_t begin = call->begin * COLUMNS, end = call->end * COLUMNS < s->n ? call->end * COLUMNS : s->n;
+        const matmul_piece all = {.x = call->in[0],
+                                  .y = call->in[1],
+                                  .out = call->out[0],
+                                  .rows = s->m,
+                                  .column = begin,
+                                  .columns = end - begin};
+        multiply(s, &all, bias, call->scratch);
+        return;
+    }
+    for (int64_t at = call->begin; at < call->end;) {
+        const int64_t matrix = at / s->m, row = at % s->m;
+        const int64_t rows = call->end - at < s->m - row ? call->end - at : s->m - row;
+        mw__cursor cursor;
+        mw__cursor_seek(&s->batch, &cursor, matrix);
+        const matmul_piece part = {.x = (const char *)call->in[0] + (size_t)cursor.offset[0] * wide,
+                                   .y = (const char *)call->in[1] + (size_t)cursor.offset[1] * wide,
+                                   .out = (char *)call->out[0] + (size_t)(matrix * s->m * s->n) * size,
+                                   .row = row,
+                                   .rows = rows,
+                                   .columns = s->n};
+        multiply(s, &part, bias, call->scratch);
+        at += rows;
+    }
+}
+
+/* ---- planning ---- */
+
+static mw_shape batch_of(mw_shape shape)
+{
+    shape.rank -= 2;
+    return shape;
+}
+
+/* The batch walk in elements of the operands, from the shapes [.., rows, columns] of x, y and the result. */
+static mw__walk batch_walk(mw_shape x, mw_shape y, mw_shape result)
+{
+    const int64_t matrix_x = x.dim[x.rank - 1] * x.dim[x.rank - 2], matrix_y = y.dim[y.rank - 1] * y.dim[y.rank - 2];
+    mw__walk walk = mw__walk_broadcast(batch_of(result), (mw_shape[]){batch_of(x), batch_of(y)}, 2);
+    for (int loop = 0; loop < walk.rank; loop++) {
+        walk.stride[0][loop] *= matrix_x;
+        walk.stride[1][loop] *= matrix_y;
+    }
+    return walk;
+}
+
+typedef struct operands {
+    const mw_tensor *x, *y, *bias, *result;
+    mw_shape sx, sy, sr; /* with the axes that rank 1 lacks */
+} operands;
+
+/* numpy.matmul: rank-1 x is [1, K], rank-1 y is [K, 1]. */
+static void promote(operands *o)
+{
+    o->sx = mw__shape_of(o->x), o->sy = mw__shape_of(o->y), o->sr = mw__shape_of(o->result);
+    if (mw__shape_of(o->y).rank == 1) {
+        o->sy = MW_SHAPE(o->sy.dim[0], 1);
+        o->sr.dim[o->sr.rank++] = 1;
+    }
+    if (mw__shape_of(o->x).rank == 1) {
+        o->sx = MW_SHAPE(1, o->sx.dim[0]);
+        o->sr.dim[o->sr.rank] = o->sr.dim[o->sr.rank - 1];
+        o->sr.dim[o->sr.rank - 1] = 1;
+        o->sr.rank++;
+    }
+}
+
+/* Rows of x are rows of the result: x has the result's batches, or there are none. */
+static bool rows_match(const operands *o, const matmul_block *s)
+{
+    return !s->transpose_x && mw_shape_count(batch_of(o->sx)) == mw_shape_count(batch_of(o->sr));
+}
+
+/* Lanes that split rows read, pack and fetch from each other all of y, lanes that split columns all of x. The latter
+ * moves the result through a barrier: worth it for a y that is wide and much larger than the result. The rows of a
+ * transposed x are those of a weight, whose update goes on with them. */
+#define COLUMNS_GAIN 131072.0 /* bytes */
+
+static bool prefers_columns(const matmul_block *s, int64_t lanes)
+{
+    const int64_t units = s->n / COLUMNS;
+    const double m = (double)s->m, n = (double)s->n, saved = (double)s->k * (n - m);
+    return lanes > 1 && !s->transpose_x && s->n % COLUMNS == 0 && (units % lanes == 0 || units >= 8 * lanes) &&
+           saved > 2.0 * m * n && saved * sizeof(float) >= COLUMNS_GAIN;
+}
+
+static void fill_block(const mw__planner *planner, const operands *o, matmul_block *s)
+{
+    const mw_shape sx = o->sx, sy = o->sy, sr = o->sr;
+    s->dtype = mw__dtype_of(o->result);
+    s->has_bias = o->bias != NULL;
+    s->m = sr.dim[sr.rank - 2], s->n = sr.dim[sr.rank - 1];
+    s->ldx = sx.dim[sx.rank - 1], s->ldy = sy.dim[sy.rank - 1];
+    s->k = s->transpose_x ? sx.dim[sx.rank - 2] : s->ldx;
+    s->ldx = s->ldx > 0 ? s->ldx : 1; /* a BLAS refuses 0 */
+    s->ldy = s->ldy > 0 ? s->ldy : 1;
+    s->batch = batch_walk(sx, sy, sr);
+    if (rows_match(o, s) && mw_shape_count(batch_of(sy)) == 1) { /* one tall product */
+        s->m *= mw_shape_count(batch_of(sr));
+        s->batch = batch_walk(MW_SHAPE(s->m, s->k), MW_SHAPE(1, 1), MW_SHAPE(s->m, s->n));
+    }
+    const int64_t lanes = mw__plan_lanes(planner), batches = mw__walk_count(&s->batch);
+    s->single = batches == 1;
+    s->by_columns = s->single && s->n >= COLUMNS &&
+                    (mw__split_shape(planner, MW_SHAPE(s->m, s->n)).elements != s->n || prefers_columns(s, lanes));
+    const int64_t share = (s->m * batches + lanes - 1) / lanes;
+    const int64_t rows = s->by_columns || share > s->m ? s->m : share;
+    s->code = mw__gemm_choose(rows, s->n, s->k);
+    s->shape = (mw__gemm_shape){.n = s->n,
+                                .k = s->k,
+                                .lda = s->ldx,
+                                .ldb = s->ldy,
+                                .ldc = s->n,
+                                .transpose_a = s->transpose_x,
+                                .transpose_b = s->transpose_y};
+}
+
+/* In ns on one lane: what is measured where the operands are in a cache, 80 operations and as many bytes a ns. */
+static double product_cost(double bytes, double flops) { return 20.0 + (bytes > flops ? bytes : flops) * 0.0125; }
+
+static void plan_product(mw__planner *planner, const mw__op *op, const operands *o, matmul_block *s)
+{
+    const bool half = s->dtype == MW_F16;
+    const int64_t batches = mw__walk_count(&s->batch), rows = batches * s->m;
+    const size_t size = mw__dtype_size(s->dtype);
+    const uint32_t x = half ? mw__plan_widened(planner, o->x) : mw__plan_buffer(planner, o->x);
+    const uint32_t y = half ? mw__plan_widened(planner, o->y) : mw__plan_buffer(planner, o->y);
+    const uint32_t bias = o->bias == NULL ? 0
+                          : half          ? mw__plan_widened(planner, o->bias)
+                                          : mw__plan_buffer(planner, o->bias);
+    const double flops = 2.0 * (double)rows * (double)s->n * (double)s->k;
+    const double bytes = 4.0 * ((double)mw__count_of(o->x) + (double)mw__count_of(o->y)) +
+                         (double)size * (double)mw__count_of(o->result);
+    const int64_t units = s->by_columns ? (s->n + COLUMNS - 1) / COLUMNS : rows;
+    const bool small = s->dtype == MW_F32 && s->single && !s->by_columns && !s->has_bias && s->code.sgemm == NULL;
+    mw__step *step =
+        mw__plan_step(planner, small ? small_run : matmul_run, op->row->name, units, product_cost(bytes, flops));
+    step->block = s;
+    step->flops = s->dtype == MW_I32 ? 0.0 : flops;
+    if (s->code.sgemm != NULL && mw__blas_splits())
+        step->grain = s->by_columns ? units : s->m;
+    s->panel = half ? ((size_t)PANEL_ROWS * (size_t)s->n * sizeof(float) + 63) / 64 * 64 : 0;
+    step->scratch = s->dtype == MW_I32 ? 0 : s->panel + mw__gemm_scratch(s->m, s->n, s->k);
+    if (!s->by_columns && rows_match(o, s))
+        mw__step_read(planner, step, x, MW__ROWS, (size_t)s->k * 4, false);
+    else
+        mw__step_read(planner, step, x, MW__WHOLE, 0, false);
+    mw__step_read(planner, step, y, MW__WHOLE, 0, false);
+    if (o->bias != NULL)
+        mw__step_read(planner, step, bias, MW__WHOLE, 0, false);
+    const uint32_t out = mw__plan_buffer(planner, o->result);
+    if (s->by_columns && s->m > 1)
+        mw__step_write(planner, step, out, MW__WHOLE, 0);
+    else
+        mw__step_write(planner, step, out, MW__ROWS, (size_t)(s->by_columns ? COLUMNS : s->n) * size);
+}
+
+static mw_status plan_matmul(mw__planner *planner, const mw__op *op, operands *o, bool transpose_x, bool transpose_y,
+                             mw_error *err)
+{
+    const mw_dtype dtype = mw__dtype_of(o->result);
+    MW_TRY(mw__kernel_check_number(op, dtype, err));
+    promote(o);
+    if (o->sr.rank > MW_RANK_MAX) {
+        char subject[128];
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: a rank-1 operand with rank %d needs rank %d inside",
+                        mw__op_subject(op, subject, sizeof subject), MW_RANK_MAX, o->sr.rank);
+    }
+    matmul_block *block = mw__plan_block(planner, sizeof *block);
+    if (block == NULL || mw__count_of(o->result) == 0)
+        return mw__plan_check(planner, err);
+    block->transpose_x = transpose_x, block->transpose_y = transpose_y;
+    fill_block(planner, o, block);
+    plan_product(planner, op, o, block);
+    return mw__plan_check(planner, err);
+}
+
+mw_status mw__kernel_matmul(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    operands o = {.x = mw__arg(op, "x"), .y = mw__arg(op, "y"), .result = op->results[0]};
+    bool transpose_x = false, transpose_y = false;
+    mw__arg_bool(op, "transpose_x", &transpose_x);
+    mw__arg_bool(op, "transpose_y", &transpose_y);
+    return plan_matmul(planner, op, &o, transpose_x, transpose_y, err);
+}
+
+mw_status mw__kernel_linear(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    operands o = {
+        .x = mw__arg(op, "x"), .y = mw__arg(op, "weight"), .bias = mw__arg(op, "bias"), .result = op->results[0]};
+    return plan_matmul(planner, op, &o, false, true, err);
+}

@@ -1,0 +1,57 @@
+/* Sums and means over one loop of few turns, without walks, tiles and double sums; the general code and the plan are in
+ * kernel_reduce.c, and both give the same bits. */
+#include "engine/kernels/kernel_reduce.h"
+#include "engine/kernels/simd_reduce.h"
+
+#include <string.h>
+
+#define WIDTH 64 /* columns that are added together */
+
+MW__INLINE void rows_body(const mw__kernel_call *call)
+{
+    const mw__reduce_small *s = call->block;
+    const float *x = call->in[0];
+    float *out = call->out[0];
+    int64_t at, end;
+    mw__split_range(call, s->elements, s->count, &at, &end);
+    for (; at < end; at++) {
+        const float sum = mw__lanes_sum(x + at * s->step, s->reduced);
+        out[at] = s->mean ? (float)((double)sum / (double)s->reduced) : sum;
+    }
+}
+MW__TWICE(rows, (const mw__kernel_call *call), (call))
+
+MW__INLINE void columns_body(const mw__kernel_call *call)
+{
+    const mw__reduce_small *s = call->block;
+    int64_t at, end;
+    mw__split_range(call, s->elements, s->count, &at, &end);
+    for (; at < end; at += WIDTH) {
+        const int64_t width = end - at < WIDTH ? end - at : WIDTH;
+        const float *x = (const float *)call->in[0] + at;
+        float *out = (float *)call->out[0] + at, sum[WIDTH];
+        for (int64_t j = 0; j < width; j++)
+            sum[j] = 0.0f;
+        for (int64_t row = 0; row < s->reduced; row++, x += s->stride)
+            MW__VECTORIZE for (int64_t j = 0; j < width; j++) sum[j] += x[j];
+        if (s->mean)
+            for (int64_t j = 0; j < width; j++)
+                out[j] = (float)((double)sum[j] / (double)s->reduced);
+        else
+            memcpy(out, sum, (size_t)width * sizeof *out);
+    }
+}
+MW__TWICE(columns, (const mw__kernel_call *call), (call))
+
+mw__kernel *mw__reduce_small_find(const mw__walk *outer, const mw__walk *inner, bool columns, mw__reduce_small *block)
+{
+    const mw__level level = mw__kernel_level();
+    if (outer->rank != 1 || inner->rank != 1 || level == MW__LEVEL_REF)
+        return NULL;
+    block->reduced = inner->extent[0];
+    block->step = outer->stride[0][0];
+    block->stride = inner->stride[0][0];
+    if (columns || (block->reduced == 1 && block->step == 1))
+        return block->step == 1 && block->reduced <= MW__REDUCE_ROWS ? MW__PICK(columns, level) : NULL;
+    return (block->stride == 1 || block->reduced == 1) && block->reduced <= MW__TILE ? MW__PICK(rows, level) : NULL;
+}

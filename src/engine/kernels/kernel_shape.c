@@ -1,0 +1,221 @@
+/* The strided copy, with which transpose, tile, reverse, windows, slices (kernel_shape_slice.c) and blocks
+ * (kernel_space.c) read x through a walk and write the result in order. Views make no step at all. Joining and parting
+ * is in kernel_shape_join.c, making values in kernel_shape_fill.c. */
+#include "engine/core/kernel.h"
+
+#include <string.h>
+
+typedef struct copy_block {
+    mw__walk walk; /* result order; arm: x */
+    int64_t start; /* element of x at the walk's begin */
+    mw__origin origin;
+    int64_t elements, count;
+    size_t size;
+} copy_block;
+
+#define STRIDED(type)                                                                                                  \
+    for (int64_t i = 0; i < count; i++)                                                                                \
+        ((type *)out)[i] = ((const type *)x)[i * stride];                                                              \
+    break;
+
+static void copy_strided(void *out, const void *x, int64_t stride, int64_t count, size_t size)
+{
+    switch (size) {
+    case 1:
+        STRIDED(uint8_t)
+    case 2:
+        STRIDED(uint16_t)
+    case 4:
+        STRIDED(uint32_t)
+    default:
+        STRIDED(uint64_t)
+    }
+}
+
+/* ROWS neighbours in x become ROWS rows of the result: x is read in short contiguous pieces. */
+#define ROWS 8
+#define TRANSPOSED(type)                                                                                               \
+    for (int64_t i = 0; i < width; i++)                                                                                \
+        for (int64_t r = 0; r < ROWS; r++)                                                                             \
+            ((type *)out)[r * width + i] = ((const type *)x)[i * stride + r];                                          \
+    break;
+
+static void copy_transposed(void *out, const void *x, int64_t stride, int64_t width, size_t size)
+{
+    switch (size) {
+    case 1:
+        TRANSPOSED(uint8_t)
+    case 2:
+        TRANSPOSED(uint16_t)
+    case 4:
+        TRANSPOSED(uint32_t)
+    default:
+        TRANSPOSED(uint64_t)
+    }
+}
+
+/* True if ROWS whole rows of the result stand here that are neighbours in x. */
+static bool block_here(const mw__walk *walk, const mw__cursor *cursor, int64_t left)
+{
+    const int last = walk->rank - 1;
+    return last > 0 && walk->stride[0][last - 1] == 1 && cursor->index[last] == 0 &&
+           left >= ROWS * walk->extent[last] && cursor->index[last - 1] + ROWS <= walk->extent[last - 1];
+}
+
+static int64_t copy_start(const copy_block *block, const mw__kernel_call *call)
+{
+    int64_t start = block->start;
+    for (int axis = 0; axis < block->origin.rank; axis++)
+        start += mw__origin_at(&block->origin, call->in[1], axis) * block->origin.stride[axis];
+    return start;
+}
+
+static void copy_run(const mw__kernel_call *call)
+{
+    const copy_block *block = call->block;
+    const mw__walk *walk = &block->walk;
+    const int last = walk->rank - 1;
+    const int64_t start = copy_start(block, call), stride = walk->stride[0][last], size = (int64_t)block->size;
+    int64_t at, end;
+    mw__split_range(call, block->elements, block->count, &at, &end);
+    mw__cursor cursor;
+    mw__cursor_seek(walk, &cursor, at);
+    while (at < end) {
+        int64_t run = mw__cursor_run(walk, &cursor, end - at);
+        char *out = (char *)call->out[0] + at * size;
+        const char *x = (const char *)call->in[0] + (start + cursor.offset[0]) * size;
+        if (stride == 1) {
+            memcpy(out, x, (size_t)(run * size));
+        } else if (block_here(walk, &cursor, end - at)) {
+            copy_transposed(out, x, stride, run, block->size);
+            at += (ROWS - 1) * run;
+            cursor.index[last - 1] += ROWS - 1;
+            cursor.offset[0] += ROWS - 1;
+        } else {
+            copy_strided(out, x, stride, run, block->size);
+        }
+        mw__cursor_step(walk, &cursor, run);
+        at += run;
+    }
+}
+
+void mw__row_major(mw_shape shape, int64_t *out)
+{
+    int64_t below = 1;
+    for (int axis = shape.rank - 1; axis >= 0; axis--) {
+        out[axis] = below;
+        below *= shape.dim[axis];
+    }
+}
+
+void mw__plan_copy(mw__planner *planner, const mw__copy *copy)
+{
+    const int64_t count = mw_shape_count(copy->shape);
+    copy_block *block = mw__plan_block(planner, sizeof *block);
+    if (block == NULL || count == 0)
+        return;
+    const mw__split split = mw__split_shape(planner, copy->shape);
+    *block = (copy_block){.walk = copy->walk,
+                          .start = copy->start,
+                          .origin = copy->origin,
+                          .elements = split.elements,
+                          .count = count,
+                          .size = copy->size};
+    mw__walk_finish(&block->walk);
+    const double bytes = 2.0 * (double)count * (double)copy->size;
+    mw__step *step = mw__plan_step(planner, copy_run, copy->label, split.units, mw__cost(bytes, 0));
+    step->block = block;
+    mw__step_read(planner, step, copy->from, MW__WHOLE, 0, false);
+    if (copy->origin.rank > 0)
+        mw__step_read(planner, step, copy->origin.begin, MW__WHOLE, 0, false);
+    mw__step_write(planner, step, copy->to, MW__ROWS, (size_t)split.elements * copy->size);
+}
+
+mw__copy mw__copy_of(mw__planner *planner, const mw__op *op)
+{
+    const mw_tensor *result = op->results[0];
+    return (mw__copy){.label = op->row->name,
+                      .from = mw__plan_buffer(planner, mw__arg(op, "x")),
+                      .to = mw__plan_buffer(planner, result),
+                      .shape = mw__shape_of(result),
+                      .size = mw__dtype_size(mw__dtype_of(result)),
+                      .walk = {.arms = 1}};
+}
+
+mw_status mw__kernel_need_constant(const mw__op *op, const char *arg, mw_error *err)
+{
+    char subject[128];
+    return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: the engine needs %s as a constant of at most %d elements",
+                    mw__op_subject(op, subject, sizeof subject), arg, MW_RANK_MAX);
+}
+
+/* A shape that is computed leaves the declared one, which may lie. */
+mw_status mw__kernel_view(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    char subject[128];
+    if (mw__count_of(op->results[0]) != mw__count_of(mw__arg(op, "x")))
+        return mw__fail(err, MW_ERROR_SHAPE, "%s: x has %lld elements, its declared result %lld",
+                        mw__op_subject(op, subject, sizeof subject), (long long)mw__count_of(mw__arg(op, "x")),
+                        (long long)mw__count_of(op->results[0]));
+    mw__plan_view(planner, op->results[0], mw__arg(op, "x"));
+    return mw__plan_check(planner, err);
+}
+
+mw_status mw__kernel_transpose(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    const mw_shape shape = mw__shape_of(mw__arg(op, "x"));
+    int64_t perm[MW_RANK_MAX], strides[MW_RANK_MAX];
+    size_t count = 0;
+    if (!mw__arg_ints(op, "perm", perm, MW_RANK_MAX, &count) || count != (size_t)shape.rank)
+        return mw__kernel_need_constant(op, "perm", err);
+    mw__row_major(shape, strides);
+    mw__copy copy = mw__copy_of(planner, op);
+    for (size_t i = 0; i < count; i++) {
+        const int64_t axis = perm[i] < 0 ? perm[i] + shape.rank : perm[i];
+        mw__walk_add(&copy.walk, shape.dim[axis], &strides[axis]);
+    }
+    mw__plan_copy(planner, &copy);
+    return mw__plan_check(planner, err);
+}
+
+mw_status mw__kernel_tile(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    static const int64_t still = 0;
+    const mw_shape shape = mw__shape_of(mw__arg(op, "x")), result = mw__shape_of(op->results[0]);
+    int64_t strides[MW_RANK_MAX];
+    mw__row_major(shape, strides);
+    mw__copy copy = mw__copy_of(planner, op);
+    for (int axis = 0; axis < shape.rank; axis++) {
+        const int64_t reps = shape.dim[axis] > 0 ? result.dim[axis] / shape.dim[axis] : 1; /* also if computed */
+        if (reps * shape.dim[axis] != result.dim[axis])
+            return mw__kernel_need_constant(op, "reps, or a result of whole copies,", err);
+        mw__walk_add(&copy.walk, reps, &still);
+        mw__walk_add(&copy.walk, shape.dim[axis], &strides[axis]);
+    }
+    mw__plan_copy(planner, &copy);
+    return mw__plan_check(planner, err);
+}
+
+/* From the last element backwards along the reversed axes. */
+mw_status mw__kernel_reverse(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    const mw_shape shape = mw__shape_of(mw__arg(op, "x"));
+    const bool all = !mw__arg_present(op, "axes");
+    int64_t axes[MW_RANK_MAX], strides[MW_RANK_MAX];
+    bool backwards[MW_RANK_MAX] = {false};
+    size_t count = 0;
+    if (!all && !mw__arg_ints(op, "axes", axes, MW_RANK_MAX, &count))
+        return mw__kernel_need_constant(op, "axes", err);
+    for (size_t i = 0; i < count; i++)
+        backwards[axes[i] < 0 ? axes[i] + shape.rank : axes[i]] = true;
+    mw__row_major(shape, strides);
+    mw__copy copy = mw__copy_of(planner, op);
+    for (int axis = 0; axis < shape.rank; axis++) {
+        const bool back = all || backwards[axis];
+        const int64_t stride = back ? -strides[axis] : strides[axis];
+        copy.start += back ? (shape.dim[axis] - 1) * strides[axis] : 0;
+        mw__walk_add(&copy.walk, shape.dim[axis], &stride);
+    }
+    mw__plan_copy(planner, &copy);
+    return mw__plan_check(planner, err);
+}

@@ -1,0 +1,158 @@
+/* What element-wise functions compute of one element: inline, so that the loops of math.c and math_pair.c and the
+ * regions of tools/precompiled.py are made of the same expressions. exp, log, erf and tanh are written without
+ * branches, so that loops over them vectorise; their coefficients are minimax fits (Remez in 70 digits) to the
+ * functions named beside them. NaN stays NaN. */
+#ifndef MW__ENGINE_KERNELS_MATH_SCALAR_H
+#define MW__ENGINE_KERNELS_MATH_SCALAR_H
+
+#include "base/bits.h"
+#include "engine/core/kernel.h"
+
+#include <float.h>
+#include <math.h>
+
+/* ln 2 in two parts; the first has few bits, so that its product with an exponent is exact. */
+#define LN2_HIGH 0.693359375f
+#define LN2_LOW  -2.12194440e-4f
+
+/* e^x = 2^n e^r, |r| <= ln(2)/2, n x's nearest multiple of ln 2. 2^n is applied in two factors, so that overflow gives
+ * inf and subnormal results are rounded. */
+MW__INLINE float mw__exp_of(float x)
+{
+    const float rounder = 12582912.0f; /* 1.5 * 2^23: adding it leaves an integer in the low bits */
+    float v = x < -104.0f ? -104.0f : x;
+    v = v > 89.0f ? 89.0f : v;
+    const float shifted = v * 1.44269504f + rounder;
+    const float n = shifted - rounder;
+    const float r = (v - n * LN2_HIGH) - n * LN2_LOW;
+    const float q =
+        5.000000068e-01f +
+        r * (1.666666587e-01f +
+             r * (4.166629457e-02f +
+                  r * (8.333497283e-03f + r * (1.394468833e-03f + r * 1.979029347e-04f)))); /* (e^r-1-r)/r^2 */
+    const float p = 1.0f + (r + r * r * q);
+    const int32_t exponent = (int32_t)(mw__bits_of(shifted) - 0x4b400000u); /* garbage for NaN, whose p is NaN */
+    const int32_t half = exponent >> 1;
+    return p * mw__float_of((uint32_t)(half + 127) << 23) * mw__float_of((uint32_t)(exponent - half + 127) << 23);
+}
+
+/* ln(2^e m) = e ln 2 + ln(1 + f), f = m - 1, m in [sqrt(1/2), sqrt(2)). */
+MW__INLINE float mw__log_of(float x)
+{
+    const float scaled = x < FLT_MIN ? x * 8388608.0f : x; /* 2^23: subnormals become normal */
+    const uint32_t bits = mw__bits_of(scaled), root = 0x3f3504f3u;
+    const int32_t exponent = (int32_t)(bits - root) >> 23;
+    const float m = mw__float_of(bits - ((uint32_t)exponent << 23)), f = m - 1.0f;
+    const float e = (float)exponent - (x < FLT_MIN ? 23.0f : 0.0f);
+    float p = 6.915456884e-02f; /* (ln(1+f) - f + f^2/2) / f^3 */
+    p = p * f - 1.178985767e-01f;
+    p = p * f + 1.187296079e-01f;
+    p = p * f - 1.238434083e-01f;
+    p = p * f + 1.421866028e-01f;
+    p = p * f - 1.666925127e-01f;
+    p = p * f + 2.000222645e-01f;
+    p = p * f - 2.499998659e-01f;
+    p = p * f + 3.333331044e-01f;
+    const float square = f * f;
+    const float result = (f + ((square * f * p + e * LN2_LOW) - 0.5f * square)) + e * LN2_HIGH;
+    const float special = x < 0.0f ? NAN : x == 0.0f ? -INFINITY : x; /* inf and NaN stay */
+    return ((x > 0.0f) & (x <= FLT_MAX)) ? result : special;
+}
+
+/* Near 0 an odd polynomial, else 1 - erfc = 1 - e^-q. */
+MW__INLINE float mw__erf_of(float x)
+{
+    const float a = fabsf(x), t = x * x, u = a > 4.0f ? 4.0f : a; /* erf(4) rounds to 1 */
+    float p = 8.362310425e-05f;                                   /* erf(x)/x - 1 in x^2, |x| < 0.927 */
+    p = p * t - 8.141481215e-04f;
+    p = p * t + 5.200990070e-03f;
+    p = p * t - 2.685941353e-02f;
+    p = p * t + 1.128369650e-01f;
+    p = p * t - 3.761263386e-01f;
+    p = p * t + 1.28379167e-01f;
+    float q = 2.116214870e-05f; /* -ln(1 - erf(u)), 0.92 <= u <= 4 */
+    q = q * u - 4.352217062e-04f;
+    q = q * u + 4.174656755e-03f;
+    q = q * u - 2.512866087e-02f;
+    q = q * u + 1.082940028e-01f;
+    q = q * u + 6.333346021e-01f;
+    q = q * u + 1.129520848e+00f;
+    q = q * u - 1.758797487e-04f;
+    const float far = 1.0f - mw__exp_of(-q);
+    return copysignf(a < 0.924f ? a + a * p : far, x);
+}
+
+/* Near 0 an odd polynomial, else 1 - 2 / (e^2x + 1). */
+MW__INLINE float mw__tanh_of(float x)
+{
+    const float a = fabsf(x), t = x * x, u = a > 10.0f ? 10.0f : a; /* tanh(10) rounds to 1 */
+    float p = -5.660786657e-03f;                                    /* (tanh(x) - x) / x^3 in x^2, |x| < 0.632 */
+    p = p * t + 2.060200506e-02f;
+    p = p * t - 5.372922896e-02f;
+    p = p * t + 1.333132894e-01f;
+    p = p * t - 3.333327831e-01f;
+    const float far = 1.0f - 2.0f / (mw__exp_of(2.0f * u) + 1.0f);
+    return copysignf(a < 0.625f ? a + a * t * p : far, x);
+}
+
+/* e^-|x| never overflows. */
+MW__INLINE float mw__sigmoid_of(float x)
+{
+    const float e = mw__exp_of(-fabsf(x));
+    return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+}
+
+/* v rounded to fp16: adding 2^13 times its power of two leaves 11 bits, or a multiple of 2^-24 below 2^-14; 2^16 times
+ * 2^112 overflows, and no fp16 number does. The sign is that of v also for 0 and NaN, whose payload is cut. */
+MW__INLINE float mw__half_of(float v)
+{
+    const uint32_t bits = mw__bits_of(v);
+    int32_t power = (int32_t)(bits & 0x7f800000u);
+    power = power < 0x38800000 ? 0x38800000 : power;
+    power = power > 0x47800000 ? 0x47800000 : power;
+    const float much = mw__float_of((uint32_t)power + (13u << 23)), a = mw__float_of(bits & 0x7fffffffu);
+    const float rounded = (((a + much) - much) * 0x1p112f) * 0x1p-112f;
+    return mw__float_of((mw__bits_of(rounded) & 0x7fffe000u) | (bits & 0x80000000u));
+}
+
+#define MW__SQRT_8_OVER_PI 1.59576912160573071f
+#define MW__SQRT_HALF      0.707106781186547524f
+
+/* ---- by operation; p and q are its scalar arguments ---- */
+
+#define MW__SCALAR1(name, expression)                                                                                  \
+    MW__INLINE float mw__scalar_##name(float v, float p, float q)                                                      \
+    {                                                                                                                  \
+        (void)p, (void)q;                                                                                              \
+        return (expression);                                                                                           \
+    }
+#define MW__SCALAR2(name, expression)                                                                                  \
+    MW__INLINE float mw__scalar_##name(float a, float b) { return (expression); }
+
+MW__SCALAR1(abs, fabsf(v))
+MW__SCALAR1(sign, v != v ? v : (float)((v > 0.0f) - (v < 0.0f)))
+MW__SCALAR1(square, v *v)
+MW__SCALAR1(sqrt, sqrtf(v))
+MW__SCALAR1(rsqrt, 1.0f / sqrtf(v + p))
+MW__SCALAR1(inverse, 1.0f / (v + p))
+MW__SCALAR1(relu, ((v > 0.0f) | (v != v)) ? v : 0.0f)
+MW__SCALAR1(clip, (v < p ? p : v) > q ? q : (v < p ? p : v))
+MW__SCALAR1(exp, mw__exp_of(v))
+MW__SCALAR1(log, mw__log_of(v + p))
+MW__SCALAR1(erf, mw__erf_of(v))
+MW__SCALAR1(tanh, mw__tanh_of(v))
+MW__SCALAR1(sigmoid, mw__sigmoid_of(v))
+MW__SCALAR1(silu, v *mw__sigmoid_of(v))
+MW__SCALAR1(gelu_exact, 0.5f * v * (1.0f + mw__erf_of(v * MW__SQRT_HALF)))
+/* (1 + tanh u) / 2 = sigmoid(2 u), which loses nothing for negative u. */
+MW__SCALAR1(gelu_tanh, v *mw__sigmoid_of(MW__SQRT_8_OVER_PI *(v + 0.044715f * v * v * v)))
+MW__SCALAR1(gelu_sigmoid, v *mw__sigmoid_of(1.702f * v))
+
+MW__SCALAR2(add, a + b)
+MW__SCALAR2(sub, a - b)
+MW__SCALAR2(mul, a *b)
+MW__SCALAR2(real_div, a / b)
+MW__SCALAR2(maximum, ((a > b) | (a != a)) ? a : b) /* NaN propagates */
+MW__SCALAR2(minimum, ((a < b) | (a != a)) ? a : b)
+
+#endif

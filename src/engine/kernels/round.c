@@ -1,0 +1,95 @@
+/* Rounds fp32 to fp16 in place of the conversion to memory: the loop, and steps that end with it. */
+#include "engine/kernels/round.h"
+
+#include "base/fp16.h"
+#include "engine/kernels/math_scalar.h"
+
+/* ---- the loop ---- */
+
+MW__LOOP1_BODY(half, mw__half_of(v))
+MW__EACH_WIDTH(half, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
+
+static void half_ref(float *out, const float *x, int64_t count, float p, float q)
+{
+    (void)p, (void)q;
+    for (int64_t i = 0; i < count; i++)
+        out[i] = mw__fp16_to_float(mw__fp16_from_float(x[i]));
+}
+
+mw__loop1 *mw__round_loop(mw__level level)
+{
+    static mw__loop1 *const loops[] = MW__WIDTHS(half);
+    return level == MW__LEVEL_REF ? half_ref : loops[level - MW__LEVEL_BASE];
+}
+
+/* ---- steps ---- */
+
+/* A kernel and what is rounded after it, while it is in a cache. */
+typedef struct rounded_block {
+    mw__kernel *run;
+    const void *block;
+    size_t write, unit, size; /* operand; bytes of a unit and of all */
+    mw__loop1 *loop;
+} rounded_block;
+
+static void rounded_run(const mw__kernel_call *call)
+{
+    const rounded_block *r = call->block;
+    mw__kernel_call inner = *call;
+    inner.block = r->block;
+    r->run(&inner);
+    const size_t begin = (size_t)call->begin * r->unit, end = (size_t)call->end * r->unit;
+    float *data = (float *)call->out[r->write] + begin / sizeof(float);
+    if (begin < r->size)
+        r->loop(data, data, (int64_t)(((end < r->size ? end : r->size) - begin) / sizeof(float)), 0, 0);
+}
+
+mw_status mw__round_rows(mw__arena *arena, mw__step *step, size_t write, size_t size, mw_error *err)
+{
+    rounded_block *block = mw__arena_alloc(arena, 1, sizeof *block, err);
+    if (block == NULL)
+        return MW_ERROR_MEMORY;
+    *block = (rounded_block){.run = step->run,
+                             .block = step->block,
+                             .write = write,
+                             .unit = step->writes[write].unit,
+                             .size = size,
+                             .loop = mw__round_loop(mw__loop_level())};
+    step->run = rounded_run;
+    step->block = block;
+    return MW_OK;
+}
+
+typedef struct round_block {
+    int64_t count;
+    mw__loop1 *loop;
+} round_block;
+
+enum { PIECE = 1024 }; /* floats of a unit */
+
+static void round_run(const mw__kernel_call *call)
+{
+    const round_block *r = call->block;
+    int64_t begin, end;
+    mw__split_range(call, PIECE, r->count, &begin, &end);
+    r->loop((float *)call->out[0] + begin, (const float *)call->in[0] + begin, end - begin, 0, 0);
+}
+
+mw__step *mw__round_step(mw__arena *arena, uint32_t from, uint32_t to, size_t size, mw_error *err)
+{
+    round_block *block = mw__arena_alloc(arena, 1, sizeof *block, err);
+    mw__step *step = mw__arena_alloc(arena, 1, sizeof *step, err);
+    if (block == NULL || step == NULL)
+        return NULL;
+    *block = (round_block){.count = (int64_t)(size / sizeof(float)), .loop = mw__round_loop(mw__loop_level())};
+    *step = (mw__step){.label = "round", .run = round_run, .block = block, .grain = 1};
+    step->units = (block->count + PIECE - 1) / PIECE;
+    step->cost = mw__cost(2.0 * (double)size, 10.0 * (double)block->count);
+    const mw__step_operand rows = {.access = MW__ROWS, .unit = PIECE * sizeof(float), .in_place = true};
+    step->reads[0] = step->writes[0] = rows;
+    step->reads[0].buffer = from;
+    step->writes[0].buffer = to;
+    step->writes[0].in_place = false;
+    step->read_count = step->write_count = 1;
+    return step;
+}

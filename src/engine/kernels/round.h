@@ -1,0 +1,16 @@
+/* Rounding to fp16 of values that are held in fp32 (engine/widen.h). Element-wise kernels and regions do it themselves,
+ * with the loop that is here; the steps of other operations are made to do it by the planner. */
+#ifndef MW__ENGINE_KERNELS_ROUND_H
+#define MW__ENGINE_KERNELS_ROUND_H
+
+#include "engine/kernels/math.h"
+
+/* out = x rounded to fp16, to the bit what mw__fp16_to_float(mw__fp16_from_float(x)) gives; p and q mean nothing. */
+mw__loop1 *mw__round_loop(mw__level level);
+
+/* Makes `step` round what it writes to write operand `write`, by rows, which has `size` bytes. */
+mw_status mw__round_rows(mw__arena *arena, mw__step *step, size_t write, size_t size, mw_error *err);
+/* A step that rounds `size` bytes of fp32 from one buffer to another. */
+mw__step *mw__round_step(mw__arena *arena, uint32_t from, uint32_t to, size_t size, mw_error *err);
+
+#endif

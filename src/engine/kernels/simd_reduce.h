@@ -1,0 +1,60 @@
+/* Sums and extremes of contiguous fp32 in 16 interleaved partial results, combined in pairs: vector code with one fixed
+ * order. Inlined into functions that are compiled once a width. */
+#ifndef MW__ENGINE_KERNELS_SIMD_REDUCE_H
+#define MW__ENGINE_KERNELS_SIMD_REDUCE_H
+
+#include "engine/core/kernel.h"
+
+#include <math.h>
+
+#define MW__PARTIALS 16
+
+MW__INLINE float mw__lanes_sum(const float *x, int64_t count)
+{
+    float part[MW__PARTIALS] = {0};
+    int64_t i = 0;
+    for (; i + MW__PARTIALS <= count; i += MW__PARTIALS)
+        for (int lane = 0; lane < MW__PARTIALS; lane++)
+            part[lane] += x[i + lane];
+    for (int lane = 0; i < count; i++, lane++)
+        part[lane] += x[i];
+    for (int half = MW__PARTIALS / 2; half > 0; half /= 2)
+        for (int lane = 0; lane < half; lane++)
+            part[lane] += part[lane + half];
+    return part[0];
+}
+
+/* A NaN among the elements is the result: it is looked for beside the comparisons, which then need no care. */
+#define MW__LANES_MOST(name, start, operator)                                                                          \
+    MW__INLINE float name(const float *x, int64_t count)                                                               \
+    {                                                                                                                  \
+        float part[MW__PARTIALS];                                                                                      \
+        int32_t nan[MW__PARTIALS] = {0};                                                                               \
+        for (int lane = 0; lane < MW__PARTIALS; lane++)                                                                \
+            part[lane] = (start);                                                                                      \
+        int64_t i = 0;                                                                                                 \
+        for (; i + MW__PARTIALS <= count; i += MW__PARTIALS)                                                           \
+            for (int lane = 0; lane < MW__PARTIALS; lane++) {                                                          \
+                part[lane] = x[i + lane] operator part[lane] ? x[i + lane] : part[lane];                               \
+                nan[lane] |= x[i + lane] != x[i + lane];                                                               \
+            }                                                                                                          \
+        for (; i < count; i++) {                                                                                       \
+            part[0] = x[i] operator part[0] ? x[i] : part[0];                                                          \
+            nan[0] |= x[i] != x[i];                                                                                    \
+        }                                                                                                              \
+        for (int half = MW__PARTIALS / 2; half > 0; half /= 2)                                                         \
+            for (int lane = 0; lane < half; lane++) {                                                                  \
+                part[lane] = part[lane + half] operator part[lane] ? part[lane + half] : part[lane];                   \
+                nan[lane] |= nan[lane + half];                                                                         \
+            }                                                                                                          \
+        return nan[0] != 0 ? NAN : part[0];                                                                            \
+    }
+
+MW__LANES_MOST(mw__lanes_max, -INFINITY, >)
+MW__LANES_MOST(mw__lanes_min, INFINITY, <)
+
+/* The larger or smaller of two; NaN propagates. */
+MW__INLINE float mw__larger(float a, float b) { return ((a > b) | (a != a)) ? a : b; }
+MW__INLINE float mw__smaller(float a, float b) { return ((a < b) | (a != a)) ? a : b; }
+
+#endif

@@ -1,0 +1,26 @@
+/* Whether all elements of tensors are within limits: the test before an update, watched where the elements are made. */
+#ifndef MW__ENGINE_KERNELS_WITHIN_H
+#define MW__ENGINE_KERNELS_WITHIN_H
+
+#include "engine/core/step.h"
+
+/* False for NaN too. */
+typedef bool mw__within_loop(const float *x, int64_t count, float limit);
+
+/* A step that reads one buffer of fp32 by rows and writes a number for each unit: 1 if something in it is beyond the
+ * limit. Only their sum matters, so whoever runs several units may say it of the first. The region that makes the
+ * buffer can do its work. */
+struct mw__watch {
+    float limit;
+    int64_t elements, count; /* of a unit, of all */
+    mw__within_loop *loop;
+};
+
+/* Moves each such step behind the one that makes what it reads, so that it is read while it is in a cache. */
+mw_status mw__hoist_watches(mw__step **steps, size_t count, size_t buffer_count, const mw_allocator *heap,
+                            mw_error *err);
+
+/* The numbers of the units [begin, end). */
+void mw__watch_write(float *out, int64_t begin, int64_t end, bool beyond);
+
+#endif

@@ -1,0 +1,358 @@
+/* The convolution of kernel_conv_512.h: geometry, packing, tiles and the steps of conv itself. What follows it in the
+ * same step is in kernel_conv_pool.c. */
+#include "engine/kernels/x86/kernel_conv_avx512.h"
+
+#include <string.h>
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* ---- geometry ---- */
+
+#define FRAME_FLOATS 131072 /* 512 KB: part of the second-level cache */
+#define EXTENT       65536
+#define DEPTH        2048
+#define LANES        MW__CONV_LANES
+#define ROW_LEAST    4 /* positions: sums that hide the latency of multiply-add */
+
+static bool extents_fit(const mw__conv_window *w)
+{
+    for (int i = 1; i < 3; i++)
+        if (w->in[i] > EXTENT || w->out[i] > EXTENT || w->kernel[i] > EXTENT || w->stride[i] > EXTENT ||
+            w->dilation[i] > EXTENT || w->before[i] > EXTENT)
+            return false;
+    return w->kernel[0] == 1 && w->in[0] == 1 && w->out[0] == 1 && w->out[1] > 0 && w->out[2] >= ROW_LEAST;
+}
+
+static void set_frame(mw__conv_512 *c)
+{
+    const mw__conv_window *w = &c->window;
+    const int64_t reach = (w->kernel[2] - 1) * w->dilation[2]; /* columns beyond the first of a window */
+    c->phases = smaller(w->stride[2], reach + 1);
+    c->width = w->out[2] + reach / w->stride[2];
+    c->pitch = c->phases * c->width;
+    c->rows = (w->out[1] - 1) * w->stride[1] + (w->kernel[1] - 1) * w->dilation[1] + 1;
+    c->plane = c->rows * c->pitch;
+    c->frame = c->inputs * c->plane;
+    c->depth = c->inputs * w->taps;
+    c->lanes = (c->outputs + MW__CONV_LANES - 1) / MW__CONV_LANES * MW__CONV_LANES;
+    c->panels = (c->lanes + MW__CONV_PANEL - 1) / MW__CONV_PANEL;
+}
+
+bool mw__conv_512_read(const mw__op *conv, mw__conv_512 *out)
+{
+    mw_error ignored = {0};
+    const mw_tensor *x = mw__arg(conv, "x"), *weight = mw__arg(conv, "weight"), *y = conv->results[0];
+    *out = (mw__conv_512){0};
+    if (mw__loop_level() != MW__LEVEL_WIDER || mw__dtype_of(y) != MW_F32 || mw__count_of(y) <= 0 ||
+        mw__conv_window_read(conv, &out->window, &out->groups, &ignored) != MW_OK || !extents_fit(&out->window))
+        return false;
+    out->examples = mw__shape_of(x).dim[0];
+    out->inputs = mw__shape_of(weight).dim[1], out->outputs = mw__shape_of(weight).dim[0] / out->groups;
+    set_frame(out);
+    return out->inputs > 0 && out->inputs <= DEPTH / out->window.taps && 2 * out->lanes <= 3 * out->outputs &&
+           out->pitch <= FRAME_FLOATS && out->rows <= FRAME_FLOATS / out->pitch &&
+           out->inputs <= FRAME_FLOATS / out->plane;
+}
+
+void mw__conv_512_prepare(mw__planner *planner, mw__conv_512 *c)
+{
+    const mw__conv_window *w = &c->window;
+    int32_t *const taps = mw__plan_block(planner, (size_t)c->depth * sizeof *taps), *tap = taps;
+    c->tap = taps;
+    for (int64_t i = 0; taps != NULL && i < c->inputs; i++)
+        for (int64_t y = 0; y < w->kernel[1]; y++)
+            for (int64_t x = 0; x < w->kernel[2]; x++) {
+                const int64_t at = x * w->dilation[2], column = at % w->stride[2] * c->width + at / w->stride[2];
+                *tap++ = (int32_t)(i * c->plane + y * w->dilation[1] * c->pitch + column);
+            }
+}
+
+int64_t mw__conv_512_panel(const mw__conv_512 *c, int64_t panel)
+{
+    return smaller(MW__CONV_PANEL, c->lanes - panel * MW__CONV_PANEL);
+}
+
+/* ---- packing: panels [depth + 1, 32 or 16], the bias last, zeros for channels that are not there; all of the size of
+ * whole ones ---- */
+
+typedef struct pack_block {
+    mw__conv_512 conv;
+    bool has_bias;
+} pack_block;
+
+static int64_t panel_floats(const mw__conv_512 *c) { return (c->depth + 1) * MW__CONV_PANEL; }
+
+int64_t mw__conv_512_weights(const mw__conv_512 *c) { return c->panels * panel_floats(c); }
+
+/* A unit is a panel. */
+static void pack_run(const mw__kernel_call *call)
+{
+    const pack_block *s = call->block;
+    const mw__conv_512 *c = &s->conv;
+    for (int64_t unit = call->begin; unit < call->end; unit++) {
+        const int64_t panel = unit % c->panels, first = panel * MW__CONV_PANEL, width = mw__conv_512_panel(c, panel);
+        const int64_t channel = unit / c->panels * c->outputs + first, there = smaller(width, c->outputs - first);
+        const float *weight = (const float *)call->in[0] + channel * c->depth;
+        float *packed = (float *)call->out[0] + unit * panel_floats(c);
+        for (int64_t i = 0; i < c->depth; i++, packed += width)
+            for (int64_t o = 0; o < width; o++)
+                packed[o] = o < there ? weight[o * c->depth + i] : 0.0f;
+        for (int64_t o = 0; o < width; o++)
+            packed[o] = s->has_bias && o < there ? ((const float *)call->in[1])[channel + o] : 0.0f;
+    }
+}
+
+uint32_t mw__conv_512_pack(mw__planner *planner, const mw__conv_512 *c, const mw__op *op)
+{
+    const mw_tensor *bias = mw__arg(op, "bias");
+    const size_t size = (size_t)panel_floats(c) * sizeof(float);
+    const int64_t panels = c->groups * c->panels;
+    pack_block *s = mw__plan_block(planner, sizeof *s);
+    const uint32_t packed = mw__plan_temporary(planner, size * (size_t)panels);
+    if (s == NULL)
+        return packed;
+    *s = (pack_block){.conv = *c, .has_bias = bias != NULL};
+    mw__step *step =
+        mw__plan_step(planner, pack_run, "conv.pack", panels, mw__cost((double)size * (double)panels, 0.0));
+    step->block = s;
+    mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "weight")), MW__WHOLE, 0, false);
+    if (bias != NULL)
+        mw__step_read(planner, step, mw__plan_buffer(planner, bias), MW__WHOLE, 0, false);
+    mw__step_write(planner, step, packed, MW__ROWS, size);
+    return packed;
+}
+
+#if defined(__x86_64__)
+#include "engine/kernels/x86/avx512.h"
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
+#define UNROLL _Pragma("GCC unroll 16")
+
+/* ---- the frame ---- */
+
+/* The elements of a row whose place among the columns of the frame, before and after them, is `phase`. */
+static void copy_phase(const mw__conv_512 *c, const float *x, int64_t phase, float *out)
+{
+    const mw__conv_window *w = &c->window;
+    const int64_t stride = w->stride[2], before = w->before[2];
+    const int64_t first = before > phase ? (before - phase + stride - 1) / stride : 0;
+    const int64_t start = first * stride + phase - before; /* in the row of x */
+    const int64_t inside = w->in[2] > start ? (w->in[2] - start + stride - 1) / stride : 0;
+    const int64_t count = smaller(inside, c->width - first);
+    for (int64_t i = 0; i < count; i++)
+        out[first + i] = x[start + i * stride];
+}
+
+/* `rows` rows of x, as they lie; those of the next example are asked for. */
+TARGET static void copy_rows(const mw__conv_512 *c, const float *x, int64_t rows, float *out)
+{
+    const int64_t width = c->window.in[2], pitch = c->pitch, count = smaller(width, pitch - c->window.before[2]);
+    const int64_t next = c->groups * c->inputs * c->window.area_in * (int64_t)sizeof *x;
+    const __mmask16 rest = (__mmask16)((1u << count % LANES) - 1);
+    for (int64_t y = 0; y < rows; y++, x += width, out += pitch) {
+        int64_t i = 0;
+        mw__prefetch(x, next);
+        for (; i + LANES <= count; i += LANES)
+            _mm512_storeu_ps(out + i, _mm512_loadu_ps(x + i));
+        if (rest != 0)
+            _mm512_mask_storeu_ps(out + i, rest, _mm512_maskz_loadu_ps(rest, x + i));
+    }
+}
+
+void mw__conv_512_copy(const mw__conv_512 *c, const float *x, float *frame)
+{
+    const mw__conv_window *w = &c->window;
+    const int64_t rows = smaller(w->in[1], c->rows - w->before[1]);
+    for (int64_t i = 0; i < c->inputs; i++, x += w->area_in, frame += c->plane) {
+        float *const out = frame + w->before[1] * c->pitch;
+        if (w->stride[2] == 1 && w->before[2] < c->pitch)
+            copy_rows(c, x, rows, out + w->before[2]);
+        else
+            for (int64_t y = 0; y < rows; y++)
+                for (int64_t phase = 0; phase < c->phases; phase++)
+                    copy_phase(c, x + y * w->in[2], phase, out + y * c->pitch + phase * c->width);
+    }
+}
+
+/* ---- tiles ---- */
+
+#define POSITIONS 14 /* of a tile */
+
+typedef struct tile {
+    const float *x; /* of the first position */
+    const int32_t *tap;
+    int64_t depth;
+    const float *weight; /* [depth + 1, 16 or 32] */
+    float *out;          /* [positions, MW__CONV_PANEL] */
+} tile;
+
+typedef void tile_function(const tile *t);
+
+/* positions and vectors are constants where this is inlined */
+MW__INLINE TARGET void tile_body(const int positions, const int vectors, const tile *t)
+{
+    __m512 sum[POSITIONS][2];
+    const float *weight = t->weight;
+    UNROLL for (int p = 0; p < positions; p++) UNROLL for (int v = 0; v < vectors; v++) sum[p][v] = _mm512_setzero_ps();
+    for (int64_t i = 0; i < t->depth; i++, weight += LANES * vectors) {
+        const float *x = t->x + t->tap[i];
+        __m512 w[2];
+        UNROLL for (int v = 0; v < vectors; v++) w[v] = _mm512_loadu_ps(weight + v * LANES);
+        UNROLL for (int p = 0; p < positions; p++)
+        {
+            const __m512 value = _mm512_set1_ps(x[p]);
+            UNROLL for (int v = 0; v < vectors; v++) sum[p][v] = _mm512_fmadd_ps(value, w[v], sum[p][v]);
+        }
+    }
+    UNROLL for (int v = 0; v < vectors; v++)
+    {
+        const __m512 bias = _mm512_loadu_ps(weight + v * LANES);
+        UNROLL for (int p = 0; p < positions; p++)
+            _mm512_storeu_ps(t->out + p * MW__CONV_PANEL + v * LANES, _mm512_add_ps(sum[p][v], bias));
+    }
+}
+
+#define TILE(positions)                                                                                                \
+    TARGET static void tile_##positions##_1(const tile *t) { tile_body(positions, 1, t); }                             \
+    TARGET static void tile_##positions##_2(const tile *t) { tile_body(positions, 2, t); }
+TILE(1)
+TILE(2)
+TILE(3)
+TILE(4)
+TILE(5)
+TILE(6)
+TILE(7)
+TILE(8)
+TILE(9)
+TILE(10)
+TILE(11)
+TILE(12)
+TILE(13)
+TILE(14)
+
+#define LISTED(positions)                                                                                              \
+    {                                                                                                                  \
+        tile_##positions##_1, tile_##positions##_2                                                                     \
+    }
+/* [positions - 1][vectors - 1] */
+static tile_function *const tiles[POSITIONS][2] = {LISTED(1),  LISTED(2),  LISTED(3),  LISTED(4), LISTED(5),
+                                                   LISTED(6),  LISTED(7),  LISTED(8),  LISTED(9), LISTED(10),
+                                                   LISTED(11), LISTED(12), LISTED(13), LISTED(14)};
+
+void mw__conv_512_row(const mw__conv_512 *c, const float *frame, const float *packed, int64_t panel, int64_t row,
+                      float *out)
+{
+    const int64_t width = c->window.out[2], vectors = mw__conv_512_panel(c, panel) / LANES;
+    const int64_t parts = (width + POSITIONS - 1) / POSITIONS;
+    tile t = {.tap = c->tap, .depth = c->depth, .weight = packed + panel * panel_floats(c)};
+    for (int64_t part = 0; part < parts; part++) { /* of nearly equal size */
+        const int64_t begin = width * part / parts, count = width * (part + 1) / parts - begin;
+        t.x = frame + row * c->window.stride[1] * c->pitch + begin;
+        t.out = out + begin * MW__CONV_PANEL;
+        tiles[count - 1][vectors - 1](&t);
+    }
+}
+
+TARGET static void turn_square(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
+{
+    const __mmask16 mask = (__mmask16)((1u << positions) - 1);
+    __m512 r[LANES];
+    UNROLL for (int i = 0; i < LANES; i++) r[i] = _mm512_loadu_ps(x + i * MW__CONV_PANEL);
+    mw__transpose_512(r);
+    UNROLL for (int i = 0; i < LANES; i++)
+    {
+        if (i < channels)
+            _mm512_mask_storeu_ps(planes + i * area, mask, r[i]);
+    }
+}
+
+void mw__conv_512_turn(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
+{
+    for (int64_t p = 0; p < positions; p += LANES)
+        for (int64_t o = 0; o < channels; o += LANES)
+            turn_square(x + p * MW__CONV_PANEL + o, smaller(LANES, positions - p), smaller(LANES, channels - o),
+                        planes + o * area + p, area);
+}
+
+#else
+
+void mw__conv_512_copy(const mw__conv_512 *c, const float *x, float *frame) { (void)c, (void)x, (void)frame; }
+
+void mw__conv_512_row(const mw__conv_512 *c, const float *frame, const float *packed, int64_t panel, int64_t row,
+                      float *out)
+{
+    (void)c, (void)frame, (void)packed, (void)panel, (void)row, (void)out;
+}
+
+void mw__conv_512_turn(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
+{
+    (void)x, (void)positions, (void)channels, (void)planes, (void)area;
+}
+
+#endif
+
+/* ---- conv ---- */
+
+typedef struct conv_block {
+    mw__conv_512 conv;
+    int64_t lines; /* rows of y at a time */
+} conv_block;
+
+#define LINE_POSITIONS 128
+
+/* Lines of y [lines, width of y, MW__CONV_PANEL] and what the last square reads beyond them. */
+static int64_t line_floats(const conv_block *s) { return (s->lines * s->conv.window.out[2] + LANES) * MW__CONV_PANEL; }
+
+static void run_group(const conv_block *s, const float *frame, const float *packed, float *lines, float *y)
+{
+    const mw__conv_512 *c = &s->conv;
+    const int64_t width = c->window.out[2], area = c->window.area_out;
+    for (int64_t panel = 0; panel < c->panels; panel++) {
+        const int64_t first = panel * MW__CONV_PANEL, channels = smaller(MW__CONV_PANEL, c->outputs - first);
+        for (int64_t row = 0; row < c->window.out[1]; row += s->lines) {
+            const int64_t here = smaller(s->lines, c->window.out[1] - row);
+            for (int64_t i = 0; i < here; i++)
+                mw__conv_512_row(c, frame, packed, panel, row + i, lines + i * width * MW__CONV_PANEL);
+            mw__conv_512_turn(lines, here * width, channels, y + first * area + row * width, area);
+        }
+    }
+}
+
+/* A unit is one example. */
+static void conv_run(const mw__kernel_call *call)
+{
+    const conv_block *s = call->block;
+    const mw__conv_512 *c = &s->conv;
+    float *const lines = call->scratch, *const frame = lines + line_floats(s);
+    memset(lines, 0, (size_t)(line_floats(s) + c->frame) * sizeof *lines);
+    for (int64_t unit = call->begin * c->groups; unit < call->end * c->groups; unit++) {
+        mw__conv_512_copy(c, (const float *)call->in[0] + unit * c->inputs * c->window.area_in, frame);
+        run_group(s, frame, (const float *)call->in[1] + unit % c->groups * mw__conv_512_weights(c), lines,
+                  (float *)call->out[0] + unit * c->outputs * c->window.area_out);
+    }
+}
+
+mw_status mw__plan_conv_512(mw__planner *planner, const mw__conv_512 *conv, const mw__op *op, mw_error *err)
+{
+    conv_block *s = mw__plan_block(planner, sizeof *s);
+    if (s == NULL)
+        return mw__plan_check(planner, err);
+    s->conv = *conv;
+    mw__conv_512 *const c = &s->conv;
+    const int64_t most = LINE_POSITIONS / c->window.out[2];
+    mw__conv_512_prepare(planner, c);
+    s->lines = most > 0 ? most : 1;
+    const uint32_t packed = mw__conv_512_pack(planner, c, op);
+    const double results = (double)mw__count_of(op->results[0]);
+    mw__step *step = mw__plan_step(planner, conv_run, "conv.direct", c->examples,
+                                   mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
+    step->block = s;
+    step->flops = 2.0 * results * (double)c->depth;
+    step->scratch = (size_t)(line_floats(s) + c->frame) * sizeof(float);
+    mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "x")), MW__ROWS,
+                  (size_t)(c->groups * c->inputs * c->window.area_in) * sizeof(float), false);
+    mw__step_read(planner, step, packed, MW__WHOLE, 0, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, op->results[0]), MW__ROWS,
+                   (size_t)(c->groups * c->outputs * c->window.area_out) * sizeof(float));
+    return mw__plan_check(planner, err);
+}

@@ -1,0 +1,49 @@
+/* Convolution with AVX-512: lanes are output channels, and a tile of up to 14 positions of a row by 32 channels stays
+ * in registers while input channels and taps run, in the order of kernel_conv_direct.c and so with its bits. An example
+ * is copied into a frame with its border, so that no loop looks whether it is inside; with a stride, columns of one
+ * phase lie together:
+ *
+ *     y[p][o ..] = bias[o ..] + sum over i of frame[row + tap[i] + p] weight[i][o ..]     i: input channels and taps */
+#ifndef MW__ENGINE_KERNELS_X86_KERNEL_CONV_AVX512_H
+#define MW__ENGINE_KERNELS_X86_KERNEL_CONV_AVX512_H
+
+#include "engine/kernels/kernel_conv.h"
+
+#define MW__CONV_LANES 16
+#define MW__CONV_PANEL 32 /* channels of a tile, at most */
+
+typedef struct mw__conv_512 {
+    mw__conv_window window;
+    int64_t groups, inputs, outputs;   /* channels of a group */
+    int64_t examples, depth;           /* depth = inputs * taps */
+    int64_t phases, width;             /* of columns of the frame, and floats of one */
+    int64_t pitch, rows, plane, frame; /* floats of a row, rows, floats of a channel and of a group */
+    int64_t lanes, panels;             /* channels rounded up to vectors; panels of 32 */
+    const int32_t *tap;                /* [depth] */
+} mw__conv_512;
+
+/* The numbers of `conv`. False if AVX-512 is not to be used or does not pay: other than fp32, three spatial axes, few
+ * channels, a frame beyond the cache. */
+bool mw__conv_512_read(const mw__op *conv, mw__conv_512 *out);
+/* Fills `tap`. */
+void mw__conv_512_prepare(mw__planner *planner, mw__conv_512 *conv);
+
+/* Plans the packing of weight and bias, which may be NULL; returns its buffer, [groups, weights] floats. */
+uint32_t mw__conv_512_pack(mw__planner *planner, const mw__conv_512 *conv, const mw__op *op);
+int64_t mw__conv_512_weights(const mw__conv_512 *conv);
+
+/* The channels of one group of one example to a frame whose border is zero. */
+void mw__conv_512_copy(const mw__conv_512 *conv, const float *x, float *frame);
+/* Row `row` of y, with bias: out [width of y, lanes], of which `panel` writes its columns. `lanes`: those of a row of
+ * out. */
+void mw__conv_512_row(const mw__conv_512 *conv, const float *frame, const float *packed, int64_t panel, int64_t row,
+                      float *out);
+/* Channels of a panel. */
+int64_t mw__conv_512_panel(const mw__conv_512 *conv, int64_t panel);
+/* x [positions, MW__CONV_PANEL] to planes of `area` floats, of which `positions` are written, for up to 32 channels. */
+void mw__conv_512_turn(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area);
+
+/* Plans conv. */
+mw_status mw__plan_conv_512(mw__planner *planner, const mw__conv_512 *conv, const mw__op *op, mw_error *err);
+
+#endif

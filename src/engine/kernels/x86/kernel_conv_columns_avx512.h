@@ -1,0 +1,42 @@
+/* Products with the columns of one group of one example, which are never made: with AVX-512, what the columns hold is
+ * read from the image with its border, at an offset for each element of the kernel. Each sum runs over k in order, in
+ * blocks of MW__COLUMNS_BLOCK that are added, as those of mw__gemm do, and so has its bits. */
+#ifndef MW__ENGINE_KERNELS_X86_KERNEL_CONV_COLUMNS_AVX512_H
+#define MW__ENGINE_KERNELS_X86_KERNEL_CONV_COLUMNS_AVX512_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MW__COLUMNS_BLOCK 256
+#define MW__COLUMNS_SLACK 32 /* floats after an image that are read and not used */
+
+typedef struct mw__columns_512 {
+    int64_t outputs, depth;   /* rows of the left matrix or of dy; channels times elements of the kernel */
+    int64_t rows, width;      /* positions */
+    int64_t row_step, x_step; /* floats of the image between rows, and between positions of a row */
+    const int32_t *tap;       /* [depth] */
+    int64_t channels, area;   /* of the image; floats of one */
+    const int32_t *where;     /* [positions], for kernel_conv_columns_sparse.c: in its frame; NULL: not to be used */
+} mw__columns_512;
+
+/* Bytes of scratch, 64-aligned, for each of the two. */
+size_t mw__columns_512_scratch(const mw__columns_512 *columns);
+
+/* y [outputs, rows * width] = left [outputs, depth] times the columns; x_step is 1. */
+void mw__columns_512_product(const mw__columns_512 *columns, const float *left, const float *image, float *y,
+                             float *scratch);
+/* dw [outputs, depth] = dy [outputs, rows * width] times the transposed columns. */
+void mw__columns_512_dweight(const mw__columns_512 *columns, const float *dy, const float *image, float *dw,
+                             float *scratch);
+
+/* The same where few elements of dy are not zero; else false, and nothing is done. */
+bool mw__columns_sparse_dweight(const mw__columns_512 *columns, const float *dy, const float *image, float *dw,
+                                float *scratch);
+size_t mw__columns_sparse_scratch(const mw__columns_512 *columns);
+
+/* out [columns, out_step] = transpose of x [rows, x_step]; rows is at most 16, and as many floats are written in a row
+ * of out. */
+void mw__columns_512_turn(const float *x, int64_t rows, int64_t x_step, int64_t columns, float *out, int64_t out_step);
+
+#endif

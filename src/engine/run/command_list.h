@@ -1,0 +1,57 @@
+/* An encoded operation: every lane's calls, phase by phase, with all addresses resolved. */
+#ifndef MW__ENGINE_RUN_COMMAND_LIST_H
+#define MW__ENGINE_RUN_COMMAND_LIST_H
+
+#include "engine/run/layout.h"
+
+/* What is bound to a port. */
+typedef struct mw__binding {
+    void *data; /* NULL = nothing */
+    size_t size;
+} mw__binding;
+
+typedef struct mw__task {
+    mw__kernel *run;
+    mw__kernel_call call;
+} mw__task;
+
+typedef struct mw__chain {
+    const mw__task *tasks;
+    size_t count;
+} mw__chain;
+
+/* Which step a task is a share of, and whose share; for plans and profiles. */
+typedef struct mw__task_place {
+    uint32_t step; /* of the layout */
+    uint32_t lane;
+} mw__task_place;
+
+typedef struct mw__profile mw__profile;
+
+typedef struct mw__schedule {
+    mw__arena arena;
+    void *memory; /* of the local buffers and the lanes' scratch */
+    size_t size;  /* of the local buffers: the peak */
+    size_t phase_count;
+    int lanes;
+    bool alone;              /* too small to wake the team for; the same lanes, one after the other */
+    bool brief;              /* too small to wait for workers that sleep */
+    const mw__chain *chains; /* [phase][lane] */
+    const mw__task *tasks;   /* of all chains, in their order */
+    const mw__task_place *places;
+    size_t task_count;
+    size_t scratch;           /* bytes of all lanes */
+    const mw__layout *layout; /* without arenas and aliases */
+    mw__profile *profile;     /* NULL = off */
+} mw__schedule;
+
+/* Checks the bindings (each bound, large enough, aligned; an output overlaps no other port but an input of exactly its
+ * bytes: same first byte, same size) and makes the schedule. On failure it is empty. */
+mw_status mw__encode(const mw__program *program, const mw__binding *inputs, const mw__binding *outputs,
+                     const mw_allocator *allocator, mw__schedule *schedule, mw_error *err);
+void mw__schedule_deinit(mw__schedule *schedule);
+
+/* Runs it. Allocates nothing; takes no lock but to wake sleeping workers. */
+void mw__execute(const mw__schedule *schedule);
+
+#endif

@@ -1,0 +1,298 @@
+/* Encode: a planned function and its bindings become a schedule. Checks the bindings, finds the aliases by address
+ * range, and calls, in this order, order.c, schedule.c and memory.c; then writes down every lane's calls. */
+#include "base/checked.h"
+#include "engine/core/partition.h"
+#include "engine/core/settings.h"
+#include "engine/run/command_list.h"
+#include "engine/run/profile.h"
+#include "engine/run/team.h"
+
+#include <string.h>
+
+/* Below this estimate (ns, on one lane) waking the team costs more than it gives. MW_ENGINE_WAKE replaces it. */
+enum { WAKE_COST = 20000 };
+/* Down to this part of it a run takes a team that is awake anyway. */
+#define BRIEF 4.0
+
+typedef struct ports {
+    const mw__program *program;
+    const mw__binding *inputs, *outputs;
+} ports;
+
+/* ---- bindings ---- */
+
+static mw_status check_binding(const char *kind, const mw__port_info *port, const mw__binding *binding, mw_error *err)
+{
+    if (binding->data == NULL)
+        return mw__fail(err, MW_ERROR_STATE, "%s port \"%s\" is not bound: bind a buffer of at least %zu bytes", kind,
+                        port->name, port->size);
+    if (binding->size < port->size)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s port \"%s\" needs %zu bytes, its buffer has %zu", kind, port->name,
+                        port->size, binding->size);
+    if ((uintptr_t)binding->data % port->alignment != 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s port \"%s\": its buffer is not aligned to an element of %zu bytes",
+                        kind, port->name, port->alignment);
+    return MW_OK;
+}
+
+static mw_status check_bindings(const ports *p, mw_error *err)
+{
+    for (size_t i = 0; i < p->program->input_count; i++)
+        MW_TRY(check_binding("input", &p->program->inputs[i], &p->inputs[i], err));
+    for (size_t i = 0; i < p->program->output_count; i++)
+        MW_TRY(check_binding("output", &p->program->outputs[i], &p->outputs[i], err));
+    return MW_OK;
+}
+
+/* ---- aliases ---- */
+
+static bool overlap(const mw__binding *a, size_t a_size, const mw__binding *b, size_t b_size)
+{
+    const uintptr_t a_begin = (uintptr_t)a->data, b_begin = (uintptr_t)b->data;
+    return a_begin < b_begin + b_size && b_begin < a_begin + a_size;
+}
+
+static mw_status check_outputs_apart(const ports *p, size_t output, mw_error *err)
+{
+    const mw__port_info *all = p->program->outputs;
+    for (size_t i = 0; i < output; i++)
+        if (overlap(&p->outputs[i], all[i].size, &p->outputs[output], all[output].size))
+            return mw__fail(err, MW_ERROR_ARGUMENT, "output ports \"%s\" and \"%s\" overlap in memory", all[i].name,
+                            all[output].name);
+    return MW_OK;
+}
+
+static mw_status find_aliases(const ports *p, size_t output, mw__alias *aliases, size_t *count, mw_error *err)
+{
+    const mw__port_info *out = &p->program->outputs[output];
+    for (size_t i = 0; i < p->program->input_count; i++) {
+        const mw__port_info *in = &p->program->inputs[i];
+        if (!overlap(&p->inputs[i], in->size, &p->outputs[output], out->size))
+            continue;
+        if (p->inputs[i].data != p->outputs[output].data || in->size != out->size)
+            return mw__fail(err, MW_ERROR_ARGUMENT,
+                            "output port \"%s\" (%zu bytes) overlaps input port \"%s\" (%zu bytes) in part: to share "
+                            "memory they must begin at the same byte and have the same size",
+                            out->name, out->size, in->name, in->size);
+        aliases[(*count)++] = (mw__alias){.output = out->buffer, .input = in->buffer};
+    }
+    return MW_OK;
+}
+
+static mw_status set_aliases(const ports *p, mw__layout *layout, mw_error *err)
+{
+    /* outputs do not overlap, so an input that is aliased exactly has one output */
+    mw__alias *aliases = mw__arena_alloc(layout->arena, p->program->input_count, sizeof *aliases, err);
+    if (aliases == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < p->program->output_count; i++) {
+        MW_TRY(check_outputs_apart(p, i, err));
+        MW_TRY(find_aliases(p, i, aliases, &layout->alias_count, err));
+    }
+    layout->aliases = aliases;
+    for (size_t i = 0; i < layout->alias_count; i++)
+        layout->memory[aliases[i].input] = aliases[i].output;
+    return MW_OK;
+}
+
+/* ---- layout ---- */
+
+static mw_status begin_layout(const ports *p, mw__layout *layout, mw_error *err)
+{
+    const mw__plan *plan = &p->program->plan;
+    const size_t spare = p->program->output_count; /* temporaries and their copies */
+    layout->lanes = plan->lanes;
+    layout->buffer_count = plan->buffer_count;
+    layout->step_count = plan->step_count;
+    layout->buffers = mw__arena_alloc(layout->keep, plan->buffer_count + spare, sizeof *layout->buffers, err);
+    layout->memory = mw__arena_alloc(layout->keep, plan->buffer_count + spare, sizeof *layout->memory, err);
+    layout->steps = mw__arena_alloc(layout->keep, plan->step_count + spare, sizeof *layout->steps, err);
+    if (layout->buffers == NULL || layout->memory == NULL || layout->steps == NULL)
+        return MW_ERROR_MEMORY;
+    memcpy(layout->buffers, plan->buffers, plan->buffer_count * sizeof *plan->buffers);
+    memcpy(layout->steps, plan->steps, plan->step_count * sizeof *plan->steps);
+    for (uint32_t b = 0; b < plan->buffer_count + spare; b++)
+        layout->memory[b] = b;
+    return set_aliases(p, layout, err);
+}
+
+/* ---- the schedule ---- */
+
+typedef struct emitter {
+    const ports *ports;
+    const mw__layout *layout;
+    mw__schedule *schedule;
+    size_t scratch; /* bytes of one lane */
+    mw__task *tasks;
+    mw__task_place *places; /* by task */
+    size_t task_count;
+    const void *const **in; /* by step: addresses */
+    void *const **out;
+} emitter;
+
+static void *address(const emitter *e, uint32_t buffer)
+{
+    const mw__buffer *what = &e->layout->buffers[buffer];
+    switch (what->kind) {
+    case MW__BUFFER_CONSTANT:
+        return (void *)(uintptr_t)what->data; /* only ever read */
+    case MW__BUFFER_INPUT:
+        return e->ports->inputs[what->port].data;
+    case MW__BUFFER_OUTPUT:
+        return e->ports->outputs[what->port].data;
+    default:
+        return (char *)e->schedule->memory + e->layout->offset[buffer];
+    }
+}
+
+static mw_status resolve(emitter *e, size_t s, mw_error *err)
+{
+    const mw__step *step = e->layout->steps[s];
+    const void **in = mw__arena_alloc(&e->schedule->arena, step->read_count, sizeof *in, err);
+    void **out = mw__arena_alloc(&e->schedule->arena, step->write_count, sizeof *out, err);
+    if (in == NULL || out == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < step->read_count; i++)
+        in[i] = address(e, step->reads[i].buffer);
+    for (size_t i = 0; i < step->write_count; i++)
+        out[i] = address(e, step->writes[i].buffer);
+    e->in[s] = in;
+    e->out[s] = out;
+    return MW_OK;
+}
+
+static void emit(emitter *e, size_t s, int lane)
+{
+    const mw__step *step = e->layout->steps[s];
+    const int lanes = e->layout->lanes;
+    const int64_t begin = mw__lane_begin(step, lane, lanes), end = mw__lane_begin(step, lane + 1, lanes);
+    if (begin >= end)
+        return;
+    char *scratch = (char *)e->schedule->memory + e->layout->size + (size_t)lane * e->scratch;
+    e->places[e->task_count] = (mw__task_place){.step = (uint32_t)s, .lane = (uint32_t)lane};
+    e->tasks[e->task_count++] = (mw__task){
+        .run = step->run,
+        .call = {
+            .block = step->block, .in = e->in[s], .out = e->out[s], .scratch = scratch, .begin = begin, .end = end}};
+}
+
+static void emit_phases(emitter *e, mw__chain *chains)
+{
+    const mw__layout *layout = e->layout;
+    for (size_t first = 0, end; first < layout->step_count; first = end) {
+        const size_t phase = layout->phase[first];
+        for (end = first + 1; end < layout->step_count && layout->phase[end] == phase; end++) {
+        }
+        for (int lane = 0; lane < layout->lanes; lane++) {
+            mw__chain *chain = &chains[phase * (size_t)layout->lanes + (size_t)lane];
+            const size_t before = e->task_count;
+            for (size_t s = first; s < end; s++)
+                emit(e, s, lane);
+            *chain = (mw__chain){.tasks = e->tasks + before, .count = e->task_count - before};
+        }
+    }
+}
+
+static mw_status alloc_memory(emitter *e, const mw_allocator *allocator, mw_error *err)
+{
+    const mw__layout *layout = e->layout;
+    size_t all;
+    for (size_t s = 0; s < layout->step_count; s++)
+        e->scratch = layout->steps[s]->scratch > e->scratch ? layout->steps[s]->scratch : e->scratch;
+    if (!mw__round_up_size(e->scratch, 64, &e->scratch) || !mw__mul_size(e->scratch, (size_t)layout->lanes, &all) ||
+        !mw__add_size(all, layout->size, &all))
+        return mw__fail(err, MW_ERROR_MEMORY, "scratch memory exceeds the address space");
+    e->schedule->size = layout->size;
+    e->schedule->memory = mw__alloc_aligned(allocator, all, 64, err);
+    return e->schedule->memory != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static void choose_team(const mw__layout *layout, mw__schedule *schedule)
+{
+    double cost = 0;
+    for (size_t s = 0; s < layout->step_count; s++)
+        cost += layout->steps[s]->cost;
+    schedule->lanes = layout->lanes;
+    const double wake = mw__settings_wake(WAKE_COST);
+    schedule->alone = layout->lanes == 1 || cost < wake / BRIEF;
+    schedule->brief = cost < wake;
+    if (!schedule->alone)
+        mw__team_reserve(layout->lanes);
+}
+
+/* What plans are shown from. */
+static mw_status keep_layout(const mw__layout *layout, mw__schedule *schedule, mw_error *err)
+{
+    mw__layout *kept = mw__arena_alloc(&schedule->arena, 1, sizeof *kept, err);
+    if (kept == NULL)
+        return MW_ERROR_MEMORY;
+    *kept = *layout;
+    kept->arena = kept->keep = NULL;
+    kept->aliases = NULL; /* they were in the other arena */
+    kept->alias_count = 0;
+    schedule->layout = kept;
+    return MW_OK;
+}
+
+static mw_status make_schedule(const ports *p, const mw__layout *layout, const mw_allocator *allocator,
+                               mw__schedule *schedule, mw_error *err)
+{
+    emitter e = {.ports = p, .layout = layout, .schedule = schedule};
+    mw__arena *arena = &schedule->arena;
+    const size_t lanes = (size_t)layout->lanes;
+    mw__chain *chains = mw__arena_alloc(arena, layout->phase_count * lanes, sizeof *chains, err);
+    e.tasks = mw__arena_alloc(arena, layout->step_count * lanes, sizeof *e.tasks, err);
+    e.places = mw__arena_alloc(arena, layout->step_count * lanes, sizeof *e.places, err);
+    e.in = mw__arena_alloc(layout->arena, layout->step_count, sizeof *e.in, err);
+    e.out = mw__arena_alloc(layout->arena, layout->step_count, sizeof *e.out, err);
+    if (chains == NULL || e.tasks == NULL || e.places == NULL || e.in == NULL || e.out == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(alloc_memory(&e, allocator, err));
+    for (size_t s = 0; s < layout->step_count; s++)
+        MW_TRY(resolve(&e, s, err));
+    emit_phases(&e, chains);
+    schedule->chains = chains;
+    schedule->tasks = e.tasks;
+    schedule->places = e.places;
+    schedule->task_count = e.task_count;
+    schedule->scratch = e.scratch * lanes;
+    schedule->phase_count = layout->phase_count;
+    choose_team(layout, schedule);
+    return keep_layout(layout, schedule, err);
+}
+
+static mw_status encode(const ports *p, mw__layout *layout, const mw_allocator *allocator, mw__schedule *schedule,
+                        mw_error *err)
+{
+    MW_TRY(check_bindings(p, err));
+    MW_TRY(begin_layout(p, layout, err));
+    MW_TRY(mw__order_steps(layout, err));
+    MW_TRY(mw__cut_phases(layout, err));
+    MW_TRY(mw__place_buffers(layout, err));
+    return make_schedule(p, layout, allocator, schedule, err);
+}
+
+mw_status mw__encode(const mw__program *program, const mw__binding *inputs, const mw__binding *outputs,
+                     const mw_allocator *allocator, mw__schedule *schedule, mw_error *err)
+{
+    const ports p = {.program = program, .inputs = inputs, .outputs = outputs};
+    mw__arena arena;
+    mw__arena_init(&arena, allocator);
+    *schedule = (mw__schedule){0};
+    mw__arena_init(&schedule->arena, allocator);
+    mw__layout layout = {.arena = &arena, .keep = &schedule->arena};
+    const mw_status status = encode(&p, &layout, allocator, schedule, err);
+    mw__arena_deinit(&arena);
+    if (status != MW_OK)
+        mw__schedule_deinit(schedule);
+    return status;
+}
+
+void mw__schedule_deinit(mw__schedule *schedule)
+{
+    mw__profile_destroy(schedule->profile);
+    mw__free_aligned(schedule->arena.allocator, schedule->memory);
+    if (schedule->arena.allocator != NULL)
+        mw__arena_deinit(&schedule->arena);
+    *schedule = (mw__schedule){0};
+}

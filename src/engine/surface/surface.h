@@ -1,0 +1,67 @@
+/* What the four surface files share: the objects behind the handles, and how a call begins and ends. */
+#ifndef MW__ENGINE_SURFACE_SURFACE_H
+#define MW__ENGINE_SURFACE_SURFACE_H
+
+/* Public in the objects; libmillwright's symbol list hides the names, that of libmillwright_e5rt shows them. */
+#define E5RT_EXPORT
+#include "engine/compile/compile.h"
+#include "engine/run/command_list.h"
+#include <e5rt/e5rt.h>
+
+/* Empties the calling thread's last error; in a forked child it is set at once, and every step after it declines. */
+mw_error *mw__surface_begin(void);
+/* The code for the caller. */
+e5rt_error_code mw__surface_end(const mw_error *err);
+
+/* NULL with err set if the text is NULL. */
+mw_status mw__surface_text(const char *text, const char *name, mw_error *err);
+/* Replaces *slot by a copy of `text`. */
+mw_status mw__surface_copy(const mw__object *owner, char **slot, const char *text, mw_error *err);
+/* Clears *out; fails if `out` is NULL. */
+mw_status mw__surface_out(void **out, mw_error *err);
+
+typedef struct mw__buffer_object {
+    mw__object object;
+    void *data;
+    size_t size;
+    uint32_t type;
+    bool owned;
+} mw__buffer_object;
+
+typedef struct mw__function_object {
+    mw__object object;
+    mw__library *library;
+    const mw__program *program;
+} mw__function_object;
+
+typedef struct mw__event {
+    mw__object object;
+    char *name;
+    uint64_t value;
+} mw__event;
+
+typedef enum mw__operation_state {
+    MW__READY,   /* bindings may change */
+    MW__ENCODED, /* on a stream */
+    MW__DETACHED /* its stream was reset; bindings are still frozen */
+} mw__operation_state;
+
+typedef struct mw__operation {
+    mw__object object;
+    mw__function_object *function;
+    char *name;
+    mw__operation_state state;
+    mw__buffer_object **inputs, **outputs; /* by port; NULL = not bound */
+    mw__event *completion;
+    mw__schedule schedule;
+} mw__operation;
+
+typedef struct mw__port {
+    mw__object object;
+    mw__operation *operation;
+    mw__buffer_object **slot; /* in the operation */
+    const mw__port_info *info;
+    bool output;
+} mw__port;
+
+#endif

@@ -1,0 +1,256 @@
+/* e5rt: the compiler, its options, libraries and functions. Options that only Espresso knows are checked and kept. */
+#include "engine/surface/surface.h"
+
+#include <string.h>
+
+/* ---- configuration and compiler: nothing to keep but what was said ---- */
+
+typedef struct config {
+    mw__object object;
+    char *cache;
+} config;
+
+static void destroy_config(mw__object *object) { mw__free(&object->allocator, ((config *)object)->cache); }
+
+static mw_status create_object(void **out, size_t size, void (*destroy)(mw__object *), mw__kind kind, mw_error *err)
+{
+    MW_TRY(mw__surface_out(out, err));
+    void *object = mw__object_create(size, destroy, err);
+    return object != NULL ? mw__handle_create(kind, object, out, err) : MW_ERROR_MEMORY;
+}
+
+static e5rt_error_code release(void **handle, mw__kind kind)
+{
+    mw_error *err = mw__surface_begin();
+    if (!mw__failed(err))
+        mw__handle_release(handle, kind, err);
+    return mw__surface_end(err);
+}
+
+static void *get(void *handle, mw__kind kind, const char *name, mw_error *err)
+{
+    return mw__failed(err) ? NULL : mw__handle_get(handle, kind, name, err);
+}
+
+e5rt_error_code e5rt_e5_compiler_config_options_create(void **out)
+{
+    mw_error *err = mw__surface_begin();
+    create_object(out, sizeof(config), destroy_config, MW__KIND_CONFIG, err);
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_e5_compiler_config_options_release(void **options) { return release(options, MW__KIND_CONFIG); }
+
+e5rt_error_code e5rt_e5_compiler_config_options_set_cache_bundle_location(void *handle, const char *path)
+{
+    mw_error *err = mw__surface_begin();
+    config *options = get(handle, MW__KIND_CONFIG, "options", err);
+    if (options != NULL && mw__surface_text(path, "path", err) == MW_OK)
+        mw__surface_copy(&options->object, &options->cache, path, err);
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_e5_compiler_create(void **out)
+{
+    mw_error *err = mw__surface_begin();
+    create_object(out, sizeof(mw__object), NULL, MW__KIND_COMPILER, err);
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_e5_compiler_create_with_config(void **out, void *handle)
+{
+    mw_error *err = mw__surface_begin();
+    if (mw__surface_out(out, err) == MW_OK && get(handle, MW__KIND_CONFIG, "config", err) != NULL)
+        create_object(out, sizeof(mw__object), NULL, MW__KIND_COMPILER, err);
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_e5_compiler_release(void **compiler) { return release(compiler, MW__KIND_COMPILER); }
+
+/* ---- options ---- */
+
+typedef struct compiler_options {
+    mw__object object;
+    mw__compile_options chosen;
+    char *segmenter, *custom;
+} compiler_options;
+
+static void destroy_options(mw__object *object)
+{
+    compiler_options *options = (compiler_options *)object;
+    mw__free(&object->allocator, options->segmenter);
+    mw__free(&object->allocator, options->custom);
+}
+
+e5rt_error_code e5rt_e5_compiler_options_create(void **out)
+{
+    mw_error *err = mw__surface_begin();
+    if (create_object(out, sizeof(compiler_options), destroy_options, MW__KIND_OPTIONS, err) == MW_OK)
+        ((compiler_options *)get(*out, MW__KIND_OPTIONS, "options", err))->chosen.mask = E5RT_CPU;
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_e5_compiler_options_release(void **options) { return release(options, MW__KIND_OPTIONS); }
+
+e5rt_error_code e5rt_e5_compiler_options_set_compute_device_types_mask(void *handle, uint64_t mask)
+{
+    mw_error *err = mw__surface_begin();
+    compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);
+    if (options != NULL)
+        options->chosen.mask = mask; /* compile judges it */
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_e5_compiler_options_get_compute_device_types_mask(void *handle, uint64_t *out)
+{
+    mw_error *err = mw__surface_begin();
+    const compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);
+    if (options != NULL && out == NULL)
+        mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the out pointer is NULL");
+    else if (options != NULL)
+        *out = options->chosen.mask;
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_e5_compiler_options_set_force_recompilation(void *handle, int value)
+{
+    mw_error *err = mw__surface_begin();
+    (void)value; /* nothing is cached here */
+    get(handle, MW__KIND_OPTIONS, "options", err);
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_e5_compiler_options_set_segmenter(void *handle, const char *name)
+{
+    mw_error *err = mw__surface_begin();
+    compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);
+    if (options != NULL && mw__surface_text(name, "segmenter", err) == MW_OK)
+        mw__surface_copy(&options->object, &options->segmenter, name, err);
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_e5_compiler_options_set_custom_ane_compiler_options(void *handle, const char *text)
+{
+    mw_error *err = mw__surface_begin();
+    compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);
+    if (options != NULL && mw__surface_text(text, "customOptions", err) == MW_OK)
+        mw__surface_copy(&options->object, &options->custom, text, err);
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_mw_e5_compiler_options_set_lanes(void *handle, uint64_t lanes)
+{
+    mw_error *err = mw__surface_begin();
+    compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);
+    if (options != NULL && lanes > MW__LANES_MAX)
+        mw__fail(err, MW_ERROR_ARGUMENT, "%llu lanes: at most %d", (unsigned long long)lanes, MW__LANES_MAX);
+    else if (options != NULL)
+        options->chosen.lanes = lanes;
+    return mw__surface_end(err);
+}
+
+/* ---- compile ---- */
+
+static mw_status compile(void *compiler, const char *path, void *handle, void **out, mw_error *err)
+{
+    MW_TRY(mw__surface_out(out, err));
+    if (get(compiler, MW__KIND_COMPILER, "compiler", err) == NULL)
+        return err->status;
+    MW_TRY(mw__surface_text(path, "path", err));
+    const compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);
+    mw__library *library = options != NULL ? mw__library_compile(path, &options->chosen, err) : NULL;
+    return library != NULL ? mw__handle_create(MW__KIND_LIBRARY, library, out, err) : err->status;
+}
+
+e5rt_error_code e5rt_e5_compiler_compile(void *compiler, const char *path, void *options, void **out_library)
+{
+    mw_error *err = mw__surface_begin();
+    compile(compiler, path, options, out_library, err);
+    return mw__surface_end(err);
+}
+
+/* ---- libraries and functions ---- */
+
+e5rt_error_code e5rt_program_library_release(void **library) { return release(library, MW__KIND_LIBRARY); }
+
+e5rt_error_code e5rt_program_library_get_num_functions(void *handle, uint64_t *out)
+{
+    mw_error *err = mw__surface_begin();
+    const mw__library *library = get(handle, MW__KIND_LIBRARY, "library", err);
+    if (library != NULL && out == NULL)
+        mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the out pointer is NULL");
+    else if (library != NULL)
+        *out = library->count;
+    return mw__surface_end(err);
+}
+
+/* The names live as long as the library. */
+e5rt_error_code e5rt_program_library_get_function_names(void *handle, uint64_t count, const char **out_names)
+{
+    mw_error *err = mw__surface_begin();
+    const mw__library *library = get(handle, MW__KIND_LIBRARY, "library", err);
+    if (library != NULL && out_names == NULL)
+        mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: names is NULL");
+    else if (library != NULL && count > library->count) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "%llu names wanted, the library has %zu functions", (unsigned long long)count,
+                 library->count);
+        mw__surface_end(err);
+        return E5RT_OUT_OF_BOUNDS;
+    }
+    for (uint64_t i = 0; !mw__failed(err) && i < count; i++)
+        out_names[i] = library->programs[i].name;
+    return mw__surface_end(err);
+}
+
+static void destroy_function(mw__object *object) { mw__object_release(((mw__function_object *)object)->library); }
+
+static mw_status retain_function(void *handle, const char *name, void **out, mw_error *err)
+{
+    MW_TRY(mw__surface_out(out, err));
+    mw__library *library = get(handle, MW__KIND_LIBRARY, "library", err);
+    if (library == NULL)
+        return err->status;
+    MW_TRY(mw__surface_text(name, "functionName", err));
+    const mw__program *program = mw__library_find(library, name, err);
+    mw__function_object *function = program != NULL ? mw__object_create(sizeof *function, destroy_function, err) : NULL;
+    if (function == NULL)
+        return err->status;
+    function->library = mw__object_retain(library);
+    function->program = program;
+    return mw__handle_create(MW__KIND_FUNCTION, function, out, err);
+}
+
+e5rt_error_code e5rt_program_library_retain_program_function(void *library, const char *name, void **out)
+{
+    mw_error *err = mw__surface_begin();
+    retain_function(library, name, out, err);
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_program_function_release(void **function) { return release(function, MW__KIND_FUNCTION); }
+
+static const mw__program *get_program(void *handle, const void *out, mw_error *err)
+{
+    const mw__function_object *function = get(handle, MW__KIND_FUNCTION, "function", err);
+    if (function != NULL && out == NULL)
+        mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the out pointer is NULL");
+    return function != NULL && out != NULL ? function->program : NULL;
+}
+
+e5rt_error_code e5rt_program_function_get_name(void *function, const char **out)
+{
+    mw_error *err = mw__surface_begin();
+    const mw__program *program = get_program(function, out, err);
+    if (program != NULL)
+        *out = program->name;
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_mw_program_function_get_summary(void *function, const char **out)
+{
+    mw_error *err = mw__surface_begin();
+    const mw__program *program = get_program(function, out, err);
+    if (program != NULL)
+        *out = program->summary;
+    return mw__surface_end(err);
+}

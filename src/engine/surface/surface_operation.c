@@ -1,0 +1,241 @@
+/* e5rt: operations of a compiled function and their ports. */
+#include "base/shown.h"
+#include "engine/surface/surface.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- options ---- */
+
+typedef struct operation_options {
+    mw__object object;
+    mw__function_object *function;
+    char *name;
+} operation_options;
+
+static void destroy_options(mw__object *object)
+{
+    operation_options *options = (operation_options *)object;
+    mw__object_release(options->function);
+    mw__free(&object->allocator, options->name);
+}
+
+static mw_status create_options(void **out, void *function_handle, mw_error *err)
+{
+    MW_TRY(mw__surface_out(out, err));
+    if (function_handle == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "Cannot provide program function as nullptr");
+    mw__function_object *function = mw__handle_get(function_handle, MW__KIND_FUNCTION, "function", err);
+    operation_options *options = function != NULL ? mw__object_create(sizeof *options, destroy_options, err) : NULL;
+    if (options == NULL)
+        return err->status;
+    options->function = mw__object_retain(function);
+    return mw__handle_create(MW__KIND_OPERATION_OPTIONS, options, out, err);
+}
+
+e5rt_error_code e5rt_precompiled_compute_op_create_options_create_with_program_function(void **out, void *function)
+{
+    mw_error *err = mw__surface_begin();
+    create_options(out, function, err);
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_precompiled_compute_op_create_options_release(void **options)
+{
+    mw_error *err = mw__surface_begin();
+    if (!mw__failed(err))
+        mw__handle_release(options, MW__KIND_OPERATION_OPTIONS, err);
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_precompiled_compute_op_create_options_set_operation_name(void *handle, const char *name)
+{
+    mw_error *err = mw__surface_begin();
+    operation_options *options =
+        mw__failed(err) ? NULL : mw__handle_get(handle, MW__KIND_OPERATION_OPTIONS, "options", err);
+    if (options != NULL && mw__surface_text(name, "operationName", err) == MW_OK)
+        mw__surface_copy(&options->object, &options->name, name, err);
+    return mw__surface_end(err);
+}
+
+/* Intermediates always belong to the operation here. */
+e5rt_error_code e5rt_precompiled_compute_op_create_options_set_allocate_intermediate_buffers(void *handle, int value)
+{
+    mw_error *err = mw__surface_begin();
+    (void)value;
+    if (!mw__failed(err))
+        mw__handle_get(handle, MW__KIND_OPERATION_OPTIONS, "options", err);
+    return mw__surface_end(err);
+}
+
+/* ---- operations ---- */
+
+static void destroy_operation(mw__object *object)
+{
+    mw__operation *operation = (mw__operation *)object;
+    const mw__program *program = operation->function->program;
+    for (size_t i = 0; operation->inputs != NULL && i < program->input_count; i++)
+        mw__object_release(operation->inputs[i]);
+    for (size_t i = 0; operation->outputs != NULL && i < program->output_count; i++)
+        mw__object_release(operation->outputs[i]);
+    mw__free(&object->allocator, operation->inputs);
+    mw__free(&object->allocator, operation->outputs);
+    mw__free(&object->allocator, operation->name);
+    mw__schedule_deinit(&operation->schedule);
+    mw__object_release(operation->completion);
+    mw__object_release(operation->function);
+}
+
+static mw_status fill_operation(mw__operation *operation, const operation_options *options, mw_error *err)
+{
+    const mw_allocator *allocator = &operation->object.allocator;
+    operation->function = mw__object_retain(options->function);
+    const mw__program *program = operation->function->program;
+    operation->inputs = mw__alloc(allocator, program->input_count, sizeof(mw__buffer_object *), err);
+    operation->outputs = mw__alloc(allocator, program->output_count, sizeof(mw__buffer_object *), err);
+    if (operation->inputs == NULL || operation->outputs == NULL)
+        return MW_ERROR_MEMORY;
+    const char *name = options->name != NULL ? options->name : program->name;
+    return mw__surface_copy(&operation->object, &operation->name, name, err);
+}
+
+static mw_status create_operation(void **out, void *handle, mw_error *err)
+{
+    MW_TRY(mw__surface_out(out, err));
+    const operation_options *options = mw__handle_get(handle, MW__KIND_OPERATION_OPTIONS, "options", err);
+    mw__operation *operation = options != NULL ? mw__object_create(sizeof *operation, destroy_operation, err) : NULL;
+    if (operation == NULL)
+        return err->status;
+    if (fill_operation(operation, options, err) != MW_OK) {
+        mw__object_release(operation);
+        return err->status;
+    }
+    return mw__handle_create(MW__KIND_OPERATION, operation, out, err);
+}
+
+e5rt_error_code e5rt_execution_stream_operation_create_precompiled_compute_operation_with_options(void **out,
+                                                                                                  void *options)
+{
+    mw_error *err = mw__surface_begin();
+    create_operation(out, options, err);
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_execution_stream_operation_release(void **operation)
+{
+    mw_error *err = mw__surface_begin();
+    if (!mw__failed(err))
+        mw__handle_release(operation, MW__KIND_OPERATION, err);
+    return mw__surface_end(err);
+}
+
+static mw_status prepare(void *handle, mw_error *err)
+{
+    mw__operation *operation = mw__failed(err) ? NULL : mw__handle_get(handle, MW__KIND_OPERATION, "operation", err);
+    if (operation == NULL)
+        return err->status;
+    if (operation->state == MW__READY)
+        return mw__fail(err, MW_ERROR_STATE,
+                        "Op has not been encoded and hence cannot be reset to 'ReadyForEncode' (operation \"%s\")",
+                        operation->name);
+    if (operation->state == MW__ENCODED)
+        return mw__fail(err, MW_ERROR_STATE, "operation \"%s\" is on a stream: reset the stream first",
+                        operation->name);
+    operation->state = MW__READY;
+    return MW_OK;
+}
+
+e5rt_error_code e5rt_execution_stream_operation_prepare_op_for_encode(void *operation)
+{
+    mw_error *err = mw__surface_begin();
+    prepare(operation, err);
+    return mw__surface_end(err);
+}
+
+/* ---- events ---- */
+
+static mw__operation *open_operation(void *handle, mw_error *err)
+{
+    mw__operation *operation = mw__failed(err) ? NULL : mw__handle_get(handle, MW__KIND_OPERATION, "operation", err);
+    if (operation == NULL || operation->state == MW__READY)
+        return operation;
+    mw__fail(err, MW_ERROR_STATE, "operation \"%s\" is encoded: its events are frozen", operation->name);
+    return NULL;
+}
+
+e5rt_error_code e5rt_execution_stream_operation_bind_completion_event(void *handle, void *event_handle)
+{
+    mw_error *err = mw__surface_begin();
+    mw__operation *operation = open_operation(handle, err);
+    mw__event *event = operation != NULL ? mw__handle_get(event_handle, MW__KIND_EVENT, "event", err) : NULL;
+    if (event != NULL) {
+        mw__object_retain(event);
+        mw__object_release(operation->completion);
+        operation->completion = event;
+    }
+    return mw__surface_end(err);
+}
+
+/* Operations run in the order of their stream, so there is nothing to wait for. */
+e5rt_error_code e5rt_execution_stream_operation_bind_dependent_events(void *handle, void **events, uint64_t count)
+{
+    mw_error *err = mw__surface_begin();
+    const mw__operation *operation = open_operation(handle, err);
+    if (operation != NULL && events == NULL && count > 0)
+        mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: events is NULL");
+    for (uint64_t i = 0; !mw__failed(err) && i < count; i++)
+        mw__handle_get(events[i], MW__KIND_EVENT, "event", err);
+    return mw__surface_end(err);
+}
+
+/* ---- ports ---- */
+
+static void destroy_port(mw__object *object) { mw__object_release(((mw__port *)object)->operation); }
+
+static mw_status no_port(const mw__operation *operation, bool output, const char *name, mw_error *err)
+{
+    const mw__program *program = operation->function->program;
+    const mw__port_info *ports = output ? program->outputs : program->inputs;
+    const size_t count = output ? program->output_count : program->input_count;
+    char names[300] = "";
+    for (size_t i = 0, used = 0; i < count && used < sizeof names - 1; i++)
+        used += mw__shown_printf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", ports[i].name);
+    return mw__fail(err, MW_ERROR_ARGUMENT, "operation \"%s\" has no %s port \"%s\"; it has: %s", operation->name,
+                    output ? "output" : "input", name, names);
+}
+
+static mw_status retain_port(void *handle, const char *name, bool output, void **out, mw_error *err)
+{
+    MW_TRY(mw__surface_out(out, err));
+    mw__operation *operation = mw__handle_get(handle, MW__KIND_OPERATION, "operation", err);
+    if (operation == NULL)
+        return err->status;
+    MW_TRY(mw__surface_text(name, "portName", err));
+    const mw__program *program = operation->function->program;
+    const mw__port_info *const *sorted = output ? program->outputs_by_name : program->inputs_by_name;
+    const mw__port_info *info = mw__port_find(sorted, output ? program->output_count : program->input_count, name);
+    if (info == NULL)
+        return no_port(operation, output, name, err);
+    mw__port *port = mw__object_create(sizeof *port, destroy_port, err);
+    if (port == NULL)
+        return MW_ERROR_MEMORY;
+    port->operation = mw__object_retain(operation);
+    port->slot = output ? &operation->outputs[info - program->outputs] : &operation->inputs[info - program->inputs];
+    port->info = info;
+    port->output = output;
+    return mw__handle_create(MW__KIND_PORT, port, out, err);
+}
+
+e5rt_error_code e5rt_execution_stream_operation_retain_input_port(void *operation, const char *name, void **out_port)
+{
+    mw_error *err = mw__surface_begin();
+    retain_port(operation, name, false, out_port, err);
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_execution_stream_operation_retain_output_port(void *operation, const char *name, void **out_port)
+{
+    mw_error *err = mw__surface_begin();
+    retain_port(operation, name, true, out_port, err);
+    return mw__surface_end(err);
+}
