@@ -1,6 +1,6 @@
 /* What the losses share: checks of their operands, labels as masks, means that remember the values of the single
  * examples. The losses themselves are in loss_<kind>.c. */
-#include "autograd/loss.h"
+#include "autograd/loss_parts.h"
 
 mw_tensor *mw__loss_of_failed_graph(mw_tensor *a, mw_tensor *b)
 {

@@ -1,5 +1,5 @@
 /* Losses and metrics of class labels other than cross-entropy. */
-#include "autograd/loss.h"
+#include "autograd/loss_parts.h"
 #include "base/float_mode.h"
 
 #include <math.h>

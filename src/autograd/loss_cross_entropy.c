@@ -1,10 +1,10 @@
 /* Cross-entropy of logits: plain, and with class weights, label smoothing and an ignored label. A composite, as its
  * gradient softmax - p is one that differentiation of the operations would not find. */
 #include "autograd/log_softmax.h"
-#include "autograd/loss.h"
+#include "autograd/loss_parts.h"
 #include "base/float_mode.h"
-
 #include "base/fp16.h"
+
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /* Losses of values against targets of the same shape: regression, probabilities of yes or no, distributions, margins.
  * Each is written so that what autograd derives from it is stable too. */
-#include "autograd/loss.h"
+#include "autograd/loss_parts.h"
 #include "base/float_mode.h"
-
 #include "graph/rule.h"
+
 #include <math.h>
 
 static const char *const y_and_target[2] = {"y", "target"};

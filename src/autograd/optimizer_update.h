@@ -2,7 +2,7 @@
 #ifndef MW__AUTOGRAD_OPTIMIZER_UPDATE_H
 #define MW__AUTOGRAD_OPTIMIZER_UPDATE_H
 
-#include "autograd/optimizer.h"
+#include "autograd/optimizer_rows.h"
 
 /* What a state tensor holds. With a loss scale s the gradients are s times too large, and so are the states that are
  * marked so; the scale cancels where such a state divides another, and epsilon is multiplied by it. */

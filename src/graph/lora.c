@@ -2,7 +2,7 @@
  * the weight. */
 #include "graph/copy.h"
 #include "graph/rule.h"
-#include "graph/tune.h"
+#include "graph/trainable.h"
 
 #include <millwright/op_elementwise.h>
 #include <millwright/op_matmul.h>

@@ -3,7 +3,7 @@
 #include "base/float_mode.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "graph/tune.h"
+#include "graph/trainable.h"
 #include "runtime/adapter_config.h"
 #include "runtime/safetensors.h"
 #include "runtime/trainer_object.h"

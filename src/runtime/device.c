@@ -1,7 +1,6 @@
 /* Which library and device a program gets, and how that is said. */
-#include "runtime/program.h"
-
 #include "base/text.h"
+#include "runtime/program_object.h"
 
 mw_compile_options mw_compile_defaults(void) { return (mw_compile_options){.struct_size = sizeof(mw_compile_options)}; }
 

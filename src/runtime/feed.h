@@ -2,7 +2,8 @@
 #ifndef MW__RUNTIME_FEED_H
 #define MW__RUNTIME_FEED_H
 
-#include "runtime/program.h"
+#include "runtime/program_object.h"
+
 #include <millwright/dataset.h>
 
 /* A port that the batch fills. */

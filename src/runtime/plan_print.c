@@ -1,11 +1,10 @@
 /* A plan as text for people: totals, a line for each step, a line for each buffer. */
-#include "base/float_mode.h"
-#include "base/shown.h"
-#include "runtime/plan.h"
-
 #include "base/file.h"
+#include "base/float_mode.h"
 #include "base/live.h"
+#include "base/shown.h"
 #include "base/text.h"
+#include "runtime/plan_read.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* From the spans of single tasks to the times of steps and runs. */
-#include "runtime/plan.h"
-
 #include "base/checked.h"
+#include "runtime/plan_read.h"
 
 #include <stdlib.h>
 

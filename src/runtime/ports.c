@@ -1,8 +1,7 @@
 /* Ports of a program: what they are, reading and writing them, and running. */
-#include "runtime/program.h"
-
 #include "base/float_mode.h"
 #include "base/text.h"
+#include "runtime/program_object.h"
 
 #include <string.h>
 

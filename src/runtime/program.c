@@ -1,6 +1,4 @@
 /* Programs: from a graph to a bound dispatch. Reading and writing ports is ports.c. */
-#include "runtime/program.h"
-
 #include "base/checked.h"
 #include "base/file.h"
 #include "base/float_mode.h"
@@ -12,6 +10,7 @@
 #include "mil/narrow.h"
 #include "mil/split.h"
 #include "runtime/convert.h"
+#include "runtime/program_object.h"
 
 #include <string.h>
 #include <unistd.h>

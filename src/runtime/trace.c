@@ -1,12 +1,11 @@
 /* The runs of a profile in the trace event format of Chrome, which Perfetto reads. Times are in microseconds from the
  * first run on, always with three decimals, so that no ns is lost. */
-#include "base/float_mode.h"
-#include "base/shown.h"
-#include "runtime/plan.h"
-
 #include "base/file.h"
+#include "base/float_mode.h"
 #include "base/live.h"
+#include "base/shown.h"
 #include "base/text.h"
+#include "runtime/plan_read.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,12 +2,13 @@
 #ifndef MW__RUNTIME_TRAINER_OBJECT_H
 #define MW__RUNTIME_TRAINER_OBJECT_H
 
-#include "autograd/optimizer.h"
+#include "autograd/optimizer_rows.h"
 #include "autograd/terms.h"
 #include "base/guard.h"
 #include "runtime/feed.h"
-#include "runtime/program.h"
+#include "runtime/program_object.h"
 #include "runtime/trainer_access.h"
+
 #include <millwright/trainer.h>
 
 /* A scalar that the host writes before each step. */

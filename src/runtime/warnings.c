@@ -3,7 +3,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "mil/narrow.h"
-#include "runtime/program.h"
+#include "runtime/program_object.h"
 #include "runtime/trainer_numbers.h"
 
 #include <string.h>

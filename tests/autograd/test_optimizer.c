@@ -1,15 +1,14 @@
 /* Every optimizer, step by step: against what PyTorch recorded (data/torch/optimizer_cases.py), against its paper in
  * double, with and without loss scale, and the numbers that are refused. Two-term weights in fp16: test_compensated.c.
  */
-#include "optimizer_problem.h"
-#include "support/check.h"
-#include "support/failing.h"
-
-#include "autograd/optimizer.h"
+#include "autograd/optimizer_rows.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "optimizer_problem.h"
 #include "runtime/safetensors.h"
 #include "runtime/trainer_access.h"
+#include "support/check.h"
+#include "support/failing.h"
 
 #define STEPS 10
 

@@ -1,10 +1,10 @@
 /* Fine-tuning: choosing weights by pattern, and the copy in which these are parameters. Which weights there are is
- * found out in tune_weights.c; what adapters are made of is in lora.c. */
-#include "graph/tune.h"
+ * found out in trainable_weights.c; what adapters are made of is in lora.c. */
+#include "graph/trainable.h"
+
 #include "base/float_mode.h"
 #include "base/guard.h"
 #include "base/shown.h"
-
 #include "graph/copy.h"
 #include "graph/rule.h"
 

@@ -1,12 +1,11 @@
 /* Schedules: the factor on the learning rate as a function of the step alone. Who feeds it is not their business. */
-#include <millwright/schedule.h>
-
 #include "base/error.h"
 #include "base/float_mode.h"
 #include "base/guard.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <millwright/schedule.h>
 
 static const double pi = 3.141592653589793;
 

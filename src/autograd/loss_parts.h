@@ -1,6 +1,6 @@
 /* What the losses share: their operands, and means over the examples of a batch. */
-#ifndef MW__AUTOGRAD_LOSS_H
-#define MW__AUTOGRAD_LOSS_H
+#ifndef MW__AUTOGRAD_LOSS_PARTS_H
+#define MW__AUTOGRAD_LOSS_PARTS_H
 
 #include "autograd/rules.h"
 

@@ -1,7 +1,7 @@
 /* What a constant is to the program: the weight of a layer, or a number that only looks like one. Read from the
  * operations that use it, also behind casts and moves. */
 #include "graph/rule.h"
-#include "graph/tune.h"
+#include "graph/trainable.h"
 #include "graph/uses.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Plans: asks the library behind e5rt for one, translates it, and lends its parts. Profiling is switched here too. */
-#include "runtime/plan.h"
+#include "runtime/plan_read.h"
 
 #include "base/float_mode.h"
-#include "runtime/program.h"
+#include "runtime/program_object.h"
 #include "runtime/trainer_alias.h"
 #include "runtime/trainer_view.h"
 

@@ -1,8 +1,9 @@
 /* Optimizers as operations: what the trainer builds the update from. */
-#ifndef MW__AUTOGRAD_OPTIMIZER_H
-#define MW__AUTOGRAD_OPTIMIZER_H
+#ifndef MW__AUTOGRAD_OPTIMIZER_ROWS_H
+#define MW__AUTOGRAD_OPTIMIZER_ROWS_H
 
 #include "base/text.h"
+
 #include <millwright/optimizer.h>
 
 #define MW__OPTIMIZER_SCALARS 4

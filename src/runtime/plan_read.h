@@ -1,9 +1,10 @@
-/* A plan as the runtime keeps it; shared by plan.c (making and reading), plan_print.c and trace.c. */
-#ifndef MW__RUNTIME_PLAN_H
-#define MW__RUNTIME_PLAN_H
+/* A plan as the runtime keeps it; shared by plan_read.c (making and reading), plan_print.c and trace.c. */
+#ifndef MW__RUNTIME_PLAN_READ_H
+#define MW__RUNTIME_PLAN_READ_H
 
 #include "base/alloc.h"
 #include "runtime/symbols.h"
+
 #include <millwright/plan.h>
 
 struct mw_plan {

@@ -1,7 +1,7 @@
 /* The weights of a program: which there are, what uses them, and what keeps one from being trained. */
 #include "base/float_mode.h"
 #include "graph/rule.h"
-#include "graph/tune.h"
+#include "graph/trainable.h"
 
 #include <string.h>
 

@@ -1,10 +1,11 @@
-/* Fine-tuning inside the room: tune_weights.c and tune_role.c find the weights, tune.c chooses and copies, lora.c
- * builds adapters; the runtime writes back what was trained. */
-#ifndef MW__GRAPH_TUNE_H
-#define MW__GRAPH_TUNE_H
+/* Fine-tuning inside the room: trainable_weights.c and trainable_role.c find the weights, trainable.c chooses and
+ * copies, lora.c builds adapters; the runtime writes back what was trained. */
+#ifndef MW__GRAPH_TRAINABLE_H
+#define MW__GRAPH_TRAINABLE_H
 
 #include "graph/clone.h"
 #include "graph/uses.h"
+
 #include <millwright/tune.h>
 
 /* ---- names ---- */

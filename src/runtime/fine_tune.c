@@ -1,10 +1,10 @@
 /* Writing what was tuned back into the program that it came from: trained weights replace its constants, adapters are
- * merged. What is chosen and copied is decided in graph/tune.c. */
-#include "graph/tune.h"
+ * merged. What is chosen and copied is decided in graph/trainable.c. */
 #include "base/checked.h"
 #include "base/float_mode.h"
 #include "base/fp16.h"
 #include "base/map.h"
+#include "graph/trainable.h"
 #include "runtime/convert.h"
 #include "runtime/trainer_alias.h"
 #include "runtime/trainer_object.h"

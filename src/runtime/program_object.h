@@ -1,6 +1,6 @@
 /* Programs as the trainer sees them: compiled with some ports bound to a state set. */
-#ifndef MW__RUNTIME_PROGRAM_H
-#define MW__RUNTIME_PROGRAM_H
+#ifndef MW__RUNTIME_PROGRAM_OBJECT_H
+#define MW__RUNTIME_PROGRAM_OBJECT_H
 
 #include "base/guard.h"
 #include "base/live.h"
@@ -8,6 +8,7 @@
 #include "runtime/dispatch.h"
 #include "runtime/parts.h"
 #include "runtime/values.h"
+
 #include <millwright/program.h>
 
 /* The status to return after a callee that returns NULL failed: its error's, or `otherwise` if there is no error
