@@ -148,7 +148,7 @@ static mw_status fp16_memory(const ane_e5rt_program_t *program, const char *name
 {
     size_t port = 0;
     MW_TRY(find_port(program, name, is_output, &port, err));
-    const mw__buffer *buffer = mw__dispatch_buffer(program->dispatch, port);
+    const mw__device_buffer *buffer = mw__dispatch_buffer(program->dispatch, port);
     if (!mw__mul_size(n_elems, sizeof(uint16_t), out_bytes) || *out_bytes > buffer->size)
         return mw__fail(err, MW_ERROR_SHAPE, "%zu elements of 2 bytes exceed port \"%s\" of %zu bytes", n_elems, name,
                         buffer->size);
@@ -205,7 +205,7 @@ static int port_buffer(const char *call, ane_e5rt_program_t *program, const char
             *out_size = 0;
         return finish_call(call, status);
     }
-    const mw__buffer *buffer = mw__dispatch_buffer(program->dispatch, port);
+    const mw__device_buffer *buffer = mw__dispatch_buffer(program->dispatch, port);
     *out_data = buffer->data;
     *out_size = buffer->size;
     return 0;
@@ -226,7 +226,7 @@ static mw_status share(ane_e5rt_program_t *program, const char *output, const ch
     size_t from = 0, to = 0;
     MW_TRY(find_port(program, output, true, &from, err));
     MW_TRY(find_port(program, input, false, &to, err));
-    const mw__buffer *source = mw__dispatch_buffer(program->dispatch, from);
+    const mw__device_buffer *source = mw__dispatch_buffer(program->dispatch, from);
     const size_t size = mw__dispatch_buffer(program->dispatch, to)->size;
     if (source->size != size)
         return mw__fail(err, MW_ERROR_SHAPE, "output \"%s\" has %zu bytes, input \"%s\" has %zu: they cannot share",

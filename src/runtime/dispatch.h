@@ -7,16 +7,16 @@
 #include "runtime/symbols.h"
 
 /* An e5rt buffer object and its memory. */
-typedef struct mw__buffer {
+typedef struct mw__device_buffer {
     void *object;
     void *data;
     size_t size; /* bytes asked for; the object has them rounded up to 64 */
-} mw__buffer;
+} mw__device_buffer;
 
 /* Zero-filled. */
-mw_status mw__buffer_alloc(const mw__symbols *symbols, size_t size, mw__buffer *out, mw_error *err);
+mw_status mw__buffer_alloc(const mw__symbols *symbols, size_t size, mw__device_buffer *out, mw_error *err);
 /* An empty buffer is fine. */
-void mw__buffer_release(const mw__symbols *symbols, mw__buffer *buffer);
+void mw__buffer_release(const mw__symbols *symbols, mw__device_buffer *buffer);
 
 typedef struct mw__dispatch mw__dispatch;
 
@@ -41,12 +41,12 @@ void mw__dispatch_destroy(mw__dispatch *dispatch);
 /* Retains a port and binds it: to `shared`, which must outlive the dispatch, or to a zeroed buffer of its own. Indices
  * count from 0 in the order of the calls: inputs first, then outputs. */
 mw_status mw__dispatch_add_port(mw__dispatch *dispatch, const char *name, bool is_output, size_t size,
-                                const mw__buffer *shared, mw_error *err);
+                                const mw__device_buffer *shared, mw_error *err);
 /* Makes the stream, once every port is bound. */
 mw_status mw__dispatch_finish(mw__dispatch *dispatch, mw_error *err);
 
 /* Binds a port to a buffer that somebody else owns and drops its own. MW_ERROR_STATE once encoded. */
-mw_status mw__dispatch_rebind(mw__dispatch *dispatch, size_t port, const mw__buffer *buffer, mw_error *err);
+mw_status mw__dispatch_rebind(mw__dispatch *dispatch, size_t port, const mw__device_buffer *buffer, mw_error *err);
 /* Freezes the bindings; nothing if it is done. */
 mw_status mw__dispatch_encode(mw__dispatch *dispatch, mw_error *err);
 /* Encodes at the first call, then runs. */
@@ -59,7 +59,7 @@ void *mw__dispatch_operation(const mw__dispatch *dispatch);
 size_t mw__dispatch_port_count(const mw__dispatch *dispatch);
 /* The index, or mw__dispatch_port_count if there is none. */
 size_t mw__dispatch_find(const mw__dispatch *dispatch, const char *name, bool is_output);
-const mw__buffer *mw__dispatch_buffer(const mw__dispatch *dispatch, size_t port);
+const mw__device_buffer *mw__dispatch_buffer(const mw__dispatch *dispatch, size_t port);
 /* How the function was compiled ("CPU, fp32, 2 lanes, OpenBLAS"), NULL if the library cannot say. */
 const char *mw__dispatch_summary(const mw__dispatch *dispatch);
 

@@ -13,9 +13,9 @@ typedef struct compiler_set {
 
 /* ---- buffers ---- */
 
-mw_status mw__buffer_alloc(const mw__symbols *symbols, size_t size, mw__buffer *out, mw_error *err)
+mw_status mw__buffer_alloc(const mw__symbols *symbols, size_t size, mw__device_buffer *out, mw_error *err)
 {
-    *out = (mw__buffer){0};
+    *out = (mw__device_buffer){0};
     size_t rounded;
     if (!mw__round_up_size(size < 64 ? 64 : size, 64, &rounded))
         return mw__fail(err, MW_ERROR_MEMORY, "a buffer of %zu bytes does not fit", size);
@@ -30,11 +30,11 @@ mw_status mw__buffer_alloc(const mw__symbols *symbols, size_t size, mw__buffer *
     return MW_OK;
 }
 
-void mw__buffer_release(const mw__symbols *symbols, mw__buffer *buffer)
+void mw__buffer_release(const mw__symbols *symbols, mw__device_buffer *buffer)
 {
     if (buffer->object != NULL)
         symbols->buffer_object_release(&buffer->object);
-    *buffer = (mw__buffer){0};
+    *buffer = (mw__device_buffer){0};
 }
 
 /* ---- compile ---- */
@@ -72,7 +72,7 @@ static mw_status compiler_prepare(const mw__dispatch_options *o, compiler_set *s
     return o->custom != NULL ? set_custom(symbols, set->options, o->custom, err) : MW_OK;
 }
 
-mw_status mw__operation_make(const mw__dispatch *d, const char *name, mw__operation *out, mw_error *err)
+mw_status mw__stream_operation_make(const mw__dispatch *d, const char *name, mw__stream_operation *out, mw_error *err)
 {
     const mw__symbols *s = &d->symbols;
     MW_TRY(MW__E5RT(s, precompiled_compute_op_create_options_create_with_program_function, &out->options, d->function));
@@ -82,7 +82,7 @@ mw_status mw__operation_make(const mw__dispatch *d, const char *name, mw__operat
                     out->options);
 }
 
-void mw__operation_release(const mw__symbols *symbols, mw__operation *operation)
+void mw__stream_operation_release(const mw__symbols *symbols, mw__stream_operation *operation)
 {
     if (operation->object != NULL)
         symbols->execution_stream_operation_release(&operation->object);
@@ -93,7 +93,7 @@ void mw__operation_release(const mw__symbols *symbols, mw__operation *operation)
 static mw_status make_operation(mw__dispatch *d, const char *name, mw_error *err)
 {
     MW_TRY(MW__E5RT(&d->symbols, program_library_retain_program_function, d->library, "main", &d->function));
-    return mw__operation_make(d, name, &d->operation, err);
+    return mw__stream_operation_make(d, name, &d->operation, err);
 }
 
 static mw_status compile(mw__dispatch *d, const mw__dispatch_options *o, mw_error *err)
@@ -150,7 +150,7 @@ static void drop_buffer(const mw__symbols *symbols, mw__port_binding *port)
 {
     if (port->owned)
         mw__buffer_release(symbols, &port->buffer);
-    port->buffer = (mw__buffer){0};
+    port->buffer = (mw__device_buffer){0};
     port->owned = false;
 }
 
@@ -162,7 +162,7 @@ void mw__port_release(const mw__symbols *symbols, mw__port_binding *port)
 }
 
 mw_status mw__port_bind(const mw__symbols *s, void *operation, mw__port_binding *port, size_t size,
-                        const mw__buffer *shared, mw_error *err)
+                        const mw__device_buffer *shared, mw_error *err)
 {
     if (port->is_output)
         MW_TRY(MW__E5RT(s, execution_stream_operation_retain_output_port, operation, port->name, &port->port));
@@ -178,7 +178,7 @@ mw_status mw__port_bind(const mw__symbols *s, void *operation, mw__port_binding 
 }
 
 mw_status mw__dispatch_add_port(mw__dispatch *d, const char *name, bool is_output, size_t size,
-                                const mw__buffer *shared, mw_error *err)
+                                const mw__device_buffer *shared, mw_error *err)
 {
     MW_TRY(mw__grow(d->allocator, &d->ports, &d->port_capacity, d->port_count + 1, sizeof *d->ports, err));
     const size_t length = strlen(name);
@@ -196,7 +196,7 @@ mw_status mw__dispatch_finish(mw__dispatch *d, mw_error *err)
     return MW__E5RT(&d->symbols, execution_stream_create, &d->stream);
 }
 
-mw_status mw__dispatch_rebind(mw__dispatch *d, size_t index, const mw__buffer *buffer, mw_error *err)
+mw_status mw__dispatch_rebind(mw__dispatch *d, size_t index, const mw__device_buffer *buffer, mw_error *err)
 {
     mw__port_binding *port = &d->ports[index];
     if (d->encoded)
@@ -244,7 +244,7 @@ size_t mw__dispatch_find(const mw__dispatch *d, const char *name, bool is_output
     return d->port_count;
 }
 
-const mw__buffer *mw__dispatch_buffer(const mw__dispatch *d, size_t port) { return &d->ports[port].buffer; }
+const mw__device_buffer *mw__dispatch_buffer(const mw__dispatch *d, size_t port) { return &d->ports[port].buffer; }
 
 const char *mw__dispatch_summary(const mw__dispatch *d)
 {
@@ -274,7 +274,7 @@ void mw__dispatch_destroy(mw__dispatch *d)
     if (d->stream != NULL)
         s->execution_stream_release(&d->stream);
     release_ports(d);
-    mw__operation_release(s, &d->operation);
+    mw__stream_operation_release(s, &d->operation);
     if (d->function != NULL)
         s->program_function_release(&d->function);
     if (d->library != NULL)

@@ -8,32 +8,33 @@
 typedef struct mw__port_binding {
     char *name;
     void *port;
-    mw__buffer buffer;
+    mw__device_buffer buffer;
     bool is_output;
     bool owned; /* the buffer is ours to release */
 } mw__port_binding;
 
-typedef struct mw__operation {
+typedef struct mw__stream_operation {
     void *options, *object;
-} mw__operation;
+} mw__stream_operation;
 
 struct mw__dispatch {
     const mw_allocator *allocator;
     mw__symbols symbols;
     void *library, *function, *stream;
-    mw__operation operation;
+    mw__stream_operation operation;
     mw__port_binding *ports;
     size_t port_count, port_capacity;
     bool encoded;
 };
 
 /* An operation of the function of `dispatch`. What is there after a failure is to be released. */
-mw_status mw__operation_make(const mw__dispatch *dispatch, const char *name, mw__operation *out, mw_error *err);
-void mw__operation_release(const mw__symbols *symbols, mw__operation *operation);
+mw_status mw__stream_operation_make(const mw__dispatch *dispatch, const char *name, mw__stream_operation *out,
+                                    mw_error *err);
+void mw__stream_operation_release(const mw__symbols *symbols, mw__stream_operation *operation);
 
 /* Retains the port of that name and binds it, to `shared` or to a zeroed buffer of its own. */
 mw_status mw__port_bind(const mw__symbols *symbols, void *operation, mw__port_binding *port, size_t size,
-                        const mw__buffer *shared, mw_error *err);
+                        const mw__device_buffer *shared, mw_error *err);
 /* Leaves the name. */
 void mw__port_release(const mw__symbols *symbols, mw__port_binding *port);
 

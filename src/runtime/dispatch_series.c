@@ -4,7 +4,7 @@
 
 struct mw__series {
     const mw__dispatch *source;
-    mw__operation *operations;
+    mw__stream_operation *operations;
     mw__port_binding *ports; /* [count, ports of the source] */
     size_t count;
     void *stream;
@@ -14,7 +14,7 @@ struct mw__series {
 static mw_status add_operation(mw__series *series, size_t index, const bool *own, mw_error *err)
 {
     const mw__dispatch *d = series->source;
-    MW_TRY(mw__operation_make(d, "main", &series->operations[index], err));
+    MW_TRY(mw__stream_operation_make(d, "main", &series->operations[index], err));
     for (size_t i = 0; i < d->port_count; i++) {
         const mw__port_binding *port = &d->ports[i];
         mw__port_binding *mine = &series->ports[index * d->port_count + i];
@@ -60,7 +60,7 @@ void mw__series_destroy(mw__series *series)
     for (size_t i = 0; series->ports != NULL && i < series->count * d->port_count; i++)
         mw__port_release(&d->symbols, &series->ports[i]);
     for (size_t i = 0; series->operations != NULL && i < series->count; i++)
-        mw__operation_release(&d->symbols, &series->operations[i]);
+        mw__stream_operation_release(&d->symbols, &series->operations[i]);
     mw__free(d->allocator, series->ports);
     mw__free(d->allocator, series->operations);
     mw__free(d->allocator, series);

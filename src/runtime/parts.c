@@ -110,11 +110,12 @@ static mw_status size_of(mw_shape shape, mw_dtype dtype, const char *name, size_
 }
 
 /* Part `index` becomes its piece of the whole. */
-static mw_status make_piece(mw__port_place *place, size_t index, mw__dispatch *dispatch, mw__buffer *out, mw_error *err)
+static mw_status make_piece(mw__port_place *place, size_t index, mw__dispatch *dispatch, mw__device_buffer *out,
+                            mw_error *err)
 {
     mw__port_part *part = &place->parts[index];
     const mw__symbols *s = mw__dispatch_symbols(dispatch);
-    *out = (mw__buffer){.data = (char *)place->whole.data + runs_of(part).begin * bytes_of(part->dtype)};
+    *out = (mw__device_buffer){.data = (char *)place->whole.data + runs_of(part).begin * bytes_of(part->dtype)};
     MW_TRY(size_of(part->shape, part->dtype, part->mil_name, &out->size, err));
     if (s->buffer_object_create_from_data_pointer == NULL)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
@@ -129,7 +130,7 @@ static mw_status make_piece(mw__port_place *place, size_t index, mw__dispatch *d
 static mw_status bind_part(mw__port_place *place, size_t index, bool is_output, mw__dispatch *dispatch, mw_error *err)
 {
     const mw__port_part *part = &place->parts[index];
-    mw__buffer piece;
+    mw__device_buffer piece;
     size_t size;
     if (place->staged) {
         MW_TRY(size_of(part->shape, part->dtype, part->mil_name, &size, err));
@@ -140,7 +141,7 @@ static mw_status bind_part(mw__port_place *place, size_t index, bool is_output, 
 }
 
 static mw_status make_whole(mw__port_place *place, const mw_port *port, const mw__dispatch *dispatch,
-                            const mw__buffer *shared, mw__arena *arena, mw_error *err)
+                            const mw__device_buffer *shared, mw__arena *arena, mw_error *err)
 {
     size_t size = 0;
     MW_TRY(size_of(port->shape, port->dtype, port->name, &size, err));
@@ -151,7 +152,7 @@ static mw_status make_whole(mw__port_place *place, const mw_port *port, const mw
     if (shared != NULL) {
         place->whole = *shared;
     } else if (place->staged) {
-        place->whole = (mw__buffer){.size = size};
+        place->whole = (mw__device_buffer){.size = size};
         place->whole.data = mw__arena_alloc(arena, size, 1, err);
         return place->whole.data != NULL ? MW_OK : MW_ERROR_MEMORY;
     } else {
@@ -161,8 +162,8 @@ static mw_status make_whole(mw__port_place *place, const mw_port *port, const mw
     return MW_OK;
 }
 
-mw_status mw__place_bind(mw__port_place *place, const mw_port *port, mw__dispatch *dispatch, const mw__buffer *shared,
-                         mw__arena *arena, mw_error *err)
+mw_status mw__place_bind(mw__port_place *place, const mw_port *port, mw__dispatch *dispatch,
+                         const mw__device_buffer *shared, mw__arena *arena, mw_error *err)
 {
     MW_TRY(make_whole(place, port, dispatch, shared, arena, err));
     for (size_t i = 0; i < place->count; i++)
@@ -187,7 +188,7 @@ mw_status mw__place_rebind(mw__port_place *place, const mw__port_place *other, m
 void mw__place_release(mw__port_place *place, const mw__symbols *symbols)
 {
     for (size_t i = 0; place->parts != NULL && i < place->count; i++)
-        mw__buffer_release(symbols, &(mw__buffer){.object = place->parts[i].object});
+        mw__buffer_release(symbols, &(mw__device_buffer){.object = place->parts[i].object});
     for (size_t i = 0; place->parts != NULL && i < place->count; i++)
         place->parts[i].object = NULL;
     if (place->owned)

@@ -20,9 +20,9 @@ typedef struct mw__port_part {
 typedef struct mw__port_place {
     size_t first, count; /* ports of the dispatch */
     mw__port_part *parts;
-    mw__buffer whole; /* if there are parts: the values as the user sees them */
-    bool owned;       /* the e5rt buffer of whole is ours */
-    bool staged;      /* the parts have memory of their own, which is filled before a run and read after it */
+    mw__device_buffer whole; /* if there are parts: the values as the user sees them */
+    bool owned;              /* the e5rt buffer of whole is ours */
+    bool staged;             /* the parts have memory of their own, which is filled before a run and read after it */
 } mw__port_place;
 
 static inline bool mw__place_is_split(const mw__port_place *place) { return place->parts[0].part != NULL; }
@@ -32,8 +32,8 @@ mw_port mw__place_port(const mw__port_place *place, const mw_port *first);
 
 /* Makes the whole and binds every part. `shared` is memory for the whole that outlives the program, or NULL.
  *  errors  MW_ERROR_UNSUPPORTED if the e5rt library cannot bind a piece of a buffer */
-mw_status mw__place_bind(mw__port_place *place, const mw_port *port, mw__dispatch *dispatch, const mw__buffer *shared,
-                         mw__arena *arena, mw_error *err);
+mw_status mw__place_bind(mw__port_place *place, const mw_port *port, mw__dispatch *dispatch,
+                         const mw__device_buffer *shared, mw__arena *arena, mw_error *err);
 /* Binds the parts of `place` to the pieces of another port's memory. */
 mw_status mw__place_rebind(mw__port_place *place, const mw__port_place *other, mw__dispatch *dispatch, mw_error *err);
 void mw__place_release(mw__port_place *place, const mw__symbols *symbols);

@@ -31,7 +31,7 @@ void *mw__program_data(const mw_program *program, size_t port)
     return mw__place_is_split(place) ? place->whole.data : mw__dispatch_buffer(program->dispatch, place->first)->data;
 }
 
-bool mw__program_buffer(const mw_program *program, size_t port, mw__buffer *out)
+bool mw__program_buffer(const mw_program *program, size_t port, mw__device_buffer *out)
 {
     const mw__port_place *place = &program->places[port];
     *out = mw__place_is_split(place) ? place->whole : *mw__dispatch_buffer(program->dispatch, place->first);

@@ -248,7 +248,7 @@ static mw_status bind_port(compilation *c, size_t index, const mw__type *type, m
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "port \"%s\" has no fixed size: give its `?` extents a number",
                         port->name);
     const mw__program_request *request = c->request;
-    mw__buffer shared;
+    mw__device_buffer shared;
     const bool is_shared = request->bind != NULL && request->bind(request->user, port, &shared);
     if (mw__place_is_split(place)) {
         const mw_status status =

@@ -34,7 +34,7 @@ const char *mw__target_describe(const mw__target *target, const mw__dispatch *di
                                 mw_error *err);
 
 /* Fills *out with the buffer that a port is to be bound to, which outlives the program; false = one of its own. */
-typedef bool mw__program_binder(void *user, const mw_port *port, mw__buffer *out);
+typedef bool mw__program_binder(void *user, const mw_port *port, mw__device_buffer *out);
 
 typedef struct mw__program_request {
     const mw_graph *graph;
@@ -87,7 +87,7 @@ size_t mw__program_find(const mw_program *program, const char *name);
 /* The memory of a port, as the user sees it, and its element count. */
 void *mw__program_data(const mw_program *program, size_t port);
 /* The same as a buffer that other programs may be bound to; false if the device has only copies of its parts. */
-bool mw__program_buffer(const mw_program *program, size_t port, mw__buffer *out);
+bool mw__program_buffer(const mw_program *program, size_t port, mw__device_buffer *out);
 size_t mw__program_elements(const mw_program *program, size_t port);
 /* The first values of a parameter, drawn in its declared type and rounded to `dtype`.
  *  errors  MW_ERROR_NUMERIC if one is not finite there */

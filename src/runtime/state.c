@@ -19,7 +19,7 @@ void mw__state_init(mw__state_set *set, const mw_allocator *allocator, const mw_
 void mw__state_deinit(mw__state_set *set)
 {
     for (size_t i = 0; i < set->count; i++)
-        mw__buffer_release(set->symbols, &(mw__buffer){.object = set->entries[i].buffer});
+        mw__buffer_release(set->symbols, &(mw__device_buffer){.object = set->entries[i].buffer});
     mw__free(set->allocator, set->entries);
     mw__arena_deinit(&set->names);
     mw__map_deinit(&set->by_name);
@@ -40,7 +40,7 @@ mw_status mw__state_add(mw__state_set *set, const char *name, mw_dtype dtype, mw
     if (copy == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(mw__map_set(&set->by_name, copy, (void *)(uintptr_t)(set->count + 1), err));
-    mw__buffer buffer;
+    mw__device_buffer buffer;
     MW_TRY(mw__buffer_alloc(set->symbols, size, &buffer, err));
     set->entries[set->count++] = (mw__state_entry){.name = copy,
                                                    .dtype = dtype,

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-bool mw__trainer_bind_inputs(void *user, const mw_port *port, mw__buffer *out)
+bool mw__trainer_bind_inputs(void *user, const mw_port *port, mw__device_buffer *out)
 {
     const mw_program *step = user;
     const size_t index = mw__program_find(step, port->name);
@@ -31,7 +31,7 @@ mw_status mw__trainer_make_twin(mw_trainer *t, mw__trainer_pass *pass, const mw_
 static size_t find_difference(const mw_program *step, const mw_program *twin)
 {
     for (size_t i = step->input_count; i < step->port_count; i++) {
-        mw__buffer buffer;
+        mw__device_buffer buffer;
         mw__program_buffer(step, i, &buffer);
         if (memcmp(buffer.data, mw__program_data(twin, i), buffer.size) != 0)
             return i;

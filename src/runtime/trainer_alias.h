@@ -5,7 +5,7 @@
 #include "runtime/trainer_object.h"
 
 /* Binds inputs of another program to those of the mw_program that is `user` (mw__program_binder). */
-bool mw__trainer_bind_inputs(void *user, const mw_port *port, mw__buffer *out);
+bool mw__trainer_bind_inputs(void *user, const mw_port *port, mw__device_buffer *out);
 /* Makes the twin of a pass where the library needs the proof. */
 mw_status mw__trainer_make_twin(mw_trainer *trainer, mw__trainer_pass *pass, const mw_graph *graph, mw_error *err);
 /* Runs twin and program, compares and drops the twin. */

@@ -56,7 +56,7 @@ mw_status mw__trainer_make_slots(mw_trainer *t, size_t count, mw_error *err)
     t->many.feeders = mw__arena_alloc(&t->arena, count, sizeof *t->many.feeders, err);
     if (own == NULL || t->many.feeders == NULL)
         return MW_ERROR_MEMORY;
-    mw__buffer unused;
+    mw__device_buffer unused;
     for (size_t i = 0; i < program->port_count; i++)
         for (size_t k = 0; k < program->places[i].count; k++)
             own[program->places[i].first + k] = !mw__trainer_bind(t, &program->ports[i], &unused);

@@ -136,7 +136,7 @@ mw_status mw__trainer_build_state(mw__trainer_build *b, mw_error *err)
 /* ---- binding ---- */
 
 /* "fc1.weight" and "fc1.weight#next" are the same buffer. */
-bool mw__trainer_bind(void *user, const mw_port *port, mw__buffer *out)
+bool mw__trainer_bind(void *user, const mw_port *port, mw__device_buffer *out)
 {
     const mw_trainer *t = user;
     const size_t length = strlen(port->name), suffix = port->is_output ? strlen(MW__NEXT) : 0;
@@ -146,6 +146,6 @@ bool mw__trainer_bind(void *user, const mw_port *port, mw__buffer *out)
     if (entry == NULL || entry->dtype != port->dtype)
         return false;
     entry = mw__trainer_shown(t, entry);
-    *out = (mw__buffer){.object = entry->buffer, .data = entry->data, .size = entry->size};
+    *out = (mw__device_buffer){.object = entry->buffer, .data = entry->data, .size = entry->size};
     return true;
 }

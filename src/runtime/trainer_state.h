@@ -20,6 +20,6 @@
 mw_status mw__trainer_build_state(mw__trainer_build *b, mw_error *err);
 
 /* The port of a state entry, or the output of its next value, is bound to its buffer (mw__program_binder). */
-bool mw__trainer_bind(void *trainer, const mw_port *port, mw__buffer *out);
+bool mw__trainer_bind(void *trainer, const mw_port *port, mw__device_buffer *out);
 
 #endif

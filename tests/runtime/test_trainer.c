@@ -204,7 +204,7 @@ static void test_unsafe_aliasing_is_found_in_the_first_step(void)
     CHECK_OK(err);
     REQUIRE(trainer != NULL && trainer->step.twin != NULL);
     const size_t port = mw__program_find(trainer->step.twin, "fc1.weight");
-    mw__buffer other;
+    mw__device_buffer other;
     mw__buffer_alloc(&trainer->target.symbols, SMALL_H * SMALL_D * sizeof(float), &other, &err);
     mw__dispatch_rebind(trainer->step.twin->dispatch, port, &other, &err);
     CHECK_OK(err);
