@@ -1,7 +1,7 @@
-/* The optimizers: makers, one row each, what is fed at a step, checks. Their updates are in optimizer_update.c. */
+/* The optimizers: makers, one row each, what is fed at a step. Their numbers are in optimizer_numbers.c, their updates
+ * in optimizer_update.c. */
 #include "autograd/optimizer_update.h"
 #include "base/error.h"
-#include "base/number.h"
 
 #include <math.h>
 #include <string.h>
@@ -101,48 +101,6 @@ static double value_adam_fall(const moment *m) { return dithered(m, (double)m->o
 static double value_rmsprop_fall(const moment *m) { return dithered(m, (double)m->optimizer->alpha); }
 static double value_adagrad_fall(const moment *m) { return dithered(m, 1.0); }
 
-/* ---- description ---- */
-
-static void put_number(mw__text *text, const char *name, double value)
-{
-    char number[MW__NUMBER_MAX];
-    mw__number_print_float(number, (float)value);
-    mw__text_printf(text, " %s=%s", name, number);
-}
-
-static void describe_sgd(const mw_optimizer *o, mw__text *text)
-{
-    put_number(text, "momentum", (double)o->momentum);
-    mw__text_printf(text, " nesterov=%d", o->nesterov);
-}
-
-static void describe_betas(const mw_optimizer *o, mw__text *text)
-{
-    put_number(text, "beta1", (double)o->beta1);
-    put_number(text, "beta2", (double)o->beta2);
-}
-
-static void describe_adam(const mw_optimizer *o, mw__text *text)
-{
-    describe_betas(o, text);
-    put_number(text, "epsilon", (double)o->epsilon);
-}
-
-static void describe_rmsprop(const mw_optimizer *o, mw__text *text)
-{
-    put_number(text, "alpha", (double)o->alpha);
-    mw__text_printf(text, " centered=%d", o->centered);
-    put_number(text, "momentum", (double)o->momentum);
-    put_number(text, "epsilon", (double)o->epsilon);
-}
-
-static void describe_adagrad(const mw_optimizer *o, mw__text *text)
-{
-    put_number(text, "lr_decay", (double)o->lr_decay);
-    put_number(text, "initial_accumulator", (double)o->initial_accumulator);
-    put_number(text, "epsilon", (double)o->epsilon);
-}
-
 /* ---- states ---- */
 
 #define ROLE(name) (1u << MW__ROLE_##name)
@@ -172,109 +130,81 @@ typedef struct scalar_row {
     double (*value)(const moment *moment);
 } scalar_row;
 
+/* How parameters of a type are updated. */
+typedef struct form {
+    unsigned (*roles)(const mw_optimizer *optimizer); /* of its states, but for LOW, as a set */
+    scalar_row scalars[MW__OPTIMIZER_SCALARS];        /* the last one only with decoupled weight decay */
+    mw_tensor *(*update)(mw__optimizer_update *u);
+} form;
+
+/* In fp16 some have one root for a mean or sum of squares, whose rounding is dithered by what it forgets at a step. */
 typedef struct optimizer_row {
     const char *name;
-    double epsilon;                                                  /* the default in fp32; 0 = it has none */
-    void (*describe)(const mw_optimizer *optimizer, mw__text *text); /* its own numbers */
-    unsigned (*roles)(const mw_optimizer *optimizer);                /* of its states, but for LOW, as a set */
-    scalar_row scalars[MW__OPTIMIZER_SCALARS];                       /* the last one only with decoupled weight decay */
-    mw_tensor *(*update)(mw__optimizer_update *u);
+    double epsilon;                                                    /* the default in fp32; 0 = it has none */
     double (*reach)(const mw_optimizer *optimizer, double loss_scale); /* the largest change; in fp32 */
+    form usual;
+    form dithered; /* no update: as usual */
 } optimizer_row;
 
+#define DECAY                                                                                                          \
+    {                                                                                                                  \
+        "weight_decay_step", value_decay                                                                               \
+    }
+
 static const optimizer_row rows[] = {
-    [MW_SGD] = {"sgd",
-                0.0,
-                describe_sgd,
-                momentum_role,
-                {{"learning_rate", value_rate}, {"weight_decay_step", value_decay}},
-                mw__update_sgd,
-                mw__reach_sgd},
-    [MW_ADAM] = {"adam",
-                 1e-8,
-                 describe_adam,
-                 roles_adam,
-                 {{"adam_step_size", value_adam_step},
-                  {"adam_correction", value_adam_correction},
-                  {"weight_decay_step", value_decay}},
-                 mw__update_adam,
-                 mw__reach_adam},
-    [MW_RMSPROP] = {"rmsprop",
-                    1e-8,
-                    describe_rmsprop,
-                    roles_rmsprop,
-                    {{"learning_rate", value_step}, {"weight_decay_step", value_decay}},
-                    mw__update_rmsprop,
-                    mw__reach_rmsprop},
-    [MW_ADAGRAD] = {"adagrad",
-                    1e-10,
-                    describe_adagrad,
-                    root_roles,
-                    {{"adagrad_step_size", value_adagrad_step}, {"weight_decay_step", value_decay}},
-                    mw__update_adagrad,
-                    mw__reach_adagrad},
-    [MW_LION] = {"lion",
-                 0.0,
-                 describe_betas,
-                 roles_lion,
-                 {{"learning_rate", value_step}, {"weight_decay_step", value_decay}},
-                 mw__update_lion,
-                 mw__reach_lion},
+    [MW_SGD] = {.name = "sgd",
+                .reach = mw__reach_sgd,
+                .usual = {momentum_role, {{"learning_rate", value_rate}, DECAY}, mw__update_sgd}},
+    [MW_ADAM] = {.name = "adam",
+                 .epsilon = 1e-8,
+                 .reach = mw__reach_adam,
+                 .usual = {roles_adam,
+                           {{"adam_step_size", value_adam_step}, {"adam_correction", value_adam_correction}, DECAY},
+                           mw__update_adam},
+                 .dithered = {roles_adam_half,
+                              {{"adam_step_size", value_adam_half_step},
+                               {"adam_epsilon", value_adam_half_epsilon},
+                               {"adam_fall", value_adam_fall},
+                               DECAY},
+                              mw__update_adam_half}},
+    [MW_RMSPROP] = {.name = "rmsprop",
+                    .epsilon = 1e-8,
+                    .reach = mw__reach_rmsprop,
+                    .usual = {roles_rmsprop, {{"learning_rate", value_step}, DECAY}, mw__update_rmsprop},
+                    .dithered = {roles_rmsprop,
+                                 {{"learning_rate", value_step}, {"rmsprop_fall", value_rmsprop_fall}, DECAY},
+                                 mw__update_rmsprop}},
+    [MW_ADAGRAD] =
+        {.name = "adagrad",
+         .epsilon = 1e-10,
+         .reach = mw__reach_adagrad,
+         .usual = {root_roles, {{"adagrad_step_size", value_adagrad_step}, DECAY}, mw__update_adagrad},
+         .dithered = {root_roles,
+                      {{"adagrad_step_size", value_adagrad_step}, {"adagrad_fall", value_adagrad_fall}, DECAY},
+                      mw__update_adagrad}},
+    [MW_LION] = {.name = "lion",
+                 .reach = mw__reach_lion,
+                 .usual = {roles_lion, {{"learning_rate", value_step}, DECAY}, mw__update_lion}},
 };
 
-/* Where fp16 has other states and scalars: one root for a mean or sum of squares, whose rounding is dithered by what it
- * forgets at a step. */
-static const optimizer_row half_rows[sizeof rows / sizeof *rows] = {
-    [MW_ADAM] = {"adam",
-                 1e-8,
-                 describe_adam,
-                 roles_adam_half,
-                 {{"adam_step_size", value_adam_half_step},
-                  {"adam_epsilon", value_adam_half_epsilon},
-                  {"adam_fall", value_adam_fall},
-                  {"weight_decay_step", value_decay}},
-                 mw__update_adam_half,
-                 NULL},
-    [MW_RMSPROP] = {"rmsprop",
-                    1e-8,
-                    describe_rmsprop,
-                    roles_rmsprop,
-                    {{"learning_rate", value_step},
-                     {"rmsprop_fall", value_rmsprop_fall},
-                     {"weight_decay_step", value_decay}},
-                    mw__update_rmsprop,
-                    NULL},
-    [MW_ADAGRAD] = {"adagrad",
-                    1e-10,
-                    describe_adagrad,
-                    root_roles,
-                    {{"adagrad_step_size", value_adagrad_step},
-                     {"adagrad_fall", value_adagrad_fall},
-                     {"weight_decay_step", value_decay}},
-                    mw__update_adagrad,
-                    NULL},
-};
-
-static const optimizer_row *row_of(const mw_optimizer *o, bool half)
+static const form *form_of(const mw_optimizer *o, bool half)
 {
-    return mw__optimizer_dithers(o, half) && half_rows[o->kind].name != NULL ? &half_rows[o->kind] : &rows[o->kind];
+    const optimizer_row *row = &rows[o->kind];
+    return mw__optimizer_dithers(o, half) && row->dithered.update != NULL ? &row->dithered : &row->usual;
 }
 
-static const char *const role_names[MW__ROLE_COUNT] = {[MW__ROLE_MOMENTUM] = "momentum",
-                                                       [MW__ROLE_M] = "m",
-                                                       [MW__ROLE_V] = "v",
-                                                       [MW__ROLE_MEAN] = "mean",
-                                                       [MW__ROLE_ROOT] = "root",
-                                                       [MW__ROLE_ROOT_LOW] = "root_low",
-                                                       [MW__ROLE_LOW] = "low"};
+static const char *const role_names[MW__ROLE_COUNT] = {
+    [MW__ROLE_MOMENTUM] = "momentum",  [MW__ROLE_M] = "m",       [MW__ROLE_V] = "v",
+    [MW__ROLE_MEAN] = "mean",          [MW__ROLE_ROOT] = "root", [MW__ROLE_ROOT_LOW] = "root_low",
+    [MW__ROLE_LOW] = MW__OPTIMIZER_LOW};
 
-void mw__optimizer_describe(const mw_optimizer *optimizer, mw__text *text)
+const char *mw__optimizer_kind_name(mw_optimizer_kind kind)
 {
-    mw__text_puts(text, rows[optimizer->kind].name);
-    rows[optimizer->kind].describe(optimizer, text);
-    put_number(text, "weight_decay", (double)optimizer->weight_decay);
-    mw__text_printf(text, " decoupled=%d%s", optimizer->decoupled, optimizer->compensated ? " compensated=1" : "");
+    const int count = (int)(sizeof rows / sizeof *rows);
+    return (int)kind > MW_OPTIMIZER_NONE && (int)kind < count ? rows[kind].name : NULL;
 }
+
+double mw__optimizer_epsilon(const mw_optimizer *optimizer) { return rows[optimizer->kind].epsilon; }
 
 /* Of Adagrad's sum of squares, in the scale of the gradients. */
 static double initial_root(const mw_optimizer *o, double loss_scale)
@@ -282,26 +212,9 @@ static double initial_root(const mw_optimizer *o, double loss_scale)
     return sqrt((double)o->initial_accumulator) * loss_scale;
 }
 
-void mw__optimizer_constants(const mw_optimizer *o, double loss_scale,
-                             mw__optimizer_constant out[MW__OPTIMIZER_CONSTANTS])
-{
-    const mw__optimizer_constant constants[MW__OPTIMIZER_CONSTANTS] = {
-        {"weight_decay", (double)o->weight_decay * (o->decoupled ? 1.0 : loss_scale)},
-        {"momentum", (double)o->momentum},
-        {"beta1", (double)o->beta1},
-        {"beta2", (double)o->beta2},
-        {"epsilon", (double)o->epsilon * loss_scale},
-        {"1 - beta1", 1.0 - (double)o->beta1},
-        {"1 - beta2", 1.0 - (double)o->beta2},
-        {"alpha", (double)o->alpha},
-        {"1 - alpha", 1.0 - (double)o->alpha},
-        {"initial_accumulator", initial_root(o, loss_scale)}};
-    memcpy(out, constants, sizeof constants);
-}
-
 static bool has_role(const mw_optimizer *o, bool half, int role)
 {
-    const unsigned set = row_of(o, half)->roles(o) | (o->compensated ? ROLE(LOW) : 0u);
+    const unsigned set = form_of(o, half)->roles(o) | (o->compensated ? ROLE(LOW) : 0u);
     return (set >> role & 1u) != 0;
 }
 
@@ -340,7 +253,7 @@ double mw__optimizer_state_initial(const mw_optimizer *optimizer, bool half, siz
 size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer, bool half)
 {
     size_t count = 0;
-    while (count < MW__OPTIMIZER_SCALARS && row_of(optimizer, half)->scalars[count].name != NULL)
+    while (count < MW__OPTIMIZER_SCALARS && form_of(optimizer, half)->scalars[count].name != NULL)
         count++;
     bool decays = optimizer->decoupled && optimizer->weight_decay != 0.0f;
     return decays ? count : count - 1;
@@ -348,14 +261,14 @@ size_t mw__optimizer_scalar_count(const mw_optimizer *optimizer, bool half)
 
 const char *mw__optimizer_scalar_name(const mw_optimizer *optimizer, bool half, size_t index)
 {
-    return row_of(optimizer, half)->scalars[index].name;
+    return form_of(optimizer, half)->scalars[index].name;
 }
 
 double mw__optimizer_scalar_value(const mw_optimizer *optimizer, bool half, size_t index, double loss_scale,
                                   double learning_rate, int64_t step)
 {
     const moment now = {.optimizer = optimizer, .rate = learning_rate, .loss_scale = loss_scale, .step = step};
-    return row_of(optimizer, half)->scalars[index].value(&now);
+    return form_of(optimizer, half)->scalars[index].value(&now);
 }
 
 mw_status mw__optimizer_apply(const mw__optimizer_request *r, mw_tensor **out_p, mw_tensor **out_state, mw_error *err)
@@ -364,65 +277,14 @@ mw_status mw__optimizer_apply(const mw__optimizer_request *r, mw_tensor **out_p,
     const bool half = r->scalars->half;
     for (size_t i = 0; i < r->state_count; i++)
         u.state[mw__optimizer_role_at(r->optimizer, half, i)] = r->state[i];
-    mw__update_parameter(&u, row_of(r->optimizer, half)->update(&u));
+    mw__update_parameter(&u, form_of(r->optimizer, half)->update(&u));
     *out_p = u.new_p;
     for (size_t i = 0; i < r->state_count; i++)
         out_state[i] = u.new_state[mw__optimizer_role_at(r->optimizer, half, i)];
     return mw_graph_check(r->graph, err);
 }
 
-/* ---- checks ---- */
-
-static mw_status check_number(const char *field, float value, bool good, const char *rule, mw_error *err)
-{
-    if (good)
-        return MW_OK;
-    return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer: %s is %g; it must be %s", field, (double)value, rule);
-}
-
-static mw_status check_unit(const char *field, float value, mw_error *err)
-{
-    return check_number(field, value, value >= 0.0f && value < 1.0f, "in [0, 1)", err);
-}
-
-static mw_status check_positive(const char *field, float value, mw_error *err)
-{
-    return check_number(field, value, value >= 0.0f && isfinite(value), "0 or more, and finite", err);
-}
-
-/* Switches that another kind would ignore. */
-static mw_status check_switches(const mw_optimizer *o, mw_error *err)
-{
-    if (o->nesterov && o->kind != MW_SGD)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer: nesterov is for sgd; %s has none", rows[o->kind].name);
-    if (o->nesterov && o->momentum == 0.0f)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer: nesterov needs a momentum above 0");
-    if (o->centered && o->kind != MW_RMSPROP)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "optimizer: centered is for rmsprop; %s has none", rows[o->kind].name);
-    return MW_OK;
-}
-
-mw_status mw__optimizer_check(const mw_optimizer *o, mw_error *err)
-{
-    const int kind = (int)o->kind, count = (int)(sizeof rows / sizeof *rows);
-    if (kind <= MW_OPTIMIZER_NONE || kind >= count)
-        return mw__fail(
-            err, MW_ERROR_ARGUMENT,
-            "optimizer: kind %d is none; make one with mw_sgd, mw_adam, mw_adamw, mw_rmsprop, mw_adagrad or "
-            "mw_lion",
-            kind);
-    MW_TRY(check_number("learning_rate", o->learning_rate, o->learning_rate > 0.0f && isfinite(o->learning_rate),
-                        "positive and finite", err));
-    MW_TRY(check_positive("weight_decay", o->weight_decay, err));
-    MW_TRY(check_unit("momentum", o->momentum, err));
-    MW_TRY(check_unit("beta1", o->beta1, err));
-    MW_TRY(check_unit("beta2", o->beta2, err));
-    MW_TRY(check_unit("alpha", o->alpha, err));
-    MW_TRY(check_positive("epsilon", o->epsilon, err));
-    MW_TRY(check_positive("lr_decay", o->lr_decay, err));
-    MW_TRY(check_positive("initial_accumulator", o->initial_accumulator, err));
-    return check_switches(o, err);
-}
+/* ---- epsilon ---- */
 
 /* In fp16 an epsilon that is not far above the least number, 2^-24, would be 0 itself, and the rest that rounding
  * leaves of a mean of nothing, 5 * 2^-24, would count. The program has it times the loss scale. */
@@ -430,7 +292,7 @@ mw_status mw__optimizer_check(const mw_optimizer *o, mw_error *err)
 
 void mw__optimizer_set_epsilon(mw_optimizer *optimizer, bool half, double loss_scale)
 {
-    const double single = rows[optimizer->kind].epsilon;
+    const double single = mw__optimizer_epsilon(optimizer);
     if (single != 0.0 && optimizer->epsilon == 0.0f)
         optimizer->epsilon = (float)(half ? fmax(single, HALF_EPSILON / loss_scale) : single);
 }

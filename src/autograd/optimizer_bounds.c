@@ -57,7 +57,7 @@ double mw__reach_lion(const mw_optimizer *o, double loss_scale)
 
 static bool decays_after(const mw_optimizer *o) { return o->decoupled && o->weight_decay != 0.0f; }
 
-static bool divides_by_epsilon(const mw_optimizer *o) { return o->kind != MW_SGD && o->kind != MW_LION; }
+static bool divides_by_epsilon(const mw_optimizer *o) { return mw__optimizer_epsilon(o) != 0.0; }
 
 static bool is_bounded(const mw_optimizer *o, double loss_scale, double learning_rate)
 {

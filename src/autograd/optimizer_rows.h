@@ -25,6 +25,7 @@ void mw__optimizer_set_epsilon(mw_optimizer *optimizer, bool half, double loss_s
 /* State tensors per parameter, each with the parameter's shape and type: "m" and "v", "momentum". `half`: of parameters
  * that are stored in fp16, which keep other states and are fed other scalars. */
 size_t mw__optimizer_state_count(const mw_optimizer *optimizer, bool half);
+#define MW__OPTIMIZER_LOW "low" /* the name of the second term of a compensated parameter */
 const char *mw__optimizer_state_name(const mw_optimizer *optimizer, bool half, size_t index);
 /* The value of all its elements before the first step. */
 double mw__optimizer_state_initial(const mw_optimizer *optimizer, bool half, size_t index, double loss_scale);
@@ -37,17 +38,20 @@ double mw__optimizer_scalar_value(const mw_optimizer *optimizer, bool half, size
                                   double learning_rate, int64_t step);
 
 /* The numbers that become constants of the program or initial state, by the names of their fields, as they stand there.
- */
-#define MW__OPTIMIZER_CONSTANTS 10
+ * 1 - beta and 1 - alpha are not among them: they are at least 2^-24, which fp16 holds. */
+#define MW__OPTIMIZER_NUMBERS 13
 typedef struct mw__optimizer_constant {
     const char *name;
     double value;
 } mw__optimizer_constant;
-void mw__optimizer_constants(const mw_optimizer *optimizer, double loss_scale,
-                             mw__optimizer_constant out[MW__OPTIMIZER_CONSTANTS]);
+/* Returns how many there are. */
+size_t mw__optimizer_constants(const mw_optimizer *optimizer, double loss_scale,
+                               mw__optimizer_constant out[MW__OPTIMIZER_NUMBERS]);
 
 /* Kind and numbers as one line, but for the learning rate: what a checkpoint must agree with. */
 void mw__optimizer_describe(const mw_optimizer *optimizer, mw__text *text);
+/* " name=value", as such lines have numbers. */
+void mw__describe_number(mw__text *text, const char *name, double value);
 
 /* The largest learning rate for which anything is proved. */
 #define MW__RATE_MAX 1024.0

@@ -64,6 +64,10 @@ double mw__reach_adagrad(const mw_optimizer *optimizer, double loss_scale);
 double mw__reach_lion(const mw_optimizer *optimizer, double loss_scale);
 /* That of the optimizer's row. */
 double mw__optimizer_reach(const mw_optimizer *optimizer, double loss_scale);
+/* "adam"; NULL for what is no kind. */
+const char *mw__optimizer_kind_name(mw_optimizer_kind kind);
+/* The default in fp32; 0 = the optimizer divides by nothing. */
+double mw__optimizer_epsilon(const mw_optimizer *optimizer);
 /* What a state is for, by its index. */
 mw__optimizer_role mw__optimizer_role_at(const mw_optimizer *optimizer, bool half, size_t index);
 

@@ -44,9 +44,9 @@ mw_status mw__trainer_check_scalars(const mw_trainer *trainer, float learning_ra
 
 static mw_status check_constants(const mw_trainer *t, const mw_optimizer *optimizer, mw_dtype dtype, mw_error *err)
 {
-    mw__optimizer_constant constants[MW__OPTIMIZER_CONSTANTS];
-    mw__optimizer_constants(optimizer, t->loss_scale, constants);
-    for (size_t i = 0; i < MW__OPTIMIZER_CONSTANTS; i++) {
+    mw__optimizer_constant constants[MW__OPTIMIZER_NUMBERS];
+    const size_t count = mw__optimizer_constants(optimizer, t->loss_scale, constants);
+    for (size_t i = 0; i < count; i++) {
         if (mw__number_is_lost(constants[i].value, dtype))
             return mw__fail(err, MW_ERROR_NUMERIC,
                             "optimizer: %s is %g, which %s cannot hold: it becomes 0 or infinite", constants[i].name,

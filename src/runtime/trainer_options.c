@@ -3,7 +3,6 @@
 #include "runtime/trainer_options.h"
 
 #include "base/name.h"
-#include "base/number.h"
 #include "base/shown.h"
 #include "base/text.h"
 
@@ -175,13 +174,6 @@ mw_status mw__trainer_check_options(const mw_trainer_options *o, mw_error *err)
 
 /* ---- description ---- */
 
-static void put_number(mw__text *text, const char *name, double value)
-{
-    char number[MW__NUMBER_MAX];
-    mw__number_print_float(number, (float)value);
-    mw__text_printf(text, " %s=%s", name, number);
-}
-
 static void put_group(mw__text *text, const mw__trainer_group *group)
 {
     mw__text_printf(text, " group=\"%s\"", group->pattern);
@@ -189,8 +181,8 @@ static void put_group(mw__text *text, const mw__trainer_group *group)
         mw__text_puts(text, group->moving_statistics ? " frozen moving_statistics" : " frozen");
         return;
     }
-    put_number(text, "rate_factor", group->rate_factor);
-    put_number(text, "weight_decay", (double)group->optimizer.weight_decay);
+    mw__describe_number(text, "rate_factor", group->rate_factor);
+    mw__describe_number(text, "weight_decay", (double)group->optimizer.weight_decay);
 }
 
 mw_status mw__trainer_describe(mw_trainer *t, mw_error *err)
@@ -198,17 +190,17 @@ mw_status mw__trainer_describe(mw_trainer *t, mw_error *err)
     mw__text text;
     mw__text_init(&text, t->allocator);
     mw__optimizer_describe(&t->groups[0].optimizer, &text);
-    put_number(&text, "loss_scale", t->loss_scale);
+    mw__describe_number(&text, "loss_scale", t->loss_scale);
     if (t->scale_interval > 0)
         mw__text_printf(&text, " loss_scale_interval=%d", t->scale_interval);
     if (t->clip_value != 0.0)
-        put_number(&text, "clip_value", t->clip_value);
+        mw__describe_number(&text, "clip_value", t->clip_value);
     if (t->clip_norm != 0.0)
-        put_number(&text, "clip_norm", t->clip_norm);
+        mw__describe_number(&text, "clip_norm", t->clip_norm);
     if (t->accumulate > 1)
         mw__text_printf(&text, " accumulate=%d", t->accumulate);
     if (t->average_decay != 0.0)
-        put_number(&text, "average_decay", t->average_decay);
+        mw__describe_number(&text, "average_decay", t->average_decay);
     for (size_t i = 1; i < t->group_count; i++)
         put_group(&text, &t->groups[i]);
     t->description = text.data; /* freed with the trainer, by the same allocator */

@@ -9,8 +9,8 @@
 /* Add to a parameter's name: its moving average, the sum of its gradients. */
 #define MW__AVERAGE "#average"
 #define MW__SUM     "#sum"
-/* The second term of a compensated parameter, as autograd/optimizer.c names that state. */
-#define MW__LOW "#low"
+/* The second term of a compensated parameter. */
+#define MW__LOW "#" MW__OPTIMIZER_LOW
 /* State of a dynamic loss scale. */
 #define MW__SCALE      "#loss_scale"
 #define MW__GOOD_STEPS "#good_steps"
