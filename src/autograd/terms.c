@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "base/shown.h"
+#include "graph/ir.h"
+
 #include <stdio.h>
 
 /* Sums that share operands can be exponentially long when they are written out. */

@@ -3,7 +3,7 @@
 #ifndef MW__GRAPH_BATCH_H
 #define MW__GRAPH_BATCH_H
 
-#include "graph/ir.h"
+#include "graph/ir_types.h"
 
 typedef enum mw__batch_kind {
     MW__BATCH_NONE,  /* on none: parameters, constants, and what is made of them */

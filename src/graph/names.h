@@ -2,7 +2,7 @@
 #ifndef MW__GRAPH_NAMES_H
 #define MW__GRAPH_NAMES_H
 
-#include "graph/ir.h"
+#include "graph/ir_types.h"
 
 /* The identifiers by value id, from the first of the function. The strings live in the table's own arena, so that it
  * may outlive the graph. */

@@ -8,7 +8,7 @@
 #ifndef MW__GRAPH_RESAMPLE_H
 #define MW__GRAPH_RESAMPLE_H
 
-#include "graph/ir.h"
+#include "graph/op_table.h"
 #include <millwright/op_image.h>
 
 /* One axis. */

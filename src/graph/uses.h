@@ -2,7 +2,7 @@
 #ifndef MW__GRAPH_USES_H
 #define MW__GRAPH_USES_H
 
-#include "graph/ir.h"
+#include "graph/ir_types.h"
 
 typedef struct mw__use {
     const mw__op *op;

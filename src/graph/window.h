@@ -8,7 +8,7 @@
 #ifndef MW__GRAPH_WINDOW_H
 #define MW__GRAPH_WINDOW_H
 
-#include "graph/ir.h"
+#include "graph/op_table.h"
 
 #define MW__WINDOW_AXES 3 /* spatial axes, at most */
 

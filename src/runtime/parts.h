@@ -3,7 +3,7 @@
 #ifndef MW__RUNTIME_PARTS_H
 #define MW__RUNTIME_PARTS_H
 
-#include "graph/ir.h"
+#include "graph/ir_types.h"
 #include "runtime/dispatch.h"
 #include <millwright/program.h>
 

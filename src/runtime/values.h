@@ -3,7 +3,7 @@
 #define MW__RUNTIME_VALUES_H
 
 #include "base/error.h"
-#include "graph/ir.h"
+#include "graph/ir_types.h"
 
 /* Values on their way: data[i] * scale + offset (a scale of 0 means 1). */
 typedef struct mw__values {

@@ -1,5 +1,5 @@
 /* Convolution as a linear map between x and y, its transpose and its weight gradient, written so that the engine or a
- * chip accepts them: the form is that of the graph (mw__form in graph/ir.h).
+ * chip accepts them: the form is that of the graph (mw__form in graph/ir_types.h).
  *
  *     mw__conv conv;
  *     if (mw__conv_read(op, &conv))
