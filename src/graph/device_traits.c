@@ -7,6 +7,7 @@ static const mw__device_traits devices[] = {
      .name = "ANE",
      .engine = "ANE model (IEEE fp16 results, fp32 accumulation)",
      .half_ports = true,
+     .constant_weights = true, /* ANEForge, dynamic convolution */
      .limits_axes = true,
      .form = MW__FORM_CHIP,
      .rank_max = 5,           /* MIL reference, maximum rank */

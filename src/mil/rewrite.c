@@ -1,94 +1,295 @@
-/* The rows of mil/rewrite.h, each with its reason; tests/mil/test_rewrite.c holds what they make of a program. */
+/* The rows of mil/rewrite.h; tests/mil/test_rewrite.c and test_split*.c hold what they make of a program. */
 #include "mil/rewrite.h"
 
 #include "base/environment.h"
 #include "base/error.h"
-#include "graph/idioms/conv.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* ---- conv ---- */
+#define OPERATIONS(...)                                                                                                \
+    (const char *const[]) { __VA_ARGS__, NULL }
 
-/* A literal in an argument has no value of its own in the copy. */
-static bool is_copied(const mw_tensor *value) { return value == NULL || value->payload == NULL || value->op != NULL; }
-
-static bool has_computed_weight(const mw__op *op)
-{
-    mw__conv conv;
-    const mw_tensor *weight = mw__arg(op, "weight");
-    return weight != NULL && !mw__is_constant(weight) && is_copied(mw__arg(op, "x")) &&
-           is_copied(mw__arg(op, "bias")) && mw__conv_read(op, &conv);
-}
-
-static mw_tensor *write_conv(mw__clone *clone, const mw__op *op)
-{
-    mw__conv conv;
-    if (!mw__conv_read(op, &conv))
-        return NULL;
-    const mw__form form = clone->to->form;
-    const mw_tensor *bias = mw__arg(op, "bias");
-    clone->to->form = MW__FORM_CHIP;
-    mw_tensor *y =
-        mw__conv_y(&conv, mw__clone_get(clone, mw__arg(op, "x")), mw__clone_get(clone, mw__arg(op, "weight")));
-    clone->to->form = form;
-    return bias != NULL ? mw__conv_add_bias(y, mw__clone_get(clone, bias)) : y;
-}
-
-/* ---- rows ---- */
+static const mw__split_indexing from_x = {.table = "x"};
+static const mw__split_indexing from_batches = {.table = "x", .batched = true};
+static const mw__split_indexing into_data = {.table = "data", .puts = true};
+static const mw__split_indexing into_result = {.table = NULL};
 
 static const mw__rewrite rows[] = {
+    /* ---- indices, and integers in digits ---- */
+    {.name = "index_nothing",
+     .operations = OPERATIONS("gather", "gather_along_axis", "one_hot", "scatter"),
+     .split = {.when = mw__split_takes_nothing, .emit = mw__split_nothing},
+     .reason = "a product with a one-hot matrix wants elements"},
+    {.name = "gather",
+     .operations = OPERATIONS("gather"),
+     .split =
+         {.indexing = &from_batches, .blocks = mw__split_index_fits, .when = mw__split_takes, .emit = mw__split_gather},
+     .reason = "fp16 cannot be an index; a product with one-hot rows is exact"},
+    {.name = "gather_along_axis",
+     .operations = OPERATIONS("gather_along_axis"),
+     .split =
+         {.indexing = &from_x, .blocks = mw__split_index_fits, .when = mw__split_takes, .emit = mw__split_along_axis},
+     .reason = "fp16 cannot be an index; of the elements selected by one-hot numbers one is not 0"},
+    {.name = "one_hot",
+     .operations = OPERATIONS("one_hot"),
+     .split =
+         {.indexing = &into_result, .blocks = mw__split_index_fits, .when = mw__split_takes, .emit = mw__split_one_hot},
+     .reason = "fp16 cannot be an index; a number is matched with a constant range"},
+    {.name = "scatter",
+     .operations = OPERATIONS("scatter"),
+     .split =
+         {.indexing = &into_data, .blocks = mw__split_index_fits, .when = mw__split_takes, .emit = mw__split_scatter},
+     .reason = "fp16 cannot be an index; a product with one-hot columns adds each update to its row"},
+    {.name = "match",
+     .operations = OPERATIONS("select"),
+     .split = {.digits = mw__split_always,
+               .blocks = mw__split_result_is_long,
+               .when = mw__split_is_match,
+               .emit = mw__split_match},
+     .reason = "select(a = b, 1, 0) is the product that the comparison in digits was made of"},
+    {.name = "comparison",
+     .operations = OPERATIONS("equal", "not_equal"),
+     .split = {.digits = mw__split_always,
+               .blocks = mw__split_result_is_long,
+               .when = mw__split_compares,
+               .emit = mw__split_comparison},
+     .reason = "numbers are equal if both digits are"},
+    {.name = "extreme",
+     .operations = OPERATIONS("reduce_min", "reduce_max"),
+     .split = {.digits = mw__split_always, .when = mw__split_result_is_wide, .emit = mw__split_extreme},
+     .reason = "the high digit decides, the low one among the numbers that share it"},
+    {.name = "cast",
+     .operations = OPERATIONS("cast"),
+     .split = {.digits = mw__split_casts_integers,
+               .blocks = mw__split_result_is_long,
+               .when = mw__split_result_is_wide,
+               .emit = mw__split_cast},
+     .reason = "digits have one type, whichever integers they stand for"},
+    /* ---- long axes in blocks ---- */
+    {.name = "reshape",
+     .operations = OPERATIONS("reshape", "expand_dims", "squeeze"),
+     .split = {.digits = mw__split_always,
+               .blocks = mw__split_reshape_fits,
+               .when = mw__split_has_parts,
+               .emit = mw__split_reshape},
+     .reason = "each part has a shape of its own"},
+    {.name = "sum",
+     .operations = OPERATIONS("reduce_sum", "reduce_sum_square", "reduce_l1_norm"),
+     .split = {.blocks = mw__split_x_is_long, .when = mw__split_reduces_blocks, .emit = mw__split_sum},
+     .reason = "the sum over the blocks' results"},
+    {.name = "mean",
+     .operations = OPERATIONS("reduce_mean"),
+     .split = {.blocks = mw__split_x_is_long, .when = mw__split_reduces_blocks, .emit = mw__split_mean},
+     .reason = "the sum over the blocks' means, each by its share of the axis"},
+    {.name = "reduction",
+     .operations = OPERATIONS("reduce_max", "reduce_min", "reduce_prod", "reduce_l2_norm", "reduce_log_sum_exp"),
+     .split = {.blocks = mw__split_x_is_long, .when = mw__split_reduces_blocks, .emit = mw__split_reduction},
+     .reason = "the same reduction of the blocks' results"},
+    {.name = "softmax",
+     .operations = OPERATIONS("softmax"),
+     .split = {.blocks = mw__split_x_is_long, .when = mw__split_normalizes_blocks, .emit = mw__split_softmax},
+     .reason = "maximum and sum are those of all blocks"},
+    {.name = "linear",
+     .operations = OPERATIONS("linear"),
+     .split = {.blocks = mw__split_linear_fits, .when = mw__split_has_parts, .emit = mw__split_linear},
+     .reason = "weight and bias are constants, of which each block takes its rows"},
+    {.name = "contraction",
+     .operations = OPERATIONS("matmul"),
+     .split = {.blocks = mw__split_matmul_fits, .when = mw__split_contracts_blocks, .emit = mw__split_contraction},
+     .reason = "the sum of the blocks' products"},
+    {.name = "elementwise",
+     .operations = OPERATIONS(
+         "add", "sub", "mul", "real_div", "floor_div", "mod", "maximum", "minimum", "pow", "abs", "sign", "square",
+         "sqrt", "rsqrt", "inverse", "exp", "log", "erf", "tanh", "exp2", "floor", "ceil", "round", "sin", "cos",
+         "threshold", "clip", "relu", "sigmoid", "silu", "gelu", "relu6", "leaky_relu", "clamped_relu",
+         "thresholded_relu", "elu", "softplus", "softsign", "scaled_tanh", "sigmoid_hard", "less", "less_equal",
+         "greater", "greater_equal", "logical_not", "logical_and", "logical_or", "logical_xor", "linear_activation"),
+     .split = {.blocks = mw__split_result_is_long, .when = mw__split_has_parts, .emit = mw__split_each_part},
+     .reason = "each element of the result depends on that of the operands; extents of 1 are repeated"},
+    {.name = "identity",
+     .operations = OPERATIONS("identity"),
+     .split = {.digits = mw__split_always,
+               .blocks = mw__split_result_is_long,
+               .when = mw__split_has_parts,
+               .emit = mw__split_each_part},
+     .reason = "elements stay where they are"},
+    {.name = "transpose",
+     .operations = OPERATIONS("transpose"),
+     .split = {.digits = mw__split_always,
+               .blocks = mw__split_x_is_long,
+               .when = mw__split_has_parts,
+               .emit = mw__split_each_part},
+     .reason = "the long axis moves whole"},
+    {.name = "concat",
+     .operations = OPERATIONS("concat"),
+     .split = {.digits = mw__split_always,
+               .blocks = mw__split_concat_fits,
+               .when = mw__split_has_parts,
+               .emit = mw__split_each_part},
+     .reason = "joined along another axis"},
+    {.name = "slice",
+     .operations = OPERATIONS("slice_by_index"),
+     .split = {.digits = mw__split_always,
+               .blocks = mw__split_slice_fits,
+               .when = mw__split_has_parts,
+               .emit = mw__split_each_part},
+     .reason = "the long axis is taken whole, and no argument holds its extent"},
+    {.name = "tile",
+     .operations = OPERATIONS("tile"),
+     .split = {.digits = mw__split_always,
+               .blocks = mw__split_tile_fits,
+               .when = mw__split_has_parts,
+               .emit = mw__split_each_part},
+     .reason = "repeated along another axis"},
+    {.name = "move",
+     .operations = OPERATIONS("slice_by_size", "stack", "split", "reverse"),
+     .split = {.digits = mw__split_always, .when = mw__split_has_parts, .emit = mw__split_each_part},
+     .reason = "both digits move alike"},
+    {.name = "each_part",
+     .operations = NULL,
+     .split = {.when = mw__split_has_parts, .emit = mw__split_each_part},
+     .reason = "an operation of the rows above, along an axis that is in no blocks"},
+    /* ---- fp16 ---- */
+    {.name = "half_constant",
+     .operations = OPERATIONS("const"),
+     .legalize = {.half_ports = true, .when = mw__half_is_constant, .emit = mw__half_constant},
+     .reason = "fp32 is fp16; what it does not hold is replaced (narrow.h)"},
+    {.name = "half_cast",
+     .operations = OPERATIONS("cast"),
+     .legalize = {.half_ports = true, .when = mw__half_is_cast, .emit = mw__half_cast},
+     .reason = "a cast to fp32 is one to fp16, and none for what is fp16"},
+    {.name = "half_range",
+     .operations = OPERATIONS("range_1d"),
+     .legalize = {.half_ports = true, .when = mw__half_is_range, .emit = mw__half_range},
+     .reason = "integers that are combined only with fp16 ones are made in fp16, without a cast, which the ANE lacks"},
+    {.name = "far_range",
+     .operations = OPERATIONS("range_1d"),
+     .legalize = {.half_ports = true, .when = mw__half_is_far_range, .emit = mw__half_refuse_range},
+     .reason = "rounded to fp16, the numbers of two classes would be one"},
     {.name = "conv_chip",
-     .operation = "conv",
-     .devices = MW_DEVICE_ANE,
-     .guard = has_computed_weight,
-     .emit = write_conv,
+     .operations = OPERATIONS("conv"),
+     .legalize = {.refused = true,
+                  .kept = MW__REWRITE_CONV_CHIP,
+                  .when = mw__conv_has_computed_weight,
+                  .emit = mw__conv_decompose},
      .reason = "the ANE refuses a computed weight for a batch above 1 and ignores it for a batch of 1 "
                "(ANEForge, dynamic convolution)"},
+    {.name = "fraction",
+     .operations = OPERATIONS("real_div", "pow", "exp2", "reduce_mean", "reduce_l2_norm", "reduce_log_sum",
+                              "reduce_log_sum_exp", "resize"),
+     .legalize = {.half_ports = true, .when = mw__half_is_fraction, .emit = mw__half_fraction},
+     .reason = "an int32 result that is computed in fp16 has no fraction"},
+    {.name = "mixed_fraction",
+     .operations = NULL,
+     .legalize = {.half_ports = true, .when = mw__half_is_mixed_fraction, .emit = mw__half_fraction},
+     .reason = "the same of operands that differ in type"},
+    {.name = "half_operands",
+     .operations = NULL,
+     .legalize = {.half_ports = true, .when = mw__half_has_operands, .emit = mw__half_operands},
+     .reason = "operands have one type: an int32 one becomes fp16 beside one that is; fp32 literals are fp16"},
 };
 
-/* True if `name` is an item of a list with commas. */
-static bool is_listed(const char *list, const char *name)
+const mw__rewrite *mw__rewrite_at(size_t index) { return index < sizeof rows / sizeof *rows ? &rows[index] : NULL; }
+
+/* ---- switches ---- */
+
+static const char *const switches[MW__REWRITE_SWITCHES] = {
+    [MW__REWRITE_CONV_CHIP] = "conv_chip", [MW__REWRITE_BLOCKS] = "blocks", [MW__REWRITE_DIGITS] = "digits"};
+
+bool mw__rewrite_is_kept(mw__rewrite_switch kept)
 {
-    const size_t length = strlen(name);
+    if (kept == MW__REWRITE_ALWAYS)
+        return false;
+    const size_t length = strlen(switches[kept]);
+    const char *list = mw__environment("MW_MIL_KEEP");
     for (const char *item = list; item != NULL && *item != '\0'; item += strcspn(item, ","), item += *item == ',')
-        if (strncmp(item, name, length) == 0 && (item[length] == ',' || item[length] == '\0'))
+        if (strncmp(item, switches[kept], length) == 0 && (item[length] == ',' || item[length] == '\0'))
             return true;
     return false;
 }
 
-bool mw__rewrite_is_kept(const char *name) { return is_listed(mw__environment("MW_MIL_KEEP"), name); }
-
-static bool is_name(const char *item, size_t length)
+static bool is_switch(const char *item, size_t length)
 {
-    static const char *const splits[] = {"blocks", "digits"};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strlen(rows[i].name) == length && memcmp(rows[i].name, item, length) == 0)
-            return true;
-    for (size_t i = 0; i < sizeof splits / sizeof *splits; i++)
-        if (strlen(splits[i]) == length && memcmp(splits[i], item, length) == 0)
+    for (size_t i = MW__REWRITE_ALWAYS + 1; i < MW__REWRITE_SWITCHES; i++)
+        if (strlen(switches[i]) == length && memcmp(switches[i], item, length) == 0)
             return true;
     return false;
+}
+
+/* "conv_chip, blocks, digits" */
+static const char *list_switches(char *buffer, size_t size)
+{
+    size_t at = 0;
+    for (size_t i = MW__REWRITE_ALWAYS + 1; i < MW__REWRITE_SWITCHES && at < size; i++)
+        at += (size_t)snprintf(buffer + at, size - at, "%s%s", at > 0 ? ", " : "", switches[i]);
+    return buffer;
 }
 
 mw_status mw__rewrite_check(mw_error *err)
 {
+    char all[100];
     for (const char *item = mw__environment("MW_MIL_KEEP"); item != NULL && *item != '\0';) {
         const size_t length = strcspn(item, ",");
-        if (!is_name(item, length))
-            return mw__fail(err, MW_ERROR_ARGUMENT,
-                            "MW_MIL_KEEP has \"%.*s\", which is none of conv_chip, blocks, digits",
-                            (int)(length < 100 ? length : 100), item);
+        if (!is_switch(item, length))
+            return mw__fail(err, MW_ERROR_ARGUMENT, "MW_MIL_KEEP has \"%.*s\", which is none of %s",
+                            (int)(length < 100 ? length : 100), item, list_switches(all, sizeof all));
         item += length;
         item += *item == ',';
     }
     return MW_OK;
 }
 
-const mw__rewrite *mw__rewrite_find(const mw__device_traits *device, const mw__op *op)
+/* ---- finding ---- */
+
+static bool is_for(const mw__rewrite *row, const mw__op *op)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if ((rows[i].devices & device->mask) != 0 && strcmp(rows[i].operation, op->kind) == 0 && op->row != NULL &&
-            rows[i].guard(op) && !mw__rewrite_is_kept(rows[i].name))
+    if (row->operations == NULL)
+        return true;
+    for (const char *const *operation = row->operations; *operation != NULL; operation++)
+        if (strcmp(*operation, op->kind) == 0)
+            return true;
+    return false;
+}
+
+const mw__rewrite *mw__rewrite_legalize(const mw__legalizer *legalizer, const mw__op *op)
+{
+    const mw__device_traits *device = legalizer->legality.device;
+    for (size_t i = 0; op->row != NULL && i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].legalize.emit != NULL && (device->half_ports || !rows[i].legalize.half_ports) &&
+            is_for(&rows[i], op) && rows[i].legalize.when(legalizer, op) && !mw__rewrite_is_kept(rows[i].legalize.kept))
             return &rows[i];
     return NULL;
+}
+
+const mw__rewrite *mw__rewrite_split(const mw__split *split, const mw__op *op)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].split.emit != NULL && is_for(&rows[i], op) && rows[i].split.when(split, op))
+            return &rows[i];
+    return NULL;
+}
+
+const mw__split_indexing *mw__rewrite_indexing(const mw__op *op)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].split.indexing != NULL && is_for(&rows[i], op))
+            return rows[i].split.indexing;
+    return NULL;
+}
+
+bool mw__rewrite_takes_digits(const mw__split *split, const mw__op *op)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].split.digits != NULL && is_for(&rows[i], op))
+            return rows[i].split.digits(split, op);
+    return false;
+}
+
+bool mw__rewrite_takes_blocks(const mw__split *split, const mw__op *op)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].split.blocks != NULL && is_for(&rows[i], op))
+            return rows[i].split.blocks(split, op);
+    return false;
 }

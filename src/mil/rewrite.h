@@ -1,28 +1,97 @@
-/* Operations that a device refuses in one form and takes in another: what the clone of legalize.c writes instead. A row
- * can be switched off by its name in the environment: MW_MIL_KEEP=conv_chip,.. keeps the operation, which is then
- * refused by its row in legality.c. So can the forms of split.h: digits, blocks. */
+/* What is written in another form for a device, as rows: mil/split.h writes values that the device cannot hold in
+ * parts, then mil/legalize.h gives the program the device's types and operations. In each of these two clones the first
+ * row that applies to an operation writes it; an operation without one is copied.
+ *
+ * Three forms can be switched off in the environment, to compare: MW_MIL_KEEP=conv_chip,.. keeps a convolution as it
+ * is, which is then refused by its row in legality.c; digits and blocks keep values whole. */
 #ifndef MW__MIL_REWRITE_H
 #define MW__MIL_REWRITE_H
 
-#include "graph/clone.h"
-#include "graph/device_traits.h"
+#include "mil/legalizer.h"
+#include "mil/split.h"
+
+typedef bool mw__split_when(const mw__split *split, const mw__op *op);
+typedef void mw__split_emit(mw__split *split, mw__clone *clone, const mw__op *op);
+typedef bool mw__legalize_when(const mw__legalizer *legalizer, const mw__op *op);
+typedef void mw__legalize_emit(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op);
+
+typedef enum mw__rewrite_switch {
+    MW__REWRITE_ALWAYS,
+    MW__REWRITE_CONV_CHIP,
+    MW__REWRITE_BLOCKS,
+    MW__REWRITE_DIGITS,
+    MW__REWRITE_SWITCHES
+} mw__rewrite_switch;
+
+/* How an operation takes indices that may be in digits. */
+typedef struct mw__split_indexing {
+    const char *table; /* the argument that they look into; NULL = the result */
+    bool puts;         /* they say where elements go; else, which are taken */
+    bool batched;      /* from ios16 on it has batch_dims */
+} mw__split_indexing;
 
 typedef struct mw__rewrite {
     const char *name;
-    const char *operation;                                  /* root of the pattern */
-    uint64_t devices;                                       /* in e5rt's mask */
-    bool (*guard)(const mw__op *op);                        /* of the source graph */
-    mw_tensor *(*emit)(mw__clone *clone, const mw__op *op); /* the result in the copy; NULL leaves an error there */
+    const char *const *operations; /* up to NULL; NULL = any */
+    /* in the clone of mil/split.h */
+    struct {
+        const mw__split_indexing *indexing; /* of operations that take indices */
+        mw__split_when *digits;             /* integers in digits may pass through; NULL = never */
+        mw__split_when *blocks;             /* a long axis may be in blocks; NULL = never */
+        mw__split_when *when;               /* the row applies, once it is known what is in parts */
+        mw__split_emit *emit;
+    } split;
+    /* in the clone of mil/legalize.h */
+    struct {
+        bool half_ports; /* only for devices whose ports are fp16 */
+        bool refused;    /* stands for an operation that legality.c refuses */
+        mw__rewrite_switch kept;
+        mw__legalize_when *when;
+        mw__legalize_emit *emit;
+    } legalize;
     const char *reason;
 } mw__rewrite;
 
-/* MW_ERROR_ARGUMENT if MW_MIL_KEEP has a name that is no rewrite's. */
+/* MW_ERROR_ARGUMENT if MW_MIL_KEEP has a name that is no switch's. */
 mw_status mw__rewrite_check(mw_error *err);
 
-/* True if the rewrite of that name is switched off. */
-bool mw__rewrite_is_kept(const char *name);
+/* True if MW_MIL_KEEP has its name. */
+bool mw__rewrite_is_kept(mw__rewrite_switch kept);
 
-/* The row for an operation of the source on that device; NULL = none, or switched off. */
-const mw__rewrite *mw__rewrite_find(const mw__device_traits *device, const mw__op *op);
+/* The rows in order; NULL beyond the last. */
+const mw__rewrite *mw__rewrite_at(size_t index);
+
+/* The row that writes an operation of the source in that clone; NULL = it is copied. */
+const mw__rewrite *mw__rewrite_legalize(const mw__legalizer *legalizer, const mw__op *op);
+const mw__rewrite *mw__rewrite_split(const mw__split *split, const mw__op *op);
+
+/* How an operation takes indices; NULL if it takes none. */
+const mw__split_indexing *mw__rewrite_indexing(const mw__op *op);
+/* Whether integers in digits may pass through an operation, and whether it may have a long axis in blocks. */
+bool mw__rewrite_takes_digits(const mw__split *split, const mw__op *op);
+bool mw__rewrite_takes_blocks(const mw__split *split, const mw__op *op);
+
+/* ---- the functions of the rows ---- */
+
+/* legalize_half.c */
+mw__legalize_when mw__half_is_constant, mw__half_is_cast, mw__half_is_range, mw__half_is_far_range;
+mw__legalize_when mw__half_is_fraction, mw__half_is_mixed_fraction, mw__half_has_operands;
+mw__legalize_emit mw__half_constant, mw__half_cast, mw__half_range, mw__half_refuse_range;
+mw__legalize_emit mw__half_fraction, mw__half_operands;
+/* legalize_conv.c */
+mw__legalize_when mw__conv_has_computed_weight;
+mw__legalize_emit mw__conv_decompose;
+/* split_index.c */
+mw__split_when mw__split_takes_nothing, mw__split_takes, mw__split_index_fits, mw__split_is_match, mw__split_compares;
+mw__split_when mw__split_result_is_wide;
+mw__split_emit mw__split_nothing, mw__split_gather, mw__split_along_axis, mw__split_one_hot, mw__split_scatter;
+mw__split_emit mw__split_match, mw__split_comparison, mw__split_extreme, mw__split_cast;
+/* split_long.c */
+mw__split_when mw__split_always, mw__split_casts_integers, mw__split_x_is_long, mw__split_result_is_long;
+mw__split_when mw__split_reshape_fits, mw__split_linear_fits, mw__split_matmul_fits, mw__split_concat_fits;
+mw__split_when mw__split_slice_fits, mw__split_tile_fits;
+mw__split_when mw__split_has_parts, mw__split_reduces_blocks, mw__split_normalizes_blocks, mw__split_contracts_blocks;
+mw__split_emit mw__split_reshape, mw__split_reduction, mw__split_sum, mw__split_mean, mw__split_softmax;
+mw__split_emit mw__split_linear, mw__split_contraction, mw__split_each_part;
 
 #endif

@@ -1,6 +1,4 @@
-/* The clone that splits: ports in parts, operations by the rules of split_index.c and split_long.c. */
-#include "mil/split.h"
-
+/* The clone that splits: ports in parts, operations by the rows of rewrite.c. */
 #include "mil/rewrite.h"
 
 #include <millwright/millwright.h>
@@ -109,7 +107,10 @@ static bool split_op(void *user, mw__clone *clone, const mw__op *op)
     mw__split *split = user;
     if (op->row == NULL || op->block_count > 0 || op->result_count == 0 || mw__split_is_source(split, op->results[0]))
         return false;
-    return mw__split_index_op(split, clone, op) || mw__split_long_op(split, clone, op);
+    const mw__rewrite *row = mw__rewrite_split(split, op);
+    if (row != NULL)
+        row->split.emit(split, clone, op);
+    return row != NULL;
 }
 
 /* ---- the whole ---- */
@@ -157,8 +158,8 @@ mw_status mw__mil_split(const mw_graph *from, mw_graph *to, int64_t axis_max, bo
     MW_TRY(mw_graph_check(from, err));
     MW_TRY(mw__rewrite_check(err));
     mw__split split = {.from = mw__function_find(from, "main"), .to = to, .axis_max = axis_max};
-    split.keeps_indices = mw__rewrite_is_kept("digits");
-    if (mw__rewrite_is_kept("blocks"))
+    split.keeps_indices = mw__rewrite_is_kept(MW__REWRITE_DIGITS);
+    if (mw__rewrite_is_kept(MW__REWRITE_BLOCKS))
         split.axis_max = INT64_MAX;
     if (split.from == NULL)
         return MW_OK; /* mw__mil_legalize says so */

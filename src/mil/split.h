@@ -61,7 +61,6 @@ bool mw__split_is_long(const mw__split *split, const mw_tensor *value);
 bool mw__split_is_wide(const mw__split *split, const mw_tensor *value);
 /* True if an index operation (gather, one_hot, scatter) is written in another form. */
 bool mw__split_takes(const mw__split *split, const mw__op *op);
-bool mw__split_is_index_op(const mw__op *op);
 bool mw__split_is_int(const mw_tensor *value);
 /* True if the argument of an operation takes the element type, or the elements, of the result. */
 bool mw__split_carries(const mw__arg_row *row);
@@ -87,12 +86,7 @@ void mw__split_set(mw__split *split, mw__clone *clone, const mw_tensor *value, i
 /* Copies an operation for one block and digit: operands are their parts; results receive the parts. */
 void mw__split_copy_op(mw__split *split, mw__clone *clone, const mw__op *op, int64_t block, int digits, int digit);
 
-/* split_long.c, split_index.c: an operation on parts; false = copy it as it is. */
-bool mw__split_long_op(mw__split *split, mw__clone *clone, const mw__op *op);
-bool mw__split_index_op(mw__split *split, mw__clone *clone, const mw__op *op);
-/* Whether split_long.c has a rule for the operation, one of whose values is long. */
-bool mw__split_long_fits(const mw__split *split, const mw__op *op);
-/* partials [.., n_k, ..] of blocks joined along `axis` and reduced to an extent of 1 there. */
+/* split_long.c: partials [.., n_k, ..] of blocks joined along `axis` and reduced to an extent of 1 there. */
 mw_tensor *mw__split_join(mw_tensor *const *partials, int64_t count, const char *reduction, int axis);
 
 #endif

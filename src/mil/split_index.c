@@ -1,10 +1,15 @@
 /* Operations on integers in digits, and those that take an index: products with one-hot matrices. */
-#include "mil/split.h"
+#include "mil/rewrite.h"
 
 #include <millwright/millwright.h>
 #include <string.h>
 
 /* ---- comparisons ---- */
+
+bool mw__split_compares(const mw__split *split, const mw__op *op)
+{
+    return mw__split_is_wide(split, mw__arg(op, "x")) || mw__split_is_wide(split, mw__arg(op, "y"));
+}
 
 /* Axis of a shape of lower or equal rank, counted in that of the result. */
 static int aligned(int axis, int rank, int result_rank) { return axis + result_rank - rank; }
@@ -49,7 +54,7 @@ static mw_tensor *match_block(mw__split *split, mw__clone *clone, const mw__op *
     return mw__digits_equal(&a, &b, MW_F32);
 }
 
-static void emit_comparison(mw__split *split, mw__clone *clone, const mw__op *op)
+void mw__split_comparison(mw__split *split, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *result = op->results[0];
     const int64_t blocks = mw__split_blocks_of(split, result);
@@ -73,22 +78,31 @@ static bool is_number(const mw_tensor *value, double number)
            mw__payload_float(value->payload, 0) == number;
 }
 
-/* select(hit, 1, 0) is what the comparison was made of. */
-static bool reuse_match(mw__split *split, mw__clone *clone, const mw__op *op)
+/* select(a = b, 1, 0) */
+bool mw__split_is_match(const mw__split *split, const mw__op *op)
 {
     const mw_tensor *hit = mw__arg(op, "cond"), *result = op->results[0];
-    const mw__split_form *hot = &split->hots[hit->id];
     const mw_dtype dtype = mw_tensor_dtype(result);
-    if (hot->digits == 0 || !mw_shape_equal(mw_tensor_shape(hit), mw_tensor_shape(result)) ||
-        (dtype != MW_F32 && dtype != MW_F16) || !mw__split_is(hit->op, "equal") || !is_number(mw__arg(op, "a"), 1.0) ||
-        !is_number(mw__arg(op, "b"), 0.0))
-        return false;
+    return split->hots[hit->id].digits != 0 && mw_shape_equal(mw_tensor_shape(hit), mw_tensor_shape(result)) &&
+           (dtype == MW_F32 || dtype == MW_F16) && mw__split_is(hit->op, "equal") && is_number(mw__arg(op, "a"), 1.0) &&
+           is_number(mw__arg(op, "b"), 0.0);
+}
+
+void mw__split_match(mw__split *split, mw__clone *clone, const mw__op *op)
+{
+    const mw_tensor *result = op->results[0];
+    const mw__split_form *hot = &split->hots[mw__arg(op, "cond")->id];
+    const mw_dtype dtype = mw_tensor_dtype(result);
     for (int64_t b = 0; b < hot->blocks; b++)
         mw__split_set(split, clone, result, b, 1, 0, dtype == MW_F32 ? hot->parts[b] : mw_cast(hot->parts[b], dtype));
-    return true;
 }
 
 /* ---- the smallest and the largest ---- */
+
+bool mw__split_result_is_wide(const mw__split *split, const mw__op *op)
+{
+    return mw__split_is_wide(split, op->results[0]);
+}
 
 typedef struct axes {
     int64_t axis[MW_RANK_MAX];
@@ -142,7 +156,7 @@ static void extreme_of(mw__split *split, mw__clone *clone, const mw__op *op, int
     mw__split_set(split, clone, result, result_block, 2, 1, mw_reshape(low, shape));
 }
 
-static void emit_extreme(mw__split *split, mw__clone *clone, const mw__op *op)
+void mw__split_extreme(mw__split *split, mw__clone *clone, const mw__op *op)
 {
     axes over = {.count = 0};
     const mw_tensor *x = mw__arg(op, "x");
@@ -182,15 +196,17 @@ static mw__digits read_indices(mw__split *split, mw__clone *clone, const mw__op 
     mw__digits digits = mw__split_digits(split, clone, indices, 0, mw__split_is_wide(split, indices) ? 2 : 1);
     if (digits.count == 1 && mw_tensor_dtype(digits.digit[0]) != MW_I32)
         digits.digit[0] = mw_cast(digits.digit[0], MW_I32);
-    const bool wraps = op->row->since < MW_IOS17 && !mw__split_is(op, "one_hot");
+    const bool wraps = op->row->since < MW_IOS17 && mw__rewrite_indexing(op)->table != NULL;
     return wraps ? mw__digits_wrap(&digits, extent) : digits;
 }
 
-static table read_table(mw__split *split, mw__clone *clone, const mw__op *op, const mw_tensor *value)
+static table read_table(mw__split *split, mw__clone *clone, const mw__op *op)
 {
+    const mw__split_indexing *indexing = mw__rewrite_indexing(op);
+    const mw_tensor *value = mw__arg(op, indexing->table);
     const mw_shape shape = mw_tensor_shape(value);
     int64_t batch = 0;
-    if (mw__split_is(op, "gather") && op->row->since >= MW_IOS16)
+    if (indexing->batched && op->row->since >= MW_IOS16)
         mw__arg_int(op, "batch_dims", &batch);
     table t = {.value = value, .axis = axis_of(op, shape.rank)};
     t.batch = mw__shape_span(shape, 0, (int)batch);
@@ -198,8 +214,8 @@ static table read_table(mw__split *split, mw__clone *clone, const mw__op *op, co
     t.extent = shape.dim[t.axis];
     t.inner = mw__shape_span(shape, t.axis + 1, shape.rank);
     t.count = t.batch > 0 ? mw_shape_count(mw_tensor_shape(mw__arg(op, "indices"))) / t.batch : 0;
-    const mw_tensor *cut = mw__split_is(op, "scatter") ? op->results[0] : value;
-    t.blocks = mw__split_axis(split, cut) == t.axis ? mw__split_blocks_of(split, cut) : 1;
+    const mw_tensor *divided = indexing->puts ? op->results[0] : value;
+    t.blocks = mw__split_axis(split, divided) == t.axis ? mw__split_blocks_of(split, divided) : 1;
     t.indices = read_indices(split, clone, op, t.extent);
     return t;
 }
@@ -233,10 +249,30 @@ static mw_tensor *as_rows(const table *t, mw_tensor *x, int64_t rows)
                                                   : MW_SHAPE(t->batch, t->outer, rows, t->inner));
 }
 
-/* The sum over the blocks is exact: every index finds its row in one of them, and zeros in the others. */
-static void emit_gather(mw__split *split, mw__clone *clone, const mw__op *op)
+static bool is_empty(const mw_tensor *value) { return mw_shape_count(mw_tensor_shape(value)) == 0; }
+
+/* Without elements there is nothing to match: what is taken is 0 (or not there), and nothing is put. */
+bool mw__split_takes_nothing(const mw__split *split, const mw__op *op)
 {
-    const table t = read_table(split, clone, op, mw__arg(op, "x"));
+    const mw__split_indexing *indexing = mw__rewrite_indexing(op);
+    const mw_tensor *result = op->results[0];
+    const mw_tensor *moved = indexing->table == NULL ? result : mw__arg(op, indexing->puts ? "updates" : "x");
+    return mw__split_takes(split, op) && (is_empty(result) || is_empty(moved)) && !mw__split_is_long(split, result);
+}
+
+void mw__split_nothing(mw__split *split, mw__clone *clone, const mw__op *op)
+{
+    const mw__split_indexing *indexing = mw__rewrite_indexing(op);
+    const mw_tensor *result = op->results[0];
+    mw__clone_set(clone, result,
+                  indexing->puts ? mw_identity(mw__clone_get(clone, mw__arg(op, indexing->table)))
+                                 : mw_fill(split->to, mw_tensor_dtype(result), mw_tensor_shape(result), 0.0));
+}
+
+/* The sum over the blocks is exact: every index finds its row in one of them, and zeros in the others. */
+void mw__split_gather(mw__split *split, mw__clone *clone, const mw__op *op)
+{
+    const table t = read_table(split, clone, op);
     const mw_tensor *result = op->results[0];
     mw_tensor *sum = NULL;
     for (int64_t b = 0; b < t.blocks && split->to->error.status == MW_OK; b++) {
@@ -258,9 +294,9 @@ static bool is_zeros(const mw_tensor *value)
     return is_number(value, 0.0);
 }
 
-static void emit_scatter(mw__split *split, mw__clone *clone, const mw__op *op)
+void mw__split_scatter(mw__split *split, mw__clone *clone, const mw__op *op)
 {
-    const table t = read_table(split, clone, op, mw__arg(op, "data"));
+    const table t = read_table(split, clone, op);
     const mw_tensor *result = op->results[0];
     mw_tensor *updates =
         as_rows(&t, mw__split_part(split, clone, mw__arg(op, "updates"), MW__SPLIT_WHOLE, 1, 0), t.count);
@@ -273,7 +309,7 @@ static void emit_scatter(mw__split *split, mw__clone *clone, const mw__op *op)
     }
 }
 
-static void emit_one_hot(mw__split *split, mw__clone *clone, const mw__op *op)
+void mw__split_one_hot(mw__split *split, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *result = op->results[0];
     const mw_dtype dtype = mw_tensor_dtype(result);
@@ -300,9 +336,9 @@ static void emit_one_hot(mw__split *split, mw__clone *clone, const mw__op *op)
 }
 
 /* y[a, j, b] = sum over i of x[a, i, b] where i is the index at [a, j, b] */
-static void emit_along_axis(mw__split *split, mw__clone *clone, const mw__op *op)
+void mw__split_along_axis(mw__split *split, mw__clone *clone, const mw__op *op)
 {
-    const table t = read_table(split, clone, op, mw__arg(op, "x"));
+    const table t = read_table(split, clone, op);
     const mw_tensor *result = op->results[0];
     const int64_t picks = mw_tensor_shape(result).dim[t.axis];
     mw_tensor *sum = NULL;
@@ -320,68 +356,12 @@ static void emit_along_axis(mw__split *split, mw__clone *clone, const mw__op *op
     mw__clone_set(clone, result, mw_reshape(sum, mw_tensor_shape(result)));
 }
 
-/* ---- operations ---- */
+/* ---- casts ---- */
 
-static void emit_cast(mw__split *split, mw__clone *clone, const mw__op *op)
+void mw__split_cast(mw__split *split, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
     for (int64_t b = 0; b < mw__split_blocks_of(split, result); b++)
         for (int d = 0; d < 2; d++)
             mw__split_set(split, clone, result, b, 2, d, mw__split_part(split, clone, x, b, 2, d));
-}
-
-static bool is_empty(const mw_tensor *value) { return mw_shape_count(mw_tensor_shape(value)) == 0; }
-
-/* Without elements there is nothing to match: what is taken is 0 (or not there), and nothing is put. */
-static bool takes_nothing(mw__split *split, mw__clone *clone, const mw__op *op)
-{
-    const mw_tensor *result = op->results[0];
-    const bool puts = mw__split_is(op, "scatter"), makes = mw__split_is(op, "one_hot");
-    const mw_tensor *moved = makes ? result : mw__arg(op, puts ? "updates" : "x");
-    if ((!is_empty(result) && !is_empty(moved)) || mw__split_is_long(split, result))
-        return false;
-    mw__clone_set(clone, result,
-                  puts ? mw_identity(mw__clone_get(clone, mw__arg(op, "data")))
-                       : mw_fill(split->to, mw_tensor_dtype(result), mw_tensor_shape(result), 0.0));
-    return true;
-}
-
-static bool takes_index(mw__split *split, mw__clone *clone, const mw__op *op)
-{
-    if (!mw__split_takes(split, op))
-        return false;
-    if (takes_nothing(split, clone, op))
-        return true;
-    if (mw__split_is(op, "gather"))
-        emit_gather(split, clone, op);
-    else if (mw__split_is(op, "scatter"))
-        emit_scatter(split, clone, op);
-    else if (mw__split_is(op, "one_hot"))
-        emit_one_hot(split, clone, op);
-    else
-        emit_along_axis(split, clone, op);
-    return true;
-}
-
-bool mw__split_index_op(mw__split *split, mw__clone *clone, const mw__op *op)
-{
-    if (mw__split_is_index_op(op))
-        return takes_index(split, clone, op);
-    if (mw__split_is(op, "select"))
-        return reuse_match(split, clone, op);
-    if (mw__split_is(op, "equal") || mw__split_is(op, "not_equal")) {
-        if (!mw__split_is_wide(split, mw__arg(op, "x")) && !mw__split_is_wide(split, mw__arg(op, "y")))
-            return false;
-        emit_comparison(split, clone, op);
-        return true;
-    }
-    if (!mw__split_is_wide(split, op->results[0]))
-        return false;
-    if (mw__split_is(op, "reduce_min") || mw__split_is(op, "reduce_max"))
-        emit_extreme(split, clone, op);
-    else if (mw__split_is(op, "cast"))
-        emit_cast(split, clone, op);
-    else
-        return false;
-    return true;
 }

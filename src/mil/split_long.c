@@ -1,51 +1,70 @@
 /* Operations on values whose long axis is cut into blocks. */
-#include "mil/split.h"
+#include "mil/rewrite.h"
 
 #include <millwright/millwright.h>
 #include <string.h>
 
-static bool is_one_of(const mw__op *op, const char *const *kinds)
+/* ---- what has parts ---- */
+
+bool mw__split_always(const mw__split *split, const mw__op *op)
 {
-    while (*kinds != NULL && !mw__split_is(op, *kinds))
-        kinds++;
-    return *kinds != NULL;
+    (void)split;
+    (void)op;
+    return true;
 }
 
-/* Each element of the result depends on that of the operands; extents of 1 are repeated. */
-static bool is_elementwise(const mw__op *op)
+bool mw__split_casts_integers(const mw__split *split, const mw__op *op)
 {
-    static const char *const kinds[] = {
-        "add",         "sub",         "mul",        "real_div",    "floor_div",    "mod",
-        "maximum",     "minimum",     "pow",        "abs",         "sign",         "square",
-        "sqrt",        "rsqrt",       "inverse",    "exp",         "log",          "erf",
-        "tanh",        "exp2",        "floor",      "ceil",        "round",        "sin",
-        "cos",         "threshold",   "clip",       "cast",        "relu",         "sigmoid",
-        "silu",        "gelu",        "relu6",      "leaky_relu",  "clamped_relu", "thresholded_relu",
-        "elu",         "softplus",    "softsign",   "scaled_tanh", "sigmoid_hard", "linear_activation",
-        "equal",       "not_equal",   "less",       "less_equal",  "greater",      "greater_equal",
-        "logical_not", "logical_and", "logical_or", "logical_xor", "select",       "identity",
-        NULL};
-    return is_one_of(op, kinds);
+    (void)split;
+    return mw__split_is_int(mw__arg(op, "x")) && mw__split_is_int(op->results[0]);
 }
 
-/* How the reductions of blocks are reduced to that of all. */
-static const char *join_of(const mw__op *op)
+bool mw__split_x_is_long(const mw__split *split, const mw__op *op)
 {
-    static const char *const rows[][2] = {
-        {"reduce_sum", "reduce_sum"},
-        {"reduce_mean", "reduce_sum"},
-        {"reduce_max", "reduce_max"},
-        {"reduce_min", "reduce_min"},
-        {"reduce_prod", "reduce_prod"},
-        {"reduce_sum_square", "reduce_sum"},
-        {"reduce_l1_norm", "reduce_sum"},
-        {"reduce_l2_norm", "reduce_l2_norm"},
-        {"reduce_log_sum_exp", "reduce_log_sum_exp"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (mw__split_is(op, rows[i][0]))
-            return rows[i][1];
-    return NULL;
+    return mw__split_axis(split, mw__arg(op, "x")) >= 0;
+}
+
+bool mw__split_result_is_long(const mw__split *split, const mw__op *op)
+{
+    return mw__split_axis(split, op->results[0]) >= 0;
+}
+
+/* Blocks of the operation: those of its operands and results that have some, else 1. */
+static int64_t count_blocks(const mw__split *split, const mw__op *op)
+{
+    int64_t blocks = 1;
+    for (size_t i = 0; i < op->slot_count; i++)
+        for (size_t k = 0; op->slots[i].operands != NULL && k < op->slots[i].count; k++) {
+            const mw_tensor *value = op->slots[i].operands[k].value;
+            if (value != NULL && !mw__split_is_source(split, value) && mw__split_is_long(split, value))
+                blocks = mw__split_blocks_of(split, value);
+        }
+    for (size_t i = 0; i < op->result_count; i++)
+        if (mw__split_is_long(split, op->results[i]))
+            blocks = mw__split_blocks_of(split, op->results[i]);
+    return blocks;
+}
+
+static bool gives_digits(const mw__split *split, const mw__op *op)
+{
+    bool wide = false;
+    for (size_t i = 0; i < op->result_count; i++)
+        wide = wide || mw__split_is_wide(split, op->results[i]);
+    return wide;
+}
+
+bool mw__split_has_parts(const mw__split *split, const mw__op *op)
+{
+    return count_blocks(split, op) > 1 || gives_digits(split, op);
+}
+
+void mw__split_each_part(mw__split *split, mw__clone *clone, const mw__op *op)
+{
+    const int64_t blocks = count_blocks(split, op);
+    const int digits = gives_digits(split, op) ? 2 : 1;
+    for (int64_t b = 0; b < blocks; b++)
+        for (int d = 0; d < digits; d++)
+            mw__split_copy_op(split, clone, op, blocks > 1 ? b : MW__SPLIT_WHOLE, digits, d);
 }
 
 /* ---- matmul ---- */
@@ -67,7 +86,7 @@ static bool is_contraction(const mw__split *split, const mw__op *op)
     return mw__split_axis(split, mw__arg(op, "x")) == x && mw__split_axis(split, mw__arg(op, "y")) == y;
 }
 
-static bool matmul_fits(const mw__split *split, const mw__op *op)
+bool mw__split_matmul_fits(const mw__split *split, const mw__op *op)
 {
     int x, y;
     const mw_tensor *left = mw__arg(op, "x"), *right = mw__arg(op, "y");
@@ -79,8 +98,13 @@ static bool matmul_fits(const mw__split *split, const mw__op *op)
                      : mw__split_axis(split, op->results[0]) >= 0;
 }
 
+bool mw__split_contracts_blocks(const mw__split *split, const mw__op *op)
+{
+    return count_blocks(split, op) > 1 && is_contraction(split, op);
+}
+
 /* sum over k of the products of blocks */
-static void emit_contraction(mw__split *split, mw__clone *clone, const mw__op *op)
+void mw__split_contraction(mw__split *split, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *result = op->results[0];
     const int64_t blocks = mw__split_blocks_of(split, mw__arg(op, "x"));
@@ -98,7 +122,7 @@ static void emit_contraction(mw__split *split, mw__clone *clone, const mw__op *o
 static const mw_tensor *bias_of(const mw__op *op) { return mw__arg_present(op, "bias") ? mw__arg(op, "bias") : NULL; }
 
 /* Of many outputs, with the constants that MIL wants. */
-static bool linear_fits(const mw__split *split, const mw__op *op)
+bool mw__split_linear_fits(const mw__split *split, const mw__op *op)
 {
     const mw_tensor *weight = mw__arg(op, "weight"), *bias = bias_of(op);
     return mw__split_is_source(split, weight) && mw__split_axis(split, weight) == 0 &&
@@ -106,7 +130,7 @@ static bool linear_fits(const mw__split *split, const mw__op *op)
            mw__split_axis(split, op->results[0]) >= 0;
 }
 
-static void emit_linear(mw__split *split, mw__clone *clone, const mw__op *op)
+void mw__split_linear(mw__split *split, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *bias = bias_of(op), *result = op->results[0];
     mw_tensor *x = mw__clone_get(clone, mw__arg(op, "x"));
@@ -122,14 +146,14 @@ static void emit_linear(mw__split *split, mw__clone *clone, const mw__op *op)
 /* ---- shapes ---- */
 
 /* The long axis of x is one of the result, with as many elements before it. */
-static bool reshape_fits(const mw__split *split, const mw__op *op)
+bool mw__split_reshape_fits(const mw__split *split, const mw__op *op)
 {
     const mw_shape from = mw_tensor_shape(mw__arg(op, "x")), to = mw_tensor_shape(op->results[0]);
     const int a = mw__split_axis(split, mw__arg(op, "x")), b = mw__split_axis(split, op->results[0]);
     return a >= 0 && b >= 0 && from.dim[a] == to.dim[b] && mw__shape_span(from, 0, a) == mw__shape_span(to, 0, b);
 }
 
-static bool concat_fits(const mw__split *split, const mw__op *op)
+bool mw__split_concat_fits(const mw__split *split, const mw__op *op)
 {
     int64_t axis = 0;
     bool interleaves = false;
@@ -140,7 +164,7 @@ static bool concat_fits(const mw__split *split, const mw__op *op)
            along != (int)(axis < 0 ? axis + shape.rank : axis);
 }
 
-static bool tile_fits(const mw__split *split, const mw__op *op)
+bool mw__split_tile_fits(const mw__split *split, const mw__op *op)
 {
     const int along = mw__split_axis(split, op->results[0]);
     return along >= 0 && along == mw__split_axis(split, mw__arg(op, "x")) &&
@@ -148,7 +172,7 @@ static bool tile_fits(const mw__split *split, const mw__op *op)
 }
 
 /* The long axis is taken whole, and nothing says how long it is. */
-static bool slice_fits(const mw__split *split, const mw__op *op)
+bool mw__split_slice_fits(const mw__split *split, const mw__op *op)
 {
     bool from_start[MW_RANK_MAX], to_end[MW_RANK_MAX];
     size_t starts = 0, ends = 0;
@@ -161,7 +185,7 @@ static bool slice_fits(const mw__split *split, const mw__op *op)
            mw_tensor_shape(op->results[0]).dim[mw__split_axis(split, op->results[0])] == mw_tensor_shape(x).dim[along];
 }
 
-static void emit_reshape(mw__split *split, mw__clone *clone, const mw__op *op)
+void mw__split_reshape(mw__split *split, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
     const int digits = mw__split_is_wide(split, result) ? 2 : 1;
@@ -171,44 +195,6 @@ static void emit_reshape(mw__split *split, mw__clone *clone, const mw__op *op)
             mw_tensor *part = mw__split_part(split, clone, x, blocks > 1 ? b : MW__SPLIT_WHOLE, digits, d);
             mw__split_set(split, clone, result, b, digits, d, mw_reshape(part, mw__split_extents(split, result, b)));
         }
-}
-
-/* ---- what has a rule ---- */
-
-static bool index_fits(const mw__split *split, const mw__op *op)
-{
-    int64_t axis = 0;
-    const bool makes = mw__split_is(op, "one_hot");
-    const mw_tensor *table = makes ? op->results[0] : mw__arg(op, mw__split_is(op, "scatter") ? "data" : "x");
-    const int rank = mw_tensor_shape(table).rank;
-    mw__arg_int(op, "axis", &axis);
-    return mw__split_takes(split, op) && mw__split_axis(split, table) == (int)(axis < 0 ? axis + rank : axis) &&
-           mw__split_axis(split, mw__arg(op, "indices")) == -1 &&
-           (makes || mw__split_is(op, "scatter") || mw__split_axis(split, op->results[0]) == -1);
-}
-
-bool mw__split_long_fits(const mw__split *split, const mw__op *op)
-{
-    for (size_t i = 0; i < op->result_count; i++)
-        if (mw__split_axis(split, op->results[i]) == -2)
-            return false;
-    if (mw__split_is_index_op(op))
-        return index_fits(split, op);
-    if (is_elementwise(op))
-        return mw__split_axis(split, op->results[0]) >= 0;
-    if (mw__split_is(op, "matmul"))
-        return matmul_fits(split, op);
-    if (join_of(op) != NULL || mw__split_is(op, "softmax") || mw__split_is(op, "transpose"))
-        return mw__split_axis(split, mw__arg(op, "x")) >= 0;
-    if (mw__split_is(op, "reshape") || mw__split_is(op, "expand_dims") || mw__split_is(op, "squeeze"))
-        return reshape_fits(split, op);
-    if (mw__split_is(op, "concat"))
-        return concat_fits(split, op);
-    if (mw__split_is(op, "linear"))
-        return linear_fits(split, op);
-    if (mw__split_is(op, "slice_by_index"))
-        return slice_fits(split, op);
-    return mw__split_is(op, "tile") && tile_fits(split, op);
 }
 
 /* ---- reductions ---- */
@@ -235,13 +221,18 @@ static mw_tensor **allocate(mw__split *split, int64_t count)
     return mw__arena_alloc(&split->to->arena, (size_t)count, sizeof(mw_tensor *), &split->to->error);
 }
 
+bool mw__split_reduces_blocks(const mw__split *split, const mw__op *op)
+{
+    return count_blocks(split, op) > 1 && !mw__split_is_long(split, op->results[0]);
+}
+
 /* The reduction of one block, with the extents of 1. */
 static mw_tensor *reduce_block(mw__split *split, mw__clone *clone, const mw__op *op, int64_t block)
 {
     const mw_tensor *x = mw__arg(op, "x");
     int64_t axes[MW_RANK_MAX];
     size_t count = 0;
-    const int axis = mw__split_axis(split, x), rank = mw_tensor_shape(x).rank;
+    const int rank = mw_tensor_shape(x).rank;
     if (!mw__arg_ints(op, "axes", axes, MW_RANK_MAX, &count) || count == 0)
         for (count = 0; (int)count < rank; count++)
             axes[count] = (int64_t)count;
@@ -250,31 +241,56 @@ static mw_tensor *reduce_block(mw__split *split, mw__clone *clone, const mw__op 
     mw__build_set(&build, "x", part);
     mw__build_ints(&build, "axes", axes, count);
     mw__build_bool(&build, "keep_dims", true);
-    mw_tensor *y = mw__build_end(&build);
-    if (y == NULL || !mw__split_is(op, "reduce_mean"))
-        return y;
-    const double share = (double)mw_tensor_shape(part).dim[axis] / (double)mw_tensor_shape(x).dim[axis];
-    return mw_mul_scalar(y, share);
+    return mw__build_end(&build);
 }
 
-static void emit_reduction(mw__split *split, mw__clone *clone, const mw__op *op)
+/* `weighted`: each block's result counts as much as it has of the axis. */
+static void reduce_blocks(mw__split *split, mw__clone *clone, const mw__op *op, const char *join, bool weighted)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
-    const int64_t blocks = mw__split_blocks_of(split, x);
+    const int axis = mw__split_axis(split, x);
+    const int64_t blocks = mw__split_blocks_of(split, x), extent = mw_tensor_shape(x).dim[axis];
     mw_tensor **partials = allocate(split, blocks);
     if (partials == NULL)
         return;
-    for (int64_t b = 0; b < blocks; b++)
+    for (int64_t b = 0; b < blocks; b++) {
         partials[b] = reduce_block(split, clone, op, b);
-    mw_tensor *y = mw__split_join(partials, blocks, join_of(op), mw__split_axis(split, x));
+        if (weighted && partials[b] != NULL)
+            partials[b] = mw_mul_scalar(partials[b], (double)mw__split_extents(split, x, b).dim[axis] / (double)extent);
+    }
+    mw_tensor *y = mw__split_join(partials, blocks, join, axis);
     mw__clone_set(clone, result, mw_reshape(y, mw_tensor_shape(result)));
+}
+
+void mw__split_reduction(mw__split *split, mw__clone *clone, const mw__op *op)
+{
+    reduce_blocks(split, clone, op, op->kind, false);
+}
+
+void mw__split_sum(mw__split *split, mw__clone *clone, const mw__op *op)
+{
+    reduce_blocks(split, clone, op, "reduce_sum", false);
+}
+
+void mw__split_mean(mw__split *split, mw__clone *clone, const mw__op *op)
+{
+    reduce_blocks(split, clone, op, "reduce_sum", true);
 }
 
 /* ---- softmax ---- */
 
+bool mw__split_normalizes_blocks(const mw__split *split, const mw__op *op)
+{
+    int64_t axis = -1;
+    const mw_tensor *x = mw__arg(op, "x");
+    mw__arg_int(op, "axis", &axis);
+    return count_blocks(split, op) > 1 &&
+           mw__split_axis(split, x) == (int)(axis < 0 ? axis + mw_tensor_shape(x).rank : axis);
+}
+
 /* exp(x - max) / sum of all of it. The sum of that many ones would pass the largest number of fp16, so that what is
  * summed is halved until it cannot. */
-static void emit_softmax(mw__split *split, mw__clone *clone, const mw__op *op)
+void mw__split_softmax(mw__split *split, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
     const int axis = mw__split_axis(split, x);
@@ -297,55 +313,4 @@ static void emit_softmax(mw__split *split, mw__clone *clone, const mw__op *op)
     mw_tensor *sum = mw__split_join(partials, blocks, "reduce_sum", axis);
     for (int64_t b = 0; b < blocks; b++)
         mw__split_set(split, clone, result, b, 1, 0, mw_real_div(each[b], sum));
-}
-
-/* ---- operations ---- */
-
-static bool softmax_along(const mw__split *split, const mw__op *op)
-{
-    int64_t axis = -1;
-    const mw_tensor *x = mw__arg(op, "x");
-    mw__arg_int(op, "axis", &axis);
-    return mw__split_axis(split, x) == (int)(axis < 0 ? axis + mw_tensor_shape(x).rank : axis);
-}
-
-static bool touches_long(const mw__split *split, const mw__op *op, int64_t *out_blocks)
-{
-    *out_blocks = 1;
-    for (size_t i = 0; i < op->slot_count; i++)
-        for (size_t k = 0; op->slots[i].operands != NULL && k < op->slots[i].count; k++) {
-            const mw_tensor *value = op->slots[i].operands[k].value;
-            if (value != NULL && !mw__split_is_source(split, value) && mw__split_is_long(split, value))
-                *out_blocks = mw__split_blocks_of(split, value);
-        }
-    for (size_t i = 0; i < op->result_count; i++)
-        if (mw__split_is_long(split, op->results[i]))
-            *out_blocks = mw__split_blocks_of(split, op->results[i]);
-    return *out_blocks > 1;
-}
-
-bool mw__split_long_op(mw__split *split, mw__clone *clone, const mw__op *op)
-{
-    int64_t blocks;
-    const mw_tensor *result = op->results[0];
-    bool wide = false;
-    for (size_t i = 0; i < op->result_count; i++)
-        wide = wide || mw__split_is_wide(split, op->results[i]);
-    if (!touches_long(split, op, &blocks) && !wide)
-        return false;
-    if (mw__split_is(op, "reshape") || mw__split_is(op, "expand_dims") || mw__split_is(op, "squeeze"))
-        emit_reshape(split, clone, op);
-    else if (blocks > 1 && join_of(op) != NULL && !mw__split_is_long(split, result))
-        emit_reduction(split, clone, op);
-    else if (blocks > 1 && mw__split_is(op, "softmax") && softmax_along(split, op))
-        emit_softmax(split, clone, op);
-    else if (mw__split_is(op, "linear"))
-        emit_linear(split, clone, op);
-    else if (blocks > 1 && mw__split_is(op, "matmul") && is_contraction(split, op))
-        emit_contraction(split, clone, op);
-    else
-        for (int64_t b = 0; b < blocks; b++)
-            for (int d = 0; d < (wide ? 2 : 1); d++)
-                mw__split_copy_op(split, clone, op, blocks > 1 ? b : MW__SPLIT_WHOLE, wide ? 2 : 1, d);
-    return true;
 }

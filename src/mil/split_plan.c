@@ -1,18 +1,11 @@
 /* What is split: which values belong together, and whether every operation on them has a rule. */
-#include "mil/split.h"
+#include "mil/rewrite.h"
 
 #include <string.h>
 
 /* ---- words ---- */
 
 bool mw__split_is(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
-
-static bool is_one_of(const mw__op *op, const char *const *kinds)
-{
-    while (*kinds != NULL && !mw__split_is(op, *kinds))
-        kinds++;
-    return *kinds != NULL;
-}
 
 bool mw__split_carries(const mw__arg_row *row)
 {
@@ -29,29 +22,6 @@ bool mw__split_is_int(const mw_tensor *value)
 static bool is_float(const mw_tensor *value)
 {
     return mw_tensor_dtype(value) == MW_F32 || mw_tensor_dtype(value) == MW_F16;
-}
-
-bool mw__split_is_index_op(const mw__op *op)
-{
-    static const char *const kinds[] = {"gather", "one_hot", "scatter", "gather_along_axis", NULL};
-    return is_one_of(op, kinds);
-}
-
-/* Elements go where they go; digits do so alike. */
-static bool moves(const mw__op *op)
-{
-    static const char *const kinds[] = {"identity",       "reshape",       "expand_dims", "squeeze", "transpose",
-                                        "slice_by_index", "slice_by_size", "concat",      "stack",   "split",
-                                        "tile",           "reverse",       "select",      NULL};
-    if (mw__split_is(op, "cast"))
-        return mw__split_is_int(mw__arg(op, "x")) && mw__split_is_int(op->results[0]);
-    return is_one_of(op, kinds);
-}
-
-static bool compares(const mw__op *op)
-{
-    static const char *const kinds[] = {"equal", "not_equal", "reduce_min", "reduce_max", NULL};
-    return is_one_of(op, kinds);
 }
 
 /* ---- groups ---- */
@@ -217,37 +187,50 @@ static bool is_opaque(const mw__op *op) { return op->row == NULL || op->block_co
 /* ---- indices ---- */
 
 /* The extent that the indices of an index operation count; -1 if it is not known. */
-static int64_t indexed_extent(const mw__op *op)
+static int64_t indexed_extent(const mw__op *op, const mw__split_indexing *indexing)
 {
     int64_t axis = 0, size = -1;
-    if (mw__split_is(op, "one_hot"))
+    if (indexing->table == NULL)
         return mw__arg_int(op, "one_hot_vector_size", &size) ? size : -1;
-    const mw_shape shape = mw_tensor_shape(mw__arg(op, mw__split_is(op, "scatter") ? "data" : "x"));
+    const mw_shape shape = mw_tensor_shape(mw__arg(op, indexing->table));
     mw__arg_int(op, "axis", &axis);
     return shape.rank > 0 ? shape.dim[axis < 0 ? axis + shape.rank : axis] : -1;
 }
 
 /* What the other forms can be written for. */
-static bool has_form(const mw__op *op)
+static bool has_form(const mw__op *op, const mw__split_indexing *indexing)
 {
     const char *mode;
     if (!is_float(op->results[0]) || !is_known(op->results[0]) || !is_known(mw__arg(op, "indices")))
         return false;
-    if (mw__split_is(op, "scatter"))
-        return (mode = mw__arg_string(op, "mode")) != NULL && strcmp(mode, "add") == 0;
-    return true;
+    return !indexing->puts || ((mode = mw__arg_string(op, "mode")) != NULL && strcmp(mode, "add") == 0);
 }
 
 bool mw__split_takes(const mw__split *split, const mw__op *op)
 {
-    if (!mw__split_is_index_op(op) || op->row == NULL)
+    const mw__split_indexing *indexing = mw__rewrite_indexing(op);
+    if (indexing == NULL || op->row == NULL)
         return false;
     const mw_tensor *indices = mw__arg(op, "indices");
-    const int64_t extent = indexed_extent(op);
+    const int64_t extent = indexed_extent(op, indexing);
     if (mw__split_is_source(split, indices) || (split->marks[indices->id] & MW__SPLIT_FED) == 0 || extent < 0 ||
-        !has_form(op))
+        !has_form(op, indexing))
         return false;
     return extent <= MW__COUNTED_MAX || mw__split_is_wide(split, indices);
+}
+
+/* The long axis is that which the indices count. */
+bool mw__split_index_fits(const mw__split *split, const mw__op *op)
+{
+    int64_t axis = 0;
+    const mw__split_indexing *indexing = mw__rewrite_indexing(op);
+    const mw_tensor *table = indexing->table == NULL ? op->results[0] : mw__arg(op, indexing->table);
+    const bool makes = indexing->table == NULL || indexing->puts;
+    const int rank = mw_tensor_shape(table).rank;
+    mw__arg_int(op, "axis", &axis);
+    return mw__split_takes(split, op) && mw__split_axis(split, table) == (int)(axis < 0 ? axis + rank : axis) &&
+           mw__split_axis(split, mw__arg(op, "indices")) == -1 &&
+           (makes || mw__split_axis(split, op->results[0]) == -1);
 }
 
 static const mw_tensor *first_index(const mw__split *split, const mw__op *op)
@@ -289,19 +272,20 @@ static void gather_group(mw__split *split, const mw__op *op, const mw__arg_row *
 
 static void refuse_index(mw__split *split, const mw__op *op, const mw__arg_row *row, const mw_tensor *value)
 {
-    const bool form = mw__split_is_index_op(op) && strcmp(row->name, "indices") == 0 && has_form(op);
+    const mw__split_indexing *indexing = mw__rewrite_indexing(op);
+    const bool form = indexing != NULL && strcmp(row->name, "indices") == 0 && has_form(op, indexing);
     if (!mw__split_is_int(value) || row->kind == MW__CONST || mw__split_is_source(split, value))
         return;
-    if (!form || indexed_extent(op) > MW__DIGITS_MAX)
+    if (!form || indexed_extent(op, indexing) > MW__DIGITS_MAX)
         put(split, INDEX, value, MW__SPLIT_NO_INDEX);
-    else if (indexed_extent(op) > MW__COUNTED_MAX)
+    else if (indexed_extent(op, indexing) > MW__COUNTED_MAX)
         put(split, INDEX, value, MW__SPLIT_WIDE);
 }
 
 static void plan_index(mw__split *split, const mw__op *op)
 {
     visit(split, op, pass_fed);
-    const bool known = moves(op) || compares(op);
+    const bool known = mw__rewrite_takes_digits(split, op);
     visit(split, op, known ? gather_group : refuse_index);
     for (size_t i = 0; i < op->result_count; i++) {
         const mw_tensor *result = op->results[i];
@@ -362,12 +346,20 @@ static void refuse_unsettled(mw__split *split, const mw__op *op, const mw__arg_r
         put(split, LONG, first_long(split, op), MW__SPLIT_NO_LONG);
 }
 
+static bool fits_blocks(const mw__split *split, const mw__op *op)
+{
+    for (size_t i = 0; i < op->result_count; i++)
+        if (mw__split_axis(split, op->results[i]) == -2)
+            return false;
+    return mw__rewrite_takes_blocks(split, op);
+}
+
 static void plan_long(mw__split *split, const mw__op *op)
 {
     const mw_tensor *first = first_long(split, op);
     if (first == NULL)
         return;
-    if (!mw__split_long_fits(split, op)) {
+    if (!fits_blocks(split, op)) {
         visit(split, op, refuse_long);
         for (size_t i = 0; i < op->result_count; i++)
             refuse_long(split, op, NULL, op->results[i]);

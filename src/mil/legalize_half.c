@@ -1,0 +1,361 @@
+/* Rewrites for devices whose ports are fp16: constants, operands, integers that are combined with fp16 ones. */
+#include "base/fp16.h"
+#include "base/number.h"
+#include "graph/idioms/digits.h"
+#include "mil/rewrite.h"
+
+#include <math.h>
+#include <millwright/op_elementwise.h>
+#include <millwright/op_shape.h>
+#include <string.h>
+
+/* ---- constants ---- */
+
+static mw_status lost_number(const mw__legalizer *legalizer, const mw_tensor *value, double number, const char *becomes)
+{
+    char text[MW__NUMBER_MAX], subject[160] = "constant";
+    const mw__value_facts *facts = &legalizer->facts[value->id];
+    mw__number_print_float(text, (float)number);
+    if (facts->user != NULL)
+        mw__op_subject(facts->user, subject, sizeof subject);
+    mw__graph_fail(legalizer->to, MW_ERROR_NUMERIC,
+                   "%s: %s%s%s = %s %s in fp16 (largest 65504, smallest 6e-08, integers exact up to 2048); rescale it",
+                   subject, facts->arg != NULL ? facts->arg : "", value->name != NULL ? " " : "",
+                   value->name != NULL ? value->name : "", text, becomes);
+    mw__error_subject(&legalizer->to->error, facts->user != NULL ? facts->user->kind : NULL,
+                      value->name != NULL ? value->name : value->hint);
+    return MW_ERROR_NUMERIC;
+}
+
+/* How a number is lost, or NULL. A tensor of weights may hold numbers too small for fp16; a scalar that vanishes
+ * changes the program. */
+static const char *loss_of(const mw__legalizer *legalizer, const mw_tensor *value, double number, bool scalar)
+{
+    const float stored = mw__fp16_to_float(mw__fp16_from_double(number));
+    if (isfinite(number) && !isfinite(stored))
+        return "becomes infinite";
+    if (scalar && number != 0 && stored == 0 && !legalizer->facts[value->id].default_only)
+        return "becomes 0";
+    return mw_tensor_dtype(value) == MW_I32 && (double)stored != number ? "is not exact" : NULL;
+}
+
+static const char *keep_string(mw_graph *to, const char *text)
+{
+    return mw__arena_string(&to->arena, text, strlen(text), &to->error);
+}
+
+/* An entry in the list of what was replaced. */
+static mw__narrowing *note_narrowing(const mw__legalizer *legalizer, const mw_tensor *value, double number)
+{
+    mw_graph *to = legalizer->to;
+    const mw__op *user = legalizer->facts[value->id].user;
+    const char *made = user != NULL && user->result_count > 0 ? user->results[0]->name : NULL;
+    char subject[160] = "constant";
+    if (user != NULL)
+        mw__op_subject(user, subject, sizeof subject);
+    mw__narrowing *note = mw__arena_alloc(&to->arena, 1, sizeof *note, &to->error);
+    if (note == NULL)
+        return NULL;
+    *note = (mw__narrowing){.value = number};
+    note->operation = keep_string(to, user != NULL ? user->kind : "");
+    note->argument = keep_string(to, user != NULL ? legalizer->facts[value->id].arg : "");
+    note->tensor = keep_string(to, value->name != NULL ? value->name : made != NULL ? made : "");
+    note->subject = keep_string(to, subject);
+    return to->error.status == MW_OK ? note : NULL;
+}
+
+/* One element; *note is made when the first of a constant is replaced. */
+static mw_status narrow(mw__legalizer *legalizer, const mw_tensor *value, double number, bool scalar,
+                        mw__narrowing **note, uint16_t *out)
+{
+    const char *loss = loss_of(legalizer, value, number, scalar);
+    *out = mw__fp16_from_double(number);
+    if (loss == NULL)
+        return MW_OK;
+    if (legalizer->strict || mw_tensor_dtype(value) == MW_I32)
+        return lost_number(legalizer, value, number, loss);
+    double replaced;
+    MW_TRY(mw__narrow_replace(&legalizer->flow, value, number, &replaced, &legalizer->to->error));
+    *out = mw__fp16_from_double(replaced);
+    if (*note == NULL) {
+        *note = note_narrowing(legalizer, value, number);
+        if (*note == NULL)
+            return MW_ERROR_MEMORY;
+        (*note)->replaced = replaced;
+    }
+    (*note)->count++;
+    return MW_OK;
+}
+
+static void list_narrowing(mw__legalizer *legalizer, mw__narrowing *note)
+{
+    if (note == NULL || legalizer->narrowed == NULL)
+        return;
+    *legalizer->narrowed = note;
+    legalizer->narrowed = &note->next;
+}
+
+static mw_status narrow_elements(mw__legalizer *legalizer, const mw_tensor *value, size_t count, bool scalar,
+                                 uint16_t *out)
+{
+    mw__narrowing *note = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const double number = mw_tensor_dtype(value) == MW_F32 ? mw__payload_float(value->payload, i)
+                                                               : (double)mw__payload_int(value->payload, i);
+        MW_TRY(narrow(legalizer, value, number, scalar, &note, &out[i]));
+    }
+    list_narrowing(legalizer, note);
+    return MW_OK;
+}
+
+/* The payload of a constant in fp16, in the arena of the copy; NULL leaves an error there. */
+static const mw__payload *narrow_payload(mw__legalizer *legalizer, const mw_tensor *value)
+{
+    mw_graph *to = legalizer->to;
+    const mw__payload *from = value->payload;
+    const mw_shape shape = mw_tensor_shape(value);
+    const int64_t elements = mw_shape_count(shape);
+    const size_t count = from->splat ? 1 : (size_t)elements;
+    if (elements < 0 || from->data == NULL) {
+        mw__graph_fail(to, MW_ERROR_STATE, "constant \"%s\" has no values; read the program with its weight files",
+                       mw_tensor_name(value));
+        return NULL;
+    }
+    mw__payload *payload = mw__arena_alloc(&to->arena, 1, sizeof *payload, &to->error);
+    uint16_t *data = mw__arena_alloc(&to->arena, count, sizeof *data, &to->error);
+    if (payload == NULL || data == NULL ||
+        narrow_elements(legalizer, value, count, elements == 1 || from->splat, data) != MW_OK)
+        return NULL;
+    *payload = (mw__payload){.type = mw__type_tensor(to, MW_F16, shape, &to->error),
+                             .data = data,
+                             .size = count * sizeof *data,
+                             .splat = from->splat,
+                             .in_blob = from->in_blob || from->blob_path != NULL};
+    return payload->type != NULL ? payload : NULL;
+}
+
+/* A const statement with that payload; NULL leaves an error on the graph. */
+static mw_tensor *emit_constant(mw_graph *to, const mw__payload *payload, const char *hint)
+{
+    mw_tensor *value = mw__value_create(to, payload->type, hint, &to->error);
+    mw__op *op = mw__arena_alloc(&to->arena, 1, sizeof *op, &to->error);
+    mw_tensor **results = mw__arena_alloc(&to->arena, 1, sizeof *results, &to->error);
+    if (value == NULL || op == NULL || results == NULL)
+        return NULL;
+    results[0] = value;
+    value->op = op;
+    value->payload = payload;
+    op->row = &mw__rows[MW__OP_const];
+    op->kind = op->row->name;
+    op->block = to->block;
+    op->results = results;
+    op->result_count = 1;
+    return mw__block_add_op(to->block, op, &to->error) == MW_OK ? value : NULL;
+}
+
+static mw_tensor *half_constant(mw__legalizer *legalizer, const mw_tensor *value)
+{
+    const mw__payload *payload = narrow_payload(legalizer, value);
+    return payload != NULL ? emit_constant(legalizer->to, payload, value->hint) : NULL;
+}
+
+bool mw__half_is_constant(const mw__legalizer *legalizer, const mw__op *op)
+{
+    (void)legalizer;
+    return mw_tensor_dtype(op->results[0]) == MW_F32;
+}
+
+void mw__half_constant(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+{
+    const mw_tensor *value = op->results[0];
+    mw__clone_set(clone, value, half_constant(legalizer, value));
+}
+
+/* ---- operands ---- */
+
+/* The fp16 form of an int32 operand that meets a half one: a constant of its own, or a cast. */
+static mw_tensor *half_form(mw__legalizer *legalizer, mw__clone *clone, const mw_tensor *value)
+{
+    mw__value_facts *facts = &legalizer->facts[value->id];
+    if (facts->half == NULL)
+        facts->half =
+            value->payload != NULL ? half_constant(legalizer, value) : mw_cast(mw__clone_get(clone, value), MW_F16);
+    return facts->half;
+}
+
+typedef struct swapped {
+    const mw_tensor *source;
+    mw_tensor *copy; /* what the clone had for it */
+} swapped;
+
+/* True if the operand must be replaced for this operation only. */
+static bool wants_half(const mw__legalizer *legalizer, const mw__op *op, size_t slot, const mw_tensor *value)
+{
+    if (value == NULL || op->row == NULL || !mw__half_is_t(&op->row->args[slot]) || legalizer->half[value->id])
+        return false;
+    return mw_tensor_dtype(value) == MW_I32;
+}
+
+/* True if fp32 constants of this operation are literals in the argument, which the clone would keep. */
+static bool inlined_single(const mw__operand *operand)
+{
+    return operand->inlined && mw_tensor_dtype(operand->value) == MW_F32;
+}
+
+static size_t swap_operands(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op, bool meets_half,
+                            swapped *swaps)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < op->slot_count; i++)
+        for (size_t k = 0; k < op->slots[i].count; k++) {
+            const mw__operand *operand = &op->slots[i].operands[k];
+            const bool integer = meets_half && wants_half(legalizer, op, i, operand->value);
+            if (!integer && (operand->value == NULL || !inlined_single(operand)))
+                continue;
+            mw_tensor *half = half_form(legalizer, clone, operand->value);
+            swaps[count++] = (swapped){operand->value, mw__clone_get(clone, operand->value)};
+            mw__clone_set(clone, operand->value, half);
+        }
+    return count;
+}
+
+static bool meets_half(const mw__legalizer *legalizer, const mw__op *op)
+{
+    for (size_t i = 0; op->row != NULL && i < op->slot_count; i++)
+        for (size_t k = 0; k < op->slots[i].count; k++)
+            if (mw__half_is_t(&op->row->args[i]) &&
+                mw__legality_half(&legalizer->legality, op->slots[i].operands[k].value))
+                return true;
+    return false;
+}
+
+static void pass_on(mw_graph *to, const mw_error *error)
+{
+    if (error->status != MW_OK && to->error.status == MW_OK)
+        to->error = *error;
+}
+
+static bool has_inlined_single(const mw__op *op)
+{
+    for (size_t i = 0; i < op->slot_count; i++)
+        for (size_t k = 0; k < op->slots[i].count; k++)
+            if (op->slots[i].operands[k].value != NULL && inlined_single(&op->slots[i].operands[k]))
+                return true;
+    return false;
+}
+
+bool mw__half_has_operands(const mw__legalizer *legalizer, const mw__op *op)
+{
+    return meets_half(legalizer, op) || has_inlined_single(op);
+}
+
+/* Copies an operation with some operands in fp16 form, for this operation only. */
+void mw__half_operands(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+{
+    size_t most = 0;
+    mw_graph *to = legalizer->to;
+    for (size_t i = 0; i < op->slot_count; i++)
+        most += op->slots[i].count;
+    swapped *swaps = mw__alloc(to->allocator, most, sizeof *swaps, &to->error);
+    if (swaps == NULL)
+        return;
+    const size_t count = swap_operands(legalizer, clone, op, meets_half(legalizer, op), swaps);
+    mw_error error = to->error;
+    if (error.status == MW_OK)
+        mw__clone_op(clone, op, &error);
+    pass_on(to, &error);
+    for (size_t i = count; i-- > 0;)
+        mw__clone_set(clone, swaps[i].source, swaps[i].copy);
+    mw__free(to->allocator, swaps);
+}
+
+/* ---- results ---- */
+
+static bool makes_integer(const mw__legalizer *legalizer, const mw__op *op)
+{
+    return op->result_count > 0 && legalizer->half[op->results[0]->id] && mw_tensor_dtype(op->results[0]) == MW_I32 &&
+           mw__half_has_operands(legalizer, op);
+}
+
+bool mw__half_is_fraction(const mw__legalizer *legalizer, const mw__op *op) { return makes_integer(legalizer, op); }
+
+bool mw__half_is_mixed_fraction(const mw__legalizer *legalizer, const mw__op *op)
+{
+    return makes_integer(legalizer, op) && mw__op_is_mixed(op);
+}
+
+/* What the CPU drops behind the point is dropped here. */
+void mw__half_fraction(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+{
+    mw__half_operands(legalizer, clone, op);
+    mw_tensor *result = mw__clone_get(clone, op->results[0]);
+    if (result == NULL)
+        return;
+    mw_tensor *sign = mw_sign(result);
+    mw__clone_set(clone, op->results[0], mw_mul(sign, mw_floor(mw_abs(result))));
+}
+
+/* ---- ranges ---- */
+
+static bool is_counted(int64_t number) { return number >= -MW__COUNTED_MAX && number <= MW__COUNTED_MAX; }
+
+static bool read_range(const mw__op *op, int64_t *out_start, int64_t *out_end, int64_t *out_step)
+{
+    return mw__arg_int(op, "start", out_start) && mw__arg_int(op, "end", out_end) && mw__arg_int(op, "step", out_step);
+}
+
+bool mw__half_counts_range(const mw__op *op)
+{
+    int64_t start, end, step;
+    return read_range(op, &start, &end, &step) && is_counted(start) && is_counted(end) && is_counted(step);
+}
+
+bool mw__half_is_range(const mw__legalizer *legalizer, const mw__op *op)
+{
+    int64_t start, end, step;
+    return legalizer->half[op->results[0]->id] && read_range(op, &start, &end, &step);
+}
+
+void mw__half_range(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+{
+    int64_t start = 0, end = 0, step = 1;
+    read_range(op, &start, &end, &step);
+    mw__clone_set(clone, op->results[0], mw_range_1d(legalizer->to, MW_F16, (double)start, (double)end, (double)step));
+}
+
+bool mw__half_is_far_range(const mw__legalizer *legalizer, const mw__op *op)
+{
+    int64_t start, end, step;
+    return legalizer->facts[op->results[0]->id].meets_half && read_range(op, &start, &end, &step) &&
+           (!is_counted(start) || !is_counted(end - step));
+}
+
+void mw__half_refuse_range(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+{
+    char subject[160];
+    int64_t start = 0, end = 0, step = 1;
+    (void)clone;
+    read_range(op, &start, &end, &step);
+    mw__graph_fail(legalizer->to, MW_ERROR_NUMERIC,
+                   "%s: integers from %lld to %lld meet an integer input, which is an fp16 port on the ANE; they are "
+                   "exact up to 2048 there, so that more classes need another device",
+                   mw__op_subject(op, subject, sizeof subject), (long long)start, (long long)(end - step));
+}
+
+/* ---- casts ---- */
+
+/* Of a value that has a copy, which a literal in the argument has not. */
+bool mw__half_is_cast(const mw__legalizer *legalizer, const mw__op *op)
+{
+    const char *dtype = mw__arg_string(op, "dtype");
+    const mw_tensor *x = mw__arg(op, "x");
+    (void)legalizer;
+    return dtype != NULL && strcmp(dtype, "fp32") == 0 && x != NULL && (x->payload == NULL || x->op != NULL);
+}
+
+void mw__half_cast(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+{
+    mw_tensor *x = mw__clone_get(clone, mw__arg(op, "x"));
+    (void)legalizer;
+    mw__clone_set(clone, op->results[0], mw_tensor_dtype(x) == MW_F16 ? x : mw_cast(x, MW_F16));
+}

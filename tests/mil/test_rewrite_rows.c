@@ -1,0 +1,272 @@
+/* Every row of mil/rewrite.c: a program that it writes in another form, and what it writes. Axes are at most 1024. */
+#include "mil/legalize.h"
+#include "mil/rewrite.h"
+#include "support/check.h"
+
+#include <millwright/mil.h>
+
+enum { AXIS_MAX = 1024 };
+
+typedef struct row_case {
+    const char *row;
+    const char *opset;         /* NULL = ios18 */
+    const char *inputs, *body; /* of the function; the result is y */
+    const char *operation;     /* that is counted in what is written */
+    int times;
+    const char *error; /* or what the message contains */
+} row_case;
+
+/* Integers that are compared with as many numbers are in digits. */
+#define WIDE(name, shape)                                                                                              \
+    "tensor<int32, [2050]> r = range_1d(end = int32(2050), start = int32(0), step = int32(1));"                        \
+    "tensor<bool, [" shape ", 2050]> h = equal(x = " name ", y = r);"                                                  \
+    "tensor<fp32, [" shape ", 2050]> y = select(a = fp32(3), b = fp32(2), cond = h);"
+
+static const row_case cases[] = {
+    {.row = "index_nothing",
+     .inputs = "tensor<int32, [0]> i, tensor<fp32, [4, 2]> x",
+     .body = "tensor<fp32, [0, 2]> y = gather(axis = int32(0), batch_dims = int32(0), indices = i, validate_indices = "
+             "bool(false), x = x);",
+     .operation = "fill",
+     .times = 1},
+    {.row = "gather",
+     .inputs = "tensor<int32, [3]> i, tensor<fp32, [4, 2]> x",
+     .body = "tensor<fp32, [3, 2]> y = gather(axis = int32(0), batch_dims = int32(0), indices = i, validate_indices = "
+             "bool(false), x = x);",
+     .operation = "matmul",
+     .times = 1},
+    {.row = "gather_along_axis",
+     .inputs = "tensor<int32, [3, 2]> i, tensor<fp32, [4, 2]> x",
+     .body = "tensor<fp32, [3, 2]> y = gather_along_axis(axis = int32(0), indices = i, validate_indices = bool(false), "
+             "x = x);",
+     .operation = "reduce_sum",
+     .times = 1},
+    {.row = "one_hot",
+     .inputs = "tensor<int32, [3]> i",
+     .body = "tensor<fp32, [3, 4]> y = one_hot(axis = int32(-1), indices = i, off_value = fp32(0), on_value = fp32(1), "
+             "one_hot_vector_size = int32(4));",
+     .operation = "one_hot",
+     .times = 0},
+    {.row = "scatter",
+     .inputs = "tensor<int32, [3]> i, tensor<fp32, [4, 2]> x, tensor<fp32, [3, 2]> u",
+     .body = "tensor<fp32, [4, 2]> y = scatter(axis = int32(0), data = x, indices = i, mode = string(\"add\"), updates "
+             "= u, validate_indices = bool(false));",
+     .operation = "matmul",
+     .times = 1},
+    {.row = "match",
+     .inputs = "tensor<int32, [3, 1]> i",
+     .body = "tensor<int32, [2050]> r = range_1d(end = int32(2050), start = int32(0), step = int32(1));"
+             "tensor<bool, [3, 2050]> h = equal(x = i, y = r);"
+             "tensor<fp32, [3, 2050]> y = select(a = fp32(1), b = fp32(0), cond = h);",
+     .operation = "greater",
+     .times = 0},
+    {.row = "comparison",
+     .inputs = "tensor<int32, [3, 1]> i",
+     .body = WIDE("i", "3"),
+     .operation = "greater",
+     .times = 3},
+    {.row = "extreme",
+     .inputs = "tensor<int32, [3, 1]> i",
+     .body = "tensor<int32, [1, 1]> m = reduce_min(axes = tensor<int32, [1]>([0]), keep_dims = bool(true), x = "
+             "i);" WIDE("m", "1"),
+     .operation = "reduce_min",
+     .times = 2},
+    {.row = "cast",
+     .inputs = "tensor<int32, [3, 1]> i",
+     .body = "tensor<int32, [3, 1]> c = cast(dtype = string(\"int32\"), x = i);" WIDE("c", "3"),
+     .operation = "cast",
+     .times = 0},
+    {.row = "reshape",
+     .inputs = "tensor<fp32, [1300, 2]> x",
+     .body = "tensor<fp32, [1300, 1, 2]> y = reshape(shape = tensor<int32, [3]>([1300, 1, 2]), x = x);",
+     .operation = "reshape",
+     .times = 2},
+    {.row = "sum",
+     .inputs = "tensor<fp32, [1300, 2]> x",
+     .body = "tensor<fp32, [2]> y = reduce_sum_square(axes = tensor<int32, [1]>([0]), keep_dims = bool(false), x = x);",
+     .operation = "reduce_sum",
+     .times = 1},
+    {.row = "mean",
+     .inputs = "tensor<fp32, [1300, 2]> x",
+     .body = "tensor<fp32, [2]> y = reduce_mean(axes = tensor<int32, [1]>([0]), keep_dims = bool(false), x = x);",
+     .operation = "mul",
+     .times = 2},
+    {.row = "reduction",
+     .inputs = "tensor<fp32, [1300, 2]> x",
+     .body = "tensor<fp32, [2]> y = reduce_max(axes = tensor<int32, [1]>([0]), keep_dims = bool(false), x = x);",
+     .operation = "reduce_max",
+     .times = 3},
+    {.row = "softmax",
+     .inputs = "tensor<fp32, [1300, 2]> x",
+     .body = "tensor<fp32, [1300, 2]> y = softmax(axis = int32(0), x = x);",
+     .operation = "exp",
+     .times = 2},
+    {.row = "linear",
+     .inputs = "tensor<fp32, [3, 2]> x",
+     .body = "tensor<fp32, [1300, 2]> w = fill(shape = tensor<int32, [2]>([1300, 2]), value = fp32(2));"
+             "tensor<fp32, [1300]> b = fill(shape = tensor<int32, [1]>([1300]), value = fp32(1));"
+             "tensor<fp32, [3, 1300]> y = linear(bias = b, weight = w, x = x);",
+     .operation = "add",
+     .times = 2},
+    {.row = "contraction",
+     .inputs = "tensor<fp32, [3, 1300]> a, tensor<fp32, [1300, 2]> x",
+     .body = "tensor<fp32, [3, 2]> y = matmul(transpose_x = bool(false), transpose_y = bool(false), x = a, y = x);",
+     .operation = "matmul",
+     .times = 2},
+    {.row = "elementwise",
+     .inputs = "tensor<fp32, [1300, 2]> x",
+     .body = "tensor<fp32, [1300, 2]> y = exp(x = x);",
+     .operation = "exp",
+     .times = 2},
+    {.row = "identity",
+     .inputs = "tensor<fp32, [1300, 2]> x",
+     .body = "tensor<fp32, [1300, 2]> y = identity(x = x);",
+     .operation = "identity",
+     .times = 2},
+    {.row = "transpose",
+     .inputs = "tensor<fp32, [1300, 2]> x",
+     .body = "tensor<fp32, [2, 1300]> y = transpose(perm = tensor<int32, [2]>([1, 0]), x = x);",
+     .operation = "transpose",
+     .times = 2},
+    {.row = "concat",
+     .inputs = "tensor<fp32, [1300, 2]> x",
+     .body = "tensor<fp32, [1300, 4]> y = concat(axis = int32(1), interleave = bool(false), values = (x, x));",
+     .operation = "concat",
+     .times = 2},
+    {.row = "slice",
+     .inputs = "tensor<fp32, [1300, 2]> x",
+     .body = "tensor<fp32, [1300, 1]> y = slice_by_index(begin = tensor<int32, [2]>([0, 1]), begin_mask = tensor<bool, "
+             "[2]>([true, false]), end = tensor<int32, [2]>([0, 2]), end_mask = tensor<bool, [2]>([true, false]), x = "
+             "x);",
+     .operation = "slice_by_index",
+     .times = 2},
+    {.row = "tile",
+     .inputs = "tensor<fp32, [1300, 2]> x",
+     .body = "tensor<fp32, [1300, 4]> y = tile(reps = tensor<int32, [2]>([1, 2]), x = x);",
+     .operation = "tile",
+     .times = 2},
+    {.row = "move",
+     .inputs = "tensor<int32, [3, 1]> i",
+     .body = "tensor<int32, [3, 1]> m = reverse(axes = tensor<int32, [1]>([0]), x = i);" WIDE("m", "3"),
+     .operation = "reverse",
+     .times = 2},
+    {.row = "each_part",
+     .inputs = "tensor<fp32, [1300, 2]> x",
+     .body = "tensor<fp32, [1300, 2]> y = softmax(axis = int32(1), x = x);",
+     .operation = "softmax",
+     .times = 2},
+    {.row = "half_constant",
+     .inputs = "tensor<fp32, [3]> x",
+     .body = "fp32 c = const()[val = fp32(2)]; tensor<fp32, [3]> y = add(x = x, y = c);",
+     .operation = "const()[name = string(\"c\"), val = fp16",
+     .times = 1},
+    {.row = "half_cast",
+     .inputs = "tensor<fp16, [3]> x",
+     .body = "tensor<fp32, [3]> c = cast(dtype = string(\"fp32\"), x = x); tensor<fp32, [3]> y = exp(x = c);",
+     .operation = "cast",
+     .times = 0},
+    {.row = "half_range",
+     .inputs = "tensor<int32, [3, 1]> i",
+     .body = "tensor<int32, [4]> r = range_1d(end = int32(4), start = int32(0), step = int32(1));"
+             "tensor<bool, [3, 4]> h = equal(x = i, y = r);"
+             "tensor<fp32, [3, 4]> y = select(a = fp32(1), b = fp32(0), cond = h);",
+     .operation = "cast",
+     .times = 0},
+    {.row = "far_range",
+     .inputs = "tensor<int32, [3]> i",
+     .body = "tensor<int32, [1]> r = range_1d(end = int32(3001), start = int32(3000), step = int32(1));"
+             "tensor<bool, [3]> h = less(x = i, y = r);"
+             "tensor<fp32, [3]> y = select(a = fp32(1), b = fp32(0), cond = h);",
+     .error = "integers from 3000 to 3000 meet an integer input"},
+    {.row = "conv_chip",
+     .inputs = "tensor<fp32, [2, 3, 5]> x, tensor<fp32, [4, 3, 2]> w",
+     .body = "tensor<fp32, [2, 4, 4]> y = conv(dilations = tensor<int32, [1]>([1]), groups = int32(1), pad = "
+             "tensor<int32, [2]>([0, 0]), pad_type = string(\"valid\"), strides = tensor<int32, [1]>([1]), weight = w, "
+             "x = x);",
+     .operation = "conv",
+     .times = 0},
+    {.row = "fraction",
+     .inputs = "tensor<int32, [3]> i",
+     .body = "tensor<int32, [3]> q = real_div(x = i, y = int32(2)); tensor<fp32, [3]> y = cast(dtype = "
+             "string(\"fp32\"), x = q);",
+     .operation = "floor",
+     .times = 1},
+    {.row = "mixed_fraction",
+     .inputs = "tensor<int32, [3, 2]> i",
+     .body = "tensor<int32, [3, 1]> q = matmul(transpose_x = bool(false), transpose_y = bool(false), x = i, y = "
+             "tensor<fp32, [2, 1]>([[0.5], [2]])); tensor<fp32, [3, 1]> y = cast(dtype = string(\"fp32\"), x = q);",
+     .operation = "floor",
+     .times = 1},
+    {.row = "half_operands",
+     .inputs = "tensor<int32, [3]> i",
+     .body = "tensor<int32, [3]> q = add(x = i, y = int32(2)); tensor<fp32, [3]> y = cast(dtype = string(\"fp32\"), x "
+             "= q);",
+     .operation = "floor",
+     .times = 0},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static int count(const char *text, const char *operation)
+{
+    int times = 0;
+    char wanted[100];
+    snprintf(wanted, sizeof wanted, strchr(operation, '(') != NULL ? " = %s" : " = %s(", operation);
+    for (const char *at = text; (at = strstr(at, wanted)) != NULL; at += strlen(wanted))
+        times++;
+    return times;
+}
+
+/* In parts if anything is, then legal; freed with mw_string_free. */
+static char *rewrite(const row_case *c, mw_error *err)
+{
+    char text[4096];
+    bool any = false;
+    char *result = NULL;
+    snprintf(text, sizeof text, "program(1.3)\n{func main<%s>(%s) {%s} -> (y);}", c->opset != NULL ? c->opset : "ios18",
+             c->inputs, c->body);
+    mw_graph *from = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err);
+    mw_graph *parts = mw_graph_create(NULL), *to = mw_graph_create(NULL);
+    if (from != NULL && mw_graph_verify(from, err) == MW_OK &&
+        mw__mil_split(from, parts, AXIS_MAX, &any, err) == MW_OK &&
+        mw__mil_legalize(any ? parts : from, to, mw__device_find(MW_DEVICE_ANE), err) == MW_OK)
+        result = mw_graph_print_mil(to, NULL, err);
+    mw_graph_destroy(to);
+    mw_graph_destroy(parts);
+    mw_graph_destroy(from);
+    return result;
+}
+
+static void check_case(const row_case *c)
+{
+    mw_error err = {0};
+    char *text = rewrite(c, &err);
+    if (c->error != NULL) {
+        CHECK_CONTAINS(err.message, c->error);
+    } else if (CHECK_OK(err)) {
+        const int times = count(text, c->operation);
+        check_note(times == c->times, __FILE__, __LINE__, "%s: %d of %s, not %d, in %s", c->row, times, c->operation,
+                   c->times, text);
+    }
+    mw_string_free(text);
+}
+
+static void test_every_row_writes_its_case(void)
+{
+    for (size_t i = 0; i < CASES; i++)
+        check_case(&cases[i]);
+}
+
+static void test_every_row_has_a_case(void)
+{
+    const mw__rewrite *row;
+    for (size_t i = 0; (row = mw__rewrite_at(i)) != NULL; i++)
+        check_note(i < CASES && strcmp(cases[i].row, row->name) == 0, __FILE__, __LINE__,
+                   "no case of row %s in its place", row->name);
+}
+
+int main(void)
+{
+    RUN(test_every_row_writes_its_case);
+    RUN(test_every_row_has_a_case);
+    return check_finish();
+}
