@@ -93,16 +93,23 @@ static bool may_be_small(const mw_tensor *y)
     return count == 0;
 }
 
-/* dy y x^(y - 1). For small y and x the power overflows where its product with y does not: there it is dy y (x^y / x),
- * which is 0 / 0 at 0. */
+static mw_tensor *power_slope(mw_tensor *dy, mw_tensor *x, mw_tensor *y)
+{
+    return mw_mul(mw_mul(dy, mw_pow(x, mw_add_scalar(y, -1.0))), y);
+}
+
+/* dy y x^(y - 1), where y is not 0. For small y and x the power overflows where its product with y does not: there it
+ * is dy y (x^y / x), which is not used where x is 0. What is not used has 1 for x or y, as its own derivative would be
+ * 0 times infinity. */
 static mw_tensor *by_base(mw__vjp *vjp, mw_tensor *x, mw_tensor *y)
 {
-    mw_tensor *dy = vjp->dy[0], *direct = mw_mul(mw_mul(dy, mw_pow(x, mw_add_scalar(y, -1.0))), y);
     if (!may_be_small(y))
-        return direct;
-    mw_tensor *quotient = product_over(mw_mul(dy, y), vjp->y[0], x), *one = mw__scalar_like(x, 1.0);
-    mw_tensor *root = mw_less(mw_abs(y), one), *origin = mw_equal(x, mw__scalar_like(x, 0.0));
-    mw_tensor *within = mw_less(mw_abs(x), one);
+        return power_slope(vjp->dy[0], x, y);
+    mw_tensor *one = mw__scalar_like(x, 1.0), *zero = mw__scalar_like(x, 0.0), *origin = mw_equal(x, zero);
+    y = mw_select(mw_equal(y, zero), one, y);
+    mw_tensor *direct = power_slope(vjp->dy[0], x, y);
+    mw_tensor *quotient = product_over(mw_mul(vjp->dy[0], y), vjp->y[0], mw_select(origin, one, x));
+    mw_tensor *root = mw_less(mw_abs(y), one), *within = mw_less(mw_abs(x), one);
     return mw_select(origin, direct, mw_select(within, mw_select(root, quotient, direct), direct));
 }
 
@@ -116,9 +123,9 @@ void mw__vjp_pow(mw__vjp *vjp)
         mw__vjp_set(vjp, "x", mw_select(none, zero, by_base(vjp, x, y)));
     }
     if (mw__vjp_wants(vjp, "y")) {
-        mw_tensor *positive = mw_greater(x, zero);
+        mw_tensor *positive = mw_greater(x, zero), *power = mw_select(positive, vjp->y[0], zero);
         mw_tensor *logarithm = mw_log(mw_select(positive, x, mw__scalar_like(x, 1.0)), 0.0f);
-        mw__vjp_set(vjp, "y", mw__where(positive, mw_mul(mw_mul(dy, logarithm), vjp->y[0])));
+        mw__vjp_set(vjp, "y", mw__where(positive, mw_mul(mw_mul(dy, logarithm), power)));
     }
 }
 

@@ -2,6 +2,7 @@
 #include "support/check.h"
 #include "support/oracle.h"
 
+#include <math.h>
 #include <millwright/millwright.h>
 
 enum { N = 3 };
@@ -108,6 +109,27 @@ static void test_jvp_of_a_composite(void)
     teardown(&f);
 }
 
+/* Where a rule chooses between two forms, the other may be infinite: it must not enter J v as 0 times infinity. */
+static void test_jvp_of_powers_at_zero(void)
+{
+    const float exponents[3][N] = {{2.0F, 0.0F, 3.0F}, {0.0F, 2.0F, 1.0F}, {3.0F, 3.0F, 2.0F}};
+    for (int e = 0; e < 3; e++) {
+        fixture f;
+        setup(&f);
+        mw_tensor *base = mw_add_scalar(f.x, -0.5), *exponent = mw_constant(f.graph, MW_F32, MW_SHAPE(N), exponents[e]);
+        mw_tensor *power = mw_pow(base, mw_add(exponent, mw_sub(f.z, f.z))), *jv[2], *y = power;
+        mw_jvp(&y, 1, &f.x, &f.v, 1, &jv[0], &f.err);
+        mw_jvp(&y, 1, &f.z, &f.v, 1, &jv[1], &f.err);
+        const double *by_base = value(&f, jv[0]), *by_exponent = value(&f, jv[1]);
+        for (int i = 0; by_base != NULL && by_exponent != NULL && i < N; i++) {
+            const double x = at_x[i] - 0.5, p = exponents[e][i];
+            CHECK_NEAR(by_base[i], p == 0.0 ? 0.0 : p * pow(x, p - 1.0) * at_v[i], 1e-6);
+            CHECK_NEAR(by_exponent[i], 0.0, 1e-12); /* z - z */
+        }
+        teardown(&f);
+    }
+}
+
 static void test_what_nothing_reaches_is_zero(void)
 {
     fixture f;
@@ -168,6 +190,7 @@ int main(void)
     RUN(test_jvp_over_several_variables_and_values);
     RUN(test_jvp_of_jvp_is_the_second_directional_derivative);
     RUN(test_jvp_of_a_composite);
+    RUN(test_jvp_of_powers_at_zero);
     RUN(test_what_nothing_reaches_is_zero);
     RUN(test_hvp_over_two_variables);
     RUN(test_bad_vectors_and_null_are_refused);
