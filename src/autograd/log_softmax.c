@@ -19,8 +19,8 @@ static mw_tensor *log_of_one_plus(mw_tensor *u)
     return mw_select(mw_less(u, mw__scalar_like(u, 0.25)), near, far);
 }
 
-/* True if the sum of as many numbers up to 1 may overflow fp16, which the device may compute in whatever the graph
- * says. */
+/* True if the sum of as many numbers up to 1 may overflow fp16, which the device may compute in whatever the type
+ * in the graph. */
 static bool sum_overflows(mw_tensor *x, mw_axes axes)
 {
     const mw_shape shape = mw_tensor_shape(x);
@@ -72,7 +72,7 @@ mw_tensor *mw__odds_against(mw_tensor *p, int axis)
 
 /* ---- the composite ---- */
 
-/* Inputs of the record: the gradient goes to x; the extents of the sum tell the axis. */
+/* Inputs of the record: the gradient goes to x; the axis follows from the extents of the sum. */
 enum { INPUT_X, INPUT_POWERS, INPUT_SUM, INPUT_COUNT };
 
 /* dx = dy - p sum(dy) with p = softmax(x), as dy (1 - p) - p (sum(dy) - dy): where dy is one-hot, neither difference

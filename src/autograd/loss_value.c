@@ -139,7 +139,7 @@ mw_tensor *mw_binary_cross_entropy(mw_tensor *logits, mw_tensor *target, mw_tens
     return mw__loss_mean(&composite, mw_add(yes, no), logits, target);
 }
 
-/* Where the target is 0 neither its logarithm nor log_probabilities, which may be -inf there, has a say. */
+/* Where the target is 0 neither its logarithm nor log_probabilities, which may be -inf there, counts. */
 mw_tensor *mw_kl_divergence(mw_tensor *log_probabilities, mw_tensor *target)
 {
     MW__FLOAT_SCOPE;

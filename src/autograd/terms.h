@@ -23,7 +23,7 @@ typedef struct mw__term_factor {
 /* What the mean is of: the elements, or as reduce_sum_square and reduce_l1_norm have it. */
 typedef enum mw__term_of { MW__TERM_OF_ELEMENTS, MW__TERM_OF_SQUARES, MW__TERM_OF_MAGNITUDES } mw__term_of;
 
-/* number * factors * what the kind says. */
+/* number * factors * the value that the kind names. */
 typedef struct mw__term {
     mw__term_kind kind;
     double number;

@@ -13,7 +13,7 @@
  * gives must not depend on the compiler.
  *
  * Rules use only the public constructors and never think about broadcasting: the driver sums a cotangent down to the
- * shape of its source, accumulates, and skips what nobody needs. No result with a cotangent and no operand that is
+ * shape of its source, accumulates, and skips what is not needed. No result with a cotangent and no operand that is
  * wanted is without elements; other operands may be. dy[i] is NULL when result i has no cotangent; a rule
  * with one result always has it. */
 #ifndef MW__AUTOGRAD_VJP_H
@@ -42,7 +42,7 @@ void mw__autograd_clear(mw_tensor **out, size_t count);
 mw_tensor *mw__vjp_arg(const mw__vjp *vjp, const char *arg);
 mw_tensor *mw__vjp_input(const mw__vjp *vjp, size_t index);
 
-/* True if somebody needs the cotangent of that operand. */
+/* True if the cotangent of that operand is needed. */
 bool mw__vjp_wants(const mw__vjp *vjp, const char *arg);
 bool mw__vjp_wants_member(const mw__vjp *vjp, const char *arg, size_t member); /* of a tuple argument */
 bool mw__vjp_wants_input(const mw__vjp *vjp, size_t index);

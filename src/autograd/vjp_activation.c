@@ -127,7 +127,7 @@ void mw__vjp_scaled_tanh(mw__vjp *vjp)
     mw__vjp_scale(vjp, mw_mul(mw_mul(slope, beta), alpha));
 }
 
-/* 0 at both bounds; y says where they are reached */
+/* 0 at both bounds; where they are reached is read from y */
 void mw__vjp_sigmoid_hard(mw__vjp *vjp)
 {
     mw_tensor *y = vjp->y[0], *zero = mw__scalar_like(y, 0.0), *one = mw__scalar_like(y, 1.0);

@@ -1,5 +1,5 @@
-/* How the values of a function depend on the examples of a batch, so that what is a mean over examples can be told from
- * what is not. */
+/* How the values of a function depend on the examples of a batch, so that what is a mean over examples can be
+ * distinguished from what is not. */
 #ifndef MW__GRAPH_BATCH_H
 #define MW__GRAPH_BATCH_H
 
@@ -21,7 +21,7 @@ typedef struct mw__batch_rows {
                           * first extent is no multiple of the batch */
 } mw__batch_rows;
 
-/* What stands for a value in evaluation: its twin or itself. */
+/* What stands for a value in evaluation: its evaluation form or itself. */
 static inline mw_tensor *mw__evaluated(mw_tensor *value)
 {
     const mw__composite *record = value->composite;

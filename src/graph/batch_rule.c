@@ -12,7 +12,7 @@ typedef struct asked {
     mw_shape shape; /* of the result */
 } asked;
 
-/* Where the rows of the result are, as far as the operands seen so far say. */
+/* Where the rows of the result are, as far as it follows from the operands seen so far. */
 typedef struct place {
     bool known;
     int axis;
@@ -31,8 +31,8 @@ static mw__batch_rows rows_of_arg(const asked *a, const char *arg) { return rows
 
 static int rank_of(const asked *a, const char *arg) { return mw_tensor_shape(mw__arg(a->op, arg)).rank; }
 
-/* An operand says that the rows are along `axis` of the result; all that say so must agree. */
-static bool say(const asked *a, place *out, int axis, int64_t inner)
+/* An operand has its rows along `axis` of the result; all that have rows must agree. */
+static bool put_rows(const asked *a, place *out, int axis, int64_t inner)
 {
     if (axis < 0 || axis >= a->shape.rank || a->shape.dim[axis] % (a->batch * inner) != 0)
         return false;
@@ -73,13 +73,13 @@ static bool arg_axes(const asked *a, const char *name, int rank, bool out[MW_RAN
 /* ---- element by element ---- */
 
 /* Broadcasting counts axes from the end. A row axis that is itself broadcast is one row for all. */
-static bool say_aligned(const asked *a, place *out, const mw_tensor *value, mw__batch_rows rows)
+static bool put_aligned(const asked *a, place *out, const mw_tensor *value, mw__batch_rows rows)
 {
     const mw_shape shape = mw_tensor_shape(value);
     const int axis = rows.axis + a->shape.rank - shape.rank;
     if (rows.kind != MW__BATCH_ROWS)
         return true;
-    return axis >= 0 && a->shape.dim[axis] == shape.dim[rows.axis] && say(a, out, axis, rows.inner);
+    return axis >= 0 && a->shape.dim[axis] == shape.dim[rows.axis] && put_rows(a, out, axis, rows.inner);
 }
 
 static bool elementwise(const asked *a, place *out)
@@ -88,7 +88,7 @@ static bool elementwise(const asked *a, place *out)
         const mw__slot *slot = &a->op->slots[s];
         for (size_t i = 0; slot->operands != NULL && i < slot->count; i++) {
             mw_tensor *value = slot->operands[i].value;
-            if (value == NULL || !say_aligned(a, out, value, rows_of(a, value)))
+            if (value == NULL || !put_aligned(a, out, value, rows_of(a, value)))
                 return false;
         }
     }
@@ -115,7 +115,7 @@ static bool only(const asked *a, const char *arg)
 static bool keep_x(const asked *a, place *out)
 {
     const mw__batch_rows x = rows_of_arg(a, "x");
-    return only(a, "x") && x.kind == MW__BATCH_ROWS && say(a, out, x.axis, x.inner);
+    return only(a, "x") && x.kind == MW__BATCH_ROWS && put_rows(a, out, x.axis, x.inner);
 }
 
 /* What looks along other axes than `axis` may not have its rows there. */
@@ -158,14 +158,15 @@ static bool reverse_sequence(const asked *a, place *out)
     const mw__batch_rows x = rows_of_arg(a, "x"), lengths = rows_of_arg(a, "lengths");
     if (!arg_axis(a, "seq_axis", rank, &along) || !arg_axis(a, "batch_axis", rank, &of))
         return false;
-    if (x.kind == MW__BATCH_ROWS && (x.axis == along || !say(a, out, x.axis, x.inner)))
+    if (x.kind == MW__BATCH_ROWS && (x.axis == along || !put_rows(a, out, x.axis, x.inner)))
         return false;
-    return lengths.kind != MW__BATCH_ROWS || say(a, out, of, lengths.inner);
+    return lengths.kind != MW__BATCH_ROWS || put_rows(a, out, of, lengths.inner);
 }
 
 /* ---- the same elements in another shape or order ---- */
 
-/* Element l, counted row by row, belongs to example (l / step) % batch: an axis of the new shape must say so too. */
+/* Element l, counted row by row, belongs to example (l / step) % batch: an axis of the new shape must have it so, too.
+ */
 static bool view(const asked *a, place *out)
 {
     const mw_shape x = mw_tensor_shape(mw__arg(a->op, "x"));
@@ -178,7 +179,7 @@ static bool view(const asked *a, place *out)
         const int64_t above = below;
         below /= a->shape.dim[axis];
         if (step % below == 0 && above % (step * a->batch) == 0)
-            return say(a, out, axis, step / below);
+            return put_rows(a, out, axis, step / below);
     }
     return false;
 }
@@ -192,7 +193,7 @@ static bool transpose(const asked *a, place *out)
         return false;
     for (size_t i = 0; i < count; i++) {
         if ((perm[i] < 0 ? perm[i] + a->shape.rank : perm[i]) == x.axis)
-            return say(a, out, (int)i, x.inner);
+            return put_rows(a, out, (int)i, x.inner);
     }
     return false;
 }
@@ -209,7 +210,7 @@ static bool concat(const asked *a, place *out)
         const mw__batch_rows rows = rows_of(a, values[i].value);
         along = along || (rows.kind == MW__BATCH_ROWS && rows.axis == axis);
         other = other || rows.kind != MW__BATCH_ROWS;
-        if (rows.kind == MW__BATCH_ROWS && !say(a, out, rows.axis, rows.inner))
+        if (rows.kind == MW__BATCH_ROWS && !put_rows(a, out, rows.axis, rows.inner))
             return false;
     }
     return !along || (!other && !interleave); /* along the rows, each value adds whole runs of them */
@@ -224,13 +225,13 @@ static bool stack(const asked *a, place *out)
         return false;
     for (size_t i = 0; i < count; i++) {
         const mw__batch_rows rows = rows_of(a, values[i].value);
-        if (rows.kind == MW__BATCH_ROWS && !say(a, out, rows.axis + (rows.axis >= axis), rows.inner))
+        if (rows.kind == MW__BATCH_ROWS && !put_rows(a, out, rows.axis + (rows.axis >= axis), rows.inner))
             return false;
     }
     return true;
 }
 
-/* True if a piece of the rows starts with the first row of the first example; `say` checks its end. */
+/* True if a piece of the rows starts with the first row of the first example; `put_rows` checks its end. */
 static bool starts_whole(const asked *a, int64_t start, int64_t inner) { return start % (a->batch * inner) == 0; }
 
 static bool split(const asked *a, place *out)
@@ -289,7 +290,7 @@ static bool slice_by_index(const asked *a, place *out)
         axis -= marked(a, "squeeze_mask", i);
     if (!marked(a, "begin_mask", rows.axis) && !slice_start(a, rows.axis, x.dim[rows.axis], &start))
         return false;
-    return starts_whole(a, start, rows.inner) && say(a, out, axis, rows.inner);
+    return starts_whole(a, start, rows.inner) && put_rows(a, out, axis, rows.inner);
 }
 
 /* The windows of an axis stand behind it, on an axis of their own. */
@@ -298,7 +299,7 @@ static bool sliding_windows(const asked *a, place *out)
     int axis;
     const mw__batch_rows x = rows_of_arg(a, "x");
     return arg_axis(a, "axis", rank_of(a, "x"), &axis) && x.axis != axis &&
-           say(a, out, x.axis + (x.axis > axis), x.inner);
+           put_rows(a, out, x.axis + (x.axis > axis), x.inner);
 }
 
 /* ---- reductions ---- */
@@ -312,7 +313,7 @@ static bool reduce_marked(const asked *a, const bool marks[MW_RANK_MAX], place *
         return false;
     for (int i = 0; i < x.axis && !keep_dims; i++)
         axis -= marks[i];
-    return say(a, out, axis, x.inner);
+    return put_rows(a, out, axis, x.inner);
 }
 
 static bool reduce(const asked *a, place *out)
@@ -335,15 +336,15 @@ static bool reduce_arg(const asked *a, place *out)
 
 /* One factor of matmul: batch axes are counted from their end, the contracted axis may have no rows. `free` = the axis
  * that goes into the result, `at` = where. A vector is contracted. */
-static bool say_factor(const asked *a, place *out, mw__batch_rows rows, int rank, int free, int at, int batch_rank)
+static bool put_factor(const asked *a, place *out, mw__batch_rows rows, int rank, int free, int at, int batch_rank)
 {
     if (rows.kind != MW__BATCH_ROWS)
         return true;
     if (rank < 2)
         return false;
     if (rows.axis < rank - 2)
-        return say(a, out, batch_rank - (rank - 2) + rows.axis, rows.inner);
-    return rows.axis == free && say(a, out, at, rows.inner);
+        return put_rows(a, out, batch_rank - (rank - 2) + rows.axis, rows.inner);
+    return rows.axis == free && put_rows(a, out, at, rows.inner);
 }
 
 static bool matmul(const asked *a, place *out)
@@ -354,8 +355,8 @@ static bool matmul(const asked *a, place *out)
     if (!mw__arg_bool(a->op, "transpose_x", &transpose_x) || !mw__arg_bool(a->op, "transpose_y", &transpose_y))
         return false;
     const int free_x = rank_x - (transpose_x ? 1 : 2), free_y = rank_y - (transpose_y ? 2 : 1);
-    return say_factor(a, out, rows_of_arg(a, "x"), rank_x, free_x, batch_rank, batch_rank) &&
-           say_factor(a, out, rows_of_arg(a, "y"), rank_y, free_y, batch_rank + (rank_x > 1), batch_rank);
+    return put_factor(a, out, rows_of_arg(a, "x"), rank_x, free_x, batch_rank, batch_rank) &&
+           put_factor(a, out, rows_of_arg(a, "y"), rank_y, free_y, batch_rank + (rank_x > 1), batch_rank);
 }
 
 static bool linear(const asked *a, place *out) { return keep_x(a, out) && out->axis != a->shape.rank - 1; }
@@ -368,7 +369,7 @@ static bool einsum(const asked *a, place *out)
     const int rank = a->shape.rank, contracted[2] = {rank - 1, rank - 3};
     for (size_t i = 0; i < count && i < 2; i++) {
         const mw__batch_rows rows = rows_of(a, values[i].value);
-        if (rows.kind == MW__BATCH_ROWS && (rows.axis == contracted[i] || !say(a, out, rows.axis, rows.inner)))
+        if (rows.kind == MW__BATCH_ROWS && (rows.axis == contracted[i] || !put_rows(a, out, rows.axis, rows.inner)))
             return false;
     }
     return true;
@@ -382,7 +383,7 @@ static bool attention(const asked *a, place *out)
         const mw__batch_rows rows = rows_of(a, value);
         if (rows.kind != MW__BATCH_ROWS)
             continue;
-        if (rows.axis >= mw_tensor_shape(value).rank - 2 || !say_aligned(a, out, value, rows))
+        if (rows.axis >= mw_tensor_shape(value).rank - 2 || !put_aligned(a, out, value, rows))
             return false;
     }
     return true;
@@ -406,13 +407,13 @@ static bool gather(const asked *a, place *out)
     if (!arg_axis(a, "axis", rank_of(a, "x"), &axis))
         return false;
     if (x.kind == MW__BATCH_ROWS &&
-        (x.axis == axis || !say(a, out, x.axis < axis ? x.axis : x.axis - 1 + rank, x.inner)))
+        (x.axis == axis || !put_rows(a, out, x.axis < axis ? x.axis : x.axis - 1 + rank, x.inner)))
         return false;
     if (x.kind == MW__BATCH_ROWS && indices.kind == MW__BATCH_ROWS && !(same && indices.axis < shared))
         return false;
     if (indices.kind != MW__BATCH_ROWS)
         return true;
-    return say(a, out, indices.axis < shared ? indices.axis : axis + indices.axis - shared, indices.inner);
+    return put_rows(a, out, indices.axis < shared ? indices.axis : axis + indices.axis - shared, indices.inner);
 }
 
 static bool gather_along_axis(const asked *a, place *out)
@@ -433,12 +434,12 @@ static bool gather_nd(const asked *a, place *out)
     if (x.kind == MW__BATCH_ROWS) {
         if (x.axis >= shared && (x.axis < used || indices.kind == MW__BATCH_ROWS))
             return false;
-        if (!say(a, out, x.axis < shared ? x.axis : x.axis - used + coordinates.rank - 1, x.inner))
+        if (!put_rows(a, out, x.axis < shared ? x.axis : x.axis - used + coordinates.rank - 1, x.inner))
             return false;
     }
     if (indices.kind != MW__BATCH_ROWS)
         return true;
-    return indices.axis < coordinates.rank - 1 && say(a, out, indices.axis, indices.inner);
+    return indices.axis < coordinates.rank - 1 && put_rows(a, out, indices.axis, indices.inner);
 }
 
 static bool one_hot(const asked *a, place *out)
@@ -446,7 +447,7 @@ static bool one_hot(const asked *a, place *out)
     int axis;
     const mw__batch_rows indices = rows_of_arg(a, "indices");
     return only(a, "indices") && arg_axis(a, "axis", a->shape.rank, &axis) &&
-           say(a, out, indices.axis + (indices.axis >= axis), indices.inner);
+           put_rows(a, out, indices.axis + (indices.axis >= axis), indices.inner);
 }
 
 /* ---- the table ---- */

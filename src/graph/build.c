@@ -74,7 +74,7 @@ static void fill_slot(mw__build *build, mw__slot *slot, mw_tensor *const *values
     slot->tuple = count > 1; /* a tuple of one prints bare */
 }
 
-/* An operation that cannot be built because one operand's graph is gone: the graphs of the others are told. */
+/* An operation that cannot be built because one operand's graph is gone: the graphs of the others get the error. */
 static void blame_dead(const mw__build *build, mw_tensor *const *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -38,7 +38,7 @@ static mw_status carry_name(mw_graph *to, const mw_tensor *source, mw_tensor *co
     return registered ? mw__map_set(&to->names, copy->name, copy, &to->error) : MW_OK;
 }
 
-/* A record that a rewrite cut off from its inputs is dropped: the operations say the same. A user's rule may say
+/* A record that a rewrite cut off from its inputs is dropped: the operations compute the same. A user's rule may say
  * something else than they do. */
 static mw_status carry_composite(mw__clone *clone, const mw_tensor *source, mw_tensor *copy)
 {
@@ -217,21 +217,21 @@ mw_status mw__clone_inline(mw__clone *clone, const mw__block *from)
     return MW_OK;
 }
 
-/* The twins of the operation's results stand for them; twins are earlier, so that they are copied. */
-static mw_status put_twins(mw__clone *clone, const mw__op *op)
+/* The evaluation forms of the operation's results take their places; they are earlier, so that they are copied. */
+static mw_status put_evaluation_forms(mw__clone *clone, const mw__op *op)
 {
     for (size_t i = 0; i < op->result_count; i++) {
         const mw_tensor *source = op->results[i];
         if (!mw__clone_replaced(clone, source))
             continue;
-        mw_tensor *twin = mw__clone_restores(clone, source) ? mw__noise_restore(clone, source)
+        mw_tensor *form = mw__clone_restores(clone, source) ? mw__noise_restore(clone, source)
                                                             : mw__clone_get(clone, source->composite->evaluation);
         MW_TRY(clone->to->error.status);
-        if (twin == NULL)
+        if (form == NULL)
             return mw__fail(&clone->to->error, MW_ERROR_STATE, "clone: the evaluation of %s is not there",
                             source->composite->name);
-        clone->map[source->id] = twin;
-        MW_TRY(carry_name(clone->to, source, twin));
+        clone->map[source->id] = form;
+        MW_TRY(carry_name(clone->to, source, form));
     }
     return MW_OK;
 }
@@ -242,7 +242,7 @@ static mw_status copy_body(mw__clone *clone)
     for (size_t i = 0; i < body->op_count; i++) {
         if (mw__clone_wants_op(clone, body->ops[i]))
             MW_TRY(copy_or_replace(clone, body->ops[i]));
-        MW_TRY(put_twins(clone, body->ops[i]));
+        MW_TRY(put_evaluation_forms(clone, body->ops[i]));
     }
     return MW_OK;
 }

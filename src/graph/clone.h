@@ -21,15 +21,15 @@ typedef mw_shape mw__clone_shape(void *user, const mw_tensor *value);
  * nothing, or an error on the target graph. NULL copies all. */
 typedef bool mw__clone_input(void *user, mw__clone *clone, const mw_tensor *value);
 
-/* Asked for every state that is assigned: true leaves the assignment out, and puts the evaluation twin in the place of
+/* Asked for every state that is assigned: true leaves the assignment out, and puts the evaluation form in the place of
  * a batch norm whose states are all frozen. NULL freezes none. */
 typedef bool mw__clone_frozen(void *user, const mw_tensor *state);
 
 /* Which form of composites and states is copied. */
 typedef enum mw__clone_form {
     MW__CLONE_WHOLE,      /* both, with the assignments of states that the roots need */
-    MW__CLONE_TRAINING,   /* the same without evaluation twins */
-    MW__CLONE_EVALUATION, /* the twins instead of what they stand for, no assignments; wants roots */
+    MW__CLONE_TRAINING,   /* the same without evaluation forms */
+    MW__CLONE_EVALUATION, /* these forms instead of what they stand for, no assignments; wants roots */
     MW__CLONE_DEPLOYMENT  /* the same for programs without a state set: noise as MIL's random_* */
 } mw__clone_form;
 

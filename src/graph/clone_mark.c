@@ -51,8 +51,8 @@ static bool is_frozen(const mw__clone *clone, const mw__composite *record)
            mw__clone_freezes(clone, running[1]);
 }
 
-/* The evaluation twin that the form of this clone, or what it freezes, puts in place of a value; NULL if none. */
-static mw_tensor *twin(const mw__clone *clone, const mw_tensor *source)
+/* The evaluation form that the form of this clone, or what it freezes, puts in place of a value; NULL if none. */
+static mw_tensor *evaluation_form(const mw__clone *clone, const mw_tensor *source)
 {
     const mw__composite *record = source->composite;
     return record != NULL && (evaluates(clone) || is_frozen(clone, record)) ? record->evaluation : NULL;
@@ -77,7 +77,7 @@ static void mark_needed(mw__clone *clone, const mw__op *op, const mw_tensor *val
             mark_needed(clone, NULL, value->composite->inputs[i]);
         return;
     }
-    if (twin(clone, value) != NULL) {
+    if (evaluation_form(clone, value) != NULL) {
         clone->marks[value->id] |= REPLACED;
         value = value->composite->evaluation;
     }

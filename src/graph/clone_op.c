@@ -13,7 +13,7 @@ static bool is_float(mw_dtype dtype) { return dtype == MW_F16 || dtype == MW_F32
 
 /* ---- constants ---- */
 
-/* The element type of the copy of a constant, where nothing but the options say. */
+/* The element type of the copy of a constant, where it follows from the options alone. */
 static mw_dtype constant_dtype(const mw__clone *clone, const mw_tensor *source, bool by_row)
 {
     const mw_dtype dtype = mw_tensor_dtype(source);

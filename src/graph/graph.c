@@ -95,7 +95,8 @@ static void leave_remains(mw_graph *graph)
     for (size_t i = 0; i < graph->value_count; i++)
         *graph->values[i] = (mw_tensor){.graph = graph, .type = &none, .hint = ""};
     mw__arena_retire(&graph->tensors);
-    mw_graph remains = {.allocator = graph->allocator, .references = 1, .dead = true}; /* nobody's: never released */
+    mw_graph remains = {
+        .allocator = graph->allocator, .references = 1, .dead = true}; /* without an owner: never released */
     mw__fail(&remains.error, MW_ERROR_STATE, "the graph was destroyed, and its tensors with it");
     *graph = remains;
     mw__retire(graph->allocator, graph, sizeof *graph);

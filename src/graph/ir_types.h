@@ -194,7 +194,7 @@ static inline bool mw__is_resident(const mw_tensor *value)
 }
 
 /* ---- composites ----
- * A record over a value: it was built from operations, but has a gradient of its own and a twin for evaluation. It
+ * A record over a value: it was built from operations, but has a gradient of its own and a form for evaluation. It
  * survives clone and is lost in text. */
 typedef struct mw__vjp mw__vjp; /* autograd/vjp.h */
 
@@ -220,7 +220,7 @@ typedef struct mw__composite {
     void *user;
     mw_tensor *examples;   /* [batch]: the values whose mean this scalar is, or NULL */
     mw_tensor *weights;    /* [batch]: then the scalar is sum(examples) / sum(weights); NULL = a plain mean */
-    mw_tensor *evaluation; /* the twin: what stands for the value when the model is evaluated, or NULL. An earlier
+    mw_tensor *evaluation; /* its form: what stands for the value when the model is evaluated, or NULL. An earlier
                             * result of an operation that nothing else uses */
     mw_tensor *running[2]; /* the running mean and variance of a batch norm, or NULL */
     mw__noise noise;       /* what is written to files instead of the operations, or NONE */

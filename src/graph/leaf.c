@@ -71,7 +71,7 @@ const mw__part *mw__part_copy(mw_graph *graph, const mw__part *part)
     return copy;
 }
 
-/* A name that is not there is told when it is claimed; what is checked before speaks of it so. */
+/* A missing name is refused when it is claimed; messages of earlier checks show it like this. */
 static const char *shown_name(const char *name) { return name != NULL && name[0] != '\0' ? name : "(no name)"; }
 
 static const char *role_name(mw__role role)

@@ -1,6 +1,6 @@
 /* Operations whose operands differ in element type. MIL allows that from ios17 on for conv, conv_transpose, linear and
- * matmul and does not say in which type they are computed: here in fp32 (on a device of fp16 in that), and the result
- * is rounded once to its own type. Kernels, gradients and devices see operations of one type and casts. */
+ * matmul and does not define in which type they are computed: here in fp32 (on a device of fp16 in that), and the
+ * result is rounded once to its own type. Kernels, gradients and devices see operations of one type and casts. */
 #include "graph/copy.h"
 #include "graph/rule.h"
 

@@ -53,7 +53,7 @@ mw_tensor *mw__layer_state(mw_tensor *x, const char *operation, const char *laye
 
 /* A const statement in the graph's current block (shared with an equal earlier one when small), for constructors. */
 mw_tensor *mw__constant(mw_graph *graph, mw_dtype dtype, mw_shape shape, const void *data, const char *hint);
-/* The same of one number; `what` is its hint, and the subject of what is said if it does not fit. */
+/* The same of one number; `what` is its hint, and the subject of the message if it does not fit. */
 mw_tensor *mw__scalar(mw_graph *graph, mw_dtype dtype, double value, const char *what);
 
 /* If `indices` is an input, or one in another shape or order, its values must lie in 0 .. limit - 1 (the smallest limit

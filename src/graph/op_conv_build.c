@@ -106,7 +106,7 @@ static mw_tensor *fail_missing(mw_graph *graph, const char *arg)
     return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "conv_transpose: argument %s is missing", arg);
 }
 
-/* The gradient form for what the slots say; nothing is appended for the operation itself. */
+/* The gradient form for the arguments in the slots; nothing is appended for the operation itself. */
 static mw_tensor *expand_transpose(mw__build *build)
 {
     mw__infer infer = {.op = build->op, .err = &build->graph->error};

@@ -96,15 +96,15 @@ mw_tensor *mw_batch_norm_layer(mw_tensor *x, float momentum, float epsilon, cons
     }
     const char *outer = x->graph->scope;
     x->graph->scope = name;
-    mw_tensor *twin = evaluation_form(&b); /* first: a twin is earlier than its value */
+    mw_tensor *evaluation = evaluation_form(&b); /* first: it is earlier than the value that it stands for */
     mw_tensor *y = training_form(&b);
     x->graph->scope = outer;
-    if (twin == NULL)
+    if (evaluation == NULL)
         return NULL;
     mw__composite record = {.name = "batch_norm",
                             .inputs = &b.x,
                             .input_count = 1,
-                            .evaluation = twin,
+                            .evaluation = evaluation,
                             .running = {b.running_mean, b.running_var}};
     return mw__composite_attach(y, &record);
 }

@@ -20,7 +20,7 @@ static mw_status check_seed(const mw__infer *infer)
     return MW_OK;
 }
 
-/* A tensor of the shape that argument `shape` says, in the type of argument `parameter`. */
+/* A tensor of the shape in argument `shape`, in the type of argument `parameter`. */
 static mw_status drawn(mw__infer *infer, const char *parameter)
 {
     mw_shape shape = {.rank = 0};

@@ -62,16 +62,16 @@ mw_tensor *mw_dropout(mw_tensor *x, float p, const char *name)
     mw__generator d;
     const bool made = mw__generator_begin(&d, x->graph, mw_tensor_dtype(x), "dropout", name, DIGITS);
     const int nearest = (int)lround((double)p * LEVELS), dropped = nearest < LEVELS ? nearest : LEVELS - 1;
-    mw_tensor *twin = mw_identity(x); /* first: a twin is earlier than its value */
+    mw_tensor *evaluation = mw_identity(x); /* first: it is earlier than the value that it stands for */
     if (mw_shape_count(shape) == 0 || !made)
-        return twin;
+        return evaluation;
     const char *outer = x->graph->scope;
     x->graph->scope = name;
     mw__generator_advance(&d);
     mw_tensor *y = mw_mul(x, make_factor(&d, shape, dropped));
     x->graph->scope = outer;
-    if (twin == NULL)
+    if (evaluation == NULL)
         return NULL;
-    mw__composite record = {.name = "dropout", .inputs = &x, .input_count = 1, .evaluation = twin};
+    mw__composite record = {.name = "dropout", .inputs = &x, .input_count = 1, .evaluation = evaluation};
     return mw__composite_attach(y, &record);
 }

@@ -251,7 +251,7 @@ static bool add_extents(int64_t a, int64_t b, int64_t *out)
     return true;
 }
 
-/* Scalars make a vector, whatever the axis says: coremltools' type inference of concat. */
+/* Scalars make a vector, whatever the axis is: coremltools' type inference of concat. */
 static mw_status concat_scalars(mw__infer *infer, const mw__operand *values, size_t count)
 {
     for (size_t i = 1; i < count; i++)

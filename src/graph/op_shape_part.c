@@ -70,7 +70,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* Python's slice.indices on one axis; bounds that are left out or unknown are told by flags. */
+/* Python's slice.indices on one axis; flags mark bounds that are left out or unknown. */
 static int64_t count_slice(const slices *s, int axis, int64_t extent)
 {
     const int64_t stride = s->stride[axis];
@@ -219,7 +219,7 @@ mw_tensor *mw_slice_update(mw_tensor *x, mw_tensor *update, const mw_slice *list
     return mw__build_end(&build);
 }
 
-/* A begin that happens to be constant, clamped as one that is computed; false if that cannot be said. */
+/* A begin that happens to be constant, clamped as one that is computed; false if that is not known. */
 static bool clamp_begin(const mw_tensor *x, const mw_tensor *begin, const int64_t *size, int64_t out[MW_RANK_MAX])
 {
     const mw_shape shape = mw_tensor_shape(x);

@@ -43,7 +43,7 @@ void mw__build_defaults(mw__build *build);
 bool mw__build_wants_expansion(const mw__build *build);
 /* What the expansion makes of the operation's arguments. */
 mw_tensor *mw__build_expand(mw__build *build);
-/* Gives the operands of a mixed operation, which is not in a block yet, the type `wide` and says in *out_dtype which
+/* Gives the operands of a mixed operation, which is not in a block yet, the type `wide` and sets *out_dtype to which
  * type its result is to have; MW_DTYPE_NONE and nothing done if it is not mixed. */
 mw_status mw__op_unmix(mw_graph *graph, mw__op *op, mw_dtype wide, mw_dtype *out_dtype, mw_error *err);
 /* operation(x = x), for operations of one argument. */

@@ -53,7 +53,7 @@ void mw__lora_add_branch(const mw__lora *lora, const mw__lora_site *site, mw__cl
 
 /* ---- choosing ---- */
 
-/* What a constant is, and which use says so; `reason` as in mw_weight. */
+/* What a constant is, and the use that shows it; `reason` as in mw_weight. */
 typedef struct mw__tune_role {
     mw_weight_role role;
     const mw__use *use;

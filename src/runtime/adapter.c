@@ -16,7 +16,7 @@
 #define PREFIX     "base_model.model."
 #define ALPHA_NOTE "mw.lora_alpha" /* in the metadata of the tensors */
 
-/* What a trainer's graph says about its adapters. */
+/* What is known of adapters from a trainer's graph. */
 typedef struct adapters {
     mw_trainer *trainer;
     mw__arena arena;

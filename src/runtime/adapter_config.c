@@ -13,7 +13,7 @@
 
 typedef enum key_kind {
     NEUTRAL, /* whatever has no row here: null, false, {} or [] */
-    ANY,     /* says nothing about the numbers: where the adapter comes from, how it was trained */
+    ANY,     /* without effect on the numbers: where the adapter comes from, how it was trained */
     WORD,    /* one of `words`, or null */
     RANK,
     ALPHA,
@@ -45,7 +45,7 @@ static const key_row rows[] = {
     {"peft_version", ANY, {NULL}},
     {"qalora_group_size", ANY, {NULL}}, /* counts with use_qalora only */
     {"revision", ANY, {NULL}},
-    {"target_modules", ANY, {NULL}}, /* the tensors' names say it */
+    {"target_modules", ANY, {NULL}}, /* the same follows from the tensors' names */
     {"task_type", ANY, {NULL}},
 };
 

@@ -23,7 +23,7 @@
 enum { NOTES_MAX = 16 };
 
 typedef struct numbers {
-    char step[24], gathered[24], epoch[24], batch[24], seed[24], best_step[24];
+    char step[24], accumulated[24], epoch[24], batch[24], seed[24], best_step[24];
     char learning_rate[MW__NUMBER_MAX], loss_sum[MW__NUMBER_MAX], best[MW__NUMBER_MAX];
     mw__text kept;
 } numbers;
@@ -75,15 +75,15 @@ mw_status mw__checkpoint_save(mw_trainer *trainer, const char *path, mw_loader_p
 {
     numbers text;
     snprintf(text.step, sizeof text.step, "%" PRId64, mw_trainer_steps(trainer));
-    snprintf(text.gathered, sizeof text.gathered, "%d", mw__trainer_gathered(trainer));
+    snprintf(text.accumulated, sizeof text.accumulated, "%d", mw__trainer_accumulated(trainer));
     snprintf(text.epoch, sizeof text.epoch, "%" PRId64, position.epoch);
     snprintf(text.batch, sizeof text.batch, "%" PRId64, position.batch);
     snprintf(text.seed, sizeof text.seed, "%" PRIu64, mw__trainer_seed(trainer));
     mw__number_print_hex(text.learning_rate, (double)mw_trainer_learning_rate(trainer));
     mw__safetensors_note notes[NOTES_MAX] = {
-        {"mw.format", FORMAT},  {"mw.version", VERSION},        {"mw.optimizer", mw__trainer_description(trainer)},
-        {"mw.step", text.step}, {"mw.gathered", text.gathered}, {"mw.learning_rate", text.learning_rate},
-        {"mw.seed", text.seed}, {"mw.epoch", text.epoch},       {"mw.batch", text.batch},
+        {"mw.format", FORMAT},  {"mw.version", VERSION},           {"mw.optimizer", mw__trainer_description(trainer)},
+        {"mw.step", text.step}, {"mw.gathered", text.accumulated}, {"mw.learning_rate", text.learning_rate},
+        {"mw.seed", text.seed}, {"mw.epoch", text.epoch},          {"mw.batch", text.batch},
     };
     size_t count = 9;
     mw__text_init(&text.kept, mw__trainer_allocator(trainer));
@@ -128,7 +128,7 @@ typedef struct loading {
     mw_trainer *trainer;
     mw__safetensors file;
     void **data; /* [file.count], temporary copies */
-    int64_t step, gathered;
+    int64_t step, accumulated;
     float learning_rate;
     mw_loader_position position;
     double loss_sum, best;
@@ -244,8 +244,8 @@ static mw_status read_numbers(loading *load, mw_error *err)
     if (load->step > STEP_MAX)
         return bad_number(load, "mw.step", err);
     if (mw__safetensors_metadata(&load->file, "mw.gathered") != NULL) /* files of version 0.1 have none */
-        MW_TRY(read_count(load, "mw.gathered", &load->gathered, err));
-    if (load->gathered >= mw__trainer_accumulate(load->trainer))
+        MW_TRY(read_count(load, "mw.gathered", &load->accumulated, err));
+    if (load->accumulated >= mw__trainer_accumulate(load->trainer))
         return bad_number(load, "mw.gathered", err);
     MW_TRY(read_count(load, "mw.epoch", &load->position.epoch, err));
     MW_TRY(read_count(load, "mw.batch", &load->position.batch, err));
@@ -254,7 +254,7 @@ static mw_status read_numbers(loading *load, mw_error *err)
     return MW_OK;
 }
 
-/* The best of another number, or of the other end of it, says nothing. */
+/* The best of another number, or of the other end of it, cannot be compared. */
 static mw_status read_best(loading *load, const mw__fit_record *record, mw_error *err)
 {
     const char *by = mw__safetensors_metadata(&load->file, "mw.fit.best_by");
@@ -283,7 +283,7 @@ static mw_status read_kept(loading *load, const mw__fit_record *record, mw_error
     }
 }
 
-/* A checkpoint that mw_trainer_save wrote has a position, but does not say of which order. */
+/* A checkpoint that mw_trainer_save wrote has a position, but no order that it belongs to. */
 static mw_status read_record(loading *load, const mw__fit_record *record, mw_error *err)
 {
     const char *order = mw__safetensors_metadata(&load->file, "mw.fit.order");
@@ -320,7 +320,7 @@ static mw_status read_data(loading *load, mw_error *err)
     return mw__safetensors_read_all(&load->file, load->data, err);
 }
 
-/* A checksum tells that the bytes are those that were written, not that they are a state. */
+/* A checksum proves that the bytes are those that were written, not that they are a state. */
 static mw_status check_values(const loading *load, mw_error *err)
 {
     const mw__state_set *state = mw__trainer_state(load->trainer);
@@ -340,7 +340,7 @@ static mw_status apply(loading *load, mw_error *err)
         memcpy(mw__state_find(state, tensor->name)->data, load->data[i], tensor->size);
         bytes += tensor->size;
     }
-    mw__trainer_set_steps(load->trainer, load->step, (int)load->gathered);
+    mw__trainer_set_steps(load->trainer, load->step, (int)load->accumulated);
     mw__trainer_count_state(load->trainer, bytes, 0);
     return MW_OK;
 }

@@ -1,4 +1,4 @@
-/* Which library and device a program gets, and how that is said. */
+/* Which library and device a program gets, and their names in messages. */
 #include "base/text.h"
 #include "runtime/program_object.h"
 

@@ -1,5 +1,5 @@
 /* One compiled program on e5rt with its ports and buffers: what ane_e5rt_*, programs and trainers are made of. Buffers
- * may belong to somebody else (a state set), so that several programs work on the same memory. */
+ * may have another owner (a state set), so that several programs work on the same memory. */
 #ifndef MW__RUNTIME_DISPATCH_H
 #define MW__RUNTIME_DISPATCH_H
 
@@ -45,7 +45,7 @@ mw_status mw__dispatch_add_port(mw__dispatch *dispatch, const char *name, bool i
 /* Makes the stream, once every port is bound. */
 mw_status mw__dispatch_finish(mw__dispatch *dispatch, mw_error *err);
 
-/* Binds a port to a buffer that somebody else owns and drops its own. MW_ERROR_STATE once encoded. */
+/* Binds a port to a buffer of another owner and drops its own. MW_ERROR_STATE once encoded. */
 mw_status mw__dispatch_rebind(mw__dispatch *dispatch, size_t port, const mw__device_buffer *buffer, mw_error *err);
 /* Freezes the bindings; nothing if it is done. */
 mw_status mw__dispatch_encode(mw__dispatch *dispatch, mw_error *err);
@@ -60,7 +60,7 @@ size_t mw__dispatch_port_count(const mw__dispatch *dispatch);
 /* The index, or mw__dispatch_port_count if there is none. */
 size_t mw__dispatch_find(const mw__dispatch *dispatch, const char *name, bool is_output);
 const mw__device_buffer *mw__dispatch_buffer(const mw__dispatch *dispatch, size_t port);
-/* How the function was compiled ("CPU, fp32, 2 lanes, OpenBLAS"), NULL if the library cannot say. */
+/* How the function was compiled ("CPU, fp32, 2 lanes, OpenBLAS"), NULL if the library has no such call. */
 const char *mw__dispatch_summary(const mw__dispatch *dispatch);
 
 /* ---- several runs by one call ---- */

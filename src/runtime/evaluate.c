@@ -17,7 +17,7 @@ static double port_value(const mw_program *program, size_t port, size_t i)
     return (double)((const float *)data)[i];
 }
 
-/* Adds what a batch says of one slot. What is there once for the batch counts by its examples. */
+/* Adds the values of a batch to one slot. What is there once for the batch counts by its examples. */
 static void add_slot(mw_trainer *t, mw__view_slot *slot, int64_t examples)
 {
     const mw_program *program = t->evaluation.program;
@@ -116,7 +116,7 @@ static mw_status evaluate(mw_trainer *t, const mw_dataset *dataset, bool first, 
     return status;
 }
 
-/* The end of an epoch and an error are told apart by the error, also when the caller wants none. */
+/* The end of an epoch and an error are distinguished by the error, also when the caller wants none. */
 static mw_status evaluate_with(mw_trainer *t, const mw_dataset *dataset, bool first, mw_evaluation *out, mw_error *err)
 {
     mw_error local = {0};

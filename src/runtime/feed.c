@@ -145,7 +145,7 @@ static mw_status feed_port(mw__feed_port *port, const mw_batch *batch, int64_t s
     return convert_feed(port, feed, batch, step, err);
 }
 
-/* Two feeds of one name: which of them is meant cannot be told. */
+/* Two feeds of one name: which of them is meant cannot be decided. */
 static mw_status check_names(const mw_batch *batch, int64_t step, mw_error *err)
 {
     for (size_t i = 0; i < batch->feed_count; i++) {

@@ -21,8 +21,8 @@ typedef struct mw__feeder {
     size_t count;
 } mw__feeder;
 
-/* Collects the input ports of `program` that are inputs (not parameters) of `graph`, except those that `skip` says.
- * The memory is the program's arena's. */
+/* Collects the input ports of `program` that are inputs (not parameters) of `graph`, except those for which `skip`
+ * returns true. The memory is the program's arena's. */
 mw_status mw__feeder_init(mw__feeder *feeder, mw_program *program, const mw_graph *graph,
                           bool (*skip)(void *user, const char *name), void *user, mw_error *err);
 

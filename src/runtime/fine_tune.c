@@ -239,7 +239,7 @@ static const void *tuned_values(void *user, const char *name)
     return mw__map_get(&t->values, name);
 }
 
-static mw_status gather(tuned *t, const mw_graph *source, mw_error *err)
+static mw_status collect(tuned *t, const mw_graph *source, mw_error *err)
 {
     MW_TRY(mw__tune_collect(&t->arena, source, &t->items, err));
     for (size_t i = 0; i < t->items.count; i++)
@@ -262,7 +262,7 @@ static mw_status write_tuned(mw_trainer *trainer, const mw_graph *source, const 
     tuned t = {.trainer = trainer};
     mw__arena_init(&t.arena, trainer->allocator);
     mw__map_init(&t.values, trainer->allocator);
-    mw_status status = gather(&t, source, err);
+    mw_status status = collect(&t, source, err);
     mw_mil_write_options options = mw_mil_write_defaults();
     options.bake = options.replace = tuned_values;
     options.bake_user = options.replace_user = &t;

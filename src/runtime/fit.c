@@ -135,7 +135,7 @@ static mw_status train_step(mw__fitting *fit, const mw_batch *batch, mw_error *e
     float losses[MW__DISPATCH_STEPS_MAX];
     size_t count;
     MW_TRY(run_batches(fit, batch, losses, &count, err));
-    for (size_t i = 0; i < count; i++) /* the loss of a skipped step says nothing: the mean so far stands for it */
+    for (size_t i = 0; i < count; i++) /* the loss of a skipped step is of no use: the mean so far takes its place */
         fit->loss_sum += isfinite(losses[i]) ? (double)losses[i] : fit->progress.loss;
     const mw_loader_position position = mw_loader_tell(fit->loader);
     fit->progress.epoch = position.epoch + 1;
@@ -163,8 +163,8 @@ static void compare(mw__fitting *fit, int64_t step)
     fit->best_step = step;
 }
 
-/* The checkpoint comes before the validation: nothing that follows can lose the epoch. One that keeps the best says so,
- * too, and is saved again: at the end of the old epoch first, so that a run which goes on from it validates. */
+/* The checkpoint comes before the validation: nothing that follows can lose the epoch. One that keeps the best records
+ * that, too, and is saved again: at the end of the old epoch first, so that a run which goes on from it validates. */
 static mw_status save_and_validate(mw__fitting *fit, int64_t epochs_done, mw_error *err)
 {
     if (fit->options->best_by == NULL) {

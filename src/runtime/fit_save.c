@@ -98,7 +98,7 @@ static mw_status keep(mw__fitting *fit, const char *mark, mw_loader_position pos
     return status;
 }
 
-/* Only after the new ones are in place, and only what the checkpoint says that this run made. */
+/* Only after the new ones are in place, and only what this run made, by the record in the checkpoint. */
 static mw_status remove_oldest(mw__fitting *fit, mw_error *err)
 {
     const mw_allocator *allocator = mw__trainer_allocator(fit->trainer);
@@ -216,8 +216,8 @@ mw_status mw__fit_resume(mw__fitting *fit, mw_error *err)
     return mw__report_resume(&fit->reporter, path, position.epoch + 1, mw_trainer_steps(fit->trainer), err);
 }
 
-/* A name that is too long with what saving adds to it, or a folder that cannot be written, is said now and not after an
- * epoch: a temporary is made and dropped. */
+/* A name that is too long with what saving adds to it, or a folder that cannot be written, is refused now and not after
+ * an epoch: a temporary is made and dropped. */
 static mw_status check_can_write(const mw__fitting *fit, const char *path, mw_error *err)
 {
     mw__file_writer probe;

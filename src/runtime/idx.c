@@ -162,8 +162,8 @@ static mw_status expect_end(unpacker *gz, mw_error *err)
     return MW_OK;
 }
 
-/* Pictures and labels pack to a fifth, or a hundredth; deflate can pack blanks to a thousandth. What says that it
- * unpacks to more than this of itself is a bomb, and is refused before a byte of it is unpacked. */
+/* Pictures and labels pack to a fifth, or a hundredth; deflate can pack blanks to a thousandth. A file whose
+ * header claims to unpack to more than this is a bomb, and is refused before a byte of it is unpacked. */
 enum { PACKED_MOST = 128, ALWAYS_FINE = 64 << 20 };
 
 static mw_status check_ratio(const idx_file *idx, mw_error *err)

@@ -16,7 +16,7 @@ static struct sigaction previous[ASKING];
 static bool installed[ASKING];
 
 /* The first one asks, the second one, whichever of them it is, ends the process: it is blocked until this returns, and
- * then finds nobody who handles it. */
+ * then finds no handler. */
 static void on_interrupt(int signal_number)
 {
     int none = 0;

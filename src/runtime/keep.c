@@ -1,5 +1,5 @@
 /* The checkpoints that stay beside the newest: further names of a file that was written once. When they are made and
- * removed is said in fit.c. */
+ * removed is decided in fit.c. */
 #include "base/file.h"
 #include "base/leftover.h"
 #include "base/text.h"
@@ -56,7 +56,7 @@ static void sweep_beside(const char *kept)
     close(opened);
 }
 
-/* The lock tells who removes what killed processes left that this one lives; file_write.c does the same. */
+/* Whoever removes what killed processes left sees by the lock that this one lives; file_write.c does the same. */
 bool mw__kept_link(const mw_allocator *allocator, const char *path, const char *kept)
 {
     mw__text beside;

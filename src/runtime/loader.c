@@ -207,7 +207,7 @@ static mw_status make_example(const mw_loader *loader, int64_t example, size_t c
                     reason.message[0] != '\0' ? reason.message : "the function that makes it failed");
 }
 
-/* Rows in a shuffled order lie where the processor cannot guess: it is told a few of them in advance. */
+/* Rows in a shuffled order lie where the processor cannot guess: a few of them are prefetched. */
 enum { AHEAD = 6, LINE = 64, AHEAD_BYTES = 4096 };
 
 static void prefetch(const mw_loader *loader, int64_t i, const char *data, size_t bytes)

@@ -37,8 +37,8 @@ static mw_status part_of(mw_trainer *trainer, mw_trainer_part part, const char *
     MW_TRY(mw__trainer_check_alive(trainer, err));
     if (part == MW_TRAINER_STEP)
         *out = trainer->step.program;
-    else if (part == MW_TRAINER_ACCUMULATION && trainer->gather.program != NULL)
-        *out = trainer->gather.program;
+    else if (part == MW_TRAINER_ACCUMULATION && trainer->accumulation.program != NULL)
+        *out = trainer->accumulation.program;
     else if (part == MW_TRAINER_ACCUMULATION)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the trainer accumulates no gradients (option accumulate)", call);
     else if (part == MW_TRAINER_EVALUATION)

@@ -381,7 +381,7 @@ mw_status mw__program_enter(mw__entry *out, mw_program *program, const char *cal
 {
     *out = (mw__entry){0};
     if (program == NULL)
-        return MW_OK; /* the call says so in its own words */
+        return MW_OK; /* the call has its own message for it */
     MW_TRY(mw__live_check(program, MW__LIVE_PROGRAM, call, err));
     MW_TRY(mw__guard_enter(out, &program->guard, "program", call, MW__LENT_IN_PROGRESS, err));
     out->object = program;

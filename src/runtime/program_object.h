@@ -50,7 +50,7 @@ mw_program *mw__program_create(const mw__program_request *request, mw_error *err
 /* A private folder, with the path of the folder in it: removing must not need memory. */
 typedef struct mw__program_folder {
     char *path, *weights;
-    bool marked; /* `marker` holds the lock that says that this process lives (base/leftover.h) */
+    bool marked; /* `marker` holds the lock that is held while this process lives (base/leftover.h) */
     int marker;
 } mw__program_folder;
 
@@ -78,7 +78,7 @@ mw_status mw__program_enter(mw__entry *out, mw_program *program, const char *cal
 /* `status`; MW_ERROR_STATE if the program was destroyed meanwhile, which frees it. */
 mw_status mw__program_leave(const mw__entry *entry, mw_status status, mw_error *err);
 
-/* Copies what the legaliser replaced into the program, and says it once through the log hook. */
+/* Copies what the legaliser replaced into the program, and logs it once. */
 struct mw__narrowing;
 mw_status mw__program_take_warnings(mw_program *program, const struct mw__narrowing *narrowed, mw_error *err);
 

@@ -1,5 +1,5 @@
 /* What mw_fit shows on standard error: nothing but these lines is ever printed by the library. Numbers are put together
- * from integers, so that the locale has no say. */
+ * from integers, independent of the locale. */
 #include "base/environment.h"
 #include "base/number.h"
 #include "base/quiet.h"
@@ -183,10 +183,10 @@ static mw_status emit(mw__reporter *reporter, const char *text, mw_error *err)
     }
     const int reason = errno;
     if (written || reason == EAGAIN || reason == EINTR)
-        return MW_OK; /* a line that nobody takes at once is left out */
+        return MW_OK; /* a line that cannot be written at once is left out */
     clearerr(stderr);
     if (reason == EBADF || reason == EIO || reason == ENXIO) {
-        reporter->quiet = true; /* closed by the host, or the terminal hung up: nobody is to see them */
+        reporter->quiet = true; /* closed by the host, or the terminal hung up: there is nowhere to show them */
         reporter->terminal = false;
         return MW_OK;
     }

@@ -61,7 +61,7 @@ void mw__safetensors_close(mw__safetensors *file)
 
 enum { HAS_DTYPE = 1, HAS_SHAPE = 2, HAS_OFFSETS = 4, HAS_ALL = 7 };
 
-/* Where in the header the reader is; the depth of the JSON item tells the rest. */
+/* Where in the header the reader is; the rest follows from the depth of the JSON item. */
 typedef enum place { AT_ROOT, AT_METADATA, AT_TENSOR } place;
 
 typedef struct header_reader {
@@ -386,7 +386,7 @@ uint64_t mw__safetensors_chain(uint64_t hash, const void *data, size_t size)
     return hash;
 }
 
-/* Hashes a tensor that nobody wants, through a buffer of one piece. */
+/* Hashes a tensor that is not read, through a buffer of one piece. */
 static mw_status look_at(const mw__safetensors *file, const mw__safetensors_tensor *tensor, void *piece, uint64_t *hash,
                          mw_error *err)
 {

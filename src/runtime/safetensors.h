@@ -36,13 +36,13 @@ typedef struct mw__safetensors {
     mw__map metadata; /* key -> string */
     mw__arena strings;
     bool has_checksum;
-    uint64_t checksum;    /* as the file says */
+    uint64_t checksum;    /* that of the file */
     uint64_t header_hash; /* where the chain over the data starts */
 } mw__safetensors;
 
 /* errors  MW_ERROR_FILE if it cannot be read, MW_ERROR_FORMAT if it is malformed. After a failure it is closed. */
 mw_status mw__safetensors_open(mw__safetensors *file, const mw_allocator *allocator, const char *path, mw_error *err);
-/* The same for a file that a folder has by convention: opened as mw__file_open_in_folder says. */
+/* The same for a file that a folder has by convention: opened by mw__file_open_in_folder. */
 mw_status mw__safetensors_open_in_folder(mw__safetensors *file, const mw_allocator *allocator, const char *path,
                                          mw_error *err);
 void mw__safetensors_close(mw__safetensors *file);

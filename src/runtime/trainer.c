@@ -15,7 +15,7 @@
 
 static void pass_deinit(mw__trainer_pass *pass)
 {
-    mw_program_destroy(pass->twin); /* bound to buffers of the program */
+    mw_program_destroy(pass->shadow); /* bound to buffers of the program */
     mw_program_destroy(pass->program);
 }
 
@@ -25,7 +25,7 @@ static void free_trainer(mw_trainer *trainer)
     mw__view_deinit(&trainer->predictor);
     mw__view_deinit(&trainer->evaluation);
     mw__series_destroy(trainer->many.series); /* of the step's function */
-    pass_deinit(&trainer->gather);
+    pass_deinit(&trainer->accumulation);
     pass_deinit(&trainer->step);
     mw__state_deinit(&trainer->state); /* after the programs that are bound to it */
     mw__graph_free(trainer->model);
@@ -46,7 +46,7 @@ mw_status mw__trainer_enter(mw__entry *out, mw_trainer *trainer, const char *cal
 {
     *out = (mw__entry){0};
     if (trainer == NULL)
-        return MW_OK; /* the call says so in its own words */
+        return MW_OK; /* the call has its own message for it */
     MW_TRY(mw__live_check(trainer, MW__LIVE_TRAINER, call, err));
     MW_TRY(mw__guard_enter(out, &trainer->guard, "trainer", call, lent, err));
     out->object = trainer;
@@ -190,16 +190,16 @@ const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer) { return tr
 
 const struct mw__lock *mw__trainer_lock(const mw_trainer *trainer) { return trainer->lock; }
 
-void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int gathered)
+void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int accumulated)
 {
     trainer->steps = steps;
-    trainer->gathered = gathered;
+    trainer->accumulated = accumulated;
     trainer->watch = (mw__loss_watch){0}; /* of another run */
 }
 
 int mw__trainer_accumulate(const mw_trainer *trainer) { return trainer->accumulate; }
 
-int mw__trainer_gathered(const mw_trainer *trainer) { return trainer->gathered; }
+int mw__trainer_accumulated(const mw_trainer *trainer) { return trainer->accumulated; }
 
 uint64_t mw__trainer_seed(const mw_trainer *trainer) { return trainer->compile.seed; }
 
@@ -256,7 +256,7 @@ static mw_status write_state(mw_trainer *trainer, const char *parameter, const f
 {
     mw__state_entry *entry = NULL;
     MW_TRY(find_state(trainer, parameter, data, count, &entry, err));
-    for (size_t i = 0; i < count; i++) /* what is not a number is told apart below */
+    for (size_t i = 0; i < count; i++) /* what is not a number is found below */
         if ((double)data[i] < entry->least || (double)data[i] > entry->most)
             return mw__fail(err, MW_ERROR_NUMERIC, "\"%s\": element %zu is %g; it can only be %g to %g", parameter, i,
                             (double)data[i], entry->least, entry->most);

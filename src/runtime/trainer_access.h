@@ -24,10 +24,10 @@ void mw__trainer_follow(mw_trainer *trainer, const mw__state_entry *weight);
 const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer);
 /* The lock that a running mw_fit holds on its checkpoint, or NULL. */
 const struct mw__lock *mw__trainer_lock(const mw_trainer *trainer);
-void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int gathered);
+void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int accumulated);
 /* Batches for an update, and how many of them have been added up since the last. */
 int mw__trainer_accumulate(const mw_trainer *trainer);
-int mw__trainer_gathered(const mw_trainer *trainer);
+int mw__trainer_accumulated(const mw_trainer *trainer);
 uint64_t mw__trainer_seed(const mw_trainer *trainer);
 /* Adds to the counters of state bytes that crossed the host boundary. */
 void mw__trainer_count_state(mw_trainer *trainer, size_t bytes_in, size_t bytes_out);

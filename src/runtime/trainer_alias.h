@@ -6,9 +6,9 @@
 
 /* Binds inputs of another program to those of the mw_program that is `user` (mw__program_binder). */
 bool mw__trainer_bind_inputs(void *user, const mw_port *port, mw__device_buffer *out);
-/* Makes the twin of a pass where the library needs the proof. */
-mw_status mw__trainer_make_twin(mw_trainer *trainer, mw__trainer_pass *pass, const mw_graph *graph, mw_error *err);
-/* Runs twin and program, compares and drops the twin. */
+/* Makes the shadow program of a pass where the library needs the proof. */
+mw_status mw__trainer_make_shadow(mw_trainer *trainer, mw__trainer_pass *pass, const mw_graph *graph, mw_error *err);
+/* Runs shadow and program, compares and drops the shadow. */
 mw_status mw__trainer_run_twice(mw_trainer *trainer, mw__trainer_pass *pass, mw_error *err);
 /* MW_ERROR_STATE once the comparison has failed. */
 mw_status mw__trainer_check_alive(const mw_trainer *trainer, mw_error *err);

@@ -1,6 +1,6 @@
 /* Why a step was refused: the same batch is run once more by a program that looks at every value, and the first
  * operation in the order of execution whose result is not finite is named, with the forward operation and the parameter
- * that it belongs to. Made for one refusal and thrown away; where that fails, the refusal is told without it. */
+ * that it belongs to. Made for one refusal and thrown away; where that fails, the message goes without it. */
 #include "runtime/trainer_blame.h"
 
 #include "base/shown.h"
@@ -19,7 +19,7 @@
 
 #define GROUP 256 /* numbers of an output */
 
-/* What one number says: that all of a value is within a limit. */
+/* What one number stands for: all of a value is within a limit. */
 typedef struct watched {
     const mw__op *op;
     const mw_tensor *parameter; /* whose update or gradient it is; NULL = neither */
@@ -197,7 +197,7 @@ static mw_status run(blame *a, mw_error *err)
     return mw__program_run(a->program, err);
 }
 
-/* ---- what it says ---- */
+/* ---- the message ---- */
 
 static const watched *find_first(const blame *a)
 {
@@ -255,7 +255,7 @@ static void forward_subject(const blame *a, const mw__op *op, char *out, size_t 
         subject(a, op, out, size);
 }
 
-static void tell(const blame *a, const watched *first, mw__blame *out)
+static void describe(const blame *a, const watched *first, mw__blame *out)
 {
     char own[112], of[160] = "", whose[128] = "";
     if (first->parameter != NULL)
@@ -289,12 +289,13 @@ static void tell(const blame *a, const watched *first, mw__blame *out)
 void mw__trainer_blame(mw_trainer *t, const mw__trainer_pass *pass, mw__blame *out)
 {
     mw_error ignored = {0};
-    blame a = {.b = {.trainer = t, .gathers = pass == &t->gather, .watched = true}, .trainer = t, .pass = pass};
+    blame a = {
+        .b = {.trainer = t, .accumulates = pass == &t->accumulation, .watched = true}, .trainer = t, .pass = pass};
     *out = (mw__blame){{0}, {0}, {0}};
     if (build_again(&a, &ignored) == MW_OK && run(&a, &ignored) == MW_OK) {
         const watched *first = find_first(&a);
         if (first != NULL)
-            tell(&a, first, out);
+            describe(&a, first, out);
     }
     mw_program_destroy(a.program);
     mw__names_deinit(&a.names);

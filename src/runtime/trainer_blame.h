@@ -4,7 +4,7 @@
 
 #include "runtime/trainer_object.h"
 
-/* What was not finite first; "" if that cannot be told. */
+/* What was not finite first; "" if that cannot be found. */
 typedef struct mw__blame {
     char text[320];
     char operation[64], tensor[96]; /* for the error's fields */

@@ -7,8 +7,8 @@
 /* What exists while a step graph is built. */
 typedef struct mw__trainer_build {
     mw_trainer *trainer;
-    bool gathers; /* the program that only adds to the accumulated gradients */
-    bool watched; /* ends before the flag: trainer_blame.c goes on */
+    bool accumulates; /* the program that only adds to the accumulated gradients */
+    bool watched;     /* ends before the flag: trainer_blame.c goes on */
     mw_graph *graph;
     mw__arena arena;
     mw_tensor *loss;                     /* rank 0 */

@@ -55,7 +55,7 @@ bool mw__trainer_is_checked(const mw_tensor *x)
 
 static void check_finite(checks *c, mw_tensor *x)
 {
-    if (x != NULL && mw__trainer_is_checked(x)) /* NULL: a constructor failed, which the graph tells */
+    if (x != NULL && mw__trainer_is_checked(x)) /* NULL: a constructor failed, and the graph has the error */
         check(c, x, mw__trainer_largest(c->b, x));
 }
 
@@ -85,7 +85,7 @@ static mw_status check_update(checks *c, size_t index, mw_error *err)
 {
     mw__trainer_build *b = c->b;
     const mw__optimizer_limits *limits = mw__trainer_limits(b->trainer, b->parameters[index]);
-    if (b->gathers) /* the sum is the gradient that has been looked at */
+    if (b->accumulates) /* the sum is the gradient that has been looked at */
         return MW_OK;
     if (limits->gradient > 0.0) {
         if (isfinite(limits->parameter))
@@ -132,7 +132,7 @@ static mw_status keep_small_updates(mw__trainer_build *b, mw_error *err)
     return b->updates != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-mw_status mw__trainer_judge(mw__trainer_build *b, mw_error *err)
+mw_status mw__trainer_build_gate(mw__trainer_build *b, mw_error *err)
 {
     const size_t most = 2 + b->state_count + b->count * (1 + MW__TRAINER_CHANGES);
     checks c = {.b = b, .good = mw__arena_alloc(&b->arena, most, sizeof(mw_tensor *), err)};

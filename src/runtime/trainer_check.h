@@ -13,7 +13,7 @@ bool mw__trainer_is_checked(const mw_tensor *x);
 /* The largest number of the type that x is stored in. */
 double mw__trainer_largest(const mw__trainer_build *b, const mw_tensor *x);
 /* Sets b->ok and b->ok_number. */
-mw_status mw__trainer_judge(mw__trainer_build *b, mw_error *err);
+mw_status mw__trainer_build_gate(mw__trainer_build *b, mw_error *err);
 /* Of every group: within which its update is finite. */
 void mw__trainer_set_limits(mw_trainer *trainer);
 const mw__optimizer_limits *mw__trainer_limits(const mw_trainer *trainer, const mw_tensor *parameter);

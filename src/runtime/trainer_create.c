@@ -69,7 +69,7 @@ static mw_status create(mw_trainer *t, const mw_trainer_options *o, mw_error *er
     MW_TRY(prepare(t, o, err));
     MW_TRY(mw__trainer_make_step(t, err));
     if (t->accumulate > 1)
-        MW_TRY(mw__trainer_make_gather(t, err));
+        MW_TRY(mw__trainer_make_accumulation(t, err));
     if (o->dispatch_steps > 1)
         MW_TRY(mw__trainer_make_slots(t, (size_t)o->dispatch_steps, err));
     return mw__trainer_describe(t, err);

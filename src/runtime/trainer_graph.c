@@ -121,7 +121,7 @@ mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
     MW_TRY(mw__trainer_clip(b, err));
     if (b->watched)
         return MW_OK;
-    MW_TRY(mw__trainer_judge(b, err));
+    MW_TRY(mw__trainer_build_gate(b, err));
     MW_TRY(build_results(b, err));
     for (size_t i = 0; i < b->count; i++)
         MW_TRY(mw__trainer_build_update(b, i, err));

@@ -13,7 +13,7 @@ static mw_status check_group(const mw_parameter_group *group, size_t index, mw_e
 {
     if (group->pattern == NULL || group->pattern[0] == '\0')
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: group %zu has no pattern", index);
-    const char *fault = mw__name_fault(group->pattern); /* a checkpoint tells of the groups */
+    const char *fault = mw__name_fault(group->pattern); /* a checkpoint describes the groups */
     if (fault != NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: the pattern of group %zu %s", index, fault);
     if (group->frozen)

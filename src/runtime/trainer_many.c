@@ -73,7 +73,7 @@ mw_status mw__trainer_make_slots(mw_trainer *t, size_t count, mw_error *err)
 /* ---- running them ---- */
 
 /* The first run of a library that must prove its aliasing is one step. */
-size_t mw__trainer_slots(const mw_trainer *t) { return t->step.twin == NULL ? t->many.count : 0; }
+size_t mw__trainer_slots(const mw_trainer *t) { return t->step.shadow == NULL ? t->many.count : 0; }
 
 mw_status mw__trainer_stage(mw_trainer *t, size_t slot, const mw_batch *batch, mw_error *err)
 {
@@ -104,7 +104,7 @@ static void show_slot(mw_trainer *t, size_t slot)
 }
 
 /* Steps behind a refused one have run too; the first refusal is what is reported. */
-static mw_status take_result(mw_trainer *t, size_t slot, const mw_batch *batch, float *out_loss, mw_error *err)
+static mw_status commit_result(mw_trainer *t, size_t slot, const mw_batch *batch, float *out_loss, mw_error *err)
 {
     const mw_port *ports = t->step.program->ports;
     const mw__step_result result = {
@@ -112,7 +112,7 @@ static mw_status take_result(mw_trainer *t, size_t slot, const mw_batch *batch, 
         .ok = mw__scalar_read(slot_data(t, slot, t->step.ok_port), ports[t->step.ok_port].dtype)};
     if (result.ok != 1.0f)
         show_slot(t, slot);
-    return mw__trainer_take(t, &t->step, batch, &result, out_loss, err);
+    return mw__trainer_commit(t, &t->step, batch, &result, out_loss, err);
 }
 
 typedef struct slot_of {
@@ -149,8 +149,8 @@ mw_status mw__trainer_run_slots(mw_trainer *t, const mw_batch *batches, float *o
     for (size_t slot = 0; slot < t->many.count; slot++) {
         static const mw_batch unknown = {0};
         const mw_batch *batch = batches != NULL ? &batches[slot] : &unknown;
-        const mw_status now =
-            take_result(t, slot, batch, out_losses != NULL ? &out_losses[slot] : NULL, status == MW_OK ? err : &later);
+        const mw_status now = commit_result(t, slot, batch, out_losses != NULL ? &out_losses[slot] : NULL,
+                                            status == MW_OK ? err : &later);
         status = status == MW_OK ? now : status;
         later = (mw_error){0};
     }

@@ -34,7 +34,7 @@ typedef struct mw__trainer_group {
 /* A program that learns from a batch: the step, or one that only adds to the accumulated gradients. */
 typedef struct mw__trainer_pass {
     mw_program *program;
-    mw_program *twin; /* until the first run proved that aliasing is safe; NULL on the engine */
+    mw_program *shadow; /* until the first run proved that aliasing is safe; NULL on the engine */
     mw__feeder feeder;
     size_t loss_port, ok_port;
 } mw__trainer_pass;
@@ -71,7 +71,7 @@ typedef struct mw__trainer_many {
 typedef struct mw__loss_watch {
     double mean;   /* running, of the sizes of the losses */
     int64_t count; /* of them */
-    bool said;
+    bool warned;
 } mw__loss_watch;
 
 struct mw_trainer {
@@ -89,7 +89,7 @@ struct mw_trainer {
     double clip_value, clip_norm; /* 0 = none */
     double average_decay;         /* 0 = no averages */
     int accumulate;               /* batches for an update, from 1 */
-    int gathered;                 /* of them done */
+    int accumulated;              /* of them done */
     int skipped;                  /* steps in a row that a dynamic loss scale left out */
     bool uses_averages;           /* evaluation reads them */
     mw_graph *model;              /* a copy of what the user's graph needs for these */
@@ -98,13 +98,13 @@ struct mw_trainer {
     size_t metric_count;
     mw__state_set state;
     mw__trainer_pass step;
-    mw__trainer_pass gather; /* no program unless batches are accumulated */
+    mw__trainer_pass accumulation; /* no program unless batches are accumulated */
     mw__trainer_many many;
-    bool dead; /* the proof of a twin failed: the state is wrong */
+    bool dead; /* the comparison with a shadow program failed: the state is wrong */
     mw__trainer_scalar *scalars;
     size_t scalar_count;
     mw__view evaluation, predictor;
-    bool noted; /* what evaluation cannot put together from single examples has been said */
+    bool noted; /* what evaluation cannot put together from single examples has been logged */
     int64_t batch;
     int64_t steps;
     mw_trainer_counters counters;

@@ -133,10 +133,10 @@ mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err)
 static mw_status compile_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    pass->program = mw__trainer_compile(t, b->graph, b->gathers ? NULL : t->compile.keep_folder, err);
+    pass->program = mw__trainer_compile(t, b->graph, b->accumulates ? NULL : t->compile.keep_folder, err);
     if (pass->program == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
-    MW_TRY(mw__trainer_make_twin(t, pass, b->graph, err));
+    MW_TRY(mw__trainer_make_shadow(t, pass, b->graph, err));
     return resolve_pass(b, pass, err);
 }
 
@@ -152,16 +152,16 @@ static mw_status make_step(mw__trainer_build *b, mw_error *err)
     return resolve_scalars(b, err);
 }
 
-static mw_status make_gather(mw__trainer_build *b, mw_error *err)
+static mw_status make_accumulation(mw__trainer_build *b, mw_error *err)
 {
     MW_TRY(mw__trainer_build_pass(b, err));
-    return compile_pass(b, &b->trainer->gather, err);
+    return compile_pass(b, &b->trainer->accumulation, err);
 }
 
-static mw_status make_pass(mw_trainer *t, bool gathers, mw_error *err)
+static mw_status make_pass(mw_trainer *t, bool accumulates, mw_error *err)
 {
-    mw__trainer_build b = {.trainer = t, .gathers = gathers};
-    const mw_status status = gathers ? make_gather(&b, err) : make_step(&b, err);
+    mw__trainer_build b = {.trainer = t, .accumulates = accumulates};
+    const mw_status status = accumulates ? make_accumulation(&b, err) : make_step(&b, err);
     mw__graph_free(b.graph);
     mw__arena_deinit(&b.arena);
     return status;
@@ -169,4 +169,4 @@ static mw_status make_pass(mw_trainer *t, bool gathers, mw_error *err)
 
 mw_status mw__trainer_make_step(mw_trainer *t, mw_error *err) { return make_pass(t, false, err); }
 
-mw_status mw__trainer_make_gather(mw_trainer *t, mw_error *err) { return make_pass(t, true, err); }
+mw_status mw__trainer_make_accumulation(mw_trainer *t, mw_error *err) { return make_pass(t, true, err); }

@@ -11,6 +11,6 @@ mw_program *mw__trainer_compile(mw_trainer *trainer, const mw_graph *graph, cons
 
 /* Both make and resolve the program; the step makes the state set, too. */
 mw_status mw__trainer_make_step(mw_trainer *trainer, mw_error *err);
-mw_status mw__trainer_make_gather(mw_trainer *trainer, mw_error *err);
+mw_status mw__trainer_make_accumulation(mw_trainer *trainer, mw_error *err);
 
 #endif

@@ -51,7 +51,7 @@ mw_status mw__trainer_build_scale(mw__trainer_build *b, mw_error *err)
     mw_tensor *half = mw_mul_scalar(b->scale, 0.5);
     mw_tensor *less = mw_maximum(half, mw__trainer_number(b, 1.0));
     mw_tensor *twice = mw_mul_scalar(mw_minimum(b->scale, mw__trainer_number(b, MW__LOSS_SCALE_MAX / 2.0)), 2.0);
-    mw_tensor *good = mw_add_scalar(b->good_steps, b->gathers ? 0.0 : 1.0);
+    mw_tensor *good = mw_add_scalar(b->good_steps, b->accumulates ? 0.0 : 1.0);
     mw_tensor *full = mw_greater_equal(good, mw__trainer_number(b, (double)b->trainer->scale_interval));
     mw_tensor *more = mw_select(full, twice, b->scale);
     mw_tensor *counted = mw_select(full, mw__trainer_number(b, 0.0), good);
@@ -116,11 +116,11 @@ static mw_status clip_to_norm(mw__trainer_build *b, mw_tensor *norm, mw_error *e
 mw_status mw__trainer_clip(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
-    if (t->clip_norm != 0.0 && !b->gathers) {
+    if (t->clip_norm != 0.0 && !b->accumulates) {
         MW_TRY(global_norm(b, &b->norm, err));
         MW_TRY(clip_to_norm(b, b->norm, err));
     }
-    if (t->clip_value != 0.0 && !b->gathers)
+    if (t->clip_value != 0.0 && !b->accumulates)
         MW_TRY(clip_values(b, err));
     return mw_graph_check(b->graph, err);
 }

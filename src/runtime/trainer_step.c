@@ -64,7 +64,7 @@ static const char *name_cause(const mw_trainer *t)
 }
 
 /* "the loss is nan: the first result ...", "a gradient ...: the first result ..." */
-static void tell_cause(const mw_trainer *t, float loss, const char *first, char *out, size_t size)
+static void describe_cause(const mw_trainer *t, float loss, const char *first, char *out, size_t size)
 {
     char scale[48] = "";
     if (t->loss_scale != 1.0)
@@ -81,7 +81,7 @@ static mw_status refuse(mw_trainer *t, const mw__trainer_pass *pass, const mw_ba
     mw__blame first;
     list_examples(batch, ids, sizeof ids);
     mw__trainer_blame(t, pass, &first);
-    tell_cause(t, loss, first.text, cause, sizeof cause);
+    describe_cause(t, loss, first.text, cause, sizeof cause);
     mw__fail(err, MW_ERROR_NUMERIC, "step %" PRId64 " is refused%s; parameters and state are as before%s", t->steps + 1,
              cause, ids);
     mw__error_subject(err, first.operation, first.tensor);
@@ -110,7 +110,7 @@ static mw_status skip(mw_trainer *t, const mw__trainer_pass *pass, const mw_batc
 
 static void count_step(mw_trainer *t, bool updated)
 {
-    t->gathered = updated ? 0 : t->gathered + 1;
+    t->accumulated = updated ? 0 : t->accumulated + 1;
     t->skipped = 0;
     t->steps += updated;
     t->counters.steps += updated;
@@ -120,7 +120,7 @@ static void count_step(mw_trainer *t, bool updated)
 static void watch_loss(mw_trainer *t, bool updated, float loss)
 {
     const double mean = t->watch.mean;
-    if (!t->watch.said && mw__loss_runs_away(&t->watch, (double)loss))
+    if (!t->watch.warned && mw__loss_runs_away(&t->watch, (double)loss))
         mw__log(MW_LOG_WARNING,
                 "step %" PRId64
                 ": the loss is %g, more than %g times its running mean of %g: the training diverges; try "
@@ -128,8 +128,8 @@ static void watch_loss(mw_trainer *t, bool updated, float loss)
                 t->steps + !updated, (double)loss, MW__LOSS_GROWTH, mean, (double)t->learning_rate);
 }
 
-mw_status mw__trainer_take(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch,
-                           const mw__step_result *result, float *out_loss, mw_error *err)
+mw_status mw__trainer_commit(mw_trainer *t, const mw__trainer_pass *pass, const mw_batch *batch,
+                             const mw__step_result *result, float *out_loss, mw_error *err)
 {
     const bool good = result->ok == 1.0f;
     t->counters.result_bytes += pass->program->ports[pass->loss_port].dtype == MW_F16 ? 4 : 8;
@@ -156,15 +156,15 @@ mw_status mw__trainer_feed(mw_trainer *t, mw__feeder *feeder, const mw_batch *ba
 
 static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
 {
-    const bool updates = t->gathered + 1 == t->accumulate;
-    mw__trainer_pass *pass = updates ? &t->step : &t->gather;
+    const bool updates = t->accumulated + 1 == t->accumulate;
+    mw__trainer_pass *pass = updates ? &t->step : &t->accumulation;
     MW_TRY(mw__trainer_feed(t, &pass->feeder, batch, t->steps + 1, err));
     if (updates)
         MW_TRY(write_scalars(t, t->steps + 1, err));
-    MW_TRY(pass->twin != NULL ? mw__trainer_run_twice(t, pass, err) : mw__program_run(pass->program, err));
+    MW_TRY(pass->shadow != NULL ? mw__trainer_run_twice(t, pass, err) : mw__program_run(pass->program, err));
     const mw__step_result result = {read_scalar(pass->program, pass->loss_port),
                                     read_scalar(pass->program, pass->ok_port)};
-    return mw__trainer_take(t, pass, batch, &result, out_loss, err);
+    return mw__trainer_commit(t, pass, batch, &result, out_loss, err);
 }
 
 mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *batch, mw_error *err)

@@ -12,15 +12,15 @@ mw_status mw__trainer_write_scalar(mw_trainer *trainer, const mw__trainer_scalar
 typedef struct mw__step_result {
     float loss, ok;
 } mw__step_result;
-/* Counts what a pass has done, or says why it was refused. */
-mw_status mw__trainer_take(mw_trainer *trainer, const mw__trainer_pass *pass, const mw_batch *batch,
-                           const mw__step_result *result, float *out_loss, mw_error *err);
+/* Counts what a pass has done, or fails with the reason of its refusal. */
+mw_status mw__trainer_commit(mw_trainer *trainer, const mw__trainer_pass *pass, const mw_batch *batch,
+                             const mw__step_result *result, float *out_loss, mw_error *err);
 
 /* True once: if the loss is over MW__LOSS_GROWTH times the running mean of those before it, which it then joins:
  *     mean += (min(|loss|, 10 reference) - mean) / min(count, 64),  reference = max(mean, 0.01).
  * A loss that runs away must not take its mean along, hence the limit of 10; one that starts near 0 may grow, and one
- * that has come near 0 may be noisy, hence the least reference, below which nothing is said; and the first ten are only
- * taken in. Losses below 0 count by their size and are never said to have grown. */
+ * that has come near 0 may be noisy, hence the least reference, below which there is no warning; and the first ten are
+ * only taken in. Losses below 0 count by their size and never count as grown. */
 #define MW__LOSS_GROWTH 1e3
 bool mw__loss_runs_away(mw__loss_watch *watch, double loss);
 

@@ -129,7 +129,7 @@ static mw_status change_parameter(mw__trainer_build *b, size_t index, size_t gro
 mw_status mw__trainer_changes_of(mw__trainer_build *b, size_t index, mw__trainer_changes *out, mw_error *err)
 {
     *out = (mw__trainer_changes){.count = 0};
-    if (!b->gathers)
+    if (!b->accumulates)
         return change_parameter(b, index, mw__trainer_group_of(b->trainer, mw_tensor_name(b->parameters[index])), out,
                                 err);
     change(out, b->sums[index], b->gradients[index]);
@@ -148,7 +148,7 @@ mw_status mw__trainer_build_update(mw__trainer_build *b, size_t index, mw_error 
     }
     for (size_t i = 0; i < changes.count; i++)
         MW_TRY(mw__trainer_next(b, changes.items[i].old, changes.items[i].new, err));
-    if (sum == NULL || b->gathers)
+    if (sum == NULL || b->accumulates)
         return MW_OK;
     return mw__trainer_next(b, sum, mw_fill(b->graph, mw_tensor_dtype(sum), mw_tensor_shape(sum), 0.0), err);
 }

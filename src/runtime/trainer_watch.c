@@ -1,4 +1,4 @@
-/* The rule by which a loss is said to run away. */
+/* The rule by which a loss counts as running away. */
 #include "runtime/trainer_step.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ bool mw__loss_runs_away(mw__loss_watch *watch, double loss)
     if (!isfinite(loss))
         return false;
     if (watch->count >= TAKEN_IN && loss > MW__LOSS_GROWTH * reference)
-        return watch->said = true;
+        return watch->warned = true;
     const double joins = watch->count == 0 ? fabs(loss) : fmin(fabs(loss), JOINS_AT_MOST * reference);
     watch->count++;
     watch->mean += (joins - watch->mean) / (double)(watch->count < WINDOW ? watch->count : WINDOW);

@@ -1,4 +1,4 @@
-/* The one rule for values that enter: what is refused, and how it is said. Converting them is convert.c. */
+/* The one rule for values that enter: what is refused, and the message. Converting them is convert.c. */
 #include "runtime/values.h"
 
 #include "base/fp16.h"
@@ -111,7 +111,7 @@ static bool holds(const type_range *type, double value)
 
 typedef enum verdict { FINE, NOT_FINITE, TOO_LARGE, NO_INTEGER, NOT_HELD, OUTSIDE } verdict;
 
-static verdict judge_integer(const passage *p, size_t i)
+static verdict classify_integer(const passage *p, size_t i)
 {
     const mw__port_rule *rule = p->rule;
     const double value = value_at(p, i);
@@ -125,7 +125,7 @@ static verdict judge_integer(const passage *p, size_t i)
     return ignored ? FINE : OUTSIDE;
 }
 
-static verdict judge_number(const passage *p, size_t i)
+static verdict classify_number(const passage *p, size_t i)
 {
     const double value = value_at(p, i);
     if (!(fabs(mw__load_element(p->values->data, p->values->dtype, i)) <= DBL_MAX))
@@ -135,7 +135,10 @@ static verdict judge_number(const passage *p, size_t i)
     return value >= p->to->low && value <= p->to->high ? FINE : TOO_LARGE;
 }
 
-static verdict judge(const passage *p, size_t i) { return p->integer ? judge_integer(p, i) : judge_number(p, i); }
+static verdict classify(const passage *p, size_t i)
+{
+    return p->integer ? classify_integer(p, i) : classify_number(p, i);
+}
 
 /* ---- all values ---- */
 
@@ -151,7 +154,7 @@ static bool extremes_fit(const passage *p)
     return low >= p->to->low && high <= p->to->high;
 }
 
-/* Whether the types alone say that every value may enter. */
+/* Whether every value may enter by the types alone. */
 static bool surely_fine(const passage *p)
 {
     if (p->integer && p->rule->index_limit > 0)
@@ -193,7 +196,7 @@ static size_t find_refused(const passage *p, verdict *out)
             i = skip_small(p->values->data, i, count, limit);
         if (i >= count)
             break;
-        *out = judge(p, i);
+        *out = classify(p, i);
         if (*out != FINE)
             return i;
     }
@@ -228,7 +231,7 @@ static void say_not_held(const passage *p, const char *value, mw__refusal *refus
                  p->integer ? "; another device may" : "; scale it, or give it as fp32 to have it rounded");
 }
 
-static void say(const passage *p, verdict why, mw__refusal *refusal)
+static void describe(const passage *p, verdict why, mw__refusal *refusal)
 {
     char value[40], ignored[48] = "";
     char *text = refusal->text;
@@ -265,7 +268,7 @@ mw_status mw__values_check(const mw__values *values, const mw__port_rule *rule, 
     verdict why = FINE;
     refusal->element = find_refused(&p, &why);
     if (refusal->element < values->count)
-        say(&p, why, refusal);
+        describe(&p, why, refusal);
     return refusal->status;
 }
 

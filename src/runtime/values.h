@@ -37,7 +37,7 @@ typedef struct mw__refusal {
  *  - integers whose scale and offset are whole stay what they are: a floating-point memory that would round one
  *    refuses it, as it does any whole number that the program casts to an integer (`whole`). Any other number is
  *    rounded once, to nearest;
- *  - a finite value stays finite; NaN and infinities pass unless `finite` says otherwise.
+ *  - a finite value stays finite; NaN and infinities pass unless `finite` is set.
  * Writes nothing; *refusal is filled on failure.
  *  errors  MW_ERROR_DTYPE for types without conversion (F32, F16, I32, I16, U16, I8, U8, BOOL; I64 and F64 from and to
  *          the host, U32 and U64 from it); MW_ERROR_NUMERIC for what is not finite or becomes infinite;

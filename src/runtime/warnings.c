@@ -1,4 +1,4 @@
-/* Constants that were replaced because fp16 does not hold them: kept with the program, said through the log hook. */
+/* Constants that were replaced because fp16 does not hold them: kept with the program, and logged. */
 #include "base/log.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -11,7 +11,7 @@
 /* ---- making ---- */
 
 /* The sentence of a warning, of which all other fields are set, in `arena`; `subject` is `clip "limited"`. */
-static mw_status say(mw_warning *warning, const char *subject, mw__arena *arena, mw_error *err)
+static mw_status write_message(mw_warning *warning, const char *subject, mw__arena *arena, mw_error *err)
 {
     char value[MW__NUMBER_MAX], replaced[MW__NUMBER_MAX];
     const bool named = warning->tensor[0] != '\0' && strstr(subject, warning->tensor) == NULL;
@@ -37,7 +37,7 @@ static mw_status take(mw_program *program, const mw__narrowing *from, mw_warning
     to->tensor = mw__arena_string(arena, from->tensor, strlen(from->tensor), err);
     if (to->operation == NULL || to->argument == NULL || to->tensor == NULL)
         return MW_ERROR_MEMORY;
-    return say(to, from->subject, arena, err);
+    return write_message(to, from->subject, arena, err);
 }
 
 mw_status mw__program_take_warnings(mw_program *program, const mw__narrowing *narrowed, mw_error *err)
@@ -67,7 +67,7 @@ mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer,
     mw_warning *warning = &trainer->warnings[trainer->warning_count++];
     *warning = (mw_warning){.operation = "", .argument = "epsilon", .tensor = "", .value = value, .count = 1};
     warning->replaced_by = MW__SAFE_DIVISOR;
-    MW_TRY(say(warning, "optimizer (in the loss scale)", &trainer->arena, err));
+    MW_TRY(write_message(warning, "optimizer (in the loss scale)", &trainer->arena, err));
     mw__log(MW_LOG_WARNING, "%s", warning->message);
     return MW_OK;
 }

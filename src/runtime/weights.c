@@ -76,7 +76,7 @@ typedef struct loading {
     mw_trainer *trainer;
     const char *const *names; /* [state count], in the file; NULL = not wanted */
     mw__safetensors file;
-    void **raw;  /* [file.count], NULL for tensors that nobody wants */
+    void **raw;  /* [file.count], NULL for tensors that are not read */
     void **data; /* [state count], converted; NULL for what is not wanted */
 } loading;
 
@@ -143,7 +143,7 @@ static mw_status convert(loading *load, const mw__state_set *state, size_t index
 static mw_status run(loading *load, mw_error *err)
 {
     const mw__state_set *state = mw__trainer_state(load->trainer);
-    /* One flipped bit must not turn the check off: our files say twice that they have a checksum. */
+    /* One flipped bit must not turn the check off: our files have the mark of a checksum twice. */
     if (mw__safetensors_metadata(&load->file, "mw.format") != NULL && !load->file.has_checksum)
         return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" is damaged: its checksum is missing", load->file.path);
     MW_TRY(read_files_tensors(load, state, err));

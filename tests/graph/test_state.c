@@ -117,18 +117,18 @@ static void test_a_clone_takes_assignments_of_wanted_states_along(void)
     mw_graph_destroy(g);
 }
 
-static void test_the_evaluation_form_has_the_twins(void)
+static void test_the_evaluation_form_computes_evaluation(void)
 {
     mw_error err = {0};
     mw_graph *g = mw_graph_create(NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(4, 3));
     mw_tensor *h = mw_batch_norm_layer(x, 0.1f, 1e-5f, "bn");
     mw_output(mw_dropout(h, 0.5f, "drop"), "y");
-    mw_graph *twin = mw_graph_evaluation(g, &err);
-    mw_graph *again = mw_graph_evaluation(twin, &err); /* has nothing more to give */
+    mw_graph *form = mw_graph_evaluation(g, &err);
+    mw_graph *again = mw_graph_evaluation(form, &err); /* has nothing more to give */
     CHECK_OK(err);
-    CHECK(mw_graph_find(twin, "drop.generator") == NULL && mw_graph_find(twin, "bn.running_var") != NULL);
-    char *text = mw_graph_print(twin, &err), *same = mw_graph_print(again, &err);
+    CHECK(mw_graph_find(form, "drop.generator") == NULL && mw_graph_find(form, "bn.running_var") != NULL);
+    char *text = mw_graph_print(form, &err), *same = mw_graph_print(again, &err);
     CHECK(text != NULL && strstr(text, "reduce_mean") == NULL && strstr(text, "-> (y)") != NULL);
     CHECK_STR(text, same);
     mw_string_free(text);
@@ -137,7 +137,7 @@ static void test_the_evaluation_form_has_the_twins(void)
     CHECK(text != NULL && strstr(text, "state, next ") != NULL && strstr(text, "2 parameter tensors, 6 parameters"));
     mw_string_free(text);
     mw_graph_destroy(again);
-    mw_graph_destroy(twin);
+    mw_graph_destroy(form);
     mw_graph *empty = mw_graph_create(NULL);
     CHECK(mw_graph_evaluation(empty, &err) == NULL);
     CHECK_INT(err.status, MW_ERROR_ARGUMENT);
@@ -151,6 +151,6 @@ int main(void)
     RUN(test_bad_assignments_are_refused);
     RUN(test_bad_layers_are_refused);
     RUN(test_a_clone_takes_assignments_of_wanted_states_along);
-    RUN(test_the_evaluation_form_has_the_twins);
+    RUN(test_the_evaluation_form_computes_evaluation);
     return check_finish();
 }

@@ -68,7 +68,7 @@ static void test_create_survives_every_host_failure(void)
     }
 }
 
-/* Building the graph and creating: states, their assignments and twins. */
+/* Building the graph and creating: states, their assignments and evaluation forms. */
 static void test_a_model_with_states_survives_every_host_failure(void)
 {
     long n = 0;

@@ -308,12 +308,12 @@ static void test_accumulation_has_a_plan_of_its_own(void)
     mw_trainer_profile(trainer, MW_TRAINER_ACCUMULATION, 8, &err);
     mw_trainer_profile(trainer, MW_TRAINER_STEP, 8, &err);
     run_small(trainer, 5, &err);
-    mw_plan *gather = mw_plan_create_trainer(trainer, MW_TRAINER_ACCUMULATION, &err);
+    mw_plan *accumulation = mw_plan_create_trainer(trainer, MW_TRAINER_ACCUMULATION, &err);
     mw_plan *step = mw_plan_create_trainer(trainer, MW_TRAINER_STEP, &err);
     CHECK_OK(err);
-    CHECK_INT(mw_plan_total(gather).profiled_runs, 3);
+    CHECK_INT(mw_plan_total(accumulation).profiled_runs, 3);
     CHECK_INT(mw_plan_total(step).profiled_runs, 2);
-    mw_plan_destroy(gather);
+    mw_plan_destroy(accumulation);
     mw_plan_destroy(step);
     mw_trainer_destroy(trainer);
 }

@@ -140,13 +140,13 @@ static void test_another_library_trains_to_the_same_bits(void)
     CHECK_OK(err);
     REQUIRE(foreign != NULL && own != NULL);
     CHECK_CONTAINS(mw_program_where(mw_trainer_program(foreign)), "MW_E5RT_LIBRARY");
-    CHECK(foreign->step.twin != NULL && own->step.twin == NULL);
+    CHECK(foreign->step.shadow != NULL && own->step.shadow == NULL);
     small_batch batch;
     small_fill_batch(&batch, &data, 0);
     for (int step = 0; step < 5; step++) {
         mw_trainer_step(foreign, &batch.batch, NULL, &err);
         mw_trainer_step(own, &batch.batch, NULL, &err);
-        CHECK(foreign->step.twin == NULL); /* the first step has proved it */
+        CHECK(foreign->step.shadow == NULL); /* the first step has proved it */
     }
     CHECK_OK(err);
     const small_snapshot a = small_take(foreign), b = small_take(own);
@@ -158,7 +158,7 @@ static void test_another_library_trains_to_the_same_bits(void)
 #endif
 }
 
-/* The program that adds up gradients has a twin of its own; dispatches of several steps begin behind the proof. */
+/* The program that adds up gradients has a shadow of its own; dispatches of several steps begin behind the proof. */
 static void test_another_library_gathers_and_dispatches_to_the_same_bits(void)
 {
 #if defined(MW_E5RT_LIBRARY)
@@ -178,9 +178,9 @@ static void test_another_library_gathers_and_dispatches_to_the_same_bits(void)
             trainers[own] = create_with(k == 0 ? 2 : 0, k == 0 ? 0 : 3, own == 0, &err);
             CHECK_OK(err);
             REQUIRE(trainers[own] != NULL);
-            CHECK((trainers[own]->gather.twin != NULL) == (own == 0 && k == 0));
+            CHECK((trainers[own]->accumulation.shadow != NULL) == (own == 0 && k == 0));
             mw_trainer_step_many(trainers[own], list, STEPS, NULL, &err);
-            CHECK(trainers[own]->step.twin == NULL && trainers[own]->gather.twin == NULL);
+            CHECK(trainers[own]->step.shadow == NULL && trainers[own]->accumulation.shadow == NULL);
             CHECK_INT(mw_trainer_steps(trainers[own]), k == 0 ? STEPS / 2 : STEPS);
             taken[own] = small_take(trainers[own]);
         }
@@ -194,7 +194,7 @@ static void test_another_library_gathers_and_dispatches_to_the_same_bits(void)
 #endif
 }
 
-/* A twin that reads other weights stands for a library that overwrites an input too early. */
+/* A shadow that reads other weights stands for a library that overwrites an input too early. */
 static void test_unsafe_aliasing_is_found_in_the_first_step(void)
 {
 #if defined(MW_E5RT_LIBRARY)
@@ -202,11 +202,11 @@ static void test_unsafe_aliasing_is_found_in_the_first_step(void)
     mw_error err = {0};
     mw_trainer *trainer = create_foreign(&err);
     CHECK_OK(err);
-    REQUIRE(trainer != NULL && trainer->step.twin != NULL);
-    const size_t port = mw__program_find(trainer->step.twin, "fc1.weight");
+    REQUIRE(trainer != NULL && trainer->step.shadow != NULL);
+    const size_t port = mw__program_find(trainer->step.shadow, "fc1.weight");
     mw__device_buffer other;
     mw__buffer_alloc(&trainer->target.symbols, SMALL_H * SMALL_D * sizeof(float), &other, &err);
-    mw__dispatch_rebind(trainer->step.twin->dispatch, port, &other, &err);
+    mw__dispatch_rebind(trainer->step.shadow->dispatch, port, &other, &err);
     CHECK_OK(err);
     small_batch batch;
     small_fill_batch(&batch, &data, 0);

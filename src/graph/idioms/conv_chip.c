@@ -17,7 +17,7 @@ static int64_t product(const int64_t *extents, int count)
     return all;
 }
 
-/* What kernel element `index` meets of the bordered x: [N, C, 1, positions]. */
+/* What kernel element `index` is multiplied with of the bordered x: [N, C, 1, positions]. */
 static mw_tensor *kernel_slice(const mw__conv *conv, mw_tensor *x, int64_t index)
 {
     mw_slice slices[2 + MW__CONV_AXES] = {{.from_start = true, .to_end = true}, {.from_start = true, .to_end = true}};

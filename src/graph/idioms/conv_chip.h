@@ -8,7 +8,7 @@
 /* Zeros before and after the last `axes` axes; negative counts cut elements off. What grows, grows first. */
 mw_tensor *mw__conv_fit(mw_tensor *x, int axes, const int64_t *before, const int64_t *after);
 
-/* What each position of y meets of x, which has its border: [N, G, C / G * kernel, positions]. */
+/* What each position of y reads of x, which has its border: [N, G, C / G * kernel, positions]. */
 mw_tensor *mw__conv_chip_columns(const mw__conv *conv, mw_tensor *x);
 mw_tensor *mw__conv_chip_y(const mw__conv *conv, mw_tensor *x, mw_tensor *weight);
 mw_tensor *mw__conv_chip_dweight(const mw__conv *conv, mw_tensor *x, mw_tensor *dy);
