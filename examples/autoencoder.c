@@ -21,7 +21,7 @@ static mw_tensor *network(mw_tensor *x)
 /* The error of a constant answer: the mean image of the training set. */
 static double error_of_mean(const mw_dataset *train, const mw_dataset *test)
 {
-    const unsigned char *seen = mw_dataset_column(train, 0)->data, *asked = mw_dataset_column(test, 0)->data;
+    const unsigned char *seen = mw_dataset_column_at(train, 0)->data, *asked = mw_dataset_column_at(test, 0)->data;
     const int64_t count = mw_dataset_examples(train), tests = mw_dataset_examples(test);
     double error = 0;
     for (int pixel = 0; pixel < 784; pixel++) {

@@ -95,7 +95,7 @@ MW_API mw_status mw_program_write(mw_program *program, const char *port, mw_dtyp
 MW_API mw_status mw_program_read(mw_program *program, const char *port, mw_dtype dtype, void *out_data, size_t count,
                                  mw_error *err);
 
-/** The port's own memory, in the type that mw_program_port reports; valid until the program is destroyed. Reading or
+/** The port's own memory, in the type that mw_program_port_at reports; valid until the program is destroyed. Reading or
  *  writing it during mw_run is a race. What is written here is not checked. */
 MW_API void *mw_program_view(mw_program *program, const char *port, mw_error *err);
 
@@ -121,7 +121,7 @@ typedef struct mw_port {
 /** Number of ports: inputs first, then outputs. */
 MW_API size_t mw_program_port_count(const mw_program *program);
 /** Fills *out_port for index < mw_program_port_count; false otherwise. */
-MW_API bool mw_program_port(const mw_program *program, size_t index, mw_port *out_port);
+MW_API bool mw_program_port_at(const mw_program *program, size_t index, mw_port *out_port);
 
 /** A constant that fp16 does not hold, on a device that computes in fp16, and what stands for it:
  *   - beyond 65504 (a mask of -3.4e38, say) 65504 with its sign, or 32752 if it is added to something, so that the sum
@@ -143,7 +143,7 @@ typedef struct mw_warning {
 /** Number of constants that were replaced, 0 for NULL. */
 MW_API size_t mw_program_warning_count(const mw_program *program);
 /** Fills *out_warning for index < mw_program_warning_count; false otherwise. */
-MW_API bool mw_program_warning(const mw_program *program, size_t index, mw_warning *out_warning);
+MW_API bool mw_program_warning_at(const mw_program *program, size_t index, mw_warning *out_warning);
 
 /** The MIL text that the program runs; lives as long as the program. */
 MW_API const char *mw_program_mil(const mw_program *program);

@@ -212,12 +212,12 @@ typedef struct mw_trainer_counters {
 } mw_trainer_counters;
 MW_API mw_trainer_counters mw_trainer_count(const mw_trainer *trainer);
 
-/** What was replaced in the step program (mw_program_warning), after an epsilon of the optimizer that would be 0 in
+/** What was replaced in the step program (mw_program_warning_at), after an epsilon of the optimizer that would be 0 in
  *  fp16. Other numbers of the optimizer are refused when the trainer is created: a learning rate that becomes 0 would
  *  train nothing. */
 MW_API size_t mw_trainer_warning_count(const mw_trainer *trainer);
 /** Fills *out_warning for index < mw_trainer_warning_count; false otherwise. Strings live as long as the trainer. */
-MW_API bool mw_trainer_warning(const mw_trainer *trainer, size_t index, mw_warning *out_warning);
+MW_API bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning);
 
 /** The step program: its MIL text, ports (parameters and optimizer state are aliased input and output) and device. */
 MW_API const mw_program *mw_trainer_program(const mw_trainer *trainer);

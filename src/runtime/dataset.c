@@ -197,7 +197,7 @@ int64_t mw_dataset_examples(const mw_dataset *dataset) { return dataset != NULL 
 
 size_t mw_dataset_column_count(const mw_dataset *dataset) { return dataset != NULL ? dataset->column_count : 0; }
 
-const mw_column *mw_dataset_column(const mw_dataset *dataset, size_t index)
+const mw_column *mw_dataset_column_at(const mw_dataset *dataset, size_t index)
 {
     return index < mw_dataset_column_count(dataset) ? &dataset->columns[index] : NULL;
 }

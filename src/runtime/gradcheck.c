@@ -153,7 +153,7 @@ static void choose_units(checker *c)
 {
     mw_port port;
     bool half = false;
-    for (size_t i = 0; mw_program_port(c->forward, i, &port); i++)
+    for (size_t i = 0; mw_program_port_at(c->forward, i, &port); i++)
         half = half || port.dtype == MW_F16;
     const mw_gradcheck_options *o = c->options;
     c->unit = half ? 0x1p-11 : 0x1p-24;

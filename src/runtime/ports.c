@@ -7,7 +7,7 @@
 
 size_t mw_program_port_count(const mw_program *program) { return program == NULL ? 0 : program->port_count; }
 
-bool mw_program_port(const mw_program *program, size_t index, mw_port *out_port)
+bool mw_program_port_at(const mw_program *program, size_t index, mw_port *out_port)
 {
     if (program == NULL || index >= program->port_count || out_port == NULL)
         return false;

@@ -52,7 +52,7 @@ mw_status mw__program_take_warnings(mw_program *program, const mw__narrowing *na
         return MW_ERROR_MEMORY;
     for (const mw__narrowing *at = narrowed; at != NULL; at = at->next, program->warning_count++)
         MW_TRY(take(program, at, &program->warnings[program->warning_count], err));
-    mw__log(MW_LOG_WARNING, "%zu constants do not fit fp16 and were replaced (mw_program_warning); the first: %s",
+    mw__log(MW_LOG_WARNING, "%zu constants do not fit fp16 and were replaced (mw_program_warning_at); the first: %s",
             count, program->warnings[0].message);
     return MW_OK;
 }
@@ -76,7 +76,7 @@ mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer,
 
 size_t mw_program_warning_count(const mw_program *program) { return program == NULL ? 0 : program->warning_count; }
 
-bool mw_program_warning(const mw_program *program, size_t index, mw_warning *out_warning)
+bool mw_program_warning_at(const mw_program *program, size_t index, mw_warning *out_warning)
 {
     if (index >= mw_program_warning_count(program) || out_warning == NULL)
         return false;
@@ -89,12 +89,12 @@ size_t mw_trainer_warning_count(const mw_trainer *trainer)
     return trainer == NULL ? 0 : trainer->warning_count + mw_program_warning_count(trainer->step.program);
 }
 
-bool mw_trainer_warning(const mw_trainer *trainer, size_t index, mw_warning *out_warning)
+bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning)
 {
     if (trainer == NULL || out_warning == NULL)
         return false;
     if (index >= trainer->warning_count)
-        return mw_program_warning(trainer->step.program, index - trainer->warning_count, out_warning);
+        return mw_program_warning_at(trainer->step.program, index - trainer->warning_count, out_warning);
     *out_warning = trainer->warnings[index];
     return true;
 }

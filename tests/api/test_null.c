@@ -76,7 +76,7 @@ static void test_destroy_and_queries_take_null(void)
     mw_string_free(NULL);
     CHECK_INT(mw_dataset_examples(NULL), 0);
     CHECK_INT(mw_dataset_column_count(NULL), 0);
-    YIELDS_NULL(mw_dataset_column(NULL, 0));
+    YIELDS_NULL(mw_dataset_column_at(NULL, 0));
     CHECK_INT(mw_loader_batches(NULL), 0);
     CHECK_INT(mw_loader_tell(NULL).batch, 0);
     CHECK_INT(mw_tensor_dtype(NULL), MW_DTYPE_NONE);
@@ -85,11 +85,11 @@ static void test_destroy_and_queries_take_null(void)
     YIELDS_NULL(mw_tensor_graph(NULL));
     YIELDS_NULL(mw_graph_find(NULL, "x"));
     CHECK_INT(mw_program_port_count(NULL), 0);
-    CHECK(!mw_program_port(NULL, 0, NULL));
+    CHECK(!mw_program_port_at(NULL, 0, NULL));
     CHECK_INT(mw_program_warning_count(NULL), 0);
-    CHECK(!mw_program_warning(NULL, 0, NULL));
+    CHECK(!mw_program_warning_at(NULL, 0, NULL));
     CHECK_INT(mw_trainer_warning_count(NULL), 0);
-    CHECK(!mw_trainer_warning(NULL, 0, NULL));
+    CHECK(!mw_trainer_warning_at(NULL, 0, NULL));
     CHECK_STR(mw_program_mil(NULL), "");
     CHECK_STR(mw_program_where(NULL), "");
     CHECK(mw_trainer_learning_rate(NULL) == 0.0f);
@@ -432,7 +432,7 @@ static void test_a_living_trainer_refuses_null(void)
     REFUSED(mw_trainer_load_lora(trainer, NULL, &err));
     REFUSED(mw_fit(trainer, NULL, &err));
     REFUSED(mw_fit(trainer, &fit, &err));
-    CHECK(!mw_program_port(mw_trainer_program(trainer), 0, NULL));
+    CHECK(!mw_program_port_at(mw_trainer_program(trainer), 0, NULL));
     CHECK_INT(mw_trainer_steps(trainer), 0);
     mw_trainer_destroy(trainer);
 }

@@ -108,7 +108,7 @@ static void check_zeros(const layer *l, const mw_graph *graph, mw_device device)
         mw_run(program, &err);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "%s, mask %d: %s", l->name, (int)device, err.message);
     mw_port port;
-    for (size_t i = 0; err.status == MW_OK && mw_program_port(program, i, &port); i++) {
+    for (size_t i = 0; err.status == MW_OK && mw_program_port_at(program, i, &port); i++) {
         float values[256];
         const int64_t count = mw_shape_count(port.shape);
         if (!port.is_output)

@@ -124,7 +124,7 @@ static void shift_weights(mw_trainer *trainer, float shift, mw_error *err)
 {
     const mw_program *program = mw_trainer_program(trainer);
     mw_port port;
-    for (size_t i = 0; mw_program_port(program, i, &port); i++) {
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++) {
         const size_t length = strlen(port.name);
         if (port.is_output || length < 7 || strcmp(port.name + length - 7, ".weight") != 0)
             continue;

@@ -235,7 +235,7 @@ static mw_status feed(const recorded *r, mw_program *program, const char *port, 
 static mw_status feed_all(const recorded *r, mw_program *program, rounding round, mw_error *err)
 {
     mw_port port;
-    for (size_t i = 0; mw_program_port(program, i, &port); i++)
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++)
         if (!port.is_output)
             MW_TRY(feed(r, program, port.name, round, err));
     return MW_OK;
@@ -244,7 +244,7 @@ static mw_status feed_all(const recorded *r, mw_program *program, rounding round
 static mw_status collect(mw_program *program, results *out, mw_error *err)
 {
     mw_port port;
-    for (size_t i = 0; mw_program_port(program, i, &port); i++)
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++)
         if (port.is_output)
             MW_TRY(add_result(out, mw_program_view(program, port.name, err), port.dtype,
                               (size_t)mw_shape_count(port.shape), err));

@@ -33,7 +33,7 @@ typedef struct run {
 static void read_results(mw_program *program, run *r)
 {
     mw_port port;
-    for (size_t i = 0; mw_program_port(program, i, &port); i++) {
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++) {
         const size_t count = (size_t)mw_shape_count(port.shape);
         if (!port.is_output || r->count + count > ELEMENTS)
             continue;

@@ -35,7 +35,7 @@ static void clean(const char *folder)
 /* Every byte of an accepted set can be read. */
 static void look_at(mw_dataset *dataset)
 {
-    const mw_column *x = mw_dataset_column(dataset, 0), *y = mw_dataset_column(dataset, 1);
+    const mw_column *x = mw_dataset_column_at(dataset, 0), *y = mw_dataset_column_at(dataset, 1);
     const int64_t pixels = mw_dataset_examples(dataset) * mw_shape_count(x->shape);
     unsigned sum = 0;
     for (int64_t i = 0; i < pixels; i++)

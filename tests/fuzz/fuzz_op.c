@@ -402,7 +402,7 @@ static unsigned char *run_once(mw_program *program, source bytes, size_t *out_si
     mw_error err = {0};
     mw_port port;
     *out_size = 0;
-    for (size_t i = 0; mw_program_port(program, i, &port); i++)
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++)
         if (!port.is_output && !fill(program, &port, bytes))
             return NULL;
     if (mw_run(program, &err) != MW_OK) {
@@ -410,7 +410,7 @@ static unsigned char *run_once(mw_program *program, source bytes, size_t *out_si
         return NULL;
     }
     unsigned char *all = malloc(1);
-    for (size_t i = 0; all != NULL && mw_program_port(program, i, &port); i++) {
+    for (size_t i = 0; all != NULL && mw_program_port_at(program, i, &port); i++) {
         const size_t size = (size_t)mw_shape_count(port.shape) * (size_t)(mw_dtype_bits(port.dtype) / 8);
         unsigned char *more = port.is_output ? realloc(all, *out_size + size + 1) : NULL;
         if (more == NULL)

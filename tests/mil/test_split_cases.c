@@ -119,7 +119,7 @@ static void read_outputs(mw_program *program, results *out, mw_error *err)
 {
     mw_port port;
     size_t next = 0;
-    for (size_t i = 0; mw_program_port(program, i, &port); i++) {
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++) {
         if (!port.is_output)
             continue;
         out->count[next] = (size_t)mw_shape_count(port.shape);

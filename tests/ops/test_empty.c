@@ -113,7 +113,7 @@ static void compare(empty_case *e, mw_program *program, const char *where, bool 
 static mw_status feed(mw_program *program, const op_instance *instance, mw_error *err)
 {
     mw_port port;
-    for (size_t i = 0; mw_program_port(program, i, &port); i++)
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++)
         for (size_t k = 0; k < instance->count; k++)
             if (strcmp(port.name, mw_tensor_name(instance->in[k])) == 0)
                 MW_TRY(mw_program_write(program, port.name, MW_F64, instance->data[k],

@@ -140,7 +140,7 @@ small_snapshot small_take(mw_trainer *trainer)
     const mw_program *program = mw_trainer_program(trainer);
     mw_port port;
     mw_error err = {0};
-    for (size_t i = 0; mw_program_port(program, i, &port); i++) {
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++) {
         if (port.is_output || (!port.is_parameter && strchr(port.name, '#') == NULL))
             continue;
         const size_t size = (size_t)mw_shape_count(port.shape) * (size_t)mw_dtype_bits(port.dtype) / 8;

@@ -37,7 +37,7 @@ static void fill_inputs(mw_program *program, mw_program *other, mw_error *err)
 {
     uint32_t state = 3;
     mw_port port;
-    for (size_t i = 0; mw_program_port(program, i, &port); i++) {
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++) {
         if (port.is_output || port.is_parameter)
             continue;
         const int64_t count = mw_shape_count(port.shape);
@@ -72,7 +72,7 @@ static double distance(mw_program *a, mw_program *b, mw_error *err)
 {
     double worst = 0.0;
     mw_port port;
-    for (size_t i = 0; mw_program_port(a, i, &port); i++)
+    for (size_t i = 0; mw_program_port_at(a, i, &port); i++)
         if (port.is_output)
             worst = fmax(worst, port_distance(a, b, &port, err));
     return worst;
@@ -96,7 +96,7 @@ static void compare(mw_program *exact, mw_program *chip, const char *who, totals
     t->worst = fmax(t->worst, apart);
     check_note(err.status == MW_OK && apart <= TOLERANCE, __FILE__, __LINE__, "%s: %g apart, %zu replaced; %s", who,
                apart, count, err.message);
-    for (size_t i = 0; mw_program_warning(chip, i, &warning); i++)
+    for (size_t i = 0; mw_program_warning_at(chip, i, &warning); i++)
         printf("  %s: %s\n", who, warning.message);
     if (count > 0)
         printf("  %s: %g apart\n", who, apart);

@@ -130,7 +130,7 @@ static void test_the_written_model_predicts_the_same(void)
     REQUIRE(program != NULL);
     CHECK_INT(mw_program_port_count(program), 2); /* x and the prediction: no parameters, no labels */
     mw_port port;
-    mw_program_port(program, 1, &port);
+    mw_program_port_at(program, 1, &port);
     mw_program_write(program, "x", MW_F32, data.x, SMALL_N * SMALL_D, &err);
     mw_run(program, &err);
     mw_program_read(program, port.name, MW_F32, out, SMALL_N * SMALL_C, &err);

@@ -33,7 +33,7 @@ static mw_program *compile(builder *build, mw_opset opset, int64_t extent, mw_de
 
 static bool find_port(const mw_program *program, const char *name, mw_port *out)
 {
-    for (size_t i = 0; mw_program_port(program, i, out); i++)
+    for (size_t i = 0; mw_program_port_at(program, i, out); i++)
         if (strcmp(out->name, name) == 0)
             return true;
     return false;

@@ -61,7 +61,7 @@ static void check_good(mw_dataset *dataset)
 {
     REQUIRE(dataset != NULL);
     CHECK_INT(mw_dataset_examples(dataset), IMAGES);
-    const mw_column *x = mw_dataset_column(dataset, 0), *y = mw_dataset_column(dataset, 1);
+    const mw_column *x = mw_dataset_column_at(dataset, 0), *y = mw_dataset_column_at(dataset, 1);
     CHECK_STR(x->name, "x");
     CHECK_STR(y->name, "y");
     CHECK(x->dtype == MW_U8 && y->dtype == MW_U8);
@@ -373,9 +373,9 @@ static void test_idx_reads_fashion_mnist(void)
     CHECK_OK(err);
     REQUIRE(dataset != NULL);
     CHECK_INT(mw_dataset_examples(dataset), 10000);
-    CHECK(mw_shape_equal(mw_dataset_column(dataset, 0)->shape, MW_SHAPE(28, 28)));
+    CHECK(mw_shape_equal(mw_dataset_column_at(dataset, 0)->shape, MW_SHAPE(28, 28)));
     int count[10] = {0};
-    const unsigned char *labels = mw_dataset_column(dataset, 1)->data;
+    const unsigned char *labels = mw_dataset_column_at(dataset, 1)->data;
     for (int i = 0; i < 10000; i++)
         count[labels[i] % 10]++;
     for (int i = 0; i < 10; i++)

@@ -45,13 +45,13 @@ static void test_dataset_keeps_columns(void)
     REQUIRE(dataset != NULL);
     CHECK_INT(mw_dataset_examples(dataset), EXAMPLES);
     CHECK_INT(mw_dataset_column_count(dataset), 2);
-    const mw_column *x = mw_dataset_column(dataset, 0), *y = mw_dataset_column(dataset, 1);
+    const mw_column *x = mw_dataset_column_at(dataset, 0), *y = mw_dataset_column_at(dataset, 1);
     CHECK_STR(x->name, "x");
     CHECK_INT(x->dtype, MW_I16);
     CHECK(x->scale == 0.5f && x->offset == -1.0f);
     CHECK(y->scale == 1.0f); /* 0 means 1 */
     CHECK_INT(((const int16_t *)x->data)[3 * WIDTH + 1], 31);
-    CHECK(mw_dataset_column(dataset, 2) == NULL);
+    CHECK(mw_dataset_column_at(dataset, 2) == NULL);
     mw_dataset_destroy(dataset);
     mw_dataset_destroy(NULL);
     CHECK_INT(mw_dataset_examples(NULL), 0);

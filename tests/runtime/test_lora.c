@@ -139,7 +139,7 @@ static void check_merge(mw_dtype dtype, mw_dtype kept, mw_device device, double 
     mw_graph *source = tuned_read(dtype, "source", &err), *graph = adapted_in(source, kept, &err);
     mw_trainer *trainer = tuned_trainer(graph, device, 0.1f, &err);
     mw_port port;
-    for (size_t i = 0; mw_program_port(mw_trainer_program(trainer), i, &port); i++)
+    for (size_t i = 0; mw_program_port_at(mw_trainer_program(trainer), i, &port); i++)
         CHECK(!port.is_parameter || strstr(port.name, ".lora_") != NULL);
     const float first = tuned_steps(trainer, 1, &err), last = tuned_steps(trainer, 30, &err);
     CHECK(last < 0.8f * first);

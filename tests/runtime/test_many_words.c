@@ -90,9 +90,9 @@ static void test_a_port_of_digits_is_one_port_of_integers(void)
     mw_graph_destroy(graph);
     REQUIRE(CHECK_OK(err) && program != NULL);
     CHECK_INT(mw_program_port_count(program), 3);
-    CHECK(mw_program_port(program, 0, &port) && port.dtype == MW_I32 && !port.is_output && !port.is_parameter);
+    CHECK(mw_program_port_at(program, 0, &port) && port.dtype == MW_I32 && !port.is_output && !port.is_parameter);
     CHECK_STR(port.name, "ids");
-    CHECK(mw_program_port(program, 1, &port) && port.dtype == MW_F16 && port.is_parameter);
+    CHECK(mw_program_port_at(program, 1, &port) && port.dtype == MW_F16 && port.is_parameter);
     CHECK_STR(port.name, "word.weight");
     CHECK(mw_shape_equal(port.shape, MW_SHAPE(50257, D)));
     mw_program_write(program, "ids", MW_I32, ids, 2, &err);

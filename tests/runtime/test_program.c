@@ -58,7 +58,7 @@ static void test_ports_say_what_they_are(void)
     CHECK_INT(mw_program_port_count(program), 6);
     int parameters = 0, outputs = 0;
     mw_port port;
-    for (size_t i = 0; mw_program_port(program, i, &port); i++) {
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++) {
         parameters += port.is_parameter;
         outputs += port.is_output;
         CHECK(port.is_output == (i >= 4)); /* inputs first */
@@ -70,7 +70,7 @@ static void test_ports_say_what_they_are(void)
     }
     CHECK_INT(parameters, 2);
     CHECK_INT(outputs, 2);
-    CHECK(!mw_program_port(program, 6, &port));
+    CHECK(!mw_program_port_at(program, 6, &port));
     CHECK_CONTAINS(mw_program_where(program), "engine, ");
     mw_program_destroy(program);
 }

@@ -82,7 +82,7 @@ static void check_ports(mw_device device)
     const mw_program *program = mw_trainer_program(trainer);
     int outputs = 0, parameters = 0;
     mw_port port;
-    for (size_t i = 0; mw_program_port(program, i, &port); i++) {
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++) {
         outputs += port.is_output;
         parameters += port.is_parameter && !port.is_output;
     }

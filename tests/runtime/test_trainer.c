@@ -551,7 +551,7 @@ static void test_the_program_aliases_every_state_tensor(void)
     mw_program *program = (mw_program *)mw_trainer_program(trainer);
     int outputs = 0, aliased = 0;
     mw_port port;
-    for (size_t i = 0; mw_program_port(program, i, &port); i++) {
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++) {
         char next[96];
         outputs += port.is_output;
         if (port.is_output || (!port.is_parameter && strchr(port.name, '#') == NULL))

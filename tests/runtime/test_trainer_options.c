@@ -98,7 +98,7 @@ static void test_a_frozen_group_stays_bit_for_bit(void)
             CHECK(frozen ? before.value[i] == after.value[i] : before.value[i] != after.value[i]);
         }
         mw_port port;
-        for (size_t i = 0; mw_program_port(mw_trainer_program(trainer), i, &port); i++)
+        for (size_t i = 0; mw_program_port_at(mw_trainer_program(trainer), i, &port); i++)
             CHECK(strncmp(port.name, "fc1.", 4) != 0 || (!port.is_output && strchr(port.name, '#') == NULL));
         mw_trainer_destroy(trainer);
     }

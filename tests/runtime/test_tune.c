@@ -278,7 +278,7 @@ static void check_no_output(const mw_program *program, const char *prefix)
 {
     mw_port port;
     bool is_input = false;
-    for (size_t i = 0; mw_program_port(program, i, &port); i++) {
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++) {
         if (strncmp(port.name, prefix, strlen(prefix)) != 0)
             continue;
         check_note(!port.is_output, __FILE__, __LINE__, "\"%s\" is an output", port.name);

@@ -14,7 +14,7 @@ static void fill_inputs(mw_program *program, mw_error *err)
 {
     uint32_t state = 3;
     mw_port port;
-    for (size_t i = 0; mw_program_port(program, i, &port); i++) {
+    for (size_t i = 0; mw_program_port_at(program, i, &port); i++) {
         if (port.is_output || port.is_parameter || (port.dtype != MW_F32 && port.dtype != MW_F16))
             continue;
         const size_t count = (size_t)mw_shape_count(port.shape);
@@ -41,7 +41,7 @@ static double distance(mw_program *a, mw_program *b, mw_error *err)
 {
     double worst = 0.0;
     mw_port port;
-    for (size_t i = 0; mw_program_port(a, i, &port); i++) {
+    for (size_t i = 0; mw_program_port_at(a, i, &port); i++) {
         if (!port.is_output || (port.dtype != MW_F32 && port.dtype != MW_F16))
             continue;
         float *x = read_port(a, &port, err), *y = read_port(b, &port, err);

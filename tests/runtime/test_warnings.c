@@ -123,7 +123,7 @@ static void test_masks_leave_numbers_behind(void)
         check_softmax(x, keep, y, cases[i].name);
         mw_warning warning = {0};
         CHECK_INT(mw_program_warning_count(program), 1);
-        CHECK(mw_program_warning(program, 0, &warning));
+        CHECK(mw_program_warning_at(program, 0, &warning));
         CHECK_NEAR(warning.value, cases[i].value, 1e-6 * fabs(cases[i].value));
         CHECK_NEAR(warning.replaced_by, cases[i].replaced, 0.0);
         mw_program_destroy(program);
@@ -161,7 +161,7 @@ static void test_tables_of_masks_are_one_warning_and_infinities_none(void)
         }
         check_softmax(x, keep, y, "table");
         CHECK_INT(mw_program_warning_count(program), form == 0);
-        if (mw_program_warning(program, 0, &warning)) {
+        if (mw_program_warning_at(program, 0, &warning)) {
             CHECK_INT(warning.count, masked);
             CHECK_STR(warning.operation, "add");
             CHECK_STR(warning.argument, "y");
@@ -232,7 +232,7 @@ static void check_small(const small_case *c)
                    "%s: %g at %g, not %g", c->name, (double)y[i], (double)x[i], exact);
     }
     mw_warning warning = {0};
-    CHECK(mw_program_warning(program, 0, &warning));
+    CHECK(mw_program_warning_at(program, 0, &warning));
     CHECK_NEAR(warning.replaced_by, c->replaced, 0.0);
     CHECK_CONTAINS(warning.message, "which fp16 does not hold");
     mw_program_destroy(program);
@@ -296,8 +296,8 @@ static void test_a_program_says_what_was_replaced_once(void)
     REQUIRE(CHECK_OK(err));
     mw_warning warnings[3] = {{0}};
     CHECK_INT(mw_program_warning_count(program), 2);
-    CHECK(mw_program_warning(program, 0, &warnings[0]) && mw_program_warning(program, 1, &warnings[1]));
-    CHECK(!mw_program_warning(program, 2, &warnings[2]) && !mw_program_warning(NULL, 0, &warnings[2]));
+    CHECK(mw_program_warning_at(program, 0, &warnings[0]) && mw_program_warning_at(program, 1, &warnings[1]));
+    CHECK(!mw_program_warning_at(program, 2, &warnings[2]) && !mw_program_warning_at(NULL, 0, &warnings[2]));
     CHECK_STR(warnings[0].operation, "clip");
     CHECK_STR(warnings[0].argument, "alpha");
     CHECK_STR(warnings[0].tensor, "limited");
@@ -362,7 +362,7 @@ static void test_an_optimizers_epsilon_is_replaced_and_its_rate_refused(void)
         REQUIRE(CHECK_OK(err));
         mw_warning warning = {0};
         CHECK_INT(mw_trainer_warning_count(trainer), 1);
-        CHECK(mw_trainer_warning(trainer, 0, &warning) && !mw_trainer_warning(trainer, 1, &warning));
+        CHECK(mw_trainer_warning_at(trainer, 0, &warning) && !mw_trainer_warning_at(trainer, 1, &warning));
         CHECK_STR(warning.argument, "epsilon");
         CHECK_NEAR(warning.value, cases[i].value, 1e-6 * cases[i].value);
         CHECK_NEAR(warning.replaced_by, 0x1p-14, 0.0);
