@@ -66,7 +66,7 @@ typedef struct mw_plan_time {
 /** The whole. Bytes and operations are those of one run. */
 typedef struct mw_plan_totals {
     const char *where;  /* as mw_program_where */
-    size_t lanes;       /* shares that the work is cut into, so that threads can take them */
+    size_t threads;     /* for which the work is cut into shares, lanes: `threads` of the compile options */
     bool team;          /* false: so little work that one thread runs all lanes */
     size_t phase_count; /* parts with a barrier between them */
     size_t step_count, buffer_count;
@@ -99,7 +99,7 @@ typedef struct mw_plan_access {
 typedef struct mw_plan_step {
     const char *kernel;
     size_t phase;                        /* from 0 */
-    size_t lanes;                        /* that have a share */
+    size_t threads;                      /* that have a share */
     uint64_t units;                      /* independent parts of the work, such as rows */
     const mw_plan_operation *operations; /* that it computes; several = fused */
     size_t operation_count;

@@ -75,8 +75,8 @@ static void print_totals(printer *p, const mw_plan_totals *t)
     put(p, "%s", t->where);
     end_line(p);
     put(p, "%zu step%s in %zu phase%s on %zu lane%s%s; a run reads ", t->step_count, t->step_count == 1 ? "" : "s",
-        t->phase_count, t->phase_count == 1 ? "" : "s", t->lanes, t->lanes == 1 ? "" : "s",
-        t->team || t->lanes == 1 ? "" : ", all run by one thread");
+        t->phase_count, t->phase_count == 1 ? "" : "s", t->threads, t->threads == 1 ? "" : "s",
+        t->team || t->threads == 1 ? "" : ", all run by one thread");
     put_bytes(p, t->bytes_read);
     put(p, ", writes ");
     put_bytes(p, t->bytes_written);
@@ -121,7 +121,7 @@ static void put_operations(printer *p, const mw_plan_step *step)
 
 static void print_step(printer *p, const mw_plan_step *step, size_t index, bool measured)
 {
-    put(p, "%4zu %5zu %5zu  %-26.60s", index, step->phase, step->lanes, step->kernel);
+    put(p, "%4zu %5zu %5zu  %-26.60s", index, step->phase, step->threads, step->kernel);
     put(p, "%12llu%12llu", (unsigned long long)step->bytes_read, (unsigned long long)step->bytes_written);
     if (step->flops < 0.0)
         put(p, "%12s", "unknown");

@@ -151,7 +151,7 @@ static mw_status translate_step(mw_plan *plan, const e5rt_mw_step *from, mw_plan
         operations[i] = (mw_plan_operation){.kind = from->operations[i].kind, .name = from->operations[i].name};
     *to = (mw_plan_step){.kernel = from->label,
                          .phase = from->phase,
-                         .lanes = from->lanes,
+                         .threads = from->lanes,
                          .units = from->units,
                          .operations = operations,
                          .operation_count = from->operation_count,
@@ -191,7 +191,7 @@ static mw_status sum_up(mw_plan *plan, const char *where, mw_error *err)
     const e5rt_mw_plan *data = plan->data;
     mw_plan_totals *t = &plan->totals;
     *t = (mw_plan_totals){.where = mw__arena_string(&plan->arena, where, strlen(where), err),
-                          .lanes = data->lanes,
+                          .threads = data->lanes,
                           .team = data->team != 0,
                           .phase_count = data->phase_count,
                           .step_count = data->step_count,

@@ -83,7 +83,7 @@ static void put_names(tracer *t)
     char lane[32];
     put_name(t, "process_name", 0, t->plan->totals.where);
     put_name(t, "thread_name", 0, "runs");
-    for (size_t i = 0; i < t->plan->totals.lanes; i++) {
+    for (size_t i = 0; i < t->plan->totals.threads; i++) {
         snprintf(lane, sizeof lane, "lane %zu", i);
         put_name(t, "thread_name", i + 1, lane);
     }

@@ -28,7 +28,7 @@ static mw_program *compile(const mw_compile_options *options, mw_error *err)
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(ROWS, DEPTH));
     mw_tensor *w = mw_input(graph, "w", MW_F32, MW_SHAPE(DEPTH, COLUMNS));
-    mw_tensor *xw = mw_matmul(x, w, false, false);
+    mw_tensor *xw = mw_matmul(x, w, MW_TRANSPOSE_NONE);
     mw_tensor *positive = mw_relu(xw);
     mw_output(mw_add(mw_add(positive, mw_mul_scalar(positive, 0.5)), xw), "y");
     mw_program *program = mw_compile(graph, options, err);
@@ -79,7 +79,7 @@ static void test_plan_of_a_small_program(void)
     const mw_plan_totals t = mw_plan_total(plan);
     const size_t result = ROWS * COLUMNS;
     CHECK_STR(t.where, mw_program_where(program));
-    CHECK_INT(t.lanes, 2);
+    CHECK_INT(t.threads, 2);
     CHECK_INT(t.step_count, 2);
     CHECK_INT(t.phase_count, 1); /* the rows of the region are those of the product */
     CHECK_INT(t.port_bytes, 4 * (ROWS * DEPTH + DEPTH * COLUMNS + result));
@@ -89,7 +89,7 @@ static void test_plan_of_a_small_program(void)
     REQUIRE(mw_plan_step_at(plan, 0, &product) && mw_plan_step_at(plan, 1, &region));
     CHECK_STR(product.kernel, "matmul");
     CHECK_INT(product.operation_count, 1);
-    CHECK_INT(product.lanes, 2);
+    CHECK_INT(product.threads, 2);
     CHECK_INT(product.bytes_read, 4 * (ROWS * DEPTH + DEPTH * COLUMNS));
     CHECK_INT(product.bytes_written, 4 * result);
     CHECK_NEAR(product.flops, 2.0 * ROWS * COLUMNS * DEPTH, 0);
@@ -534,7 +534,7 @@ static void check_trace(int threads)
     mw_plan_write_trace(plan, scratch("trace.json"), &err);
     CHECK_OK(err);
     REQUIRE(plan != NULL && read_trace(scratch("trace.json"), &t) == MW_OK);
-    const size_t lanes = mw_plan_total(plan).lanes;
+    const size_t lanes = mw_plan_total(plan).threads;
     CHECK(t.in_events);
     CHECK_INT(t.names, 2 + lanes);
     CHECK_INT(t.count, 7 * (1 + 2 * lanes)); /* two steps, each on every lane */
