@@ -99,7 +99,7 @@ static mw_tensor *embed(mw_tensor *tokens, bool one_hot)
         mw_parameter(graph, "token.weight", MW_F32, MW_SHAPE(BLOCK_WORDS, D), mw_init_normal(0.0f, 1.0f));
     mw_tensor *words = mw_range_1d(graph, MW_I32, 0.0, BLOCK_WORDS, 1.0);
     mw_tensor *rows = mw_equal(mw_reshape(tokens, MW_SHAPE(N * T, 1)), words);
-    return mw_reshape(mw_matmul(mw_cast(rows, MW_F32), table, false, false), MW_SHAPE(N, T, D));
+    return mw_reshape(mw_matmul(mw_cast(rows, MW_F32), table, MW_TRANSPOSE_NONE), MW_SHAPE(N, T, D));
 }
 
 mw_tensor *model_transformer(mw_tensor *tokens, int layers, bool one_hot)

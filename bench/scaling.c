@@ -21,7 +21,7 @@ static double product_rate(const bench_options *o, mw_error *err)
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(PRODUCT, PRODUCT));
     mw_tensor *y = mw_input(graph, "y", MW_F32, MW_SHAPE(PRODUCT, PRODUCT));
-    mw_output(mw_matmul(x, y, false, false), "z");
+    mw_output(mw_matmul(x, y, MW_TRANSPOSE_NONE), "z");
     const mw_compile_options compile = bench_compiling(o);
     mw_program *program = mw_compile(graph, &compile, err);
     mw_graph_destroy(graph);

@@ -17,7 +17,7 @@ static mw_program *make_program(const example_options *o, bool product, mw_error
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(o->batch));
     mw_tensor *w = mw_input(graph, "w", MW_F32, MW_SHAPE(CLASSES, PIXELS)), *out = NULL;
     mw_tensor *squares = mw_reduce_sum_square(w, MW_ALL_AXES, false);
-    mw_tensor *fit = mw_cross_entropy(mw_matmul(x, w, false, true), y);
+    mw_tensor *fit = mw_cross_entropy(mw_matmul(x, w, MW_TRANSPOSE_Y), y);
     mw_tensor *loss = mw_add(fit, mw_mul_scalar(squares, 0.5 * decay));
     if (product) {
         mw_tensor *v = mw_input(graph, "v", MW_F32, MW_SHAPE(CLASSES, PIXELS));

@@ -20,7 +20,7 @@ int main(void)
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
     mw_tensor *w = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(3, 4), w_data), "w");
-    mw_tensor *scores = mw_name(mw_matmul(x, w, false, false), "scores");
+    mw_tensor *scores = mw_name(mw_matmul(x, w, MW_TRANSPOSE_NONE), "scores");
     mw_output(mw_softmax(scores, -1), "probabilities");                 /* [2, 4] */
     mw_output(mw_reduce_max(scores, MW_AXES(-1), false), "best_score"); /* [2] */
 

@@ -3,7 +3,7 @@
  *     mw_graph *graph = mw_graph_create(NULL);
  *     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(128, 784));
  *     mw_tensor *w = mw_parameter(graph, "fc.weight", MW_F32, MW_SHAPE(10, 784), mw_init_kaiming_uniform());
- *     mw_tensor *y = mw_relu(mw_matmul(x, w, false, true));
+ *     mw_tensor *y = mw_relu(mw_matmul(x, w, MW_TRANSPOSE_Y));
  *     mw_output(y, "y");
  *     if (mw_graph_check(graph, &err) != MW_OK) ...
  *

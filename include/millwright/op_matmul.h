@@ -15,16 +15,20 @@
 extern "C" {
 #endif
 
+/** Operands of mw_matmul whose last two axes are swapped first: MW_TRANSPOSE_X | MW_TRANSPOSE_Y. */
+typedef unsigned mw_transposes;
+enum { MW_TRANSPOSE_NONE = 0, MW_TRANSPOSE_X = 1, MW_TRANSPOSE_Y = 2 };
+
 /** r = x y, a matrix product over the last two axes; the axes before them broadcast.
- *  x       [.., M, K], or [.., K, M] with transpose_x; rank 1 stands for [1, K]  F16, F32 or I32
- *  y       [.., K, N], or [.., N, K] with transpose_y; rank 1 stands for [K, 1]  dtype of x; from MW_IOS17 on a
+ *  x       [.., M, K], or [.., K, M] with MW_TRANSPOSE_X; rank 1 stands for [1, K]  F16, F32 or I32
+ *  y       [.., K, N], or [.., N, K] with MW_TRANSPOSE_Y; rank 1 stands for [K, 1]  dtype of x; from MW_IOS17 on a
  *          constant may have another, and the result has that of the other operand
  *  return  [.., M, N]; the axis that rank 1 added is left out again; sums are kept in fp32 and rounded once
  *  errors  MW_ERROR_SHAPE if the inner extents differ, the batch axes do not broadcast, a rank-1 operand is to be
- *          transposed, or an operand is a scalar; MW_ERROR_DTYPE
+ *          transposed, or an operand is a scalar; MW_ERROR_DTYPE; MW_ERROR_ARGUMENT for other transposes
  *  vjp     dx = dr y^T, dy = x^T dr
  *  source  MIL matmul, which follows numpy.matmul */
-MW_API mw_tensor *mw_matmul(mw_tensor *x, mw_tensor *y, bool transpose_x, bool transpose_y);
+MW_API mw_tensor *mw_matmul(mw_tensor *x, mw_tensor *y, mw_transposes transposes);
 
 /** r = a b, a sum over the axis that both share and the result lacks, in one of MIL's two equations.
  *  a         [n, c, h, w], or [c, h, w]  F16, F32 or I32

@@ -18,16 +18,16 @@ void mw__vjp_scaled_dot_product_attention(mw__vjp *vjp)
     mw_tensor *dy = vjp->dy[0], *weights = mw__attention_weights(q, k, mw__vjp_arg(vjp, "attn_mask"));
     const double scale = mw__attention_scale(q);
     if (mw__vjp_wants(vjp, "value"))
-        mw__vjp_set(vjp, "value", mw_matmul(weights, dy, true, false));
+        mw__vjp_set(vjp, "value", mw_matmul(weights, dy, MW_TRANSPOSE_X));
     if (!mw__vjp_wants(vjp, "query") && !mw__vjp_wants(vjp, "key") && !mw__vjp_wants(vjp, "attn_mask"))
         return;
     mw_tensor *mean = mw_reduce_sum(mw_mul(dy, vjp->y[0]), MW_AXES(-1), true);
-    mw_tensor *lifted = mw_sub(mw_matmul(dy, v, false, true), mean);
+    mw_tensor *lifted = mw_sub(mw_matmul(dy, v, MW_TRANSPOSE_Y), mean);
     mw_tensor *dscores = mw_mul(weights, lifted);
     if (mw__vjp_wants(vjp, "attn_mask"))
         mw__vjp_set(vjp, "attn_mask", like_mask(vjp, dscores));
     if (mw__vjp_wants(vjp, "query"))
-        mw__vjp_set(vjp, "query", mw_mul_scalar(mw_matmul(dscores, k, false, false), scale));
+        mw__vjp_set(vjp, "query", mw_mul_scalar(mw_matmul(dscores, k, MW_TRANSPOSE_NONE), scale));
     if (mw__vjp_wants(vjp, "key"))
-        mw__vjp_set(vjp, "key", mw_mul_scalar(mw_matmul(dscores, q, true, false), scale));
+        mw__vjp_set(vjp, "key", mw_mul_scalar(mw_matmul(dscores, q, MW_TRANSPOSE_X), scale));
 }

@@ -37,9 +37,9 @@ void mw__vjp_resample(mw__vjp *vjp)
         mw__graph_fail(vjp->graph, err.status, "%s", err.message);
         return;
     }
-    dx = mw_matmul(dx, interpolation(&axes[1], x), false, false);
+    dx = mw_matmul(dx, interpolation(&axes[1], x), MW_TRANSPOSE_NONE);
     if (axes[0].in != 1 || axes[0].out != 1)
-        dx = mw_matmul(interpolation(&axes[0], x), dx, true, false);
+        dx = mw_matmul(interpolation(&axes[0], x), dx, MW_TRANSPOSE_X);
     mw__vjp_set(vjp, "x", dx);
 }
 

@@ -5,7 +5,8 @@
  * transposed formula, so that no transpose is emitted. All have rank 2 or more here. */
 static mw_tensor *dx_of(mw_tensor *y, mw_tensor *dz, bool tx, bool ty)
 {
-    return tx ? mw_matmul(y, dz, ty, true) : mw_matmul(dz, y, false, !ty);
+    return tx ? mw_matmul(y, dz, (ty ? MW_TRANSPOSE_X : MW_TRANSPOSE_NONE) | MW_TRANSPOSE_Y)
+              : mw_matmul(dz, y, !ty ? MW_TRANSPOSE_Y : MW_TRANSPOSE_NONE);
 }
 
 /* Rows of all batches as those of one matrix. */
@@ -25,7 +26,8 @@ static mw_tensor *dy_of(mw_tensor *x, mw_tensor *dz, mw_tensor *y, bool tx, bool
         x = flat(x);
         dz = flat(dz);
     }
-    return ty ? mw_matmul(dz, x, true, tx) : mw_matmul(x, dz, !tx, false);
+    return ty ? mw_matmul(dz, x, MW_TRANSPOSE_X | (tx ? MW_TRANSPOSE_Y : MW_TRANSPOSE_NONE))
+              : mw_matmul(x, dz, !tx ? MW_TRANSPOSE_X : MW_TRANSPOSE_NONE);
 }
 
 /* Rank-1 x is a row [1, K], rank-1 y a column [K, 1]; their axes of dz were dropped and come back. */
@@ -62,10 +64,10 @@ void mw__vjp_linear(mw__vjp *vjp)
     mw_tensor *x = mw__vjp_arg(vjp, "x"), *weight = mw__vjp_arg(vjp, "weight"), *dz = vjp->dy[0];
     mw_shape in = mw_tensor_shape(weight);
     if (mw__vjp_wants(vjp, "x"))
-        mw__vjp_set(vjp, "x", mw_matmul(dz, weight, false, false));
+        mw__vjp_set(vjp, "x", mw_matmul(dz, weight, MW_TRANSPOSE_NONE));
     mw_tensor *rows = mw_reshape(dz, MW_SHAPE(-1, in.dim[0]));
     if (mw__vjp_wants(vjp, "weight"))
-        mw__vjp_set(vjp, "weight", mw_matmul(rows, mw_reshape(x, MW_SHAPE(-1, in.dim[1])), true, false));
+        mw__vjp_set(vjp, "weight", mw_matmul(rows, mw_reshape(x, MW_SHAPE(-1, in.dim[1])), MW_TRANSPOSE_X));
     if (mw__vjp_wants(vjp, "bias"))
         mw__vjp_set(vjp, "bias", mw_reduce_sum(rows, MW_AXES(0), false));
 }

@@ -170,7 +170,7 @@ static mw_tensor *sum_window(mw_tensor *window, mw_tensor *v, bool transposed)
 {
     const mw_shape shape = mw_tensor_shape(v);
     mw_tensor *planes = mw_reshape(v, MW_SHAPE(shape.dim[0], shape.dim[1], -1));
-    return mw_reshape(mw_matmul(window, planes, transposed, false), shape);
+    return mw_reshape(mw_matmul(window, planes, transposed ? MW_TRANSPOSE_X : MW_TRANSPOSE_NONE), shape);
 }
 
 /* y = x d^-beta with d = k + a W x^2, a = alpha / size, W the sum over the window:

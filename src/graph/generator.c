@@ -69,7 +69,7 @@ mw_tensor *mw__generator_digit(mw__generator *g, int digit, int64_t rows, int64_
 {
     mw_tensor *row_keys = keys(g, digit, 0, rows);
     mw_tensor *column_keys = keys(g, digit, 1, columns);
-    return mw__generator_reduce(g, mw_matmul(row_keys, column_keys, false, true));
+    return mw__generator_reduce(g, mw_matmul(row_keys, column_keys, MW_TRANSPOSE_Y));
 }
 
 void mw__generator_advance(mw__generator *g)
@@ -78,7 +78,7 @@ void mw__generator_advance(mw__generator *g)
     for (int i = 0; i < STATE * STATE; i++)
         values[i] = transition[i / STATE][i % STATE];
     mw_tensor *matrix = constant_matrix(g, MW_SHAPE(STATE, STATE), values);
-    mw_state_assign(g->state, mw__generator_reduce(g, mw_matmul(g->state, matrix, false, false)));
+    mw_state_assign(g->state, mw__generator_reduce(g, mw_matmul(g->state, matrix, MW_TRANSPOSE_NONE)));
 }
 
 bool mw__generator_begin(mw__generator *g, mw_graph *graph, mw_dtype dtype, const char *operation, const char *name,

@@ -155,12 +155,12 @@ mw_tensor *mw__lora_add_to_weight(const mw__lora *lora, const mw__lora_site *sit
     const factors f = make_factors(weight->graph, lora, site);
     mw_tensor *delta;
     if (site->layout == MW__LORA_OUT_IN) {
-        delta = mw_matmul(f.b, f.a, false, false);
+        delta = mw_matmul(f.b, f.a, MW_TRANSPOSE_NONE);
     } else if (site->layout == MW__LORA_IN_OUT) {
-        delta = mw_matmul(f.a, f.b, true, true);
+        delta = mw_matmul(f.a, f.b, MW_TRANSPOSE_X | MW_TRANSPOSE_Y);
     } else {
         mw_tensor *b = mw_reshape(f.b, MW_SHAPE(site->out, lora->rank));
-        delta = mw_matmul(b, mw_reshape(f.a, MW_SHAPE(lora->rank, site->in)), false, false);
+        delta = mw_matmul(b, mw_reshape(f.a, MW_SHAPE(lora->rank, site->in)), MW_TRANSPOSE_NONE);
         delta = mw_reshape(delta, mw_tensor_shape(weight));
     }
     return mw_add(weight, mw_mul(delta, f.scale));
@@ -203,7 +203,8 @@ static mw_tensor *make_branch(mw__clone *clone, const mw__lora_site *site, const
         return conv_branch(clone, op, f);
     const bool turned = strcmp(op->kind, "matmul") == 0 && flag(op, "transpose_x");
     mw_tensor *x = copied_argument(clone, mw__arg(op, "x"));
-    return mw_matmul(mw_matmul(x, f->a, turned, true), f->b, false, true);
+    return mw_matmul(mw_matmul(x, f->a, (turned ? MW_TRANSPOSE_X : MW_TRANSPOSE_NONE) | MW_TRANSPOSE_Y), f->b,
+                     MW_TRANSPOSE_Y);
 }
 
 void mw__lora_add_branch(const mw__lora *lora, const mw__lora_site *site, mw__clone *clone)

@@ -84,13 +84,20 @@ mw_status mw__shape_matmul(mw__infer *infer)
     return mw__rule_result(infer, dtype, shape);
 }
 
-mw_tensor *mw_matmul(mw_tensor *x, mw_tensor *y, bool transpose_x, bool transpose_y)
+mw_tensor *mw_matmul(mw_tensor *x, mw_tensor *y, mw_transposes transposes)
 {
+    const mw_transposes all = MW_TRANSPOSE_X | MW_TRANSPOSE_Y;
+    if (x != NULL && y != NULL && transposes > all)
+        return mw__graph_fail(
+            x->graph, MW_ERROR_ARGUMENT,
+            "matmul: transposes is %u; it must be MW_TRANSPOSE_NONE, MW_TRANSPOSE_X, MW_TRANSPOSE_Y or "
+            "both with |",
+            transposes);
     mw__build build = mw__build_begin("matmul", x);
     mw__build_set(&build, "x", x);
     mw__build_set(&build, "y", y);
-    mw__build_bool(&build, "transpose_x", transpose_x);
-    mw__build_bool(&build, "transpose_y", transpose_y);
+    mw__build_bool(&build, "transpose_x", (transposes & MW_TRANSPOSE_X) != 0);
+    mw__build_bool(&build, "transpose_y", (transposes & MW_TRANSPOSE_Y) != 0);
     return mw__build_end(&build);
 }
 
@@ -128,7 +135,7 @@ mw_tensor *mw__expand_linear(mw_graph *graph, const mw_argument *arguments, size
     mw_tensor *bias = mw__argument_find(arguments, count, "bias");
     if (x == NULL || weight == NULL)
         return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "linear: argument %s is missing", x == NULL ? "x" : "weight");
-    mw_tensor *product = mw_matmul(x, weight, false, true);
+    mw_tensor *product = mw_matmul(x, weight, MW_TRANSPOSE_Y);
     return bias != NULL ? mw_add(product, bias) : product;
 }
 

@@ -280,7 +280,7 @@ void mw__split_gather(mw__split *split, mw__clone *clone, const mw__op *op)
         block_of(split, &t, b, &begin, &rows);
         mw_tensor *hot = one_hot_rows(split, &t, b, mw_tensor_dtype(result));
         mw_tensor *part = as_rows(&t, part_of(split, clone, &t, b), rows);
-        mw_tensor *found = mw_matmul(hot, part, false, false);
+        mw_tensor *found = mw_matmul(hot, part, MW_TRANSPOSE_NONE);
         sum = sum == NULL ? found : mw_add(sum, found);
     }
     mw__clone_set(clone, result, mw_reshape(sum, mw_tensor_shape(result)));
@@ -302,7 +302,7 @@ void mw__split_scatter(mw__split *split, mw__clone *clone, const mw__op *op)
         as_rows(&t, mw__split_part(split, clone, mw__arg(op, "updates"), MW__SPLIT_WHOLE, 1, 0), t.count);
     for (int64_t b = 0; b < t.blocks && split->to->error.status == MW_OK; b++) {
         mw_tensor *hot = one_hot_rows(split, &t, b, mw_tensor_dtype(result));
-        mw_tensor *sum = mw_reshape(mw_matmul(hot, updates, true, false), mw__split_extents(split, result, b));
+        mw_tensor *sum = mw_reshape(mw_matmul(hot, updates, MW_TRANSPOSE_X), mw__split_extents(split, result, b));
         if (!is_zeros(t.value))
             sum = mw_add(part_of(split, clone, &t, b), sum);
         mw__split_set(split, clone, result, b, 1, 0, sum);

@@ -136,7 +136,7 @@ void mw__split_linear(mw__split *split, mw__clone *clone, const mw__op *op)
     mw_tensor *x = mw__clone_get(clone, mw__arg(op, "x"));
     for (int64_t b = 0; b < mw__split_blocks_of(split, result); b++) {
         mw_tensor *weight = mw__split_part(split, clone, mw__arg(op, "weight"), b, 1, 0);
-        mw_tensor *y = mw_matmul(x, weight, false, true);
+        mw_tensor *y = mw_matmul(x, weight, MW_TRANSPOSE_Y);
         if (bias != NULL)
             y = mw_add(y, mw__split_part(split, clone, bias, b, 1, 0));
         mw__split_set(split, clone, result, b, 1, 0, y);

@@ -251,7 +251,7 @@ static void test_the_first_mistake_is_not_lost_when_all_that_follows_is_null(voi
         mw_graph *graph = mw_graph_create(NULL);
         mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, D));
         mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(D + 1, C), mw_init_zeros()), *out = NULL;
-        mw_tensor *h = mw_matmul(x, w, false, false);
+        mw_tensor *h = mw_matmul(x, w, MW_TRANSPOSE_NONE);
         mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N));
         mw_tensor *loss = mw_cross_entropy(mw_relu(h), y);
         mw_trainer_options options = mw_trainer_defaults(loss, mw_sgd(0.1f));
@@ -281,7 +281,7 @@ static void test_the_first_mistake_reaches_the_one_who_creates_the_trainer(void)
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, D)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N));
     mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(D + 1, C), mw_init_zeros());
-    mw_tensor *logits = mw_softmax(mw_matmul(x, w, false, false), -1);
+    mw_tensor *logits = mw_softmax(mw_matmul(x, w, MW_TRANSPOSE_NONE), -1);
     mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_sgd(0.1f));
     options.metric = mw_accuracy(logits, y);
     CHECK(mw_trainer_create(&options, &err) == NULL);

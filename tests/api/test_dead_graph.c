@@ -17,7 +17,7 @@ static dead make_dead(void)
     d.x = mw_input(d.graph, "x", MW_F32, MW_SHAPE(4, 3));
     d.labels = mw_input(d.graph, "y", MW_I32, MW_SHAPE(4));
     d.w = mw_parameter(d.graph, "w", MW_F32, MW_SHAPE(3, 2), mw_init_constant(1));
-    d.logits = mw_matmul(d.x, d.w, false, false);
+    d.logits = mw_matmul(d.x, d.w, MW_TRANSPOSE_NONE);
     d.loss = mw_cross_entropy(d.logits, d.labels);
     CHECK_INT(mw_graph_check(d.graph, NULL), MW_OK);
     mw_graph_destroy(d.graph);

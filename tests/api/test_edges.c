@@ -21,7 +21,7 @@ static mw_trainer *make_trainer(mw_optimizer optimizer, mw_device device, float 
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(B, D));
     mw_tensor *w = mw_parameter(graph, "w", MW_F32, MW_SHAPE(D, C), mw_init_data(start));
-    mw_tensor *product = mw_matmul(x, w, false, false);
+    mw_tensor *product = mw_matmul(x, w, MW_TRANSPOSE_NONE);
     mw_tensor *loss = mw_reduce_mean(mw_square(product), MW_ALL_AXES, false);
     mw_trainer_options options = mw_trainer_defaults(loss, optimizer);
     options.compile.device = device;
@@ -125,7 +125,7 @@ static mw_tensor *times_identity(mw_tensor *x)
     for (int i = 0; i < COUNT; i++)
         eye[i * COUNT + i] = 1;
     mw_tensor *identity = mw_constant(mw_tensor_graph(x), MW_F32, MW_SHAPE(COUNT, COUNT), eye);
-    return mw_matmul(x, mw_cast(identity, mw_tensor_dtype(x)), false, false);
+    return mw_matmul(x, mw_cast(identity, mw_tensor_dtype(x)), MW_TRANSPOSE_NONE);
 }
 
 /* Halves and doubles of these are exact, so double says what must come out: nothing is flushed to 0. */

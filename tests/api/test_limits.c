@@ -100,7 +100,7 @@ static void multiply_in_memory(void *user)
     REQUIRE(limit(RLIMIT_AS, (rlim_t)(size_t)user));
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, N));
-    mw_output(mw_matmul(x, x, false, false), "y");
+    mw_output(mw_matmul(x, x, MW_TRANSPOSE_NONE), "y");
     mw_program *program = mw_compile(graph, NULL, &err);
     mw_run(program, &err);
     check_note(err.status == MW_OK || err.message[0] != '\0', __FILE__, __LINE__, "an error without a reason");

@@ -12,7 +12,7 @@ static mw_graph *g, *other;
 static mw_tensor *x, *y, *labels, *foreign, *dx;
 static mw_error err;
 
-static void matmul(void) { mw_matmul(mw_relu(x), mw_relu(x), false, false); }
+static void matmul(void) { mw_matmul(mw_relu(x), mw_relu(x), MW_TRANSPOSE_NONE); }
 static void softmax(void) { mw_softmax(mw_relu(x), 7); }
 static void reshape(void) { mw_reshape(mw_relu(x), MW_SHAPE(5)); }
 static void concat(void) { mw_concat((mw_tensor *[]){mw_relu(x), labels}, 2, 0); }

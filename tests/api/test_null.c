@@ -163,7 +163,7 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_embedding(NULL, 2, 2, "e"));
     YIELDS_NULL(mw_argsort(NULL, 0, false));
     CHECK(mw_topk(NULL, 1, 0, false, none, NULL) != MW_OK);
-    YIELDS_NULL(mw_matmul(NULL, x, false, false));
+    YIELDS_NULL(mw_matmul(NULL, x, MW_TRANSPOSE_NONE));
     YIELDS_NULL(mw_einsum(x, NULL, "chw,whr->chr"));
     YIELDS_NULL(mw_einsum(NULL, x, "chw,whr->chr"));
     YIELDS_NULL(mw_linear(x, NULL, NULL));

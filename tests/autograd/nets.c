@@ -93,9 +93,9 @@ static mw_tensor *attention(mw_tensor *x)
         return NULL;
     mw_tensor *q = heads(qkv[0]), *k = heads(qkv[1]), *v = heads(qkv[2]);
     mw_tensor *mask = mw_constant(mw_tensor_graph(x), MW_BOOL, MW_SHAPE(T, T), seen);
-    mw_tensor *scores = mw_mul_scalar(mw_matmul(q, k, false, true), 1.0 / sqrt((double)(D / H)));
+    mw_tensor *scores = mw_mul_scalar(mw_matmul(q, k, MW_TRANSPOSE_Y), 1.0 / sqrt((double)(D / H)));
     mw_tensor *far = mw_scalar(mw_tensor_graph(x), MW_F32, -1e9);
-    mw_tensor *h = mw_matmul(mw_softmax(mw_select(mask, scores, far), -1), v, false, false);
+    mw_tensor *h = mw_matmul(mw_softmax(mw_select(mask, scores, far), -1), v, MW_TRANSPOSE_NONE);
     return mw_dense(mw_reshape(mw_transpose(h, MW_AXES(0, 2, 1, 3)), MW_SHAPE(N, T, D)), D, "proj");
 }
 

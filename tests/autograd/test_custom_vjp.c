@@ -136,7 +136,7 @@ static mw_status wrong(const mw_custom_vjp_call *call, mw_tensor **out_dx, mw_er
     else if (strcmp(how, "dtype") == 0)
         out_dx[0] = mw_cast(call->dy, MW_I32);
     else if (strcmp(how, "constructor") == 0)
-        out_dx[0] = mw_matmul(x, mw_fill(call->graph, MW_F32, MW_SHAPE(N + 1, 2), 0.0), false, false);
+        out_dx[0] = mw_matmul(x, mw_fill(call->graph, MW_F32, MW_SHAPE(N + 1, 2), 0.0), MW_TRANSPOSE_NONE);
     else if (strcmp(how, "status") == 0)
         return MW_ERROR_UNSUPPORTED;
     else if (strcmp(how, "words") == 0) {

@@ -192,7 +192,7 @@ static void test_loss_of_a_failed_graph_leads_to_its_error(void)
 {
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(N, C)), *y = mw_input(graph, "y", MW_I32, MW_SHAPE(N));
-    mw_tensor *bad = mw_matmul(x, x, false, false);
+    mw_tensor *bad = mw_matmul(x, x, MW_TRANSPOSE_NONE);
     mw_tensor *losses[] = {mw_cross_entropy(bad, y), mw_accuracy(bad, y), mw_mse(bad, x), mw_mse(x, bad)};
     CHECK(bad == NULL);
     for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++) {

@@ -25,12 +25,12 @@ static void make_net(net *n, bool cut, const mw_allocator *allocator)
     n->x = mw_input(n->graph, "x", MW_F32, MW_SHAPE(N, N));
     n->v = mw_input(n->graph, "v", MW_F32, MW_SHAPE(N, N));
     n->w = mw_parameter(n->graph, "w", MW_F32, MW_SHAPE(N, N), mw_init_uniform(-1.0F, 1.0F));
-    mw_tensor *h = mw_tanh(mw_matmul(n->x, n->w, false, false)), *start = h;
-    h = mw_add(mw_exp(mw_matmul(h, n->w, false, true)), mw_stop_gradient(mw_square(h)));
+    mw_tensor *h = mw_tanh(mw_matmul(n->x, n->w, MW_TRANSPOSE_NONE)), *start = h;
+    h = mw_add(mw_exp(mw_matmul(h, n->w, MW_TRANSPOSE_Y)), mw_stop_gradient(mw_square(h)));
     h = mw_mul(h, mw_mse(h, n->x));
     h = cut ? mw_recompute(h, &start, 1) : h;
     start = h;
-    h = mw_sigmoid(mw_matmul(h, n->w, false, false));
+    h = mw_sigmoid(mw_matmul(h, n->w, MW_TRANSPOSE_NONE));
     h = cut ? mw_recompute(h, &start, 1) : h;
     n->loss = sum(mw_square(h));
 }

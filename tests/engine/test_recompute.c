@@ -26,7 +26,7 @@ static void make_net(net *n, cut how, mw_error *err)
         char name[16];
         snprintf(name, sizeof name, "w%d", i);
         n->w[i] = mw_parameter(n->graph, name, MW_F32, MW_SHAPE(D, D), mw_init_xavier_normal());
-        mw_tensor *h = mw_gelu(mw_matmul(x, n->w[i], false, true), MW_GELU_TANH);
+        mw_tensor *h = mw_gelu(mw_matmul(x, n->w[i], MW_TRANSPOSE_Y), MW_GELU_TANH);
         x = mw_add(mw_tanh(h), x);
         const bool cut_here = i % 4 == 3;
         if (cut_here && how == OVERLAPPING)

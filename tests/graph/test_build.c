@@ -21,7 +21,7 @@ static void test_first_error_sticks(void)
 {
     mw_graph *g = mw_graph_create(NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(2, 3));
-    CHECK(mw_matmul(x, x, false, false) == NULL);
+    CHECK(mw_matmul(x, x, MW_TRANSPOSE_NONE) == NULL);
     CHECK(mw_softmax(x, 9) == NULL);
     CHECK(mw_relu(x) == NULL);
     CHECK(mw_input(g, "y", MW_F32, S(1)) == NULL);
@@ -67,7 +67,7 @@ static void test_tensors_of_two_graphs_are_an_error_of_both(void)
         mw_graph *g = mw_graph_create(NULL), *other = mw_graph_create(NULL);
         mw_tensor *x = mw_input(g, "x", MW_F32, S(2, 2)), *s = mw_state(g, "s", MW_F32, S(2, 2), mw_init_zeros());
         mw_tensor *y = mw_relu(mw_input(other, "y", MW_F32, S(2, 2)));
-        CHECK(i != 0 || mw_matmul(y, x, false, false) == NULL);
+        CHECK(i != 0 || mw_matmul(y, x, MW_TRANSPOSE_NONE) == NULL);
         CHECK(i != 1 || mw_concat((mw_tensor *[]){x, y}, 2, 0) == NULL);
         CHECK(i != 2 || mw_state_assign(s, y) == NULL);
         CHECK(i != 3 || mw_mul(x, y) == NULL);
@@ -113,7 +113,7 @@ static void test_messages_name_the_layer_and_the_operation(void)
     mw_graph *g = mw_graph_create(NULL);
     mw_tensor *x = mw_input(g, "x", MW_F32, S(2, 3));
     g->scope = "fc1";
-    CHECK(mw_matmul(x, x, false, false) == NULL);
+    CHECK(mw_matmul(x, x, MW_TRANSPOSE_NONE) == NULL);
     mw_error err = {0};
     mw_graph_check(g, &err);
     CHECK_CONTAINS(err.message, "matmul \"fc1\": inner dimensions differ: x [2, 3] and y \"x\" [2, 3]");
@@ -146,10 +146,10 @@ static void test_defaults_become_shared_const_statements(void)
               2); /* one false for transpose_x, one for transpose_y: names tell their use */
     mw_tensor *flag = mw__arg(y->op, "transpose_x");
     REQUIRE(flag != NULL && flag->payload != NULL && flag->op != NULL);
-    mw_tensor *again = mw_matmul(x, x, false, false);
+    mw_tensor *again = mw_matmul(x, x, MW_TRANSPOSE_NONE);
     CHECK(again != NULL && flag == mw__arg(again->op, "transpose_x"));
     CHECK_INT(op_count(g->block, "const"), 2);
-    mw_matmul(x, x, true, false);
+    mw_matmul(x, x, MW_TRANSPOSE_X);
     CHECK_INT(op_count(g->block, "const"), 3);
     mw_softmax(x, 1);
     mw_reduce_sum(x, MW_AXES(1), false); /* [1] of rank 1 is not the scalar 1 */

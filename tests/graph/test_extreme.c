@@ -178,7 +178,7 @@ PROBE(group_norm_layer) { return mw_group_norm_layer(X4, v, 1e-5f, "group_norm")
 PROBE(layer_norm) { return mw_layer_norm(X4, MW_AXES((int)v), NULL, NULL, 1e-5f); }
 PROBE(layer_norm_layer) { return mw_layer_norm_layer(X4, (int)v, 1e-5f, "layer_norm"); }
 PROBE(rms_norm_layer) { return mw_rms_norm_layer(X4, (int)v, 1e-5f, "rms_norm"); }
-PROBE(matmul) { return mw_matmul(F(v, 2), F(2, v), false, false); }
+PROBE(matmul) { return mw_matmul(F(v, 2), F(2, v), MW_TRANSPOSE_NONE); }
 PROBE(add) { return mw_add(F(v, 1), F(1, v)); }
 PROBE(fill_like) { return mw_fill_like(F(v), MW_F32, 1.0); }
 PROBE(noise_normal) { return mw_noise_normal(g, MW_F32, S(v), 0.0f, 1.0f, "noise"); }

@@ -85,26 +85,27 @@ static void test_cast_by_opset(void)
 
 static void test_matmul_shapes(void)
 {
-    GIVES(MW_F32, S(2, 4), mw_matmul(F(2, 3), F(3, 4), false, false));
-    GIVES(MW_F32, S(2, 4), mw_matmul(F(3, 2), F(4, 3), true, true));
-    GIVES(MW_F32, S(5, 7, 2, 4), mw_matmul(F(7, 2, 3), F(5, 1, 3, 4), false, false));
-    GIVES(MW_F32, S(4), mw_matmul(F(3), F(3, 4), false, false));
-    GIVES(MW_F32, S(5, 2), mw_matmul(F(5, 2, 3), F(3), false, false));
-    GIVES(MW_F32, mw_shape_scalar(), mw_matmul(F(3), F(3), false, false));
-    GIVES(MW_I32, S(-1, 4), mw_matmul(N(-1, 3), N(3, 4), false, false));
-    GIVES(MW_F32, S(2, 4), mw_matmul(F(2, -1), F(3, 4), false, false));
-    GIVES(MW_F32, S(2, 4), mw_matmul(F(2, 0), F(0, 4), false, false));
+    GIVES(MW_F32, S(2, 4), mw_matmul(F(2, 3), F(3, 4), MW_TRANSPOSE_NONE));
+    GIVES(MW_F32, S(2, 4), mw_matmul(F(3, 2), F(4, 3), MW_TRANSPOSE_X | MW_TRANSPOSE_Y));
+    GIVES(MW_F32, S(5, 7, 2, 4), mw_matmul(F(7, 2, 3), F(5, 1, 3, 4), MW_TRANSPOSE_NONE));
+    GIVES(MW_F32, S(4), mw_matmul(F(3), F(3, 4), MW_TRANSPOSE_NONE));
+    REFUSES(MW_ERROR_ARGUMENT, "matmul: transposes is 4", mw_matmul(F(2, 3), F(3, 4), 4));
+    GIVES(MW_F32, S(5, 2), mw_matmul(F(5, 2, 3), F(3), MW_TRANSPOSE_NONE));
+    GIVES(MW_F32, mw_shape_scalar(), mw_matmul(F(3), F(3), MW_TRANSPOSE_NONE));
+    GIVES(MW_I32, S(-1, 4), mw_matmul(N(-1, 3), N(3, 4), MW_TRANSPOSE_NONE));
+    GIVES(MW_F32, S(2, 4), mw_matmul(F(2, -1), F(3, 4), MW_TRANSPOSE_NONE));
+    GIVES(MW_F32, S(2, 4), mw_matmul(F(2, 0), F(0, 4), MW_TRANSPOSE_NONE));
 }
 
 static void test_matmul_refuses(void)
 {
     REFUSES(MW_ERROR_SHAPE, "matmul: inner dimensions differ: x [128, 784] and y [512, 256]",
-            mw_matmul(mw_input(g, "x", MW_F32, S(128, 784)), mw_input(g, "y", MW_F32, S(512, 256)), false, false));
-    REFUSES(MW_ERROR_SHAPE, "[2, 3] transposed and y", mw_matmul(F(2, 3), F(3, 4), true, false));
-    REFUSES(MW_ERROR_SHAPE, "batch dimensions do not broadcast", mw_matmul(F(2, 2, 3), F(3, 3, 4), false, false));
-    REFUSES(MW_ERROR_SHAPE, "x has rank 1 and cannot be transposed", mw_matmul(F(3), F(3, 4), true, false));
-    REFUSES(MW_ERROR_SHAPE, "y is a scalar", mw_matmul(F(3), SCALAR, false, false));
-    REFUSES(MW_ERROR_DTYPE, "x is fp32 but y is fp16", mw_matmul(F(2, 3), H(3, 4), false, false));
+            mw_matmul(mw_input(g, "x", MW_F32, S(128, 784)), mw_input(g, "y", MW_F32, S(512, 256)), MW_TRANSPOSE_NONE));
+    REFUSES(MW_ERROR_SHAPE, "[2, 3] transposed and y", mw_matmul(F(2, 3), F(3, 4), MW_TRANSPOSE_X));
+    REFUSES(MW_ERROR_SHAPE, "batch dimensions do not broadcast", mw_matmul(F(2, 2, 3), F(3, 3, 4), MW_TRANSPOSE_NONE));
+    REFUSES(MW_ERROR_SHAPE, "x has rank 1 and cannot be transposed", mw_matmul(F(3), F(3, 4), MW_TRANSPOSE_X));
+    REFUSES(MW_ERROR_SHAPE, "y is a scalar", mw_matmul(F(3), SCALAR, MW_TRANSPOSE_NONE));
+    REFUSES(MW_ERROR_DTYPE, "x is fp32 but y is fp16", mw_matmul(F(2, 3), H(3, 4), MW_TRANSPOSE_NONE));
     REFUSES(MW_ERROR_ARGUMENT, "transpose_x must be a constant",
             op(g, "matmul", "x", F(2, 3), "y", F(3, 4), "transpose_x", B(1), NULL));
 }

@@ -37,7 +37,7 @@ static void test_floats_become_fp16_on_the_ane(void)
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
     mw_tensor *w = mw_parameter(graph, "fc.weight", MW_F32, MW_SHAPE(4, 3), mw_init_zeros());
-    mw_tensor *h = mw_add(mw_matmul(x, w, false, true), mw_scalar(graph, MW_F32, 0.5));
+    mw_tensor *h = mw_add(mw_matmul(x, w, MW_TRANSPOSE_Y), mw_scalar(graph, MW_F32, 0.5));
     mw_output(mw_softmax(h, -1), "y");
     char *text = legal_text(graph, mw__device_find(MW_DEVICE_ANE), &err);
     CHECK_OK(err);

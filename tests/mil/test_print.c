@@ -63,7 +63,7 @@ static mw_graph *make_mlp(mw_opset opset)
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
     mw_tensor *w = mw_parameter(graph, "fc.weight", MW_F32, MW_SHAPE(4, 3), mw_init_zeros());
     mw_tensor *b = mw_parameter(graph, "fc.bias", MW_F32, MW_SHAPE(4), mw_init_zeros());
-    mw_tensor *h = mw_add(mw_matmul(x, w, false, true), b);
+    mw_tensor *h = mw_add(mw_matmul(x, w, MW_TRANSPOSE_Y), b);
     mw_output(mw_softmax(mw_relu(h), -1), "y");
     return graph;
 }

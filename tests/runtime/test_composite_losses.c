@@ -348,7 +348,7 @@ static mw_tensor *product(const net *n) { return mw_mul(entropy(n), error(n)); }
 /* Each example's logits against those of all others. */
 static mw_tensor *contrast(const net *n)
 {
-    mw_tensor *similar = mw_name(mw_matmul(n->logits, n->logits, false, true), "similar");
+    mw_tensor *similar = mw_name(mw_matmul(n->logits, n->logits, MW_TRANSPOSE_Y), "similar");
     return mw_cross_entropy(similar, mw_range_1d(n->graph, MW_I32, 0.0, n->batch, 1.0));
 }
 

@@ -123,7 +123,7 @@ static void test_one_wrong_element_is_named(void)
     mw_tensor *w = mw_parameter(n.graph, "w", MW_F32, MW_SHAPE(3, D), mw_init_uniform(-1.0F, 1.0F));
     mw_tensor *squashed = mw_custom_vjp("squash", mw_tanh(w), &w, 1, wrong_in_one, NULL);
     mw_tensor *x[2] = {n.x, w};
-    mw_gradcheck_options options = options_of(&n, mw_sigmoid(mw_matmul(n.x, squashed, false, true)), x, 2);
+    mw_gradcheck_options options = options_of(&n, mw_sigmoid(mw_matmul(n.x, squashed, MW_TRANSPOSE_Y)), x, 2);
     CHECK_INT(mw_gradcheck(&options, &report, &err), MW_ERROR_NUMERIC);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "gradcheck: \"w\" element 11: gradient ");
     CHECK(!report.passed);

@@ -67,7 +67,7 @@ static void probe_graph(const char *name)
     graph = mw_graph_create(NULL);
     x = mw_input(graph, name, MW_F32, MW_SHAPE(2, 3));
     mw_tensor *again = mw_name(mw_relu(x), name);
-    mw_matmul(x, again, false, false);
+    mw_matmul(x, again, MW_TRANSPOSE_NONE);
     expect_graph_error(graph, "shapes of two tensors");
 
     graph = mw_graph_create(NULL);

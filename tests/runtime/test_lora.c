@@ -196,9 +196,9 @@ static void test_merging_where_the_product_is_in_the_weight(void)
     mw_tensor *w = mw_name(mw_constant(source, MW_F32, MW_SHAPE(4, 1, 3, 3), values), "conv_weight");
     mw_tensor *h = mw_reduce_mean(mw_relu(mw_conv(x, w, NULL, &grouped)), MW_AXES(2, 3), false);
     mw_tensor *square = mw_name(mw_constant(source, MW_F32, MW_SHAPE(4, 4), values), "square_weight");
-    h = mw_matmul(mw_tanh(mw_matmul(h, square, false, false)), square, false, false);
+    h = mw_matmul(mw_tanh(mw_matmul(h, square, MW_TRANSPOSE_NONE)), square, MW_TRANSPOSE_NONE);
     mw_tensor *left = mw_name(mw_constant(source, MW_F32, MW_SHAPE(3, 4), values + 5), "left_weight");
-    mw_output(mw_transpose(mw_matmul(left, h, false, true), MW_AXES(1, 0)), "logits");
+    mw_output(mw_transpose(mw_matmul(left, h, MW_TRANSPOSE_Y), MW_AXES(1, 0)), "logits");
     const mw_lora_options options = mw_lora_defaults(all, 1);
     mw_graph *graph = mw_graph_lora(source, &options, &err);
     mw_trainer *trainer = tuned_trainer(graph, MW_DEVICE_CPU, 0.05f, &err);

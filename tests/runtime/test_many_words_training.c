@@ -32,7 +32,7 @@ static model make_model(bool tied)
     x = mw_add(x, attend(mw_layer_norm_layer(x, 1, 1e-5f, "norm1")));
     mw_tensor *wide = mw_gelu(mw_dense(mw_layer_norm_layer(x, 1, 1e-5f, "norm2"), 4 * D, "wide"), MW_GELU_TANH);
     x = mw_layer_norm_layer(mw_add(x, mw_dense(wide, D, "narrow")), 1, 1e-5f, "norm3");
-    mw_tensor *logits = tied ? mw_matmul(x, mw_mul_scalar(m.table, 0.25), false, true) : mw_dense(x, WORDS, "head");
+    mw_tensor *logits = tied ? mw_matmul(x, mw_mul_scalar(m.table, 0.25), MW_TRANSPOSE_Y) : mw_dense(x, WORDS, "head");
     m.loss = mw_cross_entropy(logits, labels);
     m.accuracy = mw_accuracy(logits, labels);
     return m;

@@ -187,7 +187,7 @@ static void fail_mw_calls(void)
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
     mw_compile(graph, NULL, &err); /* no output */
     CHECK(err.status != MW_OK);
-    mw_matmul(x, x, false, false);
+    mw_matmul(x, x, MW_TRANSPOSE_NONE);
     mw_compile(graph, NULL, NULL);
     mw_compile(NULL, NULL, NULL);
     mw_graph_destroy(graph);

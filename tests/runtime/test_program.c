@@ -200,7 +200,7 @@ static void test_compile_refuses_bad_graphs_and_options(void)
     CHECK(mw_compile(graph, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "threads");
     err = (mw_error){0};
-    mw_output(mw_matmul(x, x, false, false), "y"); /* does not fit: the graph's own error */
+    mw_output(mw_matmul(x, x, MW_TRANSPOSE_NONE), "y"); /* does not fit: the graph's own error */
     CHECK(mw_compile(graph, NULL, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "matmul");
     mw_graph_destroy(graph);

@@ -82,7 +82,7 @@ static void test_strange_names_come_back_from_a_checkpoint(void)
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 2));
     mw_tensor *w = mw_parameter(graph, name, MW_F32, MW_SHAPE(2, 2), mw_init_constant(3));
     const mw_trainer_options options = mw_trainer_defaults(
-        mw_reduce_mean(mw_square(mw_matmul(x, w, false, false)), MW_ALL_AXES, false), mw_adam(0.1f));
+        mw_reduce_mean(mw_square(mw_matmul(x, w, MW_TRANSPOSE_NONE)), MW_ALL_AXES, false), mw_adam(0.1f));
     mw_trainer *trainer = mw_trainer_create(&options, &err);
     mw_trainer_save(trainer, scratch("strange"), NULL, &err);
     mw_trainer_load(trainer, scratch("strange"), NULL, &err);

@@ -320,7 +320,7 @@ static void test_the_scale_goes_by_what_is_computed(void)
     small_net net = small_create(NULL);
     mw_tensor *w = mw_parameter(net.graph, "w", MW_F32, MW_SHAPE(SMALL_C, SMALL_D), mw_init_zeros());
     mw_tensor *half = mw_cast(w, MW_F16);
-    mw_tensor *logits = mw_cast(mw_matmul(mw_cast(net.x, MW_F16), half, false, true), MW_F32);
+    mw_tensor *logits = mw_cast(mw_matmul(mw_cast(net.x, MW_F16), half, MW_TRANSPOSE_Y), MW_F32);
     net.loss = mw_cross_entropy(logits, net.y);
     net.accuracy = net.logits = NULL;
     mw_trainer_options options = options_of(&net, MW_DEVICE_CPU, mw_sgd(0.1f));

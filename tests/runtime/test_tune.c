@@ -436,7 +436,7 @@ static void test_write_refuses_another_program(void)
     CHECK_OK(err);
     mw_tensor *x = mw_input(other, "x", MW_F32, MW_SHAPE(2, 5));
     mw_tensor *w = mw_name(mw_constant(other, MW_F32, MW_SHAPE(5, 2), (float[10]){0}), "proj");
-    mw_output(mw_matmul(x, w, false, false), "y");
+    mw_output(mw_matmul(x, w, MW_TRANSPOSE_NONE), "y");
     CHECK(mw_trainer_write_tuned(trainer, other, scratch("other"), &err) != MW_OK);
     CHECK_ERROR(err, MW_ERROR_SHAPE, "\"proj\" is [5, 3] in the trainer, but [5, 2] in the program");
     mw_graph_destroy(other);

@@ -53,7 +53,7 @@ static void write_model(const char *folder, mw_error *err)
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, SIDE));
     mw_tensor *w = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(SIDE, SIDE), values), "w");
-    mw_output(mw_matmul(x, w, false, false), "y");
+    mw_output(mw_matmul(x, w, MW_TRANSPOSE_NONE), "y");
     mw_graph_write_mil(graph, folder, NULL, err);
     mw_graph_destroy(graph);
 }

@@ -42,7 +42,7 @@ static mw_tensor *head(builder *b, mw_tensor *h)
     h = mw_linear(h, w, constant(b, "fc1_bias", MW_SHAPE(5), 0.0f, 0.1f));
     mw_tensor *gamma = constant(b, "ln_gamma", MW_SHAPE(5), 1.0f, 0.2f);
     h = mw_layer_norm(h, MW_AXES(1), gamma, constant(b, "ln_beta", MW_SHAPE(5), 0.0f, 0.1f), 1e-3f);
-    h = mw_matmul(h, constant(b, "proj", MW_SHAPE(5, 3), 0.0f, 0.8f), false, false);
+    h = mw_matmul(h, constant(b, "proj", MW_SHAPE(5, 3), 0.0f, 0.8f), MW_TRANSPOSE_NONE);
     return mw_add(h, constant(b, "proj_bias", MW_SHAPE(3), 0.0f, 0.1f));
 }
 

@@ -2,10 +2,10 @@
 #include "support/op_case_rows.h"
 
 /* clang-format off */
-BUILD(matmul, mw_matmul(in[0], in[1], false, false))
-BUILD(matmul_tx, mw_matmul(in[0], in[1], true, false))
-BUILD(matmul_ty, mw_matmul(in[0], in[1], false, true))
-BUILD(matmul_txy, mw_matmul(in[0], in[1], true, true))
+BUILD(matmul, mw_matmul(in[0], in[1], MW_TRANSPOSE_NONE))
+BUILD(matmul_tx, mw_matmul(in[0], in[1], MW_TRANSPOSE_X))
+BUILD(matmul_ty, mw_matmul(in[0], in[1], MW_TRANSPOSE_Y))
+BUILD(matmul_txy, mw_matmul(in[0], in[1], MW_TRANSPOSE_X | MW_TRANSPOSE_Y))
 BUILD(einsum, mw_einsum(in[0], in[1], "nchw,nwhu->nchu"))
 BUILD(einsum_renamed, mw_einsum(in[0], in[1], "aBcD, aDcx -> aBcx"))
 BUILD(einsum_3, mw_einsum(in[0], in[1], "chw,whr->chr"))

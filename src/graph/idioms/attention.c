@@ -19,7 +19,7 @@ double mw__attention_scale(const mw_tensor *query)
 mw_tensor *mw__attention_weights(mw_tensor *query, mw_tensor *key, mw_tensor *mask)
 {
     mw_tensor *scaled = mw_mul_scalar(query, mw__attention_scale(query));
-    mw_tensor *scores = mw_matmul(scaled, key, false, true);
+    mw_tensor *scores = mw_matmul(scaled, key, MW_TRANSPOSE_Y);
     if (mask != NULL && mw_tensor_dtype(mask) == MW_BOOL) {
         mw_tensor *never = mw_scalar(mw_tensor_graph(query), mw_tensor_dtype(query), -INFINITY);
         scores = mw_select(mask, scores, never);
@@ -45,5 +45,5 @@ mw_tensor *mw__attention(mw_tensor *query, mw_tensor *key, mw_tensor *value, mw_
 {
     if (form == MW__FORM_COMPACT)
         return compact(query, key, value, mask);
-    return mw_matmul(mw__attention_weights(query, key, mask), value, false, false);
+    return mw_matmul(mw__attention_weights(query, key, mask), value, MW_TRANSPOSE_NONE);
 }

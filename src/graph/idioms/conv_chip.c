@@ -109,7 +109,7 @@ static mw_tensor *band_y(const mw__conv *conv, mw_tensor *x, mw_tensor *kernel)
     y.dim[1] = conv->groups * mw_tensor_shape(kernel).dim[2];
     for (int i = 0; i < conv->axes; i++)
         y.dim[i + 2] = conv->out[i];
-    return mw__reshape_to(mw_matmul(kernel, mw__conv_chip_columns(conv, x), false, false), y);
+    return mw__reshape_to(mw_matmul(kernel, mw__conv_chip_columns(conv, x), MW_TRANSPOSE_NONE), y);
 }
 
 mw_tensor *mw__conv_chip_y(const mw__conv *conv, mw_tensor *x, mw_tensor *weight)
@@ -151,11 +151,11 @@ static mw_tensor *band_dweight(const mw__conv *conv, mw_tensor *x, mw_tensor *dy
         shape.dim[i + 2] = conv->kernel[i];
     mw_tensor *seen = mw__conv_chip_columns(conv, x);
     mw_tensor *rows = mw__reshape_to(dy, MW_SHAPE(n, conv->groups, group, product(conv->out, conv->axes)));
-    mw_tensor *each = mw_matmul(rows, seen, false, true); /* [N, G, O / G, C / G * kernel] */
+    mw_tensor *each = mw_matmul(rows, seen, MW_TRANSPOSE_Y); /* [N, G, O / G, C / G * kernel] */
     if (n == 1)
         return mw__reshape_to(each, shape);
     mw_tensor *inner = mw_transpose(each, MW_AXES(1, 2, 0, 3));
-    return mw__reshape_to(mw_matmul(ones(each, MW_SHAPE(1, 1, 1, n)), inner, false, false), shape);
+    return mw__reshape_to(mw_matmul(ones(each, MW_SHAPE(1, 1, 1, n)), inner, MW_TRANSPOSE_NONE), shape);
 }
 
 mw_tensor *mw__conv_chip_dweight(const mw__conv *conv, mw_tensor *x, mw_tensor *dy)
@@ -187,17 +187,18 @@ static mw_tensor *sum_positions(mw_tensor *dy)
     if (positions > MW__DEVICE_AXIS_MAX && shape.rank > 3) {
         count = positions / line;
         mw_tensor *lines = mw__reshape_to(dy, MW_SHAPE(n, channels, count, line));
-        rows = mw__reshape_to(mw_matmul(lines, ones(dy, MW_SHAPE(1, 1, line, 1)), false, false),
+        rows = mw__reshape_to(mw_matmul(lines, ones(dy, MW_SHAPE(1, 1, line, 1)), MW_TRANSPOSE_NONE),
                               MW_SHAPE(n, channels, count));
     } else {
         rows = mw__reshape_to(dy, MW_SHAPE(n, channels, positions));
     }
-    return mw__reshape_to(mw_matmul(rows, ones(dy, MW_SHAPE(1, count, 1)), false, false), MW_SHAPE(n, channels));
+    return mw__reshape_to(mw_matmul(rows, ones(dy, MW_SHAPE(1, count, 1)), MW_TRANSPOSE_NONE), MW_SHAPE(n, channels));
 }
 
 mw_tensor *mw__conv_chip_dbias(mw_tensor *dy)
 {
     const mw_shape shape = mw_tensor_shape(dy);
     mw_tensor *each = sum_positions(dy);
-    return mw__reshape_to(mw_matmul(ones(dy, MW_SHAPE(1, shape.dim[0])), each, false, false), MW_SHAPE(shape.dim[1]));
+    return mw__reshape_to(mw_matmul(ones(dy, MW_SHAPE(1, shape.dim[0])), each, MW_TRANSPOSE_NONE),
+                          MW_SHAPE(shape.dim[1]));
 }

@@ -39,7 +39,7 @@ static mw_tensor *slices_chip(mw_tensor *dy, mw_tensor *indices, mw__taken from,
     mw_tensor *one = mw_scalar(graph, mw_tensor_dtype(dy), 1.0), *zero = mw_scalar(graph, mw_tensor_dtype(dy), 0.0);
     mw_tensor *hot = mw_select(hit, one, zero); /* [batch, 1, J, extent] */
     mw_tensor *rows = mw__reshape_to(dy, MW_SHAPE(from.batch, from.outer, count, from.inner));
-    return mw_matmul(hot, rows, true, false);
+    return mw_matmul(hot, rows, MW_TRANSPOSE_X);
 }
 
 mw_tensor *mw__embedding_gradient(mw_tensor *dy, mw_tensor *indices, mw__taken from, mw_shape shape)
