@@ -219,8 +219,10 @@ MW_API size_t mw_trainer_warning_count(const mw_trainer *trainer);
 /** Fills *out_warning for index < mw_trainer_warning_count; false otherwise. Strings live as long as the trainer. */
 MW_API bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning);
 
-/** The step program: its MIL text, ports (parameters and optimizer state are aliased input and output) and device. */
-MW_API const mw_program *mw_trainer_program(const mw_trainer *trainer);
+/** The step program: its MIL text, ports (parameters and optimizer state are aliased input and output) and device. It
+ *  belongs to the trainer, which destroys it: mw_program_destroy refuses. mw_run runs the step on the batch and the
+ *  scalars that were fed last; the trainer does not count it. */
+MW_API mw_program *mw_trainer_program(const mw_trainer *trainer);
 
 /* ---- files ----
  *

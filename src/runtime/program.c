@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/float_mode.h"
 #include "base/leftover.h"
+#include "base/log.h"
 #include "graph/init.h"
 #include "graph/uses.h"
 #include "mil/io.h"
@@ -369,10 +370,19 @@ static void free_program(mw_program *program)
     mw__free(allocator, program);
 }
 
+void mw__program_destroy(mw_program *program)
+{
+    if (program != NULL && mw__live_remove(program, MW__LIVE_PROGRAM, "mw_program_destroy") &&
+        mw__guard_close(&program->guard))
+        free_program(program);
+}
+
 void mw_program_destroy(mw_program *program)
 {
-    if (program != NULL && mw__live_remove(program, MW__LIVE_PROGRAM, __func__) && mw__guard_close(&program->guard))
-        free_program(program);
+    if (mw__live_has(program, MW__LIVE_PROGRAM) && program->held)
+        mw__log(MW_LOG_ERROR, "mw_program_destroy: the program belongs to a trainer, which destroys it");
+    else
+        mw__program_destroy(program);
 }
 
 /* ---- one call at a time ---- */

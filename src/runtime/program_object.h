@@ -46,6 +46,8 @@ typedef struct mw__program_request {
 
 /* Legalises, writes, compiles and binds. Parameters without a binding are not filled. */
 mw_program *mw__program_create(const mw__program_request *request, mw_error *err);
+/* For the owner of a program that is held. NULL is fine. */
+void mw__program_destroy(mw_program *program);
 
 /* A private folder, with the path of the folder in it: removing must not need memory. */
 typedef struct mw__program_folder {
@@ -69,6 +71,7 @@ struct mw_program {
     size_t warning_count;
     char *mil;
     const char *where;
+    bool held;                 /* by a trainer: mw_program_destroy refuses it */
     mw__program_folder folder; /* to be removed at destroy, if not empty */
 };
 

@@ -15,8 +15,8 @@
 
 static void pass_deinit(mw__trainer_pass *pass)
 {
-    mw_program_destroy(pass->shadow); /* bound to buffers of the program */
-    mw_program_destroy(pass->program);
+    mw__program_destroy(pass->shadow); /* bound to buffers of the program */
+    mw__program_destroy(pass->program);
 }
 
 static void free_trainer(mw_trainer *trainer)
@@ -98,10 +98,7 @@ mw_trainer_counters mw_trainer_count(const mw_trainer *trainer)
     return trainer == NULL ? (mw_trainer_counters){0} : trainer->counters;
 }
 
-const mw_program *mw_trainer_program(const mw_trainer *trainer)
-{
-    return trainer == NULL ? NULL : trainer->step.program;
-}
+mw_program *mw_trainer_program(const mw_trainer *trainer) { return trainer == NULL ? NULL : trainer->step.program; }
 
 /* ---- for files and fit ---- */
 

@@ -16,10 +16,12 @@ mw_program *mw__trainer_compile(mw_trainer *t, const mw_graph *graph, const char
 {
     mw_compile_options options = t->compile;
     options.keep_folder = keep_folder;
-    return mw__program_create(
-        &(mw__program_request){
-            .graph = graph, .options = &options, .target = &t->target, .bind = mw__trainer_bind, .user = t},
-        err);
+    const mw__program_request request = {
+        .graph = graph, .options = &options, .target = &t->target, .bind = mw__trainer_bind, .user = t};
+    mw_program *program = mw__program_create(&request, err);
+    if (program != NULL)
+        program->held = true;
+    return program;
 }
 
 /* State inputs and scalars are not fed by the batch. */

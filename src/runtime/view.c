@@ -12,7 +12,7 @@
 
 void mw__view_deinit(mw__view *view)
 {
-    mw_program_destroy(view->program);
+    mw__program_destroy(view->program);
     mw__arena_deinit(&view->arena);
     *view = (mw__view){0};
 }

@@ -574,6 +574,25 @@ static void test_destroying_twice_does_nothing_and_says_so(void)
     CHECK_INT(call_fit(&w), MW_ERROR_STATE);
 }
 
+static void count_errors(void *user, mw_log_level level, const char *line)
+{
+    refusals += level == MW_LOG_ERROR && strstr(line, user) != NULL;
+}
+
+static void test_the_program_of_a_trainer_is_not_destroyed_by_others(void)
+{
+    world w;
+    world_init(&w, NULL);
+    mw_log_set(count_errors, "mw_program_destroy: the program belongs to a trainer");
+    refusals = 0;
+    mw_program_destroy(mw_trainer_program(w.trainer));
+    CHECK_INT(refusals, 1);
+    CHECK_INT(call_step(&w), MW_OK);
+    world_deinit(&w);
+    mw_log_set(NULL, NULL);
+    CHECK_INT(refusals, 1);
+}
+
 /* ---- the header's promise ---- */
 
 /* Every call of the trainer's headers that takes a trainer and an error stands in the table. */
@@ -608,6 +627,7 @@ int main(void)
     RUN(test_the_second_thread_learns_what_the_first_does);
     RUN(test_a_trainer_destroyed_by_another_thread_dies_when_the_call_ends);
     RUN(test_destroying_twice_does_nothing_and_says_so);
+    RUN(test_the_program_of_a_trainer_is_not_destroyed_by_others);
     RUN(test_every_call_of_a_trainer_is_in_the_table);
     remove(scratch("saved"));
     remove(scratch("weights"));

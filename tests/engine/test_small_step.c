@@ -42,7 +42,7 @@ static int run_steps(void)
     mw_error err = {0};
     mw_trainer *trainer = make_trainer(&err);
     for (int i = 0; trainer != NULL && i < RUNS; i++)
-        mw_run((mw_program *)(uintptr_t)mw_trainer_program(trainer), &err);
+        mw_run(mw_trainer_program(trainer), &err);
     mw_trainer_destroy(trainer);
     return err.status == MW_OK ? 0 : 1;
 }

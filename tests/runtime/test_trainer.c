@@ -548,7 +548,7 @@ static void test_the_program_aliases_every_state_tensor(void)
     mw_trainer *trainer = small_trainer(MW_DEVICE_CPU, mw_adam(0.01f), 0.0f, &err);
     CHECK_OK(err);
     REQUIRE(trainer != NULL);
-    mw_program *program = (mw_program *)mw_trainer_program(trainer);
+    mw_program *program = mw_trainer_program(trainer);
     int outputs = 0, aliased = 0;
     mw_port port;
     for (size_t i = 0; mw_program_port_at(program, i, &port); i++) {
