@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** r = softmax(query key^T / sqrt(E) + mask) value, the softmax over the S keys.
+/** y = softmax(query key^T / sqrt(E) + mask) value, the softmax over the S keys.
  *  query   [B, .., L, E], rank 3 or more  F16 or F32
  *  key     [B, .., S, E]                  dtype of query
  *  value   [B, .., S, V]                  dtype of query
@@ -23,8 +23,8 @@ extern "C" {
  *  return  [B, .., L, V]
  *  errors  MW_ERROR_SHAPE if ranks or batch extents differ (they do not broadcast), E or S differ or are 0, or the mask
  *          does not broadcast; MW_ERROR_DTYPE
- *  vjp     with P = softmax(query key^T / sqrt(E) + mask) and D = P (dr value^T - sum(dr r)):
- *          dvalue = P^T dr, dquery = D key / sqrt(E), dkey = D^T query / sqrt(E), dmask = D summed over what was
+ *  vjp     with P = softmax(query key^T / sqrt(E) + mask) and D = P (dy value^T - sum(dy y)):
+ *          dvalue = P^T dy, dquery = D key / sqrt(E), dkey = D^T query / sqrt(E), dmask = D summed over what was
  *          broadcast (a BOOL mask has none)
  *  source  MIL scaled_dot_product_attention, which is there from ios18; in graphs of older opsets this is mul, matmul,
  *          add or select, softmax and matmul. The maximum of a row is subtracted first */

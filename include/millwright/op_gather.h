@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-/** r = `on` at the position that each index names along a new axis, `off` elsewhere.
+/** y = `on` at the position that each index names along a new axis, `off` elsewhere.
  *  indices  [..]  an integer type; outside [0, size) all are off
  *  size     extent of the new axis, >= 1
  *  axis     of the result, in [-rank - 1, rank]
@@ -38,33 +38,33 @@ extern "C" {
  *  source   MIL one_hot */
 MW_API mw_tensor *mw_one_hot(mw_tensor *indices, int64_t size, int axis, mw_dtype dtype, double on, double off);
 
-/** r = x[.., indices, ..]: slices of x along axis.
+/** y = x[.., indices, ..]: slices of x along axis.
  *  x        [A.., n, B..]  any type
  *  indices  [C..]          an integer type, in [0, n); up to MW_IOS16 also [-n, 0), counting from the end
  *  axis     in [-rank, rank)
  *  return   [A.., C.., B..]  dtype of x; a scalar index leaves the axis out
  *  errors   MW_ERROR_ARGUMENT, MW_ERROR_SHAPE, MW_ERROR_DTYPE
- *  vjp      dx = dr added up at the indices
+ *  vjp      dx = dy added up at the indices
  *  source   MIL gather */
 MW_API mw_tensor *mw_gather(mw_tensor *x, mw_tensor *indices, int axis);
 
-/** r[a, j, b] = x[a, indices[a, j, b], b]: one element per index, as numpy.take_along_axis.
+/** y[a, j, b] = x[a, indices[a, j, b], b]: one element per index, as numpy.take_along_axis.
  *  x        [A.., n, B..]  any type
  *  indices  [A.., J, B..]  an integer type; the rank of x and its extents but for axis
  *  axis     in [-rank, rank)
  *  return   [A.., J, B..]  dtype of x
  *  errors   MW_ERROR_ARGUMENT, MW_ERROR_SHAPE, MW_ERROR_DTYPE
- *  vjp      dx = scatter_along_axis(0, indices, dr, axis, add)
+ *  vjp      dx = scatter_along_axis(0, indices, dy, axis, add)
  *  source   MIL gather_along_axis */
 MW_API mw_tensor *mw_gather_along_axis(mw_tensor *x, mw_tensor *indices, int axis);
 
-/** r[a, c, b] = x[a, indices[a, c, 0], .., indices[a, c, K - 1], b]: slices of x chosen by coordinates.
+/** y[a, c, b] = x[a, indices[a, c, 0], .., indices[a, c, K - 1], b]: slices of x chosen by coordinates.
  *  x           [A.., n1, .., nK, B..]  any type
  *  indices     [A.., C.., K]           an integer type; 1 <= K
  *  batch_dims  how many axes A has, >= 0; other than 0 needs MW_IOS16
  *  return      [A.., C.., B..]         dtype of x
  *  errors      MW_ERROR_ARGUMENT, MW_ERROR_SHAPE, MW_ERROR_DTYPE
- *  vjp         dx = scatter_nd(0, indices, dr, add)
+ *  vjp         dx = scatter_nd(0, indices, dy, add)
  *  source      MIL gather_nd, which is TensorFlow's */
 MW_API mw_tensor *mw_gather_nd(mw_tensor *x, mw_tensor *indices, int batch_dims);
 
@@ -79,7 +79,7 @@ typedef enum mw_scatter_mode {
     MW_SCATTER_MIN     /**< the smaller; NaN if either is */
 } mw_scatter_mode;
 
-/** r = data, with updates[a, j, b] combined into r[a, indices[j], b].
+/** y = data, with updates[a, j, b] combined into y[a, indices[j], b].
  *  data     [A.., n, B..]  F16, F32 or I32
  *  indices  [J]            an integer type
  *  updates  [A.., J, B..]  dtype of data
@@ -88,18 +88,18 @@ typedef enum mw_scatter_mode {
  *           update keeps the last (MIL leaves it open), the others accumulate, in fp32, rounded once
  *  return   shape and dtype of data
  *  errors   MW_ERROR_ARGUMENT, MW_ERROR_SHAPE, MW_ERROR_DTYPE
- *  vjp      With g = gather(dr, indices, axis):
- *           add     ddata = dr, dupdates = g
- *           sub     ddata = dr, dupdates = -g
- *           update  ddata = dr, 0 at the indices; dupdates = g for the update that was kept, else 0
- *           mul     ddata = scatter(dr, indices, updates, mul), dupdates = gather(dr times the other factors)
- *           div     ddata = scatter(dr, indices, updates, div), dupdates = -gather(dr r) / updates
- *           max     those that equal r share dr equally; min likewise
+ *  vjp      With g = gather(dy, indices, axis):
+ *           add     ddata = dy, dupdates = g
+ *           sub     ddata = dy, dupdates = -g
+ *           update  ddata = dy, 0 at the indices; dupdates = g for the update that was kept, else 0
+ *           mul     ddata = scatter(dy, indices, updates, mul), dupdates = gather(dy times the other factors)
+ *           div     ddata = scatter(dy, indices, updates, div), dupdates = -gather(dy y) / updates
+ *           max     those that equal y share dy equally; min likewise
  *           The second derivative of mul holds where no update is 0
  *  source   MIL scatter, whose default is "add" in coremltools, though its text says update */
 MW_API mw_tensor *mw_scatter(mw_tensor *data, mw_tensor *indices, mw_tensor *updates, int axis, mw_scatter_mode mode);
 
-/** r = data, with updates[a, j, b] combined into r[a, indices[a, j, b], b]; else as mw_scatter.
+/** y = data, with updates[a, j, b] combined into y[a, indices[a, j, b], b]; else as mw_scatter.
  *  data     [A.., n, B..]  F16, F32 or I32
  *  indices  [A.., J, B..]  an integer type; the rank of data and its extents but for axis
  *  updates  [A.., J, B..]  dtype of data
@@ -108,7 +108,7 @@ MW_API mw_tensor *mw_scatter(mw_tensor *data, mw_tensor *indices, mw_tensor *upd
 MW_API mw_tensor *mw_scatter_along_axis(mw_tensor *data, mw_tensor *indices, mw_tensor *updates, int axis,
                                         mw_scatter_mode mode);
 
-/** r = data, with updates[c, b] combined into r[indices[c, 0], .., indices[c, K - 1], b]; else as mw_scatter.
+/** y = data, with updates[c, b] combined into y[indices[c, 0], .., indices[c, K - 1], b]; else as mw_scatter.
  *  data     [n1, .., nK, B..]  F16, F32 or I32
  *  indices  [C.., K]           an integer type; 1 <= K
  *  updates  [C.., B..]         dtype of data
@@ -116,7 +116,7 @@ MW_API mw_tensor *mw_scatter_along_axis(mw_tensor *data, mw_tensor *indices, mw_
  *  source   MIL scatter_nd, which is TensorFlow's tensor_scatter_nd_update and its kin */
 MW_API mw_tensor *mw_scatter_nd(mw_tensor *data, mw_tensor *indices, mw_tensor *updates, mw_scatter_mode mode);
 
-/** r = coordinates of the elements that are not 0 (NaN is not), in row-major order.
+/** y = coordinates of the elements that are not 0 (NaN is not), in row-major order.
  *  x       [..]  of rank R >= 1, any type
  *  return  [N, R]  I32. N is known only if x is a constant; else it is unknown, and the engine refuses to compile it
  *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE
@@ -124,14 +124,14 @@ MW_API mw_tensor *mw_scatter_nd(mw_tensor *data, mw_tensor *indices, mw_tensor *
  *  source  MIL non_zero */
 MW_API mw_tensor *mw_non_zero(mw_tensor *x);
 
-/** r = weight[indices, :] with a new parameter: PyTorch's Embedding.
+/** y = weight[indices, :] with a new parameter: PyTorch's Embedding.
  *  indices  [..]  an integer type, in [0, count). If it is an input, what is fed is checked. See "On the ANE" above
  *  count    how many rows, > 0
  *  dim      extent of a row, > 0
  *  name     the parameter is `name`.weight [count, dim], F32, normal(0, 1)
  *  return   [.., dim]  F32
  *  errors   MW_ERROR_ARGUMENT, MW_ERROR_SHAPE, MW_ERROR_DTYPE
- *  vjp      dweight = dr added up at the indices
+ *  vjp      dweight = dy added up at the indices
  *  source   PyTorch Embedding */
 MW_API mw_tensor *mw_embedding(mw_tensor *indices, int64_t count, int64_t dim, const char *name);
 

@@ -8,7 +8,7 @@
  * is the fraction of p; or it is one element of x, the nearest. Each result is linear in x, so that a VJP is the
  * product with the transposed matrices of interpolation.
  *
- * In the VJPs r is the result and dr its cotangent. Every call returns NULL and leaves an error on the graph when it
+ * In the VJPs y is the result and dy its cotangent. Every call returns NULL and leaves an error on the graph when it
  * fails; a NULL operand yields NULL. Results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
@@ -38,7 +38,7 @@ typedef enum mw_interpolation_mode {
                                 coremltools writes so for TensorFlow's half_pixel_centers */
 } mw_interpolation_mode;
 
-/** r[.., i, j] = x[.., floor(i * H / height), floor(j * W / width)] for r of extents height and width.
+/** y[.., i, j] = x[.., floor(i * H / height), floor(j * W / width)] for y of extents height and width.
  *  x             [.., C, H, W]  rank at least 3, F16 or F32
  *  scale_height  positive; an integral factor is written as an integer
  *  scale_width   positive
@@ -46,50 +46,50 @@ typedef enum mw_interpolation_mode {
  *                these extents (PyTorch's recompute_scale_factor): 3 elements by 1.12 are the same 3
  *  errors        MW_ERROR_SHAPE if the rank is below 3, an axis is empty or becomes so; MW_ERROR_ARGUMENT for a factor
  *                that is not positive; MW_ERROR_DTYPE
- *  vjp           dx = sum of dr over the copies
+ *  vjp           dx = sum of dy over the copies
  *  source        MIL upsample_nearest_neighbor */
 MW_API mw_tensor *mw_upsample_nearest_neighbor(mw_tensor *x, float scale_height, float scale_width);
 
-/** r = x resized linearly by a factor; arguments, result and errors as mw_upsample_nearest_neighbor.
+/** y = x resized linearly by a factor; arguments, result and errors as mw_upsample_nearest_neighbor.
  *  align_corners  true: the positions of MW_SAMPLING_STRICT_ALIGN_CORNERS; false: of MW_SAMPLING_UNALIGN_CORNERS with
  *                 the ratio of the extents (PyTorch takes the factor itself, which is the same for integral factors).
  *                 MIL's ios16 form with half_pixel_centers = false as well takes those of MW_SAMPLING_DEFAULT
- *  vjp            dx = dr weighted as x was
+ *  vjp            dx = dy weighted as x was
  *  source         MIL upsample_bilinear */
 MW_API mw_tensor *mw_upsample_bilinear(mw_tensor *x, float scale_height, float scale_width, bool align_corners);
 
-/** r[.., i, j] = x[.., floor(i * H / height), floor(j * W / width)] (PyTorch's "nearest", computed exactly).
+/** y[.., i, j] = x[.., floor(i * H / height), floor(j * W / width)] (PyTorch's "nearest", computed exactly).
  *  x       [.., C, H, W]  rank at least 3, F16 or F32
  *  height  at least 1
  *  width   at least 1
  *  return  [.., C, height, width]  dtype of x
  *  errors  MW_ERROR_SHAPE if the rank is below 3 or an axis is empty; MW_ERROR_ARGUMENT for a size below 1;
  *          MW_ERROR_DTYPE
- *  vjp     dx = sum of dr over the copies
+ *  vjp     dx = sum of dy over the copies
  *  source  MIL resize_nearest_neighbor, which does not say which element is near */
 MW_API mw_tensor *mw_resize_nearest_neighbor(mw_tensor *x, int64_t height, int64_t width);
 
-/** r = x resized linearly; arguments, result and errors as mw_resize_nearest_neighbor.
+/** y = x resized linearly; arguments, result and errors as mw_resize_nearest_neighbor.
  *  sampling  MW_ERROR_ARGUMENT for another value
- *  vjp       dx = dr weighted as x was
+ *  vjp       dx = dy weighted as x was
  *  source    MIL resize_bilinear */
 MW_API mw_tensor *mw_resize_bilinear(mw_tensor *x, int64_t height, int64_t width, mw_sampling_mode sampling);
 
-/** r = x resized by either rule; needs MW_IOS17. x may have any rank from 2 on, and I32, of which what is behind the
+/** y = x resized by either rule; needs MW_IOS17. x may have any rank from 2 on, and I32, of which what is behind the
  *  point is dropped; an extent of 0 is that of x; the rest as mw_resize_bilinear. mw_op reaches resized_dims = 1, which
  *  resizes the last axis alone; 3 and more are refused.
- *  vjp     dx = dr weighted as x was
+ *  vjp     dx = dy weighted as x was
  *  source  MIL resize */
 MW_API mw_tensor *mw_resize(mw_tensor *x, int64_t height, int64_t width, mw_interpolation_mode interpolation,
                             mw_sampling_mode sampling);
 
-/** r = x without `top` and `bottom` rows, `left` and `right` columns.
+/** y = x without `top` and `bottom` rows, `left` and `right` columns.
  *  x       [N, C, H, W]  F16 or F32
  *  top .. right  at least 0; something must be left
  *  return  [N, C, H - top - bottom, W - left - right]  dtype of x
  *  errors  MW_ERROR_SHAPE if the rank is not 4 or nothing is left; MW_ERROR_ARGUMENT for a negative number;
  *          MW_ERROR_DTYPE
- *  vjp     dx = dr with a border of zeros
+ *  vjp     dx = dy with a border of zeros
  *  source  MIL crop */
 MW_API mw_tensor *mw_crop(mw_tensor *x, int64_t top, int64_t bottom, int64_t left, int64_t right);
 

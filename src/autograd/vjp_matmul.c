@@ -58,31 +58,31 @@ void mw__vjp_matmul(mw__vjp *vjp)
     }
 }
 
-/* z = x W^T + b over rows: dx = dz W, dW = dz^T x, db = sum of the rows of dz */
+/* y = x W^T + b over rows: dx = dy W, dW = dy^T x, db = sum of the rows of dy */
 void mw__vjp_linear(mw__vjp *vjp)
 {
-    mw_tensor *x = mw__vjp_arg(vjp, "x"), *weight = mw__vjp_arg(vjp, "weight"), *dz = vjp->dy[0];
+    mw_tensor *x = mw__vjp_arg(vjp, "x"), *weight = mw__vjp_arg(vjp, "weight"), *dy = vjp->dy[0];
     mw_shape in = mw_tensor_shape(weight);
     if (mw__vjp_wants(vjp, "x"))
-        mw__vjp_set(vjp, "x", mw_matmul(dz, weight, MW_TRANSPOSE_NONE));
-    mw_tensor *rows = mw_reshape(dz, MW_SHAPE(-1, in.dim[0]));
+        mw__vjp_set(vjp, "x", mw_matmul(dy, weight, MW_TRANSPOSE_NONE));
+    mw_tensor *rows = mw_reshape(dy, MW_SHAPE(-1, in.dim[0]));
     if (mw__vjp_wants(vjp, "weight"))
         mw__vjp_set(vjp, "weight", mw_matmul(rows, mw_reshape(x, MW_SHAPE(-1, in.dim[1])), MW_TRANSPOSE_X));
     if (mw__vjp_wants(vjp, "bias"))
         mw__vjp_set(vjp, "bias", mw_reduce_sum(rows, MW_AXES(0), false));
 }
 
-/* z[n,c,h,u] = sum over w of a[n,c,h,w] b[n,w,h,u]: da[n,c,h,w] is the sum over u of dz[n,c,h,u] b[n,w,h,u], the same
- * contraction with b[n,u,h,w]; db[n,w,h,u] the sum over c of a[n,c,h,w] dz[n,c,h,u], with a[n,w,h,c]. */
+/* y[n,c,h,u] = sum over w of a[n,c,h,w] b[n,w,h,u]: da[n,c,h,w] is the sum over u of dy[n,c,h,u] b[n,w,h,u], the same
+ * contraction with b[n,u,h,w]; db[n,w,h,u] the sum over c of a[n,c,h,w] dy[n,c,h,u], with a[n,w,h,c]. */
 void mw__vjp_einsum(mw__vjp *vjp)
 {
     const mw__operand *values;
     mw__arg_values(vjp->op, "values", &values);
     const char *equation = mw__arg_string(vjp->op, "equation");
-    mw_tensor *dz = vjp->dy[0];
-    const mw_axes turned = mw_tensor_shape(dz).rank == 4 ? MW_AXES(0, 3, 2, 1) : MW_AXES(2, 1, 0);
+    mw_tensor *dy = vjp->dy[0];
+    const mw_axes turned = mw_tensor_shape(dy).rank == 4 ? MW_AXES(0, 3, 2, 1) : MW_AXES(2, 1, 0);
     if (mw__vjp_wants_member(vjp, "values", 0))
-        mw__vjp_set_member(vjp, "values", 0, mw_einsum(dz, mw_transpose(values[1].value, turned), equation));
+        mw__vjp_set_member(vjp, "values", 0, mw_einsum(dy, mw_transpose(values[1].value, turned), equation));
     if (mw__vjp_wants_member(vjp, "values", 1))
-        mw__vjp_set_member(vjp, "values", 1, mw_einsum(mw_transpose(values[0].value, turned), dz, equation));
+        mw__vjp_set_member(vjp, "values", 1, mw_einsum(mw_transpose(values[0].value, turned), dy, equation));
 }

@@ -1,4 +1,4 @@
-/* VJPs of the scatters. In the comments r is the result, u the updates, take() the gather that goes with the scatter,
+/* VJPs of the scatters. In the comments y is the result, u the updates, take() the gather that goes with the scatter,
  * put() the scatter itself. */
 #include "autograd/rules.h"
 
@@ -68,19 +68,19 @@ static mw_tensor *number_updates(const place *p, mw_tensor *updates)
     return mw_tile(mw_reshape(numbers, kept), spread);
 }
 
-/* dupdates = take(dr), but 0 for updates that a later one of the same place replaced. */
+/* dupdates = take(dy), but 0 for updates that a later one of the same place replaced. */
 static void vjp_update(mw__vjp *vjp, const place *p)
 {
-    mw_tensor *data = mw__vjp_arg(vjp, "data"), *updates = mw__vjp_arg(vjp, "updates"), *dr = vjp->dy[0];
+    mw_tensor *data = mw__vjp_arg(vjp, "data"), *updates = mw__vjp_arg(vjp, "updates"), *dy = vjp->dy[0];
     if (mw__vjp_wants(vjp, "data"))
-        mw__vjp_set(vjp, "data", put(p, dr, filled(updates, 0.0), MW_SCATTER_UPDATE));
+        mw__vjp_set(vjp, "data", put(p, dy, filled(updates, 0.0), MW_SCATTER_UPDATE));
     if (!mw__vjp_wants(vjp, "updates"))
         return;
     mw_tensor *numbers = number_updates(p, updates);
     mw_tensor *none = mw_fill(vjp->graph, MW_I32, mw_tensor_shape(data), 0.0);
     mw_tensor *last = take(p, put(p, none, numbers, MW_SCATTER_UPDATE));
     mw_tensor *kept = mw_equal(last, numbers);
-    mw__vjp_set(vjp, "updates", mw__where(kept, take(p, dr)));
+    mw__vjp_set(vjp, "updates", mw__where(kept, take(p, dy)));
 }
 
 /* ---- sums and products ---- */
@@ -94,35 +94,35 @@ static void vjp_sum(mw__vjp *vjp, const place *p, bool negative)
     mw__vjp_set(vjp, "updates", negative ? mw_neg(du) : du);
 }
 
-/* r = data / prod u: ddata = dr / prod u, du = -dr r / u */
+/* y = data / prod u: ddata = dy / prod u, du = -dy y / u */
 static void vjp_quotient(mw__vjp *vjp, const place *p)
 {
-    mw_tensor *updates = mw__vjp_arg(vjp, "updates"), *dr = vjp->dy[0];
+    mw_tensor *updates = mw__vjp_arg(vjp, "updates"), *dy = vjp->dy[0];
     if (mw__vjp_wants(vjp, "data"))
-        mw__vjp_set(vjp, "data", put(p, dr, updates, MW_SCATTER_DIV));
+        mw__vjp_set(vjp, "data", put(p, dy, updates, MW_SCATTER_DIV));
     if (!mw__vjp_wants(vjp, "updates"))
         return;
-    mw_tensor *slope = mw_real_div(take(p, mw_mul(dr, vjp->y[0])), updates);
+    mw_tensor *slope = mw_real_div(take(p, mw_mul(dy, vjp->y[0])), updates);
     mw__vjp_set(vjp, "updates", mw_neg(slope));
 }
 
-/* du = dr times the other factors, which is dr r / u unless u is 0. Of a place whose one zero update is u they are the
+/* du = dy times the other factors, which is dy y / u unless u is 0. Of a place whose one zero update is u they are the
  * product with 1 for u; with more zeros they are 0. */
 static mw_tensor *other_factors(const mw__vjp *vjp, const place *p)
 {
-    mw_tensor *data = mw__vjp_arg(vjp, "data"), *updates = mw__vjp_arg(vjp, "updates"), *dr = vjp->dy[0];
+    mw_tensor *data = mw__vjp_arg(vjp, "data"), *updates = mw__vjp_arg(vjp, "updates"), *dy = vjp->dy[0];
     mw_tensor *zero = mw__scalar_like(data, 0.0), *one = mw__scalar_like(data, 1.0);
     mw_tensor *is_zero = mw_equal(updates, zero), *mark = mw_select(is_zero, one, zero);
     mw_tensor *zeros = take(p, put(p, filled(data, 0.0), mark, MW_SCATTER_ADD));
     mw_tensor *single = mw_equal(mw_mul(zeros, mark), one);
     mw_tensor *without = put(p, data, mw_select(single, one, updates), MW_SCATTER_MUL);
-    mw_tensor *others = take(p, mw_mul(dr, without));
-    mw_tensor *all = take(p, mw_mul(dr, vjp->y[0]));
+    mw_tensor *others = take(p, mw_mul(dy, without));
+    mw_tensor *all = take(p, mw_mul(dy, vjp->y[0]));
     mw_tensor *slope = mw_real_div(all, mw_select(is_zero, one, updates));
     return mw_select(single, others, slope);
 }
 
-/* r = data prod u: ddata = dr prod u */
+/* y = data prod u: ddata = dy prod u */
 static void vjp_product(mw__vjp *vjp, const place *p)
 {
     if (mw__vjp_wants(vjp, "data"))
@@ -133,13 +133,13 @@ static void vjp_product(mw__vjp *vjp, const place *p)
 
 /* ---- max and min ---- */
 
-/* All that equal the extremum share dr, as in reduce_max. */
+/* All that equal the extremum share dy, as in reduce_max. */
 static void vjp_extremum(mw__vjp *vjp, const place *p)
 {
-    mw_tensor *data = mw__vjp_arg(vjp, "data"), *updates = mw__vjp_arg(vjp, "updates"), *r = vjp->y[0];
+    mw_tensor *data = mw__vjp_arg(vjp, "data"), *updates = mw__vjp_arg(vjp, "updates"), *y = vjp->y[0];
     mw_tensor *one = mw__scalar_like(data, 1.0);
-    mw_tensor *data_hits = mw__where(mw_equal(data, r), one);
-    mw_tensor *update_hits = mw__where(mw_equal(updates, take(p, r)), one);
+    mw_tensor *data_hits = mw__where(mw_equal(data, y), one);
+    mw_tensor *update_hits = mw__where(mw_equal(updates, take(p, y)), one);
     mw_tensor *share = mw_real_div(vjp->dy[0], put(p, data_hits, update_hits, MW_SCATTER_ADD));
     if (mw__vjp_wants(vjp, "data"))
         mw__vjp_set(vjp, "data", mw_mul(data_hits, share));

@@ -196,7 +196,7 @@ void mw__vjp_pad(mw__vjp *vjp)
     mw__vjp_set(vjp, "x", dx);
 }
 
-/* dstep = sum of i dr[i], which is the sum of what follows each element */
+/* dstep = sum of i dy[i], which is the sum of what follows each element */
 void mw__vjp_range_1d(mw__vjp *vjp)
 {
     const bool start = mw_tensor_shape(mw__vjp_arg(vjp, "start")).rank > 0; /* [1] is one number, too */
