@@ -2,7 +2,6 @@
  * Each is written so that what autograd derives from it is stable too. */
 #include "autograd/loss_parts.h"
 #include "base/float_mode.h"
-#include "graph/rule.h"
 
 #include <math.h>
 

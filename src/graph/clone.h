@@ -77,5 +77,8 @@ mw_status mw__clone_again(mw__clone *clone, const mw__op *op);
 
 /* Copies one operation as it is, for a rule that changes only its surroundings. */
 mw_status mw__clone_op(mw__clone *clone, const mw__op *op, mw_error *err);
+/* The same with nothing inferred: operands may have other element types than the row wants, and results have the
+ * declared types, but for the element types in dtypes[result] (MW_DTYPE_NONE, or dtypes NULL: the declared one). */
+mw_status mw__clone_op_declared(mw__clone *clone, const mw__op *op, const mw_dtype *dtypes, mw_error *err);
 
 #endif

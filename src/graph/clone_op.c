@@ -192,13 +192,21 @@ static mw_status infer_results(mw_graph *to, const mw__op *source, mw__op *op)
     return mw__op_add_results(op, &infer, &to->error);
 }
 
-static mw_status copy_results(mw_graph *to, const mw__op *source, mw__op *op)
+static const mw__type *result_type(mw_graph *to, const mw_tensor *source, mw_dtype dtype)
+{
+    return dtype == MW_DTYPE_NONE || dtype == mw_tensor_dtype(source)
+               ? mw__type_copy(to, source->type, &to->error)
+               : mw__type_tensor(to, dtype, source->type->shape, &to->error);
+}
+
+/* `dtypes` as for mw__clone_op_declared. */
+static mw_status copy_results(mw_graph *to, const mw__op *source, const mw_dtype *dtypes, mw__op *op)
 {
     op->results = mw__arena_alloc(&to->arena, source->result_count, sizeof *op->results, &to->error);
     if (op->results == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < source->result_count; i++) {
-        const mw__type *type = mw__type_copy(to, source->results[i]->type, &to->error);
+        const mw__type *type = result_type(to, source->results[i], dtypes != NULL ? dtypes[i] : MW_DTYPE_NONE);
         mw_tensor *value = type != NULL ? mw__value_create(to, type, source->results[i]->hint, &to->error) : NULL;
         if (value == NULL)
             return to->error.status;
@@ -257,22 +265,27 @@ static mw_status copy_blocks(mw__clone *clone, const mw__op *source, mw__op *op)
     return MW_OK;
 }
 
-static mw_status clone_verbatim(mw__clone *clone, const mw__op *source)
+/* The slots of a row have its names. */
+static mw_status name_slot(mw_graph *to, const mw__slot *source, mw__slot *slot)
+{
+    if (slot->name == NULL)
+        slot->name = mw__arena_string(&to->arena, source->name, strlen(source->name), &to->error);
+    return slot->name != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status clone_verbatim(mw__clone *clone, const mw__op *source, const mw_dtype *dtypes)
 {
     mw_graph *to = clone->to;
-    mw__op *op = mw__op_create(to, NULL, source->kind, source->slot_count, &to->error);
+    mw__op *op = mw__op_create(to, source->row, source->kind, source->slot_count, &to->error);
     if (op == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < source->slot_count; i++) {
-        op->slots[i].name =
-            mw__arena_string(&to->arena, source->slots[i].name, strlen(source->slots[i].name), &to->error);
-        if (op->slots[i].name == NULL)
-            return MW_ERROR_MEMORY;
+        MW_TRY(name_slot(to, &source->slots[i], &op->slots[i]));
         MW_TRY(copy_slot(clone, source, &source->slots[i], &op->slots[i]));
     }
     MW_TRY(copy_surface(to, source, op));
     MW_TRY(copy_blocks(clone, source, op));
-    MW_TRY(copy_results(to, source, op));
+    MW_TRY(copy_results(to, source, dtypes, op));
     MW_TRY(copy_result_payloads(to, source, op));
     MW_TRY(mw__block_add_op(to->block, op, &to->error));
     for (size_t i = 0; i < op->result_count; i++)
@@ -346,7 +359,16 @@ mw_status mw__clone_op(mw__clone *clone, const mw__op *op, mw_error *err)
     if (op->row != NULL && op->row->id == MW__OP_const)
         status = clone_constant(clone, op);
     else
-        status = op->row != NULL ? clone_row(clone, op) : clone_verbatim(clone, op);
+        status = op->row != NULL ? clone_row(clone, op) : clone_verbatim(clone, op, NULL);
+    if (status != MW_OK && err != &clone->to->error)
+        mw_graph_check(clone->to, err);
+    return status;
+}
+
+mw_status mw__clone_op_declared(mw__clone *clone, const mw__op *op, const mw_dtype *dtypes, mw_error *err)
+{
+    MW_TRY(mw_graph_check(clone->to, err));
+    const mw_status status = clone_verbatim(clone, op, dtypes);
     if (status != MW_OK && err != &clone->to->error)
         mw_graph_check(clone->to, err);
     return status;

@@ -236,6 +236,8 @@ bool mw__type_bytes(const mw__type *type, size_t *out);
 
 /* How many elements the axes [from, to) span; the extents are known. */
 int64_t mw__shape_span(mw_shape shape, int from, int to);
+/* The shape to which both broadcast; false if they do not fit. */
+bool mw__broadcast_shapes(mw_shape a, mw_shape b, mw_shape *out);
 
 /* Element `index` of a constant. */
 double mw__payload_float(const mw__payload *payload, size_t index);

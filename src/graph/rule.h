@@ -26,8 +26,6 @@ mw_status mw__op_add_results(mw__op *op, const mw__infer *infer, mw_error *err);
 /* A payload with a copy of `data` (NULL = zeros). */
 mw__payload *mw__payload_create(mw_graph *graph, mw_dtype dtype, mw_shape shape, const void *data, mw_error *err);
 mw__payload *mw__payload_create_string(mw_graph *graph, const char *text, mw_error *err);
-/* A const statement for a payload, in the current block. */
-mw_tensor *mw__payload_emit(mw_graph *graph, const mw__payload *payload, const char *hint, mw_error *err);
 /* True if coremltools would put such a constant into the weight file (its backend/mil/load.py). */
 bool mw__payload_wants_blob(mw_dtype dtype, int64_t count, mw_opset opset);
 /* Writes `value` as one element; false if the type has no numbers or the value does not fit it. */
@@ -76,8 +74,6 @@ mw_status mw__rule_axes(const mw__infer *infer, const char *arg, int rank, bool 
                         size_t *out_count);
 /* The common shape of several arguments. */
 mw_status mw__rule_broadcast(const mw__infer *infer, const char *const *args, size_t count, mw_shape *out);
-/* The same for plain shapes; false if they do not fit. */
-bool mw__broadcast_shapes(mw_shape a, mw_shape b, mw_shape *out);
 /* True if the extents may be equal: equal, or one unknown. */
 bool mw__dim_fits(int64_t a, int64_t b);
 

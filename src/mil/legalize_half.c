@@ -134,29 +134,10 @@ static const mw__payload *narrow_payload(mw__legalizer *legalizer, const mw_tens
     return payload->type != NULL ? payload : NULL;
 }
 
-/* A const statement with that payload; NULL leaves an error on the graph. */
-static mw_tensor *emit_constant(mw_graph *to, const mw__payload *payload, const char *hint)
-{
-    mw_tensor *value = mw__value_create(to, payload->type, hint, &to->error);
-    mw__op *op = mw__arena_alloc(&to->arena, 1, sizeof *op, &to->error);
-    mw_tensor **results = mw__arena_alloc(&to->arena, 1, sizeof *results, &to->error);
-    if (value == NULL || op == NULL || results == NULL)
-        return NULL;
-    results[0] = value;
-    value->op = op;
-    value->payload = payload;
-    op->row = &mw__rows[MW__OP_const];
-    op->kind = op->row->name;
-    op->block = to->block;
-    op->results = results;
-    op->result_count = 1;
-    return mw__block_add_op(to->block, op, &to->error) == MW_OK ? value : NULL;
-}
-
 static mw_tensor *half_constant(mw__legalizer *legalizer, const mw_tensor *value)
 {
     const mw__payload *payload = narrow_payload(legalizer, value);
-    return payload != NULL ? emit_constant(legalizer->to, payload, value->hint) : NULL;
+    return payload != NULL ? mw__payload_emit(legalizer->to, payload, value->hint, &legalizer->to->error) : NULL;
 }
 
 bool mw__half_is_constant(const mw__legalizer *legalizer, const mw__op *op)

@@ -22,6 +22,7 @@ static const size_t text_limit = (size_t)1 << 30;
 static void destroy_library(mw__object *object)
 {
     mw__library *library = (mw__library *)object;
+    mw__graph_free(library->wide);
     mw__graph_free(library->graph);
     mw__arena_deinit(&library->arena);
 }
@@ -89,7 +90,10 @@ static mw_status read_graph(mw__library *library, const char *path, mw_error *er
     options.allocator = &library->object.allocator;
     library->graph = mw_graph_parse_mil(text, size, folder, &options, err);
     mw__free(&library->object.allocator, text);
-    return library->graph != NULL ? MW_OK : err->status;
+    if (library->graph == NULL)
+        return err->status;
+    library->wide = mw__graph_make(&options, err);
+    return library->wide != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
 /* ---- planning ---- */
@@ -125,9 +129,10 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
         mw__program *program = &library->programs[i];
         mw__rounding rounding;
         MW_TRY(mw__function_unmix(graph->functions[i], err));
-        MW_TRY(mw__widen_function(graph->functions[i], &library->arena, &rounding, err));
+        const mw__function *function;
+        MW_TRY(mw__store_wide(graph->functions[i], library->wide, &library->arena, &function, &rounding, err));
         const mw__plan_request request = {
-            .function = graph->functions[i], .arena = &library->arena, .rounding = rounding, .lanes = lanes};
+            .function = function, .arena = &library->arena, .rounding = rounding, .lanes = lanes};
         program->name = graph->functions[i]->name;
         MW_TRY(mw__plan_function(&request, program, err));
         MW_TRY(summarize(library, device, &request, program, err));

@@ -1,12 +1,13 @@
-/* Rewrites a function so that intermediates of fp16 are held in fp32 (engine/widen.h). Decides nothing about rounding
- * beyond which values need it; engine/round.c does it. */
+/* Copies a function so that intermediates of fp16 are held in fp32, by a rule of the clone. Decides nothing about
+ * rounding beyond which values need it; the planner does it. */
 #include "engine/compile/fp16_storage.h"
 #include "engine/kernels/kernel_table.h"
 
 #include "base/fp16.h"
 #include "engine/core/kernel.h"
-#include "graph/rule.h"
+#include "graph/clone.h"
 
+#include <millwright/op_elementwise.h>
 #include <string.h>
 
 typedef enum form {
@@ -16,14 +17,13 @@ typedef enum form {
     MOVER    /* as its operands are */
 } form;
 
-typedef struct widener {
-    mw_graph *graph;
-    mw__block *body;
-    mw_tensor **wide, **narrow;   /* by id of a value of the text: its two forms, NULL = not made */
-    bool *output, *half, *wanted; /* likewise */
-    size_t value_count;
-    mw_error *err;
-} widener;
+/* By id of a value of the text. */
+typedef struct storage {
+    mw_graph *to;
+    mw_tensor **wide, **narrow; /* the two forms of a value in the copy; NULL = not made */
+    mw_tensor **made;           /* what its operation writes in the copy */
+    bool *output, *wanted;
+} storage;
 
 /* ---- operations ---- */
 
@@ -99,141 +99,153 @@ static bool is_exact(const mw__op *op)
 
 static bool is_half(const mw_tensor *value) { return value->type->kind == MW__TENSOR && value->type->dtype == MW_F16; }
 
-/* Of the text, and declared fp16; its type may have been changed since. */
-static bool has_forms(const widener *w, const mw_tensor *value)
+static mw_tensor *convert(const mw_tensor *value, mw_tensor *copy, mw_dtype dtype)
 {
-    return value != NULL && value->id < w->value_count && (w->wide[value->id] != NULL || w->narrow[value->id] != NULL);
-}
-
-static mw_tensor *twin_of(widener *w, const mw_tensor *value, mw_dtype dtype)
-{
-    const mw__type *type = mw__type_tensor(w->graph, dtype, value->type->shape, w->err);
-    mw_tensor *twin = type != NULL ? mw__value_create(w->graph, type, value->hint, w->err) : NULL;
+    mw_tensor *twin = mw_cast(copy, dtype);
     if (twin != NULL)
         twin->name = value->name;
     return twin;
 }
 
-/* The value in the other type, by an operation that is put here. */
-static mw_tensor *convert(widener *w, mw_tensor *value, mw_dtype dtype)
+/* A value with a payload and no statement. */
+static mw_tensor *literal(mw_graph *to, const mw_tensor *value, const mw__payload *payload)
 {
-    const mw__row *row = mw__row_find("cast", w->body->function->opset, NULL);
-    mw__op *op = mw__op_create(w->graph, row, "cast", 0, w->err);
-    mw_tensor *twin = twin_of(w, value, dtype);
-    mw__operand *operand = mw__arena_alloc(&w->graph->arena, 1, sizeof *operand, w->err);
-    mw_tensor **results = mw__arena_alloc(&w->graph->arena, 1, sizeof(mw_tensor *), w->err);
-    if (op == NULL || twin == NULL || operand == NULL || results == NULL)
+    mw_tensor *copy = mw__value_create(to, payload->type, value->hint, &to->error);
+    if (copy == NULL)
         return NULL;
-    operand->value = value;
-    for (size_t i = 0; i < op->slot_count; i++)
-        if (strcmp(op->slots[i].name, "x") == 0) {
-            op->slots[i].operands = operand;
-            op->slots[i].count = 1;
-        }
-    results[0] = twin;
-    op->results = results;
-    op->result_count = 1;
-    twin->op = op;
-    return mw__block_add_op(w->body, op, w->err) == MW_OK ? twin : NULL;
+    copy->name = value->name;
+    copy->payload = payload;
+    return copy;
 }
 
-static mw_tensor *widen_constant(widener *w, const mw_tensor *value)
+static mw_tensor *widen_constant(mw_graph *to, const mw_tensor *value)
 {
-    mw_tensor *twin = twin_of(w, value, MW_F32);
-    mw__payload *payload = mw__arena_alloc(&w->graph->arena, 1, sizeof *payload, w->err);
+    const mw__type *type = mw__type_tensor(to, MW_F32, value->type->shape, &to->error);
+    mw__payload *payload = mw__arena_alloc(&to->arena, 1, sizeof *payload, &to->error);
     const size_t count = value->payload->size / sizeof(uint16_t);
-    float *data = mw__arena_alloc(&w->graph->arena, count, sizeof *data, w->err);
-    if (twin == NULL || payload == NULL || data == NULL)
+    float *data = mw__arena_alloc(&to->arena, count, sizeof *data, &to->error);
+    if (type == NULL || payload == NULL || data == NULL)
         return NULL;
     mw__fp16_to_float_n(data, value->payload->data, count);
-    *payload =
-        (mw__payload){.type = twin->type, .data = data, .size = count * sizeof *data, .splat = value->payload->splat};
-    twin->payload = payload;
-    return twin;
+    *payload = (mw__payload){.type = type, .data = data, .size = count * sizeof *data, .splat = value->payload->splat};
+    return literal(to, value, payload);
 }
 
-static mw_tensor *as_wide(widener *w, mw_tensor *value)
+static mw_tensor *as_wide(storage *s, const mw_tensor *value)
 {
-    mw_tensor **wide = &w->wide[value->id];
+    mw_tensor **wide = &s->wide[value->id];
     if (*wide == NULL)
-        *wide = value->payload != NULL ? widen_constant(w, value) : convert(w, value, MW_F32);
+        *wide = value->payload != NULL ? widen_constant(s->to, value) : convert(value, s->narrow[value->id], MW_F32);
     return *wide;
 }
 
-static mw_tensor *as_narrow(widener *w, mw_tensor *value)
+static mw_tensor *as_narrow(storage *s, const mw_tensor *value)
 {
-    mw_tensor **narrow = &w->narrow[value->id];
+    mw_tensor **narrow = &s->narrow[value->id];
     if (*narrow == NULL)
-        *narrow = convert(w, value, MW_F16);
+        *narrow =
+            value->payload != NULL ? literal(s->to, value, value->payload) : convert(value, s->wide[value->id], MW_F16);
     return *narrow;
+}
+
+/* As it was computed; constants cost nothing wide. */
+static mw_tensor *as_made(storage *s, const mw_tensor *value)
+{
+    if (value->payload != NULL)
+        return as_wide(s, value);
+    return s->made[value->id];
 }
 
 /* ---- one operation ---- */
 
-typedef mw_tensor *form_function(widener *w, mw_tensor *value);
-
-/* As it was computed; constants cost nothing wide. */
-static mw_tensor *as_made(widener *w, mw_tensor *value) { return value->payload != NULL ? as_wide(w, value) : value; }
-
-static mw_status give_operands(widener *w, mw__op *op, form_function *give)
+/* Inputs are fp16 in memory; the clone has copied them before the first operation. */
+static void note_inputs(storage *s, const mw__clone *clone, const mw__op *op)
 {
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t j = 0; j < op->slots[i].count; j++) {
-            mw__operand *operand = &op->slots[i].operands[j];
-            if (!has_forms(w, operand->value))
-                continue;
-            operand->value = give(w, operand->value);
-            if (operand->value == NULL)
-                return MW_ERROR_MEMORY;
+            const mw_tensor *value = op->slots[i].operands[j].value;
+            if (is_half(value) && value->op == NULL && value->payload == NULL && s->made[value->id] == NULL)
+                s->made[value->id] = s->narrow[value->id] = mw__clone_get(clone, value);
         }
-    return MW_OK;
+}
+
+typedef mw_tensor *form_function(storage *s, const mw_tensor *value);
+
+static void give_operands(storage *s, mw__clone *clone, const mw__op *op, form_function *give)
+{
+    for (size_t i = 0; i < op->slot_count; i++)
+        for (size_t j = 0; j < op->slots[i].count; j++) {
+            const mw_tensor *value = op->slots[i].operands[j].value;
+            if (is_half(value))
+                mw__clone_set(clone, value, give(s, value));
+        }
 }
 
 /* A mover takes its operands wide if one of them is there wide, or if it can run once, when compiled. */
-static form form_of_mover(const widener *w, const mw__op *op)
+static form form_of_mover(const storage *s, const mw__op *op)
 {
     bool constant = true;
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t j = 0; j < op->slots[i].count; j++) {
             const mw_tensor *value = op->slots[i].operands[j].value;
-            if (has_forms(w, value) && w->wide[value->id] != NULL && value->payload == NULL)
+            if (s->wide[value->id] != NULL && value->payload == NULL)
                 return WIDE;
-            constant = constant && value != NULL && value->payload != NULL;
+            constant = constant && value->payload != NULL;
         }
     return constant ? WIDE : NARROW;
 }
 
-static mw_status give_result(widener *w, mw_tensor *value, form as, bool exact)
+/* The form that an operation gives a half result. */
+static bool is_narrow(const storage *s, const mw_tensor *result, form as)
 {
-    w->half[value->id] = true;
-    w->wanted[value->id] = !exact;
-    if (as == NARROW || (as == ELEMENT && w->output[value->id])) {
-        w->narrow[value->id] = value;
-        return MW_OK;
-    }
-    const mw__type *type = mw__type_tensor(w->graph, MW_F32, value->type->shape, w->err);
-    if (type == NULL)
-        return MW_ERROR_MEMORY;
-    value->type = type;
-    w->wide[value->id] = value;
-    return !w->output[value->id] || as_narrow(w, value) != NULL ? MW_OK : MW_ERROR_MEMORY;
+    return as == NARROW || (as == ELEMENT && s->output[result->id]);
 }
 
-static bool is_constant_op(const mw__op *op) { return op->row != NULL && op->row->id == MW__OP_const; }
+static void take_result(storage *s, const mw_tensor *result, form as, bool exact)
+{
+    mw_tensor *made = s->made[result->id];
+    s->wanted[result->id] = !exact;
+    (is_narrow(s, result, as) ? s->narrow : s->wide)[result->id] = made;
+    if (s->output[result->id])
+        as_narrow(s, result);
+}
 
-static mw_status widen_op(widener *w, mw__op *op)
+static void copy_constant(storage *s, mw__clone *clone, const mw_tensor *value)
+{
+    mw_tensor *copy = mw__payload_emit(s->to, value->payload, value->hint, &s->to->error);
+    if (is_half(value))
+        s->narrow[value->id] = copy;
+    mw__clone_set(clone, value, copy);
+}
+
+static void copy_op(storage *s, mw__clone *clone, const mw__op *op)
 {
     static form_function *const give[] = {[NARROW] = as_narrow, [WIDE] = as_wide, [ELEMENT] = as_made};
-    if (is_constant_op(op))
-        return mw__block_add_op(w->body, op, w->err);
-    const form own = form_of(op), as = own == MOVER ? form_of_mover(w, op) : own;
+    note_inputs(s, clone, op);
+    const form own = form_of(op), as = own == MOVER ? form_of_mover(s, op) : own;
     const bool exact = own == MOVER || own == NARROW || is_exact(op);
-    MW_TRY(give_operands(w, op, give[as]));
-    MW_TRY(mw__block_add_op(w->body, op, w->err));
+    mw_dtype *dtypes = mw__alloc(s->to->allocator, op->result_count, sizeof *dtypes, &s->to->error);
+    if (dtypes == NULL)
+        return;
     for (size_t i = 0; i < op->result_count; i++)
+        dtypes[i] = is_half(op->results[i]) && !is_narrow(s, op->results[i], as) ? MW_F32 : MW_DTYPE_NONE;
+    give_operands(s, clone, op, give[as]);
+    const mw_status status = mw__clone_op_declared(clone, op, dtypes, &s->to->error);
+    mw__free(s->to->allocator, dtypes);
+    for (size_t i = 0; status == MW_OK && i < op->result_count; i++) {
+        s->made[op->results[i]->id] = mw__clone_get(clone, op->results[i]);
         if (is_half(op->results[i]))
-            MW_TRY(give_result(w, op->results[i], as, exact));
-    return MW_OK;
+            take_result(s, op->results[i], as, exact);
+    }
+}
+
+static bool store_op(void *user, mw__clone *clone, const mw__op *op)
+{
+    if (op->row != NULL && op->row->id == MW__OP_const)
+        copy_constant(user, clone, op->results[0]);
+    else
+        copy_op(user, clone, op);
+    return true;
 }
 
 /* ---- the function ---- */
@@ -261,67 +273,105 @@ static bool suits(const mw__block *body)
     return half;
 }
 
-static mw_status init(widener *w, mw__function *function, mw__arena *arena, mw_error *err)
+static mw_status init(storage *s, const mw__function *from, mw_error *err)
 {
-    *w = (widener){.graph = function->graph, .body = function->body, .value_count = function->graph->value_count};
-    w->err = err;
-    const mw_allocator *allocator = w->graph->allocator;
-    w->half = mw__arena_alloc(arena, w->value_count, sizeof *w->half, err);
-    w->wanted = mw__arena_alloc(arena, w->value_count, sizeof *w->wanted, err);
-    w->wide = mw__alloc(allocator, w->value_count, sizeof(mw_tensor *), err);
-    w->narrow = mw__alloc(allocator, w->value_count, sizeof(mw_tensor *), err);
-    w->output = mw__alloc(allocator, w->value_count, sizeof *w->output, err);
-    return w->half != NULL && w->wanted != NULL && w->wide != NULL && w->narrow != NULL && w->output != NULL
-               ? MW_OK
-               : MW_ERROR_MEMORY;
-}
-
-static void deinit(const widener *w)
-{
-    mw__free(w->graph->allocator, w->wide);
-    mw__free(w->graph->allocator, w->narrow);
-    mw__free(w->graph->allocator, w->output);
-}
-
-/* Inputs and constants are fp16 in memory. */
-static void note_narrow(widener *w)
-{
-    for (size_t i = 0; i < w->value_count; i++) {
-        mw_tensor *value = w->graph->values[i];
-        if (is_half(value) && (value->payload != NULL || value->op == NULL))
-            w->narrow[i] = value;
-    }
-    for (size_t i = 0; i < w->body->output_count; i++)
-        w->output[w->body->outputs[i]->id] = true;
-}
-
-static mw_status widen(widener *w)
-{
-    mw__block *body = w->body;
-    mw__op *const *const ops = body->ops; /* the arena keeps them */
-    const size_t op_count = body->op_count;
-    note_narrow(w);
-    body->ops = NULL;
-    body->op_count = body->op_capacity = 0;
-    for (size_t i = 0; i < op_count; i++)
-        MW_TRY(widen_op(w, ops[i]));
-    for (size_t i = 0; i < body->output_count; i++)
-        if (has_forms(w, body->outputs[i]))
-            body->outputs[i] = w->narrow[body->outputs[i]->id];
+    const mw_allocator *allocator = s->to->allocator;
+    const size_t count = from->graph->value_count;
+    s->wide = mw__alloc(allocator, count, sizeof *s->wide, err);
+    s->narrow = mw__alloc(allocator, count, sizeof *s->narrow, err);
+    s->made = mw__alloc(allocator, count, sizeof *s->made, err);
+    s->output = mw__alloc(allocator, count, sizeof *s->output, err);
+    s->wanted = mw__alloc(allocator, count, sizeof *s->wanted, err);
+    if (s->wide == NULL || s->narrow == NULL || s->made == NULL || s->output == NULL || s->wanted == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < from->body->output_count; i++)
+        s->output[from->body->outputs[i]->id] = true;
     return MW_OK;
 }
 
-mw_status mw__widen_function(mw__function *function, mw__arena *arena, mw__rounding *out, mw_error *err)
+static void deinit(const storage *s)
 {
-    widener w;
-    *out = (mw__rounding){0};
-    if (mw__kernel_level() == MW__LEVEL_REF || !suits(function->body))
+    mw__free(s->to->allocator, s->wide);
+    mw__free(s->to->allocator, s->narrow);
+    mw__free(s->to->allocator, s->made);
+    mw__free(s->to->allocator, s->output);
+    mw__free(s->to->allocator, s->wanted);
+}
+
+static mw__function *begin_function(mw_graph *to, const mw__function *from, mw_error *err)
+{
+    mw__function *function = mw__function_create(to, from->name, from->opset, err);
+    if (function == NULL)
+        return NULL;
+    function->line = from->line;
+    function->column = from->column;
+    to->current = function;
+    to->block = function->body;
+    return function;
+}
+
+/* Outputs are fp16 in memory. */
+static mw_status add_outputs(const storage *s, const mw__clone *clone, const mw__function *function, mw_error *err)
+{
+    const mw__block *body = clone->from->body;
+    for (size_t i = 0; i < body->output_count; i++) {
+        const mw_tensor *value = body->outputs[i];
+        mw_tensor *narrow = s->narrow[value->id];
+        MW_TRY(mw__block_add_output(function->body, narrow != NULL ? narrow : mw__clone_get(clone, value), err));
+    }
+    return MW_OK;
+}
+
+static mw_status describe(const storage *s, const mw__function *from, mw__arena *arena, mw__rounding *out,
+                          mw_error *err)
+{
+    const size_t count = s->to->value_count;
+    bool *half = mw__arena_alloc(arena, count, sizeof *half, err);
+    bool *wanted = mw__arena_alloc(arena, count, sizeof *wanted, err);
+    uint32_t *origin = mw__arena_alloc(arena, count, sizeof *origin, err);
+    if (half == NULL || wanted == NULL || origin == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < from->graph->value_count; i++) {
+        const mw_tensor *value = from->graph->values[i], *made = s->made[i];
+        if (made == NULL || value->op == NULL)
+            continue;
+        half[made->id] = is_half(value);
+        wanted[made->id] = s->wanted[i];
+        origin[made->id] = value->id;
+    }
+    *out = (mw__rounding){.half = half, .wanted = wanted, .origin = origin, .count = count};
+    return MW_OK;
+}
+
+static mw_status store(storage *s, const mw__function *from, mw__arena *arena, const mw__function **out,
+                       mw__rounding *out_rounding, mw_error *err)
+{
+    const mw__clone_options options = {.rule = store_op, .user = s};
+    mw__clone clone = {0};
+    mw__function *function = begin_function(s->to, from, err);
+    if (function == NULL)
+        return MW_ERROR_MEMORY;
+    mw_status status = mw__clone_run(&clone, from, s->to, &options, err);
+    if (status == MW_OK)
+        status = add_outputs(s, &clone, function, err);
+    if (status == MW_OK)
+        status = describe(s, from, arena, out_rounding, err);
+    mw__clone_deinit(&clone);
+    *out = function;
+    return status;
+}
+
+mw_status mw__store_wide(const mw__function *from, mw_graph *to, mw__arena *arena, const mw__function **out,
+                         mw__rounding *out_rounding, mw_error *err)
+{
+    storage s = {.to = to};
+    *out = from;
+    *out_rounding = (mw__rounding){0};
+    if (mw__kernel_level() == MW__LEVEL_REF || !suits(from->body))
         return MW_OK;
-    mw_status status = init(&w, function, arena, err);
+    mw_status status = init(&s, from, err);
     if (status == MW_OK)
-        status = widen(&w);
-    if (status == MW_OK)
-        *out = (mw__rounding){.half = w.half, .wanted = w.wanted, .count = w.value_count};
-    deinit(&w);
+        status = store(&s, from, arena, out, out_rounding, err);
+    deinit(&s);
     return status;
 }

@@ -2,7 +2,7 @@
  *
  * Kernels compute in fp32 whatever the declared type, so an intermediate is fastest as fp32 whose elements are fp16
  * numbers: rounded when it is written, read as it is. Only ports, and what operations without such a form need, are
- * fp16 in memory. A function is rewritten so before it is planned:
+ * fp16 in memory. A function is copied so before it is planned:
  *   - element-wise operations read and write both kinds and convert on the way;
  *   - most others get fp32 operands and give fp32 results; a conversion is put before the first of them that reads a
  *     port, and after one that writes a port; constants are widened here;
@@ -12,7 +12,10 @@
 
 #include "engine/core/step.h"
 
-/* Rewrites the function in its graph; `out` lives in `arena`. MW_ENGINE_REF=1 leaves it as it is, and `wanted` NULL. */
-mw_status mw__widen_function(mw__function *function, mw__arena *arena, mw__rounding *out, mw_error *err);
+/* Copies a function into `to`, which shares its constants: `from` lives as long. If there is no fp16 in it, or
+ * MW_ENGINE_REF=1, *out is `from`.
+ *  out_rounding  lives in `arena`; all NULL if *out is `from` */
+mw_status mw__store_wide(const mw__function *from, mw_graph *to, mw__arena *arena, const mw__function **out,
+                         mw__rounding *out_rounding, mw_error *err);
 
 #endif

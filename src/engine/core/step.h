@@ -77,6 +77,7 @@ typedef struct mw__planner mw__planner;
  * are held. Values beyond count are neither. */
 typedef struct mw__rounding {
     const bool *half, *wanted;
+    const uint32_t *origin; /* of results: the id in the text; NULL = the values are those of the text */
     size_t count;
 } mw__rounding;
 
@@ -100,6 +101,8 @@ void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__a
 /* True if the result has to be rounded to fp16, in whichever type it is held (engine/widen.h). Steps that do it
  * themselves say so in `rounds`; the planner sees to the others. */
 bool mw__plan_rounds(const mw__planner *planner, const mw_tensor *result);
+/* The result's id in the text. */
+uint32_t mw__plan_origin(const mw__planner *planner, const mw_tensor *result);
 /* True if the result is declared fp16. */
 bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result);
 /* Lanes the function is compiled for. */

@@ -153,7 +153,7 @@ static random_block *begin_block(mw__planner *planner, const mw__op *op)
     mw__arg_int(op, "seed", &seed);
     block->fresh = seed < 0;
     block->key[0] = (uint32_t)seed;
-    block->key[1] = block->fresh ? op->results[0]->id : 0;
+    block->key[1] = block->fresh ? mw__plan_origin(planner, op->results[0]) : 0;
     block->dtype = mw__dtype_of(op->results[0]);
     block->count = mw__count_of(op->results[0]);
     block->largest = INFINITY;
