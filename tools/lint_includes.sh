@@ -25,6 +25,9 @@ refuses src/engine/run/x.c engine/compile/passes.h
 refuses src/engine/run/x.c engine/surface/surface.h
 refuses src/engine/surface/x.c engine/core/planner.h
 refuses src/engine/kernels/x.c engine/core/planner.h
+refuses src/autograd/x.c graph/rule.h
+refuses src/engine/compile/x.c graph/rule.h
+refuses src/engine/compile/x.c mil/rewrite.h
 refuses include/millwright/x.h base/error.h
 
 find src include examples tools \( -name '*.[ch]' -o -name '*.def' \) -not -path 'tools/same_bits/*' 2>/dev/null |
