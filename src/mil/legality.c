@@ -1,5 +1,5 @@
-/* Rows of what a device refuses: operation, mask, predicate, rule, source. A row is here only if a published source
- * says so; what a chip accepts in another form is rewritten in legalize.c or by the idioms. */
+/* Rows of what a device refuses: operation, mask, predicate, rule, source. Each row has a published source; what a
+ * device accepts in a decomposed lowering is rewritten by the rows of rewrite.c or by the idioms. */
 #include "mil/legality.h"
 #include <string.h>
 
@@ -51,7 +51,7 @@ static bool half_indices(const mw__legality *legality, const mw__op *op)
     return indices != NULL && (mw__legality_half(legality, indices) || mw_tensor_dtype(indices) == MW_F16);
 }
 
-/* Numbers that say where or how many. */
+/* Positions and counts. */
 static bool half_integers(const mw__legality *legality, const mw__op *op)
 {
     for (size_t i = 0; op->row != NULL && i < op->slot_count; i++) {

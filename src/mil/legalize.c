@@ -29,7 +29,7 @@ static bool is_default(const mw_tensor *value, const mw__arg_row *row)
            mw__payload_float(value->payload, 0) == standard;
 }
 
-/* A cast says its own result type; everything else passes the type of its operands on. */
+/* The result type of a cast is its argument; other operations pass the type of their operands on. */
 static void note_operand(mw__legalizer *legalizer, const mw__op *op, size_t slot, const mw_tensor *value,
                          bool *any_half)
 {
@@ -54,7 +54,8 @@ static void note_company(mw__legalizer *legalizer, const mw__op *op, bool any_ha
             const mw_tensor *value = op->slots[i].operands[k].value;
             const bool half = any_half && op->row != NULL && mw__half_is_t(&op->row->args[i]);
             if (value != NULL)
-                *(half ? &legalizer->facts[value->id].meets_half : &legalizer->facts[value->id].needs_integer) = true;
+                *(half ? &legalizer->facts[value->id].used_with_half : &legalizer->facts[value->id].needs_integer) =
+                    true;
         }
 }
 
@@ -70,13 +71,14 @@ static void note_op(mw__legalizer *legalizer, const mw__op *op)
             legalizer->half[op->results[i]->id] = true;
 }
 
-/* A range of small integers that only meets half values is made in fp16, which saves a cast that the ANE lacks. */
+/* A range of small integers that is combined with half values only is made in fp16, which saves a cast that the ANE
+ * lacks. */
 static bool is_half_range(const mw__legalizer *legalizer, const mw__op *op)
 {
     if (op->row == NULL || op->row->id != MW__OP_range_1d || mw_tensor_dtype(op->results[0]) != MW_I32)
         return false;
     const mw__value_facts *facts = &legalizer->facts[op->results[0]->id];
-    return facts->meets_half && !facts->needs_integer && mw__half_counts_range(op);
+    return facts->used_with_half && !facts->needs_integer && mw__half_counts_range(op);
 }
 
 static void note_function(mw__legalizer *legalizer, const mw__function *function)

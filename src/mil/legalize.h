@@ -14,8 +14,8 @@ typedef struct mw__legalize_options {
 /* Copies `from` (function main) into the fresh graph `to` as a program that the device accepts. Where its ports are
  * fp16 every floating-point tensor becomes fp16, integer inputs become fp16 ports, outputs that are inputs, constants
  * or repeated get an identity form. A constant that would become infinite in fp16, or a scalar that would become 0, is
- * replaced as narrow.h says, or refused by name (MW_ERROR_NUMERIC) if `strict`; integers that fp16 does not have always
- * are. Other rules are rows in legality.c and are refused naming operation, rule and source. */
+ * replaced by the rules of narrow.h, or refused by name (MW_ERROR_NUMERIC) if `strict`; integers that fp16 does not
+ * have always are. Other rules are rows in legality.c and are refused naming operation, rule and source. */
 mw_status mw__mil_legalize_with(const mw_graph *from, mw_graph *to, const mw__legalize_options *options, mw_error *err);
 /* The same, with constants replaced and no list. */
 mw_status mw__mil_legalize(const mw_graph *from, mw_graph *to, const mw__device_traits *device, mw_error *err);

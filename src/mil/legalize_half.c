@@ -154,7 +154,7 @@ void mw__half_constant(mw__legalizer *legalizer, mw__clone *clone, const mw__op 
 
 /* ---- operands ---- */
 
-/* The fp16 form of an int32 operand that meets a half one: a constant of its own, or a cast. */
+/* The fp16 form of an int32 operand that is combined with a half one: a constant of its own, or a cast. */
 static mw_tensor *half_form(mw__legalizer *legalizer, mw__clone *clone, const mw_tensor *value)
 {
     mw__value_facts *facts = &legalizer->facts[value->id];
@@ -183,14 +183,14 @@ static bool inlined_single(const mw__operand *operand)
     return operand->inlined && mw_tensor_dtype(operand->value) == MW_F32;
 }
 
-static size_t swap_operands(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op, bool meets_half,
+static size_t swap_operands(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op, bool with_half,
                             swapped *swaps)
 {
     size_t count = 0;
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t k = 0; k < op->slots[i].count; k++) {
             const mw__operand *operand = &op->slots[i].operands[k];
-            const bool integer = meets_half && wants_half(legalizer, op, i, operand->value);
+            const bool integer = with_half && wants_half(legalizer, op, i, operand->value);
             if (!integer && (operand->value == NULL || !inlined_single(operand)))
                 continue;
             mw_tensor *half = half_form(legalizer, clone, operand->value);
@@ -200,7 +200,7 @@ static size_t swap_operands(mw__legalizer *legalizer, mw__clone *clone, const mw
     return count;
 }
 
-static bool meets_half(const mw__legalizer *legalizer, const mw__op *op)
+static bool has_half_operand(const mw__legalizer *legalizer, const mw__op *op)
 {
     for (size_t i = 0; op->row != NULL && i < op->slot_count; i++)
         for (size_t k = 0; k < op->slots[i].count; k++)
@@ -227,7 +227,7 @@ static bool has_inlined_single(const mw__op *op)
 
 bool mw__half_has_operands(const mw__legalizer *legalizer, const mw__op *op)
 {
-    return meets_half(legalizer, op) || has_inlined_single(op);
+    return has_half_operand(legalizer, op) || has_inlined_single(op);
 }
 
 /* Copies an operation with some operands in fp16 form, for this operation only. */
@@ -240,7 +240,7 @@ void mw__half_operands(mw__legalizer *legalizer, mw__clone *clone, const mw__op 
     swapped *swaps = mw__alloc(to->allocator, most, sizeof *swaps, &to->error);
     if (swaps == NULL)
         return;
-    const size_t count = swap_operands(legalizer, clone, op, meets_half(legalizer, op), swaps);
+    const size_t count = swap_operands(legalizer, clone, op, has_half_operand(legalizer, op), swaps);
     mw_error error = to->error;
     if (error.status == MW_OK)
         mw__clone_op(clone, op, &error);
@@ -307,7 +307,7 @@ void mw__half_range(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op
 bool mw__half_is_far_range(const mw__legalizer *legalizer, const mw__op *op)
 {
     int64_t start, end, step;
-    return legalizer->facts[op->results[0]->id].meets_half && read_range(op, &start, &end, &step) &&
+    return legalizer->facts[op->results[0]->id].used_with_half && read_range(op, &start, &end, &step) &&
            (!is_counted(start) || !is_counted(end - step));
 }
 

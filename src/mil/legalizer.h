@@ -9,12 +9,12 @@
 
 /* What is found out about a value of the source before cloning. */
 typedef struct mw__value_facts {
-    const mw__op *user; /* the first operation that reads it, for messages */
-    const char *arg;    /* and as what */
-    bool default_only;  /* every use is a constant argument for which this is MIL's default */
-    bool meets_half;    /* some use combines it with a half value */
-    bool needs_integer; /* some use does not */
-    mw_tensor *half;    /* fp16 copy of an int32 value, made when first wanted */
+    const mw__op *user;  /* the first operation that reads it, for messages */
+    const char *arg;     /* and as what */
+    bool default_only;   /* every use is a constant argument for which this is MIL's default */
+    bool used_with_half; /* some use combines it with a half value */
+    bool needs_integer;  /* some use does not */
+    mw_tensor *half;     /* fp16 copy of an int32 value, made when first wanted */
 } mw__value_facts;
 
 typedef struct mw__legalizer {

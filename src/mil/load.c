@@ -1,5 +1,5 @@
 /* Fills BLOBFILE constants of a parsed graph from the files below a folder. One entry that several constants name is
- * read once. Payloads are const for everybody else; this file is where those of the graph's own arena are completed. */
+ * read once. Payloads are const elsewhere; this file is where those of the graph's own arena are completed. */
 #include "base/map.h"
 #include "mil/blob.h"
 #include "mil/io.h"

@@ -31,7 +31,7 @@ typedef struct mw__parser {
 mw_status mw__parser_advance(mw__parser *parser);
 /* Raises "expected <what>, found <token>" at the current token. */
 mw_status mw__parser_expected(mw__parser *parser, const char *what);
-/* Takes the current token, which must be of that kind; `what` says so in the message. */
+/* Takes the current token, which must be of that kind; `what` names it in the message. */
 mw_status mw__parser_expect(mw__parser *parser, int kind, const char *what);
 /* Takes the current token if it is of that kind. */
 mw_status mw__parser_accept(mw__parser *parser, int kind, bool *out);

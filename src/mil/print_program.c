@@ -79,7 +79,7 @@ static mw_status print_operands(mw__printer *printer, const mw__operand *operand
     return MW_OK;
 }
 
-/* True if the argument says what MIL assumes without it. */
+/* True if the argument has the value that MIL assumes without it. */
 static bool is_default(const mw__op *op, const mw__arg_row *row)
 {
     bool flag;

@@ -26,7 +26,7 @@ typedef enum mw__rewrite_switch {
 /* How an operation takes indices that may be in digits. */
 typedef struct mw__split_indexing {
     const char *table; /* the argument that they look into; NULL = the result */
-    bool puts;         /* they say where elements go; else, which are taken */
+    bool puts;         /* they are positions to write; else, positions to read */
     bool batched;      /* from ios16 on it has batch_dims */
 } mw__split_indexing;
 

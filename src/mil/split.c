@@ -162,7 +162,7 @@ mw_status mw__mil_split(const mw_graph *from, mw_graph *to, int64_t axis_max, bo
     if (mw__rewrite_is_kept(MW__REWRITE_BLOCKS))
         split.axis_max = INT64_MAX;
     if (split.from == NULL)
-        return MW_OK; /* mw__mil_legalize says so */
+        return MW_OK; /* an error of mw__mil_legalize */
     split.count = from->value_count;
     mw_status status = allocate(&split, err);
     if (status == MW_OK && mw__split_plan(&split)) {

@@ -1,10 +1,10 @@
-/* Values that a chip cannot hold, as several that it can: integers beyond what fp16 counts to become two digits
- * (graph/idioms/digits.h), axes beyond the chip's limit become blocks. A clone of the program in which every operation
- * on such a value is written for its parts; the user's graph says nothing of it.
+/* Partition of values that a device cannot hold: integers beyond what fp16 counts to become two digits
+ * (graph/idioms/digits.h), axes beyond its limit become blocks. A clone of the program in which every operation on such
+ * a value is written for its parts; the user's graph is unchanged.
  *
- * What is split together is a group: if one operation of it has no rule here, all of the group stays as it is, and
- * legality.c says what it thinks of that. Constants, ranges and fills are sources: they belong to no group, and each
- * part of them is made where it is used. */
+ * What is split together is a group: if one operation of it has no row in rewrite.c, all of the group stays as it is,
+ * and legality.c accepts or refuses it. Constants, ranges and fills are sources: they belong to no group, and each part
+ * of them is made where it is used. */
 #ifndef MW__MIL_SPLIT_H
 #define MW__MIL_SPLIT_H
 
@@ -45,8 +45,8 @@ typedef struct mw__split {
 typedef enum mw__split_mark {
     MW__SPLIT_LIVE = 1,      /* some result needs it */
     MW__SPLIT_SOURCE = 2,    /* made of constants only */
-    MW__SPLIT_FED = 4,       /* an integer that comes from an input: fp16 on the chip */
-    MW__SPLIT_WIDE = 8,      /* of a group of indices: meets numbers that fp16 cannot count to */
+    MW__SPLIT_FED = 4,       /* an integer that comes from an input: fp16 on the device */
+    MW__SPLIT_WIDE = 8,      /* of a group of indices: compared with numbers that fp16 cannot count to */
     MW__SPLIT_NO_INDEX = 16, /* of a group of indices: stays whole */
     MW__SPLIT_NO_LONG = 32   /* of a group of long axes: stays whole */
 } mw__split_mark;
@@ -68,7 +68,7 @@ bool mw__split_is(const mw__op *op, const char *kind);
 /* range_1d of integers from 0 in steps of 1, possibly with extents of 1 around it; out_axis = where it runs. */
 bool mw__split_is_count(const mw__split *split, const mw_tensor *value, int *out_axis);
 
-/* split_part.c: the parts. Blocks of one extent are cut alike everywhere. Begin and extent of block `index`: */
+/* split_part.c: the parts. Axes of one extent are partitioned alike everywhere. Begin and extent of block `index`: */
 void mw__split_block(const mw__split *split, int64_t extent, int64_t index, int64_t *out_begin, int64_t *out_count);
 /* Blocks of an operation: those of its long operands or results, else 1. */
 int64_t mw__split_blocks_of(const mw__split *split, const mw_tensor *value);

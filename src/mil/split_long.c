@@ -1,4 +1,4 @@
-/* Operations on values whose long axis is cut into blocks. */
+/* Operations on values whose long axis is partitioned into blocks. */
 #include "mil/rewrite.h"
 
 #include <millwright/millwright.h>
@@ -171,7 +171,7 @@ bool mw__split_tile_fits(const mw__split *split, const mw__op *op)
            mw_tensor_shape(mw__arg(op, "x")).dim[along] == mw_tensor_shape(op->results[0]).dim[along];
 }
 
-/* The long axis is taken whole, and nothing says how long it is. */
+/* The long axis is taken whole, and no argument has its extent. */
 bool mw__split_slice_fits(const mw__split *split, const mw__op *op)
 {
     bool from_start[MW_RANK_MAX], to_end[MW_RANK_MAX];
@@ -299,7 +299,7 @@ void mw__split_softmax(mw__split *split, mw__clone *clone, const mw__op *op)
     mw_tensor **each = allocate(split, blocks), **partials = allocate(split, blocks);
     if (each == NULL || partials == NULL)
         return;
-    while ((double)mw_tensor_shape(x).dim[axis] * unit > 32752.0) /* what a matmul of the chip can sum to */
+    while ((double)mw_tensor_shape(x).dim[axis] * unit > 32752.0) /* what a matmul of the ANE can sum to */
         unit /= 2.0;
     for (int64_t b = 0; b < blocks; b++)
         partials[b] = reduce("reduce_max", mw__split_part(split, clone, x, b, 1, 0), axis);

@@ -84,8 +84,8 @@ static void store(void *data, mw_dtype dtype, size_t i, double number)
 }
 
 /* Elements [begin, begin + count) of an axis of a constant, as themselves or as a digit. */
-static mw_tensor *cut_constant(mw__split *split, const mw_tensor *value, mw_shape part, int axis, int64_t begin,
-                               int digit)
+static mw_tensor *part_of_constant(mw__split *split, const mw_tensor *value, mw_shape part, int axis, int64_t begin,
+                                   int digit)
 {
     mw_graph *to = split->to;
     const mw_shape shape = mw_tensor_shape(value);
@@ -109,7 +109,7 @@ static mw_tensor *cut_constant(mw__split *split, const mw_tensor *value, mw_shap
     return mw_constant(to, dtype, part, data);
 }
 
-static mw_tensor *cut_range(mw__split *split, const mw_tensor *value, int64_t begin, int64_t count, int digit)
+static mw_tensor *part_of_range(mw__split *split, const mw_tensor *value, int64_t begin, int64_t count, int digit)
 {
     double start = 0.0, step = 1.0;
     mw__arg_float(value->op, "start", &start);
@@ -134,9 +134,9 @@ static mw_tensor *make_source(mw__split *split, const mw_tensor *value, mw_shape
     if (axis >= 0 && block != MW__SPLIT_WHOLE)
         mw__split_block(split, mw_tensor_shape(value).dim[axis], block, &begin, &count);
     if (value->payload != NULL)
-        return cut_constant(split, value, part, axis >= 0 ? axis : 0, begin, digit);
+        return part_of_constant(split, value, part, axis >= 0 ? axis : 0, begin, digit);
     if (mw__split_is(value->op, "range_1d"))
-        return cut_range(split, value, begin, part.dim[0], digit);
+        return part_of_range(split, value, begin, part.dim[0], digit);
     if (mw__split_is(value->op, "fill")) {
         mw__arg_float(value->op, "value", &number);
         return mw_fill(split->to, digit >= 0 ? MW_F32 : mw_tensor_dtype(value), part,
@@ -167,9 +167,9 @@ mw_tensor *mw__split_part(mw__split *split, mw__clone *clone, const mw_tensor *v
     const mw__split_form *form = &split->forms[value->id];
     if (form->digits != 0)
         return form->parts[(form->blocks > 1 ? block : 0) * form->digits + (form->digits == 2 ? digit : 0)];
-    const bool cut = block != MW__SPLIT_WHOLE && mw__split_is_long(split, value);
-    if (mw__split_is_source(split, value) && (digits == 2 || cut))
-        return source_part(split, value, cut ? block : MW__SPLIT_WHOLE, digits, digit);
+    const bool in_blocks = block != MW__SPLIT_WHOLE && mw__split_is_long(split, value);
+    if (mw__split_is_source(split, value) && (digits == 2 || in_blocks))
+        return source_part(split, value, in_blocks ? block : MW__SPLIT_WHOLE, digits, digit);
     mw_tensor *whole = mw__clone_get(clone, value);
     if (whole == NULL && value->payload != NULL) /* a literal in the argument */
         return make_source(split, value, mw_tensor_shape(value), MW__SPLIT_WHOLE, -1);

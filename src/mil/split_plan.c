@@ -333,7 +333,7 @@ static void long_group(mw__split *split, const mw__op *op, const mw__arg_row *ro
         join(split, LONG, first_long(split, op), value);
 }
 
-/* An integer of a long axis that is not in digits has no part: what it meets stays whole. */
+/* An integer of a long axis that is not in digits has no part: the operations on it stay whole. */
 static bool is_settled(const mw__split *split, const mw_tensor *value)
 {
     return !mw__split_is_int(value) || mw__split_is_source(split, value) || mw__split_is_wide(split, value);

@@ -1,4 +1,4 @@
-/* Checks a program against the table: every operation known, its arguments, types and shapes as its row says. */
+/* Checks a program against the table: every operation known, its arguments, types and shapes as in its row. */
 #include "base/float_mode.h"
 #include "mil/io.h"
 
