@@ -18,7 +18,7 @@ macro(mw_room room)
 endmacro()
 
 mw_room(base)
-mw_room(graph idioms)
+mw_room(graph patterns)
 mw_room(autograd)
 mw_room(mil)
 mw_room(runtime)

@@ -17,7 +17,7 @@ UNARY = 1
 EXACT = {"maximum", "minimum", "abs", "sign", "relu", "clip"}  # rounding their results would change nothing
 COMPARE = {"equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
 
-HEAD = """/* The hot regions of %s: written by tools/precompiled.py from precompiled.def; do not edit.
+HEAD = """/* Precompiled kernels of %s, from precompiled.def by tools/precompiled.py. Do not edit.
  * A file that is kept rather than made by the build, as a cross-build has no tool to make it with; lint sees that it is
  * fresh. */
 /* clang-format off */
@@ -153,10 +153,10 @@ def strips(name, signature):
 
 def text(subject, rows):
     parts = [HEAD % SUBJECTS[subject]] + [strips(*row) + "\n" + body(*row) + "\n" for row in rows]
-    table = ["    {\"%s\", \"%s\", {MW__WIDTHS(%s), MW__WIDTHS(%s_half)}}," % (name, signature, name, name)
+    table = ["    {\"%s\", \"%s\", {MW__BASE_AVX2_AVX512_LIST(%s), MW__BASE_AVX2_AVX512_LIST(%s_half)}}," % (name, signature, name, name)
              for name, signature in rows]
-    parts.append("const mw__hot_region mw__hot_%s[] = {\n%s\n};\n" % (subject, "\n".join(table)))
-    parts.append("const size_t mw__hot_%s_count = sizeof mw__hot_%s / sizeof *mw__hot_%s;\n/* clang-format on */\n"
+    parts.append("const mw__precompiled mw__precompiled_%s[] = {\n%s\n};\n" % (subject, "\n".join(table)))
+    parts.append("const size_t mw__precompiled_%s_count = sizeof mw__precompiled_%s / sizeof *mw__precompiled_%s;\n/* clang-format on */\n"
                  % (subject, subject, subject))
     return "\n".join(parts)
 

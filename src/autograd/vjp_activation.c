@@ -1,6 +1,6 @@
 /* VJPs of ops/activation.def. In the comments y is the forward result, dy its cotangent. */
 #include "autograd/rules.h"
-#include "graph/idioms/relu.h"
+#include "graph/patterns/relu.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* VJPs of attention. The weights are computed anew: the operation does not give them out. */
 #include "autograd/rules.h"
-#include "graph/idioms/attention.h"
+#include "graph/patterns/attention.h"
 
 /* A mask of the other float type gets a cotangent of its type. */
 static mw_tensor *like_mask(const mw__vjp *vjp, mw_tensor *dscores)

@@ -1,7 +1,7 @@
 /* VJPs of ops/conv.def, written through the idiom, which knows the forms that engine and chips accept. In the comments
  * y is the forward result, dy its cotangent. */
 #include "autograd/rules.h"
-#include "graph/idioms/conv.h"
+#include "graph/patterns/conv.h"
 
 static bool read(const mw__vjp *vjp, mw__conv *conv)
 {

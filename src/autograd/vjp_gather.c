@@ -1,6 +1,6 @@
-/* VJPs of choosing by index: cotangents are added where the elements came from (graph/idioms/embedding.h). */
+/* VJPs of choosing by index: cotangents are added where the elements came from (graph/patterns/embedding.h). */
 #include "autograd/rules.h"
-#include "graph/idioms/embedding.h"
+#include "graph/patterns/embedding.h"
 
 /* Up to ios16 a negative index counts from the end. Scatters of that opset read them alike, comparisons do not. */
 static mw_tensor *count_from_front(const mw__vjp *vjp, mw_tensor *indices, int64_t extent)

@@ -1,6 +1,6 @@
 /* VJPs of normalisation. The statistics are computed anew from x. */
 #include "autograd/rules.h"
-#include "graph/idioms/normalize.h"
+#include "graph/patterns/normalize.h"
 
 #include <math.h>
 

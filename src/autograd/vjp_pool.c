@@ -1,6 +1,6 @@
-/* VJPs of pooling: the idioms of graph/idioms/pool.h. */
+/* VJPs of pooling: the idioms of graph/patterns/pool.h. */
 #include "autograd/rules.h"
-#include "graph/idioms/pool.h"
+#include "graph/patterns/pool.h"
 
 void mw__vjp_max_pool(mw__vjp *vjp)
 {

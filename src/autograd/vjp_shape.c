@@ -1,6 +1,6 @@
 /* VJPs of data movement: each element's cotangent goes back to where the element came from. */
 #include "autograd/rules.h"
-#include "graph/idioms/embedding.h"
+#include "graph/patterns/embedding.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* VJPs of ops/sort.def: the cotangents of the chosen elements go back to where they stood. */
 #include "autograd/rules.h"
-#include "graph/idioms/embedding.h"
+#include "graph/patterns/embedding.h"
 
 /* The indices that the operation gave, or those of a second one that gives them. */
 static mw_tensor *indices_of(const mw__vjp *vjp, int axis)

@@ -72,7 +72,7 @@ typedef struct mw__part {
     const char *whole; /* the user's name */
     mw_dtype dtype;    /* as the user sees it */
     mw_shape shape;
-    int digit;     /* of its integers, 0 high, 1 low (graph/idioms/digits.h); -1 = the value itself */
+    int digit;     /* of its integers, 0 high, 1 low (graph/patterns/digits.h); -1 = the value itself */
     int axis;      /* that is cut, 0 if none is */
     int64_t begin; /* where the part starts on that axis; its extent is that of the tensor */
 } mw__part;
@@ -156,8 +156,8 @@ struct mw__function {
 /* How literals are spelled, newer and older, by Apple's compiler. */
 typedef enum mw__style { MW__STYLE_NEW, MW__STYLE_OLD } mw__style;
 
-/* In which of two forms the idioms write themselves (graph/idioms/): compact for the engine, or with nothing in it that
- * a chip refuses. Autograd asks the graph; trainers set it for their device. */
+/* In which of two forms the idioms write themselves (graph/patterns/): compact for the engine, or with nothing in it
+ * that a chip refuses. Autograd asks the graph; trainers set it for their device. */
 typedef enum mw__form { MW__FORM_COMPACT, MW__FORM_CHIP } mw__form;
 
 struct mw_graph {

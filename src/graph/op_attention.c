@@ -2,7 +2,7 @@
 #include <millwright/op_attention.h>
 
 #include "base/float_mode.h"
-#include "graph/idioms/attention.h"
+#include "graph/patterns/attention.h"
 #include "graph/rule.h"
 
 typedef struct operands {

@@ -1,6 +1,6 @@
 /* Convolution and its transpose: shape rules of ops/conv.def, and the numbers of an operation for other rooms. The
  * constructors are in op_conv_build.c, the gradient forms in idioms/conv.c. */
-#include "graph/idioms/conv.h"
+#include "graph/patterns/conv.h"
 
 #include "base/checked.h"
 #include "graph/rule.h"

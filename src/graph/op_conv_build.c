@@ -2,7 +2,7 @@
 #include <millwright/op_conv.h>
 
 #include "base/float_mode.h"
-#include "graph/idioms/conv.h"
+#include "graph/patterns/conv.h"
 #include "graph/rule.h"
 #include "graph/window.h"
 

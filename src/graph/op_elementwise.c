@@ -2,7 +2,7 @@
 #include <millwright/op_elementwise.h>
 
 #include "base/float_mode.h"
-#include "graph/idioms/normalize.h"
+#include "graph/patterns/normalize.h"
 #include "graph/rule.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include <millwright/op_shape.h>
 
 #include "base/float_mode.h"
-#include "graph/idioms/normalize.h"
+#include "graph/patterns/normalize.h"
 #include "graph/rule.h"
 
 static const bool channel_axis[MW_RANK_MAX] = {false, true};

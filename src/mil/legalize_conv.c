@@ -1,7 +1,7 @@
-/* A convolution whose weight is computed, written in the decomposed form (graph/idioms/conv.h). */
+/* A convolution whose weight is computed, written in the decomposed form (graph/patterns/conv.h). */
 #include "mil/rewrite.h"
 
-#include "graph/idioms/conv.h"
+#include "graph/patterns/conv.h"
 
 /* A literal in an argument has no value of its own in the copy. */
 static bool is_copied(const mw_tensor *value) { return value == NULL || value->payload == NULL || value->op != NULL; }

@@ -1,6 +1,6 @@
 /* Partition of values that a device cannot hold: integers beyond what fp16 counts to become two digits
- * (graph/idioms/digits.h), axes beyond its limit become blocks. A clone of the program in which every operation on such
- * a value is written for its parts; the user's graph is unchanged.
+ * (graph/patterns/digits.h), axes beyond its limit become blocks. A clone of the program in which every operation on
+ * such a value is written for its parts; the user's graph is unchanged.
  *
  * What is split together is a group: if one operation of it has no row in rewrite.c, all of the group stays as it is,
  * and legality.c accepts or refuses it. Constants, ranges and fills are sources: they belong to no group, and each part
@@ -9,7 +9,7 @@
 #define MW__MIL_SPLIT_H
 
 #include "graph/clone.h"
-#include "graph/idioms/digits.h"
+#include "graph/patterns/digits.h"
 
 /* ---- for the runtime ---- */
 

@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "base/fp16.h"
-#include "graph/idioms/digits.h"
+#include "graph/patterns/digits.h"
 
 #include <inttypes.h>
 #include <string.h>

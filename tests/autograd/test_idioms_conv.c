@@ -4,7 +4,7 @@
 #include "support/oracle.h"
 
 #include "base/random.h"
-#include "graph/idioms/conv.h"
+#include "graph/patterns/conv.h"
 #include "mil/legalize.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>

@@ -120,7 +120,7 @@ static void check_label(const shapes *s, const mw_program *program)
     size_t count = 0;
     for (size_t i = 0; i < plan->step_count; i++)
         count += strcmp(plan->steps[i]->label, s->relu ? "conv.relu.max_pool" : "conv.max_pool") == 0;
-    const size_t wanted = s->joined && mw__loop_level() == MW__LEVEL_WIDER ? 1 : 0;
+    const size_t wanted = s->joined && mw__loop_level() == MW__LEVEL_AVX512 ? 1 : 0;
     check_note(count == wanted, __FILE__, __LINE__, "%s: joined %zu times", s->what, count);
     mw__object_release(library);
 }

@@ -99,9 +99,9 @@ static void test_baseline_products(void) { check_code(&(mw__gemm_code){.level = 
 
 static void test_wide_products(void)
 {
-    if (mw__kernel_level() != MW__LEVEL_WIDE)
+    if (mw__kernel_level() != MW__LEVEL_AVX2)
         SKIP("this processor has no wide code");
-    check_code(&(mw__gemm_code){.level = MW__LEVEL_WIDE}, "wide");
+    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2}, "wide");
 }
 
 /* At sizes where mw__gemm would take other code, too. */
@@ -122,16 +122,16 @@ static void check_small(mw__level level, const char *what)
 static void test_small_products(void)
 {
     check_small(MW__LEVEL_BASE, "small, baseline");
-    if (mw__kernel_level() == MW__LEVEL_WIDE)
-        check_small(MW__LEVEL_WIDE, "small, wide");
+    if (mw__kernel_level() == MW__LEVEL_AVX2)
+        check_small(MW__LEVEL_AVX2, "small, wide");
 }
 
 static void test_wider_products(void)
 {
-    if (!mw__gemm_512_here())
+    if (!mw__gemm_avx512_here())
         SKIP("this processor has no AVX-512");
-    check_code(&(mw__gemm_code){.level = MW__LEVEL_WIDE, .wide_512 = true}, "AVX-512");
-    check_code(&(mw__gemm_code){.level = MW__LEVEL_WIDE, .dots_512 = true}, "AVX-512, vectors");
+    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .avx512 = true}, "AVX-512");
+    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .dots_avx512 = true}, "AVX-512, vectors");
 }
 
 static void test_blas_products(void)
@@ -158,9 +158,9 @@ static void test_vectors_and_tiny_products_stay_built_in(void)
     CHECK(mw__gemm_choose(512, 1, 512).sgemm == NULL);
     CHECK(mw__gemm_choose(2, 8, 2).sgemm == NULL);
     const mw__gemm_code code = mw__gemm_choose(128, 128, 128);
-    const bool expected = mw__blas_find() != NULL && mw__kernel_level() != MW__LEVEL_REF && !code.wide_512;
+    const bool expected = mw__blas_find() != NULL && mw__kernel_level() != MW__LEVEL_REF && !code.avx512;
     CHECK((code.sgemm != NULL) == expected);
-    CHECK(!mw__gemm_choose(1, 512, 512).wide_512 && !mw__gemm_choose(512, 1, 512).wide_512);
+    CHECK(!mw__gemm_choose(1, 512, 512).avx512 && !mw__gemm_choose(512, 1, 512).avx512);
 }
 
 static void test_huge_extents_do_not_reach_the_blas(void)

@@ -1,4 +1,4 @@
-/* Gradient idioms: they are recognised in what the autograd writes, and give what the operations give one by one
+/* Gradient patterns: they are recognised in what the autograd writes, and give what the operations give one by one
  * (MW_ENGINE_FUSE=0): max_pool's gradient the same bytes for any numbers, conv's weight gradient where sums are exact.
  */
 #include "engine/core/kernel.h" /* before run.h, whose type would be shadowed */
@@ -260,7 +260,7 @@ static void test_wide_convolutions_and_poolings_are_joined(void)
 {
     static const label rows[] = {{"conv.relu.max_pool", 2}, {"conv.scatter", 1},  {"conv.dweight", 2},
                                  {"conv.direct", 0},        {"relu.max_pool", 0}, {"relu.max_pool.gradient", 0}};
-    if (mw__loop_level() == MW__LEVEL_WIDER)
+    if (mw__loop_level() == MW__LEVEL_AVX512)
         check_step(MW_DEVICE_CPU, (const int64_t[]){16, 32}, rows, sizeof rows / sizeof *rows);
 }
 

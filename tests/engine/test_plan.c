@@ -29,15 +29,15 @@ static bool encode(const char *text, uint64_t lanes, facts *out)
     mw__binding bindings[8];
     for (int i = 0; i < 8; i++)
         bindings[i] = (mw__binding){.data = port_memory[i], .size = sizeof port_memory[i]};
-    mw__schedule schedule;
-    mw__encode(program, bindings, bindings + program->input_count, NULL, &schedule, &err);
+    mw__command_list commands;
+    mw__encode(program, bindings, bindings + program->input_count, NULL, &commands, &err);
     CHECK_OK(err);
     *out = (facts){.steps = program->plan.step_count,
-                   .phases = schedule.phase_count,
-                   .memory = schedule.size,
+                   .phases = commands.phase_count,
+                   .memory = commands.size,
                    .lanes = program->plan.lanes};
     if (err.status == MW_OK)
-        mw__schedule_deinit(&schedule);
+        mw__command_list_deinit(&commands);
     mw__object_release(library);
     return err.status == MW_OK;
 }
@@ -195,7 +195,7 @@ static void test_a_wide_weight_is_split_by_columns(void)
     }
 }
 
-#define WIDE "tensor<fp32, [512, 512]> "
+#define AVX2 "tensor<fp32, [512, 512]> "
 #define AXES "tensor<int32, [2]>"
 
 /* The rows of b need not wait for the sum of all rows; if they are many, the barrier does not count but their memory.
@@ -210,9 +210,9 @@ static void test_a_step_goes_back_to_a_phase_that_allows_it(void)
                  "s, c");
     const char *large = RUN_TEXT(
         T "x",
-        WIDE "a = tile(reps = " AXES "([8, 8]), x = x);\n"
-             "tensor<fp32, [1, 1]> s = reduce_sum(axes = " AXES "([0, 1]), keep_dims = bool(true), x = a);\n" WIDE
-             "b = softmax(axis = int32(1), x = a);\n" WIDE "c = transpose(perm = " AXES "([1, 0]), x = b);\n"
+        AVX2 "a = tile(reps = " AXES "([8, 8]), x = x);\n"
+             "tensor<fp32, [1, 1]> s = reduce_sum(axes = " AXES "([0, 1]), keep_dims = bool(true), x = a);\n" AVX2
+             "b = softmax(axis = int32(1), x = a);\n" AVX2 "c = transpose(perm = " AXES "([1, 0]), x = b);\n"
              "tensor<fp32, [1, 512]> t = reduce_sum(axes = tensor<int32, [1]>([0]), keep_dims = bool(true), "
              "x = c);\n",
         "s, t");
@@ -230,16 +230,16 @@ static void test_lanes_cover_the_units_once_at_multiples_of_the_grain(void)
         for (int64_t grain = 1; grain < 20; grain += 6)
             for (int lanes = 1; lanes <= 64; lanes += 7) {
                 const mw__step step = {.units = units, .grain = grain};
-                CHECK_INT(mw__lane_begin(&step, 0, lanes), 0);
-                CHECK_INT(mw__lane_begin(&step, lanes, lanes), units);
+                CHECK_INT(mw__partition_begin(&step, 0, lanes), 0);
+                CHECK_INT(mw__partition_begin(&step, lanes, lanes), units);
                 for (int lane = 0; lane < lanes; lane++) {
-                    const int64_t begin = mw__lane_begin(&step, lane, lanes);
-                    CHECK(begin <= mw__lane_begin(&step, lane + 1, lanes));
+                    const int64_t begin = mw__partition_begin(&step, lane, lanes);
+                    CHECK(begin <= mw__partition_begin(&step, lane + 1, lanes));
                     CHECK(begin % grain == 0 || begin == units);
                 }
             }
     const mw__step one = {.units = 1, .grain = 1};
-    CHECK_INT(mw__lane_begin(&one, 1, 4), 1); /* the first lane has it */
+    CHECK_INT(mw__partition_begin(&one, 1, 4), 1); /* the first lane has it */
 }
 
 static void test_lanes_of_the_environment_go_before_the_option(void)
@@ -291,14 +291,14 @@ static double encoding_seconds(int steps, bool back, size_t *out_memory)
         return 0;
     const mw__binding in = {.data = port_memory[0], .size = sizeof port_memory[0]};
     const mw__binding out = {.data = port_memory[1], .size = sizeof port_memory[1]};
-    mw__schedule schedule;
+    mw__command_list commands;
     const clock_t before = clock();
-    mw__encode(&library->programs[0], &in, &out, NULL, &schedule, &err);
+    mw__encode(&library->programs[0], &in, &out, NULL, &commands, &err);
     const double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
     CHECK_OK(err);
-    *out_memory = schedule.size;
+    *out_memory = commands.size;
     if (err.status == MW_OK)
-        mw__schedule_deinit(&schedule);
+        mw__command_list_deinit(&commands);
     mw__object_release(library);
     return seconds;
 }

@@ -133,7 +133,7 @@ static void test_profiled_runs_give_the_same_bytes(void)
     run_close(&r[1]);
 }
 
-/* Encoding anew makes another schedule: the plan is of that, and the profile is off. */
+/* Encoding anew makes another command list: the plan is of that, and the profile is off. */
 static void test_encoding_again_ends_the_profile(void)
 {
     run r;

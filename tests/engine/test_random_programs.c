@@ -1,8 +1,8 @@
 /* Random small programs with random state: the program with outputs on the memory of inputs, run by the team, must give
  * the bytes of the same program with a buffer for every value (so that nothing is placed, delayed or done in place),
- * without fused regions, run by one thread, with the state copied by the host after each step. A failing program is
- * shrunk and printed with its seed; MW_TEST_SEED and MW_TEST_PROGRAMS choose others; MW_NIGHTLY=1 checks thousands. A
- * third are fp16, half of these as on the ANE. */
+ * without fused fusion groups, run by one thread, with the state copied by the host after each step. A failing program
+ * is shrunk and printed with its seed; MW_TEST_SEED and MW_TEST_PROGRAMS choose others; MW_NIGHTLY=1 checks thousands.
+ * A third are fp16, half of these as on the ANE. */
 #include "base/random.h"
 #include "run.h"
 #include "support/check.h"
@@ -59,7 +59,7 @@ typedef struct program {
 
 /* ---- making ---- */
 
-static int pick(mw__random *random, int count) { return (int)mw__random_below(random, (uint64_t)count); }
+static int argmax(mw__random *random, int count) { return (int)mw__random_below(random, (uint64_t)count); }
 
 static bool is_unary(op_kind kind) { return kind >= TANH && kind <= REDUCE_COLUMNS; }
 
@@ -99,7 +99,8 @@ static void add_op(program *p, mw__random *random)
 {
     const int count = p->input_count + p->op_count;
     for (int attempt = 0; attempt < 200; attempt++) {
-        const op new_op = {.kind = (op_kind)pick(random, OP_KINDS), .a = pick(random, count), .b = pick(random, count)};
+        const op new_op = {
+            .kind = (op_kind)argmax(random, OP_KINDS), .a = argmax(random, count), .b = argmax(random, count)};
         if (!result_of(new_op.kind, p->values[new_op.a], p->values[new_op.b], &p->values[count]))
             continue;
         p->ops[p->op_count++] = new_op;
@@ -113,9 +114,9 @@ static void choose_outputs(program *p, mw__random *random)
     bool taken[INPUTS_MAX] = {false};
     for (int v = 0; v < count; v++) {
         p->state[v] = -1;
-        p->output[v] = v < p->input_count ? pick(random, 12) == 0 : pick(random, 3) == 0 || v == count - 1;
-        const int input = pick(random, p->input_count);
-        if (!p->output[v] || taken[input] || pick(random, 4) == 0 ||
+        p->output[v] = v < p->input_count ? argmax(random, 12) == 0 : argmax(random, 3) == 0 || v == count - 1;
+        const int input = argmax(random, p->input_count);
+        if (!p->output[v] || taken[input] || argmax(random, 4) == 0 ||
             p->values[input].rows * p->values[input].columns != p->values[v].rows * p->values[v].columns)
             continue;
         p->state[v] = input;
@@ -127,13 +128,13 @@ static program make_program(mw__random *random)
 {
     static const int sizes[] = {1, 2, 3, 8, 16, 17, 40, 64, 65};
     program p = {.dtype = "fp32", .element = 4, .mask = E5RT_CPU};
-    if (pick(random, 3) == 0)
-        p = (program){.dtype = "fp16", .element = 2, .mask = pick(random, 2) == 0 ? E5RT_ANE : E5RT_CPU};
-    const int extents[2] = {sizes[pick(random, 9)], sizes[pick(random, 9)]};
-    p.input_count = 1 + pick(random, INPUTS_MAX);
+    if (argmax(random, 3) == 0)
+        p = (program){.dtype = "fp16", .element = 2, .mask = argmax(random, 2) == 0 ? E5RT_ANE : E5RT_CPU};
+    const int extents[2] = {sizes[argmax(random, 9)], sizes[argmax(random, 9)]};
+    p.input_count = 1 + argmax(random, INPUTS_MAX);
     for (int i = 0; i < p.input_count; i++)
-        p.values[i] = (value){extents[pick(random, 2)], extents[pick(random, 2)]};
-    const int ops = 1 + pick(random, OPS_MAX);
+        p.values[i] = (value){extents[argmax(random, 2)], extents[argmax(random, 2)]};
+    const int ops = 1 + argmax(random, OPS_MAX);
     for (int i = 0; i < ops; i++)
         add_op(&p, random);
     choose_outputs(&p, random);
@@ -239,7 +240,7 @@ static void fill_inputs(const program *p, const memory *m, uint64_t seed)
     for (int i = 0; i < p->input_count; i++) {
         mw__random random = {.seed = seed, .stream = (uint64_t)i + 1};
         for (size_t e = 0; e < size_of(p, i) / p->element; e++) {
-            const int step = pick(&random, 33) - 16; /* sixteenths from -1 to 1, exact in both types */
+            const int step = argmax(&random, 33) - 16; /* sixteenths from -1 to 1, exact in both types */
             const float x = (float)step / 16.0F;
             uint32_t bits;
             memcpy(&bits, &x, 4);

@@ -67,12 +67,12 @@ static size_t planned_memory(const net *n)
     for (int i = 0; i < PORTS; i++)
         bindings[i] = (mw__binding){.data = memory[i], .size = sizeof memory[i]};
     const mw__program *program = &library->programs[0];
-    mw__schedule schedule;
-    mw__encode(program, bindings, bindings + program->input_count, NULL, &schedule, &err);
+    mw__command_list commands;
+    mw__encode(program, bindings, bindings + program->input_count, NULL, &commands, &err);
     CHECK_OK(err);
-    const size_t size = err.status == MW_OK ? schedule.size : 0;
+    const size_t size = err.status == MW_OK ? commands.size : 0;
     if (err.status == MW_OK)
-        mw__schedule_deinit(&schedule);
+        mw__command_list_deinit(&commands);
     mw__object_release(library);
     return size;
 }

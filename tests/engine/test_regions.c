@@ -1,5 +1,5 @@
-/* Fused regions: a training step with them gives the bytes of the step without, also where a region has straight-line
- * code; and the programs that regions.def is written for do use it. */
+/* Fused fusion groups: a training step with them gives the bytes of the step without, also where a fusion group has
+ * straight-line code; and the programs that fusion groups.def is written for do use it. */
 #include "engine/kernels/fused/fused.h"
 #include "run.h"
 #include "support/check.h"
@@ -113,7 +113,7 @@ static size_t count_label(const mw__library *library, const char *label)
     return count;
 }
 
-/* A wrong signature in regions.def costs no bit, only time: so it is looked for here. */
+/* A wrong signature in fusion groups.def costs no bit, only time: so it is looked for here. */
 static void check_hot_regions(mw_device device)
 {
     const struct {

@@ -29,7 +29,7 @@ static void destroy_library(mw__object *object)
 
 /* ---- options ---- */
 
-static mw_status pick_device(uint64_t mask, const mw__device_traits **out, mw_error *err)
+static mw_status choose_device(uint64_t mask, const mw__device_traits **out, mw_error *err)
 {
     if (mask == 0 || mask > 7)
         return mw__fail(err, MW_ERROR_ARGUMENT, "compute device mask is %llu: 1 CPU, 2 GPU, 4 ANE or a sum of them",
@@ -42,7 +42,7 @@ static mw_status pick_device(uint64_t mask, const mw__device_traits **out, mw_er
 
 static int clamp_lanes(uint64_t lanes) { return lanes > MW__LANES_MAX ? MW__LANES_MAX : (int)lanes; }
 
-static int pick_lanes(uint64_t wanted)
+static int choose_lanes(uint64_t wanted)
 {
     const uint64_t set = mw__settings_lanes();
     if (set > 0 || wanted > 0)
@@ -143,14 +143,14 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
 static mw_status compile(mw__library *library, const char *path, const mw__compile_options *options, mw_error *err)
 {
     const mw__device_traits *device;
-    MW_TRY(pick_device(options->mask, &device, err));
+    MW_TRY(choose_device(options->mask, &device, err));
     MW_TRY(mw__settings_check(err));
     MW_TRY(mw__blas_check(err));
     MW_TRY(read_graph(library, path, err));
     MW_TRY(mw_graph_verify(library->graph, err));
     MW_TRY(mw__mil_check_constants(library->graph, err));
     MW_TRY(mw__mil_check_legal(library->graph, device, err));
-    return plan_all(library, device, pick_lanes(options->lanes), err);
+    return plan_all(library, device, choose_lanes(options->lanes), err);
 }
 
 mw__library *mw__library_compile(const char *path, const mw__compile_options *options, mw_error *err)

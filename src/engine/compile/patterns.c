@@ -1,13 +1,13 @@
-/* Finds the idioms of a function. For each forward operation its gradient is written into a scratch graph; a later
+/* Finds the patterns of a function. For each forward operation its gradient is written into a scratch graph; a later
  * operation whose operands have that structure, down to the forward operation's own operand and result, is it. */
 #include "engine/compile/patterns.h"
 #include "engine/kernels/pattern_plans.h"
 
 #include "engine/core/kernel.h"
 #include "engine/core/settings.h"
-#include "graph/idioms/conv_chip.h"
-#include "graph/idioms/pool.h"
-#include "graph/idioms/relu.h"
+#include "graph/patterns/conv_chip.h"
+#include "graph/patterns/pool.h"
+#include "graph/patterns/relu.h"
 
 #include <millwright/millwright.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct matcher {
     const mw_tensor *x, *y, *dy; /* placeholders, in the scratch graph */
     const mw_tensor **match;     /* by id in the scratch graph; NULL = not met yet */
     mw_tensor *dbias;            /* conv: in the scratch graph */
-    mw__idiom idiom;             /* what the placeholders must be; dy NULL = anything */
+    mw__pattern pattern;         /* what the placeholders must be; dy NULL = anything */
     const mw__rounding *rounding;
 } matcher;
 
@@ -66,7 +66,7 @@ static bool matches(matcher *m, const mw_tensor *pattern, const mw_tensor *value
     if (!same_type(pattern, value) || depth > DEPTH)
         return false;
     if (pattern == m->x || pattern == m->y || pattern == m->dy) {
-        const mw_tensor *wanted = pattern == m->x ? m->idiom.x : pattern == m->y ? m->idiom.y : m->idiom.dy;
+        const mw_tensor *wanted = pattern == m->x ? m->pattern.x : pattern == m->y ? m->pattern.y : m->pattern.dy;
         if (wanted != NULL && wanted != value)
             return false;
     } else if (pattern->payload != NULL || value->payload != NULL) {
@@ -98,31 +98,31 @@ static const mw_tensor *below_relu(const mw__op *pool)
 }
 
 /* What kernels there are for `forward`. */
-static bool suits(const mw__rounding *rounding, const mw__op *forward, mw__idiom_kind kind)
+static bool suits(const mw__rounding *rounding, const mw__op *forward, mw__pattern_kind kind)
 {
     const uint32_t id = forward->results[0]->id;
     const bool half = id < rounding->count && rounding->half[id];
-    if (kind == MW__IDIOM_CONV_DWEIGHT)
+    if (kind == MW__PATTERN_CONV_DWEIGHT)
         return is_named(forward, "conv") && mw__conv_dweight_suits(forward);
     return is_named(forward, "max_pool") && mw__max_pool_gradient_suits(forward, half) &&
-           (kind == MW__IDIOM_MAX_POOL_GRADIENT || below_relu(forward) != NULL);
+           (kind == MW__PATTERN_MAX_POOL_GRADIENT || below_relu(forward) != NULL);
 }
 
 /* The gradient of `forward`, of that kind, on placeholders; NULL if there is no kernel for it. */
-static mw_tensor *write_gradient(matcher *m, const mw__op *forward, mw__idiom_kind kind)
+static mw_tensor *write_gradient(matcher *m, const mw__op *forward, mw__pattern_kind kind)
 {
     mw__conv conv;
     if (!suits(m->rounding, forward, kind))
         return NULL;
-    m->idiom = (mw__idiom){.kind = kind, .forward = forward, .x = mw__arg(forward, "x"), .y = forward->results[0]};
-    if (kind == MW__IDIOM_RELU_MAX_POOL_GRADIENT)
-        m->idiom.x = below_relu(forward);
-    mw_tensor *x = placeholder(m, "x", m->idiom.x), *y = placeholder(m, "y", m->idiom.y);
-    mw_tensor *dy = placeholder(m, "dy", m->idiom.y);
+    m->pattern = (mw__pattern){.kind = kind, .forward = forward, .x = mw__arg(forward, "x"), .y = forward->results[0]};
+    if (kind == MW__PATTERN_RELU_MAX_POOL_GRADIENT)
+        m->pattern.x = below_relu(forward);
+    mw_tensor *x = placeholder(m, "x", m->pattern.x), *y = placeholder(m, "y", m->pattern.y);
+    mw_tensor *dy = placeholder(m, "dy", m->pattern.y);
     m->x = x, m->y = y, m->dy = dy;
-    if (kind == MW__IDIOM_MAX_POOL_GRADIENT)
+    if (kind == MW__PATTERN_MAX_POOL_GRADIENT)
         return mw__max_pool_gradient(forward, x, y, dy);
-    if (kind == MW__IDIOM_RELU_MAX_POOL_GRADIENT)
+    if (kind == MW__PATTERN_RELU_MAX_POOL_GRADIENT)
         return mw__relu_gradient(x, mw__max_pool_gradient(forward, mw_relu(x), y, dy));
     if (!mw__conv_read(forward, &conv))
         return NULL;
@@ -133,11 +133,11 @@ static mw_tensor *write_gradient(matcher *m, const mw__op *forward, mw__idiom_ki
 /* ---- searching ---- */
 
 /* The next operation after `at` that has the structure of root; op_count if there is none. */
-static size_t find_root(matcher *m, const mw__block *body, size_t at, const mw_tensor *root, const mw__idiom *taken)
+static size_t find_root(matcher *m, const mw__block *body, size_t at, const mw_tensor *root, const mw__pattern *taken)
 {
     for (size_t i = at + 1; i < body->op_count; i++) {
         const mw__op *op = body->ops[i];
-        if (op->row != root->op->row || taken[i].kind != MW__IDIOM_NONE || op->result_count != 1)
+        if (op->row != root->op->row || taken[i].kind != MW__PATTERN_NONE || op->result_count != 1)
             continue;
         memset(m->match, 0, m->scratch->value_count * sizeof *m->match);
         if (matches(m, root, op->results[0], 0) && m->match[m->dy->id] != NULL)
@@ -146,47 +146,47 @@ static size_t find_root(matcher *m, const mw__block *body, size_t at, const mw_t
     return body->op_count;
 }
 
-static bool lists(const mw__idiom *idiom, const mw__op *op)
+static bool lists(const mw__pattern *pattern, const mw__op *op)
 {
-    for (size_t i = 0; i < idiom->op_count; i++)
-        if (idiom->ops[i] == op)
+    for (size_t i = 0; i < pattern->op_count; i++)
+        if (pattern->ops[i] == op)
             return true;
     return false;
 }
 
-/* Adds the operations of the last match to those that the idiom computes. */
-static mw_status list_ops(const matcher *m, mw__idiom *idiom, mw_error *err)
+/* Adds the operations of the last match to those that the pattern computes. */
+static mw_status list_ops(const matcher *m, mw__pattern *pattern, mw_error *err)
 {
-    const mw__op **ops = mw__arena_alloc(m->arena, idiom->op_count + m->scratch->value_count, sizeof *ops, err);
+    const mw__op **ops = mw__arena_alloc(m->arena, pattern->op_count + m->scratch->value_count, sizeof *ops, err);
     if (ops == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < idiom->op_count; i++)
-        ops[i] = idiom->ops[i];
-    idiom->ops = ops;
+    for (size_t i = 0; i < pattern->op_count; i++)
+        ops[i] = pattern->ops[i];
+    pattern->ops = ops;
     for (size_t id = 0; id < m->scratch->value_count; id++) {
-        const mw_tensor *pattern = m->scratch->values[id], *met = m->match[id];
-        if (met != NULL && pattern->op != NULL && pattern->payload == NULL && !lists(idiom, met->op))
-            ops[idiom->op_count++] = met->op;
+        const mw_tensor *model = m->scratch->values[id], *found = m->match[id];
+        if (found != NULL && model->op != NULL && model->payload == NULL && !lists(pattern, found->op))
+            ops[pattern->op_count++] = found->op;
     }
     return MW_OK;
 }
 
 /* Marks the gradients of operation `at` among those after it. */
-static mw_status search(matcher *m, const mw__block *body, size_t at, const mw_tensor *root, mw__idiom *out,
+static mw_status search(matcher *m, const mw__block *body, size_t at, const mw_tensor *root, mw__pattern *out,
                         mw_error *err)
 {
     for (size_t i = at; (i = find_root(m, body, i, root, out)) < body->op_count;) {
-        out[i] = m->idiom;
+        out[i] = m->pattern;
         out[i].dy = m->match[m->dy->id];
         out[i].result = body->ops[i]->results[0];
         MW_TRY(list_ops(m, &out[i], err));
         if (m->dbias == NULL || m->dbias->op == NULL)
             continue;
-        m->idiom.dy = out[i].dy;
+        m->pattern.dy = out[i].dy;
         const size_t bias = find_root(m, body, i, m->dbias, out);
-        m->idiom.dy = NULL;
+        m->pattern.dy = NULL;
         if (bias < body->op_count) {
-            out[bias].kind = MW__IDIOM_MADE;
+            out[bias].kind = MW__PATTERN_MADE;
             out[i].dbias = body->ops[bias]->results[0];
             MW_TRY(list_ops(m, &out[i], err));
         }
@@ -203,7 +203,7 @@ static mw_status begin_matching(matcher *m, const mw__function *function, mw_err
     return m->scratch != NULL ? MW_OK : mw__fail(err, MW_ERROR_MEMORY, "out of memory");
 }
 
-/* What a builder refuses has no idiom; what memory did not suffice for may have one. */
+/* What a builder refuses has no pattern; what memory did not suffice for may have one. */
 static mw_status check_written(const matcher *m, mw_error *err)
 {
     return m->scratch->error.status == MW_ERROR_MEMORY ? mw_graph_check(m->scratch, err) : MW_OK;
@@ -221,8 +221,8 @@ static void end_matching(const matcher *m, const mw__function *function)
     mw__graph_free(m->scratch);
 }
 
-static mw_status find_one(const mw__function *function, const mw__rounding *rounding, size_t at, mw__idiom_kind kind,
-                          mw__arena *arena, mw__idiom *out, mw_error *err)
+static mw_status find_one(const mw__function *function, const mw__rounding *rounding, size_t at, mw__pattern_kind kind,
+                          mw__arena *arena, mw__pattern *out, mw_error *err)
 {
     matcher m = {.arena = arena, .rounding = rounding};
     mw_status status = begin_matching(&m, function, err);
@@ -238,28 +238,28 @@ static mw_status find_one(const mw__function *function, const mw__rounding *roun
     return status;
 }
 
-mw_status mw__idiom_add_op(mw__arena *arena, mw__idiom *idiom, const mw__op *op, mw_error *err)
+mw_status mw__pattern_add_op(mw__arena *arena, mw__pattern *pattern, const mw__op *op, mw_error *err)
 {
-    const mw__op **ops = mw__arena_alloc(arena, idiom->op_count + 1, sizeof *ops, err);
+    const mw__op **ops = mw__arena_alloc(arena, pattern->op_count + 1, sizeof *ops, err);
     if (ops == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < idiom->op_count; i++)
-        ops[i] = idiom->ops[i];
-    ops[idiom->op_count++] = op;
-    idiom->ops = ops;
+    for (size_t i = 0; i < pattern->op_count; i++)
+        ops[i] = pattern->ops[i];
+    ops[pattern->op_count++] = op;
+    pattern->ops = ops;
     return MW_OK;
 }
 
 /* A matrix of columns, compared with what the builder writes for the numbers read from it. */
-static mw_status find_columns(const mw__function *function, const mw__op *op, mw__arena *arena, mw__idiom *out,
+static mw_status find_columns(const mw__function *function, const mw__op *op, mw__arena *arena, mw__pattern *out,
                               mw_error *err)
 {
     mw__conv conv;
     const mw_tensor *x = NULL;
     if (!mw__conv_columns_read(op, &x, &conv))
         return MW_OK;
-    matcher m = {.arena = arena, .idiom = {.kind = MW__IDIOM_CONV_COLUMNS, .x = x, .result = op->results[0]}};
-    m.idiom.product = op;
+    matcher m = {.arena = arena, .pattern = {.kind = MW__PATTERN_CONV_COLUMNS, .x = x, .result = op->results[0]}};
+    m.pattern.product = op;
     mw__conv *kept = mw__arena_alloc(arena, 1, sizeof *kept, err);
     if (kept == NULL)
         return MW_ERROR_MEMORY;
@@ -271,11 +271,11 @@ static mw_status find_columns(const mw__function *function, const mw__op *op, mw
     if (root != NULL && status == MW_OK)
         status = make_table(&m, function, err);
     if (root != NULL && status == MW_OK && matches(&m, root, mw__arg(op, "y"), 0)) {
-        *out = m.idiom;
+        *out = m.pattern;
         out->columns = kept;
         status = list_ops(&m, out, err);
         if (status == MW_OK)
-            status = mw__idiom_add_op(arena, out, op, err);
+            status = mw__pattern_add_op(arena, out, op, err);
     }
     end_matching(&m, function);
     return status;
@@ -310,37 +310,37 @@ static bool is_rounded(const mw__rounding *rounding, const mw_tensor *value)
 }
 
 /* The product of columns that y, a convolution's result, is another shape of, where nobody else needs either. */
-static const mw__idiom *find_product(const mw__block *body, const mw_tensor *y, const mw__idiom *idioms)
+static const mw__pattern *find_product(const mw__block *body, const mw_tensor *y, const mw__pattern *patterns)
 {
     const mw__op *shaped = y->op;
     if (shaped == NULL || !is_named(shaped, "reshape") || count_uses(body, y) != 1)
         return NULL;
     const mw_tensor *product = mw__arg(shaped, "x");
     for (size_t i = 0; i < body->op_count; i++)
-        if (idioms[i].kind == MW__IDIOM_CONV_COLUMNS && idioms[i].result == product)
-            return count_uses(body, product) == 1 ? &idioms[i] : NULL;
+        if (patterns[i].kind == MW__PATTERN_CONV_COLUMNS && patterns[i].result == product)
+            return count_uses(body, product) == 1 ? &patterns[i] : NULL;
     return NULL;
 }
 
 /* The sum of such a y and its bias. */
 static mw_status find_columns_bias(const mw__function *function, const mw__rounding *rounding, size_t at,
-                                   mw__arena *arena, mw__idiom *out, mw_error *err)
+                                   mw__arena *arena, mw__pattern *out, mw_error *err)
 {
     const mw__op *op = function->body->ops[at];
     const mw_tensor *y = mw__arg(op, "x"), *bias = mw__arg(op, "y"), *sum = op->results[0];
     if (!same_type(y, sum) || !is_bias(bias, y))
         return MW_OK;
-    const mw__idiom *columns = find_product(function->body, y, out);
+    const mw__pattern *columns = find_product(function->body, y, out);
     if (columns == NULL || is_rounded(rounding, columns->result) != is_rounded(rounding, sum) ||
         !mw__conv_columns_bias_suits(columns, y))
         return MW_OK;
     out[at] = *columns;
     out[at].bias = bias, out[at].result = sum;
-    MW_TRY(mw__idiom_add_op(arena, &out[at], y->op, err));
-    return mw__idiom_add_op(arena, &out[at], op, err);
+    MW_TRY(mw__pattern_add_op(arena, &out[at], y->op, err));
+    return mw__pattern_add_op(arena, &out[at], op, err);
 }
 
-static mw_status find_relu_pool(const mw__op *op, mw__arena *arena, mw__idiom *out, mw_error *err)
+static mw_status find_relu_pool(const mw__op *op, mw__arena *arena, mw__pattern *out, mw_error *err)
 {
     if (below_relu(op) == NULL || !mw__relu_max_pool_suits(op))
         return MW_OK;
@@ -348,12 +348,13 @@ static mw_status find_relu_pool(const mw__op *op, mw__arena *arena, mw__idiom *o
     if (ops == NULL)
         return MW_ERROR_MEMORY;
     ops[0] = mw__arg(op, "x")->op, ops[1] = op;
-    *out = (mw__idiom){.kind = MW__IDIOM_RELU_MAX_POOL, .forward = op, .x = below_relu(op), .ops = ops, .op_count = 2};
+    *out =
+        (mw__pattern){.kind = MW__PATTERN_RELU_MAX_POOL, .forward = op, .x = below_relu(op), .ops = ops, .op_count = 2};
     return MW_OK;
 }
 
-static mw_status find_all(const mw__function *function, const mw__rounding *rounding, mw__arena *arena, mw__idiom *out,
-                          mw_error *err)
+static mw_status find_all(const mw__function *function, const mw__rounding *rounding, mw__arena *arena,
+                          mw__pattern *out, mw_error *err)
 {
     for (size_t i = 0; i < function->body->op_count; i++) {
         const mw__op *op = function->body->ops[i];
@@ -366,53 +367,55 @@ static mw_status find_all(const mw__function *function, const mw__rounding *roun
         if ((!pool && !is_named(op, "conv")) || mw__kernel_check(op, &ignored) != MW_OK)
             continue;
         if (!pool) {
-            MW_TRY(find_one(function, rounding, i, MW__IDIOM_CONV_DWEIGHT, arena, out, err));
+            MW_TRY(find_one(function, rounding, i, MW__PATTERN_CONV_DWEIGHT, arena, out, err));
             continue;
         }
         MW_TRY(find_relu_pool(op, arena, &out[i], err));
-        MW_TRY(find_one(function, rounding, i, MW__IDIOM_MAX_POOL_GRADIENT, arena, out, err));
+        MW_TRY(find_one(function, rounding, i, MW__PATTERN_MAX_POOL_GRADIENT, arena, out, err));
         if (below_relu(op) != NULL)
-            MW_TRY(find_one(function, rounding, i, MW__IDIOM_RELU_MAX_POOL_GRADIENT, arena, out, err));
+            MW_TRY(find_one(function, rounding, i, MW__PATTERN_RELU_MAX_POOL_GRADIENT, arena, out, err));
     }
     return MW_OK;
 }
 
 static bool switched_off(void) { return mw__kernel_level() == MW__LEVEL_REF || !mw__settings_fuse(); }
 
-mw__idiom *mw__idioms_find(const mw__function *function, const mw__rounding *rounding, mw__arena *arena, mw_error *err)
+mw__pattern *mw__patterns_find(const mw__function *function, const mw__rounding *rounding, mw__arena *arena,
+                               mw_error *err)
 {
-    mw__idiom *idioms = mw__arena_alloc(arena, function->body->op_count, sizeof *idioms, err);
-    if (idioms == NULL || switched_off())
-        return idioms;
+    mw__pattern *patterns = mw__arena_alloc(arena, function->body->op_count, sizeof *patterns, err);
+    if (patterns == NULL || switched_off())
+        return patterns;
     /* what a pooling takes of sums that are not rounded is not what it takes of rounded ones: no joins in fp16 */
-    if (find_all(function, rounding, arena, idioms, err) != MW_OK ||
-        mw__idioms_find_within(function, idioms, arena, err) != MW_OK ||
-        (rounding->wanted == NULL && mw__idioms_join(function, idioms, arena, err) != MW_OK))
+    if (find_all(function, rounding, arena, patterns, err) != MW_OK ||
+        mw__patterns_find_within(function, patterns, arena, err) != MW_OK ||
+        (rounding->wanted == NULL && mw__patterns_join(function, patterns, arena, err) != MW_OK))
         return NULL;
-    return idioms;
+    return patterns;
 }
 
-static mw_status plan_nothing(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+static mw_status plan_nothing(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
 {
-    (void)idiom;
+    (void)pattern;
     return mw__plan_check(planner, err);
 }
 
-mw_status mw__plan_idiom(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+mw_status mw__plan_pattern(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
 {
-    static mw_status (*const plans[MW__IDIOM_COUNT])(mw__planner *, const mw__idiom *, mw_error *) = {
-        [MW__IDIOM_MADE] = plan_nothing,
-        [MW__IDIOM_CONV_DWEIGHT] = mw__plan_conv_dweight,
-        [MW__IDIOM_CONV_COLUMNS] = mw__plan_conv_columns,
-        [MW__IDIOM_ALL_WITHIN] = mw__plan_all_within,
-        [MW__IDIOM_MAX_POOL_GRADIENT] = mw__plan_max_pool_gradient,
-        [MW__IDIOM_RELU_MAX_POOL] = mw__plan_relu_max_pool,
-        [MW__IDIOM_RELU_MAX_POOL_GRADIENT] = mw__plan_max_pool_gradient,
-        [MW__IDIOM_CONV_MAX_POOL] = mw__plan_conv_max_pool,
-        [MW__IDIOM_CONV_PICKED] = mw__plan_conv_picked,
+    static mw_status (*const plans[MW__PATTERN_COUNT])(mw__planner *, const mw__pattern *, mw_error *) = {
+        [MW__PATTERN_MADE] = plan_nothing,
+        [MW__PATTERN_CONV_DWEIGHT] = mw__plan_conv_dweight,
+        [MW__PATTERN_CONV_COLUMNS] = mw__plan_conv_columns,
+        [MW__PATTERN_ALL_WITHIN] = mw__plan_all_within,
+        [MW__PATTERN_MAX_POOL_GRADIENT] = mw__plan_max_pool_gradient,
+        [MW__PATTERN_RELU_MAX_POOL] = mw__plan_relu_max_pool,
+        [MW__PATTERN_RELU_MAX_POOL_GRADIENT] = mw__plan_max_pool_gradient,
+        [MW__PATTERN_CONV_MAX_POOL] = mw__plan_conv_max_pool,
+        [MW__PATTERN_CONV_BY_ARGMAX] = mw__plan_conv_by_argmax,
     };
-    const bool gradient = idiom->kind == MW__IDIOM_MAX_POOL_GRADIENT || idiom->kind == MW__IDIOM_RELU_MAX_POOL_GRADIENT;
-    if (gradient && idiom->picks != NULL)
-        return mw__plan_unpool(planner, idiom, err);
-    return plans[idiom->kind](planner, idiom, err);
+    const bool gradient =
+        pattern->kind == MW__PATTERN_MAX_POOL_GRADIENT || pattern->kind == MW__PATTERN_RELU_MAX_POOL_GRADIENT;
+    if (gradient && pattern->argmax != NULL)
+        return mw__plan_unpool(planner, pattern, err);
+    return plans[pattern->kind](planner, pattern, err);
 }

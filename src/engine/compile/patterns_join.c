@@ -1,6 +1,6 @@
-/* Joins the idioms around a pooling: a convolution with the max_pool after it becomes one step that remembers what the
- * pooling took, and the gradients of both are taken by that. It pays only where nobody needs the result of the
- * convolution, so whoever does undoes it. Structure is not compared here, engine/idiom.c has done it. */
+/* Joins the patterns around a pooling: a convolution with the max_pool after it becomes one step that remembers what
+ * the pooling took, and the gradients of both are taken by that. It pays only where nobody needs the result of the
+ * convolution, so whoever does undoes it. Structure is not compared here, engine/pattern.c has done it. */
 #include "engine/compile/patterns.h"
 #include "engine/kernels/pattern_plans.h"
 
@@ -10,8 +10,8 @@
 
 typedef struct joiner {
     const mw__block *body;
-    mw__idiom *idioms; /* by operation */
-    bool *needed;      /* by value id */
+    mw__pattern *patterns; /* by operation */
+    bool *needed;          /* by value id */
 } joiner;
 
 static bool is_named(const mw__op *op, const char *name)
@@ -19,72 +19,72 @@ static bool is_named(const mw__op *op, const char *name)
     return op != NULL && op->row != NULL && strcmp(op->row->name, name) == 0;
 }
 
-static bool is_gradient(const mw__idiom *idiom)
+static bool is_gradient(const mw__pattern *pattern)
 {
-    return idiom->kind == MW__IDIOM_MAX_POOL_GRADIENT || idiom->kind == MW__IDIOM_RELU_MAX_POOL_GRADIENT;
+    return pattern->kind == MW__PATTERN_MAX_POOL_GRADIENT || pattern->kind == MW__PATTERN_RELU_MAX_POOL_GRADIENT;
 }
 
 /* ---- joining ---- */
 
-/* max_pool of conv, perhaps by way of relu, which must be an idiom with it already. */
-static mw_status join_forward(const mw__op *pool, mw__idiom *idiom, mw__arena *arena, mw_error *err)
+/* max_pool of conv, perhaps by way of relu, which must be an pattern with it already. */
+static mw_status join_forward(const mw__op *pool, mw__pattern *pattern, mw__arena *arena, mw_error *err)
 {
-    const bool relu = idiom->kind == MW__IDIOM_RELU_MAX_POOL;
-    if (!is_named(pool, "max_pool") || (!relu && idiom->kind != MW__IDIOM_NONE))
+    const bool relu = pattern->kind == MW__PATTERN_RELU_MAX_POOL;
+    if (!is_named(pool, "max_pool") || (!relu && pattern->kind != MW__PATTERN_NONE))
         return MW_OK;
-    const mw__op *conv = (relu ? idiom->x : mw__arg(pool, "x"))->op;
+    const mw__op *conv = (relu ? pattern->x : mw__arg(pool, "x"))->op;
     if (!is_named(conv, "conv") || !mw__conv_max_pool_suits(conv, pool))
         return MW_OK;
     const mw__op **ops = mw__arena_alloc(arena, 3, sizeof *ops, err);
     if (ops == NULL)
         return MW_ERROR_MEMORY;
     ops[0] = conv, ops[1] = mw__arg(pool, "x")->op, ops[relu ? 2 : 1] = pool;
-    *idiom = (mw__idiom){.kind = MW__IDIOM_CONV_MAX_POOL, .forward = pool, .conv = conv, .relu = relu};
-    idiom->x = conv->results[0], idiom->ops = ops, idiom->op_count = relu ? 3 : 2;
+    *pattern = (mw__pattern){.kind = MW__PATTERN_CONV_MAX_POOL, .forward = pool, .conv = conv, .relu = relu};
+    pattern->x = conv->results[0], pattern->ops = ops, pattern->op_count = relu ? 3 : 2;
     return MW_OK;
 }
 
-/* The idiom of the pooling that `gradient` is of, if it remembers what is asked. */
-static mw__idiom *find_forward(const joiner *j, const mw__idiom *gradient)
+/* The pattern of the pooling that `gradient` is of, if it remembers what is asked. */
+static mw__pattern *find_forward(const joiner *j, const mw__pattern *gradient)
 {
-    const bool relu = gradient->kind == MW__IDIOM_RELU_MAX_POOL_GRADIENT;
+    const bool relu = gradient->kind == MW__PATTERN_RELU_MAX_POOL_GRADIENT;
     for (size_t i = 0; i < j->body->op_count; i++)
-        if (j->body->ops[i] == gradient->forward && j->idioms[i].kind == MW__IDIOM_CONV_MAX_POOL &&
-            j->idioms[i].relu == relu)
-            return &j->idioms[i];
+        if (j->body->ops[i] == gradient->forward && j->patterns[i].kind == MW__PATTERN_CONV_MAX_POOL &&
+            j->patterns[i].relu == relu)
+            return &j->patterns[i];
     return NULL;
 }
 
-static mw_status join_gradient(joiner *j, mw__idiom *gradient, mw__arena *arena, mw_error *err)
+static mw_status join_gradient(joiner *j, mw__pattern *gradient, mw__arena *arena, mw_error *err)
 {
-    mw__idiom *forward = is_gradient(gradient) ? find_forward(j, gradient) : NULL;
+    mw__pattern *forward = is_gradient(gradient) ? find_forward(j, gradient) : NULL;
     if (forward == NULL)
         return MW_OK;
-    if (forward->picks == NULL)
-        forward->picks = mw__arena_alloc(arena, 1, sizeof *forward->picks, err);
-    gradient->picks = forward->picks;
-    return forward->picks != NULL ? MW_OK : MW_ERROR_MEMORY;
+    if (forward->argmax == NULL)
+        forward->argmax = mw__arena_alloc(arena, 1, sizeof *forward->argmax, err);
+    gradient->argmax = forward->argmax;
+    return forward->argmax != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
 /* The gradient of a joined pooling whose result `value` is. */
-static const mw__idiom *find_source(const joiner *j, const mw_tensor *value)
+static const mw__pattern *find_source(const joiner *j, const mw_tensor *value)
 {
     for (size_t i = 0; i < j->body->op_count; i++)
-        if (is_gradient(&j->idioms[i]) && j->idioms[i].picks != NULL && j->idioms[i].result == value)
-            return &j->idioms[i];
+        if (is_gradient(&j->patterns[i]) && j->patterns[i].argmax != NULL && j->patterns[i].result == value)
+            return &j->patterns[i];
     return NULL;
 }
 
-static void join_conv(const joiner *j, const mw__op *op, mw__idiom *idiom)
+static void join_conv(const joiner *j, const mw__op *op, mw__pattern *pattern)
 {
-    if (idiom->kind == MW__IDIOM_CONV_DWEIGHT) {
-        const mw__idiom *source = find_source(j, idiom->dy);
-        if (source != NULL && mw__conv_dweight_picks_suits(idiom->forward, source->forward))
-            idiom->source = source;
-    } else if (idiom->kind == MW__IDIOM_NONE && is_named(op, "conv")) {
-        const mw__idiom *source = find_source(j, mw__arg(op, "x"));
-        if (source != NULL && mw__conv_picked_suits(op, source->forward))
-            *idiom = (mw__idiom){.kind = MW__IDIOM_CONV_PICKED, .forward = op, .source = source};
+    if (pattern->kind == MW__PATTERN_CONV_DWEIGHT) {
+        const mw__pattern *source = find_source(j, pattern->dy);
+        if (source != NULL && mw__conv_dweight_argmax_suits(pattern->forward, source->forward))
+            pattern->source = source;
+    } else if (pattern->kind == MW__PATTERN_NONE && is_named(op, "conv")) {
+        const mw__pattern *source = find_source(j, mw__arg(op, "x"));
+        if (source != NULL && mw__conv_by_argmax_suits(op, source->forward))
+            *pattern = (mw__pattern){.kind = MW__PATTERN_CONV_BY_ARGMAX, .forward = op, .source = source};
     }
 }
 
@@ -108,46 +108,46 @@ static void need_operands(joiner *j, const mw__op *op, const mw_tensor *except)
 static void need_maker(joiner *j, const mw_tensor *dbias)
 {
     for (size_t i = 0; i < j->body->op_count; i++)
-        if (j->idioms[i].dbias == dbias)
-            need(j, j->idioms[i].result);
+        if (j->patterns[i].dbias == dbias)
+            need(j, j->patterns[i].result);
 }
 
 /* dy, or what it is the gradient of and by. */
-static void need_dy(joiner *j, const mw__idiom *idiom, const mw_tensor *dy)
+static void need_dy(joiner *j, const mw__pattern *pattern, const mw_tensor *dy)
 {
-    if (idiom->source == NULL) {
+    if (pattern->source == NULL) {
         need(j, dy);
         return;
     }
-    need(j, idiom->source->dy);
-    need(j, idiom->source->forward->results[0]);
+    need(j, pattern->source->dy);
+    need(j, pattern->source->forward->results[0]);
 }
 
 /* What the steps of an operation read. */
-static void need_sources(joiner *j, const mw__op *op, const mw__idiom *idiom)
+static void need_sources(joiner *j, const mw__op *op, const mw__pattern *pattern)
 {
-    switch (idiom->kind) {
-    case MW__IDIOM_CONV_MAX_POOL:
-        need_operands(j, idiom->conv, NULL);
+    switch (pattern->kind) {
+    case MW__PATTERN_CONV_MAX_POOL:
+        need_operands(j, pattern->conv, NULL);
         return;
-    case MW__IDIOM_CONV_PICKED:
+    case MW__PATTERN_CONV_BY_ARGMAX:
         need_operands(j, op, mw__arg(op, "x"));
-        need_dy(j, idiom, NULL);
+        need_dy(j, pattern, NULL);
         return;
-    case MW__IDIOM_CONV_DWEIGHT:
-        need(j, idiom->x);
-        need_dy(j, idiom, idiom->dy);
+    case MW__PATTERN_CONV_DWEIGHT:
+        need(j, pattern->x);
+        need_dy(j, pattern, pattern->dy);
         return;
-    case MW__IDIOM_MADE:
+    case MW__PATTERN_MADE:
         need_maker(j, op->results[0]);
         return;
-    case MW__IDIOM_NONE:
+    case MW__PATTERN_NONE:
         need_operands(j, op, NULL);
         return;
     default:
-        need(j, idiom->dy);
-        need(j, idiom->picks == NULL ? idiom->x : NULL);
-        need(j, idiom->picks == NULL ? idiom->y : idiom->forward->results[0]);
+        need(j, pattern->dy);
+        need(j, pattern->argmax == NULL ? pattern->x : NULL);
+        need(j, pattern->argmax == NULL ? pattern->y : pattern->forward->results[0]);
     }
 }
 
@@ -162,58 +162,58 @@ static void find_needed(joiner *j, size_t values)
         for (size_t k = 0; k < op->result_count; k++)
             live = live || j->needed[op->results[k]->id];
         if (live)
-            need_sources(j, op, &j->idioms[i]);
+            need_sources(j, op, &j->patterns[i]);
     }
 }
 
 /* Takes a pooling apart from its convolution, and all that was joined with it. */
-static void undo(joiner *j, mw__idiom *forward)
+static void undo(joiner *j, mw__pattern *forward)
 {
     for (size_t i = 0; i < j->body->op_count; i++) {
-        mw__idiom *idiom = &j->idioms[i];
-        if (idiom->source != NULL && idiom->source->picks == forward->picks) {
-            idiom->source = NULL;
-            idiom->kind = idiom->kind == MW__IDIOM_CONV_PICKED ? MW__IDIOM_NONE : idiom->kind;
+        mw__pattern *pattern = &j->patterns[i];
+        if (pattern->source != NULL && pattern->source->argmax == forward->argmax) {
+            pattern->source = NULL;
+            pattern->kind = pattern->kind == MW__PATTERN_CONV_BY_ARGMAX ? MW__PATTERN_NONE : pattern->kind;
         }
     }
-    for (size_t i = 0; i < j->body->op_count && forward->picks != NULL; i++)
-        if (is_gradient(&j->idioms[i]) && j->idioms[i].picks == forward->picks)
-            j->idioms[i].picks = NULL;
+    for (size_t i = 0; i < j->body->op_count && forward->argmax != NULL; i++)
+        if (is_gradient(&j->patterns[i]) && j->patterns[i].argmax == forward->argmax)
+            j->patterns[i].argmax = NULL;
     const mw__op *pool = forward->forward;
-    const mw__idiom apart = {
-        .kind = MW__IDIOM_RELU_MAX_POOL, .forward = pool, .x = forward->x, .ops = forward->ops + 1, .op_count = 2};
-    *forward = forward->relu ? apart : (mw__idiom){0};
+    const mw__pattern apart = {
+        .kind = MW__PATTERN_RELU_MAX_POOL, .forward = pool, .x = forward->x, .ops = forward->ops + 1, .op_count = 2};
+    *forward = forward->relu ? apart : (mw__pattern){0};
 }
 
 /* One that is joined in vain; NULL if there is none. */
-static mw__idiom *find_vain(joiner *j, size_t values)
+static mw__pattern *find_vain(joiner *j, size_t values)
 {
     find_needed(j, values);
     for (size_t i = 0; i < j->body->op_count; i++)
-        if (j->idioms[i].kind == MW__IDIOM_CONV_MAX_POOL && j->needed[j->idioms[i].x->id])
-            return &j->idioms[i];
+        if (j->patterns[i].kind == MW__PATTERN_CONV_MAX_POOL && j->needed[j->patterns[i].x->id])
+            return &j->patterns[i];
     return NULL;
 }
 
-mw_status mw__idioms_join(const mw__function *function, mw__idiom *idioms, mw__arena *arena, mw_error *err)
+mw_status mw__patterns_join(const mw__function *function, mw__pattern *patterns, mw__arena *arena, mw_error *err)
 {
-    joiner j = {.body = function->body, .idioms = idioms};
+    joiner j = {.body = function->body, .patterns = patterns};
     const size_t values = function->graph->value_count;
     size_t joined = 0;
     for (size_t i = 0; i < j.body->op_count; i++) {
-        MW_TRY(join_forward(j.body->ops[i], &idioms[i], arena, err));
-        joined += idioms[i].kind == MW__IDIOM_CONV_MAX_POOL;
+        MW_TRY(join_forward(j.body->ops[i], &patterns[i], arena, err));
+        joined += patterns[i].kind == MW__PATTERN_CONV_MAX_POOL;
     }
     if (joined == 0)
         return MW_OK;
     for (size_t i = 0; i < j.body->op_count; i++)
-        MW_TRY(join_gradient(&j, &idioms[i], arena, err));
+        MW_TRY(join_gradient(&j, &patterns[i], arena, err));
     for (size_t i = 0; i < j.body->op_count; i++)
-        join_conv(&j, j.body->ops[i], &idioms[i]);
+        join_conv(&j, j.body->ops[i], &patterns[i]);
     j.needed = mw__alloc(arena->allocator, values, sizeof *j.needed, err);
     if (j.needed == NULL)
         return MW_ERROR_MEMORY;
-    for (mw__idiom *vain; (vain = find_vain(&j, values)) != NULL;)
+    for (mw__pattern *vain; (vain = find_vain(&j, values)) != NULL;)
         undo(&j, vain);
     mw__free(arena->allocator, j.needed);
     return MW_OK;

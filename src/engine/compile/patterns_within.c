@@ -1,5 +1,5 @@
 /* Finds the flag of a training step: a product of numbers that say of one tensor each whether all of it is within a
- * limit (kernel_reduce_within.c). The whole product is one idiom, at its last multiplication; a number that is
+ * limit (kernel_reduce_within.c). The whole product is one pattern, at its last multiplication; a number that is
  * multiplied with no other is one by itself. */
 #include "engine/compile/patterns.h"
 #include "engine/core/kernel.h"
@@ -9,7 +9,7 @@
 
 typedef struct finder {
     mw__arena *arena;
-    mw__idiom *idioms;
+    mw__pattern *patterns;
     bool *taken; /* by value: part of a product that has been found */
     mw__good *goods;
     size_t count, capacity;
@@ -68,7 +68,7 @@ static void mark_products(finder *f, const mw_tensor *value)
     f->taken[value->id] = true;
 }
 
-static mw_status keep(finder *f, const mw__op *op, mw__idiom *out)
+static mw_status keep(finder *f, const mw__op *op, mw__pattern *out)
 {
     mw__good *goods = mw__arena_alloc(f->arena, f->count, sizeof *goods, f->err);
     const mw__op **ops = mw__arena_alloc(f->arena, f->op_count, sizeof *ops, f->err);
@@ -77,32 +77,32 @@ static mw_status keep(finder *f, const mw__op *op, mw__idiom *out)
     memcpy(goods, f->goods, f->count * sizeof *goods);
     for (size_t i = 0; i < f->op_count; i++) /* they were met from the end */
         ops[i] = f->ops[f->op_count - 1 - i];
-    *out = (mw__idiom){.kind = MW__IDIOM_ALL_WITHIN,
-                       .result = op->results[0],
-                       .goods = goods,
-                       .good_count = f->count,
-                       .ops = ops,
-                       .op_count = f->op_count};
+    *out = (mw__pattern){.kind = MW__PATTERN_ALL_WITHIN,
+                         .result = op->results[0],
+                         .goods = goods,
+                         .good_count = f->count,
+                         .ops = ops,
+                         .op_count = f->op_count};
     return MW_OK;
 }
 
 /* product > 0.5, or another number between: made with the product. */
 static mw_status find_flag(finder *f, const mw__block *body, size_t at)
 {
-    mw__idiom *product = &f->idioms[at];
+    mw__pattern *product = &f->patterns[at];
     for (size_t i = at + 1; i < body->op_count; i++) {
         const mw__op *op = body->ops[i];
         const mw_tensor *bound =
             strcmp(op->kind, "greater") == 0 && mw__arg(op, "x") == product->result ? mw__arg(op, "y") : NULL;
         if (bound == NULL || bound->payload == NULL || bound->payload->data == NULL || mw__count_of(bound) != 1 ||
-            mw__count_of(op->results[0]) != 1 || f->idioms[i].kind != MW__IDIOM_NONE)
+            mw__count_of(op->results[0]) != 1 || f->patterns[i].kind != MW__PATTERN_NONE)
             continue;
         const double number = mw__payload_float(bound->payload, 0);
         if (!(number >= 0.0 && number < 1.0))
             continue;
         product->flag = op->results[0];
-        f->idioms[i].kind = MW__IDIOM_MADE;
-        return mw__idiom_add_op(f->arena, product, op, f->err);
+        f->patterns[i].kind = MW__PATTERN_MADE;
+        return mw__pattern_add_op(f->arena, product, op, f->err);
     }
     return MW_OK;
 }
@@ -119,7 +119,7 @@ static mw_status find(finder *f, const mw__block *body)
         if (!collect(f, op->results[0]))
             continue;
         mark_products(f, op->results[0]);
-        MW_TRY(keep(f, op, &f->idioms[i]));
+        MW_TRY(keep(f, op, &f->patterns[i]));
         MW_TRY(find_flag(f, body, i));
     }
     return MW_OK;
@@ -133,14 +133,14 @@ static size_t count_compared(const mw__block *body)
     return count;
 }
 
-mw_status mw__idioms_find_within(const mw__function *function, mw__idiom *idioms, mw__arena *arena, mw_error *err)
+mw_status mw__patterns_find_within(const mw__function *function, mw__pattern *patterns, mw__arena *arena, mw_error *err)
 {
     const size_t compared = count_compared(function->body);
     if (compared == 0)
         return MW_OK;
     mw__arena scratch;
     mw__arena_init(&scratch, arena->allocator);
-    finder f = {.arena = arena, .idioms = idioms, .capacity = compared, .err = err};
+    finder f = {.arena = arena, .patterns = patterns, .capacity = compared, .err = err};
     f.taken = mw__arena_alloc(&scratch, function->graph->value_count, sizeof *f.taken, err);
     f.goods = mw__arena_alloc(&scratch, f.capacity + 1, sizeof *f.goods, err);
     f.ops = mw__arena_alloc(&scratch, (f.capacity + 1) * GOOD_OPS, sizeof *f.ops, err);

@@ -151,9 +151,9 @@ static void rename_buffer(mw__planner *planner, uint32_t from, uint32_t to, size
         for (size_t i = 0; i < step->write_count; i++)
             if (step->writes[i].buffer == from)
                 step->writes[i].buffer = to;
-        for (int i = 0; step->element != NULL && i < step->element->arm_count; i++)
-            if (step->element->arm[i].buffer == from)
-                step->element->arm[i].buffer = to;
+        for (int i = 0; step->element != NULL && i < step->element->operand_count; i++)
+            if (step->element->operand[i].buffer == from)
+                step->element->operand[i].buffer = to;
     }
 }
 
@@ -190,7 +190,7 @@ static mw_status plan_failed(const mw__op *op, mw_status status, mw_error *err)
     return status;
 }
 
-static mw_status plan_op(mw__planner *planner, const mw__op *op, const mw__idiom *idiom, mw_error *err)
+static mw_status plan_op(mw__planner *planner, const mw__op *op, const mw__pattern *pattern, mw_error *err)
 {
     char subject[160];
     if (op->row != NULL && op->row->id == MW__OP_const)
@@ -206,15 +206,15 @@ static mw_status plan_op(mw__planner *planner, const mw__op *op, const mw__idiom
     mw_status status = mw__kernel_check(op, err);
     const size_t first_step = planner->step_count;
     if (status == MW_OK)
-        status = idiom->kind != MW__IDIOM_NONE ? mw__plan_idiom(planner, idiom, err) : plan(planner, op, err);
+        status = pattern->kind != MW__PATTERN_NONE ? mw__plan_pattern(planner, pattern, err) : plan(planner, op, err);
     for (size_t i = 0; i < op->result_count; i++)
         round_result(planner, op->results[i], first_step);
-    round_result(planner, idiom->dbias, first_step);
+    round_result(planner, pattern->dbias, first_step);
     if (status == MW_OK)
         status = mw__plan_check(planner, err);
-    for (size_t s = first; s < planner->step_count && idiom->op_count > 0; s++) {
-        planner->steps[s]->ops = idiom->ops;
-        planner->steps[s]->op_count = idiom->op_count;
+    for (size_t s = first; s < planner->step_count && pattern->op_count > 0; s++) {
+        planner->steps[s]->ops = pattern->ops;
+        planner->steps[s]->op_count = pattern->op_count;
         if (planner->steps[s]->flops == 0.0) /* one kernel does not work as its operations one by one would */
             planner->steps[s]->flops = MW__FLOPS_UNKNOWN;
     }
@@ -295,11 +295,11 @@ static mw_status run_planner(driver *d, mw_error *err)
     MW_TRY(mw__plan_check(planner, err));
     MW_TRY(add_ports(d, err));
     const mw__block *body = d->request->function->body;
-    const mw__idiom *idioms = mw__idioms_find(d->request->function, &planner->rounding, planner->arena, err);
-    if (idioms == NULL)
+    const mw__pattern *patterns = mw__patterns_find(d->request->function, &planner->rounding, planner->arena, err);
+    if (patterns == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < body->op_count; i++)
-        MW_TRY(plan_op(planner, body->ops[i], &idioms[i], err));
+        MW_TRY(plan_op(planner, body->ops[i], &patterns[i], err));
     copy_outputs(d);
     MW_TRY(mw__plan_check(planner, err));
     elide_copies(planner);

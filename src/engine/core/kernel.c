@@ -1,4 +1,4 @@
-/* Helpers of the kernel families: partition, walks, tiles, checks of operands. No operation is planned here. */
+/* Helpers of the kernel families: partition, iterators, tiles, checks of operands. No operation is planned here. */
 #include "engine/core/kernel.h"
 
 #include "base/checked.h"
@@ -14,7 +14,7 @@ mw__level mw__kernel_level(void)
     if (mw__settings_wide() == 0)
         return MW__LEVEL_BASE;
 #if defined(__x86_64__)
-    return __builtin_cpu_supports("avx2") ? MW__LEVEL_WIDE : MW__LEVEL_BASE;
+    return __builtin_cpu_supports("avx2") ? MW__LEVEL_AVX2 : MW__LEVEL_BASE;
 #else
     return MW__LEVEL_BASE;
 #endif
@@ -24,9 +24,9 @@ mw__level mw__loop_level(void)
 {
     const mw__level level = mw__kernel_level();
 #if defined(__x86_64__)
-    if (level == MW__LEVEL_WIDE && mw__settings_wide() == 512 && __builtin_cpu_supports("avx512f") &&
+    if (level == MW__LEVEL_AVX2 && mw__settings_wide() == 512 && __builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        return MW__LEVEL_WIDER;
+        return MW__LEVEL_AVX512;
 #endif
     return level;
 }
@@ -38,7 +38,7 @@ mw__level mw__loop_level(void)
 
 mw__split mw__split_shape(const mw__planner *planner, mw_shape shape)
 {
-    const int64_t count = mw_shape_count(shape), lanes = mw__plan_lanes(planner);
+    const int64_t count = mw_shape_count(shape), lanes = mw__plan_partitions(planner);
     const int64_t row = shape.rank > 0 ? shape.dim[shape.rank - 1] : 1;
     const int64_t rows = row > 0 ? count / row : 0;
     if (rows > 1 && (rows >= ROWS_A_LANE * lanes || rows % lanes == 0))
@@ -46,104 +46,104 @@ mw__split mw__split_shape(const mw__planner *planner, mw_shape shape)
     return (mw__split){.units = count / BLOCK + (count % BLOCK != 0), .elements = BLOCK};
 }
 
-/* ---- walks ---- */
+/* ---- iterators ---- */
 
-void mw__walk_add(mw__walk *walk, int64_t extent, const int64_t *stride)
+void mw__nd_iter_add(mw__nd_iter *iter, int64_t extent, const int64_t *stride)
 {
-    const int at = walk->rank++;
-    walk->extent[at] = extent;
-    for (int arm = 0; arm < walk->arms; arm++)
-        walk->stride[arm][at] = stride[arm];
+    const int at = iter->rank++;
+    iter->extent[at] = extent;
+    for (int operand = 0; operand < iter->operands; operand++)
+        iter->stride[operand][at] = stride[operand];
 }
 
-/* True if loop `inner` continues loop `outer` for every arm. */
-static bool continues(const mw__walk *walk, int outer, int inner)
+/* True if loop `inner` continues loop `outer` for every operand. */
+static bool continues(const mw__nd_iter *iter, int outer, int inner)
 {
-    for (int arm = 0; arm < walk->arms; arm++)
-        if (walk->stride[arm][outer] != walk->stride[arm][inner] * walk->extent[inner])
+    for (int operand = 0; operand < iter->operands; operand++)
+        if (iter->stride[operand][outer] != iter->stride[operand][inner] * iter->extent[inner])
             return false;
     return true;
 }
 
-static void move_loop(mw__walk *walk, int to, int from)
+static void move_loop(mw__nd_iter *iter, int to, int from)
 {
-    walk->extent[to] = walk->extent[from];
-    for (int arm = 0; arm < walk->arms; arm++)
-        walk->stride[arm][to] = walk->stride[arm][from];
+    iter->extent[to] = iter->extent[from];
+    for (int operand = 0; operand < iter->operands; operand++)
+        iter->stride[operand][to] = iter->stride[operand][from];
 }
 
-void mw__walk_finish(mw__walk *walk)
+void mw__nd_iter_finish(mw__nd_iter *iter)
 {
     int kept = 0;
-    for (int loop = 0; loop < walk->rank; loop++) {
-        if (walk->extent[loop] == 1)
+    for (int loop = 0; loop < iter->rank; loop++) {
+        if (iter->extent[loop] == 1)
             continue;
-        if (kept > 0 && continues(walk, kept - 1, loop)) {
-            const int64_t extent = walk->extent[kept - 1] * walk->extent[loop];
-            move_loop(walk, kept - 1, loop);
-            walk->extent[kept - 1] = extent;
+        if (kept > 0 && continues(iter, kept - 1, loop)) {
+            const int64_t extent = iter->extent[kept - 1] * iter->extent[loop];
+            move_loop(iter, kept - 1, loop);
+            iter->extent[kept - 1] = extent;
         } else {
-            move_loop(walk, kept++, loop);
+            move_loop(iter, kept++, loop);
         }
     }
-    walk->rank = kept;
+    iter->rank = kept;
     if (kept == 0) {
-        static const int64_t none[MW__WALK_ARMS] = {0};
-        mw__walk_add(walk, 1, none);
+        static const int64_t none[MW__ND_OPERANDS] = {0};
+        mw__nd_iter_add(iter, 1, none);
     }
 }
 
-mw__walk mw__walk_broadcast(mw_shape shape, const mw_shape *arms, int count)
+mw__nd_iter mw__nd_iter_broadcast(mw_shape shape, const mw_shape *operands, int count)
 {
-    mw__walk walk = {.arms = count};
-    int64_t below[MW__WALK_ARMS] = {1, 1, 1, 1};
-    walk.rank = shape.rank;
+    mw__nd_iter iter = {.operands = count};
+    int64_t below[MW__ND_OPERANDS] = {1, 1, 1, 1};
+    iter.rank = shape.rank;
     for (int axis = shape.rank - 1; axis >= 0; axis--) {
-        walk.extent[axis] = shape.dim[axis];
-        for (int arm = 0; arm < count; arm++) {
-            const int own = axis - (shape.rank - arms[arm].rank);
-            const int64_t extent = own >= 0 ? arms[arm].dim[own] : 1;
-            walk.stride[arm][axis] = extent == 1 && shape.dim[axis] != 1 ? 0 : below[arm];
-            below[arm] *= extent;
+        iter.extent[axis] = shape.dim[axis];
+        for (int operand = 0; operand < count; operand++) {
+            const int own = axis - (shape.rank - operands[operand].rank);
+            const int64_t extent = own >= 0 ? operands[operand].dim[own] : 1;
+            iter.stride[operand][axis] = extent == 1 && shape.dim[axis] != 1 ? 0 : below[operand];
+            below[operand] *= extent;
         }
     }
-    mw__walk_finish(&walk);
-    return walk;
+    mw__nd_iter_finish(&iter);
+    return iter;
 }
 
-int64_t mw__walk_count(const mw__walk *walk)
+int64_t mw__nd_iter_count(const mw__nd_iter *iter)
 {
     int64_t count = 1;
-    for (int loop = 0; loop < walk->rank; loop++)
-        count *= walk->extent[loop];
+    for (int loop = 0; loop < iter->rank; loop++)
+        count *= iter->extent[loop];
     return count;
 }
 
-void mw__cursor_seek(const mw__walk *walk, mw__cursor *cursor, int64_t at)
+void mw__nd_position_seek(const mw__nd_iter *iter, mw__nd_position *position, int64_t at)
 {
-    for (int arm = 0; arm < walk->arms; arm++)
-        cursor->offset[arm] = 0;
-    for (int loop = walk->rank - 1; loop >= 0; loop--) {
-        const int64_t extent = walk->extent[loop] > 0 ? walk->extent[loop] : 1; /* an empty loop is not entered */
+    for (int operand = 0; operand < iter->operands; operand++)
+        position->offset[operand] = 0;
+    for (int loop = iter->rank - 1; loop >= 0; loop--) {
+        const int64_t extent = iter->extent[loop] > 0 ? iter->extent[loop] : 1; /* an empty loop is not entered */
         const int64_t index = at % extent;
         at /= extent;
-        cursor->index[loop] = index;
-        for (int arm = 0; arm < walk->arms; arm++)
-            cursor->offset[arm] += index * walk->stride[arm][loop];
+        position->index[loop] = index;
+        for (int operand = 0; operand < iter->operands; operand++)
+            position->offset[operand] += index * iter->stride[operand][loop];
     }
 }
 
-void mw__cursor_carry(const mw__walk *walk, mw__cursor *cursor)
+void mw__nd_position_carry(const mw__nd_iter *iter, mw__nd_position *position)
 {
-    for (int loop = walk->rank - 1; cursor->index[loop] == walk->extent[loop]; loop--) {
-        cursor->index[loop] = 0;
-        for (int arm = 0; arm < walk->arms; arm++)
-            cursor->offset[arm] -= walk->extent[loop] * walk->stride[arm][loop];
+    for (int loop = iter->rank - 1; position->index[loop] == iter->extent[loop]; loop--) {
+        position->index[loop] = 0;
+        for (int operand = 0; operand < iter->operands; operand++)
+            position->offset[operand] -= iter->extent[loop] * iter->stride[operand][loop];
         if (loop == 0)
             return;
-        cursor->index[loop - 1]++;
-        for (int arm = 0; arm < walk->arms; arm++)
-            cursor->offset[arm] += walk->stride[arm][loop - 1];
+        position->index[loop - 1]++;
+        for (int operand = 0; operand < iter->operands; operand++)
+            position->offset[operand] += iter->stride[operand][loop - 1];
     }
 }
 

@@ -1,4 +1,4 @@
-/* What the kernel families share: partition, broadcasting walks, tiles and the choice of code at run time.
+/* What the kernel families share: partition, broadcasting iterators, tiles and the choice of code at run time.
  *
  * Partition. Every step over a tensor takes its units from mw__split_shape of that tensor, so that steps over tensors
  * of one shape have equal byte boundaries per lane and a consumer can join its producer's phase:
@@ -19,17 +19,17 @@
 /* ---- code chosen when planned ---- */
 
 typedef enum mw__level {
-    MW__LEVEL_REF,  /* plain loops and libm; environment MW_ENGINE_REF=1 */
-    MW__LEVEL_BASE, /* vector code for the oldest processor of the architecture; MW_ENGINE_WIDE=0 */
-    MW__LEVEL_WIDE, /* AVX2 */
-    MW__LEVEL_WIDER /* AVX-512, for the loops that compute more than they load; MW_ENGINE_WIDE=256: none */
+    MW__LEVEL_REF,   /* plain loops and libm; environment MW_ENGINE_REF=1 */
+    MW__LEVEL_BASE,  /* vector code for the oldest processor of the architecture; MW_ENGINE_WIDE=0 */
+    MW__LEVEL_AVX2,  /* AVX2 */
+    MW__LEVEL_AVX512 /* AVX-512, for the loops that compute more than they load; MW_ENGINE_WIDE=256: none */
 } mw__level;
 
 #define MW__LEVELS 4
 
-/* Up to MW__LEVEL_WIDE. */
+/* Up to MW__LEVEL_AVX2. */
 mw__level mw__kernel_level(void);
-/* The same, or MW__LEVEL_WIDER. */
+/* The same, or MW__LEVEL_AVX512. */
 mw__level mw__loop_level(void);
 
 /* Loops without dependence between iterations: outputs are disjoint from the inputs or identical to one. */
@@ -42,50 +42,52 @@ mw__level mw__loop_level(void);
 
 #define MW__INLINE static inline __attribute__((always_inline))
 
-/* MW__TWICE(add_f32, (float *out, ..), (out, ..)) makes add_f32_base and add_f32_wide of add_f32_body;
- * MW__PAIR(add_f32) lists both. */
+/* MW__BASE_AVX2(add_f32, (float *out, ..), (out, ..)) makes add_f32_base and add_f32_avx2 of add_f32_body;
+ * MW__BASE_AVX2_LIST(add_f32) lists both. */
 #if defined(__x86_64__)
-#define MW__WIDE_TARGET __attribute__((target("avx2,f16c")))
-#define MW__TWICE(name, parameters, arguments)                                                                         \
+#define MW__TARGET_AVX2 __attribute__((target("avx2,f16c")))
+#define MW__BASE_AVX2(name, parameters, arguments)                                                                     \
     static void name##_base parameters { name##_body arguments; }                                                      \
-    MW__WIDE_TARGET static void name##_wide parameters { name##_body arguments; }
-#define MW__PICK(name, level) ((level) == MW__LEVEL_WIDE ? name##_wide : name##_base)
-#define MW__PAIR(name)                                                                                                 \
+    MW__TARGET_AVX2 static void name##_avx2 parameters { name##_body arguments; }
+#define MW__DISPATCH(name, level) ((level) == MW__LEVEL_AVX2 ? name##_avx2 : name##_base)
+#define MW__BASE_AVX2_LIST(name)                                                                                       \
     {                                                                                                                  \
-        name##_base, name##_wide                                                                                       \
+        name##_base, name##_avx2                                                                                       \
     }
 #else
-#define MW__TWICE(name, parameters, arguments)                                                                         \
+#define MW__BASE_AVX2(name, parameters, arguments)                                                                     \
     static void name##_base parameters { name##_body arguments; }
-#define MW__PICK(name, level) ((void)(level), name##_base)
-#define MW__PAIR(name)                                                                                                 \
+#define MW__DISPATCH(name, level) ((void)(level), name##_base)
+#define MW__BASE_AVX2_LIST(name)                                                                                       \
     {                                                                                                                  \
         name##_base, name##_base                                                                                       \
     }
 #endif
 
-/* MW__EACH_WIDTH(exp, ..) makes exp_wider too; MW__PICK_WIDEST is for when something is planned. */
+/* MW__BASE_AVX2_AVX512(exp, ..) makes exp_avx512 too; MW__DISPATCH_BEST is for when something is planned. */
 #if defined(__x86_64__)
 #if defined(__clang__)
-#define MW__WIDER_TARGET __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl"), min_vector_width(512)))
+#define MW__TARGET_AVX512 __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl"), min_vector_width(512)))
 #else
-#define MW__WIDER_TARGET __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
+#define MW__TARGET_AVX512                                                                                              \
+    __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
 #endif
-#define MW__EACH_WIDTH(name, parameters, arguments)                                                                    \
-    MW__TWICE(name, parameters, arguments)                                                                             \
-    MW__WIDER_TARGET static void name##_wider parameters { name##_body arguments; }
-#define MW__WIDTHS(name)                                                                                               \
+#define MW__BASE_AVX2_AVX512(name, parameters, arguments)                                                              \
+    MW__BASE_AVX2(name, parameters, arguments)                                                                         \
+    MW__TARGET_AVX512 static void name##_avx512 parameters { name##_body arguments; }
+#define MW__BASE_AVX2_AVX512_LIST(name)                                                                                \
     {                                                                                                                  \
-        name##_base, name##_wide, name##_wider                                                                         \
+        name##_base, name##_avx2, name##_avx512                                                                        \
     }
-#define MW__PICK_WIDEST(name) (mw__loop_level() == MW__LEVEL_WIDER ? name##_wider : MW__PICK(name, mw__kernel_level()))
+#define MW__DISPATCH_BEST(name)                                                                                        \
+    (mw__loop_level() == MW__LEVEL_AVX512 ? name##_avx512 : MW__DISPATCH(name, mw__kernel_level()))
 #else
-#define MW__EACH_WIDTH(name, parameters, arguments) MW__TWICE(name, parameters, arguments)
-#define MW__WIDTHS(name)                                                                                               \
+#define MW__BASE_AVX2_AVX512(name, parameters, arguments) MW__BASE_AVX2(name, parameters, arguments)
+#define MW__BASE_AVX2_AVX512_LIST(name)                                                                                \
     {                                                                                                                  \
         name##_base, name##_base, name##_base                                                                          \
     }
-#define MW__PICK_WIDEST(name) name##_base
+#define MW__DISPATCH_BEST(name) name##_base
 #endif
 
 /* Asks for the memory `bytes` beyond data, which may lie outside of any object. */
@@ -110,51 +112,51 @@ MW__INLINE void mw__split_range(const mw__kernel_call *call, int64_t elements, i
     *out_end = call->end * elements < count ? call->end * elements : count;
 }
 
-/* ---- walks ---- */
+/* ---- iterators ---- */
 
-#define MW__WALK_RANK (2 * MW_RANK_MAX)
-#define MW__WALK_ARMS 4
+#define MW__ND_RANK     (2 * MW_RANK_MAX)
+#define MW__ND_OPERANDS 4
 
 /* A nest of loops over several operands, with adjacent loops merged where every operand allows. */
-typedef struct mw__walk {
-    int rank, arms;                               /* rank >= 1 */
-    int64_t extent[MW__WALK_RANK];                /* innermost last */
-    int64_t stride[MW__WALK_ARMS][MW__WALK_RANK]; /* elements */
-} mw__walk;
+typedef struct mw__nd_iter {
+    int rank, operands;                           /* rank >= 1 */
+    int64_t extent[MW__ND_RANK];                  /* innermost last */
+    int64_t stride[MW__ND_OPERANDS][MW__ND_RANK]; /* elements */
+} mw__nd_iter;
 
-/* Adds a loop inside those that are there; strides: one per arm. */
-void mw__walk_add(mw__walk *walk, int64_t extent, const int64_t *stride);
+/* Adds a loop inside those that are there; strides: one per operand. */
+void mw__nd_iter_add(mw__nd_iter *iter, int64_t extent, const int64_t *stride);
 /* Merges and drops loops of one turn; call it once, last. */
-void mw__walk_finish(mw__walk *walk);
-/* A walk over `shape` whose arms broadcast to it. */
-mw__walk mw__walk_broadcast(mw_shape shape, const mw_shape *arms, int count);
-int64_t mw__walk_count(const mw__walk *walk);
+void mw__nd_iter_finish(mw__nd_iter *iter);
+/* A iter over `shape` whose operands broadcast to it. */
+mw__nd_iter mw__nd_iter_broadcast(mw_shape shape, const mw_shape *operands, int count);
+int64_t mw__nd_iter_count(const mw__nd_iter *iter);
 
-typedef struct mw__cursor {
-    int64_t index[MW__WALK_RANK];
-    int64_t offset[MW__WALK_ARMS];
-} mw__cursor;
+typedef struct mw__nd_position {
+    int64_t index[MW__ND_RANK];
+    int64_t offset[MW__ND_OPERANDS];
+} mw__nd_position;
 
-/* Stands at element `at` of the walk's order. */
-void mw__cursor_seek(const mw__walk *walk, mw__cursor *cursor, int64_t at);
+/* Stands at element `at` of the iter's order. */
+void mw__nd_position_seek(const mw__nd_iter *iter, mw__nd_position *position, int64_t at);
 /* Leaves the innermost loop, which has ended, for the next turn of the loops around it. */
-void mw__cursor_carry(const mw__walk *walk, mw__cursor *cursor);
+void mw__nd_position_carry(const mw__nd_iter *iter, mw__nd_position *position);
 
 /* Elements from here to the end of the innermost loop, at most `limit`. */
-MW__INLINE int64_t mw__cursor_run(const mw__walk *walk, const mw__cursor *cursor, int64_t limit)
+MW__INLINE int64_t mw__nd_position_run(const mw__nd_iter *iter, const mw__nd_position *position, int64_t limit)
 {
-    const int64_t left = walk->extent[walk->rank - 1] - cursor->index[walk->rank - 1];
+    const int64_t left = iter->extent[iter->rank - 1] - position->index[iter->rank - 1];
     return left < limit ? left : limit;
 }
 
-MW__INLINE void mw__cursor_step(const mw__walk *walk, mw__cursor *cursor, int64_t run)
+MW__INLINE void mw__nd_position_step(const mw__nd_iter *iter, mw__nd_position *position, int64_t run)
 {
-    const int last = walk->rank - 1;
-    cursor->index[last] += run;
-    for (int arm = 0; arm < walk->arms; arm++)
-        cursor->offset[arm] += run * walk->stride[arm][last];
-    if (cursor->index[last] == walk->extent[last])
-        mw__cursor_carry(walk, cursor);
+    const int last = iter->rank - 1;
+    position->index[last] += run;
+    for (int operand = 0; operand < iter->operands; operand++)
+        position->offset[operand] += run * iter->stride[operand][last];
+    if (position->index[last] == iter->extent[last])
+        mw__nd_position_carry(iter, position);
 }
 
 /* ---- strided copies ---- */
@@ -199,18 +201,18 @@ MW__INLINE int64_t mw__origin_at(const mw__origin *origin, const void *begin, in
     return at < low ? low : at > high ? high : at;
 }
 
-/* Elements from one place to another, none computed: the target in order, each element from where the walk stands. */
+/* Elements from one place to another, none computed: the target in order, each element from where the iter stands. */
 typedef struct mw__copy {
     const char *label;
     uint32_t from, to; /* buffers */
     mw_shape shape;    /* of the target */
     size_t size;       /* bytes of an element */
-    int64_t start;     /* element of `from` at the walk's begin */
+    int64_t start;     /* element of `from` at the iter's begin */
     mw__origin origin; /* what is added to start when run */
-    mw__walk walk;     /* one arm, the source; as added, not finished */
+    mw__nd_iter iter;  /* one operand, the source; as added, not finished */
 } mw__copy;
 
-/* From x to the result, the walk still empty. */
+/* From x to the result, the iter still empty. */
 mw__copy mw__copy_of(mw__planner *planner, const mw__op *op);
 /* Plans the step; nothing for no elements. */
 void mw__plan_copy(mw__planner *planner, const mw__copy *copy);

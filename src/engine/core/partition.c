@@ -2,7 +2,7 @@
 
 #include "base/float_mode.h"
 
-int64_t mw__lane_begin(const mw__step *step, int lane, int lanes)
+int64_t mw__partition_begin(const mw__step *step, int lane, int lanes)
 {
     if (step->units <= 0)
         return 0;
@@ -19,8 +19,8 @@ typedef struct range {
 
 static range lane_range(const mw__step *step, const mw__step_operand *operand, int lane, int lanes)
 {
-    const int64_t begin = mw__lane_begin(step, lane, lanes);
-    const int64_t end = mw__lane_begin(step, lane + 1, lanes);
+    const int64_t begin = mw__partition_begin(step, lane, lanes);
+    const int64_t end = mw__partition_begin(step, lane + 1, lanes);
     if (begin >= end)
         return (range){0};
     if (operand->access == MW__WHOLE)
@@ -28,8 +28,8 @@ static range lane_range(const mw__step *step, const mw__step_operand *operand, i
     return (range){.begin = (size_t)begin * operand->unit, .end = (size_t)end * operand->unit};
 }
 
-bool mw__lanes_apart(int lanes, const mw__step *a_step, const mw__step_operand *a, const mw__step *b_step,
-                     const mw__step_operand *b)
+bool mw__partitions_disjoint(int lanes, const mw__step *a_step, const mw__step_operand *a, const mw__step *b_step,
+                             const mw__step_operand *b)
 {
     if (lanes == 1 || (a->access == MW__ROWS && b->access == MW__ROWS && a->unit == b->unit &&
                        a_step->units == b_step->units && a_step->grain == b_step->grain))
@@ -72,8 +72,8 @@ void mw__execute_step(const mw__step *step, int lanes, const void *const *in, vo
                                       .in = in,
                                       .out = out,
                                       .scratch = scratch,
-                                      .begin = mw__lane_begin(step, lane, lanes),
-                                      .end = mw__lane_begin(step, lane + 1, lanes)};
+                                      .begin = mw__partition_begin(step, lane, lanes),
+                                      .end = mw__partition_begin(step, lane + 1, lanes)};
         if (call.begin < call.end)
             step->run(&call);
     }

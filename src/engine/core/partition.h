@@ -5,10 +5,10 @@
 #include "engine/core/step.h"
 
 /* First unit of `lane`: lanes take contiguous ranges that begin at multiples of the grain. */
-int64_t mw__lane_begin(const mw__step *step, int lane, int lanes);
+int64_t mw__partition_begin(const mw__step *step, int lane, int lanes);
 /* True if no two different lanes touch a common byte, one as `a` of `a_step`, the other as `b` of `b_step`. */
-bool mw__lanes_apart(int lanes, const mw__step *a_step, const mw__step_operand *a, const mw__step *b_step,
-                     const mw__step_operand *b);
+bool mw__partitions_disjoint(int lanes, const mw__step *a_step, const mw__step_operand *a, const mw__step *b_step,
+                             const mw__step_operand *b);
 /* True if `step` may write its operand `write` over the memory of the buffer `read`. */
 bool mw__step_in_place(const mw__step *step, uint32_t read, uint32_t write);
 

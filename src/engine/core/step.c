@@ -162,7 +162,7 @@ uint32_t mw__plan_origin(const mw__planner *planner, const mw_tensor *result)
     return planner->rounding.origin != NULL ? planner->rounding.origin[result->id] : result->id;
 }
 
-int mw__plan_lanes(const mw__planner *planner) { return planner->lanes; }
+int mw__plan_partitions(const mw__planner *planner) { return planner->lanes; }
 
 mw_status mw__plan_check(const mw__planner *planner, mw_error *err)
 {

@@ -51,7 +51,7 @@ struct mw__watch;
 
 typedef struct mw__step {
     const mw__op *op;         /* for messages and plans */
-    const mw__op *const *ops; /* a fused group or an idiom: all that it computes; NULL = op alone */
+    const mw__op *const *ops; /* a fused group or an pattern: all that it computes; NULL = op alone */
     size_t op_count;          /* of ops */
     const char *label;
     mw__kernel *run;
@@ -64,7 +64,7 @@ typedef struct mw__step {
     double cost;          /* estimated ns for all units on one lane */
     double flops;         /* floating-point operations of all units, from a kernel that knows; 0: engine/work.c asks the
                              operations */
-    mw__element *element; /* what it computes of each element, for engine/region.h; NULL: it may not fuse */
+    mw__element *element; /* what it computes of each element, for engine/fused.h; NULL: it may not fuse */
     const struct mw__watch *watch; /* if it only looks at a buffer (engine/within.h) */
     size_t read_count, write_count;
     mw__step_operand reads[MW__STEP_READS];
@@ -106,7 +106,7 @@ uint32_t mw__plan_origin(const mw__planner *planner, const mw_tensor *result);
 /* True if the result is declared fp16. */
 bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result);
 /* Lanes the function is compiled for. */
-int mw__plan_lanes(const mw__planner *planner);
+int mw__plan_partitions(const mw__planner *planner);
 /* MW_ERROR_MEMORY after a failed allocation. */
 mw_status mw__plan_check(const mw__planner *planner, mw_error *err);
 

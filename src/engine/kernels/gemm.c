@@ -1,6 +1,6 @@
 /* Built-in matrix product: operands are packed into panels, and a tile of 6 x 16 sums stays in registers while k runs.
  * Sums run over k in order, in blocks of BLOCK_K that are added to C; fused multiply-add where the processor has it.
- * Vectors times matrices pack nothing. The choice between this, gemm_512.c and a BLAS is here, loading one is in
+ * Vectors times matrices pack nothing. The choice between this, gemm_avx512.c and a BLAS is here, loading one is in
  * blas.c. */
 #include "engine/kernels/gemm.h"
 
@@ -79,9 +79,9 @@ typedef void tile_function(int64_t k, const float *a, const float *b, float *out
     }
 
 #if defined(__x86_64__)
-#define WIDE_FMA(sum, x, y) _mm256_fmadd_ps(x, y, sum)
-__attribute__((target("avx2,fma"))) static void tile_wide(int64_t k, const float *a, const float *b, float *out)
-    TILE_FUNCTION(__m256, 8, _mm256_setzero_ps(), _mm256_loadu_ps, _mm256_broadcast_ss, WIDE_FMA, _mm256_storeu_ps)
+#define AVX2_FMA(sum, x, y) _mm256_fmadd_ps(x, y, sum)
+__attribute__((target("avx2,fma"))) static void tile_avx2(int64_t k, const float *a, const float *b, float *out)
+    TILE_FUNCTION(__m256, 8, _mm256_setzero_ps(), _mm256_loadu_ps, _mm256_broadcast_ss, AVX2_FMA, _mm256_storeu_ps)
 
 #define BASE_FMA(sum, x, y) _mm_add_ps(sum, _mm_mul_ps(x, y))
         static void tile_base(int64_t k, const float *a, const float *b, float *out)
@@ -89,7 +89,7 @@ __attribute__((target("avx2,fma"))) static void tile_wide(int64_t k, const float
 
                 static tile_function *choose_tile(mw__level level)
 {
-    return level == MW__LEVEL_WIDE && __builtin_cpu_supports("fma") ? tile_wide : tile_base;
+    return level == MW__LEVEL_AVX2 && __builtin_cpu_supports("fma") ? tile_avx2 : tile_base;
 }
 #elif defined(__aarch64__)
 static void tile_base(int64_t k, const float *a, const float *b, float *out)
@@ -133,7 +133,7 @@ size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k)
     const int64_t rows = smaller(round_up(m, TILE_M), BLOCK_M), columns = smaller(round_up(n, TILE_N), BLOCK_N);
     const size_t plain =
         (size_t)(round_up(depth * columns, 16) + round_up(depth * rows, 16) + TILE_M * TILE_N) * sizeof(float);
-    const size_t wide = mw__gemm_512_scratch(n, k);
+    const size_t wide = mw__gemm_avx512_scratch(n, k);
     return plain > wide ? plain : wide;
 }
 
@@ -151,18 +151,18 @@ mw__gemm_code mw__gemm_choose(int64_t m, int64_t n, int64_t k)
     const bool fits = m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX;
     const bool small = m <= 1 || n <= 1 || is_small(m, n, k);
     mw__gemm_code code = {.level = mw__kernel_level()};
-    const bool has_512 = code.level == MW__LEVEL_WIDE && mw__gemm_512_here();
-    code.dots_512 = has_512;
+    const bool has_avx512 = code.level == MW__LEVEL_AVX2 && mw__gemm_avx512_here();
+    code.dots_avx512 = has_avx512;
     if (small || code.level == MW__LEVEL_REF)
         return code;
-    if (has_512 && !mw__blas_is_named())
-        code.wide_512 = true;
+    if (has_avx512 && !mw__blas_is_named())
+        code.avx512 = true;
     else if (fits)
         code.sgemm = mw__blas_find();
     return code;
 }
 
-const char *mw__gemm_name(void) { return mw__gemm_choose(512, 512, 512).wide_512 ? "AVX-512" : mw__blas_name(); }
+const char *mw__gemm_name(void) { return mw__gemm_choose(512, 512, 512).avx512 ? "AVX-512" : mw__blas_name(); }
 
 /* C += (or =) packed blocks. */
 static void run_block(tile_function *tile, int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c,
@@ -214,8 +214,8 @@ void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a
             memset(c + i * s->ldc, 0, (size_t)s->n * sizeof *c);
     else if (code->sgemm != NULL)
         run_blas(code->sgemm, s, a, b, c);
-    else if (code->wide_512)
-        mw__gemm_512(s, a, b, c, scratch);
+    else if (code->avx512)
+        mw__gemm_avx512(s, a, b, c, scratch);
     else if (mw__gemm_vector(code, s, a, b, c))
         return;
     else if (is_small(s->m, s->n, s->k))

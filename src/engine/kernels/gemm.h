@@ -24,8 +24,8 @@ size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k);
 typedef struct mw__gemm_code {
     mw__blas_sgemm *sgemm; /* NULL = built-in */
     mw__level level;
-    bool wide_512; /* the code of gemm_512.h: of all of it */
-    bool dots_512; /* of a product that is a vector */
+    bool avx512;      /* the code of gemm_avx512.h: of all of it */
+    bool dots_avx512; /* of a product that is a vector */
 } mw__gemm_code;
 
 /* The built-in code if the processor has AVX-512 and MW_BLAS names no library, else the BLAS if one is loaded and a

@@ -39,7 +39,7 @@ MW__INLINE quad quad_fma(quad sum, quad x, quad y) { return sum + x * y; }
 #endif
 
 #if defined(__x86_64__)
-#define WIDE               __attribute__((target("avx2,fma")))
+#define AVX2               __attribute__((target("avx2,fma")))
 #define oct_load           _mm256_loadu_ps
 #define oct_splat          _mm256_broadcast_ss
 #define oct_store          _mm256_storeu_ps
@@ -85,8 +85,8 @@ MW__INLINE void transpose(quad rows[4])
 MW__INLINE void one_dot_base DOTS_PARAMETERS DOTS_FUNCTION(quad, quad, 1) MW__INLINE void four_dots_base DOTS_PARAMETERS
     DOTS_FUNCTION(quad, quad, 4)
 #if defined(__x86_64__)
-        WIDE MW__INLINE void one_dot_wide DOTS_PARAMETERS DOTS_FUNCTION(__m256, oct, 1) WIDE MW__INLINE
-    void four_dots_wide DOTS_PARAMETERS DOTS_FUNCTION(__m256, oct, 4)
+        AVX2 MW__INLINE void one_dot_avx2 DOTS_PARAMETERS DOTS_FUNCTION(__m256, oct, 1) AVX2 MW__INLINE
+    void four_dots_avx2 DOTS_PARAMETERS DOTS_FUNCTION(__m256, oct, 4)
 #endif
 
 #define DOTS_LOOP(suffix)                                                                                              \
@@ -107,8 +107,8 @@ MW__INLINE void one_dot_base DOTS_PARAMETERS DOTS_FUNCTION(quad, quad, 1) MW__IN
         typedef void dots_function(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c);
 static void dots_base(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c) DOTS_LOOP(base)
 #if defined(__x86_64__)
-    WIDE static void dots_wide(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
-        DOTS_LOOP(wide)
+    AVX2 static void dots_avx2(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
+        DOTS_LOOP(avx2)
 #endif
 
     /* ---- vectors: one row times a matrix that is not transposed; the whole of it is read once ---- */
@@ -130,8 +130,8 @@ static void dots_base(int64_t n, int64_t k, const float *a, const float *b, int6
         MW__VECTORIZE for (int64_t j = 0; j < n; j++) c[j] += a0 * b0[j];
     }
 }
-MW__TWICE(row, (int64_t n, int64_t k, const float *a, int64_t stride_a, const float *b, int64_t ldb, float *c),
-          (n, k, a, stride_a, b, ldb, c))
+MW__BASE_AVX2(row, (int64_t n, int64_t k, const float *a, int64_t stride_a, const float *b, int64_t ldb, float *c),
+              (n, k, a, stride_a, b, ldb, c))
 
 /* ---- small matrices: tiles of ROWS x COLUMNS ---- */
 
@@ -167,8 +167,8 @@ static void rows_base(int64_t k, const tile_operands *t)
     TILE_FUNCTION(quad, quad, ROWS) static void row_tile_base(int64_t k, const tile_operands *t)
         TILE_FUNCTION(quad, quad, 1)
 #if defined(__x86_64__)
-            WIDE static void rows_wide(int64_t k, const tile_operands *t) TILE_FUNCTION(__m256, oct, ROWS) WIDE
-    static void row_tile_wide(int64_t k, const tile_operands *t) TILE_FUNCTION(__m256, oct, 1)
+            AVX2 static void rows_avx2(int64_t k, const tile_operands *t) TILE_FUNCTION(__m256, oct, ROWS) AVX2
+    static void row_tile_avx2(int64_t k, const tile_operands *t) TILE_FUNCTION(__m256, oct, 1)
 #endif
 
     /* COLUMNS columns of op(B) with zeros after the last. */
@@ -237,26 +237,26 @@ static void run_tiles(tile_function *four, tile_function *one, const mw__gemm_sh
 /* ---- public ---- */
 
 #if defined(__x86_64__)
-#define CHOOSE(name, wide) ((wide) ? name##_wide : name##_base)
-static bool has_fma(mw__level level) { return level == MW__LEVEL_WIDE && __builtin_cpu_supports("fma"); }
+#define CHOOSE(name, wide) ((wide) ? name##_avx2 : name##_base)
+static bool has_fma(mw__level level) { return level == MW__LEVEL_AVX2 && __builtin_cpu_supports("fma"); }
 #else
 #define CHOOSE(name, wide) ((void)(wide), name##_base)
-static bool has_fma(mw__level level) { return level == MW__LEVEL_WIDE; }
+static bool has_fma(mw__level level) { return level == MW__LEVEL_AVX2; }
 #endif
 
 bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a, const float *b, float *c)
 {
     const mw__level level = code->level;
     const int64_t step_a = s->transpose_a ? s->lda : 1, step_b = s->transpose_b ? 1 : s->ldb;
-    dots_function *const dots = code->dots_512 ? mw__gemm_512_dots : CHOOSE(dots, has_fma(level));
+    dots_function *const dots = code->dots_avx512 ? mw__gemm_avx512_dots : CHOOSE(dots, has_fma(level));
     if (s->m == 1 && s->transpose_b && step_a == 1)
         dots(s->n, s->k, a, b, s->ldb, c);
     else if (s->n == 1 && s->ldc == 1 && !s->transpose_a && step_b == 1)
         dots(s->m, s->k, b, a, s->lda, c);
     else if (s->m == 1 && !s->transpose_b)
-        MW__PICK(row, level)(s->n, s->k, a, step_a, b, s->ldb, c);
+        MW__DISPATCH(row, level)(s->n, s->k, a, step_a, b, s->ldb, c);
     else if (s->n == 1 && s->ldc == 1 && s->transpose_a)
-        MW__PICK(row, level)(s->m, s->k, b, step_b, a, s->lda, c);
+        MW__DISPATCH(row, level)(s->m, s->k, b, step_b, a, s->lda, c);
     else
         return false;
     return true;

@@ -20,7 +20,7 @@ typedef struct attention_block {
     int64_t block, blocks;             /* rows of a block, blocks of one batch */
     float scale;
     mask_kind mask;
-    mw__walk mask_walk; /* over [batches.., L, S]; one arm */
+    mw__nd_iter mask_iter; /* over [batches.., L, S]; one operand */
     mw_dtype dtype;
     mw__gemm_code scores_code, result_code;
     size_t gemm_at, panel_at; /* in scratch, after the scores: bytes */
@@ -36,7 +36,7 @@ MW__INLINE void softmax_body(float *row, int64_t count, mw__loop1 *exp)
     const float sum = mw__lanes_sum(row, count);
     MW__VECTORIZE for (int64_t i = 0; i < count; i++) row[i] = row[i] / sum;
 }
-MW__EACH_WIDTH(softmax, (float *row, int64_t count, mw__loop1 *exp), (row, count, exp))
+MW__BASE_AVX2_AVX512(softmax, (float *row, int64_t count, mw__loop1 *exp), (row, count, exp))
 
 static void hide(float *scores, const uint8_t *mask, int64_t count)
 {
@@ -52,11 +52,11 @@ static void fill(float *scores, int64_t count)
 /* scores [rows, S], the first of them at element `at` of [batches.., L, S] */
 static void add_mask(const attention_block *s, const void *mask, int64_t at, int64_t rows, float *scores)
 {
-    mw__cursor cursor;
-    mw__cursor_seek(&s->mask_walk, &cursor, at);
-    const int64_t step = s->mask_walk.stride[0][s->mask_walk.rank - 1], count = rows * s->keys;
+    mw__nd_position position;
+    mw__nd_position_seek(&s->mask_iter, &position, at);
+    const int64_t step = s->mask_iter.stride[0][s->mask_iter.rank - 1], count = rows * s->keys;
     for (int64_t done = 0; done < count;) {
-        const int64_t run = mw__cursor_run(&s->mask_walk, &cursor, count - done), from = cursor.offset[0];
+        const int64_t run = mw__nd_position_run(&s->mask_iter, &position, count - done), from = position.offset[0];
         if (s->mask == MASK_BOOL && step == 1)
             hide(scores + done, (const uint8_t *)mask + from, run);
         else if (s->mask == MASK_BOOL && ((const uint8_t *)mask)[from] == 0)
@@ -65,7 +65,7 @@ static void add_mask(const attention_block *s, const void *mask, int64_t at, int
             for (int64_t i = 0; i < run; i++)
                 scores[done + i] += ((const float *)mask)[from + i * step];
         done += run;
-        mw__cursor_step(&s->mask_walk, &cursor, run);
+        mw__nd_position_step(&s->mask_iter, &position, run);
     }
 }
 
@@ -117,8 +117,8 @@ static int64_t block_rows(const mw__planner *planner, const mw__op *op, const at
 {
     const int64_t batches = mw__count_of(op->results[0]) / (s->rows * s->values);
     int64_t rows = s->rows < BLOCK_ROWS ? s->rows : BLOCK_ROWS;
-    while (rows > 8 &&
-           (rows * s->keys > BLOCK_SCORES || batches * ((s->rows + rows - 1) / rows) % mw__plan_lanes(planner) != 0))
+    while (rows > 8 && (rows * s->keys > BLOCK_SCORES ||
+                        batches * ((s->rows + rows - 1) / rows) % mw__plan_partitions(planner) != 0))
         rows = (rows + 1) / 2;
     return rows;
 }
@@ -136,7 +136,7 @@ static void fill_block(mw__planner *planner, attention_block *s, const mw__op *o
     s->scale = 1.0f / sqrtf((float)s->inner);
     s->dtype = mw__dtype_of(op->results[0]);
     s->exp = mw__loop1_find(MW__OP_exp, level);
-    s->softmax = MW__PICK_WIDEST(softmax);
+    s->softmax = MW__DISPATCH_BEST(softmax);
     const int64_t rows = s->block;
     s->scores_code = mw__gemm_choose(rows, s->keys, s->inner);
     s->result_code = mw__gemm_choose(rows, s->values, s->keys);
@@ -147,7 +147,7 @@ static void fill_block(mw__planner *planner, attention_block *s, const mw__op *o
     mw_shape scores = query;
     scores.dim[last] = s->keys;
     s->mask = mw__dtype_of(mask) == MW_BOOL ? MASK_BOOL : MASK_FLOAT;
-    s->mask_walk = mw__walk_broadcast(scores, (mw_shape[]){mw__shape_of(mask)}, 1);
+    s->mask_iter = mw__nd_iter_broadcast(scores, (mw_shape[]){mw__shape_of(mask)}, 1);
 }
 
 static size_t scratch_of(const attention_block *s)

@@ -29,8 +29,9 @@ typedef void compare_bool(uint8_t *out, const uint8_t *x, int64_t sx, const uint
             memset(out, test(*x, *y), (size_t)count);                                                                  \
         }                                                                                                              \
     }                                                                                                                  \
-    MW__TWICE(name##_##suffix, (uint8_t * out, const type *x, int64_t sx, const type *y, int64_t sy, int64_t count),   \
-              (out, x, sx, y, sy, count))
+    MW__BASE_AVX2(name##_##suffix,                                                                                     \
+                  (uint8_t * out, const type *x, int64_t sx, const type *y, int64_t sy, int64_t count),                \
+                  (out, x, sx, y, sy, count))
 
 #define NUMBERS(name, test)                                                                                            \
     COMPARE(name, float, f32, test)                                                                                    \
@@ -64,8 +65,9 @@ typedef struct compare_row {
     compare_bool *bools[2];
 } compare_row;
 
-#define NUMBER_ROW(name) [MW__OP_##name] = {.floats = MW__PAIR(name##_f32), .integers = MW__PAIR(name##_i32)}
-#define TRUTH_ROW(name)  [MW__OP_##name] = {.bools = MW__PAIR(name##_bool)}
+#define NUMBER_ROW(name)                                                                                               \
+    [MW__OP_##name] = {.floats = MW__BASE_AVX2_LIST(name##_f32), .integers = MW__BASE_AVX2_LIST(name##_i32)}
+#define TRUTH_ROW(name) [MW__OP_##name] = {.bools = MW__BASE_AVX2_LIST(name##_bool)}
 
 /* clang-format off */
 static const compare_row compare_rows[MW__OP_COUNT] = {
@@ -82,7 +84,7 @@ static const compare_row compare_rows[MW__OP_COUNT] = {
 /* clang-format on */
 
 typedef struct compare_block {
-    mw__walk walk; /* arms: x, y */
+    mw__nd_iter iter; /* operands: x, y */
     int64_t elements, count;
     mw_dtype dtype, dtype_y; /* differ only as F16 and F32 */
     mw__compare_loop *floats;
@@ -93,27 +95,27 @@ typedef struct compare_block {
 static void compare_run(const mw__kernel_call *call)
 {
     const compare_block *block = call->block;
-    const mw__walk *walk = &block->walk;
-    const int64_t sx = walk->stride[0][walk->rank - 1], sy = walk->stride[1][walk->rank - 1];
+    const mw__nd_iter *iter = &block->iter;
+    const int64_t sx = iter->stride[0][iter->rank - 1], sy = iter->stride[1][iter->rank - 1];
     float tile_x[MW__TILE], tile_y[MW__TILE];
     int64_t at, end;
     mw__split_range(call, block->elements, block->count, &at, &end);
-    mw__cursor cursor;
-    mw__cursor_seek(walk, &cursor, at);
+    mw__nd_position position;
+    mw__nd_position_seek(iter, &position, at);
     while (at < end) {
-        const int64_t run = mw__cursor_run(walk, &cursor, end - at < MW__TILE ? end - at : MW__TILE);
+        const int64_t run = mw__nd_position_run(iter, &position, end - at < MW__TILE ? end - at : MW__TILE);
         uint8_t *out = (uint8_t *)call->out[0] + at;
         if (block->dtype == MW_I32)
-            block->integers(out, (const int32_t *)call->in[0] + cursor.offset[0], sx,
-                            (const int32_t *)call->in[1] + cursor.offset[1], sy, run);
+            block->integers(out, (const int32_t *)call->in[0] + position.offset[0], sx,
+                            (const int32_t *)call->in[1] + position.offset[1], sy, run);
         else if (block->dtype == MW_BOOL)
-            block->bools(out, (const uint8_t *)call->in[0] + cursor.offset[0], sx,
-                         (const uint8_t *)call->in[1] + cursor.offset[1], sy, run);
+            block->bools(out, (const uint8_t *)call->in[0] + position.offset[0], sx,
+                         (const uint8_t *)call->in[1] + position.offset[1], sy, run);
         else
-            block->floats(out, mw__tile_load(call->in[0], block->dtype, cursor.offset[0], sx != 0 ? run : 1, tile_x),
-                          sx, mw__tile_load(call->in[1], block->dtype_y, cursor.offset[1], sy != 0 ? run : 1, tile_y),
+            block->floats(out, mw__tile_load(call->in[0], block->dtype, position.offset[0], sx != 0 ? run : 1, tile_x),
+                          sx, mw__tile_load(call->in[1], block->dtype_y, position.offset[1], sy != 0 ? run : 1, tile_y),
                           sy, run);
-        mw__cursor_step(walk, &cursor, run);
+        mw__nd_position_step(iter, &position, run);
         at += run;
     }
 }
@@ -130,10 +132,10 @@ mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *e
         return mw__plan_check(planner, err);
     const mw_shape shape = mw__shape_of(result);
     const mw__split split = mw__split_shape(planner, shape);
-    block->walk = mw__walk_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2);
+    block->iter = mw__nd_iter_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2);
     block->elements = split.elements, block->count = mw__count_of(result), block->dtype = dtype;
     block->dtype_y = mw__dtype_of(y);
-    const size_t wide = mw__kernel_level() == MW__LEVEL_WIDE;
+    const size_t wide = mw__kernel_level() == MW__LEVEL_AVX2;
     block->floats = row->floats[wide], block->integers = row->integers[wide], block->bools = row->bools[wide];
     const double count = (double)block->count;
     mw__step *step = mw__plan_step(planner, compare_run, op->row->name, split.units,
@@ -162,8 +164,8 @@ mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *e
             chosen[i] = (type)((yes[i] & mask) | (no[i] & (type)~mask));                                               \
         }                                                                                                              \
     }                                                                                                                  \
-    MW__TWICE(name, (void *out, const uint8_t *cond, const void *a, const void *b, int64_t count),                     \
-              (out, cond, a, b, count))
+    MW__BASE_AVX2(name, (void *out, const uint8_t *cond, const void *a, const void *b, int64_t count),                 \
+                  (out, cond, a, b, count))
 
 SELECT(select_1, uint8_t)
 SELECT(select_2, uint16_t)
@@ -171,7 +173,7 @@ SELECT(select_4, uint32_t)
 SELECT(select_8, uint64_t)
 
 typedef struct select_block {
-    mw__walk walk; /* arms: cond, a, b */
+    mw__nd_iter iter; /* operands: cond, a, b */
     int64_t elements, count;
     size_t size; /* of an element */
     mw__select_loop *loop;
@@ -180,8 +182,8 @@ typedef struct select_block {
 } select_block;
 
 /* The memory itself, or a tile filled with the one element of a repeated operand. */
-static const void *select_arm(const void *data, int64_t offset, int64_t stride, int64_t count, size_t size, void *tile,
-                              int64_t *spread)
+static const void *select_operand(const void *data, int64_t offset, int64_t stride, int64_t count, size_t size,
+                                  void *tile, int64_t *spread)
 {
     const char *element = (const char *)data + offset * (int64_t)size;
     if (stride != 0)
@@ -208,16 +210,16 @@ static const float *select_floats(const void *data, mw_dtype dtype, int64_t offs
     return tile;
 }
 
-static void select_mixed(const mw__kernel_call *call, const uint8_t *cond, const mw__cursor *cursor, int64_t at,
+static void select_mixed(const mw__kernel_call *call, const uint8_t *cond, const mw__nd_position *position, int64_t at,
                          int64_t run)
 {
     const select_block *block = call->block;
-    const int last = block->walk.rank - 1;
+    const int last = block->iter.rank - 1;
     float tile_a[MW__TILE], tile_b[MW__TILE];
     const float *a =
-        select_floats(call->in[1], block->from[0], cursor->offset[1], block->walk.stride[1][last], run, tile_a);
+        select_floats(call->in[1], block->from[0], position->offset[1], block->iter.stride[1][last], run, tile_a);
     const float *b =
-        select_floats(call->in[2], block->from[1], cursor->offset[2], block->walk.stride[2][last], run, tile_b);
+        select_floats(call->in[2], block->from[1], position->offset[2], block->iter.stride[2][last], run, tile_b);
     block->loop(tile_a, cond, a, b, run);
     mw__tile_store(call->out[0], block->dtype, at, run, tile_a);
 }
@@ -225,29 +227,29 @@ static void select_mixed(const mw__kernel_call *call, const uint8_t *cond, const
 static void select_run(const mw__kernel_call *call)
 {
     const select_block *block = call->block;
-    const mw__walk *walk = &block->walk;
-    const int last = walk->rank - 1;
+    const mw__nd_iter *iter = &block->iter;
+    const int last = iter->rank - 1;
     const size_t size = block->size;
     uint8_t tile_cond[MW__TILE];
     uint64_t tile_a[MW__TILE], tile_b[MW__TILE];
     int64_t spread[3] = {-1, -1, -1}, at, end;
     mw__split_range(call, block->elements, block->count, &at, &end);
-    mw__cursor cursor;
-    mw__cursor_seek(walk, &cursor, at);
+    mw__nd_position position;
+    mw__nd_position_seek(iter, &position, at);
     while (at < end) {
-        const int64_t run = mw__cursor_run(walk, &cursor, end - at < MW__TILE ? end - at : MW__TILE);
+        const int64_t run = mw__nd_position_run(iter, &position, end - at < MW__TILE ? end - at : MW__TILE);
         const void *cond =
-            select_arm(call->in[0], cursor.offset[0], walk->stride[0][last], run, 1, tile_cond, &spread[0]);
+            select_operand(call->in[0], position.offset[0], iter->stride[0][last], run, 1, tile_cond, &spread[0]);
         if (block->mixed) {
-            select_mixed(call, cond, &cursor, at, run);
+            select_mixed(call, cond, &position, at, run);
         } else {
             const void *a =
-                select_arm(call->in[1], cursor.offset[1], walk->stride[1][last], run, size, tile_a, &spread[1]);
+                select_operand(call->in[1], position.offset[1], iter->stride[1][last], run, size, tile_a, &spread[1]);
             const void *b =
-                select_arm(call->in[2], cursor.offset[2], walk->stride[2][last], run, size, tile_b, &spread[2]);
+                select_operand(call->in[2], position.offset[2], iter->stride[2][last], run, size, tile_b, &spread[2]);
             block->loop((char *)call->out[0] + at * (int64_t)size, cond, a, b, run);
         }
-        mw__cursor_step(walk, &cursor, run);
+        mw__nd_position_step(iter, &position, run);
         at += run;
     }
 }
@@ -256,13 +258,13 @@ static mw__select_loop *select_choose(size_t size, mw__level level)
 {
     switch (size) {
     case 1:
-        return MW__PICK(select_1, level);
+        return MW__DISPATCH(select_1, level);
     case 2:
-        return MW__PICK(select_2, level);
+        return MW__DISPATCH(select_2, level);
     case 4:
-        return MW__PICK(select_4, level);
+        return MW__DISPATCH(select_4, level);
     default:
-        return MW__PICK(select_8, level);
+        return MW__DISPATCH(select_8, level);
     }
 }
 
@@ -276,7 +278,7 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
         return mw__plan_check(planner, err);
     const mw_shape shape = mw__shape_of(result);
     const mw__split split = mw__split_shape(planner, shape);
-    block->walk = mw__walk_broadcast(shape, (mw_shape[]){mw__shape_of(cond), mw__shape_of(a), mw__shape_of(b)}, 3);
+    block->iter = mw__nd_iter_broadcast(shape, (mw_shape[]){mw__shape_of(cond), mw__shape_of(a), mw__shape_of(b)}, 3);
     block->elements = split.elements, block->count = mw__count_of(result), block->size = size;
     block->from[0] = mw__dtype_of(a), block->from[1] = mw__dtype_of(b), block->dtype = mw__dtype_of(result);
     block->mixed = block->from[0] != block->dtype || block->from[1] != block->dtype;
@@ -290,8 +292,9 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
     mw__step_read_rows(planner, step, b, shape, split, mw__dtype_of(b) == mw__dtype_of(result));
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements * size);
     const mw_dtype dtype = mw__dtype_of(result);
-    if (dtype == MW_F32 || dtype == MW_F16) /* tiles of a region are fp32 */
-        mw__step_element(planner, step, &(mw__element){.select = MW__PICK(select_4, mw__kernel_level()), .flops = 1},
-                         result, (const mw_tensor *[]){cond, a, b}, 3);
+    if (dtype == MW_F32 || dtype == MW_F16) /* tiles of a fused are fp32 */
+        mw__step_element(planner, step,
+                         &(mw__element){.select = MW__DISPATCH(select_4, mw__kernel_level()), .flops = 1}, result,
+                         (const mw_tensor *[]){cond, a, b}, 3);
     return mw__plan_check(planner, err);
 }

@@ -4,7 +4,7 @@
 #include "engine/kernels/kernel_conv_direct.h"
 #include "engine/kernels/x86/kernel_conv_avx512.h"
 
-#include "graph/idioms/conv.h"
+#include "graph/patterns/conv.h"
 
 #include <string.h>
 
@@ -108,7 +108,7 @@ static size_t scratch_floats(const conv_block *s)
     return (size_t)(round_16(depth * s->tile) + 2 * round_16(rows * s->tile));
 }
 
-static conv_scratch cut_scratch(const conv_block *s, void *memory)
+static conv_scratch divide_scratch(const conv_block *s, void *memory)
 {
     const int64_t rows = smaller(s->outputs, ROWS), depth = smaller(s->depth, DEPTH);
     float *const columns = memory, *const sums = columns + round_16(depth * s->tile);
@@ -205,7 +205,7 @@ static conv_tile tile_of(const conv_block *s, int64_t unit)
 static void conv_run(const mw__kernel_call *call)
 {
     const conv_block *s = call->block;
-    const conv_scratch scratch = cut_scratch(s, call->scratch);
+    const conv_scratch scratch = divide_scratch(s, call->scratch);
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const conv_tile t = tile_of(s, unit);
         for (int64_t row = 0; row < s->outputs; row += ROWS) {
@@ -288,9 +288,9 @@ mw_status mw__kernel_conv(mw__planner *planner, const mw__op *op, mw_error *err)
                                .inputs = s->inputs,
                                .outputs = s->outputs,
                                .examples = mw__shape_of(x).dim[0]};
-    mw__conv_512 wide;
-    if (mw__conv_512_read(op, &wide))
-        return mw__plan_conv_512(planner, &wide, op, err);
+    mw__conv_avx512 wide;
+    if (mw__conv_avx512_read(op, &wide))
+        return mw__plan_conv_avx512(planner, &wide, op, err);
     if (mw__kernel_level() != MW__LEVEL_REF && mw__direct_suits(&direct, s->dtype))
         return mw__plan_conv_direct(planner, &direct, op, err);
     choose_tile(s);

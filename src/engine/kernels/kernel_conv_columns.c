@@ -1,7 +1,7 @@
-/* Products with the columns of a convolution, which the idioms write for chips (graph/idioms/conv_chip.c): a strided
- * slice of x for each element of the kernel, stacked, times the kernel or transposed times the cotangent. Here the
- * columns of one example are made in scratch and multiplied there; its border is part of it. The products are those of
- * matmul, so that the bits are too. With AVX-512 the image alone is made, for kernel_conv_columns_512.c. */
+/* Products with the columns of a convolution, which the patterns write for chips (graph/patterns/conv_chip.c): a
+ * strided slice of x for each element of the kernel, stacked, times the kernel or transposed times the cotangent. Here
+ * the columns of one example are made in scratch and multiplied there; its border is part of it. The products are those
+ * of matmul, so that the bits are too. With AVX-512 the image alone is made, for kernel_conv_columns_avx512.c. */
 #include "engine/core/kernel.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/math_scalar.h"
@@ -107,13 +107,13 @@ typedef struct columns_block {
     mw__loop1 *round;        /* NULL: none */
     mw__loop1 *add;          /* of the bias, which is p, before it is rounded again; NULL: none */
     bool direct;             /* no columns are made: */
-    mw__columns_512 wide_512;
+    mw__columns_avx512 avx512;
 } columns_block;
 
 MW__LOOP1_BODY(add, v + p)
-MW__EACH_WIDTH(add, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
+MW__BASE_AVX2_AVX512(add, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
 MW__LOOP1_BODY(add_half, mw__half_of(mw__half_of(v) + p))
-MW__EACH_WIDTH(add_half, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
+MW__BASE_AVX2_AVX512(add_half, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
 
 /* Whole chunks: what is too much is written over by the next row, or is slack. */
 static void copy_row(float *to, const float *from, int64_t count)
@@ -157,15 +157,15 @@ static void multiply(const columns_block *s, const float *left, float *image, fl
 {
     float *const columns = image + s->columns;
     if (s->direct) {
-        (s->shape.transpose_b ? mw__columns_512_dweight : mw__columns_512_product)(&s->wide_512, left, image, y,
-                                                                                   columns);
+        (s->shape.transpose_b ? mw__columns_avx512_dweight : mw__columns_avx512_product)(&s->avx512, left, image, y,
+                                                                                         columns);
     } else {
         put_columns(s, image, columns);
         mw__gemm(&s->code, &s->shape, left, columns, y, image + s->product);
     }
 }
 
-/* What follows the product y of group g, while it is hot. */
+/* What follows the product y of group g, while it is precompiled. */
 static void finish(const columns_block *s, const mw__kernel_call *call, int64_t g, float *y)
 {
     const int64_t m = s->shape.m, n = s->shape.n;
@@ -230,7 +230,7 @@ static void fill_product(const mw__planner *planner, const mw__op *matmul, colum
     const mw_shape left = mw__shape_of(mw__arg(matmul, "x")), result = mw__shape_of(matmul->results[0]);
     bool transpose = false;
     mw__arg_bool(matmul, "transpose_y", &transpose);
-    const int64_t m = result.dim[2], n = result.dim[3], k = left.dim[3], lanes = mw__plan_lanes(planner);
+    const int64_t m = result.dim[2], n = result.dim[3], k = left.dim[3], lanes = mw__plan_partitions(planner);
     const int64_t share = (m * s->examples * s->groups + lanes - 1) / lanes;
     s->code = mw__gemm_choose(share > m ? m : share, n, k);
     s->left = left.dim[0] > 1 ? s->groups * m * k : 0;
@@ -242,11 +242,11 @@ static size_t round_up(size_t count) { return (count + 15) / 16 * 16; }
 
 #define OUTPUTS_LEAST 4 /* lanes of 16 that pay */
 
-/* Where mw__gemm would sum in the order of kernel_conv_columns_512.h, that is in all but vectors and a BLAS, and where
- * not too many lanes are idle. */
+/* Where mw__gemm would sum in the order of kernel_conv_columns_avx512.h, that is in all but vectors and a BLAS, and
+ * where not too many lanes are idle. */
 static bool is_direct(const columns_block *s)
 {
-    if (mw__loop_level() != MW__LEVEL_WIDER || s->code.sgemm != NULL || s->shape.m < 2 || s->shape.n < 2 ||
+    if (mw__loop_level() != MW__LEVEL_AVX512 || s->code.sgemm != NULL || s->shape.m < 2 || s->shape.n < 2 ||
         s->channels * s->wide[0] * s->wide[1] > INT32_MAX)
         return false;
     if (s->shape.transpose_b)
@@ -274,16 +274,16 @@ static void fill_direct(mw__planner *planner, columns_block *s)
 {
     const int64_t depth = s->channels * s->kernel[0] * s->kernel[1];
     int32_t *const taps = mw__plan_block(planner, (size_t)depth * sizeof *taps), *tap = taps;
-    s->wide_512 = (mw__columns_512){.outputs = s->shape.m,
-                                    .depth = depth,
-                                    .rows = s->out[0],
-                                    .width = s->out[1],
-                                    .row_step = s->stride[0] * s->wide[1],
-                                    .x_step = s->stride[1],
-                                    .tap = taps,
-                                    .channels = s->channels,
-                                    .area = s->wide[0] * s->wide[1],
-                                    .where = fill_where(planner, s)};
+    s->avx512 = (mw__columns_avx512){.outputs = s->shape.m,
+                                     .depth = depth,
+                                     .rows = s->out[0],
+                                     .width = s->out[1],
+                                     .row_step = s->stride[0] * s->wide[1],
+                                     .x_step = s->stride[1],
+                                     .tap = taps,
+                                     .channels = s->channels,
+                                     .area = s->wide[0] * s->wide[1],
+                                     .where = fill_where(planner, s)};
     for (int64_t c = 0; taps != NULL && c < s->channels; c++)
         for (int64_t y = 0; y < s->kernel[0]; y++)
             for (int64_t x = 0; x < s->kernel[1]; x++)
@@ -296,14 +296,14 @@ static void fill_scratch(columns_block *s, mw__step *step)
     const int64_t elements = s->channels * s->kernel[0] * s->kernel[1];
     s->columns = round_up((size_t)(s->channels * s->wide[0] * s->wide[1]) + MW__COLUMNS_SLACK);
     if (s->direct) {
-        step->scratch = s->columns * sizeof(float) + mw__columns_512_scratch(&s->wide_512);
+        step->scratch = s->columns * sizeof(float) + mw__columns_avx512_scratch(&s->avx512);
         return;
     }
     s->product = s->columns + round_up((size_t)(elements * s->out[0] * s->out[1]) + CHUNK);
     step->scratch = s->product * sizeof(float) + mw__gemm_scratch(s->shape.m, s->shape.n, s->shape.k);
 }
 
-bool mw__conv_columns_bias_suits(const mw__idiom *columns, const mw_tensor *y)
+bool mw__conv_columns_bias_suits(const mw__pattern *columns, const mw_tensor *y)
 {
     const mw_shape product = mw__shape_of(columns->product->results[0]), shape = mw__shape_of(y);
     bool transpose = false;
@@ -311,21 +311,21 @@ bool mw__conv_columns_bias_suits(const mw__idiom *columns, const mw_tensor *y)
     return !transpose && shape.dim[0] == product.dim[0] && shape.dim[1] == product.dim[1] * product.dim[2];
 }
 
-mw_status mw__plan_conv_columns(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+mw_status mw__plan_conv_columns(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
 {
     columns_block *s = mw__plan_block(planner, sizeof *s);
-    const mw__op *matmul = idiom->product;
+    const mw__op *matmul = pattern->product;
     if (s == NULL)
         return mw__plan_check(planner, err);
-    const mw_tensor *x = inside_border(idiom->x, idiom->columns->axes, s->before), *left = mw__arg(matmul, "x");
-    fill_axes(idiom->columns, x, s);
-    s->examples = mw__shape_of(x).dim[0], s->groups = idiom->columns->groups;
+    const mw_tensor *x = inside_border(pattern->x, pattern->columns->axes, s->before), *left = mw__arg(matmul, "x");
+    fill_axes(pattern->columns, x, s);
+    s->examples = mw__shape_of(x).dim[0], s->groups = pattern->columns->groups;
     s->channels = mw__shape_of(x).dim[1] / s->groups;
-    const bool rounds = mw__plan_rounds(planner, idiom->result);
+    const bool rounds = mw__plan_rounds(planner, pattern->result);
     s->round = rounds ? mw__round_loop(mw__loop_level()) : NULL;
-    if (idiom->bias != NULL)
-        s->add = rounds ? MW__PICK_WIDEST(add_half) : MW__PICK_WIDEST(add);
-    const uint32_t bias = idiom->bias != NULL ? mw__plan_floats(planner, idiom->bias) : 0;
+    if (pattern->bias != NULL)
+        s->add = rounds ? MW__DISPATCH_BEST(add_half) : MW__DISPATCH_BEST(add);
+    const uint32_t bias = pattern->bias != NULL ? mw__plan_floats(planner, pattern->bias) : 0;
     fill_product(planner, matmul, s);
     s->direct = is_direct(s);
     if (s->direct)
@@ -343,9 +343,9 @@ mw_status mw__plan_conv_columns(mw__planner *planner, const mw__idiom *idiom, mw
         mw__step_read(planner, step, mw__plan_buffer(planner, left), MW__ROWS, (size_t)s->left * sizeof(float), false);
     else
         mw__step_read(planner, step, mw__plan_buffer(planner, left), MW__WHOLE, 0, false);
-    if (idiom->bias != NULL)
+    if (pattern->bias != NULL)
         mw__step_read(planner, step, bias, MW__WHOLE, 0, false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, idiom->result), MW__ROWS,
+    mw__step_write(planner, step, mw__plan_buffer(planner, pattern->result), MW__ROWS,
                    (size_t)(s->groups * s->shape.m * s->shape.n) * sizeof(float));
     return mw__plan_check(planner, err);
 }

@@ -194,18 +194,18 @@ typedef void tile_function(const tile *t);
 
 /* clang-format off */
 #if defined(__x86_64__)
-#define WIDE_FMA(sum, x, y) _mm256_fmadd_ps(x, y, sum)
-#define WIDE(name, count)                                                                                              \
+#define AVX2_FMA(sum, x, y) _mm256_fmadd_ps(x, y, sum)
+#define AVX2(name, count)                                                                                              \
     __attribute__((target("avx2,fma"))) static void name(const tile *t)                                                \
-    TILE_FUNCTION(count, __m256, 8, _mm256_setzero_ps(), _mm256_loadu_ps, _mm256_broadcast_ss, WIDE_FMA,               \
+    TILE_FUNCTION(count, __m256, 8, _mm256_setzero_ps(), _mm256_loadu_ps, _mm256_broadcast_ss, AVX2_FMA,               \
                   _mm256_add_ps, _mm256_storeu_ps)
 #define BASE_FMA(sum, x, y) _mm_add_ps(sum, _mm_mul_ps(x, y))
 #define BASE(name, count)                                                                                              \
     static void name(const tile *t)                                                                                    \
     TILE_FUNCTION(count, __m128, 4, _mm_setzero_ps(), _mm_loadu_ps, _mm_load1_ps, BASE_FMA, _mm_add_ps, _mm_storeu_ps)
-WIDE(wide_1, 1)
-WIDE(wide_2, 2)
-WIDE(wide_3, 3)
+AVX2(avx2_1, 1)
+AVX2(avx2_2, 2)
+AVX2(avx2_3, 3)
 #elif defined(__aarch64__)
 #define BASE(name, count)                                                                                              \
     static void name(const tile *t)                                                                                    \
@@ -231,8 +231,8 @@ typedef struct tile_functions {
 static tile_functions choose_tiles(mw__level level)
 {
 #if defined(__x86_64__)
-    if (level == MW__LEVEL_WIDE && __builtin_cpu_supports("fma"))
-        return (tile_functions){{NULL, wide_1, wide_2, wide_3}};
+    if (level == MW__LEVEL_AVX2 && __builtin_cpu_supports("fma"))
+        return (tile_functions){{NULL, avx2_1, avx2_2, avx2_3}};
 #endif
     (void)level;
     return (tile_functions){{NULL, base_1, base_2, base_3}};

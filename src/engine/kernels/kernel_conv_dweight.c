@@ -1,7 +1,7 @@
-/* The gradient of a convolution by its weight, and by its bias where that is wanted too, recognised by engine/idiom.h:
- * tiles of 4 or 8 output channels by 3 columns (an input channel and a tap each) stay in registers while the vectors of
- * y of a few examples run. The batch is cut into parts, whose sums are added in order afterwards; parts depend on
- * shapes and lanes only.
+/* The gradient of a convolution by its weight, and by its bias where that is wanted too, recognised by
+ * engine/pattern.h: tiles of 4 or 8 output channels by 3 columns (an input channel and a tap each) stay in registers
+ * while the vectors of y of a few examples run. The batch is cut into parts, whose sums are added in order afterwards;
+ * parts depend on shapes and lanes only.
  *
  * The operations that it stands for are a convolution over transposed operands and a sum, which add the same products
  * in another order: results agree to rounding, not to the bit. */
@@ -70,23 +70,23 @@ typedef void tile_function(tile *t);
 
 /* clang-format off */
 #if defined(__x86_64__)
-#define WIDE_FMA(sum, x, y) _mm256_fmadd_ps(x, y, sum)
-#define WIDE_KEEP(value)                                                                                               \
+#define AVX2_FMA(sum, x, y) _mm256_fmadd_ps(x, y, sum)
+#define AVX2_KEEP(value)                                                                                               \
     _mm256_and_ps(value, _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(const void *)(t->fresh + part))))
 /* The sums of four vectors. */
-#define WIDE_FINISH(out, a, b, c, d)                                                                                   \
+#define AVX2_FINISH(out, a, b, c, d)                                                                                   \
     {                                                                                                                  \
         const __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));                               \
         _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));                \
     }
-__attribute__((target("avx2,fma"))) static void tile_wide(tile *t)
-TILE_FUNCTION(4, 8, __m256, 8, _mm256_setzero_ps(), _mm256_loadu_ps, WIDE_FMA, WIDE_KEEP, FOUR(WIDE_FINISH))
-#define WIDER_FMA(sum, x, y) _mm512_fmadd_ps(x, y, sum)
-#define WIDER_KEEP(value)                                                                                              \
+__attribute__((target("avx2,fma"))) static void tile_avx2(tile *t)
+TILE_FUNCTION(4, 8, __m256, 8, _mm256_setzero_ps(), _mm256_loadu_ps, AVX2_FMA, AVX2_KEEP, FOUR(AVX2_FINISH))
+#define AVX512_FMA(sum, x, y) _mm512_fmadd_ps(x, y, sum)
+#define AVX512_KEEP(value)                                                                                              \
     _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(value), _mm512_loadu_si512(t->fresh)))
-#define WIDER_FINISH UNROLL for (int o = 0; o < 8; o++) t->sum[k][o] = _mm512_reduce_add_ps(sum[o][k])
-__attribute__((target("avx512f"))) static void tile_wider(tile *t)
-TILE_FUNCTION(8, 16, __m512, 16, _mm512_setzero_ps(), _mm512_loadu_ps, WIDER_FMA, WIDER_KEEP, WIDER_FINISH)
+#define AVX512_FINISH UNROLL for (int o = 0; o < 8; o++) t->sum[k][o] = _mm512_reduce_add_ps(sum[o][k])
+__attribute__((target("avx512f"))) static void tile_avx512(tile *t)
+TILE_FUNCTION(8, 16, __m512, 16, _mm512_setzero_ps(), _mm512_loadu_ps, AVX512_FMA, AVX512_KEEP, AVX512_FINISH)
 #define BASE_FMA(sum, x, y) _mm_add_ps(sum, _mm_mul_ps(x, y))
 #define BASE_KEEP(value)                                                                                               \
     _mm_and_ps(value, _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(const void *)(t->fresh + part))))
@@ -133,10 +133,10 @@ typedef struct tile_form {
 static tile_form choose_tile(int64_t outputs, int64_t area)
 {
 #if defined(__x86_64__)
-    if (mw__loop_level() == MW__LEVEL_WIDER && outputs > 4 && area >= 16)
-        return (tile_form){.run = tile_wider, .outputs = 8, .width = 16};
-    if (mw__kernel_level() == MW__LEVEL_WIDE && __builtin_cpu_supports("fma"))
-        return (tile_form){.run = tile_wide, .outputs = 4, .width = 8};
+    if (mw__loop_level() == MW__LEVEL_AVX512 && outputs > 4 && area >= 16)
+        return (tile_form){.run = tile_avx512, .outputs = 8, .width = 16};
+    if (mw__kernel_level() == MW__LEVEL_AVX2 && __builtin_cpu_supports("fma"))
+        return (tile_form){.run = tile_avx2, .outputs = 4, .width = 8};
 #endif
     (void)outputs, (void)area;
     return (tile_form){.run = tile_base, .outputs = 4, .width = 8};
@@ -148,7 +148,7 @@ MW__INLINE void sum_planes_body(const float *x, int64_t count, int64_t area, flo
     for (int64_t i = 0; i < count; i++)
         out[i] += mw__lanes_sum(x + i * area, area);
 }
-MW__TWICE(sum_planes, (const float *x, int64_t count, int64_t area, float *out), (x, count, area, out))
+MW__BASE_AVX2(sum_planes, (const float *x, int64_t count, int64_t area, float *out), (x, count, area, out))
 
 /* Adds to out [count] the sums of planes [count, area]. */
 typedef void plane_sum(const float *x, int64_t count, int64_t area, float *out);
@@ -262,17 +262,17 @@ bool mw__conv_dweight_suits(const mw__op *conv)
            read_direct(conv, &direct) && mw__direct_suits(&direct, MW_F32);
 }
 
-mw__dweight_parts mw__dweight_parts_of(const mw__planner *planner, const mw__idiom *idiom, int64_t share)
+mw__dweight_parts mw__dweight_parts_of(const mw__planner *planner, const mw__pattern *pattern, int64_t share)
 {
-    const int64_t lanes = mw__plan_lanes(planner), examples = mw__shape_of(idiom->dy).dim[0];
-    mw__dweight_parts p = {.share = share, .weights = mw__count_of(idiom->result)};
+    const int64_t lanes = mw__plan_partitions(planner), examples = mw__shape_of(pattern->dy).dim[0];
+    mw__dweight_parts p = {.share = share, .weights = mw__count_of(pattern->result)};
     const int64_t most = PARTS_MOST / p.weights > lanes ? PARTS_MOST / p.weights : lanes;
     while ((examples + p.share - 1) / p.share > most)
         p.share *= 2;
     while (p.share > 1 && (examples + p.share - 1) / p.share < lanes)
         p.share /= 2;
     p.parts = (examples + p.share - 1) / p.share;
-    p.biases = idiom->dbias != NULL ? mw__count_of(idiom->dbias) : 0;
+    p.biases = pattern->dbias != NULL ? mw__count_of(pattern->dbias) : 0;
     p.stride = (p.weights + p.biases + 15) / 16 * 16;
     return p;
 }
@@ -293,51 +293,52 @@ static void plan_sum(mw__planner *planner, const mw__dweight_parts *parts, uint3
 }
 
 void mw__dweight_plan_sums(mw__planner *planner, const mw__dweight_parts *parts, uint32_t partial,
-                           const mw__idiom *idiom)
+                           const mw__pattern *pattern)
 {
-    plan_sum(planner, parts, partial, 0, idiom->result);
-    if (idiom->dbias != NULL)
-        plan_sum(planner, parts, partial, parts->weights, idiom->dbias);
+    plan_sum(planner, parts, partial, 0, pattern->result);
+    if (pattern->dbias != NULL)
+        plan_sum(planner, parts, partial, parts->weights, pattern->dbias);
 }
 
-static void fill_block(mw__planner *planner, const mw__idiom *idiom, dweight_block *s)
+static void fill_block(mw__planner *planner, const mw__pattern *pattern, dweight_block *s)
 {
     mw__direct_prepare(planner, &s->direct);
     const int64_t area = s->direct.window.area_out;
-    s->parts = mw__dweight_parts_of(planner, idiom, SHARE);
+    s->parts = mw__dweight_parts_of(planner, pattern, SHARE);
     s->tile = choose_tile(s->direct.outputs, area);
-    s->plane = MW__PICK(sum_planes, mw__kernel_level());
+    s->plane = MW__DISPATCH(sum_planes, mw__kernel_level());
     for (int64_t i = 0; i < s->tile.width; i++)
         s->fresh[i] = i >= s->tile.width - area % s->tile.width ? UINT32_MAX : 0;
     const int64_t near = NEAR / (s->tile.outputs * area);
     s->batch = near < 1 ? 1 : smaller(near, SHARE);
 }
 
-static mw_status plan_dense(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+static mw_status plan_dense(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
 {
     dweight_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || !read_direct(idiom->forward, &s->direct))
+    if (s == NULL || !read_direct(pattern->forward, &s->direct))
         return mw__plan_check(planner, err);
     const mw__direct *d = &s->direct;
     const mw__conv_window *w = &d->window;
-    fill_block(planner, idiom, s);
+    fill_block(planner, pattern, s);
     const size_t sums = (size_t)s->parts.stride * sizeof(float), channels = (size_t)(s->parts.share * d->groups);
     const uint32_t partial = mw__plan_temporary(planner, sums * (size_t)s->parts.parts);
-    const double flops = 2.0 * (double)mw__count_of(idiom->dy) * (double)d->depth;
+    const double flops = 2.0 * (double)mw__count_of(pattern->dy) * (double)d->depth;
     mw__step *step = mw__plan_step(planner, dweight_run, "conv.dweight", s->parts.parts, 0.02 * flops);
     step->block = s;
     step->flops = flops;
     step->scratch = (size_t)(s->batch * d->image) * sizeof(float);
-    mw__step_read(planner, step, mw__plan_buffer(planner, idiom->x), MW__ROWS,
+    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->x), MW__ROWS,
                   channels * (size_t)(d->inputs * w->area_in) * sizeof(float), false);
-    mw__step_read(planner, step, mw__plan_buffer(planner, idiom->dy), MW__ROWS,
+    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->dy), MW__ROWS,
                   channels * (size_t)(d->outputs * w->area_out) * sizeof(float), false);
     mw__step_write(planner, step, partial, MW__ROWS, sums);
-    mw__dweight_plan_sums(planner, &s->parts, partial, idiom);
+    mw__dweight_plan_sums(planner, &s->parts, partial, pattern);
     return mw__plan_check(planner, err);
 }
 
-mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
 {
-    return idiom->source != NULL ? mw__plan_conv_dweight_picks(planner, idiom, err) : plan_dense(planner, idiom, err);
+    return pattern->source != NULL ? mw__plan_conv_dweight_argmax(planner, pattern, err)
+                                   : plan_dense(planner, pattern, err);
 }

@@ -1,5 +1,5 @@
 /* Arithmetic on one or two tensors with broadcasting: F32, F16 (computed in fp32, rounded once) and I32. The loops
- * are rows of math.c and math_pair.c; here are the walk over operands and the plan functions. */
+ * are rows of math.c and math_pair.c; here are the iter over operands and the plan functions. */
 #include "engine/core/kernel.h"
 #include "engine/kernels/fused/fused.h"
 #include "engine/kernels/math.h"
@@ -10,7 +10,7 @@
 /* ---- two operands ---- */
 
 typedef struct binary_block {
-    mw__walk walk; /* arms: x, y */
+    mw__nd_iter iter; /* operands: x, y */
     int64_t elements, count;
     mw_dtype from[2], dtype; /* F16 and F32 may be mixed (engine/widen.h) */
     mw__loop2 *loop;
@@ -19,71 +19,71 @@ typedef struct binary_block {
 } binary_block;
 
 /* One operand of the running tile. A broadcast element is spread once and kept while it stays the same. */
-typedef struct binary_arm {
+typedef struct binary_operand {
     const void *data;
     int64_t spread, spread_count; /* which element fills the tile, and how far; -1 for none */
     union {
         float f32[MW__TILE];
         int32_t i32[MW__TILE];
     } tile;
-} binary_arm;
+} binary_operand;
 
-static const float *arm_f32(binary_arm *arm, mw_dtype dtype, int64_t offset, int64_t stride, int64_t count)
+static const float *arm_f32(binary_operand *operand, mw_dtype dtype, int64_t offset, int64_t stride, int64_t count)
 {
     if (stride != 0)
-        return mw__tile_load(arm->data, dtype, offset, count, arm->tile.f32);
-    if (arm->spread != offset || arm->spread_count < count) {
+        return mw__tile_load(operand->data, dtype, offset, count, operand->tile.f32);
+    if (operand->spread != offset || operand->spread_count < count) {
         float element;
-        const float value = *mw__tile_load(arm->data, dtype, offset, 1, &element);
+        const float value = *mw__tile_load(operand->data, dtype, offset, 1, &element);
         for (int64_t i = 0; i < count; i++)
-            arm->tile.f32[i] = value;
-        arm->spread = offset, arm->spread_count = count;
+            operand->tile.f32[i] = value;
+        operand->spread = offset, operand->spread_count = count;
     }
-    return arm->tile.f32;
+    return operand->tile.f32;
 }
 
-static const int32_t *arm_i32(binary_arm *arm, int64_t offset, int64_t stride, int64_t count)
+static const int32_t *arm_i32(binary_operand *operand, int64_t offset, int64_t stride, int64_t count)
 {
-    const int32_t *data = (const int32_t *)arm->data + offset;
+    const int32_t *data = (const int32_t *)operand->data + offset;
     if (stride != 0)
         return data;
-    if (arm->spread != offset || arm->spread_count < count) {
+    if (operand->spread != offset || operand->spread_count < count) {
         for (int64_t i = 0; i < count; i++)
-            arm->tile.i32[i] = *data;
-        arm->spread = offset, arm->spread_count = count;
+            operand->tile.i32[i] = *data;
+        operand->spread = offset, operand->spread_count = count;
     }
-    return arm->tile.i32;
+    return operand->tile.i32;
 }
 
 static void binary_run(const mw__kernel_call *call)
 {
     const binary_block *block = call->block;
-    const mw__walk *walk = &block->walk;
-    const int last = walk->rank - 1;
-    binary_arm x, y;
+    const mw__nd_iter *iter = &block->iter;
+    const int last = iter->rank - 1;
+    binary_operand x, y;
     x.data = call->in[0], x.spread = -1, x.spread_count = 0;
     y.data = call->in[1], y.spread = -1, y.spread_count = 0;
     float rounded[MW__TILE];
     int64_t at, end;
     mw__split_range(call, block->elements, block->count, &at, &end);
-    mw__cursor cursor;
-    mw__cursor_seek(walk, &cursor, at);
+    mw__nd_position position;
+    mw__nd_position_seek(iter, &position, at);
     while (at < end) {
-        const int64_t run = mw__cursor_run(walk, &cursor, end - at < MW__TILE ? end - at : MW__TILE);
-        const int64_t sx = walk->stride[0][last], sy = walk->stride[1][last];
+        const int64_t run = mw__nd_position_run(iter, &position, end - at < MW__TILE ? end - at : MW__TILE);
+        const int64_t sx = iter->stride[0][last], sy = iter->stride[1][last];
         if (block->integers != NULL) {
-            block->integers((int32_t *)call->out[0] + at, arm_i32(&x, cursor.offset[0], sx, run),
-                            arm_i32(&y, cursor.offset[1], sy, run), run);
+            block->integers((int32_t *)call->out[0] + at, arm_i32(&x, position.offset[0], sx, run),
+                            arm_i32(&y, position.offset[1], sy, run), run);
         } else {
             float *out = block->dtype == MW_F32 ? (float *)call->out[0] + at : rounded;
-            block->loop(out, arm_f32(&x, block->from[0], cursor.offset[0], sx, run),
-                        arm_f32(&y, block->from[1], cursor.offset[1], sy, run), run);
+            block->loop(out, arm_f32(&x, block->from[0], position.offset[0], sx, run),
+                        arm_f32(&y, block->from[1], position.offset[1], sy, run), run);
             if (block->round != NULL)
                 block->round(out, out, run, 0, 0);
             if (block->dtype != MW_F32)
                 mw__tile_store(call->out[0], block->dtype, at, run, rounded);
         }
-        mw__cursor_step(walk, &cursor, run);
+        mw__nd_position_step(iter, &position, run);
         at += run;
     }
 }
@@ -106,7 +106,7 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
         return mw__plan_check(planner, err);
     const mw_shape shape = mw__shape_of(result);
     const mw__split split = mw__split_shape(planner, shape);
-    *block = (binary_block){.walk = mw__walk_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2),
+    *block = (binary_block){.iter = mw__nd_iter_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2),
                             .elements = split.elements,
                             .count = mw__count_of(result),
                             .from = {mw__dtype_of(x), mw__dtype_of(y)},

@@ -28,37 +28,37 @@ static mw_status read_batch(const mw__op *op, int64_t limit, int64_t *out, mw_er
                     mw__op_subject(op, subject, sizeof subject), (long long)*out, (long long)limit);
 }
 
-static mw_status read_slices(const mw__op *op, mw_shape x, mw_shape indices, mw__picks *s, mw_error *err)
+static mw_status read_slices(const mw__op *op, mw_shape x, mw_shape indices, mw__indexed *s, mw_error *err)
 {
     int64_t axis = 0, batch = 0;
     MW_TRY(mw__kernel_axis(op, "axis", x.rank, &axis, err));
     MW_TRY(read_batch(op, axis < indices.rank ? axis : indices.rank, &batch, err));
     s->planes = count_axes(x, 0, axis);
     s->outer = count_axes(x, batch, axis);
-    s->picks = count_axes(indices, batch, indices.rank);
+    s->count = count_axes(indices, batch, indices.rank);
     s->extent[0] = x.dim[axis];
     s->inner = count_axes(x, axis + 1, x.rank);
     return MW_OK;
 }
 
-static mw_status read_along_axis(const mw__op *op, mw_shape x, mw_shape indices, mw__picks *s, mw_error *err)
+static mw_status read_along_axis(const mw__op *op, mw_shape x, mw_shape indices, mw__indexed *s, mw_error *err)
 {
     int64_t axis = 0;
     MW_TRY(mw__kernel_axis(op, "axis", x.rank, &axis, err));
     s->planes = count_axes(x, 0, axis);
-    s->picks = indices.dim[axis];
+    s->count = indices.dim[axis];
     s->extent[0] = x.dim[axis];
     s->inner = count_axes(x, axis + 1, x.rank);
     s->each = true;
     return MW_OK;
 }
 
-static mw_status read_nd(const mw__op *op, mw_shape x, mw_shape indices, mw__picks *s, mw_error *err)
+static mw_status read_nd(const mw__op *op, mw_shape x, mw_shape indices, mw__indexed *s, mw_error *err)
 {
     int64_t batch = 0;
     MW_TRY(read_batch(op, indices.rank - 1, &batch, err));
     s->planes = count_axes(x, 0, batch);
-    s->picks = count_axes(indices, batch, indices.rank - 1);
+    s->count = count_axes(indices, batch, indices.rank - 1);
     s->depth = (int)indices.dim[indices.rank - 1];
     for (int d = 0; d < s->depth; d++)
         s->extent[d] = x.dim[batch + d];
@@ -72,14 +72,14 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-mw_status mw__picks_read(const mw__op *op, const char *arg, mw__picks *out, mw_error *err)
+mw_status mw__indexed_read(const mw__op *op, const char *arg, mw__indexed *out, mw_error *err)
 {
     const mw_shape x = mw__shape_of(mw__arg(op, arg)), indices = mw__shape_of(mw__arg(op, "indices"));
-    *out = (mw__picks){.outer = 1, .depth = 1, .rows = 1};
-    out->index = mw__dtype_of(mw__arg(op, "indices"));
+    *out = (mw__indexed){.outer = 1, .depth = 1, .rows = 1};
+    out->dtype = mw__dtype_of(mw__arg(op, "indices"));
     out->from_end = op->row->since < MW_IOS17;
-    if (!mw__is_index(out->index))
-        return mw__kernel_unsupported(op, out->index, err);
+    if (!mw__is_index(out->dtype))
+        return mw__kernel_unsupported(op, out->dtype, err);
     if (ends_with(op->kind, "_nd"))
         MW_TRY(read_nd(op, x, indices, out, err));
     else if (ends_with(op->kind, "_along_axis"))
@@ -94,7 +94,7 @@ mw_status mw__picks_read(const mw__op *op, const char *arg, mw__picks *out, mw_e
 /* ---- the gathers ---- */
 
 typedef struct gather_block {
-    mw__picks picks;
+    mw__indexed indexed;
     size_t size; /* bytes that one index takes: a slice, or an element */
 } gather_block;
 
@@ -102,10 +102,11 @@ typedef struct gather_block {
 static void gather_run(const mw__kernel_call *call)
 {
     const gather_block *s = call->block;
-    const int64_t across = s->picks.each ? s->picks.inner : 1, whole = s->picks.rows * across;
+    const int64_t across = s->indexed.each ? s->indexed.inner : 1, whole = s->indexed.rows * across;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
-        const int64_t k = unit % across, pick = unit / across % s->picks.picks, plane = unit / across / s->picks.picks;
-        const int64_t row = mw__pick_row(&s->picks, call->in[1], plane, pick, k);
+        const int64_t k = unit % across, index = unit / across % s->indexed.count,
+                      plane = unit / across / s->indexed.count;
+        const int64_t row = mw__indexed_row(&s->indexed, call->in[1], plane, index, k);
         char *out = (char *)call->out[0] + (size_t)unit * s->size;
         if (row >= 0)
             memcpy(out, (const char *)call->in[0] + (size_t)(plane * whole + row * across + k) * s->size, s->size);
@@ -120,10 +121,10 @@ mw_status mw__kernel_gather(mw__planner *planner, const mw__op *op, mw_error *er
     gather_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL)
         return mw__plan_check(planner, err);
-    MW_TRY(mw__picks_read(op, "x", &block->picks, err));
+    MW_TRY(mw__indexed_read(op, "x", &block->indexed, err));
     if (mw__count_of(result) == 0)
         return MW_OK;
-    const int64_t taken = block->picks.each ? 1 : block->picks.inner, units = mw__count_of(result) / taken;
+    const int64_t taken = block->indexed.each ? 1 : block->indexed.inner, units = mw__count_of(result) / taken;
     block->size = (size_t)taken * mw__dtype_size(mw__dtype_of(result));
     const double bytes = (double)units * (double)block->size;
     mw__step *step =

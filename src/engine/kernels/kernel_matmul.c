@@ -17,7 +17,7 @@ typedef struct matmul_block {
     mw__gemm_code code;
     mw__gemm_shape shape; /* of small_run */
     size_t panel;         /* bytes of scratch before those of the product */
-    mw__walk batch;       /* arms: x, y, in matrices times their elements */
+    mw__nd_iter batch;    /* operands: x, y, in matrices times their elements */
 } matmul_block;
 
 typedef struct matmul_piece {
@@ -120,10 +120,10 @@ static void matmul_run(const mw__kernel_call *call)
     for (int64_t at = call->begin; at < call->end;) {
         const int64_t matrix = at / s->m, row = at % s->m;
         const int64_t rows = call->end - at < s->m - row ? call->end - at : s->m - row;
-        mw__cursor cursor;
-        mw__cursor_seek(&s->batch, &cursor, matrix);
-        const matmul_piece part = {.x = (const char *)call->in[0] + (size_t)cursor.offset[0] * wide,
-                                   .y = (const char *)call->in[1] + (size_t)cursor.offset[1] * wide,
+        mw__nd_position position;
+        mw__nd_position_seek(&s->batch, &position, matrix);
+        const matmul_piece part = {.x = (const char *)call->in[0] + (size_t)position.offset[0] * wide,
+                                   .y = (const char *)call->in[1] + (size_t)position.offset[1] * wide,
                                    .out = (char *)call->out[0] + (size_t)(matrix * s->m * s->n) * size,
                                    .row = row,
                                    .rows = rows,
@@ -141,16 +141,16 @@ static mw_shape batch_of(mw_shape shape)
     return shape;
 }
 
-/* The batch walk in elements of the operands, from the shapes [.., rows, columns] of x, y and the result. */
-static mw__walk batch_walk(mw_shape x, mw_shape y, mw_shape result)
+/* The batch iter in elements of the operands, from the shapes [.., rows, columns] of x, y and the result. */
+static mw__nd_iter batch_iter(mw_shape x, mw_shape y, mw_shape result)
 {
     const int64_t matrix_x = x.dim[x.rank - 1] * x.dim[x.rank - 2], matrix_y = y.dim[y.rank - 1] * y.dim[y.rank - 2];
-    mw__walk walk = mw__walk_broadcast(batch_of(result), (mw_shape[]){batch_of(x), batch_of(y)}, 2);
-    for (int loop = 0; loop < walk.rank; loop++) {
-        walk.stride[0][loop] *= matrix_x;
-        walk.stride[1][loop] *= matrix_y;
+    mw__nd_iter iter = mw__nd_iter_broadcast(batch_of(result), (mw_shape[]){batch_of(x), batch_of(y)}, 2);
+    for (int loop = 0; loop < iter.rank; loop++) {
+        iter.stride[0][loop] *= matrix_x;
+        iter.stride[1][loop] *= matrix_y;
     }
-    return walk;
+    return iter;
 }
 
 typedef struct operands {
@@ -203,12 +203,12 @@ static void fill_block(const mw__planner *planner, const operands *o, matmul_blo
     s->k = s->transpose_x ? sx.dim[sx.rank - 2] : s->ldx;
     s->ldx = s->ldx > 0 ? s->ldx : 1; /* a BLAS refuses 0 */
     s->ldy = s->ldy > 0 ? s->ldy : 1;
-    s->batch = batch_walk(sx, sy, sr);
+    s->batch = batch_iter(sx, sy, sr);
     if (rows_match(o, s) && mw_shape_count(batch_of(sy)) == 1) { /* one tall product */
         s->m *= mw_shape_count(batch_of(sr));
-        s->batch = batch_walk(MW_SHAPE(s->m, s->k), MW_SHAPE(1, 1), MW_SHAPE(s->m, s->n));
+        s->batch = batch_iter(MW_SHAPE(s->m, s->k), MW_SHAPE(1, 1), MW_SHAPE(s->m, s->n));
     }
-    const int64_t lanes = mw__plan_lanes(planner), batches = mw__walk_count(&s->batch);
+    const int64_t lanes = mw__plan_partitions(planner), batches = mw__nd_iter_count(&s->batch);
     s->single = batches == 1;
     s->by_columns = s->single && s->n >= COLUMNS &&
                     (mw__split_shape(planner, MW_SHAPE(s->m, s->n)).elements != s->n || prefers_columns(s, lanes));
@@ -230,7 +230,7 @@ static double product_cost(double bytes, double flops) { return 20.0 + (bytes > 
 static void plan_product(mw__planner *planner, const mw__op *op, const operands *o, matmul_block *s)
 {
     const bool half = s->dtype == MW_F16;
-    const int64_t batches = mw__walk_count(&s->batch), rows = batches * s->m;
+    const int64_t batches = mw__nd_iter_count(&s->batch), rows = batches * s->m;
     const size_t size = mw__dtype_size(s->dtype);
     const uint32_t x = half ? mw__plan_widened(planner, o->x) : mw__plan_buffer(planner, o->x);
     const uint32_t y = half ? mw__plan_widened(planner, o->y) : mw__plan_buffer(planner, o->y);

@@ -24,7 +24,7 @@ MW__INLINE void shift_body(float *out, const float *x, int64_t count)
     const float most = mw__lanes_max(x, count);
     MW__VECTORIZE for (int64_t i = 0; i < count; i++) out[i] = x[i] - most;
 }
-MW__EACH_WIDTH(shift, (float *out, const float *x, int64_t count), (out, x, count))
+MW__BASE_AVX2_AVX512(shift, (float *out, const float *x, int64_t count), (out, x, count))
 
 /* x = x / sum(x) */
 MW__INLINE void divide_body(float *x, int64_t count)
@@ -32,7 +32,7 @@ MW__INLINE void divide_body(float *x, int64_t count)
     const float sum = mw__lanes_sum(x, count);
     MW__VECTORIZE for (int64_t i = 0; i < count; i++) x[i] = x[i] / sum;
 }
-MW__EACH_WIDTH(divide, (float *x, int64_t count), (x, count))
+MW__BASE_AVX2_AVX512(divide, (float *x, int64_t count), (x, count))
 
 /* Scratch: one row. */
 static void rows_run(const mw__kernel_call *call)
@@ -96,8 +96,8 @@ static void fill_block(softmax_block *s, mw_shape shape, int64_t axis)
     s->inner = mw__shape_span(shape, (int)axis + 1, shape.rank);
     s->stretches = (s->inner + COLUMNS - 1) / COLUMNS;
     s->exp = mw__loop1_find(MW__OP_exp, level);
-    s->shift = MW__PICK_WIDEST(shift);
-    s->divide = MW__PICK_WIDEST(divide);
+    s->shift = MW__DISPATCH_BEST(shift);
+    s->divide = MW__DISPATCH_BEST(divide);
 }
 
 mw_status mw__kernel_softmax(mw__planner *planner, const mw__op *op, mw_error *err)

@@ -9,12 +9,12 @@
 #include <string.h>
 
 typedef struct group_block {
-    mw__walk groups;   /* one arm: the first element of each group */
-    mw__walk elements; /* one arm: those of a group, from its first */
-    int64_t n;         /* elements of a group */
-    int64_t channels;  /* gamma and beta: one each for group index % channels; 0 = one for each element of a group */
-    bool contiguous;   /* group after group, without gaps */
-    bool centre;       /* takes out the mean and divides the squares by n; l2_norm does neither */
+    mw__nd_iter groups;   /* one operand: the first element of each group */
+    mw__nd_iter elements; /* one operand: those of a group, from its first */
+    int64_t n;            /* elements of a group */
+    int64_t channels;     /* gamma and beta: one each for group index % channels; 0 = one for each element of a group */
+    bool contiguous;      /* group after group, without gaps */
+    bool centre;          /* takes out the mean and divides the squares by n; l2_norm does neither */
     bool has_gamma, has_beta;
     mw_dtype dtype;
     float epsilon;
@@ -30,7 +30,7 @@ MW__INLINE void subtract_mean_body(float *row, const float *x, int64_t n)
     const float mean = mw__lanes_sum(x, n) / (float)n;
     MW__VECTORIZE for (int64_t i = 0; i < n; i++) row[i] = x[i] - mean;
 }
-MW__EACH_WIDTH(subtract_mean, (float *row, const float *x, int64_t n), (row, x, n))
+MW__BASE_AVX2_AVX512(subtract_mean, (float *row, const float *x, int64_t n), (row, x, n))
 
 MW__INLINE float sum_squares_body(const float *row, int64_t n)
 {
@@ -45,23 +45,23 @@ MW__INLINE float sum_squares_body(const float *row, int64_t n)
 }
 static float sum_squares_base(const float *row, int64_t n) { return sum_squares_body(row, n); }
 #if defined(__x86_64__)
-MW__WIDE_TARGET static float sum_squares_wide(const float *row, int64_t n) { return sum_squares_body(row, n); }
-MW__WIDER_TARGET static float sum_squares_wider(const float *row, int64_t n) { return sum_squares_body(row, n); }
+MW__TARGET_AVX2 static float sum_squares_avx2(const float *row, int64_t n) { return sum_squares_body(row, n); }
+MW__TARGET_AVX512 static float sum_squares_avx512(const float *row, int64_t n) { return sum_squares_body(row, n); }
 #endif
 
 MW__INLINE void scale_all_body(float *row, int64_t n, float factor)
 {
     MW__VECTORIZE for (int64_t i = 0; i < n; i++) row[i] *= factor;
 }
-MW__EACH_WIDTH(scale_all, (float *row, int64_t n, float factor), (row, n, factor))
+MW__BASE_AVX2_AVX512(scale_all, (float *row, int64_t n, float factor), (row, n, factor))
 
 /* row = row factor gamma + beta, both as long as the row */
 MW__INLINE void scale_each_body(float *row, int64_t n, float factor, const float *gamma, const float *beta)
 {
     MW__VECTORIZE for (int64_t i = 0; i < n; i++) row[i] = row[i] * factor * gamma[i] + beta[i];
 }
-MW__EACH_WIDTH(scale_each, (float *row, int64_t n, float factor, const float *gamma, const float *beta),
-               (row, n, factor, gamma, beta))
+MW__BASE_AVX2_AVX512(scale_each, (float *row, int64_t n, float factor, const float *gamma, const float *beta),
+                     (row, n, factor, gamma, beta))
 
 /* ---- a group between memory and scratch ---- */
 
@@ -70,16 +70,16 @@ static const float *read_group(const group_block *s, const void *data, int64_t b
 {
     if (s->contiguous)
         return mw__tile_load(data, s->dtype, base, s->n, row);
-    mw__cursor cursor;
-    mw__cursor_seek(&s->elements, &cursor, 0);
+    mw__nd_position position;
+    mw__nd_position_seek(&s->elements, &position, 0);
     const int64_t step = s->elements.stride[0][s->elements.rank - 1];
     for (int64_t done = 0; done < s->n;) {
-        const int64_t run = mw__cursor_run(&s->elements, &cursor, s->n - done), at = base + cursor.offset[0];
+        const int64_t run = mw__nd_position_run(&s->elements, &position, s->n - done), at = base + position.offset[0];
         for (int64_t i = 0; i < run; i++)
             row[done + i] = s->dtype == MW_F32 ? ((const float *)data)[at + i * step]
                                                : mw__fp16_to_float(((const uint16_t *)data)[at + i * step]);
         done += run;
-        mw__cursor_step(&s->elements, &cursor, run);
+        mw__nd_position_step(&s->elements, &position, run);
     }
     return row;
 }
@@ -90,11 +90,11 @@ static void write_group(const group_block *s, void *data, int64_t base, const fl
         mw__tile_store(data, s->dtype, base, s->n, row);
         return;
     }
-    mw__cursor cursor;
-    mw__cursor_seek(&s->elements, &cursor, 0);
+    mw__nd_position position;
+    mw__nd_position_seek(&s->elements, &position, 0);
     const int64_t step = s->elements.stride[0][s->elements.rank - 1];
     for (int64_t done = 0; done < s->n;) {
-        const int64_t run = mw__cursor_run(&s->elements, &cursor, s->n - done), at = base + cursor.offset[0];
+        const int64_t run = mw__nd_position_run(&s->elements, &position, s->n - done), at = base + position.offset[0];
         for (int64_t i = 0; i < run; i++) {
             if (s->dtype == MW_F32)
                 ((float *)data)[at + i * step] = row[done + i];
@@ -102,7 +102,7 @@ static void write_group(const group_block *s, void *data, int64_t base, const fl
                 ((uint16_t *)data)[at + i * step] = mw__fp16_from_float(row[done + i]);
         }
         done += run;
-        mw__cursor_step(&s->elements, &cursor, run);
+        mw__nd_position_step(&s->elements, &position, run);
     }
 }
 
@@ -136,10 +136,10 @@ static void group_run(const mw__kernel_call *call)
     const float *beta = s->has_beta ? call->in[s->has_gamma ? 2 : 1] : NULL;
     const bool direct = s->contiguous && s->dtype == MW_F32;
     for (int64_t group = call->begin; group < call->end; group++) {
-        mw__cursor cursor;
-        mw__cursor_seek(&s->groups, &cursor, group);
-        const float *x = read_group(s, call->in[0], cursor.offset[0], call->scratch);
-        float *row = direct ? (float *)call->out[0] + cursor.offset[0] : call->scratch;
+        mw__nd_position position;
+        mw__nd_position_seek(&s->groups, &position, group);
+        const float *x = read_group(s, call->in[0], position.offset[0], call->scratch);
+        float *row = direct ? (float *)call->out[0] + position.offset[0] : call->scratch;
         if (s->centre)
             s->subtract_mean(row, x, s->n);
         else if (row != x)
@@ -148,22 +148,22 @@ static void group_run(const mw__kernel_call *call)
         const float factor = 1.0f / sqrtf((s->centre ? squares / (float)s->n : squares) + s->epsilon);
         scale_group(s, group, factor, gamma, beta, row);
         if (!direct)
-            write_group(s, call->out[0], cursor.offset[0], row);
+            write_group(s, call->out[0], position.offset[0], row);
     }
 }
 
 /* ---- planning ---- */
 
-static void fill_walks(group_block *s, mw_shape shape, const bool *in_group)
+static void fill_iters(group_block *s, mw_shape shape, const bool *in_group)
 {
     int64_t stride[MW_RANK_MAX];
     mw__row_major(shape, stride);
-    s->groups.arms = s->elements.arms = 1;
+    s->groups.operands = s->elements.operands = 1;
     for (int axis = 0; axis < shape.rank; axis++)
-        mw__walk_add(in_group[axis] ? &s->elements : &s->groups, shape.dim[axis], &stride[axis]);
-    mw__walk_finish(&s->groups);
-    mw__walk_finish(&s->elements);
-    s->n = mw__walk_count(&s->elements);
+        mw__nd_iter_add(in_group[axis] ? &s->elements : &s->groups, shape.dim[axis], &stride[axis]);
+    mw__nd_iter_finish(&s->groups);
+    mw__nd_iter_finish(&s->elements);
+    s->n = mw__nd_iter_count(&s->elements);
     const bool dense = s->elements.rank == 1 && (s->n == 1 || s->elements.stride[0][0] == 1);
     s->contiguous = dense && s->groups.rank == 1 && (s->groups.extent[0] == 1 || s->groups.stride[0][0] == s->n);
 }
@@ -177,7 +177,7 @@ static void plan_groups(mw__planner *planner, const mw__op *op, const mw_tensor 
     const uint32_t gammas = gamma != NULL ? mw__plan_floats(planner, gamma) : 0;
     const uint32_t betas = beta != NULL ? mw__plan_floats(planner, beta) : 0;
     const double count = (double)mw__count_of(x);
-    mw__step *step = mw__plan_step(planner, group_run, op->row->name, mw__walk_count(&s->groups),
+    mw__step *step = mw__plan_step(planner, group_run, op->row->name, mw__nd_iter_count(&s->groups),
                                    mw__cost(count * (double)size * 2, count * 6));
     step->block = s;
     step->scratch = (size_t)s->n * sizeof(float);
@@ -199,11 +199,11 @@ static group_block *make_block(mw__planner *planner, const mw__op *op, const boo
     double epsilon = 0.0;
     mw__arg_float(op, "epsilon", &epsilon);
     *s = (group_block){.dtype = mw__dtype_of(x), .epsilon = (float)epsilon, .centre = centre};
-    s->subtract_mean = MW__PICK_WIDEST(subtract_mean);
-    s->sum_squares = MW__PICK_WIDEST(sum_squares);
-    s->scale_all = MW__PICK_WIDEST(scale_all);
-    s->scale_each = MW__PICK_WIDEST(scale_each);
-    fill_walks(s, mw__shape_of(x), in_group);
+    s->subtract_mean = MW__DISPATCH_BEST(subtract_mean);
+    s->sum_squares = MW__DISPATCH_BEST(sum_squares);
+    s->scale_all = MW__DISPATCH_BEST(scale_all);
+    s->scale_each = MW__DISPATCH_BEST(scale_each);
+    fill_iters(s, mw__shape_of(x), in_group);
     return s;
 }
 

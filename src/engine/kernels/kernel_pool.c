@@ -110,8 +110,8 @@ MW__INLINE void take_body(const pool_block *s, const float *x, int64_t count, fl
     else
         MW__VECTORIZE for (int64_t i = 0; i < count; i++) sum[i] += (double)x[i * stride] * (double)x[i * stride];
 }
-MW__TWICE(take, (const pool_block *s, const float *x, int64_t count, float *most, double *sum),
-          (s, x, count, most, sum))
+MW__BASE_AVX2(take, (const pool_block *s, const float *x, int64_t count, float *most, double *sum),
+              (s, x, count, most, sum))
 
 /* `count` windows of a row, the first with its corner at x. */
 static void pool_row(const pool_block *s, const float *x, int64_t count, float *y)
@@ -180,7 +180,7 @@ static mw__kernel *choose_run(pool_block *s)
         s->counted *= (double)s->axis[i].kernel;
         two = two && (i == 0 || (s->axis[i].kernel == 2 && s->axis[i].stride == 2));
     }
-    s->take = MW__PICK(take, level);
+    s->take = MW__DISPATCH(take, level);
     s->two = mw__two_max_choose(level);
     return two ? pool_two : pool_rows;
 }
@@ -250,7 +250,7 @@ bool mw__relu_max_pool_suits(const mw__op *pool)
     return mw__count_of(pool->results[0]) > 0 && fill_block(pool, &s, &ignored) == MW_OK && is_inside(&s);
 }
 
-mw_status mw__plan_relu_max_pool(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+mw_status mw__plan_relu_max_pool(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
 {
-    return plan_pool(planner, idiom->forward, idiom->x, true, err);
+    return plan_pool(planner, pattern->forward, pattern->x, true, err);
 }

@@ -1,4 +1,4 @@
-/* The gradient of max_pool, recognised by engine/idiom.h: each dy goes to the first element of its window that equals
+/* The gradient of max_pool, recognised by engine/pattern.h: each dy goes to the first element of its window that equals
  * y, and where windows overlap their shares are added as the operations add them: along rows first, then rows in order.
  * fp32, windows inside x, one or two spatial axes. One plane of x a unit. Same bits as the operations, which end in
  * sums with zero: no element of dx is -0. */
@@ -128,24 +128,24 @@ bool mw__max_pool_gradient_suits(const mw__op *pool, bool half)
            s.column.kernel <= KERNEL_MOST / s.row.kernel && (adds_zero(&s.row) || adds_zero(&s.column));
 }
 
-mw_status mw__plan_max_pool_gradient(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+mw_status mw__plan_max_pool_gradient(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
 {
     gradient_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || !read_windows(idiom->forward, s))
+    if (s == NULL || !read_windows(pattern->forward, s))
         return mw__plan_check(planner, err);
-    s->relu = idiom->kind == MW__IDIOM_RELU_MAX_POOL_GRADIENT;
+    s->relu = pattern->kind == MW__PATTERN_RELU_MAX_POOL_GRADIENT;
     const bool two = s->row.kernel == 2 && s->row.stride == 2 && s->column.kernel == 2 && s->column.stride == 2;
     s->two = two ? mw__two_gradient_choose(mw__kernel_level()) : NULL;
-    const double elements = (double)mw__count_of(idiom->x);
+    const double elements = (double)mw__count_of(pattern->x);
     const size_t in = (size_t)s->in * sizeof(float), out = (size_t)s->out * sizeof(float);
     mw__step *step =
         mw__plan_step(planner, gradient_run, s->relu ? "relu.max_pool.gradient" : "max_pool.gradient",
-                      mw__count_of(idiom->x) / s->in, mw__cost(8.0 * elements, (two ? 2.0 : 20.0) * elements));
+                      mw__count_of(pattern->x) / s->in, mw__cost(8.0 * elements, (two ? 2.0 : 20.0) * elements));
     step->block = s;
     step->scratch = s->apart ? 0 : in + out;
-    mw__step_read(planner, step, mw__plan_buffer(planner, idiom->x), MW__ROWS, in, false);
-    mw__step_read(planner, step, mw__plan_buffer(planner, idiom->y), MW__ROWS, out, false);
-    mw__step_read(planner, step, mw__plan_buffer(planner, idiom->dy), MW__ROWS, out, false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, idiom->result), MW__ROWS, in);
+    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->x), MW__ROWS, in, false);
+    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->y), MW__ROWS, out, false);
+    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->dy), MW__ROWS, out, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, pattern->result), MW__ROWS, in);
     return mw__plan_check(planner, err);
 }

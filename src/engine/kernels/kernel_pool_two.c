@@ -86,7 +86,7 @@ MW__INLINE void max_body(const mw__two *two, const float *x, float *y)
             y[o] = mw__scalar_relu(y[o], 0.0f, 0.0f);
     }
 }
-MW__TWICE(max, (const mw__two *two, const float *x, float *y), (two, x, y))
+MW__BASE_AVX2(max, (const mw__two *two, const float *x, float *y), (two, x, y))
 
 MW__INLINE void gradient_body(const mw__two *two, const float *x, const float *y, const float *dy, float *dx)
 {
@@ -106,8 +106,8 @@ MW__INLINE void gradient_body(const mw__two *two, const float *x, const float *y
         dbelow[2 * o + 1] = !a && !b && !c && d ? share : 0.0f;
     }
 }
-MW__TWICE(gradient, (const mw__two *two, const float *x, const float *y, const float *dy, float *dx),
-          (two, x, y, dy, dx))
+MW__BASE_AVX2(gradient, (const mw__two *two, const float *x, const float *y, const float *dy, float *dx),
+              (two, x, y, dy, dx))
 
-mw__two_max *mw__two_max_choose(mw__level level) { return MW__PICK(max, level); }
-mw__two_gradient *mw__two_gradient_choose(mw__level level) { return MW__PICK(gradient, level); }
+mw__two_max *mw__two_max_choose(mw__level level) { return MW__DISPATCH(max, level); }
+mw__two_gradient *mw__two_gradient_choose(mw__level level) { return MW__DISPATCH(gradient, level); }

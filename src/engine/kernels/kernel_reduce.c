@@ -13,11 +13,11 @@
 typedef enum reduction { SUM, MEAN, MAX, MIN, LOG_SUM_EXP, PROD, SUM_SQUARE, L1_NORM, L2_NORM, LOG_SUM } reduction;
 
 typedef struct reduce_block {
-    mw__walk outer;   /* kept loops: result element -> offset in x; one arm */
-    mw__walk inner;   /* reduced loops; one arm */
-    int64_t elements; /* of a unit */
-    int64_t count;    /* results */
-    int64_t reduced;  /* elements that make one result */
+    mw__nd_iter outer; /* kept loops: result element -> offset in x; one operand */
+    mw__nd_iter inner; /* reduced loops; one operand */
+    int64_t elements;  /* of a unit */
+    int64_t count;     /* results */
+    int64_t reduced;   /* elements that make one result */
     reduction kind;
     bool trailing; /* result i needs elements [i * reduced, (i + 1) * reduced) */
     bool plain;    /* a sum or mean of fp32 over one loop */
@@ -37,11 +37,11 @@ REDUCER(double, sum, mw__lanes_sum)
 REDUCER(float, max, mw__lanes_max)
 REDUCER(float, min, mw__lanes_min)
 #if defined(__x86_64__)
-#define WIDE_REDUCER(type, name, body)                                                                                 \
-    MW__WIDE_TARGET static type name##_wide(const float *x, int64_t count) { return body(x, count); }
-WIDE_REDUCER(double, sum, mw__lanes_sum)
-WIDE_REDUCER(float, max, mw__lanes_max)
-WIDE_REDUCER(float, min, mw__lanes_min)
+#define AVX2_REDUCER(type, name, body)                                                                                 \
+    MW__TARGET_AVX2 static type name##_avx2(const float *x, int64_t count) { return body(x, count); }
+AVX2_REDUCER(double, sum, mw__lanes_sum)
+AVX2_REDUCER(float, max, mw__lanes_max)
+AVX2_REDUCER(float, min, mw__lanes_min)
 #endif
 
 /* part[j] += x[j] + x[j + stride] + .., row after row */
@@ -55,8 +55,8 @@ MW__INLINE void add_rows_body(float *part, const float *x, int64_t stride, int64
     for (; r < rows; r++, x += stride)
         MW__VECTORIZE for (int64_t j = 0; j < width; j++) part[j] += x[j];
 }
-MW__EACH_WIDTH(add_rows, (float *part, const float *x, int64_t stride, int64_t rows, int64_t width),
-               (part, x, stride, rows, width))
+MW__BASE_AVX2_AVX512(add_rows, (float *part, const float *x, int64_t stride, int64_t rows, int64_t width),
+                     (part, x, stride, rows, width))
 
 /* ---- before and after the sum ---- */
 
@@ -110,13 +110,13 @@ static const float *stretch_of(const reduce_block *s, const void *x, int64_t off
 static float row_most(const reduce_block *s, const void *x, int64_t base)
 {
     float tile[MW__TILE], most = s->kind == MIN ? INFINITY : -INFINITY;
-    mw__cursor cursor;
-    mw__cursor_seek(&s->inner, &cursor, 0);
+    mw__nd_position position;
+    mw__nd_position_seek(&s->inner, &position, 0);
     for (int64_t done = 0; done < s->reduced;) {
-        const int64_t run = mw__cursor_run(&s->inner, &cursor, MW__TILE);
-        const float part = s->most(stretch_of(s, x, base + cursor.offset[0], run, tile), run);
+        const int64_t run = mw__nd_position_run(&s->inner, &position, MW__TILE);
+        const float part = s->most(stretch_of(s, x, base + position.offset[0], run, tile), run);
         most = s->kind == MIN ? mw__smaller(part, most) : mw__larger(part, most);
-        mw__cursor_step(&s->inner, &cursor, run);
+        mw__nd_position_step(&s->inner, &position, run);
         done += run;
     }
     return most;
@@ -127,11 +127,11 @@ static double row_sum(const reduce_block *s, const void *x, int64_t base, const 
 {
     float tile[MW__TILE];
     double sum = s->kind == PROD ? 1.0 : 0.0;
-    mw__cursor cursor;
-    mw__cursor_seek(&s->inner, &cursor, 0);
+    mw__nd_position position;
+    mw__nd_position_seek(&s->inner, &position, 0);
     for (int64_t done = 0; done < s->reduced;) {
-        const int64_t run = mw__cursor_run(&s->inner, &cursor, MW__TILE);
-        const float *part = summands(s, stretch_of(s, x, base + cursor.offset[0], run, tile), run, tile);
+        const int64_t run = mw__nd_position_run(&s->inner, &position, MW__TILE);
+        const float *part = summands(s, stretch_of(s, x, base + position.offset[0], run, tile), run, tile);
         if (shift != NULL) {
             for (int64_t i = 0; i < run; i++)
                 tile[i] = part[i] - *shift;
@@ -143,7 +143,7 @@ static double row_sum(const reduce_block *s, const void *x, int64_t base, const 
                 sum *= (double)part[i];
         else
             sum += s->sum(part, run);
-        mw__cursor_step(&s->inner, &cursor, run);
+        mw__nd_position_step(&s->inner, &position, run);
         done += run;
     }
     return sum;
@@ -221,11 +221,11 @@ static int32_t integer_finish(const reduce_block *s, const integer_totals *t)
 static double integer_exps(const reduce_block *s, const int32_t *x, int64_t base, double most)
 {
     double sum = 0.0;
-    mw__cursor cursor;
-    mw__cursor_seek(&s->inner, &cursor, 0);
+    mw__nd_position position;
+    mw__nd_position_seek(&s->inner, &position, 0);
     for (int64_t i = 0; i < s->reduced; i++) {
-        sum += exp((double)x[base + cursor.offset[0]] - most);
-        mw__cursor_step(&s->inner, &cursor, 1);
+        sum += exp((double)x[base + position.offset[0]] - most);
+        mw__nd_position_step(&s->inner, &position, 1);
     }
     return sum;
 }
@@ -234,12 +234,12 @@ static integer_totals integer_totals_of(const reduce_block *s, const int32_t *x,
 {
     const int64_t stride = s->inner.stride[0][s->inner.rank - 1];
     integer_totals totals = {.product = 1, .most = s->kind == MIN ? INT32_MAX : INT32_MIN};
-    mw__cursor cursor;
-    mw__cursor_seek(&s->inner, &cursor, 0);
+    mw__nd_position position;
+    mw__nd_position_seek(&s->inner, &position, 0);
     for (int64_t done = 0; done < s->reduced;) {
-        const int64_t run = mw__cursor_run(&s->inner, &cursor, s->reduced - done);
-        integer_stretch(x + base + cursor.offset[0], stride, run, s->kind, &totals);
-        mw__cursor_step(&s->inner, &cursor, run);
+        const int64_t run = mw__nd_position_run(&s->inner, &position, s->reduced - done);
+        integer_stretch(x + base + position.offset[0], stride, run, s->kind, &totals);
+        mw__nd_position_step(&s->inner, &position, run);
         done += run;
     }
     if (s->kind == LOG_SUM_EXP)
@@ -263,17 +263,17 @@ static void rows_run(const mw__kernel_call *call)
         short_rows_sum(s, call->in[0], call->out[0], at, end);
         return;
     }
-    mw__cursor cursor;
-    mw__cursor_seek(&s->outer, &cursor, at);
+    mw__nd_position position;
+    mw__nd_position_seek(&s->outer, &position, at);
     for (; at < end; at++) {
         if (s->dtype == MW_I32) {
-            const integer_totals totals = integer_totals_of(s, call->in[0], cursor.offset[0]);
+            const integer_totals totals = integer_totals_of(s, call->in[0], position.offset[0]);
             ((int32_t *)call->out[0])[at] = integer_finish(s, &totals);
         } else {
-            const float result = row_result(s, call->in[0], cursor.offset[0]);
+            const float result = row_result(s, call->in[0], position.offset[0]);
             mw__tile_store(call->out[0], s->dtype, at, 1, &result);
         }
-        mw__cursor_step(&s->outer, &cursor, 1);
+        mw__nd_position_step(&s->outer, &position, 1);
     }
 }
 
@@ -394,17 +394,17 @@ static void columns_pass(const reduce_block *s, column_sums *c, const void *x, i
                          column_pass pass)
 {
     float tile[COLUMNS];
-    mw__cursor cursor;
-    mw__cursor_seek(&s->inner, &cursor, 0);
+    mw__nd_position position;
+    mw__nd_position_seek(&s->inner, &position, 0);
     memset(c->part, 0, sizeof c->part);
     for (int64_t j = 0; j < width; j++)
         c->sum[j] = pass == PASS_PRODUCT ? 1.0 : 0.0;
     for (int64_t done = 0; done < s->reduced; done++) {
-        const float *row = mw__tile_load(x, s->dtype, base + cursor.offset[0], width, tile);
+        const float *row = mw__tile_load(x, s->dtype, base + position.offset[0], width, tile);
         add_row(s, c, pass == PASS_SUM ? summands(s, row, width, tile) : row, width, pass);
         if (pass != PASS_MOST && done % MW__REDUCE_ROWS == MW__REDUCE_ROWS - 1)
             flush(c, width);
-        mw__cursor_step(&s->inner, &cursor, 1);
+        mw__nd_position_step(&s->inner, &position, 1);
     }
     flush(c, width);
 }
@@ -429,26 +429,26 @@ static void columns_run(const mw__kernel_call *call)
     float results[COLUMNS];
     int64_t at, end;
     mw__split_range(call, s->elements, s->count, &at, &end);
-    mw__cursor cursor;
-    mw__cursor_seek(&s->outer, &cursor, at);
+    mw__nd_position position;
+    mw__nd_position_seek(&s->outer, &position, at);
     while (at < end) {
-        const int64_t width = mw__cursor_run(&s->outer, &cursor, end - at < COLUMNS ? end - at : COLUMNS);
+        const int64_t width = mw__nd_position_run(&s->outer, &position, end - at < COLUMNS ? end - at : COLUMNS);
         for (int64_t j = 0; j < width; j++)
             c.most[j] = s->kind == MIN ? INFINITY : -INFINITY;
         const bool extremum = s->kind == MAX || s->kind == MIN;
         if (extremum || s->kind == LOG_SUM_EXP)
-            columns_pass(s, &c, call->in[0], cursor.offset[0], width, PASS_MOST);
+            columns_pass(s, &c, call->in[0], position.offset[0], width, PASS_MOST);
         if (s->plain)
-            columns_sum(s, &c, (const float *)call->in[0] + cursor.offset[0], width);
+            columns_sum(s, &c, (const float *)call->in[0] + position.offset[0], width);
         else if (!extremum)
-            columns_pass(s, &c, call->in[0], cursor.offset[0], width,
+            columns_pass(s, &c, call->in[0], position.offset[0], width,
                          s->kind == LOG_SUM_EXP ? PASS_EXP
                          : s->kind == PROD      ? PASS_PRODUCT
                                                 : PASS_SUM);
         for (int64_t j = 0; j < width; j++)
             results[j] = finish(s, c.most[j], c.sum[j]);
         mw__tile_store(call->out[0], s->dtype, at, width, results);
-        mw__cursor_step(&s->outer, &cursor, width);
+        mw__nd_position_step(&s->outer, &position, width);
         at += width;
     }
 }
@@ -512,11 +512,11 @@ static bool part_loops(reduce_block *s, mw_shape shape, const bool *reduced)
         strides[axis] = below;
         below *= shape.dim[axis];
     }
-    s->outer.arms = s->inner.arms = 1;
+    s->outer.operands = s->inner.operands = 1;
     for (int axis = 0; axis < shape.rank; axis++)
-        mw__walk_add(reduced[axis] ? &s->inner : &s->outer, shape.dim[axis], &strides[axis]);
-    mw__walk_finish(&s->outer);
-    mw__walk_finish(&s->inner);
+        mw__nd_iter_add(reduced[axis] ? &s->inner : &s->outer, shape.dim[axis], &strides[axis]);
+    mw__nd_iter_finish(&s->outer);
+    mw__nd_iter_finish(&s->inner);
     return inner_kept;
 }
 
@@ -535,11 +535,11 @@ static bool trailing(mw_shape shape, const bool *reduced)
 static void choose_loops(reduce_block *s, mw__level level)
 {
     s->exp = mw__loop1_find(MW__OP_exp, level);
-    s->add_rows = MW__PICK_WIDEST(add_rows);
+    s->add_rows = MW__DISPATCH_BEST(add_rows);
 #if defined(__x86_64__)
-    s->sum = level == MW__LEVEL_WIDE ? sum_wide : sum_base;
-    s->most = s->kind == MIN ? (level == MW__LEVEL_WIDE ? min_wide : min_base)
-                             : (level == MW__LEVEL_WIDE ? max_wide : max_base);
+    s->sum = level == MW__LEVEL_AVX2 ? sum_avx2 : sum_base;
+    s->most = s->kind == MIN ? (level == MW__LEVEL_AVX2 ? min_avx2 : min_base)
+                             : (level == MW__LEVEL_AVX2 ? max_avx2 : max_base);
 #else
     s->sum = sum_base;
     s->most = s->kind == MIN ? min_base : max_base;
@@ -599,7 +599,7 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
         return mw__plan_check(planner, err);
     const bool columns = part_loops(s, shape, reduced) && dtype != MW_I32;
     s->kind = kind_of(op->row->id), s->dtype = dtype;
-    s->count = mw__count_of(result), s->reduced = mw__walk_count(&s->inner);
+    s->count = mw__count_of(result), s->reduced = mw__nd_iter_count(&s->inner);
     s->plain = (s->kind == SUM || s->kind == MEAN) && dtype == MW_F32 && s->inner.rank == 1;
     choose_loops(s, mw__kernel_level());
     const size_t size = mw__dtype_size(dtype);

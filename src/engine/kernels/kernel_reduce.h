@@ -14,7 +14,8 @@ typedef struct mw__reduce_small {
     bool mean;
 } mw__reduce_small;
 
-/* The kernel without walks, giving the bits of the general one; NULL if the loops are not such. */
-mw__kernel *mw__reduce_small_find(const mw__walk *outer, const mw__walk *inner, bool columns, mw__reduce_small *block);
+/* The kernel without iterators, giving the bits of the general one; NULL if the loops are not such. */
+mw__kernel *mw__reduce_small_find(const mw__nd_iter *outer, const mw__nd_iter *inner, bool columns,
+                                  mw__reduce_small *block);
 
 #endif

@@ -1,5 +1,5 @@
-/* Sums and means over one loop of few turns, without walks, tiles and double sums; the general code and the plan are in
- * kernel_reduce.c, and both give the same bits. */
+/* Sums and means over one loop of few turns, without iterators, tiles and double sums; the general code and the plan
+ * are in kernel_reduce.c, and both give the same bits. */
 #include "engine/kernels/kernel_reduce.h"
 #include "engine/kernels/simd_reduce.h"
 
@@ -19,7 +19,7 @@ MW__INLINE void rows_body(const mw__kernel_call *call)
         out[at] = s->mean ? (float)((double)sum / (double)s->reduced) : sum;
     }
 }
-MW__TWICE(rows, (const mw__kernel_call *call), (call))
+MW__BASE_AVX2(rows, (const mw__kernel_call *call), (call))
 
 MW__INLINE void columns_body(const mw__kernel_call *call)
 {
@@ -41,9 +41,10 @@ MW__INLINE void columns_body(const mw__kernel_call *call)
             memcpy(out, sum, (size_t)width * sizeof *out);
     }
 }
-MW__TWICE(columns, (const mw__kernel_call *call), (call))
+MW__BASE_AVX2(columns, (const mw__kernel_call *call), (call))
 
-mw__kernel *mw__reduce_small_find(const mw__walk *outer, const mw__walk *inner, bool columns, mw__reduce_small *block)
+mw__kernel *mw__reduce_small_find(const mw__nd_iter *outer, const mw__nd_iter *inner, bool columns,
+                                  mw__reduce_small *block)
 {
     const mw__level level = mw__kernel_level();
     if (outer->rank != 1 || inner->rank != 1 || level == MW__LEVEL_REF)
@@ -52,6 +53,6 @@ mw__kernel *mw__reduce_small_find(const mw__walk *outer, const mw__walk *inner, 
     block->step = outer->stride[0][0];
     block->stride = inner->stride[0][0];
     if (columns || (block->reduced == 1 && block->step == 1))
-        return block->step == 1 && block->reduced <= MW__REDUCE_ROWS ? MW__PICK(columns, level) : NULL;
-    return (block->stride == 1 || block->reduced == 1) && block->reduced <= MW__TILE ? MW__PICK(rows, level) : NULL;
+        return block->step == 1 && block->reduced <= MW__REDUCE_ROWS ? MW__DISPATCH(columns, level) : NULL;
+    return (block->stride == 1 || block->reduced == 1) && block->reduced <= MW__TILE ? MW__DISPATCH(rows, level) : NULL;
 }

@@ -22,11 +22,11 @@ MW__INLINE bool within_body(const float *x, int64_t count, float limit)
 
 static bool within_base(const float *x, int64_t count, float limit) { return within_body(x, count, limit); }
 #if defined(__x86_64__)
-MW__WIDE_TARGET static bool within_wide(const float *x, int64_t count, float limit)
+MW__TARGET_AVX2 static bool within_avx2(const float *x, int64_t count, float limit)
 {
     return within_body(x, count, limit);
 }
-MW__WIDER_TARGET static bool within_wider(const float *x, int64_t count, float limit)
+MW__TARGET_AVX512 static bool within_avx512(const float *x, int64_t count, float limit)
 {
     return within_body(x, count, limit);
 }
@@ -36,7 +36,7 @@ static mw__within_loop *choose_loop(void)
 {
 #if defined(__x86_64__)
     const mw__level level = mw__loop_level();
-    return level == MW__LEVEL_WIDER ? within_wider : level == MW__LEVEL_WIDE ? within_wide : within_base;
+    return level == MW__LEVEL_AVX512 ? within_avx512 : level == MW__LEVEL_AVX2 ? within_avx2 : within_base;
 #else
     return within_base;
 #endif
@@ -244,13 +244,13 @@ static bool is_watched(const mw__planner *planner, const mw_tensor *x, uint32_t 
     return mw__count_of(x) > SMALL || mw__plan_is_element(planner, buffer);
 }
 
-mw_status mw__plan_all_within(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+mw_status mw__plan_all_within(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
 {
-    uint32_t *flags = mw__plan_block(planner, (idiom->good_count + 1) * sizeof *flags);
+    uint32_t *flags = mw__plan_block(planner, (pattern->good_count + 1) * sizeof *flags);
     if (flags == NULL)
         return mw__plan_check(planner, err);
-    for (size_t i = 0; i < idiom->good_count; i++) {
-        const mw__good *good = &idiom->goods[i];
+    for (size_t i = 0; i < pattern->good_count; i++) {
+        const mw__good *good = &pattern->goods[i];
         if (!is_watched(planner, good->x, mw__plan_buffer(planner, good->x)))
             continue;
         const size_t units = (size_t)mw__split_shape(planner, mw__shape_of(good->x)).units;
@@ -259,18 +259,18 @@ mw_status mw__plan_all_within(mw__planner *planner, const mw__idiom *idiom, mw_e
     }
     join_builder b = {.planner = planner};
     begin_join(&b);
-    for (size_t i = 0; i < idiom->good_count; i++) {
-        const mw__good *good = &idiom->goods[i];
+    for (size_t i = 0; i < pattern->good_count; i++) {
+        const mw__good *good = &pattern->goods[i];
         make_room(&b);
         if (flags[i] == 0)
             join(&b, mw__plan_buffer(planner, good->x), mw__count_of(good->x), good->limit);
         else
             join(&b, flags[i], mw__split_shape(planner, mw__shape_of(good->x)).units, 0.5f);
     }
-    end_join(&b, mw__plan_buffer(planner, idiom->result), true);
-    if (idiom->flag != NULL && b.block != NULL) {
+    end_join(&b, mw__plan_buffer(planner, pattern->result), true);
+    if (pattern->flag != NULL && b.block != NULL) {
         b.block->flagged = true;
-        mw__step_write(planner, b.step, mw__plan_buffer(planner, idiom->flag), MW__ROWS, 1);
+        mw__step_write(planner, b.step, mw__plan_buffer(planner, pattern->flag), MW__ROWS, 1);
     }
     return mw__plan_check(planner, err);
 }

@@ -11,7 +11,7 @@
 typedef enum scatter_mode { UPDATE, ADD, SUB, MUL, DIV, MAX, MIN } scatter_mode;
 
 typedef struct scatter_block {
-    mw__picks picks;
+    mw__indexed indexed;
     scatter_mode mode;
     mw_dtype dtype;
 } scatter_block;
@@ -83,14 +83,14 @@ static void combine(const scatter_block *s, void *sums, int64_t to, const void *
 static void scatter_plane(const mw__kernel_call *call, void *sums, int64_t plane)
 {
     const scatter_block *s = call->block;
-    const mw__picks *p = &s->picks;
+    const mw__indexed *p = &s->indexed;
     const int64_t across = p->each ? p->inner : 1, taken = p->each ? 1 : p->inner;
-    for (int64_t pick = 0; pick < p->picks; pick++) {
+    for (int64_t index = 0; index < p->count; index++) {
         for (int64_t k = 0; k < across; k++) {
-            const int64_t row = mw__pick_row(p, call->in[1], plane, pick, k);
+            const int64_t row = mw__indexed_row(p, call->in[1], plane, index, k);
             const int64_t at = plane * p->rows + row;
             if (row >= 0 && at >= call->begin && at < call->end)
-                combine(s, sums, at * p->inner + k, call->in[2], (plane * p->picks + pick) * p->inner + k, taken);
+                combine(s, sums, at * p->inner + k, call->in[2], (plane * p->count + index) * p->inner + k, taken);
         }
     }
 }
@@ -99,14 +99,14 @@ static void scatter_plane(const mw__kernel_call *call, void *sums, int64_t plane
 static void scatter_run(const mw__kernel_call *call)
 {
     const scatter_block *s = call->block;
-    const int64_t from = call->begin * s->picks.inner, count = (call->end - call->begin) * s->picks.inner;
+    const int64_t from = call->begin * s->indexed.inner, count = (call->end - call->begin) * s->indexed.inner;
     const bool half = s->dtype == MW_F16;
     void *sums = half ? call->out[1] : call->out[0];
     if (half)
         mw__fp16_to_float_n((float *)sums + from, (const uint16_t *)call->in[0] + from, (size_t)count);
     else if (sums != call->in[0])
         memcpy((float *)sums + from, (const float *)call->in[0] + from, (size_t)count * sizeof(float));
-    for (int64_t plane = call->begin / s->picks.rows; plane <= (call->end - 1) / s->picks.rows; plane++)
+    for (int64_t plane = call->begin / s->indexed.rows; plane <= (call->end - 1) / s->indexed.rows; plane++)
         scatter_plane(call, sums, plane);
     if (half)
         mw__fp16_from_float_n((uint16_t *)call->out[0] + from, (const float *)sums + from, (size_t)count);
@@ -138,11 +138,11 @@ mw_status mw__kernel_scatter(mw__planner *planner, const mw__op *op, mw_error *e
         return mw__plan_check(planner, err);
     s->dtype = mw__dtype_of(data);
     MW_TRY(read_mode(op, &s->mode, err));
-    MW_TRY(mw__picks_read(op, "data", &s->picks, err));
+    MW_TRY(mw__indexed_read(op, "data", &s->indexed, err));
     if (mw__count_of(result) == 0)
         return MW_OK;
-    const int64_t rows = s->picks.planes * s->picks.rows;
-    const size_t row = (size_t)s->picks.inner * mw__dtype_size(s->dtype);
+    const int64_t rows = s->indexed.planes * s->indexed.rows;
+    const size_t row = (size_t)s->indexed.inner * mw__dtype_size(s->dtype);
     const double bytes = (double)mw__count_of(result) * 8.0 + (double)mw__count_of(updates) * 12.0;
     mw__step *step =
         mw__plan_step(planner, scatter_run, op->row->name, rows, mw__cost(bytes, (double)mw__count_of(updates) * 4.0));
@@ -153,6 +153,6 @@ mw_status mw__kernel_scatter(mw__planner *planner, const mw__op *op, mw_error *e
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, row);
     if (s->dtype == MW_F16)
         mw__step_write(planner, step, mw__plan_temporary(planner, (size_t)mw__count_of(result) * sizeof(float)),
-                       MW__ROWS, (size_t)s->picks.inner * sizeof(float));
+                       MW__ROWS, (size_t)s->indexed.inner * sizeof(float));
     return mw__plan_check(planner, err);
 }

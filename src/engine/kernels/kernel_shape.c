@@ -1,13 +1,13 @@
 /* The strided copy, with which transpose, tile, reverse, windows, slices (kernel_shape_slice.c) and blocks
- * (kernel_space.c) read x through a walk and write the result in order. Views make no step at all. Joining and parting
+ * (kernel_space.c) read x through a iter and write the result in order. Views make no step at all. Joining and parting
  * is in kernel_shape_join.c, making values in kernel_shape_fill.c. */
 #include "engine/core/kernel.h"
 
 #include <string.h>
 
 typedef struct copy_block {
-    mw__walk walk; /* result order; arm: x */
-    int64_t start; /* element of x at the walk's begin */
+    mw__nd_iter iter; /* result order; operand: x */
+    int64_t start;    /* element of x at the iter's begin */
     mw__origin origin;
     int64_t elements, count;
     size_t size;
@@ -55,11 +55,11 @@ static void copy_transposed(void *out, const void *x, int64_t stride, int64_t wi
 }
 
 /* True if ROWS whole rows of the result stand here that are neighbours in x. */
-static bool block_here(const mw__walk *walk, const mw__cursor *cursor, int64_t left)
+static bool block_here(const mw__nd_iter *iter, const mw__nd_position *position, int64_t left)
 {
-    const int last = walk->rank - 1;
-    return last > 0 && walk->stride[0][last - 1] == 1 && cursor->index[last] == 0 &&
-           left >= ROWS * walk->extent[last] && cursor->index[last - 1] + ROWS <= walk->extent[last - 1];
+    const int last = iter->rank - 1;
+    return last > 0 && iter->stride[0][last - 1] == 1 && position->index[last] == 0 &&
+           left >= ROWS * iter->extent[last] && position->index[last - 1] + ROWS <= iter->extent[last - 1];
 }
 
 static int64_t copy_start(const copy_block *block, const mw__kernel_call *call)
@@ -73,28 +73,28 @@ static int64_t copy_start(const copy_block *block, const mw__kernel_call *call)
 static void copy_run(const mw__kernel_call *call)
 {
     const copy_block *block = call->block;
-    const mw__walk *walk = &block->walk;
-    const int last = walk->rank - 1;
-    const int64_t start = copy_start(block, call), stride = walk->stride[0][last], size = (int64_t)block->size;
+    const mw__nd_iter *iter = &block->iter;
+    const int last = iter->rank - 1;
+    const int64_t start = copy_start(block, call), stride = iter->stride[0][last], size = (int64_t)block->size;
     int64_t at, end;
     mw__split_range(call, block->elements, block->count, &at, &end);
-    mw__cursor cursor;
-    mw__cursor_seek(walk, &cursor, at);
+    mw__nd_position position;
+    mw__nd_position_seek(iter, &position, at);
     while (at < end) {
-        int64_t run = mw__cursor_run(walk, &cursor, end - at);
+        int64_t run = mw__nd_position_run(iter, &position, end - at);
         char *out = (char *)call->out[0] + at * size;
-        const char *x = (const char *)call->in[0] + (start + cursor.offset[0]) * size;
+        const char *x = (const char *)call->in[0] + (start + position.offset[0]) * size;
         if (stride == 1) {
             memcpy(out, x, (size_t)(run * size));
-        } else if (block_here(walk, &cursor, end - at)) {
+        } else if (block_here(iter, &position, end - at)) {
             copy_transposed(out, x, stride, run, block->size);
             at += (ROWS - 1) * run;
-            cursor.index[last - 1] += ROWS - 1;
-            cursor.offset[0] += ROWS - 1;
+            position.index[last - 1] += ROWS - 1;
+            position.offset[0] += ROWS - 1;
         } else {
             copy_strided(out, x, stride, run, block->size);
         }
-        mw__cursor_step(walk, &cursor, run);
+        mw__nd_position_step(iter, &position, run);
         at += run;
     }
 }
@@ -115,13 +115,13 @@ void mw__plan_copy(mw__planner *planner, const mw__copy *copy)
     if (block == NULL || count == 0)
         return;
     const mw__split split = mw__split_shape(planner, copy->shape);
-    *block = (copy_block){.walk = copy->walk,
+    *block = (copy_block){.iter = copy->iter,
                           .start = copy->start,
                           .origin = copy->origin,
                           .elements = split.elements,
                           .count = count,
                           .size = copy->size};
-    mw__walk_finish(&block->walk);
+    mw__nd_iter_finish(&block->iter);
     const double bytes = 2.0 * (double)count * (double)copy->size;
     mw__step *step = mw__plan_step(planner, copy_run, copy->label, split.units, mw__cost(bytes, 0));
     step->block = block;
@@ -139,7 +139,7 @@ mw__copy mw__copy_of(mw__planner *planner, const mw__op *op)
                       .to = mw__plan_buffer(planner, result),
                       .shape = mw__shape_of(result),
                       .size = mw__dtype_size(mw__dtype_of(result)),
-                      .walk = {.arms = 1}};
+                      .iter = {.operands = 1}};
 }
 
 mw_status mw__kernel_need_constant(const mw__op *op, const char *arg, mw_error *err)
@@ -172,7 +172,7 @@ mw_status mw__kernel_transpose(mw__planner *planner, const mw__op *op, mw_error 
     mw__copy copy = mw__copy_of(planner, op);
     for (size_t i = 0; i < count; i++) {
         const int64_t axis = perm[i] < 0 ? perm[i] + shape.rank : perm[i];
-        mw__walk_add(&copy.walk, shape.dim[axis], &strides[axis]);
+        mw__nd_iter_add(&copy.iter, shape.dim[axis], &strides[axis]);
     }
     mw__plan_copy(planner, &copy);
     return mw__plan_check(planner, err);
@@ -189,8 +189,8 @@ mw_status mw__kernel_tile(mw__planner *planner, const mw__op *op, mw_error *err)
         const int64_t reps = shape.dim[axis] > 0 ? result.dim[axis] / shape.dim[axis] : 1; /* also if computed */
         if (reps * shape.dim[axis] != result.dim[axis])
             return mw__kernel_need_constant(op, "reps, or a result of whole copies,", err);
-        mw__walk_add(&copy.walk, reps, &still);
-        mw__walk_add(&copy.walk, shape.dim[axis], &strides[axis]);
+        mw__nd_iter_add(&copy.iter, reps, &still);
+        mw__nd_iter_add(&copy.iter, shape.dim[axis], &strides[axis]);
     }
     mw__plan_copy(planner, &copy);
     return mw__plan_check(planner, err);
@@ -214,7 +214,7 @@ mw_status mw__kernel_reverse(mw__planner *planner, const mw__op *op, mw_error *e
         const bool back = all || backwards[axis];
         const int64_t stride = back ? -strides[axis] : strides[axis];
         copy.start += back ? (shape.dim[axis] - 1) * strides[axis] : 0;
-        mw__walk_add(&copy.walk, shape.dim[axis], &stride);
+        mw__nd_iter_add(&copy.iter, shape.dim[axis], &stride);
     }
     mw__plan_copy(planner, &copy);
     return mw__plan_check(planner, err);

@@ -15,9 +15,9 @@ mw_status mw__kernel_sliding_windows(mw__planner *planner, const mw__op *op, mw_
     mw__copy copy = mw__copy_of(planner, op);
     for (int i = 0; i < shape.rank; i++) {
         const int64_t step = i == axis ? stride * strides[i] : strides[i];
-        mw__walk_add(&copy.walk, result.dim[i <= axis ? i : i + 1], &step);
+        mw__nd_iter_add(&copy.iter, result.dim[i <= axis ? i : i + 1], &step);
         if (i == axis)
-            mw__walk_add(&copy.walk, result.dim[i + 1], &strides[i]);
+            mw__nd_iter_add(&copy.iter, result.dim[i + 1], &strides[i]);
     }
     mw__plan_copy(planner, &copy);
     return mw__plan_check(planner, err);

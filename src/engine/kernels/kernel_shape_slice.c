@@ -103,7 +103,7 @@ static mw_status moving_slice(mw__planner *planner, const mw__op *op, const slic
     for (int axis = 0; axis < shape.rank; axis++) {
         const int64_t step = rule->stride[axis] * copy.origin.stride[axis];
         copy.start += copy.origin.rank == 0 ? copy.origin.low[axis] * copy.origin.stride[axis] : 0;
-        mw__walk_add(&copy.walk, count[axis], &step);
+        mw__nd_iter_add(&copy.iter, count[axis], &step);
     }
     mw__plan_copy(planner, &copy);
     return mw__plan_check(planner, err);
@@ -125,12 +125,12 @@ static mw_status slice_by_index(mw__planner *planner, const mw__op *op, mw_error
         slice_axis(&rule, axis, shape.dim[axis], &first, &count);
         copy.start += first * strides[axis];
         const int64_t step = rule.stride[axis] * strides[axis];
-        mw__walk_add(&copy.walk, count, &step);
+        mw__nd_iter_add(&copy.iter, count, &step);
     }
-    if (mw__walk_count(&copy.walk) != mw__count_of(op->results[0])) {
+    if (mw__nd_iter_count(&copy.iter) != mw__count_of(op->results[0])) {
         char subject[128];
         return mw__fail(err, MW_ERROR_SHAPE, "%s: the slice has %lld elements, its declared result %lld",
-                        mw__op_subject(op, subject, sizeof subject), (long long)mw__walk_count(&copy.walk),
+                        mw__op_subject(op, subject, sizeof subject), (long long)mw__nd_iter_count(&copy.iter),
                         (long long)mw__count_of(op->results[0]));
     }
     mw__plan_copy(planner, &copy);
@@ -159,7 +159,7 @@ static mw_status slice_by_size(mw__planner *planner, const mw__op *op, mw_error 
                             axis, (long long)shape.dim[axis]);
         }
         copy.start += first * strides[axis];
-        mw__walk_add(&copy.walk, result.dim[axis], &strides[axis]);
+        mw__nd_iter_add(&copy.iter, result.dim[axis], &strides[axis]);
     }
     mw__plan_copy(planner, &copy);
     return mw__plan_check(planner, err);

@@ -20,12 +20,12 @@ static void plan_to_space(mw__planner *planner, const mw__op *op, int64_t block,
     const int64_t plane = strides[CHANNELS];
     const int64_t row = planes[0] * plane, column = planes[1] * plane, channel = planes[2] * plane;
     mw__copy copy = mw__copy_of(planner, op);
-    mw__walk_add(&copy.walk, x.dim[BATCH], &strides[BATCH]);
-    mw__walk_add(&copy.walk, x.dim[CHANNELS] / (block * block), &channel);
-    mw__walk_add(&copy.walk, x.dim[HEIGHT], &strides[HEIGHT]);
-    mw__walk_add(&copy.walk, block, &row);
-    mw__walk_add(&copy.walk, x.dim[WIDTH], &strides[WIDTH]);
-    mw__walk_add(&copy.walk, block, &column);
+    mw__nd_iter_add(&copy.iter, x.dim[BATCH], &strides[BATCH]);
+    mw__nd_iter_add(&copy.iter, x.dim[CHANNELS] / (block * block), &channel);
+    mw__nd_iter_add(&copy.iter, x.dim[HEIGHT], &strides[HEIGHT]);
+    mw__nd_iter_add(&copy.iter, block, &row);
+    mw__nd_iter_add(&copy.iter, x.dim[WIDTH], &strides[WIDTH]);
+    mw__nd_iter_add(&copy.iter, block, &column);
     mw__plan_copy(planner, &copy);
 }
 
@@ -60,15 +60,15 @@ static void plan_to_channels(mw__planner *planner, const mw__op *op, int64_t blo
     mw__row_major(x, strides);
     const int64_t down = block * strides[HEIGHT], right = block * strides[WIDTH];
     mw__copy copy = mw__copy_of(planner, op);
-    mw__walk_add(&copy.walk, x.dim[BATCH], &strides[BATCH]);
+    mw__nd_iter_add(&copy.iter, x.dim[BATCH], &strides[BATCH]);
     if (channels_first)
-        mw__walk_add(&copy.walk, x.dim[CHANNELS], &strides[CHANNELS]);
-    mw__walk_add(&copy.walk, block, &strides[HEIGHT]);
-    mw__walk_add(&copy.walk, block, &strides[WIDTH]);
+        mw__nd_iter_add(&copy.iter, x.dim[CHANNELS], &strides[CHANNELS]);
+    mw__nd_iter_add(&copy.iter, block, &strides[HEIGHT]);
+    mw__nd_iter_add(&copy.iter, block, &strides[WIDTH]);
     if (!channels_first)
-        mw__walk_add(&copy.walk, x.dim[CHANNELS], &strides[CHANNELS]);
-    mw__walk_add(&copy.walk, x.dim[HEIGHT] / block, &down);
-    mw__walk_add(&copy.walk, x.dim[WIDTH] / block, &right);
+        mw__nd_iter_add(&copy.iter, x.dim[CHANNELS], &strides[CHANNELS]);
+    mw__nd_iter_add(&copy.iter, x.dim[HEIGHT] / block, &down);
+    mw__nd_iter_add(&copy.iter, x.dim[WIDTH] / block, &right);
     mw__plan_copy(planner, &copy);
 }
 
@@ -134,12 +134,12 @@ mw_status mw__kernel_space_to_batch(mw__planner *planner, const mw__op *op, mw_e
     }
     mw__row_major(image, strides);
     const int64_t down = b.shape[0] * strides[HEIGHT], right = b.shape[1] * strides[WIDTH];
-    mw__walk_add(&copy.walk, b.shape[0], &strides[HEIGHT]);
-    mw__walk_add(&copy.walk, b.shape[1], &strides[WIDTH]);
-    mw__walk_add(&copy.walk, image.dim[BATCH], &strides[BATCH]);
-    mw__walk_add(&copy.walk, image.dim[CHANNELS], &strides[CHANNELS]);
-    mw__walk_add(&copy.walk, result.dim[HEIGHT], &down);
-    mw__walk_add(&copy.walk, result.dim[WIDTH], &right);
+    mw__nd_iter_add(&copy.iter, b.shape[0], &strides[HEIGHT]);
+    mw__nd_iter_add(&copy.iter, b.shape[1], &strides[WIDTH]);
+    mw__nd_iter_add(&copy.iter, image.dim[BATCH], &strides[BATCH]);
+    mw__nd_iter_add(&copy.iter, image.dim[CHANNELS], &strides[CHANNELS]);
+    mw__nd_iter_add(&copy.iter, result.dim[HEIGHT], &down);
+    mw__nd_iter_add(&copy.iter, result.dim[WIDTH], &right);
     mw__plan_copy(planner, &copy);
     return mw__plan_check(planner, err);
 }
@@ -153,7 +153,7 @@ static void plan_crop(mw__planner *planner, const mw__op *op, const blocks *b, u
     mw__row_major(image, strides);
     copy.start = b->border[0] * strides[HEIGHT] + b->border[2] * strides[WIDTH];
     for (int axis = 0; axis < image.rank; axis++)
-        mw__walk_add(&copy.walk, copy.shape.dim[axis], &strides[axis]);
+        mw__nd_iter_add(&copy.iter, copy.shape.dim[axis], &strides[axis]);
     mw__plan_copy(planner, &copy);
 }
 
@@ -174,12 +174,12 @@ mw_status mw__kernel_batch_to_space(mw__planner *planner, const mw__op *op, mw_e
         copy.to = image_buffer(planner, copy.shape, copy.size);
     mw__row_major(x, strides);
     const int64_t column = copy.shape.dim[BATCH] * strides[BATCH], row = b.shape[1] * column;
-    mw__walk_add(&copy.walk, copy.shape.dim[BATCH], &strides[BATCH]);
-    mw__walk_add(&copy.walk, x.dim[CHANNELS], &strides[CHANNELS]);
-    mw__walk_add(&copy.walk, x.dim[HEIGHT], &strides[HEIGHT]);
-    mw__walk_add(&copy.walk, b.shape[0], &row);
-    mw__walk_add(&copy.walk, x.dim[WIDTH], &strides[WIDTH]);
-    mw__walk_add(&copy.walk, b.shape[1], &column);
+    mw__nd_iter_add(&copy.iter, copy.shape.dim[BATCH], &strides[BATCH]);
+    mw__nd_iter_add(&copy.iter, x.dim[CHANNELS], &strides[CHANNELS]);
+    mw__nd_iter_add(&copy.iter, x.dim[HEIGHT], &strides[HEIGHT]);
+    mw__nd_iter_add(&copy.iter, b.shape[0], &row);
+    mw__nd_iter_add(&copy.iter, x.dim[WIDTH], &strides[WIDTH]);
+    mw__nd_iter_add(&copy.iter, b.shape[1], &column);
     mw__plan_copy(planner, &copy);
     if (b.bordered)
         plan_crop(planner, op, &b, copy.to, copy.shape);

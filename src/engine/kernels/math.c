@@ -12,7 +12,7 @@
 
 #define LOOP1(name, expression)                                                                                        \
     MW__LOOP1_BODY(name, expression)                                                                                   \
-    MW__TWICE(name, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
+    MW__BASE_AVX2(name, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
 
 LOOP1(loop_abs, mw__scalar_abs(v, p, q))
 LOOP1(loop_sign, mw__scalar_sign(v, p, q))
@@ -112,7 +112,7 @@ static void bool_not(uint8_t *out, const uint8_t *x, int64_t count)
 
 #define SAME(name) .at = MW__LOOPS_SAME(loop_##name)
 #if defined(__x86_64__)
-#define POLY(name) .at = {ref_##name, mw__poly_##name##_base, mw__poly_##name##_wide, mw__poly_##name##_wider}
+#define POLY(name) .at = {ref_##name, mw__poly_##name##_base, mw__poly_##name##_avx2, mw__poly_##name##_avx512}
 #else
 #define POLY(name) .at = {ref_##name, mw__poly_##name##_base, mw__poly_##name##_base, mw__poly_##name##_base}
 #endif
@@ -183,5 +183,5 @@ const mw__function1 *mw__function1_find(mw__op_id op, const char *mode)
 
 mw__loop1 *mw__loop1_find(mw__op_id op, mw__level level)
 {
-    return functions[op].at[level == MW__LEVEL_WIDE ? mw__loop_level() : level];
+    return functions[op].at[level == MW__LEVEL_AVX2 ? mw__loop_level() : level];
 }

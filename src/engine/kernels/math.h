@@ -37,15 +37,15 @@ typedef struct mw__function2 {
 const mw__function1 *mw__function1_find(mw__op_id op, const char *mode);
 const mw__function2 *mw__function2_find(mw__op_id op);
 
-/* The fp32 loop of a function that is there; MW__LEVEL_WIDE finds the widest that the processor has. */
+/* The fp32 loop of a function that is there; MW__LEVEL_AVX2 finds the widest that the processor has. */
 mw__loop1 *mw__loop1_find(mw__op_id op, mw__level level);
 
-/* The loop of one row by level: MW__LOOPS_SAME(x) where x_base and x_wide serve the reference too,
+/* The loop of one row by level: MW__LOOPS_SAME(x) where x_base and x_avx2 serve the reference too,
  * MW__LOOPS_ALL(x) where one plain x serves all. */
 #if defined(__x86_64__)
 #define MW__LOOPS_SAME(name)                                                                                           \
     {                                                                                                                  \
-        name##_base, name##_base, name##_wide, name##_wide                                                             \
+        name##_base, name##_base, name##_avx2, name##_avx2                                                             \
     }
 #else
 #define MW__LOOPS_SAME(name)                                                                                           \

@@ -4,17 +4,17 @@
 #include "engine/kernels/math_scalar.h"
 
 #if defined(__x86_64__)
-#define POLY_WIDE(name)                                                                                                \
-    MW__WIDE_TARGET void mw__poly_##name##_wide(float *out, const float *x, int64_t count, float p, float q)           \
+#define POLY_AVX2(name)                                                                                                \
+    MW__TARGET_AVX2 void mw__poly_##name##_avx2(float *out, const float *x, int64_t count, float p, float q)           \
     {                                                                                                                  \
         name##_body(out, x, count, p, q);                                                                              \
     }                                                                                                                  \
-    MW__WIDER_TARGET void mw__poly_##name##_wider(float *out, const float *x, int64_t count, float p, float q)         \
+    MW__TARGET_AVX512 void mw__poly_##name##_avx512(float *out, const float *x, int64_t count, float p, float q)       \
     {                                                                                                                  \
         name##_body(out, x, count, p, q);                                                                              \
     }
 #else
-#define POLY_WIDE(name)
+#define POLY_AVX2(name)
 #endif
 
 #define POLY(name, expression)                                                                                         \
@@ -23,7 +23,7 @@
     {                                                                                                                  \
         name##_body(out, x, count, p, q);                                                                              \
     }                                                                                                                  \
-    POLY_WIDE(name)
+    POLY_AVX2(name)
 
 POLY(exp, mw__scalar_exp(v, p, q))
 POLY(log, mw__scalar_log(v, p, q))

@@ -7,7 +7,7 @@
 /* ---- the loop ---- */
 
 MW__LOOP1_BODY(half, mw__half_of(v))
-MW__EACH_WIDTH(half, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
+MW__BASE_AVX2_AVX512(half, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
 
 static void half_ref(float *out, const float *x, int64_t count, float p, float q)
 {
@@ -18,7 +18,7 @@ static void half_ref(float *out, const float *x, int64_t count, float p, float q
 
 mw__loop1 *mw__round_loop(mw__level level)
 {
-    static mw__loop1 *const loops[] = MW__WIDTHS(half);
+    static mw__loop1 *const loops[] = MW__BASE_AVX2_AVX512_LIST(half);
     return level == MW__LEVEL_REF ? half_ref : loops[level - MW__LEVEL_BASE];
 }
 

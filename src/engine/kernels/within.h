@@ -8,7 +8,7 @@
 typedef bool mw__within_loop(const float *x, int64_t count, float limit);
 
 /* A step that reads one buffer of fp32 by rows and writes a number for each unit: 1 if something in it is beyond the
- * limit. Only their sum matters, so whoever runs several units may say it of the first. The region that makes the
+ * limit. Only their sum matters, so whoever runs several units may say it of the first. The fusion group that makes the
  * buffer can do its work. */
 struct mw__watch {
     float limit;

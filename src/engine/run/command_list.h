@@ -28,7 +28,7 @@ typedef struct mw__task_place {
 
 typedef struct mw__profile mw__profile;
 
-typedef struct mw__schedule {
+typedef struct mw__command_list {
     mw__arena arena;
     void *memory; /* of the local buffers and the lanes' scratch */
     size_t size;  /* of the local buffers: the peak */
@@ -43,15 +43,15 @@ typedef struct mw__schedule {
     size_t scratch;           /* bytes of all lanes */
     const mw__layout *layout; /* without arenas and aliases */
     mw__profile *profile;     /* NULL = off */
-} mw__schedule;
+} mw__command_list;
 
 /* Checks the bindings (each bound, large enough, aligned; an output overlaps no other port but an input of exactly its
- * bytes: same first byte, same size) and makes the schedule. On failure it is empty. */
+ * bytes: same first byte, same size) and makes the command list. On failure it is empty. */
 mw_status mw__encode(const mw__program *program, const mw__binding *inputs, const mw__binding *outputs,
-                     const mw_allocator *allocator, mw__schedule *schedule, mw_error *err);
-void mw__schedule_deinit(mw__schedule *schedule);
+                     const mw_allocator *allocator, mw__command_list *commands, mw_error *err);
+void mw__command_list_deinit(mw__command_list *commands);
 
 /* Runs it. Allocates nothing; takes no lock but to wake sleeping workers. */
-void mw__execute(const mw__schedule *schedule);
+void mw__execute(const mw__command_list *commands);
 
 #endif

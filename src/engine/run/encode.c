@@ -1,5 +1,5 @@
-/* Encode: a planned function and its bindings become a schedule. Checks the bindings, finds the aliases by address
- * range, and calls, in this order, order.c, schedule.c and memory.c; then writes down every lane's calls. */
+/* Encode: a planned function and its bindings become a command list. Checks the bindings, finds the aliases by address
+ * range, and calls, in this order, order.c, phases.c and memory.c; then writes down every lane's calls. */
 #include "base/checked.h"
 #include "engine/core/partition.h"
 #include "engine/core/settings.h"
@@ -116,12 +116,12 @@ static mw_status begin_layout(const ports *p, mw__layout *layout, mw_error *err)
     return set_aliases(p, layout, err);
 }
 
-/* ---- the schedule ---- */
+/* ---- the command list ---- */
 
 typedef struct emitter {
     const ports *ports;
     const mw__layout *layout;
-    mw__schedule *schedule;
+    mw__command_list *commands;
     size_t scratch; /* bytes of one lane */
     mw__task *tasks;
     mw__task_place *places; /* by task */
@@ -141,15 +141,15 @@ static void *address(const emitter *e, uint32_t buffer)
     case MW__BUFFER_OUTPUT:
         return e->ports->outputs[what->port].data;
     default:
-        return (char *)e->schedule->memory + e->layout->offset[buffer];
+        return (char *)e->commands->memory + e->layout->offset[buffer];
     }
 }
 
 static mw_status resolve(emitter *e, size_t s, mw_error *err)
 {
     const mw__step *step = e->layout->steps[s];
-    const void **in = mw__arena_alloc(&e->schedule->arena, step->read_count, sizeof *in, err);
-    void **out = mw__arena_alloc(&e->schedule->arena, step->write_count, sizeof *out, err);
+    const void **in = mw__arena_alloc(&e->commands->arena, step->read_count, sizeof *in, err);
+    void **out = mw__arena_alloc(&e->commands->arena, step->write_count, sizeof *out, err);
     if (in == NULL || out == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < step->read_count; i++)
@@ -165,10 +165,10 @@ static void emit(emitter *e, size_t s, int lane)
 {
     const mw__step *step = e->layout->steps[s];
     const int lanes = e->layout->lanes;
-    const int64_t begin = mw__lane_begin(step, lane, lanes), end = mw__lane_begin(step, lane + 1, lanes);
+    const int64_t begin = mw__partition_begin(step, lane, lanes), end = mw__partition_begin(step, lane + 1, lanes);
     if (begin >= end)
         return;
-    char *scratch = (char *)e->schedule->memory + e->layout->size + (size_t)lane * e->scratch;
+    char *scratch = (char *)e->commands->memory + e->layout->size + (size_t)lane * e->scratch;
     e->places[e->task_count] = (mw__task_place){.step = (uint32_t)s, .lane = (uint32_t)lane};
     e->tasks[e->task_count++] = (mw__task){
         .run = step->run,
@@ -202,43 +202,43 @@ static mw_status alloc_memory(emitter *e, const mw_allocator *allocator, mw_erro
     if (!mw__round_up_size(e->scratch, 64, &e->scratch) || !mw__mul_size(e->scratch, (size_t)layout->lanes, &all) ||
         !mw__add_size(all, layout->size, &all))
         return mw__fail(err, MW_ERROR_MEMORY, "scratch memory exceeds the address space");
-    e->schedule->size = layout->size;
-    e->schedule->memory = mw__alloc_aligned(allocator, all, 64, err);
-    return e->schedule->memory != NULL ? MW_OK : MW_ERROR_MEMORY;
+    e->commands->size = layout->size;
+    e->commands->memory = mw__alloc_aligned(allocator, all, 64, err);
+    return e->commands->memory != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static void choose_team(const mw__layout *layout, mw__schedule *schedule)
+static void choose_team(const mw__layout *layout, mw__command_list *commands)
 {
     double cost = 0;
     for (size_t s = 0; s < layout->step_count; s++)
         cost += layout->steps[s]->cost;
-    schedule->lanes = layout->lanes;
+    commands->lanes = layout->lanes;
     const double wake = mw__settings_wake(WAKE_COST);
-    schedule->alone = layout->lanes == 1 || cost < wake / BRIEF;
-    schedule->brief = cost < wake;
-    if (!schedule->alone)
+    commands->alone = layout->lanes == 1 || cost < wake / BRIEF;
+    commands->brief = cost < wake;
+    if (!commands->alone)
         mw__team_reserve(layout->lanes);
 }
 
 /* What plans are shown from. */
-static mw_status keep_layout(const mw__layout *layout, mw__schedule *schedule, mw_error *err)
+static mw_status keep_layout(const mw__layout *layout, mw__command_list *commands, mw_error *err)
 {
-    mw__layout *kept = mw__arena_alloc(&schedule->arena, 1, sizeof *kept, err);
+    mw__layout *kept = mw__arena_alloc(&commands->arena, 1, sizeof *kept, err);
     if (kept == NULL)
         return MW_ERROR_MEMORY;
     *kept = *layout;
     kept->arena = kept->keep = NULL;
     kept->aliases = NULL; /* they were in the other arena */
     kept->alias_count = 0;
-    schedule->layout = kept;
+    commands->layout = kept;
     return MW_OK;
 }
 
-static mw_status make_schedule(const ports *p, const mw__layout *layout, const mw_allocator *allocator,
-                               mw__schedule *schedule, mw_error *err)
+static mw_status make_commands(const ports *p, const mw__layout *layout, const mw_allocator *allocator,
+                               mw__command_list *commands, mw_error *err)
 {
-    emitter e = {.ports = p, .layout = layout, .schedule = schedule};
-    mw__arena *arena = &schedule->arena;
+    emitter e = {.ports = p, .layout = layout, .commands = commands};
+    mw__arena *arena = &commands->arena;
     const size_t lanes = (size_t)layout->lanes;
     mw__chain *chains = mw__arena_alloc(arena, layout->phase_count * lanes, sizeof *chains, err);
     e.tasks = mw__arena_alloc(arena, layout->step_count * lanes, sizeof *e.tasks, err);
@@ -251,48 +251,48 @@ static mw_status make_schedule(const ports *p, const mw__layout *layout, const m
     for (size_t s = 0; s < layout->step_count; s++)
         MW_TRY(resolve(&e, s, err));
     emit_phases(&e, chains);
-    schedule->chains = chains;
-    schedule->tasks = e.tasks;
-    schedule->places = e.places;
-    schedule->task_count = e.task_count;
-    schedule->scratch = e.scratch * lanes;
-    schedule->phase_count = layout->phase_count;
-    choose_team(layout, schedule);
-    return keep_layout(layout, schedule, err);
+    commands->chains = chains;
+    commands->tasks = e.tasks;
+    commands->places = e.places;
+    commands->task_count = e.task_count;
+    commands->scratch = e.scratch * lanes;
+    commands->phase_count = layout->phase_count;
+    choose_team(layout, commands);
+    return keep_layout(layout, commands, err);
 }
 
-static mw_status encode(const ports *p, mw__layout *layout, const mw_allocator *allocator, mw__schedule *schedule,
+static mw_status encode(const ports *p, mw__layout *layout, const mw_allocator *allocator, mw__command_list *commands,
                         mw_error *err)
 {
     MW_TRY(check_bindings(p, err));
     MW_TRY(begin_layout(p, layout, err));
     MW_TRY(mw__order_steps(layout, err));
-    MW_TRY(mw__cut_phases(layout, err));
+    MW_TRY(mw__assign_phases(layout, err));
     MW_TRY(mw__place_buffers(layout, err));
-    return make_schedule(p, layout, allocator, schedule, err);
+    return make_commands(p, layout, allocator, commands, err);
 }
 
 mw_status mw__encode(const mw__program *program, const mw__binding *inputs, const mw__binding *outputs,
-                     const mw_allocator *allocator, mw__schedule *schedule, mw_error *err)
+                     const mw_allocator *allocator, mw__command_list *commands, mw_error *err)
 {
     const ports p = {.program = program, .inputs = inputs, .outputs = outputs};
     mw__arena arena;
     mw__arena_init(&arena, allocator);
-    *schedule = (mw__schedule){0};
-    mw__arena_init(&schedule->arena, allocator);
-    mw__layout layout = {.arena = &arena, .keep = &schedule->arena};
-    const mw_status status = encode(&p, &layout, allocator, schedule, err);
+    *commands = (mw__command_list){0};
+    mw__arena_init(&commands->arena, allocator);
+    mw__layout layout = {.arena = &arena, .keep = &commands->arena};
+    const mw_status status = encode(&p, &layout, allocator, commands, err);
     mw__arena_deinit(&arena);
     if (status != MW_OK)
-        mw__schedule_deinit(schedule);
+        mw__command_list_deinit(commands);
     return status;
 }
 
-void mw__schedule_deinit(mw__schedule *schedule)
+void mw__command_list_deinit(mw__command_list *commands)
 {
-    mw__profile_destroy(schedule->profile);
-    mw__free_aligned(schedule->arena.allocator, schedule->memory);
-    if (schedule->arena.allocator != NULL)
-        mw__arena_deinit(&schedule->arena);
-    *schedule = (mw__schedule){0};
+    mw__profile_destroy(commands->profile);
+    mw__free_aligned(commands->arena.allocator, commands->memory);
+    if (commands->arena.allocator != NULL)
+        mw__arena_deinit(&commands->arena);
+    *commands = (mw__command_list){0};
 }

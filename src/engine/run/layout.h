@@ -11,7 +11,7 @@ typedef struct mw__alias {
 
 typedef struct mw__layout {
     mw__arena *arena; /* dies with the encode call */
-    mw__arena *keep;  /* lives as long as the schedule: what plans are shown from, and steps (copies) */
+    mw__arena *keep;  /* lives as long as the commands: what plans are shown from, and steps (copies) */
     int lanes;
     mw__buffer *buffers; /* the plan's, then temporaries */
     size_t buffer_count;
@@ -30,7 +30,7 @@ typedef struct mw__layout {
  * where there is none. */
 mw_status mw__order_steps(mw__layout *layout, mw_error *err);
 /* phases.c: cuts the order into phases. */
-mw_status mw__cut_phases(mw__layout *layout, mw_error *err);
+mw_status mw__assign_phases(mw__layout *layout, mw_error *err);
 /* memory.c: places the local buffers. */
 mw_status mw__place_buffers(mw__layout *layout, mw_error *err);
 

@@ -84,23 +84,23 @@ static bool all_apart(const mw__layout *layout, const mw__step *other, const mw_
 {
     for (size_t i = 0; i < count; i++)
         if (layout->memory[operands[i].buffer] == memory &&
-            !mw__lanes_apart(layout->lanes, other, &operands[i], step, operand))
+            !mw__partitions_disjoint(layout->lanes, other, &operands[i], step, operand))
             return false;
     return true;
 }
 
 /* No lane that is ahead in the step's phase meets one that is behind: what the phase did before with the old memory,
  * and what it does later with the new buffer, keeps to the lanes of this write. Nothing uses the old memory
- * before its group's first step. A walk that would be longer than WALK_MAX gives up: the buffer gets memory of its own,
+ * before its group's first step. A iter that would be longer than ND_MAX gives up: the buffer gets memory of its own,
  * and a program of very many steps is still placed in linear time. */
-enum { WALK_MAX = 256 };
+enum { ND_MAX = 256 };
 
 static bool phase_allows(const mw__layout *layout, size_t position, const life *group, const mw__step_operand *write)
 {
     const mw__step *step = layout->steps[position];
     const uint32_t phase = layout->phase[position], memory = group->buffer;
     for (size_t s = position; s-- > group->first_step && layout->phase[s] == phase;) {
-        if (position - s > WALK_MAX)
+        if (position - s > ND_MAX)
             return false;
         const mw__step *other = layout->steps[s];
         if (!all_apart(layout, other, other->reads, other->read_count, memory, step, write) ||

@@ -22,22 +22,22 @@ typedef struct touch {
     uint32_t next;
 } touch;
 
-typedef struct cutter {
+typedef struct phaser {
     mw__layout *layout;
     touch *touches;
     uint32_t count;
     uint32_t *reads, *writes; /* by memory: newest touch */
     uint32_t newest;          /* phase */
-} cutter;
+} phaser;
 
 /* The first phase from `phase` on in which the operand may stand behind those of the list. */
-static uint32_t phase_after(const cutter *c, uint32_t list, const mw__step *step, const mw__step_operand *operand,
+static uint32_t phase_after(const phaser *c, uint32_t list, const mw__step *step, const mw__step_operand *operand,
                             uint32_t phase)
 {
     for (; list != NONE && c->touches[list].newest >= phase; list = c->touches[list].next) {
         const touch *t = &c->touches[list];
         if (t->phase >= phase)
-            phase = t->phase + !mw__lanes_apart(c->layout->lanes, t->step, t->operand, step, operand);
+            phase = t->phase + !mw__partitions_disjoint(c->layout->lanes, t->step, t->operand, step, operand);
     }
     return phase;
 }
@@ -54,7 +54,7 @@ static bool may_go_back(const mw__layout *layout, const mw__step *step)
     return true;
 }
 
-static uint32_t first_phase(const cutter *c, const mw__step *step)
+static uint32_t first_phase(const phaser *c, const mw__step *step)
 {
     const mw__layout *layout = c->layout;
     const uint32_t back = may_go_back(layout, step) ? BACK : 0;
@@ -69,7 +69,7 @@ static uint32_t first_phase(const cutter *c, const mw__step *step)
     return phase;
 }
 
-static void note(cutter *c, uint32_t *lists, const mw__step *step, const mw__step_operand *operand, uint32_t phase)
+static void note(phaser *c, uint32_t *lists, const mw__step *step, const mw__step_operand *operand, uint32_t phase)
 {
     const uint32_t memory = c->layout->memory[operand->buffer];
     c->touches[c->count] =
@@ -77,7 +77,7 @@ static void note(cutter *c, uint32_t *lists, const mw__step *step, const mw__ste
     lists[memory] = c->count++;
 }
 
-static void place(cutter *c, size_t position)
+static void place(phaser *c, size_t position)
 {
     const mw__step *step = c->layout->steps[position];
     const uint32_t phase = first_phase(c, step);
@@ -112,14 +112,14 @@ static mw_status sort_by_phase(mw__layout *layout, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__cut_phases(mw__layout *layout, mw_error *err)
+mw_status mw__assign_phases(mw__layout *layout, mw_error *err)
 {
     mw__arena *arena = layout->arena;
     size_t touches = 0;
     for (size_t i = 0; i < layout->step_count; i++)
         touches += layout->steps[i]->read_count + layout->steps[i]->write_count;
     layout->phase = mw__arena_alloc(arena, layout->step_count, sizeof *layout->phase, err);
-    cutter c = {.layout = layout,
+    phaser c = {.layout = layout,
                 .touches = mw__arena_alloc(arena, touches, sizeof(touch), err),
                 .reads = mw__arena_alloc(arena, layout->buffer_count, sizeof(uint32_t), err),
                 .writes = mw__arena_alloc(arena, layout->buffer_count, sizeof(uint32_t), err)};

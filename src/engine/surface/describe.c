@@ -9,7 +9,7 @@
 
 typedef struct describer {
     const mw__program *program;
-    const mw__schedule *schedule;
+    const mw__command_list *commands;
     const mw__layout *layout;
     mw__arena *arena;
     e5rt_mw_buffer *lives; /* by buffer of the layout */
@@ -133,7 +133,7 @@ static uint64_t count_lanes(const mw__step *step, int lanes)
 {
     uint64_t count = 0;
     for (int lane = 0; lane < lanes; lane++)
-        count += mw__lane_begin(step, lane, lanes) < mw__lane_begin(step, lane + 1, lanes);
+        count += mw__partition_begin(step, lane, lanes) < mw__partition_begin(step, lane + 1, lanes);
     return count;
 }
 
@@ -169,14 +169,14 @@ static mw_status describe_steps(const describer *d, mw_error *err)
 
 static mw_status describe_tasks(const describer *d, mw_error *err)
 {
-    const mw__schedule *schedule = d->schedule;
-    e5rt_mw_task *tasks = mw__arena_alloc(d->arena, schedule->task_count, sizeof *tasks, err);
+    const mw__command_list *commands = d->commands;
+    e5rt_mw_task *tasks = mw__arena_alloc(d->arena, commands->task_count, sizeof *tasks, err);
     if (tasks == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t t = 0; t < schedule->task_count; t++)
-        tasks[t] = (e5rt_mw_task){.step = schedule->places[t].step, .lane = schedule->places[t].lane};
+    for (size_t t = 0; t < commands->task_count; t++)
+        tasks[t] = (e5rt_mw_task){.step = commands->places[t].step, .lane = commands->places[t].lane};
     d->out->tasks = tasks;
-    d->out->task_count = schedule->task_count;
+    d->out->task_count = commands->task_count;
     return MW_OK;
 }
 
@@ -184,7 +184,7 @@ static mw_status describe_tasks(const describer *d, mw_error *err)
 
 static const e5rt_mw_span *copy_spans(const describer *d, const mw__profile_span *spans, mw_error *err)
 {
-    const size_t count = d->schedule->task_count;
+    const size_t count = d->commands->task_count;
     e5rt_mw_span *copy = mw__arena_alloc(d->arena, count, sizeof *copy, err);
     for (size_t t = 0; copy != NULL && t < count; t++)
         copy[t] = (e5rt_mw_span){.begin = spans[t].begin, .end = spans[t].end};
@@ -193,7 +193,7 @@ static const e5rt_mw_span *copy_spans(const describer *d, const mw__profile_span
 
 static mw_status describe_runs(const describer *d, mw_error *err)
 {
-    const mw__profile *profile = d->schedule->profile;
+    const mw__profile *profile = d->commands->profile;
     if (profile == NULL)
         return MW_OK;
     const size_t count = mw__profile_kept(profile);
@@ -215,17 +215,17 @@ static mw_status describe_runs(const describer *d, mw_error *err)
     return MW_OK;
 }
 
-mw_status mw__describe_plan(const mw__program *program, const mw__schedule *schedule, mw__arena *arena,
+mw_status mw__describe_plan(const mw__program *program, const mw__command_list *commands, mw__arena *arena,
                             e5rt_mw_plan *out, mw_error *err)
 {
     *out = (e5rt_mw_plan){.version = E5RT_MW_PLAN_VERSION,
                           .summary = program->summary,
-                          .lanes = (uint64_t)schedule->lanes,
-                          .phase_count = schedule->phase_count,
-                          .team = !schedule->alone,
-                          .intermediate_size = schedule->size,
-                          .scratch_size = schedule->scratch};
-    describer d = {.program = program, .schedule = schedule, .layout = schedule->layout, .arena = arena, .out = out};
+                          .lanes = (uint64_t)commands->lanes,
+                          .phase_count = commands->phase_count,
+                          .team = !commands->alone,
+                          .intermediate_size = commands->size,
+                          .scratch_size = commands->scratch};
+    describer d = {.program = program, .commands = commands, .layout = commands->layout, .arena = arena, .out = out};
     MW_TRY(describe_buffers(&d, err));
     MW_TRY(describe_steps(&d, err));
     MW_TRY(describe_tasks(&d, err));

@@ -53,7 +53,7 @@ typedef struct mw__operation {
     mw__operation_state state;
     mw__buffer_object **inputs, **outputs; /* by port; NULL = not bound */
     mw__event *completion;
-    mw__schedule schedule;
+    mw__command_list commands;
 } mw__operation;
 
 typedef struct mw__port {

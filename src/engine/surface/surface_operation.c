@@ -81,7 +81,7 @@ static void destroy_operation(mw__object *object)
     mw__free(&object->allocator, operation->inputs);
     mw__free(&object->allocator, operation->outputs);
     mw__free(&object->allocator, operation->name);
-    mw__schedule_deinit(&operation->schedule);
+    mw__command_list_deinit(&operation->commands);
     mw__object_release(operation->completion);
     mw__object_release(operation->function);
 }

@@ -39,7 +39,7 @@ static mw_status create_plan(void **out, void *operation_handle, mw_error *err)
         return err->status;
     mw__arena_init(&plan->arena, &plan->object.allocator);
     plan->function = mw__object_retain(operation->function);
-    if (mw__describe_plan(operation->function->program, &operation->schedule, &plan->arena, &plan->plan, err) !=
+    if (mw__describe_plan(operation->function->program, &operation->commands, &plan->arena, &plan->plan, err) !=
         MW_OK) {
         mw__object_release(plan);
         return err->status;
@@ -83,15 +83,15 @@ static mw_status set_profiling(void *handle, uint64_t runs, mw_error *err)
     if (runs > RUNS_MAX)
         return mw__fail(err, MW_ERROR_ARGUMENT, "a profile of %llu runs: it keeps at most %d", (unsigned long long)runs,
                         RUNS_MAX);
-    mw__schedule *schedule = &operation->schedule;
+    mw__command_list *commands = &operation->commands;
     mw__profile *profile = NULL;
     if (runs > 0) {
-        profile = mw__profile_create(&operation->object.allocator, (size_t)runs, schedule->task_count, err);
+        profile = mw__profile_create(&operation->object.allocator, (size_t)runs, commands->task_count, err);
         if (profile == NULL)
             return MW_ERROR_MEMORY;
     }
-    mw__profile_destroy(schedule->profile);
-    schedule->profile = profile;
+    mw__profile_destroy(commands->profile);
+    commands->profile = profile;
     return MW_OK;
 }
 

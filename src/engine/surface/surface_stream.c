@@ -169,9 +169,9 @@ static mw_status encode_bindings(mw__operation *operation, mw_error *err)
         if (buffer != NULL)
             bindings[i] = (mw__binding){.data = buffer->data, .size = buffer->size};
     }
-    mw__schedule_deinit(&operation->schedule);
+    mw__command_list_deinit(&operation->commands);
     const mw_status status =
-        mw__encode(program, bindings, bindings + program->input_count, allocator, &operation->schedule, err);
+        mw__encode(program, bindings, bindings + program->input_count, allocator, &operation->commands, err);
     mw__free(allocator, bindings);
     return status;
 }
@@ -209,7 +209,7 @@ e5rt_error_code e5rt_execution_stream_execute_sync(void *handle)
     if (s != NULL && s->count == 0)
         mw__fail(err, MW_ERROR_STATE, "no operation is encoded on the stream");
     for (size_t i = 0; s != NULL && i < s->count; i++)
-        mw__execute(&s->operations[i]->schedule);
+        mw__execute(&s->operations[i]->commands);
     return mw__surface_end(err);
 }
 

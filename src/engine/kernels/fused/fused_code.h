@@ -1,87 +1,87 @@
-/* What region.c builds and region_run.c runs. Private to the two. */
+/* What fused_build.c builds and fused_run.c runs. Private to the two. */
 #ifndef MW__ENGINE_KERNELS_FUSED_FUSED_CODE_H
 #define MW__ENGINE_KERNELS_FUSED_FUSED_CODE_H
 
 #include "engine/kernels/fused/fused.h"
 #include "engine/kernels/within.h"
 
-typedef enum mw__region_form {
+typedef enum mw__fused_form {
     MW__SPREAD, /* a tile is filled run by run */
     MW__SCALAR, /* filled once for all tiles */
     MW__WIDEN,  /* fp16 of the result's count */
     MW__DIRECT  /* the memory itself is the tile */
-} mw__region_form;
+} mw__fused_form;
 
-typedef struct mw__region_operand {
-    mw__region_form form;
+typedef struct mw__fused_operand {
+    mw__fused_form form;
     bool one; /* of a scalar, no instruction needs more than the first element of its tile */
     mw_dtype dtype;
     size_t size; /* of an element */
     int64_t inner, period;
-} mw__region_operand;
+} mw__fused_operand;
 
-typedef enum mw__region_work {
+typedef enum mw__fused_work {
     MW__UNARY,
     MW__BINARY,
     MW__COMPARE,
     MW__SELECT,
     MW__CHOOSE /* a select whose condition is one truth */
-} mw__region_work;
+} mw__fused_work;
 
-typedef struct mw__region_code {
+typedef struct mw__fused_code {
     const char *name;
-    mw__region_work work;
+    mw__fused_work work;
     mw__loop1 *unary;
     mw__loop2 *binary;
     mw__compare_loop *compare;
     mw__select_loop *select;
     bool round; /* to fp16 */
-    uint16_t out, in[MW__ELEMENT_ARMS];
+    uint16_t out, in[MW__ELEMENT_OPERANDS];
     int16_t write; /* computed in the memory of this output; -1 = in a register */
-} mw__region_code;
+} mw__fused_code;
 
-typedef struct mw__region_store {
+typedef struct mw__fused_store {
     uint16_t value;
     mw_dtype dtype;
     size_t size; /* of an element */
     bool direct;
-} mw__region_store;
+} mw__fused_store;
 
-typedef struct mw__region_look {
+typedef struct mw__fused_look {
     uint16_t value;
     uint16_t write; /* where what is seen goes */
     float limit;
     mw__within_loop *loop;
-} mw__region_look;
+} mw__fused_look;
 
-struct mw__region {
+struct mw__fused {
     int64_t elements, count;
     size_t operand_count, code_count, store_count, watch_count, value_count;
-    mw__region_operand operands[MW__STEP_READS];
-    mw__region_code code[MW__REGION_CODE];
-    mw__region_store stores[MW__STEP_WRITES];
-    mw__region_look watches[MW__STEP_WRITES];
-    float pq[MW__REGION_CODE][2];
-    uint32_t place[MW__STEP_READS + MW__REGION_CODE]; /* by value: where its tile begins in scratch */
-    mw__hot_loop *hot;                                /* NULL: instruction by instruction */
-    mw__loop1 *round;                                 /* to fp16 */
+    mw__fused_operand operands[MW__STEP_READS];
+    mw__fused_code code[MW__FUSED_CODE];
+    mw__fused_store stores[MW__STEP_WRITES];
+    mw__fused_look watches[MW__STEP_WRITES];
+    float pq[MW__FUSED_CODE][2];
+    uint32_t place[MW__STEP_READS + MW__FUSED_CODE]; /* by value: where its tile begins in scratch */
+    mw__precompiled_loop *precompiled;               /* NULL: instruction by instruction */
+    mw__loop1 *round;                                /* to fp16 */
 };
 
-#define MW__REGION_VALUES (MW__STEP_READS + MW__REGION_CODE)
+#define MW__FUSED_VALUES (MW__STEP_READS + MW__FUSED_CODE)
 /* Not a power of two: tiles at one distance modulo 4096 make loads wait for stores to other tiles. */
 #define MW__TILE_BYTES (MW__TILE * sizeof(float) + 320)
 
 /* -1 if the value is not stored. */
-static inline int mw__region_store_of(const mw__region *region, uint16_t value)
+static inline int mw__fused_store_of(const mw__fused *fused, uint16_t value)
 {
-    for (size_t i = 0; i < region->store_count; i++)
-        if (region->stores[i].value == value)
+    for (size_t i = 0; i < fused->store_count; i++)
+        if (fused->stores[i].value == value)
             return (int)i;
     return -1;
 }
 
-/* The kernel of a region. */
-void mw__region_run(const mw__kernel_call *call);
+/* The kernel of a fusion group. */
+void mw__fused_run(const mw__kernel_call *call);
 /* That of one which only chooses between tensors by one truth. */
 void mw__gate_run(const mw__kernel_call *call);
 

@@ -1,4 +1,4 @@
-/* Runs element-wise regions: tile by tile, instruction by instruction or by straight-line code. */
+/* Runs element-wise fusion groups: tile by tile, instruction by instruction or by straight-line code. */
 #include "engine/kernels/fused/fused_code.h"
 
 #include <string.h>
@@ -17,8 +17,8 @@ static void fill(float *restrict tile, float value, int64_t count)
             tile[i + lane] = value;
 }
 
-/* A scalar operand's tile, for all tiles of the region. */
-static void fill_scalar(const mw__region_operand *o, const void *data, int64_t count, float *tile)
+/* A scalar operand's tile, for all tiles of the fusion group. */
+static void fill_scalar(const mw__fused_operand *o, const void *data, int64_t count, float *tile)
 {
     float one;
     if (o->dtype == MW_BOOL)
@@ -28,8 +28,7 @@ static void fill_scalar(const mw__region_operand *o, const void *data, int64_t c
 }
 
 /* `count` elements from `index` on, or that one element `count` times. */
-static void put_run(const mw__region_operand *o, const void *data, int64_t index, int64_t count, float *tile,
-                    int64_t to)
+static void put_run(const mw__fused_operand *o, const void *data, int64_t index, int64_t count, float *tile, int64_t to)
 {
     if (o->dtype == MW_BOOL && o->inner == 1) {
         memcpy((uint8_t *)tile + to, (const uint8_t *)data + index, (size_t)count);
@@ -46,7 +45,7 @@ static void put_run(const mw__region_operand *o, const void *data, int64_t index
 }
 
 /* Elements [at, at + count) of an operand that repeats, run by run. */
-static void spread(const mw__region_operand *o, const void *data, int64_t at, int64_t count, float *tile)
+static void spread(const mw__fused_operand *o, const void *data, int64_t at, int64_t count, float *tile)
 {
     const bool row = o->inner == 1;
     int64_t index = 0, left = row ? o->period : o->inner;
@@ -62,7 +61,7 @@ static void spread(const mw__region_operand *o, const void *data, int64_t at, in
     }
 }
 
-static const void *load(const mw__region_operand *o, const void *data, int64_t at, int64_t count, float *tile)
+static const void *load(const mw__fused_operand *o, const void *data, int64_t at, int64_t count, float *tile)
 {
     if (o->form == MW__DIRECT)
         return (const char *)data + (size_t)at * o->size;
@@ -73,7 +72,7 @@ static const void *load(const mw__region_operand *o, const void *data, int64_t a
     return tile;
 }
 
-static void compute(const mw__region_code *i, const float pq[2], mw__loop1 *round, void *out, const void *const *value,
+static void compute(const mw__fused_code *i, const float pq[2], mw__loop1 *round, void *out, const void *const *value,
                     int64_t count)
 {
     const void *x = value[i->in[0]], *y = value[i->in[1]], *z = value[i->in[2]];
@@ -97,7 +96,7 @@ static void compute(const mw__region_code *i, const float pq[2], mw__loop1 *roun
         round(out, out, count, 0, 0);
 }
 
-static void *output_at(const mw__kernel_call *call, const mw__region_store *s, size_t index, int64_t at)
+static void *output_at(const mw__kernel_call *call, const mw__fused_store *s, size_t index, int64_t at)
 {
     return (char *)call->out[index] + (size_t)at * s->size;
 }
@@ -105,114 +104,114 @@ static void *output_at(const mw__kernel_call *call, const mw__region_store *s, s
 static void *tile_at(const mw__kernel_call *call, uint32_t place) { return (char *)call->scratch + place; }
 
 /* A bit for each watch whose value has an element beyond its limit. */
-static unsigned look(const mw__region *region, const void *const *value, int64_t count)
+static unsigned look(const mw__fused *fused, const void *const *value, int64_t count)
 {
     unsigned beyond = 0;
-    for (size_t i = 0; i < region->watch_count; i++)
-        beyond |= region->watches[i].loop(value[i], count, region->watches[i].limit) ? 0u : 1u << i;
+    for (size_t i = 0; i < fused->watch_count; i++)
+        beyond |= fused->watches[i].loop(value[i], count, fused->watches[i].limit) ? 0u : 1u << i;
     return beyond;
 }
 
 /* What is stored as fp16 waits in a tile, as does what is only looked at. */
-static unsigned run_hot(const mw__kernel_call *call, const void *const *value, int64_t at, int64_t count)
+static unsigned run_precompiled(const mw__kernel_call *call, const void *const *value, int64_t at, int64_t count)
 {
-    const mw__region *region = call->block;
+    const mw__fused *fused = call->block;
     void *out[MW__STEP_WRITES];
     const void *watched[MW__STEP_WRITES];
-    for (size_t i = 0; i < region->store_count; i++)
-        out[i] = region->stores[i].dtype == MW_F16 ? tile_at(call, region->place[region->stores[i].value])
-                                                   : output_at(call, &region->stores[i], i, at);
-    for (size_t i = 0, next = region->store_count; i < region->watch_count; i++) {
-        const int stored = mw__region_store_of(region, region->watches[i].value);
+    for (size_t i = 0; i < fused->store_count; i++)
+        out[i] = fused->stores[i].dtype == MW_F16 ? tile_at(call, fused->place[fused->stores[i].value])
+                                                  : output_at(call, &fused->stores[i], i, at);
+    for (size_t i = 0, next = fused->store_count; i < fused->watch_count; i++) {
+        const int stored = mw__fused_store_of(fused, fused->watches[i].value);
         if (stored < 0)
-            out[next++] = tile_at(call, region->place[region->watches[i].value]);
+            out[next++] = tile_at(call, fused->place[fused->watches[i].value]);
         watched[i] = stored < 0 ? out[next - 1] : out[stored];
     }
-    region->hot(value, out, region->pq, count);
-    for (size_t i = 0; i < region->store_count; i++)
-        if (region->stores[i].dtype == MW_F16)
+    fused->precompiled(value, out, fused->pq, count);
+    for (size_t i = 0; i < fused->store_count; i++)
+        if (fused->stores[i].dtype == MW_F16)
             mw__tile_store(call->out[i], MW_F16, at, count, out[i]);
-    return look(region, watched, count);
+    return look(fused, watched, count);
 }
 
-static unsigned look_at_values(const mw__region *region, const void *const *value, int64_t count)
+static unsigned look_at_values(const mw__fused *fused, const void *const *value, int64_t count)
 {
     const void *watched[MW__STEP_WRITES];
-    for (size_t i = 0; i < region->watch_count; i++)
-        watched[i] = value[region->watches[i].value];
-    return look(region, watched, count);
+    for (size_t i = 0; i < fused->watch_count; i++)
+        watched[i] = value[fused->watches[i].value];
+    return look(fused, watched, count);
 }
 
 /* What its watches have seen. */
 static unsigned run_tile(const mw__kernel_call *call, int64_t at, int64_t count)
 {
-    const mw__region *region = call->block;
-    const void *value[MW__REGION_VALUES];
-    for (size_t i = 0; i < region->operand_count; i++)
-        value[i] = load(&region->operands[i], call->in[i], at, count, tile_at(call, region->place[i]));
-    if (region->hot != NULL)
-        return run_hot(call, value, at, count);
-    for (size_t i = 0; i < region->code_count; i++) {
-        const mw__region_code *code = &region->code[i];
-        void *out = code->write >= 0 ? output_at(call, &region->stores[code->write], (size_t)code->write, at)
-                                     : tile_at(call, region->place[code->out]);
-        compute(code, region->pq[i], region->round, out, value, count);
+    const mw__fused *fused = call->block;
+    const void *value[MW__FUSED_VALUES];
+    for (size_t i = 0; i < fused->operand_count; i++)
+        value[i] = load(&fused->operands[i], call->in[i], at, count, tile_at(call, fused->place[i]));
+    if (fused->precompiled != NULL)
+        return run_precompiled(call, value, at, count);
+    for (size_t i = 0; i < fused->code_count; i++) {
+        const mw__fused_code *code = &fused->code[i];
+        void *out = code->write >= 0 ? output_at(call, &fused->stores[code->write], (size_t)code->write, at)
+                                     : tile_at(call, fused->place[code->out]);
+        compute(code, fused->pq[i], fused->round, out, value, count);
         value[code->out] = out;
     }
-    for (size_t i = 0; i < region->store_count; i++) {
-        const mw__region_store *s = &region->stores[i];
+    for (size_t i = 0; i < fused->store_count; i++) {
+        const mw__fused_store *s = &fused->stores[i];
         if (!s->direct && s->dtype == MW_BOOL)
             memcpy(output_at(call, s, i, at), value[s->value], (size_t)count);
         else if (!s->direct)
             mw__tile_store(call->out[i], s->dtype, at, count, value[s->value]);
     }
-    return region->watch_count > 0 ? look_at_values(region, value, count) : 0;
+    return fused->watch_count > 0 ? look_at_values(fused, value, count) : 0;
 }
 
-void mw__region_run(const mw__kernel_call *call)
+void mw__fused_run(const mw__kernel_call *call)
 {
-    const mw__region *region = call->block;
+    const mw__fused *fused = call->block;
     int64_t begin, end;
-    mw__split_range(call, region->elements, region->count, &begin, &end);
+    mw__split_range(call, fused->elements, fused->count, &begin, &end);
     const int64_t filled = end - begin < MW__TILE ? end - begin : MW__TILE;
-    for (size_t i = 0; i < region->operand_count; i++)
-        if (region->operands[i].form == MW__SCALAR)
-            fill_scalar(&region->operands[i], call->in[i], filled, tile_at(call, region->place[i]));
+    for (size_t i = 0; i < fused->operand_count; i++)
+        if (fused->operands[i].form == MW__SCALAR)
+            fill_scalar(&fused->operands[i], call->in[i], filled, tile_at(call, fused->place[i]));
     unsigned beyond = 0;
     for (int64_t at = begin; at < end; at += MW__TILE)
         beyond |= run_tile(call, at, end - at < MW__TILE ? end - at : MW__TILE);
-    for (size_t i = 0; i < region->watch_count; i++)
-        mw__watch_write(call->out[region->watches[i].write], call->begin, call->end, (beyond >> i & 1u) != 0);
+    for (size_t i = 0; i < fused->watch_count; i++)
+        mw__watch_write(call->out[fused->watches[i].write], call->begin, call->end, (beyond >> i & 1u) != 0);
 }
 
-static uint16_t chosen_by(const mw__kernel_call *call, const mw__region_store *s)
+static uint16_t chosen_by(const mw__kernel_call *call, const mw__fused_store *s)
 {
-    const mw__region *region = call->block;
-    const mw__region_code *code = &region->code[s->value - MW__STEP_READS];
+    const mw__fused *fused = call->block;
+    const mw__fused_code *code = &fused->code[s->value - MW__STEP_READS];
     return code->in[*(const uint8_t *)call->in[code->in[0]] != 0 ? 1 : 2];
 }
 
 /* One output lies over what is chosen for another: a swap, say. */
 static bool crosses(const mw__kernel_call *call)
 {
-    const mw__region *region = call->block;
+    const mw__fused *fused = call->block;
     bool found = false;
-    for (size_t i = 0; i < region->store_count; i++)
-        for (size_t k = 0; k < region->store_count; k++)
-            found = found || (i != k && call->out[i] == call->in[chosen_by(call, &region->stores[k])]);
+    for (size_t i = 0; i < fused->store_count; i++)
+        for (size_t k = 0; k < fused->store_count; k++)
+            found = found || (i != k && call->out[i] == call->in[chosen_by(call, &fused->stores[k])]);
     return found;
 }
 
 static void gate_one(const mw__kernel_call *call, size_t index, int64_t begin, int64_t end)
 {
-    const mw__region *region = call->block;
-    const mw__region_store *s = &region->stores[index];
+    const mw__fused *fused = call->block;
+    const mw__fused_store *s = &fused->stores[index];
     const uint16_t chosen = chosen_by(call, s);
-    if (call->in[chosen] == call->out[index] && region->operands[chosen].dtype == s->dtype)
+    if (call->in[chosen] == call->out[index] && fused->operands[chosen].dtype == s->dtype)
         return;
     for (int64_t at = begin; at < end; at += MW__TILE) {
         const int64_t count = end - at < MW__TILE ? end - at : MW__TILE;
-        const void *value = load(&region->operands[chosen], call->in[chosen], at, count, call->scratch);
+        const void *value = load(&fused->operands[chosen], call->in[chosen], at, count, call->scratch);
         mw__tile_store(call->out[index], s->dtype, at, count, value);
     }
 }
@@ -221,13 +220,13 @@ static void gate_one(const mw__kernel_call *call, size_t index, int64_t begin, i
  * chosen is read, and nothing is done where it is in its place already. */
 void mw__gate_run(const mw__kernel_call *call)
 {
-    const mw__region *region = call->block;
+    const mw__fused *fused = call->block;
     int64_t begin, end;
-    mw__split_range(call, region->elements, region->count, &begin, &end);
+    mw__split_range(call, fused->elements, fused->count, &begin, &end);
     if (crosses(call)) {
-        mw__region_run(call);
+        mw__fused_run(call);
         return;
     }
-    for (size_t i = 0; i < region->store_count; i++)
+    for (size_t i = 0; i < fused->store_count; i++)
         gate_one(call, i, begin, end);
 }

@@ -1,5 +1,5 @@
-/* What the files of hot regions that tools/precompiled.py writes are made with: the forms of a region, as computed and
- * with every value rounded to fp16, for each width. For those files only. */
+/* What the files of precompiled kernels that tools/precompiled.py writes are made with: the forms of a fusion group, as
+ * computed and with every value rounded to fp16, for each width. For those files only. */
 #ifndef MW__ENGINE_KERNELS_FUSED_PRECOMPILED_H
 #define MW__ENGINE_KERNELS_FUSED_PRECOMPILED_H
 
@@ -14,7 +14,7 @@
 #define FORMS(name)                                                                                                    \
     MW__INLINE void name##_body PARAMETERS { name##_form(value, out, pq, 0, count, false); }                           \
     MW__INLINE void name##_half_body PARAMETERS { name##_form(value, out, pq, 0, count, true); }                       \
-    MW__EACH_WIDTH(name, PARAMETERS, (value, out, pq, count))                                                          \
+    MW__BASE_AVX2_AVX512(name, PARAMETERS, (value, out, pq, count))                                                    \
     HALVES(name)
 
 #if defined(__x86_64__) && !defined(__clang__)
@@ -33,22 +33,22 @@
     }
 #define HALVES(name)                                                                                                   \
     static void name##_half_base PARAMETERS { name##_half_body(value, out, pq, count); }                               \
-    STRIPS(name, wide, MW__WIDE_TARGET)                                                                                \
-    STRIPS(name, wider, MW__WIDER_TARGET)
+    STRIPS(name, avx2, MW__TARGET_AVX2)                                                                                \
+    STRIPS(name, avx512, MW__TARGET_AVX512)
 
-enum { LANES_wide = 8, LANES_wider = 16 };
+enum { LANES_avx2 = 8, LANES_avx512 = 16 };
 
-MW__WIDE_TARGET MW__INLINE void round_wide(float *v)
+MW__TARGET_AVX2 MW__INLINE void round_avx2(float *v)
 {
     _mm256_storeu_ps(v, _mm256_cvtph_ps(_mm256_cvtps_ph(_mm256_loadu_ps(v), _MM_FROUND_TO_NEAREST_INT)));
 }
 
-MW__WIDER_TARGET MW__INLINE void round_wider(float *v)
+MW__TARGET_AVX512 MW__INLINE void round_avx512(float *v)
 {
     _mm512_storeu_ps(v, _mm512_cvtph_ps(_mm512_cvtps_ph(_mm512_loadu_ps(v), _MM_FROUND_TO_NEAREST_INT)));
 }
 #else
-#define HALVES(name) MW__EACH_WIDTH(name##_half, PARAMETERS, (value, out, pq, count))
+#define HALVES(name) MW__BASE_AVX2_AVX512(name##_half, PARAMETERS, (value, out, pq, count))
 #endif
 
 #endif

@@ -1,4 +1,4 @@
-/* The hot regions of checked updates: written by tools/precompiled.py from precompiled.def; do not edit.
+/* Precompiled kernels of checked updates, from precompiled.def by tools/precompiled.py. Do not edit.
  * A file that is kept rather than made by the build, as a cross-build has no tool to make it with; lint sees that it is
  * fresh. */
 /* clang-format off */
@@ -601,21 +601,21 @@ MW__INLINE void lion_check_form FORM
 }
 FORMS(lion_check)
 
-const mw__hot_region mw__hot_check[] = {
-    {"adam_check", "TSTSTSSSSST mul(0,1) mul(2,3) add(11,12) mul(4,5) mul(2,6) square(15) add(14,16) sqrt(17) mul(18,7) add(19,8) real_div(13,20) mul(21,9) sub(10,22) store 13,17,23", {MW__WIDTHS(adam_check), MW__WIDTHS(adam_check_half)}},
-    {"adamw_check", "TSTSTSSSSSTS mul(0,1) mul(2,3) add(12,13) mul(4,5) mul(2,6) square(16) add(15,17) sqrt(18) mul(19,7) add(20,8) real_div(14,21) mul(22,9) mul(10,11) add(23,24) sub(10,25) store 14,18,26", {MW__WIDTHS(adamw_check), MW__WIDTHS(adamw_check_half)}},
-    {"sgd_check", "TST mul(0,1) sub(2,3) store 4", {MW__WIDTHS(sgd_check), MW__WIDTHS(sgd_check_half)}},
-    {"sgd_scaled_check", "TSST mul(0,1) mul(4,2) sub(3,5) store 6", {MW__WIDTHS(sgd_scaled_check), MW__WIDTHS(sgd_scaled_check_half)}},
-    {"momentum_check", "TSTST mul(0,1) add(5,2) mul(6,3) sub(4,7) store 6,8", {MW__WIDTHS(momentum_check), MW__WIDTHS(momentum_check_half)}},
-    {"momentum_scaled_check", "TSTSST mul(0,1) mul(2,3) add(7,6) mul(8,4) sub(5,9) store 8,10", {MW__WIDTHS(momentum_scaled_check), MW__WIDTHS(momentum_scaled_check_half)}},
-    {"nesterov_check", "TSTST mul(0,1) add(5,2) mul(6,1) add(2,7) mul(8,3) sub(4,9) store 6,10", {MW__WIDTHS(nesterov_check), MW__WIDTHS(nesterov_check_half)}},
-    {"nesterov_scaled_check", "TSTSST mul(0,1) mul(2,3) add(7,6) mul(8,3) add(6,9) mul(10,4) sub(5,11) store 8,12", {MW__WIDTHS(nesterov_scaled_check), MW__WIDTHS(nesterov_scaled_check_half)}},
-    {"rmsprop_check", "TTSSSSSST abs(0) maximum(1,9) greater(10,2) select(11,10,3) real_div(1,12) real_div(9,12) square(13) square(14) mul(16,4) mul(15,5) add(18,17) sqrt(19) mul(12,20) add(21,6) real_div(0,22) mul(23,7) sub(8,24) store 21,25", {MW__WIDTHS(rmsprop_check), MW__WIDTHS(rmsprop_check_half)}},
-    {"rmsprop_momentum_check", "TTSSSSSTSST abs(0) maximum(1,11) greater(12,2) select(13,12,3) real_div(1,14) real_div(11,14) square(15) square(16) mul(18,4) mul(17,5) add(20,19) sqrt(21) mul(14,22) add(23,6) real_div(0,24) mul(7,8) add(26,25) mul(27,9) sub(10,28) store 23,27,29", {MW__WIDTHS(rmsprop_momentum_check), MW__WIDTHS(rmsprop_momentum_check_half)}},
-    {"rmsprop_centered_check", "TTSTSSSSSST sub(0,1) mul(11,2) add(1,12) abs(11) maximum(3,14) greater(15,4) select(16,15,5) real_div(3,17) real_div(14,17) square(18) square(19) mul(21,6) mul(20,7) add(23,22) sqrt(24) mul(17,25) add(26,8) real_div(0,27) mul(28,9) sub(10,29) store 13,26,30", {MW__WIDTHS(rmsprop_centered_check), MW__WIDTHS(rmsprop_centered_check_half)}},
-    {"adagrad_check", "TTSSSST abs(0) maximum(1,7) greater(8,2) select(9,8,3) real_div(1,10) real_div(7,10) square(11) square(12) add(13,14) sqrt(15) mul(10,16) add(17,4) real_div(0,18) mul(19,5) sub(6,20) store 17,21", {MW__WIDTHS(adagrad_check), MW__WIDTHS(adagrad_check_half)}},
-    {"lion_check", "TSTSSSSTS mul(0,1) mul(2,3) add(9,10) mul(0,4) mul(2,5) add(12,13) sign(11) mul(15,6) mul(7,8) add(16,17) sub(7,18) store 14,19", {MW__WIDTHS(lion_check), MW__WIDTHS(lion_check_half)}},
+const mw__precompiled mw__precompiled_check[] = {
+    {"adam_check", "TSTSTSSSSST mul(0,1) mul(2,3) add(11,12) mul(4,5) mul(2,6) square(15) add(14,16) sqrt(17) mul(18,7) add(19,8) real_div(13,20) mul(21,9) sub(10,22) store 13,17,23", {MW__BASE_AVX2_AVX512_LIST(adam_check), MW__BASE_AVX2_AVX512_LIST(adam_check_half)}},
+    {"adamw_check", "TSTSTSSSSSTS mul(0,1) mul(2,3) add(12,13) mul(4,5) mul(2,6) square(16) add(15,17) sqrt(18) mul(19,7) add(20,8) real_div(14,21) mul(22,9) mul(10,11) add(23,24) sub(10,25) store 14,18,26", {MW__BASE_AVX2_AVX512_LIST(adamw_check), MW__BASE_AVX2_AVX512_LIST(adamw_check_half)}},
+    {"sgd_check", "TST mul(0,1) sub(2,3) store 4", {MW__BASE_AVX2_AVX512_LIST(sgd_check), MW__BASE_AVX2_AVX512_LIST(sgd_check_half)}},
+    {"sgd_scaled_check", "TSST mul(0,1) mul(4,2) sub(3,5) store 6", {MW__BASE_AVX2_AVX512_LIST(sgd_scaled_check), MW__BASE_AVX2_AVX512_LIST(sgd_scaled_check_half)}},
+    {"momentum_check", "TSTST mul(0,1) add(5,2) mul(6,3) sub(4,7) store 6,8", {MW__BASE_AVX2_AVX512_LIST(momentum_check), MW__BASE_AVX2_AVX512_LIST(momentum_check_half)}},
+    {"momentum_scaled_check", "TSTSST mul(0,1) mul(2,3) add(7,6) mul(8,4) sub(5,9) store 8,10", {MW__BASE_AVX2_AVX512_LIST(momentum_scaled_check), MW__BASE_AVX2_AVX512_LIST(momentum_scaled_check_half)}},
+    {"nesterov_check", "TSTST mul(0,1) add(5,2) mul(6,1) add(2,7) mul(8,3) sub(4,9) store 6,10", {MW__BASE_AVX2_AVX512_LIST(nesterov_check), MW__BASE_AVX2_AVX512_LIST(nesterov_check_half)}},
+    {"nesterov_scaled_check", "TSTSST mul(0,1) mul(2,3) add(7,6) mul(8,3) add(6,9) mul(10,4) sub(5,11) store 8,12", {MW__BASE_AVX2_AVX512_LIST(nesterov_scaled_check), MW__BASE_AVX2_AVX512_LIST(nesterov_scaled_check_half)}},
+    {"rmsprop_check", "TTSSSSSST abs(0) maximum(1,9) greater(10,2) select(11,10,3) real_div(1,12) real_div(9,12) square(13) square(14) mul(16,4) mul(15,5) add(18,17) sqrt(19) mul(12,20) add(21,6) real_div(0,22) mul(23,7) sub(8,24) store 21,25", {MW__BASE_AVX2_AVX512_LIST(rmsprop_check), MW__BASE_AVX2_AVX512_LIST(rmsprop_check_half)}},
+    {"rmsprop_momentum_check", "TTSSSSSTSST abs(0) maximum(1,11) greater(12,2) select(13,12,3) real_div(1,14) real_div(11,14) square(15) square(16) mul(18,4) mul(17,5) add(20,19) sqrt(21) mul(14,22) add(23,6) real_div(0,24) mul(7,8) add(26,25) mul(27,9) sub(10,28) store 23,27,29", {MW__BASE_AVX2_AVX512_LIST(rmsprop_momentum_check), MW__BASE_AVX2_AVX512_LIST(rmsprop_momentum_check_half)}},
+    {"rmsprop_centered_check", "TTSTSSSSSST sub(0,1) mul(11,2) add(1,12) abs(11) maximum(3,14) greater(15,4) select(16,15,5) real_div(3,17) real_div(14,17) square(18) square(19) mul(21,6) mul(20,7) add(23,22) sqrt(24) mul(17,25) add(26,8) real_div(0,27) mul(28,9) sub(10,29) store 13,26,30", {MW__BASE_AVX2_AVX512_LIST(rmsprop_centered_check), MW__BASE_AVX2_AVX512_LIST(rmsprop_centered_check_half)}},
+    {"adagrad_check", "TTSSSST abs(0) maximum(1,7) greater(8,2) select(9,8,3) real_div(1,10) real_div(7,10) square(11) square(12) add(13,14) sqrt(15) mul(10,16) add(17,4) real_div(0,18) mul(19,5) sub(6,20) store 17,21", {MW__BASE_AVX2_AVX512_LIST(adagrad_check), MW__BASE_AVX2_AVX512_LIST(adagrad_check_half)}},
+    {"lion_check", "TSTSSSSTS mul(0,1) mul(2,3) add(9,10) mul(0,4) mul(2,5) add(12,13) sign(11) mul(15,6) mul(7,8) add(16,17) sub(7,18) store 14,19", {MW__BASE_AVX2_AVX512_LIST(lion_check), MW__BASE_AVX2_AVX512_LIST(lion_check_half)}},
 };
 
-const size_t mw__hot_check_count = sizeof mw__hot_check / sizeof *mw__hot_check;
+const size_t mw__precompiled_check_count = sizeof mw__precompiled_check / sizeof *mw__precompiled_check;
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* The hot regions of checked updates in fp16: written by tools/precompiled.py from precompiled.def; do not edit.
+/* Precompiled kernels of checked updates in fp16, from precompiled.def by tools/precompiled.py. Do not edit.
  * A file that is kept rather than made by the build, as a cross-build has no tool to make it with; lint sees that it is
  * fresh. */
 /* clang-format off */
@@ -499,15 +499,15 @@ MW__INLINE void lion_fp16_check_form FORM
 }
 FORMS(lion_fp16_check)
 
-const mw__hot_region mw__hot_half_check[] = {
-    {"adam_fp16_check", "TSTSSTSSSSSST mul(0,1) mul(2,3) add(13,14) mul(2,4) abs(16) maximum(5,6) real_div(17,18) clip(19) square(20) add(21,7) sqrt(22) add(23,8) sub(21,9) real_div(25,24) mul(5,26) add(5,27) clip(28) maximum(29,17) add(30,10) real_div(15,31) mul(32,11) sub(12,33) store 15,30,34", {MW__WIDTHS(adam_fp16_check), MW__WIDTHS(adam_fp16_check_half)}},
-    {"adamw_fp16_check", "TSTSSTSSSSSSTS mul(0,1) mul(2,3) add(14,15) mul(2,4) abs(17) maximum(5,6) real_div(18,19) clip(20) square(21) add(22,7) sqrt(23) add(24,8) sub(22,9) real_div(26,25) mul(5,27) add(5,28) clip(29) maximum(30,18) add(31,10) real_div(16,32) mul(33,11) mul(12,13) add(34,35) sub(12,36) store 16,31,37", {MW__WIDTHS(adamw_fp16_check), MW__WIDTHS(adamw_fp16_check_half)}},
-    {"rmsprop_fp16_check", "TSTSSSSSST mul(0,1) abs(10) maximum(2,3) real_div(11,12) clip(13) square(14) add(15,4) sqrt(16) add(17,5) sub(15,6) real_div(19,18) mul(2,20) add(2,21) clip(22) maximum(23,11) add(24,7) real_div(0,25) mul(26,8) sub(9,27) store 24,28", {MW__WIDTHS(rmsprop_fp16_check), MW__WIDTHS(rmsprop_fp16_check_half)}},
-    {"rmsprop_momentum_fp16_check", "TSTSSSSSTSST mul(0,1) abs(12) maximum(2,3) real_div(13,14) clip(15) square(16) add(17,4) sqrt(18) add(19,5) sub(17,6) real_div(21,20) mul(2,22) add(2,23) clip(24) maximum(25,13) add(26,7) real_div(0,27) mul(8,9) add(29,28) mul(30,10) sub(11,31) store 26,30,32", {MW__WIDTHS(rmsprop_momentum_fp16_check), MW__WIDTHS(rmsprop_momentum_fp16_check_half)}},
-    {"rmsprop_centered_fp16_check", "TTSSTSSSSSST sub(0,1) clip(12) mul(13,2) add(1,14) mul(13,3) abs(16) maximum(4,5) real_div(17,18) clip(19) square(20) add(21,6) sqrt(22) add(23,7) sub(21,8) real_div(25,24) mul(4,26) add(4,27) clip(28) maximum(29,17) add(30,9) real_div(0,31) mul(32,10) sub(11,33) store 15,30,34", {MW__WIDTHS(rmsprop_centered_fp16_check), MW__WIDTHS(rmsprop_centered_fp16_check_half)}},
-    {"adagrad_fp16_check", "TTSSSSST abs(0) maximum(1,2) real_div(8,9) clip(10) square(11) add(12,3) sqrt(13) add(14,3) sub(12,4) real_div(16,15) mul(1,17) add(1,18) clip(19) maximum(20,8) add(21,5) real_div(0,22) mul(23,6) sub(7,24) store 21,25", {MW__WIDTHS(adagrad_fp16_check), MW__WIDTHS(adagrad_fp16_check_half)}},
-    {"lion_fp16_check", "TSTSSSTS mul(0,1) mul(2,3) add(8,9) sub(2,0) clip(11) mul(12,4) add(0,13) sign(10) mul(15,5) mul(6,7) add(16,17) sub(6,18) store 14,19", {MW__WIDTHS(lion_fp16_check), MW__WIDTHS(lion_fp16_check_half)}},
+const mw__precompiled mw__precompiled_half_check[] = {
+    {"adam_fp16_check", "TSTSSTSSSSSST mul(0,1) mul(2,3) add(13,14) mul(2,4) abs(16) maximum(5,6) real_div(17,18) clip(19) square(20) add(21,7) sqrt(22) add(23,8) sub(21,9) real_div(25,24) mul(5,26) add(5,27) clip(28) maximum(29,17) add(30,10) real_div(15,31) mul(32,11) sub(12,33) store 15,30,34", {MW__BASE_AVX2_AVX512_LIST(adam_fp16_check), MW__BASE_AVX2_AVX512_LIST(adam_fp16_check_half)}},
+    {"adamw_fp16_check", "TSTSSTSSSSSSTS mul(0,1) mul(2,3) add(14,15) mul(2,4) abs(17) maximum(5,6) real_div(18,19) clip(20) square(21) add(22,7) sqrt(23) add(24,8) sub(22,9) real_div(26,25) mul(5,27) add(5,28) clip(29) maximum(30,18) add(31,10) real_div(16,32) mul(33,11) mul(12,13) add(34,35) sub(12,36) store 16,31,37", {MW__BASE_AVX2_AVX512_LIST(adamw_fp16_check), MW__BASE_AVX2_AVX512_LIST(adamw_fp16_check_half)}},
+    {"rmsprop_fp16_check", "TSTSSSSSST mul(0,1) abs(10) maximum(2,3) real_div(11,12) clip(13) square(14) add(15,4) sqrt(16) add(17,5) sub(15,6) real_div(19,18) mul(2,20) add(2,21) clip(22) maximum(23,11) add(24,7) real_div(0,25) mul(26,8) sub(9,27) store 24,28", {MW__BASE_AVX2_AVX512_LIST(rmsprop_fp16_check), MW__BASE_AVX2_AVX512_LIST(rmsprop_fp16_check_half)}},
+    {"rmsprop_momentum_fp16_check", "TSTSSSSSTSST mul(0,1) abs(12) maximum(2,3) real_div(13,14) clip(15) square(16) add(17,4) sqrt(18) add(19,5) sub(17,6) real_div(21,20) mul(2,22) add(2,23) clip(24) maximum(25,13) add(26,7) real_div(0,27) mul(8,9) add(29,28) mul(30,10) sub(11,31) store 26,30,32", {MW__BASE_AVX2_AVX512_LIST(rmsprop_momentum_fp16_check), MW__BASE_AVX2_AVX512_LIST(rmsprop_momentum_fp16_check_half)}},
+    {"rmsprop_centered_fp16_check", "TTSSTSSSSSST sub(0,1) clip(12) mul(13,2) add(1,14) mul(13,3) abs(16) maximum(4,5) real_div(17,18) clip(19) square(20) add(21,6) sqrt(22) add(23,7) sub(21,8) real_div(25,24) mul(4,26) add(4,27) clip(28) maximum(29,17) add(30,9) real_div(0,31) mul(32,10) sub(11,33) store 15,30,34", {MW__BASE_AVX2_AVX512_LIST(rmsprop_centered_fp16_check), MW__BASE_AVX2_AVX512_LIST(rmsprop_centered_fp16_check_half)}},
+    {"adagrad_fp16_check", "TTSSSSST abs(0) maximum(1,2) real_div(8,9) clip(10) square(11) add(12,3) sqrt(13) add(14,3) sub(12,4) real_div(16,15) mul(1,17) add(1,18) clip(19) maximum(20,8) add(21,5) real_div(0,22) mul(23,6) sub(7,24) store 21,25", {MW__BASE_AVX2_AVX512_LIST(adagrad_fp16_check), MW__BASE_AVX2_AVX512_LIST(adagrad_fp16_check_half)}},
+    {"lion_fp16_check", "TSTSSSTS mul(0,1) mul(2,3) add(8,9) sub(2,0) clip(11) mul(12,4) add(0,13) sign(10) mul(15,5) mul(6,7) add(16,17) sub(6,18) store 14,19", {MW__BASE_AVX2_AVX512_LIST(lion_fp16_check), MW__BASE_AVX2_AVX512_LIST(lion_fp16_check_half)}},
 };
 
-const size_t mw__hot_half_check_count = sizeof mw__hot_half_check / sizeof *mw__hot_half_check;
+const size_t mw__precompiled_half_check_count = sizeof mw__precompiled_half_check / sizeof *mw__precompiled_half_check;
 /* clang-format on */

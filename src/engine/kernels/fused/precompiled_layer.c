@@ -1,4 +1,4 @@
-/* The hot regions of the layers and their gradients: written by tools/precompiled.py from precompiled.def; do not edit.
+/* Precompiled kernels of the layers and their gradients, from precompiled.def by tools/precompiled.py. Do not edit.
  * A file that is kept rather than made by the build, as a cross-build has no tool to make it with; lint sees that it is
  * fresh. */
 /* clang-format off */
@@ -455,25 +455,25 @@ MW__INLINE void not_finite_form FORM
 }
 FORMS(not_finite)
 
-const mw__hot_region mw__hot_layer[] = {
-    {"bias_gelu_tanh", "TT add(0,1) gelu_tanh(2) store 2,3", {MW__WIDTHS(bias_gelu_tanh), MW__WIDTHS(bias_gelu_tanh_half)}},
-    {"gelu_tanh_backward", "TSSSST clip(0) square(6) mul(7,1) add(8,2) mul(6,9) sigmoid(10) mul(7,3) add(12,2) mul(6,13) sub(4,11) mul(14,11) mul(16,15) add(11,17) mul(5,18) store 19", {MW__WIDTHS(gelu_tanh_backward), MW__WIDTHS(gelu_tanh_backward_half)}},
-    {"bias_gelu_exact", "TT add(0,1) gelu_exact(2) store 2,3", {MW__WIDTHS(bias_gelu_exact), MW__WIDTHS(bias_gelu_exact_half)}},
-    {"bias_silu", "TT add(0,1) silu(2) store 2,3", {MW__WIDTHS(bias_silu), MW__WIDTHS(bias_silu_half)}},
-    {"bias_relu", "TT add(0,1) relu(2) store 2,3", {MW__WIDTHS(bias_relu), MW__WIDTHS(bias_relu_half)}},
-    {"gelu_exact_backward", "TSSSSST square(0) mul(7,1) exp(8) mul(9,2) mul(0,3) erf(11) add(12,4) mul(13,5) mul(0,10) add(14,15) mul(6,16) store 17", {MW__WIDTHS(gelu_exact_backward), MW__WIDTHS(gelu_exact_backward_half)}},
-    {"silu_backward", "TSTT sigmoid(0) sub(1,4) mul(2,5) add(4,6) mul(3,7) store 8", {MW__WIDTHS(silu_backward), MW__WIDTHS(silu_backward_half)}},
-    {"relu_backward", "TSTS greater(0,1) select(4,2,3) store 5", {MW__WIDTHS(relu_backward), MW__WIDTHS(relu_backward_half)}},
-    {"affine", "TTT mul(0,1) add(3,2) store 4", {MW__WIDTHS(affine), MW__WIDTHS(affine_half)}},
-    {"centred_square", "TT sub(0,1) square(2) store 3", {MW__WIDTHS(centred_square), MW__WIDTHS(centred_square_half)}},
-    {"normalise", "TTT sub(0,1) mul(0,2) store 3,4", {MW__WIDTHS(normalise), MW__WIDTHS(normalise_half)}},
-    {"two_products", "TTT mul(0,1) mul(0,2) store 3,4", {MW__WIDTHS(two_products), MW__WIDTHS(two_products_half)}},
-    {"layer_norm_backward", "TTTT mul(0,1) sub(2,4) mul(3,5) store 6", {MW__WIDTHS(layer_norm_backward), MW__WIDTHS(layer_norm_backward_half)}},
-    {"layer_norm_backward_add", "TTTTT mul(0,1) sub(2,5) mul(3,6) add(4,7) store 8", {MW__WIDTHS(layer_norm_backward_add), MW__WIDTHS(layer_norm_backward_add_half)}},
-    {"softmax_backward", "TTT sub(0,1) mul(2,3) store 4", {MW__WIDTHS(softmax_backward), MW__WIDTHS(softmax_backward_half)}},
-    {"bias_residual", "TTT add(0,1) add(2,3) store 4", {MW__WIDTHS(bias_residual), MW__WIDTHS(bias_residual_half)}},
-    {"not_finite", "TSSS abs(0) less_equal(4,1) select(5,2,3) store 6", {MW__WIDTHS(not_finite), MW__WIDTHS(not_finite_half)}},
+const mw__precompiled mw__precompiled_layer[] = {
+    {"bias_gelu_tanh", "TT add(0,1) gelu_tanh(2) store 2,3", {MW__BASE_AVX2_AVX512_LIST(bias_gelu_tanh), MW__BASE_AVX2_AVX512_LIST(bias_gelu_tanh_half)}},
+    {"gelu_tanh_backward", "TSSSST clip(0) square(6) mul(7,1) add(8,2) mul(6,9) sigmoid(10) mul(7,3) add(12,2) mul(6,13) sub(4,11) mul(14,11) mul(16,15) add(11,17) mul(5,18) store 19", {MW__BASE_AVX2_AVX512_LIST(gelu_tanh_backward), MW__BASE_AVX2_AVX512_LIST(gelu_tanh_backward_half)}},
+    {"bias_gelu_exact", "TT add(0,1) gelu_exact(2) store 2,3", {MW__BASE_AVX2_AVX512_LIST(bias_gelu_exact), MW__BASE_AVX2_AVX512_LIST(bias_gelu_exact_half)}},
+    {"bias_silu", "TT add(0,1) silu(2) store 2,3", {MW__BASE_AVX2_AVX512_LIST(bias_silu), MW__BASE_AVX2_AVX512_LIST(bias_silu_half)}},
+    {"bias_relu", "TT add(0,1) relu(2) store 2,3", {MW__BASE_AVX2_AVX512_LIST(bias_relu), MW__BASE_AVX2_AVX512_LIST(bias_relu_half)}},
+    {"gelu_exact_backward", "TSSSSST square(0) mul(7,1) exp(8) mul(9,2) mul(0,3) erf(11) add(12,4) mul(13,5) mul(0,10) add(14,15) mul(6,16) store 17", {MW__BASE_AVX2_AVX512_LIST(gelu_exact_backward), MW__BASE_AVX2_AVX512_LIST(gelu_exact_backward_half)}},
+    {"silu_backward", "TSTT sigmoid(0) sub(1,4) mul(2,5) add(4,6) mul(3,7) store 8", {MW__BASE_AVX2_AVX512_LIST(silu_backward), MW__BASE_AVX2_AVX512_LIST(silu_backward_half)}},
+    {"relu_backward", "TSTS greater(0,1) select(4,2,3) store 5", {MW__BASE_AVX2_AVX512_LIST(relu_backward), MW__BASE_AVX2_AVX512_LIST(relu_backward_half)}},
+    {"affine", "TTT mul(0,1) add(3,2) store 4", {MW__BASE_AVX2_AVX512_LIST(affine), MW__BASE_AVX2_AVX512_LIST(affine_half)}},
+    {"centred_square", "TT sub(0,1) square(2) store 3", {MW__BASE_AVX2_AVX512_LIST(centred_square), MW__BASE_AVX2_AVX512_LIST(centred_square_half)}},
+    {"normalise", "TTT sub(0,1) mul(0,2) store 3,4", {MW__BASE_AVX2_AVX512_LIST(normalise), MW__BASE_AVX2_AVX512_LIST(normalise_half)}},
+    {"two_products", "TTT mul(0,1) mul(0,2) store 3,4", {MW__BASE_AVX2_AVX512_LIST(two_products), MW__BASE_AVX2_AVX512_LIST(two_products_half)}},
+    {"layer_norm_backward", "TTTT mul(0,1) sub(2,4) mul(3,5) store 6", {MW__BASE_AVX2_AVX512_LIST(layer_norm_backward), MW__BASE_AVX2_AVX512_LIST(layer_norm_backward_half)}},
+    {"layer_norm_backward_add", "TTTTT mul(0,1) sub(2,5) mul(3,6) add(4,7) store 8", {MW__BASE_AVX2_AVX512_LIST(layer_norm_backward_add), MW__BASE_AVX2_AVX512_LIST(layer_norm_backward_add_half)}},
+    {"softmax_backward", "TTT sub(0,1) mul(2,3) store 4", {MW__BASE_AVX2_AVX512_LIST(softmax_backward), MW__BASE_AVX2_AVX512_LIST(softmax_backward_half)}},
+    {"bias_residual", "TTT add(0,1) add(2,3) store 4", {MW__BASE_AVX2_AVX512_LIST(bias_residual), MW__BASE_AVX2_AVX512_LIST(bias_residual_half)}},
+    {"not_finite", "TSSS abs(0) less_equal(4,1) select(5,2,3) store 6", {MW__BASE_AVX2_AVX512_LIST(not_finite), MW__BASE_AVX2_AVX512_LIST(not_finite_half)}},
 };
 
-const size_t mw__hot_layer_count = sizeof mw__hot_layer / sizeof *mw__hot_layer;
+const size_t mw__precompiled_layer_count = sizeof mw__precompiled_layer / sizeof *mw__precompiled_layer;
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* The hot regions of the optimizers: written by tools/precompiled.py from precompiled.def; do not edit.
+/* Precompiled kernels of the optimizers, from precompiled.def by tools/precompiled.py. Do not edit.
  * A file that is kept rather than made by the build, as a cross-build has no tool to make it with; lint sees that it is
  * fresh. */
 /* clang-format off */
@@ -673,21 +673,21 @@ MW__INLINE void lion_form FORM
 }
 FORMS(lion)
 
-const mw__hot_region mw__hot_update[] = {
-    {"adam", "TSTSTSSSSSTb mul(0,1) mul(2,3) add(12,13) mul(4,5) mul(2,6) square(16) add(15,17) sqrt(18) mul(19,7) add(20,8) real_div(14,21) mul(22,9) sub(10,23) select(11,24,10) select(11,14,0) select(11,18,4) store 25,26,27", {MW__WIDTHS(adam), MW__WIDTHS(adam_half)}},
-    {"adamw", "TSTSTSSSSSTSb mul(0,1) mul(2,3) add(13,14) mul(4,5) mul(2,6) square(17) add(16,18) sqrt(19) mul(20,7) add(21,8) real_div(15,22) mul(23,9) mul(10,11) add(24,25) sub(10,26) select(12,27,10) select(12,15,0) select(12,19,4) store 28,29,30", {MW__WIDTHS(adamw), MW__WIDTHS(adamw_half)}},
-    {"sgd", "TSTb mul(0,1) sub(2,4) select(3,5,2) store 6", {MW__WIDTHS(sgd), MW__WIDTHS(sgd_half)}},
-    {"sgd_scaled", "TSSTb mul(0,1) mul(5,2) sub(3,6) select(4,7,3) store 8", {MW__WIDTHS(sgd_scaled), MW__WIDTHS(sgd_scaled_half)}},
-    {"momentum", "TSTSTb mul(0,1) add(6,2) mul(7,3) sub(4,8) select(5,9,4) select(5,7,0) store 10,11", {MW__WIDTHS(momentum), MW__WIDTHS(momentum_half)}},
-    {"momentum_scaled", "TSTSSTb mul(0,1) mul(2,3) add(8,7) mul(9,4) sub(5,10) select(6,11,5) select(6,9,2) store 12,13", {MW__WIDTHS(momentum_scaled), MW__WIDTHS(momentum_scaled_half)}},
-    {"nesterov", "TSTSTb mul(0,1) add(6,2) mul(7,1) add(2,8) mul(9,3) sub(4,10) select(5,11,4) select(5,7,0) store 12,13", {MW__WIDTHS(nesterov), MW__WIDTHS(nesterov_half)}},
-    {"nesterov_scaled", "TSTSSTb mul(0,1) mul(2,3) add(8,7) mul(9,3) add(7,10) mul(11,4) sub(5,12) select(6,13,5) select(6,9,2) store 14,15", {MW__WIDTHS(nesterov_scaled), MW__WIDTHS(nesterov_scaled_half)}},
-    {"rmsprop", "TTSSSSSSTb abs(0) maximum(1,10) greater(11,2) select(12,11,3) real_div(1,13) real_div(10,13) square(14) square(15) mul(17,4) mul(16,5) add(19,18) sqrt(20) mul(13,21) add(22,6) real_div(0,23) mul(24,7) sub(8,25) select(9,26,8) select(9,22,1) store 27,28", {MW__WIDTHS(rmsprop), MW__WIDTHS(rmsprop_half)}},
-    {"rmsprop_momentum", "TTSSSSSTSSTb abs(0) maximum(1,12) greater(13,2) select(14,13,3) real_div(1,15) real_div(12,15) square(16) square(17) mul(19,4) mul(18,5) add(21,20) sqrt(22) mul(15,23) add(24,6) real_div(0,25) mul(7,8) add(27,26) mul(28,9) sub(10,29) select(11,30,10) select(11,28,7) select(11,24,1) store 31,32,33", {MW__WIDTHS(rmsprop_momentum), MW__WIDTHS(rmsprop_momentum_half)}},
-    {"rmsprop_centered", "TTSTSSSSSSTb sub(0,1) mul(12,2) add(1,13) abs(12) maximum(3,15) greater(16,4) select(17,16,5) real_div(3,18) real_div(15,18) square(19) square(20) mul(22,6) mul(21,7) add(24,23) sqrt(25) mul(18,26) add(27,8) real_div(0,28) mul(29,9) sub(10,30) select(11,31,10) select(11,14,1) select(11,27,3) store 32,33,34", {MW__WIDTHS(rmsprop_centered), MW__WIDTHS(rmsprop_centered_half)}},
-    {"adagrad", "TTSSSSTb abs(0) maximum(1,8) greater(9,2) select(10,9,3) real_div(1,11) real_div(8,11) square(12) square(13) add(14,15) sqrt(16) mul(11,17) add(18,4) real_div(0,19) mul(20,5) sub(6,21) select(7,22,6) select(7,18,1) store 23,24", {MW__WIDTHS(adagrad), MW__WIDTHS(adagrad_half)}},
-    {"lion", "TSTSSSSTSb mul(0,1) mul(2,3) add(10,11) mul(0,4) mul(2,5) add(13,14) sign(12) mul(16,6) mul(7,8) add(17,18) sub(7,19) select(9,20,7) select(9,15,0) store 21,22", {MW__WIDTHS(lion), MW__WIDTHS(lion_half)}},
+const mw__precompiled mw__precompiled_update[] = {
+    {"adam", "TSTSTSSSSSTb mul(0,1) mul(2,3) add(12,13) mul(4,5) mul(2,6) square(16) add(15,17) sqrt(18) mul(19,7) add(20,8) real_div(14,21) mul(22,9) sub(10,23) select(11,24,10) select(11,14,0) select(11,18,4) store 25,26,27", {MW__BASE_AVX2_AVX512_LIST(adam), MW__BASE_AVX2_AVX512_LIST(adam_half)}},
+    {"adamw", "TSTSTSSSSSTSb mul(0,1) mul(2,3) add(13,14) mul(4,5) mul(2,6) square(17) add(16,18) sqrt(19) mul(20,7) add(21,8) real_div(15,22) mul(23,9) mul(10,11) add(24,25) sub(10,26) select(12,27,10) select(12,15,0) select(12,19,4) store 28,29,30", {MW__BASE_AVX2_AVX512_LIST(adamw), MW__BASE_AVX2_AVX512_LIST(adamw_half)}},
+    {"sgd", "TSTb mul(0,1) sub(2,4) select(3,5,2) store 6", {MW__BASE_AVX2_AVX512_LIST(sgd), MW__BASE_AVX2_AVX512_LIST(sgd_half)}},
+    {"sgd_scaled", "TSSTb mul(0,1) mul(5,2) sub(3,6) select(4,7,3) store 8", {MW__BASE_AVX2_AVX512_LIST(sgd_scaled), MW__BASE_AVX2_AVX512_LIST(sgd_scaled_half)}},
+    {"momentum", "TSTSTb mul(0,1) add(6,2) mul(7,3) sub(4,8) select(5,9,4) select(5,7,0) store 10,11", {MW__BASE_AVX2_AVX512_LIST(momentum), MW__BASE_AVX2_AVX512_LIST(momentum_half)}},
+    {"momentum_scaled", "TSTSSTb mul(0,1) mul(2,3) add(8,7) mul(9,4) sub(5,10) select(6,11,5) select(6,9,2) store 12,13", {MW__BASE_AVX2_AVX512_LIST(momentum_scaled), MW__BASE_AVX2_AVX512_LIST(momentum_scaled_half)}},
+    {"nesterov", "TSTSTb mul(0,1) add(6,2) mul(7,1) add(2,8) mul(9,3) sub(4,10) select(5,11,4) select(5,7,0) store 12,13", {MW__BASE_AVX2_AVX512_LIST(nesterov), MW__BASE_AVX2_AVX512_LIST(nesterov_half)}},
+    {"nesterov_scaled", "TSTSSTb mul(0,1) mul(2,3) add(8,7) mul(9,3) add(7,10) mul(11,4) sub(5,12) select(6,13,5) select(6,9,2) store 14,15", {MW__BASE_AVX2_AVX512_LIST(nesterov_scaled), MW__BASE_AVX2_AVX512_LIST(nesterov_scaled_half)}},
+    {"rmsprop", "TTSSSSSSTb abs(0) maximum(1,10) greater(11,2) select(12,11,3) real_div(1,13) real_div(10,13) square(14) square(15) mul(17,4) mul(16,5) add(19,18) sqrt(20) mul(13,21) add(22,6) real_div(0,23) mul(24,7) sub(8,25) select(9,26,8) select(9,22,1) store 27,28", {MW__BASE_AVX2_AVX512_LIST(rmsprop), MW__BASE_AVX2_AVX512_LIST(rmsprop_half)}},
+    {"rmsprop_momentum", "TTSSSSSTSSTb abs(0) maximum(1,12) greater(13,2) select(14,13,3) real_div(1,15) real_div(12,15) square(16) square(17) mul(19,4) mul(18,5) add(21,20) sqrt(22) mul(15,23) add(24,6) real_div(0,25) mul(7,8) add(27,26) mul(28,9) sub(10,29) select(11,30,10) select(11,28,7) select(11,24,1) store 31,32,33", {MW__BASE_AVX2_AVX512_LIST(rmsprop_momentum), MW__BASE_AVX2_AVX512_LIST(rmsprop_momentum_half)}},
+    {"rmsprop_centered", "TTSTSSSSSSTb sub(0,1) mul(12,2) add(1,13) abs(12) maximum(3,15) greater(16,4) select(17,16,5) real_div(3,18) real_div(15,18) square(19) square(20) mul(22,6) mul(21,7) add(24,23) sqrt(25) mul(18,26) add(27,8) real_div(0,28) mul(29,9) sub(10,30) select(11,31,10) select(11,14,1) select(11,27,3) store 32,33,34", {MW__BASE_AVX2_AVX512_LIST(rmsprop_centered), MW__BASE_AVX2_AVX512_LIST(rmsprop_centered_half)}},
+    {"adagrad", "TTSSSSTb abs(0) maximum(1,8) greater(9,2) select(10,9,3) real_div(1,11) real_div(8,11) square(12) square(13) add(14,15) sqrt(16) mul(11,17) add(18,4) real_div(0,19) mul(20,5) sub(6,21) select(7,22,6) select(7,18,1) store 23,24", {MW__BASE_AVX2_AVX512_LIST(adagrad), MW__BASE_AVX2_AVX512_LIST(adagrad_half)}},
+    {"lion", "TSTSSSSTSb mul(0,1) mul(2,3) add(10,11) mul(0,4) mul(2,5) add(13,14) sign(12) mul(16,6) mul(7,8) add(17,18) sub(7,19) select(9,20,7) select(9,15,0) store 21,22", {MW__BASE_AVX2_AVX512_LIST(lion), MW__BASE_AVX2_AVX512_LIST(lion_half)}},
 };
 
-const size_t mw__hot_update_count = sizeof mw__hot_update / sizeof *mw__hot_update;
+const size_t mw__precompiled_update_count = sizeof mw__precompiled_update / sizeof *mw__precompiled_update;
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* Squares of 16 x 16 turned over in registers, with AVX-512. */
+/* Squares of 16 x 16 transposed over in registers, with AVX-512. */
 #ifndef MW__ENGINE_KERNELS_X86_AVX512_H
 #define MW__ENGINE_KERNELS_X86_AVX512_H
 
@@ -10,7 +10,7 @@
 #define MW__TRANSPOSE_UNROLL _Pragma("GCC unroll 16")
 
 /* r[i][j] and r[j][i] change places. */
-__attribute__((target("avx512f"))) MW__INLINE void mw__transpose_512(__m512 r[16])
+__attribute__((target("avx512f"))) MW__INLINE void mw__transpose_avx512(__m512 r[16])
 {
     __m512 s[16];
     MW__TRANSPOSE_UNROLL for (int i = 0; i < 16; i += 2)

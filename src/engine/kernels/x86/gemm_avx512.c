@@ -88,7 +88,7 @@ TARGET static void transpose_square(float *out, const float *x, int64_t ldx)
 {
     __m512 r[LANES];
     UNROLL for (int i = 0; i < LANES; i++) r[i] = _mm512_loadu_ps(x + i * ldx);
-    mw__transpose_512(r);
+    mw__transpose_avx512(r);
     UNROLL for (int i = 0; i < LANES; i++) _mm512_storeu_ps(out + i * PANEL, r[i]);
 }
 
@@ -140,7 +140,7 @@ MW__INLINE TARGET void dots_body(const int rows, int64_t k, const float *a, cons
 
 /* ---- public ---- */
 
-TARGET void mw__gemm_512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
+TARGET void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
 {
     int64_t j = 0;
     for (; j + ROWS <= n; j += ROWS)
@@ -149,9 +149,9 @@ TARGET void mw__gemm_512_dots(int64_t n, int64_t k, const float *a, const float 
         dots_body(1, k, a, b + j * ldb, ldb, c + j);
 }
 
-bool mw__gemm_512_here(void) { return __builtin_cpu_supports("avx512f"); }
+bool mw__gemm_avx512_here(void) { return __builtin_cpu_supports("avx512f"); }
 
-size_t mw__gemm_512_scratch(int64_t n, int64_t k)
+size_t mw__gemm_avx512_scratch(int64_t n, int64_t k)
 {
     const int64_t columns = smaller((n + PANEL - 1) / PANEL * PANEL, BLOCK_N);
     return (size_t)(columns * smaller(k, BLOCK_K)) * sizeof(float);
@@ -167,7 +167,7 @@ static void run_panel(const mw__gemm_shape *s, tile_call t, const float *a, floa
     }
 }
 
-void mw__gemm_512(const mw__gemm_shape *s, const float *a, const float *b, float *c, float *scratch)
+void mw__gemm_avx512(const mw__gemm_shape *s, const float *a, const float *b, float *c, float *scratch)
 {
     for (int64_t j = 0; j < s->n; j += BLOCK_N)
         for (int64_t p = 0; p < s->k; p += BLOCK_K) {
@@ -189,21 +189,21 @@ void mw__gemm_512(const mw__gemm_shape *s, const float *a, const float *b, float
 
 #else
 
-bool mw__gemm_512_here(void) { return false; }
+bool mw__gemm_avx512_here(void) { return false; }
 
-size_t mw__gemm_512_scratch(int64_t n, int64_t k)
+size_t mw__gemm_avx512_scratch(int64_t n, int64_t k)
 {
     (void)n, (void)k;
     return 0;
 }
 
-void mw__gemm_512(const mw__gemm_shape *s, const float *a, const float *b, float *c, float *scratch)
+void mw__gemm_avx512(const mw__gemm_shape *s, const float *a, const float *b, float *c, float *scratch)
 {
     (void)scratch;
     mw__gemm_ref(s, a, b, c);
 }
 
-void mw__gemm_512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
+void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
 {
     const mw__gemm_shape shape = {.m = 1, .n = n, .k = k, .lda = k, .ldb = ldb, .ldc = n, .transpose_b = true};
     mw__gemm_ref(&shape, a, b, c);

@@ -5,16 +5,16 @@
 
 #include "engine/kernels/gemm.h"
 
-/* True if the processor can run mw__gemm_512. */
-bool mw__gemm_512_here(void);
+/* True if the processor can run mw__gemm_avx512. */
+bool mw__gemm_avx512_here(void);
 
 /* Bytes of scratch. */
-size_t mw__gemm_512_scratch(int64_t n, int64_t k);
+size_t mw__gemm_avx512_scratch(int64_t n, int64_t k);
 
 /* C = A B. Each element of C is summed in one order, whatever m and n are; k > 0. */
-void mw__gemm_512(const mw__gemm_shape *shape, const float *a, const float *b, float *c, float *scratch);
+void mw__gemm_avx512(const mw__gemm_shape *shape, const float *a, const float *b, float *c, float *scratch);
 
 /* c[j] = a . row j of b, both dense: for a product that is one row. */
-void mw__gemm_512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c);
+void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c);
 
 #endif

@@ -1,5 +1,5 @@
-/* The convolution of kernel_conv_512.h: geometry, packing, tiles and the steps of conv itself. What follows it in the
- * same step is in kernel_conv_pool.c. */
+/* The convolution of kernel_conv_avx512.h: geometry, packing, tiles and the steps of conv itself. What follows it in
+ * the same step is in kernel_conv_pool.c. */
 #include "engine/kernels/x86/kernel_conv_avx512.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static bool extents_fit(const mw__conv_window *w)
     return w->kernel[0] == 1 && w->in[0] == 1 && w->out[0] == 1 && w->out[1] > 0 && w->out[2] >= ROW_LEAST;
 }
 
-static void set_frame(mw__conv_512 *c)
+static void set_frame(mw__conv_avx512 *c)
 {
     const mw__conv_window *w = &c->window;
     const int64_t reach = (w->kernel[2] - 1) * w->dilation[2]; /* columns beyond the first of a window */
@@ -38,12 +38,12 @@ static void set_frame(mw__conv_512 *c)
     c->panels = (c->lanes + MW__CONV_PANEL - 1) / MW__CONV_PANEL;
 }
 
-bool mw__conv_512_read(const mw__op *conv, mw__conv_512 *out)
+bool mw__conv_avx512_read(const mw__op *conv, mw__conv_avx512 *out)
 {
     mw_error ignored = {0};
     const mw_tensor *x = mw__arg(conv, "x"), *weight = mw__arg(conv, "weight"), *y = conv->results[0];
-    *out = (mw__conv_512){0};
-    if (mw__loop_level() != MW__LEVEL_WIDER || mw__dtype_of(y) != MW_F32 || mw__count_of(y) <= 0 ||
+    *out = (mw__conv_avx512){0};
+    if (mw__loop_level() != MW__LEVEL_AVX512 || mw__dtype_of(y) != MW_F32 || mw__count_of(y) <= 0 ||
         mw__conv_window_read(conv, &out->window, &out->groups, &ignored) != MW_OK || !extents_fit(&out->window))
         return false;
     out->examples = mw__shape_of(x).dim[0];
@@ -54,7 +54,7 @@ bool mw__conv_512_read(const mw__op *conv, mw__conv_512 *out)
            out->inputs <= FRAME_FLOATS / out->plane;
 }
 
-void mw__conv_512_prepare(mw__planner *planner, mw__conv_512 *c)
+void mw__conv_avx512_prepare(mw__planner *planner, mw__conv_avx512 *c)
 {
     const mw__conv_window *w = &c->window;
     int32_t *const taps = mw__plan_block(planner, (size_t)c->depth * sizeof *taps), *tap = taps;
@@ -67,7 +67,7 @@ void mw__conv_512_prepare(mw__planner *planner, mw__conv_512 *c)
             }
 }
 
-int64_t mw__conv_512_panel(const mw__conv_512 *c, int64_t panel)
+int64_t mw__conv_avx512_panel(const mw__conv_avx512 *c, int64_t panel)
 {
     return smaller(MW__CONV_PANEL, c->lanes - panel * MW__CONV_PANEL);
 }
@@ -76,21 +76,21 @@ int64_t mw__conv_512_panel(const mw__conv_512 *c, int64_t panel)
  * whole ones ---- */
 
 typedef struct pack_block {
-    mw__conv_512 conv;
+    mw__conv_avx512 conv;
     bool has_bias;
 } pack_block;
 
-static int64_t panel_floats(const mw__conv_512 *c) { return (c->depth + 1) * MW__CONV_PANEL; }
+static int64_t panel_floats(const mw__conv_avx512 *c) { return (c->depth + 1) * MW__CONV_PANEL; }
 
-int64_t mw__conv_512_weights(const mw__conv_512 *c) { return c->panels * panel_floats(c); }
+int64_t mw__conv_avx512_weights(const mw__conv_avx512 *c) { return c->panels * panel_floats(c); }
 
 /* A unit is a panel. */
 static void pack_run(const mw__kernel_call *call)
 {
     const pack_block *s = call->block;
-    const mw__conv_512 *c = &s->conv;
+    const mw__conv_avx512 *c = &s->conv;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
-        const int64_t panel = unit % c->panels, first = panel * MW__CONV_PANEL, width = mw__conv_512_panel(c, panel);
+        const int64_t panel = unit % c->panels, first = panel * MW__CONV_PANEL, width = mw__conv_avx512_panel(c, panel);
         const int64_t channel = unit / c->panels * c->outputs + first, there = smaller(width, c->outputs - first);
         const float *weight = (const float *)call->in[0] + channel * c->depth;
         float *packed = (float *)call->out[0] + unit * panel_floats(c);
@@ -102,7 +102,7 @@ static void pack_run(const mw__kernel_call *call)
     }
 }
 
-uint32_t mw__conv_512_pack(mw__planner *planner, const mw__conv_512 *c, const mw__op *op)
+uint32_t mw__conv_avx512_pack(mw__planner *planner, const mw__conv_avx512 *c, const mw__op *op)
 {
     const mw_tensor *bias = mw__arg(op, "bias");
     const size_t size = (size_t)panel_floats(c) * sizeof(float);
@@ -131,7 +131,7 @@ uint32_t mw__conv_512_pack(mw__planner *planner, const mw__conv_512 *c, const mw
 /* ---- the frame ---- */
 
 /* The elements of a row whose place among the columns of the frame, before and after them, is `phase`. */
-static void copy_phase(const mw__conv_512 *c, const float *x, int64_t phase, float *out)
+static void copy_phase(const mw__conv_avx512 *c, const float *x, int64_t phase, float *out)
 {
     const mw__conv_window *w = &c->window;
     const int64_t stride = w->stride[2], before = w->before[2];
@@ -144,7 +144,7 @@ static void copy_phase(const mw__conv_512 *c, const float *x, int64_t phase, flo
 }
 
 /* `rows` rows of x, as they lie; those of the next example are asked for. */
-TARGET static void copy_rows(const mw__conv_512 *c, const float *x, int64_t rows, float *out)
+TARGET static void copy_rows(const mw__conv_avx512 *c, const float *x, int64_t rows, float *out)
 {
     const int64_t width = c->window.in[2], pitch = c->pitch, count = smaller(width, pitch - c->window.before[2]);
     const int64_t next = c->groups * c->inputs * c->window.area_in * (int64_t)sizeof *x;
@@ -159,7 +159,7 @@ TARGET static void copy_rows(const mw__conv_512 *c, const float *x, int64_t rows
     }
 }
 
-void mw__conv_512_copy(const mw__conv_512 *c, const float *x, float *frame)
+void mw__conv_avx512_copy(const mw__conv_avx512 *c, const float *x, float *frame)
 {
     const mw__conv_window *w = &c->window;
     const int64_t rows = smaller(w->in[1], c->rows - w->before[1]);
@@ -239,10 +239,10 @@ static tile_function *const tiles[POSITIONS][2] = {LISTED(1),  LISTED(2),  LISTE
                                                    LISTED(6),  LISTED(7),  LISTED(8),  LISTED(9), LISTED(10),
                                                    LISTED(11), LISTED(12), LISTED(13), LISTED(14)};
 
-void mw__conv_512_row(const mw__conv_512 *c, const float *frame, const float *packed, int64_t panel, int64_t row,
-                      float *out)
+void mw__conv_avx512_row(const mw__conv_avx512 *c, const float *frame, const float *packed, int64_t panel, int64_t row,
+                         float *out)
 {
-    const int64_t width = c->window.out[2], vectors = mw__conv_512_panel(c, panel) / LANES;
+    const int64_t width = c->window.out[2], vectors = mw__conv_avx512_panel(c, panel) / LANES;
     const int64_t parts = (width + POSITIONS - 1) / POSITIONS;
     tile t = {.tap = c->tap, .depth = c->depth, .weight = packed + panel * panel_floats(c)};
     for (int64_t part = 0; part < parts; part++) { /* of nearly equal size */
@@ -253,12 +253,12 @@ void mw__conv_512_row(const mw__conv_512 *c, const float *frame, const float *pa
     }
 }
 
-TARGET static void turn_square(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
+TARGET static void transpose_square(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
 {
     const __mmask16 mask = (__mmask16)((1u << positions) - 1);
     __m512 r[LANES];
     UNROLL for (int i = 0; i < LANES; i++) r[i] = _mm512_loadu_ps(x + i * MW__CONV_PANEL);
-    mw__transpose_512(r);
+    mw__transpose_avx512(r);
     UNROLL for (int i = 0; i < LANES; i++)
     {
         if (i < channels)
@@ -266,25 +266,25 @@ TARGET static void turn_square(const float *x, int64_t positions, int64_t channe
     }
 }
 
-void mw__conv_512_turn(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
+void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
 {
     for (int64_t p = 0; p < positions; p += LANES)
         for (int64_t o = 0; o < channels; o += LANES)
-            turn_square(x + p * MW__CONV_PANEL + o, smaller(LANES, positions - p), smaller(LANES, channels - o),
-                        planes + o * area + p, area);
+            transpose_square(x + p * MW__CONV_PANEL + o, smaller(LANES, positions - p), smaller(LANES, channels - o),
+                             planes + o * area + p, area);
 }
 
 #else
 
-void mw__conv_512_copy(const mw__conv_512 *c, const float *x, float *frame) { (void)c, (void)x, (void)frame; }
+void mw__conv_avx512_copy(const mw__conv_avx512 *c, const float *x, float *frame) { (void)c, (void)x, (void)frame; }
 
-void mw__conv_512_row(const mw__conv_512 *c, const float *frame, const float *packed, int64_t panel, int64_t row,
-                      float *out)
+void mw__conv_avx512_row(const mw__conv_avx512 *c, const float *frame, const float *packed, int64_t panel, int64_t row,
+                         float *out)
 {
     (void)c, (void)frame, (void)packed, (void)panel, (void)row, (void)out;
 }
 
-void mw__conv_512_turn(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
+void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
 {
     (void)x, (void)positions, (void)channels, (void)planes, (void)area;
 }
@@ -294,7 +294,7 @@ void mw__conv_512_turn(const float *x, int64_t positions, int64_t channels, floa
 /* ---- conv ---- */
 
 typedef struct conv_block {
-    mw__conv_512 conv;
+    mw__conv_avx512 conv;
     int64_t lines; /* rows of y at a time */
 } conv_block;
 
@@ -305,15 +305,15 @@ static int64_t line_floats(const conv_block *s) { return (s->lines * s->conv.win
 
 static void run_group(const conv_block *s, const float *frame, const float *packed, float *lines, float *y)
 {
-    const mw__conv_512 *c = &s->conv;
+    const mw__conv_avx512 *c = &s->conv;
     const int64_t width = c->window.out[2], area = c->window.area_out;
     for (int64_t panel = 0; panel < c->panels; panel++) {
         const int64_t first = panel * MW__CONV_PANEL, channels = smaller(MW__CONV_PANEL, c->outputs - first);
         for (int64_t row = 0; row < c->window.out[1]; row += s->lines) {
             const int64_t here = smaller(s->lines, c->window.out[1] - row);
             for (int64_t i = 0; i < here; i++)
-                mw__conv_512_row(c, frame, packed, panel, row + i, lines + i * width * MW__CONV_PANEL);
-            mw__conv_512_turn(lines, here * width, channels, y + first * area + row * width, area);
+                mw__conv_avx512_row(c, frame, packed, panel, row + i, lines + i * width * MW__CONV_PANEL);
+            mw__conv_avx512_transpose(lines, here * width, channels, y + first * area + row * width, area);
         }
     }
 }
@@ -322,27 +322,27 @@ static void run_group(const conv_block *s, const float *frame, const float *pack
 static void conv_run(const mw__kernel_call *call)
 {
     const conv_block *s = call->block;
-    const mw__conv_512 *c = &s->conv;
+    const mw__conv_avx512 *c = &s->conv;
     float *const lines = call->scratch, *const frame = lines + line_floats(s);
     memset(lines, 0, (size_t)(line_floats(s) + c->frame) * sizeof *lines);
     for (int64_t unit = call->begin * c->groups; unit < call->end * c->groups; unit++) {
-        mw__conv_512_copy(c, (const float *)call->in[0] + unit * c->inputs * c->window.area_in, frame);
-        run_group(s, frame, (const float *)call->in[1] + unit % c->groups * mw__conv_512_weights(c), lines,
+        mw__conv_avx512_copy(c, (const float *)call->in[0] + unit * c->inputs * c->window.area_in, frame);
+        run_group(s, frame, (const float *)call->in[1] + unit % c->groups * mw__conv_avx512_weights(c), lines,
                   (float *)call->out[0] + unit * c->outputs * c->window.area_out);
     }
 }
 
-mw_status mw__plan_conv_512(mw__planner *planner, const mw__conv_512 *conv, const mw__op *op, mw_error *err)
+mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__conv_avx512 *conv, const mw__op *op, mw_error *err)
 {
     conv_block *s = mw__plan_block(planner, sizeof *s);
     if (s == NULL)
         return mw__plan_check(planner, err);
     s->conv = *conv;
-    mw__conv_512 *const c = &s->conv;
+    mw__conv_avx512 *const c = &s->conv;
     const int64_t most = LINE_POSITIONS / c->window.out[2];
-    mw__conv_512_prepare(planner, c);
+    mw__conv_avx512_prepare(planner, c);
     s->lines = most > 0 ? most : 1;
-    const uint32_t packed = mw__conv_512_pack(planner, c, op);
+    const uint32_t packed = mw__conv_avx512_pack(planner, c, op);
     const double results = (double)mw__count_of(op->results[0]);
     mw__step *step = mw__plan_step(planner, conv_run, "conv.direct", c->examples,
                                    mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));

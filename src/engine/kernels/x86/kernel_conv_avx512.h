@@ -12,7 +12,7 @@
 #define MW__CONV_LANES 16
 #define MW__CONV_PANEL 32 /* channels of a tile, at most */
 
-typedef struct mw__conv_512 {
+typedef struct mw__conv_avx512 {
     mw__conv_window window;
     int64_t groups, inputs, outputs;   /* channels of a group */
     int64_t examples, depth;           /* depth = inputs * taps */
@@ -20,30 +20,30 @@ typedef struct mw__conv_512 {
     int64_t pitch, rows, plane, frame; /* floats of a row, rows, floats of a channel and of a group */
     int64_t lanes, panels;             /* channels rounded up to vectors; panels of 32 */
     const int32_t *tap;                /* [depth] */
-} mw__conv_512;
+} mw__conv_avx512;
 
 /* The numbers of `conv`. False if AVX-512 is not to be used or does not pay: other than fp32, three spatial axes, few
  * channels, a frame beyond the cache. */
-bool mw__conv_512_read(const mw__op *conv, mw__conv_512 *out);
+bool mw__conv_avx512_read(const mw__op *conv, mw__conv_avx512 *out);
 /* Fills `tap`. */
-void mw__conv_512_prepare(mw__planner *planner, mw__conv_512 *conv);
+void mw__conv_avx512_prepare(mw__planner *planner, mw__conv_avx512 *conv);
 
 /* Plans the packing of weight and bias, which may be NULL; returns its buffer, [groups, weights] floats. */
-uint32_t mw__conv_512_pack(mw__planner *planner, const mw__conv_512 *conv, const mw__op *op);
-int64_t mw__conv_512_weights(const mw__conv_512 *conv);
+uint32_t mw__conv_avx512_pack(mw__planner *planner, const mw__conv_avx512 *conv, const mw__op *op);
+int64_t mw__conv_avx512_weights(const mw__conv_avx512 *conv);
 
 /* The channels of one group of one example to a frame whose border is zero. */
-void mw__conv_512_copy(const mw__conv_512 *conv, const float *x, float *frame);
+void mw__conv_avx512_copy(const mw__conv_avx512 *conv, const float *x, float *frame);
 /* Row `row` of y, with bias: out [width of y, lanes], of which `panel` writes its columns. `lanes`: those of a row of
  * out. */
-void mw__conv_512_row(const mw__conv_512 *conv, const float *frame, const float *packed, int64_t panel, int64_t row,
-                      float *out);
+void mw__conv_avx512_row(const mw__conv_avx512 *conv, const float *frame, const float *packed, int64_t panel,
+                         int64_t row, float *out);
 /* Channels of a panel. */
-int64_t mw__conv_512_panel(const mw__conv_512 *conv, int64_t panel);
+int64_t mw__conv_avx512_panel(const mw__conv_avx512 *conv, int64_t panel);
 /* x [positions, MW__CONV_PANEL] to planes of `area` floats, of which `positions` are written, for up to 32 channels. */
-void mw__conv_512_turn(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area);
+void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area);
 
 /* Plans conv. */
-mw_status mw__plan_conv_512(mw__planner *planner, const mw__conv_512 *conv, const mw__op *op, mw_error *err);
+mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__conv_avx512 *conv, const mw__op *op, mw_error *err);
 
 #endif

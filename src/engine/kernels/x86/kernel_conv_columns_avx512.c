@@ -1,4 +1,5 @@
-/* The kernels of kernel_conv_columns_512.h. When they are chosen, and their numbers, are in kernel_conv_columns.c. */
+/* The kernels of kernel_conv_columns_avx512.h. When they are chosen, and their numbers, are in kernel_conv_columns.c.
+ */
 #include "engine/kernels/x86/kernel_conv_columns_avx512.h"
 
 #include "engine/core/kernel.h"
@@ -9,9 +10,9 @@
 static int64_t round_up(int64_t a, int64_t step) { return (a + step - 1) / step * step; }
 
 /* From the first position to the last, with what lies between the rows. */
-static int64_t span_of(const mw__columns_512 *c) { return (c->rows - 1) * c->row_step + c->width; }
+static int64_t span_of(const mw__columns_avx512 *c) { return (c->rows - 1) * c->row_step + c->width; }
 
-size_t mw__columns_512_scratch(const mw__columns_512 *c)
+size_t mw__columns_avx512_scratch(const mw__columns_avx512 *c)
 {
     const int64_t product = round_up(c->outputs, LANES) * round_up(span_of(c), PANEL);
     const int64_t dweight = PANEL * (round_up(c->rows * c->width, LANES) + round_up(c->depth, LANES));
@@ -88,7 +89,7 @@ static product_function *const products[ROWS][2] = {PRODUCTS(1), PRODUCTS(2), PR
                                                     PRODUCTS(5), PRODUCTS(6), PRODUCTS(7), PRODUCTS(8)};
 
 /* The rows of positions, without what lies between them. */
-TARGET static void put_rows(const mw__columns_512 *c, const float *sum, float *y)
+TARGET static void put_rows(const mw__columns_avx512 *c, const float *sum, float *y)
 {
     const __mmask16 rest = (__mmask16)((1u << c->width % LANES) - 1);
     for (int64_t row = 0; row < c->rows; row++, sum += c->row_step, y += c->width) {
@@ -100,7 +101,8 @@ TARGET static void put_rows(const mw__columns_512 *c, const float *sum, float *y
     }
 }
 
-void mw__columns_512_product(const mw__columns_512 *c, const float *left, const float *image, float *y, float *scratch)
+void mw__columns_avx512_product(const mw__columns_avx512 *c, const float *left, const float *image, float *y,
+                                float *scratch)
 {
     const int64_t span = span_of(c), step = round_up(span, PANEL);
     for (int64_t begin = 0; begin < c->depth; begin += MW__COLUMNS_BLOCK)
@@ -126,7 +128,7 @@ void mw__columns_512_product(const mw__columns_512 *c, const float *left, const 
 #define TAPS_TWO 8  /* with two: so many pointers stay in registers */
 
 typedef struct dweight_tile {
-    const mw__columns_512 *columns;
+    const mw__columns_avx512 *columns;
     const float *image, *dy; /* dy [positions, PANEL] */
     const int32_t *tap;
     int64_t begin, end; /* positions */
@@ -191,15 +193,15 @@ static dweight_function *const dweights[2][TAPS] = {
      dweight_9_1, dweight_10_1, dweight_11_1, dweight_12_1},
     {dweight_1_2, dweight_2_2, dweight_3_2, dweight_4_2, dweight_5_2, dweight_6_2, dweight_7_2, dweight_8_2}};
 
-TARGET void mw__columns_512_turn(const float *x, int64_t rows, int64_t x_step, int64_t columns, float *out,
-                                 int64_t out_step)
+TARGET void mw__columns_avx512_transpose(const float *x, int64_t rows, int64_t x_step, int64_t columns, float *out,
+                                         int64_t out_step)
 {
     for (int64_t at = 0; at < columns; at += LANES) {
         const __mmask16 there = (__mmask16)((1u << smaller(LANES, columns - at)) - 1);
         __m512 r[LANES];
         UNROLL for (int i = 0; i < LANES; i++) r[i] =
             i < rows ? _mm512_maskz_loadu_ps(there, x + i * x_step + at) : _mm512_setzero_ps();
-        mw__transpose_512(r);
+        mw__transpose_avx512(r);
         UNROLL for (int i = 0; i < LANES; i++)
         {
             if (at + i < columns)
@@ -209,7 +211,7 @@ TARGET void mw__columns_512_turn(const float *x, int64_t rows, int64_t x_step, i
 }
 
 /* The elements of dw [depth] of up to PANEL channels in sum [depth, PANEL]; lanes of other channels mean nothing. */
-static void sum_positions(const mw__columns_512 *c, int vectors, const float *dy, const float *image, float *sum)
+static void sum_positions(const mw__columns_avx512 *c, int vectors, const float *dy, const float *image, float *sum)
 {
     const int64_t positions = c->rows * c->width, most = vectors == 1 ? TAPS : TAPS_TWO;
     const int64_t parts = (c->depth + most - 1) / most;
@@ -227,32 +229,35 @@ static void sum_positions(const mw__columns_512 *c, int vectors, const float *dy
         }
 }
 
-void mw__columns_512_dweight(const mw__columns_512 *c, const float *dy, const float *image, float *dw, float *scratch)
+void mw__columns_avx512_dweight(const mw__columns_avx512 *c, const float *dy, const float *image, float *dw,
+                                float *scratch)
 {
     const int64_t positions = c->rows * c->width;
     if (c->where != NULL && mw__columns_sparse_dweight(c, dy, image, dw, scratch))
         return;
-    float *const turned = scratch, *const sum = turned + PANEL * round_up(positions, LANES);
+    float *const transposed = scratch, *const sum = transposed + PANEL * round_up(positions, LANES);
     for (int64_t o = 0; o < c->outputs; o += PANEL) {
         const int64_t there = smaller(PANEL, c->outputs - o);
         for (int64_t v = 0; v < there; v += LANES)
-            mw__columns_512_turn(dy + (o + v) * positions, smaller(LANES, there - v), positions, positions, turned + v,
-                                 PANEL);
-        sum_positions(c, there > LANES ? 2 : 1, turned, image, sum);
+            mw__columns_avx512_transpose(dy + (o + v) * positions, smaller(LANES, there - v), positions, positions,
+                                         transposed + v, PANEL);
+        sum_positions(c, there > LANES ? 2 : 1, transposed, image, sum);
         for (int64_t at = 0; at < c->depth; at += LANES)
-            mw__columns_512_turn(sum + at * PANEL, smaller(LANES, c->depth - at), PANEL, there, dw + o * c->depth + at,
-                                 c->depth);
+            mw__columns_avx512_transpose(sum + at * PANEL, smaller(LANES, c->depth - at), PANEL, there,
+                                         dw + o * c->depth + at, c->depth);
     }
 }
 
 #else
 
-void mw__columns_512_product(const mw__columns_512 *c, const float *left, const float *image, float *y, float *scratch)
+void mw__columns_avx512_product(const mw__columns_avx512 *c, const float *left, const float *image, float *y,
+                                float *scratch)
 {
     (void)c, (void)left, (void)image, (void)y, (void)scratch;
 }
 
-void mw__columns_512_dweight(const mw__columns_512 *c, const float *dy, const float *image, float *dw, float *scratch)
+void mw__columns_avx512_dweight(const mw__columns_avx512 *c, const float *dy, const float *image, float *dw,
+                                float *scratch)
 {
     (void)c, (void)dy, (void)image, (void)dw, (void)scratch;
 }

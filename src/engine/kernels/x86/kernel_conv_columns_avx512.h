@@ -11,32 +11,33 @@
 #define MW__COLUMNS_BLOCK 256
 #define MW__COLUMNS_SLACK 32 /* floats after an image that are read and not used */
 
-typedef struct mw__columns_512 {
+typedef struct mw__columns_avx512 {
     int64_t outputs, depth;   /* rows of the left matrix or of dy; channels times elements of the kernel */
     int64_t rows, width;      /* positions */
     int64_t row_step, x_step; /* floats of the image between rows, and between positions of a row */
     const int32_t *tap;       /* [depth] */
     int64_t channels, area;   /* of the image; floats of one */
     const int32_t *where;     /* [positions], for kernel_conv_columns_sparse.c: in its frame; NULL: not to be used */
-} mw__columns_512;
+} mw__columns_avx512;
 
 /* Bytes of scratch, 64-aligned, for each of the two. */
-size_t mw__columns_512_scratch(const mw__columns_512 *columns);
+size_t mw__columns_avx512_scratch(const mw__columns_avx512 *columns);
 
 /* y [outputs, rows * width] = left [outputs, depth] times the columns; x_step is 1. */
-void mw__columns_512_product(const mw__columns_512 *columns, const float *left, const float *image, float *y,
-                             float *scratch);
+void mw__columns_avx512_product(const mw__columns_avx512 *columns, const float *left, const float *image, float *y,
+                                float *scratch);
 /* dw [outputs, depth] = dy [outputs, rows * width] times the transposed columns. */
-void mw__columns_512_dweight(const mw__columns_512 *columns, const float *dy, const float *image, float *dw,
-                             float *scratch);
+void mw__columns_avx512_dweight(const mw__columns_avx512 *columns, const float *dy, const float *image, float *dw,
+                                float *scratch);
 
 /* The same where few elements of dy are not zero; else false, and nothing is done. */
-bool mw__columns_sparse_dweight(const mw__columns_512 *columns, const float *dy, const float *image, float *dw,
+bool mw__columns_sparse_dweight(const mw__columns_avx512 *columns, const float *dy, const float *image, float *dw,
                                 float *scratch);
-size_t mw__columns_sparse_scratch(const mw__columns_512 *columns);
+size_t mw__columns_sparse_scratch(const mw__columns_avx512 *columns);
 
 /* out [columns, out_step] = transpose of x [rows, x_step]; rows is at most 16, and as many floats are written in a row
  * of out. */
-void mw__columns_512_turn(const float *x, int64_t rows, int64_t x_step, int64_t columns, float *out, int64_t out_step);
+void mw__columns_avx512_transpose(const float *x, int64_t rows, int64_t x_step, int64_t columns, float *out,
+                                  int64_t out_step);
 
 #endif

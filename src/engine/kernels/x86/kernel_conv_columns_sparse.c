@@ -1,4 +1,4 @@
-/* The weights' gradient of kernel_conv_columns_512.h where most of dy is zero, as a pooling leaves it: of one output
+/* The weights' gradient of kernel_conv_columns_avx512.h where most of dy is zero, as a pooling leaves it: of one output
  * channel after the other the elements that are not zero are listed, and lanes are channels of the image, which lie
  * side by side in a frame. Each sum keeps its order. That no bit changes needs numbers of fp16: no product of them, and
  * no sum, is so small that fp32 makes it -0, so that a zero changes none; and a finite image, as 0 * inf is not 0. */
@@ -9,9 +9,9 @@
 #define LANES 16 /* floats of a vector */
 #define LIST  (MW__COLUMNS_BLOCK + LANES)
 
-static int64_t lanes_of(const mw__columns_512 *c) { return (c->channels + LANES - 1) / LANES * LANES; }
+static int64_t lanes_of(const mw__columns_avx512 *c) { return (c->channels + LANES - 1) / LANES * LANES; }
 
-size_t mw__columns_sparse_scratch(const mw__columns_512 *c)
+size_t mw__columns_sparse_scratch(const mw__columns_avx512 *c)
 {
     return (size_t)((c->area + c->depth / c->channels) * lanes_of(c)) * sizeof(float) +
            2 * LIST * (sizeof(float) + sizeof(int32_t));
@@ -56,7 +56,7 @@ typedef struct sparse_list {
 } sparse_list;
 
 /* Of the positions [begin, end) those where dy is not zero. */
-TARGET static int64_t list_nonzero(const mw__columns_512 *c, const float *dy, int64_t begin, int64_t end,
+TARGET static int64_t list_nonzero(const mw__columns_avx512 *c, const float *dy, int64_t begin, int64_t end,
                                    sparse_list *list)
 {
     int64_t count = 0;
@@ -124,7 +124,7 @@ static sparse_function *const tiles[TAPS] = {sparse_1, sparse_2, sparse_3, spars
                                              sparse_6, sparse_7, sparse_8, sparse_9};
 
 /* All sums [elements of the kernel, lanes] of one output channel. */
-static void add_listed(const mw__columns_512 *c, sparse_tile t)
+static void add_listed(const mw__columns_avx512 *c, sparse_tile t)
 {
     const int64_t taps = c->depth / c->channels, parts = (taps + TAPS - 1) / TAPS;
     const float *const frame = t.frame;
@@ -138,17 +138,17 @@ static void add_listed(const mw__columns_512 *c, sparse_tile t)
 }
 
 /* [taps, lanes] to [channels, taps] */
-static void put_sums(const mw__columns_512 *c, const float *sums, float *dw)
+static void put_sums(const mw__columns_avx512 *c, const float *sums, float *dw)
 {
     const int64_t taps = c->depth / c->channels, lanes = lanes_of(c);
     for (int64_t v = 0; v < c->channels; v += LANES)
         for (int64_t i = 0; i < taps; i += LANES)
-            mw__columns_512_turn(sums + i * lanes + v, smaller(LANES, taps - i), lanes, smaller(LANES, c->channels - v),
-                                 dw + v * taps + i, taps);
+            mw__columns_avx512_transpose(sums + i * lanes + v, smaller(LANES, taps - i), lanes,
+                                         smaller(LANES, c->channels - v), dw + v * taps + i, taps);
 }
 
 /* A list is made while the one before it is on its way to memory: what has just been stored is slow to read. */
-static void sum_listed(const mw__columns_512 *c, const float *dy, float *dw, sparse_tile tile, sparse_list lists[2])
+static void sum_listed(const mw__columns_avx512 *c, const float *dy, float *dw, sparse_tile tile, sparse_list lists[2])
 {
     const int64_t positions = c->rows * c->width;
     const int64_t blocks = (positions + MW__COLUMNS_BLOCK - 1) / MW__COLUMNS_BLOCK, parts = c->outputs * blocks;
@@ -169,15 +169,15 @@ static void sum_listed(const mw__columns_512 *c, const float *dy, float *dw, spa
 
 #define NONZERO_MOST 3 /* one in so many, for listing to pay */
 
-bool mw__columns_sparse_dweight(const mw__columns_512 *c, const float *dy, const float *image, float *dw,
+bool mw__columns_sparse_dweight(const mw__columns_avx512 *c, const float *dy, const float *image, float *dw,
                                 float *scratch)
 {
     const int64_t elements = c->outputs * c->rows * c->width, lanes = lanes_of(c);
     if (count_nonzero(dy, elements) > elements / NONZERO_MOST || !is_finite(image, c->channels * c->area))
         return false;
     for (int64_t v = 0; v < c->channels; v += LANES)
-        mw__columns_512_turn(image + v * c->area, smaller(LANES, c->channels - v), c->area, c->area, scratch + v,
-                             lanes);
+        mw__columns_avx512_transpose(image + v * c->area, smaller(LANES, c->channels - v), c->area, c->area,
+                                     scratch + v, lanes);
     float *const sums = scratch + c->area * lanes;
     sparse_list *const lists = (sparse_list *)(void *)(sums + c->depth / c->channels * lanes);
     sum_listed(c, dy, dw, (sparse_tile){.frame = scratch, .lanes = lanes, .sum = sums}, lists);
@@ -186,7 +186,7 @@ bool mw__columns_sparse_dweight(const mw__columns_512 *c, const float *dy, const
 
 #else
 
-bool mw__columns_sparse_dweight(const mw__columns_512 *c, const float *dy, const float *image, float *dw,
+bool mw__columns_sparse_dweight(const mw__columns_avx512 *c, const float *dy, const float *image, float *dw,
                                 float *scratch)
 {
     (void)c, (void)dy, (void)image, (void)dw, (void)scratch;

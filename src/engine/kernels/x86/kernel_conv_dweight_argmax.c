@@ -5,7 +5,7 @@
  *
  *     dweight[o][row][..] = sum over listed e of d[e] frame[at[e] + row ..] */
 #include "engine/kernels/kernel_conv_dweight.h"
-#include "engine/kernels/kernel_pool_argmax.h"
+#include "engine/kernels/x86/kernel_pool_argmax.h"
 
 #include <string.h>
 
@@ -19,42 +19,42 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t round_lanes(int64_t count) { return (count + LANES - 1) / LANES * LANES; }
 
-typedef struct picks_block {
+typedef struct argmax_block {
     mw__conv_window window;
     int64_t groups, inputs, outputs, examples; /* channels of a group */
     int64_t columns, frame;                    /* positions of a row, floats in all */
     int64_t vectors;                           /* of a row of the kernel */
     int64_t sums;                              /* floats of a channel's sums */
-    mw__picked picked;
-    mw__pick_places places;
+    mw__argmax_windows picked;
+    mw__argmax_places places;
     mw__dweight_parts parts;
-} picks_block;
+} argmax_block;
 
 /* A lane's scratch. */
-typedef struct picks_scratch {
+typedef struct argmax_scratch {
     float *frame;
     float *sums; /* [groups outputs, rows of the kernel, vectors, LANES] */
     float *bias; /* [groups outputs, LANES] */
-    mw__pick_list list[2];
-} picks_scratch;
+    mw__argmax_list list[2];
+} argmax_scratch;
 
-static int64_t frame_floats(const picks_block *s) { return round_lanes(s->frame + s->vectors * LANES); }
+static int64_t frame_floats(const argmax_block *s) { return round_lanes(s->frame + s->vectors * LANES); }
 
-static size_t scratch_bytes(const picks_block *s)
+static size_t scratch_bytes(const argmax_block *s)
 {
     const int64_t channels = s->groups * s->outputs;
     return (size_t)(frame_floats(s) + channels * (s->sums + LANES)) * sizeof(float) +
-           2 * mw__pick_list_bytes(&s->picked);
+           2 * mw__argmax_list_bytes(&s->picked);
 }
 
-static picks_scratch cut_scratch(const picks_block *s, void *memory)
+static argmax_scratch divide_scratch(const argmax_block *s, void *memory)
 {
     const int64_t channels = s->groups * s->outputs;
-    picks_scratch out = {.frame = memory};
+    argmax_scratch out = {.frame = memory};
     out.sums = out.frame + frame_floats(s);
     out.bias = out.sums + channels * s->sums;
-    out.list[0] = mw__pick_list_in(&s->picked, out.bias + channels * LANES);
-    out.list[1] = mw__pick_list_in(&s->picked, out.list[0].d + mw__pick_list_bytes(&s->picked) / sizeof(float));
+    out.list[0] = mw__argmax_list_in(&s->picked, out.bias + channels * LANES);
+    out.list[1] = mw__argmax_list_in(&s->picked, out.list[0].d + mw__argmax_list_bytes(&s->picked) / sizeof(float));
     return out;
 }
 
@@ -65,7 +65,8 @@ static picks_scratch cut_scratch(const picks_block *s, void *memory)
 #define UNROLL _Pragma("GCC unroll 16")
 
 /* Up to 16 channels of up to 16 positions; those of the next example are asked for. */
-TARGET static void turn_square(const picks_block *s, const float *x, int64_t channels, int64_t positions, float *out)
+TARGET static void transpose_square(const argmax_block *s, const float *x, int64_t channels, int64_t positions,
+                                    float *out)
 {
     const __mmask16 from = (__mmask16)((1u << positions) - 1), to = (__mmask16)((1u << channels) - 1);
     const int64_t area = s->window.area_in, next = s->groups * s->inputs * area * (int64_t)sizeof *x;
@@ -78,7 +79,7 @@ TARGET static void turn_square(const picks_block *s, const float *x, int64_t cha
             r[c] = _mm512_maskz_loadu_ps(from, x + c * area);
         }
     }
-    mw__transpose_512(r);
+    mw__transpose_avx512(r);
     UNROLL for (int p = 0; p < LANES; p++)
     {
         if (p < positions)
@@ -147,7 +148,8 @@ static int64_t part_begin(int64_t count, int64_t most, int64_t part)
 }
 
 /* Adds the listed elements of one channel to its sums. */
-static void add_listed(const picks_block *s, const float *frame, const mw__pick_list *list, int64_t count, float *sums)
+static void add_listed(const argmax_block *s, const float *frame, const mw__argmax_list *list, int64_t count,
+                       float *sums)
 {
     const mw__conv_window *w = &s->window;
     tile t = {.d = list->d, .at = list->at, .count = count, .sum_step = s->vectors * LANES};
@@ -163,12 +165,13 @@ static void add_listed(const picks_block *s, const float *frame, const mw__pick_
 
 #else
 
-static void turn_square(const picks_block *s, const float *x, int64_t channels, int64_t positions, float *out)
+static void transpose_square(const argmax_block *s, const float *x, int64_t channels, int64_t positions, float *out)
 {
     (void)s, (void)x, (void)channels, (void)positions, (void)out;
 }
 
-static void add_listed(const picks_block *s, const float *frame, const mw__pick_list *list, int64_t count, float *sums)
+static void add_listed(const argmax_block *s, const float *frame, const mw__argmax_list *list, int64_t count,
+                       float *sums)
 {
     (void)s, (void)frame, (void)list, (void)count, (void)sums;
 }
@@ -176,7 +179,7 @@ static void add_listed(const picks_block *s, const float *frame, const mw__pick_
 #endif
 
 /* The channels of one group to a frame [rows, columns, channels] whose border is zero. */
-static void fill_frame(const picks_block *s, const float *x, float *frame)
+static void fill_frame(const argmax_block *s, const float *x, float *frame)
 {
     const mw__conv_window *w = &s->window;
     const int64_t c = s->inputs, rows = s->frame / (s->columns * c);
@@ -191,13 +194,13 @@ static void fill_frame(const picks_block *s, const float *x, float *frame)
         for (int64_t p = 0; p < width; p += LANES)
             for (int64_t i = 0; i < c; i += LANES) {
                 const int64_t at = (y + w->before[1]) * s->columns + w->before[2] + p;
-                turn_square(s, x + i * w->area_in + y * w->in[2] + p, smaller(LANES, c - i), smaller(LANES, width - p),
-                            frame + at * c + i);
+                transpose_square(s, x + i * w->area_in + y * w->in[2] + p, smaller(LANES, c - i),
+                                 smaller(LANES, width - p), frame + at * c + i);
             }
 }
 
 /* Sums [channels, rows of the kernel, vectors, LANES] as gradients [channels, inputs, *kernel]. */
-static void put_sums(const picks_block *s, const picks_scratch *scratch, float *out)
+static void put_sums(const argmax_block *s, const argmax_scratch *scratch, float *out)
 {
     const mw__conv_window *w = &s->window;
     for (int64_t o = 0; o < s->groups * s->outputs; o++)
@@ -217,22 +220,22 @@ static void put_sums(const picks_block *s, const picks_scratch *scratch, float *
 
 /* The channels of one group of one example. The list of a channel is made while the one before it is on its way to
  * memory: what has just been stored is slow to read. */
-static void add_group(const picks_block *s, const float *dy, const uint8_t *picks, int64_t first,
-                      const picks_scratch *scratch)
+static void add_group(const argmax_block *s, const float *dy, const uint8_t *argmax, int64_t first,
+                      const argmax_scratch *scratch)
 {
     const int64_t count = s->picked.count;
     int64_t listed = 0;
     for (int64_t o = first; o <= first + s->outputs; o++) {
         const int64_t before = listed;
         if (o < first + s->outputs)
-            listed = mw__pick(&s->picked, &s->places, dy + o * count, picks + o * count, &scratch->list[o % 2],
-                              scratch->bias + o * LANES);
+            listed = mw__argmax_collect(&s->picked, &s->places, dy + o * count, argmax + o * count,
+                                        &scratch->list[o % 2], scratch->bias + o * LANES);
         if (o > first)
             add_listed(s, scratch->frame, &scratch->list[(o - 1) % 2], before, scratch->sums + (o - 1) * s->sums);
     }
 }
 
-static void add_example(const picks_block *s, const mw__kernel_call *call, int64_t n, const picks_scratch *scratch)
+static void add_example(const argmax_block *s, const mw__kernel_call *call, int64_t n, const argmax_scratch *scratch)
 {
     const int64_t planes = n * s->groups * s->outputs * s->picked.count;
     for (int64_t group = 0; group < s->groups; group++) {
@@ -244,10 +247,10 @@ static void add_example(const picks_block *s, const mw__kernel_call *call, int64
 }
 
 /* A unit is a part. */
-static void picks_run(const mw__kernel_call *call)
+static void argmax_run(const mw__kernel_call *call)
 {
-    const picks_block *s = call->block;
-    const picks_scratch scratch = cut_scratch(s, call->scratch);
+    const argmax_block *s = call->block;
+    const argmax_scratch scratch = divide_scratch(s, call->scratch);
     memset(scratch.frame, 0, (size_t)frame_floats(s) * sizeof(float));
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const int64_t end = smaller((unit + 1) * s->parts.share, s->examples);
@@ -260,7 +263,7 @@ static void picks_run(const mw__kernel_call *call)
 
 /* ---- planning ---- */
 
-static bool read_block(const mw__op *conv, const mw__op *pool, picks_block *s)
+static bool read_block(const mw__op *conv, const mw__op *pool, argmax_block *s)
 {
     mw_error ignored = {0};
     const mw_shape weight = mw__shape_of(mw__arg(conv, "weight"));
@@ -269,7 +272,7 @@ static bool read_block(const mw__op *conv, const mw__op *pool, picks_block *s)
         return false;
     s->examples = mw__shape_of(mw__arg(conv, "x")).dim[0];
     s->inputs = weight.dim[1], s->outputs = weight.dim[0] / s->groups;
-    s->picked = mw__picked_of(pool);
+    s->picked = mw__argmax_windows_of(pool);
     s->columns = (w->out[2] - 1) * w->stride[2] + w->kernel[2];
     s->frame = ((w->out[1] - 1) * w->stride[1] + (w->kernel[1] - 1) * w->dilation[1] + 1) * s->columns * s->inputs;
     s->vectors = round_lanes(w->kernel[2] * s->inputs) / LANES;
@@ -277,34 +280,34 @@ static bool read_block(const mw__op *conv, const mw__op *pool, picks_block *s)
     return true;
 }
 
-bool mw__conv_dweight_picks_suits(const mw__op *conv, const mw__op *pool)
+bool mw__conv_dweight_argmax_suits(const mw__op *conv, const mw__op *pool)
 {
-    picks_block s = {0};
+    argmax_block s = {0};
     return read_block(conv, pool, &s) && s.window.dilation[2] == 1 && s.frame <= FRAME && s.sums <= FRAME / s.outputs;
 }
 
-mw_status mw__plan_conv_dweight_picks(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+mw_status mw__plan_conv_dweight_argmax(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
 {
-    picks_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || !read_block(idiom->forward, idiom->source->forward, s))
+    argmax_block *s = mw__plan_block(planner, sizeof *s);
+    if (s == NULL || !read_block(pattern->forward, pattern->source->forward, s))
         return mw__plan_check(planner, err);
-    s->places = mw__pick_places_of(planner, &s->picked, s->window.stride[2] * s->inputs,
-                                   s->window.stride[1] * s->columns * s->inputs);
-    s->parts = mw__dweight_parts_of(planner, idiom, SHARE);
+    s->places = mw__argmax_places_of(planner, &s->picked, s->window.stride[2] * s->inputs,
+                                     s->window.stride[1] * s->columns * s->inputs);
+    s->parts = mw__dweight_parts_of(planner, pattern, SHARE);
     const int64_t channels = s->groups * s->outputs * s->picked.count;
     const size_t sums = (size_t)s->parts.stride * sizeof(float), share = (size_t)s->parts.share;
     const uint32_t partial = mw__plan_temporary(planner, sums * (size_t)s->parts.parts);
     const double listed = (double)(channels * s->examples);
-    mw__step *step = mw__plan_step(planner, picks_run, "conv.dweight", s->parts.parts,
+    mw__step *step = mw__plan_step(planner, argmax_run, "conv.dweight", s->parts.parts,
                                    listed * (0.5 + 0.15 * (double)(s->vectors * s->window.kernel[1])));
     step->block = s;
     step->scratch = scratch_bytes(s);
-    mw__step_read(planner, step, mw__plan_buffer(planner, idiom->x), MW__ROWS,
+    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->x), MW__ROWS,
                   share * (size_t)(s->groups * s->inputs * s->window.area_in) * sizeof(float), false);
-    mw__step_read(planner, step, mw__plan_buffer(planner, idiom->source->dy), MW__ROWS,
+    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->source->dy), MW__ROWS,
                   share * (size_t)channels * sizeof(float), false);
-    mw__step_read(planner, step, *idiom->source->picks, MW__ROWS, share * (size_t)channels, false);
+    mw__step_read(planner, step, *pattern->source->argmax, MW__ROWS, share * (size_t)channels, false);
     mw__step_write(planner, step, partial, MW__ROWS, sums);
-    mw__dweight_plan_sums(planner, &s->parts, partial, idiom);
+    mw__dweight_plan_sums(planner, &s->parts, partial, pattern);
     return mw__plan_check(planner, err);
 }

@@ -1,30 +1,30 @@
 /* conv, relu if there is one, and max_pool over windows of 2 x 2 as one step: two rows of the convolution are pooled
  * while they are near, and its result is never stored. What the pooling took is remembered for its gradient
- * (kernel_pool_picks.h). Same bits as the three operations. */
-#include "engine/kernels/kernel_pool_argmax.h"
+ * (kernel_pool_argmax.h). Same bits as the three operations. */
 #include "engine/kernels/pattern_plans.h"
 #include "engine/kernels/x86/kernel_conv_avx512.h"
+#include "engine/kernels/x86/kernel_pool_argmax.h"
 
 #include <string.h>
 
 #define PANEL           MW__CONV_PANEL
 #define LANES           MW__CONV_LANES
-#define CHUNK_POSITIONS 128 /* windows that are turned to planes together */
+#define CHUNK_POSITIONS 128 /* windows that are transposed to planes together */
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 typedef struct pool_block {
-    mw__conv_512 conv;
-    mw__picked picked;
+    mw__conv_avx512 conv;
+    mw__argmax_windows picked;
     int64_t rows; /* of windows at a time */
     bool relu, keeps;
 } pool_block;
 
 /* A lane's scratch. */
 typedef struct pool_scratch {
-    float *lines;   /* [2, width of the convolution, PANEL] */
-    float *pooled;  /* [rows, width, PANEL] and what the last square reads beyond them */
-    uint8_t *picks; /* the same */
+    float *lines;    /* [2, width of the convolution, PANEL] */
+    float *pooled;   /* [rows, width, PANEL] and what the last square reads beyond them */
+    uint8_t *argmax; /* the same */
     float *frame;
 } pool_scratch;
 
@@ -37,11 +37,11 @@ static size_t scratch_bytes(const pool_block *s)
     return (size_t)(line_floats(s) + pooled_floats(s) + s->conv.frame) * sizeof(float) + (size_t)pooled_floats(s);
 }
 
-static pool_scratch cut_scratch(const pool_block *s, void *memory)
+static pool_scratch divide_scratch(const pool_block *s, void *memory)
 {
     float *const lines = memory, *const pooled = lines + line_floats(s), *const frame = pooled + pooled_floats(s);
     return (pool_scratch){
-        .lines = lines, .pooled = pooled, .frame = frame, .picks = (uint8_t *)(frame + s->conv.frame)};
+        .lines = lines, .pooled = pooled, .frame = frame, .argmax = (uint8_t *)(frame + s->conv.frame)};
 }
 
 #if defined(__x86_64__)
@@ -101,8 +101,8 @@ MW__INLINE TARGET void pool_body(const pool_block *s, const pool_scratch *scratc
             _mm512_storeu_ps(scratch->pooled + to, _mm512_maskz_mov_ps(taken | nan, w.most));
             if (keeps)
                 _mm_storeu_si128(
-                    (__m128i *)(void *)(scratch->picks + to),
-                    _mm512_cvtepi32_epi8(_mm512_mask_mov_epi32(_mm512_set1_epi32(MW__PICK_NONE), taken, w.which)));
+                    (__m128i *)(void *)(scratch->argmax + to),
+                    _mm512_cvtepi32_epi8(_mm512_mask_mov_epi32(_mm512_set1_epi32(MW__ARGMAX_NONE), taken, w.which)));
         }
 }
 
@@ -119,7 +119,8 @@ TARGET static void pool_lines(const pool_block *s, const pool_scratch *scratch, 
         pool_body(s, scratch, channels, at, false, false);
 }
 
-TARGET static void turn_square(const uint8_t *x, int64_t positions, int64_t channels, uint8_t *planes, int64_t area)
+TARGET static void transpose_square(const uint8_t *x, int64_t positions, int64_t channels, uint8_t *planes,
+                                    int64_t area)
 {
     const __mmask16 mask = (__mmask16)((1u << positions) - 1);
     __m128i r[LANES];
@@ -137,7 +138,7 @@ static void pool_lines(const pool_block *s, const pool_scratch *scratch, int64_t
     (void)s, (void)scratch, (void)channels, (void)at;
 }
 
-static void turn_square(const uint8_t *x, int64_t positions, int64_t channels, uint8_t *planes, int64_t area)
+static void transpose_square(const uint8_t *x, int64_t positions, int64_t channels, uint8_t *planes, int64_t area)
 {
     (void)x, (void)positions, (void)channels, (void)planes, (void)area;
 }
@@ -145,45 +146,45 @@ static void turn_square(const uint8_t *x, int64_t positions, int64_t channels, u
 #endif
 
 /* x [positions, PANEL] to planes of `area` bytes. */
-static void turn_picks(const uint8_t *x, int64_t positions, int64_t channels, uint8_t *planes, int64_t area)
+static void transpose_argmax(const uint8_t *x, int64_t positions, int64_t channels, uint8_t *planes, int64_t area)
 {
     for (int64_t p = 0; p < positions; p += LANES)
         for (int64_t o = 0; o < channels; o += LANES)
-            turn_square(x + p * PANEL + o, smaller(LANES, positions - p), smaller(LANES, channels - o),
-                        planes + o * area + p, area);
+            transpose_square(x + p * PANEL + o, smaller(LANES, positions - p), smaller(LANES, channels - o),
+                             planes + o * area + p, area);
 }
 
-/* Rows of windows [row, row + count) of one panel to their planes of y and picks, which may be NULL. */
+/* Rows of windows [row, row + count) of one panel to their planes of y and argmax, which may be NULL. */
 static void run_rows(const pool_block *s, const pool_scratch *scratch, const float *packed, int64_t panel, int64_t row,
-                     float *y, uint8_t *picks)
+                     float *y, uint8_t *argmax)
 {
-    const mw__conv_512 *c = &s->conv;
-    const mw__picked *p = &s->picked;
+    const mw__conv_avx512 *c = &s->conv;
+    const mw__argmax_windows *p = &s->picked;
     const int64_t first = panel * PANEL, channels = smaller(PANEL, c->outputs - first);
     const int64_t count = smaller(s->rows, p->out[0] - row), to = first * p->count + row * p->out[1];
     for (int64_t i = 0; i < count; i++) {
         for (int64_t half = 0; half < 2; half++)
-            mw__conv_512_row(c, scratch->frame, packed, panel, 2 * (row + i) + half,
-                             scratch->lines + half * c->window.out[2] * PANEL);
+            mw__conv_avx512_row(c, scratch->frame, packed, panel, 2 * (row + i) + half,
+                                scratch->lines + half * c->window.out[2] * PANEL);
         pool_lines(s, scratch, channels, i * p->out[1]);
     }
-    mw__conv_512_turn(scratch->pooled, count * p->out[1], channels, y + to, p->count);
-    if (picks != NULL)
-        turn_picks(scratch->picks, count * p->out[1], channels, picks + to, p->count);
+    mw__conv_avx512_transpose(scratch->pooled, count * p->out[1], channels, y + to, p->count);
+    if (argmax != NULL)
+        transpose_argmax(scratch->argmax, count * p->out[1], channels, argmax + to, p->count);
 }
 
 /* A unit is one example. */
 static void pool_run(const mw__kernel_call *call)
 {
     const pool_block *s = call->block;
-    const mw__conv_512 *c = &s->conv;
-    const mw__picked *p = &s->picked;
-    const pool_scratch scratch = cut_scratch(s, call->scratch);
+    const mw__conv_avx512 *c = &s->conv;
+    const mw__argmax_windows *p = &s->picked;
+    const pool_scratch scratch = divide_scratch(s, call->scratch);
     memset(call->scratch, 0, scratch_bytes(s));
     for (int64_t unit = call->begin * c->groups; unit < call->end * c->groups; unit++) {
-        const float *packed = (const float *)call->in[1] + unit % c->groups * mw__conv_512_weights(c);
+        const float *packed = (const float *)call->in[1] + unit % c->groups * mw__conv_avx512_weights(c);
         const int64_t to = unit * c->outputs * p->count;
-        mw__conv_512_copy(c, (const float *)call->in[0] + unit * c->inputs * c->window.area_in, scratch.frame);
+        mw__conv_avx512_copy(c, (const float *)call->in[0] + unit * c->inputs * c->window.area_in, scratch.frame);
         for (int64_t panel = 0; panel < c->panels; panel++)
             for (int64_t row = 0; row < p->out[0]; row += s->rows)
                 run_rows(s, &scratch, packed, panel, row, (float *)call->out[0] + to,
@@ -195,26 +196,26 @@ static void pool_run(const mw__kernel_call *call)
 
 bool mw__conv_max_pool_suits(const mw__op *conv, const mw__op *pool)
 {
-    mw__conv_512 ignored;
-    return mw__pool_picks_suits(pool) && mw__conv_512_read(conv, &ignored);
+    mw__conv_avx512 ignored;
+    return mw__pool_argmax_suits(pool) && mw__conv_avx512_read(conv, &ignored);
 }
 
-mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__idiom *idiom, mw_error *err)
+mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
 {
     pool_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || !mw__conv_512_read(idiom->conv, &s->conv))
+    if (s == NULL || !mw__conv_avx512_read(pattern->conv, &s->conv))
         return mw__plan_check(planner, err);
-    mw__conv_512 *const c = &s->conv;
-    mw__conv_512_prepare(planner, c);
-    s->picked = mw__picked_of(idiom->forward);
-    s->relu = idiom->relu, s->keeps = idiom->picks != NULL;
+    mw__conv_avx512 *const c = &s->conv;
+    mw__conv_avx512_prepare(planner, c);
+    s->picked = mw__argmax_windows_of(pattern->forward);
+    s->relu = pattern->relu, s->keeps = pattern->argmax != NULL;
     s->rows = CHUNK_POSITIONS / s->picked.out[1] > 0 ? CHUNK_POSITIONS / s->picked.out[1] : 1;
-    const mw_tensor *x = mw__arg(idiom->conv, "x"), *result = idiom->forward->results[0];
-    const uint32_t packed = mw__conv_512_pack(planner, c, idiom->conv);
-    const double results = (double)mw__count_of(idiom->conv->results[0]);
+    const mw_tensor *x = mw__arg(pattern->conv, "x"), *result = pattern->forward->results[0];
+    const uint32_t packed = mw__conv_avx512_pack(planner, c, pattern->conv);
+    const double results = (double)mw__count_of(pattern->conv->results[0]);
     const size_t pooled = (size_t)(c->groups * c->outputs * s->picked.count);
-    mw__step *step = mw__plan_step(planner, pool_run, idiom->relu ? "conv.relu.max_pool" : "conv.max_pool", c->examples,
-                                   mw__cost(results, results * (0.6 * (double)c->depth + 2.0)));
+    mw__step *step = mw__plan_step(planner, pool_run, pattern->relu ? "conv.relu.max_pool" : "conv.max_pool",
+                                   c->examples, mw__cost(results, results * (0.6 * (double)c->depth + 2.0)));
     step->block = s;
     step->flops = 2.0 * results * (double)c->depth; /* of the convolution */
     step->scratch = scratch_bytes(s);
@@ -223,8 +224,8 @@ mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__idiom *idiom, m
     mw__step_read(planner, step, packed, MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, pooled * sizeof(float));
     if (s->keeps) {
-        *idiom->picks = mw__plan_temporary(planner, pooled * (size_t)c->examples);
-        mw__step_write(planner, step, *idiom->picks, MW__ROWS, pooled);
+        *pattern->argmax = mw__plan_temporary(planner, pooled * (size_t)c->examples);
+        mw__step_write(planner, step, *pattern->argmax, MW__ROWS, pooled);
     }
     return mw__plan_check(planner, err);
 }

@@ -1,5 +1,5 @@
 /* The gradient of relu as operations. */
-#include "graph/idioms/relu.h"
+#include "graph/patterns/relu.h"
 
 #include <millwright/millwright.h>
 

@@ -2,7 +2,7 @@
  * numbers moved apart by the stride. Maxima: element by element of the window, in its order; the numbers for one
  * element lie a stride apart, those of elements a stride apart are added before they are moved apart, so that the cost
  * grows with the sum of the kernel's extents and not with their product. */
-#include "graph/idioms/pool.h"
+#include "graph/patterns/pool.h"
 
 #include "graph/rule.h"
 #include "graph/window.h"

@@ -1,5 +1,5 @@
 /* Vectors over some axes, what is done with them after normalisation, and the parameters of normalisation layers. */
-#include "graph/idioms/normalize.h"
+#include "graph/patterns/normalize.h"
 
 #include <millwright/op_elementwise.h>
 #include <millwright/op_shape.h>

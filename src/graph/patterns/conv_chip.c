@@ -1,7 +1,7 @@
 /* The forms of convolution for chips, which refuse a conv whose weight is computed: each element of the kernel is a
  * strided slice of x, the slices are stacked on an axis that is not the last, and batched products sum over them. No
  * tensor has more than five axes. */
-#include "graph/idioms/conv_chip.h"
+#include "graph/patterns/conv_chip.h"
 
 #include "graph/device_traits.h"
 

@@ -3,7 +3,7 @@
 #ifndef MW__GRAPH_IDIOMS_CONV_CHIP_H
 #define MW__GRAPH_IDIOMS_CONV_CHIP_H
 
-#include "graph/idioms/conv.h"
+#include "graph/patterns/conv.h"
 
 /* Zeros before and after the last `axes` axes; negative counts cut elements off. What grows, grows first. */
 mw_tensor *mw__conv_fit(mw_tensor *x, int axes, const int64_t *before, const int64_t *after);

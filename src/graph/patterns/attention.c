@@ -1,5 +1,5 @@
 /* The two forms of attention. The chip form is for graphs of older opsets, for chips, and for gradients. */
-#include "graph/idioms/attention.h"
+#include "graph/patterns/attention.h"
 
 #include <millwright/op_compare.h>
 #include <millwright/op_elementwise.h>

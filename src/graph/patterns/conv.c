@@ -1,9 +1,9 @@
 /* The compact forms of convolution and its gradients, and what both forms share. The forms for chips are in
  * conv_chip.c. */
-#include "graph/idioms/conv.h"
+#include "graph/patterns/conv.h"
 
 #include "base/checked.h"
-#include "graph/idioms/conv_chip.h"
+#include "graph/patterns/conv_chip.h"
 #include "graph/rule.h"
 #include <millwright/op_conv.h>
 #include <millwright/op_elementwise.h>

@@ -1,5 +1,5 @@
 /* The embedding idiom: builders of both forms. */
-#include "graph/idioms/embedding.h"
+#include "graph/patterns/embedding.h"
 
 #include <millwright/millwright.h>
 

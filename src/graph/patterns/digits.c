@@ -1,5 +1,5 @@
 /* Matching integers by their digits: comparisons with short ranges and one outer product. */
-#include "graph/idioms/digits.h"
+#include "graph/patterns/digits.h"
 
 #include <millwright/millwright.h>
 
