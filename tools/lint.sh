@@ -11,6 +11,7 @@ tools/lint_environment.sh || status=1
 if command -v python3 >/dev/null; then
     tools/precompiled.py --check || status=1
     tools/lint_order.py || status=1
+    tools/draw_house.py --check || status=1
 fi
 shellcheck -x run .ci/run tools/*.sh cmake/zig/cc cmake/zig/ar cmake/zig/ranlib || status=1
 [ "$status" -ne 0 ] || echo "lint: nothing to say"
