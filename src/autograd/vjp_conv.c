@@ -1,5 +1,5 @@
-/* VJPs of ops/conv.def, written through the idiom, which knows the forms that engine and chips accept. In the comments
- * y is the forward result, dy its cotangent. */
+/* VJPs of ops/conv.def, written through the pattern, which knows the forms that engine and chips accept. In the
+ * comments y is the forward result, dy its cotangent. */
 #include "autograd/rules.h"
 #include "graph/patterns/conv.h"
 

@@ -5,7 +5,7 @@
 /* Up to ios16 a negative index counts from the end. Scatters of that opset read them alike, comparisons do not. */
 static mw_tensor *count_from_front(const mw__vjp *vjp, mw_tensor *indices, int64_t extent)
 {
-    if (vjp->op->row->since >= MW_IOS17 || vjp->graph->form == MW__FORM_COMPACT)
+    if (vjp->op->row->since >= MW_IOS17 || vjp->graph->lowering == MW__LOWERING_NATIVE)
         return indices;
     mw_tensor *negative = mw_less(indices, mw__scalar_like(indices, 0.0));
     return mw_select(negative, mw_add_scalar(indices, (double)extent), indices);

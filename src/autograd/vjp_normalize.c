@@ -63,7 +63,7 @@ static const bool channel_axis[MW_RANK_MAX] = {false, true};
 static mw_tensor *inverse_root(mw_tensor *x, mw_axes axes, mw_tensor *measure, double count, float epsilon)
 {
     mw_tensor *r = mw_rsqrt(measure, epsilon);
-    if (r == NULL || (mw_tensor_dtype(x) != MW_F16 && mw_tensor_graph(x)->form != MW__FORM_CHIP))
+    if (r == NULL || (mw_tensor_dtype(x) != MW_F16 && mw_tensor_graph(x)->lowering != MW__LOWERING_DECOMPOSED))
         return r;
     mw_tensor *small = mw_reduce_mean(mw_square(mw_mul_scalar(x, 0x1p-9)), axes, true);
     const double rest = epsilon < 0x1p-10f ? 0.0 : (double)epsilon * 0x1p-18 / count;

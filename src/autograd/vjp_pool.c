@@ -1,4 +1,4 @@
-/* VJPs of pooling: the idioms of graph/patterns/pool.h. */
+/* VJPs of pooling: the patterns of graph/patterns/pool.h. */
 #include "autograd/rules.h"
 #include "graph/patterns/pool.h"
 

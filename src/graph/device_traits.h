@@ -16,7 +16,7 @@ typedef struct mw__device_traits {
     bool half_ports;          /* every fp32 value and every int32 input is fp16; ports are fp16, inputs also uint8 */
     bool constant_weights;    /* a convolution with a computed weight is decomposed */
     bool limits_axes;         /* an axis is at most mw__device_axis_max long */
-    mw__form form;            /* in which the idioms are written for it */
+    mw__lowering lowering;    /* in which the patterns are written for it */
     int rank_max;             /* of every tensor */
     int64_t kernel_width_max; /* of a convolution, along the last axis */
 } mw__device_traits;

@@ -156,9 +156,9 @@ struct mw__function {
 /* How literals are spelled, newer and older, by Apple's compiler. */
 typedef enum mw__style { MW__STYLE_NEW, MW__STYLE_OLD } mw__style;
 
-/* In which of two forms the idioms write themselves (graph/patterns/): compact for the engine, or with nothing in it
+/* In which of two forms the patterns write themselves (graph/patterns/): native for the engine, or with nothing in it
  * that a chip refuses. Autograd asks the graph; trainers set it for their device. */
-typedef enum mw__form { MW__FORM_COMPACT, MW__FORM_CHIP } mw__form;
+typedef enum mw__lowering { MW__LOWERING_NATIVE, MW__LOWERING_DECOMPOSED } mw__lowering;
 
 struct mw_graph {
     const mw_allocator *allocator;
@@ -183,7 +183,7 @@ struct mw_graph {
     size_t value_count, value_capacity;
     mw__map names;     /* user names of inputs, parameters and results of main -> mw_tensor */
     mw__map constants; /* shared constants of the current block, by type and bytes */
-    mw__form form;
+    mw__lowering lowering;
     const char *scope; /* subject of messages while a composite is built, e.g. "fc1"; NULL */
 };
 

@@ -1,4 +1,4 @@
-/* Attention: shape rule and constructor of ops/attention.def. Its forms are in idioms/attention.c. */
+/* Attention: shape rule and constructor of ops/attention.def. Its forms are in patterns/attention.c. */
 #include <millwright/op_attention.h>
 
 #include "base/float_mode.h"
@@ -124,8 +124,8 @@ mw_tensor *mw_scaled_dot_product_attention(mw_tensor *query, mw_tensor *key, mw_
     const mw_graph *graph = query->graph;
     const mw_opset opset = graph->current->opset;
     const bool exists = mw__row_find("scaled_dot_product_attention", opset, NULL) != NULL;
-    const mw__form form = exists ? graph->form : MW__FORM_CHIP;
-    if (form == MW__FORM_CHIP && !check_composed(query, key, value, mask))
+    const mw__lowering lowering = exists ? graph->lowering : MW__LOWERING_DECOMPOSED;
+    if (lowering == MW__LOWERING_DECOMPOSED && !check_composed(query, key, value, mask))
         return NULL;
-    return mw__attention(query, key, value, mask, form);
+    return mw__attention(query, key, value, mask, lowering);
 }

@@ -1,5 +1,5 @@
 /* Convolution and its transpose: shape rules of ops/conv.def, and the numbers of an operation for other rooms. The
- * constructors are in op_conv_build.c, the gradient forms in idioms/conv.c. */
+ * constructors are in op_conv_build.c, the gradient forms in patterns/conv.c. */
 #include "graph/patterns/conv.h"
 
 #include "base/checked.h"

@@ -1,5 +1,5 @@
 /* Windows that slide over the spatial axes of [N, C, *S]: the arithmetic that pooling and convolution share. Shape
- * rules, kernels and idioms ask here, so that pads and extents are computed once.
+ * rules, kernels and patterns ask here, so that pads and extents are computed once.
  *
  *     mw__window windows[MW__WINDOW_AXES];
  *     MW_TRY(mw__op_windows(op, mw__rule_shape(infer, "x"), kernel, windows, infer->err));

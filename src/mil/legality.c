@@ -1,5 +1,5 @@
 /* Rows of what a device refuses: operation, mask, predicate, rule, source. Each row has a published source; what a
- * device accepts in a decomposed lowering is rewritten by the rows of rewrite.c or by the idioms. */
+ * device accepts in a decomposed lowering is rewritten by the rows of rewrite.c or by the patterns. */
 #include "mil/legality.h"
 #include <string.h>
 

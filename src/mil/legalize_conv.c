@@ -19,12 +19,12 @@ static mw_tensor *write_conv(mw__clone *clone, const mw__op *op)
     mw__conv conv;
     if (!mw__conv_read(op, &conv))
         return NULL;
-    const mw__form form = clone->to->form;
+    const mw__lowering lowering = clone->to->lowering;
     const mw_tensor *bias = mw__arg(op, "bias");
-    clone->to->form = MW__FORM_CHIP;
+    clone->to->lowering = MW__LOWERING_DECOMPOSED;
     mw_tensor *y =
         mw__conv_y(&conv, mw__clone_get(clone, mw__arg(op, "x")), mw__clone_get(clone, mw__arg(op, "weight")));
-    clone->to->form = form;
+    clone->to->lowering = lowering;
     return bias != NULL ? mw__conv_add_bias(y, mw__clone_get(clone, bias)) : y;
 }
 

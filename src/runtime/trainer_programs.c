@@ -127,7 +127,7 @@ mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err)
     if (b->scalars == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(copy_step(b, err));
-    b->graph->form = t->target.device->form;
+    b->graph->lowering = t->target.device->lowering;
     MW_TRY(mw__trainer_build_graph(b, err));
     return check_drawn(b, err);
 }

@@ -15,12 +15,12 @@ typedef struct attention {
     size_t count; /* inputs with a gradient */
 } attention;
 
-static attention make(mw_opset opset, mw__form form, bool boolean)
+static attention make(mw_opset opset, mw__lowering lowering, bool boolean)
 {
     mw_graph_options options = mw_graph_defaults();
     options.opset = opset;
     attention a = {.graph = mw_graph_create(&options), .count = boolean ? 3 : 4};
-    a.graph->form = form;
+    a.graph->lowering = lowering;
     a.in[0] = mw_input(a.graph, "q", MW_F32, MW_SHAPE(B, L, E));
     a.in[1] = mw_input(a.graph, "k", MW_F32, MW_SHAPE(B, S, E));
     a.in[2] = mw_input(a.graph, "v", MW_F32, MW_SHAPE(B, S, V));
@@ -55,12 +55,14 @@ static bool has(const mw_graph *graph, const char *kind)
 static void same(const oracle *a, const mw_tensor *x, const oracle *b, const mw_tensor *y)
 {
     for (int64_t i = 0; i < oracle_count(x); i++)
-        CHECK_NEAR(oracle_get(a, x)[i], oracle_get(b, y)[i], 1e-6); /* 1 / sqrt(E) is an fp32 constant in one form */
+        CHECK_NEAR(oracle_get(a, x)[i], oracle_get(b, y)[i],
+                   1e-6); /* 1 / sqrt(E) is an fp32 constant in one lowering */
 }
 
 static void compare_forms(mw_opset opset, bool boolean)
 {
-    attention compact = make(MW_IOS18, MW__FORM_COMPACT, boolean), chip = make(opset, MW__FORM_CHIP, boolean);
+    attention compact = make(MW_IOS18, MW__LOWERING_NATIVE, boolean),
+              chip = make(opset, MW__LOWERING_DECOMPOSED, boolean);
     oracle a, b;
     CHECK(has(compact.graph, "scaled_dot_product_attention"));
     CHECK(!has(chip.graph, "scaled_dot_product_attention") && has(chip.graph, "softmax"));
@@ -82,7 +84,7 @@ static void test_both_forms_give_one_gradient_under_a_boolean_mask(void) { compa
 
 static void test_older_opsets_compose(void)
 {
-    attention a = make(MW_IOS17, MW__FORM_COMPACT, true);
+    attention a = make(MW_IOS17, MW__LOWERING_NATIVE, true);
     CHECK(!has(a.graph, "scaled_dot_product_attention"));
     mw_graph_destroy(a.graph);
     compare_forms(MW_IOS15, false);
@@ -95,7 +97,7 @@ static void check_masked_rows(mw_opset opset)
     static const float x[B * S * E] = {1.0f, 2.0f, -1.0f};
     static const uint8_t mask[L * S] = {1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1}; /* row 1 sees nothing */
     mw_error err = {0};
-    attention a = make(opset, MW__FORM_COMPACT, true);
+    attention a = make(opset, MW__LOWERING_NATIVE, true);
     mw_output(a.y, "y");
     mw_compile_options options = mw_compile_defaults();
     options.device = MW_DEVICE_CPU;

@@ -9,14 +9,14 @@
 #define MAX_REQUESTS 20000
 
 /* Layers of both operations with everything that the forms have to write. */
-static mw_status build(const mw_allocator *allocator, mw__form form, mw_error *err)
+static mw_status build(const mw_allocator *allocator, mw__lowering lowering, mw_error *err)
 {
     mw_graph_options options = mw_graph_defaults();
     options.allocator = allocator;
     mw_graph *graph = mw_graph_create(&options);
     if (graph == NULL)
         return MW_ERROR_MEMORY;
-    graph->form = form;
+    graph->lowering = lowering;
     mw_conv_options numbers = mw_conv_defaults();
     numbers.stride[0] = numbers.dilation[1] = numbers.groups = 2;
     numbers.pad_type = MW_PAD_CUSTOM;
@@ -33,14 +33,14 @@ static mw_status build(const mw_allocator *allocator, mw__form form, mw_error *e
     return status;
 }
 
-static void check_faults(mw__form form)
+static void check_faults(mw__lowering lowering)
 {
     long n = 0;
     for (; n < MAX_REQUESTS; n++) {
         failing_allocator failing = {.fail_at = n};
         const mw_allocator allocator = failing_allocator_of(&failing);
         mw_error err = {0};
-        const mw_status status = build(&allocator, form, &err);
+        const mw_status status = build(&allocator, lowering, &err);
         CHECK_INT(failing.live, 0);
         CHECK_INT(status, failing.failed ? MW_ERROR_MEMORY : MW_OK);
         if (!failing.failed)
@@ -49,8 +49,8 @@ static void check_faults(mw__form form)
     CHECK(n > 10 && n < MAX_REQUESTS);
 }
 
-static void test_the_compact_form_survives_every_failed_allocation(void) { check_faults(MW__FORM_COMPACT); }
-static void test_the_chip_form_survives_every_failed_allocation(void) { check_faults(MW__FORM_CHIP); }
+static void test_the_compact_form_survives_every_failed_allocation(void) { check_faults(MW__LOWERING_NATIVE); }
+static void test_the_chip_form_survives_every_failed_allocation(void) { check_faults(MW__LOWERING_DECOMPOSED); }
 
 enum { WEIGHTS = 2 * 3 * 2 * 2, ELEMENTS = 2 * 2 * 3 * 3 };
 

@@ -1,4 +1,4 @@
-/* The embedding idiom: both forms give the gradient that plain loops give, none has in it what its side refuses, and
+/* The embedding pattern: both forms give the gradient that plain loops give, none has in it what its side refuses, and
  * the layer trains its table. */
 #include "support/check.h"
 #include "support/oracle.h"
@@ -52,14 +52,14 @@ static mw_tensor *elements(mw_tensor *table, mw_tensor *tokens)
     return mw_gather_along_axis(table, mw_tile(column, MW_SHAPE(1, D)), 0);
 }
 
-static void check_form(mw__form form, taking *take)
+static void check_form(mw__lowering lowering, taking *take)
 {
     double table_at[V * D] = {0}, dy_at[J * D];
     for (int i = 0; i < J * D; i++)
         dy_at[i] = i / D + 10.0 * (i % D);
     mw_graph *graph = mw_graph_create(NULL);
     mw_error err = {0};
-    graph->form = form;
+    graph->lowering = lowering;
     mw_tensor *table = mw_input(graph, "table", MW_F32, MW_SHAPE(V, D)), *dx = NULL;
     mw_tensor *tokens = mw_input(graph, "tokens", MW_I32, MW_SHAPE(J));
     mw_tensor *dy = mw_input(graph, "dy", MW_F32, MW_SHAPE(J, D)), *y = take(table, tokens);
@@ -74,7 +74,7 @@ static void check_form(mw__form form, taking *take)
         for (int i = 0; i < V * D; i++)
             CHECK_NEAR(oracle_get(&o, dx)[i], expected(i / D, i % D), 1e-12);
     const bool scatters = has_operation(graph, "scatter") || has_operation(graph, "scatter_along_axis");
-    CHECK(scatters == (form == MW__FORM_COMPACT));
+    CHECK(scatters == (lowering == MW__LOWERING_NATIVE));
     oracle_deinit(&o);
     mw_graph_destroy(graph);
 }
@@ -83,8 +83,8 @@ static void test_both_forms_give_the_same_gradient(void)
 {
     taking *const all[] = {rows, rows_in_a_batch, elements};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        check_form(MW__FORM_COMPACT, all[i]);
-        check_form(MW__FORM_CHIP, all[i]);
+        check_form(MW__LOWERING_NATIVE, all[i]);
+        check_form(MW__LOWERING_DECOMPOSED, all[i]);
     }
 }
 

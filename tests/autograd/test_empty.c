@@ -123,12 +123,12 @@ static void check_zeros(const layer *l, const mw_graph *graph, mw_device device)
     mw_program_destroy(program);
 }
 
-static void check_layer(const layer *l, mw__form form, mw_device device)
+static void check_layer(const layer *l, mw__lowering lowering, mw_device device)
 {
     mw_graph *graph = mw_graph_create(NULL);
     mw_error err = {0};
     mw_tensor *x[PARAMETERS], *dx[PARAMETERS], *y = l->build(graph), *loss = mw_reduce_sum(y, MW_ALL_AXES, false);
-    graph->form = form;
+    graph->lowering = lowering;
     if (mw_graph_check(graph, &err) == MW_OK) {
         const size_t count = parameters_of(graph, x);
         CHECK_INT(mw_shape_count(mw_tensor_shape(y)), 0);
@@ -150,11 +150,11 @@ static void check_layer(const layer *l, mw__form form, mw_device device)
 static void test_layers_of_an_empty_batch_have_gradients_of_0(void)
 {
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
-        check_layer(&layers[i], MW__FORM_COMPACT, MW_DEVICE_CPU);
+        check_layer(&layers[i], MW__LOWERING_NATIVE, MW_DEVICE_CPU);
         setenv("MW_ENGINE_FUSE", "0", 1);
-        check_layer(&layers[i], MW__FORM_CHIP, MW_DEVICE_CPU);
+        check_layer(&layers[i], MW__LOWERING_DECOMPOSED, MW_DEVICE_CPU);
         unsetenv("MW_ENGINE_FUSE");
-        check_layer(&layers[i], MW__FORM_CHIP, MW_DEVICE_ANE);
+        check_layer(&layers[i], MW__LOWERING_DECOMPOSED, MW_DEVICE_ANE);
     }
 }
 

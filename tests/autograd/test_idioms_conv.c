@@ -1,5 +1,5 @@
 /* The two forms of convolution and its gradients: equal values and equal gradients, which are those of the definition,
- * and no operation in the chip form that the ANE refuses. */
+ * and no operation in the decomposed lowering that the ANE refuses. */
 #include "support/check.h"
 #include "support/oracle.h"
 
@@ -66,9 +66,9 @@ static operands make(const setting *s, mw_dtype dtype)
     return o;
 }
 
-static maps write_form(operands *o, mw__form form)
+static maps write_form(operands *o, mw__lowering lowering)
 {
-    o->graph->form = form;
+    o->graph->lowering = lowering;
     maps m = {.y = mw__conv_y(&o->conv, o->x, o->weight)};
     m.dx = mw__conv_dx(&o->conv, o->dy, o->weight);
     m.dweight = mw__conv_dweight(&o->conv, o->x, o->dy);
@@ -104,8 +104,8 @@ static void check_equal(const oracle *o, const mw_tensor *a, const mw_tensor *b,
         return;
     for (int64_t i = 0; i < oracle_count(a); i++)
         if (!check_note(fabs(oracle_get(o, a)[i] - oracle_get(o, b)[i]) < 1e-12 * (1.0 + fabs(oracle_get(o, a)[i])),
-                        __FILE__, __LINE__, "%s: %s[%lld] is %.15g in compact form, %.15g in chip form", what, map,
-                        (long long)i, oracle_get(o, a)[i], oracle_get(o, b)[i]))
+                        __FILE__, __LINE__, "%s: %s[%lld] is %.15g in native lowering, %.15g in chip lowering", what,
+                        map, (long long)i, oracle_get(o, a)[i], oracle_get(o, b)[i]))
             return;
 }
 
@@ -145,7 +145,7 @@ static void test_forms_give_the_definition(void)
         const setting *s = &settings[i];
         operands in = make(s, MW_F32);
         oracle o;
-        maps a = write_form(&in, MW__FORM_COMPACT), b = write_form(&in, MW__FORM_CHIP);
+        maps a = write_form(&in, MW__LOWERING_NATIVE), b = write_form(&in, MW__LOWERING_DECOMPOSED);
         mw_error err = {0};
         check_note(mw_graph_check(in.graph, &err) == MW_OK, __FILE__, __LINE__, "%s: %s", s->what, err.message);
         if (err.status == MW_OK && evaluate(&in, &o)) {
@@ -185,9 +185,9 @@ static void test_forms_have_equal_gradients(void)
         operands in = make(s, MW_F32);
         mw_error err = {0};
         mw_tensor *a[6] = {0}, *b[6] = {0};
-        const maps compact = write_form(&in, MW__FORM_COMPACT);
+        const maps compact = write_form(&in, MW__LOWERING_NATIVE);
         differentiate(&in, &compact, a, &err);
-        const maps chip = write_form(&in, MW__FORM_CHIP);
+        const maps chip = write_form(&in, MW__LOWERING_DECOMPOSED);
         differentiate(&in, &chip, b, &err);
         oracle o;
         check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", s->what, err.message);
@@ -217,7 +217,7 @@ static void test_the_chip_form_is_legal_on_the_ane(void)
 {
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         operands in = make(&settings[i], MW_F16);
-        const maps m = write_form(&in, MW__FORM_CHIP);
+        const maps m = write_form(&in, MW__LOWERING_DECOMPOSED);
         mw_error err = {0};
         mw_output(m.y, "out.y");
         mw_output(m.dx, "out.dx");
@@ -231,12 +231,12 @@ static void test_the_chip_form_is_legal_on_the_ane(void)
     }
 }
 
-/* A computed weight cannot be dilated in MIL: the compact form writes a conv without dilation. */
+/* A computed weight cannot be dilated in MIL: the native lowering writes a conv without dilation. */
 static void test_the_compact_form_verifies(void)
 {
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         operands in = make(&settings[i], MW_F32);
-        write_form(&in, MW__FORM_COMPACT);
+        write_form(&in, MW__LOWERING_NATIVE);
         mw_error err = {0};
         mw_graph_check(in.graph, &err);
         check_note(err.status == MW_OK && mw_graph_verify(in.graph, &err) == MW_OK, __FILE__, __LINE__, "%s: %s",

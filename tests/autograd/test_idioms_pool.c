@@ -36,13 +36,13 @@ typedef struct fixture {
 } fixture;
 
 /* A graph with y, and dx of the seed dy. */
-static bool make(fixture *f, pool_call *pool, const mw_pool_options *numbers, mw_dtype dtype, mw__form form)
+static bool make(fixture *f, pool_call *pool, const mw_pool_options *numbers, mw_dtype dtype, mw__lowering lowering)
 {
     mw_error err = {0};
     mw_pool_options options = *numbers;
     options.struct_size = sizeof options;
     f->graph = mw_graph_create(NULL);
-    f->graph->form = form;
+    f->graph->lowering = lowering;
     f->x = mw_input(f->graph, "x", dtype, MW_SHAPE(1, PLANES, H, W));
     f->y = pool(f->x, &options);
     f->dy = mw_input(f->graph, "dy", dtype, mw_tensor_shape(f->y));
@@ -91,11 +91,11 @@ static int winner(const fixture *f, const mw_pool_options *n, int plane, int64_t
     return best;
 }
 
-static void check_ties(const mw_pool_options *n, mw__form form)
+static void check_ties(const mw_pool_options *n, mw__lowering lowering)
 {
     fixture f = {0};
     draw(&f);
-    if (make(&f, mw_max_pool, n, MW_F32, form)) {
+    if (make(&f, mw_max_pool, n, MW_F32, lowering)) {
         const double *dx = run(&f);
         const mw_shape out = mw_tensor_shape(f.y);
         double wanted[COUNT] = {0};
@@ -115,8 +115,8 @@ static void check_ties(const mw_pool_options *n, mw__form form)
 static void test_first_of_equal_elements_takes_the_gradient(void)
 {
     for (int i = 0; windows(i) != NULL; i++) {
-        check_ties(windows(i), MW__FORM_COMPACT);
-        check_ties(windows(i), MW__FORM_CHIP);
+        check_ties(windows(i), MW__LOWERING_NATIVE);
+        check_ties(windows(i), MW__LOWERING_DECOMPOSED);
     }
 }
 
@@ -126,7 +126,7 @@ static void test_l2_pool_has_no_gradient_at_zero(void)
         fixture f = {0};
         for (int k = 0; k < MOST; k++)
             f.dy_at[k] = 1.0;
-        if (make(&f, mw_l2_pool, windows(i), MW_F32, MW__FORM_COMPACT)) {
+        if (make(&f, mw_l2_pool, windows(i), MW_F32, MW__LOWERING_NATIVE)) {
             const double *dx = run(&f);
             for (int k = 0; dx != NULL && k < COUNT; k++)
                 CHECK(dx[k] == 0.0);
@@ -142,7 +142,7 @@ static void test_chips_accept_the_gradients(void)
         for (size_t k = 0; k < sizeof pools / sizeof *pools; k++) {
             fixture f = {0};
             mw_error err = {0};
-            if (make(&f, pools[k], windows(i), MW_F16, MW__FORM_CHIP)) {
+            if (make(&f, pools[k], windows(i), MW_F16, MW__LOWERING_DECOMPOSED)) {
                 mw_output(f.dx, "dx");
                 mw__mil_check_legal(f.graph, mw__device_find(MW_DEVICE_ANE), &err);
                 CHECK_OK(err);

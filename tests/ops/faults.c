@@ -70,7 +70,7 @@ mw_graph *faults_graph(const mw_allocator *allocator, bool chip, bool pieces, mw
     }
     if (pieces)
         graph->arena.block_size = 0;
-    graph->form = chip ? MW__FORM_CHIP : MW__FORM_COMPACT;
+    graph->lowering = chip ? MW__LOWERING_DECOMPOSED : MW__LOWERING_NATIVE;
     return graph;
 }
 

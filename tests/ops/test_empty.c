@@ -239,7 +239,7 @@ static void check_programs(empty_case *e)
 }
 
 /* With the gradients in one of the two forms. */
-static void check_variant(const op_case *c, mw__form form, bool chip)
+static void check_variant(const op_case *c, mw__lowering lowering, bool chip)
 {
     empty_case e = {.c = c, .chip = chip};
     mw_error err = {0};
@@ -249,7 +249,7 @@ static void check_variant(const op_case *c, mw__form form, bool chip)
     if (mw_graph_check(graph, &err) != MW_OK) {
         check_refusal(&e, &err);
     } else if (e.problem.instance.y != NULL) {
-        graph->form = form;
+        graph->lowering = lowering;
         e.result[e.count++] = e.problem.instance.y;
         if (differentiable)
             check_gradient(&e);
@@ -282,8 +282,8 @@ static void test_every_case_with_empty_axes(void)
         const size_t count = only == NULL || strcmp(only, c->name) == 0 ? make_variants(c, variants) : 0;
         const bool chip = count > 0 && runs_on_chip(c);
         for (size_t v = 0; v < count; v++) {
-            check_variant(&variants[v], MW__FORM_COMPACT, chip);
-            check_variant(&variants[v], MW__FORM_CHIP, chip);
+            check_variant(&variants[v], MW__LOWERING_NATIVE, chip);
+            check_variant(&variants[v], MW__LOWERING_DECOMPOSED, chip);
         }
     }
 }

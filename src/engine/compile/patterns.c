@@ -5,7 +5,7 @@
 
 #include "engine/core/kernel.h"
 #include "engine/core/settings.h"
-#include "graph/patterns/conv_chip.h"
+#include "graph/patterns/conv_decomposed.h"
 #include "graph/patterns/pool.h"
 #include "graph/patterns/relu.h"
 
@@ -266,7 +266,7 @@ static mw_status find_columns(const mw__function *function, const mw__op *op, mw
     *kept = conv;
     MW_TRY(begin_matching(&m, function, err));
     m.x = placeholder(&m, "x", x);
-    const mw_tensor *root = mw__conv_chip_columns(&conv, (mw_tensor *)(uintptr_t)m.x);
+    const mw_tensor *root = mw__conv_decomposed_columns(&conv, (mw_tensor *)(uintptr_t)m.x);
     mw_status status = check_written(&m, err);
     if (root != NULL && status == MW_OK)
         status = make_table(&m, function, err);

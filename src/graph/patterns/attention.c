@@ -41,9 +41,9 @@ static mw_tensor *compact(mw_tensor *query, mw_tensor *key, mw_tensor *value, mw
     return mw__build_end(&build);
 }
 
-mw_tensor *mw__attention(mw_tensor *query, mw_tensor *key, mw_tensor *value, mw_tensor *mask, mw__form form)
+mw_tensor *mw__attention(mw_tensor *query, mw_tensor *key, mw_tensor *value, mw_tensor *mask, mw__lowering lowering)
 {
-    if (form == MW__FORM_COMPACT)
+    if (lowering == MW__LOWERING_NATIVE)
         return compact(query, key, value, mask);
     return mw_matmul(mw__attention_weights(query, key, mask), value, MW_TRANSPOSE_NONE);
 }

@@ -1,9 +1,9 @@
 /* The compact forms of convolution and its gradients, and what both forms share. The forms for chips are in
- * conv_chip.c. */
+ * conv_decomposed.c. */
 #include "graph/patterns/conv.h"
 
 #include "base/checked.h"
-#include "graph/patterns/conv_chip.h"
+#include "graph/patterns/conv_decomposed.h"
 #include "graph/rule.h"
 #include <millwright/op_conv.h>
 #include <millwright/op_elementwise.h>
@@ -122,7 +122,7 @@ static mw_tensor *reverse_kernel(const mw__conv *conv, mw_tensor *weight)
 /* ---- y ---- */
 
 /* Custom borders cannot leave out elements at the end; those that a further window would reach are cut off. */
-static mw_tensor *compact_y(const mw__conv *conv, mw_tensor *x, mw_tensor *weight)
+static mw_tensor *native_y(const mw__conv *conv, mw_tensor *x, mw_tensor *weight)
 {
     mw_conv_options options = mw_conv_defaults();
     int64_t after[MW__CONV_AXES];
@@ -145,13 +145,14 @@ static mw_tensor *compact_y(const mw__conv *conv, mw_tensor *x, mw_tensor *weigh
     return mw_conv(x, weight, NULL, &options);
 }
 
-static bool is_chip(const mw_tensor *x) { return x->graph->form == MW__FORM_CHIP; }
+static bool is_decomposed(const mw_tensor *x) { return x->graph->lowering == MW__LOWERING_DECOMPOSED; }
 
 mw_tensor *mw__conv_y(const mw__conv *conv, mw_tensor *x, mw_tensor *weight)
 {
     if (x == NULL || weight == NULL)
         return NULL;
-    return is_chip(x) && !mw__is_constant(weight) ? mw__conv_chip_y(conv, x, weight) : compact_y(conv, x, weight);
+    return is_decomposed(x) && !mw__is_constant(weight) ? mw__conv_decomposed_y(conv, x, weight)
+                                                        : native_y(conv, x, weight);
 }
 
 /* ---- dx ---- */
@@ -229,7 +230,7 @@ static mw_tensor *examples_as_channels(mw_tensor *x, int64_t groups)
 }
 
 /* A convolution of x with dy as its kernel: strides and dilations change places. */
-static mw_tensor *compact_dweight(const mw__conv *conv, mw_tensor *x, mw_tensor *dy)
+static mw_tensor *native_dweight(const mw__conv *conv, mw_tensor *x, mw_tensor *dy)
 {
     mw__conv over = *conv;
     for (int i = 0; i < conv->axes; i++) {
@@ -239,14 +240,14 @@ static mw_tensor *compact_dweight(const mw__conv *conv, mw_tensor *x, mw_tensor 
         over.dilation[i] = conv->stride[i];
     }
     mw_tensor *signal = examples_as_channels(x, conv->groups);
-    return swap_channels(compact_y(&over, signal, swap_channels(dy, 1)), 1);
+    return swap_channels(native_y(&over, signal, swap_channels(dy, 1)), 1);
 }
 
 mw_tensor *mw__conv_dweight(const mw__conv *conv, mw_tensor *x, mw_tensor *dy)
 {
     if (x == NULL || dy == NULL)
         return NULL;
-    return is_chip(x) ? mw__conv_chip_dweight(conv, x, dy) : compact_dweight(conv, x, dy);
+    return is_decomposed(x) ? mw__conv_decomposed_dweight(conv, x, dy) : native_dweight(conv, x, dy);
 }
 
 /* ---- bias ---- */
@@ -255,8 +256,8 @@ mw_tensor *mw__conv_dbias(mw_tensor *dy)
 {
     if (dy == NULL)
         return NULL;
-    if (is_chip(dy))
-        return mw__conv_chip_dbias(dy);
+    if (is_decomposed(dy))
+        return mw__conv_decomposed_dbias(dy);
     const mw_axes axes = {.count = mw_tensor_shape(dy).rank - 1, .axis = {0, 2, 3, 4, 5, 6, 7}};
     return mw_reduce_sum(dy, axes, false);
 }

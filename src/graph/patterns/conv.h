@@ -1,5 +1,5 @@
 /* Convolution as a linear map between x and y, its transpose and its weight gradient, written so that the engine or a
- * chip accepts them: the form is that of the graph (mw__form in graph/ir_types.h).
+ * chip accepts them: the form is that of the graph (mw__lowering in graph/ir_types.h).
  *
  *     mw__conv conv;
  *     if (mw__conv_read(op, &conv))
@@ -7,8 +7,8 @@
  *
  * Axes: x [N, C, *in], y [N, O, *out], weight [O, C / groups, *kernel]; y[p] takes x[p stride + k dilation - before].
  * conv_transpose maps y to x. Weights may be computed or constant. */
-#ifndef MW__GRAPH_IDIOMS_CONV_H
-#define MW__GRAPH_IDIOMS_CONV_H
+#ifndef MW__GRAPH_PATTERNS_CONV_H
+#define MW__GRAPH_PATTERNS_CONV_H
 
 #include "graph/ir.h"
 

@@ -3,8 +3,8 @@
  * one-hot matrix that the digits span. Numbers that fp16 counts to are one digit, themselves.
  *
  * fp16 has every integer up to 2048, so that two digits name the numbers from -MW__DIGITS_MAX to MW__DIGITS_MAX. */
-#ifndef MW__GRAPH_IDIOMS_DIGITS_H
-#define MW__GRAPH_IDIOMS_DIGITS_H
+#ifndef MW__GRAPH_PATTERNS_DIGITS_H
+#define MW__GRAPH_PATTERNS_DIGITS_H
 
 #include "graph/ir.h"
 

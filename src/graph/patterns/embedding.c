@@ -1,4 +1,4 @@
-/* The embedding idiom: builders of both forms. */
+/* The embedding pattern: builders of both forms. */
 #include "graph/patterns/embedding.h"
 
 #include <millwright/millwright.h>
@@ -20,7 +20,7 @@ static mw_tensor *compare_with_range(mw_tensor *indices, mw_shape shape, mw_shap
 
 /* ---- slices ---- */
 
-static mw_tensor *slices_compact(mw_tensor *dy, mw_tensor *indices, mw__taken from, int64_t count)
+static mw_tensor *slices_native(mw_tensor *dy, mw_tensor *indices, mw__taken from, int64_t count)
 {
     mw_tensor *rows = mw__reshape_to(dy, MW_SHAPE(from.batch, from.outer, count, from.inner));
     mw_tensor *sum = zeros(dy, MW_SHAPE(from.batch, from.outer, from.extent, from.inner));
@@ -32,7 +32,7 @@ static mw_tensor *slices_compact(mw_tensor *dy, mw_tensor *indices, mw__taken fr
 }
 
 /* A product with the one-hot matrix of the indices: exact, and the same on every device. */
-static mw_tensor *slices_chip(mw_tensor *dy, mw_tensor *indices, mw__taken from, int64_t count)
+static mw_tensor *slices_decomposed(mw_tensor *dy, mw_tensor *indices, mw__taken from, int64_t count)
 {
     mw_graph *graph = mw_tensor_graph(dy);
     mw_tensor *hit = compare_with_range(indices, MW_SHAPE(from.batch, 1, count, 1), MW_SHAPE(from.extent), from.extent);
@@ -47,8 +47,8 @@ mw_tensor *mw__embedding_gradient(mw_tensor *dy, mw_tensor *indices, mw__taken f
     if (dy == NULL || indices == NULL)
         return NULL;
     const int64_t count = from.batch > 0 ? mw_shape_count(mw_tensor_shape(indices)) / from.batch : 0;
-    const bool chip = mw_tensor_graph(dy)->form == MW__FORM_CHIP;
-    mw_tensor *sum = chip ? slices_chip(dy, indices, from, count) : slices_compact(dy, indices, from, count);
+    const bool chip = mw_tensor_graph(dy)->lowering == MW__LOWERING_DECOMPOSED;
+    mw_tensor *sum = chip ? slices_decomposed(dy, indices, from, count) : slices_native(dy, indices, from, count);
     return mw__reshape_to(sum, shape);
 }
 
@@ -70,7 +70,7 @@ mw_tensor *mw__pick_gradient(mw_tensor *dy, mw_tensor *indices, int axis, mw_sha
 {
     if (dy == NULL || indices == NULL)
         return NULL;
-    if (mw_tensor_graph(dy)->form == MW__FORM_CHIP)
+    if (mw_tensor_graph(dy)->lowering == MW__LOWERING_DECOMPOSED)
         return elements_chip(dy, indices, axis, shape);
     return mw_scatter_along_axis(zeros(dy, shape), indices, dy, axis, MW_SCATTER_ADD);
 }

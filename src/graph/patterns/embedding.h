@@ -1,8 +1,9 @@
-/* The embedding idiom: the gradient of elements that were taken by index, in two forms. The compact one is a scatter,
- * which no ANE runs; the chip form compares the indices with a constant range and sums products with that. How that is
- * computed where fp16 cannot count so far, or no axis is so long: graph/patterns/digits.h and mil/split.h. */
-#ifndef MW__GRAPH_IDIOMS_EMBEDDING_H
-#define MW__GRAPH_IDIOMS_EMBEDDING_H
+/* The embedding pattern: the gradient of elements that were taken by index, in two forms. The native one is a scatter,
+ * which no ANE runs; the decomposed lowering compares the indices with a constant range and sums products with that.
+ * How that is computed where fp16 cannot count so far, or no axis is so long: graph/patterns/digits.h and mil/split.h.
+ */
+#ifndef MW__GRAPH_PATTERNS_EMBEDDING_H
+#define MW__GRAPH_PATTERNS_EMBEDDING_H
 
 #include "graph/ir.h"
 

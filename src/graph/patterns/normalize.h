@@ -1,6 +1,6 @@
 /* What normalisation with run-time vectors is made of: expansions, layers and gradients write it with these. */
-#ifndef MW__GRAPH_IDIOMS_NORMALIZE_H
-#define MW__GRAPH_IDIOMS_NORMALIZE_H
+#ifndef MW__GRAPH_PATTERNS_NORMALIZE_H
+#define MW__GRAPH_PATTERNS_NORMALIZE_H
 
 #include "graph/ir.h"
 

@@ -5,8 +5,8 @@
  *
  * x [N, C, *S] and y are operand and result of the pooling `op`, dy is the cotangent of y. All are differentiable
  * again. A NULL operand yields NULL. */
-#ifndef MW__GRAPH_IDIOMS_POOL_H
-#define MW__GRAPH_IDIOMS_POOL_H
+#ifndef MW__GRAPH_PATTERNS_POOL_H
+#define MW__GRAPH_PATTERNS_POOL_H
 
 #include "graph/ir.h"
 

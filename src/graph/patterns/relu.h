@@ -1,6 +1,6 @@
 /* The gradient of relu, which the engine joins with that of a pooling. */
-#ifndef MW__GRAPH_IDIOMS_RELU_H
-#define MW__GRAPH_IDIOMS_RELU_H
+#ifndef MW__GRAPH_PATTERNS_RELU_H
+#define MW__GRAPH_PATTERNS_RELU_H
 
 #include "graph/ir.h"
 

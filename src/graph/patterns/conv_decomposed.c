@@ -1,7 +1,7 @@
 /* The forms of convolution for chips, which refuse a conv whose weight is computed: each element of the kernel is a
  * strided slice of x, the slices are stacked on an axis that is not the last, and batched products sum over them. No
  * tensor has more than five axes. */
-#include "graph/patterns/conv_chip.h"
+#include "graph/patterns/conv_decomposed.h"
 
 #include "graph/device_traits.h"
 
@@ -45,7 +45,7 @@ static mw_tensor *border(const mw__conv *conv, mw_tensor *x, mw__conv *out)
     return mw__conv_fit(x, conv->axes, conv->before, after);
 }
 
-mw_tensor *mw__conv_chip_columns(const mw__conv *conv, mw_tensor *x)
+mw_tensor *mw__conv_decomposed_columns(const mw__conv *conv, mw_tensor *x)
 {
     if (x == NULL)
         return NULL;
@@ -109,10 +109,10 @@ static mw_tensor *band_y(const mw__conv *conv, mw_tensor *x, mw_tensor *kernel)
     y.dim[1] = conv->groups * mw_tensor_shape(kernel).dim[2];
     for (int i = 0; i < conv->axes; i++)
         y.dim[i + 2] = conv->out[i];
-    return mw__reshape_to(mw_matmul(kernel, mw__conv_chip_columns(conv, x), MW_TRANSPOSE_NONE), y);
+    return mw__reshape_to(mw_matmul(kernel, mw__conv_decomposed_columns(conv, x), MW_TRANSPOSE_NONE), y);
 }
 
-mw_tensor *mw__conv_chip_y(const mw__conv *conv, mw_tensor *x, mw_tensor *weight)
+mw_tensor *mw__conv_decomposed_y(const mw__conv *conv, mw_tensor *x, mw_tensor *weight)
 {
     const mw_shape shape = mw_tensor_shape(weight);
     const int64_t outputs = shape.dim[0], depth = shape.dim[1] * product(conv->kernel, conv->axes);
@@ -149,7 +149,7 @@ static mw_tensor *band_dweight(const mw__conv *conv, mw_tensor *x, mw_tensor *dy
     mw_shape shape = {.rank = 2 + conv->axes, .dim = {outputs, in.dim[1] / conv->groups}};
     for (int i = 0; i < conv->axes; i++)
         shape.dim[i + 2] = conv->kernel[i];
-    mw_tensor *seen = mw__conv_chip_columns(conv, x);
+    mw_tensor *seen = mw__conv_decomposed_columns(conv, x);
     mw_tensor *rows = mw__reshape_to(dy, MW_SHAPE(n, conv->groups, group, product(conv->out, conv->axes)));
     mw_tensor *each = mw_matmul(rows, seen, MW_TRANSPOSE_Y); /* [N, G, O / G, C / G * kernel] */
     if (n == 1)
@@ -158,7 +158,7 @@ static mw_tensor *band_dweight(const mw__conv *conv, mw_tensor *x, mw_tensor *dy
     return mw__reshape_to(mw_matmul(ones(each, MW_SHAPE(1, 1, 1, n)), inner, MW_TRANSPOSE_NONE), shape);
 }
 
-mw_tensor *mw__conv_chip_dweight(const mw__conv *conv, mw_tensor *x, mw_tensor *dy)
+mw_tensor *mw__conv_decomposed_dweight(const mw__conv *conv, mw_tensor *x, mw_tensor *dy)
 {
     mw__conv whole, band;
     mw_tensor *sum = NULL;
@@ -195,7 +195,7 @@ static mw_tensor *sum_positions(mw_tensor *dy)
     return mw__reshape_to(mw_matmul(rows, ones(dy, MW_SHAPE(1, count, 1)), MW_TRANSPOSE_NONE), MW_SHAPE(n, channels));
 }
 
-mw_tensor *mw__conv_chip_dbias(mw_tensor *dy)
+mw_tensor *mw__conv_decomposed_dbias(mw_tensor *dy)
 {
     const mw_shape shape = mw_tensor_shape(dy);
     mw_tensor *each = sum_positions(dy);
