@@ -10,11 +10,19 @@
 
 /* ---- making ---- */
 
+/* Whether the tensor is the one in quotes at the end of `clip "limited"`. */
+static bool is_named_by(const char *subject, const char *tensor)
+{
+    const char *quote = strchr(subject, '"');
+    const size_t length = strlen(tensor);
+    return quote != NULL && strncmp(quote + 1, tensor, length) == 0 && strcmp(quote + 1 + length, "\"") == 0;
+}
+
 /* The sentence of a warning, of which all other fields are set, in `arena`; `subject` is `clip "limited"`. */
 static mw_status write_message(mw_warning *warning, const char *subject, mw__arena *arena, mw_error *err)
 {
     char value[MW__NUMBER_MAX], replaced[MW__NUMBER_MAX];
-    const bool named = warning->tensor[0] != '\0' && strstr(subject, warning->tensor) == NULL;
+    const bool named = warning->tensor[0] != '\0' && !is_named_by(subject, warning->tensor);
     mw__number_print_float(value, (float)warning->value);
     mw__number_print_float(replaced, (float)warning->replaced_by);
     mw__text text;

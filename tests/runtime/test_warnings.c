@@ -311,6 +311,22 @@ static void test_a_program_says_what_was_replaced_once(void)
     mw_graph_destroy(graph);
 }
 
+static void test_a_constant_is_named_though_its_name_is_part_of_the_operations(void)
+{
+    const float large[3] = {1.0F, 1e6F, 2.0F};
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(3));
+    mw_tensor *b = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(3), large), "b");
+    mw_output(mw_minimum(x, b), "b1");
+    mw_program *program = compile(graph, false, &err);
+    mw_warning warning = {0};
+    REQUIRE(CHECK_OK(err) && CHECK(mw_program_warning_at(program, 0, &warning)));
+    CHECK_STR(warning.message, "minimum \"b1\": y b = 1000000, which fp16 does not hold, became 65504");
+    mw_program_destroy(program);
+    mw_graph_destroy(graph);
+}
+
 static void test_programs_that_fit_have_no_warnings(void)
 {
     for (int device = MW_DEVICE_CPU; device <= MW_DEVICE_ANE; device += MW_DEVICE_ANE - MW_DEVICE_CPU) {
@@ -425,6 +441,7 @@ int main(void)
     RUN(test_small_guards_keep_what_they_guard_finite);
     RUN(test_the_epsilon_of_a_norm_does_not_weigh);
     RUN(test_a_program_says_what_was_replaced_once);
+    RUN(test_a_constant_is_named_though_its_name_is_part_of_the_operations);
     RUN(test_programs_that_fit_have_no_warnings);
     RUN(test_an_optimizers_epsilon_is_replaced_and_its_rate_refused);
     RUN(test_a_masked_net_trains_as_in_fp32);
