@@ -50,6 +50,10 @@ bool run_check_plan(const run *r);
 
 /* The engine's own view of a program for the CPU: released with mw__object_release. */
 mw__library *run_library(const char *text, uint64_t lanes, mw_error *err);
+/* Steps with that label in the first function. */
+size_t run_count_label(const mw__library *library, const char *label);
+/* The same of a MIL text for two threads; a failure is noted, and 0. */
+size_t run_count_label_in(const char *text, const char *label);
 
 #define RUN_TEXT(inputs, body, outputs)                                                                                \
     "program(1.3)\n[buildInfo = dict<string, string>({{\"coremlc-version\", \"1\"}})]\n{\n    func "                   \

@@ -3,6 +3,7 @@
 #include "support/check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_local(const e5rt_mw_buffer *b) { return b->kind == E5RT_MW_BUFFER_INTERMEDIATE; }
 
@@ -156,4 +157,25 @@ bool run_check_plan(const run *r)
     if (handle != NULL)
         e5rt_mw_plan_release(&handle);
     return good;
+}
+
+/* ---- steps by label ---- */
+
+size_t run_count_label(const mw__library *library, const char *label)
+{
+    const mw__plan *plan = &library->programs[0].plan;
+    size_t count = 0;
+    for (size_t s = 0; s < plan->step_count; s++)
+        count += strcmp(plan->steps[s]->label, label) == 0;
+    return count;
+}
+
+size_t run_count_label_in(const char *text, const char *label)
+{
+    mw_error err = {0};
+    mw__library *library = run_library(text, 2, &err);
+    CHECK_OK(err);
+    const size_t count = library != NULL ? run_count_label(library, label) : 0;
+    mw__object_release(library);
+    return count;
 }

@@ -111,18 +111,9 @@ static void feed(mw_program *program, const char *name, mw_shape shape, const nu
 
 static void check_label(const shapes *s, const mw_program *program)
 {
-    mw_error err = {0};
-    mw__library *library = run_library(mw_program_mil(program), 2, &err);
-    CHECK_OK(err);
-    if (library == NULL)
-        return;
-    const mw__plan *plan = &library->programs[0].plan;
-    size_t count = 0;
-    for (size_t i = 0; i < plan->step_count; i++)
-        count += strcmp(plan->steps[i]->label, s->relu ? "conv.relu.max_pool" : "conv.max_pool") == 0;
+    const size_t count = run_count_label_in(mw_program_mil(program), s->relu ? "conv.relu.max_pool" : "conv.max_pool");
     const size_t wanted = s->joined && mw__loop_level() == MW__LEVEL_AVX512 ? 1 : 0;
     check_note(count == wanted, __FILE__, __LINE__, "%s: joined %zu times", s->what, count);
-    mw__object_release(library);
 }
 
 static results compute(const shapes *s, const numbers *fed, int threads, bool look)

@@ -104,29 +104,14 @@ static mw_graph *build(const shapes *s, mw_dtype dtype, mw_shape *out_y)
     return graph;
 }
 
-static size_t count_label(const mw__library *library, const char *label)
-{
-    const mw__plan *plan = &library->programs[0].plan;
-    size_t count = 0;
-    for (size_t s = 0; s < plan->step_count; s++)
-        count += strcmp(plan->steps[s]->label, label) == 0;
-    return count;
-}
-
 /* In fp16 the sums of overlapping windows are rounded one by one. */
 static bool is_known(const shapes *s, mw_dtype dtype) { return s->known && (dtype == MW_F32 || !s->overlaps); }
 
 static void check_label(const shapes *s, mw_dtype dtype, const mw_program *program)
 {
-    mw_error err = {0};
-    mw__library *library = run_library(mw_program_mil(program), 2, &err);
-    CHECK_OK(err);
-    if (library == NULL)
-        return;
     const char *label = !s->pool ? "conv.dweight" : s->relu ? "relu.max_pool.gradient" : "max_pool.gradient";
-    const size_t count = count_label(library, label);
+    const size_t count = run_count_label_in(mw_program_mil(program), label);
     check_note(count == (is_known(s, dtype) ? 1u : 0u), __FILE__, __LINE__, "%s: recognised %zu times", s->what, count);
-    mw__object_release(library);
 }
 
 static void feed(mw_program *program, const char *name, mw_shape shape, uint64_t stream, mw_error *err)
@@ -240,8 +225,8 @@ static void check_step(mw_device device, const int64_t channels[2], const label 
     mw__library *library = run_library(mw_program_mil(mw_trainer_program(trainer)), 2, &err);
     CHECK_OK(err);
     for (size_t i = 0; library != NULL && i < count; i++)
-        check_note(count_label(library, rows[i].label) == rows[i].count, __FILE__, __LINE__, "%s stands %zu times",
-                   rows[i].label, count_label(library, rows[i].label));
+        check_note(run_count_label(library, rows[i].label) == rows[i].count, __FILE__, __LINE__, "%s stands %zu times",
+                   rows[i].label, run_count_label(library, rows[i].label));
     if (library != NULL)
         mw__object_release(library);
     mw_trainer_destroy(trainer);

@@ -104,15 +104,6 @@ static void test_fusing_changes_no_bit(void)
 }
 
 /* Steps of the plan that carry `label`. */
-static size_t count_label(const mw__library *library, const char *label)
-{
-    const mw__plan *plan = &library->programs[0].plan;
-    size_t count = 0;
-    for (size_t s = 0; s < plan->step_count; s++)
-        count += strcmp(plan->steps[s]->label, label) == 0;
-    return count;
-}
-
 /* A wrong signature in fusion groups.def costs no bit, only time: so it is looked for here. */
 static void check_hot_regions(mw_device device)
 {
@@ -141,7 +132,7 @@ static void check_hot_regions(mw_device device)
         mw__library *library = run_library(mw_program_mil(mw_trainer_program(trainer)), 2, &err);
         CHECK_OK(err);
         if (library != NULL) {
-            const size_t found = count_label(library, rows[i].label[half]);
+            const size_t found = run_count_label(library, rows[i].label[half]);
             check_note(found == rows[i].count[half], __FILE__, __LINE__, "%s stands %zu times", rows[i].label[half],
                        found);
             mw__object_release(library);
