@@ -14,7 +14,9 @@ TARGET = os.path.join(ROOT, "src/engine/kernels/fused/precompiled_%s.c")
 SUBJECTS = {"update": "the optimizers", "check": "checked updates", "half": "the optimizers in fp16",
             "half_check": "checked updates in fp16", "layer": "the layers and their gradients"}
 UNARY = 1
-EXACT = {"maximum", "minimum", "abs", "sign", "relu", "clip"}  # rounding their results would change nothing
+KERNELS = os.path.join(ROOT, "src/engine/kernels/kernel_table.def")
+# Rounding their results would change nothing.
+EXACT = {row[0] for row in re.findall(r"^KERNEL\((\w+), +\w+, +(EXACT|SCALARS),", open(KERNELS).read(), re.M)}
 COMPARE = {"equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
 
 HEAD = """/* Precompiled kernels of %s, from precompiled.def by tools/precompiled.py. Do not edit.

@@ -8,6 +8,7 @@
 #include "engine/core/settings.h"
 #include "engine/kernels/blas.h"
 #include "engine/kernels/gemm.h"
+#include "engine/kernels/kernel_table.h"
 #include "mil/io.h"
 #include "mil/legalize.h"
 
@@ -98,10 +99,15 @@ static mw_status read_graph(mw__library *library, const char *path, mw_error *er
 
 /* ---- planning ---- */
 
+static bool is_product(const mw__op *op)
+{
+    return op->row != NULL && mw__kernel_row_of(op->row->id)->rule == MW__COUNT_PRODUCT;
+}
+
 static bool has_product(const mw__function *function)
 {
     for (size_t i = 0; i < function->body->op_count; i++)
-        if (strcmp(function->body->ops[i]->kind, "matmul") == 0 || strcmp(function->body->ops[i]->kind, "linear") == 0)
+        if (is_product(function->body->ops[i]))
             return true;
     return false;
 }

@@ -1,21 +1,13 @@
 /* Copies a function so that intermediates of fp16 are held in fp32, by a rule of the clone. Decides nothing about
  * rounding beyond which values need it; the planner does it. */
 #include "engine/compile/fp16_storage.h"
-#include "engine/kernels/kernel_table.h"
 
 #include "base/fp16.h"
 #include "engine/core/kernel.h"
+#include "engine/kernels/kernel_table.h"
 #include "graph/clone.h"
 
 #include <millwright/op_elementwise.h>
-#include <string.h>
-
-typedef enum form {
-    NARROW,  /* operands and results are fp16 in memory */
-    WIDE,    /* .. fp32 */
-    ELEMENT, /* reads both; writes fp32, or fp16 where the result is a port */
-    MOVER    /* as its operands are */
-} form;
 
 /* By id of a value of the text. */
 typedef struct storage {
@@ -27,72 +19,18 @@ typedef struct storage {
 
 /* ---- operations ---- */
 
-static form form_of(const mw__op *op)
+static mw__storage storage_of(const mw__op *op)
 {
-    static const struct {
-        mw__kernel_plan *plan;
-        form form;
-    } forms[] = {
-        {mw__kernel_binary, ELEMENT},
-        {mw__kernel_unary, ELEMENT},
-        {mw__kernel_compare, ELEMENT},
-        {mw__kernel_select, ELEMENT},
-        {mw__kernel_cast, ELEMENT},
-        {mw__kernel_matmul, WIDE},
-        {mw__kernel_linear, WIDE},
-        {mw__kernel_einsum, WIDE},
-        {mw__kernel_conv, WIDE},
-        {mw__kernel_conv_transpose, WIDE},
-        {mw__kernel_pool, WIDE},
-        {mw__kernel_reduce, WIDE},
-        {mw__kernel_softmax, WIDE},
-        {mw__kernel_layer_norm, WIDE},
-        {mw__kernel_batch_norm, WIDE},
-        {mw__kernel_instance_norm, WIDE},
-        {mw__kernel_l2_norm, WIDE},
-        {mw__kernel_local_response_norm, WIDE},
-        {mw__kernel_per_channel, WIDE},
-        {mw__kernel_scaled_dot_product_attention, WIDE},
-        {mw__kernel_scatter, WIDE},
-        {mw__kernel_fill, WIDE},
-        {mw__kernel_view, MOVER},
-        {mw__kernel_transpose, MOVER},
-        {mw__kernel_slice, MOVER},
-        {mw__kernel_slice_update, MOVER},
-        {mw__kernel_concat, MOVER},
-        {mw__kernel_split, MOVER},
-        {mw__kernel_stack, MOVER},
-        {mw__kernel_tile, MOVER},
-        {mw__kernel_pad, WIDE},
-        {mw__kernel_reverse, MOVER},
-        {mw__kernel_gather, MOVER},
-        {mw__kernel_crop, MOVER},
-        {mw__kernel_band_part, MOVER},
-        {mw__kernel_sliding_windows, MOVER},
-        {mw__kernel_space_to_depth, MOVER},
-        {mw__kernel_depth_to_space, MOVER},
-        {mw__kernel_pixel_shuffle, MOVER},
-        {mw__kernel_pixel_unshuffle, MOVER},
-    };
-    mw__kernel_plan *plan = op->row != NULL ? mw__kernel_find(op->row->id) : NULL;
-    for (size_t i = 0; plan != NULL && i < sizeof forms / sizeof *forms; i++)
-        if (forms[i].plan == plan)
-            return forms[i].form;
-    return NARROW;
+    return op->row != NULL ? mw__kernel_row_of(op->row->id)->storage : MW__STORAGE_HALVES;
 }
 
-/* Of operands that are fp16 numbers the result is one. */
-static bool is_exact(const mw__op *op)
+/* True if a result is rounded to fp16 after the kernel, or by it in fp32. */
+static bool is_rounded(const mw__op *op)
 {
-    if (op->row != NULL && op->row->id == MW__OP_cast)
-        return mw__arg(op, "x")->type->dtype == MW_BOOL;
-    static const char *const names[] = {"maximum",    "minimum",    "abs",   "sign",      "relu",
-                                        "floor",      "ceil",       "round", "select",    "max_pool",
-                                        "reduce_max", "reduce_min", "fill",  "fill_like", "pad"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(op->kind, names[i]) == 0)
-            return true;
-    return false;
+    if (storage_of(op) == MW__STORAGE_HALVES || storage_of(op) == MW__STORAGE_EITHER)
+        return false;
+    const mw__rounding_rule rule = mw__kernel_row_of(op->row->id)->rounding;
+    return rule == MW__ROUNDING_OF_BOOL ? mw__arg(op, "x")->type->dtype != MW_BOOL : rule != MW__ROUNDING_EXACT;
 }
 
 /* ---- the two forms of a value ---- */
@@ -182,29 +120,29 @@ static void give_operands(storage *s, mw__clone *clone, const mw__op *op, form_f
 }
 
 /* A mover takes its operands wide if one of them is there wide, or if it can run once, when compiled. */
-static form form_of_mover(const storage *s, const mw__op *op)
+static mw__storage storage_of_mover(const storage *s, const mw__op *op)
 {
     bool constant = true;
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t j = 0; j < op->slots[i].count; j++) {
             const mw_tensor *value = op->slots[i].operands[j].value;
             if (s->wide[value->id] != NULL && value->payload == NULL)
-                return WIDE;
+                return MW__STORAGE_FLOATS;
             constant = constant && value->payload != NULL;
         }
-    return constant ? WIDE : NARROW;
+    return constant ? MW__STORAGE_FLOATS : MW__STORAGE_HALVES;
 }
 
 /* The form that an operation gives a half result. */
-static bool is_narrow(const storage *s, const mw_tensor *result, form as)
+static bool is_narrow(const storage *s, const mw_tensor *result, mw__storage as)
 {
-    return as == NARROW || (as == ELEMENT && s->output[result->id]);
+    return as == MW__STORAGE_HALVES || (as == MW__STORAGE_CONVERTS && s->output[result->id]);
 }
 
-static void take_result(storage *s, const mw_tensor *result, form as, bool exact)
+static void take_result(storage *s, const mw_tensor *result, mw__storage as, bool rounded)
 {
     mw_tensor *made = s->made[result->id];
-    s->wanted[result->id] = !exact;
+    s->wanted[result->id] = rounded;
     (is_narrow(s, result, as) ? s->narrow : s->wide)[result->id] = made;
     if (s->output[result->id])
         as_narrow(s, result);
@@ -220,10 +158,10 @@ static void copy_constant(storage *s, mw__clone *clone, const mw_tensor *value)
 
 static void copy_op(storage *s, mw__clone *clone, const mw__op *op)
 {
-    static form_function *const give[] = {[NARROW] = as_narrow, [WIDE] = as_wide, [ELEMENT] = as_made};
+    static form_function *const give[] = {
+        [MW__STORAGE_HALVES] = as_narrow, [MW__STORAGE_FLOATS] = as_wide, [MW__STORAGE_CONVERTS] = as_made};
     note_inputs(s, clone, op);
-    const form own = form_of(op), as = own == MOVER ? form_of_mover(s, op) : own;
-    const bool exact = own == MOVER || own == NARROW || is_exact(op);
+    const mw__storage own = storage_of(op), as = own == MW__STORAGE_EITHER ? storage_of_mover(s, op) : own;
     mw_dtype *dtypes = mw__alloc(s->to->allocator, op->result_count, sizeof *dtypes, &s->to->error);
     if (dtypes == NULL)
         return;
@@ -235,7 +173,7 @@ static void copy_op(storage *s, mw__clone *clone, const mw__op *op)
     for (size_t i = 0; status == MW_OK && i < op->result_count; i++) {
         s->made[op->results[i]->id] = mw__clone_get(clone, op->results[i]);
         if (is_half(op->results[i]))
-            take_result(s, op->results[i], as, exact);
+            take_result(s, op->results[i], as, is_rounded(op));
     }
 }
 

@@ -248,8 +248,9 @@ mw_status mw__kernel_need_constant(const mw__op *op, const char *arg, mw_error *
 /* An axis counted from the front. */
 mw_status mw__kernel_axis(const mw__op *op, const char *arg, int rank, int64_t *out, mw_error *err);
 
-/* Estimates in ns on one lane. */
-MW__INLINE double mw__cost(double bytes, double flops) { return bytes * 0.1 + flops * 0.05; }
+/* An estimate, for mw__step.cost: ns on one lane of moving `bytes` and of what takes the time of so many `additions`. A
+ * count of floating-point operations is another number (mw__step.flops); of products both are equal. */
+MW__INLINE double mw__cost(double bytes, double additions) { return bytes * 0.1 + additions * 0.05; }
 
 /* The plan function of each kernel stem. */
 #define MW_OP(id, name, since, shape, vjp, kernel) mw__kernel_plan mw__kernel_##kernel;

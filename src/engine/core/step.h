@@ -61,9 +61,10 @@ typedef struct mw__step {
     size_t scratch;
     bool varies;          /* two runs on the same operands differ */
     bool rounds;          /* to fp16, where that is declared */
-    double cost;          /* estimated ns for all units on one lane */
-    double flops;         /* floating-point operations of all units, from a kernel that knows; 0: engine/work.c asks the
-                             operations */
+    double cost;          /* an estimate, on which plans depend: ns for all units on one lane (mw__cost) */
+    double flops;         /* a count, which is shown only: floating-point operations of all units, from a kernel that
+                             knows; 0: surface/work.c asks the rows of the operations */
+    bool helper;          /* stands beside the step that does the operation's work: 0 flops are then a count */
     mw__element *element; /* what it computes of each element, for engine/fused.h; NULL: it may not fuse */
     const struct mw__watch *watch; /* if it only looks at a buffer (engine/within.h) */
     size_t read_count, write_count;

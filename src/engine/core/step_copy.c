@@ -45,7 +45,7 @@ mw__step *mw__copy_step(mw__arena *arena, uint32_t from, uint32_t to, size_t siz
     if (block == NULL || step == NULL)
         return NULL;
     *block = (copy_block){.unit = 4096, .size = size};
-    *step = (mw__step){.label = "copy", .run = copy_run, .grain = 1, .cost = copy_cost(size)};
+    *step = (mw__step){.label = "copy", .run = copy_run, .grain = 1, .cost = copy_cost(size), .helper = true};
     step->units = (int64_t)((size + block->unit - 1) / block->unit);
     /* the split of the producer keeps the copy in the producer's phase */
     if (like != NULL && like_operand->access == MW__ROWS && like->units > 0 && like_operand->unit > 0 &&

@@ -60,7 +60,7 @@ mw_status mw__kernel_per_channel(mw__planner *planner, const mw__op *op, mw_erro
     const size_t unit = (size_t)split.elements * mw__dtype_size(dtype);
     const double count = (double)block->count;
     mw__step *step = mw__plan_step(planner, channel_run, op->row->name, split.units,
-                                   mw__cost(2.0 * count * (double)mw__dtype_size(dtype), count * function->flops));
+                                   mw__cost(2.0 * count * (double)mw__dtype_size(dtype), count * function->additions));
     step->block = block;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, unit, true);
     read_vector(planner, step, p, wide_p);

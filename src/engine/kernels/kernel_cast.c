@@ -147,6 +147,7 @@ static mw__step *plan_cast(mw__planner *planner, const mw_tensor *x, uint32_t ou
     mw__step *step =
         mw__plan_step(planner, cast_run, "cast", split.units, mw__cost(count * (double)(from_size + to_size), count));
     step->block = block;
+    step->helper = true;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)split.elements * from_size,
                   from_size == to_size);
     mw__step_write(planner, step, out, MW__ROWS, (size_t)split.elements * to_size);
@@ -176,7 +177,7 @@ mw_status mw__kernel_cast(mw__planner *planner, const mw__op *op, mw_error *err)
         return mw__plan_check(planner, err);
     step->rounds = true;
     ((cast_block *)(uintptr_t)step->block)->round = rounds ? mw__round_loop(mw__loop_level()) : NULL;
-    mw__step_element(planner, step, &(mw__element){.unary = copy_loop, .flops = 1}, result, &x, 1);
+    mw__step_element(planner, step, &(mw__element){.unary = copy_loop, .additions = 1}, result, &x, 1);
     return mw__plan_check(planner, err);
 }
 

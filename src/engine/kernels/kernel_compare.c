@@ -146,7 +146,7 @@ mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *e
     mw__step_read_rows(planner, step, y, shape, split, in_place);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements);
     if (block->floats != NULL && dtype != MW_I32 && dtype != MW_BOOL)
-        mw__step_element(planner, step, &(mw__element){.compare = block->floats, .flops = 1}, result,
+        mw__step_element(planner, step, &(mw__element){.compare = block->floats, .additions = 1}, result,
                          (const mw_tensor *[]){x, y}, 2);
     return mw__plan_check(planner, err);
 }
@@ -294,7 +294,7 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
     const mw_dtype dtype = mw__dtype_of(result);
     if (dtype == MW_F32 || dtype == MW_F16) /* tiles of a fused are fp32 */
         mw__step_element(planner, step,
-                         &(mw__element){.select = MW__DISPATCH(select_4, mw__kernel_level()), .flops = 1}, result,
+                         &(mw__element){.select = MW__DISPATCH(select_4, mw__kernel_level()), .additions = 1}, result,
                          (const mw_tensor *[]){cond, a, b}, 3);
     return mw__plan_check(planner, err);
 }

@@ -287,6 +287,7 @@ static void plan_sum(mw__planner *planner, const mw__dweight_parts *parts, uint3
     mw__step *step = mw__plan_step(planner, sum_run, "conv.dweight.sum", (sum->count + SUM_UNIT - 1) / SUM_UNIT,
                                    mw__cost(4.0 * (double)(sum->count * parts->parts), 0.0));
     step->block = sum;
+    step->helper = true;
     step->flops = (double)(sum->count * (parts->parts - 1));
     mw__step_read(planner, step, partial, MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, SUM_UNIT * sizeof(float));

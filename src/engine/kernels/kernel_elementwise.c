@@ -117,14 +117,14 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
     const size_t size = mw__dtype_size(dtype);
     mw__step *step =
         mw__plan_step(planner, binary_run, op->row->name, split.units,
-                      mw__cost((double)block->count * (double)size * 3, (double)block->count * function->flops));
+                      mw__cost((double)block->count * (double)size * 3, (double)block->count * function->additions));
     step->block = block;
     step->rounds = true;
     mw__step_read_rows(planner, step, x, shape, split, true);
     mw__step_read_rows(planner, step, y, shape, split, true);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements * size);
     if (block->integers == NULL)
-        mw__step_element(planner, step, &(mw__element){.binary = block->loop, .flops = function->flops}, result,
+        mw__step_element(planner, step, &(mw__element){.binary = block->loop, .additions = function->additions}, result,
                          (const mw_tensor *[]){x, y}, 2);
     return mw__plan_check(planner, err);
 }
@@ -219,16 +219,18 @@ mw_status mw__kernel_unary(mw__planner *planner, const mw__op *op, mw_error *err
     const size_t from = (size_t)split.elements * mw__dtype_size(block->from);
     const double bytes = 2.0 * (double)block->count * (double)mw__dtype_size(block->dtype);
     mw__step *step = mw__plan_step(planner, unary_run, op->row->name, split.units,
-                                   mw__cost(bytes, (double)block->count * function->flops));
+                                   mw__cost(bytes, (double)block->count * function->additions));
     step->block = block;
     step->rounds = true;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, from, from == unit);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, unit);
     if (block->loop != NULL)
-        mw__step_element(
-            planner, step,
-            &(mw__element){
-                .name = function->name, .unary = block->loop, .p = block->p, .q = block->q, .flops = function->flops},
-            result, &x, 1);
+        mw__step_element(planner, step,
+                         &(mw__element){.name = function->name,
+                                        .unary = block->loop,
+                                        .p = block->p,
+                                        .q = block->q,
+                                        .additions = function->additions},
+                         result, &x, 1);
     return mw__plan_check(planner, err);
 }

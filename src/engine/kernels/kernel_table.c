@@ -1,8 +1,9 @@
-/* The kernel column of the operation table: id -> plan function. A missing function is a link error that names it. */
+/* The kernel column of the operation table and the rows of kernel_table.def, by id. A missing plan function is a link
+ * error that names it. */
 #include "engine/kernels/kernel_table.h"
 #include "engine/core/kernel.h"
 
-static mw__kernel_plan *const kernels[MW__OP_COUNT] = {
+static mw__kernel_plan *const plans[MW__OP_COUNT] = {
 #define MW_OP(id, name, since, shape, vjp, kernel) [MW__OP_##id] = mw__kernel_##kernel,
 #define MW_EXPAND(id, function)
 #define MW_ARG(id, arg, kind, type, fallback)
@@ -14,7 +15,20 @@ static mw__kernel_plan *const kernels[MW__OP_COUNT] = {
 #undef MW_END
 };
 
-mw__kernel_plan *mw__kernel_find(mw__op_id id) { return kernels[id]; }
+static const mw__kernel_row rows[MW__OP_COUNT] = {
+#define KERNEL(id, storage_, rounding_, rule_, flops_)                                                                 \
+    [MW__OP_##id] = {.storage = MW__STORAGE_##storage_,                                                                \
+                     .rounding = MW__ROUNDING_##rounding_,                                                             \
+                     .rule = MW__COUNT_##rule_,                                                                        \
+                     .flops = (flops_),                                                                                \
+                     .listed = true},
+#include "engine/kernels/kernel_table.def"
+#undef KERNEL
+};
+
+const mw__kernel_row *mw__kernel_row_of(mw__op_id id) { return &rows[id]; }
+
+mw__kernel_plan *mw__kernel_find(mw__op_id id) { return plans[id]; }
 
 mw_status mw__kernel_constant(mw__planner *planner, const mw__op *op, mw_error *err)
 {

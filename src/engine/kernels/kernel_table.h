@@ -1,9 +1,46 @@
-/* Which kernel plans an operation. */
+/* What the engine knows of each operation: its plan function, from the kernel column of graph/ops, and its row of
+ * kernel_table.def. A fact of an operation that more than one file needs is a column there. */
 #ifndef MW__ENGINE_KERNELS_KERNEL_TABLE_H
 #define MW__ENGINE_KERNELS_KERNEL_TABLE_H
 
 #include "engine/core/step.h"
 
+/* How a kernel wants operands and results that are declared fp16 (compile/fp16_storage.h). */
+typedef enum mw__storage {
+    MW__STORAGE_HALVES,   /* as fp16 in memory, and rounds by itself */
+    MW__STORAGE_FLOATS,   /* as fp32 */
+    MW__STORAGE_CONVERTS, /* reads both; writes fp32, or fp16 where the result is a port */
+    MW__STORAGE_EITHER    /* moves elements as they are, whichever they are */
+} mw__storage;
+
+/* Whether a result has to be rounded to fp16, or is a fp16 number because the operands are. */
+typedef enum mw__rounding_rule {
+    MW__ROUNDING_ROUNDS,
+    MW__ROUNDING_EXACT,
+    MW__ROUNDING_OF_BOOL, /* exact if x is bool */
+    MW__ROUNDING_SCALARS  /* exact if its constants are fp16 numbers: straight-line code need not round it, plans do */
+} mw__rounding_rule;
+
+/* What is counted of an operation (surface/work.h says which operations count). */
+typedef enum mw__count_rule {
+    MW__COUNT_UNKNOWN, /* its steps know (mw__step.flops), or nobody */
+    MW__COUNT_NONE,
+    MW__COUNT_MOVES,    /* none: elements of its operands, as they are */
+    MW__COUNT_EACH,     /* `flops` for an element of the result */
+    MW__COUNT_COMPARES, /* the same, if what is compared is floating-point */
+    MW__COUNT_PRODUCT   /* a product of matrices (gemm.h), whose steps know */
+} mw__count_rule;
+
+typedef struct mw__kernel_row {
+    mw__storage storage;
+    mw__rounding_rule rounding;
+    mw__count_rule rule;
+    double flops;
+    bool listed; /* in kernel_table.def; tests/engine/test_kernel_table.c names those that are not */
+} mw__kernel_row;
+
+/* The row of an operation. */
+const mw__kernel_row *mw__kernel_row_of(mw__op_id id);
 /* The plan function of an operation. */
 mw__kernel_plan *mw__kernel_find(mw__op_id id);
 

@@ -119,62 +119,62 @@ static void bool_not(uint8_t *out, const uint8_t *x, int64_t count)
 
 #define LIBM(name) .at = MW__LOOPS_ALL(libm_##name)
 
-static const mw__function1 gelu_sigmoid = {POLY(gelu_sigmoid), .flops = 32, .mode = "SIGMOID_APPROXIMATION",
+static const mw__function1 gelu_sigmoid = {POLY(gelu_sigmoid), .additions = 32, .mode = "SIGMOID_APPROXIMATION",
                                            .name = "gelu_sigmoid"};
-static const mw__function1 gelu_tanh = {POLY(gelu_tanh), .flops = 40, .mode = "TANH_APPROXIMATION", .name = "gelu_tanh",
-                                        .other = &gelu_sigmoid};
+static const mw__function1 gelu_tanh = {POLY(gelu_tanh), .additions = 40, .mode = "TANH_APPROXIMATION",
+                                        .name = "gelu_tanh", .other = &gelu_sigmoid};
 
 static const mw__function1 functions[MW__OP_COUNT] = {
-    [MW__OP_abs] = {SAME(abs), .integers = int_abs, .flops = 1},
-    [MW__OP_sign] = {SAME(sign), .integers = int_sign, .flops = 3},
-    [MW__OP_square] = {SAME(square), .integers = int_square, .flops = 1},
-    [MW__OP_sqrt] = {SAME(sqrt), .flops = 6},
-    [MW__OP_rsqrt] = {SAME(rsqrt), .flops = 12, .p = "epsilon"},
-    [MW__OP_inverse] = {SAME(inverse), .flops = 6, .p = "epsilon"},
-    [MW__OP_clip] = {SAME(clip), .flops = 3, .p = "alpha", .q = "beta"},
-    [MW__OP_exp] = {POLY(exp), .flops = 20},
-    [MW__OP_log] = {POLY(log), .flops = 24, .p = "epsilon"},
-    [MW__OP_erf] = {POLY(erf), .flops = 45},
-    [MW__OP_tanh] = {POLY(tanh), .flops = 40},
-    [MW__OP_floor] = {SAME(floor), .flops = 1},
-    [MW__OP_ceil] = {SAME(ceil), .flops = 1},
-    [MW__OP_round] = {SAME(round), .flops = 1},
-    [MW__OP_threshold] = {SAME(threshold), .integers = int_threshold, .flops = 1, .p = "alpha"},
-    [MW__OP_exp2] = {LIBM(exp2), .flops = 60, .integers = int_exp2},
-    [MW__OP_sin] = {LIBM(sin), .flops = 100},
-    [MW__OP_cos] = {LIBM(cos), .flops = 100},
-    [MW__OP_tan] = {LIBM(tan), .flops = 150},
-    [MW__OP_asin] = {LIBM(asin), .flops = 100},
-    [MW__OP_acos] = {LIBM(acos), .flops = 100},
-    [MW__OP_atan] = {LIBM(atan), .flops = 100},
-    [MW__OP_sinh] = {LIBM(sinh), .flops = 150},
-    [MW__OP_cosh] = {LIBM(cosh), .flops = 150},
-    [MW__OP_atanh] = {LIBM(atanh), .flops = 150},
-    [MW__OP_logical_not] = {.bools = bool_not, .flops = 1},
+    [MW__OP_abs] = {SAME(abs), .integers = int_abs, .additions = 1},
+    [MW__OP_sign] = {SAME(sign), .integers = int_sign, .additions = 3},
+    [MW__OP_square] = {SAME(square), .integers = int_square, .additions = 1},
+    [MW__OP_sqrt] = {SAME(sqrt), .additions = 6},
+    [MW__OP_rsqrt] = {SAME(rsqrt), .additions = 12, .p = "epsilon"},
+    [MW__OP_inverse] = {SAME(inverse), .additions = 6, .p = "epsilon"},
+    [MW__OP_clip] = {SAME(clip), .additions = 3, .p = "alpha", .q = "beta"},
+    [MW__OP_exp] = {POLY(exp), .additions = 20},
+    [MW__OP_log] = {POLY(log), .additions = 24, .p = "epsilon"},
+    [MW__OP_erf] = {POLY(erf), .additions = 45},
+    [MW__OP_tanh] = {POLY(tanh), .additions = 40},
+    [MW__OP_floor] = {SAME(floor), .additions = 1},
+    [MW__OP_ceil] = {SAME(ceil), .additions = 1},
+    [MW__OP_round] = {SAME(round), .additions = 1},
+    [MW__OP_threshold] = {SAME(threshold), .integers = int_threshold, .additions = 1, .p = "alpha"},
+    [MW__OP_exp2] = {LIBM(exp2), .additions = 60, .integers = int_exp2},
+    [MW__OP_sin] = {LIBM(sin), .additions = 100},
+    [MW__OP_cos] = {LIBM(cos), .additions = 100},
+    [MW__OP_tan] = {LIBM(tan), .additions = 150},
+    [MW__OP_asin] = {LIBM(asin), .additions = 100},
+    [MW__OP_acos] = {LIBM(acos), .additions = 100},
+    [MW__OP_atan] = {LIBM(atan), .additions = 100},
+    [MW__OP_sinh] = {LIBM(sinh), .additions = 150},
+    [MW__OP_cosh] = {LIBM(cosh), .additions = 150},
+    [MW__OP_atanh] = {LIBM(atanh), .additions = 150},
+    [MW__OP_logical_not] = {.bools = bool_not, .additions = 1},
     /* activations */
-    [MW__OP_relu] = {SAME(relu), .flops = 2},
-    [MW__OP_sigmoid] = {POLY(sigmoid), .flops = 30},
-    [MW__OP_silu] = {POLY(silu), .flops = 31},
-    [MW__OP_gelu] = {POLY(gelu_exact), .flops = 50, .mode = "EXACT", .name = "gelu_exact", .other = &gelu_tanh},
-    [MW__OP_relu6] = {SAME(relu6), .flops = 2},
-    [MW__OP_leaky_relu] = {SAME(leaky_relu), .flops = 2, .p = "alpha"},
-    [MW__OP_clamped_relu] = {SAME(clamped_relu), .flops = 3, .p = "alpha", .q = "beta"},
-    [MW__OP_thresholded_relu] = {SAME(thresholded_relu), .flops = 1, .p = "alpha"},
-    [MW__OP_sigmoid_hard] = {SAME(sigmoid_hard), .flops = 4, .p = "alpha", .q = "beta"},
-    [MW__OP_linear_activation] = {SAME(linear_activation), .flops = 2, .p = "alpha", .q = "beta"},
-    [MW__OP_elu] = {LIBM(elu), .flops = 100, .p = "alpha"},
-    [MW__OP_softplus] = {LIBM(softplus), .flops = 200},
-    [MW__OP_softsign] = {SAME(softsign), .flops = 6},
-    [MW__OP_scaled_tanh] = {LIBM(scaled_tanh), .flops = 100, .p = "alpha", .q = "beta"},
+    [MW__OP_relu] = {SAME(relu), .additions = 2},
+    [MW__OP_sigmoid] = {POLY(sigmoid), .additions = 30},
+    [MW__OP_silu] = {POLY(silu), .additions = 31},
+    [MW__OP_gelu] = {POLY(gelu_exact), .additions = 50, .mode = "EXACT", .name = "gelu_exact", .other = &gelu_tanh},
+    [MW__OP_relu6] = {SAME(relu6), .additions = 2},
+    [MW__OP_leaky_relu] = {SAME(leaky_relu), .additions = 2, .p = "alpha"},
+    [MW__OP_clamped_relu] = {SAME(clamped_relu), .additions = 3, .p = "alpha", .q = "beta"},
+    [MW__OP_thresholded_relu] = {SAME(thresholded_relu), .additions = 1, .p = "alpha"},
+    [MW__OP_sigmoid_hard] = {SAME(sigmoid_hard), .additions = 4, .p = "alpha", .q = "beta"},
+    [MW__OP_linear_activation] = {SAME(linear_activation), .additions = 2, .p = "alpha", .q = "beta"},
+    [MW__OP_elu] = {LIBM(elu), .additions = 100, .p = "alpha"},
+    [MW__OP_softplus] = {LIBM(softplus), .additions = 200},
+    [MW__OP_softsign] = {SAME(softsign), .additions = 6},
+    [MW__OP_scaled_tanh] = {LIBM(scaled_tanh), .additions = 100, .p = "alpha", .q = "beta"},
     /* p and q per channel: kernel_activation.c */
-    [MW__OP_prelu] = {SAME(leaky_relu), .flops = 2, .p = "alpha"},
-    [MW__OP_softplus_parametric] = {LIBM(softplus_parametric), .flops = 200, .p = "alpha", .q = "beta"},
+    [MW__OP_prelu] = {SAME(leaky_relu), .additions = 2, .p = "alpha"},
+    [MW__OP_softplus_parametric] = {LIBM(softplus_parametric), .additions = 200, .p = "alpha", .q = "beta"},
 };
 
 const mw__function1 *mw__function1_find(mw__op_id op, const char *mode)
 {
     const mw__function1 *function = &functions[op];
-    if (function->flops == 0.0)
+    if (function->additions == 0.0)
         return NULL;
     while (function != NULL && mode != NULL && (function->mode == NULL || strcmp(function->mode, mode) != 0))
         function = function->other;

@@ -19,7 +19,7 @@ typedef struct mw__function1 {
     mw__loop1 *at[MW__LEVELS]; /* by level */
     mw__loop1_i32 *integers;
     mw__loop1_bool *bools;
-    double flops;                      /* estimated, an element */
+    double additions;                  /* an element takes the time of so many; for mw__cost */
     const char *p, *q;                 /* the scalar arguments that the loops get; NULL: 0 */
     const char *mode;                  /* the "mode" that this is for; NULL where there is none */
     const char *name;                  /* in math_scalar.h, where that is not the operation's */
@@ -30,7 +30,7 @@ typedef struct mw__function1 {
 typedef struct mw__function2 {
     mw__loop2 *at[MW__LEVELS];
     mw__loop2_i32 *integers;
-    double flops;
+    double additions;
 } mw__function2;
 
 /* NULL for an operation or a mode that is not there; mode NULL takes the first. */

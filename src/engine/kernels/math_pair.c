@@ -122,15 +122,15 @@ INT2(int_pow, power_of(a, b))
 #define BOTH(name) .at = MW__LOOPS_SAME(loop_##name), .integers = int_##name
 
 static const mw__function2 functions[MW__OP_COUNT] = {
-    [MW__OP_add] = {BOTH(add), .flops = 1},
-    [MW__OP_sub] = {BOTH(sub), .flops = 1},
-    [MW__OP_mul] = {BOTH(mul), .flops = 1},
-    [MW__OP_real_div] = {BOTH(real_div), .flops = 1},
-    [MW__OP_floor_div] = {BOTH(floor_div), .flops = 1},
-    [MW__OP_mod] = {BOTH(mod), .flops = 20},
-    [MW__OP_maximum] = {BOTH(maximum), .flops = 1},
-    [MW__OP_minimum] = {BOTH(minimum), .flops = 1},
-    [MW__OP_pow] = {.at = {ref_pow, loop_pow, loop_pow, loop_pow}, .integers = int_pow, .flops = 40},
+    [MW__OP_add] = {BOTH(add), .additions = 1},
+    [MW__OP_sub] = {BOTH(sub), .additions = 1},
+    [MW__OP_mul] = {BOTH(mul), .additions = 1},
+    [MW__OP_real_div] = {BOTH(real_div), .additions = 1},
+    [MW__OP_floor_div] = {BOTH(floor_div), .additions = 1},
+    [MW__OP_mod] = {BOTH(mod), .additions = 20},
+    [MW__OP_maximum] = {BOTH(maximum), .additions = 1},
+    [MW__OP_minimum] = {BOTH(minimum), .additions = 1},
+    [MW__OP_pow] = {.at = {ref_pow, loop_pow, loop_pow, loop_pow}, .integers = int_pow, .additions = 40},
 };
 
-const mw__function2 *mw__function2_find(mw__op_id op) { return functions[op].flops != 0.0 ? &functions[op] : NULL; }
+const mw__function2 *mw__function2_find(mw__op_id op) { return functions[op].additions != 0.0 ? &functions[op] : NULL; }

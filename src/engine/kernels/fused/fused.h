@@ -34,7 +34,7 @@ struct mw__element {
     bool round;              /* the result, to fp16 */
     int64_t count;
     mw__split split;
-    double flops; /* of one element */
+    double additions; /* of one element, for its cost (mw__cost) */
     int operand_count;
     mw__element_operand operand[MW__ELEMENT_OPERANDS];
 };

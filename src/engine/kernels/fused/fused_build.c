@@ -2,6 +2,7 @@
  * fused_run.c. */
 #include "engine/kernels/fused/fused_code.h"
 
+#include "engine/kernels/kernel_table.h"
 #include "engine/kernels/round.h"
 
 #include <stdio.h>
@@ -54,7 +55,7 @@ typedef struct builder {
     mw__step *step;
     const bool *stored;
     uint32_t made[MW__FUSED_CODE]; /* by instruction: the buffer that it computes */
-    double flops, bytes;
+    double additions, bytes;
 } builder;
 
 static bool is_tile(const mw__element_operand *operand, int64_t count)
@@ -106,8 +107,10 @@ static uint16_t value_of(builder *b, const mw__element_operand *operand, const m
     return (uint16_t)r->operand_count++;
 }
 
-static void add_instruction(builder *b, const mw__element *element, uint32_t buffer)
+static void add_instruction(builder *b, const mw__step *step)
 {
+    const mw__element *element = step->element;
+    const uint32_t buffer = step->writes[0].buffer;
     mw__fused *r = b->fused;
     r->pq[r->code_count][0] = element->p, r->pq[r->code_count][1] = element->q;
     mw__fused_code code = {.name = element->name,
@@ -116,12 +119,13 @@ static void add_instruction(builder *b, const mw__element *element, uint32_t buf
                            .compare = element->compare,
                            .select = element->select,
                            .round = element->round,
+                           .exact = mw__kernel_row_of(step->op->row->id)->rounding == MW__ROUNDING_EXACT,
                            .write = -1};
     for (int i = 0; i < MW__ELEMENT_OPERANDS; i++) /* operands that there are not repeat the first */
         code.in[i] = i < element->operand_count ? value_of(b, &element->operand[i], element) : code.in[0];
     code.out = (uint16_t)(MW__STEP_READS + r->code_count);
     b->made[r->code_count] = buffer;
-    b->flops += element->flops;
+    b->additions += element->additions;
     if (b->stored[buffer]) {
         const size_t size = mw__dtype_size(element->dtype);
         r->stores[r->store_count++] = (mw__fused_store){.value = code.out, .dtype = element->dtype, .size = size};
@@ -226,16 +230,6 @@ static char letter(const mw__fused_operand *o)
     return o->form == MW__SCALAR ? 'S' : 'T';
 }
 
-/* Values that are fp16 numbers if the operands are. */
-static bool is_exact(const mw__fused_code *code)
-{
-    static const char *const names[] = {"maximum", "minimum", "abs", "sign", "relu", "floor", "ceil", "round"};
-    bool exact = code->select != NULL || code->compare != NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        exact = exact || strcmp(code->name, names[i]) == 0;
-    return exact;
-}
-
 /* False if some values are rounded to fp16 and others need it but are not. */
 static bool rounds_alike(const mw__fused *r, bool *out_half)
 {
@@ -243,7 +237,7 @@ static bool rounds_alike(const mw__fused *r, bool *out_half)
     *out_half = false;
     for (size_t i = 0; i < r->code_count; i++) {
         *out_half = *out_half || r->code[i].round;
-        exact = exact || (!r->code[i].round && !is_exact(&r->code[i]));
+        exact = exact || (!r->code[i].round && !r->code[i].exact);
     }
     return !(exact && *out_half);
 }
@@ -344,7 +338,7 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
     step->op_count = count;
     builder b = {.fused = fused, .step = step, .stored = parts->stored};
     for (size_t i = 0; i < count; i++)
-        add_instruction(&b, steps[i]->element, steps[i]->writes[0].buffer);
+        add_instruction(&b, steps[i]);
     for (size_t i = 0; i < parts->watch_count; i++)
         add_watch(&b, parts->watches[i]);
     choose_precompiled(fused, step);
@@ -353,6 +347,6 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
     step->run = is_gate(fused) ? mw__gate_run : mw__fused_run;
     step->label = is_gate(fused) ? "gate" : step->label;
     step->scratch = place_values(fused) * MW__TILE_BYTES;
-    step->cost = mw__cost(b.bytes, b.flops * (double)fused->count) + 10.0 * (double)count;
+    step->cost = mw__cost(b.bytes, b.additions * (double)fused->count) + 10.0 * (double)count;
     return step;
 }

@@ -36,6 +36,7 @@ typedef struct mw__fused_code {
     mw__compare_loop *compare;
     mw__select_loop *select;
     bool round; /* to fp16 */
+    bool exact; /* a fp16 number if the operands are (kernel_table.h) */
     uint16_t out, in[MW__ELEMENT_OPERANDS];
     int16_t write; /* computed in the memory of this output; -1 = in a register */
 } mw__fused_code;

@@ -222,6 +222,7 @@ mw_status mw__plan_conv_by_argmax(mw__planner *planner, const mw__pattern *patte
     mw__step *pack = mw__plan_step(planner, pack_run, "conv.pack", c->groups * c->inputs,
                                    mw__cost((double)weights * (double)planes, 0.0));
     pack->block = s;
+    pack->helper = true;
     mw__step_read(planner, pack, mw__plan_buffer(planner, mw__arg(pattern->forward, "weight")), MW__WHOLE, 0, false);
     mw__step_write(planner, pack, packed, MW__ROWS, weights);
     const size_t count = planes * (size_t)s->picked.count;

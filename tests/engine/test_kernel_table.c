@@ -1,0 +1,46 @@
+/* Every operation that the engine plans has a row of kernel_table.def. */
+#include "engine/kernels/kernel_table.h"
+#include "support/check.h"
+
+#include <stdio.h>
+
+static const char *const names[MW__OP_COUNT] = {
+#define MW_OP(id, name, since, shape, vjp, kernel) [MW__OP_##id] = #id,
+#define MW_EXPAND(id, function)
+#define MW_ARG(id, arg, kind, type, fallback)
+#define MW_END(id)
+#include "graph/ops/all.def"
+#undef MW_OP
+#undef MW_EXPAND
+#undef MW_ARG
+#undef MW_END
+};
+
+static void test_every_operation_has_a_row(void)
+{
+    for (int id = 0; id < MW__OP_COUNT; id++) {
+        const bool listed = names[id] == NULL || mw__kernel_row_of((mw__op_id)id)->listed;
+        if (!listed)
+            printf("%s: no row in src/engine/kernels/kernel_table.def\n", names[id]);
+        CHECK(listed);
+    }
+}
+
+/* What a row says must not contradict itself: elements that are moved as they are stay fp16 numbers and cost nothing.
+ */
+static void test_rows_agree_with_themselves(void)
+{
+    for (int id = 0; id < MW__OP_COUNT; id++) {
+        const mw__kernel_row *row = mw__kernel_row_of((mw__op_id)id);
+        if (row->storage == MW__STORAGE_EITHER || row->rule == MW__COUNT_MOVES)
+            CHECK(row->rounding == MW__ROUNDING_EXACT);
+        CHECK((row->rule == MW__COUNT_EACH || row->rule == MW__COUNT_COMPARES) == (row->flops > 0.0));
+    }
+}
+
+int main(void)
+{
+    RUN(test_every_operation_has_a_row);
+    RUN(test_rows_agree_with_themselves);
+    return check_finish();
+}
