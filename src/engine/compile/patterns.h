@@ -1,26 +1,147 @@
-/* Finding the groups of operations that one kernel computes (core/pattern.h). */
+/* Fusion patterns: groups of operations that one kernel computes. Each is a row of the table in patterns.c. Only the
+ * operation that a pattern is put at gets another plan; the other operations, where nothing else needs them, are
+ * dropped with all steps that no output depends on. Gradients are recognised by running the builder that wrote them
+ * (graph/patterns/) on placeholders and comparing structure, so that writer and recogniser cannot drift. */
 #ifndef MW__ENGINE_COMPILE_PATTERNS_H
 #define MW__ENGINE_COMPILE_PATTERNS_H
 
-#include "engine/core/pattern.h"
+#include "engine/core/step.h"
 
-/* One entry for each operation of the body, in `arena`: what its result is, or MW__PATTERN_NONE. NULL with err set
- * after a failed allocation. */
-mw__pattern *mw__patterns_find(const mw__function *function, const mw__rounding *rounding, mw__arena *arena,
-                               mw_error *err);
+/* ---- what is found ---- */
 
-/* Joins convolutions with the poolings after them, and with the gradients of those, where the result between them is
- * not needed. In patterns_join.c. */
-mw_status mw__patterns_join(const mw__function *function, mw__pattern *patterns, mw__arena *arena, mw_error *err);
+typedef struct mw__pattern_row mw__pattern_row;
 
-/* Numbers that say whether tensors are within limits, and their products. In patterns_within.c. */
-mw_status mw__patterns_find_within(const mw__function *function, mw__pattern *patterns, mw__arena *arena,
-                                   mw_error *err);
+#define MW__PATTERN_READS 4
 
+typedef struct mw__pattern {
+    const mw__pattern_row *row; /* NULL: the plan of another pattern computes this result too */
+    const void *match;          /* the row's payload, of its type in kernels/pattern_plans.h */
+    const mw__op *const *ops;   /* all that it computes, in the order of the text */
+    size_t op_count;
+    const mw_tensor *also;                     /* a result of its plan beside that of its operation; or NULL */
+    const mw_tensor *reads[MW__PATTERN_READS]; /* what keeps a convolution apart from its pooling; NULL entries count
+                                                  for nothing */
+    struct mw__pattern *under;                 /* the pattern whose place it has taken; or NULL */
+    const struct mw__pattern *with;            /* the pooling without which it cannot be; or NULL */
+} mw__pattern;
+
+/* What the rows work on. */
+typedef struct mw__finder {
+    const mw__function *function;
+    const mw__block *body;
+    const mw__rounding *rounding;
+    mw__arena *arena;
+    mw__pattern **patterns;          /* by operation of the body; NULL = none */
+    const mw__pattern_row *row;      /* being applied */
+    bool found;                      /* by this row at this operation */
+    const char *declined;            /* why not */
+    struct mw__pattern_notes *notes; /* or NULL */
+} mw__finder;
+
+/* ---- the rows ---- */
+
+/* Applied to one operation: puts a pattern, or declines with a reason. Fails only where memory does not suffice. */
+typedef mw_status mw__pattern_match(mw__finder *finder, size_t at, mw_error *err);
+
+/* Environment variables that turn a row off. */
+typedef enum mw__pattern_switch {
+    MW__OFF_BY_FUSE = 1, /* MW_ENGINE_FUSE=0 */
+    MW__OFF_BY_REF = 2,  /* MW_ENGINE_REF=1 */
+} mw__pattern_switch;
+
+struct mw__pattern_row {
+    const char *name;
+    const char *root;        /* MIL's name of the operation it is applied to; NULL = any that has the pattern `over` */
+    int off;                 /* mw__pattern_switch */
+    bool gradient;           /* the root is the forward operation, and the pattern is put at later ones */
+    bool backwards;          /* applied from the end of the text */
+    mw__pattern_match *over; /* it takes the place of what that found; NULL = of none */
+    /* Why it is not even tried; NULL = it is. */
+    const char *(*guard)(const mw__finder *finder, const mw__op *op);
+    mw__pattern_match *match;
+    mw_status (*plan)(mw__planner *planner, const void *match, mw_error *err);
+    const char *declined; /* where `match` finds nothing and gives no reason */
+};
+
+mw__pattern_match mw__match_conv_columns, mw__match_conv_columns_bias;
+mw__pattern_match mw__match_conv_dweight, mw__match_max_pool_gradient, mw__match_relu_max_pool_gradient;
+mw__pattern_match mw__match_all_within;
+mw__pattern_match mw__match_conv_max_pool, mw__match_conv_relu_max_pool;
+mw__pattern_match mw__match_unpool, mw__match_conv_dweight_argmax, mw__match_conv_by_argmax;
+
+/* ---- for match functions ---- */
+
+/* Always MW_OK. `reason` is static. */
+mw_status mw__pattern_decline(mw__finder *finder, const char *reason);
+/* Puts a pattern of the current row at an operation, over the one that is there, whose ops and `also` it starts with.
+ * NULL with err set after a failed allocation. */
+mw__pattern *mw__pattern_put(mw__finder *finder, size_t at, const void *match, mw_error *err);
+/* Leaves the result of an operation to the plan of the pattern that computes `maker`. */
+mw_status mw__pattern_put_made(mw__finder *finder, size_t at, const mw_tensor *maker, mw_error *err);
 /* One more operation that it computes. */
-mw_status mw__pattern_add_op(mw__arena *arena, mw__pattern *pattern, const mw__op *op, mw_error *err);
+mw_status mw__pattern_add_op(mw__finder *finder, mw__pattern *pattern, const mw__op *op, mw_error *err);
+/* True if that function found it; `pattern` may be NULL. */
+bool mw__pattern_is(const mw__pattern *pattern, mw__pattern_match *match);
+/* By name: a new opset may give an operation a new row. `op` may be NULL. */
+bool mw__pattern_is_named(const mw__op *op, const char *name);
+/* What relu is taken of, if that is what a pooling takes; else NULL. */
+const mw_tensor *mw__pattern_below_relu(const mw__op *pool);
+
+/* ---- comparing with what a builder writes ---- */
+
+#define MW__COMPARE_INPUTS 3
+
+typedef struct mw__compare {
+    mw_graph *scratch;       /* the builder writes into it */
+    const mw_tensor **match; /* by id in the scratch graph: the value in the function; NULL = not compared yet */
+    const mw_tensor *root;   /* of what is written; NULL = nothing */
+    mw_tensor *input[MW__COMPARE_INPUTS];        /* placeholders */
+    const mw_tensor *wanted[MW__COMPARE_INPUTS]; /* what they must be; NULL = anything */
+} mw__compare;
+
+mw_status mw__compare_begin(mw__compare *compare, const mw__function *function, mw_error *err);
+/* Input `index`, of the type of `like`. */
+mw_tensor *mw__compare_input(mw__compare *compare, int index, const char *name, const mw_tensor *like);
+/* After the builder, which has returned `root`, or NULL where it refuses. */
+mw_status mw__compare_written(mw__compare *compare, const mw_tensor *root, mw_error *err);
+bool mw__compare_values(mw__compare *compare, const mw_tensor *root, const mw_tensor *value);
+/* What an input was in the last comparison; NULL if it did not occur. */
+const mw_tensor *mw__compare_found(const mw__compare *compare, int index);
+/* Adds the operations of the last comparison to those that the pattern computes. */
+mw_status mw__compare_list_ops(const mw__compare *compare, mw__finder *finder, mw__pattern *pattern, mw_error *err);
+void mw__compare_end(mw__compare *compare);
+bool mw__compare_types(const mw_tensor *a, const mw_tensor *b);
+
+/* ---- for the planner ---- */
+
+/* One entry for each operation of the body, in `arena`: its pattern, or NULL. NULL with err set after a failed
+ * allocation. */
+mw__pattern **mw__patterns_find(const mw__function *function, const mw__rounding *rounding, mw__arena *arena,
+                                mw_error *err);
+
+/* Takes poolings apart from their convolutions where the result between them is needed. In patterns_join.c. */
+mw_status mw__patterns_undo(mw__finder *finder, mw_error *err);
 
 /* Plans the group as steps of its own. */
 mw_status mw__plan_pattern(mw__planner *planner, const mw__pattern *pattern, mw_error *err);
+
+/* ---- for tests ---- */
+
+/* What a row made of an operation that has its root. */
+typedef struct mw__pattern_note {
+    const mw__op *op;
+    const char *pattern;
+    const char *declined; /* NULL: it was found */
+} mw__pattern_note;
+
+typedef struct mw__pattern_notes {
+    mw__pattern_note *notes; /* in the order in which the rows were applied */
+    size_t count;
+} mw__pattern_notes;
+
+/* What mw__patterns_find does, with a note for each attempt. */
+mw_status mw__patterns_explain(const mw__function *function, const mw__rounding *rounding, mw__arena *arena,
+                               mw__pattern_notes *out, mw_error *err);
+void mw__pattern_note_undone(mw__finder *finder, size_t at, const mw__pattern *pattern, const char *reason);
 
 #endif

@@ -1,220 +1,223 @@
-/* Joins the patterns around a pooling: a convolution with the max_pool after it becomes one step that remembers what
- * the pooling took, and the gradients of both are taken by that. It pays only where nobody needs the result of the
- * convolution, so whoever does undoes it. Structure is not compared here, engine/pattern.c has done it. */
+/* The patterns around a pooling: a convolution with the max_pool after it becomes one step that keeps what the pooling
+ * took, and the gradients of both are taken by that. It pays only where nothing needs the result of the convolution, so
+ * whatever does undoes it. Structure is not compared here: the patterns below have done it. */
 #include "engine/compile/patterns.h"
-#include "engine/kernels/pattern_plans.h"
-
 #include "engine/core/kernel.h"
+#include "engine/kernels/pattern_plans.h"
 
 #include <string.h>
 
-typedef struct joiner {
-    const mw__block *body;
-    mw__pattern *patterns; /* by operation */
-    bool *needed;          /* by value id */
-} joiner;
+/* ---- the pooling ---- */
 
-static bool is_named(const mw__op *op, const char *name)
+static mw_status match_conv_pool(mw__finder *f, size_t at, mw__conv_max_pool_match match, mw_error *err)
 {
-    return op != NULL && op->row != NULL && strcmp(op->row->name, name) == 0;
-}
-
-static bool is_gradient(const mw__pattern *pattern)
-{
-    return pattern->kind == MW__PATTERN_MAX_POOL_GRADIENT || pattern->kind == MW__PATTERN_RELU_MAX_POOL_GRADIENT;
-}
-
-/* ---- joining ---- */
-
-/* max_pool of conv, perhaps by way of relu, which must be an pattern with it already. */
-static mw_status join_forward(const mw__op *pool, mw__pattern *pattern, mw__arena *arena, mw_error *err)
-{
-    const bool relu = pattern->kind == MW__PATTERN_RELU_MAX_POOL;
-    if (!is_named(pool, "max_pool") || (!relu && pattern->kind != MW__PATTERN_NONE))
-        return MW_OK;
-    const mw__op *conv = (relu ? pattern->x : mw__arg(pool, "x"))->op;
-    if (!is_named(conv, "conv") || !mw__conv_max_pool_suits(conv, pool))
-        return MW_OK;
-    const mw__op **ops = mw__arena_alloc(arena, 3, sizeof *ops, err);
-    if (ops == NULL)
+    if (!mw__pattern_is_named(match.conv, "conv"))
+        return mw__pattern_decline(f, "it pools no conv");
+    if (!mw__conv_max_pool_suits(match.conv, match.pool))
+        return mw__pattern_decline(f, "the kernel has no such convolution or windows on this processor");
+    mw__conv_max_pool_match *kept = mw__arena_alloc(f->arena, 1, sizeof *kept, err);
+    mw__pattern *pattern = kept != NULL ? mw__pattern_put(f, at, kept, err) : NULL;
+    if (pattern == NULL)
         return MW_ERROR_MEMORY;
-    ops[0] = conv, ops[1] = mw__arg(pool, "x")->op, ops[relu ? 2 : 1] = pool;
-    *pattern = (mw__pattern){.kind = MW__PATTERN_CONV_MAX_POOL, .forward = pool, .conv = conv, .relu = relu};
-    pattern->x = conv->results[0], pattern->ops = ops, pattern->op_count = relu ? 3 : 2;
+    *kept = match;
+    pattern->reads[0] = mw__arg(match.conv, "x");
+    pattern->reads[1] = mw__arg(match.conv, "weight");
+    pattern->reads[2] = mw__arg(match.conv, "bias");
+    pattern->ops = NULL, pattern->op_count = 0;
+    MW_TRY(mw__pattern_add_op(f, pattern, match.conv, err));
+    if (match.relu)
+        MW_TRY(mw__pattern_add_op(f, pattern, mw__arg(match.pool, "x")->op, err));
+    return mw__pattern_add_op(f, pattern, match.pool, err);
+}
+
+mw_status mw__match_conv_max_pool(mw__finder *f, size_t at, mw_error *err)
+{
+    const mw__op *pool = f->body->ops[at];
+    const mw__conv_max_pool_match match = {.conv = mw__arg(pool, "x")->op, .pool = pool};
+    return match_conv_pool(f, at, match, err);
+}
+
+mw_status mw__match_conv_relu_max_pool(mw__finder *f, size_t at, mw_error *err)
+{
+    const mw__relu_max_pool_match *below = f->patterns[at]->match;
+    const mw__conv_max_pool_match match = {.conv = below->x->op, .pool = below->pool, .relu = true};
+    return match_conv_pool(f, at, match, err);
+}
+
+static bool is_joined(const mw__pattern *pattern)
+{
+    return mw__pattern_is(pattern, mw__match_conv_max_pool) || mw__pattern_is(pattern, mw__match_conv_relu_max_pool);
+}
+
+/* ---- its gradient ---- */
+
+static const mw__pattern *find_pooling(const mw__finder *f, const mw__max_pool_gradient_match *gradient)
+{
+    for (size_t i = 0; i < f->body->op_count; i++) {
+        const mw__pattern *pattern = f->patterns[i];
+        if (f->body->ops[i] == gradient->pool && is_joined(pattern))
+            return ((const mw__conv_max_pool_match *)pattern->match)->relu == gradient->relu ? pattern : NULL;
+    }
+    return NULL;
+}
+
+/* Where the pooling is to put the buffer of what it takes, which it is asked for from now on. */
+static uint32_t *want_argmax(mw__finder *f, const mw__pattern *pooling, mw_error *err)
+{
+    mw__conv_max_pool_match *match = (mw__conv_max_pool_match *)(uintptr_t)pooling->match;
+    if (match->argmax == NULL)
+        match->argmax = mw__arena_alloc(f->arena, 1, sizeof *match->argmax, err);
+    return match->argmax;
+}
+
+mw_status mw__match_unpool(mw__finder *f, size_t at, mw_error *err)
+{
+    const mw__max_pool_gradient_match *gradient = f->patterns[at]->match;
+    const mw__pattern *pooling = find_pooling(f, gradient);
+    if (pooling == NULL)
+        return mw__pattern_decline(f, "its pooling is not joined with a convolution");
+    mw__unpool_match *match = mw__arena_alloc(f->arena, 1, sizeof *match, err);
+    const uint32_t *argmax = want_argmax(f, pooling, err);
+    mw__pattern *pattern = match != NULL && argmax != NULL ? mw__pattern_put(f, at, match, err) : NULL;
+    if (pattern == NULL)
+        return MW_ERROR_MEMORY;
+    *match = (mw__unpool_match){
+        .pool = gradient->pool, .dy = gradient->dy, .dx = gradient->dx, .relu = gradient->relu, .argmax = argmax};
+    pattern->with = pooling;
+    pattern->reads[0] = match->dy, pattern->reads[1] = match->pool->results[0];
     return MW_OK;
 }
 
-/* The pattern of the pooling that `gradient` is of, if it remembers what is asked. */
-static mw__pattern *find_forward(const joiner *j, const mw__pattern *gradient)
+/* ---- what takes the gradient ---- */
+
+/* The pattern of an unpooling whose result `value` is. */
+static const mw__pattern *find_source(const mw__finder *f, const mw_tensor *value)
 {
-    const bool relu = gradient->kind == MW__PATTERN_RELU_MAX_POOL_GRADIENT;
-    for (size_t i = 0; i < j->body->op_count; i++)
-        if (j->body->ops[i] == gradient->forward && j->patterns[i].kind == MW__PATTERN_CONV_MAX_POOL &&
-            j->patterns[i].relu == relu)
-            return &j->patterns[i];
+    for (size_t i = 0; i < f->body->op_count; i++)
+        if (mw__pattern_is(f->patterns[i], mw__match_unpool) &&
+            ((const mw__unpool_match *)f->patterns[i]->match)->dx == value)
+            return f->patterns[i];
     return NULL;
 }
 
-static mw_status join_gradient(joiner *j, mw__pattern *gradient, mw__arena *arena, mw_error *err)
+/* What it reads in place of the gradient. */
+static void read_source(mw__pattern *pattern, const mw__pattern *source)
 {
-    mw__pattern *forward = is_gradient(gradient) ? find_forward(j, gradient) : NULL;
-    if (forward == NULL)
-        return MW_OK;
-    if (forward->argmax == NULL)
-        forward->argmax = mw__arena_alloc(arena, 1, sizeof *forward->argmax, err);
-    gradient->argmax = forward->argmax;
-    return forward->argmax != NULL ? MW_OK : MW_ERROR_MEMORY;
+    pattern->with = source->with;
+    pattern->reads[2] = source->reads[0], pattern->reads[3] = source->reads[1];
 }
 
-/* The gradient of a joined pooling whose result `value` is. */
-static const mw__pattern *find_source(const joiner *j, const mw_tensor *value)
+mw_status mw__match_conv_dweight_argmax(mw__finder *f, size_t at, mw_error *err)
 {
-    for (size_t i = 0; i < j->body->op_count; i++)
-        if (is_gradient(&j->patterns[i]) && j->patterns[i].argmax != NULL && j->patterns[i].result == value)
-            return &j->patterns[i];
-    return NULL;
+    const mw__conv_dweight_match *dweight = f->patterns[at]->match;
+    const mw__pattern *source = find_source(f, dweight->dy);
+    const mw__unpool_match *unpool = source != NULL ? source->match : NULL;
+    if (unpool == NULL)
+        return mw__pattern_decline(f, "dy is no gradient of a joined pooling");
+    if (!mw__conv_dweight_argmax_suits(dweight->conv, unpool->pool))
+        return mw__pattern_decline(f, "the kernel has no such convolution");
+    mw__conv_dweight_argmax_match *match = mw__arena_alloc(f->arena, 1, sizeof *match, err);
+    mw__pattern *pattern = match != NULL ? mw__pattern_put(f, at, match, err) : NULL;
+    if (pattern == NULL)
+        return MW_ERROR_MEMORY;
+    *match = (mw__conv_dweight_argmax_match){.dweight = *dweight, .source = unpool};
+    pattern->reads[0] = dweight->x;
+    read_source(pattern, source);
+    return MW_OK;
 }
 
-static void join_conv(const joiner *j, const mw__op *op, mw__pattern *pattern)
+mw_status mw__match_conv_by_argmax(mw__finder *f, size_t at, mw_error *err)
 {
-    if (pattern->kind == MW__PATTERN_CONV_DWEIGHT) {
-        const mw__pattern *source = find_source(j, pattern->dy);
-        if (source != NULL && mw__conv_dweight_argmax_suits(pattern->forward, source->forward))
-            pattern->source = source;
-    } else if (pattern->kind == MW__PATTERN_NONE && is_named(op, "conv")) {
-        const mw__pattern *source = find_source(j, mw__arg(op, "x"));
-        if (source != NULL && mw__conv_by_argmax_suits(op, source->forward))
-            *pattern = (mw__pattern){.kind = MW__PATTERN_CONV_BY_ARGMAX, .forward = op, .source = source};
-    }
+    const mw__op *conv = f->body->ops[at];
+    const mw__pattern *source = find_source(f, mw__arg(conv, "x"));
+    const mw__unpool_match *unpool = source != NULL ? source->match : NULL;
+    if (unpool == NULL)
+        return mw__pattern_decline(f, "x is no gradient of a joined pooling");
+    if (!mw__conv_by_argmax_suits(conv, unpool->pool))
+        return mw__pattern_decline(f, "the kernel has no such convolution");
+    mw__conv_by_argmax_match *match = mw__arena_alloc(f->arena, 1, sizeof *match, err);
+    mw__pattern *pattern = match != NULL ? mw__pattern_put(f, at, match, err) : NULL;
+    if (pattern == NULL)
+        return MW_ERROR_MEMORY;
+    *match = (mw__conv_by_argmax_match){.conv = conv, .source = unpool};
+    pattern->reads[0] = mw__arg(conv, "weight");
+    read_source(pattern, source);
+    return MW_OK;
 }
 
 /* ---- undoing ---- */
 
-static void need(joiner *j, const mw_tensor *value)
+static void need(bool *needed, const mw_tensor *value)
 {
     if (value != NULL)
-        j->needed[value->id] = true;
-}
-
-static void need_operands(joiner *j, const mw__op *op, const mw_tensor *except)
-{
-    for (size_t i = 0; i < op->slot_count; i++)
-        for (size_t k = 0; k < op->slots[i].count; k++)
-            if (op->slots[i].operands[k].value != except)
-                need(j, op->slots[i].operands[k].value);
-}
-
-/* The gradient that makes the sum of `dbias` too. */
-static void need_maker(joiner *j, const mw_tensor *dbias)
-{
-    for (size_t i = 0; i < j->body->op_count; i++)
-        if (j->patterns[i].dbias == dbias)
-            need(j, j->patterns[i].result);
-}
-
-/* dy, or what it is the gradient of and by. */
-static void need_dy(joiner *j, const mw__pattern *pattern, const mw_tensor *dy)
-{
-    if (pattern->source == NULL) {
-        need(j, dy);
-        return;
-    }
-    need(j, pattern->source->dy);
-    need(j, pattern->source->forward->results[0]);
+        needed[value->id] = true;
 }
 
 /* What the steps of an operation read. */
-static void need_sources(joiner *j, const mw__op *op, const mw__pattern *pattern)
+static void need_reads(bool *needed, const mw__op *op, const mw__pattern *pattern)
 {
-    switch (pattern->kind) {
-    case MW__PATTERN_CONV_MAX_POOL:
-        need_operands(j, pattern->conv, NULL);
-        return;
-    case MW__PATTERN_CONV_BY_ARGMAX:
-        need_operands(j, op, mw__arg(op, "x"));
-        need_dy(j, pattern, NULL);
-        return;
-    case MW__PATTERN_CONV_DWEIGHT:
-        need(j, pattern->x);
-        need_dy(j, pattern, pattern->dy);
-        return;
-    case MW__PATTERN_MADE:
-        need_maker(j, op->results[0]);
-        return;
-    case MW__PATTERN_NONE:
-        need_operands(j, op, NULL);
-        return;
-    default:
-        need(j, pattern->dy);
-        need(j, pattern->argmax == NULL ? pattern->x : NULL);
-        need(j, pattern->argmax == NULL ? pattern->y : pattern->forward->results[0]);
+    for (size_t i = 0; pattern != NULL && i < MW__PATTERN_READS; i++)
+        need(needed, pattern->reads[i]);
+    for (size_t i = 0; pattern == NULL && i < op->slot_count; i++)
+        for (size_t k = 0; k < op->slots[i].count; k++)
+            need(needed, op->slots[i].operands[k].value);
+}
+
+static void find_needed(const mw__finder *f, bool *needed)
+{
+    memset(needed, 0, f->function->graph->value_count * sizeof *needed);
+    for (size_t i = 0; i < f->body->output_count; i++)
+        need(needed, f->body->outputs[i]);
+    for (size_t i = f->body->op_count; i-- > 0;) {
+        const mw__op *op = f->body->ops[i];
+        bool live = false;
+        for (size_t k = 0; k < op->result_count; k++)
+            live = live || needed[op->results[k]->id];
+        if (live)
+            need_reads(needed, op, f->patterns[i]);
     }
 }
 
-static void find_needed(joiner *j, size_t values)
+static void restore(mw__finder *f, size_t at)
 {
-    memset(j->needed, 0, values * sizeof *j->needed);
-    for (size_t i = 0; i < j->body->output_count; i++)
-        need(j, j->body->outputs[i]);
-    for (size_t i = j->body->op_count; i-- > 0;) {
-        const mw__op *op = j->body->ops[i];
-        bool live = false;
-        for (size_t k = 0; k < op->result_count; k++)
-            live = live || j->needed[op->results[k]->id];
-        if (live)
-            need_sources(j, op, &j->patterns[i]);
-    }
+    mw__pattern_note_undone(f, at, f->patterns[at], "the result of the convolution is needed elsewhere");
+    f->patterns[at] = f->patterns[at]->under;
 }
 
 /* Takes a pooling apart from its convolution, and all that was joined with it. */
-static void undo(joiner *j, mw__pattern *forward)
+static void undo(mw__finder *f, size_t at)
 {
-    for (size_t i = 0; i < j->body->op_count; i++) {
-        mw__pattern *pattern = &j->patterns[i];
-        if (pattern->source != NULL && pattern->source->argmax == forward->argmax) {
-            pattern->source = NULL;
-            pattern->kind = pattern->kind == MW__PATTERN_CONV_BY_ARGMAX ? MW__PATTERN_NONE : pattern->kind;
-        }
-    }
-    for (size_t i = 0; i < j->body->op_count && forward->argmax != NULL; i++)
-        if (is_gradient(&j->patterns[i]) && j->patterns[i].argmax == forward->argmax)
-            j->patterns[i].argmax = NULL;
-    const mw__op *pool = forward->forward;
-    const mw__pattern apart = {
-        .kind = MW__PATTERN_RELU_MAX_POOL, .forward = pool, .x = forward->x, .ops = forward->ops + 1, .op_count = 2};
-    *forward = forward->relu ? apart : (mw__pattern){0};
+    const mw__pattern *pooling = f->patterns[at];
+    for (size_t i = 0; i < f->body->op_count; i++)
+        if (f->patterns[i] != NULL && f->patterns[i]->with == pooling)
+            restore(f, i);
+    restore(f, at);
 }
 
-/* One that is joined in vain; NULL if there is none. */
-static mw__pattern *find_vain(joiner *j, size_t values)
+/* A pooling that is joined in vain; op_count if there is none. */
+static size_t find_vain(const mw__finder *f, bool *needed)
 {
-    find_needed(j, values);
-    for (size_t i = 0; i < j->body->op_count; i++)
-        if (j->patterns[i].kind == MW__PATTERN_CONV_MAX_POOL && j->needed[j->patterns[i].x->id])
-            return &j->patterns[i];
-    return NULL;
+    find_needed(f, needed);
+    size_t i = 0;
+    while (i < f->body->op_count &&
+           !(is_joined(f->patterns[i]) &&
+             needed[((const mw__conv_max_pool_match *)f->patterns[i]->match)->conv->results[0]->id]))
+        i++;
+    return i;
 }
 
-mw_status mw__patterns_join(const mw__function *function, mw__pattern *patterns, mw__arena *arena, mw_error *err)
+mw_status mw__patterns_undo(mw__finder *f, mw_error *err)
 {
-    joiner j = {.body = function->body, .patterns = patterns};
-    const size_t values = function->graph->value_count;
     size_t joined = 0;
-    for (size_t i = 0; i < j.body->op_count; i++) {
-        MW_TRY(join_forward(j.body->ops[i], &patterns[i], arena, err));
-        joined += patterns[i].kind == MW__PATTERN_CONV_MAX_POOL;
-    }
+    for (size_t i = 0; i < f->body->op_count; i++)
+        joined += is_joined(f->patterns[i]);
     if (joined == 0)
         return MW_OK;
-    for (size_t i = 0; i < j.body->op_count; i++)
-        MW_TRY(join_gradient(&j, &patterns[i], arena, err));
-    for (size_t i = 0; i < j.body->op_count; i++)
-        join_conv(&j, j.body->ops[i], &patterns[i]);
-    j.needed = mw__alloc(arena->allocator, values, sizeof *j.needed, err);
-    if (j.needed == NULL)
+    bool *needed = mw__alloc(f->arena->allocator, f->function->graph->value_count, sizeof *needed, err);
+    if (needed == NULL)
         return MW_ERROR_MEMORY;
-    for (mw__pattern *vain; (vain = find_vain(&j, values)) != NULL;)
-        undo(&j, vain);
-    mw__free(arena->allocator, j.needed);
+    for (size_t vain; (vain = find_vain(f, needed)) < f->body->op_count;)
+        undo(f, vain);
+    mw__free(f->arena->allocator, needed);
     return MW_OK;
 }

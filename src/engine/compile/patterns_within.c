@@ -1,128 +1,35 @@
-/* Finds the flag of a training step: a product of numbers that say of one tensor each whether all of it is within a
- * limit (kernel_reduce_within.c). The whole product is one pattern, at its last multiplication; a number that is
- * multiplied with no other is one by itself. */
+/* The flag of a training step: a product of numbers that state of one tensor each whether all of it is within a limit
+ * (kernel_reduce_within.c). The whole product is one pattern, at its last multiplication; a number that is multiplied
+ * with no other is one by itself. The rows go from the end of the text, so that a whole product comes before its parts.
+ */
 #include "engine/compile/patterns.h"
 #include "engine/core/kernel.h"
 #include "engine/kernels/pattern_plans.h"
 
 #include <string.h>
 
-typedef struct finder {
-    mw__arena *arena;
-    mw__pattern *patterns;
-    bool *taken; /* by value: part of a product that has been found */
-    mw__good *goods;
-    size_t count, capacity;
-    const mw__op **ops;
-    size_t op_count;
-    mw_error *err;
-} finder;
-
 static bool is_product(const mw_tensor *value)
 {
-    return value->op != NULL && strcmp(value->op->kind, "mul") == 0 && mw__dtype_of(value) == MW_F32 &&
-           mw__count_of(value) == 1;
+    return mw__pattern_is_named(value->op, "mul") && mw__dtype_of(value) == MW_F32 && mw__count_of(value) == 1;
 }
 
-/* The operations that make a number, from the last on. */
-static void list_ops(finder *f, const mw_tensor *good)
+/* The last number of what is left of a product, or all that is left. */
+static const mw_tensor *last_good(const mw_tensor *value)
 {
-    const mw__op *last = good->op, *select = strcmp(last->kind, "select") == 0 ? last : mw__arg(last, "x")->op;
-    const mw__op *compare = mw__arg(select, "cond")->op;
-    if (select != last)
-        f->ops[f->op_count++] = last;
-    f->ops[f->op_count++] = select;
-    f->ops[f->op_count++] = compare;
-    f->ops[f->op_count++] = mw__arg(compare, "x")->op;
+    return is_product(value) ? mw__arg(value->op, "y") : value;
 }
 
-#define GOOD_OPS 5 /* for each number at most, with its multiplication */
-
-/* Collects the numbers of a product from its end; the left side may be another product. False if there is anything
- * else, or no room. */
-static bool collect(finder *f, const mw_tensor *value)
+/* The numbers of a product; the left side may be another product. 0 if there is anything else. */
+static size_t count_goods(const mw_tensor *value)
 {
-    for (;;) {
-        const bool product = is_product(value);
-        const mw_tensor *good = product ? mw__arg(value->op, "y") : value;
-        mw__good *out = &f->goods[f->count];
-        out->x = f->count < f->capacity ? mw__all_within_read(good, &out->limit) : NULL;
-        if (out->x == NULL)
-            return false;
-        f->count++;
-        if (product)
-            f->ops[f->op_count++] = value->op;
-        list_ops(f, good);
-        if (!product)
-            return true;
+    float limit;
+    for (size_t count = 1;; count++) {
+        if (mw__all_within_read(last_good(value), &limit) == NULL)
+            return 0;
+        if (!is_product(value))
+            return count;
         value = mw__arg(value->op, "x");
     }
-}
-
-static void mark_products(finder *f, const mw_tensor *value)
-{
-    for (; is_product(value); value = mw__arg(value->op, "x")) {
-        f->taken[value->id] = true;
-        f->taken[mw__arg(value->op, "y")->id] = true;
-    }
-    f->taken[value->id] = true;
-}
-
-static mw_status keep(finder *f, const mw__op *op, mw__pattern *out)
-{
-    mw__good *goods = mw__arena_alloc(f->arena, f->count, sizeof *goods, f->err);
-    const mw__op **ops = mw__arena_alloc(f->arena, f->op_count, sizeof *ops, f->err);
-    if (goods == NULL || ops == NULL)
-        return MW_ERROR_MEMORY;
-    memcpy(goods, f->goods, f->count * sizeof *goods);
-    for (size_t i = 0; i < f->op_count; i++) /* they were met from the end */
-        ops[i] = f->ops[f->op_count - 1 - i];
-    *out = (mw__pattern){.kind = MW__PATTERN_ALL_WITHIN,
-                         .result = op->results[0],
-                         .goods = goods,
-                         .good_count = f->count,
-                         .ops = ops,
-                         .op_count = f->op_count};
-    return MW_OK;
-}
-
-/* product > 0.5, or another number between: made with the product. */
-static mw_status find_flag(finder *f, const mw__block *body, size_t at)
-{
-    mw__pattern *product = &f->patterns[at];
-    for (size_t i = at + 1; i < body->op_count; i++) {
-        const mw__op *op = body->ops[i];
-        const mw_tensor *bound =
-            strcmp(op->kind, "greater") == 0 && mw__arg(op, "x") == product->result ? mw__arg(op, "y") : NULL;
-        if (bound == NULL || bound->payload == NULL || bound->payload->data == NULL || mw__count_of(bound) != 1 ||
-            mw__count_of(op->results[0]) != 1 || f->patterns[i].kind != MW__PATTERN_NONE)
-            continue;
-        const double number = mw__payload_float(bound->payload, 0);
-        if (!(number >= 0.0 && number < 1.0))
-            continue;
-        product->flag = op->results[0];
-        f->patterns[i].kind = MW__PATTERN_MADE;
-        return mw__pattern_add_op(f->arena, product, op, f->err);
-    }
-    return MW_OK;
-}
-
-/* From the end of the text, so that a whole product is met before its parts. */
-static mw_status find(finder *f, const mw__block *body)
-{
-    for (size_t i = body->op_count; i-- > 0;) {
-        const mw__op *op = body->ops[i];
-        if (op->result_count != 1 || f->taken[op->results[0]->id] ||
-            (!is_product(op->results[0]) && strcmp(op->kind, "reduce_min") != 0))
-            continue;
-        f->count = f->op_count = 0;
-        if (!collect(f, op->results[0]))
-            continue;
-        mark_products(f, op->results[0]);
-        MW_TRY(keep(f, op, &f->patterns[i]));
-        MW_TRY(find_flag(f, body, i));
-    }
-    return MW_OK;
 }
 
 static size_t count_compared(const mw__block *body)
@@ -133,18 +40,102 @@ static size_t count_compared(const mw__block *body)
     return count;
 }
 
-mw_status mw__patterns_find_within(const mw__function *function, mw__pattern *patterns, mw__arena *arena, mw_error *err)
+/* True if the operation is part of a product that has been found. */
+static bool is_taken(const mw__finder *f, const mw__op *op)
 {
-    const size_t compared = count_compared(function->body);
-    if (compared == 0)
-        return MW_OK;
-    mw__arena scratch;
-    mw__arena_init(&scratch, arena->allocator);
-    finder f = {.arena = arena, .patterns = patterns, .capacity = compared, .err = err};
-    f.taken = mw__arena_alloc(&scratch, function->graph->value_count, sizeof *f.taken, err);
-    f.goods = mw__arena_alloc(&scratch, f.capacity + 1, sizeof *f.goods, err);
-    f.ops = mw__arena_alloc(&scratch, (f.capacity + 1) * GOOD_OPS, sizeof *f.ops, err);
-    mw_status status = f.taken != NULL && f.goods != NULL && f.ops != NULL ? find(&f, function->body) : MW_ERROR_MEMORY;
-    mw__arena_deinit(&scratch);
-    return status;
+    for (size_t i = 0; i < f->body->op_count; i++) {
+        const mw__pattern *pattern = f->patterns[i];
+        for (size_t k = 0; mw__pattern_is(pattern, mw__match_all_within) && k < pattern->op_count; k++)
+            if (pattern->ops[k] == op)
+                return true;
+    }
+    return false;
+}
+
+/* The operations that make a number, put before *end: the last one first. */
+static void list_good(const mw__op ***end, const mw_tensor *good)
+{
+    const mw__op *last = good->op, *select = mw__pattern_is_named(last, "select") ? last : mw__arg(last, "x")->op;
+    const mw__op *compare = mw__arg(select, "cond")->op;
+    if (select != last)
+        *--*end = last;
+    *--*end = select;
+    *--*end = compare;
+    *--*end = mw__arg(compare, "x")->op;
+}
+
+#define GOOD_OPS 5 /* for each number at most, with its multiplication */
+
+/* Numbers from the end of the product on, operations in the order of the text. */
+static mw_status list(mw__finder *f, mw__pattern *pattern, mw__good *goods, size_t count, mw_error *err)
+{
+    const mw__op **ops = mw__arena_alloc(f->arena, count * GOOD_OPS, sizeof *ops, err);
+    if (ops == NULL)
+        return MW_ERROR_MEMORY;
+    const mw__op **const end = ops + count * GOOD_OPS, **first = end;
+    const mw_tensor *value = ((const mw__all_within_match *)pattern->match)->result;
+    for (size_t i = 0; i < count; i++) {
+        const mw_tensor *good = last_good(value);
+        goods[i].x = mw__all_within_read(good, &goods[i].limit);
+        if (i + 1 < count)
+            *--first = value->op;
+        list_good(&first, good);
+        value = i + 1 < count ? mw__arg(value->op, "x") : NULL;
+    }
+    pattern->ops = first;
+    pattern->op_count = (size_t)(end - first);
+    return MW_OK;
+}
+
+/* Whether `op` compares the product with a number between 0 and 1. */
+static bool is_flag(const mw__op *op, const mw_tensor *product)
+{
+    const mw_tensor *bound =
+        mw__pattern_is_named(op, "greater") && mw__arg(op, "x") == product ? mw__arg(op, "y") : NULL;
+    if (bound == NULL || bound->payload == NULL || bound->payload->data == NULL || mw__count_of(bound) != 1 ||
+        mw__count_of(op->results[0]) != 1)
+        return false;
+    const double number = mw__payload_float(bound->payload, 0);
+    return number >= 0.0 && number < 1.0;
+}
+
+/* product > 0.5, or another number between: made with the product. */
+static mw_status find_flag(mw__finder *f, size_t at, mw__all_within_match *match, mw_error *err)
+{
+    for (size_t i = at + 1; i < f->body->op_count; i++) {
+        const mw__op *op = f->body->ops[i];
+        if (f->patterns[i] != NULL || !is_flag(op, match->result))
+            continue;
+        match->flag = f->patterns[at]->also = op->results[0];
+        MW_TRY(mw__pattern_put_made(f, i, match->result, err));
+        return mw__pattern_add_op(f, f->patterns[at], op, err);
+    }
+    return MW_OK;
+}
+
+static mw_status put(mw__finder *f, size_t at, size_t count, mw_error *err)
+{
+    mw__all_within_match *match = mw__arena_alloc(f->arena, 1, sizeof *match, err);
+    mw__good *goods = mw__arena_alloc(f->arena, count, sizeof *goods, err);
+    if (match == NULL || goods == NULL)
+        return MW_ERROR_MEMORY;
+    *match = (mw__all_within_match){.goods = goods, .count = count, .result = f->body->ops[at]->results[0]};
+    mw__pattern *pattern = mw__pattern_put(f, at, match, err);
+    if (pattern == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(list(f, pattern, goods, count, err));
+    return find_flag(f, at, match, err);
+}
+
+mw_status mw__match_all_within(mw__finder *f, size_t at, mw_error *err)
+{
+    const mw__op *op = f->body->ops[at];
+    const size_t count = count_goods(op->results[0]);
+    if (count == 0)
+        return mw__pattern_decline(f, "not only numbers that state whether a tensor is within a limit");
+    if (count > count_compared(f->body))
+        return mw__pattern_decline(f, "one number occurs twice");
+    if (is_taken(f, op))
+        return mw__pattern_decline(f, "it is part of a longer product");
+    return put(f, at, count, err);
 }

@@ -206,13 +206,13 @@ static mw_status plan_op(mw__planner *planner, const mw__op *op, const mw__patte
     mw_status status = mw__kernel_check(op, err);
     const size_t first_step = planner->step_count;
     if (status == MW_OK)
-        status = pattern->kind != MW__PATTERN_NONE ? mw__plan_pattern(planner, pattern, err) : plan(planner, op, err);
+        status = pattern != NULL ? mw__plan_pattern(planner, pattern, err) : plan(planner, op, err);
     for (size_t i = 0; i < op->result_count; i++)
         round_result(planner, op->results[i], first_step);
-    round_result(planner, pattern->dbias, first_step);
+    round_result(planner, pattern != NULL ? pattern->also : NULL, first_step);
     if (status == MW_OK)
         status = mw__plan_check(planner, err);
-    for (size_t s = first; s < planner->step_count && pattern->op_count > 0; s++) {
+    for (size_t s = first; s < planner->step_count && pattern != NULL && pattern->op_count > 0; s++) {
         planner->steps[s]->ops = pattern->ops;
         planner->steps[s]->op_count = pattern->op_count;
         if (planner->steps[s]->flops == 0.0) /* one kernel does not work as its operations one by one would */
@@ -295,11 +295,11 @@ static mw_status run_planner(driver *d, mw_error *err)
     MW_TRY(mw__plan_check(planner, err));
     MW_TRY(add_ports(d, err));
     const mw__block *body = d->request->function->body;
-    const mw__pattern *patterns = mw__patterns_find(d->request->function, &planner->rounding, planner->arena, err);
+    mw__pattern *const *patterns = mw__patterns_find(d->request->function, &planner->rounding, planner->arena, err);
     if (patterns == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < body->op_count; i++)
-        MW_TRY(plan_op(planner, body->ops[i], &patterns[i], err));
+        MW_TRY(plan_op(planner, body->ops[i], patterns[i], err));
     copy_outputs(d);
     MW_TRY(mw__plan_check(planner, err));
     elide_copies(planner);

@@ -51,7 +51,7 @@ struct mw__watch;
 
 typedef struct mw__step {
     const mw__op *op;         /* for messages and plans */
-    const mw__op *const *ops; /* a fused group or an pattern: all that it computes; NULL = op alone */
+    const mw__op *const *ops; /* a fused group or a pattern: all that it computes; NULL = op alone */
     size_t op_count;          /* of ops */
     const char *label;
     mw__kernel *run;

@@ -303,7 +303,7 @@ static void fill_scratch(columns_block *s, mw__step *step)
     step->scratch = s->product * sizeof(float) + mw__gemm_scratch(s->shape.m, s->shape.n, s->shape.k);
 }
 
-bool mw__conv_columns_bias_suits(const mw__pattern *columns, const mw_tensor *y)
+bool mw__conv_columns_bias_suits(const mw__conv_columns_match *columns, const mw_tensor *y)
 {
     const mw_shape product = mw__shape_of(columns->product->results[0]), shape = mw__shape_of(y);
     bool transpose = false;
@@ -311,21 +311,21 @@ bool mw__conv_columns_bias_suits(const mw__pattern *columns, const mw_tensor *y)
     return !transpose && shape.dim[0] == product.dim[0] && shape.dim[1] == product.dim[1] * product.dim[2];
 }
 
-mw_status mw__plan_conv_columns(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
+mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_match *match, mw_error *err)
 {
     columns_block *s = mw__plan_block(planner, sizeof *s);
-    const mw__op *matmul = pattern->product;
+    const mw__op *matmul = match->product;
     if (s == NULL)
         return mw__plan_check(planner, err);
-    const mw_tensor *x = inside_border(pattern->x, pattern->columns->axes, s->before), *left = mw__arg(matmul, "x");
-    fill_axes(pattern->columns, x, s);
-    s->examples = mw__shape_of(x).dim[0], s->groups = pattern->columns->groups;
+    const mw_tensor *x = inside_border(match->x, match->conv.axes, s->before), *left = mw__arg(matmul, "x");
+    fill_axes(&match->conv, x, s);
+    s->examples = mw__shape_of(x).dim[0], s->groups = match->conv.groups;
     s->channels = mw__shape_of(x).dim[1] / s->groups;
-    const bool rounds = mw__plan_rounds(planner, pattern->result);
+    const bool rounds = mw__plan_rounds(planner, match->result);
     s->round = rounds ? mw__round_loop(mw__loop_level()) : NULL;
-    if (pattern->bias != NULL)
+    if (match->bias != NULL)
         s->add = rounds ? MW__DISPATCH_BEST(add_half) : MW__DISPATCH_BEST(add);
-    const uint32_t bias = pattern->bias != NULL ? mw__plan_floats(planner, pattern->bias) : 0;
+    const uint32_t bias = match->bias != NULL ? mw__plan_floats(planner, match->bias) : 0;
     fill_product(planner, matmul, s);
     s->direct = is_direct(s);
     if (s->direct)
@@ -343,9 +343,9 @@ mw_status mw__plan_conv_columns(mw__planner *planner, const mw__pattern *pattern
         mw__step_read(planner, step, mw__plan_buffer(planner, left), MW__ROWS, (size_t)s->left * sizeof(float), false);
     else
         mw__step_read(planner, step, mw__plan_buffer(planner, left), MW__WHOLE, 0, false);
-    if (pattern->bias != NULL)
+    if (match->bias != NULL)
         mw__step_read(planner, step, bias, MW__WHOLE, 0, false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, pattern->result), MW__ROWS,
+    mw__step_write(planner, step, mw__plan_buffer(planner, match->result), MW__ROWS,
                    (size_t)(s->groups * s->shape.m * s->shape.n) * sizeof(float));
     return mw__plan_check(planner, err);
 }

@@ -262,17 +262,17 @@ bool mw__conv_dweight_suits(const mw__op *conv)
            read_direct(conv, &direct) && mw__direct_suits(&direct, MW_F32);
 }
 
-mw__dweight_parts mw__dweight_parts_of(const mw__planner *planner, const mw__pattern *pattern, int64_t share)
+mw__dweight_parts mw__dweight_parts_of(const mw__planner *planner, const mw__conv_dweight_match *match, int64_t share)
 {
-    const int64_t lanes = mw__plan_partitions(planner), examples = mw__shape_of(pattern->dy).dim[0];
-    mw__dweight_parts p = {.share = share, .weights = mw__count_of(pattern->result)};
+    const int64_t lanes = mw__plan_partitions(planner), examples = mw__shape_of(match->dy).dim[0];
+    mw__dweight_parts p = {.share = share, .weights = mw__count_of(match->dweight)};
     const int64_t most = PARTS_MOST / p.weights > lanes ? PARTS_MOST / p.weights : lanes;
     while ((examples + p.share - 1) / p.share > most)
         p.share *= 2;
     while (p.share > 1 && (examples + p.share - 1) / p.share < lanes)
         p.share /= 2;
     p.parts = (examples + p.share - 1) / p.share;
-    p.biases = pattern->dbias != NULL ? mw__count_of(pattern->dbias) : 0;
+    p.biases = match->dbias != NULL ? mw__count_of(match->dbias) : 0;
     p.stride = (p.weights + p.biases + 15) / 16 * 16;
     return p;
 }
@@ -294,18 +294,18 @@ static void plan_sum(mw__planner *planner, const mw__dweight_parts *parts, uint3
 }
 
 void mw__dweight_plan_sums(mw__planner *planner, const mw__dweight_parts *parts, uint32_t partial,
-                           const mw__pattern *pattern)
+                           const mw__conv_dweight_match *match)
 {
-    plan_sum(planner, parts, partial, 0, pattern->result);
-    if (pattern->dbias != NULL)
-        plan_sum(planner, parts, partial, parts->weights, pattern->dbias);
+    plan_sum(planner, parts, partial, 0, match->dweight);
+    if (match->dbias != NULL)
+        plan_sum(planner, parts, partial, parts->weights, match->dbias);
 }
 
-static void fill_block(mw__planner *planner, const mw__pattern *pattern, dweight_block *s)
+static void fill_block(mw__planner *planner, const mw__conv_dweight_match *match, dweight_block *s)
 {
     mw__direct_prepare(planner, &s->direct);
     const int64_t area = s->direct.window.area_out;
-    s->parts = mw__dweight_parts_of(planner, pattern, SHARE);
+    s->parts = mw__dweight_parts_of(planner, match, SHARE);
     s->tile = choose_tile(s->direct.outputs, area);
     s->plane = MW__DISPATCH(sum_planes, mw__kernel_level());
     for (int64_t i = 0; i < s->tile.width; i++)
@@ -314,32 +314,26 @@ static void fill_block(mw__planner *planner, const mw__pattern *pattern, dweight
     s->batch = near < 1 ? 1 : smaller(near, SHARE);
 }
 
-static mw_status plan_dense(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
+mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err)
 {
     dweight_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || !read_direct(pattern->forward, &s->direct))
+    if (s == NULL || !read_direct(match->conv, &s->direct))
         return mw__plan_check(planner, err);
     const mw__direct *d = &s->direct;
     const mw__conv_window *w = &d->window;
-    fill_block(planner, pattern, s);
+    fill_block(planner, match, s);
     const size_t sums = (size_t)s->parts.stride * sizeof(float), channels = (size_t)(s->parts.share * d->groups);
     const uint32_t partial = mw__plan_temporary(planner, sums * (size_t)s->parts.parts);
-    const double flops = 2.0 * (double)mw__count_of(pattern->dy) * (double)d->depth;
+    const double flops = 2.0 * (double)mw__count_of(match->dy) * (double)d->depth;
     mw__step *step = mw__plan_step(planner, dweight_run, "conv.dweight", s->parts.parts, 0.02 * flops);
     step->block = s;
     step->flops = flops;
     step->scratch = (size_t)(s->batch * d->image) * sizeof(float);
-    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->x), MW__ROWS,
+    mw__step_read(planner, step, mw__plan_buffer(planner, match->x), MW__ROWS,
                   channels * (size_t)(d->inputs * w->area_in) * sizeof(float), false);
-    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->dy), MW__ROWS,
+    mw__step_read(planner, step, mw__plan_buffer(planner, match->dy), MW__ROWS,
                   channels * (size_t)(d->outputs * w->area_out) * sizeof(float), false);
     mw__step_write(planner, step, partial, MW__ROWS, sums);
-    mw__dweight_plan_sums(planner, &s->parts, partial, pattern);
+    mw__dweight_plan_sums(planner, &s->parts, partial, match);
     return mw__plan_check(planner, err);
-}
-
-mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
-{
-    return pattern->source != NULL ? mw__plan_conv_dweight_argmax(planner, pattern, err)
-                                   : plan_dense(planner, pattern, err);
 }

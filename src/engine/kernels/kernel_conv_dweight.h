@@ -14,12 +14,9 @@ typedef struct mw__dweight_parts {
 } mw__dweight_parts;
 
 /* Parts of `share` examples, but at least one a lane and no more memory than the weight's size allows. */
-mw__dweight_parts mw__dweight_parts_of(const mw__planner *planner, const mw__pattern *pattern, int64_t share);
+mw__dweight_parts mw__dweight_parts_of(const mw__planner *planner, const mw__conv_dweight_match *match, int64_t share);
 /* The steps that add up what `partial` holds. */
 void mw__dweight_plan_sums(mw__planner *planner, const mw__dweight_parts *parts, uint32_t partial,
-                           const mw__pattern *pattern);
-
-/* By the argmax of the pooling behind the convolution; see kernel_conv_dweight_argmax.c. */
-mw_status mw__plan_conv_dweight_argmax(mw__planner *planner, const mw__pattern *pattern, mw_error *err);
+                           const mw__conv_dweight_match *match);
 
 #endif

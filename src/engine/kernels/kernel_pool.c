@@ -250,7 +250,7 @@ bool mw__relu_max_pool_suits(const mw__op *pool)
     return mw__count_of(pool->results[0]) > 0 && fill_block(pool, &s, &ignored) == MW_OK && is_inside(&s);
 }
 
-mw_status mw__plan_relu_max_pool(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
+mw_status mw__plan_relu_max_pool(mw__planner *planner, const mw__relu_max_pool_match *match, mw_error *err)
 {
-    return plan_pool(planner, pattern->forward, pattern->x, true, err);
+    return plan_pool(planner, match->pool, match->x, true, err);
 }

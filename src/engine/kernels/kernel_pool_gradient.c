@@ -128,24 +128,24 @@ bool mw__max_pool_gradient_suits(const mw__op *pool, bool half)
            s.column.kernel <= KERNEL_MOST / s.row.kernel && (adds_zero(&s.row) || adds_zero(&s.column));
 }
 
-mw_status mw__plan_max_pool_gradient(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
+mw_status mw__plan_max_pool_gradient(mw__planner *planner, const mw__max_pool_gradient_match *match, mw_error *err)
 {
     gradient_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || !read_windows(pattern->forward, s))
+    if (s == NULL || !read_windows(match->pool, s))
         return mw__plan_check(planner, err);
-    s->relu = pattern->kind == MW__PATTERN_RELU_MAX_POOL_GRADIENT;
+    s->relu = match->relu;
     const bool two = s->row.kernel == 2 && s->row.stride == 2 && s->column.kernel == 2 && s->column.stride == 2;
     s->two = two ? mw__two_gradient_choose(mw__kernel_level()) : NULL;
-    const double elements = (double)mw__count_of(pattern->x);
+    const double elements = (double)mw__count_of(match->x);
     const size_t in = (size_t)s->in * sizeof(float), out = (size_t)s->out * sizeof(float);
     mw__step *step =
         mw__plan_step(planner, gradient_run, s->relu ? "relu.max_pool.gradient" : "max_pool.gradient",
-                      mw__count_of(pattern->x) / s->in, mw__cost(8.0 * elements, (two ? 2.0 : 20.0) * elements));
+                      mw__count_of(match->x) / s->in, mw__cost(8.0 * elements, (two ? 2.0 : 20.0) * elements));
     step->block = s;
     step->scratch = s->apart ? 0 : in + out;
-    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->x), MW__ROWS, in, false);
-    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->y), MW__ROWS, out, false);
-    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->dy), MW__ROWS, out, false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, pattern->result), MW__ROWS, in);
+    mw__step_read(planner, step, mw__plan_buffer(planner, match->x), MW__ROWS, in, false);
+    mw__step_read(planner, step, mw__plan_buffer(planner, match->y), MW__ROWS, out, false);
+    mw__step_read(planner, step, mw__plan_buffer(planner, match->dy), MW__ROWS, out, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, match->dx), MW__ROWS, in);
     return mw__plan_check(planner, err);
 }

@@ -244,13 +244,13 @@ static bool is_watched(const mw__planner *planner, const mw_tensor *x, uint32_t 
     return mw__count_of(x) > SMALL || mw__plan_is_element(planner, buffer);
 }
 
-mw_status mw__plan_all_within(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
+mw_status mw__plan_all_within(mw__planner *planner, const mw__all_within_match *match, mw_error *err)
 {
-    uint32_t *flags = mw__plan_block(planner, (pattern->good_count + 1) * sizeof *flags);
+    uint32_t *flags = mw__plan_block(planner, (match->count + 1) * sizeof *flags);
     if (flags == NULL)
         return mw__plan_check(planner, err);
-    for (size_t i = 0; i < pattern->good_count; i++) {
-        const mw__good *good = &pattern->goods[i];
+    for (size_t i = 0; i < match->count; i++) {
+        const mw__good *good = &match->goods[i];
         if (!is_watched(planner, good->x, mw__plan_buffer(planner, good->x)))
             continue;
         const size_t units = (size_t)mw__split_shape(planner, mw__shape_of(good->x)).units;
@@ -259,18 +259,18 @@ mw_status mw__plan_all_within(mw__planner *planner, const mw__pattern *pattern, 
     }
     join_builder b = {.planner = planner};
     begin_join(&b);
-    for (size_t i = 0; i < pattern->good_count; i++) {
-        const mw__good *good = &pattern->goods[i];
+    for (size_t i = 0; i < match->count; i++) {
+        const mw__good *good = &match->goods[i];
         make_room(&b);
         if (flags[i] == 0)
             join(&b, mw__plan_buffer(planner, good->x), mw__count_of(good->x), good->limit);
         else
             join(&b, flags[i], mw__split_shape(planner, mw__shape_of(good->x)).units, 0.5f);
     }
-    end_join(&b, mw__plan_buffer(planner, pattern->result), true);
-    if (pattern->flag != NULL && b.block != NULL) {
+    end_join(&b, mw__plan_buffer(planner, match->result), true);
+    if (match->flag != NULL && b.block != NULL) {
         b.block->flagged = true;
-        mw__step_write(planner, b.step, mw__plan_buffer(planner, pattern->flag), MW__ROWS, 1);
+        mw__step_write(planner, b.step, mw__plan_buffer(planner, match->flag), MW__ROWS, 1);
     }
     return mw__plan_check(planner, err);
 }

@@ -1,30 +1,117 @@
-/* What each kernel of a pattern takes, and its plan. */
+/* The kernels of fusion patterns: for each what was matched, whether the kernel takes it, and its plan. The table is in
+ * compile/patterns.c. */
 #ifndef MW__ENGINE_KERNELS_PATTERN_PLANS_H
 #define MW__ENGINE_KERNELS_PATTERN_PLANS_H
 
-#include "engine/core/pattern.h"
+#include "engine/core/step.h"
+#include "graph/patterns/conv.h"
+
+/* ---- max_pool ---- */
+
+/* max_pool(relu(x)) */
+typedef struct mw__relu_max_pool_match {
+    const mw__op *pool;
+    const mw_tensor *x;
+} mw__relu_max_pool_match;
+
+bool mw__relu_max_pool_suits(const mw__op *pool);
+mw_status mw__plan_relu_max_pool(mw__planner *planner, const mw__relu_max_pool_match *match, mw_error *err);
+
+/* The gradient of y = max_pool(x), or of max_pool(relu(x)), by x. */
+typedef struct mw__max_pool_gradient_match {
+    const mw__op *pool;
+    const mw_tensor *x, *y, *dy, *dx;
+    bool relu;
+} mw__max_pool_gradient_match;
+
+/* `half`: what is added is rounded to fp16, so that sums of several must stay as they are written. */
+bool mw__max_pool_gradient_suits(const mw__op *pool, bool half);
+mw_status mw__plan_max_pool_gradient(mw__planner *planner, const mw__max_pool_gradient_match *match, mw_error *err);
+
+/* The same gradient, by what the pooling took: x is not read. */
+typedef struct mw__unpool_match {
+    const mw__op *pool;
+    const mw_tensor *dy, *dx;
+    bool relu;
+    const uint32_t *argmax; /* the buffer of what was taken, set when the pooling is planned */
+} mw__unpool_match;
+
+mw_status mw__plan_unpool(mw__planner *planner, const mw__unpool_match *match, mw_error *err);
+
+/* ---- conv ---- */
+
+/* dweight = the gradient of conv by its weight, dbias = that by its bias. */
+typedef struct mw__conv_dweight_match {
+    const mw__op *conv;
+    const mw_tensor *x, *dy, *dweight;
+    const mw_tensor *dbias; /* the sum of dy over batch and space; or NULL */
+} mw__conv_dweight_match;
 
 bool mw__conv_dweight_suits(const mw__op *conv);
-mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__pattern *pattern, mw_error *err);
+mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err);
+
+/* The same, where dy is the gradient of a pooling that is known by what it took. */
+typedef struct mw__conv_dweight_argmax_match {
+    mw__conv_dweight_match dweight;
+    const mw__unpool_match *source; /* whose dx is dy */
+} mw__conv_dweight_argmax_match;
+
 bool mw__conv_dweight_argmax_suits(const mw__op *conv, const mw__op *pool);
+mw_status mw__plan_conv_dweight_argmax(mw__planner *planner, const mw__conv_dweight_argmax_match *match, mw_error *err);
+
+/* max_pool(conv), or max_pool(relu(conv)). */
+typedef struct mw__conv_max_pool_match {
+    const mw__op *conv, *pool;
+    bool relu;
+    uint32_t *argmax; /* where the buffer of what is taken is to be put; NULL: it is not wanted */
+} mw__conv_max_pool_match;
+
+bool mw__conv_max_pool_suits(const mw__op *conv, const mw__op *pool);
+mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__conv_max_pool_match *match, mw_error *err);
+
+/* conv of the gradient of a pooling, by what that took. */
+typedef struct mw__conv_by_argmax_match {
+    const mw__op *conv;
+    const mw__unpool_match *source; /* whose dx is its x */
+} mw__conv_by_argmax_match;
+
+bool mw__conv_by_argmax_suits(const mw__op *conv, const mw__op *pool);
+mw_status mw__plan_conv_by_argmax(mw__planner *planner, const mw__conv_by_argmax_match *match, mw_error *err);
+
+/* A matmul with the columns of a convolution for chips, or its sum with a bias. */
+typedef struct mw__conv_columns_match {
+    const mw__op *product;
+    const mw_tensor *x; /* what the columns are taken of, with its border */
+    mw__conv conv;
+    const mw_tensor *bias; /* [1, O, 1, ..]: added to each channel of the product; or NULL */
+    const mw_tensor *result;
+} mw__conv_columns_match;
+
 /* The product `matmul` of columns: the numbers of their convolution, read but not compared, and x. */
 bool mw__conv_columns_read(const mw__op *matmul, const mw_tensor **out_x, mw__conv *out);
 /* y, what the product of columns is reshaped to, has their channels on axis 1. */
-bool mw__conv_columns_bias_suits(const mw__pattern *columns, const mw_tensor *y);
-mw_status mw__plan_conv_columns(mw__planner *planner, const mw__pattern *pattern, mw_error *err);
+bool mw__conv_columns_bias_suits(const mw__conv_columns_match *columns, const mw_tensor *y);
+mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_match *match, mw_error *err);
+
+/* ---- flags ---- */
+
+/* A tensor that is looked at. */
+typedef struct mw__good {
+    const mw_tensor *x;
+    float limit;
+} mw__good;
+
+/* 1 if all elements of several tensors are within limits, else 0. */
+typedef struct mw__all_within_match {
+    const mw__good *goods;
+    size_t count;
+    const mw_tensor *result;
+    const mw_tensor *flag; /* whether the result is above a number between 0 and 1; or NULL */
+} mw__all_within_match;
+
 /* The x of reduce_min(select(abs(x) <= limit, 1, 0)) over all axes, or without the minimum of a single number; NULL if
  * `good` is not that. */
 const mw_tensor *mw__all_within_read(const mw_tensor *good, float *out_limit);
-mw_status mw__plan_all_within(mw__planner *planner, const mw__pattern *pattern, mw_error *err);
-bool mw__relu_max_pool_suits(const mw__op *pool);
-mw_status mw__plan_relu_max_pool(mw__planner *planner, const mw__pattern *pattern, mw_error *err);
-/* `half`: what is added is rounded to fp16, so that sums of several must stay as they are written. */
-bool mw__max_pool_gradient_suits(const mw__op *pool, bool half);
-mw_status mw__plan_max_pool_gradient(mw__planner *planner, const mw__pattern *pattern, mw_error *err);
-mw_status mw__plan_unpool(mw__planner *planner, const mw__pattern *pattern, mw_error *err);
-bool mw__conv_max_pool_suits(const mw__op *conv, const mw__op *pool);
-mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__pattern *pattern, mw_error *err);
-bool mw__conv_by_argmax_suits(const mw__op *conv, const mw__op *pool);
-mw_status mw__plan_conv_by_argmax(mw__planner *planner, const mw__pattern *pattern, mw_error *err);
+mw_status mw__plan_all_within(mw__planner *planner, const mw__all_within_match *match, mw_error *err);
 
 #endif

@@ -286,14 +286,14 @@ bool mw__conv_dweight_argmax_suits(const mw__op *conv, const mw__op *pool)
     return read_block(conv, pool, &s) && s.window.dilation[2] == 1 && s.frame <= FRAME && s.sums <= FRAME / s.outputs;
 }
 
-mw_status mw__plan_conv_dweight_argmax(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
+mw_status mw__plan_conv_dweight_argmax(mw__planner *planner, const mw__conv_dweight_argmax_match *match, mw_error *err)
 {
     argmax_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || !read_block(pattern->forward, pattern->source->forward, s))
+    if (s == NULL || !read_block(match->dweight.conv, match->source->pool, s))
         return mw__plan_check(planner, err);
     s->places = mw__argmax_places_of(planner, &s->picked, s->window.stride[2] * s->inputs,
                                      s->window.stride[1] * s->columns * s->inputs);
-    s->parts = mw__dweight_parts_of(planner, pattern, SHARE);
+    s->parts = mw__dweight_parts_of(planner, &match->dweight, SHARE);
     const int64_t channels = s->groups * s->outputs * s->picked.count;
     const size_t sums = (size_t)s->parts.stride * sizeof(float), share = (size_t)s->parts.share;
     const uint32_t partial = mw__plan_temporary(planner, sums * (size_t)s->parts.parts);
@@ -302,12 +302,12 @@ mw_status mw__plan_conv_dweight_argmax(mw__planner *planner, const mw__pattern *
                                    listed * (0.5 + 0.15 * (double)(s->vectors * s->window.kernel[1])));
     step->block = s;
     step->scratch = scratch_bytes(s);
-    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->x), MW__ROWS,
+    mw__step_read(planner, step, mw__plan_buffer(planner, match->dweight.x), MW__ROWS,
                   share * (size_t)(s->groups * s->inputs * s->window.area_in) * sizeof(float), false);
-    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->source->dy), MW__ROWS,
+    mw__step_read(planner, step, mw__plan_buffer(planner, match->source->dy), MW__ROWS,
                   share * (size_t)channels * sizeof(float), false);
-    mw__step_read(planner, step, *pattern->source->argmax, MW__ROWS, share * (size_t)channels, false);
+    mw__step_read(planner, step, *match->source->argmax, MW__ROWS, share * (size_t)channels, false);
     mw__step_write(planner, step, partial, MW__ROWS, sums);
-    mw__dweight_plan_sums(planner, &s->parts, partial, pattern);
+    mw__dweight_plan_sums(planner, &s->parts, partial, &match->dweight);
     return mw__plan_check(planner, err);
 }

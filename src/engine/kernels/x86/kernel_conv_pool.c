@@ -200,22 +200,22 @@ bool mw__conv_max_pool_suits(const mw__op *conv, const mw__op *pool)
     return mw__pool_argmax_suits(pool) && mw__conv_avx512_read(conv, &ignored);
 }
 
-mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
+mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__conv_max_pool_match *match, mw_error *err)
 {
     pool_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || !mw__conv_avx512_read(pattern->conv, &s->conv))
+    if (s == NULL || !mw__conv_avx512_read(match->conv, &s->conv))
         return mw__plan_check(planner, err);
     mw__conv_avx512 *const c = &s->conv;
     mw__conv_avx512_prepare(planner, c);
-    s->picked = mw__argmax_windows_of(pattern->forward);
-    s->relu = pattern->relu, s->keeps = pattern->argmax != NULL;
+    s->picked = mw__argmax_windows_of(match->pool);
+    s->relu = match->relu, s->keeps = match->argmax != NULL;
     s->rows = CHUNK_POSITIONS / s->picked.out[1] > 0 ? CHUNK_POSITIONS / s->picked.out[1] : 1;
-    const mw_tensor *x = mw__arg(pattern->conv, "x"), *result = pattern->forward->results[0];
-    const uint32_t packed = mw__conv_avx512_pack(planner, c, pattern->conv);
-    const double results = (double)mw__count_of(pattern->conv->results[0]);
+    const mw_tensor *x = mw__arg(match->conv, "x"), *result = match->pool->results[0];
+    const uint32_t packed = mw__conv_avx512_pack(planner, c, match->conv);
+    const double results = (double)mw__count_of(match->conv->results[0]);
     const size_t pooled = (size_t)(c->groups * c->outputs * s->picked.count);
-    mw__step *step = mw__plan_step(planner, pool_run, pattern->relu ? "conv.relu.max_pool" : "conv.max_pool",
-                                   c->examples, mw__cost(results, results * (0.6 * (double)c->depth + 2.0)));
+    mw__step *step = mw__plan_step(planner, pool_run, match->relu ? "conv.relu.max_pool" : "conv.max_pool", c->examples,
+                                   mw__cost(results, results * (0.6 * (double)c->depth + 2.0)));
     step->block = s;
     step->flops = 2.0 * results * (double)c->depth; /* of the convolution */
     step->scratch = scratch_bytes(s);
@@ -224,8 +224,8 @@ mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__pattern *patter
     mw__step_read(planner, step, packed, MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, pooled * sizeof(float));
     if (s->keeps) {
-        *pattern->argmax = mw__plan_temporary(planner, pooled * (size_t)c->examples);
-        mw__step_write(planner, step, *pattern->argmax, MW__ROWS, pooled);
+        *match->argmax = mw__plan_temporary(planner, pooled * (size_t)c->examples);
+        mw__step_write(planner, step, *match->argmax, MW__ROWS, pooled);
     }
     return mw__plan_check(planner, err);
 }

@@ -210,10 +210,10 @@ bool mw__conv_by_argmax_suits(const mw__op *conv, const mw__op *pool)
     return mw__arg(conv, "bias") == NULL && read_block(conv, pool, &ignored);
 }
 
-mw_status mw__plan_conv_by_argmax(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
+mw_status mw__plan_conv_by_argmax(mw__planner *planner, const mw__conv_by_argmax_match *match, mw_error *err)
 {
     scatter_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || !read_block(pattern->forward, pattern->source->forward, s))
+    if (s == NULL || !read_block(match->conv, match->source->pool, s))
         return mw__plan_check(planner, err);
     const mw__conv_avx512 *c = &s->conv;
     s->places = mw__argmax_places_of(planner, &s->picked, c->outputs, s->columns * c->outputs);
@@ -223,7 +223,7 @@ mw_status mw__plan_conv_by_argmax(mw__planner *planner, const mw__pattern *patte
                                    mw__cost((double)weights * (double)planes, 0.0));
     pack->block = s;
     pack->helper = true;
-    mw__step_read(planner, pack, mw__plan_buffer(planner, mw__arg(pattern->forward, "weight")), MW__WHOLE, 0, false);
+    mw__step_read(planner, pack, mw__plan_buffer(planner, mw__arg(match->conv, "weight")), MW__WHOLE, 0, false);
     mw__step_write(planner, pack, packed, MW__ROWS, weights);
     const size_t count = planes * (size_t)s->picked.count;
     const double listed = (double)count * (double)c->examples;
@@ -232,9 +232,9 @@ mw_status mw__plan_conv_by_argmax(mw__planner *planner, const mw__pattern *patte
     step->block = s;
     step->scratch = 2 * ((size_t)s->frame * sizeof(float) + mw__argmax_list_bytes(&s->picked));
     mw__step_read(planner, step, packed, MW__WHOLE, 0, false);
-    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->source->dy), MW__ROWS, count * sizeof(float), false);
-    mw__step_read(planner, step, *pattern->source->argmax, MW__ROWS, count, false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, pattern->forward->results[0]), MW__ROWS,
+    mw__step_read(planner, step, mw__plan_buffer(planner, match->source->dy), MW__ROWS, count * sizeof(float), false);
+    mw__step_read(planner, step, *match->source->argmax, MW__ROWS, count, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, match->conv->results[0]), MW__ROWS,
                    (size_t)(c->groups * c->outputs * c->window.area_out) * sizeof(float));
     return mw__plan_check(planner, err);
 }

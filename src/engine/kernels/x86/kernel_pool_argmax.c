@@ -214,20 +214,19 @@ static void unpool_run(const mw__kernel_call *call)
     }
 }
 
-mw_status mw__plan_unpool(mw__planner *planner, const mw__pattern *pattern, mw_error *err)
+mw_status mw__plan_unpool(mw__planner *planner, const mw__unpool_match *match, mw_error *err)
 {
     mw__argmax_windows *p = mw__plan_block(planner, sizeof *p);
     if (p == NULL)
         return mw__plan_check(planner, err);
-    *p = mw__argmax_windows_of(pattern->forward);
+    *p = mw__argmax_windows_of(match->pool);
     const size_t in = (size_t)(p->in[0] * p->in[1]), out = (size_t)p->count;
-    const double elements = (double)mw__count_of(pattern->result);
-    const bool relu = pattern->kind == MW__PATTERN_RELU_MAX_POOL_GRADIENT;
-    mw__step *step = mw__plan_step(planner, unpool_run, relu ? "relu.max_pool.gradient" : "max_pool.gradient",
-                                   mw__count_of(pattern->result) / (int64_t)in, mw__cost(5.0 * elements, elements));
+    const double elements = (double)mw__count_of(match->dx);
+    mw__step *step = mw__plan_step(planner, unpool_run, match->relu ? "relu.max_pool.gradient" : "max_pool.gradient",
+                                   mw__count_of(match->dx) / (int64_t)in, mw__cost(5.0 * elements, elements));
     step->block = p;
-    mw__step_read(planner, step, mw__plan_buffer(planner, pattern->dy), MW__ROWS, out * sizeof(float), false);
-    mw__step_read(planner, step, *pattern->argmax, MW__ROWS, out, false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, pattern->result), MW__ROWS, in * sizeof(float));
+    mw__step_read(planner, step, mw__plan_buffer(planner, match->dy), MW__ROWS, out * sizeof(float), false);
+    mw__step_read(planner, step, *match->argmax, MW__ROWS, out, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, match->dx), MW__ROWS, in * sizeof(float));
     return mw__plan_check(planner, err);
 }
