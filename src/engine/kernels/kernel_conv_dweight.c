@@ -1,7 +1,6 @@
-/* The gradient of a convolution by its weight, and by its bias where that is wanted too, recognised by
- * engine/pattern.h: tiles of 4 or 8 output channels by 3 columns (an input channel and a tap each) stay in registers
- * while the vectors of y of a few examples run. The batch is cut into parts, whose sums are added in order afterwards;
- * parts depend on shapes and lanes only.
+/* The gradient of a convolution by its weight, and by its bias where that is wanted too: tiles of 4 or 8 output
+ * channels by 3 columns (an input channel and a tap each) stay in registers while the vectors of y of a few examples
+ * run. The batch is cut into parts, whose sums are added in order afterwards; parts depend on shapes and lanes only.
  *
  * The operations that it stands for are a convolution over transposed operands and a sum, which add the same products
  * in another order: results agree to rounding, not to the bit. */

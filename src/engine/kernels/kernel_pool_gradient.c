@@ -1,4 +1,4 @@
-/* The gradient of max_pool, recognised by engine/pattern.h: each dy goes to the first element of its window that equals
+/* The gradient of max_pool (compile/patterns_built.c): each dy goes to the first element of its window that equals
  * y, and where windows overlap their shares are added as the operations add them: along rows first, then rows in order.
  * fp32, windows inside x, one or two spatial axes. One plane of x a unit. Same bits as the operations, which end in
  * sums with zero: no element of dx is -0. */
