@@ -1,0 +1,231 @@
+/* Which fusion patterns are found in small graphs, why the others are not, and that all give the bits of the operations
+ * one by one (MW_ENGINE_FUSE=0), on numbers whose sums are exact in any order. */
+#include "engine/compile/patterns.h"
+#include "engine/core/kernel.h" /* before run.h, whose type would be shadowed */
+
+#include "run.h"
+#include "support/check.h"
+
+#include "base/alloc.h"
+#include <millwright/millwright.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct pattern_case {
+    mw_tensor *(*build)(mw_graph *graph);
+    const char *pattern;  /* the row */
+    const char *declined; /* why; NULL = it is found */
+    const char *off;      /* the variable that turns it off; NULL = none is set */
+    bool avx512;          /* only with that */
+} pattern_case;
+
+/* ---- graphs ---- */
+
+static mw_tensor *image(mw_graph *graph) { return mw_input(graph, "x", MW_F32, MW_SHAPE(2, 16, 8, 8)); }
+
+static mw_tensor *pool(mw_tensor *x)
+{
+    mw_pool_options two = mw_pool_defaults(MW_SHAPE(2, 2));
+    two.stride[0] = two.stride[1] = 2;
+    return mw_max_pool(x, &two);
+}
+
+static mw_tensor *convolve(mw_graph *graph, mw_tensor *x)
+{
+    mw_conv_options same = mw_conv_defaults();
+    same.pad_type = MW_PAD_SAME;
+    return mw_conv(x, mw_input(graph, "w", MW_F32, MW_SHAPE(16, 16, 3, 3)), NULL, &same);
+}
+
+static mw_tensor *gradient(mw_graph *graph, mw_tensor *y, mw_tensor *by)
+{
+    mw_error err = {0};
+    mw_tensor *dy = mw_input(graph, "dy", MW_F32, mw_tensor_shape(y)), *result = NULL;
+    mw_output(y, "y");
+    mw_vjp(&y, &dy, 1, &by, 1, &result, &err);
+    CHECK_OK(err);
+    return result;
+}
+
+static mw_tensor *build_pool(mw_graph *graph) { return pool(image(graph)); }
+static mw_tensor *build_relu_pool(mw_graph *graph) { return pool(mw_relu(image(graph))); }
+static mw_tensor *build_conv(mw_graph *graph) { return convolve(graph, image(graph)); }
+static mw_tensor *build_conv_pool(mw_graph *graph) { return pool(build_conv(graph)); }
+static mw_tensor *build_conv_relu_pool(mw_graph *graph) { return pool(mw_relu(build_conv(graph))); }
+
+static mw_tensor *build_watched_conv_pool(mw_graph *graph)
+{
+    mw_tensor *conv = build_conv(graph);
+    mw_output(mw_exp(conv), "e");
+    return pool(conv);
+}
+
+static mw_tensor *build_pool_gradient(mw_graph *graph)
+{
+    mw_tensor *x = image(graph);
+    return gradient(graph, pool(x), x);
+}
+
+static mw_tensor *build_relu_pool_gradient(mw_graph *graph)
+{
+    mw_tensor *x = image(graph);
+    return gradient(graph, pool(mw_relu(x)), x);
+}
+
+static mw_tensor *build_dweight(mw_graph *graph)
+{
+    mw_tensor *conv = build_conv(graph);
+    return gradient(graph, conv, mw__arg(conv->op, "weight"));
+}
+
+static mw_tensor *build_product(mw_graph *graph)
+{
+    return mw_matmul(image(graph), mw_input(graph, "w", MW_F32, MW_SHAPE(8, 8)), 0);
+}
+
+static mw_tensor *build_sum(mw_graph *graph)
+{
+    return mw_add(image(graph), mw_input(graph, "b", MW_F32, MW_SHAPE(1, 16, 1, 1)));
+}
+
+/* ---- cases ---- */
+
+static const char no_gradient[] = "no later operation has the structure of its gradient";
+
+/* clang-format off */
+static const pattern_case cases[] = {
+    {build_product, "conv.columns", "it is no product of columns", NULL, false},
+    {build_sum, "conv.columns.bias", "x is no product of columns, or something else needs it", NULL, false},
+    {build_relu_pool, "relu.max_pool", NULL, NULL, false},
+    {build_relu_pool, "relu.max_pool", "MW_ENGINE_FUSE=0", "MW_ENGINE_FUSE=0", false},
+    {build_relu_pool, "relu.max_pool", "MW_ENGINE_REF=1", "MW_ENGINE_REF=1", false},
+    {build_pool, "relu.max_pool", "it takes no relu", NULL, false},
+    {build_pool, "max_pool.gradient", no_gradient, NULL, false},
+    {build_pool_gradient, "max_pool.gradient", NULL, NULL, false},
+    {build_pool_gradient, "relu.max_pool.gradient", "it takes no relu", NULL, false},
+    {build_relu_pool_gradient, "relu.max_pool.gradient", NULL, NULL, false},
+    {build_relu_pool_gradient, "relu.max_pool.unpool", "its pooling is not joined with a convolution", NULL, false},
+    {build_conv, "conv.dweight", no_gradient, NULL, false},
+    {build_dweight, "conv.dweight", NULL, NULL, false},
+    {build_dweight, "conv.dweight.argmax", "dy is no gradient of a joined pooling", NULL, false},
+    {build_conv, "conv.by_argmax", "x is no gradient of a joined pooling", NULL, false},
+    {build_pool, "conv.max_pool", "it pools no conv", NULL, false},
+    {build_conv_pool, "conv.max_pool", NULL, NULL, true},
+    {build_conv_relu_pool, "conv.relu.max_pool", NULL, NULL, true},
+    {build_watched_conv_pool, "conv.max_pool", "the result of the convolution is needed elsewhere", NULL, true},
+};
+/* clang-format on */
+
+static void set_variable(const char *setting, bool on)
+{
+    char name[32];
+    if (setting == NULL)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(setting, "="), setting);
+    if (on)
+        setenv(name, strchr(setting, '=') + 1, 1);
+    else
+        unsetenv(name);
+}
+
+/* Of several attempts, one that found it counts before those that declined. */
+static void check_notes(const pattern_case *c, const mw__pattern_notes *notes)
+{
+    const char *outcome = "never applied";
+    for (size_t i = 0; i < notes->count && strcmp(outcome, "found") != 0; i++)
+        if (strcmp(notes->notes[i].pattern, c->pattern) == 0)
+            outcome = notes->notes[i].declined != NULL ? notes->notes[i].declined : "found";
+    const char *wanted = c->declined != NULL ? c->declined : "found";
+    check_note(strcmp(outcome, wanted) == 0, __FILE__, __LINE__, "%s: \"%s\", not \"%s\"", c->pattern, outcome, wanted);
+}
+
+static void explain(const pattern_case *c, const mw__library *library)
+{
+    mw_error err = {0};
+    mw__arena arena;
+    mw__arena_init(&arena, NULL);
+    mw__pattern_notes notes;
+    const mw__rounding rounding = {0};
+    mw__patterns_explain(library->graph->functions[0], &rounding, &arena, &notes, &err);
+    CHECK_OK(err);
+    if (err.status == MW_OK)
+        check_notes(c, &notes);
+    mw__arena_deinit(&arena);
+}
+
+/* ---- bits ---- */
+
+enum { ELEMENTS = 16384 }; /* of all outputs, at most */
+
+static void bind_input(run *r, const mw_tensor *value)
+{
+    const size_t count = (size_t)mw_shape_count(value->type->shape);
+    float *data = run_bind(r, false, value->name, count * sizeof *data);
+    for (size_t i = 0; data != NULL && i < count; i++)
+        data[i] = (float)((i * 37 + count) % 17) / 8.0f - 1.0f;
+}
+
+static bool compute(const char *text, const mw__block *body, float *out)
+{
+    run r;
+    if (!run_open(&r, text, E5RT_CPU, 2))
+        return false;
+    for (size_t i = 0; i < body->input_count; i++)
+        bind_input(&r, body->inputs[i]);
+    for (size_t i = 0; i < body->output_count; i++) {
+        const size_t count = (size_t)mw_shape_count(body->outputs[i]->type->shape);
+        run_bind_data(&r, true, body->outputs[i]->name, out, count * sizeof *out);
+        out += count;
+    }
+    const bool done = run_encode(&r) && run_execute(&r);
+    run_close(&r);
+    return done;
+}
+
+static void check_bits(const pattern_case *c, const char *text, const mw__block *body)
+{
+    float *fused = calloc(ELEMENTS, sizeof *fused), *plain = calloc(ELEMENTS, sizeof *plain);
+    REQUIRE(fused != NULL && plain != NULL);
+    bool done = compute(text, body, fused);
+    setenv("MW_ENGINE_FUSE", "0", 1);
+    done = done && compute(text, body, plain);
+    unsetenv("MW_ENGINE_FUSE");
+    check_note(done && memcmp(fused, plain, ELEMENTS * sizeof *fused) == 0, __FILE__, __LINE__, "%s: other bits",
+               c->pattern);
+    free(fused);
+    free(plain);
+}
+
+static void check_case(const pattern_case *c)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_output(c->build(graph), "result");
+    char *text = mw_graph_print_mil(graph, NULL, &err);
+    CHECK_OK(err);
+    set_variable(c->off, true);
+    mw__library *library = text != NULL ? run_library(text, 1, &err) : NULL;
+    CHECK_OK(err);
+    if (library != NULL)
+        explain(c, library);
+    set_variable(c->off, false);
+    if (library != NULL && c->off == NULL)
+        check_bits(c, text, library->graph->functions[0]->body);
+    if (library != NULL)
+        mw__object_release(library);
+    mw_string_free(text);
+    mw_graph_destroy(graph);
+}
+
+static void test_patterns_are_found_or_declined_with_a_reason(void)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (!cases[i].avx512 || mw__loop_level() == MW__LEVEL_AVX512)
+            check_case(&cases[i]);
+}
+
+int main(void)
+{
+    RUN(test_patterns_are_found_or_declined_with_a_reason);
+    return check_finish();
+}
