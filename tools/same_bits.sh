@@ -75,6 +75,10 @@ same() { # same OUT OUT NAME LABELS
 
 compare() { # compare OLD_OUT OLD_AGAIN_OUT NEW_OUT
     for name in $(find "$work/$1" "$work/$3" -type f -printf '%f\n' | sort -u); do
+        if ! [ -f "$work/$1/$name" ] || ! [ -f "$work/$3/$name" ]; then
+            echo "left out, as only one side has it: $name"
+            continue
+        fi
         if same "$1" "$3" "$name" tools/same_bits/labels.tsv; then
             equal=$((equal + 1))
             lines=$((lines + $(wc -l <"$work/b")))
