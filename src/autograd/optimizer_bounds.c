@@ -10,54 +10,26 @@
 #include <float.h>
 #include <math.h>
 
-#define GRADIENT  0x1p50 /* 1.1e15 */
-#define MEAN      (4.0 * GRADIENT)
+#define GRADIENT  MW__GRADIENT_LIMIT
+#define MEAN      MW__MEAN_LIMIT
 #define ROOT      0x1p80 /* Adagrad's grows with the number of steps */
 #define CHANGE    0x1p101
 #define PARAMETER 0x1p20 /* weights are smaller: a limit below would refuse what is sound */
 
+static bool divides_by_epsilon(const mw_optimizer *o) { return mw__optimizer_epsilon(o) != 0.0; }
+
 static double summed(double change, double momentum) { return 2.0 * change / (1.0 - momentum); }
 
 /* What the sum of steps can become; 2 is for rounding. */
-static double momentum_limit(const mw_optimizer *o, double loss_scale)
+double mw__momentum_limit(const mw_optimizer *o, double loss_scale)
 {
-    const double one = o->kind == MW_SGD ? GRADIENT / loss_scale : GRADIENT / ((double)o->epsilon * loss_scale);
+    const double one = divides_by_epsilon(o) ? GRADIENT / ((double)o->epsilon * loss_scale) : GRADIENT / loss_scale;
     return summed(one, (double)o->momentum);
-}
-
-double mw__reach_sgd(const mw_optimizer *o, double loss_scale)
-{
-    const double g = GRADIENT / loss_scale;
-    if (o->momentum == 0.0f)
-        return g;
-    const double sum = momentum_limit(o, loss_scale);
-    return o->nesterov ? g + sum : sum;
-}
-
-double mw__reach_adam(const mw_optimizer *o, double loss_scale) { return MEAN / ((double)o->epsilon * loss_scale); }
-
-double mw__reach_rmsprop(const mw_optimizer *o, double loss_scale)
-{
-    const double one = GRADIENT / ((double)o->epsilon * loss_scale);
-    return o->momentum == 0.0f ? one : momentum_limit(o, loss_scale);
-}
-
-double mw__reach_adagrad(const mw_optimizer *o, double loss_scale)
-{
-    return GRADIENT / ((double)o->epsilon * loss_scale);
-}
-
-double mw__reach_lion(const mw_optimizer *o, double loss_scale)
-{
-    (void)o, (void)loss_scale;
-    return 1.0;
 }
 
 /* ---- the limits ---- */
 
 static bool decays_after(const mw_optimizer *o) { return o->decoupled && o->weight_decay != 0.0f; }
-
-static bool divides_by_epsilon(const mw_optimizer *o) { return mw__optimizer_epsilon(o) != 0.0; }
 
 static bool is_bounded(const mw_optimizer *o, double loss_scale, double learning_rate)
 {
@@ -90,7 +62,7 @@ static double role_limit(const mw_optimizer *o, mw__optimizer_role role, double 
 {
     switch (role) {
     case MW__ROLE_MOMENTUM:
-        return momentum_limit(o, loss_scale);
+        return mw__momentum_limit(o, loss_scale);
     case MW__ROLE_M:
     case MW__ROLE_MEAN:
         return MEAN;

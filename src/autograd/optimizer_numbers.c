@@ -24,36 +24,35 @@ typedef enum number_unit {
     ROOT    /* its root times the loss scale */
 } number_unit;
 
-#define OF(kind) (1u << MW_##kind)
-#define ALL      (OF(SGD) | OF(ADAM) | OF(RMSPROP) | OF(ADAGRAD) | OF(LION))
+#define EVERY ~0u
 
 typedef struct number_row {
     const char *name;
-    size_t offset;  /* of the field: a float, or a bool */
-    unsigned kinds; /* whose line has it, as a set; 0 = none, as a schedule may change it */
+    size_t offset; /* of the field: a float, or a bool */
+    unsigned bit;  /* whose line has it: the rows with this bit, or EVERY; 0 = none, as a schedule may change it */
     number_range range;
     number_unit unit;
 } number_row;
 
-#define NUMBER(field, kinds, range, unit)                                                                              \
+#define NUMBER(field, bit, range, unit)                                                                                \
     {                                                                                                                  \
-#field, offsetof(mw_optimizer, field), kinds, range, unit                                                      \
+#field, offsetof(mw_optimizer, field), bit, range, unit                                                        \
     }
 
 static const number_row numbers[] = {
     NUMBER(learning_rate, 0u, POSITIVE, NO_CONSTANT),
-    NUMBER(beta1, OF(ADAM) | OF(LION), FRACTION, PLAIN),
-    NUMBER(beta2, OF(ADAM) | OF(LION), FRACTION, PLAIN),
-    NUMBER(alpha, OF(RMSPROP), FRACTION, PLAIN),
-    NUMBER(centered, OF(RMSPROP), SWITCH, NO_CONSTANT),
-    NUMBER(momentum, OF(SGD) | OF(RMSPROP), FRACTION, PLAIN),
-    NUMBER(nesterov, OF(SGD), SWITCH, NO_CONSTANT),
-    NUMBER(lr_decay, OF(ADAGRAD), NOT_NEGATIVE, NO_CONSTANT),
-    NUMBER(initial_accumulator, OF(ADAGRAD), NOT_NEGATIVE, ROOT),
-    NUMBER(epsilon, OF(ADAM) | OF(RMSPROP) | OF(ADAGRAD), NOT_NEGATIVE, SCALED),
-    NUMBER(weight_decay, ALL, NOT_NEGATIVE, DECAY),
-    NUMBER(decoupled, ALL, SWITCH, NO_CONSTANT),
-    NUMBER(compensated, ALL, OPTION, NO_CONSTANT),
+    NUMBER(beta1, MW__NUMBER_BETA1, FRACTION, PLAIN),
+    NUMBER(beta2, MW__NUMBER_BETA2, FRACTION, PLAIN),
+    NUMBER(alpha, MW__NUMBER_ALPHA, FRACTION, PLAIN),
+    NUMBER(centered, MW__NUMBER_CENTERED, SWITCH, NO_CONSTANT),
+    NUMBER(momentum, MW__NUMBER_MOMENTUM, FRACTION, PLAIN),
+    NUMBER(nesterov, MW__NUMBER_NESTEROV, SWITCH, NO_CONSTANT),
+    NUMBER(lr_decay, MW__NUMBER_LR_DECAY, NOT_NEGATIVE, NO_CONSTANT),
+    NUMBER(initial_accumulator, MW__NUMBER_INITIAL_ACCUMULATOR, NOT_NEGATIVE, ROOT),
+    NUMBER(epsilon, MW__NUMBER_EPSILON, NOT_NEGATIVE, SCALED),
+    NUMBER(weight_decay, EVERY, NOT_NEGATIVE, DECAY),
+    NUMBER(decoupled, EVERY, SWITCH, NO_CONSTANT),
+    NUMBER(compensated, EVERY, OPTION, NO_CONSTANT),
 };
 
 _Static_assert(sizeof numbers / sizeof *numbers == MW__OPTIMIZER_NUMBERS, "room for each");
@@ -70,7 +69,10 @@ static float read_number(const mw_optimizer *o, const number_row *row)
     return *(const float *)(const void *)((const char *)o + row->offset);
 }
 
-static bool is_of(const number_row *row, mw_optimizer_kind kind) { return (row->kinds >> kind & 1u) != 0; }
+static bool is_of(const number_row *row, mw_optimizer_kind kind)
+{
+    return row->bit == EVERY || mw__optimizer_has(kind, row->bit);
+}
 
 /* ---- checks ---- */
 

@@ -128,3 +128,56 @@ void reference_step(const mw_optimizer *o, reference *e, double g, int64_t t)
         change += decay * e->p;
     e->p -= rate * change;
 }
+
+/* ---- every kind ---- */
+
+mw_optimizer problem_with_decay(mw_optimizer optimizer, float weight_decay)
+{
+    optimizer.weight_decay = weight_decay;
+    return optimizer;
+}
+
+mw_optimizer problem_decoupled(mw_optimizer optimizer)
+{
+    optimizer.decoupled = true;
+    return optimizer;
+}
+
+mw_optimizer problem_rmsprop(float alpha, float epsilon, bool centered, float momentum)
+{
+    mw_optimizer optimizer = mw_rmsprop(0.01f);
+    optimizer.alpha = alpha;
+    optimizer.epsilon = epsilon;
+    optimizer.centered = centered;
+    optimizer.momentum = momentum;
+    return optimizer;
+}
+
+mw_optimizer problem_other_adagrad(void)
+{
+    mw_optimizer optimizer = problem_with_decay(mw_adagrad(0.05f), 0.1f);
+    optimizer.lr_decay = 0.1f;
+    optimizer.initial_accumulator = 0.01f;
+    optimizer.epsilon = 1e-3f;
+    return optimizer;
+}
+
+size_t problem_all_kinds(mw_optimizer *out)
+{
+    size_t count = 0;
+    out[count++] = mw_sgd(0.05f);
+    out[count++] = problem_decoupled(problem_with_decay(mw_sgd_momentum(0.05f, 0.8f, true), 0.1f));
+    out[count++] = mw_adam(0.01f);
+    out[count++] = mw_adamw(0.01f, 0.1f);
+    out[count++] = mw_rmsprop(0.01f);
+    out[count++] = problem_decoupled(problem_with_decay(problem_rmsprop(0.9f, 1e-3f, true, 0.8f), 0.1f));
+    out[count++] = mw_adagrad(0.05f);
+    out[count++] = problem_decoupled(problem_other_adagrad());
+    out[count++] = mw_lion(0.01f, 0.0f);
+    out[count++] = mw_lion(0.01f, 0.1f);
+    out[count++] = problem_with_decay(mw_sgd(0.05f), 0.1f);
+    for (size_t i = 0; i < count; i++)
+        if (out[i].kind != MW_SGD && out[i].kind != MW_LION && out[i].epsilon == 0.0f)
+            out[i].epsilon = 1e-4f;
+    return count;
+}

@@ -29,4 +29,15 @@ typedef struct reference {
 /* Step t, from 1 on, with gradient g; all numbers of the optimizer count, epsilon as it is. */
 void reference_step(const mw_optimizer *optimizer, reference *element, double g, int64_t t);
 
+/* ---- optimizers to try ---- */
+
+mw_optimizer problem_with_decay(mw_optimizer optimizer, float weight_decay);
+mw_optimizer problem_decoupled(mw_optimizer optimizer);
+mw_optimizer problem_rmsprop(float alpha, float epsilon, bool centered, float momentum);
+mw_optimizer problem_other_adagrad(void);
+
+/* Every kind, with decay of either sort; epsilon is set, since its default follows the device. */
+enum { PROBLEM_KINDS = 16 };
+size_t problem_all_kinds(mw_optimizer *out);
+
 #endif
