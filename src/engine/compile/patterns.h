@@ -31,6 +31,7 @@ typedef struct mw__finder {
     const mw__block *body;
     const mw__rounding *rounding;
     mw__arena *arena;
+    bool *within;                    /* by value: part of an all_within product; NULL = none so far */
     mw__pattern **patterns;          /* by operation of the body; NULL = none */
     const mw__pattern_row *row;      /* being applied */
     bool found;                      /* by this row at this operation */

@@ -40,16 +40,20 @@ static size_t count_compared(const mw__block *body)
     return count;
 }
 
-/* True if the operation is part of a product that has been found. */
-static bool is_taken(const mw__finder *f, const mw__op *op)
+/* Marks the products and numbers of a product: an operation of theirs is no pattern by itself. A mark rather than a
+ * search, as a training step has as many numbers as parameters. */
+static mw_status mark(mw__finder *f, const mw_tensor *value, mw_error *err)
 {
-    for (size_t i = 0; i < f->body->op_count; i++) {
-        const mw__pattern *pattern = f->patterns[i];
-        for (size_t k = 0; mw__pattern_is(pattern, mw__match_all_within) && k < pattern->op_count; k++)
-            if (pattern->ops[k] == op)
-                return true;
+    if (f->within == NULL)
+        f->within = mw__arena_alloc(f->arena, f->function->graph->value_count, sizeof *f->within, err);
+    if (f->within == NULL)
+        return MW_ERROR_MEMORY;
+    for (; is_product(value); value = mw__arg(value->op, "x")) {
+        f->within[value->id] = true;
+        f->within[last_good(value)->id] = true;
     }
-    return false;
+    f->within[value->id] = true;
+    return MW_OK;
 }
 
 /* The operations that make a number, put before *end: the last one first. */
@@ -123,6 +127,7 @@ static mw_status put(mw__finder *f, size_t at, size_t count, mw_error *err)
     mw__pattern *pattern = mw__pattern_put(f, at, match, err);
     if (pattern == NULL)
         return MW_ERROR_MEMORY;
+    MW_TRY(mark(f, match->result, err));
     MW_TRY(list(f, pattern, goods, count, err));
     return find_flag(f, at, match, err);
 }
@@ -130,12 +135,12 @@ static mw_status put(mw__finder *f, size_t at, size_t count, mw_error *err)
 mw_status mw__match_all_within(mw__finder *f, size_t at, mw_error *err)
 {
     const mw__op *op = f->body->ops[at];
+    if (f->within != NULL && f->within[op->results[0]->id])
+        return mw__pattern_decline(f, "it is part of a longer product");
     const size_t count = count_goods(op->results[0]);
     if (count == 0)
         return mw__pattern_decline(f, "not only numbers that state whether a tensor is within a limit");
     if (count > count_compared(f->body))
         return mw__pattern_decline(f, "one number occurs twice");
-    if (is_taken(f, op))
-        return mw__pattern_decline(f, "it is part of a longer product");
     return put(f, at, count, err);
 }
