@@ -22,13 +22,35 @@ mw_room(graph patterns)
 mw_room(autograd)
 mw_room(mil)
 mw_room(runtime)
-mw_room(engine core kernels kernels/x86 kernels/fused compile run surface)
-
 # Kernels run tens of times in a step that may take half a microsecond, and nothing that a file or a caller chooses is
 # a length of theirs on the stack: sizes are the planner's. The stack protector costs them 2 % of such a step.
+set(mw_kernel_folders kernels kernels/fused)
+set(mw_kernel_definitions)
 file(GLOB mw_kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engine/kernels/*.c
-    ${PROJECT_SOURCE_DIR}/src/engine/kernels/x86/*.c ${PROJECT_SOURCE_DIR}/src/engine/kernels/fused/*.c)
+    ${PROJECT_SOURCE_DIR}/src/engine/kernels/fused/*.c)
 set_source_files_properties(${mw_kernel_sources} PROPERTIES COMPILE_OPTIONS -fno-stack-protector)
+
+# mw_kernel_set(<folder> <architecture> <definition> <flag>...): kernels of one instruction set, src/engine/kernels/
+# <folder>, compiled with these flags where the compiler defines <architecture>; <definition> is then 1. The flags are
+# those of the files, so nothing of them may run on a processor that has not been asked.
+include(CheckCSourceCompiles)
+macro(mw_kernel_set folder architecture definition)
+    check_c_source_compiles("#if !defined(${architecture})\n#error\n#endif\nint main(void) { return 0; }"
+        MW_COMPILER_HAS_${definition})
+    if(MW_COMPILER_HAS_${definition})
+        list(APPEND mw_kernel_folders kernels/${folder})
+        list(APPEND mw_kernel_definitions ${definition}=1)
+        file(GLOB mw_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engine/kernels/${folder}/*.c)
+        set_source_files_properties(${mw_sources} PROPERTIES COMPILE_OPTIONS "-fno-stack-protector;${ARGN}")
+    endif()
+endmacro()
+mw_kernel_set(x86 __x86_64__ MW_HAVE_AVX512 -mavx512f -mavx512bw -mavx512vl)
+# Taken by processors that have no more of AVX-512 than this.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/engine/kernels/x86/gemm_avx512.c PROPERTIES
+    COMPILE_OPTIONS "-fno-stack-protector;-mavx512f")
+
+mw_room(engine core ${mw_kernel_folders} compile run surface)
+target_compile_definitions(millwright_engine PRIVATE ${mw_kernel_definitions})
 
 if(TARGET millwright_base)
     target_include_directories(millwright_base SYSTEM PRIVATE ${mw_single_headers})

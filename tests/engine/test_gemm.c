@@ -1,6 +1,6 @@
 /* Matrix products against double sums: odd extents around the tile sizes, every transposition, wide leading extents. */
 #include "base/alloc.h"
-#include "engine/kernels/x86/gemm_avx512.h"
+#include "engine/kernels/gemm.h"
 #include "support/check.h"
 
 #include <stdlib.h>
@@ -128,10 +128,11 @@ static void test_small_products(void)
 
 static void test_wider_products(void)
 {
-    if (!mw__gemm_avx512_here())
-        SKIP("this processor has no AVX-512");
-    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .avx512 = true}, "AVX-512");
-    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .dots_avx512 = true}, "AVX-512, vectors");
+    const mw__gemm_wide *wide = mw__gemm_wide_here();
+    if (wide == NULL)
+        SKIP("this processor has no wider vectors, or may not use them");
+    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .wide = wide}, "wide");
+    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .dots = wide->dots}, "wide, vectors");
 }
 
 static void test_blas_products(void)
@@ -158,9 +159,9 @@ static void test_vectors_and_tiny_products_stay_built_in(void)
     CHECK(mw__gemm_choose(512, 1, 512).sgemm == NULL);
     CHECK(mw__gemm_choose(2, 8, 2).sgemm == NULL);
     const mw__gemm_code code = mw__gemm_choose(128, 128, 128);
-    const bool expected = mw__blas_find() != NULL && mw__kernel_level() != MW__LEVEL_REF && !code.avx512;
+    const bool expected = mw__blas_find() != NULL && mw__kernel_level() != MW__LEVEL_REF && code.wide == NULL;
     CHECK((code.sgemm != NULL) == expected);
-    CHECK(!mw__gemm_choose(1, 512, 512).avx512 && !mw__gemm_choose(512, 1, 512).avx512);
+    CHECK(mw__gemm_choose(1, 512, 512).wide == NULL && mw__gemm_choose(512, 1, 512).wide == NULL);
 }
 
 static void test_huge_extents_do_not_reach_the_blas(void)

@@ -4,7 +4,9 @@
  * blas.c. */
 #include "engine/kernels/gemm.h"
 
+#if MW_HAVE_AVX512
 #include "engine/kernels/x86/gemm_avx512.h"
+#endif
 
 #include <string.h>
 
@@ -125,6 +127,27 @@ static void put_tile(float *c, int64_t ldc, const float *sum, int64_t rows, int6
     }
 }
 
+/* ---- the instruction sets ---- */
+
+#if MW_HAVE_AVX512
+static bool has_avx512(void) { return mw__kernel_level() == MW__LEVEL_AVX2 && __builtin_cpu_supports("avx512f"); }
+#endif
+
+static const mw__gemm_wide wide_rows[] = {
+#if MW_HAVE_AVX512
+    {"AVX-512", has_avx512, mw__gemm_avx512_scratch, mw__gemm_avx512, mw__gemm_avx512_dots},
+#endif
+    {.name = NULL},
+};
+
+const mw__gemm_wide *mw__gemm_wide_here(void)
+{
+    for (const mw__gemm_wide *row = wide_rows; row->name != NULL; row++)
+        if (row->here())
+            return row;
+    return NULL;
+}
+
 /* ---- public ---- */
 
 size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k)
@@ -133,8 +156,10 @@ size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k)
     const int64_t rows = smaller(round_up(m, TILE_M), BLOCK_M), columns = smaller(round_up(n, TILE_N), BLOCK_N);
     const size_t plain =
         (size_t)(round_up(depth * columns, 16) + round_up(depth * rows, 16) + TILE_M * TILE_N) * sizeof(float);
-    const size_t wide = mw__gemm_avx512_scratch(n, k);
-    return plain > wide ? plain : wide;
+    size_t most = plain;
+    for (const mw__gemm_wide *row = wide_rows; row->name != NULL; row++)
+        most = row->scratch(n, k) > most ? row->scratch(n, k) : most;
+    return most;
 }
 
 /* Measured with OpenBLAS: its vector products run at a sixth of ours, and its copies and calls cost more than ours up
@@ -150,19 +175,26 @@ mw__gemm_code mw__gemm_choose(int64_t m, int64_t n, int64_t k)
 {
     const bool fits = m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX;
     const bool small = m <= 1 || n <= 1 || is_small(m, n, k);
-    mw__gemm_code code = {.level = mw__kernel_level()};
-    const bool has_avx512 = code.level == MW__LEVEL_AVX2 && mw__gemm_avx512_here();
-    code.dots_avx512 = has_avx512;
-    if (small || code.level == MW__LEVEL_REF)
-        return code;
-    if (has_avx512 && !mw__blas_is_named())
-        code.avx512 = true;
-    else if (fits)
-        code.sgemm = mw__blas_find();
+    mw__gemm_code code = {.level = mw__kernel_level(), .name = "built-in"};
+    const mw__gemm_wide *const wide = code.level != MW__LEVEL_REF ? mw__gemm_wide_here() : NULL;
+    code.dots = wide != NULL ? wide->dots : NULL;
+    if (small || code.level == MW__LEVEL_REF) {
+        code.why = small ? "too small for panels or a call of a BLAS" : "the reference is asked for";
+    } else if (wide != NULL && !mw__blas_is_named()) {
+        code.wide = wide, code.name = wide->name;
+    } else {
+        code.why = wide != NULL ? "MW_BLAS names a library" : "the processor has no wider vectors, or may not use them";
+        code.sgemm = fits ? mw__blas_find() : NULL;
+        code.name = code.sgemm != NULL ? "BLAS" : code.name;
+    }
     return code;
 }
 
-const char *mw__gemm_name(void) { return mw__gemm_choose(512, 512, 512).avx512 ? "AVX-512" : mw__blas_name(); }
+const char *mw__gemm_name(void)
+{
+    const mw__gemm_wide *wide = mw__gemm_choose(512, 512, 512).wide;
+    return wide != NULL ? wide->name : mw__blas_name();
+}
 
 /* C += (or =) packed blocks. */
 static void run_block(tile_function *tile, int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c,
@@ -214,8 +246,8 @@ void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a
             memset(c + i * s->ldc, 0, (size_t)s->n * sizeof *c);
     else if (code->sgemm != NULL)
         run_blas(code->sgemm, s, a, b, c);
-    else if (code->avx512)
-        mw__gemm_avx512(s, a, b, c, scratch);
+    else if (code->wide != NULL)
+        code->wide->product(s, a, b, c, scratch);
     else if (mw__gemm_vector(code, s, a, b, c))
         return;
     else if (is_small(s->m, s->n, s->k))

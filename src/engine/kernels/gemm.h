@@ -20,12 +20,30 @@ typedef struct mw__gemm_shape {
 /* Bytes that the built-in code needs as scratch for products of at most m rows. */
 size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k);
 
+/* c[j] = a . row j of b, both dense: for a product that is one row. */
+typedef void mw__gemm_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c);
+
+/* The product by one instruction set: a row in gemm.c, the widest first. k > 0; the order of the sums is that of the
+ * built-in code, whatever m and n are. */
+typedef struct mw__gemm_wide {
+    const char *name;
+    bool (*here)(void);                      /* the processor has the instructions, and may use them */
+    size_t (*scratch)(int64_t n, int64_t k); /* bytes; called on every processor, as plans hold the most of all */
+    void (*product)(const mw__gemm_shape *shape, const float *a, const float *b, float *c, float *scratch);
+    mw__gemm_dots *dots;
+} mw__gemm_wide;
+
+/* The first row that the processor has; NULL if it has none. */
+const mw__gemm_wide *mw__gemm_wide_here(void);
+
 /* Which code runs, decided when planned. */
 typedef struct mw__gemm_code {
     mw__blas_sgemm *sgemm; /* NULL = built-in */
     mw__level level;
-    bool avx512;      /* the code of gemm_avx512.h: of all of it */
-    bool dots_avx512; /* of a product that is a vector */
+    const mw__gemm_wide *wide; /* multiplies, if it is not NULL */
+    mw__gemm_dots *dots;       /* of a product that is a vector; NULL: that of the level */
+    const char *name;          /* of what runs: a static string, of which `why` says what declined before it */
+    const char *why;
 } mw__gemm_code;
 
 /* The built-in code if the processor has AVX-512 and MW_BLAS names no library, else the BLAS if one is loaded and a

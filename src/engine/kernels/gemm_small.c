@@ -3,8 +3,6 @@
  * transposed or narrow is copied. */
 #include "engine/kernels/gemm.h"
 
-#include "engine/kernels/x86/gemm_avx512.h"
-
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -248,7 +246,7 @@ bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *s, const f
 {
     const mw__level level = code->level;
     const int64_t step_a = s->transpose_a ? s->lda : 1, step_b = s->transpose_b ? 1 : s->ldb;
-    dots_function *const dots = code->dots_avx512 ? mw__gemm_avx512_dots : CHOOSE(dots, has_fma(level));
+    dots_function *const dots = code->dots != NULL ? code->dots : CHOOSE(dots, has_fma(level));
     if (s->m == 1 && s->transpose_b && step_a == 1)
         dots(s->n, s->k, a, b, s->ldb, c);
     else if (s->n == 1 && s->ldc == 1 && !s->transpose_a && step_b == 1)

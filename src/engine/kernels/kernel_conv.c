@@ -1,8 +1,11 @@
 /* conv: columns of x are gathered tile by tile and multiplied with the weight (im2col); nothing larger than a tile is
  * kept. A tile is a range of positions over the whole batch, so that small images share one product. F16 is widened to
  * fp32 by steps of their own, sums stay in fp32 and are rounded once. The plain loops are conv_ref. */
+#include "engine/kernels/implementation.h"
 #include "engine/kernels/kernel_conv_direct.h"
+#if MW_HAVE_AVX512
 #include "engine/kernels/x86/kernel_conv_avx512.h"
+#endif
 
 #include "graph/patterns/conv.h"
 
@@ -272,27 +275,18 @@ static void choose_tile(conv_block *s)
     s->code = mw__gemm_choose(smaller(s->outputs, ROWS), s->tile, depth);
 }
 
-mw_status mw__kernel_conv(mw__planner *planner, const mw__op *op, mw_error *err)
+/* The column form, and the plain one at MW__LEVEL_REF. */
+static mw_status plan_columns(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *weight = mw__arg(op, "weight"), *bias = mw__arg(op, "bias");
     const mw_tensor *result = op->results[0];
     conv_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || mw__count_of(result) == 0)
+    if (s == NULL)
         return mw__plan_check(planner, err);
     MW_TRY(mw__conv_window_read(op, &s->window, &s->groups, err));
     s->inputs = mw__shape_of(weight).dim[1], s->outputs = mw__shape_of(weight).dim[0] / s->groups;
     s->depth = s->inputs * s->window.taps, s->columns = mw__shape_of(x).dim[0] * s->window.area_out;
     s->dtype = mw__dtype_of(result), s->has_bias = bias != NULL;
-    const mw__direct direct = {.window = s->window,
-                               .groups = s->groups,
-                               .inputs = s->inputs,
-                               .outputs = s->outputs,
-                               .examples = mw__shape_of(x).dim[0]};
-    mw__conv_avx512 wide;
-    if (mw__conv_avx512_read(op, &wide))
-        return mw__plan_conv_avx512(planner, &wide, op, err);
-    if (mw__kernel_level() != MW__LEVEL_REF && mw__direct_suits(&direct, s->dtype))
-        return mw__plan_conv_direct(planner, &direct, op, err);
     choose_tile(s);
     const bool plain = s->code.level == MW__LEVEL_REF;
     const double flops = 2.0 * (double)mw__count_of(result) * (double)s->depth;
@@ -310,4 +304,52 @@ mw_status mw__kernel_conv(mw__planner *planner, const mw__op *op, mw_error *err)
         mw__step_read(planner, step, in[i], MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__WHOLE, 0);
     return mw__plan_check(planner, err);
+}
+
+static bool read_direct(const mw__op *op, mw__direct *out)
+{
+    mw_error ignored = {0};
+    const mw_shape weight = mw__shape_of(mw__arg(op, "weight"));
+    *out = (mw__direct){.examples = mw__shape_of(mw__arg(op, "x")).dim[0]};
+    if (mw__conv_window_read(op, &out->window, &out->groups, &ignored) != MW_OK)
+        return false;
+    out->inputs = weight.dim[1], out->outputs = weight.dim[0] / out->groups;
+    return true;
+}
+
+static const char *direct_declines(const mw__op *op)
+{
+    mw__direct direct;
+    return read_direct(op, &direct) && mw__direct_suits(&direct, mw__dtype_of(op->results[0]))
+               ? NULL
+               : "not fp32, three spatial axes, results of less than a vector, or channels beyond the cache";
+}
+
+static mw_status plan_direct(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    mw__direct direct;
+    return read_direct(op, &direct) ? mw__plan_conv_direct(planner, &direct, op, err) : mw__plan_check(planner, err);
+}
+
+mw__implementations mw__conv_implementations(void)
+{
+    static const mw__implementation rows[] = {
+#if MW_HAVE_AVX512
+        {"avx512", MW__LEVEL_AVX512, mw__conv_avx512_declines, mw__plan_conv_avx512},
+#endif
+        {"direct", MW__LEVEL_BASE, direct_declines, plan_direct},
+        {"columns", MW__LEVEL_BASE, NULL, plan_columns},
+        {"ref", MW__LEVEL_REF, NULL, plan_columns},
+    };
+    return (mw__implementations){rows, sizeof rows / sizeof *rows};
+}
+
+mw_status mw__kernel_conv(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    mw__conv_window window;
+    int64_t groups;
+    if (mw__count_of(op->results[0]) == 0)
+        return mw__plan_check(planner, err);
+    MW_TRY(mw__conv_window_read(op, &window, &groups, err));
+    return mw__implementation_choose(mw__conv_implementations(), op)->plan(planner, op, err);
 }

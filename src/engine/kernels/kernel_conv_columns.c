@@ -99,15 +99,15 @@ bool mw__conv_columns_read(const mw__op *matmul, const mw_tensor **out_x, mw__co
 typedef struct columns_block {
     int64_t examples, groups, channels; /* of a group */
     int64_t kernel[AXES], dilation[AXES], stride[AXES], out[AXES];
-    int64_t in[AXES], before[AXES], wide[AXES]; /* of x, without and with its border */
-    int64_t left;                               /* floats of the left matrix between examples; 0: one for all */
+    int64_t in[AXES], before[AXES], border[AXES]; /* of x, without and with its border */
+    int64_t left;                                 /* floats of the left matrix between examples; 0: one for all */
     mw__gemm_code code;
     mw__gemm_shape shape;
-    size_t columns, product; /* floats of scratch before the columns, and before what the product needs */
-    mw__loop1 *round;        /* NULL: none */
-    mw__loop1 *add;          /* of the bias, which is p, before it is rounded again; NULL: none */
-    bool direct;             /* no columns are made: */
-    mw__columns_avx512 avx512;
+    size_t columns, product;      /* floats of scratch before the columns, and before what the product needs */
+    mw__loop1 *round;             /* NULL: none */
+    mw__loop1 *add;               /* of the bias, which is p, before it is rounded again; NULL: none */
+    const mw__columns_wide *wide; /* no columns are made; NULL: they are */
+    mw__columns_avx512 avx512;    /* its numbers */
 } columns_block;
 
 MW__LOOP1_BODY(add, v + p)
@@ -125,9 +125,9 @@ static void copy_row(float *to, const float *from, int64_t count)
 /* The channels of a group into their places in the border, which is zero already. */
 static void put_image(const columns_block *s, const float *x, float *image)
 {
-    for (int64_t c = 0; c < s->channels; c++, image += s->wide[0] * s->wide[1]) {
-        float *to = image + s->before[0] * s->wide[1] + s->before[1];
-        for (int64_t row = 0; row < s->in[0]; row++, x += s->in[1], to += s->wide[1])
+    for (int64_t c = 0; c < s->channels; c++, image += s->border[0] * s->border[1]) {
+        float *to = image + s->before[0] * s->border[1] + s->before[1];
+        for (int64_t row = 0; row < s->in[0]; row++, x += s->in[1], to += s->border[1])
             memcpy(to, x, (size_t)s->in[1] * sizeof *to);
     }
 }
@@ -135,7 +135,7 @@ static void put_image(const columns_block *s, const float *x, float *image)
 /* What one element of the kernel meets of one channel. */
 static void put_slice(const columns_block *s, const float *from, float *to)
 {
-    for (int64_t row = 0; row < s->out[0]; row++, from += s->stride[0] * s->wide[1], to += s->out[1]) {
+    for (int64_t row = 0; row < s->out[0]; row++, from += s->stride[0] * s->border[1], to += s->out[1]) {
         if (s->stride[1] == 1)
             copy_row(to, from, s->out[1]);
         else
@@ -147,18 +147,17 @@ static void put_slice(const columns_block *s, const float *from, float *to)
 static void put_columns(const columns_block *s, const float *image, float *columns)
 {
     const int64_t positions = s->out[0] * s->out[1];
-    for (int64_t c = 0; c < s->channels; c++, image += s->wide[0] * s->wide[1])
+    for (int64_t c = 0; c < s->channels; c++, image += s->border[0] * s->border[1])
         for (int64_t ky = 0; ky < s->kernel[0]; ky++)
             for (int64_t kx = 0; kx < s->kernel[1]; kx++, columns += positions)
-                put_slice(s, image + ky * s->dilation[0] * s->wide[1] + kx * s->dilation[1], columns);
+                put_slice(s, image + ky * s->dilation[0] * s->border[1] + kx * s->dilation[1], columns);
 }
 
 static void multiply(const columns_block *s, const float *left, float *image, float *y)
 {
     float *const columns = image + s->columns;
-    if (s->direct) {
-        (s->shape.transpose_b ? mw__columns_avx512_dweight : mw__columns_avx512_product)(&s->avx512, left, image, y,
-                                                                                         columns);
+    if (s->wide != NULL) {
+        (s->shape.transpose_b ? s->wide->dweight : s->wide->product)(&s->avx512, left, image, y, columns);
     } else {
         put_columns(s, image, columns);
         mw__gemm(&s->code, &s->shape, left, columns, y, image + s->product);
@@ -216,11 +215,11 @@ static const mw_tensor *inside_border(const mw_tensor *x, int axes, int64_t befo
 static void fill_axes(const mw__conv *conv, const mw_tensor *x, columns_block *s)
 {
     for (int i = 0; i < AXES; i++)
-        s->kernel[i] = s->dilation[i] = s->stride[i] = s->out[i] = s->in[i] = s->wide[i] = 1;
+        s->kernel[i] = s->dilation[i] = s->stride[i] = s->out[i] = s->in[i] = s->border[i] = 1;
     for (int i = 0; i < conv->axes; i++) {
         const int at = AXES - conv->axes + i;
         s->kernel[at] = conv->kernel[i], s->dilation[at] = conv->dilation[i], s->stride[at] = conv->stride[i];
-        s->out[at] = conv->out[i], s->wide[at] = conv->in[i], s->in[at] = mw__shape_of(x).dim[2 + i];
+        s->out[at] = conv->out[i], s->border[at] = conv->in[i], s->in[at] = mw__shape_of(x).dim[2 + i];
     }
 }
 
@@ -244,14 +243,34 @@ static size_t round_up(size_t count) { return (count + 15) / 16 * 16; }
 
 /* Where mw__gemm would sum in the order of kernel_conv_columns_avx512.h, that is in all but vectors and a BLAS, and
  * where not too many lanes are idle. */
-static bool is_direct(const columns_block *s)
+static const char *wide_declines(const columns_block *s)
 {
-    if (mw__loop_level() != MW__LEVEL_AVX512 || s->code.sgemm != NULL || s->shape.m < 2 || s->shape.n < 2 ||
-        s->channels * s->wide[0] * s->wide[1] > INT32_MAX)
-        return false;
+    if (s->code.sgemm != NULL)
+        return "a BLAS multiplies, in another order";
+    if (s->shape.m < 2 || s->shape.n < 2)
+        return "a vector, which is summed in another order";
+    if (s->channels * s->border[0] * s->border[1] > INT32_MAX)
+        return "an image of more than 2^31 elements";
     if (s->shape.transpose_b)
-        return s->shape.m >= OUTPUTS_LEAST;
-    return s->stride[0] == 1 && s->stride[1] == 1 && s->wide[1] <= 2 * s->out[1];
+        return s->shape.m >= OUTPUTS_LEAST ? NULL : "few outputs: idle lanes";
+    if (s->stride[0] != 1 || s->stride[1] != 1)
+        return "a stride";
+    return s->border[1] <= 2 * s->out[1] ? NULL : "short rows in a wide border: idle lanes";
+}
+
+/* The ways that make no columns, each with the level it needs; the columns are what is left. */
+static const mw__columns_wide *choose_wide(const columns_block *s)
+{
+    static const mw__columns_wide *const rows[] = {
+#if MW_HAVE_AVX512
+        &mw__columns_wide_avx512,
+#endif
+        NULL
+    };
+    for (size_t i = 0; rows[i] != NULL; i++)
+        if (mw__loop_level() >= rows[i]->level && wide_declines(s) == NULL)
+            return rows[i];
+    return NULL;
 }
 
 #define CHANNELS_LEAST 8      /* lanes of 16 that pay where zeros are left out */
@@ -262,15 +281,15 @@ static const int32_t *fill_where(mw__planner *planner, const columns_block *s)
 {
     const int64_t lanes = (s->channels + CHUNK - 1) / CHUNK * CHUNK, positions = s->out[0] * s->out[1];
     if (!s->shape.transpose_b || s->round == NULL || s->channels < CHANNELS_LEAST ||
-        s->wide[0] * s->wide[1] > FRAME_MOST / lanes)
+        s->border[0] * s->border[1] > FRAME_MOST / lanes)
         return NULL;
     int32_t *const where = mw__plan_block(planner, (size_t)positions * sizeof *where);
     for (int64_t p = 0; where != NULL && p < positions; p++)
-        where[p] = (int32_t)((p / s->out[1] * s->stride[0] * s->wide[1] + p % s->out[1] * s->stride[1]) * lanes);
+        where[p] = (int32_t)((p / s->out[1] * s->stride[0] * s->border[1] + p % s->out[1] * s->stride[1]) * lanes);
     return where;
 }
 
-static void fill_direct(mw__planner *planner, columns_block *s)
+static void fill_wide(mw__planner *planner, columns_block *s)
 {
     const int64_t depth = s->channels * s->kernel[0] * s->kernel[1];
     int32_t *const taps = mw__plan_block(planner, (size_t)depth * sizeof *taps), *tap = taps;
@@ -278,25 +297,25 @@ static void fill_direct(mw__planner *planner, columns_block *s)
                                      .depth = depth,
                                      .rows = s->out[0],
                                      .width = s->out[1],
-                                     .row_step = s->stride[0] * s->wide[1],
+                                     .row_step = s->stride[0] * s->border[1],
                                      .x_step = s->stride[1],
                                      .tap = taps,
                                      .channels = s->channels,
-                                     .area = s->wide[0] * s->wide[1],
+                                     .area = s->border[0] * s->border[1],
                                      .where = fill_where(planner, s)};
     for (int64_t c = 0; taps != NULL && c < s->channels; c++)
         for (int64_t y = 0; y < s->kernel[0]; y++)
             for (int64_t x = 0; x < s->kernel[1]; x++)
-                *tap++ = (int32_t)((c * s->wide[0] + y * s->dilation[0]) * s->wide[1] + x * s->dilation[1]);
+                *tap++ = (int32_t)((c * s->border[0] + y * s->dilation[0]) * s->border[1] + x * s->dilation[1]);
 }
 
 /* Floats of scratch: the image, the columns, and slack after both. */
 static void fill_scratch(columns_block *s, mw__step *step)
 {
     const int64_t elements = s->channels * s->kernel[0] * s->kernel[1];
-    s->columns = round_up((size_t)(s->channels * s->wide[0] * s->wide[1]) + MW__COLUMNS_SLACK);
-    if (s->direct) {
-        step->scratch = s->columns * sizeof(float) + mw__columns_avx512_scratch(&s->avx512);
+    s->columns = round_up((size_t)(s->channels * s->border[0] * s->border[1]) + MW__COLUMNS_SLACK);
+    if (s->wide != NULL) {
+        step->scratch = s->columns * sizeof(float) + s->wide->scratch(&s->avx512);
         return;
     }
     s->product = s->columns + round_up((size_t)(elements * s->out[0] * s->out[1]) + CHUNK);
@@ -327,9 +346,9 @@ mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_mat
         s->add = rounds ? MW__DISPATCH_BEST(add_half) : MW__DISPATCH_BEST(add);
     const uint32_t bias = match->bias != NULL ? mw__plan_floats(planner, match->bias) : 0;
     fill_product(planner, matmul, s);
-    s->direct = is_direct(s);
-    if (s->direct)
-        fill_direct(planner, s);
+    s->wide = choose_wide(s);
+    if (s->wide != NULL)
+        fill_wide(planner, s);
     const double count = (double)(s->examples * s->groups),
                  flops = 2.0 * (double)s->shape.m * (double)s->shape.n * (double)s->shape.k;
     mw__step *step = mw__plan_step(planner, columns_run, s->add != NULL ? "conv.columns.bias" : "conv.columns",

@@ -1,18 +1,10 @@
 /* The product with AVX-512: blocks of B are packed into panels of 32 columns, A is read where it lies, and a tile of
- * 8 x 32 sums stays in registers while k runs. Sums run over k in order, in blocks of BLOCK_K that are added to C. */
+ * 8 x 32 sums stays in registers while k runs. Sums run over k in order, in blocks of MW__GEMM_DEPTH that are added to
+ * C. */
 #include "engine/kernels/x86/gemm_avx512.h"
-
-#if defined(__x86_64__)
 #include "engine/kernels/x86/avx512.h"
 
-#define LANES   16 /* floats of a vector */
-#define PANEL   32
-#define ROWS    8
-#define BLOCK_K 256 /* a panel of 32 KB stays in the first cache */
-#define BLOCK_N 256 /* a block of 256 KB in the second */
-
-#define TARGET __attribute__((target("avx512f")))
-#define UNROLL _Pragma("GCC unroll 16")
+#define ROWS 8
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -29,7 +21,7 @@ typedef struct tile_call {
 typedef void tile_function(const tile_call *call);
 
 /* rows, vectors and transposed are constants where this is inlined. */
-MW__INLINE TARGET void tile_body(const int rows, const int vectors, const bool transposed, const tile_call *t)
+MW__INLINE void tile_body(const int rows, const int vectors, const bool transposed, const tile_call *t)
 {
     __m512 sum[ROWS][2];
     const float *row[ROWS];
@@ -41,7 +33,7 @@ MW__INLINE TARGET void tile_body(const int rows, const int vectors, const bool t
     for (int64_t p = 0; p < t->k; p++) {
         const int64_t at = transposed ? p * t->lda : p;
         __m512 y[2];
-        UNROLL for (int v = 0; v < vectors; v++) y[v] = _mm512_loadu_ps(t->b + p * PANEL + v * LANES);
+        UNROLL for (int v = 0; v < vectors; v++) y[v] = _mm512_loadu_ps(t->b + p * MW__GEMM_PANEL + v * LANES);
         UNROLL for (int r = 0; r < rows; r++)
         {
             const __m512 x = _mm512_set1_ps(row[r][at]);
@@ -59,7 +51,7 @@ MW__INLINE TARGET void tile_body(const int rows, const int vectors, const bool t
 }
 
 #define TILE(rows, vectors, transposed)                                                                                \
-    TARGET static void tile_##rows##_##vectors##_##transposed(const tile_call *call)                                   \
+    static void tile_##rows##_##vectors##_##transposed(const tile_call *call)                                          \
     {                                                                                                                  \
         tile_body(rows, vectors, transposed, call);                                                                    \
     }
@@ -83,44 +75,44 @@ static tile_function *const tiles[ROWS][2][2] = {LISTED(1), LISTED(2), LISTED(3)
 
 /* ---- packing: k outermost in a panel, missing columns filled with zeros ---- */
 
-/* out [16, stride PANEL] = transpose of 16 x 16 elements of x */
-TARGET static void transpose_square(float *out, const float *x, int64_t ldx)
+/* out [16, stride MW__GEMM_PANEL] = transpose of 16 x 16 elements of x */
+static void transpose_square(float *out, const float *x, int64_t ldx)
 {
     __m512 r[LANES];
     UNROLL for (int i = 0; i < LANES; i++) r[i] = _mm512_loadu_ps(x + i * ldx);
     mw__transpose_avx512(r);
-    UNROLL for (int i = 0; i < LANES; i++) _mm512_storeu_ps(out + i * PANEL, r[i]);
+    UNROLL for (int i = 0; i < LANES; i++) _mm512_storeu_ps(out + i * MW__GEMM_PANEL, r[i]);
 }
 
 /* Up to 16 columns of B, which are rows of the array b [columns, k]. */
-TARGET static void pack_transposed(float *out, const float *b, int64_t ldb, int64_t columns, int64_t k)
+static void pack_transposed(float *out, const float *b, int64_t ldb, int64_t columns, int64_t k)
 {
     int64_t p = 0;
     for (; columns == LANES && p + LANES <= k; p += LANES)
-        transpose_square(out + p * PANEL, b + p, ldb);
+        transpose_square(out + p * MW__GEMM_PANEL, b + p, ldb);
     for (; p < k; p++)
         for (int64_t c = 0; c < LANES; c++)
-            out[p * PANEL + c] = c < columns ? b[c * ldb + p] : 0.0f;
+            out[p * MW__GEMM_PANEL + c] = c < columns ? b[c * ldb + p] : 0.0f;
 }
 
-TARGET static void pack(float *out, const float *b, int64_t ldb, bool transpose, int64_t n, int64_t k)
+static void pack(float *out, const float *b, int64_t ldb, bool transpose, int64_t n, int64_t k)
 {
     for (int64_t j = 0; j < n; j += LANES) {
-        float *to = out + j / PANEL * PANEL * k + j % PANEL;
+        float *to = out + j / MW__GEMM_PANEL * MW__GEMM_PANEL * k + j % MW__GEMM_PANEL;
         const int64_t columns = smaller(LANES, n - j);
         const __mmask16 mask = (__mmask16)((1u << columns) - 1);
         if (transpose)
             pack_transposed(to, b + j * ldb, ldb, columns, k);
         else
             for (int64_t p = 0; p < k; p++)
-                _mm512_storeu_ps(to + p * PANEL, _mm512_maskz_loadu_ps(mask, b + p * ldb + j));
+                _mm512_storeu_ps(to + p * MW__GEMM_PANEL, _mm512_maskz_loadu_ps(mask, b + p * ldb + j));
     }
 }
 
 /* ---- dots: rows of b times a, ROWS at a time so that as many loads are under way ---- */
 
 /* rows is a constant where this is inlined; a row's sum does not depend on its neighbours. */
-MW__INLINE TARGET void dots_body(const int rows, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
+MW__INLINE void dots_body(const int rows, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
 {
     __m512 sum[ROWS];
     UNROLL for (int r = 0; r < rows; r++) sum[r] = _mm512_setzero_ps();
@@ -140,21 +132,13 @@ MW__INLINE TARGET void dots_body(const int rows, int64_t k, const float *a, cons
 
 /* ---- public ---- */
 
-TARGET void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
+void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
 {
     int64_t j = 0;
     for (; j + ROWS <= n; j += ROWS)
         dots_body(ROWS, k, a, b + j * ldb, ldb, c + j);
     for (; j < n; j++)
         dots_body(1, k, a, b + j * ldb, ldb, c + j);
-}
-
-bool mw__gemm_avx512_here(void) { return __builtin_cpu_supports("avx512f"); }
-
-size_t mw__gemm_avx512_scratch(int64_t n, int64_t k)
-{
-    const int64_t columns = smaller((n + PANEL - 1) / PANEL * PANEL, BLOCK_N);
-    return (size_t)(columns * smaller(k, BLOCK_K)) * sizeof(float);
 }
 
 /* A panel times all rows of A; t.a and t.c are set here. */
@@ -169,13 +153,14 @@ static void run_panel(const mw__gemm_shape *s, tile_call t, const float *a, floa
 
 void mw__gemm_avx512(const mw__gemm_shape *s, const float *a, const float *b, float *c, float *scratch)
 {
-    for (int64_t j = 0; j < s->n; j += BLOCK_N)
-        for (int64_t p = 0; p < s->k; p += BLOCK_K) {
-            const int64_t columns = smaller(BLOCK_N, s->n - j), depth = smaller(BLOCK_K, s->k - p);
+    for (int64_t j = 0; j < s->n; j += MW__GEMM_COLUMNS)
+        for (int64_t p = 0; p < s->k; p += MW__GEMM_DEPTH) {
+            const int64_t columns = smaller(MW__GEMM_COLUMNS, s->n - j), depth = smaller(MW__GEMM_DEPTH, s->k - p);
             pack(scratch, s->transpose_b ? b + j * s->ldb + p : b + p * s->ldb + j, s->ldb, s->transpose_b, columns,
                  depth);
-            for (int64_t q = 0; q < columns; q += PANEL) {
-                const int64_t width = smaller(PANEL, columns - q), rest = width > LANES ? width - LANES : width;
+            for (int64_t q = 0; q < columns; q += MW__GEMM_PANEL) {
+                const int64_t width = smaller(MW__GEMM_PANEL, columns - q),
+                              rest = width > LANES ? width - LANES : width;
                 const tile_call t = {.k = depth,
                                      .lda = s->lda,
                                      .ldc = s->ldc,
@@ -186,27 +171,3 @@ void mw__gemm_avx512(const mw__gemm_shape *s, const float *a, const float *b, fl
             }
         }
 }
-
-#else
-
-bool mw__gemm_avx512_here(void) { return false; }
-
-size_t mw__gemm_avx512_scratch(int64_t n, int64_t k)
-{
-    (void)n, (void)k;
-    return 0;
-}
-
-void mw__gemm_avx512(const mw__gemm_shape *s, const float *a, const float *b, float *c, float *scratch)
-{
-    (void)scratch;
-    mw__gemm_ref(s, a, b, c);
-}
-
-void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
-{
-    const mw__gemm_shape shape = {.m = 1, .n = n, .k = k, .lda = k, .ldb = ldb, .ldc = n, .transpose_b = true};
-    mw__gemm_ref(&shape, a, b, c);
-}
-
-#endif

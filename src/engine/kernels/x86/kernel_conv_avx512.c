@@ -1,6 +1,7 @@
 /* The convolution of kernel_conv_avx512.h: geometry, packing, tiles and the steps of conv itself. What follows it in
  * the same step is in kernel_conv_pool.c. */
 #include "engine/kernels/x86/kernel_conv_avx512.h"
+#include "engine/kernels/x86/avx512.h"
 
 #include <string.h>
 
@@ -11,7 +12,6 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 #define FRAME_FLOATS 131072 /* 512 KB: part of the second-level cache */
 #define EXTENT       65536
 #define DEPTH        2048
-#define LANES        MW__CONV_LANES
 #define ROW_LEAST    4 /* positions: sums that hide the latency of multiply-add */
 
 static bool extents_fit(const mw__conv_window *w)
@@ -43,7 +43,7 @@ bool mw__conv_avx512_read(const mw__op *conv, mw__conv_avx512 *out)
     mw_error ignored = {0};
     const mw_tensor *x = mw__arg(conv, "x"), *weight = mw__arg(conv, "weight"), *y = conv->results[0];
     *out = (mw__conv_avx512){0};
-    if (mw__loop_level() != MW__LEVEL_AVX512 || mw__dtype_of(y) != MW_F32 || mw__count_of(y) <= 0 ||
+    if (mw__dtype_of(y) != MW_F32 || mw__count_of(y) <= 0 ||
         mw__conv_window_read(conv, &out->window, &out->groups, &ignored) != MW_OK || !extents_fit(&out->window))
         return false;
     out->examples = mw__shape_of(x).dim[0];
@@ -123,12 +123,6 @@ uint32_t mw__conv_avx512_pack(mw__planner *planner, const mw__conv_avx512 *c, co
     return packed;
 }
 
-#if defined(__x86_64__)
-#include "engine/kernels/x86/avx512.h"
-
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
-#define UNROLL _Pragma("GCC unroll 16")
-
 /* ---- the frame ---- */
 
 /* The elements of a row whose place among the columns of the frame, before and after them, is `phase`. */
@@ -145,7 +139,7 @@ static void copy_phase(const mw__conv_avx512 *c, const float *x, int64_t phase, 
 }
 
 /* `rows` rows of x, as they lie; those of the next example are asked for. */
-TARGET static void copy_rows(const mw__conv_avx512 *c, const float *x, int64_t rows, float *out)
+static void copy_rows(const mw__conv_avx512 *c, const float *x, int64_t rows, float *out)
 {
     const int64_t width = c->window.in[2], pitch = c->pitch, count = smaller(width, pitch - c->window.before[2]);
     const int64_t next = c->groups * c->inputs * c->window.area_in * (int64_t)sizeof *x;
@@ -190,7 +184,7 @@ typedef struct tile {
 typedef void tile_function(const tile *t);
 
 /* positions and vectors are constants where this is inlined */
-MW__INLINE TARGET void tile_body(const int positions, const int vectors, const tile *t)
+MW__INLINE void tile_body(const int positions, const int vectors, const tile *t)
 {
     __m512 sum[POSITIONS][2];
     const float *weight = t->weight;
@@ -214,8 +208,8 @@ MW__INLINE TARGET void tile_body(const int positions, const int vectors, const t
 }
 
 #define TILE(positions)                                                                                                \
-    TARGET static void tile_##positions##_1(const tile *t) { tile_body(positions, 1, t); }                             \
-    TARGET static void tile_##positions##_2(const tile *t) { tile_body(positions, 2, t); }
+    static void tile_##positions##_1(const tile *t) { tile_body(positions, 1, t); }                                    \
+    static void tile_##positions##_2(const tile *t) { tile_body(positions, 2, t); }
 TILE(1)
 TILE(2)
 TILE(3)
@@ -254,7 +248,7 @@ void mw__conv_avx512_row(const mw__conv_avx512 *c, const float *frame, const flo
     }
 }
 
-TARGET static void transpose_square(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
+static void transpose_square(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
 {
     const __mmask16 mask = (__mmask16)((1u << positions) - 1);
     __m512 r[LANES];
@@ -274,23 +268,6 @@ void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channe
             transpose_square(x + p * MW__CONV_PANEL + o, smaller(LANES, positions - p), smaller(LANES, channels - o),
                              planes + o * area + p, area);
 }
-
-#else
-
-void mw__conv_avx512_copy(const mw__conv_avx512 *c, const float *x, float *frame) { (void)c, (void)x, (void)frame; }
-
-void mw__conv_avx512_row(const mw__conv_avx512 *c, const float *frame, const float *packed, int64_t panel, int64_t row,
-                         float *out)
-{
-    (void)c, (void)frame, (void)packed, (void)panel, (void)row, (void)out;
-}
-
-void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area)
-{
-    (void)x, (void)positions, (void)channels, (void)planes, (void)area;
-}
-
-#endif
 
 /* ---- conv ---- */
 
@@ -333,12 +310,19 @@ static void conv_run(const mw__kernel_call *call)
     }
 }
 
-mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__conv_avx512 *conv, const mw__op *op, mw_error *err)
+const char *mw__conv_avx512_declines(const mw__op *op)
+{
+    mw__conv_avx512 ignored;
+    return mw__conv_avx512_read(op, &ignored)
+               ? NULL
+               : "not fp32, three spatial axes, few channels or positions, or a frame beyond the cache";
+}
+
+mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     conv_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL)
+    if (s == NULL || !mw__conv_avx512_read(op, &s->conv))
         return mw__plan_check(planner, err);
-    s->conv = *conv;
     mw__conv_avx512 *const c = &s->conv;
     const int64_t most = LINE_POSITIONS / c->window.out[2];
     mw__conv_avx512_prepare(planner, c);

@@ -43,7 +43,8 @@ int64_t mw__conv_avx512_panel(const mw__conv_avx512 *conv, int64_t panel);
 /* x [positions, MW__CONV_PANEL] to planes of `area` floats, of which `positions` are written, for up to 32 channels. */
 void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area);
 
-/* Plans conv. */
-mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__conv_avx512 *conv, const mw__op *op, mw_error *err);
+/* The row of conv (implementation.h). */
+const char *mw__conv_avx512_declines(const mw__op *op);
+mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error *err);
 
 #endif

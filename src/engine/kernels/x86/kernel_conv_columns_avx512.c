@@ -1,10 +1,8 @@
 /* The kernels of kernel_conv_columns_avx512.h. When they are chosen, and their numbers, are in kernel_conv_columns.c.
  */
 #include "engine/kernels/x86/kernel_conv_columns_avx512.h"
+#include "engine/kernels/x86/avx512.h"
 
-#include "engine/core/kernel.h"
-
-#define LANES 16 /* floats of a vector */
 #define PANEL 32 /* positions, or output channels, of a tile */
 
 static int64_t round_up(int64_t a, int64_t step) { return (a + step - 1) / step * step; }
@@ -20,12 +18,6 @@ size_t mw__columns_avx512_scratch(const mw__columns_avx512 *c)
     const size_t sparse = c->where != NULL ? mw__columns_sparse_scratch(c) : 0;
     return dense > sparse ? dense : sparse;
 }
-
-#if defined(__x86_64__)
-#include "engine/kernels/x86/avx512.h"
-
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
-#define UNROLL _Pragma("GCC unroll 16")
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -45,7 +37,7 @@ typedef struct product_tile {
 typedef void product_function(const product_tile *t);
 
 /* rows and vectors are constants where this is inlined */
-MW__INLINE TARGET void product_body(const int rows, const int vectors, const product_tile *t)
+MW__INLINE void product_body(const int rows, const int vectors, const product_tile *t)
 {
     __m512 sum[ROWS][2];
     UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = _mm512_setzero_ps();
@@ -69,8 +61,8 @@ MW__INLINE TARGET void product_body(const int rows, const int vectors, const pro
 }
 
 #define PRODUCT(rows)                                                                                                  \
-    TARGET static void product_##rows##_1(const product_tile *t) { product_body(rows, 1, t); }                         \
-    TARGET static void product_##rows##_2(const product_tile *t) { product_body(rows, 2, t); }
+    static void product_##rows##_1(const product_tile *t) { product_body(rows, 1, t); }                                \
+    static void product_##rows##_2(const product_tile *t) { product_body(rows, 2, t); }
 PRODUCT(1)
 PRODUCT(2)
 PRODUCT(3)
@@ -89,7 +81,7 @@ static product_function *const products[ROWS][2] = {PRODUCTS(1), PRODUCTS(2), PR
                                                     PRODUCTS(5), PRODUCTS(6), PRODUCTS(7), PRODUCTS(8)};
 
 /* The rows of positions, without what lies between them. */
-TARGET static void put_rows(const mw__columns_avx512 *c, const float *sum, float *y)
+static void put_rows(const mw__columns_avx512 *c, const float *sum, float *y)
 {
     const __mmask16 rest = (__mmask16)((1u << c->width % LANES) - 1);
     for (int64_t row = 0; row < c->rows; row++, sum += c->row_step, y += c->width) {
@@ -138,7 +130,7 @@ typedef struct dweight_tile {
 typedef void dweight_function(const dweight_tile *t);
 
 /* taps and vectors are constants where this is inlined */
-MW__INLINE TARGET void dweight_body(const int taps, const int vectors, const dweight_tile *t)
+MW__INLINE void dweight_body(const int taps, const int vectors, const dweight_tile *t)
 {
     const int64_t width = t->columns->width, step = t->columns->x_step;
     const float *dy = t->dy + t->begin * PANEL, *x[TAPS];
@@ -172,7 +164,7 @@ MW__INLINE TARGET void dweight_body(const int taps, const int vectors, const dwe
 }
 
 #define DWEIGHT(taps, vectors)                                                                                         \
-    TARGET static void dweight_##taps##_##vectors(const dweight_tile *t) { dweight_body(taps, vectors, t); }
+    static void dweight_##taps##_##vectors(const dweight_tile *t) { dweight_body(taps, vectors, t); }
 #define DWEIGHTS(taps) DWEIGHT(taps, 1) DWEIGHT(taps, 2)
 DWEIGHTS(1)
 DWEIGHTS(2)
@@ -193,8 +185,8 @@ static dweight_function *const dweights[2][TAPS] = {
      dweight_9_1, dweight_10_1, dweight_11_1, dweight_12_1},
     {dweight_1_2, dweight_2_2, dweight_3_2, dweight_4_2, dweight_5_2, dweight_6_2, dweight_7_2, dweight_8_2}};
 
-TARGET void mw__columns_avx512_transpose(const float *x, int64_t rows, int64_t x_step, int64_t columns, float *out,
-                                         int64_t out_step)
+void mw__columns_avx512_transpose(const float *x, int64_t rows, int64_t x_step, int64_t columns, float *out,
+                                  int64_t out_step)
 {
     for (int64_t at = 0; at < columns; at += LANES) {
         const __mmask16 there = (__mmask16)((1u << smaller(LANES, columns - at)) - 1);
@@ -248,18 +240,7 @@ void mw__columns_avx512_dweight(const mw__columns_avx512 *c, const float *dy, co
     }
 }
 
-#else
-
-void mw__columns_avx512_product(const mw__columns_avx512 *c, const float *left, const float *image, float *y,
-                                float *scratch)
-{
-    (void)c, (void)left, (void)image, (void)y, (void)scratch;
-}
-
-void mw__columns_avx512_dweight(const mw__columns_avx512 *c, const float *dy, const float *image, float *dw,
-                                float *scratch)
-{
-    (void)c, (void)dy, (void)image, (void)dw, (void)scratch;
-}
-
-#endif
+const mw__columns_wide mw__columns_wide_avx512 = {.level = MW__LEVEL_AVX512,
+                                                  .scratch = mw__columns_avx512_scratch,
+                                                  .product = mw__columns_avx512_product,
+                                                  .dweight = mw__columns_avx512_dweight};

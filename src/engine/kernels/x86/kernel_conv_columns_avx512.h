@@ -4,9 +4,7 @@
 #ifndef MW__ENGINE_KERNELS_X86_KERNEL_CONV_COLUMNS_AVX512_H
 #define MW__ENGINE_KERNELS_X86_KERNEL_CONV_COLUMNS_AVX512_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "engine/core/kernel.h"
 
 #define MW__COLUMNS_BLOCK 256
 #define MW__COLUMNS_SLACK 32 /* floats after an image that are read and not used */
@@ -29,6 +27,16 @@ void mw__columns_avx512_product(const mw__columns_avx512 *columns, const float *
 /* dw [outputs, depth] = dy [outputs, rows * width] times the transposed columns. */
 void mw__columns_avx512_dweight(const mw__columns_avx512 *columns, const float *dy, const float *image, float *dw,
                                 float *scratch);
+
+/* A way to multiply that makes no columns: a row in kernel_conv_columns.c. */
+typedef struct mw__columns_wide {
+    mw__level level;
+    size_t (*scratch)(const mw__columns_avx512 *columns);
+    void (*product)(const mw__columns_avx512 *columns, const float *left, const float *image, float *y, float *scratch);
+    void (*dweight)(const mw__columns_avx512 *columns, const float *dy, const float *image, float *dw, float *scratch);
+} mw__columns_wide;
+
+extern const mw__columns_wide mw__columns_wide_avx512;
 
 /* The same where few elements of dy are not zero; else false, and nothing is done. */
 bool mw__columns_sparse_dweight(const mw__columns_avx512 *columns, const float *dy, const float *image, float *dw,

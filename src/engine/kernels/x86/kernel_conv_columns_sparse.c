@@ -2,12 +2,10 @@
  * channel after the other the elements that are not zero are listed, and lanes are channels of the image, which lie
  * side by side in a frame. Each sum keeps its order. That no bit changes needs numbers of fp16: no product of them, and
  * no sum, is so small that fp32 makes it -0, so that a zero changes none; and a finite image, as 0 * inf is not 0. */
+#include "engine/kernels/x86/avx512.h"
 #include "engine/kernels/x86/kernel_conv_columns_avx512.h"
 
-#include "engine/core/kernel.h"
-
-#define LANES 16 /* floats of a vector */
-#define LIST  (MW__COLUMNS_BLOCK + LANES)
+#define LIST (MW__COLUMNS_BLOCK + LANES)
 
 static int64_t lanes_of(const mw__columns_avx512 *c) { return (c->channels + LANES - 1) / LANES * LANES; }
 
@@ -17,19 +15,14 @@ size_t mw__columns_sparse_scratch(const mw__columns_avx512 *c)
            2 * LIST * (sizeof(float) + sizeof(int32_t));
 }
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
-#define UNROLL _Pragma("GCC unroll 16")
-#define TAPS   9 /* of a tile: so many pointers stay in registers */
+#define TAPS 9 /* of a tile: so many pointers stay in registers */
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The first `count` of 16. */
 MW__INLINE __mmask16 first_of(int64_t count) { return (__mmask16)(count < LANES ? (1u << count) - 1 : 0xffff); }
 
-TARGET static int64_t count_nonzero(const float *x, int64_t count)
+static int64_t count_nonzero(const float *x, int64_t count)
 {
     int64_t found = 0;
     for (int64_t i = 0; i < count; i += LANES) {
@@ -39,7 +32,7 @@ TARGET static int64_t count_nonzero(const float *x, int64_t count)
     return found;
 }
 
-TARGET static bool is_finite(const float *x, int64_t count)
+static bool is_finite(const float *x, int64_t count)
 {
     const __m512i exponent = _mm512_set1_epi32(0x7f800000);
     __mmask16 found = 0;
@@ -56,8 +49,7 @@ typedef struct sparse_list {
 } sparse_list;
 
 /* Of the positions [begin, end) those where dy is not zero. */
-TARGET static int64_t list_nonzero(const mw__columns_avx512 *c, const float *dy, int64_t begin, int64_t end,
-                                   sparse_list *list)
+static int64_t list_nonzero(const mw__columns_avx512 *c, const float *dy, int64_t begin, int64_t end, sparse_list *list)
 {
     int64_t count = 0;
     for (int64_t p = begin; p < end; p += LANES) {
@@ -85,7 +77,7 @@ typedef struct sparse_tile {
 typedef void sparse_function(const sparse_tile *t);
 
 /* taps is a constant where this is inlined */
-MW__INLINE TARGET void sparse_body(const int taps, const sparse_tile *t)
+MW__INLINE void sparse_body(const int taps, const sparse_tile *t)
 {
     const float *x[TAPS];
     __m512 sum[TAPS];
@@ -109,7 +101,7 @@ MW__INLINE TARGET void sparse_body(const int taps, const sparse_tile *t)
 }
 
 #define SPARSE(taps)                                                                                                   \
-    TARGET static void sparse_##taps(const sparse_tile *t) { sparse_body(taps, t); }
+    static void sparse_##taps(const sparse_tile *t) { sparse_body(taps, t); }
 SPARSE(1)
 SPARSE(2)
 SPARSE(3)
@@ -183,14 +175,3 @@ bool mw__columns_sparse_dweight(const mw__columns_avx512 *c, const float *dy, co
     sum_listed(c, dy, dw, (sparse_tile){.frame = scratch, .lanes = lanes, .sum = sums}, lists);
     return true;
 }
-
-#else
-
-bool mw__columns_sparse_dweight(const mw__columns_avx512 *c, const float *dy, const float *image, float *dw,
-                                float *scratch)
-{
-    (void)c, (void)dy, (void)image, (void)dw, (void)scratch;
-    return false;
-}
-
-#endif

@@ -5,11 +5,12 @@
  *
  *     dweight[o][row][..] = sum over listed e of d[e] frame[at[e] + row ..] */
 #include "engine/kernels/kernel_conv_dweight.h"
+#include "engine/kernels/x86/avx512.h"
 #include "engine/kernels/x86/kernel_pool_argmax.h"
+#include "engine/kernels/x86/pattern_avx512.h"
 
 #include <string.h>
 
-#define LANES   16
 #define ROWS    3 /* of the kernel, in a tile */
 #define VECTORS 4 /* of a row, in a tile */
 #define SHARE   16
@@ -58,15 +59,8 @@ static argmax_scratch divide_scratch(const argmax_block *s, void *memory)
     return out;
 }
 
-#if defined(__x86_64__)
-#include "engine/kernels/x86/avx512.h"
-
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
-#define UNROLL _Pragma("GCC unroll 16")
-
 /* Up to 16 channels of up to 16 positions; those of the next example are asked for. */
-TARGET static void transpose_square(const argmax_block *s, const float *x, int64_t channels, int64_t positions,
-                                    float *out)
+static void transpose_square(const argmax_block *s, const float *x, int64_t channels, int64_t positions, float *out)
 {
     const __mmask16 from = (__mmask16)((1u << positions) - 1), to = (__mmask16)((1u << channels) - 1);
     const int64_t area = s->window.area_in, next = s->groups * s->inputs * area * (int64_t)sizeof *x;
@@ -98,7 +92,7 @@ typedef struct tile {
 typedef void tile_function(const tile *t);
 
 /* Sums with one listed element; `rows` and `vectors` are constants where this is inlined. */
-MW__INLINE TARGET void tile_add(const int rows, const int vectors, const tile *t, int64_t i, __m512 (*sum)[VECTORS])
+MW__INLINE void tile_add(const int rows, const int vectors, const tile *t, int64_t i, __m512 (*sum)[VECTORS])
 {
     const float *x = t->x + t->at[i];
     const __m512 d = _mm512_set1_ps(t->d[i]);
@@ -107,7 +101,7 @@ MW__INLINE TARGET void tile_add(const int rows, const int vectors, const tile *t
 }
 
 /* Two sums take turns, where there are registers, to hide the latency of multiply-add. */
-MW__INLINE TARGET void tile_body(const int rows, const int vectors, const tile *t)
+MW__INLINE void tile_body(const int rows, const int vectors, const tile *t)
 {
     __m512 sum[ROWS][VECTORS], other[ROWS][VECTORS];
     UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++)
@@ -127,7 +121,7 @@ MW__INLINE TARGET void tile_body(const int rows, const int vectors, const tile *
 }
 
 #define TILE(rows, vectors)                                                                                            \
-    TARGET static void tile_##rows##_##vectors(const tile *t) { tile_body(rows, vectors, t); }
+    static void tile_##rows##_##vectors(const tile *t) { tile_body(rows, vectors, t); }
 #define TILES(rows) TILE(rows, 1) TILE(rows, 2) TILE(rows, 3) TILE(rows, 4)
 TILES(1)
 TILES(2)
@@ -162,21 +156,6 @@ static void add_listed(const argmax_block *s, const float *frame, const mw__argm
                 &t);
         }
 }
-
-#else
-
-static void transpose_square(const argmax_block *s, const float *x, int64_t channels, int64_t positions, float *out)
-{
-    (void)s, (void)x, (void)channels, (void)positions, (void)out;
-}
-
-static void add_listed(const argmax_block *s, const float *frame, const mw__argmax_list *list, int64_t count,
-                       float *sums)
-{
-    (void)s, (void)frame, (void)list, (void)count, (void)sums;
-}
-
-#endif
 
 /* The channels of one group to a frame [rows, columns, channels] whose border is zero. */
 static void fill_frame(const argmax_block *s, const float *x, float *frame)
@@ -280,7 +259,7 @@ static bool read_block(const mw__op *conv, const mw__op *pool, argmax_block *s)
     return true;
 }
 
-bool mw__conv_dweight_argmax_suits(const mw__op *conv, const mw__op *pool)
+bool mw__conv_dweight_argmax_avx512(const mw__op *conv, const mw__op *pool)
 {
     argmax_block s = {0};
     return read_block(conv, pool, &s) && s.window.dilation[2] == 1 && s.frame <= FRAME && s.sums <= FRAME / s.outputs;

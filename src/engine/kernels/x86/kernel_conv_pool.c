@@ -2,13 +2,14 @@
  * while they are near, and its result is never stored. What the pooling took is remembered for its gradient
  * (kernel_pool_argmax.h). Same bits as the three operations. */
 #include "engine/kernels/pattern_plans.h"
+#include "engine/kernels/x86/avx512.h"
 #include "engine/kernels/x86/kernel_conv_avx512.h"
 #include "engine/kernels/x86/kernel_pool_argmax.h"
+#include "engine/kernels/x86/pattern_avx512.h"
 
 #include <string.h>
 
 #define PANEL           MW__CONV_PANEL
-#define LANES           MW__CONV_LANES
 #define CHUNK_POSITIONS 128 /* windows that are transposed to planes together */
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -44,11 +45,6 @@ static pool_scratch divide_scratch(const pool_block *s, void *memory)
         .lines = lines, .pooled = pooled, .frame = frame, .argmax = (uint8_t *)(frame + s->conv.frame)};
 }
 
-#if defined(__x86_64__)
-#include "engine/kernels/x86/avx512.h"
-
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
-
 /* A window: its elements, the largest of them, NaN if one is, and which it is. */
 typedef struct window {
     __m512 x[4], most;
@@ -56,7 +52,7 @@ typedef struct window {
 } window;
 
 /* With a NaN somewhere: an element replaces what is smaller, and is taken if it is one. */
-MW__INLINE TARGET void take_any(window *w)
+MW__INLINE void take_any(window *w)
 {
     w->most = w->x[0];
     w->which = _mm512_setzero_si512();
@@ -69,7 +65,7 @@ MW__INLINE TARGET void take_any(window *w)
 }
 
 /* The same with numbers alone: the first of the largest. */
-MW__INLINE TARGET void take_numbers(window *w, bool keeps)
+MW__INLINE void take_numbers(window *w, bool keeps)
 {
     /* the second operand is the result where they are equal */
     w->most = _mm512_max_ps(w->x[3], _mm512_max_ps(w->x[2], _mm512_max_ps(w->x[1], w->x[0])));
@@ -80,8 +76,8 @@ MW__INLINE TARGET void take_numbers(window *w, bool keeps)
 }
 
 /* The windows of two lines, of vectors of `channels`; relu and keeps are constants where this is inlined. */
-MW__INLINE TARGET void pool_body(const pool_block *s, const pool_scratch *scratch, int64_t channels, int64_t at,
-                                 bool relu, bool keeps)
+MW__INLINE void pool_body(const pool_block *s, const pool_scratch *scratch, int64_t channels, int64_t at, bool relu,
+                          bool keeps)
 {
     const float *const upper = scratch->lines, *const lower = upper + s->conv.window.out[2] * PANEL;
     const int64_t count = s->picked.out[1];
@@ -107,7 +103,7 @@ MW__INLINE TARGET void pool_body(const pool_block *s, const pool_scratch *scratc
 }
 
 /* Their place among the pooled is `at`. */
-TARGET static void pool_lines(const pool_block *s, const pool_scratch *scratch, int64_t channels, int64_t at)
+static void pool_lines(const pool_block *s, const pool_scratch *scratch, int64_t channels, int64_t at)
 {
     if (s->relu && s->keeps)
         pool_body(s, scratch, channels, at, true, true);
@@ -119,8 +115,7 @@ TARGET static void pool_lines(const pool_block *s, const pool_scratch *scratch, 
         pool_body(s, scratch, channels, at, false, false);
 }
 
-TARGET static void transpose_square(const uint8_t *x, int64_t positions, int64_t channels, uint8_t *planes,
-                                    int64_t area)
+static void transpose_square(const uint8_t *x, int64_t positions, int64_t channels, uint8_t *planes, int64_t area)
 {
     const __mmask16 mask = (__mmask16)((1u << positions) - 1);
     __m128i r[LANES];
@@ -130,20 +125,6 @@ TARGET static void transpose_square(const uint8_t *x, int64_t positions, int64_t
     for (int i = 0; i < channels; i++)
         _mm_mask_storeu_epi8(planes + i * area, mask, r[i]);
 }
-
-#else
-
-static void pool_lines(const pool_block *s, const pool_scratch *scratch, int64_t channels, int64_t at)
-{
-    (void)s, (void)scratch, (void)channels, (void)at;
-}
-
-static void transpose_square(const uint8_t *x, int64_t positions, int64_t channels, uint8_t *planes, int64_t area)
-{
-    (void)x, (void)positions, (void)channels, (void)planes, (void)area;
-}
-
-#endif
 
 /* x [positions, PANEL] to planes of `area` bytes. */
 static void transpose_argmax(const uint8_t *x, int64_t positions, int64_t channels, uint8_t *planes, int64_t area)
@@ -194,7 +175,7 @@ static void pool_run(const mw__kernel_call *call)
 
 /* ---- planning ---- */
 
-bool mw__conv_max_pool_suits(const mw__op *conv, const mw__op *pool)
+bool mw__conv_max_pool_avx512(const mw__op *conv, const mw__op *pool)
 {
     mw__conv_avx512 ignored;
     return mw__pool_argmax_suits(pool) && mw__conv_avx512_read(conv, &ignored);

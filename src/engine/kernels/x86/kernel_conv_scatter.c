@@ -6,12 +6,13 @@
  * Every element of the result is summed in the order of the dense form (kernel_conv_avx512.c), whose other products are
  * zero: same bits, as long as the weight is finite. */
 #include "engine/kernels/pattern_plans.h"
+#include "engine/kernels/x86/avx512.h"
 #include "engine/kernels/x86/kernel_conv_avx512.h"
 #include "engine/kernels/x86/kernel_pool_argmax.h"
+#include "engine/kernels/x86/pattern_avx512.h"
 
 #include <string.h>
 
-#define LANES MW__CONV_LANES
 #define FRAME 131072
 
 typedef struct scatter_block {
@@ -49,14 +50,8 @@ static void pack_run(const mw__kernel_call *call)
     }
 }
 
-#if defined(__x86_64__)
-#include "engine/kernels/x86/avx512.h"
-
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
-#define UNROLL _Pragma("GCC unroll 16")
-
 /* Adds a listed element times 3 x 3 x 16 numbers. */
-MW__INLINE TARGET void add_nine(const mw__argmax_list *list, int64_t i, __m512 (*w)[3], int64_t row, float *frame)
+MW__INLINE void add_nine(const mw__argmax_list *list, int64_t i, __m512 (*w)[3], int64_t row, float *frame)
 {
     float *const to = frame + list->at[i];
     const __m512 d = _mm512_set1_ps(list->d[i]);
@@ -68,7 +63,7 @@ MW__INLINE TARGET void add_nine(const mw__argmax_list *list, int64_t i, __m512 (
 }
 
 /* The kernel stays in registers; elements of two examples take turns, since those of one wait for each other. */
-TARGET static void scatter_nine(const scatter_pair *p, const float *weight, int64_t row)
+static void scatter_nine(const scatter_pair *p, const float *weight, int64_t row)
 {
     const mw__argmax_list one = p->list[0], other = p->list[1];
     const int64_t both = p->count[0] < p->count[1] ? p->count[0] : p->count[1];
@@ -85,7 +80,7 @@ TARGET static void scatter_nine(const scatter_pair *p, const float *weight, int6
         add_nine(&other, i, w, row, p->frame[1]);
 }
 
-TARGET static void scatter_one(const scatter_block *s, const scatter_pair *p, int which, const float *weight)
+static void scatter_one(const scatter_block *s, const scatter_pair *p, int which, const float *weight)
 {
     const int64_t rows = s->conv.window.kernel[1], row = s->columns * s->conv.outputs;
     for (int64_t i = 0; i < p->count[which]; i++) {
@@ -111,7 +106,7 @@ static void scatter(const scatter_block *s, const scatter_pair *p, const float *
 
 /* 16 channels of up to 16 positions. A sum of nothing but zeros may be -0, which the bias of 0 of the dense form ends.
  */
-TARGET static void transpose_square(const float *x, int64_t step, int64_t positions, float *planes, int64_t area)
+static void transpose_square(const float *x, int64_t step, int64_t positions, float *planes, int64_t area)
 {
     const __mmask16 mask = (__mmask16)((1u << positions) - 1);
     __m512 r[LANES];
@@ -120,20 +115,6 @@ TARGET static void transpose_square(const float *x, int64_t step, int64_t positi
     mw__transpose_avx512(r);
     UNROLL for (int o = 0; o < LANES; o++) _mm512_mask_storeu_ps(planes + o * area, mask, r[o]);
 }
-
-#else
-
-static void scatter(const scatter_block *s, const scatter_pair *p, const float *weight)
-{
-    (void)s, (void)p, (void)weight;
-}
-
-static void transpose_square(const float *x, int64_t step, int64_t positions, float *planes, int64_t area)
-{
-    (void)x, (void)step, (void)positions, (void)planes, (void)area;
-}
-
-#endif
 
 static void put_planes(const scatter_block *s, const float *frame, float *y)
 {
@@ -204,7 +185,7 @@ static bool read_block(const mw__op *conv, const mw__op *pool, scatter_block *s)
            left + w->out[2] <= s->columns && s->frame <= FRAME;
 }
 
-bool mw__conv_by_argmax_suits(const mw__op *conv, const mw__op *pool)
+bool mw__conv_by_argmax_avx512(const mw__op *conv, const mw__op *pool)
 {
     scatter_block ignored;
     return mw__arg(conv, "bias") == NULL && read_block(conv, pool, &ignored);

@@ -1,6 +1,7 @@
 /* The gradient of a pooling by its argmax, as a step of its own and as lists of elements for convolutions. The pooling
  * itself is part of a convolution (kernel_conv_pool.c). */
 #include "engine/kernels/x86/kernel_pool_argmax.h"
+#include "engine/kernels/x86/avx512.h"
 
 #include "engine/kernels/pattern_plans.h"
 #include "graph/window.h"
@@ -20,8 +21,7 @@ static bool read_windows(const mw__op *pool, mw__window windows[MW__WINDOW_AXES]
 bool mw__pool_argmax_suits(const mw__op *pool)
 {
     mw__window windows[MW__WINDOW_AXES];
-    if (mw__loop_level() != MW__LEVEL_AVX512 || mw__dtype_of(pool->results[0]) != MW_F32 ||
-        mw__count_of(pool->results[0]) <= 0 || !read_windows(pool, windows))
+    if (mw__dtype_of(pool->results[0]) != MW_F32 || mw__count_of(pool->results[0]) <= 0 || !read_windows(pool, windows))
         return false;
     for (int i = 0; i < 2; i++) {
         const mw__window *w = &windows[i];
@@ -37,8 +37,6 @@ mw__argmax_windows mw__argmax_windows_of(const mw__op *pool)
     const mw_shape x = mw__shape_of(mw__arg(pool, "x")), y = mw__shape_of(pool->results[0]);
     return (mw__argmax_windows){.in = {x.dim[2], x.dim[3]}, .out = {y.dim[2], y.dim[3]}, .count = y.dim[2] * y.dim[3]};
 }
-
-#define LANES 16
 
 mw__argmax_places mw__argmax_places_of(mw__planner *planner, const mw__argmax_windows *p, int64_t right, int64_t down)
 {
@@ -60,15 +58,11 @@ mw__argmax_list mw__argmax_list_in(const mw__argmax_windows *p, float *memory)
     return (mw__argmax_list){.d = memory, .at = (int32_t *)(void *)(memory + list_floats(p))};
 }
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
-#define STEP   8    /* windows side by side */
-#define AHEAD  4096 /* bytes of dy that are asked for early */
+#define STEP  8    /* windows side by side */
+#define AHEAD 4096 /* bytes of dy that are asked for early */
 
 /* `count` windows of a row, at most STEP. */
-MW__INLINE TARGET void unpool_windows(const float *dy, const uint8_t *argmax, int64_t count, float *upper, float *lower)
+MW__INLINE void unpool_windows(const float *dy, const uint8_t *argmax, int64_t count, float *upper, float *lower)
 {
     const __mmask16 windows = (__mmask16)((1u << count) - 1), elements = (__mmask16)((1u << 2 * count) - 1);
     const __m512i twice = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
@@ -81,7 +75,7 @@ MW__INLINE TARGET void unpool_windows(const float *dy, const uint8_t *argmax, in
     _mm512_mask_storeu_ps(lower, elements, _mm512_maskz_mov_ps(below, d));
 }
 
-TARGET void mw__unpool(const mw__argmax_windows *p, const float *dy, const uint8_t *argmax, float *dx, int64_t pitch)
+void mw__unpool(const mw__argmax_windows *p, const float *dy, const uint8_t *argmax, float *dx, int64_t pitch)
 {
     for (int64_t i = 0; i < p->out[0]; i++, dx += 2 * pitch)
         for (int64_t j = 0; j < p->out[1]; j += STEP) {
@@ -94,15 +88,15 @@ TARGET void mw__unpool(const mw__argmax_windows *p, const float *dy, const uint8
 MW__INLINE __mmask16 first_of(int64_t count) { return (__mmask16)(count < LANES ? (1u << count) - 1 : 0xffff); }
 
 /* Appends what is taken. */
-MW__INLINE TARGET int64_t append(const mw__argmax_list *list, int64_t count, __mmask16 taken, __m512 d, __m512i at)
+MW__INLINE int64_t append(const mw__argmax_list *list, int64_t count, __mmask16 taken, __m512 d, __m512i at)
 {
     _mm512_storeu_si512(list->at + count, _mm512_maskz_compress_epi32(taken, at));
     _mm512_storeu_ps(list->d + count, _mm512_maskz_compress_ps(taken, d));
     return count + __builtin_popcount(taken);
 }
 
-TARGET int64_t mw__argmax_collect(const mw__argmax_windows *p, const mw__argmax_places *places, const float *dy,
-                                  const uint8_t *argmax, const mw__argmax_list *list, float *bias)
+int64_t mw__argmax_collect(const mw__argmax_windows *p, const mw__argmax_places *places, const float *dy,
+                           const uint8_t *argmax, const mw__argmax_list *list, float *bias)
 {
     const __m512i element = _mm512_loadu_si512(places->element), none = _mm512_set1_epi32(MW__ARGMAX_NONE);
     const mw__argmax_list to = *list;
@@ -125,9 +119,8 @@ TARGET int64_t mw__argmax_collect(const mw__argmax_windows *p, const mw__argmax_
 }
 
 /* Of up to 8 windows of a row both rows of x at once: its upper ones in the lower half of the vectors. */
-MW__INLINE TARGET int64_t collect_row(const mw__argmax_places *places, int64_t windows, const int32_t *corner,
-                                      const float *dy, const uint8_t *argmax, const mw__argmax_list *list,
-                                      int64_t count)
+MW__INLINE int64_t collect_row(const mw__argmax_places *places, int64_t windows, const int32_t *corner, const float *dy,
+                               const uint8_t *argmax, const mw__argmax_list *list, int64_t count)
 {
     const __m512i both = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
     const __mmask16 there = first_of(windows);
@@ -142,9 +135,9 @@ MW__INLINE TARGET int64_t collect_row(const mw__argmax_places *places, int64_t w
 }
 
 /* The windows of a row whose winner is in row `half` of x. */
-MW__INLINE TARGET int64_t collect_half(const mw__argmax_places *places, int64_t windows, const int32_t *corner,
-                                       const float *dy, const uint8_t *argmax, int half, const mw__argmax_list *list,
-                                       int64_t count)
+MW__INLINE int64_t collect_half(const mw__argmax_places *places, int64_t windows, const int32_t *corner,
+                                const float *dy, const uint8_t *argmax, int half, const mw__argmax_list *list,
+                                int64_t count)
 {
     const __m512i element = _mm512_loadu_si512(places->element);
     for (int64_t w = 0; w < windows; w += LANES) {
@@ -158,8 +151,8 @@ MW__INLINE TARGET int64_t collect_half(const mw__argmax_places *places, int64_t 
     return count;
 }
 
-TARGET int64_t mw__argmax_collect_in_order(const mw__argmax_windows *p, const mw__argmax_places *places,
-                                           const float *dy, const uint8_t *argmax, const mw__argmax_list *list)
+int64_t mw__argmax_collect_in_order(const mw__argmax_windows *p, const mw__argmax_places *places, const float *dy,
+                                    const uint8_t *argmax, const mw__argmax_list *list)
 {
     const mw__argmax_list to = *list;
     const int64_t windows = p->out[1];
@@ -174,29 +167,6 @@ TARGET int64_t mw__argmax_collect_in_order(const mw__argmax_windows *p, const mw
     }
     return count;
 }
-
-#else
-
-int64_t mw__argmax_collect(const mw__argmax_windows *p, const mw__argmax_places *places, const float *dy,
-                           const uint8_t *argmax, const mw__argmax_list *list, float *bias)
-{
-    (void)p, (void)places, (void)dy, (void)argmax, (void)list, (void)bias;
-    return 0;
-}
-
-int64_t mw__argmax_collect_in_order(const mw__argmax_windows *p, const mw__argmax_places *places, const float *dy,
-                                    const uint8_t *argmax, const mw__argmax_list *list)
-{
-    (void)p, (void)places, (void)dy, (void)argmax, (void)list;
-    return 0;
-}
-
-void mw__unpool(const mw__argmax_windows *p, const float *dy, const uint8_t *argmax, float *dx, int64_t pitch)
-{
-    (void)p, (void)dy, (void)argmax, (void)dx, (void)pitch;
-}
-
-#endif
 
 /* ---- the step: a unit is a plane ---- */
 

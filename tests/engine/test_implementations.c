@@ -1,0 +1,64 @@
+/* The rows of implementation.h: the first that takes an operation is taken, the others before it say why they do not,
+ * and the plain reference, last, takes everything. */
+#include "engine/core/kernel.h"
+#include "engine/kernels/gemm.h"
+#include "engine/kernels/implementation.h"
+#include "support/check.h"
+
+#include <millwright/graph.h>
+#include <millwright/op_conv.h>
+#include <string.h>
+
+/* A conv of 3 x 3 over x, as an operation. */
+static const mw__op *conv_of(mw_graph *graph, mw_shape x, int64_t outputs)
+{
+    mw_tensor *weight = mw_input(graph, "weight", MW_F32, MW_SHAPE(outputs, x.dim[1], 3, 3));
+    const mw_tensor *y = mw_conv(mw_input(graph, "x", MW_F32, x), weight, NULL, NULL);
+    return y != NULL ? y->op : NULL;
+}
+
+static void check_rows(mw_shape x, int64_t outputs)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    const mw__op *op = conv_of(graph, x, outputs);
+    REQUIRE(op != NULL);
+    const mw__implementations list = mw__conv_implementations();
+    const mw__implementation *taken = mw__implementation_choose(list, op);
+    CHECK(mw__implementation_declines(taken, op) == NULL);
+    for (const mw__implementation *row = list.rows; row < taken; row++)
+        CHECK(mw__implementation_declines(row, op) != NULL && row->level <= MW__LEVEL_AVX512);
+    CHECK(mw__loop_level() == MW__LEVEL_REF || taken->level > MW__LEVEL_REF);
+    mw_graph_destroy(graph);
+}
+
+static void test_what_declines_says_why(void)
+{
+    check_rows(MW_SHAPE(2, 16, 12, 12), 32);
+    check_rows(MW_SHAPE(2, 3, 5, 5), 2);
+    check_rows(MW_SHAPE(1, 1, 3, 3), 1);
+}
+
+static void test_the_reference_is_last_and_takes_everything(void)
+{
+    const mw__implementations list = mw__conv_implementations();
+    const mw__implementation *last = &list.rows[list.count - 1];
+    CHECK(strcmp(last->name, "ref") == 0 && last->level == MW__LEVEL_REF && last->declines == NULL);
+    for (size_t i = 0; i < list.count; i++)
+        for (size_t j = 0; j < i; j++)
+            CHECK(strcmp(list.rows[i].name, list.rows[j].name) != 0);
+}
+
+static void test_a_product_says_what_it_is_by(void)
+{
+    const mw__gemm_code small = mw__gemm_choose(2, 2, 2), large = mw__gemm_choose(512, 512, 512);
+    CHECK(small.wide == NULL && small.sgemm == NULL && small.why != NULL);
+    CHECK(large.name != NULL && (large.wide != NULL) == (large.why == NULL));
+}
+
+int main(void)
+{
+    RUN(test_what_declines_says_why);
+    RUN(test_the_reference_is_last_and_takes_everything);
+    RUN(test_a_product_says_what_it_is_by);
+    return check_finish();
+}
