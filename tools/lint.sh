@@ -8,6 +8,7 @@ tools/lint_includes.sh || status=1
 tools/lint_house.sh || status=1
 tools/lint_robustness.sh || status=1
 tools/lint_environment.sh || status=1
+tools/lint_paths.sh || status=1
 if command -v python3 >/dev/null; then
     tools/precompiled.py --check || status=1
     tools/lint_order.py || status=1

@@ -278,7 +278,7 @@ static bool enters_as_it_is(const mw__values *values, const mw__port_rule *rule)
 {
     const bool singles = values->dtype == MW_F32 && rule->dtype == MW_F32 && rule->declared == MW_F32 && !rule->whole;
     return singles && (values->scale == 0.0f || values->scale == 1.0f) && values->offset == 0.0f &&
-           skip_small(values->data, 0, values->count, INFINITY) >= values->count;
+           mw__find_not_finite(values->data, MW_F32, values->count) == values->count;
 }
 
 mw_status mw__values_enter(void *out, const mw__values *values, const mw__port_rule *rule, mw__refusal *refusal)

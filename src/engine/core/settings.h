@@ -1,5 +1,5 @@
 /* What the environment says to the engine. docs/environment.md has the values; one that is not among them is refused by
- * each compile. They are read anew by each compile, but for MW_BLAS, which is read once (engine/blas.h). */
+ * each compile. They are read anew by each compile, but for MW_BLAS, which is read once (engine/kernels/blas.h). */
 #ifndef MW__ENGINE_CORE_SETTINGS_H
 #define MW__ENGINE_CORE_SETTINGS_H
 

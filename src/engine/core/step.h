@@ -59,14 +59,15 @@ typedef struct mw__step {
     int64_t units; /* independent; lanes take contiguous ranges */
     int64_t grain; /* ranges begin at multiples of this; 1 by default */
     size_t scratch;
-    bool varies;          /* two runs on the same operands differ */
-    bool rounds;          /* to fp16, where that is declared */
-    double cost;          /* an estimate, on which plans depend: ns for all units on one lane (mw__cost) */
-    double flops;         /* a count, which is shown only: floating-point operations of all units, from a kernel that
-                             knows; 0: surface/work.c asks the rows of the operations */
-    bool helper;          /* stands beside the step that does the operation's work: 0 flops are then a count */
-    mw__element *element; /* what it computes of each element, for engine/fused.h; NULL: it may not fuse */
-    const struct mw__watch *watch; /* if it only looks at a buffer (engine/within.h) */
+    bool varies;  /* two runs on the same operands differ */
+    bool rounds;  /* to fp16, where that is declared */
+    double cost;  /* an estimate, on which plans depend: ns for all units on one lane (mw__cost) */
+    double flops; /* a count, which is shown only: floating-point operations of all units, from a kernel that
+                     knows; 0: surface/work.c asks the rows of the operations */
+    bool helper;  /* stands beside the step that does the operation's work: 0 flops are then a count */
+    mw__element
+        *element; /* what it computes of each element, for engine/kernels/fused/fused.h; NULL: it may not fuse */
+    const struct mw__watch *watch; /* if it only looks at a buffer (engine/kernels/within.h) */
     size_t read_count, write_count;
     mw__step_operand reads[MW__STEP_READS];
     mw__step_operand writes[MW__STEP_WRITES];
@@ -99,8 +100,8 @@ mw__step *mw__plan_step(mw__planner *planner, mw__kernel *run, const char *label
 void mw__step_read(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit,
                    bool in_place);
 void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit);
-/* True if the result has to be rounded to fp16, in whichever type it is held (engine/widen.h). Steps that do it
- * themselves say so in `rounds`; the planner sees to the others. */
+/* True if the result has to be rounded to fp16, in whichever type it is held (engine/compile/fp16_storage.h). Steps
+ * that do it themselves say so in `rounds`; the planner sees to the others. */
 bool mw__plan_rounds(const mw__planner *planner, const mw_tensor *result);
 /* The result's id in the text. */
 uint32_t mw__plan_origin(const mw__planner *planner, const mw_tensor *result);

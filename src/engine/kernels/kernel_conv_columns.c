@@ -1,4 +1,4 @@
-/* Products with the columns of a convolution, which the patterns write for chips (graph/patterns/conv_chip.c): a
+/* Products with the columns of a convolution, which the patterns write for chips (graph/patterns/conv_decomposed.c): a
  * strided slice of x for each element of the kernel, stacked, times the kernel or transposed times the cotangent. Here
  * the columns of one example are made in scratch and multiplied there; its border is part of it. The products are those
  * of matmul, so that the bits are too. With AVX-512 the image alone is made, for kernel_conv_columns_avx512.c. */

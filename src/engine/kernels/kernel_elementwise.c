@@ -12,7 +12,7 @@
 typedef struct binary_block {
     mw__nd_iter iter; /* operands: x, y */
     int64_t elements, count;
-    mw_dtype from[2], dtype; /* F16 and F32 may be mixed (engine/widen.h) */
+    mw_dtype from[2], dtype; /* F16 and F32 may be mixed (engine/compile/fp16_storage.h) */
     mw__loop2 *loop;
     mw__loop1 *round; /* of an F32 result; NULL: none */
     mw__loop2_i32 *integers;

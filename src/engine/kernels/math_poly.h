@@ -1,5 +1,5 @@
-/* Elementary functions as polynomials, for engine/math.c: each is there for the oldest processor (_base) and, on x86,
- * for AVX2 (_avx2), with equal bits. */
+/* Elementary functions as polynomials, for engine/kernels/math.c: each is there for the oldest processor (_base) and,
+ * on x86, for AVX2 (_avx2), with equal bits. */
 #ifndef MW__ENGINE_KERNELS_MATH_POLY_H
 #define MW__ENGINE_KERNELS_MATH_POLY_H
 

@@ -1,4 +1,4 @@
-"""Numbers that a C test can draw again (tests/support/hashed.h), so that weights and batches need no file."""
+"""Numbers that a C test can draw again (tests/autograd/hashed.h), so that weights and batches need no file."""
 import numpy as np
 import torch
 

@@ -52,7 +52,7 @@ void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *e
 typedef struct mw__fused mw__fused;
 
 /* Steps that become one: all element-wise and of one count and split. stored[b] is true for the buffers that must be
- * written; `watches` look at values that the steps make (engine/within.h). */
+ * written; `watches` look at values that the steps make (engine/kernels/within.h). */
 typedef struct mw__fused_parts {
     mw__step *const *steps;
     size_t count;

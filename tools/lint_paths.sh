@@ -1,0 +1,20 @@
+#!/bin/sh
+# Holds documents and comments to the tree: every file that they name by its path (src/mil/parse.c, engine/run/order.c)
+# is there. Made-up names of the lint's own tests are left out.
+set -eu
+cd "$(dirname "$0")/.."
+rooms='base|graph|autograd|mil|runtime|engine'
+found=$(mktemp)
+trap 'rm -f "$found"' EXIT
+tops="src/($rooms)|tests|tools|bench|docs|cmake|examples"
+
+git ls-files '*.md' '*.c' '*.h' '*.def' '*.sh' '*.awk' '*.py' '*.cmake' | grep -v '^tools/lint_includes.sh$' |
+    xargs grep -noE "\\b($tops|$rooms)/[a-z0-9_/]+\\.(c|h|def|sh|py|md|awk|cmake)\\b" | sort -u |
+    while IFS=: read -r file line path; do
+        # a path may begin below src or tests, or stand behind a longer one (tests/mil/load.py)
+        if ! [ -e "$path" ] && ! [ -e "src/$path" ] && ! [ -e "tests/$path" ] && ! grep -q "/$path" "$file"; then
+            echo "$file:$line: $path is not there"
+        fi
+    done >"$found"
+cat "$found" >&2
+[ ! -s "$found" ]
