@@ -59,7 +59,7 @@ BEGIN {
 
     private_to["graph/rule.h"] = "graph"
     private_to["graph/copy.h"] = "graph"
-    private_to["graph/clone_mark.h"] = "graph"
+    private_to["graph/transform/clone_mark.h"] = "graph"
     private_to["mil/rewrite.h"] = "mil"
     private_to["mil/legalizer.h"] = "mil"
     private_to["mil/legality.h"] = "mil"

@@ -11,7 +11,7 @@ tops="src/($rooms)|tests|tools|bench|docs|cmake|examples"
 git ls-files '*.md' '*.c' '*.h' '*.def' '*.sh' '*.awk' '*.py' '*.cmake' | grep -v '^tools/lint_includes.sh$' |
     xargs grep -noE "\\b($tops|$rooms)/[a-z0-9_/]+\\.(c|h|def|sh|py|md|awk|cmake)\\b" | sort -u |
     while IFS=: read -r file line path; do
-        # a path may begin below src or tests, or stand behind a longer one (tests/mil/load.py)
+        # a path may begin below src or tests, or stand behind a longer one
         if ! [ -e "$path" ] && ! [ -e "src/$path" ] && ! [ -e "tests/$path" ] && ! grep -q "/$path" "$file"; then
             echo "$file:$line: $path is not there"
         fi

@@ -2,7 +2,7 @@
  * that their values need not live from the forward to the backward pass. Which copies are dead is found later. */
 #include "autograd/vjp.h"
 #include "base/float_mode.h"
-#include "graph/clone.h"
+#include "graph/transform/clone.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The one intermediate representation: MIL in memory. Everything is append-only and lives in the arena of its graph;
- * a rewrite is a copy with substitution (graph/clone.h). This header is its four parts. */
+ * a rewrite is a copy with substitution (graph/transform/clone.h). This header is its four parts. */
 #ifndef MW__GRAPH_IR_H
 #define MW__GRAPH_IR_H
 

@@ -3,7 +3,7 @@
 #ifndef MW__GRAPH_NOISE_H
 #define MW__GRAPH_NOISE_H
 
-#include "graph/clone.h"
+#include "graph/transform/clone.h"
 
 /* ---- op_random_noise.c ---- */
 

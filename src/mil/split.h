@@ -8,8 +8,8 @@
 #ifndef MW__MIL_SPLIT_H
 #define MW__MIL_SPLIT_H
 
-#include "graph/clone.h"
 #include "graph/patterns/digits.h"
+#include "graph/transform/clone.h"
 
 /* ---- for the runtime ---- */
 

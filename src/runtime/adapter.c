@@ -3,10 +3,10 @@
 #include "base/float_mode.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "graph/trainable.h"
+#include "graph/transform/trainable.h"
 #include "runtime/adapter_config.h"
 #include "runtime/safetensors.h"
-#include "runtime/trainer_object.h"
+#include "runtime/trainer/trainer_object.h"
 #include "runtime/weights.h"
 
 #include <math.h>

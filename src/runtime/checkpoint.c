@@ -7,7 +7,7 @@
 #include "graph/ir.h"
 #include "runtime/fit.h"
 #include "runtime/safetensors.h"
-#include "runtime/trainer_access.h"
+#include "runtime/trainer/trainer_access.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * their order and number cost nothing. */
 #include "base/float_mode.h"
 #include "base/fp16.h"
-#include "runtime/trainer_alias.h"
-#include "runtime/trainer_view.h"
+#include "runtime/trainer/trainer_alias.h"
+#include "runtime/trainer/trainer_view.h"
 
 #include <millwright/millwright.h>
 

@@ -1,13 +1,13 @@
 /* Writing what was tuned back into the program that it came from: trained weights replace its constants, adapters are
- * merged. What is chosen and copied is decided in graph/trainable.c. */
+ * merged. What is chosen and copied is decided in graph/transform/trainable.c. */
 #include "base/checked.h"
 #include "base/float_mode.h"
 #include "base/fp16.h"
 #include "base/map.h"
-#include "graph/trainable.h"
+#include "graph/transform/trainable.h"
 #include "runtime/convert.h"
-#include "runtime/trainer_alias.h"
-#include "runtime/trainer_object.h"
+#include "runtime/trainer/trainer_alias.h"
+#include "runtime/trainer/trainer_object.h"
 
 #include <math.h>
 #include <millwright/mil.h>

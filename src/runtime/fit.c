@@ -4,10 +4,10 @@
 #include "base/float_mode.h"
 #include "base/shown.h"
 #include "runtime/fitting.h"
-#include "runtime/trainer_object.h"
-#include "runtime/trainer_options.h"
-#include "runtime/trainer_step.h"
-#include "runtime/trainer_view.h"
+#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/trainer_options.h"
+#include "runtime/trainer/trainer_step.h"
+#include "runtime/trainer/trainer_view.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "runtime/fitting.h"
-#include "runtime/trainer_object.h"
+#include "runtime/trainer/trainer_object.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 
 #include "base/lock.h"
 #include "runtime/fit.h"
-#include "runtime/trainer_access.h"
+#include "runtime/trainer/trainer_access.h"
 
 typedef struct mw__fitting {
     mw_trainer *trainer;

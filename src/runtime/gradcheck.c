@@ -3,7 +3,7 @@
 #include "base/float_mode.h"
 #include "base/random.h"
 #include "base/shown.h"
-#include "graph/flatten.h"
+#include "graph/transform/flatten.h"
 #include "runtime/feed.h"
 
 #include <float.h>

@@ -3,8 +3,8 @@
 
 #include "base/float_mode.h"
 #include "runtime/program_object.h"
-#include "runtime/trainer_alias.h"
-#include "runtime/trainer_view.h"
+#include "runtime/trainer/trainer_alias.h"
+#include "runtime/trainer/trainer_view.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
  * batch can be left out. */
 #include "base/log.h"
 #include "base/shown.h"
-#include "graph/clone.h"
-#include "runtime/trainer_programs.h"
-#include "runtime/trainer_view.h"
+#include "graph/transform/clone.h"
+#include "runtime/trainer/trainer_programs.h"
+#include "runtime/trainer/trainer_view.h"
 
 #include <millwright/millwright.h>
 #include <stdio.h>

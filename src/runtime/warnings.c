@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "mil/narrow.h"
 #include "runtime/program_object.h"
-#include "runtime/trainer_numbers.h"
+#include "runtime/trainer/trainer_numbers.h"
 
 #include <string.h>
 

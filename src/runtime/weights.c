@@ -5,7 +5,7 @@
 #include "base/float_mode.h"
 #include "graph/ir.h"
 #include "runtime/safetensors.h"
-#include "runtime/trainer_access.h"
+#include "runtime/trainer/trainer_access.h"
 #include "runtime/values.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "optimizer_problem.h"
 #include "runtime/safetensors.h"
-#include "runtime/trainer_access.h"
+#include "runtime/trainer/trainer_access.h"
 #include "support/check.h"
 #include "support/failing.h"
 

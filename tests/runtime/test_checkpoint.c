@@ -3,7 +3,7 @@
 #include "runtime/files.h"
 #include "runtime/safetensors.h"
 #include "runtime/small.h"
-#include "runtime/trainer_access.h"
+#include "runtime/trainer/trainer_access.h"
 #include "support/check.h"
 #include "support/failing.h"
 

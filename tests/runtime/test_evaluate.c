@@ -1,6 +1,6 @@
 /* Evaluation and prediction: every example once, on the trained parameters; the model written as MIL. */
 #include "files.h"
-#include "runtime/trainer_object.h"
+#include "runtime/trainer/trainer_object.h"
 #include "small.h"
 #include "support/check.h"
 

@@ -1,6 +1,6 @@
 /* Evaluation of losses and metrics whose mean is weighted: the quotient over the whole data set, also when its last
  * batch is short; ignored labels on the way to the device. */
-#include "runtime/trainer_object.h"
+#include "runtime/trainer/trainer_object.h"
 #include "small.h"
 #include "support/check.h"
 

@@ -2,7 +2,7 @@
  * starts from, a step is either taken, and all state is finite and in its range, or refused, and no bit of it moves. */
 #include "files.h"
 #include "runtime/safetensors.h"
-#include "runtime/trainer_access.h"
+#include "runtime/trainer/trainer_access.h"
 #include "small.h"
 #include "support/check.h"
 

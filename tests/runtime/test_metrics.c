@@ -2,7 +2,7 @@
  * step.
  */
 #include "files.h"
-#include "runtime/trainer_object.h"
+#include "runtime/trainer/trainer_object.h"
 #include "small.h"
 #include "support/check.h"
 #include "support/failing.h"

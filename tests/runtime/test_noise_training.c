@@ -2,7 +2,7 @@
  * and evaluation leave the numbers alone; files hold the operations that were written. */
 #include "files.h"
 #include "graph/noise.h"
-#include "runtime/trainer_object.h"
+#include "runtime/trainer/trainer_object.h"
 #include "support/check.h"
 #include "support/failing.h"
 

@@ -1,7 +1,7 @@
 /* States in training: they follow the batches on the device, survive files bit for bit, stay when a step is refused,
  * and evaluation reads without changing them. */
 #include "files.h"
-#include "runtime/trainer_object.h"
+#include "runtime/trainer/trainer_object.h"
 #include "small.h"
 #include "support/check.h"
 

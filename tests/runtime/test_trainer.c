@@ -1,6 +1,6 @@
 /* Training a small classifier: against the network in double, refusals that change nothing. */
 #include "files.h"
-#include "runtime/trainer_object.h"
+#include "runtime/trainer/trainer_object.h"
 #include "small.h"
 #include "support/check.h"
 

@@ -5,7 +5,7 @@
 #include "base/fp16.h"
 #include "engine/core/kernel.h"
 #include "engine/kernels/kernel_table.h"
-#include "graph/clone.h"
+#include "graph/transform/clone.h"
 
 #include <millwright/op_elementwise.h>
 

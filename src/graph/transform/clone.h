@@ -1,0 +1,84 @@
+/* Copy with substitution: the one way to rewrite a graph. */
+#ifndef MW__GRAPH_TRANSFORM_CLONE_H
+#define MW__GRAPH_TRANSFORM_CLONE_H
+
+#include "graph/ir.h"
+
+typedef struct mw__clone mw__clone;
+
+/* Asked for every operation in order, operands already mapped. Return true after emitting replacements through the
+ * constructors and calling mw__clone_set for each result; return false to copy it as it is. An error is left on the
+ * target graph. */
+typedef bool mw__clone_rule(void *user, mw__clone *clone, const mw__op *op);
+
+/* Asked for every input and parameter: the element type it gets in the copy. NULL keeps it. */
+typedef mw_dtype mw__clone_dtype(void *user, const mw_tensor *value);
+
+/* Asked for every input that the host feeds: the shape it gets in the copy. NULL keeps it. */
+typedef mw_shape mw__clone_shape(void *user, const mw_tensor *value);
+
+/* Asked for every input and parameter first: true if it was written in another form, which left mw__clone_set or
+ * nothing, or an error on the target graph. NULL copies all. */
+typedef bool mw__clone_input(void *user, mw__clone *clone, const mw_tensor *value);
+
+/* Asked for every state that is assigned: true leaves the assignment out, and puts the evaluation form in the place of
+ * a batch norm whose states are all frozen. NULL freezes none. */
+typedef bool mw__clone_frozen(void *user, const mw_tensor *state);
+
+/* Which form of composites and states is copied. */
+typedef enum mw__clone_form {
+    MW__CLONE_WHOLE,      /* both, with the assignments of states that the roots need */
+    MW__CLONE_TRAINING,   /* the same without evaluation forms */
+    MW__CLONE_EVALUATION, /* these forms instead of what they stand for, no assignments; wants roots */
+    MW__CLONE_DEPLOYMENT  /* the same for programs without a state set: noise as MIL's random_* */
+} mw__clone_form;
+
+typedef struct mw__clone_options {
+    mw__clone_rule *rule;     /* or NULL */
+    mw__clone_dtype *dtype;   /* or NULL; also applied to constants that feed run-time arguments */
+    mw__clone_shape *shape;   /* or NULL */
+    mw__clone_frozen *frozen; /* or NULL */
+    mw__clone_input *input;   /* or NULL */
+    void *user;
+    mw_tensor *const *roots; /* NULL = everything; else only what these need, and unused inputs are left out */
+    size_t root_count;
+    mw__clone_form form;
+    bool keep_outputs; /* also declare the function's outputs in the copy (those that were copied) */
+} mw__clone_options;
+
+struct mw__clone {
+    const mw__function *from;
+    mw_graph *to;    /* appended to its current block */
+    mw_tensor **map; /* by id in the source graph; NULL = not copied */
+    const mw__clone_options *options;
+    unsigned char *marks; /* by id in the source graph: what the run found out beforehand */
+};
+
+/* Copies `from` into the current function of `to`. Names, roles, initialisers, composites and stop marks go along;
+ * row operations are re-inferred, so that shapes and types follow what the rule changed.
+ * options  NULL = copy everything, declare no outputs; must outlive the clone
+ * clone->map is freed with mw__clone_deinit, also after a failure. */
+mw_status mw__clone_run(mw__clone *clone, const mw__function *from, mw_graph *to, const mw__clone_options *options,
+                        mw_error *err);
+void mw__clone_deinit(mw__clone *clone);
+
+/* A fresh graph of main of `from` with one clone in it; out_copies (or NULL) receives the copies of the roots. */
+mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, const mw__clone_options *options,
+                          mw_tensor **out_copies, mw_error *err);
+
+/* The copy of a source value, for rules. */
+mw_tensor *mw__clone_get(const mw__clone *clone, const mw_tensor *source);
+void mw__clone_set(mw__clone *clone, const mw_tensor *source, mw_tensor *copy);
+
+/* For a second copy inside one graph: every value stands for itself until its operation is copied. */
+mw_status mw__clone_begin_within(mw__clone *clone, const mw__function *function, mw_error *err);
+/* Appends a copy of an operation with what goes along with its results, except names. An error is left on the graph. */
+mw_status mw__clone_again(mw__clone *clone, const mw__op *op);
+
+/* Copies one operation as it is, for a rule that changes only its surroundings. */
+mw_status mw__clone_op(mw__clone *clone, const mw__op *op, mw_error *err);
+/* The same with nothing inferred: operands may have other element types than the row wants, and results have the
+ * declared types, but for the element types in dtypes[result] (MW_DTYPE_NONE, or dtypes NULL: the declared one). */
+mw_status mw__clone_op_declared(mw__clone *clone, const mw__op *op, const mw_dtype *dtypes, mw_error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* The clone's private parts: what is wanted, and blocks inside operations. */
+#ifndef MW__GRAPH_TRANSFORM_CLONE_MARK_H
+#define MW__GRAPH_TRANSFORM_CLONE_MARK_H
+
+#include "graph/transform/clone.h"
+
+/* Finds what the roots need, and which constants operations of the table use. */
+mw_status mw__clone_mark(mw__clone *clone, mw_error *err);
+bool mw__clone_wants(const mw__clone *clone, const mw_tensor *source);
+bool mw__clone_wants_op(const mw__clone *clone, const mw__op *op);
+/* True if something that is wanted used the value, but gets its evaluation form. */
+bool mw__clone_replaced(const mw__clone *clone, const mw_tensor *source);
+/* True if the state is not assigned in the copy. */
+bool mw__clone_freezes(const mw__clone *clone, const mw_tensor *state);
+/* True if the value is made anew by mw__noise_restore. */
+bool mw__clone_restores(const mw__clone *clone, const mw_tensor *source);
+/* A constant may change its type only if operations with a row use it. */
+bool mw__clone_may_retype(const mw__clone *clone, const mw_tensor *source);
+/* Copies a nested block into a fresh one. */
+mw_status mw__clone_block(mw__clone *clone, const mw__block *from, mw__block *into);
+/* Appends the operations of a nested block to the current one; its inputs must be mapped. May be called again with
+ * other inputs: constants are copied once. */
+mw_status mw__clone_inline(mw__clone *clone, const mw__block *from);
+
+#endif

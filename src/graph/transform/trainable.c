@@ -1,0 +1,481 @@
+/* Fine-tuning: choosing weights by pattern, and the copy in which these are parameters. Which weights there are is
+ * found out in trainable_weights.c; what adapters are made of is in lora.c. */
+#include "graph/transform/trainable.h"
+
+#include "base/float_mode.h"
+#include "base/guard.h"
+#include "base/shown.h"
+#include "graph/copy.h"
+#include "graph/rule.h"
+
+#include <fnmatch.h>
+#include <millwright/op_elementwise.h>
+#include <millwright/op_shape.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- choosing ---- */
+
+/* What both calls ask for. */
+typedef struct tuning {
+    const mw_graph *source;
+    const char *call;
+    const mw_tune_shape *shapes;
+    size_t shape_count;
+    bool skip_fixed;
+    mw_dtype dtype; /* of parameters that were constants; MW_DTYPE_NONE = as they are */
+    mw__lora lora;
+    mw__arena arena;
+    mw__tune_items items;     /* the largest first */
+    mw__tune_item **by_value; /* by id in the source; NULL = not chosen */
+    mw__tune_item **by_op;    /* a branch, by the id of the operation's result */
+    bool begun;
+    mw_tune_report *report;
+    void *report_user;
+} tuning;
+
+/* "conv1_weight" fp32 [8, 1, 3, 3], ... */
+static const char *list_weights(const tuning *t, char *out, size_t size)
+{
+    size_t used = 0;
+    char shape[160];
+    out[0] = '\0';
+    for (size_t i = 0; i < t->items.count && used + 120 < size; i++) {
+        const mw_weight *weight = &t->items.items[i].weight;
+        used += mw__shown_printf(out + used, size - used, "%s\"%.48s\" %s %.40s", used > 0 ? ", " : "", weight->name,
+                                 mw_dtype_name(weight->dtype), mw__shape_print(weight->shape, shape, sizeof shape));
+    }
+    return out;
+}
+
+static mw_status fail_fixed(const tuning *t, const mw_weight *weight, const char *obstacle, mw_error *err)
+{
+    return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                    "%s: \"%.96s\" (%.32s of %.48s) cannot be chosen: %s (narrow the pattern, or set skip_fixed)",
+                    t->call, weight->name, weight->argument[0] != '\0' ? weight->argument : "no argument",
+                    weight->operation[0] != '\0' ? weight->operation : "any operation", obstacle);
+}
+
+/* True if more than one name may match. */
+static bool has_wildcard(const char *pattern)
+{
+    for (const char *c = pattern; *c != '\0'; c++) {
+        if (*c == '*' || *c == '?' || *c == '[')
+            return true;
+        c += *c == '\\' && c[1] != '\0';
+    }
+    return false;
+}
+
+static void leave(mw__tune_item *item, const char *pattern, const char *why)
+{
+    if (item->fate != MW__TUNE_KEEP)
+        return;
+    item->pattern = pattern;
+    item->left = why;
+}
+
+static mw_status choose_item(const tuning *t, mw__tune_item *item, const char *pattern, mw__tune_fate fate,
+                             mw_error *err)
+{
+    const char *obstacle = item->weight.obstacle;
+    if (item->weight.reason != NULL && has_wildcard(pattern)) {
+        leave(item, pattern, item->weight.reason);
+        return MW_OK;
+    }
+    if (item->fate != MW__TUNE_KEEP && item->fate != fate)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: patterns and full_patterns both match \"%.96s\"", t->call,
+                        item->weight.name);
+    if (fate == MW__TUNE_ADAPT) {
+        const char *unfit = mw__lora_find_site(item->value, t->items.uses[item->value->id], &item->site);
+        if (unfit != NULL)
+            obstacle = unfit;
+        else if (item->site.op != NULL)
+            obstacle = mw__tune_value_obstacle(item->value); /* a branch leaves the constant where it is */
+    }
+    if (obstacle != NULL && !t->skip_fixed)
+        return fail_fixed(t, &item->weight, obstacle, err);
+    if (obstacle != NULL) {
+        leave(item, pattern, obstacle);
+        return MW_OK;
+    }
+    if (item->fate == MW__TUNE_KEEP)
+        item->pattern = pattern;
+    item->fate = fate;
+    return MW_OK;
+}
+
+/* "scale" (y of mul: it scales values), ... */
+static const char *list_left(const tuning *t, const char *pattern, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < t->items.count && used + 200 < size; i++) {
+        const mw__tune_item *item = &t->items.items[i];
+        if (item->fate != MW__TUNE_KEEP || fnmatch(pattern, item->weight.name, 0) != 0)
+            continue;
+        used += mw__shown_printf(out + used, size - used, "%s\"%.48s\" (%.24s of %.32s: %.90s)", used > 0 ? ", " : "",
+                                 item->weight.name, item->weight.argument, item->weight.operation, item->left);
+    }
+    return out;
+}
+
+static mw_status fail_match(const tuning *t, const char *pattern, size_t matches, mw_error *err)
+{
+    char list[400];
+    if (t->items.count == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the program has no fp16 or fp32 constant with a name", t->call);
+    if (matches == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: pattern \"%.64s\" matches none of %zu weights: %s", t->call,
+                        pattern, t->items.count, list_weights(t, list, sizeof list));
+    return mw__fail(err, MW_ERROR_ARGUMENT,
+                    "%s: pattern \"%.64s\" matches no weight of a layer (a name given whole is taken): %s", t->call,
+                    pattern, list_left(t, pattern, list, sizeof list));
+}
+
+static mw_status choose_by(const tuning *t, const char *pattern, mw__tune_fate fate, mw_error *err)
+{
+    size_t matches = 0, taken = 0;
+    for (size_t i = 0; i < t->items.count; i++) {
+        mw__tune_item *item = &t->items.items[i];
+        if (fnmatch(pattern, item->weight.name, 0) != 0)
+            continue;
+        matches++;
+        MW_TRY(choose_item(t, item, pattern, fate, err));
+        taken += item->fate != MW__TUNE_KEEP;
+    }
+    return taken > 0 || (matches > 0 && t->skip_fixed) ? MW_OK : fail_match(t, pattern, matches, err);
+}
+
+static mw_status choose(const tuning *t, const char *const *patterns, size_t count, mw__tune_fate fate, mw_error *err)
+{
+    if (patterns == NULL && count > 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the patterns are NULL", t->call);
+    for (size_t p = 0; p < count; p++) {
+        if (patterns[p] == NULL || patterns[p][0] == '\0')
+            return mw__fail(err, MW_ERROR_ARGUMENT, "%s: pattern %zu is empty", t->call, p);
+        MW_TRY(choose_by(t, patterns[p], fate, err));
+    }
+    return MW_OK;
+}
+
+static void report(const tuning *t)
+{
+    for (size_t i = 0; t->report != NULL && i < t->items.count; i++) {
+        const mw__tune_item *item = &t->items.items[i];
+        if (item->pattern == NULL)
+            continue;
+        const bool left = item->fate == MW__TUNE_KEEP;
+        const mw_tune_choice choice = {.weight = &item->weight,
+                                       .pattern = item->pattern,
+                                       .outcome = left                           ? MW_TUNE_LEFT
+                                                  : item->fate == MW__TUNE_ADAPT ? MW_TUNE_ADAPTED
+                                                                                 : MW_TUNE_TRAINED,
+                                       .reason = left ? item->left : NULL};
+        const mw__callback outer = mw__callback_begin("report of the tuning", MW__LENT_NEVER);
+        t->report(t->report_user, &choice);
+        mw__callback_end(outer);
+    }
+}
+
+static mw_status index_choice(tuning *t, mw_error *err)
+{
+    const size_t values = t->source->value_count;
+    size_t chosen = 0;
+    t->by_value = mw__arena_alloc(&t->arena, values, sizeof(mw__tune_item *), err);
+    t->by_op = mw__arena_alloc(&t->arena, values, sizeof(mw__tune_item *), err);
+    if (t->by_value == NULL || t->by_op == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < t->items.count; i++) {
+        mw__tune_item *item = &t->items.items[i];
+        if (item->fate == MW__TUNE_KEEP)
+            continue;
+        chosen++;
+        t->by_value[item->value->id] = item;
+        if (item->fate == MW__TUNE_ADAPT && item->site.op != NULL)
+            t->by_op[item->site.op->results[0]->id] = item;
+    }
+    return chosen > 0
+               ? MW_OK
+               : mw__fail(err, MW_ERROR_ARGUMENT, "%s: nothing is left to be trained: %s", t->call,
+                          t->skip_fixed ? "every match is fixed or no weight of a layer (skip_fixed = false says why)"
+                                        : "there are no patterns");
+}
+
+/* ---- shapes ---- */
+
+static mw_status check_shapes(const tuning *t, mw_error *err)
+{
+    if (t->shapes == NULL && t->shape_count > 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: shapes is NULL, shape_count %zu", t->call, t->shape_count);
+    for (size_t i = 0; i < t->shape_count; i++) {
+        const mw_tune_shape *wanted = &t->shapes[i];
+        const mw_tensor *input = wanted->input != NULL ? mw_graph_find(t->source, wanted->input) : NULL;
+        char a[160], b[160];
+        if (input == NULL || input->role != MW__INPUT || input->type->kind != MW__TENSOR)
+            return mw__fail(
+                err, MW_ERROR_ARGUMENT, "%s: a shape is given for \"%.96s\", which is no input; the first is \"%.96s\"",
+                t->call, wanted->input != NULL ? wanted->input : "", mw_tensor_name(mw_graph_input_at(t->source, 0)));
+        if (wanted->shape.rank != input->type->shape.rank || mw_shape_count(wanted->shape) < 0)
+            return mw__fail(err, MW_ERROR_SHAPE, "%s: input \"%.96s\" is %s, so that it cannot be %s", t->call,
+                            wanted->input, mw__shape_print(input->type->shape, a, sizeof a),
+                            mw__shape_print(wanted->shape, b, sizeof b));
+    }
+    return MW_OK;
+}
+
+static mw_shape shape_of_input(void *user, const mw_tensor *value)
+{
+    const tuning *t = user;
+    for (size_t i = 0; value->name != NULL && i < t->shape_count; i++)
+        if (strcmp(t->shapes[i].input, value->name) == 0)
+            return t->shapes[i].shape;
+    return value->type->shape;
+}
+
+/* ---- the copy ---- */
+
+/* The elements in the type that the parameter gets; one element stands for all of a splat. */
+static const void *all_elements(mw_graph *to, const mw_tensor *value, mw_dtype dtype)
+{
+    const mw__payload *payload = value->payload;
+    size_t size;
+    if (dtype != mw_tensor_dtype(value))
+        payload = mw__payload_convert(to, payload, dtype, &to->error);
+    if (payload == NULL || !payload->splat)
+        return payload != NULL ? payload->data : NULL;
+    if (!mw__type_bytes(payload->type, &size))
+        return NULL;
+    unsigned char *data = mw__arena_alloc(&to->arena, size, 1, &to->error);
+    for (size_t at = 0; data != NULL && at + payload->size <= size; at += payload->size)
+        memcpy(data + at, payload->data, payload->size);
+    return data;
+}
+
+static void make_parameter(const tuning *t, mw__clone *clone, const mw_tensor *value)
+{
+    const mw_dtype used = mw_tensor_dtype(value), kept = t->dtype != MW_DTYPE_NONE ? t->dtype : used;
+    const void *data = all_elements(clone->to, value, kept);
+    if (data == NULL)
+        return;
+    mw_tensor *made = mw_parameter(clone->to, value->name, kept, mw_tensor_shape(value), mw_init_data(data));
+    mw__clone_set(clone, value, kept == used ? made : mw_cast(made, used));
+}
+
+static void adapt_weight(const tuning *t, mw__clone *clone, const mw__tune_item *item)
+{
+    mw__clone_set(clone, item->value, mw__lora_add_to_weight(&t->lora, &item->site, mw__clone_get(clone, item->value)));
+}
+
+/* Parameters are copied before any rule is asked. */
+static void begin(tuning *t, mw__clone *clone)
+{
+    for (size_t i = 0; !t->begun && i < t->items.count; i++) {
+        const mw__tune_item *item = &t->items.items[i];
+        if (item->weight.is_parameter && item->fate == MW__TUNE_ADAPT && item->site.op == NULL)
+            adapt_weight(t, clone, item);
+    }
+    t->begun = true;
+}
+
+/* A reshape that keeps axis 0 keeps it for any batch, also if its constant names the one of the source. */
+static bool follow_batch(const tuning *t, mw__clone *clone, const mw__op *op)
+{
+    int64_t extents[MW_RANK_MAX];
+    size_t rank = 0;
+    if (t->shape_count == 0 || op->row == NULL || strcmp(op->kind, "reshape") != 0)
+        return false;
+    const mw_shape before = mw_tensor_shape(mw__arg(op, "x")), result = mw_tensor_shape(op->results[0]);
+    mw_tensor *x = mw__clone_get(clone, mw__arg(op, "x"));
+    const mw_shape after = mw_tensor_shape(x);
+    if (!mw__arg_ints(op, "shape", extents, MW_RANK_MAX, &rank) || rank == 0 || before.rank == 0 || after.rank == 0 ||
+        result.dim[0] != before.dim[0] || extents[0] != before.dim[0] || after.dim[0] == before.dim[0])
+        return false;
+    mw_shape wanted = {.rank = (int)rank};
+    memcpy(wanted.dim, extents, rank * sizeof *extents);
+    wanted.dim[0] = after.dim[0];
+    mw__clone_set(clone, op->results[0], mw_reshape(x, wanted));
+    return true;
+}
+
+static bool tune_rule(void *user, mw__clone *clone, const mw__op *op)
+{
+    tuning *t = user;
+    begin(t, clone);
+    if (op->result_count == 0)
+        return false;
+    const mw__tune_item *branch = t->by_op[op->results[0]->id], *item = t->by_value[op->results[0]->id];
+    if (branch != NULL) {
+        mw__lora_add_branch(&t->lora, &branch->site, clone);
+        return true;
+    }
+    if (item == NULL || (item->fate == MW__TUNE_ADAPT && item->site.op != NULL))
+        return follow_batch(t, clone, op);
+    if (item->fate == MW__TUNE_TRAIN)
+        make_parameter(t, clone, item->value);
+    else if (mw__clone_op(clone, op, &clone->to->error) == MW_OK)
+        adapt_weight(t, clone, item);
+    return true;
+}
+
+/* What is not chosen does not train. Adapters are parameters that the source has not. */
+static void freeze_others(const tuning *t, const mw_graph *copy)
+{
+    const mw__block *body = mw__function_find(copy, "main")->body;
+    for (size_t i = 0; i < body->input_count; i++) {
+        mw_tensor *value = body->inputs[i];
+        const mw_tensor *source = mw_graph_find(t->source, value->name);
+        if (value->role != MW__PARAMETER || source == NULL)
+            continue;
+        const mw__tune_item *item = t->by_value[source->id];
+        if (item == NULL || item->fate != MW__TUNE_TRAIN)
+            value->role = MW__RESIDENT;
+    }
+}
+
+static bool is_taken(const tuning *t, const mw_tensor *state, size_t stem, const char *part)
+{
+    char name[MW__TUNE_NAME];
+    snprintf(name, sizeof name, "%.*s%s", (int)stem, state->name, part);
+    const mw_tensor *parameter = mw_graph_find(t->source, name);
+    return parameter != NULL && t->by_value[parameter->id] != NULL;
+}
+
+/* The running statistics of a batch norm layer that does not train. */
+static bool is_frozen(void *user, const mw_tensor *state)
+{
+    static const char *const parts[] = {".running_mean", ".running_var"};
+    const tuning *t = user;
+    const size_t length = strlen(state->name);
+    for (int i = 0; i < 2; i++) {
+        const size_t cut = strlen(parts[i]);
+        if (length > cut && length < MW__TUNE_NAME && strcmp(state->name + length - cut, parts[i]) == 0)
+            return !is_taken(t, state, length - cut, ".weight") && !is_taken(t, state, length - cut, ".bias");
+    }
+    return false;
+}
+
+static mw_graph *copy_tuned(tuning *t, mw_error *err)
+{
+    const mw__clone_options options = {
+        .rule = tune_rule, .shape = shape_of_input, .frozen = is_frozen, .user = t, .keep_outputs = true};
+    mw_graph *copy = mw__clone_graph(t->source->allocator, t->source, &options, NULL, err);
+    if (copy != NULL)
+        freeze_others(t, copy);
+    return copy;
+}
+
+static mw_status prepare(tuning *t, mw_error *err)
+{
+    if (t->dtype != MW_DTYPE_NONE && t->dtype != MW_F32)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: dtype is %s; fp32, or MW_DTYPE_NONE for that of each weight",
+                        t->call, mw_dtype_name(t->dtype));
+    MW_TRY(mw__tune_collect(&t->arena, t->source, &t->items, err));
+    mw__tune_sort(&t->items);
+    return check_shapes(t, err);
+}
+
+/* ---- public ---- */
+
+mw_tune_options mw_tune_defaults(const char *const *patterns, size_t count)
+{
+    return (mw_tune_options){.struct_size = sizeof(mw_tune_options), .patterns = patterns, .pattern_count = count};
+}
+
+mw_lora_options mw_lora_defaults(const char *const *patterns, size_t count)
+{
+    return (mw_lora_options){.struct_size = sizeof(mw_lora_options),
+                             .patterns = patterns,
+                             .pattern_count = count,
+                             .rank = 8,
+                             .alpha = 16.0f};
+}
+
+static mw_status check_call(const char *call, const mw_graph *source, const size_t *struct_size, size_t wanted,
+                            mw_error *err)
+{
+    if (source == NULL || struct_size == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: %s NULL", call,
+                        source == NULL ? "the graph is" : "the options are");
+    if (*struct_size != wanted)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the options were not made by mw_%s_defaults", call,
+                        strcmp(call, "lora") == 0 ? "lora" : "tune");
+    return mw_graph_check(source, err);
+}
+
+typedef struct choice {
+    const char *const *patterns;
+    size_t count;
+} choice;
+
+static mw_graph *tune(tuning *t, choice adapt, choice train, mw_error *err)
+{
+    mw__graph_hold(t->source);
+    mw__arena_init(&t->arena, t->source->allocator);
+    mw_status status = prepare(t, err);
+    if (status == MW_OK)
+        status = choose(t, adapt.patterns, adapt.count, MW__TUNE_ADAPT, err);
+    if (status == MW_OK)
+        status = choose(t, train.patterns, train.count, MW__TUNE_TRAIN, err);
+    if (status == MW_OK)
+        status = index_choice(t, err);
+    if (status == MW_OK)
+        report(t);
+    mw_graph *copy = status == MW_OK ? mw__graph_publish(copy_tuned(t, err), err) : NULL;
+    mw__arena_deinit(&t->arena);
+    if (mw__graph_drop(t->source, t->call, MW_OK, err) == MW_OK)
+        return copy;
+    mw__graph_free(copy);
+    return NULL;
+}
+
+mw_graph *mw_graph_trainable(const mw_graph *source, const mw_tune_options *o, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return NULL;
+    static const char call[] = "trainable";
+    if (check_call(call, source, o != NULL ? &o->struct_size : NULL, sizeof *o, err) != MW_OK)
+        return NULL;
+    tuning t = {.source = source,
+                .call = call,
+                .shapes = o->shapes,
+                .shape_count = o->shape_count,
+                .skip_fixed = o->skip_fixed,
+                .report = o->report,
+                .report_user = o->report_user,
+                .dtype = o->dtype};
+    return tune(&t, (choice){0}, (choice){o->patterns, o->pattern_count}, err);
+}
+
+static mw_status check_lora(const mw_lora_options *o, mw_error *err)
+{
+    if (o->rank < 1)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "lora: rank %d is below 1", o->rank);
+    if (!(o->alpha > 0.0f) || !(o->alpha <= 1e30f))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "lora: alpha %g is not a positive finite number", (double)o->alpha);
+    if (o->pattern_count == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "lora: there are no patterns for weights with an adapter");
+    return MW_OK;
+}
+
+mw_graph *mw_graph_lora(const mw_graph *source, const mw_lora_options *o, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return NULL;
+    static const char call[] = "lora";
+    if (check_call(call, source, o != NULL ? &o->struct_size : NULL, sizeof *o, err) != MW_OK ||
+        check_lora(o, err) != MW_OK)
+        return NULL;
+    tuning t = {.source = source,
+                .call = call,
+                .shapes = o->shapes,
+                .shape_count = o->shape_count,
+                .skip_fixed = o->skip_fixed,
+                .report = o->report,
+                .report_user = o->report_user,
+                .dtype = o->dtype,
+                .lora = {.rank = o->rank, .scale = o->alpha / (float)o->rank, .dtype = o->dtype}};
+    return tune(&t, (choice){o->patterns, o->pattern_count}, (choice){o->full_patterns, o->full_count}, err);
+}

@@ -1,0 +1,88 @@
+/* Fine-tuning inside the room: trainable_weights.c and trainable_role.c find the weights, trainable.c chooses and
+ * copies, lora.c builds adapters; the runtime writes back what was trained. */
+#ifndef MW__GRAPH_TRANSFORM_TRAINABLE_H
+#define MW__GRAPH_TRANSFORM_TRAINABLE_H
+
+#include "graph/transform/clone.h"
+#include "graph/uses.h"
+
+#include <millwright/tune.h>
+
+/* ---- names ---- */
+
+#define MW__LORA_A     ".lora_A.weight"
+#define MW__LORA_B     ".lora_B.weight"
+#define MW__LORA_SCALE ".lora_scale"      /* an fp32 constant: alpha / r */
+#define MW__TUNE_NAME  (MW_NAME_MAX + 32) /* with what is appended to a name */
+
+/* "fc1" + suffix for a weight "fc1.weight", "fc1_weight" or "fc1_weight_to_fp16"; any other name keeps all but
+ * _to_fp16. False if it is longer than MW__TUNE_NAME. */
+bool mw__lora_name(const char *weight, const char *suffix, char out[MW__TUNE_NAME]);
+/* What PyTorch would call a weight: "fc1.bias" for "fc1_bias_to_fp16". False if it is too long. */
+bool mw__torch_name(const char *weight, char out[MW__TUNE_NAME]);
+
+/* ---- adapters ---- */
+
+/* How a weight lies. */
+typedef enum mw__lora_layout {
+    MW__LORA_OUT_IN, /* [out, in] */
+    MW__LORA_IN_OUT, /* [in, out] */
+    MW__LORA_CONV    /* [out, in / groups, k..] */
+} mw__lora_layout;
+
+typedef struct mw__lora_site {
+    const mw_tensor *weight;
+    const mw__op *op; /* its one use, beside which a branch can stand; NULL = add to the weight */
+    mw__lora_layout layout;
+    int64_t out, in; /* of the layout; conv: in counts in / groups * k.. */
+} mw__lora_site;
+
+/* NULL if the weight can be adapted, else why not. */
+const char *mw__lora_find_site(const mw_tensor *weight, const mw__use *uses, mw__lora_site *out);
+
+typedef struct mw__lora {
+    int rank;
+    float scale;    /* alpha / r */
+    mw_dtype dtype; /* MW_DTYPE_NONE = that of the weight */
+} mw__lora;
+
+/* In the copy: `weight` (of the copy) plus the adapter. NULL leaves an error on its graph. */
+mw_tensor *mw__lora_add_to_weight(const mw__lora *lora, const mw__lora_site *site, mw_tensor *weight);
+/* Copies site->op and adds the branch to its result. An error is left on the copy. */
+void mw__lora_add_branch(const mw__lora *lora, const mw__lora_site *site, mw__clone *clone);
+
+/* ---- choosing ---- */
+
+/* What a constant is, and the use that shows it; `reason` as in mw_weight. */
+typedef struct mw__tune_role {
+    mw_weight_role role;
+    const mw__use *use;
+    const char *reason;
+} mw__tune_role;
+mw__tune_role mw__tune_find_role(const mw_tensor *value, const mw__use *const *uses);
+
+typedef enum mw__tune_fate { MW__TUNE_KEEP, MW__TUNE_TRAIN, MW__TUNE_ADAPT } mw__tune_fate;
+
+typedef struct mw__tune_item {
+    mw_weight weight;
+    const mw_tensor *value;
+    mw__tune_fate fate;
+    const char *pattern; /* that matched, or NULL */
+    const char *left;    /* why a match stays as it is */
+    mw__lora_site site;
+} mw__tune_item;
+
+/* Every weight of "main", in the order of the text. In `arena`. */
+typedef struct mw__tune_items {
+    mw__tune_item *items;
+    size_t count;
+    const mw__use *const *uses;
+} mw__tune_items;
+
+mw_status mw__tune_collect(mw__arena *arena, const mw_graph *graph, mw__tune_items *out, mw_error *err);
+/* The largest first. */
+void mw__tune_sort(const mw__tune_items *list);
+/* Why a weight cannot be used even where it stands: compressed, or not read. NULL = nothing. */
+const char *mw__tune_value_obstacle(const mw_tensor *value);
+
+#endif

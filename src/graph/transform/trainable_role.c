@@ -1,0 +1,293 @@
+/* What a constant is to the program: the weight of a layer, or a number that only looks like one. Read from the
+ * operations that use it, also behind casts and moves. */
+#include "graph/rule.h"
+#include "graph/transform/trainable.h"
+#include "graph/uses.h"
+
+#include <string.h>
+
+/* How far a constant, or the input of a bias, is followed. */
+enum { DEPTH_MAX = 6 };
+
+/* ---- the table ---- */
+
+typedef struct role_row {
+    const char *operation, *argument;
+    mw_weight_role role;
+} role_row;
+
+static const role_row roles[] = {
+    {"conv", "weight", MW_WEIGHT_KERNEL},
+    {"conv", "bias", MW_WEIGHT_BIAS},
+    {"conv_transpose", "weight", MW_WEIGHT_KERNEL},
+    {"conv_transpose", "bias", MW_WEIGHT_BIAS},
+    {"linear", "weight", MW_WEIGHT_KERNEL},
+    {"linear", "bias", MW_WEIGHT_BIAS},
+    {"matmul", "x", MW_WEIGHT_KERNEL},
+    {"matmul", "y", MW_WEIGHT_KERNEL},
+    {"einsum", "values", MW_WEIGHT_KERNEL},
+    {"batch_norm", "gamma", MW_WEIGHT_NORM},
+    {"batch_norm", "beta", MW_WEIGHT_NORM},
+    {"batch_norm", "mean", MW_WEIGHT_STATISTIC},
+    {"batch_norm", "variance", MW_WEIGHT_STATISTIC},
+    {"instance_norm", "gamma", MW_WEIGHT_NORM},
+    {"instance_norm", "beta", MW_WEIGHT_NORM},
+    {"layer_norm", "gamma", MW_WEIGHT_NORM},
+    {"layer_norm", "beta", MW_WEIGHT_NORM},
+    {"gather", "x", MW_WEIGHT_TABLE},
+    {"gather_along_axis", "x", MW_WEIGHT_TABLE},
+    {"gather_nd", "x", MW_WEIGHT_TABLE},
+    {"prelu", "alpha", MW_WEIGHT_SLOPE},
+    {"softplus_parametric", "alpha", MW_WEIGHT_SLOPE},
+    {"softplus_parametric", "beta", MW_WEIGHT_SLOPE},
+    {"lstm", NULL, MW_WEIGHT_KERNEL}, /* weights, biases and peepholes */
+    {"gru", NULL, MW_WEIGHT_KERNEL},
+    {"rnn", NULL, MW_WEIGHT_KERNEL},
+};
+
+static bool is_one_of(const char *word, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    return false;
+}
+
+#define IS_ONE_OF(word, ...)                                                                                           \
+    is_one_of(word, (const char *const[]){__VA_ARGS__}, sizeof(const char *[]){__VA_ARGS__} / sizeof(const char *))
+
+static bool is_recurrent_weight(const char *argument)
+{
+    return strncmp(argument, "weight", 6) == 0 || strncmp(argument, "bias", 4) == 0 ||
+           strncmp(argument, "peephole", 8) == 0 || strcmp(argument, "input_bias") == 0;
+}
+
+static mw_weight_role role_in_table(const mw__op *op, const char *argument)
+{
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        if (strcmp(op->kind, roles[i].operation) != 0)
+            continue;
+        if (roles[i].argument == NULL ? is_recurrent_weight(argument) : strcmp(argument, roles[i].argument) == 0)
+            return roles[i].role;
+    }
+    return MW_WEIGHT_NONE;
+}
+
+/* ---- following values ---- */
+
+static const mw_tensor *operand(const mw__op *op, const char *argument)
+{
+    for (size_t i = 0; i < op->slot_count; i++)
+        if (strcmp(op->slots[i].name, argument) == 0 && op->slots[i].operands != NULL && op->slots[i].count == 1)
+            return op->slots[i].operands[0].value;
+    return NULL;
+}
+
+/* What a value was before it was moved. */
+static const mw_tensor *origin(const mw_tensor *value)
+{
+    for (int depth = 0; value != NULL && value->op != NULL && mw__is_move(value->op) && depth < DEPTH_MAX; depth++)
+        value = operand(value->op, "x");
+    return value;
+}
+
+static bool is_fixed(const mw_tensor *value)
+{
+    value = origin(value);
+    return value != NULL && (value->role == MW__PARAMETER || mw__is_constant(value));
+}
+
+static bool is_made_by(const mw_tensor *value, const char *const *kinds, size_t count)
+{
+    return value != NULL && value->op != NULL && is_one_of(value->op->kind, kinds, count);
+}
+
+#define IS_MADE_BY(value, ...)                                                                                         \
+    is_made_by(value, (const char *const[]){__VA_ARGS__}, sizeof(const char *[]){__VA_ARGS__} / sizeof(const char *))
+
+/* The extent of the only axis that has more than one element; 0 if there is none or several. */
+static int64_t vector_length(mw_shape shape)
+{
+    int64_t length = shape.rank > 0 ? 1 : 0;
+    for (int i = 0; i < shape.rank; i++) {
+        if (shape.dim[i] == 1)
+            continue;
+        if (length != 1)
+            return 0;
+        length = shape.dim[i];
+    }
+    return length;
+}
+
+/* ---- layers of several operations ---- */
+
+static bool has_fixed_value(const mw__op *op)
+{
+    for (size_t s = 0; s < op->slot_count; s++) {
+        const mw__slot *slot = &op->slots[s];
+        for (size_t i = 0; slot->operands != NULL && i < slot->count; i++)
+            if (strcmp(slot->name, "values") == 0 && is_fixed(slot->operands[i].value))
+                return true;
+    }
+    return false;
+}
+
+/* A product of which one factor is a weight. */
+static bool is_product(const mw_tensor *value)
+{
+    if (IS_MADE_BY(value, "conv", "conv_transpose", "linear"))
+        return true;
+    if (IS_MADE_BY(value, "matmul"))
+        return is_fixed(operand(value->op, "x")) || is_fixed(operand(value->op, "y"));
+    return IS_MADE_BY(value, "einsum") && has_fixed_value(value->op);
+}
+
+/* How many outputs it has, or the sum of two of them, as in a recurrent cell; 0 if the value is none. */
+static int64_t count_outputs(const mw_tensor *value)
+{
+    const mw_shape shape = mw_tensor_shape(value);
+    if (IS_MADE_BY(value, "add")) {
+        const mw_tensor *x = origin(operand(value->op, "x")), *y = origin(operand(value->op, "y"));
+        if (!is_product(x) || !is_product(y))
+            return 0;
+    } else if (!is_product(value)) {
+        return 0;
+    }
+    if (IS_MADE_BY(value, "conv", "conv_transpose"))
+        return shape.rank > 1 ? shape.dim[1] : 0;
+    return shape.rank > 0 ? shape.dim[shape.rank - 1] : 0;
+}
+
+/* Rows of a table, or such and other tables. */
+static bool is_embedding(const mw_tensor *value)
+{
+    for (int depth = 0; depth < DEPTH_MAX; depth++) {
+        value = origin(value);
+        if (IS_MADE_BY(value, "gather"))
+            return is_fixed(operand(value->op, "x"));
+        if (!IS_MADE_BY(value, "add"))
+            return false;
+        const mw_tensor *y = operand(value->op, "y");
+        value = is_fixed(y) ? operand(value->op, "x") : y;
+    }
+    return false;
+}
+
+/* A table of positions beside an embedding: [.., T, D] where the embedding is [.., D]. */
+static bool is_table_beside(const mw_tensor *own, const mw_tensor *other)
+{
+    const mw_shape a = mw_tensor_shape(own), b = mw_tensor_shape(other);
+    return a.rank > 1 && b.rank > 1 && a.dim[a.rank - 1] == b.dim[b.rank - 1] && is_embedding(other);
+}
+
+/* One over a root of a mean of squares, or such a root. */
+static bool is_deviation(const mw_tensor *value, bool inverse)
+{
+    value = origin(value);
+    return inverse ? IS_MADE_BY(value, "rsqrt", "pow", "inverse") : IS_MADE_BY(value, "sqrt", "reduce_l2_norm", "pow");
+}
+
+/* x over its deviation, also spelled out, or what is still to be multiplied with x. */
+static bool is_normalised(const mw_tensor *value)
+{
+    value = origin(value);
+    if (IS_MADE_BY(value, "layer_norm", "instance_norm", "batch_norm", "l2_norm", "rsqrt"))
+        return true;
+    if (IS_MADE_BY(value, "mul"))
+        return is_deviation(operand(value->op, "x"), true) || is_deviation(operand(value->op, "y"), true);
+    return IS_MADE_BY(value, "real_div") && is_deviation(operand(value->op, "y"), false);
+}
+
+static bool is_scaled_normal(const mw_tensor *value)
+{
+    value = origin(value);
+    if (!IS_MADE_BY(value, "mul"))
+        return false;
+    const mw_tensor *x = operand(value->op, "x"), *y = operand(value->op, "y");
+    return (is_fixed(x) && is_normalised(y)) || (is_fixed(y) && is_normalised(x));
+}
+
+/* Vectors beside a product with a weight, or beside a norm that is spelled out (a single number is none), and tables
+ * beside an embedding. */
+static mw_weight_role role_beside(const mw__op *op, const char *argument)
+{
+    const bool adds = strcmp(op->kind, "add") == 0;
+    if (!adds && strcmp(op->kind, "mul") != 0)
+        return MW_WEIGHT_NONE;
+    const bool is_x = strcmp(argument, "x") == 0;
+    const mw_tensor *own = operand(op, argument), *other = origin(operand(op, is_x ? "y" : "x"));
+    const int64_t length = own != NULL ? vector_length(mw_tensor_shape(own)) : 0;
+    if (own == NULL || other == NULL)
+        return MW_WEIGHT_NONE;
+    if (adds && is_table_beside(own, other))
+        return MW_WEIGHT_TABLE;
+    if (length == 0)
+        return MW_WEIGHT_NONE;
+    if (adds && count_outputs(other) == length)
+        return MW_WEIGHT_BIAS;
+    if (length > 1 && (adds ? is_scaled_normal(other) : is_normalised(other)))
+        return MW_WEIGHT_NORM;
+    return MW_WEIGHT_NONE;
+}
+
+/* ---- one use ---- */
+
+static const char *reason_of(const mw__op *op)
+{
+    if (IS_ONE_OF(op->kind, "mul", "real_div"))
+        return "it scales values, and is no vector of a norm";
+    if (IS_ONE_OF(op->kind, "add", "sub"))
+        return "it is added to something that is no product with a weight: a mask, an offset or a table of positions";
+    if (IS_ONE_OF(op->kind, "select", "where", "maximum", "minimum", "scaled_dot_product_attention"))
+        return "it masks or limits values";
+    return "no layer has a weight there";
+}
+
+typedef struct search {
+    const mw__use *const *uses;
+    mw__tune_role found;
+    int depth;
+} search;
+
+/* The first use that is no weight's decides. */
+static void visit_uses(search *s, const mw_tensor *value);
+
+static void visit(search *s, const mw__use *use)
+{
+    const mw__op *op = use->op;
+    const char *argument = op->slots[use->slot].name;
+    if (mw__is_move(op) && strcmp(argument, "x") == 0 && op->result_count == 1 && s->depth < DEPTH_MAX) {
+        s->depth++;
+        visit_uses(s, op->results[0]);
+        s->depth--;
+        return;
+    }
+    mw_weight_role role = role_in_table(op, argument);
+    if (role == MW_WEIGHT_NONE)
+        role = role_beside(op, argument);
+    const bool settled = s->found.reason != NULL;
+    if (settled || (s->found.use != NULL && role != MW_WEIGHT_NONE && role != MW_WEIGHT_STATISTIC))
+        return;
+    s->found = (mw__tune_role){.role = role, .use = use};
+    if (role == MW_WEIGHT_NONE)
+        s->found.reason = reason_of(op);
+    else if (role == MW_WEIGHT_STATISTIC)
+        s->found.reason = "it is a running statistic, which follows the data and no gradient";
+}
+
+static void visit_uses(search *s, const mw_tensor *value)
+{
+    for (const mw__use *use = s->uses[value->id]; use != NULL; use = use->next)
+        visit(s, use);
+}
+
+mw__tune_role mw__tune_find_role(const mw_tensor *value, const mw__use *const *uses)
+{
+    search s = {.uses = uses};
+    if (value->role == MW__PARAMETER)
+        return (mw__tune_role){.role = MW_WEIGHT_PARAMETER, .use = uses[value->id]};
+    visit_uses(&s, value);
+    if (s.found.use == NULL)
+        s.found.reason = "nothing uses it";
+    return s.found;
+}

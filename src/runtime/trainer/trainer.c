@@ -1,0 +1,372 @@
+/* A trainer between steps: destroying, reading and writing state, learning rate, counters, the model as MIL. */
+#include "base/float_mode.h"
+#include "graph/transform/clone.h"
+#include "runtime/convert.h"
+#include "runtime/trainer/trainer_alias.h"
+#include "runtime/trainer/trainer_check.h"
+#include "runtime/trainer/trainer_numbers.h"
+#include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/trainer_state.h"
+#include "runtime/trainer/trainer_view.h"
+
+#include <math.h>
+#include <millwright/mil.h>
+#include <string.h>
+
+static void pass_deinit(mw__trainer_pass *pass)
+{
+    mw__program_destroy(pass->shadow); /* bound to buffers of the program */
+    mw__program_destroy(pass->program);
+}
+
+static void free_trainer(mw_trainer *trainer)
+{
+    const mw_allocator *allocator = trainer->allocator;
+    mw__view_deinit(&trainer->predictor);
+    mw__view_deinit(&trainer->evaluation);
+    mw__series_destroy(trainer->many.series); /* of the step's function */
+    pass_deinit(&trainer->accumulation);
+    pass_deinit(&trainer->step);
+    mw__state_deinit(&trainer->state); /* after the programs that are bound to it */
+    mw__graph_free(trainer->model);
+    mw__arena_deinit(&trainer->arena);
+    mw__free(allocator, trainer->description);
+    mw__free(allocator, trainer);
+}
+
+void mw_trainer_destroy(mw_trainer *trainer)
+{
+    if (trainer != NULL && mw__live_remove(trainer, MW__LIVE_TRAINER, __func__) && mw__guard_close(&trainer->guard))
+        free_trainer(trainer);
+}
+
+/* ---- one call at a time ---- */
+
+mw_status mw__trainer_enter(mw__entry *out, mw_trainer *trainer, const char *call, mw__lent lent, mw_error *err)
+{
+    *out = (mw__entry){0};
+    if (trainer == NULL)
+        return MW_OK; /* the call has its own message for it */
+    MW_TRY(mw__live_check(trainer, MW__LIVE_TRAINER, call, err));
+    MW_TRY(mw__guard_enter(out, &trainer->guard, "trainer", call, lent, err));
+    out->object = trainer;
+    return MW_OK;
+}
+
+mw_status mw__trainer_leave(const mw__entry *entry, mw_status status, mw_error *err)
+{
+    if (!mw__guard_leave(entry))
+        return status;
+    free_trainer(entry->object);
+    mw_error_clear(err);
+    return mw__fail(err, MW_ERROR_STATE, "%s: the trainer was destroyed meanwhile, by a callback or another thread",
+                    entry->call);
+}
+
+/* ---- learning rate and counters ---- */
+
+static mw_status set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err)
+{
+    if (trainer == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_set_learning_rate: the trainer is NULL");
+    if (!(learning_rate >= 0.0f) || !isfinite(learning_rate))
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_trainer_set_learning_rate: the learning rate %g is not a finite number from 0 on",
+                        (double)learning_rate);
+    MW_TRY(mw__trainer_check_scalars(trainer, learning_rate, trainer->steps + 1, err));
+    MW_TRY(mw__trainer_check_rate(trainer, learning_rate, err));
+    trainer->learning_rate = learning_rate;
+    return MW_OK;
+}
+
+mw_status mw_trainer_set_learning_rate(mw_trainer *trainer, float learning_rate, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, set_learning_rate(trainer, learning_rate, err), err);
+}
+
+float mw_trainer_learning_rate(const mw_trainer *trainer) { return trainer == NULL ? 0.0f : trainer->learning_rate; }
+
+int64_t mw_trainer_steps(const mw_trainer *trainer) { return trainer == NULL ? 0 : trainer->steps; }
+
+mw_trainer_counters mw_trainer_count(const mw_trainer *trainer)
+{
+    return trainer == NULL ? (mw_trainer_counters){0} : trainer->counters;
+}
+
+mw_program *mw_trainer_program(const mw_trainer *trainer) { return trainer == NULL ? NULL : trainer->step.program; }
+
+/* ---- for files and fit ---- */
+
+/* A dead one would put wrong state into files, or learn nothing from them. */
+mw_status mw__trainer_check_path(const mw_trainer *trainer, const char *path, const char *call, mw_error *err)
+{
+    if (trainer == NULL || path == NULL || path[0] == '\0')
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: no %s", call, trainer == NULL ? "trainer" : "path");
+    return mw__trainer_check_alive(trainer, err);
+}
+
+mw__state_set *mw__trainer_state(mw_trainer *trainer) { return &trainer->state; }
+
+/* The averages of a parameter are added right behind it. */
+const mw__state_entry *mw__trainer_shown(const mw_trainer *t, const mw__state_entry *entry)
+{
+    const size_t length = strlen(entry->name);
+    for (const mw__state_entry *next = entry; t->uses_averages && next < t->state.entries + t->state.count; next++) {
+        if (strncmp(next->name, entry->name, length) != 0)
+            break;
+        if (strcmp(next->name + length, MW__AVERAGE) == 0)
+            return next;
+    }
+    return entry;
+}
+
+/* The states of a parameter are added right behind it. */
+void mw__trainer_follow(mw_trainer *t, const mw__state_entry *weight)
+{
+    const size_t length = strlen(weight->name);
+    for (mw__state_entry *next = t->state.entries + (weight - t->state.entries) + 1;
+         next < t->state.entries + t->state.count && strncmp(next->name, weight->name, length) == 0; next++) {
+        if (strcmp(next->name + length, MW__AVERAGE) == 0)
+            memcpy(next->data, weight->data, weight->size);
+        else if (strcmp(next->name + length, MW__LOW) == 0)
+            mw__state_fill(next, 0.0);
+    }
+}
+
+static mw_status use_averages(mw_trainer *trainer, bool use, mw_error *err)
+{
+    if (trainer == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_use_averages: the trainer is NULL");
+    if (use && trainer->average_decay == 0.0)
+        return mw__fail(err, MW_ERROR_STATE, "the trainer keeps no moving averages: set average_decay in its options");
+    if (use != trainer->uses_averages) {
+        mw__view_deinit(&trainer->evaluation); /* bound to the others */
+        mw__view_deinit(&trainer->predictor);
+    }
+    trainer->uses_averages = use;
+    return MW_OK;
+}
+
+mw_status mw_trainer_use_averages(mw_trainer *trainer, bool use, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, use_averages(trainer, use, err), err);
+}
+
+static float read_loss_scale(mw_trainer *trainer)
+{
+    const mw__state_entry *entry = mw__state_find(&trainer->state, MW__SCALE);
+    float scale = (float)trainer->loss_scale;
+    if (entry != NULL)
+        mw__convert(&scale, MW_F32, &(mw__values){.data = entry->data, .dtype = entry->dtype, .count = 1}, NULL);
+    mw__trainer_count_state(trainer, 0, entry != NULL ? entry->size : 0);
+    return scale;
+}
+
+float mw_trainer_loss_scale(mw_trainer *trainer)
+{
+    MW__FLOAT_SCOPE;
+    mw__entry entry;
+    if (trainer == NULL || mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, NULL) != MW_OK)
+        return 0.0f;
+    const float scale = read_loss_scale(trainer);
+    mw__trainer_leave(&entry, MW_OK, NULL);
+    return scale;
+}
+
+const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer) { return trainer->allocator; }
+
+const struct mw__lock *mw__trainer_lock(const mw_trainer *trainer) { return trainer->lock; }
+
+void mw__trainer_set_steps(mw_trainer *trainer, int64_t steps, int accumulated)
+{
+    trainer->steps = steps;
+    trainer->accumulated = accumulated;
+    trainer->watch = (mw__loss_watch){0}; /* of another run */
+}
+
+int mw__trainer_accumulate(const mw_trainer *trainer) { return trainer->accumulate; }
+
+int mw__trainer_accumulated(const mw_trainer *trainer) { return trainer->accumulated; }
+
+uint64_t mw__trainer_seed(const mw_trainer *trainer) { return trainer->compile.seed; }
+
+void mw__trainer_count_state(mw_trainer *trainer, size_t bytes_in, size_t bytes_out)
+{
+    trainer->counters.state_bytes_in += bytes_in;
+    trainer->counters.state_bytes_out += bytes_out;
+}
+
+int64_t mw__trainer_batch(const mw_trainer *trainer) { return trainer->batch; }
+
+const char *mw__trainer_description(const mw_trainer *trainer) { return trainer->description; }
+
+/* ---- state ---- */
+
+static mw_status find_state(mw_trainer *trainer, const char *name, const void *data, size_t count,
+                            mw__state_entry **out, mw_error *err)
+{
+    if (trainer == NULL || name == NULL || data == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_read or mw_trainer_write: the %s is NULL",
+                        trainer == NULL ? "trainer"
+                        : name == NULL  ? "name of the parameter"
+                                        : "memory for the parameter");
+    *out = mw__state_find(&trainer->state, name);
+    if (*out == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no parameter \"%s\"", name);
+    const int64_t expected = mw_shape_count((*out)->shape);
+    if ((int64_t)count != expected)
+        return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\" has %lld elements, not %zu", name, (long long)expected,
+                        count);
+    return MW_OK;
+}
+
+static mw_status read_state(mw_trainer *trainer, const char *parameter, float *out_data, size_t count, mw_error *err)
+{
+    mw__state_entry *entry = NULL;
+    MW_TRY(find_state(trainer, parameter, out_data, count, &entry, err));
+    mw__trainer_count_state(trainer, 0, entry->size);
+    return mw__convert(out_data, MW_F32, &(mw__values){.data = entry->data, .dtype = entry->dtype, .count = count},
+                       err);
+}
+
+mw_status mw_trainer_read(mw_trainer *trainer, const char *parameter, float *out_data, size_t count, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, read_state(trainer, parameter, out_data, count, err), err);
+}
+
+static mw_status write_state(mw_trainer *trainer, const char *parameter, const float *data, size_t count, mw_error *err)
+{
+    mw__state_entry *entry = NULL;
+    MW_TRY(find_state(trainer, parameter, data, count, &entry, err));
+    for (size_t i = 0; i < count; i++) /* what is not a number is found below */
+        if ((double)data[i] < entry->least || (double)data[i] > entry->most)
+            return mw__fail(err, MW_ERROR_NUMERIC, "\"%s\": element %zu is %g; it can only be %g to %g", parameter, i,
+                            (double)data[i], entry->least, entry->most);
+    const mw__values values = {.data = data, .dtype = MW_F32, .count = count};
+    const mw__port_rule rule = {.dtype = entry->dtype, .declared = entry->dtype, .finite = true};
+    mw__refusal refusal;
+    if (mw__values_enter(entry->data, &values, &rule, &refusal) != MW_OK)
+        return mw__fail(err, refusal.status, "parameter \"%s\": element %zu %s", parameter, refusal.element,
+                        refusal.text);
+    mw__trainer_count_state(trainer, entry->size, 0);
+    mw__trainer_follow(trainer, entry);
+    return MW_OK;
+}
+
+mw_status mw_trainer_write(mw_trainer *trainer, const char *parameter, const float *data, size_t count, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, write_state(trainer, parameter, data, count, err), err);
+}
+
+/* ---- the model as MIL ---- */
+
+/* The values of the parameters in their declared types. */
+typedef struct baked {
+    const mw_trainer *trainer;
+    const mw__state_set *state;
+    mw__arena arena;
+    const mw_graph *graph;
+    const void **values; /* by state entry */
+} baked;
+
+static mw_status bake(baked *b, mw_error *err)
+{
+    b->values = mw__arena_alloc(&b->arena, b->state->count, sizeof *b->values, err);
+    if (b->values == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < b->state->count; i++) {
+        const mw__state_entry *entry = &b->state->entries[i];
+        const mw_tensor *parameter = entry->is_weight ? mw_graph_find(b->graph, entry->name) : NULL;
+        if (parameter == NULL)
+            continue;
+        size_t size;
+        if (!mw__type_bytes(parameter->type, &size))
+            return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\" has no fixed size", entry->name);
+        const mw__state_entry *shown = mw__trainer_shown(b->trainer, entry);
+        MW_TRY(mw__state_check(shown, shown->data, "nothing was written", err));
+        void *values = mw__arena_alloc(&b->arena, size, 1, err);
+        if (values == NULL)
+            return MW_ERROR_MEMORY;
+        MW_TRY(mw__convert(
+            values, parameter->type->dtype,
+            &(mw__values){.data = shown->data, .dtype = entry->dtype, .count = (size_t)mw_shape_count(entry->shape)},
+            err));
+        b->values[i] = values;
+    }
+    return MW_OK;
+}
+
+static const void *baked_values(void *user, const char *name)
+{
+    const baked *b = user;
+    const mw__state_entry *entry = mw__state_find(b->state, name);
+    return entry == NULL ? NULL : b->values[entry - b->state->entries];
+}
+
+static mw_status write_baked(mw_trainer *trainer, const mw_graph *graph, const char *folder, mw_error *err)
+{
+    baked b = {.trainer = trainer, .state = &trainer->state, .graph = graph};
+    mw__arena_init(&b.arena, trainer->allocator);
+    mw_status status = bake(&b, err);
+    mw_mil_write_options options = mw_mil_write_defaults();
+    options.bake = baked_values;
+    options.bake_user = &b;
+    if (status == MW_OK)
+        status = mw_graph_write_mil(graph, folder, &options, err);
+    for (size_t i = 0; status == MW_OK && i < trainer->state.count; i++)
+        mw__trainer_count_state(trainer, 0, b.values[i] != NULL ? trainer->state.entries[i].size : 0);
+    mw__arena_deinit(&b.arena);
+    return status;
+}
+
+static mw_status write_model(mw_trainer *trainer, const char *folder, mw_error *err)
+{
+    if (trainer == NULL || folder == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_write_mil: the %s is NULL",
+                        trainer == NULL ? "trainer" : "folder");
+    if (trainer->prediction == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no prediction: set it in mw_trainer_options");
+    MW_TRY(mw__trainer_check_alive(trainer, err));
+    mw_tensor *prediction;
+    const mw__clone_options options = {.roots = &trainer->prediction, .root_count = 1, .form = MW__CLONE_DEPLOYMENT};
+    mw_graph *graph = mw__clone_graph(trainer->allocator, trainer->model, &options, &prediction, err);
+    if (graph == NULL)
+        return mw__status_or(err, MW_ERROR_STATE);
+    const char *name = mw_tensor_name(prediction);
+    mw_output(prediction, prediction->role == MW__VALUE && name[0] != '\0' ? name : "prediction");
+    mw_status status = mw_graph_check(graph, err);
+    if (status == MW_OK)
+        status = write_baked(trainer, graph, folder, err);
+    mw__graph_free(graph);
+    return status;
+}
+
+mw_status mw_trainer_write_mil(mw_trainer *trainer, const char *folder, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, write_model(trainer, folder, err), err);
+}

@@ -1,0 +1,100 @@
+/* Making a trainer: the copy of the model, its numbers, its programs. */
+#include "base/float_mode.h"
+#include "graph/noise.h"
+#include "graph/transform/clone.h"
+#include "graph/transform/flatten.h"
+#include "runtime/trainer/trainer_numbers.h"
+#include "runtime/trainer/trainer_options.h"
+#include "runtime/trainer/trainer_programs.h"
+#include "runtime/trainer/trainer_step.h"
+
+#include <millwright/millwright.h>
+
+/* What changes in the trainer's copy: no loops and branches, and random numbers that a checkpoint can go on with. */
+typedef struct model_rules {
+    mw__flatten flatten;
+    mw__noise_names noises;
+} model_rules;
+
+static bool apply_rules(void *user, mw__clone *clone, const mw__op *op)
+{
+    model_rules *rules = user;
+    return mw__noise_rule(&rules->noises, clone, op) || mw__flatten_rule(&rules->flatten, clone, op);
+}
+
+static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+{
+    mw_tensor *roots[MW_METRICS_MAX + 2], *copies[MW_METRICS_MAX + 2] = {NULL};
+    mw_tensor **targets[MW_METRICS_MAX + 2];
+    size_t count = 0;
+    MW_TRY(mw__trainer_list_metrics(t, o, err));
+    roots[count] = o->loss;
+    targets[count++] = &t->loss;
+    for (size_t i = 0; i < t->metric_count; i++) {
+        roots[count] = t->metrics[i].value;
+        targets[count++] = &t->metrics[i].value;
+    }
+    if (o->prediction != NULL) {
+        roots[count] = o->prediction;
+        targets[count++] = &t->prediction;
+    }
+    model_rules rules = {0};
+    const mw__clone_options options = {.rule = apply_rules, .user = &rules, .roots = roots, .root_count = count};
+    t->model = mw__clone_graph(t->allocator, o->loss->graph, &options, copies, err);
+    if (t->model == NULL)
+        return mw__status_or(err, MW_ERROR_ARGUMENT);
+    for (size_t i = 0; i < count; i++)
+        *targets[i] = copies[i];
+    return MW_OK;
+}
+
+static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+{
+    MW_TRY(mw__target_resolve(&o->compile, &t->target, err));
+    t->compile = o->compile;
+    t->learning_rate = o->optimizer.learning_rate;
+    t->clip_value = (double)o->clip_value;
+    t->clip_norm = (double)o->clip_norm;
+    t->average_decay = (double)o->average_decay;
+    t->accumulate = o->accumulate > 1 ? o->accumulate : 1;
+    MW_TRY(copy_model(t, o, err));
+    MW_TRY(mw__trainer_make_groups(t, o, err));
+    MW_TRY(mw__trainer_settle_numbers(t, o, err));
+    t->scalars = mw__arena_alloc(&t->arena, 2 * t->group_count * MW__OPTIMIZER_SCALARS, sizeof *t->scalars, err);
+    return t->scalars != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status create(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+{
+    MW_TRY(prepare(t, o, err));
+    MW_TRY(mw__trainer_make_step(t, err));
+    if (t->accumulate > 1)
+        MW_TRY(mw__trainer_make_accumulation(t, err));
+    if (o->dispatch_steps > 1)
+        MW_TRY(mw__trainer_make_slots(t, (size_t)o->dispatch_steps, err));
+    return mw__trainer_describe(t, err);
+}
+
+mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err) || mw__trainer_check_options(options, err) != MW_OK)
+        return NULL;
+    const mw_allocator *allocator = mw__allocator_or_default(options->compile.allocator);
+    mw_trainer *trainer = mw__alloc(allocator, 1, sizeof *trainer, err);
+    if (trainer == NULL)
+        return NULL;
+    if (mw__live_add(trainer, MW__LIVE_TRAINER, err) != MW_OK) {
+        mw__free(allocator, trainer);
+        return NULL;
+    }
+    trainer->allocator = allocator;
+    mw__arena_init(&trainer->arena, allocator);
+    mw__state_init(&trainer->state, allocator, &trainer->target.symbols);
+    const mw_graph *graph = options->loss->graph;
+    mw__graph_hold(graph);
+    if (mw__graph_drop(graph, "mw_trainer_create", create(trainer, options, err), err) == MW_OK)
+        return trainer;
+    mw_trainer_destroy(trainer);
+    return NULL;
+}

@@ -1,0 +1,118 @@
+/* The trainer itself, for the files of its room that look inside; others have trainer_access.h. */
+#ifndef MW__RUNTIME_TRAINER_TRAINER_OBJECT_H
+#define MW__RUNTIME_TRAINER_TRAINER_OBJECT_H
+
+#include "autograd/optimizer_rows.h"
+#include "autograd/terms.h"
+#include "base/guard.h"
+#include "runtime/feed.h"
+#include "runtime/program_object.h"
+#include "runtime/trainer/trainer_access.h"
+
+#include <millwright/trainer.h>
+
+/* A scalar that the host writes before each step. */
+typedef struct mw__trainer_scalar {
+    const char *name;  /* of the optimizer's row, static */
+    size_t index;      /* for mw__optimizer_scalar_value */
+    size_t port;       /* of the step program */
+    void *data;        /* its memory; NULL while the program is not made */
+    mw_dtype declared; /* of the parameters that it serves */
+    mw_dtype dtype;    /* in the port */
+    size_t group;      /* of these parameters */
+} mw__trainer_scalar;
+
+/* Parameters that are updated alike. Group 0 has those that no pattern takes. */
+typedef struct mw__trainer_group {
+    const char *pattern;
+    bool frozen, moving_statistics;
+    double rate_factor;
+    mw_optimizer optimizer;      /* with the device's defaults and the group's weight decay */
+    mw__optimizer_limits limits; /* of its fp32 parameters */
+} mw__trainer_group;
+
+/* A program that learns from a batch: the step, or one that only adds to the accumulated gradients. */
+typedef struct mw__trainer_pass {
+    mw_program *program;
+    mw_program *shadow; /* until the first run proved that aliasing is safe; NULL on the engine */
+    mw__feeder feeder;
+    size_t loss_port, ok_port;
+} mw__trainer_pass;
+
+/* A value that evaluation or prediction reads. */
+typedef struct mw__view_slot {
+    mw_tensor *value; /* in the model */
+    mw__term_of of;
+    mw__batch_rows rows; /* of it; if they are those of examples, the port has the mean of each, [batch] */
+    size_t port;
+    double sum; /* over the examples so far */
+} mw__view_slot;
+
+/* A program on the same parameters as the step; made at first use. */
+typedef struct mw__view {
+    mw_program *program; /* NULL = not made yet */
+    mw__feeder feeder;
+    mw__arena arena; /* of all below */
+    mw__view_slot *slots;
+    size_t slot_count;
+    mw__term **measures; /* the terms of the loss, then those of each metric; NULL for a prediction */
+    size_t measure_count;
+} mw__view;
+
+/* Several steps by one dispatch. */
+typedef struct mw__trainer_many {
+    mw__series *series; /* NULL = none */
+    mw__feeder *feeders;
+    size_t count;
+    void **staged; /* [count][inputs of the step]: values for parts that are copied before a run, or NULL */
+} mw__trainer_many;
+
+/* Whether the loss runs away, which a learning rate that is too high makes it do. */
+typedef struct mw__loss_watch {
+    double mean;   /* running, of the sizes of the losses */
+    int64_t count; /* of them */
+    bool warned;
+} mw__loss_watch;
+
+struct mw_trainer {
+    const mw_allocator *allocator;
+    mw__guard guard;
+    mw__target target;
+    mw_compile_options compile; /* for later programs */
+    mw__arena arena;
+    mw__trainer_group *groups;
+    size_t group_count;
+    float learning_rate;
+    double loss_scale;            /* by which the gradients that the optimizer sees are multiplied */
+    double first_scale;           /* of a dynamic one: where it starts */
+    int scale_interval;           /* good steps until a dynamic scale doubles; 0 = it is static */
+    double clip_value, clip_norm; /* 0 = none */
+    double average_decay;         /* 0 = no averages */
+    int accumulate;               /* batches for an update, from 1 */
+    int accumulated;              /* of them done */
+    int skipped;                  /* steps in a row that a dynamic loss scale left out */
+    bool uses_averages;           /* evaluation reads them */
+    mw_graph *model;              /* a copy of what the user's graph needs for these */
+    mw_tensor *loss, *prediction;
+    mw_metric metrics[MW_METRICS_MAX]; /* values in the model */
+    size_t metric_count;
+    mw__state_set state;
+    mw__trainer_pass step;
+    mw__trainer_pass accumulation; /* no program unless batches are accumulated */
+    mw__trainer_many many;
+    bool dead; /* the comparison with a shadow program failed: the state is wrong */
+    mw__trainer_scalar *scalars;
+    size_t scalar_count;
+    mw__view evaluation, predictor;
+    bool noted; /* what evaluation cannot put together from single examples has been logged */
+    int64_t batch;
+    int64_t steps;
+    mw_trainer_counters counters;
+    mw__loss_watch watch;
+    mw_warning *warnings; /* [group_count]: epsilons that were replaced */
+    size_t warning_count;
+    char *description;
+    const struct mw__lock *lock; /* that of the running mw_fit on its checkpoint, or NULL */
+};
+
+#endif

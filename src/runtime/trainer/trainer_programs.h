@@ -1,0 +1,16 @@
+/* The programs of a trainer, from its model: the step, and one that only adds to the accumulated gradients. */
+#ifndef MW__RUNTIME_TRAINER_TRAINER_PROGRAMS_H
+#define MW__RUNTIME_TRAINER_TRAINER_PROGRAMS_H
+
+#include "runtime/trainer/trainer_build.h"
+
+/* The model in its training form, and all that follows from it. */
+mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err);
+/* A program whose parameters are those of the state set; `graph` has outputs. */
+mw_program *mw__trainer_compile(mw_trainer *trainer, const mw_graph *graph, const char *keep_folder, mw_error *err);
+
+/* Both make and resolve the program; the step makes the state set, too. */
+mw_status mw__trainer_make_step(mw_trainer *trainer, mw_error *err);
+mw_status mw__trainer_make_accumulation(mw_trainer *trainer, mw_error *err);
+
+#endif

@@ -1,0 +1,151 @@
+/* Making the state set of a trainer. */
+#include "runtime/trainer/trainer_state.h"
+
+#include "graph/generator.h"
+#include "graph/transform/clone.h"
+#include "runtime/trainer/trainer_check.h"
+#include "runtime/trainer/trainer_numbers.h"
+#include "runtime/trainer/trainer_options.h"
+
+#include <millwright/millwright.h>
+#include <string.h>
+
+/* ---- entries ---- */
+
+static bool is_trained(const mw__trainer_build *b, const char *name)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        if (strcmp(mw_tensor_name(b->parameters[i]), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A state of a parameter, starting at 0. */
+static mw_status add_state(mw__trainer_build *b, const mw_tensor *parameter, const char *suffix, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    const char *name = mw__trainer_join(b, parameter->name, suffix, "", err);
+    if (name == NULL)
+        return MW_ERROR_MEMORY;
+    const mw_dtype dtype = mw__trainer_stored(t, parameter->type->dtype);
+    MW_TRY(mw__state_add(&t->state, name, dtype, parameter->type->shape, false, err));
+    t->counters.state_bytes_in += t->state.entries[t->state.count - 1].size;
+    return MW_OK;
+}
+
+/* A moving average starts where the parameter does. */
+static mw_status add_average(mw__trainer_build *b, const mw_tensor *parameter, mw_error *err)
+{
+    MW_TRY(add_state(b, parameter, MW__AVERAGE, err));
+    mw__state_entry *entries = b->trainer->state.entries;
+    const mw__state_entry *average = &entries[b->trainer->state.count - 1];
+    memcpy(average->data, mw__state_find(&b->trainer->state, parameter->name)->data, average->size);
+    return MW_OK;
+}
+
+static mw_status add_states_of(mw__trainer_build *b, const mw_tensor *parameter, mw_error *err)
+{
+    const mw_trainer *t = b->trainer;
+    const mw_optimizer *optimizer = &t->groups[mw__trainer_group_of(t, parameter->name)].optimizer;
+    const bool half = mw__trainer_stored(t, parameter->type->dtype) == MW_F16;
+    for (size_t i = 0; i < mw__optimizer_state_count(optimizer, half); i++) {
+        const char *suffix = mw__trainer_join(b, "#", mw__optimizer_state_name(optimizer, half, i), "", err);
+        if (suffix == NULL)
+            return MW_ERROR_MEMORY;
+        MW_TRY(add_state(b, parameter, suffix, err));
+        mw__state_entry *entry = &t->state.entries[t->state.count - 1];
+        mw__optimizer_state_range(optimizer, half, i, t->loss_scale, mw__trainer_limits(t, parameter)->gradient > 0.0,
+                                  &entry->least, &entry->most);
+        const double initial = mw__optimizer_state_initial(optimizer, half, i, t->loss_scale);
+        if (initial != 0.0)
+            mw__state_fill(entry, initial);
+    }
+    if (t->accumulate > 1)
+        MW_TRY(add_state(b, parameter, MW__SUM, err));
+    return t->average_decay != 0.0 ? add_average(b, parameter, err) : MW_OK;
+}
+
+static mw_status add_resident(mw__trainer_build *b, const mw_tensor *parameter, bool is_weight, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    const mw_dtype dtype = mw__trainer_stored(t, parameter->type->dtype);
+    MW_TRY(mw__state_add(&t->state, parameter->name, dtype, parameter->type->shape, is_weight, err));
+    mw__state_entry *entry = &t->state.entries[t->state.count - 1];
+    MW_TRY(mw__parameter_fill(parameter, dtype, t->compile.seed, t->allocator, entry->data, err));
+    t->counters.state_bytes_in += entry->size;
+    return is_trained(b, parameter->name) ? add_states_of(b, parameter, err) : MW_OK;
+}
+
+static mw_status add_number(mw__trainer_build *b, const mw_tensor *input, double value, double least, double most,
+                            mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    const mw_dtype dtype = mw__trainer_stored(t, mw_tensor_dtype(input));
+    MW_TRY(mw__state_add(&t->state, mw_tensor_name(input), dtype, mw_shape_scalar(), false, err));
+    mw__state_entry *entry = &t->state.entries[t->state.count - 1];
+    t->counters.state_bytes_in += entry->size;
+    entry->least = least, entry->most = most;
+    mw__state_fill(entry, value);
+    return MW_OK;
+}
+
+static mw_status add_scale(mw__trainer_build *b, mw_error *err)
+{
+    if (b->scale == NULL)
+        return MW_OK;
+    MW_TRY(add_number(b, b->scale, b->trainer->first_scale, 1.0, MW__LOSS_SCALE_MAX, err));
+    return add_number(b, b->good_steps, 0.0, 0.0, (double)b->trainer->scale_interval, err);
+}
+
+/* What the evaluation of the model reads. */
+static mw_graph *copy_evaluation(const mw_trainer *t, mw_error *err)
+{
+    mw_tensor *roots[MW_METRICS_MAX + 2] = {t->loss};
+    size_t count = 1;
+    for (size_t i = 0; i < t->metric_count; i++)
+        roots[count++] = t->metrics[i].value;
+    if (t->prediction != NULL)
+        roots[count++] = t->prediction;
+    const mw__clone_options options = {.roots = roots, .root_count = count, .form = MW__CLONE_EVALUATION};
+    return mw__clone_graph(t->allocator, t->model, &options, NULL, err);
+}
+
+/* States are weights if evaluation reads them: a running mean is, the position of a random generator never. */
+static bool is_weight(const mw_graph *evaluation, const mw_tensor *value)
+{
+    if (value->role == MW__PARAMETER)
+        return true;
+    return !mw__is_generator(value) && mw_graph_find(evaluation, value->name) != NULL;
+}
+
+mw_status mw__trainer_build_state(mw__trainer_build *b, mw_error *err)
+{
+    const mw__block *body = mw__function_find(b->trainer->model, "main")->body;
+    mw_graph *evaluation = copy_evaluation(b->trainer, err);
+    mw_status status = evaluation != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
+    for (size_t i = 0; status == MW_OK && i < body->input_count; i++) {
+        const mw_tensor *value = body->inputs[i];
+        if (mw__is_resident(value))
+            status = add_resident(b, value, is_weight(evaluation, value), err);
+    }
+    mw__graph_free(evaluation);
+    return status == MW_OK ? add_scale(b, err) : status;
+}
+
+/* ---- binding ---- */
+
+/* "fc1.weight" and "fc1.weight#next" are the same buffer. */
+bool mw__trainer_bind(void *user, const mw_port *port, mw__device_buffer *out)
+{
+    const mw_trainer *t = user;
+    const size_t length = strlen(port->name), suffix = port->is_output ? strlen(MW__NEXT) : 0;
+    if (length < suffix || (suffix > 0 && strcmp(port->name + length - suffix, MW__NEXT) != 0))
+        return false;
+    const mw__state_entry *entry = mw__state_find_n(&t->state, port->name, length - suffix);
+    if (entry == NULL || entry->dtype != port->dtype)
+        return false;
+    entry = mw__trainer_shown(t, entry);
+    *out = (mw__device_buffer){.object = entry->buffer, .data = entry->data, .size = entry->size};
+    return true;
+}

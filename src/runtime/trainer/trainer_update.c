@@ -1,0 +1,154 @@
+/* The update as operations: the optimizer on each parameter, its moving average, the outputs that are aliased to their
+ * inputs. */
+#include "runtime/trainer/trainer_build.h"
+#include "runtime/trainer/trainer_check.h"
+#include "runtime/trainer/trainer_numbers.h"
+#include "runtime/trainer/trainer_options.h"
+#include "runtime/trainer/trainer_state.h"
+
+#include <millwright/millwright.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- state ---- */
+
+mw_status mw__trainer_resident(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_tensor **out,
+                               mw_error *err)
+{
+    const char *name = mw__trainer_join(b, mw_tensor_name(like), suffix, "", err);
+    if (name == NULL)
+        return MW_ERROR_MEMORY;
+    *out = b->again ? mw_graph_find(b->graph, name)
+                    : mw_input(b->graph, name, mw_tensor_dtype(like), mw_tensor_shape(like));
+    return mw_graph_check(b->graph, err);
+}
+
+mw_status mw__trainer_next_always(mw__trainer_build *b, mw_tensor *old, mw_tensor *new, mw_error *err)
+{
+    const char *name = mw__trainer_join(b, mw_tensor_name(old), MW__NEXT, "", err);
+    if (name == NULL)
+        return MW_ERROR_MEMORY;
+    mw_output(new, name);
+    return mw_graph_check(b->graph, err);
+}
+
+mw_status mw__trainer_next(mw__trainer_build *b, mw_tensor *old, mw_tensor *new, mw_error *err)
+{
+    return mw__trainer_next_always(b, old, mw_select(b->ok, new, old), err);
+}
+
+/* ---- scalars of the step ---- */
+
+/* "optimizer.learning_rate", with ".2" for the second group and ".fp16" for its fp16 parameters */
+static const char *scalar_port(mw__trainer_build *b, const mw__trainer_scalar *scalar, mw_error *err)
+{
+    char end[40] = "";
+    if (scalar->group > 0)
+        snprintf(end, sizeof end, ".%zu", scalar->group);
+    if (scalar->declared == MW_F16)
+        strcat(end, ".fp16");
+    return mw__trainer_join(b, "optimizer.", scalar->name, end, err);
+}
+
+/* The scalars for parameters of one group and type; made when the first such parameter comes. */
+static mw_status need_scalars(mw__trainer_build *b, size_t group, mw_dtype dtype, mw__optimizer_scalars **out,
+                              mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    mw__optimizer_scalars *set = &b->scalars[2 * group + (dtype == MW_F16)];
+    *out = set;
+    if (set->loss_scale != 0.0)
+        return MW_OK;
+    set->loss_scale = t->loss_scale;
+    set->half = mw__trainer_stored(t, dtype) == MW_F16;
+    for (size_t i = 0; i < mw__optimizer_scalar_count(&t->groups[group].optimizer, set->half); i++) {
+        mw__trainer_scalar *scalar = &t->scalars[t->scalar_count++];
+        *scalar = (mw__trainer_scalar){.name = mw__optimizer_scalar_name(&t->groups[group].optimizer, set->half, i),
+                                       .index = i,
+                                       .declared = dtype,
+                                       .dtype = mw__trainer_stored(t, dtype),
+                                       .group = group};
+        const char *name = scalar_port(b, scalar, err);
+        if (name == NULL)
+            return MW_ERROR_MEMORY;
+        set->scalar[i] = mw_input(b->graph, name, dtype, mw_shape_scalar());
+    }
+    return mw_graph_check(b->graph, err);
+}
+
+/* ---- update ---- */
+
+static void change(mw__trainer_changes *changes, mw_tensor *old, mw_tensor *new)
+{
+    changes->items[changes->count++] = (mw__trainer_change){old, new};
+}
+
+/* average + (1 - decay) (p' - average): the difference keeps its bits in fp16, where decay times the average would lose
+ * them. */
+static mw_status change_average(mw__trainer_build *b, mw_tensor *p, mw_tensor *new_p, mw__trainer_changes *out,
+                                mw_error *err)
+{
+    if (b->trainer->average_decay == 0.0)
+        return MW_OK;
+    mw_tensor *old = NULL;
+    MW_TRY(mw__trainer_resident(b, p, MW__AVERAGE, &old, err));
+    mw_tensor *step = mw_mul_scalar(mw_sub(new_p, old), 1.0 - b->trainer->average_decay);
+    change(out, old, mw_add(old, step));
+    return mw_graph_check(b->graph, err);
+}
+
+static mw_status change_parameter(mw__trainer_build *b, size_t index, size_t group, mw__trainer_changes *out,
+                                  mw_error *err)
+{
+    const mw_optimizer *optimizer = &b->trainer->groups[group].optimizer;
+    mw_tensor *p = b->parameters[index], *new_p = NULL;
+    mw_tensor *state[MW__OPTIMIZER_STATES] = {NULL}, *new_state[MW__OPTIMIZER_STATES] = {NULL};
+    mw__optimizer_scalars *scalars;
+    MW_TRY(need_scalars(b, group, mw_tensor_dtype(p), &scalars, err));
+    const size_t count = mw__optimizer_state_count(optimizer, scalars->half);
+    for (size_t i = 0; i < count; i++) {
+        const char *suffix = mw__trainer_join(b, "#", mw__optimizer_state_name(optimizer, scalars->half, i), "", err);
+        if (suffix == NULL)
+            return MW_ERROR_MEMORY;
+        MW_TRY(mw__trainer_resident(b, p, suffix, &state[i], err));
+    }
+    const mw__optimizer_request request = {.optimizer = optimizer,
+                                           .scalars = scalars,
+                                           .graph = b->graph,
+                                           .p = p,
+                                           .gradient = b->gradients[index],
+                                           .state = state,
+                                           .state_count = count};
+    MW_TRY(mw__optimizer_apply(&request, &new_p, new_state, err));
+    change(out, p, new_p);
+    for (size_t i = 0; i < count; i++)
+        change(out, state[i], new_state[i]);
+    return change_average(b, p, new_p, out, err);
+}
+
+mw_status mw__trainer_changes_of(mw__trainer_build *b, size_t index, mw__trainer_changes *out, mw_error *err)
+{
+    *out = (mw__trainer_changes){.count = 0};
+    if (!b->accumulates)
+        return change_parameter(b, index, mw__trainer_group_of(b->trainer, mw_tensor_name(b->parameters[index])), out,
+                                err);
+    change(out, b->sums[index], b->gradients[index]);
+    return MW_OK;
+}
+
+mw_status mw__trainer_build_update(mw__trainer_build *b, size_t index, mw_error *err)
+{
+    mw_tensor *sum = b->sums != NULL ? b->sums[index] : NULL;
+    mw__trainer_changes changes = {.count = 0};
+    if (b->updates != NULL)
+        changes = b->updates[index];
+    if (changes.count == 0) {
+        b->again = mw__trainer_limits(b->trainer, b->parameters[index])->gradient == 0.0; /* by the flag */
+        MW_TRY(mw__trainer_changes_of(b, index, &changes, err));
+    }
+    for (size_t i = 0; i < changes.count; i++)
+        MW_TRY(mw__trainer_next(b, changes.items[i].old, changes.items[i].new, err));
+    if (sum == NULL || b->accumulates)
+        return MW_OK;
+    return mw__trainer_next(b, sum, mw_fill(b->graph, mw_tensor_dtype(sum), mw_tensor_shape(sum), 0.0), err);
+}
