@@ -12,10 +12,17 @@ work=$here/build/same_bits
 old=$(git rev-parse "$1^{commit}")
 new=$(git rev-parse "$2^{commit}")
 
-# Programs without the engine have none of the functions, and call none.
+# For what holds the engine itself: the shared libraries, and programs that are linked with the static one.
 link_options() { # link_options SIDE
-    sed -n 's/^WRAP(\([a-z0-9_]*\),.*/-Wl,--wrap=\1/p' tools/same_bits/record.c | tr '\n' ' '
-    echo "$work/record-$1.o -Wl,--unresolved-symbols=ignore-all"
+    sed -n 's/^WRAP(\([a-z0-9_]*\),.*/-Wl,--wrap=\1/p' tools/same_bits/record.c
+    echo "$work/record-$1.o"
+}
+
+# shellcheck disable=SC2016 # dollars are for CMake
+write_options() { # write_options SIDE
+    echo 'set(static $<IN_LIST:millwright_static,$<TARGET_PROPERTY:LINK_LIBRARIES>>)'
+    echo 'set(holds $<OR:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>,${static}>)'
+    link_options "$1" | sed 's/.*/add_link_options($<${holds}:&>)/'
 }
 
 build() { # build SIDE COMMIT
@@ -23,7 +30,7 @@ build() { # build SIDE COMMIT
     [ -e "$tree/.git" ] || git worktree add -f --detach "$tree" "$2" >/dev/null
     git -C "$tree" checkout -q --detach "$2"
     ${CC:-cc} -O2 -fPIC -D_GNU_SOURCE -I"$tree/include" -c tools/same_bits/record.c -o "$work/record-$1.o"
-    echo "add_link_options($(link_options "$1"))" >"$work/$1.cmake"
+    write_options "$1" >"$work/$1.cmake"
     cmake -S "$tree" -B "$tree/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DMW_BUILD_BENCH=ON \
         -DMW_DATA_DIR="$here/data" -DMW_SHARED_DATA="$here/../shared/data" \
         -DCMAKE_PROJECT_INCLUDE="$work/$1.cmake" >"$work/$1.log"

@@ -26,7 +26,7 @@ typedef struct argmax_block {
     int64_t columns, frame;                    /* positions of a row, floats in all */
     int64_t vectors;                           /* of a row of the kernel */
     int64_t sums;                              /* floats of a channel's sums */
-    mw__argmax_windows picked;
+    mw__argmax_windows pooling;
     mw__argmax_places places;
     mw__dweight_parts parts;
 } argmax_block;
@@ -45,7 +45,7 @@ static size_t scratch_bytes(const argmax_block *s)
 {
     const int64_t channels = s->groups * s->outputs;
     return (size_t)(frame_floats(s) + channels * (s->sums + LANES)) * sizeof(float) +
-           2 * mw__argmax_list_bytes(&s->picked);
+           2 * mw__argmax_list_bytes(&s->pooling);
 }
 
 static argmax_scratch divide_scratch(const argmax_block *s, void *memory)
@@ -54,8 +54,8 @@ static argmax_scratch divide_scratch(const argmax_block *s, void *memory)
     argmax_scratch out = {.frame = memory};
     out.sums = out.frame + frame_floats(s);
     out.bias = out.sums + channels * s->sums;
-    out.list[0] = mw__argmax_list_in(&s->picked, out.bias + channels * LANES);
-    out.list[1] = mw__argmax_list_in(&s->picked, out.list[0].d + mw__argmax_list_bytes(&s->picked) / sizeof(float));
+    out.list[0] = mw__argmax_list_in(&s->pooling, out.bias + channels * LANES);
+    out.list[1] = mw__argmax_list_in(&s->pooling, out.list[0].d + mw__argmax_list_bytes(&s->pooling) / sizeof(float));
     return out;
 }
 
@@ -202,12 +202,12 @@ static void put_sums(const argmax_block *s, const argmax_scratch *scratch, float
 static void add_group(const argmax_block *s, const float *dy, const uint8_t *argmax, int64_t first,
                       const argmax_scratch *scratch)
 {
-    const int64_t count = s->picked.count;
+    const int64_t count = s->pooling.count;
     int64_t listed = 0;
     for (int64_t o = first; o <= first + s->outputs; o++) {
         const int64_t before = listed;
         if (o < first + s->outputs)
-            listed = mw__argmax_collect(&s->picked, &s->places, dy + o * count, argmax + o * count,
+            listed = mw__argmax_collect(&s->pooling, &s->places, dy + o * count, argmax + o * count,
                                         &scratch->list[o % 2], scratch->bias + o * LANES);
         if (o > first)
             add_listed(s, scratch->frame, &scratch->list[(o - 1) % 2], before, scratch->sums + (o - 1) * s->sums);
@@ -216,7 +216,7 @@ static void add_group(const argmax_block *s, const float *dy, const uint8_t *arg
 
 static void add_example(const argmax_block *s, const mw__kernel_call *call, int64_t n, const argmax_scratch *scratch)
 {
-    const int64_t planes = n * s->groups * s->outputs * s->picked.count;
+    const int64_t planes = n * s->groups * s->outputs * s->pooling.count;
     for (int64_t group = 0; group < s->groups; group++) {
         const int64_t x = (n * s->groups + group) * s->inputs * s->window.area_in;
         fill_frame(s, (const float *)call->in[0] + x, scratch->frame);
@@ -251,7 +251,7 @@ static bool read_block(const mw__op *conv, const mw__op *pool, argmax_block *s)
         return false;
     s->examples = mw__shape_of(mw__arg(conv, "x")).dim[0];
     s->inputs = weight.dim[1], s->outputs = weight.dim[0] / s->groups;
-    s->picked = mw__argmax_windows_of(pool);
+    s->pooling = mw__argmax_windows_of(pool);
     s->columns = (w->out[2] - 1) * w->stride[2] + w->kernel[2];
     s->frame = ((w->out[1] - 1) * w->stride[1] + (w->kernel[1] - 1) * w->dilation[1] + 1) * s->columns * s->inputs;
     s->vectors = round_lanes(w->kernel[2] * s->inputs) / LANES;
@@ -270,10 +270,10 @@ mw_status mw__plan_conv_dweight_argmax(mw__planner *planner, const mw__conv_dwei
     argmax_block *s = mw__plan_block(planner, sizeof *s);
     if (s == NULL || !read_block(match->dweight.conv, match->source->pool, s))
         return mw__plan_check(planner, err);
-    s->places = mw__argmax_places_of(planner, &s->picked, s->window.stride[2] * s->inputs,
+    s->places = mw__argmax_places_of(planner, &s->pooling, s->window.stride[2] * s->inputs,
                                      s->window.stride[1] * s->columns * s->inputs);
     s->parts = mw__dweight_parts_of(planner, &match->dweight, SHARE);
-    const int64_t channels = s->groups * s->outputs * s->picked.count;
+    const int64_t channels = s->groups * s->outputs * s->pooling.count;
     const size_t sums = (size_t)s->parts.stride * sizeof(float), share = (size_t)s->parts.share;
     const uint32_t partial = mw__plan_temporary(planner, sums * (size_t)s->parts.parts);
     const double listed = (double)(channels * s->examples);

@@ -16,7 +16,7 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 typedef struct pool_block {
     mw__conv_avx512 conv;
-    mw__argmax_windows picked;
+    mw__argmax_windows pooling;
     int64_t rows; /* of windows at a time */
     bool relu, keeps;
 } pool_block;
@@ -31,7 +31,7 @@ typedef struct pool_scratch {
 
 static int64_t line_floats(const pool_block *s) { return 2 * s->conv.window.out[2] * PANEL; }
 
-static int64_t pooled_floats(const pool_block *s) { return (s->rows * s->picked.out[1] + LANES) * PANEL; }
+static int64_t pooled_floats(const pool_block *s) { return (s->rows * s->pooling.out[1] + LANES) * PANEL; }
 
 static size_t scratch_bytes(const pool_block *s)
 {
@@ -80,7 +80,7 @@ MW__INLINE void pool_body(const pool_block *s, const pool_scratch *scratch, int6
                           bool keeps)
 {
     const float *const upper = scratch->lines, *const lower = upper + s->conv.window.out[2] * PANEL;
-    const int64_t count = s->picked.out[1];
+    const int64_t count = s->pooling.out[1];
     for (int64_t j = 0; j < count; j++)
         for (int64_t o = 0; o < channels; o += LANES) {
             const int64_t left = 2 * j * PANEL + o, right = left + PANEL, to = (at + j) * PANEL + o;
@@ -140,7 +140,7 @@ static void run_rows(const pool_block *s, const pool_scratch *scratch, const flo
                      float *y, uint8_t *argmax)
 {
     const mw__conv_avx512 *c = &s->conv;
-    const mw__argmax_windows *p = &s->picked;
+    const mw__argmax_windows *p = &s->pooling;
     const int64_t first = panel * PANEL, channels = smaller(PANEL, c->outputs - first);
     const int64_t count = smaller(s->rows, p->out[0] - row), to = first * p->count + row * p->out[1];
     for (int64_t i = 0; i < count; i++) {
@@ -159,7 +159,7 @@ static void pool_run(const mw__kernel_call *call)
 {
     const pool_block *s = call->block;
     const mw__conv_avx512 *c = &s->conv;
-    const mw__argmax_windows *p = &s->picked;
+    const mw__argmax_windows *p = &s->pooling;
     const pool_scratch scratch = divide_scratch(s, call->scratch);
     memset(call->scratch, 0, scratch_bytes(s));
     for (int64_t unit = call->begin * c->groups; unit < call->end * c->groups; unit++) {
@@ -188,13 +188,13 @@ mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__conv_max_pool_m
         return mw__plan_check(planner, err);
     mw__conv_avx512 *const c = &s->conv;
     mw__conv_avx512_prepare(planner, c);
-    s->picked = mw__argmax_windows_of(match->pool);
+    s->pooling = mw__argmax_windows_of(match->pool);
     s->relu = match->relu, s->keeps = match->argmax != NULL;
-    s->rows = CHUNK_POSITIONS / s->picked.out[1] > 0 ? CHUNK_POSITIONS / s->picked.out[1] : 1;
+    s->rows = CHUNK_POSITIONS / s->pooling.out[1] > 0 ? CHUNK_POSITIONS / s->pooling.out[1] : 1;
     const mw_tensor *x = mw__arg(match->conv, "x"), *result = match->pool->results[0];
     const uint32_t packed = mw__conv_avx512_pack(planner, c, match->conv);
     const double results = (double)mw__count_of(match->conv->results[0]);
-    const size_t pooled = (size_t)(c->groups * c->outputs * s->picked.count);
+    const size_t pooled = (size_t)(c->groups * c->outputs * s->pooling.count);
     mw__step *step = mw__plan_step(planner, pool_run, match->relu ? "conv.relu.max_pool" : "conv.max_pool", c->examples,
                                    mw__cost(results, results * (0.6 * (double)c->depth + 2.0)));
     step->block = s;

@@ -18,7 +18,7 @@
 typedef struct scatter_block {
     mw__conv_avx512 conv;
     mw__argmax_places places;
-    mw__argmax_windows picked;
+    mw__argmax_windows pooling;
     int64_t vectors;                /* of a row of the kernel: columns times channels of the result */
     int64_t columns, frame, corner; /* positions of a row of the frame, floats, where the result begins */
     int64_t weights;                /* floats of a channel's kernel */
@@ -132,14 +132,14 @@ static void put_planes(const scatter_block *s, const float *frame, float *y)
 static void run_pair(const scatter_block *s, const mw__kernel_call *call, int64_t unit, int examples, scatter_pair *p)
 {
     const mw__conv_avx512 *c = &s->conv;
-    const int64_t count = s->picked.count;
+    const int64_t count = s->pooling.count;
     const float *weight = (const float *)call->in[0] + unit % c->groups * c->inputs * s->weights;
     for (int e = 0; e < examples; e++)
         memset(p->frame[e], 0, (size_t)s->frame * sizeof(float));
     for (int64_t i = 0; i < c->inputs; i++) {
         for (int e = 0; e < examples; e++) {
             const int64_t plane = ((unit + e * c->groups) * c->inputs + i) * count;
-            p->count[e] = mw__argmax_collect_in_order(&s->picked, &s->places, (const float *)call->in[1] + plane,
+            p->count[e] = mw__argmax_collect_in_order(&s->pooling, &s->places, (const float *)call->in[1] + plane,
                                                       (const uint8_t *)call->in[2] + plane, &p->list[e]);
         }
         scatter(s, p, weight + i * s->weights);
@@ -152,10 +152,10 @@ static void run_pair(const scatter_block *s, const mw__kernel_call *call, int64_
 static void scatter_run(const mw__kernel_call *call)
 {
     const scatter_block *s = call->block;
-    const size_t list = mw__argmax_list_bytes(&s->picked) / sizeof(float);
+    const size_t list = mw__argmax_list_bytes(&s->pooling) / sizeof(float);
     scatter_pair p = {.frame = {call->scratch, (float *)call->scratch + s->frame}};
     for (int e = 0; e < 2; e++)
-        p.list[e] = mw__argmax_list_in(&s->picked, p.frame[1] + s->frame + (size_t)e * list);
+        p.list[e] = mw__argmax_list_in(&s->pooling, p.frame[1] + s->frame + (size_t)e * list);
     for (int64_t n = call->begin; n < call->end; n += 2) {
         const int examples = call->end - n < 2 ? 1 : 2;
         p.count[1] = 0;
@@ -174,7 +174,7 @@ static bool read_block(const mw__op *conv, const mw__op *pool, scatter_block *s)
     const mw__conv_window *w = &c->window;
     const int64_t above = w->kernel[1] - 1 - w->before[1], left = w->kernel[2] - 1 - w->before[2];
     const int64_t rows = w->in[1] + w->kernel[1] - 1;
-    s->picked = mw__argmax_windows_of(pool);
+    s->pooling = mw__argmax_windows_of(pool);
     s->columns = w->in[2] + w->kernel[2] - 1;
     s->vectors = w->kernel[2] * c->outputs / LANES;
     s->weights = w->taps * c->outputs;
@@ -197,7 +197,7 @@ mw_status mw__plan_conv_by_argmax(mw__planner *planner, const mw__conv_by_argmax
     if (s == NULL || !read_block(match->conv, match->source->pool, s))
         return mw__plan_check(planner, err);
     const mw__conv_avx512 *c = &s->conv;
-    s->places = mw__argmax_places_of(planner, &s->picked, c->outputs, s->columns * c->outputs);
+    s->places = mw__argmax_places_of(planner, &s->pooling, c->outputs, s->columns * c->outputs);
     const size_t weights = (size_t)s->weights * sizeof(float), planes = (size_t)(c->groups * c->inputs);
     const uint32_t packed = mw__plan_temporary(planner, weights * planes);
     mw__step *pack = mw__plan_step(planner, pack_run, "conv.pack", c->groups * c->inputs,
@@ -206,12 +206,12 @@ mw_status mw__plan_conv_by_argmax(mw__planner *planner, const mw__conv_by_argmax
     pack->helper = true;
     mw__step_read(planner, pack, mw__plan_buffer(planner, mw__arg(match->conv, "weight")), MW__WHOLE, 0, false);
     mw__step_write(planner, pack, packed, MW__ROWS, weights);
-    const size_t count = planes * (size_t)s->picked.count;
+    const size_t count = planes * (size_t)s->pooling.count;
     const double listed = (double)count * (double)c->examples;
     mw__step *step = mw__plan_step(planner, scatter_run, "conv.scatter", c->examples,
                                    listed * (0.5 + 0.3 * (double)(s->weights / LANES)));
     step->block = s;
-    step->scratch = 2 * ((size_t)s->frame * sizeof(float) + mw__argmax_list_bytes(&s->picked));
+    step->scratch = 2 * ((size_t)s->frame * sizeof(float) + mw__argmax_list_bytes(&s->pooling));
     mw__step_read(planner, step, packed, MW__WHOLE, 0, false);
     mw__step_read(planner, step, mw__plan_buffer(planner, match->source->dy), MW__ROWS, count * sizeof(float), false);
     mw__step_read(planner, step, *match->source->argmax, MW__ROWS, count, false);

@@ -17,20 +17,20 @@ typedef struct mw__argmax_windows {
 bool mw__pool_argmax_suits(const mw__op *pool);
 mw__argmax_windows mw__argmax_windows_of(const mw__op *pool);
 
-/* One plane: writes dy + 0 at the picked elements and 0 at the others of its windows, in rows `pitch` apart; elements
+/* One plane: writes dy + 0 at the chosen elements and 0 at the others of its windows, in rows `pitch` apart; elements
  * outside of all windows are left alone. */
-void mw__unpool(const mw__argmax_windows *picked, const float *dy, const uint8_t *argmax, float *dx, int64_t pitch);
+void mw__unpool(const mw__argmax_windows *pooling, const float *dy, const uint8_t *argmax, float *dx, int64_t pitch);
 
 /* ---- the elements that have a gradient, as a list ---- */
 
-/* Where picked elements lie in some frame. */
+/* Where chosen elements lie in some frame. */
 typedef struct mw__argmax_places {
     const int32_t *corner; /* [windows, rounded up to 16]: of the first element of a window */
     int32_t element[16];   /* what the others of a window add */
 } mw__argmax_places;
 
 /* With that many floats from an element of x to the next in its row, and to the next in its column. */
-mw__argmax_places mw__argmax_places_of(mw__planner *planner, const mw__argmax_windows *picked, int64_t right,
+mw__argmax_places mw__argmax_places_of(mw__planner *planner, const mw__argmax_windows *pooling, int64_t right,
                                        int64_t down);
 
 typedef struct mw__argmax_list {
@@ -38,14 +38,14 @@ typedef struct mw__argmax_list {
     int32_t *at;
 } mw__argmax_list;
 
-size_t mw__argmax_list_bytes(const mw__argmax_windows *picked);
-mw__argmax_list mw__argmax_list_in(const mw__argmax_windows *picked, float *memory);
+size_t mw__argmax_list_bytes(const mw__argmax_windows *pooling);
+mw__argmax_list mw__argmax_list_in(const mw__argmax_windows *pooling, float *memory);
 
 /* The elements of a plane that have a gradient; returns their count. The sum of all d is added to bias [16]. */
-int64_t mw__argmax_collect(const mw__argmax_windows *picked, const mw__argmax_places *places, const float *dy,
+int64_t mw__argmax_collect(const mw__argmax_windows *pooling, const mw__argmax_places *places, const float *dy,
                            const uint8_t *argmax, const mw__argmax_list *list, float *bias);
 /* The same in the order of x. */
-int64_t mw__argmax_collect_in_order(const mw__argmax_windows *picked, const mw__argmax_places *places, const float *dy,
+int64_t mw__argmax_collect_in_order(const mw__argmax_windows *pooling, const mw__argmax_places *places, const float *dy,
                                     const uint8_t *argmax, const mw__argmax_list *list);
 
 #endif
