@@ -22,10 +22,52 @@ static bool good(e5rt_error_code code, const char *what, const char *name)
                       e5rt_get_last_error_message());
 }
 
+/* ---- variables ---- */
+
+enum { VARIABLES = 8 };
+
+static struct {
+    const char *name, *value;
+} variables[VARIABLES];
+
+void run_set(const char *name, const char *value)
+{
+    int at = 0;
+    while (at + 1 < VARIABLES && variables[at].name != NULL && strcmp(variables[at].name, name) != 0)
+        at++;
+    variables[at].name = name;
+    variables[at].value = value != NULL ? value : "";
+}
+
+static e5rt_error_code make_compiler(void **out)
+{
+    void *config = NULL;
+    e5rt_error_code code = keep_message(e5rt_e5_compiler_config_options_create(&config));
+    for (int i = 0; code == 0 && i < VARIABLES && variables[i].name != NULL; i++)
+        code = keep_message(
+            e5rt_mw_e5_compiler_config_options_set_variable(config, variables[i].name, variables[i].value));
+    if (code == 0)
+        code = keep_message(e5rt_e5_compiler_create_with_config(out, config));
+    if (config != NULL)
+        e5rt_e5_compiler_config_options_release(&config);
+    return code;
+}
+
+mw_status run_config(mw__config *out, mw_error *err)
+{
+    mw_status status = MW_OK;
+    mw__config_init(out);
+    for (int i = 0; status == MW_OK && i < VARIABLES && variables[i].name != NULL; i++)
+        status = mw__config_set(out, variables[i].name, variables[i].value, err);
+    return status == MW_OK ? mw__config_read_environment(out, err) : status;
+}
+
+/* ---- compiling ---- */
+
 static e5rt_error_code compile_file(const char *path, uint64_t mask, uint64_t lanes, void **out_library)
 {
     void *compiler = NULL, *options = NULL;
-    e5rt_error_code code = keep_message(e5rt_e5_compiler_create(&compiler));
+    e5rt_error_code code = make_compiler(&compiler);
     if (code == 0)
         code = keep_message(e5rt_e5_compiler_options_create(&options));
     if (code == 0)
@@ -171,12 +213,16 @@ bool run_execute(run *r) { return good(e5rt_execution_stream_execute_sync(r->str
 mw__library *run_library(const char *text, uint64_t lanes, mw_error *err)
 {
     char *folder = NULL, path[512];
+    mw__config config;
+    if (run_config(&config, err) != MW_OK)
+        return NULL;
     mw__library *library = NULL;
     if (mw__file_make_private_folder(NULL, 0, &folder, err) != MW_OK)
         return NULL;
     snprintf(path, sizeof path, "%s/model.mil", folder);
     if (mw__file_write(NULL, path, text, strlen(text), false, err) == MW_OK)
-        library = mw__library_compile(folder, &(mw__compile_options){.mask = E5RT_CPU, .lanes = lanes}, err);
+        library = mw__library_compile(
+            folder, &(mw__compile_options){.config = &config, .mask = E5RT_CPU, .lanes = lanes}, err);
     mw__file_remove_folder(folder);
     mw__free(NULL, folder);
     return library;

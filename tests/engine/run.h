@@ -25,6 +25,12 @@ typedef struct run {
     int port_count;
 } run;
 
+/* A variable of the engine for what is compiled from now on, as the environment would set it; NULL: as if it were not
+ * set. Both are kept, not copied. */
+void run_set(const char *name, const char *value);
+/* The configuration that a compiler has then. */
+mw_status run_config(mw__config *out, mw_error *err);
+
 /* Writes `text` to a private folder and compiles it; the folder is removed. The code is that of compile. */
 e5rt_error_code run_compile(const char *text, uint64_t mask, uint64_t lanes, void **out_library);
 

@@ -3,6 +3,7 @@
  * the gradients by weight and bias, for numbers whose sums are exact in any order. */
 #include "engine/core/kernel.h" /* before run.h, whose type would be shadowed */
 
+#include "config_here.h"
 #include "run.h"
 #include "support/check.h"
 
@@ -112,7 +113,7 @@ static void feed(mw_program *program, const char *name, mw_shape shape, const nu
 static void check_label(const shapes *s, const mw_program *program)
 {
     const size_t count = run_count_label_in(mw_program_mil(program), s->relu ? "conv.relu.max_pool" : "conv.max_pool");
-    const size_t wanted = s->joined && mw__loop_level() == MW__LEVEL_AVX512 ? 1 : 0;
+    const size_t wanted = s->joined && level_here() == MW__LEVEL_AVX512 ? 1 : 0;
     check_note(count == wanted, __FILE__, __LINE__, "%s: joined %zu times", s->what, count);
 }
 

@@ -1,6 +1,7 @@
 /* Matrix products against double sums: odd extents around the tile sizes, every transposition, wide leading extents. */
 #include "base/alloc.h"
 #include "engine/kernels/gemm.h"
+#include "config_here.h"
 #include "support/check.h"
 
 #include <stdlib.h>
@@ -99,7 +100,7 @@ static void test_baseline_products(void) { check_code(&(mw__gemm_code){.level = 
 
 static void test_wide_products(void)
 {
-    if (mw__kernel_level() != MW__LEVEL_AVX2)
+    if (level_here() < MW__LEVEL_AVX2)
         SKIP("this processor has no wide code");
     check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2}, "wide");
 }
@@ -122,13 +123,14 @@ static void check_small(mw__level level, const char *what)
 static void test_small_products(void)
 {
     check_small(MW__LEVEL_BASE, "small, baseline");
-    if (mw__kernel_level() == MW__LEVEL_AVX2)
+    if (level_here() >= MW__LEVEL_AVX2)
         check_small(MW__LEVEL_AVX2, "small, wide");
 }
 
 static void test_wider_products(void)
 {
-    const mw__gemm_wide *wide = mw__gemm_wide_here();
+    const mw__config config = config_here();
+    const mw__gemm_wide *wide = mw__gemm_wide_here(&config);
     if (wide == NULL)
         SKIP("this processor has no wider vectors, or may not use them");
     check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .wide = wide}, "wide");
@@ -142,9 +144,15 @@ static void test_blas_products(void)
     check_code(&(mw__gemm_code){.sgemm = mw__blas_find(), .level = MW__LEVEL_BASE}, mw__blas_name());
 }
 
+static mw__gemm_code choose(int64_t m, int64_t n, int64_t k)
+{
+    const mw__config config = config_here();
+    return mw__gemm_choose(&config, m, n, k);
+}
+
 static void test_no_depth_gives_zeros(void)
 {
-    const mw__gemm_code code = mw__gemm_choose(3, 4, 0);
+    const mw__gemm_code code = choose(3, 4, 0);
     product p = product_make(3, 4, 0, 0, 0);
     p.shape.lda = 1;
     mw__gemm(&code, &p.shape, p.a, p.b, p.c, p.scratch);
@@ -155,18 +163,18 @@ static void test_no_depth_gives_zeros(void)
 
 static void test_vectors_and_tiny_products_stay_built_in(void)
 {
-    CHECK(mw__gemm_choose(1, 512, 512).sgemm == NULL);
-    CHECK(mw__gemm_choose(512, 1, 512).sgemm == NULL);
-    CHECK(mw__gemm_choose(2, 8, 2).sgemm == NULL);
-    const mw__gemm_code code = mw__gemm_choose(128, 128, 128);
-    const bool expected = mw__blas_find() != NULL && mw__kernel_level() != MW__LEVEL_REF && code.wide == NULL;
+    CHECK(choose(1, 512, 512).sgemm == NULL);
+    CHECK(choose(512, 1, 512).sgemm == NULL);
+    CHECK(choose(2, 8, 2).sgemm == NULL);
+    const mw__gemm_code code = choose(128, 128, 128);
+    const bool expected = mw__blas_find() != NULL && level_here() != MW__LEVEL_REF && code.wide == NULL;
     CHECK((code.sgemm != NULL) == expected);
-    CHECK(mw__gemm_choose(1, 512, 512).wide == NULL && mw__gemm_choose(512, 1, 512).wide == NULL);
+    CHECK(choose(1, 512, 512).wide == NULL && choose(512, 1, 512).wide == NULL);
 }
 
 static void test_huge_extents_do_not_reach_the_blas(void)
 {
-    CHECK(mw__gemm_choose((int64_t)1 << 31, 64, 64).sgemm == NULL);
+    CHECK(choose((int64_t)1 << 31, 64, 64).sgemm == NULL);
 }
 
 int main(void)

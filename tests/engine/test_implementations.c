@@ -3,6 +3,7 @@
 #include "engine/core/kernel.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/implementation.h"
+#include "config_here.h"
 #include "support/check.h"
 
 #include <millwright/graph.h>
@@ -22,12 +23,13 @@ static void check_rows(mw_shape x, int64_t outputs)
     mw_graph *graph = mw_graph_create(NULL);
     const mw__op *op = conv_of(graph, x, outputs);
     REQUIRE(op != NULL);
+    const mw__config config = config_here();
     const mw__implementations list = mw__conv_implementations();
-    const mw__implementation *taken = mw__implementation_choose(list, op);
-    CHECK(mw__implementation_declines(taken, op) == NULL);
+    const mw__implementation *taken = mw__implementation_choose(list, &config, op);
+    CHECK(mw__implementation_declines(taken, &config, op) == NULL);
     for (const mw__implementation *row = list.rows; row < taken; row++)
-        CHECK(mw__implementation_declines(row, op) != NULL && row->level <= MW__LEVEL_AVX512);
-    CHECK(mw__loop_level() == MW__LEVEL_REF || taken->level > MW__LEVEL_REF);
+        CHECK(mw__implementation_declines(row, &config, op) != NULL && row->level <= MW__LEVEL_AVX512);
+    CHECK(config.level == MW__LEVEL_REF || taken->level > MW__LEVEL_REF);
     mw_graph_destroy(graph);
 }
 
@@ -50,7 +52,8 @@ static void test_the_reference_is_last_and_takes_everything(void)
 
 static void test_a_product_says_what_it_is_by(void)
 {
-    const mw__gemm_code small = mw__gemm_choose(2, 2, 2), large = mw__gemm_choose(512, 512, 512);
+    const mw__config config = config_here();
+    const mw__gemm_code small = mw__gemm_choose(&config, 2, 2, 2), large = mw__gemm_choose(&config, 512, 512, 512);
     CHECK(small.wide == NULL && small.sgemm == NULL && small.why != NULL);
     CHECK(large.name != NULL && (large.wide != NULL) == (large.why == NULL));
 }

@@ -1,5 +1,6 @@
 /* Elementary functions against double libm over dense sweeps, special values, and equal bits at both widths. */
 #include "engine/kernels/math.h"
+#include "config_here.h"
 #include "support/check.h"
 
 #include <float.h>
@@ -70,7 +71,7 @@ static void check_sweep(const sweep *s, mw__level level)
                s->name, (int)level, worst, (double)where);
 }
 
-static mw__level best_level(void) { return mw__kernel_level(); }
+static mw__level best_level(void) { return level_here(); }
 
 static void test_reference_functions(void)
 {
@@ -97,7 +98,7 @@ static void for_every_function(void (*check)(const char *name, const mw__functio
 static void check_widths(const char *name, const mw__function1 *function)
 {
     static float x[1003], base[1003], wide[1003];
-    const mw__level widths[] = {MW__LEVEL_AVX2, mw__loop_level()};
+    const mw__level widths[] = {MW__LEVEL_AVX2, level_here()};
     for (int i = 0; i < 1003; i++)
         x[i] = (float)(i - 500) * 0.173f;
     x[0] = NAN, x[1] = INFINITY, x[2] = -INFINITY, x[3] = -0.0f, x[4] = 1e-42f;

@@ -4,6 +4,7 @@
 #include "engine/core/kernel.h" /* before run.h, whose type would be shadowed */
 #include "engine/kernels/blas.h"
 
+#include "config_here.h"
 #include "run.h"
 #include "support/check.h"
 
@@ -245,7 +246,7 @@ static void test_wide_convolutions_and_poolings_are_joined(void)
 {
     static const label rows[] = {{"conv.relu.max_pool", 2}, {"conv.scatter", 1},  {"conv.dweight", 2},
                                  {"conv.direct", 0},        {"relu.max_pool", 0}, {"relu.max_pool.gradient", 0}};
-    if (mw__loop_level() == MW__LEVEL_AVX512)
+    if (level_here() == MW__LEVEL_AVX512)
         check_step(MW_DEVICE_CPU, (const int64_t[]){16, 32}, rows, sizeof rows / sizeof *rows);
 }
 

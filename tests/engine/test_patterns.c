@@ -3,6 +3,7 @@
 #include "engine/compile/patterns.h"
 #include "engine/core/kernel.h" /* before run.h, whose type would be shadowed */
 
+#include "config_here.h"
 #include "run.h"
 #include "support/check.h"
 
@@ -145,8 +146,10 @@ static void explain(const pattern_case *c, const mw__library *library)
     mw__arena arena;
     mw__arena_init(&arena, NULL);
     mw__pattern_notes notes;
-    const mw__rounding rounding = {0};
-    mw__patterns_explain(library->graph->functions[0], &rounding, &arena, &notes, &err);
+    const mw__config config = config_here();
+    const mw__plan_request request = {
+        .function = library->graph->functions[0], .arena = &arena, .config = &config, .lanes = 1};
+    mw__patterns_explain(&request, &notes, &err);
     CHECK_OK(err);
     if (err.status == MW_OK)
         check_notes(c, &notes);
@@ -220,7 +223,7 @@ static void check_case(const pattern_case *c)
 static void test_patterns_are_found_or_declined_with_a_reason(void)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (!cases[i].avx512 || mw__loop_level() == MW__LEVEL_AVX512)
+        if (!cases[i].avx512 || level_here() == MW__LEVEL_AVX512)
             check_case(&cases[i]);
 }
 

@@ -1,6 +1,7 @@
 /* Rounding fp32 to fp16 in place: at every level, to the bit what a conversion there and back gives. */
 #include "base/fp16.h"
 #include "engine/kernels/round.h"
+#include "config_here.h"
 #include "support/check.h"
 
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static void check_numbers(const float *x, int64_t count, const char *what)
     REQUIRE(wanted != NULL && got != NULL);
     for (int64_t i = 0; i < count; i++)
         wanted[i] = mw__fp16_to_float(mw__fp16_from_float(x[i]));
-    for (int level = MW__LEVEL_REF; level <= (int)mw__loop_level(); level++) {
+    for (int level = MW__LEVEL_REF; level <= (int)level_here(); level++) {
         memcpy(got, x, (size_t)count * sizeof *got);
         mw__round_loop((mw__level)level)(got, got, count, 0.0f, 0.0f);
         for (int64_t i = 0; i < count; i++)

@@ -5,7 +5,6 @@
 #include "base/shown.h"
 #include "engine/compile/fp16_storage.h"
 #include "engine/compile/passes.h"
-#include "engine/core/settings.h"
 #include "engine/kernels/blas.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/kernel_table.h"
@@ -43,11 +42,11 @@ static mw_status choose_device(uint64_t mask, const mw__device_traits **out, mw_
 
 static int clamp_lanes(uint64_t lanes) { return lanes > MW__LANES_MAX ? MW__LANES_MAX : (int)lanes; }
 
-static int choose_lanes(uint64_t wanted)
+static int choose_lanes(const mw__compile_options *options)
 {
-    const uint64_t set = mw__settings_lanes();
-    if (set > 0 || wanted > 0)
-        return clamp_lanes(set > 0 ? set : wanted);
+    const uint64_t set = options->config->threads;
+    if (set > 0 || options->lanes > 0)
+        return clamp_lanes(set > 0 ? set : options->lanes);
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return clamp_lanes(processors > 0 ? (uint64_t)processors : 1);
 }
@@ -119,12 +118,14 @@ static mw_status summarize(mw__library *library, const mw__device_traits *device
     char text[256];
     const size_t length = mw__shown_printf(text, sizeof text, "%s, %d lane%s, %s", device->engine, request->lanes,
                                            request->lanes == 1 ? "" : "s",
-                                           has_product(request->function) ? mw__gemm_name() : "no matrix products");
+                                           has_product(request->function) ? mw__gemm_name(request->config)
+                                                                          : "no matrix products");
     program->summary = mw__arena_string(&library->arena, text, length, err);
     return program->summary != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status plan_all(mw__library *library, const mw__device_traits *device, int lanes, mw_error *err)
+static mw_status plan_all(mw__library *library, const mw__device_traits *device, const mw__compile_options *options,
+                          mw_error *err)
 {
     const mw_graph *graph = library->graph;
     library->programs = mw__arena_alloc(&library->arena, graph->function_count, sizeof *library->programs, err);
@@ -133,13 +134,15 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
     library->count = graph->function_count;
     for (size_t i = 0; i < graph->function_count; i++) {
         mw__program *program = &library->programs[i];
-        mw__rounding rounding;
-        MW_TRY(mw__function_unmix(graph->functions[i], err));
-        const mw__function *function;
-        MW_TRY(mw__store_wide(graph->functions[i], library->wide, &library->arena, &function, &rounding, err));
-        const mw__plan_request request = {
-            .function = function, .arena = &library->arena, .rounding = rounding, .lanes = lanes};
-        program->name = graph->functions[i]->name;
+        mw__function *function = graph->functions[i];
+        mw__plan_request request = {.function = function,
+                                    .arena = &library->arena,
+                                    .config = options->config,
+                                    .lanes = choose_lanes(options)};
+        MW_TRY(mw__function_unmix(function, err));
+        if (options->config->level != MW__LEVEL_REF) /* which rounds after each operation as it is written */
+            MW_TRY(mw__store_wide(function, library->wide, &library->arena, &request.function, &request.rounding, err));
+        program->name = function->name;
         MW_TRY(mw__plan_function(&request, program, err));
         MW_TRY(summarize(library, device, &request, program, err));
     }
@@ -150,13 +153,12 @@ static mw_status compile(mw__library *library, const char *path, const mw__compi
 {
     const mw__device_traits *device;
     MW_TRY(choose_device(options->mask, &device, err));
-    MW_TRY(mw__settings_check(err));
-    MW_TRY(mw__blas_check(err));
+    MW_TRY(mw__blas_choose(options->config->blas, err));
     MW_TRY(read_graph(library, path, err));
     MW_TRY(mw_graph_verify(library->graph, err));
     MW_TRY(mw__mil_check_constants(library->graph, err));
     MW_TRY(mw__mil_check_legal(library->graph, device, err));
-    return plan_all(library, device, choose_lanes(options->lanes), err);
+    return plan_all(library, device, options, err);
 }
 
 mw__library *mw__library_compile(const char *path, const mw__compile_options *options, mw_error *err)

@@ -6,8 +6,9 @@
 #include "engine/core/object.h"
 
 typedef struct mw__compile_options {
+    const mw__config *config; /* of the compiler */
     uint64_t mask;
-    uint64_t lanes; /* 0 = one per processor; the environment's MW_ENGINE_LANES goes before */
+    uint64_t lanes; /* 0 = one per processor; that of the configuration goes before */
 } mw__compile_options;
 
 /* Immutable and shared by threads. */

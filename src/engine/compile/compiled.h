@@ -13,6 +13,7 @@ typedef struct mw__plan {
     const mw__step **steps;
     size_t step_count;
     int lanes;
+    double wake; /* ns on one lane: below it, waking the team costs more than it gives */
 } mw__plan;
 
 typedef struct mw__port_info {

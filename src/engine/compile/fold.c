@@ -3,7 +3,6 @@
 #include "base/checked.h"
 #include "engine/compile/passes.h"
 #include "engine/core/partition.h"
-#include "engine/core/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,8 +78,8 @@ static mw_status fold_all(folder *f, size_t buffer_count, mw__step **steps, size
     return status;
 }
 
-mw_status mw__fold_steps(const mw__fold *fold, mw__step **steps, size_t *step_count, mw_error *err)
+mw_status mw__fold_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err)
 {
-    folder f = {.arena = fold->arena, .buffers = fold->buffers, .lanes = fold->lanes, .err = err};
-    return mw__settings_fuse() ? fold_all(&f, fold->buffer_count, steps, step_count) : MW_OK;
+    folder f = {.arena = pass->arena, .buffers = pass->buffers, .lanes = pass->lanes, .err = err};
+    return fold_all(&f, pass->buffer_count, steps, step_count);
 }

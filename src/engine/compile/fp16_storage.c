@@ -305,7 +305,7 @@ mw_status mw__store_wide(const mw__function *from, mw_graph *to, mw__arena *aren
     storage s = {.to = to};
     *out = from;
     *out_rounding = (mw__rounding){0};
-    if (mw__kernel_level() == MW__LEVEL_REF || !suits(from->body))
+    if (!suits(from->body))
         return MW_OK;
     mw_status status = init(&s, from, err);
     if (status == MW_OK)

@@ -12,8 +12,8 @@
 
 #include "engine/core/step.h"
 
-/* Copies a function into `to`, which shares its constants: `from` lives as long. If there is no fp16 in it, or
- * MW_ENGINE_REF=1, *out is `from`.
+/* Copies a function into `to`, which shares its constants: `from` lives as long. If there is no fp16 in it, *out
+ * is `from`.
  *  out_rounding  lives in `arena`; all NULL if *out is `from` */
 mw_status mw__store_wide(const mw__function *from, mw_graph *to, mw__arena *arena, const mw__function **out,
                          mw__rounding *out_rounding, mw_error *err);

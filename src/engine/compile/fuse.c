@@ -2,7 +2,6 @@
  * collects steps of one count and split; it is closed, and stands in the new order, as soon as something outside it
  * reads one of its values, so that no order is ever changed for anybody else. */
 #include "engine/compile/passes.h"
-#include "engine/core/settings.h"
 #include "engine/kernels/fused/fused.h"
 
 #include <string.h>
@@ -30,6 +29,7 @@ typedef struct fuser {
     bool *stored;      /* by buffer: somebody outside its fused reads it */
     open_group *open;  /* OPEN_GROUPS */
     uint32_t turn;     /* which one gives way when all are open */
+    mw__level level;   /* of the code of fusion groups */
     mw_error *err;
 } fuser;
 
@@ -48,7 +48,12 @@ static mw_status close_group(fuser *f, uint32_t index)
     }
     for (size_t i = 0; i < fused->watch_count; i++)
         f->maker[fused->watches[i]->writes[0].buffer] = NONE;
-    const mw__fused_parts parts = {fused->steps, fused->count, f->stored, fused->watches, fused->watch_count};
+    const mw__fused_parts parts = {.steps = fused->steps,
+                                   .count = fused->count,
+                                   .stored = f->stored,
+                                   .watches = fused->watches,
+                                   .watch_count = fused->watch_count,
+                                   .level = f->level};
     if (fused->count + fused->watch_count > 1)
         step = mw__fused_step(f->arena, &parts, f->err);
     if (step == NULL)
@@ -243,14 +248,13 @@ static mw_status fuse_all(fuser *f, size_t step_count)
     return MW_OK;
 }
 
-mw_status mw__fuse_steps(mw__arena *arena, const mw__buffer *buffers, size_t buffer_count, mw__step **steps,
-                         size_t *step_count, mw_error *err)
+mw_status mw__fuse_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err)
 {
-    if (!mw__settings_fuse())
-        return MW_OK;
+    const size_t buffer_count = pass->buffer_count;
     mw__arena scratch;
-    mw__arena_init(&scratch, arena->allocator);
-    fuser f = {.arena = arena,
+    mw__arena_init(&scratch, pass->arena->allocator);
+    fuser f = {.arena = pass->arena,
+               .level = pass->config->level,
                .steps = steps,
                .readers = mw__arena_alloc(&scratch, buffer_count, sizeof(uint32_t), err),
                .maker = mw__arena_alloc(&scratch, buffer_count, sizeof(uint32_t), err),
@@ -259,7 +263,7 @@ mw_status mw__fuse_steps(mw__arena *arena, const mw__buffer *buffers, size_t buf
                .err = err};
     mw_status status = MW_ERROR_MEMORY;
     if (f.readers != NULL && f.maker != NULL && f.stored != NULL && f.open != NULL) {
-        count_readers(&f, buffers, buffer_count, *step_count);
+        count_readers(&f, pass->buffers, buffer_count, *step_count);
         status = fuse_all(&f, *step_count);
         *step_count = status == MW_OK ? f.count : *step_count;
     }

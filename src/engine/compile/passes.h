@@ -8,23 +8,25 @@
 typedef struct mw__plan_request {
     const mw__function *function;
     mw__arena *arena;
-    mw__rounding rounding; /* of the function's values */
+    const mw__config *config; /* of the compiler; not kept */
+    mw__rounding rounding;    /* of the function's values */
     int lanes;
 } mw__plan_request;
 mw_status mw__plan_function(const mw__plan_request *request, mw__program *program, mw_error *err);
 
-typedef struct mw__fold {
+/* What the passes over steps work on. */
+typedef struct mw__pass {
     mw__arena *arena;
+    const mw__config *config;
     mw__buffer *buffers;
     size_t buffer_count;
     int lanes; /* that the plan is for: a step that is run beforehand has the bits that it would have there */
-} mw__fold;
+} mw__pass;
 
 /* Steps in the order of the text; afterwards fewer: those on constants alone have run, their results are constants. */
-mw_status mw__fold_steps(const mw__fold *fold, mw__step **steps, size_t *step_count, mw_error *err);
+mw_status mw__fold_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err);
 
 /* Steps in the order of the text; afterwards fewer. */
-mw_status mw__fuse_steps(mw__arena *arena, const mw__buffer *buffers, size_t buffer_count, mw__step **steps,
-                         size_t *step_count, mw_error *err);
+mw_status mw__fuse_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err);
 
 #endif

@@ -4,7 +4,6 @@
 #include "engine/kernels/pattern_plans.h"
 
 #include "engine/core/kernel.h"
-#include "engine/core/settings.h"
 
 #include <string.h>
 
@@ -98,17 +97,17 @@ static const mw__pattern_row rows[] = {
      .match = mw__match_all_within, .plan = plan_all_within},
     {.name = "all_within.one", .root = "reduce_min", .off = FUSE_REF, .backwards = true,
      .match = mw__match_all_within, .plan = plan_all_within},
-    {.name = "conv.relu.max_pool", .root = "max_pool", .off = FUSE_REF, .over = match_relu_max_pool,
-     .guard = refuse_rounded, .match = mw__match_conv_relu_max_pool, .plan = plan_conv_max_pool},
-    {.name = "conv.max_pool", .root = "max_pool", .off = FUSE_REF, .guard = refuse_rounded,
-     .match = mw__match_conv_max_pool, .plan = plan_conv_max_pool},
+    {.name = "conv.relu.max_pool", .root = "max_pool", .off = FUSE_REF, .level = MW__LEVEL_AVX512,
+     .over = match_relu_max_pool, .guard = refuse_rounded, .match = mw__match_conv_relu_max_pool, .plan = plan_conv_max_pool},
+    {.name = "conv.max_pool", .root = "max_pool", .off = FUSE_REF, .level = MW__LEVEL_AVX512,
+     .guard = refuse_rounded, .match = mw__match_conv_max_pool, .plan = plan_conv_max_pool},
     {.name = "max_pool.unpool", .off = FUSE_REF, .over = mw__match_max_pool_gradient, .guard = refuse_rounded,
      .match = mw__match_unpool, .plan = plan_unpool},
     {.name = "relu.max_pool.unpool", .off = FUSE_REF, .over = mw__match_relu_max_pool_gradient, .guard = refuse_rounded,
      .match = mw__match_unpool, .plan = plan_unpool},
-    {.name = "conv.dweight.argmax", .off = FUSE_REF, .over = mw__match_conv_dweight, .guard = refuse_rounded,
-     .match = mw__match_conv_dweight_argmax, .plan = plan_conv_dweight_argmax},
-    {.name = "conv.by_argmax", .root = "conv", .off = FUSE_REF, .guard = refuse_rounded,
+    {.name = "conv.dweight.argmax", .off = FUSE_REF, .level = MW__LEVEL_AVX512, .over = mw__match_conv_dweight,
+     .guard = refuse_rounded, .match = mw__match_conv_dweight_argmax, .plan = plan_conv_dweight_argmax},
+    {.name = "conv.by_argmax", .root = "conv", .off = FUSE_REF, .level = MW__LEVEL_AVX512, .guard = refuse_rounded,
      .match = mw__match_conv_by_argmax, .plan = plan_conv_by_argmax},
 };
 /* clang-format on */
@@ -184,11 +183,13 @@ void mw__pattern_note_undone(mw__finder *finder, size_t at, const mw__pattern *p
 
 /* ---- applying the rows ---- */
 
-static const char *switched_off(const mw__pattern_row *row)
+static const char *switched_off(const mw__pattern_row *row, const mw__config *config)
 {
-    if ((row->off & MW__OFF_BY_REF) != 0 && mw__kernel_level() == MW__LEVEL_REF)
+    if ((row->off & MW__OFF_BY_REF) != 0 && config->reference)
         return "MW_ENGINE_REF=1";
-    return (row->off & MW__OFF_BY_FUSE) != 0 && !mw__settings_fuse() ? "MW_ENGINE_FUSE=0" : NULL;
+    if ((row->off & MW__OFF_BY_FUSE) != 0 && !config->fuse)
+        return "MW_ENGINE_FUSE=0";
+    return config->level < row->level ? "the processor has no AVX-512, or may not use it" : NULL;
 }
 
 static bool has_root(const mw__finder *f, size_t at)
@@ -222,7 +223,7 @@ static mw_status apply_at(mw__finder *f, size_t at, const char *off, mw_error *e
 
 static mw_status apply(mw__finder *f, const mw__pattern_row *row, mw_error *err)
 {
-    const char *off = switched_off(row);
+    const char *off = switched_off(row, f->config);
     const size_t count = f->body->op_count;
     f->row = row;
     for (size_t i = 0; i < count; i++)
@@ -240,19 +241,27 @@ static mw_status apply_all(mw__finder *f, mw_error *err)
     return mw__patterns_undo(f, err);
 }
 
-mw__pattern **mw__patterns_find(const mw__function *function, const mw__rounding *rounding, mw__arena *arena,
-                                mw_error *err)
+static mw__finder begin(const mw__plan_request *request)
 {
-    mw__finder f = {.function = function, .body = function->body, .rounding = rounding, .arena = arena};
+    return (mw__finder){.function = request->function,
+                        .body = request->function->body,
+                        .config = request->config,
+                        .rounding = &request->rounding,
+                        .arena = request->arena};
+}
+
+mw__pattern **mw__patterns_find(const mw__plan_request *request, mw_error *err)
+{
+    mw__finder f = begin(request);
     return apply_all(&f, err) == MW_OK ? f.patterns : NULL;
 }
 
-mw_status mw__patterns_explain(const mw__function *function, const mw__rounding *rounding, mw__arena *arena,
-                               mw__pattern_notes *out, mw_error *err)
+mw_status mw__patterns_explain(const mw__plan_request *request, mw__pattern_notes *out, mw_error *err)
 {
-    mw__finder f = {.function = function, .body = function->body, .rounding = rounding, .arena = arena, .notes = out};
+    mw__finder f = begin(request);
+    f.notes = out;
     *out = (mw__pattern_notes){0};
-    out->notes = mw__arena_alloc(arena, ROW_COUNT * function->body->op_count, sizeof *out->notes, err);
+    out->notes = mw__arena_alloc(f.arena, ROW_COUNT * f.body->op_count, sizeof *out->notes, err);
     return out->notes != NULL ? apply_all(&f, err) : MW_ERROR_MEMORY;
 }
 

@@ -5,7 +5,7 @@
 #ifndef MW__ENGINE_COMPILE_PATTERNS_H
 #define MW__ENGINE_COMPILE_PATTERNS_H
 
-#include "engine/core/step.h"
+#include "engine/compile/passes.h"
 
 /* ---- what is found ---- */
 
@@ -29,6 +29,7 @@ typedef struct mw__pattern {
 typedef struct mw__finder {
     const mw__function *function;
     const mw__block *body;
+    const mw__config *config;
     const mw__rounding *rounding;
     mw__arena *arena;
     bool *within;                    /* by value: part of an all_within product; NULL = none so far */
@@ -54,6 +55,7 @@ struct mw__pattern_row {
     const char *name;
     const char *root;        /* MIL's name of the operation it is applied to; NULL = any that has the pattern `over` */
     int off;                 /* mw__pattern_switch */
+    mw__level level;         /* the least that its kernel needs */
     bool gradient;           /* the root is the forward operation, and the pattern is put at later ones */
     bool backwards;          /* applied from the end of the text */
     mw__pattern_match *over; /* it takes the place of what that found; NULL = of none */
@@ -117,8 +119,7 @@ bool mw__compare_types(const mw_tensor *a, const mw_tensor *b);
 
 /* One entry for each operation of the body, in `arena`: its pattern, or NULL. NULL with err set after a failed
  * allocation. */
-mw__pattern **mw__patterns_find(const mw__function *function, const mw__rounding *rounding, mw__arena *arena,
-                                mw_error *err);
+mw__pattern **mw__patterns_find(const mw__plan_request *request, mw_error *err);
 
 /* Takes poolings apart from their convolutions where the result between them is needed. In patterns_join.c. */
 mw_status mw__patterns_undo(mw__finder *finder, mw_error *err);
@@ -141,8 +142,7 @@ typedef struct mw__pattern_notes {
 } mw__pattern_notes;
 
 /* What mw__patterns_find does, with a note for each attempt. */
-mw_status mw__patterns_explain(const mw__function *function, const mw__rounding *rounding, mw__arena *arena,
-                               mw__pattern_notes *out, mw_error *err);
+mw_status mw__patterns_explain(const mw__plan_request *request, mw__pattern_notes *out, mw_error *err);
 void mw__pattern_note_undone(mw__finder *finder, size_t at, const mw__pattern *pattern, const char *reason);
 
 #endif

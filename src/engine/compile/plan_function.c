@@ -164,20 +164,16 @@ static void round_result(mw__planner *planner, const mw_tensor *result, size_t f
         planner->error.status != MW_OK || rounds_itself(planner, first_step))
         return;
     size_t write = 0;
-    mw__arena *arena = planner->arena;
     const uint32_t buffer = mw__plan_buffer(planner, result);
     const size_t size = planner->buffers[buffer].size;
     mw__step *writer = find_writer(planner, buffer, first_step, &write);
     if (writer != NULL) {
-        mw__round_rows(arena, writer, write, size, &planner->error);
+        mw__round_rows(planner, writer, write, size);
         return;
     }
     const uint32_t exact = mw__plan_temporary(planner, size);
     rename_buffer(planner, buffer, exact, first_step);
-    mw__step *step = mw__round_step(arena, exact, buffer, size, &planner->error);
-    if (step != NULL)
-        step->op = planner->op;
-    mw__planner_add_step(planner, step);
+    mw__round_step(planner, exact, buffer, size);
 }
 
 /* ---- operations ---- */
@@ -284,6 +280,7 @@ static mw_status keep_plan(const driver *d, mw_error *err)
     plan->buffer_count = planner->buffer_count;
     plan->step_count = planner->step_count;
     plan->lanes = planner->lanes;
+    plan->wake = planner->config->wake;
     return MW_OK;
 }
 
@@ -295,7 +292,7 @@ static mw_status run_planner(driver *d, mw_error *err)
     MW_TRY(mw__plan_check(planner, err));
     MW_TRY(add_ports(d, err));
     const mw__block *body = d->request->function->body;
-    mw__pattern *const *patterns = mw__patterns_find(d->request->function, &planner->rounding, planner->arena, err);
+    mw__pattern *const *patterns = mw__patterns_find(d->request, err);
     if (patterns == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < body->op_count; i++)
@@ -305,15 +302,17 @@ static mw_status run_planner(driver *d, mw_error *err)
     elide_copies(planner);
     if (planner->step_count > 0)
         MW_TRY(drop_dead_steps(planner, err));
-    const mw__fold fold = {.arena = planner->arena,
+    const mw__pass pass = {.arena = planner->arena,
+                           .config = planner->config,
                            .buffers = planner->buffers,
                            .buffer_count = planner->buffer_count,
                            .lanes = planner->lanes};
     MW_TRY(
         mw__hoist_watches(planner->steps, planner->step_count, planner->buffer_count, planner->arena->allocator, err));
-    MW_TRY(mw__fold_steps(&fold, planner->steps, &planner->step_count, err));
-    MW_TRY(mw__fuse_steps(planner->arena, planner->buffers, planner->buffer_count, planner->steps, &planner->step_count,
-                          err));
+    if (planner->config->fuse) {
+        MW_TRY(mw__fold_steps(&pass, planner->steps, &planner->step_count, err));
+        MW_TRY(mw__fuse_steps(&pass, planner->steps, &planner->step_count, err));
+    }
     return keep_plan(d, err);
 }
 
@@ -329,6 +328,7 @@ mw_status mw__plan_function(const mw__plan_request *request, mw__program *progra
     planner->arena = request->arena;
     planner->rounding = request->rounding;
     planner->lanes = request->lanes;
+    planner->config = request->config;
     planner->buffer_of = mw__alloc(heap, values, sizeof *planner->buffer_of, err);
     mw_status status = MW_ERROR_MEMORY;
     if (planner->buffer_of != NULL) {

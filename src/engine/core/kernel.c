@@ -3,33 +3,8 @@
 
 #include "base/checked.h"
 #include "base/fp16.h"
-#include "engine/core/settings.h"
 
 #include <string.h>
-
-mw__level mw__kernel_level(void)
-{
-    if (mw__settings_ref())
-        return MW__LEVEL_REF;
-    if (mw__settings_wide() == 0)
-        return MW__LEVEL_BASE;
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx2") ? MW__LEVEL_AVX2 : MW__LEVEL_BASE;
-#else
-    return MW__LEVEL_BASE;
-#endif
-}
-
-mw__level mw__loop_level(void)
-{
-    const mw__level level = mw__kernel_level();
-#if defined(__x86_64__)
-    if (level == MW__LEVEL_AVX2 && mw__settings_wide() == 512 && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        return MW__LEVEL_AVX512;
-#endif
-    return level;
-}
 
 /* ---- partition ---- */
 

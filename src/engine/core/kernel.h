@@ -17,21 +17,7 @@
 
 #include "engine/core/step.h"
 
-/* ---- code chosen when planned ---- */
-
-typedef enum mw__level {
-    MW__LEVEL_REF,   /* plain loops and libm; environment MW_ENGINE_REF=1 */
-    MW__LEVEL_BASE,  /* vector code for the oldest processor of the architecture; MW_ENGINE_WIDE=0 */
-    MW__LEVEL_AVX2,  /* AVX2 */
-    MW__LEVEL_AVX512 /* AVX-512, for the loops that compute more than they load; MW_ENGINE_WIDE=256: none */
-} mw__level;
-
-#define MW__LEVELS 4
-
-/* Up to MW__LEVEL_AVX2. */
-mw__level mw__kernel_level(void);
-/* The same, or MW__LEVEL_AVX512. */
-mw__level mw__loop_level(void);
+/* ---- code chosen when planned: by mw__plan_level ---- */
 
 /* Loops without dependence between iterations: outputs are disjoint from the inputs or identical to one. */
 #if defined(__clang__)
@@ -50,7 +36,7 @@ mw__level mw__loop_level(void);
 #define MW__BASE_AVX2(name, parameters, arguments)                                                                     \
     static void name##_base parameters { name##_body arguments; }                                                      \
     MW__TARGET_AVX2 static void name##_avx2 parameters { name##_body arguments; }
-#define MW__DISPATCH(name, level) ((level) == MW__LEVEL_AVX2 ? name##_avx2 : name##_base)
+#define MW__DISPATCH(name, level) ((level) >= MW__LEVEL_AVX2 ? name##_avx2 : name##_base)
 #define MW__BASE_AVX2_LIST(name)                                                                                       \
     {                                                                                                                  \
         name##_base, name##_avx2                                                                                       \
@@ -65,7 +51,7 @@ mw__level mw__loop_level(void);
     }
 #endif
 
-/* MW__BASE_AVX2_AVX512(exp, ..) makes exp_avx512 too; MW__DISPATCH_BEST is for when something is planned. */
+/* MW__BASE_AVX2_AVX512(exp, ..) makes exp_avx512 too. */
 #if defined(__x86_64__)
 #if defined(__clang__)
 #define MW__TARGET_AVX512 __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl"), min_vector_width(512)))
@@ -80,15 +66,15 @@ mw__level mw__loop_level(void);
     {                                                                                                                  \
         name##_base, name##_avx2, name##_avx512                                                                        \
     }
-#define MW__DISPATCH_BEST(name)                                                                                        \
-    (mw__loop_level() == MW__LEVEL_AVX512 ? name##_avx512 : MW__DISPATCH(name, mw__kernel_level()))
+#define MW__DISPATCH_BEST(name, level)                                                                                 \
+    ((level) == MW__LEVEL_AVX512 ? name##_avx512 : MW__DISPATCH(name, level))
 #else
 #define MW__BASE_AVX2_AVX512(name, parameters, arguments) MW__BASE_AVX2(name, parameters, arguments)
 #define MW__BASE_AVX2_AVX512_LIST(name)                                                                                \
     {                                                                                                                  \
         name##_base, name##_base, name##_base                                                                          \
     }
-#define MW__DISPATCH_BEST(name) name##_base
+#define MW__DISPATCH_BEST(name, level) ((void)(level), name##_base)
 #endif
 
 /* Asks for the memory `bytes` beyond data, which may lie outside of any object. */

@@ -8,6 +8,7 @@
 
 struct mw__planner {
     mw__arena *arena; /* of everything that stays */
+    const mw__config *config;
     mw__rounding rounding;
     int lanes;
     uint32_t *buffer_of; /* by value id */

@@ -162,6 +162,10 @@ uint32_t mw__plan_origin(const mw__planner *planner, const mw_tensor *result)
     return planner->rounding.origin != NULL ? planner->rounding.origin[result->id] : result->id;
 }
 
+const mw__config *mw__plan_config(const mw__planner *planner) { return planner->config; }
+
+mw__level mw__plan_level(const mw__planner *planner) { return planner->config->level; }
+
 int mw__plan_partitions(const mw__planner *planner) { return planner->lanes; }
 
 mw_status mw__plan_check(const mw__planner *planner, mw_error *err)

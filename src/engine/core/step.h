@@ -13,6 +13,7 @@
 #ifndef MW__ENGINE_CORE_STEP_H
 #define MW__ENGINE_CORE_STEP_H
 
+#include "engine/core/config.h"
 #include "graph/ir.h"
 
 /* How a step touches a buffer. */
@@ -107,6 +108,10 @@ bool mw__plan_rounds(const mw__planner *planner, const mw_tensor *result);
 uint32_t mw__plan_origin(const mw__planner *planner, const mw_tensor *result);
 /* True if the result is declared fp16. */
 bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result);
+/* Of the compiler that plans. */
+const mw__config *mw__plan_config(const mw__planner *planner);
+/* Its level. */
+mw__level mw__plan_level(const mw__planner *planner);
 /* Lanes the function is compiled for. */
 int mw__plan_partitions(const mw__planner *planner);
 /* MW_ERROR_MEMORY after a failed allocation. */

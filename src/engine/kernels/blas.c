@@ -1,8 +1,7 @@
-/* Finds a CBLAS by dlopen, once per process. The one mutable state of the engine's kernels: it is written under
- * pthread_once and only read after. */
+/* Finds a CBLAS by dlopen, once per process. The one mutable state of the engine's kernels: it is written once, under
+ * a lock that every compile takes, and only read after. */
 #include "engine/kernels/blas.h"
 
-#include "base/environment.h"
 #include "base/error.h"
 
 #include <dlfcn.h>
@@ -24,8 +23,10 @@ static const char *const candidates[] = {
 #endif
 };
 
-static pthread_once_t read_once = PTHREAD_ONCE_INIT, find_once = PTHREAD_ONCE_INIT;
-static char wanted[4096]; /* MW_BLAS; empty = not set. A longer one is cut, and then not found. */
+static pthread_once_t find_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t choosing = PTHREAD_MUTEX_INITIALIZER;
+static bool chosen;
+static char wanted[1024]; /* MW_BLAS; empty = not set */
 static struct {
     mw__blas_sgemm *sgemm;
     char name[256];
@@ -89,17 +90,7 @@ static bool addresses_are_limited(void)
     return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
 }
 
-static void read_wanted(void)
-{
-    const char *name = mw__environment("MW_BLAS");
-    snprintf(wanted, sizeof wanted, "%s", name != NULL ? name : "");
-}
-
-bool mw__blas_is_named(void)
-{
-    pthread_once(&read_once, read_wanted);
-    return wanted[0] != '\0' && strcmp(wanted, "none") != 0;
-}
+bool mw__blas_is_named(void) { return wanted[0] != '\0' && strcmp(wanted, "none") != 0; }
 
 static void find(void)
 {
@@ -128,8 +119,13 @@ mw__blas_sgemm *mw__blas_find(void)
     return found.sgemm;
 }
 
-mw_status mw__blas_check(mw_error *err)
+mw_status mw__blas_choose(const char *name, mw_error *err)
 {
+    pthread_mutex_lock(&choosing);
+    if (!chosen)
+        snprintf(wanted, sizeof wanted, "%s", name);
+    chosen = true;
+    pthread_mutex_unlock(&choosing);
     if (!mw__blas_is_named() || mw__blas_find() != NULL)
         return MW_OK;
     return mw__fail(err, MW_ERROR_ARGUMENT,

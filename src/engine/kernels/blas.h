@@ -13,16 +13,18 @@
 typedef void mw__blas_sgemm(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
                             const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc);
 
+/* Sets which library it is, for the life of the process; later calls change nothing: a path or name, "none", or "" for
+ * one of the system. MW_ERROR_ARGUMENT if the one that was named cannot be loaded or has no cblas_sgemm; loads it
+ * otherwise. */
+mw_status mw__blas_choose(const char *name, mw_error *err);
+
 /* cblas_sgemm, or NULL when there is no BLAS. The first call loads it, for the life of the process: the library that
- * the environment variable MW_BLAS names ("none": none), else Accelerate on macOS, else OpenBLAS, BLIS or the system's
+ * was named, else Accelerate on macOS, else OpenBLAS, BLIS or the system's
  * CBLAS. OpenBLAS is held to one thread, process-wide, because the engine's own team splits the work. Thread-safe. */
 mw__blas_sgemm *mw__blas_find(void);
 
-/* True if MW_BLAS names a library; read once, for the life of the process. */
+/* True if a library was named. */
 bool mw__blas_is_named(void);
-
-/* MW_ERROR_ARGUMENT if MW_BLAS names what cannot be loaded or has no cblas_sgemm; loads it otherwise. */
-mw_status mw__blas_check(mw_error *err);
 
 /* "libopenblas.so.0", or "built-in". Loads like mw__blas_find. */
 const char *mw__blas_name(void);

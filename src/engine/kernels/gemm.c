@@ -91,7 +91,7 @@ __attribute__((target("avx2,fma"))) static void tile_avx2(int64_t k, const float
 
                 static tile_function *choose_tile(mw__level level)
 {
-    return level == MW__LEVEL_AVX2 && __builtin_cpu_supports("fma") ? tile_avx2 : tile_base;
+    return level >= MW__LEVEL_AVX2 ? tile_avx2 : tile_base;
 }
 #elif defined(__aarch64__)
 static void tile_base(int64_t k, const float *a, const float *b, float *out)
@@ -130,7 +130,7 @@ static void put_tile(float *c, int64_t ldc, const float *sum, int64_t rows, int6
 /* ---- the instruction sets ---- */
 
 #if MW_HAVE_AVX512
-static bool has_avx512(void) { return mw__kernel_level() == MW__LEVEL_AVX2 && __builtin_cpu_supports("avx512f"); }
+static bool has_avx512(const mw__config *config) { return config->level >= MW__LEVEL_AVX2 && config->avx512f; }
 #endif
 
 static const mw__gemm_wide wide_rows[] = {
@@ -140,10 +140,10 @@ static const mw__gemm_wide wide_rows[] = {
     {.name = NULL},
 };
 
-const mw__gemm_wide *mw__gemm_wide_here(void)
+const mw__gemm_wide *mw__gemm_wide_here(const mw__config *config)
 {
     for (const mw__gemm_wide *row = wide_rows; row->name != NULL; row++)
-        if (row->here())
+        if (row->here(config))
             return row;
     return NULL;
 }
@@ -171,12 +171,12 @@ static bool is_small(int64_t m, int64_t n, int64_t k)
     return k <= BLOCK_K && 2.0 * (double)m * (double)n * (double)k <= SMALL_FLOPS;
 }
 
-mw__gemm_code mw__gemm_choose(int64_t m, int64_t n, int64_t k)
+mw__gemm_code mw__gemm_choose(const mw__config *config, int64_t m, int64_t n, int64_t k)
 {
     const bool fits = m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX;
     const bool small = m <= 1 || n <= 1 || is_small(m, n, k);
-    mw__gemm_code code = {.level = mw__kernel_level(), .name = "built-in"};
-    const mw__gemm_wide *const wide = code.level != MW__LEVEL_REF ? mw__gemm_wide_here() : NULL;
+    mw__gemm_code code = {.level = config->level, .name = "built-in"};
+    const mw__gemm_wide *const wide = code.level != MW__LEVEL_REF ? mw__gemm_wide_here(config) : NULL;
     code.dots = wide != NULL ? wide->dots : NULL;
     if (small || code.level == MW__LEVEL_REF) {
         code.why = small ? "too small for panels or a call of a BLAS" : "the reference is asked for";
@@ -190,9 +190,9 @@ mw__gemm_code mw__gemm_choose(int64_t m, int64_t n, int64_t k)
     return code;
 }
 
-const char *mw__gemm_name(void)
+const char *mw__gemm_name(const mw__config *config)
 {
-    const mw__gemm_wide *wide = mw__gemm_choose(512, 512, 512).wide;
+    const mw__gemm_wide *wide = mw__gemm_choose(config, 512, 512, 512).wide;
     return wide != NULL ? wide->name : mw__blas_name();
 }
 

@@ -27,14 +27,14 @@ typedef void mw__gemm_dots(int64_t n, int64_t k, const float *a, const float *b,
  * built-in code, whatever m and n are. */
 typedef struct mw__gemm_wide {
     const char *name;
-    bool (*here)(void);                      /* the processor has the instructions, and may use them */
+    bool (*here)(const mw__config *config);   /* the processor has the instructions, and may use them */
     size_t (*scratch)(int64_t n, int64_t k); /* bytes; called on every processor, as plans hold the most of all */
     void (*product)(const mw__gemm_shape *shape, const float *a, const float *b, float *c, float *scratch);
     mw__gemm_dots *dots;
 } mw__gemm_wide;
 
 /* The first row that the processor has; NULL if it has none. */
-const mw__gemm_wide *mw__gemm_wide_here(void);
+const mw__gemm_wide *mw__gemm_wide_here(const mw__config *config);
 
 /* Which code runs, decided when planned. */
 typedef struct mw__gemm_code {
@@ -48,11 +48,11 @@ typedef struct mw__gemm_code {
 
 /* The built-in code if the processor has AVX-512 and MW_BLAS names no library, else the BLAS if one is loaded and a
  * product of m rows is worth it; mw__gemm_ref at MW__LEVEL_REF. */
-mw__gemm_code mw__gemm_choose(int64_t m, int64_t n, int64_t k);
+mw__gemm_code mw__gemm_choose(const mw__config *config, int64_t m, int64_t n, int64_t k);
 
 /* What multiplies large matrices: "AVX-512", "libopenblas.so.0" or "built-in". Loads a BLAS only if it would be used.
  */
-const char *mw__gemm_name(void);
+const char *mw__gemm_name(const mw__config *config);
 
 /* `scratch` is 64-aligned, mw__gemm_scratch bytes. */
 void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *shape, const float *a, const float *b, float *c,

@@ -236,17 +236,15 @@ static void run_tiles(tile_function *four, tile_function *one, const mw__gemm_sh
 
 #if defined(__x86_64__)
 #define CHOOSE(name, wide) ((wide) ? name##_avx2 : name##_base)
-static bool has_fma(mw__level level) { return level == MW__LEVEL_AVX2 && __builtin_cpu_supports("fma"); }
 #else
 #define CHOOSE(name, wide) ((void)(wide), name##_base)
-static bool has_fma(mw__level level) { return level == MW__LEVEL_AVX2; }
 #endif
 
 bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a, const float *b, float *c)
 {
     const mw__level level = code->level;
     const int64_t step_a = s->transpose_a ? s->lda : 1, step_b = s->transpose_b ? 1 : s->ldb;
-    dots_function *const dots = code->dots != NULL ? code->dots : CHOOSE(dots, has_fma(level));
+    dots_function *const dots = code->dots != NULL ? code->dots : CHOOSE(dots, level >= MW__LEVEL_AVX2);
     if (s->m == 1 && s->transpose_b && step_a == 1)
         dots(s->n, s->k, a, b, s->ldb, c);
     else if (s->n == 1 && s->ldc == 1 && !s->transpose_a && step_b == 1)
@@ -262,6 +260,6 @@ bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *s, const f
 
 void mw__gemm_small(mw__level level, const mw__gemm_shape *s, const float *a, const float *b, float *c, float *panel)
 {
-    const bool wide = has_fma(level);
+    const bool wide = level >= MW__LEVEL_AVX2;
     run_tiles(CHOOSE(rows, wide), CHOOSE(row_tile, wide), s, a, b, c, panel);
 }

@@ -18,9 +18,10 @@ typedef struct mw__implementations {
 } mw__implementations;
 
 /* Why the row does not take the operation; NULL if it does. */
-const char *mw__implementation_declines(const mw__implementation *row, const mw__op *op);
+const char *mw__implementation_declines(const mw__implementation *row, const mw__config *config, const mw__op *op);
 /* The row that takes it. */
-const mw__implementation *mw__implementation_choose(mw__implementations list, const mw__op *op);
+const mw__implementation *mw__implementation_choose(mw__implementations list, const mw__config *config,
+                                                    const mw__op *op);
 
 /* conv, whose window is one that mw__conv_window_read reads, and with a result that is not empty. */
 mw__implementations mw__conv_implementations(void);

@@ -55,7 +55,7 @@ mw_status mw__kernel_per_channel(mw__planner *planner, const mw__op *op, mw_erro
                              .channels = shape.dim[1],
                              .inner = mw__shape_span(shape, 2, shape.rank),
                              .dtype = dtype,
-                             .loop = function->at[mw__loop_level()]};
+                             .loop = function->at[mw__plan_level(planner)]};
     const uint32_t wide_p = as_fp32(planner, p), wide_q = q != p ? as_fp32(planner, q) : wide_p;
     const size_t unit = (size_t)split.elements * mw__dtype_size(dtype);
     const double count = (double)block->count;

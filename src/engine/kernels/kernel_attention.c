@@ -128,7 +128,7 @@ static void fill_block(mw__planner *planner, attention_block *s, const mw__op *o
     const mw_tensor *mask = mw__arg(op, "attn_mask");
     const mw_shape query = mw__shape_of(mw__arg(op, "query")), value = mw__shape_of(mw__arg(op, "value"));
     const int last = query.rank - 1;
-    const mw__level level = mw__kernel_level();
+    const mw__level level = mw__plan_level(planner);
     s->rows = query.dim[last - 1], s->keys = value.dim[last - 1];
     s->inner = query.dim[last], s->values = value.dim[last];
     s->block = block_rows(planner, op, s);
@@ -136,10 +136,10 @@ static void fill_block(mw__planner *planner, attention_block *s, const mw__op *o
     s->scale = 1.0f / sqrtf((float)s->inner);
     s->dtype = mw__dtype_of(op->results[0]);
     s->exp = mw__loop1_find(MW__OP_exp, level);
-    s->softmax = MW__DISPATCH_BEST(softmax);
+    s->softmax = MW__DISPATCH_BEST(softmax, level);
     const int64_t rows = s->block;
-    s->scores_code = mw__gemm_choose(rows, s->keys, s->inner);
-    s->result_code = mw__gemm_choose(rows, s->values, s->keys);
+    s->scores_code = mw__gemm_choose(mw__plan_config(planner), rows, s->keys, s->inner);
+    s->result_code = mw__gemm_choose(mw__plan_config(planner), rows, s->values, s->keys);
     s->panel_at = aligned((size_t)(rows * s->keys) * sizeof(float));
     s->gemm_at = s->panel_at + (s->dtype == MW_F32 ? 0 : aligned((size_t)(rows * s->values) * sizeof(float)));
     if (mask == NULL)

@@ -176,7 +176,7 @@ mw_status mw__kernel_cast(mw__planner *planner, const mw__op *op, mw_error *err)
     if (step == NULL || !is_real(mw__dtype_of(x)) || !is_real(mw__dtype_of(result)))
         return mw__plan_check(planner, err);
     step->rounds = true;
-    ((cast_block *)(uintptr_t)step->block)->round = rounds ? mw__round_loop(mw__loop_level()) : NULL;
+    ((cast_block *)(uintptr_t)step->block)->round = rounds ? mw__round_loop(mw__plan_level(planner)) : NULL;
     mw__step_element(planner, step, &(mw__element){.unary = copy_loop, .additions = 1}, result, &x, 1);
     return mw__plan_check(planner, err);
 }

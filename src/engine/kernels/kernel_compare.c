@@ -135,7 +135,7 @@ mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *e
     block->iter = mw__nd_iter_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2);
     block->elements = split.elements, block->count = mw__count_of(result), block->dtype = dtype;
     block->dtype_y = mw__dtype_of(y);
-    const size_t wide = mw__kernel_level() == MW__LEVEL_AVX2;
+    const size_t wide = mw__plan_level(planner) >= MW__LEVEL_AVX2;
     block->floats = row->floats[wide], block->integers = row->integers[wide], block->bools = row->bools[wide];
     const double count = (double)block->count;
     mw__step *step = mw__plan_step(planner, compare_run, op->row->name, split.units,
@@ -282,7 +282,7 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
     block->elements = split.elements, block->count = mw__count_of(result), block->size = size;
     block->from[0] = mw__dtype_of(a), block->from[1] = mw__dtype_of(b), block->dtype = mw__dtype_of(result);
     block->mixed = block->from[0] != block->dtype || block->from[1] != block->dtype;
-    block->loop = select_choose(block->mixed ? sizeof(float) : size, mw__kernel_level());
+    block->loop = select_choose(block->mixed ? sizeof(float) : size, mw__plan_level(planner));
     const double count = (double)block->count;
     mw__step *step =
         mw__plan_step(planner, select_run, op->row->name, split.units, mw__cost(count * (double)(3 * size + 1), count));
@@ -294,7 +294,7 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
     const mw_dtype dtype = mw__dtype_of(result);
     if (dtype == MW_F32 || dtype == MW_F16) /* tiles of a fused are fp32 */
         mw__step_element(planner, step,
-                         &(mw__element){.select = MW__DISPATCH(select_4, mw__kernel_level()), .additions = 1}, result,
+                         &(mw__element){.select = MW__DISPATCH(select_4, mw__plan_level(planner)), .additions = 1}, result,
                          (const mw_tensor *[]){cond, a, b}, 3);
     return mw__plan_check(planner, err);
 }

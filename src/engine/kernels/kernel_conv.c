@@ -266,13 +266,13 @@ static void conv_ref(const mw__kernel_call *call)
 
 /* ---- planning ---- */
 
-static void choose_tile(conv_block *s)
+static void choose_tile(const mw__planner *planner, conv_block *s)
 {
     const int64_t depth = s->depth > 0 ? smaller(s->depth, DEPTH) : 1;
     const int64_t wanted = TILE_FLOATS / depth / TILE_LEAST * TILE_LEAST;
     s->tile = smaller(clamp(wanted, TILE_LEAST, TILE_MOST), s->columns);
     s->tiles = (s->columns + s->tile - 1) / s->tile;
-    s->code = mw__gemm_choose(smaller(s->outputs, ROWS), s->tile, depth);
+    s->code = mw__gemm_choose(mw__plan_config(planner), smaller(s->outputs, ROWS), s->tile, depth);
 }
 
 /* The column form, and the plain one at MW__LEVEL_REF. */
@@ -287,7 +287,7 @@ static mw_status plan_columns(mw__planner *planner, const mw__op *op, mw_error *
     s->inputs = mw__shape_of(weight).dim[1], s->outputs = mw__shape_of(weight).dim[0] / s->groups;
     s->depth = s->inputs * s->window.taps, s->columns = mw__shape_of(x).dim[0] * s->window.area_out;
     s->dtype = mw__dtype_of(result), s->has_bias = bias != NULL;
-    choose_tile(s);
+    choose_tile(planner, s);
     const bool plain = s->code.level == MW__LEVEL_REF;
     const double flops = 2.0 * (double)mw__count_of(result) * (double)s->depth;
     const double bytes = 4.0 * (double)s->groups * (double)s->depth * (double)s->columns;
@@ -351,5 +351,5 @@ mw_status mw__kernel_conv(mw__planner *planner, const mw__op *op, mw_error *err)
     if (mw__count_of(op->results[0]) == 0)
         return mw__plan_check(planner, err);
     MW_TRY(mw__conv_window_read(op, &window, &groups, err));
-    return mw__implementation_choose(mw__conv_implementations(), op)->plan(planner, op, err);
+    return mw__implementation_choose(mw__conv_implementations(), mw__plan_config(planner), op)->plan(planner, op, err);
 }

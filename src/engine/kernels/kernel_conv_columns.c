@@ -231,7 +231,7 @@ static void fill_product(const mw__planner *planner, const mw__op *matmul, colum
     mw__arg_bool(matmul, "transpose_y", &transpose);
     const int64_t m = result.dim[2], n = result.dim[3], k = left.dim[3], lanes = mw__plan_partitions(planner);
     const int64_t share = (m * s->examples * s->groups + lanes - 1) / lanes;
-    s->code = mw__gemm_choose(share > m ? m : share, n, k);
+    s->code = mw__gemm_choose(mw__plan_config(planner), share > m ? m : share, n, k);
     s->left = left.dim[0] > 1 ? s->groups * m * k : 0;
     s->shape = (mw__gemm_shape){
         .m = m, .n = n, .k = k, .lda = k, .ldb = transpose ? k : n, .ldc = n, .transpose_b = transpose};
@@ -259,7 +259,7 @@ static const char *wide_declines(const columns_block *s)
 }
 
 /* The ways that make no columns, each with the level it needs; the columns are what is left. */
-static const mw__columns_wide *choose_wide(const columns_block *s)
+static const mw__columns_wide *choose_wide(const mw__planner *planner, const columns_block *s)
 {
     static const mw__columns_wide *const rows[] = {
 #if MW_HAVE_AVX512
@@ -268,7 +268,7 @@ static const mw__columns_wide *choose_wide(const columns_block *s)
         NULL
     };
     for (size_t i = 0; rows[i] != NULL; i++)
-        if (mw__loop_level() >= rows[i]->level && wide_declines(s) == NULL)
+        if (mw__plan_level(planner) >= rows[i]->level && wide_declines(s) == NULL)
             return rows[i];
     return NULL;
 }
@@ -341,12 +341,12 @@ mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_mat
     s->examples = mw__shape_of(x).dim[0], s->groups = match->conv.groups;
     s->channels = mw__shape_of(x).dim[1] / s->groups;
     const bool rounds = mw__plan_rounds(planner, match->result);
-    s->round = rounds ? mw__round_loop(mw__loop_level()) : NULL;
+    s->round = rounds ? mw__round_loop(mw__plan_level(planner)) : NULL;
     if (match->bias != NULL)
-        s->add = rounds ? MW__DISPATCH_BEST(add_half) : MW__DISPATCH_BEST(add);
+        s->add = rounds ? MW__DISPATCH_BEST(add_half, mw__plan_level(planner)) : MW__DISPATCH_BEST(add, mw__plan_level(planner));
     const uint32_t bias = match->bias != NULL ? mw__plan_floats(planner, match->bias) : 0;
     fill_product(planner, matmul, s);
-    s->wide = choose_wide(s);
+    s->wide = choose_wide(planner, s);
     if (s->wide != NULL)
         fill_wide(planner, s);
     const double count = (double)(s->examples * s->groups),

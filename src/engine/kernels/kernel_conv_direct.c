@@ -231,7 +231,7 @@ typedef struct tile_functions {
 static tile_functions choose_tiles(mw__level level)
 {
 #if defined(__x86_64__)
-    if (level == MW__LEVEL_AVX2 && __builtin_cpu_supports("fma"))
+    if (level >= MW__LEVEL_AVX2)
         return (tile_functions){{NULL, avx2_1, avx2_2, avx2_3}};
 #endif
     (void)level;
@@ -338,7 +338,7 @@ mw_status mw__plan_conv_direct(mw__planner *planner, const mw__direct *direct, c
     mw__direct_prepare(planner, d);
     s->blocks = (d->outputs + OUTPUTS - 1) / OUTPUTS;
     s->has_bias = bias != NULL;
-    s->tiles = choose_tiles(mw__kernel_level());
+    s->tiles = choose_tiles(mw__plan_level(planner));
     const size_t packed = (size_t)((d->depth + 1) * OUTPUTS) * sizeof(float), size = sizeof(float);
     const uint32_t weights = mw__plan_temporary(planner, packed * (size_t)(d->groups * s->blocks));
     mw__step *pack = mw__plan_step(planner, pack_run, "conv.pack", d->groups * s->blocks,

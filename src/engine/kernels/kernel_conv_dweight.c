@@ -129,15 +129,15 @@ typedef struct tile_form {
 } tile_form;
 
 /* For `outputs` channels and planes of `area` elements. */
-static tile_form choose_tile(int64_t outputs, int64_t area)
+static tile_form choose_tile(mw__level level, int64_t outputs, int64_t area)
 {
 #if defined(__x86_64__)
-    if (mw__loop_level() == MW__LEVEL_AVX512 && outputs > 4 && area >= 16)
+    if (level == MW__LEVEL_AVX512 && outputs > 4 && area >= 16)
         return (tile_form){.run = tile_avx512, .outputs = 8, .width = 16};
-    if (mw__kernel_level() == MW__LEVEL_AVX2 && __builtin_cpu_supports("fma"))
+    if (level >= MW__LEVEL_AVX2)
         return (tile_form){.run = tile_avx2, .outputs = 4, .width = 8};
 #endif
-    (void)outputs, (void)area;
+    (void)level, (void)outputs, (void)area;
     return (tile_form){.run = tile_base, .outputs = 4, .width = 8};
 }
 /* clang-format on */
@@ -305,8 +305,8 @@ static void fill_block(mw__planner *planner, const mw__conv_dweight_match *match
     mw__direct_prepare(planner, &s->direct);
     const int64_t area = s->direct.window.area_out;
     s->parts = mw__dweight_parts_of(planner, match, SHARE);
-    s->tile = choose_tile(s->direct.outputs, area);
-    s->plane = MW__DISPATCH(sum_planes, mw__kernel_level());
+    s->tile = choose_tile(mw__plan_level(planner), s->direct.outputs, area);
+    s->plane = MW__DISPATCH(sum_planes, mw__plan_level(planner));
     for (int64_t i = 0; i < s->tile.width; i++)
         s->fresh[i] = i >= s->tile.width - area % s->tile.width ? UINT32_MAX : 0;
     const int64_t near = NEAR / (s->tile.outputs * area);

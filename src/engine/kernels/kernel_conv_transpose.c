@@ -139,7 +139,7 @@ static void transpose_ref(const mw__kernel_call *call)
 /* ---- planning ---- */
 
 /* As many channels as fit, so that units are equal. */
-static void choose_unit(transpose_block *s)
+static void choose_unit(const mw__planner *planner, transpose_block *s)
 {
     const mw__conv_window *w = &s->window;
     const int64_t least = smaller(TILE_LEAST, w->area_out) * w->taps;
@@ -151,7 +151,7 @@ static void choose_unit(transpose_block *s)
     s->blocks = s->outputs / s->channels;
     const int64_t wanted = UNIT_FLOATS / (s->channels * w->taps);
     s->tile = smaller(wanted > TILE_LEAST ? wanted : TILE_LEAST, w->area_out);
-    s->code = mw__gemm_choose(s->channels * w->taps, s->tile, s->inputs);
+    s->code = mw__gemm_choose(mw__plan_config(planner), s->channels * w->taps, s->tile, s->inputs);
 }
 
 static size_t scratch_bytes(const transpose_block *s)
@@ -172,7 +172,7 @@ mw_status mw__kernel_conv_transpose(mw__planner *planner, const mw__op *op, mw_e
     MW_TRY(mw__conv_window_read(op, &s->window, &s->groups, err));
     s->inputs = mw__shape_of(weight).dim[0] / s->groups, s->outputs = mw__shape_of(weight).dim[1];
     s->dtype = mw__dtype_of(result), s->has_bias = bias != NULL;
-    choose_unit(s);
+    choose_unit(planner, s);
     const bool plain = s->code.level == MW__LEVEL_REF;
     const double products = (double)mw__count_of(x) * (double)s->outputs * (double)s->window.taps;
     const uint32_t in[3] = {mw__conv_operand(planner, x), mw__conv_operand(planner, weight),

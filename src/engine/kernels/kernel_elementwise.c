@@ -92,7 +92,7 @@ static void binary_run(const mw__kernel_call *call)
 static mw__loop1 *round_of(const mw__planner *planner, const mw_tensor *result)
 {
     const bool wanted = mw__dtype_of(result) == MW_F32 && mw__plan_rounds(planner, result);
-    return wanted ? mw__round_loop(mw__loop_level()) : NULL;
+    return wanted ? mw__round_loop(mw__plan_level(planner)) : NULL;
 }
 
 mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *err)
@@ -111,7 +111,7 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
                             .count = mw__count_of(result),
                             .from = {mw__dtype_of(x), mw__dtype_of(y)},
                             .dtype = dtype,
-                            .loop = function->at[mw__loop_level()],
+                            .loop = function->at[mw__plan_level(planner)],
                             .round = round_of(planner, result),
                             .integers = dtype == MW_I32 ? function->integers : NULL};
     const size_t size = mw__dtype_size(dtype);
@@ -184,12 +184,12 @@ static mw_status unary_find(const mw__op *op, const mw__function1 **out, mw_erro
                                    mw__op_subject(op, subject, sizeof subject));
 }
 
-static mw_status unary_block_fill(const mw__op *op, const mw__function1 *function, bool half, unary_block *block,
-                                  mw_error *err)
+static mw_status unary_block_fill(const mw__planner *planner, const mw__op *op, const mw__function1 *function,
+                                  unary_block *block, mw_error *err)
 {
     const mw_dtype dtype = block->dtype;
-    const bool real = dtype == MW_F32 || dtype == MW_F16;
-    block->loop = real ? function->at[mw__loop_level()] : NULL;
+    const bool real = dtype == MW_F32 || dtype == MW_F16, half = mw__plan_is_half(planner, op->results[0]);
+    block->loop = real ? function->at[mw__plan_level(planner)] : NULL;
     block->integers = dtype == MW_I32 ? function->integers : NULL;
     block->bools = dtype == MW_BOOL ? function->bools : NULL;
     if (block->loop == NULL && block->integers == NULL && block->bools == NULL)
@@ -214,7 +214,7 @@ mw_status mw__kernel_unary(mw__planner *planner, const mw__op *op, mw_error *err
     const mw__split split = mw__split_shape(planner, mw__shape_of(result));
     block->elements = split.elements, block->count = mw__count_of(result), block->dtype = mw__dtype_of(result);
     block->from = mw__dtype_of(x), block->round = round_of(planner, result);
-    MW_TRY(unary_block_fill(op, function, mw__plan_is_half(planner, result), block, err));
+    MW_TRY(unary_block_fill(planner, op, function, block, err));
     const size_t unit = (size_t)split.elements * mw__dtype_size(block->dtype);
     const size_t from = (size_t)split.elements * mw__dtype_size(block->from);
     const double bytes = 2.0 * (double)block->count * (double)mw__dtype_size(block->dtype);

@@ -214,7 +214,7 @@ static void fill_block(const mw__planner *planner, const operands *o, matmul_blo
                     (mw__split_shape(planner, MW_SHAPE(s->m, s->n)).elements != s->n || prefers_columns(s, lanes));
     const int64_t share = (s->m * batches + lanes - 1) / lanes;
     const int64_t rows = s->by_columns || share > s->m ? s->m : share;
-    s->code = mw__gemm_choose(rows, s->n, s->k);
+    s->code = mw__gemm_choose(mw__plan_config(planner), rows, s->n, s->k);
     s->shape = (mw__gemm_shape){.n = s->n,
                                 .k = s->k,
                                 .lda = s->ldx,

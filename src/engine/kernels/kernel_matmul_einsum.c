@@ -47,7 +47,7 @@ static void einsum_run(const mw__kernel_call *call)
     }
 }
 
-static void fill_block(einsum_block *s, mw_shape a, mw_shape b, mw_shape result)
+static void fill_block(const mw__planner *planner, einsum_block *s, mw_shape a, mw_shape b, mw_shape result)
 {
     const int rank = result.rank;
     const int64_t a_h = a.dim[rank - 2], b_h = b.dim[rank - 2];
@@ -58,7 +58,7 @@ static void fill_block(einsum_block *s, mw_shape a, mw_shape b, mw_shape result)
     s->b_h = b_h == 1 ? 0 : s->u;
     s->a_n = rank == 4 && a.dim[0] != 1 ? s->c * a_h * s->w : 0;
     s->b_n = rank == 4 && b.dim[0] != 1 ? s->w * b_h * s->u : 0;
-    s->code = mw__gemm_choose(s->c, s->u, s->w);
+    s->code = mw__gemm_choose(mw__plan_config(planner), s->c, s->u, s->w);
 }
 
 mw_status mw__kernel_einsum(mw__planner *planner, const mw__op *op, mw_error *err)
@@ -72,7 +72,7 @@ mw_status mw__kernel_einsum(mw__planner *planner, const mw__op *op, mw_error *er
     if (s == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);
     s->dtype = dtype;
-    fill_block(s, mw__shape_of(operand[0]), mw__shape_of(operand[1]), mw__shape_of(result));
+    fill_block(planner, s, mw__shape_of(operand[0]), mw__shape_of(operand[1]), mw__shape_of(result));
     uint32_t buffers[2];
     for (int i = 0; i < 2; i++)
         buffers[i] = dtype == MW_I32 ? mw__plan_buffer(planner, operand[i]) : mw__plan_floats(planner, operand[i]);

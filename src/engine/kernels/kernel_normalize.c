@@ -89,15 +89,14 @@ static void columns_run(const mw__kernel_call *call)
     }
 }
 
-static void fill_block(softmax_block *s, mw_shape shape, int64_t axis)
+static void fill_block(mw__level level, softmax_block *s, mw_shape shape, int64_t axis)
 {
-    const mw__level level = mw__kernel_level();
     s->n = shape.dim[axis];
     s->inner = mw__shape_span(shape, (int)axis + 1, shape.rank);
     s->stretches = (s->inner + COLUMNS - 1) / COLUMNS;
     s->exp = mw__loop1_find(MW__OP_exp, level);
-    s->shift = MW__DISPATCH_BEST(shift);
-    s->divide = MW__DISPATCH_BEST(divide);
+    s->shift = MW__DISPATCH_BEST(shift, level);
+    s->divide = MW__DISPATCH_BEST(divide, level);
 }
 
 mw_status mw__kernel_softmax(mw__planner *planner, const mw__op *op, mw_error *err)
@@ -113,7 +112,7 @@ mw_status mw__kernel_softmax(mw__planner *planner, const mw__op *op, mw_error *e
     if (s == NULL || mw__count_of(x) == 0)
         return mw__plan_check(planner, err);
     s->dtype = dtype;
-    fill_block(s, shape, axis);
+    fill_block(mw__plan_level(planner), s, shape, axis);
     const bool rows = s->inner == 1;
     const int64_t outer = mw__count_of(x) / (s->n * s->inner);
     const size_t size = mw__dtype_size(dtype), unit = (size_t)(s->n * s->inner) * size;

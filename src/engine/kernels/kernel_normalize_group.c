@@ -199,10 +199,10 @@ static group_block *make_block(mw__planner *planner, const mw__op *op, const boo
     double epsilon = 0.0;
     mw__arg_float(op, "epsilon", &epsilon);
     *s = (group_block){.dtype = mw__dtype_of(x), .epsilon = (float)epsilon, .centre = centre};
-    s->subtract_mean = MW__DISPATCH_BEST(subtract_mean);
-    s->sum_squares = MW__DISPATCH_BEST(sum_squares);
-    s->scale_all = MW__DISPATCH_BEST(scale_all);
-    s->scale_each = MW__DISPATCH_BEST(scale_each);
+    s->subtract_mean = MW__DISPATCH_BEST(subtract_mean, mw__plan_level(planner));
+    s->sum_squares = MW__DISPATCH_BEST(sum_squares, mw__plan_level(planner));
+    s->scale_all = MW__DISPATCH_BEST(scale_all, mw__plan_level(planner));
+    s->scale_each = MW__DISPATCH_BEST(scale_each, mw__plan_level(planner));
     fill_iters(s, mw__shape_of(x), in_group);
     return s;
 }

@@ -169,9 +169,8 @@ static bool is_inside(const pool_block *s)
     return s->dtype == MW_F32;
 }
 
-static mw__kernel *choose_run(pool_block *s)
+static mw__kernel *choose_run(mw__level level, pool_block *s)
 {
-    const mw__level level = mw__kernel_level();
     if (level == MW__LEVEL_REF || !is_inside(s))
         return pool_ref;
     s->counted = 1.0;
@@ -225,7 +224,7 @@ static mw_status plan_pool(mw__planner *planner, const mw__op *op, const mw_tens
     MW_TRY(fill_block(op, s, err));
     s->relu = relu;
     const size_t size = mw__dtype_size(dtype);
-    mw__kernel *const run = choose_run(s);
+    mw__kernel *const run = choose_run(mw__plan_level(planner), s);
     double elements = (double)mw__count_of(result);
     for (int i = 0; i < MW__WINDOW_AXES; i++)
         elements *= (double)s->axis[i].kernel;

@@ -135,7 +135,7 @@ mw_status mw__plan_max_pool_gradient(mw__planner *planner, const mw__max_pool_gr
         return mw__plan_check(planner, err);
     s->relu = match->relu;
     const bool two = s->row.kernel == 2 && s->row.stride == 2 && s->column.kernel == 2 && s->column.stride == 2;
-    s->two = two ? mw__two_gradient_choose(mw__kernel_level()) : NULL;
+    s->two = two ? mw__two_gradient_choose(mw__plan_level(planner)) : NULL;
     const double elements = (double)mw__count_of(match->x);
     const size_t in = (size_t)s->in * sizeof(float), out = (size_t)s->out * sizeof(float);
     mw__step *step =

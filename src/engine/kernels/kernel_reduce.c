@@ -535,22 +535,22 @@ static bool trailing(mw_shape shape, const bool *reduced)
 static void choose_loops(reduce_block *s, mw__level level)
 {
     s->exp = mw__loop1_find(MW__OP_exp, level);
-    s->add_rows = MW__DISPATCH_BEST(add_rows);
+    s->add_rows = MW__DISPATCH_BEST(add_rows, level);
 #if defined(__x86_64__)
-    s->sum = level == MW__LEVEL_AVX2 ? sum_avx2 : sum_base;
-    s->most = s->kind == MIN ? (level == MW__LEVEL_AVX2 ? min_avx2 : min_base)
-                             : (level == MW__LEVEL_AVX2 ? max_avx2 : max_base);
+    s->sum = level >= MW__LEVEL_AVX2 ? sum_avx2 : sum_base;
+    s->most = s->kind == MIN ? (level >= MW__LEVEL_AVX2 ? min_avx2 : min_base)
+                             : (level >= MW__LEVEL_AVX2 ? max_avx2 : max_base);
 #else
     s->sum = sum_base;
     s->most = s->kind == MIN ? min_base : max_base;
 #endif
 }
 
-static void choose_small(reduce_block *s, mw__step *step, bool columns)
+static void choose_small(const mw__planner *planner, reduce_block *s, mw__step *step, bool columns)
 {
     s->small = (mw__reduce_small){.elements = s->elements, .count = s->count, .mean = s->kind == MEAN};
     mw__kernel *run = s->dtype == MW_F32 && (s->kind == SUM || s->kind == MEAN)
-                          ? mw__reduce_small_find(&s->outer, &s->inner, columns, &s->small)
+                          ? mw__reduce_small_find(mw__plan_level(planner), &s->outer, &s->inner, columns, &s->small)
                           : NULL;
     if (run != NULL) {
         step->run = run;
@@ -601,7 +601,7 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
     s->kind = kind_of(op->row->id), s->dtype = dtype;
     s->count = mw__count_of(result), s->reduced = mw__nd_iter_count(&s->inner);
     s->plain = (s->kind == SUM || s->kind == MEAN) && dtype == MW_F32 && s->inner.rank == 1;
-    choose_loops(s, mw__kernel_level());
+    choose_loops(s, mw__plan_level(planner));
     const size_t size = mw__dtype_size(dtype);
     const double count = (double)mw__count_of(x), flops = s->kind == LOG_SUM_EXP ? 24 : 1;
     const double cost = mw__cost(count * (double)size, count * flops);
@@ -615,7 +615,7 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
     mw__step *step = mw__plan_step(planner, columns ? columns_run : rows_run, op->row->name, split.units, cost);
     step->block = s;
     step->flops = folding_flops(s, count, s->kind == MEAN ? 0.0 : (double)s->count);
-    choose_small(s, step, columns);
+    choose_small(planner, s, step, columns);
     if (rows)
         mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)s->reduced * size, false);
     else

@@ -15,7 +15,7 @@ typedef struct mw__reduce_small {
 } mw__reduce_small;
 
 /* The kernel without iterators, giving the bits of the general one; NULL if the loops are not such. */
-mw__kernel *mw__reduce_small_find(const mw__nd_iter *outer, const mw__nd_iter *inner, bool columns,
+mw__kernel *mw__reduce_small_find(mw__level level, const mw__nd_iter *outer, const mw__nd_iter *inner, bool columns,
                                   mw__reduce_small *block);
 
 #endif

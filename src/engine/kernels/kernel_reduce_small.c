@@ -43,10 +43,9 @@ MW__INLINE void columns_body(const mw__kernel_call *call)
 }
 MW__BASE_AVX2(columns, (const mw__kernel_call *call), (call))
 
-mw__kernel *mw__reduce_small_find(const mw__nd_iter *outer, const mw__nd_iter *inner, bool columns,
+mw__kernel *mw__reduce_small_find(mw__level level, const mw__nd_iter *outer, const mw__nd_iter *inner, bool columns,
                                   mw__reduce_small *block)
 {
-    const mw__level level = mw__kernel_level();
     if (outer->rank != 1 || inner->rank != 1 || level == MW__LEVEL_REF)
         return NULL;
     block->reduced = inner->extent[0];

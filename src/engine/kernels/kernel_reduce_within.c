@@ -32,12 +32,12 @@ MW__TARGET_AVX512 static bool within_avx512(const float *x, int64_t count, float
 }
 #endif
 
-static mw__within_loop *choose_loop(void)
+static mw__within_loop *choose_loop(mw__level level)
 {
 #if defined(__x86_64__)
-    const mw__level level = mw__loop_level();
-    return level == MW__LEVEL_AVX512 ? within_avx512 : level == MW__LEVEL_AVX2 ? within_avx2 : within_base;
+    return level == MW__LEVEL_AVX512 ? within_avx512 : level >= MW__LEVEL_AVX2 ? within_avx2 : within_base;
 #else
+    (void)level;
     return within_base;
 #endif
 }
@@ -189,7 +189,7 @@ static void plan_watch(mw__planner *planner, const mw_tensor *x, float limit, ui
     const mw__split split = mw__split_shape(planner, mw__shape_of(x));
     const double count = (double)mw__count_of(x);
     *block =
-        (struct mw__watch){.limit = limit, .elements = split.elements, .count = mw__count_of(x), .loop = choose_loop()};
+        (struct mw__watch){.limit = limit, .elements = split.elements, .count = mw__count_of(x), .loop = choose_loop(mw__plan_level(planner))};
     mw__step *step = mw__plan_step(planner, watch_run, "all_within", split.units, mw__cost(4.0 * count, 0.25 * count));
     step->block = step->watch = block;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)split.elements * sizeof(float), false);
@@ -208,7 +208,7 @@ static void begin_join(join_builder *b)
     b->step = mw__plan_step(b->planner, join_run, "all_within.join", 1, mw__cost(0.0, 0.0));
     b->step->block = b->block;
     if (b->block != NULL)
-        b->block->loop = choose_loop();
+        b->block->loop = choose_loop(mw__plan_level(b->planner));
 }
 
 static void join(join_builder *b, uint32_t buffer, int64_t count, float limit)

@@ -183,5 +183,5 @@ const mw__function1 *mw__function1_find(mw__op_id op, const char *mode)
 
 mw__loop1 *mw__loop1_find(mw__op_id op, mw__level level)
 {
-    return functions[op].at[level == MW__LEVEL_AVX2 ? mw__loop_level() : level];
+    return functions[op].at[level];
 }

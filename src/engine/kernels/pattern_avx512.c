@@ -1,26 +1,24 @@
-/* Patterns whose kernels are there with AVX-512 alone. Their files are built with its instructions, so the processor is
- * asked here, first; where they are not built, such a pattern is never recognised, and its plan is refused. */
+/* Patterns whose kernels are there with AVX-512 alone; their rows have its level, so the processor has it. Where the
+ * files are not built, such a pattern is never recognised, and its plan is refused. */
 #include "engine/core/kernel.h"
 #include "engine/kernels/kernel_conv_dweight.h"
 
 #if MW_HAVE_AVX512
 #include "engine/kernels/x86/pattern_avx512.h"
 
-static bool is_here(void) { return mw__loop_level() == MW__LEVEL_AVX512; }
-
 bool mw__conv_max_pool_suits(const mw__op *conv, const mw__op *pool)
 {
-    return is_here() && mw__conv_max_pool_avx512(conv, pool);
+    return mw__conv_max_pool_avx512(conv, pool);
 }
 
 bool mw__conv_dweight_argmax_suits(const mw__op *conv, const mw__op *pool)
 {
-    return is_here() && mw__conv_dweight_argmax_avx512(conv, pool);
+    return mw__conv_dweight_argmax_avx512(conv, pool);
 }
 
 bool mw__conv_by_argmax_suits(const mw__op *conv, const mw__op *pool)
 {
-    return is_here() && mw__conv_by_argmax_avx512(conv, pool);
+    return mw__conv_by_argmax_avx512(conv, pool);
 }
 
 #else

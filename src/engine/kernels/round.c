@@ -44,20 +44,19 @@ static void rounded_run(const mw__kernel_call *call)
         r->loop(data, data, (int64_t)(((end < r->size ? end : r->size) - begin) / sizeof(float)), 0, 0);
 }
 
-mw_status mw__round_rows(mw__arena *arena, mw__step *step, size_t write, size_t size, mw_error *err)
+void mw__round_rows(mw__planner *planner, mw__step *step, size_t write, size_t size)
 {
-    rounded_block *block = mw__arena_alloc(arena, 1, sizeof *block, err);
+    rounded_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL)
-        return MW_ERROR_MEMORY;
+        return;
     *block = (rounded_block){.run = step->run,
                              .block = step->block,
                              .write = write,
                              .unit = step->writes[write].unit,
                              .size = size,
-                             .loop = mw__round_loop(mw__loop_level())};
+                             .loop = mw__round_loop(mw__plan_level(planner))};
     step->run = rounded_run;
     step->block = block;
-    return MW_OK;
 }
 
 typedef struct round_block {
@@ -75,21 +74,19 @@ static void round_run(const mw__kernel_call *call)
     r->loop((float *)call->out[0] + begin, (const float *)call->in[0] + begin, end - begin, 0, 0);
 }
 
-mw__step *mw__round_step(mw__arena *arena, uint32_t from, uint32_t to, size_t size, mw_error *err)
+void mw__round_step(mw__planner *planner, uint32_t from, uint32_t to, size_t size)
 {
-    round_block *block = mw__arena_alloc(arena, 1, sizeof *block, err);
-    mw__step *step = mw__arena_alloc(arena, 1, sizeof *step, err);
-    if (block == NULL || step == NULL)
-        return NULL;
-    *block = (round_block){.count = (int64_t)(size / sizeof(float)), .loop = mw__round_loop(mw__loop_level())};
-    *step = (mw__step){.label = "round", .run = round_run, .block = block, .grain = 1};
-    step->units = (block->count + PIECE - 1) / PIECE;
-    step->cost = mw__cost(2.0 * (double)size, 10.0 * (double)block->count);
+    round_block *block = mw__plan_block(planner, sizeof *block);
+    if (block == NULL)
+        return;
+    *block = (round_block){.count = (int64_t)(size / sizeof(float)), .loop = mw__round_loop(mw__plan_level(planner))};
+    mw__step *step = mw__plan_step(planner, round_run, "round", (block->count + PIECE - 1) / PIECE,
+                                   mw__cost(2.0 * (double)size, 10.0 * (double)block->count));
+    step->block = block;
     const mw__step_operand rows = {.access = MW__ROWS, .unit = PIECE * sizeof(float), .in_place = true};
     step->reads[0] = step->writes[0] = rows;
     step->reads[0].buffer = from;
     step->writes[0].buffer = to;
     step->writes[0].in_place = false;
     step->read_count = step->write_count = 1;
-    return step;
 }

@@ -10,8 +10,8 @@
 mw__loop1 *mw__round_loop(mw__level level);
 
 /* Makes `step` round what it writes to write operand `write`, by rows, which has `size` bytes. */
-mw_status mw__round_rows(mw__arena *arena, mw__step *step, size_t write, size_t size, mw_error *err);
-/* A step that rounds `size` bytes of fp32 from one buffer to another. */
-mw__step *mw__round_step(mw__arena *arena, uint32_t from, uint32_t to, size_t size, mw_error *err);
+void mw__round_rows(mw__planner *planner, mw__step *step, size_t write, size_t size);
+/* Plans a step that rounds `size` bytes of fp32 from one buffer to another. */
+void mw__round_step(mw__planner *planner, uint32_t from, uint32_t to, size_t size);
 
 #endif

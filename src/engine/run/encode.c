@@ -2,16 +2,13 @@
  * range, and calls, in this order, order.c, phases.c and memory.c; then writes down every lane's calls. */
 #include "base/checked.h"
 #include "engine/core/partition.h"
-#include "engine/core/settings.h"
 #include "engine/run/command_list.h"
 #include "engine/run/profile.h"
 #include "engine/run/team.h"
 
 #include <string.h>
 
-/* Below this estimate (ns, on one lane) waking the team costs more than it gives. MW_ENGINE_WAKE replaces it. */
-enum { WAKE_COST = 20000 };
-/* Down to this part of it a run takes a team that is awake anyway. */
+/* Down to this part of what waking the team costs a run takes a team that is awake anyway. */
 #define BRIEF 4.0
 
 typedef struct ports {
@@ -207,13 +204,12 @@ static mw_status alloc_memory(emitter *e, const mw_allocator *allocator, mw_erro
     return e->commands->memory != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static void choose_team(const mw__layout *layout, mw__command_list *commands)
+static void choose_team(const mw__layout *layout, double wake, mw__command_list *commands)
 {
     double cost = 0;
     for (size_t s = 0; s < layout->step_count; s++)
         cost += layout->steps[s]->cost;
     commands->lanes = layout->lanes;
-    const double wake = mw__settings_wake(WAKE_COST);
     commands->alone = layout->lanes == 1 || cost < wake / BRIEF;
     commands->brief = cost < wake;
     if (!commands->alone)
@@ -257,7 +253,7 @@ static mw_status make_commands(const ports *p, const mw__layout *layout, const m
     commands->task_count = e.task_count;
     commands->scratch = e.scratch * lanes;
     commands->phase_count = layout->phase_count;
-    choose_team(layout, commands);
+    choose_team(layout, p->program->plan.wake, commands);
     return keep_layout(layout, commands, err);
 }
 

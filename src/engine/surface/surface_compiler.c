@@ -3,14 +3,20 @@
 
 #include <string.h>
 
-/* ---- configuration and compiler: nothing to keep but what was said ---- */
+/* ---- configuration and compiler ---- */
 
-typedef struct config {
+typedef struct config_options {
     mw__object object;
+    mw__config set;
     char *cache;
-} config;
+} config_options;
 
-static void destroy_config(mw__object *object) { mw__free(&object->allocator, ((config *)object)->cache); }
+typedef struct compiler_object {
+    mw__object object;
+    mw__config config;
+} compiler_object;
+
+static void destroy_config(mw__object *object) { mw__free(&object->allocator, ((config_options *)object)->cache); }
 
 static mw_status create_object(void **out, size_t size, void (*destroy)(mw__object *), mw__kind kind, mw_error *err)
 {
@@ -35,7 +41,8 @@ static void *get(void *handle, mw__kind kind, const char *name, mw_error *err)
 e5rt_error_code e5rt_e5_compiler_config_options_create(void **out)
 {
     mw_error *err = mw__surface_begin();
-    create_object(out, sizeof(config), destroy_config, MW__KIND_CONFIG, err);
+    if (create_object(out, sizeof(config_options), destroy_config, MW__KIND_CONFIG, err) == MW_OK)
+        mw__config_init(&((config_options *)get(*out, MW__KIND_CONFIG, "options", err))->set);
     return mw__surface_end(err);
 }
 
@@ -44,24 +51,48 @@ e5rt_error_code e5rt_e5_compiler_config_options_release(void **options) { return
 e5rt_error_code e5rt_e5_compiler_config_options_set_cache_bundle_location(void *handle, const char *path)
 {
     mw_error *err = mw__surface_begin();
-    config *options = get(handle, MW__KIND_CONFIG, "options", err);
+    config_options *options = get(handle, MW__KIND_CONFIG, "options", err);
     if (options != NULL && mw__surface_text(path, "path", err) == MW_OK)
         mw__surface_copy(&options->object, &options->cache, path, err);
     return mw__surface_end(err);
 }
 
+e5rt_error_code e5rt_mw_e5_compiler_config_options_set_variable(void *handle, const char *name, const char *value)
+{
+    mw_error *err = mw__surface_begin();
+    config_options *options = get(handle, MW__KIND_CONFIG, "options", err);
+    if (options != NULL && mw__surface_text(name, "name", err) == MW_OK &&
+        mw__surface_text(value, "value", err) == MW_OK)
+        mw__config_set(&options->set, name, value, err);
+    return mw__surface_end(err);
+}
+
+/* What the environment sets goes before what the program has set. */
+static void create_compiler(void **out, const mw__config *set, mw_error *err)
+{
+    mw__config config = *set;
+    if (mw__config_read_environment(&config, err) == MW_OK &&
+        create_object(out, sizeof(compiler_object), NULL, MW__KIND_COMPILER, err) == MW_OK)
+        ((compiler_object *)get(*out, MW__KIND_COMPILER, "compiler", err))->config = config;
+}
+
 e5rt_error_code e5rt_e5_compiler_create(void **out)
 {
     mw_error *err = mw__surface_begin();
-    create_object(out, sizeof(mw__object), NULL, MW__KIND_COMPILER, err);
+    mw__config none;
+    mw__config_init(&none);
+    if (mw__surface_out(out, err) == MW_OK)
+        create_compiler(out, &none, err);
     return mw__surface_end(err);
 }
 
 e5rt_error_code e5rt_e5_compiler_create_with_config(void **out, void *handle)
 {
     mw_error *err = mw__surface_begin();
-    if (mw__surface_out(out, err) == MW_OK && get(handle, MW__KIND_CONFIG, "config", err) != NULL)
-        create_object(out, sizeof(mw__object), NULL, MW__KIND_COMPILER, err);
+    const config_options *options =
+        mw__surface_out(out, err) == MW_OK ? get(handle, MW__KIND_CONFIG, "config", err) : NULL;
+    if (options != NULL)
+        create_compiler(out, &options->set, err);
     return mw__surface_end(err);
 }
 
@@ -71,7 +102,7 @@ e5rt_error_code e5rt_e5_compiler_release(void **compiler) { return release(compi
 
 typedef struct compiler_options {
     mw__object object;
-    mw__compile_options chosen;
+    uint64_t mask, lanes;
     char *segmenter, *custom;
 } compiler_options;
 
@@ -86,7 +117,7 @@ e5rt_error_code e5rt_e5_compiler_options_create(void **out)
 {
     mw_error *err = mw__surface_begin();
     if (create_object(out, sizeof(compiler_options), destroy_options, MW__KIND_OPTIONS, err) == MW_OK)
-        ((compiler_options *)get(*out, MW__KIND_OPTIONS, "options", err))->chosen.mask = E5RT_CPU;
+        ((compiler_options *)get(*out, MW__KIND_OPTIONS, "options", err))->mask = E5RT_CPU;
     return mw__surface_end(err);
 }
 
@@ -97,7 +128,7 @@ e5rt_error_code e5rt_e5_compiler_options_set_compute_device_types_mask(void *han
     mw_error *err = mw__surface_begin();
     compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);
     if (options != NULL)
-        options->chosen.mask = mask; /* compile judges it */
+        options->mask = mask; /* compile judges it */
     return mw__surface_end(err);
 }
 
@@ -108,7 +139,7 @@ e5rt_error_code e5rt_e5_compiler_options_get_compute_device_types_mask(void *han
     if (options != NULL && out == NULL)
         mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the out pointer is NULL");
     else if (options != NULL)
-        *out = options->chosen.mask;
+        *out = options->mask;
     return mw__surface_end(err);
 }
 
@@ -145,20 +176,25 @@ e5rt_error_code e5rt_mw_e5_compiler_options_set_lanes(void *handle, uint64_t lan
     if (options != NULL && lanes > MW__LANES_MAX)
         mw__fail(err, MW_ERROR_ARGUMENT, "%llu lanes: at most %d", (unsigned long long)lanes, MW__LANES_MAX);
     else if (options != NULL)
-        options->chosen.lanes = lanes;
+        options->lanes = lanes;
     return mw__surface_end(err);
 }
 
 /* ---- compile ---- */
 
-static mw_status compile(void *compiler, const char *path, void *handle, void **out, mw_error *err)
+static mw_status compile(void *by, const char *path, void *handle, void **out, mw_error *err)
 {
     MW_TRY(mw__surface_out(out, err));
-    if (get(compiler, MW__KIND_COMPILER, "compiler", err) == NULL)
+    const compiler_object *compiler = get(by, MW__KIND_COMPILER, "compiler", err);
+    if (compiler == NULL)
         return err->status;
     MW_TRY(mw__surface_text(path, "path", err));
     const compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);
-    mw__library *library = options != NULL ? mw__library_compile(path, &options->chosen, err) : NULL;
+    if (options == NULL)
+        return err->status;
+    const mw__compile_options chosen = {
+        .config = &compiler->config, .mask = options->mask, .lanes = options->lanes};
+    mw__library *library = mw__library_compile(path, &chosen, err);
     return library != NULL ? mw__handle_create(MW__KIND_LIBRARY, library, out, err) : err->status;
 }
 

@@ -59,6 +59,7 @@ typedef struct mw__fused_parts {
     const bool *stored;
     mw__step *const *watches;
     size_t watch_count;
+    mw__level level; /* of the code that computes it */
 } mw__fused_parts;
 
 /* NULL after a failed allocation. */

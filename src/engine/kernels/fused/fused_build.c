@@ -282,10 +282,9 @@ static void add_watch(builder *b, const mw__step *watch)
 }
 
 /* Straight-line code where there is some; the reference never has any. */
-static void choose_precompiled(mw__fused *fused, mw__step *step)
+static void choose_precompiled(mw__fused *fused, mw__level level, mw__step *step)
 {
     char signature[MW__SIGNATURE_MAX];
-    const mw__level level = mw__loop_level();
     mw__fused_signature(fused, signature, sizeof signature);
     const mw__precompiled *precompiled = signature[0] != '\0' ? mw__precompiled_find(signature) : NULL;
     bool half;
@@ -330,7 +329,7 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
     const mw__element *first = steps[0]->element;
     fused->elements = first->split.elements;
     fused->count = first->count;
-    fused->round = mw__round_loop(mw__loop_level());
+    fused->round = mw__round_loop(parts->level);
     *step = (mw__step){.op = steps[count - 1]->op, .label = "fused", .run = mw__fused_run, .block = fused};
     step->units = first->split.units;
     step->grain = 1;
@@ -341,7 +340,7 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
         add_instruction(&b, steps[i]);
     for (size_t i = 0; i < parts->watch_count; i++)
         add_watch(&b, parts->watches[i]);
-    choose_precompiled(fused, step);
+    choose_precompiled(fused, parts->level, step);
     choose_work(fused);
     choose_direct_stores(fused);
     step->run = is_gate(fused) ? mw__gate_run : mw__fused_run;

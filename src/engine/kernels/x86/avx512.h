@@ -1,5 +1,5 @@
 /* What the AVX-512 kernels share. Their files, those of this folder, are built with its instructions
- * (cmake/library.cmake) on x86-64 alone, so nothing of them may run before mw__loop_level() has said MW__LEVEL_AVX512:
+ * (cmake/library.cmake) on x86-64 alone, so nothing of them may run where mw__plan_level is below MW__LEVEL_AVX512:
  * their rows (implementation.h) and pattern_avx512.c see to it. Here: squares of 16 x 16, transposed in registers. */
 #ifndef MW__ENGINE_KERNELS_X86_AVX512_H
 #define MW__ENGINE_KERNELS_X86_AVX512_H

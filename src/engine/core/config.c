@@ -1,0 +1,122 @@
+/* The variables of the engine, a row each, and what the processor has. */
+#include "engine/core/config.h"
+
+#include "base/environment.h"
+#include "base/error.h"
+#include "base/number.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAKE_COST 20000.0 /* ns: what it takes to wake a team, measured on several machines */
+
+/* A value is one of `values`, or a whole number from `least` on where there is no list, or any text without a rule. */
+typedef struct variable_row {
+    const char *name;
+    const char *values[4];
+    uint64_t least;
+    const char *rule;
+    void (*set)(mw__config *config, const char *text);
+} variable_row;
+
+static uint64_t number_of(const char *text)
+{
+    uint64_t number = 0;
+    mw__number_read_u64(text, strlen(text), &number);
+    return number;
+}
+
+static void set_lanes(mw__config *config, const char *text) { config->threads = number_of(text); }
+static void set_wake(mw__config *config, const char *text) { config->wake = (double)number_of(text); }
+static void set_reference(mw__config *config, const char *text) { config->reference = text[0] == '1'; }
+static void set_width(mw__config *config, const char *text) { config->width = (unsigned)number_of(text); }
+static void set_fuse(mw__config *config, const char *text) { config->fuse = text[0] == '1'; }
+
+static void set_blas(mw__config *config, const char *text)
+{
+    snprintf(config->blas, sizeof config->blas, "%s", text);
+}
+
+static const variable_row rows[] = {
+    {.name = "MW_ENGINE_LANES", .least = 1, .rule = "a number above 0", .set = set_lanes},
+    {.name = "MW_ENGINE_WAKE", .least = 0, .rule = "a whole number of ns", .set = set_wake},
+    {.name = "MW_ENGINE_REF", .values = {"0", "1"}, .rule = "0 or 1", .set = set_reference},
+    {.name = "MW_ENGINE_WIDE", .values = {"0", "256", "512"}, .rule = "0, 256 or 512", .set = set_width},
+    {.name = "MW_ENGINE_FUSE", .values = {"0", "1"}, .rule = "0 or 1", .set = set_fuse},
+    {.name = "MW_BLAS", .set = set_blas},
+};
+
+#define ROW_COUNT (sizeof rows / sizeof *rows)
+
+static bool is_value(const variable_row *row, const char *text)
+{
+    uint64_t number;
+    if (row->rule == NULL)
+        return true;
+    if (row->values[0] == NULL)
+        return mw__number_read_u64(text, strlen(text), &number) && number >= row->least;
+    for (size_t i = 0; row->values[i] != NULL; i++)
+        if (strcmp(row->values[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* ---- the processor ---- */
+
+#if defined(__x86_64__)
+static bool has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+static bool has_avx512f(void) { return __builtin_cpu_supports("avx512f"); }
+static bool has_avx512(void)
+{
+    return has_avx512f() && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+}
+#else
+static bool has_avx2(void) { return false; }
+static bool has_avx512f(void) { return false; }
+static bool has_avx512(void) { return false; }
+#endif
+
+static mw__level choose_level(const mw__config *config)
+{
+    if (config->reference)
+        return MW__LEVEL_REF;
+    if (config->width < 256 || !has_avx2())
+        return MW__LEVEL_BASE;
+    return config->width >= 512 && has_avx512() ? MW__LEVEL_AVX512 : MW__LEVEL_AVX2;
+}
+
+/* ---- public ---- */
+
+void mw__config_init(mw__config *config)
+{
+    *config = (mw__config){.fuse = true, .width = 512, .wake = WAKE_COST, .avx512f = has_avx512f()};
+    config->level = choose_level(config);
+}
+
+static mw_status set(mw__config *config, const variable_row *row, const char *text, mw_error *err)
+{
+    if (text == NULL || text[0] == '\0')
+        return MW_OK;
+    if (!is_value(row, text))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s is \"%.100s\", not %s", row->name, text, row->rule);
+    row->set(config, text);
+    config->level = choose_level(config);
+    return MW_OK;
+}
+
+mw_status mw__config_set(mw__config *config, const char *name, const char *value, mw_error *err)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return set(config, &rows[i], value, err);
+    return mw__fail(err, MW_ERROR_ARGUMENT, "\"%.100s\" is no variable of the engine", name);
+}
+
+mw_status mw__config_read_environment(mw__config *config, mw_error *err)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        MW_TRY(set(config, &rows[i], mw__environment(rows[i].name), err));
+    return MW_OK;
+}

@@ -1,0 +1,42 @@
+/* How the engine is configured: by the environment and the processor, which are read when a compiler is created, and by
+ * what e5rt_mw_e5_compiler_config_options_set_variable has set before. The struct travels with each compile, so two
+ * compilers of one process may differ; no kernel and no pass asks the environment or the processor. */
+#ifndef MW__ENGINE_CORE_CONFIG_H
+#define MW__ENGINE_CORE_CONFIG_H
+
+#include <millwright/status.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Code for an instruction set; each level has what those before it have. */
+typedef enum mw__level {
+    MW__LEVEL_REF,   /* plain loops and libm; MW_ENGINE_REF=1 */
+    MW__LEVEL_BASE,  /* vector code for the oldest processor of the architecture; MW_ENGINE_WIDE=0 */
+    MW__LEVEL_AVX2,  /* AVX2 and FMA; MW_ENGINE_WIDE=256: nothing above it */
+    MW__LEVEL_AVX512 /* AVX-512 F, BW, DQ, VL */
+} mw__level;
+
+#define MW__LEVELS 4
+
+typedef struct mw__config {
+    mw__level level;  /* the highest that the processor has and the variables allow */
+    bool avx512f;     /* the processor has at least this of AVX-512 */
+    bool reference;   /* MW_ENGINE_REF */
+    bool fuse;        /* MW_ENGINE_FUSE */
+    unsigned width;   /* MW_ENGINE_WIDE: of vectors, at most; bits */
+    uint64_t threads; /* MW_ENGINE_LANES; 0 = as the compile options say */
+    double wake;      /* MW_ENGINE_WAKE: estimated ns from which a run wakes the worker team */
+    char blas[1024];  /* MW_BLAS; empty = not set. Of a longer one the rest is missing, and it is not found */
+} mw__config;
+
+/* What holds where nothing is set. */
+void mw__config_init(mw__config *config);
+
+/* MW_ERROR_ARGUMENT if `name` is no variable of the engine or `value` none of its values (docs/environment.md); a value
+ * of NULL or "" changes nothing. */
+mw_status mw__config_set(mw__config *config, const char *name, const char *value, mw_error *err);
+
+/* Sets what the environment sets, over what is there. MW_ERROR_ARGUMENT for the first value that is malformed. */
+mw_status mw__config_read_environment(mw__config *config, mw_error *err);
+
+#endif
