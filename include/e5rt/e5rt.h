@@ -119,8 +119,9 @@ E5RT_API e5rt_error_code e5rt_async_event_get_last_signaled_value(void *event, u
 E5RT_API const char *e5rt_get_last_error_message(void); /* A */
 
 /* ---- what only Millwright's engine has ---- */
-/* A variable of the engine (docs/environment.md), "MW_ENGINE_FUSE" to "0", for the compilers that are created with these
- * options; what the environment sets goes before. A name or a value that is none is refused; "" changes nothing. */
+/* A variable of the engine (docs/environment.md), "MW_ENGINE_FUSE" to "0", for the compilers that are created with
+ * these options; what the environment sets goes before. A name or a value that is none is refused; "" changes nothing.
+ */
 E5RT_API e5rt_error_code e5rt_mw_e5_compiler_config_options_set_variable(void *options, const char *name,
                                                                          const char *value); /* M */
 /* Threads that a program is compiled for; 0 = one per processor. */

@@ -213,11 +213,11 @@ mw_status mw__mil_legalize_with(const mw_graph *from, mw_graph *to, const mw__le
     if (mw__failed(err))
         return err->status;
     MW_TRY(mw_graph_check(from, err));
-    MW_TRY(mw__rewrite_check(err));
     const mw__function *function = mw__function_find(from, "main");
     if (function == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the program has no function main");
-    mw__legalizer self = {.from = from, .to = to, .strict = options->strict, .narrowed = options->out_narrowed};
+    mw__legalizer self = {
+        .from = from, .to = to, .kept = options->kept, .strict = options->strict, .narrowed = options->out_narrowed};
     self.flow = (mw__narrow_flow){.arena = &to->arena, .function = function, .count = from->value_count};
     self.facts = mw__alloc(to->allocator, from->value_count, sizeof *self.facts, err);
     self.half = mw__alloc(to->allocator, from->value_count, sizeof *self.half, err);

@@ -23,6 +23,7 @@ typedef struct mw__legalizer {
     mw__legality legality;
     mw__value_facts *facts; /* by value id */
     bool *half;             /* likewise */
+    unsigned kept;          /* rewrites that are left out: 1 << mw__rewrite_switch */
     bool strict;            /* what fp16 does not hold is refused */
     mw__narrow_flow flow;
     mw__narrowing **narrowed; /* the end of the list of constants that were replaced; NULL = it is not wanted */

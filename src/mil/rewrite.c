@@ -1,7 +1,7 @@
 /* The rows of mil/rewrite.h; tests/mil/test_rewrite.c and test_split*.c hold what they make of a program. */
 #include "mil/rewrite.h"
+#include "mil/legalize.h"
 
-#include "base/environment.h"
 #include "base/error.h"
 
 #include <stdio.h>
@@ -167,10 +167,10 @@ static const mw__rewrite rows[] = {
      .operations = OPERATIONS("range_1d"),
      .legalize = {.half_ports = true, .when = mw__half_is_far_range, .emit = mw__half_refuse_range},
      .reason = "rounded to fp16, the numbers of two classes would be one"},
-    {.name = "conv_chip",
+    {.name = "conv_decomposed",
      .operations = OPERATIONS("conv"),
      .legalize = {.refused = true,
-                  .kept = MW__REWRITE_CONV_CHIP,
+                  .kept = MW__REWRITE_CONV_DECOMPOSED,
                   .when = mw__conv_has_computed_weight,
                   .emit = mw__conv_decompose},
      .reason = "the ANE refuses a computed weight for a batch above 1 and ignores it for a batch of 1 "
@@ -194,30 +194,19 @@ const mw__rewrite *mw__rewrite_at(size_t index) { return index < sizeof rows / s
 
 /* ---- switches ---- */
 
-static const char *const switches[MW__REWRITE_SWITCHES] = {
-    [MW__REWRITE_CONV_CHIP] = "conv_chip", [MW__REWRITE_BLOCKS] = "blocks", [MW__REWRITE_DIGITS] = "digits"};
+static const char *const switches[MW__REWRITE_SWITCHES] = {[MW__REWRITE_CONV_DECOMPOSED] = "conv_decomposed",
+                                                           [MW__REWRITE_BLOCKS] = "blocks",
+                                                           [MW__REWRITE_DIGITS] = "digits"};
 
-bool mw__rewrite_is_kept(mw__rewrite_switch kept)
+static mw__rewrite_switch find_switch(const char *name, size_t length)
 {
-    if (kept == MW__REWRITE_ALWAYS)
-        return false;
-    const size_t length = strlen(switches[kept]);
-    const char *list = mw__environment("MW_MIL_KEEP");
-    for (const char *item = list; item != NULL && *item != '\0'; item += strcspn(item, ","), item += *item == ',')
-        if (strncmp(item, switches[kept], length) == 0 && (item[length] == ',' || item[length] == '\0'))
-            return true;
-    return false;
+    size_t i = MW__REWRITE_ALWAYS + 1;
+    while (i < MW__REWRITE_SWITCHES && (strlen(switches[i]) != length || memcmp(switches[i], name, length) != 0))
+        i++;
+    return (mw__rewrite_switch)i;
 }
 
-static bool is_switch(const char *item, size_t length)
-{
-    for (size_t i = MW__REWRITE_ALWAYS + 1; i < MW__REWRITE_SWITCHES; i++)
-        if (strlen(switches[i]) == length && memcmp(switches[i], item, length) == 0)
-            return true;
-    return false;
-}
-
-/* "conv_chip, blocks, digits" */
+/* "conv_decomposed, blocks, digits" */
 static const char *list_switches(char *buffer, size_t size)
 {
     size_t at = 0;
@@ -226,16 +215,19 @@ static const char *list_switches(char *buffer, size_t size)
     return buffer;
 }
 
-mw_status mw__rewrite_check(mw_error *err)
+mw_status mw__mil_parse_kept(const char *names, unsigned *out_kept, mw_error *err)
 {
     char all[100];
-    for (const char *item = mw__environment("MW_MIL_KEEP"); item != NULL && *item != '\0';) {
-        const size_t length = strcspn(item, ",");
-        if (!is_switch(item, length))
+    *out_kept = 0;
+    for (const char *name = names; name != NULL && *name != '\0';) {
+        const size_t length = strcspn(name, ",");
+        const mw__rewrite_switch kept = find_switch(name, length);
+        if (kept == MW__REWRITE_SWITCHES)
             return mw__fail(err, MW_ERROR_ARGUMENT, "MW_MIL_KEEP has \"%.*s\", which is none of %s",
-                            (int)(length < 100 ? length : 100), item, list_switches(all, sizeof all));
-        item += length;
-        item += *item == ',';
+                            (int)(length < 100 ? length : 100), name, list_switches(all, sizeof all));
+        *out_kept |= 1u << kept;
+        name += length;
+        name += *name == ',';
     }
     return MW_OK;
 }
@@ -257,7 +249,8 @@ const mw__rewrite *mw__rewrite_legalize(const mw__legalizer *legalizer, const mw
     const mw__device_traits *device = legalizer->legality.device;
     for (size_t i = 0; op->row != NULL && i < sizeof rows / sizeof *rows; i++)
         if (rows[i].legalize.emit != NULL && (device->half_ports || !rows[i].legalize.half_ports) &&
-            is_for(&rows[i], op) && rows[i].legalize.when(legalizer, op) && !mw__rewrite_is_kept(rows[i].legalize.kept))
+            is_for(&rows[i], op) && rows[i].legalize.when(legalizer, op) &&
+            (legalizer->kept & 1u << rows[i].legalize.kept) == 0)
             return &rows[i];
     return NULL;
 }

@@ -2,8 +2,8 @@
  * parts, then mil/legalize.h gives the program the device's types and operations. In each of these two clones the first
  * row that applies to an operation writes it; an operation without one is copied.
  *
- * Three forms can be switched off in the environment, to compare: MW_MIL_KEEP=conv_chip,.. keeps a convolution as it
- * is, which is then refused by its row in legality.c; digits and blocks keep values whole. */
+ * Three rewrites can be left out, to compare: conv_decomposed keeps a convolution as it is, which is then refused by
+ * its row in legality.c; digits and blocks keep values whole. */
 #ifndef MW__MIL_REWRITE_H
 #define MW__MIL_REWRITE_H
 
@@ -17,7 +17,7 @@ typedef void mw__legalize_emit(mw__legalizer *legalizer, mw__clone *clone, const
 
 typedef enum mw__rewrite_switch {
     MW__REWRITE_ALWAYS,
-    MW__REWRITE_CONV_CHIP,
+    MW__REWRITE_CONV_DECOMPOSED,
     MW__REWRITE_BLOCKS,
     MW__REWRITE_DIGITS,
     MW__REWRITE_SWITCHES
@@ -51,12 +51,6 @@ typedef struct mw__rewrite {
     } legalize;
     const char *reason;
 } mw__rewrite;
-
-/* MW_ERROR_ARGUMENT if MW_MIL_KEEP has a name that is no switch's. */
-mw_status mw__rewrite_check(mw_error *err);
-
-/* True if MW_MIL_KEEP has its name. */
-bool mw__rewrite_is_kept(mw__rewrite_switch kept);
 
 /* The rows in order; NULL beyond the last. */
 const mw__rewrite *mw__rewrite_at(size_t index);

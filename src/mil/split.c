@@ -150,16 +150,16 @@ static mw_status allocate(mw__split *split, mw_error *err)
     return all ? MW_OK : MW_ERROR_MEMORY;
 }
 
-mw_status mw__mil_split(const mw_graph *from, mw_graph *to, int64_t axis_max, bool *out_split, mw_error *err)
+mw_status mw__mil_split(const mw_graph *from, mw_graph *to, const mw__split_options *options, bool *out_split,
+                        mw_error *err)
 {
     *out_split = false;
     if (mw__failed(err))
         return err->status;
     MW_TRY(mw_graph_check(from, err));
-    MW_TRY(mw__rewrite_check(err));
-    mw__split split = {.from = mw__function_find(from, "main"), .to = to, .axis_max = axis_max};
-    split.keeps_indices = mw__rewrite_is_kept(MW__REWRITE_DIGITS);
-    if (mw__rewrite_is_kept(MW__REWRITE_BLOCKS))
+    mw__split split = {.from = mw__function_find(from, "main"), .to = to, .axis_max = options->axis_max};
+    split.keeps_indices = (options->kept & 1u << MW__REWRITE_DIGITS) != 0;
+    if ((options->kept & 1u << MW__REWRITE_BLOCKS) != 0)
         split.axis_max = INT64_MAX;
     if (split.from == NULL)
         return MW_OK; /* an error of mw__mil_legalize */

@@ -15,10 +15,13 @@
 
 /* True if the program, as it is, has an index that fp16 cannot hold or an axis beyond the limit, and these can be
  * split, or an index that is fed to an operation that takes it only in another form.
- * The environment switches either off, to compare: MW_MIL_KEEP=digits,blocks.
- *  axis_max  a multiple of MW__DIGIT_BASE; less only where no index has two digits
- *  to        a fresh graph, which receives the program; untouched if there is nothing to do */
-mw_status mw__mil_split(const mw_graph *from, mw_graph *to, int64_t axis_max, bool *out_split, mw_error *err);
+ *  to  a fresh graph, which receives the program; untouched if there is nothing to do */
+typedef struct mw__split_options {
+    int64_t axis_max; /* a multiple of MW__DIGIT_BASE; less only where no index has two digits */
+    unsigned kept;    /* left out: digits, blocks (mw__mil_parse_kept) */
+} mw__split_options;
+mw_status mw__mil_split(const mw_graph *from, mw_graph *to, const mw__split_options *options, bool *out_split,
+                        mw_error *err);
 
 /* ---- private to the files split*.c ---- */
 
@@ -33,7 +36,7 @@ typedef struct mw__split {
     const mw__function *from;
     mw_graph *to;
     int64_t axis_max;
-    bool keeps_indices;      /* MW_MIL_KEEP=digits */
+    bool keeps_indices;      /* digits are left out */
     size_t count;            /* of values in the source */
     uint32_t *parents;       /* [2][count]: of the groups, for indices and for long axes */
     unsigned char *marks;    /* [count]: mw__split_mark */

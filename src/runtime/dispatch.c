@@ -3,9 +3,9 @@
  * one operation exists. */
 #include "runtime/dispatch.h"
 #include "base/checked.h"
-#include "base/environment.h"
 #include "base/quiet.h"
 #include "base/shown.h"
+#include "runtime/variables.h"
 #include <millwright/ane_e5rt.h>
 
 #include <errno.h>
@@ -36,8 +36,7 @@ void ane_e5rt_set_quiet(int on) { atomic_store(&quiet, on != 0); }
 static void print_failure(const char *call)
 {
     char line[sizeof last_error.message + 96];
-    const char *wanted = mw__environment("MW_ANE_E5RT_QUIET");
-    if (atomic_load(&quiet) || (wanted != NULL && strcmp(wanted, "0") != 0))
+    if (atomic_load(&quiet) || mw__variable_quiet())
         return;
     const int reason = errno;
     mw__shown_printf(line, sizeof line, "%s: %s\n", call, last_error.message);

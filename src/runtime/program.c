@@ -12,6 +12,7 @@
 #include "mil/split.h"
 #include "runtime/convert.h"
 #include "runtime/program_object.h"
+#include "runtime/variables.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 /* What exists while a program is compiled. */
 typedef struct compilation {
     const mw__program_request *request;
+    unsigned kept; /* rewrites that are left out */
     mw_program *program;
     mw_graph *legal;         /* the graph as the device accepts it */
     mw__narrowing *narrowed; /* its constants that were replaced */
@@ -113,8 +115,8 @@ static mw_status split(compilation *c, mw_graph **out_split, mw_error *err)
     if (!c->request->target->device->half_ports && !c->request->target->device->limits_axes)
         return MW_OK;
     mw_graph *graph = fresh(c, err);
-    mw_status status = graph != NULL ? mw__mil_split(c->request->graph, graph, c->request->target->axis_max, &any, err)
-                                     : MW_ERROR_MEMORY;
+    const mw__split_options how = {.axis_max = c->request->target->axis_max, .kept = c->kept};
+    mw_status status = graph != NULL ? mw__mil_split(c->request->graph, graph, &how, &any, err) : MW_ERROR_MEMORY;
     if (status == MW_OK && any)
         *out_split = graph;
     else
@@ -125,11 +127,14 @@ static mw_status split(compilation *c, mw_graph **out_split, mw_error *err)
 static mw_status legalise(compilation *c, mw_error *err)
 {
     mw_graph *parts;
+    MW_TRY(mw__mil_parse_kept(mw__variable_kept_rewrites(), &c->kept, err));
     MW_TRY(split(c, &parts, err));
     c->legal = fresh(c, err);
     mw_status status = c->legal != NULL ? MW_OK : MW_ERROR_MEMORY;
-    const mw__legalize_options how = {
-        .device = c->request->target->device, .strict = c->request->options->strict, .out_narrowed = &c->narrowed};
+    const mw__legalize_options how = {.device = c->request->target->device,
+                                      .kept = c->kept,
+                                      .strict = c->request->options->strict,
+                                      .out_narrowed = &c->narrowed};
     if (status == MW_OK)
         status = mw__mil_legalize_with(parts != NULL ? parts : c->request->graph, c->legal, &how, err);
     mw__graph_free(parts);

@@ -1,10 +1,10 @@
 /* What mw_fit shows on standard error: nothing but these lines is ever printed by the library. Numbers are put together
  * from integers, independent of the locale. */
-#include "base/environment.h"
 #include "base/number.h"
 #include "base/quiet.h"
 #include "base/shown.h"
 #include "runtime/fit.h"
+#include "runtime/variables.h"
 
 #include <errno.h>
 #include <math.h>
@@ -158,11 +158,7 @@ static int terminal_width(void)
     return window.ws_col;
 }
 
-static bool can_rewrite(void)
-{
-    const char *kind = mw__environment("TERM");
-    return isatty(STDERR_FILENO) && kind != NULL && strcmp(kind, "dumb") != 0;
-}
+static bool can_rewrite(void) { return isatty(STDERR_FILENO) && mw__variable_has_cursor(); }
 
 void mw__report_begin(mw__reporter *reporter, bool quiet)
 {

@@ -1,8 +1,7 @@
 /* Filling the table of e5rt functions: from the engine in this library, or by dlsym. It does not call them. Libraries
  * are never unloaded: frameworks cannot be, and an engine may have threads that still run its code. */
 #include "runtime/symbols.h"
-
-#include "base/environment.h"
+#include "runtime/variables.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -66,7 +65,7 @@ static mw_status load_espresso(mw__symbols *out, mw_error *err)
 mw_status mw__symbols_load(mw__symbols *out, mw_provider provider, mw_error *err)
 {
     memset(out, 0, sizeof *out);
-    const char *path = mw__environment("MW_E5RT_LIBRARY");
+    const char *path = mw__variable_e5rt_library();
     if (provider == MW_PROVIDER_AUTO && path != NULL) {
         out->provider = MW_PROVIDER_ENGINE;
         out->foreign = true;

@@ -50,7 +50,7 @@ static void check_faults(mw__lowering lowering)
 }
 
 static void test_the_compact_form_survives_every_failed_allocation(void) { check_faults(MW__LOWERING_NATIVE); }
-static void test_the_chip_form_survives_every_failed_allocation(void) { check_faults(MW__LOWERING_DECOMPOSED); }
+static void test_the_decomposed_form_survives_every_failed_allocation(void) { check_faults(MW__LOWERING_DECOMPOSED); }
 
 enum { WEIGHTS = 2 * 3 * 2 * 2, ELEMENTS = 2 * 2 * 3 * 3 };
 
@@ -120,7 +120,7 @@ static void test_an_added_bias_has_its_gradient(void)
 int main(void)
 {
     RUN(test_the_compact_form_survives_every_failed_allocation);
-    RUN(test_the_chip_form_survives_every_failed_allocation);
+    RUN(test_the_decomposed_form_survives_every_failed_allocation);
     RUN(test_a_constant_weight_has_the_gradient_of_a_computed_one);
     RUN(test_an_added_bias_has_its_gradient);
     return check_finish();

@@ -213,7 +213,7 @@ static void check_axes(const mw_graph *graph, const char *what)
 }
 
 /* Ports are fp16 and at most rank 5; the rows of mil/legality.c see every operation. */
-static void test_the_chip_form_is_legal_on_the_ane(void)
+static void test_the_decomposed_form_is_legal_on_the_ane(void)
 {
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         operands in = make(&settings[i], MW_F16);
@@ -249,7 +249,7 @@ int main(void)
 {
     RUN(test_forms_give_the_definition);
     RUN(test_forms_have_equal_gradients);
-    RUN(test_the_chip_form_is_legal_on_the_ane);
+    RUN(test_the_decomposed_form_is_legal_on_the_ane);
     RUN(test_the_compact_form_verifies);
     return check_finish();
 }

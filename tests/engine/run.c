@@ -221,8 +221,8 @@ mw__library *run_library(const char *text, uint64_t lanes, mw_error *err)
         return NULL;
     snprintf(path, sizeof path, "%s/model.mil", folder);
     if (mw__file_write(NULL, path, text, strlen(text), false, err) == MW_OK)
-        library = mw__library_compile(
-            folder, &(mw__compile_options){.config = &config, .mask = E5RT_CPU, .lanes = lanes}, err);
+        library = mw__library_compile(folder,
+                                      &(mw__compile_options){.config = &config, .mask = E5RT_CPU, .lanes = lanes}, err);
     mw__file_remove_folder(folder);
     mw__free(NULL, folder);
     return library;

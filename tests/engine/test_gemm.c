@@ -1,7 +1,7 @@
 /* Matrix products against double sums: odd extents around the tile sizes, every transposition, wide leading extents. */
 #include "base/alloc.h"
-#include "engine/kernels/gemm.h"
 #include "config_here.h"
+#include "engine/kernels/gemm.h"
 #include "support/check.h"
 
 #include <stdlib.h>
@@ -172,10 +172,7 @@ static void test_vectors_and_tiny_products_stay_built_in(void)
     CHECK(choose(1, 512, 512).wide == NULL && choose(512, 1, 512).wide == NULL);
 }
 
-static void test_huge_extents_do_not_reach_the_blas(void)
-{
-    CHECK(choose((int64_t)1 << 31, 64, 64).sgemm == NULL);
-}
+static void test_huge_extents_do_not_reach_the_blas(void) { CHECK(choose((int64_t)1 << 31, 64, 64).sgemm == NULL); }
 
 int main(void)
 {

@@ -1,7 +1,7 @@
 /* Rounding fp32 to fp16 in place: at every level, to the bit what a conversion there and back gives. */
 #include "base/fp16.h"
-#include "engine/kernels/round.h"
 #include "config_here.h"
+#include "engine/kernels/round.h"
 #include "support/check.h"
 
 #include <stdlib.h>

@@ -1,12 +1,13 @@
 /* The rewrites of mil/rewrite.c: each turns data/mil/rewrite_<name>_before.mil into rewrite_<name>_after.mil, and is
  * switched off by its name. MW_UPDATE_GOLDENS=1 writes the latter anew. */
 #include "mil/legalize.h"
+#include "mil/rewrite.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>
 
-static const char *const names[] = {"conv_chip"};
+static const char *const names[] = {"conv_decomposed"};
 
 static char *path_of(char *buffer, size_t size, const char *name, const char *when)
 {
@@ -36,12 +37,13 @@ static void write_all(const char *name, const char *text)
 }
 
 /* The legal form of a text, freed with mw_string_free; NULL with err set. */
-static char *legalize(const char *text, const mw__device_traits *device, mw_error *err)
+static char *legalize(const char *text, const char *kept, const mw__device_traits *device, mw_error *err)
 {
     mw_graph *from = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err), *to = mw_graph_create(NULL);
     char *result = NULL;
-    if (from != NULL && mw_graph_verify(from, err) == MW_OK && mw__mil_legalize(from, to, device, err) == MW_OK &&
-        mw_graph_verify(to, err) == MW_OK)
+    mw__legalize_options how = {.device = device};
+    if (from != NULL && mw_graph_verify(from, err) == MW_OK && mw__mil_parse_kept(kept, &how.kept, err) == MW_OK &&
+        mw__mil_legalize_with(from, to, &how, err) == MW_OK && mw_graph_verify(to, err) == MW_OK)
         result = mw_graph_print_mil(to, NULL, err);
     mw_graph_destroy(to);
     mw_graph_destroy(from);
@@ -52,7 +54,8 @@ static void test_every_rewrite_gives_its_golden(void)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         mw_error err = {0};
-        char *before = read_all(names[i], "before"), *got = legalize(before, mw__device_find(MW_DEVICE_ANE), &err);
+        char *before = read_all(names[i], "before"),
+             *got = legalize(before, NULL, mw__device_find(MW_DEVICE_ANE), &err);
         CHECK_OK(err);
         if (got != NULL && getenv("MW_UPDATE_GOLDENS") != NULL)
             write_all(names[i], got);
@@ -69,7 +72,8 @@ static void test_rewrites_are_for_their_device_only(void)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         mw_error err = {0};
-        char *before = read_all(names[i], "before"), *got = legalize(before, mw__device_find(MW_DEVICE_CPU), &err);
+        char *before = read_all(names[i], "before"),
+             *got = legalize(before, NULL, mw__device_find(MW_DEVICE_CPU), &err);
         CHECK_OK(err);
         if (got != NULL)
             CHECK_CONTAINS(got, " = conv(");
@@ -84,9 +88,7 @@ static void test_a_rewrite_is_switched_off_by_its_name(void)
         mw_error err = {0};
         char list[64], *before = read_all(names[i], "before");
         snprintf(list, sizeof list, "digits,%s", names[i]);
-        setenv("MW_MIL_KEEP", list, 1);
-        char *got = legalize(before, mw__device_find(MW_DEVICE_ANE), &err);
-        unsetenv("MW_MIL_KEEP");
+        char *got = legalize(before, list, mw__device_find(MW_DEVICE_ANE), &err);
         CHECK(got == NULL);
         CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "a weight that is not a constant needs a batch of 1");
         mw_string_free(got);
@@ -97,7 +99,7 @@ static void test_a_rewrite_is_switched_off_by_its_name(void)
 static void test_every_failed_allocation_is_an_error_without_a_leak(void)
 {
     mw_error err = {0};
-    char *before = read_all("conv_chip", "before");
+    char *before = read_all("conv_decomposed", "before");
     mw_graph *from = mw_graph_parse_mil(before, strlen(before), NULL, NULL, &err);
     CHECK_OK(err);
     for (long n = 0; from != NULL && n < 10000; n++) {

@@ -178,7 +178,7 @@ static const row_case cases[] = {
              "tensor<bool, [3]> h = less(x = i, y = r);"
              "tensor<fp32, [3]> y = select(a = fp32(1), b = fp32(0), cond = h);",
      .error = "integers from 3000 to 3000 meet an integer input"},
-    {.row = "conv_chip",
+    {.row = "conv_decomposed",
      .inputs = "tensor<fp32, [2, 3, 5]> x, tensor<fp32, [4, 3, 2]> w",
      .body = "tensor<fp32, [2, 4, 4]> y = conv(dilations = tensor<int32, [1]>([1]), groups = int32(1), pad = "
              "tensor<int32, [2]>([0, 0]), pad_type = string(\"valid\"), strides = tensor<int32, [1]>([1]), weight = w, "
@@ -227,7 +227,7 @@ static char *rewrite(const row_case *c, mw_error *err)
     mw_graph *from = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err);
     mw_graph *parts = mw_graph_create(NULL), *to = mw_graph_create(NULL);
     if (from != NULL && mw_graph_verify(from, err) == MW_OK &&
-        mw__mil_split(from, parts, AXIS_MAX, &any, err) == MW_OK &&
+        mw__mil_split(from, parts, &(mw__split_options){.axis_max = AXIS_MAX}, &any, err) == MW_OK &&
         mw__mil_legalize(any ? parts : from, to, mw__device_find(MW_DEVICE_ANE), err) == MW_OK)
         result = mw_graph_print_mil(to, NULL, err);
     mw_graph_destroy(to);

@@ -258,7 +258,7 @@ static bool check_case(const op_case *c)
     mw_graph *to = mw_graph_create(&options);
     const int64_t most = longest(instance.graph);
     if (most > 1)
-        mw__mil_split(instance.graph, to, most - 1, &any, &err);
+        mw__mil_split(instance.graph, to, &(mw__split_options){.axis_max = most - 1}, &any, &err);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "%s (%s): %s", c->name, c->detail, err.message);
     if (any && err.status == MW_OK) {
         results whole = {0}, parts = {0};

@@ -1,5 +1,5 @@
-/* Small convolutional networks through the trainer, on the CPU and in the fp16 and chip forms of the ANE: the loss of a
- * batch that is learned by heart falls, and a frozen weight stays a conv. */
+/* Small convolutional networks through the trainer, on the CPU and in the fp16 and decomposed forms of the ANE: the
+ * loss of a batch that is learned by heart falls, and a frozen weight stays a conv. */
 #include "support/check.h"
 
 #include <millwright/millwright.h>

@@ -26,7 +26,7 @@ static const variable_row malformed[] = {
     {"MW_ENGINE_REF", "yes"},
     {"MW_ENGINE_WIDE", "128"},
     {"MW_ENGINE_FUSE", "off"},
-    {"MW_MIL_KEEP", "conv_chip,nothing"},
+    {"MW_MIL_KEEP", "conv_decomposed,nothing"},
     {"TMPDIR", "/nonexistent"},
 };
 

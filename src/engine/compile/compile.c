@@ -116,10 +116,9 @@ static mw_status summarize(mw__library *library, const mw__device_traits *device
                            mw__program *program, mw_error *err)
 {
     char text[256];
-    const size_t length = mw__shown_printf(text, sizeof text, "%s, %d lane%s, %s", device->engine, request->lanes,
-                                           request->lanes == 1 ? "" : "s",
-                                           has_product(request->function) ? mw__gemm_name(request->config)
-                                                                          : "no matrix products");
+    const size_t length = mw__shown_printf(
+        text, sizeof text, "%s, %d lane%s, %s", device->engine, request->lanes, request->lanes == 1 ? "" : "s",
+        has_product(request->function) ? mw__gemm_name(request->config) : "no matrix products");
     program->summary = mw__arena_string(&library->arena, text, length, err);
     return program->summary != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
@@ -135,10 +134,8 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
     for (size_t i = 0; i < graph->function_count; i++) {
         mw__program *program = &library->programs[i];
         mw__function *function = graph->functions[i];
-        mw__plan_request request = {.function = function,
-                                    .arena = &library->arena,
-                                    .config = options->config,
-                                    .lanes = choose_lanes(options)};
+        mw__plan_request request = {
+            .function = function, .arena = &library->arena, .config = options->config, .lanes = choose_lanes(options)};
         MW_TRY(mw__function_unmix(function, err));
         if (options->config->level != MW__LEVEL_REF) /* which rounds after each operation as it is written */
             MW_TRY(mw__store_wide(function, library->wide, &library->arena, &request.function, &request.rounding, err));

@@ -33,10 +33,7 @@ static void set_reference(mw__config *config, const char *text) { config->refere
 static void set_width(mw__config *config, const char *text) { config->width = (unsigned)number_of(text); }
 static void set_fuse(mw__config *config, const char *text) { config->fuse = text[0] == '1'; }
 
-static void set_blas(mw__config *config, const char *text)
-{
-    snprintf(config->blas, sizeof config->blas, "%s", text);
-}
+static void set_blas(mw__config *config, const char *text) { snprintf(config->blas, sizeof config->blas, "%s", text); }
 
 static const variable_row rows[] = {
     {.name = "MW_ENGINE_LANES", .least = 1, .rule = "a number above 0", .set = set_lanes},

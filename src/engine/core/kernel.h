@@ -66,8 +66,7 @@
     {                                                                                                                  \
         name##_base, name##_avx2, name##_avx512                                                                        \
     }
-#define MW__DISPATCH_BEST(name, level)                                                                                 \
-    ((level) == MW__LEVEL_AVX512 ? name##_avx512 : MW__DISPATCH(name, level))
+#define MW__DISPATCH_BEST(name, level) ((level) == MW__LEVEL_AVX512 ? name##_avx512 : MW__DISPATCH(name, level))
 #else
 #define MW__BASE_AVX2_AVX512(name, parameters, arguments) MW__BASE_AVX2(name, parameters, arguments)
 #define MW__BASE_AVX2_AVX512_LIST(name)                                                                                \

@@ -27,7 +27,7 @@ typedef void mw__gemm_dots(int64_t n, int64_t k, const float *a, const float *b,
  * built-in code, whatever m and n are. */
 typedef struct mw__gemm_wide {
     const char *name;
-    bool (*here)(const mw__config *config);   /* the processor has the instructions, and may use them */
+    bool (*here)(const mw__config *config);  /* the processor has the instructions, and may use them */
     size_t (*scratch)(int64_t n, int64_t k); /* bytes; called on every processor, as plans hold the most of all */
     void (*product)(const mw__gemm_shape *shape, const float *a, const float *b, float *c, float *scratch);
     mw__gemm_dots *dots;

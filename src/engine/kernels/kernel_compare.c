@@ -294,7 +294,7 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
     const mw_dtype dtype = mw__dtype_of(result);
     if (dtype == MW_F32 || dtype == MW_F16) /* tiles of a fused are fp32 */
         mw__step_element(planner, step,
-                         &(mw__element){.select = MW__DISPATCH(select_4, mw__plan_level(planner)), .additions = 1}, result,
-                         (const mw_tensor *[]){cond, a, b}, 3);
+                         &(mw__element){.select = MW__DISPATCH(select_4, mw__plan_level(planner)), .additions = 1},
+                         result, (const mw_tensor *[]){cond, a, b}, 3);
     return mw__plan_check(planner, err);
 }

@@ -343,7 +343,8 @@ mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_mat
     const bool rounds = mw__plan_rounds(planner, match->result);
     s->round = rounds ? mw__round_loop(mw__plan_level(planner)) : NULL;
     if (match->bias != NULL)
-        s->add = rounds ? MW__DISPATCH_BEST(add_half, mw__plan_level(planner)) : MW__DISPATCH_BEST(add, mw__plan_level(planner));
+        s->add = rounds ? MW__DISPATCH_BEST(add_half, mw__plan_level(planner))
+                        : MW__DISPATCH_BEST(add, mw__plan_level(planner));
     const uint32_t bias = match->bias != NULL ? mw__plan_floats(planner, match->bias) : 0;
     fill_product(planner, matmul, s);
     s->wide = choose_wide(planner, s);

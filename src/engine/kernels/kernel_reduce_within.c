@@ -188,8 +188,10 @@ static void plan_watch(mw__planner *planner, const mw_tensor *x, float limit, ui
         return;
     const mw__split split = mw__split_shape(planner, mw__shape_of(x));
     const double count = (double)mw__count_of(x);
-    *block =
-        (struct mw__watch){.limit = limit, .elements = split.elements, .count = mw__count_of(x), .loop = choose_loop(mw__plan_level(planner))};
+    *block = (struct mw__watch){.limit = limit,
+                                .elements = split.elements,
+                                .count = mw__count_of(x),
+                                .loop = choose_loop(mw__plan_level(planner))};
     mw__step *step = mw__plan_step(planner, watch_run, "all_within", split.units, mw__cost(4.0 * count, 0.25 * count));
     step->block = step->watch = block;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)split.elements * sizeof(float), false);

@@ -181,7 +181,4 @@ const mw__function1 *mw__function1_find(mw__op_id op, const char *mode)
     return function;
 }
 
-mw__loop1 *mw__loop1_find(mw__op_id op, mw__level level)
-{
-    return functions[op].at[level];
-}
+mw__loop1 *mw__loop1_find(mw__op_id op, mw__level level) { return functions[op].at[level]; }

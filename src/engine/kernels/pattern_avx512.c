@@ -6,20 +6,14 @@
 #if MW_HAVE_AVX512
 #include "engine/kernels/x86/pattern_avx512.h"
 
-bool mw__conv_max_pool_suits(const mw__op *conv, const mw__op *pool)
-{
-    return mw__conv_max_pool_avx512(conv, pool);
-}
+bool mw__conv_max_pool_suits(const mw__op *conv, const mw__op *pool) { return mw__conv_max_pool_avx512(conv, pool); }
 
 bool mw__conv_dweight_argmax_suits(const mw__op *conv, const mw__op *pool)
 {
     return mw__conv_dweight_argmax_avx512(conv, pool);
 }
 
-bool mw__conv_by_argmax_suits(const mw__op *conv, const mw__op *pool)
-{
-    return mw__conv_by_argmax_avx512(conv, pool);
-}
+bool mw__conv_by_argmax_suits(const mw__op *conv, const mw__op *pool) { return mw__conv_by_argmax_avx512(conv, pool); }
 
 #else
 

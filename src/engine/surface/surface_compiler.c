@@ -192,8 +192,7 @@ static mw_status compile(void *by, const char *path, void *handle, void **out, m
     const compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);
     if (options == NULL)
         return err->status;
-    const mw__compile_options chosen = {
-        .config = &compiler->config, .mask = options->mask, .lanes = options->lanes};
+    const mw__compile_options chosen = {.config = &compiler->config, .mask = options->mask, .lanes = options->lanes};
     mw__library *library = mw__library_compile(path, &chosen, err);
     return library != NULL ? mw__handle_create(MW__KIND_LIBRARY, library, out, err) : err->status;
 }

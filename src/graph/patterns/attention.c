@@ -1,4 +1,4 @@
-/* The two forms of attention. The chip form is for graphs of older opsets, for chips, and for gradients. */
+/* The two forms of attention. The decomposed one is for graphs of older opsets, for chips, and for gradients. */
 #include "graph/patterns/attention.h"
 
 #include <millwright/op_compare.h>

@@ -1,0 +1,16 @@
+/* The environment variables that this room reads, all of them (docs/environment.md). */
+#ifndef MW__RUNTIME_VARIABLES_H
+#define MW__RUNTIME_VARIABLES_H
+
+#include <stdbool.h>
+
+/* MW_E5RT_LIBRARY: the library in place of the usual e5rt; NULL = not set. Valid until the environment is changed. */
+const char *mw__variable_e5rt_library(void);
+/* MW_MIL_KEEP: rewrites that are left out (mw__mil_parse_kept); NULL = none. */
+const char *mw__variable_kept_rewrites(void);
+/* MW_ANE_E5RT_QUIET: failed ane_e5rt_* calls print nothing. */
+bool mw__variable_quiet(void);
+/* TERM: the terminal moves its cursor. */
+bool mw__variable_has_cursor(void);
+
+#endif
