@@ -66,7 +66,7 @@ run_all() { # run_all SIDE OUT
     done
 }
 
-# Renames the labels of the old side, and sorts: programs of several threads end in any order.
+# Gives the labels of the new side their old names (of two kernels that had one name, both), and sorts: programs of several threads end in any order.
 canonical() { # canonical FILE LABELS
     awk -F '\t' 'FILENAME == ARGV[1] { if ($0 !~ /^#/) to[$1] = $2; next }
         { n = split($0, w, " "); if (w[1] == "step" && w[2] in to) { w[2] = to[w[2]]; $0 = w[1]
@@ -78,8 +78,8 @@ renamed() { # renamed NAME: what the program is called on the new side
 }
 
 same() { # same OLD_FILE FILE LABELS: leaves what it compared in a and b, without repetitions in a.set and b.set
-    canonical "$1" "$3" >"$work/a"
-    canonical "$2" /dev/null >"$work/b"
+    canonical "$1" /dev/null >"$work/a"
+    canonical "$2" "$3" >"$work/b"
     uniq "$work/a" >"$work/a.set"
     uniq "$work/b" >"$work/b.set"
     cmp -s "$work/a" "$work/b"

@@ -133,7 +133,7 @@ E5RT_API e5rt_error_code e5rt_mw_set_allocator(void *(*resize)(void *user, void 
 E5RT_API e5rt_error_code e5rt_mw_program_function_get_summary(void *function, const char **out); /* M */
 
 /* How an encoded operation runs, as data. Everything lives as long as the plan; indices count from 0. */
-enum { E5RT_MW_PLAN_VERSION = 1 };
+enum { E5RT_MW_PLAN_VERSION = 2 };
 
 typedef enum e5rt_mw_buffer_kind {
     E5RT_MW_BUFFER_INPUT = 0,
@@ -160,7 +160,9 @@ typedef struct e5rt_mw_mil_operation {
 } e5rt_mw_mil_operation;
 
 typedef struct e5rt_mw_step {
-    const char *label; /* of the kernel */
+    const char *label;          /* of the kernel */
+    const char *implementation; /* which of its ways, "avx512"; "" = it has one */
+    const char *declined;       /* why those before it were not taken, "avx512: few outputs; .."; "" = none was */
     uint64_t phase, lanes;
     uint64_t units; /* independent parts, which the lanes share */
     const e5rt_mw_mil_operation *operations;

@@ -98,6 +98,9 @@ typedef struct mw_plan_access {
 /** What a kernel does in one go. */
 typedef struct mw_plan_step {
     const char *kernel;
+    const char *implementation;          /* which of the kernel's ways, "avx512"; "" = it has one */
+    const char *declined;                /* why the ways before it were not taken, "avx512: few outputs; .."; "" = none
+                                          * was */
     size_t phase;                        /* from 0 */
     size_t threads;                      /* that have a share */
     uint64_t units;                      /* independent parts of the work, such as rows */
@@ -140,7 +143,7 @@ MW_API bool mw_plan_buffer_at(const mw_plan *plan, size_t index, mw_plan_buffer 
 /** Receives one line without its newline; it is gone after the call. */
 typedef void mw_plan_line(void *user, const char *line);
 
-/** The plan as text: totals, steps, buffers. NULL for either does nothing. */
+/** The plan as text: totals, steps, implementations, buffers. NULL for either does nothing. */
 MW_API void mw_plan_print(const mw_plan *plan, mw_plan_line *line, void *user);
 /** The same into a file, whole or not at all. */
 MW_API mw_status mw_plan_write(const mw_plan *plan, const char *path, mw_error *err);

@@ -1,4 +1,4 @@
-/* A plan as text for people: totals, a line for each step, a line for each buffer. */
+/* A plan as text for people: totals, a line for each step, for each choice of an implementation, for each buffer. */
 #include "base/file.h"
 #include "base/float_mode.h"
 #include "base/live.h"
@@ -150,6 +150,43 @@ static void print_steps(printer *p, const mw_plan *plan)
         print_step(p, &plan->steps[s], s, measured);
 }
 
+/* ---- implementations ---- */
+
+static bool is_same_choice(const mw_plan_step *a, const mw_plan_step *b)
+{
+    return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->implementation, b->implementation) == 0 &&
+           strcmp(a->declined, b->declined) == 0;
+}
+
+/* Steps of the same choice; 0 if an earlier step stands for them. */
+static size_t count_choice(const mw_plan *plan, size_t index)
+{
+    size_t count = 0;
+    for (size_t s = 0; s < plan->totals.step_count; s++) {
+        const bool same = is_same_choice(&plan->steps[s], &plan->steps[index]);
+        if (same && s < index)
+            return 0;
+        count += same;
+    }
+    return count;
+}
+
+/* Each choice once, so that a long program stays readable. */
+static void print_implementations(printer *p, const mw_plan *plan)
+{
+    put(p, "%-26s  %-24s %5s  declined before it", "kernel", "implementation", "steps");
+    end_line(p);
+    for (size_t s = 0; s < plan->totals.step_count; s++) {
+        const mw_plan_step *step = &plan->steps[s];
+        const size_t count = step->implementation[0] != '\0' ? count_choice(plan, s) : 0;
+        if (count == 0)
+            continue;
+        put(p, "%-26.60s  %-24s %5zu  %s", step->kernel, step->implementation, count,
+            step->declined[0] != '\0' ? step->declined : "-");
+        end_line(p);
+    }
+}
+
 /* ---- buffers ---- */
 
 static void print_buffer(printer *p, const mw_plan *plan, size_t index)
@@ -186,6 +223,7 @@ void mw_plan_print(const mw_plan *plan, mw_plan_line *line, void *user)
     printer p = {.line = line, .user = user};
     print_totals(&p, &plan->totals);
     print_steps(&p, plan);
+    print_implementations(&p, plan);
     print_buffers(&p, plan);
 }
 

@@ -150,6 +150,8 @@ static mw_status translate_step(mw_plan *plan, const e5rt_mw_step *from, mw_plan
     for (size_t i = 0; i < from->operation_count; i++)
         operations[i] = (mw_plan_operation){.kind = from->operations[i].kind, .name = from->operations[i].name};
     *to = (mw_plan_step){.kernel = from->label,
+                         .implementation = from->implementation,
+                         .declined = from->declined,
                          .phase = from->phase,
                          .threads = from->lanes,
                          .units = from->units,

@@ -3,6 +3,8 @@
 #include "base/file.h"
 #include "support/check.h"
 
+#include <millwright/mil.h>
+
 #include <stdlib.h>
 
 static _Thread_local char message[800];
@@ -210,19 +212,38 @@ bool run_encode(run *r)
 
 bool run_execute(run *r) { return good(e5rt_execution_stream_execute_sync(r->stream), "execute", "main"); }
 
-mw__library *run_library(const char *text, uint64_t lanes, mw_error *err)
+static mw__library *compile_folder(const char *folder, uint64_t lanes, mw_error *err)
 {
-    char *folder = NULL, path[512];
     mw__config config;
     if (run_config(&config, err) != MW_OK)
         return NULL;
+    return mw__library_compile(folder, &(mw__compile_options){.config = &config, .mask = E5RT_CPU, .lanes = lanes},
+                               err);
+}
+
+mw__library *run_library(const char *text, uint64_t lanes, mw_error *err)
+{
+    char *folder = NULL, path[512];
     mw__library *library = NULL;
     if (mw__file_make_private_folder(NULL, 0, &folder, err) != MW_OK)
         return NULL;
     snprintf(path, sizeof path, "%s/model.mil", folder);
     if (mw__file_write(NULL, path, text, strlen(text), false, err) == MW_OK)
-        library = mw__library_compile(folder,
-                                      &(mw__compile_options){.config = &config, .mask = E5RT_CPU, .lanes = lanes}, err);
+        library = compile_folder(folder, lanes, err);
+    mw__file_remove_folder(folder);
+    mw__free(NULL, folder);
+    return library;
+}
+
+mw__library *run_library_of(const mw_graph *graph, uint64_t lanes, mw_error *err)
+{
+    char *folder = NULL, weights[512];
+    if (mw__file_make_private_folder(NULL, 0, &folder, err) != MW_OK)
+        return NULL;
+    const bool written = mw_graph_write_mil(graph, folder, NULL, err) == MW_OK;
+    mw__library *library = written ? compile_folder(folder, lanes, err) : NULL;
+    snprintf(weights, sizeof weights, "%s/weights", folder);
+    mw__file_remove_folder(weights);
     mw__file_remove_folder(folder);
     mw__free(NULL, folder);
     return library;

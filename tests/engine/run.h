@@ -56,6 +56,8 @@ bool run_check_plan(const run *r);
 
 /* The engine's own view of a program for the CPU: released with mw__object_release. */
 mw__library *run_library(const char *text, uint64_t lanes, mw_error *err);
+/* The same of a graph. */
+mw__library *run_library_of(const mw_graph *graph, uint64_t lanes, mw_error *err);
 /* Steps with that label in the first function. */
 size_t run_count_label(const mw__library *library, const char *label);
 /* The same of a MIL text for two threads; a failure is noted, and 0. */

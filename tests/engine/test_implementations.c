@@ -4,6 +4,7 @@
 #include "engine/core/kernel.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/implementation.h"
+#include "run.h"
 #include "support/check.h"
 
 #include <millwright/graph.h>
@@ -54,8 +55,36 @@ static void test_a_product_says_what_it_is_by(void)
 {
     const mw__config config = config_here();
     const mw__gemm_code small = mw__gemm_choose(&config, 2, 2, 2), large = mw__gemm_choose(&config, 512, 512, 512);
-    CHECK(small.wide == NULL && small.sgemm == NULL && small.why != NULL);
-    CHECK(large.name != NULL && (large.wide != NULL) == (large.why == NULL));
+    CHECK(small.wide == NULL && small.sgemm == NULL);
+    CHECK_STR(small.name, config.level == MW__LEVEL_REF ? "ref" : "small");
+    CHECK((large.wide != NULL) == (strcmp(large.name, "avx512") == 0));
+    CHECK((large.sgemm != NULL) == (strcmp(large.name, "BLAS") == 0));
+}
+
+/* The step of a program of one operation. */
+static void check_noted(const char *variable, const char *value, const char *implementation, const char *declined)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *weight = mw_input(graph, "weight", MW_F32, MW_SHAPE(2, 3, 3, 3));
+    mw_output(mw_conv(mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3, 5, 5)), weight, NULL, NULL), "y");
+    run_set(variable, value);
+    mw__library *library = run_library_of(graph, 1, &err);
+    run_set(variable, NULL);
+    CHECK_OK(err);
+    REQUIRE(library != NULL);
+    const mw__plan *plan = &library->programs[0].plan;
+    const mw__step *step = plan->steps[plan->step_count - 1];
+    CHECK_STR(step->implementation, implementation);
+    CHECK_CONTAINS(step->declined != NULL ? step->declined : "", declined);
+    mw__object_release(library);
+    mw_graph_destroy(graph);
+}
+
+static void test_a_plan_says_what_was_taken_and_what_declined(void)
+{
+    check_noted("MW_ENGINE_REF", "1", "ref, ref", "direct: the reference is asked for; columns: the reference is");
+    check_noted("MW_ENGINE_WIDE", "0", "direct", "");
 }
 
 int main(void)
@@ -63,5 +92,6 @@ int main(void)
     RUN(test_what_declines_says_why);
     RUN(test_the_reference_is_last_and_takes_everything);
     RUN(test_a_product_says_what_it_is_by);
+    RUN(test_a_plan_says_what_was_taken_and_what_declined);
     return check_finish();
 }

@@ -244,8 +244,8 @@ static void test_a_training_step_is_made_of_idioms(void)
 
 static void test_wide_convolutions_and_poolings_are_joined(void)
 {
-    static const label rows[] = {{"conv.relu.max_pool", 2}, {"conv.scatter", 1},  {"conv.dweight", 2},
-                                 {"conv.direct", 0},        {"relu.max_pool", 0}, {"relu.max_pool.gradient", 0}};
+    static const label rows[] = {{"conv.relu.max_pool", 2}, {"conv.scatter", 1},  {"conv.dweight.argmax", 2},
+                                 {"conv.avx512", 0},        {"relu.max_pool", 0}, {"relu.max_pool.unpool", 0}};
     if (level_here() == MW__LEVEL_AVX512)
         check_step(MW_DEVICE_CPU, (const int64_t[]){16, 32}, rows, sizeof rows / sizeof *rows);
 }

@@ -198,6 +198,7 @@ static mw_status plan_op(mw__planner *planner, const mw__op *op, const mw__patte
                                     mw__op_subject(op, subject, sizeof subject)),
                            err);
     planner->op = op;
+    planner->implementation = planner->declined = NULL;
     const size_t first = planner->step_count;
     mw_status status = mw__kernel_check(op, err);
     const size_t first_step = planner->step_count;

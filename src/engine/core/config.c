@@ -86,6 +86,12 @@ static mw__level choose_level(const mw__config *config)
 
 /* ---- public ---- */
 
+const char *mw__level_name(mw__level level)
+{
+    static const char *const names[MW__LEVELS] = {"ref", "base", "avx2", "avx512"};
+    return names[level];
+}
+
 void mw__config_init(mw__config *config)
 {
     *config = (mw__config){.fuse = true, .width = 512, .wake = WAKE_COST, .avx512f = has_avx512f()};

@@ -18,6 +18,9 @@ typedef enum mw__level {
 
 #define MW__LEVELS 4
 
+/* "ref", "base", "avx2", "avx512" */
+const char *mw__level_name(mw__level level);
+
 typedef struct mw__config {
     mw__level level;  /* the highest that the processor has and the variables allow */
     bool avx512f;     /* the processor has at least this of AVX-512 */

@@ -135,12 +135,12 @@ MW__INLINE int64_t mw__nd_position_run(const mw__nd_iter *iter, const mw__nd_pos
     return left < limit ? left : limit;
 }
 
-MW__INLINE void mw__nd_position_step(const mw__nd_iter *iter, mw__nd_position *position, int64_t run)
+MW__INLINE void mw__nd_position_step(const mw__nd_iter *iter, mw__nd_position *position, int64_t count)
 {
     const int last = iter->rank - 1;
-    position->index[last] += run;
+    position->index[last] += count;
     for (int operand = 0; operand < iter->operands; operand++)
-        position->offset[operand] += run * iter->stride[operand][last];
+        position->offset[operand] += count * iter->stride[operand][last];
     if (position->index[last] == iter->extent[last])
         mw__nd_position_carry(iter, position);
 }

@@ -15,8 +15,9 @@ struct mw__planner {
     mw__buffer *buffers;
     mw__step **steps;
     size_t buffer_count, buffer_capacity, step_count, step_capacity;
-    const mw__op *op; /* being planned */
-    mw_error error;   /* the first failure */
+    const mw__op *op;                      /* being planned */
+    const char *implementation, *declined; /* so far, of its plan */
+    mw_error error;                        /* the first failure */
     mw__step dummy;
 };
 

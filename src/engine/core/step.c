@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "engine/core/planner.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- buffers ---- */
@@ -77,6 +78,25 @@ uint32_t mw__plan_temporary(mw__planner *planner, size_t size)
 
 /* ---- steps ---- */
 
+/* "first, second" in the arena; either may be NULL. */
+static const char *join(mw__planner *planner, const char *first, const char *separator, const char *second)
+{
+    if (second == NULL)
+        return first;
+    const size_t size = (first != NULL ? strlen(first) + strlen(separator) : 0) + strlen(second) + 1;
+    char *text = mw__arena_alloc(planner->arena, size, 1, &planner->error);
+    if (text != NULL)
+        snprintf(text, size, "%s%s%s", first != NULL ? first : "", first != NULL ? separator : "", second);
+    return text;
+}
+
+void mw__plan_note(mw__planner *planner, const char *implementation, const char *declined)
+{
+    planner->implementation =
+        planner->implementation != NULL ? join(planner, planner->implementation, ", ", implementation) : implementation;
+    planner->declined = join(planner, planner->declined, "; ", declined);
+}
+
 void mw__planner_add_step(mw__planner *planner, mw__step *step)
 {
     if (step == NULL || mw__grow(planner->arena->allocator, &planner->steps, &planner->step_capacity,
@@ -114,8 +134,14 @@ mw__step *mw__plan_step(mw__planner *planner, mw__kernel *run, const char *label
 {
     mw__step *step = mw__arena_alloc(planner->arena, 1, sizeof *step, &planner->error);
     mw__step *filled = step != NULL ? step : &planner->dummy;
-    *filled = (mw__step){
-        .op = planner->op, .label = label, .run = run, .units = units < 0 ? 0 : units, .grain = 1, .cost = cost};
+    *filled = (mw__step){.op = planner->op,
+                         .label = label,
+                         .implementation = planner->implementation,
+                         .declined = planner->declined,
+                         .run = run,
+                         .units = units < 0 ? 0 : units,
+                         .grain = 1,
+                         .cost = cost};
     mw__planner_add_step(planner, step);
     return filled;
 }

@@ -55,6 +55,8 @@ typedef struct mw__step {
     const mw__op *const *ops; /* a fused group or a pattern: all that it computes; NULL = op alone */
     size_t op_count;          /* of ops */
     const char *label;
+    const char *implementation; /* which of several ways, "avx512"; NULL = there is one */
+    const char *declined;       /* why those before it were not taken, "avx512: few outputs; .."; NULL = none was */
     mw__kernel *run;
     const void *block;
     int64_t units; /* independent; lanes take contiguous ranges */
@@ -112,6 +114,9 @@ bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result);
 const mw__config *mw__plan_config(const mw__planner *planner);
 /* Its level. */
 mw__level mw__plan_level(const mw__planner *planner);
+/* What the steps that are planned next for this operation are shown with (mw__step.implementation, declined); after an
+ * earlier call, both follow what that gave. `declined` is copied. */
+void mw__plan_note(mw__planner *planner, const char *implementation, const char *declined);
 /* Lanes the function is compiled for. */
 int mw__plan_partitions(const mw__planner *planner);
 /* MW_ERROR_MEMORY after a failed allocation. */

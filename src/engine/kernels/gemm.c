@@ -171,23 +171,67 @@ static bool is_small(int64_t m, int64_t n, int64_t k)
     return k <= BLOCK_K && 2.0 * (double)m * (double)n * (double)k <= SMALL_FLOPS;
 }
 
+static const char *vector_declines(const void *subject)
+{
+    const mw__gemm_request *r = subject;
+    return r->m <= 1 || r->n <= 1 ? NULL : "no vector";
+}
+
+static const char *small_declines(const void *subject)
+{
+    const mw__gemm_request *r = subject;
+    return is_small(r->m, r->n, r->k) ? NULL : "large enough for panels or a call of a BLAS";
+}
+
+static const char *wide_declines(const void *subject)
+{
+    const mw__gemm_request *r = subject;
+    if (mw__gemm_wide_here(r->config) == NULL)
+        return "the processor has no AVX-512, or may not use it";
+    return mw__blas_is_named() ? "MW_BLAS names a library" : NULL;
+}
+
+/* Looks for a BLAS only here, where it would be used. */
+static const char *blas_declines(const void *subject)
+{
+    const mw__gemm_request *r = subject;
+    if (r->m > INT32_MAX || r->n > INT32_MAX || r->k > INT32_MAX)
+        return "extents beyond 2^31";
+    return mw__blas_find() != NULL ? NULL : "none is there";
+}
+
+static const mw__implementation implementations[] = {
+    {.name = "vector", .level = MW__LEVEL_BASE, .declines = vector_declines},
+    {.name = "small", .level = MW__LEVEL_BASE, .declines = small_declines},
+    {.name = "avx512", .level = MW__LEVEL_BASE, .declines = wide_declines},
+    {.name = "BLAS", .level = MW__LEVEL_BASE, .declines = blas_declines},
+    {.name = "tiles", .level = MW__LEVEL_BASE},
+    {.name = "ref", .level = MW__LEVEL_REF},
+};
+
+mw__implementations mw__gemm_implementations(void) { return MW__IMPLEMENTATIONS(implementations); }
+
+static mw__gemm_code code_of(const mw__implementation *row, const mw__config *config)
+{
+    const mw__gemm_wide *const wide = config->level != MW__LEVEL_REF ? mw__gemm_wide_here(config) : NULL;
+    return (mw__gemm_code){.level = config->level,
+                           .name = row->name,
+                           .dots = wide != NULL ? wide->dots : NULL,
+                           .wide = row->declines == wide_declines ? wide : NULL,
+                           .sgemm = row->declines == blas_declines ? mw__blas_find() : NULL};
+}
+
 mw__gemm_code mw__gemm_choose(const mw__config *config, int64_t m, int64_t n, int64_t k)
 {
-    const bool fits = m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX;
-    const bool small = m <= 1 || n <= 1 || is_small(m, n, k);
-    mw__gemm_code code = {.level = config->level, .name = "built-in"};
-    const mw__gemm_wide *const wide = code.level != MW__LEVEL_REF ? mw__gemm_wide_here(config) : NULL;
-    code.dots = wide != NULL ? wide->dots : NULL;
-    if (small || code.level == MW__LEVEL_REF) {
-        code.why = small ? "too small for panels or a call of a BLAS" : "the reference is asked for";
-    } else if (wide != NULL && !mw__blas_is_named()) {
-        code.wide = wide, code.name = wide->name;
-    } else {
-        code.why = wide != NULL ? "MW_BLAS names a library" : "the processor has no wider vectors, or may not use them";
-        code.sgemm = fits ? mw__blas_find() : NULL;
-        code.name = code.sgemm != NULL ? "BLAS" : code.name;
-    }
-    return code;
+    const mw__gemm_request request = {.config = config, .m = m, .n = n, .k = k};
+    return code_of(mw__implementation_choose(mw__gemm_implementations(), config, &request), config);
+}
+
+mw__gemm_code mw__plan_gemm(mw__planner *planner, int64_t m, int64_t n, int64_t k)
+{
+    const mw__config *config = mw__plan_config(planner);
+    const mw__gemm_request request = {.config = config, .m = m, .n = n, .k = k};
+    return code_of(mw__plan_implementation(planner, mw__gemm_implementations(), &request), config);
 }
 
 const char *mw__gemm_name(const mw__config *config)

@@ -5,6 +5,7 @@
 
 #include "engine/core/kernel.h"
 #include "engine/kernels/blas.h"
+#include "engine/kernels/implementation.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,13 +43,19 @@ typedef struct mw__gemm_code {
     mw__level level;
     const mw__gemm_wide *wide; /* multiplies, if it is not NULL */
     mw__gemm_dots *dots;       /* of a product that is a vector; NULL: that of the level */
-    const char *name;          /* of what runs: a static string, of which `why` says what declined before it */
-    const char *why;
+    const char *name;          /* of the row */
 } mw__gemm_code;
 
-/* The built-in code if the processor has AVX-512 and MW_BLAS names no library, else the BLAS if one is loaded and a
- * product of m rows is worth it; mw__gemm_ref at MW__LEVEL_REF. */
+/* The ways to multiply; subject: a request. */
+typedef struct mw__gemm_request {
+    const mw__config *config;
+    int64_t m, n, k;
+} mw__gemm_request;
+mw__implementations mw__gemm_implementations(void);
+
 mw__gemm_code mw__gemm_choose(const mw__config *config, int64_t m, int64_t n, int64_t k);
+/* The same for the operation that is planned, whose steps are shown with it. */
+mw__gemm_code mw__plan_gemm(mw__planner *planner, int64_t m, int64_t n, int64_t k);
 
 /* What multiplies large matrices: "AVX-512", "libopenblas.so.0" or "built-in". Loads a BLAS only if it would be used.
  */

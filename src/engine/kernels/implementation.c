@@ -1,7 +1,9 @@
-/* The choice between the rows of one operation. */
+/* The choice between the rows of one kernel family. */
 #include "engine/kernels/implementation.h"
 
-const char *mw__implementation_declines(const mw__implementation *row, const mw__config *config, const mw__op *op)
+#include <stdio.h>
+
+const char *mw__implementation_declines(const mw__implementation *row, const mw__config *config, const void *subject)
 {
     static const char *const missing[MW__LEVELS] = {
         [MW__LEVEL_BASE] = "the reference is asked for",
@@ -10,14 +12,26 @@ const char *mw__implementation_declines(const mw__implementation *row, const mw_
     };
     if (config->level < row->level)
         return missing[row->level];
-    return row->declines != NULL ? row->declines(op) : NULL;
+    return row->declines != NULL ? row->declines(subject) : NULL;
 }
 
 const mw__implementation *mw__implementation_choose(mw__implementations list, const mw__config *config,
-                                                    const mw__op *op)
+                                                    const void *subject)
 {
     size_t at = 0;
-    while (at + 1 < list.count && mw__implementation_declines(&list.rows[at], config, op) != NULL)
+    while (at + 1 < list.count && mw__implementation_declines(&list.rows[at], config, subject) != NULL)
         at++;
     return &list.rows[at];
+}
+
+const mw__implementation *mw__plan_implementation(mw__planner *planner, mw__implementations list, const void *subject)
+{
+    char text[512] = "";
+    const mw__config *config = mw__plan_config(planner);
+    const mw__implementation *taken = mw__implementation_choose(list, config, subject);
+    for (size_t used = 0, i = 0; &list.rows[i] < taken && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %s", i > 0 ? "; " : "", list.rows[i].name,
+                                 mw__implementation_declines(&list.rows[i], config, subject));
+    mw__plan_note(planner, taken->name, text[0] != '\0' ? text : NULL);
+    return taken;
 }

@@ -59,6 +59,7 @@ mw_status mw__kernel_per_channel(mw__planner *planner, const mw__op *op, mw_erro
     const uint32_t wide_p = as_fp32(planner, p), wide_q = q != p ? as_fp32(planner, q) : wide_p;
     const size_t unit = (size_t)split.elements * mw__dtype_size(dtype);
     const double count = (double)block->count;
+    mw__plan_note(planner, mw__level_name(mw__plan_level(planner)), NULL);
     mw__step *step = mw__plan_step(planner, channel_run, op->row->name, split.units,
                                    mw__cost(2.0 * count * (double)mw__dtype_size(dtype), count * function->additions));
     step->block = block;

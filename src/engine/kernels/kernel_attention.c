@@ -138,8 +138,8 @@ static void fill_block(mw__planner *planner, attention_block *s, const mw__op *o
     s->exp = mw__loop1_find(MW__OP_exp, level);
     s->softmax = MW__DISPATCH_BEST(softmax, level);
     const int64_t rows = s->block;
-    s->scores_code = mw__gemm_choose(mw__plan_config(planner), rows, s->keys, s->inner);
-    s->result_code = mw__gemm_choose(mw__plan_config(planner), rows, s->values, s->keys);
+    s->scores_code = mw__plan_gemm(planner, rows, s->keys, s->inner);
+    s->result_code = mw__plan_gemm(planner, rows, s->values, s->keys);
     s->panel_at = aligned((size_t)(rows * s->keys) * sizeof(float));
     s->gemm_at = s->panel_at + (s->dtype == MW_F32 ? 0 : aligned((size_t)(rows * s->values) * sizeof(float)));
     if (mask == NULL)

@@ -266,13 +266,13 @@ static void conv_ref(const mw__kernel_call *call)
 
 /* ---- planning ---- */
 
-static void choose_tile(const mw__planner *planner, conv_block *s)
+static void choose_tile(mw__planner *planner, conv_block *s)
 {
     const int64_t depth = s->depth > 0 ? smaller(s->depth, DEPTH) : 1;
     const int64_t wanted = TILE_FLOATS / depth / TILE_LEAST * TILE_LEAST;
     s->tile = smaller(clamp(wanted, TILE_LEAST, TILE_MOST), s->columns);
     s->tiles = (s->columns + s->tile - 1) / s->tile;
-    s->code = mw__gemm_choose(mw__plan_config(planner), smaller(s->outputs, ROWS), s->tile, depth);
+    s->code = mw__plan_gemm(planner, smaller(s->outputs, ROWS), s->tile, depth);
 }
 
 /* The column form, and the plain one at MW__LEVEL_REF. */
@@ -317,8 +317,9 @@ static bool read_direct(const mw__op *op, mw__direct *out)
     return true;
 }
 
-static const char *direct_declines(const mw__op *op)
+static const char *direct_declines(const void *subject)
 {
+    const mw__op *op = subject;
     mw__direct direct;
     return read_direct(op, &direct) && mw__direct_suits(&direct, mw__dtype_of(op->results[0]))
                ? NULL
@@ -335,13 +336,16 @@ mw__implementations mw__conv_implementations(void)
 {
     static const mw__implementation rows[] = {
 #if MW_HAVE_AVX512
-        {"avx512", MW__LEVEL_AVX512, mw__conv_avx512_declines, mw__plan_conv_avx512},
+        {.name = "avx512",
+         .level = MW__LEVEL_AVX512,
+         .declines = mw__conv_avx512_declines,
+         .plan = mw__plan_conv_avx512},
 #endif
-        {"direct", MW__LEVEL_BASE, direct_declines, plan_direct},
-        {"columns", MW__LEVEL_BASE, NULL, plan_columns},
-        {"ref", MW__LEVEL_REF, NULL, plan_columns},
+        {.name = "direct", .level = MW__LEVEL_BASE, .declines = direct_declines, .plan = plan_direct},
+        {.name = "columns", .level = MW__LEVEL_BASE, .plan = plan_columns},
+        {.name = "ref", .level = MW__LEVEL_REF, .plan = plan_columns},
     };
-    return (mw__implementations){rows, sizeof rows / sizeof *rows};
+    return MW__IMPLEMENTATIONS(rows);
 }
 
 mw_status mw__kernel_conv(mw__planner *planner, const mw__op *op, mw_error *err)
@@ -351,5 +355,5 @@ mw_status mw__kernel_conv(mw__planner *planner, const mw__op *op, mw_error *err)
     if (mw__count_of(op->results[0]) == 0)
         return mw__plan_check(planner, err);
     MW_TRY(mw__conv_window_read(op, &window, &groups, err));
-    return mw__implementation_choose(mw__conv_implementations(), mw__plan_config(planner), op)->plan(planner, op, err);
+    return mw__plan_implementation(planner, mw__conv_implementations(), op)->plan(planner, op, err);
 }

@@ -224,14 +224,14 @@ static void fill_axes(const mw__conv *conv, const mw_tensor *x, columns_block *s
 }
 
 /* The product as matmul would choose it. */
-static void fill_product(const mw__planner *planner, const mw__op *matmul, columns_block *s)
+static void fill_product(mw__planner *planner, const mw__op *matmul, columns_block *s)
 {
     const mw_shape left = mw__shape_of(mw__arg(matmul, "x")), result = mw__shape_of(matmul->results[0]);
     bool transpose = false;
     mw__arg_bool(matmul, "transpose_y", &transpose);
     const int64_t m = result.dim[2], n = result.dim[3], k = left.dim[3], lanes = mw__plan_partitions(planner);
     const int64_t share = (m * s->examples * s->groups + lanes - 1) / lanes;
-    s->code = mw__gemm_choose(mw__plan_config(planner), share > m ? m : share, n, k);
+    s->code = mw__plan_gemm(planner, share > m ? m : share, n, k);
     s->left = left.dim[0] > 1 ? s->groups * m * k : 0;
     s->shape = (mw__gemm_shape){
         .m = m, .n = n, .k = k, .lda = k, .ldb = transpose ? k : n, .ldc = n, .transpose_b = transpose};
@@ -243,8 +243,9 @@ static size_t round_up(size_t count) { return (count + 15) / 16 * 16; }
 
 /* Where mw__gemm would sum in the order of kernel_conv_columns_avx512.h, that is in all but vectors and a BLAS, and
  * where not too many lanes are idle. */
-static const char *wide_declines(const columns_block *s)
+static const char *wide_declines(const void *subject)
 {
+    const columns_block *s = subject;
     if (s->code.sgemm != NULL)
         return "a BLAS multiplies, in another order";
     if (s->shape.m < 2 || s->shape.n < 2)
@@ -258,19 +259,22 @@ static const char *wide_declines(const columns_block *s)
     return s->border[1] <= 2 * s->out[1] ? NULL : "short rows in a wide border: idle lanes";
 }
 
-/* The ways that make no columns, each with the level it needs; the columns are what is left. */
-static const mw__columns_wide *choose_wide(const mw__planner *planner, const columns_block *s)
+/* A way that makes no columns, and columns. */
+static const mw__columns_wide *choose_wide(mw__planner *planner, const columns_block *s)
 {
-    static const mw__columns_wide *const rows[] = {
+    static const mw__implementation rows[] = {
 #if MW_HAVE_AVX512
-        &mw__columns_wide_avx512,
+        {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = wide_declines},
 #endif
-        NULL
+        {.name = "columns"},
     };
-    for (size_t i = 0; rows[i] != NULL; i++)
-        if (mw__plan_level(planner) >= rows[i]->level && wide_declines(s) == NULL)
-            return rows[i];
+    const mw__implementation *taken = mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), s);
+#if MW_HAVE_AVX512
+    return taken == &rows[0] ? &mw__columns_wide_avx512 : NULL;
+#else
+    (void)wide_declines, (void)taken;
     return NULL;
+#endif
 }
 
 #define CHANNELS_LEAST 8      /* lanes of 16 that pay where zeros are left out */

@@ -5,6 +5,7 @@
  * The operations that it stands for are a convolution over transposed operands and a sum, which add the same products
  * in another order: results agree to rounding, not to the bit. */
 #include "engine/kernels/kernel_conv_dweight.h"
+#include "engine/kernels/implementation.h"
 #include "engine/kernels/kernel_conv_direct.h"
 #include "engine/kernels/simd_reduce.h"
 
@@ -128,18 +129,6 @@ typedef struct tile_form {
     int64_t outputs, width;
 } tile_form;
 
-/* For `outputs` channels and planes of `area` elements. */
-static tile_form choose_tile(mw__level level, int64_t outputs, int64_t area)
-{
-#if defined(__x86_64__)
-    if (level == MW__LEVEL_AVX512 && outputs > 4 && area >= 16)
-        return (tile_form){.run = tile_avx512, .outputs = 8, .width = 16};
-    if (level >= MW__LEVEL_AVX2)
-        return (tile_form){.run = tile_avx2, .outputs = 4, .width = 8};
-#endif
-    (void)level, (void)outputs, (void)area;
-    return (tile_form){.run = tile_base, .outputs = 4, .width = 8};
-}
 /* clang-format on */
 
 MW__INLINE void sum_planes_body(const float *x, int64_t count, int64_t area, float *out)
@@ -300,12 +289,37 @@ void mw__dweight_plan_sums(mw__planner *planner, const mw__dweight_parts *parts,
         plan_sum(planner, parts, partial, parts->weights, match->dbias);
 }
 
+static const char *avx512_declines(const void *subject)
+{
+    const mw__direct *d = subject;
+    return d->outputs > 4 && d->window.area_out >= 16 ? NULL : "few channels or positions: idle lanes";
+}
+
+static tile_form choose_tile(mw__planner *planner, const mw__direct *d)
+{
+    static const mw__implementation rows[] = {
+#if defined(__x86_64__)
+        {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = avx512_declines},
+        {.name = "avx2", .level = MW__LEVEL_AVX2},
+#endif
+        {.name = "base"},
+    };
+    static const tile_form forms[] = {
+#if defined(__x86_64__)
+        {.run = tile_avx512, .outputs = 8, .width = 16},
+        {.run = tile_avx2, .outputs = 4, .width = 8},
+#endif
+        {.run = tile_base, .outputs = 4, .width = 8},
+    };
+    return forms[mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), d) - rows];
+}
+
 static void fill_block(mw__planner *planner, const mw__conv_dweight_match *match, dweight_block *s)
 {
     mw__direct_prepare(planner, &s->direct);
     const int64_t area = s->direct.window.area_out;
     s->parts = mw__dweight_parts_of(planner, match, SHARE);
-    s->tile = choose_tile(mw__plan_level(planner), s->direct.outputs, area);
+    s->tile = choose_tile(planner, &s->direct);
     s->plane = MW__DISPATCH(sum_planes, mw__plan_level(planner));
     for (int64_t i = 0; i < s->tile.width; i++)
         s->fresh[i] = i >= s->tile.width - area % s->tile.width ? UINT32_MAX : 0;

@@ -1,5 +1,6 @@
 /* conv_transpose: the weight times a tile of x, then the products are added where they belong (col2im). A unit is a
  * block of channels of one example, which no other unit writes. The plain loops are transpose_ref. */
+#include "engine/kernels/implementation.h"
 #include "engine/kernels/kernel_conv.h"
 
 #include <string.h>
@@ -139,7 +140,7 @@ static void transpose_ref(const mw__kernel_call *call)
 /* ---- planning ---- */
 
 /* As many channels as fit, so that units are equal. */
-static void choose_unit(const mw__planner *planner, transpose_block *s)
+static void choose_unit(mw__planner *planner, transpose_block *s)
 {
     const mw__conv_window *w = &s->window;
     const int64_t least = smaller(TILE_LEAST, w->area_out) * w->taps;
@@ -151,7 +152,7 @@ static void choose_unit(const mw__planner *planner, transpose_block *s)
     s->blocks = s->outputs / s->channels;
     const int64_t wanted = UNIT_FLOATS / (s->channels * w->taps);
     s->tile = smaller(wanted > TILE_LEAST ? wanted : TILE_LEAST, w->area_out);
-    s->code = mw__gemm_choose(mw__plan_config(planner), s->channels * w->taps, s->tile, s->inputs);
+    s->code = mw__plan_gemm(planner, s->channels * w->taps, s->tile, s->inputs);
 }
 
 static size_t scratch_bytes(const transpose_block *s)
@@ -173,12 +174,15 @@ mw_status mw__kernel_conv_transpose(mw__planner *planner, const mw__op *op, mw_e
     s->inputs = mw__shape_of(weight).dim[0] / s->groups, s->outputs = mw__shape_of(weight).dim[1];
     s->dtype = mw__dtype_of(result), s->has_bias = bias != NULL;
     choose_unit(planner, s);
+    static const mw__implementation rows[] = {{.name = "product", .level = MW__LEVEL_BASE, .run = transpose_run},
+                                              {.name = "ref", .run = transpose_ref}};
+    const mw__implementation *taken = mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), s);
     const bool plain = s->code.level == MW__LEVEL_REF;
     const double products = (double)mw__count_of(x) * (double)s->outputs * (double)s->window.taps;
     const uint32_t in[3] = {mw__conv_operand(planner, x), mw__conv_operand(planner, weight),
                             bias != NULL ? mw__conv_operand(planner, bias) : 0};
     const int64_t units = mw__shape_of(x).dim[0] * s->groups * s->blocks;
-    mw__step *step = mw__plan_step(planner, plain ? transpose_ref : transpose_run, "conv_transpose", units,
+    mw__step *step = mw__plan_step(planner, taken->run, "conv_transpose", units,
                                    mw__cost(4.0 * products / (double)(s->inputs > 0 ? s->inputs : 1), 2.0 * products));
     step->block = s;
     step->flops = 2.0 * products;

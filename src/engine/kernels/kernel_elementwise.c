@@ -115,6 +115,7 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
                             .round = round_of(planner, result),
                             .integers = dtype == MW_I32 ? function->integers : NULL};
     const size_t size = mw__dtype_size(dtype);
+    mw__plan_note(planner, mw__level_name(mw__plan_level(planner)), NULL);
     mw__step *step =
         mw__plan_step(planner, binary_run, op->row->name, split.units,
                       mw__cost((double)block->count * (double)size * 3, (double)block->count * function->additions));
@@ -218,6 +219,7 @@ mw_status mw__kernel_unary(mw__planner *planner, const mw__op *op, mw_error *err
     const size_t unit = (size_t)split.elements * mw__dtype_size(block->dtype);
     const size_t from = (size_t)split.elements * mw__dtype_size(block->from);
     const double bytes = 2.0 * (double)block->count * (double)mw__dtype_size(block->dtype);
+    mw__plan_note(planner, mw__level_name(mw__plan_level(planner)), NULL);
     mw__step *step = mw__plan_step(planner, unary_run, op->row->name, split.units,
                                    mw__cost(bytes, (double)block->count * function->additions));
     step->block = block;

@@ -91,7 +91,7 @@ static void multiply(const matmul_block *s, const matmul_piece *piece, const voi
         multiply_f32(s, piece, bias, (float *)piece->out + piece->row * s->n + piece->column, s->n, scratch);
 }
 
-/* Rows of one F32 product that no BLAS is worth: nothing but the product's code is called. */
+/* Rows of one F32 product: nothing but the product's code is called. */
 static void small_run(const mw__kernel_call *call)
 {
     const matmul_block *s = call->block;
@@ -193,7 +193,7 @@ static bool prefers_columns(const matmul_block *s, int64_t lanes)
            saved > 2.0 * m * n && saved * sizeof(float) >= COLUMNS_GAIN;
 }
 
-static void fill_block(const mw__planner *planner, const operands *o, matmul_block *s)
+static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
 {
     const mw_shape sx = o->sx, sy = o->sy, sr = o->sr;
     s->dtype = mw__dtype_of(o->result);
@@ -214,7 +214,8 @@ static void fill_block(const mw__planner *planner, const operands *o, matmul_blo
                     (mw__split_shape(planner, MW_SHAPE(s->m, s->n)).elements != s->n || prefers_columns(s, lanes));
     const int64_t share = (s->m * batches + lanes - 1) / lanes;
     const int64_t rows = s->by_columns || share > s->m ? s->m : share;
-    s->code = mw__gemm_choose(mw__plan_config(planner), rows, s->n, s->k);
+    if (s->dtype != MW_I32)
+        s->code = mw__plan_gemm(planner, rows, s->n, s->k);
     s->shape = (mw__gemm_shape){.n = s->n,
                                 .k = s->k,
                                 .lda = s->ldx,
@@ -226,6 +227,33 @@ static void fill_block(const mw__planner *planner, const operands *o, matmul_blo
 
 /* In ns on one lane: what is measured where the operands are in a cache, 80 operations and as many bytes a ns. */
 static double product_cost(double bytes, double flops) { return 20.0 + (bytes > flops ? bytes : flops) * 0.0125; }
+
+static const char *integers_decline(const void *subject)
+{
+    const matmul_block *s = subject;
+    return s->dtype == MW_I32 ? NULL : "no integers";
+}
+
+/* What no BLAS is worth: nothing but the product's code is called. */
+static const char *rows_decline(const void *subject)
+{
+    const matmul_block *s = subject;
+    if (s->code.sgemm != NULL)
+        return "a BLAS multiplies";
+    return s->dtype == MW_F32 && s->single && !s->by_columns && !s->has_bias
+               ? NULL
+               : "not one fp32 product by rows, without a bias";
+}
+
+static mw__kernel *choose_run(mw__planner *planner, const matmul_block *s)
+{
+    static const mw__implementation rows[] = {
+        {.name = "integers", .declines = integers_decline, .run = matmul_run},
+        {.name = "rows", .declines = rows_decline, .run = small_run},
+        {.name = "any", .run = matmul_run},
+    };
+    return mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), s)->run;
+}
 
 static void plan_product(mw__planner *planner, const mw__op *op, const operands *o, matmul_block *s)
 {
@@ -241,9 +269,7 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     const double bytes = 4.0 * ((double)mw__count_of(o->x) + (double)mw__count_of(o->y)) +
                          (double)size * (double)mw__count_of(o->result);
     const int64_t units = s->by_columns ? (s->n + COLUMNS - 1) / COLUMNS : rows;
-    const bool small = s->dtype == MW_F32 && s->single && !s->by_columns && !s->has_bias && s->code.sgemm == NULL;
-    mw__step *step =
-        mw__plan_step(planner, small ? small_run : matmul_run, op->row->name, units, product_cost(bytes, flops));
+    mw__step *step = mw__plan_step(planner, choose_run(planner, s), op->row->name, units, product_cost(bytes, flops));
     step->block = s;
     step->flops = s->dtype == MW_I32 ? 0.0 : flops;
     if (s->code.sgemm != NULL && mw__blas_splits())

@@ -47,7 +47,7 @@ static void einsum_run(const mw__kernel_call *call)
     }
 }
 
-static void fill_block(const mw__planner *planner, einsum_block *s, mw_shape a, mw_shape b, mw_shape result)
+static void fill_block(mw__planner *planner, einsum_block *s, mw_shape a, mw_shape b, mw_shape result)
 {
     const int rank = result.rank;
     const int64_t a_h = a.dim[rank - 2], b_h = b.dim[rank - 2];
@@ -58,7 +58,8 @@ static void fill_block(const mw__planner *planner, einsum_block *s, mw_shape a, 
     s->b_h = b_h == 1 ? 0 : s->u;
     s->a_n = rank == 4 && a.dim[0] != 1 ? s->c * a_h * s->w : 0;
     s->b_n = rank == 4 && b.dim[0] != 1 ? s->w * b_h * s->u : 0;
-    s->code = mw__gemm_choose(mw__plan_config(planner), s->c, s->u, s->w);
+    if (s->dtype != MW_I32)
+        s->code = mw__plan_gemm(planner, s->c, s->u, s->w);
 }
 
 mw_status mw__kernel_einsum(mw__planner *planner, const mw__op *op, mw_error *err)

@@ -1,6 +1,7 @@
 /* softmax along one axis: the maximum is subtracted first, sums are taken in fp32 partial sums, and each result is
  * rounded once. A lane's units are rows (last axis), or stretches of up to 64 neighbouring columns (another axis). */
 #include "engine/core/kernel.h"
+#include "engine/kernels/implementation.h"
 #include "engine/kernels/math.h"
 #include "engine/kernels/simd_reduce.h"
 
@@ -99,6 +100,12 @@ static void fill_block(mw__level level, softmax_block *s, mw_shape shape, int64_
     s->divide = MW__DISPATCH_BEST(divide, level);
 }
 
+static const char *rows_decline(const void *subject)
+{
+    const softmax_block *s = subject;
+    return s->inner == 1 ? NULL : "not over the last axis";
+}
+
 mw_status mw__kernel_softmax(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
@@ -113,7 +120,8 @@ mw_status mw__kernel_softmax(mw__planner *planner, const mw__op *op, mw_error *e
         return mw__plan_check(planner, err);
     s->dtype = dtype;
     fill_block(mw__plan_level(planner), s, shape, axis);
-    const bool rows = s->inner == 1;
+    static const mw__implementation list[] = {{.name = "rows", .declines = rows_decline}, {.name = "columns"}};
+    const bool rows = mw__plan_implementation(planner, MW__IMPLEMENTATIONS(list), s) == &list[0];
     const int64_t outer = mw__count_of(x) / (s->n * s->inner);
     const size_t size = mw__dtype_size(dtype), unit = (size_t)(s->n * s->inner) * size;
     const double count = (double)mw__count_of(x);

@@ -2,6 +2,7 @@
  * taken in double and rounded once. A NaN in a window is its result. fp32 windows that stand inside x are taken a row
  * of windows at a time, in the order, and so with the bits, of the plain loops of pool_ref. */
 #include "engine/kernels/kernel_pool.h"
+#include "engine/kernels/implementation.h"
 #include "engine/kernels/math_scalar.h"
 #include "engine/kernels/pattern_plans.h"
 #include "engine/kernels/simd_reduce.h"
@@ -169,19 +170,35 @@ static bool is_inside(const pool_block *s)
     return s->dtype == MW_F32;
 }
 
-static mw__kernel *choose_run(mw__level level, pool_block *s)
+static const char *two_declines(const void *subject)
 {
-    if (level == MW__LEVEL_REF || !is_inside(s))
-        return pool_ref;
-    s->counted = 1.0;
+    const pool_block *s = subject;
+    if (!is_inside(s))
+        return "a window reaches beyond the input, or a type other than fp32";
     bool two = s->kind == POOL_MAX && s->axis[0].in == 1;
-    for (int i = 0; i < MW__WINDOW_AXES; i++) {
+    for (int i = 1; i < MW__WINDOW_AXES; i++)
+        two = two && s->axis[i].kernel == 2 && s->axis[i].stride == 2;
+    return two ? NULL : "no max_pool with windows of 2 x 2 side by side";
+}
+
+static const char *rows_decline(const void *subject)
+{
+    return is_inside(subject) ? NULL : "a window reaches beyond the input, or a type other than fp32";
+}
+
+static mw__kernel *choose_run(mw__planner *planner, pool_block *s)
+{
+    static const mw__implementation rows[] = {
+        {.name = "two", .level = MW__LEVEL_BASE, .declines = two_declines, .run = pool_two},
+        {.name = "rows", .level = MW__LEVEL_BASE, .declines = rows_decline, .run = pool_rows},
+        {.name = "ref", .run = pool_ref},
+    };
+    s->counted = 1.0;
+    for (int i = 0; i < MW__WINDOW_AXES; i++)
         s->counted *= (double)s->axis[i].kernel;
-        two = two && (i == 0 || (s->axis[i].kernel == 2 && s->axis[i].stride == 2));
-    }
-    s->take = MW__DISPATCH(take, level);
-    s->two = mw__two_max_choose(level);
-    return two ? pool_two : pool_rows;
+    s->take = MW__DISPATCH(take, mw__plan_level(planner));
+    s->two = mw__two_max_choose(mw__plan_level(planner));
+    return mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), s)->run;
 }
 
 /* ---- planning ---- */
@@ -224,7 +241,7 @@ static mw_status plan_pool(mw__planner *planner, const mw__op *op, const mw_tens
     MW_TRY(fill_block(op, s, err));
     s->relu = relu;
     const size_t size = mw__dtype_size(dtype);
-    mw__kernel *const run = choose_run(mw__plan_level(planner), s);
+    mw__kernel *const run = choose_run(planner, s);
     double elements = (double)mw__count_of(result);
     for (int i = 0; i < MW__WINDOW_AXES; i++)
         elements *= (double)s->axis[i].kernel;

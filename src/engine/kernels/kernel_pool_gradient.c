@@ -2,6 +2,7 @@
  * y, and where windows overlap their shares are added as the operations add them: along rows first, then rows in order.
  * fp32, windows inside x, one or two spatial axes. One plane of x a unit. Same bits as the operations, which end in
  * sums with zero: no element of dx is -0. */
+#include "engine/kernels/implementation.h"
 #include "engine/kernels/kernel_pool.h"
 #include "engine/kernels/pattern_plans.h"
 #include "graph/window.h"
@@ -128,19 +129,32 @@ bool mw__max_pool_gradient_suits(const mw__op *pool, bool half)
            s.column.kernel <= KERNEL_MOST / s.row.kernel && (adds_zero(&s.row) || adds_zero(&s.column));
 }
 
+static const char *two_declines(const void *subject)
+{
+    const gradient_block *s = subject;
+    const bool two = s->row.kernel == 2 && s->row.stride == 2 && s->column.kernel == 2 && s->column.stride == 2;
+    return two ? NULL : "no windows of 2 x 2 side by side";
+}
+
+static mw__two_gradient *choose_two(mw__planner *planner, const gradient_block *s)
+{
+    static const mw__implementation rows[] = {{.name = "two", .declines = two_declines}, {.name = "windows"}};
+    const bool two = mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), s) == &rows[0];
+    return two ? mw__two_gradient_choose(mw__plan_level(planner)) : NULL;
+}
+
 mw_status mw__plan_max_pool_gradient(mw__planner *planner, const mw__max_pool_gradient_match *match, mw_error *err)
 {
     gradient_block *s = mw__plan_block(planner, sizeof *s);
     if (s == NULL || !read_windows(match->pool, s))
         return mw__plan_check(planner, err);
     s->relu = match->relu;
-    const bool two = s->row.kernel == 2 && s->row.stride == 2 && s->column.kernel == 2 && s->column.stride == 2;
-    s->two = two ? mw__two_gradient_choose(mw__plan_level(planner)) : NULL;
+    s->two = choose_two(planner, s);
     const double elements = (double)mw__count_of(match->x);
     const size_t in = (size_t)s->in * sizeof(float), out = (size_t)s->out * sizeof(float);
-    mw__step *step =
-        mw__plan_step(planner, gradient_run, s->relu ? "relu.max_pool.gradient" : "max_pool.gradient",
-                      mw__count_of(match->x) / s->in, mw__cost(8.0 * elements, (two ? 2.0 : 20.0) * elements));
+    mw__step *step = mw__plan_step(planner, gradient_run, s->relu ? "relu.max_pool.gradient" : "max_pool.gradient",
+                                   mw__count_of(match->x) / s->in,
+                                   mw__cost(8.0 * elements, (s->two != NULL ? 2.0 : 20.0) * elements));
     step->block = s;
     step->scratch = s->apart ? 0 : in + out;
     mw__step_read(planner, step, mw__plan_buffer(planner, match->x), MW__ROWS, in, false);

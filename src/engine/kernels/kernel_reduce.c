@@ -4,6 +4,7 @@
  * a fraction (mean, root, logarithm) is truncated, as by cast. An empty reduction gives 0 (sums and norms), 1
  * (product), NaN or integer 0 (mean), -inf or INT_MIN (max and log_sum_exp), inf or INT_MAX (min). */
 #include "engine/kernels/kernel_reduce.h"
+#include "engine/kernels/implementation.h"
 #include "engine/kernels/math.h"
 #include "engine/kernels/simd_reduce.h"
 
@@ -546,16 +547,64 @@ static void choose_loops(reduce_block *s, mw__level level)
 #endif
 }
 
-static void choose_small(const mw__planner *planner, reduce_block *s, mw__step *step, bool columns)
+/* ---- the ways to reduce ---- */
+
+typedef struct reduce_request {
+    reduce_block *block;
+    mw__level level;
+    bool columns;
+} reduce_request;
+
+static const char *chunks_decline(const void *subject)
 {
+    const reduce_request *r = subject;
+    return r->block->count == 1 && r->block->reduced > 2 * CHUNK ? NULL : "several results, or few elements";
+}
+
+/* Fills the block of the small kernels, which only they read. */
+static mw__kernel *find_small(const reduce_request *r, mw__reduce_small_find *find)
+{
+    reduce_block *s = r->block;
     s->small = (mw__reduce_small){.elements = s->elements, .count = s->count, .mean = s->kind == MEAN};
-    mw__kernel *run = s->dtype == MW_F32 && (s->kind == SUM || s->kind == MEAN)
-                          ? mw__reduce_small_find(mw__plan_level(planner), &s->outer, &s->inner, columns, &s->small)
-                          : NULL;
-    if (run != NULL) {
-        step->run = run;
-        step->block = &s->small;
-    }
+    const bool sums = s->dtype == MW_F32 && (s->kind == SUM || s->kind == MEAN);
+    return sums ? find(r->level, &s->outer, &s->inner, &s->small) : NULL;
+}
+
+static bool are_columns(const reduce_request *r)
+{
+    const reduce_block *s = r->block;
+    return r->columns || (s->reduced == 1 && s->outer.stride[0][0] == 1);
+}
+
+static const char *small_columns_decline(const void *subject)
+{
+    const reduce_request *r = subject;
+    return are_columns(r) && find_small(r, mw__reduce_small_columns) != NULL ? NULL
+                                                                             : "no fp32 sums of few rows side by side";
+}
+
+static const char *small_rows_decline(const void *subject)
+{
+    const reduce_request *r = subject;
+    return !are_columns(r) && find_small(r, mw__reduce_small_rows) != NULL ? NULL : "no fp32 sums of short rows";
+}
+
+static const char *columns_decline(const void *subject)
+{
+    const reduce_request *r = subject;
+    return r->columns ? NULL : "neighbouring results do not read neighbouring elements";
+}
+
+static mw__implementations reductions(void)
+{
+    static const mw__implementation rows[] = {
+        {.name = "chunks", .declines = chunks_decline, .run = chunks_run},
+        {.name = "small columns", .level = MW__LEVEL_BASE, .declines = small_columns_decline},
+        {.name = "small rows", .level = MW__LEVEL_BASE, .declines = small_rows_decline},
+        {.name = "columns", .declines = columns_decline, .run = columns_run},
+        {.name = "rows", .run = rows_run},
+    };
+    return MW__IMPLEMENTATIONS(rows);
 }
 
 /* Operations that make `to` numbers of `from`; 0 where functions are in it. */
@@ -605,17 +654,21 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
     const size_t size = mw__dtype_size(dtype);
     const double count = (double)mw__count_of(x), flops = s->kind == LOG_SUM_EXP ? 24 : 1;
     const double cost = mw__cost(count * (double)size, count * flops);
-    if (s->count == 1 && s->reduced > 2 * CHUNK)
+    const reduce_request r = {.block = s, .level = mw__plan_level(planner), .columns = columns};
+    const mw__implementation *taken = mw__plan_implementation(planner, reductions(), &r);
+    if (taken->run == chunks_run)
         return plan_chunks(planner, op, s, cost, err);
     const bool rows = trailing(shape, reduced) && !columns && s->reduced > 0;
     s->trailing = rows;
     const mw__split split =
         rows ? (mw__split){.units = s->count, .elements = 1} : mw__split_shape(planner, mw__shape_of(result));
     s->elements = split.elements;
-    mw__step *step = mw__plan_step(planner, columns ? columns_run : rows_run, op->row->name, split.units, cost);
-    step->block = s;
+    mw__kernel *const run = taken->run != NULL
+                                ? taken->run
+                                : find_small(&r, are_columns(&r) ? mw__reduce_small_columns : mw__reduce_small_rows);
+    mw__step *step = mw__plan_step(planner, run, op->row->name, split.units, cost);
+    step->block = taken->run != NULL ? (const void *)s : &s->small;
     step->flops = folding_flops(s, count, s->kind == MEAN ? 0.0 : (double)s->count);
-    choose_small(planner, s, step, columns);
     if (rows)
         mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)s->reduced * size, false);
     else

@@ -14,8 +14,10 @@ typedef struct mw__reduce_small {
     bool mean;
 } mw__reduce_small;
 
-/* The kernel without iterators, giving the bits of the general one; NULL if the loops are not such. */
-mw__kernel *mw__reduce_small_find(mw__level level, const mw__nd_iter *outer, const mw__nd_iter *inner, bool columns,
-                                  mw__reduce_small *block);
+/* A kernel without iterators, giving the bits of the general one: results side by side, or each over its own row. Fills
+ * the block; NULL if the loops are not such. */
+typedef mw__kernel *mw__reduce_small_find(mw__level level, const mw__nd_iter *outer, const mw__nd_iter *inner,
+                                          mw__reduce_small *block);
+mw__reduce_small_find mw__reduce_small_columns, mw__reduce_small_rows;
 
 #endif

@@ -43,15 +43,25 @@ MW__INLINE void columns_body(const mw__kernel_call *call)
 }
 MW__BASE_AVX2(columns, (const mw__kernel_call *call), (call))
 
-mw__kernel *mw__reduce_small_find(mw__level level, const mw__nd_iter *outer, const mw__nd_iter *inner, bool columns,
-                                  mw__reduce_small *block)
+static bool fill(const mw__nd_iter *outer, const mw__nd_iter *inner, mw__reduce_small *block)
 {
-    if (outer->rank != 1 || inner->rank != 1 || level == MW__LEVEL_REF)
-        return NULL;
     block->reduced = inner->extent[0];
     block->step = outer->stride[0][0];
     block->stride = inner->stride[0][0];
-    if (columns || (block->reduced == 1 && block->step == 1))
-        return block->step == 1 && block->reduced <= MW__REDUCE_ROWS ? MW__DISPATCH(columns, level) : NULL;
-    return (block->stride == 1 || block->reduced == 1) && block->reduced <= MW__TILE ? MW__DISPATCH(rows, level) : NULL;
+    return outer->rank == 1 && inner->rank == 1;
+}
+
+mw__kernel *mw__reduce_small_columns(mw__level level, const mw__nd_iter *outer, const mw__nd_iter *inner,
+                                     mw__reduce_small *block)
+{
+    const bool suits = fill(outer, inner, block) && block->step == 1 && block->reduced <= MW__REDUCE_ROWS;
+    return suits ? MW__DISPATCH(columns, level) : NULL;
+}
+
+mw__kernel *mw__reduce_small_rows(mw__level level, const mw__nd_iter *outer, const mw__nd_iter *inner,
+                                  mw__reduce_small *block)
+{
+    const bool suits =
+        fill(outer, inner, block) && (block->stride == 1 || block->reduced == 1) && block->reduced <= MW__TILE;
+    return suits ? MW__DISPATCH(rows, level) : NULL;
 }

@@ -142,6 +142,8 @@ static mw_status describe_step(const describer *d, size_t s, e5rt_mw_step *out, 
     const mw__step *step = d->layout->steps[s];
     const mw__work work = mw__step_work(d->layout, step);
     *out = (e5rt_mw_step){.label = step->label,
+                          .implementation = step->implementation != NULL ? step->implementation : "",
+                          .declined = step->declined != NULL ? step->declined : "",
                           .phase = d->layout->phase[s],
                           .lanes = count_lanes(step, d->layout->lanes),
                           .units = (uint64_t)step->units,

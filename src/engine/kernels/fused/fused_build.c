@@ -330,7 +330,11 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
     fused->elements = first->split.elements;
     fused->count = first->count;
     fused->round = mw__round_loop(parts->level);
-    *step = (mw__step){.op = steps[count - 1]->op, .label = "fused", .run = mw__fused_run, .block = fused};
+    *step = (mw__step){.op = steps[count - 1]->op,
+                       .label = "fused",
+                       .implementation = mw__level_name(parts->level),
+                       .run = mw__fused_run,
+                       .block = fused};
     step->units = first->split.units;
     step->grain = 1;
     step->ops = ops;

@@ -113,7 +113,7 @@ uint32_t mw__conv_avx512_pack(mw__planner *planner, const mw__conv_avx512 *c, co
         return packed;
     *s = (pack_block){.conv = *c, .has_bias = bias != NULL};
     mw__step *step =
-        mw__plan_step(planner, pack_run, "conv.pack", panels, mw__cost((double)size * (double)panels, 0.0));
+        mw__plan_step(planner, pack_run, "conv.pack.avx512", panels, mw__cost((double)size * (double)panels, 0.0));
     step->block = s;
     step->helper = true;
     mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "weight")), MW__WHOLE, 0, false);
@@ -310,7 +310,7 @@ static void conv_run(const mw__kernel_call *call)
     }
 }
 
-const char *mw__conv_avx512_declines(const mw__op *op)
+const char *mw__conv_avx512_declines(const void *op)
 {
     mw__conv_avx512 ignored;
     return mw__conv_avx512_read(op, &ignored)
@@ -329,7 +329,7 @@ mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error 
     s->lines = most > 0 ? most : 1;
     const uint32_t packed = mw__conv_avx512_pack(planner, c, op);
     const double results = (double)mw__count_of(op->results[0]);
-    mw__step *step = mw__plan_step(planner, conv_run, "conv.direct", c->examples,
+    mw__step *step = mw__plan_step(planner, conv_run, "conv.avx512", c->examples,
                                    mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
     step->block = s;
     step->flops = 2.0 * results * (double)c->depth;

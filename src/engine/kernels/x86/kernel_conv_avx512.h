@@ -44,7 +44,7 @@ int64_t mw__conv_avx512_panel(const mw__conv_avx512 *conv, int64_t panel);
 void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area);
 
 /* The row of conv (implementation.h). */
-const char *mw__conv_avx512_declines(const mw__op *op);
+const char *mw__conv_avx512_declines(const void *op);
 mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error *err);
 
 #endif

@@ -240,7 +240,6 @@ void mw__columns_avx512_dweight(const mw__columns_avx512 *c, const float *dy, co
     }
 }
 
-const mw__columns_wide mw__columns_wide_avx512 = {.level = MW__LEVEL_AVX512,
-                                                  .scratch = mw__columns_avx512_scratch,
+const mw__columns_wide mw__columns_wide_avx512 = {.scratch = mw__columns_avx512_scratch,
                                                   .product = mw__columns_avx512_product,
                                                   .dweight = mw__columns_avx512_dweight};

@@ -30,7 +30,6 @@ void mw__columns_avx512_dweight(const mw__columns_avx512 *columns, const float *
 
 /* A way to multiply that makes no columns: a row in kernel_conv_columns.c. */
 typedef struct mw__columns_wide {
-    mw__level level;
     size_t (*scratch)(const mw__columns_avx512 *columns);
     void (*product)(const mw__columns_avx512 *columns, const float *left, const float *image, float *y, float *scratch);
     void (*dweight)(const mw__columns_avx512 *columns, const float *dy, const float *image, float *dw, float *scratch);

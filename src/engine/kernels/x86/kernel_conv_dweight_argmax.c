@@ -277,7 +277,7 @@ mw_status mw__plan_conv_dweight_argmax(mw__planner *planner, const mw__conv_dwei
     const size_t sums = (size_t)s->parts.stride * sizeof(float), share = (size_t)s->parts.share;
     const uint32_t partial = mw__plan_temporary(planner, sums * (size_t)s->parts.parts);
     const double listed = (double)(channels * s->examples);
-    mw__step *step = mw__plan_step(planner, argmax_run, "conv.dweight", s->parts.parts,
+    mw__step *step = mw__plan_step(planner, argmax_run, "conv.dweight.argmax", s->parts.parts,
                                    listed * (0.5 + 0.15 * (double)(s->vectors * s->window.kernel[1])));
     step->block = s;
     step->scratch = scratch_bytes(s);

@@ -200,7 +200,7 @@ mw_status mw__plan_conv_by_argmax(mw__planner *planner, const mw__conv_by_argmax
     s->places = mw__argmax_places_of(planner, &s->pooling, c->outputs, s->columns * c->outputs);
     const size_t weights = (size_t)s->weights * sizeof(float), planes = (size_t)(c->groups * c->inputs);
     const uint32_t packed = mw__plan_temporary(planner, weights * planes);
-    mw__step *pack = mw__plan_step(planner, pack_run, "conv.pack", c->groups * c->inputs,
+    mw__step *pack = mw__plan_step(planner, pack_run, "conv.pack.by_argmax", c->groups * c->inputs,
                                    mw__cost((double)weights * (double)planes, 0.0));
     pack->block = s;
     pack->helper = true;

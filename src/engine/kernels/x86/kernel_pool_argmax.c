@@ -192,7 +192,7 @@ mw_status mw__plan_unpool(mw__planner *planner, const mw__unpool_match *match, m
     *p = mw__argmax_windows_of(match->pool);
     const size_t in = (size_t)(p->in[0] * p->in[1]), out = (size_t)p->count;
     const double elements = (double)mw__count_of(match->dx);
-    mw__step *step = mw__plan_step(planner, unpool_run, match->relu ? "relu.max_pool.gradient" : "max_pool.gradient",
+    mw__step *step = mw__plan_step(planner, unpool_run, match->relu ? "relu.max_pool.unpool" : "max_pool.unpool",
                                    mw__count_of(match->dx) / (int64_t)in, mw__cost(5.0 * elements, elements));
     step->block = p;
     mw__step_read(planner, step, mw__plan_buffer(planner, match->dy), MW__ROWS, out * sizeof(float), false);
