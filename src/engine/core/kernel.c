@@ -11,14 +11,14 @@
 #define BLOCK       64
 #define ROWS_A_LANE 8
 
-mw__split mw__split_shape(const mw__planner *planner, mw_shape shape)
+mw__units mw__units_of(const mw__planner *planner, mw_shape shape)
 {
     const int64_t count = mw_shape_count(shape), lanes = mw__plan_partitions(planner);
     const int64_t row = shape.rank > 0 ? shape.dim[shape.rank - 1] : 1;
     const int64_t rows = row > 0 ? count / row : 0;
     if (rows > 1 && (rows >= ROWS_A_LANE * lanes || rows % lanes == 0))
-        return (mw__split){.units = rows, .elements = row};
-    return (mw__split){.units = count / BLOCK + (count % BLOCK != 0), .elements = BLOCK};
+        return (mw__units){.units = rows, .elements = row};
+    return (mw__units){.units = count / BLOCK + (count % BLOCK != 0), .elements = BLOCK};
 }
 
 /* ---- iterators ---- */
@@ -210,7 +210,7 @@ mw_status mw__kernel_axis(const mw__op *op, const char *arg, int rank, int64_t *
 }
 
 /* True if the operand has every axis of `shape` but the last, which is 1. */
-static bool is_column(mw_shape operand, mw_shape shape, mw__split split)
+static bool is_column(mw_shape operand, mw_shape shape, mw__units split)
 {
     if (operand.rank != shape.rank || shape.rank == 0 || operand.dim[shape.rank - 1] != 1)
         return false;
@@ -220,7 +220,7 @@ static bool is_column(mw_shape operand, mw_shape shape, mw__split split)
     return split.elements == shape.dim[shape.rank - 1] && split.units * split.elements == mw_shape_count(shape);
 }
 
-void mw__step_read_rows(mw__planner *planner, mw__step *step, const mw_tensor *value, mw_shape shape, mw__split split,
+void mw__step_read_rows(mw__planner *planner, mw__step *step, const mw_tensor *value, mw_shape shape, mw__units split,
                         bool in_place)
 {
     const size_t size = mw__dtype_size(mw__dtype_of(value));

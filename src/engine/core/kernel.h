@@ -1,6 +1,6 @@
 /* What the kernel families share: partition, broadcasting iterators, tiles and the choice of code at run time.
  *
- * Partition. Every step over a tensor takes its units from mw__split_shape of that tensor, so that steps over tensors
+ * Partition. Every step over a tensor takes its units from mw__units_of of that tensor, so that steps over tensors
  * of one shape have equal byte boundaries per lane and a consumer can join its producer's phase:
  *   - units = rows (the product of all extents but the last) when the lanes get even shares of them, that is when there
  *     are at least 8 rows a lane or the rows divide by the lanes;
@@ -84,14 +84,14 @@ MW__INLINE void mw__prefetch(const void *data, int64_t bytes)
 
 /* ---- partition ---- */
 
-typedef struct mw__split {
+typedef struct mw__units {
     int64_t units;
     int64_t elements; /* of a unit; the last may be shorter */
-} mw__split;
+} mw__units;
 
-mw__split mw__split_shape(const mw__planner *planner, mw_shape shape);
+mw__units mw__units_of(const mw__planner *planner, mw_shape shape);
 /* The part of `count` elements in units [begin, end). */
-MW__INLINE void mw__split_range(const mw__kernel_call *call, int64_t elements, int64_t count, int64_t *out_begin,
+MW__INLINE void mw__units_range(const mw__kernel_call *call, int64_t elements, int64_t count, int64_t *out_begin,
                                 int64_t *out_end)
 {
     *out_begin = call->begin * elements;
@@ -252,7 +252,7 @@ MW__INLINE double mw__cost(double bytes, double additions) { return bytes * 0.1 
 /* Declares the read of an operand that broadcasts to `shape`, whose step has units `split`: by rows where a unit needs
  * only its own bytes (the same shape, or a column [.., 1] under rows), else whole. `in_place` holds for the same shape.
  */
-void mw__step_read_rows(mw__planner *planner, mw__step *step, const mw_tensor *value, mw_shape shape, mw__split split,
+void mw__step_read_rows(mw__planner *planner, mw__step *step, const mw_tensor *value, mw_shape shape, mw__units split,
                         bool in_place);
 
 /* A step that converts `value` to fp32 in a temporary; returns its buffer. */

@@ -15,7 +15,7 @@ static void channel_run(const mw__kernel_call *call)
     const float *p = call->in[1], *q = call->in[2];
     float tile[MW__TILE];
     int64_t at, end;
-    mw__split_range(call, block->elements, block->count, &at, &end);
+    mw__units_range(call, block->elements, block->count, &at, &end);
     while (at < end) {
         const int64_t channel = at / block->inner % block->channels, left = block->inner - at % block->inner;
         int64_t run = left < end - at ? left : end - at;
@@ -49,7 +49,7 @@ mw_status mw__kernel_per_channel(mw__planner *planner, const mw__op *op, mw_erro
     channel_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);
-    const mw__split split = mw__split_shape(planner, shape);
+    const mw__units split = mw__units_of(planner, shape);
     *block = (channel_block){.elements = split.elements,
                              .count = mw__count_of(result),
                              .channels = shape.dim[1],

@@ -102,7 +102,7 @@ static void cast_run(const mw__kernel_call *call)
 {
     const cast_block *block = call->block;
     int64_t begin, end;
-    mw__split_range(call, block->elements, block->count, &begin, &end);
+    mw__units_range(call, block->elements, block->count, &begin, &end);
     if (block->from == MW_F32 && block->to == MW_F32) {
         block->round((float *)call->out[0] + begin, (const float *)call->in[0] + begin, end - begin, 0, 0);
         return;
@@ -136,7 +136,7 @@ static bool castable(mw_dtype dtype)
 static mw__step *plan_cast(mw__planner *planner, const mw_tensor *x, uint32_t out, mw_dtype to)
 {
     const mw_shape shape = mw__shape_of(x);
-    const mw__split split = mw__split_shape(planner, shape);
+    const mw__units split = mw__units_of(planner, shape);
     cast_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || mw_shape_count(shape) == 0)
         return NULL;

@@ -99,7 +99,7 @@ static void compare_run(const mw__kernel_call *call)
     const int64_t sx = iter->stride[0][iter->rank - 1], sy = iter->stride[1][iter->rank - 1];
     float tile_x[MW__TILE], tile_y[MW__TILE];
     int64_t at, end;
-    mw__split_range(call, block->elements, block->count, &at, &end);
+    mw__units_range(call, block->elements, block->count, &at, &end);
     mw__nd_position position;
     mw__nd_position_seek(iter, &position, at);
     while (at < end) {
@@ -131,7 +131,7 @@ mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *e
     if (block == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);
     const mw_shape shape = mw__shape_of(result);
-    const mw__split split = mw__split_shape(planner, shape);
+    const mw__units split = mw__units_of(planner, shape);
     block->iter = mw__nd_iter_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2);
     block->elements = split.elements, block->count = mw__count_of(result), block->dtype = dtype;
     block->dtype_y = mw__dtype_of(y);
@@ -233,7 +233,7 @@ static void select_run(const mw__kernel_call *call)
     uint8_t tile_cond[MW__TILE];
     uint64_t tile_a[MW__TILE], tile_b[MW__TILE];
     int64_t spread[3] = {-1, -1, -1}, at, end;
-    mw__split_range(call, block->elements, block->count, &at, &end);
+    mw__units_range(call, block->elements, block->count, &at, &end);
     mw__nd_position position;
     mw__nd_position_seek(iter, &position, at);
     while (at < end) {
@@ -277,7 +277,7 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
     if (block == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);
     const mw_shape shape = mw__shape_of(result);
-    const mw__split split = mw__split_shape(planner, shape);
+    const mw__units split = mw__units_of(planner, shape);
     block->iter = mw__nd_iter_broadcast(shape, (mw_shape[]){mw__shape_of(cond), mw__shape_of(a), mw__shape_of(b)}, 3);
     block->elements = split.elements, block->count = mw__count_of(result), block->size = size;
     block->from[0] = mw__dtype_of(a), block->from[1] = mw__dtype_of(b), block->dtype = mw__dtype_of(result);

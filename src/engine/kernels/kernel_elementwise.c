@@ -65,7 +65,7 @@ static void binary_run(const mw__kernel_call *call)
     y.data = call->in[1], y.spread = -1, y.spread_count = 0;
     float rounded[MW__TILE];
     int64_t at, end;
-    mw__split_range(call, block->elements, block->count, &at, &end);
+    mw__units_range(call, block->elements, block->count, &at, &end);
     mw__nd_position position;
     mw__nd_position_seek(iter, &position, at);
     while (at < end) {
@@ -105,7 +105,7 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
     if (block == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);
     const mw_shape shape = mw__shape_of(result);
-    const mw__split split = mw__split_shape(planner, shape);
+    const mw__units split = mw__units_of(planner, shape);
     *block = (binary_block){.iter = mw__nd_iter_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2),
                             .elements = split.elements,
                             .count = mw__count_of(result),
@@ -146,7 +146,7 @@ static void unary_run(const mw__kernel_call *call)
 {
     const unary_block *block = call->block;
     int64_t begin, end;
-    mw__split_range(call, block->elements, block->count, &begin, &end);
+    mw__units_range(call, block->elements, block->count, &begin, &end);
     if (block->dtype == MW_F32 && block->from == MW_F32 && block->round == NULL) {
         block->loop((float *)call->out[0] + begin, (const float *)call->in[0] + begin, end - begin, block->p, block->q);
     } else if (block->dtype == MW_I32) {
@@ -212,7 +212,7 @@ mw_status mw__kernel_unary(mw__planner *planner, const mw__op *op, mw_error *err
     unary_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || mw__count_of(result) == 0)
         return mw__plan_check(planner, err);
-    const mw__split split = mw__split_shape(planner, mw__shape_of(result));
+    const mw__units split = mw__units_of(planner, mw__shape_of(result));
     block->elements = split.elements, block->count = mw__count_of(result), block->dtype = mw__dtype_of(result);
     block->from = mw__dtype_of(x), block->round = round_of(planner, result);
     MW_TRY(unary_block_fill(planner, op, function, block, err));

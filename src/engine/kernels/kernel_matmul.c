@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define PANEL_ROWS 32 /* rows of an F16 result that wait in scratch */
-#define COLUMNS    64 /* a unit when columns are split, as in mw__split_shape */
+#define COLUMNS    64 /* a unit when columns are split, as in mw__units_of */
 
 typedef struct matmul_block {
     int64_t m, n, k;
@@ -211,7 +211,7 @@ static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
     const int64_t lanes = mw__plan_partitions(planner), batches = mw__nd_iter_count(&s->batch);
     s->single = batches == 1;
     s->by_columns = s->single && s->n >= COLUMNS &&
-                    (mw__split_shape(planner, MW_SHAPE(s->m, s->n)).elements != s->n || prefers_columns(s, lanes));
+                    (mw__units_of(planner, MW_SHAPE(s->m, s->n)).elements != s->n || prefers_columns(s, lanes));
     const int64_t share = (s->m * batches + lanes - 1) / lanes;
     const int64_t rows = s->by_columns || share > s->m ? s->m : share;
     if (s->dtype != MW_I32)

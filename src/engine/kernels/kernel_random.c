@@ -59,7 +59,7 @@ static void random_run(const mw__kernel_call *call)
     const random_block *block = call->block;
     const uint64_t n = execution(call, 0);
     int64_t begin, end;
-    mw__split_range(call, block->elements, block->count, &begin, &end);
+    mw__units_range(call, block->elements, block->count, &begin, &end);
     for (int64_t i = begin; i < end; i++) {
         uint32_t words[4];
         draw_words(block, i, n, words);
@@ -191,7 +191,7 @@ static void set_distribution(random_block *block, const mw__op *op)
 mw_status mw__kernel_random(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *result = op->results[0];
-    const mw__split split = mw__split_shape(planner, mw__shape_of(result));
+    const mw__units split = mw__units_of(planner, mw__shape_of(result));
     random_block *block = begin_block(planner, op);
     if (block == NULL)
         return mw__plan_check(planner, err);

@@ -259,7 +259,7 @@ static void rows_run(const mw__kernel_call *call)
 {
     const reduce_block *s = call->block;
     int64_t at, end;
-    mw__split_range(call, s->elements, s->count, &at, &end);
+    mw__units_range(call, s->elements, s->count, &at, &end);
     if (s->plain && s->trailing && s->reduced <= MW__TILE && s->inner.stride[0][0] == 1) {
         short_rows_sum(s, call->in[0], call->out[0], at, end);
         return;
@@ -429,7 +429,7 @@ static void columns_run(const mw__kernel_call *call)
     column_sums c;
     float results[COLUMNS];
     int64_t at, end;
-    mw__split_range(call, s->elements, s->count, &at, &end);
+    mw__units_range(call, s->elements, s->count, &at, &end);
     mw__nd_position position;
     mw__nd_position_seek(&s->outer, &position, at);
     while (at < end) {
@@ -660,8 +660,8 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
         return plan_chunks(planner, op, s, cost, err);
     const bool rows = trailing(shape, reduced) && !columns && s->reduced > 0;
     s->trailing = rows;
-    const mw__split split =
-        rows ? (mw__split){.units = s->count, .elements = 1} : mw__split_shape(planner, mw__shape_of(result));
+    const mw__units split =
+        rows ? (mw__units){.units = s->count, .elements = 1} : mw__units_of(planner, mw__shape_of(result));
     s->elements = split.elements;
     mw__kernel *const run = taken->run != NULL
                                 ? taken->run

@@ -13,7 +13,7 @@ MW__INLINE void rows_body(const mw__kernel_call *call)
     const float *x = call->in[0];
     float *out = call->out[0];
     int64_t at, end;
-    mw__split_range(call, s->elements, s->count, &at, &end);
+    mw__units_range(call, s->elements, s->count, &at, &end);
     for (; at < end; at++) {
         const float sum = mw__lanes_sum(x + at * s->step, s->reduced);
         out[at] = s->mean ? (float)((double)sum / (double)s->reduced) : sum;
@@ -25,7 +25,7 @@ MW__INLINE void columns_body(const mw__kernel_call *call)
 {
     const mw__reduce_small *s = call->block;
     int64_t at, end;
-    mw__split_range(call, s->elements, s->count, &at, &end);
+    mw__units_range(call, s->elements, s->count, &at, &end);
     for (; at < end; at += WIDTH) {
         const int64_t width = end - at < WIDTH ? end - at : WIDTH;
         const float *x = (const float *)call->in[0] + at;

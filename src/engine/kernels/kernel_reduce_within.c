@@ -54,7 +54,7 @@ static void watch_run(const mw__kernel_call *call)
 {
     const struct mw__watch *s = call->block;
     int64_t begin, end;
-    mw__split_range(call, s->elements, s->count, &begin, &end);
+    mw__units_range(call, s->elements, s->count, &begin, &end);
     const bool within = s->loop((const float *)call->in[0] + begin, end - begin, s->limit);
     mw__watch_write(call->out[0], call->begin, call->end, !within);
 }
@@ -186,7 +186,7 @@ static void plan_watch(mw__planner *planner, const mw_tensor *x, float limit, ui
     struct mw__watch *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL)
         return;
-    const mw__split split = mw__split_shape(planner, mw__shape_of(x));
+    const mw__units split = mw__units_of(planner, mw__shape_of(x));
     const double count = (double)mw__count_of(x);
     *block = (struct mw__watch){.limit = limit,
                                 .elements = split.elements,
@@ -255,7 +255,7 @@ mw_status mw__plan_all_within(mw__planner *planner, const mw__all_within_match *
         const mw__good *good = &match->goods[i];
         if (!is_watched(planner, good->x, mw__plan_buffer(planner, good->x)))
             continue;
-        const size_t units = (size_t)mw__split_shape(planner, mw__shape_of(good->x)).units;
+        const size_t units = (size_t)mw__units_of(planner, mw__shape_of(good->x)).units;
         flags[i] = mw__plan_temporary(planner, units * sizeof(float));
         plan_watch(planner, good->x, good->limit, flags[i]);
     }
@@ -267,7 +267,7 @@ mw_status mw__plan_all_within(mw__planner *planner, const mw__all_within_match *
         if (flags[i] == 0)
             join(&b, mw__plan_buffer(planner, good->x), mw__count_of(good->x), good->limit);
         else
-            join(&b, flags[i], mw__split_shape(planner, mw__shape_of(good->x)).units, 0.5f);
+            join(&b, flags[i], mw__units_of(planner, mw__shape_of(good->x)).units, 0.5f);
     }
     end_join(&b, mw__plan_buffer(planner, match->result), true);
     if (match->flag != NULL && b.block != NULL) {

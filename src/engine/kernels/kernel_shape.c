@@ -77,7 +77,7 @@ static void copy_run(const mw__kernel_call *call)
     const int last = iter->rank - 1;
     const int64_t start = copy_start(block, call), stride = iter->stride[0][last], size = (int64_t)block->size;
     int64_t at, end;
-    mw__split_range(call, block->elements, block->count, &at, &end);
+    mw__units_range(call, block->elements, block->count, &at, &end);
     mw__nd_position position;
     mw__nd_position_seek(iter, &position, at);
     while (at < end) {
@@ -114,7 +114,7 @@ void mw__plan_copy(mw__planner *planner, const mw__copy *copy)
     copy_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || count == 0)
         return;
-    const mw__split split = mw__split_shape(planner, copy->shape);
+    const mw__units split = mw__units_of(planner, copy->shape);
     *block = (copy_block){.iter = copy->iter,
                           .start = copy->start,
                           .origin = copy->origin,

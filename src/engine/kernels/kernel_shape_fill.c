@@ -60,7 +60,7 @@ static void fill_run(const mw__kernel_call *call)
 {
     const fill_block *block = call->block;
     int64_t begin, end;
-    mw__split_range(call, block->elements, block->count, &begin, &end);
+    mw__units_range(call, block->elements, block->count, &begin, &end);
     char *out = (char *)call->out[0] + (size_t)begin * block->size;
     if (block->size == 4)
         spread(out, block->element, end - begin, 4); /* a constant size becomes one store */
@@ -75,7 +75,7 @@ static void range_run(const mw__kernel_call *call)
 {
     const fill_block *block = call->block;
     int64_t begin, end;
-    mw__split_range(call, block->elements, block->count, &begin, &end);
+    mw__units_range(call, block->elements, block->count, &begin, &end);
     if (block->dtype == MW_I32) {
         const uint32_t start = *(const uint32_t *)call->in[0], step = *(const uint32_t *)call->in[1];
         for (int64_t i = begin; i < end; i++)
@@ -92,7 +92,7 @@ static void range_run(const mw__kernel_call *call)
 static mw__step *plan_made(mw__planner *planner, const mw__op *op, mw__kernel *run, fill_block *block)
 {
     const mw_tensor *result = op->results[0];
-    const mw__split split = mw__split_shape(planner, mw__shape_of(result));
+    const mw__units split = mw__units_of(planner, mw__shape_of(result));
     block->elements = split.elements, block->count = mw__count_of(result);
     block->dtype = mw__dtype_of(result), block->size = mw__dtype_size(block->dtype);
     mw__step *step = mw__plan_step(planner, run, op->row->name, split.units,

@@ -70,7 +70,7 @@ static void round_run(const mw__kernel_call *call)
 {
     const round_block *r = call->block;
     int64_t begin, end;
-    mw__split_range(call, PIECE, r->count, &begin, &end);
+    mw__units_range(call, PIECE, r->count, &begin, &end);
     r->loop((float *)call->out[0] + begin, (const float *)call->in[0] + begin, end - begin, 0, 0);
 }
 

@@ -33,7 +33,7 @@ struct mw__element {
     mw_dtype dtype;          /* of the result: F32, F16 or BOOL */
     bool round;              /* the result, to fp16 */
     int64_t count;
-    mw__split split;
+    mw__units split;
     double additions; /* of one element, for its cost (mw__cost) */
     int operand_count;
     mw__element_operand operand[MW__ELEMENT_OPERANDS];

@@ -34,7 +34,7 @@ void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *e
     copy->dtype = mw__dtype_of(result);
     copy->round = mw__plan_rounds(planner, result);
     copy->count = mw_shape_count(shape);
-    copy->split = mw__split_shape(planner, shape);
+    copy->split = mw__units_of(planner, shape);
     copy->operand_count = count;
     for (int i = 0; i < count; i++) {
         mw__element_operand *operand = &copy->operand[i];

@@ -172,7 +172,7 @@ void mw__fused_run(const mw__kernel_call *call)
 {
     const mw__fused *fused = call->block;
     int64_t begin, end;
-    mw__split_range(call, fused->elements, fused->count, &begin, &end);
+    mw__units_range(call, fused->elements, fused->count, &begin, &end);
     const int64_t filled = end - begin < MW__TILE ? end - begin : MW__TILE;
     for (size_t i = 0; i < fused->operand_count; i++)
         if (fused->operands[i].form == MW__SCALAR)
@@ -222,7 +222,7 @@ void mw__gate_run(const mw__kernel_call *call)
 {
     const mw__fused *fused = call->block;
     int64_t begin, end;
-    mw__split_range(call, fused->elements, fused->count, &begin, &end);
+    mw__units_range(call, fused->elements, fused->count, &begin, &end);
     if (crosses(call)) {
         mw__fused_run(call);
         return;
