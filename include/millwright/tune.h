@@ -10,7 +10,7 @@
  *     mw_trainer_write_tuned(trainer, source, "tuned", &err);
  *
  * Everything works on copies; the source is what the result is written back into, so that the tuned program has the
- * operations, names and layouts of the one that was read. docs/finetuning.md tells the whole way.
+ * operations, names and layouts of the one that was read. docs/finetuning.md describes the whole way.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */
 #ifndef MILLWRIGHT_TUNE_H
@@ -186,7 +186,7 @@ MW_API mw_status mw_trainer_save_lora(mw_trainer *trainer, const char *folder, m
  *  may stand for each other: texts have none of the dots of PyTorch's modules. Nothing changes on failure. Symbolic
  *  links in the folder are followed as far as <millwright/mil.h> says of a model's.
  *  errors  as mw_trainer_load_weights; MW_ERROR_FORMAT if adapter_config.json is no strict JSON (a name twice in one
- *          object, text behind its end), or tells another alpha or r; MW_ERROR_UNSUPPORTED for what changes the meaning
+ *          object, text behind its end), or has another alpha or r; MW_ERROR_UNSUPPORTED for what changes the meaning
  *          of the numbers: a peft_type but LORA, a bias but "none", use_rslora, use_dora, fan_in_fan_out, a pattern of
  *          ranks or alphas, initialisations that change the weights beneath, modules_to_save that the trainer does not
  *          train, and keys that are not known with a value but null, false, {} or [] */

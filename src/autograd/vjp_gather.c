@@ -41,13 +41,14 @@ void mw__vjp_gather_along_axis(mw__vjp *vjp)
 }
 
 /* scatter_nd has no batches: the number of the batch becomes the first coordinate. */
-static mw_tensor *with_batch(mw_tensor *indices, int64_t batch, int64_t picks, int64_t depth)
+static mw_tensor *with_batch(mw_tensor *indices, int64_t batch, int64_t lookups, int64_t depth)
 {
     mw_tensor *numbers = mw_range_1d(mw_tensor_graph(indices), MW_I32, 0.0, (double)batch, 1.0);
     if (mw_tensor_dtype(indices) != MW_I32)
         numbers = mw_cast(numbers, mw_tensor_dtype(indices));
     mw_tensor *column = mw_reshape(numbers, MW_SHAPE(batch, 1, 1));
-    mw_tensor *parts[2] = {mw_tile(column, MW_SHAPE(1, picks, 1)), mw_reshape(indices, MW_SHAPE(batch, picks, depth))};
+    mw_tensor *parts[2] = {mw_tile(column, MW_SHAPE(1, lookups, 1)),
+                           mw_reshape(indices, MW_SHAPE(batch, lookups, depth))};
     return mw_concat(parts, 2, 2);
 }
 
@@ -68,13 +69,13 @@ void mw__vjp_gather_nd(mw__vjp *vjp)
         return;
     }
     const int first = (int)batch, depth = (int)at.dim[at.rank - 1];
-    const int64_t batches = mw__shape_span(shape, 0, first), picks = mw__shape_span(at, first, at.rank - 1);
-    mw_shape flat = {.rank = 1, .dim = {batches}}, taken = {.rank = 2, .dim = {batches, picks}};
+    const int64_t batches = mw__shape_span(shape, 0, first), lookups = mw__shape_span(at, first, at.rank - 1);
+    mw_shape flat = {.rank = 1, .dim = {batches}}, taken = {.rank = 2, .dim = {batches, lookups}};
     for (int i = first; i < shape.rank; i++)
         flat.dim[flat.rank++] = shape.dim[i];
     for (int i = first + depth; i < shape.rank; i++)
         taken.dim[taken.rank++] = shape.dim[i];
     mw_tensor *zeros = zeros_of(x, flat), *rows = mw_reshape(dy, taken);
-    mw_tensor *sum = mw_scatter_nd(zeros, with_batch(indices, batches, picks, depth), rows, MW_SCATTER_ADD);
+    mw_tensor *sum = mw_scatter_nd(zeros, with_batch(indices, batches, lookups, depth), rows, MW_SCATTER_ADD);
     mw__vjp_set(vjp, "x", mw_reshape(sum, shape));
 }

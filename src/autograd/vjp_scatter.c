@@ -53,10 +53,10 @@ static mw_tensor *number_updates(const place *p, mw_tensor *updates)
 {
     const mw_shape shape = mw_tensor_shape(updates);
     mw_shape kept = shape, spread = shape; /* [1.., J, 1..] and how often it is repeated */
-    const int picks = p->form == COORDINATES ? mw_tensor_shape(p->indices).rank - 1 : 0;
+    const int index_axes = p->form == COORDINATES ? mw_tensor_shape(p->indices).rank - 1 : 0;
     int64_t count = 1;
     for (int i = 0; i < shape.rank; i++) {
-        const bool counts = p->form == COORDINATES ? i < picks : i == p->axis;
+        const bool counts = p->form == COORDINATES ? i < index_axes : i == p->axis;
         kept.dim[i] = counts ? shape.dim[i] : 1;
         spread.dim[i] = counts ? 1 : shape.dim[i];
         count *= kept.dim[i];

@@ -151,7 +151,7 @@ static mw_status read_string(mw__lexer *lexer, mw__token *out, mw_error *err)
     return MW_OK;
 }
 
-/* Takes everything that can belong to a number; base/number.h judges it. A sign inside follows e or p. */
+/* Takes everything that can belong to a number; base/number.h checks it. A sign inside follows e or p. */
 static size_t number_length(const mw__lexer *lexer)
 {
     size_t length = peek(lexer, 0) == '-' ? 1 : 0;

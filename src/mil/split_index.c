@@ -340,13 +340,13 @@ void mw__split_along_axis(mw__split *split, mw__clone *clone, const mw__op *op)
 {
     const table t = read_table(split, clone, op);
     const mw_tensor *result = op->results[0];
-    const int64_t picks = mw_tensor_shape(result).dim[t.axis];
+    const int64_t lookups = mw_tensor_shape(result).dim[t.axis];
     mw_tensor *sum = NULL;
     for (int64_t b = 0; b < t.blocks && split->to->error.status == MW_OK; b++) {
         int64_t begin, rows;
         block_of(split, &t, b, &begin, &rows);
-        mw_tensor *hot = mw__digits_hot(&t.indices, t.outer * picks, t.inner, begin, rows, MW_F32);
-        mw_tensor *shaped = mw_reshape(hot, MW_SHAPE(t.outer, picks, rows, t.inner));
+        mw_tensor *hot = mw__digits_hot(&t.indices, t.outer * lookups, t.inner, begin, rows, MW_F32);
+        mw_tensor *shaped = mw_reshape(hot, MW_SHAPE(t.outer, lookups, rows, t.inner));
         mw_tensor *hit = mw_greater(shaped, mw_scalar(split->to, MW_F32, 0.5));
         mw_tensor *x = mw_reshape(part_of(split, clone, &t, b), MW_SHAPE(t.outer, 1, rows, t.inner));
         mw_tensor *zero = mw_scalar(split->to, mw_tensor_dtype(result), 0.0);

@@ -39,10 +39,10 @@ static bool is_half(const mw_tensor *value) { return value->type->kind == MW__TE
 
 static mw_tensor *convert(const mw_tensor *value, mw_tensor *copy, mw_dtype dtype)
 {
-    mw_tensor *twin = mw_cast(copy, dtype);
-    if (twin != NULL)
-        twin->name = value->name;
-    return twin;
+    mw_tensor *converted = mw_cast(copy, dtype);
+    if (converted != NULL)
+        converted->name = value->name;
+    return converted;
 }
 
 /* A value with a payload and no statement. */

@@ -26,7 +26,7 @@ typedef struct fuser {
     size_t count;
     uint32_t *readers; /* by buffer: reads that are still to come, or more than all for an output */
     uint32_t *maker;   /* by buffer: the open fused that computes it */
-    bool *stored;      /* by buffer: somebody outside its fused reads it */
+    bool *stored;      /* by buffer: a step outside its group reads it */
     open_group *open;  /* OPEN_GROUPS */
     uint32_t turn;     /* which one gives way when all are open */
     mw__level level;   /* of the code of fusion groups */
@@ -106,7 +106,7 @@ static bool fits(const fuser *f, uint32_t index, const mw__step *step)
         const mw__element_operand *operand = &element->operand[i];
         const bool inside = f->maker[operand->buffer] == index;
         if (inside && operand->period != element->count)
-            return false; /* a value of the fused, seen through a broadcast */
+            return false; /* a value of the group, seen through a broadcast */
         reads += !inside && !is_read(fused, operand);
     }
     return reads <= MW__STEP_READS && count_stores(f, fused, step) <= MW__STEP_WRITES;

@@ -8,7 +8,7 @@
  * Steps that keep a row together (matmul, softmax and reductions over the last axis, gather) always take rows.
  *
  * Numbers. F16 is widened to fp32 in tiles of 512 elements, computed there and rounded once; but for ports, a kernel
- * meets it only where engine/compile/fp16_storage.h leaves it, and what it holds as F32 is rounded by step->rounds or
+ * reads it only where engine/compile/fp16_storage.h leaves it, and what it holds as F32 is rounded by step->rounds or
  * by the planner. Baseline and wide code give the same bits for + - * / sqrt and comparisons, and for the polynomials
  * of engine/kernels/math.h.
  */

@@ -21,12 +21,12 @@ void mw__conv_tap(const mw__conv_window *window, int64_t tap, int64_t out_offset
 typedef struct mw__conv_run {
     int64_t count;    /* positions */
     int64_t position; /* the first one's index on the last axis */
-    int64_t row;      /* offset of the row of x that tap meets, or -1 in the border */
+    int64_t row;      /* offset of the row of x under the tap, or -1 in the border */
 } mw__conv_run;
 
 mw__conv_run mw__conv_row(const mw__conv_window *window, const int64_t offset[3], int64_t at, int64_t limit);
 
-/* Positions [*out_begin, *out_end) of a run that meet elements of the row, whose extent is in[2]. */
+/* Positions [*out_begin, *out_end) of a run that lie on elements of the row, whose extent is in[2]. */
 void mw__conv_inside(const mw__conv_window *window, const mw__conv_run *run, int64_t offset, int64_t *out_begin,
                      int64_t *out_end);
 

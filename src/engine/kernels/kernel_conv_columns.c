@@ -132,7 +132,7 @@ static void put_image(const columns_block *s, const float *x, float *image)
     }
 }
 
-/* What one element of the kernel meets of one channel. */
+/* What one element of the kernel is multiplied with, of one channel. */
 static void put_slice(const columns_block *s, const float *from, float *to)
 {
     for (int64_t row = 0; row < s->out[0]; row++, from += s->stride[0] * s->border[1], to += s->out[1]) {

@@ -25,7 +25,7 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 #define EXTENT       65536
 #define DEPTH        2048
 
-/* Rows of a phase: those that the windows of one row of the kernel meet, and
+/* Rows of a phase: those that the windows of one row of the kernel read, and
  * what further rows of it add. */
 static int64_t rows_of(const mw__conv_window *w)
 {
@@ -289,7 +289,8 @@ static int64_t set_vectors(const mw__direct *d, int64_t v, tile *t)
 
 #define NEAR_FLOATS 8192 /* an image of this size stays in the first-level cache */
 
-/* The channels of one group of one example. Of a larger image, what a tile meets stays near while the channels run. */
+/* The channels of one group of one example. Of a larger image, what a tile reads stays in the cache while the channels
+ * run. */
 static void run_group(const direct_block *s, const float *image, const float *packed, float *out, float *spare)
 {
     const mw__direct *d = &s->direct;

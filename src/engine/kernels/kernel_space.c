@@ -52,7 +52,7 @@ mw_status mw__kernel_pixel_shuffle(mw__planner *planner, const mw__op *op, mw_er
     return mw__plan_check(planner, err);
 }
 
-/* The result's channels are channels and positions in a block, in an order that `channels_first` tells. */
+/* The result's channels are channels and positions in a block, in the order of `channels_first`. */
 static void plan_to_channels(mw__planner *planner, const mw__op *op, int64_t block, bool channels_first)
 {
     const mw_shape x = mw__shape_of(mw__arg(op, "x"));

@@ -23,7 +23,7 @@ typedef enum mw__rounding_rule {
 
 /* What is counted of an operation (surface/work.h says which operations count). */
 typedef enum mw__count_rule {
-    MW__COUNT_UNKNOWN, /* its steps know (mw__step.flops), or nobody */
+    MW__COUNT_UNKNOWN, /* only its steps may know (mw__step.flops) */
     MW__COUNT_NONE,
     MW__COUNT_MOVES,    /* none: elements of its operands, as they are */
     MW__COUNT_EACH,     /* `flops` for an element of the result */

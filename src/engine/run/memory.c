@@ -148,7 +148,7 @@ static int larger_first(const void *left, const void *right)
     return a->buffer < b->buffer ? -1 : 1;
 }
 
-static bool meet(const life *a, const life *b) { return a->begin <= b->end && b->begin <= a->end; }
+static bool overlap(const life *a, const life *b) { return a->begin <= b->end && b->begin <= a->end; }
 
 /* The smallest gap between buffers that live at the same time. */
 static size_t best_gap(const placer *p, const life *live)
@@ -156,7 +156,7 @@ static size_t best_gap(const placer *p, const life *live)
     size_t best = SIZE_MAX, best_size = SIZE_MAX, free_from = 0;
     for (size_t i = 0; i < p->placed_count; i++) {
         const life *other = p->placed[i];
-        if (!meet(live, other))
+        if (!overlap(live, other))
             continue;
         if (other->offset > free_from && other->offset - free_from >= live->size &&
             other->offset - free_from < best_size) {

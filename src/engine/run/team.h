@@ -15,7 +15,7 @@ void mw__team_reserve(int members);
 bool mw__team_run(mw__team_job *job, void *user, int members);
 
 /* True if no worker sleeps. Else, for a caller that asks again within the time that workers spin, they are woken for
- * that time, at most once a millisecond; nobody waits for them. */
+ * that time, at most once a millisecond; no run waits for them. */
 bool mw__team_awake(void);
 
 /* Inside a job: returns when every member has come here. */

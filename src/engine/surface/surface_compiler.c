@@ -128,7 +128,7 @@ e5rt_error_code e5rt_e5_compiler_options_set_compute_device_types_mask(void *han
     mw_error *err = mw__surface_begin();
     compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);
     if (options != NULL)
-        options->mask = mask; /* compile judges it */
+        options->mask = mask; /* checked by compile */
     return mw__surface_end(err);
 }
 

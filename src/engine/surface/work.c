@@ -35,7 +35,7 @@ static double step_flops(const mw__step *step)
 {
     if (step->flops != 0.0 || step->helper)
         return step->flops;
-    if (step->op_count == 0) /* a step of another name does a part of the operation, nobody says which */
+    if (step->op_count == 0) /* a step of another name does an unknown part of the operation */
         return step->op != NULL && strcmp(step->label, step->op->kind) == 0 ? op_flops(step->op) : MW__FLOPS_UNKNOWN;
     double sum = 0.0;
     for (size_t i = 0; i < step->op_count; i++) {

@@ -9,7 +9,7 @@ typedef struct mw__work {
     uint64_t read[MW__STEP_READS], written[MW__STEP_WRITES]; /* bytes, by operand; a buffer that is met twice counts at
                                                                 its larger operand, 0 at the other */
     uint64_t bytes_read, bytes_written;
-    double flops; /* negative: nobody knows */
+    double flops; /* negative: unknown */
 } mw__work;
 
 /* Bytes are those that a run cannot do without: each that is touched once, whatever caches make of it. Of operations

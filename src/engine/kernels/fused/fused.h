@@ -80,7 +80,7 @@ typedef void mw__precompiled_loop(const void *const *value, void *const *out, co
 
 typedef struct mw__precompiled {
     const char *name, *signature;
-    mw__precompiled_loop *at[2][3]; /* as computed, every value rounded to fp16; base, wide, wider */
+    mw__precompiled_loop *at[2][3]; /* as computed, every value rounded to fp16; base, AVX2, AVX-512 */
 } mw__precompiled;
 
 /* precompiled_<subject>.c, written by tools/precompiled.py. */
