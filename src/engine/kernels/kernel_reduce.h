@@ -2,7 +2,7 @@
 #ifndef MW__ENGINE_KERNELS_KERNEL_REDUCE_H
 #define MW__ENGINE_KERNELS_KERNEL_REDUCE_H
 
-#include "engine/core/kernel.h"
+#include "engine/kernels/math.h"
 
 #define MW__REDUCE_ROWS 64 /* rows of columns that are added in fp32 before they go to double sums */
 
@@ -19,5 +19,59 @@ typedef struct mw__reduce_small {
 typedef mw__kernel *mw__reduce_small_find(mw__level level, const mw__nd_iter *outer, const mw__nd_iter *inner,
                                           mw__reduce_small *block);
 mw__reduce_small_find mw__reduce_small_columns, mw__reduce_small_rows;
+
+/* ---- kernel_reduce_loops.c ---- */
+
+typedef enum mw__reduction {
+    MW__REDUCE_SUM,
+    MW__REDUCE_MEAN,
+    MW__REDUCE_MAX,
+    MW__REDUCE_MIN,
+    MW__REDUCE_LOG_SUM_EXP,
+    MW__REDUCE_PROD,
+    MW__REDUCE_SUM_SQUARE,
+    MW__REDUCE_L1_NORM,
+    MW__REDUCE_L2_NORM,
+    MW__REDUCE_LOG_SUM
+} mw__reduction;
+
+typedef struct mw__reduce_block {
+    mw__nd_iter outer; /* kept loops: result element -> offset in x; one operand */
+    mw__nd_iter inner; /* reduced loops; one operand */
+    int64_t elements;  /* of a unit */
+    int64_t count;     /* results */
+    int64_t reduced;   /* elements that make one result */
+    mw__reduction kind;
+    bool trailing; /* result i needs elements [i * reduced, (i + 1) * reduced) */
+    bool plain;    /* a sum or mean of fp32 over one loop */
+    mw_dtype dtype;
+    mw__loop1 *exp;
+    double (*sum)(const float *x, int64_t count);
+    float (*most)(const float *x, int64_t count); /* max, or min for MW__REDUCE_MIN */
+    void (*add_rows)(float *part, const float *x, int64_t stride, int64_t rows, int64_t width);
+    mw__reduce_small small;
+} mw__reduce_block;
+
+mw__kernel mw__reduce_rows, mw__reduce_columns;
+/* One result of many elements: chunks of fixed size, so that the bits do not depend on the partitions, and their
+ * totals. */
+mw__kernel mw__reduce_chunks, mw__reduce_chunks_finish;
+
+#define MW__REDUCE_CHUNK 8192
+
+typedef struct mw__integer_totals {
+    uint64_t sum, magnitudes, squares, product;
+    int32_t most;
+    double exps;
+} mw__integer_totals;
+
+typedef struct mw__reduce_totals {
+    double sum;
+    float most;
+    mw__integer_totals integer;
+} mw__reduce_totals;
+
+/* Sets exp, add_rows, sum and most of a block. */
+void mw__reduce_choose_loops(mw__reduce_block *block, mw__level level);
 
 #endif
