@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static bool feed(run *r, const kernel_port *in, size_t count)
+static bool feed(run_program *r, const kernel_port *in, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         void *data = run_bind(r, false, in[i].name, in[i].size);
@@ -19,7 +19,7 @@ bool kernel_run(const char *text, uint64_t lanes, const kernel_port *in, size_t 
                 size_t out_count)
 {
     setenv("MW_ENGINE_WAKE", "0", 1);
-    run r;
+    run_program r;
     void *results[RUN_PORTS] = {NULL};
     if (!run_open(&r, text, E5RT_CPU, lanes))
         return false;

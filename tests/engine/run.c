@@ -103,7 +103,7 @@ e5rt_error_code run_compile(const char *text, uint64_t mask, uint64_t lanes, voi
     return code;
 }
 
-static e5rt_error_code make_operation(run *r)
+static e5rt_error_code make_operation(run_program *r)
 {
     e5rt_error_code code = e5rt_program_library_retain_program_function(r->library, "main", &r->function);
     if (code == 0)
@@ -118,9 +118,9 @@ static e5rt_error_code make_operation(run *r)
     return keep_message(code);
 }
 
-e5rt_error_code run_try_open(run *r, const char *text, uint64_t mask, uint64_t lanes)
+e5rt_error_code run_try_open(run_program *r, const char *text, uint64_t mask, uint64_t lanes)
 {
-    *r = (run){0};
+    *r = (run_program){0};
     e5rt_error_code code = run_compile(text, mask, lanes, &r->library);
     if (code == 0)
         code = make_operation(r);
@@ -129,13 +129,13 @@ e5rt_error_code run_try_open(run *r, const char *text, uint64_t mask, uint64_t l
     return code;
 }
 
-bool run_open(run *r, const char *text, uint64_t mask, uint64_t lanes)
+bool run_open(run_program *r, const char *text, uint64_t mask, uint64_t lanes)
 {
     const e5rt_error_code code = run_try_open(r, text, mask, lanes);
     return check_note(code == 0, __FILE__, __LINE__, "compile failed with %lld: %s", (long long)code, message);
 }
 
-void run_close(run *r)
+void run_close(run_program *r)
 {
     if (r->stream != NULL)
         e5rt_execution_stream_release(&r->stream);
@@ -153,10 +153,10 @@ void run_close(run *r)
         e5rt_program_function_release(&r->function);
     if (r->library != NULL)
         e5rt_program_library_release(&r->library);
-    *r = (run){0};
+    *r = (run_program){0};
 }
 
-static run_port *add_port(run *r, bool output, const char *name)
+static run_port *add_port(run_program *r, bool output, const char *name)
 {
     if (!check_note(r->port_count < RUN_PORTS, __FILE__, __LINE__, "too many ports"))
         return NULL;
@@ -169,7 +169,7 @@ static run_port *add_port(run *r, bool output, const char *name)
     return good(code, "retain port", name) ? port : NULL;
 }
 
-void *run_bind(run *r, bool output, const char *name, size_t size)
+void *run_bind(run_program *r, bool output, const char *name, size_t size)
 {
     run_port *port = add_port(r, output, name);
     if (port == NULL || !good(e5rt_buffer_object_alloc(&port->buffer, size, 0), "buffer for", name) ||
@@ -180,7 +180,7 @@ void *run_bind(run *r, bool output, const char *name, size_t size)
     return port->data;
 }
 
-void *run_share(run *r, const char *output, const char *input)
+void *run_share(run_program *r, const char *output, const char *input)
 {
     run_port *port = add_port(r, true, output);
     for (int i = 0; port != NULL && i < r->port_count; i++) {
@@ -194,7 +194,7 @@ void *run_share(run *r, const char *output, const char *input)
     return NULL;
 }
 
-bool run_bind_data(run *r, bool output, const char *name, void *data, size_t size)
+bool run_bind_data(run_program *r, bool output, const char *name, void *data, size_t size)
 {
     run_port *port = add_port(r, output, name);
     if (port == NULL)
@@ -205,12 +205,12 @@ bool run_bind_data(run *r, bool output, const char *name, void *data, size_t siz
            good(e5rt_io_port_bind_buffer_object(port->port, port->buffer), "bind", name);
 }
 
-bool run_encode(run *r)
+bool run_encode(run_program *r)
 {
     return good(e5rt_execution_stream_encode_operation(r->stream, r->operation), "encode", "main");
 }
 
-bool run_execute(run *r) { return good(e5rt_execution_stream_execute_sync(r->stream), "execute", "main"); }
+bool run_execute(run_program *r) { return good(e5rt_execution_stream_execute_sync(r->stream), "execute", "main"); }
 
 static mw__library *compile_folder(const char *folder, uint64_t lanes, mw_error *err)
 {

@@ -19,11 +19,11 @@ typedef struct run_port {
     size_t size;
 } run_port;
 
-typedef struct run {
+typedef struct run_program {
     void *library, *function, *options, *operation, *stream;
     run_port ports[RUN_PORTS];
     int port_count;
-} run;
+} run_program;
 
 /* A variable of the engine for what is compiled from now on, as the environment would set it; NULL: as if it were not
  * set. Both are kept, not copied. */
@@ -38,21 +38,21 @@ e5rt_error_code run_compile(const char *text, uint64_t mask, uint64_t lanes, voi
 const char *run_message(void);
 
 /* Compiles and makes operation and stream of "main". Nothing is noted if it fails: see run_message. */
-e5rt_error_code run_try_open(run *r, const char *text, uint64_t mask, uint64_t lanes);
-bool run_open(run *r, const char *text, uint64_t mask, uint64_t lanes);
-void run_close(run *r);
+e5rt_error_code run_try_open(run_program *r, const char *text, uint64_t mask, uint64_t lanes);
+bool run_open(run_program *r, const char *text, uint64_t mask, uint64_t lanes);
+void run_close(run_program *r);
 
 /* A fresh zeroed buffer of `size` bytes for the port; returns its data, NULL on failure. */
-void *run_bind(run *r, bool output, const char *name, size_t size);
+void *run_bind(run_program *r, bool output, const char *name, size_t size);
 /* Binds the output to the buffer that the input has; returns its data. */
-void *run_share(run *r, const char *output, const char *input);
+void *run_share(run_program *r, const char *output, const char *input);
 /* Binds caller's memory. */
-bool run_bind_data(run *r, bool output, const char *name, void *data, size_t size);
-bool run_encode(run *r);
-bool run_execute(run *r);
+bool run_bind_data(run_program *r, bool output, const char *name, void *data, size_t size);
+bool run_encode(run_program *r);
+bool run_execute(run_program *r);
 /* The plan of what is encoded holds together: no two intermediates are in the same bytes at the same time, all fit into
  * the memory, ports share memory exactly where they are bound to the same, lives and tasks are those of the steps. */
-bool run_check_plan(const run *r);
+bool run_check_plan(const run_program *r);
 
 /* The engine's own view of a program for the CPU: released with mw__object_release. */
 mw__library *run_library(const char *text, uint64_t lanes, mw_error *err);

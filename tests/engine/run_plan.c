@@ -124,7 +124,7 @@ static bool check_tasks(const e5rt_mw_plan *plan)
     return check_note(good, __FILE__, __LINE__, "the tasks are not those of the steps");
 }
 
-static bool check_aliases(const run *r, const e5rt_mw_plan *plan)
+static bool check_aliases(const run_program *r, const e5rt_mw_plan *plan)
 {
     bool good = true;
     const void *data[2 * RUN_PORTS] = {NULL};
@@ -141,7 +141,7 @@ static bool check_aliases(const run *r, const e5rt_mw_plan *plan)
     return check_note(good, __FILE__, __LINE__, "ports on one memory are not those that the plan says");
 }
 
-bool run_check_plan(const run *r)
+bool run_check_plan(const run_program *r)
 {
     void *handle = NULL;
     const e5rt_mw_plan *plan = NULL;

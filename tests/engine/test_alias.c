@@ -25,7 +25,7 @@ static void wake_always(void) { setenv("MW_ENGINE_WAKE", "0", 1); }
 static void test_swap_reads_both_before_writing(void)
 {
     for (uint64_t lanes = 1; lanes <= LANES_MAX; lanes++) {
-        run r;
+        run_program r;
         REQUIRE(run_open(&r, SWAP, E5RT_CPU, lanes));
         const size_t size = 1200 * sizeof(float);
         float *a = run_bind(&r, false, "a", size), *b = run_bind(&r, false, "b", size);
@@ -51,7 +51,7 @@ static void test_swap_reads_both_before_writing(void)
 static void test_reader_after_the_update_sees_the_old_value(void)
 {
     for (uint64_t lanes = 1; lanes <= LANES_MAX; lanes++) {
-        run r;
+        run_program r;
         REQUIRE(run_open(&r, READ_AFTER, E5RT_CPU, lanes));
         float *w = run_bind(&r, false, "w", 512 * sizeof(float));
         float *s = run_bind(&r, true, "s", 8 * sizeof(float));
@@ -78,7 +78,7 @@ static void test_reader_after_the_update_sees_the_old_value(void)
 static void test_reader_of_old_and_new_value(void)
 {
     for (uint64_t lanes = 1; lanes <= LANES_MAX; lanes++) {
-        run r;
+        run_program r;
         REQUIRE(run_open(&r, BOTH, E5RT_CPU, lanes));
         float *w = run_bind(&r, false, "w", 512 * sizeof(float));
         float *t = run_bind(&r, true, "t", 512 * sizeof(float));
@@ -100,7 +100,7 @@ static void test_reader_of_old_and_new_value(void)
 static void test_transposed_read_is_not_done_in_place(void)
 {
     for (uint64_t lanes = 1; lanes <= LANES_MAX; lanes++) {
-        run r;
+        run_program r;
         REQUIRE(run_open(&r, TRANSPOSED, E5RT_CPU, lanes));
         float *w = run_bind(&r, false, "w", 48 * 48 * sizeof(float));
         REQUIRE(w != NULL && run_share(&r, "w2", "w") != NULL);
@@ -124,7 +124,7 @@ static void test_transposed_read_is_not_done_in_place(void)
 static void test_rotation_of_three(void)
 {
     for (uint64_t lanes = 1; lanes <= LANES_MAX; lanes++) {
-        run r;
+        run_program r;
         REQUIRE(run_open(&r, CHAIN, E5RT_CPU, lanes));
         const size_t size = 200 * sizeof(float);
         float *a = run_bind(&r, false, "a", size), *b = run_bind(&r, false, "b", size);
@@ -154,7 +154,7 @@ static void test_rotation_of_three(void)
 
 static void test_reader_through_a_view_sees_the_old_value(void)
 {
-    run r;
+    run_program r;
     REQUIRE(run_open(&r, THROUGH_VIEW, E5RT_CPU, 2));
     float *w = run_bind(&r, false, "w", 24 * sizeof(float)), *o = run_bind(&r, true, "o", 24 * sizeof(float));
     REQUIRE(w != NULL && o != NULL && run_share(&r, "w2", "w") != NULL);
@@ -176,7 +176,7 @@ static void test_reader_through_a_view_sees_the_old_value(void)
 
 static void test_output_that_is_input_constant_or_view(void)
 {
-    run r;
+    run_program r;
     REQUIRE(run_open(&r, PASSED, E5RT_CPU, 2));
     float *x = run_bind(&r, false, "x", 5 * sizeof(float)), *y = run_bind(&r, true, "x", 5 * sizeof(float));
     float *k = run_bind(&r, true, "k", 3 * sizeof(float)), *v = run_bind(&r, true, "v", 5 * sizeof(float));
@@ -188,7 +188,7 @@ static void test_output_that_is_input_constant_or_view(void)
     run_close(&r);
 }
 
-static void check_encode_refused(run *r, const char *part, const char *other)
+static void check_encode_refused(run_program *r, const char *part, const char *other)
 {
     CHECK_INT(e5rt_execution_stream_encode_operation(r->stream, r->operation), E5RT_INVALID_ARGUMENT);
     CHECK_CONTAINS(e5rt_get_last_error_message(), part);
@@ -198,7 +198,7 @@ static void check_encode_refused(run *r, const char *part, const char *other)
 static void test_partial_overlap_is_refused_with_names(void)
 {
     float memory[1300];
-    run r;
+    run_program r;
     REQUIRE(run_open(&r, SWAP, E5RT_CPU, 1));
     REQUIRE(run_bind_data(&r, false, "a", memory, 1200 * sizeof(float)));
     REQUIRE(run_bind_data(&r, true, "p", memory + 16, 1200 * sizeof(float)));
@@ -210,7 +210,7 @@ static void test_partial_overlap_is_refused_with_names(void)
 static void test_two_outputs_on_one_memory_are_refused(void)
 {
     float memory[1300];
-    run r;
+    run_program r;
     REQUIRE(run_open(&r, SWAP, E5RT_CPU, 1));
     REQUIRE(run_bind_data(&r, true, "p", memory, 4800) && run_bind_data(&r, true, "q", memory, 4800));
     REQUIRE(run_bind(&r, false, "b", 4800) != NULL && run_bind(&r, false, "a", 4800) != NULL);
@@ -221,7 +221,7 @@ static void test_two_outputs_on_one_memory_are_refused(void)
 static void test_same_start_with_another_size_is_refused(void)
 {
     float memory[1300] = {0};
-    run r;
+    run_program r;
     REQUIRE(run_open(&r, READ_AFTER, E5RT_CPU, 1));
     REQUIRE(run_bind_data(&r, false, "w", memory, 2048) && run_bind_data(&r, true, "s", memory, 2048));
     REQUIRE(run_bind(&r, true, "w2", 2048) != NULL);
@@ -236,7 +236,7 @@ static void test_two_inputs_and_an_output_on_one_memory(void)
                                 "tensor<fp32, [40]> p = mul(x = a, y = fp32(2.0));\n"
                                 "tensor<fp32, [40]> q = add(x = b, y = fp32(1.0));\n",
                                 "p, q");
-    run r;
+    run_program r;
     float memory[40];
     fill(memory, 40, 0, 1);
     REQUIRE(run_open(&r, text, E5RT_CPU, 2));

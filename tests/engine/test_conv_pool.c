@@ -1,13 +1,12 @@
 /* A convolution with a pooling behind it, and the gradients of both, at odd sizes. The operations one by one
  * (MW_ENGINE_FUSE=0) and the plain kernels (MW_ENGINE_REF=1) must give the bytes of the joined steps: the latter, and
  * the gradients by weight and bias, for numbers whose sums are exact in any order. */
-#include "engine/core/kernel.h" /* before run.h, whose type would be shadowed */
-
+#include "base/random.h"
 #include "config_here.h"
+#include "engine/core/kernel.h"
 #include "run.h"
 #include "support/check.h"
 
-#include "base/random.h"
 #include <math.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>

@@ -28,7 +28,7 @@ static bool done(e5rt_error_code code, e5rt_error_code *first)
 }
 
 /* Binds `buffer`, made here unless it is given. */
-static bool bind(run *r, bool output, const char *name, size_t size, void **buffer, e5rt_error_code *first)
+static bool bind(run_program *r, bool output, const char *name, size_t size, void **buffer, e5rt_error_code *first)
 {
     run_port *port = &r->ports[r->port_count++];
     if (!done(output ? e5rt_execution_stream_operation_retain_output_port(r->operation, name, &port->port)
@@ -44,7 +44,7 @@ static bool bind(run *r, bool output, const char *name, size_t size, void **buff
 }
 
 /* The code of the first call that failed. */
-static e5rt_error_code run_all(run *r, bool half)
+static e5rt_error_code run_all(run_program *r, bool half)
 {
     const size_t element = half ? 2 : 4, size = ELEMENTS * element;
     void *a = NULL, *b = NULL, *s = NULL, *event = NULL;
@@ -68,7 +68,7 @@ static void fail_each(bool and_after, bool half)
     for (; n < 5000; n++) {
         failing_allocator failing = {.fail_at = n, .and_after = and_after};
         const mw_allocator allocator = failing_allocator_of(&failing);
-        run r = {0};
+        run_program r = {0};
         CHECK_INT(e5rt_mw_set_allocator(allocator.resize, allocator.user), 0);
         const e5rt_error_code code = run_all(&r, half);
         run_close(&r);
@@ -101,7 +101,7 @@ static void test_execute_allocates_nothing(void)
     for (int team = 0; team < 2; team++) {
         failing_allocator counting = {.fail_at = -1};
         const mw_allocator allocator = failing_allocator_of(&counting);
-        run r = {0};
+        run_program r = {0};
         setenv("MW_ENGINE_WAKE", team ? "0" : "1000000000", 1);
         e5rt_mw_set_allocator(allocator.resize, allocator.user);
         REQUIRE(run_all(&r, team != 0) == 0);

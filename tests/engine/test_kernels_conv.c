@@ -1,9 +1,9 @@
 /* conv and conv_transpose at sizes where the fast kernels take several tiles, depths and blocks of rows, against the
  * plain ones (MW_ENGINE_REF=1), on one lane and on three, in wide and in baseline vectors. */
-#include "support/check.h"
-
 #include "base/fp16.h"
 #include "base/random.h"
+#include "support/check.h"
+
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

@@ -1,14 +1,13 @@
 /* Gradient patterns: they are recognised in what the autograd writes, and give what the operations give one by one
  * (MW_ENGINE_FUSE=0): max_pool's gradient the same bytes for any numbers, conv's weight gradient where sums are exact.
  */
-#include "engine/core/kernel.h" /* before run.h, whose type would be shadowed */
-#include "engine/kernels/blas.h"
-
+#include "base/random.h"
 #include "config_here.h"
+#include "engine/core/kernel.h"
+#include "engine/kernels/blas.h"
 #include "run.h"
 #include "support/check.h"
 
-#include "base/random.h"
 #include <math.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>

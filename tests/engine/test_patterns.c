@@ -1,13 +1,12 @@
 /* Which fusion patterns are found in small graphs, why the others are not, and that all give the bits of the operations
  * one by one (MW_ENGINE_FUSE=0), on numbers whose sums are exact in any order. */
-#include "engine/compile/patterns.h"
-#include "engine/core/kernel.h" /* before run.h, whose type would be shadowed */
-
+#include "base/alloc.h"
 #include "config_here.h"
+#include "engine/compile/patterns.h"
+#include "engine/core/kernel.h"
 #include "run.h"
 #include "support/check.h"
 
-#include "base/alloc.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +159,7 @@ static void explain(const pattern_case *c, const mw__library *library)
 
 enum { ELEMENTS = 16384 }; /* of all outputs, at most */
 
-static void bind_input(run *r, const mw_tensor *value)
+static void bind_input(run_program *r, const mw_tensor *value)
 {
     const size_t count = (size_t)mw_shape_count(value->type->shape);
     float *data = run_bind(r, false, value->name, count * sizeof *data);
@@ -170,7 +169,7 @@ static void bind_input(run *r, const mw_tensor *value)
 
 static bool compute(const char *text, const mw__block *body, float *out)
 {
-    run r;
+    run_program r;
     if (!run_open(&r, text, E5RT_CPU, 2))
         return false;
     for (size_t i = 0; i < body->input_count; i++)

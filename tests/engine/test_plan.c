@@ -122,7 +122,7 @@ static void test_what_depends_on_constants_alone_is_run_once(void)
 /* Thirds times thirds: their sums depend on who adds what. */
 static bool run_constant_product(const char *fuse, float out[9])
 {
-    run r;
+    run_program r;
     setenv("MW_ENGINE_FUSE", fuse, 1);
     bool good =
         run_open(&r,

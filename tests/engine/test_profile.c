@@ -13,13 +13,13 @@ static const char text[] = RUN_TEXT("tensor<fp32, [64, 64]> x, tensor<fp32, [64,
 
 enum { SIZE = 64 * 64 * 4 };
 
-static bool open_text(run *r, uint64_t lanes)
+static bool open_text(run_program *r, uint64_t lanes)
 {
     return run_open(r, text, E5RT_CPU, lanes) && run_bind(r, false, "x", SIZE) != NULL &&
            run_bind(r, false, "s", SIZE) != NULL && run_share(r, "t", "s") != NULL;
 }
 
-static const e5rt_mw_plan *plan_of(const run *r, void **handle)
+static const e5rt_mw_plan *plan_of(const run_program *r, void **handle)
 {
     const e5rt_mw_plan *plan = NULL;
     CHECK_INT(e5rt_mw_plan_create(handle, r->operation), 0);
@@ -29,7 +29,7 @@ static const e5rt_mw_plan *plan_of(const run *r, void **handle)
 
 static void test_plan_before_encode_is_refused(void)
 {
-    run r;
+    run_program r;
     void *plan = &r;
     REQUIRE(open_text(&r, 1));
     CHECK_INT(e5rt_mw_plan_create(&plan, r.operation), E5RT_INVALID_OPERATION);
@@ -41,7 +41,7 @@ static void test_plan_before_encode_is_refused(void)
 
 static void test_wrong_arguments_are_refused(void)
 {
-    run r;
+    run_program r;
     void *plan = NULL;
     const e5rt_mw_plan *data = NULL;
     REQUIRE(open_text(&r, 1) && run_encode(&r));
@@ -66,7 +66,7 @@ static void test_wrong_arguments_are_refused(void)
 /* The plan's strings belong to the library, which it keeps. */
 static void test_a_plan_outlives_its_operation(void)
 {
-    run r;
+    run_program r;
     void *handle = NULL;
     REQUIRE(open_text(&r, 2) && run_encode(&r) && run_execute(&r));
     const e5rt_mw_plan *plan = plan_of(&r, &handle);
@@ -83,7 +83,7 @@ static void test_a_plan_outlives_its_operation(void)
 
 static void test_a_profile_keeps_the_newest_runs(void)
 {
-    run r;
+    run_program r;
     void *handle = NULL;
     setenv("MW_ENGINE_WAKE", "0", 1);
     REQUIRE(open_text(&r, 3) && run_encode(&r) && run_execute(&r));
@@ -115,7 +115,7 @@ static void test_a_profile_keeps_the_newest_runs(void)
 
 static void test_profiled_runs_give_the_same_bytes(void)
 {
-    run r[2];
+    run_program r[2];
     float *x[2], *s[2];
     for (int k = 0; k < 2; k++) {
         REQUIRE(run_open(&r[k], text, E5RT_CPU, 2));
@@ -136,7 +136,7 @@ static void test_profiled_runs_give_the_same_bytes(void)
 /* Encoding anew makes another command list: the plan is of that, and the profile is off. */
 static void test_encoding_again_ends_the_profile(void)
 {
-    run r;
+    run_program r;
     void *handle = NULL;
     REQUIRE(open_text(&r, 1) && run_encode(&r));
     CHECK_INT(e5rt_mw_execution_stream_operation_set_profiling(r.operation, 4), 0);

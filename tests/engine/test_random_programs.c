@@ -256,7 +256,7 @@ static void fill_inputs(const program *p, const memory *m, uint64_t seed)
     }
 }
 
-static bool open_program(run *r, const program *p, bool separate, uint64_t lanes, memory *m)
+static bool open_program(run_program *r, const program *p, bool separate, uint64_t lanes, memory *m)
 {
     text *t = calloc(1, sizeof *t);
     put_program(t, p, separate);
@@ -295,7 +295,7 @@ static bool same_bytes(const program *p, const memory *a, const memory *b)
 /* True if both ways agree; an error is noted and counts as disagreement. */
 static bool agrees(const program *p, uint64_t lanes, uint64_t seed)
 {
-    run separate = {0}, aliased = {0};
+    run_program separate = {0}, aliased = {0};
     memory a = {0}, b = {0};
     bool good = open_program(&separate, p, true, lanes, &a) && open_program(&aliased, p, false, lanes, &b);
     if (good) {

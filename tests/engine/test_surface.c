@@ -20,7 +20,7 @@ static void check_refused(e5rt_error_code code, e5rt_error_code wanted, const ch
 
 #define REFUSED(call, wanted, part) check_refused((call), (wanted), (part), __LINE__)
 
-static bool open_bound(run *r)
+static bool open_bound(run_program *r)
 {
     return run_open(r, ADD, E5RT_CPU, 1) && run_bind(r, false, "x", 24) != NULL &&
            run_bind(r, false, "w", 24) != NULL && run_bind(r, true, "y", 24) != NULL;
@@ -165,7 +165,7 @@ static void test_documented_call_order_through_dlopen(void)
 
 static void test_null_arguments_are_refused(void)
 {
-    run r;
+    run_program r;
     void *out = NULL, *event = NULL;
     uint64_t count;
     REQUIRE(open_bound(&r));
@@ -194,7 +194,7 @@ static void test_null_arguments_are_refused(void)
 
 static void test_wrong_released_and_foreign_handles_are_refused(void)
 {
-    run r;
+    run_program r;
     int number = 7;
     uint64_t size;
     REQUIRE(open_bound(&r));
@@ -233,7 +233,7 @@ static void test_buffer_types(void)
 
 static void test_unknown_names_list_what_exists(void)
 {
-    run r;
+    run_program r;
     void *out = NULL;
     REQUIRE(open_bound(&r));
     REFUSED(e5rt_execution_stream_operation_retain_input_port(r.operation, "z", &out), E5RT_INVALID_ARGUMENT,
@@ -247,7 +247,7 @@ static void test_unknown_names_list_what_exists(void)
 
 static void test_bind_after_encode_is_refused(void)
 {
-    run r;
+    run_program r;
     void *event = NULL;
     REQUIRE(open_bound(&r));
     REQUIRE(run_encode(&r));
@@ -263,7 +263,7 @@ static void test_bind_after_encode_is_refused(void)
 
 static void test_encode_again_needs_reset_then_prepare(void)
 {
-    run r;
+    run_program r;
     REQUIRE(open_bound(&r));
     REFUSED(e5rt_execution_stream_operation_prepare_op_for_encode(r.operation), E5RT_INVALID_OPERATION,
             "Op has not been encoded and hence cannot be reset to 'ReadyForEncode'");
@@ -286,7 +286,7 @@ static void test_encode_again_needs_reset_then_prepare(void)
 
 static void test_encode_names_unbound_and_small_buffers(void)
 {
-    run r;
+    run_program r;
     float memory[8];
     REQUIRE(run_open(&r, ADD, E5RT_CPU, 1));
     REQUIRE(run_bind(&r, false, "x", 24) != NULL);
@@ -303,7 +303,7 @@ static void test_encode_names_unbound_and_small_buffers(void)
 
 static void test_events_keep_their_value_under_execute_sync(void)
 {
-    run r;
+    run_program r;
     void *event = NULL;
     uint64_t value = 9;
     REQUIRE(open_bound(&r));
@@ -355,7 +355,7 @@ static void test_compile_says_what_it_cannot_do(void)
 /* Texts that other programs wrote: the library itself writes casts. */
 static void test_types_that_differ_run_as_text(void)
 {
-    run r;
+    run_program r;
     REQUIRE(
         run_open(&r,
                  RUN_TEXT("tensor<fp32, [1, 2]> x",
@@ -384,7 +384,7 @@ static void test_a_computed_weight_of_linear_is_refused_as_text(void)
 
 static void test_summary_names_device_and_lanes(void)
 {
-    run r;
+    run_program r;
     const char *summary = NULL, *name = NULL;
     REQUIRE(run_open(&r, ADD, E5RT_CPU, 2));
     CHECK_INT(e5rt_mw_program_function_get_summary(r.function, &summary), 0);
@@ -408,7 +408,7 @@ static void test_summary_names_device_and_lanes(void)
 static void test_mask_prefers_the_ane_model_then_the_cpu(void)
 {
     for (uint64_t mask = 1; mask <= 7; mask++) {
-        run r;
+        run_program r;
         const char *summary = NULL;
         if (mask == E5RT_GPU)
             continue;
@@ -425,7 +425,7 @@ static void test_each_function_of_a_text_can_be_run(void)
         "program(1.3)\n[buildInfo = dict<string, string>({{\"coremlc-version\", \"1\"}})]\n{\n"
         "func a<ios18>(tensor<fp32, [2]> x) { tensor<fp32, [2]> y = relu(x = x); } -> (y);\n"
         "func main<ios18>(tensor<fp32, [3]> z) { tensor<fp32, [3]> u = abs(x = z); } -> (u);\n}\n";
-    run r;
+    run_program r;
     uint64_t count = 0;
     void *function = NULL;
     REQUIRE(run_open(&r, text, E5RT_CPU, 1));
@@ -458,7 +458,7 @@ static void test_more_handles_than_one_chunk(void)
 /* What a released object still holds goes on working: the operation keeps its function, buffers and library. */
 static void test_releases_in_any_order(void)
 {
-    run r;
+    run_program r;
     REQUIRE(open_bound(&r));
     REQUIRE(run_encode(&r));
     CHECK_INT(e5rt_program_library_release(&r.library), 0);
@@ -475,7 +475,7 @@ static void test_releases_in_any_order(void)
 
 static void test_several_operations_run_in_order(void)
 {
-    run first, second;
+    run_program first, second;
     REQUIRE(open_bound(&first));
     REQUIRE(run_open(&second, ADD, E5RT_CPU, 1));
     REQUIRE(run_bind_data(&second, false, "x", first.ports[2].data, 24)); /* y of the first */
@@ -493,7 +493,7 @@ static void test_several_operations_run_in_order(void)
 
 static void test_child_of_fork_gets_an_error(void)
 {
-    run r;
+    run_program r;
     REQUIRE(open_bound(&r) && run_encode(&r) && run_execute(&r));
     fflush(stdout);
     const pid_t child = fork();

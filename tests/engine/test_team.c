@@ -98,7 +98,7 @@ enum { X = 64 * 32, W = 32 * 32 };
 
 static bool run_steps(uint64_t lanes, int salt, int steps, float *out_w)
 {
-    run r;
+    run_program r;
     if (!run_open(&r, STEP, E5RT_CPU, lanes))
         return false;
     float *x = run_bind(&r, false, "x", X * sizeof(float)), *w = run_bind(&r, false, "w", W * sizeof(float));
