@@ -2,6 +2,7 @@
  * mean of nothing is refused by its own name. */
 #include "graph/ir.h"
 #include "support/check.h"
+#include "support/setting.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
@@ -151,9 +152,9 @@ static void test_layers_of_an_empty_batch_have_gradients_of_0(void)
 {
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         check_layer(&layers[i], MW__LOWERING_NATIVE, MW_DEVICE_CPU);
-        setenv("MW_ENGINE_FUSE", "0", 1);
+        setting_begin("MW_ENGINE_FUSE", "0");
         check_layer(&layers[i], MW__LOWERING_DECOMPOSED, MW_DEVICE_CPU);
-        unsetenv("MW_ENGINE_FUSE");
+        setting_end("MW_ENGINE_FUSE");
         check_layer(&layers[i], MW__LOWERING_DECOMPOSED, MW_DEVICE_ANE);
     }
 }

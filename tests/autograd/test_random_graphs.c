@@ -4,14 +4,9 @@
 #include "random_graph.h"
 #include "support/check.h"
 #include "support/op_case_rows.h"
+#include "support/setting.h"
 
 #include <stdlib.h>
-
-static uint64_t number_from(const char *variable, uint64_t otherwise)
-{
-    const char *given = getenv(variable);
-    return given != NULL ? strtoull(given, NULL, 10) : otherwise;
-}
 
 /* Mostly small: they find as much in less time. */
 static int nodes_of(uint64_t seed)

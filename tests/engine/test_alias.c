@@ -2,8 +2,7 @@
  * values are computed here in plain C; the fixtures are small enough to be exact in fp32. */
 #include "run.h"
 #include "support/check.h"
-
-#include <stdlib.h>
+#include "support/setting.h"
 
 enum { LANES_MAX = 4 };
 
@@ -12,9 +11,6 @@ static void fill(float *data, size_t count, float start, float step)
     for (size_t i = 0; i < count; i++)
         data[i] = start + step * (float)i;
 }
-
-/* Small programs would stay on one thread; the team is what these tests are about. */
-static void wake_always(void) { setenv("MW_ENGINE_WAKE", "0", 1); }
 
 #define SWAP                                                                                                           \
     RUN_TEXT("tensor<fp32, [300, 4]> a, tensor<fp32, [300, 4]> b",                                                     \
@@ -253,7 +249,7 @@ static void test_two_inputs_and_an_output_on_one_memory(void)
 
 int main(void)
 {
-    wake_always();
+    setting_begin("MW_ENGINE_WAKE", "0"); /* small programs would stay on one thread; these are about the team */
     RUN(test_swap_reads_both_before_writing);
     RUN(test_reader_after_the_update_sees_the_old_value);
     RUN(test_reader_of_old_and_new_value);

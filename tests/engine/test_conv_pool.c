@@ -6,6 +6,7 @@
 #include "engine/core/kernel.h"
 #include "run.h"
 #include "support/check.h"
+#include "support/setting.h"
 
 #include <math.h>
 #include <millwright/millwright.h>
@@ -153,9 +154,9 @@ static results compute(const shapes *s, const numbers *fed, int threads, bool lo
 
 static results compute_with(const shapes *s, const numbers *fed, int threads, const char *variable, const char *value)
 {
-    setenv(variable, value, 1);
+    setting_begin(variable, value);
     const results out = compute(s, fed, threads, false);
-    unsetenv(variable);
+    setting_end(variable);
     return out;
 }
 

@@ -3,9 +3,9 @@
 #include "engine/kernels/fused/fused.h"
 #include "run.h"
 #include "support/check.h"
+#include "support/setting.h"
 
 #include <millwright/millwright.h>
-#include <stdlib.h>
 
 #define STEPS 3
 
@@ -45,7 +45,7 @@ static void train(mw_trainer *trainer, mw_error *err)
 static void weights_of(mw_optimizer optimizer, mw_device device, int threads, const char *fuse, float *out)
 {
     mw_error err = {0};
-    setenv("MW_ENGINE_FUSE", fuse, 1);
+    setting_begin("MW_ENGINE_FUSE", fuse);
     mw_trainer *trainer = make_trainer(optimizer, device, threads, &err);
     if (trainer != NULL) {
         train(trainer, &err);
@@ -53,7 +53,7 @@ static void weights_of(mw_optimizer optimizer, mw_device device, int threads, co
     }
     CHECK_OK(err);
     mw_trainer_destroy(trainer);
-    unsetenv("MW_ENGINE_FUSE");
+    setting_end("MW_ENGINE_FUSE");
 }
 
 static mw_optimizer two_terms(mw_optimizer optimizer)

@@ -3,6 +3,7 @@
 #include "base/fp16.h"
 #include "base/random.h"
 #include "support/check.h"
+#include "support/setting.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
@@ -119,13 +120,13 @@ static void compare(const shapes *s, mw_dtype dtype, const float *fast, const fl
 static void check_case(const shapes *s, mw_dtype dtype, int threads)
 {
     int64_t count = 0;
-    setenv("MW_ENGINE_REF", "1", 1);
+    setting_begin("MW_ENGINE_REF", "1");
     float *plain = compute(s, dtype, threads, &count);
-    unsetenv("MW_ENGINE_REF");
+    setting_end("MW_ENGINE_REF");
     float *fast = compute(s, dtype, threads, &count);
-    setenv("MW_ENGINE_WIDE", "0", 1);
+    setting_begin("MW_ENGINE_WIDE", "0");
     float *base = compute(s, dtype, threads, &count);
-    unsetenv("MW_ENGINE_WIDE");
+    setting_end("MW_ENGINE_WIDE");
     if (plain != NULL && fast != NULL)
         compare(s, dtype, fast, plain, count);
     if (plain != NULL && base != NULL)

@@ -7,6 +7,7 @@
 #include "engine/kernels/blas.h"
 #include "run.h"
 #include "support/check.h"
+#include "support/setting.h"
 
 #include <math.h>
 #include <millwright/millwright.h>
@@ -135,11 +136,11 @@ static float *compute(const shapes *s, mw_dtype dtype, const char *fuse, int thr
     options.device = MW_DEVICE_CPU;
     options.provider = MW_PROVIDER_ENGINE;
     options.threads = threads;
-    setenv("MW_ENGINE_FUSE", fuse, 1);
+    setting_begin("MW_ENGINE_FUSE", fuse);
     mw_program *program = mw_compile(graph, &options, &err);
     if (program != NULL && fuse[0] == '1')
         check_label(s, dtype, program);
-    unsetenv("MW_ENGINE_FUSE");
+    setting_end("MW_ENGINE_FUSE");
     const size_t size = (size_t)mw_shape_count(s->pool ? s->x : s->weight) * (dtype == MW_F16 ? 2 : 4);
     const size_t y_size = (size_t)mw_shape_count(y) * (dtype == MW_F16 ? 2 : 4);
     *out_size = size + y_size;
@@ -184,11 +185,11 @@ static void test_recognised_gradients_agree_with_the_plain_ones(void)
 
 static void test_baseline_vectors_agree_too(void)
 {
-    setenv("MW_ENGINE_WIDE", "0", 1);
+    setting_begin("MW_ENGINE_WIDE", "0");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int half = 0; half < 2; half++)
             check_case(&cases[i], half ? MW_F16 : MW_F32, 2);
-    unsetenv("MW_ENGINE_WIDE");
+    setting_end("MW_ENGINE_WIDE");
 }
 
 /* conv, relu, max_pool, twice, and a head. */
@@ -368,9 +369,9 @@ static void train_for_chip(const chip *c, const char *fuse, int threads, float *
     static float x[CHIP_X];
     static const int32_t y[5] = {3, 0, 6, 1, 2};
     mw_error err = {0};
-    setenv("MW_ENGINE_FUSE", fuse, 1);
+    setting_begin("MW_ENGINE_FUSE", fuse);
     mw_trainer *trainer = make_chip_trainer(c, threads, &err);
-    unsetenv("MW_ENGINE_FUSE");
+    setting_end("MW_ENGINE_FUSE");
     mw__random random = {.seed = 5};
     const size_t count = (size_t)mw_shape_count(c->x);
     for (size_t i = 0; i < count; i++)

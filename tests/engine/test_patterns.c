@@ -6,6 +6,7 @@
 #include "engine/core/kernel.h"
 #include "run.h"
 #include "support/check.h"
+#include "support/setting.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ typedef struct pattern_case {
     mw_tensor *(*build)(mw_graph *graph);
     const char *pattern;  /* the row */
     const char *declined; /* why; NULL = it is found */
-    const char *off;      /* the variable that turns it off; NULL = none is set */
+    const char *off, *at; /* the setting that turns it off, and its value there; NULL = none */
     bool avx512;          /* only with that */
 } pattern_case;
 
@@ -92,41 +93,42 @@ static mw_tensor *build_sum(mw_graph *graph)
 
 static const char no_gradient[] = "no later operation has the structure of its gradient";
 
-/* clang-format off */
 static const pattern_case cases[] = {
-    {build_product, "conv.columns", "it is no product of columns", NULL, false},
-    {build_sum, "conv.columns.bias", "x is no product of columns, or something else needs it", NULL, false},
-    {build_relu_pool, "relu.max_pool", NULL, NULL, false},
-    {build_relu_pool, "relu.max_pool", "MW_ENGINE_FUSE=0", "MW_ENGINE_FUSE=0", false},
-    {build_relu_pool, "relu.max_pool", "MW_ENGINE_REF=1", "MW_ENGINE_REF=1", false},
-    {build_pool, "relu.max_pool", "it takes no relu", NULL, false},
-    {build_pool, "max_pool.gradient", no_gradient, NULL, false},
-    {build_pool_gradient, "max_pool.gradient", NULL, NULL, false},
-    {build_pool_gradient, "relu.max_pool.gradient", "it takes no relu", NULL, false},
-    {build_relu_pool_gradient, "relu.max_pool.gradient", NULL, NULL, false},
-    {build_relu_pool_gradient, "relu.max_pool.unpool", "its pooling is not joined with a convolution", NULL, false},
-    {build_conv, "conv.dweight", no_gradient, NULL, false},
-    {build_dweight, "conv.dweight", NULL, NULL, false},
-    {build_dweight, "conv.dweight.argmax", "dy is no gradient of a joined pooling", NULL, false},
-    {build_conv, "conv.by_argmax", "x is no gradient of a joined pooling", NULL, false},
-    {build_pool, "conv.max_pool", "it pools no conv", NULL, false},
-    {build_conv_pool, "conv.max_pool", NULL, NULL, true},
-    {build_conv_relu_pool, "conv.relu.max_pool", NULL, NULL, true},
-    {build_watched_conv_pool, "conv.max_pool", "the result of the convolution is needed elsewhere", NULL, true},
+    {.build = build_product, .pattern = "conv.columns", .declined = "it is no product of columns"},
+    {.build = build_sum,
+     .pattern = "conv.columns.bias",
+     .declined = "x is no product of columns, or something else needs it"},
+    {.build = build_relu_pool, .pattern = "relu.max_pool"},
+    {.build = build_relu_pool,
+     .pattern = "relu.max_pool",
+     .declined = "MW_ENGINE_FUSE=0",
+     .off = "MW_ENGINE_FUSE",
+     .at = "0"},
+    {.build = build_relu_pool,
+     .pattern = "relu.max_pool",
+     .declined = "MW_ENGINE_REF=1",
+     .off = "MW_ENGINE_REF",
+     .at = "1"},
+    {.build = build_pool, .pattern = "relu.max_pool", .declined = "it takes no relu"},
+    {.build = build_pool, .pattern = "max_pool.gradient", .declined = no_gradient},
+    {.build = build_pool_gradient, .pattern = "max_pool.gradient"},
+    {.build = build_pool_gradient, .pattern = "relu.max_pool.gradient", .declined = "it takes no relu"},
+    {.build = build_relu_pool_gradient, .pattern = "relu.max_pool.gradient"},
+    {.build = build_relu_pool_gradient,
+     .pattern = "relu.max_pool.unpool",
+     .declined = "its pooling is not joined with a convolution"},
+    {.build = build_conv, .pattern = "conv.dweight", .declined = no_gradient},
+    {.build = build_dweight, .pattern = "conv.dweight"},
+    {.build = build_dweight, .pattern = "conv.dweight.argmax", .declined = "dy is no gradient of a joined pooling"},
+    {.build = build_conv, .pattern = "conv.by_argmax", .declined = "x is no gradient of a joined pooling"},
+    {.build = build_pool, .pattern = "conv.max_pool", .declined = "it pools no conv"},
+    {.build = build_conv_pool, .pattern = "conv.max_pool", .avx512 = true},
+    {.build = build_conv_relu_pool, .pattern = "conv.relu.max_pool", .avx512 = true},
+    {.build = build_watched_conv_pool,
+     .pattern = "conv.max_pool",
+     .declined = "the result of the convolution is needed elsewhere",
+     .avx512 = true},
 };
-/* clang-format on */
-
-static void set_variable(const char *setting, bool on)
-{
-    char name[32];
-    if (setting == NULL)
-        return;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(setting, "="), setting);
-    if (on)
-        setenv(name, strchr(setting, '=') + 1, 1);
-    else
-        unsetenv(name);
-}
 
 /* Of several attempts, one that found it counts before those that declined. */
 static void check_notes(const pattern_case *c, const mw__pattern_notes *notes)
@@ -189,9 +191,9 @@ static void check_bits(const pattern_case *c, const char *text, const mw__block 
     float *fused = calloc(ELEMENTS, sizeof *fused), *plain = calloc(ELEMENTS, sizeof *plain);
     REQUIRE(fused != NULL && plain != NULL);
     bool done = compute(text, body, fused);
-    setenv("MW_ENGINE_FUSE", "0", 1);
+    setting_begin("MW_ENGINE_FUSE", "0");
     done = done && compute(text, body, plain);
-    unsetenv("MW_ENGINE_FUSE");
+    setting_end("MW_ENGINE_FUSE");
     check_note(done && memcmp(fused, plain, ELEMENTS * sizeof *fused) == 0, __FILE__, __LINE__, "%s: other bits",
                c->pattern);
     free(fused);
@@ -205,12 +207,14 @@ static void check_case(const pattern_case *c)
     mw_output(c->build(graph), "result");
     char *text = mw_graph_print_mil(graph, NULL, &err);
     CHECK_OK(err);
-    set_variable(c->off, true);
+    if (c->off != NULL)
+        setting_begin(c->off, c->at);
     mw__library *library = text != NULL ? run_library(text, 1, &err) : NULL;
     CHECK_OK(err);
     if (library != NULL)
         explain(c, library);
-    set_variable(c->off, false);
+    if (c->off != NULL)
+        setting_end(c->off);
     if (library != NULL && c->off == NULL)
         check_bits(c, text, library->graph->functions[0]->body);
     if (library != NULL)

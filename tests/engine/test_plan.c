@@ -6,6 +6,7 @@
 #include "engine/run/command_list.h"
 #include "kernel_case.h"
 #include "support/check.h"
+#include "support/setting.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -52,13 +53,13 @@ static void test_elementwise_chain_is_one_phase_in_one_buffer(void)
                                 "e");
     for (uint64_t lanes = 1; lanes <= 4; lanes++) {
         facts f;
-        setenv("MW_ENGINE_FUSE", "0", 1);
+        setting_begin("MW_ENGINE_FUSE", "0");
         REQUIRE(encode(text, lanes, &f));
         CHECK_INT(f.steps, 5);
         CHECK_INT(f.phases, 1);
         CHECK_INT(f.memory, 64 * 64 * 4);
         CHECK_INT(f.lanes, lanes);
-        unsetenv("MW_ENGINE_FUSE");
+        setting_end("MW_ENGINE_FUSE");
         REQUIRE(encode(text, lanes, &f));
         CHECK_INT(f.steps, 1);
         CHECK_INT(f.memory, 0);
@@ -123,7 +124,7 @@ static void test_what_depends_on_constants_alone_is_run_once(void)
 static bool run_constant_product(const char *fuse, float out[9])
 {
     run_program r;
-    setenv("MW_ENGINE_FUSE", fuse, 1);
+    setting_begin("MW_ENGINE_FUSE", fuse);
     bool good =
         run_open(&r,
                  RUN_TEXT("tensor<fp32, [3, 3]> x",
@@ -134,7 +135,7 @@ static bool run_constant_product(const char *fuse, float out[9])
                           "tensor<fp32, [3, 3]> y = add(x = c, y = x);\n",
                           "y"),
                  E5RT_CPU, 4);
-    unsetenv("MW_ENGINE_FUSE");
+    setting_end("MW_ENGINE_FUSE");
     good = good && run_bind(&r, false, "x", 36) != NULL;
     const float *y = good ? run_bind(&r, true, "y", 36) : NULL;
     good = y != NULL && run_encode(&r) && run_execute(&r);
@@ -315,9 +316,9 @@ static void test_encoding_takes_time_in_proportion_to_the_steps(void)
 static void test_so_it_does_when_results_live_long(void)
 {
     size_t memory, much;
-    setenv("MW_ENGINE_FUSE", "0", 1);
+    setting_begin("MW_ENGINE_FUSE", "0");
     const double few = encoding_seconds(2500, true, &memory), many = encoding_seconds(20000, true, &much);
-    unsetenv("MW_ENGINE_FUSE");
+    setting_end("MW_ENGINE_FUSE");
     check_note(many < 24 * few + 0.02, __FILE__, __LINE__, "5000 steps took %g s, 40000 took %g s", few, many);
     CHECK_INT(memory, (size_t)2500 * 64 * 64 * 4);
     CHECK_INT(much, (size_t)20000 * 64 * 64 * 4);

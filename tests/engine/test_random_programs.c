@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "run.h"
 #include "support/check.h"
+#include "support/setting.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -260,8 +261,8 @@ static bool open_program(run_program *r, const program *p, bool separate, uint64
 {
     text *t = calloc(1, sizeof *t);
     put_program(t, p, separate);
-    setenv("MW_ENGINE_WAKE", separate ? "1000000000" : "0", 1);
-    setenv("MW_ENGINE_FUSE", separate ? "0" : "1", 1);
+    setting_begin("MW_ENGINE_WAKE", separate ? "1000000000" : "0");
+    setting_begin("MW_ENGINE_FUSE", separate ? "0" : "1");
     bool good = run_open(r, t->data, p->mask, lanes);
     free(t);
     char name[16];
@@ -390,12 +391,6 @@ static void report(program p, uint64_t lanes, uint64_t seed)
     check_note(false, __FILE__, __LINE__, "seed %llu, %llu lanes, mask %llu:\n%s", (unsigned long long)seed,
                (unsigned long long)lanes, (unsigned long long)p.mask, t->data);
     free(t);
-}
-
-static uint64_t number_from(const char *variable, uint64_t otherwise)
-{
-    const char *given = getenv(variable);
-    return given != NULL ? strtoull(given, NULL, 10) : otherwise;
 }
 
 static void test_aliased_programs_equal_separate_ones(void)

@@ -2,11 +2,11 @@
 #include "engine/run/team.h"
 #include "run.h"
 #include "support/check.h"
+#include "support/setting.h"
 
 #include <fenv.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -120,12 +120,12 @@ static void test_team_and_caller_alone_give_equal_bytes(void)
 {
     static float alone[W], team[W];
     for (uint64_t lanes = 1; lanes <= 7; lanes++) {
-        setenv("MW_ENGINE_WAKE", "1000000000", 1);
+        setting_begin("MW_ENGINE_WAKE", "1000000000");
         REQUIRE(run_steps(lanes, 1, 20, alone));
-        setenv("MW_ENGINE_WAKE", "0", 1);
+        setting_begin("MW_ENGINE_WAKE", "0");
         REQUIRE(run_steps(lanes, 1, 20, team));
         CHECK(memcmp(alone, team, sizeof team) == 0);
-        setenv("MW_ENGINE_WAKE", "16000", 1); /* brief: with the team or without, as it sleeps or not */
+        setting_begin("MW_ENGINE_WAKE", "16000"); /* brief: with the team or without, as it sleeps or not */
         REQUIRE(run_steps(lanes, 1, 20, team));
         CHECK(memcmp(alone, team, sizeof team) == 0);
     }
@@ -151,7 +151,7 @@ static void test_threads_run_programs_at_once(void)
 {
     static worker workers[3];
     static float expected[W];
-    setenv("MW_ENGINE_WAKE", "0", 1);
+    setting_begin("MW_ENGINE_WAKE", "0");
     for (int i = 0; i < 3; i++) {
         workers[i].salt = i;
         REQUIRE(pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]) == 0);
@@ -169,7 +169,7 @@ static void test_threads_run_programs_at_once(void)
 static void test_execute_rounds_to_nearest_and_restores(void)
 {
     static float expected[W], upward[W];
-    setenv("MW_ENGINE_WAKE", "0", 1);
+    setting_begin("MW_ENGINE_WAKE", "0");
     for (uint64_t lanes = 1; lanes <= 2; lanes++) {
         REQUIRE(run_steps(lanes, 3, 3, expected));
         fesetround(FE_UPWARD);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "fuzz/replay.h"
 #include "support/op_cases.h"
+#include "support/setting.h"
 
 #include <float.h>
 #include <math.h>
@@ -428,7 +429,7 @@ static unsigned char *compile_and_run(const mw_graph *graph, const mw_compile_op
                                       size_t *out_size)
 {
     mw_error err = {0};
-    setenv("MW_ENGINE_FUSE", fuse ? "1" : "0", 1);
+    setting_begin("MW_ENGINE_FUSE", fuse ? "1" : "0");
     mw_program *program = mw_compile(graph, options, &err);
     if (program == NULL) {
         check_refusal(&err, "compile");

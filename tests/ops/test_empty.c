@@ -3,6 +3,7 @@
  * devices, fused and unfused, come back from text, and be right; what it refuses is refused by the user's operation. */
 #include "slope.h"
 #include "support/check.h"
+#include "support/setting.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
@@ -226,9 +227,9 @@ static void check_programs(empty_case *e)
         for (size_t i = 0; i < e->count; i++)
             e->exact[i] = oracle_get(&o, e->result[i]);
         run_on(e, MW_DEVICE_CPU, "fused");
-        setenv("MW_ENGINE_FUSE", "0", 1);
+        setting_begin("MW_ENGINE_FUSE", "0");
         run_on(e, MW_DEVICE_CPU, "unfused");
-        unsetenv("MW_ENGINE_FUSE");
+        setting_end("MW_ENGINE_FUSE");
         if (e->chip)
             run_on(e, MW_DEVICE_ANE, "ANE");
         check_text(e);

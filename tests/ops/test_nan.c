@@ -2,6 +2,7 @@
  * taken of, is the result; where numbers are ordered it is the largest. In every kernel: each width of vectors and what
  * it leaves over, fused regions and joined steps, and fp16 on both devices. */
 #include "support/check.h"
+#include "support/setting.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
@@ -50,9 +51,9 @@ static place make_place(make_result *make, mw_shape shape, const type *t, const 
     mw_compile_options options = mw_compile_defaults();
     options.device = t->device;
     options.provider = MW_PROVIDER_ENGINE;
-    setenv(s->variable, s->value, 1);
+    setting_begin(s->variable, s->value);
     p.program = mw_compile(graph, &options, &err);
-    unsetenv(s->variable);
+    setting_end(s->variable);
     if (p.program == NULL)
         CHECK(t->device == MW_DEVICE_ANE && err.status == MW_ERROR_UNSUPPORTED);
     mw_graph_destroy(graph);

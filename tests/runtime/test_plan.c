@@ -6,6 +6,7 @@
 #include "small.h"
 #include "support/check.h"
 #include "support/failing.h"
+#include "support/setting.h"
 
 #include <dlfcn.h>
 #include <e5rt/e5rt.h>
@@ -549,12 +550,12 @@ static void check_trace(int threads)
 
 static void test_trace_is_valid_and_ordered(void)
 {
-    setenv("MW_ENGINE_WAKE", "0", 1); /* the team, however small the work is */
+    setting_begin("MW_ENGINE_WAKE", "0"); /* the team, however small the work is */
     for (int threads = 1; threads <= 4; threads++)
         check_trace(threads);
-    setenv("MW_ENGINE_WAKE", "1000000000", 1); /* one thread for all lanes */
+    setting_begin("MW_ENGINE_WAKE", "1000000000"); /* one thread for all lanes */
     check_trace(3);
-    unsetenv("MW_ENGINE_WAKE");
+    setting_end("MW_ENGINE_WAKE");
 }
 
 /* ---- refusals ---- */
