@@ -2,6 +2,7 @@
  * a graph that goes on growing after it was compiled. */
 #include "support/check.h"
 #include "support/child.h"
+#include "support/on_engine.h"
 
 #include <math.h>
 #include <millwright/millwright.h>
@@ -24,9 +25,7 @@ static mw_trainer *make_trainer(mw_optimizer optimizer, mw_device device, float 
     mw_tensor *product = mw_matmul(x, w, MW_TRANSPOSE_NONE);
     mw_tensor *loss = mw_reduce_mean(mw_square(product), MW_ALL_AXES, false);
     mw_trainer_options options = mw_trainer_defaults(loss, optimizer);
-    options.compile.device = device;
-    options.compile.provider = MW_PROVIDER_ENGINE;
-    options.compile.threads = 1;
+    options.compile = engine_options(device, 1);
     options.clip_norm = clip;
     options.clip_value = clip;
     options.average_decay = 0.9f;
@@ -102,10 +101,7 @@ static bool compute(mw_dtype dtype, mw_tensor *(*op)(mw_tensor *), const float *
     mw_error err = {0};
     mw_graph *graph = mw_graph_create(NULL);
     mw_output(op(mw_input(graph, "x", dtype, MW_SHAPE(1, COUNT))), "y");
-    mw_compile_options options = mw_compile_defaults();
-    options.device = MW_DEVICE_CPU;
-    options.provider = MW_PROVIDER_ENGINE;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 0, &err);
     mw_program_write(program, "x", MW_F32, x, COUNT, &err);
     mw_run(program, &err);
     mw_program_read(program, "y", MW_F32, out_y, COUNT, &err);

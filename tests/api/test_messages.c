@@ -2,6 +2,7 @@
  * words, and shows no empty name and no name of a function or file that is inside. */
 #include "support/check.h"
 #include "support/clean.h"
+#include "support/on_engine.h"
 
 #include <ctype.h>
 #include <millwright/millwright.h>
@@ -47,13 +48,10 @@ static void create(void)
 static void parse(void) { mw_graph_parse_mil(NULL, 3, NULL, NULL, &err); }
 static void indices_on_the_chip(void)
 {
-    mw_compile_options options = mw_compile_defaults();
-    options.device = MW_DEVICE_ANE;
-    options.provider = MW_PROVIDER_ENGINE;
     mw_tensor *table = mw_input(g, "table", MW_F32, MW_SHAPE(3000, D));
     mw_tensor *at = mw_input(g, "at", MW_I32, MW_SHAPE(N, D));
     mw_output(mw_gather_along_axis(table, mw_add(at, at), 0), "rows");
-    mw_program_destroy(mw_compile(g, &options, &err));
+    mw_program_destroy(engine_compile(g, MW_DEVICE_ANE, 0, &err));
 }
 
 static const struct {

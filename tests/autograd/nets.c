@@ -1,5 +1,6 @@
 /* Four networks and what their tests ask of them. */
 #include "nets.h"
+#include "support/on_engine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -162,11 +163,7 @@ mw_trainer *nets_trainer(const char *name, mw_optimizer optimizer, mw_error *err
     mw_tensor *loss = nets[find(name)].build(graph);
     mw_trainer *trainer = NULL;
     if (mw_graph_check(graph, err) == MW_OK) {
-        mw_trainer_options options = mw_trainer_defaults(loss, optimizer);
-        options.compile.device = MW_DEVICE_CPU;
-        options.compile.provider = MW_PROVIDER_ENGINE;
-        options.compile.threads = 2;
-        trainer = mw_trainer_create(&options, err);
+        trainer = engine_trainer(loss, optimizer, MW_DEVICE_CPU, 2, err);
     }
     mw_graph_destroy(graph);
     return trainer;

@@ -1,6 +1,7 @@
 /* The two forms of attention: both give one value and one gradient, evaluated in double; graphs of older opsets have
  * the composed form; a row without any key is NaN in both on the engine. */
 #include "support/check.h"
+#include "support/on_engine.h"
 #include "support/oracle.h"
 
 #include <millwright/millwright.h>
@@ -99,11 +100,7 @@ static void check_masked_rows(mw_opset opset)
     mw_error err = {0};
     attention a = make(opset, MW__LOWERING_NATIVE, true);
     mw_output(a.y, "y");
-    mw_compile_options options = mw_compile_defaults();
-    options.device = MW_DEVICE_CPU;
-    options.provider = MW_PROVIDER_ENGINE;
-    options.threads = 1;
-    mw_program *program = mw_compile(a.graph, &options, &err);
+    mw_program *program = engine_compile(a.graph, MW_DEVICE_CPU, 1, &err);
     mw_program_write(program, "q", MW_F32, x, B * L * E, &err);
     mw_program_write(program, "k", MW_F32, x, B * S * E, &err);
     mw_program_write(program, "v", MW_F32, x, B * S * V, &err);

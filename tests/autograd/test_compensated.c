@@ -3,6 +3,7 @@
 #include "hashed.h"
 #include "optimizer_problem.h"
 #include "support/check.h"
+#include "support/on_engine.h"
 
 #include <stdlib.h>
 
@@ -161,8 +162,7 @@ static double train(mw_device device, mw_optimizer optimizer, int steps)
     mw_tensor *y = mw_input(graph, "y", MW_F32, MW_SHAPE(N, 1));
     mw_tensor *answer = mw_dense(mw_tanh(mw_dense(x, H, "fc1")), 1, "fc2");
     mw_trainer_options options = mw_trainer_defaults(mw_mse(answer, y), optimizer);
-    options.compile.device = device;
-    options.compile.provider = MW_PROVIDER_ENGINE;
+    options.compile = engine_options(device, 0);
     options.compile.seed = 7;
     mw_trainer *trainer = mw_trainer_create(&options, &err);
     mw_graph_destroy(graph);

@@ -1,6 +1,7 @@
 /* The embedding pattern: both forms give the gradient that plain loops give, none has in it what its side refuses, and
  * the layer trains its table. */
 #include "support/check.h"
+#include "support/on_engine.h"
 #include "support/oracle.h"
 
 #include <millwright/millwright.h>
@@ -93,10 +94,7 @@ static mw_trainer *make_trainer(mw_graph *graph, mw_error *err)
     mw_tensor *tokens = mw_input(graph, "tokens", MW_I32, MW_SHAPE(J));
     mw_tensor *wanted = mw_input(graph, "wanted", MW_F32, MW_SHAPE(J, D));
     mw_tensor *loss = mw_mse(mw_embedding(tokens, V, D, "tokens"), wanted);
-    mw_trainer_options options = mw_trainer_defaults(loss, mw_sgd(0.5f));
-    options.compile.provider = MW_PROVIDER_ENGINE;
-    options.compile.device = MW_DEVICE_CPU;
-    return mw_trainer_create(&options, err);
+    return engine_trainer(loss, mw_sgd(0.5f), MW_DEVICE_CPU, 0, err);
 }
 
 static float step(mw_trainer *trainer, const int32_t *tokens, mw_error *err)

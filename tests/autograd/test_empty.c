@@ -2,6 +2,7 @@
  * mean of nothing is refused by its own name. */
 #include "graph/ir.h"
 #include "support/check.h"
+#include "support/on_engine.h"
 #include "support/setting.h"
 
 #include <millwright/millwright.h>
@@ -101,10 +102,7 @@ static size_t parameters_of(const mw_graph *graph, mw_tensor **out)
 static void check_zeros(const layer *l, const mw_graph *graph, mw_device device)
 {
     mw_error err = {0};
-    mw_compile_options options = mw_compile_defaults();
-    options.device = device;
-    options.provider = MW_PROVIDER_ENGINE;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = engine_compile(graph, device, 0, &err);
     if (program != NULL)
         mw_run(program, &err);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "%s, mask %d: %s", l->name, (int)device, err.message);
@@ -220,10 +218,7 @@ static void test_losses_and_metrics_refuse_an_empty_batch_by_name(void)
 
 static mw_trainer *create(mw_tensor *loss, mw_device device, mw_error *err)
 {
-    mw_trainer_options options = mw_trainer_defaults(loss, mw_sgd(0.125f));
-    options.compile.device = device;
-    options.compile.provider = MW_PROVIDER_ENGINE;
-    return mw_trainer_create(&options, err);
+    return engine_trainer(loss, mw_sgd(0.125f), device, 0, err);
 }
 
 static void test_a_trainer_whose_gradients_all_are_empty_is_refused(void)

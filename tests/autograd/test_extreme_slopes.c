@@ -2,6 +2,7 @@
  * proportion to themselves wherever the value, the derivative and its product with the cotangent fit the type. Against
  * closed forms in double that do not cancel. */
 #include "support/check.h"
+#include "support/on_engine.h"
 
 #include "base/fp16.h"
 #include <float.h>
@@ -181,10 +182,7 @@ static bool run(unary *make, const mode *m, const float *x_at, const float *z_at
     mw_output(dx[0], "dx");
     if (z_at != NULL)
         mw_output(dx[1], "dz");
-    mw_compile_options options = mw_compile_defaults();
-    options.device = m->device;
-    options.provider = MW_PROVIDER_ENGINE;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = engine_compile(graph, m->device, 0, &err);
     mw_graph_destroy(graph);
     if (program == NULL) {
         CHECK(m->device == MW_DEVICE_ANE && strstr(err.message, "the ANE does not run it") != NULL);
@@ -320,10 +318,7 @@ static void test_norms_of_large_numbers_in_fp16(void)
             mw_tensor *y = square ? l2_norm(x) : layer_norm(x);
             mw_vjp(&y, &w, 1, &x, 1, &dx, &err);
             mw_output(dx, "dx");
-            mw_compile_options options = mw_compile_defaults();
-            options.device = MW_DEVICE_ANE;
-            options.provider = MW_PROVIDER_ENGINE;
-            mw_program *program = mw_compile(graph, &options, &err);
+            mw_program *program = engine_compile(graph, MW_DEVICE_ANE, 0, &err);
             mw_program_write(program, "x", MW_F32, x_at, ROW, &err);
             mw_program_write(program, "w", MW_F32, g_at, ROW, &err);
             mw_run(program, &err);

@@ -1,6 +1,7 @@
 /* Losses made of log softmax, and their gradients, where the prediction is ever more confident: relative errors against
  * double, on both devices. */
 #include "support/check.h"
+#include "support/on_engine.h"
 
 #include "base/fp16.h"
 #include <millwright/millwright.h>
@@ -46,10 +47,7 @@ static bench make(make_loss *loss_of, int classes, mw_device device, bool dense)
     mw_grad(loss, &x, 1, &dx, &err);
     mw_output(loss, "loss");
     mw_output(dx, "dx");
-    mw_compile_options options = mw_compile_defaults();
-    options.device = device;
-    options.provider = MW_PROVIDER_ENGINE;
-    bench b = {mw_compile(graph, &options, &err), classes, device == MW_DEVICE_ANE, dense};
+    bench b = {engine_compile(graph, device, 0, &err), classes, device == MW_DEVICE_ANE, dense};
     const float hot[MOST] = {1.0f};
     const int32_t label = 0;
     if (dense)
@@ -166,10 +164,7 @@ static void run_value(make_value *value, mw_device device, const float *x_at, co
     mw_grad(mw_reduce_sum(mw_mul(w, y), MW_ALL_AXES, false), &x, 1, &dx, &err);
     mw_output(y, "y");
     mw_output(dx, "dx");
-    mw_compile_options options = mw_compile_defaults();
-    options.device = device;
-    options.provider = MW_PROVIDER_ENGINE;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = engine_compile(graph, device, 0, &err);
     mw_program_write(program, "x", MW_F32, x_at, COUNT, &err);
     mw_program_write(program, "w", MW_F32, w_at, count, &err);
     mw_run(program, &err);
@@ -271,10 +266,7 @@ static void test_more_classes_than_fp16_counts(void)
     mw_grad(mw_reduce_sum(first, MW_ALL_AXES, false), &logits, 1, &gradient, &err);
     mw_output(first, "first");
     mw_output(gradient, "dx");
-    mw_compile_options options = mw_compile_defaults();
-    options.device = MW_DEVICE_ANE;
-    options.provider = MW_PROVIDER_ENGINE;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = engine_compile(graph, MW_DEVICE_ANE, 0, &err);
     for (int lead = 0; lead <= 30; lead += 10) {
         const double others = exp(-lead) * (CLASSES - 1);
         float y = NAN;

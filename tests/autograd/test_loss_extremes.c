@@ -1,6 +1,7 @@
 /* Losses where formulas written down naively overflow or cancel, and their first and second derivatives by differences,
  * on both devices. */
 #include "support/check.h"
+#include "support/on_engine.h"
 
 #include <millwright/millwright.h>
 
@@ -25,10 +26,7 @@ static outcome run(make_loss *make, mw_device device, const float *x, const floa
     mw_grad(loss, &in, 1, &dx, &err);
     mw_output(loss, "loss");
     mw_output(dx, "dx");
-    mw_compile_options options = mw_compile_defaults();
-    options.device = device;
-    options.provider = MW_PROVIDER_ENGINE;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = engine_compile(graph, device, 0, &err);
     mw_program_write(program, "x", MW_F32, x, N * C, &err);
     if (labels != NULL)
         mw_program_write(program, "t", MW_I32, labels, N, &err);
@@ -295,10 +293,7 @@ static void test_second_derivatives_at_0(void)
         mw_grad(losses[i](x, t), &x, 1, &dx, &err);
         mw_grad(mw_reduce_sum(dx, MW_ALL_AXES, false), &x, 1, &second, &err);
         mw_output(mw_mul_scalar(second, N * C), "second");
-        mw_compile_options options = mw_compile_defaults();
-        options.device = MW_DEVICE_CPU;
-        options.provider = MW_PROVIDER_ENGINE;
-        mw_program *program = mw_compile(graph, &options, &err);
+        mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 0, &err);
         float got[N * C] = {0};
         mw_program_write(program, "x", MW_F32, zeros, N * C, &err);
         if (mw_graph_find(graph, "t") != NULL)

@@ -1,5 +1,6 @@
 /* Losses against PyTorch: values and gradients recorded by data/torch/losses_cases.py, on both devices. */
 #include "support/check.h"
+#include "support/on_engine.h"
 
 #include "base/error.h"
 #include "base/number.h"
@@ -102,11 +103,7 @@ static void make(loss_case *c, mw_graph *graph, const char *note, mw_error *err)
         if (find(c, "d", names[i]) != NULL)
             c->dx[i] = mw_output(gradients[k++], port);
     }
-    mw_compile_options options = mw_compile_defaults();
-    options.device = c->device;
-    options.provider = MW_PROVIDER_ENGINE;
-    options.threads = 1;
-    c->program = mw_compile(graph, &options, err);
+    c->program = engine_compile(graph, c->device, 1, err);
 }
 
 static void feed(const loss_case *c, int operand, mw_error *err)

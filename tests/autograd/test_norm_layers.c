@@ -1,6 +1,7 @@
 /* Normalisation with run-time weights against PyTorch: values and gradients recorded by data/torch/norm_layers.py. The
  * single operations of MIL are compared in ops/test_torch.c. */
 #include "support/check.h"
+#include "support/on_engine.h"
 
 #include "base/error.h"
 #include "base/number.h"
@@ -88,11 +89,7 @@ static void make(layer_case *c, mw_graph *graph, const char *note, mw_error *err
         if (c->in[i] != NULL)
             c->dx[i] = mw_output(gradients[k++], port);
     }
-    mw_compile_options options = mw_compile_defaults();
-    options.device = MW_DEVICE_CPU;
-    options.provider = MW_PROVIDER_ENGINE;
-    options.threads = 1;
-    c->program = mw_compile(graph, &options, err);
+    c->program = engine_compile(graph, MW_DEVICE_CPU, 1, err);
 }
 
 static void feed(const layer_case *c, const char *name, mw_error *err)

@@ -1,6 +1,7 @@
 /* Ten training steps of the MLP on the engine against losses that PyTorch recorded (tests/data/torch/mlp_losses.py). */
 #include "hashed.h"
 #include "support/check.h"
+#include "support/on_engine.h"
 
 #include <millwright/millwright.h>
 #include <stdio.h>
@@ -44,11 +45,7 @@ static mw_trainer *make_trainer(mw_optimizer optimizer, mw_error *err)
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(128, 784));
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(128));
     mw_tensor *h = mw_gelu(mw_dense(x, 256, "fc1"), MW_GELU_TANH);
-    mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(mw_dense(h, 10, "fc2"), y), optimizer);
-    options.compile.device = MW_DEVICE_CPU;
-    options.compile.provider = MW_PROVIDER_ENGINE;
-    options.compile.threads = 2;
-    mw_trainer *trainer = mw_trainer_create(&options, err);
+    mw_trainer *trainer = engine_trainer(mw_cross_entropy(mw_dense(h, 10, "fc2"), y), optimizer, MW_DEVICE_CPU, 2, err);
     mw_graph_destroy(graph);
     for (size_t i = 0; trainer != NULL && i < SUMS; i++) {
         float *values = hashed_floats(parameters[i].count, i + 1, parameters[i].scale, 0.0f);

@@ -2,6 +2,7 @@
 #include "unet.h"
 #include "hashed.h"
 #include "support/check.h"
+#include "support/on_engine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,8 +145,7 @@ static mw_trainer *make_trainer(const unet_run *run, mw_error *err)
 {
     mw_graph *graph = mw_graph_create(NULL);
     mw_trainer_options options = mw_trainer_defaults(loss_of(graph, run->form), run->optimizer);
-    options.compile.provider = MW_PROVIDER_ENGINE;
-    options.compile.device = run->device;
+    options.compile = engine_options(run->device, 0);
     options.compile.seed = run->seed;
     options.compile.threads = 1;
     mw_trainer *trainer = mw_trainer_create(&options, err);

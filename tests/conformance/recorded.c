@@ -5,6 +5,7 @@
 #include "base/fp16.h"
 #include "base/number.h"
 #include "graph/ir.h"
+#include "support/on_engine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -254,13 +255,9 @@ static mw_status collect(mw_program *program, results *out, mw_error *err)
 mw_status recorded_run(const recorded *r, mw_graph *graph, mw_device device, rounding round, results *out,
                        mw_error *err)
 {
-    mw_compile_options options = mw_compile_defaults();
-    options.device = device;
-    options.provider = MW_PROVIDER_ENGINE;
-    options.threads = 1;
     if (round == ROUNDED)
         round_constants(graph);
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = engine_compile(graph, device, 1, err);
     if (program != NULL && feed_all(r, program, round, err) == MW_OK && mw_run(program, err) == MW_OK)
         collect(program, out, err);
     if (program != NULL && !mw__failed(err))

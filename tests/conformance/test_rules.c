@@ -2,6 +2,7 @@
  * against the formula, on the devices that it concerns. Where a rule has a place in coremltools' documentation or
  * tests, the comment before the test names it. */
 #include "support/check.h"
+#include "support/on_engine.h"
 
 #include "graph/ir.h"
 
@@ -45,12 +46,9 @@ static void read_results(mw_program *program, run *r)
 static run run_text(const char *text, mw_device device, const feed *feeds, size_t feed_count)
 {
     run r = {.count = 0};
-    mw_compile_options options = mw_compile_defaults();
-    options.device = device;
-    options.provider = MW_PROVIDER_ENGINE;
     mw_graph *graph = mw_graph_parse_mil(text, strlen(text), NULL, NULL, &r.err);
     mw_graph_verify(graph, &r.err);
-    mw_program *program = mw_compile(graph, &options, &r.err);
+    mw_program *program = engine_compile(graph, device, 0, &r.err);
     for (size_t i = 0; i < feed_count && program != NULL; i++)
         mw_program_write(program, feeds[i].port, feeds[i].dtype, feeds[i].data, feeds[i].count, &r.err);
     if (program != NULL && mw_run(program, &r.err) == MW_OK)
@@ -612,10 +610,7 @@ static run run_gradients(mw_graph *graph, mw_tensor *loss, mw_tensor *const *x, 
         snprintf(name, sizeof name, "d%zu", i);
         mw_output(dx[i], name);
     }
-    mw_compile_options options = mw_compile_defaults();
-    options.device = MW_DEVICE_CPU;
-    options.provider = MW_PROVIDER_ENGINE;
-    mw_program *program = mw_compile(graph, &options, &r.err);
+    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 0, &r.err);
     for (size_t i = 0; i < feed_count && program != NULL; i++)
         mw_program_write(program, feeds[i].port, feeds[i].dtype, feeds[i].data, feeds[i].count, &r.err);
     if (program != NULL && mw_run(program, &r.err) == MW_OK)

@@ -6,6 +6,7 @@
 #include "engine/core/kernel.h"
 #include "run.h"
 #include "support/check.h"
+#include "support/on_engine.h"
 #include "support/setting.h"
 
 #include <math.h>
@@ -122,11 +123,7 @@ static results compute(const shapes *s, const numbers *fed, int threads, bool lo
     mw_error err = {0};
     mw_shape y = {0};
     mw_graph *graph = build(s, &y);
-    mw_compile_options options = mw_compile_defaults();
-    options.device = MW_DEVICE_CPU;
-    options.provider = MW_PROVIDER_ENGINE;
-    options.threads = threads;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, threads, &err);
     results out = {{0}, {NULL}};
     if (check_note(program != NULL, __FILE__, __LINE__, "%s: %s", s->what, err.message)) {
         if (look)

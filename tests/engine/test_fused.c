@@ -3,6 +3,7 @@
 #include "engine/kernels/fused/fused.h"
 #include "run.h"
 #include "support/check.h"
+#include "support/on_engine.h"
 #include "support/setting.h"
 
 #include <millwright/millwright.h>
@@ -17,11 +18,8 @@ static mw_trainer *make_trainer(mw_optimizer optimizer, mw_device device, int th
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(19));
     mw_tensor *h = mw_gelu(mw_dense(x, 83, "fc1"), MW_GELU_TANH);
     h = mw_layer_norm_layer(mw_silu(mw_dense(h, 45, "fc2")), 1, 1e-5f, "norm");
-    mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(mw_dense(mw_relu(h), 7, "fc3"), y), optimizer);
-    options.compile.device = device;
-    options.compile.provider = MW_PROVIDER_ENGINE;
-    options.compile.threads = threads;
-    mw_trainer *trainer = mw_trainer_create(&options, err);
+    mw_trainer *trainer =
+        engine_trainer(mw_cross_entropy(mw_dense(mw_relu(h), 7, "fc3"), y), optimizer, device, threads, err);
     mw_graph_destroy(graph);
     return trainer;
 }

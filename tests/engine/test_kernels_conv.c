@@ -3,6 +3,7 @@
 #include "base/fp16.h"
 #include "base/random.h"
 #include "support/check.h"
+#include "support/on_engine.h"
 #include "support/setting.h"
 
 #include <millwright/millwright.h>
@@ -82,11 +83,7 @@ static float *compute(const shapes *s, mw_dtype dtype, int threads, int64_t *out
     mw_graph *graph = mw_graph_create(NULL);
     float *x = draw(s->x, 1), *weights = draw(s->weight, 2), *y = NULL;
     const mw_tensor *result = build(s, graph, dtype, weights);
-    mw_compile_options options = mw_compile_defaults();
-    options.device = MW_DEVICE_CPU;
-    options.provider = MW_PROVIDER_ENGINE;
-    options.threads = threads;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, threads, &err);
     *out_count = mw_shape_count(mw_tensor_shape(result));
     if (program != NULL)
         mw_program_write(program, "x", MW_F32, x, (size_t)mw_shape_count(s->x), &err);

@@ -7,6 +7,7 @@
 #include "engine/kernels/blas.h"
 #include "run.h"
 #include "support/check.h"
+#include "support/on_engine.h"
 #include "support/setting.h"
 
 #include <math.h>
@@ -132,12 +133,8 @@ static float *compute(const shapes *s, mw_dtype dtype, const char *fuse, int thr
     mw_error err = {0};
     mw_shape y = {0};
     mw_graph *graph = build(s, dtype, &y);
-    mw_compile_options options = mw_compile_defaults();
-    options.device = MW_DEVICE_CPU;
-    options.provider = MW_PROVIDER_ENGINE;
-    options.threads = threads;
     setting_begin("MW_ENGINE_FUSE", fuse);
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, threads, &err);
     if (program != NULL && fuse[0] == '1')
         check_label(s, dtype, program);
     setting_end("MW_ENGINE_FUSE");
@@ -205,10 +202,7 @@ static mw_trainer *make_trainer(mw_device device, const int64_t channels[2], mw_
     mw_tensor *h = mw_max_pool(mw_relu(mw_conv_layer(x, channels[0], MW_SHAPE(3, 3), "conv1", &same)), &two);
     h = mw_max_pool(mw_relu(mw_conv_layer(h, channels[1], MW_SHAPE(3, 3), "conv2", &same)), &two);
     mw_tensor *logits = mw_dense(mw_reshape(h, MW_SHAPE(6, channels[1] * 4 * 5)), 7, "fc");
-    mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-3f));
-    options.compile.device = device;
-    options.compile.provider = MW_PROVIDER_ENGINE;
-    mw_trainer *trainer = mw_trainer_create(&options, err);
+    mw_trainer *trainer = engine_trainer(mw_cross_entropy(logits, y), mw_adam(1e-3f), device, 0, err);
     mw_graph_destroy(graph);
     return trainer;
 }
@@ -347,11 +341,7 @@ static mw_trainer *make_chip_trainer(const chip *c, int threads, mw_error *err)
     h = c->pooled ? halve(mw_relu(h)) : mw_gelu(h, MW_GELU_TANH);
     const int64_t features = mw_shape_count(mw_tensor_shape(h)) / c->x.dim[0];
     mw_tensor *logits = mw_dense(mw_reshape(h, MW_SHAPE(c->x.dim[0], features)), 7, "fc");
-    mw_trainer_options options = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-2f));
-    options.compile.device = MW_DEVICE_ANE;
-    options.compile.provider = MW_PROVIDER_ENGINE;
-    options.compile.threads = threads;
-    mw_trainer *trainer = mw_trainer_create(&options, err);
+    mw_trainer *trainer = engine_trainer(mw_cross_entropy(logits, y), mw_adam(1e-2f), MW_DEVICE_ANE, threads, err);
     mw_graph_destroy(graph);
     return trainer;
 }

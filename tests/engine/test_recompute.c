@@ -4,6 +4,7 @@
 #include "engine/run/command_list.h"
 #include "run.h"
 #include "support/check.h"
+#include "support/on_engine.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
@@ -104,13 +105,10 @@ static bool evaluate(cut how, float *out) /* [LAYERS, D, D] */
     static float x[N * D];
     net n;
     mw_error err = {0};
-    mw_compile_options options = mw_compile_defaults();
-    options.provider = MW_PROVIDER_ENGINE;
-    options.device = MW_DEVICE_CPU;
     for (int i = 0; i < N * D; i++)
         x[i] = (float)(i % 23) / 11.0F - 1.0F;
     make_net(&n, how, &err);
-    mw_program *program = err.status == MW_OK ? mw_compile(n.graph, &options, &err) : NULL;
+    mw_program *program = err.status == MW_OK ? engine_compile(n.graph, MW_DEVICE_CPU, 0, &err) : NULL;
     if (program != NULL) {
         mw_program_write(program, "x", MW_F32, x, N * D, &err);
         mw_run(program, &err);

@@ -1,6 +1,7 @@
 /* A tiny training step is all dispatch, so its instructions are counted where valgrind is installed. The test runs
  * itself under callgrind, which counts what mw_run executes. */
 #include "support/check.h"
+#include "support/on_engine.h"
 
 #include <millwright/millwright.h>
 #include <stdio.h>
@@ -28,11 +29,7 @@ static mw_trainer *make_trainer(mw_error *err)
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 16)), *y = mw_input(graph, "y", MW_F32, MW_SHAPE(4, 1));
     mw_tensor *prediction = mw_dense(mw_relu(mw_dense(x, 16, "a")), 1, "b");
-    mw_trainer_options options = mw_trainer_defaults(mw_mse(prediction, y), mw_sgd(0.01f));
-    options.compile.device = MW_DEVICE_CPU;
-    options.compile.provider = MW_PROVIDER_ENGINE;
-    options.compile.threads = 1;
-    mw_trainer *trainer = mw_trainer_create(&options, err);
+    mw_trainer *trainer = engine_trainer(mw_mse(prediction, y), mw_sgd(0.01f), MW_DEVICE_CPU, 1, err);
     mw_graph_destroy(graph);
     return trainer;
 }

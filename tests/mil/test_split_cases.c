@@ -1,6 +1,7 @@
 /* Every case of the operation table, and its gradient, with its longest axis cut in two: the same numbers. */
 #include "mil/split.h"
 #include "support/check.h"
+#include "support/on_engine.h"
 #include "support/op_cases.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>
@@ -133,10 +134,7 @@ static bool run(const mw_graph *graph, const op_instance *instance, results *out
 {
     static const char *const names[OP_CASE_INPUTS] = {"a", "b", "c", "d"};
     mw_error err = {0};
-    mw_compile_options options = mw_compile_defaults();
-    options.device = MW_DEVICE_CPU;
-    options.provider = MW_PROVIDER_ENGINE;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 0, &err);
     for (size_t i = 0; program != NULL && i < instance->count; i++)
         mw_program_write(program, names[i], MW_F64, instance->data[i], (size_t)oracle_count(instance->in[i]), &err);
     mw_run(program, &err);

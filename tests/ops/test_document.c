@@ -1,6 +1,7 @@
 /* docs/operations.md is what the operation table says and the engine does, one line an operation. MW_UPDATE_GOLDENS=1
  * writes it anew. */
 #include "support/check.h"
+#include "support/on_engine.h"
 #include "support/op_cases.h"
 
 #include <millwright/millwright.h>
@@ -102,11 +103,7 @@ typedef struct findings {
 
 static bool compiles(const mw_graph *graph)
 {
-    mw_compile_options options = mw_compile_defaults();
-    options.device = MW_DEVICE_CPU;
-    options.provider = MW_PROVIDER_ENGINE;
-    options.threads = 1;
-    mw_program *program = mw_compile(graph, &options, NULL);
+    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 1, NULL);
     mw_program_destroy(program);
     return program != NULL;
 }

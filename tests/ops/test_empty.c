@@ -3,6 +3,7 @@
  * devices, fused and unfused, come back from text, and be right; what it refuses is refused by the user's operation. */
 #include "slope.h"
 #include "support/check.h"
+#include "support/on_engine.h"
 #include "support/setting.h"
 
 #include <millwright/millwright.h>
@@ -124,10 +125,7 @@ static mw_status feed(mw_program *program, const op_instance *instance, mw_error
 
 static mw_program *compile(const mw_graph *graph, mw_device device, mw_error *err)
 {
-    mw_compile_options options = mw_compile_defaults();
-    options.device = device;
-    options.provider = MW_PROVIDER_ENGINE;
-    return mw_compile(graph, &options, err);
+    return engine_compile(graph, device, 0, err);
 }
 
 static void run_on(empty_case *e, mw_device device, const char *where)

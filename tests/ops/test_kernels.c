@@ -2,6 +2,7 @@
  * lane and on three. */
 #include "base/fp16.h"
 #include "support/check.h"
+#include "support/on_engine.h"
 #include "support/op_cases.h"
 
 #include <millwright/millwright.h>
@@ -65,11 +66,7 @@ static void run_case(const op_case *c, const op_instance *instance, const mw_ten
     char where[64];
     snprintf(where, sizeof where, "%s, %d lanes", mw_dtype_name(real), threads);
     mw_error err = {0};
-    mw_compile_options options = mw_compile_defaults();
-    options.device = MW_DEVICE_CPU;
-    options.provider = MW_PROVIDER_ENGINE;
-    options.threads = threads;
-    mw_program *program = mw_compile(instance->graph, &options, &err);
+    mw_program *program = engine_compile(instance->graph, MW_DEVICE_CPU, threads, &err);
     bool good = program != NULL && feed(program, instance, &err) && mw_run(program, &err) == MW_OK;
     check_note(good, __FILE__, __LINE__, "%s (%s, %s): %s", c->name, c->detail, where, err.message);
     if (good)

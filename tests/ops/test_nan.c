@@ -2,6 +2,7 @@
  * taken of, is the result; where numbers are ordered it is the largest. In every kernel: each width of vectors and what
  * it leaves over, fused regions and joined steps, and fp16 on both devices. */
 #include "support/check.h"
+#include "support/on_engine.h"
 #include "support/setting.h"
 
 #include <millwright/millwright.h>
@@ -48,11 +49,8 @@ static place make_place(make_result *make, mw_shape shape, const type *t, const 
     place p = {.in = (size_t)mw_shape_count(shape), .out = (size_t)mw_shape_count(mw_tensor_shape(y))};
     p.whole = mw_tensor_dtype(y) == MW_I32;
     mw_output(y, "y");
-    mw_compile_options options = mw_compile_defaults();
-    options.device = t->device;
-    options.provider = MW_PROVIDER_ENGINE;
     setting_begin(s->variable, s->value);
-    p.program = mw_compile(graph, &options, &err);
+    p.program = engine_compile(graph, t->device, 0, &err);
     setting_end(s->variable);
     if (p.program == NULL)
         CHECK(t->device == MW_DEVICE_ANE && err.status == MW_ERROR_UNSUPPORTED);

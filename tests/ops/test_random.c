@@ -1,6 +1,7 @@
 /* Random numbers: their distributions by simple statistics, and what a seed fixes. Bounds are five standard deviations.
  */
 #include "support/check.h"
+#include "support/on_engine.h"
 
 #include <math.h>
 #include <millwright/millwright.h>
@@ -37,11 +38,7 @@ static mw_program *compile(builder *build, int32_t seed, int threads, mw_error *
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1)); /* a program needs an input */
     mw_output(mw_add(build(graph, seed), x), "y");
-    mw_compile_options options = mw_compile_defaults();
-    options.provider = MW_PROVIDER_ENGINE;
-    options.device = MW_DEVICE_CPU;
-    options.threads = threads;
-    mw_program *program = mw_compile(graph, &options, err);
+    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, threads, err);
     mw_graph_destroy(graph);
     return program;
 }
@@ -200,10 +197,7 @@ static void test_high_is_never_drawn(void)
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1));
     mw_output(mw_add(mw_random_uniform(graph, MW_F16, MW_SHAPE(COUNT), -1.0f, 0.0f, 5), x), "y");
-    mw_compile_options options = mw_compile_defaults();
-    options.provider = MW_PROVIDER_ENGINE;
-    options.device = MW_DEVICE_CPU;
-    mw_program *program = mw_compile(graph, &options, &err);
+    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 0, &err);
     mw_graph_destroy(graph);
     float *values = run(program, &err);
     CHECK_OK(err);

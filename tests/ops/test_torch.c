@@ -3,6 +3,7 @@
  * (data/torch/record.py). Every row of the operation table occurs in the recordings of its family, and if it has a
  * gradient, in a case that has one; `unrecorded` says which do not, and why. */
 #include "support/check.h"
+#include "support/on_engine.h"
 #include "support/op_cases.h"
 
 #include "autograd/rules.h"
@@ -140,11 +141,7 @@ static void differentiate(recorded_case *c, mw_error *err)
 
 static void run(recorded_case *c, mw_error *err)
 {
-    mw_compile_options options = mw_compile_defaults();
-    options.device = MW_DEVICE_CPU;
-    options.provider = MW_PROVIDER_ENGINE;
-    options.threads = 1;
-    c->program = mw_compile(c->graph, &options, err);
+    c->program = engine_compile(c->graph, MW_DEVICE_CPU, 1, err);
     for (size_t i = 0; i < c->count && c->program != NULL; i++)
         feed(c, mw_tensor_name(c->in[i]), err);
     if (c->program != NULL && mw_graph_find(c->graph, "dy") != NULL)
