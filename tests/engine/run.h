@@ -58,10 +58,24 @@ bool run_check_plan(const run_program *r);
 mw__library *run_library(const char *text, uint64_t lanes, mw_error *err);
 /* The same of a graph. */
 mw__library *run_library_of(const mw_graph *graph, uint64_t lanes, mw_error *err);
-/* Steps with that label in the first function. */
-size_t run_count_label(const mw__library *library, const char *label);
-/* The same of a MIL text for two threads; a failure is noted, and 0. */
-size_t run_count_label_in(const char *text, const char *label);
+/* What encoding makes of the first function. */
+typedef struct run_facts {
+    size_t steps, phases, memory; /* bytes of intermediates */
+    int lanes;
+    double seconds; /* of the CPU, for encoding alone */
+} run_facts;
+
+/* Compiles and encodes, each port on memory of its own. A failure is noted, and false. */
+bool run_find_facts(const char *text, uint64_t lanes, run_facts *out);
+
+typedef struct run_label {
+    const char *label;
+    size_t count;
+} run_label;
+
+/* The plan of the first function, for two threads, has as many steps with each of those labels. `what` is for messages.
+ */
+void run_check_labels(const char *what, const char *text, const run_label *labels, size_t count);
 
 #define RUN_TEXT(inputs, body, outputs)                                                                                \
     "program(1.3)\n[buildInfo = dict<string, string>({{\"coremlc-version\", \"1\"}})]\n{\n    func "                   \

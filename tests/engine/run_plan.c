@@ -1,9 +1,11 @@
-/* What must hold of the plan of any program: see run_check_plan in run.h. */
+/* Plans: what must hold of that of any program, and what a test may ask of one. See run.h. */
+#include "engine/run/command_list.h"
 #include "run.h"
 #include "support/check.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static bool is_local(const e5rt_mw_buffer *b) { return b->kind == E5RT_MW_BUFFER_INTERMEDIATE; }
 
@@ -159,23 +161,79 @@ bool run_check_plan(const run_program *r)
     return good;
 }
 
-/* ---- steps by label ---- */
+/* ---- a library's plan ---- */
 
-size_t run_count_label(const mw__library *library, const char *label)
+/* Zeroed memory for each port, inputs first; to be freed with drop_ports. NULL without memory. */
+static mw__binding *make_ports(const mw__program *program)
 {
-    const mw__plan *plan = &library->programs[0].plan;
+    mw__binding *ports = calloc(program->input_count + program->output_count, sizeof *ports);
+    for (size_t i = 0; ports != NULL && i < program->input_count + program->output_count; i++) {
+        const mw__port_info *port =
+            i < program->input_count ? &program->inputs[i] : &program->outputs[i - program->input_count];
+        ports[i] = (mw__binding){.data = calloc(1, port->size + 1), .size = port->size};
+    }
+    return ports;
+}
+
+static void drop_ports(const mw__program *program, mw__binding *ports)
+{
+    for (size_t i = 0; ports != NULL && i < program->input_count + program->output_count; i++)
+        free(ports[i].data);
+    free(ports);
+}
+
+static bool find_facts(const mw__program *program, run_facts *out)
+{
+    mw_error err = {0};
+    mw__command_list commands;
+    mw__binding *ports = make_ports(program);
+    if (!check_note(ports != NULL, __FILE__, __LINE__, "no memory for ports"))
+        return false;
+    const clock_t before = clock();
+    mw__encode(program, ports, ports + program->input_count, NULL, &commands, &err);
+    const clock_t after = clock();
+    if (CHECK_OK(err)) {
+        *out = (run_facts){.steps = program->plan.step_count,
+                           .phases = commands.phase_count,
+                           .memory = commands.size,
+                           .lanes = program->plan.lanes,
+                           .seconds = (double)(after - before) / CLOCKS_PER_SEC};
+        mw__command_list_deinit(&commands);
+    }
+    drop_ports(program, ports);
+    return err.status == MW_OK;
+}
+
+bool run_find_facts(const char *text, uint64_t lanes, run_facts *out)
+{
+    mw_error err = {0};
+    mw__library *library = run_library(text, lanes, &err);
+    *out = (run_facts){0};
+    CHECK_OK(err);
+    const bool found = library != NULL && find_facts(&library->programs[0], out);
+    if (library != NULL)
+        mw__object_release(library);
+    return found;
+}
+
+static size_t count_label(const mw__plan *plan, const char *label)
+{
     size_t count = 0;
     for (size_t s = 0; s < plan->step_count; s++)
         count += strcmp(plan->steps[s]->label, label) == 0;
     return count;
 }
 
-size_t run_count_label_in(const char *text, const char *label)
+void run_check_labels(const char *what, const char *text, const run_label *labels, size_t count)
 {
     mw_error err = {0};
     mw__library *library = run_library(text, 2, &err);
-    CHECK_OK(err);
-    const size_t count = library != NULL ? run_count_label(library, label) : 0;
+    if (!check_note(library != NULL, __FILE__, __LINE__, "%s: %s", what, err.message))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const size_t found = count_label(&library->programs[0].plan, labels[i].label);
+        check_note(found == labels[i].count, __FILE__, __LINE__, "%s: %s stands %zu times, not %zu", what,
+                   labels[i].label, found, labels[i].count);
+    }
     mw__object_release(library);
-    return count;
 }

@@ -1,6 +1,5 @@
-/* Fused fusion groups: a training step with them gives the bytes of the step without, also where a fusion group has
- * straight-line code; and the programs that fusion groups.def is written for do use it. */
-#include "engine/kernels/fused/fused.h"
+/* Fusion groups: a training step with them gives the bytes of the step without, also where a group is precompiled; and
+ * the programs that precompiled.def is written for do use it. */
 #include "run.h"
 #include "support/check.h"
 #include "support/on_engine.h"
@@ -101,8 +100,7 @@ static void test_fusing_changes_no_bit(void)
             }
 }
 
-/* Steps of the plan that carry `label`. */
-/* A wrong signature in fusion groups.def costs no bit, only time: so it is looked for here. */
+/* A wrong signature in precompiled.def costs no bit, only time: so it is looked for here. */
 static void check_hot_regions(mw_device device)
 {
     const struct {
@@ -127,14 +125,8 @@ static void check_hot_regions(mw_device device)
         mw_error err = {0};
         mw_trainer *trainer = make_trainer(rows[i].optimizer, device, 2, &err);
         REQUIRE(trainer != NULL);
-        mw__library *library = run_library(mw_program_mil(mw_trainer_program(trainer)), 2, &err);
-        CHECK_OK(err);
-        if (library != NULL) {
-            const size_t found = run_count_label(library, rows[i].label[half]);
-            check_note(found == rows[i].count[half], __FILE__, __LINE__, "%s stands %zu times", rows[i].label[half],
-                       found);
-            mw__object_release(library);
-        }
+        const run_label wanted = {rows[i].label[half], rows[i].count[half]};
+        run_check_labels("hot regions", mw_program_mil(mw_trainer_program(trainer)), &wanted, 1);
         mw_trainer_destroy(trainer);
     }
 }

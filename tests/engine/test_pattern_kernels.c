@@ -5,6 +5,8 @@
 #include "config_here.h"
 #include "engine/core/kernel.h"
 #include "engine/kernels/blas.h"
+#include "gradient_case.h"
+#include "program_case.h"
 #include "run.h"
 #include "support/check.h"
 #include "support/on_engine.h"
@@ -15,70 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct shapes {
-    const char *what;
-    bool pool;
-    mw_shape x, weight; /* weight: the kernel of a pooling */
-    int64_t stride[2], dilation, groups, pad;
-    bool known; /* there is a kernel for it */
-    bool relu;  /* before the pooling */
-    bool overlaps;
-} shapes;
-
-/* clang-format off */
-static const shapes cases[] = {
-    {"pool, two", true, {4, {2, 3, 14, 22}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true, false, false},
-    {"pool, two, a rest", true, {4, {3, 2, 7, 9}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true, false, false},
-    {"pool, two, narrow", true, {4, {3, 2, 6, 5}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true, false, false},
-    {"pool, gaps", true, {4, {1, 2, 11, 13}}, {2, {2, 3}}, {3, 4}, 1, 1, 0, true, false, false},
-    {"pool, overlaps", true, {4, {2, 2, 11, 13}}, {2, {3, 3}}, {2, 2}, 1, 1, 0, true, false, true},
-    {"pool, one axis", true, {3, {2, 3, 19}}, {1, {3}}, {2}, 1, 1, 0, true, false, true},
-    {"pool, stride 1", true, {4, {2, 2, 5, 9}}, {2, {2, 2}}, {1, 1}, 1, 1, 0, false, false, false},
-    {"pool, padded", true, {4, {2, 2, 8, 8}}, {2, {3, 3}}, {2, 2}, 1, 1, 1, false, false, false},
-    {"pool, two, of relu", true, {4, {2, 3, 14, 26}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true, true, false},
-    {"pool, two, a rest, of relu", true, {4, {3, 2, 7, 9}}, {2, {2, 2}}, {2, 2}, 1, 1, 0, true, true, false},
-    {"pool, overlaps, of relu", true, {4, {2, 2, 11, 13}}, {2, {3, 3}}, {2, 2}, 1, 1, 0, true, true, true},
-    {"pool, padded, of relu", true, {4, {2, 2, 8, 8}}, {2, {3, 3}}, {2, 2}, 1, 1, 1, false, true, false},
-    {"conv", false, {4, {5, 3, 14, 14}}, {4, {6, 3, 3, 3}}, {1, 1}, 1, 1, 1, true, false, false},
-    {"conv, whole vectors", false, {4, {9, 1, 6, 18}}, {4, {4, 1, 3, 3}}, {1, 1}, 1, 1, 0, true, false, false},
-    {"conv, strides", false, {4, {3, 2, 13, 27}}, {4, {5, 2, 3, 5}}, {2, 3}, 1, 1, 1, true, false, false},
-    {"conv, dilation and groups", false, {4, {3, 4, 12, 17}}, {4, {6, 2, 2, 3}}, {1, 1}, 2, 2, 1, true, false, false},
-    {"conv, one axis", false, {3, {4, 2, 41}}, {3, {3, 2, 4}}, {2}, 1, 1, 1, true, false, false},
-    {"conv, short rows", false, {4, {3, 2, 7, 5}}, {4, {3, 2, 3, 3}}, {1, 1}, 1, 1, 1, true, false, false},
-    {"conv, wide border", false, {4, {3, 2, 4, 4}}, {4, {3, 2, 9, 9}}, {1, 1}, 1, 1, 4, true, false, false},
-    {"conv, few positions", false, {4, {3, 2, 4, 4}}, {4, {3, 2, 3, 3}}, {1, 1}, 1, 1, 0, false, false, false},
-};
-/* clang-format on */
+static const gradient_family *const families[] = {&gradient_cases_pool, &gradient_cases_conv};
 
 /* Few different numbers, so that windows have ties. */
-static void draw(float *data, int64_t count, uint64_t stream)
-{
-    mw__random random = {.seed = 11, .stream = stream};
-    for (int64_t i = 0; i < count; i++)
-        data[i] = floorf(16.0f * mw__random_uniform(&random)) / 8.0f - 1.0f;
-}
-
-static mw_tensor *forward(const shapes *s, mw_tensor *x, mw_tensor *weight)
-{
-    if (s->pool) {
-        mw_pool_options options = mw_pool_defaults(s->weight);
-        options.pad_type = MW_PAD_CUSTOM;
-        for (int i = 0; i < s->weight.rank; i++) {
-            options.stride[i] = s->stride[i];
-            options.pad[2 * i] = options.pad[2 * i + 1] = s->pad;
-        }
-        return mw_max_pool(s->relu ? mw_relu(x) : x, &options);
-    }
-    mw_conv_options options = mw_conv_defaults();
-    options.pad_type = MW_PAD_CUSTOM;
-    options.groups = s->groups;
-    for (int i = 0; i < s->x.rank - 2; i++) {
-        options.stride[i] = s->stride[i];
-        options.dilation[i] = s->dilation;
-        options.pad[2 * i] = options.pad[2 * i + 1] = s->pad;
-    }
-    return mw_conv(x, weight, NULL, &options);
-}
+static const program_numbers few = {.seed = 11, .steps = 8.0f};
 
 /* Ports of fp16 are converted where they are read; what is computed is not. */
 static mw_tensor *apart_from_port(mw_tensor *value)
@@ -89,15 +31,13 @@ static mw_tensor *apart_from_port(mw_tensor *value)
 }
 
 /* A graph whose output "d" is the gradient by x or by the weight. */
-static mw_graph *build(const shapes *s, mw_dtype dtype, mw_shape *out_y)
+static mw_graph *build(const gradient_family *family, const gradient_case *c, mw_dtype dtype)
 {
     mw_graph *graph = mw_graph_create(NULL);
-    mw_tensor *x = apart_from_port(mw_input(graph, "x", dtype, s->x));
-    mw_tensor *weight = s->pool ? NULL : mw_input(graph, "weight", dtype, s->weight);
-    mw_tensor *y = forward(s, x, weight);
-    *out_y = mw_tensor_shape(y);
-    mw_tensor *dy = apart_from_port(mw_input(graph, "dy", dtype, *out_y)), *wanted = s->pool ? x : weight,
-              *gradient = NULL;
+    mw_tensor *x = apart_from_port(mw_input(graph, "x", dtype, c->x));
+    mw_tensor *weight = family->by_weight ? mw_input(graph, "weight", dtype, c->weight) : NULL;
+    mw_tensor *y = family->forward(c, x, weight), *wanted = family->by_weight ? weight : x, *gradient = NULL;
+    mw_tensor *dy = apart_from_port(mw_input(graph, "dy", dtype, mw_tensor_shape(y)));
     mw_error err = {0};
     mw_vjp(&y, &dy, 1, &wanted, 1, &gradient, &err);
     CHECK_OK(err);
@@ -107,85 +47,74 @@ static mw_graph *build(const shapes *s, mw_dtype dtype, mw_shape *out_y)
 }
 
 /* In fp16 the sums of overlapping windows are rounded one by one. */
-static bool is_known(const shapes *s, mw_dtype dtype) { return s->known && (dtype == MW_F32 || !s->overlaps); }
-
-static void check_label(const shapes *s, mw_dtype dtype, const mw_program *program)
+static bool is_known(const gradient_case *c, mw_dtype dtype)
 {
-    const char *label = !s->pool ? "conv.dweight" : s->relu ? "relu.max_pool.gradient" : "max_pool.gradient";
-    const size_t count = run_count_label_in(mw_program_mil(program), label);
-    check_note(count == (is_known(s, dtype) ? 1u : 0u), __FILE__, __LINE__, "%s: recognised %zu times", s->what, count);
+    return !c->unknown && (dtype == MW_F32 || !c->overlaps);
 }
 
-static void feed(mw_program *program, const char *name, mw_shape shape, uint64_t stream, mw_error *err)
+static void check_label(const gradient_family *family, const gradient_case *c, mw_dtype dtype,
+                        const mw_program *program)
 {
-    const int64_t count = mw_shape_count(shape);
-    float *data = malloc((size_t)count * sizeof *data);
-    if (data != NULL) {
-        draw(data, count, stream);
-        mw_program_write(program, name, MW_F32, data, (size_t)count, err);
-    }
-    free(data);
+    char label[64];
+    snprintf(label, sizeof label, "%s%s", c->relu ? "relu." : "", family->label);
+    const run_label wanted = {.label = label, .count = is_known(c, dtype) ? 1 : 0};
+    run_check_labels(c->what, mw_program_mil(program), &wanted, 1);
 }
 
-/* The gradient, then y, freed by the caller. */
-static float *compute(const shapes *s, mw_dtype dtype, const char *fuse, int threads, size_t *out_size)
+static program_outputs compute(const gradient_family *family, const gradient_case *c, mw_program *program)
 {
+    static const char *const names[] = {"d", "y"};
     mw_error err = {0};
-    mw_shape y = {0};
-    mw_graph *graph = build(s, dtype, &y);
-    setting_begin("MW_ENGINE_FUSE", fuse);
-    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, threads, &err);
-    if (program != NULL && fuse[0] == '1')
-        check_label(s, dtype, program);
-    setting_end("MW_ENGINE_FUSE");
-    const size_t size = (size_t)mw_shape_count(s->pool ? s->x : s->weight) * (dtype == MW_F16 ? 2 : 4);
-    const size_t y_size = (size_t)mw_shape_count(y) * (dtype == MW_F16 ? 2 : 4);
-    *out_size = size + y_size;
-    char *out = calloc(1, *out_size);
-    if (program != NULL) {
-        feed(program, "x", s->x, 1, &err);
-        feed(program, "dy", y, 2, &err);
-        if (!s->pool)
-            feed(program, "weight", s->weight, 3, &err);
-        mw_run(program, &err);
-    }
-    const void *d_data = mw_program_view(program, "d", &err), *y_data = mw_program_view(program, "y", &err);
-    if (check_note(err.status == MW_OK && d_data != NULL && y_data != NULL, __FILE__, __LINE__, "%s: %s", s->what,
-                   err.message)) {
-        memcpy(out, d_data, size);
-        memcpy(out + size, y_data, y_size);
-    }
+    program_feed(program, "x", &few, 1, &err);
+    program_feed(program, "dy", &few, 2, &err);
+    if (family->by_weight)
+        program_feed(program, "weight", &few, 3, &err);
+    mw_run(program, &err);
+    const program_outputs out = program_outputs_read(program, names, 2, &err);
+    check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", c->what, err.message);
     mw_program_destroy(program);
-    mw_graph_destroy(graph);
-    return (float *)(void *)out;
+    return out;
 }
 
 /* The products are multiples of 1/64 below 1, and few enough for their sums to be exact in fp32 in any order; so are
  * the selections of a pooling: bytes are compared. */
-static void check_case(const shapes *s, mw_dtype dtype, int threads)
+static void check_case(const gradient_family *family, const gradient_case *c, mw_dtype dtype, int threads)
 {
-    size_t size = 0;
-    float *fused = compute(s, dtype, "1", threads, &size), *plain = compute(s, dtype, "0", threads, &size);
-    check_note(memcmp(fused, plain, size) == 0, __FILE__, __LINE__, "%s, %s, %d threads: recognised and plain differ",
-               s->what, mw_dtype_name(dtype), threads);
-    free(fused);
-    free(plain);
+    mw_error err = {0};
+    char what[96];
+    mw_graph *graph = build(family, c, dtype);
+    mw_program *fused = engine_compile(graph, MW_DEVICE_CPU, threads, &err);
+    setting_begin("MW_ENGINE_FUSE", "0");
+    mw_program *plain = engine_compile(graph, MW_DEVICE_CPU, threads, &err);
+    setting_end("MW_ENGINE_FUSE");
+    if (CHECK_OK(err))
+        check_label(family, c, dtype, fused);
+    program_outputs recognised = compute(family, c, fused), apart = compute(family, c, plain);
+    snprintf(what, sizeof what, "%s, %s, %d threads, recognised and plain", c->what, mw_dtype_name(dtype), threads);
+    program_outputs_compare(&recognised, &apart, 2, what);
+    program_outputs_deinit(&recognised);
+    program_outputs_deinit(&apart);
+    mw_graph_destroy(graph);
+}
+
+static void check_families(int threads)
+{
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+        for (size_t i = 0; i < families[f]->count; i++)
+            for (int half = 0; half < 2; half++)
+                check_case(families[f], &families[f]->rows[i], half ? MW_F16 : MW_F32, threads);
 }
 
 static void test_recognised_gradients_agree_with_the_plain_ones(void)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int threads = 1; threads <= 3; threads++)
-            for (int half = 0; half < 2; half++)
-                check_case(&cases[i], half ? MW_F16 : MW_F32, threads);
+    for (int threads = 1; threads <= 3; threads++)
+        check_families(threads);
 }
 
 static void test_baseline_vectors_agree_too(void)
 {
     setting_begin("MW_ENGINE_WIDE", "0");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int half = 0; half < 2; half++)
-            check_case(&cases[i], half ? MW_F16 : MW_F32, 2);
+    check_families(2);
     setting_end("MW_ENGINE_WIDE");
 }
 
@@ -207,57 +136,46 @@ static mw_trainer *make_trainer(mw_device device, const int64_t channels[2], mw_
     return trainer;
 }
 
-typedef struct label {
-    const char *label;
-    size_t count;
-} label;
-
-static void check_step(mw_device device, const int64_t channels[2], const label *rows, size_t count)
+static void check_step(mw_device device, const int64_t channels[2], const run_label *labels, size_t count)
 {
     mw_error err = {0};
     mw_trainer *trainer = make_trainer(device, channels, &err);
     REQUIRE(trainer != NULL);
-    mw__library *library = run_library(mw_program_mil(mw_trainer_program(trainer)), 2, &err);
-    CHECK_OK(err);
-    for (size_t i = 0; library != NULL && i < count; i++)
-        check_note(run_count_label(library, rows[i].label) == rows[i].count, __FILE__, __LINE__, "%s stands %zu times",
-                   rows[i].label, run_count_label(library, rows[i].label));
-    if (library != NULL)
-        mw__object_release(library);
+    run_check_labels("a step", mw_program_mil(mw_trainer_program(trainer)), labels, count);
     mw_trainer_destroy(trainer);
 }
 
 static void test_a_training_step_is_made_of_idioms(void)
 {
-    static const label rows[] = {{"conv.direct", 3},  /* forward twice, and the gradient by x of the second */
-                                 {"conv.dweight", 2}, /* with the bias */
-                                 {"relu.max_pool", 2}, {"relu.max_pool.gradient", 2}, {"relu", 0}, {"pad", 0},
-                                 {"select", 1}}; /* of the loss: the logit of the label */
+    static const run_label rows[] = {{"conv.direct", 3},  /* forward twice, and the gradient by x of the second */
+                                     {"conv.dweight", 2}, /* with the bias */
+                                     {"relu.max_pool", 2}, {"relu.max_pool.gradient", 2}, {"relu", 0}, {"pad", 0},
+                                     {"select", 1}}; /* of the loss: the logit of the label */
     check_step(MW_DEVICE_CPU, (const int64_t[]){3, 5}, rows, sizeof rows / sizeof *rows);
 }
 
 static void test_wide_convolutions_and_poolings_are_joined(void)
 {
-    static const label rows[] = {{"conv.relu.max_pool", 2}, {"conv.scatter", 1},  {"conv.dweight.argmax", 2},
-                                 {"conv.avx512", 0},        {"relu.max_pool", 0}, {"relu.max_pool.unpool", 0}};
+    static const run_label rows[] = {{"conv.relu.max_pool", 2}, {"conv.scatter", 1},  {"conv.dweight.argmax", 2},
+                                     {"conv.avx512", 0},        {"relu.max_pool", 0}, {"relu.max_pool.unpool", 0}};
     if (level_here() == MW__LEVEL_AVX512)
         check_step(MW_DEVICE_CPU, (const int64_t[]){16, 32}, rows, sizeof rows / sizeof *rows);
 }
 
 static void test_a_training_step_for_a_chip_is_made_of_idioms(void)
 {
-    static const label rows[] = {{"conv.columns.bias", 2},
-                                 {"conv.columns", 3}, /* by x once, by the weights twice */
-                                 {"add", 0},
-                                 {"relu.max_pool", 2},
-                                 {"relu.max_pool.gradient", 2},
-                                 {"all_within", 0},      /* of large tensors only */
-                                 {"all_within.join", 3}, /* six gradients, 18 new values and the loss, 14 a step */
-                                 {"relu", 0},
-                                 {"pad", 0},
-                                 {"slice_by_index", 0},
-                                 {"concat", 0},
-                                 {"reduce_min", 0}};
+    static const run_label rows[] = {{"conv.columns.bias", 2},
+                                     {"conv.columns", 3}, /* by x once, by the weights twice */
+                                     {"add", 0},
+                                     {"relu.max_pool", 2},
+                                     {"relu.max_pool.gradient", 2},
+                                     {"all_within", 0},      /* of large tensors only */
+                                     {"all_within.join", 3}, /* six gradients, 18 new values and the loss, 14 a step */
+                                     {"relu", 0},
+                                     {"pad", 0},
+                                     {"slice_by_index", 0},
+                                     {"concat", 0},
+                                     {"reduce_min", 0}};
     check_step(MW_DEVICE_ANE, (const int64_t[]){3, 5}, rows, sizeof rows / sizeof *rows);
 }
 
@@ -266,7 +184,7 @@ static void test_a_training_step_for_a_chip_is_made_of_idioms(void)
 typedef struct chip_layer {
     int64_t outputs;
     mw_shape kernel;
-    int64_t stride, dilation, groups; /* stride of the first axis, dilation of the last */
+    int64_t stride, dilation, groups; /* stride of the first axis, dilation of the last; 0 = 1 */
     mw_pad_type pad;
 } chip_layer;
 
@@ -279,46 +197,53 @@ typedef struct chip {
 
 /* Sums of more than one block of 256 and of less, channels of more than one vector and panel and of less. */
 static const chip chips[] = {
-    {"strides, groups and dilation",
-     {4, {5, 4, 13, 17}},
-     {{6, {2, {3, 3}}, 2, 1, 1, MW_PAD_SAME}, {6, {2, {2, 4}}, 1, 2, 2, MW_PAD_VALID}},
-     false},
-    {"many channels",
-     {4, {3, 7, 9, 21}},
-     {{40, {2, {3, 3}}, 1, 1, 1, MW_PAD_SAME}, {19, {2, {3, 3}}, 1, 1, 1, MW_PAD_VALID}},
-     false},
-    {"one axis", {3, {2, 3, 301}}, {{5, {1, {4}}, 1, 1, 1, MW_PAD_SAME}, {33, {1, {2}}, 1, 1, 1, MW_PAD_SAME}}, false},
-    {"many positions, groups",
-     {4, {2, 2, 19, 35}},
-     {{8, {2, {5, 3}}, 1, 2, 2, MW_PAD_SAME}, {18, {2, {3, 5}}, 2, 1, 2, MW_PAD_SAME}},
-     false},
-    {"a wide border",
-     {4, {3, 2, 6, 3}},
-     {{17, {2, {9, 9}}, 1, 1, 1, MW_PAD_SAME}, {4, {2, {1, 2}}, 1, 1, 1, MW_PAD_VALID}},
-     false},
-    {"zeros left out, more channels than a vector",
-     {4, {3, 2, 18, 35}},
-     {{19, {2, {3, 3}}, 1, 1, 1, MW_PAD_SAME}, {7, {2, {3, 5}}, 1, 1, 1, MW_PAD_VALID}},
-     true},
-    {"zeros left out, strides, groups and dilation",
-     {4, {3, 2, 23, 19}},
-     {{18, {2, {3, 3}}, 1, 1, 1, MW_PAD_VALID}, {10, {2, {3, 3}}, 2, 2, 2, MW_PAD_SAME}},
-     true},
-    {"zeros left out, one axis",
-     {3, {2, 3, 701}},
-     {{16, {1, {4}}, 1, 1, 1, MW_PAD_SAME}, {9, {1, {3}}, 1, 1, 1, MW_PAD_SAME}},
-     true},
+    {.what = "strides, groups and dilation",
+     .x = {4, {5, 4, 13, 17}},
+     .layers = {{.outputs = 6, .kernel = {2, {3, 3}}, .stride = 2, .pad = MW_PAD_SAME},
+                {.outputs = 6, .kernel = {2, {2, 4}}, .dilation = 2, .groups = 2, .pad = MW_PAD_VALID}}},
+    {.what = "many channels",
+     .x = {4, {3, 7, 9, 21}},
+     .layers = {{.outputs = 40, .kernel = {2, {3, 3}}, .pad = MW_PAD_SAME},
+                {.outputs = 19, .kernel = {2, {3, 3}}, .pad = MW_PAD_VALID}}},
+    {.what = "one axis",
+     .x = {3, {2, 3, 301}},
+     .layers = {{.outputs = 5, .kernel = {1, {4}}, .pad = MW_PAD_SAME},
+                {.outputs = 33, .kernel = {1, {2}}, .pad = MW_PAD_SAME}}},
+    {.what = "many positions, groups",
+     .x = {4, {2, 2, 19, 35}},
+     .layers = {{.outputs = 8, .kernel = {2, {5, 3}}, .dilation = 2, .groups = 2, .pad = MW_PAD_SAME},
+                {.outputs = 18, .kernel = {2, {3, 5}}, .stride = 2, .groups = 2, .pad = MW_PAD_SAME}}},
+    {.what = "a wide border",
+     .x = {4, {3, 2, 6, 3}},
+     .layers = {{.outputs = 17, .kernel = {2, {9, 9}}, .pad = MW_PAD_SAME},
+                {.outputs = 4, .kernel = {2, {1, 2}}, .pad = MW_PAD_VALID}}},
+    {.what = "zeros left out, more channels than a vector",
+     .x = {4, {3, 2, 18, 35}},
+     .layers = {{.outputs = 19, .kernel = {2, {3, 3}}, .pad = MW_PAD_SAME},
+                {.outputs = 7, .kernel = {2, {3, 5}}, .pad = MW_PAD_VALID}},
+     .pooled = true},
+    {.what = "zeros left out, strides, groups and dilation",
+     .x = {4, {3, 2, 23, 19}},
+     .layers = {{.outputs = 18, .kernel = {2, {3, 3}}, .pad = MW_PAD_VALID},
+                {.outputs = 10, .kernel = {2, {3, 3}}, .stride = 2, .dilation = 2, .groups = 2, .pad = MW_PAD_SAME}},
+     .pooled = true},
+    {.what = "zeros left out, one axis",
+     .x = {3, {2, 3, 701}},
+     .layers = {{.outputs = 16, .kernel = {1, {4}}, .pad = MW_PAD_SAME},
+                {.outputs = 9, .kernel = {1, {3}}, .pad = MW_PAD_SAME}},
+     .pooled = true},
 };
 
 enum { CHIP_X = 8192, CHIP_STEPS = 3, CHIP_WEIGHTS = 16384 };
 
 static mw_tensor *chip_layer_of(const chip_layer *layer, mw_tensor *x, const char *name)
 {
-    mw_conv_options options = mw_conv_defaults();
+    mw_conv_options options = program_conv(0, 0, layer->groups);
     options.pad_type = layer->pad;
-    options.stride[0] = layer->stride;
-    options.dilation[layer->kernel.rank - 1] = layer->dilation;
-    options.groups = layer->groups;
+    if (layer->stride > 0)
+        options.stride[0] = layer->stride;
+    if (layer->dilation > 0)
+        options.dilation[layer->kernel.rank - 1] = layer->dilation;
     return mw_conv_layer(x, layer->outputs, layer->kernel, name, &options);
 }
 
@@ -349,7 +274,8 @@ static mw_trainer *make_chip_trainer(const chip *c, int threads, mw_error *err)
 static size_t count_weights(const chip *c, int layer)
 {
     const chip_layer *l = &c->layers[layer];
-    return (size_t)(l->outputs * (layer == 0 ? c->x.dim[1] : c->layers[0].outputs) / l->groups *
+    const int64_t groups = l->groups > 0 ? l->groups : 1;
+    return (size_t)(l->outputs * (layer == 0 ? c->x.dim[1] : c->layers[0].outputs) / groups *
                     mw_shape_count(l->kernel));
 }
 

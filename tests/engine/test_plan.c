@@ -1,47 +1,12 @@
 /* What planning and encoding make of small programs: steps, phases, memory, lanes. */
-#include "base/file.h"
 #include "base/text.h"
 #include "engine/compile/compile.h"
 #include "engine/core/partition.h"
-#include "engine/run/command_list.h"
 #include "kernel_case.h"
 #include "support/check.h"
 #include "support/setting.h"
 
 #include <stdlib.h>
-#include <time.h>
-
-typedef struct facts {
-    size_t steps, phases, memory;
-    int lanes;
-} facts;
-
-static float port_memory[8][64 * 1024];
-
-/* Ports get memory in order, inputs first. */
-static bool encode(const char *text, uint64_t lanes, facts *out)
-{
-    mw_error err = {0};
-    mw__library *library = run_library(text, lanes, &err);
-    CHECK_OK(err);
-    if (library == NULL)
-        return false;
-    const mw__program *program = &library->programs[0];
-    mw__binding bindings[8];
-    for (int i = 0; i < 8; i++)
-        bindings[i] = (mw__binding){.data = port_memory[i], .size = sizeof port_memory[i]};
-    mw__command_list commands;
-    mw__encode(program, bindings, bindings + program->input_count, NULL, &commands, &err);
-    CHECK_OK(err);
-    *out = (facts){.steps = program->plan.step_count,
-                   .phases = commands.phase_count,
-                   .memory = commands.size,
-                   .lanes = program->plan.lanes};
-    if (err.status == MW_OK)
-        mw__command_list_deinit(&commands);
-    mw__object_release(library);
-    return err.status == MW_OK;
-}
 
 #define T "tensor<fp32, [64, 64]> "
 
@@ -52,15 +17,15 @@ static void test_elementwise_chain_is_one_phase_in_one_buffer(void)
                                   "d = add(x = c, y = c);\n" T "e = abs(x = d);\n",
                                 "e");
     for (uint64_t lanes = 1; lanes <= 4; lanes++) {
-        facts f;
+        run_facts f;
         setting_begin("MW_ENGINE_FUSE", "0");
-        REQUIRE(encode(text, lanes, &f));
+        REQUIRE(run_find_facts(text, lanes, &f));
         CHECK_INT(f.steps, 5);
         CHECK_INT(f.phases, 1);
         CHECK_INT(f.memory, 64 * 64 * 4);
         CHECK_INT(f.lanes, lanes);
         setting_end("MW_ENGINE_FUSE");
-        REQUIRE(encode(text, lanes, &f));
+        REQUIRE(run_find_facts(text, lanes, &f));
         CHECK_INT(f.steps, 1);
         CHECK_INT(f.memory, 0);
     }
@@ -75,11 +40,11 @@ static void test_memory_is_used_again_after_a_barrier(void)
                                   "d = transpose(perm = tensor<int32, [2]>([1, 0]), x = c);\n" T
                                   "e = transpose(perm = tensor<int32, [2]>([1, 0]), x = d);\n",
                                 "e");
-    facts f;
-    REQUIRE(encode(text, 2, &f));
+    run_facts f;
+    REQUIRE(run_find_facts(text, 2, &f));
     CHECK_INT(f.phases, 5);
     CHECK_INT(f.memory, 2 * 64 * 64 * 4);
-    REQUIRE(encode(text, 1, &f));
+    REQUIRE(run_find_facts(text, 1, &f));
     CHECK_INT(f.phases, 1);
     CHECK_INT(f.memory, 2 * 64 * 64 * 4);
 }
@@ -87,8 +52,8 @@ static void test_memory_is_used_again_after_a_barrier(void)
 static void test_dead_operations_are_dropped(void)
 {
     const char *text = RUN_TEXT(T "x", T "a = relu(x = x);\n" T "b = tanh(x = x);\n" T "c = abs(x = b);\n", "a");
-    facts f;
-    REQUIRE(encode(text, 2, &f));
+    run_facts f;
+    REQUIRE(run_find_facts(text, 2, &f));
     CHECK_INT(f.steps, 1);
     CHECK_INT(f.memory, 0);
 }
@@ -111,12 +76,12 @@ static void test_what_depends_on_constants_alone_is_run_once(void)
                                   "tensor<fp32, [4]> a = random_uniform(high = fp32(1.0), low = fp32(0.0), seed = "
                                   "int32(-1), shape = tensor<int32, [1]>([4]));\n",
                                   "a");
-    facts f;
-    REQUIRE(encode(small, 2, &f));
+    run_facts f;
+    REQUIRE(run_find_facts(small, 2, &f));
     CHECK_INT(f.steps, 1);
-    REQUIRE(encode(large, 2, &f)); /* the program must not grow by what it computes */
+    REQUIRE(run_find_facts(large, 2, &f)); /* the program must not grow by what it computes */
     CHECK_INT(f.steps, 3);
-    REQUIRE(encode(random, 2, &f));
+    REQUIRE(run_find_facts(random, 2, &f));
     CHECK_INT(f.steps, 2);
 }
 
@@ -158,8 +123,8 @@ static void test_an_output_that_is_a_view_costs_no_copy(void)
                                 T "a = relu(x = x);\n"
                                   "tensor<fp32, [4096]> v = reshape(shape = tensor<int32, [1]>([4096]), x = a);\n",
                                 "v");
-    facts f;
-    REQUIRE(encode(text, 2, &f));
+    run_facts f;
+    REQUIRE(run_find_facts(text, 2, &f));
     CHECK_INT(f.steps, 1);
 }
 
@@ -168,8 +133,8 @@ static void test_independent_products_share_a_phase(void)
     const char *text =
         RUN_TEXT(T "x, " T "w",
                  T "h = matmul(x = x, y = w);\n" T "g = matmul(x = w, y = x);\n" T "y = matmul(x = h, y = g);\n", "y");
-    facts f;
-    REQUIRE(encode(text, 2, &f));
+    run_facts f;
+    REQUIRE(run_find_facts(text, 2, &f));
     CHECK_INT(f.steps, 3);
     CHECK_INT(f.phases, 2);
 }
@@ -183,14 +148,17 @@ static void test_a_wide_weight_is_split_by_columns(void)
     static const struct {
         int m, n, k;
         size_t phases;
-    } products[] = {{16, 128, 400, 2}, {128, 128, 400, 1}, {16, 96, 400, 1}, {16, 128, 200, 1}};
+    } products[] = {{.m = 16, .n = 128, .k = 400, .phases = 2},
+                    {.m = 128, .n = 128, .k = 400, .phases = 1},
+                    {.m = 16, .n = 96, .k = 400, .phases = 1},
+                    {.m = 16, .n = 128, .k = 200, .phases = 1}};
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
         const int m = products[i].m, n = products[i].n, k = products[i].k;
         char parameters[128], body[512], whole[1024];
         snprintf(parameters, sizeof parameters, "tensor<fp32, [%d, %d]> x, tensor<fp32, [%d, %d]> w", m, k, n, k);
         snprintf(body, sizeof body, text, m, n, m, n);
-        facts f;
-        REQUIRE(encode(kernel_text(whole, sizeof whole, parameters, body, "y"), 2, &f));
+        run_facts f;
+        REQUIRE(run_find_facts(kernel_text(whole, sizeof whole, parameters, body, "y"), 2, &f));
         CHECK_INT(f.steps, 2);
         CHECK_INT(f.phases, products[i].phases);
     }
@@ -217,11 +185,11 @@ static void test_a_step_goes_back_to_a_phase_that_allows_it(void)
              "tensor<fp32, [1, 512]> t = reduce_sum(axes = tensor<int32, [1]>([0]), keep_dims = bool(true), "
              "x = c);\n",
         "s, t");
-    facts f;
-    REQUIRE(encode(small, 2, &f));
+    run_facts f;
+    REQUIRE(run_find_facts(small, 2, &f));
     CHECK_INT(f.steps, 4);
     CHECK_INT(f.phases, 2);
-    REQUIRE(encode(large, 2, &f));
+    REQUIRE(run_find_facts(large, 2, &f));
     CHECK_INT(f.phases, 4);
 }
 
@@ -246,17 +214,17 @@ static void test_lanes_cover_the_units_once_at_multiples_of_the_grain(void)
 static void test_lanes_of_the_environment_go_before_the_option(void)
 {
     mw_error err = {0};
-    facts f;
+    run_facts f;
     const char *text = RUN_TEXT(T "x", T "a = relu(x = x);\n", "a");
     setenv("MW_ENGINE_LANES", "3", 1);
-    CHECK(encode(text, 1, &f) && f.lanes == 3);
+    CHECK(run_find_facts(text, 1, &f) && f.lanes == 3);
     setenv("MW_ENGINE_LANES", "none", 1);
     CHECK(run_library(text, 1, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_ARGUMENT, "MW_ENGINE_LANES");
     setenv("MW_ENGINE_LANES", "1000", 1);
-    CHECK(encode(text, 1, &f) && f.lanes == MW__LANES_MAX);
+    CHECK(run_find_facts(text, 1, &f) && f.lanes == MW__LANES_MAX);
     unsetenv("MW_ENGINE_LANES");
-    CHECK(encode(text, 0, &f) && f.lanes >= 1);
+    CHECK(run_find_facts(text, 0, &f) && f.lanes >= 1);
 }
 
 static void test_an_empty_tensor_runs_nothing(void)
@@ -266,16 +234,17 @@ static void test_an_empty_tensor_runs_nothing(void)
     mw__library *library = run_library(text, 2, &err);
     if (library == NULL)
         SKIP("empty tensors are refused: %s", err.message);
-    facts f;
-    CHECK(encode(text, 2, &f));
+    run_facts f;
+    CHECK(run_find_facts(text, 2, &f));
     mw__object_release(library);
 }
 
-/* The CPU seconds that encoding a chain of `steps` elementwise steps takes; what else runs here does not count. With
- * `back`, as many steps follow that take the results from the last to the first, as a gradient does. */
-static double encoding_seconds(int steps, bool back, size_t *out_memory)
+/* What encoding a chain of `steps` elementwise steps takes; what else runs here does not count. With `back`, as many
+ * steps follow that take the results from the last to the first, as a gradient does. */
+static run_facts encode_chain(int steps, bool back)
 {
     mw_error err = {0};
+    run_facts facts = {0};
     mw__text text;
     mw__text_init(&text, NULL);
     mw__text_puts(&text, "program(1.3)\n{\n    func main<ios18>(" T "v0) {\n");
@@ -284,44 +253,29 @@ static double encoding_seconds(int steps, bool back, size_t *out_memory)
     for (int i = steps; back && i > 0; i--)
         mw__text_printf(&text, T "v%d = mul(x = v%d, y = v%d);\n", 2 * steps - i + 1, 2 * steps - i, i);
     mw__text_printf(&text, "    } -> (v%d);\n}\n", back ? 2 * steps : steps);
-    CHECK_INT(mw__text_check(&text, &err), MW_OK);
-    mw__library *library = run_library(text.data, back ? 1 : 2, &err);
+    if (CHECK_INT(mw__text_check(&text, &err), MW_OK))
+        run_find_facts(text.data, back ? 1 : 2, &facts);
     mw__text_deinit(&text);
-    CHECK_OK(err);
-    if (library == NULL)
-        return 0;
-    const mw__binding in = {.data = port_memory[0], .size = sizeof port_memory[0]};
-    const mw__binding out = {.data = port_memory[1], .size = sizeof port_memory[1]};
-    mw__command_list commands;
-    const clock_t before = clock();
-    mw__encode(&library->programs[0], &in, &out, NULL, &commands, &err);
-    const double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
-    CHECK_OK(err);
-    *out_memory = commands.size;
-    if (err.status == MW_OK)
-        mw__command_list_deinit(&commands);
-    mw__object_release(library);
-    return seconds;
+    return facts;
 }
 
 /* Eight times the steps took 64 times as long when a phase was walked from its start for every step. */
 static void test_encoding_takes_time_in_proportion_to_the_steps(void)
 {
-    size_t memory;
-    const double few = encoding_seconds(2500, false, &memory), many = encoding_seconds(20000, false, &memory);
+    const double few = encode_chain(2500, false).seconds, many = encode_chain(20000, false).seconds;
     check_note(many < 24 * few + 0.02, __FILE__, __LINE__, "2500 steps took %g s, 20000 took %g s", few, many);
 }
 
 /* So did the search for a place when results live long, 22 s for 100,000 steps; none of them may be lost sight of. */
 static void test_so_it_does_when_results_live_long(void)
 {
-    size_t memory, much;
     setting_begin("MW_ENGINE_FUSE", "0");
-    const double few = encoding_seconds(2500, true, &memory), many = encoding_seconds(20000, true, &much);
+    const run_facts few = encode_chain(2500, true), many = encode_chain(20000, true);
     setting_end("MW_ENGINE_FUSE");
-    check_note(many < 24 * few + 0.02, __FILE__, __LINE__, "5000 steps took %g s, 40000 took %g s", few, many);
-    CHECK_INT(memory, (size_t)2500 * 64 * 64 * 4);
-    CHECK_INT(much, (size_t)20000 * 64 * 64 * 4);
+    check_note(many.seconds < 24 * few.seconds + 0.02, __FILE__, __LINE__, "5000 steps took %g s, 40000 took %g s",
+               few.seconds, many.seconds);
+    CHECK_INT(few.memory, (size_t)2500 * 64 * 64 * 4);
+    CHECK_INT(many.memory, (size_t)20000 * 64 * 64 * 4);
 }
 
 int main(void)

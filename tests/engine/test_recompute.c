@@ -1,7 +1,4 @@
 /* Recompute segments: the planned memory of a deep network falls, and its gradients keep their bits. */
-#include "base/text.h"
-#include "engine/compile/compile.h"
-#include "engine/run/command_list.h"
 #include "run.h"
 #include "support/check.h"
 #include "support/on_engine.h"
@@ -9,7 +6,7 @@
 #include <millwright/millwright.h>
 #include <stdlib.h>
 
-enum { LAYERS = 16, N = 64, D = 32, PORTS = 80 };
+enum { LAYERS = 16, N = 64, D = 32 };
 
 /* How the layers are cut into segments. */
 typedef enum cut { WHOLE, FOURS, NESTED, OVERLAPPING } cut;
@@ -56,26 +53,13 @@ static void make_net(net *n, cut how, mw_error *err)
 
 static size_t planned_memory(const net *n)
 {
-    static float memory[PORTS][N * D];
     mw_error err = {0};
+    run_facts facts = {0};
     char *text = mw_graph_print_mil(n->graph, NULL, &err);
-    mw__library *library = text != NULL ? run_library(text, 1, &err) : NULL;
+    if (CHECK_OK(err))
+        run_find_facts(text, 1, &facts);
     mw_string_free(text);
-    CHECK_OK(err);
-    if (library == NULL)
-        return 0;
-    mw__binding bindings[PORTS];
-    for (int i = 0; i < PORTS; i++)
-        bindings[i] = (mw__binding){.data = memory[i], .size = sizeof memory[i]};
-    const mw__program *program = &library->programs[0];
-    mw__command_list commands;
-    mw__encode(program, bindings, bindings + program->input_count, NULL, &commands, &err);
-    CHECK_OK(err);
-    const size_t size = err.status == MW_OK ? commands.size : 0;
-    if (err.status == MW_OK)
-        mw__command_list_deinit(&commands);
-    mw__object_release(library);
-    return size;
+    return facts.memory;
 }
 
 /* Each layer keeps three values of N D for the backward pass, 48 in all; four segments keep their 4 inputs and the 12
