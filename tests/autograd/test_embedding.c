@@ -100,7 +100,8 @@ static mw_trainer *make_trainer(mw_graph *graph, mw_error *err)
 static float step(mw_trainer *trainer, const int32_t *tokens, mw_error *err)
 {
     const float wanted[J * D] = {0};
-    const mw_feed feeds[] = {{"tokens", MW_I32, tokens, J, 0, 0}, {"wanted", MW_F32, wanted, (size_t)J * D, 0, 0}};
+    const mw_feed feeds[] = {{.name = "tokens", .dtype = MW_I32, .data = tokens, .count = J},
+                             {.name = "wanted", .dtype = MW_F32, .data = wanted, .count = (size_t)J * D}};
     const mw_batch batch = {.feeds = feeds, .feed_count = 2};
     float loss = NAN;
     mw_trainer_step(trainer, &batch, &loss, err);

@@ -77,14 +77,15 @@ static void test_weights_are_listed_with_their_obstacles(void)
 {
     static const struct {
         const char *name, *operation, *argument, *obstacle;
-    } wanted[] = {{"fc_weight", "linear", "weight", NULL},
-                  {"fc_bias", "linear", "bias", NULL},
-                  {"slope", "leaky_relu", "alpha", "nothing but a constant"},
-                  {"gamma", "layer_norm", "gamma", NULL},
-                  {"epsilon", "layer_norm", "epsilon", "nothing but a constant"},
-                  {"packed", "add", "y", "compressed"},
-                  {"odd", "unheard_of", "w", "not in the table"},
-                  {"cube", "matmul", "y", NULL}};
+    } wanted[] = {
+        {.name = "fc_weight", .operation = "linear", .argument = "weight"},
+        {.name = "fc_bias", .operation = "linear", .argument = "bias"},
+        {.name = "slope", .operation = "leaky_relu", .argument = "alpha", .obstacle = "nothing but a constant"},
+        {.name = "gamma", .operation = "layer_norm", .argument = "gamma"},
+        {.name = "epsilon", .operation = "layer_norm", .argument = "epsilon", .obstacle = "nothing but a constant"},
+        {.name = "packed", .operation = "add", .argument = "y", .obstacle = "compressed"},
+        {.name = "odd", .operation = "unheard_of", .argument = "w", .obstacle = "not in the table"},
+        {.name = "cube", .operation = "matmul", .argument = "y"}};
     mw_error err = {0};
     mw_weight weights[16];
     size_t count = 0;

@@ -295,13 +295,13 @@ typedef struct pooling {
 } pooling;
 
 static const pooling poolings[] = {
-    {"windows of two", two, 2, 2, 0, 0},
-    {"relu, windows of two", two_of_relu, 2, 2, 0, 0},
-    {"windows of three", three, 3, 1, 0, 0},
-    {"relu, windows of three", three_of_relu, 3, 2, 0, 0},
-    {"padded windows", padded, 3, 2, -1, 0},
-    {"conv, windows of two", convolved, 2, 2, 0, 1},
-    {"conv, relu, windows of two", convolved_relu, 2, 2, 0, 1},
+    {.name = "windows of two", .make = two, .kernel = 2, .stride = 2},
+    {.name = "relu, windows of two", .make = two_of_relu, .kernel = 2, .stride = 2},
+    {.name = "windows of three", .make = three, .kernel = 3, .stride = 1},
+    {.name = "relu, windows of three", .make = three_of_relu, .kernel = 3, .stride = 2},
+    {.name = "padded windows", .make = padded, .kernel = 3, .stride = 2, .before = -1},
+    {.name = "conv, windows of two", .make = convolved, .kernel = 2, .stride = 2, .reach = 1},
+    {.name = "conv, relu, windows of two", .make = convolved_relu, .kernel = 2, .stride = 2, .reach = 1},
 };
 
 /* A result is NaN exactly where its window, widened by the reach of the convolution, holds the NaN. */

@@ -148,7 +148,12 @@ static void test_a_rate_that_is_too_high_is_said_once(void)
     static const struct {
         float rate; /* a step multiplies the loss by 4 */
         int accumulate, dispatch_steps, said;
-    } cases[] = {{6.0F, 0, 0, 1}, {6.0F, 0, 4, 1}, {6.0F, 2, 0, 1}, {1.0F, 0, 0, 0}, {1.0F, 0, 4, 0}, {1.0F, 2, 0, 0}};
+    } cases[] = {{.rate = 6.0F, .said = 1},
+                 {.rate = 6.0F, .dispatch_steps = 4, .said = 1},
+                 {.rate = 6.0F, .accumulate = 2, .said = 1},
+                 {.rate = 1.0F},
+                 {.rate = 1.0F, .dispatch_steps = 4},
+                 {.rate = 1.0F, .accumulate = 2}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         heard h = {0};
         mw_error err = {0};

@@ -48,12 +48,18 @@ typedef struct type {
 } type;
 
 static const type types[] = {
-    {MW_F64, 0, 0, 53, DBL_MAX},     {MW_F32, 0, 0, 24, (double)FLT_MAX},
-    {MW_F16, 0, 0, 11, 65504.0},     {MW_I64, (uint64_t)1 << 63, INT64_MAX, 0, 0.0},
-    {MW_U64, 0, UINT64_MAX, 0, 0.0}, {MW_I32, (uint64_t)1 << 31, INT32_MAX, 0, 0.0},
-    {MW_U32, 0, UINT32_MAX, 0, 0.0}, {MW_I16, 32768, 32767, 0, 0.0},
-    {MW_U16, 0, 65535, 0, 0.0},      {MW_I8, 128, 127, 0, 0.0},
-    {MW_U8, 0, 255, 0, 0.0},         {MW_BOOL, 0, 1, 0, 0.0},
+    {.dtype = MW_F64, .digits = 53, .largest = DBL_MAX},
+    {.dtype = MW_F32, .digits = 24, .largest = (double)FLT_MAX},
+    {.dtype = MW_F16, .digits = 11, .largest = 65504.0},
+    {.dtype = MW_I64, .below = (uint64_t)1 << 63, .above = INT64_MAX},
+    {.dtype = MW_U64, .above = UINT64_MAX},
+    {.dtype = MW_I32, .below = (uint64_t)1 << 31, .above = INT32_MAX},
+    {.dtype = MW_U32, .above = UINT32_MAX},
+    {.dtype = MW_I16, .below = 32768, .above = 32767},
+    {.dtype = MW_U16, .above = 65535},
+    {.dtype = MW_I8, .below = 128, .above = 127},
+    {.dtype = MW_U8, .above = 255},
+    {.dtype = MW_BOOL, .above = 1},
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
@@ -397,14 +403,14 @@ static const struct {
     way *enter;
     shows shows;
     bool finite; /* NaN and infinities are refused */
-} ways[] = {{"mw_program_write", by_write, MEMORY, false},
-            {"mw_trainer_step", by_step, SUM, true},
-            {"mw_trainer_step_many", by_dispatch, SUM, true},
-            {"accumulation", by_gathering, SUM, true},
-            {"mw_trainer_predict", by_prediction, SUM, true},
-            {"mw_trainer_evaluate", by_evaluation, SUM, true},
-            {"mw_fit", by_fit, SUM, true},
-            {"mw_gradcheck", by_gradcheck, NOTHING, true}};
+} ways[] = {{.name = "mw_program_write", .enter = by_write, .shows = MEMORY},
+            {.name = "mw_trainer_step", .enter = by_step, .shows = SUM, .finite = true},
+            {.name = "mw_trainer_step_many", .enter = by_dispatch, .shows = SUM, .finite = true},
+            {.name = "accumulation", .enter = by_gathering, .shows = SUM, .finite = true},
+            {.name = "mw_trainer_predict", .enter = by_prediction, .shows = SUM, .finite = true},
+            {.name = "mw_trainer_evaluate", .enter = by_evaluation, .shows = SUM, .finite = true},
+            {.name = "mw_fit", .enter = by_fit, .shows = SUM, .finite = true},
+            {.name = "mw_gradcheck", .enter = by_gradcheck, .shows = NOTHING, .finite = true}};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
 /* The sum is fp32 or fp16 and so may round what an int32 port holds. */

@@ -108,11 +108,12 @@ static void test_masks_leave_numbers_behind(void)
         const char *name;
         mask_function *mask;
         double value, replaced;
-    } cases[] = {{"(1 - keep) * -3.4e38 + x", add_scaled, -(double)FLT_MAX, -32752.0},
-                 {"the same, reshaped and cast", add_reshaped, -1e9, -32752.0},
-                 {"x - (1 - keep) * 1e30", subtract, 1e30, 32752.0},
-                 {"select(keep, x, -3.4e38)", choose, -(double)FLT_MAX, -65504.0},
-                 {"x + select(keep, 0, -1e20)", choose_and_add, -1e20, -32752.0}};
+    } cases[] = {
+        {.name = "(1 - keep) * -3.4e38 + x", .mask = add_scaled, .value = -(double)FLT_MAX, .replaced = -32752.0},
+        {.name = "the same, reshaped and cast", .mask = add_reshaped, .value = -1e9, .replaced = -32752.0},
+        {.name = "x - (1 - keep) * 1e30", .mask = subtract, .value = 1e30, .replaced = 32752.0},
+        {.name = "select(keep, x, -3.4e38)", .mask = choose, .value = -(double)FLT_MAX, .replaced = -65504.0},
+        {.name = "x + select(keep, 0, -1e20)", .mask = choose_and_add, .value = -1e20, .replaced = -32752.0}};
     float x[COUNT], keep[COUNT], y[COUNT] = {0};
     make_scores(x, keep);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -207,13 +208,30 @@ static double root_of(double x) { return sign_of(x) * sqrt(fabs(x)); }
 static double log_of(double x) { return log(fabs(x)); }
 
 static const small_case small_cases[] = {
-    {"x / clip(|x|, 1e-10)", limit_and_divide, sign_of, 0.0, 0x1p-14, 2e-3},
-    {"x / maximum(|x|, 1e-12)", maximum_and_divide, sign_of, 0.0, 0x1p-14, 1e-3},
-    {"x / (|x| + 1e-9)", add_and_divide, sign_of, 0.0, 0x1p-14, 1e-2},
-    {"|x| inverse(|x| + 1e-8)", inverse, one, 0.0, 0x1p-14, 1e-2},
-    {"x / sqrt(clip(|x|, 1e-10))", root, root_of, 0.0, 0x1p-24, 1e-2},
-    {"log(|x| + 1e-20)", logarithm, log_of, 17.0, 0x1p-24, 1e-2},
-    {"x rsqrt(|x| + 1e-10)", reciprocal_root, root_of, 0.0, 0x1p-24, 1e-2},
+    {.name = "x / clip(|x|, 1e-10)",
+     .build = limit_and_divide,
+     .exact = sign_of,
+     .replaced = 0x1p-14,
+     .tolerance = 2e-3},
+    {.name = "x / maximum(|x|, 1e-12)",
+     .build = maximum_and_divide,
+     .exact = sign_of,
+     .replaced = 0x1p-14,
+     .tolerance = 1e-3},
+    {.name = "x / (|x| + 1e-9)", .build = add_and_divide, .exact = sign_of, .replaced = 0x1p-14, .tolerance = 1e-2},
+    {.name = "|x| inverse(|x| + 1e-8)", .build = inverse, .exact = one, .replaced = 0x1p-14, .tolerance = 1e-2},
+    {.name = "x / sqrt(clip(|x|, 1e-10))", .build = root, .exact = root_of, .replaced = 0x1p-24, .tolerance = 1e-2},
+    {.name = "log(|x| + 1e-20)",
+     .build = logarithm,
+     .exact = log_of,
+     .at_zero = 17.0,
+     .replaced = 0x1p-24,
+     .tolerance = 1e-2},
+    {.name = "x rsqrt(|x| + 1e-10)",
+     .build = reciprocal_root,
+     .exact = root_of,
+     .replaced = 0x1p-24,
+     .tolerance = 1e-2},
 };
 
 static void check_small(const small_case *c)

@@ -17,30 +17,20 @@
 
 /* ---- inputs: rank, bounds of the values, extents ---- */
 
-#define F(r, low, high, ...)                                                                                           \
-    {                                                                                                                  \
-        MW_F32, {r, {__VA_ARGS__}}, low, high                                                                          \
-    }
-#define I(r, low, high, ...)                                                                                           \
-    {                                                                                                                  \
-        MW_I32, {r, {__VA_ARGS__}}, low, high                                                                          \
-    }
-#define B(r, ...)                                                                                                      \
-    {                                                                                                                  \
-        MW_BOOL, {r, {__VA_ARGS__}}, 0, 2                                                                              \
-    }
+/* clang-format off */
+#define F(r, lowest, highest, ...) {.dtype = MW_F32, .shape = {r, {__VA_ARGS__}}, .low = lowest, .high = highest}
+#define I(r, lowest, highest, ...) {.dtype = MW_I32, .shape = {r, {__VA_ARGS__}}, .low = lowest, .high = highest}
+#define B(r, ...)                  {.dtype = MW_BOOL, .shape = {r, {__VA_ARGS__}}, .low = 0, .high = 2}
 
 /* ---- cases ---- */
 
 /* The kernel's result is the correctly rounded one, or off by a stated number of units for a stated reason. */
-#define EXACT(name, detail, build, ...)                                                                                \
-    {                                                                                                                  \
-        name, detail, build, {__VA_ARGS__}, 1.0, 0.0, ""                                                               \
-    }
-#define LOOSE(name, detail, build, ulps, magnitude, reason, ...)                                                       \
-    {                                                                                                                  \
-        name, detail, build, {__VA_ARGS__}, ulps, magnitude, reason                                                    \
-    }
+#define EXACT(row, what, maker, ...)                                                                                   \
+    {.name = row, .detail = what, .build = maker, .in = {__VA_ARGS__}, .ulps = 1.0, .reason = ""}
+#define LOOSE(row, what, maker, units, size, why, ...)                                                                 \
+    {.name = row, .detail = what, .build = maker, .in = {__VA_ARGS__}, .ulps = units, .magnitude = size, .reason = why}
+/* clang-format on */
+
 #define LIBM "a transcendental function of at most 4 ulp"
 #define SUM  "a sum in another order"
 
