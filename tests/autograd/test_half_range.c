@@ -2,20 +2,9 @@
  * infinite. */
 #include "optimizer_problem.h"
 #include "support/check.h"
+#include "support/optimizers.h"
 
 #define SCALE 256.0 /* the default loss scale */
-
-static mw_optimizer with_momentum(mw_optimizer optimizer)
-{
-    optimizer.momentum = 0.9f;
-    return optimizer;
-}
-
-static mw_optimizer centered(mw_optimizer optimizer)
-{
-    optimizer.centered = true;
-    return optimizer;
-}
 
 /* ---- sizes ---- */
 
@@ -59,8 +48,12 @@ static double farthest(mw_optimizer optimizer, int steps)
  * weights. A sum of squares in fp16 is 0 below 2^-7 and infinite above 2^8. */
 static void test_steps_do_not_depend_on_the_size_of_gradients(void)
 {
-    mw_optimizer kinds[] = {mw_adam(1e-3f),    mw_adamw(1e-3f, 0.01f),      mw_rmsprop(1e-3f),
-                            mw_adagrad(1e-2f), centered(mw_rmsprop(1e-3f)), with_momentum(mw_rmsprop(1e-3f))};
+    mw_optimizer kinds[] = {mw_adam(1e-3f),
+                            mw_adamw(1e-3f, 0.01f),
+                            mw_rmsprop(1e-3f),
+                            mw_adagrad(1e-2f),
+                            optimizer_centered(mw_rmsprop(1e-3f)),
+                            optimizer_with_momentum(mw_rmsprop(1e-3f))};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         kinds[k].epsilon = 1e-8f;
         const double off = farthest(kinds[k], 40);
@@ -118,8 +111,8 @@ static void test_states_survive_the_largest_gradients(void)
                             mw_adam(1e-3f),
                             mw_adamw(1e-3f, 0.01f),
                             mw_rmsprop(1e-3f),
-                            centered(mw_rmsprop(1e-3f)),
-                            with_momentum(mw_rmsprop(1e-5f)),
+                            optimizer_centered(mw_rmsprop(1e-3f)),
+                            optimizer_with_momentum(mw_rmsprop(1e-5f)),
                             mw_adagrad(1e-2f),
                             mw_lion(1e-3f, 0.01f)};
     const size_t count = sizeof kinds / sizeof *kinds;

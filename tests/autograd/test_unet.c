@@ -1,6 +1,7 @@
 /* Losses in fp16 follow those in fp32, with every optimizer: of a U-Net here, with MW_NIGHTLY=1 of the nets of the
  * table in docs/training.md, which that prints. */
 #include "support/check.h"
+#include "support/optimizers.h"
 #include "unet.h"
 
 #include <math.h>
@@ -21,12 +22,6 @@ typedef struct row {
  * than that (`shifted`, below). */
 #define CLOSE 0.01
 
-static mw_optimizer centered(mw_optimizer optimizer)
-{
-    optimizer.centered = true;
-    return optimizer;
-}
-
 static void make_rows(row rows[ROWS])
 {
     const row all[ROWS] = {{"sgd", mw_sgd(0.05f), 0.04},
@@ -35,7 +30,7 @@ static void make_rows(row rows[ROWS])
                            {"adam", mw_adam(2e-3f), CLOSE},
                            {"adamw", mw_adamw(2e-3f, 0.01f), CLOSE},
                            {"rmsprop", mw_rmsprop(1e-3f), CLOSE},
-                           {"rmsprop centered", centered(mw_rmsprop(1e-3f)), CLOSE},
+                           {"rmsprop centered", optimizer_centered(mw_rmsprop(1e-3f)), CLOSE},
                            {"adagrad", mw_adagrad(1e-2f), CLOSE},
                            {"lion", mw_lion(3e-4f, 0.01f), 0.15}};
     memcpy(rows, all, sizeof all);

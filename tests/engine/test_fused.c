@@ -3,6 +3,7 @@
 #include "run.h"
 #include "support/check.h"
 #include "support/on_engine.h"
+#include "support/optimizers.h"
 #include "support/setting.h"
 
 #include <millwright/millwright.h>
@@ -53,24 +54,6 @@ static void weights_of(mw_optimizer optimizer, mw_device device, int threads, co
     setting_end("MW_ENGINE_FUSE");
 }
 
-static mw_optimizer two_terms(mw_optimizer optimizer)
-{
-    optimizer.compensated = true;
-    return optimizer;
-}
-
-static mw_optimizer with_momentum(mw_optimizer optimizer)
-{
-    optimizer.momentum = 0.9f;
-    return optimizer;
-}
-
-static mw_optimizer centered(mw_optimizer optimizer)
-{
-    optimizer.centered = true;
-    return optimizer;
-}
-
 static void test_fusing_changes_no_bit(void)
 {
     static float fused[83 * 37], plain[83 * 37];
@@ -79,16 +62,16 @@ static void test_fusing_changes_no_bit(void)
                                  mw_adam(1e-2f),
                                  mw_adamw(1e-2f, 0.01f),
                                  mw_rmsprop(1e-3f),
-                                 with_momentum(centered(mw_rmsprop(1e-3f))),
+                                 optimizer_with_momentum(optimizer_centered(mw_rmsprop(1e-3f))),
                                  mw_adagrad(1e-2f),
                                  mw_lion(1e-3f, 0.01f),
-                                 two_terms(mw_sgd(0.1f)),
-                                 two_terms(mw_sgd_momentum(0.1f, 0.9f, true)),
-                                 two_terms(mw_adam(1e-2f)),
-                                 two_terms(mw_adamw(1e-2f, 0.01f)),
-                                 two_terms(with_momentum(centered(mw_rmsprop(1e-3f)))),
-                                 two_terms(mw_adagrad(1e-2f)),
-                                 two_terms(mw_lion(1e-3f, 0.01f))};
+                                 optimizer_compensated(mw_sgd(0.1f)),
+                                 optimizer_compensated(mw_sgd_momentum(0.1f, 0.9f, true)),
+                                 optimizer_compensated(mw_adam(1e-2f)),
+                                 optimizer_compensated(mw_adamw(1e-2f, 0.01f)),
+                                 optimizer_compensated(optimizer_with_momentum(optimizer_centered(mw_rmsprop(1e-3f)))),
+                                 optimizer_compensated(mw_adagrad(1e-2f)),
+                                 optimizer_compensated(mw_lion(1e-3f, 0.01f))};
     for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++)
         for (int threads = 1; threads <= 3; threads++)
             for (int half = 0; half < 2; half++) {
@@ -107,19 +90,20 @@ static void check_hot_regions(mw_device device)
         mw_optimizer optimizer;
         const char *label[2]; /* by device: in fp16 the loss is scaled, and the new values are looked at */
         size_t count[2];
-    } rows[] = {{mw_adam(1e-3f), {"adam", "adam_fp16_check"}, {8, 8}},
-                {mw_adam(1e-3f), {"bias_gelu_tanh", "bias_gelu_tanh"}, {1, 1}},
-                {mw_adam(1e-3f), {"gelu_tanh_backward", "gelu_tanh_backward"}, {1, 1}},
-                {mw_adam(1e-3f), {"bias_silu", "bias_silu"}, {1, 1}},
-                {mw_adamw(1e-3f, 0.01f), {"adamw", "adamw_fp16_check"}, {8, 8}},
-                {mw_sgd(1e-3f), {"sgd", "sgd_scaled_check"}, {5, 6}},
-                {mw_sgd_momentum(1e-3f, 0.9f, false), {"momentum", "momentum_scaled_check"}, {6, 8}},
-                {mw_sgd_momentum(1e-3f, 0.9f, true), {"nesterov", "nesterov_scaled_check"}, {8, 8}},
-                {mw_rmsprop(1e-3f), {"rmsprop", "rmsprop_fp16_check"}, {8, 8}},
-                {with_momentum(mw_rmsprop(1e-3f)), {"rmsprop_momentum", "rmsprop_momentum_fp16_check"}, {8, 8}},
-                {centered(mw_rmsprop(1e-3f)), {"rmsprop_centered", "rmsprop_centered_fp16_check"}, {8, 8}},
-                {mw_adagrad(1e-3f), {"adagrad", "adagrad_fp16_check"}, {8, 8}},
-                {mw_lion(1e-3f, 0.01f), {"lion", "lion_fp16_check"}, {8, 8}}};
+    } rows[] = {
+        {mw_adam(1e-3f), {"adam", "adam_fp16_check"}, {8, 8}},
+        {mw_adam(1e-3f), {"bias_gelu_tanh", "bias_gelu_tanh"}, {1, 1}},
+        {mw_adam(1e-3f), {"gelu_tanh_backward", "gelu_tanh_backward"}, {1, 1}},
+        {mw_adam(1e-3f), {"bias_silu", "bias_silu"}, {1, 1}},
+        {mw_adamw(1e-3f, 0.01f), {"adamw", "adamw_fp16_check"}, {8, 8}},
+        {mw_sgd(1e-3f), {"sgd", "sgd_scaled_check"}, {5, 6}},
+        {mw_sgd_momentum(1e-3f, 0.9f, false), {"momentum", "momentum_scaled_check"}, {6, 8}},
+        {mw_sgd_momentum(1e-3f, 0.9f, true), {"nesterov", "nesterov_scaled_check"}, {8, 8}},
+        {mw_rmsprop(1e-3f), {"rmsprop", "rmsprop_fp16_check"}, {8, 8}},
+        {optimizer_with_momentum(mw_rmsprop(1e-3f)), {"rmsprop_momentum", "rmsprop_momentum_fp16_check"}, {8, 8}},
+        {optimizer_centered(mw_rmsprop(1e-3f)), {"rmsprop_centered", "rmsprop_centered_fp16_check"}, {8, 8}},
+        {mw_adagrad(1e-3f), {"adagrad", "adagrad_fp16_check"}, {8, 8}},
+        {mw_lion(1e-3f, 0.01f), {"lion", "lion_fp16_check"}, {8, 8}}};
     const int half = device == MW_DEVICE_ANE;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         mw_error err = {0};

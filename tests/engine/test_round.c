@@ -1,4 +1,5 @@
 /* Rounding fp32 to fp16 in place: at every level, to the bit what a conversion there and back gives. */
+#include "base/bits.h"
 #include "base/fp16.h"
 #include "config_here.h"
 #include "engine/kernels/round.h"
@@ -9,38 +10,24 @@
 
 enum { AROUND = 5, HARD = 65536 * AROUND, SWEEP = 1 << 22 };
 
-static float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* Every half with its neighbours in fp32, and half way to the next half with its neighbours: ties, 65520 and infinity,
  * subnormals, 0, NaN. */
 static float hard(int i)
 {
-    const uint32_t half = bits_of(mw__fp16_to_float((uint16_t)(i / AROUND)));
+    const uint32_t half = mw__bits_of(mw__fp16_to_float((uint16_t)(i / AROUND)));
     switch (i % AROUND) {
     case 0:
-        return float_of(half);
+        return mw__float_of(half);
     case 1:
-        return float_of(half + 1);
+        return mw__float_of(half + 1);
     case 2: /* also of subnormals, whose step is wider */
         return (float)(((double)mw__fp16_to_float((uint16_t)(i / AROUND)) +
                         (double)mw__fp16_to_float((uint16_t)(i / AROUND + 1))) /
                        2.0);
     case 3:
-        return float_of(half + 0x1000);
+        return mw__float_of(half + 0x1000);
     default:
-        return float_of(half + 0x1001);
+        return mw__float_of(half + 0x1001);
     }
 }
 
@@ -54,9 +41,9 @@ static void check_numbers(const float *x, int64_t count, const char *what)
         memcpy(got, x, (size_t)count * sizeof *got);
         mw__round_loop((mw__level)level)(got, got, count, 0.0f, 0.0f);
         for (int64_t i = 0; i < count; i++)
-            if (bits_of(got[i]) != bits_of(wanted[i])) {
+            if (mw__bits_of(got[i]) != mw__bits_of(wanted[i])) {
                 check_note(false, __FILE__, __LINE__, "%s, level %d: %08x gives %08x, not %08x", what, level,
-                           bits_of(x[i]), bits_of(got[i]), bits_of(wanted[i]));
+                           mw__bits_of(x[i]), mw__bits_of(got[i]), mw__bits_of(wanted[i]));
                 break;
             }
     }
@@ -79,7 +66,7 @@ static void test_a_sweep_of_all_numbers(void)
     float *x = malloc(SWEEP * sizeof *x);
     REQUIRE(x != NULL);
     for (uint32_t i = 0; i < SWEEP; i++)
-        x[i] = float_of(i * 1021u);
+        x[i] = mw__float_of(i * 1021u);
     check_numbers(x, SWEEP, "sweep");
     free(x);
 }

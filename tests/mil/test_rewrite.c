@@ -1,40 +1,15 @@
 /* The rewrites of mil/rewrite.c: each turns data/mil/rewrite_<name>_before.mil into rewrite_<name>_after.mil, and is
  * switched off by its name. MW_UPDATE_GOLDENS=1 writes the latter anew. */
+#include "golden.h"
 #include "mil/legalize.h"
 #include "mil/rewrite.h"
 #include "support/check.h"
 #include "support/failing.h"
+
 #include <millwright/millwright.h>
 #include <stdlib.h>
 
 static const char *const names[] = {"conv_decomposed"};
-
-static char *path_of(char *buffer, size_t size, const char *name, const char *when)
-{
-    snprintf(buffer, size, "%s/data/mil/rewrite_%s_%s.mil", MW_TESTS_DIR, name, when);
-    return buffer;
-}
-
-static char *read_all(const char *name, const char *when)
-{
-    char path[512], *text = calloc(1, 1 << 16);
-    FILE *file = fopen(path_of(path, sizeof path, name, when), "rb");
-    if (check_note(file != NULL, __FILE__, __LINE__, "cannot open %s", path)) {
-        text[fread(text, 1, (1 << 16) - 1, file)] = '\0';
-        fclose(file);
-    }
-    return text;
-}
-
-static void write_all(const char *name, const char *text)
-{
-    char path[512];
-    FILE *file = fopen(path_of(path, sizeof path, name, "after"), "wb");
-    if (file != NULL) {
-        fputs(text, file);
-        fclose(file);
-    }
-}
 
 /* The legal form of a text, freed with mw_string_free; NULL with err set. */
 static char *legalize(const char *text, const char *kept, const mw__device_traits *device, mw_error *err)
@@ -54,16 +29,12 @@ static void test_every_rewrite_gives_its_golden(void)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         mw_error err = {0};
-        char *before = read_all(names[i], "before"),
+        char *before = golden_read("rewrite", names[i], "before"),
              *got = legalize(before, NULL, mw__device_find(MW_DEVICE_ANE), &err);
         CHECK_OK(err);
-        if (got != NULL && getenv("MW_UPDATE_GOLDENS") != NULL)
-            write_all(names[i], got);
-        char *after = read_all(names[i], "after");
         if (got != NULL)
-            CHECK_STR(got, after);
+            golden_check("rewrite", names[i], got);
         mw_string_free(got);
-        free(after);
         free(before);
     }
 }
@@ -72,7 +43,7 @@ static void test_rewrites_are_for_their_device_only(void)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         mw_error err = {0};
-        char *before = read_all(names[i], "before"),
+        char *before = golden_read("rewrite", names[i], "before"),
              *got = legalize(before, NULL, mw__device_find(MW_DEVICE_CPU), &err);
         CHECK_OK(err);
         if (got != NULL)
@@ -86,7 +57,7 @@ static void test_a_rewrite_is_switched_off_by_its_name(void)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         mw_error err = {0};
-        char list[64], *before = read_all(names[i], "before");
+        char list[64], *before = golden_read("rewrite", names[i], "before");
         snprintf(list, sizeof list, "digits,%s", names[i]);
         char *got = legalize(before, list, mw__device_find(MW_DEVICE_ANE), &err);
         CHECK(got == NULL);
@@ -99,7 +70,7 @@ static void test_a_rewrite_is_switched_off_by_its_name(void)
 static void test_every_failed_allocation_is_an_error_without_a_leak(void)
 {
     mw_error err = {0};
-    char *before = read_all("conv_decomposed", "before");
+    char *before = golden_read("rewrite", "conv_decomposed", "before");
     mw_graph *from = mw_graph_parse_mil(before, strlen(before), NULL, NULL, &err);
     CHECK_OK(err);
     for (long n = 0; from != NULL && n < 10000; n++) {

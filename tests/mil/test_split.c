@@ -1,42 +1,17 @@
 /* What a chip cannot hold, cut: each form turns data/mil/split_<name>_before.mil into split_<name>_after.mil with axes
  * of at most 1024, and is switched off by its name. MW_UPDATE_GOLDENS=1 writes the latter anew. */
+#include "golden.h"
 #include "mil/legalize.h"
 #include "mil/split.h"
 #include "support/check.h"
 #include "support/failing.h"
+
 #include <millwright/millwright.h>
 #include <stdlib.h>
 
-enum { AXIS_MAX = 1024, TEXT_MAX = 1 << 16 };
+enum { AXIS_MAX = 1024 };
 
 static const char *const names[] = {"digits", "blocks"};
-
-static char *path_of(char *buffer, size_t size, const char *name, const char *when)
-{
-    snprintf(buffer, size, "%s/data/mil/split_%s_%s.mil", MW_TESTS_DIR, name, when);
-    return buffer;
-}
-
-static char *read_all(const char *name, const char *when)
-{
-    char path[512], *text = calloc(1, TEXT_MAX);
-    FILE *file = fopen(path_of(path, sizeof path, name, when), "rb");
-    if (check_note(file != NULL, __FILE__, __LINE__, "cannot open %s", path)) {
-        text[fread(text, 1, TEXT_MAX - 1, file)] = '\0';
-        fclose(file);
-    }
-    return text;
-}
-
-static void write_all(const char *name, const char *text)
-{
-    char path[512];
-    FILE *file = fopen(path_of(path, sizeof path, name, "after"), "wb");
-    if (file != NULL) {
-        fputs(text, file);
-        fclose(file);
-    }
-}
 
 /* The program in parts, freed with mw_string_free; NULL if there was nothing to split. */
 static char *split(const char *text, const char *kept, mw_error *err)
@@ -57,16 +32,12 @@ static void test_every_form_gives_its_golden(void)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         mw_error err = {0};
-        char *before = read_all(names[i], "before"), *got = split(before, NULL, &err);
+        char *before = golden_read("split", names[i], "before"), *got = split(before, NULL, &err);
         CHECK_OK(err);
         CHECK(got != NULL);
-        if (got != NULL && getenv("MW_UPDATE_GOLDENS") != NULL)
-            write_all(names[i], got);
-        char *after = read_all(names[i], "after");
         if (got != NULL)
-            CHECK_STR(got, after);
+            golden_check("split", names[i], got);
         mw_string_free(got);
-        free(after);
         free(before);
     }
 }
@@ -75,7 +46,7 @@ static void test_a_form_is_switched_off_by_its_name(void)
 {
     mw_error err = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *before = read_all(names[i], "before");
+        char *before = golden_read("split", names[i], "before");
         char *got = split(before, i == 0 ? "blocks,digits" : "conv_decomposed,blocks", &err);
         CHECK_OK(err);
         CHECK(got == NULL);
@@ -118,7 +89,7 @@ static void test_every_failed_allocation_is_an_error_without_a_leak(void)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         mw_error err = {0};
-        char *before = read_all(names[i], "before");
+        char *before = golden_read("split", names[i], "before");
         mw_graph *from = mw_graph_parse_mil(before, strlen(before), NULL, NULL, &err);
         CHECK_OK(err);
         for (long n = 0; from != NULL && n < 10000; n++) {

@@ -51,6 +51,13 @@ small_data small_make_data(void)
     return data;
 }
 
+mw_dataset *small_open_data(const small_data *data, int64_t examples, mw_error *err)
+{
+    const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data->x},
+                                 {.name = "y", .dtype = MW_I32, .shape = {0}, .data = data->y}};
+    return mw_dataset_from_memory(columns, 2, examples, false, err);
+}
+
 void small_fill_batch(small_batch *out, const small_data *data, int first)
 {
     for (int i = 0; i < SMALL_N; i++)

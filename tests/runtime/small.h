@@ -32,6 +32,9 @@ typedef struct small_data {
 
 small_data small_make_data(void);
 
+/* The first `examples` of them as a data set, which reads `data`. */
+mw_dataset *small_open_data(const small_data *data, int64_t examples, mw_error *err);
+
 /* A batch of SMALL_N examples that starts at example `first`. */
 typedef struct small_batch {
     mw_feed feeds[2];

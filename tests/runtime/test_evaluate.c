@@ -8,13 +8,6 @@
 
 static const mw_device devices[] = {MW_DEVICE_CPU, MW_DEVICE_ANE};
 
-static mw_dataset *open_data(const small_data *data, int64_t examples, mw_error *err)
-{
-    const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data->x},
-                                 {.name = "y", .dtype = MW_I32, .shape = {0}, .data = data->y}};
-    return mw_dataset_from_memory(columns, 2, examples, false, err);
-}
-
 static void test_evaluation_counts_every_example_once(void)
 {
     const small_data data = small_make_data();
@@ -28,7 +21,7 @@ static void test_evaluation_counts_every_example_once(void)
         for (int step = 0; step < 5; step++)
             mw_trainer_step(trainer, &batch.batch, NULL, &err);
         const small_weights weights = small_read(trainer, &err);
-        mw_dataset *dataset = open_data(&data, examples, &err);
+        mw_dataset *dataset = small_open_data(&data, examples, &err);
         mw_evaluation found;
         mw_trainer_measure(trainer, dataset, &found, &err);
         CHECK_OK(err);
@@ -62,7 +55,7 @@ static void test_a_mean_built_by_hand_is_evaluated_per_example(void)
     options.compile.provider = MW_PROVIDER_ENGINE;
     mw_trainer *trainer = mw_trainer_create(&options, &err);
     mw_graph_destroy(net.graph);
-    mw_dataset *dataset = open_data(&data, 11, &err);
+    mw_dataset *dataset = small_open_data(&data, 11, &err);
     double expected = 0;
     mw_evaluation found;
     mw_trainer_measure(trainer, dataset, &found, &err);

@@ -21,13 +21,6 @@ static small_data make_data(void)
     return data;
 }
 
-static mw_dataset *open_data(const small_data *data, int64_t examples, mw_error *err)
-{
-    const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data->x},
-                                 {.name = "y", .dtype = MW_I32, .shape = {0}, .data = data->y}};
-    return mw_dataset_from_memory(columns, 2, examples, false, err);
-}
-
 static mw_trainer *make_trainer(mw_device device, bool strict_metric, mw_error *err)
 {
     mw_graph *graph = mw_graph_create(NULL);
@@ -76,7 +69,7 @@ static void test_evaluation_divides_by_the_labels_that_count(void)
         small_fill_batch(&batch, &data, 16);
         for (int step = 0; step < 5; step++)
             mw_trainer_step(trainer, &batch.batch, NULL, &err);
-        mw_dataset *dataset = open_data(&data, sizes[k / 2], &err);
+        mw_dataset *dataset = small_open_data(&data, sizes[k / 2], &err);
         const small_weights weights = small_read(trainer, &err);
         double loss = 0, accuracy = 0, expected_loss, expected_accuracy;
         expect(&weights, &data, (int)sizes[k / 2], &expected_loss, &expected_accuracy);
@@ -117,7 +110,7 @@ static void test_a_data_set_without_labels_has_no_mean(void)
     for (int n = 0; n < SMALL_N; n++)
         data.y[n] = IGNORED;
     mw_trainer *trainer = make_trainer(MW_DEVICE_CPU, false, &err);
-    mw_dataset *dataset = open_data(&data, SMALL_N, &err);
+    mw_dataset *dataset = small_open_data(&data, SMALL_N, &err);
     double loss = 7, accuracy = 7;
     CHECK_INT(mw_trainer_evaluate(trainer, dataset, &loss, &accuracy, &err), MW_ERROR_NUMERIC);
     CHECK_ERROR(err, MW_ERROR_NUMERIC, "the loss has no mean: every label of the data set is ignored or has weight 0");

@@ -18,13 +18,6 @@ static mw_trainer_options options_of(const small_net *net)
     return options;
 }
 
-static mw_dataset *open_data(const small_data *data, int64_t examples, mw_error *err)
-{
-    const mw_column columns[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D), .data = data->x},
-                                 {.name = "y", .dtype = MW_I32, .shape = {0}, .data = data->y}};
-    return mw_dataset_from_memory(columns, 2, examples, false, err);
-}
-
 /* ---- names ---- */
 
 static void test_a_metric_has_the_users_name_or_its_constructors(void)
@@ -41,7 +34,7 @@ static void test_a_metric_has_the_users_name_or_its_constructors(void)
         options.metric_count = k != 2;
         mw_trainer *trainer = mw_trainer_create(&options, &err);
         mw_graph_destroy(net.graph);
-        mw_dataset *dataset = open_data(&data, 19, &err);
+        mw_dataset *dataset = small_open_data(&data, 19, &err);
         mw_evaluation found;
         mw_trainer_measure(trainer, dataset, &found, &err);
         if (CHECK_OK(err)) {
@@ -71,7 +64,7 @@ static void test_names_are_copied(void)
     mw_graph_destroy(net.graph);
     memset(name, 'x', 4);
     metric = (mw_metric){0};
-    mw_dataset *dataset = open_data(&data, 8, &err);
+    mw_dataset *dataset = small_open_data(&data, 8, &err);
     mw_evaluation found = {0};
     mw_trainer_measure(trainer, dataset, &found, &err);
     CHECK_OK(err);
@@ -193,7 +186,7 @@ static void test_fit_refuses_a_validation_set_before_the_first_step(void)
     const mw_column narrow[] = {{.name = "x", .dtype = MW_F32, .shape = MW_SHAPE(SMALL_D - 1), .data = good.x},
                                 {.name = "y", .dtype = MW_I32, .shape = {0}, .data = good.y}};
     mw_error err = {0};
-    mw_dataset *training = open_data(&good, SMALL_EXAMPLES, &err);
+    mw_dataset *training = small_open_data(&good, SMALL_EXAMPLES, &err);
     const struct {
         mw_dataset *validation;
         mw_status status;
@@ -201,9 +194,9 @@ static void test_fit_refuses_a_validation_set_before_the_first_step(void)
     } cases[] = {
         {mw_dataset_from_memory(unlabelled, 1, 21, true, &err), MW_ERROR_ARGUMENT, "has no feed \"y\""},
         {mw_dataset_from_memory(narrow, 2, 21, true, &err), MW_ERROR_SHAPE, "feed \"x\" has 32 elements, its port 40"},
-        {open_data(&ignored, 21, &err), MW_ERROR_NUMERIC,
+        {small_open_data(&ignored, 21, &err), MW_ERROR_NUMERIC,
          "the loss has no mean: every label of the data set is ignored"},
-        {open_data(&outside, 21, &err), MW_ERROR_ARGUMENT, "feed \"y\" element 3"},
+        {small_open_data(&outside, 21, &err), MW_ERROR_ARGUMENT, "feed \"y\" element 3"},
     };
     CHECK_OK(err);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -252,7 +245,7 @@ static void test_fit_validates_a_composite_loss(void)
     mw_error err = {0};
     seen s = {0};
     mw_trainer *trainer = make_trainer(NULL, &err);
-    mw_dataset *training = open_data(&data, SMALL_EXAMPLES, &err), *validation = open_data(&some, 21, &err);
+    mw_dataset *training = small_open_data(&data, SMALL_EXAMPLES, &err), *validation = small_open_data(&some, 21, &err);
     mw_fit_options fit = mw_fit_defaults(training, 3);
     fit.validation = validation;
     fit.progress = watch;
@@ -284,7 +277,7 @@ static void test_making_and_evaluating_metrics_survive_every_failure(void)
 {
     const small_data data = small_make_data();
     mw_error err = {0};
-    mw_dataset *dataset = open_data(&data, 21, &err);
+    mw_dataset *dataset = small_open_data(&data, 21, &err);
     bool done = false;
     for (long n = 0; !done && n < 20000; n++) {
         failing_allocator failing = {.fail_at = n, .and_after = n % 2 == 1};
