@@ -1,7 +1,6 @@
 #include "kernel_case.h"
 
 #include "support/check.h"
-#include "support/setting.h"
 
 static bool feed(run_program *r, const kernel_port *in, size_t count)
 {
@@ -17,7 +16,7 @@ static bool feed(run_program *r, const kernel_port *in, size_t count)
 bool kernel_run(const char *text, uint64_t lanes, const kernel_port *in, size_t in_count, const kernel_port *out,
                 size_t out_count)
 {
-    setting_begin("MW_ENGINE_WAKE", "0");
+    run_set("MW_ENGINE_WAKE", "0");
     run_program r;
     void *results[RUN_PORTS] = {NULL};
     if (!run_open(&r, text, E5RT_CPU, lanes))

@@ -25,8 +25,9 @@ typedef struct run_program {
     int port_count;
 } run_program;
 
-/* A variable of the engine for what is compiled from now on, as the environment would set it; NULL: as if it were not
- * set. Both are kept, not copied. */
+/* A variable of the engine for what is compiled by this file from now on, as the environment would set it; NULL: as if
+ * it were not set. Both are kept, not copied. Programs and trainers do not see it: for them there is support/setting.h.
+ */
 void run_set(const char *name, const char *value);
 /* The configuration that a compiler has then. */
 mw_status run_config(mw__config *out, mw_error *err);

@@ -2,7 +2,6 @@
  * values are computed here in plain C; the fixtures are small enough to be exact in fp32. */
 #include "run.h"
 #include "support/check.h"
-#include "support/setting.h"
 
 enum { LANES_MAX = 4 };
 
@@ -249,7 +248,7 @@ static void test_two_inputs_and_an_output_on_one_memory(void)
 
 int main(void)
 {
-    setting_begin("MW_ENGINE_WAKE", "0"); /* small programs would stay on one thread; these are about the team */
+    run_set("MW_ENGINE_WAKE", "0"); /* small programs would stay on one thread; these are about the team */
     RUN(test_swap_reads_both_before_writing);
     RUN(test_reader_after_the_update_sees_the_old_value);
     RUN(test_reader_of_old_and_new_value);

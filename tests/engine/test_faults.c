@@ -3,7 +3,6 @@
 #include "run.h"
 #include "support/check.h"
 #include "support/failing.h"
-#include "support/setting.h"
 
 /* A swap (temporaries), a product, a view, constants, a reduction. */
 #define PROGRAM(t)                                                                                                     \
@@ -101,7 +100,7 @@ static void test_execute_allocates_nothing(void)
         failing_allocator counting = {.fail_at = -1};
         const mw_allocator allocator = failing_allocator_of(&counting);
         run_program r = {0};
-        setting_begin("MW_ENGINE_WAKE", team ? "0" : "1000000000");
+        run_set("MW_ENGINE_WAKE", team ? "0" : "1000000000");
         e5rt_mw_set_allocator(allocator.resize, allocator.user);
         REQUIRE(run_all(&r, team != 0) == 0);
         const long before = counting.requests;
@@ -112,7 +111,7 @@ static void test_execute_allocates_nothing(void)
         CHECK_INT(counting.live, 0);
         e5rt_mw_set_allocator(NULL, NULL);
     }
-    setting_end("MW_ENGINE_WAKE");
+    run_set("MW_ENGINE_WAKE", NULL);
 }
 
 int main(void)

@@ -1,6 +1,5 @@
 /* A label and an implementation name one kernel: over the steps of every operation case, at every level. */
-#include "engine/core/kernel.h" /* before run.h, whose type would be shadowed */
-
+#include "engine/core/kernel.h"
 #include "run.h"
 #include "support/check.h"
 #include "support/op_cases.h"

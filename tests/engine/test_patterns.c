@@ -6,7 +6,6 @@
 #include "engine/core/kernel.h"
 #include "run.h"
 #include "support/check.h"
-#include "support/setting.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
@@ -147,7 +146,9 @@ static void explain(const pattern_case *c, const mw__library *library)
     mw__arena arena;
     mw__arena_init(&arena, NULL);
     mw__pattern_notes notes;
-    const mw__config config = config_here();
+    mw__config config;
+    run_config(&config, &err);
+    CHECK_OK(err);
     const mw__plan_request request = {
         .function = library->graph->functions[0], .arena = &arena, .config = &config, .lanes = 1};
     mw__patterns_explain(&request, &notes, &err);
@@ -191,9 +192,9 @@ static void check_bits(const pattern_case *c, const char *text, const mw__block 
     float *fused = calloc(ELEMENTS, sizeof *fused), *plain = calloc(ELEMENTS, sizeof *plain);
     REQUIRE(fused != NULL && plain != NULL);
     bool done = compute(text, body, fused);
-    setting_begin("MW_ENGINE_FUSE", "0");
+    run_set("MW_ENGINE_FUSE", "0");
     done = done && compute(text, body, plain);
-    setting_end("MW_ENGINE_FUSE");
+    run_set("MW_ENGINE_FUSE", NULL);
     check_note(done && memcmp(fused, plain, ELEMENTS * sizeof *fused) == 0, __FILE__, __LINE__, "%s: other bits",
                c->pattern);
     free(fused);
@@ -208,13 +209,13 @@ static void check_case(const pattern_case *c)
     char *text = mw_graph_print_mil(graph, NULL, &err);
     CHECK_OK(err);
     if (c->off != NULL)
-        setting_begin(c->off, c->at);
+        run_set(c->off, c->at);
     mw__library *library = text != NULL ? run_library(text, 1, &err) : NULL;
     CHECK_OK(err);
     if (library != NULL)
         explain(c, library);
     if (c->off != NULL)
-        setting_end(c->off);
+        run_set(c->off, NULL);
     if (library != NULL && c->off == NULL)
         check_bits(c, text, library->graph->functions[0]->body);
     if (library != NULL)

@@ -4,7 +4,6 @@
 #include "engine/core/partition.h"
 #include "kernel_case.h"
 #include "support/check.h"
-#include "support/setting.h"
 
 #include <stdlib.h>
 
@@ -18,13 +17,13 @@ static void test_elementwise_chain_is_one_phase_in_one_buffer(void)
                                 "e");
     for (uint64_t lanes = 1; lanes <= 4; lanes++) {
         run_facts f;
-        setting_begin("MW_ENGINE_FUSE", "0");
+        run_set("MW_ENGINE_FUSE", "0");
         REQUIRE(run_find_facts(text, lanes, &f));
         CHECK_INT(f.steps, 5);
         CHECK_INT(f.phases, 1);
         CHECK_INT(f.memory, 64 * 64 * 4);
         CHECK_INT(f.lanes, lanes);
-        setting_end("MW_ENGINE_FUSE");
+        run_set("MW_ENGINE_FUSE", NULL);
         REQUIRE(run_find_facts(text, lanes, &f));
         CHECK_INT(f.steps, 1);
         CHECK_INT(f.memory, 0);
@@ -89,7 +88,7 @@ static void test_what_depends_on_constants_alone_is_run_once(void)
 static bool run_constant_product(const char *fuse, float out[9])
 {
     run_program r;
-    setting_begin("MW_ENGINE_FUSE", fuse);
+    run_set("MW_ENGINE_FUSE", fuse);
     bool good =
         run_open(&r,
                  RUN_TEXT("tensor<fp32, [3, 3]> x",
@@ -100,7 +99,7 @@ static bool run_constant_product(const char *fuse, float out[9])
                           "tensor<fp32, [3, 3]> y = add(x = c, y = x);\n",
                           "y"),
                  E5RT_CPU, 4);
-    setting_end("MW_ENGINE_FUSE");
+    run_set("MW_ENGINE_FUSE", NULL);
     good = good && run_bind(&r, false, "x", 36) != NULL;
     const float *y = good ? run_bind(&r, true, "y", 36) : NULL;
     good = y != NULL && run_encode(&r) && run_execute(&r);
@@ -269,9 +268,9 @@ static void test_encoding_takes_time_in_proportion_to_the_steps(void)
 /* So did the search for a place when results live long, 22 s for 100,000 steps; none of them may be lost sight of. */
 static void test_so_it_does_when_results_live_long(void)
 {
-    setting_begin("MW_ENGINE_FUSE", "0");
+    run_set("MW_ENGINE_FUSE", "0");
     const run_facts few = encode_chain(2500, true), many = encode_chain(20000, true);
-    setting_end("MW_ENGINE_FUSE");
+    run_set("MW_ENGINE_FUSE", NULL);
     check_note(many.seconds < 24 * few.seconds + 0.02, __FILE__, __LINE__, "5000 steps took %g s, 40000 took %g s",
                few.seconds, many.seconds);
     CHECK_INT(few.memory, (size_t)2500 * 64 * 64 * 4);

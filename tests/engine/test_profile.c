@@ -1,7 +1,6 @@
 /* The optional rows e5rt_mw_*: plans and profiles of encoded operations, and what they refuse. */
 #include "run.h"
 #include "support/check.h"
-#include "support/setting.h"
 
 static const char text[] = RUN_TEXT("tensor<fp32, [64, 64]> x, tensor<fp32, [64, 64]> s",
                                     "        tensor<fp32, [64, 64]> a = matmul(transpose_x = bool(false), "
@@ -84,7 +83,7 @@ static void test_a_profile_keeps_the_newest_runs(void)
 {
     run_program r;
     void *handle = NULL;
-    setting_begin("MW_ENGINE_WAKE", "0");
+    run_set("MW_ENGINE_WAKE", "0");
     REQUIRE(open_text(&r, 3) && run_encode(&r) && run_execute(&r));
     CHECK_INT(e5rt_mw_execution_stream_operation_set_profiling(r.operation, 4), 0);
     for (int i = 0; i < 10; i++)

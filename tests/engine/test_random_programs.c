@@ -261,8 +261,8 @@ static bool open_program(run_program *r, const program *p, bool separate, uint64
 {
     text *t = calloc(1, sizeof *t);
     put_program(t, p, separate);
-    setting_begin("MW_ENGINE_WAKE", separate ? "1000000000" : "0");
-    setting_begin("MW_ENGINE_FUSE", separate ? "0" : "1");
+    run_set("MW_ENGINE_WAKE", separate ? "1000000000" : "0");
+    run_set("MW_ENGINE_FUSE", separate ? "0" : "1");
     bool good = run_open(r, t->data, p->mask, lanes);
     free(t);
     char name[16];

@@ -2,7 +2,6 @@
 #include "engine/run/team.h"
 #include "run.h"
 #include "support/check.h"
-#include "support/setting.h"
 
 #include <fenv.h>
 #include <pthread.h>
@@ -120,12 +119,12 @@ static void test_team_and_caller_alone_give_equal_bytes(void)
 {
     static float alone[W], team[W];
     for (uint64_t lanes = 1; lanes <= 7; lanes++) {
-        setting_begin("MW_ENGINE_WAKE", "1000000000");
+        run_set("MW_ENGINE_WAKE", "1000000000");
         REQUIRE(run_steps(lanes, 1, 20, alone));
-        setting_begin("MW_ENGINE_WAKE", "0");
+        run_set("MW_ENGINE_WAKE", "0");
         REQUIRE(run_steps(lanes, 1, 20, team));
         CHECK(memcmp(alone, team, sizeof team) == 0);
-        setting_begin("MW_ENGINE_WAKE", "16000"); /* brief: with the team or without, as it sleeps or not */
+        run_set("MW_ENGINE_WAKE", "16000"); /* brief: with the team or without, as it sleeps or not */
         REQUIRE(run_steps(lanes, 1, 20, team));
         CHECK(memcmp(alone, team, sizeof team) == 0);
     }
@@ -151,7 +150,7 @@ static void test_threads_run_programs_at_once(void)
 {
     static worker workers[3];
     static float expected[W];
-    setting_begin("MW_ENGINE_WAKE", "0");
+    run_set("MW_ENGINE_WAKE", "0");
     for (int i = 0; i < 3; i++) {
         workers[i].salt = i;
         REQUIRE(pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]) == 0);
@@ -169,7 +168,7 @@ static void test_threads_run_programs_at_once(void)
 static void test_execute_rounds_to_nearest_and_restores(void)
 {
     static float expected[W], upward[W];
-    setting_begin("MW_ENGINE_WAKE", "0");
+    run_set("MW_ENGINE_WAKE", "0");
     for (uint64_t lanes = 1; lanes <= 2; lanes++) {
         REQUIRE(run_steps(lanes, 3, 3, expected));
         fesetround(FE_UPWARD);

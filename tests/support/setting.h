@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* What is compiled and run from here on finds the setting at that value, until its end or that of the process:
+/* What is compiled from here on finds the setting at that value, until its end or that of the process. The public
+ * interface has no other way than the environment; what tests/engine compiles itself has run_set (engine/run.h).
  *
  *     setting_begin("MW_ENGINE_FUSE", "0");
  *     float *plain = compute(..);
