@@ -29,7 +29,9 @@ build() { # build SIDE COMMIT
     tree=$work/$1
     [ -e "$tree/.git" ] || git worktree add -f --detach "$tree" "$2" >/dev/null
     git -C "$tree" checkout -q --detach "$2"
-    ${CC:-cc} -O2 -fPIC -D_GNU_SOURCE -I"$tree/include" -c tools/same_bits/record.c -o "$work/record-$1.o"
+    shares=partitions
+    grep -q "uint64_t partitions" "$tree/include/e5rt/e5rt.h" || shares=lanes
+    ${CC:-cc} -O2 -fPIC -D_GNU_SOURCE -DSHARES=$shares -I"$tree/include" -c tools/same_bits/record.c -o "$work/record-$1.o"
     write_options "$1" >"$work/$1.cmake"
     cmake -S "$tree" -B "$tree/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DMW_BUILD_BENCH=ON \
         -DMW_DATA_DIR="$here/data" -DMW_SHARED_DATA="$here/../shared/data" \

@@ -125,11 +125,11 @@ E5RT_API const char *e5rt_get_last_error_message(void); /* A */
 E5RT_API e5rt_error_code e5rt_mw_e5_compiler_config_options_set_variable(void *options, const char *name,
                                                                          const char *value); /* M */
 /* Threads that a program is compiled for; 0 = one per processor. */
-E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_lanes(void *options, uint64_t lanes); /* M */
+E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_threads(void *options, uint64_t threads); /* M */
 /* Process-wide: what the engine allocates with from now on; NULL = the C library's heap. For tests and embedders,
  * before the first other call. `resize` as in millwright/status.h. */
 E5RT_API e5rt_error_code e5rt_mw_set_allocator(void *(*resize)(void *user, void *pointer, size_t size), void *user);
-/* "CPU, fp32, 2 lanes, OpenBLAS": how a function was compiled; lives as long as the function. */
+/* "CPU, fp32, 2 threads, OpenBLAS": how a function was compiled; lives as long as the function. */
 E5RT_API e5rt_error_code e5rt_mw_program_function_get_summary(void *function, const char **out); /* M */
 
 /* How an encoded operation runs, as data. Everything lives as long as the plan; indices count from 0. */
@@ -163,8 +163,8 @@ typedef struct e5rt_mw_step {
     const char *label;          /* of the kernel */
     const char *implementation; /* which of its ways, "avx512"; "" = it has one */
     const char *declined;       /* why those before it were not taken, "avx512: few outputs; .."; "" = none was */
-    uint64_t phase, lanes;
-    uint64_t units; /* independent parts, which the lanes share */
+    uint64_t phase, partitions;
+    uint64_t units; /* independent parts, which the partitions share */
     const e5rt_mw_mil_operation *operations;
     const e5rt_mw_access *reads, *writes;
     uint64_t operation_count, read_count, write_count;
@@ -172,9 +172,9 @@ typedef struct e5rt_mw_step {
     double flops; /* negative: unknown */
 } e5rt_mw_step;
 
-/* A lane's share of a step. */
+/* A partition's share of a step. */
 typedef struct e5rt_mw_task {
-    uint64_t step, lane;
+    uint64_t step, partition;
 } e5rt_mw_task;
 
 typedef struct e5rt_mw_span {
@@ -184,18 +184,18 @@ typedef struct e5rt_mw_span {
 typedef struct e5rt_mw_run {
     uint64_t number; /* from 0 since profiling was switched on */
     e5rt_mw_span span;
-    uint64_t threads; /* lane l ran on thread l % threads */
+    uint64_t threads; /* partition l ran on thread l % threads */
     const e5rt_mw_span *tasks;
 } e5rt_mw_run;
 
 typedef struct e5rt_mw_plan {
     uint64_t version;
     const char *summary;
-    uint64_t lanes, phase_count;
-    uint64_t team;                 /* 0: too little work to wake other threads; one runs all lanes */
+    uint64_t partitions, phase_count;
+    uint64_t team;                 /* 0: too little work to wake other threads; one runs all partitions */
     const e5rt_mw_buffer *buffers; /* ports, and what a step touches */
     const e5rt_mw_step *steps;     /* in the order in which they run */
-    const e5rt_mw_task *tasks;     /* in the order of phases, lanes, steps */
+    const e5rt_mw_task *tasks;     /* in the order of phases, partitions, steps */
     const e5rt_mw_run *runs;       /* that the profile kept, oldest first */
     uint64_t buffer_count, step_count, task_count, run_count;
     uint64_t runs_profiled;                   /* kept or not */

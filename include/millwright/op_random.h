@@ -8,7 +8,7 @@
  *   seed = -1   key {2^32 - 1, k}, counter {i low, i high, n low, n high}: fresh ones at each execution. n counts the
  *               executions of the compiled program from 0, k is the place of the operation in it; so a program that is
  *               compiled again starts over, and two operations in it differ
- * computes in double and rounds once. The numbers depend on neither lanes nor threads. The ANE has none of these
+ * computes in double and rounds once. The numbers depend on neither partitions nor threads. The ANE has none of these
  * operations (dropout and noise are made of others). A trainer replaces those without a fixed seed by noise, see
  * mw_noise_normal; with a fixed one each step gets the same numbers. Results live as long as the graph.
  *

@@ -66,8 +66,8 @@ typedef struct mw_plan_time {
 /** The whole. Bytes and operations are those of one run. */
 typedef struct mw_plan_totals {
     const char *where;  /* as mw_program_where */
-    size_t threads;     /* for which the work is cut into shares, lanes: `threads` of the compile options */
-    bool team;          /* false: so little work that one thread runs all lanes */
+    size_t threads;     /* for which the work is cut into partitions: `threads` of the compile options */
+    bool team;          /* false: so little work that one thread runs all partitions */
     size_t phase_count; /* parts with a barrier between them */
     size_t step_count, buffer_count;
     uint64_t port_bytes; /* inputs and outputs; memory that two ports share counts once */
@@ -111,7 +111,7 @@ typedef struct mw_plan_step {
     uint64_t bytes_read, bytes_written; /* each byte once, whatever caches make of it */
     double flops;                       /* + - * / sqrt, comparison, minimum, maximum: 1 each. Negative: unknown, for
                                          * there is exp or the like in it */
-    mw_plan_time time;                  /* of the thread that took longest over its lanes */
+    mw_plan_time time;                  /* of the thread that took longest over its partitions */
     double gflops, gbytes;              /* a second, at the median time; 0 = not measured or unknown */
 } mw_plan_step;
 
@@ -149,7 +149,7 @@ MW_API void mw_plan_print(const mw_plan *plan, mw_plan_line *line, void *user);
 MW_API mw_status mw_plan_write(const mw_plan *plan, const char *path, mw_error *err);
 
 /** The runs that were kept as Chrome trace JSON, for Perfetto (ui.perfetto.dev) or chrome://tracing: a track for the
- *  runs and one for each lane, a slice for each share of a step. Whole or not at all.
+ *  runs and one for each partition, a slice for each share of a step. Whole or not at all.
  *  errors  MW_ERROR_STATE if nothing was profiled */
 MW_API mw_status mw_plan_write_trace(const mw_plan *plan, const char *path, mw_error *err);
 

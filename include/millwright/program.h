@@ -51,7 +51,7 @@ typedef struct mw_compile_options {
     size_t struct_size; /* set by mw_compile_defaults */
     mw_device device;
     mw_provider provider;
-    int threads;                   /* lanes on the engine; 0 = one per processor; results depend on it */
+    int threads;                   /* of the engine; 0 = one per processor; results depend on it */
     uint64_t seed;                 /* initial parameters */
     const mw_allocator *allocator; /* NULL = the C library's heap */
     const char *keep_folder;       /* not NULL: model.mil and weights are left there for reading */

@@ -25,7 +25,7 @@ mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out,
     MW_TRY(mw__symbols_load(&out->symbols, options->provider, err));
     if (device == MW_DEVICE_AUTO)
         out->device = mw__device_find(default_device(&out->symbols));
-    out->lanes = (uint64_t)options->threads;
+    out->threads = (uint64_t)options->threads;
     if (out->device->engine == NULL && out->symbols.provider == MW_PROVIDER_ENGINE)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "the engine has no GPU; use MW_DEVICE_CPU or MW_DEVICE_ANE");
     return MW_OK;

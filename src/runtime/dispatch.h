@@ -26,7 +26,7 @@ typedef struct mw__dispatch_options {
     const char *mil_path;
     const char *cache_folder;
     uint64_t mask;
-    uint64_t lanes;     /* 0 = the library's default */
+    uint64_t threads;   /* 0 = the library's default */
     const char *custom; /* custom ANE compiler options, or NULL */
     const char *name;   /* of the operation, e.g. "main" */
     size_t port_count;  /* how many mw__dispatch_add_port will add */
@@ -60,7 +60,7 @@ size_t mw__dispatch_port_count(const mw__dispatch *dispatch);
 /* The index, or mw__dispatch_port_count if there is none. */
 size_t mw__dispatch_find(const mw__dispatch *dispatch, const char *name, bool is_output);
 const mw__device_buffer *mw__dispatch_buffer(const mw__dispatch *dispatch, size_t port);
-/* How the function was compiled ("CPU, fp32, 2 lanes, OpenBLAS"), NULL if the library has no such call. */
+/* How the function was compiled ("CPU, fp32, 2 threads, OpenBLAS"), NULL if the library has no such call. */
 const char *mw__dispatch_summary(const mw__dispatch *dispatch);
 
 /* ---- several runs by one call ---- */

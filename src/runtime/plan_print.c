@@ -74,9 +74,10 @@ static void print_totals(printer *p, const mw_plan_totals *t)
 {
     put(p, "%s", t->where);
     end_line(p);
-    put(p, "%zu step%s in %zu phase%s on %zu lane%s%s; a run reads ", t->step_count, t->step_count == 1 ? "" : "s",
-        t->phase_count, t->phase_count == 1 ? "" : "s", t->threads, t->threads == 1 ? "" : "s",
-        t->team || t->threads == 1 ? "" : ", all run by one thread");
+    const bool alone = !t->team && t->threads > 1;
+    put(p, "%zu step%s in %zu phase%s %s %zu thread%s%s; a run reads ", t->step_count, t->step_count == 1 ? "" : "s",
+        t->phase_count, t->phase_count == 1 ? "" : "s", alone ? "for" : "on", t->threads, t->threads == 1 ? "" : "s",
+        alone ? ", run by one" : "");
     put_bytes(p, t->bytes_read);
     put(p, ", writes ");
     put_bytes(p, t->bytes_written);
@@ -121,7 +122,7 @@ static void put_operations(printer *p, const mw_plan_step *step)
 
 static void print_step(printer *p, const mw_plan_step *step, size_t index, bool measured)
 {
-    put(p, "%4zu %5zu %5zu  %-26.60s", index, step->phase, step->threads, step->kernel);
+    put(p, "%4zu %5zu %7zu  %-26.60s", index, step->phase, step->threads, step->kernel);
     put(p, "%12llu%12llu", (unsigned long long)step->bytes_read, (unsigned long long)step->bytes_written);
     if (step->flops < 0.0)
         put(p, "%12s", "unknown");
@@ -143,7 +144,7 @@ static void print_step(printer *p, const mw_plan_step *step, size_t index, bool 
 static void print_steps(printer *p, const mw_plan *plan)
 {
     const bool measured = plan->totals.time.runs > 0;
-    put(p, "step phase lanes  %-26s%12s%12s%12s%s  operations", "kernel", "bytes read", "written", "flops",
+    put(p, "step phase threads  %-26s%12s%12s%12s%s  operations", "kernel", "bytes read", "written", "flops",
         measured ? "   median us     GB/s  GFLOP/s" : "");
     end_line(p);
     for (size_t s = 0; s < plan->totals.step_count; s++)

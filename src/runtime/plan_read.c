@@ -153,7 +153,7 @@ static mw_status translate_step(mw_plan *plan, const e5rt_mw_step *from, mw_plan
                          .implementation = from->implementation,
                          .declined = from->declined,
                          .phase = from->phase,
-                         .threads = from->lanes,
+                         .threads = from->partitions,
                          .units = from->units,
                          .operations = operations,
                          .operation_count = from->operation_count,
@@ -193,7 +193,7 @@ static mw_status sum_up(mw_plan *plan, const char *where, mw_error *err)
     const e5rt_mw_plan *data = plan->data;
     mw_plan_totals *t = &plan->totals;
     *t = (mw_plan_totals){.where = mw__arena_string(&plan->arena, where, strlen(where), err),
-                          .threads = data->lanes,
+                          .threads = data->partitions,
                           .team = data->team != 0,
                           .phase_count = data->phase_count,
                           .step_count = data->step_count,

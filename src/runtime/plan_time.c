@@ -26,17 +26,18 @@ static mw_plan_time summarize(double *values, size_t count)
     return time;
 }
 
-/* A step takes as long as the thread that is longest at it; a thread runs several lanes where there are fewer of them.
+/* A step takes as long as the thread that is longest at it; a thread runs several partitions where there are fewer of
+ * them.
  */
 static void measure_run(const e5rt_mw_plan *data, size_t run, double *busy, double *times)
 {
     const e5rt_mw_run *r = &data->runs[run];
-    const uint64_t threads = r->threads > 0 && r->threads < data->lanes ? r->threads : data->lanes;
-    for (size_t i = 0; i < data->step_count * data->lanes; i++)
+    const uint64_t threads = r->threads > 0 && r->threads < data->partitions ? r->threads : data->partitions;
+    for (size_t i = 0; i < data->step_count * data->partitions; i++)
         busy[i] = 0.0;
     for (size_t t = 0; t < data->task_count; t++) {
         const e5rt_mw_task *task = &data->tasks[t];
-        double *sum = &busy[task->step * data->lanes + task->lane % threads];
+        double *sum = &busy[task->step * data->partitions + task->partition % threads];
         *sum += length_of(&r->tasks[t]);
         double *longest = &times[task->step * data->run_count + run];
         *longest = *sum > *longest ? *sum : *longest;
@@ -63,7 +64,7 @@ static mw_status measure(mw_plan *plan, mw__arena *scratch, mw_error *err)
     if (!mw__mul_size(data->step_count, data->run_count, &count))
         return mw__fail(err, MW_ERROR_MEMORY, "the times of the profile exceed the address space");
     double *times = mw__arena_alloc(scratch, count, sizeof *times, err);
-    double *busy = mw__arena_alloc(scratch, data->step_count * data->lanes, sizeof *busy, err);
+    double *busy = mw__arena_alloc(scratch, data->step_count * data->partitions, sizeof *busy, err);
     double *whole = mw__arena_alloc(scratch, data->run_count, sizeof *whole, err);
     if (times == NULL || busy == NULL || whole == NULL)
         return MW_ERROR_MEMORY;

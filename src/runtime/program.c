@@ -291,7 +291,7 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
                                           .mil_path = c->path,
                                           .cache_folder = c->folder,
                                           .mask = target->device->mask,
-                                          .lanes = target->lanes,
+                                          .threads = target->threads,
                                           .name = "main",
                                           .port_count = program->port_count}; /* or more, in parts */
     program->dispatch = mw__dispatch_create(&options, err);

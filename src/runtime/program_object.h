@@ -22,14 +22,14 @@ static inline mw_status mw__status_or(const mw_error *err, mw_status otherwise)
 typedef struct mw__target {
     mw__symbols symbols;
     const mw__device_traits *device;
-    uint64_t lanes;   /* 0 = the library's default */
+    uint64_t threads; /* 0 = the library's default */
     int64_t axis_max; /* of the chip */
 } mw__target;
 
 /* Checks the options and loads the library behind e5rt.
  *  errors  MW_ERROR_ARGUMENT for zeroed options or bad fields, MW_ERROR_UNSUPPORTED for a device the provider lacks */
 mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out, mw_error *err);
-/* "engine, CPU, fp32, 2 lanes, OpenBLAS": what runs `dispatch`, into the arena. */
+/* "engine, CPU, fp32, 2 threads, OpenBLAS": what runs `dispatch`, into the arena. */
 const char *mw__target_describe(const mw__target *target, const mw__dispatch *dispatch, mw__arena *arena,
                                 mw_error *err);
 

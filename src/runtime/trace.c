@@ -80,12 +80,12 @@ static void put_name(tracer *t, const char *what, uint64_t track, const char *na
 
 static void put_names(tracer *t)
 {
-    char lane[32];
+    char track[32];
     put_name(t, "process_name", 0, t->plan->totals.where);
     put_name(t, "thread_name", 0, "runs");
     for (size_t i = 0; i < t->plan->totals.threads; i++) {
-        snprintf(lane, sizeof lane, "lane %zu", i);
-        put_name(t, "thread_name", i + 1, lane);
+        snprintf(track, sizeof track, "partition %zu", i);
+        put_name(t, "thread_name", i + 1, track);
     }
 }
 
@@ -106,7 +106,7 @@ static void put_operations(mw__text *text, const mw_plan_step *step)
 static void put_task(tracer *t, const e5rt_mw_task *task, const e5rt_mw_span *span)
 {
     const mw_plan_step *step = &t->plan->steps[task->step];
-    begin_event(t, "X", step->kernel, task->lane + 1);
+    begin_event(t, "X", step->kernel, task->partition + 1);
     put_span(t, span);
     mw__text_printf(&t->text, ",\"args\":{\"step\":%llu,\"phase\":%zu,\"bytes_read\":%llu,\"bytes_written\":%llu",
                     (unsigned long long)task->step, step->phase, (unsigned long long)step->bytes_read,

@@ -7,7 +7,8 @@
 /* N examples per batch, D features, H hidden units, C classes. */
 enum { TINY_N = 8, TINY_D = 4, TINY_H = 5, TINY_C = 3, TINY_WEIGHTS = TINY_H * TINY_D };
 
-/* x [N, D] -> tanh(dense "fc1" [H]) -> dense "fc2" [C], cross-entropy with labels y, Adam; two lanes. NULL on failure.
+/* x [N, D] -> tanh(dense "fc1" [H]) -> dense "fc2" [C], cross-entropy with labels y, Adam; two threads. NULL on
+ * failure.
  */
 mw_trainer *tiny_trainer(mw_error *err);
 

@@ -13,13 +13,13 @@ static bool feed(run_program *r, const kernel_port *in, size_t count)
     return true;
 }
 
-bool kernel_run(const char *text, uint64_t lanes, const kernel_port *in, size_t in_count, const kernel_port *out,
+bool kernel_run(const char *text, uint64_t threads, const kernel_port *in, size_t in_count, const kernel_port *out,
                 size_t out_count)
 {
     run_set("MW_ENGINE_WAKE", "0");
     run_program r;
     void *results[RUN_PORTS] = {NULL};
-    if (!run_open(&r, text, E5RT_CPU, lanes))
+    if (!run_open(&r, text, E5RT_CPU, threads))
         return false;
     bool good = feed(&r, in, in_count);
     for (size_t i = 0; good && i < out_count; i++) {
@@ -33,10 +33,10 @@ bool kernel_run(const char *text, uint64_t lanes, const kernel_port *in, size_t 
     return good;
 }
 
-bool kernel_run_one(const char *text, uint64_t lanes, const void *x, size_t x_size, void *y, size_t y_size)
+bool kernel_run_one(const char *text, uint64_t threads, const void *x, size_t x_size, void *y, size_t y_size)
 {
-    return kernel_run(text, lanes, &(kernel_port){"x", (void *)(uintptr_t)x, x_size}, 1, &(kernel_port){"y", y, y_size},
-                      1);
+    return kernel_run(text, threads, &(kernel_port){"x", (void *)(uintptr_t)x, x_size}, 1,
+                      &(kernel_port){"y", y, y_size}, 1);
 }
 
 const char *kernel_text(char *buffer, size_t size, const char *parameters, const char *body, const char *output)

@@ -66,7 +66,7 @@ mw_status run_config(mw__config *out, mw_error *err)
 
 /* ---- compiling ---- */
 
-static e5rt_error_code compile_file(const char *path, uint64_t mask, uint64_t lanes, void **out_library)
+static e5rt_error_code compile_file(const char *path, uint64_t mask, uint64_t threads, void **out_library)
 {
     void *compiler = NULL, *options = NULL;
     e5rt_error_code code = make_compiler(&compiler);
@@ -75,7 +75,7 @@ static e5rt_error_code compile_file(const char *path, uint64_t mask, uint64_t la
     if (code == 0)
         code = keep_message(e5rt_e5_compiler_options_set_compute_device_types_mask(options, mask));
     if (code == 0)
-        code = keep_message(e5rt_mw_e5_compiler_options_set_lanes(options, lanes));
+        code = keep_message(e5rt_mw_e5_compiler_options_set_threads(options, threads));
     if (code == 0)
         code = keep_message(e5rt_e5_compiler_compile(compiler, path, options, out_library));
     if (options != NULL)
@@ -85,7 +85,7 @@ static e5rt_error_code compile_file(const char *path, uint64_t mask, uint64_t la
     return code;
 }
 
-e5rt_error_code run_compile(const char *text, uint64_t mask, uint64_t lanes, void **out_library)
+e5rt_error_code run_compile(const char *text, uint64_t mask, uint64_t threads, void **out_library)
 {
     mw_error err = {0};
     char *folder = NULL, path[512];
@@ -97,7 +97,7 @@ e5rt_error_code run_compile(const char *text, uint64_t mask, uint64_t lanes, voi
     e5rt_error_code code = -1;
     if (check_note(mw__file_write(NULL, path, text, strlen(text), false, &err) == MW_OK, __FILE__, __LINE__, "%s",
                    err.message))
-        code = compile_file(path, mask, lanes, out_library);
+        code = compile_file(path, mask, threads, out_library);
     mw__file_remove_folder(folder);
     mw__free(NULL, folder);
     return code;
@@ -118,10 +118,10 @@ static e5rt_error_code make_operation(run_program *r)
     return keep_message(code);
 }
 
-e5rt_error_code run_try_open(run_program *r, const char *text, uint64_t mask, uint64_t lanes)
+e5rt_error_code run_try_open(run_program *r, const char *text, uint64_t mask, uint64_t threads)
 {
     *r = (run_program){0};
-    e5rt_error_code code = run_compile(text, mask, lanes, &r->library);
+    e5rt_error_code code = run_compile(text, mask, threads, &r->library);
     if (code == 0)
         code = make_operation(r);
     if (code != 0)
@@ -129,9 +129,9 @@ e5rt_error_code run_try_open(run_program *r, const char *text, uint64_t mask, ui
     return code;
 }
 
-bool run_open(run_program *r, const char *text, uint64_t mask, uint64_t lanes)
+bool run_open(run_program *r, const char *text, uint64_t mask, uint64_t threads)
 {
-    const e5rt_error_code code = run_try_open(r, text, mask, lanes);
+    const e5rt_error_code code = run_try_open(r, text, mask, threads);
     return check_note(code == 0, __FILE__, __LINE__, "compile failed with %lld: %s", (long long)code, message);
 }
 
@@ -212,16 +212,16 @@ bool run_encode(run_program *r)
 
 bool run_execute(run_program *r) { return good(e5rt_execution_stream_execute_sync(r->stream), "execute", "main"); }
 
-static mw__library *compile_folder(const char *folder, uint64_t lanes, mw_error *err)
+static mw__library *compile_folder(const char *folder, uint64_t threads, mw_error *err)
 {
     mw__config config;
     if (run_config(&config, err) != MW_OK)
         return NULL;
-    return mw__library_compile(folder, &(mw__compile_options){.config = &config, .mask = E5RT_CPU, .lanes = lanes},
+    return mw__library_compile(folder, &(mw__compile_options){.config = &config, .mask = E5RT_CPU, .threads = threads},
                                err);
 }
 
-mw__library *run_library(const char *text, uint64_t lanes, mw_error *err)
+mw__library *run_library(const char *text, uint64_t threads, mw_error *err)
 {
     char *folder = NULL, path[512];
     mw__library *library = NULL;
@@ -229,19 +229,19 @@ mw__library *run_library(const char *text, uint64_t lanes, mw_error *err)
         return NULL;
     snprintf(path, sizeof path, "%s/model.mil", folder);
     if (mw__file_write(NULL, path, text, strlen(text), false, err) == MW_OK)
-        library = compile_folder(folder, lanes, err);
+        library = compile_folder(folder, threads, err);
     mw__file_remove_folder(folder);
     mw__free(NULL, folder);
     return library;
 }
 
-mw__library *run_library_of(const mw_graph *graph, uint64_t lanes, mw_error *err)
+mw__library *run_library_of(const mw_graph *graph, uint64_t threads, mw_error *err)
 {
     char *folder = NULL, weights[512];
     if (mw__file_make_private_folder(NULL, 0, &folder, err) != MW_OK)
         return NULL;
     const bool written = mw_graph_write_mil(graph, folder, NULL, err) == MW_OK;
-    mw__library *library = written ? compile_folder(folder, lanes, err) : NULL;
+    mw__library *library = written ? compile_folder(folder, threads, err) : NULL;
     snprintf(weights, sizeof weights, "%s/weights", folder);
     mw__file_remove_folder(weights);
     mw__file_remove_folder(folder);

@@ -33,14 +33,14 @@ void run_set(const char *name, const char *value);
 mw_status run_config(mw__config *out, mw_error *err);
 
 /* Writes `text` to a private folder and compiles it; the folder is removed. The code is that of compile. */
-e5rt_error_code run_compile(const char *text, uint64_t mask, uint64_t lanes, void **out_library);
+e5rt_error_code run_compile(const char *text, uint64_t mask, uint64_t threads, void **out_library);
 
 /* The engine's message of the last run_compile or run_try_open that failed. */
 const char *run_message(void);
 
 /* Compiles and makes operation and stream of "main". Nothing is noted if it fails: see run_message. */
-e5rt_error_code run_try_open(run_program *r, const char *text, uint64_t mask, uint64_t lanes);
-bool run_open(run_program *r, const char *text, uint64_t mask, uint64_t lanes);
+e5rt_error_code run_try_open(run_program *r, const char *text, uint64_t mask, uint64_t threads);
+bool run_open(run_program *r, const char *text, uint64_t mask, uint64_t threads);
 void run_close(run_program *r);
 
 /* A fresh zeroed buffer of `size` bytes for the port; returns its data, NULL on failure. */
@@ -56,18 +56,18 @@ bool run_execute(run_program *r);
 bool run_check_plan(const run_program *r);
 
 /* The engine's own view of a program for the CPU: released with mw__object_release. */
-mw__library *run_library(const char *text, uint64_t lanes, mw_error *err);
+mw__library *run_library(const char *text, uint64_t threads, mw_error *err);
 /* The same of a graph. */
-mw__library *run_library_of(const mw_graph *graph, uint64_t lanes, mw_error *err);
+mw__library *run_library_of(const mw_graph *graph, uint64_t threads, mw_error *err);
 /* What encoding makes of the first function. */
 typedef struct run_facts {
     size_t steps, phases, memory; /* bytes of intermediates */
-    int lanes;
+    int partitions;
     double seconds; /* of the CPU, for encoding alone */
 } run_facts;
 
 /* Compiles and encodes, each port on memory of its own. A failure is noted, and false. */
-bool run_find_facts(const char *text, uint64_t lanes, run_facts *out);
+bool run_find_facts(const char *text, uint64_t threads, run_facts *out);
 
 typedef struct run_label {
     const char *label;

@@ -9,15 +9,15 @@
 
 static bool is_local(const e5rt_mw_buffer *b) { return b->kind == E5RT_MW_BUFFER_INTERMEDIATE; }
 
-/* Lanes run ahead of each other inside a phase, so that with several of them a phase is one moment. */
+/* Partitions run ahead of each other inside a phase, so that with several of them a phase is one moment. */
 static uint64_t first_of(const e5rt_mw_plan *plan, const e5rt_mw_buffer *b)
 {
-    return plan->lanes == 1 ? b->first_step : b->first_phase;
+    return plan->partitions == 1 ? b->first_step : b->first_phase;
 }
 
 static uint64_t last_of(const e5rt_mw_plan *plan, const e5rt_mw_buffer *b)
 {
-    return plan->lanes == 1 ? b->last_step : b->last_phase;
+    return plan->partitions == 1 ? b->last_step : b->last_phase;
 }
 
 static bool may_share(const e5rt_mw_plan *plan, const e5rt_mw_buffer *a, const e5rt_mw_buffer *b)
@@ -108,20 +108,22 @@ static bool check_lives(const e5rt_mw_plan *plan)
     return good;
 }
 
-/* Tasks come phase by phase, in a phase lane by lane, in a lane step by step, and every step has some. */
+/* Tasks come phase by phase, in a phase thread by thread, in a thread step by step, and every step has some. */
 static bool check_tasks(const e5rt_mw_plan *plan)
 {
     bool good = true;
     for (uint64_t t = 1; t < plan->task_count; t++) {
         const e5rt_mw_task *a = &plan->tasks[t - 1], *b = &plan->tasks[t];
         const uint64_t p = plan->steps[a->step].phase, q = plan->steps[b->step].phase;
-        good = good && (p < q || (p == q && (a->lane < b->lane || (a->lane == b->lane && a->step < b->step))));
+        good =
+            good &&
+            (p < q || (p == q && (a->partition < b->partition || (a->partition == b->partition && a->step < b->step))));
     }
     for (uint64_t s = 0; s < plan->step_count; s++) {
-        uint64_t lanes = 0;
+        uint64_t threads = 0;
         for (uint64_t t = 0; t < plan->task_count; t++)
-            lanes += plan->tasks[t].step == s;
-        good = good && lanes == plan->steps[s].lanes && lanes <= plan->lanes;
+            threads += plan->tasks[t].step == s;
+        good = good && threads == plan->steps[s].partitions && threads <= plan->partitions;
     }
     return check_note(good, __FILE__, __LINE__, "the tasks are not those of the steps");
 }
@@ -196,7 +198,7 @@ static bool find_facts(const mw__program *program, run_facts *out)
         *out = (run_facts){.steps = program->plan.step_count,
                            .phases = commands.phase_count,
                            .memory = commands.size,
-                           .lanes = program->plan.lanes,
+                           .partitions = program->plan.partitions,
                            .seconds = (double)(after - before) / CLOCKS_PER_SEC};
         mw__command_list_deinit(&commands);
     }
@@ -204,10 +206,10 @@ static bool find_facts(const mw__program *program, run_facts *out)
     return err.status == MW_OK;
 }
 
-bool run_find_facts(const char *text, uint64_t lanes, run_facts *out)
+bool run_find_facts(const char *text, uint64_t threads, run_facts *out)
 {
     mw_error err = {0};
-    mw__library *library = run_library(text, lanes, &err);
+    mw__library *library = run_library(text, threads, &err);
     *out = (run_facts){0};
     CHECK_OK(err);
     const bool found = library != NULL && find_facts(&library->programs[0], out);

@@ -3,7 +3,7 @@
 #include "run.h"
 #include "support/check.h"
 
-enum { LANES_MAX = 4 };
+enum { PARTITIONS_MAX = 4 };
 
 static void fill(float *data, size_t count, float start, float step)
 {
@@ -19,9 +19,9 @@ static void fill(float *data, size_t count, float start, float step)
 
 static void test_swap_reads_both_before_writing(void)
 {
-    for (uint64_t lanes = 1; lanes <= LANES_MAX; lanes++) {
+    for (uint64_t threads = 1; threads <= PARTITIONS_MAX; threads++) {
         run_program r;
-        REQUIRE(run_open(&r, SWAP, E5RT_CPU, lanes));
+        REQUIRE(run_open(&r, SWAP, E5RT_CPU, threads));
         const size_t size = 1200 * sizeof(float);
         float *a = run_bind(&r, false, "a", size), *b = run_bind(&r, false, "b", size);
         REQUIRE(a != NULL && b != NULL && run_share(&r, "p", "a") != NULL && run_share(&r, "q", "b") != NULL);
@@ -45,9 +45,9 @@ static void test_swap_reads_both_before_writing(void)
 
 static void test_reader_after_the_update_sees_the_old_value(void)
 {
-    for (uint64_t lanes = 1; lanes <= LANES_MAX; lanes++) {
+    for (uint64_t threads = 1; threads <= PARTITIONS_MAX; threads++) {
         run_program r;
-        REQUIRE(run_open(&r, READ_AFTER, E5RT_CPU, lanes));
+        REQUIRE(run_open(&r, READ_AFTER, E5RT_CPU, threads));
         float *w = run_bind(&r, false, "w", 512 * sizeof(float));
         float *s = run_bind(&r, true, "s", 8 * sizeof(float));
         REQUIRE(w != NULL && s != NULL && run_share(&r, "w2", "w") != NULL);
@@ -72,9 +72,9 @@ static void test_reader_after_the_update_sees_the_old_value(void)
 
 static void test_reader_of_old_and_new_value(void)
 {
-    for (uint64_t lanes = 1; lanes <= LANES_MAX; lanes++) {
+    for (uint64_t threads = 1; threads <= PARTITIONS_MAX; threads++) {
         run_program r;
-        REQUIRE(run_open(&r, BOTH, E5RT_CPU, lanes));
+        REQUIRE(run_open(&r, BOTH, E5RT_CPU, threads));
         float *w = run_bind(&r, false, "w", 512 * sizeof(float));
         float *t = run_bind(&r, true, "t", 512 * sizeof(float));
         REQUIRE(w != NULL && t != NULL && run_share(&r, "w2", "w") != NULL);
@@ -94,9 +94,9 @@ static void test_reader_of_old_and_new_value(void)
 
 static void test_transposed_read_is_not_done_in_place(void)
 {
-    for (uint64_t lanes = 1; lanes <= LANES_MAX; lanes++) {
+    for (uint64_t threads = 1; threads <= PARTITIONS_MAX; threads++) {
         run_program r;
-        REQUIRE(run_open(&r, TRANSPOSED, E5RT_CPU, lanes));
+        REQUIRE(run_open(&r, TRANSPOSED, E5RT_CPU, threads));
         float *w = run_bind(&r, false, "w", 48 * 48 * sizeof(float));
         REQUIRE(w != NULL && run_share(&r, "w2", "w") != NULL);
         fill(w, 48 * 48, 0, 1);
@@ -118,9 +118,9 @@ static void test_transposed_read_is_not_done_in_place(void)
 
 static void test_rotation_of_three(void)
 {
-    for (uint64_t lanes = 1; lanes <= LANES_MAX; lanes++) {
+    for (uint64_t threads = 1; threads <= PARTITIONS_MAX; threads++) {
         run_program r;
-        REQUIRE(run_open(&r, CHAIN, E5RT_CPU, lanes));
+        REQUIRE(run_open(&r, CHAIN, E5RT_CPU, threads));
         const size_t size = 200 * sizeof(float);
         float *a = run_bind(&r, false, "a", size), *b = run_bind(&r, false, "b", size);
         float *c = run_bind(&r, false, "c", size);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-static const uint64_t lane_counts[] = {1, 3};
+static const uint64_t thread_counts[] = {1, 3};
 
 /* ---- integers ---- */
 
@@ -249,7 +249,7 @@ typedef struct broadcast_run {
     uint8_t less[4608];
 } broadcast_run;
 
-static void check_broadcast(broadcast_run *d, const shapes *s, uint64_t lanes, bool half)
+static void check_broadcast(broadcast_run *d, const shapes *s, uint64_t threads, bool half)
 {
     char text[1024], parameters[256], body[512], ta[64], tb[64], tr[64], tl[64];
     int64_t result[AXES];
@@ -269,12 +269,12 @@ static void check_broadcast(broadcast_run *d, const shapes *s, uint64_t lanes, b
     const kernel_port in[] = {{"a", half ? (void *)d->half_a : d->a, na * size},
                               {"b", half ? (void *)d->half_b : d->b, nb * size}};
     const kernel_port out[] = {{"r", half ? (void *)d->half_r : d->r, nr * size}, {"l", d->less, nr}};
-    REQUIRE(kernel_run(kernel_text(text, sizeof text, parameters, body, "r, l"), lanes, in, 2, out, 2));
+    REQUIRE(kernel_run(kernel_text(text, sizeof text, parameters, body, "r, l"), threads, in, 2, out, 2));
     for (size_t i = 0; i < nr; i++) {
         const float a = d->a[source(s->a, result, (int64_t)i)], b = d->b[source(s->b, result, (int64_t)i)];
         const float got = half ? mw__fp16_to_float(d->half_r[i]) : d->r[i];
         if (!check_note(got == rounded(a - b, half) && d->less[i] == (a < b), __FILE__, __LINE__,
-                        "%s minus %s, %d lanes: element %zu is %g", ta, tb, (int)lanes, i, (double)got))
+                        "%s minus %s, %d threads: element %zu is %g", ta, tb, (int)threads, i, (double)got))
             return;
     }
 }
@@ -284,9 +284,9 @@ static void test_operands_broadcast(void)
     broadcast_run *data = calloc(1, sizeof *data);
     REQUIRE(data != NULL);
     for (size_t i = 0; i < COUNT(broadcasts); i++)
-        for (size_t lanes = 0; lanes < COUNT(lane_counts); lanes++) {
-            check_broadcast(data, &broadcasts[i], lane_counts[lanes], false);
-            check_broadcast(data, &broadcasts[i], lane_counts[lanes], true);
+        for (size_t threads = 0; threads < COUNT(thread_counts); threads++) {
+            check_broadcast(data, &broadcasts[i], thread_counts[threads], false);
+            check_broadcast(data, &broadcasts[i], thread_counts[threads], true);
         }
     free(data);
 }
@@ -294,7 +294,7 @@ static void test_operands_broadcast(void)
 /* cond [9, 1], a scalar, b [9, 40]: three kinds of operand at once, in every element size. */
 static void test_select_broadcasts_all_three(void)
 {
-    for (size_t k = 0; k < COUNT(lane_counts); k++) {
+    for (size_t k = 0; k < COUNT(thread_counts); k++) {
         uint8_t cond[9];
         int32_t a = -5, b[360], y[360];
         for (int i = 0; i < 9; i++)
@@ -303,7 +303,7 @@ static void test_select_broadcasts_all_three(void)
             b[i] = i;
         REQUIRE(kernel_run(RUN_TEXT("tensor<bool, [9, 1]> c, tensor<int32, [1]> a, tensor<int32, [9, 40]> b",
                                     "tensor<int32, [9, 40]> y = select(a = a, b = b, cond = c);\n", "y"),
-                           lane_counts[k],
+                           thread_counts[k],
                            (const kernel_port[]){{"c", cond, sizeof cond}, {"a", &a, sizeof a}, {"b", b, sizeof b}}, 3,
                            &(kernel_port){"y", y, sizeof y}, 1));
         for (int i = 0; i < 360; i++)

@@ -1,11 +1,11 @@
 /* Indices that come from data: what lies outside is left alone, negative ones count by opset, repeated ones are taken
- * in one order on any number of lanes; sorting has an order for NaN. */
+ * in one order on any number of threads; sorting has an order for NaN. */
 #include "kernel_case.h"
 #include "support/check.h"
 
 #include <math.h>
 
-static const uint64_t lane_counts[] = {1, 3};
+static const uint64_t thread_counts[] = {1, 3};
 
 #define PROGRAM(opset, parameters, body)                                                                               \
     "program(1.3)\n[buildInfo = dict<string, string>({{\"coremlc-version\", \"1\"}})]\n{\n    func main<" opset        \
@@ -24,7 +24,7 @@ static void check_scatter(const char *text, bool from_end)
     float u[4] = {1, 2, 4, 8}, x[3] = {100, 200, 300}, y[3];
     const kernel_port in[] = {{"i", i, sizeof i}, {"u", u, sizeof u}, {"x", x, sizeof x}};
     for (int l = 0; l < 2; l++) {
-        REQUIRE(kernel_run(text, lane_counts[l], in, 3, &(kernel_port){"y", y, sizeof y}, 1));
+        REQUIRE(kernel_run(text, thread_counts[l], in, 3, &(kernel_port){"y", y, sizeof y}, 1));
         CHECK_INT(y[0], 108);
         CHECK_INT(y[1], 200);
         CHECK_INT(y[2], from_end ? 301 : 300);
@@ -55,7 +55,7 @@ static void check_gathers(const char *attributes, const char *opset, bool from_e
              opset, attributes);
     const kernel_port in[] = {{"i", i, sizeof i}, {"x", x, sizeof x}};
     for (int l = 0; l < 2; l++) {
-        REQUIRE(kernel_run(text, lane_counts[l], in, 2, &(kernel_port){"y", y, sizeof y}, 1));
+        REQUIRE(kernel_run(text, thread_counts[l], in, 2, &(kernel_port){"y", y, sizeof y}, 1));
         for (int k = 0; k < 5; k++)
             CHECK_INT(y[k], 2 * a[k]);
     }
@@ -71,7 +71,7 @@ static void test_gathers_stay_inside_and_count_from_the_end_before_ios17(void)
 enum { ROWS = 37, COLUMNS = 3, UPDATES = 500 };
 
 /* Sums of floats of very different sizes depend on their order. */
-static void test_repeated_updates_have_one_order_on_any_number_of_lanes(void)
+static void test_repeated_updates_have_one_order_on_any_number_of_threads(void)
 {
     static int32_t i[UPDATES];
     static float u[UPDATES * COLUMNS], x[ROWS * COLUMNS], y[ROWS * COLUMNS], wanted[ROWS * COLUMNS];
@@ -86,11 +86,11 @@ static void test_repeated_updates_have_one_order_on_any_number_of_lanes(void)
         if (i[k / COLUMNS] < ROWS)
             wanted[i[k / COLUMNS] * COLUMNS + k % COLUMNS] += u[k];
     const kernel_port in[] = {{"i", i, sizeof i}, {"u", u, sizeof u}, {"x", x, sizeof x}};
-    for (uint64_t lanes = 1; lanes < 6; lanes++) {
+    for (uint64_t threads = 1; threads < 6; threads++) {
         REQUIRE(kernel_run(PROGRAM("ios17", "tensor<int32, [500]> i, tensor<fp32, [500, 3]> u, tensor<fp32, [37, 3]> x",
                                    "tensor<fp32, [37, 3]> y = scatter(axis = int32(0), data = x, indices = i, mode = "
                                    "string(\"add\"), updates = u);"),
-                           lanes, in, 3, &(kernel_port){"y", y, sizeof y}, 1));
+                           threads, in, 3, &(kernel_port){"y", y, sizeof y}, 1));
         CHECK(memcmp(y, wanted, sizeof y) == 0);
     }
 }
@@ -103,7 +103,7 @@ static void test_update_keeps_the_last(void)
         REQUIRE(kernel_run(PROGRAM("ios17", "tensor<int32, [5]> i, tensor<int32, [5]> u, tensor<int32, [3]> x",
                                    "tensor<int32, [3]> y = scatter(axis = int32(0), data = x, indices = i, mode = "
                                    "string(\"update\"), updates = u);"),
-                           lane_counts[l], in, 3, &(kernel_port){"y", y, sizeof y}, 1));
+                           thread_counts[l], in, 3, &(kernel_port){"y", y, sizeof y}, 1));
         CHECK_INT(y[0], 20);
         CHECK_INT(y[1], 50);
         CHECK_INT(y[2], -3);
@@ -141,12 +141,12 @@ static void test_nan_is_the_largest_and_equal_elements_keep_their_order(void)
         REQUIRE(
             kernel_run_one(PROGRAM("ios17", "tensor<fp32, [8]> x",
                                    "tensor<int32, [8]> y = argsort(ascending = bool(false), axis = int32(0), x = x);"),
-                           lane_counts[l], x, sizeof x, y, sizeof y));
+                           thread_counts[l], x, sizeof x, y, sizeof y));
         CHECK(memcmp(y, down, sizeof y) == 0);
         REQUIRE(
             kernel_run_one(PROGRAM("ios17", "tensor<fp32, [8]> x",
                                    "tensor<int32, [8]> y = argsort(ascending = bool(true), axis = int32(0), x = x);"),
-                           lane_counts[l], x, sizeof x, y, sizeof y));
+                           thread_counts[l], x, sizeof x, y, sizeof y));
         CHECK(memcmp(y, up, sizeof y) == 0);
     }
 }
@@ -155,7 +155,7 @@ int main(void)
 {
     RUN(test_scatter_stays_inside_and_counts_from_the_end_before_ios17);
     RUN(test_gathers_stay_inside_and_count_from_the_end_before_ios17);
-    RUN(test_repeated_updates_have_one_order_on_any_number_of_lanes);
+    RUN(test_repeated_updates_have_one_order_on_any_number_of_threads);
     RUN(test_update_keeps_the_last);
     RUN(test_integers_wrap_around_and_divide_safely);
     RUN(test_nan_is_the_largest_and_equal_elements_keep_their_order);

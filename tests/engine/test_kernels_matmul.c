@@ -1,5 +1,5 @@
 /* Products through the engine: shapes that broadcast, rank 1, transpositions, integers, one rounding of fp16, on one
- * lane and on three, with and without a BLAS at hand. */
+ * thread and on three, with and without a BLAS at hand. */
 #include "base/fp16.h"
 #include "kernel_case.h"
 #include "support/check.h"
@@ -98,7 +98,7 @@ static double got_element(const operands *d, form f, int at)
     return f == INT32 ? d->int_r[at] : f == FP16 ? (double)mw__fp16_to_float(d->half_r[at]) : (double)d->r[at];
 }
 
-static void compare(const product *p, const operands *d, form f, uint64_t lanes)
+static void compare(const product *p, const operands *d, form f, uint64_t threads)
 {
     /* sums up to about 10, each of whose k additions may lose half an ulp; they seldom all lose in one direction */
     const double single = fmax(5e-6, 7e-8 * p->k);
@@ -110,13 +110,13 @@ static void compare(const product *p, const operands *d, form f, uint64_t lanes)
                     const double exact = exact_element(p, d, b, c, i, j, f == INT32), got = got_element(d, f, at);
                     const double allowed = f == INT32 ? 0 : f == FP32 ? single : 4.9e-4 * fabs(exact) + single;
                     if (!check_note(fabs(got - exact) <= allowed, __FILE__, __LINE__,
-                                    "%s x %s in %s on %d lanes: element %d is %.9g, not %.9g", p->x, p->y,
-                                    form_names[f], (int)lanes, at, got, exact))
+                                    "%s x %s in %s on %d threads: element %d is %.9g, not %.9g", p->x, p->y,
+                                    form_names[f], (int)threads, at, got, exact))
                         return;
                 }
 }
 
-static void check_product(const product *p, operands *d, form f, uint64_t lanes)
+static void check_product(const product *p, operands *d, form f, uint64_t threads)
 {
     char text[1024], parameters[256], body[256], tx[64], ty[64], tr[64];
     const size_t size = f == FP16 ? 2 : 4;
@@ -128,9 +128,9 @@ static void check_product(const product *p, operands *d, form f, uint64_t lanes)
     void *const x[] = {d->x, d->half_x, d->int_x}, *const y[] = {d->y, d->half_y, d->int_y};
     void *const r[] = {d->r, d->half_r, d->int_r};
     const kernel_port in[] = {{"x", x[f], nx * size}, {"y", y[f], ny * size}};
-    REQUIRE(kernel_run(kernel_text(text, sizeof text, parameters, body, "r"), lanes, in, 2,
+    REQUIRE(kernel_run(kernel_text(text, sizeof text, parameters, body, "r"), threads, in, 2,
                        &(kernel_port){"r", r[f], nr * size}, 1));
-    compare(p, d, f, lanes);
+    compare(p, d, f, threads);
 }
 
 static void test_products_of_every_form(void)
@@ -150,8 +150,8 @@ static void test_products_of_every_form(void)
     }
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         for (int f = FP32; f <= INT32; f++)
-            for (uint64_t lanes = 1; lanes <= 3; lanes += 2)
-                check_product(&products[i], d, (form)f, lanes);
+            for (uint64_t threads = 1; threads <= 3; threads += 2)
+                check_product(&products[i], d, (form)f, threads);
     free(d);
 }
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static const uint64_t lane_counts[] = {1, 3};
+static const uint64_t thread_counts[] = {1, 3};
 static const char *const kinds[] = {"reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_log_sum_exp"};
 
 enum { A = 5, B = 70, C = 6, D = 33, COUNT = A * B * C * D };
@@ -37,7 +37,7 @@ static double reduce(const float *x, int kind, unsigned axes, int result)
     return kind == 0 ? sum : kind == 1 ? sum / n : kind == 4 ? most + log(exps) : most;
 }
 
-static void check_axes(const float *x, const uint16_t *half, int kind, unsigned axes, uint64_t lanes, bool fp16)
+static void check_axes(const float *x, const uint16_t *half, int kind, unsigned axes, uint64_t threads, bool fp16)
 {
     char list[32] = "", type[64] = "", body[256], parameters[64], text[1024];
     int results = 1, count = 0;
@@ -60,7 +60,7 @@ static void check_axes(const float *x, const uint16_t *half, int kind, unsigned 
     const size_t size = fp16 ? 2 : 4;
     void *y = calloc((size_t)results, size);
     REQUIRE(y != NULL);
-    const bool ran = kernel_run_one(kernel_text(text, sizeof text, parameters, body, "y"), lanes,
+    const bool ran = kernel_run_one(kernel_text(text, sizeof text, parameters, body, "y"), threads,
                                     fp16 ? (const void *)half : x, COUNT * size, y, (size_t)results * size);
     for (int i = 0; ran && i<results; i += results> 40 ? results / 17 : 1) {
         const double exact = reduce(x, kind, axes, i);
@@ -85,7 +85,7 @@ static void test_every_set_of_axes(void)
     }
     for (int kind = 0; kind < 5; kind++)
         for (unsigned axes = 1; axes < 16; axes++)
-            check_axes(x, half, kind, axes, lane_counts[axes % 2], axes % 3 == 0);
+            check_axes(x, half, kind, axes, thread_counts[axes % 2], axes % 3 == 0);
     free(x);
     free(half);
 }
@@ -147,7 +147,7 @@ static void test_integer_means_truncate_and_sums_wrap(void)
     CHECK_INT(sum[2], -2);
 }
 
-/* One result of many elements is made of chunks: right, and the same bits on any number of lanes. */
+/* One result of many elements is made of chunks: right, and the same bits on any number of threads. */
 static void test_one_result_of_many_elements(void)
 {
     enum { N = 70001 };
@@ -252,7 +252,7 @@ static void test_integer_products_and_norms_wrap(void)
 
 /* ---- softmax ---- */
 
-static void check_softmax(int axis, uint64_t lanes, bool fp16)
+static void check_softmax(int axis, uint64_t threads, bool fp16)
 {
     enum { M = 7, N = 41, K = 67, ALL = M * N * K };
     static const int dims[3] = {M, N, K};
@@ -271,7 +271,7 @@ static void check_softmax(int axis, uint64_t lanes, bool fp16)
     snprintf(parameters, sizeof parameters, "tensor<%s, [7, 41, 67]> x", dtype);
     snprintf(body, sizeof body, "tensor<%s, [7, 41, 67]> y = softmax(axis = int32(%d), x = x);", dtype, axis - 3);
     const bool ran =
-        kernel_run_one(kernel_text(text, sizeof text, parameters, body, "y"), lanes, in, ALL * size, y, ALL * size);
+        kernel_run_one(kernel_text(text, sizeof text, parameters, body, "y"), threads, in, ALL * size, y, ALL * size);
     const int step = axis == 2 ? 1 : axis == 1 ? K : N * K;
     for (int i = 0; ran && i < ALL; i += 13) {
         const int first = i - i / step % dims[axis] * step;
@@ -295,8 +295,8 @@ static void test_softmax_over_every_axis(void)
 {
     for (int axis = 0; axis < 3; axis++)
         for (size_t i = 0; i < 2; i++) {
-            check_softmax(axis, lane_counts[i], false);
-            check_softmax(axis, lane_counts[i], true);
+            check_softmax(axis, thread_counts[i], false);
+            check_softmax(axis, thread_counts[i], true);
         }
 }
 

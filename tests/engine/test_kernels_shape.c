@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static const uint64_t lane_counts[] = {1, 3};
+static const uint64_t thread_counts[] = {1, 3};
 
 /* ---- transpose: extents 9, 20, 35, every permutation, elements of 1, 2 and 4 bytes ---- */
 
@@ -22,7 +22,7 @@ static int permuted_source(const int *perm, int at)
     return source;
 }
 
-static void check_permutation(const int *perm, const char *dtype, size_t size, uint64_t lanes)
+static void check_permutation(const int *perm, const char *dtype, size_t size, uint64_t threads)
 {
     static const int dims[3] = {A, B, C};
     static unsigned char x[ALL * 4], y[ALL * 4];
@@ -35,11 +35,12 @@ static void check_permutation(const int *perm, const char *dtype, size_t size, u
     snprintf(body, sizeof body,
              "tensor<%s, [%d, %d, %d]> y = transpose(perm = tensor<int32, [3]>([%d, %d, %d]), x = x);", dtype,
              dims[perm[0]], dims[perm[1]], dims[perm[2]], perm[0], perm[1], perm[2]);
-    REQUIRE(kernel_run_one(kernel_text(text, sizeof text, parameters, body, "y"), lanes, x, ALL * size, y, ALL * size));
+    REQUIRE(
+        kernel_run_one(kernel_text(text, sizeof text, parameters, body, "y"), threads, x, ALL * size, y, ALL * size));
     for (int i = 0; i < ALL; i++)
         if (!check_note(memcmp(y + (size_t)i * size, x + (size_t)permuted_source(perm, i) * size, size) == 0, __FILE__,
-                        __LINE__, "transpose %d %d %d of %s on %d lanes: element %d", perm[0], perm[1], perm[2], dtype,
-                        (int)lanes, i))
+                        __LINE__, "transpose %d %d %d of %s on %d threads: element %d", perm[0], perm[1], perm[2],
+                        dtype, (int)threads, i))
             return;
 }
 
@@ -48,9 +49,9 @@ static void test_every_permutation(void)
     static const int perms[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     for (int p = 0; p < 6; p++)
         for (int l = 0; l < 2; l++) {
-            check_permutation(perms[p], "fp32", 4, lane_counts[l]);
-            check_permutation(perms[p], "fp16", 2, lane_counts[l]);
-            check_permutation(perms[p], "bool", 1, lane_counts[l]);
+            check_permutation(perms[p], "fp32", 4, thread_counts[l]);
+            check_permutation(perms[p], "fp16", 2, thread_counts[l]);
+            check_permutation(perms[p], "bool", 1, thread_counts[l]);
         }
 }
 
@@ -102,8 +103,8 @@ static void test_many_parts_join_and_split(void)
         for (int i = 0; i < PARTS; i++)
             used += snprintf(body + used, sizeof body - (size_t)used, "%sp%d", i > 0 ? ", " : "", PARTS - 1 - i);
         snprintf(body + used, sizeof body - (size_t)used, "));");
-        REQUIRE(kernel_run_one(kernel_text(text, sizeof text, "tensor<fp32, [13, 33]> x", body, "y"), lane_counts[l], x,
-                               sizeof x, y, sizeof y));
+        REQUIRE(kernel_run_one(kernel_text(text, sizeof text, "tensor<fp32, [13, 33]> x", body, "y"), thread_counts[l],
+                               x, sizeof x, y, sizeof y));
         for (int r = 0; r < ROWS; r++)
             for (int c = 0; c < WIDTH; c++)
                 CHECK(y[r * WIDTH + c] == x[r * WIDTH + (PARTS - 1 - c / 3) * 3 + c % 3]);
@@ -137,7 +138,7 @@ static void test_tile_repeats_every_axis(void)
         REQUIRE(kernel_run_one(RUN_TEXT("tensor<int32, [5, 7]> x",
                                         "tensor<int32, [15, 14]> y = tile(reps = tensor<int32, [2]>([3, 2]), x = x);\n",
                                         "y"),
-                               lane_counts[l], x, sizeof x, y, sizeof y));
+                               thread_counts[l], x, sizeof x, y, sizeof y));
         for (int i = 0; i < 3 * M; i++)
             for (int j = 0; j < 2 * N; j++)
                 CHECK_INT(y[i * 2 * N + j], x[i % M * N + j % N]);

@@ -305,9 +305,9 @@ static void train_for_chip(const chip *c, const char *fuse, int threads, float *
     mw_trainer_destroy(trainer);
 }
 
-/* Any numbers: the products are the same as those of matmul, which test_kernels_matmul compares with its ref. But lanes
- * cut the two at other places, and a BLAS may add what lies near a cut in another order; an element whose gradient is
- * about 0 then takes one of Adam's steps, 1/10 of a weight, the other way. */
+/* Any numbers: the products are the same as those of matmul, which test_kernels_matmul compares with its ref. But
+ * threads cut the two at other places, and a BLAS may add what lies near a cut in another order; an element whose
+ * gradient is about 0 then takes one of Adam's steps, 1/10 of a weight, the other way. */
 static bool same_weights(const float *a, const float *b, size_t count, int threads)
 {
     double apart = 0.0, size = 0.0;

@@ -150,7 +150,7 @@ static void explain(const pattern_case *c, const mw__library *library)
     run_config(&config, &err);
     CHECK_OK(err);
     const mw__plan_request request = {
-        .function = library->graph->functions[0], .arena = &arena, .config = &config, .lanes = 1};
+        .function = library->graph->functions[0], .arena = &arena, .config = &config, .partitions = 1};
     mw__patterns_explain(&request, &notes, &err);
     CHECK_OK(err);
     if (err.status == MW_OK)

@@ -1,4 +1,4 @@
-/* What planning and encoding make of small programs: steps, phases, memory, lanes. */
+/* What planning and encoding make of small programs: steps, phases, memory, threads. */
 #include "base/text.h"
 #include "engine/compile/compile.h"
 #include "engine/core/partition.h"
@@ -15,16 +15,16 @@ static void test_elementwise_chain_is_one_phase_in_one_buffer(void)
                                 T "a = relu(x = x);\n" T "b = tanh(x = a);\n" T "c = mul(x = b, y = fp32(2.0));\n" T
                                   "d = add(x = c, y = c);\n" T "e = abs(x = d);\n",
                                 "e");
-    for (uint64_t lanes = 1; lanes <= 4; lanes++) {
+    for (uint64_t threads = 1; threads <= 4; threads++) {
         run_facts f;
         run_set("MW_ENGINE_FUSE", "0");
-        REQUIRE(run_find_facts(text, lanes, &f));
+        REQUIRE(run_find_facts(text, threads, &f));
         CHECK_INT(f.steps, 5);
         CHECK_INT(f.phases, 1);
         CHECK_INT(f.memory, 64 * 64 * 4);
-        CHECK_INT(f.lanes, lanes);
+        CHECK_INT(f.partitions, threads);
         run_set("MW_ENGINE_FUSE", NULL);
-        REQUIRE(run_find_facts(text, lanes, &f));
+        REQUIRE(run_find_facts(text, threads, &f));
         CHECK_INT(f.steps, 1);
         CHECK_INT(f.memory, 0);
     }
@@ -109,7 +109,7 @@ static bool run_constant_product(const char *fuse, float out[9])
     return good;
 }
 
-static void test_what_is_run_beforehand_has_the_bits_of_the_lanes(void)
+static void test_what_is_run_beforehand_has_the_bits_of_the_threads(void)
 {
     float folded[9], plain[9];
     REQUIRE(run_constant_product("1", folded) && run_constant_product("0", plain));
@@ -138,7 +138,7 @@ static void test_independent_products_share_a_phase(void)
     CHECK_INT(f.phases, 2);
 }
 
-/* Each lane takes half of the columns of a weight that is wide, so that it reads, packs and (where a step of training
+/* Each thread takes half of the columns of a weight that is wide, so that it reads, packs and (where a step of training
  * wrote it) owns half of it. What follows by rows then waits; it need not for a product by rows. */
 static void test_a_wide_weight_is_split_by_columns(void)
 {
@@ -192,38 +192,38 @@ static void test_a_step_goes_back_to_a_phase_that_allows_it(void)
     CHECK_INT(f.phases, 4);
 }
 
-static void test_lanes_cover_the_units_once_at_multiples_of_the_grain(void)
+static void test_threads_cover_the_units_once_at_multiples_of_the_grain(void)
 {
     for (int64_t units = 0; units < 70; units += 3)
         for (int64_t grain = 1; grain < 20; grain += 6)
-            for (int lanes = 1; lanes <= 64; lanes += 7) {
+            for (int threads = 1; threads <= 64; threads += 7) {
                 const mw__step step = {.units = units, .grain = grain};
-                CHECK_INT(mw__partition_begin(&step, 0, lanes), 0);
-                CHECK_INT(mw__partition_begin(&step, lanes, lanes), units);
-                for (int lane = 0; lane < lanes; lane++) {
-                    const int64_t begin = mw__partition_begin(&step, lane, lanes);
-                    CHECK(begin <= mw__partition_begin(&step, lane + 1, lanes));
+                CHECK_INT(mw__partition_begin(&step, 0, threads), 0);
+                CHECK_INT(mw__partition_begin(&step, threads, threads), units);
+                for (int thread = 0; thread < threads; thread++) {
+                    const int64_t begin = mw__partition_begin(&step, thread, threads);
+                    CHECK(begin <= mw__partition_begin(&step, thread + 1, threads));
                     CHECK(begin % grain == 0 || begin == units);
                 }
             }
     const mw__step one = {.units = 1, .grain = 1};
-    CHECK_INT(mw__partition_begin(&one, 1, 4), 1); /* the first lane has it */
+    CHECK_INT(mw__partition_begin(&one, 1, 4), 1); /* the first thread has it */
 }
 
-static void test_lanes_of_the_environment_go_before_the_option(void)
+static void test_threads_of_the_environment_go_before_the_option(void)
 {
     mw_error err = {0};
     run_facts f;
     const char *text = RUN_TEXT(T "x", T "a = relu(x = x);\n", "a");
-    setenv("MW_ENGINE_LANES", "3", 1);
-    CHECK(run_find_facts(text, 1, &f) && f.lanes == 3);
-    setenv("MW_ENGINE_LANES", "none", 1);
+    setenv("MW_ENGINE_THREADS", "3", 1);
+    CHECK(run_find_facts(text, 1, &f) && f.partitions == 3);
+    setenv("MW_ENGINE_THREADS", "none", 1);
     CHECK(run_library(text, 1, &err) == NULL);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "MW_ENGINE_LANES");
-    setenv("MW_ENGINE_LANES", "1000", 1);
-    CHECK(run_find_facts(text, 1, &f) && f.lanes == MW__LANES_MAX);
-    unsetenv("MW_ENGINE_LANES");
-    CHECK(run_find_facts(text, 0, &f) && f.lanes >= 1);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "MW_ENGINE_THREADS");
+    setenv("MW_ENGINE_THREADS", "1000", 1);
+    CHECK(run_find_facts(text, 1, &f) && f.partitions == MW__THREADS_MAX);
+    unsetenv("MW_ENGINE_THREADS");
+    CHECK(run_find_facts(text, 0, &f) && f.partitions >= 1);
 }
 
 static void test_an_empty_tensor_runs_nothing(void)
@@ -283,13 +283,13 @@ int main(void)
     RUN(test_memory_is_used_again_after_a_barrier);
     RUN(test_dead_operations_are_dropped);
     RUN(test_what_depends_on_constants_alone_is_run_once);
-    RUN(test_what_is_run_beforehand_has_the_bits_of_the_lanes);
+    RUN(test_what_is_run_beforehand_has_the_bits_of_the_threads);
     RUN(test_an_output_that_is_a_view_costs_no_copy);
     RUN(test_independent_products_share_a_phase);
     RUN(test_a_wide_weight_is_split_by_columns);
     RUN(test_a_step_goes_back_to_a_phase_that_allows_it);
-    RUN(test_lanes_cover_the_units_once_at_multiples_of_the_grain);
-    RUN(test_lanes_of_the_environment_go_before_the_option);
+    RUN(test_threads_cover_the_units_once_at_multiples_of_the_grain);
+    RUN(test_threads_of_the_environment_go_before_the_option);
     RUN(test_an_empty_tensor_runs_nothing);
     RUN(test_encoding_takes_time_in_proportion_to_the_steps);
     RUN(test_so_it_does_when_results_live_long);

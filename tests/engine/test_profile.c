@@ -11,9 +11,9 @@ static const char text[] = RUN_TEXT("tensor<fp32, [64, 64]> x, tensor<fp32, [64,
 
 enum { SIZE = 64 * 64 * 4 };
 
-static bool open_text(run_program *r, uint64_t lanes)
+static bool open_text(run_program *r, uint64_t threads)
 {
-    return run_open(r, text, E5RT_CPU, lanes) && run_bind(r, false, "x", SIZE) != NULL &&
+    return run_open(r, text, E5RT_CPU, threads) && run_bind(r, false, "x", SIZE) != NULL &&
            run_bind(r, false, "s", SIZE) != NULL && run_share(r, "t", "s") != NULL;
 }
 

@@ -11,7 +11,14 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum { OPS_MAX = 16, INPUTS_MAX = 5, VALUES_MAX = OPS_MAX + INPUTS_MAX, TEXT_MAX = 16384, STEPS = 3, LANES_MAX = 4 };
+enum {
+    OPS_MAX = 16,
+    INPUTS_MAX = 5,
+    VALUES_MAX = OPS_MAX + INPUTS_MAX,
+    TEXT_MAX = 16384,
+    STEPS = 3,
+    PARTITIONS_MAX = 4
+};
 
 typedef enum op_kind {
     ADD,
@@ -257,13 +264,13 @@ static void fill_inputs(const program *p, const memory *m, uint64_t seed)
     }
 }
 
-static bool open_program(run_program *r, const program *p, bool separate, uint64_t lanes, memory *m)
+static bool open_program(run_program *r, const program *p, bool separate, uint64_t threads, memory *m)
 {
     text *t = calloc(1, sizeof *t);
     put_program(t, p, separate);
     run_set("MW_ENGINE_WAKE", separate ? "1000000000" : "0");
     run_set("MW_ENGINE_FUSE", separate ? "0" : "1");
-    bool good = run_open(r, t->data, p->mask, lanes);
+    bool good = run_open(r, t->data, p->mask, threads);
     free(t);
     char name[16];
     for (int v = 0; good && v < p->input_count; v++) {
@@ -294,11 +301,11 @@ static bool same_bytes(const program *p, const memory *a, const memory *b)
 }
 
 /* True if both ways agree; an error is noted and counts as disagreement. */
-static bool agrees(const program *p, uint64_t lanes, uint64_t seed)
+static bool agrees(const program *p, uint64_t threads, uint64_t seed)
 {
     run_program separate = {0}, aliased = {0};
     memory a = {0}, b = {0};
-    bool good = open_program(&separate, p, true, lanes, &a) && open_program(&aliased, p, false, lanes, &b);
+    bool good = open_program(&separate, p, true, threads, &a) && open_program(&aliased, p, false, threads, &b);
     if (good) {
         good = run_check_plan(&separate) && run_check_plan(&aliased);
         fill_inputs(p, &a, seed);
@@ -352,7 +359,7 @@ static bool drop_op(program *p, int index)
     return true;
 }
 
-static bool shrink_once(program *p, uint64_t lanes, uint64_t seed)
+static bool shrink_once(program *p, uint64_t threads, uint64_t seed)
 {
     for (int change = 0; change < 2 * VALUES_MAX + OPS_MAX; change++) {
         program smaller = *p;
@@ -371,7 +378,7 @@ static bool shrink_once(program *p, uint64_t lanes, uint64_t seed)
         bool any = false;
         for (int i = 0; i < smaller.input_count + smaller.op_count; i++)
             any = any || smaller.output[i];
-        if (any && !agrees(&smaller, lanes, seed)) {
+        if (any && !agrees(&smaller, threads, seed)) {
             *p = smaller;
             return true;
         }
@@ -379,17 +386,17 @@ static bool shrink_once(program *p, uint64_t lanes, uint64_t seed)
     return false;
 }
 
-static void report(program p, uint64_t lanes, uint64_t seed)
+static void report(program p, uint64_t threads, uint64_t seed)
 {
-    for (int round = 0; round < 100 && shrink_once(&p, lanes, seed); round++) {
+    for (int round = 0; round < 100 && shrink_once(&p, threads, seed); round++) {
     }
     text *t = calloc(1, sizeof *t);
     put_program(t, &p, false);
     for (int v = 0; v < p.input_count + p.op_count; v++)
         if (p.output[v] && p.state[v] >= 0)
             put(t, "output v%d on input v%d\n", v, p.state[v]);
-    check_note(false, __FILE__, __LINE__, "seed %llu, %llu lanes, mask %llu:\n%s", (unsigned long long)seed,
-               (unsigned long long)lanes, (unsigned long long)p.mask, t->data);
+    check_note(false, __FILE__, __LINE__, "seed %llu, %llu threads, mask %llu:\n%s", (unsigned long long)seed,
+               (unsigned long long)threads, (unsigned long long)p.mask, t->data);
     free(t);
 }
 
@@ -401,9 +408,9 @@ static void test_aliased_programs_equal_separate_ones(void)
     for (uint64_t seed = first; seed < first + count; seed++) {
         mw__random random = {.seed = seed};
         const program p = make_program(&random);
-        const uint64_t lanes = 1 + seed % LANES_MAX;
-        if (!agrees(&p, lanes, seed)) {
-            report(p, lanes, seed);
+        const uint64_t threads = 1 + seed % PARTITIONS_MAX;
+        if (!agrees(&p, threads, seed)) {
+            report(p, threads, seed);
             return;
         }
     }

@@ -347,7 +347,7 @@ static void test_compile_says_what_it_cannot_do(void)
     REFUSED(e5rt_e5_compiler_compile(compiler, "/nowhere/model.mil", options, &library), E5RT_INVALID_ARGUMENT,
             "/nowhere/model.mil");
     REFUSED(e5rt_e5_compiler_compile(compiler, NULL, options, &library), E5RT_INVALID_ARGUMENT, "path is NULL");
-    REFUSED(e5rt_mw_e5_compiler_options_set_lanes(options, 65), E5RT_INVALID_ARGUMENT, "65 lanes");
+    REFUSED(e5rt_mw_e5_compiler_options_set_threads(options, 65), E5RT_INVALID_ARGUMENT, "65 threads");
     e5rt_e5_compiler_options_release(&options);
     e5rt_e5_compiler_release(&compiler);
 }
@@ -382,14 +382,14 @@ static void test_a_computed_weight_of_linear_is_refused_as_text(void)
     CHECK_CONTAINS(run_message(), "weight must be a constant");
 }
 
-static void test_summary_names_device_and_lanes(void)
+static void test_summary_names_device_and_threads(void)
 {
     run_program r;
     const char *summary = NULL, *name = NULL;
     REQUIRE(run_open(&r, ADD, E5RT_CPU, 2));
     CHECK_INT(e5rt_mw_program_function_get_summary(r.function, &summary), 0);
     CHECK_CONTAINS(summary, "CPU");
-    CHECK_CONTAINS(summary, "2 lanes");
+    CHECK_CONTAINS(summary, "2 threads");
     CHECK_INT(e5rt_program_function_get_name(r.function, &name), 0);
     CHECK_STR(name, "main");
     uint64_t count = 0;
@@ -527,7 +527,7 @@ int main(void)
     RUN(test_compile_says_what_it_cannot_do);
     RUN(test_types_that_differ_run_as_text);
     RUN(test_a_computed_weight_of_linear_is_refused_as_text);
-    RUN(test_summary_names_device_and_lanes);
+    RUN(test_summary_names_device_and_threads);
     RUN(test_mask_prefers_the_ane_model_then_the_cpu);
     RUN(test_each_function_of_a_text_can_be_run);
     RUN(test_more_handles_than_one_chunk);

@@ -1,4 +1,4 @@
-/* The worker team, and that results do not depend on who runs the lanes. */
+/* The worker team, and that results do not depend on who runs the threads. */
 #include "engine/run/team.h"
 #include "run.h"
 #include "support/check.h"
@@ -95,10 +95,10 @@ static void test_one_member_is_left_to_the_caller(void)
 
 enum { X = 64 * 32, W = 32 * 32 };
 
-static bool run_steps(uint64_t lanes, int salt, int steps, float *out_w)
+static bool run_steps(uint64_t threads, int salt, int steps, float *out_w)
 {
     run_program r;
-    if (!run_open(&r, STEP, E5RT_CPU, lanes))
+    if (!run_open(&r, STEP, E5RT_CPU, threads))
         return false;
     float *x = run_bind(&r, false, "x", X * sizeof(float)), *w = run_bind(&r, false, "w", W * sizeof(float));
     bool good = x != NULL && w != NULL && run_share(&r, "w2", "w") != NULL;
@@ -118,14 +118,14 @@ static bool run_steps(uint64_t lanes, int salt, int steps, float *out_w)
 static void test_team_and_caller_alone_give_equal_bytes(void)
 {
     static float alone[W], team[W];
-    for (uint64_t lanes = 1; lanes <= 7; lanes++) {
+    for (uint64_t threads = 1; threads <= 7; threads++) {
         run_set("MW_ENGINE_WAKE", "1000000000");
-        REQUIRE(run_steps(lanes, 1, 20, alone));
+        REQUIRE(run_steps(threads, 1, 20, alone));
         run_set("MW_ENGINE_WAKE", "0");
-        REQUIRE(run_steps(lanes, 1, 20, team));
+        REQUIRE(run_steps(threads, 1, 20, team));
         CHECK(memcmp(alone, team, sizeof team) == 0);
         run_set("MW_ENGINE_WAKE", "16000"); /* brief: with the team or without, as it sleeps or not */
-        REQUIRE(run_steps(lanes, 1, 20, team));
+        REQUIRE(run_steps(threads, 1, 20, team));
         CHECK(memcmp(alone, team, sizeof team) == 0);
     }
 }
@@ -169,10 +169,10 @@ static void test_execute_rounds_to_nearest_and_restores(void)
 {
     static float expected[W], upward[W];
     run_set("MW_ENGINE_WAKE", "0");
-    for (uint64_t lanes = 1; lanes <= 2; lanes++) {
-        REQUIRE(run_steps(lanes, 3, 3, expected));
+    for (uint64_t threads = 1; threads <= 2; threads++) {
+        REQUIRE(run_steps(threads, 3, 3, expected));
         fesetround(FE_UPWARD);
-        const bool good = run_steps(lanes, 3, 3, upward);
+        const bool good = run_steps(threads, 3, 3, upward);
         const int after = fegetround();
         fesetround(FE_TONEAREST);
         REQUIRE(good);

@@ -1,5 +1,5 @@
 /* Every row of the operation table: the engine's result against the double-precision oracle, in fp32 and fp16, on one
- * lane and on three. */
+ * thread and on three. */
 #include "base/fp16.h"
 #include "support/check.h"
 #include "support/on_engine.h"
@@ -64,7 +64,7 @@ static void run_case(const op_case *c, const op_instance *instance, const mw_ten
                      int threads, mw_dtype real)
 {
     char where[64];
-    snprintf(where, sizeof where, "%s, %d lanes", mw_dtype_name(real), threads);
+    snprintf(where, sizeof where, "%s, %d threads", mw_dtype_name(real), threads);
     mw_error err = {0};
     mw_program *program = engine_compile(instance->graph, MW_DEVICE_CPU, threads, &err);
     bool good = program != NULL && feed(program, instance, &err) && mw_run(program, &err) == MW_OK;

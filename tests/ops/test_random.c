@@ -134,7 +134,7 @@ static builder *const builders[] = {normal, uniform, bernoulli, categorical};
 
 static bool same(const float *a, const float *b) { return memcmp(a, b, COUNT * sizeof *a) == 0; }
 
-static void test_a_seed_fixes_the_numbers_for_any_number_of_lanes(void)
+static void test_a_seed_fixes_the_numbers_for_any_number_of_threads(void)
 {
     for (int k = 0; k < 4; k++) {
         mw_error err = {0};
@@ -151,7 +151,7 @@ static void test_a_seed_fixes_the_numbers_for_any_number_of_lanes(void)
     }
 }
 
-/* Seed -1: the next run has other numbers; a program compiled again starts over, whatever its lanes. */
+/* Seed -1: the next run has other numbers; a program compiled again starts over, whatever its threads. */
 static void test_without_a_seed_every_run_has_numbers_of_its_own(void)
 {
     for (int k = 0; k < 4; k++) {
@@ -216,7 +216,7 @@ int main(void)
     RUN(test_uniform_numbers);
     RUN(test_bernoulli_numbers);
     RUN(test_classes_come_with_their_probabilities);
-    RUN(test_a_seed_fixes_the_numbers_for_any_number_of_lanes);
+    RUN(test_a_seed_fixes_the_numbers_for_any_number_of_threads);
     RUN(test_without_a_seed_every_run_has_numbers_of_its_own);
     RUN(test_two_operations_differ_without_a_seed_and_agree_with_one);
     RUN(test_high_is_never_drawn);

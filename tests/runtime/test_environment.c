@@ -19,8 +19,8 @@ static const variable_row malformed[] = {
     {"MW_BLAS", "/nonexistent/libblas.so"},
     {"MW_BLAS", "libm.so.6"}, /* loads, and has no cblas_sgemm */
     {"MW_E5RT_LIBRARY", "/nonexistent/libe5rt.so"},
-    {"MW_ENGINE_LANES", "0"},
-    {"MW_ENGINE_LANES", "99999999999999999999999"},
+    {"MW_ENGINE_THREADS", "0"},
+    {"MW_ENGINE_THREADS", "99999999999999999999999"},
     {"MW_ENGINE_WAKE", "soon"},
     {"MW_ENGINE_WAKE", "-1"},
     {"MW_ENGINE_REF", "yes"},
@@ -30,11 +30,11 @@ static const variable_row malformed[] = {
     {"TMPDIR", "/nonexistent"},
 };
 
-static const variable_row sound[] = {{"MW_BLAS", "none"},       {"MW_BLAS", ""},          {"MW_E5RT_LIBRARY", ""},
-                                     {"MW_ENGINE_LANES", "2"},  {"MW_ENGINE_LANES", ""},  {"MW_ENGINE_WAKE", "0"},
-                                     {"MW_ENGINE_REF", "0"},    {"MW_ENGINE_REF", "1"},   {"MW_ENGINE_WIDE", "256"},
-                                     {"MW_ENGINE_WIDE", "0"},   {"MW_ENGINE_FUSE", "0"},  {"MW_ENGINE_FUSE", "1"},
-                                     {"MW_MIL_KEEP", "blocks"}, {"MW_MIL_KEEP", "digits"}};
+static const variable_row sound[] = {{"MW_BLAS", "none"},        {"MW_BLAS", ""},           {"MW_E5RT_LIBRARY", ""},
+                                     {"MW_ENGINE_THREADS", "2"}, {"MW_ENGINE_THREADS", ""}, {"MW_ENGINE_WAKE", "0"},
+                                     {"MW_ENGINE_REF", "0"},     {"MW_ENGINE_REF", "1"},    {"MW_ENGINE_WIDE", "256"},
+                                     {"MW_ENGINE_WIDE", "0"},    {"MW_ENGINE_FUSE", "0"},   {"MW_ENGINE_FUSE", "1"},
+                                     {"MW_MIL_KEEP", "blocks"},  {"MW_MIL_KEEP", "digits"}};
 
 /* ---- the program that runs itself: compiles something and prints why it could not ---- */
 

@@ -344,7 +344,7 @@ static void test_profile_measures_every_step(void)
             CHECK_NEAR(step.gbytes * step.time.median_ns, (double)(step.bytes_read + step.bytes_written), 1e-3);
         sum += step.time.total_ns;
     }
-    CHECK(sum > 0 && sum <= t.time.total_ns); /* the steps of one lane do not overlap */
+    CHECK(sum > 0 && sum <= t.time.total_ns); /* the steps of one thread do not overlap */
     mw_plan_destroy(plan);
     mw_trainer_profile(trainer, MW_TRAINER_STEP, 0, &err);
     run_small(trainer, 1, &err);
@@ -410,7 +410,7 @@ static void test_print_and_write_say_the_same(void)
     unsigned char *file = get_file(scratch("plan.txt"), &size);
     REQUIRE(file != NULL);
     CHECK(size == all.used && memcmp(file, all.text, size) == 0);
-    CHECK_CONTAINS(all.text, "2 steps in 1 phase on 1 lane;");
+    CHECK_CONTAINS(all.text, "2 steps in 1 phase on 1 thread;");
     CHECK_CONTAINS(all.text, "matmul");
     CHECK_CONTAINS(all.text, "declined before it");
     CHECK_CONTAINS(all.text, "vector: no vector; "); /* why the product is not by rows of the first kind */
@@ -506,9 +506,9 @@ static mw_status read_trace(const char *path, trace *t)
     return status;
 }
 
-static void check_slices(const trace *t, size_t lanes)
+static void check_slices(const trace *t, size_t threads)
 {
-    uint64_t run_begin = 0, run_end = 0, lane_end[8] = {0};
+    uint64_t run_begin = 0, run_end = 0, thread_end[8] = {0};
     for (size_t i = 0; i < t->count; i++) {
         const event *e = &t->events[i];
         if (e->track == 0) {
@@ -516,10 +516,10 @@ static void check_slices(const trace *t, size_t lanes)
             run_begin = e->begin, run_end = e->begin + e->length;
             continue;
         }
-        REQUIRE(e->track <= lanes && e->has_step);
+        REQUIRE(e->track <= threads && e->has_step);
         CHECK(e->begin >= run_begin && e->begin + e->length <= run_end);
-        CHECK(e->begin >= lane_end[e->track]); /* a lane does one thing at a time */
-        lane_end[e->track] = e->begin + e->length;
+        CHECK(e->begin >= thread_end[e->track]); /* a thread does one thing at a time */
+        thread_end[e->track] = e->begin + e->length;
     }
 }
 
@@ -537,13 +537,13 @@ static void check_trace(int threads)
     mw_plan_write_trace(plan, scratch("trace.json"), &err);
     CHECK_OK(err);
     REQUIRE(plan != NULL && read_trace(scratch("trace.json"), &t) == MW_OK);
-    const size_t lanes = mw_plan_total(plan).threads;
+    const size_t partitions = mw_plan_total(plan).threads;
     CHECK(t.in_events);
-    CHECK_INT(t.names, 2 + lanes);
-    CHECK_INT(t.count, 7 * (1 + 2 * lanes)); /* two steps, each on every lane */
+    CHECK_INT(t.names, 2 + partitions);
+    CHECK_INT(t.count, 7 * (1 + 2 * partitions)); /* two steps, each on every thread */
     CHECK_STR(t.events[0].name, "run 2");
     CHECK_STR(t.events[1].name, "matmul");
-    check_slices(&t, lanes);
+    check_slices(&t, partitions);
     mw_plan_destroy(plan);
     mw_program_destroy(program);
 }
@@ -553,7 +553,7 @@ static void test_trace_is_valid_and_ordered(void)
     setting_begin("MW_ENGINE_WAKE", "0"); /* the team, however small the work is */
     for (int threads = 1; threads <= 4; threads++)
         check_trace(threads);
-    setting_begin("MW_ENGINE_WAKE", "1000000000"); /* one thread for all lanes */
+    setting_begin("MW_ENGINE_WAKE", "1000000000"); /* one thread for all threads */
     check_trace(3);
     setting_end("MW_ENGINE_WAKE");
 }

@@ -16,6 +16,10 @@
 #include <unistd.h>
 #include <uthash.h>
 
+#ifndef SHARES
+#define SHARES partitions /* "lanes" in headers of a time */
+#endif
+
 typedef struct binding {
     const void *data;
     uint64_t size;
@@ -97,10 +101,10 @@ static void print_access(FILE *out, const char *word, const e5rt_mw_access *acce
 static void print_plan(FILE *out, const e5rt_mw_plan *plan)
 {
     fprintf(out, "plan lanes %" PRIu64 " phases %" PRIu64 " team %" PRIu64 " memory %" PRIu64 " scratch %" PRIu64 "\n",
-            plan->lanes, plan->phase_count, plan->team, plan->intermediate_size, plan->scratch_size);
+            plan->SHARES, plan->phase_count, plan->team, plan->intermediate_size, plan->scratch_size);
     for (uint64_t i = 0; i < plan->step_count; i++) {
         const e5rt_mw_step *s = &plan->steps[i];
-        fprintf(out, "step %s phase %" PRIu64 " lanes %" PRIu64 " units %" PRIu64, s->label, s->phase, s->lanes,
+        fprintf(out, "step %s phase %" PRIu64 " lanes %" PRIu64 " units %" PRIu64, s->label, s->phase, s->SHARES,
                 s->units);
         print_access(out, "r", s->reads, s->read_count);
         print_access(out, "w", s->writes, s->write_count);

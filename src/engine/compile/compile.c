@@ -40,15 +40,15 @@ static mw_status choose_device(uint64_t mask, const mw__device_traits **out, mw_
     return MW_OK;
 }
 
-static int clamp_lanes(uint64_t lanes) { return lanes > MW__LANES_MAX ? MW__LANES_MAX : (int)lanes; }
+static int clamp_threads(uint64_t threads) { return threads > MW__THREADS_MAX ? MW__THREADS_MAX : (int)threads; }
 
-static int choose_lanes(const mw__compile_options *options)
+static int choose_threads(const mw__compile_options *options)
 {
     const uint64_t set = options->config->threads;
-    if (set > 0 || options->lanes > 0)
-        return clamp_lanes(set > 0 ? set : options->lanes);
+    if (set > 0 || options->threads > 0)
+        return clamp_threads(set > 0 ? set : options->threads);
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return clamp_lanes(processors > 0 ? (uint64_t)processors : 1);
+    return clamp_threads(processors > 0 ? (uint64_t)processors : 1);
 }
 
 /* ---- reading ---- */
@@ -116,9 +116,10 @@ static mw_status summarize(mw__library *library, const mw__device_traits *device
                            mw__program *program, mw_error *err)
 {
     char text[256];
-    const size_t length = mw__shown_printf(
-        text, sizeof text, "%s, %d lane%s, %s", device->engine, request->lanes, request->lanes == 1 ? "" : "s",
-        has_product(request->function) ? mw__gemm_name(request->config) : "no matrix products");
+    const size_t length =
+        mw__shown_printf(text, sizeof text, "%s, %d thread%s, %s", device->engine, request->partitions,
+                         request->partitions == 1 ? "" : "s",
+                         has_product(request->function) ? mw__gemm_name(request->config) : "no matrix products");
     program->summary = mw__arena_string(&library->arena, text, length, err);
     return program->summary != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
@@ -134,8 +135,10 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
     for (size_t i = 0; i < graph->function_count; i++) {
         mw__program *program = &library->programs[i];
         mw__function *function = graph->functions[i];
-        mw__plan_request request = {
-            .function = function, .arena = &library->arena, .config = options->config, .lanes = choose_lanes(options)};
+        mw__plan_request request = {.function = function,
+                                    .arena = &library->arena,
+                                    .config = options->config,
+                                    .partitions = choose_threads(options)};
         MW_TRY(mw__function_unmix(function, err));
         if (options->config->level != MW__LEVEL_REF) /* which rounds after each operation as it is written */
             MW_TRY(mw__store_wide(function, library->wide, &library->arena, &request.function, &request.rounding, err));

@@ -8,7 +8,7 @@
 typedef struct mw__compile_options {
     const mw__config *config; /* of the compiler */
     uint64_t mask;
-    uint64_t lanes; /* 0 = one per processor; that of the configuration goes before */
+    uint64_t threads; /* 0 = one per processor; that of the configuration goes before */
 } mw__compile_options;
 
 /* Immutable and shared by threads. */

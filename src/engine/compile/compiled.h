@@ -4,7 +4,7 @@
 
 #include "engine/core/buffer.h"
 
-#define MW__LANES_MAX 64
+#define MW__THREADS_MAX 64
 
 /* A function as steps over buffers; immutable, shared by all its operations. Steps stand in the order of the text. */
 typedef struct mw__plan {
@@ -12,8 +12,8 @@ typedef struct mw__plan {
     size_t buffer_count;
     const mw__step **steps;
     size_t step_count;
-    int lanes;
-    double wake; /* ns on one lane: below it, waking the team costs more than it gives */
+    int partitions;
+    double wake; /* ns on one partition: below it, waking the team costs more than it gives */
 } mw__plan;
 
 typedef struct mw__port_info {

@@ -10,7 +10,7 @@ typedef struct mw__plan_request {
     mw__arena *arena;
     const mw__config *config; /* of the compiler; not kept */
     mw__rounding rounding;    /* of the function's values */
-    int lanes;
+    int partitions;
 } mw__plan_request;
 mw_status mw__plan_function(const mw__plan_request *request, mw__program *program, mw_error *err);
 
@@ -20,7 +20,7 @@ typedef struct mw__pass {
     const mw__config *config;
     mw__buffer *buffers;
     size_t buffer_count;
-    int lanes; /* that the plan is for: a step that is run beforehand has the bits that it would have there */
+    int partitions; /* that the plan is for: a step that is run beforehand has the bits that it would have there */
 } mw__pass;
 
 /* Steps in the order of the text; afterwards fewer: those on constants alone have run, their results are constants. */

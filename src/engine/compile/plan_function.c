@@ -280,7 +280,7 @@ static mw_status keep_plan(const driver *d, mw_error *err)
         plan->steps[s] = planner->steps[s];
     plan->buffer_count = planner->buffer_count;
     plan->step_count = planner->step_count;
-    plan->lanes = planner->lanes;
+    plan->partitions = planner->partitions;
     plan->wake = planner->config->wake;
     return MW_OK;
 }
@@ -307,7 +307,7 @@ static mw_status run_planner(driver *d, mw_error *err)
                            .config = planner->config,
                            .buffers = planner->buffers,
                            .buffer_count = planner->buffer_count,
-                           .lanes = planner->lanes};
+                           .partitions = planner->partitions};
     MW_TRY(
         mw__hoist_watches(planner->steps, planner->step_count, planner->buffer_count, planner->arena->allocator, err));
     if (planner->config->fuse) {
@@ -328,7 +328,7 @@ mw_status mw__plan_function(const mw__plan_request *request, mw__program *progra
     mw__planner *planner = &d->planner;
     planner->arena = request->arena;
     planner->rounding = request->rounding;
-    planner->lanes = request->lanes;
+    planner->partitions = request->partitions;
     planner->config = request->config;
     planner->buffer_of = mw__alloc(heap, values, sizeof *planner->buffer_of, err);
     mw_status status = MW_ERROR_MEMORY;

@@ -27,7 +27,7 @@ static uint64_t number_of(const char *text)
     return number;
 }
 
-static void set_lanes(mw__config *config, const char *text) { config->threads = number_of(text); }
+static void set_threads(mw__config *config, const char *text) { config->threads = number_of(text); }
 static void set_wake(mw__config *config, const char *text) { config->wake = (double)number_of(text); }
 static void set_reference(mw__config *config, const char *text) { config->reference = text[0] == '1'; }
 static void set_width(mw__config *config, const char *text) { config->width = (unsigned)number_of(text); }
@@ -36,7 +36,7 @@ static void set_fuse(mw__config *config, const char *text) { config->fuse = text
 static void set_blas(mw__config *config, const char *text) { snprintf(config->blas, sizeof config->blas, "%s", text); }
 
 static const variable_row rows[] = {
-    {.name = "MW_ENGINE_LANES", .least = 1, .rule = "a number above 0", .set = set_lanes},
+    {.name = "MW_ENGINE_THREADS", .least = 1, .rule = "a number above 0", .set = set_threads},
     {.name = "MW_ENGINE_WAKE", .least = 0, .rule = "a whole number of ns", .set = set_wake},
     {.name = "MW_ENGINE_REF", .values = {"0", "1"}, .rule = "0 or 1", .set = set_reference},
     {.name = "MW_ENGINE_WIDE", .values = {"0", "256", "512"}, .rule = "0, 256 or 512", .set = set_width},

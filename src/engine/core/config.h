@@ -27,7 +27,7 @@ typedef struct mw__config {
     bool reference;   /* MW_ENGINE_REF */
     bool fuse;        /* MW_ENGINE_FUSE */
     unsigned width;   /* MW_ENGINE_WIDE: of vectors, at most; bits */
-    uint64_t threads; /* MW_ENGINE_LANES; 0 = as the compile options say */
+    uint64_t threads; /* MW_ENGINE_THREADS; 0 = as the compile options say */
     double wake;      /* MW_ENGINE_WAKE: estimated ns from which a run wakes the worker team */
     char blas[1024];  /* MW_BLAS; empty = not set. Of a longer one the rest is missing, and it is not found */
 } mw__config;

@@ -8,15 +8,15 @@
 
 /* ---- partition ---- */
 
-#define BLOCK       64
-#define ROWS_A_LANE 8
+#define BLOCK            64
+#define ROWS_A_PARTITION 8
 
 mw__units mw__units_of(const mw__planner *planner, mw_shape shape)
 {
-    const int64_t count = mw_shape_count(shape), lanes = mw__plan_partitions(planner);
+    const int64_t count = mw_shape_count(shape), partitions = mw__plan_partitions(planner);
     const int64_t row = shape.rank > 0 ? shape.dim[shape.rank - 1] : 1;
     const int64_t rows = row > 0 ? count / row : 0;
-    if (rows > 1 && (rows >= ROWS_A_LANE * lanes || rows % lanes == 0))
+    if (rows > 1 && (rows >= ROWS_A_PARTITION * partitions || rows % partitions == 0))
         return (mw__units){.units = rows, .elements = row};
     return (mw__units){.units = count / BLOCK + (count % BLOCK != 0), .elements = BLOCK};
 }

@@ -1,9 +1,9 @@
 /* What the kernel families share: partition, broadcasting iterators, tiles and the choice of code at run time.
  *
  * Partition. Every step over a tensor takes its units from mw__units_of of that tensor, so that steps over tensors
- * of one shape have equal byte boundaries per lane and a consumer can join its producer's phase:
- *   - units = rows (the product of all extents but the last) when the lanes get even shares of them, that is when there
- *     are at least 8 rows a lane or the rows divide by the lanes;
+ * of one shape have equal byte boundaries per partition and a consumer can join its producer's phase:
+ *   - units = rows (the product of all extents but the last) when the partitions get even shares of them, that is when
+ * there are at least 8 rows a partition or the rows divide by the partitions;
  *   - otherwise blocks of 64 elements, the last one short.
  * Steps that keep a row together (matmul, softmax and reductions over the last axis, gather) always take rows.
  *
@@ -234,8 +234,8 @@ mw_status mw__kernel_need_constant(const mw__op *op, const char *arg, mw_error *
 /* An axis counted from the front. */
 mw_status mw__kernel_axis(const mw__op *op, const char *arg, int rank, int64_t *out, mw_error *err);
 
-/* An estimate, for mw__step.cost: ns on one lane of moving `bytes` and of what takes the time of so many `additions`. A
- * count of floating-point operations is another number (mw__step.flops); of products both are equal. */
+/* An estimate, for mw__step.cost: ns on one partition of moving `bytes` and of what takes the time of so many
+ * `additions`. A count of floating-point operations is another number (mw__step.flops); of products both are equal. */
 MW__INLINE double mw__cost(double bytes, double additions) { return bytes * 0.1 + additions * 0.05; }
 
 /* The plan function of each kernel stem. */

@@ -2,14 +2,15 @@
 
 #include "base/float_mode.h"
 
-int64_t mw__partition_begin(const mw__step *step, int lane, int lanes)
+int64_t mw__partition_begin(const mw__step *step, int partition, int partitions)
 {
     if (step->units <= 0)
         return 0;
     const int64_t grain = step->grain > 0 ? step->grain : 1;
     const int64_t blocks = (step->units - 1) / grain + 1;
-    /* ceil(blocks * lane / lanes) without overflow: lane 0 gets the odd ones */
-    const int64_t block = blocks / lanes * lane + (blocks % lanes * lane + lanes - 1) / lanes;
+    /* ceil(blocks * partition / partitions) without overflow: partition 0 gets the odd ones */
+    const int64_t block =
+        blocks / partitions * partition + (blocks % partitions * partition + partitions - 1) / partitions;
     return block >= blocks || block * grain > step->units ? step->units : block * grain;
 }
 
@@ -17,10 +18,10 @@ typedef struct range {
     size_t begin, end; /* bytes */
 } range;
 
-static range lane_range(const mw__step *step, const mw__step_operand *operand, int lane, int lanes)
+static range partition_range(const mw__step *step, const mw__step_operand *operand, int partition, int partitions)
 {
-    const int64_t begin = mw__partition_begin(step, lane, lanes);
-    const int64_t end = mw__partition_begin(step, lane + 1, lanes);
+    const int64_t begin = mw__partition_begin(step, partition, partitions);
+    const int64_t end = mw__partition_begin(step, partition + 1, partitions);
     if (begin >= end)
         return (range){0};
     if (operand->access == MW__WHOLE)
@@ -28,16 +29,16 @@ static range lane_range(const mw__step *step, const mw__step_operand *operand, i
     return (range){.begin = (size_t)begin * operand->unit, .end = (size_t)end * operand->unit};
 }
 
-bool mw__partitions_disjoint(int lanes, const mw__step *a_step, const mw__step_operand *a, const mw__step *b_step,
+bool mw__partitions_disjoint(int partitions, const mw__step *a_step, const mw__step_operand *a, const mw__step *b_step,
                              const mw__step_operand *b)
 {
-    if (lanes == 1 || (a->access == MW__ROWS && b->access == MW__ROWS && a->unit == b->unit &&
-                       a_step->units == b_step->units && a_step->grain == b_step->grain))
+    if (partitions == 1 || (a->access == MW__ROWS && b->access == MW__ROWS && a->unit == b->unit &&
+                            a_step->units == b_step->units && a_step->grain == b_step->grain))
         return true;
-    for (int i = 0; i < lanes; i++) {
-        const range x = lane_range(a_step, a, i, lanes);
-        for (int j = 0; j < lanes && x.begin < x.end; j++) {
-            const range y = lane_range(b_step, b, j, lanes);
+    for (int i = 0; i < partitions; i++) {
+        const range x = partition_range(a_step, a, i, partitions);
+        for (int j = 0; j < partitions && x.begin < x.end; j++) {
+            const range y = partition_range(b_step, b, j, partitions);
             if (i != j && x.begin < y.end && y.begin < x.end)
                 return false;
         }
@@ -64,16 +65,16 @@ bool mw__step_in_place(const mw__step *step, uint32_t read, uint32_t write)
     return true;
 }
 
-void mw__execute_step(const mw__step *step, int lanes, const void *const *in, void *const *out, void *scratch)
+void mw__execute_step(const mw__step *step, int partitions, const void *const *in, void *const *out, void *scratch)
 {
     const mw__vector_mode saved = mw__vector_mode_enter();
-    for (int lane = 0; lane < lanes; lane++) {
+    for (int partition = 0; partition < partitions; partition++) {
         const mw__kernel_call call = {.block = step->block,
                                       .in = in,
                                       .out = out,
                                       .scratch = scratch,
-                                      .begin = mw__partition_begin(step, lane, lanes),
-                                      .end = mw__partition_begin(step, lane + 1, lanes)};
+                                      .begin = mw__partition_begin(step, partition, partitions),
+                                      .end = mw__partition_begin(step, partition + 1, partitions)};
         if (call.begin < call.end)
             step->run(&call);
     }

@@ -10,7 +10,7 @@ struct mw__planner {
     mw__arena *arena; /* of everything that stays */
     const mw__config *config;
     mw__rounding rounding;
-    int lanes;
+    int partitions;
     uint32_t *buffer_of; /* by value id */
     mw__buffer *buffers;
     mw__step **steps;

@@ -192,7 +192,7 @@ const mw__config *mw__plan_config(const mw__planner *planner) { return planner->
 
 mw__level mw__plan_level(const mw__planner *planner) { return planner->config->level; }
 
-int mw__plan_partitions(const mw__planner *planner) { return planner->lanes; }
+int mw__plan_partitions(const mw__planner *planner) { return planner->partitions; }
 
 mw_status mw__plan_check(const mw__planner *planner, mw_error *err)
 {

@@ -22,13 +22,13 @@ typedef enum mw__access {
     MW__WHOLE /* any unit may touch any byte */
 } mw__access;
 
-/* One lane's share of one step. Kernels touch nothing else, allocate nothing, and give results that do not depend on
- * who runs them. */
+/* One partition's share of one step. Kernels touch nothing else, allocate nothing, and give results that do not depend
+ * on who runs them. */
 typedef struct mw__kernel_call {
     const void *block;     /* the argument block */
     const void *const *in; /* data of the reads, in the order they were declared */
     void *const *out;      /* data of the writes */
-    void *scratch;         /* this lane's own, 64-aligned, `scratch` bytes of the step, contents undefined */
+    void *scratch;         /* this partition's own, 64-aligned, `scratch` bytes of the step, contents undefined */
     int64_t begin, end;    /* units, begin < end */
 } mw__kernel_call;
 
@@ -59,12 +59,12 @@ typedef struct mw__step {
     const char *declined;       /* why those before it were not taken, "avx512: few outputs; .."; NULL = none was */
     mw__kernel *run;
     const void *block;
-    int64_t units; /* independent; lanes take contiguous ranges */
+    int64_t units; /* independent; partitions take contiguous ranges */
     int64_t grain; /* ranges begin at multiples of this; 1 by default */
     size_t scratch;
     bool varies;  /* two runs on the same operands differ */
     bool rounds;  /* to fp16, where that is declared */
-    double cost;  /* an estimate, on which plans depend: ns for all units on one lane (mw__cost) */
+    double cost;  /* an estimate, on which plans depend: ns for all units on one partition (mw__cost) */
     double flops; /* a count, which is shown only: floating-point operations of all units, from a kernel that
                      knows; 0: surface/work.c asks the rows of the operations */
     bool helper;  /* stands beside the step that does the operation's work: 0 flops are then a count */
@@ -117,7 +117,7 @@ mw__level mw__plan_level(const mw__planner *planner);
 /* What the steps that are planned next for this operation are shown with (mw__step.implementation, declined); after an
  * earlier call, both follow what that gave. `declined` is copied. */
 void mw__plan_note(mw__planner *planner, const char *implementation, const char *declined);
-/* Lanes the function is compiled for. */
+/* Partitions the function is compiled for. */
 int mw__plan_partitions(const mw__planner *planner);
 /* MW_ERROR_MEMORY after a failed allocation. */
 mw_status mw__plan_check(const mw__planner *planner, mw_error *err);

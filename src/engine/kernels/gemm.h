@@ -1,5 +1,5 @@
-/* C = A B in fp32 on one lane: by a BLAS, or by built-in tiles for small products, processors with AVX-512 and machines
- * without a BLAS. */
+/* C = A B in fp32 on one partition: by a BLAS, or by built-in tiles for small products, processors with AVX-512 and
+ * machines without a BLAS. */
 #ifndef MW__ENGINE_KERNELS_GEMM_H
 #define MW__ENGINE_KERNELS_GEMM_H
 

@@ -1,6 +1,6 @@
 /* Attention. A unit is one block of rows of the query of one batch: its scores, their softmax and the product with the
- * values stay in a lane's scratch, so that no [L, S] tensor is ever stored. F16 operands are widened to fp32 by steps
- * of their own; each result is rounded once. */
+ * values stay in a partition's scratch, so that no [L, S] tensor is ever stored. F16 operands are widened to fp32 by
+ * steps of their own; each result is rounded once. */
 #include "engine/core/kernel.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/math.h"
@@ -112,7 +112,7 @@ static void attention_run(const mw__kernel_call *call)
 
 static size_t aligned(size_t size) { return (size + 63) / 64 * 64; }
 
-/* As many as the caches allow, but blocks enough for all lanes. */
+/* As many as the caches allow, but blocks enough for all partitions. */
 static int64_t block_rows(const mw__planner *planner, const mw__op *op, const attention_block *s)
 {
     const int64_t batches = mw__count_of(op->results[0]) / (s->rows * s->values);

@@ -93,7 +93,7 @@ typedef struct conv_block {
     mw__gemm_code code;
 } conv_block;
 
-/* A lane's scratch. */
+/* A partition's scratch. */
 typedef struct conv_scratch {
     float *columns; /* [DEPTH, tile] */
     float *sums;    /* [ROWS, tile] */

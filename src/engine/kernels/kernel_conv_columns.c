@@ -229,8 +229,8 @@ static void fill_product(mw__planner *planner, const mw__op *matmul, columns_blo
     const mw_shape left = mw__shape_of(mw__arg(matmul, "x")), result = mw__shape_of(matmul->results[0]);
     bool transpose = false;
     mw__arg_bool(matmul, "transpose_y", &transpose);
-    const int64_t m = result.dim[2], n = result.dim[3], k = left.dim[3], lanes = mw__plan_partitions(planner);
-    const int64_t share = (m * s->examples * s->groups + lanes - 1) / lanes;
+    const int64_t m = result.dim[2], n = result.dim[3], k = left.dim[3], partitions = mw__plan_partitions(planner);
+    const int64_t share = (m * s->examples * s->groups + partitions - 1) / partitions;
     s->code = mw__plan_gemm(planner, share > m ? m : share, n, k);
     s->left = left.dim[0] > 1 ? s->groups * m * k : 0;
     s->shape = (mw__gemm_shape){

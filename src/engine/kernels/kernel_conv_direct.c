@@ -21,7 +21,7 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- geometry ---- */
 
-#define IMAGE_FLOATS 131072 /* of a lane's copy: beyond it columns and a product are as good */
+#define IMAGE_FLOATS 131072 /* of a partition's copy: beyond it columns and a product are as good */
 #define EXTENT       65536
 #define DEPTH        2048
 

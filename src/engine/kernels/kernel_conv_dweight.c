@@ -1,6 +1,7 @@
 /* The gradient of a convolution by its weight, and by its bias where that is wanted too: tiles of 4 or 8 output
  * channels by 3 columns (an input channel and a tap each) stay in registers while the vectors of y of a few examples
- * run. The batch is cut into parts, whose sums are added in order afterwards; parts depend on shapes and lanes only.
+ * run. The batch is cut into parts, whose sums are added in order afterwards; parts depend on shapes and partitions
+ * only.
  *
  * The operations that it stands for are a convolution over transposed operands and a sum, which add the same products
  * in another order: results agree to rounding, not to the bit. */
@@ -252,12 +253,12 @@ bool mw__conv_dweight_suits(const mw__op *conv)
 
 mw__dweight_parts mw__dweight_parts_of(const mw__planner *planner, const mw__conv_dweight_match *match, int64_t share)
 {
-    const int64_t lanes = mw__plan_partitions(planner), examples = mw__shape_of(match->dy).dim[0];
+    const int64_t partitions = mw__plan_partitions(planner), examples = mw__shape_of(match->dy).dim[0];
     mw__dweight_parts p = {.share = share, .weights = mw__count_of(match->dweight)};
-    const int64_t most = PARTS_MOST / p.weights > lanes ? PARTS_MOST / p.weights : lanes;
+    const int64_t most = PARTS_MOST / p.weights > partitions ? PARTS_MOST / p.weights : partitions;
     while ((examples + p.share - 1) / p.share > most)
         p.share *= 2;
-    while (p.share > 1 && (examples + p.share - 1) / p.share < lanes)
+    while (p.share > 1 && (examples + p.share - 1) / p.share < partitions)
         p.share /= 2;
     p.parts = (examples + p.share - 1) / p.share;
     p.biases = match->dbias != NULL ? mw__count_of(match->dbias) : 0;
@@ -292,7 +293,7 @@ void mw__dweight_plan_sums(mw__planner *planner, const mw__dweight_parts *parts,
 static const char *avx512_declines(const void *subject)
 {
     const mw__direct *d = subject;
-    return d->outputs > 4 && d->window.area_out >= 16 ? NULL : "few channels or positions: idle lanes";
+    return d->outputs > 4 && d->window.area_out >= 16 ? NULL : "few channels or positions: idle partitions";
 }
 
 static tile_form choose_tile(mw__planner *planner, const mw__direct *d)

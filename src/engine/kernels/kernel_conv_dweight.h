@@ -13,7 +13,7 @@ typedef struct mw__dweight_parts {
     int64_t stride; /* floats of a part */
 } mw__dweight_parts;
 
-/* Parts of `share` examples, but at least one a lane and no more memory than the weight's size allows. */
+/* Parts of `share` examples, but at least one a partition and no more memory than the weight's size allows. */
 mw__dweight_parts mw__dweight_parts_of(const mw__planner *planner, const mw__conv_dweight_match *match, int64_t share);
 /* The steps that add up what `partial` holds. */
 void mw__dweight_plan_sums(mw__planner *planner, const mw__dweight_parts *parts, uint32_t partial,

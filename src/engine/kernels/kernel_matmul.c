@@ -1,6 +1,6 @@
-/* Matrix products: matmul with broadcast batches, and linear. Each lane multiplies its rows of the result; a result of
- * few rows is split by columns instead. F16 operands are widened to fp32 by steps of their own, the product goes to a
- * panel in scratch and is rounded once. I32 wraps around. */
+/* Matrix products: matmul with broadcast batches, and linear. Each partition multiplies its rows of the result; a
+ * result of few rows is split by columns instead. F16 operands are widened to fp32 by steps of their own, the product
+ * goes to a panel in scratch and is rounded once. I32 wraps around. */
 #include "engine/core/kernel.h"
 #include "engine/kernels/gemm.h"
 
@@ -180,17 +180,18 @@ static bool rows_match(const operands *o, const matmul_block *s)
     return !s->transpose_x && mw_shape_count(batch_of(o->sx)) == mw_shape_count(batch_of(o->sr));
 }
 
-/* Lanes that split rows read, pack and fetch from each other all of y, lanes that split columns all of x. The latter
- * moves the result through a barrier: worth it for a y that is wide and much larger than the result. The rows of a
- * transposed x are those of a weight, whose update goes on with them. */
+/* Partitions that split rows read, pack and fetch from each other all of y, partitions that split columns all of x. The
+ * latter moves the result through a barrier: worth it for a y that is wide and much larger than the result. The rows of
+ * a transposed x are those of a weight, whose update goes on with them. */
 #define COLUMNS_GAIN 131072.0 /* bytes */
 
-static bool prefers_columns(const matmul_block *s, int64_t lanes)
+static bool prefers_columns(const matmul_block *s, int64_t partitions)
 {
     const int64_t units = s->n / COLUMNS;
     const double m = (double)s->m, n = (double)s->n, saved = (double)s->k * (n - m);
-    return lanes > 1 && !s->transpose_x && s->n % COLUMNS == 0 && (units % lanes == 0 || units >= 8 * lanes) &&
-           saved > 2.0 * m * n && saved * sizeof(float) >= COLUMNS_GAIN;
+    return partitions > 1 && !s->transpose_x && s->n % COLUMNS == 0 &&
+           (units % partitions == 0 || units >= 8 * partitions) && saved > 2.0 * m * n &&
+           saved * sizeof(float) >= COLUMNS_GAIN;
 }
 
 static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
@@ -208,11 +209,11 @@ static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
         s->m *= mw_shape_count(batch_of(sr));
         s->batch = batch_iter(MW_SHAPE(s->m, s->k), MW_SHAPE(1, 1), MW_SHAPE(s->m, s->n));
     }
-    const int64_t lanes = mw__plan_partitions(planner), batches = mw__nd_iter_count(&s->batch);
+    const int64_t partitions = mw__plan_partitions(planner), batches = mw__nd_iter_count(&s->batch);
     s->single = batches == 1;
     s->by_columns = s->single && s->n >= COLUMNS &&
-                    (mw__units_of(planner, MW_SHAPE(s->m, s->n)).elements != s->n || prefers_columns(s, lanes));
-    const int64_t share = (s->m * batches + lanes - 1) / lanes;
+                    (mw__units_of(planner, MW_SHAPE(s->m, s->n)).elements != s->n || prefers_columns(s, partitions));
+    const int64_t share = (s->m * batches + partitions - 1) / partitions;
     const int64_t rows = s->by_columns || share > s->m ? s->m : share;
     if (s->dtype != MW_I32)
         s->code = mw__plan_gemm(planner, rows, s->n, s->k);
@@ -225,7 +226,7 @@ static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
                                 .transpose_b = s->transpose_y};
 }
 
-/* In ns on one lane: what is measured where the operands are in a cache, 80 operations and as many bytes a ns. */
+/* In ns on one partition: what is measured where the operands are in a cache, 80 operations and as many bytes a ns. */
 static double product_cost(double bytes, double flops) { return 20.0 + (bytes > flops ? bytes : flops) * 0.0125; }
 
 static const char *integers_decline(const void *subject)

@@ -1,4 +1,4 @@
-/* Random numbers: kernels of ops/random.def. An element's number depends on its index alone, so that lanes do not
+/* Random numbers: kernels of ops/random.def. An element's number depends on its index alone, so that partitions do not
  * matter (include/millwright/op_random.h has the formulas). */
 #include "engine/core/kernel.h"
 
@@ -123,7 +123,7 @@ static void count_run(const mw__kernel_call *call)
     *(uint64_t *)call->out[0] = atomic_fetch_add_explicit(&(*block)->executions, 1, memory_order_relaxed);
 }
 
-/* A step that gives every lane of the next one the same execution number. */
+/* A step that gives every partition of the next one the same execution number. */
 static void plan_execution(mw__planner *planner, mw__step *reader, random_block *block, uint32_t buffer)
 {
     if (block->fresh)

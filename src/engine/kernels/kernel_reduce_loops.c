@@ -249,7 +249,7 @@ void mw__reduce_rows(const mw__kernel_call *call)
     }
 }
 
-/* ---- one result of many elements: chunks of fixed size, so that the bits do not depend on the lanes ---- */
+/* ---- one result of many elements: chunks of fixed size, so that the bits do not depend on the partitions ---- */
 
 void mw__reduce_chunks(const mw__kernel_call *call)
 {

@@ -1,6 +1,6 @@
-/* The scatters: updates combined into chosen elements of data. Lanes own parts of the result and each reads all
- * indices, so that updates of one place are taken in index order whatever the number of lanes; an index outside is left
- * out. F16 accumulates in fp32 and is rounded once. */
+/* The scatters: updates combined into chosen elements of data. Partitions own parts of the result and each reads all
+ * indices, so that updates of one place are taken in index order whatever the number of partitions; an index outside is
+ * left out. F16 accumulates in fp32 and is rounded once. */
 #include "engine/kernels/kernel_indices.h"
 
 #include "base/fp16.h"

@@ -1,4 +1,4 @@
-/* An encoded operation: every lane's calls, phase by phase, with all addresses resolved. */
+/* An encoded operation: every partition's calls, phase by phase, with all addresses resolved. */
 #ifndef MW__ENGINE_RUN_COMMAND_LIST_H
 #define MW__ENGINE_RUN_COMMAND_LIST_H
 
@@ -23,24 +23,24 @@ typedef struct mw__chain {
 /* Which step a task is a share of, and whose share; for plans and profiles. */
 typedef struct mw__task_place {
     uint32_t step; /* of the layout */
-    uint32_t lane;
+    uint32_t partition;
 } mw__task_place;
 
 typedef struct mw__profile mw__profile;
 
 typedef struct mw__command_list {
     mw__arena arena;
-    void *memory; /* of the local buffers and the lanes' scratch */
+    void *memory; /* of the local buffers and the partitions' scratch */
     size_t size;  /* of the local buffers: the peak */
     size_t phase_count;
-    int lanes;
-    bool alone;              /* too small to wake the team for; the same lanes, one after the other */
+    int partitions;
+    bool alone;              /* too small to wake the team for; the same partitions, one after the other */
     bool brief;              /* too small to wait for workers that sleep */
-    const mw__chain *chains; /* [phase][lane] */
+    const mw__chain *chains; /* [phase][partition] */
     const mw__task *tasks;   /* of all chains, in their order */
     const mw__task_place *places;
     size_t task_count;
-    size_t scratch;           /* bytes of all lanes */
+    size_t scratch;           /* bytes of all partitions */
     const mw__layout *layout; /* without arenas and aliases */
     mw__profile *profile;     /* NULL = off */
 } mw__command_list;

@@ -1,5 +1,5 @@
 /* Encode: a planned function and its bindings become a command list. Checks the bindings, finds the aliases by address
- * range, and calls, in this order, order.c, phases.c and memory.c; then writes down every lane's calls. */
+ * range, and calls, in this order, order.c, phases.c and memory.c; then writes down every partition's calls. */
 #include "base/checked.h"
 #include "engine/core/partition.h"
 #include "engine/run/command_list.h"
@@ -98,7 +98,7 @@ static mw_status begin_layout(const ports *p, mw__layout *layout, mw_error *err)
 {
     const mw__plan *plan = &p->program->plan;
     const size_t spare = p->program->output_count; /* temporaries and their copies */
-    layout->lanes = plan->lanes;
+    layout->partitions = plan->partitions;
     layout->buffer_count = plan->buffer_count;
     layout->step_count = plan->step_count;
     layout->buffers = mw__arena_alloc(layout->keep, plan->buffer_count + spare, sizeof *layout->buffers, err);
@@ -119,7 +119,7 @@ typedef struct emitter {
     const ports *ports;
     const mw__layout *layout;
     mw__command_list *commands;
-    size_t scratch; /* bytes of one lane */
+    size_t scratch; /* bytes of one partition */
     mw__task *tasks;
     mw__task_place *places; /* by task */
     size_t task_count;
@@ -158,15 +158,16 @@ static mw_status resolve(emitter *e, size_t s, mw_error *err)
     return MW_OK;
 }
 
-static void emit(emitter *e, size_t s, int lane)
+static void emit(emitter *e, size_t s, int partition)
 {
     const mw__step *step = e->layout->steps[s];
-    const int lanes = e->layout->lanes;
-    const int64_t begin = mw__partition_begin(step, lane, lanes), end = mw__partition_begin(step, lane + 1, lanes);
+    const int partitions = e->layout->partitions;
+    const int64_t begin = mw__partition_begin(step, partition, partitions),
+                  end = mw__partition_begin(step, partition + 1, partitions);
     if (begin >= end)
         return;
-    char *scratch = (char *)e->commands->memory + e->layout->size + (size_t)lane * e->scratch;
-    e->places[e->task_count] = (mw__task_place){.step = (uint32_t)s, .lane = (uint32_t)lane};
+    char *scratch = (char *)e->commands->memory + e->layout->size + (size_t)partition * e->scratch;
+    e->places[e->task_count] = (mw__task_place){.step = (uint32_t)s, .partition = (uint32_t)partition};
     e->tasks[e->task_count++] = (mw__task){
         .run = step->run,
         .call = {
@@ -180,11 +181,11 @@ static void emit_phases(emitter *e, mw__chain *chains)
         const size_t phase = layout->phase[first];
         for (end = first + 1; end < layout->step_count && layout->phase[end] == phase; end++) {
         }
-        for (int lane = 0; lane < layout->lanes; lane++) {
-            mw__chain *chain = &chains[phase * (size_t)layout->lanes + (size_t)lane];
+        for (int partition = 0; partition < layout->partitions; partition++) {
+            mw__chain *chain = &chains[phase * (size_t)layout->partitions + (size_t)partition];
             const size_t before = e->task_count;
             for (size_t s = first; s < end; s++)
-                emit(e, s, lane);
+                emit(e, s, partition);
             *chain = (mw__chain){.tasks = e->tasks + before, .count = e->task_count - before};
         }
     }
@@ -196,8 +197,8 @@ static mw_status alloc_memory(emitter *e, const mw_allocator *allocator, mw_erro
     size_t all;
     for (size_t s = 0; s < layout->step_count; s++)
         e->scratch = layout->steps[s]->scratch > e->scratch ? layout->steps[s]->scratch : e->scratch;
-    if (!mw__round_up_size(e->scratch, 64, &e->scratch) || !mw__mul_size(e->scratch, (size_t)layout->lanes, &all) ||
-        !mw__add_size(all, layout->size, &all))
+    if (!mw__round_up_size(e->scratch, 64, &e->scratch) ||
+        !mw__mul_size(e->scratch, (size_t)layout->partitions, &all) || !mw__add_size(all, layout->size, &all))
         return mw__fail(err, MW_ERROR_MEMORY, "scratch memory exceeds the address space");
     e->commands->size = layout->size;
     e->commands->memory = mw__alloc_aligned(allocator, all, 64, err);
@@ -209,11 +210,11 @@ static void choose_team(const mw__layout *layout, double wake, mw__command_list 
     double cost = 0;
     for (size_t s = 0; s < layout->step_count; s++)
         cost += layout->steps[s]->cost;
-    commands->lanes = layout->lanes;
-    commands->alone = layout->lanes == 1 || cost < wake / BRIEF;
+    commands->partitions = layout->partitions;
+    commands->alone = layout->partitions == 1 || cost < wake / BRIEF;
     commands->brief = cost < wake;
     if (!commands->alone)
-        mw__team_reserve(layout->lanes);
+        mw__team_reserve(layout->partitions);
 }
 
 /* What plans are shown from. */
@@ -235,10 +236,10 @@ static mw_status make_commands(const ports *p, const mw__layout *layout, const m
 {
     emitter e = {.ports = p, .layout = layout, .commands = commands};
     mw__arena *arena = &commands->arena;
-    const size_t lanes = (size_t)layout->lanes;
-    mw__chain *chains = mw__arena_alloc(arena, layout->phase_count * lanes, sizeof *chains, err);
-    e.tasks = mw__arena_alloc(arena, layout->step_count * lanes, sizeof *e.tasks, err);
-    e.places = mw__arena_alloc(arena, layout->step_count * lanes, sizeof *e.places, err);
+    const size_t partitions = (size_t)layout->partitions;
+    mw__chain *chains = mw__arena_alloc(arena, layout->phase_count * partitions, sizeof *chains, err);
+    e.tasks = mw__arena_alloc(arena, layout->step_count * partitions, sizeof *e.tasks, err);
+    e.places = mw__arena_alloc(arena, layout->step_count * partitions, sizeof *e.places, err);
     e.in = mw__arena_alloc(layout->arena, layout->step_count, sizeof *e.in, err);
     e.out = mw__arena_alloc(layout->arena, layout->step_count, sizeof *e.out, err);
     if (chains == NULL || e.tasks == NULL || e.places == NULL || e.in == NULL || e.out == NULL)
@@ -251,7 +252,7 @@ static mw_status make_commands(const ports *p, const mw__layout *layout, const m
     commands->tasks = e.tasks;
     commands->places = e.places;
     commands->task_count = e.task_count;
-    commands->scratch = e.scratch * lanes;
+    commands->scratch = e.scratch * partitions;
     commands->phase_count = layout->phase_count;
     choose_team(layout, p->program->plan.wake, commands);
     return keep_layout(layout, commands, err);

@@ -1,6 +1,6 @@
-/* Runs a command list: on the team if it is worth it and free, else all lanes one after the other on the caller. Either
- * way the same calls are made, so that the bits are the same. Sets the floating-point environment of each thread that
- * takes part to round to nearest, subnormals kept, and restores it. */
+/* Runs a command list: on the team if it is worth it and free, else all partitions one after the other on the caller.
+ * Either way the same calls are made, so that the bits are the same. Sets the floating-point environment of each thread
+ * that takes part to round to nearest, subnormals kept, and restores it. */
 #include "base/float_mode.h"
 #include "engine/core/kernel.h"
 #include "engine/core/partition.h"
@@ -27,19 +27,19 @@ static void time_chain(const mw__chain *chain, const mw__task *first, mw__profil
     }
 }
 
-/* Lanes member, member + members, ... of every phase. `spans` NULL: not timed; a constant where it is called. */
-MW__INLINE void run_lanes(const mw__command_list *commands, int member, int members, mw__profile_span *spans)
+/* Partitions member, member + members, ... of every phase. `spans` NULL: not timed; a constant where it is called. */
+MW__INLINE void run_partitions(const mw__command_list *commands, int member, int members, mw__profile_span *spans)
 {
     const mw__vector_mode saved = mw__vector_mode_enter();
     for (size_t phase = 0; phase < commands->phase_count; phase++) {
         if (phase > 0 && members > 1)
             mw__team_barrier(members);
-        const mw__chain *chains = commands->chains + phase * (size_t)commands->lanes;
-        for (int lane = member; lane < commands->lanes; lane += members)
+        const mw__chain *chains = commands->chains + phase * (size_t)commands->partitions;
+        for (int partition = member; partition < commands->partitions; partition += members)
             if (spans == NULL)
-                run_chain(&chains[lane]);
+                run_chain(&chains[partition]);
             else
-                time_chain(&chains[lane], commands->tasks, spans);
+                time_chain(&chains[partition], commands->tasks, spans);
     }
     mw__vector_mode_leave(saved);
 }
@@ -47,7 +47,7 @@ MW__INLINE void run_lanes(const mw__command_list *commands, int member, int memb
 static void run_member(void *user, int member, int members)
 {
     const mw__command_list *commands = user;
-    run_lanes(commands, member, members, NULL);
+    run_partitions(commands, member, members, NULL);
 }
 
 static void time_member(void *user, int member, int members)
@@ -55,13 +55,13 @@ static void time_member(void *user, int member, int members)
     const mw__command_list *commands = user;
     if (member == 0)
         mw__profile_set_members(commands->profile, members);
-    run_lanes(commands, member, members, mw__profile_spans(commands->profile));
+    run_partitions(commands, member, members, mw__profile_spans(commands->profile));
 }
 
 MW__INLINE void execute(const mw__command_list *commands, mw__team_job *job)
 {
     void *user = (void *)(uintptr_t)commands;
-    if (commands->alone || (commands->brief && !mw__team_awake()) || !mw__team_run(job, user, commands->lanes))
+    if (commands->alone || (commands->brief && !mw__team_awake()) || !mw__team_run(job, user, commands->partitions))
         job(user, 0, 1);
 }
 

@@ -12,7 +12,7 @@ typedef struct mw__alias {
 typedef struct mw__layout {
     mw__arena *arena; /* dies with the encode call */
     mw__arena *keep;  /* lives as long as the commands: what plans are shown from, and steps (copies) */
-    int lanes;
+    int partitions;
     mw__buffer *buffers; /* the plan's, then temporaries */
     size_t buffer_count;
     const mw__alias *aliases; /* sorted by output */

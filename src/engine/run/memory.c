@@ -22,10 +22,10 @@ typedef struct placer {
     size_t placed_count;
 } placer;
 
-/* One lane has one long phase: there the steps themselves are the clock. */
+/* One partition has one long phase: there the steps themselves are the clock. */
 static uint32_t time_of(const mw__layout *layout, size_t position)
 {
-    return layout->lanes == 1 ? (uint32_t)position : layout->phase[position];
+    return layout->partitions == 1 ? (uint32_t)position : layout->phase[position];
 }
 
 static void extend(const mw__layout *layout, life *live, size_t position)
@@ -84,15 +84,15 @@ static bool all_apart(const mw__layout *layout, const mw__step *other, const mw_
 {
     for (size_t i = 0; i < count; i++)
         if (layout->memory[operands[i].buffer] == memory &&
-            !mw__partitions_disjoint(layout->lanes, other, &operands[i], step, operand))
+            !mw__partitions_disjoint(layout->partitions, other, &operands[i], step, operand))
             return false;
     return true;
 }
 
-/* No lane that is ahead in the step's phase meets one that is behind: what the phase did before with the old memory,
- * and what it does later with the new buffer, keeps to the lanes of this write. Nothing uses the old memory
- * before its group's first step. A iter that would be longer than ND_MAX gives up: the buffer gets memory of its own,
- * and a program of very many steps is still placed in linear time. */
+/* No partition that is ahead in the step's phase meets one that is behind: what the phase did before with the old
+ * memory, and what it does later with the new buffer, keeps to the partitions of this write. Nothing uses the old
+ * memory before its group's first step. A iter that would be longer than ND_MAX gives up: the buffer gets memory of its
+ * own, and a program of very many steps is still placed in linear time. */
 enum { ND_MAX = 256 };
 
 static bool phase_allows(const mw__layout *layout, size_t position, const life *group, const mw__step_operand *write)

@@ -1,7 +1,7 @@
 /* The order of steps when outputs share the memory of inputs: a step behaves as if all inputs were read before any
  * output was written. Builds the dependence graph (data, and reads of an input before writes of its alias), keeps the
  * order of the text where it can, and gives an output a temporary and a final copy where reads and writes form a cycle
- * (a -> b, b -> a). Knows nothing of lanes and addresses. */
+ * (a -> b, b -> a). Knows nothing of partitions and addresses. */
 #include "engine/core/partition.h"
 #include "engine/run/layout.h"
 

@@ -1,7 +1,7 @@
-/* Gives every step a phase, and sorts the steps by it. Inside a phase every lane runs its share of the steps in order
- * without waiting for another lane; so a step may join a phase only if no two lanes touch a common byte that one of
- * them writes. A step goes to the first phase that allows it: what does not depend on a reduction over all rows need
- * not wait for its barrier. */
+/* Gives every step a phase, and sorts the steps by it. Inside a phase every partition runs its share of the steps in
+ * order without waiting for another partition; so a step may join a phase only if no two partitions touch a common byte
+ * that one of them writes. A step goes to the first phase that allows it: what does not depend on a reduction over all
+ * rows need not wait for its barrier. */
 #include "engine/core/partition.h"
 #include "engine/run/layout.h"
 
@@ -37,7 +37,7 @@ static uint32_t phase_after(const phaser *c, uint32_t list, const mw__step *step
     for (; list != NONE && c->touches[list].newest >= phase; list = c->touches[list].next) {
         const touch *t = &c->touches[list];
         if (t->phase >= phase)
-            phase = t->phase + !mw__partitions_disjoint(c->layout->lanes, t->step, t->operand, step, operand);
+            phase = t->phase + !mw__partitions_disjoint(c->layout->partitions, t->step, t->operand, step, operand);
     }
     return phase;
 }

@@ -1,5 +1,5 @@
 /* Times of an operation's tasks, run by run, while profiling is on. A ring keeps the newest runs; every task of a run
- * has a place of its own there, so that lanes write without a lock and recording asks for no memory. */
+ * has a place of its own there, so that partitions write without a lock and recording asks for no memory. */
 #ifndef MW__ENGINE_RUN_PROFILE_H
 #define MW__ENGINE_RUN_PROFILE_H
 

@@ -1,4 +1,4 @@
-/* The worker team of the process: threads that run the lanes of a plan together with the caller. */
+/* The worker team of the process: threads that run the partitions of a plan together with the caller. */
 #ifndef MW__ENGINE_RUN_TEAM_H
 #define MW__ENGINE_RUN_TEAM_H
 

@@ -129,11 +129,12 @@ static mw_status describe_operations(const describer *d, const mw__step *step, e
     return MW_OK;
 }
 
-static uint64_t count_lanes(const mw__step *step, int lanes)
+static uint64_t count_partitions(const mw__step *step, int partitions)
 {
     uint64_t count = 0;
-    for (int lane = 0; lane < lanes; lane++)
-        count += mw__partition_begin(step, lane, lanes) < mw__partition_begin(step, lane + 1, lanes);
+    for (int partition = 0; partition < partitions; partition++)
+        count +=
+            mw__partition_begin(step, partition, partitions) < mw__partition_begin(step, partition + 1, partitions);
     return count;
 }
 
@@ -145,7 +146,7 @@ static mw_status describe_step(const describer *d, size_t s, e5rt_mw_step *out, 
                           .implementation = step->implementation != NULL ? step->implementation : "",
                           .declined = step->declined != NULL ? step->declined : "",
                           .phase = d->layout->phase[s],
-                          .lanes = count_lanes(step, d->layout->lanes),
+                          .partitions = count_partitions(step, d->layout->partitions),
                           .units = (uint64_t)step->units,
                           .read_count = step->read_count,
                           .write_count = step->write_count,
@@ -176,7 +177,7 @@ static mw_status describe_tasks(const describer *d, mw_error *err)
     if (tasks == NULL)
         return MW_ERROR_MEMORY;
     for (size_t t = 0; t < commands->task_count; t++)
-        tasks[t] = (e5rt_mw_task){.step = commands->places[t].step, .lane = commands->places[t].lane};
+        tasks[t] = (e5rt_mw_task){.step = commands->places[t].step, .partition = commands->places[t].partition};
     d->out->tasks = tasks;
     d->out->task_count = commands->task_count;
     return MW_OK;
@@ -222,7 +223,7 @@ mw_status mw__describe_plan(const mw__program *program, const mw__command_list *
 {
     *out = (e5rt_mw_plan){.version = E5RT_MW_PLAN_VERSION,
                           .summary = program->summary,
-                          .lanes = (uint64_t)commands->lanes,
+                          .partitions = (uint64_t)commands->partitions,
                           .phase_count = commands->phase_count,
                           .team = !commands->alone,
                           .intermediate_size = commands->size,

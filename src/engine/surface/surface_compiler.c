@@ -102,7 +102,7 @@ e5rt_error_code e5rt_e5_compiler_release(void **compiler) { return release(compi
 
 typedef struct compiler_options {
     mw__object object;
-    uint64_t mask, lanes;
+    uint64_t mask, threads;
     char *segmenter, *custom;
 } compiler_options;
 
@@ -169,14 +169,14 @@ e5rt_error_code e5rt_e5_compiler_options_set_custom_ane_compiler_options(void *h
     return mw__surface_end(err);
 }
 
-e5rt_error_code e5rt_mw_e5_compiler_options_set_lanes(void *handle, uint64_t lanes)
+e5rt_error_code e5rt_mw_e5_compiler_options_set_threads(void *handle, uint64_t threads)
 {
     mw_error *err = mw__surface_begin();
     compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);
-    if (options != NULL && lanes > MW__LANES_MAX)
-        mw__fail(err, MW_ERROR_ARGUMENT, "%llu lanes: at most %d", (unsigned long long)lanes, MW__LANES_MAX);
+    if (options != NULL && threads > MW__THREADS_MAX)
+        mw__fail(err, MW_ERROR_ARGUMENT, "%llu threads: at most %d", (unsigned long long)threads, MW__THREADS_MAX);
     else if (options != NULL)
-        options->lanes = lanes;
+        options->threads = threads;
     return mw__surface_end(err);
 }
 
@@ -192,7 +192,8 @@ static mw_status compile(void *by, const char *path, void *handle, void **out, m
     const compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);
     if (options == NULL)
         return err->status;
-    const mw__compile_options chosen = {.config = &compiler->config, .mask = options->mask, .lanes = options->lanes};
+    const mw__compile_options chosen = {
+        .config = &compiler->config, .mask = options->mask, .threads = options->threads};
     mw__library *library = mw__library_compile(path, &chosen, err);
     return library != NULL ? mw__handle_create(MW__KIND_LIBRARY, library, out, err) : err->status;
 }
