@@ -4,6 +4,7 @@
     python3 tools/precompiled.py            writes them
     python3 tools/precompiled.py --check    fails if one is stale
 """
+import glob
 import os
 import re
 import sys
@@ -14,9 +15,10 @@ TARGET = os.path.join(ROOT, "src/engine/kernels/fused/precompiled_%s.c")
 SUBJECTS = {"update": "the optimizers", "check": "checked updates", "half": "the optimizers in fp16",
             "half_check": "checked updates in fp16", "layer": "the layers and their gradients"}
 UNARY = 1
-KERNELS = os.path.join(ROOT, "src/engine/kernels/kernel_table.def")
+OPERATIONS = glob.glob(os.path.join(ROOT, "src/graph/ops/*.def"))
 # Rounding their results would change nothing.
-EXACT = {row[0] for row in re.findall(r"^KERNEL\((\w+), +\w+, +(EXACT|SCALARS),", open(KERNELS).read(), re.M)}
+EXACT = {row[0] for family in OPERATIONS
+         for row in re.findall(r"^MW_KERNEL\((\w+), +\w+, +(EXACT|SCALARS),", open(family).read(), re.M)}
 COMPARE = {"equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
 
 HEAD = """/* Precompiled kernels of %s, from precompiled.def by tools/precompiled.py. Do not edit.

@@ -5,6 +5,7 @@
 #include "autograd/vjp.h"
 
 #define MW_EXPAND(id, function)
+#define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_END(id)
 #define MW_OP(id, name, since, shape, vjp, kernel) mw__vjp_rule mw__vjp_##vjp;
@@ -13,6 +14,7 @@
 #undef MW_END
 #undef MW_ARG
 #undef MW_EXPAND
+#undef MW_KERNEL
 
 /* A scalar of the element type of x. */
 mw_tensor *mw__scalar_like(mw_tensor *x, double value);

@@ -3,6 +3,7 @@
 #include "autograd/vjp.h"
 
 #define MW_EXPAND(id, function)
+#define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_END(id)
 

@@ -42,11 +42,13 @@ typedef struct mw__arg_row {
 typedef enum mw__op_id {
 #define MW_OP(id, name, since, shape, vjp, kernel) MW__OP_##id,
 #define MW_EXPAND(id, function)
+#define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_END(id)
 #include "graph/ops/all.def"
 #undef MW_OP
 #undef MW_EXPAND
+#undef MW_KERNEL
 #undef MW_ARG
 #undef MW_END
     MW__OP_COUNT

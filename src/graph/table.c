@@ -9,6 +9,7 @@
 #define MW_OP(id, name, since, shape, vjp, kernel) static const mw__arg_row args_##id[] = {
 #define MW_ARG(id, arg, kind, type, fallback)      {#arg, MW__##kind, MW__##type, fallback},
 #define MW_EXPAND(id, function)
+#define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_END(id)                                                                                                     \
     {                                                                                                                  \
         NULL, MW__CONST, MW__ANY, MW__REQUIRED                                                                         \
@@ -19,6 +20,7 @@
 #undef MW_OP
 #undef MW_ARG
 #undef MW_EXPAND
+#undef MW_KERNEL
 #undef MW_END
 
 #define MW_OP(stem, mil_name, opset, shape_rule, vjp, kernel)                                                          \
@@ -30,6 +32,7 @@
                        .arg_count = sizeof args_##stem / sizeof args_##stem[0] - 1,
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_EXPAND(id, function) .expand = mw__expand_##function,
+#define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_END(id)                                                                                                     \
     }                                                                                                                  \
     ,
@@ -39,6 +42,7 @@ const mw__row mw__rows[MW__OP_COUNT] = {
 #undef MW_OP
 #undef MW_ARG
 #undef MW_EXPAND
+#undef MW_KERNEL
 #undef MW_END
 /* clang-format on */
 

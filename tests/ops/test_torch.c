@@ -1,7 +1,7 @@
 /* Every family against PyTorch: random cases recorded in data/torch/<family>.safetensors by <family>_cases.py beside
  * it. A case is a MIL text with its inputs, its result and, seeded with a cotangent, its gradients
  * (data/torch/record.py). Every row of the operation table occurs in the recordings of its family, and if it has a
- * gradient, in a case that has one; `unrecorded` says which do not, and why. */
+ * gradient, in a case that has one; `unrecorded` of its family (tests/support) says which do not, and why. */
 #include "support/check.h"
 #include "support/on_engine.h"
 #include "support/op_cases.h"
@@ -181,22 +181,10 @@ static void check_case(const record *r, long index)
 
 /* ---- coverage ---- */
 
-typedef struct exemption {
-    const char *row, *reason;
-} exemption;
-
-static const exemption unrecorded[] = {
-    {"const", "a literal: most programs have some"},
-    {"random_bernoulli", "PyTorch draws other numbers; test_random.c has the moments"},
-    {"random_categorical", "as random_bernoulli"},
-    {"random_normal", "as random_bernoulli"},
-    {"random_uniform", "as random_bernoulli"},
-};
-
-static bool is_exempt(const char *row)
+static bool is_exempt(const op_case_list *cases, const char *row)
 {
-    for (size_t i = 0; i < sizeof unrecorded / sizeof *unrecorded; i++)
-        if (strcmp(unrecorded[i].row, row) == 0)
+    for (const op_unrecorded *u = cases->unrecorded; u != NULL && u->row != NULL; u++)
+        if (strcmp(u->row, row) == 0)
             return true;
     return false;
 }
@@ -227,7 +215,7 @@ static void check_coverage(const record *r, const op_case_list *cases)
 {
     for (size_t i = 0; i < cases->count; i++) {
         const char *row = cases->rows[i].name;
-        const bool wanted = !is_exempt(row), gradient = is_differentiable(row);
+        const bool wanted = !is_exempt(cases, row), gradient = is_differentiable(row);
         check_note((count_recorded(r, row, gradient) > 0) == wanted, __FILE__, __LINE__, "%s: %s %s%s", r->family, row,
                    wanted ? "occurs in no recorded case" : "is recorded and needs no exemption",
                    wanted && gradient ? " with a gradient" : "");
@@ -237,7 +225,7 @@ static void check_coverage(const record *r, const op_case_list *cases)
 static bool has_recordings(const op_case_list *cases)
 {
     for (size_t i = 0; i < cases->count; i++)
-        if (!is_exempt(cases->rows[i].name))
+        if (!is_exempt(cases, cases->rows[i].name))
             return true;
     return false;
 }

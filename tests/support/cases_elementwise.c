@@ -160,4 +160,6 @@ static const op_case rows[] = {
 };
 /* clang-format on */
 
-OP_CASES(elementwise, rows)
+static const op_unrecorded unrecorded[] = {{"const", "a literal: most programs have some"}, {NULL, NULL}};
+
+OP_CASES_UNRECORDED(elementwise, rows, unrecorded)

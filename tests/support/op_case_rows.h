@@ -34,6 +34,9 @@
 #define LIBM "a transcendental function of at most 4 ulp"
 #define SUM  "a sum in another order"
 
-#define OP_CASES(family, rows) const op_case_list op_cases_##family = {#family, rows, sizeof rows / sizeof *rows};
+#define OP_CASES_UNRECORDED(family_, rows_, unrecorded_)                                                               \
+    const op_case_list op_cases_##family_ = {                                                                          \
+        .family = #family_, .rows = rows_, .count = sizeof rows_ / sizeof *rows_, .unrecorded = unrecorded_};
+#define OP_CASES(family, rows) OP_CASES_UNRECORDED(family, rows, NULL)
 
 #endif

@@ -24,11 +24,17 @@ typedef struct op_case {
     const char *reason; /* for a tolerance above 1 */
 } op_case;
 
+/* An operation that has no recording from PyTorch. */
+typedef struct op_unrecorded {
+    const char *row, *reason;
+} op_unrecorded;
+
 /* The cases of one family of operations: cases_<family>.c. */
 typedef struct op_case_list {
     const char *family;
     const op_case *rows;
     size_t count;
+    const op_unrecorded *unrecorded; /* up to a NULL; or NULL */
 } op_case_list;
 
 #define FAMILY(name) extern const op_case_list op_cases_##name;

@@ -1,4 +1,4 @@
-/* The kernel column of the operation table and the rows of kernel_table.def, by id. A missing plan function is a link
+/* The kernel column of the operation table and its MW_KERNEL lines, by id. A missing plan function is a link
  * error that names it. */
 #include "engine/kernels/kernel_table.h"
 #include "engine/core/kernel.h"
@@ -6,24 +6,34 @@
 static mw__kernel_plan *const plans[MW__OP_COUNT] = {
 #define MW_OP(id, name, since, shape, vjp, kernel) [MW__OP_##id] = mw__kernel_##kernel,
 #define MW_EXPAND(id, function)
+#define MW_KERNEL(id, storage, rounding, rule, flops)
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_END(id)
 #include "graph/ops/all.def"
 #undef MW_OP
 #undef MW_EXPAND
+#undef MW_KERNEL
 #undef MW_ARG
 #undef MW_END
 };
 
 static const mw__kernel_row rows[MW__OP_COUNT] = {
-#define KERNEL(id, storage_, rounding_, rule_, flops_)                                                                 \
+#define MW_OP(id, name, since, shape, vjp, kernel)
+#define MW_EXPAND(id, function)
+#define MW_ARG(id, arg, kind, type, fallback)
+#define MW_END(id)
+#define MW_KERNEL(id, storage_, rounding_, rule_, flops_)                                                              \
     [MW__OP_##id] = {.storage = MW__STORAGE_##storage_,                                                                \
                      .rounding = MW__ROUNDING_##rounding_,                                                             \
                      .rule = MW__COUNT_##rule_,                                                                        \
                      .flops = (flops_),                                                                                \
                      .listed = true},
-#include "engine/kernels/kernel_table.def"
-#undef KERNEL
+#include "graph/ops/all.def"
+#undef MW_OP
+#undef MW_EXPAND
+#undef MW_ARG
+#undef MW_END
+#undef MW_KERNEL
 };
 
 const mw__kernel_row *mw__kernel_row_of(mw__op_id id) { return &rows[id]; }

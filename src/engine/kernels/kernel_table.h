@@ -1,5 +1,5 @@
-/* What the engine knows of each operation: its plan function, from the kernel column of graph/ops, and its row of
- * kernel_table.def. A fact of an operation that more than one file needs is a column there. */
+/* What the engine knows of each operation: its plan function, from the kernel column of its row in graph/ops, and the
+ * columns of the MW_KERNEL line there. A fact of an operation that more than one file needs is such a column. */
 #ifndef MW__ENGINE_KERNELS_KERNEL_TABLE_H
 #define MW__ENGINE_KERNELS_KERNEL_TABLE_H
 
@@ -36,7 +36,7 @@ typedef struct mw__kernel_row {
     mw__rounding_rule rounding;
     mw__count_rule rule;
     double flops;
-    bool listed; /* in kernel_table.def; tests/engine/test_kernel_table.c names those that are not */
+    bool listed; /* has an MW_KERNEL line; tests/engine/test_kernel_table.c names those that are not */
 } mw__kernel_row;
 
 /* The row of an operation. */
