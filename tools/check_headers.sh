@@ -1,17 +1,24 @@
 #!/bin/sh
-# Every public header compiles alone, as C11 and as C++17, without a pedantic warning, and twice in a row.
+# Every public header compiles alone, as C11 and as C++17, without a pedantic warning, and twice in a row; every header of
+# the library and of the tests as C11.
 # usage: tools/check_headers.sh [C compiler] [C++ compiler]
 set -eu
-cd "$(dirname "$0")/../include"
+cd "$(dirname "$0")/.."
 cc=${1:-cc}
 cxx=${2:-c++}
 status=0
-for header in millwright/*.h e5rt/*.h; do
-    [ -f "$header" ] || continue
+for path in include/millwright/*.h include/e5rt/*.h; do
+    header=${path#include/}
     source="#include <$header>
 #include <$header>
 extern int used;"
-    printf '%s\n' "$source" | "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -I. -fsyntax-only -x c - || status=1
-    printf '%s\n' "$source" | "$cxx" -std=c++17 -Wall -Wextra -Wpedantic -Werror -I. -fsyntax-only -x c++ - || status=1
+    printf '%s\n' "$source" | "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -x c - || status=1
+    printf '%s\n' "$source" | "$cxx" -std=c++17 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -x c++ - || status=1
+done
+headers=$(find src tests -name '*.h')
+for header in $headers; do
+    printf '#include "%s"\n#include "%s"\nextern int used;\n' "$header" "$header" |
+        "$cc" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wno-unused-function -Werror -Iinclude -Isrc -Itests -I. \
+            -fsyntax-only -x c - || status=1
 done
 exit "$status"

@@ -25,6 +25,11 @@ FNR == 1 {
 FILENAME ~ /^include\/millwright\// && /^ \* Threads: / { threads[FILENAME] = 1 }
 FILENAME ~ /^include\/millwright\// { headers[FILENAME] = 1 }
 
+# What is public is described: an operation by a doc block of its own, other prototypes also by that of those right above.
+FILENAME ~ /^include\/millwright\/op_/ && /^MW_API/ && before !~ /\*\/$/ { report(FILENAME ":" FNR ": no doc block") }
+FILENAME ~ /^include\/millwright\// && /^MW_API/ && before !~ /(\*\/|;)$/ { report(FILENAME ":" FNR ": no doc block") }
+FILENAME ~ /^include\/millwright\// { before = $0 }
+
 # The environment has one door, which is shut to a stranger's.
 FILENAME ~ /^src\// && FILENAME != "src/base/environment.c" && /(^|[^A-Za-z0-9_])(secure_)?getenv *\(/ {
     report(FILENAME ":" FNR ": the environment is read through mw__environment (base/environment.h)")

@@ -77,7 +77,11 @@ typedef struct mw__row {
     mw__expand_rule *expand; /* or NULL */
     const mw__arg_row *args;
     size_t arg_count;
+    const char *kernel; /* the word in the row's kernel column */
 } mw__row;
+
+/* True if each element of the result is computed from one of each operand, by the kernels unary, binary or compare. */
+bool mw__row_is_elementwise(const mw__row *row);
 
 /* All rows, by id. */
 extern const mw__row mw__rows[MW__OP_COUNT];

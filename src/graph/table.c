@@ -23,11 +23,12 @@
 #undef MW_KERNEL
 #undef MW_END
 
-#define MW_OP(stem, mil_name, opset, shape_rule, vjp, kernel)                                                          \
+#define MW_OP(stem, mil_name, opset, shape_rule, vjp, kernel_)                                                         \
     [MW__OP_##stem] = {.id = MW__OP_##stem,                                                                            \
                        .name = mil_name,                                                                               \
                        .since = opset,                                                                                 \
                        .shape = mw__shape_##shape_rule,                                                                \
+                       .kernel = #kernel_,                                                                             \
                        .args = args_##stem,                                                                            \
                        .arg_count = sizeof args_##stem / sizeof args_##stem[0] - 1,
 #define MW_ARG(id, arg, kind, type, fallback)
@@ -45,6 +46,12 @@ const mw__row mw__rows[MW__OP_COUNT] = {
 #undef MW_KERNEL
 #undef MW_END
 /* clang-format on */
+
+bool mw__row_is_elementwise(const mw__row *row)
+{
+    return strcmp(row->kernel, "unary") == 0 || strcmp(row->kernel, "binary") == 0 ||
+           strcmp(row->kernel, "compare") == 0;
+}
 
 /* Rows by the hash of their names: a chain begins at `first`, goes on at `next`, and ends with MW__OP_COUNT. Whatever
  * is built or read asks, so the table is not searched from its top. Written once, then only read. */

@@ -99,12 +99,7 @@ static const mw__rewrite rows[] = {
      .split = {.blocks = mw__split_matmul_fits, .when = mw__split_contracts_blocks, .emit = mw__split_contraction},
      .reason = "the sum of the blocks' products"},
     {.name = "elementwise",
-     .operations = OPERATIONS(
-         "add", "sub", "mul", "real_div", "floor_div", "mod", "maximum", "minimum", "pow", "abs", "sign", "square",
-         "sqrt", "rsqrt", "inverse", "exp", "log", "erf", "tanh", "exp2", "floor", "ceil", "round", "sin", "cos",
-         "threshold", "clip", "relu", "sigmoid", "silu", "gelu", "relu6", "leaky_relu", "clamped_relu",
-         "thresholded_relu", "elu", "softplus", "softsign", "scaled_tanh", "sigmoid_hard", "less", "less_equal",
-         "greater", "greater_equal", "logical_not", "logical_and", "logical_or", "logical_xor", "linear_activation"),
+     .elementwise = true,
      .split = {.blocks = mw__split_result_is_long, .when = mw__split_has_parts, .emit = mw__split_each_part},
      .reason = "each element of the result depends on that of the operands; extents of 1 are repeated"},
     {.name = "identity",
@@ -236,6 +231,8 @@ mw_status mw__mil_parse_kept(const char *names, unsigned *out_kept, mw_error *er
 
 static bool is_for(const mw__rewrite *row, const mw__op *op)
 {
+    if (row->elementwise)
+        return op->row != NULL && mw__row_is_elementwise(op->row);
     if (row->operations == NULL)
         return true;
     for (const char *const *operation = row->operations; *operation != NULL; operation++)

@@ -33,6 +33,7 @@ typedef struct mw__split_indexing {
 typedef struct mw__rewrite {
     const char *name;
     const char *const *operations; /* up to NULL; NULL = any */
+    bool elementwise;              /* in place of them: what is computed element by element */
     /* in the clone of mil/split.h */
     struct {
         const mw__split_indexing *indexing; /* of operations that take indices */
