@@ -81,6 +81,16 @@ static void check_noted(const char *variable, const char *value, const char *imp
     mw_graph_destroy(graph);
 }
 
+static void test_narrow_vectors_hold_for_products_too(void)
+{
+    mw_error err = {0};
+    mw__config config;
+    mw__config_init(&config);
+    CHECK(mw__config_set(&config, "MW_ENGINE_WIDE", "256", &err) == MW_OK && config.level <= MW__LEVEL_AVX2);
+    CHECK(mw__gemm_choose(&config, 512, 512, 512).wide == NULL);
+    CHECK(mw__gemm_choose(&config, 1, 512, 512).dots == NULL);
+}
+
 static void test_a_plan_says_what_was_taken_and_what_declined(void)
 {
     check_noted("MW_ENGINE_REF", "1", "ref, ref", "direct: the reference is asked for; columns: the reference is");
@@ -92,6 +102,7 @@ int main(void)
     RUN(test_what_declines_says_why);
     RUN(test_the_reference_is_last_and_takes_everything);
     RUN(test_a_product_says_what_it_is_by);
+    RUN(test_narrow_vectors_hold_for_products_too);
     RUN(test_a_plan_says_what_was_taken_and_what_declined);
     return check_finish();
 }

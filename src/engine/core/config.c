@@ -75,13 +75,15 @@ static bool has_avx512f(void) { return false; }
 static bool has_avx512(void) { return false; }
 #endif
 
-static mw__level choose_level(const mw__config *config)
+static void choose_level(mw__config *config)
 {
+    config->avx512f = config->width >= 512 && has_avx512f();
     if (config->reference)
-        return MW__LEVEL_REF;
-    if (config->width < 256 || !has_avx2())
-        return MW__LEVEL_BASE;
-    return config->width >= 512 && has_avx512() ? MW__LEVEL_AVX512 : MW__LEVEL_AVX2;
+        config->level = MW__LEVEL_REF;
+    else if (config->width < 256 || !has_avx2())
+        config->level = MW__LEVEL_BASE;
+    else
+        config->level = config->width >= 512 && has_avx512() ? MW__LEVEL_AVX512 : MW__LEVEL_AVX2;
 }
 
 /* ---- public ---- */
@@ -94,8 +96,8 @@ const char *mw__level_name(mw__level level)
 
 void mw__config_init(mw__config *config)
 {
-    *config = (mw__config){.fuse = true, .width = 512, .wake = WAKE_COST, .avx512f = has_avx512f()};
-    config->level = choose_level(config);
+    *config = (mw__config){.fuse = true, .width = 512, .wake = WAKE_COST};
+    choose_level(config);
 }
 
 static mw_status set(mw__config *config, const variable_row *row, const char *text, mw_error *err)
@@ -105,7 +107,7 @@ static mw_status set(mw__config *config, const variable_row *row, const char *te
     if (!is_value(row, text))
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s is \"%.100s\", not %s", row->name, text, row->rule);
     row->set(config, text);
-    config->level = choose_level(config);
+    choose_level(config);
     return MW_OK;
 }
 

@@ -23,7 +23,7 @@ const char *mw__level_name(mw__level level);
 
 typedef struct mw__config {
     mw__level level;  /* the highest that the processor has and the variables allow */
-    bool avx512f;     /* the processor has at least this of AVX-512 */
+    bool avx512f;     /* the processor has at least this of AVX-512, and may use it */
     bool reference;   /* MW_ENGINE_REF */
     bool fuse;        /* MW_ENGINE_FUSE */
     unsigned width;   /* MW_ENGINE_WIDE: of vectors, at most; bits */
