@@ -130,11 +130,11 @@ static void test_small_products(void)
 static void test_wider_products(void)
 {
     const mw__config config = config_here();
-    const mw__gemm_wide *wide = mw__gemm_wide_here(&config);
-    if (wide == NULL)
+    const mw__gemm_kernel *kernel = mw__gemm_kernel_here(&config);
+    if (kernel == NULL)
         SKIP("this processor has no wider vectors, or may not use them");
-    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .wide = wide}, "wide");
-    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .dots = wide->dots}, "wide, vectors");
+    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .kernel = kernel}, "wide");
+    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .dots = kernel->dots}, "wide, vectors");
 }
 
 static void test_blas_products(void)
@@ -167,9 +167,9 @@ static void test_vectors_and_tiny_products_stay_built_in(void)
     CHECK(choose(512, 1, 512).sgemm == NULL);
     CHECK(choose(2, 8, 2).sgemm == NULL);
     const mw__gemm_code code = choose(128, 128, 128);
-    const bool expected = mw__blas_find() != NULL && level_here() != MW__LEVEL_REF && code.wide == NULL;
+    const bool expected = mw__blas_find() != NULL && level_here() != MW__LEVEL_REF && code.kernel == NULL;
     CHECK((code.sgemm != NULL) == expected);
-    CHECK(choose(1, 512, 512).wide == NULL && choose(512, 1, 512).wide == NULL);
+    CHECK(choose(1, 512, 512).kernel == NULL && choose(512, 1, 512).kernel == NULL);
 }
 
 static void test_huge_extents_do_not_reach_the_blas(void) { CHECK(choose((int64_t)1 << 31, 64, 64).sgemm == NULL); }

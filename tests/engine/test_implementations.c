@@ -55,9 +55,9 @@ static void test_a_product_says_what_it_is_by(void)
 {
     const mw__config config = config_here();
     const mw__gemm_code small = mw__gemm_choose(&config, 2, 2, 2), large = mw__gemm_choose(&config, 512, 512, 512);
-    CHECK(small.wide == NULL && small.sgemm == NULL);
+    CHECK(small.kernel == NULL && small.sgemm == NULL);
     CHECK_STR(small.name, config.level == MW__LEVEL_REF ? "ref" : "small");
-    CHECK((large.wide != NULL) == (strcmp(large.name, "avx512") == 0));
+    CHECK((large.kernel != NULL) == (strcmp(large.name, "avx512") == 0));
     CHECK((large.sgemm != NULL) == (strcmp(large.name, "BLAS") == 0));
 }
 
@@ -87,7 +87,7 @@ static void test_narrow_vectors_hold_for_products_too(void)
     mw__config config;
     mw__config_init(&config);
     CHECK(mw__config_set(&config, "MW_ENGINE_WIDE", "256", &err) == MW_OK && config.level <= MW__LEVEL_AVX2);
-    CHECK(mw__gemm_choose(&config, 512, 512, 512).wide == NULL);
+    CHECK(mw__gemm_choose(&config, 512, 512, 512).kernel == NULL);
     CHECK(mw__gemm_choose(&config, 1, 512, 512).dots == NULL);
 }
 

@@ -22,7 +22,7 @@ static const size_t text_limit = (size_t)1 << 30;
 static void destroy_library(mw__object *object)
 {
     mw__library *library = (mw__library *)object;
-    mw__graph_free(library->wide);
+    mw__graph_free(library->stored);
     mw__graph_free(library->graph);
     mw__arena_deinit(&library->arena);
 }
@@ -92,8 +92,8 @@ static mw_status read_graph(mw__library *library, const char *path, mw_error *er
     mw__free(&library->object.allocator, text);
     if (library->graph == NULL)
         return err->status;
-    library->wide = mw__graph_make(&options, err);
-    return library->wide != NULL ? MW_OK : MW_ERROR_MEMORY;
+    library->stored = mw__graph_make(&options, err);
+    return library->stored != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
 /* ---- planning ---- */
@@ -141,7 +141,8 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
                                     .partitions = choose_threads(options)};
         MW_TRY(mw__function_unmix(function, err));
         if (options->config->level != MW__LEVEL_REF) /* which rounds after each operation as it is written */
-            MW_TRY(mw__store_wide(function, library->wide, &library->arena, &request.function, &request.rounding, err));
+            MW_TRY(mw__store_as_fp32(function, library->stored, &library->arena, &request.function, &request.rounding,
+                                     err));
         program->name = function->name;
         MW_TRY(mw__plan_function(&request, program, err));
         MW_TRY(summarize(library, device, &request, program, err));

@@ -14,8 +14,8 @@ typedef struct mw__compile_options {
 /* Immutable and shared by threads. */
 typedef struct mw__library {
     mw__object object;
-    mw_graph *graph; /* of the text: holds names and constants */
-    mw_graph *wide;  /* copies of its functions (fp16_storage.h) */
+    mw_graph *graph;  /* of the text: holds names and constants */
+    mw_graph *stored; /* copies of its functions (fp16_storage.h) */
     mw__arena arena;
     mw__program *programs;
     size_t count;

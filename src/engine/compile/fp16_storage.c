@@ -12,8 +12,8 @@
 /* By id of a value of the text. */
 typedef struct storage {
     mw_graph *to;
-    mw_tensor **wide, **narrow; /* the two forms of a value in the copy; NULL = not made */
-    mw_tensor **made;           /* what its operation writes in the copy */
+    mw_tensor **fp32, **fp16; /* the two forms of a value in the copy; NULL = not made */
+    mw_tensor **made;         /* what its operation writes in the copy */
     bool *output, *wanted;
 } storage;
 
@@ -56,7 +56,7 @@ static mw_tensor *literal(mw_graph *to, const mw_tensor *value, const mw__payloa
     return copy;
 }
 
-static mw_tensor *widen_constant(mw_graph *to, const mw_tensor *value)
+static mw_tensor *constant_as_fp32(mw_graph *to, const mw_tensor *value)
 {
     const mw__type *type = mw__type_tensor(to, MW_F32, value->type->shape, &to->error);
     mw__payload *payload = mw__arena_alloc(&to->arena, 1, sizeof *payload, &to->error);
@@ -69,28 +69,28 @@ static mw_tensor *widen_constant(mw_graph *to, const mw_tensor *value)
     return literal(to, value, payload);
 }
 
-static mw_tensor *as_wide(storage *s, const mw_tensor *value)
+static mw_tensor *as_fp32(storage *s, const mw_tensor *value)
 {
-    mw_tensor **wide = &s->wide[value->id];
-    if (*wide == NULL)
-        *wide = value->payload != NULL ? widen_constant(s->to, value) : convert(value, s->narrow[value->id], MW_F32);
-    return *wide;
+    mw_tensor **fp32 = &s->fp32[value->id];
+    if (*fp32 == NULL)
+        *fp32 = value->payload != NULL ? constant_as_fp32(s->to, value) : convert(value, s->fp16[value->id], MW_F32);
+    return *fp32;
 }
 
-static mw_tensor *as_narrow(storage *s, const mw_tensor *value)
+static mw_tensor *as_fp16(storage *s, const mw_tensor *value)
 {
-    mw_tensor **narrow = &s->narrow[value->id];
-    if (*narrow == NULL)
-        *narrow =
-            value->payload != NULL ? literal(s->to, value, value->payload) : convert(value, s->wide[value->id], MW_F16);
-    return *narrow;
+    mw_tensor **fp16 = &s->fp16[value->id];
+    if (*fp16 == NULL)
+        *fp16 =
+            value->payload != NULL ? literal(s->to, value, value->payload) : convert(value, s->fp32[value->id], MW_F16);
+    return *fp16;
 }
 
-/* As it was computed; constants cost nothing wide. */
+/* As it was computed; constants cost nothing in fp32. */
 static mw_tensor *as_made(storage *s, const mw_tensor *value)
 {
     if (value->payload != NULL)
-        return as_wide(s, value);
+        return as_fp32(s, value);
     return s->made[value->id];
 }
 
@@ -103,7 +103,7 @@ static void note_inputs(storage *s, const mw__clone *clone, const mw__op *op)
         for (size_t j = 0; j < op->slots[i].count; j++) {
             const mw_tensor *value = op->slots[i].operands[j].value;
             if (is_half(value) && value->op == NULL && value->payload == NULL && s->made[value->id] == NULL)
-                s->made[value->id] = s->narrow[value->id] = mw__clone_get(clone, value);
+                s->made[value->id] = s->fp16[value->id] = mw__clone_get(clone, value);
         }
 }
 
@@ -119,14 +119,14 @@ static void give_operands(storage *s, mw__clone *clone, const mw__op *op, form_f
         }
 }
 
-/* A mover takes its operands wide if one of them is there wide, or if it can run once, when compiled. */
+/* A mover takes its operands in fp32 if one of them is there in fp32, or if it can run once, when compiled. */
 static mw__storage storage_of_mover(const storage *s, const mw__op *op)
 {
     bool constant = true;
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t j = 0; j < op->slots[i].count; j++) {
             const mw_tensor *value = op->slots[i].operands[j].value;
-            if (s->wide[value->id] != NULL && value->payload == NULL)
+            if (s->fp32[value->id] != NULL && value->payload == NULL)
                 return MW__STORAGE_FLOATS;
             constant = constant && value->payload != NULL;
         }
@@ -134,7 +134,7 @@ static mw__storage storage_of_mover(const storage *s, const mw__op *op)
 }
 
 /* The form that an operation gives a half result. */
-static bool is_narrow(const storage *s, const mw_tensor *result, mw__storage as)
+static bool is_fp16(const storage *s, const mw_tensor *result, mw__storage as)
 {
     return as == MW__STORAGE_HALVES || (as == MW__STORAGE_CONVERTS && s->output[result->id]);
 }
@@ -143,30 +143,30 @@ static void take_result(storage *s, const mw_tensor *result, mw__storage as, boo
 {
     mw_tensor *made = s->made[result->id];
     s->wanted[result->id] = rounded;
-    (is_narrow(s, result, as) ? s->narrow : s->wide)[result->id] = made;
+    (is_fp16(s, result, as) ? s->fp16 : s->fp32)[result->id] = made;
     if (s->output[result->id])
-        as_narrow(s, result);
+        as_fp16(s, result);
 }
 
 static void copy_constant(storage *s, mw__clone *clone, const mw_tensor *value)
 {
     mw_tensor *copy = mw__payload_emit(s->to, value->payload, value->hint, &s->to->error);
     if (is_half(value))
-        s->narrow[value->id] = copy;
+        s->fp16[value->id] = copy;
     mw__clone_set(clone, value, copy);
 }
 
 static void copy_op(storage *s, mw__clone *clone, const mw__op *op)
 {
     static form_function *const give[] = {
-        [MW__STORAGE_HALVES] = as_narrow, [MW__STORAGE_FLOATS] = as_wide, [MW__STORAGE_CONVERTS] = as_made};
+        [MW__STORAGE_HALVES] = as_fp16, [MW__STORAGE_FLOATS] = as_fp32, [MW__STORAGE_CONVERTS] = as_made};
     note_inputs(s, clone, op);
     const mw__storage own = storage_of(op), as = own == MW__STORAGE_EITHER ? storage_of_mover(s, op) : own;
     mw_dtype *dtypes = mw__alloc(s->to->allocator, op->result_count, sizeof *dtypes, &s->to->error);
     if (dtypes == NULL)
         return;
     for (size_t i = 0; i < op->result_count; i++)
-        dtypes[i] = is_half(op->results[i]) && !is_narrow(s, op->results[i], as) ? MW_F32 : MW_DTYPE_NONE;
+        dtypes[i] = is_half(op->results[i]) && !is_fp16(s, op->results[i], as) ? MW_F32 : MW_DTYPE_NONE;
     give_operands(s, clone, op, give[as]);
     const mw_status status = mw__clone_op_declared(clone, op, dtypes, &s->to->error);
     mw__free(s->to->allocator, dtypes);
@@ -215,12 +215,12 @@ static mw_status init(storage *s, const mw__function *from, mw_error *err)
 {
     const mw_allocator *allocator = s->to->allocator;
     const size_t count = from->graph->value_count;
-    s->wide = mw__alloc(allocator, count, sizeof *s->wide, err);
-    s->narrow = mw__alloc(allocator, count, sizeof *s->narrow, err);
+    s->fp32 = mw__alloc(allocator, count, sizeof *s->fp32, err);
+    s->fp16 = mw__alloc(allocator, count, sizeof *s->fp16, err);
     s->made = mw__alloc(allocator, count, sizeof *s->made, err);
     s->output = mw__alloc(allocator, count, sizeof *s->output, err);
     s->wanted = mw__alloc(allocator, count, sizeof *s->wanted, err);
-    if (s->wide == NULL || s->narrow == NULL || s->made == NULL || s->output == NULL || s->wanted == NULL)
+    if (s->fp32 == NULL || s->fp16 == NULL || s->made == NULL || s->output == NULL || s->wanted == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < from->body->output_count; i++)
         s->output[from->body->outputs[i]->id] = true;
@@ -229,8 +229,8 @@ static mw_status init(storage *s, const mw__function *from, mw_error *err)
 
 static void deinit(const storage *s)
 {
-    mw__free(s->to->allocator, s->wide);
-    mw__free(s->to->allocator, s->narrow);
+    mw__free(s->to->allocator, s->fp32);
+    mw__free(s->to->allocator, s->fp16);
     mw__free(s->to->allocator, s->made);
     mw__free(s->to->allocator, s->output);
     mw__free(s->to->allocator, s->wanted);
@@ -254,8 +254,8 @@ static mw_status add_outputs(const storage *s, const mw__clone *clone, const mw_
     const mw__block *body = clone->from->body;
     for (size_t i = 0; i < body->output_count; i++) {
         const mw_tensor *value = body->outputs[i];
-        mw_tensor *narrow = s->narrow[value->id];
-        MW_TRY(mw__block_add_output(function->body, narrow != NULL ? narrow : mw__clone_get(clone, value), err));
+        mw_tensor *fp16 = s->fp16[value->id];
+        MW_TRY(mw__block_add_output(function->body, fp16 != NULL ? fp16 : mw__clone_get(clone, value), err));
     }
     return MW_OK;
 }
@@ -299,8 +299,8 @@ static mw_status store(storage *s, const mw__function *from, mw__arena *arena, c
     return status;
 }
 
-mw_status mw__store_wide(const mw__function *from, mw_graph *to, mw__arena *arena, const mw__function **out,
-                         mw__rounding *out_rounding, mw_error *err)
+mw_status mw__store_as_fp32(const mw__function *from, mw_graph *to, mw__arena *arena, const mw__function **out,
+                            mw__rounding *out_rounding, mw_error *err)
 {
     storage s = {.to = to};
     *out = from;

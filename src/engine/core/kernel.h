@@ -9,7 +9,7 @@
  *
  * Numbers. F16 is widened to fp32 in tiles of 512 elements, computed there and rounded once; but for ports, a kernel
  * reads it only where engine/compile/fp16_storage.h leaves it, and what it holds as F32 is rounded by step->rounds or
- * by the planner. Baseline and wide code give the same bits for + - * / sqrt and comparisons, and for the polynomials
+ * by the planner. Code of all levels gives the same bits for + - * / sqrt and comparisons, and for the polynomials
  * of engine/kernels/math.h.
  */
 #ifndef MW__ENGINE_CORE_KERNEL_H
@@ -258,7 +258,7 @@ void mw__step_read_rows(mw__planner *planner, mw__step *step, const mw_tensor *v
                         bool in_place);
 
 /* A step that converts `value` to fp32 in a temporary; returns its buffer. */
-uint32_t mw__plan_widened(mw__planner *planner, const mw_tensor *value);
+uint32_t mw__plan_as_fp32(mw__planner *planner, const mw_tensor *value);
 /* The buffer of an F32 or F16 value in fp32: its own, or a widened one. */
 uint32_t mw__plan_floats(mw__planner *planner, const mw_tensor *value);
 

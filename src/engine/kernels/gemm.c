@@ -133,16 +133,16 @@ static void put_tile(float *c, int64_t ldc, const float *sum, int64_t rows, int6
 static bool has_avx512(const mw__config *config) { return config->level >= MW__LEVEL_AVX2 && config->avx512f; }
 #endif
 
-static const mw__gemm_wide wide_rows[] = {
+static const mw__gemm_kernel kernel_rows[] = {
 #if MW_HAVE_AVX512
     {"AVX-512", has_avx512, mw__gemm_avx512_scratch, mw__gemm_avx512, mw__gemm_avx512_dots},
 #endif
     {.name = NULL},
 };
 
-const mw__gemm_wide *mw__gemm_wide_here(const mw__config *config)
+const mw__gemm_kernel *mw__gemm_kernel_here(const mw__config *config)
 {
-    for (const mw__gemm_wide *row = wide_rows; row->name != NULL; row++)
+    for (const mw__gemm_kernel *row = kernel_rows; row->name != NULL; row++)
         if (row->here(config))
             return row;
     return NULL;
@@ -157,7 +157,7 @@ size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k)
     const size_t plain =
         (size_t)(round_up(depth * columns, 16) + round_up(depth * rows, 16) + TILE_M * TILE_N) * sizeof(float);
     size_t most = plain;
-    for (const mw__gemm_wide *row = wide_rows; row->name != NULL; row++)
+    for (const mw__gemm_kernel *row = kernel_rows; row->name != NULL; row++)
         most = row->scratch(n, k) > most ? row->scratch(n, k) : most;
     return most;
 }
@@ -183,10 +183,10 @@ static const char *small_declines(const void *subject)
     return is_small(r->m, r->n, r->k) ? NULL : "large enough for panels or a call of a BLAS";
 }
 
-static const char *wide_declines(const void *subject)
+static const char *avx512_declines(const void *subject)
 {
     const mw__gemm_request *r = subject;
-    if (mw__gemm_wide_here(r->config) == NULL)
+    if (mw__gemm_kernel_here(r->config) == NULL)
         return "the processor has no AVX-512, or may not use it";
     return mw__blas_is_named() ? "MW_BLAS names a library" : NULL;
 }
@@ -203,7 +203,7 @@ static const char *blas_declines(const void *subject)
 static const mw__implementation implementations[] = {
     {.name = "vector", .level = MW__LEVEL_BASE, .declines = vector_declines},
     {.name = "small", .level = MW__LEVEL_BASE, .declines = small_declines},
-    {.name = "avx512", .level = MW__LEVEL_BASE, .declines = wide_declines},
+    {.name = "avx512", .level = MW__LEVEL_BASE, .declines = avx512_declines},
     {.name = "BLAS", .level = MW__LEVEL_BASE, .declines = blas_declines},
     {.name = "tiles", .level = MW__LEVEL_BASE},
     {.name = "ref", .level = MW__LEVEL_REF},
@@ -213,11 +213,11 @@ mw__implementations mw__gemm_implementations(void) { return MW__IMPLEMENTATIONS(
 
 static mw__gemm_code code_of(const mw__implementation *row, const mw__config *config)
 {
-    const mw__gemm_wide *const wide = config->level != MW__LEVEL_REF ? mw__gemm_wide_here(config) : NULL;
+    const mw__gemm_kernel *const kernel = config->level != MW__LEVEL_REF ? mw__gemm_kernel_here(config) : NULL;
     return (mw__gemm_code){.level = config->level,
                            .name = row->name,
-                           .dots = wide != NULL ? wide->dots : NULL,
-                           .wide = row->declines == wide_declines ? wide : NULL,
+                           .dots = kernel != NULL ? kernel->dots : NULL,
+                           .kernel = row->declines == avx512_declines ? kernel : NULL,
                            .sgemm = row->declines == blas_declines ? mw__blas_find() : NULL};
 }
 
@@ -236,8 +236,8 @@ mw__gemm_code mw__plan_gemm(mw__planner *planner, int64_t m, int64_t n, int64_t 
 
 const char *mw__gemm_name(const mw__config *config)
 {
-    const mw__gemm_wide *wide = mw__gemm_choose(config, 512, 512, 512).wide;
-    return wide != NULL ? wide->name : mw__blas_name();
+    const mw__gemm_kernel *kernel = mw__gemm_choose(config, 512, 512, 512).kernel;
+    return kernel != NULL ? kernel->name : mw__blas_name();
 }
 
 /* C += (or =) packed blocks. */
@@ -290,8 +290,8 @@ void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a
             memset(c + i * s->ldc, 0, (size_t)s->n * sizeof *c);
     else if (code->sgemm != NULL)
         run_blas(code->sgemm, s, a, b, c);
-    else if (code->wide != NULL)
-        code->wide->product(s, a, b, c, scratch);
+    else if (code->kernel != NULL)
+        code->kernel->product(s, a, b, c, scratch);
     else if (mw__gemm_vector(code, s, a, b, c))
         return;
     else if (is_small(s->m, s->n, s->k))

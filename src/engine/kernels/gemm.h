@@ -26,24 +26,24 @@ typedef void mw__gemm_dots(int64_t n, int64_t k, const float *a, const float *b,
 
 /* The product by one instruction set: a row in gemm.c, the widest first. k > 0; the order of the sums is that of the
  * built-in code, whatever m and n are. */
-typedef struct mw__gemm_wide {
+typedef struct mw__gemm_kernel {
     const char *name;
     bool (*here)(const mw__config *config);  /* the processor has the instructions, and may use them */
     size_t (*scratch)(int64_t n, int64_t k); /* bytes; called on every processor, as plans hold the most of all */
     void (*product)(const mw__gemm_shape *shape, const float *a, const float *b, float *c, float *scratch);
     mw__gemm_dots *dots;
-} mw__gemm_wide;
+} mw__gemm_kernel;
 
 /* The first row that the processor has; NULL if it has none. */
-const mw__gemm_wide *mw__gemm_wide_here(const mw__config *config);
+const mw__gemm_kernel *mw__gemm_kernel_here(const mw__config *config);
 
 /* Which code runs, decided when planned. */
 typedef struct mw__gemm_code {
     mw__blas_sgemm *sgemm; /* NULL = built-in */
     mw__level level;
-    const mw__gemm_wide *wide; /* multiplies, if it is not NULL */
-    mw__gemm_dots *dots;       /* of a product that is a vector; NULL: that of the level */
-    const char *name;          /* of the row */
+    const mw__gemm_kernel *kernel; /* multiplies, if it is not NULL */
+    mw__gemm_dots *dots;           /* of a product that is a vector; NULL: that of the level */
+    const char *name;              /* of the row */
 } mw__gemm_code;
 
 /* The ways to multiply; subject: a request. */

@@ -235,9 +235,9 @@ static void run_tiles(tile_function *four, tile_function *one, const mw__gemm_sh
 /* ---- public ---- */
 
 #if defined(__x86_64__)
-#define CHOOSE(name, wide) ((wide) ? name##_avx2 : name##_base)
+#define CHOOSE(name, avx2) ((avx2) ? name##_avx2 : name##_base)
 #else
-#define CHOOSE(name, wide) ((void)(wide), name##_base)
+#define CHOOSE(name, avx2) ((void)(avx2), name##_base)
 #endif
 
 bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a, const float *b, float *c)
@@ -260,6 +260,6 @@ bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *s, const f
 
 void mw__gemm_small(mw__level level, const mw__gemm_shape *s, const float *a, const float *b, float *c, float *panel)
 {
-    const bool wide = level >= MW__LEVEL_AVX2;
-    run_tiles(CHOOSE(rows, wide), CHOOSE(row_tile, wide), s, a, b, c, panel);
+    const bool avx2 = level >= MW__LEVEL_AVX2;
+    run_tiles(CHOOSE(rows, avx2), CHOOSE(row_tile, avx2), s, a, b, c, panel);
 }

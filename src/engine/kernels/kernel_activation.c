@@ -27,14 +27,14 @@ static void channel_run(const mw__kernel_call *call)
     }
 }
 
-static void read_vector(mw__planner *planner, mw__step *step, const mw_tensor *vector, uint32_t wide)
+static void read_vector(mw__planner *planner, mw__step *step, const mw_tensor *vector, uint32_t values)
 {
-    mw__step_read(planner, step, wide, MW__WHOLE, (size_t)mw__count_of(vector) * sizeof(float), false);
+    mw__step_read(planner, step, values, MW__WHOLE, (size_t)mw__count_of(vector) * sizeof(float), false);
 }
 
 static uint32_t as_fp32(mw__planner *planner, const mw_tensor *vector)
 {
-    return mw__dtype_of(vector) == MW_F32 ? mw__plan_buffer(planner, vector) : mw__plan_widened(planner, vector);
+    return mw__dtype_of(vector) == MW_F32 ? mw__plan_buffer(planner, vector) : mw__plan_as_fp32(planner, vector);
 }
 
 mw_status mw__kernel_per_channel(mw__planner *planner, const mw__op *op, mw_error *err)
@@ -56,7 +56,7 @@ mw_status mw__kernel_per_channel(mw__planner *planner, const mw__op *op, mw_erro
                              .inner = mw__shape_span(shape, 2, shape.rank),
                              .dtype = dtype,
                              .loop = function->at[mw__plan_level(planner)]};
-    const uint32_t wide_p = as_fp32(planner, p), wide_q = q != p ? as_fp32(planner, q) : wide_p;
+    const uint32_t fp32_p = as_fp32(planner, p), fp32_q = q != p ? as_fp32(planner, q) : fp32_p;
     const size_t unit = (size_t)split.elements * mw__dtype_size(dtype);
     const double count = (double)block->count;
     mw__plan_note(planner, mw__level_name(mw__plan_level(planner)), NULL);
@@ -64,8 +64,8 @@ mw_status mw__kernel_per_channel(mw__planner *planner, const mw__op *op, mw_erro
                                    mw__cost(2.0 * count * (double)mw__dtype_size(dtype), count * function->additions));
     step->block = block;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, unit, true);
-    read_vector(planner, step, p, wide_p);
-    read_vector(planner, step, q, wide_q);
+    read_vector(planner, step, p, fp32_p);
+    read_vector(planner, step, q, fp32_q);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, unit);
     return mw__plan_check(planner, err);
 }

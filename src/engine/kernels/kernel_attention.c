@@ -98,12 +98,12 @@ static void attention_run(const mw__kernel_call *call)
             add_mask(s, call->in[3], first * s->keys, rows, scores);
         for (int64_t i = 0; i < rows; i++)
             s->softmax(scores + i * s->keys, s->keys, s->exp);
-        const bool wide = s->dtype == MW_F32;
-        float *out = wide ? (float *)call->out[0] + first * s->values : panel;
+        const bool is_fp32 = s->dtype == MW_F32;
+        float *out = is_fp32 ? (float *)call->out[0] + first * s->values : panel;
         const mw__gemm_shape mean = {
             .m = rows, .n = s->values, .k = s->keys, .lda = s->keys, .ldb = s->values, .ldc = s->values};
         mw__gemm(&s->result_code, &mean, scores, v, out, gemm);
-        if (!wide)
+        if (!is_fp32)
             mw__tile_store(call->out[0], s->dtype, first * s->values, rows * s->values, out);
     }
 }

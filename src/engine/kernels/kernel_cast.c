@@ -181,14 +181,14 @@ mw_status mw__kernel_cast(mw__planner *planner, const mw__op *op, mw_error *err)
     return mw__plan_check(planner, err);
 }
 
-uint32_t mw__plan_widened(mw__planner *planner, const mw_tensor *value)
+uint32_t mw__plan_as_fp32(mw__planner *planner, const mw_tensor *value)
 {
-    const uint32_t wide = mw__plan_temporary(planner, (size_t)mw__count_of(value) * sizeof(float));
-    plan_cast(planner, value, wide, MW_F32);
-    return wide;
+    const uint32_t floats = mw__plan_temporary(planner, (size_t)mw__count_of(value) * sizeof(float));
+    plan_cast(planner, value, floats, MW_F32);
+    return floats;
 }
 
 uint32_t mw__plan_floats(mw__planner *planner, const mw_tensor *value)
 {
-    return mw__dtype_of(value) == MW_F32 ? mw__plan_buffer(planner, value) : mw__plan_widened(planner, value);
+    return mw__dtype_of(value) == MW_F32 ? mw__plan_buffer(planner, value) : mw__plan_as_fp32(planner, value);
 }

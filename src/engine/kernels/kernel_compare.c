@@ -58,7 +58,7 @@ TRUTH(logical_and, AND)
 TRUTH(logical_or, OR)
 TRUTH(logical_xor, XOR)
 
-/* The loops of an operation, each for the base level and the wide one. */
+/* The loops of an operation, each for the base level and AVX2. */
 typedef struct compare_row {
     mw__compare_loop *floats[2];
     compare_i32 *integers[2];
@@ -135,8 +135,8 @@ mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *e
     block->iter = mw__nd_iter_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2);
     block->elements = split.elements, block->count = mw__count_of(result), block->dtype = dtype;
     block->dtype_y = mw__dtype_of(y);
-    const size_t wide = mw__plan_level(planner) >= MW__LEVEL_AVX2;
-    block->floats = row->floats[wide], block->integers = row->integers[wide], block->bools = row->bools[wide];
+    const size_t avx2 = mw__plan_level(planner) >= MW__LEVEL_AVX2;
+    block->floats = row->floats[avx2], block->integers = row->integers[avx2], block->bools = row->bools[avx2];
     const double count = (double)block->count;
     mw__step *step = mw__plan_step(planner, compare_run, op->row->name, split.units,
                                    mw__cost(count * (double)(2 * mw__dtype_size(dtype) + 1), count));

@@ -73,7 +73,7 @@ void mw__conv_inside(const mw__conv_window *window, const mw__conv_run *run, int
 
 uint32_t mw__conv_operand(mw__planner *planner, const mw_tensor *value)
 {
-    return mw__dtype_of(value) == MW_F16 ? mw__plan_widened(planner, value) : mw__plan_buffer(planner, value);
+    return mw__dtype_of(value) == MW_F16 ? mw__plan_as_fp32(planner, value) : mw__plan_buffer(planner, value);
 }
 
 /* ---- conv ---- */

@@ -103,11 +103,11 @@ typedef struct columns_block {
     int64_t left;                                 /* floats of the left matrix between examples; 0: one for all */
     mw__gemm_code code;
     mw__gemm_shape shape;
-    size_t columns, product;      /* floats of scratch before the columns, and before what the product needs */
-    mw__loop1 *round;             /* NULL: none */
-    mw__loop1 *add;               /* of the bias, which is p, before it is rounded again; NULL: none */
-    const mw__columns_wide *wide; /* no columns are made; NULL: they are */
-    mw__columns_avx512 avx512;    /* its numbers */
+    size_t columns, product;       /* floats of scratch before the columns, and before what the product needs */
+    mw__loop1 *round;              /* NULL: none */
+    mw__loop1 *add;                /* of the bias, which is p, before it is rounded again; NULL: none */
+    const mw__columns_kernel *way; /* no columns are made; NULL: they are */
+    mw__columns_avx512 avx512;     /* its numbers */
 } columns_block;
 
 MW__LOOP1_BODY(add, v + p)
@@ -156,8 +156,8 @@ static void put_columns(const columns_block *s, const float *image, float *colum
 static void multiply(const columns_block *s, const float *left, float *image, float *y)
 {
     float *const columns = image + s->columns;
-    if (s->wide != NULL) {
-        (s->shape.transpose_b ? s->wide->dweight : s->wide->product)(&s->avx512, left, image, y, columns);
+    if (s->way != NULL) {
+        (s->shape.transpose_b ? s->way->dweight : s->way->product)(&s->avx512, left, image, y, columns);
     } else {
         put_columns(s, image, columns);
         mw__gemm(&s->code, &s->shape, left, columns, y, image + s->product);
@@ -243,7 +243,7 @@ static size_t round_up(size_t count) { return (count + 15) / 16 * 16; }
 
 /* Where mw__gemm would sum in the order of kernel_conv_columns_avx512.h, that is in all but vectors and a BLAS, and
  * where not too many lanes are idle. */
-static const char *wide_declines(const void *subject)
+static const char *avx512_declines(const void *subject)
 {
     const columns_block *s = subject;
     if (s->code.sgemm != NULL)
@@ -260,19 +260,19 @@ static const char *wide_declines(const void *subject)
 }
 
 /* A way that makes no columns, and columns. */
-static const mw__columns_wide *choose_wide(mw__planner *planner, const columns_block *s)
+static const mw__columns_kernel *choose_kernel(mw__planner *planner, const columns_block *s)
 {
     static const mw__implementation rows[] = {
 #if MW_HAVE_AVX512
-        {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = wide_declines},
+        {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = avx512_declines},
 #endif
         {.name = "columns"},
     };
     const mw__implementation *taken = mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), s);
 #if MW_HAVE_AVX512
-    return taken == &rows[0] ? &mw__columns_wide_avx512 : NULL;
+    return taken == &rows[0] ? &mw__columns_kernel_avx512 : NULL;
 #else
-    (void)wide_declines, (void)taken;
+    (void)avx512_declines, (void)taken;
     return NULL;
 #endif
 }
@@ -293,7 +293,7 @@ static const int32_t *fill_where(mw__planner *planner, const columns_block *s)
     return where;
 }
 
-static void fill_wide(mw__planner *planner, columns_block *s)
+static void fill_kernel(mw__planner *planner, columns_block *s)
 {
     const int64_t depth = s->channels * s->kernel[0] * s->kernel[1];
     int32_t *const taps = mw__plan_block(planner, (size_t)depth * sizeof *taps), *tap = taps;
@@ -318,8 +318,8 @@ static void fill_scratch(columns_block *s, mw__step *step)
 {
     const int64_t elements = s->channels * s->kernel[0] * s->kernel[1];
     s->columns = round_up((size_t)(s->channels * s->border[0] * s->border[1]) + MW__COLUMNS_SLACK);
-    if (s->wide != NULL) {
-        step->scratch = s->columns * sizeof(float) + s->wide->scratch(&s->avx512);
+    if (s->way != NULL) {
+        step->scratch = s->columns * sizeof(float) + s->way->scratch(&s->avx512);
         return;
     }
     s->product = s->columns + round_up((size_t)(elements * s->out[0] * s->out[1]) + CHUNK);
@@ -351,9 +351,9 @@ mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_mat
                         : MW__DISPATCH_BEST(add, mw__plan_level(planner));
     const uint32_t bias = match->bias != NULL ? mw__plan_floats(planner, match->bias) : 0;
     fill_product(planner, matmul, s);
-    s->wide = choose_wide(planner, s);
-    if (s->wide != NULL)
-        fill_wide(planner, s);
+    s->way = choose_kernel(planner, s);
+    if (s->way != NULL)
+        fill_kernel(planner, s);
     const double count = (double)(s->examples * s->groups),
                  flops = 2.0 * (double)s->shape.m * (double)s->shape.n * (double)s->shape.k;
     mw__step *step = mw__plan_step(planner, columns_run, s->add != NULL ? "conv.columns.bias" : "conv.columns",

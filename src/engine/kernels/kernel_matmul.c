@@ -261,10 +261,10 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     const bool half = s->dtype == MW_F16;
     const int64_t batches = mw__nd_iter_count(&s->batch), rows = batches * s->m;
     const size_t size = mw__dtype_size(s->dtype);
-    const uint32_t x = half ? mw__plan_widened(planner, o->x) : mw__plan_buffer(planner, o->x);
-    const uint32_t y = half ? mw__plan_widened(planner, o->y) : mw__plan_buffer(planner, o->y);
+    const uint32_t x = half ? mw__plan_as_fp32(planner, o->x) : mw__plan_buffer(planner, o->x);
+    const uint32_t y = half ? mw__plan_as_fp32(planner, o->y) : mw__plan_buffer(planner, o->y);
     const uint32_t bias = o->bias == NULL ? 0
-                          : half          ? mw__plan_widened(planner, o->bias)
+                          : half          ? mw__plan_as_fp32(planner, o->bias)
                                           : mw__plan_buffer(planner, o->bias);
     const double flops = 2.0 * (double)rows * (double)s->n * (double)s->k;
     const double bytes = 4.0 * ((double)mw__count_of(o->x) + (double)mw__count_of(o->y)) +

@@ -36,13 +36,13 @@ static void einsum_run(const mw__kernel_call *call)
                          (uint32_t *)call->out[0] + at);
             continue;
         }
-        const bool wide = s->dtype == MW_F32;
+        const bool is_fp32 = s->dtype == MW_F32;
         mw__gemm_shape product = shape;
-        product.ldc = wide ? step : s->u;
-        float *out = wide ? (float *)call->out[0] + at : call->scratch;
+        product.ldc = is_fp32 ? step : s->u;
+        float *out = is_fp32 ? (float *)call->out[0] + at : call->scratch;
         mw__gemm(&s->code, &product, (const float *)call->in[0] + at_a, (const float *)call->in[1] + at_b, out,
                  (char *)call->scratch + s->panel);
-        for (int64_t i = 0; i < s->c && !wide; i++)
+        for (int64_t i = 0; i < s->c && !is_fp32; i++)
             mw__tile_store(call->out[0], s->dtype, at + i * step, s->u, out + i * s->u);
     }
 }

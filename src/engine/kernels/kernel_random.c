@@ -220,12 +220,12 @@ mw_status mw__kernel_random_categorical(mw__planner *planner, const mw__op *op, 
     block->classes = shape.dim[shape.rank - 1];
     block->size = mw__shape_of(result).dim[shape.rank - 1];
     const int64_t rows = block->count / block->size;
-    const uint32_t wide = mw__plan_floats(planner, x);
+    const uint32_t floats = mw__plan_floats(planner, x);
     const uint32_t counted = block->fresh ? plan_count(planner, block) : 0;
     mw__step *step = mw__plan_step(planner, categorical_run, op->row->name, rows,
                                    (double)(block->count + rows) * (double)block->classes * 10.0);
     step->block = block;
-    mw__step_read(planner, step, wide, MW__ROWS, (size_t)block->classes * sizeof(float), false);
+    mw__step_read(planner, step, floats, MW__ROWS, (size_t)block->classes * sizeof(float), false);
     plan_execution(planner, step, block, counted);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS,
                    (size_t)block->size * mw__dtype_size(block->dtype));

@@ -37,7 +37,7 @@ typedef struct mw__function2 {
 const mw__function1 *mw__function1_find(mw__op_id op, const char *mode);
 const mw__function2 *mw__function2_find(mw__op_id op);
 
-/* The fp32 loop of a function that is there; MW__LEVEL_AVX2 finds the widest that the processor has. */
+/* The fp32 loop of a function that is there. */
 mw__loop1 *mw__loop1_find(mw__op_id op, mw__level level);
 
 /* The loop of one row by level: MW__LOOPS_SAME(x) where x_base and x_avx2 serve the reference too,

@@ -240,6 +240,6 @@ void mw__columns_avx512_dweight(const mw__columns_avx512 *c, const float *dy, co
     }
 }
 
-const mw__columns_wide mw__columns_wide_avx512 = {.scratch = mw__columns_avx512_scratch,
-                                                  .product = mw__columns_avx512_product,
-                                                  .dweight = mw__columns_avx512_dweight};
+const mw__columns_kernel mw__columns_kernel_avx512 = {.scratch = mw__columns_avx512_scratch,
+                                                      .product = mw__columns_avx512_product,
+                                                      .dweight = mw__columns_avx512_dweight};

@@ -29,13 +29,13 @@ void mw__columns_avx512_dweight(const mw__columns_avx512 *columns, const float *
                                 float *scratch);
 
 /* A way to multiply that makes no columns: a row in kernel_conv_columns.c. */
-typedef struct mw__columns_wide {
+typedef struct mw__columns_kernel {
     size_t (*scratch)(const mw__columns_avx512 *columns);
     void (*product)(const mw__columns_avx512 *columns, const float *left, const float *image, float *y, float *scratch);
     void (*dweight)(const mw__columns_avx512 *columns, const float *dy, const float *image, float *dw, float *scratch);
-} mw__columns_wide;
+} mw__columns_kernel;
 
-extern const mw__columns_wide mw__columns_wide_avx512;
+extern const mw__columns_kernel mw__columns_kernel_avx512;
 
 /* The same where few elements of dy are not zero; else false, and nothing is done. */
 bool mw__columns_sparse_dweight(const mw__columns_avx512 *columns, const float *dy, const float *image, float *dw,
