@@ -290,11 +290,13 @@ void mw__dweight_plan_sums(mw__planner *planner, const mw__dweight_parts *parts,
         plan_sum(planner, parts, partial, parts->weights, match->dbias);
 }
 
+#if defined(__x86_64__)
 static const char *avx512_declines(const void *subject)
 {
     const mw__direct *d = subject;
-    return d->outputs > 4 && d->window.area_out >= 16 ? NULL : "few channels or positions: idle partitions";
+    return d->outputs > 4 && d->window.area_out >= 16 ? NULL : "few channels or positions: idle lanes";
 }
+#endif
 
 static tile_form choose_tile(mw__planner *planner, const mw__direct *d)
 {
