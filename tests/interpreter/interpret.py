@@ -69,7 +69,8 @@ class Interpreter:
         array = np.array(mil_text.plain(payload))
         if array.ndim == 0:      # also stands for a tensor of one value
             array = np.broadcast_to(array, of.shape)
-        if array.size == 0:
+        # Some generators write the elements of any shape as one flat list.
+        if array.ndim == 1 and array.size == np.prod(of.shape):
             array = array.reshape(of.shape)
         if array.shape != of.shape:
             raise InterpreterError("a literal of shape %s for type %s" % (list(array.shape), list(of.shape)))
@@ -177,8 +178,9 @@ class Interpreter:
         return tuple(default) if default else tuple(DEFAULT_EXTENT if d is None else d for d in of.shape)
 
     def seeded(self, name, of, seed):
-        """Floats are 2u - 1 with u in [0, 1) of (name, index, seed), integers 0 or 1, states likewise floats."""
-        of = of.inner[0] if of.kind == "state" else of
+        """Floats are 2u - 1 with u in [0, 1) of (name, index, seed), integers 0 or 1. States begin as zeros."""
+        if of.kind == "state":
+            return np.zeros(self.shape_of(of.inner[0], name))
         shape = self.shape_of(of, name)
         u = blob.uniform("%s#%d" % (name, seed), int(np.prod(shape))).reshape(shape)
         return 2 * u - 1 if kind_of(of.dtype) == "float" else (u * 2).astype(np.int64)

@@ -211,7 +211,10 @@ def cropped(image, box, size, normalized, scale, box_mode, sampling_mode, pad_va
     rows = top + grid(bottom - top + 1, size[0], sampling_mode)
     columns = left + grid(right - left + 1, size[1], sampling_mode)
     rows, columns = torch.broadcast_tensors(rows.reshape(-1, 1), columns)
-    return sampled(image, rows.to(image.dtype), columns.to(image.dtype), "bilinear", "constant", pad_value)
+    y = sampled(image, rows.to(image.dtype), columns.to(image.dtype), "bilinear", "border", 0.0)
+    h, w = image.shape[-2:]     # a point outside is all padding, however near it lies
+    inside = (rows >= 0) & (rows <= h - 1) & (columns >= 0) & (columns <= w - 1)
+    return torch.where(inside, y, torch.full_like(y, pad_value))
 
 
 @operator("crop_resize")

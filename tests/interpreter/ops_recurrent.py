@@ -49,10 +49,9 @@ def lstm_step(weights, acts, clip):
         if peephole is not None:
             pi, pf, po = peephole.chunk(3)
             i, f = i + pi * c, f + pf * c
-        z = candidate(z)
-        if clip is not None:
-            z = torch.clamp(z, -clip, clip)
-        c = gate(f) * c + gate(i) * z
+        c = gate(f) * c + gate(i) * candidate(z)
+        if clip is not None:    # as coremltools' tests expect it: the cell, not its candidate
+            c = torch.clamp(c, -clip, clip)
         o = gate(o + po * c if peephole is not None else o)
         return o * output(c), c
     return step

@@ -8,10 +8,13 @@ from values import InterpreterError
 
 
 @operator("reshape")
-def reshape(x, shape: ints):
-    """0 copies the extent at its index, -1 takes the rest."""
-    wanted = [x.shape[i] if n == 0 and len(shape) == x.dim() else n for i, n in enumerate(shape)]
-    return x.reshape(wanted)
+def reshape(x, shape: ints, call=None):
+    """0 copies the extent at its index, -1 takes the rest. From ios17 on the shape may have another length: it is
+    aligned at the right then, and a 0 before x's first axis is 1."""
+    if len(shape) == x.dim() or call.opset >= 17:
+        extents = [1] * (len(shape) - x.dim()) + list(x.shape)
+        shape = [extents[i - len(shape)] if n == 0 and x.numel() else n for i, n in enumerate(shape)]
+    return x.reshape(shape)
 
 
 @operator("reshape_like")
