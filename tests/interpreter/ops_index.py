@@ -2,10 +2,15 @@
 
 A scatter is its gather on the numbers of the places 0, 1, 2, ..: it says where each update goes.
 """
+import warnings
+
 import torch
 
 from registry import integer, normal_axis, operator
 from values import InterpreterError
+
+# torch 1.13 says of scatter_reduce that its interface may change.
+warnings.filterwarnings("ignore", message="scatter_reduce")
 
 
 def within(indices, n):

@@ -1,0 +1,93 @@
+"""Cases recorded from coremltools' operator tests (MW_SHARED_DATA/coremltools; its README.md says how).
+
+A result must lie within the test's own tolerance. Where the program holds fp16 the recorded result was rounded in
+other places than ours, and from weights that were not rounded: two units of the largest element more.
+"""
+import json
+import math
+import os
+import struct
+
+import numpy as np
+
+import interpret
+
+TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I8": "<i1", "U8": "<u1", "I16": "<i2", "U16": "<u2", "I32": "<i4",
+         "U32": "<u4", "I64": "<i8", "BOOL": "?"}
+
+# Cases that disagree on purpose, with the reason.
+EXCEPTED = {
+    "02130": "slice_by_size: the declared type takes size -1 from a negative begin for 5 elements, there are 2",
+    "05921": "slice_by_size, likewise",
+    "02386": "crop_resize: the test has 7.899 for 7.9",
+}
+
+
+def read_safetensors(path):
+    """({name: array}, metadata)"""
+    with open(path, "rb") as file:
+        data = file.read()
+    size, = struct.unpack_from("<Q", data)
+    header = json.loads(data[8:8 + size])
+    metadata = header.pop("__metadata__", {})
+    arrays = {}
+    for name, entry in header.items():
+        first, last = entry["data_offsets"]
+        array = np.frombuffer(data[8 + size + first:8 + size + last], TYPES[entry["dtype"]])
+        arrays[name] = array.reshape(entry["shape"])
+    return arrays, metadata
+
+
+def slack(wanted, holds_half):
+    """What rounding to fp16 may add."""
+    finite = np.abs(wanted[np.isfinite(wanted)])
+    if not holds_half or not finite.size or not finite.max():
+        return 0.0
+    return 2.0 ** (math.floor(math.log2(finite.max())) - 9)
+
+
+def difference(got, wanted, metadata, holds_half):
+    """None if they agree, or what is wrong."""
+    got, wanted = got.astype(np.float64), wanted.astype(np.float64)
+    if got.shape != wanted.shape:
+        if got.size != wanted.size:
+            return "shape %s, %s was recorded" % (list(got.shape), list(wanted.shape))
+        wanted = wanted.reshape(got.shape)
+    atol = float(metadata["atol"]) + slack(wanted, holds_half)
+    if np.allclose(got, wanted, rtol=float(metadata["rtol"]), atol=atol, equal_nan=True):
+        return None
+    return "differs by %g of %g" % (np.nanmax(np.abs(got - wanted)), np.nanmax(np.abs(wanted)))
+
+
+def check_case(folder):
+    """None if the interpreter gives what was recorded, or a sentence."""
+    values, metadata = read_safetensors(os.path.join(folder, "values.safetensors"))
+    run = interpret.load(folder)
+    with open(os.path.join(folder, "model.mil"), encoding="utf-8") as file:
+        holds_half = "fp16" in file.read()
+    inputs = {key[3:]: array for key, array in values.items() if key.startswith("in.")}
+    outputs = run.run(run.inputs(inputs))
+    for k, name in enumerate(run.function.body.outputs):
+        if "out.%d" % k in values:
+            wrong = difference(outputs[name].data.numpy(), values["out.%d" % k], metadata, holds_half)
+            if wrong:
+                return "%s: output %s %s" % (metadata["operations"], name, wrong)
+    return None
+
+
+def check_all(root):
+    """(how many agreed, {case: sentence})"""
+    agreed, wrong = 0, {}
+    for case in sorted(os.listdir(root)):
+        folder = os.path.join(root, case)
+        if not os.path.isdir(folder) or case in EXCEPTED:
+            continue
+        try:
+            found = check_case(folder)
+        except (interpret.InterpreterError, interpret.blob.BlobError, interpret.mil_text.MilError) as error:
+            found = str(error)
+        if found:
+            wrong[case] = found
+        else:
+            agreed += 1
+    return agreed, wrong
