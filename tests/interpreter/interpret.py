@@ -43,6 +43,10 @@ def opset_number(name):
     return int(digits)
 
 
+def detached(value):
+    return Tensor(value.data.detach(), value.dtype) if torch.is_tensor(getattr(value, "data", None)) else value
+
+
 class Interpreter:
     def __init__(self, program, folder, function="main", precision=32, seed=1):
         if function not in program.functions:
@@ -205,20 +209,26 @@ class Interpreter:
         results = self.block(self.function.body, scope)
         return dict(zip(self.function.body.outputs, results))
 
-    def gradients(self, inputs, seed=1):
-        """(outputs, gradients): of sum(w * y) over all float outputs, w seeded by the output's name as inputs are."""
+    def weight_of(self, name, value, seed, given):
+        if name in (given or {}):
+            weight = given[name]
+        else:
+            weight = 2 * blob.uniform("d%s#%d" % (name, seed), value.data.numel()) - 1
+        return torch.tensor(weight).reshape(value.data.shape).to(self.precision)
+
+    def gradients(self, inputs, seed=1, weights=None):
+        """(outputs, gradients): of sum(w * y) over all float outputs, w given by name, or seeded as inputs are."""
         leaves = {name: Tensor(v.data.clone().requires_grad_(kind_of(v.dtype) == "float"), v.dtype)
                   for name, v in inputs.items()}
         outputs = self.run(leaves)
         loss = torch.zeros((), dtype=self.precision)
         for name, value in outputs.items():
-            if kind_of(value.dtype) == "float" and value.data.requires_grad:
-                weight = 2 * blob.uniform("d%s#%d" % (name, seed), value.data.numel()) - 1
-                loss = loss + (torch.tensor(weight).reshape(value.data.shape).to(self.precision) * value.data).sum()
+            if isinstance(value, Tensor) and kind_of(value.dtype) == "float" and value.data.requires_grad:
+                loss = loss + (self.weight_of(name, value, seed, weights) * value.data).sum()
         if loss.requires_grad:
             loss.backward()
         found = {n: v.data.grad for n, v in leaves.items() if v.data.requires_grad and v.data.grad is not None}
-        return {n: Tensor(v.data.detach(), v.dtype) for n, v in outputs.items()}, found
+        return {n: detached(v) for n, v in outputs.items()}, found
 
 
 # ---- command line ----

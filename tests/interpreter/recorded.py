@@ -1,6 +1,7 @@
-"""Cases recorded from coremltools' operator tests (MW_SHARED_DATA/coremltools; its README.md says how).
+"""Recorded cases: those of coremltools' operator tests (MW_SHARED_DATA/coremltools; its README.md says how), and those
+of PyTorch beside this folder (../data/torch), whose programs call for one operator and whose gradients are recorded.
 
-A result must lie within the test's own tolerance. Where the program holds fp16 the recorded result was rounded in
+Of coremltools' cases a result must lie within the test's own tolerance. Where the program holds fp16 the recorded result was rounded in
 other places than ours, and from weights that were not rounded: two units of the largest element more.
 """
 import json
@@ -88,6 +89,44 @@ def check_all(root):
             found = str(error)
         if found:
             wrong[case] = found
+        else:
+            agreed += 1
+    return agreed, wrong
+
+
+# ---- ../data/torch ----
+
+def check_torch_case(text, values, tolerance):
+    """None if y and the gradients are as recorded, or a sentence. The tolerance is a share of the largest element."""
+    run = interpret.Interpreter(interpret.mil_text.parse(text), ".", precision=64)
+    names = [name for _, name in run.function.params]
+    inputs = run.inputs({name: values[name] for name in names})
+    outputs, gradients = run.gradients(inputs, weights={"y": values["dy"]} if "dy" in values else None)
+    found = {"y": outputs["y"].data}
+    for name in names:
+        if "d" + name in values:
+            found["d" + name] = gradients.get(name, inputs[name].data * 0)
+    for key, got in found.items():
+        wanted = values[key].astype(np.float64)
+        got = got.detach().numpy().astype(np.float64)
+        largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)
+        if got.shape != wanted.shape or not np.allclose(got, wanted, rtol=0, atol=tolerance * largest, equal_nan=True):
+            return "%s differs: %s" % (key, text.splitlines()[-2].strip()[:160])
+    return None
+
+
+def check_torch(path):
+    """(how many agreed, {case: sentence}) of one family's file."""
+    arrays, metadata = read_safetensors(path)
+    agreed, wrong = 0, {}
+    for i in range(int(metadata["count"])):
+        values = {key.split(".", 1)[1]: a for key, a in arrays.items() if key.split(".", 1)[0] == str(i)}
+        try:
+            found = check_torch_case(metadata["program.%d" % i], values, float(metadata["tolerance"]))
+        except (interpret.InterpreterError, interpret.mil_text.MilError) as error:
+            found = str(error)
+        if found:
+            wrong["%s %d" % (os.path.basename(path), i)] = found
         else:
             agreed += 1
     return agreed, wrong

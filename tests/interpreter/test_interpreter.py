@@ -305,6 +305,17 @@ def test_recorded_cases():
     yield from ["%s: %s" % pair for pair in wrong.items()]
 
 
+def test_cases_of_pytorch():
+    """Results and gradients. Some files beside them hold no programs, but layers and losses."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "torch")
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if name.endswith(".safetensors") and "program.0" in recorded.read_safetensors(path)[1]:
+            agreed, wrong = recorded.check_torch(path)
+            yield from [None] * agreed
+            yield from ["%s: %s" % pair for pair in wrong.items()]
+
+
 def test_every_operator_has_a_case():
     """In cases.py, or a test of its own above."""
     named = {s.split("(")[0] for s, _, _ in cases.CASES} | {s.split("(")[0] for _, s, _, _ in cases.SEVERAL}
