@@ -3,8 +3,6 @@
 S is the number of spatial axes. Padding is done by hand, [before, after] for each axis, and torch's functions are
 called without any: they know symmetric padding alone.
 """
-import math
-
 import torch
 from torch.nn import functional
 
@@ -86,7 +84,8 @@ def transpose_crops(full, wanted, pad_type, pad):
         return list(pad)
     crops = []
     for have, want in zip(full, wanted or full):
-        small, large = (have - want) // 2, (have - want) - (have - want) // 2
+        # What the kernel does not reach stands at the end.
+        small, large = max(0, have - want) // 2, (have - want) - max(0, have - want) // 2
         crops += [large, small] if pad_type == "same_lower" else [small, large]
     return crops
 
@@ -144,11 +143,18 @@ def max_pool(x, kernel_sizes: ints, pad_type: str = "valid", strides: ints = Non
 @operator("avg_pool")
 def avg_pool(x, kernel_sizes: ints, pad_type: str = "valid", strides: ints = None, pad: ints = None,
              exclude_padding_from_average: bool = False, ceil_mode: bool = False):
+    """What ceil_mode adds beyond the padding is never counted, as in PyTorch; MIL's documentation leaves it open."""
     total = pool_windows(x, kernel_sizes, strides, pad_type, pad, ceil_mode, 0.0).sum(-1)
+    counted = torch.ones_like(x[:1, :1])
     if not exclude_padding_from_average:
-        return total / math.prod(kernel_sizes)
-    real = torch.ones_like(x[:1, :1])
-    return total / pool_windows(real, kernel_sizes, strides, pad_type, pad, ceil_mode, 0.0).sum(-1)
+        steps = strides or [1] * (x.dim() - 2)
+        pad = resolved_pads(pad_type, pad, x.shape[2:], kernel_sizes, steps)
+        counted, pad_type, pad = padded(counted, pad, 1.0), "custom", [0] * len(pad)
+        if ceil_mode:   # the padding is part of the ones now: the windows are as many as those of `total`
+            extra = [(n - 1) * s + k - m for n, s, k, m in
+                     zip(total.shape[2:], steps, kernel_sizes, counted.shape[2:])]
+            pad, ceil_mode = [max(0, e) if i else 0 for e in extra for i in (0, 1)], False
+    return total / pool_windows(counted, kernel_sizes, strides, pad_type, pad, ceil_mode, 0.0).sum(-1)
 
 
 @operator("l2_pool")

@@ -2,6 +2,7 @@
 import math
 
 import torch
+from torch.nn import functional
 
 from registry import operator
 from values import InterpreterError, kind_of
@@ -49,6 +50,11 @@ PAIRS = {
 
 # ---- one argument ----
 
+def softplus(x):
+    """log(1 + e^x). Above 80, before e^x overflows, it is x in both precisions; torch's own limit of 20 is too low."""
+    return functional.softplus(x, threshold=80)
+
+
 def exp2(x):
     return torch.exp2(x.double()).to(torch.int64) if is_int(x) else torch.exp2(x)
 
@@ -59,9 +65,9 @@ SINGLES = {
     "sin": torch.sin, "cos": torch.cos, "tan": torch.tan, "asin": torch.asin, "acos": torch.acos, "atan": torch.atan,
     "sinh": torch.sinh, "cosh": torch.cosh, "tanh": torch.tanh, "atanh": torch.atanh,
     "logical_not": torch.logical_not, "identity": lambda x: x,
-    "relu": torch.relu, "relu6": lambda x: torch.clamp(x, 0, 6), "sigmoid": torch.sigmoid,
+    "relu": torch.relu, "relu6": functional.relu6, "sigmoid": torch.sigmoid,
     "silu": lambda x: x * torch.sigmoid(x), "softsign": lambda x: x / (1 + torch.abs(x)),
-    "softplus": lambda x: torch.log1p(torch.exp(-torch.abs(x))) + torch.relu(x),
+    "softplus": softplus,
 }
 
 for table, register in ((PAIRS, register_pair), (SINGLES, register_single)):
@@ -128,17 +134,18 @@ def by_channel(alpha, x):
 
 @operator("leaky_relu")
 def leaky_relu(x, alpha: float):
-    return torch.where(x >= 0, x, alpha * x)
+    return functional.leaky_relu(x, alpha)      # of the two derivatives at 0 this takes alpha
 
 
 @operator("prelu")
 def prelu(x, alpha):
-    return torch.where(x >= 0, x, by_channel(alpha, x) * x)
+    return torch.where(x > 0, x, by_channel(alpha, x) * x)
 
 
 @operator("clamped_relu")
 def clamped_relu(x, alpha: float, beta: float):
-    return torch.clamp(torch.where(x >= 0, x, alpha * x), max=beta)
+    y = functional.leaky_relu(x, alpha)
+    return torch.where(y < beta, y, torch.full_like(y, beta))
 
 
 @operator("thresholded_relu")
@@ -165,13 +172,13 @@ def gelu(x, mode: str = "EXACT"):
 
 @operator("sigmoid_hard")
 def sigmoid_hard(x, alpha: float, beta: float):
-    return torch.clamp(alpha * x + beta, 0, 1)
+    return functional.hardtanh(alpha * x + beta, 0.0, 1.0)
 
 
 @operator("softplus_parametric")
 def softplus_parametric(x, alpha, beta):
     t = by_channel(beta, x) * x
-    return by_channel(alpha, x) * (torch.log1p(torch.exp(-torch.abs(t))) + torch.relu(t))
+    return by_channel(alpha, x) * softplus(t)
 
 
 @operator("scaled_tanh")

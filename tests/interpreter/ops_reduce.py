@@ -44,7 +44,7 @@ REDUCTIONS = {
     "reduce_prod": reduce_prod,
     "reduce_sum_square": lambda x, axes, keep: (x * x).sum(axes, keepdim=keep),
     "reduce_l1_norm": lambda x, axes, keep: x.abs().sum(axes, keepdim=keep),
-    "reduce_l2_norm": of_floats(lambda x, axes, keep: torch.sqrt((x * x).sum(axes, keepdim=keep))),
+    "reduce_l2_norm": of_floats(lambda x, axes, keep: torch.linalg.vector_norm(x, dim=axes, keepdim=keep)),
     "reduce_log_sum": of_floats(lambda x, axes, keep: torch.log(x.sum(axes, keepdim=keep))),
     "reduce_log_sum_exp": of_floats(lambda x, axes, keep: torch.logsumexp(x, axes, keepdim=keep)),
 }
