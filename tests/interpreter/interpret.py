@@ -271,11 +271,20 @@ def save(path, groups):
     np.savez(path, **arrays)
 
 
+def read_inputs(path):
+    """By name; `in.<name>` as --save writes them is taken too."""
+    try:
+        with np.load(path) as file:
+            return {key.removeprefix("in."): file[key] for key in file if not key.startswith(("out.", "d."))}
+    except ValueError as error:
+        raise InterpreterError("%s: %s" % (path, error)) from None
+
+
 def main():
     torch.set_num_threads(1)
     chosen = options()
     run = load(chosen.folder, chosen.function, chosen.precision, chosen.seed)
-    inputs = run.inputs(dict(np.load(chosen.inputs)) if chosen.inputs else None, chosen.seed)
+    inputs = run.inputs(read_inputs(chosen.inputs) if chosen.inputs else None, chosen.seed)
     outputs, gradients = run.gradients(inputs, chosen.seed) if chosen.gradients else (run.run(inputs), {})
     outputs = {n: v for n, v in outputs.items() if isinstance(v, Tensor)}
     for name, value in outputs.items():

@@ -2,7 +2,7 @@
 import torch
 
 from blob import pack_bits, unpack_bits
-from registry import integer, ints, normal_axis, operator
+from registry import ints, normal_axis, operator
 from values import InterpreterError, kind_of
 
 RANGES = {"int8": (-128, 127), "uint8": (0, 255), "int4": (-8, 7), "uint4": (0, 15)}
