@@ -1,7 +1,7 @@
 #!/bin/sh
-# The long campaigns: the examples, slow tests (MW_NIGHTLY=1), the sanitizers, Linux aarch64 under qemu, valgrind, fuzzing. Ends with
-# the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz target; with 10 all takes about 40
-# minutes on two cores.
+# The long campaigns: the examples, slow tests (MW_NIGHTLY=1), the sanitizers, Linux aarch64 under qemu, valgrind, the
+# interpreter of MIL, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz
+# target; with 10 all takes about 75 minutes on two cores.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -40,6 +40,11 @@ valgrind_tests() {
     echo "valgrind: done"
 }
 
+# Debian's python3 has its torch; another one in the PATH has not.
+interpreter() {
+    MW_SHARED_DATA=${MW_SHARED_DATA:-$(pwd)/../shared/data} /usr/bin/python3 tests/interpreter/test_interpreter.py
+}
+
 fuzz() {
     build fuzz || return 1
     for target in build/fuzz/tests/fuzz_*; do
@@ -60,5 +65,6 @@ step "tests under ASan and UBSan" asan_tests
 step "tests under ThreadSanitizer" tsan_tests
 step "Linux aarch64, tests under qemu" emulated_tests
 step "valgrind" valgrind_tests
+step "the interpreter of MIL in Python" interpreter
 step "fuzzing" fuzz
 steps_end

@@ -10,7 +10,7 @@ debian_packages() {
     bench) echo clang libopenblas-dev python3 ;;
     fashion) echo dataset-fashion-mnist ;;
     check) echo clang clang-format libclang-rt-dev llvm g++ binutils shellcheck git locales ;;
-    nightly) echo valgrind qemu-user-static libc6-arm64-cross ;;
+    nightly) echo valgrind qemu-user-static libc6-arm64-cross python3-torch ;;
     esac
 }
 
