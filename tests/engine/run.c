@@ -64,6 +64,15 @@ mw_status run_config(mw__config *out, mw_error *err)
     return status == MW_OK ? mw__config_read_environment(out, err) : status;
 }
 
+mw__config config_here(void)
+{
+    mw__config config;
+    run_config(&config, NULL);
+    return config;
+}
+
+mw__level level_here(void) { return config_here().level; }
+
 /* ---- compiling ---- */
 
 static e5rt_error_code compile_file(const char *path, uint64_t mask, uint64_t threads, void **out_library)

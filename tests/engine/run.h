@@ -31,6 +31,9 @@ typedef struct run_program {
 void run_set(const char *name, const char *value);
 /* The configuration that a compiler has then. */
 mw_status run_config(mw__config *out, mw_error *err);
+/* The same where it is known to be sound, and its level. */
+mw__config config_here(void);
+mw__level level_here(void);
 
 /* Writes `text` to a private folder and compiles it; the folder is removed. The code is that of compile. */
 e5rt_error_code run_compile(const char *text, uint64_t mask, uint64_t threads, void **out_library);

@@ -1,6 +1,6 @@
 /* The choice of a BLAS. It is made once per process, so this one has no BLAS at all. */
-#include "config_here.h"
 #include "engine/kernels/gemm.h"
+#include "run.h"
 #include "support/check.h"
 
 static void test_none_means_built_in(void)

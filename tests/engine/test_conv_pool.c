@@ -1,7 +1,6 @@
 /* A convolution with a pooling behind it, and the gradients of both, at odd sizes. The operations one by one
  * (MW_ENGINE_FUSE=0) and the plain kernels (MW_ENGINE_REF=1) must give the bytes of the joined steps: the latter, and
  * the gradients by weight and bias, for numbers whose sums are exact in any order. */
-#include "config_here.h"
 #include "engine/core/kernel.h"
 #include "program_case.h"
 #include "run.h"

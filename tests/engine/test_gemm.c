@@ -1,7 +1,7 @@
 /* Matrix products against double sums: odd extents around the tile sizes, every transposition, wide leading extents. */
 #include "base/alloc.h"
-#include "config_here.h"
 #include "engine/kernels/gemm.h"
+#include "run.h"
 #include "support/check.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Elementary functions against double libm over dense sweeps, special values, and equal bits at both widths. */
-#include "config_here.h"
 #include "engine/kernels/math.h"
+#include "run.h"
 #include "support/check.h"
 
 #include <float.h>

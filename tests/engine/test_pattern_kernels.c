@@ -2,7 +2,6 @@
  * (MW_ENGINE_FUSE=0): max_pool's gradient the same bytes for any numbers, conv's weight gradient where sums are exact.
  */
 #include "base/random.h"
-#include "config_here.h"
 #include "engine/core/kernel.h"
 #include "engine/kernels/blas.h"
 #include "gradient_case.h"

@@ -1,7 +1,6 @@
 /* Which fusion patterns are found in small graphs, why the others are not, and that all give the bits of the operations
  * one by one (MW_ENGINE_FUSE=0), on numbers whose sums are exact in any order. */
 #include "base/alloc.h"
-#include "config_here.h"
 #include "engine/compile/patterns.h"
 #include "engine/core/kernel.h"
 #include "run.h"

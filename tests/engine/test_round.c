@@ -1,8 +1,8 @@
 /* Rounding fp32 to fp16 in place: at every level, to the bit what a conversion there and back gives. */
 #include "base/bits.h"
 #include "base/fp16.h"
-#include "config_here.h"
 #include "engine/kernels/round.h"
+#include "run.h"
 #include "support/check.h"
 
 #include <stdlib.h>

@@ -257,7 +257,8 @@ SEVERAL = [
      "0, 1]), "
      "indices_nonzero_data = tensor<uint1, [2]>([1, 0]), lut = tensor<fp32, [1, 2, 1]>([[[5], [6]]]))", {}, [[1,
          0, 1], [6, 5]]),
-    (["tensor<uint1, [3]>", "tensor<fp32, [2]>"], "constexpr_sparse_blockwise_shift_scale(data_mask = tensor<uint1, [3]>([1, 0, 1]), "
+    (["tensor<uint1, [3]>", "tensor<fp32, [2]>"], "constexpr_sparse_blockwise_shift_scale(data_mask = "
+     "tensor<uint1, [3]>([1, 0, 1]), "
      "nonzero_data = tensor<int8, [2]>([3, 4]), offset = tensor<int8, [1]>([1]), scale = tensor<fp32, "
          "[1]>([2]))", {}, [[1, 0, 1], [4, 6]]),
 ]

@@ -1,4 +1,4 @@
-"""Lists, random numbers, classify. cond, while_loop, const and states are part of interpret.py: they need its scopes."""
+"""Lists, random numbers, classify. cond, while_loop, const and states need the scopes of interpret.py and are there."""
 import torch
 
 from registry import integer, ints, operator

@@ -112,7 +112,7 @@ def gru(x, initial_h, weight_ih, weight_hh, bias=None, input_bias=None, directio
 @operator("rnn")
 def rnn(x, initial_h, weight_ih, weight_hh, bias=None, direction: str = "forward", output_sequence: bool = False,
         activation: str = "tanh"):
-    """As coremltools' tests expect it a reverse rnn, unlike lstm and gru, gives its outputs in the order of its work."""
+    """coremltools' tests expect of a reverse rnn, unlike lstm and gru, its outputs in the order of its work."""
     act = activation_named(activation)
 
     def step(x_t, state):

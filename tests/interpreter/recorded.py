@@ -1,8 +1,9 @@
 """Recorded cases: those of coremltools' operator tests (MW_SHARED_DATA/coremltools; its README.md says how), and those
 of PyTorch beside this folder (../data/torch), whose programs call for one operator and whose gradients are recorded.
 
-Of coremltools' cases a result must lie within the test's own tolerance. Where the program holds fp16 the recorded result was rounded in
-other places than ours, and from weights that were not rounded: two units of the largest element more.
+Of coremltools' cases a result must lie within the test's own tolerance. Where the program holds fp16 the recorded
+result was rounded in other places than ours, and from weights that were not rounded: two units of the largest element
+more.
 """
 import json
 import math

@@ -38,7 +38,8 @@ def test_parser_reads_both_literal_styles():
 
 
 def test_parser_reads_blob():
-    text = 'tensor<int4, [2]> y = const()[val = tensor<int4, [2]>(BLOBFILE(path = string("@model_path/w"), offset = uint64(64)))];'
+    text = ('tensor<int4, [2]> y = const()[val = tensor<int4, [2]>(BLOBFILE(path = string("@model_path/w"), '
+            'offset = uint64(64)))];')
     assert parsed(text).body.statements[0].attrs["val"].payload == mil_text.Blob("@model_path/w", 64)
 
 
@@ -49,7 +50,8 @@ def test_parser_reads_states_lists_and_open_extents():
 
 
 def test_parser_reads_nested_blocks():
-    s = parsed("fp32 y = cond(pred = p)[name = string(\"c\")] () { } -> (a) { } -> (b);", "y", "bool p").body.statements[0]
+    body = "fp32 y = cond(pred = p)[name = string(\"c\")] () { } -> (a) { } -> (b);"
+    s = parsed(body, "y", "bool p").body.statements[0]
     assert [b.outputs for b in s.blocks] == [["a"], ["b"]]
 
 
@@ -67,8 +69,9 @@ def test_parser_says_where():
 
 
 def test_flexible_shapes():
-    attr = ('[FlexibleShapeInformation = tuple<tuple<string, dict<string, tensor<int32, [?]>>>, tuple<string, dict<string, '
-            'list<tensor<int32, [2]>, ?>>>>((("DefaultShapes", {{"x", [1, 5]}}), ("RangeDims", {{"x", [[1, 1], [2, 9]]}})))]')
+    attr = ('[FlexibleShapeInformation = tuple<tuple<string, dict<string, tensor<int32, [?]>>>, tuple<string, '
+            'dict<string, list<tensor<int32, [2]>, ?>>>>((("DefaultShapes", {{"x", [1, 5]}}), ("RangeDims", '
+            '{{"x", [[1, 1], [2, 9]]}})))]')
     text = 'program(1.3)\n{ func main<ios17>(tensor<fp32, [1, ?]> x) %s { } -> (x); }' % attr
     assert mil_text.flexible_shapes(mil_text.parse(text).functions["main"]) == {"x": [1, 5]}
 
@@ -227,7 +230,8 @@ def test_state_is_kept_from_run_to_run():
 
 def test_loop_with_list():
     body = """
-    list<tensor<fp32, []>, ?> l = make_list(dtype = string("fp32"), dynamic_length = bool(true), elem_shape = (), init_length = int32(1));
+    list<tensor<fp32, []>, ?> l = make_list(dtype = string("fp32"), dynamic_length = bool(true),
+        elem_shape = (), init_length = int32(1));
     int32 n, list<tensor<fp32, []>, ?> m = while_loop(loop_vars = (int32(0), l))
     (int32 i, list<tensor<fp32, []>, ?> a) { bool c = less(x = i, y = int32(3)); } -> (c)
     (int32 i, list<tensor<fp32, []>, ?> a) {
@@ -235,7 +239,8 @@ def test_loop_with_list():
         list<tensor<fp32, []>, ?> b = list_write(index = i, ls = a, value = f);
         int32 j = add(x = i, y = int32(1));
     } -> (j, b);
-    list<tensor<fp32, []>, ?> s = list_scatter(indices = tensor<int32, [1]>([0]), ls = m, value = tensor<fp32, [1]>([9]));
+    list<tensor<fp32, []>, ?> s = list_scatter(indices = tensor<int32, [1]>([0]), ls = m,
+        value = tensor<fp32, [1]>([9]));
     tensor<fp32, [2]> g = list_gather(indices = tensor<int32, [2]>([2, 0]), ls = s);
     fp32 e = list_read(index = int32(1), ls = s);
     int32 t = list_length(ls = s);
@@ -246,18 +251,25 @@ def test_loop_with_list():
 
 
 def test_cond_takes_its_branch():
-    body = """fp32 y = cond(pred = p) () { fp32 a = identity(x = fp32(1)); } -> (a) () { fp32 b = identity(x = fp32(2)); } -> (b);"""
+    body = """fp32 y = cond(pred = p) () { fp32 a = identity(x = fp32(1)); } -> (a)
+        () { fp32 b = identity(x = fp32(2)); } -> (b);"""
     assert run_text(body, "y", "bool p", {"p": np.array(False)})[1].item() == 2
 
 
+def drawn(operator, arguments):
+    return run_text("tensor<fp32, [1000]> y = random_%s(%s, seed = int32(1), shape = tensor<int32, [1]>([1000]));"
+                    % (operator, arguments), "y")[1]
+
+
 def test_random_numbers_lie_in_range():
-    y = run_text("tensor<fp32, [1000]> y = random_uniform(high = fp32(3), low = fp32(2), seed = int32(1), shape = tensor<int32, [1]>([1000]));", "y")[1]
+    y = drawn("uniform", "high = fp32(3), low = fp32(2)")
     assert 2 <= y.min() and y.max() < 3 and abs(y.mean() - 2.5) < 0.05
-    y = run_text("tensor<fp32, [1000]> y = random_normal(mean = fp32(5), stddev = fp32(2), seed = int32(1), shape = tensor<int32, [1]>([1000]));", "y")[1]
+    y = drawn("normal", "mean = fp32(5), stddev = fp32(2)")
     assert abs(y.mean() - 5) < 0.3 and abs(y.std() - 2) < 0.2
-    y = run_text("tensor<fp32, [1000]> y = random_bernoulli(prob = fp32(0.25), seed = int32(1), shape = tensor<int32, [1]>([1000]));", "y")[1]
+    y = drawn("bernoulli", "prob = fp32(0.25)")
     assert set(y.tolist()) == {0, 1} and abs(y.mean() - 0.25) < 0.05
-    y = run_text("tensor<fp32, [9]> y = random_categorical(mode = string(\"probs\"), seed = int32(1), size = int32(9), x = tensor<fp32, [3]>([0, 1, 0]));", "y")[1]
+    y = run_text("tensor<fp32, [9]> y = random_categorical(mode = string(\"probs\"), seed = int32(1), "
+                 "size = int32(9), x = tensor<fp32, [3]>([0, 1, 0]));", "y")[1]
     assert y.tolist() == [1] * 9
 
 

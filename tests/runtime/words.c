@@ -1,5 +1,7 @@
 #include "words.h"
 
+#include "support/on_engine.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +13,7 @@ int64_t words_axis_max(mw_chip chip) { return chip >= MW_CHIP_H16 ? 65536 : 1638
 
 mw_compile_options words_compile(mw_device device, mw_chip chip)
 {
-    mw_compile_options options = mw_compile_defaults();
-    options.device = device;
-    options.provider = MW_PROVIDER_ENGINE;
+    mw_compile_options options = engine_options(device, 0);
     options.chip = chip;
     return options;
 }
