@@ -1,10 +1,10 @@
-/* Unrolling loops whose trip count is known, and branches as both sides and a select. The trip count is found by an
- * interpreter of integer scalars over the source operations, with the loop variables of the moment. Nothing here
- * differentiates. */
+/* Unrolling loops whose trip count is known, and branches as both sides and a select. The trip count is evaluated over
+ * the source operations, with the loop variables of the moment. Nothing here differentiates. */
 #include "graph/transform/flatten.h"
 
 #include "base/float_mode.h"
 #include "graph/copy.h"
+#include "graph/evaluate.h"
 #include "graph/rule.h"
 #include "graph/transform/clone_mark.h"
 #include <millwright/op_compare.h>
@@ -12,117 +12,17 @@
 
 /* ---- integer scalars that are known now ---- */
 
-enum { DEPTH_MAX = 64, STEPS_MAX = 4096 };
-
-typedef struct evaluation {
-    const mw__clone *clone;
-    int depth, steps; /* both bounded: shared operands are evaluated again */
-} evaluation;
-
-static bool evaluate(evaluation *e, const mw_tensor *value, int64_t *out);
-
-static bool is_integer_scalar(const mw_tensor *value)
+/* What a source value was replaced by: a loop variable of the moment, or its copy. */
+static const mw_tensor *find_copy(void *user, const mw_tensor *value)
 {
-    if (value == NULL || value->type->kind != MW__TENSOR || mw_shape_count(value->type->shape) != 1)
-        return false;
-    return value->type->dtype == MW_I32 || value->type->dtype == MW_BOOL;
+    const mw__clone *clone = user;
+    return value->graph == clone->from->graph ? mw__clone_get(clone, value) : NULL;
 }
 
-static bool argument(evaluation *e, const mw__op *op, const char *name, int64_t *out)
+static bool is_known(mw__clone *clone, const mw_tensor *value, int64_t *out)
 {
-    for (size_t i = 0; i < op->slot_count; i++)
-        if (strcmp(op->slots[i].name, name) == 0 && op->slots[i].count == 1)
-            return evaluate(e, op->slots[i].operands[0].value, out);
-    return false;
-}
-
-static bool floor_divide(int64_t x, int64_t y, int64_t *quotient)
-{
-    if (y == 0)
-        return false;
-    *quotient = x / y - (x % y != 0 && (x < 0) != (y < 0));
-    return true;
-}
-
-static bool binary(const char *kind, int64_t x, int64_t y, int64_t *out)
-{
-    int64_t quotient = 0;
-    const bool divides = floor_divide(x, y, &quotient);
-    const struct {
-        const char *kind;
-        int64_t value;
-        bool good;
-    } rows[] = {{"add", x + y, true},
-                {"sub", x - y, true},
-                {"mul", x * y, true},
-                {"floor_div", quotient, divides},
-                {"mod", x - quotient * y, divides},
-                {"maximum", x > y ? x : y, true},
-                {"minimum", x < y ? x : y, true},
-                {"less", x < y, true},
-                {"less_equal", x <= y, true},
-                {"greater", x > y, true},
-                {"greater_equal", x >= y, true},
-                {"equal", x == y, true},
-                {"not_equal", x != y, true},
-                {"logical_and", x != 0 && y != 0, true},
-                {"logical_or", x != 0 || y != 0, true},
-                {"logical_xor", (x != 0) != (y != 0), true}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (strcmp(kind, rows[i].kind) != 0)
-            continue;
-        *out = rows[i].value;
-        return rows[i].good && *out >= INT32_MIN && *out <= INT32_MAX; /* int32 wraps: not what a count means */
-    }
-    return false;
-}
-
-static bool evaluate_op(evaluation *e, const mw__op *op, int64_t *out)
-{
-    static const char *const same[] = {"identity", "cast", "reshape", "squeeze", "expand_dims"};
-    int64_t x, y;
-    if (strcmp(op->kind, "select") == 0)
-        return argument(e, op, "cond", &x) && argument(e, op, x != 0 ? "a" : "b", out);
-    if (!argument(e, op, "x", &x))
-        return false;
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        if (strcmp(op->kind, same[i]) == 0) {
-            *out = op->results[0]->type->dtype == MW_BOOL ? x != 0 : x;
-            return true;
-        }
-    }
-    if (strcmp(op->kind, "logical_not") == 0) {
-        *out = x == 0;
-        return true;
-    }
-    return argument(e, op, "y", &y) && binary(op->kind, x, y, out);
-}
-
-/* A source value: what it was replaced by, if that is a constant, else what its operation makes of such. */
-static bool evaluate(evaluation *e, const mw_tensor *value, int64_t *out)
-{
-    if (!is_integer_scalar(value) || ++e->steps > STEPS_MAX || e->depth >= DEPTH_MAX)
-        return false;
-    const mw_tensor *copy = mw__clone_get(e->clone, value);
-    if (copy != NULL && !is_integer_scalar(copy))
-        return false; /* a text may lie about the type of a loop variable */
-    const mw__payload *payload = copy != NULL && copy->payload != NULL ? copy->payload : value->payload;
-    if (payload != NULL) {
-        *out = payload->data != NULL ? mw__payload_int(payload, 0) : 0;
-        return payload->data != NULL;
-    }
-    if (value->op == NULL || value->op->block_count > 0 || value->op->result_count != 1)
-        return false;
-    e->depth++;
-    const bool known = evaluate_op(e, value->op, out);
-    e->depth--;
-    return known;
-}
-
-static bool is_known(const mw__clone *clone, const mw_tensor *value, int64_t *out)
-{
-    evaluation e = {.clone = clone};
-    return evaluate(&e, value, out);
+    mw__evaluation evaluation = {.lookup = find_copy, .user = clone};
+    return mw__evaluate_scalar(&evaluation, value, out);
 }
 
 /* ---- what both share ---- */
