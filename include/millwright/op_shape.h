@@ -78,7 +78,7 @@ MW_API mw_tensor *mw_concat(mw_tensor *const *values, size_t count, int axis);
 MW_API mw_tensor *mw_stack(mw_tensor *const *values, size_t count, int axis);
 
 /** Cuts x into `count` equal parts along axis.
- *  count      in [1, 64]; must divide the extent
+ *  count      1 or more; must divide the extent
  *  out_parts  receives count tensors, all NULL on failure
  *  return     MW_OK or the error, which is also left on the graph
  *  vjp        dx = concat(dparts, axis)

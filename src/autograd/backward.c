@@ -282,9 +282,13 @@ static mw_status through_composite(backward *b, mw_tensor *value)
 
 static mw_status through_operation(backward *b, const mw__op *op)
 {
-    mw_tensor *dy[MW__RESULT_MAX];
+    mw_tensor *few[8], **dy = few;
     bool active = false;
-    for (size_t r = 0; r < op->result_count && r < MW__RESULT_MAX; r++) {
+    if (op->result_count > sizeof few / sizeof *few)
+        dy = mw__arena_alloc(&b->graph->arena, op->result_count, sizeof(mw_tensor *), b->err);
+    if (dy == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t r = 0; r < op->result_count; r++) {
         dy[r] = passes(b, op->results[r]) ? b->dy[op->results[r]->id] : NULL;
         active = active || dy[r] != NULL;
     }

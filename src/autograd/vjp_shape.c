@@ -67,12 +67,14 @@ void mw__vjp_concat(mw__vjp *vjp)
 /* Parts without a cotangent are zero. */
 void mw__vjp_split(mw__vjp *vjp)
 {
-    mw_tensor *parts[MW__RESULT_MAX];
-    for (size_t i = 0; i < vjp->result_count; i++) {
+    mw_graph *graph = vjp->graph;
+    mw_tensor **parts = mw__arena_alloc(&graph->arena, vjp->result_count, sizeof(mw_tensor *), &graph->error);
+    for (size_t i = 0; parts != NULL && i < vjp->result_count; i++) {
         const mw_tensor *y = vjp->y[i];
-        parts[i] = vjp->dy[i] != NULL ? vjp->dy[i] : mw_fill(vjp->graph, mw_tensor_dtype(y), mw_tensor_shape(y), 0.0);
+        parts[i] = vjp->dy[i] != NULL ? vjp->dy[i] : mw_fill(graph, mw_tensor_dtype(y), mw_tensor_shape(y), 0.0);
     }
-    mw__vjp_set(vjp, "x", mw_concat(parts, vjp->result_count, axis_of(vjp, shape_of(vjp).rank)));
+    if (parts != NULL)
+        mw__vjp_set(vjp, "x", mw_concat(parts, vjp->result_count, axis_of(vjp, shape_of(vjp).rank)));
 }
 
 mw_tensor *mw__unmap_axis(mw_tensor *y, int axis, const int32_t *source, int64_t count, int64_t extent)

@@ -119,14 +119,17 @@ void mw__build_ints(mw__build *build, const char *arg, const int64_t *values, si
 {
     if (build->failed)
         return;
-    int32_t narrow[2 * MW__RESULT_MAX];
-    assert(count <= sizeof narrow / sizeof narrow[0]);
-    for (size_t i = 0; i < count; i++) {
+    int32_t few[2 * MW_RANK_MAX] = {0}, *narrow = few;
+    if (count > sizeof few / sizeof few[0])
+        narrow = mw__arena_alloc(&build->graph->arena, count, sizeof *narrow, &build->graph->error);
+    build->failed = narrow == NULL;
+    for (size_t i = 0; narrow != NULL && i < count; i++) {
         if (!fits_int32(build, arg, values[i]))
             return;
         narrow[i] = (int32_t)values[i];
     }
-    mw__build_set(build, arg, mw__constant(build->graph, MW_I32, MW_SHAPE((int64_t)count), narrow, arg));
+    if (narrow != NULL)
+        mw__build_set(build, arg, mw__constant(build->graph, MW_I32, MW_SHAPE((int64_t)count), narrow, arg));
 }
 
 void mw__build_bool(mw__build *build, const char *arg, bool value)
@@ -139,7 +142,7 @@ void mw__build_bools(mw__build *build, const char *arg, const bool *values, size
 {
     if (build->failed)
         return;
-    unsigned char bytes[MW__RESULT_MAX];
+    unsigned char bytes[2 * MW_RANK_MAX];
     assert(count <= sizeof bytes);
     for (size_t i = 0; i < count; i++)
         bytes[i] = values[i];
@@ -241,7 +244,7 @@ static mw_status failure(const mw__build *build)
 static mw_status append(mw__build *build, size_t capacity)
 {
     mw_graph *graph = build->graph;
-    mw__infer infer = {.err = &graph->error};
+    mw__infer infer = {.err = &graph->error, .room = capacity};
     MW_TRY(mw__op_infer(build->op, &infer));
     if (infer.result_count > capacity)
         return mw__rule_fail(&infer, MW_ERROR_ARGUMENT, "has %zu results, room is given for %zu", infer.result_count,

@@ -139,6 +139,8 @@ mw_status mw__op_infer(const mw__op *op, mw__infer *infer)
 {
     infer->op = op;
     infer->result_count = 1;
+    infer->dtype = infer->own_dtype;
+    infer->shape = infer->own_shape;
     if (op->row == NULL)
         return mw__rule_fail(infer, MW_ERROR_UNSUPPORTED, "the table does not know this operation");
     for (size_t i = 0; i < op->row->arg_count; i++)
@@ -196,7 +198,7 @@ mw_status mw__op_verify(const mw__op *op, mw_error *err)
 {
     if (mw__failed(err))
         return err->status;
-    mw__infer infer = {.op = op, .err = err, .expands = true};
+    mw__infer infer = {.op = op, .err = err, .expands = true, .room = op->result_count};
     mw_status status;
     if (is_const(op)) {
         status = verify_constant(&infer);

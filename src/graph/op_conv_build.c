@@ -109,14 +109,14 @@ static mw_tensor *fail_missing(mw_graph *graph, const char *arg)
 /* The gradient form for the arguments in the slots; nothing is appended for the operation itself. */
 static mw_tensor *expand_transpose(mw__build *build)
 {
-    mw__infer infer = {.op = build->op, .err = &build->graph->error};
+    mw__infer infer = {.err = &build->graph->error, .expands = true};
     mw__conv conv;
     if (build->failed)
         return NULL;
     mw_tensor *x = mw__arg(build->op, "x"), *weight = mw__arg(build->op, "weight"), *bias = mw__arg(build->op, "bias");
     if (x == NULL || weight == NULL)
         return fail_missing(build->graph, x == NULL ? "x" : "weight");
-    if (mw__shape_conv_transpose(&infer) != MW_OK)
+    if (mw__op_infer(build->op, &infer) != MW_OK)
         return NULL;
     if (!mw__conv_read(build->op, &conv))
         return mw__graph_fail(build->graph, MW_ERROR_UNSUPPORTED,

@@ -296,64 +296,77 @@ mw_tensor *mw_concat(mw_tensor *const *values, size_t count, int axis)
 
 /* ---- split ---- */
 
-static mw_status read_sizes(const mw__infer *infer, int64_t extent, int64_t sizes[MW__RESULT_MAX], size_t *count)
+/* `infer` has room for as many results as there are sizes. */
+static mw_status read_sizes(mw__infer *infer, mw_shape x, int axis)
 {
-    bool known;
+    const size_t count = infer->result_count;
+    int64_t *sizes = mw__arena_alloc(&infer->op->block->function->graph->arena, count, sizeof *sizes, infer->err);
     int64_t sum = 0;
-    MW_TRY(mw__rule_ints(infer, "split_sizes", sizes, MW__RESULT_MAX, count, &known));
-    for (size_t i = 0; i < *count; i++) {
+    size_t read;
+    bool known;
+    if (sizes == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(mw__rule_ints(infer, "split_sizes", sizes, count, &read, &known));
+    for (size_t i = 0; i < count; i++) {
         if (sizes[i] < 0)
             return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "split_sizes[%zu] is %" PRId64, i, sizes[i]);
-        sum += sizes[i]; /* at most 64 numbers below 2^32 */
+        sum += sizes[i]; /* less than 2^32 numbers below 2^31 */
+        infer->shape[i].dim[axis] = sizes[i];
     }
-    if (*count == 0)
-        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "split_sizes is empty");
-    if (extent >= 0 && sum != extent)
+    if (x.dim[axis] >= 0 && sum != x.dim[axis])
         return mw__rule_fail(infer, MW_ERROR_SHAPE, "split_sizes sum to %" PRId64 ", the extent is %" PRId64, sum,
-                             extent);
+                             x.dim[axis]);
     return MW_OK;
 }
 
-static mw_status even_sizes(const mw__infer *infer, int64_t extent, int64_t parts, int64_t sizes[MW__RESULT_MAX])
+static mw_status even_sizes(const mw__infer *infer, mw_shape x, int axis)
 {
+    const int64_t extent = x.dim[axis], parts = (int64_t)infer->result_count;
     if (extent >= 0 && extent % parts != 0)
         return mw__rule_fail(infer, MW_ERROR_SHAPE, "%" PRId64 " equal parts of the extent %" PRId64 " do not exist",
                              parts, extent);
-    for (int64_t i = 0; i < parts; i++)
-        sizes[i] = extent >= 0 ? extent / parts : MW_DIM_UNKNOWN;
+    for (size_t i = 0; i < infer->result_count; i++)
+        infer->shape[i].dim[axis] = extent >= 0 ? extent / parts : MW_DIM_UNKNOWN;
+    return MW_OK;
+}
+
+/* How many parts the arguments give. */
+static mw_status count_parts(const mw__infer *infer, size_t *out)
+{
+    const bool by_number = mw__arg_present(infer->op, "num_splits");
+    const bool by_size = mw__arg_present(infer->op, "split_sizes");
+    int64_t parts = 0;
+    if (!by_number && !by_size)
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "either num_splits or split_sizes must be given");
+    if (by_number)
+        MW_TRY(mw__rule_int(infer, "num_splits", &parts));
+    if (by_number && parts < 1)
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "num_splits %" PRId64 " must be at least 1", parts);
+    const int64_t sizes = by_size ? mw_shape_count(mw__rule_shape(infer, "split_sizes")) : parts;
+    if (sizes < 0)
+        return mw__rule_fail(infer, MW_ERROR_UNSUPPORTED, "the length of split_sizes is not known");
+    if (sizes == 0)
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "split_sizes is empty");
+    if (by_number && parts != sizes)
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "num_splits is %" PRId64 " but split_sizes has %" PRId64, parts,
+                             sizes);
+    *out = (size_t)sizes;
     return MW_OK;
 }
 
 mw_status mw__shape_split(mw__infer *infer)
 {
     const mw_shape x = mw__rule_shape(infer, "x");
-    const bool by_number = mw__arg_present(infer->op, "num_splits");
-    const bool by_size = mw__arg_present(infer->op, "split_sizes");
-    int64_t parts = 0, sizes[MW__RESULT_MAX];
     size_t count = 0;
     int axis;
     MW_TRY(mw__rule_axis(infer, "axis", x.rank, &axis));
-    if (!by_number && !by_size)
-        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "either num_splits or split_sizes must be given");
-    if (by_number)
-        MW_TRY(mw__rule_int(infer, "num_splits", &parts));
-    if (by_number && (parts < 1 || parts > MW__RESULT_MAX))
-        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "num_splits %" PRId64 " is outside [1, %d]", parts,
-                             MW__RESULT_MAX);
-    if (by_size)
-        MW_TRY(read_sizes(infer, x.dim[axis], sizes, &count));
-    else
-        MW_TRY(even_sizes(infer, x.dim[axis], parts, sizes));
-    if (by_number && by_size && (size_t)parts != count)
-        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "num_splits is %" PRId64 " but split_sizes has %zu", parts,
-                             count);
-    infer->result_count = by_size ? count : (size_t)parts;
-    for (size_t i = 0; i < infer->result_count; i++) {
+    MW_TRY(count_parts(infer, &count));
+    MW_TRY(mw__rule_results(infer, count));
+    for (size_t i = 0; i < count; i++) {
         infer->dtype[i] = mw__rule_dtype(infer, "x");
         infer->shape[i] = x;
-        infer->shape[i].dim[axis] = sizes[i];
     }
-    return MW_OK;
+    return mw__arg_present(infer->op, "split_sizes") ? read_sizes(infer, x, axis) : even_sizes(infer, x, axis);
 }
 
 static mw_status split(mw_tensor *x, const int64_t *sizes, size_t count, int axis, mw_tensor **out_parts)
@@ -365,8 +378,8 @@ static mw_status split(mw_tensor *x, const int64_t *sizes, size_t count, int axi
         mw__graph_fail(build.graph, MW_ERROR_ARGUMENT, "split: no place for the parts (out_parts is NULL)");
         return MW_ERROR_ARGUMENT;
     }
-    if (!build.failed && (count < 1 || count > MW__RESULT_MAX)) {
-        mw__graph_fail(build.graph, MW_ERROR_ARGUMENT, "split: %zu parts is outside [1, %d]", count, MW__RESULT_MAX);
+    if (!build.failed && count < 1) {
+        mw__graph_fail(build.graph, MW_ERROR_ARGUMENT, "split: 0 parts; at least 1 is wanted");
         build.failed = true;
     }
     mw__build_set(&build, "x", x);

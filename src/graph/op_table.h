@@ -55,15 +55,18 @@ typedef enum mw__op_id {
 } mw__op_id;
 
 /* What a shape rule sees: the operation with its slots filled. It writes the result types. */
+#define MW__INFER_OWN 4
 typedef struct mw__infer {
     const mw__op *op;
     bool expands;        /* a constant argument may be computed if the row has an expansion */
-    size_t result_count; /* in: 1; a rule with several results sets it */
-    mw_dtype dtype[64];
-    mw_shape shape[64];
+    size_t room;         /* results that are expected at most, which bounds what is allocated for them */
+    size_t result_count; /* in: 1; a rule with more than MW__INFER_OWN results calls mw__rule_results */
+    mw_dtype *dtype;     /* of each result */
+    mw_shape *shape;
+    mw_dtype own_dtype[MW__INFER_OWN]; /* of few; dtype and shape point here until there are more */
+    mw_shape own_shape[MW__INFER_OWN];
     mw_error *err;
 } mw__infer;
-#define MW__RESULT_MAX 64
 
 typedef mw_status mw__shape_rule(mw__infer *infer);
 /* Emits the same value from operations that accept run-time tensors where this one wants constants. */

@@ -113,6 +113,19 @@ static mw_status not_loaded(const mw__infer *infer, const char *arg)
     return mw__rule_fail(infer, MW_ERROR_UNSUPPORTED, "the value of %s is not loaded", arg);
 }
 
+mw_status mw__rule_results(mw__infer *infer, size_t count)
+{
+    if (count > infer->room)
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "has %zu results, room is given for %zu", count, infer->room);
+    infer->result_count = count;
+    if (count <= MW__INFER_OWN)
+        return MW_OK;
+    mw__arena *arena = &infer->op->block->function->graph->arena;
+    infer->dtype = mw__arena_alloc(arena, count, sizeof *infer->dtype, infer->err);
+    infer->shape = mw__arena_alloc(arena, count, sizeof *infer->shape, infer->err);
+    return infer->dtype != NULL && infer->shape != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
 mw_status mw__rule_int(const mw__infer *infer, const char *arg, int64_t *out)
 {
     size_t count;

@@ -61,6 +61,8 @@ mw_status mw__rule_fail(const mw__infer *infer, mw_status status, const char *fo
 mw_shape mw__rule_shape(const mw__infer *infer, const char *arg);
 mw_dtype mw__rule_dtype(const mw__infer *infer, const char *arg);
 mw_status mw__rule_result(mw__infer *infer, mw_dtype dtype, mw_shape shape);
+/* Makes room for the types of `count` results. */
+mw_status mw__rule_results(mw__infer *infer, size_t count);
 /* A constant integer scalar. */
 mw_status mw__rule_int(const mw__infer *infer, const char *arg, int64_t *out);
 /* A constant axis, counted from the front. */

@@ -17,7 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CASES_MAX = 3, POOL_MAX = 512, SLOTS_MAX = 32, MEMBERS_MAX = 16, ELEMENTS_MAX = 1 << 14, VALUES_MAX = 20000 };
+enum {
+    RESULTS = 64,
+    CASES_MAX = 3,
+    POOL_MAX = 512,
+    SLOTS_MAX = 32,
+    MEMBERS_MAX = 16,
+    ELEMENTS_MAX = 1 << 14,
+    VALUES_MAX = 20000
+};
 
 #define REQUEST_MAX ((size_t)1 << 26)
 
@@ -257,8 +265,9 @@ static bool make_op(maker *m, const mw__op *op)
 {
     call c;
     read_call(m, op, &c);
-    mw_tensor *results[MW__RESULT_MAX];
-    const size_t wanted = strikes(m->bytes) ? take(m->bytes) % MW__RESULT_MAX : op->result_count;
+    mw_tensor *results[RESULTS];
+    const size_t known = op->result_count < RESULTS ? op->result_count : RESULTS;
+    const size_t wanted = strikes(m->bytes) ? take(m->bytes) % RESULTS : known;
     mw_error err = {0};
     if (mw_graph_check(m->graph, NULL) != MW_OK)
         return false;

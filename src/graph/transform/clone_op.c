@@ -186,7 +186,7 @@ static void keep_declared(const mw__op *source, mw__infer *infer)
 
 static mw_status infer_results(mw_graph *to, const mw__op *source, mw__op *op)
 {
-    mw__infer infer = {.err = &to->error};
+    mw__infer infer = {.err = &to->error, .room = source->result_count};
     MW_TRY(mw__op_infer(op, &infer));
     keep_declared(source, &infer);
     return mw__op_add_results(op, &infer, &to->error);
