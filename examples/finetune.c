@@ -21,7 +21,7 @@ static mw_graph *make_tunable(const mw_graph *source, bool lora, int64_t batch, 
 {
     static const char *const all[] = {"conv*weight*", "fc1*weight*"}, *const head[] = {"fc2*"}, *const last[] = {"fc*"};
     mw_tensor *x = mw_graph_input_at(source, 0);
-    mw_tune_shape shape = {.input = mw_tensor_name(x), .shape = mw_tensor_shape(x)};
+    mw_input_shape shape = {.input = mw_tensor_name(x), .shape = mw_tensor_shape(x)};
     shape.shape.dim[0] = batch;
     if (lora) {
         mw_lora_options options = mw_lora_defaults(all, 2);

@@ -77,7 +77,7 @@ MW_API mw_status mw_graph_check(const mw_graph *graph, mw_error *err);
 
 /** A tensor that the host feeds at each run.
  *  name    unique in the graph; also the name of the port
- *  shape   MW_DIM_UNKNOWN extents are allowed in a graph that is printed; one that is compiled needs known extents
+ *  shape   MW_DIM_UNKNOWN extents (`?` in the text) get a number before the program runs: see function.h
  *  errors  MW_ERROR_ARGUMENT for a name that is repeated or no name, MW_ERROR_SHAPE for a bad extent */
 MW_API mw_tensor *mw_input(mw_graph *graph, const char *name, mw_dtype dtype, mw_shape shape);
 
@@ -191,6 +191,12 @@ MW_API mw_tensor *mw_text(mw_graph *graph, const char *text);
 MW_API mw_graph *mw_graph_flatten(const mw_graph *graph, mw_error *err);
 
 /* ---- queries ---- */
+
+/** A shape that is asked for an input. */
+typedef struct mw_input_shape {
+    const char *input;
+    mw_shape shape; /* of the input's rank */
+} mw_input_shape;
 
 /** Element type of x; MW_DTYPE_NONE for NULL or a value that is not a tensor. */
 MW_API mw_dtype mw_tensor_dtype(const mw_tensor *x);

@@ -7,6 +7,7 @@
 
 #include <millwright/autograd.h>
 #include <millwright/dataset.h>
+#include <millwright/function.h>
 #include <millwright/gradcheck.h>
 #include <millwright/graph.h>
 #include <millwright/loss.h>

@@ -70,13 +70,6 @@ MW_API mw_tensor *mw_graph_output_at(const mw_graph *graph, size_t index);
 
 /* ---- training weights themselves ---- */
 
-/** The shape that an input gets in the copy: extents for its `?`, or a batch for a program of batch 1. The shapes
- *  behind it follow; what is written back keeps those of the source. */
-typedef struct mw_tune_shape {
-    const char *input;
-    mw_shape shape; /* of the same rank */
-} mw_tune_shape;
-
 /** What a call made of a weight that a pattern matched. */
 typedef enum mw_tune_outcome {
     MW_TUNE_TRAINED, /* a parameter of the copy */
@@ -107,7 +100,8 @@ typedef struct mw_tune_options {
     mw_dtype dtype;  /* MW_F32: weights of fp16 are kept and updated in fp32, and rounded where they are used; else they
                       * are parameters of fp16, in which small updates are lost. MW_DTYPE_NONE = that of each weight.
                       * source  Micikevicius et al. 2018, section 3.1 */
-    const mw_tune_shape *shapes;
+    const mw_input_shape *shapes; /* that inputs get in the copy: extents for their `?`, or a batch for a program of
+                                   * batch 1. The shapes behind them follow; what is written back keeps the source's */
     size_t shape_count;
     mw_tune_report *report; /* NULL = none */
     void *report_user;
@@ -140,7 +134,7 @@ typedef struct mw_lora_options {
     size_t full_count;
     bool skip_fixed; /* as in mw_tune_options; also leaves out matches that are no weight of such an operation */
     mw_dtype dtype;  /* of the parameters, as in mw_tune_options */
-    const mw_tune_shape *shapes;
+    const mw_input_shape *shapes;
     size_t shape_count;
     mw_tune_report *report; /* as in mw_tune_options */
     void *report_user;

@@ -302,6 +302,8 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_graph_lora(NULL, &lora, &err));
     REFUSED(mw_graph_weights(NULL, NULL, 0, NULL, &err));
     YIELDS_NULL(mw_graph_input_at(NULL, 0));
+    YIELDS_NULL(mw_graph_function_at(NULL, 0));
+    CHECK_INT(mw_graph_function_count(NULL), 0);
     YIELDS_NULL(mw_graph_output_at(NULL, 0));
     REFUSED(mw_grad(NULL, &x, 1, &dx, &err));
     REFUSED(mw_grad(loss, NULL, 1, &dx, &err));
@@ -320,6 +322,10 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_hvp(NULL, &x, NULL, 1, &dx, &err));
     REFUSED(mw_hvp(loss, &x, NULL, 1, NULL, &err));
     REFUSED(mw_graph_flatten(NULL, &err));
+    REFUSED(mw_graph_function(NULL, NULL, &err));
+    REFUSED(mw_graph_admitted_shapes(NULL, NULL, NULL, &err));
+    REFUSED(mw_graph_listed_shape(NULL, NULL, 0, NULL, &err));
+    REFUSED(mw_graph_specialise(NULL, NULL, 1, &err));
     const mw_graph_options zeroed = {0};
     REFUSED(mw_graph_create_checked(&zeroed, &err));
     mw_graph *made = mw_graph_create_checked(NULL, NULL);
@@ -521,11 +527,11 @@ static int check_header(const char *self, const char *name)
 static void test_every_public_function_is_here(void)
 {
     static const char *const headers[] = {
-        "ane_e5rt.h",  "autograd.h",  "dataset.h",       "gradcheck.h",      "graph.h",
-        "loss.h",      "mil.h",       "op_activation.h", "op_attention.h",   "op_compare.h",
-        "op_image.h",  "op_gather.h", "op_matmul.h",     "op_elementwise.h", "op_normalize.h",
-        "op_reduce.h", "op_shape.h",  "optimizer.h",     "plan.h",           "program.h",
-        "schedule.h",  "status.h",    "trainer.h",       "tune.h",           "types.h"};
+        "ane_e5rt.h",  "autograd.h",  "dataset.h",        "function.h",     "gradcheck.h",  "graph.h",
+        "loss.h",      "mil.h",       "op_activation.h",  "op_attention.h", "op_compare.h", "op_image.h",
+        "op_gather.h", "op_matmul.h", "op_elementwise.h", "op_normalize.h", "op_reduce.h",  "op_shape.h",
+        "optimizer.h", "plan.h",      "program.h",        "schedule.h",     "status.h",     "trainer.h",
+        "tune.h",      "types.h"};
     char path[512];
     int functions = 0;
     snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);

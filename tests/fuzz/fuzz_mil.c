@@ -1,8 +1,11 @@
 /* The MIL reader against any bytes: it refuses with a status, or reads a program whose printed text reads back and
- * prints as itself again. The verifier and the unrolling of loops only have to survive. */
+ * prints as itself again. The verifier, the unrolling of loops and the choice of
+ * shapes only have to survive. */
 #include "fuzz/replay.h"
 
+#include <millwright/function.h>
 #include <millwright/mil.h>
+#include <millwright/tune.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +32,25 @@ static void round_trip(const char *text)
     mw_graph_destroy(graph);
 }
 
+/* Every `?` of an input gets a number. */
+static void specialise(const mw_graph *graph)
+{
+    enum { INPUTS = 8 };
+    mw_input_shape shapes[INPUTS];
+    size_t count = 0;
+    for (size_t i = 0; count < INPUTS && mw_graph_input_at(graph, i) != NULL; i++) {
+        const mw_tensor *input = mw_graph_input_at(graph, i);
+        mw_shape shape = mw_tensor_shape(input);
+        for (int d = 0; d < shape.rank; d++)
+            shape.dim[d] = shape.dim[d] == MW_DIM_UNKNOWN ? 3 : shape.dim[d];
+        if (mw_shape_count(mw_tensor_shape(input)) < 0)
+            shapes[count++] = (mw_input_shape){mw_tensor_name(input), shape};
+    }
+    mw_graph_destroy(mw_graph_specialise(graph, shapes, count, NULL));
+    mw_graph_destroy(mw_graph_specialise(graph, NULL, 0, NULL));
+    mw_graph_destroy(mw_graph_function(graph, mw_graph_function_at(graph, 0), NULL));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     mw_error err = {0};
@@ -40,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     mw_graph_verify(graph, NULL);
     mw_graph_destroy(mw_graph_flatten(graph, NULL));
+    specialise(graph);
     char *text = print(graph);
     mw_graph_destroy(graph);
     if (text != NULL)

@@ -159,7 +159,7 @@ static void test_constants_become_parameters_with_their_values(void)
 static void test_inputs_get_the_shapes_asked_for(void)
 {
     static const char *const patterns[] = {"fc_weight"};
-    const mw_tune_shape shapes[] = {{"x", MW_SHAPE(7, 4)}, {"y", MW_SHAPE(5, 3)}};
+    const mw_input_shape shapes[] = {{"x", MW_SHAPE(7, 4)}, {"y", MW_SHAPE(5, 3)}};
     mw_error err = {0};
     mw_graph *source = parse(plain, &err);
     mw_tune_options options = mw_tune_defaults(patterns, 1);
@@ -263,7 +263,7 @@ static void test_bad_choices_are_refused_by_name(void)
 static void test_bad_options_are_refused(void)
 {
     static const char *const fc[] = {"fc_weight"}, *const slope[] = {"slope"};
-    const mw_tune_shape unknown = {"w", MW_SHAPE(1, 4)}, rank = {"x", MW_SHAPE(4)}, width = {"x", MW_SHAPE(1, 5)};
+    const mw_input_shape unknown = {"w", MW_SHAPE(1, 4)}, rank = {"x", MW_SHAPE(4)}, width = {"x", MW_SHAPE(1, 5)};
     mw_error err = {0};
     mw_graph *source = parse(text, &err);
     mw_tune_options options = {0};

@@ -143,7 +143,7 @@ double tuned_distance(const float *a, const float *b, size_t count)
 
 /* ---- the program of the corpus ---- */
 
-const mw_tune_shape tuned_mnist_batch = {"Input3", {.rank = 4, .dim = {TUNED_BATCH, 1, 28, 28}}};
+const mw_input_shape tuned_mnist_batch = {"Input3", {.rank = 4, .dim = {TUNED_BATCH, 1, 28, 28}}};
 
 static mw_trainer *mnist_trainer(mw_graph *graph, mw_error *err)
 {

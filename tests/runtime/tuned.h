@@ -36,7 +36,7 @@ float tuned_steps(mw_trainer *trainer, int steps, mw_error *err);
 
 #define TUNED_MNIST MW_SHARED_DATA "/mil/ironmill__mnist-from-protobuf/model.mil"
 enum { TUNED_BATCH = 8, TUNED_PIXELS = 28 * 28 };
-extern const mw_tune_shape tuned_mnist_batch;
+extern const mw_input_shape tuned_mnist_batch;
 
 /* Trains `graph`, made of `source` with that batch, until it has learned some images of noise by heart, and writes the
  * tuned program to a folder. Its logits for each image must be those of the trainer. */

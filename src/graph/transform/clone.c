@@ -327,10 +327,10 @@ mw_status mw__clone_begin_within(mw__clone *clone, const mw__function *function,
     return MW_OK;
 }
 
-mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, const mw__clone_options *options,
-                          mw_tensor **out_copies, mw_error *err)
+mw_graph *mw__clone_function(const mw_allocator *allocator, const mw__function *function,
+                             const mw__clone_options *options, mw_tensor **out_copies, mw_error *err)
 {
-    const mw__function *function = mw__function_find(from, "main");
+    const mw_graph *from = function->graph;
     mw_graph_options made = mw_graph_defaults();
     made.allocator = allocator;
     made.opset = function->opset;
@@ -353,6 +353,12 @@ mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, c
         return graph;
     mw__graph_free(graph);
     return NULL;
+}
+
+mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, const mw__clone_options *options,
+                          mw_tensor **out_copies, mw_error *err)
+{
+    return mw__clone_function(allocator, mw__function_find(from, "main"), options, out_copies, err);
 }
 
 mw_graph *mw_graph_evaluation(const mw_graph *graph, mw_error *err)

@@ -62,7 +62,10 @@ mw_status mw__clone_run(mw__clone *clone, const mw__function *from, mw_graph *to
                         mw_error *err);
 void mw__clone_deinit(mw__clone *clone);
 
-/* A fresh graph of main of `from` with one clone in it; out_copies (or NULL) receives the copies of the roots. */
+/* A fresh graph, its main a clone of the function, or of main of `from`; out_copies (or NULL) receives the copies of
+ * the roots. */
+mw_graph *mw__clone_function(const mw_allocator *allocator, const mw__function *function,
+                             const mw__clone_options *options, mw_tensor **out_copies, mw_error *err);
 mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, const mw__clone_options *options,
                           mw_tensor **out_copies, mw_error *err);
 

@@ -7,6 +7,7 @@
 #include "base/shown.h"
 #include "graph/copy.h"
 #include "graph/rule.h"
+#include "graph/transform/specialise.h"
 
 #include <fnmatch.h>
 #include <millwright/op_elementwise.h>
@@ -20,7 +21,7 @@
 typedef struct tuning {
     const mw_graph *source;
     const char *call;
-    const mw_tune_shape *shapes;
+    const mw_input_shape *shapes;
     size_t shape_count;
     bool skip_fixed;
     mw_dtype dtype; /* of parameters that were constants; MW_DTYPE_NONE = as they are */
@@ -209,7 +210,7 @@ static mw_status check_shapes(const tuning *t, mw_error *err)
     if (t->shapes == NULL && t->shape_count > 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: shapes is NULL, shape_count %zu", t->call, t->shape_count);
     for (size_t i = 0; i < t->shape_count; i++) {
-        const mw_tune_shape *wanted = &t->shapes[i];
+        const mw_input_shape *wanted = &t->shapes[i];
         const mw_tensor *input = wanted->input != NULL ? mw_graph_find(t->source, wanted->input) : NULL;
         char a[160], b[160];
         if (input == NULL || input->role != MW__INPUT || input->type->kind != MW__TENSOR)
@@ -310,7 +311,7 @@ static bool tune_rule(void *user, mw__clone *clone, const mw__op *op)
         return true;
     }
     if (item == NULL || (item->fate == MW__TUNE_ADAPT && item->site.op != NULL))
-        return follow_batch(t, clone, op);
+        return follow_batch(t, clone, op) || (t->shape_count > 0 && mw__fold_rule(NULL, clone, op));
     if (item->fate == MW__TUNE_TRAIN)
         make_parameter(t, clone, item->value);
     else if (mw__clone_op(clone, op, &clone->to->error) == MW_OK)
