@@ -51,6 +51,7 @@ class Interpreter:
     def __init__(self, program, folder, function="main", precision=32, seed=1):
         if function not in program.functions:
             raise InterpreterError("no function %s" % function)
+        self.program = program
         self.function = program.functions[function]
         self.opset = opset_number(self.function.opset)
         self.weights = blob.Weights(folder)

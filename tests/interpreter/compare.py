@@ -1,0 +1,262 @@
+"""Compares the library with the interpreter on whole programs: a table, a line for each program.
+
+    python3 tests/interpreter/compare.py LIBRARY FOLDER.. [--only WORD]
+
+LIBRARY is build/release/libmillwright.so; below each FOLDER every folder with a model.mil is a program. Columns are
+the farthest output on the CPU, on the model of the ANE, and the farthest gradient of an input on the CPU, each beside
+the largest element of its tensor, or the reason why there is none; and how far the interpreter is off from itself for
+each: with sums in fp32, with every result in fp16, and gradients with sums in fp32. Ends with the counts; fails if a program is farther off than its types or that explain, or stops
+on the CPU.
+"""
+import argparse
+import glob
+import os
+import shutil
+import sys
+import tempfile
+
+import numpy as np
+import torch
+
+import blob
+import interpret
+import library
+import mil_text
+from values import InterpreterError, Rounded, Tensor, kind_of
+
+# fp32: sums of some thousand products in another order. fp16: each result is rounded to 11 bits (5e-4), and a few dozen
+# layers add up.
+FP32_TOLERANCE, FP16_TOLERANCE = 2e-5, 3e-3
+# Where a program amplifies rounding more than that, the interpreter with its sums in fp32 (with all results in fp16 for
+# the ANE) is off from itself with sums in double as well: as many times of that are let pass.
+NOISE = 8
+# Autograd keeps what flows through a cast to fp16 in fp32; the program has it in fp16, where this is the largest.
+HALF_MAX = 65504
+
+
+def programs(folders):
+    for folder in folders:
+        yield from sorted(os.path.dirname(p) for p in glob.glob(os.path.join(folder, "**", "model.mil"), recursive=True))
+
+
+def chosen_input(name, tensor):
+    """Magnitudes go into logarithms, and masks are 0 or 1."""
+    data = tensor.data
+    if "magnitude" in name:
+        data = data.abs()
+    if "mask" in name:
+        data = (data > -0.5).to(data.dtype)
+    return Tensor(data, tensor.dtype)
+
+
+class HalfInterpreter(interpret.Interpreter):
+    """Every float is fp16, as on the ANE: how far that is from fp32 is a property of the program."""
+
+    def checked(self, of, result):
+        value = super().checked(of, result)
+        if isinstance(value, Tensor) and value.dtype == "fp32":
+            return Tensor(Rounded.apply(value.data.clamp(-HALF_MAX, HALF_MAX), "fp16"), value.dtype)
+        return value
+
+
+class Case:
+    """A program, its inputs, and what the interpreter makes of them with sums in double."""
+
+    def __init__(self, folder, scratch):
+        run = interpret.load(folder)
+        self.inputs = self.chosen(run)
+        self.states = [name for of, name in run.function.params if of.kind == "state"]
+        self.half = "fp16" in self.types(run)
+        rough = run.run(self.inputs)
+        self.folder = self.with_weights(run, folder, scratch)
+        self.path = os.path.join(self.folder, "model.mil")
+        self.outputs = self.tensors(self.exact(lambda e, inputs: e.run(inputs)))
+        self.floats = [n for n, v in rough.items() if isinstance(v, Tensor) and kind_of(v.dtype) == "float"]
+        self.noise = farthest(self.tensors(rough), self.outputs)
+        self.half_noise = farthest(self.in_half(), self.outputs)
+
+    @staticmethod
+    def chosen(run):
+        return {n: chosen_input(n, v) for n, v in run.inputs().items()}
+
+    @staticmethod
+    def tensors(values):
+        return {n: v.data.detach() for n, v in values.items() if isinstance(v, Tensor)}
+
+    def exact(self, use):
+        run = interpret.load(self.folder, precision=64)
+        return use(run, self.chosen(run))
+
+    def in_half(self):
+        """The outputs where every result is fp16."""
+        read = interpret.load(self.folder)
+        run = HalfInterpreter(read.program, self.folder)
+        return self.tensors(run.run(self.chosen(run)))
+
+    @staticmethod
+    def with_weights(run, folder, scratch):
+        if not run.weights.generated:
+            return folder
+        shutil.copyfile(os.path.join(folder, "model.mil"), os.path.join(scratch, "model.mil"))
+        blob.write_entries(scratch, run.weights.generated)
+        return scratch
+
+    @staticmethod
+    def types(run):
+        return {t.dtype for s in run.function.body.statements for t, _ in s.results} | {
+            t.dtype for t, _ in run.function.params}
+
+    def seeds(self):
+        generator = torch.Generator().manual_seed(7)
+        return {n: (torch.rand(self.outputs[n].shape, generator=generator) * 2 - 1) for n in self.floats}
+
+    def gradients(self, seeds):
+        """Those of the inputs, and how far the interpreter is off from itself."""
+        weights = {n: w.numpy() for n, w in seeds.items()}
+        wanted = self.exact(lambda e, inputs: e.gradients(inputs, weights=weights)[1])
+        rough = interpret.load(self.folder).gradients(self.inputs, weights=weights)[1]
+        return wanted, farthest(rough, wanted, self.limit())
+
+    def limit(self):
+        return HALF_MAX if self.half else float("inf")
+
+    def tolerance(self, noise):
+        return max(FP16_TOLERANCE if self.half else FP32_TOLERANCE, NOISE * noise)
+
+
+def distance(got, wanted, limit):
+    """Of the farthest element, beside the largest; infinite if one is no number where the other is. Elements beyond
+    `limit` are left out."""
+    kept = ~(wanted.abs() > limit).numpy()
+    wanted = wanted.double().numpy()[kept]
+    got = np.asarray(got).astype(np.float64)[kept]
+    if not np.array_equal(np.isnan(got), np.isnan(wanted)) or not np.array_equal(np.isinf(got), np.isinf(wanted)):
+        return float("inf")
+    finite = np.isfinite(wanted)
+    if not finite.any():
+        return 0.0
+    return float(np.abs(got[finite] - wanted[finite]).max() / max(np.abs(wanted[finite]).max(), 1e-30))
+
+
+def feed(program, values):
+    for name, value in values.items():
+        program.write(name, value.data.numpy() if isinstance(value, Tensor) else value)
+
+
+def farthest(got, wanted, limit=float("inf")):
+    return max([distance(got[n], v, limit) for n, v in wanted.items()], default=0.0)
+
+
+def results(program, wanted, name_of=lambda n: n):
+    return {n: program.read(name_of(n), tuple(v.shape)) for n, v in wanted.items()}
+
+
+def forward(lib, case, device):
+    graph = lib.read(case.path)
+    try:
+        program = graph.compile(device)
+        try:
+            feed(program, {n: v for n, v in case.inputs.items() if n not in case.states})
+            program.run()
+            noise = case.half_noise if device == library.ANE else case.noise
+            return farthest(results(program, case.outputs), case.outputs), noise
+        finally:
+            program.close()
+    finally:
+        graph.close()
+
+
+def backward(lib, case):
+    seeds = case.seeds()
+    wanted, noise = case.gradients(seeds)
+    if not wanted:
+        return None, 0.0
+    read = lib.read(case.path)
+    graph = read.flat()
+    try:
+        graph.add_gradients(case.floats, list(wanted))
+        program = graph.compile(library.CPU)
+        try:
+            feed(program, {n: v for n, v in case.inputs.items() if n not in case.states})
+            feed(program, {"w_%d" % i: seeds[n].numpy() for i, n in enumerate(case.floats)})
+            program.run()
+            names = {n: "d_%d" % i for i, n in enumerate(wanted)}
+            return farthest(results(program, wanted, names.get), wanted, case.limit()), noise
+        finally:
+            program.close()
+    finally:
+        graph.close()
+        read.close()
+
+
+class Result:
+    """How far off a run was, beside the interpreter's own noise; or why there was none."""
+
+    def __init__(self, function, *arguments):
+        self.number, self.noise, self.reason = None, 0.0, None
+        try:
+            self.number, self.noise = function(*arguments)
+        except library.LibraryError as error:
+            self.reason = str(error)
+
+    def __str__(self):
+        return "-" if self.reason else "none" if self.number is None else "%.1e" % self.number
+
+    def near(self, tolerance):
+        return self.number is None or self.number <= tolerance
+
+
+def judged(case, cpu, ane, gradient):
+    return cpu.reason is None and cpu.near(case.tolerance(cpu.noise)) and gradient.near(
+        case.tolerance(gradient.noise)) and ane.near(max(FP16_TOLERANCE, NOISE * ane.noise))
+
+
+def compare(lib, case, name):
+    """A line of the table; returns (good, the three results)."""
+    cpu, ane = Result(forward, lib, case, library.CPU), Result(forward, lib, case, library.ANE)
+    gradient = Result(backward, lib, case)
+    good = judged(case, cpu, ane, gradient)
+    noises = " ".join("%7.1e" % r.noise for r in (cpu, ane, gradient))
+    print("%-62s %-4s %8s %8s %8s  %s%s" % (name[:62], "fp16" if case.half else "fp32", cpu, ane, gradient, noises,
+                                            "" if good else "  FAILED"))
+    for where, result in (("CPU", cpu), ("ANE", ane), ("gradient", gradient)):
+        if result.reason and (where == "CPU" or not cpu.reason):
+            print("    %s: %s" % (where, result.reason))
+    sys.stdout.flush()
+    return good, (cpu, ane, gradient)
+
+
+def compare_all(lib, folders):
+    """How many there were, how many gave each column, how many failed."""
+    count, columns, failed = 0, [0, 0, 0], 0
+    for folder in folders:
+        count += 1
+        with tempfile.TemporaryDirectory() as scratch:
+            try:
+                good, row = compare(lib, Case(folder, scratch), os.path.basename(folder))
+            except (InterpreterError, mil_text.MilError, blob.BlobError) as error:
+                print("%-62s the interpreter: %s" % (os.path.basename(folder)[:62], error))
+                failed += 1
+                continue
+        columns = [n + (r.reason is None) for n, r in zip(columns, row)]
+        failed += not good
+    return count, columns, failed
+
+
+def main():
+    torch.set_num_threads(1)
+    parser = argparse.ArgumentParser(description="Compares the library with the interpreter.")
+    parser.add_argument("library")
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("--only", default="")
+    chosen = parser.parse_args()
+    lib = library.Library(os.path.abspath(chosen.library))
+    print("%-62s %-4s %8s %8s %8s  %s" % ("program", "type", "CPU", "ANE", "gradient", "noise of each"))
+    count, (cpu, ane, gradients), failed = compare_all(lib, [f for f in programs(chosen.folders) if chosen.only in f])
+    print("%d programs: %d run on the CPU, %d on the model of the ANE, %d have gradients; %d failed" % (
+        count, cpu, ane, gradients, failed))
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
