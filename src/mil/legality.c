@@ -145,6 +145,8 @@ static const legality_row rows[] = {
     ANE_REFUSES("random_categorical"),
     ANE_REFUSES("random_normal"),
     ANE_REFUSES("random_uniform"),
+    ANE_REFUSES("reduce_argmax"),
+    ANE_REFUSES("reduce_argmin"),
     ANE_REFUSES("reduce_prod"),
     ANE_REFUSES("reverse_sequence"),
     ANE_REFUSES("rnn"),

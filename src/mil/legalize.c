@@ -5,6 +5,8 @@
 #include "base/number.h"
 #include "mil/rewrite.h"
 
+#include <millwright/op_compare.h>
+#include <millwright/op_elementwise.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -113,6 +115,17 @@ static mw_dtype port_dtype(void *user, const mw_tensor *value)
     return dtype == MW_F32 || (dtype == MW_I32 && value->role == MW__INPUT) ? MW_F16 : dtype;
 }
 
+/* A truth that is fed enters as 0 or 1. */
+static bool read_truth(void *user, mw__clone *clone, const mw_tensor *value)
+{
+    const mw__legalizer *self = user;
+    if (!self->legality.device->half_ports || mw_tensor_dtype(value) != MW_BOOL || value->role != MW__INPUT)
+        return false;
+    mw_tensor *port = mw_input(self->to, value->name, MW_F16, mw_tensor_shape(value));
+    mw__clone_set(clone, value, mw_greater(port, mw_scalar(self->to, MW_F16, 0.5)));
+    return true;
+}
+
 /* ---- outputs ---- */
 
 /* The name of the output, or a free one when it is that of an input or of an earlier output. */
@@ -134,6 +147,46 @@ static mw_status output_name(mw_graph *to, const mw_tensor *copy, const char *wa
     return mw__fail(err, MW_ERROR_ARGUMENT, "output \"%.60s\" is repeated too often", wanted);
 }
 
+/* The sign that the number is whole: it need not become an integer on its way out. */
+static bool is_whole(const mw_tensor *value)
+{
+    static const char *const kinds[] = {"floor", "ceil", "round", "sign"};
+    bool whole = false;
+    for (size_t i = 0; value->op != NULL && i < sizeof kinds / sizeof *kinds; i++)
+        whole = whole || strcmp(value->op->kind, kinds[i]) == 0;
+    return whole;
+}
+
+/* The fp16 form of a result that is an integer or a truth: 0 and 1. Integers beyond 2048 that are in no digits are
+ * rounded, as all that the device computes. */
+static mw_tensor *as_half(const mw__legalizer *legalizer, mw_tensor *copy)
+{
+    mw_graph *to = legalizer->to;
+    const mw_dtype dtype = mw_tensor_dtype(copy);
+    if (!legalizer->legality.device->half_ports || dtype == MW_F16 || copy->type->kind != MW__TENSOR)
+        return copy;
+    if (dtype == MW_BOOL) {
+        mw_tensor *one = mw_scalar(to, MW_F16, 1.0);
+        return mw_select(copy, one, mw_scalar(to, MW_F16, 0.0));
+    }
+    const mw_tensor *from = copy->op != NULL && strcmp(copy->op->kind, "cast") == 0 ? mw__arg(copy->op, "x") : NULL;
+    if (from != NULL && mw_tensor_dtype(from) == MW_F16 && is_whole(from))
+        return (mw_tensor *)from;
+    return mw_cast(copy, MW_F16);
+}
+
+/* `form` stands for the result `copy`: it takes its name. */
+static mw_status pass_name(mw_graph *to, mw_tensor *copy, mw_tensor *form, mw_error *err)
+{
+    if (form == NULL)
+        return mw_graph_check(to, err);
+    if (form == copy || copy->role != MW__VALUE || copy->payload != NULL || copy->is_output || copy->name == NULL)
+        return MW_OK;
+    form->name = copy->name;
+    copy->name = NULL;
+    return mw__map_set(&to->names, form->name, form, err);
+}
+
 /* An output that is an input, a constant or repeated becomes an identity: an empty program crashes Espresso. */
 static mw_status declare_outputs(mw__legalizer *legalizer, const mw__clone *clone, mw_error *err)
 {
@@ -145,6 +198,9 @@ static mw_status declare_outputs(mw__legalizer *legalizer, const mw__clone *clon
         snprintf(automatic, sizeof automatic, "output_%zu", i);
         if (copy == NULL)
             return mw__fail(err, MW_ERROR_STATE, "output %zu was not copied", i);
+        mw_tensor *form = as_half(legalizer, copy);
+        MW_TRY(pass_name(to, copy, form, err));
+        copy = form;
         const char *wanted = body->outputs[i]->name != NULL ? body->outputs[i]->name : automatic;
         MW_TRY(output_name(to, copy, wanted, name, sizeof name, err));
         mw_tensor *output = mw_output(copy, name);
@@ -183,7 +239,8 @@ static mw_tensor **list_roots(const mw__legalizer *legalizer, const mw__block *b
 static mw_status run(mw__legalizer *legalizer, const mw__function *function, mw_error *err)
 {
     const bool half = legalizer->legality.device->half_ports;
-    mw__clone_options options = {.rule = rewrite, .dtype = half ? port_dtype : NULL, .user = legalizer};
+    mw__clone_options options = {
+        .rule = rewrite, .dtype = half ? port_dtype : NULL, .input = read_truth, .user = legalizer};
     mw__clone clone = {0};
     note_function(legalizer, function);
     MW_TRY(check_source(legalizer, function, err));

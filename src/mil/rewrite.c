@@ -16,6 +16,47 @@ static const mw__split_indexing into_data = {.table = "data", .puts = true};
 static const mw__split_indexing into_result = {.table = NULL};
 
 static const mw__rewrite rows[] = {
+    /* ---- operations that a chip refuses ---- */
+    {.name = "logical_and",
+     .operations = OPERATIONS("logical_and"),
+     .decompose = {.when = mw__decompose_always, .emit = mw__decompose_and},
+     .reason = "the product of 0 and 1"},
+    {.name = "logical_or",
+     .operations = OPERATIONS("logical_or"),
+     .decompose = {.when = mw__decompose_always, .emit = mw__decompose_or},
+     .reason = "the sum of 0 and 1 is above 0"},
+    {.name = "logical_xor",
+     .operations = OPERATIONS("logical_xor"),
+     .decompose = {.when = mw__decompose_always, .emit = mw__decompose_xor},
+     .reason = "two numbers that differ"},
+    {.name = "argument",
+     .operations = OPERATIONS("reduce_argmax", "reduce_argmin"),
+     .decompose = {.when = mw__decompose_counts, .emit = mw__decompose_argument},
+     .reason = "the smallest of the positions where x is the extreme one"},
+    {.name = "band",
+     .operations = OPERATIONS("band_part"),
+     .decompose = {.when = mw__decompose_is_band, .emit = mw__decompose_band},
+     .reason = "which elements stay follows from the shape: a constant selects them"},
+    {.name = "cumsum",
+     .operations = OPERATIONS("cumsum"),
+     .decompose = {.when = mw__decompose_is_sum, .emit = mw__decompose_cumsum},
+     .reason = "the product with a triangle of ones"},
+    {.name = "cosh",
+     .operations = OPERATIONS("cosh"),
+     .decompose = {.when = mw__decompose_always, .emit = mw__decompose_cosh},
+     .reason = "half the sum of two exponentials"},
+    {.name = "sinh",
+     .operations = OPERATIONS("sinh"),
+     .decompose = {.when = mw__decompose_always, .emit = mw__decompose_sinh},
+     .reason = "half the difference of two exponentials, a polynomial near 0"},
+    {.name = "tan",
+     .operations = OPERATIONS("tan"),
+     .decompose = {.when = mw__decompose_always, .emit = mw__decompose_tan},
+     .reason = "sine by cosine"},
+    {.name = "wide_conv",
+     .operations = OPERATIONS("conv"),
+     .decompose = {.when = mw__decompose_is_wide_conv, .emit = mw__decompose_wide_conv},
+     .reason = "parts of a kernel that is too wide are channels of shifted inputs"},
     /* ---- indices, and integers in digits ---- */
     {.name = "index_nothing",
      .operations = OPERATIONS("gather", "gather_along_axis", "one_hot", "scatter"),
@@ -239,6 +280,14 @@ static bool is_for(const mw__rewrite *row, const mw__op *op)
         if (strcmp(*operation, op->kind) == 0)
             return true;
     return false;
+}
+
+const mw__rewrite *mw__rewrite_decompose(const mw__device_traits *device, const mw__op *op)
+{
+    for (size_t i = 0; op->row != NULL && op->result_count == 1 && i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].decompose.emit != NULL && is_for(&rows[i], op) && rows[i].decompose.when(device, op))
+            return &rows[i];
+    return NULL;
 }
 
 const mw__rewrite *mw__rewrite_legalize(const mw__legalizer *legalizer, const mw__op *op)

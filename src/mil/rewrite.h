@@ -1,12 +1,13 @@
-/* What is written in another form for a device, as rows: mil/split.h writes values that the device cannot hold in
- * parts, then mil/legalize.h gives the program the device's types and operations. In each of these two clones the first
- * row that applies to an operation writes it; an operation without one is copied.
+/* What is written in another form for a device, as rows: mil/decompose.h writes operations that the device refuses from
+ * others, mil/split.h values that it cannot hold in parts, then mil/legalize.h gives the program the device's types. In
+ * each of these three clones the first row that applies to an operation writes it; an operation without one is copied.
  *
  * Three rewrites can be left out, to compare: conv_decomposed keeps a convolution as it is, which is then refused by
  * its row in legality.c; digits and blocks keep values whole. */
 #ifndef MW__MIL_REWRITE_H
 #define MW__MIL_REWRITE_H
 
+#include "mil/decompose.h"
 #include "mil/legalizer.h"
 #include "mil/split.h"
 
@@ -34,6 +35,11 @@ typedef struct mw__rewrite {
     const char *name;
     const char *const *operations; /* up to NULL; NULL = any */
     bool elementwise;              /* in place of them: what is computed element by element */
+    /* in the clone of mil/decompose.h */
+    struct {
+        mw__decompose_when *when;
+        mw__decompose_emit *emit;
+    } decompose;
     /* in the clone of mil/split.h */
     struct {
         const mw__split_indexing *indexing; /* of operations that take indices */
@@ -57,6 +63,7 @@ typedef struct mw__rewrite {
 const mw__rewrite *mw__rewrite_at(size_t index);
 
 /* The row that writes an operation of the source in that clone; NULL = it is copied. */
+const mw__rewrite *mw__rewrite_decompose(const mw__device_traits *device, const mw__op *op);
 const mw__rewrite *mw__rewrite_legalize(const mw__legalizer *legalizer, const mw__op *op);
 const mw__rewrite *mw__rewrite_split(const mw__split *split, const mw__op *op);
 

@@ -76,10 +76,11 @@ static void add_output_parts(mw__split *split, const mw_tensor *value, size_t in
         snprintf(whole, sizeof whole, "output_%zu", index);
     else
         snprintf(whole, sizeof whole, value->role == MW__VALUE ? "%s" : "%.240s_out", value->name);
-    for (int64_t b = 0; b < form->blocks && split->to->error.status == MW_OK; b++) {
-        const mw__part *part = describe(split, value, whole, b, -1);
-        const char *name = part != NULL ? part_name(split, part, b, form->blocks) : NULL;
-        mw_tensor *output = name != NULL ? mw_output(form->parts[b], name) : NULL;
+    for (int64_t i = 0; i < form->blocks * form->digits && split->to->error.status == MW_OK; i++) {
+        const int64_t block = i / form->digits;
+        const mw__part *part = describe(split, value, whole, block, form->digits == 2 ? (int)(i % 2) : -1);
+        const char *name = part != NULL ? part_name(split, part, block, form->blocks) : NULL;
+        mw_tensor *output = name != NULL ? mw_output(form->parts[i], name) : NULL;
         if (output != NULL)
             output->part = part;
     }

@@ -443,9 +443,6 @@ bool mw__split_plan(mw__split *split)
         else if (is_live(split, op))
             plan_index(split, op);
     }
-    for (size_t i = 0; i < body->output_count; i++)
-        if (mw__split_is_int(body->outputs[i]))
-            put(split, INDEX, body->outputs[i], MW__SPLIT_NO_INDEX);
     for (size_t i = 0; i < body->op_count; i++)
         if (!is_opaque(body->ops[i]) && !is_source_op(split, body->ops[i]) && is_live(split, body->ops[i]))
             plan_long(split, body->ops[i]);

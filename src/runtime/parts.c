@@ -69,6 +69,19 @@ static mw_status push_digit(const mw__port_part *part, const char *name, const i
     return MW_OK;
 }
 
+/* The high digit, which comes first, sets what the low one is added to. */
+static void pull_digit(const mw__port_part *part, int32_t *whole, const void *data)
+{
+    const runs r = runs_of(part);
+    for (size_t i = 0; i < r.runs; i++)
+        for (size_t k = 0; k < r.length; k++) {
+            const size_t at = i * r.stride + r.begin + k, from = i * r.length + k;
+            const int32_t digit = (int32_t)(part->dtype == MW_F16 ? mw__fp16_to_float(((const uint16_t *)data)[from])
+                                                                  : ((const float *)data)[from]);
+            whole[at] = part->part->digit == 0 ? digit * MW__DIGIT_BASE : whole[at] + digit;
+        }
+}
+
 /* Between the whole and a block that is no piece of it. */
 static void copy_block(const mw__port_part *part, void *whole, void *data, bool pushes)
 {
@@ -95,8 +108,13 @@ mw_status mw__place_push(const mw__port_place *place, const mw_port *port, const
 
 void mw__place_pull(const mw__port_place *place, mw__part_data *data, const void *user)
 {
-    for (size_t i = 0; place->staged && i < place->count; i++)
-        copy_block(&place->parts[i], place->whole.data, data(user, place->first + i), false);
+    for (size_t i = 0; place->staged && i < place->count; i++) {
+        const void *memory = data(user, place->first + i);
+        if (place->parts[i].part->digit >= 0)
+            pull_digit(&place->parts[i], place->whole.data, memory);
+        else
+            copy_block(&place->parts[i], place->whole.data, (void *)memory, false);
+    }
 }
 
 /* ---- binding ---- */

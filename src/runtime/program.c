@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "graph/init.h"
 #include "graph/uses.h"
+#include "mil/decompose.h"
 #include "mil/io.h"
 #include "mil/legalize.h"
 #include "mil/narrow.h"
@@ -107,37 +108,53 @@ static mw_graph *fresh(const compilation *c, mw_error *err)
     return graph;
 }
 
-/* The program with what the chip cannot hold in parts, in *out_split; NULL there if nothing had to be done. */
-static mw_status split(compilation *c, mw_graph **out_split, mw_error *err)
+/* The two forms before the legal one: in *out what `make` makes of `from`, NULL if it had nothing to do. */
+typedef mw_status form_maker(const compilation *c, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err);
+
+static mw_status make_decomposed(const compilation *c, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
 {
-    bool any = false;
-    *out_split = NULL;
+    return mw__mil_decompose(from, to, c->request->target->device, out_any, err);
+}
+
+/* With what the chip cannot hold in parts. */
+static mw_status make_parts(const compilation *c, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
+{
+    const mw__split_options how = {.axis_max = c->request->target->axis_max, .kept = c->kept};
     if (!c->request->target->device->half_ports && !c->request->target->device->limits_axes)
         return MW_OK;
+    return mw__mil_split(from, to, &how, out_any, err);
+}
+
+static mw_status make_form(const compilation *c, form_maker *make, const mw_graph *from, mw_graph **out, mw_error *err)
+{
+    bool any = false;
     mw_graph *graph = fresh(c, err);
-    const mw__split_options how = {.axis_max = c->request->target->axis_max, .kept = c->kept};
-    mw_status status = graph != NULL ? mw__mil_split(c->request->graph, graph, &how, &any, err) : MW_ERROR_MEMORY;
-    if (status == MW_OK && any)
-        *out_split = graph;
-    else
+    mw_status status = graph != NULL ? make(c, from, graph, &any, err) : MW_ERROR_MEMORY;
+    *out = status == MW_OK && any ? graph : NULL;
+    if (*out == NULL)
         mw__graph_free(graph);
     return status;
 }
 
 static mw_status legalise(compilation *c, mw_error *err)
 {
-    mw_graph *parts;
+    mw_graph *decomposed = NULL, *parts = NULL;
+    const mw_graph *graph = c->request->graph;
     MW_TRY(mw__mil_parse_kept(mw__variable_kept_rewrites(), &c->kept, err));
-    MW_TRY(split(c, &parts, err));
-    c->legal = fresh(c, err);
-    mw_status status = c->legal != NULL ? MW_OK : MW_ERROR_MEMORY;
+    MW_TRY(make_form(c, make_decomposed, graph, &decomposed, err));
+    graph = decomposed != NULL ? decomposed : graph;
+    mw_status status = make_form(c, make_parts, graph, &parts, err);
+    c->legal = status == MW_OK ? fresh(c, err) : NULL;
+    if (c->legal == NULL)
+        status = err->status;
     const mw__legalize_options how = {.device = c->request->target->device,
                                       .kept = c->kept,
                                       .strict = c->request->options->strict,
                                       .out_narrowed = &c->narrowed};
     if (status == MW_OK)
-        status = mw__mil_legalize_with(parts != NULL ? parts : c->request->graph, c->legal, &how, err);
+        status = mw__mil_legalize_with(parts != NULL ? parts : graph, c->legal, &how, err);
     mw__graph_free(parts);
+    mw__graph_free(decomposed);
     return status == MW_OK ? mw_graph_check(c->legal, err) : status;
 }
 

@@ -266,11 +266,34 @@ static void test_rows_refuse_what_the_ane_cannot_do(void)
                 "on_value = fp16(1), one_hot_vector_size = int32(4));\n"),
             "compare with a constant range");
     refused(MIL("tensor<bool, [3]> a", "tensor<bool, [3]> y = logical_and(x = a, y = a);\n"), "logical_and");
-    refused(MIL("tensor<fp16, [3]> a", "tensor<bool, [3]> y = greater(x = a, y = a);\n"), "output \"y\" is bool");
-    refused(MIL("tensor<fp16, [3]> a", "tensor<int32, [3]> y = cast(dtype = string(\"int32\"), x = a);\n"),
-            "output \"y\" is int32");
     refused(MIL("tensor<int16, [3]> a", "tensor<fp16, [3]> y = cast(dtype = string(\"fp16\"), x = a);\n"),
             "input \"a\" is int16");
+}
+
+static void gives_half(const char *mil, const char *form)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_parse_mil(mil, strlen(mil), NULL, NULL, &err);
+    REQUIRE(graph != NULL);
+    char *text = legal_text(graph, mw__device_find(MW_DEVICE_ANE), &err);
+    if (CHECK_OK(err))
+        CHECK_CONTAINS(text, form);
+    mw_string_free(text);
+    mw_graph_destroy(graph);
+}
+
+static void test_integers_and_truths_pass_ports_in_fp16(void)
+{
+    gives_half(MIL("tensor<fp16, [3]> a", "tensor<bool, [3]> y = greater(x = a, y = a);\n"),
+               "tensor<fp16, [3]> y = select(a = const_0, b = const_1, cond = greater_0)");
+    gives_half(MIL("tensor<fp16, [3]> a", "tensor<int32, [3]> y = cast(dtype = string(\"int32\"), x = a);\n"),
+               "tensor<fp16, [3]> y = cast(dtype = ");
+    gives_half(MIL("tensor<fp16, [3]> a", "tensor<fp16, [3]> f = floor(x = a); tensor<int32, [3]> y = cast(dtype = "
+                                          "string(\"int32\"), x = f);\n"),
+               "tensor<fp16, [3]> y = floor(x = a)");
+    gives_half(MIL("tensor<bool, [3]> a", "tensor<fp16, [3]> y = select(a = fp16(1), b = fp16(2), cond = a);\n"),
+               "func main<ios18>(tensor<fp16, [3]> a) {");
+    gives_half(MIL("tensor<bool, [3]> a", "tensor<bool, [3]> y = logical_not(x = a);\n"), "greater(x = a, y = ");
 }
 
 static void test_a_text_is_checked_by_the_rows_alone(void)
@@ -331,6 +354,7 @@ int main(void)
     RUN(test_infinity_zero_and_default_epsilon_are_not_refused);
     RUN(test_integers_beyond_fp16_are_refused);
     RUN(test_rows_refuse_what_the_ane_cannot_do);
+    RUN(test_integers_and_truths_pass_ports_in_fp16);
     RUN(test_a_text_is_checked_by_the_rows_alone);
     RUN(test_every_failed_allocation_is_an_error_without_a_leak);
     return check_finish();

@@ -22,7 +22,66 @@ typedef struct row_case {
     "tensor<bool, [" shape ", 2050]> h = equal(x = " name ", y = r);"                                                  \
     "tensor<fp32, [" shape ", 2050]> y = select(a = fp32(3), b = fp32(2), cond = h);"
 
+#define TRUTHS(operation)                                                                                              \
+    "tensor<bool, [3]> a = greater(x = x, y = fp32(0)); tensor<bool, [3]> b = less(x = x, y = fp32(1));"               \
+    "tensor<bool, [3]> y = " operation "(x = a, y = b);"
+
 static const row_case cases[] = {
+    {.row = "logical_and",
+     .inputs = "tensor<fp32, [3]> x",
+     .body = TRUTHS("logical_and"),
+     .operation = "mul",
+     .times = 1},
+    {.row = "logical_or",
+     .inputs = "tensor<fp32, [3]> x",
+     .body = TRUTHS("logical_or"),
+     .operation = "add",
+     .times = 1},
+    {.row = "logical_xor",
+     .inputs = "tensor<fp32, [3]> x",
+     .body = TRUTHS("logical_xor"),
+     .operation = "not_equal",
+     .times = 1},
+    {.row = "argument",
+     .inputs = "tensor<fp32, [3, 4]> x",
+     .body = "tensor<int32, [3]> y = reduce_argmax(axis = int32(1), keep_dims = bool(false), x = x);",
+     .operation = "reduce_max",
+     .times = 1},
+    {.row = "band",
+     .inputs = "tensor<fp32, [3, 4]> x",
+     .body = "tensor<fp32, [3, 4]> y = band_part(lower = int32(1), upper = int32(0), x = x);",
+     .operation = "select",
+     .times = 1},
+    {.row = "cumsum",
+     .inputs = "tensor<fp32, [3, 4]> x",
+     .body = "tensor<fp32, [3, 4]> y = cumsum(axis = int32(0), exclusive = bool(false), reverse = bool(true), x = x);",
+     .operation = "matmul",
+     .times = 1},
+    {.row = "cosh",
+     .inputs = "tensor<fp32, [3]> x",
+     .body = "tensor<fp32, [3]> y = cosh(x = x);",
+     .operation = "exp",
+     .times = 2},
+    {.row = "sinh",
+     .inputs = "tensor<fp32, [3]> x",
+     .body = "tensor<fp32, [3]> y = sinh(x = x);",
+     .operation = "exp",
+     .times = 2},
+    {.row = "tan",
+     .inputs = "tensor<fp32, [3]> x",
+     .body = "tensor<fp32, [3]> y = tan(x = x);",
+     .operation = "cos",
+     .times = 1},
+    {.row = "wide_conv",
+     .inputs = "tensor<fp32, [1, 1, 20]> x",
+     .body =
+         "tensor<fp32, [1, 1, 16]> w = const()[val = tensor<fp32, [1, 1, 16]>([[[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, "
+         "12, 13, 14, 15, 16]]])];"
+         "tensor<fp32, [1, 1, 5]> y = conv(dilations = tensor<int32, [1]>([1]), groups = int32(1), pad = "
+         "tensor<int32, [2]>([0, 0]), pad_type = string(\"valid\"), strides = tensor<int32, [1]>([1]), weight = w, "
+         "x = x);",
+     .operation = "concat",
+     .times = 1},
     {.row = "index_nothing",
      .inputs = "tensor<int32, [0]> i, tensor<fp32, [4, 2]> x",
      .body = "tensor<fp32, [0, 2]> y = gather(axis = int32(0), batch_dims = int32(0), indices = i, validate_indices = "
@@ -216,21 +275,28 @@ static int count(const char *text, const char *operation)
     return times;
 }
 
-/* In parts if anything is, then legal; freed with mw_string_free. */
+/* Decomposed and in parts if anything is, then legal; freed with mw_string_free. */
 static char *rewrite(const row_case *c, mw_error *err)
 {
     char text[4096];
-    bool any = false;
+    bool any = false, parts_any = false;
     char *result = NULL;
     snprintf(text, sizeof text, "program(1.3)\n{func main<%s>(%s) {%s} -> (y);}", c->opset != NULL ? c->opset : "ios18",
              c->inputs, c->body);
     mw_graph *from = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err);
-    mw_graph *parts = mw_graph_create(NULL), *to = mw_graph_create(NULL);
+    mw_graph *decomposed = mw_graph_create(NULL), *parts = mw_graph_create(NULL), *to = mw_graph_create(NULL);
+    const mw__device_traits *ane = mw__device_find(MW_DEVICE_ANE);
     if (from != NULL && mw_graph_verify(from, err) == MW_OK &&
-        mw__mil_split(from, parts, &(mw__split_options){.axis_max = AXIS_MAX}, &any, err) == MW_OK &&
-        mw__mil_legalize(any ? parts : from, to, mw__device_find(MW_DEVICE_ANE), err) == MW_OK)
+        mw__mil_decompose(from, decomposed, ane, &any, err) == MW_OK &&
+        mw__mil_split(any ? decomposed : from, parts, &(mw__split_options){.axis_max = AXIS_MAX}, &parts_any, err) ==
+            MW_OK &&
+        mw__mil_legalize(parts_any ? parts
+                         : any     ? decomposed
+                                   : from,
+                         to, ane, err) == MW_OK)
         result = mw_graph_print_mil(to, NULL, err);
     mw_graph_destroy(to);
+    mw_graph_destroy(decomposed);
     mw_graph_destroy(parts);
     mw_graph_destroy(from);
     return result;

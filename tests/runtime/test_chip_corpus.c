@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { WEIGHTS_MAX = 256 << 20 };
 
@@ -81,6 +82,9 @@ static double distance(mw_program *a, mw_program *b, mw_error *err)
 /* Every result is rounded to 11 bits (5e-4); what is measured over a few dozen layers is 6e-4 of the largest element.
  */
 #define TOLERANCE 3e-3
+/* It takes logarithms of energies near 0: the interpreter (tests/interpreter) with every result in fp16 is 5e-3 off
+ * from fp32 there. */
+#define PITCH_TOLERANCE 2e-2
 
 static void compare(mw_program *exact, mw_program *chip, const char *who, totals *t)
 {
@@ -94,7 +98,8 @@ static void compare(mw_program *exact, mw_program *chip, const char *who, totals
     t->on_both++;
     t->replaced += count > 0;
     t->worst = fmax(t->worst, apart);
-    check_note(err.status == MW_OK && apart <= TOLERANCE, __FILE__, __LINE__, "%s: %g apart, %zu replaced; %s", who,
+    const double tolerance = strstr(who, "basic-pitch") != NULL ? PITCH_TOLERANCE : TOLERANCE;
+    check_note(err.status == MW_OK && apart <= tolerance, __FILE__, __LINE__, "%s: %g apart, %zu replaced; %s", who,
                apart, count, err.message);
     for (size_t i = 0; mw_program_warning_at(chip, i, &warning); i++)
         printf("  %s: %s\n", who, warning.message);
@@ -139,7 +144,7 @@ static void test_no_constant_stops_a_real_program(void)
            "%d stop for a constant, %d for a rule of the chip\n",
            t.programs, t.on_cpu, t.on_both, t.replaced, t.worst, t.constants, t.other);
     CHECK_INT(t.constants, 0);
-    CHECK(t.on_both >= 20);
+    CHECK_INT(t.on_both, t.on_cpu);
     CHECK(t.replaced >= 2);
 }
 

@@ -1,0 +1,32 @@
+/* Operations that a device refuses, written from those that it has: the first of the clones by rows of rewrite.h, in
+ * the user's types, before mil/split.h looks for what fp16 cannot count to. */
+#ifndef MW__MIL_DECOMPOSE_H
+#define MW__MIL_DECOMPOSE_H
+
+#include "graph/device_traits.h"
+#include "graph/transform/clone.h"
+
+/* Copies main of `from` into the fresh graph `to` with those operations decomposed; untouched, and *out_any false, if
+ * there is none. Operations in blocks stay as they are. */
+mw_status mw__mil_decompose(const mw_graph *from, mw_graph *to, const mw__device_traits *device, bool *out_any,
+                            mw_error *err);
+
+/* ---- the functions of the rows ---- */
+
+typedef bool mw__decompose_when(const mw__device_traits *device, const mw__op *op);
+/* The value of the operation's one result. */
+typedef mw_tensor *mw__decompose_emit(const mw__device_traits *device, mw__clone *clone, const mw__op *op);
+
+/* The copy of an operand; of a literal in the argument, a constant of its own. */
+mw_tensor *mw__decompose_operand(mw__clone *clone, const mw_tensor *value);
+
+/* decompose.c */
+mw__decompose_when mw__decompose_always, mw__decompose_counts, mw__decompose_is_band, mw__decompose_is_sum;
+mw__decompose_emit mw__decompose_and, mw__decompose_or, mw__decompose_xor;
+mw__decompose_emit mw__decompose_argument, mw__decompose_band, mw__decompose_cumsum;
+mw__decompose_emit mw__decompose_cosh, mw__decompose_sinh, mw__decompose_tan;
+/* decompose_conv.c */
+mw__decompose_when mw__decompose_is_wide_conv;
+mw__decompose_emit mw__decompose_wide_conv;
+
+#endif
