@@ -22,6 +22,7 @@
 #include <millwright/op_matmul.h>
 #include <millwright/op_normalize.h>
 #include <millwright/op_pool.h>
+#include <millwright/op_quantize.h>
 #include <millwright/op_random.h>
 #include <millwright/op_reduce.h>
 #include <millwright/op_shape.h>

@@ -1,6 +1,7 @@
 /* Reading the arguments of an operation by MIL's names, with the defaults of the table. No checks of types. */
 #include "base/number.h"
 #include "base/shown.h"
+#include "graph/compressed.h"
 #include "graph/rule.h"
 
 #include <assert.h>
@@ -53,6 +54,8 @@ const mw__payload *mw__arg_payload(const mw__op *op, const char *name)
 {
     const mw_tensor *value = mw__arg(op, name);
     const mw__payload *payload = value != NULL ? value->payload : NULL;
+    if (payload == NULL && value != NULL && !mw__op_is_constexpr(op)) /* whose operands are expanded with it */
+        payload = mw__constant_payload(value, NULL);
     if (payload == NULL || payload->type->kind != MW__TENSOR)
         return NULL;
     return payload->data != NULL || payload->strings != NULL ? payload : NULL;

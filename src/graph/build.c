@@ -1,5 +1,6 @@
 /* Appending an operation: filling its arguments, MIL's defaults as const statements, inference, results. */
 #include "base/float_mode.h"
+#include "graph/compressed.h"
 #include "graph/rule.h"
 
 #include <assert.h>
@@ -241,11 +242,32 @@ static mw_status failure(const mw__build *build)
     return build->graph != NULL && build->graph->error.status != MW_OK ? build->graph->error.status : MW_ERROR_ARGUMENT;
 }
 
+/* Arguments that stand among the attributes are literals without a statement. */
+static mw_status make_attributes(const mw__build *build)
+{
+    mw_graph *graph = build->graph;
+    for (size_t i = 0; mw__row_has_attributes(build->row) && i < build->op->slot_count; i++) {
+        mw__slot *slot = &build->op->slots[i];
+        const mw__payload *payload = slot->count == 1 ? slot->operands[0].value->payload : NULL;
+        if (payload == NULL)
+            return mw__fail(&graph->error, MW_ERROR_ARGUMENT, "%s: %s must be a literal before ios18", build->row->name,
+                            slot->name);
+        mw_tensor *literal = mw__value_create(graph, payload->type, slot->name, &graph->error);
+        if (literal == NULL)
+            return graph->error.status;
+        literal->payload = payload;
+        slot->operands[0] = (mw__operand){.value = literal, .inlined = true};
+        slot->attribute = true;
+    }
+    return MW_OK;
+}
+
 static mw_status append(mw__build *build, size_t capacity)
 {
     mw_graph *graph = build->graph;
     mw__infer infer = {.err = &graph->error, .room = capacity};
     MW_TRY(mw__op_infer(build->op, &infer));
+    MW_TRY(make_attributes(build));
     if (infer.result_count > capacity)
         return mw__rule_fail(&infer, MW_ERROR_ARGUMENT, "has %zu results, room is given for %zu", infer.result_count,
                              capacity);

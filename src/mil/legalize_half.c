@@ -340,3 +340,38 @@ void mw__half_cast(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
     (void)legalizer;
     mw__clone_set(clone, op->results[0], mw_tensor_dtype(x) == MW_F16 ? x : mw_cast(x, MW_F16));
 }
+
+bool mw__half_is_constexpr_cast(const mw__legalizer *legalizer, const mw__op *op)
+{
+    (void)legalizer;
+    return mw__arg(op, "source_val") != NULL;
+}
+
+/* A const of the copy, of a literal among the attributes. */
+static mw_tensor *emit_literal(mw_graph *to, const mw_tensor *source)
+{
+    const mw__payload *from = source->payload;
+    const mw__type *type = mw__type_tensor(to, mw_tensor_dtype(source), mw_tensor_shape(source), &to->error);
+    mw__payload *payload = mw__arena_alloc(&to->arena, 1, sizeof *payload, &to->error);
+    void *data = mw__arena_alloc(&to->arena, from->size, 1, &to->error);
+    if (type == NULL || payload == NULL || data == NULL)
+        return NULL;
+    if (from->data == NULL)
+        return mw__graph_fail(to, MW_ERROR_STATE, "a literal has no values; read the program with its weight files");
+    memcpy(data, from->data, from->size);
+    *payload = (mw__payload){.type = type,
+                             .data = data,
+                             .size = from->size,
+                             .splat = from->splat,
+                             .in_blob = from->in_blob || from->blob_path != NULL};
+    return mw__payload_emit(to, payload, source->hint, &to->error);
+}
+
+void mw__half_constexpr_cast(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+{
+    const mw_tensor *source = mw__arg(op, "source_val");
+    mw_tensor *copy = mw__clone_get(clone, source);
+    if (copy == NULL && source->payload != NULL)
+        copy = emit_literal(legalizer->to, source);
+    mw__clone_set(clone, op->results[0], copy);
+}

@@ -1,5 +1,6 @@
 /* Reads statements: results, operation, arguments, attributes, nested blocks. Fills the slots of table rows by argument
  * name and keeps unknown operations as they stand. */
+#include "graph/compressed.h"
 #include "mil/parse.h"
 #include <string.h>
 
@@ -175,7 +176,7 @@ static mw_status grow_slots(mw__parser *parser, mw__op *op)
 }
 
 /* "(" [ ident "=" arg-value { "," ident "=" arg-value } ] ")" */
-static mw_status parse_arguments(mw__parser *parser, mw__op *op, const mw__token *at)
+static mw_status parse_arguments(mw__parser *parser, mw__op *op)
 {
     bool first = true;
     if (op->row != NULL)
@@ -193,7 +194,6 @@ static mw_status parse_arguments(mw__parser *parser, mw__op *op, const mw__token
         MW_TRY(mw__parser_expect(parser, '=', "\"=\""));
         MW_TRY(parse_slot_value(parser, slot));
     }
-    MW_TRY(check_required(parser, op, at));
     return mw__parser_advance(parser);
 }
 
@@ -232,7 +232,31 @@ static mw_status define_results(mw__parser *parser, const mw__op *op)
     return MW_OK;
 }
 
-/* Takes `name`, and `val` of a const, out of the attributes. */
+/* An attribute that is an argument of a constexpr operation; false if it is none. */
+static mw_status take_argument(mw__parser *parser, mw__op *op, const mw__attribute *attribute, bool *out,
+                               const mw__token *at)
+{
+    *out = false;
+    for (size_t i = 0; mw__op_is_constexpr(op) && i < op->slot_count && !*out; i++) {
+        mw__slot *slot = &op->slots[i];
+        if (strcmp(slot->name, attribute->name) != 0)
+            continue;
+        if (slot->operands != NULL)
+            return mw__token_fail(at, parser->err, MW_ERROR_FORMAT, "%s: argument %s is given twice", op->kind,
+                                  slot->name);
+        mw_tensor *value = mw__value_create(parser->graph, attribute->value->type, slot->name, parser->err);
+        slot->operands = mw__parser_alloc(parser, 1, sizeof *slot->operands);
+        if (value == NULL || slot->operands == NULL)
+            return parser->err->status;
+        value->payload = attribute->value;
+        slot->operands[0] = (mw__operand){.value = value, .inlined = true};
+        slot->count = 1;
+        slot->attribute = *out = true;
+    }
+    return MW_OK;
+}
+
+/* Takes `name`, `val` of a const and arguments of a constexpr out of the attributes. */
 static mw_status apply_attributes(mw__parser *parser, mw__op *op, const mw__token *at)
 {
     const bool constant = strcmp(op->kind, "const") == 0;
@@ -250,7 +274,10 @@ static mw_status apply_attributes(mw__parser *parser, mw__op *op, const mw__toke
         } else if (constant && strcmp(attribute.name, "val") == 0) {
             value = attribute.value;
         } else {
-            op->attributes[kept++] = attribute;
+            bool taken = false;
+            MW_TRY(take_argument(parser, op, &attribute, &taken, at));
+            if (!taken)
+                op->attributes[kept++] = attribute;
         }
     }
     op->attribute_count = kept;
@@ -329,10 +356,11 @@ mw_status mw__parse_statement(mw__parser *parser, mw__block *block)
         MW_TRY(parse_results(parser, op));
     const mw__token at = parser->token;
     MW_TRY(parse_kind(parser, op));
-    MW_TRY(parse_arguments(parser, op, &at));
+    MW_TRY(parse_arguments(parser, op));
     if (parser->token.kind == '[')
         MW_TRY(mw__parse_attributes(parser, &op->attributes, &op->attribute_count));
     MW_TRY(apply_attributes(parser, op, &at));
+    MW_TRY(check_required(parser, op, &at));
     MW_TRY(parse_nested_blocks(parser, op));
     MW_TRY(define_results(parser, op));
     return mw__block_add_op(block, op, parser->err);

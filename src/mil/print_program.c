@@ -1,6 +1,7 @@
 /* Prints a graph in the layout of Apple's compiler: a parsed Apple file comes back byte for byte, a built one looks
  * like it. Decides order, names and headers; literals are in print_value.c. */
 #include "base/number.h"
+#include "graph/compressed.h"
 #include "mil/print.h"
 #include <string.h>
 
@@ -97,7 +98,7 @@ static mw_status lower_argument(const mw__printer *printer, const mw__op *op, si
                                 bool *out_print)
 {
     const mw__slot *argument = &op->slots[slot];
-    *out_print = argument->operands != NULL;
+    *out_print = argument->operands != NULL && !argument->attribute;
     if (!*out_print || row == op->row)
         return MW_OK;
     for (size_t i = 0; i < row->arg_count; i++)
@@ -119,8 +120,14 @@ static mw_status find_row(const mw__printer *printer, const mw__op *op, const mw
     if (op->row == NULL || printer->options->opset == 0)
         return MW_OK;
     *out = mw__row_find(op->kind, printer->options->opset, &newer);
-    if (*out != NULL)
+    if (*out != NULL && (*out == op->row || !mw__op_is_constexpr(op)))
         return MW_OK;
+    if (*out != NULL) {
+        mw__fail(printer->err, MW_ERROR_UNSUPPORTED, "%s of ios%d has another form in ios%d", op->kind,
+                 (int)op->row->since, (int)printer->options->opset);
+        mw__error_subject(printer->err, op->kind, NULL);
+        return MW_ERROR_UNSUPPORTED;
+    }
     mw__fail(printer->err, MW_ERROR_UNSUPPORTED, "%s does not exist in ios%d; it came with ios%d", op->kind,
              (int)printer->options->opset, (int)(newer != NULL ? newer->since : op->row->since));
     mw__error_subject(printer->err, op->kind, NULL);
@@ -137,7 +144,7 @@ static mw_status print_call(mw__printer *printer, const mw__op *op)
     mw__text_puts(printer->out, "(");
     for (size_t i = 0; i < op->slot_count; i++) {
         const mw__slot *slot = &op->slots[i];
-        bool print = slot->operands != NULL;
+        bool print = slot->operands != NULL && !slot->attribute;
         if (row != NULL)
             MW_TRY(lower_argument(printer, op, i, row, &print));
         if (!print)
@@ -200,10 +207,10 @@ static const mw__payload *constant_payload(mw__printer *printer, const mw__op *o
     return payload;
 }
 
-/* The attributes of an operation with `name`, and `val` of a const, in their places. */
+/* The attributes of an operation with `name`, `val` of a const and arguments of a constexpr, in their places. */
 static mw_status print_op_attributes(mw__printer *printer, const mw__op *op)
 {
-    const size_t most = op->attribute_count + 2;
+    const size_t most = op->attribute_count + op->slot_count + 2;
     size_t count = op->attribute_count;
     mw__attribute *all = mw__alloc(printer->graph->allocator, most, sizeof *all, printer->err);
     if (all == NULL)
@@ -211,6 +218,9 @@ static mw_status print_op_attributes(mw__printer *printer, const mw__op *op)
     if (count > 0)
         memcpy(all, op->attributes, count * sizeof *all);
     mw_status status = MW_OK;
+    for (size_t i = 0; i < op->slot_count; i++)
+        if (op->slots[i].attribute)
+            all[count++] = (mw__attribute){op->slots[i].name, op->slots[i].operands[0].value->payload};
     if (!op->name_absent) {
         all[count++] = (mw__attribute){.name = "name", .value = string_payload(printer, op_name(printer, op))};
         status = all[count - 1].value != NULL ? MW_OK : MW_ERROR_MEMORY;

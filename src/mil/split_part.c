@@ -79,6 +79,10 @@ static void store(void *data, mw_dtype dtype, size_t i, double number)
         ((uint16_t *)data)[i] = mw__fp16_from_double(number);
     else if (dtype == MW_I32)
         ((int32_t *)data)[i] = (int32_t)number;
+    else if (dtype == MW_I8 || dtype == MW_U8)
+        ((uint8_t *)data)[i] = (uint8_t)(int)number;
+    else if (dtype == MW_I16 || dtype == MW_U16)
+        ((uint16_t *)data)[i] = (uint16_t)(int)number;
     else
         ((uint8_t *)data)[i] = number != 0.0; /* BOOL */
 }

@@ -90,10 +90,13 @@ static size_t count_all(const mw_graph *graph, bool (*counts)(const mw__op *op))
 
 static bool is_unknown(const mw__op *op) { return op->row == NULL; }
 
+/* Compressed constants are computed where a scale multiplies. */
 static bool computes(const mw__op *op)
 {
-    const mw_dtype dtype = op->result_count > 0 ? mw_tensor_dtype(op->results[0]) : MW_DTYPE_NONE;
-    return op->result_count > 0 && !mw__is_constant(op->results[0]) && (dtype == MW_F32 || dtype == MW_F16);
+    const mw_tensor *result = op->result_count > 0 ? op->results[op->result_count - 1] : NULL;
+    const mw_dtype dtype = mw_tensor_dtype(result);
+    const bool scaled = strstr(op->kind, "_dequantize") != NULL || strstr(op->kind, "_shift_scale") != NULL;
+    return result != NULL && (!mw__is_constant(result) || scaled) && (dtype == MW_F32 || dtype == MW_F16);
 }
 
 size_t recorded_unknown(const mw_graph *graph) { return count_all(graph, is_unknown); }

@@ -146,7 +146,7 @@ static bool has_no_rule(const char *name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
-    return false;
+    return strncmp(name, "constexpr_", 10) == 0;
 }
 
 static void test_what_belongs_to_one_example_depends_on_no_other(void)

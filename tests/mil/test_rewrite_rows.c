@@ -224,6 +224,13 @@ static const row_case cases[] = {
      .body = "tensor<fp32, [3]> c = cast(dtype = string(\"fp32\"), x = x); tensor<fp32, [3]> y = exp(x = c);",
      .operation = "cast",
      .times = 0},
+    {.row = "half_constexpr_cast",
+     .inputs = "tensor<fp16, [3]> x",
+     .body =
+         "tensor<fp32, [3]> c = constexpr_cast(output_dtype = string(\"fp32\"), source_val = tensor<fp16, [3]>([1, 2, "
+         "3])); tensor<fp32, [3]> w = cast(dtype = string(\"fp32\"), x = x); tensor<fp32, [3]> y = add(x = w, y = c);",
+     .operation = "constexpr_cast",
+     .times = 0},
     {.row = "half_range",
      .inputs = "tensor<int32, [3, 1]> i",
      .body = "tensor<int32, [4]> r = range_1d(end = int32(4), start = int32(0), step = int32(1));"

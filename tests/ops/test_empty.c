@@ -165,7 +165,9 @@ static bool builds_too(const char *name, const char *operation)
 {
     static const char *const also[][2] = {{"one_hot", "mul"},          {"slice_update", "add"}, {"non_zero", "add"},
                                           {"random_bernoulli", "mul"}, {"range_1d", "mul"},     {"fill", "add"},
-                                          {"conv", "conv_transpose"},  {"gather", "reshape"}};
+                                          {"conv", "conv_transpose"},  {"gather", "reshape"},   {"dequantize", "mul"}};
+    if (strncmp(name, "constexpr_", 10) == 0) /* times the input */
+        return strncmp(operation, "mul", 3) == 0;
     for (size_t i = 0; i < sizeof also / sizeof *also; i++)
         if (strcmp(also[i][0], name) == 0 && strncmp(also[i][1], operation, strlen(also[i][1])) == 0)
             return true;

@@ -5,6 +5,7 @@
 #include "base/shown.h"
 #include "engine/compile/fp16_storage.h"
 #include "engine/compile/passes.h"
+#include "engine/compile/weights.h"
 #include "engine/kernels/blas.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/kernel_table.h"
@@ -159,6 +160,7 @@ static mw_status compile(mw__library *library, const char *path, const mw__compi
     MW_TRY(mw_graph_verify(library->graph, err));
     MW_TRY(mw__mil_check_constants(library->graph, err));
     MW_TRY(mw__mil_check_legal(library->graph, device, err));
+    MW_TRY(mw__expand_weights(library->graph, err));
     return plan_all(library, device, options, err);
 }
 

@@ -5,6 +5,7 @@
 #include "base/fp16.h"
 #include "engine/core/kernel.h"
 #include "engine/kernels/kernel_table.h"
+#include "graph/compressed.h"
 #include "graph/transform/clone.h"
 
 #include <millwright/op_elementwise.h>
@@ -179,9 +180,10 @@ static void copy_op(storage *s, mw__clone *clone, const mw__op *op)
 
 static bool store_op(void *user, mw__clone *clone, const mw__op *op)
 {
-    if (op->row != NULL && op->row->id == MW__OP_const)
-        copy_constant(user, clone, op->results[0]);
-    else
+    const bool constant = op->row != NULL && (op->row->id == MW__OP_const || mw__op_is_constexpr(op));
+    for (size_t i = 0; constant && i < op->result_count; i++)
+        copy_constant(user, clone, op->results[i]);
+    if (!constant)
         copy_op(user, clone, op);
     return true;
 }
@@ -196,6 +198,8 @@ static bool suits(const mw__block *body)
         const mw__op *op = body->ops[i];
         if (op->block_count > 0)
             return false;
+        if (op->row != NULL && mw__op_is_constexpr(op))
+            continue; /* its operands are read by nothing else */
         for (size_t r = 0; r < op->result_count; r++) {
             const mw_tensor *result = op->results[r];
             half = half || is_half(result);

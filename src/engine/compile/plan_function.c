@@ -8,6 +8,7 @@
 #include "engine/kernels/kernel_table.h"
 #include "engine/kernels/round.h"
 #include "engine/kernels/within.h"
+#include "graph/compressed.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -189,7 +190,7 @@ static mw_status plan_failed(const mw__op *op, mw_status status, mw_error *err)
 static mw_status plan_op(mw__planner *planner, const mw__op *op, const mw__pattern *pattern, mw_error *err)
 {
     char subject[160];
-    if (op->row != NULL && op->row->id == MW__OP_const)
+    if (op->row != NULL && (op->row->id == MW__OP_const || mw__op_is_constexpr(op)))
         return MW_OK;
     mw__kernel_plan *plan = op->row != NULL ? mw__kernel_find(op->row->id) : NULL;
     if (plan == NULL)

@@ -465,6 +465,8 @@ static const struct {
     {mw__shape_select, elementwise},
     {mw__shape_clip, elementwise},
     {mw__shape_cast, elementwise},
+    {mw__shape_quantize, elementwise},
+    {mw__shape_dequantize, elementwise},
     {mw__shape_prelu, keep_x},
     {mw__shape_softplus_parametric, keep_x},
     {mw__shape_batch_norm, keep_x},

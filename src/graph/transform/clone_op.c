@@ -118,6 +118,7 @@ static mw_status copy_slot(mw__clone *clone, const mw__op *op, const mw__slot *f
         return clone->to->error.status;
     into->count = from->count;
     into->tuple = from->tuple;
+    into->attribute = from->attribute;
     return MW_OK;
 }
 
@@ -217,7 +218,7 @@ static mw_status copy_results(mw_graph *to, const mw__op *source, const mw_dtype
     return MW_OK;
 }
 
-/* Operations that hold a value besides their arguments (constexpr in the old form). */
+/* Operations without a row that hold a value besides their arguments. */
 static mw_status copy_result_payloads(mw_graph *to, const mw__op *source, const mw__op *op)
 {
     for (size_t i = 0; i < source->result_count && i < op->result_count; i++) {
