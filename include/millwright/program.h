@@ -54,9 +54,13 @@ typedef struct mw_compile_options {
     int threads;                   /* of the engine; 0 = one per processor; results depend on it */
     uint64_t seed;                 /* initial parameters */
     const mw_allocator *allocator; /* NULL = the C library's heap */
-    const char *keep_folder;       /* not NULL: model.mil and weights are left there for reading */
+    const char *keep_folder;       /* not NULL: model.mil and weights are left there for reading; of a program whose
+                                    * shapes are chosen, in plan-1, plan-2 .. below it */
     mw_chip chip;                  /* generation of the ANE */
     bool strict;                   /* a constant that fp16 does not hold is refused, not replaced (mw_warning) */
+    const char *function;          /* of the graph; NULL = "main", or the only one. Not for trainers */
+    int max_plans;                 /* of a program whose shapes are chosen (mw_program_set_shapes): how many plans are
+                                    * kept, 1 to 1024; beyond that the one goes that was used least recently. 0 = 8 */
 } mw_compile_options;
 
 /** Returns the default options. */
@@ -66,13 +70,48 @@ typedef struct mw_program mw_program;
 
 /** Compiles the outputs of the graph (mw_output). Parameters and states become input ports that hold their
  *  initial values.
- *  errors  the graph's own first error; MW_ERROR_UNSUPPORTED naming what the device cannot do; MW_ERROR_ARGUMENT if the
- *          graph has no output; MW_ERROR_NUMERIC for an integer constant that the device does not have, and, with
+ *  Of a program whose inputs have `?` extents, what the default shapes ask for (mw_graph_admitted_shapes) is compiled;
+ *  the rest when shapes are chosen, see mw_program_set_shapes.
+ *  errors  the graph's own first error; MW_ERROR_UNSUPPORTED naming what the device cannot do, or an operation whose
+ *          extents depend on what is computed when the program runs; MW_ERROR_ARGUMENT if the graph has no output, or
+ *          no function of that name; MW_ERROR_NUMERIC for an integer constant that the device does not have, and, with
  *          options->strict, for any constant that mw_warning would list */
 MW_API mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options, mw_error *err);
 
 /** Frees the program and its buffers; twice, or while it runs, as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_program_destroy(mw_program *program);
+
+/* ---- shapes that are chosen ----
+ *
+ *     mw_input_shape shapes[] = {{"tokens", MW_SHAPE(1, 7)}, {"mask", MW_SHAPE(1, 7)}};
+ *     mw_program_set_shapes(program, shapes, 2, &err);
+ *     mw_program_write(program, "tokens", MW_I32, tokens, 7, &err); ..
+ *
+ * A program whose inputs have `?` extents runs with one shape of each at a time, by a plan of its own for each choice.
+ * Plans are made when they are first wanted, and kept (options.max_plans): choosing a shape again costs next to
+ * nothing. Parameters and states, and every port of one shape, hold what they held, whatever is chosen; so does an
+ * input that keeps its shape. An input that gets another shape holds zeros until it is written.
+ *
+ * Where the values of a small integer input (at most 64 elements) decide extents, by a reshape to them, say, they are
+ * part of the choice: mw_run takes or makes the plan for what the input holds then. It must be written before anything
+ * but shapes is asked, and its results have the extents of the last run, MW_DIM_UNKNOWN before the first. Of one plan a
+ * run allocates nothing on the engine; a run that makes a plan compiles.
+ *
+ * What a program lends (mw_program_view, mw_program_mil, warnings) belongs to the plan: it is valid until the shapes
+ * are chosen anew, or a run takes another plan. Nobody may ask for ports while shapes are chosen, or while a program
+ * runs whose plan depends on values. */
+
+/** Chooses shapes of inputs, all that are named in one call; the others keep theirs. At once the ports have the new
+ *  extents, results too, and the plan is made, unless an input with `?` has no shape yet, or one whose values decide
+ *  has not been written: then running, reading, writing and viewing are MW_ERROR_STATE, naming that input.
+ *  At first inputs have their default shapes, if the program says any, else `?` (MW_DIM_UNKNOWN).
+ *  shapes  each admitted (mw_graph_admitted_shapes), with no `?`; a shape that the input has already is fine
+ *  errors  MW_ERROR_ARGUMENT for an input that is not there or named twice; MW_ERROR_SHAPE for a shape that is not
+ *          admitted (the message says what is), and if the operations do not fit the shapes; those of mw_compile. After
+ *          an error the program has the shapes and the plan that it had */
+MW_API mw_status mw_program_set_shapes(mw_program *program, const mw_input_shape *shapes, size_t count, mw_error *err);
+
+/* ---- ports and runs ---- */
 
 /** Copies host data into an input port, converting from `dtype` to the port's type. One rule holds for every way by
  *  which values enter (feeds of a trainer too):
@@ -95,11 +134,11 @@ MW_API mw_status mw_program_write(mw_program *program, const char *port, mw_dtyp
 MW_API mw_status mw_program_read(mw_program *program, const char *port, mw_dtype dtype, void *out_data, size_t count,
                                  mw_error *err);
 
-/** The port's own memory, in the type that mw_program_port_at reports; valid until the program is destroyed. Reading or
- *  writing it during mw_run is a race. What is written here is not checked. */
+/** The port's own memory, in the type that mw_program_port_at reports; valid until the program is destroyed or takes
+ *  another plan. Reading or writing it during mw_run is a race. What is written here is not checked. */
 MW_API void *mw_program_view(mw_program *program, const char *port, mw_error *err);
 
-/** Runs once, and returns when the outputs are written. Allocates nothing on the engine. */
+/** Runs once, and returns when the outputs are written. Allocates nothing on the engine, unless it makes a plan. */
 MW_API mw_status mw_run(mw_program *program, mw_error *err);
 
 /** Makes the output port write into the buffer of the input port, so that it is the next run's input. Before the first
@@ -107,7 +146,7 @@ MW_API mw_status mw_run(mw_program *program, mw_error *err);
  *  errors  MW_ERROR_SHAPE if the ports differ in size, MW_ERROR_STATE after the first run */
 MW_API mw_status mw_program_share(mw_program *program, const char *output, const char *input, mw_error *err);
 
-/** What a port is. Strings live as long as the program. */
+/** What a port is. Strings live as long as the program. Extents that are still to be chosen are MW_DIM_UNKNOWN. */
 typedef struct mw_port {
     const char *name;     /* the user's name */
     const char *mil_name; /* its name in the MIL text; the first, where the device holds it in parts: blocks of an axis
@@ -145,10 +184,11 @@ MW_API size_t mw_program_warning_count(const mw_program *program);
 /** Fills *out_warning for index < mw_program_warning_count; false otherwise. */
 MW_API bool mw_program_warning_at(const mw_program *program, size_t index, mw_warning *out_warning);
 
-/** The MIL text that the program runs; lives as long as the program. */
+/** The MIL text that the program runs, "" while shapes are to be chosen; lives as long as the program, or its plan. */
 MW_API const char *mw_program_mil(const mw_program *program);
 
-/** "engine, CPU (fp32), 2 threads" or the like: what runs the program; lives as long as the program. */
+/** "engine, CPU (fp32), 2 threads" or the like: what runs the program; lives as long as the program, or its
+ *  plan. */
 MW_API const char *mw_program_where(const mw_program *program);
 
 #ifdef __cplusplus

@@ -93,10 +93,12 @@ MW_API mw_trainer_options mw_trainer_defaults(mw_tensor *loss, mw_optimizer opti
 
 typedef struct mw_trainer mw_trainer;
 
-/** Builds and compiles the step program. The graph is copied, not changed, and may be destroyed afterwards.
+/** Builds and compiles the step program. The graph is copied, not changed, and may be destroyed afterwards. A step has
+ *  one shape: of inputs with `?` extents the default one; for another, build the loss on what mw_graph_specialise or
+ *  mw_graph_trainable makes.
  *  errors  as mw_grad and mw_compile; MW_ERROR_ARGUMENT if no parameter gets a gradient, or a group no parameter, or
- *          for too many metrics or a name of one that is unfit or taken;
- *          MW_ERROR_NUMERIC for a scalar that the device's type cannot hold, naming it */
+ *          for too many metrics or a name of one that is unfit or taken; MW_ERROR_SHAPE for an input with `?` and no
+ *          default; MW_ERROR_NUMERIC for a scalar that the device's type cannot hold, naming it */
 MW_API mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err);
 
 /** Frees the trainer. NULL is fine. Within a callback of a call on it, or while another thread is in one, it is the end

@@ -15,6 +15,8 @@ mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out,
         return mw__fail(err, MW_ERROR_ARGUMENT, "compile options were not made by mw_compile_defaults");
     if (options->threads < 0 || options->threads > 1024)
         return mw__fail(err, MW_ERROR_ARGUMENT, "compile option threads is %d, not in 0 .. 1024", options->threads);
+    if (options->max_plans < 0 || options->max_plans > 1024)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "compile option max_plans is %d, not in 0 .. 1024", options->max_plans);
     const mw_device device = options->device;
     out->device = mw__device_find((uint64_t)device);
     if (device != MW_DEVICE_AUTO && (out->device == NULL || out->device->mask != (uint64_t)device))
@@ -40,7 +42,7 @@ static const char *provider_name(const mw__symbols *symbols)
 
 const char *mw__target_describe(const mw__target *target, const mw__dispatch *dispatch, mw__arena *arena, mw_error *err)
 {
-    const char *summary = mw__dispatch_summary(dispatch);
+    const char *summary = dispatch != NULL ? mw__dispatch_summary(dispatch) : NULL;
     mw__text text;
     mw__text_init(&text, arena->allocator);
     mw__text_printf(&text, "%s, %s", provider_name(&target->symbols), summary != NULL ? summary : target->device->name);

@@ -1,7 +1,7 @@
 /* Ports of a program: what they are, reading and writing them, and running. */
 #include "base/float_mode.h"
 #include "base/text.h"
-#include "runtime/program_object.h"
+#include "runtime/flexible.h"
 
 #include <string.h>
 
@@ -15,9 +15,28 @@ bool mw_program_port_at(const mw_program *program, size_t index, mw_port *out_po
     return true;
 }
 
-const char *mw_program_mil(const mw_program *program) { return program == NULL ? "" : program->mil; }
+const mw_program *mw__program_now(const mw_program *program)
+{
+    return program != NULL && program->flexible != NULL ? program->flexible->current.program : program;
+}
 
-const char *mw_program_where(const mw_program *program) { return program == NULL ? "" : program->where; }
+mw_status mw__program_settle(mw_program *program, mw_program **out, mw_error *err)
+{
+    *out = program;
+    return program != NULL && program->flexible != NULL ? mw__flexible_settle(program->flexible, out, err) : MW_OK;
+}
+
+const char *mw_program_mil(const mw_program *program)
+{
+    const mw_program *now = mw__program_now(program);
+    return now == NULL ? "" : now->mil;
+}
+
+const char *mw_program_where(const mw_program *program)
+{
+    const mw_program *now = mw__program_now(program);
+    return now != NULL ? now->where : program != NULL ? program->where : "";
+}
 
 size_t mw__program_find(const mw_program *program, const char *name)
 {
@@ -63,15 +82,41 @@ static mw_status find_port(const mw_program *program, const char *name, size_t *
     return *out < program->port_count ? MW_OK : unknown_port(program, name, err);
 }
 
-static mw_status find_data(const mw_program *program, const char *name, const void *data, size_t count, size_t *out,
-                           mw_error *err)
+static mw_status check_data(const mw_port *port, const void *data, size_t count, mw_error *err)
 {
-    MW_TRY(find_port(program, name, out, err));
-    const size_t expected = mw__program_elements(program, *out);
+    const size_t expected = (size_t)mw_shape_count(port->shape);
     if (count != expected)
-        return mw__fail(err, MW_ERROR_SHAPE, "port \"%s\" has %zu elements, not %zu", name, expected, count);
+        return mw__fail(err, MW_ERROR_SHAPE, "port \"%s\" has %zu elements, not %zu", port->name, expected, count);
     if (data == NULL && count > 0)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "the memory for port \"%s\" is NULL", name);
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the memory for port \"%s\" is NULL", port->name);
+    return MW_OK;
+}
+
+/* A port and its memory: in the program, in its plan of the moment, or with what decides about plans. */
+typedef struct found_port {
+    const mw_port *port;
+    mw__port_rule rule;
+    void *data;
+    mw__flexible_input *held;
+} found_port;
+
+static mw_status find_place(mw_program *program, const char *name, found_port *out, mw_error *err)
+{
+    size_t index = 0;
+    MW_TRY(find_port(program, name, &index, err));
+    *out = (found_port){.port = &program->ports[index]};
+    out->held = program->flexible != NULL ? mw__flexible_held(program->flexible, name) : NULL;
+    if (out->held != NULL) {
+        out->data = out->held->held;
+        out->rule = (mw__port_rule){.dtype = out->port->dtype, .declared = out->port->dtype};
+        return MW_OK;
+    }
+    mw_program *now;
+    MW_TRY(mw__program_settle(program, &now, err));
+    MW_TRY(find_port(now, name, &index, err));
+    out->port = &now->ports[index];
+    out->rule = now->rules[index];
+    out->data = mw__program_data(now, index);
     return MW_OK;
 }
 
@@ -92,12 +137,16 @@ static mw_status pass(void *out, const mw__values *values, const mw__port_rule *
 static mw_status write_port(mw_program *program, const char *name, mw_dtype dtype, const void *data, size_t count,
                             mw_error *err)
 {
-    size_t port = 0;
-    MW_TRY(find_data(program, name, data, count, &port, err));
-    if (program->ports[port].is_output)
+    found_port found;
+    MW_TRY(find_place(program, name, &found, err));
+    MW_TRY(check_data(found.port, data, count, err));
+    if (found.port->is_output)
         return mw__fail(err, MW_ERROR_ARGUMENT, "port \"%s\" is an output; only inputs are written", name);
     const mw__values values = {.data = data, .dtype = dtype, .count = count};
-    return pass(mw__program_data(program, port), &values, &program->rules[port], name, err);
+    MW_TRY(pass(found.data, &values, &found.rule, name, err));
+    if (found.held != NULL)
+        mw__flexible_note_written(found.held);
+    return MW_OK;
 }
 
 mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype, const void *data, size_t count,
@@ -114,10 +163,10 @@ mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype
 static mw_status read_port(mw_program *program, const char *name, mw_dtype dtype, void *out_data, size_t count,
                            mw_error *err)
 {
-    size_t port = 0;
-    MW_TRY(find_data(program, name, out_data, count, &port, err));
-    const mw__values values = {
-        .data = mw__program_data(program, port), .dtype = program->ports[port].dtype, .count = count};
+    found_port found;
+    MW_TRY(find_place(program, name, &found, err));
+    MW_TRY(check_data(found.port, out_data, count, err));
+    const mw__values values = {.data = found.data, .dtype = found.port->dtype, .count = count};
     return pass(out_data, &values, &(mw__port_rule){.dtype = dtype, .declared = dtype}, name, err);
 }
 
@@ -136,10 +185,13 @@ void *mw_program_view(mw_program *program, const char *name, mw_error *err)
 {
     if (mw__skips(err))
         return NULL;
-    size_t port = 0;
-    if (program != NULL && mw__live_check(program, MW__LIVE_PROGRAM, __func__, err) != MW_OK)
+    found_port found;
+    if ((program != NULL && mw__live_check(program, MW__LIVE_PROGRAM, __func__, err) != MW_OK) ||
+        find_place(program, name, &found, err) != MW_OK)
         return NULL;
-    return find_port(program, name, &port, err) == MW_OK ? mw__program_data(program, port) : NULL;
+    if (found.held != NULL) /* what is written there is seen at the next run */
+        mw__flexible_note_written(found.held);
+    return found.data;
 }
 
 /* ---- running ---- */
@@ -181,7 +233,9 @@ mw_status mw_run(mw_program *program, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_run: the program is NULL");
     mw__entry entry;
     MW_TRY(mw__program_enter(&entry, program, __func__, err));
-    return mw__program_leave(&entry, mw__program_run(program, err), err);
+    return mw__program_leave(
+        &entry, program->flexible != NULL ? mw__flexible_run(program->flexible, err) : mw__program_run(program, err),
+        err);
 }
 
 /* ---- sharing ---- */
@@ -205,6 +259,8 @@ static mw_status share(mw_program *program, const char *output, const char *inpu
     if (!source->is_output || target->is_output)
         return mw__fail(err, MW_ERROR_ARGUMENT, "an output is shared with an input, not \"%s\" with \"%s\"", output,
                         input);
+    if (program->flexible != NULL)
+        return mw__flexible_share_ports(program->flexible, output, input, err);
     if (source->dtype != target->dtype || mw__program_elements(program, from) != mw__program_elements(program, to))
         return mw__fail(err, MW_ERROR_SHAPE,
                         "output \"%s\" and input \"%s\" differ: %zu elements of %s against %zu of %s", output, input,

@@ -1,17 +1,15 @@
-/* Programs: from a graph to a bound dispatch. Reading and writing ports is ports.c. */
+/* Programs: from a graph to a bound dispatch. What of a graph is compiled is compile.c, ports are ports.c. */
 #include "base/checked.h"
 #include "base/file.h"
-#include "base/float_mode.h"
 #include "base/leftover.h"
 #include "base/log.h"
-#include "graph/init.h"
 #include "graph/uses.h"
 #include "mil/decompose.h"
 #include "mil/io.h"
 #include "mil/legalize.h"
 #include "mil/narrow.h"
 #include "mil/split.h"
-#include "runtime/convert.h"
+#include "runtime/flexible.h"
 #include "runtime/program_object.h"
 #include "runtime/variables.h"
 
@@ -346,9 +344,8 @@ static void compilation_deinit(compilation *c, bool good)
     mw__graph_free(c->legal);
 }
 
-mw_program *mw__program_create(const mw__program_request *request, mw_error *err)
+mw_program *mw__program_make(const mw_allocator *allocator, mw_error *err)
 {
-    const mw_allocator *allocator = mw__allocator_or_default(request->options->allocator);
     mw_program *program = mw__alloc(allocator, 1, sizeof *program, err);
     if (program == NULL)
         return NULL;
@@ -359,6 +356,15 @@ mw_program *mw__program_create(const mw__program_request *request, mw_error *err
     program->allocator = allocator;
     mw__arena_init(&program->arena, allocator);
     mw__map_init(&program->port_names, allocator);
+    return program;
+}
+
+mw_program *mw__program_create(const mw__program_request *request, mw_error *err)
+{
+    const mw_allocator *allocator = mw__allocator_or_default(request->options->allocator);
+    mw_program *program = mw__program_make(allocator, err);
+    if (program == NULL)
+        return NULL;
     compilation c = {.request = request, .program = program};
     mw__arena_init(&c.scratch, allocator);
     mw__arena_init(&c.names.arena, allocator); /* so that deinit is right before the names are assigned */
@@ -384,6 +390,7 @@ static void destroy_dispatch(mw_program *program)
 static void free_program(mw_program *program)
 {
     const mw_allocator *allocator = program->allocator;
+    mw__flexible_destroy(program->flexible);
     destroy_dispatch(program);
     remove_folder(allocator, &program->folder);
     mw__free(allocator, program->mil);
@@ -428,87 +435,4 @@ mw_status mw__program_leave(const mw__entry *entry, mw_status status, mw_error *
     mw_error_clear(err);
     return mw__fail(err, MW_ERROR_STATE, "%s: the program was destroyed meanwhile, by a callback or another thread",
                     entry->call);
-}
-
-/* ---- for users ---- */
-
-static mw_status fill_converted(const mw_tensor *parameter, mw_dtype dtype, uint64_t seed,
-                                const mw_allocator *allocator, void *out, mw_error *err)
-{
-    const mw__type *type = parameter->type;
-    size_t size;
-    if (!mw__type_bytes(type, &size))
-        return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\" has no fixed size", parameter->name);
-    void *values = mw__alloc(allocator, size, 1, err);
-    if (values == NULL)
-        return MW_ERROR_MEMORY;
-    mw_status status = mw__init_fill(parameter->init, type->shape, type->dtype, parameter->name, seed, values, err);
-    const mw__values source = {.data = values, .dtype = type->dtype, .count = (size_t)mw_shape_count(type->shape)};
-    mw__refusal refusal;
-    if (status == MW_OK &&
-        mw__values_enter(out, &source, &(mw__port_rule){.dtype = dtype, .declared = dtype}, &refusal) != MW_OK)
-        status = mw__fail(err, refusal.status, "parameter \"%s\": element %zu of its first values %s", parameter->name,
-                          refusal.element, refusal.text);
-    mw__free(allocator, values);
-    return status;
-}
-
-mw_status mw__parameter_fill(const mw_tensor *parameter, mw_dtype dtype, uint64_t seed, const mw_allocator *allocator,
-                             void *out, mw_error *err)
-{
-    const mw__type *type = parameter->type;
-    if (parameter->init == NULL) /* read from text, where parameters are inputs: zeros */
-        return MW_OK;
-    if (dtype != type->dtype)
-        MW_TRY(fill_converted(parameter, dtype, seed, allocator, out, err));
-    else
-        MW_TRY(mw__init_fill(parameter->init, type->shape, dtype, parameter->name, seed, out, err));
-    const size_t count = (size_t)mw_shape_count(type->shape);
-    const size_t bad = mw__find_not_finite(out, dtype, count);
-    if (bad != count)
-        return mw__fail(err, MW_ERROR_NUMERIC,
-                        "parameter \"%s\" starts with a value that is not finite in %s (element %zu)", parameter->name,
-                        mw_dtype_name(dtype), bad);
-    return MW_OK;
-}
-
-static mw_status fill_parameters(mw_program *program, const mw_graph *graph, uint64_t seed, mw_error *err)
-{
-    for (size_t i = 0; i < program->input_count; i++) {
-        const mw_port *port = &program->ports[i];
-        if (!port->is_parameter)
-            continue;
-        const mw_tensor *parameter = mw_graph_find(graph, port->name);
-        if (parameter == NULL)
-            continue;
-        MW_TRY(mw__parameter_fill(parameter, port->dtype, seed, program->allocator, mw__program_data(program, i), err));
-    }
-    return MW_OK;
-}
-
-mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options, mw_error *err)
-{
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err))
-        return NULL;
-    if (graph == NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_compile: the graph is NULL");
-        return NULL;
-    }
-    const mw_compile_options defaults = mw_compile_defaults();
-    if (options == NULL)
-        options = &defaults;
-    mw__target target;
-    if (mw_graph_check(graph, err) != MW_OK || mw__target_resolve(options, &target, err) != MW_OK)
-        return NULL;
-    mw__graph_hold(graph);
-    mw_program *program =
-        mw__program_create(&(mw__program_request){.graph = graph, .options = options, .target = &target}, err);
-    mw_status status =
-        program != NULL ? fill_parameters(program, graph, options->seed, err) : mw__status_or(err, MW_ERROR_STATE);
-    status = mw__graph_drop(graph, __func__, status, err);
-    if (status == MW_OK)
-        return program;
-    mw_program_destroy(program);
-    return NULL;
 }

@@ -29,7 +29,7 @@ typedef struct mw__target {
 /* Checks the options and loads the library behind e5rt.
  *  errors  MW_ERROR_ARGUMENT for zeroed options or bad fields, MW_ERROR_UNSUPPORTED for a device the provider lacks */
 mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out, mw_error *err);
-/* "engine, CPU, fp32, 2 threads, OpenBLAS": what runs `dispatch`, into the arena. */
+/* "engine, CPU, fp32, 2 threads, OpenBLAS": what runs `dispatch` (NULL = none yet), into the arena. */
 const char *mw__target_describe(const mw__target *target, const mw__dispatch *dispatch, mw__arena *arena,
                                 mw_error *err);
 
@@ -44,6 +44,8 @@ typedef struct mw__program_request {
     void *user;
 } mw__program_request;
 
+/* An empty one, among the live objects. */
+mw_program *mw__program_make(const mw_allocator *allocator, mw_error *err);
 /* Legalises, writes, compiles and binds. Parameters without a binding are not filled. */
 mw_program *mw__program_create(const mw__program_request *request, mw_error *err);
 /* For the owner of a program that is held. NULL is fine. */
@@ -59,7 +61,9 @@ typedef struct mw__program_folder {
 struct mw_program {
     const mw_allocator *allocator;
     mw__guard guard;
-    mw__arena arena; /* names, text of where */
+    struct mw__flexible *flexible; /* not NULL: its plans are run (runtime/flexible.h), and of the rest there are ports,
+                                    * their names and where */
+    mw__arena arena;               /* names, text of where */
     mw__dispatch *dispatch;
     mw_port *ports;         /* as the user sees them: inputs first, in the order of the dispatch's */
     mw__port_rule *rules;   /* what each takes */
@@ -84,6 +88,12 @@ mw_status mw__program_leave(const mw__entry *entry, mw_status status, mw_error *
 /* Copies what the legaliser replaced into the program, and logs it once. */
 struct mw__narrowing;
 mw_status mw__program_take_warnings(mw_program *program, const struct mw__narrowing *narrowed, mw_error *err);
+
+/* The program of one shape behind it, which is made if need be; itself if it has one shape, also NULL.
+ *  errors  MW_ERROR_STATE if shapes or values are still to come */
+mw_status mw__program_settle(mw_program *program, mw_program **out, mw_error *err);
+/* The same, if there is one already; NULL if not. */
+const mw_program *mw__program_now(const mw_program *program);
 
 /* Index of a port by the user's name, port_count if there is none. */
 size_t mw__program_find(const mw_program *program, const char *name);

@@ -82,13 +82,17 @@ mw_status mw__trainer_keep_epsilon(mw_trainer *trainer, mw_optimizer *optimizer,
 
 /* ---- asking ---- */
 
-size_t mw_program_warning_count(const mw_program *program) { return program == NULL ? 0 : program->warning_count; }
+size_t mw_program_warning_count(const mw_program *program)
+{
+    const mw_program *now = mw__program_now(program);
+    return now == NULL ? 0 : now->warning_count;
+}
 
 bool mw_program_warning_at(const mw_program *program, size_t index, mw_warning *out_warning)
 {
     if (index >= mw_program_warning_count(program) || out_warning == NULL)
         return false;
-    *out_warning = program->warnings[index];
+    *out_warning = mw__program_now(program)->warnings[index];
     return true;
 }
 

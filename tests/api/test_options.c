@@ -255,6 +255,10 @@ static void test_programs_refuse_options_out_of_range(void)
     FIELD(mw_compile_options, compile, options.threads = INT_MAX);
     FIELD(mw_compile_options, compile, options.chip = (mw_chip)12);
     FIELD(mw_compile_options, compile, options.keep_folder = "");
+    FIELD(mw_compile_options, compile, options.max_plans = -1);
+    FIELD(mw_compile_options, compile, options.max_plans = 1025);
+    FIELD(mw_compile_options, compile, options.function = "");
+    FIELD(mw_compile_options, compile, options.function = "no such");
     FIELD(mw_mil_write_options, write, options.opset = (mw_opset)14);
     FIELD(mw_mil_write_options, write, options.opset = (mw_opset)-1);
 }

@@ -63,3 +63,20 @@ size_t corpus_fill_weights(mw_graph *graph, size_t most)
     }
     return total;
 }
+
+mw_status corpus_choose_shapes(mw_program *program, mw_error *err)
+{
+    mw_input_shape shapes[16];
+    mw_port port;
+    size_t count = 0;
+    for (size_t i = 0; count < 16 && mw_program_port_at(program, i, &port); i++) {
+        if (port.is_output || mw_shape_count(port.shape) >= 0)
+            continue;
+        shapes[count] = (mw_input_shape){port.name, port.shape};
+        for (int d = 0; d < port.shape.rank; d++)
+            if (port.shape.dim[d] == MW_DIM_UNKNOWN)
+                shapes[count].shape.dim[d] = 4;
+        count++;
+    }
+    return count > 0 ? mw_program_set_shapes(program, shapes, count, err) : MW_OK;
+}

@@ -11,6 +11,9 @@ mw_graph *corpus_read(const char *path);
  * are positive. Returns the bytes of all weights; beyond `most` no more are filled. */
 size_t corpus_fill_weights(mw_graph *graph, size_t most);
 
+/* Gives every extent of an input that is still to be chosen the number 4: those of one program belong together. */
+mw_status corpus_choose_shapes(mw_program *program, mw_error *err);
+
 /* The next number of a sequence in [-1, 1). */
 float corpus_number(uint32_t *state);
 

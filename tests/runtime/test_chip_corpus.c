@@ -20,7 +20,11 @@ static mw_program *compile(const mw_graph *graph, mw_device device, mw_error *er
     mw_compile_options options = mw_compile_defaults();
     options.provider = MW_PROVIDER_ENGINE;
     options.device = device;
-    return mw_compile(graph, &options, err);
+    mw_program *program = mw_compile(graph, &options, err);
+    if (program == NULL || corpus_choose_shapes(program, err) == MW_OK)
+        return program;
+    mw_program_destroy(program);
+    return NULL;
 }
 
 /* The same numbers for both: masks are 1 but for their end, indices small, everything else in [-1, 1). */

@@ -121,6 +121,8 @@ static mw_status copy_results(const mw__clone *clone)
         MW_TRY(to->error.status);
         if (copy == NULL)
             return mw__fail(&to->error, MW_ERROR_STATE, "specialise: result %zu was not copied", i);
+        copy->part = mw__part_copy(to, body->outputs[i]->part);
+        MW_TRY(to->error.status);
         MW_TRY(mw__block_add_output(to->current->body, copy, &to->error));
     }
     return MW_OK;

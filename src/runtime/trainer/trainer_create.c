@@ -1,8 +1,10 @@
 /* Making a trainer: the copy of the model, its numbers, its programs. */
 #include "base/float_mode.h"
+#include "graph/admitted.h"
 #include "graph/noise.h"
 #include "graph/transform/clone.h"
 #include "graph/transform/flatten.h"
+#include "graph/transform/specialise.h"
 #include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_options.h"
 #include "runtime/trainer/trainer_programs.h"
@@ -10,16 +12,52 @@
 
 #include <millwright/millwright.h>
 
-/* What changes in the trainer's copy: no loops and branches, and random numbers that a checkpoint can go on with. */
+/* What changes in the trainer's copy: no loops and branches, random numbers that a checkpoint can go on with, and known
+ * extents. */
 typedef struct model_rules {
     mw__flatten flatten;
     mw__noise_names noises;
+    bool open; /* some extent is not known */
 } model_rules;
 
 static bool apply_rules(void *user, mw__clone *clone, const mw__op *op)
 {
     model_rules *rules = user;
-    return mw__noise_rule(&rules->noises, clone, op) || mw__flatten_rule(&rules->flatten, clone, op);
+    return mw__noise_rule(&rules->noises, clone, op) || mw__flatten_rule(&rules->flatten, clone, op) ||
+           (rules->open && mw__fold_rule(NULL, clone, op));
+}
+
+/* The default shape, if the program says one. */
+static mw_shape standard_shape(void *user, const mw_tensor *input)
+{
+    (void)user;
+    mw_admitted_shapes admitted;
+    const mw__function *function = mw__function_find(input->graph, "main");
+    const bool known = mw__is_fed(input) && mw__admitted_read(function, input, &admitted, NULL) == MW_OK;
+    return known && admitted.has_standard ? admitted.standard : mw_tensor_shape(input);
+}
+
+static mw_status check_known(const mw_graph *model, mw_error *err)
+{
+    const mw__function *function = mw__function_find(model, "main");
+    const mw_tensor *deciding[MW__DECIDING_MAX];
+    size_t count;
+    char text[200];
+    for (size_t i = 0; i < function->body->input_count; i++) {
+        const mw_tensor *input = function->body->inputs[i];
+        if (mw_shape_count(mw_tensor_shape(input)) < 0)
+            return mw__fail(
+                err, MW_ERROR_SHAPE,
+                "trainer: input \"%.96s\" is %s and has no default shape: make the graph of the loss one of "
+                "known shapes, with mw_graph_specialise",
+                mw_tensor_name(input), mw__shape_print(mw_tensor_shape(input), text, sizeof text));
+    }
+    MW_TRY(mw__find_deciding(function, deciding, &count, err));
+    if (count == 0)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                    "trainer: the values of input \"%.96s\" decide extents, and a step has one shape",
+                    mw_tensor_name(deciding[0]));
 }
 
 static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
@@ -38,11 +76,18 @@ static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error
         roots[count] = o->prediction;
         targets[count++] = &t->prediction;
     }
-    model_rules rules = {0};
-    const mw__clone_options options = {.rule = apply_rules, .user = &rules, .roots = roots, .root_count = count};
-    t->model = mw__clone_graph(t->allocator, o->loss->graph, &options, copies, err);
+    const mw_graph *source = o->loss->graph;
+    model_rules rules = {.open = mw__wants_specialising(mw__function_find(source, "main"))};
+    const mw__clone_options options = {.rule = apply_rules,
+                                       .shape = rules.open ? standard_shape : NULL,
+                                       .user = &rules,
+                                       .roots = roots,
+                                       .root_count = count};
+    t->model = mw__clone_graph(t->allocator, source, &options, copies, err);
     if (t->model == NULL)
         return mw__status_or(err, MW_ERROR_ARGUMENT);
+    if (rules.open)
+        MW_TRY(check_known(t->model, err));
     for (size_t i = 0; i < count; i++)
         *targets[i] = copies[i];
     return MW_OK;
