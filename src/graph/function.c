@@ -48,7 +48,7 @@ mw_graph *mw_graph_function(const mw_graph *graph, const char *name, mw_error *e
         return NULL;
     }
     const mw__function *function = mw_graph_check(graph, err) == MW_OK ? mw__function_choose(graph, name, err) : NULL;
-    const mw__clone_options options = {.keep_outputs = true};
+    const mw__clone_options options = {.rule = mw__clone_as_declared, .keep_outputs = true};
     if (function == NULL)
         return NULL;
     return mw__graph_publish(mw__clone_function(graph->allocator, function, &options, NULL, err), err);

@@ -101,6 +101,9 @@ static mw_status specialise_fixed(const mw__function *function, const mw_allocat
     const mw_tensor *deciding[MW__DECIDING_MAX];
     size_t count = 0;
     *out = NULL;
+    MW_TRY(mw__find_constant_inputs(function, deciding, &count, err));
+    if (count > 0)
+        return MW_OK;
     mw__given *given = mw__alloc(allocator, body->input_count, sizeof *given, err);
     if (given == NULL)
         return MW_ERROR_MEMORY;
@@ -133,7 +136,7 @@ static mw_program *compile_function(const mw_graph *graph, const mw_compile_opti
                                     mw_error *err)
 {
     const mw__function *function = mw__function_choose(graph, options->function, err);
-    const mw__clone_options whole = {.keep_outputs = true};
+    const mw__clone_options whole = {.rule = mw__clone_as_declared, .keep_outputs = true};
     if (function == NULL)
         return NULL;
     if (mw__wants_specialising(function))

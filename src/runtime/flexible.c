@@ -90,7 +90,7 @@ static mw_status prepare(mw__flexible *f, mw_error *err)
 
 static mw_status create(mw__flexible *f, const mw__function *function, const mw_compile_options *options, mw_error *err)
 {
-    const mw__clone_options whole = {.keep_outputs = true};
+    const mw__clone_options whole = {.rule = mw__clone_as_declared, .keep_outputs = true};
     mw_program *owner = f->owner;
     f->options = *options;
     f->plan_max = options->max_plans > 0 ? (size_t)options->max_plans : MW__PLANS_DEFAULT;
@@ -106,8 +106,12 @@ static mw_status create(mw__flexible *f, const mw__function *function, const mw_
     f->function = mw__function_find(f->source, "main");
     if (f->function->body->output_count == 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the graph has no output: declare results with mw_output");
+    const mw_tensor *deciding[MW__DECIDING_MAX];
+    size_t count;
     MW_TRY(describe_ports(f, err));
     MW_TRY(settle_inputs(f, err));
+    MW_TRY(mw__find_constant_inputs(f->function, deciding, &count, err));
+    MW_TRY(mw__flexible_decide(f, deciding, count, err));
     return prepare(f, err);
 }
 

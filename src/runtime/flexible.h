@@ -82,6 +82,8 @@ void mw__flexible_note_written(mw__flexible_input *input);
 mw_status mw__flexible_find(mw__flexible *flexible, const mw__flexible_plan **out, mw_error *err);
 /* Makes it current, with what the inputs hold; the one that was used least recently goes if there are too many. */
 mw_status mw__flexible_enter(mw__flexible *flexible, const mw__flexible_plan *plan, mw_error *err);
+/* These inputs decide, too: plans that do not say what they hold go. */
+mw_status mw__flexible_decide(mw__flexible *flexible, const mw_tensor *const *deciding, size_t count, mw_error *err);
 void mw__flexible_drop_plans(mw__flexible *flexible);
 
 #endif

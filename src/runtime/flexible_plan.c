@@ -116,6 +116,24 @@ static mw_status fill_residents(mw__flexible *f, const mw_program *program, mw_e
 
 /* ---- making ---- */
 
+mw_status mw__flexible_decide(mw__flexible *f, const mw_tensor *const *deciding, size_t count, mw_error *err)
+{
+    for (size_t i = 0; i < f->input_count; i++)
+        for (size_t k = 0; k < count; k++) {
+            mw__flexible_input *input = &f->inputs[i];
+            if (input->deciding || input->value->name == NULL || strcmp(input->value->name, deciding[k]->name) != 0)
+                continue;
+            input->held = mw__alloc(f->allocator, 1, MW__HELD_SIZE, err);
+            if (input->held == NULL)
+                return MW_ERROR_MEMORY;
+            input->deciding = true;
+            f->deciding_count++;
+        }
+    if (count > 0)
+        mw__flexible_drop_plans(f); /* none of them says what these inputs hold */
+    return MW_OK;
+}
+
 /* The function for what is chosen, or NULL in *out and more inputs that decide. */
 static mw_status specialise(mw__flexible *f, mw_graph **out, mw_error *err)
 {
@@ -132,22 +150,12 @@ static mw_status specialise(mw__flexible *f, mw_graph **out, mw_error *err)
     mw_status status = graph != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
     if (status == MW_OK)
         status = mw__find_deciding(mw__function_find(graph, "main"), deciding, &count, err);
-    for (size_t i = 0; i < f->input_count && status == MW_OK; i++)
-        for (size_t k = 0; k < count; k++) {
-            mw__flexible_input *input = &f->inputs[i];
-            if (input->value->name == NULL || strcmp(input->value->name, deciding[k]->name) != 0)
-                continue;
-            input->held = mw__alloc(f->allocator, 1, MW__HELD_SIZE, err);
-            status = input->held != NULL ? MW_OK : MW_ERROR_MEMORY;
-            input->deciding = input->held != NULL;
-            f->deciding_count += input->deciding;
-        }
+    if (status == MW_OK)
+        status = mw__flexible_decide(f, deciding, count, err);
     if (status == MW_OK && count == 0)
         *out = graph;
     else
         mw__graph_free(graph);
-    if (count > 0)
-        mw__flexible_drop_plans(f); /* none of them says what these inputs hold */
     return status;
 }
 

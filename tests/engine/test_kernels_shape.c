@@ -57,6 +57,56 @@ static void test_every_permutation(void)
 
 /* ---- slices ---- */
 
+/* Positions, repetitions and amounts that are known at the run only, for results whose extents are declared. What would
+ * leave the tensor is moved to its edge. */
+static void test_positions_may_be_computed(void)
+{
+    static const struct {
+        const char *statement;
+        int32_t n[2];
+        float y[6];
+        int count;
+    } rows[] = {
+        {"slice_by_size(begin = n1, size = tensor<int32, [1]>([2]), x = x)", {1, 0}, {2, 3}, 2},
+        {"slice_by_size(begin = n1, size = tensor<int32, [1]>([2]), x = x)", {-2, 0}, {3, 4}, 2},
+        {"slice_by_size(begin = n1, size = tensor<int32, [1]>([2]), x = x)", {9, 0}, {3, 4}, 2},
+        {"slice_by_index(begin = n1, end = n2, x = x)", {2, 4}, {3, 4}, 2},
+        {"slice_by_index(begin = n1, end = n2, x = x)", {-9, 2}, {1, 2}, 2},
+        {"slice_by_index(begin = n1, end = tensor<int32, [1]>([0]), end_mask = tensor<bool, [1]>([true]), x = x)",
+         {3, 0},
+         {3, 4},
+         2},
+        {"tile(reps = n1, x = tensor<fp32, [2]>([7, 8]))", {3, 0}, {7, 8, 7, 8, 7, 8}, 6},
+        {"pad(constant_val = fp32(9), mode = string(\"constant\"), pad = n, x = x)", {2, 0}, {9, 9, 1, 2, 3, 4}, 6},
+        {"pad(constant_val = fp32(9), mode = string(\"constant\"), pad = n, x = x)", {0, 2}, {1, 2, 3, 4, 9, 9}, 6},
+        {"pad(constant_val = fp32(9), mode = string(\"constant\"), pad = n, x = x)", {-3, 2}, {1, 2, 3, 4, 9, 9}, 6},
+        {"pad(constant_val = fp32(9), mode = string(\"constant\"), pad = n, x = x)", {7, 7}, {9, 9, 1, 2, 3, 4}, 6},
+        {"pad(constant_val = fp32(0), mode = string(\"reflect\"), pad = n, x = x)", {1, 1}, {2, 1, 2, 3, 4, 3}, 6},
+        {"pad(constant_val = fp32(0), mode = string(\"reflect\"), pad = n, x = x)", {2, 0}, {3, 2, 1, 2, 3, 4}, 6},
+        {"pad(constant_val = fp32(0), mode = string(\"replicate\"), pad = n, x = x)", {0, 2}, {1, 2, 3, 4, 4, 4}, 6},
+        {"fill(shape = n1, value = fp32(5))", {2, 0}, {5, 5}, 2},
+        {"reshape(shape = n1, x = x)", {4, 0}, {1, 2, 3, 4}, 4},
+    };
+    static const float x[4] = {1, 2, 3, 4};
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+        char text[1024], body[512];
+        float y[6] = {0};
+        const size_t r = i / 2;
+        snprintf(body, sizeof body,
+                 "tensor<int32, [1]> n1, tensor<int32, [1]> n2 = split(axis = int32(0), num_splits = int32(2), x = n);"
+                 "tensor<fp32, [%d]> y = %s;",
+                 rows[r].count, rows[r].statement);
+        const kernel_port in[] = {{"x", (void *)x, sizeof x}, {"n", (void *)rows[r].n, sizeof rows[r].n}};
+        const kernel_port out = {"y", y, (size_t)rows[r].count * sizeof *y};
+        if (!kernel_run(kernel_text(text, sizeof text, "tensor<fp32, [4]> x, tensor<int32, [2]> n", body, "y"),
+                        thread_counts[i % 2], in, 2, &out, 1))
+            continue;
+        for (int k = 0; k < rows[r].count; k++)
+            check_note(y[k] == rows[r].y[k], __FILE__, __LINE__, "%s of %d, %d: element %d is %g", rows[r].statement,
+                       (int)rows[r].n[0], (int)rows[r].n[1], k, (double)y[k]);
+    }
+}
+
 static void test_slices_follow_python(void)
 {
     int32_t x[60], y[2 * 3], z[4];
@@ -245,6 +295,7 @@ static void test_one_hot_is_off_out_of_range(void)
 int main(void)
 {
     RUN(test_every_permutation);
+    RUN(test_positions_may_be_computed);
     RUN(test_slices_follow_python);
     RUN(test_many_parts_join_and_split);
     RUN(test_interleaved_operands_alternate);

@@ -468,6 +468,34 @@ static void test_a_value_that_cannot_be_is_refused_at_the_run(void)
     mw_program_destroy(p);
 }
 
+/* An argument that must be a constant is one in each plan. */
+static void test_the_k_of_topk_may_be_an_input(void)
+{
+    static const char text[] =
+        HEAD "tensor<fp32, [5]> x, int32 k){int32 axis = const()[val = int32(0)];"
+             "bool no = const()[val = bool(false)]; bool yes = const()[val = bool(true)];"
+             "string i32 = const()[val = string(\"int32\")];"
+             "tensor<fp32, [?]> y, tensor<int32, [?]> i = topk(ascending = no, axis = axis, k = k, "
+             "output_indices_dtype = i32, return_indices = yes, sort = yes, x = x);} -> (y, i);}";
+    static const float x[5] = {3, 1, 5, 4, 2};
+    float y[5];
+    mw_error err = {0};
+    mw_program *p = compile(text, &err);
+    CHECK_OK(err);
+    for (int k = 1; k <= 5; k += 2) {
+        write_int(p, "k", k, &err);
+        mw_program_write(p, "x", MW_F32, x, 5, &err);
+        CHECK_INT(mw_run(p, &err), MW_OK);
+        CHECK_PORT(p, "i", S(k));
+        mw_program_read(p, "y", MW_F32, y, (size_t)k, &err);
+        CHECK_NEAR(y[k - 1], 6 - k, 0);
+        CHECK_OK(err);
+    }
+    write_int(p, "k", 6, &err);
+    CHECK(mw_run(p, &err) != MW_OK);
+    mw_program_destroy(p);
+}
+
 static void test_extents_that_are_computed_from_data_are_refused_by_name(void)
 {
     mw_error err = {0};
@@ -632,6 +660,7 @@ int main(void)
     RUN(test_a_plan_can_be_looked_at);
     RUN(test_values_decide_extents);
     RUN(test_a_value_that_cannot_be_is_refused_at_the_run);
+    RUN(test_the_k_of_topk_may_be_an_input);
     RUN(test_extents_that_are_computed_from_data_are_refused_by_name);
     RUN(test_extents_that_follow_from_constants_make_an_ordinary_program);
     RUN(test_a_function_is_chosen);

@@ -137,6 +137,8 @@ typedef enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_REPLICATE } pad_mode;
 typedef struct pad_block {
     int rank; /* >= 1 */
     int64_t in[MW_RANK_MAX], out[MW_RANK_MAX], before[MW_RANK_MAX];
+    int64_t least[MW_RANK_MAX], most[MW_RANK_MAX]; /* of before, where it is computed */
+    int first;                                     /* the axis that the amounts begin with; rank = none is computed */
     pad_mode mode;
     size_t size;
     unsigned char element[8];
@@ -179,9 +181,21 @@ static void pad_edge(const pad_block *block, char *out, const char *x, int64_t f
     }
 }
 
+/* Amounts that are computed: what comes before, within what the result leaves room for. */
+static void read_amounts(pad_block *block, const void *amounts)
+{
+    for (int axis = block->first; axis < block->rank; axis++) {
+        const int64_t wanted = ((const int32_t *)amounts)[2 * (axis - block->first)];
+        const int64_t least = block->least[axis], most = block->most[axis];
+        block->before[axis] = wanted < least ? least : wanted > most ? most : wanted;
+    }
+}
+
 static void pad_run(const mw__kernel_call *call)
 {
-    const pad_block *block = call->block;
+    pad_block own = *(const pad_block *)call->block, *block = &own;
+    if (block->first < block->rank)
+        read_amounts(block, call->in[1]);
     const int last = block->rank - 1;
     const int64_t n = block->in[last], width = block->out[last], before = block->before[last];
     for (int64_t row = call->begin; row < call->end; row++) {
@@ -207,19 +221,42 @@ static bool pad_read_mode(const mw__op *op, pad_mode *out)
     return *out != PAD_REPLICATE || strcmp(mode, "replicate") == 0;
 }
 
+/* The amounts are computed and the result is declared: both ends of it hold something that x has. */
+static mw_status pad_fill_computed(const mw__op *op, pad_block *block, mw_error *err)
+{
+    const mw_shape x = mw__shape_of(mw__arg(op, "x")), result = mw__shape_of(op->results[0]);
+    char subject[128];
+    block->rank = x.rank;
+    block->first = x.rank - (int)(mw__count_of(mw__arg(op, "pad")) / 2);
+    for (int axis = 0; axis < x.rank; axis++) {
+        const int64_t n = x.dim[axis], all = result.dim[axis] - n;
+        const int64_t limit = block->mode == PAD_CONSTANT ? all : n - (block->mode == PAD_REFLECT);
+        block->in[axis] = n, block->out[axis] = result.dim[axis];
+        block->least[axis] = all > limit ? all - limit : 0;
+        block->most[axis] = all < limit ? all : limit;
+        if (all < 0 || block->least[axis] > block->most[axis] || (axis < block->first && all != 0))
+            return mw__fail(err, MW_ERROR_SHAPE, "%s: no padding of this mode makes extent %lld of axis %d from %lld",
+                            mw__op_subject(op, subject, sizeof subject), (long long)result.dim[axis], axis,
+                            (long long)n);
+    }
+    return MW_OK;
+}
+
 static mw_status pad_fill(const mw__op *op, pad_block *block, mw_error *err)
 {
     const mw_shape x = mw__shape_of(mw__arg(op, "x"));
     int64_t amounts[2 * MW_RANK_MAX];
     size_t count = 0;
     char subject[128];
-    if (!mw__arg_ints(op, "pad", amounts, 2 * MW_RANK_MAX, &count) || count > 2 * (size_t)x.rank || count % 2 != 0)
-        return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: the engine needs pad as a constant of 2 numbers an axis",
-                        mw__op_subject(op, subject, sizeof subject));
     if (!pad_read_mode(op, &block->mode))
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the mode is constant, reflect or replicate",
                         mw__op_subject(op, subject, sizeof subject));
-    block->rank = x.rank;
+    if (!mw__is_constant(mw__arg(op, "pad")) && mw__dtype_of(mw__arg(op, "pad")) == MW_I32)
+        return pad_fill_computed(op, block, err);
+    if (!mw__arg_ints(op, "pad", amounts, 2 * MW_RANK_MAX, &count) || count > 2 * (size_t)x.rank || count % 2 != 0)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: the engine needs pad as 2 int32 numbers an axis",
+                        mw__op_subject(op, subject, sizeof subject));
+    block->rank = block->first = x.rank;
     const int first = x.rank - (int)(count / 2);
     for (int axis = 0; axis < x.rank; axis++) {
         const int64_t before = axis < first ? 0 : amounts[2 * (axis - first)];
@@ -235,7 +272,8 @@ static mw_status pad_fill(const mw__op *op, pad_block *block, mw_error *err)
     return MW_OK;
 }
 
-static void plan_pad(mw__planner *planner, const pad_block *block, uint32_t from, uint32_t to)
+/* `amounts`: NULL unless they are computed. */
+static void plan_pad(mw__planner *planner, const pad_block *block, uint32_t from, uint32_t to, const mw_tensor *amounts)
 {
     const size_t width = (size_t)block->out[block->rank - 1] * block->size;
     int64_t rows = 1;
@@ -245,6 +283,8 @@ static void plan_pad(mw__planner *planner, const pad_block *block, uint32_t from
     mw__step *step = mw__plan_step(planner, pad_run, "pad", rows, mw__cost(2.0 * bytes, bytes / (double)block->size));
     step->block = block;
     mw__step_read(planner, step, from, MW__WHOLE, 0, false);
+    if (amounts != NULL)
+        mw__step_read(planner, step, mw__plan_buffer(planner, amounts), MW__WHOLE, 0, false);
     mw__step_write(planner, step, to, MW__ROWS, width);
 }
 
@@ -255,13 +295,14 @@ void mw__plan_zero_pad(mw__planner *planner, const mw_tensor *x, const int64_t b
     pad_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL)
         return;
-    *block = (pad_block){.rank = in.rank, .mode = PAD_CONSTANT, .size = mw__dtype_size(mw__dtype_of(x))};
+    *block =
+        (pad_block){.rank = in.rank, .first = in.rank, .mode = PAD_CONSTANT, .size = mw__dtype_size(mw__dtype_of(x))};
     for (int axis = 0; axis < in.rank; axis++) {
         block->in[axis] = in.dim[axis];
         block->out[axis] = out.dim[axis];
         block->before[axis] = before[axis];
     }
-    plan_pad(planner, block, mw__plan_buffer(planner, x), to);
+    plan_pad(planner, block, mw__plan_buffer(planner, x), to, NULL);
 }
 
 mw_status mw__kernel_pad(mw__planner *planner, const mw__op *op, mw_error *err)
@@ -280,6 +321,8 @@ mw_status mw__kernel_pad(mw__planner *planner, const mw__op *op, mw_error *err)
     block->size = mw__dtype_size(mw__dtype_of(result));
     if (!element_bytes(mw__dtype_of(result), value, block->element))
         return mw__kernel_unsupported(op, mw__dtype_of(result), err);
-    plan_pad(planner, block, mw__plan_buffer(planner, x), mw__plan_buffer(planner, result));
+    const bool computed = block->first < block->rank;
+    plan_pad(planner, block, mw__plan_buffer(planner, x), mw__plan_buffer(planner, result),
+             computed ? mw__arg(op, "pad") : NULL);
     return mw__plan_check(planner, err);
 }

@@ -83,5 +83,7 @@ mw_status mw__clone_op(mw__clone *clone, const mw__op *op, mw_error *err);
 /* The same with nothing inferred: operands may have other element types than the row wants, and results have the
  * declared types, but for the element types in dtypes[result] (MW_DTYPE_NONE, or dtypes NULL: the declared one). */
 mw_status mw__clone_op_declared(mw__clone *clone, const mw__op *op, const mw_dtype *dtypes, mw_error *err);
+/* A rule that copies all operations so: for a copy that changes nothing, also of what cannot be compiled yet. */
+bool mw__clone_as_declared(void *user, mw__clone *clone, const mw__op *op);
 
 #endif

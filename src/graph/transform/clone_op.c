@@ -374,3 +374,12 @@ mw_status mw__clone_op_declared(mw__clone *clone, const mw__op *op, const mw_dty
         mw_graph_check(clone->to, err);
     return status;
 }
+
+bool mw__clone_as_declared(void *user, mw__clone *clone, const mw__op *op)
+{
+    (void)user;
+    if (op->row != NULL && op->row->id == MW__OP_const)
+        return false;
+    mw__clone_op_declared(clone, op, NULL, &clone->to->error);
+    return true;
+}

@@ -30,6 +30,10 @@ enum { MW__DECIDING_MAX = 64 };
 mw_status mw__find_deciding(const mw__function *function, const mw_tensor *out[MW__DECIDING_MAX], size_t *out_count,
                             mw_error *err);
 
+/* Before that: inputs whose values go into arguments that must be constants (the k of topk). */
+mw_status mw__find_constant_inputs(const mw__function *function, const mw_tensor *out[MW__DECIDING_MAX],
+                                   size_t *out_count, mw_error *err);
+
 /* A rule of a clone, or part of one: an integer tensor that is known becomes a constant. */
 bool mw__fold_rule(void *user, mw__clone *clone, const mw__op *op);
 

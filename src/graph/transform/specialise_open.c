@@ -145,6 +145,53 @@ static bool has_open_operand(const mw__op *op)
     return false;
 }
 
+/* ---- constants that inputs give ---- */
+
+/* As `follow`, but what leads elsewhere is none of this search. */
+static void gather_inputs(search *s, const mw_tensor *value)
+{
+    if (mw__is_constant(value) || s->seen[value->id])
+        return;
+    s->seen[value->id] = 1;
+    if (value->op == NULL && may_decide(value) && s->count < MW__DECIDING_MAX)
+        s->out[s->count++] = value;
+    if (value->op == NULL || value->op->block_count > 0 || strcmp(value->op->kind, "shape") == 0)
+        return;
+    for (size_t i = 0; i < value->op->slot_count; i++)
+        for (size_t k = 0; value->op->slots[i].operands != NULL && k < value->op->slots[i].count; k++)
+            if (value->op->slots[i].operands[k].value != NULL)
+                gather_inputs(s, value->op->slots[i].operands[k].value);
+}
+
+static void search_constants(search *s, const mw__block *block)
+{
+    for (size_t i = 0; i < block->op_count; i++) {
+        const mw__op *op = block->ops[i];
+        for (size_t k = 0; op->row != NULL && k < op->slot_count; k++)
+            if (op->row->args[k].kind == MW__CONST && decides(op, k) && computed(op, k) != NULL)
+                gather_inputs(s, computed(op, k));
+        for (size_t k = 0; k < op->block_count; k++)
+            search_constants(s, op->blocks[k]);
+    }
+}
+
+mw_status mw__find_constant_inputs(const mw__function *function, const mw_tensor *out[MW__DECIDING_MAX],
+                                   size_t *out_count, mw_error *err)
+{
+    const mw_graph *graph = function->graph;
+    search s = {
+        .function = function, .seen = mw__alloc(graph->allocator, graph->value_count, 1, err), .out = out, .err = err};
+    *out_count = 0;
+    if (s.seen == NULL)
+        return MW_ERROR_MEMORY;
+    search_constants(&s, function->body);
+    mw__free(graph->allocator, s.seen);
+    *out_count = s.count;
+    return MW_OK;
+}
+
+/* ---- what is open ---- */
+
 static mw_status search_block(search *s, const mw__block *block, const mw__op **first)
 {
     for (size_t i = 0; i < block->op_count; i++) {
