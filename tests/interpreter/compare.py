@@ -2,7 +2,8 @@
 
     python3 tests/interpreter/compare.py LIBRARY FOLDER.. [--only WORD]
 
-LIBRARY is build/release/libmillwright.so; below each FOLDER every folder with a model.mil is a program. Columns are
+LIBRARY is build/release/libmillwright.so; below each FOLDER every folder with a model.mil is a program. One with `?`
+extents runs several times, with its default shapes and with other numbers for each `?`. Columns are
 the farthest output on the CPU, on the model of the ANE, and the farthest gradient of an input on the CPU, each beside
 the largest element of its tensor, or the reason why there is none; and how far the interpreter is off from itself for
 each: with sums in fp32, with every result in fp16, and gradients with sums in fp32. Ends with the counts; fails if a program is farther off than its types or that explain, or stops
@@ -30,6 +31,8 @@ FP32_TOLERANCE, FP16_TOLERANCE = 2e-5, 3e-3
 # Where a program amplifies rounding more than that, the interpreter with its sums in fp32 (with all results in fp16 for
 # the ANE) is off from itself with sums in double as well: as many times of that are let pass.
 NOISE = 8
+# For every `?`; None = default shapes, as a program without `?` has.
+EXTENTS = (None, 1, 3, 7)
 # Autograd keeps what flows through a cast to fp16 in fp32; the program has it in fp16, where this is the largest.
 HALF_MAX = 65504
 
@@ -37,6 +40,11 @@ HALF_MAX = 65504
 def programs(folders):
     for folder in folders:
         yield from sorted(os.path.dirname(p) for p in glob.glob(os.path.join(folder, "**", "model.mil"), recursive=True))
+
+
+def is_open(run):
+    """True if an input has a `?`."""
+    return any(None in of.shape for of, _ in run.function.params if of.kind == "tensor")
 
 
 def chosen_input(name, tensor):
@@ -62,9 +70,11 @@ class HalfInterpreter(interpret.Interpreter):
 class Case:
     """A program, its inputs, and what the interpreter makes of them with sums in double."""
 
-    def __init__(self, folder, scratch):
-        run = interpret.load(folder)
+    def __init__(self, folder, scratch, extent):
+        self.extent = extent
+        run = self.loaded(folder)
         self.inputs = self.chosen(run)
+        self.open = is_open(run)
         self.states = [name for of, name in run.function.params if of.kind == "state"]
         self.half = "fp16" in self.types(run)
         rough = run.run(self.inputs)
@@ -75,6 +85,15 @@ class Case:
         self.noise = farthest(self.tensors(rough), self.outputs)
         self.half_noise = farthest(self.in_half(), self.outputs)
 
+    def loaded(self, folder, **options):
+        run = interpret.load(folder, **options)
+        run.extent = self.extent
+        return run
+
+    def shapes(self):
+        """Of the inputs that the host feeds, by name."""
+        return {n: tuple(v.data.shape) for n, v in self.inputs.items() if n not in self.states}
+
     @staticmethod
     def chosen(run):
         return {n: chosen_input(n, v) for n, v in run.inputs().items()}
@@ -84,13 +103,13 @@ class Case:
         return {n: v.data.detach() for n, v in values.items() if isinstance(v, Tensor)}
 
     def exact(self, use):
-        run = interpret.load(self.folder, precision=64)
+        run = self.loaded(self.folder, precision=64)
         return use(run, self.chosen(run))
 
     def in_half(self):
         """The outputs where every result is fp16."""
-        read = interpret.load(self.folder)
-        run = HalfInterpreter(read.program, self.folder)
+        run = HalfInterpreter(self.loaded(self.folder).program, self.folder)
+        run.extent = self.extent
         return self.tensors(run.run(self.chosen(run)))
 
     @staticmethod
@@ -114,7 +133,7 @@ class Case:
         """Those of the inputs, and how far the interpreter is off from itself."""
         weights = {n: w.numpy() for n, w in seeds.items()}
         wanted = self.exact(lambda e, inputs: e.gradients(inputs, weights=weights)[1])
-        rough = interpret.load(self.folder).gradients(self.inputs, weights=weights)[1]
+        rough = self.loaded(self.folder).gradients(self.inputs, weights=weights)[1]
         return wanted, farthest(rough, wanted, self.limit())
 
     def limit(self):
@@ -156,6 +175,8 @@ def forward(lib, case, device):
     try:
         program = graph.compile(device)
         try:
+            if case.open:
+                program.set_shapes(case.shapes())
             feed(program, {n: v for n, v in case.inputs.items() if n not in case.states})
             program.run()
             noise = case.half_noise if device == library.ANE else case.noise
@@ -172,6 +193,9 @@ def backward(lib, case):
     if not wanted:
         return None, 0.0
     read = lib.read(case.path)
+    if case.open:
+        source, read = read, read.specialised(case.shapes())
+        source.close()
     graph = read.flat()
     try:
         graph.add_gradients(case.floats, list(wanted))
@@ -226,20 +250,32 @@ def compare(lib, case, name):
     return good, (cpu, ane, gradient)
 
 
+def cases(folder):
+    """(extent, label) of each run of a program."""
+    name = os.path.basename(folder)
+    if not is_open(interpret.load(folder)):
+        return [(None, name)]
+    return [(e, name if e is None else "?=%d of %s" % (e, name)) for e in EXTENTS]
+
+
+def compare_case(lib, folder, extent, name):
+    with tempfile.TemporaryDirectory() as scratch:
+        return compare(lib, Case(folder, scratch, extent), name)
+
+
 def compare_all(lib, folders):
     """How many there were, how many gave each column, how many failed."""
     count, columns, failed = 0, [0, 0, 0], 0
     for folder in folders:
-        count += 1
-        with tempfile.TemporaryDirectory() as scratch:
-            try:
-                good, row = compare(lib, Case(folder, scratch), os.path.basename(folder))
-            except (InterpreterError, mil_text.MilError, blob.BlobError) as error:
-                print("%-62s the interpreter: %s" % (os.path.basename(folder)[:62], error))
-                failed += 1
-                continue
-        columns = [n + (r.reason is None) for n, r in zip(columns, row)]
-        failed += not good
+        try:
+            for extent, name in cases(folder):
+                count += 1
+                good, row = compare_case(lib, folder, extent, name)
+                columns = [n + (r.reason is None) for n, r in zip(columns, row)]
+                failed += not good
+        except (InterpreterError, mil_text.MilError, blob.BlobError) as error:
+            print("%-62s the interpreter: %s" % (os.path.basename(folder)[:62], error))
+            failed += 1
     return count, columns, failed
 
 
@@ -253,7 +289,7 @@ def main():
     lib = library.Library(os.path.abspath(chosen.library))
     print("%-62s %-4s %8s %8s %8s  %s" % ("program", "type", "CPU", "ANE", "gradient", "noise of each"))
     count, (cpu, ane, gradients), failed = compare_all(lib, [f for f in programs(chosen.folders) if chosen.only in f])
-    print("%d programs: %d run on the CPU, %d on the model of the ANE, %d have gradients; %d failed" % (
+    print("%d runs: %d on the CPU, %d on the model of the ANE, %d have gradients; %d failed" % (
         count, cpu, ane, gradients, failed))
     return failed > 0
 

@@ -58,6 +58,7 @@ class Interpreter:
         self.precision = torch.float64 if precision == 64 else torch.float32
         self.generator = torch.Generator().manual_seed(seed)
         self.states = {}
+        self.extent = None       # of every `?` of an input, None = default shapes
         self.after = None        # called with (name, value) for each result, for whoever wants to look
 
     # ---- constants ----
@@ -179,8 +180,15 @@ class Interpreter:
     # ---- a run ----
 
     def shape_of(self, of, name):
-        default = mil_text.flexible_shapes(self.function).get(name)
-        return tuple(default) if default else tuple(DEFAULT_EXTENT if d is None else d for d in of.shape)
+        """The default shape, or with `extent` that number for each `?`, as near as the program admits."""
+        default, ranges = mil_text.flexible_shapes(self.function), mil_text.flexible_ranges(self.function)
+        if name in default and self.extent is None:
+            return tuple(default[name])
+        wanted = DEFAULT_EXTENT if self.extent is None else self.extent
+        shape = [wanted if d is None else d for d in of.shape]
+        for axis, (low, high) in enumerate(ranges.get(name, ())):
+            shape[axis] = max(low, min(shape[axis], high) if high >= 0 else shape[axis])
+        return tuple(shape)
 
     def seeded(self, name, of, seed):
         """Floats are 2u - 1 with u in [0, 1) of (name, index, seed), integers 0 or 1. States begin as zeros."""

@@ -34,6 +34,16 @@ class Shape(ctypes.Structure):
         return Shape(len(extents), (ctypes.c_int64 * RANK_MAX)(*extents))
 
 
+class InputShape(ctypes.Structure):
+    _fields_ = [("input", ctypes.c_char_p), ("shape", Shape)]
+
+    @staticmethod
+    def all(shapes):
+        """(array, count) of {input: extents}."""
+        return ((InputShape * len(shapes))(*[InputShape(n.encode(), Shape.of(s)) for n, s in shapes.items()]),
+                ctypes.c_size_t(len(shapes)))
+
+
 class Port(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("mil_name", ctypes.c_char_p), ("dtype", ctypes.c_int), ("shape", Shape),
                 ("is_output", ctypes.c_bool), ("is_parameter", ctypes.c_bool)]
@@ -42,7 +52,7 @@ class Port(ctypes.Structure):
 class Library:
     def __init__(self, path):
         self.calls = ctypes.CDLL(path)
-        for name in ("mw_graph_read_mil", "mw_compile", "mw_graph_flatten", "mw_graph_find", "mw_input", "mw_output"):
+        for name in ("mw_graph_read_mil", "mw_compile", "mw_graph_flatten", "mw_graph_specialise", "mw_graph_find", "mw_input", "mw_output"):
             getattr(self.calls, name).restype = ctypes.c_void_p
         self.calls.mw_compile_defaults.restype = Options
         self.calls.mw_tensor_shape.restype = Shape
@@ -69,6 +79,11 @@ class Graph:
     def flat(self):
         error = Error()
         handle = self.library.calls.mw_graph_flatten(self.handle, ctypes.byref(error))
+        return Graph(self.library, self.library.checked(error, handle))
+
+    def specialised(self, shapes):
+        error = Error()
+        handle = self.library.calls.mw_graph_specialise(self.handle, *InputShape.all(shapes), ctypes.byref(error))
         return Graph(self.library, self.library.checked(error, handle))
 
     def find(self, name):
@@ -114,6 +129,11 @@ class Program:
         while self.library.calls.mw_program_port_at(self.handle, ctypes.c_size_t(index), ctypes.byref(port)):
             yield port.name.decode(), bool(port.is_output)
             index += 1
+
+    def set_shapes(self, shapes):
+        error = Error()
+        self.library.calls.mw_program_set_shapes(self.handle, *InputShape.all(shapes), ctypes.byref(error))
+        self.library.checked(error, None)
 
     def pass_array(self, call, name, dtype, array):
         error = Error()

@@ -366,7 +366,16 @@ def plain(payload):
     return payload
 
 
+def flexible(function, part):
+    info = function.attrs.get("FlexibleShapeInformation")
+    return dict(dict(plain(info.payload)).get(part, {})) if info else {}
+
+
 def flexible_shapes(function):
     """{input: shape} of FlexibleShapeInformation's DefaultShapes, {} where there are none."""
-    info = function.attrs.get("FlexibleShapeInformation")
-    return dict(dict(plain(info.payload)).get("DefaultShapes", {})) if info else {}
+    return flexible(function, "DefaultShapes")
+
+
+def flexible_ranges(function):
+    """{input: [[low, high] of each axis]} of RangeDims, {} where there are none. A negative high is no bound."""
+    return flexible(function, "RangeDims")
