@@ -369,11 +369,12 @@ bool mw__build_wants_expansion(const mw__build *build)
     return false;
 }
 
-mw_tensor *mw__build_expand(mw__build *build)
+/* The arguments that are set; NULL after a failed allocation. */
+static mw_argument *list_arguments(mw__build *build, size_t *out_count)
 {
     mw_graph *graph = build->graph;
-    size_t count = 0;
     mw_argument *arguments = mw__arena_alloc(&graph->arena, build->op->slot_count, sizeof *arguments, &graph->error);
+    *out_count = 0;
     for (size_t i = 0; arguments != NULL && i < build->op->slot_count; i++) {
         mw__operand *operand = build->op->slots[i].operands;
         if (operand == NULL)
@@ -382,9 +383,30 @@ mw_tensor *mw__build_expand(mw__build *build)
             operand->value = mw__payload_emit(graph, operand->value->payload, operand->value->hint, &graph->error);
         if (operand->value == NULL)
             return NULL;
-        arguments[count++] = (mw_argument){.name = build->op->slots[i].name, .values = &operand->value, .count = 1};
+        arguments[(*out_count)++] =
+            (mw_argument){.name = build->op->slots[i].name, .values = &operand->value, .count = 1};
     }
-    return arguments != NULL ? build->row->expand(graph, arguments, count) : NULL;
+    return arguments;
+}
+
+mw_status mw__build_expand(mw__build *build, mw_tensor **out_results, size_t capacity)
+{
+    mw_tensor *results[MW__INFER_OWN] = {NULL};
+    size_t count, made = 0;
+    const mw_argument *arguments = list_arguments(build, &count);
+    if (arguments != NULL)
+        results[0] = build->row->expand(build->graph, arguments, count, results + 1);
+    if (results[0] == NULL)
+        return failure(build);
+    while (made < MW__INFER_OWN && results[made] != NULL)
+        made++;
+    if (made > capacity) {
+        mw__graph_fail(build->graph, MW_ERROR_ARGUMENT, "%s: has %zu results, room is given for %zu", build->row->name,
+                       made, capacity);
+        return failure(build);
+    }
+    memcpy(out_results, results, made * sizeof(mw_tensor *));
+    return MW_OK;
 }
 
 static mw_status end_op(mw__build *build, mw_tensor **out_results, size_t result_count)
@@ -393,8 +415,9 @@ static mw_status end_op(mw__build *build, mw_tensor **out_results, size_t result
     if (build->failed || !mw__build_wants_expansion(build) || result_count == 0)
         return mw__build_end_many(build, out_results, result_count, NULL);
     MW_TRY(mw__op_unmix(build->graph, build->op, MW_F32, &dtype, &build->graph->error));
-    mw_tensor *result = mw__build_expand(build);
-    out_results[0] = result != NULL && dtype != MW_DTYPE_NONE ? mw_cast(result, dtype) : result;
+    MW_TRY(mw__build_expand(build, out_results, result_count));
+    if (dtype != MW_DTYPE_NONE) /* a row with a mixed form has one result */
+        out_results[0] = mw_cast(out_results[0], dtype);
     return out_results[0] != NULL ? MW_OK : failure(build);
 }
 

@@ -163,8 +163,9 @@ static mw_tensor *along_channels(const char *operation, const char *arg, mw_tens
     return mw_expand_dims(vector, axes);
 }
 
-mw_tensor *mw__expand_prelu(mw_graph *graph, const mw_argument *arguments, size_t count)
+mw_tensor *mw__expand_prelu(mw_graph *graph, const mw_argument *arguments, size_t count, mw_tensor **out_more)
 {
+    (void)out_more;
     mw_tensor *x = mw__argument_find(arguments, count, "x"), *alpha = mw__argument_find(arguments, count, "alpha");
     if (x == NULL || alpha == NULL)
         return mw__graph_fail(graph, MW_ERROR_ARGUMENT, "prelu: argument %s is missing", x == NULL ? "x" : "alpha");
@@ -174,8 +175,10 @@ mw_tensor *mw__expand_prelu(mw_graph *graph, const mw_argument *arguments, size_
     return mw_select(positive, x, scaled);
 }
 
-mw_tensor *mw__expand_softplus_parametric(mw_graph *graph, const mw_argument *arguments, size_t count)
+mw_tensor *mw__expand_softplus_parametric(mw_graph *graph, const mw_argument *arguments, size_t count,
+                                          mw_tensor **out_more)
 {
+    (void)out_more;
     mw_tensor *x = mw__argument_find(arguments, count, "x"), *alpha = mw__argument_find(arguments, count, "alpha");
     mw_tensor *beta = mw__argument_find(arguments, count, "beta");
     if (x == NULL || alpha == NULL || beta == NULL)
@@ -198,7 +201,7 @@ mw_tensor *mw_prelu(mw_tensor *x, mw_tensor *alpha)
             {.name = "x", .values = &x, .count = 1},
             {.name = "alpha", .values = &alpha, .count = 1},
         };
-        return mw__expand_prelu(x->graph, arguments, 2);
+        return mw__expand_prelu(x->graph, arguments, 2, NULL);
     }
     mw__build build = mw__build_begin("prelu", x);
     mw__build_set(&build, "x", x);
@@ -217,7 +220,7 @@ mw_tensor *mw_softplus_parametric(mw_tensor *x, mw_tensor *alpha, mw_tensor *bet
             {.name = "alpha", .values = &alpha, .count = 1},
             {.name = "beta", .values = &beta, .count = 1},
         };
-        return mw__expand_softplus_parametric(x->graph, arguments, 3);
+        return mw__expand_softplus_parametric(x->graph, arguments, 3, NULL);
     }
     mw__build build = mw__build_begin("softplus_parametric", x);
     mw__build_set(&build, "x", x);

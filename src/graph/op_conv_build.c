@@ -88,8 +88,9 @@ mw_tensor *mw_conv(mw_tensor *x, mw_tensor *weight, mw_tensor *bias, const mw_co
 }
 
 /* Everything but a bias, which is added. */
-mw_tensor *mw__expand_conv(mw_graph *graph, const mw_argument *arguments, size_t count)
+mw_tensor *mw__expand_conv(mw_graph *graph, const mw_argument *arguments, size_t count, mw_tensor **out_more)
 {
+    (void)out_more;
     mw__build build = mw__build_begin_graph("conv", graph);
     mw_tensor *bias = mw__argument_find(arguments, count, "bias");
     for (size_t i = 0; i < count; i++)
@@ -125,8 +126,9 @@ static mw_tensor *expand_transpose(mw__build *build)
     return bias != NULL ? mw__conv_add_bias(y, bias) : y;
 }
 
-mw_tensor *mw__expand_conv_transpose(mw_graph *graph, const mw_argument *arguments, size_t count)
+mw_tensor *mw__expand_conv_transpose(mw_graph *graph, const mw_argument *arguments, size_t count, mw_tensor **out_more)
 {
+    (void)out_more;
     mw__build build = mw__build_begin_graph("conv_transpose", graph);
     for (size_t i = 0; i < count; i++)
         mw__build_set_many(&build, arguments[i].name, arguments[i].values, arguments[i].count);

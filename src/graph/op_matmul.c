@@ -128,8 +128,9 @@ mw_status mw__shape_linear(mw__infer *infer)
     return mw__rule_result(infer, mw__rule_dtype(infer, "x"), shape);
 }
 
-mw_tensor *mw__expand_linear(mw_graph *graph, const mw_argument *arguments, size_t count)
+mw_tensor *mw__expand_linear(mw_graph *graph, const mw_argument *arguments, size_t count, mw_tensor **out_more)
 {
+    (void)out_more;
     mw_tensor *x = mw__argument_find(arguments, count, "x");
     mw_tensor *weight = mw__argument_find(arguments, count, "weight");
     mw_tensor *bias = mw__argument_find(arguments, count, "bias");
@@ -149,7 +150,7 @@ mw_tensor *mw_linear(mw_tensor *x, mw_tensor *weight, mw_tensor *bias)
             {.name = "weight", .values = &weight, .count = 1},
             {.name = "bias", .values = &bias, .count = 1},
         };
-        return mw__expand_linear(x->graph, arguments, bias != NULL ? 3 : 2);
+        return mw__expand_linear(x->graph, arguments, bias != NULL ? 3 : 2, NULL);
     }
     mw__build build = mw__build_begin("linear", x);
     mw__build_set(&build, "x", x);

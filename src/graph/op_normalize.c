@@ -214,8 +214,9 @@ static mw_tensor *expand_affine(const char *operation, mw_tensor *y, const bool 
     return mw__affine(y, gamma, beta, marks);
 }
 
-mw_tensor *mw__expand_layer_norm(mw_graph *graph, const mw_argument *arguments, size_t count)
+mw_tensor *mw__expand_layer_norm(mw_graph *graph, const mw_argument *arguments, size_t count, mw_tensor **out_more)
 {
+    (void)out_more;
     bool marks[MW_RANK_MAX];
     mw_tensor *y = expand_plain(graph, "layer_norm", arguments, count);
     if (y == NULL)
@@ -224,14 +225,16 @@ mw_tensor *mw__expand_layer_norm(mw_graph *graph, const mw_argument *arguments, 
     return expand_affine("layer_norm", y, marks, arguments, count);
 }
 
-mw_tensor *mw__expand_instance_norm(mw_graph *graph, const mw_argument *arguments, size_t count)
+mw_tensor *mw__expand_instance_norm(mw_graph *graph, const mw_argument *arguments, size_t count, mw_tensor **out_more)
 {
+    (void)out_more;
     mw_tensor *y = expand_plain(graph, "instance_norm", arguments, count);
     return y != NULL ? expand_affine("instance_norm", y, channel_axis, arguments, count) : NULL;
 }
 
-mw_tensor *mw__expand_batch_norm(mw_graph *graph, const mw_argument *arguments, size_t count)
+mw_tensor *mw__expand_batch_norm(mw_graph *graph, const mw_argument *arguments, size_t count, mw_tensor **out_more)
 {
+    (void)out_more;
     static const char *const names[] = {"mean", "variance", "gamma", "beta"};
     mw_tensor *x = mw__argument_find(arguments, count, "x"), *vectors[4];
     const mw_tensor *epsilon = mw__argument_find(arguments, count, "epsilon");
@@ -296,7 +299,7 @@ static mw_tensor *normalize(const char *operation, mw_tensor *x, mw_axes axes, c
         if (build.op->slots[i].count == 1)
             arguments[given++] = (mw_argument){
                 .name = build.op->slots[i].name, .values = &build.op->slots[i].operands[0].value, .count = 1};
-    return build.row->expand(x->graph, arguments, given);
+    return build.row->expand(x->graph, arguments, given, NULL);
 }
 
 mw_tensor *mw_batch_norm(mw_tensor *x, mw_tensor *mean, mw_tensor *variance, mw_tensor *gamma, mw_tensor *beta,

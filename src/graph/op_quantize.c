@@ -388,11 +388,12 @@ static bool read_scaling(const mw_argument *arguments, size_t count, scaling *ou
     return out->scale != NULL && (zero_point == NULL || out->zero_point != NULL);
 }
 
-mw_tensor *mw__expand_quantize(mw_graph *graph, const mw_argument *arguments, size_t count)
+mw_tensor *mw__expand_quantize(mw_graph *graph, const mw_argument *arguments, size_t count, mw_tensor **out_more)
 {
     scaling s;
     const mw_tensor *name = mw__argument_find(arguments, count, "output_dtype");
     (void)graph;
+    (void)out_more;
     if (name == NULL || name->payload == NULL || name->payload->strings == NULL || !read_scaling(arguments, count, &s))
         return NULL;
     const bool is_signed = strcmp(name->payload->strings[0], "int8") == 0;
@@ -403,10 +404,11 @@ mw_tensor *mw__expand_quantize(mw_graph *graph, const mw_argument *arguments, si
     return mw_cast(y, is_signed ? MW_I8 : MW_U8);
 }
 
-mw_tensor *mw__expand_dequantize(mw_graph *graph, const mw_argument *arguments, size_t count)
+mw_tensor *mw__expand_dequantize(mw_graph *graph, const mw_argument *arguments, size_t count, mw_tensor **out_more)
 {
     scaling s;
     (void)graph;
+    (void)out_more;
     if (!read_scaling(arguments, count, &s))
         return NULL;
     mw_tensor *x = mw_cast(s.input, mw_tensor_dtype(s.scale));
@@ -424,10 +426,11 @@ static void set_if_given(mw__build *build, const char *arg, mw_tensor *value)
 /* Computed scales get the expansion. */
 static mw_tensor *end_scaled(mw__build *build, const mw_tensor *scale, int axis)
 {
+    mw_tensor *y;
     if (scale != NULL && mw_tensor_shape(scale).rank > 0)
         mw__build_int(build, "axis", axis);
     if (!build->failed && mw__build_wants_expansion(build))
-        return mw__build_expand(build);
+        return mw__build_expand(build, &y, 1) == MW_OK ? y : NULL;
     return mw__build_end(build);
 }
 

@@ -69,8 +69,9 @@ typedef struct mw__infer {
 } mw__infer;
 
 typedef mw_status mw__shape_rule(mw__infer *infer);
-/* Emits the same value from operations that accept run-time tensors where this one wants constants. */
-typedef mw_tensor *mw__expand_rule(mw_graph *graph, const mw_argument *arguments, size_t count);
+/* Emits the same values from operations that accept run-time tensors where this one wants constants. Returns the first;
+ * `out_more`, with room for MW__INFER_OWN - 1, receives the others, and is left alone where there are none. */
+typedef mw_tensor *mw__expand_rule(mw_graph *graph, const mw_argument *arguments, size_t count, mw_tensor **out_more);
 
 typedef struct mw__row {
     mw__op_id id;

@@ -39,8 +39,8 @@ void mw__build_axes(mw__build *build, const char *arg, mw_axes axes);
 void mw__build_defaults(mw__build *build);
 /* True if a constant argument is given a value that is computed: the row's expansion can take it. */
 bool mw__build_wants_expansion(const mw__build *build);
-/* What the expansion makes of the operation's arguments. */
-mw_tensor *mw__build_expand(mw__build *build);
+/* What the expansion makes of the operation's arguments: as many results as there are, for which there must be room. */
+mw_status mw__build_expand(mw__build *build, mw_tensor **out_results, size_t capacity);
 /* Gives the operands of a mixed operation, which is not in a block yet, the type `wide` and sets *out_dtype to which
  * type its result is to have; MW_DTYPE_NONE and nothing done if it is not mixed. */
 mw_status mw__op_unmix(mw_graph *graph, mw__op *op, mw_dtype wide, mw_dtype *out_dtype, mw_error *err);

@@ -72,6 +72,9 @@ mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, c
 /* The copy of a source value, for rules. */
 mw_tensor *mw__clone_get(const mw__clone *clone, const mw_tensor *source);
 void mw__clone_set(mw__clone *clone, const mw_tensor *source, mw_tensor *copy);
+/* The same of an operand: a literal in an argument, which has no copy of its own, becomes a constant of that type. NULL
+ * of NULL, or with an error on the target graph. */
+mw_tensor *mw__clone_operand(mw__clone *clone, const mw_tensor *source, mw_dtype dtype);
 
 /* For a second copy inside one graph: every value stands for itself until its operation is copied. */
 mw_status mw__clone_begin_within(mw__clone *clone, const mw__function *function, mw_error *err);

@@ -326,6 +326,15 @@ static mw_status set_result(mw__clone *clone, const mw__op *source, mw_tensor *r
     return result != NULL ? MW_OK : clone->to->error.status;
 }
 
+static mw_status clone_expanded(mw__clone *clone, const mw__op *source, mw__build *build, mw_dtype dtype)
+{
+    mw_tensor *results[MW__INFER_OWN] = {NULL};
+    MW_TRY(mw__build_expand(build, results, MW__INFER_OWN));
+    for (size_t i = 1; i < source->result_count && i < MW__INFER_OWN; i++)
+        mw__clone_set(clone, source->results[i], results[i]);
+    return set_result(clone, source, results[0], dtype);
+}
+
 static mw_status clone_row(mw__clone *clone, const mw__op *source)
 {
     mw_graph *to = clone->to;
@@ -340,7 +349,7 @@ static mw_status clone_row(mw__clone *clone, const mw__op *source)
     mw_dtype dtype;
     MW_TRY(unmix(clone, build.op, &dtype));
     if (mw__build_wants_expansion(&build))
-        return set_result(clone, source, mw__build_expand(&build), dtype);
+        return clone_expanded(clone, source, &build, dtype);
     MW_TRY(copy_surface(to, source, build.op));
     MW_TRY(copy_blocks(clone, source, build.op));
     MW_TRY(infer_results(to, source, build.op));
@@ -350,6 +359,17 @@ static mw_status clone_row(mw__clone *clone, const mw__op *source)
     for (size_t i = 0; i < source->result_count && i < build.op->result_count; i++)
         mw__clone_set(clone, source->results[i], build.op->results[i]);
     return MW_OK;
+}
+
+mw_tensor *mw__clone_operand(mw__clone *clone, const mw_tensor *source, mw_dtype dtype)
+{
+    mw_graph *to = clone->to;
+    if (source == NULL)
+        return NULL;
+    if (source->payload == NULL || source->op != NULL)
+        return mw__clone_get(clone, source);
+    const mw__payload *payload = mw__payload_convert(to, source->payload, dtype, &to->error);
+    return payload != NULL ? mw__payload_emit(to, payload, source->hint, &to->error) : NULL;
 }
 
 mw_status mw__clone_op(mw__clone *clone, const mw__op *op, mw_error *err)

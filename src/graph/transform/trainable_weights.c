@@ -10,11 +10,12 @@
 static bool is_constexpr(const char *kind) { return strncmp(kind, "constexpr_", 10) == 0; }
 
 /* True if the expansion of an operation takes a computed tensor there: that is what expansions are for, but for
- * epsilon. */
+ * single numbers. */
 static bool may_be_computed(const mw__op *op, size_t slot)
 {
     const mw__arg_row *arg = &op->row->args[slot];
-    return arg->kind != MW__CONST || (op->row->expand != NULL && strcmp(arg->name, "epsilon") != 0);
+    const bool number = strcmp(arg->name, "epsilon") == 0 || strcmp(arg->name, "clip") == 0;
+    return arg->kind != MW__CONST || (op->row->expand != NULL && !number);
 }
 
 static const char *use_obstacle(const mw__use *use)
