@@ -24,6 +24,7 @@
 #include <millwright/op_pool.h>
 #include <millwright/op_quantize.h>
 #include <millwright/op_random.h>
+#include <millwright/op_recurrent.h>
 #include <millwright/op_reduce.h>
 #include <millwright/op_shape.h>
 #include <millwright/op_sort.h>

@@ -215,6 +215,11 @@ static const mw__rewrite rows[] = {
                   .emit = mw__conv_decompose},
      .reason = "the ANE refuses a computed weight for a batch above 1 and ignores it for a batch of 1 "
                "(ANEForge, dynamic convolution)"},
+    {.name = "recurrent_steps",
+     .operations = OPERATIONS("lstm", "gru", "rnn"),
+     .legalize =
+         {.half_ports = true, .refused = true, .when = mw__recurrent_is_refused, .emit = mw__recurrent_decompose},
+     .reason = "the ANE has no operation over time (operation sweep of ANEForge on the ANE)"},
     {.name = "fraction",
      .operations = OPERATIONS("real_div", "pow", "exp2", "reduce_mean", "reduce_l2_norm", "reduce_log_sum",
                               "reduce_log_sum_exp", "resize"),

@@ -84,6 +84,9 @@ mw__legalize_emit mw__half_fraction, mw__half_operands;
 /* legalize_conv.c */
 mw__legalize_when mw__conv_has_computed_weight;
 mw__legalize_emit mw__conv_decompose;
+/* legalize_recurrent.c */
+mw__legalize_when mw__recurrent_is_refused;
+mw__legalize_emit mw__recurrent_decompose;
 /* split_index.c */
 mw__split_when mw__split_takes_nothing, mw__split_takes, mw__split_index_fits, mw__split_is_match, mw__split_compares;
 mw__split_when mw__split_result_is_wide;

@@ -50,6 +50,33 @@ static void test_floats_become_fp16_on_the_ane(void)
     mw_graph_destroy(graph);
 }
 
+/* Steps are written out one by one, so there must be a number of them; a bound beyond fp16 bounds nothing there. */
+static void test_recurrent_networks_are_written_out_on_the_ane(void)
+{
+    static const float numbers[4] = {0.5F, 0.25F, -0.5F, 1.0F};
+    for (int known = 0; known < 2; known++) {
+        mw_error err = {0};
+        mw_graph *graph = mw_graph_create(NULL);
+        mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(known ? 3 : MW_DIM_UNKNOWN, 2, 1));
+        mw_tensor *weight = mw_constant(graph, MW_F32, MW_SHAPE(4, 1), numbers);
+        mw_recurrent_options options = mw_recurrent_defaults();
+        options.clip = 1e6;
+        const mw_recurrent_weights weights = {.weight_ih = weight, .weight_hh = weight};
+        mw_output(mw_lstm(x, NULL, NULL, &weights, &options).y, "y");
+        char *text = legal_text(graph, mw__device_find(MW_DEVICE_ANE), &err);
+        if (known) {
+            CHECK_OK(err);
+            REQUIRE(text != NULL);
+            CHECK(strstr(text, "lstm(") == NULL && strstr(text, "clip(") == NULL && strstr(text, "fp32") == NULL);
+        } else {
+            CHECK_ERROR(err, MW_ERROR_UNSUPPORTED,
+                        "lstm \"y\": on this device the number of steps and the hidden elements must be known");
+        }
+        mw_string_free(text);
+        mw_graph_destroy(graph);
+    }
+}
+
 static void test_the_cpu_keeps_the_declared_types(void)
 {
     mw_error err = {0};
@@ -342,6 +369,7 @@ static void test_every_failed_allocation_is_an_error_without_a_leak(void)
 int main(void)
 {
     RUN(test_floats_become_fp16_on_the_ane);
+    RUN(test_recurrent_networks_are_written_out_on_the_ane);
     RUN(test_the_cpu_keeps_the_declared_types);
     RUN(test_operations_that_no_result_needs_stay_behind);
     RUN(test_integer_inputs_and_what_they_meet_become_fp16);

@@ -251,6 +251,13 @@ static const row_case cases[] = {
              "x = x);",
      .operation = "conv",
      .times = 0},
+    {.row = "recurrent_steps",
+     .inputs = "tensor<fp32, [3, 2, 1]> x, tensor<fp32, [2, 1]> s",
+     .body = "tensor<fp32, [3, 2, 1]> y, tensor<fp32, [2, 1]> h = rnn(bias = tensor<fp32, [1]>([0x1p-1]), initial_h = "
+             "s, output_sequence = bool(true), weight_hh = tensor<fp32, [1, 1]>([[0x1p-1]]), weight_ih = "
+             "tensor<fp32, [1, 1]>([[0x1p+0]]), x = x);",
+     .operation = "tanh",
+     .times = 3},
     {.row = "fraction",
      .inputs = "tensor<int32, [3]> i",
      .body = "tensor<int32, [3]> q = real_div(x = i, y = int32(2)); tensor<fp32, [3]> y = cast(dtype = "

@@ -70,15 +70,16 @@ static bool has_constructor(const char *name)
 #include "support/families.def"
 #undef FAMILY
     };
+    static const char *const gives[] = {"*", "mw_status ", "mw_recurrent "};
     char path[512], declared[80];
     bool found = false;
-    snprintf(declared, sizeof declared, "*%s(", name);
     for (size_t i = 0; i < sizeof headers / sizeof headers[0] && !found; i++) {
         snprintf(path, sizeof path, "%s/../include/millwright/op_%s.h", MW_TESTS_DIR, headers[i]);
         char *text = read_text(path);
-        char status[80];
-        snprintf(status, sizeof status, "mw_status %s(", name);
-        found = text != NULL && (strstr(text, declared) != NULL || strstr(text, status) != NULL);
+        for (size_t k = 0; k < sizeof gives / sizeof gives[0]; k++) {
+            snprintf(declared, sizeof declared, "%s%s(", gives[k], name);
+            found = found || (text != NULL && strstr(text, declared) != NULL);
+        }
         free(text);
     }
     return found;

@@ -3,6 +3,8 @@
 #include "graph/rule.h"
 #include "graph/transform/batch.h"
 
+#include <string.h>
+
 /* What a rule sees. */
 typedef struct asked {
     const mw__batch_rows *table;
@@ -389,6 +391,22 @@ static bool attention(const asked *a, place *out)
     return true;
 }
 
+/* The batch is axis 1 of x [steps, batch, ..] and of the outputs, axis 0 of the states before and after. */
+static bool recurrent(const asked *a, place *out)
+{
+    for (size_t i = 0; i < a->op->slot_count; i++) {
+        const mw__slot *slot = &a->op->slots[i];
+        const bool is_x = strcmp(slot->name, "x") == 0, is_state = strncmp(slot->name, "initial_", 8) == 0;
+        const mw__batch_rows rows = rows_of_arg(a, slot->name);
+        if (rows.kind == MW__BATCH_NONE)
+            continue;
+        if ((!is_x && !is_state) || rows.axis != (is_x ? 1 : 0) ||
+            !put_rows(a, out, a->result == 0 ? 1 : 0, rows.inner))
+            return false;
+    }
+    return true;
+}
+
 /* ---- gathers ---- */
 
 static int64_t batch_dims(const asked *a)
@@ -511,6 +529,9 @@ static const struct {
     {mw__shape_linear, linear},
     {mw__shape_einsum, einsum},
     {mw__shape_scaled_dot_product_attention, attention},
+    {mw__shape_lstm, recurrent},
+    {mw__shape_gru, recurrent},
+    {mw__shape_rnn, recurrent},
     {mw__shape_gather, gather},
     {mw__shape_gather_along_axis, gather_along_axis},
     {mw__shape_gather_nd, gather_nd},
