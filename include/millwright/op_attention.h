@@ -1,6 +1,7 @@
 /* Attention.
  *
  *     mw_tensor *h = mw_scaled_dot_product_attention(q, k, v, NULL);      // [B, heads, T, E] each
+ *     mw_tensor *y = mw_multi_head_attention_layer(x, NULL, NULL, 8, mask, "attn");   // [B, T, E], as in PyTorch
  *
  * A NULL operand yields NULL (except where NULL is said to mean none); results live as long as the graph.
  *
@@ -29,6 +30,25 @@ extern "C" {
  *  source  MIL scaled_dot_product_attention, which is there from ios18; in graphs of older opsets this is mul, matmul,
  *          add or select, softmax and matmul. The maximum of a row is subtracted first */
 MW_API mw_tensor *mw_scaled_dot_product_attention(mw_tensor *query, mw_tensor *key, mw_tensor *value, mw_tensor *mask);
+
+/** mw_scaled_dot_product_attention over `heads` parts of the last extent, between products with new parameters:
+ *  PyTorch's MultiheadAttention with batch_first.
+ *  query   [B, L, E], E known  F16 or F32
+ *  key     [B, S, E]; NULL = the query
+ *  value   [B, S, E]; NULL = the key
+ *  heads   must divide E
+ *  mask    broadcasts to [B, heads, L, S], as above; NULL = none. Of a BOOL mask, true takes part; PyTorch's module
+ *          (not its scaled_dot_product_attention) has that the other way round
+ *  name    the parameters are `name`.in_proj_weight [3 E, E], the rows for query, key and value one below the other,
+ *          Xavier uniform, `name`.in_proj_bias [3 E] and `name`.out_proj.bias [E], zeros, and
+ *          `name`.out_proj.weight [E, E], uniform in +-1/sqrt(E); dtype of query
+ *  return  [B, L, E]
+ *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE, MW_ERROR_ARGUMENT for heads that do not divide E or a name that is empty
+ *          or taken
+ *  vjp     that of its operations
+ *  source  PyTorch MultiheadAttention, without dropout, bias_kv and zero_attn */
+MW_API mw_tensor *mw_multi_head_attention_layer(mw_tensor *query, mw_tensor *key, mw_tensor *value, int64_t heads,
+                                                mw_tensor *mask, const char *name);
 
 #ifdef __cplusplus
 }

@@ -104,6 +104,43 @@ MW_API mw_recurrent mw_gru(mw_tensor *x, mw_tensor *h, const mw_recurrent_weight
 MW_API mw_recurrent mw_rnn(mw_tensor *x, mw_tensor *h, const mw_recurrent_weights *weights,
                            const mw_recurrent_options *options);
 
+/** Numbers of a recurrent layer; from mw_recurrent_layer_defaults, then changed. */
+typedef struct mw_recurrent_layer_options {
+    size_t struct_size; /* set by mw_recurrent_layer_defaults */
+    int layers;         /* each over the outputs of the one before, 1 to 1000; 1 */
+    bool bidirectional; /* both directions, side by side; false */
+    bool batch_first;   /* x and y are [B, S, ..] (states are not); false */
+    bool bias;          /* true */
+    float dropout;      /* of the outputs of all layers but the last, in [0, 1); 0 */
+    mw_tensor *h, *c;   /* [layers D, B, H], the states before the first step, in the order l0, l0_reverse, l1, ..;
+                         * NULL = zeros; c of mw_lstm_layer alone */
+} mw_recurrent_layer_options;
+
+/** Returns options with everything at its default, which stands beside each. */
+MW_API mw_recurrent_layer_options mw_recurrent_layer_defaults(void);
+
+/** mw_lstm with new parameters: PyTorch's LSTM.
+ *  x        [S, B, I], all known  F16 or F32
+ *  hidden   H > 0
+ *  name     the parameters are `name`.weight_ih_l0 [4 H, I], .weight_hh_l0 [4 H, H], .bias_ih_l0 [4 H] and
+ *           .bias_hh_l0 [4 H], with the gates in PyTorch's order (i, f, z, o); of the reverse direction the same with
+ *           _reverse behind, of further layers with l1, .. and [4 H, D H]. All uniform in +-1/sqrt(H), dtype of x. With
+ *           a dropout, mw_dropout's states are `name`.dropout_l0.generator, ..
+ *  options  NULL = mw_recurrent_layer_defaults
+ *  return   y [S, B, D H], or [B, S, D H] with batch_first; h and c [layers D, B, H]
+ *  errors   MW_ERROR_SHAPE, MW_ERROR_DTYPE, MW_ERROR_ARGUMENT for numbers out of range, options that were not made by
+ *           mw_recurrent_layer_defaults, or a name that is empty or taken
+ *  vjp      that of the steps, one by one
+ *  source   PyTorch LSTM, without proj_size */
+MW_API mw_recurrent mw_lstm_layer(mw_tensor *x, int64_t hidden, const char *name,
+                                  const mw_recurrent_layer_options *options);
+
+/** mw_gru with reset_after and new parameters: PyTorch's GRU. As mw_lstm_layer, with 3 H rows in the order r, z, n, and
+ *  without c.
+ *  source  PyTorch GRU */
+MW_API mw_recurrent mw_gru_layer(mw_tensor *x, int64_t hidden, const char *name,
+                                 const mw_recurrent_layer_options *options);
+
 #ifdef __cplusplus
 }
 #endif

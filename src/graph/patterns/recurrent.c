@@ -139,19 +139,15 @@ static mw_tensor **cut_steps(mw_tensor *sums, size_t count)
     return count == 1 || mw_split(sums, count, 0, parts) == MW_OK ? parts : NULL;
 }
 
-/* One direction; the results are [S or 1, B, H] and twice [1, B, H]. */
-static void write_half(const mw__recurrent *r, int index, mw_tensor *out[3])
+void mw__recurrent_write_half(const mw__recurrent *r, int half, mw_tensor *h, mw_tensor *c, mw_tensor *out[3])
 {
-    const bool reverse = mw__recurrent_is_reverse(r, index);
+    const bool reverse = mw__recurrent_is_reverse(r, half);
     const size_t count = (size_t)mw_tensor_shape(r->x).dim[0];
-    const int halves = r->direction == MW_BIDIRECTIONAL ? 2 : 1;
     mw__cell_weights weights;
     out[0] = out[1] = out[2] = NULL;
-    if (!mw__cell_prepare(r, &r->half[index], &weights))
+    if (!mw__cell_prepare(r, &r->half[half], &weights))
         return;
     mw_tensor **steps = cut_steps(mw_linear(r->x, weights.input, weights.input_bias), count);
-    mw_tensor *h = state_part(r->h, halves, index);
-    mw_tensor *c = r->c != NULL ? state_part(r->c, halves, index) : NULL;
     for (size_t t = 0; steps != NULL && h != NULL && t < count; t++) {
         const size_t at = reverse ? count - 1 - t : t;
         mw__cell_step(r, &weights, steps[at], &h, &c);
@@ -164,6 +160,14 @@ static void write_half(const mw__recurrent *r, int index, mw_tensor *out[3])
     out[2] = c;
 }
 
+static void write_part(const mw__recurrent *r, int half, mw_tensor *out[3])
+{
+    const int halves = r->direction == MW_BIDIRECTIONAL ? 2 : 1;
+    mw_tensor *h = state_part(r->h, halves, half);
+    mw_tensor *c = r->c != NULL ? state_part(r->c, halves, half) : NULL;
+    mw__recurrent_write_half(r, half, h, c, out);
+}
+
 static void drop_step_axis(mw_tensor *out[3])
 {
     for (int i = 1; i < 3; i++)
@@ -173,9 +177,9 @@ static void drop_step_axis(mw_tensor *out[3])
 void mw__recurrent_write(const mw__recurrent *r, mw_tensor *out[3])
 {
     mw_tensor *back[3];
-    write_half(r, 0, out);
+    write_part(r, 0, out);
     if (r->direction == MW_BIDIRECTIONAL) {
-        write_half(r, 1, back);
+        write_part(r, 1, back);
         for (int i = 0; i < 3; i++)
             out[i] = out[i] != NULL && back[i] != NULL ? mw_concat((mw_tensor *[]){out[i], back[i]}, 2, 2) : NULL;
     }

@@ -16,6 +16,7 @@ typedef struct mw__recurrent {
     mw_direction direction; /* half[1] is used by MW_BIDIRECTIONAL */
     bool sequence;          /* all outputs are wanted */
     bool reset_after;
+    bool torch_order;    /* gates stand as in PyTorch, i, f, z, o and r, z, n; a layer's, not an operation's */
     bool keeps_operands; /* gates are put in order by operations, though weights are constants: a gradient wants them */
     mw_activation gate, candidate, output; /* candidate: z of lstm; output: n of gru, h of rnn */
     double clip;                           /* INFINITY = none */
@@ -41,6 +42,10 @@ static inline bool mw__recurrent_is_reverse(const mw__recurrent *r, int half)
 /* True if outputs stay in the order of the work: coremltools' tests want it so of a reverse rnn, unlike lstm and gru.
  */
 static inline bool mw__recurrent_keeps_order(const mw__recurrent *r) { return r->cell == MW__CELL_RNN; }
+
+/* Appends the steps of one direction, without an axis of directions: states are [1, B, H], outputs [S or 1, B, H]; h
+ * and c of `r` are not looked at. The results are y, h and c, NULL after an error, which is left on the graph. */
+void mw__recurrent_write_half(const mw__recurrent *r, int half, mw_tensor *h, mw_tensor *c, mw_tensor *out_results[3]);
 
 /* Appends the operations; the results are y, h and c, NULL after an error, which is left on the graph. */
 void mw__recurrent_write(const mw__recurrent *r, mw_tensor *out_results[3]);

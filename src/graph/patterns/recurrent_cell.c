@@ -35,44 +35,68 @@ static mw_tensor *arrange_constant(mw_tensor *value, const int *order, int count
     return mw_constant(graph, mw_tensor_dtype(value), shape, bytes);
 }
 
-/* The blocks `order[..]` of the three of equal height that a weight, bias or peephole is made of; NULL of NULL. */
-static mw_tensor *arrange(const mw__recurrent *r, mw_tensor *value, const int *order, int count)
+/* An order of blocks of equal height: of `blocks`, the `count` that order[..] names. */
+typedef struct arrangement {
+    int blocks, count;
+    const int *order;
+} arrangement;
+
+static bool is_whole(const arrangement *a)
 {
-    const int blocks = 3;
-    mw_tensor *parts[3], *chosen[3];
-    if (value == NULL)
-        return NULL;
+    bool same = a->count == a->blocks;
+    for (int i = 0; same && i < a->count; i++)
+        same = a->order[i] == i;
+    return same;
+}
+
+/* The blocks of a weight, bias or peephole so; NULL of NULL. */
+static mw_tensor *arrange(const mw__recurrent *r, mw_tensor *value, const arrangement *a)
+{
+    mw_tensor *parts[4], *chosen[4];
+    if (value == NULL || is_whole(a))
+        return value;
     if (is_loaded(value) && !r->keeps_operands)
-        return arrange_constant(value, order, count, blocks);
-    if (mw_split(value, (size_t)blocks, 0, parts) != MW_OK)
+        return arrange_constant(value, a->order, a->count, a->blocks);
+    if (mw_split(value, (size_t)a->blocks, 0, parts) != MW_OK)
         return NULL;
-    for (int i = 0; i < count; i++)
-        chosen[i] = parts[order[i]];
-    return count == 1 ? chosen[0] : mw_concat(chosen, (size_t)count, 0);
+    for (int i = 0; i < a->count; i++)
+        chosen[i] = parts[a->order[i]];
+    return a->count == 1 ? chosen[0] : mw_concat(chosen, (size_t)a->count, 0);
 }
 
 static mw_tensor *sum(mw_tensor *a, mw_tensor *b) { return a == NULL ? b : b == NULL ? a : mw_add(a, b); }
 
-static const int r_z_n[] = {0, 2, 1}; /* MIL's order is r, n, z */
-
+/* The steps want r, z, n. */
 static void prepare_gru(const mw__recurrent *r, const mw_recurrent_weights *weights, mw__cell_weights *out)
 {
-    static const int n[] = {1};
-    out->input = arrange(r, weights->weight_ih, r_z_n, 3);
-    out->hidden = arrange(r, weights->weight_hh, r_z_n, r->reset_after ? 3 : 2);
+    static const int as_mil[] = {0, 2, 1}, as_torch[] = {0, 1, 2};
+    const int *order = r->torch_order ? as_torch : as_mil;
+    const arrangement all = {3, 3, order}, gates = {3, 2, order}, last = {3, 1, order + 2};
+    out->input = arrange(r, weights->weight_ih, &all);
+    out->hidden = arrange(r, weights->weight_hh, r->reset_after ? &all : &gates);
     if (r->reset_after) {
-        out->hidden_bias = arrange(r, weights->bias, r_z_n, 3);
-        out->input_bias = arrange(r, weights->input_bias, r_z_n, 3);
+        out->hidden_bias = arrange(r, weights->bias, &all);
+        out->input_bias = arrange(r, weights->input_bias, &all);
     } else {
-        out->last = arrange(r, weights->weight_hh, n, 1);
-        out->input_bias = arrange(r, sum(weights->bias, weights->input_bias), r_z_n, 3);
+        out->last = arrange(r, weights->weight_hh, &last);
+        out->input_bias = arrange(r, sum(weights->bias, weights->input_bias), &all);
     }
+}
+
+/* The steps want i, f, o, z of lstm. */
+static void prepare_gates(const mw__recurrent *r, const mw_recurrent_weights *weights, mw__cell_weights *out)
+{
+    static const int from_torch[] = {0, 1, 3, 2}, same[] = {0, 1, 2, 3};
+    const arrangement all = {r->gates, r->gates, r->torch_order ? from_torch : same};
+    out->input = arrange(r, weights->weight_ih, &all);
+    out->hidden = arrange(r, weights->weight_hh, &all);
+    out->input_bias = arrange(r, weights->bias, &all);
 }
 
 static void prepare_peephole(const mw__recurrent *r, const mw_recurrent_weights *weights, mw__cell_weights *out)
 {
     for (int i = 0; i < 3 && weights->peephole != NULL; i++)
-        out->peephole[i] = arrange(r, weights->peephole, &(const int){i}, 1);
+        out->peephole[i] = arrange(r, weights->peephole, &(arrangement){3, 1, &(const int){i}});
 }
 
 bool mw__cell_prepare(const mw__recurrent *r, const mw_recurrent_weights *weights, mw__cell_weights *out)
@@ -81,9 +105,7 @@ bool mw__cell_prepare(const mw__recurrent *r, const mw_recurrent_weights *weight
     if (r->cell == MW__CELL_GRU) {
         prepare_gru(r, weights, out);
     } else {
-        out->input = weights->weight_ih;
-        out->input_bias = weights->bias;
-        out->hidden = weights->weight_hh;
+        prepare_gates(r, weights, out);
         prepare_peephole(r, weights, out);
     }
     return out->input != NULL && mw_graph_check(mw_tensor_graph(r->x), NULL) == MW_OK;
