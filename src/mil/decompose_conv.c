@@ -2,6 +2,7 @@
  * columns, y[p] = sum over parts j and columns k < w of weight[j w + k] x[p stride + (j w + k) dilation - before]: one
  * convolution with a kernel of w columns over copies of x, each shifted by j w dilation, side by side as channels. So
  * all products are added inside one operation, in fp32, and the kernel's last part is filled up with zeros. */
+#include "graph/compressed.h"
 #include "graph/patterns/conv.h"
 #include "graph/patterns/conv_decomposed.h"
 #include "mil/decompose.h"
@@ -17,9 +18,11 @@ typedef struct wide {
     int64_t length;       /* of the shifted inputs */
 } wide;
 
+/* What a constant holds, compressed or not. */
 static bool is_loaded(const mw_tensor *weight)
 {
-    return weight != NULL && weight->payload != NULL && weight->payload->data != NULL && !weight->payload->splat;
+    const mw__payload *payload = weight != NULL ? mw__constant_payload(weight, NULL) : NULL;
+    return payload != NULL && payload->data != NULL && !payload->splat;
 }
 
 static bool is_short(const mw_tensor *value, const mw__device_traits *device)
@@ -53,6 +56,7 @@ static wide plan(const mw__device_traits *device, const mw__op *op)
 static mw_tensor *parts_of_weight(mw_graph *to, const wide *w, const mw_tensor *weight)
 {
     mw_shape shape = mw_tensor_shape(weight);
+    const char *source = mw__constant_payload(weight, &to->error)->data; /* is_loaded */
     const size_t bytes = (size_t)(mw_dtype_bits(mw_tensor_dtype(weight)) / 8);
     const int64_t kernel = shape.dim[shape.rank - 1], outs = shape.dim[0], channels = shape.dim[1];
     const int64_t rows = mw__shape_span(shape, 2, shape.rank - 1);
@@ -64,8 +68,7 @@ static mw_tensor *parts_of_weight(mw_graph *to, const wide *w, const mw_tensor *
         const int64_t from = ((i / (rows * channels * w->parts) * channels + channel) * rows + row) * kernel;
         const int64_t first = part * w->width, left = kernel - first;
         const int64_t count = left < 0 ? 0 : left < w->width ? left : w->width;
-        memcpy(data + (size_t)(i * w->width) * bytes,
-               (const char *)weight->payload->data + (size_t)(from + first) * bytes, (size_t)count * bytes);
+        memcpy(data + (size_t)(i * w->width) * bytes, source + (size_t)(from + first) * bytes, (size_t)count * bytes);
     }
     return data != NULL ? mw_constant(to, mw_tensor_dtype(weight), shape, data) : NULL;
 }
