@@ -66,8 +66,8 @@ static bool project(const attention *a, mw_tensor *out[3])
     return out[2] != NULL;
 }
 
-/* An extent for reshape, where 0 copies one that is not known. */
-static int64_t known(int64_t extent) { return extent > 0 ? extent : 0; }
+/* An extent for reshape, which finds out one that is not known. */
+static int64_t known(int64_t extent) { return extent >= 0 ? extent : -1; }
 
 /* [B, L, E] -> [B, heads, L, E / heads] */
 static mw_tensor *cut_heads(const attention *a, mw_tensor *x)

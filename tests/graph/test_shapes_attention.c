@@ -58,10 +58,44 @@ static void test_composed_attention_refuses(void)
                mw_scaled_dot_product_attention(F(2, 5, 4), F(2, 7, 4), F(2, 6, 3), NULL));
 }
 
+static mw_tensor *layer(mw_tensor *query, mw_tensor *key, mw_tensor *value, int64_t heads)
+{
+    return mw_multi_head_attention_layer(query, key, value, heads, NULL, "a");
+}
+
+static void test_layer_shapes(void)
+{
+    GIVES(MW_F32, S(2, 5, 6), layer(F(2, 5, 6), NULL, NULL, 3));
+    GIVES(MW_F16, S(2, 5, 6), layer(H(2, 5, 6), H(2, 7, 6), NULL, 2));
+    GIVES(MW_F32, S(2, 5, 6), layer(F(2, 5, 6), F(2, 7, 6), F(2, 7, 6), 1));
+    GIVES(MW_F32, S(2, -1, 6), layer(F(2, -1, 6), NULL, NULL, 3));
+    GIVES(MW_F32, S(18, 6), (layer(F(2, 5, 6), NULL, NULL, 3), mw_graph_find(g, "a.in_proj_weight")));
+    GIVES(MW_F32, S(6), (layer(F(2, 5, 6), NULL, NULL, 3), mw_graph_find(g, "a.out_proj.bias")));
+    CHECK(layer(NULL, NULL, NULL, 3) == NULL);
+}
+
+static void test_layer_refuses(void)
+{
+    REFUSES(MW_ERROR_SHAPE, "multi_head_attention_layer \"a\": the query [5, 6] must be [batch, length, E]",
+            layer(F(5, 6), NULL, NULL, 3));
+    REFUSES(MW_ERROR_ARGUMENT, "4 heads do not divide the extent 6", layer(F(2, 5, 6), NULL, NULL, 4));
+    REFUSES(MW_ERROR_ARGUMENT, "0 heads do not divide", layer(F(2, 5, 6), NULL, NULL, 0));
+    REFUSES(MW_ERROR_SHAPE, "the key fp32 [2, 7, 8] is not [batch, length, 6] fp32",
+            layer(F(2, 5, 6), F(2, 7, 8), NULL, 3));
+    REFUSES(MW_ERROR_SHAPE, "the value fp16 [2, 5, 6] is not [batch, length, 6] fp32",
+            layer(F(2, 5, 6), F(2, 5, 6), H(2, 5, 6), 3));
+    REFUSES(MW_ERROR_SHAPE, "does not broadcast to the scores",
+            mw_multi_head_attention_layer(F(2, 5, 6), NULL, NULL, 3, F(4, 5), "a"));
+    REFUSES(MW_ERROR_ARGUMENT, "multi_head_attention_layer: the name is empty",
+            mw_multi_head_attention_layer(F(2, 5, 6), NULL, NULL, 3, NULL, NULL));
+}
+
 int main(void)
 {
     RUN(test_attention_shapes);
     RUN(test_attention_refuses);
     RUN(test_composed_attention_refuses);
+    RUN(test_layer_shapes);
+    RUN(test_layer_refuses);
     return check_finish();
 }

@@ -98,6 +98,9 @@ static void test_computed_weights_are_written_out(void)
     GIVES(MW_F32, S(5, -1, 3), mw_rnn(F(5, -1, 2), F(-1, 3), COMPUTED(F(3, 2), F(3, 3)), NULL).y);
     REFUSES(MW_ERROR_UNSUPPORTED, "the number of steps and the hidden elements must be known",
             mw_lstm(F(-1, 4, 2), F(4, 3), F(4, 3), COMPUTED(F(12, 2), F(12, 3)), NULL).y);
+    REFUSES(MW_ERROR_UNSUPPORTED,
+            "rnn: 1000000000 steps beside 5 operations; written out one by one there may be 16384",
+            mw_rnn(F(1000000000, 1, 1), F(1, 1), COMPUTED(F(1, 1), F(1, 1)), NULL).y);
     REFUSES(MW_ERROR_SHAPE, "lstm: weight_hh \"a3\" [12, 4] is not [gates * hidden, hidden] = [16, 4]",
             mw_lstm(F(5, 4, 2), NULL, NULL, COMPUTED(F(16, 2), mw_input(g, "a3", MW_F32, S(12, 4))), NULL).y);
     REFUSES(MW_ERROR_ARGUMENT, "lstm: has 3 results, room is given for 1",
@@ -142,6 +145,78 @@ static void test_options_that_an_operation_has_not(void)
                fixed(g, MW_F32, S(3, 3)), "activation", mw__constant_string(g, "swish", "activation"), NULL));
 }
 
+/* ---- layers ---- */
+
+static const mw_recurrent_layer_options *layered(int layers, bool both, bool first, mw_tensor *h, mw_tensor *c)
+{
+    static mw_recurrent_layer_options options;
+    options = mw_recurrent_layer_defaults();
+    options.layers = layers;
+    options.bidirectional = both;
+    options.batch_first = first;
+    options.h = h;
+    options.c = c;
+    return &options;
+}
+
+static void test_shapes_of_layers(void)
+{
+    GIVES(MW_F32, S(5, 4, 3), mw_lstm_layer(F(5, 4, 2), 3, "l", NULL).y);
+    GIVES(MW_F16, S(6, 4, 3), mw_lstm_layer(H(5, 4, 2), 3, "l", layered(3, true, false, NULL, NULL)).c);
+    GIVES(MW_F32, S(4, 5, 6), mw_gru_layer(F(4, 5, 2), 3, "l", layered(2, true, true, NULL, NULL)).y);
+    GIVES(MW_F32, S(2, 4, 3), mw_gru_layer(F(5, 4, 2), 3, "l", layered(2, false, false, F(2, 4, 3), NULL)).h);
+    GIVES_IN(MW_IOS15, MW_F16, S(5, 4, 3), mw_lstm_layer(H(5, 4, 2), 3, "l", NULL).y);
+}
+
+/* Names and extents of PyTorch's state dict, of a second layer over both directions. */
+static void test_parameters_have_the_names_of_torch(void)
+{
+    GIVES(MW_F32, S(12, 6),
+          (mw_lstm_layer(F(5, 4, 2), 3, "l", layered(2, true, false, NULL, NULL)),
+           mw_graph_find(g, "l.weight_ih_l1_reverse")));
+    GIVES(MW_F32, S(9, 3), (mw_gru_layer(F(5, 4, 2), 3, "l", NULL), mw_graph_find(g, "l.weight_hh_l0")));
+    GIVES(MW_F32, S(12), (mw_lstm_layer(F(5, 4, 2), 3, "l", NULL), mw_graph_find(g, "l.bias_hh_l0")));
+}
+
+static mw_recurrent dropping(mw_tensor *x, float p)
+{
+    mw_recurrent_layer_options options = mw_recurrent_layer_defaults();
+    options.layers = 2;
+    options.dropout = p;
+    return mw_gru_layer(x, 3, "l", &options);
+}
+
+/* Between layers, not behind the last. */
+static void test_dropout_stands_between_layers(void)
+{
+    GIVES(MW_F32, S(2, 8), (dropping(F(5, 4, 2), 0.5F), mw_graph_find(g, "l.dropout_l0.generator")));
+    mw_graph *g = make_graph(MW_IOS18, NULL);
+    CHECK(dropping(F(5, 4, 2), 0.5F).y != NULL);
+    CHECK(mw_graph_find(g, "l.dropout_l1.generator") == NULL);
+    mw_graph_destroy(g);
+}
+
+static void test_layers_refuse(void)
+{
+    REFUSES(MW_ERROR_ARGUMENT, "1.5", dropping(F(5, 4, 2), 1.5F).y);
+    REFUSES(MW_ERROR_SHAPE, "lstm_layer \"l\": x must have steps, batch and inputs, all known and positive, not [5, 4]",
+            mw_lstm_layer(F(5, 4), 3, "l", NULL).y);
+    REFUSES(MW_ERROR_SHAPE, "all known and positive, not [?, 4, 2]", mw_gru_layer(F(-1, 4, 2), 3, "l", NULL).y);
+    REFUSES(MW_ERROR_DTYPE, "x is int32, not fp16 or fp32", mw_gru_layer(N(5, 4, 2), 3, "l", NULL).y);
+    REFUSES(MW_ERROR_ARGUMENT, "0 hidden elements are outside", mw_gru_layer(F(5, 4, 2), 0, "l", NULL).y);
+    REFUSES(MW_ERROR_ARGUMENT, "1001 layers are outside [1, 1000]",
+            mw_gru_layer(F(5, 4, 2), 3, "l", layered(1001, false, false, NULL, NULL)).y);
+    REFUSES(MW_ERROR_ARGUMENT, "lstm_layer: the name is empty", mw_lstm_layer(F(5, 4, 2), 3, "", NULL).y);
+    REFUSES(MW_ERROR_ARGUMENT, "not made by mw_recurrent_layer_defaults",
+            mw_lstm_layer(F(5, 4, 2), 3, "l", &(mw_recurrent_layer_options){.layers = 1}).y);
+    REFUSES(MW_ERROR_ARGUMENT, "has no cells to begin with",
+            mw_gru_layer(F(5, 4, 2), 3, "l", layered(1, false, false, NULL, F(1, 4, 3))).y);
+    REFUSES(MW_ERROR_SHAPE, "h [1, 4, 3] is not [layers * directions, batch, hidden] = [2, 4, 3]",
+            mw_lstm_layer(F(5, 4, 2), 3, "l", layered(1, true, false, F(1, 4, 3), NULL)).y);
+    REFUSES(MW_ERROR_ARGUMENT, "l.weight_ih_l0",
+            (mw_lstm_layer(F(5, 4, 2), 3, "l", NULL), mw_gru_layer(F(5, 4, 2), 3, "l", NULL).y));
+}
+
 /* A NULL that is no "none" gives nothing, and the graph has no error of its own. */
 static void test_a_missing_operand_yields_nothing(void)
 {
@@ -150,6 +225,7 @@ static void test_a_missing_operand_yields_nothing(void)
     CHECK(mw_lstm(NULL, NULL, NULL, FIXED(4), NULL).y == NULL);
     CHECK(mw_gru(F(5, 4, 2), NULL, NULL, NULL).h == NULL);
     CHECK(mw_rnn(F(5, 4, 2), NULL, &none, NULL).y == NULL);
+    CHECK(mw_lstm_layer(NULL, 3, "l", NULL).y == NULL);
     CHECK(mw_graph_check(g, NULL) == MW_OK);
     mw_graph_destroy(g);
 }
@@ -160,6 +236,10 @@ int main(void)
     RUN(test_computed_weights_are_written_out);
     RUN(test_shapes_that_do_not_fit);
     RUN(test_options_that_an_operation_has_not);
+    RUN(test_shapes_of_layers);
+    RUN(test_parameters_have_the_names_of_torch);
+    RUN(test_dropout_stands_between_layers);
+    RUN(test_layers_refuse);
     RUN(test_a_missing_operand_yields_nothing);
     return check_finish();
 }

@@ -139,13 +139,27 @@ static mw_tensor **cut_steps(mw_tensor *sums, size_t count)
     return count == 1 || mw_split(sums, count, 0, parts) == MW_OK ? parts : NULL;
 }
 
+/* A text of a few bytes must not become operations without end. The graph holds those of all networks. */
+static bool can_be_written(const mw__recurrent *r, size_t count)
+{
+    static const char *const names[] = {[MW__CELL_LSTM] = "lstm", [MW__CELL_GRU] = "gru", [MW__CELL_RNN] = "rnn"};
+    mw_graph *graph = mw_tensor_graph(r->x);
+    if (count <= MW__RECURRENT_STEPS && graph->block->op_count <= MW__RECURRENT_OPS)
+        return true;
+    mw__graph_fail(graph, MW_ERROR_UNSUPPORTED,
+                   "%s: %zu steps beside %zu operations; written out one by one there may be %d steps, and %d "
+                   "operations before them",
+                   names[r->cell], count, graph->block->op_count, MW__RECURRENT_STEPS, MW__RECURRENT_OPS);
+    return false;
+}
+
 void mw__recurrent_write_half(const mw__recurrent *r, int half, mw_tensor *h, mw_tensor *c, mw_tensor *out[3])
 {
     const bool reverse = mw__recurrent_is_reverse(r, half);
     const size_t count = (size_t)mw_tensor_shape(r->x).dim[0];
     mw__cell_weights weights;
     out[0] = out[1] = out[2] = NULL;
-    if (!mw__cell_prepare(r, &r->half[half], &weights))
+    if (!can_be_written(r, count) || !mw__cell_prepare(r, &r->half[half], &weights))
         return;
     mw_tensor **steps = cut_steps(mw_linear(r->x, weights.input, weights.input_bias), count);
     for (size_t t = 0; steps != NULL && h != NULL && t < count; t++) {

@@ -24,6 +24,9 @@ typedef struct mw__recurrent {
     mw_recurrent_weights half[2];
 } mw__recurrent;
 
+/* The most steps that are written out, and the most operations that may stand before them. */
+enum { MW__RECURRENT_STEPS = 16384, MW__RECURRENT_OPS = 131072 };
+
 /* MIL's word for an activation, NULL for none of them; and the other way, 0 for another word. */
 const char *mw__activation_name(mw_activation activation);
 mw_activation mw__activation_find(const char *name);

@@ -1,6 +1,8 @@
 /* The cells of the recurrent pattern, as few operations a step as there can be. */
 #include "graph/patterns/recurrent_cell.h"
 
+#include "graph/compressed.h"
+
 #include <millwright/op_activation.h>
 #include <millwright/op_elementwise.h>
 #include <millwright/op_matmul.h>
@@ -13,26 +15,11 @@
 
 /* ---- weights ---- */
 
-static bool is_loaded(const mw_tensor *value)
+/* What a constant holds, compressed or not; NULL if it is none or not read, or if a gradient wants the operand. */
+static const mw__payload *loaded(const mw__recurrent *r, const mw_tensor *value)
 {
-    return value->payload != NULL && value->payload->data != NULL && !value->payload->splat &&
-           mw_dtype_bits(mw_tensor_dtype(value)) % 8 == 0;
-}
-
-/* Blocks of equal height of a constant, in another order. */
-static mw_tensor *arrange_constant(mw_tensor *value, const int *order, int count, int blocks)
-{
-    mw_graph *graph = mw_tensor_graph(value);
-    mw_shape shape = mw_tensor_shape(value);
-    shape.dim[0] = shape.dim[0] / blocks * count;
-    const size_t block = value->payload->size / (size_t)blocks;
-    unsigned char *bytes = mw__arena_alloc(&graph->arena, (size_t)count * block + 1, 1, &graph->error);
-    if (bytes == NULL)
-        return NULL;
-    for (int i = 0; i < count; i++)
-        memcpy(bytes + (size_t)i * block, (const unsigned char *)value->payload->data + (size_t)order[i] * block,
-               block);
-    return mw_constant(graph, mw_tensor_dtype(value), shape, bytes);
+    const mw__payload *payload = r->keeps_operands ? NULL : mw__constant_payload(value, NULL);
+    return payload != NULL && payload->data != NULL && !payload->splat ? payload : NULL;
 }
 
 /* An order of blocks of equal height: of `blocks`, the `count` that order[..] names. */
@@ -49,14 +36,30 @@ static bool is_whole(const arrangement *a)
     return same;
 }
 
+/* The blocks of a constant so. */
+static mw_tensor *arrange_constant(mw_tensor *value, const mw__payload *payload, const arrangement *a)
+{
+    mw_graph *graph = mw_tensor_graph(value);
+    mw_shape shape = mw_tensor_shape(value);
+    shape.dim[0] = shape.dim[0] / a->blocks * a->count;
+    const size_t block = payload->size / (size_t)a->blocks;
+    unsigned char *bytes = mw__arena_alloc(&graph->arena, (size_t)a->count * block + 1, 1, &graph->error);
+    if (bytes == NULL)
+        return NULL;
+    for (int i = 0; i < a->count; i++)
+        memcpy(bytes + (size_t)i * block, (const unsigned char *)payload->data + (size_t)a->order[i] * block, block);
+    return mw_constant(graph, mw_tensor_dtype(value), shape, bytes);
+}
+
 /* The blocks of a weight, bias or peephole so; NULL of NULL. */
 static mw_tensor *arrange(const mw__recurrent *r, mw_tensor *value, const arrangement *a)
 {
     mw_tensor *parts[4], *chosen[4];
     if (value == NULL || is_whole(a))
         return value;
-    if (is_loaded(value) && !r->keeps_operands)
-        return arrange_constant(value, a->order, a->count, a->blocks);
+    const mw__payload *payload = loaded(r, value);
+    if (payload != NULL)
+        return arrange_constant(value, payload, a);
     if (mw_split(value, (size_t)a->blocks, 0, parts) != MW_OK)
         return NULL;
     for (int i = 0; i < a->count; i++)
