@@ -271,6 +271,9 @@ static bool check_options(const request *q)
         return refuse(q, "an activation is none of mw_activation");
     if (q->cell != MW__CELL_LSTM && o->direction == MW_BIDIRECTIONAL)
         return refuse(q, "has no bidirectional form; join a forward and a reverse one");
+    if (o->direction == MW_BIDIRECTIONAL && q->cell == MW__CELL_LSTM &&
+        (o->back.weight_ih == NULL || o->back.weight_hh == NULL))
+        return refuse(q, "the weights of the reverse direction (back) are NULL");
     if (q->cell != MW__CELL_LSTM && (o->clip != 0.0 || q->weights->peephole != NULL))
         return refuse(q, "clip and peephole are of lstm alone");
     if (q->cell != MW__CELL_GRU && (o->reset_after || q->weights->input_bias != NULL))

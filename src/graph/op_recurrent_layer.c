@@ -57,6 +57,9 @@ static bool check_numbers(const stack *s)
     else if (o->layers < 1 || o->layers > LAYERS_MAX)
         mw__graph_fail(graph, MW_ERROR_ARGUMENT, "%s \"%s\": %d layers are outside [1, %d]", s->operation, s->name,
                        o->layers, LAYERS_MAX);
+    else if (!(o->dropout >= 0.0F && o->dropout < 1.0F))
+        mw__graph_fail(graph, MW_ERROR_ARGUMENT, "%s \"%s\": dropout %g is outside [0, 1)", s->operation, s->name,
+                       (double)o->dropout);
     else if (s->cell != MW__CELL_LSTM && o->c != NULL)
         mw__graph_fail(graph, MW_ERROR_ARGUMENT, "%s \"%s\": has no cells to begin with", s->operation, s->name);
     return graph->error.status == MW_OK;

@@ -168,6 +168,9 @@ static void test_constructors_pass_null_on(void)
     YIELDS_NULL(mw_einsum(NULL, x, "chw,whr->chr"));
     YIELDS_NULL(mw_linear(x, NULL, NULL));
     YIELDS_NULL(mw_dense(NULL, 2, "d"));
+    YIELDS_NULL(mw_multi_head_attention_layer(NULL, NULL, NULL, 2, NULL, "a"));
+    YIELDS_NULL(mw_lstm_layer(NULL, 2, "l", NULL).y);
+    YIELDS_NULL(mw_gru_layer(NULL, 2, "g", NULL).h);
     YIELDS_NULL(mw_softmax(NULL, 0));
     YIELDS_NULL(mw_log_softmax(NULL, 0));
     YIELDS_NULL(mw_scaled_dot_product_attention(NULL, x, x, NULL));

@@ -75,6 +75,8 @@ MAKER(lora, mw_lora_options, mw_lora_defaults(patterns, 1))
 MAKER(write, mw_mil_write_options, mw_mil_write_defaults())
 MAKER(conv, mw_conv_options, mw_conv_defaults())
 MAKER(pool, mw_pool_options, mw_pool_defaults(MW_SHAPE(2, 2)))
+MAKER(recurrent, mw_recurrent_options, mw_recurrent_defaults())
+MAKER(recurrent_layer, mw_recurrent_layer_options, mw_recurrent_layer_defaults())
 MAKER(loss, mw_cross_entropy_options, mw_cross_entropy_defaults())
 MAKER(gradcheck, mw_gradcheck_options, mw_gradcheck_defaults(w->loss, &w->kernel, 1))
 
@@ -157,6 +159,20 @@ static bool note(world *w, const mw_tensor *result)
 
 static bool use_conv(world *w, const void *options) { return note(w, mw_conv(w->image, w->kernel, NULL, options)); }
 static bool use_pool(world *w, const void *options) { return note(w, mw_max_pool(w->image, options)); }
+static bool use_recurrent(world *w, const void *options)
+{
+    mw_tensor *x = mw_input(w->graph, "sequence", MW_F32, MW_SHAPE(3, 2, 2));
+    mw_tensor *weight = mw_input(w->graph, "gates", MW_F32, MW_SHAPE(8, 2));
+    const mw_recurrent_weights weights = {.weight_ih = weight, .weight_hh = weight};
+    return note(w, mw_lstm(x, NULL, NULL, &weights, options).y);
+}
+
+static bool use_recurrent_layer(world *w, const void *options)
+{
+    mw_tensor *x = mw_input(w->graph, "sequence", MW_F32, MW_SHAPE(3, 2, 2));
+    return note(w, mw_lstm_layer(x, 2, "lstm", options).y);
+}
+
 static bool use_loss(world *w, const void *options)
 {
     return note(w, mw_cross_entropy_with(w->logits, w->labels, options));
@@ -186,10 +202,13 @@ typedef struct struct_row {
 #type, sizeof(type), make_##name, use_##name                                                                   \
     }
 static const struct_row structs[] = {
-    ROW(mw_graph_options, graph), ROW(mw_compile_options, compile),    ROW(mw_trainer_options, trainer),
-    ROW(mw_fit_options, fit),     ROW(mw_loader_options, loader),      ROW(mw_tune_options, tune),
-    ROW(mw_lora_options, lora),   ROW(mw_mil_write_options, write),    ROW(mw_conv_options, conv),
-    ROW(mw_pool_options, pool),   ROW(mw_cross_entropy_options, loss), ROW(mw_gradcheck_options, gradcheck),
+    ROW(mw_graph_options, graph),         ROW(mw_compile_options, compile),
+    ROW(mw_trainer_options, trainer),     ROW(mw_fit_options, fit),
+    ROW(mw_loader_options, loader),       ROW(mw_tune_options, tune),
+    ROW(mw_lora_options, lora),           ROW(mw_mil_write_options, write),
+    ROW(mw_conv_options, conv),           ROW(mw_pool_options, pool),
+    ROW(mw_cross_entropy_options, loss),  ROW(mw_gradcheck_options, gradcheck),
+    ROW(mw_recurrent_options, recurrent), ROW(mw_recurrent_layer_options, recurrent_layer),
 };
 enum { STRUCTS = sizeof structs / sizeof structs[0] };
 
@@ -338,6 +357,20 @@ static void test_graph_options_out_of_range_are_refused(void)
     FIELD(mw_conv_options, conv, options.dilation[1] = -1);
     FIELD(mw_conv_options, conv, options.pad_type = MW_PAD_CUSTOM; options.pad[0] = -1);
     FIELD(mw_conv_options, conv, options.pad_type = (mw_pad_type)0);
+    FIELD(mw_recurrent_options, recurrent, options.direction = (mw_direction)0);
+    FIELD(mw_recurrent_options, recurrent, options.direction = MW_BIDIRECTIONAL);
+    FIELD(mw_recurrent_options, recurrent, options.activation = (mw_activation)7);
+    FIELD(mw_recurrent_options, recurrent, options.recurrent_activation = (mw_activation)-1);
+    FIELD(mw_recurrent_options, recurrent, options.cell_activation = (mw_activation)0);
+    FIELD(mw_recurrent_options, recurrent, options.clip = -1.0);
+    FIELD(mw_recurrent_options, recurrent, options.clip = (double)NAN);
+    FIELD(mw_recurrent_options, recurrent, options.reset_after = true);
+    FIELD(mw_recurrent_layer_options, recurrent_layer, options.layers = 0);
+    FIELD(mw_recurrent_layer_options, recurrent_layer, options.layers = INT_MAX);
+    FIELD(mw_recurrent_layer_options, recurrent_layer, options.dropout = 1.0F; options.layers = 2);
+    FIELD(mw_recurrent_layer_options, recurrent_layer, options.dropout = (float)NAN);
+    FIELD(mw_recurrent_layer_options, recurrent_layer, options.h = w.x);
+    FIELD(mw_recurrent_layer_options, recurrent_layer, options.c = w.x);
     FIELD(mw_pool_options, pool, options.kernel = mw_shape_scalar());
     FIELD(mw_pool_options, pool, options.kernel.dim[0] = 0);
     FIELD(mw_pool_options, pool, options.stride[0] = -1);

@@ -198,7 +198,7 @@ static void test_dropout_stands_between_layers(void)
 
 static void test_layers_refuse(void)
 {
-    REFUSES(MW_ERROR_ARGUMENT, "1.5", dropping(F(5, 4, 2), 1.5F).y);
+    REFUSES(MW_ERROR_ARGUMENT, "gru_layer \"l\": dropout 1.5 is outside [0, 1)", dropping(F(5, 4, 2), 1.5F).y);
     REFUSES(MW_ERROR_SHAPE, "lstm_layer \"l\": x must have steps, batch and inputs, all known and positive, not [5, 4]",
             mw_lstm_layer(F(5, 4), 3, "l", NULL).y);
     REFUSES(MW_ERROR_SHAPE, "all known and positive, not [?, 4, 2]", mw_gru_layer(F(-1, 4, 2), 3, "l", NULL).y);
