@@ -87,6 +87,25 @@ static mw_tensor *attention(mw_graph *g)
     return mean(mw_scaled_dot_product_attention(q, k, v, NULL));
 }
 
+static mw_tensor *sequence(mw_graph *g) { return mw_input(g, "sequence", MW_F32, MW_SHAPE(N, 2, C)); }
+
+static mw_tensor *attention_layer(mw_graph *g)
+{
+    return mean(mw_multi_head_attention_layer(sequence(g), NULL, NULL, 2, NULL, "attention"));
+}
+
+static mw_tensor *lstm_layer(mw_graph *g)
+{
+    mw_recurrent_layer_options options = mw_recurrent_layer_defaults();
+    options.layers = 2;
+    options.bidirectional = true;
+    options.batch_first = true;
+    options.dropout = 0.25F;
+    return mean(mw_lstm_layer(sequence(g), 2, "lstm", &options).y);
+}
+
+static mw_tensor *gru_layer(mw_graph *g) { return mean(mw_gru_layer(sequence(g), 2, "gru", NULL).h); }
+
 static mw_tensor *dilated_conv(mw_graph *g)
 {
     mw_conv_options options = mw_conv_defaults();
@@ -126,6 +145,9 @@ static const composite composites[] = {{"dense", dense},
                                        {"batch_norm layer", batch_norm},
                                        {"embedding", embedding},
                                        {"attention", attention},
+                                       {"attention layer", attention_layer},
+                                       {"lstm layer", lstm_layer},
+                                       {"gru layer", gru_layer},
                                        {"dropout", dropout},
                                        {"noise", noise},
                                        {"log_softmax", log_softmax},
