@@ -177,17 +177,24 @@ MW_API mw_status mw_op(mw_graph *graph, const char *operation, const mw_argument
 MW_API mw_tensor *mw_text(mw_graph *graph, const char *text);
 
 /* ---- loops and branches ----
- * The constructors make none, but programs that were read may hold cond and while_loop. */
+ * Those of op_control.h, and of programs that were read. */
 
-/** Returns a copy of "main" without blocks, as gradients need it: a while_loop whose condition follows from constants
- *  and int32 loop variables that start at constants is unrolled; a cond whose predicate is known then becomes that
- *  branch, and any other cond both branches and a select for each result (so both must be free of traps: the gradient
- *  of the branch that is not taken is multiplied by 0). Integer scalar arithmetic, comparisons, logic and select are
- *  followed. mw_trainer_create flattens by itself; mw_grad, which appends, refuses blocks.
+/** Returns a copy of "main" without blocks and lists, as gradients need it:
+ *   - a while_loop whose condition follows from constants and int32 loop variables that start at constants is unrolled.
+ *     Where it is logical_and of such a one, which ends the loop within 1024 trips, and another, all these trips are
+ *     made, and a select for each says whether it counts. Integer scalar arithmetic, comparisons, logic, select and the
+ *     length of a list are followed;
+ *   - a cond whose predicate is known then becomes that branch, any other cond both branches and a select for each
+ *     result. A branch that is not taken, or a trip that does not count, has no say in a gradient, not even by a NaN:
+ *     floating-point values from outside of it pass a select on their way in;
+ *   - a list becomes a value for each of its elements. An index that is computed becomes a gather of all of them, or a
+ *     select at each, in a list of at most 256.
+ *  mw_trainer_create flattens by itself, and keeps the states of a program that was read beside its parameters, from
+ *  zeros on; mw_grad, which appends, refuses blocks and lists.
  *  return  owned by the caller; names stay, where they still stand for one value
- *  errors  MW_ERROR_UNSUPPORTED naming the operation: an unknown trip count, more than 16384 trips in all or 131072
- *          operations, a state that is written in a branch, branches of different types, another operation with blocks
- */
+ *  errors  MW_ERROR_UNSUPPORTED naming the operation: a trip count without a bound, more than 16384 trips in all or
+ *          131072 operations, a state that is written in a branch, branches of different types, an operation with
+ *          blocks that is neither */
 MW_API mw_graph *mw_graph_flatten(const mw_graph *graph, mw_error *err);
 
 /* ---- queries ---- */

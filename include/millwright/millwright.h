@@ -15,6 +15,7 @@
 #include <millwright/op_activation.h>
 #include <millwright/op_attention.h>
 #include <millwright/op_compare.h>
+#include <millwright/op_control.h>
 #include <millwright/op_conv.h>
 #include <millwright/op_elementwise.h>
 #include <millwright/op_gather.h>

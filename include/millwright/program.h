@@ -69,7 +69,9 @@ MW_API mw_compile_options mw_compile_defaults(void);
 typedef struct mw_program mw_program;
 
 /** Compiles the outputs of the graph (mw_output). Parameters and states become input ports that hold their
- *  initial values.
+ *  initial values. A state<tensor> of a program that was read is such a port, too: it starts at zero, each run leaves
+ *  there what it wrote last, and it can be read and written between runs; its program needs a shape for every input.
+ *  Loops run as long as they say: nothing interrupts mw_run.
  *  Of a program whose inputs have `?` extents, what the default shapes ask for (mw_graph_admitted_shapes) is compiled;
  *  the rest when shapes are chosen, see mw_program_set_shapes.
  *  errors  the graph's own first error; MW_ERROR_UNSUPPORTED naming what the device cannot do, or an operation whose

@@ -82,6 +82,9 @@ static bool is_float(const mw_tensor *value)
  * see neither an empty result nor an empty operand that wants an answer. */
 static bool carries(const mw_tensor *value) { return is_float(value) && mw_shape_count(value->type->shape) != 0; }
 
+/* Lists and states hold elements that it flows through, though no rule takes it there. */
+static bool may_carry(const mw_tensor *value) { return carries(value) || value->type->kind != MW__TENSOR; }
+
 /* The record that replaces the operations below a value, if it has a gradient of its own. */
 static const mw__composite *own_gradient(const mw_tensor *value)
 {
@@ -119,19 +122,36 @@ static mw_status list_inputs(backward *b, const mw__composite *composite)
 /* True if a cotangent of this result goes on to the operands of its producer. */
 static bool passes(const backward *b, const mw_tensor *result)
 {
-    return b->depends[result->id] && !b->is_stop[result->id] && carries(result);
+    return b->depends[result->id] && !b->is_stop[result->id] && may_carry(result);
 }
 
 /* ---- planning: nothing is emitted before every path is known to have a gradient ---- */
+
+static bool any_operand_depends(const backward *b, const mw__op *op);
+
+/* What blocks use from outside are operands, too. */
+static bool any_within_depends(const backward *b, const mw__block *block)
+{
+    for (size_t i = 0; i < block->op_count; i++)
+        if (any_operand_depends(b, block->ops[i]))
+            return true;
+    for (size_t i = 0; i < block->output_count; i++)
+        if (b->depends[block->outputs[i]->id] && may_carry(block->outputs[i]))
+            return true;
+    return false;
+}
 
 static bool any_operand_depends(const backward *b, const mw__op *op)
 {
     for (size_t s = 0; s < op->slot_count; s++)
         for (size_t i = 0; i < op->slots[s].count; i++) {
             const mw_tensor *value = op->slots[s].operands[i].value;
-            if (value != NULL && b->depends[value->id] && carries(value))
+            if (value != NULL && b->depends[value->id] && may_carry(value))
                 return true;
         }
+    for (size_t k = 0; k < op->block_count; k++)
+        if (any_within_depends(b, op->blocks[k]))
+            return true;
     return false;
 }
 
@@ -143,11 +163,23 @@ static bool any_input_depends(const backward *b, const mw__composite *composite)
     return false;
 }
 
+/* What is written to a state is read from it later. */
+static void mark_written(const backward *b, const mw__op *op)
+{
+    if (op->row != NULL && op->row->id == MW__OP_write_state && mw__arg(op, "input") != NULL)
+        b->depends[mw__arg(op, "input")->id] = true;
+    for (size_t k = 0; k < op->block_count; k++)
+        for (size_t i = 0; i < op->blocks[k]->op_count; i++)
+            mark_written(b, op->blocks[k]->ops[i]);
+}
+
 static void mark_dependent(backward *b)
 {
     for (size_t o = 0; o < b->op_count; o++) {
         const mw__op *op = b->block->ops[o];
         bool operands = any_operand_depends(b, op);
+        if (operands)
+            mark_written(b, op);
         for (size_t r = 0; r < op->result_count; r++) {
             const mw_tensor *result = op->results[r];
             const mw__composite *own = own_gradient(result);
@@ -161,8 +193,9 @@ static void mark_dependent(backward *b)
 static mw_status refuse(const backward *b, const mw__op *op)
 {
     char subject[160];
-    const char *hint = op->block_count > 0 ? "mw_graph_flatten gives a graph without loops and branches"
-                                           : "use mw_stop_gradient on its input if none should flow";
+    const bool flattened = op->block_count > 0 || mw__row_is_lowered(op->row);
+    const char *hint = flattened ? "mw_graph_flatten gives a graph without loops and branches"
+                                 : "use mw_stop_gradient on its input if none should flow";
     mw_status status = mw__fail(b->err, MW_ERROR_UNSUPPORTED, "%s has no gradient; %s",
                                 mw__op_subject(op, subject, sizeof subject), hint);
     mw__error_subject(b->err, op->kind, op->result_count > 0 ? op->results[0]->name : NULL);

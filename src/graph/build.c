@@ -53,6 +53,20 @@ static mw_tensor *referable(mw__build *build, mw_tensor *value, const char *arg)
     return mw__payload_emit(build->graph, value->payload, arg, &build->graph->error);
 }
 
+/* What is made in a block is not seen when that has ended. */
+static bool is_hidden(const mw__build *build, const mw_tensor *value)
+{
+    const mw__block *from = value->op != NULL ? value->op->block : NULL, *at = build->graph->block;
+    if (from == NULL || from == at || at == NULL || from->function != at->function)
+        return false;
+    while (at->owner != NULL && at->owner->block != NULL) {
+        at = at->owner->block;
+        if (at == from)
+            return false;
+    }
+    return at->owner == NULL;
+}
+
 static void fill_slot(mw__build *build, mw__slot *slot, mw_tensor *const *values, size_t count)
 {
     mw__operand *operands = mw__arena_alloc(&build->graph->arena, count, sizeof *operands, &build->graph->error);
@@ -62,6 +76,10 @@ static void fill_slot(mw__build *build, mw__slot *slot, mw_tensor *const *values
             build->failed = true;
         } else if (values[i]->graph != build->graph) {
             mw__graph_mixed(values[i], build->graph, build->row->name, slot->name);
+            build->failed = true;
+        } else if (is_hidden(build, values[i])) {
+            mw__graph_fail(build->graph, MW_ERROR_ARGUMENT, "%s: %s is made in a block that ended; give it out",
+                           build->row->name, slot->name);
             build->failed = true;
         } else {
             operands[i].value = referable(build, values[i], slot->name);

@@ -391,7 +391,8 @@ mw_status mw__op_add_results(mw__op *op, const mw__infer *infer, mw_error *err)
     if (op->results == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < infer->result_count; i++) {
-        const mw__type *type = mw__type_tensor(graph, infer->dtype[i], infer->shape[i], err);
+        const mw__type *type =
+            infer->type[i] != NULL ? infer->type[i] : mw__type_tensor(graph, infer->dtype[i], infer->shape[i], err);
         mw_tensor *value = type != NULL ? mw__value_create(graph, type, op->kind, err) : NULL;
         if (value == NULL)
             return mw__failed(err) ? err->status : MW_ERROR_MEMORY;

@@ -47,13 +47,28 @@ static mw_status check_integer(const mw__infer *infer, const mw__arg_row *arg, m
                          indices && half ? "int16 and uint16 need ios16" : "the others need ios17");
 }
 
+/* Lists and states are no tensors; which of them is the rule's to say. */
+static mw_status check_kind(const mw__infer *infer, const mw__arg_row *arg, const mw_tensor *value)
+{
+    const mw__type_kind kind = value->type != NULL ? value->type->kind : MW__TUPLE;
+    if (arg->type == MW__A_LIST && kind != MW__LIST)
+        return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is not a list", arg->name);
+    if (arg->type == MW__A_STATE && kind != MW__STATE)
+        return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is not a state", arg->name);
+    if (arg->type == MW__A_VALUE && kind != MW__TENSOR && kind != MW__LIST)
+        return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is neither a tensor nor a list", arg->name);
+    const bool other = arg->type == MW__A_LIST || arg->type == MW__A_STATE || arg->type == MW__A_VALUE;
+    if (!other && kind != MW__TENSOR)
+        return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is not a tensor", arg->name);
+    return MW_OK;
+}
+
 static mw_status check_value(const mw__infer *infer, const mw__arg_row *arg, const mw_tensor *value)
 {
     if (value == NULL)
         return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "%s is a tuple where a tensor is wanted", arg->name);
-    if (value->type == NULL || value->type->kind != MW__TENSOR)
-        return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is not a tensor", arg->name);
-    if (!mw__arg_type_holds(arg->type, value->type->dtype))
+    MW_TRY(check_kind(infer, arg, value));
+    if (!mw__arg_type_holds(arg->type, mw_tensor_dtype(value)))
         return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is %s, not %s", arg->name, mw_dtype_name(value->type->dtype),
                              class_name(arg->type));
     MW_TRY(check_integer(infer, arg, value->type->dtype));
@@ -129,7 +144,7 @@ static mw_status check_results(const mw__infer *infer)
 {
     for (size_t i = 0; i < infer->result_count; i++) {
         mw_error why = {0};
-        if (mw__shape_check(infer->shape[i], &why) != MW_OK)
+        if (infer->type[i] == NULL && mw__shape_check(infer->shape[i], &why) != MW_OK)
             return mw__rule_fail(infer, MW_ERROR_SHAPE, "the result: %s", why.message);
     }
     return MW_OK;
@@ -141,6 +156,7 @@ mw_status mw__op_infer(const mw__op *op, mw__infer *infer)
     infer->result_count = 1;
     infer->dtype = infer->own_dtype;
     infer->shape = infer->own_shape;
+    infer->type = infer->own_type;
     if (op->row == NULL)
         return mw__rule_fail(infer, MW_ERROR_UNSUPPORTED, "the table does not know this operation");
     for (size_t i = 0; i < op->row->arg_count; i++)
@@ -172,8 +188,12 @@ static mw_status check_declared(const mw__infer *infer)
                              infer->result_count);
     for (size_t i = 0; i < op->result_count; i++) {
         const mw_tensor *value = op->results[i];
-        if (mw__type_fits(value->type, infer->dtype[i], infer->shape[i]))
+        if (infer->type[i] != NULL ? mw__types_fit(value->type, infer->type[i])
+                                   : mw__type_fits(value->type, infer->dtype[i], infer->shape[i]))
             continue;
+        if (infer->type[i] != NULL || value->type->kind != MW__TENSOR)
+            return mw__rule_fail(infer, MW_ERROR_FORMAT, "result %zu is declared with another type than the rule gives",
+                                 i);
         char declared[200], wanted[200];
         mw__shape_print(mw_tensor_shape(value), declared, sizeof declared);
         mw__shape_print(infer->shape[i], wanted, sizeof wanted);

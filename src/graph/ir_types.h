@@ -233,6 +233,8 @@ typedef struct mw__composite {
 bool mw__type_equal(const mw__type *a, const mw__type *b);
 /* True if a value declared `declared` may hold what a rule computed: equal but for `?` in either. */
 bool mw__type_fits(const mw__type *declared, mw_dtype dtype, mw_shape shape);
+/* The same of two types of any kind. */
+bool mw__types_fit(const mw__type *a, const mw__type *b);
 /* bytes = ceil(count * bits / 8) with overflow check; false for unknown extents or types without size. */
 bool mw__type_bytes(const mw__type *type, size_t *out);
 

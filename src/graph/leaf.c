@@ -213,8 +213,12 @@ mw_tensor *mw_output(mw_tensor *x, const char *name)
 {
     if (x == NULL || x->graph->error.status != MW_OK)
         return NULL;
+    char shown[MW__TENSOR_TEXT];
     mw_graph *graph = x->graph;
     mw__block *body = graph->current->body;
+    if (x->type->kind != MW__TENSOR)
+        return mw__graph_fail(graph, MW_ERROR_DTYPE, "output \"%s\": %s is a %s, not a tensor", shown_name(name),
+                              mw__tensor_print(x, shown, sizeof shown), x->type->kind == MW__LIST ? "list" : "state");
     if (x->role != MW__VALUE || x->payload != NULL || x->op == NULL || x->is_output)
         x = mw_identity(x);
     if (x == NULL)

@@ -25,7 +25,10 @@ typedef enum mw__arg_type {
     MW__INDEX, /* the same, but int16 and uint16 from ios16 on: indices of the gathers */
     MW__BOOL,
     MW__STRING,
-    MW__ANY
+    MW__ANY,
+    MW__A_LIST,  /* no tensor, but a list */
+    MW__A_STATE, /* a state */
+    MW__A_VALUE  /* a tensor of any type, or a list */
 } mw__arg_type;
 
 typedef struct mw__arg_row {
@@ -54,8 +57,9 @@ typedef enum mw__op_id {
     MW__OP_COUNT
 } mw__op_id;
 
-/* What a shape rule sees: the operation with its slots filled. It writes the result types. */
-#define MW__INFER_OWN 4
+/* What a shape rule sees: the operation with its slots filled, and its blocks. It writes the result types. */
+#define MW__INFER_OWN  4
+#define MW__HANDED_MAX 64 /* values that a branch or loop hands on */
 typedef struct mw__infer {
     const mw__op *op;
     bool expands;        /* a constant argument may be computed if the row has an expansion */
@@ -65,6 +69,8 @@ typedef struct mw__infer {
     mw_shape *shape;
     mw_dtype own_dtype[MW__INFER_OWN]; /* of few; dtype and shape point here until there are more */
     mw_shape own_shape[MW__INFER_OWN];
+    const mw__type **type; /* of a result that is no tensor, instead of the two; NULL there = a tensor */
+    const mw__type *own_type[MW__INFER_OWN];
     mw_error *err;
 } mw__infer;
 
@@ -86,6 +92,10 @@ typedef struct mw__row {
 
 /* True if each element of the result is computed from one of each operand, by the kernels unary, binary or compare. */
 bool mw__row_is_elementwise(const mw__row *row);
+
+/* True for branches, loops, lists and states: no kernel and no VJP, they are written otherwise first
+ * (transform/lower.h, transform/flatten.h). */
+bool mw__row_is_lowered(const mw__row *row);
 
 /* All rows, by id. */
 extern const mw__row mw__rows[MW__OP_COUNT];

@@ -123,7 +123,8 @@ mw_status mw__rule_results(mw__infer *infer, size_t count)
     mw__arena *arena = &infer->op->block->function->graph->arena;
     infer->dtype = mw__arena_alloc(arena, count, sizeof *infer->dtype, infer->err);
     infer->shape = mw__arena_alloc(arena, count, sizeof *infer->shape, infer->err);
-    return infer->dtype != NULL && infer->shape != NULL ? MW_OK : MW_ERROR_MEMORY;
+    infer->type = mw__arena_alloc(arena, count, sizeof *infer->type, infer->err);
+    return infer->dtype != NULL && infer->shape != NULL && infer->type != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
 mw_status mw__rule_int(const mw__infer *infer, const char *arg, int64_t *out)

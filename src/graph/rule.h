@@ -21,6 +21,8 @@ const char *mw__arg_print(const mw__op *op, const char *name, char *buffer, size
 /* ---- making ---- */
 
 mw_status mw__shape_check(mw_shape shape, mw_error *err);
+/* Of two types that fit, one with every extent and length that either knows. */
+const mw__type *mw__type_merge(mw_graph *graph, const mw__type *a, const mw__type *b, mw_error *err);
 mw__op *mw__op_create(mw_graph *graph, const mw__row *row, const char *kind, size_t slot_count, mw_error *err);
 mw_status mw__op_add_results(mw__op *op, const mw__infer *infer, mw_error *err);
 /* A payload with a copy of `data` (NULL = zeros). */

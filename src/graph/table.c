@@ -53,6 +53,8 @@ bool mw__row_is_elementwise(const mw__row *row)
            strcmp(row->kernel, "compare") == 0;
 }
 
+bool mw__row_is_lowered(const mw__row *row) { return row != NULL && strcmp(row->kernel, "lowered") == 0; }
+
 /* Rows by the hash of their names: a chain begins at `first`, goes on at `next`, and ends with MW__OP_COUNT. Whatever
  * is built or read asks, so the table is not searched from its top. Written once, then only read. */
 enum { CHAINS = 256 };
@@ -133,6 +135,11 @@ bool mw__arg_type_holds(mw__arg_type type, mw_dtype dtype)
     case MW__T_ANY:
     case MW__ANY:
         return dtype != MW_DTYPE_NONE;
+    case MW__A_LIST:
+    case MW__A_STATE:
+        return dtype == MW_DTYPE_NONE;
+    case MW__A_VALUE:
+        return true;
     }
     return false;
 }

@@ -66,6 +66,52 @@ bool mw__type_fits(const mw__type *declared, mw_dtype dtype, mw_shape shape)
     return true;
 }
 
+bool mw__types_fit(const mw__type *a, const mw__type *b)
+{
+    if (a == b)
+        return true;
+    if (a == NULL || b == NULL || a->kind != b->kind)
+        return false;
+    if (a->kind == MW__TENSOR)
+        return mw__type_fits(a, b->dtype, b->shape);
+    if (a->count != b->count || (a->kind == MW__LIST && !mw__dim_fits(a->length, b->length)))
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (!mw__types_fit(a->element[i], b->element[i]))
+            return false;
+    return true;
+}
+
+/* What either knows, in `into`. */
+static void merge_extents(mw_shape *into, mw_shape other)
+{
+    for (int d = 0; d < into->rank; d++)
+        if (into->dim[d] == MW_DIM_UNKNOWN)
+            into->dim[d] = other.dim[d];
+}
+
+const mw__type *mw__type_merge(mw_graph *graph, const mw__type *a, const mw__type *b, mw_error *err)
+{
+    mw__type *merged = mw__arena_alloc(&graph->arena, 1, sizeof *merged, err);
+    if (merged == NULL)
+        return NULL;
+    *merged = *a;
+    if (a->kind == MW__TENSOR) {
+        merge_extents(&merged->shape, b->shape);
+        return merged;
+    }
+    if (a->kind == MW__LIST && a->length == MW_DIM_UNKNOWN)
+        merged->length = b->length;
+    const mw__type **elements = mw__arena_alloc(&graph->arena, a->count, sizeof *elements, err);
+    for (size_t i = 0; elements != NULL && i < a->count; i++) {
+        elements[i] = mw__type_merge(graph, a->element[i], b->element[i], err);
+        if (elements[i] == NULL)
+            return NULL;
+    }
+    merged->element = elements;
+    return elements != NULL ? merged : NULL;
+}
+
 bool mw__type_bytes(const mw__type *type, size_t *out)
 {
     if (type == NULL || type->kind != MW__TENSOR)

@@ -4,6 +4,7 @@
 #include "graph/transform/clone.h"
 #include "runtime/convert.h"
 #include "runtime/flexible.h"
+#include "runtime/lowered.h"
 
 #include <string.h>
 
@@ -69,7 +70,7 @@ static mw_program *compile_graph(const mw_graph *graph, const mw_compile_options
                                  mw_error *err)
 {
     mw_program *program =
-        mw__program_create(&(mw__program_request){.graph = graph, .options = options, .target = target}, err);
+        mw__lowered_create(&(mw__program_request){.graph = graph, .options = options, .target = target}, err);
     if (program == NULL || fill_parameters(program, graph, options->seed, err) == MW_OK)
         return program;
     mw_program_destroy(program);
@@ -125,6 +126,12 @@ static mw_program *compile_open(const mw__function *function, const mw_compile_o
                                 const mw__target *target, mw_error *err)
 {
     mw_graph *fixed = NULL;
+    if (has_open_input(function) && mw__has_state(function)) {
+        mw__fail(err, MW_ERROR_UNSUPPORTED,
+                 "a program with states needs a shape for every input: give `?` extents a "
+                 "number");
+        return NULL;
+    }
     if (!has_open_input(function) &&
         specialise_fixed(function, mw__allocator_or_default(options->allocator), &fixed, err) != MW_OK)
         return NULL;

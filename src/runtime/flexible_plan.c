@@ -1,5 +1,6 @@
 /* Plans of a flexible program: found by the shapes and values that they are for, made, entered and dropped. */
 #include "runtime/flexible.h"
+#include "runtime/lowered.h"
 
 #include "base/checked.h"
 #include "base/text.h"
@@ -178,7 +179,7 @@ static mw_status compile(mw__flexible *f, const mw_graph *graph, mw_program **ou
     mw_status status = name_folder(f, &options, &path, err);
     const mw__program_request request = {
         .graph = graph, .options = &options, .target = &f->target, .bind = bind_shared, .user = f};
-    *out = status == MW_OK ? mw__program_create(&request, err) : NULL;
+    *out = status == MW_OK ? mw__lowered_create(&request, err) : NULL;
     mw__text_deinit(&path);
     if (*out == NULL)
         return mw__status_or(err, MW_ERROR_STATE);

@@ -90,6 +90,8 @@ static mw_status copy_graph(checker *c)
     memcpy(roots + 1, o->x, o->count * sizeof(mw_tensor *));
     mw__flatten flatten = {0};
     const mw__clone_options how = {.rule = mw__flatten_rule,
+                                   .input = mw__flatten_input,
+                                   .finish = mw__flatten_finish,
                                    .user = &flatten,
                                    .roots = roots,
                                    .root_count = o->count + 1,

@@ -5,11 +5,14 @@
 
 #include <string.h>
 
-size_t mw_program_port_count(const mw_program *program) { return program == NULL ? 0 : program->port_count; }
+size_t mw_program_port_count(const mw_program *program)
+{
+    return program == NULL ? 0 : program->port_count - program->hidden_count;
+}
 
 bool mw_program_port_at(const mw_program *program, size_t index, mw_port *out_port)
 {
-    if (program == NULL || index >= program->port_count || out_port == NULL)
+    if (index >= mw_program_port_count(program) || out_port == NULL)
         return false;
     *out_port = program->ports[index];
     return true;
@@ -66,7 +69,7 @@ static mw_status unknown_port(const mw_program *program, const char *name, mw_er
 {
     mw__text list;
     mw__text_init(&list, program->allocator);
-    for (size_t i = 0; i < program->port_count; i++)
+    for (size_t i = 0; i < mw_program_port_count(program); i++)
         mw__text_printf(&list, "%s%s", i > 0 ? ", " : "", program->ports[i].name);
     const mw_status status = mw__fail(err, MW_ERROR_ARGUMENT, "the program has no port \"%s\"; its ports are %s", name,
                                       list.data != NULL && !list.failed ? list.data : "unknown");

@@ -70,7 +70,8 @@ struct mw_program {
     mw__port_place *places; /* where each is in the dispatch */
     bool staged;            /* some place is */
     size_t port_count, input_count;
-    mw__map port_names; /* name -> its element of ports */
+    size_t hidden_count; /* the last of them: next values of states, which the user sees as the states */
+    mw__map port_names;  /* name -> its element of ports */
     mw_warning *warnings;
     size_t warning_count;
     char *mil;

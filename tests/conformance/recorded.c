@@ -240,7 +240,7 @@ static mw_status feed_all(const recorded *r, mw_program *program, rounding round
 {
     mw_port port;
     for (size_t i = 0; mw_program_port_at(program, i, &port); i++)
-        if (!port.is_output)
+        if (!port.is_output && !port.is_parameter) /* states start at zero */
             MW_TRY(feed(r, program, port.name, round, err));
     return MW_OK;
 }

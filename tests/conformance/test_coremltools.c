@@ -41,6 +41,8 @@ typedef struct excepted {
 } excepted;
 
 static const excepted exceptions[] = {
+    {"00155", "not known before the program runs",
+     "a list that grows as often as an input says, whose length is the extent of the result"},
     {"01966", "known only when run",
      "non_zero: \"N is the number of non-zero elements\": an extent that depends on values"},
     {"01967", "known only when run", "non_zero, likewise"},

@@ -12,6 +12,7 @@ static const struct mw__watch watch;
 /* Steps that make buffers 1, 2, .. and behind them two watches of each, which write buffers of their own. */
 typedef struct program {
     mw__step *all, **steps;
+    mw__step_operand *operands;
     size_t makers, count, buffers;
 } program;
 
@@ -20,8 +21,12 @@ static bool make(program *p, size_t makers)
     *p = (program){.makers = makers, .count = 3 * makers, .buffers = 3 * makers + 1};
     p->all = calloc(p->count, sizeof *p->all);
     p->steps = calloc(p->count, sizeof *p->steps);
-    for (size_t s = 0; p->all != NULL && p->steps != NULL && s < p->count; s++) {
+    p->operands = calloc(2 * p->count, sizeof *p->operands);
+    const bool good = p->all != NULL && p->steps != NULL && p->operands != NULL;
+    for (size_t s = 0; good && s < p->count; s++) {
         mw__step *step = p->steps[s] = &p->all[s];
+        step->reads = &p->operands[2 * s];
+        step->writes = step->reads + 1;
         step->write_count = 1;
         step->writes[0].buffer = (uint32_t)(s + 1);
         if (s < makers)
@@ -30,12 +35,13 @@ static bool make(program *p, size_t makers)
         step->read_count = 1;
         step->reads[0].buffer = (uint32_t)(s % makers + 1);
     }
-    return p->all != NULL && p->steps != NULL;
+    return good;
 }
 
 static void drop(program *p)
 {
     free(p->all);
+    free(p->operands);
     free(p->steps);
 }
 

@@ -66,7 +66,8 @@ static bool belongs(const trial *t)
 {
     for (size_t i = 0; i < t->main->body->op_count; i++) {
         const mw__op *op = t->main->body->ops[i];
-        if (strcmp(op->kind, t->c->name) == 0 && t->table[op->results[0]->id].kind == MW__BATCH_ROWS)
+        if (strcmp(op->kind, t->c->name) == 0 && op->result_count > 0 &&
+            t->table[op->results[0]->id].kind == MW__BATCH_ROWS)
             return true;
     }
     return false;
@@ -140,9 +141,11 @@ static size_t claims_of(const op_case *c)
 static bool has_no_rule(const char *name)
 {
     static const char *const names[] = {
-        "const",         "fill",           "fill_like",          "range_1d",      "shape",      "random_bernoulli",
-        "random_normal", "random_uniform", "random_categorical", "scatter",       "scatter_nd", "scatter_along_axis",
-        "slice_update",  "non_zero",       "space_to_batch",     "batch_to_space"};
+        "const",         "fill",           "fill_like",          "range_1d",       "shape",        "random_bernoulli",
+        "random_normal", "random_uniform", "random_categorical", "scatter",        "scatter_nd",   "scatter_along_axis",
+        "slice_update",  "non_zero",       "space_to_batch",     "batch_to_space", "cond",         "while_loop",
+        "make_list",     "list_gather",    "list_length",        "list_read",      "list_scatter", "list_write",
+        "read_state",    "write_state"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;

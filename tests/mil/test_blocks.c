@@ -103,15 +103,30 @@ static void test_functions_states_and_lists_come_back(void)
 
 static void test_what_needs_the_meaning_of_a_block_says_so(void)
 {
-    char text[1024];
+    static const char text[] = "program(1.3){func main<ios18>(tensor<fp32, [2]> x, tensor<bool, []> p){"
+                               "tensor<fp32, [2]> r = perhaps(pred = p)"
+                               " { tensor<fp32, [2]> a = relu(x = x); } -> (a); } -> (r);}";
     mw_error err = {0}, compiled = {0};
-    snprintf(text, sizeof text, branches, "", "");
     mw_graph *graph = parse(text, &err);
     CHECK_OK(err);
     CHECK(mw_graph_verify(graph, &err) == MW_ERROR_UNSUPPORTED);
-    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "cond");
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "perhaps");
     CHECK(mw_compile(graph, NULL, &compiled) == NULL);
-    CHECK(compiled.status != MW_OK && strstr(compiled.message, "cond") != NULL);
+    CHECK(compiled.status != MW_OK && strstr(compiled.message, "perhaps") != NULL);
+    mw_graph_destroy(graph);
+}
+
+static void test_a_branch_that_was_read_is_verified_and_compiled(void)
+{
+    char text[1024];
+    mw_error err = {0};
+    snprintf(text, sizeof text, branches, "", "");
+    mw_graph *graph = parse(text, &err);
+    CHECK_INT(mw_graph_verify(graph, &err), MW_OK);
+    mw_program *program = mw_compile(graph, NULL, &err);
+    CHECK_OK(err);
+    CHECK(program != NULL);
+    mw_program_destroy(program);
     mw_graph_destroy(graph);
 }
 
@@ -133,6 +148,7 @@ int main(void)
     RUN(test_a_loop_with_a_branch_in_it_comes_back);
     RUN(test_functions_states_and_lists_come_back);
     RUN(test_what_needs_the_meaning_of_a_block_says_so);
+    RUN(test_a_branch_that_was_read_is_verified_and_compiled);
     RUN(test_values_of_a_block_are_not_seen_outside);
     return check_finish();
 }

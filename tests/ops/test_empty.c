@@ -163,9 +163,22 @@ static void check_text(const empty_case *e)
 /* What a builder of the cases makes besides the operation that it is named for. */
 static bool builds_too(const char *name, const char *operation)
 {
-    static const char *const also[][2] = {{"one_hot", "mul"},          {"slice_update", "add"}, {"non_zero", "add"},
-                                          {"random_bernoulli", "mul"}, {"range_1d", "mul"},     {"fill", "add"},
-                                          {"conv", "conv_transpose"},  {"gather", "reshape"},   {"dequantize", "mul"}};
+    static const char *const also[][2] = {{"one_hot", "mul"},
+                                          {"slice_update", "add"},
+                                          {"non_zero", "add"},
+                                          {"random_bernoulli", "mul"},
+                                          {"range_1d", "mul"},
+                                          {"fill", "add"},
+                                          {"conv", "conv_transpose"},
+                                          {"gather", "reshape"},
+                                          {"dequantize", "mul"},
+                                          {"make_list", "list_read"},
+                                          {"list_gather", "list_scatter"},
+                                          {"list_read", "list_scatter"},
+                                          {"list_write", "list_scatter"},
+                                          {"list_length", "list_scatter"},
+                                          {"cond", "squeeze"},
+                                          {"while_loop", "squeeze"}};
     if (strncmp(name, "constexpr_", 10) == 0) /* times the input */
         return strncmp(operation, "mul", 3) == 0;
     for (size_t i = 0; i < sizeof also / sizeof *also; i++)

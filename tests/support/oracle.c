@@ -139,6 +139,8 @@ static bool known_operands(oracle *o, const mw__op *op)
             const mw_tensor *value = op->slots[s].operands[i].value;
             if (value->payload != NULL && o->data[value->id] == NULL)
                 load_constant(o, value);
+            if (o->data[value->id] == NULL && value->type->kind == MW__STATE) /* starts at zero */
+                o->data[value->id] = calloc((size_t)mw_shape_count(value->type->element[0]->shape) + 1, sizeof(double));
             if (o->data[value->id] == NULL && value->type->dtype != MW_STRING)
                 return false;
         }
@@ -161,7 +163,14 @@ static bool evaluate(oracle *o, const mw__op *op)
 bool oracle_run(oracle *o)
 {
     reserve(o);
-    const mw__block *body = o->graph->current->body;
+    return oracle_block(o, o->graph->current->body);
+}
+
+bool oracle_block(oracle *o, const mw__block *body)
+{
+    for (size_t i = 0; i < body->output_count; i++)
+        if (body->outputs[i]->payload != NULL && o->data[body->outputs[i]->id] == NULL)
+            load_constant(o, body->outputs[i]);
     for (size_t i = 0; i < body->op_count; i++) {
         const mw__op *op = body->ops[i];
         if (op->result_count == 1 && op->results[0]->payload != NULL) {

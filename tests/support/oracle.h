@@ -31,6 +31,9 @@ const double *oracle_get(const oracle *o, const mw_tensor *value);
 #include "support/families.def"
 #undef FAMILY
 
+/* Evaluates a block, whose inputs are set. */
+bool oracle_block(oracle *o, const mw__block *body);
+
 /* For those files. */
 typedef struct oracle_row {
     const char *name;

@@ -24,6 +24,8 @@ static void destroy_library(mw__object *object)
 {
     mw__library *library = (mw__library *)object;
     mw__graph_free(library->stored);
+    for (size_t i = 0; library->lowered != NULL && i < library->graph->function_count; i++)
+        mw__graph_free(library->lowered[i]);
     mw__graph_free(library->graph);
     mw__arena_deinit(&library->arena);
 }
@@ -104,11 +106,15 @@ static bool is_product(const mw__op *op)
     return op->row != NULL && mw__kernel_row_of(op->row->id)->rule == MW__COUNT_PRODUCT;
 }
 
-static bool has_product(const mw__function *function)
+static bool has_product(const mw__block *block)
 {
-    for (size_t i = 0; i < function->body->op_count; i++)
-        if (is_product(function->body->ops[i]))
+    for (size_t i = 0; i < block->op_count; i++) {
+        if (is_product(block->ops[i]))
             return true;
+        for (size_t b = 0; b < block->ops[i]->block_count; b++)
+            if (has_product(block->ops[i]->blocks[b]))
+                return true;
+    }
     return false;
 }
 
@@ -120,9 +126,32 @@ static mw_status summarize(mw__library *library, const mw__device_traits *device
     const size_t length =
         mw__shown_printf(text, sizeof text, "%s, %d thread%s, %s", device->engine, request->partitions,
                          request->partitions == 1 ? "" : "s",
-                         has_product(request->function) ? mw__gemm_name(request->config) : "no matrix products");
+                         has_product(request->function->body) ? mw__gemm_name(request->config) : "no matrix products");
     program->summary = mw__arena_string(&library->arena, text, length, err);
     return program->summary != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+/* The function without lists and states in *out, if it has any; with an output for each state that it writes. */
+static mw_status lower(mw__library *library, size_t index, mw__function **out, mw__lowered *out_lowered, mw_error *err)
+{
+    const mw__function *from = library->graph->functions[index];
+    *out = library->graph->functions[index];
+    *out_lowered = (mw__lowered){0};
+    if (!mw__wants_lowering(from, false))
+        return MW_OK;
+    mw_graph_options options = mw_graph_defaults();
+    options.allocator = &library->object.allocator;
+    options.opset = from->opset;
+    mw_graph *to = library->lowered[index] = mw__graph_make(&options, err);
+    if (to == NULL)
+        return MW_ERROR_MEMORY;
+    *out = mw__function_create(to, from->name, from->opset, err);
+    if (*out == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(mw__lower(from, to, &(mw__lower_options){.role = MW__INPUT}, out_lowered, err));
+    for (size_t i = 0; i < out_lowered->state_count; i++)
+        MW_TRY(mw__block_add_output((*out)->body, out_lowered->states[i].last, err));
+    return MW_OK;
 }
 
 static mw_status plan_all(mw__library *library, const mw__device_traits *device, const mw__compile_options *options,
@@ -130,16 +159,20 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
 {
     const mw_graph *graph = library->graph;
     library->programs = mw__arena_alloc(&library->arena, graph->function_count, sizeof *library->programs, err);
-    if (library->programs == NULL)
+    library->lowered = mw__arena_alloc(&library->arena, graph->function_count, sizeof(mw_graph *), err);
+    if (library->programs == NULL || library->lowered == NULL)
         return MW_ERROR_MEMORY;
     library->count = graph->function_count;
     for (size_t i = 0; i < graph->function_count; i++) {
         mw__program *program = &library->programs[i];
-        mw__function *function = graph->functions[i];
+        mw__function *function;
+        mw__lowered lowered;
+        MW_TRY(lower(library, i, &function, &lowered, err));
         mw__plan_request request = {.function = function,
                                     .arena = &library->arena,
                                     .config = options->config,
-                                    .partitions = choose_threads(options)};
+                                    .partitions = choose_threads(options),
+                                    .lowered = &lowered};
         MW_TRY(mw__function_unmix(function, err));
         if (options->config->level != MW__LEVEL_REF) /* which rounds after each operation as it is written */
             MW_TRY(mw__store_as_fp32(function, library->stored, &library->arena, &request.function, &request.rounding,

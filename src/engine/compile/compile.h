@@ -16,6 +16,8 @@ typedef struct mw__library {
     mw__object object;
     mw_graph *graph;  /* of the text: holds names and constants */
     mw_graph *stored; /* copies of its functions (fp16_storage.h) */
+    mw_graph *
+        *lowered; /* by function: the one without lists and states (graph/transform/lower.h); NULL = it has none */
     mw__arena arena;
     mw__program *programs;
     size_t count;

@@ -23,15 +23,32 @@ typedef struct mw__port_info {
     uint32_t buffer;
 } mw__port_info;
 
+/* A state of a program: the input that holds it, and the output that is its next value. Unless another buffer is bound
+ * there, that goes into the memory of the input. */
+typedef struct mw__state_port {
+    size_t input, output;
+} mw__state_port;
+
 /* A compiled function. */
 typedef struct mw__program {
     const char *name;
     const char *summary;
     mw__port_info *inputs, *outputs;
     size_t input_count, output_count;
-    const mw__port_info **inputs_by_name, **outputs_by_name; /* sorted */
+    const mw__port_info **inputs_by_name, **outputs_by_name; /* sorted; of a block, NULL */
+    mw__state_port *states;
+    size_t state_count;
     mw__plan plan;
 } mw__program;
+
+/* The blocks of a branch or loop, as programs that a step runs: of a branch its first read is the predicate, and the
+ * inputs of both programs are the reads behind it; of a loop (condition, body) they are all its reads, and the last
+ * write is what the condition gives. */
+typedef struct mw__nested {
+    bool loop;
+    mw__program programs[2];
+    const uint32_t *writes[2]; /* by output of a program: the write of the step */
+} mw__nested;
 
 /* The port of that name among `count` that are sorted; NULL if there is none. */
 const mw__port_info *mw__port_find(const mw__port_info *const *by_name, size_t count, const char *name);

@@ -32,7 +32,8 @@ static bool folds(const folder *f, const mw__step *step)
             !mw__add_size(written, f->buffers[buffer].size, &written))
             return false;
     }
-    return !step->varies && step->units > 0 && written <= (read > KEPT_BYTES ? read : KEPT_BYTES);
+    return !step->varies && step->nested == NULL && step->units > 0 &&
+           written <= (read > KEPT_BYTES ? read : KEPT_BYTES);
 }
 
 static mw_status run_once(const folder *f, const mw__step *step)

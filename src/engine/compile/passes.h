@@ -3,6 +3,7 @@
 #define MW__ENGINE_COMPILE_PASSES_H
 
 #include "engine/compile/compiled.h"
+#include "graph/transform/lower.h"
 
 /* Plans `function`; everything that stays is in `arena`. */
 typedef struct mw__plan_request {
@@ -11,8 +12,12 @@ typedef struct mw__plan_request {
     const mw__config *config; /* of the compiler; not kept */
     mw__rounding rounding;    /* of the function's values */
     int partitions;
+    const mw__lowered *lowered; /* its last outputs are those of the states; NULL = it has none */
+    bool nested;                /* a block: its ports have no names */
 } mw__plan_request;
 mw_status mw__plan_function(const mw__plan_request *request, mw__program *program, mw_error *err);
+/* A branch or loop, as a step of the planner. */
+mw_status mw__plan_nested(mw__planner *planner, const mw__plan_request *request, const mw__op *op, mw_error *err);
 
 /* What the passes over steps work on. */
 typedef struct mw__pass {

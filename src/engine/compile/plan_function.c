@@ -69,6 +69,27 @@ const mw__port_info *mw__port_find(const mw__port_info *const *sorted, size_t co
     return found != NULL ? *found : NULL;
 }
 
+/* The last outputs are the next values of states, and have their names. */
+static mw_status add_states(driver *d, mw_error *err)
+{
+    mw__program *program = d->program;
+    const mw__lowered *lowered = d->request->lowered;
+    const mw__block *body = d->request->function->body;
+    const size_t count = lowered != NULL ? lowered->state_count : 0;
+    program->states = mw__arena_alloc(d->planner.arena, count, sizeof *program->states, err);
+    if (program->states == NULL)
+        return MW_ERROR_MEMORY;
+    program->state_count = count;
+    for (size_t i = 0; i < count; i++) {
+        mw__state_port *state = &program->states[i];
+        state->output = body->output_count - count + i;
+        while (strcmp(program->inputs[state->input].name, lowered->states[i].input->name) != 0)
+            state->input++;
+        program->outputs[state->output].name = program->inputs[state->input].name;
+    }
+    return MW_OK;
+}
+
 /* An output that an operation computes is that operation's buffer; one that is an input or a constant gets a copy. */
 static mw_status add_ports(driver *d, mw_error *err)
 {
@@ -93,6 +114,9 @@ static mw_status add_ports(driver *d, mw_error *err)
             planner->buffer_of[value->id] = program->outputs[i].buffer;
     }
     MW_TRY(mw__plan_check(planner, err));
+    MW_TRY(add_states(d, err));
+    if (d->request->nested)
+        return MW_OK;
     MW_TRY(sort_ports(arena, program->inputs, program->input_count, "input", &program->inputs_by_name, err));
     return sort_ports(arena, program->outputs, program->output_count, "output", &program->outputs_by_name, err);
 }
@@ -187,8 +211,9 @@ static mw_status plan_failed(const mw__op *op, mw_status status, mw_error *err)
     return status;
 }
 
-static mw_status plan_op(mw__planner *planner, const mw__op *op, const mw__pattern *pattern, mw_error *err)
+static mw_status plan_op(driver *d, const mw__op *op, const mw__pattern *pattern, mw_error *err)
 {
+    mw__planner *planner = &d->planner;
     char subject[160];
     if (op->row != NULL && (op->row->id == MW__OP_const || mw__op_is_constexpr(op)))
         return MW_OK;
@@ -203,7 +228,9 @@ static mw_status plan_op(mw__planner *planner, const mw__op *op, const mw__patte
     const size_t first = planner->step_count;
     mw_status status = mw__kernel_check(op, err);
     const size_t first_step = planner->step_count;
-    if (status == MW_OK)
+    if (status == MW_OK && op->block_count == 2)
+        status = mw__plan_nested(planner, d->request, op, err);
+    else if (status == MW_OK)
         status = pattern != NULL ? mw__plan_pattern(planner, pattern, err) : plan(planner, op, err);
     for (size_t i = 0; i < op->result_count; i++)
         round_result(planner, op->results[i], first_step);
@@ -227,8 +254,10 @@ static void elide_copies(mw__planner *planner)
     size_t kept = 0;
     for (size_t s = 0; s < planner->step_count; s++) {
         mw__step *step = planner->steps[s];
+        if (!mw__step_is_copy(step))
+            continue;
         const uint32_t from = step->reads[0].buffer, to = step->writes[0].buffer;
-        const bool elide = mw__step_is_copy(step) && planner->buffers[from].kind == MW__BUFFER_LOCAL &&
+        const bool elide = planner->buffers[from].kind == MW__BUFFER_LOCAL &&
                            planner->buffers[to].kind == MW__BUFFER_OUTPUT &&
                            planner->buffers[from].size == planner->buffers[to].size;
         if (elide) {
@@ -298,7 +327,7 @@ static mw_status run_planner(driver *d, mw_error *err)
     if (patterns == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < body->op_count; i++)
-        MW_TRY(plan_op(planner, body->ops[i], patterns[i], err));
+        MW_TRY(plan_op(d, body->ops[i], patterns[i], err));
     copy_outputs(d);
     MW_TRY(mw__plan_check(planner, err));
     elide_copies(planner);

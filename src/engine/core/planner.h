@@ -19,6 +19,7 @@ struct mw__planner {
     const char *implementation, *declined; /* so far, of its plan */
     mw_error error;                        /* the first failure */
     mw__step dummy;
+    mw__step_operand dummy_operands[MW__STEP_READS + MW__STEP_WRITES];
 };
 
 /* 0 after a failure: there is always a first buffer. */

@@ -130,26 +130,71 @@ void *mw__plan_block(mw__planner *planner, size_t size)
     return mw__arena_alloc(planner->arena, 1, size, &planner->error);
 }
 
-mw__step *mw__plan_step(mw__planner *planner, mw__kernel *run, const char *label, int64_t units, double cost)
+mw__step *mw__step_create(mw__arena *arena, size_t reads, size_t writes, mw_error *err)
 {
-    mw__step *step = mw__arena_alloc(planner->arena, 1, sizeof *step, &planner->error);
-    mw__step *filled = step != NULL ? step : &planner->dummy;
-    *filled = (mw__step){.op = planner->op,
-                         .label = label,
-                         .implementation = planner->implementation,
-                         .declined = planner->declined,
-                         .run = run,
-                         .units = units < 0 ? 0 : units,
-                         .grain = 1,
-                         .cost = cost};
+    mw__step *step = mw__arena_alloc(arena, 1, sizeof *step, err);
+    mw__step_operand *operands = mw__arena_alloc(arena, reads + writes, sizeof *operands, err);
+    if (step == NULL || operands == NULL)
+        return NULL;
+    *step =
+        (mw__step){.grain = 1, .read_room = reads, .write_room = writes, .reads = operands, .writes = operands + reads};
+    return step;
+}
+
+mw__step *mw__step_copy(mw__arena *arena, const mw__step *step, mw_error *err)
+{
+    mw__step *copy = mw__step_create(arena, step->read_count, step->write_count, err);
+    if (copy == NULL)
+        return NULL;
+    mw__step_operand *const reads = copy->reads, *const writes = copy->writes;
+    *copy = *step;
+    copy->reads = reads;
+    copy->writes = writes;
+    copy->read_room = step->read_count;
+    copy->write_room = step->write_count;
+    for (size_t i = 0; i < step->read_count; i++)
+        reads[i] = step->reads[i];
+    for (size_t i = 0; i < step->write_count; i++)
+        writes[i] = step->writes[i];
+    return copy;
+}
+
+/* What is filled after a failed allocation. */
+static mw__step *dummy_step(mw__planner *planner)
+{
+    planner->dummy = (mw__step){.read_room = MW__STEP_READS,
+                                .write_room = MW__STEP_WRITES,
+                                .reads = planner->dummy_operands,
+                                .writes = planner->dummy_operands + MW__STEP_READS};
+    return &planner->dummy;
+}
+
+mw__step *mw__plan_step_of(mw__planner *planner, mw__kernel *run, const char *label, int64_t units, double cost,
+                           size_t reads, size_t writes)
+{
+    mw__step *step = mw__step_create(planner->arena, reads, writes, &planner->error);
+    mw__step *filled = step != NULL ? step : dummy_step(planner);
+    filled->op = planner->op;
+    filled->label = label;
+    filled->implementation = planner->implementation;
+    filled->declined = planner->declined;
+    filled->run = run;
+    filled->units = units < 0 ? 0 : units;
+    filled->grain = 1;
+    filled->cost = cost;
     mw__planner_add_step(planner, step);
     return filled;
 }
 
+mw__step *mw__plan_step(mw__planner *planner, mw__kernel *run, const char *label, int64_t units, double cost)
+{
+    return mw__plan_step_of(planner, run, label, units, cost, MW__STEP_READS, MW__STEP_WRITES);
+}
+
 void mw__step_read(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit, bool in_place)
 {
-    if (step->read_count == MW__STEP_READS) {
-        mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "a step reads more than %d buffers", MW__STEP_READS);
+    if (step->read_count == step->read_room) {
+        mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "a step reads more than %zu buffers", step->read_room);
         return;
     }
     step->reads[step->read_count++] =
@@ -158,8 +203,8 @@ void mw__step_read(mw__planner *planner, mw__step *step, uint32_t buffer, mw__ac
 
 void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit)
 {
-    if (step->write_count == MW__STEP_WRITES) {
-        mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "a step writes more than %d buffers", MW__STEP_WRITES);
+    if (step->write_count == step->write_room) {
+        mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "a step writes more than %zu buffers", step->write_room);
         return;
     }
     const mw__buffer_kind kind = planner->buffers[buffer].kind;

@@ -42,11 +42,12 @@ typedef struct mw__step_operand {
                       same unit is written, and unit u is read only while unit u is written */
 } mw__step_operand;
 
-#define MW__STEP_READS  14 /* more operands: several steps */
+#define MW__STEP_READS  14 /* more operands: several steps; nested ones have room for theirs */
 #define MW__STEP_WRITES 6
 
 typedef struct mw__element mw__element;
 struct mw__watch;
+struct mw__nested;
 
 #define MW__FLOPS_UNKNOWN (-1.0)
 
@@ -70,11 +71,17 @@ typedef struct mw__step {
     bool helper;  /* stands beside the step that does the operation's work: 0 flops are then a count */
     mw__element
         *element; /* what it computes of each element, for engine/kernels/fused/fused.h; NULL: it may not fuse */
-    const struct mw__watch *watch; /* if it only looks at a buffer (engine/kernels/within.h) */
+    const struct mw__watch *watch;   /* if it only looks at a buffer (engine/kernels/within.h) */
+    const struct mw__nested *nested; /* if it runs blocks (compile/compiled.h): alone in its phase, by all partitions */
     size_t read_count, write_count;
-    mw__step_operand reads[MW__STEP_READS];
-    mw__step_operand writes[MW__STEP_WRITES];
+    size_t read_room, write_room;
+    mw__step_operand *reads, *writes;
 } mw__step;
+
+/* A step without operands yet, with room for so many; NULL after a failed allocation. */
+mw__step *mw__step_create(mw__arena *arena, size_t reads, size_t writes, mw_error *err);
+/* A copy with operands of its own. */
+mw__step *mw__step_copy(mw__arena *arena, const mw__step *step, mw_error *err);
 
 typedef struct mw__planner mw__planner;
 
@@ -100,6 +107,9 @@ void mw__plan_view(mw__planner *planner, const mw_tensor *result, const mw_tenso
 void *mw__plan_block(mw__planner *planner, size_t size);
 /* A new step; after a failed allocation a dummy that may be filled. */
 mw__step *mw__plan_step(mw__planner *planner, mw__kernel *run, const char *label, int64_t units, double cost);
+/* The same with room for other numbers of operands than MW__STEP_READS and MW__STEP_WRITES. */
+mw__step *mw__plan_step_of(mw__planner *planner, mw__kernel *run, const char *label, int64_t units, double cost,
+                           size_t reads, size_t writes);
 void mw__step_read(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit,
                    bool in_place);
 void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit);
@@ -133,5 +143,7 @@ mw_status mw__kernel_check(const mw__op *op, mw_error *err);
 mw__step *mw__copy_step(mw__arena *arena, uint32_t from, uint32_t to, size_t size, const mw__step *like,
                         const mw__step_operand *like_operand, mw_error *err);
 bool mw__step_is_copy(const mw__step *step);
+/* The same as a step that stays, where `to` changes later. */
+mw__step *mw__hold_step(mw__arena *arena, uint32_t from, uint32_t to, size_t size, mw_error *err);
 
 #endif

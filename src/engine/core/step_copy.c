@@ -13,7 +13,7 @@ static void copy_run(const mw__kernel_call *call)
     const copy_block *block = call->block;
     const size_t begin = (size_t)call->begin * block->unit;
     const size_t end = (size_t)call->end * block->unit < block->size ? (size_t)call->end * block->unit : block->size;
-    if (begin < end)
+    if (begin < end && call->out[0] != call->in[0])
         memmove((char *)call->out[0] + begin, (const char *)call->in[0] + begin, end - begin);
 }
 
@@ -41,11 +41,14 @@ mw__step *mw__copy_step(mw__arena *arena, uint32_t from, uint32_t to, size_t siz
                         const mw__step_operand *like_operand, mw_error *err)
 {
     copy_block *block = mw__arena_alloc(arena, 1, sizeof *block, err);
-    mw__step *step = mw__arena_alloc(arena, 1, sizeof *step, err);
+    mw__step *step = mw__step_create(arena, 1, 1, err);
     if (block == NULL || step == NULL)
         return NULL;
     *block = (copy_block){.unit = 4096, .size = size};
-    *step = (mw__step){.label = "copy", .run = copy_run, .grain = 1, .cost = copy_cost(size), .helper = true};
+    step->label = "copy";
+    step->run = copy_run;
+    step->cost = copy_cost(size);
+    step->helper = true;
     step->units = (int64_t)((size + block->unit - 1) / block->unit);
     /* the split of the producer keeps the copy in the producer's phase */
     if (like != NULL && like_operand->access == MW__ROWS && like->units > 0 && like_operand->unit > 0 &&
@@ -56,5 +59,15 @@ mw__step *mw__copy_step(mw__arena *arena, uint32_t from, uint32_t to, size_t siz
         step->op = like->op;
     }
     fill_copy(step, block, from, to);
+    return step;
+}
+
+static void hold_run(const mw__kernel_call *call) { copy_run(call); }
+
+mw__step *mw__hold_step(mw__arena *arena, uint32_t from, uint32_t to, size_t size, mw_error *err)
+{
+    mw__step *step = mw__copy_step(arena, from, to, size, NULL, NULL, err);
+    if (step != NULL)
+        step->run = hold_run;
     return step;
 }

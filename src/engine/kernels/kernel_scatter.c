@@ -112,6 +112,29 @@ static void scatter_run(const mw__kernel_call *call)
         mw__fp16_from_float_n((uint16_t *)call->out[0] + from, (const float *)sums + from, (size_t)count);
 }
 
+/* What only moves elements, of any type: in place it touches the updated rows alone. */
+static void update_run(const mw__kernel_call *call)
+{
+    const scatter_block *s = call->block;
+    const mw__indexed *p = &s->indexed;
+    const size_t size = mw__dtype_size(s->dtype), row = (size_t)p->inner * size;
+    const int64_t across = p->each ? p->inner : 1;
+    const size_t taken = p->each ? size : row;
+    char *out = call->out[0];
+    if (call->out[0] != call->in[0])
+        memcpy(out + (size_t)call->begin * row, (const char *)call->in[0] + (size_t)call->begin * row,
+               (size_t)(call->end - call->begin) * row);
+    for (int64_t plane = call->begin / p->rows; plane <= (call->end - 1) / p->rows; plane++)
+        for (int64_t index = 0; index < p->count; index++)
+            for (int64_t k = 0; k < across; k++) {
+                const int64_t to = mw__indexed_row(p, call->in[1], plane, index, k), at = plane * p->rows + to;
+                if (to >= 0 && at >= call->begin && at < call->end)
+                    memcpy(out + (size_t)at * row + (size_t)k * size,
+                           (const char *)call->in[2] + ((size_t)(plane * p->count + index) * row + (size_t)k * size),
+                           taken);
+            }
+}
+
 /* ---- planning ---- */
 
 static mw_status read_mode(const mw__op *op, scatter_mode *out, mw_error *err)
@@ -141,17 +164,20 @@ mw_status mw__kernel_scatter(mw__planner *planner, const mw__op *op, mw_error *e
     MW_TRY(mw__indexed_read(op, "data", &s->indexed, err));
     if (mw__count_of(result) == 0)
         return MW_OK;
+    mw__plan_note(planner, s->mode == UPDATE ? "moves" : "sums", NULL);
     const int64_t rows = s->indexed.planes * s->indexed.rows;
     const size_t row = (size_t)s->indexed.inner * mw__dtype_size(s->dtype);
     const double bytes = (double)mw__count_of(result) * 8.0 + (double)mw__count_of(updates) * 12.0;
     mw__step *step =
         mw__plan_step(planner, scatter_run, op->row->name, rows, mw__cost(bytes, (double)mw__count_of(updates) * 4.0));
+    const bool sums = s->mode != UPDATE && s->dtype == MW_F16;
     step->block = s;
-    mw__step_read(planner, step, mw__plan_buffer(planner, data), MW__ROWS, row, s->dtype != MW_F16);
+    step->run = s->mode == UPDATE ? update_run : scatter_run;
+    mw__step_read(planner, step, mw__plan_buffer(planner, data), MW__ROWS, row, !sums);
     mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "indices")), MW__WHOLE, 0, false);
     mw__step_read(planner, step, mw__plan_buffer(planner, updates), MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, row);
-    if (s->dtype == MW_F16)
+    if (sums)
         mw__step_write(planner, step, mw__plan_temporary(planner, (size_t)mw__count_of(result) * sizeof(float)),
                        MW__ROWS, (size_t)s->indexed.inner * sizeof(float));
     return mw__plan_check(planner, err);

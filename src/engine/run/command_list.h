@@ -27,6 +27,7 @@ typedef struct mw__task_place {
 } mw__task_place;
 
 typedef struct mw__profile mw__profile;
+typedef struct mw__nested_commands mw__nested_commands;
 
 typedef struct mw__command_list {
     mw__arena arena;
@@ -40,10 +41,18 @@ typedef struct mw__command_list {
     const mw__task *tasks;   /* of all chains, in their order */
     const mw__task_place *places;
     size_t task_count;
-    size_t scratch;           /* bytes of all partitions */
-    const mw__layout *layout; /* without arenas and aliases */
-    mw__profile *profile;     /* NULL = off */
+    size_t scratch;                     /* bytes of all partitions, and of nested lists all their bytes */
+    mw__nested_commands *const *nested; /* by phase: a step that runs blocks, alone there, or NULL; NULL = none does */
+    const mw__layout *layout;           /* without arenas and aliases */
+    mw__profile *profile;               /* NULL = off */
 } mw__command_list;
+
+/* The blocks of a branch or loop, encoded on what the step reads and writes. */
+struct mw__nested_commands {
+    bool loop;
+    mw__command_list programs[2];
+    const unsigned char *flag; /* the predicate, or what the condition gives */
+};
 
 /* Checks the bindings (each bound, large enough, aligned; an output overlaps no other port but an input of exactly its
  * bytes: same first byte, same size) and makes the command list. On failure it is empty. */

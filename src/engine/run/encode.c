@@ -158,6 +158,68 @@ static mw_status resolve(emitter *e, size_t s, mw_error *err)
     return MW_OK;
 }
 
+/* ---- blocks ---- */
+
+static mw__binding binding_of(const mw__layout *layout, uint32_t buffer, const void *data)
+{
+    return (mw__binding){.data = (void *)(uintptr_t)data, .size = layout->buffers[buffer].size};
+}
+
+static mw_status encode_block(const emitter *e, size_t s, size_t which, const mw_allocator *allocator,
+                              mw__command_list *commands, mw_error *err)
+{
+    const mw__layout *layout = e->layout;
+    const mw__step *step = layout->steps[s];
+    const mw__nested *nested = step->nested;
+    const mw__program *program = &nested->programs[which];
+    const size_t first = !nested->loop;
+    mw__binding *inputs = mw__arena_alloc(layout->arena, program->input_count, sizeof *inputs, err);
+    mw__binding *outputs = mw__arena_alloc(layout->arena, program->output_count, sizeof *outputs, err);
+    if (inputs == NULL || outputs == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < program->input_count; i++)
+        inputs[i] = binding_of(layout, step->reads[first + i].buffer, e->in[s][first + i]);
+    for (size_t i = 0; i < program->output_count; i++) {
+        const uint32_t write = nested->writes[which][i];
+        outputs[i] = binding_of(layout, step->writes[write].buffer, e->out[s][write]);
+    }
+    return mw__encode(program, inputs, outputs, allocator, commands, err);
+}
+
+static mw_status encode_nested(const emitter *e, size_t s, const mw_allocator *allocator, mw_error *err)
+{
+    const mw__step *step = e->layout->steps[s];
+    mw__nested_commands *made = mw__arena_alloc(&e->commands->arena, 1, sizeof *made, err);
+    if (made == NULL)
+        return MW_ERROR_MEMORY;
+    ((mw__nested_commands **)(uintptr_t)e->commands->nested)[e->layout->phase[s]] = made;
+    made->loop = step->nested->loop;
+    made->flag = made->loop ? e->out[s][step->write_count - 1] : e->in[s][0];
+    for (size_t i = 0; i < 2; i++) {
+        MW_TRY(encode_block(e, s, i, allocator, &made->programs[i], err));
+        e->commands->scratch += made->programs[i].size + made->programs[i].scratch;
+    }
+    return MW_OK;
+}
+
+static mw_status encode_blocks(const emitter *e, const mw_allocator *allocator, mw_error *err)
+{
+    const mw__layout *layout = e->layout;
+    for (size_t s = 0; s < layout->step_count; s++) {
+        if (layout->steps[s]->nested == NULL)
+            continue;
+        if (e->commands->nested == NULL)
+            e->commands->nested =
+                mw__arena_alloc(&e->commands->arena, layout->phase_count, sizeof(mw__nested_commands *), err);
+        if (e->commands->nested == NULL)
+            return MW_ERROR_MEMORY;
+        MW_TRY(encode_nested(e, s, allocator, err));
+    }
+    return MW_OK;
+}
+
+/* ---- tasks ---- */
+
 static void emit(emitter *e, size_t s, int partition)
 {
     const mw__step *step = e->layout->steps[s];
@@ -247,13 +309,14 @@ static mw_status make_commands(const ports *p, const mw__layout *layout, const m
     MW_TRY(alloc_memory(&e, allocator, err));
     for (size_t s = 0; s < layout->step_count; s++)
         MW_TRY(resolve(&e, s, err));
+    commands->phase_count = layout->phase_count;
+    commands->scratch = e.scratch * partitions;
+    MW_TRY(encode_blocks(&e, allocator, err));
     emit_phases(&e, chains);
     commands->chains = chains;
     commands->tasks = e.tasks;
     commands->places = e.places;
     commands->task_count = e.task_count;
-    commands->scratch = e.scratch * partitions;
-    commands->phase_count = layout->phase_count;
     choose_team(layout, p->program->plan.wake, commands);
     return keep_layout(layout, commands, err);
 }
@@ -285,8 +348,16 @@ mw_status mw__encode(const mw__program *program, const mw__binding *inputs, cons
     return status;
 }
 
+static void deinit_nested(const mw__command_list *commands)
+{
+    for (size_t phase = 0; commands->nested != NULL && phase < commands->phase_count; phase++)
+        for (size_t i = 0; commands->nested[phase] != NULL && i < 2; i++)
+            mw__command_list_deinit(&commands->nested[phase]->programs[i]);
+}
+
 void mw__command_list_deinit(mw__command_list *commands)
 {
+    deinit_nested(commands);
     mw__profile_destroy(commands->profile);
     mw__free_aligned(commands->arena.allocator, commands->memory);
     if (commands->arena.allocator != NULL)

@@ -27,6 +27,54 @@ static void time_chain(const mw__chain *chain, const mw__task *first, mw__profil
     }
 }
 
+static void run_block(const mw__command_list *commands, int member, int members);
+
+/* Every member sees the same flag: between its being written and its being read, and between that and its being written
+ * again, all have met. */
+static void run_nested(const mw__nested_commands *nested, int member, int members)
+{
+    if (!nested->loop) {
+        run_block(&nested->programs[*nested->flag != 0 ? 0 : 1], member, members);
+        return;
+    }
+    for (;;) {
+        run_block(&nested->programs[0], member, members);
+        if (members > 1)
+            mw__team_barrier(members);
+        if (*nested->flag == 0)
+            return;
+        run_block(&nested->programs[1], member, members);
+        if (members > 1)
+            mw__team_barrier(members);
+    }
+}
+
+static void run_block(const mw__command_list *commands, int member, int members)
+{
+    for (size_t phase = 0; phase < commands->phase_count; phase++) {
+        if (phase > 0 && members > 1)
+            mw__team_barrier(members);
+        if (commands->nested != NULL && commands->nested[phase] != NULL) {
+            run_nested(commands->nested[phase], member, members);
+            continue;
+        }
+        const mw__chain *chains = commands->chains + phase * (size_t)commands->partitions;
+        for (int partition = member; partition < commands->partitions; partition += members)
+            run_chain(&chains[partition]);
+    }
+}
+
+/* The one task of a phase with blocks stands for all of it. */
+static void time_nested(const mw__command_list *commands, size_t phase, int member, int members,
+                        mw__profile_span *spans)
+{
+    const mw__task *task = commands->chains[phase * (size_t)commands->partitions].tasks;
+    const uint64_t begin = spans != NULL && member == 0 ? mw__profile_now() : 0;
+    run_nested(commands->nested[phase], member, members);
+    if (spans != NULL && member == 0)
+        spans[task - commands->tasks] = (mw__profile_span){.begin = begin, .end = mw__profile_now()};
+}
+
 /* Partitions member, member + members, ... of every phase. `spans` NULL: not timed; a constant where it is called. */
 MW__INLINE void run_partitions(const mw__command_list *commands, int member, int members, mw__profile_span *spans)
 {
@@ -34,6 +82,10 @@ MW__INLINE void run_partitions(const mw__command_list *commands, int member, int
     for (size_t phase = 0; phase < commands->phase_count; phase++) {
         if (phase > 0 && members > 1)
             mw__team_barrier(members);
+        if (commands->nested != NULL && commands->nested[phase] != NULL) {
+            time_nested(commands, phase, member, members, spans);
+            continue;
+        }
         const mw__chain *chains = commands->chains + phase * (size_t)commands->partitions;
         for (int partition = member; partition < commands->partitions; partition += members)
             if (spans == NULL)

@@ -79,7 +79,10 @@ static mw_status add_step_edges(order *o, readers *r, uint32_t s, mw_error *err)
 static mw_status add_data_edges(order *o, mw_error *err)
 {
     const mw__layout *layout = o->layout;
-    const size_t buffers = layout->buffer_count, links = layout->step_count * MW__STEP_READS;
+    const size_t buffers = layout->buffer_count;
+    size_t links = 0;
+    for (size_t s = 0; s < layout->step_count; s++)
+        links += layout->steps[s]->read_count;
     readers r = {.last_write = mw__arena_alloc(layout->arena, buffers, sizeof(uint32_t), err),
                  .first_read = mw__arena_alloc(layout->arena, buffers, sizeof(uint32_t), err),
                  .step = mw__arena_alloc(layout->arena, links, sizeof(uint32_t), err),
@@ -243,10 +246,9 @@ static mw_status rename_buffer(mw__layout *layout, uint32_t from, uint32_t to, m
         const mw__step *step = layout->steps[s];
         if (!reads_buffer(step, from) && !writes_buffer(step, from))
             continue;
-        mw__step *copy = mw__arena_alloc(layout->keep, 1, sizeof *copy, err);
+        mw__step *copy = mw__step_copy(layout->keep, step, err);
         if (copy == NULL)
             return MW_ERROR_MEMORY;
-        *copy = *step;
         for (size_t i = 0; i < copy->read_count; i++)
             if (copy->reads[i].buffer == from)
                 copy->reads[i].buffer = to;

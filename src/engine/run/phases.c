@@ -28,6 +28,7 @@ typedef struct phaser {
     uint32_t count;
     uint32_t *reads, *writes; /* by memory: newest touch */
     uint32_t newest;          /* phase */
+    uint32_t wall;            /* no step goes back beyond this one: behind the last that runs blocks */
 } phaser;
 
 /* The first phase from `phase` on in which the operand may stand behind those of the list. */
@@ -80,7 +81,12 @@ static void note(phaser *c, uint32_t *lists, const mw__step *step, const mw__ste
 static void place(phaser *c, size_t position)
 {
     const mw__step *step = c->layout->steps[position];
-    const uint32_t phase = first_phase(c, step);
+    uint32_t phase = first_phase(c, step);
+    phase = phase > c->wall ? phase : c->wall;
+    if (step->nested != NULL) { /* all partitions run it together, alone in its phase */
+        phase = position > 0 ? c->newest + 1 : 0;
+        c->wall = phase + 1;
+    }
     c->newest = phase > c->newest ? phase : c->newest;
     for (size_t i = 0; i < step->read_count; i++)
         note(c, c->reads, step, &step->reads[i], phase);

@@ -141,7 +141,10 @@ static uint64_t count_partitions(const mw__step *step, int partitions)
 static mw_status describe_step(const describer *d, size_t s, e5rt_mw_step *out, mw_error *err)
 {
     const mw__step *step = d->layout->steps[s];
-    const mw__work work = mw__step_work(d->layout, step);
+    uint64_t *sizes = mw__arena_alloc(d->arena, step->read_count + step->write_count, sizeof *sizes, err);
+    if (sizes == NULL)
+        return MW_ERROR_MEMORY;
+    const mw__work work = mw__step_work(d->layout, step, sizes, sizes + step->read_count);
     *out = (e5rt_mw_step){.label = step->label,
                           .implementation = step->implementation != NULL ? step->implementation : "",
                           .declined = step->declined != NULL ? step->declined : "",

@@ -169,6 +169,11 @@ static mw_status encode_bindings(mw__operation *operation, mw_error *err)
         if (buffer != NULL)
             bindings[i] = (mw__binding){.data = buffer->data, .size = buffer->size};
     }
+    for (size_t i = 0; i < program->state_count; i++) { /* a state is where it was, if nothing else is said */
+        mw__binding *next = &bindings[program->input_count + program->states[i].output];
+        if (next->data == NULL)
+            *next = bindings[program->states[i].input];
+    }
     mw__command_list_deinit(&operation->commands);
     const mw_status status =
         mw__encode(program, bindings, bindings + program->input_count, allocator, &operation->commands, err);

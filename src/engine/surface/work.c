@@ -89,9 +89,9 @@ static void limit_moves(const mw__step *step, mw__work *work)
     }
 }
 
-mw__work mw__step_work(const mw__layout *layout, const mw__step *step)
+mw__work mw__step_work(const mw__layout *layout, const mw__step *step, uint64_t *read, uint64_t *written)
 {
-    mw__work work = {.flops = step_flops(step)};
+    mw__work work = {.read = read, .written = written, .flops = step_flops(step)};
     work.bytes_read = count_operands(layout, step, step->reads, step->read_count, work.read);
     work.bytes_written = count_operands(layout, step, step->writes, step->write_count, work.written);
     limit_moves(step, &work);

@@ -6,8 +6,8 @@
 #include "engine/run/layout.h"
 
 typedef struct mw__work {
-    uint64_t read[MW__STEP_READS], written[MW__STEP_WRITES]; /* bytes, by operand; a buffer that is met twice counts at
-                                                                its larger operand, 0 at the other */
+    uint64_t *read, *written; /* bytes, by operand; a buffer that is met twice counts at its larger operand, 0 at the
+                                 other; the caller's */
     uint64_t bytes_read, bytes_written;
     double flops; /* negative: unknown */
 } mw__work;
@@ -15,6 +15,6 @@ typedef struct mw__work {
 /* Bytes are those that a run cannot do without: each that is touched once, whatever caches make of it. Of operations
  * the usual ones are counted: addition, subtraction, multiplication, division, square root, comparison, maximum and
  * minimum as 1, a multiplication with addition as 2; a step with exp or another such function has no number. */
-mw__work mw__step_work(const mw__layout *layout, const mw__step *step);
+mw__work mw__step_work(const mw__layout *layout, const mw__step *step, uint64_t *read, uint64_t *written);
 
 #endif

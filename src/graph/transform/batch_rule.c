@@ -574,10 +574,10 @@ mw__batch_rows mw__batch_rule(const mw__batch_rows *table, const mw__op *op, siz
 {
     const mw__batch_rows none = {.kind = MW__BATCH_NONE}, mixed = {.kind = MW__BATCH_MIXED, .mixer = op};
     const mw_tensor *value = op->results[result];
+    if (op->block_count > 0 || mw__row_is_lowered(op->row))
+        return mixed;
     if (reads_no_value(op) || value->payload != NULL)
         return none;
-    if (op->block_count > 0)
-        return mixed;
     const asked a = {.table = table, .op = op, .result = result, .batch = batch, .shape = mw_tensor_shape(value)};
     mw__batch_rows found = none;
     for (size_t s = 0; s < op->slot_count; s++) {

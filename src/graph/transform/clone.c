@@ -176,6 +176,13 @@ static mw_status copy_or_replace(mw__clone *clone, const mw__op *op)
     return MW_OK;
 }
 
+mw_status mw__clone_ops(mw__clone *clone, const mw__block *from)
+{
+    for (size_t i = 0; i < from->op_count; i++)
+        MW_TRY(copy_or_replace(clone, from->ops[i]));
+    return clone->to->error.status;
+}
+
 mw_status mw__clone_block(mw__clone *clone, const mw__block *from, mw__block *into)
 {
     mw_graph *to = clone->to;
@@ -287,6 +294,8 @@ static mw_status copy_function(mw__clone *clone)
     MW_TRY(copy_attributes(clone));
     MW_TRY(copy_inputs(clone));
     MW_TRY(copy_body(clone));
+    if (clone->options->finish != NULL)
+        clone->options->finish(clone->options->user, clone);
     carry_assignments(clone);
     return copy_outputs(clone);
 }

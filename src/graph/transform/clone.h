@@ -25,6 +25,9 @@ typedef bool mw__clone_input(void *user, mw__clone *clone, const mw_tensor *valu
  * a batch norm whose states are all frozen. NULL freezes none. */
 typedef bool mw__clone_frozen(void *user, const mw_tensor *state);
 
+/* Called when all operations are copied. */
+typedef void mw__clone_finish(void *user, mw__clone *clone);
+
 /* Which form of composites and states is copied. */
 typedef enum mw__clone_form {
     MW__CLONE_WHOLE,      /* both, with the assignments of states that the roots need */
@@ -39,6 +42,7 @@ typedef struct mw__clone_options {
     mw__clone_shape *shape;   /* or NULL */
     mw__clone_frozen *frozen; /* or NULL */
     mw__clone_input *input;   /* or NULL */
+    mw__clone_finish *finish; /* or NULL */
     void *user;
     mw_tensor *const *roots; /* NULL = everything; else only what these need, and unused inputs are left out */
     size_t root_count;
@@ -80,6 +84,9 @@ mw_tensor *mw__clone_operand(mw__clone *clone, const mw_tensor *source, mw_dtype
 mw_status mw__clone_begin_within(mw__clone *clone, const mw__function *function, mw_error *err);
 /* Appends a copy of an operation with what goes along with its results, except names. An error is left on the graph. */
 mw_status mw__clone_again(mw__clone *clone, const mw__op *op);
+
+/* Appends copies of the operations of a block to the current one, by the rule, for a rule that copies blocks itself. */
+mw_status mw__clone_ops(mw__clone *clone, const mw__block *from);
 
 /* Copies one operation as it is, for a rule that changes only its surroundings. */
 mw_status mw__clone_op(mw__clone *clone, const mw__op *op, mw_error *err);

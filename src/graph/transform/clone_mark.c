@@ -163,9 +163,23 @@ bool mw__clone_wants(const mw__clone *clone, const mw_tensor *source)
     return clone->options->roots == NULL || (clone->marks[source->id] & NEEDED) != 0;
 }
 
+/* What is done, whatever becomes of the results. */
+static bool has_effect(const mw__op *op)
+{
+    if (op->row != NULL && op->row->id == MW__OP_write_state)
+        return true;
+    for (size_t b = 0; b < op->block_count; b++)
+        for (size_t i = 0; i < op->blocks[b]->op_count; i++)
+            if (has_effect(op->blocks[b]->ops[i]))
+                return true;
+    return false;
+}
+
 bool mw__clone_wants_op(const mw__clone *clone, const mw__op *op)
 {
     if (clone->options->roots == NULL)
+        return true;
+    if (!evaluates(clone) && has_effect(op))
         return true;
     for (size_t i = 0; i < op->result_count; i++) {
         if (mw__clone_wants(clone, op->results[i]))

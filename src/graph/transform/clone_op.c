@@ -174,22 +174,27 @@ static mw_status retype_constants(mw_graph *to, const mw__op *source, mw__op *op
 /* ---- results ---- */
 
 /* What a rule cannot know but the source declared stays known. */
-static void keep_declared(const mw__op *source, mw__infer *infer)
+static mw_status keep_declared(mw_graph *to, const mw__op *source, mw__infer *infer)
 {
     for (size_t i = 0; i < infer->result_count && i < source->result_count; i++) {
+        const mw__type *type = source->results[i]->type;
+        if (infer->type[i] != NULL && mw__types_fit(infer->type[i], type))
+            infer->type[i] = mw__type_merge(to, infer->type[i], type, &to->error);
+        MW_TRY(to->error.status);
         const mw_shape declared = mw_tensor_shape(source->results[i]);
         for (int d = 0; d < infer->shape[i].rank && declared.rank == infer->shape[i].rank; d++) {
             if (infer->shape[i].dim[d] == MW_DIM_UNKNOWN)
                 infer->shape[i].dim[d] = declared.dim[d];
         }
     }
+    return MW_OK;
 }
 
 static mw_status infer_results(mw_graph *to, const mw__op *source, mw__op *op)
 {
     mw__infer infer = {.err = &to->error, .room = source->result_count};
     MW_TRY(mw__op_infer(op, &infer));
-    keep_declared(source, &infer);
+    MW_TRY(keep_declared(to, source, &infer));
     return mw__op_add_results(op, &infer, &to->error);
 }
 

@@ -1,52 +1,17 @@
-/* Unrolling loops whose trip count is known, and branches as both sides and a select. The trip count is evaluated over
- * the source operations, with the loop variables of the moment. Nothing here differentiates. */
-#include "graph/transform/flatten.h"
+/* Unrolling loops whose trip count is known or bounded, and branches as both sides and a select. Integers that are
+ * known are flatten_known.c, lists flatten_list.c, what is seen of values from outside flatten_values.c. Nothing here
+ * differentiates. */
+#include "graph/transform/flatten_parts.h"
 
 #include "base/float_mode.h"
-#include "graph/copy.h"
-#include "graph/evaluate.h"
-#include "graph/rule.h"
 #include "graph/transform/clone_mark.h"
 #include <millwright/op_compare.h>
+#include <millwright/op_shape.h>
 #include <string.h>
 
-/* ---- integer scalars that are known now ---- */
-
-/* What a source value was replaced by: a loop variable of the moment, or its copy. */
-static const mw_tensor *find_copy(void *user, const mw_tensor *value)
+static mw_tensor *scalar_of(mw_tensor *x)
 {
-    const mw__clone *clone = user;
-    return value->graph == clone->from->graph ? mw__clone_get(clone, value) : NULL;
-}
-
-static bool is_known(mw__clone *clone, const mw_tensor *value, int64_t *out)
-{
-    mw__evaluation evaluation = {.lookup = find_copy, .user = clone};
-    return mw__evaluate_scalar(&evaluation, value, out);
-}
-
-/* ---- what both share ---- */
-
-static void refuse(mw__clone *clone, const mw__op *op, mw_status status, const char *why)
-{
-    char subject[160];
-    mw__graph_fail(clone->to, status, "%s: %s", mw__op_subject(op, subject, sizeof subject), why);
-    mw__error_subject(&clone->to->error, op->kind, op->result_count > 0 ? op->results[0]->name : NULL);
-    if (op->line > 0)
-        mw__error_position(&clone->to->error, (int)op->line, (int)op->column);
-}
-
-/* The copy of an operand; of a literal, a constant. */
-static mw_tensor *operand(mw__clone *clone, const mw__operand *from)
-{
-    if (from->value == NULL)
-        return NULL;
-    mw_tensor *copy = mw__clone_get(clone, from->value);
-    if (copy != NULL || from->value->payload == NULL)
-        return copy;
-    mw_graph *to = clone->to;
-    const mw__payload *payload = mw__payload_copy(to, from->value->payload, &to->error);
-    return payload != NULL ? mw__payload_emit(to, payload, from->value->hint, &to->error) : NULL;
+    return mw_tensor_shape(x).rank == 0 ? x : mw_reshape(x, mw_shape_scalar());
 }
 
 static const mw__slot *find_slot(const mw__op *op, const char *name)
@@ -57,17 +22,15 @@ static const mw__slot *find_slot(const mw__op *op, const char *name)
     return NULL;
 }
 
-/* ---- branches ---- */
-
-/* What must not happen unless its branch is taken. */
-static const mw__op *find_effect(const mw__block *block)
+/* What must not happen unless its branch is taken: states that are not values (mw__flatten.resident). */
+static const mw__op *find_effect(const mw__flatten *state, const mw__block *block)
 {
-    for (size_t i = 0; i < block->op_count; i++) {
+    for (size_t i = 0; i < block->op_count && !state->resident; i++) {
         const mw__op *op = block->ops[i];
         if (strcmp(op->kind, "write_state") == 0 || strcmp(op->kind, "coreml_update_state") == 0)
             return op;
         for (size_t k = 0; k < op->block_count; k++) {
-            const mw__op *inner = find_effect(op->blocks[k]);
+            const mw__op *inner = find_effect(state, op->blocks[k]);
             if (inner != NULL)
                 return inner;
         }
@@ -75,93 +38,166 @@ static const mw__op *find_effect(const mw__block *block)
     return NULL;
 }
 
+static bool refuse_effect(const mw__flatten *state, mw__clone *clone, const mw__block *block)
+{
+    const mw__op *effect = find_effect(state, block);
+    if (effect != NULL)
+        mw__flatten_refuse(clone, effect, MW_ERROR_UNSUPPORTED,
+                           "stands in a branch, which cannot be made a select; write a selected value after it");
+    return effect != NULL;
+}
+
+/* ---- branches ---- */
+
 /* The branch that is taken, alone. */
-static void take(mw__clone *clone, const mw__op *op, const mw__block *block)
+static void take(mw__flatten *state, mw__clone *clone, const mw__op *op, const mw__block *block)
 {
     if (mw__clone_inline(clone, block) != MW_OK)
         return;
     for (size_t i = 0; i < op->result_count; i++)
-        mw__clone_set(clone, op->results[i], mw__clone_get(clone, block->outputs[i]));
+        mw__flatten_put(state, clone, op->results[i], mw__flatten_get(state, clone, block->outputs[i]));
 }
 
-static mw_tensor *choose(mw__clone *clone, const mw__op *op, mw_tensor *pred, mw_tensor *a, mw_tensor *b)
+/* One side of a branch that is open, into given[]: its values, then those of the states that either side writes. */
+static bool copy_side(mw__flatten *state, mw__clone *clone, const mw__op *op, size_t side, mw_tensor *pred,
+                      const mw__flat_states *written, mw__flat_value *given)
 {
-    if (a == NULL || b == NULL || a->type->kind != MW__TENSOR || !mw__type_equal(a->type, b->type)) {
-        refuse(clone, op, MW_ERROR_UNSUPPORTED,
-               "its branches give values of different types; a select needs one tensor type");
-        return NULL;
-    }
-    return mw_select(pred, a, b);
+    const mw__block *block = op->blocks[side];
+    mw__flat_guards guards = {0};
+    mw_tensor *taken = side == 0 ? pred : mw_logical_not(pred);
+    bool good =
+        mw__flatten_begin_guards(&guards, state, clone, block, taken) && mw__clone_inline(clone, block) == MW_OK;
+    for (size_t i = 0; good && i < op->result_count; i++)
+        given[i] = mw__flatten_get(state, clone, block->outputs[i]);
+    for (size_t i = 0; good && i < written->count; i++)
+        given[op->result_count + i] = mw__flatten_get(state, clone, written->of[i]);
+    mw__flatten_end_guards(&guards, state, clone);
+    return good;
 }
 
-static void flatten_cond(mw__clone *clone, const mw__op *op)
+static void flatten_open_cond(mw__flatten *state, mw__clone *clone, const mw__op *op, mw_tensor *pred)
+{
+    mw_graph *to = clone->to;
+    mw__flat_states written = {0};
+    if (!mw__flatten_find_states(&written, state, clone, op))
+        return;
+    const size_t count = op->result_count + written.count;
+    mw__flat_value *given = mw__arena_alloc(&to->arena, 2 * count, sizeof *given, &to->error);
+    mw__flat_value before[MW__FLAT_STATES];
+    for (size_t i = 0; i < written.count; i++)
+        before[i] = mw__flatten_get(state, clone, written.of[i]);
+    for (size_t side = 0; side < 2; side++) {
+        if (given == NULL || !copy_side(state, clone, op, side, pred, &written, given + side * count))
+            return;
+        for (size_t i = 0; i < written.count; i++)
+            mw__flatten_put(state, clone, written.of[i], before[i]);
+    }
+    for (size_t i = 0; i < count && to->error.status == MW_OK; i++)
+        mw__flatten_put(state, clone, i < op->result_count ? op->results[i] : written.of[i - op->result_count],
+                        mw__flatten_choose(state, clone, op, pred, given[i], given[count + i]));
+}
+
+static void flatten_cond(mw__flatten *state, mw__clone *clone, const mw__op *op)
 {
     const mw__slot *slot = find_slot(op, "pred");
     int64_t known;
     if (slot == NULL || slot->count != 1 || op->block_count != 2 || op->blocks[0]->output_count != op->result_count ||
         op->blocks[1]->output_count != op->result_count) {
-        refuse(clone, op, MW_ERROR_FORMAT, "needs pred and two blocks that give its results");
+        mw__flatten_refuse(clone, op, MW_ERROR_FORMAT, "needs pred and two blocks that give its results");
         return;
     }
-    if (is_known(clone, slot->operands[0].value, &known)) {
-        take(clone, op, op->blocks[known != 0 ? 0 : 1]);
+    if (mw__flatten_known(clone, slot->operands[0].value, &known)) {
+        take(state, clone, op, op->blocks[known != 0 ? 0 : 1]);
         return;
     }
-    const mw__op *effect = find_effect(op->blocks[0]);
-    effect = effect != NULL ? effect : find_effect(op->blocks[1]);
-    if (effect != NULL) {
-        refuse(clone, effect, MW_ERROR_UNSUPPORTED,
-               "stands in a branch, which cannot be made a select; write a selected value after it");
+    if (refuse_effect(state, clone, op->blocks[0]) || refuse_effect(state, clone, op->blocks[1]))
         return;
-    }
-    mw_tensor *pred = operand(clone, &slot->operands[0]);
+    mw_tensor *pred = mw__flatten_value(clone, slot->operands[0].value);
     if (pred != NULL && (mw_tensor_dtype(pred) != MW_BOOL || mw_shape_count(mw_tensor_shape(pred)) != 1)) {
-        refuse(clone, op, MW_ERROR_SHAPE, "pred must be one bool");
+        mw__flatten_refuse(clone, op, MW_ERROR_SHAPE, "pred must be one bool");
         return;
     }
-    if (pred == NULL || mw__clone_inline(clone, op->blocks[0]) != MW_OK ||
-        mw__clone_inline(clone, op->blocks[1]) != MW_OK)
-        return;
-    for (size_t i = 0; i < op->result_count; i++) {
-        mw_tensor *a = mw__clone_get(clone, op->blocks[0]->outputs[i]),
-                  *b = mw__clone_get(clone, op->blocks[1]->outputs[i]);
-        mw__clone_set(clone, op->results[i], choose(clone, op, pred, a, b));
-    }
+    if (pred != NULL)
+        flatten_open_cond(state, clone, op, scalar_of(pred));
 }
 
 /* ---- loops ---- */
 
-static void set_variables(mw__clone *clone, const mw__op *op, mw_tensor *const *variables)
+/* Variables of a loop, then the states that its body writes. Once the condition is computed (open), `active` says
+ * whether the loop still turns, and `results` are the variables when it last did. */
+typedef struct unrolling {
+    mw__flatten *state;
+    mw__clone *clone;
+    const mw__op *op;
+    mw__flat_states written;
+    size_t count;
+    mw__flat_value *variables, *next, *results;
+    mw_tensor *active;
+    size_t open_trips;
+} unrolling;
+
+/* Lets the values stand for the variables in both blocks. */
+static void set_variables(const unrolling *u, const mw__flat_value *values)
 {
-    for (size_t b = 0; b < 2; b++)
-        for (size_t i = 0; i < op->result_count; i++)
-            mw__clone_set(clone, op->blocks[b]->inputs[i], variables[i]);
+    const size_t own = u->op->result_count;
+    for (size_t i = 0; i < u->count; i++) {
+        for (size_t b = 0; b < 2 && i < own; b++)
+            mw__flatten_put(u->state, u->clone, u->op->blocks[b]->inputs[i], values[i]);
+        if (i >= own)
+            mw__flatten_put(u->state, u->clone, u->written.of[i - own], values[i]);
+    }
 }
 
-/* The variables after one more trip. Integers that are known become constants, so that the next trip knows them. */
-static bool trip(mw__clone *clone, const mw__op *op, mw_tensor **variables)
+/* Integers that are known become constants, so that the next trip knows them. */
+static mw__flat_value next_of(const unrolling *u, const mw_tensor *output)
 {
-    const mw__block *body = op->blocks[1];
-    mw_graph *to = clone->to;
-    if (mw__clone_inline(clone, body) != MW_OK)
-        return false;
-    for (size_t i = 0; i < op->result_count; i++) {
-        const mw_tensor *output = body->outputs[i];
-        int64_t known;
-        if (is_known(clone, output, &known)) {
-            const int32_t integer = (int32_t)known;
-            const bool flag = known != 0;
-            const mw_dtype dtype = output->type->dtype;
-            variables[i] =
-                mw_constant(to, dtype, output->type->shape, dtype == MW_BOOL ? (const void *)&flag : &integer);
-        } else {
-            variables[i] = mw__clone_get(clone, output);
-        }
-        if (variables[i] == NULL)
+    mw__clone *clone = u->clone;
+    int64_t known;
+    if (!mw__flatten_known(clone, output, &known))
+        return mw__flatten_get(u->state, clone, output);
+    const int32_t integer = (int32_t)known;
+    const bool flag = known != 0;
+    const mw_dtype dtype = output->type->dtype;
+    return (mw__flat_value){
+        .value = mw_constant(clone->to, dtype, output->type->shape, dtype == MW_BOOL ? (const void *)&flag : &integer)};
+}
+
+static bool guard_variables(const unrolling *u)
+{
+    for (size_t i = 0; i < u->count; i++) {
+        u->next[i] = mw__flatten_guarded(u->state, u->clone, u->op, u->active, u->variables[i]);
+        if (u->clone->to->error.status != MW_OK)
             return false;
     }
-    set_variables(clone, op, variables);
+    set_variables(u, u->next);
     return true;
+}
+
+/* The variables after one more trip. */
+static bool trip(unrolling *u)
+{
+    const mw__block *body = u->op->blocks[1];
+    const size_t own = u->op->result_count;
+    mw__flat_guards guards = {0};
+    bool good = true;
+    if (u->active != NULL)
+        good = mw__flatten_begin_guards(&guards, u->state, u->clone, body, u->active) && guard_variables(u);
+    good = good && mw__clone_inline(u->clone, body) == MW_OK;
+    for (size_t i = 0; good && i < u->count; i++) {
+        u->next[i] =
+            i < own ? next_of(u, body->outputs[i]) : mw__flatten_get(u->state, u->clone, u->written.of[i - own]);
+        good = u->next[i].value != NULL || u->next[i].list != NULL;
+    }
+    mw__flatten_end_guards(&guards, u->state, u->clone);
+    for (size_t i = 0; good && u->active != NULL && i < u->count; i++) {
+        u->results[i] = mw__flatten_choose(u->state, u->clone, u->op, u->active, u->next[i], u->results[i]);
+        good = u->clone->to->error.status == MW_OK;
+    }
+    for (size_t i = 0; good && i < u->count; i++)
+        u->variables[i] = u->next[i];
+    if (good)
+        set_variables(u, u->variables);
+    return good;
 }
 
 static bool check_loop(mw__clone *clone, const mw__op *op, const mw__slot *slot)
@@ -170,49 +206,89 @@ static bool check_loop(mw__clone *clone, const mw__op *op, const mw__slot *slot)
     if (slot != NULL && slot->count == count && op->block_count == 2 && op->blocks[0]->input_count == count &&
         op->blocks[0]->output_count == 1 && op->blocks[1]->input_count == count && op->blocks[1]->output_count == count)
         return true;
-    refuse(clone, op, MW_ERROR_FORMAT, "needs loop_vars, and a condition and a body block that fit them");
+    mw__flatten_refuse(clone, op, MW_ERROR_FORMAT, "needs loop_vars, and a condition and a body block that fit them");
     return false;
 }
 
-static void unroll(mw__flatten *state, mw__clone *clone, const mw__op *op, mw_tensor **variables)
+/* The condition as it is computed, of a loop that a known part of it bounds. */
+static bool open_loop(unrolling *u)
 {
-    int64_t more = 1;
+    mw__clone *clone = u->clone;
+    const mw__block *condition = u->op->blocks[0];
+    if (!mw__flatten_is_bounded(clone, condition->outputs[0]) || ++u->open_trips > MW__FLATTEN_OPEN_TRIPS) {
+        mw__flatten_refuse(clone, u->op, MW_ERROR_UNSUPPORTED,
+                           "its trip count is not known when compiled; the condition must follow from constants and "
+                           "int32 loop variables that start at constants, or be logical_and of such a one, which ends "
+                           "it within 1024 trips, and another");
+        return false;
+    }
+    if (refuse_effect(u->state, clone, u->op->blocks[1]) || mw__clone_inline(clone, condition) != MW_OK)
+        return false;
+    mw_tensor *more = scalar_of(mw__flatten_value(clone, condition->outputs[0]));
+    if (u->active == NULL && u->results != NULL)
+        memcpy(u->results, u->variables, u->count * sizeof *u->results);
+    u->active = u->active == NULL ? more : mw_logical_and(u->active, more);
+    return u->active != NULL && u->results != NULL;
+}
+
+/* Lengths of lists, on which a condition may depend before it is copied. */
+static void note_lengths(const unrolling *u)
+{
+    const mw__block *condition = u->op->blocks[0];
+    for (size_t i = 0; i < condition->op_count; i++)
+        if (strcmp(condition->ops[i]->kind, "list_length") == 0)
+            mw__flatten_list_op(u->state, u->clone, condition->ops[i]);
+}
+
+static void unroll(unrolling *u)
+{
+    mw__clone *clone = u->clone;
     for (;;) {
-        if (!is_known(clone, op->blocks[0]->outputs[0], &more)) {
-            refuse(clone, op, MW_ERROR_UNSUPPORTED,
-                   "its trip count is not known when compiled; the condition must follow from constants and int32 "
-                   "loop variables that start at constants");
-            return;
-        }
-        if (more == 0)
+        note_lengths(u);
+        const mw__flatten_truth more = mw__flatten_decide(clone, u->op->blocks[0]->outputs[0]);
+        if (more == MW__FLATTEN_FALSE)
             break;
-        if (++state->trips > MW__FLATTEN_TRIPS || clone->to->block->op_count > MW__FLATTEN_OPS) {
-            refuse(clone, op, MW_ERROR_UNSUPPORTED, "does not end within 16384 trips and 131072 operations");
+        if (more == MW__FLATTEN_OPEN && !open_loop(u))
+            return;
+        if (++u->state->trips > MW__FLATTEN_TRIPS || clone->to->block->op_count > MW__FLATTEN_OPS) {
+            mw__flatten_refuse(clone, u->op, MW_ERROR_UNSUPPORTED,
+                               "does not end within 16384 trips and 131072 operations");
             return;
         }
-        if (!trip(clone, op, variables))
+        if (!trip(u))
             return;
     }
-    for (size_t i = 0; i < op->result_count; i++)
-        mw__clone_set(clone, op->results[i], variables[i]);
+    const mw__flat_value *last = u->active != NULL ? u->results : u->variables;
+    for (size_t i = 0; i < u->count; i++)
+        mw__flatten_put(u->state, clone,
+                        i < u->op->result_count ? u->op->results[i] : u->written.of[i - u->op->result_count], last[i]);
 }
 
 static void flatten_loop(mw__flatten *state, mw__clone *clone, const mw__op *op)
 {
     const mw__slot *slot = find_slot(op, "loop_vars");
-    if (!check_loop(clone, op, slot))
-        return;
     mw_graph *to = clone->to;
-    mw_tensor **variables = mw__arena_alloc(&to->arena, op->result_count, sizeof(mw_tensor *), &to->error);
-    for (size_t i = 0; variables != NULL && i < op->result_count; i++) {
-        variables[i] = operand(clone, &slot->operands[i]);
-        if (variables[i] == NULL && to->error.status == MW_OK)
-            refuse(clone, op, MW_ERROR_UNSUPPORTED, "a loop variable is no value that can be copied");
+    unrolling u = {.state = state, .clone = clone, .op = op};
+    if (!check_loop(clone, op, slot) || !mw__flatten_find_states(&u.written, state, clone, op))
+        return;
+    u.count = op->result_count + u.written.count;
+    mw__flat_value *values = mw__arena_alloc(&to->arena, 3 * u.count, sizeof *values, &to->error);
+    if (values == NULL)
+        return;
+    u.variables = values;
+    u.next = values + u.count;
+    u.results = u.next + u.count;
+    for (size_t i = 0; i < u.count; i++) {
+        const mw_tensor *source = i < op->result_count ? slot->operands[i].value : u.written.of[i - op->result_count];
+        if (source != NULL)
+            u.variables[i] = mw__flatten_get(state, clone, source);
+        if (u.variables[i].value == NULL && u.variables[i].list == NULL && to->error.status == MW_OK)
+            mw__flatten_refuse(clone, op, MW_ERROR_UNSUPPORTED, "a loop variable is no value that can be copied");
     }
     if (to->error.status != MW_OK)
         return;
-    set_variables(clone, op, variables);
-    unroll(state, clone, op, variables);
+    set_variables(&u, u.variables);
+    unroll(&u);
 }
 
 /* ---- the rule ---- */
@@ -220,13 +296,13 @@ static void flatten_loop(mw__flatten *state, mw__clone *clone, const mw__op *op)
 bool mw__flatten_rule(void *user, mw__clone *clone, const mw__op *op)
 {
     if (op->block_count == 0)
-        return false;
+        return mw__flatten_state_op(user, clone, op) || mw__flatten_list_op(user, clone, op);
     if (strcmp(op->kind, "cond") == 0)
-        flatten_cond(clone, op);
+        flatten_cond(user, clone, op);
     else if (strcmp(op->kind, "while_loop") == 0)
         flatten_loop(user, clone, op);
     else
-        refuse(clone, op, MW_ERROR_UNSUPPORTED, "has blocks, but is neither cond nor while_loop");
+        mw__flatten_refuse(clone, op, MW_ERROR_UNSUPPORTED, "has blocks, but is neither cond nor while_loop");
     return true;
 }
 

@@ -60,6 +60,18 @@ static mw_status check_known(const mw_graph *model, mw_error *err)
                     mw_tensor_name(deciding[0]));
 }
 
+static bool copy_input(void *user, mw__clone *clone, const mw_tensor *value)
+{
+    model_rules *rules = user;
+    return mw__flatten_input(&rules->flatten, clone, value);
+}
+
+static void finish_copy(void *user, mw__clone *clone)
+{
+    model_rules *rules = user;
+    mw__flatten_finish(&rules->flatten, clone);
+}
+
 static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
 {
     mw_tensor *roots[MW_METRICS_MAX + 2], *copies[MW_METRICS_MAX + 2] = {NULL};
@@ -80,6 +92,8 @@ static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error
     model_rules rules = {.open = mw__wants_specialising(mw__function_find(source, "main"))};
     const mw__clone_options options = {.rule = apply_rules,
                                        .shape = rules.open ? standard_shape : NULL,
+                                       .input = copy_input,
+                                       .finish = finish_copy,
                                        .user = &rules,
                                        .roots = roots,
                                        .root_count = count};

@@ -322,7 +322,7 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
     mw__step *const *steps = parts->steps;
     const size_t count = parts->count;
     mw__fused *fused = mw__arena_alloc(arena, 1, sizeof *fused, err);
-    mw__step *step = mw__arena_alloc(arena, 1, sizeof *step, err);
+    mw__step *step = mw__step_create(arena, MW__STEP_READS, MW__STEP_WRITES, err);
     const mw__op **ops = list_ops(arena, parts, err);
     if (fused == NULL || step == NULL || ops == NULL)
         return NULL;
@@ -330,13 +330,11 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
     fused->elements = first->split.elements;
     fused->count = first->count;
     fused->round = mw__round_loop(parts->level);
-    *step = (mw__step){.op = steps[count - 1]->op,
-                       .label = "fused",
-                       .implementation = mw__level_name(parts->level),
-                       .run = mw__fused_run,
-                       .block = fused};
+    step->op = steps[count - 1]->op;
+    step->label = "fused";
+    step->implementation = mw__level_name(parts->level);
+    step->block = fused;
     step->units = first->split.units;
-    step->grain = 1;
     step->ops = ops;
     step->op_count = count;
     builder b = {.fused = fused, .step = step, .stored = parts->stored};

@@ -1,0 +1,458 @@
+/* How many elements a list can have: which values are one list over time, and what bounds the indices at which it is
+ * written. Nothing is copied here. */
+#include "graph/transform/lower.h"
+
+#include "graph/rule.h"
+
+#include <string.h>
+
+enum { DEPTH_MAX = 48, STEPS_MAX = 2048 };
+static const int64_t room_max = INT32_MAX;
+
+mw_status mw__lower_refuse(const mw__op *op, mw_status status, const char *why, mw_error *err)
+{
+    char subject[160];
+    mw__fail(err, status, "%s: %s", mw__op_subject(op, subject, sizeof subject), why);
+    mw__error_subject(err, op->kind, op->result_count > 0 ? op->results[0]->name : NULL);
+    if (op->line > 0)
+        mw__error_position(err, (int)op->line, (int)op->column);
+    return status;
+}
+
+/* ---- one list over time ---- */
+
+uint32_t mw__rooms_root(const mw__rooms *rooms, const mw_tensor *list)
+{
+    uint32_t at = list->id;
+    while (rooms->parent[at] != at)
+        at = rooms->parent[at] = rooms->parent[rooms->parent[at]];
+    return at;
+}
+
+static bool is_list(const mw_tensor *value) { return value != NULL && value->type->kind == MW__LIST; }
+
+static void join(const mw__rooms *rooms, const mw_tensor *a, const mw_tensor *b)
+{
+    if (is_list(a) && is_list(b))
+        rooms->parent[mw__rooms_root(rooms, a)] = mw__rooms_root(rooms, b);
+}
+
+static bool is(const mw__op *op, const char *kind) { return strcmp(op->kind, kind) == 0; }
+
+static void join_loop(const mw__rooms *rooms, const mw__op *op)
+{
+    const mw__operand *vars;
+    const size_t count = mw__arg_values(op, "loop_vars", &vars);
+    for (size_t i = 0; i < count && i < op->result_count; i++) {
+        join(rooms, op->results[i], vars[i].value);
+        join(rooms, op->blocks[0]->inputs[i], vars[i].value);
+        join(rooms, op->blocks[1]->inputs[i], vars[i].value);
+        join(rooms, op->blocks[1]->outputs[i], vars[i].value);
+    }
+}
+
+static void join_op(mw__rooms *rooms, const mw__op *op)
+{
+    if (is(op, "while_loop") && op->row != NULL && op->block_count == 2)
+        join_loop(rooms, op);
+    for (size_t i = 0; is(op, "cond") && op->row != NULL && i < op->result_count; i++) {
+        join(rooms, op->results[i], op->blocks[0]->outputs[i]);
+        join(rooms, op->results[i], op->blocks[1]->outputs[i]);
+    }
+    if (op->row != NULL && (is(op, "list_write") || is(op, "list_scatter")))
+        join(rooms, op->results[0], mw__arg(op, "ls"));
+}
+
+static void note_inputs(mw__rooms *rooms, const mw__block *block)
+{
+    for (size_t i = 0; i < block->input_count; i++) {
+        rooms->block_of[block->inputs[i]->id] = block;
+        rooms->place_of[block->inputs[i]->id] = (uint32_t)i;
+    }
+}
+
+typedef mw_status visit_op(mw__rooms *rooms, const mw__op *op, mw_error *err);
+
+static mw_status visit(mw__rooms *rooms, const mw__block *block, visit_op *each, mw_error *err)
+{
+    for (size_t i = 0; i < block->op_count; i++) {
+        MW_TRY(each(rooms, block->ops[i], err));
+        for (size_t b = 0; b < block->ops[i]->block_count; b++)
+            MW_TRY(visit(rooms, block->ops[i]->blocks[b], each, err));
+    }
+    return MW_OK;
+}
+
+static mw_status note_op(mw__rooms *rooms, const mw__op *op, mw_error *err)
+{
+    (void)err;
+    for (size_t b = 0; b < op->block_count; b++)
+        note_inputs(rooms, op->blocks[b]);
+    join_op(rooms, op);
+    return MW_OK;
+}
+
+mw_status mw__lower_check(const mw__block *block, mw_error *err)
+{
+    for (size_t i = 0; i < block->op_count; i++) {
+        const mw__op *op = block->ops[i];
+        const bool own = mw__row_is_lowered(op->row);
+        if (op->block_count > 0 && !own)
+            return mw__lower_refuse(op, MW_ERROR_UNSUPPORTED, "has blocks, but is neither cond nor while_loop", err);
+        for (size_t b = 0; b < op->block_count; b++)
+            MW_TRY(mw__lower_check(op->blocks[b], err));
+        if (own)
+            MW_TRY(mw__op_verify(op, err));
+    }
+    return MW_OK;
+}
+
+/* ---- what an integer is at most ---- */
+
+typedef struct bounds {
+    const mw__rooms *rooms;
+    int depth, steps;
+} bounds;
+
+static bool upper(bounds *b, const mw_tensor *value, int64_t *out);
+
+static bool upper_arg(bounds *b, const mw__op *op, const char *arg, int64_t *out)
+{
+    return upper(b, mw__arg(op, arg), out);
+}
+
+static bool constant_of(const mw_tensor *value, int64_t *out_low, int64_t *out_high)
+{
+    const mw__payload *payload = value->payload;
+    if (payload == NULL || payload->type->kind != MW__TENSOR || payload->data == NULL)
+        return false;
+    const size_t count = payload->splat ? 1 : mw__payload_count(payload);
+    *out_low = INT64_MAX;
+    *out_high = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t element = mw__payload_int(payload, i);
+        *out_low = element < *out_low ? element : *out_low;
+        *out_high = element > *out_high ? element : *out_high;
+    }
+    return count > 0 && *out_low >= -room_max && *out_high <= room_max; /* so that products of two do not overflow */
+}
+
+/* What only changes the form. */
+static const mw_tensor *source_of(const mw_tensor *value)
+{
+    static const char *const kinds[] = {"identity", "cast", "reshape", "squeeze", "expand_dims"};
+    for (int depth = 0; depth < DEPTH_MAX && value != NULL && value->op != NULL && value->op->row != NULL; depth++) {
+        bool same = false;
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            same = same || is(value->op, kinds[i]);
+        if (!same || mw__arg(value->op, "x") == NULL)
+            break;
+        value = mw__arg(value->op, "x");
+    }
+    return value;
+}
+
+/* The bound that a condition sets to a loop variable while it is true. */
+static bool bound_by(bounds *b, const mw_tensor *condition, const mw_tensor *variable, int64_t *out)
+{
+    const mw__op *op = condition != NULL ? source_of(condition)->op : NULL;
+    if (op == NULL || op->row == NULL || ++b->steps > STEPS_MAX || b->depth >= DEPTH_MAX)
+        return false;
+    bool found = false;
+    b->depth++;
+    if (is(op, "logical_and")) {
+        int64_t other = 0;
+        found = bound_by(b, mw__arg(op, "x"), variable, out);
+        if (bound_by(b, mw__arg(op, "y"), variable, &other)) {
+            *out = found && *out < other ? *out : other;
+            found = true;
+        }
+    } else if (is(op, "less") || is(op, "less_equal") || is(op, "greater") || is(op, "greater_equal")) {
+        const bool turned = op->kind[0] == 'g', equal = strstr(op->kind, "equal") != NULL;
+        const mw_tensor *small = mw__arg(op, turned ? "y" : "x"), *large = mw__arg(op, turned ? "x" : "y");
+        found = source_of(small) == variable && upper(b, large, out);
+        *out -= found && !equal;
+    }
+    b->depth--;
+    return found;
+}
+
+/* next = variable - (something that is not negative) */
+static bool goes_down(const mw_tensor *next, const mw_tensor *variable)
+{
+    const mw__op *op = source_of(next)->op;
+    int64_t low, high;
+    if (op == NULL || op->row == NULL || (!is(op, "sub") && !is(op, "add")) ||
+        source_of(mw__arg(op, "x")) != variable || mw__arg(op, "y") == NULL ||
+        !constant_of(mw__arg(op, "y"), &low, &high))
+        return false;
+    return is(op, "sub") ? low >= 0 : high <= 0;
+}
+
+/* An input of a block of a loop. */
+static bool upper_variable(bounds *b, const mw_tensor *variable, int64_t *out)
+{
+    const mw__block *block = b->rooms->block_of[variable->id];
+    const mw__op *loop = block != NULL ? block->owner : NULL;
+    if (loop == NULL || loop->row == NULL || !is(loop, "while_loop"))
+        return false;
+    const uint32_t place = b->rooms->place_of[variable->id];
+    const mw__block *condition = loop->blocks[0], *body = loop->blocks[1];
+    const mw_tensor *next = source_of(body->outputs[place]), *within = body->inputs[place];
+    const mw__operand *vars;
+    mw__arg_values(loop, "loop_vars", &vars);
+    if (next == within || goes_down(next, within))
+        return upper(b, vars[place].value, out);
+    return block == body && bound_by(b, condition->outputs[0], condition->inputs[place], out);
+}
+
+static bool larger_of(bounds *b, const mw_tensor *x, const mw_tensor *y, int64_t *out)
+{
+    int64_t other = 0;
+    if (!upper(b, x, out) || !upper(b, y, &other))
+        return false;
+    *out = other > *out ? other : *out;
+    return true;
+}
+
+static bool upper_result(bounds *b, const mw_tensor *value, int64_t *out)
+{
+    const mw__op *op = value->op;
+    if (is(op, "cond"))
+        return larger_of(b, op->blocks[0]->outputs[value->result], op->blocks[1]->outputs[value->result], out);
+    const mw__operand *vars;
+    if (!is(op, "while_loop") || mw__arg_values(op, "loop_vars", &vars) <= value->result)
+        return false;
+    if (source_of(op->blocks[1]->outputs[value->result]) == op->blocks[1]->inputs[value->result])
+        return upper(b, vars[value->result].value, out);
+    return larger_of(b, vars[value->result].value, op->blocks[1]->outputs[value->result], out);
+}
+
+static bool upper_arithmetic(bounds *b, const mw__op *op, int64_t *out)
+{
+    int64_t y = 0, low = 0, high = 0;
+    const bool constant = mw__arg(op, "y") != NULL && constant_of(mw__arg(op, "y"), &low, &high);
+    if (is(op, "minimum")) {
+        const bool x = upper_arg(b, op, "x", out), other = upper_arg(b, op, "y", &y);
+        *out = x && (!other || *out < y) ? *out : y;
+        return x || other;
+    }
+    if (is(op, "maximum"))
+        return larger_of(b, mw__arg(op, "x"), mw__arg(op, "y"), out);
+    if (is(op, "mod") && constant && low > 0) {
+        *out = high - 1;
+        return true;
+    }
+    if (!upper_arg(b, op, "x", out))
+        return false;
+    if (is(op, "add") && upper_arg(b, op, "y", &y)) {
+        *out += y;
+        return true;
+    }
+    if (!constant || low < (is(op, "floor_div")))
+        return false;
+    if (is(op, "sub"))
+        *out -= low;
+    else if (is(op, "mul"))
+        *out = *out > 0 ? *out * high : 0;
+    else if (is(op, "floor_div"))
+        *out = *out > 0 ? *out / low : 0;
+    else
+        return false;
+    return true;
+}
+
+/* What takes some elements of x. */
+static bool is_move(const mw__op *op)
+{
+    static const char *const kinds[] = {"identity", "cast",      "reshape",        "squeeze",       "expand_dims",
+                                        "gather",   "split",     "slice_by_index", "slice_by_size", "tile",
+                                        "reverse",  "transpose", "reduce_max",     "reduce_min",    "gather_nd"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (is(op, kinds[i]))
+            return true;
+    return false;
+}
+
+static bool largest_extent(const mw_tensor *x, int64_t *out)
+{
+    const mw_shape shape = mw_tensor_shape(x);
+    *out = 0;
+    for (int d = 0; d < shape.rank; d++) {
+        if (shape.dim[d] == MW_DIM_UNKNOWN)
+            return false;
+        *out = shape.dim[d] > *out ? shape.dim[d] : *out;
+    }
+    return true;
+}
+
+static bool upper_op(bounds *b, const mw_tensor *value, int64_t *out)
+{
+    static const char *const binary[] = {"add", "sub", "mul", "floor_div", "mod", "minimum", "maximum"};
+    const mw__op *op = value->op;
+    int64_t end = 0;
+    if (op->block_count > 0)
+        return upper_result(b, value, out);
+    for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
+        if (is(op, binary[i]))
+            return upper_arithmetic(b, op, out);
+    if (is(op, "select"))
+        return larger_of(b, mw__arg(op, "a"), mw__arg(op, "b"), out);
+    if (is(op, "shape"))
+        return largest_extent(mw__arg(op, "x"), out);
+    if (is(op, "range_1d")) {
+        if (!upper_arg(b, op, "start", out) || !upper_arg(b, op, "end", &end))
+            return false;
+        *out = end - 1 > *out ? end - 1 : *out;
+        return true;
+    }
+    return is_move(op) && mw__arg(op, "x") != NULL && upper_arg(b, op, "x", out);
+}
+
+static bool upper(bounds *b, const mw_tensor *value, int64_t *out)
+{
+    int64_t low;
+    if (value == NULL || mw_tensor_dtype(value) == MW_DTYPE_NONE || ++b->steps > STEPS_MAX || b->depth >= DEPTH_MAX)
+        return false;
+    if (value->payload != NULL)
+        return constant_of(value, &low, out);
+    b->depth++;
+    const bool known = value->op == NULL        ? upper_variable(b, value, out)
+                       : value->op->row != NULL ? upper_op(b, value, out)
+                                                : false;
+    b->depth--;
+    return known && *out <= room_max && *out >= -room_max; /* so that sums of two do not overflow */
+}
+
+/* ---- rooms ---- */
+
+static void learn_element(const mw__rooms *rooms, uint32_t root, mw_dtype dtype, mw_shape shape)
+{
+    mw_shape *known = &rooms->element[root];
+    if (rooms->dtype[root] == MW_DTYPE_NONE) {
+        rooms->dtype[root] = dtype;
+        *known = shape;
+    }
+    for (int d = 0; d < known->rank && shape.rank == known->rank; d++)
+        if (known->dim[d] == MW_DIM_UNKNOWN)
+            known->dim[d] = shape.dim[d];
+}
+
+static void learn_type(const mw__rooms *rooms, const mw_tensor *list)
+{
+    const mw__type *element = list->type->count == 1 ? list->type->element[0] : NULL;
+    if (element != NULL && element->kind == MW__TENSOR)
+        learn_element(rooms, mw__rooms_root(rooms, list), element->dtype, element->shape);
+}
+
+static mw_status learn_made(const mw__rooms *rooms, const mw__op *op, mw_error *err)
+{
+    const uint32_t root = mw__rooms_root(rooms, op->results[0]);
+    bounds b = {.rooms = rooms};
+    int64_t length = 0, constant = -1;
+    bool dynamic = true;
+    mw__arg_bool(op, "dynamic_length", &dynamic);
+    if (mw__arg_int(op, "init_length", &length))
+        constant = length;
+    else if (!upper_arg(&b, op, "init_length", &length))
+        return mw__lower_refuse(op, MW_ERROR_UNSUPPORTED, "its init_length has no bound that is known when compiled",
+                                err);
+    rooms->dynamic[root] = rooms->dynamic[root] || dynamic;
+    if (rooms->first[root] == INT64_MIN)
+        rooms->first[root] = constant;
+    else if (rooms->first[root] != constant)
+        rooms->first[root] = -1;
+    rooms->room[root] = length > rooms->room[root] ? length : rooms->room[root];
+    return MW_OK;
+}
+
+/* A list that is not dynamic leaves out what is written outside of it. */
+static void learn_written(const mw__rooms *rooms, const mw__op *op, const char *indices)
+{
+    const uint32_t root = mw__rooms_root(rooms, op->results[0]);
+    bounds b = {.rooms = rooms};
+    int64_t last = 0;
+    if (!rooms->dynamic[root])
+        return;
+    if (!upper_arg(&b, op, indices, &last))
+        rooms->unbounded[root] = op;
+    else if (last + 1 > rooms->room[root])
+        rooms->room[root] = last + 1;
+}
+
+static mw_status learn_lists(mw__rooms *rooms, const mw__op *op, mw_error *err)
+{
+    for (size_t i = 0; i < op->result_count; i++)
+        if (is_list(op->results[i]))
+            learn_type(rooms, op->results[i]);
+    if (op->row == NULL)
+        return MW_OK;
+    if (is(op, "make_list"))
+        return learn_made(rooms, op, err);
+    const mw_tensor *value = is(op, "list_write") || is(op, "list_scatter") ? mw__arg(op, "value") : NULL;
+    if (value == NULL)
+        return MW_OK;
+    mw_shape shape = mw_tensor_shape(value);
+    if (is(op, "list_scatter") && shape.rank > 0) {
+        memmove(shape.dim, shape.dim + 1, (size_t)(shape.rank - 1) * sizeof *shape.dim);
+        shape.rank--;
+    }
+    learn_element(rooms, mw__rooms_root(rooms, op->results[0]), mw_tensor_dtype(value), shape);
+    return MW_OK;
+}
+
+/* After it is known which lists are dynamic. */
+static mw_status learn_writes(mw__rooms *rooms, const mw__op *op, mw_error *err)
+{
+    (void)err;
+    if (op->row != NULL && is(op, "list_write"))
+        learn_written(rooms, op, "index");
+    if (op->row != NULL && is(op, "list_scatter"))
+        learn_written(rooms, op, "indices");
+    return MW_OK;
+}
+
+static mw_status check_made(mw__rooms *rooms, const mw__op *op, mw_error *err)
+{
+    static const char growing[] = "writes into a list of dynamic length at an index that has no bound when compiled; "
+                                  "make the list with an init_length that holds all, and dynamic_length = false";
+    if (op->row == NULL || !is(op, "make_list"))
+        return MW_OK;
+    const uint32_t root = mw__rooms_root(rooms, op->results[0]);
+    if (rooms->unbounded[root] != NULL)
+        return mw__lower_refuse(rooms->unbounded[root], MW_ERROR_UNSUPPORTED, growing, err);
+    const mw_shape element = rooms->element[root];
+    if (mw_shape_count(element) < 0)
+        return mw__lower_refuse(op, MW_ERROR_UNSUPPORTED, "the shape of its elements is not known when compiled", err);
+    if (rooms->dtype[root] != MW_F32 && rooms->dtype[root] != MW_F16 && rooms->dtype[root] != MW_I32)
+        return mw__lower_refuse(op, MW_ERROR_UNSUPPORTED, "only lists of fp16, fp32 and int32 can be run", err);
+    return MW_OK;
+}
+
+mw_status mw__rooms_find(mw__rooms *rooms, const mw__function *from, mw__arena *arena, mw_error *err)
+{
+    const size_t count = from->graph->value_count;
+    *rooms = (mw__rooms){.arena = arena,
+                         .count = count,
+                         .parent = mw__arena_alloc(arena, count, sizeof *rooms->parent, err),
+                         .room = mw__arena_alloc(arena, count, sizeof *rooms->room, err),
+                         .first = mw__arena_alloc(arena, count, sizeof *rooms->first, err),
+                         .dynamic = mw__arena_alloc(arena, count, sizeof *rooms->dynamic, err),
+                         .element = mw__arena_alloc(arena, count, sizeof *rooms->element, err),
+                         .dtype = mw__arena_alloc(arena, count, sizeof *rooms->dtype, err),
+                         .unbounded = mw__arena_alloc(arena, count, sizeof *rooms->unbounded, err),
+                         .block_of = mw__arena_alloc(arena, count, sizeof *rooms->block_of, err),
+                         .place_of = mw__arena_alloc(arena, count, sizeof *rooms->place_of, err)};
+    if (rooms->parent == NULL || rooms->room == NULL || rooms->first == NULL || rooms->dynamic == NULL ||
+        rooms->element == NULL || rooms->dtype == NULL || rooms->unbounded == NULL || rooms->block_of == NULL ||
+        rooms->place_of == NULL)
+        return MW_ERROR_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        rooms->parent[i] = i;
+        rooms->first[i] = INT64_MIN;
+    }
+    MW_TRY(visit(rooms, from->body, note_op, err));
+    MW_TRY(visit(rooms, from->body, learn_lists, err));
+    MW_TRY(visit(rooms, from->body, learn_writes, err));
+    return visit(rooms, from->body, check_made, err);
+}
