@@ -139,10 +139,19 @@ static mw_status check_holds(const mw__infer *infer, const mw__type *element, co
                          mw__shape_print(wanted, held, sizeof held));
 }
 
-static mw_status give_list(mw__infer *infer)
+/* The list, whose elements are as what is written to it, the last axes of `arg`. */
+static mw_status give_list(mw__infer *infer, const mw__type *element, const char *arg)
 {
+    const mw_shape written = mw__rule_shape(infer, arg);
+    mw_shape shape = element->shape;
+    for (int d = 0; d < shape.rank; d++)
+        if (shape.dim[d] == MW_DIM_UNKNOWN)
+            shape.dim[d] = written.dim[written.rank - shape.rank + d];
+    const mw__type *list = mw__arg(infer->op, "ls")->type;
+    if (!mw_shape_equal(shape, element->shape))
+        return make_type(infer, element->dtype, shape, list->length);
     infer->result_count = 1;
-    infer->type[0] = mw__arg(infer->op, "ls")->type;
+    infer->type[0] = list;
     return MW_OK;
 }
 
@@ -152,7 +161,7 @@ mw_status mw__shape_list_write(mw__infer *infer)
     MW_TRY(element_of(infer, "ls", &element));
     MW_TRY(check_index(infer));
     MW_TRY(check_holds(infer, element, "value", element->shape));
-    return give_list(infer);
+    return give_list(infer, element, "value");
 }
 
 mw_status mw__shape_list_read(mw__infer *infer)
@@ -183,7 +192,7 @@ mw_status mw__shape_list_scatter(mw__infer *infer)
     MW_TRY(check_indices(infer, &count));
     MW_TRY(rows_of(infer, element, count, &shape));
     MW_TRY(check_holds(infer, element, "value", shape));
-    return give_list(infer);
+    return give_list(infer, element, "value");
 }
 
 mw_status mw__shape_list_length(mw__infer *infer) { return mw__rule_result(infer, MW_I32, mw_shape_scalar()); }

@@ -166,6 +166,7 @@ static mw_status copy_or_replace(mw__clone *clone, const mw__op *op)
     mw_graph *to = clone->to;
     const size_t before = to->value_count;
     const mw__clone_options *options = clone->options;
+    clone->steps++;
     const bool replaced = options->rule != NULL && options->rule(options->user, clone, op);
     if (to->error.status != MW_OK)
         return to->error.status;
@@ -183,14 +184,31 @@ mw_status mw__clone_ops(mw__clone *clone, const mw__block *from)
     return clone->to->error.status;
 }
 
-mw_status mw__clone_block(mw__clone *clone, const mw__block *from, mw__block *into)
+/* The input is known better from outside. */
+static mw_status refine_input(mw_graph *to, mw_tensor *input, const mw__type *outside, bool *changed)
+{
+    if (outside == NULL || !mw__types_fit(input->type, outside))
+        return MW_OK;
+    const mw__type *type = mw__type_merge(to, input->type, outside, &to->error);
+    if (type == NULL)
+        return to->error.status;
+    *changed = *changed || !mw__type_equal(type, input->type);
+    input->type = type;
+    return MW_OK;
+}
+
+mw_status mw__clone_block(mw__clone *clone, const mw__block *from, mw__block *into, const mw__type *const *types,
+                          bool *changed)
 {
     mw_graph *to = clone->to;
     mw__block *outer = to->block;
     to->block = into;
     mw_status status = MW_OK;
-    for (size_t i = 0; i < from->input_count && status == MW_OK; i++)
+    for (size_t i = 0; i < from->input_count && status == MW_OK; i++) {
         status = copy_input(clone, from->inputs[i], into);
+        if (status == MW_OK && types != NULL)
+            status = refine_input(to, mw__clone_get(clone, from->inputs[i]), types[i], changed);
+    }
     for (size_t i = 0; i < from->op_count && status == MW_OK; i++)
         status = copy_or_replace(clone, from->ops[i]);
     for (size_t i = 0; i < from->output_count && status == MW_OK; i++) {

@@ -56,6 +56,7 @@ struct mw__clone {
     mw_tensor **map; /* by id in the source graph; NULL = not copied */
     const mw__clone_options *options;
     unsigned char *marks; /* by id in the source graph: what the run found out beforehand */
+    size_t steps;         /* operations so far, those of blocks that were copied again too */
 };
 
 /* Copies `from` into the current function of `to`. Names, roles, initialisers, composites and stop marks go along;

@@ -16,8 +16,12 @@ bool mw__clone_freezes(const mw__clone *clone, const mw_tensor *state);
 bool mw__clone_restores(const mw__clone *clone, const mw_tensor *source);
 /* A constant may change its type only if operations with a row use it. */
 bool mw__clone_may_retype(const mw__clone *clone, const mw_tensor *source);
-/* Copies a nested block into a fresh one. */
-mw_status mw__clone_block(mw__clone *clone, const mw__block *from, mw__block *into);
+/* Copies a nested block into a fresh one. `types` (or NULL) is what is known of its inputs from outside, each or NULL,
+ * and *changed is set where that was more. */
+mw_status mw__clone_block(mw__clone *clone, const mw__block *from, mw__block *into, const mw__type *const *types,
+                          bool *changed);
+/* The blocks of an operation, whose arguments are filled. */
+mw_status mw__clone_blocks(mw__clone *clone, const mw__op *source, mw__op *op);
 /* Appends the operations of a nested block to the current one; its inputs must be mapped. May be called again with
  * other inputs: constants are copied once. */
 mw_status mw__clone_inline(mw__clone *clone, const mw__block *from);

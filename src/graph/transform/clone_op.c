@@ -253,24 +253,6 @@ static mw_status copy_surface(mw_graph *to, const mw__op *source, mw__op *op)
     return MW_OK;
 }
 
-static mw_status copy_blocks(mw__clone *clone, const mw__op *source, mw__op *op)
-{
-    mw_graph *to = clone->to;
-    if (source->block_count == 0)
-        return MW_OK;
-    op->blocks = mw__arena_alloc(&to->arena, source->block_count, sizeof(mw__block *), &to->error);
-    if (op->blocks == NULL)
-        return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < source->block_count; i++) {
-        mw__block *block = mw__block_create(to->current, op, &to->error);
-        if (block == NULL)
-            return MW_ERROR_MEMORY;
-        MW_TRY(mw__clone_block(clone, source->blocks[i], block));
-        op->blocks[op->block_count++] = block;
-    }
-    return MW_OK;
-}
-
 /* The slots of a row have its names. */
 static mw_status name_slot(mw_graph *to, const mw__slot *source, mw__slot *slot)
 {
@@ -290,7 +272,7 @@ static mw_status clone_verbatim(mw__clone *clone, const mw__op *source, const mw
         MW_TRY(copy_slot(clone, source, &source->slots[i], &op->slots[i]));
     }
     MW_TRY(copy_surface(to, source, op));
-    MW_TRY(copy_blocks(clone, source, op));
+    MW_TRY(mw__clone_blocks(clone, source, op));
     MW_TRY(copy_results(to, source, dtypes, op));
     MW_TRY(copy_result_payloads(to, source, op));
     MW_TRY(mw__block_add_op(to->block, op, &to->error));
@@ -356,7 +338,7 @@ static mw_status clone_row(mw__clone *clone, const mw__op *source)
     if (mw__build_wants_expansion(&build))
         return clone_expanded(clone, source, &build, dtype);
     MW_TRY(copy_surface(to, source, build.op));
-    MW_TRY(copy_blocks(clone, source, build.op));
+    MW_TRY(mw__clone_blocks(clone, source, build.op));
     MW_TRY(infer_results(to, source, build.op));
     MW_TRY(mw__block_add_op(to->block, build.op, &to->error));
     if (dtype != MW_DTYPE_NONE)

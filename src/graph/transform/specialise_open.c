@@ -7,14 +7,11 @@
 
 #include <string.h>
 
+/* What the elements of a list are is found out from what is written to it (lower.h). */
 static bool is_open(const mw__type *type)
 {
-    if (type->kind == MW__TENSOR)
-        for (int i = 0; i < type->shape.rank; i++)
-            if (type->shape.dim[i] == MW_DIM_UNKNOWN)
-                return true;
-    for (size_t i = 0; type->kind != MW__TENSOR && i < type->count; i++)
-        if (is_open(type->element[i]))
+    for (int i = 0; type->kind == MW__TENSOR && i < type->shape.rank; i++)
+        if (type->shape.dim[i] == MW_DIM_UNKNOWN)
             return true;
     return false;
 }
