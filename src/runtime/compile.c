@@ -126,12 +126,6 @@ static mw_program *compile_open(const mw__function *function, const mw_compile_o
                                 const mw__target *target, mw_error *err)
 {
     mw_graph *fixed = NULL;
-    if (has_open_input(function) && mw__has_state(function)) {
-        mw__fail(err, MW_ERROR_UNSUPPORTED,
-                 "a program with states needs a shape for every input: give `?` extents a "
-                 "number");
-        return NULL;
-    }
     if (!has_open_input(function) &&
         specialise_fixed(function, mw__allocator_or_default(options->allocator), &fixed, err) != MW_OK)
         return NULL;

@@ -10,6 +10,18 @@
 
 /* ---- making and freeing ---- */
 
+/* What the values of a port are: of a state, what it holds. */
+static const mw__type *type_of(const mw_tensor *value)
+{
+    return value->type->kind == MW__STATE && value->type->count == 1 ? value->type->element[0] : value->type;
+}
+
+static mw_shape shape_of(const mw_tensor *value)
+{
+    const mw__type *type = type_of(value);
+    return type->kind == MW__TENSOR ? type->shape : mw_shape_scalar();
+}
+
 /* A port as the text declares it, until there is a plan. */
 static mw_status describe(mw__flexible *f, const mw_tensor *value, bool is_output, mw_error *err)
 {
@@ -21,10 +33,10 @@ static mw_status describe(mw__flexible *f, const mw_tensor *value, bool is_outpu
     mw_port *port = &owner->ports[owner->port_count++];
     *port = (mw_port){.name = copy,
                       .mil_name = copy,
-                      .dtype = mw_tensor_dtype(value),
-                      .shape = mw_tensor_shape(value),
+                      .dtype = type_of(value)->dtype,
+                      .shape = shape_of(value),
                       .is_output = is_output,
-                      .is_parameter = mw__is_resident(value)};
+                      .is_parameter = mw__is_resident(value) || value->type->kind == MW__STATE};
     if (mw__map_get(&owner->port_names, copy) != NULL)
         return MW_OK;
     return mw__map_set(&owner->port_names, copy, port, err);
@@ -58,7 +70,7 @@ static mw_status settle_inputs(mw__flexible *f, mw_error *err)
         mw__flexible_input *input = &f->inputs[i];
         mw_admitted_shapes admitted;
         input->value = body->inputs[i];
-        input->shape = mw_tensor_shape(input->value);
+        input->shape = shape_of(input->value);
         input->open = mw_shape_count(input->shape) < 0;
         if (!mw__is_fed(input->value))
             continue;

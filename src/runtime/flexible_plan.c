@@ -92,7 +92,7 @@ static bool bind_shared(void *user, const mw_port *port, mw__device_buffer *out)
     const mw_tensor *source = source_of(f, port);
     const int64_t count = mw_shape_count(port->shape);
     size_t size;
-    if (source == NULL || source->type->kind != MW__TENSOR || mw_shape_count(source->type->shape) < 0 || count < 0 ||
+    if (source == NULL || mw_shape_count(mw_tensor_shape(source)) < 0 || count < 0 || /* a state has one shape */
         !mw__mul_size((size_t)count, (size_t)mw_dtype_bits(port->dtype) / 8, &size))
         return false;
     if (find_buffer(f, port) == NULL && add_buffer(f, port, size, &f->bind_error) != MW_OK)

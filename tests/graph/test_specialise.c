@@ -252,6 +252,112 @@ static void test_every_failing_allocation_is_survived(void)
     }
 }
 
+/* ---- blocks ---- */
+
+/* Five times x + x, of rows that are not known. */
+static const char looped[] = HEAD "tensor<fp32, [?, 3]> x){" INT(
+    "zero", "0") "tensor<fp32, [?, 3]> y, int32 n = while_loop(loop_vars = (x, zero))"
+                 "(tensor<fp32, [?, 3]> v, int32 i){" INT(
+                     "five", "5") "bool c = less(x = i, y = five);} -> (c)"
+                                  "(tensor<fp32, [?, 3]> v, int32 i){" INT(
+                                      "one", "1") "tensor<fp32, [?, 3]> w = add(x = v, y = v);"
+                                                  "int32 j = add(x = i, y = one);} -> (w, j);"
+                                                  "tensor<fp32, [?, 3]> z = relu(x = y);} -> (z);}";
+
+static void test_extents_follow_into_a_loop(void)
+{
+    mw_error err = {0};
+    mw_graph *g = specialise(looped, "x", S(4, 3), &err);
+    CHECK_OK(err);
+    REQUIRE(g != NULL);
+    CHECK_SHAPE(g, "y", S(4, 3));
+    CHECK_SHAPE(g, "z", S(4, 3));
+    CHECK_INT(mw_graph_verify(g, &err), MW_OK);
+    CHECK_OK(err);
+    char *text = mw_graph_print_mil(g, NULL, &err);
+    CHECK(text != NULL && strchr(text, '?') == NULL);
+    mw_string_free(text);
+    mw_graph_destroy(g);
+}
+
+static void test_extents_follow_into_branches(void)
+{
+    static const char text[] = HEAD "tensor<fp32, [?]> x, bool p){"
+                                    "tensor<fp32, [?]> y = cond(pred = p)"
+                                    "{tensor<fp32, [?]> a = relu(x = x);} -> (a)"
+                                    "{tensor<int32, [1]> s = shape(x = x); fp32 one = const()[val = fp32(1)];"
+                                    " tensor<fp32, [?]> b = fill(shape = s, value = one);} -> (b);"
+                                    "tensor<fp32, [?]> z = tanh(x = y);} -> (z);}";
+    mw_error err = {0};
+    mw_graph *g = specialise(text, "x", S(6), &err);
+    CHECK_OK(err);
+    CHECK_SHAPE(g, "z", S(6));
+    mw_graph_destroy(g);
+}
+
+/* v grows in each trip, so that its extent is no number; beside it u is one, but nobody can tell. */
+static void test_a_variable_that_grows_is_refused(void)
+{
+    static const char text[] = HEAD "tensor<fp32, [?]> x){" INT("zero", "0") NO
+        "tensor<fp32, [?]> y, int32 n = while_loop(loop_vars = (x, zero))"
+        "(tensor<fp32, [?]> v, int32 i){" INT(
+            "five", "5") "bool c = less(x = i, y = five);} -> (c)"
+                         "(tensor<fp32, [?]> v, int32 i){" INT(
+                             "one", "1") "tensor<fp32, [?]> w = concat(axis = zero, interleave = no, values = (v, x));"
+                                         "int32 j = add(x = i, y = one);} -> (w, j);"
+                                         "tensor<fp32, [?]> z = relu(x = y);} -> (z);}";
+    mw_error err = {0};
+    CHECK(specialise(text, "x", S(4), &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "extents that are not known before the program runs");
+}
+
+/* The elements of a list are as what is written to it. */
+static void test_extents_of_list_elements_follow(void)
+{
+    static const char text[] = HEAD "tensor<fp32, [?, 3]> x){" INT("zero", "0") INT("two", "2") NO
+        "string f = const()[val = string(\"fp32\")]; string any = const()[val = string(\"is0\")];" INT(
+            "e", "3") "list<tensor<fp32, [?, 3]>, 2> ls = make_list(dtype = f, dynamic_length = no, elem_shape = (any, "
+                      "e), init_length "
+                      "= two);"
+                      "list<tensor<fp32, [?, 3]>, 2> all, int32 n = while_loop(loop_vars = (ls, zero))"
+                      "(list<tensor<fp32, [?, 3]>, 2> l, int32 i){" INT(
+                          "last",
+                          "2") "bool c = less(x = i, y = last);} -> (c)"
+                               "(list<tensor<fp32, [?, 3]>, 2> l, int32 i){" INT(
+                                   "one",
+                                   "1") "list<tensor<fp32, [?, 3]>, 2> m = list_write(index = i, ls = l, value = x);"
+                                        "int32 j = add(x = i, y = one);} -> (m, j);"
+                                        "tensor<int32, [2]> both = const()[val = tensor<int32, [2]>([0, 1])];"
+                                        "tensor<fp32, [2, ?, 3]> z = list_gather(indices = both, ls = all);} -> (z);}";
+    mw_error err = {0};
+    mw_graph *g = specialise(text, "x", S(4, 3), &err);
+    CHECK_OK(err);
+    CHECK_SHAPE(g, "z", S(2, 4, 3));
+    mw_graph_destroy(g);
+}
+
+/* Each level is copied again as what it took for known does not hold, and with it all inside. */
+static void test_nested_loops_end(void)
+{
+    enum { DEPTH = 40 };
+    static char text[32768];
+    char *at = text;
+    at += sprintf(at, HEAD "tensor<fp32, [?]> v0){" INT("zero", "0") NO);
+    for (int i = 1; i <= DEPTH; i++)
+        at += sprintf(at,
+                      "tensor<fp32, [?]> y%d = while_loop(loop_vars = (v%d))(tensor<fp32, [?]> u%d){bool c%d = "
+                      "const()[val = bool(false)];} -> (c%d)(tensor<fp32, [?]> v%d){",
+                      i, i - 1, i, i, i, i);
+    for (int i = DEPTH; i > 0; i--)
+        at +=
+            sprintf(at, "tensor<fp32, [?]> g%d = concat(axis = zero, interleave = no, values = (v%d, v%d));} -> (g%d);",
+                    i, i, i, i);
+    sprintf(at, "} -> (y1);}");
+    mw_error err = {0};
+    CHECK(specialise(text, "v0", S(4), &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "not known before the program runs");
+}
+
 /* ---- functions ---- */
 
 static const char several[] = "program(1.3){func main<ios17>(tensor<fp32, [2]> x){tensor<fp32, [2]> y = relu(x = x);} "
@@ -324,6 +430,11 @@ int main(void)
     RUN(test_what_nothing_decides_is_refused_by_name);
     RUN(test_hostile_calls_are_refused);
     RUN(test_every_failing_allocation_is_survived);
+    RUN(test_extents_follow_into_a_loop);
+    RUN(test_extents_follow_into_branches);
+    RUN(test_a_variable_that_grows_is_refused);
+    RUN(test_extents_of_list_elements_follow);
+    RUN(test_nested_loops_end);
     RUN(test_functions_are_listed_and_taken_alone);
     RUN(test_a_function_that_is_not_there_is_refused);
     return check_finish();

@@ -317,6 +317,69 @@ static void test_ports_that_differ_are_not_shared(void)
     mw_program_destroy(p);
 }
 
+/* The state counts what x has been, over all shapes. */
+static void test_states_stay_over_shapes(void)
+{
+    static const char text[] =
+        "program(1.3){func main<ios18>(tensor<fp32, [?]> x, state<tensor<fp32, [1]>> total){"
+        "tensor<int32, [1]> axes = const()[val = tensor<int32, [1]>([0])]; bool yes = const()[val = bool(true)];"
+        "tensor<fp32, [1]> sum = reduce_sum(axes = axes, keep_dims = yes, x = x);"
+        "tensor<fp32, [1]> before = read_state(input = total);"
+        "tensor<fp32, [1]> after = add(x = before, y = sum);"
+        "write_state(data = after, input = total);"
+        "tensor<fp32, [?]> y = add(x = x, y = after);} -> (y);}";
+    static const float x[3] = {1, 2, 4};
+    float y[3];
+    mw_error err = {0};
+    mw_program *p = compile(text, &err);
+    CHECK_OK(err);
+    double total = 0;
+    for (int n = 3; n >= 1; n--) {
+        set_shape(p, "x", S(n), &err);
+        mw_program_write(p, "x", MW_F32, x, (size_t)n, &err);
+        mw_run(p, &err);
+        mw_program_read(p, "y", MW_F32, y, (size_t)n, &err);
+        CHECK_OK(err);
+        for (int i = 0; i < n; i++)
+            total += (double)x[i];
+        CHECK_NEAR(y[n - 1], x[n - 1] + total, 0);
+    }
+    set_shape(p, "x", S(3), &err); /* the plan that saw the state first */
+    mw_run(p, &err);
+    mw_program_read(p, "y", MW_F32, y, 3, &err);
+    CHECK_NEAR(y[0], total, 0);
+    CHECK_PORT(p, "total", S(1));
+    mw_program_destroy(p);
+}
+
+/* Six times x + x in a loop, for each count of rows. */
+static void test_loops_run_with_each_shape(void)
+{
+    static const char text[] = HEAD
+        "tensor<fp32, [?, 2]> x){int32 zero = const()[val = int32(0)];"
+        "tensor<fp32, [?, 2]> y, int32 n = while_loop(loop_vars = (x, zero))"
+        "(tensor<fp32, [?, 2]> v, int32 i){int32 six = const()[val = int32(6)]; bool c = less(x = i, y = six);} -> "
+        "(c)"
+        "(tensor<fp32, [?, 2]> v, int32 i){int32 one = const()[val = int32(1)];"
+        "tensor<fp32, [?, 2]> w = add(x = v, y = v); int32 j = add(x = i, y = one);} -> (w, j);} -> (y);}";
+    float x[10], y[10];
+    mw_error err = {0};
+    mw_program *p = compile(text, &err);
+    CHECK_OK(err);
+    for (int rows = 1; rows <= 5; rows++) {
+        set_shape(p, "x", S(rows, 2), &err);
+        for (int i = 0; i < 2 * rows; i++)
+            x[i] = (float)(i - 3);
+        mw_program_write(p, "x", MW_F32, x, 2 * (size_t)rows, &err);
+        mw_run(p, &err);
+        mw_program_read(p, "y", MW_F32, y, 2 * (size_t)rows, &err);
+        CHECK_OK(err);
+        for (int i = 0; i < 2 * rows; i++)
+            CHECK_NEAR(y[i], 64 * (i - 3), 0);
+    }
+    mw_program_destroy(p);
+}
+
 /* ---- plans ---- */
 
 static void test_plans_are_kept_and_the_oldest_goes(void)
@@ -655,6 +718,8 @@ int main(void)
     RUN(test_a_program_of_one_shape_has_it);
     RUN(test_parameters_and_shared_ports_stay_over_shapes);
     RUN(test_ports_that_differ_are_not_shared);
+    RUN(test_states_stay_over_shapes);
+    RUN(test_loops_run_with_each_shape);
     RUN(test_plans_are_kept_and_the_oldest_goes);
     RUN(test_eight_plans_are_kept_by_default);
     RUN(test_a_plan_can_be_looked_at);
