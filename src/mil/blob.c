@@ -110,6 +110,7 @@ mw_status mw__blob_read(const mw__file *file, const char *path, mw_graph *graph,
 void mw__blob_list_init(mw__blob_list *list, const mw_allocator *allocator)
 {
     *list = (mw__blob_list){.allocator = allocator, .end = BLOB_ENTRY};
+    mw__map_init(&list->entries, allocator);
 }
 
 void mw__blob_list_deinit(mw__blob_list *list)
@@ -117,26 +118,51 @@ void mw__blob_list_deinit(mw__blob_list *list)
     mw__free(list->allocator, list->payloads);
     mw__free(list->allocator, list->offsets);
     mw__free(list->allocator, list->places);
+    mw__map_deinit(&list->entries);
     *list = (mw__blob_list){0};
+}
+
+/* What makes two literals one entry. */
+typedef struct entry_key {
+    const void *data;
+    size_t size, bytes;
+    uint64_t kind;
+} entry_key;
+
+static mw_status add_entry(mw__blob_list *list, const mw__payload *payload, size_t bytes, mw_error *err)
+{
+    size_t end;
+    if (!mw__add_size((size_t)list->end + BLOB_ENTRY, bytes, &end) || !mw__round_up_size(end, BLOB_ALIGNMENT, &end))
+        return mw__fail(err, MW_ERROR_SHAPE, "a constant is too large for a weight file");
+    const size_t count = list->count + 1;
+    MW_TRY(mw__grow(list->allocator, &list->payloads, &list->payload_capacity, count, sizeof *list->payloads, err));
+    MW_TRY(mw__grow(list->allocator, &list->offsets, &list->offset_capacity, count, sizeof *list->offsets, err));
+    list->payloads[list->count] = payload;
+    list->offsets[list->count] = list->end;
+    list->count = count;
+    list->end = end;
+    return MW_OK;
 }
 
 mw_status mw__blob_list_add(mw__blob_list *list, const mw__payload *payload, size_t place, uint64_t *out_offset,
                             mw_error *err)
 {
-    size_t bytes, end;
-    if (!mw__type_bytes(payload->type, &bytes) || !mw__add_size((size_t)list->end + BLOB_ENTRY, bytes, &end) ||
-        !mw__round_up_size(end, BLOB_ALIGNMENT, &end))
+    entry_key key;
+    memset(&key, 0, sizeof key); /* its padding is compared, too */
+    if (!mw__type_bytes(payload->type, &key.bytes))
         return mw__fail(err, MW_ERROR_SHAPE, "a constant is too large for a weight file");
-    const size_t count = list->count + 1;
-    MW_TRY(mw__grow(list->allocator, &list->payloads, &list->payload_capacity, count, sizeof *list->payloads, err));
-    MW_TRY(mw__grow(list->allocator, &list->offsets, &list->offset_capacity, count, sizeof *list->offsets, err));
-    MW_TRY(mw__grow(list->allocator, &list->places, &list->place_capacity, count, sizeof *list->places, err));
-    list->payloads[list->count] = payload;
-    list->places[list->count] = place;
-    list->offsets[list->count] = list->end;
-    list->count = count;
-    *out_offset = list->end;
-    list->end = end;
+    key.data = payload->data;
+    key.size = payload->size;
+    key.kind = (uint64_t)payload->type->dtype * 2 + payload->splat;
+    MW_TRY(mw__grow(list->allocator, &list->places, &list->place_capacity, list->place_count + 1, sizeof *list->places,
+                    err));
+    const uintptr_t known = (uintptr_t)mw__map_get_n(&list->entries, (const char *)&key, sizeof key); /* index + 1 */
+    if (known == 0) {
+        MW_TRY(add_entry(list, payload, key.bytes, err));
+        MW_TRY(mw__map_set_n(&list->entries, (const char *)&key, sizeof key, (void *)(uintptr_t)list->count, err));
+    }
+    list->places[list->place_count++] = place;
+    *out_offset = list->offsets[known == 0 ? list->count - 1 : known - 1];
     return MW_OK;
 }
 

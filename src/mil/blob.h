@@ -11,6 +11,7 @@
 #define MW__MIL_BLOB_H
 
 #include "base/file.h"
+#include "base/map.h"
 #include "graph/ir.h"
 
 /* The code of an element type in weight files; 0 = such tensors cannot be in one. */
@@ -26,14 +27,17 @@ typedef struct mw__blob_list {
     const mw_allocator *allocator;
     const mw__payload **payloads;
     uint64_t *offsets;
-    size_t *places; /* from where in the text the name of the weight file is found */
-    size_t count, payload_capacity, offset_capacity, place_capacity;
-    uint64_t end; /* of the file so far */
+    size_t count, payload_capacity, offset_capacity;
+    size_t *places; /* from where in the text the name of the weight file is found; several may name one entry */
+    size_t place_count, place_capacity;
+    mw__map entries; /* of literals that share their elements, as they were read from one entry */
+    uint64_t end;    /* of the file so far */
 } mw__blob_list;
 
 void mw__blob_list_init(mw__blob_list *list, const mw_allocator *allocator);
 void mw__blob_list_deinit(mw__blob_list *list);
-/* `place` is where in the text its BLOBFILE begins; *out_offset is what that names. */
+/* `place` is where in the text its BLOBFILE begins; *out_offset is what that names: the entry of an earlier literal of
+ * the same type that has its elements at the same address, or a new one. */
 mw_status mw__blob_list_add(mw__blob_list *list, const mw__payload *payload, size_t place, uint64_t *out_offset,
                             mw_error *err);
 /* Of all that the file will hold. */

@@ -132,7 +132,7 @@ static mw_status choose_name(replacement *r, mw_error *err)
 static mw_status name_weights(const replacement *r, mw__text *out, mw_error *err)
 {
     const char *from = r->text->data, *end = from + r->text->size;
-    for (size_t i = 0; i < r->blobs->count; i++) {
+    for (size_t i = 0; i < r->blobs->place_count; i++) {
         const char *at = strstr(r->text->data + r->blobs->places[i], MW__WEIGHT_FILE);
         mw__text_append(out, from, (size_t)(at - from));
         mw__text_puts(out, r->name);
