@@ -88,6 +88,7 @@ typedef struct call {
     mw__evaluation *e;
     const mw__op *op;
     const mw__type *type; /* of the result, as it is declared */
+    size_t result;        /* which of several */
 } call;
 
 static const mw__slot *find_slot(const mw__op *op, const char *name)
@@ -408,6 +409,34 @@ static bool tile(const call *c, mw__known *out)
     return true;
 }
 
+/* One part of a vector. */
+static bool split(const call *c, mw__known *out)
+{
+    mw__known x, sizes;
+    int64_t axis, parts, first = 0;
+    if (!vector(c, "x", &x) || !integer(c, "axis", 0, &axis) || (axis != 0 && axis != -1) ||
+        !integer(c, "num_splits", (int64_t)c->op->result_count, &parts) || parts < 1 ||
+        parts != (int64_t)c->op->result_count)
+        return false;
+    int64_t count = (int64_t)x.count / parts;
+    if (operand(c, "split_sizes") == NULL) {
+        first = count * (int64_t)c->result;
+    } else {
+        if (!vector(c, "split_sizes", &sizes) || is_float(sizes.dtype) || sizes.count != c->op->result_count)
+            return false;
+        for (size_t i = 0; i < c->result; i++)
+            first += (int64_t)sizes.at[i];
+        count = (int64_t)sizes.at[c->result];
+    }
+    if (first < 0 || count < 0 || count > (int64_t)x.count || first > (int64_t)x.count - count ||
+        !begin(out, x.dtype, MW_SHAPE(count)))
+        return false;
+    for (int64_t i = 0; i < count; i++)
+        if (!put(out, (size_t)i, x.at[first + i]))
+            return false;
+    return true;
+}
+
 /* All elements to one. Floats are left out: the order of their sums is the device's. */
 static bool reduce(const call *c, mw__known *out)
 {
@@ -476,6 +505,7 @@ static evaluator *find_evaluator(const char *kind)
                 {"slice_by_size", slice_by_size},
                 {"concat", concat},
                 {"stack", stack},
+                {"split", split},
                 {"tile", tile},
                 {"reduce_sum", reduce},
                 {"reduce_prod", reduce},
@@ -502,10 +532,13 @@ static evaluator *find_evaluator(const char *kind)
 static bool evaluate_op(mw__evaluation *e, const mw_tensor *value, mw__known *out)
 {
     const mw__op *op = value->op;
-    const call c = {.e = e, .op = op, .type = value->type};
-    if (op == NULL || op->block_count > 0 || op->result_count != 1)
+    const call c = {.e = e, .op = op, .type = value->type, .result = value->result};
+    if (op == NULL || op->block_count > 0)
         return false;
-    return find_evaluator(op->kind)(&c, out) && mw__type_fits(value->type, out->dtype, out->shape);
+    evaluator *evaluate = find_evaluator(op->kind);
+    if (op->result_count != 1 && evaluate != split)
+        return false;
+    return evaluate(&c, out) && mw__type_fits(value->type, out->dtype, out->shape);
 }
 
 bool mw__evaluate(mw__evaluation *e, const mw_tensor *value, mw__known *out)

@@ -25,7 +25,7 @@ typedef struct mw__evaluation {
 } mw__evaluation;
 
 /* True if the value's elements are known: a loaded constant, the shape of a tensor, or arithmetic, selection and
- * movement of such by an operation of one result and at most 64 elements. An integer that leaves its type, a division
+ * movement of such by operations of at most 64 elements. An integer that leaves its type, a division
  * by 0 and an index outside are not known: what they mean is the device's affair. */
 bool mw__evaluate(mw__evaluation *evaluation, const mw_tensor *value, mw__known *out);
 

@@ -20,6 +20,7 @@ static const char head[] =
     "tensor<int32, [1]> v3 = const()[val = tensor<int32, [1]>([3])];"
     "tensor<int32, [1]> v9 = const()[val = tensor<int32, [1]>([9])];"
     "tensor<int32, [1]> minus = const()[val = tensor<int32, [1]>([-1])];"
+    "int32 two = const()[val = int32(2)]; tensor<int32, [3]> parts = const()[val = tensor<int32, [3]>([1, 2, 1])];"
     "tensor<int32, [2]> grid = const()[val = tensor<int32, [2]>([2, 2])];"
     "tensor<int32, [2]> ends = const()[val = tensor<int32, [2]>([-1, 0])];"
     "tensor<bool, [1]> on = const()[val = tensor<bool, [1]>([true])];"
@@ -87,6 +88,12 @@ static const evaluated rows[] = {
     {"tensor<int32, [3]> r = range_1d(end = most, start = zero, step = most);", UNKNOWN, {0}},
     {"tensor<int32, [?]> r = range_1d(end = k, start = one, step = k);", 2, {1, -2}},
     {"tensor<int32, [?]> r = range_1d(end = most, start = zero, step = one);", UNKNOWN, {0}},
+    {"tensor<int32, [2]> p, tensor<int32, [2]> r = split(axis = zero, num_splits = two, x = v);", 2, {0, 2}},
+    {"tensor<int32, [1]> p, tensor<int32, [2]> r, tensor<int32, [1]> q = split(axis = zero, split_sizes = parts, x = "
+     "v);",
+     2,
+     {-7, 0}},
+    {"tensor<int32, [1]> p, tensor<int32, [2]> r = split(axis = zero, split_sizes = parts, x = v);", UNKNOWN, {0}},
     {"tensor<int32, [6]> r = tile(reps = v3, x = ends);", 6, {-1, 0, -1, 0, -1, 0}},
     {"tensor<int32, [2, 2]> r = fill(shape = grid, value = k);", 4, {-3, -3, -3, -3}},
     {"fp32 f = cast(dtype = to_fp32, x = k); fp32 g = mul(x = f, y = half); int32 r = cast(dtype = to_int32, x = g);",

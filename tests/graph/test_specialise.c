@@ -181,6 +181,13 @@ static const struct {
      "tensor<int32, [1]> n = gather(axis = zero, indices = at, x = many);"
      "tensor<fp32, [?]> y = tile(reps = n, x = x);} -> (y);}",
      "they depend on \"many\""},
+    {HEAD "tensor<fp32, [4]> x){tensor<int32, [2]> v = const()[val = tensor<int32, [2]>([3, 1])];" INT(
+         "zero", "0") "bool no = const()[val = bool(false)];"
+                      "tensor<int32, [2]> s = cumsum(axis = zero, exclusive = no, reverse = no, x = v);"
+                      "tensor<int32, [1]> at = const()[val = tensor<int32, [1]>([1])];"
+                      "tensor<int32, [1]> n = gather(axis = zero, indices = at, x = s);"
+                      "tensor<fp32, [?]> y = tile(reps = n, x = x);} -> (y);}",
+     "tile \"y\": its result [?] has extents that are not known before the program runs: they depend on \"n\""},
 };
 
 static void test_what_nothing_decides_is_refused_by_name(void)

@@ -531,6 +531,69 @@ static void test_a_value_that_cannot_be_is_refused_at_the_run(void)
     mw_program_destroy(p);
 }
 
+/* Statements whose result r, of rank 1, has the extent that the two numbers of n make it. x is 1, 2, 3, 4. */
+static const struct {
+    const char *statement;
+    int32_t n[2];
+    int64_t extent;
+    float last;
+} decided[] = {
+    {"tensor<fp32, [?]> r = tile(reps = n1, x = x);", {3, 0}, 12, 4},
+    {"tensor<fp32, [?]> r = slice_by_size(begin = n1, size = n2, x = x);", {1, 2}, 2, 3},
+    {"tensor<fp32, [?]> r = slice_by_index(begin = n1, end = n2, x = x);", {1, 4}, 3, 4},
+    {"tensor<fp32, [?]> r = slice_by_index(begin = n1, end = n2, x = x);", {-2, -1}, 1, 3},
+    {"tensor<fp32, [?, ?]> q = reshape(shape = n, x = x); tensor<int32, [2]> s = shape(x = q);"
+     "string f = const()[val = string(\"fp32\")]; tensor<fp32, [2]> r = cast(dtype = f, x = s);",
+     {1, 4},
+     2,
+     4},
+    {"tensor<fp32, [?]> r = fill(shape = n1, value = nine);", {5, 0}, 5, 9},
+    {"string mode = const()[val = string(\"constant\")];"
+     "tensor<fp32, [?]> r = pad(constant_val = nine, mode = mode, pad = n, x = x);",
+     {1, 2},
+     7,
+     9},
+    {"int32 end = squeeze(axes = first, x = n2); int32 start = squeeze(axes = first, x = n1);"
+     "int32 step = const()[val = int32(2)]; tensor<int32, [?]> i = range_1d(end = end, start = start, step = step);"
+     "string f = const()[val = string(\"fp32\")]; tensor<fp32, [?]> r = cast(dtype = f, x = i);",
+     {3, 9},
+     3,
+     7},
+    {"int32 size = squeeze(axes = first, x = n1); tensor<int32, [1]> two = const()[val = tensor<int32, [1]>([2])];"
+     "int32 axis = const()[val = int32(1)];"
+     "tensor<fp32, [1, ?]> o = one_hot(axis = axis, indices = two, off_value = nine, on_value = one, "
+     "one_hot_vector_size = size); tensor<fp32, [?]> r = squeeze(axes = first, x = o);",
+     {3, 0},
+     3,
+     1},
+};
+
+static void test_inputs_decide_for_every_operation(void)
+{
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) {
+        char text[2048];
+        mw_error err = {0};
+        float r[12] = {0};
+        snprintf(text, sizeof text,
+                 HEAD "tensor<fp32, [4]> x, tensor<int32, [2]> n){int32 zero = const()[val = int32(0)];"
+                      "tensor<int32, [1]> first = const()[val = tensor<int32, [1]>([0])];"
+                      "int32 parts = const()[val = int32(2)]; fp32 nine = const()[val = fp32(9)];"
+                      "fp32 one = const()[val = fp32(1)];"
+                      "tensor<int32, [1]> n1, tensor<int32, [1]> n2 = split(axis = zero, num_splits = parts, x = n);"
+                      "%s} -> (r);}",
+                 decided[i].statement);
+        mw_program *p = compile(text, &err);
+        mw_program_write(p, "n", MW_I32, decided[i].n, 2, &err);
+        mw_program_write(p, "x", MW_F32, (const float[]){1, 2, 3, 4}, 4, &err);
+        mw_run(p, &err);
+        check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", decided[i].statement, err.message);
+        CHECK_PORT(p, "r", S(decided[i].extent));
+        mw_program_read(p, "r", MW_F32, r, (size_t)decided[i].extent, &err);
+        CHECK_NEAR(r[decided[i].extent - 1], decided[i].last, 0);
+        mw_program_destroy(p);
+    }
+}
+
 /* An argument that must be a constant is one in each plan. */
 static void test_the_k_of_topk_may_be_an_input(void)
 {
@@ -725,6 +788,7 @@ int main(void)
     RUN(test_a_plan_can_be_looked_at);
     RUN(test_values_decide_extents);
     RUN(test_a_value_that_cannot_be_is_refused_at_the_run);
+    RUN(test_inputs_decide_for_every_operation);
     RUN(test_the_k_of_topk_may_be_an_input);
     RUN(test_extents_that_are_computed_from_data_are_refused_by_name);
     RUN(test_extents_that_follow_from_constants_make_an_ordinary_program);

@@ -40,21 +40,29 @@ static mw_tensor *emit_known(mw_graph *graph, const mw__known *known, const char
     return mw__payload_emit(graph, payload, hint, &graph->error);
 }
 
+static bool may_fold(const mw__op *op)
+{
+    bool integers = op->row != NULL && op->row->id != MW__OP_const && op->block_count == 0 && op->result_count > 0;
+    for (size_t i = 0; i < op->result_count; i++)
+        integers = integers && is_integer(mw_tensor_dtype(op->results[i]));
+    return integers;
+}
+
 bool mw__fold_rule(void *user, mw__clone *clone, const mw__op *op)
 {
     (void)user;
-    const bool small = op->row != NULL && op->row->id != MW__OP_const && op->block_count == 0 &&
-                       op->result_count == 1 && is_integer(mw_tensor_dtype(op->results[0]));
-    if (!small)
-        return false;
     mw_graph *to = clone->to;
+    if (!may_fold(op))
+        return false;
     if (mw__clone_op(clone, op, &to->error) != MW_OK)
         return true;
-    mw__evaluation evaluation = {0};
-    mw__known known;
-    const mw_tensor *copy = mw__clone_get(clone, op->results[0]);
-    if (copy != NULL && copy->payload == NULL && mw__evaluate(&evaluation, copy, &known))
-        mw__clone_set(clone, op->results[0], emit_known(to, &known, op->results[0]->hint));
+    for (size_t i = 0; i < op->result_count && to->error.status == MW_OK; i++) {
+        mw__evaluation evaluation = {0};
+        mw__known known;
+        const mw_tensor *copy = mw__clone_get(clone, op->results[i]);
+        if (copy != NULL && copy->payload == NULL && mw__evaluate(&evaluation, copy, &known))
+            mw__clone_set(clone, op->results[i], emit_known(to, &known, op->results[i]->hint));
+    }
     return true;
 }
 

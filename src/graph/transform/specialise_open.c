@@ -64,6 +64,8 @@ typedef struct search {
     unsigned char *seen; /* by id */
     const mw_tensor **out;
     size_t count;
+    const mw__op *unknown; /* an operation that is given what no input decides and nobody evaluates */
+    const mw_tensor *given;
     mw_error *err;
 } search;
 
@@ -127,6 +129,8 @@ static mw_status explain(search *s, const mw__op *op)
             continue;
         any = true;
         MW_TRY(follow(s, op, computed(op, i)));
+        s->unknown = op;
+        s->given = computed(op, i);
     }
     return any ? MW_OK : refuse(s, op, "they depend on the values of its operands", "");
 }
@@ -211,13 +215,16 @@ mw_status mw__find_deciding(const mw__function *function, const mw_tensor *out[M
 {
     const mw_graph *graph = function->graph;
     const mw__op *first = NULL;
+    char text[MW__TENSOR_TEXT];
     search s = {
         .function = function, .seen = mw__alloc(graph->allocator, graph->value_count, 1, err), .out = out, .err = err};
     *out_count = 0;
     if (s.seen == NULL)
         return MW_ERROR_MEMORY;
     mw_status status = search_block(&s, function->body, &first);
-    if (status == MW_OK && first != NULL && s.count == 0)
+    if (status == MW_OK && s.unknown != NULL && s.count == 0)
+        status = refuse(&s, s.unknown, "they depend on ", mw__tensor_print(s.given, text, sizeof text));
+    else if (status == MW_OK && first != NULL && s.count == 0)
         status = refuse(&s, first, "a loop or branch gives them different values", "");
     mw__free(graph->allocator, s.seen);
     *out_count = s.count;
