@@ -27,12 +27,15 @@ static mw_program *compile(const mw_graph *graph, mw_device device, mw_error *er
     return NULL;
 }
 
-/* The same numbers for both: masks are 1 but for their end, indices small, everything else in [-1, 1). */
+/* The same numbers for both: masks are 1 but for their end, indices small, magnitudes (which go into logarithms) from 0
+ * on, everything else in [-1, 1). */
 static float input_number(const char *name, bool integer, int64_t i, int64_t count, uint32_t *state)
 {
     const float number = corpus_number(state);
     if (strstr(name, "mask") != NULL)
         return i < count * 3 / 4 ? 1.0F : 0.0F;
+    if (strstr(name, "magnitude") != NULL)
+        return fabsf(number);
     if (strstr(name, "ids") != NULL)
         return (float)(int)(1024.0F + 1000.0F * number);
     return integer ? (float)(int)(40.0F + 30.0F * number) : number;
