@@ -1,7 +1,8 @@
 /* The MIL reader against any bytes: it refuses with a status, or reads a program whose printed text reads back and
- * prints as itself again. The verifier, the unrolling of loops and the choice of
+ * prints as itself again. The verifier, the unrolling of loops, the lowering of lists and states and the choice of
  * shapes only have to survive. */
 #include "fuzz/replay.h"
+#include "graph/transform/lower.h"
 
 #include <millwright/function.h>
 #include <millwright/mil.h>
@@ -51,6 +52,19 @@ static void specialise(const mw_graph *graph)
     mw_graph_destroy(mw_graph_function(graph, mw_graph_function_at(graph, 0), NULL));
 }
 
+/* Lists as tensors and states as values; functions may share names, so that each has a graph. */
+static void lower(const mw_graph *graph)
+{
+    for (size_t i = 0; i < graph->function_count; i++) {
+        mw_graph *to = mw_graph_create(NULL);
+        const mw__lower_options options = {.role = i % 2 == 0 ? MW__INPUT : MW__RESIDENT};
+        mw__lowered lowered;
+        if (to != NULL)
+            mw__lower(graph->functions[i], to, &options, &lowered, NULL);
+        mw_graph_destroy(to);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     mw_error err = {0};
@@ -61,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     mw_graph_verify(graph, NULL);
+    lower(graph);
     mw_graph_destroy(mw_graph_flatten(graph, NULL));
     specialise(graph);
     char *text = print(graph);

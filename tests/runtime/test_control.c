@@ -151,6 +151,33 @@ static void test_a_loop_over_a_list_runs_on_both_devices(void)
     }
 }
 
+/* A loop is one step of the plan, which says what is in it, and its time is that of all its turns. */
+static void test_a_plan_shows_a_loop_and_its_time(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = parse(loop, &err);
+    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 2, &err);
+    mw_graph_destroy(graph);
+    mw_program_profile(program, 4, &err);
+    for (int run = 0; run < 5; run++)
+        mw_run(program, &err);
+    mw_plan *plan = mw_plan_create(program, &err);
+    CHECK_OK(err);
+    mw_plan_step step;
+    size_t found = 0;
+    for (size_t i = 0; plan != NULL && mw_plan_step_at(plan, i, &step); i++) {
+        if (strcmp(step.kernel, "while_loop") != 0)
+            continue;
+        found++;
+        CHECK_CONTAINS(step.implementation, "condition of 1 steps, body of ");
+        CHECK(step.operation_count == 1 && strcmp(step.operations[0].kind, "while_loop") == 0);
+        CHECK(step.time.runs == 4 && step.time.total_ns > 0.0);
+    }
+    CHECK_INT((int)found, 1);
+    mw_plan_destroy(plan);
+    mw_program_destroy(program);
+}
+
 static void test_the_ane_says_what_it_does_not_run(void)
 {
     static const char open[] =
@@ -170,6 +197,7 @@ int main(void)
     RUN(test_a_state_persists_and_can_be_set);
     RUN(test_a_trainer_keeps_a_state);
     RUN(test_a_loop_over_a_list_runs_on_both_devices);
+    RUN(test_a_plan_shows_a_loop_and_its_time);
     RUN(test_the_ane_says_what_it_does_not_run);
     return check_finish();
 }
