@@ -126,6 +126,9 @@ E5RT_API e5rt_error_code e5rt_mw_e5_compiler_config_options_set_variable(void *o
                                                                          const char *value); /* M */
 /* Threads that a program is compiled for; 0 = one per processor. */
 E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_threads(void *options, uint64_t threads); /* M */
+/* Not 0: the folder of what is compiled is the caller's alone, and no file in it changes or gets shorter as long as the
+ * library lives, though it may be removed: weights are mapped and not read. */
+E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_private(void *options, int value); /* M */
 /* Process-wide: what the engine allocates with from now on; NULL = the C library's heap. For tests and embedders,
  * before the first other call. `resize` as in millwright/status.h. */
 E5RT_API e5rt_error_code e5rt_mw_set_allocator(void *(*resize)(void *user, void *pointer, size_t size), void *user);

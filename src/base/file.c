@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -53,6 +54,26 @@ mw_status mw__file_open(mw__file *file, const char *path, mw_error *err)
     if (descriptor < 0)
         return system_error(err, "open", path);
     return mw__file_adopt(file, descriptor, path, err);
+}
+
+mw_status mw__file_map(const mw__file *file, const char *path, void **out, mw_error *err)
+{
+    *out = NULL;
+    if (file->size == 0)
+        return MW_OK;
+    if (file->size > SIZE_MAX)
+        return mw__fail(err, MW_ERROR_MEMORY, "\"%s\" has more bytes than there are addresses", path);
+    void *data = mmap(NULL, (size_t)file->size, PROT_READ, MAP_PRIVATE, file->descriptor, 0);
+    if (data == MAP_FAILED)
+        return system_error(err, "map", path);
+    *out = data;
+    return MW_OK;
+}
+
+void mw__file_unmap(void *data, uint64_t size)
+{
+    if (data != NULL)
+        munmap(data, (size_t)size);
 }
 
 void mw__file_close(mw__file *file)

@@ -26,6 +26,11 @@ bool mw__file_is_at(const mw__file *file, const char *path);
 mw_status mw__file_read_at(const mw__file *file, uint64_t offset, void *out, size_t size, const char *path,
                            mw_error *err);
 
+/* The whole file as memory that is read only, also after the file is closed; NULL for an empty one. Only for files that
+ * nobody else can shorten: reading beyond the end of one is a signal. */
+mw_status mw__file_map(const mw__file *file, const char *path, void **out, mw_error *err);
+void mw__file_unmap(void *data, uint64_t size);
+
 /* Takes over a descriptor that was opened without blocking; closes it if it is not a regular file. */
 mw_status mw__file_adopt(mw__file *file, int descriptor, const char *path, mw_error *err);
 

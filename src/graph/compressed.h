@@ -13,20 +13,23 @@ typedef struct mw__grid {
 
 /* Blocks of `dense` that the first axes of `parts` divide it into. */
 mw__grid mw__grid_of(mw_shape dense, mw_shape parts);
+/* For the element at those coordinates, and how many of `count` from there on along the last axis share it. */
+int64_t mw__grid_at(const mw__grid *grid, const int64_t *at);
+int64_t mw__grid_run(const mw__grid *grid, const int64_t *at, int64_t count);
 /* For element `index` of `dense`. */
 int64_t mw__grid_at_index(const mw__grid *grid, mw_shape dense, int64_t index);
 
 /* A dense constant, element by element: a code; from tables of `entries` vectors, one of `vector` numbers; of that
  * (number - offset) scale. */
-typedef struct mw__compressed {
+struct mw__compressed {
     mw_dtype dtype; /* of the dense constant */
-    mw_shape shape;
+    mw_shape shape; /* its axes; the last ones may be merged */
     const mw__payload *codes;
     int64_t entries, vector; /* of a table */
     int vector_axis;
     const float *lut, *scale, *offset; /* NULL = none */
     mw__grid tables, scales, offsets;
-} mw__compressed;
+};
 
 /* True for an operation that makes a constant of constants. */
 bool mw__op_is_constexpr(const mw__op *op);

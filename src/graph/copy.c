@@ -1,7 +1,8 @@
-/* Deep copies of types and literals: a copy never points into the graph that it came from. */
+/* Copies of types and literals: a copy never points into the graph that it came from, but for bytes that both hold. */
 #include "graph/copy.h"
 
 #include "base/checked.h"
+#include "graph/bulk.h"
 #include "graph/rule.h"
 
 #include <string.h>
@@ -60,8 +61,13 @@ static const mw__payload *const *copy_members(mw_graph *to, const mw__payload *p
 
 static bool copy_content(mw_graph *to, const mw__payload *from, mw__payload *copy, mw_error *err)
 {
-    if (from->data != NULL) {
-        void *data = mw__arena_alloc(&to->arena, from->size, 1, err);
+    copy->bulk = NULL;
+    if (from->bulk != NULL && from->bulk->allocator == to->allocator) {
+        copy->bulk = from->bulk;
+        if (mw__graph_keep(to, from->bulk, err) != MW_OK)
+            return false;
+    } else if (from->data != NULL) {
+        void *data = mw__payload_room(to, from->size, &copy->bulk, err);
         if (data == NULL)
             return false;
         memcpy(data, from->data, from->size);

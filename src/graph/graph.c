@@ -3,6 +3,7 @@
 #include "base/checked.h"
 #include "base/float_mode.h"
 #include "base/shown.h"
+#include "graph/bulk.h"
 #include "graph/rule.h"
 
 #include <stdarg.h>
@@ -112,6 +113,9 @@ static void free_graph(mw_graph *graph, bool was_known)
     mw__map_deinit(&graph->function_names);
     mw__map_deinit(&graph->constants);
     mw__free(allocator, graph->functions);
+    for (size_t i = 0; i < graph->bulk_count; i++)
+        mw__bulk_release(graph->bulks[i]);
+    mw__free(allocator, graph->bulks);
     mw__arena_deinit(&graph->arena);
     if (was_known && allocator == mw__allocator_default()) {
         leave_remains(graph);

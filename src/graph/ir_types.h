@@ -31,6 +31,9 @@ typedef struct mw__type {
 
 /* ---- constant values ---- */
 
+typedef struct mw__bulk mw__bulk;             /* graph/bulk.h */
+typedef struct mw__compressed mw__compressed; /* graph/compressed.h */
+
 /* A literal. A tensor literal holds its elements packed, row-major, little-endian in `data` (sub-byte types LSB first);
  * a string tensor holds `strings`; tuple, list and dict literals hold members (a dict: key, value, key, value ...). */
 typedef struct mw__payload {
@@ -43,7 +46,8 @@ typedef struct mw__payload {
     size_t member_count;
     const char *blob_path; /* spelled BLOBFILE(path = .., offset = ..), or NULL; a blob is written as a blob */
     uint64_t blob_offset;
-    bool in_blob; /* to be written to the weight file */
+    bool in_blob;   /* to be written to the weight file */
+    mw__bulk *bulk; /* where data lies, if graphs may share it; NULL = in the arena */
 } mw__payload;
 
 typedef struct mw__attribute {
@@ -82,14 +86,15 @@ struct mw_tensor {
     uint32_t id; /* dense in the graph: index of every side table */
     mw__role role;
     const mw__type *type;
-    const char *name;            /* the user's name or the name in the text; NULL = numbered when printed */
-    const char *hint;            /* stem of an automatic name, e.g. "axis"; never NULL */
-    mw__op *op;                  /* the producer; NULL for inputs of functions and blocks and for inline literals */
-    uint32_t result;             /* index in op->results */
-    const mw__payload *payload;  /* not NULL: a constant */
-    const mw__payload *expanded; /* of the result of a constexpr operation, once asked for (graph/compressed.h) */
-    const mw_init *init;         /* MW__PARAMETER, MW__RESIDENT */
-    mw_tensor *next;             /* MW__RESIDENT: its value after a training step, or NULL */
+    const char *name;             /* the user's name or the name in the text; NULL = numbered when printed */
+    const char *hint;             /* stem of an automatic name, e.g. "axis"; never NULL */
+    mw__op *op;                   /* the producer; NULL for inputs of functions and blocks and for inline literals */
+    uint32_t result;              /* index in op->results */
+    const mw__payload *payload;   /* not NULL: a constant */
+    const mw__payload *expanded;  /* of the result of a constexpr operation, once asked for (graph/compressed.h) */
+    const mw__compressed *packed; /* in the engine: how a constant is stored whose payload has no data */
+    const mw_init *init;          /* MW__PARAMETER, MW__RESIDENT */
+    mw_tensor *next;              /* MW__RESIDENT: its value after a training step, or NULL */
     const struct mw__composite *composite; /* a record over this value, or NULL */
     bool is_output;                        /* of its block */
     bool stop_gradient;
@@ -165,6 +170,8 @@ typedef enum mw__lowering { MW__LOWERING_NATIVE, MW__LOWERING_DECOMPOSED } mw__l
 struct mw_graph {
     const mw_allocator *allocator;
     mw__arena arena;
+    mw__bulk **bulks; /* bytes of large constants */
+    size_t bulk_count, bulk_capacity;
     mw__arena tensors;     /* these alone, as they are looked at when the graph is gone (graph.c) */
     atomic_int references; /* the owner's, and one of each call that is at work on it (mw__graph_hold) */
     bool published;        /* the user has it: it is among the live objects */

@@ -2,6 +2,7 @@
  * little-endian; those of less than a byte lie LSB first and may straddle bytes. */
 #include "base/float_mode.h"
 #include "base/fp16.h"
+#include "graph/bulk.h"
 #include "graph/rule.h"
 
 #include <math.h>
@@ -181,13 +182,14 @@ mw__payload *mw__payload_create(mw_graph *graph, mw_dtype dtype, mw_shape shape,
                  mw__shape_print(shape, text, sizeof text));
         return NULL;
     }
+    mw__bulk *bulk;
     mw__payload *payload = mw__arena_alloc(&graph->arena, 1, sizeof *payload, err);
-    void *copy = mw__arena_alloc(&graph->arena, size, 1, err);
-    if (payload == NULL || copy == NULL)
+    void *copy = payload != NULL ? mw__payload_room(graph, size, &bulk, err) : NULL;
+    if (copy == NULL)
         return NULL;
     if (data != NULL && size > 0)
         memcpy(copy, data, size);
-    *payload = (mw__payload){.type = type, .data = copy, .size = size};
+    *payload = (mw__payload){.type = type, .data = copy, .size = size, .bulk = bulk};
     payload->in_blob = mw__payload_wants_blob(dtype, mw_shape_count(shape), graph->current->opset);
     return payload;
 }

@@ -2,6 +2,7 @@
 #include "mil/blob.h"
 #include "base/checked.h"
 #include "base/hash.h"
+#include "graph/bulk.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -79,28 +80,40 @@ static mw_status check_entry(const unsigned char *entry, const mw__payload *payl
     return MW_OK;
 }
 
-mw_status mw__blob_read(const mw__file *file, const char *path, mw_graph *graph, mw__payload *payload, uint64_t *budget,
-                        mw_error *err)
+/* Data of other writers than ours need not be aligned as kernels want them. */
+static mw_status take_data(const mw__blob_file *file, const char *path, uint64_t data, size_t size, mw_graph *graph,
+                           mw__payload *payload, mw_error *err)
+{
+    if (file->mapped != NULL && data % BLOB_ALIGNMENT == 0) {
+        payload->data = (const char *)file->mapped->data + data;
+        payload->bulk = file->mapped;
+        return MW_OK;
+    }
+    void *bytes = mw__payload_room(graph, size, &payload->bulk, err);
+    if (bytes == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(mw__file_read_at(&file->file, data, bytes, size, path, err));
+    payload->data = bytes;
+    return MW_OK;
+}
+
+mw_status mw__blob_read(mw__blob_file *file, const char *path, mw_graph *graph, mw__payload *payload, mw_error *err)
 {
     unsigned char entry[BLOB_ENTRY];
     uint64_t data = 0;
     size_t size = 0;
-    MW_TRY(check_header(file, path, err));
-    if (payload->blob_offset > file->size || file->size - payload->blob_offset < BLOB_ENTRY)
+    MW_TRY(check_header(&file->file, path, err));
+    if (payload->blob_offset > file->file.size || file->file.size - payload->blob_offset < BLOB_ENTRY)
         return mw__fail(err, MW_ERROR_FORMAT, "%s: offset %" PRIu64 " is outside the file of %" PRIu64 " bytes", path,
-                        payload->blob_offset, file->size);
-    MW_TRY(mw__file_read_at(file, payload->blob_offset, entry, sizeof entry, path, err));
-    MW_TRY(check_entry(entry, payload, path, file->size, &data, err));
+                        payload->blob_offset, file->file.size);
+    MW_TRY(mw__file_read_at(&file->file, payload->blob_offset, entry, sizeof entry, path, err));
+    MW_TRY(check_entry(entry, payload, path, file->file.size, &data, err));
     mw__type_bytes(payload->type, &size); /* cannot fail: checked */
-    if (size > *budget)
+    if (size > file->budget)
         return mw__fail(err, MW_ERROR_FORMAT, "%s: entries overlap; together they claim more than the file holds",
                         path);
-    void *bytes = mw__arena_alloc(&graph->arena, size, 1, err);
-    if (bytes == NULL)
-        return MW_ERROR_MEMORY;
-    MW_TRY(mw__file_read_at(file, data, bytes, size, path, err));
-    *budget -= size;
-    payload->data = bytes;
+    MW_TRY(take_data(file, path, data, size, graph, payload, err));
+    file->budget -= size;
     payload->size = size;
     return MW_OK;
 }

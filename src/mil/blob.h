@@ -17,10 +17,16 @@
 /* The code of an element type in weight files; 0 = such tensors cannot be in one. */
 uint32_t mw__blob_code(mw_dtype dtype);
 
-/* Reads the entry at payload->blob_offset into fresh arena memory and stores it in *payload. `budget` is what entries
- * of this file may still claim, so that many names for one range cannot multiply memory; lowered by what is read. */
-mw_status mw__blob_read(const mw__file *file, const char *path, mw_graph *graph, mw__payload *payload, uint64_t *budget,
-                        mw_error *err);
+/* A weight file that is being read. */
+typedef struct mw__blob_file {
+    mw__file file;
+    uint64_t budget;  /* what entries may still claim, so that many names for one range cannot multiply memory */
+    mw__bulk *mapped; /* the file as memory, or NULL */
+} mw__blob_file;
+
+/* Reads the entry at payload->blob_offset into memory of the graph and stores it in *payload; of a file that is mapped,
+ * stores where it lies there. */
+mw_status mw__blob_read(mw__blob_file *file, const char *path, mw_graph *graph, mw__payload *payload, mw_error *err);
 
 /* Constants that go to one weight file, with the offsets of their entries. */
 typedef struct mw__blob_list {

@@ -32,7 +32,7 @@ mw_graph *mw_graph_parse_mil(const char *text, size_t size, const char *folder, 
         return NULL;
     mw_status status = mw__mil_parse(graph, text != NULL ? text : "", size, err);
     if (status == MW_OK && folder != NULL)
-        status = mw__mil_load_blobs(graph, folder, err);
+        status = mw__mil_load_blobs(graph, folder, false, err);
     if (status == MW_OK)
         return graph;
     mw__graph_free(graph);

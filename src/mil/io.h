@@ -10,8 +10,9 @@
 /* Parses `text` into `graph`, which is fresh. Checks the grammar, names and literals, not the table's rules. */
 mw_status mw__mil_parse(mw_graph *graph, const char *text, size_t size, mw_error *err);
 
-/* Loads every BLOBFILE payload from below `folder`. */
-mw_status mw__mil_load_blobs(mw_graph *graph, const char *folder, mw_error *err);
+/* Loads every BLOBFILE payload from below `folder`. What is in an `owned` one, which nobody else can write to, is
+ * mapped and not read. */
+mw_status mw__mil_load_blobs(mw_graph *graph, const char *folder, bool owned, mw_error *err);
 
 /* Prints the program. `names` receives the identifiers given to the values of "main" (may be NULL); free it with
  * mw__names_deinit. Constants marked in_blob get the offsets that mw__mil_write_blob will use. */

@@ -1,6 +1,7 @@
 /* Rows of what a device refuses: operation, mask, predicate, rule, source. Each row has a published source; what a
  * device accepts in a decomposed lowering is rewritten by the rows of rewrite.c or by the patterns. */
 #include "mil/legality.h"
+#include "graph/compressed.h"
 #include <string.h>
 
 bool mw__legality_half(const mw__legality *legality, const mw_tensor *value)
@@ -24,12 +25,16 @@ static bool high_rank(const mw__legality *legality, const mw_tensor *value)
     return value != NULL && value->type->kind == MW__TENSOR && value->type->shape.rank > legality->device->rank_max;
 }
 
+/* A constant is refused where it is used. The tables of a compressed one have two axes more than it, and stay in the
+ * file. */
 static bool any_high_rank(const mw__legality *legality, const mw__op *op)
 {
+    if (op->row != NULL && op->row->id == MW__OP_const)
+        return false;
     for (size_t i = 0; i < op->result_count; i++)
         if (high_rank(legality, op->results[i]))
             return true;
-    for (size_t i = 0; i < op->slot_count; i++)
+    for (size_t i = 0; i < op->slot_count && !mw__op_is_constexpr(op); i++)
         for (size_t k = 0; k < op->slots[i].count; k++)
             if (high_rank(legality, op->slots[i].operands[k].value))
                 return true;

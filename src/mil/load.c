@@ -1,6 +1,7 @@
 /* Fills BLOBFILE constants of a parsed graph from the files below a folder. One entry that several constants name is
  * read once. Payloads are const elsewhere; this file is where those of the graph's own arena are completed. */
 #include "base/map.h"
+#include "graph/bulk.h"
 #include "mil/blob.h"
 #include "mil/io.h"
 #include <inttypes.h>
@@ -13,16 +14,27 @@ typedef struct load_state {
     mw_error *err;
     mw__map files;       /* path -> opened */
     mw__map entries;     /* "offset bytes path" -> the payload that was read first */
+    bool owned;          /* the folder is ours alone: its files are mapped */
     struct opened *list; /* every opened file */
 } load_state;
 
 typedef struct opened {
-    mw__file file;
-    uint64_t budget;
+    mw__blob_file file;
     struct opened *next;
 } opened;
 
 static const char prefix[] = "@model_path/";
+
+/* The graph holds what is mapped. */
+static mw_status map_file(const load_state *loader, mw__blob_file *file, const char *path)
+{
+    file->mapped = mw__bulk_map(loader->graph->allocator, &file->file, path, loader->err);
+    if (file->mapped == NULL)
+        return loader->err->status;
+    const mw_status status = mw__graph_keep(loader->graph, file->mapped, loader->err);
+    mw__bulk_release(file->mapped);
+    return status;
+}
 
 /* The file of a payload, opened at its first use. */
 static mw_status open_file(load_state *loader, const char *path, opened **out)
@@ -35,12 +47,14 @@ static mw_status open_file(load_state *loader, const char *path, opened **out)
     opened *file = mw__alloc(loader->graph->allocator, 1, sizeof *file, loader->err);
     if (file == NULL)
         return MW_ERROR_MEMORY;
-    mw_status status = mw__file_open_below(&file->file, loader->folder, path + sizeof prefix - 1, loader->err);
+    mw_status status = mw__file_open_below(&file->file.file, loader->folder, path + sizeof prefix - 1, loader->err);
+    if (status == MW_OK && loader->owned && (status = map_file(loader, &file->file, path)) != MW_OK)
+        mw__file_close(&file->file.file);
     if (status != MW_OK) {
         mw__free(loader->graph->allocator, file);
         return status;
     }
-    file->budget = file->file.size;
+    file->file.budget = file->file.file.size;
     file->next = loader->list;
     loader->list = *out = file;
     return mw__map_set(&loader->files, path, file, loader->err);
@@ -60,10 +74,11 @@ static mw_status load(load_state *loader, mw__payload *payload)
     if (same != NULL) {
         payload->data = same->data;
         payload->size = same->size;
+        payload->bulk = same->bulk;
         return MW_OK;
     }
     MW_TRY(open_file(loader, payload->blob_path, &file));
-    MW_TRY(mw__blob_read(&file->file, payload->blob_path, loader->graph, payload, &file->budget, loader->err));
+    MW_TRY(mw__blob_read(&file->file, payload->blob_path, loader->graph, payload, loader->err));
     return keyed ? mw__map_set(&loader->entries, key, payload, loader->err) : MW_OK;
 }
 
@@ -132,19 +147,19 @@ static mw_status load_graph(load_state *loader)
     return MW_OK;
 }
 
-mw_status mw__mil_load_blobs(mw_graph *graph, const char *folder, mw_error *err)
+mw_status mw__mil_load_blobs(mw_graph *graph, const char *folder, bool owned, mw_error *err)
 {
     if (mw__failed(err))
         return err->status;
     mw_error own = {0};
-    load_state loader = {.graph = graph, .folder = folder, .err = &own};
+    load_state loader = {.graph = graph, .folder = folder, .err = &own, .owned = owned};
     mw__map_init(&loader.files, graph->allocator);
     mw__map_init(&loader.entries, graph->allocator);
     const mw_status status = load_graph(&loader);
     while (loader.list != NULL) {
         opened *file = loader.list;
         loader.list = file->next;
-        mw__file_close(&file->file);
+        mw__file_close(&file->file.file);
         mw__free(graph->allocator, file);
     }
     mw__map_deinit(&loader.files);

@@ -183,10 +183,11 @@ static const char *op_name(mw__printer *printer, const mw__op *op)
     return op->result_count > 0 ? name_of(printer, op->results[0]) : op->kind;
 }
 
-/* The value of a const: its own, or what the caller puts into its place. */
+/* The value of a const: its own, or what the caller puts into its place; of a compressed constant, that or NULL. */
 static const mw__payload *constant_payload(mw__printer *printer, const mw__op *op)
 {
     const mw_tensor *value = op->results[0];
+    const mw__payload none = {.type = value->type, .in_blob = mw_shape_count(value->type->shape) >= 10};
     const mw_mil_write_options *options = printer->options;
     const mw_dtype dtype = mw_tensor_dtype(value);
     const bool in_main = op->block->owner == NULL && strcmp(op->block->function->name, "main") == 0;
@@ -200,7 +201,7 @@ static const mw__payload *constant_payload(mw__printer *printer, const mw__op *o
     mw__payload *payload = mw__arena_alloc(printer->arena, 1, sizeof *payload, printer->err);
     if (payload == NULL)
         return NULL;
-    *payload = *value->payload;
+    *payload = value->payload != NULL ? *value->payload : none;
     payload->data = data;
     payload->size = bytes;
     payload->splat = false;
@@ -268,9 +269,31 @@ static mw_status print_nested_blocks(mw__printer *printer, const mw__op *op, int
     return MW_OK;
 }
 
+/* A compressed constant to which the caller has given other values, which are dense. */
+static mw_status print_dense(mw__printer *printer, const mw__op *op, const mw__payload *values)
+{
+    print_declaration(printer, op->results[0]);
+    mw__text_puts(printer->out, " = const()[");
+    if (!op->name_absent) {
+        mw__text_puts(printer->out, "name = ");
+        mw__print_string_literal(printer, op_name(printer, op));
+        mw__text_puts(printer->out, ", ");
+    }
+    mw__text_puts(printer->out, "val = ");
+    MW_TRY(mw__print_literal(printer, values));
+    mw__text_puts(printer->out, "];\n");
+    return MW_OK;
+}
+
 static mw_status print_op(mw__printer *printer, const mw__op *op, int columns)
 {
     indent(printer, columns);
+    if (mw__op_is_constexpr(op) && op->result_count == 1) {
+        const mw__payload *values = constant_payload(printer, op);
+        if (values != NULL)
+            return print_dense(printer, op, values);
+        MW_TRY(printer->err != NULL ? printer->err->status : MW_OK);
+    }
     for (size_t i = 0; i < op->result_count; i++) {
         print_declaration(printer, op->results[i]);
         mw__text_puts(printer->out, i + 1 < op->result_count ? ", " : " = ");

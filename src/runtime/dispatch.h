@@ -25,6 +25,7 @@ typedef struct mw__dispatch_options {
     const mw__symbols *symbols;    /* copied */
     const char *mil_path;
     const char *cache_folder;
+    bool owned; /* the folder of the text is the library's own, and removed once it is compiled */
     uint64_t mask;
     uint64_t threads;   /* 0 = the library's default */
     const char *custom; /* custom ANE compiler options, or NULL */

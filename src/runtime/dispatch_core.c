@@ -69,6 +69,8 @@ static mw_status compiler_prepare(const mw__dispatch_options *o, compiler_set *s
     MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_segmenter, set->options, "graph"));
     if (o->threads != 0 && symbols->mw_e5_compiler_options_set_threads != NULL)
         MW_TRY(MW__E5RT(symbols, mw_e5_compiler_options_set_threads, set->options, o->threads));
+    if (o->owned && symbols->mw_e5_compiler_options_set_private != NULL)
+        MW_TRY(MW__E5RT(symbols, mw_e5_compiler_options_set_private, set->options, 1));
     return o->custom != NULL ? set_custom(symbols, set->options, o->custom, err) : MW_OK;
 }
 

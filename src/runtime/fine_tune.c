@@ -4,6 +4,7 @@
 #include "base/float_mode.h"
 #include "base/fp16.h"
 #include "base/map.h"
+#include "graph/compressed.h"
 #include "graph/transform/trainable.h"
 #include "runtime/convert.h"
 #include "runtime/trainer/trainer_alias.h"
@@ -113,7 +114,7 @@ static mw_status check_factors(const mw_weight *weight, const mw__lora_site *sit
 static mw_status merge_weight(tuned *t, const mw__tune_item *item, void **out_data, mw_error *err)
 {
     char name_a[MW__TUNE_NAME], name_b[MW__TUNE_NAME];
-    merge m = {.weight = &item->weight, .base = item->value->payload};
+    merge m = {.weight = &item->weight};
     *out_data = NULL;
     if (!mw__lora_name(item->weight.name, MW__LORA_A, name_a) ||
         !mw__lora_name(item->weight.name, MW__LORA_B, name_b) ||
@@ -125,6 +126,8 @@ static mw_status merge_weight(tuned *t, const mw__tune_item *item, void **out_da
         return MW_OK;
     MW_TRY(check_factors(&item->weight, &m.site, a, b, err));
     m.rank = a->shape.dim[0];
+    m.base = mw__constant_payload(item->value, err); /* of a compressed weight: expanded */
+    MW_TRY(err->status);
     m.a = as_floats(t, a, err);
     m.b = as_floats(t, b, err);
     if (m.base == NULL) {
@@ -171,8 +174,6 @@ static mw_status copy_weight(tuned *t, const mw__tune_item *item, void **out_dat
 static mw_status add_weight(tuned *t, const mw__tune_item *item, mw_error *err)
 {
     void *data = NULL;
-    if (item->value->op != NULL && item->value->payload == NULL)
-        return MW_OK; /* compressed: never tuned */
     MW_TRY(merge_weight(t, item, &data, err));
     if (data == NULL)
         MW_TRY(copy_weight(t, item, &data, err));

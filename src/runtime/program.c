@@ -305,6 +305,7 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
                                           .symbols = &target->symbols,
                                           .mil_path = c->path,
                                           .cache_folder = c->folder,
+                                          .owned = c->private_folder.path != NULL,
                                           .mask = target->device->mask,
                                           .threads = target->threads,
                                           .name = "main",

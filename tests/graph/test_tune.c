@@ -83,7 +83,7 @@ static void test_weights_are_listed_with_their_obstacles(void)
         {.name = "slope", .operation = "leaky_relu", .argument = "alpha", .obstacle = "nothing but a constant"},
         {.name = "gamma", .operation = "layer_norm", .argument = "gamma"},
         {.name = "epsilon", .operation = "layer_norm", .argument = "epsilon", .obstacle = "nothing but a constant"},
-        {.name = "packed", .operation = "add", .argument = "y", .obstacle = "compressed"},
+        {.name = "packed", .operation = "add", .argument = "y"},
         {.name = "odd", .operation = "unheard_of", .argument = "w", .obstacle = "not in the table"},
         {.name = "cube", .operation = "matmul", .argument = "y"}};
     mw_error err = {0};
@@ -242,7 +242,6 @@ static void test_bad_choices_are_refused_by_name(void)
         {{"epsilon"},
          MW_ERROR_UNSUPPORTED,
          "(epsilon of layer_norm) cannot be chosen: the operation takes nothing but"},
-        {{"packed"}, MW_ERROR_UNSUPPORTED, "cannot be chosen: it is compressed; write the program without compression"},
         {{"odd"}, MW_ERROR_UNSUPPORTED, "(w of unheard_of) cannot be chosen: the operation is not in the table"},
         {{"o*"},
          MW_ERROR_ARGUMENT,

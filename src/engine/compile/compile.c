@@ -82,7 +82,7 @@ static mw_status find_text(mw__arena *arena, const char *path, const char **out_
     return *out_folder != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status read_graph(mw__library *library, const char *path, mw_error *err)
+static mw_status read_graph(mw__library *library, const char *path, bool owned, mw_error *err)
 {
     const char *text_path = NULL, *folder = NULL;
     char *text = NULL;
@@ -91,10 +91,11 @@ static mw_status read_graph(mw__library *library, const char *path, mw_error *er
     MW_TRY(mw__file_read(&library->object.allocator, text_path, text_limit, &text, &size, err));
     mw_graph_options options = mw_graph_defaults();
     options.allocator = &library->object.allocator;
-    library->graph = mw_graph_parse_mil(text, size, folder, &options, err);
+    library->graph = mw_graph_parse_mil(text, size, NULL, &options, err);
     mw__free(&library->object.allocator, text);
     if (library->graph == NULL)
         return err->status;
+    MW_TRY(mw__mil_load_blobs(library->graph, folder, owned, err));
     library->stored = mw__graph_make(&options, err);
     return library->stored != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
@@ -173,6 +174,7 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
                                     .config = options->config,
                                     .partitions = choose_threads(options),
                                     .lowered = &lowered};
+        MW_TRY(mw__prepare_weights(function, &library->arena, options->config, err));
         MW_TRY(mw__function_unmix(function, err));
         if (options->config->level != MW__LEVEL_REF) /* which rounds after each operation as it is written */
             MW_TRY(mw__store_as_fp32(function, library->stored, &library->arena, &request.function, &request.rounding,
@@ -189,11 +191,10 @@ static mw_status compile(mw__library *library, const char *path, const mw__compi
     const mw__device_traits *device;
     MW_TRY(choose_device(options->mask, &device, err));
     MW_TRY(mw__blas_choose(options->config->blas, err));
-    MW_TRY(read_graph(library, path, err));
+    MW_TRY(read_graph(library, path, options->owned, err));
     MW_TRY(mw_graph_verify(library->graph, err));
     MW_TRY(mw__mil_check_constants(library->graph, err));
     MW_TRY(mw__mil_check_legal(library->graph, device, err));
-    MW_TRY(mw__expand_weights(library->graph, err));
     return plan_all(library, device, options, err);
 }
 

@@ -8,6 +8,7 @@
 typedef struct mw__compile_options {
     const mw__config *config; /* of the compiler */
     uint64_t mask;
+    bool owned;       /* the folder is the caller's alone: weights are mapped */
     uint64_t threads; /* 0 = one per processor; that of the configuration goes before */
 } mw__compile_options;
 

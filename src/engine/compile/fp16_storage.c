@@ -54,11 +54,25 @@ static mw_tensor *literal(mw_graph *to, const mw_tensor *value, const mw__payloa
         return NULL;
     copy->name = value->name;
     copy->payload = payload;
+    copy->packed = payload->data == NULL ? value->packed : NULL;
     return copy;
+}
+
+/* Of a constant that stays as it is stored: a type alone. */
+static mw_tensor *packed_literal(mw_graph *to, const mw_tensor *value, mw_dtype dtype)
+{
+    mw__payload *payload = mw__arena_alloc(&to->arena, 1, sizeof *payload, &to->error);
+    const mw__type *type = mw__type_tensor(to, dtype, value->type->shape, &to->error);
+    if (payload == NULL || type == NULL)
+        return NULL;
+    *payload = (mw__payload){.type = type};
+    return literal(to, value, payload);
 }
 
 static mw_tensor *constant_as_fp32(mw_graph *to, const mw_tensor *value)
 {
+    if (value->packed != NULL)
+        return packed_literal(to, value, MW_F32);
     const mw__type *type = mw__type_tensor(to, MW_F32, value->type->shape, &to->error);
     mw__payload *payload = mw__arena_alloc(&to->arena, 1, sizeof *payload, &to->error);
     const size_t count = value->payload->size / sizeof(uint16_t);
@@ -152,6 +166,8 @@ static void take_result(storage *s, const mw_tensor *result, mw__storage as, boo
 static void copy_constant(storage *s, mw__clone *clone, const mw_tensor *value)
 {
     mw_tensor *copy = mw__payload_emit(s->to, value->payload, value->hint, &s->to->error);
+    if (copy != NULL && value->payload->data == NULL)
+        copy->packed = value->packed;
     if (is_half(value))
         s->fp16[value->id] = copy;
     mw__clone_set(clone, value, copy);
@@ -207,7 +223,8 @@ static bool suits(const mw__block *body)
         for (size_t s = 0; s < op->slot_count; s++)
             for (size_t j = 0; j < op->slots[s].count; j++) {
                 const mw_tensor *value = op->slots[s].operands[j].value;
-                if (value == NULL || (value->payload != NULL && is_half(value) && value->payload->data == NULL))
+                if (value == NULL ||
+                    (value->payload != NULL && is_half(value) && value->payload->data == NULL && value->packed == NULL))
                     return false;
                 half = half || is_half(value);
             }

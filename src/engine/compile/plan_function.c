@@ -211,6 +211,18 @@ static mw_status plan_failed(const mw__op *op, mw_status status, mw_error *err)
     return status;
 }
 
+/* Weights that stay as they are stored are expanded before the steps that read them whole; some kernels take them in
+ * parts. */
+static void unpack_operands(mw__planner *planner, const mw__op *op, bool alone)
+{
+    if (alone && op->row != NULL && mw__kernel_takes_packed(op))
+        return;
+    for (size_t i = 0; i < op->slot_count; i++)
+        for (size_t k = 0; k < op->slots[i].count; k++)
+            if (mw__is_packed(op->slots[i].operands[k].value))
+                mw__plan_buffer(planner, op->slots[i].operands[k].value);
+}
+
 static mw_status plan_op(driver *d, const mw__op *op, const mw__pattern *pattern, mw_error *err)
 {
     mw__planner *planner = &d->planner;
@@ -227,6 +239,9 @@ static mw_status plan_op(driver *d, const mw__op *op, const mw__pattern *pattern
     planner->implementation = planner->declined = NULL;
     const size_t first = planner->step_count;
     mw_status status = mw__kernel_check(op, err);
+    unpack_operands(planner, op, pattern == NULL);
+    for (size_t i = 0; pattern != NULL && i < pattern->op_count; i++)
+        unpack_operands(planner, pattern->ops[i], false);
     const size_t first_step = planner->step_count;
     if (status == MW_OK && op->block_count == 2)
         status = mw__plan_nested(planner, d->request, op, err);

@@ -11,6 +11,9 @@
 
 #define WAKE_COST 20000.0 /* ns: what it takes to wake a team, measured on several machines */
 
+/* What small models take is not worth the time that expanding them in each run costs. */
+#define PACK_BYTES ((uint64_t)16 << 20)
+
 /* A value is one of `values`, or a whole number from `least` on where there is no list, or any text without a rule. */
 typedef struct variable_row {
     const char *name;
@@ -33,6 +36,8 @@ static void set_reference(mw__config *config, const char *text) { config->refere
 static void set_width(mw__config *config, const char *text) { config->width = (unsigned)number_of(text); }
 static void set_fuse(mw__config *config, const char *text) { config->fuse = text[0] == '1'; }
 
+static void set_pack(mw__config *config, const char *text) { config->pack = number_of(text); }
+
 static void set_blas(mw__config *config, const char *text) { snprintf(config->blas, sizeof config->blas, "%s", text); }
 
 static const variable_row rows[] = {
@@ -41,6 +46,7 @@ static const variable_row rows[] = {
     {.name = "MW_ENGINE_REF", .values = {"0", "1"}, .rule = "0 or 1", .set = set_reference},
     {.name = "MW_ENGINE_WIDE", .values = {"0", "256", "512"}, .rule = "0, 256 or 512", .set = set_width},
     {.name = "MW_ENGINE_FUSE", .values = {"0", "1"}, .rule = "0 or 1", .set = set_fuse},
+    {.name = "MW_ENGINE_PACK", .least = 0, .rule = "a whole number of bytes", .set = set_pack},
     {.name = "MW_BLAS", .set = set_blas},
 };
 
@@ -96,7 +102,7 @@ const char *mw__level_name(mw__level level)
 
 void mw__config_init(mw__config *config)
 {
-    *config = (mw__config){.fuse = true, .width = 512, .wake = WAKE_COST};
+    *config = (mw__config){.fuse = true, .width = 512, .wake = WAKE_COST, .pack = PACK_BYTES};
     choose_level(config);
 }
 

@@ -29,6 +29,7 @@ typedef struct mw__config {
     unsigned width;   /* MW_ENGINE_WIDE: of vectors, at most; bits */
     uint64_t threads; /* MW_ENGINE_THREADS; 0 = as the compile options say */
     double wake;      /* MW_ENGINE_WAKE: estimated ns from which a run wakes the worker team */
+    uint64_t pack;    /* MW_ENGINE_PACK: bytes of expanded weights from which they stay as they are stored */
     char blas[1024];  /* MW_BLAS; empty = not set. Of a longer one the rest is missing, and it is not found */
 } mw__config;
 

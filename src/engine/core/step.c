@@ -64,7 +64,9 @@ uint32_t mw__plan_buffer(mw__planner *planner, const mw_tensor *value)
     size_t size;
     if (*slot != MW__NO_BUFFER || !mw__planner_size(planner, value, &size))
         return *slot != MW__NO_BUFFER ? *slot : 0;
-    if (value->payload != NULL)
+    if (mw__is_packed(value))
+        *slot = mw__plan_unpack(planner, value, size);
+    else if (value->payload != NULL)
         *slot = add_constant(planner, value, size);
     else
         *slot = mw__planner_add_buffer(planner, (mw__buffer){.kind = MW__BUFFER_LOCAL, .size = size, .value = value});

@@ -98,6 +98,13 @@ typedef mw_status mw__kernel_plan(mw__planner *planner, const mw__op *op, mw_err
 
 /* The buffer of a value: a port, a constant, an intermediate, or that of the value it is a view of. */
 uint32_t mw__plan_buffer(mw__planner *planner, const mw_tensor *value);
+/* True for a constant that stays as it is stored: mw__compressed_load reads value->packed in parts. Its buffer is
+ * written by a step of its own in each run, which is planned when the buffer is first asked for: before the steps that
+ * read it.
+ */
+bool mw__is_packed(const mw_tensor *value);
+/* That step, and its buffer. */
+uint32_t mw__plan_unpack(mw__planner *planner, const mw_tensor *value, size_t size);
 /* A buffer that lives from its first write to its last read. */
 uint32_t mw__plan_temporary(mw__planner *planner, size_t size);
 /* Makes `result` another name of the memory of `source` (reshape and its kin). The planner copies where a port needs

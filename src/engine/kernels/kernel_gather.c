@@ -3,6 +3,7 @@
 #include "engine/kernels/kernel_indices.h"
 
 #include "base/fp16.h"
+#include "engine/core/unpack.h"
 
 #include <string.h>
 
@@ -95,8 +96,31 @@ mw_status mw__indexed_read(const mw__op *op, const char *arg, mw__indexed *out, 
 
 typedef struct gather_block {
     mw__indexed indexed;
-    size_t size; /* bytes that one index takes: a slice, or an element */
+    size_t size;                  /* bytes that one index takes: a slice, or an element */
+    const mw__compressed *packed; /* x, if it stays as it is stored; then indices are the only operand */
+    int64_t taken;                /* its elements that one index takes */
+    mw_dtype dtype;
+    mw__level level;
 } gather_block;
+
+/* A unit is the slice that one index takes. */
+static void gather_packed_run(const mw__kernel_call *call)
+{
+    const gather_block *s = call->block;
+    float tile[MW__TILE];
+    for (int64_t unit = call->begin; unit < call->end; unit++) {
+        const int64_t plane = unit / s->indexed.count;
+        const int64_t row = mw__indexed_row(&s->indexed, call->in[0], plane, unit % s->indexed.count, 0);
+        const int64_t from = (plane * s->indexed.rows + row) * s->taken;
+        if (row < 0)
+            memset((char *)call->out[0] + (size_t)unit * s->size, 0, s->size);
+        for (int64_t at = 0, run; row >= 0 && at < s->taken; at += run) {
+            run = s->taken - at < MW__TILE ? s->taken - at : MW__TILE;
+            mw__unpack(s->level, s->packed, from + at, run, tile);
+            mw__tile_store(call->out[0], s->dtype, unit * s->taken + at, run, tile);
+        }
+    }
+}
 
 /* A unit is what one index takes. */
 static void gather_run(const mw__kernel_call *call)
@@ -127,10 +151,16 @@ mw_status mw__kernel_gather(mw__planner *planner, const mw__op *op, mw_error *er
     const int64_t taken = block->indexed.each ? 1 : block->indexed.inner, units = mw__count_of(result) / taken;
     block->size = (size_t)taken * mw__dtype_size(mw__dtype_of(result));
     const double bytes = (double)units * (double)block->size;
-    mw__step *step =
-        mw__plan_step(planner, gather_run, op->row->name, units, mw__cost(2 * bytes, (double)units * 100.0));
+    block->packed = mw__is_packed(x) && !block->indexed.each ? x->packed : NULL;
+    block->taken = taken;
+    block->dtype = mw__dtype_of(result);
+    block->level = mw__plan_level(planner);
+    const uint32_t from = block->packed != NULL ? 0 : mw__plan_buffer(planner, x);
+    mw__step *step = mw__plan_step(planner, block->packed != NULL ? gather_packed_run : gather_run, op->row->name,
+                                   units, mw__cost(2 * bytes, (double)units * 100.0));
     step->block = block;
-    mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__WHOLE, 0, false);
+    if (block->packed == NULL)
+        mw__step_read(planner, step, from, MW__WHOLE, 0, false);
     mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "indices")), MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, block->size);
     return mw__plan_check(planner, err);

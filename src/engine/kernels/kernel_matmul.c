@@ -1,7 +1,9 @@
 /* Matrix products: matmul with broadcast batches, and linear. Each partition multiplies its rows of the result; a
  * result of few rows is split by columns instead. F16 operands are widened to fp32 by steps of their own, the product
  * goes to a panel in scratch and is rounded once. I32 wraps around. */
+#include "engine/kernels/kernel_matmul.h"
 #include "engine/core/kernel.h"
+#include "engine/core/unpack.h"
 #include "engine/kernels/gemm.h"
 
 #include <string.h>
@@ -15,9 +17,12 @@ typedef struct matmul_block {
     bool transpose_x, transpose_y, by_columns, has_bias, single; /* one matrix */
     mw_dtype dtype;
     mw__gemm_code code;
-    mw__gemm_shape shape; /* of small_run */
-    size_t panel;         /* bytes of scratch before those of the product */
-    mw__nd_iter batch;    /* operands: x, y, in matrices times their elements */
+    mw__gemm_shape shape;         /* of small_run */
+    size_t panel;                 /* bytes of scratch before those of the product */
+    mw__nd_iter batch;            /* operands: x, y, in matrices times their elements */
+    const mw__compressed *packed; /* y, if it stays as it is stored; then there is no buffer of it */
+    int64_t strip;                /* columns of it that are expanded at a time */
+    size_t strip_at;              /* where in scratch */
 } matmul_block;
 
 typedef struct matmul_piece {
@@ -91,6 +96,37 @@ static void multiply(const matmul_block *s, const matmul_piece *piece, const voi
         multiply_f32(s, piece, bias, (float *)piece->out + piece->row * s->n + piece->column, s->n, scratch);
 }
 
+/* Columns [from, from + count) of y, which lie as y does. */
+static void expand_strip(const matmul_block *s, int64_t from, int64_t count, float *strip)
+{
+    if (s->transpose_y) {
+        mw__unpack(s->code.level, s->packed, from * s->k, count * s->k, strip);
+        return;
+    }
+    for (int64_t p = 0; p < s->k; p++)
+        mw__unpack(s->code.level, s->packed, p * s->n + from, count, strip + p * count);
+}
+
+/* A strip of columns after the other: their sums do not depend on each other. The last takes what would be less than a
+ * strip with it, so that it is computed by the code for as many. */
+static void multiply_packed(const matmul_block *s, const matmul_piece *piece, const void *bias, void *scratch)
+{
+    float *strip = (float *)(void *)((char *)scratch + s->strip_at);
+    const int64_t end = piece->column + piece->columns;
+    for (int64_t at = piece->column, count; at < end; at += count) {
+        count = end - at < 2 * s->strip ? end - at : s->strip;
+        expand_strip(s, at, count, strip);
+        matmul_block one = *s;
+        one.ldy = s->transpose_y ? s->k : count;
+        matmul_piece part = *piece;
+        part.y = strip;
+        part.out = (float *)piece->out + at;
+        part.column = 0;
+        part.columns = count;
+        multiply(&one, &part, bias != NULL ? (const float *)bias + at : NULL, scratch);
+    }
+}
+
 /* Rows of one F32 product: nothing but the product's code is called. */
 static void small_run(const mw__kernel_call *call)
 {
@@ -104,17 +140,18 @@ static void small_run(const mw__kernel_call *call)
 static void matmul_run(const mw__kernel_call *call)
 {
     const matmul_block *s = call->block;
-    const void *bias = s->has_bias ? call->in[2] : NULL;
+    const bool packed = s->packed != NULL;
+    const void *bias = s->has_bias ? call->in[packed ? 1 : 2] : NULL;
     const size_t wide = sizeof(float), size = mw__dtype_size(s->dtype); /* operands are 4 bytes: fp32 or int32 */
     if (s->by_columns) {
         const int64_t begin = call->begin * COLUMNS, end = call->end * COLUMNS < s->n ? call->end * COLUMNS : s->n;
         const matmul_piece all = {.x = call->in[0],
-                                  .y = call->in[1],
+                                  .y = packed ? NULL : call->in[1],
                                   .out = call->out[0],
                                   .rows = s->m,
                                   .column = begin,
                                   .columns = end - begin};
-        multiply(s, &all, bias, call->scratch);
+        (packed ? multiply_packed : multiply)(s, &all, bias, call->scratch);
         return;
     }
     for (int64_t at = call->begin; at < call->end;) {
@@ -123,12 +160,12 @@ static void matmul_run(const mw__kernel_call *call)
         mw__nd_position position;
         mw__nd_position_seek(&s->batch, &position, matrix);
         const matmul_piece part = {.x = (const char *)call->in[0] + (size_t)position.offset[0] * wide,
-                                   .y = (const char *)call->in[1] + (size_t)position.offset[1] * wide,
+                                   .y = packed ? NULL : (const char *)call->in[1] + (size_t)position.offset[1] * wide,
                                    .out = (char *)call->out[0] + (size_t)(matrix * s->m * s->n) * size,
                                    .row = row,
                                    .rows = rows,
                                    .columns = s->n};
-        multiply(s, &part, bias, call->scratch);
+        (packed ? multiply_packed : multiply)(s, &part, bias, call->scratch);
         at += rows;
     }
 }
@@ -239,6 +276,8 @@ static const char *integers_decline(const void *subject)
 static const char *rows_decline(const void *subject)
 {
     const matmul_block *s = subject;
+    if (s->packed != NULL)
+        return "the weight stays as it is stored";
     if (s->code.sgemm != NULL)
         return "a BLAS multiplies";
     return s->dtype == MW_F32 && s->single && !s->by_columns && !s->has_bias
@@ -256,13 +295,45 @@ static mw__kernel *choose_run(mw__planner *planner, const matmul_block *s)
     return mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), s)->run;
 }
 
+bool mw__product_takes_packed(const mw__op *op)
+{
+    const bool linear = strcmp(op->kind, "linear") == 0;
+    const mw_tensor *y = mw__arg(op, linear ? "weight" : "y");
+    return mw__is_packed(y) && mw__shape_of(y).rank == 2 && mw__dtype_of(op->results[0]) == MW_F32;
+}
+
+/* A strip that fits the second cache. A BLAS gets y whole, as its sums may depend on how much it is given. */
+#define STRIP 65536 /* floats */
+
+static void take_packed(const mw__planner *planner, const mw__op *op, const operands *o, matmul_block *s)
+{
+    if (!mw__product_takes_packed(op) || !s->single || s->code.sgemm != NULL || s->k == 0)
+        return;
+    const int64_t columns = STRIP / s->k / COLUMNS * COLUMNS;
+    s->packed = o->y->packed;
+    /* each partition expands its own columns; the sums of this code are the same however they are split */
+    s->by_columns = s->by_columns || (s->code.kernel != NULL && s->n >= COLUMNS && mw__plan_partitions(planner) > 1);
+    s->strip = columns > COLUMNS ? columns : COLUMNS;
+    s->strip = s->strip < s->n ? s->strip : s->n;
+}
+
+static size_t product_scratch(matmul_block *s)
+{
+    if (s->dtype == MW_I32)
+        return 0;
+    const size_t bytes = s->panel + mw__gemm_scratch(s->m, s->n, s->k);
+    s->strip_at = (bytes + 63) / 64 * 64;
+    const int64_t most = 2 * s->strip < s->n ? 2 * s->strip : s->n;
+    return s->packed != NULL ? s->strip_at + (size_t)(most * s->k) * sizeof(float) : bytes;
+}
+
 static void plan_product(mw__planner *planner, const mw__op *op, const operands *o, matmul_block *s)
 {
     const bool half = s->dtype == MW_F16;
     const int64_t batches = mw__nd_iter_count(&s->batch), rows = batches * s->m;
     const size_t size = mw__dtype_size(s->dtype);
     const uint32_t x = half ? mw__plan_as_fp32(planner, o->x) : mw__plan_buffer(planner, o->x);
-    const uint32_t y = half ? mw__plan_as_fp32(planner, o->y) : mw__plan_buffer(planner, o->y);
+    const uint32_t y = s->packed != NULL ? 0 : half ? mw__plan_as_fp32(planner, o->y) : mw__plan_buffer(planner, o->y);
     const uint32_t bias = o->bias == NULL ? 0
                           : half          ? mw__plan_as_fp32(planner, o->bias)
                                           : mw__plan_buffer(planner, o->bias);
@@ -276,12 +347,13 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     if (s->code.sgemm != NULL && mw__blas_splits())
         step->grain = s->by_columns ? units : s->m;
     s->panel = half ? ((size_t)PANEL_ROWS * (size_t)s->n * sizeof(float) + 63) / 64 * 64 : 0;
-    step->scratch = s->dtype == MW_I32 ? 0 : s->panel + mw__gemm_scratch(s->m, s->n, s->k);
+    step->scratch = product_scratch(s);
     if (!s->by_columns && rows_match(o, s))
         mw__step_read(planner, step, x, MW__ROWS, (size_t)s->k * 4, false);
     else
         mw__step_read(planner, step, x, MW__WHOLE, 0, false);
-    mw__step_read(planner, step, y, MW__WHOLE, 0, false);
+    if (s->packed == NULL)
+        mw__step_read(planner, step, y, MW__WHOLE, 0, false);
     if (o->bias != NULL)
         mw__step_read(planner, step, bias, MW__WHOLE, 0, false);
     const uint32_t out = mw__plan_buffer(planner, o->result);
@@ -307,6 +379,7 @@ static mw_status plan_matmul(mw__planner *planner, const mw__op *op, operands *o
         return mw__plan_check(planner, err);
     block->transpose_x = transpose_x, block->transpose_y = transpose_y;
     fill_block(planner, o, block);
+    take_packed(planner, op, o, block);
     plan_product(planner, op, o, block);
     return mw__plan_check(planner, err);
 }

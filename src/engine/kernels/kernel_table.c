@@ -2,6 +2,9 @@
  * error that names it. */
 #include "engine/kernels/kernel_table.h"
 #include "engine/core/kernel.h"
+#include "engine/kernels/kernel_matmul.h"
+
+#include <string.h>
 
 static mw__kernel_plan *const plans[MW__OP_COUNT] = {
 #define MW_OP(id, name, since, shape, vjp, kernel) [MW__OP_##id] = mw__kernel_##kernel,
@@ -46,4 +49,12 @@ mw_status mw__kernel_constant(mw__planner *planner, const mw__op *op, mw_error *
     (void)planner;
     return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: a constant is not executed",
                     mw__op_subject(op, subject, sizeof subject));
+}
+
+bool mw__kernel_takes_packed(const mw__op *op)
+{
+    mw__kernel_plan *plan = mw__kernel_find(op->row->id);
+    if (plan == mw__kernel_linear || plan == mw__kernel_matmul)
+        return mw__product_takes_packed(op);
+    return plan == mw__kernel_gather && strcmp(op->kind, "gather") == 0;
 }

@@ -41,6 +41,8 @@ typedef struct mw__kernel_row {
 
 /* The row of an operation. */
 const mw__kernel_row *mw__kernel_row_of(mw__op_id id);
+/* True if its kernel expands a weight that stays as it is stored in parts, of this operation. */
+bool mw__kernel_takes_packed(const mw__op *op);
 /* The plan function of an operation. */
 mw__kernel_plan *mw__kernel_find(mw__op_id id);
 

@@ -103,6 +103,7 @@ e5rt_error_code e5rt_e5_compiler_release(void **compiler) { return release(compi
 typedef struct compiler_options {
     mw__object object;
     uint64_t mask, threads;
+    bool owned; /* the folder is the caller's alone */
     char *segmenter, *custom;
 } compiler_options;
 
@@ -180,6 +181,15 @@ e5rt_error_code e5rt_mw_e5_compiler_options_set_threads(void *handle, uint64_t t
     return mw__surface_end(err);
 }
 
+e5rt_error_code e5rt_mw_e5_compiler_options_set_private(void *handle, int value)
+{
+    mw_error *err = mw__surface_begin();
+    compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);
+    if (options != NULL)
+        options->owned = value != 0;
+    return mw__surface_end(err);
+}
+
 /* ---- compile ---- */
 
 static mw_status compile(void *by, const char *path, void *handle, void **out, mw_error *err)
@@ -193,7 +203,7 @@ static mw_status compile(void *by, const char *path, void *handle, void **out, m
     if (options == NULL)
         return err->status;
     const mw__compile_options chosen = {
-        .config = &compiler->config, .mask = options->mask, .threads = options->threads};
+        .config = &compiler->config, .mask = options->mask, .threads = options->threads, .owned = options->owned};
     mw__library *library = mw__library_compile(path, &chosen, err);
     return library != NULL ? mw__handle_create(MW__KIND_LIBRARY, library, out, err) : err->status;
 }

@@ -1,6 +1,7 @@
 /* Fine-tuning: choosing weights by pattern, and the copy in which these are parameters. Which weights there are is
  * found out in trainable_weights.c; what adapters are made of is in lora.c. */
 #include "graph/transform/trainable.h"
+#include "graph/compressed.h"
 
 #include "base/float_mode.h"
 #include "base/guard.h"
@@ -239,9 +240,9 @@ static mw_shape shape_of_input(void *user, const mw_tensor *value)
 /* The elements in the type that the parameter gets; one element stands for all of a splat. */
 static const void *all_elements(mw_graph *to, const mw_tensor *value, mw_dtype dtype)
 {
-    const mw__payload *payload = value->payload;
+    const mw__payload *payload = mw__constant_payload(value, &to->error);
     size_t size;
-    if (dtype != mw_tensor_dtype(value))
+    if (payload != NULL && dtype != mw_tensor_dtype(value))
         payload = mw__payload_convert(to, payload, dtype, &to->error);
     if (payload == NULL || !payload->splat)
         return payload != NULL ? payload->data : NULL;

@@ -21,7 +21,7 @@ static bool may_be_computed(const mw__op *op, size_t slot)
 static const char *use_obstacle(const mw__use *use)
 {
     if (is_constexpr(use->op->kind))
-        return "it is part of a compressed weight; write the program without compression first";
+        return "it is part of a compressed weight, which can be trained as a whole";
     if (use->op->row == NULL)
         return "the operation is not in the table and has no gradient";
     if (!may_be_computed(use->op, use->slot))
@@ -29,10 +29,24 @@ static const char *use_obstacle(const mw__use *use)
     return NULL;
 }
 
+static bool is_read(const mw__payload *payload) { return payload->data != NULL || payload->strings != NULL; }
+
+/* A compressed weight is expanded where it is trained, and stays compressed beside an adapter. */
+static const char *compressed_obstacle(const mw__op *op)
+{
+    if (op->row == NULL)
+        return "it is compressed by an operation that is not known here";
+    for (size_t i = 0; i < op->slot_count; i++)
+        if (op->slots[i].count == 1 && op->slots[i].operands[0].value->payload != NULL &&
+            !is_read(op->slots[i].operands[0].value->payload))
+            return "its weight file was not read";
+    return NULL;
+}
+
 const char *mw__tune_value_obstacle(const mw_tensor *value)
 {
     if (value->op != NULL && is_constexpr(value->op->kind))
-        return "it is compressed; write the program without compression first";
+        return compressed_obstacle(value->op);
     if (value->role == MW__VALUE && value->payload->data == NULL)
         return "its weight file was not read";
     return NULL;

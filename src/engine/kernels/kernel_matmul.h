@@ -1,0 +1,10 @@
+/* What the table of kernels asks of the products. */
+#ifndef MW__ENGINE_KERNELS_KERNEL_MATMUL_H
+#define MW__ENGINE_KERNELS_KERNEL_MATMUL_H
+
+#include "engine/core/step.h"
+
+/* True if the weight of the product stays as it is stored, and is a matrix: it is expanded in strips. */
+bool mw__product_takes_packed(const mw__op *op);
+
+#endif

@@ -1,0 +1,31 @@
+/* The bytes of large constants, which several graphs share: a clone copies none of them. They do not change once a
+ * graph has them. */
+#ifndef MW__GRAPH_BULK_H
+#define MW__GRAPH_BULK_H
+
+#include "base/file.h"
+#include "graph/ir_types.h"
+
+/* Payloads of fewer bytes lie in the arena of their graph. */
+enum { MW__BULK_LEAST = 16384 };
+
+struct mw__bulk {
+    atomic_int references;
+    const mw_allocator *allocator;
+    void *data;
+    uint64_t size;
+    bool mapped; /* a file */
+};
+
+/* Zeros, 64-aligned, with one reference; NULL on failure. */
+mw__bulk *mw__bulk_create(const mw_allocator *allocator, size_t size, mw_error *err);
+/* The whole of a file that is ours alone. */
+mw__bulk *mw__bulk_map(const mw_allocator *allocator, const mw__file *file, const char *path, mw_error *err);
+/* NULL is fine. */
+void mw__bulk_release(mw__bulk *bulk);
+/* The graph holds a reference of its own until it is freed. */
+mw_status mw__graph_keep(mw_graph *graph, mw__bulk *bulk, mw_error *err);
+/* Room for the bytes of a payload of the graph: a bulk of its own, in *out_bulk, or memory of the arena. */
+void *mw__payload_room(mw_graph *graph, size_t size, mw__bulk **out_bulk, mw_error *err);
+
+#endif
