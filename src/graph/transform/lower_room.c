@@ -8,6 +8,7 @@
 
 enum { DEPTH_MAX = 48, STEPS_MAX = 2048 };
 static const int64_t room_max = INT32_MAX;
+static const int64_t bytes_max = (int64_t)1 << 38; /* of a list: 256 GiB */
 
 mw_status mw__lower_refuse(const mw__op *op, mw_status status, const char *why, mw_error *err)
 {
@@ -426,6 +427,9 @@ static mw_status check_made(mw__rooms *rooms, const mw__op *op, mw_error *err)
         return mw__lower_refuse(op, MW_ERROR_UNSUPPORTED, "the shape of its elements is not known when compiled", err);
     if (rooms->dtype[root] != MW_F32 && rooms->dtype[root] != MW_F16 && rooms->dtype[root] != MW_I32)
         return mw__lower_refuse(op, MW_ERROR_UNSUPPORTED, "only lists of fp16, fp32 and int32 can be run", err);
+    const int64_t count = mw_shape_count(element), room = rooms->room[root] > 0 ? rooms->room[root] : 1;
+    if (count > bytes_max / 4 / room) /* of 4 bytes at most */
+        return mw__lower_refuse(op, MW_ERROR_UNSUPPORTED, "its list would take more than 256 GiB", err);
     return MW_OK;
 }
 
