@@ -253,6 +253,10 @@ SEVERAL = [
      "score_threshold = fp32(0.1), scores = s)",
      {"b": [[[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 2.0, 2.0], [9.0, 9.0, 2.0, 2.0]]], "s": [[[0.5], [0.9], [0.05]]]},
      [[[[0, 0, 2, 2], [0, 0, 0, 0]]], [[[0.9], [0]]], [[1, -1]], [1]]),
+    (["tensor<fp32, [1, 4, 1]>", "tensor<fp32, [1, 1, 1]>", "tensor<int32, [1, 1]>"],
+     "non_maximum_suppression(boxes = b, iou_threshold = fp32(0.5), max_boxes = int32(1), scores = s)",
+     {"b": [[[1.0, 5.0], [2.0, 6.0], [3.0, 7.0], [4.0, 8.0]]], "s": [[[0.5, 0.9]]]},
+     [[[[5], [6], [7], [8]]], [[[0.9]]], [[1]]]),
     (["tensor<uint1, [3]>", "tensor<fp32, [2]>"], "constexpr_lut_to_sparse(indices_mask = tensor<uint1, [3]>([1, "
      "0, 1]), "
      "indices_nonzero_data = tensor<uint1, [2]>([1, 0]), lut = tensor<fp32, [1, 2, 1]>([[[5], [6]]]))", {}, [[1,

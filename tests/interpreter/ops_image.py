@@ -13,12 +13,12 @@ from values import InterpreterError
 # ---- grids: where in [0, n - 1] each of `out` points lies ----
 
 def grid(n, out, mode):
-    """Coordinates by sampling mode; n may be fractional, as the extent of a box is."""
+    """Coordinates by sampling mode; n may be fractional, as the extent of a box is, and a tensor."""
     i = torch.arange(out, dtype=torch.float64)
     if mode == "STRICT_ALIGN_CORNERS":
         return i * ((n - 1) / (out - 1) if out > 1 else 0.0)
     if mode == "ALIGN_CORNERS":
-        return i * ((n - 1) / (out - 1)) if out > 1 else torch.full((1,), (n - 1) / 2, dtype=torch.float64)
+        return i * ((n - 1) / (out - 1)) if out > 1 else (i + 0.5) * (n - 1)
     if mode == "DEFAULT":
         return i * ((n - n / out) / (out - 1) if out > 1 else 0.0)
     if mode == "OFFSET_CORNERS":
@@ -194,7 +194,7 @@ def affine(x, transform_matrix, output_height: int, output_width: int, sampling_
 def corners(box, mode):
     """(top, left, bottom, right)"""
     a, b, c, d = box
-    if mode == "CORNERS_HEIGHT_FIRST":
+    if mode in ("CORNERS_HEIGHT_FIRST", "CONRNERS_HEIGHT_FIRST"):   # the latter is coremltools' default
         return a, b, c, d
     if mode == "CORNERS_WIDTH_FIRST":
         return b, a, d, c
@@ -213,7 +213,8 @@ def cropped(image, box, size, normalized, scale, box_mode, sampling_mode, pad_va
     rows, columns = torch.broadcast_tensors(rows.reshape(-1, 1), columns)
     y = sampled(image, rows.to(image.dtype), columns.to(image.dtype), "bilinear", "border", 0.0)
     h, w = image.shape[-2:]     # a point outside is all padding, however near it lies
-    inside = (rows >= 0) & (rows <= h - 1) & (columns >= 0) & (columns <= w - 1)
+    slack = 2.0 ** -12           # what rounding makes of an edge is no place outside
+    inside = (rows >= -slack) & (rows <= h - 1 + slack) & (columns >= -slack) & (columns <= w - 1 + slack)
     return torch.where(inside, y, torch.full_like(y, pad_value))
 
 
@@ -228,10 +229,10 @@ def crop_resize(x, roi=None, boxes=None, box_indices: ints = None, target_height
         return cropped(x[index], box, (target_height, target_width), normalized_coordinates, spatial_scale,
                        box_coordinate_mode, sampling_mode, pad_value)
     if boxes is not None:
-        boxes = boxes.reshape(-1, 4).tolist()
+        boxes = boxes.reshape(-1, 4).double()
         indices = box_indices if box_indices is not None else range(len(boxes))
         return torch.stack([crop_of(i, box) for i, box in zip(indices, boxes)])
-    rows = roi.reshape(roi.shape[0], -1).tolist()
+    rows = roi.reshape(roi.shape[0], -1).double()
     if len(rows[0]) == 5:
         return torch.stack([crop_of(int(row[0]), row[1:]).unsqueeze(0) for row in rows])
     return torch.stack([torch.stack([crop_of(i, row) for i in range(x.shape[0])]) for row in rows])

@@ -164,8 +164,16 @@ def kept_boxes(boxes, scores, iou_threshold, score_threshold, max_boxes, per_cla
 
 @operator("non_maximum_suppression")
 def non_maximum_suppression(boxes, scores, iou_threshold: float, max_boxes: int, score_threshold: float = -float("inf"),
-                            per_class_suppression: bool = False):
-    """boxes [B, N, 4], scores [B, N, K]; what is not filled is 0, of the indices -1."""
+                            per_class_suppression: bool = False, call=None):
+    """boxes [B, N, 4], scores [B, N, K]; what is not filled is 0, of the indices -1. From ios17 on, without the fourth
+    result, [B, 4, N] and [B, K, N]."""
+    if len(call.results) == 3:
+        boxes, scores = boxes.transpose(1, 2), scores.transpose(1, 2)
+    kept = suppressed(boxes, scores, iou_threshold, max_boxes, score_threshold, per_class_suppression)
+    return (kept[0].transpose(1, 2), kept[1].transpose(1, 2), kept[2]) if len(call.results) == 3 else kept
+
+
+def suppressed(boxes, scores, iou_threshold, max_boxes, score_threshold, per_class_suppression):
     batch = boxes.shape[0]
     out_boxes = torch.zeros(batch, max_boxes, 4, dtype=boxes.dtype)
     out_scores = torch.zeros(batch, max_boxes, scores.shape[-1], dtype=scores.dtype)
