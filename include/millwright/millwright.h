@@ -27,6 +27,7 @@
 #include <millwright/op_random.h>
 #include <millwright/op_recurrent.h>
 #include <millwright/op_reduce.h>
+#include <millwright/op_sample.h>
 #include <millwright/op_shape.h>
 #include <millwright/op_sort.h>
 #include <millwright/op_space.h>

@@ -172,6 +172,8 @@ mw_dtype mw__fallback_dtype(const mw__arg_row *arg, mw_dtype t)
         return MW_BOOL;
     case MW__STRING:
         return MW_STRING;
+    case MW__F32:
+        return MW_F32;
     default:
         if (t != MW_DTYPE_NONE && (arg->type != MW__FLOAT || t == MW_F16 || t == MW_F32))
             return t;

@@ -12,6 +12,8 @@ static const char *class_name(mw__arg_type type)
     case MW__U_FLOAT:
     case MW__FLOAT:
         return "fp16 or fp32";
+    case MW__F32:
+        return "fp32";
     case MW__T_NUMBER:
     case MW__U_NUMBER:
         return "fp16, fp32 or int32";

@@ -20,6 +20,7 @@ typedef enum mw__arg_type {
     MW__U_FLOAT,  /* fp16 fp32 */
     MW__U_NUMBER, /* fp16 fp32 int32 */
     MW__FLOAT,    /* fp16 fp32, independent of T */
+    MW__F32,      /* fp32, whatever T is */
     MW__I32,
     MW__INT,   /* int8 int16 int32 uint8 uint16 uint32; computed ones are int32 before ios17 */
     MW__INDEX, /* the same, but int16 and uint16 from ios16 on: indices of the gathers */

@@ -116,6 +116,8 @@ bool mw__arg_type_holds(mw__arg_type type, mw_dtype dtype)
     case MW__U_FLOAT:
     case MW__FLOAT:
         return dtype == MW_F16 || dtype == MW_F32;
+    case MW__F32:
+        return dtype == MW_F32;
     case MW__T_NUMBER:
     case MW__U_NUMBER:
         return dtype == MW_F16 || dtype == MW_F32 || dtype == MW_I32;

@@ -25,6 +25,9 @@ mw__decompose_when mw__decompose_always, mw__decompose_counts, mw__decompose_is_
 mw__decompose_emit mw__decompose_and, mw__decompose_or, mw__decompose_xor;
 mw__decompose_emit mw__decompose_argument, mw__decompose_band, mw__decompose_cumsum;
 mw__decompose_emit mw__decompose_cosh, mw__decompose_sinh, mw__decompose_tan;
+/* decompose_sample.c */
+mw__decompose_when mw__decompose_is_crop;
+mw__decompose_emit mw__decompose_crop;
 /* decompose_conv.c */
 mw__decompose_when mw__decompose_is_wide_conv;
 mw__decompose_emit mw__decompose_wide_conv;

@@ -77,6 +77,9 @@ MAKER(conv, mw_conv_options, mw_conv_defaults())
 MAKER(pool, mw_pool_options, mw_pool_defaults(MW_SHAPE(2, 2)))
 MAKER(recurrent, mw_recurrent_options, mw_recurrent_defaults())
 MAKER(recurrent_layer, mw_recurrent_layer_options, mw_recurrent_layer_defaults())
+MAKER(resample, mw_resample_options, mw_resample_defaults())
+MAKER(crop, mw_crop_resize_options, mw_crop_resize_defaults())
+MAKER(suppression, mw_non_maximum_suppression_options, mw_non_maximum_suppression_defaults())
 MAKER(loss, mw_cross_entropy_options, mw_cross_entropy_defaults())
 MAKER(gradcheck, mw_gradcheck_options, mw_gradcheck_defaults(w->loss, &w->kernel, 1))
 
@@ -173,6 +176,25 @@ static bool use_recurrent_layer(world *w, const void *options)
     return note(w, mw_lstm_layer(x, 2, "lstm", options).y);
 }
 
+static bool use_resample(world *w, const void *options)
+{
+    return note(w, mw_resample(w->image, mw_fill(w->graph, MW_F32, MW_SHAPE(1, 3, 3, 2), 0.5), options));
+}
+
+static bool use_crop(world *w, const void *options)
+{
+    mw_tensor *boxes = mw_fill(w->graph, MW_F32, MW_SHAPE(1, 4), 2.0);
+    return note(w, mw_crop_resize(w->image, boxes, NULL, 2, 2, options));
+}
+
+static bool use_suppression(world *w, const void *options)
+{
+    mw_tensor *boxes = mw_fill(w->graph, MW_F32, MW_SHAPE(1, 4, 5), 2.0), *kept = NULL, *scores = NULL;
+    mw_tensor *all = mw_fill(w->graph, MW_F32, MW_SHAPE(1, 1, 5), 0.5);
+    mw_non_maximum_suppression(boxes, all, 2, options, &kept, &scores, NULL, NULL);
+    return note(w, kept);
+}
+
 static bool use_loss(world *w, const void *options)
 {
     return note(w, mw_cross_entropy_with(w->logits, w->labels, options));
@@ -202,13 +224,23 @@ typedef struct struct_row {
 #type, sizeof(type), make_##name, use_##name                                                                   \
     }
 static const struct_row structs[] = {
-    ROW(mw_graph_options, graph),         ROW(mw_compile_options, compile),
-    ROW(mw_trainer_options, trainer),     ROW(mw_fit_options, fit),
-    ROW(mw_loader_options, loader),       ROW(mw_tune_options, tune),
-    ROW(mw_lora_options, lora),           ROW(mw_mil_write_options, write),
-    ROW(mw_conv_options, conv),           ROW(mw_pool_options, pool),
-    ROW(mw_cross_entropy_options, loss),  ROW(mw_gradcheck_options, gradcheck),
-    ROW(mw_recurrent_options, recurrent), ROW(mw_recurrent_layer_options, recurrent_layer),
+    ROW(mw_graph_options, graph),
+    ROW(mw_compile_options, compile),
+    ROW(mw_trainer_options, trainer),
+    ROW(mw_fit_options, fit),
+    ROW(mw_loader_options, loader),
+    ROW(mw_tune_options, tune),
+    ROW(mw_lora_options, lora),
+    ROW(mw_mil_write_options, write),
+    ROW(mw_conv_options, conv),
+    ROW(mw_pool_options, pool),
+    ROW(mw_cross_entropy_options, loss),
+    ROW(mw_gradcheck_options, gradcheck),
+    ROW(mw_recurrent_options, recurrent),
+    ROW(mw_recurrent_layer_options, recurrent_layer),
+    ROW(mw_resample_options, resample),
+    ROW(mw_crop_resize_options, crop),
+    ROW(mw_non_maximum_suppression_options, suppression),
 };
 enum { STRUCTS = sizeof structs / sizeof structs[0] };
 
@@ -375,6 +407,13 @@ static void test_graph_options_out_of_range_are_refused(void)
     FIELD(mw_pool_options, pool, options.kernel.dim[0] = 0);
     FIELD(mw_pool_options, pool, options.stride[0] = -1);
     FIELD(mw_pool_options, pool, options.pad_type = (mw_pad_type)77);
+    FIELD(mw_resample_options, resample, options.interpolation = (mw_interpolation_mode)2);
+    FIELD(mw_resample_options, resample, options.border = (mw_border)-1);
+    FIELD(mw_resample_options, resample, options.coordinates = (mw_coordinates)3);
+    FIELD(mw_crop_resize_options, crop, options.box = (mw_box)4);
+    FIELD(mw_crop_resize_options, crop, options.sampling = (mw_sampling_mode)5);
+    FIELD(mw_non_maximum_suppression_options, suppression, options.iou_threshold = NAN);
+    FIELD(mw_non_maximum_suppression_options, suppression, options.score_threshold = 0.5f);
     FIELD(mw_cross_entropy_options, loss, options.label_smoothing = (float)NAN);
     FIELD(mw_cross_entropy_options, loss, options.label_smoothing = 1.5f);
     FIELD(mw_cross_entropy_options, loss, options.class_count = 2);

@@ -60,6 +60,31 @@ static bool is_excepted(const char *name, const char *message)
     return false;
 }
 
+/* ---- what was recorded wrong ---- */
+
+typedef struct slip {
+    const char *name;
+    size_t result, element;
+    double recorded, right;
+    const char *why;
+} slip;
+
+static const slip slips[] = {{"02386", 0, 5, 7.899, 7.9,
+                              "crop_resize: row 1.5 and column 0.9 of 1 + 4 row + column is 7.9; the test has 7.899"}};
+
+static void mend(const char *name, results *wanted)
+{
+    for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
+        const slip *s = &slips[i];
+        if (strcmp(s->name, name) != 0)
+            continue;
+        const bool there = wanted->count > s->result && wanted->elements[s->result] > s->element &&
+                           fabs(wanted->element[s->result][s->element] - s->recorded) < 1e-5;
+        if (check_note(there, __FILE__, __LINE__, "%s: not the number that was recorded (%s)", name, s->why))
+            wanted->element[s->result][s->element] = s->right;
+    }
+}
+
 /* ---- comparing ---- */
 
 static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
@@ -197,6 +222,7 @@ static void run_case(const char *name, totals *t)
     if (graph != NULL && recorded_unknown(graph) > 0) {
         t->left_out++;
     } else if (graph != NULL && recorded_wanted(&r, &c.wanted, &err) == MW_OK) {
+        mend(name, &c.wanted);
         run_cpu(&c, &t->cpu);
         run_ane(&c, &t->ane);
     }

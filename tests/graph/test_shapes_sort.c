@@ -91,11 +91,62 @@ static void test_topk_wants_a_place_for_its_values(void)
     mw_graph_destroy(g);
 }
 
+/* Result `result` of four; MW_IOS17 has no counts. */
+static mw_tensor *kept(mw_tensor *boxes, mw_tensor *scores, int64_t most, int result, bool counts)
+{
+    mw_tensor *y[4] = {NULL, NULL, NULL, NULL};
+    mw_non_maximum_suppression(boxes, scores, most, NULL, &y[0], &y[1], &y[2], counts ? &y[3] : NULL);
+    return y[result];
+}
+
+static void test_non_maximum_suppression(void)
+{
+    GIVES_IN(MW_IOS15, MW_F32, S(2, 9, 4), kept(F(2, 7, 4), F(2, 7, 3), 9, 0, true));
+    GIVES_IN(MW_IOS15, MW_F32, S(2, 9, 3), kept(F(2, 7, 4), F(2, 7, 3), 9, 1, true));
+    GIVES_IN(MW_IOS16, MW_I32, S(2, 9), kept(H(2, -1, 4), H(2, 7, 3), 9, 2, true));
+    GIVES_IN(MW_IOS16, MW_I32, S(2), kept(F(-1, 7, 4), F(2, 7, 3), 9, 3, true));
+    GIVES(MW_F16, S(2, 4, 5), kept(H(2, 4, 7), H(2, 3, 7), 5, 0, false));
+    GIVES(MW_F16, S(2, 3, 5), kept(H(2, 4, 7), H(2, 3, 7), 5, 1, false));
+    GIVES(MW_I32, S(2, 5), kept(F(2, 4, 7), F(2, 3, 7), 5, 2, false));
+    REFUSES_IN(MW_IOS16, MW_ERROR_SHAPE, "boxes and scores must be [N, B, 4] and [N, B, K]",
+               kept(F(2, 4, 7), F(2, 3, 7), 5, 0, true));
+    REFUSES(MW_ERROR_SHAPE, "boxes and scores must be [N, 4, B] and [N, K, B]",
+            kept(F(2, 7, 4), F(2, 7, 3), 5, 0, false));
+    REFUSES(MW_ERROR_SHAPE, "boxes and scores must be", kept(F(2, 4, 7), F(3, 1, 7), 5, 0, false));
+    REFUSES(MW_ERROR_SHAPE, "scores must have at least one class", kept(F(2, 4, 7), F(2, 0, 7), 5, 0, false));
+    REFUSES(MW_ERROR_ARGUMENT, "max_boxes is 0, it must be at least 1", kept(F(2, 4, 7), F(2, 1, 7), 0, 0, false));
+    REFUSES(MW_ERROR_DTYPE, "convert one with cast", kept(F(2, 4, 7), H(2, 1, 7), 1, 0, false));
+    REFUSES(MW_ERROR_UNSUPPORTED, "from ios17 on there is no score_threshold and no count",
+            kept(F(2, 4, 7), F(2, 1, 7), 1, 0, true));
+}
+
+static void test_non_maximum_suppression_wants_places_and_options(void)
+{
+    mw_non_maximum_suppression_options bad = {0};
+    mw_graph *g = make_graph(MW_IOS18, NULL);
+    mw_error err = {0};
+    mw_tensor *boxes = NULL, *scores = NULL;
+    CHECK_INT(mw_non_maximum_suppression(F(1, 4, 7), F(1, 1, 7), 1, NULL, &boxes, NULL, NULL, NULL), MW_ERROR_ARGUMENT);
+    mw_graph_check(g, &err);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "non_maximum_suppression: no place for the boxes or the scores");
+    mw_graph_destroy(g);
+    mw_error_clear(&err);
+    g = make_graph(MW_IOS18, NULL);
+    CHECK_INT(mw_non_maximum_suppression(F(1, 4, 7), F(1, 1, 7), 1, &bad, &boxes, &scores, NULL, NULL),
+              MW_ERROR_ARGUMENT);
+    CHECK(boxes == NULL && scores == NULL);
+    mw_graph_check(g, &err);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "options are not made by mw_non_maximum_suppression_defaults");
+    mw_graph_destroy(g);
+}
+
 int main(void)
 {
     RUN(test_argsort);
     RUN(test_topk);
     RUN(test_topk_index_types);
     RUN(test_topk_wants_a_place_for_its_values);
+    RUN(test_non_maximum_suppression);
+    RUN(test_non_maximum_suppression_wants_places_and_options);
     return check_finish();
 }

@@ -72,6 +72,12 @@ static const row_case cases[] = {
      .body = "tensor<fp32, [3]> y = tan(x = x);",
      .operation = "cos",
      .times = 1},
+    {.row = "crop",
+     .inputs = "tensor<fp32, [2, 3, 4, 5]> x",
+     .body = "tensor<fp32, [1, 3, 2, 2]> y = crop_resize(boxes = tensor<fp32, [1, 4]>([[0, 0, 3, 4]]), "
+             "target_height = int32(2), target_width = int32(2), x = x);",
+     .operation = "matmul",
+     .times = 2},
     {.row = "wide_conv",
      .inputs = "tensor<fp32, [1, 1, 20]> x",
      .body =
@@ -276,6 +282,11 @@ static const row_case cases[] = {
              "= q);",
      .operation = "floor",
      .times = 0},
+    /* ---- what a row leaves, beyond their order ---- */
+    {.row = "crop",
+     .inputs = "tensor<fp32, [2, 3, 4, 5]> x, tensor<fp32, [1, 4]> b",
+     .body = "tensor<fp32, [1, 3, 1, 1]> y = crop_resize(boxes = b, x = x);",
+     .error = "boxes that are constants get another form"},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

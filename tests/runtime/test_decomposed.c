@@ -172,6 +172,50 @@ static void test_running_sums_are_exact(void)
         }
 }
 
+/* ---- crops ---- */
+
+/* Boxes as wide as an image, inside, turned over, and half outside; each of image 0 or 1, of both, or of the one. */
+static mw_tensor *crop_of(mw_tensor *x, mw_tensor *which, float pad, mw_sampling_mode sampling)
+{
+    static const float boxes[4][4] = {
+        {0, 0, 1, 1}, {0.25f, 0.3f, 0.8f, 0.9f}, {0.9f, 0.75f, 0.1f, 0}, {-0.5f, 0.1f, 0.5f, 1.2f}};
+    mw_crop_resize_options options = mw_crop_resize_defaults();
+    options.normalized = true, options.pad_value = pad, options.sampling = sampling;
+    const int64_t count = which != NULL ? 4 : mw_tensor_shape(x).dim[0];
+    return mw_crop_resize(x, mw_constant(mw_tensor_graph(x), MW_F32, MW_SHAPE(count, 4), boxes), which, 3, 5, &options);
+}
+
+static mw_tensor *crop_of_roi(mw_graph *graph, mw_tensor *x, int64_t numbers)
+{
+    static const float boxes[10] = {1, 0, 2, 3, 4, 0, 1.5f, 2, 6, 7};
+    mw_tensor *roi = mw_constant(graph, MW_F32, MW_SHAPE(2, 1, numbers, 1, 1), boxes), *y = NULL;
+    mw_tensor *size = mw_scalar(graph, MW_I32, 3);
+    const mw_argument arguments[] = {
+        {"roi", &roi, 1}, {"target_height", &size, 1}, {"target_width", &size, 1}, {"x", &x, 1}};
+    mw_op(graph, "crop_resize", arguments, 4, &y, 1, NULL);
+    return y;
+}
+
+/* Two products of fp16 numbers, each rounded; weights are rounded from double. */
+static void test_crops_in_constant_boxes_are_near(void)
+{
+    static const int32_t which[4] = {1, 0, 1, 1};
+    const int64_t count = 2 * 3 * 8 * 9;
+    fill((size_t)count);
+    for (int form = 0; form < 6; form++) {
+        mw_graph_options options = mw_graph_defaults();
+        options.opset = form < 4 ? MW_IOS17 : MW_IOS16;
+        mw_graph *graph = mw_graph_create(&options);
+        mw_tensor *x = mw_input(graph, "x", MW_F32, form == 3 ? MW_SHAPE(1, 6, 8, 9) : MW_SHAPE(2, 3, 8, 9));
+        mw_tensor *indices = form == 1 || form == 2 ? mw_constant(graph, MW_I32, MW_SHAPE(4), which) : NULL;
+        mw_output(form < 4 ? crop_of(x, indices, form == 0 ? 0.0f : 3.0f, (mw_sampling_mode)form)
+                           : crop_of_roi(graph, x, form),
+                  "y");
+        const double far = apart(graph, data, (size_t)count);
+        check_note(far <= 2e-3, __FILE__, __LINE__, "form %d: %g apart", form, far);
+    }
+}
+
 /* Beside the result itself, so that small results count too. */
 static void test_functions_are_near(void)
 {
@@ -291,6 +335,7 @@ int main(void)
     RUN(test_truths_are_exact);
     RUN(test_a_truth_is_fed);
     RUN(test_bands_are_exact);
+    RUN(test_crops_in_constant_boxes_are_near);
     RUN(test_running_sums_are_exact);
     RUN(test_functions_are_near);
     RUN(test_wide_kernels_are_near);

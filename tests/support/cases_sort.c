@@ -72,12 +72,30 @@ static mw_tensor *unsorted_topk(mw_tensor *x, const char *dtype, int result)
     return result == 0 ? y[0] : mw_cast(y[1], MW_I32);
 }
 
+/* One result of each case, as above. Boxes and scores are [N, 4, B] and [N, K, B]. */
+static mw_tensor *kept(mw_tensor *const *in, int64_t most, float iou, bool per_class, int result)
+{
+    mw_non_maximum_suppression_options options = mw_non_maximum_suppression_defaults();
+    mw_tensor *y[3] = {NULL, NULL, NULL};
+    options.iou_threshold = iou, options.per_class = per_class;
+    mw_non_maximum_suppression(in[0], in[1], most, &options, &y[0], &y[1], &y[2], NULL);
+    return y[result];
+}
+
 /* clang-format off */
+BUILD(boxes, kept(in, 5, 0.1f, false, 0))
+BUILD(boxes_scores, kept(in, 5, 0.1f, false, 1))
+BUILD(boxes_at, kept(in, 5, 0.1f, false, 2))
+BUILD(boxes_by_class, kept(in, 20, 0.02f, true, 0))
+BUILD(boxes_by_class_scores, kept(in, 20, 0.02f, true, 1))
+BUILD(boxes_by_class_at, kept(in, 20, 0.02f, true, 2))
 BUILD(topk_default, default_topk(in[0], 0))
 BUILD(topk_default_at, default_topk(in[0], 1))
 BUILD(topk_uint16, unsorted_topk(in[0], "uint16", 0))
 BUILD(topk_uint16_at, unsorted_topk(in[0], "uint16", 1))
 BUILD(topk_int8_at, unsorted_topk(in[0], "int8", 1))
+
+#define DETECTIONS(classes) F(3, 0.5, 2, 2, 4, 12), F(3, 0, 1, 2, classes, 12)
 
 static const op_case rows[] = {
     EXACT("argsort", "", b_argsort, F(2, -2, 2, 5, 9)),
@@ -106,7 +124,17 @@ static const op_case rows[] = {
     EXACT("topk", "indices uint16, not sorted", b_topk_uint16, F(2, -2, 2, 3, 20)),
     EXACT("topk", "indices uint16, not sorted, the indices", b_topk_uint16_at, F(2, -2, 2, 3, 20)),
     EXACT("topk", "indices int8, not sorted", b_topk_int8_at, F(2, -2, 2, 3, 20)),
+    EXACT("non_maximum_suppression", "", b_boxes, DETECTIONS(1)),
+    EXACT("non_maximum_suppression", "the scores", b_boxes_scores, DETECTIONS(3)),
+    EXACT("non_maximum_suppression", "the indices", b_boxes_at, DETECTIONS(3)),
+    EXACT("non_maximum_suppression", "by class, more places than boxes", b_boxes_by_class, DETECTIONS(2)),
+    EXACT("non_maximum_suppression", "by class, the scores", b_boxes_by_class_scores, DETECTIONS(2)),
+    EXACT("non_maximum_suppression", "by class, the indices", b_boxes_by_class_at, DETECTIONS(2)),
 };
 /* clang-format on */
 
-OP_CASES(sort, rows)
+static const op_unrecorded unrecorded[] = {
+    {"non_maximum_suppression", "PyTorch has none: it is in torchvision; tests/engine/test_kernels_boxes.c has cases"},
+    {NULL, NULL}};
+
+OP_CASES_UNRECORDED(sort, rows, unrecorded)

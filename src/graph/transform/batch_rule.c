@@ -468,6 +468,40 @@ static bool one_hot(const asked *a, place *out)
            put_rows(a, out, indices.axis + (indices.axis >= axis), indices.inner);
 }
 
+/* ---- images at places, boxes ---- */
+
+/* [N, ..]: every operand of the two that has rows has them on the first axis, as every result. */
+static bool first_of_both(const asked *a, place *out, const char *one, const char *other)
+{
+    const mw__batch_rows rows[2] = {rows_of_arg(a, one), rows_of_arg(a, other)};
+    for (int i = 0; i < 2; i++)
+        if (rows[i].kind == MW__BATCH_ROWS && (rows[i].axis != 0 || !put_rows(a, out, 0, rows[i].inner)))
+            return false;
+    return true;
+}
+
+static bool resample_at(const asked *a, place *out) { return first_of_both(a, out, "x", "coordinates"); }
+
+static bool affine(const asked *a, place *out) { return first_of_both(a, out, "x", "transform_matrix"); }
+
+static bool boxes(const asked *a, place *out) { return first_of_both(a, out, "boxes", "scores"); }
+
+/* [B, C, H, W] and boxes [R, ..] give [R, B, ..] of roi with four numbers, else [R, ..], box r of image r or of the one
+ * that its index says. */
+static bool crop_resize(const asked *a, place *out)
+{
+    const bool roi = mw__row_arg(a->op->row, "roi") != NULL;
+    const bool each = roi && mw_tensor_shape(mw__arg(a->op, "roi")).dim[2] == 4;
+    const bool indexed = !each && (roi || mw__arg_present(a->op, "box_indices"));
+    const mw__batch_rows x = rows_of_arg(a, "x");
+    const bool whole = mw_tensor_shape(mw__arg(a->op, "x")).dim[0] == a->shape.dim[0];
+    if (x.kind == MW__BATCH_ROWS &&
+        (x.axis != 0 || indexed || (!each && !whole) || !put_rows(a, out, each ? 1 : 0, x.inner)))
+        return false;
+    const char *places = roi ? "roi" : "boxes";
+    return first_of_both(a, out, places, indexed && !roi ? "box_indices" : places);
+}
+
 /* ---- the table ---- */
 
 /* By the stem of the shape rule: operations that share one look along the same axes. */
@@ -508,6 +542,10 @@ static const struct {
     {mw__shape_pixel_unshuffle, behind_first},
     {mw__shape_resample, before_last_two},
     {mw__shape_crop, before_last_two},
+    {mw__shape_resample_at, resample_at},
+    {mw__shape_affine, affine},
+    {mw__shape_crop_resize, crop_resize},
+    {mw__shape_boxes, boxes},
     {mw__shape_l2_norm, before_last_three},
     {mw__shape_pad, same_extent},
     {mw__shape_reverse_sequence, reverse_sequence},
