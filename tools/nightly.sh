@@ -1,7 +1,7 @@
 #!/bin/sh
 # The long campaigns: the examples, slow tests (MW_NIGHTLY=1), the sanitizers, Linux aarch64 under qemu, valgrind, the
-# interpreter of MIL, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz
-# target; with 10 all takes about 75 minutes on two cores.
+# interpreter of MIL, real programs against it, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300)
+# is the time of one fuzz target; with 10 all takes about 75 minutes on two cores.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -45,6 +45,25 @@ interpreter() {
     MW_SHARED_DATA=${MW_SHARED_DATA:-$(pwd)/../shared/data} /usr/bin/python3 tests/interpreter/test_interpreter.py
 }
 
+# Every real program against the interpreter: a table; then one with carried state over 1,000 frames, and compressed
+# models beside their own weights expanded.
+whole_programs() {
+    data=${MW_SHARED_DATA:-$(pwd)/../shared/data}
+    library=build/release/libmillwright.so
+    models=$data/mlpackage
+    if [ ! -d "$data/mil" ]; then
+        echo "$data/mil is not there: no program is compared"
+        return 0
+    fi
+    build release && /usr/bin/python3 tests/interpreter/compare.py "$library" "$data/mil" "$models" &&
+        /usr/bin/python3 tests/interpreter/frames.py "$library" \
+            "$data/mil/dtln-aec-coreml__DTLN_AEC_128_Part1-from-protobuf" --carry states_in=Identity_1 &&
+        for form in int8 palette_4bit; do
+            /usr/bin/python3 tests/interpreter/compressed.py "$library" "$models/silero-unified_$form.mlmodelc" \
+                --plain "$models/silero-vad-unified-v6.0.0.mlmodelc" || return 1
+        done
+}
+
 fuzz() {
     build fuzz || return 1
     for target in build/fuzz/tests/fuzz_*; do
@@ -66,5 +85,6 @@ step "tests under ThreadSanitizer" tsan_tests
 step "Linux aarch64, tests under qemu" emulated_tests
 step "valgrind" valgrind_tests
 step "the interpreter of MIL in Python" interpreter
+step "real programs against the interpreter" whole_programs
 step "fuzzing" fuzz
 steps_end

@@ -133,6 +133,7 @@ class Case:
         """Those of the inputs, and how far the interpreter is off from itself."""
         weights = {n: w.numpy() for n, w in seeds.items()}
         wanted = self.exact(lambda e, inputs: e.gradients(inputs, weights=weights)[1])
+        wanted = {n: g for n, g in wanted.items() if n not in self.states}
         rough = self.loaded(self.folder).gradients(self.inputs, weights=weights)[1]
         return wanted, farthest(rough, wanted, self.limit())
 
