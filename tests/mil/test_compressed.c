@@ -260,7 +260,8 @@ static void check_widths(const char *folder)
         for (int i = 0; i < COUNT; i++)
             data[w][i] = (unsigned char)(i * 37 + w);
         const int bits = COUNT * mw_dtype_bits(widths[w]);
-        data[w][bits / 8] = (unsigned char)(data[w][bits / 8] & ((1 << (bits % 8)) - 1));
+        if (bits % 8 != 0)
+            data[w][bits / 8] = (unsigned char)(data[w][bits / 8] & ((1 << (bits % 8)) - 1));
         char name[8];
         snprintf(name, sizeof name, "c%d", w);
         mw_output(mw_constant(graph, widths[w], MW_SHAPE(COUNT), data[w]), name);

@@ -136,7 +136,10 @@ static int64_t image_of(const oracle *o, const mw__op *op, int64_t r, int64_t wh
 {
     if (strcmp(op->row->args[1].name, "box_indices") == 0)
         return mw__arg_present(op, "box_indices") ? (int64_t)oracle_arg(o, op, "box_indices")[r] : r;
-    return oracle_shape(op, "roi").dim[2] == 5 ? (int64_t)oracle_arg(o, op, "roi")[5 * r] : which;
+    if (oracle_shape(op, "roi").dim[2] != 5)
+        return which;
+    const double index = oracle_arg(o, op, "roi")[5 * r];
+    return index >= 0.0 && index < (double)oracle_shape(op, "x").dim[0] ? (int64_t)index : -1;
 }
 
 static bool crop_resize(oracle *o, const mw__op *op)
