@@ -519,6 +519,7 @@ static void test_a_value_that_cannot_be_is_refused_at_the_run(void)
     mw_error_clear(&err);
     CHECK_INT(mw_program_write(p, "n", MW_I32, &(int32_t[]){1, 2}, 2, &err), MW_ERROR_SHAPE);
     mw_error_clear(&err);
+    write_int(p, "m", 1, &err);
     write_int(p, "n", 2, &err);
     CHECK_INT(mw_run(p, &err), MW_OK);
     CHECK_INT(mw_program_read(p, "n", MW_I32, &held, 1, &err), MW_OK);
