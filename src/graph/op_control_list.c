@@ -250,42 +250,37 @@ mw_tensor *mw_make_list(mw_graph *graph, mw_dtype dtype, mw_shape element, int64
     return mw__build_end(&build);
 }
 
-mw_tensor *mw_list_write(mw_tensor *list, mw_tensor *index, mw_tensor *value)
+/* operation(<at> = index, ls = list), and value = value if it puts one; NULL operands are refused as everywhere. */
+static mw_tensor *list_op(const char *operation, mw_tensor *list, const char *at, mw_tensor *index, mw_tensor *value,
+                          bool puts)
 {
     MW__FLOAT_SCOPE;
-    mw__build build = mw__build_begin("list_write", list);
-    mw__build_set(&build, "index", index);
+    mw__build build = mw__build_begin(operation, list);
+    mw__build_set(&build, at, index);
     mw__build_set(&build, "ls", list);
-    mw__build_set(&build, "value", value);
+    if (puts)
+        mw__build_set(&build, "value", value);
     return mw__build_end(&build);
+}
+
+mw_tensor *mw_list_write(mw_tensor *list, mw_tensor *index, mw_tensor *value)
+{
+    return list_op("list_write", list, "index", index, value, true);
 }
 
 mw_tensor *mw_list_read(mw_tensor *list, mw_tensor *index)
 {
-    MW__FLOAT_SCOPE;
-    mw__build build = mw__build_begin("list_read", list);
-    mw__build_set(&build, "index", index);
-    mw__build_set(&build, "ls", list);
-    return mw__build_end(&build);
+    return list_op("list_read", list, "index", index, NULL, false);
 }
 
 mw_tensor *mw_list_gather(mw_tensor *list, mw_tensor *indices)
 {
-    MW__FLOAT_SCOPE;
-    mw__build build = mw__build_begin("list_gather", list);
-    mw__build_set(&build, "indices", indices);
-    mw__build_set(&build, "ls", list);
-    return mw__build_end(&build);
+    return list_op("list_gather", list, "indices", indices, NULL, false);
 }
 
 mw_tensor *mw_list_scatter(mw_tensor *list, mw_tensor *indices, mw_tensor *value)
 {
-    MW__FLOAT_SCOPE;
-    mw__build build = mw__build_begin("list_scatter", list);
-    mw__build_set(&build, "indices", indices);
-    mw__build_set(&build, "ls", list);
-    mw__build_set(&build, "value", value);
-    return mw__build_end(&build);
+    return list_op("list_scatter", list, "indices", indices, value, true);
 }
 
 mw_tensor *mw_list_length(mw_tensor *list)

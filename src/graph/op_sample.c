@@ -4,7 +4,7 @@
 #include "base/float_mode.h"
 #include "graph/resample.h"
 #include "graph/rule.h"
-#include "graph/sample.h"
+#include "graph/sampling.h"
 
 /* ---- shape rules ---- */
 

@@ -23,13 +23,10 @@ static bool decompose_op(void *user, mw__clone *clone, const mw__op *op)
 
 static mw_status run(const mw__function *function, mw_graph *to, decomposer *self, mw_error *err)
 {
-    const mw__block *body = function->body;
-    const size_t count = body->input_count + body->output_count;
-    mw_tensor **roots = mw__alloc(to->allocator, count, sizeof(mw_tensor *), err);
+    size_t count;
+    mw_tensor **roots = mw__clone_port_roots(function->body, to->allocator, &count, err);
     if (roots == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        roots[i] = i < body->input_count ? body->inputs[i] : body->outputs[i - body->input_count];
     const mw__clone_options options = {
         .rule = decompose_op, .user = self, .roots = roots, .root_count = count, .keep_outputs = true};
     mw__clone clone = {0};

@@ -224,17 +224,6 @@ static mw_status check_source(const mw__legalizer *legalizer, const mw__function
     return MW_OK;
 }
 
-/* The results, and every input: a port of its own even where nothing reads it. */
-static mw_tensor **list_roots(const mw__legalizer *legalizer, const mw__block *body, size_t *out_count, mw_error *err)
-{
-    const size_t count = body->input_count + body->output_count;
-    mw_tensor **roots = mw__alloc(legalizer->to->allocator, count, sizeof(mw_tensor *), err);
-    for (size_t i = 0; roots != NULL && i < count; i++)
-        roots[i] = i < body->input_count ? body->inputs[i] : body->outputs[i - body->input_count];
-    *out_count = count;
-    return roots;
-}
-
 /* Operations that no result needs stay behind, such as those that mw_jvp differentiates on its way. */
 static mw_status run(mw__legalizer *legalizer, const mw__function *function, mw_error *err)
 {
@@ -244,7 +233,7 @@ static mw_status run(mw__legalizer *legalizer, const mw__function *function, mw_
     mw__clone clone = {0};
     note_function(legalizer, function);
     MW_TRY(check_source(legalizer, function, err));
-    mw_tensor **roots = list_roots(legalizer, function->body, &options.root_count, err);
+    mw_tensor **roots = mw__clone_port_roots(function->body, legalizer->to->allocator, &options.root_count, err);
     if (roots == NULL)
         return MW_ERROR_MEMORY;
     options.roots = roots;

@@ -118,13 +118,10 @@ static bool split_op(void *user, mw__clone *clone, const mw__op *op)
 
 static mw_status run(mw__split *split, mw_error *err)
 {
-    const mw__block *body = split->from->body;
-    const size_t count = body->input_count + body->output_count;
-    mw_tensor **roots = mw__alloc(split->to->allocator, count, sizeof(mw_tensor *), err);
+    size_t count;
+    mw_tensor **roots = mw__clone_port_roots(split->from->body, split->to->allocator, &count, err);
     if (roots == NULL)
         return MW_ERROR_MEMORY;
-    memcpy(roots, body->inputs, body->input_count * sizeof(mw_tensor *));
-    memcpy(roots + body->input_count, body->outputs, body->output_count * sizeof(mw_tensor *));
     const mw__clone_options options = {
         .rule = split_op, .input = split_input, .user = split, .roots = roots, .root_count = count};
     mw__clone clone = {0};

@@ -5,7 +5,7 @@
 #include "base/shown.h"
 #include "engine/compile/fp16_storage.h"
 #include "engine/compile/passes.h"
-#include "engine/compile/weights.h"
+#include "engine/compile/stored_weights.h"
 #include "engine/kernels/blas.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/kernel_table.h"

@@ -1,7 +1,7 @@
 /* Images sampled at places: kernels of ops/sample.def. A unit is one row of the result; places and elements are found
  * in double and rounded once. Three functions say where an element is taken from, one takes it. */
 #include "engine/core/kernel.h"
-#include "graph/sample.h"
+#include "graph/sampling.h"
 
 #include <math.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #define MW__GRAPH_PATTERNS_SAMPLE_H
 
 #include "graph/ir.h"
-#include "graph/sample.h"
+#include "graph/sampling.h"
 
 typedef struct mw__sample_operands {
     mw_tensor *x, *places, *index; /* index: of box_indices, or NULL */

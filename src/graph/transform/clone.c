@@ -382,6 +382,16 @@ mw_graph *mw__clone_function(const mw_allocator *allocator, const mw__function *
     return NULL;
 }
 
+mw_tensor **mw__clone_port_roots(const mw__block *body, const mw_allocator *allocator, size_t *out_count, mw_error *err)
+{
+    const size_t count = body->input_count + body->output_count;
+    mw_tensor **roots = mw__alloc(allocator, count, sizeof(mw_tensor *), err);
+    for (size_t i = 0; roots != NULL && i < count; i++)
+        roots[i] = i < body->input_count ? body->inputs[i] : body->outputs[i - body->input_count];
+    *out_count = count;
+    return roots;
+}
+
 mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, const mw__clone_options *options,
                           mw_tensor **out_copies, mw_error *err)
 {

@@ -67,6 +67,11 @@ mw_status mw__clone_run(mw__clone *clone, const mw__function *from, mw_graph *to
                         mw_error *err);
 void mw__clone_deinit(mw__clone *clone);
 
+/* The roots of a clone that keeps every port, also inputs that nothing reads: inputs, then results. Freed with
+ * mw__free; NULL after a failed allocation. */
+mw_tensor **mw__clone_port_roots(const mw__block *body, const mw_allocator *allocator, size_t *out_count,
+                                 mw_error *err);
+
 /* A fresh graph, its main a clone of the function, or of main of `from`; out_copies (or NULL) receives the copies of
  * the roots. */
 mw_graph *mw__clone_function(const mw_allocator *allocator, const mw__function *function,

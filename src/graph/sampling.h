@@ -5,8 +5,8 @@
  *     mw__sample sample;
  *     MW_TRY(mw__sample_read(op, &sample, err));
  */
-#ifndef MW__GRAPH_SAMPLE_H
-#define MW__GRAPH_SAMPLE_H
+#ifndef MW__GRAPH_SAMPLING_H
+#define MW__GRAPH_SAMPLING_H
 
 #include "graph/op_table.h"
 #include <millwright/op_sample.h>

@@ -1,6 +1,6 @@
 /* Sampling at places: reading the arguments, and coordinates as coremltools' documentation of image_resizing defines
  * them. */
-#include "graph/sample.h"
+#include "graph/sampling.h"
 
 #include "graph/resample.h"
 #include "graph/rule.h"

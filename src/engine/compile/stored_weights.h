@@ -1,6 +1,6 @@
 /* Constants that are stored compressed, or in fp16, as the kernels want them. */
-#ifndef MW__ENGINE_COMPILE_WEIGHTS_H
-#define MW__ENGINE_COMPILE_WEIGHTS_H
+#ifndef MW__ENGINE_COMPILE_STORED_WEIGHTS_H
+#define MW__ENGINE_COMPILE_STORED_WEIGHTS_H
 
 #include "engine/core/config.h"
 #include "graph/ir.h"

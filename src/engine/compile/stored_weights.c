@@ -1,5 +1,5 @@
 /* Which constants are expanded when a program is compiled, and which stay as they are stored. */
-#include "engine/compile/weights.h"
+#include "engine/compile/stored_weights.h"
 
 #include "base/checked.h"
 #include "engine/core/kernel.h"
