@@ -1,6 +1,7 @@
 /* conv: columns of x are gathered tile by tile and multiplied with the weight (im2col); nothing larger than a tile is
  * kept. A tile is a range of positions over the whole batch, so that small images share one product. F16 is widened to
  * fp32 by steps of their own, sums stay in fp32 and are rounded once. The plain loops are conv_ref. */
+#include "engine/core/unpack.h"
 #include "engine/kernels/implementation.h"
 #include "engine/kernels/kernel_conv_direct.h"
 #if MW_HAVE_AVX512
@@ -91,6 +92,7 @@ typedef struct conv_block {
     mw_dtype dtype;
     bool has_bias;
     mw__gemm_code code;
+    const mw__compressed *packed; /* the weight, if it stays as it is stored; then there is no buffer of it */
 } conv_block;
 
 /* A partition's scratch. */
@@ -98,6 +100,7 @@ typedef struct conv_scratch {
     float *columns; /* [DEPTH, tile] */
     float *sums;    /* [ROWS, tile] */
     float *part;    /* [ROWS, tile], where the depth needs several products */
+    float *weight;  /* [ROWS, DEPTH], of one that is packed */
     void *gemm;
 } conv_scratch;
 
@@ -108,17 +111,20 @@ static int64_t round_16(int64_t count) { return (count + 15) / 16 * 16; }
 static size_t scratch_floats(const conv_block *s)
 {
     const int64_t rows = smaller(s->outputs, ROWS), depth = smaller(s->depth, DEPTH);
-    return (size_t)(round_16(depth * s->tile) + 2 * round_16(rows * s->tile));
+    return (size_t)(round_16(depth * s->tile) + 2 * round_16(rows * s->tile) +
+                    (s->packed != NULL ? round_16(rows * depth) : 0));
 }
 
 static conv_scratch divide_scratch(const conv_block *s, void *memory)
 {
     const int64_t rows = smaller(s->outputs, ROWS), depth = smaller(s->depth, DEPTH);
     float *const columns = memory, *const sums = columns + round_16(depth * s->tile);
+    float *const weight = sums + 2 * round_16(rows * s->tile);
     return (conv_scratch){.columns = columns,
                           .sums = sums,
                           .part = sums + round_16(rows * s->tile),
-                          .gemm = sums + 2 * round_16(rows * s->tile)};
+                          .weight = weight,
+                          .gemm = weight + (s->packed != NULL ? round_16(rows * depth) : 0)};
 }
 
 /* Columns [first, first + count) of one row, from plane x of the first example on; planes of a row are `pitch` apart.
@@ -169,19 +175,29 @@ typedef struct conv_tile {
     int64_t group, first, count;
 } conv_tile;
 
+/* weight [rows, depth] from element `from` on */
+static void expand(const conv_block *s, int64_t from, int64_t rows, int64_t depth, float *weight)
+{
+    for (int64_t i = 0; i < rows; i++)
+        mw__unpack(s->code.level, s->packed, from + i * s->depth, depth, weight + i * depth);
+}
+
 /* sums [rows, count] of channels `row` .. of the group */
 static void multiply(const conv_block *s, const mw__kernel_call *call, const conv_tile *t, int64_t row, int64_t rows,
                      const conv_scratch *scratch)
 {
-    const float *weight = (const float *)call->in[1] + (t->group * s->outputs + row) * s->depth;
+    const int64_t from = (t->group * s->outputs + row) * s->depth;
+    const bool packed = s->packed != NULL;
     int64_t at = 0;
     do {
         const int64_t depth = smaller(s->depth - at, DEPTH);
         const mw__gemm_shape shape = {
-            .m = rows, .n = t->count, .k = depth, .lda = s->depth, .ldb = t->count, .ldc = t->count};
+            .m = rows, .n = t->count, .k = depth, .lda = packed ? depth : s->depth, .ldb = t->count, .ldc = t->count};
         gather(s, call->in[0], t->group, at, depth, t->first, t->count, scratch->columns);
-        mw__gemm(&s->code, &shape, weight + at, scratch->columns, at == 0 ? scratch->sums : scratch->part,
-                 scratch->gemm);
+        if (packed)
+            expand(s, from + at, rows, depth, scratch->weight);
+        mw__gemm(&s->code, &shape, packed ? scratch->weight : (const float *)call->in[1] + from + at, scratch->columns,
+                 at == 0 ? scratch->sums : scratch->part, scratch->gemm);
         if (at > 0)
             add(scratch->sums, scratch->part, rows * t->count);
         at += depth;
@@ -217,7 +233,7 @@ static void conv_run(const mw__kernel_call *call)
             for (int64_t i = 0; i < rows; i++) {
                 const int64_t channel = t.group * s->outputs + row + i;
                 float *const sums = scratch.sums + i * t.count;
-                const float bias = s->has_bias ? ((const float *)call->in[2])[channel] : 0.0f;
+                const float bias = s->has_bias ? ((const float *)call->in[s->packed != NULL ? 1 : 2])[channel] : 0.0f;
                 for (int64_t k = 0; s->has_bias && k < t.count; k++)
                     sums[k] += bias;
                 store(s, &t, channel, sums, call->out[0]);
@@ -275,6 +291,18 @@ static void choose_tile(mw__planner *planner, conv_block *s)
     s->code = mw__plan_gemm(planner, smaller(s->outputs, ROWS), s->tile, depth);
 }
 
+/* In their order, without those that are NULL; how many. */
+static size_t plan_operands(mw__planner *planner, const mw_tensor *x, const mw_tensor *weight, const mw_tensor *bias,
+                            uint32_t in[3])
+{
+    const mw_tensor *const operands[3] = {x, weight, bias};
+    size_t count = 0;
+    for (size_t i = 0; i < 3; i++)
+        if (operands[i] != NULL)
+            in[count++] = mw__conv_operand(planner, operands[i]);
+    return count;
+}
+
 /* The column form, and the plain one at MW__LEVEL_REF. */
 static mw_status plan_columns(mw__planner *planner, const mw__op *op, mw_error *err)
 {
@@ -288,11 +316,12 @@ static mw_status plan_columns(mw__planner *planner, const mw__op *op, mw_error *
     s->depth = s->inputs * s->window.taps, s->columns = mw__shape_of(x).dim[0] * s->window.area_out;
     s->dtype = mw__dtype_of(result), s->has_bias = bias != NULL;
     choose_tile(planner, s);
+    s->packed = mw__is_packed(weight) ? weight->packed : NULL;
     const bool plain = s->code.level == MW__LEVEL_REF;
     const double flops = 2.0 * (double)mw__count_of(result) * (double)s->depth;
     const double bytes = 4.0 * (double)s->groups * (double)s->depth * (double)s->columns;
-    const uint32_t in[3] = {mw__conv_operand(planner, x), mw__conv_operand(planner, weight),
-                            bias != NULL ? mw__conv_operand(planner, bias) : 0};
+    uint32_t in[3];
+    const size_t count = plan_operands(planner, x, s->packed != NULL ? NULL : weight, bias, in);
     mw__step *step =
         mw__plan_step(planner, plain ? conv_ref : conv_run, "conv", s->groups * s->tiles, mw__cost(bytes, flops));
     step->block = s;
@@ -300,7 +329,7 @@ static mw_status plan_columns(mw__planner *planner, const mw__op *op, mw_error *
     step->scratch = plain ? 0
                           : scratch_floats(s) * sizeof(float) +
                                 mw__gemm_scratch(smaller(s->outputs, ROWS), s->tile, smaller(s->depth, DEPTH));
-    for (int i = 0; i < (bias != NULL ? 3 : 2); i++)
+    for (size_t i = 0; i < count; i++)
         mw__step_read(planner, step, in[i], MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__WHOLE, 0);
     return mw__plan_check(planner, err);
@@ -355,5 +384,9 @@ mw_status mw__kernel_conv(mw__planner *planner, const mw__op *op, mw_error *err)
     if (mw__count_of(op->results[0]) == 0)
         return mw__plan_check(planner, err);
     MW_TRY(mw__conv_window_read(op, &window, &groups, err));
-    return mw__plan_implementation(planner, mw__conv_implementations(), op)->plan(planner, op, err);
+    const mw__implementation *taken = mw__plan_implementation(planner, mw__conv_implementations(), op);
+    const mw_tensor *weight = mw__arg(op, "weight");
+    if (taken->plan != plan_columns && mw__is_packed(weight))
+        mw__plan_buffer(planner, weight); /* all of it, before the steps that read it */
+    return taken->plan(planner, op, err);
 }

@@ -56,5 +56,7 @@ bool mw__kernel_takes_packed(const mw__op *op)
     mw__kernel_plan *plan = mw__kernel_find(op->row->id);
     if (plan == mw__kernel_linear || plan == mw__kernel_matmul)
         return mw__product_takes_packed(op);
+    if (plan == mw__kernel_conv)
+        return mw__is_packed(mw__arg(op, "weight"));
     return plan == mw__kernel_gather && strcmp(op->kind, "gather") == 0;
 }
