@@ -1,11 +1,13 @@
 /* Weights that stay as they are stored: the bits are those of weights that were expanded when the program was compiled,
- * whatever the form, the consumer, the number of threads and the device; and what is claimed of memory. */
+ * whatever the form, the consumer, the number of threads and the device, but where a BLAS multiplies by those; and what
+ * is claimed of memory. */
 #include "run.h"
 #include "support/check.h"
 #include "support/on_engine.h"
 #include "support/setting.h"
 
 #include "engine/core/buffer.h"
+#include "engine/kernels/gemm.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,6 +223,19 @@ static size_t run(const consumer *c, form f, mw_device device, int threads, cons
     return err.status == MW_OK ? count : 0;
 }
 
+/* A BLAS multiplies by a weight that is whole, and sums in an order of its own: then the last bit of an F16 result may
+ * be another. */
+static bool equals(const float *expanded, const float *packed, size_t count, double most)
+{
+    const mw__config config = config_here();
+    if (mw__gemm_choose(&config, 512, 512, 512).sgemm == NULL)
+        return memcmp(expanded, packed, count * sizeof *packed) == 0;
+    bool near = true;
+    for (size_t i = 0; i < count; i++)
+        near = near && fabs((double)expanded[i] - (double)packed[i]) <= most * 0x1p-10;
+    return near;
+}
+
 static void check(const consumer *c, form f, mw_device device, int threads)
 {
     static float expanded[MOST], packed[MOST];
@@ -228,7 +243,7 @@ static void check(const consumer *c, form f, mw_device device, int threads)
     double most = 0.0;
     for (size_t i = 0; i < count; i++)
         most = fmax(most, fabs((double)expanded[i]));
-    check_note(count > 0 && count == again && memcmp(expanded, packed, count * sizeof *packed) == 0, __FILE__, __LINE__,
+    check_note(count > 0 && count == again && equals(expanded, packed, count, most), __FILE__, __LINE__,
                "%s, %s, %d threads, device %d: other bits", c->name, form_names[f], threads, (int)device);
     check_note(most > 0.0, __FILE__, __LINE__, "%s, %s: all zero", c->name, form_names[f]);
 }
@@ -244,7 +259,7 @@ static void test_weights_as_stored_give_the_bits_of_expanded_ones(void)
 }
 
 /* Bytes of constants that the plan of an operation holds, and of what is local to a run. */
-static size_t plan_bytes(const consumer *c, form f, const char *pack, bool locals)
+static size_t plan_bytes(const consumer *c, form f, const char *pack)
 {
     mw_error err = {0};
     size_t bytes = 0;
@@ -256,7 +271,7 @@ static size_t plan_bytes(const consumer *c, form f, const char *pack, bool local
     CHECK_OK(err);
     const mw__plan *plan = library != NULL ? &library->programs[0].plan : NULL;
     for (size_t b = 0; plan != NULL && b < plan->buffer_count; b++)
-        bytes += plan->buffers[b].kind == MW__BUFFER_CONSTANT || (locals && plan->buffers[b].kind == MW__BUFFER_LOCAL)
+        bytes += plan->buffers[b].kind == MW__BUFFER_CONSTANT || plan->buffers[b].kind == MW__BUFFER_LOCAL
                      ? plan->buffers[b].size
                      : 0;
     mw__object_release(library);
@@ -269,12 +284,11 @@ static void test_a_plan_holds_no_expanded_weight(void)
     static const struct {
         consumer consumer;
         size_t elements;
-        bool locals; /* a BLAS gets the weight of a linear whole */
-    } rows[] = {{{"many rows", linear_many}, 520 * 320, false}, {{"deep conv", conv_deep}, 272 * 240 * 9, true}};
+    } rows[] = {{{"many rows", linear_many}, 520 * 320}, {{"deep conv", conv_deep}, 272 * 240 * 9}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int f = 0; f < SPARSE; f++) {
-            const size_t expanded = plan_bytes(&rows[i].consumer, (form)f, OFF, rows[i].locals),
-                         packed = plan_bytes(&rows[i].consumer, (form)f, "0", rows[i].locals);
+            const size_t expanded = plan_bytes(&rows[i].consumer, (form)f, OFF),
+                         packed = plan_bytes(&rows[i].consumer, (form)f, "0");
             check_note(expanded >= rows[i].elements * sizeof(float) && packed < rows[i].elements, __FILE__, __LINE__,
                        "%s, %s: %zu bytes, as stored %zu", rows[i].consumer.name, form_names[f], expanded, packed);
         }

@@ -195,6 +195,8 @@ static const char *avx512_declines(const void *subject)
 static const char *blas_declines(const void *subject)
 {
     const mw__gemm_request *r = subject;
+    if (r->in_strips)
+        return "the weight stays as it is stored and comes in parts";
     if (r->m > INT32_MAX || r->n > INT32_MAX || r->k > INT32_MAX)
         return "extents beyond 2^31";
     return mw__blas_find() != NULL ? NULL : "none is there";
@@ -227,11 +229,21 @@ mw__gemm_code mw__gemm_choose(const mw__config *config, int64_t m, int64_t n, in
     return code_of(mw__implementation_choose(mw__gemm_implementations(), config, &request), config);
 }
 
+static mw__gemm_code plan_gemm(mw__planner *planner, const mw__gemm_request *request)
+{
+    return code_of(mw__plan_implementation(planner, mw__gemm_implementations(), request), request->config);
+}
+
 mw__gemm_code mw__plan_gemm(mw__planner *planner, int64_t m, int64_t n, int64_t k)
 {
-    const mw__config *config = mw__plan_config(planner);
-    const mw__gemm_request request = {.config = config, .m = m, .n = n, .k = k};
-    return code_of(mw__plan_implementation(planner, mw__gemm_implementations(), &request), config);
+    const mw__gemm_request request = {.config = mw__plan_config(planner), .m = m, .n = n, .k = k};
+    return plan_gemm(planner, &request);
+}
+
+mw__gemm_code mw__plan_gemm_strips(mw__planner *planner, int64_t m, int64_t n, int64_t k)
+{
+    const mw__gemm_request request = {.config = mw__plan_config(planner), .m = m, .n = n, .k = k, .in_strips = true};
+    return plan_gemm(planner, &request);
 }
 
 const char *mw__gemm_name(const mw__config *config)

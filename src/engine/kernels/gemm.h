@@ -50,12 +50,15 @@ typedef struct mw__gemm_code {
 typedef struct mw__gemm_request {
     const mw__config *config;
     int64_t m, n, k;
+    bool in_strips; /* B comes in parts: no BLAS, whose sums may depend on how much it is given */
 } mw__gemm_request;
 mw__implementations mw__gemm_implementations(void);
 
 mw__gemm_code mw__gemm_choose(const mw__config *config, int64_t m, int64_t n, int64_t k);
 /* The same for the operation that is planned, whose steps are shown with it. */
 mw__gemm_code mw__plan_gemm(mw__planner *planner, int64_t m, int64_t n, int64_t k);
+/* The same of a B that comes in parts. */
+mw__gemm_code mw__plan_gemm_strips(mw__planner *planner, int64_t m, int64_t n, int64_t k);
 
 /* What multiplies large matrices: "AVX-512", "libopenblas.so.0" or "built-in". Loads a BLAS only if it would be used.
  */

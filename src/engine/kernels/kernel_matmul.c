@@ -193,6 +193,7 @@ static mw__nd_iter batch_iter(mw_shape x, mw_shape y, mw_shape result)
 typedef struct operands {
     const mw_tensor *x, *y, *bias, *result;
     mw_shape sx, sy, sr; /* with the axes that rank 1 lacks */
+    bool packs;          /* y may stay as it is stored */
 } operands;
 
 /* numpy.matmul: rank-1 x is [1, K], rank-1 y is [K, 1]. */
@@ -252,7 +253,10 @@ static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
                     (mw__units_of(planner, MW_SHAPE(s->m, s->n)).elements != s->n || prefers_columns(s, partitions));
     const int64_t share = (s->m * batches + partitions - 1) / partitions;
     const int64_t rows = s->by_columns || share > s->m ? s->m : share;
-    if (s->dtype != MW_I32)
+    s->packed = o->packs && s->single && s->k > 0 ? o->y->packed : NULL;
+    if (s->packed != NULL)
+        s->code = mw__plan_gemm_strips(planner, rows, s->n, s->k);
+    else if (s->dtype != MW_I32)
         s->code = mw__plan_gemm(planner, rows, s->n, s->k);
     s->shape = (mw__gemm_shape){.n = s->n,
                                 .k = s->k,
@@ -302,15 +306,12 @@ bool mw__product_takes_packed(const mw__op *op)
     return mw__is_packed(y) && mw__shape_of(y).rank == 2 && mw__dtype_of(op->results[0]) == MW_F32;
 }
 
-/* A strip that fits the second cache. A BLAS gets y whole, as its sums may depend on how much it is given. */
+/* A strip that fits the second cache. */
 #define STRIP 65536 /* floats */
 
-static void take_packed(const mw__planner *planner, const mw__op *op, const operands *o, matmul_block *s)
+static void choose_strip(const mw__planner *planner, matmul_block *s)
 {
-    if (!mw__product_takes_packed(op) || !s->single || s->code.sgemm != NULL || s->k == 0)
-        return;
     const int64_t columns = STRIP / s->k / COLUMNS * COLUMNS;
-    s->packed = o->y->packed;
     /* each partition expands its own columns; the sums of this code are the same however they are split */
     s->by_columns = s->by_columns || (s->code.kernel != NULL && s->n >= COLUMNS && mw__plan_partitions(planner) > 1);
     s->strip = columns > COLUMNS ? columns : COLUMNS;
@@ -378,8 +379,10 @@ static mw_status plan_matmul(mw__planner *planner, const mw__op *op, operands *o
     if (block == NULL || mw__count_of(o->result) == 0)
         return mw__plan_check(planner, err);
     block->transpose_x = transpose_x, block->transpose_y = transpose_y;
+    o->packs = mw__product_takes_packed(op);
     fill_block(planner, o, block);
-    take_packed(planner, op, o, block);
+    if (block->packed != NULL)
+        choose_strip(planner, block);
     plan_product(planner, op, o, block);
     return mw__plan_check(planner, err);
 }
