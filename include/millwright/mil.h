@@ -7,6 +7,11 @@
  * by what needs its meaning (verify, compile, gradients). Files are untrusted: reading allocates at most 128 times the
  * size of the text plus the size of the blobs it names.
  *
+ * Large constants of a weight file of a megabyte or more are copied to a private file (below $TMPDIR, or /tmp) instead
+ * of into memory, where there is room for it: they take memory when they are used, and programs that are compiled from
+ * the graph share that file. What becomes of the original afterwards does not matter. The file goes with its last user;
+ * what a killed process leaves is removed by the next one that makes such a file.
+ *
  * Links. A path that you give is followed wherever it leads: it is your wish. What a text names by BLOBFILE is not: it
  * lies below the folder of the text, and symbolic links on the way to it are followed within one tree only. That tree
  * is the folder; and for a folder in the cache of a model hub, <store>/snapshots/<revision>/.., the revision and

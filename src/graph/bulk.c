@@ -25,11 +25,25 @@ mw__bulk *mw__bulk_map(const mw_allocator *allocator, const mw__file *file, cons
     return bulk;
 }
 
+mw__bulk *mw__bulk_of_parts(const mw_allocator *allocator, uint64_t size)
+{
+    mw__file_parts parts;
+    mw__bulk *bulk = mw__alloc(allocator, 1, sizeof *bulk, NULL);
+    if (bulk == NULL || mw__file_parts_make(&parts, allocator, size, NULL) != MW_OK) {
+        mw__free(allocator, bulk);
+        return NULL;
+    }
+    *bulk = (mw__bulk){.references = 1, .allocator = allocator, .data = parts.data, .size = size, .parts = parts};
+    return bulk;
+}
+
 void mw__bulk_release(mw__bulk *bulk)
 {
     if (bulk == NULL || atomic_fetch_sub_explicit(&bulk->references, 1, memory_order_acq_rel) != 1)
         return;
-    if (bulk->mapped)
+    if (bulk->parts.path != NULL)
+        mw__file_parts_release(&bulk->parts, bulk->allocator);
+    else if (bulk->mapped)
         mw__file_unmap(bulk->data, bulk->size);
     else
         mw__free_aligned(bulk->allocator, bulk->data);

@@ -3,7 +3,7 @@
 #ifndef MW__GRAPH_BULK_H
 #define MW__GRAPH_BULK_H
 
-#include "base/file.h"
+#include "base/file_parts.h"
 #include "graph/ir_types.h"
 
 /* Payloads of fewer bytes lie in the arena of their graph. */
@@ -14,13 +14,17 @@ struct mw__bulk {
     const mw_allocator *allocator;
     void *data;
     uint64_t size;
-    bool mapped; /* a file */
+    bool mapped;          /* a file */
+    mw__file_parts parts; /* of what is a private copy of parts of a file; its data are these */
 };
 
 /* Zeros, 64-aligned, with one reference; NULL on failure. */
 mw__bulk *mw__bulk_create(const mw_allocator *allocator, size_t size, mw_error *err);
 /* The whole of a file that is ours alone. */
 mw__bulk *mw__bulk_map(const mw_allocator *allocator, const mw__file *file, const char *path, mw_error *err);
+/* Room for parts of a file of `size` bytes, each at its place in the file; NULL where there is no room for a private
+ * copy of them, which is no error. */
+mw__bulk *mw__bulk_of_parts(const mw_allocator *allocator, uint64_t size);
 /* NULL is fine. */
 void mw__bulk_release(mw__bulk *bulk);
 /* The graph holds a reference of its own until it is freed. */

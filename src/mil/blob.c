@@ -2,6 +2,7 @@
 #include "mil/blob.h"
 #include "base/checked.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "graph/bulk.h"
 #include <inttypes.h>
 #include <string.h>
@@ -80,13 +81,37 @@ static mw_status check_entry(const unsigned char *entry, const mw__payload *payl
     return MW_OK;
 }
 
+static void point_into(mw__payload *payload, mw__bulk *bulk, uint64_t data)
+{
+    payload->data = (const char *)bulk->data + data;
+    payload->bulk = bulk;
+}
+
+/* Copies an entry to its place in file->parts, its data first: what has a description there is whole. */
+static mw_status copy_entry(const mw__blob_file *file, const char *path, const mw__payload *payload, uint64_t data,
+                            size_t size, bool *out_copied, mw_error *err)
+{
+    const uint64_t from[3] = {data, payload->blob_offset, 0}, bytes[3] = {size, BLOB_ENTRY, BLOB_ENTRY};
+    *out_copied = true;
+    for (int i = 0; i < 3 && *out_copied; i++)
+        MW_TRY(mw__file_parts_copy(&file->parts->parts, &file->file, from[i], bytes[i], path, out_copied, err));
+    return MW_OK;
+}
+
 /* Data of other writers than ours need not be aligned as kernels want them. */
 static mw_status take_data(const mw__blob_file *file, const char *path, uint64_t data, size_t size, mw_graph *graph,
                            mw__payload *payload, mw_error *err)
 {
-    if (file->mapped != NULL && data % BLOB_ALIGNMENT == 0) {
-        payload->data = (const char *)file->mapped->data + data;
-        payload->bulk = file->mapped;
+    const bool aligned = data % BLOB_ALIGNMENT == 0;
+    bool copied = false;
+    if (file->mapped != NULL && aligned) {
+        point_into(payload, file->mapped, data);
+        return MW_OK;
+    }
+    if (file->parts != NULL && aligned && size >= MW__BULK_LEAST)
+        MW_TRY(copy_entry(file, path, payload, data, size, &copied, err));
+    if (copied) {
+        point_into(payload, file->parts, data);
         return MW_OK;
     }
     void *bytes = mw__payload_room(graph, size, &payload->bulk, err);
@@ -131,6 +156,7 @@ void mw__blob_list_deinit(mw__blob_list *list)
     mw__free(list->allocator, list->payloads);
     mw__free(list->allocator, list->offsets);
     mw__free(list->allocator, list->places);
+    mw__free(list->allocator, list->copies);
     mw__map_deinit(&list->entries);
     *list = (mw__blob_list){0};
 }
@@ -176,6 +202,51 @@ mw_status mw__blob_list_add(mw__blob_list *list, const mw__payload *payload, siz
     }
     list->places[list->place_count++] = place;
     *out_offset = list->offsets[known == 0 ? list->count - 1 : known - 1];
+    return MW_OK;
+}
+
+/* ---- what stays where it was read to ---- */
+
+/* A payload may have been made from one that was read: what describes it decides. */
+static bool is_entry(const mw__payload *payload)
+{
+    const mw__bulk *bulk = payload->bulk;
+    const uint64_t offset = payload->blob_offset;
+    if (bulk == NULL || bulk->parts.path == NULL || payload->blob_path == NULL || payload->splat ||
+        bulk->size < BLOB_ENTRY || offset > bulk->size - BLOB_ENTRY)
+        return false;
+    const unsigned char *entry = (const unsigned char *)bulk->data + offset;
+    return get(entry, 4) == BLOB_SENTINEL && get(entry + 4, 4) == mw__blob_code(payload->type->dtype) &&
+           get(entry + 8, 8) == payload->size &&
+           (const unsigned char *)bulk->data + get(entry + 16, 8) == payload->data;
+}
+
+static bool place_copy(const mw__blob_list *list, const mw__bulk *bulk, size_t index)
+{
+    mw__text path;
+    mw__text_init(&path, list->allocator);
+    mw__text_printf(&path, "%s/" MW__BLOB_COPY_FILE, list->folder, index);
+    const bool placed = !path.failed && mw__file_parts_link(&bulk->parts, path.data);
+    mw__text_deinit(&path);
+    return placed;
+}
+
+mw_status mw__blob_list_stays(mw__blob_list *list, const mw__payload *payload, bool *out, size_t *out_copy,
+                              mw_error *err)
+{
+    size_t at = 0;
+    *out = false;
+    if (list->folder == NULL || !is_entry(payload))
+        return MW_OK;
+    while (at < list->copy_count && list->copies[at].bulk != payload->bulk)
+        at++;
+    if (at == list->copy_count) {
+        MW_TRY(mw__grow(list->allocator, &list->copies, &list->copy_capacity, at + 1, sizeof *list->copies, err));
+        list->copies[at] = (mw__blob_copy){payload->bulk, place_copy(list, payload->bulk, at)};
+        list->copy_count = at + 1;
+    }
+    *out_copy = at;
+    *out = list->copies[at].placed;
     return MW_OK;
 }
 

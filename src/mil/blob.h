@@ -22,11 +22,21 @@ typedef struct mw__blob_file {
     mw__file file;
     uint64_t budget;  /* what entries may still claim, so that many names for one range cannot multiply memory */
     mw__bulk *mapped; /* the file as memory, or NULL */
+    mw__bulk *parts;  /* where large entries are copied to, with what describes them, or NULL */
 } mw__blob_file;
 
-/* Reads the entry at payload->blob_offset into memory of the graph and stores it in *payload; of a file that is mapped,
- * stores where it lies there. */
+/* Reads the entry at payload->blob_offset into memory of the graph, or copies it to file->parts, and stores it in
+ * *payload; of a file that is mapped, stores where it lies there. */
 mw_status mw__blob_read(mw__blob_file *file, const char *path, mw_graph *graph, mw__payload *payload, mw_error *err);
+
+/* A private copy of parts of a weight file, and whether it has a name in the folder of the text. */
+typedef struct mw__blob_copy {
+    const mw__bulk *bulk;
+    bool placed;
+} mw__blob_copy;
+
+/* The name of copy `index` there. */
+#define MW__BLOB_COPY_FILE "weights/copy-%zu.bin"
 
 /* Constants that go to one weight file, with the offsets of their entries. */
 typedef struct mw__blob_list {
@@ -36,8 +46,11 @@ typedef struct mw__blob_list {
     size_t count, payload_capacity, offset_capacity;
     size_t *places; /* from where in the text the name of the weight file is found; several may name one entry */
     size_t place_count, place_capacity;
-    mw__map entries; /* of literals that share their elements, as they were read from one entry */
-    uint64_t end;    /* of the file so far */
+    mw__map entries;       /* of literals that share their elements, as they were read from one entry */
+    const char *folder;    /* where entries that were copied from one file stay in that copy, which gets a name below */
+    mw__blob_copy *copies; /* that were tried */
+    size_t copy_count, copy_capacity;
+    uint64_t end; /* of the file so far */
 } mw__blob_list;
 
 void mw__blob_list_init(mw__blob_list *list, const mw_allocator *allocator);
@@ -46,6 +59,9 @@ void mw__blob_list_deinit(mw__blob_list *list);
  * the same type that has its elements at the same address, or a new one. */
 mw_status mw__blob_list_add(mw__blob_list *list, const mw__payload *payload, size_t place, uint64_t *out_offset,
                             mw_error *err);
+/* Whether the literal can stay where it was read to: an entry at payload->blob_offset of copy *out_copy. */
+mw_status mw__blob_list_stays(mw__blob_list *list, const mw__payload *payload, bool *out, size_t *out_copy,
+                              mw_error *err);
 /* Of all that the file will hold. */
 uint64_t mw__blob_list_hash(const mw__blob_list *list);
 /* Writes the file whole or not at all. */

@@ -36,7 +36,7 @@ bool mw__decompose_is_wide_conv(const mw__device_traits *device, const mw__op *o
     mw__conv conv;
     const mw_tensor *weight = mw__arg(op, "weight"), *bias = mw__arg(op, "bias");
     const bool copied = bias == NULL || bias->payload == NULL || is_loaded(bias);
-    return is_loaded(weight) && !is_short(weight, device) && copied && mw__conv_read(op, &conv) &&
+    return weight != NULL && !is_short(weight, device) && is_loaded(weight) && copied && mw__conv_read(op, &conv) &&
            mw_shape_count(mw_tensor_shape(op->results[0])) > 0 && mw_tensor_shape(weight).rank > 2;
 }
 

@@ -19,9 +19,16 @@ mw_status mw__mil_load_blobs(mw_graph *graph, const char *folder, bool owned, mw
 mw_status mw__mil_print(const mw_graph *graph, const mw_mil_write_options *options, mw__text *out, mw__names *names,
                         mw_error *err);
 
-/* Writes folder/model.mil and the weight file; `durable` as in base/file.h. `names` as above. */
-mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_write_options *options, bool durable,
-                        mw__names *names, mw_error *err);
+typedef enum mw__write_mode {
+    MW__WRITE_DURABLE, /* as in base/file.h */
+    MW__WRITE_PLAIN,
+    MW__WRITE_PRIVATE /* into a private folder that is there: the file of weights that were read gets a name in it
+                       * instead of being copied */
+} mw__write_mode;
+
+/* Writes folder/model.mil and the weight file. `names` as above. */
+mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_write_options *options,
+                        mw__write_mode mode, mw__names *names, mw_error *err);
 
 /* mw_graph_verify lets a constant argument be computed where the operation can be written otherwise. This does not:
  * for what is run as it stands. */

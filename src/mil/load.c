@@ -25,6 +25,15 @@ typedef struct opened {
 
 static const char prefix[] = "@model_path/";
 
+/* What was read from it stays with the graph. */
+static void close_file(mw__blob_file *file)
+{
+    if (file->parts != NULL)
+        mw__file_parts_complete(&file->parts->parts);
+    mw__bulk_release(file->parts);
+    mw__file_close(&file->file);
+}
+
 /* The graph holds what is mapped. */
 static mw_status map_file(const load_state *loader, mw__blob_file *file, const char *path)
 {
@@ -33,6 +42,23 @@ static mw_status map_file(const load_state *loader, mw__blob_file *file, const c
         return loader->err->status;
     const mw_status status = mw__graph_keep(loader->graph, file->mapped, loader->err);
     mw__bulk_release(file->mapped);
+    return status;
+}
+
+/* Of a file from which much may be read, a copy that takes no memory of the process until it is used; in memory, if
+ * there is no room for one. */
+static mw_status copy_file(const load_state *loader, mw__blob_file *file)
+{
+    enum { LEAST = 1 << 20 };
+    file->parts = file->file.size >= LEAST ? mw__bulk_of_parts(loader->graph->allocator, file->file.size) : NULL;
+    return file->parts != NULL ? mw__graph_keep(loader->graph, file->parts, loader->err) : MW_OK;
+}
+
+static mw_status prepare_file(const load_state *loader, mw__blob_file *file, const char *path)
+{
+    const mw_status status = loader->owned ? map_file(loader, file, path) : copy_file(loader, file);
+    if (status != MW_OK)
+        close_file(file);
     return status;
 }
 
@@ -48,8 +74,8 @@ static mw_status open_file(load_state *loader, const char *path, opened **out)
     if (file == NULL)
         return MW_ERROR_MEMORY;
     mw_status status = mw__file_open_below(&file->file.file, loader->folder, path + sizeof prefix - 1, loader->err);
-    if (status == MW_OK && loader->owned && (status = map_file(loader, &file->file, path)) != MW_OK)
-        mw__file_close(&file->file.file);
+    if (status == MW_OK)
+        status = prepare_file(loader, &file->file, path);
     if (status != MW_OK) {
         mw__free(loader->graph->allocator, file);
         return status;
@@ -159,7 +185,7 @@ mw_status mw__mil_load_blobs(mw_graph *graph, const char *folder, bool owned, mw
     while (loader.list != NULL) {
         opened *file = loader.list;
         loader.list = file->next;
-        mw__file_close(&file->file.file);
+        close_file(&file->file);
         mw__free(graph->allocator, file);
     }
     mw__map_deinit(&loader.files);

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "mil/print.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- types ---- */
@@ -181,6 +182,22 @@ static bool may_be_blob(const mw__printer *printer, const mw__payload *payload)
     return printer->style == MW__STYLE_OLD ? early : mw__blob_code(dtype) != 0;
 }
 
+/* In our weight file, or in a copy of the one that it was read from. */
+static mw_status print_weight(mw__printer *printer, const mw__payload *payload)
+{
+    char name[64];
+    bool stays;
+    size_t copy;
+    uint64_t offset = payload->blob_offset;
+    MW_TRY(mw__blob_list_stays(printer->blobs, payload, &stays, &copy, printer->err));
+    if (stays)
+        snprintf(name, sizeof name, "@model_path/" MW__BLOB_COPY_FILE, copy);
+    else
+        MW_TRY(mw__blob_list_add(printer->blobs, payload, printer->out->size, &offset, printer->err));
+    print_blob(printer, stays ? name : "@model_path/" MW__WEIGHT_FILE, offset);
+    return MW_OK;
+}
+
 static mw_status print_payload(mw__printer *printer, const mw__payload *payload);
 
 static mw_status print_members(mw__printer *printer, const mw__payload *payload)
@@ -225,9 +242,7 @@ static mw_status print_payload(mw__printer *printer, const mw__payload *payload)
     if (payload->type->kind != MW__TENSOR)
         return print_members(printer, payload);
     if (wants_blob && may_be_blob(printer, payload)) {
-        uint64_t offset = 0;
-        MW_TRY(mw__blob_list_add(printer->blobs, payload, printer->out->size, &offset, printer->err));
-        print_blob(printer, "@model_path/" MW__WEIGHT_FILE, offset);
+        MW_TRY(print_weight(printer, payload));
     } else if (payload->blob_path != NULL && !printer->move_blobs) {
         print_blob(printer, payload->blob_path, payload->blob_offset);
     } else if (!has_elements(payload)) {

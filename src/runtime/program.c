@@ -1,7 +1,6 @@
 /* Programs: from a graph to a bound dispatch. What of a graph is compiled is compile.c, ports are ports.c. */
 #include "base/checked.h"
 #include "base/file.h"
-#include "base/leftover.h"
 #include "base/log.h"
 #include "graph/uses.h"
 #include "mil/decompose.h"
@@ -14,7 +13,6 @@
 #include "runtime/variables.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define TEXT_LIMIT ((size_t)1 << 31)
 
@@ -52,13 +50,9 @@ static void remove_folder(const mw_allocator *allocator, mw__program_folder *fol
 {
     if (folder->weights != NULL)
         mw__file_remove_folder(folder->weights);
-    if (folder->path != NULL)
-        mw__file_remove_folder(folder->path);
-    if (folder->marked)
-        close(folder->marker);
+    mw__private_folder_remove(&folder->top, allocator);
     mw__free(allocator, folder->weights);
-    mw__free(allocator, folder->path);
-    *folder = (mw__program_folder){0};
+    folder->weights = NULL;
 }
 
 /* Bytes of the text, about, and of the weights. */
@@ -78,10 +72,8 @@ static mw_status prepare_folder(compilation *c, mw_error *err)
     if (c->folder != NULL) {
         MW_TRY(mw__file_make_folders(c->folder, err));
     } else {
-        MW_TRY(mw__file_make_private_folder(allocator, folder_size(c->legal), &c->private_folder.path, err));
-        c->folder = c->private_folder.path;
-        c->private_folder.marker = mw__leftover_mark_folder(c->folder);
-        c->private_folder.marked = c->private_folder.marker >= 0;
+        MW_TRY(mw__private_folder_make(&c->private_folder.top, allocator, folder_size(c->legal), err));
+        c->folder = c->private_folder.top.path;
         c->private_folder.weights = join(allocator, c->folder, "weights", err);
         if (c->private_folder.weights == NULL)
             return MW_ERROR_MEMORY;
@@ -160,7 +152,8 @@ static mw_status write_text(compilation *c, mw_error *err)
 {
     const mw_mil_write_options options = mw_mil_write_defaults();
     size_t size;
-    MW_TRY(mw__mil_write(c->legal, c->folder, &options, false, &c->names, err));
+    const mw__write_mode mode = c->private_folder.top.path != NULL ? MW__WRITE_PRIVATE : MW__WRITE_PLAIN;
+    MW_TRY(mw__mil_write(c->legal, c->folder, &options, mode, &c->names, err));
     return mw__file_read(c->program->allocator, c->path, TEXT_LIMIT, &c->program->mil, &size, err);
 }
 
@@ -305,7 +298,7 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
                                           .symbols = &target->symbols,
                                           .mil_path = c->path,
                                           .cache_folder = c->folder,
-                                          .owned = c->private_folder.path != NULL,
+                                          .owned = c->private_folder.top.path != NULL,
                                           .mask = target->device->mask,
                                           .threads = target->threads,
                                           .name = "main",

@@ -4,6 +4,7 @@
 
 #include "base/guard.h"
 #include "base/live.h"
+#include "base/private_folder.h"
 #include "graph/device_traits.h"
 #include "runtime/dispatch.h"
 #include "runtime/parts.h"
@@ -53,9 +54,8 @@ void mw__program_destroy(mw_program *program);
 
 /* A private folder, with the path of the folder in it: removing must not need memory. */
 typedef struct mw__program_folder {
-    char *path, *weights;
-    bool marked; /* `marker` holds the lock that is held while this process lives (base/leftover.h) */
-    int marker;
+    mw__private_folder top;
+    char *weights;
 } mw__program_folder;
 
 struct mw_program {

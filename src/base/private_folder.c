@@ -1,0 +1,24 @@
+#include "base/private_folder.h"
+
+#include "base/leftover.h"
+
+#include <unistd.h>
+
+mw_status mw__private_folder_make(mw__private_folder *folder, const mw_allocator *allocator, size_t size, mw_error *err)
+{
+    *folder = (mw__private_folder){0};
+    MW_TRY(mw__file_make_private_folder(allocator, size, &folder->path, err));
+    folder->marker = mw__leftover_mark_folder(folder->path);
+    folder->marked = folder->marker >= 0;
+    return MW_OK;
+}
+
+void mw__private_folder_remove(mw__private_folder *folder, const mw_allocator *allocator)
+{
+    if (folder->path != NULL)
+        mw__file_remove_folder(folder->path);
+    if (folder->marked)
+        close(folder->marker);
+    mw__free(allocator, folder->path);
+    *folder = (mw__private_folder){0};
+}

@@ -1,0 +1,119 @@
+/* What a model that was read takes of memory, beside its graph: at most 1.3 times its weight file and its activations.
+ */
+#include "support/check.h"
+#include "support/child.h"
+#include "support/folder.h"
+
+#include <millwright/millwright.h>
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { WIDTH = 1536, CHANNELS = 384, TOKENS = 4 };
+
+static mw_tensor *stored(mw_graph *graph, mw_dtype dtype, mw_shape shape)
+{
+    const size_t size = (size_t)mw_shape_count(shape) * (size_t)mw_dtype_bits(dtype) / 8;
+    unsigned char *data = malloc(size);
+    for (size_t i = 0; i < size; i++)
+        data[i] = (unsigned char)(dtype == MW_F16 && i % 2 == 1 ? 0x20 | (i & 7) : i * 37 + i / 255);
+    mw_tensor *tensor = mw_constant(graph, dtype, shape, data);
+    free(data);
+    return tensor;
+}
+
+static mw_tensor *weight(mw_graph *graph, mw_dtype dtype, mw_shape shape)
+{
+    mw_shape scales = shape;
+    for (int i = 1; i < shape.rank; i++)
+        scales.dim[i] = 1;
+    if (dtype == MW_F16)
+        return stored(graph, dtype, shape);
+    return mw_constexpr_blockwise_shift_scale(stored(graph, dtype, shape), stored(graph, MW_F16, scales), NULL);
+}
+
+static void write_model(void *user)
+{
+    const mw_dtype dtype = *(const mw_dtype *)user;
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *words = mw_input(graph, "words", MW_I32, MW_SHAPE(TOKENS));
+    mw_tensor *h = mw_gather(weight(graph, dtype, MW_SHAPE(2048, WIDTH)), words, 0);
+    for (int i = 0; i < 4; i++)
+        h = mw_tanh(mw_linear(h, weight(graph, dtype, MW_SHAPE(WIDTH, WIDTH)), NULL));
+    h = mw_reshape(h, MW_SHAPE(1, CHANNELS, 4, 4));
+    h = mw_conv(h, weight(graph, dtype, MW_SHAPE(CHANNELS, CHANNELS, 3, 3)), NULL, NULL);
+    mw_output(mw_cast(h, MW_F32), "y");
+    CHECK(mw_graph_write_mil(graph, "model", NULL, &err) == MW_OK);
+    CHECK_OK(err);
+    mw_graph_destroy(graph);
+}
+
+static mw_program *compile(const mw_graph *graph, mw_error *err)
+{
+    mw_compile_options options = mw_compile_defaults();
+    options.provider = MW_PROVIDER_ENGINE;
+    options.device = MW_DEVICE_CPU;
+    return mw_compile(graph, &options, err);
+}
+
+/* The library's pages, those of a BLAS and the stacks of threads are no part of a model. */
+static void run_something(void)
+{
+    enum { SIDE = 512 };
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(SIDE, SIDE));
+    mw_output(mw_matmul(x, x, MW_TRANSPOSE_NONE), "y");
+    mw_program *program = compile(graph, &err);
+    CHECK(mw_run(program, &err) == MW_OK);
+    CHECK_OK(err);
+    mw_program_destroy(program);
+    mw_graph_destroy(graph);
+}
+
+static void run_model(void *user)
+{
+    const mw_dtype dtype = *(const mw_dtype *)user;
+    const int32_t words[TOKENS] = {5, 2047, 1};
+    struct stat file = {0};
+    mw_error err = {0};
+    CHECK(stat("model/weights/weight.bin", &file) == 0 && file.st_size > 5 << 20);
+    run_something();
+    const long long before = child_peak_bytes();
+    mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+    mw_program *program = compile(graph, &err);
+    mw_program_write(program, "words", MW_I32, words, TOKENS, &err);
+    for (int i = 0; i < 2; i++)
+        CHECK(mw_run(program, &err) == MW_OK);
+    CHECK_OK(err);
+    const double peak = (double)(child_peak_bytes() - before), most = 1.3 * (double)file.st_size;
+    check_note(peak <= most && peak > 0.2 * (double)file.st_size, __FILE__, __LINE__,
+               "%s: %.1f MB for a file of %.1f MB", mw_dtype_name(dtype), peak / 1e6, (double)file.st_size / 1e6);
+    mw_program_destroy(program);
+    mw_graph_destroy(graph);
+}
+
+static void test_a_model_takes_little_more_than_its_weights(void)
+{
+    static mw_dtype forms[] = {MW_F16, MW_I8, MW_I4};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        child_check(write_model, &forms[i]);
+        child_check(run_model, &forms[i]);
+        folder_empty("model");
+    }
+}
+
+int main(void)
+{
+    char folder[512];
+    if (child_is_sanitized() || !child_can_limit_addresses()) {
+        check_skip("the peak is not ours under sanitizers and emulators");
+        return check_finish();
+    }
+    if (!folder_enter(folder))
+        return 1;
+    RUN(test_a_model_takes_little_more_than_its_weights);
+    folder_leave(folder);
+    return check_finish();
+}
