@@ -8,6 +8,7 @@
 #include "mil/legalize.h"
 #include "mil/narrow.h"
 #include "mil/split.h"
+#include "mil/widen.h"
 #include "runtime/flexible.h"
 #include "runtime/program_object.h"
 #include "runtime/variables.h"
@@ -98,8 +99,14 @@ static mw_graph *fresh(const compilation *c, mw_error *err)
     return graph;
 }
 
-/* The two forms before the legal one: in *out what `make` makes of `from`, NULL if it had nothing to do. */
+/* The forms before the legal one: in *out what `make` makes of `from`, NULL if it had nothing to do. */
+enum { FORMS = 3 };
 typedef mw_status form_maker(const compilation *c, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err);
+
+static mw_status make_wide(const compilation *c, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
+{
+    return mw__mil_widen(from, to, c->request->target->device, out_any, err);
+}
 
 static mw_status make_decomposed(const compilation *c, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
 {
@@ -126,14 +133,24 @@ static mw_status make_form(const compilation *c, form_maker *make, const mw_grap
     return status;
 }
 
+/* One after the other; *out is the last of them that there is, or the source. */
+static mw_status make_forms(const compilation *c, mw_graph *forms[FORMS], const mw_graph **out, mw_error *err)
+{
+    static form_maker *const makers[FORMS] = {make_wide, make_decomposed, make_parts};
+    *out = c->request->graph;
+    for (int i = 0; i < FORMS; i++) {
+        MW_TRY(make_form(c, makers[i], *out, &forms[i], err));
+        *out = forms[i] != NULL ? forms[i] : *out;
+    }
+    return MW_OK;
+}
+
 static mw_status legalise(compilation *c, mw_error *err)
 {
-    mw_graph *decomposed = NULL, *parts = NULL;
-    const mw_graph *graph = c->request->graph;
+    mw_graph *forms[FORMS] = {NULL};
+    const mw_graph *graph;
     MW_TRY(mw__mil_parse_kept(mw__variable_kept_rewrites(), &c->kept, err));
-    MW_TRY(make_form(c, make_decomposed, graph, &decomposed, err));
-    graph = decomposed != NULL ? decomposed : graph;
-    mw_status status = make_form(c, make_parts, graph, &parts, err);
+    mw_status status = make_forms(c, forms, &graph, err);
     c->legal = status == MW_OK ? fresh(c, err) : NULL;
     if (c->legal == NULL)
         status = err->status;
@@ -142,9 +159,9 @@ static mw_status legalise(compilation *c, mw_error *err)
                                       .strict = c->request->options->strict,
                                       .out_narrowed = &c->narrowed};
     if (status == MW_OK)
-        status = mw__mil_legalize_with(parts != NULL ? parts : graph, c->legal, &how, err);
-    mw__graph_free(parts);
-    mw__graph_free(decomposed);
+        status = mw__mil_legalize_with(graph, c->legal, &how, err);
+    for (int i = 0; i < FORMS; i++)
+        mw__graph_free(forms[i]);
     return status == MW_OK ? mw_graph_check(c->legal, err) : status;
 }
 
