@@ -1,6 +1,7 @@
 /* Rewrites for devices whose ports are fp16: constants, operands, integers that are combined with fp16 ones. */
 #include "base/fp16.h"
 #include "base/number.h"
+#include "graph/compressed.h"
 #include "graph/patterns/digits.h"
 #include "mil/rewrite.h"
 
@@ -19,7 +20,8 @@ static mw_status lost_number(const mw__legalizer *legalizer, const mw_tensor *va
     if (facts->user != NULL)
         mw__op_subject(facts->user, subject, sizeof subject);
     mw__graph_fail(legalizer->to, MW_ERROR_NUMERIC,
-                   "%s: %s%s%s = %s %s in fp16 (largest 65504, smallest 6e-08, integers exact up to 2048); rescale it",
+                   "%s: %s%s%s = %s %s in fp16 (source: IEEE 754, largest 65504, smallest 6e-08, integers exact up to "
+                   "2048); rescale it",
                    subject, facts->arg != NULL ? facts->arg : "", value->name != NULL ? " " : "",
                    value->name != NULL ? value->name : "", text, becomes);
     mw__error_subject(&legalizer->to->error, facts->user != NULL ? facts->user->kind : NULL,
@@ -95,24 +97,23 @@ static void list_narrowing(mw__legalizer *legalizer, mw__narrowing *note)
     legalizer->narrowed = &note->next;
 }
 
-static mw_status narrow_elements(mw__legalizer *legalizer, const mw_tensor *value, size_t count, bool scalar,
-                                 uint16_t *out)
+static mw_status narrow_elements(mw__legalizer *legalizer, const mw_tensor *value, const mw__payload *from,
+                                 size_t count, bool scalar, uint16_t *out)
 {
     mw__narrowing *note = NULL;
     for (size_t i = 0; i < count; i++) {
-        const double number = mw_tensor_dtype(value) == MW_F32 ? mw__payload_float(value->payload, i)
-                                                               : (double)mw__payload_int(value->payload, i);
+        const double number =
+            mw_tensor_dtype(value) == MW_F32 ? mw__payload_float(from, i) : (double)mw__payload_int(from, i);
         MW_TRY(narrow(legalizer, value, number, scalar, &note, &out[i]));
     }
     list_narrowing(legalizer, note);
     return MW_OK;
 }
 
-/* The payload of a constant in fp16, in the arena of the copy; NULL leaves an error there. */
-static const mw__payload *narrow_payload(mw__legalizer *legalizer, const mw_tensor *value)
+/* What a constant holds, `from`, in fp16, in the arena of the copy; NULL leaves an error there. */
+static const mw__payload *narrow_payload(mw__legalizer *legalizer, const mw_tensor *value, const mw__payload *from)
 {
     mw_graph *to = legalizer->to;
-    const mw__payload *from = value->payload;
     const mw_shape shape = mw_tensor_shape(value);
     const int64_t elements = mw_shape_count(shape);
     const size_t count = from->splat ? 1 : (size_t)elements;
@@ -124,7 +125,7 @@ static const mw__payload *narrow_payload(mw__legalizer *legalizer, const mw_tens
     mw__payload *payload = mw__arena_alloc(&to->arena, 1, sizeof *payload, &to->error);
     uint16_t *data = mw__arena_alloc(&to->arena, count, sizeof *data, &to->error);
     if (payload == NULL || data == NULL ||
-        narrow_elements(legalizer, value, count, elements == 1 || from->splat, data) != MW_OK)
+        narrow_elements(legalizer, value, from, count, elements == 1 || from->splat, data) != MW_OK)
         return NULL;
     *payload = (mw__payload){.type = mw__type_tensor(to, MW_F16, shape, &to->error),
                              .data = data,
@@ -134,9 +135,9 @@ static const mw__payload *narrow_payload(mw__legalizer *legalizer, const mw_tens
     return payload->type != NULL ? payload : NULL;
 }
 
-static mw_tensor *half_constant(mw__legalizer *legalizer, const mw_tensor *value)
+static mw_tensor *half_constant(mw__legalizer *legalizer, const mw_tensor *value, const mw__payload *from)
 {
-    const mw__payload *payload = narrow_payload(legalizer, value);
+    const mw__payload *payload = narrow_payload(legalizer, value, from);
     return payload != NULL ? mw__payload_emit(legalizer->to, payload, value->hint, &legalizer->to->error) : NULL;
 }
 
@@ -149,7 +150,43 @@ bool mw__half_is_constant(const mw__legalizer *legalizer, const mw__op *op)
 void mw__half_constant(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *value = op->results[0];
-    mw__clone_set(clone, value, half_constant(legalizer, value));
+    mw__clone_set(clone, value, half_constant(legalizer, value, value->payload));
+}
+
+/* A scale that fp16 rounds would move all weights of its block, each of which is then rounded again. Where there is one
+ * the constant is expanded as it is declared, in fp32, and rounded once. */
+static bool is_rounded(const mw_tensor *value)
+{
+    mw_error err = {0};
+    const mw__payload *payload = value != NULL ? mw__constant_payload(value, &err) : NULL;
+    if (payload == NULL || payload->data == NULL || mw_tensor_dtype(value) != MW_F32)
+        return false;
+    const size_t count = payload->splat ? 1 : mw__payload_count(payload);
+    for (size_t i = 0; i < count; i++) {
+        const double number = mw__payload_float(payload, i);
+        if ((double)mw__fp16_to_float(mw__fp16_from_double(number)) != number)
+            return true;
+    }
+    return false;
+}
+
+bool mw__half_is_scaled(const mw__legalizer *legalizer, const mw__op *op)
+{
+    const bool affine = strcmp(op->kind, "constexpr_affine_dequantize") == 0;
+    (void)legalizer;
+    return mw_tensor_dtype(op->results[0]) == MW_F32 &&
+           (is_rounded(mw__arg(op, "scale")) || is_rounded(mw__arg(op, affine ? "zero_point" : "offset")));
+}
+
+void mw__half_scaled(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
+{
+    mw_graph *to = legalizer->to;
+    const mw__payload *dense = mw__constant_payload(op->results[0], &to->error);
+    if (dense != NULL)
+        mw__clone_set(clone, op->results[0], half_constant(legalizer, op->results[0], dense));
+    else
+        mw__graph_fail(to, MW_ERROR_STATE, "%s: its operands have no values; read the program with its weight files",
+                       op->kind);
 }
 
 /* ---- operands ---- */
@@ -159,8 +196,8 @@ static mw_tensor *half_form(mw__legalizer *legalizer, mw__clone *clone, const mw
 {
     mw__value_facts *facts = &legalizer->facts[value->id];
     if (facts->half == NULL)
-        facts->half =
-            value->payload != NULL ? half_constant(legalizer, value) : mw_cast(mw__clone_get(clone, value), MW_F16);
+        facts->half = value->payload != NULL ? half_constant(legalizer, value, value->payload)
+                                             : mw_cast(mw__clone_get(clone, value), MW_F16);
     return facts->half;
 }
 
@@ -317,10 +354,11 @@ void mw__half_refuse_range(mw__legalizer *legalizer, mw__clone *clone, const mw_
     int64_t start = 0, end = 0, step = 1;
     (void)clone;
     read_range(op, &start, &end, &step);
-    mw__graph_fail(legalizer->to, MW_ERROR_NUMERIC,
-                   "%s: integers from %lld to %lld meet an integer input, which is an fp16 port on the ANE; they are "
-                   "exact up to 2048 there, so that more classes need another device",
-                   mw__op_subject(op, subject, sizeof subject), (long long)start, (long long)(end - step));
+    mw__graph_fail(
+        legalizer->to, MW_ERROR_NUMERIC,
+        "%s: integers from %lld to %lld meet an integer input, which is an fp16 port on the ANE; they are "
+        "exact up to 2048 there (source: fp16, and ports of ANEForge), so that more classes need another device",
+        mw__op_subject(op, subject, sizeof subject), (long long)start, (long long)(end - step));
 }
 
 /* ---- casts ---- */

@@ -76,10 +76,11 @@ bool mw__rewrite_takes_blocks(const mw__split *split, const mw__op *op);
 /* ---- the functions of the rows ---- */
 
 /* legalize_half.c */
-mw__legalize_when mw__half_is_constant, mw__half_is_cast, mw__half_is_constexpr_cast, mw__half_is_range,
-    mw__half_is_far_range;
+mw__legalize_when mw__half_is_constant, mw__half_is_scaled, mw__half_is_cast, mw__half_is_constexpr_cast,
+    mw__half_is_range, mw__half_is_far_range;
 mw__legalize_when mw__half_is_fraction, mw__half_is_mixed_fraction, mw__half_has_operands;
-mw__legalize_emit mw__half_constant, mw__half_cast, mw__half_constexpr_cast, mw__half_range, mw__half_refuse_range;
+mw__legalize_emit mw__half_constant, mw__half_scaled, mw__half_cast, mw__half_constexpr_cast, mw__half_range,
+    mw__half_refuse_range;
 mw__legalize_emit mw__half_fraction, mw__half_operands;
 /* legalize_conv.c */
 mw__legalize_when mw__conv_has_computed_weight;

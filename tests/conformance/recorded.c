@@ -91,22 +91,28 @@ static size_t count_all(const mw_graph *graph, bool (*counts)(const mw__op *op))
 static bool is_unknown(const mw__op *op) { return op->row == NULL; }
 
 /* Compressed constants are computed where a scale multiplies. */
+static bool is_scaled(const mw__op *op)
+{
+    return strstr(op->kind, "_dequantize") != NULL || strstr(op->kind, "_shift_scale") != NULL;
+}
+
 static bool computes(const mw__op *op)
 {
     const mw_tensor *result = op->result_count > 0 ? op->results[op->result_count - 1] : NULL;
     const mw_dtype dtype = mw_tensor_dtype(result);
-    const bool scaled = strstr(op->kind, "_dequantize") != NULL || strstr(op->kind, "_shift_scale") != NULL;
-    return result != NULL && (!mw__is_constant(result) || scaled) && (dtype == MW_F32 || dtype == MW_F16);
+    return result != NULL && (!mw__is_constant(result) || is_scaled(op)) && (dtype == MW_F32 || dtype == MW_F16);
 }
 
 size_t recorded_unknown(const mw_graph *graph) { return count_all(graph, is_unknown); }
 
-/* What the device runs may be in another form than what was compiled. */
-static void describe(const mw_program *program, results *out, mw_error *err)
+/* What the device runs may be in another form than what was compiled; what was scaled there is rounded here too. */
+static void describe(const mw_graph *source, const mw_program *program, results *out, mw_error *err)
 {
     const char *text = mw_program_mil(program);
     mw_graph *graph = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err);
     out->computing = graph != NULL ? count_all(graph, computes) : 0;
+    if (graph != NULL)
+        out->computing += count_all(source, is_scaled) - count_all(graph, is_scaled);
     for (size_t i = 0; graph != NULL && i < graph->value_count; i++)
         out->holds_half = out->holds_half || mw_tensor_dtype(graph->values[i]) == MW_F16;
     mw_graph_destroy(graph);
@@ -264,7 +270,7 @@ mw_status recorded_run(const recorded *r, mw_graph *graph, mw_device device, rou
     if (program != NULL && feed_all(r, program, round, err) == MW_OK && mw_run(program, err) == MW_OK)
         collect(program, out, err);
     if (program != NULL && !mw__failed(err))
-        describe(program, out, err);
+        describe(graph, program, out, err);
     mw_program_destroy(program);
     return err->status;
 }

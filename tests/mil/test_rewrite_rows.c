@@ -225,6 +225,12 @@ static const row_case cases[] = {
      .body = "fp32 c = const()[val = fp32(2)]; tensor<fp32, [3]> y = add(x = x, y = c);",
      .operation = "const()[name = string(\"c\"), val = fp16",
      .times = 1},
+    {.row = "half_scaled",
+     .inputs = "tensor<fp32, [3]> x",
+     .body = "tensor<fp32, [3]> w = constexpr_blockwise_shift_scale(data = tensor<int8, [3]>([1, -2, 100]), scale = "
+             "tensor<fp32, [1]>([0.1])); tensor<fp32, [3]> y = add(x = x, y = w);",
+     .operation = "constexpr_blockwise_shift_scale",
+     .times = 0},
     {.row = "half_cast",
      .inputs = "tensor<fp16, [3]> x",
      .body = "tensor<fp32, [3]> c = cast(dtype = string(\"fp32\"), x = x); tensor<fp32, [3]> y = exp(x = c);",
@@ -283,6 +289,12 @@ static const row_case cases[] = {
      .operation = "floor",
      .times = 0},
     /* ---- what a row leaves, beyond their order ---- */
+    {.row = "half_scaled", /* a scale that fp16 has */
+     .inputs = "tensor<fp32, [3]> x",
+     .body = "tensor<fp32, [3]> w = constexpr_blockwise_shift_scale(data = tensor<int8, [3]>([1, -2, 100]), scale = "
+             "tensor<fp32, [1]>([0.125])); tensor<fp32, [3]> y = add(x = x, y = w);",
+     .operation = "constexpr_blockwise_shift_scale",
+     .times = 1},
     {.row = "crop",
      .inputs = "tensor<fp32, [2, 3, 4, 5]> x, tensor<fp32, [1, 4]> b",
      .body = "tensor<fp32, [1, 3, 1, 1]> y = crop_resize(boxes = b, x = x);",
