@@ -13,8 +13,9 @@
  * unchanged to mw_gather, mw_gather_along_axis, mw_one_hot, mw_embedding, mw_scatter with MW_SCATTER_ADD or the labels
  * of a loss, are one digit, or from 2048 rows on two that the port takes apart: at most 524288 rows. Rows are then
  * found by products with one-hot digits, exactly, in blocks where the table is longer than an axis (which must be the
- * first of a parameter). A row that is not finite spoils all that are taken of that table. Other indices that are fed
- * are refused when the program is compiled.
+ * first of a parameter). A row that is not finite spoils all that are taken of that table. mw_gather_nd and the other
+ * scatters compare indices with ranges, in matrices of at most 2^24 elements; what is computed of indices that are fed
+ * is exact up to 2048 there. Other indices that are fed are refused when the program is compiled.
  *
  * A NULL operand yields NULL; results live as long as the graph.
  *

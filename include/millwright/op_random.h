@@ -9,7 +9,8 @@
  *               executions of the compiled program from 0, k is the place of the operation in it; so a program that is
  *               compiled again starts over, and two operations in it differ
  * computes in double and rounds once. The numbers depend on neither partitions nor threads. The ANE has none of these
- * operations (dropout and noise are made of others). A trainer replaces those without a fixed seed by noise, see
+ * operations (dropout and noise are made of others): there a fixed seed gives constants, the same numbers in fp16, and
+ * what has no fixed seed is refused. A trainer replaces those without a fixed seed by noise, see
  * mw_noise_normal; with a fixed one each step gets the same numbers. Results live as long as the graph.
  *
  * Threads: as the rest of a graph: calls on one graph come one at a time, from any thread; other graphs do not mind. */

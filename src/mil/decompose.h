@@ -25,6 +25,23 @@ mw__decompose_when mw__decompose_always, mw__decompose_counts, mw__decompose_is_
 mw__decompose_emit mw__decompose_and, mw__decompose_or, mw__decompose_xor;
 mw__decompose_emit mw__decompose_argument, mw__decompose_band, mw__decompose_cumsum;
 mw__decompose_emit mw__decompose_cosh, mw__decompose_sinh, mw__decompose_tan;
+/* decompose_math.c */
+mw__decompose_when mw__decompose_is_product;
+mw__decompose_emit mw__decompose_acos, mw__decompose_asin, mw__decompose_atanh, mw__decompose_mod;
+mw__decompose_emit mw__decompose_product;
+/* The product over an axis of at least one element, whose extent becomes 1; in log2(extent) rounds. */
+mw_tensor *mw__decompose_multiply(mw_tensor *x, int axis);
+/* decompose_part.c */
+mw__decompose_when mw__decompose_is_windows, mw__decompose_is_declared;
+mw__decompose_emit mw__decompose_windows, mw__decompose_declared;
+/* decompose_index.c, decompose_place.c */
+mw__decompose_when mw__decompose_is_gather_nd, mw__decompose_is_put, mw__decompose_is_placed;
+mw__decompose_when mw__decompose_is_update, mw__decompose_is_turned;
+mw__decompose_emit mw__decompose_gather_nd, mw__decompose_put, mw__decompose_placed;
+mw__decompose_emit mw__decompose_update, mw__decompose_turned;
+/* decompose_random.c */
+mw__decompose_when mw__decompose_is_drawn;
+mw__decompose_emit mw__decompose_drawn;
 /* decompose_sample.c */
 mw__decompose_when mw__decompose_is_crop;
 mw__decompose_emit mw__decompose_crop;

@@ -2,6 +2,9 @@
  * device accepts in a decomposed lowering is rewritten by the rows of rewrite.c or by the patterns. */
 #include "mil/legality.h"
 #include "graph/compressed.h"
+#include "mil/rewrite.h"
+
+#include <stdio.h>
 #include <string.h>
 
 bool mw__legality_half(const mw__legality *legality, const mw_tensor *value)
@@ -25,16 +28,16 @@ static bool high_rank(const mw__legality *legality, const mw_tensor *value)
     return value != NULL && value->type->kind == MW__TENSOR && value->type->shape.rank > legality->device->rank_max;
 }
 
-/* A constant is refused where it is used. The tables of a compressed one have two axes more than it, and stay in the
- * file. */
+/* A constant is refused where it is used, a compressed one too: its tables have two axes more than it, and stay in the
+ * file, as do tables that are compressed themselves. */
 static bool any_high_rank(const mw__legality *legality, const mw__op *op)
 {
-    if (op->row != NULL && op->row->id == MW__OP_const)
+    if ((op->row != NULL && op->row->id == MW__OP_const) || mw__op_is_constexpr(op))
         return false;
     for (size_t i = 0; i < op->result_count; i++)
         if (high_rank(legality, op->results[i]))
             return true;
-    for (size_t i = 0; i < op->slot_count && !mw__op_is_constexpr(op); i++)
+    for (size_t i = 0; i < op->slot_count; i++)
         for (size_t k = 0; k < op->slots[i].count; k++)
             if (high_rank(legality, op->slots[i].operands[k].value))
                 return true;
@@ -113,19 +116,16 @@ static const legality_row rows[] = {
     ANE(NULL, any_high_rank, "the ANE has at most 5 dimensions; merge some with reshape",
         "MIL reference, maximum rank"),
     ANE("gather", half_indices,
-        "integer inputs are fp16 ports on the ANE, and those cannot be indices; fed ones get another form if they go "
-        "unchanged to a table of fp16 or fp32 with at most 524288 rows",
+        "its int32 indices come from an input, which is an fp16 port on the ANE, and fp16 cannot be an index",
         "MIL reference, gather takes integer indices"),
     ANE("gather_along_axis", half_indices,
-        "its int32 indices come from an input, which the ANE holds as fp16, and fp16 cannot be an index; feed them "
-        "unchanged to this operation alone (a table of fp16 or fp32 with at most 524288 rows), or use MW_DEVICE_CPU",
+        "its int32 indices come from an input, which is an fp16 port on the ANE, and fp16 cannot be an index",
         "MIL reference, gather_along_axis takes integer indices"),
     ANE("gather_nd", half_indices,
-        "its int32 indices come from an input, which the ANE holds as fp16, and fp16 cannot be an index; use gather "
-        "along one axis, or MW_DEVICE_CPU",
+        "its int32 indices come from an input, which is an fp16 port on the ANE, and fp16 cannot be an index",
         "MIL reference, gather_nd takes integer indices"),
     ANE("one_hot", half_indices,
-        "integer inputs are fp16 ports on the ANE, and those cannot be indices; compare with a constant range instead",
+        "its int32 indices come from an input, which is an fp16 port on the ANE, and fp16 cannot be an index",
         "MIL reference, one_hot takes integer indices"),
     ANE("conv", wide_kernel, "the kernel is wider than 15", "ANEForge, limits by chip"),
     ANE("conv", computed_weight_batched, "a weight that is not a constant needs a batch of 1; use the decomposed form",
@@ -137,9 +137,7 @@ static const legality_row rows[] = {
     ANE_REFUSES("atanh"),
     ANE_REFUSES("band_part"),
     ANE_REFUSES("cosh"),
-    ANE("crop_resize", always,
-        "the ANE does not run it; boxes that are constants get another form, up to 4194304 weights along an axis",
-        "operation sweep of ANEForge on the ANE"),
+    ANE_REFUSES("crop_resize"),
     ANE_REFUSES("cumsum"),
     ANE_REFUSES("gru"),
     ANE_REFUSES("logical_and"),
@@ -170,11 +168,22 @@ static const legality_row rows[] = {
         "MIL reference, the argument takes integers"),
 };
 
+/* "; rewrite crop did not apply: it wants .." for each row that could have stood for it. */
+static const char *tried(const mw__op *op, char *buffer, size_t size)
+{
+    size_t at = 0, length = 0;
+    buffer[0] = '\0';
+    for (const mw__rewrite *row; length < size && (row = mw__rewrite_wanting(op->kind, &at)) != NULL;)
+        length += (size_t)snprintf(buffer + length, size - length, "; rewrite %s did not apply, which wants %s",
+                                   row->name, row->wants);
+    return buffer;
+}
+
 static mw_status refuse(const legality_row *row, const mw__op *op, mw_error *err)
 {
-    char subject[160];
-    mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: %s (source: %s)", mw__op_subject(op, subject, sizeof subject), row->rule,
-             row->source);
+    char subject[160], rewrites[300];
+    mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: %s (source: %s)%s", mw__op_subject(op, subject, sizeof subject), row->rule,
+             row->source, tried(op, rewrites, sizeof rewrites));
     mw__error_subject(err, op->kind, op->result_count > 0 ? op->results[0]->name : NULL);
     if (op->line != 0)
         mw__error_position(err, (int)op->line, (int)op->column);
@@ -212,11 +221,12 @@ static mw_status check_port(const mw__legality *legality, const mw_tensor *value
         return MW_OK;
     const char *name = mw_tensor_name(value);
     if (high_rank(legality, value))
-        mw__fail(err, MW_ERROR_UNSUPPORTED, "%s \"%s\" has rank %d; the ANE has at most 5 dimensions", side, name,
-                 value->type->shape.rank);
+        mw__fail(err, MW_ERROR_UNSUPPORTED,
+                 "%s \"%s\" has rank %d; the ANE has at most 5 dimensions (source: MIL reference, maximum rank)", side,
+                 name, value->type->shape.rank);
     else
-        mw__fail(err, MW_ERROR_UNSUPPORTED, "%s \"%s\" is %s; %s", side, name, mw_dtype_name(mw_tensor_dtype(value)),
-                 hint);
+        mw__fail(err, MW_ERROR_UNSUPPORTED, "%s \"%s\" is %s; %s (source: ANEForge, ports)", side, name,
+                 mw_dtype_name(mw_tensor_dtype(value)), hint);
     mw__error_subject(err, NULL, name);
     return MW_ERROR_UNSUPPORTED;
 }

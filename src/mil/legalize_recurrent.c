@@ -29,7 +29,8 @@ void mw__recurrent_decompose(mw__legalizer *legalizer, mw__clone *clone, const m
         return;
     if (mw_tensor_shape(r.x).dim[0] < 0 || mw_tensor_shape(op->results[0]).dim[2] < 0) {
         mw__graph_fail(clone->to, MW_ERROR_UNSUPPORTED,
-                       "%s: on this device the number of steps and the hidden elements must be known",
+                       "%s: the ANE does not run it (source: operation sweep of ANEForge on the ANE); to be written "
+                       "out over time the number of steps and the hidden elements must be known",
                        mw__op_subject(op, subject, sizeof subject));
         return;
     }

@@ -57,6 +57,7 @@ typedef struct mw__rewrite {
         mw__legalize_emit *emit;
     } legalize;
     const char *reason;
+    const char *wants; /* of an operation that the device refuses, else NULL: without what the row does not apply */
 } mw__rewrite;
 
 /* The rows in order; NULL beyond the last. */
@@ -66,6 +67,9 @@ const mw__rewrite *mw__rewrite_at(size_t index);
 const mw__rewrite *mw__rewrite_decompose(const mw__device_traits *device, const mw__op *op);
 const mw__rewrite *mw__rewrite_legalize(const mw__legalizer *legalizer, const mw__op *op);
 const mw__rewrite *mw__rewrite_split(const mw__split *split, const mw__op *op);
+
+/* The next row from *at on that stands for that operation, refused as it is, on some condition; NULL = no more. */
+const mw__rewrite *mw__rewrite_wanting(const char *operation, size_t *at);
 
 /* How an operation takes indices; NULL if it takes none. */
 const mw__split_indexing *mw__rewrite_indexing(const mw__op *op);

@@ -1,4 +1,5 @@
 /* Operations on integers in digits, and those that take an index: products with one-hot matrices. */
+#include "mil/decompose_index.h"
 #include "mil/rewrite.h"
 
 #include <millwright/millwright.h>
@@ -228,9 +229,20 @@ static void block_of(const mw__split *split, const table *t, int64_t block, int6
         mw__split_block(split, t->extent, block, out_begin, out_count);
 }
 
+/* Of integers, the same numbers in floating point. */
 static mw_tensor *part_of(mw__split *split, mw__clone *clone, const table *t, int64_t block)
 {
-    return mw__split_part(split, clone, t->value, t->blocks > 1 ? block : MW__SPLIT_WHOLE, 1, 0);
+    return mw__decompose_number(mw__split_part(split, clone, t->value, t->blocks > 1 ? block : MW__SPLIT_WHOLE, 1, 0));
+}
+
+/* In which the numbers of a result are found. */
+static mw_dtype number_dtype(const mw_tensor *result) { return mw_tensor_dtype(result) == MW_F16 ? MW_F16 : MW_F32; }
+
+/* `found` as the result. */
+static void set_found(mw__clone *clone, const mw_tensor *result, mw_tensor *found)
+{
+    mw__clone_set(clone, result,
+                  mw__decompose_restore(mw_reshape(found, mw_tensor_shape(result)), mw_tensor_dtype(result)));
 }
 
 /* One row for an index: [batch, 1, count, rows of the block], or rank 2 if there is one table. */
@@ -278,12 +290,12 @@ void mw__split_gather(mw__split *split, mw__clone *clone, const mw__op *op)
     for (int64_t b = 0; b < t.blocks && split->to->error.status == MW_OK; b++) {
         int64_t begin, rows;
         block_of(split, &t, b, &begin, &rows);
-        mw_tensor *hot = one_hot_rows(split, &t, b, mw_tensor_dtype(result));
+        mw_tensor *hot = one_hot_rows(split, &t, b, number_dtype(result));
         mw_tensor *part = as_rows(&t, part_of(split, clone, &t, b), rows);
         mw_tensor *found = mw_matmul(hot, part, MW_TRANSPOSE_NONE);
         sum = sum == NULL ? found : mw_add(sum, found);
     }
-    mw__clone_set(clone, result, mw_reshape(sum, mw_tensor_shape(result)));
+    set_found(clone, result, sum);
 }
 
 static bool is_zeros(const mw_tensor *value)
@@ -312,7 +324,7 @@ void mw__split_scatter(mw__split *split, mw__clone *clone, const mw__op *op)
 void mw__split_one_hot(mw__split *split, mw__clone *clone, const mw__op *op)
 {
     const mw_tensor *result = op->results[0];
-    const mw_dtype dtype = mw_tensor_dtype(result);
+    const mw_dtype dtype = mw_tensor_dtype(result), number = number_dtype(result);
     const mw_shape whole = mw_tensor_shape(result);
     const int axis = axis_of(op, whole.rank);
     const mw__digits digits = read_indices(split, clone, op, whole.dim[axis]);
@@ -325,9 +337,9 @@ void mw__split_one_hot(mw__split *split, mw__clone *clone, const mw__op *op)
         if (mw__split_is_long(split, result))
             mw__split_block(split, whole.dim[axis], b, &begin, &count);
         mw_tensor *hot = mw__digits_hot(&digits, mw__shape_span(shape, 0, axis),
-                                        mw__shape_span(shape, axis + 1, shape.rank), begin, count, dtype);
-        if (on != 1.0 || off != 0.0) {
-            mw_tensor *is_hot = mw_greater(hot, mw_scalar(split->to, dtype, 0.5)),
+                                        mw__shape_span(shape, axis + 1, shape.rank), begin, count, number);
+        if (on != 1.0 || off != 0.0 || number != dtype) {
+            mw_tensor *is_hot = mw_greater(hot, mw_scalar(split->to, number, 0.5)),
                       *high = mw_scalar(split->to, dtype, on);
             hot = mw_select(is_hot, high, mw_scalar(split->to, dtype, off));
         }
@@ -349,11 +361,11 @@ void mw__split_along_axis(mw__split *split, mw__clone *clone, const mw__op *op)
         mw_tensor *shaped = mw_reshape(hot, MW_SHAPE(t.outer, lookups, rows, t.inner));
         mw_tensor *hit = mw_greater(shaped, mw_scalar(split->to, MW_F32, 0.5));
         mw_tensor *x = mw_reshape(part_of(split, clone, &t, b), MW_SHAPE(t.outer, 1, rows, t.inner));
-        mw_tensor *zero = mw_scalar(split->to, mw_tensor_dtype(result), 0.0);
+        mw_tensor *zero = mw_scalar(split->to, number_dtype(result), 0.0);
         mw_tensor *found = mw_reduce_sum(mw_select(hit, x, zero), MW_AXES(2), false);
         sum = sum == NULL ? found : mw_add(sum, found);
     }
-    mw__clone_set(clone, result, mw_reshape(sum, mw_tensor_shape(result)));
+    set_found(clone, result, sum);
 }
 
 /* ---- casts ---- */

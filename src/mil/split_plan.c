@@ -201,7 +201,8 @@ static int64_t indexed_extent(const mw__op *op, const mw__split_indexing *indexi
 static bool has_form(const mw__op *op, const mw__split_indexing *indexing)
 {
     const char *mode;
-    if (!is_float(op->results[0]) || !is_known(op->results[0]) || !is_known(mw__arg(op, "indices")))
+    const bool typed = is_float(op->results[0]) || (!indexing->puts && mw_tensor_dtype(op->results[0]) == MW_I32);
+    if (!typed || !is_known(op->results[0]) || !is_known(mw__arg(op, "indices")))
         return false;
     return !indexing->puts || ((mode = mw__arg_string(op, "mode")) != NULL && strcmp(mode, "add") == 0);
 }

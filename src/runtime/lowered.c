@@ -66,7 +66,9 @@ static mw_status flatten(lowered_program *out, const mw_graph *graph, mw_error *
     mw_error why = {0};
     mw_graph *flat = mw_graph_flatten(out->graph != NULL ? out->graph : graph, &why);
     if (flat == NULL) {
-        mw__fail(err, why.status, "the ANE runs no loops, branches and lists, and this program cannot be flattened: %s",
+        mw__fail(err, why.status,
+                 "the ANE runs no loops, branches and lists (source: operation sweep of ANEForge, where they do not "
+                 "compile), and this program cannot be flattened: %s",
                  why.message);
         if (why.text_line > 0)
             mw__error_position(err, why.text_line, why.text_column);

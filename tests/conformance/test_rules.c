@@ -334,20 +334,32 @@ static void test_parts_begin_at_small_integers(void)
     check_results(&r, wanted, 31, EXACTLY);
 }
 
-/* On the ANE an integer that is fed is an fp16 port: what it would say where or how many is a rule of the chip. */
-static void test_the_chip_names_its_rule_for_fed_positions(void)
+/* On the ANE an integer that is fed is an fp16 port, which cannot say where or how many: a slice is a product, extents
+ * are those declared, and what has no such form names the rule of the chip. */
+static void test_the_chip_has_forms_for_fed_positions(void)
 {
-    static const char *const texts[] = {
-        PROGRAM("ios17", "tensor<int32, [1]> b, tensor<fp32, [4]> x",
-                "tensor<fp32, [2]> y = slice_by_size(begin = b, size = tensor<int32, [1]>([2]), x = x);\n", "y"),
-        PROGRAM("ios17", "tensor<int32, [1]> b, tensor<fp32, [4]> x", "tensor<fp32, [8]> y = tile(reps = b, x = x);\n",
-                "y"),
-        PROGRAM("ios17", "tensor<int32, [1]> b", "tensor<fp32, [2]> y = fill(shape = b, value = fp32(1));\n", "y"),
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const run r = run_text(texts[i], MW_DEVICE_ANE, NULL, 0);
-        CHECK_ERROR(r.err, MW_ERROR_UNSUPPORTED, "integer inputs are fp16 ports on the ANE");
-    }
+    static const char text[] =
+        PROGRAM("ios17", "tensor<int32, [1]> b, tensor<int32, [1]> r, tensor<fp32, [4]> x",
+                "tensor<fp32, [2]> y = slice_by_size(begin = b, size = tensor<int32, [1]>([2]), x = x);\n"
+                "tensor<fp32, [8]> z = tile(reps = r, x = x);\n"
+                "tensor<fp32, [2]> w = fill(shape = r, value = fp32(1));\n",
+                "y, z, w");
+    static const int32_t b[] = {1}, r[] = {2};
+    static const float x[] = {1, 2, 3, 4};
+    static const double wanted[] = {2, 3, 1, 2, 3, 4, 1, 2, 3, 4, 1, 1};
+    const feed feeds[] = {FEED("b", MW_I32, b), FEED("r", MW_I32, r), FEED("x", MW_F32, x)};
+    const run done = run_text(text, MW_DEVICE_ANE, feeds, 3);
+    check_results(&done, wanted, 12, EXACTLY);
+}
+
+static void test_the_chip_names_its_rule_for_fed_amounts(void)
+{
+    const run r = run_text(PROGRAM("ios17", "tensor<int32, [2]> b, tensor<fp32, [4]> x",
+                                   "tensor<fp32, [6]> y = pad(constant_val = fp32(0), mode = string(\"constant\"), pad "
+                                   "= b, x = x);\n",
+                                   "y"),
+                           MW_DEVICE_ANE, NULL, 0);
+    CHECK_ERROR(r.err, MW_ERROR_UNSUPPORTED, "integer inputs are fp16 ports on the ANE");
 }
 
 /* ---- shapes ---- */
@@ -685,7 +697,8 @@ int main(void)
     RUN(test_gathers_of_ios16_take_indices_of_16_bits);
     RUN(test_topk_takes_small_integers);
     RUN(test_parts_begin_at_small_integers);
-    RUN(test_the_chip_names_its_rule_for_fed_positions);
+    RUN(test_the_chip_has_forms_for_fed_positions);
+    RUN(test_the_chip_names_its_rule_for_fed_amounts);
     RUN(test_reshape_counts_zeros_from_the_last_axis);
     RUN(test_concat_makes_a_vector_of_scalars);
     RUN(test_tile_repeats_by_a_fed_vector);
