@@ -20,13 +20,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLDER         MW_SHARED_DATA "/coremltools"
-#define HALF_UNIT      0x1p-11 /* of 1 in fp16 */
-#define SUBNORMAL      0x1p-24
-#define EXCEPTIONS_MAX 20
+#define FOLDER          MW_SHARED_DATA "/coremltools"
+#define HALF_UNIT       0x1p-11 /* of 1 in fp16 */
+#define SUBNORMAL       0x1p-24
+#define EXCEPTIONS_MAX  20
+#define ANE_REFUSED_MAX 5 /* of 1,508 */
+#define REFUSALS_MAX    64
+
+/* Cases that are refused for the same rule: for the same words but for names and numbers. */
+typedef struct refusal {
+    char rule[256];
+    char cases[160];
+    int count;
+} refusal;
 
 typedef struct tally {
     int ran, agreed, refused, excepted;
+    refusal refusals[REFUSALS_MAX];
+    size_t rules;
 } tally;
 
 typedef struct totals {
@@ -40,16 +51,19 @@ typedef struct excepted {
     const char *name, *message, *rule;
 } excepted;
 
+/* The words in quotes are those of the MIL reference (the doc strings of coremltools' operators). */
 static const excepted exceptions[] = {
     {"00155", "not known before the program runs",
-     "a list that grows as often as an input says, whose length is the extent of the result"},
+     "make_list with dynamic_length, whose length the values of an input say, and range_1d of it: \"M = ceil((end - "
+     "start) / step)\" elements. Well formed, but every extent of a program of ours is known when it is planned "
+     "(docs/status.md, known limits)"},
     {"01966", "known only when run",
-     "non_zero: \"N is the number of non-zero elements\": an extent that depends on values"},
+     "non_zero: \"N is the number of non-zero elements\": an extent that depends on values, likewise"},
     {"01967", "known only when run", "non_zero, likewise"},
     {"02130", "declared int32 [2, 5, 3], the rule gives int32 [2, 2, 3]",
-     "slice_by_size: \"if size is -1, all the remaining elements starting with begin are sliced\": from -2 of 3 on "
-     "there are 2, as in the recorded result; the declared type says 5"},
-    {"05921", "declared int32 [2, 5, 3], the rule gives int32 [2, 2, 3]", "slice_by_size, likewise"},
+     "malformed: slice_by_size: \"if size is -1, all the remaining elements starting with begin are sliced\": from -2 "
+     "of 3 on there are 2, as in the recorded result; the declared type says 5"},
+    {"05921", "declared int32 [2, 5, 3], the rule gives int32 [2, 2, 3]", "malformed: slice_by_size, likewise"},
 };
 
 static bool is_excepted(const char *name, const char *message)
@@ -58,6 +72,48 @@ static bool is_excepted(const char *name, const char *message)
         if (strcmp(exceptions[i].name, name) == 0 && strstr(message, exceptions[i].message) != NULL)
             return true;
     return false;
+}
+
+/* ---- what is refused ---- */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* The message without what differs from case to case: names, and # for a number that stands alone. */
+static void rule_of(const char *message, char *rule, size_t size)
+{
+    size_t at = 0;
+    for (const char *c = message; *c != '\0' && at + 1 < size; c++) {
+        const bool alone = at == 0 || strchr(" [(", rule[at - 1]) != NULL;
+        if (*c == '"' && strchr(c + 1, '"') != NULL) {
+            c = strchr(c + 1, '"');
+        } else if (is_digit(*c) && alone) {
+            rule[at++] = '#';
+            c += strspn(c, "0123456789") - 1;
+        } else {
+            rule[at++] = *c;
+        }
+    }
+    rule[at] = '\0';
+}
+
+static void note_refusal(tally *t, const char *name, const char *message)
+{
+    char rule[sizeof t->refusals->rule];
+    size_t at = 0;
+    rule_of(message, rule, sizeof rule);
+    while (at < t->rules && strcmp(t->refusals[at].rule, rule) != 0)
+        at++;
+    if (at == REFUSALS_MAX)
+        return;
+    refusal *r = &t->refusals[at];
+    if (at == t->rules) {
+        *r = (refusal){.count = 0};
+        memcpy(r->rule, rule, sizeof rule);
+        t->rules++;
+    }
+    const size_t length = strlen(r->cases);
+    snprintf(r->cases + length, sizeof r->cases - length, "%s%s", length > 0 ? " " : "", name);
+    r->count++;
 }
 
 /* ---- what was recorded wrong ---- */
@@ -167,6 +223,7 @@ static void run_cpu(checked *c, tally *t)
         t->agreed += agrees_on_cpu(c, &got);
     } else {
         t->refused++;
+        note_refusal(t, c->name, err.message);
         const bool known = is_excepted(c->name, err.message);
         t->excepted += known;
         check_note(known, __FILE__, __LINE__, "%s (%s) is refused: %s", c->name,
@@ -176,10 +233,11 @@ static void run_cpu(checked *c, tally *t)
     mw_graph_destroy(graph);
 }
 
-/* A refusal for the chip's sake says so; a program that no device takes is the CPU's exception. */
+/* A refusal for the chip's sake says which rule it is and where that is from, and which rewrite was tried if there is
+ * one; a program that no device takes is the CPU's exception. */
 static void check_refusal(const checked *c, const mw_error *err)
 {
-    const bool chip = strstr(err->message, "ANE") != NULL || strstr(err->message, "in fp16") != NULL;
+    const bool chip = strstr(err->message, "ANE") != NULL && strstr(err->message, "(source: ") != NULL;
     check_note(chip || is_excepted(c->name, err->message), __FILE__, __LINE__,
                "%s (%s) is refused for the ANE without a rule of the chip: %s", c->name,
                mw__safetensors_metadata(&c->record->values, "operations"), err->message);
@@ -194,6 +252,7 @@ static void run_ane(checked *c, tally *t)
     t->ran++;
     if (recorded_run(c->record, graph, MW_DEVICE_ANE, EXACT, &got, &err) != MW_OK) {
         t->refused++;
+        note_refusal(t, c->name, err.message);
         check_refusal(c, &err);
     } else if (recorded_run(c->record, rounded, MW_DEVICE_CPU, ROUNDED, &c->near, &err) == MW_OK) {
         t->agreed += agrees_on_ane(c, &got);
@@ -235,11 +294,13 @@ static void run_case(const char *name, totals *t)
 static void report(const char *device, const tally *t)
 {
     printf("  %s: %d ran, %d agreed, %d refused\n", device, t->ran, t->agreed, t->refused);
+    for (size_t i = 0; i < t->rules; i++)
+        printf("    %d %s (%s)\n", t->refusals[i].count, t->refusals[i].rule, t->refusals[i].cases);
 }
 
 static void test_operator_tests_of_coremltools_agree(void)
 {
-    totals t = {.cases = 0};
+    static totals t;
     struct dirent **entries;
     const int count = scandir(FOLDER, &entries, NULL, alphasort);
     if (count < 0)
@@ -257,7 +318,7 @@ static void test_operator_tests_of_coremltools_agree(void)
     CHECK(t.cpu.refused <= EXCEPTIONS_MAX);
     CHECK_INT(t.cpu.agreed + t.cpu.excepted, t.cpu.ran);
     CHECK_INT(t.ane.agreed + t.ane.refused, t.ane.ran);
-    CHECK(t.ane.agreed > 0);
+    CHECK(t.ane.refused <= ANE_REFUSED_MAX);
 }
 
 int main(void)
