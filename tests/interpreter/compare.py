@@ -6,12 +6,14 @@ LIBRARY is build/release/libmillwright.so; below each FOLDER every folder with a
 extents runs several times, with its default shapes and with other numbers for each `?`. Columns are
 the farthest output on the CPU, on the model of the ANE, and the farthest gradient of an input on the CPU, each beside
 the largest element of its tensor, or the reason why there is none; and how far the interpreter is off from itself for
-each: with sums in fp32, with every result in fp16, and gradients with sums in fp32. Ends with the counts; fails if a program is farther off than its types or that explain, or stops
-on the CPU.
+each: with sums in fp32, with every result in fp16, and gradients with sums in fp32. Ends with the counts, and for each
+program that the model of the ANE refused the rule of the chip, its source and the rewrites that were tried; fails if a
+program is farther off than its types or that explain, stops on the CPU, or is refused without a rule of the chip.
 """
 import argparse
 import glob
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -231,9 +233,24 @@ class Result:
         return self.number is None or self.number <= tolerance
 
 
+class Refusal:
+    """What the library says of a program that the chip does not take: "OPERATION: RULE (source: SOURCE); REWRITES"."""
+
+    def __init__(self, reason):
+        found = re.match(r"(?P<rule>.*) \(source: (?P<source>[^)]*)\)(?P<tried>.*)", reason, re.DOTALL)
+        self.rule, self.source = (found.group("rule"), found.group("source")) if found else (None, None)
+        self.tried = found.group("tried").lstrip("; ,") if found else None
+
+    def lines(self):
+        yield "rule: %s" % self.rule
+        yield "source: %s" % self.source
+        yield "rewrites: %s" % (self.tried or "there is none")
+
+
 def judged(case, cpu, ane, gradient):
-    return cpu.reason is None and cpu.near(case.tolerance(cpu.noise)) and gradient.near(
-        case.tolerance(gradient.noise)) and ane.near(max(FP16_TOLERANCE, NOISE * ane.noise))
+    return (cpu.reason is None and cpu.near(case.tolerance(cpu.noise)) and
+            gradient.near(case.tolerance(gradient.noise)) and ane.near(max(FP16_TOLERANCE, NOISE * ane.noise)) and
+            (ane.reason is None or Refusal(ane.reason).rule is not None))
 
 
 def compare(lib, case, name):
@@ -265,8 +282,8 @@ def compare_case(lib, folder, extent, name):
 
 
 def compare_all(lib, folders):
-    """How many there were, how many gave each column, how many failed."""
-    count, columns, failed = 0, [0, 0, 0], 0
+    """How many there were, how many gave each column, how many failed, and why the ANE refused, by name."""
+    count, columns, failed, refused = 0, [0, 0, 0], 0, {}
     for folder in folders:
         try:
             for extent, name in cases(folder):
@@ -274,10 +291,20 @@ def compare_all(lib, folders):
                 good, row = compare_case(lib, folder, extent, name)
                 columns = [n + (r.reason is None) for n, r in zip(columns, row)]
                 failed += not good
+                if row[1].reason and not row[0].reason:
+                    refused[name] = row[1].reason
         except (InterpreterError, mil_text.MilError, blob.BlobError) as error:
             print("%-62s the interpreter: %s" % (os.path.basename(folder)[:62], error))
             failed += 1
-    return count, columns, failed
+    return count, columns, failed, refused
+
+
+def print_refusals(refused):
+    for name, reason in refused.items():
+        refusal = Refusal(reason)
+        print("refused for the ANE: %s" % name)
+        for line in refusal.lines() if refusal.rule else ["no rule of the chip: %s" % reason]:
+            print("    %s" % line)
 
 
 def main():
@@ -289,7 +316,9 @@ def main():
     chosen = parser.parse_args()
     lib = library.Library(os.path.abspath(chosen.library))
     print("%-62s %-4s %8s %8s %8s  %s" % ("program", "type", "CPU", "ANE", "gradient", "noise of each"))
-    count, (cpu, ane, gradients), failed = compare_all(lib, [f for f in programs(chosen.folders) if chosen.only in f])
+    chosen_programs = [f for f in programs(chosen.folders) if chosen.only in f]
+    count, (cpu, ane, gradients), failed, refused = compare_all(lib, chosen_programs)
+    print_refusals(refused)
     print("%d runs: %d on the CPU, %d on the model of the ANE, %d have gradients; %d failed" % (
         count, cpu, ane, gradients, failed))
     return failed > 0
