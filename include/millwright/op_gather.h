@@ -119,7 +119,8 @@ MW_API mw_tensor *mw_scatter_nd(mw_tensor *data, mw_tensor *indices, mw_tensor *
 
 /** y = coordinates of the elements that are not 0 (NaN is not), in row-major order.
  *  x       [..]  of rank R >= 1, any type
- *  return  [N, R]  I32. N is known only if x is a constant; else it is unknown, and the engine refuses to compile it
+ *  return  [N, R]  I32. N is known if x is a constant. Of a program that was read it may also be declared: the first N
+ *          rows then, with rows of 0 where there are fewer. Else it is unknown, and the engine refuses to compile it
  *  errors  MW_ERROR_SHAPE, MW_ERROR_DTYPE
  *  vjp     none: integers
  *  source  MIL non_zero */

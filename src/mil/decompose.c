@@ -224,6 +224,17 @@ static mw_tensor *added(mw_graph *graph, const mw__op *op, mw_dtype dtype)
     return mw_select(inside, one, mw_scalar(graph, dtype, 0.0));
 }
 
+mw_tensor *mw__decompose_sum(mw_tensor *x)
+{
+    if (x == NULL)
+        return NULL;
+    mw_graph *graph = mw_tensor_graph(x);
+    const int64_t extent = mw_tensor_shape(x).dim[1];
+    mw_tensor *inside = band(graph, MW_SHAPE(extent, extent), 0, INT64_MAX), *one = mw_scalar(graph, MW_F32, 1.0);
+    mw_tensor *zero = mw_scalar(graph, MW_F32, 0.0);
+    return mw_matmul(x, mw_select(inside, one, zero), MW_TRANSPOSE_NONE);
+}
+
 /* The product with a triangle of ones. */
 mw_tensor *mw__decompose_cumsum(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
 {

@@ -35,13 +35,16 @@ mw_tensor *mw__decompose_multiply(mw_tensor *x, int axis);
 mw__decompose_when mw__decompose_is_windows, mw__decompose_is_declared;
 mw__decompose_emit mw__decompose_windows, mw__decompose_declared;
 /* decompose_index.c, decompose_place.c */
-mw__decompose_when mw__decompose_is_gather_nd, mw__decompose_is_put, mw__decompose_is_placed;
+mw__decompose_when mw__decompose_is_gather_nd, mw__decompose_is_non_zero, mw__decompose_is_put;
+mw__decompose_when mw__decompose_is_placed;
 mw__decompose_when mw__decompose_is_update, mw__decompose_is_turned;
-mw__decompose_emit mw__decompose_gather_nd, mw__decompose_put, mw__decompose_placed;
+mw__decompose_emit mw__decompose_gather_nd, mw__decompose_non_zero, mw__decompose_put, mw__decompose_placed;
 mw__decompose_emit mw__decompose_update, mw__decompose_turned;
 /* decompose_random.c */
 mw__decompose_when mw__decompose_is_drawn;
 mw__decompose_emit mw__decompose_drawn;
+/* x [rows, n], F32, summed up along n: the product with a triangle of ones. */
+mw_tensor *mw__decompose_sum(mw_tensor *x);
 /* decompose_sample.c */
 mw__decompose_when mw__decompose_is_crop;
 mw__decompose_emit mw__decompose_crop;

@@ -138,6 +138,49 @@ mw_tensor *mw__decompose_gather_nd(const mw__device_traits *device, mw__clone *c
     return mw__decompose_restore(mw__reshape_to(found, mw_tensor_shape(result)), mw_tensor_dtype(result));
 }
 
+/* ---- non_zero ---- */
+
+bool mw__decompose_is_non_zero(const mw__device_traits *device, const mw__op *op)
+{
+    const mw_tensor *x = mw__arg(op, "x");
+    const int64_t count = mw_shape_count(mw_tensor_shape(x)), rows = mw_shape_count(mw_tensor_shape(op->results[0]));
+    return mw__decompose_always(device, op) && rows > 0 && count > 0 && count <= MW__COUNTED_MAX && !mw__is_constant(x);
+}
+
+/* The coordinates of all elements: [count, rank] */
+static mw_tensor *all_coordinates(mw_graph *graph, mw_shape shape)
+{
+    const int64_t count = mw_shape_count(shape);
+    float *data = mw__arena_alloc(&graph->arena, (size_t)(count * shape.rank), sizeof *data, &graph->error);
+    for (int64_t i = 0; data != NULL && i < count; i++) {
+        int64_t rest = i;
+        for (int axis = shape.rank - 1; axis >= 0; rest /= shape.dim[axis--])
+            data[i * shape.rank + axis] = (float)(rest % shape.dim[axis]);
+    }
+    return data != NULL ? mw_constant(graph, MW_F32, MW_SHAPE(count, shape.rank), data) : NULL;
+}
+
+/* The k-th element that is not 0 is where the running count of those becomes k: its row of the coordinates. */
+mw_tensor *mw__decompose_non_zero(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+{
+    mw_graph *to = clone->to;
+    const mw_shape shape = mw_tensor_shape(mw__arg(op, "x")), result = mw_tensor_shape(op->results[0]);
+    (void)device;
+    mw_tensor *x = mw__decompose_number(mw__decompose_operand(clone, mw__arg(op, "x")));
+    if (x == NULL)
+        return NULL;
+    x = mw__reshape_to(x, MW_SHAPE(1, mw_shape_count(shape)));
+    mw_tensor *here = mw_not_equal(x, mw_scalar(to, mw_tensor_dtype(x), 0.0));
+    mw_tensor *ones = mw__decompose_chosen(here, MW_F32);
+    mw_tensor *order = mw__decompose_sum(ones), *none = mw_scalar(to, MW_F32, 0.0);
+    mw_tensor *wanted = mw_range_1d(to, MW_F32, 1.0, (double)result.dim[0] + 1.0, 1.0);
+    wanted = mw__reshape_to(wanted, MW_SHAPE(result.dim[0], 1));
+    mw_tensor *hit = mw_equal(mw_select(here, order, none), wanted);
+    mw_tensor *hot = mw__decompose_chosen(hit, MW_F32);
+    mw_tensor *found = mw_matmul(hot, all_coordinates(to, shape), MW_TRANSPOSE_NONE);
+    return mw__decompose_restore(found, mw_tensor_dtype(op->results[0]));
+}
+
 /* ---- scatters ---- */
 
 /* data [outer, 1, extent, inner], updates [outer, points, 1, inner]; hit broadcasts to [outer, points, extent, inner]

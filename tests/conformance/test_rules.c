@@ -362,6 +362,25 @@ static void test_the_chip_names_its_rule_for_fed_amounts(void)
     CHECK_ERROR(r.err, MW_ERROR_UNSUPPORTED, "integer inputs are fp16 ports on the ANE");
 }
 
+/* What non_zero finds has as many rows as are declared: those left over are 0, others are left out. */
+static void test_non_zero_gives_the_rows_that_are_declared(void)
+{
+    static const char text[] = PROGRAM("ios17", "tensor<fp32, [2, 3]> x, tensor<bool, [3]> t",
+                                       "tensor<int32, [3, 2]> y = non_zero(x = x);\n"
+                                       "tensor<int32, [2, 2]> z = non_zero(x = x);\n"
+                                       "tensor<int32, [4, 2]> w = non_zero(x = x);\n"
+                                       "tensor<int32, [1, 1]> v = non_zero(x = t);\n",
+                                       "y, z, w, v");
+    static const float x[] = {0, 2, -0.0F, NAN, 0, -0.5F};
+    static const uint8_t t[] = {0, 0, 1};
+    static const double wanted[] = {0, 1, 1, 0, 1, 2, 0, 1, 1, 0, 0, 1, 1, 0, 1, 2, 0, 0, 2};
+    const feed feeds[] = {FEED("x", MW_F32, x), FEED("t", MW_BOOL, t)};
+    for (int i = 0; i < 2; i++) {
+        const run r = run_text(text, i == 0 ? MW_DEVICE_CPU : MW_DEVICE_ANE, feeds, 2);
+        check_results(&r, wanted, 19, EXACTLY);
+    }
+}
+
 /* ---- shapes ---- */
 
 /* Documentation of reshape of iOS17: x [2, 50] by [1, 0, -1, 0] is [1, 1, 2, 50]. */
@@ -699,6 +718,7 @@ int main(void)
     RUN(test_parts_begin_at_small_integers);
     RUN(test_the_chip_has_forms_for_fed_positions);
     RUN(test_the_chip_names_its_rule_for_fed_amounts);
+    RUN(test_non_zero_gives_the_rows_that_are_declared);
     RUN(test_reshape_counts_zeros_from_the_last_axis);
     RUN(test_concat_makes_a_vector_of_scalars);
     RUN(test_tile_repeats_by_a_fed_vector);

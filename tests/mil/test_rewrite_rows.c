@@ -120,6 +120,12 @@ static const row_case cases[] = {
              "x = x);",
      .operation = "matmul",
      .times = 1},
+    {.row = "non_zero",
+     .inputs = "tensor<fp32, [3, 5]> x",
+     .body = "tensor<int32, [4, 2]> z = non_zero(x = x); tensor<fp32, [4, 2]> y = cast(dtype = string(\"fp32\"), x = "
+             "z);",
+     .operation = "matmul",
+     .times = 2},
     {.row = "put",
      .inputs = "tensor<int32, [2, 5]> i, tensor<fp32, [3, 5]> x, tensor<fp32, [2, 5]> u",
      .body = "tensor<fp32, [3, 5]> y = scatter_along_axis(axis = int32(0), data = x, indices = i, mode = "

@@ -113,6 +113,14 @@ static void test_what_is_taken_is_exact(void)
          .body = "tensor<int32, [3, 2]> y = gather_along_axis(axis = int32(0), indices = i, " NO_CHECK "x = x);",
          .integers = {3, 1, 0, 2, 2},
          .count = 5},
+        {.inputs = "tensor<int32, [3, 2, 4]> x", /* as many rows as are declared: too few, and too many */
+         .body = "tensor<int32, [7, 3]> y = non_zero(x = x);",
+         .integers = {0, 3, 0, 0, -1},
+         .count = 5},
+        {.inputs = "tensor<int16, [3, 4]> x",
+         .body = "tensor<int32, [9, 2]> y = non_zero(x = x);",
+         .integers = {0, 300, 0, 0, 256},
+         .count = 5},
         {.inputs = "tensor<int32, [3]> i",
          .body = "tensor<int32, [4, 3]> y = one_hot(axis = int32(0), indices = i, off_value = int32(9), on_value = "
                  "int32(4), one_hot_vector_size = int32(4));",

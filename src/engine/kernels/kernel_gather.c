@@ -264,11 +264,15 @@ mw_status mw__kernel_one_hot(mw__planner *planner, const mw__op *op, mw_error *e
     return mw__plan_check(planner, err);
 }
 
-/* ---- non_zero: the size of the result must be known when planned, so x is a constant ---- */
+/* ---- non_zero: the extents of the result are known when planned, from a constant x or as they are declared ---- */
 
 typedef struct non_zero_block {
-    int32_t *coordinates; /* [count, rank] */
+    int32_t *coordinates; /* [count, rank]; of a constant */
     int64_t rank;
+    mw_dtype dtype; /* of a computed x, and the rest too */
+    size_t size;
+    mw_shape shape;
+    int64_t count; /* rows that there is room for */
 } non_zero_block;
 
 /* A unit is one row of coordinates. */
@@ -278,6 +282,60 @@ static void non_zero_run(const mw__kernel_call *call)
     const size_t row = (size_t)s->rank * sizeof *s->coordinates;
     memcpy((char *)call->out[0] + (size_t)call->begin * row, s->coordinates + call->begin * s->rank,
            (size_t)(call->end - call->begin) * row);
+}
+
+static void put_coordinates(const mw_shape *shape, int64_t index, int32_t *out)
+{
+    for (int axis = shape->rank - 1; axis >= 0; axis--) {
+        out[axis] = (int32_t)(index % shape->dim[axis]);
+        index /= shape->dim[axis];
+    }
+}
+
+/* Of every type: -0 is 0, NaN is not. */
+static bool is_zero(const unsigned char *element, const non_zero_block *s)
+{
+    const bool is_float = s->dtype == MW_F16 || s->dtype == MW_F32 || s->dtype == MW_F64;
+    unsigned rest = 0;
+    for (size_t i = 0; i + 1 < s->size; i++)
+        rest |= element[i];
+    return rest == 0 && (element[s->size - 1] & (is_float ? 0x7fu : 0xffu)) == 0;
+}
+
+/* The first `count` rows; zeros where there are fewer. */
+static void non_zero_find(const mw__kernel_call *call)
+{
+    const non_zero_block *s = call->block;
+    const unsigned char *x = call->in[0];
+    const int64_t all = mw_shape_count(s->shape);
+    int32_t *out = call->out[0];
+    int64_t found = 0;
+    for (int64_t i = 0; i < all && found < s->count; i++)
+        if (!is_zero(x + (size_t)i * s->size, s))
+            put_coordinates(&s->shape, i, out + found++ * s->rank);
+    memset(out + found * s->rank, 0, (size_t)((s->count - found) * s->rank) * sizeof *out);
+}
+
+static mw_status find_non_zero(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
+    const mw_dtype dtype = mw__dtype_of(x);
+    if (mw__dtype_size(dtype) == 0)
+        return mw__kernel_unsupported(op, dtype, err);
+    non_zero_block *s = mw__plan_block(planner, sizeof *s);
+    if (s == NULL || mw__count_of(result) == 0)
+        return mw__plan_check(planner, err);
+    *s = (non_zero_block){.rank = mw__shape_of(x).rank,
+                          .dtype = dtype,
+                          .size = mw__dtype_size(dtype),
+                          .shape = mw__shape_of(x),
+                          .count = mw__shape_of(result).dim[0]};
+    const double bytes = (double)mw__count_of(x) * (double)s->size;
+    mw__step *step = mw__plan_step(planner, non_zero_find, "non_zero", 1, mw__cost(bytes, (double)mw__count_of(x) * 4));
+    step->block = s;
+    mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__WHOLE, 0, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__WHOLE, 0);
+    return mw__plan_check(planner, err);
 }
 
 /* False unless there are exactly `count`. */
@@ -291,12 +349,7 @@ static bool list_coordinates(const mw__payload *x, non_zero_block *s, int64_t co
             continue;
         if (found == count)
             return false;
-        int64_t rest = i;
-        for (int axis = shape.rank - 1; axis >= 0; axis--) {
-            s->coordinates[found * shape.rank + axis] = (int32_t)(rest % shape.dim[axis]);
-            rest /= shape.dim[axis];
-        }
-        found++;
+        put_coordinates(&shape, i, s->coordinates + found++ * shape.rank);
     }
     return found == count;
 }
@@ -307,10 +360,7 @@ mw_status mw__kernel_non_zero(mw__planner *planner, const mw__op *op, mw_error *
     const mw__payload *payload = x->payload;
     char subject[128];
     if (payload == NULL || payload->data == NULL)
-        return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                        "%s: x is computed, so how many elements it has that are not 0 is known only when run; the "
-                        "engine runs it for a constant x",
-                        mw__op_subject(op, subject, sizeof subject));
+        return find_non_zero(planner, op, err);
     non_zero_block *s = mw__plan_block(planner, sizeof *s);
     const int64_t values = mw__count_of(result);
     int32_t *coordinates = mw__plan_block(planner, ((size_t)values + 1) * sizeof *coordinates);
