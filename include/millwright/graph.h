@@ -188,13 +188,16 @@ MW_API mw_tensor *mw_text(mw_graph *graph, const char *text);
  *     result. A branch that is not taken, or a trip that does not count, has no say in a gradient, not even by a NaN:
  *     floating-point values from outside of it pass a select on their way in;
  *   - a list becomes a value for each of its elements. An index that is computed becomes a gather of all of them, or a
- *     select at each, in a list of at most 256.
+ *     select at each, in a list of at most 256;
+ *   - a state<..> is read once, before all else, and written once, after all else. What reads give in between are the
+ *     values of the moment, with gradients through what was written to what is read. What state "k" starts with is the
+ *     tensor "k_start", if that name is free: it depends on nothing, and mw_grad takes it like an input.
  *  mw_trainer_create flattens by itself, and keeps the states of a program that was read beside its parameters, from
  *  zeros on; mw_grad, which appends, refuses blocks and lists.
  *  return  owned by the caller; names stay, where they still stand for one value
  *  errors  MW_ERROR_UNSUPPORTED naming the operation: a trip count without a bound, more than 16384 trips in all or
- *          131072 operations, a state that is written in a branch, branches of different types, an operation with
- *          blocks that is neither */
+ *          131072 operations, branches of different types, an operation with blocks that is neither, one that takes a
+ *          state but is neither read_state nor write_state */
 MW_API mw_graph *mw_graph_flatten(const mw_graph *graph, mw_error *err);
 
 /* ---- queries ---- */

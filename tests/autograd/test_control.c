@@ -1,6 +1,6 @@
-/* Gradients through loops, branches and lists that were flattened: against central differences of the program as it
- * stands, which the reference evaluator runs; and that a side that is not taken, or a trip that is not made, has no
- * say, not even by a NaN. */
+/* Gradients through loops, branches, lists and states that were flattened: against central differences of the program
+ * as it stands, which the reference evaluator runs; and that a side that is not taken, or a trip that is not made, has
+ * no say, not even by a NaN. */
 #include "support/check.h"
 #include "support/op_count.h"
 #include "support/oracle.h"
@@ -223,6 +223,133 @@ static void test_what_has_no_bound_is_refused_by_name(void)
     mw_graph_destroy(graph);
 }
 
+/* ---- states ---- */
+
+#define STATE "program(1.3){func main<ios18>(state<tensor<fp32, [3]>> k, "
+
+/* Read, written and read twice: k = x + k, then k = k w; z = what was read of both. */
+static const char chain[] =
+    STATE "tensor<fp32, [3]> x, tensor<fp32, [3]> w){"
+          "tensor<fp32, [3]> before = read_state(input = k)[name = string(\"before\")];"
+          "tensor<fp32, [3]> a = add(x = before, y = x); write_state(data = a, input = k);"
+          "tensor<fp32, [3]> b = read_state(input = k); tensor<fp32, [3]> c = mul(x = b, y = w);"
+          "write_state(data = c, input = k); tensor<fp32, [3]> d = read_state(input = k);"
+          "tensor<fp32, [3]> e = mul(x = d, y = b);"
+          "tensor<fp32, [3]> z = add(x = e, y = before)[name = string(\"z\")];} -> (z);}";
+
+/* Written on one side of a branch, and as often as a computed n says. */
+static const char chosen[] =
+    STATE "tensor<fp32, [3]> x, tensor<fp32, [3]> w, bool p){"
+          "write_state(data = w, input = k);"
+          "tensor<fp32, [3]> r = cond(pred = p)"
+          " { tensor<fp32, [3]> o = read_state(input = k); tensor<fp32, [3]> a = mul(x = x, y = o);"
+          "   write_state(data = a, input = k); tensor<fp32, [3]> l = log(x = x, epsilon = fp32(0)); } -> (l)"
+          " { tensor<fp32, [3]> b = mul(x = x, y = w); } -> (b);"
+          "tensor<fp32, [3]> v = read_state(input = k);"
+          "tensor<fp32, [3]> z = mul(x = v, y = r)[name = string(\"z\")];} -> (z);}";
+static const char repeated[] =
+    STATE "tensor<fp32, [3]> x, tensor<fp32, [3]> w, int32 n){ int32 zero = const()[val = int32(0)];"
+          "write_state(data = x, input = k);"
+          "int32 m = while_loop(loop_vars = (zero))"
+          " (int32 i) { bool less_n = less(x = i, y = n); bool bounded = less(x = i, y = int32(4));"
+          "   bool c = logical_and(x = bounded, y = less_n); } -> (c)"
+          " (int32 i) { tensor<fp32, [3]> o = read_state(input = k); tensor<fp32, [3]> u = mul(x = o, y = w);"
+          "   tensor<fp32, [3]> t = tanh(x = u); write_state(data = t, input = k);"
+          "   int32 j = add(x = i, y = int32(1)); } -> (j);"
+          "tensor<fp32, [3]> v = read_state(input = k);"
+          "tensor<fp32, [3]> z = mul(x = v, y = x)[name = string(\"z\")];} -> (z);}";
+
+static void test_gradients_go_through_what_is_written_to_a_state(void)
+{
+    check_gradients(chain, &(point){.x = {0.3, -0.7, 1.1}, .w = {0.5, -1.5, 0.8}});
+    check_gradients(chosen, &(point){.x = {0.3, 0.7, 1.1}, .w = {0.5, -1.5, 0.8}, .p = 1});
+    check_gradients(chosen, &(point){.x = {-0.3, 0.0, 1.1}, .w = {0.5, -1.5, 0.8}, .p = 0});
+    for (int n = 0; n <= 3; n++)
+        check_gradients(repeated, &(point){.x = {0.3, -0.7, 1.1}, .w = {0.5, -1.5, 0.8}, .n = n});
+}
+
+/* d(sum z) / d(element of k) of chain: z = (x + k)^2 w + k. */
+static void check_start(const float k[3], const float x[3], const float w[3], const float z[3], const float dk[3])
+{
+    for (int i = 0; i < 3; i++) {
+        const double sum = (double)x[i] + (double)k[i], weight = (double)w[i];
+        CHECK_NEAR((double)z[i], sum * sum * weight + (double)k[i], 1e-5);
+        CHECK_NEAR((double)dk[i], 2 * sum * weight + 1, 1e-5);
+    }
+}
+
+/* The state moves from run to run as in the program, and what it starts with has a gradient like an input. */
+static void test_a_flat_program_keeps_its_states(void)
+{
+    const float x[3] = {0.3f, -0.7f, 1.1f}, w[3] = {0.5f, -1.5f, 0.8f};
+    mw_error err = {0};
+    mw_graph *graph = parse(chain), *flat = mw_graph_flatten(graph, &err);
+    mw_tensor *start = mw_graph_find(flat, "k_start"), *dk = NULL;
+    CHECK_OK(err);
+    REQUIRE(flat != NULL && start != NULL);
+    CHECK_INT(op_count(flat->functions[0]->body, "read_state"), 1);
+    CHECK_INT(op_count(flat->functions[0]->body, "write_state"), 1);
+    mw_grad(mw_reduce_sum(mw_graph_find(flat, "z"), MW_ALL_AXES, false), &start, 1, &dk, &err);
+    mw_output(dk, "dk");
+    mw_program *programs[2] = {mw_compile(graph, NULL, &err), mw_compile(flat, NULL, &err)};
+    CHECK_OK(err);
+    for (int run = 0; run < 3; run++) {
+        float before[3] = {0}, k[2][3] = {{0}}, z[2][3] = {{0}}, gradient[3] = {0};
+        mw_program_read(programs[1], "k", MW_F32, before, 3, &err);
+        for (int i = 0; i < 2; i++) {
+            mw_program_write(programs[i], "x", MW_F32, x, 3, &err);
+            mw_program_write(programs[i], "w", MW_F32, w, 3, &err);
+            mw_run(programs[i], &err);
+            mw_program_read(programs[i], "z", MW_F32, z[i], 3, &err);
+            mw_program_read(programs[i], "k", MW_F32, k[i], 3, &err);
+        }
+        mw_program_read(programs[1], "dk", MW_F32, gradient, 3, &err);
+        CHECK_OK(err);
+        check_start(before, x, w, z[1], gradient);
+        CHECK(memcmp(k[0], k[1], sizeof k[0]) == 0 && memcmp(z[0], z[1], sizeof z[0]) == 0);
+        CHECK(run == 0 || before[0] != 0);
+    }
+    mw_program_destroy(programs[0]);
+    mw_program_destroy(programs[1]);
+    mw_graph_destroy(flat);
+    mw_graph_destroy(graph);
+}
+
+/* A state that is read only is not written; a name that is taken stays with whom it belongs to. */
+static void test_a_state_that_is_only_read(void)
+{
+    static const char text[] =
+        STATE "tensor<fp32, [3]> x){ tensor<fp32, [3]> k_start = relu(x = x)[name = string(\"k_start\")];"
+              "tensor<fp32, [3]> v = read_state(input = k);"
+              "tensor<fp32, [3]> z = add(x = v, y = k_start)[name = string(\"z\")];} -> (z);}";
+    mw_error err = {0};
+    mw_graph *graph = parse(text), *flat = mw_graph_flatten(graph, &err);
+    CHECK_OK(err);
+    REQUIRE(flat != NULL);
+    CHECK_INT(op_count(flat->functions[0]->body, "read_state"), 1);
+    CHECK_INT(op_count(flat->functions[0]->body, "write_state"), 0);
+    mw_graph_verify(flat, &err);
+    mw_program *program = mw_compile(flat, NULL, &err);
+    CHECK_OK(err);
+    mw_program_destroy(program);
+    mw_graph_destroy(flat);
+    mw_graph_destroy(graph);
+}
+
+static void test_what_else_takes_a_state_is_refused(void)
+{
+    static const char text[] =
+        STATE "tensor<fp32, [3]> x){ tensor<fp32, [3]> z = coreml_update_state(state = k, value = x)"
+              "[name = string(\"z\")];} -> (z);}";
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_parse_mil(text, strlen(text), NULL, NULL, &err);
+    CHECK_OK(err);
+    CHECK(mw_graph_flatten(graph, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED,
+                "coreml_update_state \"z\": takes a state, but is neither read_state nor write_state");
+    mw_graph_destroy(graph);
+}
+
 /* ---- gradients without flattening ---- */
 
 static void check_no_gradient(const char *text, const char *part)
@@ -254,6 +381,10 @@ int main(void)
     RUN(test_the_engine_agrees_that_it_has_none);
     RUN(test_a_loop_that_a_bound_ends);
     RUN(test_what_has_no_bound_is_refused_by_name);
+    RUN(test_gradients_go_through_what_is_written_to_a_state);
+    RUN(test_a_flat_program_keeps_its_states);
+    RUN(test_a_state_that_is_only_read);
+    RUN(test_what_else_takes_a_state_is_refused);
     RUN(test_no_gradient_is_lost_silently);
     return check_finish();
 }

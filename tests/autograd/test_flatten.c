@@ -223,16 +223,6 @@ static void test_unknown_and_endless_loops_are_refused(void)
     check_refused(text, MW_ERROR_UNSUPPORTED, "while_loop \"y\": its trip count is not known"); /* int32 overflows */
 }
 
-static void test_a_state_write_in_a_branch_is_refused(void)
-{
-    check_refused("program(1.3){func main<ios18>(state<tensor<fp16, [2]>> s, tensor<fp16, [2]> x, bool p){"
-                  "tensor<fp16, [2]> r = cond(pred = p)[name = string(\"r\")]"
-                  " { write_state(data = x, input = s)[name = string(\"w\")];"
-                  "   tensor<fp16, [2]> a = relu(x = x)[name = string(\"a\")]; } -> (a)"
-                  " { tensor<fp16, [2]> b = abs(x = x)[name = string(\"b\")]; } -> (b);} -> (r);}",
-                  MW_ERROR_UNSUPPORTED, "stands in a branch");
-}
-
 static void test_branches_of_two_types_are_refused(void)
 {
     check_refused(HEAD
@@ -289,7 +279,6 @@ int main(void)
     RUN(test_a_loop_in_a_branch);
     RUN(test_a_branch_that_a_loop_variable_decides);
     RUN(test_unknown_and_endless_loops_are_refused);
-    RUN(test_a_state_write_in_a_branch_is_refused);
     RUN(test_branches_of_two_types_are_refused);
     RUN(test_a_graph_without_blocks_is_copied);
     RUN(test_every_failed_allocation_is_an_error_without_a_leak);

@@ -17,6 +17,15 @@ mw_tensor *mw__clone_get(const mw__clone *clone, const mw_tensor *source)
 
 void mw__clone_set(mw__clone *clone, const mw_tensor *source, mw_tensor *copy) { clone->map[source->id] = copy; }
 
+void mw__clone_refuse(mw__clone *clone, const mw__op *op, mw_status status, const char *why)
+{
+    char subject[160];
+    mw__graph_fail(clone->to, status, "%s: %s", mw__op_subject(op, subject, sizeof subject), why);
+    mw__error_subject(&clone->to->error, op->kind, op->result_count > 0 ? op->results[0]->name : NULL);
+    if (op->line > 0)
+        mw__error_position(&clone->to->error, (int)op->line, (int)op->column);
+}
+
 /* ---- what goes along with a value ---- */
 
 static const char *copy_string(mw_graph *to, const char *text)
@@ -143,6 +152,11 @@ static mw_status copy_input(mw__clone *clone, const mw_tensor *source, mw__block
         return mw__fail(&to->error, MW_ERROR_ARGUMENT, "clone: the target has a \"%s\" already", source->name);
     clone->map[source->id] = copy;
     return mw__block_add_input(block, copy, &to->error);
+}
+
+mw_tensor *mw__clone_input_copy(mw__clone *clone, const mw_tensor *source)
+{
+    return copy_input(clone, source, clone->to->current->body) == MW_OK ? mw__clone_get(clone, source) : NULL;
 }
 
 static mw_status copy_inputs(mw__clone *clone)

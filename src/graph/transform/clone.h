@@ -79,6 +79,9 @@ mw_graph *mw__clone_function(const mw_allocator *allocator, const mw__function *
 mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, const mw__clone_options *options,
                           mw_tensor **out_copies, mw_error *err);
 
+/* Copies an input of the function as it is, for a mw__clone_input; NULL with an error on the target graph. */
+mw_tensor *mw__clone_input_copy(mw__clone *clone, const mw_tensor *source);
+
 /* The copy of a source value, for rules. */
 mw_tensor *mw__clone_get(const mw__clone *clone, const mw_tensor *source);
 void mw__clone_set(mw__clone *clone, const mw_tensor *source, mw_tensor *copy);
@@ -93,6 +96,9 @@ mw_status mw__clone_again(mw__clone *clone, const mw__op *op);
 
 /* Appends copies of the operations of a block to the current one, by the rule, for a rule that copies blocks itself. */
 mw_status mw__clone_ops(mw__clone *clone, const mw__block *from);
+
+/* Leaves an error on the target graph that names the operation and its place. */
+void mw__clone_refuse(mw__clone *clone, const mw__op *op, mw_status status, const char *why);
 
 /* Copies one operation as it is, for a rule that changes only its surroundings. */
 mw_status mw__clone_op(mw__clone *clone, const mw__op *op, mw_error *err);

@@ -22,31 +22,6 @@ static const mw__slot *find_slot(const mw__op *op, const char *name)
     return NULL;
 }
 
-/* What must not happen unless its branch is taken: states that are not values (mw__flatten.resident). */
-static const mw__op *find_effect(const mw__flatten *state, const mw__block *block)
-{
-    for (size_t i = 0; i < block->op_count && !state->resident; i++) {
-        const mw__op *op = block->ops[i];
-        if (strcmp(op->kind, "write_state") == 0 || strcmp(op->kind, "coreml_update_state") == 0)
-            return op;
-        for (size_t k = 0; k < op->block_count; k++) {
-            const mw__op *inner = find_effect(state, op->blocks[k]);
-            if (inner != NULL)
-                return inner;
-        }
-    }
-    return NULL;
-}
-
-static bool refuse_effect(const mw__flatten *state, mw__clone *clone, const mw__block *block)
-{
-    const mw__op *effect = find_effect(state, block);
-    if (effect != NULL)
-        mw__flatten_refuse(clone, effect, MW_ERROR_UNSUPPORTED,
-                           "stands in a branch, which cannot be made a select; write a selected value after it");
-    return effect != NULL;
-}
-
 /* ---- branches ---- */
 
 /* The branch that is taken, alone. */
@@ -103,18 +78,16 @@ static void flatten_cond(mw__flatten *state, mw__clone *clone, const mw__op *op)
     int64_t known;
     if (slot == NULL || slot->count != 1 || op->block_count != 2 || op->blocks[0]->output_count != op->result_count ||
         op->blocks[1]->output_count != op->result_count) {
-        mw__flatten_refuse(clone, op, MW_ERROR_FORMAT, "needs pred and two blocks that give its results");
+        mw__clone_refuse(clone, op, MW_ERROR_FORMAT, "needs pred and two blocks that give its results");
         return;
     }
     if (mw__flatten_known(clone, slot->operands[0].value, &known)) {
         take(state, clone, op, op->blocks[known != 0 ? 0 : 1]);
         return;
     }
-    if (refuse_effect(state, clone, op->blocks[0]) || refuse_effect(state, clone, op->blocks[1]))
-        return;
     mw_tensor *pred = mw__flatten_value(clone, slot->operands[0].value);
     if (pred != NULL && (mw_tensor_dtype(pred) != MW_BOOL || mw_shape_count(mw_tensor_shape(pred)) != 1)) {
-        mw__flatten_refuse(clone, op, MW_ERROR_SHAPE, "pred must be one bool");
+        mw__clone_refuse(clone, op, MW_ERROR_SHAPE, "pred must be one bool");
         return;
     }
     if (pred != NULL)
@@ -206,7 +179,7 @@ static bool check_loop(mw__clone *clone, const mw__op *op, const mw__slot *slot)
     if (slot != NULL && slot->count == count && op->block_count == 2 && op->blocks[0]->input_count == count &&
         op->blocks[0]->output_count == 1 && op->blocks[1]->input_count == count && op->blocks[1]->output_count == count)
         return true;
-    mw__flatten_refuse(clone, op, MW_ERROR_FORMAT, "needs loop_vars, and a condition and a body block that fit them");
+    mw__clone_refuse(clone, op, MW_ERROR_FORMAT, "needs loop_vars, and a condition and a body block that fit them");
     return false;
 }
 
@@ -216,13 +189,13 @@ static bool open_loop(unrolling *u)
     mw__clone *clone = u->clone;
     const mw__block *condition = u->op->blocks[0];
     if (!mw__flatten_is_bounded(clone, condition->outputs[0]) || ++u->open_trips > MW__FLATTEN_OPEN_TRIPS) {
-        mw__flatten_refuse(clone, u->op, MW_ERROR_UNSUPPORTED,
-                           "its trip count is not known when compiled; the condition must follow from constants and "
-                           "int32 loop variables that start at constants, or be logical_and of such a one, which ends "
-                           "it within 1024 trips, and another");
+        mw__clone_refuse(clone, u->op, MW_ERROR_UNSUPPORTED,
+                         "its trip count is not known when compiled; the condition must follow from constants and "
+                         "int32 loop variables that start at constants, or be logical_and of such a one, which ends "
+                         "it within 1024 trips, and another");
         return false;
     }
-    if (refuse_effect(u->state, clone, u->op->blocks[1]) || mw__clone_inline(clone, condition) != MW_OK)
+    if (mw__clone_inline(clone, condition) != MW_OK)
         return false;
     mw_tensor *more = scalar_of(mw__flatten_value(clone, condition->outputs[0]));
     if (u->active == NULL && u->results != NULL)
@@ -251,8 +224,8 @@ static void unroll(unrolling *u)
         if (more == MW__FLATTEN_OPEN && !open_loop(u))
             return;
         if (++u->state->trips > MW__FLATTEN_TRIPS || clone->to->block->op_count > MW__FLATTEN_OPS) {
-            mw__flatten_refuse(clone, u->op, MW_ERROR_UNSUPPORTED,
-                               "does not end within 16384 trips and 131072 operations");
+            mw__clone_refuse(clone, u->op, MW_ERROR_UNSUPPORTED,
+                             "does not end within 16384 trips and 131072 operations");
             return;
         }
         if (!trip(u))
@@ -283,7 +256,7 @@ static void flatten_loop(mw__flatten *state, mw__clone *clone, const mw__op *op)
         if (source != NULL)
             u.variables[i] = mw__flatten_get(state, clone, source);
         if (u.variables[i].value == NULL && u.variables[i].list == NULL && to->error.status == MW_OK)
-            mw__flatten_refuse(clone, op, MW_ERROR_UNSUPPORTED, "a loop variable is no value that can be copied");
+            mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED, "a loop variable is no value that can be copied");
     }
     if (to->error.status != MW_OK)
         return;
@@ -302,7 +275,7 @@ bool mw__flatten_rule(void *user, mw__clone *clone, const mw__op *op)
     else if (strcmp(op->kind, "while_loop") == 0)
         flatten_loop(user, clone, op);
     else
-        mw__flatten_refuse(clone, op, MW_ERROR_UNSUPPORTED, "has blocks, but is neither cond nor while_loop");
+        mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED, "has blocks, but is neither cond nor while_loop");
     return true;
 }
 
@@ -330,7 +303,11 @@ mw_graph *mw_graph_flatten(const mw_graph *graph, mw_error *err)
         return NULL;
     }
     mw__flatten state = {0};
-    const mw__clone_options how = {.rule = mw__flatten_rule, .user = &state, .keep_outputs = true};
+    const mw__clone_options how = {.rule = mw__flatten_rule,
+                                   .input = mw__flatten_keep_state,
+                                   .finish = mw__flatten_finish_kept,
+                                   .user = &state,
+                                   .keep_outputs = true};
     mw__clone clone = {0};
     const mw_status status = mw__clone_run(&clone, function, flat, &how, err);
     mw__clone_deinit(&clone);

@@ -16,7 +16,7 @@ enum {
 typedef struct mw__flatten {
     size_t trips, elements;
     struct mw__flat_list **lists; /* by value id of the source, in the arena of the copy */
-    bool resident;                /* states became resident values (mw__flatten_input) */
+    bool values;                  /* states are values here, which reads give and writes replace */
 } mw__flatten;
 
 /* Replaces while_loop, cond and what works on lists; copies anything else. */
@@ -26,5 +26,9 @@ bool mw__flatten_rule(void *user, mw__clone *clone, const mw__op *op);
  * as mw__clone_input, and when all is copied. */
 bool mw__flatten_input(void *state, mw__clone *clone, const mw_tensor *value);
 void mw__flatten_finish(void *state, mw__clone *clone);
+/* For clones that keep them as they are, but read each once, before all else, and write it once, after all else: what
+ * is between is a function of the inputs and of the values that the states start with. */
+bool mw__flatten_keep_state(void *state, mw__clone *clone, const mw_tensor *value);
+void mw__flatten_finish_kept(void *state, mw__clone *clone);
 
 #endif

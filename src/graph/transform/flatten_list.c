@@ -34,7 +34,7 @@ static mw__flat_list *make(mw__flatten *state, mw__clone *clone, const mw__op *o
 {
     mw_graph *to = clone->to;
     if (count > LIST_MAX || (size_t)count > MW__FLATTEN_ELEMENTS - state->elements) {
-        mw__flatten_refuse(clone, op, MW_ERROR_UNSUPPORTED, "its list is too long to be flattened");
+        mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED, "its list is too long to be flattened");
         return NULL;
     }
     state->elements += (size_t)count;
@@ -56,7 +56,7 @@ static mw_tensor *element_of(mw__clone *clone, const mw__op *op, mw__flat_list *
     if (at >= 0 && at < list->count && list->of[at] != NULL)
         return list->of[at];
     if (mw_shape_count(list->element) < 0) {
-        mw__flatten_refuse(clone, op, MW_ERROR_UNSUPPORTED, "the shape of its elements is not known when compiled");
+        mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED, "the shape of its elements is not known when compiled");
         return NULL;
     }
     return mw_fill(clone->to, list->dtype, list->element, 0.0);
@@ -66,8 +66,8 @@ static mw_tensor *all_of(mw__clone *clone, const mw__op *op, mw__flat_list *list
 {
     mw_graph *to = clone->to;
     if (list->count > COMPUTED_MAX || list->count == 0) {
-        mw__flatten_refuse(clone, op, MW_ERROR_UNSUPPORTED,
-                           "reads or writes a list of none or more than 256 elements at an index that is computed");
+        mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED,
+                         "reads or writes a list of none or more than 256 elements at an index that is computed");
         return NULL;
     }
     mw_tensor **values = mw__arena_alloc(&to->arena, (size_t)list->count, sizeof(mw_tensor *), &to->error);
@@ -92,8 +92,8 @@ mw__flat_list *mw__flatten_choose_list(mw__flatten *state, mw__clone *clone, con
                                        mw__flat_list *a, mw__flat_list *b)
 {
     if (a == NULL || b == NULL || a->count != b->count || a->dtype != b->dtype) {
-        mw__flatten_refuse(clone, op, MW_ERROR_UNSUPPORTED,
-                           "gives lists whose lengths differ, by a condition that is computed");
+        mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED,
+                         "gives lists whose lengths differ, by a condition that is computed");
         return NULL;
     }
     mw__flat_list *chosen = make(state, clone, op, a->count, a);
@@ -152,11 +152,11 @@ static void make_list(mw__flatten *state, mw__clone *clone, const mw__op *op)
     bool dynamic = true;
     mw__arg_bool(op, "dynamic_length", &dynamic);
     if (mw__arg_present(op, "init_length") && !mw__flatten_known(clone, mw__arg(op, "init_length"), &length)) {
-        mw__flatten_refuse(clone, op, MW_ERROR_UNSUPPORTED, "its init_length is not known when compiled");
+        mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED, "its init_length is not known when compiled");
         return;
     }
     if (!element_type(op->results[0], &element) || length < 0) {
-        mw__flatten_refuse(clone, op, MW_ERROR_FORMAT, "makes no list of tensors of a length from 0 on");
+        mw__clone_refuse(clone, op, MW_ERROR_FORMAT, "makes no list of tensors of a length from 0 on");
         return;
     }
     mw__flat_list *list = make(state, clone, op, length, NULL);
@@ -208,8 +208,8 @@ static mw__flat_list *write_computed(mw__flatten *state, mw__clone *clone, const
     if (at == NULL)
         return NULL;
     if (list->dynamic || list->count > COMPUTED_MAX) {
-        mw__flatten_refuse(clone, op, MW_ERROR_UNSUPPORTED,
-                           "writes at an index that is computed; the list must be of fixed length, 256 at most");
+        mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED,
+                         "writes at an index that is computed; the list must be of fixed length, 256 at most");
         return NULL;
     }
     mw__flat_list *written = make(state, clone, op, list->count, list);
@@ -259,7 +259,7 @@ static void write_list(mw__flatten *state, mw__clone *clone, const mw__op *op)
     if (list == NULL || value == NULL || !find_indices(clone, op, one ? "index" : "indices", &to))
         return;
     if (to.at == NULL && !one)
-        mw__flatten_refuse(clone, op, MW_ERROR_UNSUPPORTED, "its indices are not known when compiled");
+        mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED, "its indices are not known when compiled");
     else if (to.at == NULL)
         written = write_computed(state, clone, op, list, value);
     else if (one)
@@ -297,7 +297,7 @@ bool mw__flatten_list_op(mw__flatten *state, mw__clone *clone, const mw__op *op)
         const bool made = op->results[0]->type->kind == MW__LIST ? mw__flatten_list(state, op->results[0]) != NULL
                                                                  : mw__clone_get(clone, op->results[0]) != NULL;
         if (!made && clone->to->error.status == MW_OK)
-            mw__flatten_refuse(clone, op, MW_ERROR_UNSUPPORTED, "its list is none that can be flattened");
+            mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED, "its list is none that can be flattened");
         return true;
     }
     return false;

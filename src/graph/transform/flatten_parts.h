@@ -21,7 +21,6 @@ bool mw__flatten_is_bounded(mw__clone *clone, const mw_tensor *condition);
 
 /* ---- flatten_values.c ---- */
 
-void mw__flatten_refuse(mw__clone *clone, const mw__op *op, mw_status status, const char *why);
 /* The copy of a value of the source; of a literal, a constant. */
 mw_tensor *mw__flatten_value(mw__clone *clone, const mw_tensor *value);
 
@@ -68,7 +67,7 @@ typedef struct mw__flat_states {
     size_t count;
 } mw__flat_states;
 
-/* The states that an operation writes, if they are values here (mw__flatten.resident). */
+/* The states that an operation writes, if they are values here (mw__flatten.values). */
 bool mw__flatten_find_states(mw__flat_states *out, const mw__flatten *state, mw__clone *clone, const mw__op *op);
 /* Copies read_state and write_state where states are values; false if it is neither. */
 bool mw__flatten_state_op(mw__flatten *state, mw__clone *clone, const mw__op *op);

@@ -6,16 +6,8 @@
 #include "graph/copy.h"
 #include <millwright/op_compare.h>
 #include <millwright/op_shape.h>
+#include <stdio.h>
 #include <string.h>
-
-void mw__flatten_refuse(mw__clone *clone, const mw__op *op, mw_status status, const char *why)
-{
-    char subject[160];
-    mw__graph_fail(clone->to, status, "%s: %s", mw__op_subject(op, subject, sizeof subject), why);
-    mw__error_subject(&clone->to->error, op->kind, op->result_count > 0 ? op->results[0]->name : NULL);
-    if (op->line > 0)
-        mw__error_position(&clone->to->error, (int)op->line, (int)op->column);
-}
 
 mw_tensor *mw__flatten_value(mw__clone *clone, const mw_tensor *value)
 {
@@ -54,8 +46,8 @@ mw__flat_value mw__flatten_choose(mw__flatten *state, mw__clone *clone, const mw
         return a;
     if (a.value == NULL || b.value == NULL || a.value->type->kind != MW__TENSOR ||
         !mw__type_equal(a.value->type, b.value->type)) {
-        mw__flatten_refuse(clone, op, MW_ERROR_UNSUPPORTED,
-                           "its branches give values of different types; a select needs one tensor type");
+        mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED,
+                         "its branches give values of different types; a select needs one tensor type");
         return (mw__flat_value){0};
     }
     return (mw__flat_value){.value = mw_select(pred, a.value, b.value)};
@@ -188,7 +180,7 @@ static bool add_state(mw__flat_states *out, mw__clone *clone, const mw__op *op, 
         if (out->of[i] == state)
             return true;
     if (out->count == MW__FLAT_STATES) {
-        mw__flatten_refuse(clone, op, MW_ERROR_UNSUPPORTED, "writes more than 64 states");
+        mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED, "writes more than 64 states");
         return false;
     }
     out->of[out->count++] = state;
@@ -197,7 +189,7 @@ static bool add_state(mw__flat_states *out, mw__clone *clone, const mw__op *op, 
 
 bool mw__flatten_find_states(mw__flat_states *out, const mw__flatten *state, mw__clone *clone, const mw__op *op)
 {
-    if (!state->resident)
+    if (!state->values)
         return true;
     const mw_tensor *written = op->row != NULL && op->row->id == MW__OP_write_state ? mw__arg(op, "input") : NULL;
     if (is_state(written) && !add_state(out, clone, op, written))
@@ -216,7 +208,7 @@ bool mw__flatten_input(void *user, mw__clone *clone, const mw_tensor *value)
     if (!is_state(value))
         return false;
     const mw__type *type = value->type->count == 1 ? value->type->element[0] : NULL;
-    state->resident = true;
+    state->values = true;
     if (type == NULL || type->kind != MW__TENSOR)
         mw__graph_fail(to, MW_ERROR_UNSUPPORTED, "state \"%s\" does not hold a tensor", value->name);
     else
@@ -224,10 +216,23 @@ bool mw__flatten_input(void *user, mw__clone *clone, const mw_tensor *value)
     return true;
 }
 
+static bool uses_state(const mw__op *op)
+{
+    for (size_t s = 0; s < op->slot_count; s++)
+        for (size_t i = 0; op->slots[s].operands != NULL && i < op->slots[s].count; i++)
+            if (is_state(op->slots[s].operands[i].value))
+                return true;
+    return false;
+}
+
 bool mw__flatten_state_op(mw__flatten *state, mw__clone *clone, const mw__op *op)
 {
-    if (!state->resident || op->row == NULL || (op->row->id != MW__OP_read_state && op->row->id != MW__OP_write_state))
+    if (!state->values || !uses_state(op))
         return false;
+    if (op->row == NULL || (op->row->id != MW__OP_read_state && op->row->id != MW__OP_write_state)) {
+        mw__clone_refuse(clone, op, MW_ERROR_UNSUPPORTED, "takes a state, but is neither read_state nor write_state");
+        return true;
+    }
     if (mw__op_verify(op, &clone->to->error) != MW_OK)
         return true;
     const mw_tensor *source = mw__arg(op, "input");
@@ -243,11 +248,73 @@ void mw__flatten_finish(void *user, mw__clone *clone)
 {
     const mw__flatten *state = user;
     const mw__block *body = clone->from->body;
-    for (size_t i = 0; i < body->input_count && state->resident; i++) {
+    for (size_t i = 0; i < body->input_count && state->values; i++) {
         const mw_tensor *source = body->inputs[i];
         mw_tensor *last = is_state(source) ? mw__clone_get(clone, source) : NULL;
         mw_tensor *input = last != NULL ? mw_graph_find(clone->to, source->name) : NULL;
         if (input != NULL && input != last && input->role == MW__RESIDENT)
             input->next = last;
+    }
+}
+
+/* ---- states that stay states ---- */
+
+static mw_tensor *read_start(mw_graph *to, mw_tensor *state)
+{
+    char name[MW_NAME_MAX + 8];
+    mw__build build = mw__build_begin_graph("read_state", to);
+    mw__build_set(&build, "input", state);
+    mw_tensor *start = mw_identity(mw__build_end(&build)); /* which mw_grad may take for a variable */
+    snprintf(name, sizeof name, "%s_start", state->name != NULL ? state->name : "");
+    if (start != NULL && state->name != NULL && strlen(name) <= MW_NAME_MAX && mw_graph_find(to, name) == NULL)
+        mw_name(start, name);
+    return start;
+}
+
+bool mw__flatten_keep_state(void *user, mw__clone *clone, const mw_tensor *value)
+{
+    mw__flatten *state = user;
+    mw_graph *to = clone->to;
+    if (!is_state(value))
+        return false;
+    state->values = true;
+    mw_tensor *copy = mw__clone_input_copy(clone, value);
+    if (copy != NULL)
+        mw__clone_set(clone, value, read_start(to, copy));
+    return true;
+}
+
+/* True for what read_start made of the state. */
+static bool is_start(const mw_tensor *value, const mw_tensor *state)
+{
+    const mw__op *same = value->op, *read = NULL;
+    if (same != NULL && same->row != NULL && same->row->id == MW__OP_identity)
+        read = mw__arg(same, "x")->op;
+    return read != NULL && read->row != NULL && read->row->id == MW__OP_read_state && mw__arg(read, "input") == state;
+}
+
+static void write_last(mw__clone *clone, mw_tensor *state, mw_tensor *last)
+{
+    if (is_start(last, state))
+        return;
+    mw__build build = mw__build_begin_graph("write_state", clone->to);
+    mw__build_set(&build, "input", state);
+    mw__build_set(&build, "data", last);
+    mw__build_end_many(&build, NULL, 0, NULL);
+}
+
+void mw__flatten_finish_kept(void *user, mw__clone *clone)
+{
+    const mw__flatten *state = user;
+    const mw__block *body = clone->from->body, *into = clone->to->current->body;
+    for (size_t i = 0, k = 0; i < body->input_count && state->values; i++) {
+        if (!is_state(body->inputs[i]))
+            continue;
+        while (k < into->input_count && !is_state(into->inputs[k]))
+            k++;
+        mw_tensor *last = mw__clone_get(clone, body->inputs[i]);
+        if (k < into->input_count && last != NULL && clone->to->error.status == MW_OK)
+            write_last(clone, into->inputs[k], last);
+        k++;
     }
 }
