@@ -176,6 +176,13 @@ MW_API mw_status mw_op(mw_graph *graph, const char *operation, const mw_argument
 /** A string constant, for mw_op. */
 MW_API mw_tensor *mw_text(mw_graph *graph, const char *text);
 
+/** Labels of classes by their index, strings or integers: mw_classify, and what a program says of its ports. */
+typedef struct mw_classes {
+    size_t count;
+    const char *const *names; /* NULL: the labels are numbers */
+    const int64_t *numbers;   /* NULL: the labels are names */
+} mw_classes;
+
 /* ---- loops and branches ----
  * Those of op_control.h, and of programs that were read. */
 
@@ -189,6 +196,8 @@ MW_API mw_tensor *mw_text(mw_graph *graph, const char *text);
  *     floating-point values from outside of it pass a select on their way in;
  *   - a list becomes a value for each of its elements. An index that is computed becomes a gather of all of them, or a
  *     select at each, in a list of at most 256;
+ *   - classify becomes the index of the largest probability, and the probabilities in the order of the classes, with
+ *     the gradient of an identity;
  *   - a state<..> is read once, before all else, and written once, after all else. What reads give in between are the
  *     values of the moment, with gradients through what was written to what is read. What state "k" starts with is the
  *     tensor "k_start", if that name is free: it depends on nothing, and mw_grad takes it like an input.
@@ -197,7 +206,7 @@ MW_API mw_tensor *mw_text(mw_graph *graph, const char *text);
  *  return  owned by the caller; names stay, where they still stand for one value
  *  errors  MW_ERROR_UNSUPPORTED naming the operation: a trip count without a bound, more than 16384 trips in all or
  *          131072 operations, branches of different types, an operation with blocks that is neither, one that takes a
- *          state but is neither read_state nor write_state */
+ *          state but is neither read_state nor write_state, labels of classes that others than classify use */
 MW_API mw_graph *mw_graph_flatten(const mw_graph *graph, mw_error *err);
 
 /* ---- queries ---- */

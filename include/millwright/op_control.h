@@ -1,4 +1,4 @@
-/* Branches, loops and lists.
+/* Branches, loops and lists; labels of classes.
  *
  *     static mw_tensor *below_eight(void *user, mw_tensor *const *vars, size_t count)       // vars: i, x
  *     { return mw_less(vars[0], mw_scalar(user, MW_I32, 8)); }
@@ -109,6 +109,20 @@ MW_API mw_tensor *mw_list_scatter(mw_tensor *list, mw_tensor *indices, mw_tensor
  *  vjp     none: an integer
  *  source  MIL list_length */
 MW_API mw_tensor *mw_list_length(mw_tensor *list);
+
+/** label = classes[index of the largest of probabilities], and the probability of each class: what makes a program a
+ *  classifier for Core ML. Both are for mw_output alone, no operation takes them. A program gives the index and the
+ *  probabilities in the order of the classes, and says the labels: mw_program_label.
+ *  probabilities      F32, any shape, one element for each class; a NaN is taken for the largest
+ *  classes            copied; one of names and numbers, at least one. A label may be there twice
+ *  out_label          receives a string or an int64 of rank 0
+ *  out_probabilities  receives a dictionary from labels to probabilities
+ *  return             MW_OK or the error, which is also left on the graph; both results are NULL then
+ *  errors             MW_ERROR_SHAPE if their numbers differ, MW_ERROR_DTYPE, MW_ERROR_ARGUMENT
+ *  vjp                of the probabilities the identity, after mw_graph_flatten; of the label none
+ *  source             MIL classify */
+MW_API mw_status mw_classify(mw_tensor *probabilities, const mw_classes *classes, mw_tensor **out_label,
+                             mw_tensor **out_probabilities);
 
 #ifdef __cplusplus
 }

@@ -164,6 +164,36 @@ MW_API size_t mw_program_port_count(const mw_program *program);
 /** Fills *out_port for index < mw_program_port_count; false otherwise. */
 MW_API bool mw_program_port_at(const mw_program *program, size_t index, mw_port *out_port);
 
+/* ---- classifiers ----
+ *
+ *     mw_label label;
+ *     mw_run(program, &err);
+ *     mw_program_label(program, "classLabel", &label, &err);
+ *     puts(label.name);                                                    // "cat"
+ *
+ * A program with classify (mw_classify) gives int32 [], the index of the largest probability, where the text says a
+ * label, and fp32 [n] (fp16 on fp16 devices), the probabilities in the order of the classes, where it says a
+ * dictionary. */
+
+/** The labels of a port of a classifier: of the values that its label can have, or of the elements of its
+ *  probabilities.
+ *  out     zeroed on failure; what it points to lives as long as the program
+ *  errors  MW_ERROR_ARGUMENT if the port is none of the two (the message lists them) */
+MW_API mw_status mw_program_classes(const mw_program *program, const char *port, mw_classes *out, mw_error *err);
+
+/** A label, as it was predicted. */
+typedef struct mw_label {
+    int64_t index;    /* of its class */
+    const char *name; /* lives as long as the program; NULL if labels are numbers */
+    int64_t number;   /* 0 if labels are names */
+} mw_label;
+
+/** Reads what the last run predicted.
+ *  port    of a label
+ *  out     zeroed on failure
+ *  errors  MW_ERROR_ARGUMENT if the port is no label; those of mw_program_read */
+MW_API mw_status mw_program_label(mw_program *program, const char *port, mw_label *out, mw_error *err);
+
 /** A constant that fp16 does not hold, on a device that computes in fp16, and what stands for it:
  *   - beyond 65504 (a mask of -3.4e38, say) 65504 with its sign, or 32752 if it is added to something, so that the sum
  *     is finite too: a row of scores that is masked throughout stays a row of numbers;

@@ -2,6 +2,7 @@
  * comments y is the forward result, dy its cotangent. */
 #include "autograd/rules.h"
 #include "graph/patterns/conv.h"
+#include "graph/patterns/conv_quantized.h"
 
 static bool read(const mw__vjp *vjp, mw__conv *conv)
 {
@@ -29,6 +30,18 @@ void mw__vjp_conv(mw__vjp *vjp)
     if (mw__vjp_wants(vjp, "weight"))
         mw__vjp_set(vjp, "weight", mw__conv_dweight(&conv, mw__vjp_arg(vjp, "x"), dy));
     set_bias(vjp);
+}
+
+/* dx = transpose(dy, weight quant_scale + quant_bias); codes have no gradient, and the other operands are constants */
+void mw__vjp_conv_quantized(mw__vjp *vjp)
+{
+    mw__conv conv;
+    if (!read(vjp, &conv) || !mw__vjp_wants(vjp, "x"))
+        return;
+    mw_tensor *codes = mw__vjp_arg(vjp, "weight");
+    const mw_dtype dtype = mw_tensor_dtype(mw__vjp_arg(vjp, "x"));
+    mw_tensor *weight = mw__conv_quantized_weight(vjp->graph, vjp->op, mw__is_constant(codes) ? NULL : codes, dtype);
+    mw__vjp_set(vjp, "x", mw__conv_dx(&conv, vjp->dy[0], weight));
 }
 
 /* y is the x of the convolution: dx = conv(dy, weight), dweight = dy * x, dbias = sum of dy */

@@ -2,6 +2,7 @@
 #include "base/checked.h"
 #include "base/float_mode.h"
 #include "base/name.h"
+#include "graph/classify.h"
 #include "graph/init.h"
 #include "graph/rule.h"
 #include "graph/uses.h"
@@ -216,7 +217,7 @@ mw_tensor *mw_output(mw_tensor *x, const char *name)
     char shown[MW__TENSOR_TEXT];
     mw_graph *graph = x->graph;
     mw__block *body = graph->current->body;
-    if (x->type->kind != MW__TENSOR)
+    if (x->type->kind != MW__TENSOR && mw__classify_of(x) == NULL)
         return mw__graph_fail(graph, MW_ERROR_DTYPE, "output \"%s\": %s is a %s, not a tensor", shown_name(name),
                               mw__tensor_print(x, shown, sizeof shown), x->type->kind == MW__LIST ? "list" : "state");
     if (x->role != MW__VALUE || x->payload != NULL || x->op == NULL || x->is_output)

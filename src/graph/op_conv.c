@@ -111,6 +111,53 @@ mw_status mw__shape_conv(mw__infer *infer)
     return mw__rule_result(infer, mw__rule_dtype(infer, "x"), shape);
 }
 
+/* ---- conv_quantized ---- */
+
+/* The numbers of codes: one for all, or one for each channel of the result. */
+static mw_status check_numbers(const mw__infer *infer, const char *arg, int64_t channels)
+{
+    char text[240];
+    const int64_t count = mw_shape_count(mw__rule_shape(infer, arg));
+    if (count == 1 || (count >= 0 && mw__dim_fits(count, channels)))
+        return MW_OK;
+    return mw__rule_fail(infer, MW_ERROR_SHAPE,
+                         "%s must have one element, or the %" PRId64 " of the channels of the result",
+                         mw__arg_print(infer->op, arg, text, sizeof text), channels);
+}
+
+/* coremltools names "lut" too, but no argument for the table. */
+static mw_status check_quantization(const mw__infer *infer)
+{
+    const char *type = mw__arg_string(infer->op, "quantization_type");
+    int64_t bits;
+    MW_TRY(mw__rule_int(infer, "nbits", &bits));
+    if (bits < 1 || bits > 8)
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "nbits is %" PRId64 "; 1 to 8 are allowed", bits);
+    if (type != NULL && strcmp(type, "lut") == 0)
+        return mw__rule_fail(infer, MW_ERROR_UNSUPPORTED,
+                             "quantization_type is \"lut\", for which MIL has no table; use constexpr_lut_to_dense");
+    if (type == NULL || strcmp(type, "linear") != 0)
+        return mw__rule_fail(infer, MW_ERROR_ARGUMENT, "quantization_type \"%.40s\" is neither linear nor lut",
+                             type != NULL ? type : "");
+    return MW_OK;
+}
+
+mw_status mw__shape_conv_quantized(mw__infer *infer)
+{
+    const mw_dtype x = mw__rule_dtype(infer, "x"), weight = mw__rule_dtype(infer, "weight");
+    const mw_dtype bias = mw__arg_present(infer->op, "bias") ? mw__rule_dtype(infer, "bias") : x;
+    MW_TRY(check_quantization(infer));
+    if (weight != MW_U8)
+        return mw__rule_fail(infer, MW_ERROR_DTYPE, "weight is %s, not uint8", mw_dtype_name(weight));
+    if (bias != x && bias != MW_U8)
+        return mw__rule_fail(infer, MW_ERROR_DTYPE, "bias is %s, neither %s as x nor uint8", mw_dtype_name(bias),
+                             mw_dtype_name(x));
+    MW_TRY(mw__shape_conv(infer));
+    const int64_t channels = mw__rule_shape(infer, "weight").dim[0];
+    MW_TRY(check_numbers(infer, "quant_scale", channels));
+    return check_numbers(infer, "quant_bias", channels);
+}
+
 /* ---- conv_transpose ---- */
 
 /* Longer than the scattered elements reach by a whole stride, conv would have another element. */

@@ -94,8 +94,8 @@ typedef struct mw__row {
 /* True if each element of the result is computed from one of each operand, by the kernels unary, binary or compare. */
 bool mw__row_is_elementwise(const mw__row *row);
 
-/* True for branches, loops, lists and states: no kernel and no VJP, they are written otherwise first
- * (transform/lower.h, transform/flatten.h). */
+/* True for branches, loops, lists, states and what is written otherwise for every device: no kernel, and of most no
+ * VJP, as they are written otherwise first (transform/lower.h, transform/flatten.h). */
 bool mw__row_is_lowered(const mw__row *row);
 
 /* All rows, by id. */

@@ -4,6 +4,7 @@
 
 #include "base/float_mode.h"
 #include "graph/admitted.h"
+#include "graph/classify.h"
 #include "graph/transform/clone.h"
 
 #include <string.h>
@@ -19,7 +20,14 @@ static const mw__type *type_of(const mw_tensor *value)
 static mw_shape shape_of(const mw_tensor *value)
 {
     const mw__type *type = type_of(value);
+    if (mw__classify_of(value) != NULL)
+        return mw__classify_shape(value);
     return type->kind == MW__TENSOR ? type->shape : mw_shape_scalar();
+}
+
+static mw_dtype dtype_of(const mw_tensor *value)
+{
+    return mw__classify_of(value) != NULL ? mw__classify_dtype(value) : type_of(value)->dtype;
 }
 
 /* A port as the text declares it, until there is a plan. */
@@ -33,7 +41,7 @@ static mw_status describe(mw__flexible *f, const mw_tensor *value, bool is_outpu
     mw_port *port = &owner->ports[owner->port_count++];
     *port = (mw_port){.name = copy,
                       .mil_name = copy,
-                      .dtype = type_of(value)->dtype,
+                      .dtype = dtype_of(value),
                       .shape = shape_of(value),
                       .is_output = is_output,
                       .is_parameter = mw__is_resident(value) || value->type->kind == MW__STATE};
@@ -120,6 +128,7 @@ static mw_status create(mw__flexible *f, const mw__function *function, const mw_
         return mw__fail(err, MW_ERROR_ARGUMENT, "the graph has no output: declare results with mw_output");
     const mw_tensor *deciding[MW__DECIDING_MAX];
     size_t count;
+    MW_TRY(mw__program_take_classes(owner, f->function, err));
     MW_TRY(describe_ports(f, err));
     MW_TRY(settle_inputs(f, err));
     MW_TRY(mw__find_constant_inputs(f->function, deciding, &count, err));
@@ -292,7 +301,7 @@ static void show_shapes(mw__flexible *f)
     for (size_t i = 0; i < f->input_count; i++)
         owner->ports[i].shape = f->inputs[i].shape;
     for (size_t i = owner->input_count; i < owner->port_count && f->moved; i++)
-        owner->ports[i].shape = mw_tensor_shape(f->function->body->outputs[i - owner->input_count]);
+        owner->ports[i].shape = shape_of(f->function->body->outputs[i - owner->input_count]);
 }
 
 /* The choice is taken back, or stands; an input that decides and has another shape now is to be written again. */

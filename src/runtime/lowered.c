@@ -1,4 +1,5 @@
-/* States of a program that was read as resident ports, and flattening for devices that want it. */
+/* States of a program that was read as resident ports, what every device wants otherwise, and flattening for devices
+ * that want it. */
 #include "runtime/lowered.h"
 
 #include "graph/transform/lower.h"
@@ -120,6 +121,11 @@ static mw_program *create(const lowered_program *lowered, const mw__program_requ
     if (program == NULL)
         return NULL;
     program->hidden_count = lowered->state_count;
+    const mw__function *source = mw__function_find(request->graph, "main");
+    if (source != NULL && mw__program_take_classes(program, source, err) != MW_OK) {
+        mw_program_destroy(program);
+        return NULL;
+    }
     for (size_t i = 0; i < lowered->state_count; i++)
         if (mw_program_share(program, lowered->next[i], lowered->states[i], err) != MW_OK) {
             mw_program_destroy(program);

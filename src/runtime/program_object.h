@@ -58,6 +58,14 @@ typedef struct mw__program_folder {
     char *weights;
 } mw__program_folder;
 
+/* An output of a classifier (runtime/classes.c). */
+typedef struct mw__class_port {
+    const char *name;
+    bool is_label;    /* else its probabilities */
+    const mw__op *op; /* while the labels are taken */
+    mw_classes classes;
+} mw__class_port;
+
 struct mw_program {
     const mw_allocator *allocator;
     mw__guard guard;
@@ -72,6 +80,8 @@ struct mw_program {
     size_t port_count, input_count;
     size_t hidden_count; /* the last of them: next values of states, which the user sees as the states */
     mw__map port_names;  /* name -> its element of ports */
+    mw__class_port *class_ports;
+    size_t class_port_count;
     mw_warning *warnings;
     size_t warning_count;
     char *mil;
@@ -85,6 +95,9 @@ struct mw_program {
 mw_status mw__program_enter(mw__entry *out, mw_program *program, const char *call, mw_error *err);
 /* `status`; MW_ERROR_STATE if the program was destroyed meanwhile, which frees it. */
 mw_status mw__program_leave(const mw__entry *entry, mw_status status, mw_error *err);
+
+/* Copies the labels of the outputs of a function that are results of classify. */
+mw_status mw__program_take_classes(mw_program *program, const mw__function *function, mw_error *err);
 
 /* Copies what the legaliser replaced into the program, and logs it once. */
 struct mw__narrowing;

@@ -336,6 +336,20 @@ static void test_a_state_that_is_only_read(void)
     mw_graph_destroy(graph);
 }
 
+/* One code for 2^40 weights: no memory is asked for them. */
+static void test_a_short_text_makes_no_huge_weight(void)
+{
+    static const char text[] =
+        HEAD "tensor<fp32, [1, 1048576, 1]> x){ tensor<fp32, [1, 1048576, 1]> z = conv_quantized(quant_bias = "
+             "tensor<fp32, [1]>([0]), quant_scale = tensor<fp32, [1]>([1]), quantization_type = string(\"linear\"), "
+             "weight = tensor<uint8, [1048576, 1048576, 1]>(3), x = x)[name = string(\"z\")];} -> (z);}";
+    mw_error err = {0};
+    mw_graph *graph = parse(text);
+    CHECK(mw_graph_flatten(graph, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "conv_quantized: one number stands for all 1099511627776 of weight");
+    mw_graph_destroy(graph);
+}
+
 static void test_what_else_takes_a_state_is_refused(void)
 {
     static const char text[] =
@@ -385,6 +399,7 @@ int main(void)
     RUN(test_a_flat_program_keeps_its_states);
     RUN(test_a_state_that_is_only_read);
     RUN(test_what_else_takes_a_state_is_refused);
+    RUN(test_a_short_text_makes_no_huge_weight);
     RUN(test_no_gradient_is_lost_silently);
     return check_finish();
 }

@@ -500,6 +500,40 @@ static void test_a_list_that_no_memory_holds_is_refused(void)
     }
 }
 
+/* ---- what is written otherwise ---- */
+
+static const char classifier[] =
+    RUN_TEXT("tensor<fp32, [3]> x",
+             "list<string, 3> l = const()[val = list<string, 3>([\"a\", \"b\", \"c\"])];"
+             "string best, dict<string, fp32> chances = classify(classes = l, probabilities = x);"
+             "tensor<fp32, [1, 3, 1]> r = reshape(shape = tensor<int32, [3]>([1, 3, 1]), x = x);"
+             "tensor<fp32, [1, 1, 1]> y = conv_quantized(quant_bias = tensor<fp32, [1]>([-1]), quant_scale = "
+             "tensor<fp32, [1]>([0x1p-1]), quantization_type = string(\"linear\"), weight = tensor<uint8, [1, 3, "
+             "1]>([[[1], [4], [10]]]), x = r);",
+             "best, chances, y");
+
+/* Texts that no program of ours wrote: an index and a vector where the text says a label and a dictionary. */
+static void test_a_classifier_gives_an_index_and_its_probabilities(void)
+{
+    for (int p = 0; p < PARTITIONS; p++) {
+        run_program r;
+        if (!run_open(&r, classifier, 1, partitions_of[p]))
+            continue;
+        float *x = run_bind(&r, false, "x", 3 * sizeof *x),
+              *chances = run_bind(&r, true, "chances", 3 * sizeof *chances);
+        int32_t *best = run_bind(&r, true, "best", sizeof *best);
+        float *y = run_bind(&r, true, "y", sizeof *y);
+        REQUIRE(x != NULL && chances != NULL && best != NULL && y != NULL);
+        memcpy(x, (const float[]){0.25f, 0.5f, 0.125f}, 3 * sizeof *x);
+        if (run_encode(&r) && run_execute(&r)) {
+            CHECK_INT(best[0], 1);
+            CHECK(memcmp(chances, x, 3 * sizeof *x) == 0);
+            CHECK_NEAR((double)y[0], 0.25 * -0.5 + 0.5 * 1 + 0.125 * 4, 0);
+        }
+        run_close(&r);
+    }
+}
+
 int main(void)
 {
     RUN(test_a_loop_turns_as_often_as_its_values_say);
@@ -513,5 +547,6 @@ int main(void)
     RUN(test_a_state_is_written_in_blocks);
     RUN(test_what_is_refused);
     RUN(test_a_list_that_no_memory_holds_is_refused);
+    RUN(test_a_classifier_gives_an_index_and_its_probabilities);
     return check_finish();
 }

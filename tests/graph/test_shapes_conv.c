@@ -124,6 +124,54 @@ static void test_conv_by_name(void)
              op(g, "conv", "x", F(2, 3, 5), "weight", F(4, 3, 3), "pad_type", mw_text(g, "same_lower"), NULL));
 }
 
+/* ---- conv_quantized ---- */
+
+static mw_tensor *codes(mw_graph *g, mw_shape shape)
+{
+    static const uint8_t data[256];
+    return mw_constant(g, MW_U8, shape, data);
+}
+
+#define QUANTIZED(x_, weight_, scale_, offset_, type_, ...)                                                            \
+    op(g, "conv_quantized", "x", x_, "weight", weight_, "quant_scale", scale_, "quant_bias", offset_,                  \
+       "quantization_type", mw_text(g, type_), __VA_ARGS__)
+#define CODES(...) codes(g, MW_SHAPE(__VA_ARGS__))
+
+static void test_conv_quantized_extents(void)
+{
+    GIVES_IN(MW_IOS15, MW_F32, S(2, 4, 3), QUANTIZED(F(2, 3, 5), CODES(4, 3, 3), ZEROS(1), ZEROS(4), "linear", NULL));
+    GIVES(MW_F32, S(2, 4, 3, 3),
+          QUANTIZED(F(2, 6, 5, 5), CODES(4, 3, 3, 3), ZEROS(4), mw_scalar(g, MW_F32, 1), "linear", "groups", one(g, 2),
+                    "nbits", one(g, 4), "bias", CODES(4), NULL));
+    GIVES(MW_F32, S(2, 4, 5),
+          QUANTIZED(F(2, 3, 5), CODES(4, 3, 3), ZEROS(1), ZEROS(1), "linear", "pad_type", mw_text(g, "same"), "bias",
+                    ZEROS(4), NULL));
+    GIVES(MW_F32, S(2, 4, -1), QUANTIZED(F(2, 3, -1), CODES(4, 3, 3), ZEROS(1), ZEROS(1), "linear", NULL));
+}
+
+static void test_conv_quantized_refuses(void)
+{
+    REFUSES(MW_ERROR_UNSUPPORTED, "conv_quantized: quantization_type is \"lut\", for which MIL has no table",
+            QUANTIZED(F(2, 3, 5), CODES(4, 3, 3), ZEROS(1), ZEROS(1), "lut", NULL));
+    REFUSES(MW_ERROR_ARGUMENT, "quantization_type \"cubic\" is neither linear nor lut",
+            QUANTIZED(F(2, 3, 5), CODES(4, 3, 3), ZEROS(1), ZEROS(1), "cubic", NULL));
+    REFUSES(MW_ERROR_ARGUMENT, "nbits is 9; 1 to 8 are allowed",
+            QUANTIZED(F(2, 3, 5), CODES(4, 3, 3), ZEROS(1), ZEROS(1), "linear", "nbits", one(g, 9), NULL));
+    REFUSES(MW_ERROR_DTYPE, "weight is fp32, not uint8",
+            QUANTIZED(F(2, 3, 5), ZEROS(4, 3, 3), ZEROS(1), ZEROS(1), "linear", NULL));
+    REFUSES(MW_ERROR_DTYPE, "bias is int32, neither fp32 as x nor uint8",
+            QUANTIZED(F(2, 3, 5), CODES(4, 3, 3), ZEROS(1), ZEROS(1), "linear", "bias", INTS(1, 2, 3, 4), NULL));
+    REFUSES(MW_ERROR_SHAPE, "quant_scale [3] must have one element, or the 4 of the channels",
+            QUANTIZED(F(2, 3, 5), CODES(4, 3, 3), ZEROS(3), ZEROS(1), "linear", NULL));
+    REFUSES(MW_ERROR_SHAPE, "quant_bias [2, 4] must have one element, or the 4 of the channels",
+            QUANTIZED(F(2, 3, 5), CODES(4, 3, 3), ZEROS(1), ZEROS(2, 4), "linear", NULL));
+    REFUSES(MW_ERROR_DTYPE, "fp16", QUANTIZED(H(2, 3, 5), CODES(4, 3, 3), ZEROS(1), ZEROS(1), "linear", NULL));
+    REFUSES(MW_ERROR_ARGUMENT, "quant_scale must be a constant",
+            QUANTIZED(F(2, 3, 5), CODES(4, 3, 3), F(1), ZEROS(1), "linear", NULL));
+    REFUSES(MW_ERROR_SHAPE, "weight must be [outputs, channels of x / groups, kernel]",
+            QUANTIZED(F(2, 3, 5), CODES(4, 2, 3), ZEROS(1), ZEROS(1), "linear", NULL));
+}
+
 static void test_conv_transpose_extents(void)
 {
     GIVES(MW_F32, S(2, 4, 9, 7), mw_conv_transpose(F(2, 3, 4, 4), ZEROS(3, 4, 3, 1), NULL, OPTIONS(.stride = {2, 2})));
@@ -202,6 +250,8 @@ int main(void)
     RUN(test_conv_refuses_operands);
     RUN(test_conv_refuses_numbers);
     RUN(test_conv_by_name);
+    RUN(test_conv_quantized_extents);
+    RUN(test_conv_quantized_refuses);
     RUN(test_conv_transpose_extents);
     RUN(test_conv_transpose_refuses);
     RUN(test_layers);

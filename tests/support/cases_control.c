@@ -132,6 +132,16 @@ static mw_tensor *b_state(mw_tensor *const *in)
     return mw_add(read_of(state), in[0]);
 }
 
+/* ---- classifiers ---- */
+
+static mw_tensor *b_classify(mw_tensor *const *in)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+    mw_tensor *label, *probabilities;
+    mw_classify(mw_cast(in[0], MW_F32), &(mw_classes){.count = 6, .names = names}, &label, &probabilities);
+    return label;
+}
+
 /* clang-format off */
 static const op_case rows[] = {
     EXACT("cond", "", b_cond, F(2, -2, 2, 3, 5), B(1, 1)),
@@ -148,19 +158,16 @@ static const op_case rows[] = {
     EXACT("list_length", "", b_fixed_length, F(2, -2, 2, 3, 4)),
     EXACT("read_state", "", b_state, F(2, -2, 2, 3, 4)),
     EXACT("write_state", "", b_state, F(2, -2, 2, 3, 4)),
+    EXACT("classify", "the index of the label", b_classify, F(2, -2, 2, 2, 3)),
 };
 /* clang-format on */
 
-static const op_unrecorded unrecorded[] = {{"cond", "PyTorch has no such operation"},
-                                           {"while_loop", "PyTorch has no such operation"},
-                                           {"make_list", "PyTorch has no such operation"},
-                                           {"list_gather", "PyTorch has no such operation"},
-                                           {"list_scatter", "PyTorch has no such operation"},
-                                           {"list_read", "PyTorch has no such operation"},
-                                           {"list_write", "PyTorch has no such operation"},
-                                           {"list_length", "PyTorch has no such operation"},
-                                           {"read_state", "PyTorch has no such operation"},
-                                           {"write_state", "PyTorch has no such operation"},
-                                           {NULL, NULL}};
+static const op_unrecorded unrecorded[] = {
+    {"cond", "PyTorch has no such operation"},         {"while_loop", "PyTorch has no such operation"},
+    {"make_list", "PyTorch has no such operation"},    {"list_gather", "PyTorch has no such operation"},
+    {"list_scatter", "PyTorch has no such operation"}, {"list_read", "PyTorch has no such operation"},
+    {"list_write", "PyTorch has no such operation"},   {"list_length", "PyTorch has no such operation"},
+    {"read_state", "PyTorch has no such operation"},   {"write_state", "PyTorch has no such operation"},
+    {"classify", "PyTorch has no such operation"},     {NULL, NULL}};
 
 OP_CASES_UNRECORDED(control, rows, unrecorded)

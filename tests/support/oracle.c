@@ -141,7 +141,9 @@ static bool known_operands(oracle *o, const mw__op *op)
                 load_constant(o, value);
             if (o->data[value->id] == NULL && value->type->kind == MW__STATE) /* starts at zero */
                 o->data[value->id] = calloc((size_t)mw_shape_count(value->type->element[0]->shape) + 1, sizeof(double));
-            if (o->data[value->id] == NULL && value->type->dtype != MW_STRING)
+            const bool numbers =
+                value->type->dtype != MW_STRING && (value->type->kind == MW__TENSOR || value->payload == NULL);
+            if (o->data[value->id] == NULL && numbers) /* no strings, and no list of labels */
                 return false;
         }
     return true;

@@ -1,5 +1,5 @@
-/* The reference evaluator: branches, loops, lists and states. A list is its length and then its elements, LIST_MAX at
- * most. */
+/* The reference evaluator: branches, loops, lists, states and classify. A list is its length and then its elements,
+ * LIST_MAX at most. */
 #include "support/oracle.h"
 
 #include <stdlib.h>
@@ -118,11 +118,22 @@ static bool read_state(oracle *o, const mw__op *op) { return copy(o, op->results
 
 static bool write_state(oracle *o, const mw__op *op) { return copy(o, mw__arg(op, "input"), mw__arg(op, "data")); }
 
+/* A label is the index of its class; the dictionary is not looked at. */
+static bool classify(oracle *o, const mw__op *op)
+{
+    const double *numbers = oracle_arg(o, op, "probabilities");
+    int64_t best = 0;
+    for (int64_t i = 1; i < oracle_count(mw__arg(op, "probabilities")); i++)
+        best = numbers[i] > numbers[best] ? i : best;
+    o->data[op->results[0]->id][0] = (double)best;
+    return true;
+}
+
 bool oracle_of_control(oracle *o, const mw__op *op)
 {
     static const oracle_row rows[] = {
-        {"cond", branch},           {"while_loop", loop},        {"make_list", make},        {"list_read", read_at},
-        {"list_gather", read_at},   {"list_write", write_at},    {"list_scatter", write_at}, {"list_length", length},
-        {"read_state", read_state}, {"write_state", write_state}};
+        {"cond", branch},           {"while_loop", loop},         {"make_list", make},        {"list_read", read_at},
+        {"list_gather", read_at},   {"list_write", write_at},     {"list_scatter", write_at}, {"list_length", length},
+        {"read_state", read_state}, {"write_state", write_state}, {"classify", classify}};
     return oracle_find(rows, sizeof rows / sizeof *rows, o, op);
 }

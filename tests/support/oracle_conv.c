@@ -2,6 +2,7 @@
  * only the extents of the result are taken from its type. */
 #include "support/oracle.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct geometry {
@@ -72,17 +73,35 @@ static void add_bias(oracle *o, const mw__op *op, mw_shape y, double *out)
     }
 }
 
+/* The weight, or a copy of it that is freed later. */
+static const double *weight_of(oracle *o, const mw__op *op, double **out_made)
+{
+    const double *weight = oracle_arg(o, op, "weight");
+    *out_made = NULL;
+    if (strcmp(op->kind, "conv_quantized") != 0)
+        return weight;
+    const double *scale = oracle_arg(o, op, "quant_scale"), *offset = oracle_arg(o, op, "quant_bias");
+    const mw_shape shape = oracle_shape(op, "weight");
+    const bool scales = mw_shape_count(oracle_shape(op, "quant_scale")) > 1;
+    const bool offsets = mw_shape_count(oracle_shape(op, "quant_bias")) > 1;
+    const int64_t count = mw_shape_count(shape), each = count / shape.dim[0];
+    *out_made = malloc((size_t)count * sizeof **out_made);
+    for (int64_t i = 0; i < count; i++)
+        (*out_made)[i] = weight[i] * scale[scales ? i / each : 0] + offset[offsets ? i / each : 0];
+    return *out_made;
+}
+
 /* Windows stand on y for conv, which collects from x, and on x for conv_transpose, which adds to y: every element of
  * them meets every element of the weight of its channel. */
 static bool convolve(oracle *o, const mw__op *op, bool transpose)
 {
     const geometry g = read(op);
     const mw_shape windows = transpose ? g.x : g.y, data = transpose ? g.y : g.x;
-    const double *x = oracle_arg(o, op, "x"), *weight = oracle_arg(o, op, "weight");
-    double *y = o->data[op->results[0]->id];
+    double *made, *y = o->data[op->results[0]->id];
     add_bias(o, op, g.y, y);
     if (mw_shape_count(g.weight) == 0)
         return true;
+    const double *x = oracle_arg(o, op, "x"), *weight = weight_of(o, op, &made);
     const int64_t each = mw_shape_count(g.weight) / g.weight.dim[0], group = g.weight.dim[0] / g.groups;
     for (int64_t i = 0; i < mw_shape_count(windows); i++) {
         int64_t p[MW_RANK_MAX], k[MW_RANK_MAX], at[MW_RANK_MAX];
@@ -97,6 +116,7 @@ static bool convolve(oracle *o, const mw__op *op, bool transpose)
             y[transpose ? met : i] += x[transpose ? i : met] * weight[j];
         }
     }
+    free(made);
     return true;
 }
 
@@ -105,6 +125,6 @@ static bool conv_transpose(oracle *o, const mw__op *op) { return convolve(o, op,
 
 bool oracle_of_conv(oracle *o, const mw__op *op)
 {
-    static const oracle_row rows[] = {{"conv", conv}, {"conv_transpose", conv_transpose}};
+    static const oracle_row rows[] = {{"conv", conv}, {"conv_quantized", conv}, {"conv_transpose", conv_transpose}};
     return oracle_find(rows, sizeof rows / sizeof *rows, o, op);
 }

@@ -5,6 +5,7 @@
 
 #include "base/float_mode.h"
 #include "graph/transform/clone_mark.h"
+#include "graph/transform/plain.h"
 #include <millwright/op_compare.h>
 #include <millwright/op_shape.h>
 #include <string.h>
@@ -268,6 +269,8 @@ static void flatten_loop(mw__flatten *state, mw__clone *clone, const mw__op *op)
 
 bool mw__flatten_rule(void *user, mw__clone *clone, const mw__op *op)
 {
+    if (mw__clone_plain_op(clone, op))
+        return true;
     if (op->block_count == 0)
         return mw__flatten_state_op(user, clone, op) || mw__flatten_list_op(user, clone, op);
     if (strcmp(op->kind, "cond") == 0)

@@ -1,8 +1,10 @@
 /* The clone that leaves tensors only (lower.h). Which lists share a room is lower_room.c. */
 #include "graph/transform/lower.h"
 
+#include "graph/classify.h"
 #include "graph/compressed.h"
 #include "graph/rule.h"
+#include "graph/transform/plain.h"
 
 #include <millwright/op_compare.h>
 #include <millwright/op_control.h>
@@ -384,7 +386,7 @@ static const struct {
 static bool lower(void *user, mw__clone *clone, const mw__op *op)
 {
     lowering *l = user;
-    if (mw__failed(l->err))
+    if (mw__failed(l->err) || mw__clone_plain_op(clone, op))
         return true;
     if (mw__op_is_constexpr(op) && op->results[0]->payload != NULL) { /* it was computed beforehand */
         mw_tensor *value = op->results[0];
@@ -409,7 +411,8 @@ static bool block_wants(const mw__block *block, bool keep_lists)
     for (size_t i = 0; i < block->op_count; i++) {
         const mw__op *op = block->ops[i];
         const bool lowered = mw__row_is_lowered(op->row);
-        if (lowered && (!keep_lists || is(op, "write_state") || is(op, "read_state")))
+        const bool always = lowered && (mw__is_plain_op(op) || is(op, "write_state") || is(op, "read_state"));
+        if (always || (lowered && !keep_lists))
             return true;
         for (size_t b = 0; b < op->block_count; b++)
             if (block_wants(op->blocks[b], keep_lists))
@@ -433,7 +436,7 @@ static mw_status check_ports(const mw__function *from, mw_error *err)
         const bool input = i < body->input_count;
         const mw_tensor *value = input ? body->inputs[i] : body->outputs[i - body->input_count];
         const mw__type_kind kind = value->type->kind;
-        if (kind != MW__TENSOR && !(input && kind == MW__STATE))
+        if (kind != MW__TENSOR && !(input && kind == MW__STATE) && mw__classify_of(value) == NULL)
             return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s \"%s\" is no tensor: lists stay inside of a program",
                             input ? "input" : "output", value->name != NULL ? value->name : value->hint);
     }
