@@ -82,7 +82,9 @@ class Case:
         rough = run.run(self.inputs)
         self.folder = self.with_weights(run, folder, scratch)
         self.path = os.path.join(self.folder, "model.mil")
-        self.outputs = self.tensors(self.exact(lambda e, inputs: e.run(inputs)))
+        exact = self.exact(lambda e, inputs: e.run(inputs))
+        self.labels = self.predicted(run, exact)
+        self.outputs = self.tensors(exact)
         self.floats = [n for n, v in rough.items() if isinstance(v, Tensor) and kind_of(v.dtype) == "float"]
         self.noise = farthest(self.tensors(rough), self.outputs)
         self.half_noise = farthest(self.in_half(), self.outputs)
@@ -101,8 +103,14 @@ class Case:
         return {n: chosen_input(n, v) for n, v in run.inputs().items()}
 
     @staticmethod
-    def tensors(values):
-        return {n: v.data.detach() for n, v in values.items() if isinstance(v, Tensor)}
+    def predicted(run, outputs):
+        """The labels of classifiers, strings or numbers."""
+        names = [s.results[0][1] for s in run.function.body.statements if s.op == "classify"]
+        labels = {n: outputs[n].data for n in names if n in outputs}
+        return {n: v if isinstance(v, str) else int(v) for n, v in labels.items()}
+
+    def tensors(self, values):
+        return {n: v.data.detach() for n, v in values.items() if isinstance(v, Tensor) and n not in self.labels}
 
     def exact(self, use):
         run = self.loaded(self.folder, precision=64)
@@ -183,6 +191,8 @@ def forward(lib, case, device):
             feed(program, {n: v for n, v in case.inputs.items() if n not in case.states})
             program.run()
             noise = case.half_noise if device == library.ANE else case.noise
+            if any(program.label(n) != label for n, label in case.labels.items()):
+                return float("inf"), noise
             return farthest(results(program, case.outputs), case.outputs), noise
         finally:
             program.close()

@@ -49,6 +49,10 @@ class Port(ctypes.Structure):
                 ("is_output", ctypes.c_bool), ("is_parameter", ctypes.c_bool)]
 
 
+class Label(ctypes.Structure):
+    _fields_ = [("index", ctypes.c_int64), ("name", ctypes.c_char_p), ("number", ctypes.c_int64)]
+
+
 class Library:
     def __init__(self, path):
         self.calls = ctypes.CDLL(path)
@@ -150,6 +154,13 @@ class Program:
 
     def read(self, name, shape):
         return self.pass_array(self.library.calls.mw_program_read, name, F32, np.empty(shape, np.float32))
+
+    def label(self, name):
+        """What classify predicted: a string or a number."""
+        error, label = Error(), Label()
+        self.library.calls.mw_program_label(self.handle, name.encode(), ctypes.byref(label), ctypes.byref(error))
+        self.library.checked(error, None)
+        return label.name.decode() if label.name is not None else label.number
 
     def run(self):
         error = Error()

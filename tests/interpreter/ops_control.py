@@ -2,7 +2,7 @@
 import torch
 
 from registry import integer, ints, operator
-from values import InterpreterError, List, kind_of
+from values import Chances, InterpreterError, List, kind_of
 
 # ---- lists: each operator gives a new one, so that an older name keeps its elements ----
 
@@ -91,7 +91,9 @@ def random_categorical(x, mode: str = "logits", size: int = 1, seed: int = -1, c
 @operator("classify")
 def classify(probabilities, classes):
     """The most probable class, and the probability of each class."""
-    numbers = probabilities.detach().reshape(-1).tolist()
-    names = [c if isinstance(c, str) else int(c) for c in classes]
-    best = names[numbers.index(max(numbers))]
-    return best if isinstance(best, str) else integer(best), [dict(zip(names, numbers))]
+    numbers = probabilities.reshape(-1)
+    labels = [c if isinstance(c, str) else int(c) for c in classes]
+    if len(labels) != len(numbers):
+        raise InterpreterError("%d classes, %d probabilities" % (len(labels), len(numbers)))
+    best = labels[numbers.tolist().index(numbers.max().item())]     # the first of equal ones
+    return best if isinstance(best, str) else integer(best), Chances(numbers, "fp32", labels)

@@ -274,9 +274,11 @@ def test_random_numbers_lie_in_range():
 
 
 def test_classify():
-    body = ('string l, dict<string, fp32> p = classify(classes = list<string, 2>(("cat", "dog")), '
-            'probabilities = tensor<fp32, [2]>([0.25, 0.75]));')
-    assert run_text(body, "l")[1] == "dog"
+    body = ('%s l, dict<%s, fp32> p = classify(classes = list<%s, 2>([%s]), '
+            'probabilities = tensor<fp32, [1, 2]>([[0.25, 0.75]]));')
+    assert run_text(body % ("string", "string", "string", '"cat", "dog"'), "l")[1] == "dog"
+    assert int(run_text(body % ("int64", "int64", "int64", "5, -3"), "l")[1]) == -3
+    assert run_text(body % ("string", "string", "string", '"cat", "dog"'), "p")[1].tolist() == [0.25, 0.75]
 
 
 def test_gradient_of_square_is_twice_x():

@@ -22,6 +22,12 @@ class Tensor:
 
 
 @dataclass
+class Chances(Tensor):
+    """What classify gives as a dictionary: its numbers in the order of the classes, and their labels."""
+    labels: list
+
+
+@dataclass
 class List:
     """Elements are data as in Tensor.data; an element that was never written is None."""
     elements: list
