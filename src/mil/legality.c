@@ -186,6 +186,8 @@ static const char *tried(const mw__op *op, char *buffer, size_t size)
 static mw_status refuse(const legality_row *row, const mw__op *op, mw_error *err)
 {
     char subject[160], rewrites[300];
+    if (op->row != NULL) /* no device takes what breaks its own rule */
+        MW_TRY(mw__op_verify(op, err));
     mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: %s (source: %s)%s", mw__op_subject(op, subject, sizeof subject), row->rule,
              row->source, tried(op, rewrites, sizeof rewrites));
     mw__error_subject(err, op->kind, op->result_count > 0 ? op->results[0]->name : NULL);

@@ -387,11 +387,25 @@ static bool is_for(const mw__rewrite *row, const mw__op *op)
     return false;
 }
 
+/* A program that was read may be wrong in anything; what breaks its own rule is copied, and refused for that. */
+static bool is_sound(const mw__op *op)
+{
+    mw_error err = {0};
+    return mw__op_verify(op, &err) == MW_OK;
+}
+
 const mw__rewrite *mw__rewrite_decompose(const mw__device_traits *device, const mw__op *op)
 {
-    for (size_t i = 0; op->row != NULL && op->result_count == 1 && i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].decompose.emit != NULL && is_for(&rows[i], op) && rows[i].decompose.when(device, op))
+    bool checked = false;
+    for (size_t i = 0; op->row != NULL && op->result_count == 1 && i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].decompose.emit == NULL || !is_for(&rows[i], op))
+            continue;
+        if (!checked && !is_sound(op))
+            return NULL;
+        checked = true;
+        if (rows[i].decompose.when(device, op))
             return &rows[i];
+    }
     return NULL;
 }
 
@@ -427,7 +441,7 @@ const mw__split_indexing *mw__rewrite_indexing(const mw__op *op)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].split.indexing != NULL && is_for(&rows[i], op))
-            return rows[i].split.indexing;
+            return op->row != NULL && is_sound(op) ? rows[i].split.indexing : NULL;
     return NULL;
 }
 

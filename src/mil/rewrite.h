@@ -71,7 +71,7 @@ const mw__rewrite *mw__rewrite_split(const mw__split *split, const mw__op *op);
 /* The next row from *at on that stands for that operation, refused as it is, on some condition; NULL = no more. */
 const mw__rewrite *mw__rewrite_wanting(const char *operation, size_t *at);
 
-/* How an operation takes indices; NULL if it takes none. */
+/* How an operation takes indices; NULL if it takes none, or breaks its own rule. */
 const mw__split_indexing *mw__rewrite_indexing(const mw__op *op);
 /* Whether integers in digits may pass through an operation, and whether it may have a long axis in blocks. */
 bool mw__rewrite_takes_digits(const mw__split *split, const mw__op *op);

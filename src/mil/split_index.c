@@ -268,6 +268,8 @@ bool mw__split_takes_nothing(const mw__split *split, const mw__op *op)
 {
     const mw__split_indexing *indexing = mw__rewrite_indexing(op);
     const mw_tensor *result = op->results[0];
+    if (indexing == NULL)
+        return false;
     const mw_tensor *moved = indexing->table == NULL ? result : mw__arg(op, indexing->puts ? "updates" : "x");
     return mw__split_takes(split, op) && (is_empty(result) || is_empty(moved)) && !mw__split_is_long(split, result);
 }

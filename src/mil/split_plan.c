@@ -225,6 +225,8 @@ bool mw__split_index_fits(const mw__split *split, const mw__op *op)
 {
     int64_t axis = 0;
     const mw__split_indexing *indexing = mw__rewrite_indexing(op);
+    if (indexing == NULL)
+        return false;
     const mw_tensor *table = indexing->table == NULL ? op->results[0] : mw__arg(op, indexing->table);
     const bool makes = indexing->table == NULL || indexing->puts;
     const int rank = mw_tensor_shape(table).rank;

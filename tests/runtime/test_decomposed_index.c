@@ -346,6 +346,42 @@ static void test_products_and_remainders_are_near(void)
     CHECK_CASES(cases);
 }
 
+/* ---- what is wrong ---- */
+
+/* Nothing is rewritten by numbers that break the operation's own rule. */
+static void test_what_breaks_its_own_rule_is_refused_for_that(void)
+{
+    static const struct {
+        const char *body, *error;
+    } cases[] = {
+        {"tensor<fp32, [2, 2, 2]> y = sliding_windows(axis = int32(100), size = int32(2), stride = int32(1), x = x);",
+         "axis 100"},
+        {"tensor<fp32, [2]> y = reduce_prod(axes = tensor<int32, [2]>([99, -50]), keep_dims = bool(false), x = x);",
+         "axes 99"},
+        {"tensor<fp32, [2, 3]> y = reverse_sequence(batch_axis = int32(9), lengths = i, seq_axis = int32(-9), x = x);",
+         "seq_axis -9"},
+        {"tensor<fp32, [2, 3]> y = gather(axis = int32(100), batch_dims = int32(0), indices = i, " NO_CHECK "x = x);",
+         "axis 100"},
+        {"tensor<fp32, [2, 3]> y = gather(axis = int32(0), batch_dims = int32(70), indices = i, " NO_CHECK "x = x);",
+         "batch_dims 70"},
+        {"tensor<fp32, [2, 3]> y = gather_nd(batch_dims = int32(-4), indices = i, " NO_CHECK "x = x);", "batch_dims"},
+        {"tensor<fp32, [2, 3]> y = scatter(axis = int32(60), data = x, indices = i, mode = string(\"max\"), updates = "
+         "x, validate_indices = bool(false));",
+         "axis 60"},
+        {"tensor<int32, [2]> y = reduce_argmax(axis = int32(100), keep_dims = bool(false), x = x);", "axis 100"},
+        {"tensor<fp32, [2, 9]> y = slice_by_size(begin = i, size = tensor<int32, [2]>([2, 9]), x = x);", "extent 3"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        float y[1];
+        mw_error err = {0};
+        const index_case c = {
+            .inputs = "tensor<int32, [2]> i, tensor<fp32, [2, 3]> x", .body = cases[k].body, .count = 1};
+        run(&c, MW_DEVICE_ANE, y, &err);
+        CHECK(err.status != MW_OK);
+        CHECK_CONTAINS(err.message, cases[k].error);
+    }
+}
+
 int main(void)
 {
     RUN(test_what_is_taken_is_exact);
@@ -357,5 +393,6 @@ int main(void)
     RUN(test_extents_that_are_fed_are_those_declared);
     RUN(test_numbers_of_a_fixed_seed_are_those_of_the_cpu);
     RUN(test_products_and_remainders_are_near);
+    RUN(test_what_breaks_its_own_rule_is_refused_for_that);
     return check_finish();
 }
