@@ -18,7 +18,7 @@ macro(mw_room room)
 endmacro()
 
 mw_room(base)
-mw_room(graph patterns transform)
+mw_room(graph ops constants patterns transform)
 mw_room(autograd)
 mw_room(mil)
 mw_room(runtime trainer)

@@ -19,7 +19,7 @@ done
 # A family has the same suffix in every room.
 families=$(sed -n 's/^FAMILY(\(.*\))$/\1/p' tests/support/families.def)
 for family in $families; do
-    for file in "src/graph/ops/$family.def" "src/graph/op_$family.c" "src/autograd/vjp_$family.c" \
+    for file in "src/graph/ops/$family.def" "src/graph/ops/op_$family.c" "src/autograd/vjp_$family.c" \
         "src/engine/kernels/kernel_$family.c" "include/millwright/op_$family.h" "tests/support/cases_$family.c" \
         "tests/support/oracle_$family.c" "tests/graph/test_shapes_$family.c"; do
         [ -e "$file" ] || {

@@ -1,7 +1,7 @@
 /* Reading the arguments of an operation by MIL's names, with the defaults of the table. No checks of types. */
 #include "base/number.h"
 #include "base/shown.h"
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "graph/rule.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* Appending an operation: filling its arguments, MIL's defaults as const statements, inference, results. */
 #include "base/float_mode.h"
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "graph/rule.h"
 
 #include <assert.h>

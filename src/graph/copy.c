@@ -2,7 +2,7 @@
 #include "graph/copy.h"
 
 #include "base/checked.h"
-#include "graph/bulk.h"
+#include "graph/constants/bulk.h"
 #include "graph/rule.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "base/float_mode.h"
 #include "base/shown.h"
-#include "graph/bulk.h"
+#include "graph/constants/bulk.h"
 #include "graph/rule.h"
 
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "graph/bulk.h"
+#include "graph/constants/bulk.h"
 #include <inttypes.h>
 #include <string.h>
 

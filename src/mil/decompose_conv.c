@@ -2,7 +2,7 @@
  * columns, y[p] = sum over parts j and columns k < w of weight[j w + k] x[p stride + (j w + k) dilation - before]: one
  * convolution with a kernel of w columns over copies of x, each shifted by j w dilation, side by side as channels. So
  * all products are added inside one operation, in fp32, and the kernel's last part is filled up with zeros. */
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "graph/patterns/conv.h"
 #include "graph/patterns/conv_decomposed.h"
 #include "mil/decompose.h"

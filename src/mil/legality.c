@@ -1,7 +1,7 @@
 /* Rows of what a device refuses: operation, mask, predicate, rule, source. Each row has a published source; what a
  * device accepts in a decomposed lowering is rewritten by the rows of rewrite.c or by the patterns. */
 #include "mil/legality.h"
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "mil/rewrite.h"
 
 #include <stdio.h>

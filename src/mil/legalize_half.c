@@ -1,7 +1,7 @@
 /* Rewrites for devices whose ports are fp16: constants, operands, integers that are combined with fp16 ones. */
 #include "base/fp16.h"
 #include "base/number.h"
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "graph/patterns/digits.h"
 #include "mil/rewrite.h"
 

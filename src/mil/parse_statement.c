@@ -1,6 +1,6 @@
 /* Reads statements: results, operation, arguments, attributes, nested blocks. Fills the slots of table rows by argument
  * name and keeps unknown operations as they stand. */
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "mil/parse.h"
 #include <string.h>
 

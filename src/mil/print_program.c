@@ -1,7 +1,7 @@
 /* Prints a graph in the layout of Apple's compiler: a parsed Apple file comes back byte for byte, a built one looks
  * like it. Decides order, names and headers; literals are in print_value.c. */
 #include "base/number.h"
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "mil/print.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * undefined, so that none of them needs to be cut. */
 #include "mil/widen.h"
 
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "graph/transform/clone.h"
 #include "mil/split.h"
 

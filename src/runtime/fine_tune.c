@@ -4,7 +4,7 @@
 #include "base/float_mode.h"
 #include "base/fp16.h"
 #include "base/map.h"
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "graph/transform/trainable.h"
 #include "runtime/convert.h"
 #include "runtime/trainer/trainer_alias.h"

@@ -2,7 +2,7 @@
  * must stay unknown. */
 #include "graph_check.h"
 
-#include "graph/evaluate_small.h"
+#include "graph/constants/evaluate_small.h"
 
 #include <millwright/mil.h>
 

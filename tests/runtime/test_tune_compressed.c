@@ -1,7 +1,7 @@
 /* Fine-tuning a program with compressed weights: as dense parameters, or with adapters beside weights that stay
  * compressed; written back, the program has dense weights where it was trained, and runs by itself. */
 #include "files.h"
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "support/check.h"
 #include "support/on_engine.h"
 

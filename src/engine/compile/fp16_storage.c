@@ -5,7 +5,7 @@
 #include "base/fp16.h"
 #include "engine/core/kernel.h"
 #include "engine/kernels/kernel_table.h"
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "graph/transform/clone.h"
 
 #include <millwright/op_elementwise.h>

@@ -8,7 +8,7 @@
 #include "engine/kernels/kernel_table.h"
 #include "engine/kernels/round.h"
 #include "engine/kernels/within.h"
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "engine/core/kernel.h"
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "graph/uses.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The cells of the recurrent pattern, as few operations a step as there can be. */
 #include "graph/patterns/recurrent_cell.h"
 
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 
 #include <millwright/op_activation.h>
 #include <millwright/op_elementwise.h>

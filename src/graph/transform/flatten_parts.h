@@ -2,7 +2,7 @@
 #ifndef MW__GRAPH_TRANSFORM_FLATTEN_PARTS_H
 #define MW__GRAPH_TRANSFORM_FLATTEN_PARTS_H
 
-#include "graph/evaluate_small.h"
+#include "graph/constants/evaluate_small.h"
 #include "graph/rule.h"
 #include "graph/transform/flatten.h"
 

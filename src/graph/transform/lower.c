@@ -2,7 +2,7 @@
 #include "graph/transform/lower.h"
 
 #include "graph/classify.h"
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "graph/rule.h"
 #include "graph/transform/plain.h"
 

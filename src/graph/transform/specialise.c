@@ -4,7 +4,7 @@
 
 #include "base/float_mode.h"
 #include "graph/admitted.h"
-#include "graph/evaluate_small.h"
+#include "graph/constants/evaluate_small.h"
 #include "graph/rule.h"
 #include "graph/transform/prune.h"
 

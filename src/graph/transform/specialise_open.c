@@ -2,7 +2,7 @@
 #include "graph/transform/specialise.h"
 
 #include "base/shown.h"
-#include "graph/evaluate_small.h"
+#include "graph/constants/evaluate_small.h"
 #include "graph/rule.h"
 
 #include <string.h>

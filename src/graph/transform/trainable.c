@@ -1,7 +1,7 @@
 /* Fine-tuning: choosing weights by pattern, and the copy in which these are parameters. Which weights there are is
  * found out in trainable_weights.c; what adapters are made of is in lora.c. */
 #include "graph/transform/trainable.h"
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 
 #include "base/float_mode.h"
 #include "base/guard.h"

@@ -1,7 +1,7 @@
 /* Small tensors of numbers that follow from constants and shapes: what programs compute extents, positions and trip
  * counts with. */
-#ifndef MW__GRAPH_EVALUATE_SMALL_H
-#define MW__GRAPH_EVALUATE_SMALL_H
+#ifndef MW__GRAPH_CONSTANTS_EVALUATE_SMALL_H
+#define MW__GRAPH_CONSTANTS_EVALUATE_SMALL_H
 
 #include "graph/ir_types.h"
 

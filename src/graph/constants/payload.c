@@ -2,7 +2,7 @@
  * little-endian; those of less than a byte lie LSB first and may straddle bytes. */
 #include "base/float_mode.h"
 #include "base/fp16.h"
-#include "graph/bulk.h"
+#include "graph/constants/bulk.h"
 #include "graph/rule.h"
 
 #include <math.h>

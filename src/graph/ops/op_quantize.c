@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "base/float_mode.h"
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "graph/rule.h"
 
 #include <inttypes.h>

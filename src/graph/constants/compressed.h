@@ -1,7 +1,7 @@
 /* Constants that are stored compressed: what is stored of them, any part of them as numbers, and the whole as a
  * payload. The operations are those of ops/quantize.def that begin with constexpr_. */
-#ifndef MW__GRAPH_COMPRESSED_H
-#define MW__GRAPH_COMPRESSED_H
+#ifndef MW__GRAPH_CONSTANTS_COMPRESSED_H
+#define MW__GRAPH_CONSTANTS_COMPRESSED_H
 
 #include "graph/ir.h"
 

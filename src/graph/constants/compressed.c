@@ -1,6 +1,6 @@
 /* Reading compressed constants: codes, tables, scales and offsets in parts. The whole of one, also of those that cannot
  * be read in parts, is made in compressed_expand.c. */
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 
 #include "base/fp16.h"
 #include "graph/rule.h"

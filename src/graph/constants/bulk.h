@@ -1,7 +1,7 @@
 /* The bytes of large constants, which several graphs share: a clone copies none of them. They do not change once a
  * graph has them. */
-#ifndef MW__GRAPH_BULK_H
-#define MW__GRAPH_BULK_H
+#ifndef MW__GRAPH_CONSTANTS_BULK_H
+#define MW__GRAPH_CONSTANTS_BULK_H
 
 #include "base/file_parts.h"
 #include "graph/ir_types.h"

@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "base/fp16.h"
 #include "base/shown.h"
-#include "graph/compressed.h"
+#include "graph/constants/compressed.h"
 #include "graph/rule.h"
 
 #include <string.h>

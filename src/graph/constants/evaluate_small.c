@@ -1,6 +1,6 @@
 /* Evaluates small tensors over the operations that make them, by recursion to constants and shapes. A text may declare
  * what is not so: nothing here trusts a type beyond what it checks. */
-#include "graph/evaluate_call.h"
+#include "graph/constants/evaluate_call.h"
 
 #include "base/fp16.h"
 #include "graph/rule.h"

@@ -1,5 +1,5 @@
 /* Small tensors, element by element. */
-#include "graph/evaluate_call.h"
+#include "graph/constants/evaluate_call.h"
 
 #include "graph/rule.h"
 

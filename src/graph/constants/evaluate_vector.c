@@ -1,5 +1,5 @@
 /* Vectors of numbers: taken apart, joined and reduced. */
-#include "graph/evaluate_call.h"
+#include "graph/constants/evaluate_call.h"
 
 #include "graph/rule.h"
 

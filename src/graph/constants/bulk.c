@@ -1,5 +1,5 @@
 /* Shared bytes of large constants. Who may share is said in copy.c. */
-#include "graph/bulk.h"
+#include "graph/constants/bulk.h"
 
 mw__bulk *mw__bulk_create(const mw_allocator *allocator, size_t size, mw_error *err)
 {

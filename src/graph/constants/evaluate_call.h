@@ -1,8 +1,8 @@
 /* What the parts of evaluate_small share: one operation that is evaluated. */
-#ifndef MW__GRAPH_EVALUATE_CALL_H
-#define MW__GRAPH_EVALUATE_CALL_H
+#ifndef MW__GRAPH_CONSTANTS_EVALUATE_CALL_H
+#define MW__GRAPH_CONSTANTS_EVALUATE_CALL_H
 
-#include "graph/evaluate_small.h"
+#include "graph/constants/evaluate_small.h"
 
 /* What an operation is evaluated with. */
 typedef struct mw__known_call {
