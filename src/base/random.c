@@ -31,6 +31,23 @@ void mw__philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2
     out[3] = c3;
 }
 
+double mw__draw_normal(const uint32_t words[4], double a, double b)
+{
+    const double radius = sqrt(-2.0 * log(((double)words[0] + 1.0) * 0x1p-32));
+    return a + b * radius * cos(6.283185307179586 * ((double)words[1] * 0x1p-32));
+}
+
+double mw__draw_uniform(const uint32_t words[4], double a, double b)
+{
+    return a + (b - a) * ((double)(words[0] >> 8) * 0x1p-24);
+}
+
+double mw__draw_bernoulli(const uint32_t words[4], double a, double b)
+{
+    (void)b;
+    return (double)words[0] * 0x1p-32 < a ? 1.0 : 0.0;
+}
+
 uint32_t mw__random_u32(mw__random *random)
 {
     const uint64_t block = random->position >> 2;

@@ -21,34 +21,18 @@ static bool decompose_op(void *user, mw__clone *clone, const mw__op *op)
     return row != NULL;
 }
 
-static mw_status run(const mw__function *function, mw_graph *to, decomposer *self, mw_error *err)
-{
-    size_t count;
-    mw_tensor **roots = mw__clone_port_roots(function->body, to->allocator, &count, err);
-    if (roots == NULL)
-        return MW_ERROR_MEMORY;
-    const mw__clone_options options = {
-        .rule = decompose_op, .user = self, .roots = roots, .root_count = count, .keep_outputs = true};
-    mw__clone clone = {0};
-    mw_status status = mw__clone_run(&clone, function, to, &options, err);
-    if (status == MW_OK)
-        status = mw_graph_check(to, err);
-    mw__clone_deinit(&clone);
-    mw__free(to->allocator, roots);
-    return status;
-}
-
 mw_status mw__mil_decompose(const mw_graph *from, mw_graph *to, const mw__device_traits *device, bool *out_any,
                             mw_error *err)
 {
     decomposer self = {.device = device};
+    const mw__clone_options how = {.rule = decompose_op, .user = &self, .keep_outputs = true};
     const mw__function *main = mw__function_find(from, "main");
     *out_any = false;
     if (mw__failed(err))
         return err->status;
     for (size_t i = 0; main != NULL && i < main->body->op_count && !*out_any; i++)
         *out_any = mw__rewrite_decompose(device, main->body->ops[i]) != NULL;
-    return *out_any ? run(main, to, &self, err) : MW_OK;
+    return *out_any ? mw__clone_ports(main, to, &how, NULL, err) : MW_OK;
 }
 
 mw_tensor *mw__decompose_operand(mw__clone *clone, const mw_tensor *value)

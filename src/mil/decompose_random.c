@@ -11,7 +11,7 @@ enum { DRAWN_MAX = 1 << 22 }; /* numbers of a constant */
 
 /* a and b: of random_normal mean and stddev, of random_uniform low and high, of random_bernoulli prob and nothing. */
 typedef struct distribution {
-    double (*draw)(const struct distribution *d, const uint32_t words[4]);
+    mw__draw *draw;
     double a, b;
     double below; /* every number is; random_uniform */
     int64_t seed;
@@ -19,41 +19,24 @@ typedef struct distribution {
     double only;
 } distribution;
 
-/* The formulas of <millwright/op_random.h>. */
-static double draw_normal(const distribution *d, const uint32_t words[4])
-{
-    const double radius = sqrt(-2.0 * log(((double)words[0] + 1.0) * 0x1p-32));
-    return d->a + d->b * radius * cos(6.283185307179586 * ((double)words[1] * 0x1p-32));
-}
-
-static double draw_uniform(const distribution *d, const uint32_t words[4])
-{
-    return d->a + (d->b - d->a) * ((double)(words[0] >> 8) * 0x1p-24);
-}
-
-static double draw_bernoulli(const distribution *d, const uint32_t words[4])
-{
-    return (double)words[0] * 0x1p-32 < d->a ? 1.0 : 0.0;
-}
-
 static bool read_distribution(const mw__op *op, distribution *d)
 {
     *d = (distribution){.below = HUGE_VAL, .seed = -1};
     bool good = mw__arg_int(op, "seed", &d->seed);
     if (mw__split_is(op, "random_normal")) {
         good = good && mw__arg_float(op, "mean", &d->a) && mw__arg_float(op, "stddev", &d->b);
-        d->draw = draw_normal;
+        d->draw = mw__draw_normal;
         d->single = d->b == 0.0;
         d->only = d->a;
     } else if (mw__split_is(op, "random_uniform")) {
         good = good && mw__arg_float(op, "low", &d->a) && mw__arg_float(op, "high", &d->b);
-        d->draw = draw_uniform;
+        d->draw = mw__draw_uniform;
         d->single = d->a == d->b;
         d->only = d->a;
         d->below = d->b;
     } else {
         good = good && mw__arg_float(op, "prob", &d->a);
-        d->draw = draw_bernoulli;
+        d->draw = mw__draw_bernoulli;
         d->single = d->a == 0.0 || d->a == 1.0;
         d->only = d->a;
     }
@@ -81,7 +64,7 @@ static uint16_t drawn(const distribution *d, int64_t i)
     uint32_t words[4];
     const uint32_t key[2] = {(uint32_t)d->seed, 0}, counter[4] = {(uint32_t)i, (uint32_t)((uint64_t)i >> 32), 0, 0};
     mw__philox(words, counter, key);
-    const uint16_t half = mw__fp16_from_double(d->draw(d, words));
+    const uint16_t half = mw__fp16_from_double(d->draw(words, d->a, d->b));
     return (double)mw__fp16_to_float(half) >= d->below ? next_below(half) : half;
 }
 

@@ -188,8 +188,9 @@ static mw_status pass_name(mw_graph *to, mw_tensor *copy, mw_tensor *form, mw_er
 }
 
 /* An output that is an input, a constant or repeated becomes an identity: an empty program crashes Espresso. */
-static mw_status declare_outputs(mw__legalizer *legalizer, const mw__clone *clone, mw_error *err)
+static mw_status declare_outputs(void *user, const mw__clone *clone, mw_error *err)
 {
+    mw__legalizer *legalizer = user;
     const mw__block *body = clone->from->body;
     mw_graph *to = legalizer->to;
     for (size_t i = 0; i < body->output_count; i++) {
@@ -228,23 +229,12 @@ static mw_status check_source(const mw__legalizer *legalizer, const mw__function
 static mw_status run(mw__legalizer *legalizer, const mw__function *function, mw_error *err)
 {
     const bool half = legalizer->legality.device->half_ports;
-    mw__clone_options options = {
+    const mw__clone_options options = {
         .rule = rewrite, .dtype = half ? port_dtype : NULL, .input = read_truth, .user = legalizer};
-    mw__clone clone = {0};
     note_function(legalizer, function);
     MW_TRY(check_source(legalizer, function, err));
-    mw_tensor **roots = mw__clone_port_roots(function->body, legalizer->to->allocator, &options.root_count, err);
-    if (roots == NULL)
-        return MW_ERROR_MEMORY;
-    options.roots = roots;
-    mw_status status = mw__clone_run(&clone, function, legalizer->to, &options, err);
-    if (status == MW_OK)
-        status = mw_graph_check(legalizer->to, err);
-    if (status == MW_OK)
-        status = declare_outputs(legalizer, &clone, err);
-    mw__clone_deinit(&clone);
-    mw__free(legalizer->to->allocator, roots);
-    return status == MW_OK ? mw__mil_check_legal(legalizer->to, legalizer->legality.device, err) : status;
+    MW_TRY(mw__clone_ports(function, legalizer->to, &options, declare_outputs, err));
+    return mw__mil_check_legal(legalizer->to, legalizer->legality.device, err);
 }
 
 mw_status mw__mil_legalize(const mw_graph *from, mw_graph *to, const mw__device_traits *device, mw_error *err)

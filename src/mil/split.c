@@ -86,8 +86,9 @@ static void add_output_parts(mw__split *split, const mw_tensor *value, size_t in
     }
 }
 
-static mw_status add_outputs(mw__split *split, mw__clone *clone)
+static mw_status add_outputs(void *user, const mw__clone *clone, mw_error *err)
 {
+    mw__split *split = user;
     const mw__block *body = split->from->body;
     mw_graph *to = split->to;
     for (size_t i = 0; i < body->output_count; i++) {
@@ -96,7 +97,7 @@ static mw_status add_outputs(mw__split *split, mw__clone *clone)
             add_output_parts(split, value, i);
         else if (mw__clone_get(clone, value) != NULL)
             mw__block_add_output(to->current->body, mw__clone_get(clone, value), &to->error);
-        MW_TRY(to->error.status);
+        MW_TRY(mw_graph_check(to, err));
     }
     return MW_OK;
 }
@@ -118,21 +119,8 @@ static bool split_op(void *user, mw__clone *clone, const mw__op *op)
 
 static mw_status run(mw__split *split, mw_error *err)
 {
-    size_t count;
-    mw_tensor **roots = mw__clone_port_roots(split->from->body, split->to->allocator, &count, err);
-    if (roots == NULL)
-        return MW_ERROR_MEMORY;
-    const mw__clone_options options = {
-        .rule = split_op, .input = split_input, .user = split, .roots = roots, .root_count = count};
-    mw__clone clone = {0};
-    mw_status status = mw__clone_run(&clone, split->from, split->to, &options, err);
-    if (status == MW_OK) {
-        add_outputs(split, &clone);
-        status = mw_graph_check(split->to, err);
-    }
-    mw__clone_deinit(&clone);
-    mw__free(split->to->allocator, roots);
-    return status;
+    const mw__clone_options how = {.rule = split_op, .input = split_input, .user = split};
+    return mw__clone_ports(split->from, split->to, &how, add_outputs, err);
 }
 
 static mw_status allocate(mw__split *split, mw_error *err)

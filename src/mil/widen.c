@@ -129,30 +129,14 @@ static bool widen_input(void *user, mw__clone *clone, const mw_tensor *value)
 
 /* ---- the whole ---- */
 
-static mw_status run(const mw__function *function, mw_graph *to, mw_error *err)
-{
-    size_t count;
-    mw_tensor **roots = mw__clone_port_roots(function->body, to->allocator, &count, err);
-    if (roots == NULL)
-        return MW_ERROR_MEMORY;
-    const mw__clone_options options = {
-        .rule = widen_op, .input = widen_input, .roots = roots, .root_count = count, .keep_outputs = true};
-    mw__clone clone = {0};
-    mw_status status = mw__clone_run(&clone, function, to, &options, err);
-    if (status == MW_OK)
-        status = mw_graph_check(to, err);
-    mw__clone_deinit(&clone);
-    mw__free(to->allocator, roots);
-    return status;
-}
-
 mw_status mw__mil_widen(const mw_graph *from, mw_graph *to, const mw__device_traits *device, bool *out_any,
                         mw_error *err)
 {
+    const mw__clone_options how = {.rule = widen_op, .input = widen_input, .keep_outputs = true};
     const mw__function *main = mw__function_find(from, "main");
     *out_any = false;
     if (mw__failed(err))
         return err->status;
     *out_any = main != NULL && device->half_ports && can_widen(main->body);
-    return *out_any ? run(main, to, err) : MW_OK;
+    return *out_any ? mw__clone_ports(main, to, &how, NULL, err) : MW_OK;
 }

@@ -89,9 +89,11 @@ static mw_status unknown(const mw_program *program, const char *name, bool label
     return MW_ERROR_ARGUMENT;
 }
 
-static mw_status find(const mw_program *program, const char *name, bool labels, const mw__class_port **out,
-                      mw_error *err)
+static mw_status find(const mw_program *program, const char *call, const char *name, bool labels,
+                      const mw__class_port **out, mw_error *err)
 {
+    if (program != NULL)
+        MW_TRY(mw__live_check(program, MW__LIVE_PROGRAM, call, err));
     if (program == NULL || name == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the %s is NULL", program == NULL ? "program" : "name of the port");
     for (size_t i = 0; i < program->class_port_count; i++) {
@@ -113,9 +115,7 @@ mw_status mw_program_classes(const mw_program *program, const char *port, mw_cla
         return err->status;
     if (out == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_program_classes: out is NULL");
-    if (program != NULL)
-        MW_TRY(mw__live_check(program, MW__LIVE_PROGRAM, __func__, err));
-    MW_TRY(find(program, port, false, &found, err));
+    MW_TRY(find(program, __func__, port, false, &found, err));
     *out = found->classes;
     return MW_OK;
 }
@@ -130,9 +130,7 @@ mw_status mw_program_label(mw_program *program, const char *port, mw_label *out,
         return err->status;
     if (out == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_program_label: out is NULL");
-    if (program != NULL)
-        MW_TRY(mw__live_check(program, MW__LIVE_PROGRAM, __func__, err));
-    MW_TRY(find(program, port, true, &found, err));
+    MW_TRY(find(program, __func__, port, true, &found, err));
     const mw_classes classes = found->classes;
     MW_TRY(mw_program_read(program, port, MW_I32, &index, 1, err));
     if (index < 0 || (size_t)index >= classes.count)

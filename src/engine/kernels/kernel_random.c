@@ -12,7 +12,7 @@
 typedef struct random_block random_block;
 
 struct random_block {
-    double (*draw)(const random_block *block, const uint32_t words[4]);
+    mw__draw *draw;
     double a, b;   /* of the distribution */
     float largest; /* below the high of random_uniform */
     int64_t elements, count;
@@ -32,22 +32,6 @@ static void draw_words(const random_block *block, int64_t index, uint64_t n, uin
     mw__philox(out, counter, block->key);
 }
 
-static double draw_normal(const random_block *block, const uint32_t words[4])
-{
-    const double radius = sqrt(-2.0 * log(((double)words[0] + 1.0) * 0x1p-32));
-    return block->a + block->b * radius * cos(6.283185307179586 * ((double)words[1] * 0x1p-32));
-}
-
-static double draw_uniform(const random_block *block, const uint32_t words[4])
-{
-    return block->a + (block->b - block->a) * ((double)(words[0] >> 8) * 0x1p-24);
-}
-
-static double draw_bernoulli(const random_block *block, const uint32_t words[4])
-{
-    return (double)words[0] * 0x1p-32 < block->a ? 1.0 : 0.0;
-}
-
 static uint64_t execution(const mw__kernel_call *call, size_t read)
 {
     const random_block *block = call->block;
@@ -63,7 +47,7 @@ static void random_run(const mw__kernel_call *call)
     for (int64_t i = begin; i < end; i++) {
         uint32_t words[4];
         draw_words(block, i, n, words);
-        const float value = (float)block->draw(block, words);
+        const float value = (float)block->draw(words, block->a, block->b);
         mw__tile_store(call->out[0], block->dtype, i, 1, &value);
         if (block->dtype == MW_F32 && value > block->largest)
             ((float *)call->out[0])[i] = block->largest;
@@ -173,17 +157,17 @@ static float below(double high, mw_dtype dtype)
 static void set_distribution(random_block *block, const mw__op *op)
 {
     if (strcmp(op->row->name, "random_normal") == 0) {
-        block->draw = draw_normal;
+        block->draw = mw__draw_normal;
         mw__arg_float(op, "mean", &block->a);
         mw__arg_float(op, "stddev", &block->b);
     } else if (strcmp(op->row->name, "random_uniform") == 0) {
-        block->draw = draw_uniform;
+        block->draw = mw__draw_uniform;
         mw__arg_float(op, "low", &block->a);
         mw__arg_float(op, "high", &block->b);
         /* MIL random_uniform: "When high == low, values of low will be returned." */
         block->largest = block->a < block->b ? below(block->b, block->dtype) : (float)block->a;
     } else {
-        block->draw = draw_bernoulli;
+        block->draw = mw__draw_bernoulli;
         mw__arg_float(op, "prob", &block->a);
     }
 }

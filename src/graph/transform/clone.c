@@ -396,7 +396,8 @@ mw_graph *mw__clone_function(const mw_allocator *allocator, const mw__function *
     return NULL;
 }
 
-mw_tensor **mw__clone_port_roots(const mw__block *body, const mw_allocator *allocator, size_t *out_count, mw_error *err)
+/* Inputs, then results. */
+static mw_tensor **port_roots(const mw__block *body, const mw_allocator *allocator, size_t *out_count, mw_error *err)
 {
     const size_t count = body->input_count + body->output_count;
     mw_tensor **roots = mw__alloc(allocator, count, sizeof(mw_tensor *), err);
@@ -404,6 +405,25 @@ mw_tensor **mw__clone_port_roots(const mw__block *body, const mw_allocator *allo
         roots[i] = i < body->input_count ? body->inputs[i] : body->outputs[i - body->input_count];
     *out_count = count;
     return roots;
+}
+
+mw_status mw__clone_ports(const mw__function *from, mw_graph *to, const mw__clone_options *options,
+                          mw__clone_after *after, mw_error *err)
+{
+    mw__clone_options all = *options;
+    mw_tensor **roots = port_roots(from->body, to->allocator, &all.root_count, err);
+    if (roots == NULL)
+        return MW_ERROR_MEMORY;
+    all.roots = roots;
+    mw__clone clone = {0};
+    mw_status status = mw__clone_run(&clone, from, to, &all, err);
+    if (status == MW_OK && after != NULL)
+        status = after(options->user, &clone, err);
+    if (status == MW_OK)
+        status = mw_graph_check(to, err);
+    mw__clone_deinit(&clone);
+    mw__free(to->allocator, roots);
+    return status;
 }
 
 mw_graph *mw__clone_graph(const mw_allocator *allocator, const mw_graph *from, const mw__clone_options *options,

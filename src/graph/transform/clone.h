@@ -67,10 +67,11 @@ mw_status mw__clone_run(mw__clone *clone, const mw__function *from, mw_graph *to
                         mw_error *err);
 void mw__clone_deinit(mw__clone *clone);
 
-/* The roots of a clone that keeps every port, also inputs that nothing reads: inputs, then results. Freed with
- * mw__free; NULL after a failed allocation. */
-mw_tensor **mw__clone_port_roots(const mw__block *body, const mw_allocator *allocator, size_t *out_count,
-                                 mw_error *err);
+/* mw__clone_run that keeps every port, also inputs that nothing reads, and what `after` (or NULL) does with the copies,
+ * for `user` of the options; then the graph must be free of errors. */
+typedef mw_status mw__clone_after(void *user, const mw__clone *clone, mw_error *err);
+mw_status mw__clone_ports(const mw__function *from, mw_graph *to, const mw__clone_options *options,
+                          mw__clone_after *after, mw_error *err);
 
 /* A fresh graph, its main a clone of the function, or of main of `from`; out_copies (or NULL) receives the copies of
  * the roots. */
