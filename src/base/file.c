@@ -83,6 +83,15 @@ void mw__file_close(mw__file *file)
     *file = (mw__file){.descriptor = -1};
 }
 
+bool mw__file_identify(int descriptor, mw__file_identity *out)
+{
+    struct stat status;
+    if (fstat(descriptor, &status) != 0)
+        return false;
+    *out = (mw__file_identity){.device = (uint64_t)status.st_dev, .node = (uint64_t)status.st_ino};
+    return true;
+}
+
 bool mw__file_is_at(const mw__file *file, const char *path)
 {
     struct stat here, there;

@@ -26,6 +26,12 @@ bool mw__file_is_at(const mw__file *file, const char *path);
 mw_status mw__file_read_at(const mw__file *file, uint64_t offset, void *out, size_t size, const char *path,
                            mw_error *err);
 
+/* Which file it is, whatever its names: that of one that is open or mapped is no other file's. */
+typedef struct mw__file_identity {
+    uint64_t device, node;
+} mw__file_identity;
+bool mw__file_identify(int descriptor, mw__file_identity *out);
+
 /* The whole file as memory that is read only, also after the file is closed; NULL for an empty one. Only for files that
  * nobody else can shorten: reading beyond the end of one is a signal. */
 mw_status mw__file_map(const mw__file *file, const char *path, void **out, mw_error *err);

@@ -62,7 +62,7 @@ static const mw__payload *const *copy_members(mw_graph *to, const mw__payload *p
 static bool copy_content(mw_graph *to, const mw__payload *from, mw__payload *copy, mw_error *err)
 {
     copy->bulk = NULL;
-    if (from->bulk != NULL && from->bulk->allocator == to->allocator) {
+    if (from->bulk != NULL && mw__bulk_is_of(from->bulk, to->allocator)) {
         copy->bulk = from->bulk;
         if (mw__graph_keep(to, from->bulk, err) != MW_OK)
             return false;

@@ -10,6 +10,7 @@
 
 #include <millwright/millwright.h>
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -198,6 +199,68 @@ static void test_a_written_model_is_whole(void)
     remove_model();
 }
 
+/* ---- one mapping of one file ---- */
+
+/* Any thread; NULL on failure. */
+static mw__bulk *map_of(const mw_allocator *allocator, const char *path)
+{
+    mw__file file;
+    if (mw__file_open(&file, path, NULL) != MW_OK)
+        return NULL;
+    mw__bulk *bulk = mw__bulk_map(allocator, &file, path, NULL);
+    mw__file_close(&file);
+    return bulk;
+}
+
+static void test_a_file_that_is_mapped_twice_is_mapped_once(void)
+{
+    const mw_allocator counting = {.resize = count_bytes}, same = counting;
+    mw_error err = {0};
+    CHECK(mw__file_write(NULL, "a", "first", 5, false, &err) == MW_OK && link("a", "b") == 0);
+    CHECK(mw__file_write(NULL, "c", "first", 5, false, &err) == MW_OK);
+    mw__bulk *a = map_of(&counting, "a"), *b = map_of(&same, "b"), *c = map_of(&counting, "c"), *d = map_of(NULL, "a");
+    REQUIRE(a != NULL && b != NULL && c != NULL && d != NULL);
+    CHECK(a == b);           /* another name, an allocator that is the same */
+    CHECK(a != c && a != d); /* another file, another allocator */
+    mw__bulk_release(a);
+    CHECK(memcmp(b->data, "first", 5) == 0);
+    CHECK(mw__file_write(NULL, "a", "other", 5, false, &err) == MW_OK); /* renamed over it: another file */
+    a = map_of(&counting, "a");
+    CHECK(a != b && memcmp(a->data, "other", 5) == 0 && memcmp(b->data, "first", 5) == 0);
+    mw__bulk_release(a);
+    mw__bulk_release(b);
+    mw__bulk_release(c);
+    mw__bulk_release(d);
+    a = map_of(&counting, "b");
+    CHECK(memcmp(a->data, "first", 5) == 0);
+    mw__bulk_release(a);
+    CHECK_OK(err);
+}
+
+static void *map_often(void *unused)
+{
+    for (int i = 0; i < 2000; i++) {
+        mw__bulk *a = map_of(NULL, "a"), *b = map_of(NULL, i % 2 == 0 ? "a" : "b");
+        if (a == NULL || b == NULL || memcmp(a->data, "other", 5) != 0 ||
+            memcmp(b->data, i % 2 == 0 ? "other" : "first", 5) != 0)
+            return (void *)"other bytes";
+        mw__bulk_release(a);
+        mw__bulk_release(b);
+    }
+    return unused;
+}
+
+static void test_threads_share_mappings(void)
+{
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        CHECK(pthread_create(&threads[i], NULL, map_often, NULL) == 0);
+    for (int i = 0; i < 3; i++) {
+        void *result = NULL;
+        CHECK(pthread_join(threads[i], &result) == 0 && result == NULL);
+    }
+}
+
 /* ---- what a hostile file may try ---- */
 
 static void put(unsigned char *bytes, size_t size, uint64_t value)
@@ -302,6 +365,8 @@ int main(void)
     RUN(test_private_folders_share_the_copy);
     RUN(test_a_folder_without_links_gets_the_weights);
     RUN(test_a_written_model_is_whole);
+    RUN(test_a_file_that_is_mapped_twice_is_mapped_once);
+    RUN(test_threads_share_mappings);
     RUN(test_overlapping_entries_hold_the_bytes_of_the_file);
     RUN(test_reading_survives_failing_allocations);
     folder_leave(folder);

@@ -49,6 +49,21 @@ static void write_model(void *user)
     mw_graph_destroy(graph);
 }
 
+/* Linears over rows of which there may be any number, with fp32 weights: those that are used where they lie. */
+static void write_open(void *user)
+{
+    (void)user;
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *h = mw_input(graph, "x", MW_F32, MW_SHAPE(MW_DIM_UNKNOWN, WIDTH));
+    for (int i = 0; i < 3; i++)
+        h = mw_linear(h, stored(graph, MW_F32, MW_SHAPE(WIDTH, WIDTH)), NULL);
+    mw_output(h, "y");
+    CHECK(mw_graph_write_mil(graph, "model", NULL, &err) == MW_OK);
+    CHECK_OK(err);
+    mw_graph_destroy(graph);
+}
+
 static mw_program *compile(const mw_graph *graph, mw_error *err)
 {
     mw_compile_options options = mw_compile_defaults();
@@ -94,6 +109,36 @@ static void run_model(void *user)
     mw_graph_destroy(graph);
 }
 
+static void run_shapes(void *user)
+{
+    (void)user;
+    struct stat file = {0};
+    mw_error err = {0};
+    CHECK(stat("model/weights/weight.bin", &file) == 0 && file.st_size > 20 << 20);
+    run_something();
+    const long long before = child_peak_bytes();
+    mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+    mw_program *program = compile(graph, &err);
+    for (int64_t rows = 1; rows <= 4; rows++) {
+        const mw_input_shape shape = {"x", MW_SHAPE(rows, WIDTH)};
+        CHECK(mw_program_set_shapes(program, &shape, 1, &err) == MW_OK);
+        CHECK(mw_run(program, &err) == MW_OK);
+    }
+    CHECK_OK(err);
+    mw_program_destroy(program);
+    mw_graph_destroy(graph);
+    const double peak = (double)(child_peak_bytes() - before);
+    check_note(peak <= 1.3 * (double)file.st_size, __FILE__, __LINE__, "%.1f MB for a file of %.1f MB", peak / 1e6,
+               (double)file.st_size / 1e6);
+}
+
+static void test_plans_of_several_shapes_share_the_weights(void)
+{
+    child_check(write_open, NULL);
+    child_check(run_shapes, NULL);
+    folder_empty("model");
+}
+
 static void test_a_model_takes_little_more_than_its_weights(void)
 {
     static mw_dtype forms[] = {MW_F16, MW_I8, MW_I4};
@@ -114,6 +159,7 @@ int main(void)
     if (!folder_enter(folder))
         return 1;
     RUN(test_a_model_takes_little_more_than_its_weights);
+    RUN(test_plans_of_several_shapes_share_the_weights);
     folder_leave(folder);
     return check_finish();
 }

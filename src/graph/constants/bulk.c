@@ -1,6 +1,8 @@
 /* Shared bytes of large constants. Who may share is said in copy.c. */
 #include "graph/constants/bulk.h"
 
+#include <pthread.h>
+
 mw__bulk *mw__bulk_create(const mw_allocator *allocator, size_t size, mw_error *err)
 {
     mw__bulk *bulk = mw__alloc(allocator, 1, sizeof *bulk, err);
@@ -9,11 +11,47 @@ mw__bulk *mw__bulk_create(const mw_allocator *allocator, size_t size, mw_error *
         mw__free(allocator, bulk);
         return NULL;
     }
-    *bulk = (mw__bulk){.references = 1, .allocator = allocator, .data = data, .size = size};
+    *bulk = (mw__bulk){.references = 1, .allocator = *mw__allocator_or_default(allocator), .data = data, .size = size};
     return bulk;
 }
 
-mw__bulk *mw__bulk_map(const mw_allocator *allocator, const mw__file *file, const char *path, mw_error *err)
+bool mw__bulk_is_of(const mw__bulk *bulk, const mw_allocator *allocator)
+{
+    allocator = mw__allocator_or_default(allocator);
+    return bulk->allocator.resize == allocator->resize && bulk->allocator.user == allocator->user;
+}
+
+/* ---- files ---- */
+
+/* Those that are mapped now. A file's identity is its own as long as it is mapped. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static mw__bulk *shared;
+
+static void retain(mw__bulk *bulk) { atomic_fetch_add_explicit(&bulk->references, 1, memory_order_relaxed); }
+
+/* Under the mutex: with a reference for the caller, or NULL. An allocator may go when its objects have. */
+static mw__bulk *find_shared(const mw_allocator *allocator, const mw__file *file, mw__file_identity identity)
+{
+    for (mw__bulk *bulk = shared; bulk != NULL; bulk = bulk->next)
+        if (mw__bulk_is_of(bulk, allocator) && bulk->size == file->size && bulk->file.device == identity.device &&
+            bulk->file.node == identity.node) {
+            retain(bulk);
+            return bulk;
+        }
+    return NULL;
+}
+
+/* Under the mutex. */
+static void share(mw__bulk *bulk, int descriptor)
+{
+    bulk->shared = mw__file_identify(descriptor, &bulk->file);
+    if (!bulk->shared)
+        return;
+    bulk->next = shared;
+    shared = bulk;
+}
+
+static mw__bulk *map(const mw_allocator *allocator, const mw__file *file, const char *path, mw_error *err)
 {
     void *data;
     mw__bulk *bulk = mw__alloc(allocator, 1, sizeof *bulk, err);
@@ -21,7 +59,25 @@ mw__bulk *mw__bulk_map(const mw_allocator *allocator, const mw__file *file, cons
         mw__free(allocator, bulk);
         return NULL;
     }
-    *bulk = (mw__bulk){.references = 1, .allocator = allocator, .data = data, .size = file->size, .mapped = true};
+    *bulk = (mw__bulk){.references = 1,
+                       .allocator = *mw__allocator_or_default(allocator),
+                       .data = data,
+                       .size = file->size,
+                       .mapped = true};
+    share(bulk, file->descriptor);
+    return bulk;
+}
+
+mw__bulk *mw__bulk_map(const mw_allocator *allocator, const mw__file *file, const char *path, mw_error *err)
+{
+    mw__file_identity identity = {0};
+    mw__bulk *bulk = NULL;
+    pthread_mutex_lock(&mutex);
+    if (mw__file_identify(file->descriptor, &identity))
+        bulk = find_shared(allocator, file, identity);
+    if (bulk == NULL)
+        bulk = map(allocator, file, path, err);
+    pthread_mutex_unlock(&mutex);
     return bulk;
 }
 
@@ -33,21 +89,47 @@ mw__bulk *mw__bulk_of_parts(const mw_allocator *allocator, uint64_t size)
         mw__free(allocator, bulk);
         return NULL;
     }
-    *bulk = (mw__bulk){.references = 1, .allocator = allocator, .data = parts.data, .size = size, .parts = parts};
+    *bulk = (mw__bulk){.references = 1,
+                       .allocator = *mw__allocator_or_default(allocator),
+                       .data = parts.data,
+                       .size = size,
+                       .parts = parts};
+    pthread_mutex_lock(&mutex);
+    share(bulk, parts.descriptor);
+    pthread_mutex_unlock(&mutex);
     return bulk;
+}
+
+/* ---- references ---- */
+
+/* Whether it was the last. Of one that is shared under the mutex: nobody finds it in between. */
+static bool drop(mw__bulk *bulk)
+{
+    if (!bulk->shared)
+        return atomic_fetch_sub_explicit(&bulk->references, 1, memory_order_acq_rel) == 1;
+    pthread_mutex_lock(&mutex);
+    const bool last = atomic_fetch_sub_explicit(&bulk->references, 1, memory_order_acq_rel) == 1;
+    mw__bulk **at = &shared;
+    while (last && *at != bulk)
+        at = &(*at)->next;
+    if (last)
+        *at = bulk->next;
+    pthread_mutex_unlock(&mutex);
+    return last;
 }
 
 void mw__bulk_release(mw__bulk *bulk)
 {
-    if (bulk == NULL || atomic_fetch_sub_explicit(&bulk->references, 1, memory_order_acq_rel) != 1)
+    if (bulk == NULL || !drop(bulk))
         return;
+    const mw_allocator allocator = bulk->allocator;
     if (bulk->parts.path != NULL)
-        mw__file_parts_release(&bulk->parts, bulk->allocator);
+        mw__file_parts_release(&bulk->parts, &allocator);
     else if (bulk->mapped)
         mw__file_unmap(bulk->data, bulk->size);
     else
-        mw__free_aligned(bulk->allocator, bulk->data);
-    mw__free(bulk->allocator, bulk);
+        mw__free_aligned(&allocator, bulk->data);
+    mw__free(&allocator, bulk);
 }
 
 mw_status mw__graph_keep(mw_graph *graph, mw__bulk *bulk, mw_error *err)
@@ -57,7 +139,7 @@ mw_status mw__graph_keep(mw_graph *graph, mw__bulk *bulk, mw_error *err)
             return MW_OK;
     MW_TRY(mw__grow(graph->allocator, &graph->bulks, &graph->bulk_capacity, graph->bulk_count + 1, sizeof(mw__bulk *),
                     err));
-    atomic_fetch_add_explicit(&bulk->references, 1, memory_order_relaxed);
+    retain(bulk);
     graph->bulks[graph->bulk_count++] = bulk;
     return MW_OK;
 }

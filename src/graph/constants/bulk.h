@@ -11,20 +11,26 @@ enum { MW__BULK_LEAST = 16384 };
 
 struct mw__bulk {
     atomic_int references;
-    const mw_allocator *allocator;
+    mw_allocator allocator; /* the same function and user: the same allocator */
     void *data;
     uint64_t size;
-    bool mapped;          /* a file */
+    bool mapped; /* a file */
+    bool shared; /* who maps the same file gets this */
+    mw__file_identity file;
+    mw__bulk *next;       /* of those that are shared */
     mw__file_parts parts; /* of what is a private copy of parts of a file; its data are these */
 };
 
 /* Zeros, 64-aligned, with one reference; NULL on failure. */
 mw__bulk *mw__bulk_create(const mw_allocator *allocator, size_t size, mw_error *err);
-/* The whole of a file that is ours alone. */
+/* The whole of a file that is ours alone, and that nobody changes. Who maps a file that is mapped already gets the same
+ * memory: pages that two programs use count once. Thread-safe. */
 mw__bulk *mw__bulk_map(const mw_allocator *allocator, const mw__file *file, const char *path, mw_error *err);
 /* Room for parts of a file of `size` bytes, each at its place in the file; NULL where there is no room for a private
  * copy of them, which is no error. */
 mw__bulk *mw__bulk_of_parts(const mw_allocator *allocator, uint64_t size);
+/* Whether graphs of that allocator may hold it. */
+bool mw__bulk_is_of(const mw__bulk *bulk, const mw_allocator *allocator);
 /* NULL is fine. */
 void mw__bulk_release(mw__bulk *bulk);
 /* The graph holds a reference of its own until it is freed. */
