@@ -1,7 +1,8 @@
 #!/bin/sh
 # The long campaigns: the examples, slow tests (MW_NIGHTLY=1), the sanitizers, Linux aarch64 under qemu, valgrind, the
 # interpreter of MIL, real programs against it, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300)
-# is the time of one fuzz target; with 10 all takes about 75 minutes on two cores.
+# is the time of one fuzz target; with 10 all takes about two hours on two cores. Words choose stages: examples slow asan
+# tsan qemu valgrind (after slow) interpreter programs fuzz.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -22,17 +23,18 @@ tsan_tests() { build clang-tsan && MW_TEST_PROGRAMS=2000 tools/test.sh build/cla
 
 emulated_tests() { MW_TEST_PROGRAMS=2000 tools/cross_linux_arm64.sh; }
 
-# Valgrind is slow: the rooms that handle memory and files, but for what trains for long and the corpus of real programs,
-# which the other sanitizers run. Only its own findings count: it computes long double in 64 bits, so checks that use it
-# as an oracle fail there. A child that ends by _exit keeps its blocks, some by pointers into them alone, and a thread of
-# the C library its stack: only what nothing points to is lost.
+# Valgrind is tens of times slower: the rooms that handle memory and files, but for programs of three seconds and more (by
+# ctest's record of the slow tests), which the other sanitizers run. Only its own findings count: it computes long double
+# in 64 bits, so checks that use it as an oracle fail there. A child that ends by _exit keeps its blocks, some by pointers
+# into them alone, and a thread of the C library its stack: only what nothing points to is lost.
 # shellcheck disable=SC2016 # the inner shell expands
 valgrind_tests() {
-    for test in build/release/tests/test_base_* build/release/tests/test_graph_* build/release/tests/test_mil_* \
-        build/release/tests/test_runtime_*; do
-        case $test in *_overflow | *_chip_corpus | *_finite | *_growth) continue ;; esac
-        [ ! -x "$test" ] || echo "$test"
-    done | xargs -P "$(getconf _NPROCESSORS_ONLN)" -n 1 sh -c '
+    costs=build/release/Testing/Temporary/CTestCostData.txt
+    [ -s "$costs" ] || { echo "valgrind: the slow tests have not run" && return 1; }
+    awk '$1 ~ /^(base|graph|mil|runtime)\// && $3 < 3 {
+        sub("/", "_", $1)
+        print "build/release/tests/test_" $1
+    }' "$costs" | xargs -P "$(getconf _NPROCESSORS_ONLN)" -n 1 sh -c '
         cd tests && valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \
             --suppressions=../tools/valgrind.supp "../$0"
         code=$?
@@ -79,13 +81,26 @@ fuzz() {
     done
 }
 
-step "every example on its data" ./run examples
-step "slow tests" slow_tests
-step "tests under ASan and UBSan" asan_tests
-step "tests under ThreadSanitizer" tsan_tests
-step "Linux aarch64, tests under qemu" emulated_tests
-step "valgrind" valgrind_tests
-step "the interpreter of MIL in Python" interpreter
-step "real programs against the interpreter" whole_programs
-step "fuzzing" fuzz
+chosen=$*
+for word in $chosen; do
+    case $word in
+    examples | slow | asan | tsan | qemu | valgrind | interpreter | programs | fuzz) ;;
+    *) echo "nightly: no stage \"$word\"" >&2 && exit 2 ;;
+    esac
+done
+stage() { # stage WORD NAME COMMAND: a step, if it is chosen or none is
+    word=$1
+    shift
+    case "${chosen:+ $chosen }" in '' | *" $word "*) step "$@" ;; esac
+}
+
+stage examples "every example on its data" ./run examples
+stage slow "slow tests" slow_tests
+stage asan "tests under ASan and UBSan" asan_tests
+stage tsan "tests under ThreadSanitizer" tsan_tests
+stage qemu "Linux aarch64, tests under qemu" emulated_tests
+stage valgrind "valgrind" valgrind_tests
+stage interpreter "the interpreter of MIL in Python" interpreter
+stage programs "real programs against the interpreter" whole_programs
+stage fuzz "fuzzing" fuzz
 steps_end
