@@ -8,4 +8,4 @@ tools/setup.sh build nightly
 . tools/zig.sh
 cmake --preset linux-arm64-cross -DMW_WERROR=ON "$@"
 cmake --build --preset linux-arm64-cross
-tools/test.sh build/linux-arm64-cross --timeout 1800
+tools/test.sh build/linux-arm64-cross --timeout 3600
