@@ -635,7 +635,7 @@ static run run_gradients(mw_graph *graph, mw_tensor *loss, mw_tensor *const *x, 
 {
     run r = {.count = 0};
     mw_tensor *dx[4] = {NULL};
-    char name[8];
+    char name[24];
     mw_grad(loss, x, count, dx, &r.err);
     for (size_t i = 0; i < count; i++) {
         snprintf(name, sizeof name, "d%zu", i);
