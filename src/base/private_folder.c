@@ -8,6 +8,7 @@ mw_status mw__private_folder_make(mw__private_folder *folder, const mw_allocator
 {
     *folder = (mw__private_folder){0};
     MW_TRY(mw__file_make_private_folder(allocator, size, &folder->path, err));
+    folder->owner = (long)getpid();
     folder->marker = mw__leftover_mark_folder(folder->path);
     folder->marked = folder->marker >= 0;
     return MW_OK;
@@ -15,7 +16,7 @@ mw_status mw__private_folder_make(mw__private_folder *folder, const mw_allocator
 
 void mw__private_folder_remove(mw__private_folder *folder, const mw_allocator *allocator)
 {
-    if (folder->path != NULL)
+    if (folder->path != NULL && folder->owner == (long)getpid())
         mw__file_remove_folder(folder->path);
     if (folder->marked)
         close(folder->marker);

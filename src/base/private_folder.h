@@ -7,6 +7,7 @@
 /* Zeroed = none. Removing must not need memory. */
 typedef struct mw__private_folder {
     char *path;
+    long owner;  /* the process that made it: a child of fork() removes nothing of its parent's */
     bool marked; /* `marker` holds the lock that is held while this process lives (base/leftover.h) */
     int marker;
 } mw__private_folder;

@@ -335,6 +335,23 @@ static void test_without_room_it_is_read_into_memory(void)
     remove_model();
 }
 
+static void destroy_graph(void *user) { mw_graph_destroy(user); }
+
+static void test_a_child_that_destroys_leaves_the_copy_to_its_parent(void)
+{
+    mw_error err = {0};
+    write_model(8);
+    mw_graph *graph = mw_graph_read_mil("model/model.mil", NULL, &err);
+    CHECK_OK(err);
+    const mw__payload *payload = payload_of(graph);
+    CHECK(is_copy(payload));
+    child_check(destroy_graph, graph);
+    CHECK(is_copy(payload) && access(payload->bulk->parts.path, F_OK) == 0);
+    CHECK(holds_numbers(payload, 8));
+    mw_graph_destroy(graph);
+    remove_model();
+}
+
 static void test_reading_survives_failing_allocations(void)
 {
     write_model(7);
@@ -360,6 +377,7 @@ int main(void)
     if (!folder_enter(folder))
         return 1;
     RUN(test_without_room_it_is_read_into_memory);
+    RUN(test_a_child_that_destroys_leaves_the_copy_to_its_parent);
     RUN(test_a_copy_does_not_follow_its_file);
     RUN(test_reading_takes_no_memory_for_it);
     RUN(test_private_folders_share_the_copy);
