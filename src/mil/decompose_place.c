@@ -46,8 +46,8 @@ static bool read_placing(const mw__op *op, const mw_tensor *part, placing *p)
         if (!p->squeeze[i] && from >= shape.rank)
             return false;
         p->count[i] = p->squeeze[i] ? 1 : shape.dim[from++];
-        const int64_t span = span_of(p, i), n = p->x.dim[i];
-        if (p->stride[i] == 0 || n <= 0 || span >= n || -span >= n || p->count[i] > MW__HOT_MAX / n)
+        const int64_t step = p->stride[i] < 0 ? -p->stride[i] : p->stride[i], n = p->x.dim[i];
+        if (step == 0 || n <= 0 || p->count[i] - 1 > (n - 1) / step || p->count[i] > MW__HOT_MAX / n)
             return false;
     }
     return from == shape.rank;

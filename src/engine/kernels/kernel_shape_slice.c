@@ -59,6 +59,12 @@ static bool read_rule(const mw__op *op, size_t rank, slice_rule *r)
     return good;
 }
 
+/* Of those counts and strides the span has no overflow. */
+static bool is_within(int64_t count, int64_t stride, int64_t n)
+{
+    return count == 0 || (count <= n && count - 1 <= (n - 1) / (stride < 0 ? -stride : stride));
+}
+
 /* Where `count[axis]` elements along each axis may begin. */
 static mw_status read_origin(mw__planner *planner, const mw__op *op, const slice_rule *rule, const int64_t *count,
                              mw__origin *out, mw_error *err)
@@ -67,12 +73,13 @@ static mw_status read_origin(mw__planner *planner, const mw__op *op, const slice
     char subject[128];
     mw__row_major(shape, out->stride);
     for (int axis = 0; axis < shape.rank; axis++) {
-        const int64_t n = shape.dim[axis], span = count[axis] > 0 ? (count[axis] - 1) * rule->stride[axis] : 0;
-        const int64_t low = span < 0 ? -span : 0, high = n - 1 - (span > 0 ? span : 0);
+        const int64_t n = shape.dim[axis];
         int64_t first = 0, ignored;
-        if (count[axis] > n || (count[axis] > 0 && low > high))
+        if (!is_within(count[axis], rule->stride[axis], n))
             return mw__fail(err, MW_ERROR_SHAPE, "%s: %lld elements do not fit axis %d of extent %lld",
                             mw__op_subject(op, subject, sizeof subject), (long long)count[axis], axis, (long long)n);
+        const int64_t span = count[axis] > 0 ? (count[axis] - 1) * rule->stride[axis] : 0;
+        const int64_t low = span < 0 ? -span : 0, high = n - 1 - (span > 0 ? span : 0);
         const bool known = rule->begin_known || (rule->begin_mask[axis] && !rule->squeeze[axis]);
         if (known && count[axis] > 0)
             slice_axis(rule, axis, n, &first, &ignored);
