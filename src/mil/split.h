@@ -57,7 +57,7 @@ typedef enum mw__split_mark {
 /* split_plan.c: what is split; true if anything is. */
 bool mw__split_plan(mw__split *split);
 bool mw__split_is_source(const mw__split *split, const mw_tensor *value);
-/* The axis beyond the limit: -1 none, -2 several. */
+/* The axis beyond the limit: -1 none, -2 several, or one of more blocks than are made. */
 int mw__split_axis(const mw__split *split, const mw_tensor *value);
 /* True if the value has blocks; of a source, that it has them where it is used with others. */
 bool mw__split_is_long(const mw__split *split, const mw_tensor *value);

@@ -1,8 +1,6 @@
 /* Parts of values: where blocks begin, what stands for an operand of one block and digit, and the parts of sources. */
 #include "mil/split.h"
 
-#include "base/fp16.h"
-
 #include <millwright/millwright.h>
 #include <string.h>
 
@@ -71,46 +69,70 @@ void mw__split_set(mw__split *split, mw__clone *clone, const mw_tensor *value, i
 
 /* ---- sources ---- */
 
-static void store(void *data, mw_dtype dtype, size_t i, double number)
+/* Of a constant that one number stands for the part is one, too: a short text must not make a huge constant. */
+static mw_tensor *part_of_splat(mw_graph *to, const mw_tensor *value, mw_shape part, int digit)
 {
-    if (dtype == MW_F32)
-        ((float *)data)[i] = (float)number;
-    else if (dtype == MW_F16)
-        ((uint16_t *)data)[i] = mw__fp16_from_double(number);
-    else if (dtype == MW_I32)
-        ((int32_t *)data)[i] = (int32_t)number;
-    else if (dtype == MW_I8 || dtype == MW_U8)
-        ((uint8_t *)data)[i] = (uint8_t)(int)number;
-    else if (dtype == MW_I16 || dtype == MW_U16)
-        ((uint16_t *)data)[i] = (uint16_t)(int)number;
-    else
-        ((uint8_t *)data)[i] = number != 0.0; /* BOOL */
+    const mw__payload *from = value->payload;
+    const float number = digit >= 0 ? (float)mw__digit_of(mw__payload_int(from, 0), digit) : 0.0F;
+    mw__payload *payload = mw__arena_alloc(&to->arena, 1, sizeof *payload, &to->error);
+    const mw_dtype dtype = digit >= 0 ? MW_F32 : mw_tensor_dtype(value);
+    const mw__type *type = mw__type_tensor(to, dtype, part, &to->error);
+    const size_t size = digit >= 0 ? sizeof number : from->size;
+    void *data = mw__arena_alloc(&to->arena, size, 1, &to->error);
+    if (payload == NULL || type == NULL || data == NULL)
+        return NULL;
+    memcpy(data, digit >= 0 ? (const void *)&number : from->data, size);
+    *payload = (mw__payload){.type = type, .data = data, .size = size, .splat = true};
+    return mw__payload_emit(to, payload, value->hint, &to->error);
+}
+
+/* What a part is cut from, and where it begins along the axis. */
+typedef struct cut {
+    int64_t begin, rows, extent, inner, count;
+} cut;
+
+static size_t place_of(const cut *c, int64_t i)
+{
+    return (size_t)((i / (c->inner * c->rows) * c->extent + i / c->inner % c->rows + c->begin) * c->inner +
+                    i % c->inner);
+}
+
+/* Whole bytes: no operation but those that expand constants takes what is shorter. */
+static mw_tensor *cut_elements(mw_graph *to, const mw_tensor *value, mw_shape part, const cut *c, int digit)
+{
+    const mw__payload *from = value->payload;
+    const mw_dtype dtype = digit >= 0 ? MW_F32 : mw_tensor_dtype(value);
+    const size_t bytes = (size_t)mw_dtype_bits(dtype) / 8;
+    if (bytes == 0)
+        return mw__graph_fail(to, MW_ERROR_DTYPE, "constant \"%s\": elements of %s are not cut into blocks",
+                              mw_tensor_name(value), mw_dtype_name(dtype));
+    unsigned char *data = mw__arena_alloc(&to->arena, (size_t)c->count, bytes, &to->error);
+    for (int64_t i = 0; data != NULL && i < c->count; i++) {
+        const size_t at = place_of(c, i);
+        const float number = digit >= 0 ? (float)mw__digit_of(mw__payload_int(from, at), digit) : 0.0F;
+        const unsigned char *element = (const unsigned char *)from->data + at * bytes;
+        memcpy(data + (size_t)i * bytes, digit >= 0 ? (const void *)&number : element, bytes);
+    }
+    return data != NULL ? mw_constant(to, dtype, part, data) : NULL;
 }
 
 /* Elements [begin, begin + count) of an axis of a constant, as themselves or as a digit. */
 static mw_tensor *part_of_constant(mw__split *split, const mw_tensor *value, mw_shape part, int axis, int64_t begin,
                                    int digit)
 {
-    mw_graph *to = split->to;
     const mw_shape shape = mw_tensor_shape(value);
-    const mw_dtype dtype = digit >= 0 ? MW_F32 : mw_tensor_dtype(value);
-    const mw__payload *from = value->payload;
-    const int64_t inner = mw__shape_span(shape, axis + 1, shape.rank), rows = part.rank > 0 ? part.dim[axis] : 1;
-    const int64_t outer = mw__shape_span(shape, 0, axis), extent = shape.rank > 0 ? shape.dim[axis] : 1;
-    const size_t bytes = (size_t)(mw_dtype_bits(dtype) / 8), count = (size_t)mw_shape_count(part);
-    void *data = from->data != NULL ? mw__arena_alloc(&to->arena, count, bytes, &to->error) : NULL;
-    if (data == NULL)
-        return mw__graph_fail(to, MW_ERROR_STATE,
+    const cut c = {.begin = begin,
+                   .rows = part.rank > 0 ? part.dim[axis] : 1,
+                   .extent = shape.rank > 0 ? shape.dim[axis] : 1,
+                   .inner = mw__shape_span(shape, axis + 1, shape.rank),
+                   .count = mw_shape_count(part)};
+    if (value->payload->data == NULL)
+        return mw__graph_fail(split->to, MW_ERROR_STATE,
                               "constant \"%s\" has no values; read the program with its weight files",
                               mw_tensor_name(value));
-    for (int64_t i = 0; i < outer * rows * inner; i++) {
-        const int64_t row = i / inner % rows + begin;
-        const size_t at = (size_t)((i / (inner * rows) * extent + row) * inner + i % inner);
-        const double number = digit >= 0 ? (double)mw__digit_of(mw__payload_int(from, from->splat ? 0 : at), digit)
-                                         : mw__payload_float(from, from->splat ? 0 : at);
-        store(data, dtype, (size_t)i, number);
-    }
-    return mw_constant(to, dtype, part, data);
+    if (value->payload->splat)
+        return part_of_splat(split->to, value, part, digit);
+    return cut_elements(split->to, value, part, &c, digit);
 }
 
 static mw_tensor *part_of_range(mw__split *split, const mw_tensor *value, int64_t begin, int64_t count, int digit)

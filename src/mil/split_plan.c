@@ -64,13 +64,15 @@ bool mw__split_is_source(const mw__split *split, const mw_tensor *value)
     return value->payload != NULL || (split->marks[value->id] & MW__SPLIT_SOURCE) != 0;
 }
 
+enum { BLOCKS_MAX = 4096 }; /* operations that one becomes: a short text must not make a program without an end */
+
 int mw__split_axis(const mw__split *split, const mw_tensor *value)
 {
     const mw_shape shape = mw_tensor_shape(value);
     int axis = -1;
     for (int i = 0; i < shape.rank; i++)
         if (shape.dim[i] > split->axis_max)
-            axis = axis == -1 ? i : -2;
+            axis = axis == -1 && shape.dim[i] / split->axis_max < BLOCKS_MAX ? i : -2;
     return axis;
 }
 

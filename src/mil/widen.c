@@ -6,7 +6,6 @@
 #include "graph/transform/clone.h"
 #include "mil/split.h"
 
-#include <millwright/op_shape.h>
 #include <string.h>
 
 static bool is_narrow(const mw_tensor *value)
@@ -45,17 +44,28 @@ typedef struct swapped {
     mw_tensor *copy;
 } swapped;
 
-enum { LISTED_MAX = 4096 }; /* elements that are equal: a constant, which axes and the like must be; more are filled */
+/* One number for all stays one: a short text must not make a huge constant. */
+static mw_tensor *wide_splat(mw_graph *to, const mw__payload *payload, mw_shape shape)
+{
+    const mw__type *type = mw__type_tensor(to, MW_I32, shape, &to->error);
+    mw__payload *wide = mw__arena_alloc(&to->arena, 1, sizeof *wide, &to->error);
+    int32_t *data = mw__arena_alloc(&to->arena, 1, sizeof *data, &to->error);
+    if (type == NULL || wide == NULL || data == NULL)
+        return NULL;
+    *data = (int32_t)mw__payload_int(payload, 0);
+    *wide = (mw__payload){.type = type, .data = data, .size = sizeof *data, .splat = true};
+    return mw__payload_emit(to, wide, "const", &to->error);
+}
 
 static mw_tensor *wide_constant(mw_graph *to, const mw__payload *payload, mw_shape shape)
 {
     const int64_t elements = mw_shape_count(shape);
-    if (payload->splat && elements > LISTED_MAX)
-        return mw_fill(to, MW_I32, shape, (double)mw__payload_int(payload, 0));
+    if (payload->splat)
+        return wide_splat(to, payload, shape);
     const size_t count = elements > 0 ? (size_t)elements : 0;
     int32_t *data = mw__arena_alloc(&to->arena, count, sizeof *data, &to->error);
     for (size_t i = 0; data != NULL && i < count; i++)
-        data[i] = (int32_t)mw__payload_int(payload, payload->splat ? 0 : i);
+        data[i] = (int32_t)mw__payload_int(payload, i);
     return data != NULL ? mw_constant(to, MW_I32, shape, data) : NULL;
 }
 

@@ -73,6 +73,23 @@ static void test_an_operation_without_a_rule_keeps_all_whole(void)
     }
 }
 
+/* A short text must not make a program without an end. */
+static void test_an_axis_of_very_many_blocks_stays_whole(void)
+{
+    static const int64_t extents[] = {(int64_t)AXIS_MAX * 4096, INT64_MAX / 8};
+    for (size_t i = 0; i < 2; i++) {
+        mw_error err = {0};
+        bool any = true;
+        mw_graph *from = mw_graph_create(NULL), *to = mw_graph_create(NULL);
+        mw_output(mw_exp(mw_input(from, "x", MW_F32, MW_SHAPE(extents[i]))), "y");
+        mw__mil_split(from, to, &(mw__split_options){.axis_max = AXIS_MAX}, &any, &err);
+        CHECK_OK(err);
+        CHECK(!any);
+        mw_graph_destroy(to);
+        mw_graph_destroy(from);
+    }
+}
+
 static void test_digits_of_a_number(void)
 {
     static const struct {
@@ -119,6 +136,7 @@ int main(void)
     RUN(test_every_form_gives_its_golden);
     RUN(test_a_form_is_switched_off_by_its_name);
     RUN(test_an_operation_without_a_rule_keeps_all_whole);
+    RUN(test_an_axis_of_very_many_blocks_stays_whole);
     RUN(test_digits_of_a_number);
     RUN(test_every_failed_allocation_is_an_error_without_a_leak);
     return check_finish();
