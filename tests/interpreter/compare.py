@@ -69,6 +69,10 @@ class HalfInterpreter(interpret.Interpreter):
         return value
 
 
+def tensors_of(values, labels=()):
+    return {n: v.data.detach() for n, v in values.items() if isinstance(v, Tensor) and n not in labels}
+
+
 class Case:
     """A program, its inputs, and what the interpreter makes of them with sums in double."""
 
@@ -110,7 +114,7 @@ class Case:
         return {n: v if isinstance(v, str) else int(v) for n, v in labels.items()}
 
     def tensors(self, values):
-        return {n: v.data.detach() for n, v in values.items() if isinstance(v, Tensor) and n not in self.labels}
+        return tensors_of(values, self.labels)
 
     def exact(self, use):
         run = self.loaded(self.folder, precision=64)

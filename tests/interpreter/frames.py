@@ -62,8 +62,8 @@ def run_frames(lib, folder, carried, count, device):
         inputs = frames.next()
         compare.feed(program, {**inputs, **ours})
         program.run()
-        wanted = compare.Case.tensors(run.run({n: Tensor(torch.as_tensor(np.asarray(x, np.float64)), "fp32")
-                                               for n, x in {**inputs, **theirs}.items()}))
+        fed = {n: Tensor(torch.as_tensor(np.asarray(x, np.float64)), "fp32") for n, x in {**inputs, **theirs}.items()}
+        wanted = compare.tensors_of(run.run(fed))
         got = compare.results(program, wanted)
         last = compare.farthest(got, wanted)
         worst = max(worst, last)
