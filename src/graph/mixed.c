@@ -16,10 +16,29 @@ static const mw_tensor *first_of(const mw__op *op, bool (*belongs)(mw__arg_type 
     return NULL;
 }
 
+/* What a cast takes: the operation itself refuses others by its own name. */
+static bool is_cast(mw_dtype dtype)
+{
+    switch (dtype) {
+    case MW_F16:
+    case MW_F32:
+    case MW_I32:
+    case MW_BOOL:
+    case MW_I8:
+    case MW_U8:
+    case MW_I16:
+    case MW_U16:
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool mw__op_is_mixed(const mw__op *op)
 {
     const mw_tensor *t = first_of(op, mw__arg_type_is_t), *u = first_of(op, mw__arg_type_is_u);
-    if (t == NULL || u == NULL || mw_tensor_dtype(t) == mw_tensor_dtype(u) || op->block->function->opset < MW_IOS17)
+    if (t == NULL || u == NULL || mw_tensor_dtype(t) == mw_tensor_dtype(u) || op->block->function->opset < MW_IOS17 ||
+        !is_cast(mw_tensor_dtype(t)) || !is_cast(mw_tensor_dtype(u)))
         return false;
     return op->row->id != MW__OP_matmul || mw__is_constant(t) != mw__is_constant(u); /* else it is refused */
 }
