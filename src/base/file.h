@@ -85,6 +85,10 @@ mw_status mw__file_writer_write(mw__file_writer *writer, const void *data, size_
 mw_status mw__file_writer_commit(mw__file_writer *writer, mw_error *err);
 void mw__file_writer_deinit(mw__file_writer *writer);
 
+/* Writes all of it at the descriptor's place, without a signal (quiet.h). False with the reason in errno; then a part
+ * may be written. */
+bool mw__file_write_all(int descriptor, const void *data, size_t size);
+
 /* begin, write, commit. */
 mw_status mw__file_write(const mw_allocator *allocator, const char *path, const void *data, size_t size, bool durable,
                          mw_error *err);

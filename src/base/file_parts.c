@@ -88,21 +88,7 @@ void mw__file_parts_release(mw__file_parts *parts, const mw_allocator *allocator
 
 static bool put(const mw__file_parts *parts, uint64_t offset, const void *bytes, size_t size)
 {
-    mw__quiet quiet;
-    const char *at = bytes;
-    if (lseek(parts->descriptor, (off_t)offset, SEEK_SET) < 0 || !mw__quiet_begin(&quiet, parts->descriptor, size))
-        return false;
-    while (size > 0) {
-        const ssize_t wrote = write(parts->descriptor, at, size);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            break;
-        at += wrote;
-        size -= (size_t)wrote;
-    }
-    mw__quiet_end(&quiet);
-    return size == 0;
+    return lseek(parts->descriptor, (off_t)offset, SEEK_SET) >= 0 && mw__file_write_all(parts->descriptor, bytes, size);
 }
 
 mw_status mw__file_parts_copy(const mw__file_parts *parts, const mw__file *from, uint64_t offset, uint64_t size,

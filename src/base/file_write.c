@@ -205,24 +205,29 @@ mw_status mw__file_writer_begin(mw__file_writer *writer, const mw_allocator *all
     return status;
 }
 
-mw_status mw__file_writer_write(mw__file_writer *writer, const void *data, size_t size, mw_error *err)
+bool mw__file_write_all(int descriptor, const void *data, size_t size)
 {
-    if (!is_open(writer))
-        return mw__fail(err, MW_ERROR_STATE, "a write after the file failed or was committed");
     const char *at = data;
     while (size > 0) {
         const size_t part = size < (size_t)1 << 30 ? size : (size_t)1 << 30; /* macOS takes no more than INT_MAX */
-        const long written = calls->write(writer->descriptor, at, part);
+        const long written = calls->write(descriptor, at, part);
         if (written < 0 && errno == EINTR)
             continue;
         if (written == 0)
             errno = ENOSPC; /* POSIX has no reason for it; going on could loop for ever */
         if (written <= 0)
-            return fail_and_drop(writer, "write", err);
+            return false;
         at += written;
         size -= (size_t)written;
     }
-    return MW_OK;
+    return true;
+}
+
+mw_status mw__file_writer_write(mw__file_writer *writer, const void *data, size_t size, mw_error *err)
+{
+    if (!is_open(writer))
+        return mw__fail(err, MW_ERROR_STATE, "a write after the file failed or was committed");
+    return mw__file_write_all(writer->descriptor, data, size) ? MW_OK : fail_and_drop(writer, "write", err);
 }
 
 static int fsync_retrying(int descriptor)

@@ -20,6 +20,9 @@ mw_status mw__graph_drop(const mw_graph *graph, const char *call, mw_status stat
 /* ---- types, functions, blocks, values ---- */
 
 const mw__type *mw__type_tensor(mw_graph *graph, mw_dtype dtype, mw_shape shape, mw_error *err);
+/* Of types in the same graph; NULL for NULL. The length of a list may be MW_DIM_UNKNOWN. */
+const mw__type *mw__type_list(mw_graph *graph, const mw__type *element, int64_t length, mw_error *err);
+const mw__type *mw__type_dict(mw_graph *graph, const mw__type *key, const mw__type *value, mw_error *err);
 mw__function *mw__function_create(mw_graph *graph, const char *name, mw_opset opset, mw_error *err);
 mw__block *mw__block_create(mw__function *function, mw__op *owner, mw_error *err);
 mw_tensor *mw__value_create(mw_graph *graph, const mw__type *type, const char *hint, mw_error *err);
@@ -31,6 +34,10 @@ mw__function *mw__function_find(const mw_graph *graph, const char *name);
 const mw__function *mw__function_choose(const mw_graph *graph, const char *name, mw_error *err);
 /* A const statement in the current block. The payload is not copied, and lives at least as long as the graph. */
 mw_tensor *mw__payload_emit(mw_graph *graph, const mw__payload *payload, const char *hint, mw_error *err);
+/* The same of a constant whose elements are all the one at `element`, which is copied: short texts must not make huge
+ * constants. An error is left on the graph. */
+mw_tensor *mw__payload_emit_splat(mw_graph *graph, mw_dtype dtype, mw_shape shape, const void *element,
+                                  const char *hint);
 /* Attaches a record; copies `composite` and its inputs. Returns value, NULL on failure. */
 mw_tensor *mw__composite_attach(mw_tensor *value, const mw__composite *composite);
 

@@ -86,16 +86,15 @@ struct mw_tensor {
     uint32_t id; /* dense in the graph: index of every side table */
     mw__role role;
     const mw__type *type;
-    const char *name;           /* the user's name or the name in the text; NULL = numbered when printed */
-    const char *hint;           /* stem of an automatic name, e.g. "axis"; never NULL */
-    mw__op *op;                 /* the producer; NULL for inputs of functions and blocks and for inline literals */
-    uint32_t result;            /* index in op->results */
-    const mw__payload *payload; /* not NULL: a constant */
-    const mw__payload
-        *expanded; /* of the result of a constexpr operation, once asked for (graph/constants/compressed.h) */
-    const mw__compressed *packed;          /* in the engine: how a constant is stored whose payload has no data */
-    const mw_init *init;                   /* MW__PARAMETER, MW__RESIDENT */
-    mw_tensor *next;                       /* MW__RESIDENT: its value after a training step, or NULL */
+    const char *name;             /* the user's name or the name in the text; NULL = numbered when printed */
+    const char *hint;             /* stem of an automatic name, e.g. "axis"; never NULL */
+    mw__op *op;                   /* the producer; NULL for inputs of functions and blocks and for inline literals */
+    uint32_t result;              /* index in op->results */
+    const mw__payload *payload;   /* not NULL: a constant */
+    const mw__payload *expanded;  /* what a constexpr operation makes, once asked for (constants/compressed.h) */
+    const mw__compressed *packed; /* in the engine: how a constant is stored whose payload has no data */
+    const mw_init *init;          /* MW__PARAMETER, MW__RESIDENT */
+    mw_tensor *next;              /* MW__RESIDENT: its value after a training step, or NULL */
     const struct mw__composite *composite; /* a record over this value, or NULL */
     bool is_output;                        /* of its block */
     bool stop_gradient;

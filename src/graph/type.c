@@ -35,6 +35,34 @@ const mw__type *mw__type_tensor(mw_graph *graph, mw_dtype dtype, mw_shape shape,
     return type;
 }
 
+static mw__type *hold(mw_graph *graph, mw__type_kind kind, const mw__type *const *held, size_t count, mw_error *err)
+{
+    mw__type *type = mw__arena_alloc(&graph->arena, 1, sizeof *type, err);
+    const mw__type **elements = mw__arena_alloc(&graph->arena, count, sizeof *elements, err);
+    if (type == NULL || elements == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (held[i] == NULL)
+            return NULL;
+        elements[i] = held[i];
+    }
+    *type = (mw__type){.kind = kind, .count = count, .element = elements};
+    return type;
+}
+
+const mw__type *mw__type_list(mw_graph *graph, const mw__type *element, int64_t length, mw_error *err)
+{
+    mw__type *type = hold(graph, MW__LIST, &element, 1, err);
+    if (type != NULL)
+        type->length = length;
+    return type;
+}
+
+const mw__type *mw__type_dict(mw_graph *graph, const mw__type *key, const mw__type *value, mw_error *err)
+{
+    return hold(graph, MW__DICT, (const mw__type *const[]){key, value}, 2, err);
+}
+
 bool mw__type_equal(const mw__type *a, const mw__type *b)
 {
     if (a == b)

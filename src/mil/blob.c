@@ -35,6 +35,20 @@ static void put(unsigned char *bytes, size_t size, uint64_t value)
         bytes[i] = (unsigned char)(value >> (8 * i));
 }
 
+/* ---- the folder ---- */
+
+mw_status mw__blob_make_folder(const mw_allocator *allocator, const char *model, mw_error *err)
+{
+    mw__text path;
+    mw__text_init(&path, allocator);
+    mw__text_printf(&path, "%s/" MW__BLOB_FOLDER, model);
+    mw_status status = mw__text_check(&path, err);
+    if (status == MW_OK)
+        status = mw__file_make_folders(path.data, err);
+    mw__text_deinit(&path);
+    return status;
+}
+
 /* ---- reading ---- */
 
 static mw_status check_header(const mw__file *file, const char *path, mw_error *err)
@@ -81,43 +95,43 @@ static mw_status check_entry(const unsigned char *entry, const mw__payload *payl
     return MW_OK;
 }
 
-static void point_into(mw__payload *payload, mw__bulk *bulk, uint64_t data)
-{
-    payload->data = (const char *)bulk->data + data;
-    payload->bulk = bulk;
-}
-
-/* Copies an entry to its place in file->parts, its data first: what has a description there is whole. */
+/* Copies an entry to its place in file->parts, its data first: what has a description there is whole. *out = NULL if it
+ * cannot be written. */
 static mw_status copy_entry(const mw__blob_file *file, const char *path, const mw__payload *payload, uint64_t data,
-                            size_t size, bool *out_copied, mw_error *err)
+                            mw__bulk **out, mw_error *err)
 {
-    const uint64_t from[3] = {data, payload->blob_offset, 0}, bytes[3] = {size, BLOB_ENTRY, BLOB_ENTRY};
-    *out_copied = true;
-    for (int i = 0; i < 3 && *out_copied; i++)
-        MW_TRY(mw__file_parts_copy(&file->parts->parts, &file->file, from[i], bytes[i], path, out_copied, err));
+    const uint64_t from[3] = {data, payload->blob_offset, 0}, bytes[3] = {payload->size, BLOB_ENTRY, BLOB_ENTRY};
+    bool copied = true;
+    for (int i = 0; i < 3 && copied; i++)
+        MW_TRY(mw__file_parts_copy(&file->parts->parts, &file->file, from[i], bytes[i], path, &copied, err));
+    *out = copied ? file->parts : NULL;
     return MW_OK;
 }
 
-/* Data of other writers than ours need not be aligned as kernels want them. */
-static mw_status take_data(const mw__blob_file *file, const char *path, uint64_t data, size_t size, mw_graph *graph,
-                           mw__payload *payload, mw_error *err)
+/* What has the data at their place in the file, and aligned as kernels want them, which those of other writers than
+ * ours need not be; *out = NULL if there is none. */
+static mw_status find_bulk(const mw__blob_file *file, const char *path, const mw__payload *payload, uint64_t data,
+                           mw__bulk **out, mw_error *err)
 {
     const bool aligned = data % BLOB_ALIGNMENT == 0;
-    bool copied = false;
-    if (file->mapped != NULL && aligned) {
-        point_into(payload, file->mapped, data);
+    *out = aligned ? file->mapped : NULL;
+    return aligned && file->parts != NULL && payload->size >= MW__BULK_LEAST
+               ? copy_entry(file, path, payload, data, out, err)
+               : MW_OK;
+}
+
+static mw_status take_data(const mw__blob_file *file, const char *path, uint64_t data, mw_graph *graph,
+                           mw__payload *payload, mw_error *err)
+{
+    MW_TRY(find_bulk(file, path, payload, data, &payload->bulk, err));
+    if (payload->bulk != NULL) {
+        payload->data = (const char *)payload->bulk->data + data;
         return MW_OK;
     }
-    if (file->parts != NULL && aligned && size >= MW__BULK_LEAST)
-        MW_TRY(copy_entry(file, path, payload, data, size, &copied, err));
-    if (copied) {
-        point_into(payload, file->parts, data);
-        return MW_OK;
-    }
-    void *bytes = mw__payload_room(graph, size, &payload->bulk, err);
+    void *bytes = mw__payload_room(graph, payload->size, &payload->bulk, err);
     if (bytes == NULL)
         return MW_ERROR_MEMORY;
-    MW_TRY(mw__file_read_at(&file->file, data, bytes, size, path, err));
+    MW_TRY(mw__file_read_at(&file->file, data, bytes, payload->size, path, err));
     payload->data = bytes;
     return MW_OK;
 }
@@ -137,9 +151,9 @@ mw_status mw__blob_read(mw__blob_file *file, const char *path, mw_graph *graph, 
     if (size > file->budget)
         return mw__fail(err, MW_ERROR_FORMAT, "%s: entries overlap; together they claim more than the file holds",
                         path);
-    MW_TRY(take_data(file, path, data, size, graph, payload, err));
-    file->budget -= size;
     payload->size = size;
+    MW_TRY(take_data(file, path, data, graph, payload, err));
+    file->budget -= size;
     return MW_OK;
 }
 
@@ -221,9 +235,12 @@ static bool is_entry(const mw__payload *payload)
            (const unsigned char *)bulk->data + get(entry + 16, 8) == payload->data;
 }
 
+/* False where it cannot be: then its weights are written. */
 static bool place_copy(const mw__blob_list *list, const mw__bulk *bulk, size_t index)
 {
     mw__text path;
+    if (mw__blob_make_folder(list->allocator, list->folder, NULL) != MW_OK)
+        return false;
     mw__text_init(&path, list->allocator);
     mw__text_printf(&path, "%s/" MW__BLOB_COPY_FILE, list->folder, index);
     const bool placed = !path.failed && mw__file_parts_link(&bulk->parts, path.data);

@@ -14,6 +14,10 @@
 #include "base/map.h"
 #include "graph/ir.h"
 
+/* Where the weight files of a model are, in its folder. */
+#define MW__BLOB_FOLDER "weights"
+mw_status mw__blob_make_folder(const mw_allocator *allocator, const char *model, mw_error *err);
+
 /* The code of an element type in weight files; 0 = such tensors cannot be in one. */
 uint32_t mw__blob_code(mw_dtype dtype);
 
@@ -36,7 +40,7 @@ typedef struct mw__blob_copy {
 } mw__blob_copy;
 
 /* The name of copy `index` there. */
-#define MW__BLOB_COPY_FILE "weights/copy-%zu.bin"
+#define MW__BLOB_COPY_FILE MW__BLOB_FOLDER "/copy-%zu.bin"
 
 /* Constants that go to one weight file, with the offsets of their entries. */
 typedef struct mw__blob_list {

@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WEIGHT_FOLDER "weights"
 #define HASHED_PREFIX "weight-"
 #define HASHED_SUFFIX ".bin"
 enum { HASH_DIGITS = 16, HASHED_LENGTH = sizeof HASHED_PREFIX + HASH_DIGITS + sizeof HASHED_SUFFIX - 2 };
@@ -26,25 +25,19 @@ typedef struct replacement {
     const mw__text *text;
     const mw__blob_list *blobs;
     bool durable;
-    int descriptor;                               /* of the folder; holds the lock */
-    bool had_text;                                /* there is a model.mil */
-    bool old_names_plain;                         /* .. that names weights/weight.bin */
-    bool found;                                   /* the new weight file was there before, with the same content */
-    char name[sizeof "weights/" + HASHED_LENGTH]; /* of the new weight file */
+    int descriptor;       /* of the folder; holds the lock */
+    bool had_text;        /* there is a model.mil */
+    bool old_names_plain; /* .. that names weights/weight.bin */
+    bool found;           /* the new weight file was there before, with the same content */
+    char name[sizeof MW__BLOB_FOLDER "/" + HASHED_LENGTH]; /* of the new weight file */
 } replacement;
 
 /* ---- the folder ---- */
 
 static mw_status make_folders(const replacement *r, mw_error *err)
 {
-    mw__text path;
-    mw__text_init(&path, r->allocator);
-    mw__text_printf(&path, r->blobs->count > 0 ? "%s/" WEIGHT_FOLDER : "%s", r->folder);
-    mw_status status = mw__text_check(&path, err);
-    if (status == MW_OK)
-        status = mw__file_make_folders(path.data, err);
-    mw__text_deinit(&path);
-    return status;
+    return r->blobs->count > 0 ? mw__blob_make_folder(r->allocator, r->folder, err)
+                               : mw__file_make_folders(r->folder, err);
 }
 
 /* Others hold the lock for as long as a save takes. A file system without locks is no reason to save nothing. */
@@ -123,7 +116,7 @@ static mw_status choose_name(replacement *r, mw_error *err)
         snprintf(r->name, sizeof r->name, "%s", MW__WEIGHT_FILE);
         return MW_OK;
     }
-    snprintf(r->name, sizeof r->name, WEIGHT_FOLDER "/" HASHED_PREFIX "%016" PRIx64 HASHED_SUFFIX,
+    snprintf(r->name, sizeof r->name, MW__BLOB_FOLDER "/" HASHED_PREFIX "%016" PRIx64 HASHED_SUFFIX,
              mw__blob_list_hash(r->blobs));
     return exists(r, r->name, &r->found, err);
 }
@@ -195,8 +188,8 @@ static bool is_hashed_name(const char *name)
 
 static void remove_old_weights(const replacement *r)
 {
-    const char *kept = r->blobs->count > 0 ? r->name + sizeof WEIGHT_FOLDER : "";
-    const int opened = openat(r->descriptor, WEIGHT_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const char *kept = r->blobs->count > 0 ? r->name + sizeof MW__BLOB_FOLDER : "";
+    const int opened = openat(r->descriptor, MW__BLOB_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *weights = opened >= 0 ? fdopendir(opened) : NULL;
     if (weights == NULL) {
         if (opened >= 0)
@@ -204,7 +197,7 @@ static void remove_old_weights(const replacement *r)
         return;
     }
     for (const struct dirent *entry; (entry = readdir(weights)) != NULL;) {
-        const bool plain = strcmp(entry->d_name, &MW__WEIGHT_FILE[sizeof WEIGHT_FOLDER]) == 0;
+        const bool plain = strcmp(entry->d_name, &MW__WEIGHT_FILE[sizeof MW__BLOB_FOLDER]) == 0;
         if (strcmp(entry->d_name, kept) != 0 && (plain ? r->old_names_plain : is_hashed_name(entry->d_name)))
             mw__file_get_calls()->unlink(opened, entry->d_name);
     }

@@ -154,19 +154,6 @@ mw_status mw__mil_print(const mw_graph *graph, const mw_mil_write_options *optio
     return status;
 }
 
-static mw_status prepare_copies(written *output, const char *folder, mw_error *err)
-{
-    mw__text path;
-    mw__text_init(&path, output->text.allocator);
-    mw__text_printf(&path, "%s/weights", folder);
-    mw_status status = mw__text_check(&path, err);
-    if (status == MW_OK)
-        status = mw__file_make_folders(path.data, err);
-    mw__text_deinit(&path);
-    output->blobs.folder = folder;
-    return status;
-}
-
 mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_write_options *options,
                         mw__write_mode mode, mw__names *names, mw_error *err)
 {
@@ -175,9 +162,8 @@ mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_
     if (mw__failed(err))
         return err->status;
     output_init(&output, graph->allocator);
-    mw_status status = mode == MW__WRITE_PRIVATE ? prepare_copies(&output, folder, err) : MW_OK;
-    if (status == MW_OK)
-        status = mw__print_program(graph, options, true, &output.text, names, &output.blobs, &output.arena, err);
+    output.blobs.folder = mode == MW__WRITE_PRIVATE ? folder : NULL;
+    mw_status status = mw__print_program(graph, options, true, &output.text, names, &output.blobs, &output.arena, err);
     if (status == MW_OK) {
         status = mw__model_folder_write(graph->allocator, folder, &output.text, &output.blobs, durable, err);
         if (status != MW_OK && names != NULL)

@@ -22,7 +22,7 @@ typedef struct mw__printer {
 } mw__printer;
 
 /* Name of the weight file below the folder of the text. */
-#define MW__WEIGHT_FILE "weights/weight.bin"
+#define MW__WEIGHT_FILE MW__BLOB_FOLDER "/weight.bin"
 
 /* The whole program; `blobs` and `arena` are the caller's. */
 mw_status mw__print_program(const mw_graph *graph, const mw_mil_write_options *options, bool move_blobs, mw__text *out,

@@ -39,29 +39,13 @@ static bool can_widen(const mw__block *body)
 
 /* ---- operations ---- */
 
-typedef struct swapped {
-    const mw_tensor *source;
-    mw_tensor *copy;
-} swapped;
-
-/* One number for all stays one: a short text must not make a huge constant. */
-static mw_tensor *wide_splat(mw_graph *to, const mw__payload *payload, mw_shape shape)
-{
-    const mw__type *type = mw__type_tensor(to, MW_I32, shape, &to->error);
-    mw__payload *wide = mw__arena_alloc(&to->arena, 1, sizeof *wide, &to->error);
-    int32_t *data = mw__arena_alloc(&to->arena, 1, sizeof *data, &to->error);
-    if (type == NULL || wide == NULL || data == NULL)
-        return NULL;
-    *data = (int32_t)mw__payload_int(payload, 0);
-    *wide = (mw__payload){.type = type, .data = data, .size = sizeof *data, .splat = true};
-    return mw__payload_emit(to, wide, "const", &to->error);
-}
-
 static mw_tensor *wide_constant(mw_graph *to, const mw__payload *payload, mw_shape shape)
 {
     const int64_t elements = mw_shape_count(shape);
-    if (payload->splat)
-        return wide_splat(to, payload, shape);
+    if (payload->splat) {
+        const int32_t number = (int32_t)mw__payload_int(payload, 0);
+        return mw__payload_emit_splat(to, MW_I32, shape, &number, "const");
+    }
     const size_t count = elements > 0 ? (size_t)elements : 0;
     int32_t *data = mw__arena_alloc(&to->arena, count, sizeof *data, &to->error);
     for (size_t i = 0; data != NULL && i < count; i++)
@@ -69,55 +53,27 @@ static mw_tensor *wide_constant(mw_graph *to, const mw__payload *payload, mw_sha
     return data != NULL ? mw_constant(to, MW_I32, shape, data) : NULL;
 }
 
-/* What stands for an operand: int32 in the place of a constant, "int32" in that of the name of a type. NULL = the
- * operand itself. */
-static mw_tensor *wide_form(mw__clone *clone, const mw_tensor *value)
+/* int32 in the place of a narrow constant, "int32" in that of the name of a narrow type. */
+static mw_tensor *wide_form(void *user, mw__clone *clone, const mw__op *op, size_t slot, const mw__operand *operand)
 {
-    const mw__payload *payload = value != NULL ? value->payload : NULL;
+    const mw__payload *payload = operand->value->payload;
+    (void)user, (void)op, (void)slot;
     if (payload != NULL && payload->strings != NULL && mw__payload_count(payload) == 1) {
         const char *text = payload->strings[0];
         const bool narrow = strcmp(text, "int8") == 0 || strcmp(text, "int16") == 0 || strcmp(text, "uint16") == 0;
         return narrow ? mw_text(clone->to, "int32") : NULL;
     }
-    if (payload == NULL || payload->data == NULL || !is_narrow(value))
+    if (payload == NULL || payload->data == NULL || !is_narrow(operand->value))
         return NULL;
-    return wide_constant(clone->to, payload, mw_tensor_shape(value));
-}
-
-static size_t swap_operands(mw__clone *clone, const mw__op *op, swapped *swaps)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < op->slot_count; i++)
-        for (size_t k = 0; k < op->slots[i].count; k++) {
-            const mw_tensor *value = op->slots[i].operands[k].value;
-            mw_tensor *wide = wide_form(clone, value);
-            if (wide == NULL)
-                continue;
-            swaps[count++] = (swapped){value, mw__clone_get(clone, value)};
-            mw__clone_set(clone, value, wide);
-        }
-    return count;
+    return wide_constant(clone->to, payload, mw_tensor_shape(operand->value));
 }
 
 /* Constants stay as they are for those that want them so (constexpr). */
 static bool widen_op(void *user, mw__clone *clone, const mw__op *op)
 {
-    size_t most = 0;
-    mw_graph *to = clone->to;
-    (void)user;
-    for (size_t i = 0; i < op->slot_count; i++)
-        most += op->slots[i].count;
-    if (mw__op_is_constexpr(op) || most == 0)
+    if (mw__op_is_constexpr(op) || op->slot_count == 0)
         return false;
-    swapped *swaps = mw__alloc(to->allocator, most, sizeof *swaps, &to->error);
-    if (swaps == NULL)
-        return true;
-    const size_t count = swap_operands(clone, op, swaps);
-    if (to->error.status == MW_OK)
-        mw__clone_op(clone, op, &to->error);
-    for (size_t i = count; i-- > 0;)
-        mw__clone_set(clone, swaps[i].source, swaps[i].copy);
-    mw__free(to->allocator, swaps);
+    mw__clone_op_with(clone, op, wide_form, user);
     return true;
 }
 

@@ -44,14 +44,13 @@ static mw_status add_port(mw_program *program, const mw_tensor *output, mw_error
     port->name = mw__arena_string(&program->arena, name, strlen(name), err);
     if (port->name == NULL)
         return MW_ERROR_MEMORY;
+    port->op = op;
     program->class_port_count++;
-    for (size_t i = 0; i + 1 < program->class_port_count; i++)
-        if (program->class_ports[i].op == op) {
-            port->classes = program->class_ports[i].classes;
-            port->op = op;
+    for (const mw__class_port *other = program->class_ports; other < port; other++)
+        if (other->op == op) {
+            port->classes = other->classes;
             return MW_OK;
         }
-    port->op = op;
     return copy_labels(program, op, &port->classes, err);
 }
 

@@ -5,6 +5,7 @@
 #include "support/failing.h"
 #include "support/folder.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -129,6 +130,85 @@ static void fill_beyond_the_limit(void *user)
 
 static void test_a_limit_on_files_is_no_signal(void) { child_check(fill_beyond_the_limit, NULL); }
 
+/* ---- a disk that is full ---- */
+
+static size_t room;
+
+/* In pieces, as a disk does that fills up. */
+static long write_while_there_is_room(int descriptor, const void *data, size_t size)
+{
+    const size_t piece = room < 7001 ? room : 7001;
+    errno = ENOSPC;
+    if (piece == 0)
+        return -1;
+    const long written = mw__file_real_calls.write(descriptor, data, size < piece ? size : piece);
+    room -= written > 0 ? (size_t)written : 0;
+    return written;
+}
+
+static bool copy_with_room(mw__file_parts *parts, const mw__file *file, uint64_t offset, uint64_t size, size_t bytes)
+{
+    mw_error err = {0};
+    mw__file_calls calls = mw__file_real_calls;
+    bool copied = bytes < size; /* the other answer */
+    calls.write = write_while_there_is_room;
+    room = bytes;
+    mw__file_set_calls(&calls);
+    CHECK(mw__file_parts_copy(parts, file, offset, size, "original", &copied, &err) == MW_OK);
+    mw__file_set_calls(NULL);
+    CHECK_OK(err);
+    return copied;
+}
+
+/* The lowest that is free: what leaks moves it. */
+static int next_descriptor(void)
+{
+    const int descriptor = dup(STDIN_FILENO);
+    close(descriptor);
+    return descriptor;
+}
+
+static void test_a_full_disk_is_told_and_what_was_copied_stays(void)
+{
+    mw_error err = {0};
+    failing_allocator counting = {.fail_at = -1};
+    const mw_allocator allocator = failing_allocator_of(&counting);
+    const int descriptor = next_descriptor();
+    char folder[512];
+    mw__file_parts parts;
+    mw__file file = make_original();
+    REQUIRE(mw__file_parts_make(&parts, &allocator, SIZE, &err) == MW_OK);
+    snprintf(folder, sizeof folder, "%s", parts.folder.path);
+    CHECK(copy_with_room(&parts, &file, 0, AT, AT));
+    CHECK(!copy_with_room(&parts, &file, AT, COUNT, 90000)); /* in the second piece that is read */
+    const char *data = parts.data;
+    CHECK(memcmp(data, original, AT + 90000) == 0 && is_zero(data + AT + 90000, SIZE - AT - 90000));
+    CHECK(copy_with_room(&parts, &file, AT, COUNT, COUNT));
+    CHECK(memcmp(data, original, AT + COUNT) == 0 && is_zero(data + AT + COUNT, SIZE - AT - COUNT));
+    mw__file_parts_release(&parts, &allocator);
+    mw__file_close(&file);
+    CHECK(access(folder, F_OK) != 0);
+    CHECK_INT(counting.live, 0);
+    CHECK_INT(next_descriptor(), descriptor);
+    CHECK_OK(err);
+}
+
+static long write_nothing(int descriptor, const void *data, size_t size)
+{
+    (void)descriptor, (void)data, (void)size;
+    return 0;
+}
+
+/* Else the loop would never end. */
+static void test_a_write_of_nothing_is_a_full_disk(void)
+{
+    mw__file_calls calls = mw__file_real_calls;
+    calls.write = write_nothing;
+    mw__file_set_calls(&calls);
+    CHECK(!mw__file_write_all(STDOUT_FILENO, "x", 1) && errno == ENOSPC);
+    mw__file_set_calls(NULL);
+}
+
 static void test_making_survives_failing_allocations(void)
 {
     for (long n = 0;; n++) {
@@ -155,6 +235,8 @@ int main(void)
     RUN(test_a_further_name_stays);
     RUN(test_without_room_there_is_none);
     RUN(test_a_limit_on_files_is_no_signal);
+    RUN(test_a_full_disk_is_told_and_what_was_copied_stays);
+    RUN(test_a_write_of_nothing_is_a_full_disk);
     RUN(test_making_survives_failing_allocations);
     folder_leave(folder);
     return check_finish();

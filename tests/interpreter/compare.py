@@ -3,12 +3,15 @@
     python3 tests/interpreter/compare.py LIBRARY FOLDER.. [--only WORD]
 
 LIBRARY is build/release/libmillwright.so; below each FOLDER every folder with a model.mil is a program. One with `?`
-extents runs several times, with its default shapes and with other numbers for each `?`. Columns are
-the farthest output on the CPU, on the model of the ANE, and the farthest gradient of an input on the CPU, each beside
-the largest element of its tensor, or the reason why there is none; and how far the interpreter is off from itself for
-each: with sums in fp32, with every result in fp16, and gradients with sums in fp32. Ends with the counts, and for each
-program that the model of the ANE refused the rule of the chip, its source and the rewrites that were tried; fails if a
-program is farther off than its types or that explain, stops on the CPU, or is refused without a rule of the chip.
+extents runs several times, with its default shapes and with other numbers for each `?`. Columns are the farthest output
+on the CPU, on the model of the ANE, and the farthest gradient of an input on the CPU, each beside the largest element of
+its tensor ("none" without a gradient, "-" for what was refused, with the reason below); and how far the interpreter is
+off from itself for each: with sums in fp32, with every result in fp16, and gradients with sums in fp32. A label that is
+not the one of the interpreter is infinitely far off. Ends with the rule of the chip, its source and the rewrites that were
+tried for each program that the model of the ANE refused, and with the counts.
+
+Fails if a program is farther off than its types or the interpreter's own distance explain, stops on the CPU, or is refused
+without a rule of the chip.
 """
 import argparse
 import glob
@@ -69,7 +72,13 @@ class HalfInterpreter(interpret.Interpreter):
         return value
 
 
+def rounding(half):
+    """How far off a program of such types may be."""
+    return FP16_TOLERANCE if half else FP32_TOLERANCE
+
+
 def tensors_of(values, labels=()):
+    """The data of tensors by name, without labels."""
     return {n: v.data.detach() for n, v in values.items() if isinstance(v, Tensor) and n not in labels}
 
 
@@ -155,7 +164,7 @@ class Case:
         return HALF_MAX if self.half else float("inf")
 
     def tolerance(self, noise):
-        return max(FP16_TOLERANCE if self.half else FP32_TOLERANCE, NOISE * noise)
+        return max(rounding(self.half), NOISE * noise)
 
 
 def distance(got, wanted, limit):
@@ -263,7 +272,7 @@ class Refusal:
 
 def judged(case, cpu, ane, gradient):
     return (cpu.reason is None and cpu.near(case.tolerance(cpu.noise)) and
-            gradient.near(case.tolerance(gradient.noise)) and ane.near(max(FP16_TOLERANCE, NOISE * ane.noise)) and
+            gradient.near(case.tolerance(gradient.noise)) and ane.near(max(rounding(True), NOISE * ane.noise)) and
             (ane.reason is None or Refusal(ane.reason).rule is not None))
 
 

@@ -24,7 +24,6 @@ import compare
 import interpret
 import library
 from mil_text import Blob
-from values import Tensor
 
 TOLERANCE = 1e-4
 DENSE = "weights/dense.bin"
@@ -114,12 +113,6 @@ def text_of(folder, until):
         return cut(file.read(), until)
 
 
-def rounding(run, device):
-    """How far the library may be from the interpreter: compare.py says why."""
-    half = device == library.ANE or "fp16" in compare.Case.types(run)
-    return compare.FP16_TOLERANCE if half else compare.FP32_TOLERANCE
-
-
 def check(lib, chosen, scratch):
     text = text_of(chosen.folder, chosen.until)
     packed = place(chosen.folder, os.path.join(scratch, "packed"), text)
@@ -128,7 +121,8 @@ def check(lib, chosen, scratch):
         file.write(with_dense_weights(text, expanded(packed), dense))
     run = interpret.load(packed)
     inputs = run.inputs()
-    wanted = {n: v.data.detach() for n, v in run.run(inputs).items() if isinstance(v, Tensor)}
+    wanted = compare.tensors_of(run.run(inputs))
+    half = "fp16" in compare.Case.types(run)
     shapes = {n: v.shape for n, v in wanted.items()}
     plain = chosen.plain and place(chosen.plain, os.path.join(scratch, "plain"), text_of(chosen.plain, chosen.until))
     good = True
@@ -142,7 +136,7 @@ def check(lib, chosen, scratch):
             continue
         for name in shapes:
             far, off = apart(got[name], twin[name]), apart(got[name], wanted[name])
-            near = far <= TOLERANCE and off <= rounding(run, device)
+            near = far <= TOLERANCE and off <= compare.rounding(half or device == library.ANE)
             good = good and near
             print("%s %-40s expanded %.1e  interpreter %.1e%s%s" % (
                 where, name, far, off, "  never compressed %.1e" % apart(got[name], whole[name]) if plain else "",

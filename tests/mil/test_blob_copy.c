@@ -180,6 +180,16 @@ static void test_a_folder_without_links_gets_the_weights(void)
     remove_model();
 }
 
+static void test_without_weights_there_is_no_folder_of_them(void)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(3))), "y");
+    mw_graph_destroy(write_private(graph, "one"));
+    CHECK_INT(folder_count("one"), 1);
+    remove_private("one");
+    mw_graph_destroy(graph);
+}
+
 /* A model of one's own is whole: it names no file of ours. */
 static void test_a_written_model_is_whole(void)
 {
@@ -382,6 +392,7 @@ int main(void)
     RUN(test_reading_takes_no_memory_for_it);
     RUN(test_private_folders_share_the_copy);
     RUN(test_a_folder_without_links_gets_the_weights);
+    RUN(test_without_weights_there_is_no_folder_of_them);
     RUN(test_a_written_model_is_whole);
     RUN(test_a_file_that_is_mapped_twice_is_mapped_once);
     RUN(test_threads_share_mappings);

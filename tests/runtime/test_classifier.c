@@ -22,8 +22,7 @@ static const mw_classes named = {.count = 4, .names = names}, numbered = {.count
 
 static mw_graph *parse(const char *text, mw_error *err)
 {
-    mw_graph *graph = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err);
-    return graph;
+    return mw_graph_parse_mil(text, strlen(text), NULL, NULL, err);
 }
 
 /* softmax(x) of [2, 2], with classes. */

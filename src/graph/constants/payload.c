@@ -222,3 +222,17 @@ mw_tensor *mw__payload_emit(mw_graph *graph, const mw__payload *payload, const c
     value->payload = payload;
     return mw__block_add_op(graph->block, op, err) == MW_OK ? value : NULL;
 }
+
+mw_tensor *mw__payload_emit_splat(mw_graph *graph, mw_dtype dtype, mw_shape shape, const void *element,
+                                  const char *hint)
+{
+    const size_t size = ((size_t)mw_dtype_bits(dtype) + 7) / 8;
+    const mw__type *type = mw__type_tensor(graph, dtype, shape, &graph->error);
+    mw__payload *payload = mw__arena_alloc(&graph->arena, 1, sizeof *payload, &graph->error);
+    void *copy = mw__arena_alloc(&graph->arena, size, 1, &graph->error);
+    if (type == NULL || payload == NULL || copy == NULL)
+        return NULL;
+    memcpy(copy, element, size);
+    *payload = (mw__payload){.type = type, .data = copy, .size = size, .splat = true};
+    return mw__payload_emit(graph, payload, hint, &graph->error);
+}

@@ -105,16 +105,9 @@ static mw_dtype declared_dtype(const mw__op *op)
 static mw_status give_dictionary(mw__infer *infer, const mw__type *label)
 {
     mw_graph *graph = infer->op->block->function->graph;
-    mw__type *type = mw__arena_alloc(&graph->arena, 1, sizeof *type, infer->err);
-    const mw__type **elements = mw__arena_alloc(&graph->arena, 2, sizeof *elements, infer->err);
     const mw__type *value = mw__type_tensor(graph, declared_dtype(infer->op), mw_shape_scalar(), infer->err);
-    if (type == NULL || elements == NULL || value == NULL)
-        return MW_ERROR_MEMORY;
-    elements[0] = label;
-    elements[1] = value;
-    *type = (mw__type){.kind = MW__DICT, .count = 2, .element = elements};
-    infer->type[PROBABILITIES] = type;
-    return MW_OK;
+    infer->type[PROBABILITIES] = mw__type_dict(graph, label, value, infer->err);
+    return infer->type[PROBABILITIES] != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
 mw_status mw__shape_classify(mw__infer *infer)
@@ -170,21 +163,18 @@ static const mw__payload *make_label(mw_graph *graph, const mw_classes *classes,
 static const mw__payload *make_labels(mw_graph *graph, const mw_classes *classes)
 {
     mw_error *err = &graph->error;
-    mw__type *type = mw__arena_alloc(&graph->arena, 1, sizeof *type, err);
-    const mw__type **element = mw__arena_alloc(&graph->arena, 1, sizeof *element, err);
     mw__payload *list = mw__arena_alloc(&graph->arena, 1, sizeof *list, err);
     const mw__payload **members = mw__arena_alloc(&graph->arena, classes->count, sizeof *members, err);
-    if (type == NULL || element == NULL || list == NULL || members == NULL)
+    if (list == NULL || members == NULL)
         return NULL;
     for (size_t i = 0; i < classes->count; i++) {
         members[i] = make_label(graph, classes, i);
         if (members[i] == NULL)
             return NULL;
     }
-    element[0] = members[0]->type;
-    *type = (mw__type){.kind = MW__LIST, .length = (int64_t)classes->count, .count = 1, .element = element};
+    const mw__type *type = mw__type_list(graph, members[0]->type, (int64_t)classes->count, err);
     *list = (mw__payload){.type = type, .members = members, .member_count = classes->count};
-    return list;
+    return type != NULL ? list : NULL;
 }
 
 mw_status mw_classify(mw_tensor *probabilities, const mw_classes *classes, mw_tensor **out_label,

@@ -12,13 +12,10 @@
 static mw_status make_type(mw__infer *infer, mw_dtype dtype, mw_shape element, int64_t length)
 {
     mw_graph *graph = infer->op->block->function->graph;
-    mw__type *list = mw__arena_alloc(&graph->arena, 1, sizeof *list, infer->err);
-    const mw__type **elements = mw__arena_alloc(&graph->arena, 1, sizeof *elements, infer->err);
     const mw__type *tensor = mw__type_tensor(graph, dtype, element, infer->err);
-    if (list == NULL || elements == NULL || tensor == NULL)
+    const mw__type *list = mw__type_list(graph, tensor, length, infer->err);
+    if (list == NULL)
         return mw__failed(infer->err) ? infer->err->status : MW_ERROR_MEMORY;
-    elements[0] = tensor;
-    *list = (mw__type){.kind = MW__LIST, .length = length, .count = 1, .element = elements};
     infer->result_count = 1;
     infer->type[0] = list;
     return MW_OK;

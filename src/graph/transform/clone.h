@@ -103,6 +103,12 @@ void mw__clone_refuse(mw__clone *clone, const mw__op *op, mw_status status, cons
 
 /* Copies one operation as it is, for a rule that changes only its surroundings. */
 mw_status mw__clone_op(mw__clone *clone, const mw__op *op, mw_error *err);
+
+/* Asked for every operand but tuples: what stands for it in the copy of this operation alone; NULL = its own copy. */
+typedef mw_tensor *mw__clone_swap(void *user, mw__clone *clone, const mw__op *op, size_t slot,
+                                  const mw__operand *operand);
+/* mw__clone_op with other operands. An error is left on the target graph. */
+void mw__clone_op_with(mw__clone *clone, const mw__op *op, mw__clone_swap *swap, void *user);
 /* The same with nothing inferred: operands may have other element types than the row wants, and results have the
  * declared types, but for the element types in dtypes[result] (MW_DTYPE_NONE, or dtypes NULL: the declared one). */
 mw_status mw__clone_op_declared(mw__clone *clone, const mw__op *op, const mw_dtype *dtypes, mw_error *err);

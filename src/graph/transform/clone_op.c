@@ -390,3 +390,42 @@ bool mw__clone_as_declared(void *user, mw__clone *clone, const mw__op *op)
     mw__clone_op_declared(clone, op, NULL, &clone->to->error);
     return true;
 }
+
+/* ---- with other operands ---- */
+
+typedef struct swapped {
+    const mw_tensor *source;
+    mw_tensor *copy; /* what the clone has for it */
+} swapped;
+
+static size_t swap_operands(mw__clone *clone, const mw__op *op, mw__clone_swap *swap, void *user, swapped *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < op->slot_count; i++)
+        for (size_t k = 0; op->slots[i].operands != NULL && k < op->slots[i].count; k++) {
+            const mw__operand *operand = &op->slots[i].operands[k];
+            mw_tensor *other = operand->value != NULL ? swap(user, clone, op, i, operand) : NULL;
+            if (other == NULL)
+                continue;
+            out[count++] = (swapped){operand->value, mw__clone_get(clone, operand->value)};
+            mw__clone_set(clone, operand->value, other);
+        }
+    return count;
+}
+
+void mw__clone_op_with(mw__clone *clone, const mw__op *op, mw__clone_swap *swap, void *user)
+{
+    size_t most = 0;
+    mw_graph *to = clone->to;
+    for (size_t i = 0; i < op->slot_count; i++)
+        most += op->slots[i].count;
+    swapped *swaps = mw__alloc(to->allocator, most, sizeof *swaps, &to->error);
+    if (swaps == NULL)
+        return;
+    const size_t count = swap_operands(clone, op, swap, user, swaps);
+    if (to->error.status == MW_OK)
+        mw__clone_op(clone, op, &to->error);
+    for (size_t i = count; i-- > 0;)
+        mw__clone_set(clone, swaps[i].source, swaps[i].copy);
+    mw__free(to->allocator, swaps);
+}
