@@ -2,7 +2,7 @@
 import math
 import statistics
 
-COLOURS = {"millwright": "#1f5fa8", "floor": "#3b8c3b", "torch": "#d1495b", "fp16": "#8d6fc0"}
+COLOURS = {"millwright": "#1f5fa8", "floor": "#3b8c3b", "torch": "#d1495b", "fp16": "#8d6fc0", "fp16 ieee": "#b9a5dd"}
 LEFT, RIGHT, ROW, TOP, WIDTH = 190, 40, 34, 70, 900
 NOT_DRAWN = {"loss", "peak_mb", "cpu_ms", "compile_ms"}
 

@@ -22,7 +22,7 @@ SPLIT = {"W1", "W2", "W3"}  # the others run on one thread
 TORCH_MODE = {"W2": "channels_last", "W5": "jit"}  # what is fastest there
 MORE_IS_BETTER = {"steps_per_s", "trainer_steps_per_s"}
 NO_RATIO = {"loss"}
-PEERS = ["millwright", "floor", "torch", "fp16"]
+PEERS = ["millwright", "floor", "torch", "fp16", "fp16 ieee"]
 
 
 def parse():
@@ -78,13 +78,15 @@ def commands(options, python):
                 script = os.path.join(HERE, "torch_bench.py")
                 result.append((workload, threads, "torch", [python, script, *common, *mode]))
             if workload in SPLIT:
-                result.append((workload, threads, "fp16", [*ours, "--device", "ane"]))
+                result += [(workload, threads, peer, [*ours, "--device", "ane"]) for peer in ("fp16", "fp16 ieee")]
     return result
 
 
 def run(command, peer, threads):
     """{metric: value}; empty if the peer does not have the workload."""
     environment = torch_bench.environment(threads) if peer == "torch" else dict(os.environ)
+    if peer == "fp16 ieee":
+        environment["MW_ENGINE_PROFILE"] = "ieee"
     environment["BENCH_T0"] = str(time.time_ns())
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode == torch_bench.LEFT_OUT:
@@ -112,9 +114,9 @@ def spread(values):
     return f"{statistics.median(values):.4g} [{min(values):.4g}..{max(values):.4g}]"
 
 
-def ratio(metric, peers, other):
-    """How much more time (or memory) Millwright takes than the other, round by round."""
-    ours, theirs = peers.get("millwright"), peers.get(other)
+def ratio(metric, peers, other, one="millwright"):
+    """How much more time (or memory) the one takes than the other, round by round."""
+    ours, theirs = peers.get(one), peers.get(other)
     if not ours or not theirs or metric in NO_RATIO:
         return "-"
     pairs = zip(theirs, ours) if metric in MORE_IS_BETTER else zip(ours, theirs)
@@ -122,10 +124,11 @@ def ratio(metric, peers, other):
 
 
 def table(results):
-    rows = [["workload", "threads", "metric", *PEERS, "/floor", "/torch"]]
+    rows = [["workload", "threads", "metric", *PEERS, "/floor", "/torch", "fp16/ieee"]]
     for (workload, threads, metric), peers in results.items():
         cells = [spread(peers.get(peer)) for peer in PEERS]
-        rows.append([workload, str(threads), metric, *cells, ratio(metric, peers, "floor"), ratio(metric, peers, "torch")])
+        ratios = [ratio(metric, peers, "floor"), ratio(metric, peers, "torch"), ratio(metric, peers, "fp16 ieee", "fp16")]
+        rows.append([workload, str(threads), metric, *cells, *ratios])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     rows.insert(1, ["-" * width for width in widths])
     return "\n".join("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows)

@@ -23,6 +23,7 @@ ROOMS = {
     "engine/core": (2.55, 5, "engine/core", "contract of kernels"),
     "autograd": (0.0, 4, "autograd", "gradients, optimizers"),
     "mil": (1.1, 4, "mil", "text, weights, legality"),
+    "chip/rules": (1.1, 5, "chip/rules", "the ANE, as rows"),
     "graph": (1.1, 6, "graph", "operations and their table"),
     "base": (1.1, 7, "base", "memory, errors, files"),
 }
@@ -33,7 +34,7 @@ def room_of(path):
     parts = path.split("/")
     if parts[0] == "millwright":
         return "public"
-    return "/".join(parts[:2]) if parts[0] == "engine" else parts[0]
+    return "/".join(parts[:2]) if parts[0] in ("engine", "chip") else parts[0]
 
 
 def read_sources():

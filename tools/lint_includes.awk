@@ -11,10 +11,10 @@ function may_include(room, other) {
     return index(" " allowed[room] " ", " " other " ") > 0
 }
 
-# The room of a path below src: engine has rooms of its own.
+# The room of a path below src: engine and chip have rooms of their own.
 function room_of(path) {
-    if (path ~ /^engine\/[a-z]+\//)
-        match(path, /^engine\/[a-z]+/)
+    if (path ~ /^(engine|chip)\/[a-z]+\//)
+        match(path, /^[a-z]+\/[a-z]+/)
     else
         match(path, /^[^\/]+/)
     return substr(path, 1, RLENGTH)
@@ -48,13 +48,15 @@ BEGIN {
     allowed["base"] = ""
     allowed["graph"] = "base"
     allowed["autograd"] = "base graph"
-    allowed["mil"] = "base graph"
-    allowed["runtime"] = "base graph autograd mil e5rt"
-    allowed["engine/core"] = "base graph"
-    allowed["engine/kernels"] = "base graph engine/core"
-    allowed["engine/compile"] = "base graph mil engine/core engine/kernels"
+    allowed["chip/rules"] = "base graph"
+    allowed["chip"] = "base graph mil chip/rules"
+    allowed["mil"] = "base graph chip/rules"
+    allowed["runtime"] = "base graph autograd mil chip chip/rules e5rt"
+    allowed["engine/core"] = "base graph chip/rules"
+    allowed["engine/kernels"] = "base graph chip/rules engine/core"
+    allowed["engine/compile"] = "base graph mil chip/rules engine/core engine/kernels"
     allowed["engine/run"] = "base graph engine/core engine/compile"
-    allowed["engine/surface"] = "base graph mil e5rt engine/core engine/kernels engine/compile engine/run"
+    allowed["engine/surface"] = "base graph mil chip/rules e5rt engine/core engine/kernels engine/compile engine/run"
     allowed["public"] = ""
 
     private_to["graph/rule.h"] = "graph"

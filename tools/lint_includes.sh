@@ -26,6 +26,8 @@ refuses src/engine/run/x.c engine/surface/surface.h
 refuses src/engine/surface/x.c engine/core/planner.h
 refuses src/engine/kernels/x.c engine/core/planner.h
 refuses src/autograd/x.c graph/rule.h
+refuses src/chip/rules/x.c mil/io.h
+refuses src/graph/x.c chip/rules/chips.h
 refuses src/engine/compile/x.c graph/rule.h
 refuses src/engine/compile/x.c mil/rewrite.h
 refuses include/millwright/x.h base/error.h

@@ -1,8 +1,8 @@
 #!/bin/sh
 # The long campaigns: the examples, slow tests (MW_NIGHTLY=1), the sanitizers, Linux aarch64 under qemu, valgrind, the
-# interpreter of MIL, real programs against it, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300)
+# interpreter of MIL, real programs against it, every example under every profile of a chip, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300)
 # is the time of one fuzz target; with 10 all takes about two hours on two cores. Words choose stages: examples slow asan
-# tsan qemu valgrind (after slow) interpreter programs fuzz.
+# tsan qemu valgrind (after slow) interpreter programs profiles fuzz.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -84,7 +84,7 @@ fuzz() {
 chosen=$*
 for word in $chosen; do
     case $word in
-    examples | slow | asan | tsan | qemu | valgrind | interpreter | programs | fuzz) ;;
+    examples | slow | asan | tsan | qemu | valgrind | interpreter | programs | profiles | fuzz) ;;
     *) echo "nightly: no stage \"$word\"" >&2 && exit 2 ;;
     esac
 done
@@ -102,5 +102,6 @@ stage qemu "Linux aarch64, tests under qemu" emulated_tests
 stage valgrind "valgrind" valgrind_tests
 stage interpreter "the interpreter of MIL in Python" interpreter
 stage programs "real programs against the interpreter" whole_programs
+stage profiles "every example under every profile" ./run profiles
 stage fuzz "fuzzing" fuzz
 steps_end

@@ -16,7 +16,7 @@ SUBJECTS = {"update": "the optimizers", "check": "checked updates", "half": "the
             "half_check": "checked updates in fp16", "layer": "the layers and their gradients"}
 UNARY = 1
 OPERATIONS = glob.glob(os.path.join(ROOT, "src/graph/ops/*.def"))
-# Rounding their results would change nothing.
+# Rounding their results would change nothing, if their operands are rounded.
 EXACT = {row[0] for family in OPERATIONS
          for row in re.findall(r"^MW_KERNEL\((\w+), +\w+, +(EXACT|SCALARS),", open(family).read(), re.M)}
 COMPARE = {"equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
@@ -66,6 +66,15 @@ def pack(lines, indent):
     return packed
 
 
+def ties(operation):
+    """How its result is rounded: a chip takes products away from zero."""
+    return "EXACT" if operation in EXACT else "AWAY" if operation == "mul" else "EVEN"
+
+
+def scalar(operation, operands):
+    return "%s(%s)" % ("QUOTIENT" if operation == "real_div" else "mw__scalar_" + operation, ", ".join(operands))
+
+
 def body(name, signature):
     letters, *words = signature.split(" ")
     stores = [int(v) for v in words[words.index("store") + 1].split(",")]
@@ -82,7 +91,6 @@ def body(name, signature):
     for i, letter in enumerate(letters):
         if letter in "TB":
             loop.append("const %s v%d = x%d[i];" % ("uint8_t" if letter == "B" else "float", i, i))
-    parameters = rounds = False
     for k, (operation, operands) in enumerate(code):
         v = ["v" + o for o in operands.split(",")]
         result = len(letters) + k
@@ -92,20 +100,13 @@ def body(name, signature):
             truth.add(result)
             loop.append("const uint8_t v%d = %s %s %s;" % (result, v[0], COMPARE[operation], v[1]))
         else:
-            if len(v) == UNARY:
-                parameters = True
-                v += ["pq[%d][0]" % k, "pq[%d][1]" % k]
-            exact = "mw__scalar_%s(%s)" % (operation, ", ".join(v))
-            rounds = rounds or operation not in EXACT
-            loop.append("const float v%d = %s;" % (result, exact if operation in EXACT else "ROUND(%s)" % exact))
+            v += ["pq[%d][0]" % k, "pq[%d][1]" % k] if len(v) == UNARY else []
+            loop.append("const float v%d = AFTER(%d, %s, %s);" % (result, k, ties(operation), scalar(operation, v)))
     for n, value in enumerate(stores):
         kind = "uint8_t" if value in truth else "float"
         lines.append("%s *const y%d = out[%d];" % (kind, n, n))
         loop.append("y%d[i] = v%d;" % (n, value))
-    if not parameters:
-        lines.append("(void)pq;")
-    if not rounds:
-        lines.append("(void)half;")
+    lines.append("(void)pq, (void)form;")
     lines = ["MW__INLINE void %s_form FORM" % name, "{"] + pack(lines, "    ")
     lines += ["    MW__VECTORIZE for (int64_t i = begin; i < count; i++)", "    {"]
     lines += pack(loop, "        ") + ["    }", "}"]
@@ -134,7 +135,7 @@ def strips(name, signature):
     for k, (operation, operands) in enumerate(code):
         v = [operand(o) for o in operands.split(",")]
         result = len(letters) + k
-        kind, rounds = "float", False
+        kind, rounds = "float", None
         if operation == "select":
             value = "%s != 0 ? %s : %s" % tuple(v)
         elif operation in COMPARE:
@@ -142,22 +143,22 @@ def strips(name, signature):
             kind, value = "uint8_t", "%s %s %s" % (v[0], COMPARE[operation], v[1])
         else:
             v += ["pq[%d][0]" % k, "pq[%d][1]" % k] if len(v) == UNARY else []
-            value, rounds = "mw__scalar_%s(%s)" % (operation, ", ".join(v)), operation not in EXACT
+            value, rounds = scalar(operation, v).replace("QUOTIENT", "quotient"), ties(operation)
         loop.append("%s v%d[8][lanes];" % (kind, result))
         loop.append("EIGHT { EACH(lanes) { v%d[n][l] = %s; } }" % (result, value.replace("[i + l]", "[i + n * (lanes) + l]")))
         if rounds:
-            loop.append("EIGHT { round(v%d[n]); }" % result)
+            loop.append("after(%d, %s, v%d)" % (k, rounds, result))
     for n, value in enumerate(stores):
         lines.append("%s *const y%d = out[%d];" % ("uint8_t" if value in truth else "float", n, n))
         loop.append("EIGHT { EACH(lanes) { y%d[i + n * (lanes) + l] = v%d[n][l]; } }" % (n, value))
     lines = pack(lines, "    ") + ["    for (int64_t i = 0; i < done; i += 8 * (lanes)) {"]
     lines += pack(loop, "        ") + ["    }"]
-    return "#define %s_STRIPS(lanes, round) \\\n" % name + " \\\n".join(lines)
+    return "#define %s_STRIPS(lanes, after, quotient) \\\n" % name + " \\\n".join(lines)
 
 
 def text(subject, rows):
     parts = [HEAD % SUBJECTS[subject]] + [strips(*row) + "\n" + body(*row) + "\n" for row in rows]
-    table = ["    {\"%s\", \"%s\", {MW__BASE_AVX2_AVX512_LIST(%s), MW__BASE_AVX2_AVX512_LIST(%s_half)}}," % (name, signature, name, name)
+    table = ["    {\"%s\", \"%s\", {MW__BASE_AVX2_AVX512_LIST(%s), MW__BASE_AVX2_AVX512_LIST(%s_half), MW__BASE_AVX2_AVX512_LIST(%s_chip)}}," % (name, signature, name, name, name)
              for name, signature in rows]
     parts.append("const mw__precompiled mw__precompiled_%s[] = {\n%s\n};\n" % (subject, "\n".join(table)))
     parts.append("const size_t mw__precompiled_%s_count = sizeof mw__precompiled_%s / sizeof *mw__precompiled_%s;\n/* clang-format on */\n"

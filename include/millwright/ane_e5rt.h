@@ -63,7 +63,9 @@ MW_API int ane_e5rt_program_share_buffer(ane_e5rt_program_t *program, size_t src
                                          size_t dst_op_idx, const char *dst_in_port);
 
 /** Compiles without making a program.
- *  custom_opts  passed to set_custom_ane_compiler_options, e.g. "TargetArchitecture=h13"; NULL = none
+ *  custom_opts  passed to set_custom_ane_compiler_options, e.g. "TargetArchitecture=h13"; NULL = none. With mask 4
+ *               the engine holds the program, as it stands, to the limits of that architecture ("h11" to "h18",
+ *               "h13g" and the like; docs/chip_legality.md), and refuses a name that is none; other keys it ignores
  *  return       0 if it compiles, -1 on a general failure, -2 if the option symbol is absent, else the e5rt code */
 MW_API int ane_e5rt_compile_check(const char *mil_path, const char *cache_dir, uint64_t device_mask,
                                   const char *custom_opts);

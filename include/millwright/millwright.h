@@ -6,6 +6,7 @@
 #define MILLWRIGHT_MILLWRIGHT_H
 
 #include <millwright/autograd.h>
+#include <millwright/chip.h>
 #include <millwright/dataset.h>
 #include <millwright/function.h>
 #include <millwright/gradcheck.h>

@@ -24,19 +24,24 @@ typedef enum mw_device {
     MW_DEVICE_AUTO = 0, /* the ANE on a Mac, the CPU elsewhere */
     MW_DEVICE_CPU = 1,
     MW_DEVICE_GPU = 2, /* Espresso only */
-    MW_DEVICE_ANE = 4  /* on the engine: the model of the ANE's arithmetic (fp16 results, fp32 accumulation) */
+    MW_DEVICE_ANE = 4  /* on the engine: the model of the ANE's arithmetic (docs/chip.md) */
 } mw_device;
 
-/** Generation of the ANE. Only its limits depend on it: up to MW_CHIP_H15 an axis has at most 16384 elements, from
+/** Generation of the ANE. Its limits depend on it: up to MW_CHIP_H15 an axis has at most 16384 elements, from
  *  MW_CHIP_H16 on 65536. Longer axes, e.g. of a vocabulary, are cut into blocks where every operation on them can be.
+ *  What a named chip lacks is written from what it has, or refused by name (docs/chip_legality.md has the rules,
+ *  mw_chip_check lists those that hold).
  *  source  ANEForge, limits by chip */
 typedef enum mw_chip {
-    MW_CHIP_AUTO = 0, /* what every generation takes */
+    MW_CHIP_AUTO = 0, /* every generation that runs MIL */
+    MW_CHIP_H11 = 11, /* before M1: runs no MIL, so nothing is compiled for it */
+    MW_CHIP_H12 = 12, /* likewise */
     MW_CHIP_H13 = 13, /* M1 */
     MW_CHIP_H14 = 14, /* M2 */
     MW_CHIP_H15 = 15, /* M3 */
     MW_CHIP_H16 = 16, /* M4 */
-    MW_CHIP_H17 = 17  /* M5 */
+    MW_CHIP_H17 = 17, /* M5 */
+    MW_CHIP_H18 = 18  /* after M5: known by name, with the limits of M4 and M5 */
 } mw_chip;
 
 /** Which library is behind the e5rt symbols. */
@@ -59,8 +64,11 @@ typedef struct mw_compile_options {
     mw_chip chip;                  /* generation of the ANE */
     bool strict;                   /* a constant that fp16 does not hold is refused, not replaced (mw_warning) */
     const char *function;          /* of the graph; NULL = "main", or the only one. Not for trainers */
-    int max_plans;                 /* of a program whose shapes are chosen (mw_program_set_shapes): how many plans are
-                                    * kept, 1 to 1024; beyond that the one goes that was used least recently. 0 = 8 */
+    const char *profile; /* arithmetic of the engine's model of the ANE: "h13" to "h17", "ieee", or one of them
+                          * with switches, "h13,product_tiles,-wide_chains" (docs/chip.md). NULL = that of
+                          * `chip`; of MW_CHIP_AUTO h17. MW_ENGINE_PROFILE of the environment goes before it */
+    int max_plans;       /* of a program whose shapes are chosen (mw_program_set_shapes): how many plans are
+                          * kept, 1 to 1024; beyond that the one goes that was used least recently. 0 = 8 */
 } mw_compile_options;
 
 /** Returns the default options. */

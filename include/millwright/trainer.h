@@ -115,7 +115,8 @@ MW_API void mw_trainer_destroy(mw_trainer *trainer);
  *  parameter or a new state is not finite. Where parameters are stored in fp32 and nothing is compensated, that is
  *  judged by the gradients: one beyond 2^50 (2^49 with weight decay that is not decoupled; in the loss scale), from
  *  which an update could overflow, is refused too, and so are a parameter beyond 2^100 if averages are kept, or with
- *  such decay beyond 2^49 / weight_decay (and the loss scale).
+ *  such decay beyond 2^49 / weight_decay (and the loss scale). On MW_DEVICE_ANE what IEEE makes NaN is 0, as on a chip
+ *  (docs/chip.md), and is refused nowhere.
  *  A loss of more than 1,000 times its running mean is said once through the log hook (docs/training.md).
  *  out_loss  may be NULL; 0 on failure
  *  errors    MW_ERROR_NUMERIC if the batch is not finite or the step is refused: the message names step and feed (and

@@ -11,7 +11,8 @@ typedef enum mw__live_kind {
     MW__LIVE_TRAINER,
     MW__LIVE_PLAN,
     MW__LIVE_LOADER,
-    MW__LIVE_DATASET
+    MW__LIVE_DATASET,
+    MW__LIVE_CHIP_REPORT
 } mw__live_kind;
 
 /* Enters an object that was just allocated (at a multiple of 16).

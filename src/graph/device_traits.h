@@ -1,4 +1,4 @@
-/* The devices of e5rt's mask and the generations of the ANE, one row each. Code asks for a trait, never which device it
+/* The devices of e5rt's mask, one row each. Code asks for a trait, never which device it
  * has. */
 #ifndef MW__GRAPH_DEVICE_TRAITS_H
 #define MW__GRAPH_DEVICE_TRAITS_H
@@ -10,23 +10,17 @@
 #define MW__DEVICE_AXIS_MAX 16384
 
 typedef struct mw__device_traits {
-    uint64_t mask;            /* its bit in e5rt's device mask */
-    const char *name;         /* "ANE" */
-    const char *engine;       /* what the engine computes in its place; NULL = it has no such device */
-    bool half_ports;          /* every fp32 value and every int32 input is fp16; ports are fp16, inputs also uint8 */
-    bool constant_weights;    /* a convolution with a computed weight is decomposed */
-    bool limits_axes;         /* an axis is at most mw__device_axis_max long */
-    mw__lowering lowering;    /* in which the patterns are written for it */
-    int rank_max;             /* of every tensor */
-    int64_t kernel_width_max; /* of a convolution, along the last axis */
+    uint64_t mask;         /* its bit in e5rt's device mask */
+    const char *name;      /* "ANE" */
+    const char *engine;    /* what the engine computes in its place; NULL = it has no such device */
+    bool half_ports;       /* every fp32 value and every int32 input is fp16; ports are fp16, inputs also uint8 */
+    bool constant_weights; /* a convolution with a computed weight is decomposed */
+    bool is_chip;          /* the rows of chip/rules are about it */
+    mw__lowering lowering; /* in which the patterns are written for it */
 } mw__device_traits;
 
 /* The device that computes a program compiled for a mask: the ANE if its bit is set, else the CPU, else the GPU. NULL
  * if the mask has none of them. */
 const mw__device_traits *mw__device_find(uint64_t mask);
-
-/* The longest axis of a tensor, but for the channels of rank 4, which may have 65536 everywhere; 0 for a chip that is
- * not known. source  ANEForge, limits by chip */
-int64_t mw__device_axis_max(mw_chip chip);
 
 #endif

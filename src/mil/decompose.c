@@ -1,7 +1,9 @@
-/* The clone that decomposes, and the rows' functions but for convolution. */
+/* The clone that decomposes, and the functions of logical operations, of the first of the largest, of bands of matrices
+ * and of functions from exponentials; the others are in decompose_<what>.c. */
 #include "mil/decompose.h"
 
 #include "graph/patterns/digits.h"
+#include "mil/decompose_index.h"
 #include "mil/rewrite.h"
 
 #include <millwright/millwright.h>
@@ -9,34 +11,35 @@
 /* ---- the clone ---- */
 
 typedef struct decomposer {
-    const mw__device_traits *device;
+    const mw__legality *legality;
 } decomposer;
 
 static bool decompose_op(void *user, mw__clone *clone, const mw__op *op)
 {
     const decomposer *self = user;
-    const mw__rewrite *row = mw__rewrite_decompose(self->device, op);
+    const mw__rewrite *row = mw__rewrite_decompose(self->legality, op);
     if (row != NULL)
-        mw__clone_set(clone, op->results[0], row->decompose.emit(self->device, clone, op));
+        mw__clone_set(clone, op->results[0], row->decompose.emit(self->legality, clone, op));
     return row != NULL;
 }
 
-mw_status mw__mil_decompose(const mw_graph *from, mw_graph *to, const mw__device_traits *device, bool *out_any,
+mw_status mw__mil_decompose(const mw_graph *from, mw_graph *to, const mw__legality *legality, bool *out_any,
                             mw_error *err)
 {
-    decomposer self = {.device = device};
+    decomposer self = {.legality = legality};
     const mw__clone_options how = {.rule = decompose_op, .user = &self, .keep_outputs = true};
     const mw__function *main = mw__function_find(from, "main");
     *out_any = false;
     if (mw__failed(err))
         return err->status;
     for (size_t i = 0; main != NULL && i < main->body->op_count && !*out_any; i++)
-        *out_any = mw__rewrite_decompose(device, main->body->ops[i]) != NULL;
+        *out_any = mw__rewrite_decompose(legality, main->body->ops[i]) != NULL;
     return *out_any ? mw__clone_ports(main, to, &how, NULL, err) : MW_OK;
 }
 
-mw_tensor *mw__decompose_operand(mw__clone *clone, const mw_tensor *value)
+mw_tensor *mw__decompose_arg(mw__clone *clone, const mw__op *op, const char *name)
 {
+    const mw_tensor *value = mw__arg(op, name);
     mw_tensor *copy = mw__clone_get(clone, value);
     if (copy != NULL || value == NULL || value->payload == NULL)
         return copy;
@@ -45,43 +48,38 @@ mw_tensor *mw__decompose_operand(mw__clone *clone, const mw_tensor *value)
     return mw_constant(clone->to, mw_tensor_dtype(value), mw_tensor_shape(value), value->payload->data);
 }
 
-static mw_tensor *operand(mw__clone *clone, const mw__op *op, const char *name)
+bool mw__decompose_always(const mw__legality *legality, const mw__op *op)
 {
-    return mw__decompose_operand(clone, mw__arg(op, name));
-}
-
-bool mw__decompose_always(const mw__device_traits *device, const mw__op *op)
-{
-    return device->lowering == MW__LOWERING_DECOMPOSED && mw_shape_count(mw_tensor_shape(op->results[0])) >= 0;
+    return legality->device->lowering == MW__LOWERING_DECOMPOSED &&
+           mw_shape_count(mw_tensor_shape(op->results[0])) >= 0;
 }
 
 /* ---- truth as numbers 0 and 1 ---- */
 
 static mw_tensor *number_of(mw__clone *clone, const mw__op *op, const char *name)
 {
-    mw_tensor *one = mw_scalar(clone->to, MW_F32, 1.0), *zero = mw_scalar(clone->to, MW_F32, 0.0);
-    return mw_select(operand(clone, op, name), one, zero);
+    return mw__decompose_chosen(mw__decompose_arg(clone, op, name), MW_F32);
 }
 
-mw_tensor *mw__decompose_and(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_and(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
-    (void)device;
+    (void)legality;
     mw_tensor *x = number_of(clone, op, "x"), *y = number_of(clone, op, "y");
     mw_tensor *both = mw_mul(x, y);
     return mw_greater(both, mw_scalar(clone->to, MW_F32, 0.5));
 }
 
-mw_tensor *mw__decompose_or(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_or(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
-    (void)device;
+    (void)legality;
     mw_tensor *x = number_of(clone, op, "x"), *y = number_of(clone, op, "y");
     mw_tensor *both = mw_add(x, y);
     return mw_greater(both, mw_scalar(clone->to, MW_F32, 0.5));
 }
 
-mw_tensor *mw__decompose_xor(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_xor(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
-    (void)device;
+    (void)legality;
     mw_tensor *x = number_of(clone, op, "x"), *y = number_of(clone, op, "y");
     return mw_not_equal(x, y);
 }
@@ -96,10 +94,10 @@ static int axis_of(const mw__op *op, int rank)
 }
 
 /* An axis that two digits count. */
-bool mw__decompose_counts(const mw__device_traits *device, const mw__op *op)
+bool mw__decompose_counts(const mw__legality *legality, const mw__op *op)
 {
     const mw_shape shape = mw_tensor_shape(mw__arg(op, "x"));
-    return mw__decompose_always(device, op) && shape.rank > 0 && mw_shape_count(shape) > 0 &&
+    return mw__decompose_always(legality, op) && shape.rank > 0 && mw_shape_count(shape) > 0 &&
            shape.dim[axis_of(op, shape.rank)] <= MW__DIGITS_MAX;
 }
 
@@ -107,6 +105,8 @@ bool mw__decompose_counts(const mw__device_traits *device, const mw__op *op)
  * for the extreme one, as everywhere (docs/architecture.md). */
 static mw_tensor *positions(mw_graph *to, mw_tensor *x, int axis, bool largest)
 {
+    if (x == NULL)
+        return NULL;
     const mw_shape shape = mw_tensor_shape(x);
     const int64_t extent = shape.dim[axis];
     const mw_dtype dtype = extent <= MW__COUNTED_MAX ? MW_F32 : MW_I32; /* integers beyond get digits */
@@ -119,12 +119,12 @@ static mw_tensor *positions(mw_graph *to, mw_tensor *x, int axis, bool largest)
     return mw_tensor_dtype(x) == MW_I32 ? found : mw_select(mw_not_equal(x, x), range, found);
 }
 
-mw_tensor *mw__decompose_argument(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_argument(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
-    (void)device;
+    (void)legality;
     bool keep = false;
-    mw_tensor *x = operand(clone, op, "x");
-    const int axis = axis_of(op, mw_tensor_shape(x).rank);
+    mw_tensor *x = mw__decompose_arg(clone, op, "x");
+    const int axis = axis_of(op, mw_tensor_shape(mw__arg(op, "x")).rank);
     mw__arg_bool(op, "keep_dims", &keep);
     mw_tensor *found = positions(clone->to, x, axis, mw__split_is(op, "reduce_argmax"));
     mw_tensor *first = mw_reduce_min(found, MW_AXES(axis), keep);
@@ -152,15 +152,15 @@ static bool has_zero(mw_dtype dtype)
     return dtype == MW_F16 || dtype == MW_F32 || dtype == MW_I32 || dtype == MW_BOOL;
 }
 
-bool mw__decompose_is_band(const mw__device_traits *device, const mw__op *op)
+bool mw__decompose_is_band(const mw__legality *legality, const mw__op *op)
 {
-    const int64_t count = mw__decompose_always(device, op) ? mw_shape_count(matrix_of(op)) : 0;
+    const int64_t count = mw__decompose_always(legality, op) ? mw_shape_count(matrix_of(op)) : 0;
     return count > 0 && count <= BAND_MAX && has_zero(mw_tensor_dtype(op->results[0]));
 }
 
-bool mw__decompose_is_sum(const mw__device_traits *device, const mw__op *op)
+bool mw__decompose_is_sum(const mw__legality *legality, const mw__op *op)
 {
-    return mw__decompose_is_band(device, op) && mw_tensor_dtype(op->results[0]) != MW_I32;
+    return mw__decompose_is_band(legality, op) && mw_tensor_dtype(op->results[0]) != MW_I32;
 }
 
 /* True where from <= column - row <= to. */
@@ -174,11 +174,11 @@ static mw_tensor *band(mw_graph *graph, mw_shape matrix, int64_t from, int64_t t
     return inside != NULL ? mw_constant(graph, MW_BOOL, matrix, inside) : NULL;
 }
 
-mw_tensor *mw__decompose_band(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_band(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
-    (void)device;
+    (void)legality;
     int64_t lower = -1, upper = -1; /* a negative number is no bound */
-    mw_tensor *x = operand(clone, op, "x");
+    mw_tensor *x = mw__decompose_arg(clone, op, "x");
     mw__arg_int(op, "lower", &lower);
     mw__arg_int(op, "upper", &upper);
     mw_tensor *inside = band(clone->to, matrix_of(op), lower < 0 ? INT64_MIN : -lower, upper < 0 ? INT64_MAX : upper);
@@ -188,6 +188,8 @@ mw_tensor *mw__decompose_band(const mw__device_traits *device, mw__clone *clone,
 /* The last axis changes places with `axis`. */
 static mw_tensor *swap_last(mw_tensor *x, int axis)
 {
+    if (x == NULL)
+        return NULL;
     const int rank = mw_tensor_shape(x).rank;
     mw_axes perm = {.count = rank, .axis = {0, 1, 2, 3, 4, 5, 6, 7}};
     perm.axis[axis] = rank - 1;
@@ -204,27 +206,24 @@ static mw_tensor *added(mw_graph *graph, const mw__op *op, mw_dtype dtype)
     const int64_t nearest = exclusive ? 1 : 0;
     mw_tensor *inside =
         reverse ? band(graph, matrix_of(op), INT64_MIN, -nearest) : band(graph, matrix_of(op), nearest, INT64_MAX);
-    mw_tensor *one = mw_scalar(graph, dtype, 1.0);
-    return mw_select(inside, one, mw_scalar(graph, dtype, 0.0));
+    return mw__decompose_chosen(inside, dtype);
 }
 
 mw_tensor *mw__decompose_sum(mw_tensor *x)
 {
     if (x == NULL)
         return NULL;
-    mw_graph *graph = mw_tensor_graph(x);
     const int64_t extent = mw_tensor_shape(x).dim[1];
-    mw_tensor *inside = band(graph, MW_SHAPE(extent, extent), 0, INT64_MAX), *one = mw_scalar(graph, MW_F32, 1.0);
-    mw_tensor *zero = mw_scalar(graph, MW_F32, 0.0);
-    return mw_matmul(x, mw_select(inside, one, zero), MW_TRANSPOSE_NONE);
+    mw_tensor *inside = band(mw_tensor_graph(x), MW_SHAPE(extent, extent), 0, INT64_MAX);
+    return mw_matmul(x, mw__decompose_chosen(inside, MW_F32), MW_TRANSPOSE_NONE);
 }
 
 /* The product with a triangle of ones. */
-mw_tensor *mw__decompose_cumsum(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_cumsum(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
-    (void)device;
-    mw_tensor *x = operand(clone, op, "x");
-    mw_shape shape = mw_tensor_shape(x);
+    (void)legality;
+    mw_tensor *x = mw__decompose_arg(clone, op, "x");
+    mw_shape shape = mw_tensor_shape(mw__arg(op, "x"));
     const int axis = axis_of(op, shape.rank);
     const int64_t extent = shape.dim[axis];
     mw_tensor *rows = mw__reshape_to(swap_last(x, axis), MW_SHAPE(mw_shape_count(shape) / extent, extent));
@@ -239,10 +238,10 @@ mw_tensor *mw__decompose_cumsum(const mw__device_traits *device, mw__clone *clon
 static mw_tensor *half_of(mw_tensor *x) { return mw_mul(x, mw_scalar(mw_tensor_graph(x), mw_tensor_dtype(x), 0.5)); }
 
 /* e^x and e^-x, each halved before they are added, so that their sum is finite wherever the result is. */
-mw_tensor *mw__decompose_cosh(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_cosh(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
-    (void)device;
-    mw_tensor *x = operand(clone, op, "x"), *rising = half_of(mw_exp(x));
+    (void)legality;
+    mw_tensor *x = mw__decompose_arg(clone, op, "x"), *rising = half_of(mw_exp(x));
     return mw_add(rising, half_of(mw_exp(mw_neg(x))));
 }
 
@@ -257,19 +256,19 @@ static mw_tensor *sinh_near_zero(mw_tensor *x)
     return mw_mul(x, mw_add(one, mw_mul(sixth, last)));
 }
 
-mw_tensor *mw__decompose_sinh(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_sinh(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
-    (void)device;
-    mw_tensor *x = operand(clone, op, "x"), *rising = half_of(mw_exp(x)), *size = mw_abs(x);
+    (void)legality;
+    mw_tensor *x = mw__decompose_arg(clone, op, "x"), *rising = half_of(mw_exp(x)), *size = mw_abs(x);
     mw_tensor *far = mw_sub(rising, half_of(mw_exp(mw_neg(x))));
     mw_tensor *near = mw_less(size, mw_scalar(clone->to, mw_tensor_dtype(x), 0.5));
     return mw_select(near, sinh_near_zero(x), far);
 }
 
-mw_tensor *mw__decompose_tan(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_tan(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
-    (void)device;
-    mw_tensor *x = operand(clone, op, "x");
+    (void)legality;
+    mw_tensor *x = mw__decompose_arg(clone, op, "x");
     mw_tensor *sine = mw_sin(x);
     return mw_real_div(sine, mw_cos(x));
 }

@@ -25,27 +25,28 @@ static bool is_loaded(const mw_tensor *weight)
     return payload != NULL && payload->data != NULL && !payload->splat;
 }
 
-static bool is_short(const mw_tensor *value, const mw__device_traits *device)
+static bool is_short(const mw_tensor *value, const mw__legality *legality)
 {
     const mw_shape shape = mw_tensor_shape(value);
-    return shape.rank > 2 && shape.dim[shape.rank - 1] <= device->kernel_width_max;
+    return shape.rank > 2 && shape.dim[shape.rank - 1] <= mw__legality_chip(legality)->kernel_width_max;
 }
 
-bool mw__decompose_is_wide_conv(const mw__device_traits *device, const mw__op *op)
+bool mw__decompose_is_wide_conv(const mw__legality *legality, const mw__op *op)
 {
     mw__conv conv;
     const mw_tensor *weight = mw__arg(op, "weight"), *bias = mw__arg(op, "bias");
     const bool copied = bias == NULL || bias->payload == NULL || is_loaded(bias);
-    return weight != NULL && !is_short(weight, device) && is_loaded(weight) && copied && mw__conv_read(op, &conv) &&
-           mw_shape_count(mw_tensor_shape(op->results[0])) > 0 && mw_tensor_shape(weight).rank > 2;
+    return legality->device->is_chip && weight != NULL && !is_short(weight, legality) && is_loaded(weight) && copied &&
+           mw__conv_read(op, &conv) && mw_shape_count(mw_tensor_shape(op->results[0])) > 0 &&
+           mw_tensor_shape(weight).rank > 2;
 }
 
-static wide plan(const mw__device_traits *device, const mw__op *op)
+static wide plan(const mw__legality *legality, const mw__op *op)
 {
     wide w = {.parts = 1};
     mw__conv_read(op, &w.conv);
     w.last = w.conv.axes - 1;
-    const int64_t kernel = w.conv.kernel[w.last], most = device->kernel_width_max;
+    const int64_t kernel = w.conv.kernel[w.last], most = mw__legality_chip(legality)->kernel_width_max;
     w.parts = (kernel + most - 1) / most;
     w.width = (kernel + w.parts - 1) / w.parts;
     w.length = (w.conv.out[w.last] - 1) * w.conv.stride[w.last] + (w.width - 1) * w.conv.dilation[w.last] + 1;
@@ -117,9 +118,9 @@ static mw_tensor *side_by_side(mw_graph *to, const wide *w, mw_tensor *x)
     return mw__reshape_to(mw_concat(all, (size_t)w->parts, w->conv.groups == 1 ? 1 : 2), shape);
 }
 
-mw_tensor *mw__decompose_wide_conv(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_wide_conv(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
-    const wide w = plan(device, op);
+    const wide w = plan(legality, op);
     mw_conv_options options = mw_conv_defaults();
     for (int i = 0; i < w.conv.axes; i++) {
         options.stride[i] = w.conv.stride[i];
@@ -127,7 +128,7 @@ mw_tensor *mw__decompose_wide_conv(const mw__device_traits *device, mw__clone *c
     }
     options.groups = w.conv.groups;
     options.pad_type = MW_PAD_VALID;
-    mw_tensor *x = side_by_side(clone->to, &w, mw__decompose_operand(clone, mw__arg(op, "x")));
+    mw_tensor *x = side_by_side(clone->to, &w, mw__decompose_arg(clone, op, "x"));
     mw_tensor *weight = parts_of_weight(clone->to, &w, mw__arg(op, "weight"));
-    return mw_conv(x, weight, mw__decompose_operand(clone, mw__arg(op, "bias")), &options);
+    return mw_conv(x, weight, mw__decompose_arg(clone, op, "bias"), &options);
 }

@@ -16,8 +16,7 @@ mw_tensor *mw__decompose_number(mw_tensor *x)
     const mw_dtype dtype = mw_tensor_dtype(x);
     if (x == NULL || dtype == MW_F32 || dtype == MW_F16)
         return x;
-    mw_tensor *one = dtype == MW_BOOL ? mw_scalar(mw_tensor_graph(x), MW_F32, 1.0) : NULL;
-    return one != NULL ? mw_select(x, one, mw_scalar(mw_tensor_graph(x), MW_F32, 0.0)) : mw_cast(x, MW_F32);
+    return dtype == MW_BOOL ? mw__decompose_chosen(x, MW_F32) : mw_cast(x, MW_F32);
 }
 
 /* Back from such numbers; floor says that they are whole (legalize.c). */
@@ -37,18 +36,28 @@ mw_tensor *mw__decompose_chosen(mw_tensor *hit, mw_dtype dtype)
     return one != NULL ? mw_select(hit, one, mw_scalar(graph, dtype, 0.0)) : NULL;
 }
 
+mw_tensor *mw__decompose_int(mw_tensor *x)
+{
+    return x == NULL || mw_tensor_dtype(x) == MW_I32 ? x : mw_cast(x, MW_I32);
+}
+
+mw_tensor *mw__decompose_wrap(mw_tensor *index, int64_t extent)
+{
+    if (index == NULL)
+        return NULL;
+    mw_graph *graph = mw_tensor_graph(index);
+    mw_tensor *number = mw__decompose_int(index), *is_before = mw_less(number, mw_scalar(graph, MW_I32, 0.0));
+    mw_tensor *wrapped = mw_add(number, mw_scalar(graph, MW_I32, (double)extent));
+    return mw_select(is_before, wrapped, number);
+}
+
 mw_tensor *mw__decompose_hit(mw_tensor *index, mw_shape shape, mw_shape along, bool wraps)
 {
     if (index == NULL)
         return NULL;
     mw_graph *graph = mw_tensor_graph(index);
     const int64_t extent = mw_shape_count(along);
-    mw_tensor *number = mw_tensor_dtype(index) == MW_I32 ? index : mw_cast(index, MW_I32);
-    if (wraps) {
-        mw_tensor *is_before = mw_less(number, mw_scalar(graph, MW_I32, 0.0));
-        mw_tensor *wrapped = mw_add(number, mw_scalar(graph, MW_I32, (double)extent));
-        number = mw_select(is_before, wrapped, number);
-    }
+    mw_tensor *number = wraps ? mw__decompose_wrap(index, extent) : mw__decompose_int(index);
     mw_tensor *range = mw__reshape_to(mw_range_1d(graph, MW_I32, 0.0, (double)extent, 1.0), along);
     return mw_equal(mw__reshape_to(number, shape), range);
 }
@@ -112,24 +121,24 @@ static int batch_of(const mw__op *op)
     return (int)batch;
 }
 
-bool mw__decompose_is_gather_nd(const mw__device_traits *device, const mw__op *op)
+bool mw__decompose_is_gather_nd(const mw__legality *legality, const mw__op *op)
 {
     coordinates c;
-    return mw__decompose_always(device, op) && !mw__is_constant(mw__arg(op, "indices")) &&
+    return mw__decompose_always(legality, op) && !mw__is_constant(mw__arg(op, "indices")) &&
            read_coordinates(op, mw_tensor_shape(mw__arg(op, "x")), batch_of(op), &c);
 }
 
-mw_tensor *mw__decompose_gather_nd(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_gather_nd(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     coordinates c;
     const mw_tensor *result = op->results[0];
     const mw_shape table = mw_tensor_shape(mw__arg(op, "x"));
     const int64_t batch = mw__shape_span(table, 0, batch_of(op));
-    (void)device;
+    (void)legality;
     if (!read_coordinates(op, table, batch_of(op), &c))
         return NULL;
-    mw_tensor *x = mw__decompose_number(mw__decompose_operand(clone, mw__arg(op, "x")));
-    mw_tensor *indices = mw__decompose_operand(clone, mw__arg(op, "indices"));
+    mw_tensor *x = mw__decompose_number(mw__decompose_arg(clone, op, "x"));
+    mw_tensor *indices = mw__decompose_arg(clone, op, "indices");
     mw_tensor *hot = x != NULL ? hot_points(indices, table, &c, mw_tensor_dtype(x)) : NULL;
     const int64_t inner = mw_shape_count(table) / (batch * c.places);
     mw_tensor *rows = mw__reshape_to(x, MW_SHAPE(batch, c.places, inner));
@@ -140,11 +149,12 @@ mw_tensor *mw__decompose_gather_nd(const mw__device_traits *device, mw__clone *c
 
 /* ---- non_zero ---- */
 
-bool mw__decompose_is_non_zero(const mw__device_traits *device, const mw__op *op)
+bool mw__decompose_is_non_zero(const mw__legality *legality, const mw__op *op)
 {
     const mw_tensor *x = mw__arg(op, "x");
     const int64_t count = mw_shape_count(mw_tensor_shape(x)), rows = mw_shape_count(mw_tensor_shape(op->results[0]));
-    return mw__decompose_always(device, op) && rows > 0 && count > 0 && count <= MW__COUNTED_MAX && !mw__is_constant(x);
+    return mw__decompose_always(legality, op) && rows > 0 && count > 0 && count <= MW__COUNTED_MAX &&
+           !mw__is_constant(x);
 }
 
 /* The coordinates of all elements: [count, rank] */
@@ -161,12 +171,12 @@ static mw_tensor *all_coordinates(mw_graph *graph, mw_shape shape)
 }
 
 /* The k-th element that is not 0 is where the running count of those becomes k: its row of the coordinates. */
-mw_tensor *mw__decompose_non_zero(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_non_zero(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     mw_graph *to = clone->to;
     const mw_shape shape = mw_tensor_shape(mw__arg(op, "x")), result = mw_tensor_shape(op->results[0]);
-    (void)device;
-    mw_tensor *x = mw__decompose_number(mw__decompose_operand(clone, mw__arg(op, "x")));
+    (void)legality;
+    mw_tensor *x = mw__decompose_number(mw__decompose_arg(clone, op, "x"));
     if (x == NULL)
         return NULL;
     x = mw__reshape_to(x, MW_SHAPE(1, mw_shape_count(shape)));
@@ -219,12 +229,12 @@ static bool read_putting(const mw__op *op, putting *p)
 
 /* Sums at indices that are fed are the rows' that come later, of longer tables too; integers are divided by no form,
  * as their fractions are dropped at each update. */
-bool mw__decompose_is_put(const mw__device_traits *device, const mw__op *op)
+bool mw__decompose_is_put(const mw__legality *legality, const mw__op *op)
 {
     putting p;
     const mw_dtype dtype = mw_tensor_dtype(op->results[0]);
     const bool is_float = dtype == MW_F32 || dtype == MW_F16;
-    if (!mw__decompose_always(device, op) || !read_putting(op, &p))
+    if (!mw__decompose_always(legality, op) || !read_putting(op, &p))
         return false;
     if (mw__split_is(op, "scatter") && strcmp(p.mode, "add") == 0 && is_float &&
         !mw__is_constant(mw__arg(op, "indices")))
@@ -236,7 +246,7 @@ static mw_tensor *find_hit(mw__clone *clone, const mw__op *op, const putting *p)
 {
     coordinates c;
     const mw_shape data = mw_tensor_shape(mw__arg(op, "data"));
-    mw_tensor *indices = mw__decompose_operand(clone, mw__arg(op, "indices"));
+    mw_tensor *indices = mw__decompose_arg(clone, op, "indices");
     const mw_shape along = MW_SHAPE(p->extent, 1);
     if (mw__split_is(op, "scatter"))
         return mw__decompose_hit(indices, MW_SHAPE(1, p->points, 1, 1), along, wraps(op));
@@ -294,16 +304,16 @@ static mw_tensor *combine(const putting *p)
                                     : mw_minimum(p->data, mw_reduce_min(all, MW_AXES(1), true));
 }
 
-mw_tensor *mw__decompose_put(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_put(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     putting p;
     const mw_tensor *result = op->results[0];
-    (void)device;
+    (void)legality;
     if (!read_putting(op, &p))
         return NULL;
-    p.data = mw__decompose_number(mw__decompose_operand(clone, mw__arg(op, "data")));
+    p.data = mw__decompose_number(mw__decompose_arg(clone, op, "data"));
     p.data = mw__reshape_to(p.data, MW_SHAPE(p.outer, 1, p.extent, p.inner));
-    p.updates = mw__decompose_number(mw__decompose_operand(clone, mw__arg(op, "updates")));
+    p.updates = mw__decompose_number(mw__decompose_arg(clone, op, "updates"));
     p.updates = mw__reshape_to(p.updates, MW_SHAPE(p.outer, p.points, 1, p.inner));
     p.hit = find_hit(clone, op, &p);
     return mw__decompose_restore(mw__reshape_to(combine(&p), mw_tensor_shape(result)), mw_tensor_dtype(result));

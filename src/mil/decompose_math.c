@@ -4,11 +4,6 @@
 
 #include <millwright/millwright.h>
 
-static mw_tensor *operand(mw__clone *clone, const mw__op *op, const char *name)
-{
-    return mw__decompose_operand(clone, mw__arg(op, name));
-}
-
 static mw_tensor *number(const mw_tensor *like, double value)
 {
     return mw_scalar(mw_tensor_graph(like), mw_tensor_dtype(like), value);
@@ -45,20 +40,20 @@ static mw_tensor *half_angle(mw_tensor *x)
 static mw_tensor *is_near_zero(mw_tensor *x) { return mw_less(mw_abs(x), number(x, 0.5)); }
 
 /* asin x = sign(x) (pi / 2 - 2 half_angle) */
-mw_tensor *mw__decompose_asin(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_asin(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
-    (void)device;
-    mw_tensor *x = operand(clone, op, "x"), *angle = half_angle(x);
+    (void)legality;
+    mw_tensor *x = mw__decompose_arg(clone, op, "x"), *angle = half_angle(x);
     mw_tensor *far = mw_sub(number(x, PI / 2.0), mw_add(angle, angle));
     mw_tensor *signed_far = mw_mul(mw_sign(x), far), *near = asin_near_zero(x);
     return mw_select(is_near_zero(x), near, signed_far);
 }
 
 /* pi / 2 - asin x near 0, 2 half_angle near 1, pi less that near -1. */
-mw_tensor *mw__decompose_acos(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_acos(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
-    (void)device;
-    mw_tensor *x = operand(clone, op, "x"), *half = half_angle(x), *angle = mw_add(half, half);
+    (void)legality;
+    mw_tensor *x = mw__decompose_arg(clone, op, "x"), *half = half_angle(x), *angle = mw_add(half, half);
     mw_tensor *behind = mw_sub(number(x, PI), angle);
     mw_tensor *far = mw_select(mw_greater(x, number(x, 0.0)), angle, behind);
     mw_tensor *near = mw_sub(number(x, PI / 2.0), asin_near_zero(x));
@@ -66,11 +61,11 @@ mw_tensor *mw__decompose_acos(const mw__device_traits *device, mw__clone *clone,
 }
 
 /* Half the logarithm of (1 + x) / (1 - x); near 0, where that is nearly 1, the series, 9e-5 of itself off at 0.5. */
-mw_tensor *mw__decompose_atanh(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_atanh(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     static const double series[] = {1.0, 1.0 / 3.0, 1.0 / 5.0, 1.0 / 7.0, 1.0 / 9.0};
-    (void)device;
-    mw_tensor *x = operand(clone, op, "x"), *one = number(x, 1.0);
+    (void)legality;
+    mw_tensor *x = mw__decompose_arg(clone, op, "x"), *one = number(x, 1.0);
     mw_tensor *above = mw_add(one, x), *below = mw_sub(one, x);
     mw_tensor *far = mw_mul(mw_log(mw_real_div(above, below), 0.0F), number(x, 0.5));
     mw_tensor *near = mw_mul(x, polynomial(mw_mul(x, x), series, 5));
@@ -79,10 +74,10 @@ mw_tensor *mw__decompose_atanh(const mw__device_traits *device, mw__clone *clone
 
 /* x - floor(x / y) y, MIL's definition. In fp16 off by half a unit of x where the product is rounded; exact of integers
  * up to 2048. */
-mw_tensor *mw__decompose_mod(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_mod(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
-    (void)device;
-    mw_tensor *x = operand(clone, op, "x"), *y = operand(clone, op, "y");
+    (void)legality;
+    mw_tensor *x = mw__decompose_arg(clone, op, "x"), *y = mw__decompose_arg(clone, op, "y");
     return mw_sub(x, mw_mul(mw_floor_div(x, y), y));
 }
 
@@ -111,18 +106,18 @@ mw_tensor *mw__decompose_multiply(mw_tensor *x, int axis)
     return x;
 }
 
-bool mw__decompose_is_product(const mw__device_traits *device, const mw__op *op)
+bool mw__decompose_is_product(const mw__legality *legality, const mw__op *op)
 {
     const mw_shape shape = mw_tensor_shape(mw__arg(op, "x"));
-    return mw__decompose_always(device, op) && mw_shape_count(shape) > 0;
+    return mw__decompose_always(legality, op) && mw_shape_count(shape) > 0;
 }
 
-mw_tensor *mw__decompose_product(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_product(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     int64_t axes[MW_RANK_MAX];
     size_t count = 0;
-    (void)device;
-    mw_tensor *x = operand(clone, op, "x");
+    (void)legality;
+    mw_tensor *x = mw__decompose_arg(clone, op, "x");
     const int rank = x != NULL ? mw_tensor_shape(x).rank : 0;
     if (!mw__arg_ints(op, "axes", axes, MW_RANK_MAX, &count) || count == 0)
         for (count = 0; (int)count < rank; count++)
@@ -130,4 +125,19 @@ mw_tensor *mw__decompose_product(const mw__device_traits *device, mw__clone *clo
     for (size_t i = 0; i < count; i++)
         x = mw__decompose_multiply(x, (int)(axes[i] < 0 ? axes[i] + rank : axes[i]));
     return mw__reshape_to(x, mw_tensor_shape(op->results[0]));
+}
+
+/* ---- casts ---- */
+
+bool mw__decompose_is_same(const mw__legality *legality, const mw__op *op)
+{
+    const mw_tensor *x = mw__arg(op, "x");
+    return mw__legality_wants(legality, op, "same_cast") && x->payload == NULL &&
+           mw_tensor_dtype(x) == mw_tensor_dtype(op->results[0]);
+}
+
+mw_tensor *mw__decompose_same(const mw__legality *legality, mw__clone *clone, const mw__op *op)
+{
+    (void)legality;
+    return mw__decompose_arg(clone, op, "x");
 }

@@ -28,10 +28,10 @@ static bool read_windows(const mw__op *op, windows *w)
     return mw_shape_count(result) > 0;
 }
 
-bool mw__decompose_is_windows(const mw__device_traits *device, const mw__op *op)
+bool mw__decompose_is_windows(const mw__legality *legality, const mw__op *op)
 {
     windows w;
-    return mw__decompose_always(device, op) && read_windows(op, &w) && (w.by_place ? w.size : w.count) <= PIECES_MAX;
+    return mw__decompose_always(legality, op) && read_windows(op, &w) && (w.by_place ? w.size : w.count) <= PIECES_MAX;
 }
 
 static mw_tensor *piece(const windows *w, mw_tensor *x, int64_t index)
@@ -45,14 +45,14 @@ static mw_tensor *piece(const windows *w, mw_tensor *x, int64_t index)
     return mw_slice_by_index(x, slices);
 }
 
-mw_tensor *mw__decompose_windows(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_windows(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     windows w;
     mw_tensor *pieces[PIECES_MAX];
-    (void)device;
+    (void)legality;
     if (!read_windows(op, &w))
         return NULL;
-    mw_tensor *x = mw__decompose_operand(clone, mw__arg(op, "x"));
+    mw_tensor *x = mw__decompose_arg(clone, op, "x");
     const int64_t count = w.by_place ? w.size : w.count;
     for (int64_t i = 0; i < count; i++)
         pieces[i] = piece(&w, x, i);
@@ -105,19 +105,19 @@ static bool read_extents(const mw__op *op, int32_t out[MW_RANK_MAX], size_t *out
     return count > 0 && count <= MW_RANK_MAX && !mw__is_constant(value) && declared_numbers(op, *out_count, out);
 }
 
-bool mw__decompose_is_declared(const mw__device_traits *device, const mw__op *op)
+bool mw__decompose_is_declared(const mw__legality *legality, const mw__op *op)
 {
     int32_t numbers[MW_RANK_MAX];
     size_t count;
-    return mw__decompose_always(device, op) && extent_argument(op) != NULL && read_extents(op, numbers, &count);
+    return mw__decompose_always(legality, op) && extent_argument(op) != NULL && read_extents(op, numbers, &count);
 }
 
 /* The operation with the extents of its declared result in the place of those that are fed. */
-mw_tensor *mw__decompose_declared(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_declared(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     int32_t numbers[MW_RANK_MAX];
     size_t count;
-    (void)device;
+    (void)legality;
     if (!read_extents(op, numbers, &count))
         return NULL;
     const mw_tensor *value = mw__arg(op, extent_argument(op));

@@ -55,18 +55,19 @@ static bool read_placing(const mw__op *op, const mw_tensor *part, placing *p)
 
 static bool is_computed(const mw_tensor *value) { return value != NULL && !mw__is_constant(value); }
 
-bool mw__decompose_is_placed(const mw__device_traits *device, const mw__op *op)
+bool mw__decompose_is_placed(const mw__legality *legality, const mw__op *op)
 {
     placing p;
     const mw_tensor *size = mw__split_is(op, "slice_by_size") ? mw__arg(op, "size") : mw__arg(op, "end");
-    return mw__decompose_always(device, op) && (is_computed(mw__arg(op, "begin")) || is_computed(size)) &&
+    return mw__decompose_always(legality, op) && (is_computed(mw__arg(op, "begin")) || is_computed(size)) &&
            read_placing(op, op->results[0], &p);
 }
 
-bool mw__decompose_is_update(const mw__device_traits *device, const mw__op *op)
+bool mw__decompose_is_update(const mw__legality *legality, const mw__op *op)
 {
     placing p;
-    return mw__decompose_always(device, op) && (is_computed(mw__arg(op, "begin")) || is_computed(mw__arg(op, "end"))) &&
+    return mw__decompose_always(legality, op) &&
+           (is_computed(mw__arg(op, "begin")) || is_computed(mw__arg(op, "end"))) &&
            read_placing(op, mw__arg(op, "update"), &p);
 }
 
@@ -83,11 +84,7 @@ static mw_tensor *begin_of(const placing *p, mw_tensor *begin, int axis)
         return NULL;
     if (p->begin_mask[axis] && !p->squeeze[axis])
         return mw_fill(graph, MW_I32, MW_SHAPE(1), p->stride[axis] > 0 ? 0.0 : (double)(n - 1));
-    mw_tensor *first = mw_slice_by_index(begin, &one);
-    mw_tensor *end = mw_scalar(graph, MW_I32, (double)n);
-    first = mw_tensor_dtype(first) == MW_I32 ? first : mw_cast(first, MW_I32);
-    mw_tensor *is_before = mw_less(first, mw_scalar(graph, MW_I32, 0.0)), *wrapped = mw_add(first, end);
-    first = mw_select(is_before, wrapped, first);
+    mw_tensor *first = mw__decompose_wrap(mw_slice_by_index(begin, &one), n);
     first = mw_maximum(first, mw_scalar(graph, MW_I32, span < 0 ? (double)-span : 0.0));
     return mw_minimum(first, mw_scalar(graph, MW_I32, (double)(n - 1 - (span > 0 ? span : 0))));
 }
@@ -119,15 +116,15 @@ static mw_tensor *along(mw_tensor *matrix, mw_tensor *x, int axis, int64_t rows)
     return mw__reshape_to(y, shape);
 }
 
-mw_tensor *mw__decompose_placed(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_placed(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     placing p;
     const mw_tensor *result = op->results[0];
-    (void)device;
+    (void)legality;
     if (!read_placing(op, result, &p))
         return NULL;
-    mw_tensor *x = mw__decompose_number(mw__decompose_operand(clone, mw__arg(op, "x")));
-    mw_tensor *begin = mw__decompose_operand(clone, mw__arg(op, "begin"));
+    mw_tensor *x = mw__decompose_number(mw__decompose_arg(clone, op, "x"));
+    mw_tensor *begin = mw__decompose_arg(clone, op, "begin");
     for (int i = 0; i < p.x.rank; i++)
         if (!is_whole(&p, i))
             x = along(hot_of(&p, begin, i, mw_tensor_dtype(x)), x, i, p.count[i]);
@@ -135,17 +132,17 @@ mw_tensor *mw__decompose_placed(const mw__device_traits *device, mw__clone *clon
 }
 
 /* The update in its place with zeros around, and 1 where it is. */
-mw_tensor *mw__decompose_update(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_update(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     placing p;
     mw_tensor *inside = NULL;
     const mw_tensor *result = op->results[0];
-    (void)device;
+    (void)legality;
     if (!read_placing(op, mw__arg(op, "update"), &p))
         return NULL;
-    mw_tensor *x = mw__decompose_number(mw__decompose_operand(clone, mw__arg(op, "x")));
-    mw_tensor *update = mw__decompose_number(mw__decompose_operand(clone, mw__arg(op, "update")));
-    mw_tensor *begin = mw__decompose_operand(clone, mw__arg(op, "begin"));
+    mw_tensor *x = mw__decompose_number(mw__decompose_arg(clone, op, "x"));
+    mw_tensor *update = mw__decompose_number(mw__decompose_arg(clone, op, "update"));
+    mw_tensor *begin = mw__decompose_arg(clone, op, "begin");
     mw_shape shape = {.rank = p.x.rank};
     memcpy(shape.dim, p.count, sizeof p.count);
     update = mw__reshape_to(update, shape);
@@ -193,18 +190,17 @@ static bool read_turning(const mw__op *op, turning *t)
     return t->length <= MW__HOT_MAX / t->length / t->batch;
 }
 
-bool mw__decompose_is_turned(const mw__device_traits *device, const mw__op *op)
+bool mw__decompose_is_turned(const mw__legality *legality, const mw__op *op)
 {
     turning t;
-    return mw__decompose_always(device, op) && read_turning(op, &t);
+    return mw__decompose_always(legality, op) && read_turning(op, &t);
 }
 
 /* Which element comes to each place: lengths[b] - 1 - s before lengths[b], s behind; [batch, length] */
 static mw_tensor *turned_places(mw__clone *clone, const mw__op *op, const turning *t)
 {
     mw_graph *to = clone->to;
-    mw_tensor *lengths = mw__decompose_operand(clone, mw__arg(op, "lengths"));
-    lengths = lengths != NULL && mw_tensor_dtype(lengths) != MW_I32 ? mw_cast(lengths, MW_I32) : lengths;
+    mw_tensor *lengths = mw__decompose_int(mw__decompose_arg(clone, op, "lengths"));
     lengths = mw__reshape_to(lengths, MW_SHAPE(t->batch, 1));
     lengths = mw_minimum(lengths, mw_scalar(to, MW_I32, (double)t->length));
     mw_tensor *place = mw_range_1d(to, MW_I32, 0.0, (double)t->length, 1.0);
@@ -212,14 +208,14 @@ static mw_tensor *turned_places(mw__clone *clone, const mw__op *op, const turnin
     return mw_select(is_before, mw_sub(last, place), place);
 }
 
-mw_tensor *mw__decompose_turned(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_turned(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     turning t;
     const mw_tensor *result = op->results[0];
-    (void)device;
+    (void)legality;
     if (!read_turning(op, &t))
         return NULL;
-    mw_tensor *x = mw__decompose_number(mw__decompose_operand(clone, mw__arg(op, "x")));
+    mw_tensor *x = mw__decompose_number(mw__decompose_arg(clone, op, "x"));
     mw_tensor *turned = mw_transpose(x, t.perm);
     if (turned == NULL)
         return NULL;

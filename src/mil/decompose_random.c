@@ -43,12 +43,12 @@ static bool read_distribution(const mw__op *op, distribution *d)
     return good;
 }
 
-bool mw__decompose_is_drawn(const mw__device_traits *device, const mw__op *op)
+bool mw__decompose_is_drawn(const mw__legality *legality, const mw__op *op)
 {
     distribution d;
     const mw_tensor *result = op->results[0];
     const bool is_float = mw_tensor_dtype(result) == MW_F32 || mw_tensor_dtype(result) == MW_F16;
-    return mw__decompose_always(device, op) && is_float && read_distribution(op, &d) &&
+    return mw__decompose_always(legality, op) && is_float && read_distribution(op, &d) &&
            (d.single || (d.seed >= 0 && mw_shape_count(mw_tensor_shape(result)) <= DRAWN_MAX));
 }
 
@@ -68,13 +68,13 @@ static uint16_t drawn(const distribution *d, int64_t i)
     return (double)mw__fp16_to_float(half) >= d->below ? next_below(half) : half;
 }
 
-mw_tensor *mw__decompose_drawn(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_drawn(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
     distribution d;
     mw_graph *to = clone->to;
     const mw_tensor *result = op->results[0];
     const mw_shape shape = mw_tensor_shape(result);
-    (void)device;
+    (void)legality;
     if (!read_distribution(op, &d))
         return NULL;
     if (d.single)

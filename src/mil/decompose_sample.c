@@ -1,4 +1,4 @@
-/* Crops in constant boxes as products, which a chip has. */
+/* Crops in constant boxes, and other samples where no chip engine makes them, as products, which a chip has. */
 #include "graph/patterns/sample.h"
 #include "mil/decompose.h"
 
@@ -9,27 +9,45 @@ static mw_tensor *index_of(const mw__op *op, const mw__sample *sample)
     return sample->index != NULL && sample->box_numbers == 4 ? mw__arg(op, sample->index) : NULL;
 }
 
-bool mw__decompose_is_crop(const mw__device_traits *device, const mw__op *op)
+static bool fits(const mw__sample *s)
+{
+    if (s->planes < 1 || s->images < 1 || s->planes > WEIGHTS_MAX)
+        return false;
+    for (int i = 0; i < 2; i++) /* the extents are those of tensors and fit 31 bits */
+        if (s->axis[i].in < 1 || s->planes * s->axis[i].out > WEIGHTS_MAX / s->axis[i].in)
+            return false;
+    return true;
+}
+
+/* Of a chip that is named and has no texture engine. */
+bool mw__decompose_is_sampling(const mw__legality *legality, const mw__op *op)
 {
     mw__sample s;
     mw_error err = {0};
-    if (!mw__decompose_always(device, op) || mw_shape_count(mw_tensor_shape(op->results[0])) == 0 ||
-        mw__sample_read(op, &s, &err) != MW_OK || s.planes < 1 || s.images < 1 || s.planes > WEIGHTS_MAX)
+    return mw__legality_wants(legality, op, "sampling") && mw_shape_count(mw_tensor_shape(op->results[0])) > 0 &&
+           mw__sample_read(op, &s, &err) == MW_OK && fits(&s);
+}
+
+bool mw__decompose_is_crop(const mw__legality *legality, const mw__op *op)
+{
+    mw__sample s;
+    mw_error err = {0};
+    if (!mw__decompose_always(legality, op) || mw_shape_count(mw_tensor_shape(op->results[0])) == 0 ||
+        mw__sample_read(op, &s, &err) != MW_OK || !fits(&s))
         return false;
-    for (int i = 0; i < 2; i++) /* the extents are those of tensors and fit 31 bits */
-        if (s.axis[i].in < 1 || s.planes * s.axis[i].out > WEIGHTS_MAX / s.axis[i].in)
-            return false;
     return mw__sample_is_constant(&s, mw__arg(op, s.places), index_of(op, &s));
 }
 
-mw_tensor *mw__decompose_crop(const mw__device_traits *device, mw__clone *clone, const mw__op *op)
+mw_tensor *mw__decompose_crop(const mw__legality *legality, mw__clone *clone, const mw__op *op)
 {
-    (void)device;
+    (void)legality;
     mw__sample s;
     if (mw__sample_read(op, &s, &clone->to->error) != MW_OK)
         return NULL;
-    const mw__sample_operands operands = {.x = mw__decompose_operand(clone, mw__arg(op, "x")),
-                                          .places = mw__arg(op, s.places), /* only read, as constants */
+    const mw__sample_operands operands = {.x = mw__decompose_arg(clone, op, "x"),
+                                          .places = s.kind == MW__SAMPLE_BOXES
+                                                        ? mw__arg(op, s.places) /* only read, as constants */
+                                                        : mw__decompose_arg(clone, op, s.places),
                                           .index = index_of(op, &s),
                                           .chip = true};
     return mw__sample_write(&s, &operands, mw_tensor_shape(op->results[0]));

@@ -1,5 +1,5 @@
 /* Makes a program that a device accepts: a clone by the rows of rewrite.c, with outputs brought into a form that the
- * compiler takes. What cannot be rewritten is refused by name here or by the rows of legality.c. */
+ * compiler takes. What cannot be rewritten is refused by name here or by the rows of chip/rules. */
 #include "mil/legalize.h"
 
 #include "base/number.h"
@@ -234,7 +234,7 @@ static mw_status run(mw__legalizer *legalizer, const mw__function *function, mw_
     note_function(legalizer, function);
     MW_TRY(check_source(legalizer, function, err));
     MW_TRY(mw__clone_ports(function, legalizer->to, &options, declare_outputs, err));
-    return mw__mil_check_legal(legalizer->to, legalizer->legality.device, err);
+    return legalizer->unchecked ? MW_OK : mw__mil_check_legal(legalizer->to, legalizer->legality.device, err);
 }
 
 mw_status mw__mil_legalize(const mw_graph *from, mw_graph *to, const mw__device_traits *device, mw_error *err)
@@ -252,8 +252,12 @@ mw_status mw__mil_legalize_with(const mw_graph *from, mw_graph *to, const mw__le
     const mw__function *function = mw__function_find(from, "main");
     if (function == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the program has no function main");
-    mw__legalizer self = {
-        .from = from, .to = to, .kept = options->kept, .strict = options->strict, .narrowed = options->out_narrowed};
+    mw__legalizer self = {.from = from,
+                          .to = to,
+                          .kept = options->kept,
+                          .strict = options->strict,
+                          .unchecked = options->unchecked,
+                          .narrowed = options->out_narrowed};
     self.flow = (mw__narrow_flow){.arena = &to->arena, .function = function, .count = from->value_count};
     self.facts = mw__alloc(to->allocator, from->value_count, sizeof *self.facts, err);
     self.half = mw__alloc(to->allocator, from->value_count, sizeof *self.half, err);

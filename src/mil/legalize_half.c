@@ -201,11 +201,6 @@ static mw_tensor *half_form(mw__legalizer *legalizer, mw__clone *clone, const mw
     return facts->half;
 }
 
-typedef struct swapped {
-    const mw_tensor *source;
-    mw_tensor *copy; /* what the clone had for it */
-} swapped;
-
 /* True if the operand must be replaced for this operation only. */
 static bool wants_half(const mw__legalizer *legalizer, const mw__op *op, size_t slot, const mw_tensor *value)
 {
@@ -220,23 +215,6 @@ static bool inlined_single(const mw__operand *operand)
     return operand->inlined && mw_tensor_dtype(operand->value) == MW_F32;
 }
 
-static size_t swap_operands(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op, bool with_half,
-                            swapped *swaps)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < op->slot_count; i++)
-        for (size_t k = 0; k < op->slots[i].count; k++) {
-            const mw__operand *operand = &op->slots[i].operands[k];
-            const bool integer = with_half && wants_half(legalizer, op, i, operand->value);
-            if (!integer && (operand->value == NULL || !inlined_single(operand)))
-                continue;
-            mw_tensor *half = half_form(legalizer, clone, operand->value);
-            swaps[count++] = (swapped){operand->value, mw__clone_get(clone, operand->value)};
-            mw__clone_set(clone, operand->value, half);
-        }
-    return count;
-}
-
 static bool has_half_operand(const mw__legalizer *legalizer, const mw__op *op)
 {
     for (size_t i = 0; op->row != NULL && i < op->slot_count; i++)
@@ -245,12 +223,6 @@ static bool has_half_operand(const mw__legalizer *legalizer, const mw__op *op)
                 mw__legality_half(&legalizer->legality, op->slots[i].operands[k].value))
                 return true;
     return false;
-}
-
-static void pass_on(mw_graph *to, const mw_error *error)
-{
-    if (error->status != MW_OK && to->error.status == MW_OK)
-        to->error = *error;
 }
 
 static bool has_inlined_single(const mw__op *op)
@@ -267,24 +239,24 @@ bool mw__half_has_operands(const mw__legalizer *legalizer, const mw__op *op)
     return has_half_operand(legalizer, op) || has_inlined_single(op);
 }
 
+typedef struct halving {
+    mw__legalizer *legalizer;
+    bool with_half; /* the operation has a half operand */
+} halving;
+
+static mw_tensor *half_of_operand(void *user, mw__clone *clone, const mw__op *op, size_t slot,
+                                  const mw__operand *operand)
+{
+    const halving *h = user;
+    const bool integer = h->with_half && wants_half(h->legalizer, op, slot, operand->value);
+    return integer || inlined_single(operand) ? half_form(h->legalizer, clone, operand->value) : NULL;
+}
+
 /* Copies an operation with some operands in fp16 form, for this operation only. */
 void mw__half_operands(mw__legalizer *legalizer, mw__clone *clone, const mw__op *op)
 {
-    size_t most = 0;
-    mw_graph *to = legalizer->to;
-    for (size_t i = 0; i < op->slot_count; i++)
-        most += op->slots[i].count;
-    swapped *swaps = mw__alloc(to->allocator, most, sizeof *swaps, &to->error);
-    if (swaps == NULL)
-        return;
-    const size_t count = swap_operands(legalizer, clone, op, has_half_operand(legalizer, op), swaps);
-    mw_error error = to->error;
-    if (error.status == MW_OK)
-        mw__clone_op(clone, op, &error);
-    pass_on(to, &error);
-    for (size_t i = count; i-- > 0;)
-        mw__clone_set(clone, swaps[i].source, swaps[i].copy);
-    mw__free(to->allocator, swaps);
+    halving h = {.legalizer = legalizer, .with_half = has_half_operand(legalizer, op)};
+    mw__clone_op_with(clone, op, half_of_operand, &h);
 }
 
 /* ---- results ---- */

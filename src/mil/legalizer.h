@@ -25,6 +25,7 @@ typedef struct mw__legalizer {
     bool *half;             /* likewise */
     unsigned kept;          /* rewrites that are left out: 1 << mw__rewrite_switch */
     bool strict;            /* what fp16 does not hold is refused */
+    bool unchecked;         /* what was made is not held to the rows */
     mw__narrow_flow flow;
     mw__narrowing **narrowed; /* the end of the list of constants that were replaced; NULL = it is not wanted */
 } mw__legalizer;

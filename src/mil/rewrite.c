@@ -138,6 +138,14 @@ static const mw__rewrite rows[] = {
      .decompose = {.when = mw__decompose_is_crop, .emit = mw__decompose_crop},
      .reason = "rows and columns are products with matrices, constant if the boxes are",
      .wants = "boxes that are constants, with at most 4194304 weights along an axis"},
+    {.name = "sampling",
+     .operations = OPERATIONS("resample", "affine"),
+     .decompose = {.when = mw__decompose_is_sampling, .emit = mw__decompose_crop},
+     .reason = "an element is a product of the image with a weight for each pixel"},
+    {.name = "same_cast",
+     .operations = OPERATIONS("cast"),
+     .decompose = {.when = mw__decompose_is_same, .emit = mw__decompose_same},
+     .reason = "integers that are cast to their own type are what they were"},
     {.name = "wide_conv",
      .operations = OPERATIONS("conv"),
      .decompose = {.when = mw__decompose_is_wide_conv, .emit = mw__decompose_wide_conv},
@@ -329,6 +337,71 @@ static const mw__rewrite rows[] = {
      .operations = NULL,
      .legalize = {.half_ports = true, .when = mw__half_has_operands, .emit = mw__half_operands},
      .reason = "operands have one type: an int32 one becomes fp16 beside one that is; fp32 literals are fp16"},
+    /* ---- what the chip that is named lacks ---- */
+    {.name = "sine",
+     .operations = OPERATIONS("sin", "cos"),
+     .fit = {.when = mw__fit_always, .emit = mw__fit_sine},
+     .reason = "a series of what is left of the nearest multiple of pi"},
+    {.name = "softplus",
+     .operations = OPERATIONS("softplus"),
+     .fit = {.when = mw__fit_always, .emit = mw__fit_softplus},
+     .reason = "from 10 on it is x"},
+    {.name = "round",
+     .operations = OPERATIONS("round"),
+     .fit = {.when = mw__fit_always, .emit = mw__fit_round},
+     .reason = "from 1024 on every fp16 number is whole"},
+    {.name = "square",
+     .operations = OPERATIONS("square"),
+     .fit = {.own = true, .when = mw__fit_is_wide_square, .emit = mw__fit_square},
+     .reason = "a nonlinearity may follow a product"},
+    {.name = "zero_of_reduction",
+     .operations = OPERATIONS("mul"),
+     .fit = {.when = mw__fit_is_zero, .emit = mw__fit_zero},
+     .reason = "a value less itself"},
+    {.name = "rounding_scale",
+     .operations = OPERATIONS("mul"),
+     .fit = {.when = mw__fit_is_scale, .emit = mw__fit_scale},
+     .reason = "a constant of the full shape is not folded into the rounding"},
+    {.name = "known_range",
+     .operations = OPERATIONS("range_1d"),
+     .fit = {.when = mw__fit_is_range, .emit = mw__fit_range},
+     .reason = "numbers that are known are a constant"},
+    {.name = "known_shape",
+     .operations = OPERATIONS("shape"),
+     .fit = {.when = mw__fit_is_known_shape, .emit = mw__fit_known_shape},
+     .reason = "extents that are known are a constant"},
+    {.name = "tile_copies",
+     .operations = OPERATIONS("tile"),
+     .fit = {.when = mw__fit_is_tile, .emit = mw__fit_tile},
+     .reason = "one element is repeated by a product with ones, more are joined"},
+    {.name = "concat_one",
+     .operations = OPERATIONS("concat"),
+     .fit = {.when = mw__fit_always, .emit = mw__fit_concat_one},
+     .reason = "of one value nothing is joined"},
+    {.name = "pad_channels",
+     .operations = OPERATIONS("pad"),
+     .fit = {.when = mw__fit_is_pad, .emit = mw__fit_pad},
+     .reason = "borders are joined"},
+    {.name = "pad_mode",
+     .operations = OPERATIONS("pad"),
+     .fit = {.when = mw__fit_is_pad, .emit = mw__fit_pad},
+     .reason = "borders are slices in the opposite order"},
+    {.name = "matmul_rank",
+     .operations = OPERATIONS("matmul"),
+     .fit = {.when = mw__fit_is_product, .emit = mw__fit_product},
+     .reason = "batches are one axis"},
+    {.name = "linear_rank",
+     .operations = OPERATIONS("linear"),
+     .fit = {.when = mw__fit_is_linear, .emit = mw__fit_linear},
+     .reason = "all axes but the last are one"},
+    {.name = "layer_norm_rank",
+     .operations = OPERATIONS("layer_norm"),
+     .fit = {.when = mw__fit_is_norm, .emit = mw__fit_norm},
+     .reason = "axes that are not normalised are one"},
+    {.name = "attention",
+     .operations = OPERATIONS("scaled_dot_product_attention"),
+     .fit = {.when = mw__fit_always, .emit = mw__fit_attention},
+     .reason = "products and a softmax"},
 };
 
 const mw__rewrite *mw__rewrite_at(size_t index) { return index < sizeof rows / sizeof *rows ? &rows[index] : NULL; }
@@ -394,7 +467,7 @@ static bool is_sound(const mw__op *op)
     return mw__op_verify(op, &err) == MW_OK;
 }
 
-const mw__rewrite *mw__rewrite_decompose(const mw__device_traits *device, const mw__op *op)
+const mw__rewrite *mw__rewrite_decompose(const mw__legality *legality, const mw__op *op)
 {
     bool checked = false;
     for (size_t i = 0; op->row != NULL && op->result_count == 1 && i < sizeof rows / sizeof *rows; i++) {
@@ -403,7 +476,7 @@ const mw__rewrite *mw__rewrite_decompose(const mw__device_traits *device, const 
         if (!checked && !is_sound(op))
             return NULL;
         checked = true;
-        if (rows[i].decompose.when(device, op))
+        if (rows[i].decompose.when(legality, op))
             return &rows[i];
     }
     return NULL;
@@ -424,6 +497,26 @@ const mw__rewrite *mw__rewrite_split(const mw__split *split, const mw__op *op)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].split.emit != NULL && is_for(&rows[i], op) && rows[i].split.when(split, op))
+            return &rows[i];
+    return NULL;
+}
+
+const mw__rewrite *mw__rewrite_fit(const mw__legality *legality, const mw__op *op)
+{
+    if (mw__legality_chip(legality)->chip == MW_CHIP_AUTO || op->row == NULL || op->result_count != 1)
+        return NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].fit.emit != NULL && is_for(&rows[i], op) &&
+            (rows[i].fit.own || mw__legality_wants(legality, op, rows[i].name)) && is_sound(op) &&
+            rows[i].fit.when(legality, op))
+            return &rows[i];
+    return NULL;
+}
+
+const mw__rewrite *mw__rewrite_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0)
             return &rows[i];
     return NULL;
 }

@@ -1,13 +1,14 @@
 /* What is written in another form for a device, as rows: mil/decompose.h writes operations that the device refuses from
- * others, mil/split.h values that it cannot hold in parts, then mil/legalize.h gives the program the device's types. In
- * each of these three clones the first row that applies to an operation writes it; an operation without one is copied.
+ * others, mil/split.h values that it cannot hold in parts, then mil/legalize.h gives the program the device's types,
+ * and mil/fit.h what one chip lacks. In each of these clones the first row that applies to an operation writes it; an
+ * operation without one is copied.
  *
  * Three rewrites can be left out, to compare: conv_decomposed keeps a convolution as it is, which is then refused by
- * its row in legality.c; digits and blocks keep values whole. */
+ * its row in chip/rules; digits and blocks keep values whole. */
 #ifndef MW__MIL_REWRITE_H
 #define MW__MIL_REWRITE_H
 
-#include "mil/decompose.h"
+#include "mil/fit.h"
 #include "mil/legalizer.h"
 #include "mil/split.h"
 
@@ -51,11 +52,17 @@ typedef struct mw__rewrite {
     /* in the clone of mil/legalize.h */
     struct {
         bool half_ports; /* only for devices whose ports are fp16 */
-        bool refused;    /* stands for an operation that legality.c refuses */
+        bool refused;    /* stands for an operation that a row of chip/rules refuses */
         mw__rewrite_switch kept;
         mw__legalize_when *when;
         mw__legalize_emit *emit;
     } legalize;
+    /* in the clone of mil/fit.h, where the row of chip/rules holds that names this rewrite */
+    struct {
+        bool own; /* `when` says all: that row holds for another operation, which this one would make legal */
+        mw__decompose_when *when;
+        mw__decompose_emit *emit;
+    } fit;
     const char *reason;
     const char *wants; /* of an operation that the device refuses, else NULL: without what the row does not apply */
 } mw__rewrite;
@@ -64,9 +71,12 @@ typedef struct mw__rewrite {
 const mw__rewrite *mw__rewrite_at(size_t index);
 
 /* The row that writes an operation of the source in that clone; NULL = it is copied. */
-const mw__rewrite *mw__rewrite_decompose(const mw__device_traits *device, const mw__op *op);
+const mw__rewrite *mw__rewrite_decompose(const mw__legality *legality, const mw__op *op);
 const mw__rewrite *mw__rewrite_legalize(const mw__legalizer *legalizer, const mw__op *op);
 const mw__rewrite *mw__rewrite_split(const mw__split *split, const mw__op *op);
+const mw__rewrite *mw__rewrite_fit(const mw__legality *legality, const mw__op *op);
+/* By name; NULL if there is none. */
+const mw__rewrite *mw__rewrite_named(const char *name);
 
 /* The next row from *at on that stands for that operation, refused as it is, on some condition; NULL = no more. */
 const mw__rewrite *mw__rewrite_wanting(const char *operation, size_t *at);

@@ -195,8 +195,8 @@ static mw__digits read_indices(mw__split *split, mw__clone *clone, const mw__op 
 {
     const mw_tensor *indices = mw__arg(op, "indices");
     mw__digits digits = mw__split_digits(split, clone, indices, 0, mw__split_is_wide(split, indices) ? 2 : 1);
-    if (digits.count == 1 && mw_tensor_dtype(digits.digit[0]) != MW_I32)
-        digits.digit[0] = mw_cast(digits.digit[0], MW_I32);
+    if (digits.count == 1)
+        digits.digit[0] = mw__decompose_int(digits.digit[0]);
     const bool wraps = op->row->since < MW_IOS17 && mw__rewrite_indexing(op)->table != NULL;
     return wraps ? mw__digits_wrap(&digits, extent) : digits;
 }

@@ -69,21 +69,14 @@ void mw__split_set(mw__split *split, mw__clone *clone, const mw_tensor *value, i
 
 /* ---- sources ---- */
 
-/* Of a constant that one number stands for the part is one, too: a short text must not make a huge constant. */
+/* Of a constant that one number stands for the part is one, too. */
 static mw_tensor *part_of_splat(mw_graph *to, const mw_tensor *value, mw_shape part, int digit)
 {
     const mw__payload *from = value->payload;
-    const float number = digit >= 0 ? (float)mw__digit_of(mw__payload_int(from, 0), digit) : 0.0F;
-    mw__payload *payload = mw__arena_alloc(&to->arena, 1, sizeof *payload, &to->error);
-    const mw_dtype dtype = digit >= 0 ? MW_F32 : mw_tensor_dtype(value);
-    const mw__type *type = mw__type_tensor(to, dtype, part, &to->error);
-    const size_t size = digit >= 0 ? sizeof number : from->size;
-    void *data = mw__arena_alloc(&to->arena, size, 1, &to->error);
-    if (payload == NULL || type == NULL || data == NULL)
-        return NULL;
-    memcpy(data, digit >= 0 ? (const void *)&number : from->data, size);
-    *payload = (mw__payload){.type = type, .data = data, .size = size, .splat = true};
-    return mw__payload_emit(to, payload, value->hint, &to->error);
+    if (digit < 0)
+        return mw__payload_emit_splat(to, mw_tensor_dtype(value), part, from->data, value->hint);
+    const float number = (float)mw__digit_of(mw__payload_int(from, 0), digit);
+    return mw__payload_emit_splat(to, MW_F32, part, &number, value->hint);
 }
 
 /* What a part is cut from, and where it begins along the axis. */
@@ -212,57 +205,34 @@ mw__digits mw__split_digits(mw__split *split, mw__clone *clone, const mw_tensor 
 
 /* ---- copying an operation ---- */
 
-/* True if the operand must be another for this block and digit. */
-static bool replaces(const mw__split *split, const mw__op *op, size_t slot, const mw_tensor *value, int64_t block,
-                     int digits)
+typedef struct copying {
+    mw__split *split;
+    int64_t block;
+    int digits, digit;
+} copying;
+
+/* Another operand for this block and digit, if it must be one. */
+static mw_tensor *part_of_operand(void *user, mw__clone *clone, const mw__op *op, size_t slot,
+                                  const mw__operand *operand)
 {
+    const copying *c = user;
+    const mw_tensor *value = operand->value;
     const mw__arg_row *row = &op->row->args[slot];
-    if (value == NULL || row->kind == MW__CONST)
-        return false;
-    if (digits == 2 && mw__split_is_int(value) && mw__split_carries(row))
-        return true;
-    return (block != MW__SPLIT_WHOLE && mw__split_is_long(split, value)) || split->forms[value->id].digits != 0;
-}
-
-typedef struct swapped {
-    const mw_tensor *source;
-    mw_tensor *copy;
-} swapped;
-
-static size_t swap_operands(mw__split *split, mw__clone *clone, const mw__op *op, int64_t block, int digits, int digit,
-                            swapped *swaps)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < op->slot_count; i++)
-        for (size_t k = 0; op->slots[i].operands != NULL && k < op->slots[i].count; k++) {
-            const mw_tensor *value = op->slots[i].operands[k].value;
-            if (!replaces(split, op, i, value, block, digits))
-                continue;
-            const bool index = digits == 2 && mw__split_is_int(value) && mw__split_carries(&op->row->args[i]);
-            mw_tensor *part = mw__split_part(split, clone, value, block, index ? 2 : 1, digit);
-            swaps[count++] = (swapped){value, mw__clone_get(clone, value)};
-            mw__clone_set(clone, value, part);
-        }
-    return count;
+    if (row->kind == MW__CONST)
+        return NULL;
+    const bool index = c->digits == 2 && mw__split_is_int(value) && mw__split_carries(row);
+    const bool in_block = c->block != MW__SPLIT_WHOLE && mw__split_is_long(c->split, value);
+    if (!index && !in_block && c->split->forms[value->id].digits == 0)
+        return NULL;
+    return mw__split_part(c->split, clone, value, c->block, index ? 2 : 1, c->digit);
 }
 
 void mw__split_copy_op(mw__split *split, mw__clone *clone, const mw__op *op, int64_t block, int digits, int digit)
 {
     mw_graph *to = split->to;
-    size_t most = 0;
-    for (size_t i = 0; i < op->slot_count; i++)
-        most += op->slots[i].count;
-    swapped *swaps = mw__alloc(to->allocator, most, sizeof *swaps, &to->error);
-    if (swaps == NULL)
-        return;
+    copying c = {.split = split, .block = block, .digits = digits, .digit = digit};
     const size_t before = to->block->op_count;
-    const size_t count = swap_operands(split, clone, op, block, digits, digit, swaps);
-    mw_error error = to->error;
-    if (error.status == MW_OK && mw__clone_op(clone, op, &error) != MW_OK && to->error.status == MW_OK)
-        to->error = error;
-    for (size_t i = count; i-- > 0;)
-        mw__clone_set(clone, swaps[i].source, swaps[i].copy);
-    mw__free(to->allocator, swaps);
+    mw__clone_op_with(clone, op, part_of_operand, &c);
     for (size_t i = before; i < to->block->op_count; i++)
         to->block->ops[i]->name = NULL; /* a name stands for one operation only */
     for (size_t i = 0; i < op->result_count; i++) {

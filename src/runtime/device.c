@@ -2,11 +2,25 @@
 #include "base/text.h"
 #include "runtime/program_object.h"
 
+#include <stdio.h>
+
 mw_compile_options mw_compile_defaults(void) { return (mw_compile_options){.struct_size = sizeof(mw_compile_options)}; }
 
 static mw_device default_device(const mw__symbols *symbols)
 {
     return symbols->provider == MW_PROVIDER_ESPRESSO ? MW_DEVICE_ANE : MW_DEVICE_CPU;
+}
+
+/* That which is asked for, else the chip's. */
+static mw_status choose_profile(const mw_compile_options *options, mw__target *out, mw_error *err)
+{
+    mw__arithmetic set;
+    const char *profile = options->profile != NULL            ? options->profile
+                          : mw__arithmetic_has(options->chip) ? out->chip->name
+                                                              : MW__ARITHMETIC_DEFAULT;
+    MW_TRY(mw__arithmetic_parse(profile, &set, err));
+    snprintf(out->profile, sizeof out->profile, "%s", profile);
+    return MW_OK;
 }
 
 mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out, mw_error *err)
@@ -21,9 +35,15 @@ mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out,
     out->device = mw__device_find((uint64_t)device);
     if (device != MW_DEVICE_AUTO && (out->device == NULL || out->device->mask != (uint64_t)device))
         return mw__fail(err, MW_ERROR_ARGUMENT, "unknown device %d", (int)device);
-    out->axis_max = mw__device_axis_max(options->chip);
-    if (out->axis_max == 0)
+    out->chip = mw__chip_find(options->chip);
+    if (out->chip == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "unknown chip %d", (int)options->chip);
+    if (!out->chip->runs_mil)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "chip %s runs no MIL, so nothing is compiled for it; the first that does is h13, M1 "
+                        "(source: ane-guide, chapter 24; ANEForge, families)",
+                        out->chip->name);
+    MW_TRY(choose_profile(options, out, err));
     MW_TRY(mw__symbols_load(&out->symbols, options->provider, err));
     if (device == MW_DEVICE_AUTO)
         out->device = mw__device_find(default_device(&out->symbols));

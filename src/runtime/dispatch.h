@@ -27,10 +27,11 @@ typedef struct mw__dispatch_options {
     const char *cache_folder;
     bool owned; /* the folder of the text is the library's own, and removed once it is compiled */
     uint64_t mask;
-    uint64_t threads;   /* 0 = the library's default */
-    const char *custom; /* custom ANE compiler options, or NULL */
-    const char *name;   /* of the operation, e.g. "main" */
-    size_t port_count;  /* how many mw__dispatch_add_port will add */
+    uint64_t threads;    /* 0 = the library's default */
+    const char *custom;  /* custom ANE compiler options, or NULL */
+    const char *profile; /* of the ANE model, or NULL */
+    const char *name;    /* of the operation, e.g. "main" */
+    size_t port_count;   /* how many mw__dispatch_add_port will add */
 } mw__dispatch_options;
 
 /* Compiles and makes the operation; NULL with err set. The order of the calls is that of production code on Espresso.

@@ -62,6 +62,9 @@ static mw_status compiler_prepare(const mw__dispatch_options *o, compiler_set *s
     MW_TRY(MW__E5RT(symbols, e5_compiler_config_options_create, &set->config));
     if (o->cache_folder != NULL)
         MW_TRY(MW__E5RT(symbols, e5_compiler_config_options_set_cache_bundle_location, set->config, o->cache_folder));
+    if (o->profile != NULL && symbols->mw_e5_compiler_config_options_set_variable != NULL)
+        MW_TRY(MW__E5RT(symbols, mw_e5_compiler_config_options_set_variable, set->config, "MW_ENGINE_PROFILE",
+                        o->profile));
     MW_TRY(MW__E5RT(symbols, e5_compiler_create_with_config, &set->compiler, set->config));
     MW_TRY(MW__E5RT(symbols, e5_compiler_options_create, &set->options));
     MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_compute_device_types_mask, set->options, o->mask));

@@ -3,12 +3,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "graph/uses.h"
-#include "mil/decompose.h"
 #include "mil/io.h"
-#include "mil/legalize.h"
-#include "mil/narrow.h"
-#include "mil/split.h"
-#include "mil/widen.h"
+#include "mil/legal_form.h"
 #include "runtime/flexible.h"
 #include "runtime/program_object.h"
 #include "runtime/variables.h"
@@ -20,10 +16,9 @@
 /* What exists while a program is compiled. */
 typedef struct compilation {
     const mw__program_request *request;
-    unsigned kept; /* rewrites that are left out */
     mw_program *program;
-    mw_graph *legal;         /* the graph as the device accepts it */
-    mw__narrowing *narrowed; /* its constants that were replaced */
+    mw__legal_form form;
+    const mw_graph *legal; /* the graph as the device accepts it */
     mw__arena scratch;
     const mw__use *const *uses;        /* of the user's graph */
     mw__names names;                   /* of its values */
@@ -85,84 +80,17 @@ static mw_status prepare_folder(compilation *c, mw_error *err)
 
 /* ---- text ---- */
 
-/* A fresh graph for a form of the program. */
-static mw_graph *fresh(const compilation *c, mw_error *err)
-{
-    mw_graph_options options = mw_graph_defaults();
-    const mw__function *function = mw__function_find(c->request->graph, "main");
-    options.allocator = c->program->allocator;
-    if (function != NULL)
-        options.opset = function->opset;
-    mw_graph *graph = mw__graph_make(&options, NULL);
-    if (graph == NULL)
-        mw__fail(err, MW_ERROR_MEMORY, "no memory for the graph to be compiled");
-    return graph;
-}
-
-/* The forms before the legal one: in *out what `make` makes of `from`, NULL if it had nothing to do. */
-enum { FORMS = 3 };
-typedef mw_status form_maker(const compilation *c, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err);
-
-static mw_status make_wide(const compilation *c, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
-{
-    return mw__mil_widen(from, to, c->request->target->device, out_any, err);
-}
-
-static mw_status make_decomposed(const compilation *c, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
-{
-    return mw__mil_decompose(from, to, c->request->target->device, out_any, err);
-}
-
-/* With what the chip cannot hold in parts. */
-static mw_status make_parts(const compilation *c, const mw_graph *from, mw_graph *to, bool *out_any, mw_error *err)
-{
-    const mw__split_options how = {.axis_max = c->request->target->axis_max, .kept = c->kept};
-    if (!c->request->target->device->half_ports && !c->request->target->device->limits_axes)
-        return MW_OK;
-    return mw__mil_split(from, to, &how, out_any, err);
-}
-
-static mw_status make_form(const compilation *c, form_maker *make, const mw_graph *from, mw_graph **out, mw_error *err)
-{
-    bool any = false;
-    mw_graph *graph = fresh(c, err);
-    mw_status status = graph != NULL ? make(c, from, graph, &any, err) : MW_ERROR_MEMORY;
-    *out = status == MW_OK && any ? graph : NULL;
-    if (*out == NULL)
-        mw__graph_free(graph);
-    return status;
-}
-
-/* One after the other; *out is the last of them that there is, or the source. */
-static mw_status make_forms(const compilation *c, mw_graph *forms[FORMS], const mw_graph **out, mw_error *err)
-{
-    static form_maker *const makers[FORMS] = {make_wide, make_decomposed, make_parts};
-    *out = c->request->graph;
-    for (int i = 0; i < FORMS; i++) {
-        MW_TRY(make_form(c, makers[i], *out, &forms[i], err));
-        *out = forms[i] != NULL ? forms[i] : *out;
-    }
-    return MW_OK;
-}
-
 static mw_status legalise(compilation *c, mw_error *err)
 {
-    mw_graph *forms[FORMS] = {NULL};
-    const mw_graph *graph;
-    MW_TRY(mw__mil_parse_kept(mw__variable_kept_rewrites(), &c->kept, err));
-    mw_status status = make_forms(c, forms, &graph, err);
-    c->legal = status == MW_OK ? fresh(c, err) : NULL;
-    if (c->legal == NULL)
-        status = err->status;
-    const mw__legalize_options how = {.device = c->request->target->device,
-                                      .kept = c->kept,
-                                      .strict = c->request->options->strict,
-                                      .out_narrowed = &c->narrowed};
-    if (status == MW_OK)
-        status = mw__mil_legalize_with(graph, c->legal, &how, err);
-    for (int i = 0; i < FORMS; i++)
-        mw__graph_free(forms[i]);
-    return status == MW_OK ? mw_graph_check(c->legal, err) : status;
+    const mw__target *target = c->request->target;
+    mw__legal_options how = {.device = target->device,
+                             .chip = target->chip,
+                             .strict = c->request->options->strict,
+                             .allocator = c->program->allocator};
+    MW_TRY(mw__mil_parse_kept(mw__variable_kept_rewrites(), &how.kept, err));
+    MW_TRY(mw__legal_form_make(c->request->graph, &how, &c->form, err));
+    c->legal = c->form.graph;
+    return MW_OK;
 }
 
 static mw_status write_text(compilation *c, mw_error *err)
@@ -318,6 +246,7 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
                                           .owned = c->private_folder.top.path != NULL,
                                           .mask = target->device->mask,
                                           .threads = target->threads,
+                                          .profile = target->profile,
                                           .name = "main",
                                           .port_count = program->port_count}; /* or more, in parts */
     program->dispatch = mw__dispatch_create(&options, err);
@@ -338,7 +267,7 @@ static mw_status compile(compilation *c, mw_error *err)
     MW_TRY(describe_ports(c, function->body, err));
     MW_TRY(compile_dispatch(c, err));
     MW_TRY(bind_ports(c, function->body, err));
-    return mw__program_take_warnings(c->program, c->narrowed, err);
+    return mw__program_take_warnings(c->program, c->form.narrowed, err);
 }
 
 /* Espresso may open files of its bundle later, so its folder stays as long as the program. */
@@ -352,7 +281,7 @@ static void compilation_deinit(compilation *c, bool good)
     mw__free(allocator, c->path);
     mw__names_deinit(&c->names);
     mw__arena_deinit(&c->scratch);
-    mw__graph_free(c->legal);
+    mw__legal_form_deinit(&c->form);
 }
 
 mw_program *mw__program_make(const mw_allocator *allocator, mw_error *err)

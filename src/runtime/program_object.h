@@ -5,6 +5,8 @@
 #include "base/guard.h"
 #include "base/live.h"
 #include "base/private_folder.h"
+#include "chip/rules/arithmetic.h"
+#include "chip/rules/chips.h"
 #include "graph/device_traits.h"
 #include "runtime/dispatch.h"
 #include "runtime/parts.h"
@@ -24,7 +26,8 @@ typedef struct mw__target {
     mw__symbols symbols;
     const mw__device_traits *device;
     uint64_t threads; /* 0 = the library's default */
-    int64_t axis_max; /* of the chip */
+    const mw__chip_row *chip;
+    char profile[MW__ARITHMETIC_TEXT]; /* of the ANE model */
 } mw__target;
 
 /* Checks the options and loads the library behind e5rt.

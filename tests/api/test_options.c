@@ -67,6 +67,7 @@ static const char *const patterns[] = {"*"};
 
 MAKER(graph, mw_graph_options, mw_graph_defaults())
 MAKER(compile, mw_compile_options, mw_compile_defaults())
+MAKER(chip_check, mw_chip_check_options, mw_chip_check_defaults())
 MAKER(trainer, mw_trainer_options, mw_trainer_defaults(w->loss, mw_adam(0.1f)))
 MAKER(fit, mw_fit_options, mw_fit_defaults(w->data, 1))
 MAKER(loader, mw_loader_options, mw_loader_defaults(w->data, 2))
@@ -108,6 +109,13 @@ static bool use_compile(world *w, const void *options)
     mw_program *program = mw_compile(w->graph, options, &w->err);
     mw_program_destroy(program);
     return program != NULL;
+}
+
+static bool use_chip_check(world *w, const void *options)
+{
+    mw_chip_report *report = mw_chip_check(w->graph, MW_CHIP_H13, options, &w->err);
+    mw_chip_report_destroy(report);
+    return report != NULL;
 }
 
 static bool use_trainer(world *w, const void *options)
@@ -226,6 +234,7 @@ typedef struct struct_row {
 static const struct_row structs[] = {
     ROW(mw_graph_options, graph),
     ROW(mw_compile_options, compile),
+    ROW(mw_chip_check_options, chip_check),
     ROW(mw_trainer_options, trainer),
     ROW(mw_fit_options, fit),
     ROW(mw_loader_options, loader),
@@ -304,12 +313,13 @@ static void test_programs_refuse_options_out_of_range(void)
     FIELD(mw_compile_options, compile, options.provider = (mw_provider)9);
     FIELD(mw_compile_options, compile, options.threads = -1);
     FIELD(mw_compile_options, compile, options.threads = INT_MAX);
-    FIELD(mw_compile_options, compile, options.chip = (mw_chip)12);
+    FIELD(mw_compile_options, compile, options.chip = (mw_chip)10);
     FIELD(mw_compile_options, compile, options.keep_folder = "");
     FIELD(mw_compile_options, compile, options.max_plans = -1);
     FIELD(mw_compile_options, compile, options.max_plans = 1025);
     FIELD(mw_compile_options, compile, options.function = "");
     FIELD(mw_compile_options, compile, options.function = "no such");
+    FIELD(mw_chip_check_options, chip_check, options.function = "no such");
     FIELD(mw_mil_write_options, write, options.opset = (mw_opset)14);
     FIELD(mw_mil_write_options, write, options.opset = (mw_opset)-1);
 }

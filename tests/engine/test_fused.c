@@ -39,11 +39,13 @@ static void train(mw_trainer *trainer, mw_error *err)
         mw_trainer_step(trainer, &batch, NULL, err);
 }
 
-/* Trains, and keeps the weights of the first layer. */
-static void weights_of(mw_optimizer optimizer, mw_device device, int threads, const char *fuse, float *out)
+/* Trains, and keeps the weights of the first layer. profile: of the ANE model; NULL = on the CPU. */
+static void weights_of(mw_optimizer optimizer, const char *profile, int threads, const char *fuse, float *out)
 {
     mw_error err = {0};
+    const mw_device device = profile != NULL ? MW_DEVICE_ANE : MW_DEVICE_CPU;
     setting_begin("MW_ENGINE_FUSE", fuse);
+    setting_begin("MW_ENGINE_PROFILE", profile != NULL ? profile : "ieee");
     mw_trainer *trainer = make_trainer(optimizer, device, threads, &err);
     if (trainer != NULL) {
         train(trainer, &err);
@@ -51,11 +53,13 @@ static void weights_of(mw_optimizer optimizer, mw_device device, int threads, co
     }
     CHECK_OK(err);
     mw_trainer_destroy(trainer);
+    setting_end("MW_ENGINE_PROFILE");
     setting_end("MW_ENGINE_FUSE");
 }
 
 static void test_fusing_changes_no_bit(void)
 {
+    static const char *const profiles[] = {NULL, "ieee", "h13", "h14", "h16", "h17"}; /* h15 is h14 */
     static float fused[83 * 37], plain[83 * 37];
     mw_optimizer optimizers[] = {mw_sgd(0.1f),
                                  mw_sgd_momentum(0.1f, 0.9f, true),
@@ -74,12 +78,12 @@ static void test_fusing_changes_no_bit(void)
                                  optimizer_compensated(mw_lion(1e-3f, 0.01f))};
     for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++)
         for (int threads = 1; threads <= 3; threads++)
-            for (int half = 0; half < 2; half++) {
-                const mw_device device = half ? MW_DEVICE_ANE : MW_DEVICE_CPU;
-                weights_of(optimizers[i], device, threads, "1", fused);
-                weights_of(optimizers[i], device, threads, "0", plain);
+            for (size_t k = 0; k < sizeof profiles / sizeof *profiles; k++) {
+                weights_of(optimizers[i], profiles[k], threads, "1", fused);
+                weights_of(optimizers[i], profiles[k], threads, "0", plain);
                 check_note(memcmp(fused, plain, sizeof fused) == 0, __FILE__, __LINE__,
-                           "optimizer %zu, %d threads, device %d: fused and plain differ", i, threads, (int)device);
+                           "optimizer %zu, %d threads, profile %s: fused and plain differ", i, threads,
+                           profiles[k] != NULL ? profiles[k] : "none");
             }
 }
 

@@ -400,6 +400,10 @@ static void report(program p, uint64_t threads, uint64_t seed)
     free(t);
 }
 
+/* What a chip does not round depends on which values are outputs, and those differ here. */
+static const char *const profiles[] = {"h13,-wide_chains", "h14,-wide_chains", "h16,-wide_chains", "h17,-wide_chains",
+                                       "ieee"};
+
 static void test_aliased_programs_equal_separate_ones(void)
 {
     const uint64_t first = number_from("MW_TEST_SEED", 1);
@@ -409,6 +413,7 @@ static void test_aliased_programs_equal_separate_ones(void)
         mw__random random = {.seed = seed};
         const program p = make_program(&random);
         const uint64_t threads = 1 + seed % PARTITIONS_MAX;
+        run_set("MW_ENGINE_PROFILE", profiles[seed % (sizeof profiles / sizeof *profiles)]);
         if (!agrees(&p, threads, seed)) {
             report(p, threads, seed);
             return;

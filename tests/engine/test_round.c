@@ -39,7 +39,7 @@ static void check_numbers(const float *x, int64_t count, const char *what)
         wanted[i] = mw__fp16_to_float(mw__fp16_from_float(x[i]));
     for (int level = MW__LEVEL_REF; level <= (int)level_here(); level++) {
         memcpy(got, x, (size_t)count * sizeof *got);
-        mw__round_loop((mw__level)level)(got, got, count, 0.0f, 0.0f);
+        mw__round_loop((mw__level)level, MW__ROUND_HALF)(got, got, count, 0.0f, 0.0f);
         for (int64_t i = 0; i < count; i++)
             if (mw__bits_of(got[i]) != mw__bits_of(wanted[i])) {
                 check_note(false, __FILE__, __LINE__, "%s, level %d: %08x gives %08x, not %08x", what, level,

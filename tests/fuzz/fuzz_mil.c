@@ -1,9 +1,10 @@
 /* The MIL reader against any bytes: it refuses with a status, or reads a program whose printed text reads back and
- * prints as itself again. The verifier, the unrolling of loops, the lowering of lists and states and the choice of
- * shapes only have to survive. */
+ * prints as itself again. The verifier, the unrolling of loops, the lowering of lists and states, the choice of
+ * shapes and the check for chips only have to survive. */
 #include "fuzz/replay.h"
 #include "graph/transform/lower.h"
 
+#include <millwright/chip.h>
 #include <millwright/function.h>
 #include <millwright/mil.h>
 #include <millwright/tune.h>
@@ -65,6 +66,22 @@ static void lower(const mw_graph *graph)
     }
 }
 
+/* The oldest chip that runs MIL, for which most is written otherwise, and one before it. */
+static void check_chips(const mw_graph *graph)
+{
+    for (int as_it_is = 0; as_it_is < 2; as_it_is++) {
+        mw_error err = {0};
+        mw_chip_check_options options = mw_chip_check_defaults();
+        options.as_it_is = as_it_is != 0;
+        options.function = mw_graph_function_at(graph, 0);
+        mw_chip_report *report = mw_chip_check(graph, as_it_is != 0 ? MW_CHIP_H12 : MW_CHIP_H13, &options, &err);
+        mw_string_free(mw_chip_report_print(report, &err));
+        if (report == NULL && err.status == MW_OK)
+            abort();
+        mw_chip_report_destroy(report);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     mw_error err = {0};
@@ -78,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     lower(graph);
     mw_graph_destroy(mw_graph_flatten(graph, NULL));
     specialise(graph);
+    check_chips(graph);
     char *text = print(graph);
     mw_graph_destroy(graph);
     if (text != NULL)

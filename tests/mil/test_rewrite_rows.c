@@ -1,5 +1,5 @@
 /* Every row of mil/rewrite.c: a program that it writes in another form, and what it writes. Axes are at most 1024. */
-#include "mil/legalize.h"
+#include "mil/legal_form.h"
 #include "mil/rewrite.h"
 #include "support/check.h"
 
@@ -14,6 +14,7 @@ typedef struct row_case {
     const char *operation;     /* that is counted in what is written */
     int times;
     const char *error; /* or what the message contains */
+    mw_chip chip;      /* that is named; its axes are as they are */
 } row_case;
 
 /* Integers that are compared with as many numbers are in digits. */
@@ -153,6 +154,24 @@ static const row_case cases[] = {
              "target_height = int32(2), target_width = int32(2), x = x);",
      .operation = "matmul",
      .times = 2},
+    {.row = "sampling",
+     .chip = MW_CHIP_H13,
+     .inputs = "tensor<fp32, [1, 1, 4, 4]> x, tensor<fp32, [1, 6]> t",
+     .body =
+         "tensor<fp32, [1, 1, 3, 3]> y = affine(align_corners = bool(true), coordinates_mode = "
+         "string(\"normalized_minus_one_to_one\"), output_height = int32(3), output_width = int32(3), padding_mode = "
+         "string(\"constant\"), padding_value = fp32(0), sampling_mode = string(\"bilinear\"), transform_matrix = t, "
+         "x = x);",
+     .operation = "affine",
+     .times = 0},
+    {.row = "same_cast",
+     .chip = MW_CHIP_H13,
+     .inputs = "tensor<int32, [2]> i, tensor<fp32, [4, 3]> x",
+     .body = "tensor<int32, [2]> j = cast(dtype = string(\"int32\"), x = i);"
+             "tensor<fp32, [2, 3]> y = gather(axis = int32(0), batch_dims = int32(0), indices = j, validate_indices = "
+             "bool(false), x = x);",
+     .operation = "int32\")",
+     .times = 0},
     {.row = "wide_conv",
      .inputs = "tensor<fp32, [1, 1, 20]> x",
      .body =
@@ -364,6 +383,110 @@ static const row_case cases[] = {
      .operation = "floor",
      .times = 0},
     /* ---- what a row leaves, beyond their order ---- */
+    {.row = "sine",
+     .chip = MW_CHIP_H14,
+     .inputs = "tensor<fp16, [3]> x",
+     .body = "tensor<fp16, [3]> y = cos(x = x);",
+     .operation = "floor(",
+     .times = 2},
+    {.row = "softplus",
+     .chip = MW_CHIP_H13,
+     .inputs = "tensor<fp16, [3]> x",
+     .body = "tensor<fp16, [3]> y = softplus(x = x);",
+     .operation = "minimum(",
+     .times = 1},
+    {.row = "round",
+     .chip = MW_CHIP_H13,
+     .inputs = "tensor<fp16, [3]> x",
+     .body = "tensor<fp16, [3]> y = round(x = x);",
+     .operation = "select(",
+     .times = 1},
+    {.row = "square",
+     .chip = MW_CHIP_H17,
+     .inputs = "tensor<fp16, [2, 65]> x",
+     .body = "tensor<fp16, [2, 65]> s = square(x = x); tensor<fp16, [2, 65]> y = exp(x = s);",
+     .operation = "square(",
+     .times = 0},
+    {.row = "zero_of_reduction",
+     .chip = MW_CHIP_H17,
+     .inputs = "tensor<fp16, [2, 5]> x",
+     .body = "tensor<fp16, [2, 1]> s = reduce_sum(axes = tensor<int32, [1]>([1]), keep_dims = bool(true), x = x);"
+             "tensor<fp16, [2, 1]> y = mul(x = s, y = fp16(0));",
+     .operation = "sub(",
+     .times = 1},
+    {.row = "rounding_scale",
+     .chip = MW_CHIP_H17,
+     .inputs = "tensor<fp16, [5]> x",
+     .body = "tensor<fp16, [5]> s = floor(x = x); tensor<fp16, [5]> y = mul(x = s, y = fp16(3));",
+     .operation = "[3, 3, 3, 3, 3]",
+     .times = 0},
+    {.row = "known_range",
+     .chip = MW_CHIP_H13,
+     .inputs = "tensor<fp16, [3]> x",
+     .body = "tensor<fp16, [3]> r = range_1d(end = fp16(3), start = fp16(0), step = fp16(1));"
+             "tensor<fp16, [3]> y = add(x = x, y = r);",
+     .operation = "range_1d",
+     .times = 0},
+    {.row = "known_shape",
+     .chip = MW_CHIP_H17,
+     .inputs = "tensor<fp16, [3]> x",
+     .body = "tensor<int32, [1]> s = shape(x = x);"
+             "tensor<fp16, [1]> f = cast(dtype = string(\"fp16\"), x = s); tensor<fp16, [3]> y = mul(x = x, y = f);",
+     .operation = "shape(",
+     .times = 0},
+    {.row = "tile_copies",
+     .chip = MW_CHIP_H17,
+     .inputs = "tensor<fp16, [1, 3]> x",
+     .body = "tensor<fp16, [7, 30]> y = tile(reps = tensor<int32, [2]>([7, 10]), x = x);",
+     .operation = "[3, 5]>",
+     .times = 0},
+    {.row = "concat_one",
+     .chip = MW_CHIP_H17,
+     .inputs = "tensor<fp16, [3]> x",
+     .body = "tensor<fp16, [3]> y = concat(axis = int32(0), interleave = bool(false), values = (x));",
+     .operation = "identity(",
+     .times = 1},
+    {.row = "pad_channels",
+     .chip = MW_CHIP_H17,
+     .inputs = "tensor<fp16, [1, 2, 3, 3]> x",
+     .body = "tensor<fp16, [1, 4, 3, 5]> y = pad(constant_val = fp16(2), mode = string(\"constant\"), pad = "
+             "tensor<int32, [6]>([1, 1, 0, 0, 1, 1]), x = x);",
+     .operation = "concat(",
+     .times = 1},
+    {.row = "pad_mode",
+     .chip = MW_CHIP_H13,
+     .inputs = "tensor<fp16, [3, 4]> x",
+     .body = "tensor<fp16, [3, 7]> y = pad(constant_val = fp16(0), mode = string(\"reflect\"), pad = "
+             "tensor<int32, [2]>([1, 2]), x = x);",
+     .operation = "reverse(",
+     .times = 2},
+    {.row = "matmul_rank",
+     .chip = MW_CHIP_H17,
+     .inputs = "tensor<fp16, [1, 2, 2, 3, 4]> x, tensor<fp16, [1, 2, 2, 5, 4]> w",
+     .body = "tensor<fp16, [1, 2, 2, 3, 5]> y = matmul(transpose_x = bool(false), transpose_y = bool(true), x = x, "
+             "y = w);",
+     .operation = "reshape(",
+     .times = 3},
+    {.row = "linear_rank",
+     .chip = MW_CHIP_H17,
+     .inputs = "tensor<fp16, [1, 2, 2, 3, 2]> x",
+     .body = "tensor<fp16, [1, 2]> w = const()[val = tensor<fp16, [1, 2]>([[1, 2]])];"
+             "tensor<fp16, [1, 2, 2, 3, 1]> y = linear(weight = w, x = x);",
+     .operation = "reshape(",
+     .times = 2},
+    {.row = "layer_norm_rank",
+     .chip = MW_CHIP_H17,
+     .inputs = "tensor<fp16, [1, 2, 2, 3, 2]> x",
+     .body = "tensor<fp16, [1, 2, 2, 3, 2]> y = layer_norm(axes = tensor<int32, [1]>([-1]), epsilon = fp16(0.01), "
+             "x = x);",
+     .operation = "reshape(",
+     .times = 2},
+    {.row = "attention",
+     .chip = MW_CHIP_H17,
+     .inputs = "tensor<fp16, [2, 3, 4]> q, tensor<fp16, [2, 5, 4]> k, tensor<fp16, [2, 5, 4]> v",
+     .body = "tensor<fp16, [2, 3, 4]> y = scaled_dot_product_attention(key = k, query = q, value = v);",
+     .operation = "matmul(",
+     .times = 2},
     {.row = "half_scaled", /* a scale that fp16 has */
      .inputs = "tensor<fp32, [3]> x",
      .body = "tensor<fp32, [3]> w = constexpr_blockwise_shift_scale(data = tensor<int8, [3]>([1, -2, 100]), scale = "
@@ -410,7 +533,7 @@ static char *rewrite(const row_case *c, mw_error *err)
     mw_graph *decomposed = mw_graph_create(NULL), *parts = mw_graph_create(NULL), *to = mw_graph_create(NULL);
     const mw__device_traits *ane = mw__device_find(MW_DEVICE_ANE);
     if (from != NULL && mw_graph_verify(from, err) == MW_OK &&
-        mw__mil_decompose(from, decomposed, ane, &any, err) == MW_OK &&
+        mw__mil_decompose(from, decomposed, &(mw__legality){.device = ane}, &any, err) == MW_OK &&
         mw__mil_split(any ? decomposed : from, parts, &(mw__split_options){.axis_max = AXIS_MAX}, &parts_any, err) ==
             MW_OK &&
         mw__mil_legalize(parts_any ? parts
@@ -425,10 +548,28 @@ static char *rewrite(const row_case *c, mw_error *err)
     return result;
 }
 
+/* All forms for the chip that is named, held to its rows. */
+static char *rewrite_for(const row_case *c, mw_error *err)
+{
+    char text[4096];
+    mw__legal_form form = {0};
+    snprintf(text, sizeof text, "program(1.3)\n{func main<%s>(%s) {%s} -> (y);}", c->opset != NULL ? c->opset : "ios18",
+             c->inputs, c->body);
+    mw_graph *from = mw_graph_parse_mil(text, strlen(text), NULL, NULL, err);
+    const mw__legal_options how = {.device = mw__device_find(MW_DEVICE_ANE), .chip = mw__chip_find(c->chip)};
+    char *result =
+        from != NULL && mw_graph_verify(from, err) == MW_OK && mw__legal_form_make(from, &how, &form, err) == MW_OK
+            ? mw_graph_print_mil(form.graph, NULL, err)
+            : NULL;
+    mw__legal_form_deinit(&form);
+    mw_graph_destroy(from);
+    return result;
+}
+
 static void check_case(const row_case *c)
 {
     mw_error err = {0};
-    char *text = rewrite(c, &err);
+    char *text = c->chip != MW_CHIP_AUTO ? rewrite_for(c, &err) : rewrite(c, &err);
     if (c->error != NULL) {
         CHECK_CONTAINS(err.message, c->error);
     } else if (CHECK_OK(err)) {
@@ -445,6 +586,15 @@ static void test_every_row_writes_its_case(void)
         check_case(&cases[i]);
 }
 
+/* Rows of chip/rules name them. */
+static void test_no_two_rows_have_a_name(void)
+{
+    const mw__rewrite *row;
+    for (size_t i = 0; (row = mw__rewrite_at(i)) != NULL; i++)
+        for (size_t k = 0; k < i; k++)
+            check_note(strcmp(mw__rewrite_at(k)->name, row->name) != 0, __FILE__, __LINE__, "two rows %s", row->name);
+}
+
 static void test_every_row_has_a_case(void)
 {
     const mw__rewrite *row;
@@ -456,6 +606,7 @@ static void test_every_row_has_a_case(void)
 int main(void)
 {
     RUN(test_every_row_writes_its_case);
+    RUN(test_no_two_rows_have_a_name);
     RUN(test_every_row_has_a_case);
     return check_finish();
 }

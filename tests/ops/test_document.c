@@ -3,6 +3,7 @@
 #include "support/check.h"
 #include "support/on_engine.h"
 #include "support/op_cases.h"
+#include "support/page.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static const char head[] =
     "operation\n"
     "that is not known is a mistake in typing, or of a later opset: it is read and printed, and reported by what needs "
     "its\n"
-    "meaning. What a chip refuses is in `src/mil/legality.c`.\n"
+    "meaning. What a chip refuses is in `src/chip/rules`.\n"
     "\n"
     "- **builder**: a typed constructor; `mw_op` builds every operation.\n"
     "- **VJP**: yes, zero (the derivative is 0 almost everywhere), or none.\n"
@@ -55,17 +56,6 @@ static const char head[] =
     "| operation | since | builder | VJP | text | fp32 | fp16 | tested |\n"
     "|---|---|---|---|---|---|---|---|\n";
 
-static char *read_text(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    char *text = calloc(1, LIMIT);
-    if (file != NULL && text != NULL)
-        text[fread(text, 1, LIMIT - 1, file)] = '\0';
-    if (file != NULL)
-        fclose(file);
-    return text;
-}
-
 /* True if a public header declares that function. */
 static bool has_constructor(const char *name)
 {
@@ -79,7 +69,7 @@ static bool has_constructor(const char *name)
     bool found = false;
     for (size_t i = 0; i < sizeof headers / sizeof headers[0] && !found; i++) {
         snprintf(path, sizeof path, "%s/../include/millwright/op_%s.h", MW_TESTS_DIR, headers[i]);
-        char *text = read_text(path);
+        char *text = page_read(path);
         for (size_t k = 0; k < sizeof gives / sizeof gives[0]; k++) {
             snprintf(declared, sizeof declared, "%s%s(", gives[k], name);
             found = found || (text != NULL && strstr(text, declared) != NULL);
@@ -175,14 +165,7 @@ static void test_the_list_of_operations_is_that_of_the_table(void)
             used += write_line(text + used, LIMIT - used, i);
     }
     snprintf(path, sizeof path, "%s/../docs/operations.md", MW_TESTS_DIR);
-    FILE *file = getenv("MW_UPDATE_GOLDENS") != NULL ? fopen(path, "wb") : NULL;
-    if (file != NULL) {
-        fputs(text, file);
-        fclose(file);
-    }
-    char *found = read_text(path);
-    CHECK_STR(found != NULL ? found : "", text);
-    free(found);
+    page_check(path, text);
     free(text);
 }
 

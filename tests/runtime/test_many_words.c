@@ -285,9 +285,13 @@ static void test_a_chip_that_there_is_not_is_refused(void)
     mw_graph *graph = mw_graph_create(NULL);
     mw_output(mw_input(graph, "x", MW_F32, MW_SHAPE(2)), "y");
     mw_compile_options options = words_compile(MW_DEVICE_ANE, MW_CHIP_AUTO);
-    options.chip = (mw_chip)12;
+    options.chip = (mw_chip)10;
     CHECK(mw_compile(graph, &options, &err) == NULL);
-    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "unknown chip 12");
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "unknown chip 10");
+    mw_error_clear(&err);
+    options.chip = MW_CHIP_H12;
+    CHECK(mw_compile(graph, &options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "chip h12 runs no MIL");
     mw_graph_destroy(graph);
 }
 

@@ -123,9 +123,11 @@ static bool has_product(const mw__block *block)
 static mw_status summarize(mw__library *library, const mw__device_traits *device, const mw__plan_request *request,
                            mw__program *program, mw_error *err)
 {
-    char text[256];
+    char text[256 + MW__ARITHMETIC_TEXT], profile[MW__ARITHMETIC_TEXT + 8] = "";
+    if (device->half_ports)
+        snprintf(profile, sizeof profile, " (%s)", request->config->profile_text);
     const size_t length =
-        mw__shown_printf(text, sizeof text, "%s, %d thread%s, %s", device->engine, request->partitions,
+        mw__shown_printf(text, sizeof text, "%s%s, %d thread%s, %s", device->engine, profile, request->partitions,
                          request->partitions == 1 ? "" : "s",
                          has_product(request->function->body) ? mw__gemm_name(request->config) : "no matrix products");
     program->summary = mw__arena_string(&library->arena, text, length, err);
@@ -155,10 +157,31 @@ static mw_status lower(mw__library *library, size_t index, mw__function **out, m
     return MW_OK;
 }
 
+/* The configuration with the arithmetic of the device. */
+static const mw__config *configure(mw__library *library, const mw__device_traits *device,
+                                   const mw__compile_options *options, mw_error *err)
+{
+    mw__config *config = mw__arena_alloc(&library->arena, 1, sizeof *config, err);
+    if (config == NULL)
+        return NULL;
+    *config = *options->config;
+    if (!config->profile_given && options->chip != NULL && mw__arithmetic_has(options->chip->chip)) {
+        config->profile = mw__arithmetic_of(options->chip->chip);
+        snprintf(config->profile_text, sizeof config->profile_text, "%s", options->chip->name);
+    }
+    config->arithmetic = device->half_ports ? config->profile : MW__ARITHMETIC_IEEE;
+    if ((config->arithmetic & MW__ARITHMETIC(product_tiles)) != 0)
+        config->level = MW__LEVEL_REF; /* no other code takes sums so */
+    return config;
+}
+
 static mw_status plan_all(mw__library *library, const mw__device_traits *device, const mw__compile_options *options,
                           mw_error *err)
 {
     const mw_graph *graph = library->graph;
+    const mw__config *config = configure(library, device, options, err);
+    if (config == NULL)
+        return MW_ERROR_MEMORY;
     library->programs = mw__arena_alloc(&library->arena, graph->function_count, sizeof *library->programs, err);
     library->lowered = mw__arena_alloc(&library->arena, graph->function_count, sizeof(mw_graph *), err);
     if (library->programs == NULL || library->lowered == NULL)
@@ -171,14 +194,15 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
         MW_TRY(lower(library, i, &function, &lowered, err));
         mw__plan_request request = {.function = function,
                                     .arena = &library->arena,
-                                    .config = options->config,
+                                    .config = config,
                                     .partitions = choose_threads(options),
                                     .lowered = &lowered};
-        MW_TRY(mw__prepare_weights(function, &library->arena, options->config, err));
+        MW_TRY(mw__prepare_weights(function, &library->arena, config, err));
         MW_TRY(mw__function_unmix(function, err));
-        if (options->config->level != MW__LEVEL_REF) /* which rounds after each operation as it is written */
-            MW_TRY(mw__store_as_fp32(function, library->stored, &library->arena, &request.function, &request.rounding,
-                                     err));
+        /* The reference rounds after each operation as it is written, where IEEE is all there is to it. */
+        if (config->level != MW__LEVEL_REF || config->arithmetic != MW__ARITHMETIC_IEEE)
+            MW_TRY(mw__store_as_fp32(function, config->arithmetic, library->stored, &library->arena, &request.function,
+                                     &request.rounding, err));
         program->name = function->name;
         MW_TRY(mw__plan_function(&request, program, err));
         MW_TRY(summarize(library, device, &request, program, err));
@@ -194,7 +218,8 @@ static mw_status compile(mw__library *library, const char *path, const mw__compi
     MW_TRY(read_graph(library, path, options->owned, err));
     MW_TRY(mw_graph_verify(library->graph, err));
     MW_TRY(mw__mil_check_constants(library->graph, err));
-    MW_TRY(mw__mil_check_legal(library->graph, device, err));
+    const mw__legality legality = {.device = device, .chip = options->chip};
+    MW_TRY(mw__mil_check_legal_for(library->graph, &legality, err));
     return plan_all(library, device, options, err);
 }
 

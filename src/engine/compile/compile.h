@@ -2,14 +2,16 @@
 #ifndef MW__ENGINE_COMPILE_COMPILE_H
 #define MW__ENGINE_COMPILE_COMPILE_H
 
+#include "chip/rules/chips.h"
 #include "engine/compile/compiled.h"
 #include "engine/core/object.h"
 
 typedef struct mw__compile_options {
     const mw__config *config; /* of the compiler */
     uint64_t mask;
-    bool owned;       /* the folder is the caller's alone: weights are mapped */
-    uint64_t threads; /* 0 = one per processor; that of the configuration goes before */
+    const mw__chip_row *chip; /* whose limits hold for mask 4; NULL = those of every chip */
+    bool owned;               /* the folder is the caller's alone: weights are mapped */
+    uint64_t threads;         /* 0 = one per processor; that of the configuration goes before */
 } mw__compile_options;
 
 /* Immutable and shared by threads. */

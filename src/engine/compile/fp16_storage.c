@@ -3,6 +3,7 @@
 #include "engine/compile/fp16_storage.h"
 
 #include "base/fp16.h"
+#include "engine/compile/chip_rounding.h"
 #include "engine/core/kernel.h"
 #include "engine/kernels/kernel_table.h"
 #include "graph/constants/compressed.h"
@@ -13,9 +14,11 @@
 /* By id of a value of the text. */
 typedef struct storage {
     mw_graph *to;
+    mw__arithmetic arithmetic;
     mw_tensor **fp32, **fp16; /* the two forms of a value in the copy; NULL = not made */
     mw_tensor **made;         /* what its operation writes in the copy */
-    bool *output, *wanted;
+    bool *output;
+    uint8_t *wanted; /* what is done to it (mw__round) */
 } storage;
 
 /* ---- operations ---- */
@@ -134,10 +137,13 @@ static void give_operands(storage *s, mw__clone *clone, const mw__op *op, form_f
         }
 }
 
-/* A mover takes its operands in fp32 if one of them is there in fp32, or if it can run once, when compiled. */
+/* What a mover does to its result it does in fp32. It takes its operands so, too, if one of them is there in fp32, or
+ * if it can run once, when compiled. */
 static mw__storage storage_of_mover(const storage *s, const mw__op *op)
 {
     bool constant = true;
+    if (s->wanted[op->results[0]->id] != 0)
+        return MW__STORAGE_FLOATS;
     for (size_t i = 0; i < op->slot_count; i++)
         for (size_t j = 0; j < op->slots[i].count; j++) {
             const mw_tensor *value = op->slots[i].operands[j].value;
@@ -154,10 +160,9 @@ static bool is_fp16(const storage *s, const mw_tensor *result, mw__storage as)
     return as == MW__STORAGE_HALVES || (as == MW__STORAGE_CONVERTS && s->output[result->id]);
 }
 
-static void take_result(storage *s, const mw_tensor *result, mw__storage as, bool rounded)
+static void take_result(storage *s, const mw_tensor *result, mw__storage as)
 {
     mw_tensor *made = s->made[result->id];
-    s->wanted[result->id] = rounded;
     (is_fp16(s, result, as) ? s->fp16 : s->fp32)[result->id] = made;
     if (s->output[result->id])
         as_fp16(s, result);
@@ -190,7 +195,7 @@ static void copy_op(storage *s, mw__clone *clone, const mw__op *op)
     for (size_t i = 0; status == MW_OK && i < op->result_count; i++) {
         s->made[op->results[i]->id] = mw__clone_get(clone, op->results[i]);
         if (is_half(op->results[i]))
-            take_result(s, op->results[i], as, is_rounded(op));
+            take_result(s, op->results[i], as);
     }
 }
 
@@ -245,7 +250,12 @@ static mw_status init(storage *s, const mw__function *from, mw_error *err)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < from->body->output_count; i++)
         s->output[from->body->outputs[i]->id] = true;
-    return MW_OK;
+    for (size_t i = 0; i < from->body->op_count; i++) {
+        const mw__op *op = from->body->ops[i];
+        for (size_t r = 0; r < op->result_count; r++)
+            s->wanted[op->results[r]->id] = is_half(op->results[r]) && is_rounded(op) ? MW__ROUND_HALF : 0;
+    }
+    return s->arithmetic != 0 ? mw__chip_rounding(from, s->arithmetic, s->wanted, err) : MW_OK;
 }
 
 static void deinit(const storage *s)
@@ -286,7 +296,7 @@ static mw_status describe(const storage *s, const mw__function *from, mw__arena 
 {
     const size_t count = s->to->value_count;
     bool *half = mw__arena_alloc(arena, count, sizeof *half, err);
-    bool *wanted = mw__arena_alloc(arena, count, sizeof *wanted, err);
+    uint8_t *wanted = mw__arena_alloc(arena, count, sizeof *wanted, err);
     uint32_t *origin = mw__arena_alloc(arena, count, sizeof *origin, err);
     if (half == NULL || wanted == NULL || origin == NULL)
         return MW_ERROR_MEMORY;
@@ -320,10 +330,10 @@ static mw_status store(storage *s, const mw__function *from, mw__arena *arena, c
     return status;
 }
 
-mw_status mw__store_as_fp32(const mw__function *from, mw_graph *to, mw__arena *arena, const mw__function **out,
-                            mw__rounding *out_rounding, mw_error *err)
+mw_status mw__store_as_fp32(const mw__function *from, mw__arithmetic arithmetic, mw_graph *to, mw__arena *arena,
+                            const mw__function **out, mw__rounding *out_rounding, mw_error *err)
 {
-    storage s = {.to = to};
+    storage s = {.to = to, .arithmetic = arithmetic};
     *out = from;
     *out_rounding = (mw__rounding){0};
     if (!suits(from->body))

@@ -216,7 +216,7 @@ static bool is_bias(const mw_tensor *bias, const mw_tensor *y)
 
 static bool is_rounded(const mw__rounding *rounding, const mw_tensor *value)
 {
-    return rounding->wanted != NULL && value->id < rounding->count && rounding->wanted[value->id];
+    return rounding->wanted != NULL && value->id < rounding->count && rounding->wanted[value->id] != 0;
 }
 
 /* The product of columns that y, a convolution's result, is another shape of, where nothing else needs either. */

@@ -185,20 +185,21 @@ static void rename_buffer(mw__planner *planner, uint32_t from, uint32_t to, size
 /* Rounds an fp32 result that the steps from first_step on have written. */
 static void round_result(mw__planner *planner, const mw_tensor *result, size_t first_step)
 {
-    if (result == NULL || !mw__plan_rounds(planner, result) || result->type->dtype != MW_F32 ||
-        planner->error.status != MW_OK || rounds_itself(planner, first_step))
+    const unsigned how = result != NULL ? mw__plan_rounds(planner, result) : 0;
+    if (how == 0 || result->type->dtype != MW_F32 || planner->error.status != MW_OK ||
+        rounds_itself(planner, first_step))
         return;
     size_t write = 0;
     const uint32_t buffer = mw__plan_buffer(planner, result);
     const size_t size = planner->buffers[buffer].size;
     mw__step *writer = find_writer(planner, buffer, first_step, &write);
     if (writer != NULL) {
-        mw__round_rows(planner, writer, write, size);
+        mw__round_rows(planner, writer, write, size, how);
         return;
     }
     const uint32_t exact = mw__plan_temporary(planner, size);
     rename_buffer(planner, buffer, exact, first_step);
-    mw__round_step(planner, exact, buffer, size);
+    mw__round_step(planner, exact, buffer, size, how);
 }
 
 /* ---- operations ---- */

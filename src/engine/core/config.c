@@ -20,6 +20,7 @@ typedef struct variable_row {
     const char *values[4];
     uint64_t least;
     const char *rule;
+    mw_status (*check)(const char *text, mw_error *err); /* says by itself what is wrong; NULL: none */
     void (*set)(mw__config *config, const char *text);
 } variable_row;
 
@@ -38,6 +39,19 @@ static void set_fuse(mw__config *config, const char *text) { config->fuse = text
 
 static void set_pack(mw__config *config, const char *text) { config->pack = number_of(text); }
 
+static void set_profile(mw__config *config, const char *text)
+{
+    mw__arithmetic_parse(text, &config->profile, NULL);
+    config->profile_given = true;
+    snprintf(config->profile_text, sizeof config->profile_text, "%s", text);
+}
+
+static mw_status check_profile(const char *text, mw_error *err)
+{
+    mw__arithmetic ignored;
+    return mw__arithmetic_parse(text, &ignored, err);
+}
+
 static void set_blas(mw__config *config, const char *text) { snprintf(config->blas, sizeof config->blas, "%s", text); }
 
 static const variable_row rows[] = {
@@ -47,6 +61,7 @@ static const variable_row rows[] = {
     {.name = "MW_ENGINE_WIDE", .values = {"0", "256", "512"}, .rule = "0, 256 or 512", .set = set_width},
     {.name = "MW_ENGINE_FUSE", .values = {"0", "1"}, .rule = "0 or 1", .set = set_fuse},
     {.name = "MW_ENGINE_PACK", .least = 0, .rule = "a whole number of bytes", .set = set_pack},
+    {.name = "MW_ENGINE_PROFILE", .check = check_profile, .set = set_profile},
     {.name = "MW_BLAS", .set = set_blas},
 };
 
@@ -102,7 +117,12 @@ const char *mw__level_name(mw__level level)
 
 void mw__config_init(mw__config *config)
 {
-    *config = (mw__config){.fuse = true, .width = 512, .wake = WAKE_COST, .pack = PACK_BYTES};
+    *config = (mw__config){.fuse = true,
+                           .width = 512,
+                           .wake = WAKE_COST,
+                           .pack = PACK_BYTES,
+                           .profile = mw__arithmetic_of(MW_CHIP_AUTO),
+                           .profile_text = MW__ARITHMETIC_DEFAULT};
     choose_level(config);
 }
 
@@ -112,6 +132,8 @@ static mw_status set(mw__config *config, const variable_row *row, const char *te
         return MW_OK;
     if (!is_value(row, text))
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s is \"%.100s\", not %s", row->name, text, row->rule);
+    if (row->check != NULL)
+        MW_TRY(row->check(text, err));
     row->set(config, text);
     choose_level(config);
     return MW_OK;

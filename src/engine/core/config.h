@@ -4,7 +4,8 @@
 #ifndef MW__ENGINE_CORE_CONFIG_H
 #define MW__ENGINE_CORE_CONFIG_H
 
-#include <millwright/status.h>
+#include "chip/rules/arithmetic.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,15 +23,19 @@ typedef enum mw__level {
 const char *mw__level_name(mw__level level);
 
 typedef struct mw__config {
-    mw__level level;  /* the highest that the processor has and the variables allow */
-    bool avx512f;     /* the processor has at least this of AVX-512, and may use it */
-    bool reference;   /* MW_ENGINE_REF */
-    bool fuse;        /* MW_ENGINE_FUSE */
-    unsigned width;   /* MW_ENGINE_WIDE: of vectors, at most; bits */
-    uint64_t threads; /* MW_ENGINE_THREADS; 0 = as the compile options say */
-    double wake;      /* MW_ENGINE_WAKE: estimated ns from which a run wakes the worker team */
-    uint64_t pack;    /* MW_ENGINE_PACK: bytes of expanded weights from which they stay as they are stored */
-    char blas[1024];  /* MW_BLAS; empty = not set. Of a longer one the rest is missing, and it is not found */
+    mw__level level;        /* the highest that the processor has and the variables allow */
+    bool avx512f;           /* the processor has at least this of AVX-512, and may use it */
+    bool reference;         /* MW_ENGINE_REF */
+    bool fuse;              /* MW_ENGINE_FUSE */
+    unsigned width;         /* MW_ENGINE_WIDE: of vectors, at most; bits */
+    uint64_t threads;       /* MW_ENGINE_THREADS; 0 = as the compile options say */
+    double wake;            /* MW_ENGINE_WAKE: estimated ns from which a run wakes the worker team */
+    mw__arithmetic profile; /* MW_ENGINE_PROFILE: of the ANE model */
+    char profile_text[MW__ARITHMETIC_TEXT];
+    bool profile_given;        /* by a variable; else the chip that a compile names has its own */
+    mw__arithmetic arithmetic; /* of what is compiled: the profile, or none on the CPU */
+    uint64_t pack;             /* MW_ENGINE_PACK: bytes of expanded weights from which they stay as they are stored */
+    char blas[1024];           /* MW_BLAS; empty = not set. Of a longer one the rest is missing, and it is not found */
 } mw__config;
 
 /* What holds where nothing is set. */

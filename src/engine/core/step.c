@@ -216,12 +216,12 @@ void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__a
     planner->buffers[buffer].maker = step;
 }
 
-bool mw__plan_rounds(const mw__planner *planner, const mw_tensor *result)
+unsigned mw__plan_rounds(const mw__planner *planner, const mw_tensor *result)
 {
     const mw__rounding *rounding = &planner->rounding;
     if (rounding->wanted == NULL)
-        return result->type->dtype == MW_F16;
-    return result->id < rounding->count && rounding->wanted[result->id];
+        return result->type->dtype == MW_F16 ? MW__ROUND_HALF : 0;
+    return result->id < rounding->count ? rounding->wanted[result->id] : 0;
 }
 
 bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result)

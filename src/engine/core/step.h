@@ -85,10 +85,22 @@ mw__step *mw__step_copy(mw__arena *arena, const mw__step *step, mw_error *err);
 
 typedef struct mw__planner mw__planner;
 
-/* By value id: the values that are declared fp16, and of those the results that have to be rounded, whichever way they
- * are held. Values beyond count are neither. */
+/* What is done to a result that is declared fp16, whichever way it is held; 0: nothing. */
+typedef enum mw__round {
+    MW__ROUND_HALF = 1, /* rounded to fp16 */
+    MW__ROUND_NUMBER =
+        2,              /* NaN becomes 0; this and what follows by the profile of a chip (chip/rules/arithmetic.def) */
+    MW__ROUND_AWAY = 4, /* ties away from zero */
+    MW__ROUND_CEILING = 8, /* infinite from 32768 on */
+    MW__ROUND_FLUSH = 16,  /* subnormal fp16 becomes 0 */
+    MW__ROUND_SLICE = 32   /* infinite beyond 4094 */
+} mw__round;
+
+/* By value id: the values that are declared fp16, and what is done to them, a sum of mw__round. Values beyond count are
+ * not, and stay as they are. */
 typedef struct mw__rounding {
-    const bool *half, *wanted;
+    const bool *half;
+    const uint8_t *wanted;
     const uint32_t *origin; /* of results: the id in the text; NULL = the values are those of the text */
     size_t count;
 } mw__rounding;
@@ -120,9 +132,9 @@ mw__step *mw__plan_step_of(mw__planner *planner, mw__kernel *run, const char *la
 void mw__step_read(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit,
                    bool in_place);
 void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit);
-/* True if the result has to be rounded to fp16, in whichever type it is held (engine/compile/fp16_storage.h). Steps
+/* What is done to the result, a sum of mw__round, in whichever type it is held (engine/compile/fp16_storage.h). Steps
  * that do it themselves say so in `rounds`; the planner sees to the others. */
-bool mw__plan_rounds(const mw__planner *planner, const mw_tensor *result);
+unsigned mw__plan_rounds(const mw__planner *planner, const mw_tensor *result);
 /* The result's id in the text. */
 uint32_t mw__plan_origin(const mw__planner *planner, const mw_tensor *result);
 /* True if the result is declared fp16. */

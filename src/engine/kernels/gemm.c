@@ -3,6 +3,7 @@
  * Vectors times matrices pack nothing. The choice between this, gemm_avx512.c and a BLAS is here, loading one is in
  * blas.c. */
 #include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm_chip.h"
 
 #if MW_HAVE_AVX512
 #include "engine/kernels/x86/gemm_avx512.h"
@@ -217,6 +218,7 @@ static mw__gemm_code code_of(const mw__implementation *row, const mw__config *co
 {
     const mw__gemm_kernel *const kernel = config->level != MW__LEVEL_REF ? mw__gemm_kernel_here(config) : NULL;
     return (mw__gemm_code){.level = config->level,
+                           .in_fours = (config->arithmetic & MW__ARITHMETIC(product_tiles)) != 0,
                            .name = row->name,
                            .dots = kernel != NULL ? kernel->dots : NULL,
                            .kernel = row->declines == avx512_declines ? kernel : NULL,
@@ -295,7 +297,9 @@ static void run_blas(mw__blas_sgemm *sgemm, const mw__gemm_shape *s, const float
 void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a, const float *b, float *c,
               void *scratch)
 {
-    if (code->level == MW__LEVEL_REF)
+    if (code->in_fours)
+        mw__gemm_chip(s, a, b, c);
+    else if (code->level == MW__LEVEL_REF)
         mw__gemm_ref(s, a, b, c);
     else if (s->k == 0)
         for (int64_t i = 0; i < s->m; i++)

@@ -44,6 +44,7 @@ typedef struct mw__gemm_code {
     const mw__gemm_kernel *kernel; /* multiplies, if it is not NULL */
     mw__gemm_dots *dots;           /* of a product that is a vector; NULL: that of the level */
     const char *name;              /* of the row */
+    bool in_fours;                 /* sums as a chip takes them (gemm_chip.h); the level is that of the reference */
 } mw__gemm_code;
 
 /* The ways to multiply; subject: a request. */

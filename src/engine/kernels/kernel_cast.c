@@ -1,6 +1,7 @@
 /* Conversion between F16, F32, I32, BOOL and the 8- and 16-bit integers. A float becomes an integer by truncation
  * toward zero; out of range it saturates and NaN is 0. MIL leaves both undefined. Anything becomes BOOL by x != 0. */
 #include "engine/kernels/fused/fused.h"
+#include "engine/kernels/math_chip.h"
 #include "engine/kernels/round.h"
 
 #include "base/fp16.h"
@@ -11,6 +12,7 @@ typedef struct cast_block {
     int64_t elements, count;
     mw_dtype from, to;
     mw__loop1 *round; /* of an F32 result that is declared fp16; NULL: none */
+    mw__loop1 *fed;   /* of what is read of a port; NULL: as it is */
 } cast_block;
 
 /* Every source type fits a double exactly, so each conversion rounds once. */
@@ -108,8 +110,10 @@ static void cast_run(const mw__kernel_call *call)
         return;
     }
     if (block->from == MW_F16 && block->to == MW_F32) {
-        mw__fp16_to_float_n((float *)call->out[0] + begin, (const uint16_t *)call->in[0] + begin,
-                            (size_t)(end - begin));
+        float *out = (float *)call->out[0] + begin;
+        mw__fp16_to_float_n(out, (const uint16_t *)call->in[0] + begin, (size_t)(end - begin));
+        if (block->fed != NULL)
+            block->fed(out, out, end - begin, 0, 0);
         return;
     }
     if (block->from == MW_F32 && block->to == MW_F16) {
@@ -143,6 +147,7 @@ static mw__step *plan_cast(mw__planner *planner, const mw_tensor *x, uint32_t ou
     const size_t from_size = mw__dtype_size(mw__dtype_of(x)), to_size = mw__dtype_size(to);
     *block =
         (cast_block){.elements = split.elements, .count = mw_shape_count(shape), .from = mw__dtype_of(x), .to = to};
+    block->fed = mw__plan_fed(planner, block->from);
     const double count = (double)block->count;
     mw__step *step =
         mw__plan_step(planner, cast_run, "cast", split.units, mw__cost(count * (double)(from_size + to_size), count));
@@ -165,8 +170,8 @@ static bool is_real(mw_dtype dtype) { return dtype == MW_F32 || dtype == MW_F16;
 mw_status mw__kernel_cast(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
-    const bool rounds = mw__dtype_of(result) == MW_F32 && mw__plan_rounds(planner, result);
-    if (mw__dtype_of(x) == mw__dtype_of(result) && !rounds) {
+    const unsigned how = mw__dtype_of(result) == MW_F32 ? mw__plan_rounds(planner, result) : 0;
+    if (mw__dtype_of(x) == mw__dtype_of(result) && how == 0) {
         mw__plan_view(planner, result, x);
         return mw__plan_check(planner, err);
     }
@@ -176,7 +181,7 @@ mw_status mw__kernel_cast(mw__planner *planner, const mw__op *op, mw_error *err)
     if (step == NULL || !is_real(mw__dtype_of(x)) || !is_real(mw__dtype_of(result)))
         return mw__plan_check(planner, err);
     step->rounds = true;
-    ((cast_block *)(uintptr_t)step->block)->round = rounds ? mw__round_loop(mw__plan_level(planner)) : NULL;
+    ((cast_block *)(uintptr_t)step->block)->round = mw__round_loop(mw__plan_level(planner), how);
     mw__step_element(planner, step, &(mw__element){.unary = copy_loop, .additions = 1}, result, &x, 1);
     return mw__plan_check(planner, err);
 }

@@ -1,6 +1,7 @@
 /* Comparisons and logic of two tensors and selection by a bool tensor, with broadcasting. logical_not is a unary
  * operation (kernel_elementwise.c). */
 #include "engine/kernels/fused/fused.h"
+#include "engine/kernels/math_chip.h"
 
 #include <string.h>
 
@@ -87,6 +88,7 @@ typedef struct compare_block {
     mw__nd_iter iter; /* operands: x, y */
     int64_t elements, count;
     mw_dtype dtype, dtype_y; /* differ only as F16 and F32 */
+    mw__loop1 *fed[2];       /* of what is read of memory (math_chip.h) */
     mw__compare_loop *floats;
     compare_i32 *integers;
     compare_bool *bools;
@@ -112,9 +114,13 @@ static void compare_run(const mw__kernel_call *call)
             block->bools(out, (const uint8_t *)call->in[0] + position.offset[0], sx,
                          (const uint8_t *)call->in[1] + position.offset[1], sy, run);
         else
-            block->floats(out, mw__tile_load(call->in[0], block->dtype, position.offset[0], sx != 0 ? run : 1, tile_x),
-                          sx, mw__tile_load(call->in[1], block->dtype_y, position.offset[1], sy != 0 ? run : 1, tile_y),
-                          sy, run);
+            block->floats(
+                out,
+                mw__tile_read(call->in[0], block->dtype, block->fed[0], position.offset[0], sx != 0 ? run : 1, tile_x),
+                sx,
+                mw__tile_read(call->in[1], block->dtype_y, block->fed[1], position.offset[1], sy != 0 ? run : 1,
+                              tile_y),
+                sy, run);
         mw__nd_position_step(iter, &position, run);
         at += run;
     }
@@ -135,6 +141,7 @@ mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *e
     block->iter = mw__nd_iter_broadcast(shape, (mw_shape[]){mw__shape_of(x), mw__shape_of(y)}, 2);
     block->elements = split.elements, block->count = mw__count_of(result), block->dtype = dtype;
     block->dtype_y = mw__dtype_of(y);
+    block->fed[0] = mw__plan_fed(planner, dtype), block->fed[1] = mw__plan_fed(planner, block->dtype_y);
     const size_t avx2 = mw__plan_level(planner) >= MW__LEVEL_AVX2;
     block->floats = row->floats[avx2], block->integers = row->integers[avx2], block->bools = row->bools[avx2];
     const double count = (double)block->count;
@@ -178,7 +185,8 @@ typedef struct select_block {
     size_t size; /* of an element */
     mw__select_loop *loop;
     mw_dtype from[2], dtype;
-    bool mixed; /* F16 and F32 among them: chosen as fp32 */
+    mw__loop1 *fed[2]; /* as in compare_block */
+    bool mixed;        /* F16 and F32 among them, or what is read is changed: chosen as fp32 */
 } select_block;
 
 /* The memory itself, or a tile filled with the one element of a repeated operand. */
@@ -198,13 +206,13 @@ static const void *select_operand(const void *data, int64_t offset, int64_t stri
 }
 
 /* The operand as fp32; a repeated element fills the tile. */
-static const float *select_floats(const void *data, mw_dtype dtype, int64_t offset, int64_t stride, int64_t count,
-                                  float *tile)
+static const float *select_floats(const void *data, mw_dtype dtype, mw__loop1 *fed, int64_t offset, int64_t stride,
+                                  int64_t count, float *tile)
 {
     if (stride != 0)
-        return mw__tile_load(data, dtype, offset, count, tile);
+        return mw__tile_read(data, dtype, fed, offset, count, tile);
     float element;
-    const float value = *mw__tile_load(data, dtype, offset, 1, &element);
+    const float value = *mw__tile_read(data, dtype, fed, offset, 1, &element);
     for (int64_t i = 0; i < count; i++)
         tile[i] = value;
     return tile;
@@ -216,10 +224,10 @@ static void select_mixed(const mw__kernel_call *call, const uint8_t *cond, const
     const select_block *block = call->block;
     const int last = block->iter.rank - 1;
     float tile_a[MW__TILE], tile_b[MW__TILE];
-    const float *a =
-        select_floats(call->in[1], block->from[0], position->offset[1], block->iter.stride[1][last], run, tile_a);
-    const float *b =
-        select_floats(call->in[2], block->from[1], position->offset[2], block->iter.stride[2][last], run, tile_b);
+    const float *a = select_floats(call->in[1], block->from[0], block->fed[0], position->offset[1],
+                                   block->iter.stride[1][last], run, tile_a);
+    const float *b = select_floats(call->in[2], block->from[1], block->fed[1], position->offset[2],
+                                   block->iter.stride[2][last], run, tile_b);
     block->loop(tile_a, cond, a, b, run);
     mw__tile_store(call->out[0], block->dtype, at, run, tile_a);
 }
@@ -281,7 +289,8 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
     block->iter = mw__nd_iter_broadcast(shape, (mw_shape[]){mw__shape_of(cond), mw__shape_of(a), mw__shape_of(b)}, 3);
     block->elements = split.elements, block->count = mw__count_of(result), block->size = size;
     block->from[0] = mw__dtype_of(a), block->from[1] = mw__dtype_of(b), block->dtype = mw__dtype_of(result);
-    block->mixed = block->from[0] != block->dtype || block->from[1] != block->dtype;
+    block->fed[0] = mw__plan_fed(planner, block->from[0]), block->fed[1] = mw__plan_fed(planner, block->from[1]);
+    block->mixed = block->from[0] != block->dtype || block->from[1] != block->dtype || block->fed[0] != NULL;
     block->loop = select_choose(block->mixed ? sizeof(float) : size, mw__plan_level(planner));
     const double count = (double)block->count;
     mw__step *step =

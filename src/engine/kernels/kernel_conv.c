@@ -303,7 +303,7 @@ static size_t plan_operands(mw__planner *planner, const mw_tensor *x, const mw_t
     return count;
 }
 
-/* The column form, and the plain one at MW__LEVEL_REF. */
+/* The column form, and the plain one at MW__LEVEL_REF, but for products that are taken as on a chip. */
 static mw_status plan_columns(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *weight = mw__arg(op, "weight"), *bias = mw__arg(op, "bias");
@@ -317,7 +317,7 @@ static mw_status plan_columns(mw__planner *planner, const mw__op *op, mw_error *
     s->dtype = mw__dtype_of(result), s->has_bias = bias != NULL;
     choose_tile(planner, s);
     s->packed = mw__is_packed(weight) ? weight->packed : NULL;
-    const bool plain = s->code.level == MW__LEVEL_REF;
+    const bool plain = s->code.level == MW__LEVEL_REF && !s->code.in_fours;
     const double flops = 2.0 * (double)mw__count_of(result) * (double)s->depth;
     const double bytes = 4.0 * (double)s->groups * (double)s->depth * (double)s->columns;
     uint32_t in[3];

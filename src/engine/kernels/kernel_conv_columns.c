@@ -106,6 +106,7 @@ typedef struct columns_block {
     size_t columns, product;       /* floats of scratch before the columns, and before what the product needs */
     mw__loop1 *round;              /* NULL: none */
     mw__loop1 *add;                /* of the bias, which is p, before it is rounded again; NULL: none */
+    mw__loop1 *after;              /* what is done to the sum, where `add` does not; NULL: nothing */
     const mw__columns_kernel *way; /* no columns are made; NULL: they are */
     mw__columns_avx512 avx512;     /* its numbers */
 } columns_block;
@@ -173,8 +174,12 @@ static void finish(const columns_block *s, const mw__kernel_call *call, int64_t 
             s->round(y, y, m * n, 0, 0);
         return;
     }
+    if (s->after != NULL && s->round != NULL)
+        s->round(y, y, m * n, 0, 0);
     for (int64_t o = 0; o < m; o++)
         s->add(y + o * n, y + o * n, n, ((const float *)call->in[2])[g * m + o], 0);
+    if (s->after != NULL)
+        s->after(y, y, m * n, 0, 0);
 }
 
 static void columns_run(const mw__kernel_call *call)
@@ -334,6 +339,20 @@ bool mw__conv_columns_bias_suits(const mw__conv_columns_match *columns, const mw
     return !transpose && shape.dim[0] == product.dim[0] && shape.dim[1] == product.dim[1] * product.dim[2];
 }
 
+/* What is done to the product, to its sum with a bias, and both at once where that is no more than rounding. */
+static void choose_loops(const mw__planner *planner, const mw__conv_columns_match *match, columns_block *s)
+{
+    const mw__level level = mw__plan_level(planner);
+    const unsigned product = mw__plan_rounds(planner, match->product->results[0]),
+                   sum = mw__plan_rounds(planner, match->result);
+    const bool at_once = product == MW__ROUND_HALF && sum == MW__ROUND_HALF;
+    s->round = mw__round_loop(level, product);
+    if (match->bias == NULL)
+        return;
+    s->add = at_once ? MW__DISPATCH_BEST(add_half, level) : MW__DISPATCH_BEST(add, level);
+    s->after = at_once ? NULL : mw__round_loop(level, sum);
+}
+
 mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_match *match, mw_error *err)
 {
     columns_block *s = mw__plan_block(planner, sizeof *s);
@@ -344,11 +363,7 @@ mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_mat
     fill_axes(&match->conv, x, s);
     s->examples = mw__shape_of(x).dim[0], s->groups = match->conv.groups;
     s->channels = mw__shape_of(x).dim[1] / s->groups;
-    const bool rounds = mw__plan_rounds(planner, match->result);
-    s->round = rounds ? mw__round_loop(mw__plan_level(planner)) : NULL;
-    if (match->bias != NULL)
-        s->add = rounds ? MW__DISPATCH_BEST(add_half, mw__plan_level(planner))
-                        : MW__DISPATCH_BEST(add, mw__plan_level(planner));
+    choose_loops(planner, match, s);
     const uint32_t bias = match->bias != NULL ? mw__plan_floats(planner, match->bias) : 0;
     fill_product(planner, matmul, s);
     s->way = choose_kernel(planner, s);

@@ -3,6 +3,7 @@
 #include "engine/core/kernel.h"
 #include "engine/kernels/fused/fused.h"
 #include "engine/kernels/math.h"
+#include "engine/kernels/math_chip.h"
 #include "engine/kernels/round.h"
 
 #include "base/fp16.h"
@@ -14,7 +15,8 @@ typedef struct binary_block {
     int64_t elements, count;
     mw_dtype from[2], dtype; /* F16 and F32 may be mixed (engine/compile/fp16_storage.h) */
     mw__loop2 *loop;
-    mw__loop1 *round; /* of an F32 result; NULL: none */
+    mw__loop1 *fed[2]; /* of what is read of memory (math_chip.h) */
+    mw__loop1 *round;  /* of an F32 result; NULL: none */
     mw__loop2_i32 *integers;
 } binary_block;
 
@@ -28,13 +30,14 @@ typedef struct binary_operand {
     } tile;
 } binary_operand;
 
-static const float *arm_f32(binary_operand *operand, mw_dtype dtype, int64_t offset, int64_t stride, int64_t count)
+static const float *arm_f32(binary_operand *operand, mw_dtype dtype, mw__loop1 *fed, int64_t offset, int64_t stride,
+                            int64_t count)
 {
     if (stride != 0)
-        return mw__tile_load(operand->data, dtype, offset, count, operand->tile.f32);
+        return mw__tile_read(operand->data, dtype, fed, offset, count, operand->tile.f32);
     if (operand->spread != offset || operand->spread_count < count) {
         float element;
-        const float value = *mw__tile_load(operand->data, dtype, offset, 1, &element);
+        const float value = *mw__tile_read(operand->data, dtype, fed, offset, 1, &element);
         for (int64_t i = 0; i < count; i++)
             operand->tile.f32[i] = value;
         operand->spread = offset, operand->spread_count = count;
@@ -76,8 +79,8 @@ static void binary_run(const mw__kernel_call *call)
                             arm_i32(&y, position.offset[1], sy, run), run);
         } else {
             float *out = block->dtype == MW_F32 ? (float *)call->out[0] + at : rounded;
-            block->loop(out, arm_f32(&x, block->from[0], position.offset[0], sx, run),
-                        arm_f32(&y, block->from[1], position.offset[1], sy, run), run);
+            block->loop(out, arm_f32(&x, block->from[0], block->fed[0], position.offset[0], sx, run),
+                        arm_f32(&y, block->from[1], block->fed[1], position.offset[1], sy, run), run);
             if (block->round != NULL)
                 block->round(out, out, run, 0, 0);
             if (block->dtype != MW_F32)
@@ -88,11 +91,20 @@ static void binary_run(const mw__kernel_call *call)
     }
 }
 
-/* Of an F32 result; one of F16 is rounded when it is stored. */
+/* One of F16 is rounded when it is stored. */
 static mw__loop1 *round_of(const mw__planner *planner, const mw_tensor *result)
 {
-    const bool wanted = mw__dtype_of(result) == MW_F32 && mw__plan_rounds(planner, result);
-    return wanted ? mw__round_loop(mw__plan_level(planner)) : NULL;
+    const unsigned how = mw__plan_rounds(planner, result);
+    const bool stored = mw__dtype_of(result) != MW_F32 && how <= MW__ROUND_HALF;
+    return stored ? NULL : mw__round_loop(mw__plan_level(planner), how);
+}
+
+/* What a chip computes in place of IEEE's function; NULL: nothing else. */
+static mw__loop2 *half_function2(const mw__planner *planner, const mw__op *op)
+{
+    if (!mw__plan_is_half(planner, op->results[0]))
+        return NULL;
+    return mw__chip_function2(op->row->id, mw__plan_level(planner), mw__plan_config(planner)->arithmetic);
 }
 
 mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *err)
@@ -100,6 +112,7 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
     const mw_tensor *x = mw__arg(op, "x"), *y = mw__arg(op, "y"), *result = op->results[0];
     const mw_dtype dtype = mw__dtype_of(result);
     const mw__function2 *function = mw__function2_find(op->row->id);
+    mw__loop2 *const special = half_function2(planner, op);
     MW_TRY(mw__kernel_check_number(op, dtype, err));
     binary_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL || mw__count_of(result) == 0)
@@ -110,8 +123,9 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
                             .elements = split.elements,
                             .count = mw__count_of(result),
                             .from = {mw__dtype_of(x), mw__dtype_of(y)},
+                            .fed = {mw__plan_fed(planner, mw__dtype_of(x)), mw__plan_fed(planner, mw__dtype_of(y))},
                             .dtype = dtype,
-                            .loop = function->at[mw__plan_level(planner)],
+                            .loop = special != NULL ? special : function->at[mw__plan_level(planner)],
                             .round = round_of(planner, result),
                             .integers = dtype == MW_I32 ? function->integers : NULL};
     const size_t size = mw__dtype_size(dtype);
@@ -125,8 +139,10 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
     mw__step_read_rows(planner, step, y, shape, split, true);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements * size);
     if (block->integers == NULL)
-        mw__step_element(planner, step, &(mw__element){.binary = block->loop, .additions = function->additions}, result,
-                         (const mw_tensor *[]){x, y}, 2);
+        mw__step_element(
+            planner, step,
+            &(mw__element){.binary = block->loop, .special = special != NULL, .additions = function->additions}, result,
+            (const mw_tensor *[]){x, y}, 2);
     return mw__plan_check(planner, err);
 }
 
@@ -135,11 +151,12 @@ mw_status mw__kernel_binary(mw__planner *planner, const mw__op *op, mw_error *er
 typedef struct unary_block {
     int64_t elements, count;
     mw_dtype from, dtype; /* as in binary_block */
-    mw__loop1 *loop, *round;
+    mw__loop1 *loop, *round, *fed;
     mw__loop1_i32 *integers;
     mw__loop1_bool *bools;
     float p, q;
     int32_t whole; /* p of integers */
+    bool special;  /* the loop is a chip's */
 } unary_block;
 
 static void unary_run(const mw__kernel_call *call)
@@ -158,7 +175,8 @@ static void unary_run(const mw__kernel_call *call)
         float tile[MW__TILE];
         for (int64_t at = begin; at < end; at += MW__TILE) {
             const int64_t run = end - at < MW__TILE ? end - at : MW__TILE;
-            block->loop(tile, mw__tile_load(call->in[0], block->from, at, run, tile), run, block->p, block->q);
+            block->loop(tile, mw__tile_read(call->in[0], block->from, block->fed, at, run, tile), run, block->p,
+                        block->q);
             if (block->round != NULL)
                 block->round(tile, tile, run, 0, 0);
             mw__tile_store(call->out[0], block->dtype, at, run, tile);
@@ -190,7 +208,10 @@ static mw_status unary_block_fill(const mw__planner *planner, const mw__op *op, 
 {
     const mw_dtype dtype = block->dtype;
     const bool real = dtype == MW_F32 || dtype == MW_F16, half = mw__plan_is_half(planner, op->results[0]);
-    block->loop = real ? function->at[mw__plan_level(planner)] : NULL;
+    mw__loop1 *const special =
+        half ? mw__chip_function1(op->row->id, mw__plan_level(planner), mw__plan_config(planner)->arithmetic) : NULL;
+    block->special = special != NULL;
+    block->loop = !real ? NULL : special != NULL ? special : function->at[mw__plan_level(planner)];
     block->integers = dtype == MW_I32 ? function->integers : NULL;
     block->bools = dtype == MW_BOOL ? function->bools : NULL;
     if (block->loop == NULL && block->integers == NULL && block->bools == NULL)
@@ -215,6 +236,7 @@ mw_status mw__kernel_unary(mw__planner *planner, const mw__op *op, mw_error *err
     const mw__units split = mw__units_of(planner, mw__shape_of(result));
     block->elements = split.elements, block->count = mw__count_of(result), block->dtype = mw__dtype_of(result);
     block->from = mw__dtype_of(x), block->round = round_of(planner, result);
+    block->fed = mw__plan_fed(planner, block->from);
     MW_TRY(unary_block_fill(planner, op, function, block, err));
     const size_t unit = (size_t)split.elements * mw__dtype_size(block->dtype);
     const size_t from = (size_t)split.elements * mw__dtype_size(block->from);
@@ -230,6 +252,7 @@ mw_status mw__kernel_unary(mw__planner *planner, const mw__op *op, mw_error *err
         mw__step_element(planner, step,
                          &(mw__element){.name = function->name,
                                         .unary = block->loop,
+                                        .special = block->special,
                                         .p = block->p,
                                         .q = block->q,
                                         .additions = function->additions},

@@ -4,6 +4,7 @@
 #include "engine/core/kernel.h"
 #include "engine/kernels/implementation.h"
 #include "engine/kernels/math.h"
+#include "engine/kernels/round.h"
 #include "engine/kernels/simd_reduce.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@ typedef struct softmax_block {
     int64_t stretches; /* of inner */
     mw_dtype dtype;
     mw__loop1 *exp;
+    mw__loop1 *settle; /* of infinity less infinity, which is 0 on a chip; NULL: it is NaN */
     void (*shift)(float *out, const float *x, int64_t count);
     void (*divide)(float *x, int64_t count);
 } softmax_block;
@@ -44,6 +46,8 @@ static void rows_run(const mw__kernel_call *call)
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         float *out = s->dtype == MW_F32 ? (float *)call->out[0] + unit * s->n : row;
         s->shift(out, mw__tile_load(call->in[0], s->dtype, unit * s->n, s->n, row), s->n);
+        if (s->settle != NULL)
+            s->settle(out, out, s->n, 0.0f, 0.0f);
         s->exp(out, out, s->n, 0.0f, 0.0f);
         s->divide(out, s->n);
         if (s->dtype != MW_F32)
@@ -63,6 +67,8 @@ static void softmax_columns(const softmax_block *s, float *scratch, int64_t widt
     for (int64_t i = 0; i < s->n; i++)
         for (int64_t j = 0; j < width; j++)
             scratch[i * width + j] -= most[j];
+    if (s->settle != NULL)
+        s->settle(scratch, scratch, s->n * width, 0.0f, 0.0f);
     s->exp(scratch, scratch, s->n * width, 0.0f, 0.0f);
     for (int64_t i = 0; i < s->n; i++)
         for (int64_t j = 0; j < width; j++)
@@ -121,6 +127,8 @@ mw_status mw__kernel_softmax(mw__planner *planner, const mw__op *op, mw_error *e
         return mw__plan_check(planner, err);
     s->dtype = dtype;
     fill_block(mw__plan_level(planner), s, shape, axis);
+    if (mw__plan_is_half(planner, result) && (mw__plan_config(planner)->arithmetic & MW__ARITHMETIC(no_nan)) != 0)
+        s->settle = mw__round_loop(mw__plan_level(planner), MW__ROUND_NUMBER);
     static const mw__implementation list[] = {{.name = "rows", .declines = rows_decline}, {.name = "columns"}};
     const bool rows = mw__plan_implementation(planner, MW__IMPLEMENTATIONS(list), s) == &list[0];
     const int64_t outer = mw__count_of(x) / (s->n * s->inner);

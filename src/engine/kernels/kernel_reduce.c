@@ -93,7 +93,14 @@ typedef struct reduce_request {
     mw__reduce_block *block;
     mw__level level;
     bool columns;
+    bool narrow; /* in fp16, as a chip may (chip/rules/arithmetic.def) */
 } reduce_request;
+
+static const char *narrow_declines(const void *subject)
+{
+    const reduce_request *r = subject;
+    return r->narrow ? NULL : "sums are wide";
+}
 
 static const char *chunks_decline(const void *subject)
 {
@@ -138,6 +145,7 @@ static const char *columns_decline(const void *subject)
 static mw__implementations reductions(void)
 {
     static const mw__implementation rows[] = {
+        {.name = "narrow", .declines = narrow_declines, .run = mw__reduce_narrow},
         {.name = "chunks", .declines = chunks_decline, .run = mw__reduce_chunks},
         {.name = "small columns", .level = MW__LEVEL_BASE, .declines = small_columns_decline},
         {.name = "small rows", .level = MW__LEVEL_BASE, .declines = small_rows_decline},
@@ -176,6 +184,13 @@ static mw_status plan_chunks(mw__planner *planner, const mw__op *op, const mw__r
     return mw__plan_check(planner, err);
 }
 
+static bool is_narrow(const mw__planner *planner, const mw__op *op)
+{
+    return op->row->id == MW__OP_reduce_sum && mw__dtype_of(op->results[0]) == MW_F32 &&
+           mw__plan_is_half(planner, op->results[0]) &&
+           (mw__plan_config(planner)->arithmetic & MW__ARITHMETIC(narrow_sums)) != 0;
+}
+
 mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
@@ -196,7 +211,8 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
     const size_t size = mw__dtype_size(dtype);
     const double count = (double)mw__count_of(x), flops = s->kind == MW__REDUCE_LOG_SUM_EXP ? 24 : 1;
     const double cost = mw__cost(count * (double)size, count * flops);
-    const reduce_request r = {.block = s, .level = mw__plan_level(planner), .columns = columns};
+    const reduce_request r = {
+        .block = s, .level = mw__plan_level(planner), .columns = columns, .narrow = is_narrow(planner, op)};
     const mw__implementation *taken = mw__plan_implementation(planner, reductions(), &r);
     if (taken->run == mw__reduce_chunks)
         return plan_chunks(planner, op, s, cost, err);

@@ -71,6 +71,9 @@ typedef struct mw__reduce_totals {
     mw__integer_totals integer;
 } mw__reduce_totals;
 
+/* Sums of fp16 numbers in fp16, one after the other in index order. */
+mw__kernel mw__reduce_narrow;
+
 /* Sets exp, add_rows, sum and most of a block. */
 void mw__reduce_choose_loops(mw__reduce_block *block, mw__level level);
 

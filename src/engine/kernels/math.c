@@ -47,42 +47,32 @@ static float ref_sigmoid_of(float v)
 
 static float softplus_of(float v) { return log1pf(expf(-fabsf(v))) + (v > 0.0f ? v : 0.0f); }
 
-#define REF1(name, expression)                                                                                         \
-    static void name(float *out, const float *x, int64_t count, float p, float q)                                      \
-    {                                                                                                                  \
-        (void)p, (void)q;                                                                                              \
-        for (int64_t i = 0; i < count; i++) {                                                                          \
-            const float v = x[i];                                                                                      \
-            out[i] = (expression);                                                                                     \
-        }                                                                                                              \
-    }
-
-REF1(ref_exp, expf(v))
-REF1(ref_log, logf(v + p))
-REF1(ref_erf, erff(v))
-REF1(ref_tanh, tanhf(v))
-REF1(ref_sigmoid, ref_sigmoid_of(v))
-REF1(ref_silu, v *ref_sigmoid_of(v))
-REF1(ref_gelu_exact, 0.5f * v * erfcf(-v * SQRT_HALF))
-REF1(ref_gelu_tanh, 0.5f * v * (1.0f + tanhf(SQRT_2_OVER_PI * (v + 0.044715f * v * v * v))))
-REF1(ref_gelu_sigmoid, v *ref_sigmoid_of(1.702f * v))
+MW__LOOP1_PLAIN(ref_exp, expf(v))
+MW__LOOP1_PLAIN(ref_log, logf(v + p))
+MW__LOOP1_PLAIN(ref_erf, erff(v))
+MW__LOOP1_PLAIN(ref_tanh, tanhf(v))
+MW__LOOP1_PLAIN(ref_sigmoid, ref_sigmoid_of(v))
+MW__LOOP1_PLAIN(ref_silu, v *ref_sigmoid_of(v))
+MW__LOOP1_PLAIN(ref_gelu_exact, 0.5f * v * erfcf(-v * SQRT_HALF))
+MW__LOOP1_PLAIN(ref_gelu_tanh, 0.5f * v * (1.0f + tanhf(SQRT_2_OVER_PI * (v + 0.044715f * v * v * v))))
+MW__LOOP1_PLAIN(ref_gelu_sigmoid, v *ref_sigmoid_of(1.702f * v))
 
 /* ---- one operand: libm at every level ---- */
 
-REF1(libm_exp2, exp2f(v))
-REF1(libm_sin, sinf(v))
-REF1(libm_cos, cosf(v))
-REF1(libm_tan, tanf(v))
-REF1(libm_asin, asinf(v))
-REF1(libm_acos, acosf(v))
-REF1(libm_atan, atanf(v))
-REF1(libm_sinh, sinhf(v))
-REF1(libm_cosh, coshf(v))
-REF1(libm_atanh, atanhf(v))
-REF1(libm_elu, v > 0.0f ? v : p * expm1f(v))
-REF1(libm_softplus, softplus_of(v))
-REF1(libm_softplus_parametric, p *softplus_of(q *v))
-REF1(libm_scaled_tanh, p *tanhf(q *v))
+MW__LOOP1_PLAIN(libm_exp2, exp2f(v))
+MW__LOOP1_PLAIN(libm_sin, sinf(v))
+MW__LOOP1_PLAIN(libm_cos, cosf(v))
+MW__LOOP1_PLAIN(libm_tan, tanf(v))
+MW__LOOP1_PLAIN(libm_asin, asinf(v))
+MW__LOOP1_PLAIN(libm_acos, acosf(v))
+MW__LOOP1_PLAIN(libm_atan, atanf(v))
+MW__LOOP1_PLAIN(libm_sinh, sinhf(v))
+MW__LOOP1_PLAIN(libm_cosh, coshf(v))
+MW__LOOP1_PLAIN(libm_atanh, atanhf(v))
+MW__LOOP1_PLAIN(libm_elu, v > 0.0f ? v : p * expm1f(v))
+MW__LOOP1_PLAIN(libm_softplus, softplus_of(v))
+MW__LOOP1_PLAIN(libm_softplus_parametric, p *softplus_of(q *v))
+MW__LOOP1_PLAIN(libm_scaled_tanh, p *tanhf(q *v))
 
 /* ---- one operand: integers, which wrap around, and truth ---- */
 

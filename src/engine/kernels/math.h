@@ -70,4 +70,15 @@ mw__loop1 *mw__loop1_find(mw__op_id op, mw__level level);
         }                                                                                                              \
     }
 
+/* The same as one loop that is left to the compiler, for what calls libm. */
+#define MW__LOOP1_PLAIN(name, expression)                                                                              \
+    static void name(float *out, const float *x, int64_t count, float p, float q)                                      \
+    {                                                                                                                  \
+        (void)p, (void)q;                                                                                              \
+        for (int64_t i = 0; i < count; i++) {                                                                          \
+            const float v = x[i];                                                                                      \
+            out[i] = (expression);                                                                                     \
+        }                                                                                                              \
+    }
+
 #endif

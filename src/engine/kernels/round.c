@@ -3,6 +3,7 @@
 
 #include "base/fp16.h"
 #include "engine/kernels/math_scalar.h"
+#include "engine/kernels/round_chip.h"
 
 /* ---- the loop ---- */
 
@@ -16,9 +17,13 @@ static void half_ref(float *out, const float *x, int64_t count, float p, float q
         out[i] = mw__fp16_to_float(mw__fp16_from_float(x[i]));
 }
 
-mw__loop1 *mw__round_loop(mw__level level)
+mw__loop1 *mw__round_loop(mw__level level, unsigned how)
 {
     static mw__loop1 *const loops[] = MW__BASE_AVX2_AVX512_LIST(half);
+    if (how > MW__ROUND_HALF)
+        return mw__round_chip_loop(level, how);
+    if (how == 0)
+        return NULL;
     return level == MW__LEVEL_REF ? half_ref : loops[level - MW__LEVEL_BASE];
 }
 
@@ -44,7 +49,7 @@ static void rounded_run(const mw__kernel_call *call)
         r->loop(data, data, (int64_t)(((end < r->size ? end : r->size) - begin) / sizeof(float)), 0, 0);
 }
 
-void mw__round_rows(mw__planner *planner, mw__step *step, size_t write, size_t size)
+void mw__round_rows(mw__planner *planner, mw__step *step, size_t write, size_t size, unsigned how)
 {
     rounded_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL)
@@ -54,7 +59,7 @@ void mw__round_rows(mw__planner *planner, mw__step *step, size_t write, size_t s
                              .write = write,
                              .unit = step->writes[write].unit,
                              .size = size,
-                             .loop = mw__round_loop(mw__plan_level(planner))};
+                             .loop = mw__round_loop(mw__plan_level(planner), how)};
     step->run = rounded_run;
     step->block = block;
 }
@@ -74,12 +79,13 @@ static void round_run(const mw__kernel_call *call)
     r->loop((float *)call->out[0] + begin, (const float *)call->in[0] + begin, end - begin, 0, 0);
 }
 
-void mw__round_step(mw__planner *planner, uint32_t from, uint32_t to, size_t size)
+void mw__round_step(mw__planner *planner, uint32_t from, uint32_t to, size_t size, unsigned how)
 {
     round_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL)
         return;
-    *block = (round_block){.count = (int64_t)(size / sizeof(float)), .loop = mw__round_loop(mw__plan_level(planner))};
+    *block =
+        (round_block){.count = (int64_t)(size / sizeof(float)), .loop = mw__round_loop(mw__plan_level(planner), how)};
     mw__step *step = mw__plan_step(planner, round_run, "round", (block->count + PIECE - 1) / PIECE,
                                    mw__cost(2.0 * (double)size, 10.0 * (double)block->count));
     step->block = block;

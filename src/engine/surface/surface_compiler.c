@@ -1,4 +1,5 @@
 /* e5rt: the compiler, its options, libraries and functions. Options that only Espresso knows are checked and kept. */
+#include "base/shown.h"
 #include "engine/surface/surface.h"
 
 #include <string.h>
@@ -190,6 +191,44 @@ e5rt_error_code e5rt_mw_e5_compiler_options_set_private(void *handle, int value)
     return mw__surface_end(err);
 }
 
+/* ---- options for the ANE's compiler: KEY=VALUE, with spaces, commas or semicolons between them ---- */
+
+static const char between[] = " \t\r\n,;";
+
+static mw_status fail_architecture(const char *name, size_t length, mw_error *err)
+{
+    char known[256] = "";
+    const mw__chip_row *row;
+    for (size_t i = 0, used = 0; (row = mw__chip_at(i)) != NULL; i++)
+        used += mw__shown_printf(known + used, sizeof known - used, "%s", row->architectures);
+    return mw__fail(err, MW_ERROR_ARGUMENT, "TargetArchitecture=%.*s: no such architecture is known; known are%s",
+                    (int)(length < 60 ? length : 60), name, known);
+}
+
+static mw_status read_architecture(const char *name, size_t length, const mw__chip_row **out, mw_error *err)
+{
+    char word[32];
+    if (length == 0 || length >= sizeof word)
+        return fail_architecture(name, length, err);
+    memcpy(word, name, length);
+    word[length] = '\0';
+    *out = mw__chip_named(word);
+    return *out != NULL ? MW_OK : fail_architecture(name, length, err);
+}
+
+/* The chip of TargetArchitecture, NULL in *out if none is named; what else is said is for Espresso. */
+static mw_status read_custom(const char *text, const mw__chip_row **out, mw_error *err)
+{
+    static const char key[] = "TargetArchitecture=";
+    *out = NULL;
+    for (const char *at = text; at != NULL && *at != '\0'; at += strcspn(at, between)) {
+        at += strspn(at, between);
+        if (strncmp(at, key, sizeof key - 1) == 0)
+            MW_TRY(read_architecture(at + sizeof key - 1, strcspn(at + sizeof key - 1, between), out, err));
+    }
+    return MW_OK;
+}
+
 /* ---- compile ---- */
 
 static mw_status compile(void *by, const char *path, void *handle, void **out, mw_error *err)
@@ -202,8 +241,9 @@ static mw_status compile(void *by, const char *path, void *handle, void **out, m
     const compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);
     if (options == NULL)
         return err->status;
-    const mw__compile_options chosen = {
+    mw__compile_options chosen = {
         .config = &compiler->config, .mask = options->mask, .threads = options->threads, .owned = options->owned};
+    MW_TRY(read_custom(options->custom, &chosen.chip, err));
     mw__library *library = mw__library_compile(path, &chosen, err);
     return library != NULL ? mw__handle_create(MW__KIND_LIBRARY, library, out, err) : err->status;
 }

@@ -18,6 +18,7 @@ typedef void mw__select_loop(void *out, const uint8_t *cond, const void *a, cons
 typedef struct mw__element_operand {
     uint32_t buffer;
     mw_dtype dtype;
+    mw__loop1 *fed; /* of what is read of fp16 (math_chip.h); NULL: as it is */
     int64_t inner, period;
 } mw__element_operand;
 
@@ -30,8 +31,9 @@ struct mw__element {
     mw__compare_loop *compare;
     mw__select_loop *select; /* of fp32; operands: cond, a, b */
     float p, q;              /* of unary */
+    bool special;            /* the loop is a chip's, not IEEE's */
     mw_dtype dtype;          /* of the result: F32, F16 or BOOL */
-    bool round;              /* the result, to fp16 */
+    unsigned round;          /* what is done to the result (mw__round) */
     int64_t count;
     mw__units split;
     double additions; /* of one element, for its cost (mw__cost) */
@@ -75,12 +77,18 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
 void mw__fused_signature(const mw__fused *fused, char *out, size_t size);
 
 /* One tile of a fusion group as straight-line code. value: the operands; out: what is stored, in order; pq: by
- * instruction its p and q. */
-typedef void mw__precompiled_loop(const void *const *value, void *const *out, const float (*pq)[2], int64_t count);
+ * instruction its p and q, and whether its result is rounded, which the form of a chip asks. */
+typedef void mw__precompiled_loop(const void *const *value, void *const *out, const float (*pq)[3], int64_t count);
+
+typedef enum mw__form {
+    MW__FORM_PLAIN, /* as computed */
+    MW__FORM_HALF,  /* every value rounded to fp16 */
+    MW__FORM_CHIP   /* as the profile of h14 to h17 has it (chip/rules/arithmetic.def) */
+} mw__form;
 
 typedef struct mw__precompiled {
     const char *name, *signature;
-    mw__precompiled_loop *at[2][3]; /* as computed, every value rounded to fp16; base, AVX2, AVX-512 */
+    mw__precompiled_loop *at[3][3]; /* by mw__form; base, AVX2, AVX-512 */
 } mw__precompiled;
 
 /* precompiled_<subject>.c, written by tools/precompiled.py. */

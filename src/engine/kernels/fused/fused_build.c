@@ -3,6 +3,7 @@
 #include "engine/kernels/fused/fused_code.h"
 
 #include "engine/kernels/kernel_table.h"
+#include "engine/kernels/math_chip.h"
 #include "engine/kernels/round.h"
 
 #include <stdio.h>
@@ -40,6 +41,7 @@ void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *e
         mw__element_operand *operand = &copy->operand[i];
         operand->buffer = mw__plan_buffer(planner, operands[i]);
         operand->dtype = mw__dtype_of(operands[i]);
+        operand->fed = mw__plan_fed(planner, operand->dtype);
         if ((operand->dtype != MW_F32 && operand->dtype != MW_F16 && operand->dtype != MW_BOOL) ||
             !operand_form(shape, mw__shape_of(operands[i]), &operand->inner, &operand->period))
             return;
@@ -54,6 +56,7 @@ typedef struct builder {
     mw__fused *fused;
     mw__step *step;
     const bool *stored;
+    mw__level level;
     uint32_t made[MW__FUSED_CODE]; /* by instruction: the buffer that it computes */
     double additions, bytes;
 } builder;
@@ -99,6 +102,7 @@ static uint16_t value_of(builder *b, const mw__element_operand *operand, const m
             return (uint16_t)i;
     r->operands[r->operand_count] = (mw__fused_operand){.form = form_of(operand, element->count),
                                                         .dtype = operand->dtype,
+                                                        .fed = operand->fed,
                                                         .size = mw__dtype_size(operand->dtype),
                                                         .inner = operand->inner,
                                                         .period = operand->period};
@@ -113,12 +117,15 @@ static void add_instruction(builder *b, const mw__step *step)
     const uint32_t buffer = step->writes[0].buffer;
     mw__fused *r = b->fused;
     r->pq[r->code_count][0] = element->p, r->pq[r->code_count][1] = element->q;
+    r->pq[r->code_count][2] = (element->round & MW__ROUND_HALF) != 0;
     mw__fused_code code = {.name = element->name,
                            .unary = element->unary,
                            .binary = element->binary,
                            .compare = element->compare,
                            .select = element->select,
-                           .round = element->round,
+                           .how = element->round,
+                           .round = mw__round_loop(b->level, element->round),
+                           .special = element->special,
                            .exact = mw__kernel_row_of(step->op->row->id)->rounding == MW__ROUNDING_EXACT,
                            .write = -1};
     for (int i = 0; i < MW__ELEMENT_OPERANDS; i++) /* operands that there are not repeat the first */
@@ -230,16 +237,36 @@ static char letter(const mw__fused_operand *o)
     return o->form == MW__SCALAR ? 'S' : 'T';
 }
 
-/* False if some values are rounded to fp16 and others need it but are not. */
-static bool rounds_alike(const mw__fused *r, bool *out_half)
+/* True if the instruction is as the chip form has it. */
+static bool suits_chip(const mw__fused_code *code)
 {
-    bool exact = false;
-    *out_half = false;
+    const bool product = strcmp(code->name, "mul") == 0, quotient = strcmp(code->name, "real_div") == 0;
+    const unsigned even = MW__ROUND_HALF | MW__ROUND_NUMBER;
+    if (code->special != quotient)
+        return false;
+    if (code->exact)
+        return code->how == 0 || code->how == MW__ROUND_HALF || code->how == even;
+    return code->how == MW__ROUND_NUMBER || code->how == (product ? even | MW__ROUND_AWAY : even);
+}
+
+/* The form that all instructions have; false if there is none, as where some values are rounded and others are not. */
+static bool find_form(const mw__fused *r, mw__form *out)
+{
+    bool plain = true, half = true, chip = true;
     for (size_t i = 0; i < r->code_count; i++) {
-        *out_half = *out_half || r->code[i].round;
-        exact = exact || (!r->code[i].round && !r->code[i].exact);
+        const mw__fused_code *code = &r->code[i];
+        if (code->compare != NULL || code->select != NULL) {
+            half = half && (code->how == 0 || code->how == MW__ROUND_HALF);
+            chip = chip && code->how == 0;
+            plain = plain && code->how == 0;
+            continue;
+        }
+        plain = plain && code->how == 0 && !code->special;
+        half = half && !code->special && (code->how == MW__ROUND_HALF || (code->exact && code->how == 0));
+        chip = chip && suits_chip(code);
     }
-    return !(exact && *out_half);
+    *out = plain ? MW__FORM_PLAIN : half ? MW__FORM_HALF : MW__FORM_CHIP;
+    return plain || half || chip;
 }
 
 void mw__fused_signature(const mw__fused *fused, char *out, size_t size)
@@ -287,10 +314,10 @@ static void choose_precompiled(mw__fused *fused, mw__level level, mw__step *step
     char signature[MW__SIGNATURE_MAX];
     mw__fused_signature(fused, signature, sizeof signature);
     const mw__precompiled *precompiled = signature[0] != '\0' ? mw__precompiled_find(signature) : NULL;
-    bool half;
-    if (precompiled == NULL || level == MW__LEVEL_REF || !rounds_alike(fused, &half))
+    mw__form form;
+    if (precompiled == NULL || level == MW__LEVEL_REF || !find_form(fused, &form))
         return;
-    fused->precompiled = precompiled->at[half][level - MW__LEVEL_BASE];
+    fused->precompiled = precompiled->at[form][level - MW__LEVEL_BASE];
     step->label = precompiled->name;
 }
 
@@ -307,7 +334,7 @@ static bool is_gate(const mw__fused *r)
 {
     for (size_t i = 0; i < r->code_count; i++) {
         const mw__fused_code *code = &r->code[i];
-        if (code->work != MW__CHOOSE || code->round || mw__fused_store_of(r, code->out) < 0)
+        if (code->work != MW__CHOOSE || code->round != NULL || mw__fused_store_of(r, code->out) < 0)
             return false;
         for (int k = 1; k < MW__ELEMENT_OPERANDS; k++)
             if (code->in[k] >= r->operand_count || r->operands[code->in[k]].form == MW__SCALAR ||
@@ -329,7 +356,6 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
     const mw__element *first = steps[0]->element;
     fused->elements = first->split.elements;
     fused->count = first->count;
-    fused->round = mw__round_loop(parts->level);
     step->op = steps[count - 1]->op;
     step->label = "fused";
     step->implementation = mw__level_name(parts->level);
@@ -337,7 +363,7 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
     step->units = first->split.units;
     step->ops = ops;
     step->op_count = count;
-    builder b = {.fused = fused, .step = step, .stored = parts->stored};
+    builder b = {.fused = fused, .step = step, .stored = parts->stored, .level = parts->level};
     for (size_t i = 0; i < count; i++)
         add_instruction(&b, steps[i]);
     for (size_t i = 0; i < parts->watch_count; i++)

@@ -14,7 +14,8 @@ typedef enum mw__fused_form {
 
 typedef struct mw__fused_operand {
     mw__fused_form form;
-    bool one; /* of a scalar, no instruction needs more than the first element of its tile */
+    mw__loop1 *fed; /* of what is read of a port; NULL: as it is */
+    bool one;       /* of a scalar, no instruction needs more than the first element of its tile */
     mw_dtype dtype;
     size_t size; /* of an element */
     int64_t inner, period;
@@ -35,8 +36,10 @@ typedef struct mw__fused_code {
     mw__loop2 *binary;
     mw__compare_loop *compare;
     mw__select_loop *select;
-    bool round; /* to fp16 */
-    bool exact; /* a fp16 number if the operands are (kernel_table.h) */
+    unsigned how;     /* what is done to it (mw__round) */
+    mw__loop1 *round; /* does it; NULL: nothing */
+    bool special;     /* the loop is a chip's */
+    bool exact;       /* a fp16 number if the operands are (kernel_table.h) */
     uint16_t out, in[MW__ELEMENT_OPERANDS];
     int16_t write; /* computed in the memory of this output; -1 = in a register */
 } mw__fused_code;
@@ -62,10 +65,9 @@ struct mw__fused {
     mw__fused_code code[MW__FUSED_CODE];
     mw__fused_store stores[MW__STEP_WRITES];
     mw__fused_look watches[MW__STEP_WRITES];
-    float pq[MW__FUSED_CODE][2];
+    float pq[MW__FUSED_CODE][3];
     uint32_t place[MW__STEP_READS + MW__FUSED_CODE]; /* by value: where its tile begins in scratch */
     mw__precompiled_loop *precompiled;               /* NULL: instruction by instruction */
-    mw__loop1 *round;                                /* to fp16 */
 };
 
 #define MW__FUSED_VALUES (MW__STEP_READS + MW__FUSED_CODE)

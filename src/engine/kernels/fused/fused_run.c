@@ -1,5 +1,6 @@
 /* Runs element-wise fusion groups: tile by tile, instruction by instruction or by straight-line code. */
 #include "engine/kernels/fused/fused_code.h"
+#include "engine/kernels/math_chip.h"
 
 #include <string.h>
 
@@ -24,7 +25,7 @@ static void fill_scalar(const mw__fused_operand *o, const void *data, int64_t co
     if (o->dtype == MW_BOOL)
         memset(tile, *(const uint8_t *)data, o->one ? 1 : (size_t)count);
     else
-        fill(tile, *mw__tile_load(data, o->dtype, 0, 1, &one), o->one ? 1 : count);
+        fill(tile, *mw__tile_read(data, o->dtype, o->fed, 0, 1, &one), o->one ? 1 : count);
 }
 
 /* `count` elements from `index` on, or that one element `count` times. */
@@ -35,12 +36,12 @@ static void put_run(const mw__fused_operand *o, const void *data, int64_t index,
     } else if (o->dtype == MW_BOOL) {
         memset((uint8_t *)tile + to, ((const uint8_t *)data)[index], (size_t)count);
     } else if (o->inner == 1) {
-        const float *from = mw__tile_load(data, o->dtype, index, count, tile + to);
+        const float *from = mw__tile_read(data, o->dtype, o->fed, index, count, tile + to);
         if (from != tile + to)
             memcpy(tile + to, from, (size_t)count * sizeof *tile);
     } else {
         float one;
-        splat(tile + to, *mw__tile_load(data, o->dtype, index, 1, &one), count);
+        splat(tile + to, *mw__tile_read(data, o->dtype, o->fed, index, 1, &one), count);
     }
 }
 
@@ -66,14 +67,13 @@ static const void *load(const mw__fused_operand *o, const void *data, int64_t at
     if (o->form == MW__DIRECT)
         return (const char *)data + (size_t)at * o->size;
     if (o->form == MW__WIDEN)
-        return mw__tile_load(data, o->dtype, at, count, tile);
+        return mw__tile_read(data, o->dtype, o->fed, at, count, tile);
     if (o->form == MW__SPREAD)
         spread(o, data, at, count, tile);
     return tile;
 }
 
-static void compute(const mw__fused_code *i, const float pq[2], mw__loop1 *round, void *out, const void *const *value,
-                    int64_t count)
+static void compute(const mw__fused_code *i, const float pq[2], void *out, const void *const *value, int64_t count)
 {
     const void *x = value[i->in[0]], *y = value[i->in[1]], *z = value[i->in[2]];
     switch (i->work) {
@@ -92,8 +92,8 @@ static void compute(const mw__fused_code *i, const float pq[2], mw__loop1 *round
     case MW__CHOOSE: /* out may lie over one of the two */
         memmove(out, *(const uint8_t *)x != 0 ? y : z, (size_t)count * sizeof(float));
     }
-    if (i->round)
-        round(out, out, count, 0, 0);
+    if (i->round != NULL)
+        i->round(out, out, count, 0, 0);
 }
 
 static void *output_at(const mw__kernel_call *call, const mw__fused_store *s, size_t index, int64_t at)
@@ -155,7 +155,7 @@ static unsigned run_tile(const mw__kernel_call *call, int64_t at, int64_t count)
         const mw__fused_code *code = &fused->code[i];
         void *out = code->write >= 0 ? output_at(call, &fused->stores[code->write], (size_t)code->write, at)
                                      : tile_at(call, fused->place[code->out]);
-        compute(code, fused->pq[i], fused->round, out, value, count);
+        compute(code, fused->pq[i], out, value, count);
         value[code->out] = out;
     }
     for (size_t i = 0; i < fused->store_count; i++) {

@@ -1,21 +1,37 @@
 /* What the files of precompiled kernels that tools/precompiled.py writes are made with: the forms of a fusion group, as
- * computed and with every value rounded to fp16, for each width. For those files only. */
+ * computed, with every value rounded to fp16 and as a chip rounds, for each width. For those files only. */
 #ifndef MW__ENGINE_KERNELS_FUSED_PRECOMPILED_H
 #define MW__ENGINE_KERNELS_FUSED_PRECOMPILED_H
 
 #include "engine/kernels/fused/fused.h"
-#include "engine/kernels/math_scalar.h"
+#include "engine/kernels/round_chip.h"
 
-#define PARAMETERS (const void *const *value, void *const *out, const float(*pq)[2], int64_t count)
-#define FORM       (const void *const *value, void *const *out, const float(*pq)[2], int64_t begin, int64_t count, bool half)
-#define ROUND(v)   (half ? mw__half_of(v) : (v))
+#define PARAMETERS (const void *const *value, void *const *out, const float(*pq)[3], int64_t count)
+#define FORM                                                                                                           \
+    (const void *const *value, void *const *out, const float(*pq)[3], int64_t begin, int64_t count, mw__form form)
+#define AFTER(k, ties, v) after(form, pq[k][2], ties, v)
+#define QUOTIENT(a, b)    (form == MW__FORM_CHIP ? mw__scalar_chip_real_div(a, b) : mw__scalar_real_div(a, b))
 
-/* As computed, and with every value rounded to fp16. */
+/* How the result of an operation is rounded: not at all if its operands are, ties to even, on a chip away from zero. */
+enum { EXACT, EVEN, AWAY };
+
+/* What is done to a value after it is computed. */
+MW__INLINE float after(mw__form form, float rounds, int ties, float v)
+{
+    if (form == MW__FORM_HALF)
+        return ties == EXACT ? v : mw__half_of(v);
+    if (form == MW__FORM_PLAIN)
+        return v;
+    const float rounded = mw__round_chip_of(v, MW__ROUND_HALF | MW__ROUND_NUMBER | (ties == AWAY ? MW__ROUND_AWAY : 0));
+    return rounds != 0.0f ? rounded : mw__round_chip_of(v, MW__ROUND_NUMBER);
+}
+
 #define FORMS(name)                                                                                                    \
-    MW__INLINE void name##_body PARAMETERS { name##_form(value, out, pq, 0, count, false); }                           \
-    MW__INLINE void name##_half_body PARAMETERS { name##_form(value, out, pq, 0, count, true); }                       \
+    MW__INLINE void name##_body PARAMETERS { name##_form(value, out, pq, 0, count, MW__FORM_PLAIN); }                  \
+    MW__INLINE void name##_half_body PARAMETERS { name##_form(value, out, pq, 0, count, MW__FORM_HALF); }              \
+    MW__INLINE void name##_chip_body PARAMETERS { name##_form(value, out, pq, 0, count, MW__FORM_CHIP); }              \
     MW__BASE_AVX2_AVX512(name, PARAMETERS, (value, out, pq, count))                                                    \
-    HALVES(name)
+    ROUNDED(name)
 
 #if defined(__x86_64__) && !defined(__clang__)
 #include <immintrin.h>
@@ -25,18 +41,41 @@
  * each other. For gcc, which keeps them in registers; clang does not. */
 #define EACH(lanes) _Pragma("GCC unroll 1") for (int l = 0; l < (lanes); l++)
 #define EIGHT       _Pragma("GCC unroll 8") for (int n = 0; n < 8; n++)
-#define STRIPS(name, width, target)                                                                                    \
-    target static void name##_half_##width PARAMETERS                                                                  \
+#define STRIPS(name, form_, width, after, quotient, target)                                                            \
+    target static void name##_##form_##_##width PARAMETERS                                                             \
     {                                                                                                                  \
         const int64_t done = count - count % (8 * LANES_##width);                                                      \
-        name##_STRIPS(LANES_##width, round_##width) name##_form(value, out, pq, done, count, true);                    \
+        (void)pq;                                                                                                      \
+        name##_STRIPS(LANES_##width, after, quotient) name##_form(value, out, pq, done, count, FORM_OF_##form_);       \
     }
-#define HALVES(name)                                                                                                   \
+#define ROUNDED(name)                                                                                                  \
     static void name##_half_base PARAMETERS { name##_half_body(value, out, pq, count); }                               \
-    STRIPS(name, avx2, MW__TARGET_AVX2)                                                                                \
-    STRIPS(name, avx512, MW__TARGET_AVX512)
+    static void name##_chip_base PARAMETERS { name##_chip_body(value, out, pq, count); }                               \
+    STRIPS(name, half, avx2, HALF_AVX2, mw__scalar_real_div, MW__TARGET_AVX2)                                          \
+    STRIPS(name, half, avx512, HALF_AVX512, mw__scalar_real_div, MW__TARGET_AVX512)                                    \
+    STRIPS(name, chip, avx2, CHIP_AVX2, mw__scalar_chip_real_div, MW__TARGET_AVX2)                                     \
+    STRIPS(name, chip, avx512, CHIP_AVX512, mw__scalar_chip_real_div, MW__TARGET_AVX512)
 
 enum { LANES_avx2 = 8, LANES_avx512 = 16 };
+#define FORM_OF_half MW__FORM_HALF
+#define FORM_OF_chip MW__FORM_CHIP
+
+#define HALF_AVX2(k, ties, v)                                                                                          \
+    if ((ties) != EXACT)                                                                                               \
+        EIGHT { round_avx2((v)[n]); }
+#define HALF_AVX512(k, ties, v)                                                                                        \
+    if ((ties) != EXACT)                                                                                               \
+        EIGHT { round_avx512((v)[n]); }
+#define CHIP_AVX2(k, ties, v)                                                                                          \
+    if (pq[k][2] != 0.0f)                                                                                              \
+        EIGHT { chip_avx2((v)[n], (ties) == AWAY); }                                                                   \
+    else if ((ties) != EXACT)                                                                                          \
+        EIGHT { number_avx2((v)[n]); }
+#define CHIP_AVX512(k, ties, v)                                                                                        \
+    if (pq[k][2] != 0.0f)                                                                                              \
+        EIGHT { chip_avx512((v)[n], (ties) == AWAY); }                                                                 \
+    else if ((ties) != EXACT)                                                                                          \
+        EIGHT { number_avx512((v)[n]); }
 
 MW__TARGET_AVX2 MW__INLINE void round_avx2(float *v)
 {
@@ -47,8 +86,48 @@ MW__TARGET_AVX512 MW__INLINE void round_avx512(float *v)
 {
     _mm512_storeu_ps(v, _mm512_cvtph_ps(_mm512_cvtps_ph(_mm512_loadu_ps(v), _MM_FROUND_TO_NEAREST_INT)));
 }
+
+/* NaN as 0. */
+MW__TARGET_AVX2 MW__INLINE void number_avx2(float *v)
+{
+    const __m256 x = _mm256_loadu_ps(v);
+    _mm256_storeu_ps(v, _mm256_and_ps(x, _mm256_cmp_ps(x, x, _CMP_ORD_Q)));
+}
+
+MW__TARGET_AVX512 MW__INLINE void number_avx512(float *v)
+{
+    const __m512 x = _mm512_loadu_ps(v);
+    _mm512_storeu_ps(v, _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x));
+}
+
+/* mw__round_chip_of: what is not a tie is not changed by the last bit, and infinity keeps it clear. */
+MW__TARGET_AVX2 MW__INLINE void chip_avx2(float *v, bool away)
+{
+    number_avx2(v);
+    if (away) {
+        const __m256i bits = _mm256_loadu_si256((const __m256i *)(const void *)v);
+        const __m256i finite =
+            _mm256_cmpgt_epi32(_mm256_set1_epi32(0x7f800000), _mm256_and_si256(bits, _mm256_set1_epi32(0x7fffffff)));
+        _mm256_storeu_si256((__m256i *)(void *)v, _mm256_or_si256(bits, _mm256_srli_epi32(finite, 31)));
+    }
+    round_avx2(v);
+}
+
+MW__TARGET_AVX512 MW__INLINE void chip_avx512(float *v, bool away)
+{
+    number_avx512(v);
+    if (away) {
+        const __m512i bits = _mm512_loadu_si512(v);
+        const __mmask16 finite = _mm512_cmplt_epi32_mask(_mm512_and_si512(bits, _mm512_set1_epi32(0x7fffffff)),
+                                                         _mm512_set1_epi32(0x7f800000));
+        _mm512_storeu_si512(v, _mm512_mask_or_epi32(bits, finite, bits, _mm512_set1_epi32(1)));
+    }
+    round_avx512(v);
+}
 #else
-#define HALVES(name) MW__BASE_AVX2_AVX512(name##_half, PARAMETERS, (value, out, pq, count))
+#define ROUNDED(name)                                                                                                  \
+    MW__BASE_AVX2_AVX512(name##_half, PARAMETERS, (value, out, pq, count))                                             \
+    MW__BASE_AVX2_AVX512(name##_chip, PARAMETERS, (value, out, pq, count))
 #endif
 
 #endif

@@ -1,0 +1,27 @@
+/* The last of the clones by rows of rewrite.h, of a program in the device's types: what the chip that is named lacks,
+ * from what it has. Which operations that is say the rows of chip/rules that name the rewrite; where no chip is named
+ * nothing is changed. */
+#ifndef MW__MIL_FIT_H
+#define MW__MIL_FIT_H
+
+#include "mil/decompose.h"
+
+/* Copies main of `from` into the fresh graph `to`; untouched, and *out_any false, if no row applies. */
+mw_status mw__mil_fit(const mw_graph *from, mw_graph *to, const mw__legality *legality, bool *out_any, mw_error *err);
+
+/* ---- the functions of the rows, of mil/decompose.h's types ---- */
+
+/* True of an operation whose rewrite needs no more than that its row of chip/rules holds. */
+mw__decompose_when mw__fit_always;
+
+/* fit_math.c */
+mw__decompose_when mw__fit_is_wide_square, mw__fit_is_zero, mw__fit_is_scale;
+mw__decompose_emit mw__fit_sine, mw__fit_softplus, mw__fit_round, mw__fit_square, mw__fit_zero, mw__fit_scale;
+/* fit_shape.c */
+mw__decompose_when mw__fit_is_range, mw__fit_is_tile, mw__fit_is_pad, mw__fit_is_known_shape;
+mw__decompose_emit mw__fit_range, mw__fit_tile, mw__fit_pad, mw__fit_concat_one, mw__fit_known_shape;
+/* fit_product.c */
+mw__decompose_when mw__fit_is_product, mw__fit_is_linear, mw__fit_is_norm;
+mw__decompose_emit mw__fit_product, mw__fit_linear, mw__fit_norm, mw__fit_attention;
+
+#endif
