@@ -90,8 +90,31 @@ E5RT_API e5rt_error_code e5rt_execution_stream_operation_bind_completion_event(v
 E5RT_API e5rt_error_code e5rt_execution_stream_operation_bind_dependent_events(void *operation, void **events,
                                                                                uint64_t count); /* A */
 
+/* ---- what an operation has ---- */
+/* A state of the program is an input, an output and, in one, an inout port; its name stands in all three lists. */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_num_inputs(void *operation, uint64_t *out);  /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_num_outputs(void *operation, uint64_t *out); /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_num_inouts(void *operation, uint64_t *out);  /* A */
+/* The first `count` names, in the order of the program; a larger count is out of bounds. They live as long as the
+ * operation. */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_input_names(void *operation, uint64_t count,
+                                                                         const char **out_names); /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_output_names(void *operation, uint64_t count,
+                                                                          const char **out_names); /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_inout_names(void *operation, uint64_t count,
+                                                                         const char **out_names); /* A */
+/* What is bound here is where the state is read and where its next value goes. */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_retain_inout_port(void *operation, const char *name,
+                                                                           void **out_port);            /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_opname(void *operation, const char **out); /* C */
+
 /* ---- ports and buffers ---- */
-E5RT_API e5rt_error_code e5rt_io_port_release(void **port); /* A */
+E5RT_API e5rt_error_code e5rt_io_port_is_tensor(void *port, unsigned char *out);  /* A */
+E5RT_API e5rt_error_code e5rt_io_port_is_surface(void *port, unsigned char *out); /* A */
+E5RT_API e5rt_error_code e5rt_io_port_retain_tensor_desc(void *port, void **out); /* A */
+/* What is bound to the port; an invalid operation if nothing is. */
+E5RT_API e5rt_error_code e5rt_io_port_retain_buffer_object(void *port, void **out); /* A */
+E5RT_API e5rt_error_code e5rt_io_port_release(void **port);                         /* A */
 /* Refused once the operation is encoded. */
 E5RT_API e5rt_error_code e5rt_io_port_bind_buffer_object(void *port, void *buffer); /* A */
 /* type 0, 1 or 2; type 0 has a plain data pointer. */
@@ -101,6 +124,44 @@ E5RT_API e5rt_error_code e5rt_buffer_object_release(void **buffer);             
 E5RT_API e5rt_error_code e5rt_buffer_object_get_data_ptr(void *buffer, void **out);                          /* A */
 E5RT_API e5rt_error_code e5rt_buffer_object_get_size(void *buffer, uint64_t *out);                           /* A */
 E5RT_API e5rt_error_code e5rt_buffer_object_get_type(void *buffer, uint32_t *out);                           /* B */
+
+/* ---- descriptions of tensors ---- */
+/* component: the code of an element type, here one of E5RT_MW_COMPONENT; pack: 1. Espresso's codes are not published.
+ */
+E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_create(void **out, uint32_t component, uint32_t pack);           /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_release(void **dtype);                                           /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_get_component_dtype(void *dtype, uint32_t *out);                 /* A */
+E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_get_element_size(void *dtype, uint64_t *out);                    /* A */
+E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_are_equal(void *a, void *b, unsigned char *out);                 /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_create(void **out, const uint64_t *shape, uint64_t rank, void *dtype); /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_release(void **desc);                                                  /* A */
+/* The numbers live as long as the description. Strides are in elements, row-major. */
+E5RT_API e5rt_error_code e5rt_tensor_desc_get_shape(void *desc, uint64_t *out_rank, const uint64_t **out_shape); /* A */
+E5RT_API e5rt_error_code e5rt_tensor_desc_get_strides(void *desc, uint64_t *out_rank,
+                                                      const int64_t **out_strides);    /* A */
+E5RT_API e5rt_error_code e5rt_tensor_desc_get_rank(void *desc, uint64_t *out);         /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_get_size(void *desc, uint64_t *out);         /* C: bytes */
+E5RT_API e5rt_error_code e5rt_tensor_desc_get_num_elements(void *desc, uint64_t *out); /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_retain_dtype(void *desc, void **out);        /* A */
+/* A buffer of that size; alignment: a power of two. */
+E5RT_API e5rt_error_code e5rt_tensor_desc_alloc_buffer_object(void *desc, uint32_t type, uint64_t alignment,
+                                                              void **out); /* A */
+
+/* Element types of the engine's descriptions: the codes of the descriptors that the ane-guide, table 23.12, found. */
+typedef enum e5rt_mw_component {
+    E5RT_MW_UINT8 = 1,
+    E5RT_MW_INT8 = 2,
+    E5RT_MW_FLOAT16 = 3,
+    E5RT_MW_FLOAT32 = 4,
+    E5RT_MW_INT16 = 5,
+    E5RT_MW_UINT16 = 6,
+    E5RT_MW_INT32 = 7,
+    E5RT_MW_UINT32 = 8,
+    E5RT_MW_INT64 = 9,
+    E5RT_MW_UINT64 = 10,
+    E5RT_MW_BOOL = 256,   /* not in that table: a byte */
+    E5RT_MW_FLOAT64 = 257 /* nor this */
+} e5rt_mw_component;
 
 /* ---- streams and events ---- */
 E5RT_API e5rt_error_code e5rt_execution_stream_create(void **out);     /* A */

@@ -20,7 +20,9 @@ typedef enum mw__kind {
     MW__KIND_BUFFER,
     MW__KIND_STREAM,
     MW__KIND_EVENT,
-    MW__KIND_PLAN
+    MW__KIND_PLAN,
+    MW__KIND_TENSOR_DESC,
+    MW__KIND_DTYPE
 } mw__kind;
 
 /* First member of every object. */

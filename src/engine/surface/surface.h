@@ -28,6 +28,13 @@ typedef struct mw__buffer_object {
     bool owned;
 } mw__buffer_object;
 
+/* Zero-filled memory of `size` bytes as a handle. */
+mw_status mw__buffer_make(void **out, uint64_t size, uint32_t type, size_t alignment, mw_error *err);
+/* mw__surface_end, with the code that a type beyond 2 has. */
+e5rt_error_code mw__buffer_type_end(uint32_t type, mw_error *err);
+/* A description of the type as a handle. */
+mw_status mw__tensor_desc_make(void **out, const mw__type *type, mw_error *err);
+
 typedef struct mw__function_object {
     mw__object object;
     mw__library *library;
@@ -60,8 +67,8 @@ typedef struct mw__port {
     mw__object object;
     mw__operation *operation;
     mw__buffer_object **slot; /* in the operation */
+    mw__buffer_object **next; /* of a state: where its next value goes, too; or NULL */
     const mw__port_info *info;
-    bool output;
 } mw__port;
 
 #endif

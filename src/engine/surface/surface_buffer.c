@@ -1,5 +1,7 @@
-/* e5rt: buffers, and binding them to ports. All buffer types are plain memory here; only type 0 is so on Espresso. */
+/* e5rt: buffers. All buffer types are plain memory here; only type 0 is so on Espresso. */
 #include "engine/surface/surface.h"
+
+enum { BUFFER_ALIGNMENT = 64 };
 
 static void destroy_buffer(mw__object *object)
 {
@@ -8,7 +10,7 @@ static void destroy_buffer(mw__object *object)
         mw__free_aligned(&object->allocator, buffer->data);
 }
 
-static mw_status alloc_buffer(void **out, uint64_t size, uint32_t type, mw_error *err)
+mw_status mw__buffer_make(void **out, uint64_t size, uint32_t type, size_t alignment, mw_error *err)
 {
     if (size == 0 || size > PTRDIFF_MAX)
         return mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: a buffer cannot have %llu bytes",
@@ -16,7 +18,7 @@ static mw_status alloc_buffer(void **out, uint64_t size, uint32_t type, mw_error
     mw__buffer_object *buffer = mw__object_create(sizeof *buffer, destroy_buffer, err);
     if (buffer == NULL)
         return MW_ERROR_MEMORY;
-    buffer->data = mw__alloc_aligned(&buffer->object.allocator, (size_t)size, 64, err);
+    buffer->data = mw__alloc_aligned(&buffer->object.allocator, (size_t)size, alignment, err);
     buffer->size = (size_t)size;
     buffer->type = type;
     buffer->owned = true;
@@ -27,17 +29,21 @@ static mw_status alloc_buffer(void **out, uint64_t size, uint32_t type, mw_error
     return mw__handle_create(MW__KIND_BUFFER, buffer, out, err);
 }
 
+e5rt_error_code mw__buffer_type_end(uint32_t type, mw_error *err)
+{
+    if (mw__failed(err) || type <= 2)
+        return mw__surface_end(err);
+    mw__fail(err, MW_ERROR_ARGUMENT, "Invalid BufferType %u: 0, 1 and 2 exist", (unsigned)type);
+    mw__surface_end(err);
+    return E5RT_INVALID_TYPE;
+}
+
 e5rt_error_code e5rt_buffer_object_alloc(void **out, uint64_t size, uint32_t type)
 {
     mw_error *err = mw__surface_begin();
-    if (mw__surface_out(out, err) == MW_OK && type > 2) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "Invalid BufferType %u: 0, 1 and 2 exist", (unsigned)type);
-        mw__surface_end(err);
-        return E5RT_INVALID_TYPE;
-    }
-    if (!mw__failed(err))
-        alloc_buffer(out, size, type, err);
-    return mw__surface_end(err);
+    if (mw__surface_out(out, err) == MW_OK && type <= 2)
+        mw__buffer_make(out, size, type, BUFFER_ALIGNMENT, err);
+    return mw__buffer_type_end(type, err);
 }
 
 static mw_status wrap_data(void **out, void *data, uint64_t size, mw_error *err)
@@ -102,39 +108,5 @@ e5rt_error_code e5rt_buffer_object_get_type(void *handle, uint32_t *out)
     const mw__buffer_object *buffer = get_buffer(handle, out, err);
     if (buffer != NULL)
         *out = buffer->type;
-    return mw__surface_end(err);
-}
-
-/* ---- ports ---- */
-
-e5rt_error_code e5rt_io_port_release(void **port)
-{
-    mw_error *err = mw__surface_begin();
-    if (!mw__failed(err))
-        mw__handle_release(port, MW__KIND_PORT, err);
-    return mw__surface_end(err);
-}
-
-static mw_status bind_buffer(void *port_handle, void *buffer_handle, mw_error *err)
-{
-    const mw__port *port = mw__failed(err) ? NULL : mw__handle_get(port_handle, MW__KIND_PORT, "port", err);
-    mw__buffer_object *buffer = port != NULL ? mw__handle_get(buffer_handle, MW__KIND_BUFFER, "buffer", err) : NULL;
-    if (buffer == NULL)
-        return err->status;
-    if (port->operation->state != MW__READY)
-        return mw__fail(err, MW_ERROR_STATE,
-                        "port \"%s\" of operation \"%s\" cannot be bound: bindings are frozen by encode; reset the "
-                        "stream and prepare the operation for encode first",
-                        port->info->name, port->operation->name);
-    mw__object_retain(buffer);
-    mw__object_release(*port->slot);
-    *port->slot = buffer;
-    return MW_OK;
-}
-
-e5rt_error_code e5rt_io_port_bind_buffer_object(void *port, void *buffer)
-{
-    mw_error *err = mw__surface_begin();
-    bind_buffer(port, buffer, err);
     return mw__surface_end(err);
 }

@@ -1,5 +1,4 @@
-/* e5rt: operations of a compiled function and their ports. */
-#include "base/shown.h"
+/* e5rt: operations of a compiled function. Their ports are in surface_port.c. */
 #include "engine/surface/surface.h"
 
 #include <stdio.h>
@@ -185,57 +184,5 @@ e5rt_error_code e5rt_execution_stream_operation_bind_dependent_events(void *hand
         mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: events is NULL");
     for (uint64_t i = 0; !mw__failed(err) && i < count; i++)
         mw__handle_get(events[i], MW__KIND_EVENT, "event", err);
-    return mw__surface_end(err);
-}
-
-/* ---- ports ---- */
-
-static void destroy_port(mw__object *object) { mw__object_release(((mw__port *)object)->operation); }
-
-static mw_status no_port(const mw__operation *operation, bool output, const char *name, mw_error *err)
-{
-    const mw__program *program = operation->function->program;
-    const mw__port_info *ports = output ? program->outputs : program->inputs;
-    const size_t count = output ? program->output_count : program->input_count;
-    char names[300] = "";
-    for (size_t i = 0, used = 0; i < count && used < sizeof names - 1; i++)
-        used += mw__shown_printf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", ports[i].name);
-    return mw__fail(err, MW_ERROR_ARGUMENT, "operation \"%s\" has no %s port \"%s\"; it has: %s", operation->name,
-                    output ? "output" : "input", name, names);
-}
-
-static mw_status retain_port(void *handle, const char *name, bool output, void **out, mw_error *err)
-{
-    MW_TRY(mw__surface_out(out, err));
-    mw__operation *operation = mw__handle_get(handle, MW__KIND_OPERATION, "operation", err);
-    if (operation == NULL)
-        return err->status;
-    MW_TRY(mw__surface_text(name, "portName", err));
-    const mw__program *program = operation->function->program;
-    const mw__port_info *const *sorted = output ? program->outputs_by_name : program->inputs_by_name;
-    const mw__port_info *info = mw__port_find(sorted, output ? program->output_count : program->input_count, name);
-    if (info == NULL)
-        return no_port(operation, output, name, err);
-    mw__port *port = mw__object_create(sizeof *port, destroy_port, err);
-    if (port == NULL)
-        return MW_ERROR_MEMORY;
-    port->operation = mw__object_retain(operation);
-    port->slot = output ? &operation->outputs[info - program->outputs] : &operation->inputs[info - program->inputs];
-    port->info = info;
-    port->output = output;
-    return mw__handle_create(MW__KIND_PORT, port, out, err);
-}
-
-e5rt_error_code e5rt_execution_stream_operation_retain_input_port(void *operation, const char *name, void **out_port)
-{
-    mw_error *err = mw__surface_begin();
-    retain_port(operation, name, false, out_port, err);
-    return mw__surface_end(err);
-}
-
-e5rt_error_code e5rt_execution_stream_operation_retain_output_port(void *operation, const char *name, void **out_port)
-{
-    mw_error *err = mw__surface_begin();
-    retain_port(operation, name, true, out_port, err);
     return mw__surface_end(err);
 }
