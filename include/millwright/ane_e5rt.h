@@ -27,7 +27,7 @@ typedef struct ane_e5rt_program ane_e5rt_program_t;
 
 /** Compiles function "main" of a MIL file and binds a zeroed buffer to each port.
  *  mil_path      the text; BLOBFILE paths are relative to its folder
- *  cache_dir     where the library may cache; on the engine unused
+ *  cache_dir     where the library may cache; NULL = its own place
  *  device_mask   1 CPU, 2 GPU, 4 ANE
  *  *_names       port names, which are MIL value names; `*_sizes` in bytes, at least what the port needs
  *  return        NULL on failure; ane_e5rt_last_error tells why */
@@ -36,31 +36,68 @@ MW_API ane_e5rt_program_t *ane_e5rt_program_compile(const char *mil_path, const 
                                                     size_t n_inputs, const char *const *output_names,
                                                     const size_t *output_sizes, size_t n_outputs);
 
-/** Copies `n_elems` 16-bit elements into an input; fails if they exceed its size. */
+/** Copies `n_elems` 16-bit elements into an input of operation 0; fails if they exceed its size. */
 MW_API int ane_e5rt_program_set_input_fp16(ane_e5rt_program_t *program, const char *port, const uint16_t *data,
                                            size_t n_elems);
 
-/** Runs the program once and waits; the first call encodes it, after which bindings are frozen. */
+/** Runs all operations once, in the order of their indices, and waits. The first call encodes them, after which
+ *  bindings are frozen until ane_e5rt_program_add_op. */
 MW_API int ane_e5rt_program_execute(ane_e5rt_program_t *program);
 
-/** Copies `n_elems` 16-bit elements out of an output; fails if they exceed its size. */
+/** Copies `n_elems` 16-bit elements out of an output of operation 0. If the port has fewer, copies those, leaves the
+ *  rest of `dest` alone and succeeds. */
 MW_API int ane_e5rt_program_get_output_fp16(ane_e5rt_program_t *program, const char *port, uint16_t *dest,
                                             size_t n_elems);
 
 /** Frees the program. NULL is fine. */
 MW_API void ane_e5rt_program_release(ane_e5rt_program_t *program);
 
-/** The buffer behind a port, for use without copies; valid until release (or until a share_buffer replaces it). */
+/** The buffer behind a port of operation 0, for use without copies; valid until release (or until a share_buffer
+ *  replaces it). */
 MW_API int ane_e5rt_program_input_buffer(ane_e5rt_program_t *program, const char *port, void **out_data,
                                          size_t *out_size);
 MW_API int ane_e5rt_program_output_buffer(ane_e5rt_program_t *program, const char *port, void **out_data,
                                           size_t *out_size);
 
-/** Binds the buffer of an output port also to an input port (of the same operation: resident state). Before the first
- *  execute only; fails if the sizes differ. What the input held is lost: seed it afterwards.
- *  src_op, dst_op  operation indices in order of ane_e5rt_program_add_op; 0 is the compiled one */
+/* ---- several operations, run in one go ---- */
+
+/** Compiles another MIL file, with the cache folder (its folder "op1", "op2", ..) and the mask of the program, as its
+ *  last operation with one input and one output. Thaws the bindings of all operations; buffers keep their contents.
+ *  return  its index, from 1; -1 on failure, after which the program is as before */
+MW_API int ane_e5rt_program_add_op(ane_e5rt_program_t *program, const char *mil_path, const char *input_name,
+                                   size_t input_size, const char *output_name, size_t output_size);
+
+/** How many operations there are; 0 if the program is NULL. */
+MW_API size_t ane_e5rt_program_get_op_count(ane_e5rt_program_t *program);
+
+/** As those without "_op", for the ports of any operation. */
+MW_API int ane_e5rt_program_set_input_fp16_op(ane_e5rt_program_t *program, size_t op_idx, const char *port,
+                                              const uint16_t *data, size_t n);
+MW_API int ane_e5rt_program_get_output_fp16_op(ane_e5rt_program_t *program, size_t op_idx, const char *port,
+                                               uint16_t *dest, size_t n);
+
+/** The same as ane_e5rt_program_execute. */
+MW_API int ane_e5rt_program_execute_multi(ane_e5rt_program_t *program);
+
+/** Binds the buffer of an output port also to an input port: of the same operation, whose state it then keeps, or of
+ *  another one. Before the first execute, or after add_op, only. What the input held is lost: seed it afterwards. The
+ *  input's size is then the larger of the two. Element types are not compared. Fails if the memory of the output, its
+ *  size rounded up to 64 bytes, does not cover the input.
+ *  src_op_idx, dst_op_idx  operation indices in order of ane_e5rt_program_add_op; 0 is the compiled one */
 MW_API int ane_e5rt_program_share_buffer(ane_e5rt_program_t *program, size_t src_op_idx, const char *src_out_port,
                                          size_t dst_op_idx, const char *dst_in_port);
+
+/** Lets an operation wait for the completion event of one before it. Every operation has an event of its own;
+ *  `event_name` is used only if it could not be made before, and may be NULL. When it may be called: as share_buffer.
+ *  Operations on one stream run in order anyway. */
+MW_API int ane_e5rt_program_chain_ops(ane_e5rt_program_t *program, size_t src_op_idx, size_t dst_op_idx,
+                                      const char *event_name);
+
+/** The value that the completion event of an operation was last signalled with; it counts asynchronous runs and not
+ *  those of execute. *out is 0 on failure. */
+MW_API int ane_e5rt_program_get_chain_event_last_signaled(ane_e5rt_program_t *program, size_t op_idx, uint64_t *out);
+
+/* ---- checks and messages ---- */
 
 /** Compiles without making a program.
  *  custom_opts  passed to set_custom_ane_compiler_options, e.g. "TargetArchitecture=h13"; NULL = none. With mask 4

@@ -15,6 +15,8 @@ typedef struct mw__device_buffer {
 
 /* Zero-filled. */
 mw_status mw__buffer_alloc(const mw__symbols *symbols, size_t size, mw__device_buffer *out, mw_error *err);
+/* The memory of a buffer that was asked for with `size` bytes; 0 if there is no such buffer. */
+size_t mw__buffer_memory(size_t size);
 /* An empty buffer is fine. */
 void mw__buffer_release(const mw__symbols *symbols, mw__device_buffer *buffer);
 

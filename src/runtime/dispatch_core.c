@@ -13,11 +13,17 @@ typedef struct compiler_set {
 
 /* ---- buffers ---- */
 
+size_t mw__buffer_memory(size_t size)
+{
+    size_t rounded;
+    return mw__round_up_size(size < 64 ? 64 : size, 64, &rounded) ? rounded : 0;
+}
+
 mw_status mw__buffer_alloc(const mw__symbols *symbols, size_t size, mw__device_buffer *out, mw_error *err)
 {
     *out = (mw__device_buffer){0};
-    size_t rounded;
-    if (!mw__round_up_size(size < 64 ? 64 : size, 64, &rounded))
+    const size_t rounded = mw__buffer_memory(size);
+    if (rounded == 0)
         return mw__fail(err, MW_ERROR_MEMORY, "a buffer of %zu bytes does not fit", size);
     MW_TRY(MW__E5RT(symbols, buffer_object_alloc, &out->object, rounded, 0));
     out->size = size;

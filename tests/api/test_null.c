@@ -63,6 +63,13 @@ static void test_dispatch_refuses_null(void)
     CHECK_INT(ane_e5rt_program_input_buffer(NULL, NULL, NULL, NULL), -1);
     CHECK_INT(ane_e5rt_program_output_buffer(NULL, "y", &data, &size), -1);
     CHECK_INT(ane_e5rt_program_share_buffer(NULL, 0, NULL, 0, NULL), -1);
+    CHECK_INT(ane_e5rt_program_add_op(NULL, NULL, NULL, 0, NULL, 0), -1);
+    CHECK_INT(ane_e5rt_program_get_op_count(NULL), 0);
+    CHECK_INT(ane_e5rt_program_set_input_fp16_op(NULL, 0, NULL, NULL, 0), -1);
+    CHECK_INT(ane_e5rt_program_get_output_fp16_op(NULL, 0, NULL, NULL, 0), -1);
+    CHECK_INT(ane_e5rt_program_execute_multi(NULL), -1);
+    CHECK_INT(ane_e5rt_program_chain_ops(NULL, 0, 0, NULL), -1);
+    CHECK_INT(ane_e5rt_program_get_chain_event_last_signaled(NULL, 0, NULL), -1);
     ane_e5rt_program_release(NULL);
 }
 
