@@ -1,7 +1,8 @@
 /* Our declarations of Apple's e5rt symbols (Espresso.framework), as far as Millwright uses or offers them. There is no
  * public header; these are facts gathered from public projects and messages (see docs/status.md), with a mark:
  *   A  two independent projects or Apple's own text      B  one project that calls it
- *   C  argument count and widths from disassembly        M  Millwright's own, absent from Espresso
+ *   C  argument count and widths from disassembly        D  a guess
+ *   M  Millwright's own, absent from Espresso
  *
  * Conventions: creating and allocating functions take the out pointer first; retain, get and compile take it last;
  * release takes the address of the handle and clears it. The result is a status, 0 = success; Espresso returns 32 bits,
@@ -9,7 +10,7 @@
  * bounds, 5 invalid type parameter, 6 invalid data type.
  *
  * On every system Millwright's engine defines these functions; on macOS the same names are also found in Espresso by
- * dlsym. */
+ * dlsym. docs/e5rt.md says for each what the engine does, be it only to answer that it is not available there. */
 #ifndef E5RT_E5RT_H
 #define E5RT_E5RT_H
 
@@ -27,6 +28,7 @@ extern "C" {
 #endif
 
 typedef int64_t e5rt_error_code;
+typedef unsigned char e5rt_bool; /* a byte: 0 is no, anything else yes */
 
 enum {
     E5RT_OK = 0,
@@ -41,56 +43,203 @@ enum {
 /* Compute device mask. */
 enum { E5RT_CPU = 1, E5RT_GPU = 2, E5RT_ANE = 4 };
 
-/* ---- compiler ---- */
+/* ---- compiler configuration ---- */
 E5RT_API e5rt_error_code e5rt_e5_compiler_config_options_create(void **out);      /* A */
 E5RT_API e5rt_error_code e5rt_e5_compiler_config_options_release(void **options); /* A */
 E5RT_API e5rt_error_code e5rt_e5_compiler_config_options_set_cache_bundle_location(void *options,
-                                                                                   const char *path);          /* A */
-E5RT_API e5rt_error_code e5rt_e5_compiler_create(void **out);                                                  /* A */
-E5RT_API e5rt_error_code e5rt_e5_compiler_create_with_config(void **out, void *config);                        /* A */
-E5RT_API e5rt_error_code e5rt_e5_compiler_release(void **compiler);                                            /* A */
+                                                                                   const char *path); /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_config_options_get_cache_bundle_location(void *options,
+                                                                                   const char **out); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_config_options_set_bundle_cache_apfs_purgeable(void *options,
+                                                                                         e5rt_bool value); /* B */
+E5RT_API e5rt_error_code e5rt_e5_compiler_config_options_get_bundle_cache_apfs_purgeable(void *options,
+                                                                                         e5rt_bool *out); /* C */
+/* A variable of the engine (docs/environment.md), "MW_ENGINE_FUSE" to "0", for the compilers that are created with
+ * these options; what the environment sets goes before. A name or a value that is none is refused; "" changes nothing.
+ */
+E5RT_API e5rt_error_code e5rt_mw_e5_compiler_config_options_set_variable(void *options, const char *name,
+                                                                         const char *value); /* M */
+
+/* ---- compiler options ---- */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_create(void **out);                                          /* A */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_release(void **options);                                     /* A */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_compute_device_types_mask(void *options, uint64_t mask); /* A */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_compute_device_types_mask(void *options, uint64_t *out); /* C */
-E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_force_recompilation(void *options, int value);           /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_force_recompilation(void *options, e5rt_bool value);     /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_force_recompilation(void *options, e5rt_bool *out);      /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_force_fetch_from_cache(void *options, e5rt_bool value);  /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_force_fetch_from_cache(void *options, e5rt_bool *out);   /* C */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_segmenter(void *options, const char *name);              /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_segmenter(void *options, const char **out);              /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_mil_entry_points(void *options, const char *const *names,
+                                                                       uint64_t count); /* A */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_custom_ane_compiler_options(void *options,
                                                                                   const char *text); /* B */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_custom_ane_compiler_options(void *options,
+                                                                                  const char **out);           /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_create_protected_assets(void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_create_protected_assets(void *options, e5rt_bool *out);  /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_enable_mpsgraph_package(void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_enable_mpsgraph_package(void *options, e5rt_bool *out);  /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_enable_profiling(void *options, e5rt_bool value);        /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_enable_profiling(void *options, e5rt_bool *out);         /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_enable_reshape_with_minimal_allocations(void *options,
+                                                                                              e5rt_bool value); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_enable_reshape_with_minimal_allocations(void *options,
+                                                                                              e5rt_bool *out); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_experimental_disable_compile_time_mpsgraph_type_inference(
+    void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_experimental_disable_compile_time_mpsgraph_type_inference(
+    void *options, e5rt_bool *out); /* C */
+E5RT_API e5rt_error_code
+e5rt_e5_compiler_options_set_experimental_disable_data_dependent_shape(void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_experimental_disable_data_dependent_shape(void *options,
+                                                                                                e5rt_bool *out); /* C */
+E5RT_API e5rt_error_code
+e5rt_e5_compiler_options_set_experimental_enable_default_function_for_range_dim(void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code
+e5rt_e5_compiler_options_get_experimental_enable_default_function_for_range_dim(void *options, e5rt_bool *out); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_experimental_force_classic_cpu_backend(void *options,
+                                                                                             e5rt_bool value); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_experimental_force_classic_cpu_backend(void *options,
+                                                                                             e5rt_bool *out); /* C */
+E5RT_API e5rt_error_code
+e5rt_e5_compiler_options_set_experimental_match_e5_minimal_cpu_patterns(void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code
+e5rt_e5_compiler_options_get_experimental_match_e5_minimal_cpu_patterns(void *options, e5rt_bool *out); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_experimental_match_e5_minimal_cpu_patterns_for_states(
+    void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_experimental_match_e5_minimal_cpu_patterns_for_states(
+    void *options, e5rt_bool *out);                                                                             /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_force_bnns_graph(void *options, e5rt_bool value);         /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_force_bnns_graph(void *options, e5rt_bool *out);          /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_force_classic_aot_old_hw(void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_force_classic_aot_old_hw(void *options, e5rt_bool *out);  /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_preferred_cpu_backend(void *options, uint32_t value);     /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_preferred_cpu_backend(void *options, uint32_t *out);      /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_preferred_cpu_backends(void *options, const uint32_t *values,
+                                                                             uint64_t count); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_preferred_cpu_backends(void *options, uint32_t *out_values,
+                                                                             uint64_t count); /* C */
+/* Threads that a program is compiled for; 0 = one per processor. */
+E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_threads(void *options, uint64_t threads); /* M */
+/* Not 0: the folder of what is compiled is the caller's alone, and no file in it changes or gets shorter as long as the
+ * library lives, though it may be removed: weights are mapped and not read. */
+E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_private(void *options, e5rt_bool value); /* M */
+
+/* ---- compiler ---- */
+E5RT_API e5rt_error_code e5rt_e5_compiler_create(void **out);                           /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_create_with_config(void **out, void *config); /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_release(void **compiler);                     /* A */
 /* path: a model.mil, or the folder that holds one. */
 E5RT_API e5rt_error_code e5rt_e5_compiler_compile(void *compiler, const char *path, void *options,
                                                   void **out_library); /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_compile_from_ir_program(void *compiler, void *program, void *options,
+                                                                  void **out_library); /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_is_new_compile_required(void *compiler, const char *path, void *options,
+                                                                  e5rt_bool *out);                             /* C */
+E5RT_API e5rt_error_code e5rt_e5_compiler_purge_e5_bundles_for_input_model(void **compiler, const char *path); /* C */
 
-/* ---- library, function, operation ---- */
+/* ---- libraries ---- */
+E5RT_API e5rt_error_code e5rt_program_library_create(void **out, const char *path);            /* A */
 E5RT_API e5rt_error_code e5rt_program_library_release(void **library);                         /* A */
-E5RT_API e5rt_error_code e5rt_program_library_get_num_functions(void *library, uint64_t *out); /* A */
+E5RT_API e5rt_error_code e5rt_program_library_get_num_functions(void *library, uint64_t *out); /* B */
 E5RT_API e5rt_error_code e5rt_program_library_get_function_names(void *library, uint64_t count,
                                                                  const char **out_names); /* B */
 E5RT_API e5rt_error_code e5rt_program_library_retain_program_function(void *library, const char *name,
-                                                                      void **out);         /* A */
-E5RT_API e5rt_error_code e5rt_program_function_release(void **function);                   /* A */
-E5RT_API e5rt_error_code e5rt_program_function_get_name(void *function, const char **out); /* B */
-E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_create_with_program_function(void **out,
-                                                                                                 void *function);
-E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_release(void **options); /* A */
+                                                                      void **out);                 /* A */
+E5RT_API e5rt_error_code e5rt_program_library_get_e5_bundle_path(void *library, const char **out); /* C */
+E5RT_API e5rt_error_code e5rt_program_library_get_build_info(void *library, void **out);           /* C */
+E5RT_API e5rt_error_code e5rt_program_library_get_function_metadata(void *library, const char *name,
+                                                                    void **out);                     /* C */
+E5RT_API e5rt_error_code e5rt_program_library_get_segmentation_analytics(void *library, void **out); /* C */
+
+/* ---- functions ---- */
+E5RT_API e5rt_error_code e5rt_program_function_release(void **function);                              /* A */
+E5RT_API e5rt_error_code e5rt_program_function_load_for_execution(void *function);                    /* A */
+E5RT_API e5rt_error_code e5rt_program_function_get_name(void *function, const char **out);            /* B */
+E5RT_API e5rt_error_code e5rt_program_function_get_num_extern_inputs(void *function, uint64_t *out);  /* C */
+E5RT_API e5rt_error_code e5rt_program_function_get_num_extern_outputs(void *function, uint64_t *out); /* C */
+E5RT_API e5rt_error_code e5rt_program_function_get_num_extern_inouts(void *function, uint64_t *out);  /* C */
+E5RT_API e5rt_error_code e5rt_program_function_get_extern_input_names(void *function, uint64_t count,
+                                                                      const char **out_names); /* C */
+E5RT_API e5rt_error_code e5rt_program_function_get_extern_output_names(void *function, uint64_t count,
+                                                                       const char **out_names); /* C */
+E5RT_API e5rt_error_code e5rt_program_function_get_extern_inout_names(void *function, uint64_t count,
+                                                                      const char **out_names); /* C */
+E5RT_API e5rt_error_code e5rt_program_function_retain_extern_input_io_port(void *function, const char *name,
+                                                                           void **out); /* C */
+E5RT_API e5rt_error_code e5rt_program_function_retain_extern_output_io_port(void *function, const char *name,
+                                                                            void **out); /* C */
+E5RT_API e5rt_error_code e5rt_program_function_retain_input_tensor_desc(void *function, const char *name,
+                                                                        void **out); /* C */
+E5RT_API e5rt_error_code e5rt_program_function_retain_output_tensor_desc(void *function, const char *name,
+                                                                         void **out); /* C */
+E5RT_API e5rt_error_code e5rt_program_function_retain_inout_tensor_desc(void *function, const char *name,
+                                                                        void **out); /* C */
+E5RT_API e5rt_error_code e5rt_program_function_retain_input_surface_desc(void *function, const char *name,
+                                                                         void **out); /* C */
+E5RT_API e5rt_error_code e5rt_program_function_retain_output_surface_desc(void *function, const char *name,
+                                                                          void **out); /* C */
+E5RT_API e5rt_error_code e5rt_program_function_retain_inout_surface_desc(void *function, const char *name,
+                                                                         void **out); /* C */
+/* "CPU, fp32, 2 threads, OpenBLAS": how a function was compiled; lives as long as the function. */
+E5RT_API e5rt_error_code e5rt_mw_program_function_get_summary(void *function, const char **out); /* M */
+
+/* ---- options of an operation ---- */
+E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_create(void **out, const char *path,
+                                                                           const char *function); /* C */
+E5RT_API e5rt_error_code
+e5rt_precompiled_compute_op_create_options_create_with_program_function(void **out, void *function); /* A */
+E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_release(void **options);         /* A */
 E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_set_operation_name(void *options,
                                                                                        const char *name); /* A */
+E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_get_operation_name(void *options,
+                                                                                       const char **out); /* C */
 E5RT_API e5rt_error_code
-e5rt_precompiled_compute_op_create_options_set_allocate_intermediate_buffers(void *options, int value); /* A */
+e5rt_precompiled_compute_op_create_options_set_allocate_intermediate_buffers(void *options, e5rt_bool value); /* A */
+E5RT_API e5rt_error_code
+e5rt_precompiled_compute_op_create_options_get_allocate_intermediate_buffers(void *options, e5rt_bool *out); /* C */
+E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_set_experimental_enable_mpsgraph_parallel_encode(
+    void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_get_experimental_enable_mpsgraph_parallel_encode(
+    void *options, e5rt_bool *out); /* C */
+E5RT_API e5rt_error_code
+e5rt_precompiled_compute_op_create_options_set_iosurface_memory_pool_id(void *options, uint64_t value); /* C */
+E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_get_iosurface_memory_pool_id(void *options,
+                                                                                                 uint64_t *out); /* C */
+E5RT_API e5rt_error_code
+e5rt_precompiled_compute_op_create_options_set_lazy_prepare_op_for_encode(void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code
+e5rt_precompiled_compute_op_create_options_get_lazy_prepare_op_for_encode(void *options, e5rt_bool *out); /* C */
+E5RT_API e5rt_error_code
+e5rt_precompiled_compute_op_create_options_set_override_compute_gpu_device(void *options, void *device); /* C */
+E5RT_API e5rt_error_code
+e5rt_precompiled_compute_op_create_options_retain_override_compute_gpu_device(void *options, void **out); /* C */
+E5RT_API e5rt_error_code
+e5rt_precompiled_compute_op_create_options_set_custom_ane_memory_provider(void *options, void *provider); /* C */
+E5RT_API e5rt_error_code
+e5rt_precompiled_compute_op_create_options_set_experimental_disable_compile_time_mpsgraph_type_inference(
+    void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_set_experimental_enable_gpu_quant_ops(
+    void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_set_experimental_enable_mps_reduced_precision(
+    void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code
+e5rt_precompiled_compute_op_create_options_set_experimental_mpsgraph_maximum_number_of_encoding_threads(
+    void *options, uint64_t value); /* C */
+
+/* ---- operations ---- */
 E5RT_API e5rt_error_code
 e5rt_execution_stream_operation_create_precompiled_compute_operation_with_options(void **out, void *options); /* A */
-E5RT_API e5rt_error_code e5rt_execution_stream_operation_release(void **operation);                           /* A */
-E5RT_API e5rt_error_code e5rt_execution_stream_operation_retain_input_port(void *operation, const char *name,
-                                                                           void **out_port); /* A */
-E5RT_API e5rt_error_code e5rt_execution_stream_operation_retain_output_port(void *operation, const char *name,
-                                                                            void **out_port); /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_create_precompiled_compute_operation(
+    void **out, const char *path, const char *function, const char *name, void *unknown, e5rt_bool flag); /* C */
+E5RT_API e5rt_error_code
+e5rt_execution_stream_operation_create_resource_sharing_precompiled_compute_operations_with_multiple_options(
+    void **out, void *options, uint64_t count);                                     /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_release(void **operation); /* A */
 /* Only for an operation that was encoded, and after the stream was reset. */
-E5RT_API e5rt_error_code e5rt_execution_stream_operation_prepare_op_for_encode(void *operation);              /* A */
-E5RT_API e5rt_error_code e5rt_execution_stream_operation_bind_completion_event(void *operation, void *event); /* A */
-E5RT_API e5rt_error_code e5rt_execution_stream_operation_bind_dependent_events(void *operation, void **events,
-                                                                               uint64_t count); /* A */
-
-/* ---- what an operation has ---- */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_prepare_op_for_encode(void *operation); /* A */
 /* A state of the program is an input, an output and, in one, an inout port; its name stands in all three lists. */
 E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_num_inputs(void *operation, uint64_t *out);  /* A */
 E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_num_outputs(void *operation, uint64_t *out); /* A */
@@ -102,39 +251,102 @@ E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_input_names(void *o
 E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_output_names(void *operation, uint64_t count,
                                                                           const char **out_names); /* A */
 E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_inout_names(void *operation, uint64_t count,
-                                                                         const char **out_names); /* A */
+                                                                         const char **out_names);       /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_opname(void *operation, const char **out); /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_retain_input_port(void *operation, const char *name,
+                                                                           void **out_port); /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_retain_output_port(void *operation, const char *name,
+                                                                            void **out_port); /* A */
 /* What is bound here is where the state is read and where its next value goes. */
 E5RT_API e5rt_error_code e5rt_execution_stream_operation_retain_inout_port(void *operation, const char *name,
-                                                                           void **out_port);            /* A */
-E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_opname(void *operation, const char **out); /* C */
+                                                                           void **out_port);                  /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_bind_completion_event(void *operation, void *event); /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_bind_dependent_events(void *operation, void **events,
+                                                                               uint64_t count); /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_dependent_event_count(void *operation,
+                                                                                   uint64_t *out);             /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_retain_completion_event(void *operation, void **out); /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_retain_dependent_events(void *operation,
+                                                                                 void **out_events); /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_reshape_operation(void *operation, void *a, void *b,
+                                                                           void *c); /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_serialize_inference_frame_data(void *operation, const char *a,
+                                                                                        const char *b,
+                                                                                        e5rt_bool c); /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_serialize_inference_frame_data_per_segment(
+    void *operation, const char *a, const char *b, e5rt_bool c); /* C */
+/* From the next run on, keeps the times of the newest `runs` runs of an encoded operation; 0 = off. What was kept is
+ * dropped. */
+E5RT_API e5rt_error_code e5rt_mw_execution_stream_operation_set_profiling(void *operation, uint64_t runs); /* M */
 
-/* ---- ports and buffers ---- */
-E5RT_API e5rt_error_code e5rt_io_port_is_tensor(void *port, unsigned char *out);  /* A */
-E5RT_API e5rt_error_code e5rt_io_port_is_surface(void *port, unsigned char *out); /* A */
-E5RT_API e5rt_error_code e5rt_io_port_retain_tensor_desc(void *port, void **out); /* A */
-/* What is bound to the port; an invalid operation if nothing is. */
-E5RT_API e5rt_error_code e5rt_io_port_retain_buffer_object(void *port, void **out); /* A */
-E5RT_API e5rt_error_code e5rt_io_port_release(void **port);                         /* A */
+/* ---- configuration of an operation ---- */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_config_options_create(void **out);      /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_config_options_release(void **options); /* C */
+E5RT_API e5rt_error_code
+e5rt_execution_stream_operation_config_options_set_prewire_model_memory(void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code
+e5rt_execution_stream_operation_config_options_get_prewire_model_memory(void *options, e5rt_bool *out); /* C */
+
+/* ---- ports ---- */
 /* Refused once the operation is encoded. */
-E5RT_API e5rt_error_code e5rt_io_port_bind_buffer_object(void *port, void *buffer); /* A */
+E5RT_API e5rt_error_code e5rt_io_port_bind_buffer_object(void *port, void *buffer);   /* A */
+E5RT_API e5rt_error_code e5rt_io_port_bind_surface_object(void *port, void *surface); /* A */
+E5RT_API e5rt_error_code e5rt_io_port_bind_memory_object(void *port, void *memory);   /* C */
+E5RT_API e5rt_error_code e5rt_io_port_release(void **port);                           /* A */
+E5RT_API e5rt_error_code e5rt_io_port_is_tensor(void *port, e5rt_bool *out);          /* A */
+E5RT_API e5rt_error_code e5rt_io_port_is_surface(void *port, e5rt_bool *out);         /* A */
+E5RT_API e5rt_error_code e5rt_io_port_is_dynamic(void *port, e5rt_bool *out);         /* C */
+E5RT_API e5rt_error_code e5rt_io_port_has_known_shape(void *port, e5rt_bool *out);    /* C */
+E5RT_API e5rt_error_code e5rt_io_port_retain_tensor_desc(void *port, void **out);     /* A */
+E5RT_API e5rt_error_code e5rt_io_port_retain_surface_desc(void *port, void **out);    /* A */
+/* What is bound to the port; an invalid operation if nothing is. */
+E5RT_API e5rt_error_code e5rt_io_port_retain_buffer_object(void *port, void **out);  /* A */
+E5RT_API e5rt_error_code e5rt_io_port_retain_memory_object(void *port, void **out);  /* C */
+E5RT_API e5rt_error_code e5rt_io_port_retain_surface_object(void *port, void **out); /* C */
+E5RT_API e5rt_error_code e5rt_io_port_get_supported_buffer_types(void *port, uint64_t *out_count,
+                                                                 const uint32_t **out_types); /* C */
+
+/* ---- buffers ---- */
 /* type 0, 1 or 2; type 0 has a plain data pointer. */
 E5RT_API e5rt_error_code e5rt_buffer_object_alloc(void **out, uint64_t size, uint32_t type);                 /* A */
-E5RT_API e5rt_error_code e5rt_buffer_object_create_from_data_pointer(void **out, void *data, uint64_t size); /* B */
 E5RT_API e5rt_error_code e5rt_buffer_object_release(void **buffer);                                          /* A */
 E5RT_API e5rt_error_code e5rt_buffer_object_get_data_ptr(void *buffer, void **out);                          /* A */
 E5RT_API e5rt_error_code e5rt_buffer_object_get_size(void *buffer, uint64_t *out);                           /* A */
 E5RT_API e5rt_error_code e5rt_buffer_object_get_type(void *buffer, uint32_t *out);                           /* B */
+E5RT_API e5rt_error_code e5rt_buffer_object_create_from_iosurface(void **out, void *surface);                /* A */
+E5RT_API e5rt_error_code e5rt_buffer_object_create_from_data_pointer(void **out, void *data, uint64_t size); /* B */
+E5RT_API e5rt_error_code e5rt_buffer_object_create_from_mtlbuffer(void **out, void *buffer);                 /* B */
+E5RT_API e5rt_error_code e5rt_buffer_object_create_as_alias(void **out, void *parent, uint64_t offset,
+                                                            uint64_t size);          /* C */
+E5RT_API e5rt_error_code e5rt_buffer_object_get_iosurface(void *buffer, void **out); /* A */
+E5RT_API e5rt_error_code e5rt_buffer_object_get_mtlbuffer(void *buffer, void **out); /* B */
+
+/* ---- memory objects ---- */
+E5RT_API e5rt_error_code e5rt_memory_object_create(void **out, uint64_t size, uint32_t type); /* C */
+E5RT_API e5rt_error_code e5rt_memory_object_create_as_alias(void **out, void *parent, uint64_t offset,
+                                                            uint64_t size);                   /* C */
+E5RT_API e5rt_error_code e5rt_memory_object_create_from_iosurface(void **out, void *surface); /* C */
+E5RT_API e5rt_error_code e5rt_memory_object_get_data_ptr(void *memory, void **out);           /* C */
+E5RT_API e5rt_error_code e5rt_memory_object_get_iosurface(void *memory, void **out);          /* C */
+E5RT_API e5rt_error_code e5rt_memory_object_get_size(void *memory, uint64_t *out);            /* C */
+E5RT_API e5rt_error_code e5rt_memory_object_release(void **memory);                           /* C */
 
 /* ---- descriptions of tensors ---- */
-/* component: the code of an element type, here one of E5RT_MW_COMPONENT; pack: 1. Espresso's codes are not published.
- */
-E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_create(void **out, uint32_t component, uint32_t pack);           /* C */
-E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_release(void **dtype);                                           /* C */
-E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_get_component_dtype(void *dtype, uint32_t *out);                 /* A */
-E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_get_element_size(void *dtype, uint64_t *out);                    /* A */
-E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_are_equal(void *a, void *b, unsigned char *out);                 /* C */
 E5RT_API e5rt_error_code e5rt_tensor_desc_create(void **out, const uint64_t *shape, uint64_t rank, void *dtype); /* C */
-E5RT_API e5rt_error_code e5rt_tensor_desc_release(void **desc);                                                  /* A */
+E5RT_API e5rt_error_code e5rt_tensor_desc_create_with_strides(void **out, const uint64_t *shape, const int64_t *strides,
+                                                              uint64_t rank, void *dtype); /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_create_with_alignments(void **out, const uint64_t *shape,
+                                                                 const uint64_t *alignments, uint64_t rank,
+                                                                 void *dtype);              /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_create_from_operand_desc(void **out, void *desc); /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_create_memory_object(void *desc, uint32_t type, uint64_t alignment,
+                                                               void **out); /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_create_slice(void *desc, uint64_t dimension, const uint64_t *range,
+                                                       void **out); /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_release(void **desc);     /* A */
+/* A buffer of that size; alignment: a power of two. */
+E5RT_API e5rt_error_code e5rt_tensor_desc_alloc_buffer_object(void *desc, uint32_t type, uint64_t alignment,
+                                                              void **out); /* A */
 /* The numbers live as long as the description. Strides are in elements, row-major. */
 E5RT_API e5rt_error_code e5rt_tensor_desc_get_shape(void *desc, uint64_t *out_rank, const uint64_t **out_shape); /* A */
 E5RT_API e5rt_error_code e5rt_tensor_desc_get_strides(void *desc, uint64_t *out_rank,
@@ -142,11 +354,14 @@ E5RT_API e5rt_error_code e5rt_tensor_desc_get_strides(void *desc, uint64_t *out_
 E5RT_API e5rt_error_code e5rt_tensor_desc_get_rank(void *desc, uint64_t *out);         /* C */
 E5RT_API e5rt_error_code e5rt_tensor_desc_get_size(void *desc, uint64_t *out);         /* C: bytes */
 E5RT_API e5rt_error_code e5rt_tensor_desc_get_num_elements(void *desc, uint64_t *out); /* C */
-E5RT_API e5rt_error_code e5rt_tensor_desc_retain_dtype(void *desc, void **out);        /* A */
-/* A buffer of that size; alignment: a power of two. */
-E5RT_API e5rt_error_code e5rt_tensor_desc_alloc_buffer_object(void *desc, uint32_t type, uint64_t alignment,
-                                                              void **out); /* A */
+E5RT_API e5rt_error_code e5rt_tensor_desc_get_byte_offset(void *desc, const uint64_t *index, uint64_t rank,
+                                                          uint64_t *out);                                      /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_get_dimension_length(void *desc, uint64_t dimension, uint64_t *out); /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_get_dimension_stride(void *desc, uint64_t dimension, int64_t *out);  /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_has_known_shape(void *desc, e5rt_bool *out);                         /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_retain_dtype(void *desc, void **out);                                /* A */
 
+/* ---- element types ---- */
 /* Element types of the engine's descriptions: the codes of the descriptors that the ane-guide, table 23.12, found. */
 typedef enum e5rt_mw_component {
     E5RT_MW_UINT8 = 1,
@@ -162,40 +377,110 @@ typedef enum e5rt_mw_component {
     E5RT_MW_BOOL = 256,   /* not in that table: a byte */
     E5RT_MW_FLOAT64 = 257 /* nor this */
 } e5rt_mw_component;
+/* component: the code of an element type, here one of E5RT_MW_COMPONENT; pack: 1. Espresso's codes are not published.
+ */
+E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_create(void **out, uint32_t component, uint32_t pack); /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_release(void **dtype);                                 /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_are_equal(void *a, void *b, e5rt_bool *out);           /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_get_component_dtype(void *dtype, uint32_t *out);       /* A */
+E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_get_element_size(void *dtype, uint64_t *out);          /* A */
+E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_get_component_size(void *dtype, uint64_t *out);        /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_get_component_pack(void *dtype, uint32_t *out);        /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_get_num_components(void *dtype, unsigned char *out);   /* C */
+E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_validate_spec(uint32_t component, uint32_t pack,
+                                                              unsigned char *out); /* C */
 
-/* ---- streams and events ---- */
+/* ---- tensors in memory ---- */
+
+/* ---- descriptions of operands ---- */
+E5RT_API e5rt_error_code e5rt_operand_desc_is_surface_desc(void *desc, e5rt_bool *out);      /* C */
+E5RT_API e5rt_error_code e5rt_operand_desc_is_tensor_desc(void *desc, e5rt_bool *out);       /* C */
+E5RT_API e5rt_error_code e5rt_operand_desc_release(void **desc);                             /* C */
+E5RT_API e5rt_error_code e5rt_operand_desc_retain_from_surface_desc(void **out, void *desc); /* C */
+E5RT_API e5rt_error_code e5rt_operand_desc_retain_from_tensor_desc(void **out, void *desc);  /* C */
+
+/* ---- surfaces ---- */
+E5RT_API e5rt_error_code e5rt_surface_desc_create(void **out, uint32_t format, uint64_t width, uint64_t height); /* C */
+E5RT_API e5rt_error_code e5rt_surface_desc_create_from_operand_desc(void **out, void *desc);                     /* C */
+E5RT_API e5rt_error_code e5rt_surface_desc_get_width(void *desc, uint64_t *out);                                 /* A */
+E5RT_API e5rt_error_code e5rt_surface_desc_get_height(void *desc, uint64_t *out);                                /* A */
+E5RT_API e5rt_error_code e5rt_surface_desc_release(void **desc);                                                 /* C */
+E5RT_API e5rt_error_code e5rt_surface_format_to_cvpb_4cc(uint32_t format, uint32_t *out);                        /* C */
+E5RT_API e5rt_error_code e5rt_cvpb_4cc_to_surface_format(uint32_t code, uint32_t *out);                          /* C */
+E5RT_API e5rt_error_code e5rt_surface_object_alloc(void **out, void *desc, uint32_t type);                       /* C */
+E5RT_API e5rt_error_code e5rt_surface_object_create_from_iosurface(void **out, void *surface);                   /* A */
+E5RT_API e5rt_error_code e5rt_create_surface_object_from_iosurface(void **out, void *surface);                   /* C */
+E5RT_API e5rt_error_code e5rt_surface_object_get_iosurface(void *surface, void **out);                           /* C */
+E5RT_API e5rt_error_code e5rt_surface_object_release(void **surface);                                            /* A */
+
+/* ---- streams ---- */
 E5RT_API e5rt_error_code e5rt_execution_stream_create(void **out);     /* A */
 E5RT_API e5rt_error_code e5rt_execution_stream_release(void **stream); /* A */
 /* Refused on a fresh stream. */
 E5RT_API e5rt_error_code e5rt_execution_stream_reset(void *stream);                             /* A */
 E5RT_API e5rt_error_code e5rt_execution_stream_encode_operation(void *stream, void *operation); /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_encode_workload(void *stream, void *workload);   /* C */
 /* Runs the encoded operations in order and returns when they are done. */
-E5RT_API e5rt_error_code e5rt_execution_stream_execute_sync(void *stream);                      /* A */
-E5RT_API e5rt_error_code e5rt_async_event_create(void **out, const char *name, uint32_t value); /* A */
-E5RT_API e5rt_error_code e5rt_async_event_release(void **event);                                /* A */
-E5RT_API e5rt_error_code e5rt_async_event_get_last_signaled_value(void *event, uint64_t *out);  /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_execute_sync(void *stream);                  /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_step_execute_sync(void *stream, void *step); /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_submit_async(void *stream, void *done);      /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_submit_async_with_timeout(void *stream, void *done,
+                                                                         uint64_t nanoseconds);             /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_async_submit(void *stream);                                  /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_set_ane_execution_priority(void *stream, uint32_t priority); /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_set_quality_of_service(void *stream, uint32_t quality);      /* A */
+E5RT_API e5rt_error_code e5rt_execution_stream_set_config_options(void *stream, void *options);             /* B */
+E5RT_API e5rt_error_code e5rt_execution_stream_prewire_in_use_allocations(void *stream);                    /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_get_stream_id(void *stream, uint64_t *out);                  /* B */
+E5RT_API e5rt_error_code
+e5rt_execution_stream_get_internal_async_compute_request_id_for_last_submit(void *stream, uint64_t *out); /* C */
 
-/* ---- messages ---- */
+/* ---- configuration of a stream ---- */
+E5RT_API e5rt_error_code e5rt_execution_stream_config_options_create(void **out);      /* B */
+E5RT_API e5rt_error_code e5rt_execution_stream_config_options_release(void **options); /* B */
+E5RT_API e5rt_error_code
+e5rt_execution_stream_config_options_set_enable_concurrent_sync_execution(void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code
+e5rt_execution_stream_config_options_get_enable_concurrent_sync_execution(void *options, e5rt_bool *out); /* C */
+E5RT_API e5rt_error_code
+e5rt_execution_stream_config_options_set_enable_low_latency_async_events(void *options, e5rt_bool value); /* C */
+E5RT_API e5rt_error_code
+e5rt_execution_stream_config_options_get_enable_low_latency_async_events(void *options, e5rt_bool *out); /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_config_options_set_skip_io_fences(void *options,
+                                                                                 e5rt_bool value);               /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_config_options_get_skip_io_fences(void *options, e5rt_bool *out); /* C */
+
+/* ---- events ---- */
+E5RT_API e5rt_error_code e5rt_async_event_create(void **out, const char *name, uint32_t value); /* A */
+E5RT_API e5rt_error_code e5rt_async_event_create_from_iosurface_shared_event(void **out, const char *name,
+                                                                             void *event);       /* C */
+E5RT_API e5rt_error_code e5rt_async_event_release(void **event);                                 /* A */
+E5RT_API e5rt_error_code e5rt_async_event_signal(void *event, uint64_t value);                   /* A */
+E5RT_API e5rt_error_code e5rt_async_event_sync_wait(void *event);                                /* B */
+E5RT_API e5rt_error_code e5rt_async_event_get_last_signaled_value(void *event, uint64_t *out);   /* A */
+E5RT_API e5rt_error_code e5rt_async_event_set_active_future_value(void *event, uint64_t value);  /* A */
+E5RT_API e5rt_error_code e5rt_async_event_get_active_future_value(void *event, uint64_t *out);   /* B */
+E5RT_API e5rt_error_code e5rt_async_event_get_iosurface_shared_event(void *event, void **out);   /* C */
+E5RT_API e5rt_error_code e5rt_async_event_get_name(void *event, const char **out);               /* B */
+E5RT_API e5rt_error_code e5rt_async_event_async_notify(void **event, void *a, void *b, void *c); /* D */
+
+/* ---- devices ---- */
+E5RT_API e5rt_error_code e5rt_ane_memory_provider_create(void *a, void *b);                        /* D */
+E5RT_API e5rt_error_code e5rt_ane_memory_provider_release(void **provider);                        /* C */
+E5RT_API e5rt_error_code e5rt_compute_gpu_device_get_mtl_device(void *device, void **out);         /* C */
+E5RT_API e5rt_error_code e5rt_compute_gpu_device_release(void **device);                           /* C */
+E5RT_API e5rt_error_code e5rt_compute_gpu_device_retain_all(void **out, uint64_t *out_count);      /* C */
+E5RT_API e5rt_error_code e5rt_compute_gpu_device_retain_from_mtl_device(void **out, void *device); /* C */
+
+/* ---- messages and memory ---- */
 /* Text of the calling thread's last failure; valid until its next e5rt call. */
 E5RT_API const char *e5rt_get_last_error_message(void); /* A */
-
-/* ---- what only Millwright's engine has ---- */
-/* A variable of the engine (docs/environment.md), "MW_ENGINE_FUSE" to "0", for the compilers that are created with
- * these options; what the environment sets goes before. A name or a value that is none is refused; "" changes nothing.
- */
-E5RT_API e5rt_error_code e5rt_mw_e5_compiler_config_options_set_variable(void *options, const char *name,
-                                                                         const char *value); /* M */
-/* Threads that a program is compiled for; 0 = one per processor. */
-E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_threads(void *options, uint64_t threads); /* M */
-/* Not 0: the folder of what is compiled is the caller's alone, and no file in it changes or gets shorter as long as the
- * library lives, though it may be removed: weights are mapped and not read. */
-E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_private(void *options, int value); /* M */
 /* Process-wide: what the engine allocates with from now on; NULL = the C library's heap. For tests and embedders,
  * before the first other call. `resize` as in millwright/status.h. */
-E5RT_API e5rt_error_code e5rt_mw_set_allocator(void *(*resize)(void *user, void *pointer, size_t size), void *user);
-/* "CPU, fp32, 2 threads, OpenBLAS": how a function was compiled; lives as long as the function. */
-E5RT_API e5rt_error_code e5rt_mw_program_function_get_summary(void *function, const char **out); /* M */
+E5RT_API e5rt_error_code e5rt_mw_set_allocator(void *(*resize)(void *user, void *pointer, size_t size),
+                                               void *user); /* M */
 
+/* ---- plans ---- */
 /* How an encoded operation runs, as data. Everything lives as long as the plan; indices count from 0. */
 enum { E5RT_MW_PLAN_VERSION = 2 };
 
@@ -266,9 +551,6 @@ typedef struct e5rt_mw_plan {
     uint64_t intermediate_size, scratch_size; /* bytes: the peak of intermediates, and what kernels work in */
 } e5rt_mw_plan;
 
-/* From the next run on, keeps the times of the newest `runs` runs of an encoded operation; 0 = off. What was kept is
- * dropped. */
-E5RT_API e5rt_error_code e5rt_mw_execution_stream_operation_set_profiling(void *operation, uint64_t runs); /* M */
 /* The plan of an encoded operation and a copy of what its profile holds now; lives on without the operation. */
 E5RT_API e5rt_error_code e5rt_mw_plan_create(void **out, void *operation);            /* M */
 E5RT_API e5rt_error_code e5rt_mw_plan_release(void **plan);                           /* M */

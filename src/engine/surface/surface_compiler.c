@@ -145,7 +145,7 @@ e5rt_error_code e5rt_e5_compiler_options_get_compute_device_types_mask(void *han
     return mw__surface_end(err);
 }
 
-e5rt_error_code e5rt_e5_compiler_options_set_force_recompilation(void *handle, int value)
+e5rt_error_code e5rt_e5_compiler_options_set_force_recompilation(void *handle, e5rt_bool value)
 {
     mw_error *err = mw__surface_begin();
     (void)value; /* nothing is cached here */
@@ -182,7 +182,7 @@ e5rt_error_code e5rt_mw_e5_compiler_options_set_threads(void *handle, uint64_t t
     return mw__surface_end(err);
 }
 
-e5rt_error_code e5rt_mw_e5_compiler_options_set_private(void *handle, int value)
+e5rt_error_code e5rt_mw_e5_compiler_options_set_private(void *handle, e5rt_bool value)
 {
     mw_error *err = mw__surface_begin();
     compiler_options *options = get(handle, MW__KIND_OPTIONS, "options", err);

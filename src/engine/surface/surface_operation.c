@@ -58,7 +58,8 @@ e5rt_error_code e5rt_precompiled_compute_op_create_options_set_operation_name(vo
 }
 
 /* Intermediates always belong to the operation here. */
-e5rt_error_code e5rt_precompiled_compute_op_create_options_set_allocate_intermediate_buffers(void *handle, int value)
+e5rt_error_code e5rt_precompiled_compute_op_create_options_set_allocate_intermediate_buffers(void *handle,
+                                                                                             e5rt_bool value)
 {
     mw_error *err = mw__surface_begin();
     (void)value;
