@@ -83,7 +83,7 @@ typedef struct mw_trainer_options {
     float average_decay; /* d in (0, 1): a' = d a + (1 - d) p' follows each parameter p, for mw_trainer_use_averages;
                           * 0 = none.  source  Polyak and Juditsky 1992 */
     int dispatch_steps;  /* steps that mw_trainer_step_many and mw_fit put into one dispatch, 1 to 100; 0 = 1. Saves the
-                          * dispatches between them, costs the memory of as many batches and intermediates */
+                          * dispatches between them, costs the memory of as many batches */
 
     mw_compile_options compile; /* device, threads, seed, allocator */
 } mw_trainer_options;

@@ -192,7 +192,7 @@ static bool find_facts(const mw__program *program, run_facts *out)
     if (!check_note(ports != NULL, __FILE__, __LINE__, "no memory for ports"))
         return false;
     const clock_t before = clock();
-    mw__encode(program, ports, ports + program->input_count, NULL, &commands, &err);
+    mw__encode(program, ports, ports + program->input_count, NULL, NULL, &commands, &err);
     const clock_t after = clock();
     if (CHECK_OK(err)) {
         *out = (run_facts){.steps = program->plan.step_count,

@@ -119,6 +119,7 @@ typedef struct emitter {
     const ports *ports;
     const mw__layout *layout;
     mw__command_list *commands;
+    mw__room *room; /* or NULL */
     size_t scratch; /* bytes of one partition */
     mw__task *tasks;
     mw__task_place *places; /* by task */
@@ -142,19 +143,30 @@ static void *address(const emitter *e, uint32_t buffer)
     }
 }
 
-static mw_status resolve(emitter *e, size_t s, mw_error *err)
+static void resolve(emitter *e, size_t s)
 {
     const mw__step *step = e->layout->steps[s];
-    const void **in = mw__arena_alloc(&e->commands->arena, step->read_count, sizeof *in, err);
-    void **out = mw__arena_alloc(&e->commands->arena, step->write_count, sizeof *out, err);
-    if (in == NULL || out == NULL)
-        return MW_ERROR_MEMORY;
+    void **all = e->commands->addresses + e->commands->address_count;
     for (size_t i = 0; i < step->read_count; i++)
-        in[i] = address(e, step->reads[i].buffer);
+        all[i] = address(e, step->reads[i].buffer);
     for (size_t i = 0; i < step->write_count; i++)
-        out[i] = address(e, step->writes[i].buffer);
-    e->in[s] = in;
-    e->out[s] = out;
+        all[step->read_count + i] = address(e, step->writes[i].buffer);
+    e->in[s] = (const void *const *)all;
+    e->out[s] = all + step->read_count;
+    e->commands->address_count += step->read_count + step->write_count;
+}
+
+static mw_status resolve_all(emitter *e, mw_error *err)
+{
+    const mw__layout *layout = e->layout;
+    size_t count = 0;
+    for (size_t s = 0; s < layout->step_count; s++)
+        count += layout->steps[s]->read_count + layout->steps[s]->write_count;
+    e->commands->addresses = mw__arena_alloc(&e->commands->arena, count, sizeof(void *), err);
+    if (e->commands->addresses == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t s = 0; s < layout->step_count; s++)
+        resolve(e, s);
     return MW_OK;
 }
 
@@ -183,7 +195,7 @@ static mw_status encode_block(const emitter *e, size_t s, size_t which, const mw
         const uint32_t write = nested->writes[which][i];
         outputs[i] = binding_of(layout, step->writes[write].buffer, e->out[s][write]);
     }
-    return mw__encode(program, inputs, outputs, allocator, commands, err);
+    return mw__encode(program, inputs, outputs, allocator, NULL, commands, err);
 }
 
 static mw_status encode_nested(const emitter *e, size_t s, const mw_allocator *allocator, mw_error *err)
@@ -263,7 +275,9 @@ static mw_status alloc_memory(emitter *e, const mw_allocator *allocator, mw_erro
         !mw__mul_size(e->scratch, (size_t)layout->partitions, &all) || !mw__add_size(all, layout->size, &all))
         return mw__fail(err, MW_ERROR_MEMORY, "scratch memory exceeds the address space");
     e->commands->size = layout->size;
-    e->commands->memory = mw__alloc_aligned(allocator, all, 64, err);
+    if (e->room != NULL && mw__room_reserve(e->room, all, err) != MW_OK)
+        return MW_ERROR_MEMORY;
+    e->commands->memory = e->room != NULL ? e->room->memory : mw__alloc_aligned(allocator, all, 64, err);
     return e->commands->memory != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
@@ -293,10 +307,10 @@ static mw_status keep_layout(const mw__layout *layout, mw__command_list *command
     return MW_OK;
 }
 
-static mw_status make_commands(const ports *p, const mw__layout *layout, const mw_allocator *allocator,
+static mw_status make_commands(const ports *p, const mw__layout *layout, const mw_allocator *allocator, mw__room *room,
                                mw__command_list *commands, mw_error *err)
 {
-    emitter e = {.ports = p, .layout = layout, .commands = commands};
+    emitter e = {.ports = p, .layout = layout, .commands = commands, .room = room};
     mw__arena *arena = &commands->arena;
     const size_t partitions = (size_t)layout->partitions;
     mw__chain *chains = mw__arena_alloc(arena, layout->phase_count * partitions, sizeof *chains, err);
@@ -307,8 +321,7 @@ static mw_status make_commands(const ports *p, const mw__layout *layout, const m
     if (chains == NULL || e.tasks == NULL || e.places == NULL || e.in == NULL || e.out == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(alloc_memory(&e, allocator, err));
-    for (size_t s = 0; s < layout->step_count; s++)
-        MW_TRY(resolve(&e, s, err));
+    MW_TRY(resolve_all(&e, err));
     commands->phase_count = layout->phase_count;
     commands->scratch = e.scratch * partitions;
     MW_TRY(encode_blocks(&e, allocator, err));
@@ -321,19 +334,19 @@ static mw_status make_commands(const ports *p, const mw__layout *layout, const m
     return keep_layout(layout, commands, err);
 }
 
-static mw_status encode(const ports *p, mw__layout *layout, const mw_allocator *allocator, mw__command_list *commands,
-                        mw_error *err)
+static mw_status encode(const ports *p, mw__layout *layout, const mw_allocator *allocator, mw__room *room,
+                        mw__command_list *commands, mw_error *err)
 {
     MW_TRY(check_bindings(p, err));
     MW_TRY(begin_layout(p, layout, err));
     MW_TRY(mw__order_steps(layout, err));
     MW_TRY(mw__assign_phases(layout, err));
     MW_TRY(mw__place_buffers(layout, err));
-    return make_commands(p, layout, allocator, commands, err);
+    return make_commands(p, layout, allocator, room, commands, err);
 }
 
 mw_status mw__encode(const mw__program *program, const mw__binding *inputs, const mw__binding *outputs,
-                     const mw_allocator *allocator, mw__command_list *commands, mw_error *err)
+                     const mw_allocator *allocator, mw__room *room, mw__command_list *commands, mw_error *err)
 {
     const ports p = {.program = program, .inputs = inputs, .outputs = outputs};
     mw__arena arena;
@@ -341,10 +354,14 @@ mw_status mw__encode(const mw__program *program, const mw__binding *inputs, cons
     *commands = (mw__command_list){0};
     mw__arena_init(&commands->arena, allocator);
     mw__layout layout = {.arena = &arena, .keep = &commands->arena};
-    const mw_status status = encode(&p, &layout, allocator, commands, err);
+    const mw_status status = encode(&p, &layout, allocator, room, commands, err);
     mw__arena_deinit(&arena);
+    if (status != MW_OK && room != NULL)
+        commands->memory = NULL; /* the room's */
     if (status != MW_OK)
         mw__command_list_deinit(commands);
+    else if (room != NULL)
+        mw__room_add(room, commands);
     return status;
 }
 
@@ -357,6 +374,8 @@ static void deinit_nested(const mw__command_list *commands)
 
 void mw__command_list_deinit(mw__command_list *commands)
 {
+    if (commands->room != NULL)
+        mw__room_remove(commands);
     deinit_nested(commands);
     mw__profile_destroy(commands->profile);
     mw__free_aligned(commands->arena.allocator, commands->memory);

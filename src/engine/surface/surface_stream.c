@@ -96,7 +96,8 @@ typedef struct stream {
     mw__object object;
     mw__operation **operations;
     size_t count, capacity;
-    bool used; /* something was encoded since it was made */
+    bool used;     /* something was encoded since it was made */
+    mw__room room; /* of the intermediates of the operations */
 } stream;
 
 static void detach_all(stream *s)
@@ -112,6 +113,7 @@ static void destroy_stream(mw__object *object)
 {
     stream *s = (stream *)object;
     detach_all(s);
+    mw__room_deinit(&s->room);
     mw__free(&object->allocator, s->operations);
 }
 
@@ -119,7 +121,10 @@ static mw_status create_stream(void **out, mw_error *err)
 {
     MW_TRY(mw__surface_out(out, err));
     stream *s = mw__object_create(sizeof *s, destroy_stream, err);
-    return s != NULL ? mw__handle_create(MW__KIND_STREAM, s, out, err) : MW_ERROR_MEMORY;
+    if (s == NULL)
+        return MW_ERROR_MEMORY;
+    mw__room_init(&s->room, &s->object.allocator);
+    return mw__handle_create(MW__KIND_STREAM, s, out, err);
 }
 
 e5rt_error_code e5rt_execution_stream_create(void **out)
@@ -155,7 +160,7 @@ e5rt_error_code e5rt_execution_stream_reset(void *handle)
     return mw__surface_end(err);
 }
 
-static mw_status encode_bindings(mw__operation *operation, mw_error *err)
+static mw_status encode_bindings(stream *s, mw__operation *operation, mw_error *err)
 {
     const mw__program *program = operation->function->program;
     const mw_allocator *allocator = &operation->object.allocator;
@@ -176,7 +181,7 @@ static mw_status encode_bindings(mw__operation *operation, mw_error *err)
     }
     mw__command_list_deinit(&operation->commands);
     const mw_status status =
-        mw__encode(program, bindings, bindings + program->input_count, allocator, &operation->commands, err);
+        mw__encode(program, bindings, bindings + program->input_count, allocator, &s->room, &operation->commands, err);
     mw__free(allocator, bindings);
     return status;
 }
@@ -193,7 +198,7 @@ static mw_status encode(void *stream_handle, void *operation_handle, mw_error *e
                         "operation \"%s\" is already encoded: reset its stream and prepare it for encode first",
                         operation->name);
     MW_TRY(mw__grow(&s->object.allocator, &s->operations, &s->capacity, s->count + 1, sizeof(mw__operation *), err));
-    MW_TRY(encode_bindings(operation, err));
+    MW_TRY(encode_bindings(s, operation, err));
     s->operations[s->count++] = mw__object_retain(operation);
     s->used = true;
     operation->state = MW__ENCODED;
