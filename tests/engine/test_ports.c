@@ -1,17 +1,8 @@
 /* What an operation says of itself: its ports, their names, what they take, what is bound to them; and descriptions of
  * tensors that a client makes. */
+#include "refused.h"
 #include "run.h"
 #include "support/check.h"
-
-#define REFUSED(call, wanted, part) refused((call), (wanted), (part), __LINE__)
-
-static void refused(e5rt_error_code code, e5rt_error_code wanted, const char *part, int line)
-{
-    check_note(code == wanted, __FILE__, line, "code %lld, not %lld (%s)", (long long)code, (long long)wanted,
-               e5rt_get_last_error_message());
-    check_note(strstr(e5rt_get_last_error_message(), part) != NULL, __FILE__, line, "message \"%s\" without \"%s\"",
-               e5rt_get_last_error_message(), part);
-}
 
 #define TEXT                                                                                                           \
     RUN_TEXT("tensor<fp32, [2, 3]> x, tensor<fp16, [4]> w",                                                            \

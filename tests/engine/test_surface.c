@@ -1,5 +1,6 @@
 /* The e5rt surface: the documented order of calls, and every call that must be refused. */
 #include "base/file.h"
+#include "refused.h"
 #include "run.h"
 #include "support/check.h"
 
@@ -9,16 +10,6 @@
 
 #define ADD                                                                                                            \
     RUN_TEXT("tensor<fp32, [2, 3]> x, tensor<fp32, [2, 3]> w", "tensor<fp32, [2, 3]> y = add(x = x, y = w);\n", "y")
-
-static void check_refused(e5rt_error_code code, e5rt_error_code wanted, const char *part, int line)
-{
-    check_note(code == wanted, __FILE__, line, "code %lld, not %lld (%s)", (long long)code, (long long)wanted,
-               e5rt_get_last_error_message());
-    check_note(strstr(e5rt_get_last_error_message(), part) != NULL, __FILE__, line, "message \"%s\" without \"%s\"",
-               e5rt_get_last_error_message(), part);
-}
-
-#define REFUSED(call, wanted, part) check_refused((call), (wanted), (part), __LINE__)
 
 static bool open_bound(run_program *r)
 {

@@ -82,7 +82,29 @@ static mw_status find_text(mw__arena *arena, const char *path, const char **out_
     return *out_folder != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status read_graph(mw__library *library, const char *path, bool owned, mw_error *err)
+static bool is_entry_point(const mw__compile_options *options, const char *name)
+{
+    for (size_t i = 0; i < options->entry_point_count; i++)
+        if (strcmp(options->entry_points[i], name) == 0)
+            return true;
+    return options->entry_point_count == 0;
+}
+
+/* Leaves only those functions that are asked for, in the order of the text. */
+static mw_status keep_entry_points(mw_graph *graph, const mw__compile_options *options, mw_error *err)
+{
+    for (size_t i = 0; i < options->entry_point_count; i++)
+        if (mw__function_choose(graph, options->entry_points[i], err) == NULL)
+            return err->status;
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->function_count; i++)
+        if (is_entry_point(options, graph->functions[i]->name))
+            graph->functions[kept++] = graph->functions[i];
+    graph->function_count = kept;
+    return MW_OK;
+}
+
+static mw_status read_graph(mw__library *library, const char *path, const mw__compile_options *chosen, mw_error *err)
 {
     const char *text_path = NULL, *folder = NULL;
     char *text = NULL;
@@ -95,7 +117,8 @@ static mw_status read_graph(mw__library *library, const char *path, bool owned, 
     mw__free(&library->object.allocator, text);
     if (library->graph == NULL)
         return err->status;
-    MW_TRY(mw__mil_load_blobs(library->graph, folder, owned, err));
+    MW_TRY(keep_entry_points(library->graph, chosen, err));
+    MW_TRY(mw__mil_load_blobs(library->graph, folder, chosen->owned, err));
     library->stored = mw__graph_make(&options, err);
     return library->stored != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
@@ -215,7 +238,7 @@ static mw_status compile(mw__library *library, const char *path, const mw__compi
     const mw__device_traits *device;
     MW_TRY(choose_device(options->mask, &device, err));
     MW_TRY(mw__blas_choose(options->config->blas, err));
-    MW_TRY(read_graph(library, path, options->owned, err));
+    MW_TRY(read_graph(library, path, options, err));
     MW_TRY(mw_graph_verify(library->graph, err));
     MW_TRY(mw__mil_check_constants(library->graph, err));
     const mw__legality legality = {.device = device, .chip = options->chip};

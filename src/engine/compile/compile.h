@@ -9,9 +9,11 @@
 typedef struct mw__compile_options {
     const mw__config *config; /* of the compiler */
     uint64_t mask;
-    const mw__chip_row *chip; /* whose limits hold for mask 4; NULL = those of every chip */
-    bool owned;               /* the folder is the caller's alone: weights are mapped */
-    uint64_t threads;         /* 0 = one per processor; that of the configuration goes before */
+    const mw__chip_row *chip;        /* whose limits hold for mask 4; NULL = those of every chip */
+    bool owned;                      /* the folder is the caller's alone: weights are mapped */
+    uint64_t threads;                /* 0 = one per processor; that of the configuration goes before */
+    const char *const *entry_points; /* names of the functions that are compiled */
+    size_t entry_point_count;        /* 0 = all */
 } mw__compile_options;
 
 /* Immutable and shared by threads. */

@@ -1,4 +1,4 @@
-/* What the four surface files share: the objects behind the handles, and how a call begins and ends. */
+/* What the surface files share: the objects behind the handles, and how a call begins and ends. */
 #ifndef MW__ENGINE_SURFACE_SURFACE_H
 #define MW__ENGINE_SURFACE_SURFACE_H
 
@@ -19,6 +19,15 @@ mw_status mw__surface_text(const char *text, const char *name, mw_error *err);
 mw_status mw__surface_copy(const mw__object *owner, char **slot, const char *text, mw_error *err);
 /* Clears *out; fails if `out` is NULL. */
 mw_status mw__surface_out(void **out, mw_error *err);
+
+/* The object, or NULL with err set, also if it is already; `name` is the argument's. */
+void *mw__surface_get(void *handle, mw__kind kind, const char *name, mw_error *err);
+/* The same where an answer goes to `out`, which may not be NULL. */
+void *mw__surface_get_for(void *handle, mw__kind kind, const char *name, const void *out, mw_error *err);
+/* The whole call that releases a handle. */
+e5rt_error_code mw__surface_release(void **handle, mw__kind kind);
+/* mw__surface_end, which fails if more is wanted than there is of `what`. */
+e5rt_error_code mw__surface_end_bounds(uint64_t wanted, uint64_t count, const char *what, mw_error *err);
 
 typedef struct mw__buffer_object {
     mw__object object;

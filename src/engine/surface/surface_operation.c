@@ -1,72 +1,8 @@
 /* e5rt: operations of a compiled function. Their ports are in surface_port.c. */
-#include "engine/surface/surface.h"
+#include "engine/surface/surface_options.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* ---- options ---- */
-
-typedef struct operation_options {
-    mw__object object;
-    mw__function_object *function;
-    char *name;
-} operation_options;
-
-static void destroy_options(mw__object *object)
-{
-    operation_options *options = (operation_options *)object;
-    mw__object_release(options->function);
-    mw__free(&object->allocator, options->name);
-}
-
-static mw_status create_options(void **out, void *function_handle, mw_error *err)
-{
-    MW_TRY(mw__surface_out(out, err));
-    if (function_handle == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "Cannot provide program function as nullptr");
-    mw__function_object *function = mw__handle_get(function_handle, MW__KIND_FUNCTION, "function", err);
-    operation_options *options = function != NULL ? mw__object_create(sizeof *options, destroy_options, err) : NULL;
-    if (options == NULL)
-        return err->status;
-    options->function = mw__object_retain(function);
-    return mw__handle_create(MW__KIND_OPERATION_OPTIONS, options, out, err);
-}
-
-e5rt_error_code e5rt_precompiled_compute_op_create_options_create_with_program_function(void **out, void *function)
-{
-    mw_error *err = mw__surface_begin();
-    create_options(out, function, err);
-    return mw__surface_end(err);
-}
-
-e5rt_error_code e5rt_precompiled_compute_op_create_options_release(void **options)
-{
-    mw_error *err = mw__surface_begin();
-    if (!mw__failed(err))
-        mw__handle_release(options, MW__KIND_OPERATION_OPTIONS, err);
-    return mw__surface_end(err);
-}
-
-e5rt_error_code e5rt_precompiled_compute_op_create_options_set_operation_name(void *handle, const char *name)
-{
-    mw_error *err = mw__surface_begin();
-    operation_options *options =
-        mw__failed(err) ? NULL : mw__handle_get(handle, MW__KIND_OPERATION_OPTIONS, "options", err);
-    if (options != NULL && mw__surface_text(name, "operationName", err) == MW_OK)
-        mw__surface_copy(&options->object, &options->name, name, err);
-    return mw__surface_end(err);
-}
-
-/* Intermediates always belong to the operation here. */
-e5rt_error_code e5rt_precompiled_compute_op_create_options_set_allocate_intermediate_buffers(void *handle,
-                                                                                             e5rt_bool value)
-{
-    mw_error *err = mw__surface_begin();
-    (void)value;
-    if (!mw__failed(err))
-        mw__handle_get(handle, MW__KIND_OPERATION_OPTIONS, "options", err);
-    return mw__surface_end(err);
-}
 
 /* ---- operations ---- */
 
@@ -86,7 +22,7 @@ static void destroy_operation(mw__object *object)
     mw__object_release(operation->function);
 }
 
-static mw_status fill_operation(mw__operation *operation, const operation_options *options, mw_error *err)
+static mw_status fill_operation(mw__operation *operation, const mw__operation_options *options, mw_error *err)
 {
     const mw_allocator *allocator = &operation->object.allocator;
     operation->function = mw__object_retain(options->function);
@@ -95,14 +31,14 @@ static mw_status fill_operation(mw__operation *operation, const operation_option
     operation->outputs = mw__alloc(allocator, program->output_count, sizeof(mw__buffer_object *), err);
     if (operation->inputs == NULL || operation->outputs == NULL)
         return MW_ERROR_MEMORY;
-    const char *name = options->name != NULL ? options->name : program->name;
+    const char *name = options->operation_name != NULL ? options->operation_name : program->name;
     return mw__surface_copy(&operation->object, &operation->name, name, err);
 }
 
 static mw_status create_operation(void **out, void *handle, mw_error *err)
 {
     MW_TRY(mw__surface_out(out, err));
-    const operation_options *options = mw__handle_get(handle, MW__KIND_OPERATION_OPTIONS, "options", err);
+    const mw__operation_options *options = mw__handle_get(handle, MW__KIND_OPERATION_OPTIONS, "options", err);
     mw__operation *operation = options != NULL ? mw__object_create(sizeof *operation, destroy_operation, err) : NULL;
     if (operation == NULL)
         return err->status;
