@@ -69,6 +69,9 @@ typedef struct mw_compile_options {
                           * `chip`; of MW_CHIP_AUTO h17. MW_ENGINE_PROFILE of the environment goes before it */
     int max_plans;       /* of a program whose shapes are chosen (mw_program_set_shapes): how many plans are
                           * kept, 1 to 1024; beyond that the one goes that was used least recently. 0 = 8 */
+    struct mw_program *weights_of; /* not NULL: parameters, and states that the graph itself does not change, that this
+                                    * program has by the same name, type and shape are its memory, not copies. Not for
+                                    * trainers, nor for programs whose shapes are chosen */
 } mw_compile_options;
 
 /** Returns the default options. */
@@ -147,6 +150,43 @@ MW_API mw_status mw_program_read(mw_program *program, const char *port, mw_dtype
 /** The port's own memory, in the type that mw_program_port_at reports; valid until the program is destroyed or takes
  *  another plan. Reading or writing it during mw_run is a race. What is written here is not checked. */
 MW_API void *mw_program_view(mw_program *program, const char *port, mw_error *err);
+
+/* ---- weights that are exchanged ----
+ *
+ *     mw_graph *adapted = mw_graph_lora(model, &lora, &err);           // or mw_graph_trainable: which weights
+ *     mw_program *program = mw_compile(adapted, NULL, &err);
+ *     mw_program_load_lora(program, "adapters/french", &err);
+ *     mw_run(program, &err);
+ *     mw_program_load_lora(program, "adapters/legal", &err);           // no compile, and the base stays where it is
+ *
+ * Parameters are inputs that keep their values, so other weights need no other program. With options.weights_of
+ * several programs, one for each batch size, say, have one set of weights: what is written to one is in all. They must
+ * not run while it is written. The memory lives until the last of them is destroyed, in any order. */
+
+/** Values of a parameter. */
+typedef struct mw_weight_values {
+    const char *name; /* of the parameter, or of a state that starts with a value */
+    mw_dtype dtype;   /* of data */
+    const void *data;
+    size_t count; /* elements; must be the parameter's */
+} mw_weight_values;
+
+/** Gives parameters new values: all of them, or after an error none. As mw_program_write converts, but every value is
+ *  finite.
+ *  errors  those of mw_program_write; MW_ERROR_ARGUMENT for a port that is no parameter, or a name given twice;
+ *          MW_ERROR_NUMERIC for a value that is not finite */
+MW_API mw_status mw_program_set_weights(mw_program *program, const mw_weight_values *values, size_t count,
+                                        mw_error *err);
+
+/** Reads the parameters from a safetensors file, as mw_trainer_save_weights, PyTorch and others write it: every one by
+ *  its name, states if the file has them; what else is there is not read. Nothing changes on failure.
+ *  errors  those of mw_trainer_load_weights; MW_ERROR_ARGUMENT if the program has no parameter */
+MW_API mw_status mw_program_load_weights(mw_program *program, const char *path, mw_error *err);
+
+/** Reads an adapter, as mw_trainer_save_lora or PEFT writes it, into a program of a graph of mw_graph_lora with the
+ *  same rank and alpha. Nothing changes on failure.
+ *  errors  those of mw_trainer_load_lora */
+MW_API mw_status mw_program_load_lora(mw_program *program, const char *folder, mw_error *err);
 
 /** Runs once, and returns when the outputs are written. Allocates nothing on the engine, unless it makes a plan. */
 MW_API mw_status mw_run(mw_program *program, mw_error *err);

@@ -85,7 +85,7 @@ static mw_status find_port(const mw_program *program, const char *name, size_t *
     return *out < program->port_count ? MW_OK : unknown_port(program, name, err);
 }
 
-static mw_status check_data(const mw_port *port, const void *data, size_t count, mw_error *err)
+mw_status mw__program_port_check(const mw_port *port, const void *data, size_t count, mw_error *err)
 {
     const size_t expected = (size_t)mw_shape_count(port->shape);
     if (count != expected)
@@ -95,19 +95,11 @@ static mw_status check_data(const mw_port *port, const void *data, size_t count,
     return MW_OK;
 }
 
-/* A port and its memory: in the program, in its plan of the moment, or with what decides about plans. */
-typedef struct found_port {
-    const mw_port *port;
-    mw__port_rule rule;
-    void *data;
-    mw__flexible_input *held;
-} found_port;
-
-static mw_status find_place(mw_program *program, const char *name, found_port *out, mw_error *err)
+mw_status mw__program_port_find(mw_program *program, const char *name, mw__found_port *out, mw_error *err)
 {
     size_t index = 0;
     MW_TRY(find_port(program, name, &index, err));
-    *out = (found_port){.port = &program->ports[index]};
+    *out = (mw__found_port){.port = &program->ports[index]};
     out->held = program->flexible != NULL ? mw__flexible_held(program->flexible, name) : NULL;
     if (out->held != NULL) {
         out->data = out->held->held;
@@ -123,32 +115,42 @@ static mw_status find_place(mw_program *program, const char *name, found_port *o
     return MW_OK;
 }
 
+mw_status mw__program_port_refused(const mw__refusal *refusal, size_t count, const char *name, mw_error *err)
+{
+    if (refusal->element == count)
+        mw__fail(err, refusal->status, "port \"%s\": %s", name, refusal->text);
+    else
+        mw__fail(err, refusal->status, "port \"%s\" element %zu %s", name, refusal->element, refusal->text);
+    mw__error_subject(err, NULL, name);
+    return refusal->status;
+}
+
 /* Into the memory of the port or out of it. */
 static mw_status pass(void *out, const mw__values *values, const mw__port_rule *rule, const char *name, mw_error *err)
 {
     mw__refusal refusal;
-    if (mw__values_enter(out, values, rule, &refusal) == MW_OK)
-        return MW_OK;
-    if (refusal.element == values->count)
-        mw__fail(err, refusal.status, "port \"%s\": %s", name, refusal.text);
-    else
-        mw__fail(err, refusal.status, "port \"%s\" element %zu %s", name, refusal.element, refusal.text);
-    mw__error_subject(err, NULL, name);
-    return refusal.status;
+    const bool entered = mw__values_enter(out, values, rule, &refusal) == MW_OK;
+    return entered ? MW_OK : mw__program_port_refused(&refusal, values->count, name, err);
+}
+
+/* What was held is seen at the next run. */
+void mw__program_port_written(const mw__found_port *port)
+{
+    if (port->held != NULL)
+        mw__flexible_note_written(port->held);
 }
 
 static mw_status write_port(mw_program *program, const char *name, mw_dtype dtype, const void *data, size_t count,
                             mw_error *err)
 {
-    found_port found;
-    MW_TRY(find_place(program, name, &found, err));
-    MW_TRY(check_data(found.port, data, count, err));
+    mw__found_port found;
+    MW_TRY(mw__program_port_find(program, name, &found, err));
+    MW_TRY(mw__program_port_check(found.port, data, count, err));
     if (found.port->is_output)
         return mw__fail(err, MW_ERROR_ARGUMENT, "port \"%s\" is an output; only inputs are written", name);
     const mw__values values = {.data = data, .dtype = dtype, .count = count};
     MW_TRY(pass(found.data, &values, &found.rule, name, err));
-    if (found.held != NULL)
-        mw__flexible_note_written(found.held);
+    mw__program_port_written(&found);
     return MW_OK;
 }
 
@@ -166,9 +168,9 @@ mw_status mw_program_write(mw_program *program, const char *name, mw_dtype dtype
 static mw_status read_port(mw_program *program, const char *name, mw_dtype dtype, void *out_data, size_t count,
                            mw_error *err)
 {
-    found_port found;
-    MW_TRY(find_place(program, name, &found, err));
-    MW_TRY(check_data(found.port, out_data, count, err));
+    mw__found_port found;
+    MW_TRY(mw__program_port_find(program, name, &found, err));
+    MW_TRY(mw__program_port_check(found.port, out_data, count, err));
     const mw__values values = {.data = found.data, .dtype = found.port->dtype, .count = count};
     return pass(out_data, &values, &(mw__port_rule){.dtype = dtype, .declared = dtype}, name, err);
 }
@@ -188,12 +190,11 @@ void *mw_program_view(mw_program *program, const char *name, mw_error *err)
 {
     if (mw__skips(err))
         return NULL;
-    found_port found;
+    mw__found_port found;
     if ((program != NULL && mw__live_check(program, MW__LIVE_PROGRAM, __func__, err) != MW_OK) ||
-        find_place(program, name, &found, err) != MW_OK)
+        mw__program_port_find(program, name, &found, err) != MW_OK)
         return NULL;
-    if (found.held != NULL) /* what is written there is seen at the next run */
-        mw__flexible_note_written(found.held);
+    mw__program_port_written(&found);
     return found.data;
 }
 

@@ -294,6 +294,7 @@ mw_program *mw__program_make(const mw_allocator *allocator, mw_error *err)
         return NULL;
     }
     program->allocator = allocator;
+    atomic_init(&program->users, 1);
     mw__arena_init(&program->arena, allocator);
     mw__map_init(&program->port_names, allocator);
     return program;
@@ -327,9 +328,13 @@ static void destroy_dispatch(mw_program *program)
         mw__place_release(&program->places[i], &symbols);
 }
 
+/* Its memory may be that of others (options.weights_of): then it goes with the last of them. */
 static void free_program(mw_program *program)
 {
+    if (atomic_fetch_sub(&program->users, 1) > 1)
+        return;
     const mw_allocator *allocator = program->allocator;
+    mw_program *lender = program->lender;
     mw__flexible_destroy(program->flexible);
     destroy_dispatch(program);
     remove_folder(allocator, &program->folder);
@@ -337,6 +342,8 @@ static void free_program(mw_program *program)
     mw__map_deinit(&program->port_names);
     mw__arena_deinit(&program->arena);
     mw__free(allocator, program);
+    if (lender != NULL)
+        free_program(lender);
 }
 
 void mw__program_destroy(mw_program *program)

@@ -57,7 +57,7 @@ static mw_status fill_parameters(mw_program *program, const mw_graph *graph, uin
         if (!port->is_parameter)
             continue;
         const mw_tensor *parameter = mw_graph_find(graph, port->name);
-        if (parameter == NULL)
+        if (parameter == NULL || mw__program_is_borrowed(program, i))
             continue;
         MW_TRY(mw__parameter_fill(parameter, port->dtype, seed, program->allocator, mw__program_data(program, i), err));
     }
@@ -66,12 +66,28 @@ static mw_status fill_parameters(mw_program *program, const mw_graph *graph, uin
 
 /* ---- the function ---- */
 
+static mw_status take_weights(mw_program *program, const mw_graph *graph, const mw_compile_options *options,
+                              mw_error *err)
+{
+    const mw__function *main = mw__function_find(graph, "main");
+    if (main != NULL)
+        MW_TRY(mw__program_take_weights(program, main, err));
+    if (options->weights_of != NULL)
+        MW_TRY(mw__program_borrow(program, options->weights_of, err));
+    return fill_parameters(program, graph, options->seed, err);
+}
+
 static mw_program *compile_graph(const mw_graph *graph, const mw_compile_options *options, const mw__target *target,
                                  mw_error *err)
 {
-    mw_program *program =
-        mw__lowered_create(&(mw__program_request){.graph = graph, .options = options, .target = target}, err);
-    if (program == NULL || fill_parameters(program, graph, options->seed, err) == MW_OK)
+    mw__borrowing borrowing = {.lender = options->weights_of, .graph = graph};
+    mw__program_request request = {.graph = graph, .options = options, .target = target};
+    if (borrowing.lender != NULL) {
+        request.bind = mw__borrow;
+        request.user = &borrowing;
+    }
+    mw_program *program = mw__lowered_create(&request, err);
+    if (program == NULL || take_weights(program, graph, options, err) == MW_OK)
         return program;
     mw_program_destroy(program);
     return NULL;
@@ -122,6 +138,16 @@ static mw_status specialise_fixed(const mw__function *function, const mw_allocat
     return status;
 }
 
+static mw_program *compile_chosen(const mw__function *function, const mw_compile_options *options,
+                                  const mw__target *target, mw_error *err)
+{
+    mw_program *program = mw__flexible_create(function, options, target, err);
+    if (program == NULL || mw__program_take_weights(program, function, err) == MW_OK)
+        return program;
+    mw_program_destroy(program);
+    return NULL;
+}
+
 static mw_program *compile_open(const mw__function *function, const mw_compile_options *options,
                                 const mw__target *target, mw_error *err)
 {
@@ -129,8 +155,13 @@ static mw_program *compile_open(const mw__function *function, const mw_compile_o
     if (!has_open_input(function) &&
         specialise_fixed(function, mw__allocator_or_default(options->allocator), &fixed, err) != MW_OK)
         return NULL;
-    return fixed != NULL ? compile_copy(fixed, options, target, err)
-                         : mw__flexible_create(function, options, target, err);
+    if (fixed != NULL)
+        return compile_copy(fixed, options, target, err);
+    if (options->weights_of == NULL)
+        return compile_chosen(function, options, target, err);
+    mw__fail(err, MW_ERROR_UNSUPPORTED,
+             "weights_of: the shapes of this program are chosen; give its inputs fixed ones");
+    return NULL;
 }
 
 static mw_program *compile_function(const mw_graph *graph, const mw_compile_options *options, const mw__target *target,
@@ -160,7 +191,8 @@ mw_program *mw_compile(const mw_graph *graph, const mw_compile_options *options,
     if (options == NULL)
         options = &defaults;
     mw__target target;
-    if (mw_graph_check(graph, err) != MW_OK || mw__target_resolve(options, &target, err) != MW_OK)
+    if (mw_graph_check(graph, err) != MW_OK || mw__target_resolve(options, &target, err) != MW_OK ||
+        mw__program_check_lender(options->weights_of, &target, err) != MW_OK)
         return NULL;
     mw__graph_hold(graph);
     mw_program *program = compile_function(graph, options, &target, err);

@@ -8,6 +8,7 @@
 #include "chip/rules/arithmetic.h"
 #include "chip/rules/chips.h"
 #include "graph/device_traits.h"
+#include "runtime/adapter.h"
 #include "runtime/dispatch.h"
 #include "runtime/parts.h"
 #include "runtime/values.h"
@@ -69,6 +70,12 @@ typedef struct mw__class_port {
     mw_classes classes;
 } mw__class_port;
 
+/* A parameter, or a state that nothing writes. */
+typedef struct mw__program_weight {
+    const char *name;
+    bool is_parameter;
+} mw__program_weight;
+
 struct mw_program {
     const mw_allocator *allocator;
     mw__guard guard;
@@ -85,6 +92,11 @@ struct mw_program {
     mw__map port_names;  /* name -> its element of ports */
     mw__class_port *class_ports;
     size_t class_port_count;
+    mw__program_weight *weights;
+    size_t weight_count;
+    mw__adapter_numbers adapter;
+    mw_program *lender; /* options.weights_of: whose memory some weights are */
+    atomic_int users;   /* itself, and those that it lends memory to */
     mw_warning *warnings;
     size_t warning_count;
     char *mil;
@@ -102,6 +114,33 @@ mw_status mw__program_leave(const mw__entry *entry, mw_status status, mw_error *
 /* Copies the labels of the outputs of a function that are results of classify. */
 mw_status mw__program_take_classes(mw_program *program, const mw__function *function, mw_error *err);
 
+/* Remembers what can be exchanged: the weights of the function it was compiled from, and the numbers of its adapters.
+ */
+mw_status mw__program_take_weights(mw_program *program, const mw__function *function, mw_error *err);
+
+bool mw__is_weight(const mw_tensor *input);
+/* NULL if it has none of that name. */
+const mw__program_weight *mw__program_weight_find(const mw_program *program, const char *name);
+
+/* ---- options.weights_of (runtime/program_lend.c) ---- */
+
+/* NULL is fine.
+ *  errors  MW_ERROR_STATE if it is destroyed, MW_ERROR_UNSUPPORTED if its memory cannot be that of another program */
+mw_status mw__program_check_lender(const mw_program *lender, const mw__target *target, mw_error *err);
+
+typedef struct mw__borrowing {
+    const mw_program *lender;
+    const mw_graph *graph; /* that is compiled */
+} mw__borrowing;
+
+/* An mw__program_binder: a weight of both is the lender's memory. */
+bool mw__borrow(void *user, const mw_port *port, mw__device_buffer *out);
+/* Keeps the memory alive.
+ *  errors  MW_ERROR_ARGUMENT if nothing is borrowed */
+mw_status mw__program_borrow(mw_program *program, mw_program *lender, mw_error *err);
+/* True if the memory of a port is the lender's. */
+bool mw__program_is_borrowed(const mw_program *program, size_t port);
+
 /* Copies what the legaliser replaced into the program, and logs it once. */
 struct mw__narrowing;
 mw_status mw__program_take_warnings(mw_program *program, const struct mw__narrowing *narrowed, mw_error *err);
@@ -111,6 +150,22 @@ mw_status mw__program_take_warnings(mw_program *program, const struct mw__narrow
 mw_status mw__program_settle(mw_program *program, mw_program **out, mw_error *err);
 /* The same, if there is one already; NULL if not. */
 const mw_program *mw__program_now(const mw_program *program);
+
+/* A port and its memory: in the program, in its plan of the moment, or with what decides about plans. */
+typedef struct mw__found_port {
+    const mw_port *port;
+    mw__port_rule rule;
+    void *data;
+    struct mw__flexible_input *held;
+} mw__found_port;
+
+/* errors  MW_ERROR_ARGUMENT for NULL, or a name that no port has; MW_ERROR_STATE if shapes are still to come */
+mw_status mw__program_port_find(mw_program *program, const char *name, mw__found_port *out, mw_error *err);
+mw_status mw__program_port_check(const mw_port *port, const void *data, size_t count, mw_error *err);
+/* The refusal of values for a port as an error. */
+mw_status mw__program_port_refused(const mw__refusal *refusal, size_t count, const char *name, mw_error *err);
+/* To be called after values were put there. */
+void mw__program_port_written(const mw__found_port *port);
 
 /* Index of a port by the user's name, port_count if there is none. */
 size_t mw__program_find(const mw_program *program, const char *name);

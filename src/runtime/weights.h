@@ -1,17 +1,33 @@
-/* Tensors of the state set as a safetensors file. */
+/* Weights by name as safetensors files: those of a trainer's state set, and those of a program. */
 #ifndef MW__RUNTIME_WEIGHTS_H
 #define MW__RUNTIME_WEIGHTS_H
 
-#include <millwright/trainer.h>
+#include "base/error.h"
+#include "runtime/safetensors.h"
 
-/* Writes and reads tensors of a safetensors file: names[i] is that of entry i of the state set, NULL = not in the file.
- * Reading wants every one, converts between F16 and F32, and changes nothing on failure. `note` is put into the file's
- * metadata (NULL = none). `of_folder`: the file is one that its folder has by convention, and links of the folder do
- * not lead out of it. */
-struct mw__safetensors_note;
-mw_status mw__weights_write(mw_trainer *trainer, const char *path, const char *const *names,
-                            const struct mw__safetensors_note *note, mw_error *err);
-mw_status mw__weights_read(mw_trainer *trainer, const char *path, bool of_folder, const char *const *names,
-                           mw_error *err);
+/* A tensor that a file may have. */
+typedef struct mw__weight_slot {
+    const char *name;    /* in the model */
+    const char *in_file; /* its name there; NULL = not part of the file */
+    bool optional;       /* a file may lack it: then it keeps its values */
+    mw_dtype dtype;
+    mw_shape shape;
+    void *data;
+    size_t size;
+} mw__weight_slot;
+
+typedef struct mw__weight_slots {
+    const mw_allocator *allocator;
+    const char *owner; /* "the trainer", for messages */
+    mw__weight_slot *slot;
+    size_t count;
+} mw__weight_slots;
+
+/* Writes what has a name in the file. `note` is put into the file's metadata (NULL = none). */
+mw_status mw__weights_write(const mw__weight_slots *slots, const char *path, const mw__safetensors_note *note,
+                            mw_error *err);
+/* Reads what has a name in the file, converts between F16 and F32, and changes nothing on failure. `of_folder`: the
+ * file is one that its folder has by convention, and links of the folder do not lead out of it. */
+mw_status mw__weights_read(const mw__weight_slots *slots, const char *path, bool of_folder, mw_error *err);
 
 #endif

@@ -359,6 +359,9 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_program_view(NULL, "x", &err));
     REFUSED(mw_program_classes(NULL, "x", &(mw_classes){0}, &err));
     REFUSED(mw_program_label(NULL, "x", &(mw_label){0}, &err));
+    REFUSED(mw_program_set_weights(NULL, NULL, 0, &err));
+    REFUSED(mw_program_load_weights(NULL, "w.safetensors", &err));
+    REFUSED(mw_program_load_lora(NULL, "adapter", &err));
     REFUSED(mw_program_set_shapes(NULL, NULL, 0, &err));
     REFUSED(mw_program_share(NULL, "y", "x", &err));
     REFUSED(mw_run(NULL, &err));

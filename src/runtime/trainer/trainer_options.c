@@ -168,6 +168,8 @@ mw_status mw__trainer_check_options(const mw_trainer_options *o, mw_error *err)
 {
     if (o == NULL || o->struct_size != sizeof *o)
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer options were not made by mw_trainer_defaults");
+    if (o->compile.weights_of != NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: compile.weights_of is for programs; load weights instead");
     MW_TRY(check_tensors(o, err));
     return check_numbers(o, err);
 }
