@@ -321,6 +321,13 @@ E5RT_API e5rt_error_code e5rt_buffer_object_create_as_alias(void **out, void *pa
 E5RT_API e5rt_error_code e5rt_buffer_object_get_iosurface(void *buffer, void **out); /* A */
 E5RT_API e5rt_error_code e5rt_buffer_object_get_mtlbuffer(void *buffer, void **out); /* B */
 
+/* The first `size` bytes of shared memory (memfd_create, shm_open; a file that may be mapped and written): what
+ * IOSurfaces are for on a Mac. `fd` is duplicated. The memory has to stay that long. Two buffers of one memory have two
+ * addresses, so the engine does not see that they are one: to ports that share, bind one buffer or parts of one. */
+E5RT_API e5rt_error_code e5rt_mw_buffer_object_create_from_shared_memory(void **out, int fd, uint64_t size); /* M */
+/* The descriptor, which the buffer closes; an invalid operation if it was not made so. */
+E5RT_API e5rt_error_code e5rt_mw_buffer_object_get_shared_memory(void *buffer, int *out); /* M */
+
 /* ---- memory objects ---- */
 E5RT_API e5rt_error_code e5rt_memory_object_create(void **out, uint64_t size, uint32_t type); /* C */
 E5RT_API e5rt_error_code e5rt_memory_object_create_as_alias(void **out, void *parent, uint64_t offset,

@@ -30,7 +30,7 @@ static void test_ports_are_counted_and_named_in_order(void)
     CHECK_INT(e5rt_execution_stream_operation_get_opname(r.operation, &name), 0);
     CHECK_STR(name, "main");
     REFUSED(e5rt_execution_stream_operation_get_input_names(r.operation, 3, names), E5RT_OUT_OF_BOUNDS,
-            "2 input ports");
+            "3 input ports wanted, there are 2");
     REFUSED(e5rt_execution_stream_operation_get_input_names(r.operation, 1, NULL), E5RT_INVALID_ARGUMENT, "NULL");
     REFUSED(e5rt_execution_stream_operation_get_num_inputs(r.operation, NULL), E5RT_INVALID_ARGUMENT, "NULL");
     REFUSED(e5rt_execution_stream_operation_get_num_outputs(r.stream, &count), E5RT_INVALID_ARGUMENT, "operation");

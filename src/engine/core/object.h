@@ -20,10 +20,12 @@ typedef enum mw__kind {
     MW__KIND_OPERATION,
     MW__KIND_PORT,
     MW__KIND_BUFFER,
+    MW__KIND_MEMORY,
     MW__KIND_STREAM,
     MW__KIND_EVENT,
     MW__KIND_PLAN,
     MW__KIND_TENSOR_DESC,
+    MW__KIND_OPERAND_DESC,
     MW__KIND_DTYPE
 } mw__kind;
 

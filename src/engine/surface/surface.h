@@ -29,16 +29,24 @@ e5rt_error_code mw__surface_release(void **handle, mw__kind kind);
 /* mw__surface_end, which fails if more is wanted than there is of `what`. */
 e5rt_error_code mw__surface_end_bounds(uint64_t wanted, uint64_t count, const char *what, mw_error *err);
 
+typedef enum mw__buffer_origin {
+    MW__BUFFER_BORROWED, /* the caller's memory, or a part of `parent` */
+    MW__BUFFER_OWNED,
+    MW__BUFFER_SHARED /* a mapping of `descriptor` */
+} mw__buffer_origin;
+
 typedef struct mw__buffer_object {
     mw__object object;
     void *data;
     size_t size;
     uint32_t type;
-    bool owned;
+    mw__buffer_origin origin;
+    int descriptor;
+    struct mw__buffer_object *parent; /* whose memory it is a part of, or NULL */
 } mw__buffer_object;
 
-/* Zero-filled memory of `size` bytes as a handle. */
-mw_status mw__buffer_make(void **out, uint64_t size, uint32_t type, size_t alignment, mw_error *err);
+/* Zero-filled memory of `size` bytes as a handle: MW__KIND_BUFFER or MW__KIND_MEMORY, behind which is the same. */
+mw_status mw__buffer_make(void **out, mw__kind kind, uint64_t size, uint32_t type, size_t alignment, mw_error *err);
 /* mw__surface_end, with the code that a type beyond 2 has. */
 e5rt_error_code mw__buffer_type_end(uint32_t type, mw_error *err);
 /* A description of the type as a handle. */
@@ -49,6 +57,22 @@ typedef struct mw__function_object {
     mw__library *library;
     const mw__program *program;
 } mw__function_object;
+
+/* A state is an input and an output of one name, and as both in one an inout. */
+typedef enum mw__side { MW__SIDE_INPUT, MW__SIDE_OUTPUT, MW__SIDE_INOUT } mw__side;
+
+const char *mw__side_name(mw__side side);
+size_t mw__port_count(const mw__program *program, mw__side side);
+/* Of a state the input. */
+const mw__port_info *mw__port_at(const mw__program *program, mw__side side, size_t index);
+/* NULL if there is none; the message names `owner` ("operation"), its name and what it has. */
+const mw__port_info *mw__port_named(const mw__program *program, mw__side side, const char *name, const char *owner,
+                                    const char *owner_name, mw_error *err);
+/* The end of a call that asks for names; nothing is written if the program is NULL. */
+e5rt_error_code mw__port_names(const mw__program *program, mw__side side, uint64_t count, const char **out,
+                               mw_error *err);
+/* What the port takes, as a handle. */
+mw_status mw__port_desc(const mw__program *program, const mw__port_info *info, void **out, mw_error *err);
 
 typedef struct mw__event {
     mw__object object;

@@ -1,4 +1,4 @@
-/* e5rt: the compiler, libraries and functions. */
+/* e5rt: the compiler and libraries; functions are in surface_function.c. */
 #include "engine/surface/surface_options.h"
 
 /* ---- compiler ---- */
@@ -72,7 +72,7 @@ e5rt_error_code e5rt_e5_compiler_compile(void *compiler, const char *path, void 
     return mw__surface_end(err);
 }
 
-/* ---- libraries and functions ---- */
+/* ---- libraries ---- */
 
 e5rt_error_code e5rt_program_library_release(void **library) { return mw__surface_release(library, MW__KIND_LIBRARY); }
 
@@ -127,36 +127,5 @@ e5rt_error_code e5rt_program_library_retain_program_function(void *library, cons
 {
     mw_error *err = mw__surface_begin();
     retain_function(library, name, out, err);
-    return mw__surface_end(err);
-}
-
-e5rt_error_code e5rt_program_function_release(void **function)
-{
-    return mw__surface_release(function, MW__KIND_FUNCTION);
-}
-
-static const mw__program *get_program(void *handle, const void *out, mw_error *err)
-{
-    const mw__function_object *function = mw__surface_get(handle, MW__KIND_FUNCTION, "function", err);
-    if (function != NULL && out == NULL)
-        mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the out pointer is NULL");
-    return function != NULL && out != NULL ? function->program : NULL;
-}
-
-e5rt_error_code e5rt_program_function_get_name(void *function, const char **out)
-{
-    mw_error *err = mw__surface_begin();
-    const mw__program *program = get_program(function, out, err);
-    if (program != NULL)
-        *out = program->name;
-    return mw__surface_end(err);
-}
-
-e5rt_error_code e5rt_mw_program_function_get_summary(void *function, const char **out)
-{
-    mw_error *err = mw__surface_begin();
-    const mw__program *program = get_program(function, out, err);
-    if (program != NULL)
-        *out = program->summary;
     return mw__surface_end(err);
 }

@@ -1,91 +1,57 @@
 /* e5rt: the ports of an operation: which there are, what they take, and binding buffers to them. */
-#include "base/shown.h"
 #include "engine/surface/surface.h"
-
-#include <stdio.h>
-#include <string.h>
 
 /* ---- the ports that there are ---- */
 
-/* A state is an input and an output of one name. */
-typedef enum side { INPUT, OUTPUT, INOUT } side;
-
-static const char *const side_names[] = {"input", "output", "inout"};
-
-static size_t count_of(const mw__program *program, side which)
-{
-    return which == INPUT ? program->input_count : which == OUTPUT ? program->output_count : program->state_count;
-}
-
-static const mw__port_info *port_of(const mw__program *program, side which, size_t index)
-{
-    if (which == OUTPUT)
-        return &program->outputs[index];
-    return &program->inputs[which == INPUT ? index : program->states[index].input];
-}
-
 static mw__operation *get_operation(void *handle, const void *out, mw_error *err)
 {
-    mw__operation *operation = mw__failed(err) ? NULL : mw__handle_get(handle, MW__KIND_OPERATION, "operation", err);
-    if (operation == NULL || out != NULL)
-        return operation;
-    mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the out pointer is NULL");
-    return NULL;
+    return mw__surface_get_for(handle, MW__KIND_OPERATION, "operation", out, err);
 }
 
-static e5rt_error_code get_count(void *handle, side which, uint64_t *out)
+static e5rt_error_code get_count(void *handle, mw__side side, uint64_t *out)
 {
     mw_error *err = mw__surface_begin();
     const mw__operation *operation = get_operation(handle, out, err);
     if (operation != NULL)
-        *out = count_of(operation->function->program, which);
+        *out = mw__port_count(operation->function->program, side);
     return mw__surface_end(err);
 }
 
-static e5rt_error_code get_names(void *handle, side which, uint64_t count, const char **out)
+static e5rt_error_code get_names(void *handle, mw__side side, uint64_t count, const char **out)
 {
     mw_error *err = mw__surface_begin();
-    const mw__operation *operation = get_operation(handle, count > 0 ? (const void *)out : handle, err);
-    const mw__program *program = operation != NULL ? operation->function->program : NULL;
-    if (program != NULL && count > count_of(program, which)) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "operation \"%s\" has %zu %s ports, not %llu", operation->name,
-                 count_of(program, which), side_names[which], (unsigned long long)count);
-        mw__surface_end(err);
-        return E5RT_OUT_OF_BOUNDS;
-    }
-    for (uint64_t i = 0; program != NULL && i < count; i++)
-        out[i] = port_of(program, which, (size_t)i)->name;
-    return mw__surface_end(err);
+    const mw__operation *operation = get_operation(handle, count > 0 ? (const void *)out : err, err);
+    return mw__port_names(operation != NULL ? operation->function->program : NULL, side, count, out, err);
 }
 
 e5rt_error_code e5rt_execution_stream_operation_get_num_inputs(void *operation, uint64_t *out)
 {
-    return get_count(operation, INPUT, out);
+    return get_count(operation, MW__SIDE_INPUT, out);
 }
 
 e5rt_error_code e5rt_execution_stream_operation_get_num_outputs(void *operation, uint64_t *out)
 {
-    return get_count(operation, OUTPUT, out);
+    return get_count(operation, MW__SIDE_OUTPUT, out);
 }
 
 e5rt_error_code e5rt_execution_stream_operation_get_num_inouts(void *operation, uint64_t *out)
 {
-    return get_count(operation, INOUT, out);
+    return get_count(operation, MW__SIDE_INOUT, out);
 }
 
 e5rt_error_code e5rt_execution_stream_operation_get_input_names(void *operation, uint64_t count, const char **out)
 {
-    return get_names(operation, INPUT, count, out);
+    return get_names(operation, MW__SIDE_INPUT, count, out);
 }
 
 e5rt_error_code e5rt_execution_stream_operation_get_output_names(void *operation, uint64_t count, const char **out)
 {
-    return get_names(operation, OUTPUT, count, out);
+    return get_names(operation, MW__SIDE_OUTPUT, count, out);
 }
 
 e5rt_error_code e5rt_execution_stream_operation_get_inout_names(void *operation, uint64_t count, const char **out)
 {
-    return get_names(operation, INOUT, count, out);
+    return get_names(operation, MW__SIDE_INOUT, count, out);
 }
 
 e5rt_error_code e5rt_execution_stream_operation_get_opname(void *handle, const char **out)
@@ -101,47 +67,38 @@ e5rt_error_code e5rt_execution_stream_operation_get_opname(void *handle, const c
 
 static void destroy_port(mw__object *object) { mw__object_release(((mw__port *)object)->operation); }
 
-static mw_status no_port(const mw__operation *operation, side which, const char *name, mw_error *err)
+static mw__buffer_object **slot_of(const mw__operation *operation, mw__side side, const mw__port_info *info)
 {
     const mw__program *program = operation->function->program;
-    char names[300] = "";
-    for (size_t i = 0, used = 0; i < count_of(program, which) && used < sizeof names - 1; i++)
-        used += mw__shown_printf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
-                                 port_of(program, which, i)->name);
-    return mw__fail(err, MW_ERROR_ARGUMENT, "operation \"%s\" has no %s port \"%s\"; it has: %s", operation->name,
-                    side_names[which], name, names);
+    return side == MW__SIDE_OUTPUT ? &operation->outputs[info - program->outputs]
+                                   : &operation->inputs[info - program->inputs];
 }
 
-static const mw__port_info *find_port(const mw__program *program, side which, const char *name, size_t *out_state)
+/* Where the next value of a state goes. */
+static mw__buffer_object **next_of(const mw__operation *operation, const mw__port_info *info)
 {
-    if (which != INOUT)
-        return mw__port_find(which == OUTPUT ? program->outputs_by_name : program->inputs_by_name,
-                             count_of(program, which), name);
-    for (*out_state = 0; *out_state < program->state_count; ++*out_state)
-        if (strcmp(port_of(program, INOUT, *out_state)->name, name) == 0)
-            return port_of(program, INOUT, *out_state);
-    return NULL;
+    const mw__program *program = operation->function->program;
+    size_t state = 0;
+    while (mw__port_at(program, MW__SIDE_INOUT, state) != info)
+        state++;
+    return &operation->outputs[program->states[state].output];
 }
 
-static mw_status retain_port(void *handle, const char *name, side which, void **out, mw_error *err)
+static mw_status retain_port(void *handle, const char *name, mw__side side, void **out, mw_error *err)
 {
     MW_TRY(mw__surface_out(out, err));
     mw__operation *operation = mw__handle_get(handle, MW__KIND_OPERATION, "operation", err);
     if (operation == NULL)
         return err->status;
     MW_TRY(mw__surface_text(name, "portName", err));
-    const mw__program *program = operation->function->program;
-    size_t state = 0;
-    const mw__port_info *info = find_port(program, which, name, &state);
-    if (info == NULL)
-        return no_port(operation, which, name, err);
-    mw__port *port = mw__object_create(sizeof *port, destroy_port, err);
+    const mw__port_info *info =
+        mw__port_named(operation->function->program, side, name, "operation", operation->name, err);
+    mw__port *port = info != NULL ? mw__object_create(sizeof *port, destroy_port, err) : NULL;
     if (port == NULL)
-        return MW_ERROR_MEMORY;
+        return err->status;
     port->operation = mw__object_retain(operation);
-    port->slot =
-        which == OUTPUT ? &operation->outputs[info - program->outputs] : &operation->inputs[info - program->inputs];
-    port->next = which == INOUT ? &operation->outputs[program->states[state].output] : NULL;
+    port->slot = slot_of(operation, side, info);
+    port->next = side == MW__SIDE_INOUT ? next_of(operation, info) : NULL;
     port->info = info;
     return mw__handle_create(MW__KIND_PORT, port, out, err);
 }
@@ -149,31 +106,25 @@ static mw_status retain_port(void *handle, const char *name, side which, void **
 e5rt_error_code e5rt_execution_stream_operation_retain_input_port(void *operation, const char *name, void **out_port)
 {
     mw_error *err = mw__surface_begin();
-    retain_port(operation, name, INPUT, out_port, err);
+    retain_port(operation, name, MW__SIDE_INPUT, out_port, err);
     return mw__surface_end(err);
 }
 
 e5rt_error_code e5rt_execution_stream_operation_retain_output_port(void *operation, const char *name, void **out_port)
 {
     mw_error *err = mw__surface_begin();
-    retain_port(operation, name, OUTPUT, out_port, err);
+    retain_port(operation, name, MW__SIDE_OUTPUT, out_port, err);
     return mw__surface_end(err);
 }
 
 e5rt_error_code e5rt_execution_stream_operation_retain_inout_port(void *operation, const char *name, void **out_port)
 {
     mw_error *err = mw__surface_begin();
-    retain_port(operation, name, INOUT, out_port, err);
+    retain_port(operation, name, MW__SIDE_INOUT, out_port, err);
     return mw__surface_end(err);
 }
 
-e5rt_error_code e5rt_io_port_release(void **port)
-{
-    mw_error *err = mw__surface_begin();
-    if (!mw__failed(err))
-        mw__handle_release(port, MW__KIND_PORT, err);
-    return mw__surface_end(err);
-}
+e5rt_error_code e5rt_io_port_release(void **port) { return mw__surface_release(port, MW__KIND_PORT); }
 
 /* ---- what is bound ---- */
 
@@ -184,10 +135,10 @@ static void bind_slot(mw__buffer_object **slot, mw__buffer_object *buffer)
     *slot = buffer;
 }
 
-static mw_status bind_buffer(void *port_handle, void *buffer_handle, mw_error *err)
+static mw_status bind_memory(void *port_handle, void *handle, mw__kind kind, const char *name, mw_error *err)
 {
     const mw__port *port = mw__failed(err) ? NULL : mw__handle_get(port_handle, MW__KIND_PORT, "port", err);
-    mw__buffer_object *buffer = port != NULL ? mw__handle_get(buffer_handle, MW__KIND_BUFFER, "buffer", err) : NULL;
+    mw__buffer_object *buffer = port != NULL ? mw__handle_get(handle, kind, name, err) : NULL;
     if (buffer == NULL)
         return err->status;
     if (port->operation->state != MW__READY)
@@ -204,11 +155,18 @@ static mw_status bind_buffer(void *port_handle, void *buffer_handle, mw_error *e
 e5rt_error_code e5rt_io_port_bind_buffer_object(void *port, void *buffer)
 {
     mw_error *err = mw__surface_begin();
-    bind_buffer(port, buffer, err);
+    bind_memory(port, buffer, MW__KIND_BUFFER, "buffer", err);
     return mw__surface_end(err);
 }
 
-static mw_status retain_buffer(void *handle, void **out, mw_error *err)
+e5rt_error_code e5rt_io_port_bind_memory_object(void *port, void *memory)
+{
+    mw_error *err = mw__surface_begin();
+    bind_memory(port, memory, MW__KIND_MEMORY, "memory", err);
+    return mw__surface_end(err);
+}
+
+static mw_status retain_bound(void *handle, mw__kind kind, void **out, mw_error *err)
 {
     MW_TRY(mw__surface_out(out, err));
     const mw__port *port = mw__handle_get(handle, MW__KIND_PORT, "port", err);
@@ -217,31 +175,48 @@ static mw_status retain_buffer(void *handle, void **out, mw_error *err)
     if (*port->slot == NULL)
         return mw__fail(err, MW_ERROR_STATE, "nothing is bound to port \"%s\" of operation \"%s\"", port->info->name,
                         port->operation->name);
-    return mw__handle_create(MW__KIND_BUFFER, mw__object_retain(*port->slot), out, err);
+    return mw__handle_create(kind, mw__object_retain(*port->slot), out, err);
 }
 
 e5rt_error_code e5rt_io_port_retain_buffer_object(void *port, void **out)
 {
     mw_error *err = mw__surface_begin();
-    retain_buffer(port, out, err);
+    retain_bound(port, MW__KIND_BUFFER, out, err);
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_io_port_retain_memory_object(void *port, void **out)
+{
+    mw_error *err = mw__surface_begin();
+    retain_bound(port, MW__KIND_MEMORY, out, err);
     return mw__surface_end(err);
 }
 
 /* ---- what a port takes ---- */
 
-static e5rt_error_code get_kind(void *handle, bool answer, unsigned char *out)
+static e5rt_error_code answer(void *handle, bool is_so, e5rt_bool *out)
 {
     mw_error *err = mw__surface_begin();
-    const mw__port *port = mw__failed(err) ? NULL : mw__handle_get(handle, MW__KIND_PORT, "port", err);
-    if (port != NULL && out == NULL)
-        mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the out pointer is NULL");
-    else if (port != NULL)
-        *out = answer;
+    if (mw__surface_get_for(handle, MW__KIND_PORT, "port", out, err) != NULL)
+        *out = is_so;
     return mw__surface_end(err);
 }
 
-e5rt_error_code e5rt_io_port_is_tensor(void *port, unsigned char *out) { return get_kind(port, true, out); }
-e5rt_error_code e5rt_io_port_is_surface(void *port, unsigned char *out) { return get_kind(port, false, out); }
+e5rt_error_code e5rt_io_port_is_tensor(void *port, e5rt_bool *out) { return answer(port, true, out); }
+e5rt_error_code e5rt_io_port_is_surface(void *port, e5rt_bool *out) { return answer(port, false, out); }
+/* A program that declares other shapes is not compiled. */
+e5rt_error_code e5rt_io_port_is_dynamic(void *port, e5rt_bool *out) { return answer(port, false, out); }
+e5rt_error_code e5rt_io_port_has_known_shape(void *port, e5rt_bool *out) { return answer(port, true, out); }
+
+e5rt_error_code e5rt_io_port_get_supported_buffer_types(void *handle, uint64_t *out_count, const uint32_t **out_types)
+{
+    static const uint32_t types[] = {0, 1, 2};
+    mw_error *err = mw__surface_begin();
+    const void *place = out_count != NULL ? (const void *)out_types : NULL;
+    if (mw__surface_get_for(handle, MW__KIND_PORT, "port", place, err) != NULL)
+        *out_count = sizeof types / sizeof *types, *out_types = types;
+    return mw__surface_end(err);
+}
 
 static mw_status retain_desc(void *handle, void **out, mw_error *err)
 {
@@ -249,8 +224,7 @@ static mw_status retain_desc(void *handle, void **out, mw_error *err)
     const mw__port *port = mw__handle_get(handle, MW__KIND_PORT, "port", err);
     if (port == NULL)
         return err->status;
-    const mw__plan *plan = &port->operation->function->program->plan;
-    return mw__tensor_desc_make(out, plan->buffers[port->info->buffer].value->type, err);
+    return mw__port_desc(port->operation->function->program, port->info, out, err);
 }
 
 e5rt_error_code e5rt_io_port_retain_tensor_desc(void *port, void **out)
