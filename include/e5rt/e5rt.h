@@ -126,6 +126,10 @@ E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_threads(void *options, 
 /* Not 0: the folder of what is compiled is the caller's alone, and no file in it changes or gets shorter as long as the
  * library lives, though it may be removed: weights are mapped and not read. */
 E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_private(void *options, e5rt_bool value); /* M */
+/* Weight files, as the text spells them ("@model_path/weights/adapter.bin"), whose constants are exchanged when an
+ * operation is made; compile refuses a path that it does not have, and such a constant where only a constant can be. */
+E5RT_API e5rt_error_code e5rt_mw_e5_compiler_options_set_mutable_weight_paths(void *options, const char *const *paths,
+                                                                              uint64_t count); /* M */
 
 /* ---- compiler ---- */
 E5RT_API e5rt_error_code e5rt_e5_compiler_create(void **out);                           /* A */
@@ -228,6 +232,16 @@ E5RT_API e5rt_error_code e5rt_precompiled_compute_op_create_options_set_experime
 E5RT_API e5rt_error_code
 e5rt_precompiled_compute_op_create_options_set_experimental_mpsgraph_maximum_number_of_encoding_threads(
     void *options, uint64_t value); /* C */
+
+/* Gives the operations that are made with these options other weights than the program's, without a compile, and all of
+ * them one copy: the constants of weight file paths[i] of the text
+ * (e5rt_mw_e5_compiler_options_set_mutable_weight_paths) are read from files[i], from entries at the same offsets. What
+ * is not named has the program's own values. Nothing changes on failure. Espresso has set_mutable_mil_weight_paths for
+ * it, whose parameters are not known. */
+E5RT_API e5rt_error_code e5rt_mw_precompiled_compute_op_create_options_set_mutable_weights(void *options,
+                                                                                           const char *const *paths,
+                                                                                           const char *const *files,
+                                                                                           uint64_t count); /* M */
 
 /* ---- operations ---- */
 E5RT_API e5rt_error_code

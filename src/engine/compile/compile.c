@@ -4,6 +4,7 @@
 #include "base/float_mode.h"
 #include "base/shown.h"
 #include "engine/compile/fp16_storage.h"
+#include "engine/compile/mutable_weights.h"
 #include "engine/compile/passes.h"
 #include "engine/compile/stored_weights.h"
 #include "engine/kernels/blas.h"
@@ -227,6 +228,7 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
             MW_TRY(mw__store_as_fp32(function, config->arithmetic, library->stored, &library->arena, &request.function,
                                      &request.rounding, err));
         program->name = function->name;
+        program->weights = library->open[i];
         MW_TRY(mw__plan_function(&request, program, err));
         MW_TRY(summarize(library, device, &request, program, err));
     }
@@ -243,6 +245,8 @@ static mw_status compile(mw__library *library, const char *path, const mw__compi
     MW_TRY(mw__mil_check_constants(library->graph, err));
     const mw__legality legality = {.device = device, .chip = options->chip};
     MW_TRY(mw__mil_check_legal_for(library->graph, &legality, err));
+    MW_TRY(mw__open_mutable_weights(library->graph, options->mutable_paths, options->mutable_path_count,
+                                    &library->arena, &library->open, err));
     return plan_all(library, device, options, err);
 }
 

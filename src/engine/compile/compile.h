@@ -9,11 +9,13 @@
 typedef struct mw__compile_options {
     const mw__config *config; /* of the compiler */
     uint64_t mask;
-    const mw__chip_row *chip;        /* whose limits hold for mask 4; NULL = those of every chip */
-    bool owned;                      /* the folder is the caller's alone: weights are mapped */
-    uint64_t threads;                /* 0 = one per processor; that of the configuration goes before */
-    const char *const *entry_points; /* names of the functions that are compiled */
-    size_t entry_point_count;        /* 0 = all */
+    const mw__chip_row *chip;         /* whose limits hold for mask 4; NULL = those of every chip */
+    bool owned;                       /* the folder is the caller's alone: weights are mapped */
+    uint64_t threads;                 /* 0 = one per processor; that of the configuration goes before */
+    const char *const *entry_points;  /* names of the functions that are compiled */
+    size_t entry_point_count;         /* 0 = all */
+    const char *const *mutable_paths; /* of weight files, as the text has them: their constants are exchanged */
+    size_t mutable_path_count;
 } mw__compile_options;
 
 /* Immutable and shared by threads. */
@@ -23,6 +25,7 @@ typedef struct mw__library {
     mw_graph *stored; /* copies of its functions (fp16_storage.h) */
     mw_graph *
         *lowered; /* by function: the one without lists and states (graph/transform/lower.h); NULL = it has none */
+    mw__open_weights *open; /* by function */
     mw__arena arena;
     mw__program *programs;
     size_t count;

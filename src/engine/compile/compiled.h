@@ -29,13 +29,20 @@ typedef struct mw__state_port {
     size_t input, output;
 } mw__state_port;
 
+/* Constants that a client exchanges, with the values of the files that the text names. */
+typedef struct mw__open_weights {
+    const mw__payload **payload;
+    size_t count;
+} mw__open_weights;
+
 /* A compiled function. */
 typedef struct mw__program {
     const char *name;
     const char *summary;
     mw__port_info *inputs, *outputs;
     size_t input_count, output_count;
-    const mw__port_info **inputs_by_name, **outputs_by_name; /* sorted; of a block, NULL */
+    mw__open_weights weights;                                /* the last of the inputs, which are no ports */
+    const mw__port_info **inputs_by_name, **outputs_by_name; /* ports, sorted; of a block, NULL */
     mw__state_port *states;
     size_t state_count;
     mw__plan plan;
@@ -49,6 +56,12 @@ typedef struct mw__nested {
     mw__program programs[2];
     const uint32_t *writes[2]; /* by output of a program: the write of the step */
 } mw__nested;
+
+/* How many of the inputs are ports. */
+static inline size_t mw__input_ports(const mw__program *program)
+{
+    return program->input_count - program->weights.count;
+}
 
 /* The port of that name among `count` that are sorted; NULL if there is none. */
 const mw__port_info *mw__port_find(const mw__port_info *const *by_name, size_t count, const char *name);

@@ -117,7 +117,7 @@ static mw_status add_ports(driver *d, mw_error *err)
     MW_TRY(add_states(d, err));
     if (d->request->nested)
         return MW_OK;
-    MW_TRY(sort_ports(arena, program->inputs, program->input_count, "input", &program->inputs_by_name, err));
+    MW_TRY(sort_ports(arena, program->inputs, mw__input_ports(program), "input", &program->inputs_by_name, err));
     return sort_ports(arena, program->outputs, program->output_count, "output", &program->outputs_by_name, err);
 }
 

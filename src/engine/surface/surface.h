@@ -92,9 +92,13 @@ typedef struct mw__operation {
     char *name;
     mw__operation_state state;
     mw__buffer_object **inputs, **outputs; /* by port; NULL = not bound */
+    struct mw__weights *weights;           /* what the last of the inputs are in; NULL if all are ports */
     mw__event *completion;
     mw__command_list commands;
 } mw__operation;
+
+/* Puts the weights of a set, or the function's own (NULL), behind the ports. */
+mw_status mw__weights_bind(mw__operation *operation, struct mw__weights *weights, mw_error *err);
 
 typedef struct mw__port {
     mw__object object;

@@ -60,7 +60,9 @@ static mw_status compile(void *by, const char *path, void *handle, void **out, m
                                   .owned = options->owned,
                                   .threads = options->threads,
                                   .entry_points = options->entry_points,
-                                  .entry_point_count = options->entry_point_count};
+                                  .entry_point_count = options->entry_point_count,
+                                  .mutable_paths = options->mutable_paths,
+                                  .mutable_path_count = options->mutable_path_count};
     mw__library *library = mw__library_compile(path, &chosen, err);
     return library != NULL ? mw__handle_create(MW__KIND_LIBRARY, library, out, err) : err->status;
 }

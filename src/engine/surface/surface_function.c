@@ -9,7 +9,7 @@
 
 size_t mw__port_count(const mw__program *program, mw__side side)
 {
-    return side == MW__SIDE_INPUT    ? program->input_count
+    return side == MW__SIDE_INPUT    ? mw__input_ports(program)
            : side == MW__SIDE_OUTPUT ? program->output_count
                                      : program->state_count;
 }

@@ -18,6 +18,7 @@ static void destroy_operation(mw__object *object)
     mw__free(&object->allocator, operation->outputs);
     mw__free(&object->allocator, operation->name);
     mw__command_list_deinit(&operation->commands);
+    mw__object_release(operation->weights);
     mw__object_release(operation->completion);
     mw__object_release(operation->function);
 }
@@ -31,6 +32,7 @@ static mw_status fill_operation(mw__operation *operation, const mw__operation_op
     operation->outputs = mw__alloc(allocator, program->output_count, sizeof(mw__buffer_object *), err);
     if (operation->inputs == NULL || operation->outputs == NULL)
         return MW_ERROR_MEMORY;
+    MW_TRY(mw__weights_bind(operation, options->weights, err));
     const char *name = options->operation_name != NULL ? options->operation_name : program->name;
     return mw__surface_copy(&operation->object, &operation->name, name, err);
 }

@@ -190,10 +190,10 @@ e5rt_error_code e5rt_e5_compiler_options_set_segmenter(void *handle, const char 
     return mw__surface_end(err);
 }
 
-/* ---- functions that are compiled ---- */
+/* ---- lists of names ---- */
 
-static mw_status set_entry_points(mw__compiler_options *options, const char *const *names, uint64_t count,
-                                  mw_error *err)
+static mw_status set_names(mw__compiler_options *options, const char *const *names, uint64_t count, const char ***slot,
+                           size_t *out_count, mw_error *err)
 {
     if (names == NULL && count > 0)
         return mw__surface_text(NULL, "names", err);
@@ -206,8 +206,8 @@ static mw_status set_entry_points(mw__compiler_options *options, const char *con
     }
     if (copies == NULL)
         return MW_ERROR_MEMORY;
-    options->entry_points = copies;
-    options->entry_point_count = (size_t)count;
+    *slot = copies;
+    *out_count = (size_t)count;
     return MW_OK;
 }
 
@@ -216,7 +216,17 @@ e5rt_error_code e5rt_e5_compiler_options_set_mil_entry_points(void *handle, cons
     mw_error *err = mw__surface_begin();
     mw__compiler_options *options = mw__surface_get(handle, MW__KIND_OPTIONS, "options", err);
     if (options != NULL)
-        set_entry_points(options, names, count, err);
+        set_names(options, names, count, &options->entry_points, &options->entry_point_count, err);
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_mw_e5_compiler_options_set_mutable_weight_paths(void *handle, const char *const *paths,
+                                                                     uint64_t count)
+{
+    mw_error *err = mw__surface_begin();
+    mw__compiler_options *options = mw__surface_get(handle, MW__KIND_OPTIONS, "options", err);
+    if (options != NULL)
+        set_names(options, paths, count, &options->mutable_paths, &options->mutable_path_count, err);
     return mw__surface_end(err);
 }
 
@@ -316,6 +326,7 @@ e5rt_error_code e5rt_e5_compiler_options_set_custom_ane_compiler_options(void *h
 
 static void destroy_operation_options(mw__object *object)
 {
+    mw__object_release(((mw__operation_options *)object)->weights);
     mw__object_release(((mw__operation_options *)object)->function);
     destroy_options(object);
 }

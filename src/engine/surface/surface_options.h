@@ -27,6 +27,8 @@ typedef struct mw__compiler_options {
     const mw__chip_row *chip;  /* that the latter name; NULL = none */
     const char **entry_points; /* all functions if there is none */
     size_t entry_point_count;
+    const char **mutable_paths; /* weight files whose constants are exchanged */
+    size_t mutable_path_count;
     uint32_t preferred_cpu_backend;
     const uint32_t *preferred_cpu_backends;
     size_t preferred_cpu_backend_count;
@@ -42,7 +44,8 @@ typedef struct mw__compiler_options {
 typedef struct mw__operation_options {
     mw__options options;
     mw__function_object *function;
-    const char *operation_name; /* NULL = the function's */
+    struct mw__weights *weights; /* NULL = those of the function */
+    const char *operation_name;  /* NULL = the function's */
     bool allocate_intermediate_buffers, lazy_prepare_op_for_encode;
     uint64_t iosurface_memory_pool_id;
     bool experimental_enable_mpsgraph_parallel_encode, experimental_disable_compile_time_mpsgraph_type_inference;
