@@ -22,7 +22,7 @@ mw_room(graph ops constants patterns transform)
 mw_room(autograd)
 mw_room(chip rules)
 mw_room(mil)
-mw_room(runtime trainer)
+mw_room(runtime compare trainer)
 # Kernels run tens of times in a step that may take half a microsecond, and nothing that a file or a caller chooses is
 # a length of theirs on the stack: sizes are the planner's. The stack protector costs them 2 % of such a step.
 set(mw_kernel_folders kernels kernels/fused)

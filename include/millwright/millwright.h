@@ -7,6 +7,7 @@
 
 #include <millwright/autograd.h>
 #include <millwright/chip.h>
+#include <millwright/compare.h>
 #include <millwright/dataset.h>
 #include <millwright/function.h>
 #include <millwright/gradcheck.h>

@@ -16,6 +16,7 @@
 #ifndef MILLWRIGHT_TRAINER_H
 #define MILLWRIGHT_TRAINER_H
 
+#include <millwright/compare.h>
 #include <millwright/dataset.h>
 #include <millwright/optimizer.h>
 #include <millwright/program.h>
@@ -85,6 +86,12 @@ typedef struct mw_trainer_options {
     int dispatch_steps;  /* steps that mw_trainer_step_many and mw_fit put into one dispatch, 1 to 100; 0 = 1. Saves the
                           * dispatches between them, costs the memory of as many batches */
 
+    const mw_compare_options *compare; /* not NULL: the first step is also run by compare->reference, at these sizes and
+                                        * on the batch that it gets, and compared operation by operation, forward,
+                                        * backward and update; it is refused if the comparison does not pass. The
+                                        * other side is `compile`; device, batch and seeds are not used. The
+                                        * strings of the reference must live until then */
+
     mw_compile_options compile; /* device, threads, seed, allocator */
 } mw_trainer_options;
 
@@ -125,6 +132,9 @@ MW_API void mw_trainer_destroy(mw_trainer *trainer);
  *            to; behind a refused step of a dispatch that is with the state after it. Parameters and state are as
  *            before, the step is not counted;
  *            MW_ERROR_ARGUMENT for a missing feed or an index out of range;
+ *            MW_ERROR_NUMERIC if the first step is compared (compare of the options) and does not pass: the message
+ *            names the first operation that differs, mw_trainer_comparison has all. Nothing was run, and the next step
+ *            is compared again. What mw_program_compare refuses is refused here, too;
  *            MW_ERROR_DEVICE if the first step shows that the library (not the engine) cannot update state in place:
  *            the trainer is dead then: steps and files are MW_ERROR_STATE */
 MW_API mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
@@ -221,6 +231,10 @@ MW_API mw_trainer_counters mw_trainer_count(const mw_trainer *trainer);
 MW_API size_t mw_trainer_warning_count(const mw_trainer *trainer);
 /** Fills *out_warning for index < mw_trainer_warning_count; false otherwise. Strings live as long as the trainer. */
 MW_API bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_warning *out_warning);
+
+/** What the first step was compared with (mw_trainer_options.compare), whether it passed or not; NULL before it. It
+ *  belongs to the trainer, and lives until the next step is compared or the trainer is destroyed. */
+MW_API const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer);
 
 /** The step program: its MIL text, ports (parameters and optimizer state are aliased input and output) and device. It
  *  belongs to the trainer, which destroys it: mw_program_destroy refuses. mw_run runs the step on the batch and the

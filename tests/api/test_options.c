@@ -68,6 +68,7 @@ static const char *const patterns[] = {"*"};
 MAKER(graph, mw_graph_options, mw_graph_defaults())
 MAKER(compile, mw_compile_options, mw_compile_defaults())
 MAKER(chip_check, mw_chip_check_options, mw_chip_check_defaults())
+MAKER(compare, mw_compare_options, mw_compare_defaults())
 MAKER(trainer, mw_trainer_options, mw_trainer_defaults(w->loss, mw_adam(0.1f)))
 MAKER(fit, mw_fit_options, mw_fit_defaults(w->data, 1))
 MAKER(loader, mw_loader_options, mw_loader_defaults(w->data, 2))
@@ -116,6 +117,13 @@ static bool use_chip_check(world *w, const void *options)
     mw_chip_report *report = mw_chip_check(w->graph, MW_CHIP_H13, options, &w->err);
     mw_chip_report_destroy(report);
     return report != NULL;
+}
+
+static bool use_compare(world *w, const void *options)
+{
+    mw_comparison *comparison = mw_program_compare(w->graph, options, &w->err);
+    mw_comparison_destroy(comparison);
+    return comparison != NULL;
 }
 
 static bool use_trainer(world *w, const void *options)
@@ -235,6 +243,7 @@ static const struct_row structs[] = {
     ROW(mw_graph_options, graph),
     ROW(mw_compile_options, compile),
     ROW(mw_chip_check_options, chip_check),
+    ROW(mw_compare_options, compare),
     ROW(mw_trainer_options, trainer),
     ROW(mw_fit_options, fit),
     ROW(mw_loader_options, loader),
@@ -320,6 +329,12 @@ static void test_programs_refuse_options_out_of_range(void)
     FIELD(mw_compile_options, compile, options.function = "");
     FIELD(mw_compile_options, compile, options.function = "no such");
     FIELD(mw_chip_check_options, chip_check, options.function = "no such");
+    FIELD(mw_compare_options, compare, options.relative = (double)NAN);
+    FIELD(mw_compare_options, compare, options.absolute = -1.0);
+    FIELD(mw_compare_options, compare, options.relative = (double)INFINITY);
+    FIELD(mw_compare_options, compare, options.device.threads = -1);
+    FIELD(mw_compare_options, compare, options.reference.struct_size = 0);
+    FIELD(mw_compare_options, compare, options.batch_path = "no such");
     FIELD(mw_mil_write_options, write, options.opset = (mw_opset)14);
     FIELD(mw_mil_write_options, write, options.opset = (mw_opset)-1);
 }

@@ -4,6 +4,7 @@
 #include "runtime/convert.h"
 #include "runtime/trainer/trainer_alias.h"
 #include "runtime/trainer/trainer_check.h"
+#include "runtime/trainer/trainer_compare.h"
 #include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_object.h"
 #include "runtime/trainer/trainer_state.h"
@@ -29,6 +30,7 @@ static void free_trainer(mw_trainer *trainer)
     pass_deinit(&trainer->step);
     mw__state_deinit(&trainer->state); /* after the programs that are bound to it */
     mw__graph_free(trainer->model);
+    mw__trainer_drop_comparison(trainer);
     mw__arena_deinit(&trainer->arena);
     mw__free(allocator, trainer->description);
     mw__free(allocator, trainer);

@@ -5,6 +5,7 @@
 #include "graph/transform/clone.h"
 #include "graph/transform/flatten.h"
 #include "graph/transform/specialise.h"
+#include "runtime/trainer/trainer_compare.h"
 #include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_options.h"
 #include "runtime/trainer/trainer_programs.h"
@@ -119,6 +120,7 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, mw_error *e
     MW_TRY(copy_model(t, o, err));
     MW_TRY(mw__trainer_make_groups(t, o, err));
     MW_TRY(mw__trainer_settle_numbers(t, o, err));
+    MW_TRY(mw__trainer_take_comparison(t, o->compare, err));
     t->scalars = mw__arena_alloc(&t->arena, 2 * t->group_count * MW__OPTIMIZER_SCALARS, sizeof *t->scalars, err);
     return t->scalars != NULL ? MW_OK : MW_ERROR_MEMORY;
 }

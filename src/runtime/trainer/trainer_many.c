@@ -2,6 +2,7 @@
 #include "base/float_mode.h"
 #include "runtime/dispatch.h"
 #include "runtime/trainer/trainer_alias.h"
+#include "runtime/trainer/trainer_compare.h"
 #include "runtime/trainer/trainer_state.h"
 #include "runtime/trainer/trainer_step.h"
 
@@ -72,8 +73,11 @@ mw_status mw__trainer_make_slots(mw_trainer *t, size_t count, mw_error *err)
 
 /* ---- running them ---- */
 
-/* The first run of a library that must prove its aliasing is one step. */
-size_t mw__trainer_slots(const mw_trainer *t) { return t->step.shadow == NULL ? t->many.count : 0; }
+/* The first run of a library that must prove its aliasing is one step, and so is one that is compared. */
+size_t mw__trainer_slots(const mw_trainer *t)
+{
+    return t->step.shadow == NULL && !mw__trainer_compares(t) ? t->many.count : 0;
+}
 
 mw_status mw__trainer_stage(mw_trainer *t, size_t slot, const mw_batch *batch, mw_error *err)
 {

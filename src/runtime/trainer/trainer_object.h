@@ -100,7 +100,8 @@ struct mw_trainer {
     mw__trainer_pass step;
     mw__trainer_pass accumulation; /* no program unless batches are accumulated */
     mw__trainer_many many;
-    bool dead; /* the comparison with a shadow program failed: the state is wrong */
+    struct mw__trainer_compared *compared; /* the first step is compared; NULL = it is not */
+    bool dead;                             /* the comparison with a shadow program failed: the state is wrong */
     mw__trainer_scalar *scalars;
     size_t scalar_count;
     mw__view evaluation, predictor;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "runtime/trainer/trainer_alias.h"
 #include "runtime/trainer/trainer_blame.h"
+#include "runtime/trainer/trainer_compare.h"
 #include "runtime/trainer/trainer_numbers.h"
 
 #include <inttypes.h>
@@ -161,6 +162,8 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
     MW_TRY(mw__trainer_feed(t, &pass->feeder, batch, t->steps + 1, err));
     if (updates)
         MW_TRY(write_scalars(t, t->steps + 1, err));
+    if (mw__trainer_compares(t) && updates)
+        MW_TRY(mw__trainer_compare(t, err));
     MW_TRY(pass->shadow != NULL ? mw__trainer_run_twice(t, pass, err) : mw__program_run(pass->program, err));
     const mw__step_result result = {read_scalar(pass->program, pass->loss_port),
                                     read_scalar(pass->program, pass->ok_port)};

@@ -1,0 +1,117 @@
+/* One program on two devices, operation by operation: where they part, and by how much.
+ *
+ *     mw_compare_options options = mw_compare_defaults();       // the CPU, and the engine's model of the ANE
+ *     options.batch = batch;
+ *     mw_comparison *comparison = mw_program_compare(graph, &options, &err);
+ *     if (!mw_comparison_passes(comparison)) {
+ *         char *text = mw_comparison_print(comparison, &err);
+ *         puts(text);
+ *         mw_string_free(text);
+ *     }
+ *     mw_comparison_destroy(comparison);
+ *
+ * Two errors are told apart. The *local* one is that of an operation alone: both devices run it, as a program of its
+ * own, on the same inputs, which are the values that the reference computed, rounded to the narrower of the two element
+ * types. It says which operation is to blame. The *accumulated* one is that of its result in the whole program, run by
+ * each device from the same feeds: what the errors of all operations before it have come to.
+ *
+ * Inner values are made visible by compiling the program once more with each of them as an output. That can change what
+ * is measured: a device that keeps a chain of operations in a wider type until it is stored rounds each value that is
+ * an output. mw_comparison_changed counts the outputs that this has changed.
+ *
+ * Threads: a comparison does not change: any number of threads may read it at the same time. mw_program_compare reads
+ * the graph as mw_compile does. */
+#ifndef MILLWRIGHT_COMPARE_H
+#define MILLWRIGHT_COMPARE_H
+
+#include <millwright/dataset.h>
+#include <millwright/program.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What to compare. Fill with mw_compare_defaults. A floating-point element a of the reference and b of the other agree
+ *  if |a - b| <= absolute + relative * max |a|, the maximum over the finite elements of the tensor, or if both are NaN
+ *  or the same infinity; integers and truth values agree if they are equal. */
+typedef struct mw_compare_options {
+    size_t struct_size;           /* set by mw_compare_defaults */
+    mw_compile_options reference; /* one side: default MW_DEVICE_CPU on the engine */
+    mw_compile_options device;    /* the other: default MW_DEVICE_ANE. `seed`, `function` and
+                                   * `weights_of`, which is copied, are those of the reference; `keep_folder` is not
+                                   * used */
+    const mw_batch *batch;        /* a feed for each input; NULL = that of batch_path, or drawn */
+    const char *batch_path;       /* a safetensors file with a tensor for each input, by its name */
+    uint64_t seed;                /* of what is drawn: multiples of 1/256 in [-2, 2), indices in their range, 0 and 1 */
+    double relative;              /* >= 0; default 2^-7: 8 units in the last place of fp16 */
+    double absolute;              /* >= 0; default 2^-14, the smallest normal number of fp16 */
+    bool accumulated_only;        /* no local errors: two programs are compiled and not two for each operation */
+    const mw_allocator *allocator; /* of the comparison; NULL = the C library's heap */
+} mw_compare_options;
+
+/** Returns the default options. */
+MW_API mw_compare_options mw_compare_defaults(void);
+
+/** How two tensors differ. */
+typedef struct mw_difference {
+    bool compared;        /* else all below is 0 */
+    size_t count;         /* of elements */
+    size_t beyond;        /* that do not agree, with the next, but for overflows that come to nothing */
+    size_t not_finite;    /* where one is NaN or infinite, and the other something else */
+    size_t overflowed;    /* of these: one is infinite, the other of that sign and beyond 65504, the range of fp16. They
+                           * come to nothing if what follows limits them (clip, select, a comparison), so that nothing
+                           * of it that is not finite gets to an output or the next value of a state */
+    double max_absolute;  /* |a - b|, over the elements where both are finite, as are the next three */
+    double mean_absolute; /* 0 if there are none */
+    double max_relative;  /* |a - b| / max(|a|, |b|), in [0, 2] */
+    double tolerance;     /* absolute + relative * max |a| */
+    size_t worst;         /* element, in row-major order: the first of not_finite, else that of max_absolute */
+    double a, b;          /* its two values */
+} mw_difference;
+
+/** One result of an operation. Strings live as long as the comparison. */
+typedef struct mw_compared {
+    const char *operation; /* "matmul" */
+    const char *tensor;    /* name of the result in the MIL text of the graph */
+    const char *parameter; /* that the operation reads, or NULL */
+    mw_dtype dtype;        /* in the graph */
+    mw_shape shape;
+    mw_difference local, accumulated;
+    const char *skipped; /* why there is no local one; NULL if there is */
+} mw_compared;
+
+typedef struct mw_comparison mw_comparison;
+
+/** Runs the program on both sides and compares all that the operations give which its outputs need.
+ *  graph    lent during the call; it stays as it is
+ *  options  NULL = mw_compare_defaults()
+ *  return   owned by the caller; NULL with err set. That values differ is no error
+ *  errors   those of mw_compile for either side; MW_ERROR_ARGUMENT for zeroed options, a negative tolerance or a feed
+ *           that is missing; MW_ERROR_SHAPE for a program with `?` extents (mw_graph_specialise); MW_ERROR_NUMERIC for
+ *           an input that the other side cannot hold; MW_ERROR_FILE, MW_ERROR_FORMAT for batch_path */
+MW_API mw_comparison *mw_program_compare(const mw_graph *graph, const mw_compare_options *options, mw_error *err);
+/** Frees the comparison; twice as mw_trainer_destroy. NULL is fine. */
+MW_API void mw_comparison_destroy(mw_comparison *comparison);
+
+/** True if no local difference is beyond its tolerance (with accumulated_only: no accumulated one); false for NULL. */
+MW_API bool mw_comparison_passes(const mw_comparison *comparison);
+/** How many results were compared, in the order of the operations; 0 for NULL. */
+MW_API size_t mw_comparison_count(const mw_comparison *comparison);
+/** Result `index`, which lives as long as the comparison; NULL beyond the last. */
+MW_API const mw_compared *mw_comparison_at(const mw_comparison *comparison, size_t index);
+/** The first result whose local (or accumulated) difference is beyond its tolerance; NULL if none is. */
+MW_API const mw_compared *mw_comparison_first(const mw_comparison *comparison, bool accumulated);
+/** What ran a side, as mw_program_where: side 0 is the reference, 1 the other; NULL for another number. */
+MW_API const char *mw_comparison_where(const mw_comparison *comparison, int side);
+/** How many outputs of the program have other bits on that side when inner values are outputs, too. */
+MW_API size_t mw_comparison_changed(const mw_comparison *comparison, int side);
+/** The comparison as text, a line for each result; freed with mw_string_free.
+ *  errors  MW_ERROR_MEMORY; MW_ERROR_ARGUMENT for NULL */
+MW_API char *mw_comparison_print(const mw_comparison *comparison, mw_error *err);
+/** Writes what the inputs were fed as a safetensors file, for batch_path. */
+MW_API mw_status mw_comparison_save_batch(const mw_comparison *comparison, const char *path, mw_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

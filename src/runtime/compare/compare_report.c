@@ -1,0 +1,148 @@
+/* Comparisons as objects and as text. */
+#include "base/live.h"
+#include "base/number.h"
+#include "base/shown.h"
+#include "base/text.h"
+#include "graph/ir.h"
+#include "runtime/compare/compare.h"
+
+void mw_comparison_destroy(mw_comparison *c)
+{
+    if (c == NULL || !mw__live_remove(c, MW__LIVE_COMPARISON, __func__))
+        return;
+    const mw_allocator *allocator = c->allocator;
+    mw__arena_deinit(&c->arena);
+    mw__free(allocator, c);
+}
+
+size_t mw_comparison_count(const mw_comparison *c) { return mw__live_has(c, MW__LIVE_COMPARISON) ? c->count : 0; }
+
+const mw_compared *mw_comparison_at(const mw_comparison *c, size_t index)
+{
+    return index < mw_comparison_count(c) ? &c->items[index] : NULL;
+}
+
+const mw_compared *mw_comparison_first(const mw_comparison *c, bool accumulated)
+{
+    for (size_t i = 0; i < mw_comparison_count(c); i++)
+        if ((accumulated ? c->items[i].accumulated : c->items[i].local).beyond > 0)
+            return &c->items[i];
+    return NULL;
+}
+
+bool mw_comparison_passes(const mw_comparison *c)
+{
+    return mw__live_has(c, MW__LIVE_COMPARISON) && mw_comparison_first(c, c->accumulated_only) == NULL;
+}
+
+const char *mw_comparison_where(const mw_comparison *c, int side)
+{
+    return mw__live_has(c, MW__LIVE_COMPARISON) && (side == 0 || side == 1) ? c->where[side] : NULL;
+}
+
+size_t mw_comparison_changed(const mw_comparison *c, int side)
+{
+    return mw__live_has(c, MW__LIVE_COMPARISON) && (side == 0 || side == 1) ? c->changed[side] : 0;
+}
+
+/* ---- text ---- */
+
+static void put_number(mw__text *text, double value)
+{
+    char number[32];
+    mw__number_print_float(number, (float)value);
+    mw__text_puts(text, number);
+}
+
+static void put_difference(mw__text *text, const char *name, const mw_difference *d)
+{
+    if (!d->compared)
+        return;
+    mw__text_printf(text, "; %s ", name);
+    put_number(text, d->max_absolute);
+    mw__text_puts(text, " (relative ");
+    put_number(text, d->max_relative);
+    mw__text_puts(text, ", mean ");
+    put_number(text, d->mean_absolute);
+    mw__text_puts(text, ")");
+    if (d->beyond == 0 && d->overflowed > 0)
+        mw__text_printf(text, ", %zu beyond the range of fp16, which comes to nothing", d->overflowed);
+    if (d->beyond == 0)
+        return;
+    mw__text_printf(text, ", %zu of %zu beyond ", d->beyond, d->count);
+    put_number(text, d->tolerance);
+    if (d->not_finite > 0)
+        mw__text_printf(text, ", %zu not finite", d->not_finite);
+    mw__text_printf(text, ", worst [%zu]: ", d->worst);
+    put_number(text, d->a);
+    mw__text_puts(text, " and ");
+    put_number(text, d->b);
+}
+
+static void put_name(mw__text *text, const mw_compared *item)
+{
+    mw__text_show(text, item->operation, MW__SHOWN_NAME);
+    mw__text_puts(text, " \"");
+    mw__text_show(text, item->tensor, MW__SHOWN_NAME);
+    mw__text_puts(text, "\"");
+}
+
+static void put_item(mw__text *text, const mw_compared *item)
+{
+    char shape[MW__TENSOR_TEXT];
+    mw__text_puts(text, item->local.beyond > 0 ? "! " : item->accumulated.beyond > 0 ? "~ " : "  ");
+    put_name(text, item);
+    mw__text_printf(text, " %s %s", mw_dtype_name(item->dtype), mw__shape_print(item->shape, shape, sizeof shape));
+    put_difference(text, "local", &item->local);
+    put_difference(text, "accumulated", &item->accumulated);
+    if (item->skipped != NULL) {
+        mw__text_puts(text, "; not alone: ");
+        mw__text_show(text, item->skipped, 200);
+    }
+    mw__text_puts(text, "\n");
+}
+
+static void put_first(mw__text *text, const mw_comparison *c, bool accumulated)
+{
+    const mw_compared *first = mw_comparison_first(c, accumulated);
+    mw__text_puts(text, accumulated ? "first beyond the tolerance in the whole program: "
+                                    : "first beyond the tolerance on equal inputs: ");
+    if (first != NULL)
+        put_name(text, first);
+    else
+        mw__text_puts(text, "none");
+    mw__text_puts(text, "\n");
+}
+
+static void put_all(mw__text *text, const mw_comparison *c)
+{
+    for (int side = 0; side < 2; side++) {
+        mw__text_puts(text, side == 0 ? "reference: " : "device:    ");
+        mw__text_show(text, c->where[side], 200);
+        mw__text_printf(text, "; %zu outputs change when inner values are outputs, too\n", c->changed[side]);
+    }
+    if (!c->accumulated_only)
+        put_first(text, c, false);
+    put_first(text, c, true);
+    for (size_t i = 0; i < c->count; i++)
+        put_item(text, &c->items[i]);
+}
+
+char *mw_comparison_print(const mw_comparison *c, mw_error *err)
+{
+    mw__text text;
+    if (mw__skips(err))
+        return NULL;
+    if (c == NULL) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "%s: the comparison is NULL", __func__);
+        return NULL;
+    }
+    if (mw__live_check(c, MW__LIVE_COMPARISON, __func__, err) != MW_OK)
+        return NULL;
+    mw__text_init(&text, mw__allocator_default()); /* mw_string_free knows no other */
+    put_all(&text, c);
+    if (mw__text_check(&text, err) == MW_OK)
+        return text.data;
+    mw__text_deinit(&text);
+    return NULL;
+}
