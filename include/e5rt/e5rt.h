@@ -44,6 +44,8 @@ enum {
 enum { E5RT_CPU = 1, E5RT_GPU = 2, E5RT_ANE = 4 };
 
 /* ---- compiler configuration ---- */
+/* Texts that getters of options hand out live as long as the options, also when they are replaced; "" if nothing was
+ * set. docs/e5rt.md says which options have an effect here; all others are kept and given back. */
 E5RT_API e5rt_error_code e5rt_e5_compiler_config_options_create(void **out);      /* A */
 E5RT_API e5rt_error_code e5rt_e5_compiler_config_options_release(void **options); /* A */
 E5RT_API e5rt_error_code e5rt_e5_compiler_config_options_set_cache_bundle_location(void *options,
@@ -69,14 +71,20 @@ E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_force_recompilation(void *
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_force_recompilation(void *options, e5rt_bool *out);      /* C */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_force_fetch_from_cache(void *options, e5rt_bool value);  /* C */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_force_fetch_from_cache(void *options, e5rt_bool *out);   /* C */
-E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_segmenter(void *options, const char *name);              /* A */
-E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_segmenter(void *options, const char **out);              /* C */
+/* graph, coarse or shortest_path, in any spelling; others are refused by name. It has no effect: nothing is cut. */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_segmenter(void *options, const char *name); /* A */
+E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_segmenter(void *options, const char **out); /* C */
+/* Only these functions of a program are compiled, in the order of its text; 0 names: all. A copy is kept. Compile
+ * refuses a name that the program has not. */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_mil_entry_points(void *options, const char *const *names,
                                                                        uint64_t count); /* A */
+/* TargetArchitecture=NAME ("h13"): with mask 4 the limits of that chip hold. Blanks, commas or semicolons between
+ * several, of which the last holds. No other key is known, and each is refused by name. */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_custom_ane_compiler_options(void *options,
                                                                                   const char *text); /* B */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_custom_ane_compiler_options(void *options,
-                                                                                  const char **out);           /* C */
+                                                                                  const char **out); /* C */
+/* Refused unless 0, as nothing is encrypted here. */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_create_protected_assets(void *options, e5rt_bool value); /* C */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_create_protected_assets(void *options, e5rt_bool *out);  /* C */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_enable_mpsgraph_package(void *options, e5rt_bool value); /* C */
@@ -119,6 +127,7 @@ E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_preferred_cpu_backend(void
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_preferred_cpu_backend(void *options, uint32_t *out);      /* C */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_set_preferred_cpu_backends(void *options, const uint32_t *values,
                                                                              uint64_t count); /* C */
+/* The first `count` values that were set; a larger count is out of bounds. */
 E5RT_API e5rt_error_code e5rt_e5_compiler_options_get_preferred_cpu_backends(void *options, uint32_t *out_values,
                                                                              uint64_t count); /* C */
 /* Threads that a program is compiled for; 0 = one per processor. */
@@ -159,9 +168,11 @@ E5RT_API e5rt_error_code e5rt_program_library_get_function_metadata(void *librar
 E5RT_API e5rt_error_code e5rt_program_library_get_segmentation_analytics(void *library, void **out); /* C */
 
 /* ---- functions ---- */
-E5RT_API e5rt_error_code e5rt_program_function_release(void **function);                              /* A */
-E5RT_API e5rt_error_code e5rt_program_function_load_for_execution(void *function);                    /* A */
-E5RT_API e5rt_error_code e5rt_program_function_get_name(void *function, const char **out);            /* B */
+E5RT_API e5rt_error_code e5rt_program_function_release(void **function); /* A */
+/* Always an invalid operation, as on macOS 26: an operation is made from the function without it. */
+E5RT_API e5rt_error_code e5rt_program_function_load_for_execution(void *function);         /* A */
+E5RT_API e5rt_error_code e5rt_program_function_get_name(void *function, const char **out); /* B */
+/* As the ports of an operation: a state is an input, an output and, in one, an inout. */
 E5RT_API e5rt_error_code e5rt_program_function_get_num_extern_inputs(void *function, uint64_t *out);  /* C */
 E5RT_API e5rt_error_code e5rt_program_function_get_num_extern_outputs(void *function, uint64_t *out); /* C */
 E5RT_API e5rt_error_code e5rt_program_function_get_num_extern_inouts(void *function, uint64_t *out);  /* C */
@@ -317,6 +328,7 @@ E5RT_API e5rt_error_code e5rt_io_port_retain_surface_desc(void *port, void **out
 E5RT_API e5rt_error_code e5rt_io_port_retain_buffer_object(void *port, void **out);  /* A */
 E5RT_API e5rt_error_code e5rt_io_port_retain_memory_object(void *port, void **out);  /* C */
 E5RT_API e5rt_error_code e5rt_io_port_retain_surface_object(void *port, void **out); /* C */
+/* The numbers live for ever. */
 E5RT_API e5rt_error_code e5rt_io_port_get_supported_buffer_types(void *port, uint64_t *out_count,
                                                                  const uint32_t **out_types); /* C */
 
@@ -330,6 +342,8 @@ E5RT_API e5rt_error_code e5rt_buffer_object_get_type(void *buffer, uint32_t *out
 E5RT_API e5rt_error_code e5rt_buffer_object_create_from_iosurface(void **out, void *surface);                /* A */
 E5RT_API e5rt_error_code e5rt_buffer_object_create_from_data_pointer(void **out, void *data, uint64_t size); /* B */
 E5RT_API e5rt_error_code e5rt_buffer_object_create_from_mtlbuffer(void **out, void *buffer);                 /* B */
+/* `size` bytes of the parent from `offset` on, out of bounds if it has not that many. It keeps the memory, so the
+ * parent may be released before. Espresso's order of the two numbers is inferred. */
 E5RT_API e5rt_error_code e5rt_buffer_object_create_as_alias(void **out, void *parent, uint64_t offset,
                                                             uint64_t size);          /* C */
 E5RT_API e5rt_error_code e5rt_buffer_object_get_iosurface(void *buffer, void **out); /* A */
@@ -343,6 +357,7 @@ E5RT_API e5rt_error_code e5rt_mw_buffer_object_create_from_shared_memory(void **
 E5RT_API e5rt_error_code e5rt_mw_buffer_object_get_shared_memory(void *buffer, int *out); /* M */
 
 /* ---- memory objects ---- */
+/* As buffers, of which they are another name; the handles of the two are not exchangeable. */
 E5RT_API e5rt_error_code e5rt_memory_object_create(void **out, uint64_t size, uint32_t type); /* C */
 E5RT_API e5rt_error_code e5rt_memory_object_create_as_alias(void **out, void *parent, uint64_t offset,
                                                             uint64_t size);                   /* C */
@@ -354,6 +369,7 @@ E5RT_API e5rt_error_code e5rt_memory_object_release(void **memory);             
 
 /* ---- descriptions of tensors ---- */
 E5RT_API e5rt_error_code e5rt_tensor_desc_create(void **out, const uint64_t *shape, uint64_t rank, void *dtype); /* C */
+/* Strides in elements, none negative; 0 repeats. */
 E5RT_API e5rt_error_code e5rt_tensor_desc_create_with_strides(void **out, const uint64_t *shape, const int64_t *strides,
                                                               uint64_t rank, void *dtype); /* C */
 E5RT_API e5rt_error_code e5rt_tensor_desc_create_with_alignments(void **out, const uint64_t *shape,
@@ -362,6 +378,8 @@ E5RT_API e5rt_error_code e5rt_tensor_desc_create_with_alignments(void **out, con
 E5RT_API e5rt_error_code e5rt_tensor_desc_create_from_operand_desc(void **out, void *desc); /* C */
 E5RT_API e5rt_error_code e5rt_tensor_desc_create_memory_object(void *desc, uint32_t type, uint64_t alignment,
                                                                void **out); /* C */
+/* The part of a dimension from range[0] to before range[1], in the memory of the whole; what Espresso takes the two
+ * numbers for is inferred. */
 E5RT_API e5rt_error_code e5rt_tensor_desc_create_slice(void *desc, uint64_t dimension, const uint64_t *range,
                                                        void **out); /* C */
 E5RT_API e5rt_error_code e5rt_tensor_desc_release(void **desc);     /* A */
@@ -371,10 +389,12 @@ E5RT_API e5rt_error_code e5rt_tensor_desc_alloc_buffer_object(void *desc, uint32
 /* The numbers live as long as the description. Strides are in elements, row-major. */
 E5RT_API e5rt_error_code e5rt_tensor_desc_get_shape(void *desc, uint64_t *out_rank, const uint64_t **out_shape); /* A */
 E5RT_API e5rt_error_code e5rt_tensor_desc_get_strides(void *desc, uint64_t *out_rank,
-                                                      const int64_t **out_strides);    /* A */
-E5RT_API e5rt_error_code e5rt_tensor_desc_get_rank(void *desc, uint64_t *out);         /* C */
-E5RT_API e5rt_error_code e5rt_tensor_desc_get_size(void *desc, uint64_t *out);         /* C: bytes */
+                                                      const int64_t **out_strides); /* A */
+E5RT_API e5rt_error_code e5rt_tensor_desc_get_rank(void *desc, uint64_t *out);      /* C */
+/* Bytes from the start of the memory to behind the last element; 0 without elements. */
+E5RT_API e5rt_error_code e5rt_tensor_desc_get_size(void *desc, uint64_t *out);         /* C */
 E5RT_API e5rt_error_code e5rt_tensor_desc_get_num_elements(void *desc, uint64_t *out); /* C */
+/* Of the element with that index, from the start of the memory. */
 E5RT_API e5rt_error_code e5rt_tensor_desc_get_byte_offset(void *desc, const uint64_t *index, uint64_t rank,
                                                           uint64_t *out);                                      /* C */
 E5RT_API e5rt_error_code e5rt_tensor_desc_get_dimension_length(void *desc, uint64_t dimension, uint64_t *out); /* C */
@@ -408,12 +428,14 @@ E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_get_element_size(void *dtype, ui
 E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_get_component_size(void *dtype, uint64_t *out);        /* C */
 E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_get_component_pack(void *dtype, uint32_t *out);        /* C */
 E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_get_num_components(void *dtype, unsigned char *out);   /* C */
+/* 1 if dtype_create makes it, else 0. */
 E5RT_API e5rt_error_code e5rt_tensor_desc_dtype_validate_spec(uint32_t component, uint32_t pack,
                                                               unsigned char *out); /* C */
 
 /* ---- tensors in memory ---- */
 
 /* ---- descriptions of operands ---- */
+/* An operand is described by another handle of a tensor's description. */
 E5RT_API e5rt_error_code e5rt_operand_desc_is_surface_desc(void *desc, e5rt_bool *out);      /* C */
 E5RT_API e5rt_error_code e5rt_operand_desc_is_tensor_desc(void *desc, e5rt_bool *out);       /* C */
 E5RT_API e5rt_error_code e5rt_operand_desc_release(void **desc);                             /* C */

@@ -30,7 +30,7 @@ static const symbol_row *find_row(const char *name, size_t length)
     return NULL;
 }
 
-/* How many functions the text declares; each has to be a row that says its parameters. */
+/* How many functions the text declares; each has to be a row that says its parameters, with its confidence behind. */
 static size_t check_declarations(const char *text)
 {
     size_t count = 0;
@@ -41,6 +41,10 @@ static size_t check_declarations(const char *text)
         const int length = (int)strcspn(at, "(");
         const symbol_row *row = find_row(at, (size_t)length);
         check_note(row != NULL && row->state != SYMBOL_UNKNOWN, __FILE__, __LINE__, "%.*s is no row", length, at);
+        const char *mark = row != NULL ? strchr(at, ';') + 1 : NULL;
+        mark = mark != NULL ? mark + strspn(mark, " ") : NULL;
+        check_note(mark != NULL && strncmp(mark, "/* ", 3) == 0 && mark[3] == row->confidence[0], __FILE__, __LINE__,
+                   "%.*s is not marked %s", length, at, row != NULL ? row->confidence : "");
         count++;
     }
     return count;
