@@ -168,7 +168,7 @@ static void test_memory_that_cannot_be_shared_is_refused(void)
     REQUIRE(fd >= 0 && mw__file_make_private_folder(NULL, 0, &folder, &err) == MW_OK);
     const int directory = open(folder, O_RDONLY | O_CLOEXEC);
     REFUSED(e5rt_mw_buffer_object_create_from_shared_memory(&buffer, -1, 16), E5RT_INVALID_ARGUMENT, "no open file");
-    REFUSED(e5rt_mw_buffer_object_create_from_shared_memory(&buffer, fd, 4097), E5RT_INVALID_ARGUMENT, "too short");
+    REFUSED(e5rt_mw_buffer_object_create_from_shared_memory(&buffer, fd, 1 << 20), E5RT_INVALID_ARGUMENT, "too short");
     REFUSED(e5rt_mw_buffer_object_create_from_shared_memory(&buffer, fd, UINT64_MAX), E5RT_INVALID_ARGUMENT, "short");
     REFUSED(e5rt_mw_buffer_object_create_from_shared_memory(&buffer, fd, 0), E5RT_INVALID_ARGUMENT, "0 bytes");
     REFUSED(e5rt_mw_buffer_object_create_from_shared_memory(&buffer, directory, 1), E5RT_INVALID_ARGUMENT, "");
