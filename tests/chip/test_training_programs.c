@@ -11,25 +11,6 @@
 
 enum { PAGE_MAX = 1 << 15 };
 
-typedef struct example {
-    const char *name;
-    training_main *run;
-    const char *data; /* NULL = its own */
-    bool makes_model, tunes_model;
-} example;
-
-static const example examples[] = {
-    {.name = "mnist_mlp", .run = example_mnist_mlp, .data = MW_DATA_DIR "/mnist"},
-    {.name = "mnist_cnn", .run = example_mnist_cnn, .data = MW_DATA_DIR "/mnist", .makes_model = true},
-    {.name = "finetune", .run = example_finetune, .data = MW_DATA_DIR "/mnist", .tunes_model = true},
-    {.name = "fashion_cnn", .run = example_fashion_cnn, .data = MW_DATA_DIR "/mnist"}, /* the same shapes */
-    {.name = "autoencoder", .run = example_autoencoder, .data = MW_DATA_DIR "/mnist"},
-    {.name = "custom_loop", .run = example_custom_loop, .data = MW_DATA_DIR "/mnist"},
-    {.name = "hvp", .run = example_hvp, .data = MW_DATA_DIR "/mnist"},
-    {.name = "char_transformer", .run = example_char_transformer},
-    {.name = "lstm_sequence", .run = example_lstm_sequence},
-};
-
 static const char head[] =
     "# Training steps on each chip\n"
     "\n"
@@ -44,32 +25,11 @@ static const char head[] =
     "| example | chip | passes | findings |\n"
     "|---|---|---|---|\n";
 
-static void run_example(const example *e)
-{
-    char name[64], path[512], data[] = "--data", model[] = "--model", folder[] = "model";
-    char *arguments[6] = {name};
-    int count = 1;
-    snprintf(name, sizeof name, "%s", e->name);
-    snprintf(path, sizeof path, "%s", e->data != NULL ? e->data : "");
-    if (e->data != NULL) {
-        arguments[count++] = data;
-        arguments[count++] = path;
-    }
-    if (e->tunes_model) {
-        arguments[count++] = model;
-        arguments[count++] = folder;
-    }
-    mw_graph_destroy(training_last.graph);
-    training_last = (training_captured){0};
-    training_model = e->makes_model ? folder : NULL;
-    e->run(count, arguments);
-}
-
-static size_t put_example(const example *e, char *out, size_t size)
+static size_t put_example(const training_example *e, char *out, size_t size)
 {
     static char line[SUMMARY_MAX];
     size_t used = 0;
-    run_example(e);
+    training_run(e);
     if (!check_note(training_last.graph != NULL, __FILE__, __LINE__, "%s: no program", e->name))
         return 0;
     for (int i = 0; i < 5; i++) {
@@ -97,8 +57,8 @@ static void test_the_table_of_training_steps_is_that_of_the_examples(void)
     char work[512];
     REQUIRE(folder_enter(work));
     size_t used = (size_t)snprintf(text, sizeof text, "%s", head);
-    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
-        used += put_example(&examples[i], text + used, sizeof text - used);
+    for (size_t i = 0; i < training_example_count; i++)
+        used += put_example(&training_examples[i], text + used, sizeof text - used);
     mw_graph_destroy(training_last.graph);
     folder_leave(work);
     char path[512];

@@ -6,6 +6,20 @@
 #include <millwright/millwright.h>
 
 typedef int training_main(int argc, char **argv);
+
+typedef struct training_example {
+    const char *name;
+    training_main *run;
+    const char *data; /* NULL = its own */
+    bool makes_model, tunes_model;
+} training_example;
+
+extern const training_example training_examples[];
+extern const size_t training_example_count;
+
+/* Runs one up to its first step in the current folder, where fine-tuning finds the model of mnist_cnn. What it asked
+ * for is training_last then. */
+void training_run(const training_example *example);
 training_main example_autoencoder, example_char_transformer, example_custom_loop, example_fashion_cnn, example_finetune,
     example_hvp, example_lstm_sequence, example_mnist_cnn, example_mnist_mlp;
 
@@ -17,8 +31,6 @@ typedef struct training_captured {
 } training_captured;
 
 extern training_captured training_last;
-/* Where the untrained model of the next example is written; NULL = nowhere. */
-extern const char *training_model;
 
 /* Both capture, and fail, so that the example ends. */
 mw_trainer *training_capture(const mw_trainer_options *options, mw_error *err);

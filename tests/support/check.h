@@ -31,12 +31,14 @@ bool check_str(const char *actual, const char *expected, const char *file, int l
 bool check_contains(const char *actual, const char *part, const char *file, int line, const char *text);
 void check_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+#ifndef RUN /* tests that are run by another program have one of their own */
 #define RUN(test)                                                                                                      \
     do {                                                                                                               \
         check_begin(#test);                                                                                            \
         test();                                                                                                        \
         check_end();                                                                                                   \
     } while (0)
+#endif
 
 #define CHECK(condition) check_note((condition), __FILE__, __LINE__, "%s", #condition)
 #define REQUIRE(condition)                                                                                             \
