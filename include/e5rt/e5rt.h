@@ -37,7 +37,8 @@ enum {
     E5RT_ALLOCATION_FAILURE = 3,
     E5RT_OUT_OF_BOUNDS = 4,
     E5RT_INVALID_TYPE = 5,
-    E5RT_INVALID_DATA_TYPE = 6
+    E5RT_INVALID_DATA_TYPE = 6,
+    E5RT_MW_TIMED_OUT = 1000 /* Millwright's own: the time of a wait or a submission was over */
 };
 
 /* Compute device mask. */
@@ -284,13 +285,16 @@ E5RT_API e5rt_error_code e5rt_execution_stream_operation_retain_output_port(void
                                                                             void **out_port); /* A */
 /* What is bound here is where the state is read and where its next value goes. */
 E5RT_API e5rt_error_code e5rt_execution_stream_operation_retain_inout_port(void *operation, const char *name,
-                                                                           void **out_port);                  /* A */
+                                                                           void **out_port); /* A */
+/* Frozen once the operation is encoded; what was bound before is replaced. */
 E5RT_API e5rt_error_code e5rt_execution_stream_operation_bind_completion_event(void *operation, void *event); /* A */
 E5RT_API e5rt_error_code e5rt_execution_stream_operation_bind_dependent_events(void *operation, void **events,
                                                                                uint64_t count); /* A */
-E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_dependent_event_count(void *operation,
-                                                                                   uint64_t *out);             /* C */
+/* Further handles, which the caller releases; refused if no completion event is bound. */
 E5RT_API e5rt_error_code e5rt_execution_stream_operation_retain_completion_event(void *operation, void **out); /* C */
+E5RT_API e5rt_error_code e5rt_execution_stream_operation_get_dependent_event_count(void *operation,
+                                                                                   uint64_t *out); /* C */
+/* out_events: room for as many as the count says. */
 E5RT_API e5rt_error_code e5rt_execution_stream_operation_retain_dependent_events(void *operation,
                                                                                  void **out_events); /* C */
 E5RT_API e5rt_error_code e5rt_execution_stream_operation_reshape_operation(void *operation, void *a, void *b,
@@ -456,27 +460,97 @@ E5RT_API e5rt_error_code e5rt_create_surface_object_from_iosurface(void **out, v
 E5RT_API e5rt_error_code e5rt_surface_object_get_iosurface(void *surface, void **out);                           /* C */
 E5RT_API e5rt_error_code e5rt_surface_object_release(void **surface);                                            /* A */
 
-/* ---- streams ---- */
-E5RT_API e5rt_error_code e5rt_execution_stream_create(void **out);     /* A */
+/* ---- streams and events ---- */
+/* A stream runs its operations in the order in which they were encoded. execute_sync does so on the caller's thread,
+ * whatever events are bound, and signals none. A submission is one such run by the request queue of the process, whose
+ * thread the first one starts. There events count: they are 64-bit values that only grow.
+ *
+ *   - A submission takes the values of its events when it is made, operation by operation. Of a dependent event that is
+ *     the active future value. To the completion event it gives one: the active future value, if that was set and is
+ *     above all that are given or signaled, else the next, which then is the active future value.
+ *   - An operation starts when those before it in the stream are done and each dependent event was signaled the value
+ *     taken, or a greater one. When it is done, its completion event is signaled the value given.
+ *   - So what waits for work that is submitted later, or for the host, sets the active future value first. What nobody
+ *     ever signals is waited for without end; a timeout ends that.
+ *   - What is given up (a timeout, the release of its stream, a dependent event of which the value was given up)
+ * signals nothing, and who waits for its value is told.
+ *
+ * Of several streams whose next operation may start, the one with the smaller priority goes first, then the greater
+ * quality of service, then the older submission; on the queue one operation runs at a time. At most 127 submissions of
+ * a stream are in flight, and the next waits for room. Buffers belong to the queue until their submission has ended.
+ *
+ * A completion is called once, on the thread of the queue, with its submission no longer in flight and its events
+ * signaled: it may submit, encode, reset and release, and must not wait for work of the queue, which is refused there.
+ * A failed submit calls none, nor does the end of the process.
+ *
+ * With MW_ENGINE_STREAMS=unsound, operations for the ANE show what ANEForge's authors saw on Macs: while a stream is in
+ * flight, submissions of others run but signal nothing and call no completion, unless their stream has low-latency
+ * events (enable_low_latency_async_events); a timeout alone ends the wait. */
+E5RT_API e5rt_error_code e5rt_execution_stream_create(void **out); /* A */
+/* Waits until what is in flight has ended and its completions were called. What waits for an event is given up as soon
+ * as nothing in flight can signal it. In a completion it returns at once, and the rest is given up afterwards. */
 E5RT_API e5rt_error_code e5rt_execution_stream_release(void **stream); /* A */
-/* Refused on a fresh stream. */
-E5RT_API e5rt_error_code e5rt_execution_stream_reset(void *stream);                             /* A */
+/* Refused on a fresh stream, and while work is in flight. Takes all operations off it. */
+E5RT_API e5rt_error_code e5rt_execution_stream_reset(void *stream); /* A */
+/* Freezes what is bound to the operation. Refused while work of the stream is in flight. */
 E5RT_API e5rt_error_code e5rt_execution_stream_encode_operation(void *stream, void *operation); /* A */
 E5RT_API e5rt_error_code e5rt_execution_stream_encode_workload(void *stream, void *workload);   /* C */
-/* Runs the encoded operations in order and returns when they are done. */
+/* Runs the encoded operations in order and returns when they are done; what the stream has in flight runs before. */
 E5RT_API e5rt_error_code e5rt_execution_stream_execute_sync(void *stream);                  /* A */
 E5RT_API e5rt_error_code e5rt_execution_stream_step_execute_sync(void *stream, void *step); /* C */
-E5RT_API e5rt_error_code e5rt_execution_stream_submit_async(void *stream, void *done);      /* A */
-E5RT_API e5rt_error_code e5rt_execution_stream_submit_async_with_timeout(void *stream, void *done,
-                                                                         uint64_t nanoseconds);             /* C */
-E5RT_API e5rt_error_code e5rt_execution_stream_async_submit(void *stream);                                  /* C */
+/* block: void (^)(uint64_t stream, uint64_t request, int status) or one with fewer arguments; a copy of it is called
+ * and released. NULL, at which Espresso crashes, is refused. */
+E5RT_API e5rt_error_code e5rt_execution_stream_submit_async(void *stream, const void *block); /* A */
+/* What has not started `timeout` ns after the call, above 0, is given up, with status E5RT_MW_TIMED_OUT; an operation
+ * that runs is not stopped. UINT64_MAX: no timeout. */
+E5RT_API e5rt_error_code e5rt_execution_stream_submit_async_with_timeout(void *stream, const void *block,
+                                                                         uint64_t timeout); /* C */
+/* Without a completion: events tell, or the last completed request. */
+E5RT_API e5rt_error_code e5rt_execution_stream_async_submit(void *stream); /* C */
+/* The same for plain C; in `done`, e5rt_get_last_error_message tells why the status is not 0. */
+E5RT_API e5rt_error_code e5rt_mw_execution_stream_submit_async(void *stream,
+                                                               void (*done)(void *user, e5rt_error_code status),
+                                                               void *user); /* M */
+E5RT_API e5rt_error_code e5rt_mw_execution_stream_submit_async_with_timeout(
+    void *stream, void (*done)(void *user, e5rt_error_code status), void *user, uint64_t timeout); /* M */
+/* Any number; Apple's classes are 9, 17, 21 (here the default), 25 and 33, a greater one first. */
+E5RT_API e5rt_error_code e5rt_execution_stream_set_quality_of_service(void *stream, uint32_t quality); /* A */
+/* Any number; Core ML uses 2 .. 7, a smaller one first; here the default is 5. */
 E5RT_API e5rt_error_code e5rt_execution_stream_set_ane_execution_priority(void *stream, uint32_t priority); /* A */
-E5RT_API e5rt_error_code e5rt_execution_stream_set_quality_of_service(void *stream, uint32_t quality);      /* A */
-E5RT_API e5rt_error_code e5rt_execution_stream_set_config_options(void *stream, void *options);             /* B */
 E5RT_API e5rt_error_code e5rt_execution_stream_prewire_in_use_allocations(void *stream);                    /* C */
-E5RT_API e5rt_error_code e5rt_execution_stream_get_stream_id(void *stream, uint64_t *out);                  /* B */
+/* Refused while work is in flight. */
+E5RT_API e5rt_error_code e5rt_execution_stream_set_config_options(void *stream, void *options); /* B */
+E5RT_API e5rt_error_code e5rt_execution_stream_reset_config_options(void *stream);              /* C */
+/* Above 0, and of this stream alone. */
+E5RT_API e5rt_error_code e5rt_execution_stream_get_stream_id(void *stream, uint64_t *out); /* B */
+/* Requests are numbered over all streams, from 1; 0 = the stream has submitted nothing, or nothing has ended. */
 E5RT_API e5rt_error_code
-e5rt_execution_stream_get_internal_async_compute_request_id_for_last_submit(void *stream, uint64_t *out); /* C */
+e5rt_execution_stream_get_internal_async_compute_request_id_for_last_submit(void *stream, uint64_t *out);     /* C */
+E5RT_API e5rt_error_code e5rt_mw_execution_stream_get_last_completed_request_id(void *stream, uint64_t *out); /* M */
+/* Submissions of the process: made, ended well, given up. */
+E5RT_API e5rt_error_code e5rt_mw_async_get_counts(uint64_t *out_submitted, uint64_t *out_completed,
+                                                  uint64_t *out_given_up); /* M */
+
+/* value: the first last signaled value. */
+E5RT_API e5rt_error_code e5rt_async_event_create(void **out, const char *name, uint32_t value); /* A */
+E5RT_API e5rt_error_code e5rt_async_event_create_from_iosurface_shared_event(void **out, const char *name,
+                                                                             void *event); /* C */
+/* What is bound stays bound. */
+E5RT_API e5rt_error_code e5rt_async_event_release(void **event);                   /* A */
+E5RT_API e5rt_error_code e5rt_async_event_get_name(void *event, const char **out); /* B: lives as long as the event */
+E5RT_API e5rt_error_code e5rt_async_event_get_iosurface_shared_event(void *event, void **out);   /* C */
+E5RT_API e5rt_error_code e5rt_async_event_async_notify(void **event, void *a, void *b, void *c); /* D */
+/* A smaller value than the last is refused, as are values above 2^63 - 1, here and below. */
+E5RT_API e5rt_error_code e5rt_async_event_signal(void *event, uint64_t value);                 /* A */
+E5RT_API e5rt_error_code e5rt_async_event_get_last_signaled_value(void *event, uint64_t *out); /* A */
+/* A smaller value than the one it has is refused. */
+E5RT_API e5rt_error_code e5rt_async_event_set_active_future_value(void *event, uint64_t value); /* A */
+E5RT_API e5rt_error_code e5rt_async_event_get_active_future_value(void *event, uint64_t *out);  /* B */
+/* Returns when the work that was submitted to complete the event has; at once if none is in flight. Refused if it was
+ * given up. One argument, as ANEForge calls it. */
+E5RT_API e5rt_error_code e5rt_async_event_sync_wait(void *event); /* B */
+/* The same for a value, whoever signals it, and for `timeout` ns: 0 only looks, UINT64_MAX has no end. */
+E5RT_API e5rt_error_code e5rt_mw_async_event_wait(void *event, uint64_t value, uint64_t timeout); /* M */
 
 /* ---- configuration of a stream ---- */
 E5RT_API e5rt_error_code e5rt_execution_stream_config_options_create(void **out);      /* B */
@@ -492,20 +566,6 @@ e5rt_execution_stream_config_options_get_enable_low_latency_async_events(void *o
 E5RT_API e5rt_error_code e5rt_execution_stream_config_options_set_skip_io_fences(void *options,
                                                                                  e5rt_bool value);               /* C */
 E5RT_API e5rt_error_code e5rt_execution_stream_config_options_get_skip_io_fences(void *options, e5rt_bool *out); /* C */
-
-/* ---- events ---- */
-E5RT_API e5rt_error_code e5rt_async_event_create(void **out, const char *name, uint32_t value); /* A */
-E5RT_API e5rt_error_code e5rt_async_event_create_from_iosurface_shared_event(void **out, const char *name,
-                                                                             void *event);       /* C */
-E5RT_API e5rt_error_code e5rt_async_event_release(void **event);                                 /* A */
-E5RT_API e5rt_error_code e5rt_async_event_signal(void *event, uint64_t value);                   /* A */
-E5RT_API e5rt_error_code e5rt_async_event_sync_wait(void *event);                                /* B */
-E5RT_API e5rt_error_code e5rt_async_event_get_last_signaled_value(void *event, uint64_t *out);   /* A */
-E5RT_API e5rt_error_code e5rt_async_event_set_active_future_value(void *event, uint64_t value);  /* A */
-E5RT_API e5rt_error_code e5rt_async_event_get_active_future_value(void *event, uint64_t *out);   /* B */
-E5RT_API e5rt_error_code e5rt_async_event_get_iosurface_shared_event(void *event, void **out);   /* C */
-E5RT_API e5rt_error_code e5rt_async_event_get_name(void *event, const char **out);               /* B */
-E5RT_API e5rt_error_code e5rt_async_event_async_notify(void **event, void *a, void *b, void *c); /* D */
 
 /* ---- devices ---- */
 E5RT_API e5rt_error_code e5rt_ane_memory_provider_create(void *a, void *b);                        /* D */

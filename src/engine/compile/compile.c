@@ -229,6 +229,11 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
                                      &request.rounding, err));
         program->name = function->name;
         program->weights = library->open[i];
+        program->loaded = device->half_ports ? config->loaded : MW__LOADED_NONE;
+        program->unsound_streams = device->half_ports && config->unsound_streams;
+        program->live = mw__arena_alloc(&library->arena, 1, sizeof *program->live, err);
+        if (program->live == NULL)
+            return MW_ERROR_MEMORY;
         MW_TRY(mw__plan_function(&request, program, err));
         MW_TRY(summarize(library, device, &request, program, err));
     }

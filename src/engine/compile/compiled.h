@@ -3,6 +3,7 @@
 #define MW__ENGINE_COMPILE_COMPILED_H
 
 #include "engine/core/buffer.h"
+#include "engine/core/config.h"
 
 #define MW__THREADS_MAX 64
 
@@ -46,6 +47,9 @@ typedef struct mw__program {
     mw__state_port *states;
     size_t state_count;
     mw__plan plan;
+    mw__loaded_unit loaded; /* of a program for the ANE, as the next */
+    bool unsound_streams;
+    size_t *live; /* operations of it that are loaded; guarded by those who count */
 } mw__program;
 
 /* The blocks of a branch or loop, as programs that a step runs: of a branch its first read is the predicate, and the

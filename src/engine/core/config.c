@@ -39,6 +39,13 @@ static void set_fuse(mw__config *config, const char *text) { config->fuse = text
 
 static void set_pack(mw__config *config, const char *text) { config->pack = number_of(text); }
 
+static void set_loaded(mw__config *config, const char *text)
+{
+    config->loaded = text[0] == 'o' ? MW__LOADED_OPERATIONS : text[0] == 'p' ? MW__LOADED_PROGRAMS : MW__LOADED_NONE;
+}
+
+static void set_streams(mw__config *config, const char *text) { config->unsound_streams = text[0] == 'u'; }
+
 static void set_profile(mw__config *config, const char *text)
 {
     mw__arithmetic_parse(text, &config->profile, NULL);
@@ -61,6 +68,11 @@ static const variable_row rows[] = {
     {.name = "MW_ENGINE_WIDE", .values = {"0", "256", "512"}, .rule = "0, 256 or 512", .set = set_width},
     {.name = "MW_ENGINE_FUSE", .values = {"0", "1"}, .rule = "0 or 1", .set = set_fuse},
     {.name = "MW_ENGINE_PACK", .least = 0, .rule = "a whole number of bytes", .set = set_pack},
+    {.name = "MW_ENGINE_LOADED",
+     .values = {"operations", "programs", "none"},
+     .rule = "operations, programs or none",
+     .set = set_loaded},
+    {.name = "MW_ENGINE_STREAMS", .values = {"sound", "unsound"}, .rule = "sound or unsound", .set = set_streams},
     {.name = "MW_ENGINE_PROFILE", .check = check_profile, .set = set_profile},
     {.name = "MW_BLAS", .set = set_blas},
 };

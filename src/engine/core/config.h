@@ -22,6 +22,9 @@ typedef enum mw__level {
 /* "ref", "base", "avx2", "avx512" */
 const char *mw__level_name(mw__level level);
 
+/* What counts against the limit of 128 that a process has on the ANE. */
+typedef enum mw__loaded_unit { MW__LOADED_OPERATIONS, MW__LOADED_PROGRAMS, MW__LOADED_NONE } mw__loaded_unit;
+
 typedef struct mw__config {
     mw__level level;        /* the highest that the processor has and the variables allow */
     bool avx512f;           /* the processor has at least this of AVX-512, and may use it */
@@ -35,6 +38,8 @@ typedef struct mw__config {
     bool profile_given;        /* by a variable; else the chip that a compile names has its own */
     mw__arithmetic arithmetic; /* of what is compiled: the profile, or none on the CPU */
     uint64_t pack;             /* MW_ENGINE_PACK: bytes of expanded weights from which they stay as they are stored */
+    mw__loaded_unit loaded;    /* MW_ENGINE_LOADED */
+    bool unsound_streams;      /* MW_ENGINE_STREAMS: on the ANE, of streams in flight the first alone notifies */
     char blas[1024];           /* MW_BLAS; empty = not set. Of a longer one the rest is missing, and it is not found */
 } mw__config;
 

@@ -4,6 +4,8 @@
  * Knows nothing of plans. */
 #include "engine/run/team.h"
 
+#include "engine/run/relax.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -39,15 +41,6 @@ static struct {
 
 static const uint64_t stop_word = UINT64_MAX;
 
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 static int64_t nanoseconds(void)
 {
     struct timespec now;
@@ -67,7 +60,7 @@ void mw__team_barrier(int members)
         if (spins % SPINS_PER_YIELD == 0)
             sched_yield();
         else
-            relax();
+            mw__relax();
     }
 }
 
@@ -100,7 +93,7 @@ static uint64_t wait_for_job(uint64_t seen, int64_t began)
             const uint64_t word = atomic_load_explicit(&team.word, memory_order_acquire);
             if (word != seen)
                 return word;
-            relax();
+            mw__relax();
         }
     } while (nanoseconds() < end);
     return sleep_until_changed(seen);

@@ -5,7 +5,7 @@
 /* Public in the objects; libmillwright's symbol list hides the names, that of libmillwright_e5rt shows them. */
 #define E5RT_EXPORT
 #include "engine/compile/compile.h"
-#include "engine/run/command_list.h"
+#include "engine/run/queue.h"
 #include <e5rt/e5rt.h>
 
 /* Empties the calling thread's last error; in a forked child it is set at once, and every step after it declines. */
@@ -74,12 +74,6 @@ e5rt_error_code mw__port_names(const mw__program *program, mw__side side, uint64
 /* What the port takes, as a handle. */
 mw_status mw__port_desc(const mw__program *program, const mw__port_info *info, void **out, mw_error *err);
 
-typedef struct mw__event {
-    mw__object object;
-    char *name;
-    uint64_t value;
-} mw__event;
-
 typedef enum mw__operation_state {
     MW__READY,   /* bindings may change */
     MW__ENCODED, /* on a stream */
@@ -90,15 +84,34 @@ typedef struct mw__operation {
     mw__object object;
     mw__function_object *function;
     char *name;
-    mw__operation_state state;
+    _Atomic(mw__operation_state) state;    /* atomic, as a stream may be let go by the thread of the queue */
     mw__buffer_object **inputs, **outputs; /* by port; NULL = not bound */
     struct mw__weights *weights;           /* what the last of the inputs are in; NULL if all are ports */
     mw__event *completion;
+    mw__event **dependents;
+    size_t dependent_count;
     mw__command_list commands;
+    const mw__pipeline *in_flight; /* of the stream that it is on */
+    bool loaded;                   /* it counts (loaded.h) */
 } mw__operation;
 
 /* Puts the weights of a set, or the function's own (NULL), behind the ports. */
 mw_status mw__weights_bind(mw__operation *operation, struct mw__weights *weights, mw_error *err);
+
+void mw__operation_drop_dependents(mw__operation *operation);
+/* Refused while its stream has work in flight. */
+mw_status mw__operation_idle(const mw__operation *operation, mw_error *err);
+
+typedef struct mw__stream {
+    mw__object object;
+    mw__operation **operations; /* as the steps of the pipeline */
+    size_t count, capacity;
+    mw__pipeline pipeline;
+    mw__room room; /* of the intermediates of the operations */
+    bool used;     /* something was encoded since it was made */
+} mw__stream;
+
+mw__stream *mw__stream_get(void *handle, mw_error *err);
 
 typedef struct mw__port {
     mw__object object;

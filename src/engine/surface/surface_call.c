@@ -1,5 +1,83 @@
-/* e5rt: what calls of all kinds of objects begin with, see surface.h. */
+/* e5rt: what begins and ends every call, the message of the last failure, and the allocator. */
+#include "base/shown.h"
 #include "engine/surface/surface.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local struct {
+    mw_error error;
+    char text[sizeof(mw_error)];
+} last;
+
+mw_error *mw__surface_begin(void)
+{
+    last.error.status = MW_OK;
+    last.text[0] = '\0';
+    if (mw__engine_forked())
+        mw__fail(&last.error, MW_ERROR_STATE,
+                 "this process was forked from one that had used the engine: use it in one of the two, or fork first");
+    return &last.error;
+}
+
+static e5rt_error_code code_of(mw_status status)
+{
+    switch (status) {
+    case MW_OK:
+        return E5RT_OK;
+    case MW_ERROR_ARGUMENT:
+    case MW_ERROR_FILE:
+        return E5RT_INVALID_ARGUMENT;
+    case MW_ERROR_MEMORY:
+        return E5RT_ALLOCATION_FAILURE;
+    case MW_ERROR_DTYPE:
+        return E5RT_INVALID_DATA_TYPE;
+    default:
+        return E5RT_INVALID_OPERATION;
+    }
+}
+
+e5rt_error_code mw__surface_end(const mw_error *err)
+{
+    if (err->status == MW_OK)
+        return E5RT_OK;
+    if (err->text_line > 0)
+        mw__shown_printf(last.text, sizeof last.text, "line %d, column %d: %s", err->text_line, err->text_column,
+                         err->message);
+    else
+        mw__shown_printf(last.text, sizeof last.text, "%s", err->message);
+    return code_of(err->status);
+}
+
+const char *e5rt_get_last_error_message(void) { return last.text; }
+
+mw_status mw__surface_text(const char *text, const char *name, mw_error *err)
+{
+    if (mw__failed(err))
+        return err->status;
+    return text != NULL ? MW_OK : mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: %s is NULL", name);
+}
+
+mw_status mw__surface_copy(const mw__object *owner, char **slot, const char *text, mw_error *err)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = mw__alloc(&owner->allocator, size, 1, err);
+    if (copy == NULL)
+        return MW_ERROR_MEMORY;
+    memcpy(copy, text, size);
+    mw__free(&owner->allocator, *slot);
+    *slot = copy;
+    return MW_OK;
+}
+
+mw_status mw__surface_out(void **out, mw_error *err)
+{
+    if (out != NULL)
+        *out = NULL;
+    if (mw__failed(err))
+        return err->status;
+    return out != NULL ? MW_OK : mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the out pointer is NULL");
+}
 
 e5rt_error_code mw__surface_release(void **handle, mw__kind kind)
 {
@@ -31,4 +109,12 @@ e5rt_error_code mw__surface_end_bounds(uint64_t wanted, uint64_t count, const ch
              (unsigned long long)count);
     mw__surface_end(err);
     return E5RT_OUT_OF_BOUNDS;
+}
+
+e5rt_error_code e5rt_mw_set_allocator(void *(*resize)(void *user, void *pointer, size_t size), void *user)
+{
+    mw_error *err = mw__surface_begin();
+    if (!mw__failed(err))
+        mw__engine_set_allocator((mw_allocator){.resize = resize, .user = user});
+    return mw__surface_end(err);
 }

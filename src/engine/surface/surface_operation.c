@@ -1,4 +1,5 @@
 /* e5rt: operations of a compiled function. Their ports are in surface_port.c. */
+#include "engine/surface/loaded.h"
 #include "engine/surface/surface_options.h"
 
 #include <stdio.h>
@@ -20,6 +21,9 @@ static void destroy_operation(mw__object *object)
     mw__command_list_deinit(&operation->commands);
     mw__object_release(operation->weights);
     mw__object_release(operation->completion);
+    mw__operation_drop_dependents(operation);
+    if (operation->loaded)
+        mw__loaded_remove(program);
     mw__object_release(operation->function);
 }
 
@@ -34,7 +38,10 @@ static mw_status fill_operation(mw__operation *operation, const mw__operation_op
         return MW_ERROR_MEMORY;
     MW_TRY(mw__weights_bind(operation, options->weights, err));
     const char *name = options->operation_name != NULL ? options->operation_name : program->name;
-    return mw__surface_copy(&operation->object, &operation->name, name, err);
+    MW_TRY(mw__surface_copy(&operation->object, &operation->name, name, err));
+    MW_TRY(mw__loaded_add(program, name, err));
+    operation->loaded = true;
+    return MW_OK;
 }
 
 static mw_status create_operation(void **out, void *handle, mw_error *err)
@@ -87,41 +94,5 @@ e5rt_error_code e5rt_execution_stream_operation_prepare_op_for_encode(void *oper
 {
     mw_error *err = mw__surface_begin();
     prepare(operation, err);
-    return mw__surface_end(err);
-}
-
-/* ---- events ---- */
-
-static mw__operation *open_operation(void *handle, mw_error *err)
-{
-    mw__operation *operation = mw__failed(err) ? NULL : mw__handle_get(handle, MW__KIND_OPERATION, "operation", err);
-    if (operation == NULL || operation->state == MW__READY)
-        return operation;
-    mw__fail(err, MW_ERROR_STATE, "operation \"%s\" is encoded: its events are frozen", operation->name);
-    return NULL;
-}
-
-e5rt_error_code e5rt_execution_stream_operation_bind_completion_event(void *handle, void *event_handle)
-{
-    mw_error *err = mw__surface_begin();
-    mw__operation *operation = open_operation(handle, err);
-    mw__event *event = operation != NULL ? mw__handle_get(event_handle, MW__KIND_EVENT, "event", err) : NULL;
-    if (event != NULL) {
-        mw__object_retain(event);
-        mw__object_release(operation->completion);
-        operation->completion = event;
-    }
-    return mw__surface_end(err);
-}
-
-/* Operations run in the order of their stream, so there is nothing to wait for. */
-e5rt_error_code e5rt_execution_stream_operation_bind_dependent_events(void *handle, void **events, uint64_t count)
-{
-    mw_error *err = mw__surface_begin();
-    const mw__operation *operation = open_operation(handle, err);
-    if (operation != NULL && events == NULL && count > 0)
-        mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: events is NULL");
-    for (uint64_t i = 0; !mw__failed(err) && i < count; i++)
-        mw__handle_get(events[i], MW__KIND_EVENT, "event", err);
     return mw__surface_end(err);
 }

@@ -22,8 +22,10 @@ static void destroy_plan(mw__object *object)
 static mw__operation *encoded_operation(void *handle, mw_error *err)
 {
     mw__operation *operation = mw__failed(err) ? NULL : mw__handle_get(handle, MW__KIND_OPERATION, "operation", err);
-    if (operation == NULL || operation->state == MW__ENCODED)
-        return operation;
+    if (operation == NULL)
+        return NULL;
+    if (operation->state == MW__ENCODED)
+        return mw__operation_idle(operation, err) == MW_OK ? operation : NULL;
     mw__fail(err, MW_ERROR_STATE,
              "operation \"%s\" is not on a stream: its plan depends on what is bound when it is encoded",
              operation->name);

@@ -1,129 +1,65 @@
-/* e5rt: streams and events, the message of the last failure, and what begins and ends every call. A stream runs its
- * operations in order on the caller's thread; completion events do not advance under execute_sync, as on Espresso. */
-#include "base/shown.h"
-#include "engine/surface/surface.h"
+/* e5rt: streams. One runs its operations in order. */
+#include "engine/surface/surface_options.h"
 
-#include <stdio.h>
-#include <string.h>
-
-/* ---- calls ---- */
-
-static _Thread_local struct {
-    mw_error error;
-    char text[sizeof(mw_error)];
-} last;
-
-mw_error *mw__surface_begin(void)
+mw__stream *mw__stream_get(void *handle, mw_error *err)
 {
-    last.error.status = MW_OK;
-    last.text[0] = '\0';
-    if (mw__engine_forked())
-        mw__fail(&last.error, MW_ERROR_STATE,
-                 "this process was forked from one that had used the engine: use it in one of the two, or fork first");
-    return &last.error;
+    return mw__surface_get(handle, MW__KIND_STREAM, "stream", err);
 }
 
-static e5rt_error_code code_of(mw_status status)
+/* Reads what the queue writes last, so that what it did before is seen. */
+static bool is_busy(const mw__stream *s)
 {
-    switch (status) {
-    case MW_OK:
-        return E5RT_OK;
-    case MW_ERROR_ARGUMENT:
-    case MW_ERROR_FILE:
-        return E5RT_INVALID_ARGUMENT;
-    case MW_ERROR_MEMORY:
-        return E5RT_ALLOCATION_FAILURE;
-    case MW_ERROR_DTYPE:
-        return E5RT_INVALID_DATA_TYPE;
-    default:
-        return E5RT_INVALID_OPERATION;
-    }
+    return atomic_load_explicit(&s->pipeline.in_flight, memory_order_acquire) > 0;
 }
 
-e5rt_error_code mw__surface_end(const mw_error *err)
+static mw_status check_idle(const mw__stream *s, const char *what, mw_error *err)
 {
-    if (err->status == MW_OK)
-        return E5RT_OK;
-    if (err->text_line > 0)
-        mw__shown_printf(last.text, sizeof last.text, "line %d, column %d: %s", err->text_line, err->text_column,
-                         err->message);
-    else
-        mw__shown_printf(last.text, sizeof last.text, "%s", err->message);
-    return code_of(err->status);
+    if (!is_busy(s))
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_STATE, "the stream has work in flight, and cannot %s before that is done", what);
 }
 
-const char *e5rt_get_last_error_message(void) { return last.text; }
-
-mw_status mw__surface_text(const char *text, const char *name, mw_error *err)
+mw_status mw__operation_idle(const mw__operation *operation, mw_error *err)
 {
-    if (mw__failed(err))
-        return err->status;
-    return text != NULL ? MW_OK : mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: %s is NULL", name);
+    if (operation->in_flight == NULL ||
+        atomic_load_explicit(&operation->in_flight->in_flight, memory_order_acquire) == 0)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_STATE, "operation \"%s\" is in flight: wait until its stream is done",
+                    operation->name);
 }
 
-mw_status mw__surface_copy(const mw__object *owner, char **slot, const char *text, mw_error *err)
+/* Its state is the last that changes: whoever sees that may use the operation, while this is the thread of the queue.
+ */
+static void detach_all(mw__stream *s)
 {
-    const size_t size = strlen(text) + 1;
-    char *copy = mw__alloc(&owner->allocator, size, 1, err);
-    if (copy == NULL)
-        return MW_ERROR_MEMORY;
-    memcpy(copy, text, size);
-    mw__free(&owner->allocator, *slot);
-    *slot = copy;
-    return MW_OK;
-}
-
-mw_status mw__surface_out(void **out, mw_error *err)
-{
-    if (out != NULL)
-        *out = NULL;
-    if (mw__failed(err))
-        return err->status;
-    return out != NULL ? MW_OK : mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the out pointer is NULL");
-}
-
-e5rt_error_code e5rt_mw_set_allocator(void *(*resize)(void *user, void *pointer, size_t size), void *user)
-{
-    mw_error *err = mw__surface_begin();
-    if (!mw__failed(err))
-        mw__engine_set_allocator((mw_allocator){.resize = resize, .user = user});
-    return mw__surface_end(err);
-}
-
-/* ---- streams ---- */
-
-typedef struct stream {
-    mw__object object;
-    mw__operation **operations;
-    size_t count, capacity;
-    bool used;     /* something was encoded since it was made */
-    mw__room room; /* of the intermediates of the operations */
-} stream;
-
-static void detach_all(stream *s)
-{
+    mw__pipeline_clear(&s->pipeline);
     for (size_t i = 0; i < s->count; i++) {
-        s->operations[i]->state = MW__DETACHED;
-        mw__object_release(s->operations[i]);
+        mw__operation *operation = s->operations[i];
+        operation->in_flight = NULL;
+        mw__room_remove(&operation->commands);
+        operation->state = MW__DETACHED;
+        mw__object_release(operation);
     }
     s->count = 0;
 }
 
 static void destroy_stream(mw__object *object)
 {
-    stream *s = (stream *)object;
+    mw__stream *s = (mw__stream *)object;
     detach_all(s);
-    mw__room_deinit(&s->room);
     mw__free(&object->allocator, s->operations);
+    mw__room_deinit(&s->room);
+    mw__pipeline_deinit(&s->pipeline);
 }
 
 static mw_status create_stream(void **out, mw_error *err)
 {
     MW_TRY(mw__surface_out(out, err));
-    stream *s = mw__object_create(sizeof *s, destroy_stream, err);
+    mw__stream *s = mw__object_create(sizeof *s, destroy_stream, err);
     if (s == NULL)
         return MW_ERROR_MEMORY;
     mw__room_init(&s->room, &s->object.allocator);
+    mw__pipeline_init(&s->pipeline, &s->object);
     return mw__handle_create(MW__KIND_STREAM, s, out, err);
 }
 
@@ -134,21 +70,32 @@ e5rt_error_code e5rt_execution_stream_create(void **out)
     return mw__surface_end(err);
 }
 
+static mw_status release_stream(void **handle, mw_error *err)
+{
+    mw__stream *s = handle != NULL && *handle != NULL ? mw__stream_get(*handle, err) : NULL;
+    if (mw__failed(err))
+        return err->status;
+    if (s != NULL)
+        mw__queue_close(&s->pipeline);
+    return mw__handle_release(handle, MW__KIND_STREAM, err);
+}
+
 e5rt_error_code e5rt_execution_stream_release(void **handle)
 {
     mw_error *err = mw__surface_begin();
     if (!mw__failed(err))
-        mw__handle_release(handle, MW__KIND_STREAM, err);
+        release_stream(handle, err);
     return mw__surface_end(err);
 }
 
 static mw_status reset_stream(void *handle, mw_error *err)
 {
-    stream *s = mw__failed(err) ? NULL : mw__handle_get(handle, MW__KIND_STREAM, "stream", err);
+    mw__stream *s = mw__stream_get(handle, err);
     if (s == NULL)
         return err->status;
     if (!s->used)
         return mw__fail(err, MW_ERROR_STATE, "the stream is fresh: there is nothing to reset");
+    MW_TRY(check_idle(s, "reset", err));
     detach_all(s);
     return MW_OK;
 }
@@ -160,7 +107,7 @@ e5rt_error_code e5rt_execution_stream_reset(void *handle)
     return mw__surface_end(err);
 }
 
-static mw_status encode_bindings(stream *s, mw__operation *operation, mw_error *err)
+static mw_status encode_bindings(mw__stream *s, mw__operation *operation, mw_error *err)
 {
     const mw__program *program = operation->function->program;
     const mw_allocator *allocator = &operation->object.allocator;
@@ -186,9 +133,29 @@ static mw_status encode_bindings(stream *s, mw__operation *operation, mw_error *
     return status;
 }
 
+static mw_status append(mw__stream *s, mw__operation *operation, mw_error *err)
+{
+    const mw__queue_step step = {.commands = &operation->commands,
+                                 .completion = operation->completion,
+                                 .dependents = operation->dependents,
+                                 .dependent_count = operation->dependent_count,
+                                 .unsound_streams = operation->function->program->unsound_streams};
+    MW_TRY(mw__grow(&s->object.allocator, &s->operations, &s->capacity, s->count + 1, sizeof(mw__operation *), err));
+    MW_TRY(encode_bindings(s, operation, err));
+    if (mw__pipeline_add(&s->pipeline, &step, err) != MW_OK) {
+        mw__command_list_deinit(&operation->commands);
+        return err->status;
+    }
+    s->operations[s->count++] = mw__object_retain(operation);
+    s->used = true;
+    operation->state = MW__ENCODED;
+    operation->in_flight = &s->pipeline;
+    return MW_OK;
+}
+
 static mw_status encode(void *stream_handle, void *operation_handle, mw_error *err)
 {
-    stream *s = mw__failed(err) ? NULL : mw__handle_get(stream_handle, MW__KIND_STREAM, "stream", err);
+    mw__stream *s = mw__stream_get(stream_handle, err);
     mw__operation *operation =
         s != NULL ? mw__handle_get(operation_handle, MW__KIND_OPERATION, "operation", err) : NULL;
     if (operation == NULL)
@@ -197,12 +164,8 @@ static mw_status encode(void *stream_handle, void *operation_handle, mw_error *e
         return mw__fail(err, MW_ERROR_STATE,
                         "operation \"%s\" is already encoded: reset its stream and prepare it for encode first",
                         operation->name);
-    MW_TRY(mw__grow(&s->object.allocator, &s->operations, &s->capacity, s->count + 1, sizeof(mw__operation *), err));
-    MW_TRY(encode_bindings(s, operation, err));
-    s->operations[s->count++] = mw__object_retain(operation);
-    s->used = true;
-    operation->state = MW__ENCODED;
-    return MW_OK;
+    MW_TRY(check_idle(s, "take another operation", err));
+    return append(s, operation, err);
 }
 
 e5rt_error_code e5rt_execution_stream_encode_operation(void *stream_handle, void *operation)
@@ -212,58 +175,83 @@ e5rt_error_code e5rt_execution_stream_encode_operation(void *stream_handle, void
     return mw__surface_end(err);
 }
 
+static mw_status execute(void *handle, mw_error *err)
+{
+    mw__stream *s = mw__stream_get(handle, err);
+    if (s == NULL)
+        return err->status;
+    if (s->count == 0)
+        return mw__fail(err, MW_ERROR_STATE, "no operation is encoded on the stream");
+    if (is_busy(s))
+        MW_TRY(mw__queue_drain(&s->pipeline, err));
+    for (size_t i = 0; i < s->count; i++)
+        mw__execute(&s->operations[i]->commands);
+    return MW_OK;
+}
+
 e5rt_error_code e5rt_execution_stream_execute_sync(void *handle)
 {
     mw_error *err = mw__surface_begin();
-    const stream *s = mw__failed(err) ? NULL : mw__handle_get(handle, MW__KIND_STREAM, "stream", err);
-    if (s != NULL && s->count == 0)
-        mw__fail(err, MW_ERROR_STATE, "no operation is encoded on the stream");
-    for (size_t i = 0; s != NULL && i < s->count; i++)
-        mw__execute(&s->operations[i]->commands);
+    execute(handle, err);
     return mw__surface_end(err);
 }
 
-/* ---- events ---- */
+/* ---- numbers ---- */
 
-static void destroy_event(mw__object *object) { mw__free(&object->allocator, ((mw__event *)object)->name); }
-
-static mw_status create_event(void **out, const char *name, uint32_t value, mw_error *err)
-{
-    MW_TRY(mw__surface_out(out, err));
-    MW_TRY(mw__surface_text(name, "eventName", err));
-    mw__event *event = mw__object_create(sizeof *event, destroy_event, err);
-    if (event == NULL)
-        return MW_ERROR_MEMORY;
-    event->value = value;
-    if (mw__surface_copy(&event->object, &event->name, name, err) != MW_OK) {
-        mw__object_release(event);
-        return err->status;
-    }
-    return mw__handle_create(MW__KIND_EVENT, event, out, err);
-}
-
-e5rt_error_code e5rt_async_event_create(void **out, const char *name, uint32_t value)
+/* What a submission in flight has begun goes on; who goes next is chosen anew. */
+e5rt_error_code e5rt_execution_stream_set_quality_of_service(void *handle, uint32_t quality)
 {
     mw_error *err = mw__surface_begin();
-    create_event(out, name, value, err);
+    mw__stream *s = mw__stream_get(handle, err);
+    if (s != NULL)
+        mw__queue_set_quality(&s->pipeline, quality);
     return mw__surface_end(err);
 }
 
-e5rt_error_code e5rt_async_event_release(void **event)
+e5rt_error_code e5rt_execution_stream_set_ane_execution_priority(void *handle, uint32_t priority)
 {
     mw_error *err = mw__surface_begin();
-    if (!mw__failed(err))
-        mw__handle_release(event, MW__KIND_EVENT, err);
+    mw__stream *s = mw__stream_get(handle, err);
+    if (s != NULL)
+        mw__queue_set_priority(&s->pipeline, priority);
     return mw__surface_end(err);
 }
 
-e5rt_error_code e5rt_async_event_get_last_signaled_value(void *handle, uint64_t *out)
+e5rt_error_code e5rt_execution_stream_get_stream_id(void *handle, uint64_t *out)
 {
     mw_error *err = mw__surface_begin();
-    const mw__event *event = mw__failed(err) ? NULL : mw__handle_get(handle, MW__KIND_EVENT, "event", err);
-    if (event != NULL && out == NULL)
-        mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the out pointer is NULL");
-    else if (event != NULL)
-        *out = event->value;
+    const mw__stream *s = mw__surface_get_for(handle, MW__KIND_STREAM, "stream", out, err);
+    if (s != NULL)
+        *out = s->pipeline.stream;
     return mw__surface_end(err);
+}
+
+/* Intermediates and ports are in memory as it is. */
+e5rt_error_code e5rt_execution_stream_prewire_in_use_allocations(void *handle)
+{
+    mw_error *err = mw__surface_begin();
+    mw__stream_get(handle, err);
+    return mw__surface_end(err);
+}
+
+/* ---- configuration ---- */
+
+/* NULL: the default. */
+static e5rt_error_code configure(void *handle, const mw__stream_config *options, mw_error *err)
+{
+    mw__stream *s = mw__stream_get(handle, err);
+    if (s != NULL && check_idle(s, "be configured", err) == MW_OK)
+        s->pipeline.low_latency = options != NULL && options->enable_low_latency_async_events;
+    return mw__surface_end(err);
+}
+
+e5rt_error_code e5rt_execution_stream_set_config_options(void *stream, void *handle)
+{
+    mw_error *err = mw__surface_begin();
+    return configure(stream, mw__surface_get(handle, MW__KIND_STREAM_CONFIG, "options", err), err);
+}
+
+e5rt_error_code e5rt_execution_stream_reset_config_options(void *stream)
+{
+    return configure(stream, NULL, mw__surface_begin());
 }
