@@ -27,6 +27,7 @@ static struct {
     bool idle;                   /* no step may run */
     bool calling;                /* a completion, which may do anything */
     size_t timed;                /* submissions in flight that have a deadline */
+    uint64_t seen;               /* of the notices, when it was found that none may */
     _Atomic(uint64_t) notices;   /* grows with everything that may let a step run */
     mw__pipeline *first, **last; /* in flight, in the order in which they came */
     mw__pipeline *heard;         /* the one whose notifications arrive, where streams are unsound */
@@ -297,10 +298,19 @@ void mw__queue_notice(void)
     mw__async_changed();
 }
 
+bool mw__queue_is_still(void)
+{
+    mw__async_lock();
+    const bool still = !queue.started || (queue.idle && queue.seen == notices());
+    mw__async_unlock();
+    return still;
+}
+
 /* Nothing may run. Who submits one after another finds the thread awake. */
 static void rest(void)
 {
     const uint64_t seen = notices(), deadline = nearest_deadline();
+    queue.seen = seen;
     queue.idle = true;
     mw__async_changed();
     mw__async_unlock();

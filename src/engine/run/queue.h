@@ -78,6 +78,9 @@ void mw__queue_close(mw__pipeline *pipeline);
 /* True inside a completion. */
 bool mw__queue_is_here(void);
 
+/* Nothing runs or may run, and nobody is being called; what is in flight waits for events. For tests. */
+bool mw__queue_is_still(void);
+
 /* Under the lock of async.h: something was signaled. */
 void mw__queue_notice(void);
 
