@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MEMBERS = 6, ROUNDS = 50 };
@@ -80,6 +81,28 @@ static void test_one_member_is_left_to_the_caller(void)
     counts c = {0};
     CHECK(!mw__team_run(count_job, &c, 1));
     CHECK_INT(c.calls[0], 0);
+}
+
+static void slow_job(void *user, int member, int members)
+{
+    (void)user, (void)members;
+    if (member > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+}
+
+/* A pause doubles with each late run, up to 64 ms: a slow machine may miss the first ones. */
+static void test_a_late_team_is_left_alone_for_a_while(void)
+{
+    bool late = false;
+    mw__team_reserve(2);
+    for (int i = 0; i < 10 && !late; i++) {
+        REQUIRE(mw__team_run(slow_job, NULL, 2));
+        late = mw__team_late();
+    }
+    CHECK(late);
+    for (int i = 0; i < 1000 && mw__team_late(); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    CHECK(!mw__team_late());
 }
 
 /* ---- programs ---- */
@@ -187,6 +210,7 @@ int main(void)
     RUN(test_every_member_runs_once_and_barriers_hold);
     RUN(test_a_busy_team_is_not_given_twice);
     RUN(test_one_member_is_left_to_the_caller);
+    RUN(test_a_late_team_is_left_alone_for_a_while);
     RUN(test_team_and_caller_alone_give_equal_bytes);
     RUN(test_threads_run_programs_at_once);
     RUN(test_execute_rounds_to_nearest_and_restores);

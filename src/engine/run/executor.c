@@ -113,7 +113,8 @@ static void time_member(void *user, int member, int members)
 MW__INLINE void execute(const mw__command_list *commands, mw__team_job *job)
 {
     void *user = (void *)(uintptr_t)commands;
-    if (commands->alone || (commands->brief && !mw__team_awake()) || !mw__team_run(job, user, commands->partitions))
+    if (commands->alone || mw__team_late() || (commands->brief && !mw__team_awake()) ||
+        !mw__team_run(job, user, commands->partitions))
         job(user, 0, 1);
 }
 

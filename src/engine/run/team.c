@@ -24,6 +24,13 @@ enum {
  * would cost each step a wake-up. So a worker spins up to 200 us, at most a quarter of what it has worked. */
 enum { SPIN_SHARE = 4, SPIN_NANOSECONDS_MAX = 200000 };
 
+/* A worker that lost its processor comes back after some milliseconds, and all others wait at a barrier. If that was
+ * two thirds of a run, the next ones leave the team alone, for twice as long each time. */
+enum { LATE_NANOSECONDS = 50000, PAUSE_NANOSECONDS = 1000000, PAUSE_NANOSECONDS_MAX = 64000000 };
+
+/* Of this thread, at barriers since its run began, beyond the first spins. */
+static _Thread_local int64_t waited;
+
 /* A job is published in one word, number << 8 | members, so that a worker which is not wanted reads nothing else. */
 static struct {
     _Alignas(LINE) _Atomic(uint64_t) word;
@@ -32,6 +39,8 @@ static struct {
     atomic_bool busy; /* a run, or the end of the process, has the team */
     atomic_int workers, sleeping;
     _Atomic(int64_t) asked, nudged; /* when mw__team_awake was called, when it woke workers */
+    _Atomic(int64_t) late_until;    /* 0 = nobody was late; written by who has the team, as the next */
+    int64_t pause;
     mw__team_job *job;
     void *user;
     pthread_mutex_t mutex; /* sleeping and waking; starting and stopping */
@@ -56,12 +65,15 @@ void mw__team_barrier(int members)
         atomic_store_explicit(&team.epoch, epoch + 1, memory_order_release);
         return;
     }
-    for (int spins = 1; atomic_load_explicit(&team.epoch, memory_order_acquire) == epoch; spins++) {
-        if (spins % SPINS_PER_YIELD == 0)
-            sched_yield();
-        else
-            mw__relax();
+    for (int spins = 1; spins < SPINS_PER_YIELD; spins++) {
+        if (atomic_load_explicit(&team.epoch, memory_order_acquire) != epoch)
+            return;
+        mw__relax();
     }
+    const int64_t begin = nanoseconds();
+    while (atomic_load_explicit(&team.epoch, memory_order_acquire) == epoch)
+        sched_yield();
+    waited += nanoseconds() - begin;
 }
 
 /* ---- workers ---- */
@@ -191,6 +203,25 @@ bool mw__team_awake(void)
     return false;
 }
 
+bool mw__team_late(void)
+{
+    const int64_t until = atomic_load_explicit(&team.late_until, memory_order_relaxed);
+    return until != 0 && nanoseconds() < until;
+}
+
+static void judge(int64_t began)
+{
+    const int64_t now = nanoseconds();
+    if (waited < LATE_NANOSECONDS || 3 * waited < 2 * (now - began)) {
+        team.pause /= 2;
+        return;
+    }
+    team.pause = team.pause < PAUSE_NANOSECONDS           ? PAUSE_NANOSECONDS
+                 : team.pause > PAUSE_NANOSECONDS_MAX / 2 ? PAUSE_NANOSECONDS_MAX
+                                                          : 2 * team.pause;
+    atomic_store_explicit(&team.late_until, now + team.pause, memory_order_relaxed);
+}
+
 bool mw__team_run(mw__team_job *job, void *user, int members)
 {
     if (!take_team())
@@ -200,9 +231,12 @@ bool mw__team_run(mw__team_job *job, void *user, int members)
     if (members > 1) {
         team.job = job;
         team.user = user;
+        const int64_t began = nanoseconds();
+        waited = 0;
         publish(next_word(members));
         job(user, 0, members);
         mw__team_barrier(members);
+        judge(began);
     }
     atomic_store_explicit(&team.busy, false, memory_order_release);
     return members > 1;

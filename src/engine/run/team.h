@@ -18,6 +18,10 @@ bool mw__team_run(mw__team_job *job, void *user, int members);
  * that time, at most once a millisecond; no run waits for them. */
 bool mw__team_awake(void);
 
+/* True for a while after a run in which the caller mostly waited for others: they share their processors with what else
+ * the machine does, and a caller alone is faster. */
+bool mw__team_late(void);
+
 /* Inside a job: returns when every member has come here. */
 void mw__team_barrier(int members);
 
