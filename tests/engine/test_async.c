@@ -1,5 +1,6 @@
 /* Streams and events under asynchronous submission: each rule of e5rt.h, and what is refused. */
 #include "async_case.h"
+#include "support/failing.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -258,6 +259,42 @@ static void test_submitting_is_refused(void)
     REFUSED(e5rt_mw_execution_stream_submit_async_with_timeout(s, async_done, &count, 0), E5RT_INVALID_ARGUMENT,
             "the timeout is 0 ns");
     CHECK_INT(count.calls, 0);
+    async_close(&c);
+}
+
+/* Each allocation of a first submission fails once: nothing is submitted, promised or kept then. */
+static void test_a_submission_without_memory_changes_nothing(void)
+{
+    async_case c;
+    async_count count = {0};
+    void *done = async_event("done");
+    REQUIRE(async_open(&c, E5RT_CPU, true));
+    failing_allocator failing = {.fail_at = -1};
+    const mw_allocator allocator = failing_allocator_of(&failing);
+    GOOD(e5rt_execution_stream_release(&c.run.stream));
+    GOOD(e5rt_mw_set_allocator(allocator.resize, allocator.user));
+    GOOD(e5rt_execution_stream_create(&c.run.stream));
+    REQUIRE(encode(&c, done, NULL));
+    long refused = 0;
+    e5rt_error_code code = -1;
+    while (code != 0 && refused < 10) {
+        failing.fail_at = failing.requests + refused;
+        failing.failed = false;
+        code = e5rt_mw_execution_stream_submit_async(c.run.stream, async_done, &count);
+        if (code == 0)
+            break;
+        CHECK_INT(code, E5RT_ALLOCATION_FAILURE);
+        CHECK(failing.failed && count.calls == 0 && future_of(done) == 0);
+        refused++;
+    }
+    failing.fail_at = -1;
+    CHECK(refused > 0);
+    GOOD(e5rt_async_event_sync_wait(done));
+    CHECK(async_wait_calls(&count, 1));
+    GOOD(e5rt_execution_stream_release(&c.run.stream));
+    CHECK_INT(failing.live, 0);
+    GOOD(e5rt_mw_set_allocator(NULL, NULL));
+    drop(done);
     async_close(&c);
 }
 
@@ -569,6 +606,7 @@ int main(void)
     RUN(test_execute_runs_after_what_is_in_flight);
     RUN(test_requests_and_streams_have_numbers);
     RUN(test_submitting_is_refused);
+    RUN(test_a_submission_without_memory_changes_nothing);
     RUN(test_a_stream_in_flight_is_not_changed);
     RUN(test_handles_may_be_released_while_work_is_in_flight);
     RUN(test_release_waits_for_what_can_run_and_gives_up_the_rest);
