@@ -87,6 +87,13 @@ MW_API int ane_e5rt_program_execute_multi(ane_e5rt_program_t *program);
 MW_API int ane_e5rt_program_share_buffer(ane_e5rt_program_t *program, size_t src_op_idx, const char *src_out_port,
                                          size_t dst_op_idx, const char *dst_in_port);
 
+/** Puts a port into memory that processes share (memfd_create, shm_open), of at least the port's size, so that a worker
+ *  that has compiled the program is fed by others and answers them without a copy. On the engine; a Mac has IOSurfaces
+ *  for that. When it may be called, and what becomes of the data: as share_buffer. The descriptor is duplicated, and
+ *  the memory must keep its size as long as the program lives. To one memory bind one port, and share that. */
+MW_API int ane_e5rt_program_bind_input_memory(ane_e5rt_program_t *program, size_t op_idx, const char *port, int fd);
+MW_API int ane_e5rt_program_bind_output_memory(ane_e5rt_program_t *program, size_t op_idx, const char *port, int fd);
+
 /** Lets an operation wait for the completion event of one before it. Every operation has an event of its own;
  *  `event_name` is used only if it could not be made before, and may be NULL. When it may be called: as share_buffer.
  *  Operations on one stream run in order anyway. */
@@ -96,6 +103,30 @@ MW_API int ane_e5rt_program_chain_ops(ane_e5rt_program_t *program, size_t src_op
 /** The value that the completion event of an operation was last signalled with; it counts asynchronous runs and not
  *  those of execute. *out is 0 on failure. */
 MW_API int ane_e5rt_program_get_chain_event_last_signaled(ane_e5rt_program_t *program, size_t op_idx, uint64_t *out);
+
+/* ---- runs that are not waited for ---- */
+
+/** Submits all operations and returns at once. Until they are waited for their buffers belong to the device: do not
+ *  read or write ports. More may be submitted meanwhile; they run one after the other. Events are signalled: that of
+ *  each operation counts the runs. */
+MW_API int ane_e5rt_program_execute_async(ane_e5rt_program_t *program);
+
+/** Waits for all that was submitted. ane_e5rt_program_release does, too.
+ *  return  0; -1 if the last run did not end well, -2 if nothing was submitted since the last wait */
+MW_API int ane_e5rt_program_wait_for_completion(ane_e5rt_program_t *program);
+
+/** The last signalled value of the event of the last operation: before the last submission, and now. Either may be
+ *  NULL; 0 on failure. */
+MW_API int ane_e5rt_program_get_final_event_signaled(ane_e5rt_program_t *program, uint64_t *before, uint64_t *after);
+
+/** rc: 0, or elsewhere than on a Mac what the e5rt library says of the submission. */
+typedef void (*ane_e5rt_completion_cb_t)(void *ctx, int rc);
+
+/** A block of Apple's C for e5rt_execution_stream_submit_async, which calls cb(ctx, rc) when the submission has ended.
+ *  return  freed with ane_e5rt_free_completion_block, at any time after it was submitted; NULL if cb is NULL */
+MW_API void *ane_e5rt_make_completion_block(ane_e5rt_completion_cb_t cb, void *ctx);
+/** NULL is fine. */
+MW_API void ane_e5rt_free_completion_block(void *block);
 
 /* ---- checks and messages ---- */
 

@@ -127,6 +127,7 @@ ane_e5rt_program_t *ane_e5rt_program_compile(const char *mil_path, const char *c
         program = mw__alloc(mw__allocator_default(), 1, sizeof *program, err);
     if (program != NULL) {
         program->mask = device_mask;
+        mw__dispatch_async_init(program);
         if (fill(program, mil_path, cache_dir, &inputs, &outputs, err) == MW_OK)
             return program;
     }
@@ -139,6 +140,7 @@ void ane_e5rt_program_release(ane_e5rt_program_t *program)
 {
     if (program == NULL)
         return;
+    mw__dispatch_async_deinit(program);
     if (program->operations.allocator != NULL)
         mw__operations_deinit(&program->operations);
     mw__free(mw__allocator_default(), program->cache_folder);

@@ -10,7 +10,8 @@ typedef struct mw__port_binding {
     void *port;
     mw__device_buffer buffer;
     bool is_output;
-    bool owned; /* the buffer is ours to release */
+    bool owned;  /* the buffer is ours to release */
+    bool shared; /* it lies in memory of its size, not rounded up */
 } mw__port_binding;
 
 typedef struct mw__stream_operation {

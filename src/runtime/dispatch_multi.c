@@ -102,6 +102,26 @@ int ane_e5rt_program_share_buffer(ane_e5rt_program_t *program, size_t src_op_idx
     return mw__dispatch_end(__func__, share(program, src_op_idx, src_out_port, dst_op_idx, dst_in_port, err));
 }
 
+static mw_status bind_memory(ane_e5rt_program_t *program, size_t index, const char *name, bool is_output, int fd,
+                             mw_error *err)
+{
+    size_t port = 0;
+    MW_TRY(mw__dispatch_find_port(program, index, name, is_output, &port, err));
+    return mw__operations_bind_memory(&program->operations, index, port, fd, err);
+}
+
+int ane_e5rt_program_bind_input_memory(ane_e5rt_program_t *program, size_t op_idx, const char *port, int fd)
+{
+    mw_error *err = mw__dispatch_begin();
+    return mw__dispatch_end(__func__, bind_memory(program, op_idx, port, false, fd, err));
+}
+
+int ane_e5rt_program_bind_output_memory(ane_e5rt_program_t *program, size_t op_idx, const char *port, int fd)
+{
+    mw_error *err = mw__dispatch_begin();
+    return mw__dispatch_end(__func__, bind_memory(program, op_idx, port, true, fd, err));
+}
+
 int ane_e5rt_program_chain_ops(ane_e5rt_program_t *program, size_t src_op_idx, size_t dst_op_idx,
                                const char *event_name)
 {

@@ -2,13 +2,22 @@
 #ifndef MW__RUNTIME_DISPATCH_PROGRAM_H
 #define MW__RUNTIME_DISPATCH_PROGRAM_H
 
+#include "runtime/block.h"
 #include "runtime/operations.h"
 #include <millwright/ane_e5rt.h>
+
+#include <pthread.h>
 
 struct ane_e5rt_program {
     mw__operations operations; /* 0 is the compiled one */
     char *cache_folder;        /* or NULL */
     uint64_t mask;
+    mw__block_literal completion; /* of every submission */
+    pthread_mutex_t mutex;        /* around in_flight, which a thread of the library counts down */
+    pthread_cond_t landed;
+    long in_flight;  /* submissions */
+    bool submitted;  /* since the last wait */
+    uint64_t before; /* the last signaled value of the final event, before the last submission */
 };
 
 /* Names and sizes of the ports on one side. */
@@ -22,6 +31,14 @@ typedef struct mw__port_list {
 mw_error *mw__dispatch_begin(void);
 /* 0 or -1 for the caller, after the line on standard error. */
 int mw__dispatch_end(const char *call, mw_status status);
+
+/* ---- dispatch_async.c ---- */
+
+void mw__dispatch_async_init(ane_e5rt_program_t *program);
+/* Waits for what is in flight. */
+void mw__dispatch_async_deinit(ane_e5rt_program_t *program);
+
+/* ---- dispatch.c, dispatch_ports.c ---- */
 
 /* Compiles a text and appends it. */
 mw_status mw__dispatch_append(ane_e5rt_program_t *program, const char *mil_path, const char *cache_folder,

@@ -126,7 +126,7 @@ mw_status mw__operations_share(mw__operations *o, size_t from, size_t output, si
 {
     mw__dispatch *source = o->entries[from].dispatch, *target = o->entries[to].dispatch;
     const mw__port_binding *out = &source->ports[output], *in = &target->ports[input];
-    const size_t memory = mw__buffer_memory(out->buffer.size);
+    const size_t memory = out->shared ? out->buffer.size : mw__buffer_memory(out->buffer.size);
     MW_TRY(open_changes(o, "nothing can be shared", err));
     if (in->buffer.size > memory)
         return mw__fail(err, MW_ERROR_SHAPE,
@@ -137,6 +137,25 @@ mw_status mw__operations_share(mw__operations *o, size_t from, size_t output, si
     if (in->buffer.size > both.size)
         both.size = in->buffer.size;
     return mw__dispatch_rebind(target, input, &both, err);
+}
+
+mw_status mw__operations_bind_memory(mw__operations *o, size_t index, size_t port, int fd, mw_error *err)
+{
+    const mw__symbols *s = &o->symbols;
+    mw__dispatch *dispatch = o->entries[index].dispatch;
+    mw__device_buffer buffer = {.size = dispatch->ports[port].buffer.size};
+    MW_TRY(open_changes(o, "no other memory can be bound", err));
+    if (s->mw_buffer_object_create_from_shared_memory == NULL)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "the e5rt library has no buffers over shared memory");
+    MW_TRY(MW__E5RT(s, mw_buffer_object_create_from_shared_memory, &buffer.object, fd, buffer.size));
+    mw_status status = MW__E5RT(s, buffer_object_get_data_ptr, buffer.object, &buffer.data);
+    if (status == MW_OK)
+        status = mw__dispatch_rebind(dispatch, port, &buffer, err);
+    if (status != MW_OK)
+        mw__buffer_release(s, &buffer);
+    else
+        dispatch->ports[port].owned = dispatch->ports[port].shared = true;
+    return status;
 }
 
 static mw_status check_chain(const mw__operations *o, size_t from, size_t to, mw_error *err)

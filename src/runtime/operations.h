@@ -33,6 +33,8 @@ mw_status mw__operations_add(mw__operations *operations, mw__dispatch *dispatch,
  * Fails if the memory does not cover both ports. Indices are in range. */
 mw_status mw__operations_share(mw__operations *operations, size_t from, size_t output, size_t to, size_t input,
                                mw_error *err);
+/* Binds a port to shared memory of at least its size, whose descriptor is duplicated. */
+mw_status mw__operations_bind_memory(mw__operations *operations, size_t index, size_t port, int fd, mw_error *err);
 /* Lets operation `to` wait for the event of `from`, which comes before it. `name` is that of an event that must still
  * be made. */
 mw_status mw__operations_chain(mw__operations *operations, size_t from, size_t to, const char *name, mw_error *err);

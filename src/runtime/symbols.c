@@ -110,6 +110,7 @@ static const char *doing(const char *function)
         {"retain_output_port", "an output port cannot be found"},
         {"prepare_op_for_encode", "the program cannot be changed after it has run"},
         {"stream_reset", "the program cannot be changed after it has run"},
+        {"sync_wait", "the run did not end well"},
         {"async_event", "an event cannot be used"},
         {"_events", "an event cannot be bound to an operation"},
         {"completion_event", "an event cannot be bound to an operation"},
@@ -117,6 +118,7 @@ static const char *doing(const char *function)
         {"buffer_object", "a buffer cannot be made"},
         {"encode_operation", "the program cannot be prepared to run"},
         {"execute_sync", "the program cannot be run"},
+        {"submit_async", "the program cannot be run"},
         {"set_profiling", "the program cannot be profiled"},
         {"mw_plan", "the plan cannot be read"},
     };

@@ -70,6 +70,13 @@ static void test_dispatch_refuses_null(void)
     CHECK_INT(ane_e5rt_program_execute_multi(NULL), -1);
     CHECK_INT(ane_e5rt_program_chain_ops(NULL, 0, 0, NULL), -1);
     CHECK_INT(ane_e5rt_program_get_chain_event_last_signaled(NULL, 0, NULL), -1);
+    CHECK_INT(ane_e5rt_program_bind_input_memory(NULL, 0, NULL, -1), -1);
+    CHECK_INT(ane_e5rt_program_bind_output_memory(NULL, 0, NULL, -1), -1);
+    CHECK_INT(ane_e5rt_program_execute_async(NULL), -1);
+    CHECK_INT(ane_e5rt_program_wait_for_completion(NULL), -2);
+    CHECK_INT(ane_e5rt_program_get_final_event_signaled(NULL, NULL, NULL), -1);
+    YIELDS_NULL(ane_e5rt_make_completion_block(NULL, NULL));
+    ane_e5rt_free_completion_block(NULL);
     ane_e5rt_program_release(NULL);
 }
 

@@ -7,6 +7,8 @@
 #include <millwright/ane_e5rt.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { COUNT = 8 };
 
@@ -221,6 +223,40 @@ static void test_a_size_that_is_a_lie_is_refused_by_the_run(void)
     ane_e5rt_program_release(program);
 }
 
+#if defined(__linux__)
+static void test_ports_lie_in_shared_memory(void)
+{
+    uint16_t *memory[2] = {NULL, NULL};
+    int fds[2];
+    ane_e5rt_program_t *program = compile(1);
+    REQUIRE(program != NULL);
+    for (int i = 0; i < 2; i++) {
+        fds[i] = memfd_create("port", 0);
+        REQUIRE(fds[i] >= 0 && ftruncate(fds[i], COUNT * 2) == 0);
+        memory[i] = mmap(NULL, COUNT * 2, PROT_READ | PROT_WRITE, MAP_SHARED, fds[i], 0);
+        REQUIRE(memory[i] != MAP_FAILED);
+    }
+    CHECK_INT(ane_e5rt_program_bind_input_memory(program, 0, "x", fds[0]), 0);
+    CHECK_INT(ane_e5rt_program_bind_output_memory(program, 0, "y", fds[1]), 0);
+    CHECK_INT(ane_e5rt_program_bind_output_memory(program, 0, "x", fds[1]), -1);
+    CHECK_INT(ane_e5rt_program_bind_output_memory(program, 1, "y", fds[1]), -1);
+    CHECK_INT(ane_e5rt_program_bind_output_memory(program, 0, "y", -1), -1);
+    close(fds[0]);
+    memory[0][0] = mw__fp16_from_float(41.0f);
+    CHECK_INT(ane_e5rt_program_execute(program), 0);
+    CHECK_NEAR(mw__fp16_to_float(memory[1][0]), 42.0, 0);
+    CHECK_INT(ane_e5rt_program_bind_output_memory(program, 0, "y", fds[1]), -1); /* frozen */
+    CHECK_INT(ane_e5rt_program_add_op(program, write_step("wide", 100, false), "x", 200, "y", 200), 1);
+    CHECK_INT(ane_e5rt_program_bind_input_memory(program, 1, "x", fds[1]), -1); /* 16 bytes are too few */
+    CHECK_INT(ane_e5rt_program_share_buffer(program, 0, "y", 1, "x"), -1);
+    CHECK_CONTAINS(ane_e5rt_last_error(), "has 16 bytes of memory");
+    ane_e5rt_program_release(program);
+    for (int i = 0; i < 2; i++)
+        munmap(memory[i], COUNT * 2);
+    close(fds[1]);
+}
+#endif
+
 static void test_every_operation_has_a_cache_folder(void)
 {
     ane_e5rt_program_t *program = compile(1);
@@ -250,6 +286,9 @@ int main(void)
     RUN(test_chains_are_taken_and_execute_signals_nothing);
     RUN(test_a_share_that_the_memory_does_not_cover_is_refused);
     RUN(test_a_size_that_is_a_lie_is_refused_by_the_run);
+#if defined(__linux__)
+    RUN(test_ports_lie_in_shared_memory);
+#endif
     RUN(test_every_operation_has_a_cache_folder);
     return check_finish();
 }
