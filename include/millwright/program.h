@@ -271,6 +271,23 @@ MW_API const char *mw_program_mil(const mw_program *program);
  *  plan. */
 MW_API const char *mw_program_where(const mw_program *program);
 
+/** Where an operation of the text runs, and why. Strings live as long as the program, or its plan. */
+typedef struct mw_placement {
+    const char *operation; /* MIL name: "matmul" */
+    const char *tensor;    /* name of its first result in the text */
+    const char *provider;  /* the library that runs it, as mw_program_where begins */
+    mw_device device;      /* never AUTO */
+    const char *reason;    /* why there: what the device mask allows, and what the library says of it */
+    const char *elsewhere; /* why not on the ANE: the first rule of the chip that refuses it (docs/chip_legality.md);
+                            * NULL if it is there, or none does */
+} mw_placement;
+
+/** Number of operations of the text but constants; 0 for NULL, and while shapes are to be chosen. */
+MW_API size_t mw_program_placement_count(const mw_program *program);
+/** Fills *out for index < mw_program_placement_count, in the order of the text; false otherwise. The first call reads
+ *  the text again. A device mask of one bit leaves no choice: all of the program runs where it says, or is refused. */
+MW_API bool mw_program_placement(const mw_program *program, size_t index, mw_placement *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -53,7 +53,7 @@ mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out,
     return MW_OK;
 }
 
-static const char *provider_name(const mw__symbols *symbols)
+const char *mw__provider_name(const mw__symbols *symbols)
 {
     if (symbols->foreign)
         return "library of MW_E5RT_LIBRARY";
@@ -65,7 +65,8 @@ const char *mw__target_describe(const mw__target *target, const mw__dispatch *di
     const char *summary = dispatch != NULL ? mw__dispatch_summary(dispatch) : NULL;
     mw__text text;
     mw__text_init(&text, arena->allocator);
-    mw__text_printf(&text, "%s, %s", provider_name(&target->symbols), summary != NULL ? summary : target->device->name);
+    mw__text_printf(&text, "%s, %s", mw__provider_name(&target->symbols),
+                    summary != NULL ? summary : target->device->name);
     const char *copy = mw__text_check(&text, err) == MW_OK ? mw__arena_string(arena, text.data, text.size, err) : NULL;
     mw__text_deinit(&text);
     return copy;

@@ -252,6 +252,9 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
     program->dispatch = mw__dispatch_create(&options, err);
     if (program->dispatch == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
+    program->device = target->device;
+    program->chip = target->chip;
+    program->provider = mw__provider_name(&target->symbols);
     program->where = mw__target_describe(target, program->dispatch, &program->arena, err);
     return program->where != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
@@ -339,6 +342,7 @@ static void free_program(mw_program *program)
     destroy_dispatch(program);
     remove_folder(allocator, &program->folder);
     mw__free(allocator, program->mil);
+    mw__placements_free(atomic_load(&program->placements));
     mw__map_deinit(&program->port_names);
     mw__arena_deinit(&program->arena);
     mw__free(allocator, program);

@@ -31,6 +31,13 @@ typedef struct mw__target {
     char profile[MW__ARITHMETIC_TEXT]; /* of the ANE model */
 } mw__target;
 
+/* "engine", "espresso" or what stands for another library; static. */
+const char *mw__provider_name(const mw__symbols *symbols);
+
+struct mw__placements;
+/* Of a program that goes; NULL is fine. */
+void mw__placements_free(struct mw__placements *placements);
+
 /* Checks the options and loads the library behind e5rt.
  *  errors  MW_ERROR_ARGUMENT for zeroed options or bad fields, MW_ERROR_UNSUPPORTED for a device the provider lacks */
 mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out, mw_error *err);
@@ -101,8 +108,12 @@ struct mw_program {
     size_t warning_count;
     char *mil;
     const char *where;
-    bool held;                 /* by a trainer: mw_program_destroy refuses it */
-    mw__program_folder folder; /* to be removed at destroy, if not empty */
+    const mw__device_traits *device; /* as the target says, with the next two */
+    const mw__chip_row *chip;
+    const char *provider;
+    _Atomic(struct mw__placements *) placements; /* made when they are first asked for */
+    bool held;                                   /* by a trainer: mw_program_destroy refuses it */
+    mw__program_folder folder;                   /* to be removed at destroy, if not empty */
 };
 
 /* Around a public call; a NULL program passes.
