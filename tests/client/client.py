@@ -35,6 +35,9 @@ CALLS = {
     "program_get_op_count": (c_size_t, [c_void_p]),
     "program_chain_ops": (c_int, [c_void_p, c_size_t, c_size_t, c_char_p]),
     "program_get_chain_event_last_signaled": (c_int, [c_void_p, c_size_t, POINTER(c_uint64)]),
+    "program_execute_async": (c_int, [c_void_p]),
+    "program_wait_for_completion": (c_int, [c_void_p]),
+    "program_get_final_event_signaled": (c_int, [c_void_p, POINTER(c_uint64), POINTER(c_uint64)]),
     "compile_check": (c_int, [c_char_p, c_char_p, c_uint64, c_char_p]),
     "last_error": (c_char_p, []),
     "set_quiet": (None, [c_int]),
@@ -280,6 +283,20 @@ def test_many_operations_in_one_dispatch(library, folder):
     check(numbers(data) == [105.0] * 8, "the state")
     check(library.program_get_chain_event_last_signaled(handle, 99, byref(signaled)) == 0, "the event")
     check(signaled.value == 0, "which a synchronous run does not signal")
+    program.release()
+
+
+def test_runs_that_are_not_waited_for(library, folder):
+    program = Program(library, folder, plus_one(), {"t0": (1, 8)}, {"t1": (1, 8)})
+    handle, before, after = program.handle, c_uint64(9), c_uint64(9)
+    check(library.program_wait_for_completion(handle) == -2, "nothing was submitted")
+    check(program.share("t1", "t0") == 0, "share_buffer")
+    for _ in range(20):
+        check(library.program_execute_async(handle) == 0, "execute_async")
+    check(library.program_wait_for_completion(handle) == 0, "wait_for_completion")
+    check(program.read_output("t1") == [20.0] * 8, "the state")
+    check(library.program_get_final_event_signaled(handle, byref(before), byref(after)) == 0, "the event")
+    check(before.value < after.value == 20, "which counts the runs")
     program.release()
 
 
