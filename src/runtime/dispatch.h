@@ -32,7 +32,7 @@ typedef struct mw__dispatch_options {
     uint64_t threads;    /* 0 = the library's default */
     const char *custom;  /* custom ANE compiler options, or NULL */
     const char *profile; /* of the ANE model, or NULL */
-    const char *name;    /* of the operation, e.g. "main" */
+    const char *name;    /* of the operation, e.g. "main"; NULL = none is made: a function of a chain */
     size_t port_count;   /* how many mw__dispatch_add_port will add */
 } mw__dispatch_options;
 
@@ -67,18 +67,48 @@ const mw__device_buffer *mw__dispatch_buffer(const mw__dispatch *dispatch, size_
 /* How the function was compiled ("CPU, fp32, 2 threads, OpenBLAS"), NULL if the library has no such call. */
 const char *mw__dispatch_summary(const mw__dispatch *dispatch);
 
+/* ---- a program of several functions ---- */
+
+typedef struct mw__chain_function {
+    mw__dispatch *compiled;   /* without a name; the chain's dispatch destroys it */
+    const char *const *ports; /* names: inputs, then outputs */
+    size_t input_count, output_count;
+} mw__chain_function;
+
+typedef struct mw__chain_call {
+    size_t function;
+    const size_t *places; /* by port of the function: a port of the dispatch, or behind these a buffer in between */
+} mw__chain_call;
+
+/* Calls in their order. What one writes others read, in ports or in between. */
+typedef struct mw__chain {
+    const mw__chain_function *functions;
+    size_t function_count;
+    const mw__chain_call *calls;
+    size_t call_count;
+    const size_t *between;       /* bytes of each buffer */
+    const void *const *contents; /* what is always in it, or NULL */
+    size_t between_count;
+} mw__chain;
+
+/* As mw__dispatch_create, of the chain, which outlives it. Of the options allocator, symbols and port_count are read.
+ * mw__dispatch_finish encodes, so that nothing can be rebound. On failure the functions are destroyed too. */
+mw__dispatch *mw__dispatch_create_chain(const mw__dispatch_options *options, const mw__chain *chain, mw_error *err);
+/* NULL if it is one function. */
+const mw__chain *mw__dispatch_chain(const mw__dispatch *dispatch);
+
 /* ---- several runs by one call ---- */
 
 typedef struct mw__series mw__series;
 
-/* `count` operations of the function of `source`, which must outlive them, in one stream. own[port] is true where each
- * has a zeroed buffer of its own; the other ports are bound as those of the source. */
+/* `count` times what `source` executes, which must outlive it, in one stream. own[port] is true where each has a zeroed
+ * buffer of its own; the other ports are bound as those of the source. */
 mw__series *mw__series_create(const mw__dispatch *source, size_t count, const bool *own, mw_error *err);
 /* NULL is fine. */
 void mw__series_destroy(mw__series *series);
 /* Runs them in order. Encodes at the first call; one that fails half way leaves the series good for nothing. */
 mw_status mw__series_execute(mw__series *series, mw_error *err);
-/* The memory of a port of operation `index`. */
+/* The memory of a port at time `index`. */
 void *mw__series_data(const mw__series *series, size_t index, size_t port);
 
 /* Compiles and throws the result away: MW_ERROR_UNSUPPORTED if custom options are given and the symbol is absent.

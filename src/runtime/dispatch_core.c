@@ -104,7 +104,7 @@ void mw__stream_operation_release(const mw__symbols *symbols, mw__stream_operati
 static mw_status make_operation(mw__dispatch *d, const char *name, mw_error *err)
 {
     MW_TRY(MW__E5RT(&d->symbols, program_library_retain_program_function, d->library, "main", &d->function));
-    return mw__stream_operation_make(d, name, &d->operation, err);
+    return name != NULL ? mw__stream_operation_make(d, name, &d->operation, err) : MW_OK;
 }
 
 static mw_status compile(mw__dispatch *d, const mw__dispatch_options *o, mw_error *err)
@@ -175,9 +175,9 @@ void mw__port_release(const mw__symbols *symbols, mw__port_binding *port)
 mw_status mw__port_bind(const mw__symbols *s, void *operation, mw__port_binding *port, size_t size,
                         const mw__device_buffer *shared, mw_error *err)
 {
-    if (port->is_output)
+    if (operation != NULL && port->is_output)
         MW_TRY(MW__E5RT(s, execution_stream_operation_retain_output_port, operation, port->name, &port->port));
-    else
+    else if (operation != NULL)
         MW_TRY(MW__E5RT(s, execution_stream_operation_retain_input_port, operation, port->name, &port->port));
     if (shared != NULL) {
         port->buffer = *shared;
@@ -185,6 +185,8 @@ mw_status mw__port_bind(const mw__symbols *s, void *operation, mw__port_binding 
         MW_TRY(mw__buffer_alloc(s, size, &port->buffer, err));
         port->owned = true;
     }
+    if (operation == NULL)
+        return MW_OK;
     return MW__E5RT(s, io_port_bind_buffer_object, port->port, port->buffer.object);
 }
 
@@ -204,7 +206,8 @@ mw_status mw__dispatch_add_port(mw__dispatch *d, const char *name, bool is_outpu
 
 mw_status mw__dispatch_finish(mw__dispatch *d, mw_error *err)
 {
-    return MW__E5RT(&d->symbols, execution_stream_create, &d->stream);
+    MW_TRY(MW__E5RT(&d->symbols, execution_stream_create, &d->stream));
+    return d->chain != NULL ? mw__chain_finish(d, err) : MW_OK;
 }
 
 mw_status mw__dispatch_rebind(mw__dispatch *d, size_t index, const mw__device_buffer *buffer, mw_error *err)
@@ -260,8 +263,9 @@ const mw__device_buffer *mw__dispatch_buffer(const mw__dispatch *d, size_t port)
 const char *mw__dispatch_summary(const mw__dispatch *d)
 {
     const char *summary = NULL;
+    void *function = d->chain != NULL ? d->chain->functions[0].compiled->function : d->function;
     if (d->symbols.mw_program_function_get_summary == NULL ||
-        (int32_t)d->symbols.mw_program_function_get_summary(d->function, &summary) != E5RT_OK)
+        (int32_t)d->symbols.mw_program_function_get_summary(function, &summary) != E5RT_OK)
         return NULL;
     return summary;
 }
@@ -284,6 +288,7 @@ void mw__dispatch_destroy(mw__dispatch *d)
     const mw__symbols *s = &d->symbols;
     if (d->stream != NULL)
         s->execution_stream_release(&d->stream);
+    mw__chain_release(d);
     release_ports(d);
     mw__stream_operation_release(s, &d->operation);
     if (d->function != NULL)

@@ -1,5 +1,5 @@
-/* What the two files of the e5rt call sequence share: one operation (dispatch_core.c) and several of the same function
- * in one stream (dispatch_series.c). */
+/* What the files of the e5rt call sequence share: one operation (dispatch_core.c), a chain of several
+ * (dispatch_chain.c), and either several times in one stream (dispatch_series.c). */
 #ifndef MW__RUNTIME_DISPATCH_CORE_H
 #define MW__RUNTIME_DISPATCH_CORE_H
 
@@ -18,6 +18,13 @@ typedef struct mw__stream_operation {
     void *options, *object;
 } mw__stream_operation;
 
+/* Operations that are bound to buffers, in the order of their execution. */
+typedef struct mw__calls {
+    mw__stream_operation *operations;
+    void **ports;
+    size_t operation_count, port_count;
+} mw__calls;
+
 struct mw__dispatch {
     const mw_allocator *allocator;
     mw__symbols symbols;
@@ -26,14 +33,34 @@ struct mw__dispatch {
     mw__port_binding *ports;
     size_t port_count, port_capacity;
     bool encoded;
+    const mw__chain *chain; /* what there is instead of a function and its operation; or NULL */
+    mw__device_buffer *between;
+    mw__calls calls;
 };
+
+/* ---- dispatch_chain.c ---- */
+
+/* Room for what `times` calls of mw__calls_add make. */
+mw_status mw__calls_reserve(const mw__dispatch *dispatch, size_t times, mw__calls *calls, mw_error *err);
+/* The operations of the dispatch, one or those of its chain, on `buffers` in place of its own, one for each port. */
+mw_status mw__calls_add(const mw__dispatch *dispatch, const mw__device_buffer *buffers, mw__calls *calls,
+                        mw_error *err);
+mw_status mw__calls_encode(const mw__symbols *symbols, const mw__calls *calls, void *stream, mw_error *err);
+void mw__calls_release(const mw__dispatch *dispatch, mw__calls *calls);
+
+/* Buffers between the calls, and all of them encoded: the bindings are frozen. */
+mw_status mw__chain_finish(mw__dispatch *dispatch, mw_error *err);
+void mw__chain_release(mw__dispatch *dispatch);
+
+/* ---- dispatch_core.c ---- */
 
 /* An operation of the function of `dispatch`. What is there after a failure is to be released. */
 mw_status mw__stream_operation_make(const mw__dispatch *dispatch, const char *name, mw__stream_operation *out,
                                     mw_error *err);
 void mw__stream_operation_release(const mw__symbols *symbols, mw__stream_operation *operation);
 
-/* Retains the port of that name and binds it, to `shared` or to a zeroed buffer of its own. */
+/* Retains the port of that name and binds it, to `shared` or to a zeroed buffer of its own. operation NULL: the buffer
+ * alone. */
 mw_status mw__port_bind(const mw__symbols *symbols, void *operation, mw__port_binding *port, size_t size,
                         const mw__device_buffer *shared, mw_error *err);
 /* Leaves the name. */

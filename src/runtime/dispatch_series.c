@@ -1,39 +1,41 @@
-/* Several operations of one compiled function in one stream, run by one call. They share the buffers of the dispatch
- * that they are made of, but for the ports that each must have for itself. */
+/* What a dispatch executes, several times in one stream, run by one call. All times share the buffers of the dispatch,
+ * but for the ports that each must have for itself. */
 #include "runtime/dispatch_core.h"
 
 struct mw__series {
     const mw__dispatch *source;
-    mw__stream_operation *operations;
-    mw__port_binding *ports; /* [count, ports of the source] */
+    mw__calls calls;
+    mw__device_buffer *buffers; /* [count, ports of the source] */
+    bool *own;                  /* [ports of the source] */
     size_t count;
     void *stream;
     bool encoded;
 };
 
-static mw_status add_operation(mw__series *series, size_t index, const bool *own, mw_error *err)
+static mw_status add(mw__series *series, size_t index, mw_error *err)
 {
     const mw__dispatch *d = series->source;
-    MW_TRY(mw__stream_operation_make(d, "main", &series->operations[index], err));
-    for (size_t i = 0; i < d->port_count; i++) {
-        const mw__port_binding *port = &d->ports[i];
-        mw__port_binding *mine = &series->ports[index * d->port_count + i];
-        *mine = (mw__port_binding){.name = port->name, .is_output = port->is_output};
-        MW_TRY(mw__port_bind(&d->symbols, series->operations[index].object, mine, port->buffer.size,
-                             own[i] ? NULL : &port->buffer, err));
-    }
-    return MW_OK;
+    mw__device_buffer *mine = series->buffers + index * d->port_count;
+    for (size_t i = 0; i < d->port_count; i++)
+        if (!series->own[i])
+            mine[i] = d->ports[i].buffer;
+        else
+            MW_TRY(mw__buffer_alloc(&d->symbols, d->ports[i].buffer.size, &mine[i], err));
+    return mw__calls_add(d, mine, &series->calls, err);
 }
 
 static mw_status fill(mw__series *series, const bool *own, mw_error *err)
 {
     const mw__dispatch *d = series->source;
-    series->operations = mw__alloc(d->allocator, series->count, sizeof *series->operations, err);
-    series->ports = mw__alloc(d->allocator, series->count * d->port_count, sizeof *series->ports, err);
-    if (series->operations == NULL || series->ports == NULL)
+    series->own = mw__alloc(d->allocator, d->port_count, sizeof *series->own, err);
+    series->buffers = mw__alloc(d->allocator, series->count * d->port_count, sizeof *series->buffers, err);
+    if (series->own == NULL || series->buffers == NULL)
         return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < d->port_count; i++)
+        series->own[i] = own[i];
+    MW_TRY(mw__calls_reserve(d, series->count, &series->calls, err));
     for (size_t i = 0; i < series->count; i++)
-        MW_TRY(add_operation(series, i, own, err));
+        MW_TRY(add(series, i, err));
     return MW__E5RT(&d->symbols, execution_stream_create, &series->stream);
 }
 
@@ -50,6 +52,16 @@ mw__series *mw__series_create(const mw__dispatch *source, size_t count, const bo
     return NULL;
 }
 
+static void release_buffers(mw__series *series)
+{
+    const mw__dispatch *d = series->source;
+    for (size_t i = 0; series->buffers != NULL && series->own != NULL && i < series->count * d->port_count; i++)
+        if (series->own[i % d->port_count])
+            mw__buffer_release(&d->symbols, &series->buffers[i]);
+    mw__free(d->allocator, series->buffers);
+    mw__free(d->allocator, series->own);
+}
+
 void mw__series_destroy(mw__series *series)
 {
     if (series == NULL)
@@ -57,25 +69,21 @@ void mw__series_destroy(mw__series *series)
     const mw__dispatch *d = series->source;
     if (series->stream != NULL)
         d->symbols.execution_stream_release(&series->stream);
-    for (size_t i = 0; series->ports != NULL && i < series->count * d->port_count; i++)
-        mw__port_release(&d->symbols, &series->ports[i]);
-    for (size_t i = 0; series->operations != NULL && i < series->count; i++)
-        mw__stream_operation_release(&d->symbols, &series->operations[i]);
-    mw__free(d->allocator, series->ports);
-    mw__free(d->allocator, series->operations);
+    mw__calls_release(d, &series->calls);
+    release_buffers(series);
     mw__free(d->allocator, series);
 }
 
 mw_status mw__series_execute(mw__series *series, mw_error *err)
 {
     const mw__symbols *s = &series->source->symbols;
-    for (size_t i = 0; !series->encoded && i < series->count; i++)
-        MW_TRY(MW__E5RT(s, execution_stream_encode_operation, series->stream, series->operations[i].object));
+    if (!series->encoded)
+        MW_TRY(mw__calls_encode(s, &series->calls, series->stream, err));
     series->encoded = true;
     return MW__E5RT(s, execution_stream_execute_sync, series->stream);
 }
 
 void *mw__series_data(const mw__series *series, size_t index, size_t port)
 {
-    return series->ports[index * series->source->port_count + port].buffer.data;
+    return series->buffers[index * series->source->port_count + port].data;
 }
