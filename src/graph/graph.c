@@ -378,6 +378,7 @@ mw__op *mw__op_create(mw_graph *graph, const mw__row *row, const char *kind, siz
     op->row = row;
     op->kind = row != NULL ? row->name : mw__arena_string(&graph->arena, kind, strlen(kind), err);
     op->block = graph->block;
+    op->stage = graph->stage;
     op->slot_count = row != NULL ? row->arg_count : slot_count;
     if (op->slot_count > 0)
         op->slots = mw__arena_alloc(&graph->arena, op->slot_count, sizeof *op->slots, err);

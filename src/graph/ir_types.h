@@ -64,6 +64,14 @@ typedef struct mw__op mw__op;
 typedef struct mw__block mw__block;
 typedef struct mw__function mw__function;
 
+/* What of a training step an operation belongs to; all of any other graph is forward. */
+typedef enum mw__step_stage {
+    MW__STEP_FORWARD = 0,
+    MW__STEP_BACKWARD,
+    MW__STEP_GATE, /* what is made of all gradients: clipping, and the flag that gates the update */
+    MW__STEP_UPDATE
+} mw__step_stage;
+
 /* What is done with an index of an input that lies outside. */
 typedef enum mw__index_use {
     MW__INDEX_UNUSED = 0,
@@ -137,6 +145,7 @@ struct mw__op {
     size_t block_count;
     uint32_t line, column; /* where it was read; 0 = built */
     const mw__op *forward; /* of this graph, whose gradient it belongs to; NULL = none, and lost in a clone */
+    mw__step_stage stage;
 };
 
 struct mw__block {
@@ -193,7 +202,8 @@ struct mw_graph {
     mw__map names;     /* user names of inputs, parameters and results of main -> mw_tensor */
     mw__map constants; /* shared constants of the current block, by type and bytes */
     mw__lowering lowering;
-    const char *scope; /* subject of messages while a composite is built, e.g. "fc1"; NULL */
+    mw__step_stage stage; /* of operations that are made; a clone sets it to that of what it copies */
+    const char *scope;    /* subject of messages while a composite is built, e.g. "fc1"; NULL */
 };
 
 /* True for what stays on the device between runs: parameters and states. */

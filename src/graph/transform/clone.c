@@ -181,6 +181,8 @@ static mw_status copy_or_replace(mw__clone *clone, const mw__op *op)
     const size_t before = to->value_count;
     const mw__clone_options *options = clone->options;
     clone->steps++;
+    if (clone->from->graph != to)
+        to->stage = op->stage;
     const bool replaced = options->rule != NULL && options->rule(options->user, clone, op);
     if (to->error.status != MW_OK)
         return to->error.status;
@@ -354,17 +356,21 @@ mw_status mw__clone_run(mw__clone *clone, const mw__function *from, mw_graph *to
     return status;
 }
 
-mw_status mw__clone_begin_within(mw__clone *clone, const mw__function *function, mw_error *err)
+mw_status mw__clone_begin(mw__clone *clone, const mw__function *function, mw_graph *to, mw_error *err)
 {
     static const mw__clone_options plain = {.rule = NULL};
+    const size_t count = function->graph->value_count;
+    *clone = (mw__clone){.from = function, .to = to, .options = &plain};
+    clone->map = mw__alloc(to->allocator, count, sizeof *clone->map, err);
+    clone->marks = mw__alloc(to->allocator, count, 1, err);
+    return clone->map != NULL && clone->marks != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+mw_status mw__clone_begin_within(mw__clone *clone, const mw__function *function, mw_error *err)
+{
     mw_graph *graph = function->graph;
-    const size_t count = graph->value_count;
-    *clone = (mw__clone){.from = function, .to = graph, .options = &plain};
-    clone->map = mw__alloc(graph->allocator, count, sizeof *clone->map, err);
-    clone->marks = mw__alloc(graph->allocator, count, 1, err);
-    if (clone->map == NULL || clone->marks == NULL)
-        return MW_ERROR_MEMORY;
-    memcpy(clone->map, graph->values, count * sizeof *clone->map);
+    MW_TRY(mw__clone_begin(clone, function, graph, err));
+    memcpy(clone->map, graph->values, graph->value_count * sizeof *clone->map);
     return MW_OK;
 }
 

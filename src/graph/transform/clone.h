@@ -90,6 +90,8 @@ void mw__clone_set(mw__clone *clone, const mw_tensor *source, mw_tensor *copy);
  * of NULL, or with an error on the target graph. */
 mw_tensor *mw__clone_operand(mw__clone *clone, const mw_tensor *source, mw_dtype dtype);
 
+/* For a copy of some operations, one by one: what they use from elsewhere is to be set first. Nothing is copied yet. */
+mw_status mw__clone_begin(mw__clone *clone, const mw__function *function, mw_graph *to, mw_error *err);
 /* For a second copy inside one graph: every value stands for itself until its operation is copied. */
 mw_status mw__clone_begin_within(mw__clone *clone, const mw__function *function, mw_error *err);
 /* Appends a copy of an operation with what goes along with its results, except names. An error is left on the graph. */

@@ -110,11 +110,14 @@ static mw_status build_results(mw__trainer_build *b, mw_error *err)
 mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
 {
     MW_TRY(collect_parameters(b, err));
+    b->graph->stage = MW__STEP_FORWARD;
     if (mw_tensor_shape(b->loss).rank > 0)
         b->loss = mw_squeeze(b->loss, MW_ALL_AXES);
     MW_TRY(mw_graph_check(b->graph, err));
+    b->graph->stage = MW__STEP_BACKWARD;
     MW_TRY(build_gradients(b, err));
     MW_TRY(check_gradients(b, err));
+    b->graph->stage = MW__STEP_GATE;
     mw__trainer_rescale(b);
     MW_TRY(add_earlier(b, err));
     memcpy(b->raw, b->gradients, b->count * sizeof *b->raw);
@@ -123,6 +126,7 @@ mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
         return MW_OK;
     MW_TRY(mw__trainer_build_gate(b, err));
     MW_TRY(build_results(b, err));
+    b->graph->stage = MW__STEP_UPDATE;
     for (size_t i = 0; i < b->count; i++)
         MW_TRY(mw__trainer_build_update(b, i, err));
     for (size_t i = 0; i < b->state_count; i++)
