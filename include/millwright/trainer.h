@@ -53,6 +53,10 @@ typedef struct mw_metric {
     mw_tensor *value; /* scalar */
 } mw_metric;
 
+/** For `segments`: a step of more than 1,024 operations is cut, at its repetitions if it has some, into pieces of 64
+ *  operations or more; so far as the trainer's operations stay within 128, which is what a process holds on the ANE. */
+#define MW_SEGMENTS_AUTO (-1)
+
 /** What to train. Fill with mw_trainer_defaults. */
 typedef struct mw_trainer_options {
     size_t struct_size;
@@ -83,8 +87,12 @@ typedef struct mw_trainer_options {
     int accumulate;   /* batches whose mean gradient makes one update, 1 to 1024; 0 = 1. The sum stays on the device */
     float average_decay; /* d in (0, 1): a' = d a + (1 - d) p' follows each parameter p, for mw_trainer_use_averages;
                           * 0 = none.  source  Polyak and Juditsky 1992 */
-    int dispatch_steps;  /* steps that mw_trainer_step_many and mw_fit put into one dispatch, 1 to 100; 0 = 1. Saves the
-                          * dispatches between them, costs the memory of as many batches */
+    int segments; /* programs that a step is cut into. 0 and 1 = one, which is the default; n, up to 4096 = at most n
+                   * operations in one dispatch; MW_SEGMENTS_AUTO = if the step is long (docs/training.md). Pieces that
+                   * are equal up to names, as those of equal layers, are one compiled program, so that a deep network
+                   * takes no longer to compile than a shallow one. The results are those of the whole, bit for bit */
+    int dispatch_steps; /* steps that mw_trainer_step_many and mw_fit put into one dispatch, 1 to 100; 0 = 1. Saves the
+                         * dispatches between them, costs the memory of as many batches */
 
     const mw_compare_options *compare; /* not NULL: the first step is also run by compare->reference, at these sizes and
                                         * on the batch that it gets, and compared operation by operation, forward,
@@ -236,9 +244,23 @@ MW_API bool mw_trainer_warning_at(const mw_trainer *trainer, size_t index, mw_wa
  *  belongs to the trainer, and lives until the next step is compared or the trainer is destroyed. */
 MW_API const mw_comparison *mw_trainer_comparison(const mw_trainer *trainer);
 
+/** What the programs that learn were cut into. */
+typedef struct mw_trainer_parts {
+    size_t calls;    /* operations of one step, in one dispatch; 1 = it is not cut */
+    size_t programs; /* that were compiled for steps and accumulation */
+    size_t held;     /* operations of the trainer with all its parts, as `held_max` counts: for each step of a dispatch,
+                      * and two for evaluation and prediction */
+    size_t held_max; /* what a process holds on the device; 0 = any number */
+    size_t operations; /* of MIL in a step, constants not counted; 0 if it is not cut */
+    size_t compiled;   /* of these in its programs: the fewer, the more is shared */
+} mw_trainer_parts;
+/** Zeros for NULL. */
+MW_API mw_trainer_parts mw_trainer_count_parts(const mw_trainer *trainer);
+
 /** The step program: its MIL text, ports (parameters and optimizer state are aliased input and output) and device. It
  *  belongs to the trainer, which destroys it: mw_program_destroy refuses. mw_run runs the step on the batch and the
- *  scalars that were fed last; the trainer does not count it. */
+ *  scalars that were fed last; the trainer does not count it. Of a step in segments it is the whole: the text is that
+ *  of one program (in keep_folder the segments stand beside it, `segment_0` and on), and there is no plan of it. */
 MW_API mw_program *mw_trainer_program(const mw_trainer *trainer);
 
 /* ---- files ----

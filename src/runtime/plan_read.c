@@ -26,6 +26,11 @@ static mw_status prepare(mw_program *program, const char *call, mw_error *err)
                         "%s: the program runs on \"%s\", which shows neither plans nor profiles; compile with "
                         "MW_PROVIDER_ENGINE to see those of Millwright's own engine",
                         call, program->where);
+    if (mw__dispatch_chain(program->dispatch) != NULL)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "%s: the step is in segments, which have no plan together; make the trainer with segments = 1 "
+                        "to see that of the whole",
+                        call);
     return mw__dispatch_encode(program->dispatch, err);
 }
 

@@ -6,7 +6,9 @@
 #include "mil/io.h"
 #include "mil/legal_form.h"
 #include "runtime/flexible.h"
+#include "runtime/program_folder.h"
 #include "runtime/program_object.h"
+#include "runtime/program_segments.h"
 #include "runtime/variables.h"
 
 #include <string.h>
@@ -29,38 +31,6 @@ typedef struct compilation {
 
 /* ---- folder ---- */
 
-static char *join(const mw_allocator *allocator, const char *folder, const char *name, mw_error *err)
-{
-    const size_t length = strlen(folder), tail = strlen(name);
-    char *path = mw__alloc(allocator, length + tail + 2, 1, err);
-    if (path == NULL)
-        return NULL;
-    memcpy(path, folder, length);
-    path[length] = '/';
-    memcpy(path + length + 1, name, tail);
-    return path;
-}
-
-/* The weights are one level down. */
-static void remove_folder(const mw_allocator *allocator, mw__program_folder *folder)
-{
-    if (folder->weights != NULL)
-        mw__file_remove_folder(folder->weights);
-    mw__private_folder_remove(&folder->top, allocator);
-    mw__free(allocator, folder->weights);
-    folder->weights = NULL;
-}
-
-/* Bytes of the text, about, and of the weights. */
-static size_t folder_size(const mw_graph *graph)
-{
-    size_t size = (size_t)1 << 16;
-    for (size_t i = 0; i < graph->value_count; i++)
-        if (graph->values[i]->payload != NULL && !mw__add_size(size, graph->values[i]->payload->size, &size))
-            return SIZE_MAX;
-    return size;
-}
-
 static mw_status prepare_folder(compilation *c, mw_error *err)
 {
     const mw_allocator *allocator = c->program->allocator;
@@ -68,13 +38,10 @@ static mw_status prepare_folder(compilation *c, mw_error *err)
     if (c->folder != NULL) {
         MW_TRY(mw__file_make_folders(c->folder, err));
     } else {
-        MW_TRY(mw__private_folder_make(&c->private_folder.top, allocator, folder_size(c->legal), err));
+        MW_TRY(mw__program_folder_make(&c->private_folder, allocator, c->legal, err));
         c->folder = c->private_folder.top.path;
-        c->private_folder.weights = join(allocator, c->folder, "weights", err);
-        if (c->private_folder.weights == NULL)
-            return MW_ERROR_MEMORY;
     }
-    c->path = join(allocator, c->folder, "model.mil", err);
+    c->path = mw__path_join(allocator, c->folder, "model.mil", err);
     return c->path != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
@@ -249,7 +216,11 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
                                           .profile = target->profile,
                                           .name = "main",
                                           .port_count = program->port_count}; /* or more, in parts */
-    program->dispatch = mw__dispatch_create(&options, err);
+    MW_TRY(mw__program_cut(program, c->request, c->legal, err));
+    if (program->segments != NULL)
+        MW_TRY(mw__program_compile_segments(program, c->request, &options, err));
+    else
+        program->dispatch = mw__dispatch_create(&options, err);
     if (program->dispatch == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
     program->device = target->device;
@@ -280,7 +251,7 @@ static void compilation_deinit(compilation *c, bool good)
     if (good && c->request->target->symbols.provider == MW_PROVIDER_ESPRESSO)
         c->program->folder = c->private_folder;
     else
-        remove_folder(allocator, &c->private_folder);
+        mw__program_folder_remove(&c->private_folder, allocator);
     mw__free(allocator, c->path);
     mw__names_deinit(&c->names);
     mw__arena_deinit(&c->scratch);
@@ -340,7 +311,8 @@ static void free_program(mw_program *program)
     mw_program *lender = program->lender;
     mw__flexible_destroy(program->flexible);
     destroy_dispatch(program);
-    remove_folder(allocator, &program->folder);
+    mw__program_release_segments(program);
+    mw__program_folder_remove(&program->folder, allocator);
     mw__free(allocator, program->mil);
     mw__placements_free(atomic_load(&program->placements));
     mw__map_deinit(&program->port_names);

@@ -4,13 +4,13 @@
 
 #include "base/guard.h"
 #include "base/live.h"
-#include "base/private_folder.h"
 #include "chip/rules/arithmetic.h"
 #include "chip/rules/chips.h"
 #include "graph/device_traits.h"
 #include "runtime/adapter.h"
 #include "runtime/dispatch.h"
 #include "runtime/parts.h"
+#include "runtime/program_folder.h"
 #include "runtime/values.h"
 
 #include <millwright/program.h>
@@ -54,6 +54,10 @@ typedef struct mw__program_request {
     const mw__target *target;
     mw__program_binder *bind; /* or NULL */
     void *user;
+    size_t calls_max;       /* over 1: it may be cut into as many functions (graph/transform/segment.h) */
+    bool cut_automatically; /* only if that is worth it */
+    size_t held_times;      /* how often each operation of a program that is cut will be there, .. */
+    size_t held, held_max;  /* .. beside those that are; a process holds held_max, 0 = any number */
 } mw__program_request;
 
 /* An empty one, among the live objects. */
@@ -62,12 +66,6 @@ mw_program *mw__program_make(const mw_allocator *allocator, mw_error *err);
 mw_program *mw__program_create(const mw__program_request *request, mw_error *err);
 /* For the owner of a program that is held. NULL is fine. */
 void mw__program_destroy(mw_program *program);
-
-/* A private folder, with the path of the folder in it: removing must not need memory. */
-typedef struct mw__program_folder {
-    mw__private_folder top;
-    char *weights;
-} mw__program_folder;
 
 /* An output of a classifier (runtime/classes.c). */
 typedef struct mw__class_port {
@@ -114,6 +112,7 @@ struct mw_program {
     _Atomic(struct mw__placements *) placements; /* made when they are first asked for */
     bool held;                                   /* by a trainer: mw_program_destroy refuses it */
     mw__program_folder folder;                   /* to be removed at destroy, if not empty */
+    struct mw__program_segments *segments;       /* the functions it was cut into; or NULL */
 };
 
 /* Around a public call; a NULL program passes.

@@ -121,7 +121,7 @@ static void emit_slots(const mw_trainer *t, const mw__view *view, mw_tensor *con
 static mw_status compile_view(mw_trainer *t, mw__view *view, const mw_graph *graph, mw_error *err)
 {
     MW_TRY(mw_graph_check(graph, err));
-    view->program = mw__trainer_compile(t, graph, NULL, err);
+    view->program = mw__trainer_compile(t, graph, NULL, NULL, err);
     if (view->program == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
     for (size_t i = 0; i < view->slot_count; i++)

@@ -3,6 +3,8 @@
  * and different bits are an error. */
 #include "runtime/trainer/trainer_alias.h"
 
+#include "runtime/trainer/trainer_programs.h"
+
 #include <string.h>
 
 bool mw__trainer_bind_inputs(void *user, const mw_port *port, mw__device_buffer *out)
@@ -18,11 +20,12 @@ mw_status mw__trainer_make_shadow(mw_trainer *t, mw__trainer_pass *pass, const m
 {
     if (t->target.symbols.provider == MW_PROVIDER_ENGINE && !t->target.symbols.foreign)
         return MW_OK;
-    const mw__program_request request = {.graph = graph,
-                                         .options = &t->compile,
-                                         .target = &t->target,
-                                         .bind = mw__trainer_bind_inputs,
-                                         .user = pass->program};
+    mw__program_request request = {.graph = graph,
+                                   .options = &t->compile,
+                                   .target = &t->target,
+                                   .bind = mw__trainer_bind_inputs,
+                                   .user = pass->program};
+    mw__trainer_allow_cuts(t, pass, &request);
     pass->shadow = mw__program_create(&request, err);
     return pass->shadow != NULL ? MW_OK : mw__status_or(err, MW_ERROR_DEVICE);
 }

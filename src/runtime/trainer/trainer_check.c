@@ -31,8 +31,9 @@ double mw__trainer_largest(const mw__trainer_build *b, const mw_tensor *x)
 
 typedef struct checks {
     mw__trainer_build *b;
-    mw_tensor **good; /* rank 0, in the type of the loss: 1 or 0 */
-    size_t count;
+    mw_tensor **good;     /* rank 0, in the type of the loss: 1 or 0 */
+    size_t *first, *next; /* lists by parameter, from 1: what is about it; 0 ends them. List 0 is about none */
+    size_t count, parameter;
 } checks;
 
 /* abs(x) <= limit is false for NaN too. */
@@ -45,7 +46,12 @@ mw_tensor *mw__trainer_within(mw__trainer_build *b, mw_tensor *x, double limit)
     return mw_tensor_shape(x).rank == 0 ? good : mw_reduce_min(good, MW_ALL_AXES, false);
 }
 
-static void check(checks *c, mw_tensor *x, double limit) { c->good[c->count++] = mw__trainer_within(c->b, x, limit); }
+static void check(checks *c, mw_tensor *x, double limit)
+{
+    c->next[c->count] = c->first[c->parameter];
+    c->first[c->parameter] = c->count;
+    c->good[c->count++] = mw__trainer_within(c->b, x, limit);
+}
 
 bool mw__trainer_is_checked(const mw_tensor *x)
 {
@@ -105,18 +111,35 @@ static mw_status check_all(checks *c, mw_error *err)
 {
     mw__trainer_build *b = c->b;
     check_finite(c, b->loss);
-    for (size_t i = 0; i < b->count && b->norm == NULL; i++)
+    for (size_t i = 0; i < b->count && b->norm == NULL; i++) {
+        c->parameter = i + 1;
         check_gradient(c, i);
+    }
+    c->parameter = 0;
     if (b->norm != NULL) /* it stands for all gradients */
         check_finite(c, b->norm);
     for (size_t i = 0; i < b->state_count; i++)
         check_finite(c, b->states[i]->next);
-    for (size_t i = 0; i < b->count; i++)
+    for (size_t i = 0; i < b->count; i++) {
+        c->parameter = i + 1;
         MW_TRY(check_update(c, i, err));
+    }
     return mw_graph_check(b->graph, err);
 }
 
 /* ---- the flag ---- */
+
+/* In the order in which the numbers are known, so that where a step is cut each layer goes on with the product so far:
+ * gradients come from the last parameter to the first; what waits for their norm is computed from the first on. */
+static mw_tensor *multiply(const checks *c)
+{
+    const size_t count = c->b->count;
+    mw_tensor *product = c->good[0]; /* of the loss, which is about no parameter */
+    for (size_t k = 0; k <= count; k++)
+        for (size_t i = c->first[k == 0 || c->b->norm != NULL ? k : count + 1 - k]; i != 0; i = c->next[i])
+            product = mw_mul(product, c->good[i]);
+    return product;
+}
 
 #define WAITING_MAX (1 << 22) /* parameters */
 
@@ -135,14 +158,15 @@ static mw_status keep_small_updates(mw__trainer_build *b, mw_error *err)
 mw_status mw__trainer_build_gate(mw__trainer_build *b, mw_error *err)
 {
     const size_t most = 2 + b->state_count + b->count * (1 + MW__TRAINER_CHANGES);
-    checks c = {.b = b, .good = mw__arena_alloc(&b->arena, most, sizeof(mw_tensor *), err)};
-    if (c.good == NULL)
+    checks c = {.b = b,
+                .good = mw__arena_alloc(&b->arena, most, sizeof(mw_tensor *), err),
+                .next = mw__arena_alloc(&b->arena, most, sizeof *c.next, err),
+                .first = mw__arena_alloc(&b->arena, b->count + 1, sizeof *c.first, err)};
+    if (c.good == NULL || c.next == NULL || c.first == NULL)
         return MW_ERROR_MEMORY;
     MW_TRY(keep_small_updates(b, err));
     MW_TRY(check_all(&c, err));
-    b->ok_number = c.good[0];
-    for (size_t i = 1; i < c.count; i++)
-        b->ok_number = mw_mul(b->ok_number, c.good[i]);
+    b->ok_number = multiply(&c);
     b->ok = mw_greater(b->ok_number, mw__trainer_number(b, 0.5));
     return mw_graph_check(b->graph, err);
 }

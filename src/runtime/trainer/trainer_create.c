@@ -117,6 +117,8 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, mw_error *e
     t->clip_norm = (double)o->clip_norm;
     t->average_decay = (double)o->average_decay;
     t->accumulate = o->accumulate > 1 ? o->accumulate : 1;
+    t->segments = o->segments;
+    t->dispatch_steps = o->dispatch_steps > 1 ? o->dispatch_steps : 1;
     MW_TRY(copy_model(t, o, err));
     MW_TRY(mw__trainer_make_groups(t, o, err));
     MW_TRY(mw__trainer_settle_numbers(t, o, err));
@@ -131,8 +133,8 @@ static mw_status create(mw_trainer *t, const mw_trainer_options *o, mw_error *er
     MW_TRY(mw__trainer_make_step(t, err));
     if (t->accumulate > 1)
         MW_TRY(mw__trainer_make_accumulation(t, err));
-    if (o->dispatch_steps > 1)
-        MW_TRY(mw__trainer_make_slots(t, (size_t)o->dispatch_steps, err));
+    if (t->dispatch_steps > 1)
+        MW_TRY(mw__trainer_make_slots(t, (size_t)t->dispatch_steps, err));
     return mw__trainer_describe(t, err);
 }
 

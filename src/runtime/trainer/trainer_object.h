@@ -90,6 +90,8 @@ struct mw_trainer {
     double average_decay;         /* 0 = no averages */
     int accumulate;               /* batches for an update, from 1 */
     int accumulated;              /* of them done */
+    int segments;                 /* operations that a program that learns may be at most, MW_SEGMENTS_AUTO */
+    int dispatch_steps;           /* steps of a dispatch, from 1 */
     int skipped;                  /* steps in a row that a dynamic loss scale left out */
     bool uses_averages;           /* evaluation reads them */
     mw_graph *model;              /* a copy of what the user's graph needs for these */

@@ -156,6 +156,10 @@ static mw_status check_numbers(const mw_trainer_options *o, mw_error *err)
     if (o->dispatch_steps < 0 || o->dispatch_steps > MW__DISPATCH_STEPS_MAX)
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: dispatch_steps is %d; it must be 1 to %d, or 0 for 1",
                         o->dispatch_steps, MW__DISPATCH_STEPS_MAX);
+    if (o->segments != MW_SEGMENTS_AUTO && (o->segments < 0 || o->segments > MW__SEGMENTS_MAX))
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "trainer: segments is %d; it must be 1 to %d, 0 for 1, or MW_SEGMENTS_AUTO", o->segments,
+                        MW__SEGMENTS_MAX);
     if (o->dispatch_steps > 1 && o->accumulate > 1)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "trainer: dispatch_steps %d and accumulate %d: a dispatch takes several updates, or an update "

@@ -5,6 +5,7 @@
 #include "runtime/trainer/trainer_object.h"
 
 #define MW__ACCUMULATE_MAX      1024
+#define MW__SEGMENTS_MAX        4096    /* beyond what any device holds */
 #define MW__DISPATCH_STEPS_MAX  100     /* ANEForge's dispatch reference: 100 operations in one stream ran */
 #define MW__LOSS_SCALE_MAX      32768.0 /* the largest power of two of fp16 */
 #define MW__LOSS_SCALE_INTERVAL 2000    /* that of PyTorch's GradScaler; fp16 counts to 2048 */

@@ -12,12 +12,15 @@
 #include <millwright/millwright.h>
 #include <string.h>
 
-mw_program *mw__trainer_compile(mw_trainer *t, const mw_graph *graph, const char *keep_folder, mw_error *err)
+mw_program *mw__trainer_compile(mw_trainer *t, const mw_graph *graph, const char *keep_folder,
+                                const mw__trainer_pass *pass, mw_error *err)
 {
     mw_compile_options options = t->compile;
     options.keep_folder = keep_folder;
-    const mw__program_request request = {
+    mw__program_request request = {
         .graph = graph, .options = &options, .target = &t->target, .bind = mw__trainer_bind, .user = t};
+    if (pass != NULL)
+        mw__trainer_allow_cuts(t, pass, &request);
     mw_program *program = mw__program_create(&request, err);
     if (program != NULL)
         program->held = true;
@@ -135,7 +138,7 @@ mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err)
 static mw_status compile_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    pass->program = mw__trainer_compile(t, b->graph, b->accumulates ? NULL : t->compile.keep_folder, err);
+    pass->program = mw__trainer_compile(t, b->graph, b->accumulates ? NULL : t->compile.keep_folder, pass, err);
     if (pass->program == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
     MW_TRY(mw__trainer_make_shadow(t, pass, b->graph, err));

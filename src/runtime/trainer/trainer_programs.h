@@ -6,11 +6,17 @@
 
 /* The model in its training form, and all that follows from it. */
 mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err);
-/* A program whose parameters are those of the state set; `graph` has outputs. */
-mw_program *mw__trainer_compile(mw_trainer *trainer, const mw_graph *graph, const char *keep_folder, mw_error *err);
+/* A program whose parameters are those of the state set; `graph` has outputs. pass: whose it is, or NULL. */
+mw_program *mw__trainer_compile(mw_trainer *trainer, const mw_graph *graph, const char *keep_folder,
+                                const mw__trainer_pass *pass, mw_error *err);
 
 /* Both make and resolve the program; the step makes the state set, too. */
 mw_status mw__trainer_make_step(mw_trainer *trainer, mw_error *err);
 mw_status mw__trainer_make_accumulation(mw_trainer *trainer, mw_error *err);
+
+/* ---- trainer_segments.c ---- */
+
+/* Lets the program of a pass be cut as the trainer was asked to. */
+void mw__trainer_allow_cuts(const mw_trainer *trainer, const mw__trainer_pass *pass, mw__program_request *request);
 
 #endif
