@@ -50,8 +50,23 @@ mw_kernel_set(x86 __x86_64__ MW_HAVE_AVX512 -mavx512f -mavx512bw -mavx512vl)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/engine/kernels/x86/gemm_avx512.c PROPERTIES
     COMPILE_OPTIONS "-fno-stack-protector;-mavx512f")
 
-mw_room(engine core ${mw_kernel_folders} compile run surface)
+mw_room(engine core ${mw_kernel_folders} compile cache run surface)
 target_compile_definitions(millwright_engine PRIVATE ${mw_kernel_definitions})
+
+# What the engine is known by in a cache: any of its sources changes it.
+file(GLOB_RECURSE mw_engine_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/src/base/*
+    ${PROJECT_SOURCE_DIR}/src/graph/* ${PROJECT_SOURCE_DIR}/src/chip/* ${PROJECT_SOURCE_DIR}/src/mil/*
+    ${PROJECT_SOURCE_DIR}/src/engine/*)
+list(JOIN mw_engine_sources "\n" mw_engine_list)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/engine_build/sources.txt CONTENT "${mw_engine_list}\n" @ONLY)
+add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/engine_build/mw_engine_build.h
+    COMMAND ${CMAKE_COMMAND} -DOUT=${PROJECT_BINARY_DIR}/engine_build/mw_engine_build.h
+        -DLIST=${PROJECT_BINARY_DIR}/engine_build/sources.txt -DVERSION=${PROJECT_VERSION}
+        "-DFLAGS=${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION} ${CMAKE_C_FLAGS} ${CMAKE_BUILD_TYPE}"
+        -P ${PROJECT_SOURCE_DIR}/cmake/engine_build.cmake
+    DEPENDS ${mw_engine_sources} ${PROJECT_SOURCE_DIR}/cmake/engine_build.cmake VERBATIM)
+target_sources(millwright_engine PRIVATE ${PROJECT_BINARY_DIR}/engine_build/mw_engine_build.h)
+target_include_directories(millwright_engine PRIVATE ${PROJECT_BINARY_DIR}/engine_build)
 
 if(TARGET millwright_base)
     target_include_directories(millwright_base SYSTEM PRIVATE ${mw_single_headers})

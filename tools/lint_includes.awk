@@ -55,8 +55,9 @@ BEGIN {
     allowed["engine/core"] = "base graph chip/rules"
     allowed["engine/kernels"] = "base graph chip/rules engine/core"
     allowed["engine/compile"] = "base graph mil chip/rules engine/core engine/kernels"
+    allowed["engine/cache"] = "base graph mil chip/rules engine/core engine/compile"
     allowed["engine/run"] = "base graph engine/core engine/compile"
-    allowed["engine/surface"] = "base graph mil chip/rules e5rt engine/core engine/kernels engine/compile engine/run"
+    allowed["engine/surface"] = "base graph mil chip/rules e5rt engine/core engine/kernels engine/compile engine/cache engine/run"
     allowed["public"] = ""
 
     private_to["graph/rule.h"] = "graph"

@@ -22,6 +22,8 @@ refuses src/engine/core/x.c engine/kernels/gemm.h
 refuses src/engine/kernels/x86/x.c engine/compile/passes.h
 refuses src/engine/compile/x.c engine/run/command_list.h
 refuses src/engine/run/x.c engine/compile/passes.h
+refuses src/engine/compile/x.c engine/cache/key.h
+refuses src/engine/cache/x.c engine/surface/surface.h
 refuses src/engine/run/x.c engine/surface/surface.h
 refuses src/engine/surface/x.c engine/core/planner.h
 refuses src/engine/kernels/x.c engine/core/planner.h

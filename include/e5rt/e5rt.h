@@ -168,6 +168,35 @@ E5RT_API e5rt_error_code e5rt_program_library_get_function_metadata(void *librar
                                                                     void **out);                     /* C */
 E5RT_API e5rt_error_code e5rt_program_library_get_segmentation_analytics(void *library, void **out); /* C */
 
+/* What the three above give here: a `const e5rt_mw_dictionary *` of texts, twice, and a `const e5rt_mw_analytics *`. It
+ * lives as long as the library. What Espresso gives has no public form. */
+typedef struct e5rt_mw_dictionary {
+    const char *const *keys, *const *values;
+    uint64_t count;
+} e5rt_mw_dictionary;
+
+/* Where an operation was placed. The names of the members are those of Apple's keys. */
+typedef struct e5rt_mw_placement {
+    const char *op_path;             /* "main/3/0/1": function, place in its block, block, place there .. */
+    const char *op_type, *op_name;   /* its MIL name, the name of its first result */
+    const char *selected_backend;    /* "ane" or "bnns" */
+    const char *backend_support;     /* that could take it, with blanks: "ane bnns" */
+    const char *validation_messages; /* what the rules of the chip say of it, in lines; "" = nothing */
+    double estimated_runtime; /* s; an estimate from bytes and operations at nominal rates; 0 = it takes no step */
+} e5rt_mw_placement;
+
+typedef struct e5rt_mw_analytics {
+    const char *selected_backend;
+    const char
+        *fallback; /* why the ANE did not take the program, where the mask let the CPU do it; "" = it was not so */
+    const e5rt_mw_placement *placements; /* operations but constants, in the order of the text */
+    uint64_t placement_count;
+} e5rt_mw_analytics;
+
+/* "ane" or "bnns", and as `fallback` above. Both live as long as the library. */
+E5RT_API e5rt_error_code e5rt_mw_program_library_get_placement(void *library, const char **out_backend,
+                                                               const char **out_fallback); /* M */
+
 /* ---- functions ---- */
 E5RT_API e5rt_error_code e5rt_program_function_release(void **function); /* A */
 /* Always an invalid operation, as on macOS 26: an operation is made from the function without it. */

@@ -144,6 +144,15 @@ bool run_open(run_program *r, const char *text, uint64_t mask, uint64_t threads)
     return check_note(code == 0, __FILE__, __LINE__, "compile failed with %lld: %s", (long long)code, message);
 }
 
+bool run_adopt(run_program *r, void *library)
+{
+    *r = (run_program){.library = library};
+    const e5rt_error_code code = make_operation(r);
+    if (code != 0)
+        run_close(r);
+    return check_note(code == 0, __FILE__, __LINE__, "operation failed with %lld: %s", (long long)code, message);
+}
+
 void run_close(run_program *r)
 {
     if (r->stream != NULL)

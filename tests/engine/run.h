@@ -44,6 +44,8 @@ const char *run_message(void);
 /* Compiles and makes operation and stream of "main". Nothing is noted if it fails: see run_message. */
 e5rt_error_code run_try_open(run_program *r, const char *text, uint64_t mask, uint64_t threads);
 bool run_open(run_program *r, const char *text, uint64_t mask, uint64_t threads);
+/* The same with a library that is there, whose handle is taken over. */
+bool run_adopt(run_program *r, void *library);
 void run_close(run_program *r);
 
 /* A fresh zeroed buffer of `size` bytes for the port; returns its data, NULL on failure. */

@@ -1,6 +1,5 @@
 /* Compile: reads the text, has it parsed, verified and checked for the device, and plans every function. */
 #include "engine/compile/compile.h"
-#include "base/file.h"
 #include "base/float_mode.h"
 #include "base/shown.h"
 #include "engine/compile/fp16_storage.h"
@@ -16,37 +15,43 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-static const size_t text_limit = (size_t)1 << 30;
 
 static void destroy_library(mw__object *object)
 {
     mw__library *library = (mw__library *)object;
+    if (library->forget != NULL)
+        library->forget(library);
     mw__graph_free(library->stored);
     for (size_t i = 0; library->lowered != NULL && i < library->graph->function_count; i++)
         mw__graph_free(library->lowered[i]);
     mw__graph_free(library->graph);
+    mw__free(&object->allocator, library->bundle);
     mw__arena_deinit(&library->arena);
 }
 
 /* ---- options ---- */
 
-static mw_status choose_device(uint64_t mask, const mw__device_traits **out, mw_error *err)
+/* What a mask of several takes is documented for Espresso: the CPU goes before the GPU, the ANE before both, and the
+ * CPU, if it is in the mask, takes what the ANE refuses. A single one is never replaced. */
+static mw_status choose_device(uint64_t mask, const mw__device_traits **out, const mw__device_traits **out_next,
+                               mw_error *err)
 {
+    *out_next = NULL;
     if (mask == 0 || mask > 7)
         return mw__fail(err, MW_ERROR_ARGUMENT, "compute device mask is %llu: 1 CPU, 2 GPU, 4 ANE or a sum of them",
                         (unsigned long long)mask);
-    *out = mw__device_find(mask);
-    if ((*out)->engine == NULL)
+    if (mask == MW_DEVICE_GPU)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "the engine has no GPU: use mask 1 (CPU) or 4 (ANE model)");
+    const bool ane = (mask & MW_DEVICE_ANE) != 0, cpu = (mask & MW_DEVICE_CPU) != 0;
+    *out = mw__device_find(ane ? MW_DEVICE_ANE : MW_DEVICE_CPU);
+    *out_next = ane && cpu ? mw__device_find(MW_DEVICE_CPU) : NULL;
     return MW_OK;
 }
 
 static int clamp_threads(uint64_t threads) { return threads > MW__THREADS_MAX ? MW__THREADS_MAX : (int)threads; }
 
-static int choose_threads(const mw__compile_options *options)
+int mw__compile_threads(const mw__compile_options *options)
 {
     const uint64_t set = options->config->threads;
     if (set > 0 || options->threads > 0)
@@ -57,32 +62,6 @@ static int choose_threads(const mw__compile_options *options)
 
 /* ---- reading ---- */
 
-/* path -> the text's path and its folder, both in the arena. */
-static mw_status find_text(mw__arena *arena, const char *path, const char **out_text, const char **out_folder,
-                           mw_error *err)
-{
-    struct stat what;
-    size_t length = strlen(path);
-    if (stat(path, &what) != 0)
-        return mw__fail(err, MW_ERROR_FILE, "Invalid path: \"%s\" does not exist or cannot be read", path);
-    if (S_ISDIR(what.st_mode)) {
-        char *text = mw__arena_alloc(arena, length + sizeof "/model.mil", 1, err);
-        *out_folder = mw__arena_string(arena, path, length, err);
-        if (text == NULL || *out_folder == NULL)
-            return MW_ERROR_MEMORY;
-        memcpy(text, path, length);
-        memcpy(text + length, "/model.mil", sizeof "/model.mil");
-        *out_text = text;
-        return MW_OK;
-    }
-    const char *slash = strrchr(path, '/');
-    *out_text = path;
-    *out_folder = slash == NULL   ? mw__arena_string(arena, ".", 1, err)
-                  : slash == path ? mw__arena_string(arena, "/", 1, err)
-                                  : mw__arena_string(arena, path, (size_t)(slash - path), err);
-    return *out_folder != NULL ? MW_OK : MW_ERROR_MEMORY;
-}
-
 static bool is_entry_point(const mw__compile_options *options, const char *name)
 {
     for (size_t i = 0; i < options->entry_point_count; i++)
@@ -92,7 +71,7 @@ static bool is_entry_point(const mw__compile_options *options, const char *name)
 }
 
 /* Leaves only those functions that are asked for, in the order of the text. */
-static mw_status keep_entry_points(mw_graph *graph, const mw__compile_options *options, mw_error *err)
+mw_status mw__keep_entry_points(mw_graph *graph, const mw__compile_options *options, mw_error *err)
 {
     for (size_t i = 0; i < options->entry_point_count; i++)
         if (mw__function_choose(graph, options->entry_points[i], err) == NULL)
@@ -105,21 +84,16 @@ static mw_status keep_entry_points(mw_graph *graph, const mw__compile_options *o
     return MW_OK;
 }
 
-static mw_status read_graph(mw__library *library, const char *path, const mw__compile_options *chosen, mw_error *err)
+static mw_status read_graph(mw__library *library, const mw__source *source, const mw__compile_options *chosen,
+                            mw_error *err)
 {
-    const char *text_path = NULL, *folder = NULL;
-    char *text = NULL;
-    size_t size = 0;
-    MW_TRY(find_text(&library->arena, path, &text_path, &folder, err));
-    MW_TRY(mw__file_read(&library->object.allocator, text_path, text_limit, &text, &size, err));
     mw_graph_options options = mw_graph_defaults();
     options.allocator = &library->object.allocator;
-    library->graph = mw_graph_parse_mil(text, size, NULL, &options, err);
-    mw__free(&library->object.allocator, text);
+    library->graph = mw_graph_parse_mil(source->text, source->size, NULL, &options, err);
     if (library->graph == NULL)
         return err->status;
-    MW_TRY(keep_entry_points(library->graph, chosen, err));
-    MW_TRY(mw__mil_load_blobs(library->graph, folder, chosen->owned, err));
+    MW_TRY(mw__keep_entry_points(library->graph, chosen, err));
+    MW_TRY(mw__mil_load_blobs(library->graph, source->folder, chosen->owned, err));
     library->stored = mw__graph_make(&options, err);
     return library->stored != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
@@ -219,7 +193,7 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
         mw__plan_request request = {.function = function,
                                     .arena = &library->arena,
                                     .config = config,
-                                    .partitions = choose_threads(options),
+                                    .partitions = mw__compile_threads(options),
                                     .lowered = &lowered};
         MW_TRY(mw__prepare_weights(function, &library->arena, config, err));
         MW_TRY(mw__function_unmix(function, err));
@@ -240,32 +214,58 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
     return MW_OK;
 }
 
-static mw_status compile(mw__library *library, const char *path, const mw__compile_options *options, mw_error *err)
+static mw_status check_legal(mw__library *library, const mw__device_traits *next, mw_error *err)
 {
-    const mw__device_traits *device;
-    MW_TRY(choose_device(options->mask, &device, err));
-    MW_TRY(mw__blas_choose(options->config->blas, err));
-    MW_TRY(read_graph(library, path, options, err));
-    MW_TRY(mw_graph_verify(library->graph, err));
-    MW_TRY(mw__mil_check_constants(library->graph, err));
-    const mw__legality legality = {.device = device, .chip = options->chip};
-    MW_TRY(mw__mil_check_legal_for(library->graph, &legality, err));
-    MW_TRY(mw__open_mutable_weights(library->graph, options->mutable_paths, options->mutable_path_count,
-                                    &library->arena, &library->open, err));
-    return plan_all(library, device, options, err);
+    mw_error refused = {0};
+    mw__legality legality = {.device = library->device, .chip = library->chip};
+    if (next == NULL)
+        return mw__mil_check_legal_for(library->graph, &legality, err);
+    if (mw__mil_check_legal_for(library->graph, &legality, &refused) == MW_OK)
+        return MW_OK;
+    library->refusal = mw__arena_string(&library->arena, refused.message, strlen(refused.message), err);
+    if (library->refusal == NULL)
+        return MW_ERROR_MEMORY;
+    library->device = legality.device = next;
+    return mw__mil_check_legal_for(library->graph, &legality, err);
 }
 
-mw__library *mw__library_compile(const char *path, const mw__compile_options *options, mw_error *err)
+static mw_status compile(mw__library *library, const mw__source *source, const mw__compile_options *options,
+                         mw_error *err)
+{
+    const mw__device_traits *next;
+    MW_TRY(choose_device(options->mask, &library->device, &next, err));
+    library->chip = options->chip;
+    MW_TRY(mw__blas_choose(options->config->blas, err));
+    MW_TRY(read_graph(library, source, options, err));
+    MW_TRY(mw_graph_verify(library->graph, err));
+    MW_TRY(mw__mil_check_constants(library->graph, err));
+    MW_TRY(check_legal(library, next, err));
+    MW_TRY(mw__open_mutable_weights(library->graph, options->mutable_paths, options->mutable_path_count,
+                                    &library->arena, &library->open, err));
+    return plan_all(library, library->device, options, err);
+}
+
+mw__library *mw__library_compile_source(const mw__source *source, const mw__compile_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
     mw__library *library = mw__object_create(sizeof *library, destroy_library, err);
     if (library == NULL)
         return NULL;
     mw__arena_init(&library->arena, &library->object.allocator);
-    if (compile(library, path, options, err) == MW_OK)
+    if (compile(library, source, options, err) == MW_OK)
         return library;
     mw__object_release(library);
     return NULL;
+}
+
+mw__library *mw__library_compile(const char *path, const mw__compile_options *options, mw_error *err)
+{
+    mw__source source;
+    if (mw__source_read(&source, mw__engine_allocator(), path, err) != MW_OK)
+        return NULL;
+    mw__library *library = mw__library_compile_source(&source, options, err);
+    mw__source_deinit(&source);
+    return library;
 }
 
 const mw__program *mw__library_find(const mw__library *library, const char *name, mw_error *err)

@@ -4,7 +4,9 @@
 
 #include "chip/rules/chips.h"
 #include "engine/compile/compiled.h"
+#include "engine/compile/source.h"
 #include "engine/core/object.h"
+#include "graph/device_traits.h"
 
 typedef struct mw__compile_options {
     const mw__config *config; /* of the compiler */
@@ -18,6 +20,9 @@ typedef struct mw__compile_options {
     size_t mutable_path_count;
 } mw__compile_options;
 
+/* How many a program is compiled for. */
+int mw__compile_threads(const mw__compile_options *options);
+
 /* Immutable and shared by threads. */
 typedef struct mw__library {
     mw__object object;
@@ -29,10 +34,21 @@ typedef struct mw__library {
     mw__arena arena;
     mw__program *programs;
     size_t count;
+    const mw__device_traits *device;                   /* that was chosen */
+    const mw__chip_row *chip;                          /* of the options */
+    const char *refusal;                               /* of the ANE, where the CPU took its place; or NULL */
+    char *bundle;                                      /* its folder in a cache (engine/cache); NULL = it has none */
+    const void *build_info, *analytics, **metadata;    /* once they were asked for (surface/surface_bundle.c) */
+    void (*forget)(const struct mw__library *library); /* called before it goes; or NULL */
 } mw__library;
 
 /* `path`: a model.mil, or its folder. NULL with err set on failure. */
 mw__library *mw__library_compile(const char *path, const mw__compile_options *options, mw_error *err);
+/* The same of a text that was read. */
+mw__library *mw__library_compile_source(const mw__source *source, const mw__compile_options *options, mw_error *err);
+
+/* Leaves only those functions of a graph that the options name, in the order of the text. */
+mw_status mw__keep_entry_points(mw_graph *graph, const mw__compile_options *options, mw_error *err);
 
 /* NULL with err set if there is none; the message lists what exists. */
 const mw__program *mw__library_find(const mw__library *library, const char *name, mw_error *err);

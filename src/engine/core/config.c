@@ -14,6 +14,9 @@
 /* What small models take is not worth the time that expanding them in each run costs. */
 #define PACK_BYTES ((uint64_t)16 << 20)
 
+#define CACHE_BYTES   ((uint64_t)1 << 30)
+#define CACHE_ENTRIES 256
+
 /* A value is one of `values`, or a whole number from `least` on where there is no list, or any text without a rule. */
 typedef struct variable_row {
     const char *name;
@@ -46,6 +49,9 @@ static void set_loaded(mw__config *config, const char *text)
 
 static void set_streams(mw__config *config, const char *text) { config->unsound_streams = text[0] == 'u'; }
 
+static void set_cache_bytes(mw__config *config, const char *text) { config->cache_bytes = number_of(text); }
+static void set_cache_entries(mw__config *config, const char *text) { config->cache_entries = number_of(text); }
+
 static void set_profile(mw__config *config, const char *text)
 {
     mw__arithmetic_parse(text, &config->profile, NULL);
@@ -73,6 +79,8 @@ static const variable_row rows[] = {
      .rule = "operations, programs or none",
      .set = set_loaded},
     {.name = "MW_ENGINE_STREAMS", .values = {"sound", "unsound"}, .rule = "sound or unsound", .set = set_streams},
+    {.name = "MW_ENGINE_CACHE_BYTES", .least = 0, .rule = "a whole number of bytes", .set = set_cache_bytes},
+    {.name = "MW_ENGINE_CACHE_ENTRIES", .least = 1, .rule = "a number above 0", .set = set_cache_entries},
     {.name = "MW_ENGINE_PROFILE", .check = check_profile, .set = set_profile},
     {.name = "MW_BLAS", .set = set_blas},
 };
@@ -133,6 +141,8 @@ void mw__config_init(mw__config *config)
                            .width = 512,
                            .wake = WAKE_COST,
                            .pack = PACK_BYTES,
+                           .cache_bytes = CACHE_BYTES,
+                           .cache_entries = CACHE_ENTRIES,
                            .profile = mw__arithmetic_of(MW_CHIP_AUTO),
                            .profile_text = MW__ARITHMETIC_DEFAULT};
     choose_level(config);

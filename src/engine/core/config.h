@@ -25,6 +25,7 @@ const char *mw__level_name(mw__level level);
 /* What counts against the limit of 128 that a process has on the ANE. */
 typedef enum mw__loaded_unit { MW__LOADED_OPERATIONS, MW__LOADED_PROGRAMS, MW__LOADED_NONE } mw__loaded_unit;
 
+/* What is compiled differently by a member must be known by it: engine/cache/key.c. */
 typedef struct mw__config {
     mw__level level;        /* the highest that the processor has and the variables allow */
     bool avx512f;           /* the processor has at least this of AVX-512, and may use it */
@@ -40,7 +41,9 @@ typedef struct mw__config {
     uint64_t pack;             /* MW_ENGINE_PACK: bytes of expanded weights from which they stay as they are stored */
     mw__loaded_unit loaded;    /* MW_ENGINE_LOADED */
     bool unsound_streams;      /* MW_ENGINE_STREAMS: on the ANE, of streams in flight the first alone notifies */
-    char blas[1024];           /* MW_BLAS; empty = not set. Of a longer one the rest is missing, and it is not found */
+    uint64_t cache_bytes;      /* MW_ENGINE_CACHE_BYTES, MW_ENGINE_CACHE_ENTRIES: what a cache holds at most */
+    uint64_t cache_entries;
+    char blas[1024]; /* MW_BLAS; empty = not set. Of a longer one the rest is missing, and it is not found */
 } mw__config;
 
 /* What holds where nothing is set. */

@@ -60,6 +60,17 @@ void *mw__object_retain(void *object)
     return object;
 }
 
+void *mw__object_try_retain(void *pointer)
+{
+    mw__object *object = pointer;
+    int count = atomic_load_explicit(&object->references, memory_order_relaxed);
+    while (count > 0)
+        if (atomic_compare_exchange_weak_explicit(&object->references, &count, count + 1, memory_order_acquire,
+                                                  memory_order_relaxed))
+            return object;
+    return NULL;
+}
+
 void mw__object_release(void *pointer)
 {
     mw__object *object = pointer;

@@ -40,6 +40,8 @@ typedef struct mw__object {
 void *mw__object_create(size_t size, void (*destroy)(mw__object *object), mw_error *err);
 /* Returns the object. */
 void *mw__object_retain(void *object);
+/* The same of one that may be on its way out, while its memory is there: NULL if it is. */
+void *mw__object_try_retain(void *object);
 /* NULL is fine. */
 void mw__object_release(void *object);
 

@@ -21,7 +21,7 @@ typedef enum mw__rounding_rule {
     MW__ROUNDING_SCALARS  /* exact if its constants are fp16 numbers: straight-line code need not round it, plans do */
 } mw__rounding_rule;
 
-/* What is counted of an operation (surface/work.h says which operations count). */
+/* What is counted of an operation (compile/work.h says which operations count). */
 typedef enum mw__count_rule {
     MW__COUNT_UNKNOWN, /* only its steps may know (mw__step.flops) */
     MW__COUNT_NONE,

@@ -1,9 +1,9 @@
 /* Writes down what encode decided: steps, buffers with their lives, tasks, and the runs of the profile. */
 #include "engine/surface/describe.h"
+#include "engine/compile/work.h"
 #include "engine/core/partition.h"
 
 #include "engine/run/profile.h"
-#include "engine/surface/work.h"
 
 #include <string.h>
 
@@ -144,7 +144,7 @@ static mw_status describe_step(const describer *d, size_t s, e5rt_mw_step *out, 
     uint64_t *sizes = mw__arena_alloc(d->arena, step->read_count + step->write_count, sizeof *sizes, err);
     if (sizes == NULL)
         return MW_ERROR_MEMORY;
-    const mw__work work = mw__step_work(d->layout, step, sizes, sizes + step->read_count);
+    const mw__work work = mw__step_work(d->layout->buffers, step, sizes, sizes + step->read_count);
     *out = (e5rt_mw_step){.label = step->label,
                           .implementation = step->implementation != NULL ? step->implementation : "",
                           .declined = step->declined != NULL ? step->declined : "",

@@ -3,21 +3,26 @@
 
 /* ---- compiler ---- */
 
-typedef struct compiler_object {
-    mw__object object;
-    mw__config config;
-} compiler_object;
+static void destroy_compiler(mw__object *object)
+{
+    mw__free(&object->allocator, ((mw__compiler_object *)object)->cache_bundle_location);
+}
 
 /* What the environment sets goes before what the program has set. */
-static void create_compiler(void **out, const mw__config *set, mw_error *err)
+static void create_compiler(void **out, const mw__config *set, const char *location, mw_error *err)
 {
     mw__config config = *set;
-    compiler_object *compiler =
-        mw__config_read_environment(&config, err) == MW_OK ? mw__object_create(sizeof *compiler, NULL, err) : NULL;
+    if (mw__config_read_environment(&config, err) != MW_OK)
+        return;
+    mw__compiler_object *compiler = mw__object_create(sizeof *compiler, destroy_compiler, err);
     if (compiler == NULL)
         return;
     compiler->config = config;
-    mw__handle_create(MW__KIND_COMPILER, compiler, out, err);
+    if (location != NULL && location[0] != '\0' &&
+        mw__surface_copy(&compiler->object, &compiler->cache_bundle_location, location, err) != MW_OK)
+        mw__object_release(compiler);
+    else
+        mw__handle_create(MW__KIND_COMPILER, compiler, out, err);
 }
 
 e5rt_error_code e5rt_e5_compiler_create(void **out)
@@ -26,7 +31,7 @@ e5rt_error_code e5rt_e5_compiler_create(void **out)
     mw__config none;
     mw__config_init(&none);
     if (mw__surface_out(out, err) == MW_OK)
-        create_compiler(out, &none, err);
+        create_compiler(out, &none, NULL, err);
     return mw__surface_end(err);
 }
 
@@ -36,43 +41,11 @@ e5rt_error_code e5rt_e5_compiler_create_with_config(void **out, void *handle)
     const mw__config_options *options =
         mw__surface_out(out, err) == MW_OK ? mw__surface_get(handle, MW__KIND_CONFIG, "config", err) : NULL;
     if (options != NULL)
-        create_compiler(out, &options->set, err);
+        create_compiler(out, &options->set, options->cache_bundle_location, err);
     return mw__surface_end(err);
 }
 
 e5rt_error_code e5rt_e5_compiler_release(void **compiler) { return mw__surface_release(compiler, MW__KIND_COMPILER); }
-
-/* ---- compile ---- */
-
-static mw_status compile(void *by, const char *path, void *handle, void **out, mw_error *err)
-{
-    MW_TRY(mw__surface_out(out, err));
-    const compiler_object *compiler = mw__surface_get(by, MW__KIND_COMPILER, "compiler", err);
-    if (compiler == NULL)
-        return err->status;
-    MW_TRY(mw__surface_text(path, "path", err));
-    const mw__compiler_options *options = mw__surface_get(handle, MW__KIND_OPTIONS, "options", err);
-    if (options == NULL)
-        return err->status;
-    mw__compile_options chosen = {.config = &compiler->config,
-                                  .mask = options->compute_device_types_mask,
-                                  .chip = options->chip,
-                                  .owned = options->owned,
-                                  .threads = options->threads,
-                                  .entry_points = options->entry_points,
-                                  .entry_point_count = options->entry_point_count,
-                                  .mutable_paths = options->mutable_paths,
-                                  .mutable_path_count = options->mutable_path_count};
-    mw__library *library = mw__library_compile(path, &chosen, err);
-    return library != NULL ? mw__handle_create(MW__KIND_LIBRARY, library, out, err) : err->status;
-}
-
-e5rt_error_code e5rt_e5_compiler_compile(void *compiler, const char *path, void *options, void **out_library)
-{
-    mw_error *err = mw__surface_begin();
-    compile(compiler, path, options, out_library, err);
-    return mw__surface_end(err);
-}
 
 /* ---- libraries ---- */
 

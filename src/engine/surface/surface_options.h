@@ -41,6 +41,12 @@ typedef struct mw__compiler_options {
     bool force_bnns_graph, force_classic_aot_old_hw;
 } mw__compiler_options;
 
+typedef struct mw__compiler_object {
+    mw__object object;
+    mw__config config;
+    char *cache_bundle_location; /* NULL = none */
+} mw__compiler_object;
+
 typedef struct mw__operation_options {
     mw__options options;
     mw__function_object *function;

@@ -1,5 +1,5 @@
 /* Counts what a step does: kernels of products say it themselves, the rest follows from the MIL operations. */
-#include "engine/surface/work.h"
+#include "engine/compile/work.h"
 
 #include "base/checked.h"
 #include "engine/core/kernel.h"
@@ -49,21 +49,21 @@ static double step_flops(const mw__step *step)
 
 /* ---- bytes ---- */
 
-static uint64_t operand_bytes(const mw__layout *layout, const mw__step *step, const mw__step_operand *operand)
+static uint64_t operand_bytes(const mw__buffer *buffers, const mw__step *step, const mw__step_operand *operand)
 {
-    const size_t size = layout->buffers[operand->buffer].size;
+    const size_t size = buffers[operand->buffer].size;
     size_t bytes;
     if (operand->access == MW__WHOLE || !mw__mul_size(operand->unit, (size_t)step->units, &bytes))
         return size;
     return bytes < size ? bytes : size;
 }
 
-static uint64_t count_operands(const mw__layout *layout, const mw__step *step, const mw__step_operand *operands,
+static uint64_t count_operands(const mw__buffer *buffers, const mw__step *step, const mw__step_operand *operands,
                                size_t operand_count, uint64_t *out)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < operand_count; i++) {
-        out[i] = operand_bytes(layout, step, &operands[i]);
+        out[i] = operand_bytes(buffers, step, &operands[i]);
         for (size_t j = 0; j < i; j++)
             if (operands[j].buffer == operands[i].buffer)
                 out[out[j] < out[i] ? j : i] = 0;
@@ -89,11 +89,11 @@ static void limit_moves(const mw__step *step, mw__work *work)
     }
 }
 
-mw__work mw__step_work(const mw__layout *layout, const mw__step *step, uint64_t *read, uint64_t *written)
+mw__work mw__step_work(const mw__buffer *buffers, const mw__step *step, uint64_t *read, uint64_t *written)
 {
     mw__work work = {.read = read, .written = written, .flops = step_flops(step)};
-    work.bytes_read = count_operands(layout, step, step->reads, step->read_count, work.read);
-    work.bytes_written = count_operands(layout, step, step->writes, step->write_count, work.written);
+    work.bytes_read = count_operands(buffers, step, step->reads, step->read_count, work.read);
+    work.bytes_written = count_operands(buffers, step, step->writes, step->write_count, work.written);
     limit_moves(step, &work);
     return work;
 }
