@@ -27,7 +27,8 @@ typedef struct ane_e5rt_program ane_e5rt_program_t;
 
 /** Compiles function "main" of a MIL file and binds a zeroed buffer to each port.
  *  mil_path      the text; BLOBFILE paths are relative to its folder
- *  cache_dir     where the library may cache; NULL = its own place
+ *  cache_dir     where the library may cache; NULL = its own place, on the engine nowhere. The engine takes from there
+ *                what was compiled before (docs/cache.md); Espresso compiles anew
  *  device_mask   1 CPU, 2 GPU, 4 ANE
  *  *_names       port names, which are MIL value names; `*_sizes` in bytes, at least what the port needs
  *  return        NULL on failure; ane_e5rt_last_error tells why */

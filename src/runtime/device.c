@@ -3,6 +3,7 @@
 #include "runtime/program_object.h"
 
 #include <stdio.h>
+#include <string.h>
 
 mw_compile_options mw_compile_defaults(void) { return (mw_compile_options){.struct_size = sizeof(mw_compile_options)}; }
 
@@ -20,6 +21,16 @@ static mw_status choose_profile(const mw_compile_options *options, mw__target *o
                                                               : MW__ARITHMETIC_DEFAULT;
     MW_TRY(mw__arithmetic_parse(profile, &set, err));
     snprintf(out->profile, sizeof out->profile, "%s", profile);
+    return MW_OK;
+}
+
+static mw_status choose_cache(const mw_compile_options *options, mw__target *out, mw_error *err)
+{
+    const char *folder = options->cache_folder != NULL ? options->cache_folder : "";
+    if (options->cache_folder != NULL && (folder[0] == '\0' || strlen(folder) >= sizeof out->cache_folder))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "compile option cache_folder has %zu bytes; it must have 1 to %zu",
+                        strlen(folder), sizeof out->cache_folder - 1);
+    snprintf(out->cache_folder, sizeof out->cache_folder, "%s", folder);
     return MW_OK;
 }
 
@@ -44,6 +55,7 @@ mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out,
                         "(source: ane-guide, chapter 24; ANEForge, families)",
                         out->chip->name);
     MW_TRY(choose_profile(options, out, err));
+    MW_TRY(choose_cache(options, out, err));
     MW_TRY(mw__symbols_load(&out->symbols, options->provider, err));
     if (device == MW_DEVICE_AUTO)
         out->device = mw__device_find(default_device(&out->symbols));

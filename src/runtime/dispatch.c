@@ -80,6 +80,7 @@ mw_status mw__dispatch_append(ane_e5rt_program_t *program, const char *mil_path,
                                           .symbols = &program->operations.symbols,
                                           .mil_path = mil_path,
                                           .cache_folder = cache_folder,
+                                          .reuse = mw__symbols_are_engine(&program->operations.symbols),
                                           .mask = program->mask,
                                           .name = "main"};
     mw__dispatch *dispatch = mw__dispatch_create(&options, err);
@@ -166,6 +167,7 @@ int ane_e5rt_compile_check(const char *mil_path, const char *cache_dir, uint64_t
                                           .symbols = &symbols,
                                           .mil_path = mil_path,
                                           .cache_folder = cache_dir,
+                                          .reuse = mw__symbols_are_engine(&symbols),
                                           .mask = device_mask,
                                           .custom = custom_opts};
     int32_t code;

@@ -26,8 +26,9 @@ typedef struct mw__dispatch_options {
     const mw_allocator *allocator; /* not NULL */
     const mw__symbols *symbols;    /* copied */
     const char *mil_path;
-    const char *cache_folder;
-    bool owned; /* the folder of the text is the library's own, and removed once it is compiled */
+    const char *cache_folder; /* or NULL */
+    bool reuse;               /* what was compiled before may be taken from there */
+    bool owned;               /* the folder of the text is the library's own, and removed once it is compiled */
     uint64_t mask;
     uint64_t threads;    /* 0 = the library's default */
     const char *custom;  /* custom ANE compiler options, or NULL */

@@ -74,7 +74,7 @@ static mw_status compiler_prepare(const mw__dispatch_options *o, compiler_set *s
     MW_TRY(MW__E5RT(symbols, e5_compiler_create_with_config, &set->compiler, set->config));
     MW_TRY(MW__E5RT(symbols, e5_compiler_options_create, &set->options));
     MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_compute_device_types_mask, set->options, o->mask));
-    MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_force_recompilation, set->options, 1));
+    MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_force_recompilation, set->options, !o->reuse));
     MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_segmenter, set->options, "graph"));
     if (o->threads != 0 && symbols->mw_e5_compiler_options_set_threads != NULL)
         MW_TRY(MW__E5RT(symbols, mw_e5_compiler_options_set_threads, set->options, o->threads));

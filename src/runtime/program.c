@@ -202,14 +202,22 @@ static mw_status bind_ports(compilation *c, const mw__block *body, mw_error *err
 
 /* ---- compile ---- */
 
+/* Espresso leaves its bundle beside the text, the engine nothing. */
+static const char *bundle_folder(const compilation *c)
+{
+    return mw__symbols_are_engine(&c->request->target->symbols) ? NULL : c->folder;
+}
+
 static mw_status compile_dispatch(compilation *c, mw_error *err)
 {
     mw_program *program = c->program;
     const mw__target *target = c->request->target;
+    const bool asked = target->cache_folder[0] != '\0';
     const mw__dispatch_options options = {.allocator = program->allocator,
                                           .symbols = &target->symbols,
                                           .mil_path = c->path,
-                                          .cache_folder = c->folder,
+                                          .cache_folder = asked ? target->cache_folder : bundle_folder(c),
+                                          .reuse = asked,
                                           .owned = c->private_folder.top.path != NULL,
                                           .mask = target->device->mask,
                                           .threads = target->threads,

@@ -29,6 +29,7 @@ typedef struct mw__target {
     uint64_t threads; /* 0 = the library's default */
     const mw__chip_row *chip;
     char profile[MW__ARITHMETIC_TEXT]; /* of the ANE model */
+    char cache_folder[1024];           /* "" = none */
 } mw__target;
 
 /* "engine", "espresso" or what stands for another library; static. */

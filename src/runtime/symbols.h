@@ -25,6 +25,12 @@ mw_status mw__symbols_load(mw__symbols *out, mw_provider provider, mw_error *err
 /* MW_OK for code 0; else raises with what could not be done, the library's own text, and the function's name last. */
 mw_status mw__symbols_check(const mw__symbols *symbols, e5rt_error_code code, const char *what, mw_error *err);
 
+/* Also that of libmillwright_e5rt: it has what Espresso lacks. */
+static inline bool mw__symbols_are_engine(const mw__symbols *symbols)
+{
+    return symbols->mw_e5_compiler_options_set_private != NULL;
+}
+
 /* Calls a row and passes a failure up. */
 #define MW__E5RT(symbols, name, ...) mw__symbols_check((symbols), (symbols)->name(__VA_ARGS__), "e5rt_" #name, err)
 

@@ -324,6 +324,7 @@ static void test_programs_refuse_options_out_of_range(void)
     FIELD(mw_compile_options, compile, options.threads = INT_MAX);
     FIELD(mw_compile_options, compile, options.chip = (mw_chip)10);
     FIELD(mw_compile_options, compile, options.keep_folder = "");
+    FIELD(mw_compile_options, compile, options.cache_folder = "");
     FIELD(mw_compile_options, compile, options.max_plans = -1);
     FIELD(mw_compile_options, compile, options.max_plans = 1025);
     FIELD(mw_compile_options, compile, options.function = "");
