@@ -28,7 +28,7 @@ static inline void bench_usage(const char *program)
 {
     fprintf(stderr,
             "usage: %s WORKLOAD [options]\n"
-            "  WORKLOAD     W1 to W6, dispatch, scaling\n"
+            "  WORKLOAD     W1 to W6, dispatch, scaling, cache\n"
             "  --threads N  (1)\n"
             "  --steps N    of training, or runs\n"
             "  --data DIR   folder of the MNIST files (data/mnist)\n"

@@ -260,7 +260,8 @@ int main(int argc, char **argv)
                      {"W5", run_w5},
                      {"W6", run_w6},
                      {"dispatch", run_dispatch},
-                     {"scaling", bench_scaling}};
+                     {"scaling", bench_scaling},
+                     {"cache", bench_cache}};
     const bench_options o = bench_parse(argc, argv);
     for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
         if (strcmp(workloads[i].name, o.workload) != 0)

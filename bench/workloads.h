@@ -15,5 +15,7 @@ float *bench_uniforms(size_t count);
 
 /* scaling.c: a step by width and batch, compiling by depth. */
 void bench_scaling(const bench_options *o, mw_error *err);
+/* cache.c: compiling with a cache and without. */
+void bench_cache(const bench_options *o, mw_error *err);
 
 #endif
