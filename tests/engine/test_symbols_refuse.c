@@ -2,90 +2,19 @@
  * other kind, and places for answers that are NULL. Each answers a status with a message, and touches nothing. */
 #include "run.h"
 #include "support/check.h"
+#include "symbol_call.h"
 
 #include <stdlib.h>
 
-/* Arguments of every row fit into registers, where all look alike: a row is called by one type. */
 #if UINTPTR_MAX == UINT64_MAX
-enum { ARGUMENTS = 6 };
-
-typedef void function(void);
-typedef e5rt_error_code call_any(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
-
-static const struct {
-    const char *name, *parameters;
-    function *function;
-} rows[] = {
-#define MW_E5RT(name, parameters, confidence, source, what) {#name, #parameters, (function *)e5rt_##name},
-#define MW_E5RT_ABSENT                                      MW_E5RT
-#define MW_E5RT_TEXT(name, parameters, confidence, source, what)
-#include "engine/surface/symbols.def"
-};
-
-enum { ROWS = sizeof rows / sizeof *rows };
-
-#if defined(__clang__)
-__attribute__((no_sanitize("function")))
-#endif
-static e5rt_error_code
-call(size_t row, const uint64_t *a)
-{
-    return ((call_any *)rows[row].function)(a[0], a[1], a[2], a[3], a[4], a[5]);
-}
-
-/* ---- parameters ---- */
-
-typedef enum argument_kind { NUMBER, HANDLE, ADDRESS, OUT, TEXT, LIST, MEMORY } argument_kind;
-
-typedef struct argument {
-    argument_kind kind;
-    char name[40];
-} argument;
-
-/* "void **out_port" */
-static argument read_parameter(const char *text, size_t length)
-{
-    argument result = {.kind = NUMBER};
-    size_t start = length;
-    while (start > 0 && strchr(" *(", text[start - 1]) == NULL)
-        start--;
-    snprintf(result.name, sizeof result.name, "%.*s", (int)(length - start), text + start);
-    int stars = 0;
-    for (size_t i = 0; i < length; i++)
-        stars += text[i] == '*';
-    const bool is_void = strncmp(text, "void *", 6) == 0;
-    if (stars > 0 && strncmp(result.name, "out", 3) == 0)
-        result.kind = OUT;
-    else if (stars > 1)
-        result.kind = is_void ? ADDRESS : LIST;
-    else if (is_void)
-        result.kind = strcmp(result.name, "data") == 0 ? MEMORY : HANDLE;
-    else if (stars > 0)
-        result.kind = strncmp(text, "const char *", 12) == 0 ? TEXT : LIST;
-    return result;
-}
-
-static size_t read_parameters(size_t row, argument *out)
-{
-    size_t count = 0;
-    const char *at = rows[row].parameters + 1;
-    while (*at != ')' && count < ARGUMENTS) {
-        const size_t length = strcspn(at, ",)");
-        out[count++] = read_parameter(at, length);
-        at += length;
-        at += strspn(at, ", ");
-    }
-    check_note(*at == ')', __FILE__, __LINE__, "%s has too many parameters", rows[row].name);
-    return count;
-}
 
 /* Takes a function, which would be called. */
-static bool is_called(size_t row) { return strcmp(rows[row].name, "mw_set_allocator") != 0; }
+static bool is_called(size_t row) { return strcmp(symbol_call_name(row), "mw_set_allocator") != 0; }
 
 static const argument *first_handle(const argument *arguments, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (arguments[i].kind == HANDLE || arguments[i].kind == ADDRESS)
+        if (arguments[i].kind == ARGUMENT_HANDLE || arguments[i].kind == ARGUMENT_ADDRESS)
             return &arguments[i];
     return NULL;
 }
@@ -100,52 +29,52 @@ typedef struct places {
 
 static void fill(uint64_t *values, const argument *arguments, size_t count, uint64_t handle, bool answers, places *p)
 {
-    memset(values, 0, ARGUMENTS * sizeof *values);
+    memset(values, 0, SYMBOL_ARGUMENTS * sizeof *values);
     memset(p->list, 0, sizeof p->list);
     memset(p->answers, 0xaa, sizeof p->answers);
     p->handle = (void *)(uintptr_t)handle;
     for (size_t i = 0; i < count; i++) {
         const argument_kind kind = arguments[i].kind;
-        values[i] = kind == HANDLE           ? handle
-                    : kind == ADDRESS        ? (uintptr_t)&p->handle
-                    : kind == OUT && answers ? (uintptr_t)p->answers
-                    : kind == TEXT           ? (uintptr_t) "nonsense"
-                    : kind == LIST           ? (uintptr_t)p->list
-                    : kind == NUMBER         ? 1
-                                             : 0;
+        values[i] = kind == ARGUMENT_HANDLE                              ? handle
+                    : kind == ARGUMENT_ADDRESS                           ? (uintptr_t)&p->handle
+                    : kind == ARGUMENT_OUT && answers                    ? (uintptr_t)p->answers
+                    : kind == ARGUMENT_TEXT                              ? (uintptr_t) "nonsense"
+                    : kind == ARGUMENT_TEXTS || kind == ARGUMENT_NUMBERS ? (uintptr_t)p->list
+                    : kind == ARGUMENT_NUMBER                            ? 1
+                                                                         : 0;
     }
 }
 
 /* `first` only: later handles are garbage, so that a right first one is still refused. */
 static void check_refused(size_t row, const uint64_t *values, const places *p, uint64_t handle, const char *how)
 {
-    const e5rt_error_code code = call(row, values);
+    const e5rt_error_code code = symbol_call(row, values);
     check_note(code >= E5RT_INVALID_ARGUMENT && code <= E5RT_INVALID_DATA_TYPE, __FILE__, __LINE__,
-               "e5rt_%s answers %lld to %s", rows[row].name, (long long)code, how);
+               "e5rt_%s answers %lld to %s", symbol_call_name(row), (long long)code, how);
     check_note(e5rt_get_last_error_message()[0] != '\0', __FILE__, __LINE__, "e5rt_%s has no message for %s",
-               rows[row].name, how);
+               symbol_call_name(row), how);
     check_note(p->handle == (void *)(uintptr_t)handle, __FILE__, __LINE__, "e5rt_%s changes the handle",
-               rows[row].name);
+               symbol_call_name(row));
 }
 
 static void test_null_is_refused(void)
 {
-    argument arguments[ARGUMENTS];
-    const uint64_t nothing[ARGUMENTS] = {0};
+    argument arguments[SYMBOL_ARGUMENTS];
+    const uint64_t nothing[SYMBOL_ARGUMENTS] = {0};
     const places none = {0};
-    for (size_t row = 0; row < ROWS; row++)
-        if (is_called(row) && read_parameters(row, arguments) > 0)
+    for (size_t row = 0; row < symbol_call_count(); row++)
+        if (is_called(row) && symbol_call_arguments(row, arguments) > 0)
             check_refused(row, nothing, &none, 0, "NULL");
 }
 
 static void test_what_is_no_handle_is_refused(void)
 {
     places p;
-    argument arguments[ARGUMENTS];
-    uint64_t values[ARGUMENTS];
+    argument arguments[SYMBOL_ARGUMENTS];
+    uint64_t values[SYMBOL_ARGUMENTS];
     const uint64_t garbage[] = {0, 1, 255, 0xdeadbeef, UINT64_MAX, (uintptr_t)&p, (uint64_t)1 << 63};
-    for (size_t row = 0; row < ROWS; row++) {
-        const size_t count = read_parameters(row, arguments);
+    for (size_t row = 0; row < symbol_call_count(); row++) {
+        const size_t count = symbol_call_arguments(row, arguments);
         if (!is_called(row) || first_handle(arguments, count) == NULL)
             continue;
         for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++) {
@@ -239,14 +168,14 @@ static void test_a_handle_of_another_kind_is_refused(void)
 {
     live l;
     places p;
-    argument arguments[ARGUMENTS];
-    uint64_t values[ARGUMENTS];
+    argument arguments[SYMBOL_ARGUMENTS];
+    uint64_t values[SYMBOL_ARGUMENTS];
     make_live(&l);
-    for (size_t row = 0; row < ROWS; row++) {
-        const size_t count = read_parameters(row, arguments);
+    for (size_t row = 0; row < symbol_call_count(); row++) {
+        const size_t count = symbol_call_arguments(row, arguments);
         const argument *first = first_handle(arguments, count);
         for (int k = 0; is_called(row) && first != NULL && k < KINDS; k++) {
-            if (strcmp(kind_of(rows[row].name, first->name), l.of[k].kind) == 0)
+            if (strcmp(kind_of(symbol_call_name(row), first->name), l.of[k].kind) == 0)
                 continue;
             const uint64_t handle = (uintptr_t)l.of[k].handle;
             fill(values, arguments, count, handle, true, &p);
@@ -261,14 +190,14 @@ static void test_no_place_for_the_answer_is_refused(void)
 {
     live l;
     places p;
-    argument arguments[ARGUMENTS];
-    uint64_t values[ARGUMENTS];
+    argument arguments[SYMBOL_ARGUMENTS];
+    uint64_t values[SYMBOL_ARGUMENTS];
     make_live(&l);
-    for (size_t row = 0; row < ROWS; row++) {
-        const size_t count = read_parameters(row, arguments);
+    for (size_t row = 0; row < symbol_call_count(); row++) {
+        const size_t count = symbol_call_arguments(row, arguments);
         bool answers = false;
         for (size_t i = 0; i < count; i++)
-            answers = answers || arguments[i].kind == OUT;
+            answers = answers || arguments[i].kind == ARGUMENT_OUT;
         for (int k = 0; answers && k < KINDS; k++) {
             const uint64_t handle = (uintptr_t)l.of[k].handle;
             fill(values, arguments, count, handle, false, &p);
