@@ -43,8 +43,13 @@ static bool is_left_out(size_t row)
 
 static const char *draw_text(world *w)
 {
-    const char *const texts[] = {w->path, w->path, "main", "main",           "x", "y",
-                                 "other", "graph", "",     "MW_ENGINE_FUSE", "0", "TargetArchitecture=h13"};
+    const char *const texts[] = {w->path, w->path,
+                                 "main",  "main",
+                                 "s",     "s",
+                                 "x",     "y",
+                                 "other", "graph",
+                                 "",      "MW_ENGINE_FUSE",
+                                 "0",     "TargetArchitecture=h13"};
     return texts[draw(w, sizeof texts / sizeof *texts)];
 }
 
