@@ -274,6 +274,23 @@ static void test_a_function_that_is_null_is_refused(void)
     CHECK(out == NULL);
 }
 
+/* Arguments in the other order: a handle stands where the out pointer belongs. */
+static void test_arguments_in_the_other_order_are_refused(void)
+{
+    client c;
+    void *out = NULL;
+    REQUIRE(open_client(&c));
+    NOT(e5.precompiled_compute_op_create_options_create_with_program_function(c.function, &out), "take it first");
+    NOT(e5.e5_compiler_create_with_config(c.op_options, &out), "");
+    NOT(e5.program_library_retain_program_function((void *)&out, "main", c.library), "");
+    NOT(e5.execution_stream_operation_retain_input_port((void *)&out, "x", c.operation), "");
+    NOT(e5.buffer_object_get_data_ptr((void *)&out, c.buffers[0]), "");
+    NOT(e5.execution_stream_release(c.stream), "release takes its address");
+    CHECK(out == NULL);
+    encode_and_run(&c); /* and all is well */
+    close_client(&c);
+}
+
 static void test_an_event_needs_a_name(void)
 {
     void *out = NULL;
@@ -410,6 +427,7 @@ int main(void)
     RUN(test_a_stream_runs_its_operations_in_order);
     RUN(test_an_operation_is_encoded_again);
     RUN(test_a_function_that_is_null_is_refused);
+    RUN(test_arguments_in_the_other_order_are_refused);
     RUN(test_an_event_needs_a_name);
     RUN(test_there_are_three_types_of_buffers);
     RUN(test_what_was_never_encoded_is_not_prepared);

@@ -163,6 +163,13 @@ static cell *live_cell(const void *handle, mw__kind kind)
     return found;
 }
 
+bool mw__handle_is(const void *value)
+{
+    const cell *found = find_cell((uintptr_t)value & index_mask);
+    const uint64_t tag = found != NULL ? atomic_load_explicit(&found->tag, memory_order_acquire) : 0;
+    return (tag & 0xff) != MW__KIND_NONE && tag >> 8 == (uint64_t)((uintptr_t)value >> INDEX_BITS);
+}
+
 void *mw__handle_get(const void *handle, mw__kind kind, const char *name, mw_error *err)
 {
     const cell *found = live_cell(handle, kind);
@@ -177,6 +184,9 @@ mw_status mw__handle_release(void **handle, mw__kind kind, mw_error *err)
 {
     if (handle == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the address of the handle is NULL");
+    if (mw__handle_is(handle))
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "Invalid Function Argument: this is a handle; release takes its address, and clears it");
     cell *found = live_cell(*handle, kind);
     uint64_t wanted = (uint64_t)((uintptr_t)*handle >> INDEX_BITS) << 8 | kind;
     if (found == NULL || !atomic_compare_exchange_strong(&found->tag, &wanted, wanted & ~(uint64_t)0xff))

@@ -49,6 +49,8 @@ void mw__object_release(void *object);
 mw_status mw__handle_create(mw__kind kind, void *object, void **out, mw_error *err);
 /* The object, or NULL with err set; `name` is the argument's name. The handle keeps its reference. */
 void *mw__handle_get(const void *handle, mw__kind kind, const char *name, mw_error *err);
+/* True for a live handle of any kind, which is no address: for calls that are given one where an address belongs. */
+bool mw__handle_is(const void *value);
 /* Gives the reference back and clears *handle. */
 mw_status mw__handle_release(void **handle, mw__kind kind, mw_error *err);
 

@@ -70,13 +70,23 @@ mw_status mw__surface_copy(const mw__object *owner, char **slot, const char *tex
     return MW_OK;
 }
 
+static mw_status fail_out(const void *out, mw_error *err)
+{
+    return out == NULL
+               ? mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the out pointer is NULL")
+               : mw__fail(err, MW_ERROR_ARGUMENT,
+                          "Invalid Function Argument: the out pointer is a handle: calls that create or allocate take "
+                          "it first, the others last");
+}
+
 mw_status mw__surface_out(void **out, mw_error *err)
 {
-    if (out != NULL)
+    const bool good = out != NULL && !mw__handle_is(out);
+    if (good)
         *out = NULL;
     if (mw__failed(err))
         return err->status;
-    return out != NULL ? MW_OK : mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the out pointer is NULL");
+    return good ? MW_OK : fail_out(out, err);
 }
 
 e5rt_error_code mw__surface_release(void **handle, mw__kind kind)
@@ -95,9 +105,9 @@ void *mw__surface_get(void *handle, mw__kind kind, const char *name, mw_error *e
 void *mw__surface_get_for(void *handle, mw__kind kind, const char *name, const void *out, mw_error *err)
 {
     void *object = mw__surface_get(handle, kind, name, err);
-    if (object == NULL || out != NULL)
+    if (object == NULL || (out != NULL && !mw__handle_is(out)))
         return object;
-    mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the out pointer is NULL");
+    fail_out(out, err);
     return NULL;
 }
 

@@ -67,13 +67,11 @@ e5rt_error_code e5rt_mw_plan_release(void **plan)
 e5rt_error_code e5rt_mw_plan_get_data(void *handle, const e5rt_mw_plan **out)
 {
     mw_error *err = mw__surface_begin();
-    if (out != NULL)
-        *out = NULL;
-    const plan_object *plan = mw__failed(err) ? NULL : mw__handle_get(handle, MW__KIND_PLAN, "plan", err);
-    if (plan != NULL && out == NULL)
-        mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the out pointer is NULL");
-    else if (plan != NULL)
+    const plan_object *plan = mw__surface_get_for(handle, MW__KIND_PLAN, "plan", out, err);
+    if (plan != NULL)
         *out = &plan->plan;
+    else if (out != NULL && !mw__handle_is(out))
+        *out = NULL;
     return mw__surface_end(err);
 }
 

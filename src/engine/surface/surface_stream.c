@@ -72,7 +72,8 @@ e5rt_error_code e5rt_execution_stream_create(void **out)
 
 static mw_status release_stream(void **handle, mw_error *err)
 {
-    mw__stream *s = handle != NULL && *handle != NULL ? mw__stream_get(*handle, err) : NULL;
+    const bool named = handle != NULL && !mw__handle_is(handle) && *handle != NULL;
+    mw__stream *s = named ? mw__stream_get(*handle, err) : NULL;
     if (mw__failed(err))
         return err->status;
     if (s != NULL)
