@@ -106,7 +106,8 @@ static mw_status compile_in(const mw_program *program, size_t index, const char 
         return MW_ERROR_MEMORY;
     mw__dispatch_options own = *options;
     own.mil_path = path;
-    own.cache_folder = folder;
+    if (!own.reuse && own.cache_folder != NULL) /* a bundle beside the text */
+        own.cache_folder = folder;
     own.name = NULL;
     own.port_count = 0;
     s->functions[index].compiled = mw__dispatch_create(&own, err);
@@ -122,7 +123,7 @@ static mw_status compile_one(const mw_program *program, size_t index, const mw__
     mw__program_folder *folder = &s->folders[index];
     char *kept = NULL;
     mw_status status = options->owned ? mw__program_folder_make(folder, program->allocator, segment->graph, err)
-                                      : keep_folder(program, options->cache_folder, index, &kept, err);
+                                      : keep_folder(program, request->options->keep_folder, index, &kept, err);
     if (status == MW_OK)
         status = compile_in(program, index, options->owned ? folder->top.path : kept, options, err);
     mw__free(program->allocator, kept);

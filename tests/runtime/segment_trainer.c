@@ -19,6 +19,7 @@ void segment_create(segment_trained *out, const segment_setting *s, mw_error *er
     options.compile = engine_options(s->device, s->threads);
     options.compile.profile = s->profile;
     options.compile.keep_folder = s->keep_folder;
+    options.compile.cache_folder = s->cache_folder;
     options.compile.allocator = s->allocator;
     options.segments = s->segments;
     options.accumulate = s->accumulate;

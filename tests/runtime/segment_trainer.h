@@ -11,7 +11,7 @@ typedef struct segment_setting {
     int threads, segments, accumulate, dispatch_steps;
     float clip_norm, clip_value, average_decay, loss_scale;
     bool dynamic, sgd;
-    const char *profile, *keep_folder;
+    const char *profile, *keep_folder, *cache_folder;
     const mw_allocator *allocator;
 } segment_setting;
 

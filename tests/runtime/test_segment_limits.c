@@ -167,6 +167,31 @@ static void test_kept_folders_have_the_segments_beside_the_whole(void)
     CHECK_INT(system(path), 0);
 }
 
+static void test_segments_are_taken_from_a_cache(void)
+{
+    mw_error err = {0};
+    char folder[] = "/tmp/segments-XXXXXX", command[64];
+    CHECK(mkdtemp(folder) != NULL);
+    segment_trained plain, first, again;
+    segment_setting s = {.net = &segment_nets[2], .segments = 9};
+    segment_create(&plain, &s, &err);
+    s.cache_folder = folder;
+    segment_create(&first, &s, &err);
+    segment_create(&again, &s, &err);
+    segment_train(&plain, &s, 0, 3, &err);
+    segment_train(&first, &s, 0, 3, &err);
+    segment_train(&again, &s, 0, 3, &err);
+    if (CHECK_OK(err)) {
+        segment_check_equal(&plain, &first, &s);
+        segment_check_equal(&plain, &again, &s);
+    }
+    segment_destroy(&plain);
+    segment_destroy(&first);
+    segment_destroy(&again);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK_INT(system(command), 0);
+}
+
 static void test_evaluation_sees_what_segments_trained(void)
 {
     mw_error err = {0};
@@ -265,6 +290,7 @@ int main(void)
     RUN(test_numbers_that_are_no_count_are_refused);
     RUN(test_the_program_of_segments_reads_as_the_whole);
     RUN(test_kept_folders_have_the_segments_beside_the_whole);
+    RUN(test_segments_are_taken_from_a_cache);
     RUN(test_evaluation_sees_what_segments_trained);
     RUN(test_creation_survives_failures_of_memory);
     return check_finish();
