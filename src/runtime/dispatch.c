@@ -81,6 +81,7 @@ mw_status mw__dispatch_append(ane_e5rt_program_t *program, const char *mil_path,
                                           .mil_path = mil_path,
                                           .cache_folder = cache_folder,
                                           .reuse = mw__symbols_are_engine(&program->operations.symbols),
+                                          .profiling = mw__variable_profiling(),
                                           .mask = program->mask,
                                           .name = "main"};
     mw__dispatch *dispatch = mw__dispatch_create(&options, err);
@@ -168,6 +169,7 @@ int ane_e5rt_compile_check(const char *mil_path, const char *cache_dir, uint64_t
                                           .mil_path = mil_path,
                                           .cache_folder = cache_dir,
                                           .reuse = mw__symbols_are_engine(&symbols),
+                                          .profiling = mw__variable_profiling(),
                                           .mask = device_mask,
                                           .custom = custom_opts};
     int32_t code;

@@ -29,6 +29,7 @@ typedef struct mw__dispatch_options {
     const char *cache_folder; /* or NULL */
     bool reuse;               /* what was compiled before may be taken from there */
     bool owned;               /* the folder of the text is the library's own, and removed once it is compiled */
+    bool profiling;           /* asked of the compiler, where it has a switch for it */
     uint64_t mask;
     uint64_t threads;    /* 0 = the library's default */
     const char *custom;  /* custom ANE compiler options, or NULL */

@@ -76,6 +76,8 @@ static mw_status compiler_prepare(const mw__dispatch_options *o, compiler_set *s
     MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_compute_device_types_mask, set->options, o->mask));
     MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_force_recompilation, set->options, !o->reuse));
     MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_segmenter, set->options, "graph"));
+    if (o->profiling && symbols->e5_compiler_options_set_enable_profiling != NULL)
+        MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_enable_profiling, set->options, 1));
     if (o->threads != 0 && symbols->mw_e5_compiler_options_set_threads != NULL)
         MW_TRY(MW__E5RT(symbols, mw_e5_compiler_options_set_threads, set->options, o->threads));
     if (o->owned && symbols->mw_e5_compiler_options_set_private != NULL)

@@ -10,11 +10,16 @@ const char *mw__variable_e5rt_library(void) { return mw__environment("MW_E5RT_LI
 
 const char *mw__variable_kept_rewrites(void) { return mw__environment("MW_MIL_KEEP"); }
 
-bool mw__variable_quiet(void)
+static bool is_on(const char *name)
 {
-    const char *value = mw__environment("MW_ANE_E5RT_QUIET");
+    const char *value = mw__environment(name);
     return value != NULL && strcmp(value, "0") != 0;
 }
+
+bool mw__variable_quiet(void) { return is_on("MW_ANE_E5RT_QUIET"); }
+
+/* The name that callers of the dispatch library know. */
+bool mw__variable_profiling(void) { return is_on("ANEFORGE_PROFILE"); }
 
 bool mw__variable_has_cursor(void)
 {

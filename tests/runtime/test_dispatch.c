@@ -2,7 +2,10 @@
 #include "files.h"
 #include "support/check.h"
 
+#include "base/alloc.h"
 #include "base/fp16.h"
+#include "runtime/dispatch.h"
+#include "runtime/variables.h"
 
 #include <millwright/ane_e5rt.h>
 #include <millwright/millwright.h>
@@ -272,6 +275,51 @@ static void test_a_library_without_the_symbols_is_named(void)
     use_default_library();
 }
 
+/* ---- the profile switch ---- */
+
+static int switched_on;
+
+static e5rt_error_code note_profiling(void *options, e5rt_bool value)
+{
+    switched_on += value != 0;
+    return e5rt_e5_compiler_options_set_enable_profiling(options, value);
+}
+
+static void check_switch(const char *value, int expected)
+{
+    mw_error err = {0};
+    mw__symbols symbols;
+    int32_t code = 0;
+    if (value != NULL)
+        setenv("ANEFORGE_PROFILE", value, 1);
+    else
+        unsetenv("ANEFORGE_PROFILE");
+    mw__symbols_load(&symbols, MW_PROVIDER_ENGINE, &err);
+    symbols.e5_compiler_options_set_enable_profiling = note_profiling;
+    mw__dispatch_options options = {.allocator = mw__allocator_default(),
+                                    .symbols = &symbols,
+                                    .mil_path = write_program(),
+                                    .profiling = mw__variable_profiling(),
+                                    .mask = 4,
+                                    .name = "main"};
+    switched_on = 0;
+    CHECK_INT(mw__dispatch_check(&options, &code, &err), MW_OK);
+    CHECK_INT(switched_on, expected);
+    symbols.e5_compiler_options_set_enable_profiling = NULL; /* a library that has it not compiles all the same */
+    options.mil_path = write_program();
+    CHECK_INT(mw__dispatch_check(&options, &code, &err), MW_OK);
+    CHECK_OK(err);
+}
+
+static void test_the_profile_switch_reaches_the_compiler(void)
+{
+    check_switch(NULL, 0);
+    check_switch("", 0);
+    check_switch("0", 0);
+    check_switch("1", 1);
+    unsetenv("ANEFORGE_PROFILE");
+}
+
 int main(void)
 {
     use_default_library();
@@ -288,5 +336,6 @@ int main(void)
     RUN(test_compile_check_tells_good_from_bad);
     RUN(test_another_e5rt_library_can_be_loaded);
     RUN(test_a_library_without_the_symbols_is_named);
+    RUN(test_the_profile_switch_reaches_the_compiler);
     return check_finish();
 }
