@@ -42,8 +42,9 @@ e5rt_error_code e5rt_program_library_get_e5_bundle_path(void *handle, const char
 e5rt_error_code e5rt_mw_program_library_get_placement(void *handle, const char **out_backend, const char **out_fallback)
 {
     mw_error *err = mw__surface_begin();
-    const void *out = out_backend != NULL && out_fallback != NULL ? handle : NULL;
-    const mw__library *library = mw__surface_get_for(handle, MW__KIND_LIBRARY, "library", out, err);
+    const mw__library *library = mw__surface_get_for(handle, MW__KIND_LIBRARY, "library", out_backend, err);
+    if (library != NULL)
+        library = mw__surface_get_for(handle, MW__KIND_LIBRARY, "library", out_fallback, err);
     if (library != NULL) {
         *out_backend = mw__backend_of(library);
         *out_fallback = library->refusal != NULL ? library->refusal : "";
