@@ -1,8 +1,8 @@
 #!/bin/sh
 # The long campaigns: the examples, slow tests (MW_NIGHTLY=1), the sanitizers, Linux aarch64 under qemu, valgrind, the
-# interpreter of MIL, real programs against it, every example under every profile of a chip, fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300)
-# is the time of one fuzz target; with 10 all takes about two hours on two cores. Words choose stages: examples slow asan
-# tsan qemu valgrind (after slow) interpreter programs profiles fuzz.
+# interpreter of MIL, real programs against it, every example under every profile of a chip, fuzzing. Ends with the sum
+# over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz target; with 10 all takes about two hours on two
+# cores. Words choose stages: examples slow asan tsan qemu valgrind (after slow) interpreter programs profiles fuzz.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
