@@ -11,13 +11,19 @@
 
 static char report[1 << 20];
 
+static int exit_status(const char *command)
+{
+    const int status = system(command); // NOLINT(cert-env33-c)
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 static void run_check(const char *library, const char *arguments)
 {
     char command[2048];
     snprintf(command, sizeof command, "'%s' --library '%s' --report report.txt %s > out.txt 2>&1", MW_CHECK_ANE,
              library, arguments);
-    const int status = system(command); // NOLINT(cert-env33-c)
-    check_note(WIFEXITED(status) && WEXITSTATUS(status) == 0, __FILE__, __LINE__, "%s: status %d", command, status);
+    const int status = exit_status(command);
+    check_note(status == 0, __FILE__, __LINE__, "%s: status %d", command, status);
     FILE *file = fopen("report.txt", "rb");
     memset(report, 0, sizeof report);
     if (file != NULL) {
@@ -90,9 +96,9 @@ static void test_a_function_that_is_missing_is_named(void)
 
 static void test_wrong_arguments_are_answered(void)
 {
-    CHECK_INT(WEXITSTATUS(system("'" MW_CHECK_ANE "' --no > out.txt 2>&1")), 2);                         // NOLINT
-    CHECK_INT(WEXITSTATUS(system("'" MW_CHECK_ANE "' --seconds 0 > out.txt 2>&1")), 2);                  // NOLINT
-    CHECK_INT(WEXITSTATUS(system("'" MW_CHECK_ANE "' --library x --report /none/x > out.txt 2>&1")), 1); // NOLINT
+    CHECK_INT(exit_status("'" MW_CHECK_ANE "' --no > out.txt 2>&1"), 2);
+    CHECK_INT(exit_status("'" MW_CHECK_ANE "' --seconds 0 > out.txt 2>&1"), 2);
+    CHECK_INT(exit_status("'" MW_CHECK_ANE "' --library x --report /none/x > out.txt 2>&1"), 1);
 }
 
 int main(void)
