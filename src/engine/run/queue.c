@@ -23,7 +23,7 @@ struct mw__submission {
 
 static struct {
     pthread_t thread;
-    atomic_bool begun;           /* a thread was asked for; read without the lock */
+    atomic_bool begun; /* a thread was asked for; read without the lock */
     bool started, stop;
     bool idle;                   /* no step may run */
     bool calling;                /* a completion, which may do anything */
@@ -359,8 +359,8 @@ static mw_status start(mw_error *err)
 }
 
 /* When the process ends. What is in flight is left; a completion that is being called may itself wait for this thread.
- * Where nothing was ever submitted there is nothing to do: the first question whether this process was forked would make
- * the library stay, which is leaving. */
+ * Where nothing was ever submitted there is nothing to do: the first question whether this process was forked would
+ * make the library stay, which is leaving. */
 __attribute__((destructor)) static void stop_queue(void)
 {
     if (!atomic_load(&queue.begun) || mw__engine_forked())
