@@ -33,13 +33,8 @@ function check_third_party(header) {
         bad("uthash belongs to src/base/map.c")
     if (header == "xxhash.h" && FILENAME != "src/base/hash.c")
         bad("xxhash belongs to src/base/hash.c")
-    if (header == "zlib.h") {
-        if (room != "runtime")
-            bad("zlib belongs to src/runtime")
-        else if (zlib_file != "" && zlib_file != FILENAME)
-            bad("zlib.h is already included by " zlib_file)
-        zlib_file = FILENAME
-    }
+    if (header == "zlib.h" && FILENAME != "src/base/inflate.c")
+        bad("zlib belongs to src/base/inflate.c")
     if (header ~ /(cblas|openblas|Accelerate|Espresso)/)
         bad("BLAS and frameworks are reached by dlopen with our own prototypes")
 }

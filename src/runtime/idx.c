@@ -1,17 +1,14 @@
 /* IDX files (the MNIST family), plain or gzipped. A header is believed only as far as the data behind it goes: sizes
- * must agree to the byte, and memory grows with what arrives. The one user of zlib. */
+ * must agree to the byte, and memory grows with what arrives. */
 #include "base/checked.h"
 #include "base/file.h"
 #include "base/float_mode.h"
+#include "base/inflate.h"
 #include "base/text.h"
 #include "runtime/data.h"
 
 #include <string.h>
 #include <unistd.h>
-
-#ifdef MW_HAVE_ZLIB
-#include <zlib.h>
-#endif
 
 enum {
     IDX_UNSIGNED_BYTE = 0x08, /* third byte of the magic; the fourth is the rank */
@@ -65,60 +62,13 @@ static mw_status read_plain(idx_file *idx, mw_error *err)
     return mw__file_read_at(&idx->file, header_size(idx), idx->data, idx->size, idx->path, err);
 }
 
-#ifdef MW_HAVE_ZLIB
-
 /* ---- gzip ---- */
 
-enum { PIECE = 1 << 16 };
-
-typedef struct unpacker {
-    idx_file *idx;
-    z_stream stream;
-    uint64_t offset; /* of the next piece in the file */
-    bool ended;
-    unsigned char piece[PIECE];
-} unpacker;
-
-static void *zlib_alloc(void *user, unsigned count, unsigned size) { return mw__alloc(user, count, size, NULL); }
-
-static void zlib_free(void *user, void *pointer) { mw__free(user, pointer); }
-
-static mw_status feed(unpacker *gz, mw_error *err)
-{
-    const uint64_t left = gz->idx->file.size - gz->offset;
-    const size_t size = left < PIECE ? (size_t)left : PIECE;
-    if (size == 0)
-        return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" is cut off", gz->idx->path);
-    MW_TRY(mw__file_read_at(&gz->idx->file, gz->offset, gz->piece, size, gz->idx->path, err));
-    gz->offset += size;
-    gz->stream.next_in = gz->piece;
-    gz->stream.avail_in = (unsigned)size;
-    return MW_OK;
-}
-
-/* Fills out[0..size) as far as the stream goes. */
-static mw_status inflate_some(unpacker *gz, unsigned char *out, size_t size, size_t *out_got, mw_error *err)
-{
-    gz->stream.next_out = out;
-    gz->stream.avail_out = (unsigned)size;
-    while (gz->stream.avail_out > 0 && !gz->ended) {
-        if (gz->stream.avail_in == 0)
-            MW_TRY(feed(gz, err));
-        const int result = inflate(&gz->stream, Z_NO_FLUSH);
-        if (result == Z_MEM_ERROR)
-            return mw__fail(err, MW_ERROR_MEMORY, "no memory to unpack \"%.300s\"", gz->idx->path);
-        if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-            return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" is no sound gzip file: %s", gz->idx->path,
-                            gz->stream.msg != NULL ? gz->stream.msg : "the stream is damaged");
-        gz->ended = result == Z_STREAM_END;
-    }
-    *out_got = size - gz->stream.avail_out;
-    return MW_OK;
-}
+enum { FIRST_ROOM = 1 << 20 };
 
 static mw_status grow_data(idx_file *idx, size_t *capacity, mw_error *err)
 {
-    const size_t wanted = *capacity == 0 ? (size_t)16 * PIECE : *capacity > idx->size / 2 ? idx->size : *capacity * 2;
+    const size_t wanted = *capacity == 0 ? FIRST_ROOM : *capacity > idx->size / 2 ? idx->size : *capacity * 2;
     const size_t size = wanted < idx->size ? wanted : idx->size;
     void *data = mw__resize(idx->allocator, idx->data, size, 1, err);
     if (data == NULL)
@@ -128,16 +78,15 @@ static mw_status grow_data(idx_file *idx, size_t *capacity, mw_error *err)
     return MW_OK;
 }
 
-static mw_status unpack_data(unpacker *gz, mw_error *err)
+static mw_status unpack_data(idx_file *idx, mw__inflate *gz, mw_error *err)
 {
-    idx_file *idx = gz->idx;
     size_t filled = 0, capacity = 0;
     while (filled < idx->size) {
         if (filled == capacity)
             MW_TRY(grow_data(idx, &capacity, err));
-        const size_t room = capacity - filled < (size_t)1 << 30 ? capacity - filled : (size_t)1 << 30;
+        const size_t room = capacity - filled;
         size_t got;
-        MW_TRY(inflate_some(gz, idx->data + filled, room, &got, err));
+        MW_TRY(mw__inflate_read(gz, idx->data + filled, room, &got, err));
         filled += got;
         if (got < room)
             return mw__fail(err, MW_ERROR_FORMAT,
@@ -148,17 +97,17 @@ static mw_status unpack_data(unpacker *gz, mw_error *err)
 }
 
 /* One byte more than announced would be seen here; so is a bad checksum. */
-static mw_status expect_end(unpacker *gz, mw_error *err)
+static mw_status expect_end(const idx_file *idx, mw__inflate *gz, mw_error *err)
 {
     unsigned char beyond;
     size_t got;
-    MW_TRY(inflate_some(gz, &beyond, 1, &got, err));
+    MW_TRY(mw__inflate_read(gz, &beyond, 1, &got, err));
     if (got != 0)
         return mw__fail(err, MW_ERROR_FORMAT,
-                        "\"%.300s\": its header announces %zu bytes of data, but it unpacks to more", gz->idx->path,
-                        gz->idx->size);
-    if (gz->stream.avail_in != 0 || gz->offset != gz->idx->file.size)
-        return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" goes on behind the end of its gzip stream", gz->idx->path);
+                        "\"%.300s\": its header announces %zu bytes of data, but it unpacks to more", idx->path,
+                        idx->size);
+    if (!mw__inflate_is_whole(gz))
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" goes on behind the end of its gzip stream", idx->path);
     return MW_OK;
 }
 
@@ -176,49 +125,30 @@ static mw_status check_ratio(const idx_file *idx, mw_error *err)
                     idx->path, idx->size, PACKED_MOST, (unsigned long long)idx->file.size);
 }
 
-static mw_status unpack(unpacker *gz, mw_error *err)
+static mw_status unpack(idx_file *idx, mw__inflate *gz, mw_error *err)
 {
     unsigned char header[HEADER_MAX];
     size_t got;
-    MW_TRY(inflate_some(gz, header, header_size(gz->idx), &got, err));
-    if (got < header_size(gz->idx))
-        return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" unpacks to %zu bytes, less than an IDX header", gz->idx->path,
+    MW_TRY(mw__inflate_read(gz, header, header_size(idx), &got, err));
+    if (got < header_size(idx))
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" unpacks to %zu bytes, less than an IDX header", idx->path,
                         got);
-    MW_TRY(read_header(gz->idx, header, err));
-    MW_TRY(check_ratio(gz->idx, err));
-    MW_TRY(unpack_data(gz, err));
-    return expect_end(gz, err);
+    MW_TRY(read_header(idx, header, err));
+    MW_TRY(check_ratio(idx, err));
+    MW_TRY(unpack_data(idx, gz, err));
+    return expect_end(idx, gz, err);
 }
 
 static mw_status read_gzip(idx_file *idx, mw_error *err)
 {
-    unpacker *gz = mw__alloc(idx->allocator, 1, sizeof *gz, err);
-    if (gz == NULL)
-        return MW_ERROR_MEMORY;
-    gz->idx = idx;
-    gz->stream.zalloc = zlib_alloc;
-    gz->stream.zfree = zlib_free;
-    gz->stream.opaque = (void *)idx->allocator;
-    mw_status status;
-    if (inflateInit2(&gz->stream, 16 + MAX_WBITS) != Z_OK) /* 16: a gzip header and nothing else */
-        status = mw__fail(err, MW_ERROR_MEMORY, "no memory to unpack \"%.300s\"", idx->path);
-    else
-        status = unpack(gz, err);
-    inflateEnd(&gz->stream);
-    mw__free(idx->allocator, gz);
+    const mw__inflate_source source = {
+        .file = &idx->file, .path = idx->path, .size = idx->file.size, .form = MW__INFLATE_GZIP};
+    mw__inflate *gz;
+    MW_TRY(mw__inflate_begin(&gz, idx->allocator, &source, err));
+    const mw_status status = unpack(idx, gz, err);
+    mw__inflate_end(gz);
     return status;
 }
-
-#else
-
-static mw_status read_gzip(idx_file *idx, mw_error *err)
-{
-    return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                    "\"%.300s\" is compressed, and this library was built without zlib: unpack it with gunzip",
-                    idx->path);
-}
-
-#endif
 
 /* ---- the two files ---- */
 
