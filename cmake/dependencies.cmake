@@ -10,6 +10,18 @@ if(MW_ZLIB)
     set(MW_HAVE_ZLIB ${ZLIB_FOUND})
 endif()
 
+# The schemas in src/format become C in the build tree, by protobuf-c's compiler.
+set(MW_HAVE_PROTOBUF OFF)
+if(MW_PROTOBUF)
+    find_program(MW_PROTOC NAMES protoc-c)
+    find_path(MW_PROTOBUF_C_INCLUDE protobuf-c/protobuf-c.h)
+    find_library(MW_PROTOBUF_C_LIBRARY protobuf-c)
+    mark_as_advanced(MW_PROTOC MW_PROTOBUF_C_INCLUDE MW_PROTOBUF_C_LIBRARY)
+    if(MW_PROTOC AND MW_PROTOBUF_C_INCLUDE AND MW_PROTOBUF_C_LIBRARY)
+        set(MW_HAVE_PROTOBUF ON)
+    endif()
+endif()
+
 # The single headers are copied into the build tree, so that no system folder comes onto the include path: a
 # cross-build would pick up the host's C library there.
 set(mw_single_headers ${PROJECT_BINARY_DIR}/single_headers)

@@ -22,6 +22,14 @@ mw_room(graph ops constants patterns transform)
 mw_room(autograd)
 mw_room(chip rules)
 mw_room(mil)
+# A format whose library is missing is left out; in its place stand functions that say so.
+set(mw_format_folders tensors)
+if(MW_HAVE_PROTOBUF)
+    list(APPEND mw_format_folders coreml)
+else()
+    list(APPEND mw_format_folders without_protobuf)
+endif()
+mw_room(format ${mw_format_folders})
 mw_room(runtime compare trainer)
 # Kernels run tens of times in a step that may take half a microsecond, and nothing that a file or a caller chooses is
 # a length of theirs on the stack: sizes are the planner's. The stack protector costs them 2 % of such a step.
@@ -76,6 +84,28 @@ if(TARGET millwright_base AND MW_HAVE_ZLIB)
     target_include_directories(millwright_base SYSTEM PRIVATE ${ZLIB_INCLUDE_DIRS})
 endif()
 
+# mw_schema(<room> <folder> <name>...): C of the .proto files of src/<room>/<folder>, in the build tree. Foreign code:
+# it is held to no warnings of ours.
+function(mw_schema room folder)
+    set(from ${PROJECT_SOURCE_DIR}/src/${room}/${folder})
+    set(to ${PROJECT_BINARY_DIR}/schema/${folder})
+    file(MAKE_DIRECTORY ${to})
+    foreach(name ${ARGN})
+        file(GLOB schemas CONFIGURE_DEPENDS ${from}/*.proto)
+        add_custom_command(OUTPUT ${to}/${name}.pb-c.c ${to}/${name}.pb-c.h
+            COMMAND ${MW_PROTOC} --c_out=${to} -I ${from} ${from}/${name}.proto
+            DEPENDS ${schemas} VERBATIM)
+        set_source_files_properties(${to}/${name}.pb-c.c PROPERTIES COMPILE_OPTIONS -w)
+        target_sources(millwright_${room} PRIVATE ${to}/${name}.pb-c.c ${to}/${name}.pb-c.h)
+    endforeach()
+    target_include_directories(millwright_${room} SYSTEM PRIVATE ${PROJECT_BINARY_DIR}/schema
+        ${MW_PROTOBUF_C_INCLUDE})
+    target_include_directories(millwright_${room} SYSTEM PRIVATE ${to}) # schemas name each other without a folder
+endfunction()
+if(MW_HAVE_PROTOBUF)
+    mw_schema(format coreml mil model)
+endif()
+
 # mw_objects(<variable> <room>...): the objects of those rooms that have any.
 function(mw_objects variable)
     set(objects)
@@ -124,6 +154,10 @@ add_library(millwright_static STATIC ${mw_all_objects})
 set_target_properties(millwright_static PROPERTIES OUTPUT_NAME millwright)
 foreach(target millwright millwright_static)
     mw_product(${target})
+    if(MW_HAVE_PROTOBUF)
+        target_link_libraries(${target} PRIVATE
+            $<BUILD_INTERFACE:${MW_PROTOBUF_C_LIBRARY}> $<INSTALL_INTERFACE:protobuf-c>)
+    endif()
 endforeach()
 set_target_properties(millwright PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 mw_export_only(millwright ${PROJECT_SOURCE_DIR}/cmake/millwright.map "mw_*" "ane_e5rt_*")

@@ -21,6 +21,7 @@ ROOMS = {
     "engine/compile": (3.0, 3, "engine/compile", "text to plan"),
     "engine/kernels": (3.0, 4, "engine/kernels", "operations computed"),
     "engine/core": (2.55, 5, "engine/core", "contract of kernels"),
+    "format": (0.0, 3, "format", "files of others"),
     "autograd": (0.0, 4, "autograd", "gradients, optimizers"),
     "mil": (1.1, 4, "mil", "text, weights, legality"),
     "chip/rules": (1.1, 5, "chip/rules", "the ANE, as rows"),

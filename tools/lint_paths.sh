@@ -3,7 +3,7 @@
 # is there. Made-up names of the lint's own tests are left out.
 set -eu
 cd "$(dirname "$0")/.."
-rooms='base|graph|autograd|mil|runtime|engine'
+rooms='base|graph|autograd|mil|format|runtime|engine'
 found=$(mktemp)
 trap 'rm -f "$found"' EXIT
 tops="src/($rooms)|tests|tools|bench|docs|cmake|examples"
