@@ -15,10 +15,20 @@ extern int used;"
     printf '%s\n' "$source" | "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -x c - || status=1
     printf '%s\n' "$source" | "$cxx" -std=c++17 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -x c++ - || status=1
 done
+# Headers of formats name what is made of their schemas.
+schema=$(mktemp -d)
+trap 'rm -rf "$schema"' EXIT
 headers=$(find src tests -name '*.h')
+if command -v protoc-c >/dev/null; then
+    mkdir "$schema/coreml"
+    protoc-c --c_out="$schema/coreml" -I src/format/coreml src/format/coreml/*.proto
+else
+    headers=$(find src tests -name '*.h' -not -path 'src/format/coreml/*')
+fi
 for header in $headers; do
     printf '#include "%s"\n#include "%s"\nextern int used;\n' "$header" "$header" |
         "$cc" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wno-unused-function -Werror -Iinclude -Isrc -Itests -I. \
+            -isystem "$schema" -isystem "$schema/coreml" \
             -fsyntax-only -x c - || status=1
 done
 exit "$status"

@@ -8,7 +8,9 @@
 #include <millwright/autograd.h>
 #include <millwright/chip.h>
 #include <millwright/compare.h>
+#include <millwright/coreml.h>
 #include <millwright/dataset.h>
+#include <millwright/description.h>
 #include <millwright/function.h>
 #include <millwright/gradcheck.h>
 #include <millwright/graph.h>

@@ -34,4 +34,7 @@ mw_status mw__mil_write(const mw_graph *graph, const char *folder, const mw_mil_
  * for what is run as it stands. */
 mw_status mw__mil_check_constants(const mw_graph *graph, mw_error *err);
 
+/* The elements of a tensor literal as they stand between the parentheses behind its type: [[0x1p+0, inf]]. */
+void mw__mil_print_elements(mw__text *out, const mw__payload *payload);
+
 #endif

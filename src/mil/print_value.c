@@ -2,6 +2,7 @@
 #include "base/checked.h"
 #include "base/fp16.h"
 #include "base/number.h"
+#include "mil/io.h"
 #include "mil/print.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -164,6 +165,15 @@ static void print_nested(mw__text *out, const mw__payload *payload, int axis, si
     mw__text_puts(out, "]");
 }
 
+void mw__mil_print_elements(mw__text *out, const mw__payload *payload)
+{
+    size_t index = 0;
+    if (payload->splat || payload->type->shape.rank == 0)
+        print_scalar(out, payload, 0);
+    else
+        print_nested(out, payload, 0, &index);
+}
+
 static void print_blob(mw__printer *printer, const char *path, uint64_t offset)
 {
     const bool old = printer->style == MW__STYLE_OLD;
@@ -236,9 +246,7 @@ static bool has_elements(const mw__payload *payload)
 
 static mw_status print_payload(mw__printer *printer, const mw__payload *payload)
 {
-    mw__text *out = printer->out;
     const bool wants_blob = payload->in_blob || (payload->blob_path != NULL && printer->move_blobs);
-    size_t index = 0;
     if (payload->type->kind != MW__TENSOR)
         return print_members(printer, payload);
     if (wants_blob && may_be_blob(printer, payload)) {
@@ -249,10 +257,8 @@ static mw_status print_payload(mw__printer *printer, const mw__payload *payload)
         return mw__fail(printer->err, MW_ERROR_STATE,
                         "a constant of %s was not loaded; read the program with its folder to write it",
                         payload->blob_path != NULL ? payload->blob_path : "the program");
-    } else if (payload->splat || payload->type->shape.rank == 0) {
-        print_scalar(out, payload, 0);
     } else {
-        print_nested(out, payload, 0, &index);
+        mw__mil_print_elements(printer->out, payload);
     }
     return MW_OK;
 }

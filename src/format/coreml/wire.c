@@ -44,6 +44,7 @@ typedef struct scanner {
     const uint8_t *at, *end;
     const char *name; /* of the file */
     mw_error *err;
+    const ProtobufCMessageDescriptor *open; /* messages of this type may have fields that the schema lacks */
     int depth;
 } scanner;
 
@@ -158,6 +159,7 @@ static mw_status look_at(const scanner *from, const ProtobufCMessageDescriptor *
                      .end = field->data + field->size,
                      .name = from->name,
                      .err = from->err,
+                     .open = from->open,
                      .depth = from->depth + 1};
     return look_through(&inner, row->descriptor);
 }
@@ -174,7 +176,7 @@ static mw_status look_through(scanner *scan, const ProtobufCMessageDescriptor *t
         const ProtobufCFieldDescriptor *row = protobuf_c_message_descriptor_get_field(type, field.number);
         if (row != NULL)
             MW_TRY(look_at(scan, type, row, &field, &seen));
-        else if (scan->depth > 0)
+        else if (type != scan->open)
             return mw__fail(scan->err, MW_ERROR_UNSUPPORTED,
                             "\"%.200s\": %s has field %u, which this version does not know", scan->name,
                             type->short_name, (unsigned)field.number);
@@ -188,7 +190,7 @@ ProtobufCMessage *mw__wire_read(mw__wire *wire, const mw_allocator *allocator, c
                                 const void *data, size_t size, const char *name, mw_error *err)
 {
     mw_error own = {0};
-    scanner scan = {.at = data, .end = (const uint8_t *)data + size, .name = name, .err = &own};
+    scanner scan = {.at = data, .end = (const uint8_t *)data + size, .name = name, .err = &own, .open = type};
     *wire = (mw__wire){.allocator = allocator, .own = {wire_alloc, wire_free, wire}};
     if (mw__failed(err))
         return NULL;

@@ -1,0 +1,63 @@
+/* Stands for coreml/ in a library that was built without protobuf-c. */
+#include "base/error.h"
+
+#include <millwright/coreml.h>
+
+static void refuse(const char *call, mw_error *err)
+{
+    mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: this library was built without protobuf-c", call);
+}
+
+mw_coreml *mw_coreml_read(const char *path, const mw_graph_options *options, mw_error *err)
+{
+    (void)path;
+    (void)options;
+    refuse(__func__, err);
+    return NULL;
+}
+
+void mw_coreml_destroy(mw_coreml *model) { (void)model; }
+
+const mw_graph *mw_coreml_graph(const mw_coreml *model, mw_error *err)
+{
+    (void)model;
+    refuse(__func__, err);
+    return NULL;
+}
+
+const mw_description *mw_coreml_description(const mw_coreml *model)
+{
+    (void)model;
+    return NULL;
+}
+
+int mw_coreml_specification(const mw_coreml *model)
+{
+    (void)model;
+    return 0;
+}
+
+const char *mw_coreml_kind(const mw_coreml *model)
+{
+    (void)model;
+    return "";
+}
+
+size_t mw_coreml_part_count(const mw_coreml *model)
+{
+    (void)model;
+    return 0;
+}
+
+const mw_coreml *mw_coreml_part(const mw_coreml *model, size_t index)
+{
+    (void)model;
+    (void)index;
+    return NULL;
+}
+
+const char *mw_coreml_part_name(const mw_coreml *part)
+{
+    (void)part;
+    return "";
+}
