@@ -40,6 +40,7 @@
 #include <millwright/program.h>
 #include <millwright/schedule.h>
 #include <millwright/status.h>
+#include <millwright/tensors.h>
 #include <millwright/trainer.h>
 #include <millwright/tune.h>
 #include <millwright/types.h>

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "graph/ir.h"
 #include "runtime/fit.h"
-#include "runtime/safetensors.h"
+#include "format/tensors/safetensors.h"
 #include "runtime/trainer/trainer_access.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "base/checked.h"
 #include "base/float_mode.h"
 #include "runtime/data.h"
-#include "runtime/values.h"
+#include "graph/values.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "graph/constants/compressed.h"
 #include "graph/transform/trainable.h"
-#include "runtime/convert.h"
+#include "graph/convert.h"
 #include "runtime/trainer/trainer_alias.h"
 #include "runtime/trainer/trainer_object.h"
 

@@ -2,7 +2,7 @@
 #include "base/float_mode.h"
 #include "graph/init.h"
 #include "graph/transform/clone.h"
-#include "runtime/convert.h"
+#include "graph/convert.h"
 #include "runtime/flexible.h"
 #include "runtime/lowered.h"
 

@@ -11,7 +11,7 @@
 #include "runtime/dispatch.h"
 #include "runtime/parts.h"
 #include "runtime/program_folder.h"
-#include "runtime/values.h"
+#include "graph/values.h"
 
 #include <millwright/program.h>
 

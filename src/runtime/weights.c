@@ -3,7 +3,7 @@
 #include "runtime/weights.h"
 
 #include "graph/ir.h"
-#include "runtime/values.h"
+#include "graph/values.h"
 
 #include <string.h>
 

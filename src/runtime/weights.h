@@ -3,7 +3,7 @@
 #define MW__RUNTIME_WEIGHTS_H
 
 #include "base/error.h"
-#include "runtime/safetensors.h"
+#include "format/tensors/safetensors.h"
 
 /* A tensor that a file may have. */
 typedef struct mw__weight_slot {

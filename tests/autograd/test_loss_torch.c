@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
-#include "runtime/safetensors.h"
+#include "format/tensors/safetensors.h"
 #include <millwright/millwright.h>
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "optimizer_problem.h"
-#include "runtime/safetensors.h"
+#include "format/tensors/safetensors.h"
 #include "runtime/trainer/trainer_access.h"
 #include "support/check.h"
 #include "support/failing.h"

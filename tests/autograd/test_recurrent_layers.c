@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "graph/ir.h"
-#include "runtime/safetensors.h"
+#include "format/tensors/safetensors.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include "support/check.h"
 #include "support/on_engine.h"
 
-#include "runtime/safetensors.h"
+#include "format/tensors/safetensors.h"
 
 #include <stdlib.h>
 

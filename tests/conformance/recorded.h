@@ -4,7 +4,7 @@
 #ifndef TESTS_CONFORMANCE_RECORDED_H
 #define TESTS_CONFORMANCE_RECORDED_H
 
-#include "runtime/safetensors.h"
+#include "format/tensors/safetensors.h"
 #include <millwright/millwright.h>
 
 #define RECORDED_RESULTS 32

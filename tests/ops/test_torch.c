@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "graph/ir.h"
-#include "runtime/safetensors.h"
+#include "format/tensors/safetensors.h"
 #include <math.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Conversion between host and port types, against double arithmetic and one rounding. */
-#include "runtime/convert.h"
+#include "graph/convert.h"
 #include "support/check.h"
 
 #include "base/fp16.h"

@@ -1,7 +1,7 @@
 /* No step may leave a number that is not finite: whatever the gradients, the optimizer, its options and the states it
  * starts from, a step is either taken, and all state is finite and in its range, or refused, and no bit of it moves. */
 #include "files.h"
-#include "runtime/safetensors.h"
+#include "format/tensors/safetensors.h"
 #include "runtime/trainer/trainer_access.h"
 #include "small.h"
 #include "support/check.h"

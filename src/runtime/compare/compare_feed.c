@@ -4,7 +4,7 @@
 #include "base/live.h"
 #include "base/random.h"
 #include "runtime/feed.h"
-#include "runtime/safetensors.h"
+#include "format/tensors/safetensors.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What may enter a port, a state or a caller's array: the one rule, for every way by which values come. */
-#ifndef MW__RUNTIME_VALUES_H
-#define MW__RUNTIME_VALUES_H
+#ifndef MW__GRAPH_VALUES_H
+#define MW__GRAPH_VALUES_H
 
 #include "base/error.h"
 #include "graph/ir_types.h"

@@ -1,6 +1,6 @@
 /* Reads safetensors files from strangers: header, layout, checksum. What a checkpoint must hold is checked in
  * checkpoint.c; writing is in safetensors_write.c. */
-#include "runtime/safetensors.h"
+#include "format/tensors/safetensors.h"
 
 #include "base/checked.h"
 #include "base/hash.h"
@@ -53,7 +53,9 @@ void mw__safetensors_close(mw__safetensors *file)
     mw__map_deinit(&file->by_name);
     mw__arena_deinit(&file->strings);
     mw__free(file->allocator, file->tensors);
+    mw__free(file->allocator, file->note_keys);
     file->tensors = NULL;
+    file->note_keys = NULL;
     file->count = 0;
 }
 
@@ -132,12 +134,20 @@ static mw_status on_begin_array(header_reader *header, const mw__json_item *item
     return expected ? MW_OK : malformed(header, "an array where none belongs", err);
 }
 
+static mw_status add_note(mw__safetensors *file, const char *key, const char *value, mw_error *err)
+{
+    MW_TRY(mw__grow(file->allocator, &file->note_keys, &file->note_capacity, file->note_count + 1,
+                    sizeof *file->note_keys, err));
+    file->note_keys[file->note_count++] = key;
+    return mw__map_set(&file->metadata, key, (void *)value, err);
+}
+
 static mw_status on_string(header_reader *header, const mw__json_item *item, mw_error *err)
 {
     if (header->place == AT_METADATA) {
         const char *value;
         MW_TRY(keep(header, item, &value, err));
-        return mw__map_set(&header->file->metadata, header->key, (void *)value, err);
+        return add_note(header->file, header->key, value, err);
     }
     if (header->place != AT_TENSOR || item->depth != 2 || header->field != HAS_DTYPE)
         return malformed(header, "a string where none belongs", err);
@@ -322,11 +332,8 @@ static mw_status read_header_text(mw__safetensors *file, char **out, size_t *out
     return MW_OK;
 }
 
-typedef mw_status opener(mw__file *file, const char *path, mw_error *err);
-
-static mw_status read_header(mw__safetensors *file, opener *open_path, mw_error *err)
+static mw_status read_header(mw__safetensors *file, mw_error *err)
 {
-    MW_TRY(open_path(&file->file, file->path, err));
     char *text = NULL;
     size_t size = 0;
     MW_TRY(read_header_text(file, &text, &size, err));
@@ -337,14 +344,26 @@ static mw_status read_header(mw__safetensors *file, opener *open_path, mw_error 
     return status;
 }
 
-static mw_status open_with(opener *open_path, mw__safetensors *file, const mw_allocator *allocator, const char *path,
-                           mw_error *err)
+mw_status mw__safetensors_adopt(mw__safetensors *file, const mw_allocator *allocator, mw__file open, const char *path,
+                                mw_error *err)
 {
     mw__safetensors_init(file, allocator, path);
-    const mw_status status = read_header(file, open_path, err);
+    file->file = open;
+    const mw_status status = read_header(file, err);
     if (status != MW_OK)
         mw__safetensors_close(file);
     return status;
+}
+
+typedef mw_status opener(mw__file *file, const char *path, mw_error *err);
+
+static mw_status open_with(opener *open_path, mw__safetensors *file, const mw_allocator *allocator, const char *path,
+                           mw_error *err)
+{
+    mw__file open;
+    mw__safetensors_init(file, allocator, path);
+    MW_TRY(open_path(&open, path, err));
+    return mw__safetensors_adopt(file, allocator, open, path, err);
 }
 
 mw_status mw__safetensors_open(mw__safetensors *file, const mw_allocator *allocator, const char *path, mw_error *err)
@@ -416,6 +435,16 @@ static mw_status read_tensors(const mw__safetensors *file, void *const *out, voi
                         "\"%.300s\" is damaged: its checksum is %016llx, but its content gives %016llx", file->path,
                         (unsigned long long)file->checksum, (unsigned long long)hash);
     return MW_OK;
+}
+
+mw_status mw__safetensors_check(const mw__safetensors *file, mw_error *err)
+{
+    void **none = mw__alloc(file->allocator, file->count, sizeof *none, err);
+    if (none == NULL)
+        return MW_ERROR_MEMORY;
+    const mw_status status = file->has_checksum ? mw__safetensors_read_all(file, none, err) : MW_OK;
+    mw__free(file->allocator, none);
+    return status;
 }
 
 mw_status mw__safetensors_read_all(const mw__safetensors *file, void *const *out, mw_error *err)

@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "runtime/safetensors.h"
+#include "format/tensors/safetensors.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* Elements between host and port types. */
-#ifndef MW__RUNTIME_CONVERT_H
-#define MW__RUNTIME_CONVERT_H
+#ifndef MW__GRAPH_CONVERT_H
+#define MW__GRAPH_CONVERT_H
 
 #include "base/error.h"
-#include "runtime/values.h"
+#include "graph/values.h"
 #include <millwright/types.h>
 
 /* out[i] = data[i] * scale + offset, rounded once to `to`, under the rule of values.h with `to` as declared and stored

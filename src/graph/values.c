@@ -1,8 +1,8 @@
 /* The one rule for values that enter: what is refused, and the message. Converting them is convert.c. */
-#include "runtime/values.h"
+#include "graph/values.h"
 
 #include "base/fp16.h"
-#include "runtime/convert.h"
+#include "graph/convert.h"
 
 #include <float.h>
 #include <inttypes.h>

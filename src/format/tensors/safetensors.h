@@ -5,8 +5,8 @@
  *     {"__metadata__":{"mw.checksum":"0123456789abcdef",..}, ..
  * It is XXH3 of the header text with those digits as zeros, then, each seeded with the hash before it, of every tensor
  * in file order in pieces of at most MW__SAFETENSORS_PIECE bytes. */
-#ifndef MW__RUNTIME_SAFETENSORS_H
-#define MW__RUNTIME_SAFETENSORS_H
+#ifndef MW__FORMAT_SAFETENSORS_H
+#define MW__FORMAT_SAFETENSORS_H
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -34,6 +34,8 @@ typedef struct mw__safetensors {
     size_t count;
     mw__map by_name;  /* name -> its element of tensors */
     mw__map metadata; /* key -> string */
+    const char **note_keys; /* of the metadata, in file order */
+    size_t note_count, note_capacity;
     mw__arena strings;
     bool has_checksum;
     uint64_t checksum;    /* that of the file */
@@ -45,6 +47,9 @@ mw_status mw__safetensors_open(mw__safetensors *file, const mw_allocator *alloca
 /* The same for a file that a folder has by convention: opened by mw__file_open_in_folder. */
 mw_status mw__safetensors_open_in_folder(mw__safetensors *file, const mw_allocator *allocator, const char *path,
                                          mw_error *err);
+/* The same for a file that is open: it is taken over, also on failure. */
+mw_status mw__safetensors_adopt(mw__safetensors *file, const mw_allocator *allocator, mw__file open, const char *path,
+                                mw_error *err);
 void mw__safetensors_close(mw__safetensors *file);
 
 /* NULL if there is none. */
@@ -58,6 +63,9 @@ mw_status mw__safetensors_read(const mw__safetensors *file, const mw__safetensor
 /* Reads every tensor i into out[i] (file order; NULL = only looked at) and compares the checksum, if there is one.
  * MW_ERROR_FORMAT if it differs: then nothing in `out` may be used. */
 mw_status mw__safetensors_read_all(const mw__safetensors *file, void *const *out, mw_error *err);
+
+/* Compares the checksum, if there is one, and keeps nothing. */
+mw_status mw__safetensors_check(const mw__safetensors *file, mw_error *err);
 
 typedef struct mw__safetensors_item {
     const char *name;

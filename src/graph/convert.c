@@ -1,9 +1,9 @@
 /* Elements between host and port types. Batches take one of a few fast paths; everything else goes element by element
  * through double, which holds every source that may enter exactly. What may enter is decided in values.c. */
-#include "runtime/convert.h"
+#include "graph/convert.h"
 
 #include "base/fp16.h"
-#include "runtime/values.h"
+#include "graph/values.h"
 
 #include <math.h>
 #include <string.h>

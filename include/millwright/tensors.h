@@ -1,0 +1,97 @@
+/* Files of named tensors: safetensors (one file, or shards by an index), PyTorch's zip archives, .npy, .npz and GGUF.
+ *
+ *     mw_tensors *tensors = mw_tensors_open("resnet.pt", &err);
+ *     for (size_t i = 0; i < mw_tensors_count(tensors); i++)
+ *         puts(mw_tensors_at(tensors, i)->name);
+ *     mw_tensors_read(tensors, "fc.weight", MW_F32, weight, 512 * 10, &err);
+ *     mw_tensors_close(tensors);
+ *
+ * What kind a file is follows from its first bytes, not from its name. Opening reads headers only; data is read where it
+ * is wanted. Files may be hostile: nothing of them is run, nothing outside the folder of an index is opened, and memory
+ * stays within what docs/tensors.md says of each format.
+ *
+ * Threads: calls on one object come one at a time, from any thread, and a second one meanwhile is MW_ERROR_STATE; what
+ * asks for names and types may be called at any time. Different objects know nothing of each other. */
+#ifndef MILLWRIGHT_TENSORS_H
+#define MILLWRIGHT_TENSORS_H
+
+#include <millwright/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mw_tensors mw_tensors;
+
+/** One tensor of a file. Strings live as long as the object. */
+typedef struct mw_tensor_info {
+    const char *name; /* "layer.0.weight": dicts within a dict are joined with dots; of a .npy the file's name without
+                       * its folder and ".npy" */
+    mw_dtype dtype;   /* of the elements; F32 for GGUF's quantised blocks */
+    mw_shape shape;
+    size_t size;        /* bytes of the elements in that type */
+    const char *stored; /* the type in the words of the file: "BF16", "<f8", "HalfStorage", "Q4_K" */
+    const char *file;   /* that it lies in: the path given, or a shard below the folder of the index */
+} mw_tensor_info;
+
+/** A key and its value, of the file as a whole. */
+typedef struct mw_tensors_note {
+    const char *key, *value;
+} mw_tensors_note;
+
+/* ---- reading ---- */
+
+/** Opens a file, or a folder that holds model.safetensors.index.json or model.safetensors; the path of an index is fine,
+ *  too.
+ *  return  owned by the caller; NULL with err set on failure
+ *  errors  MW_ERROR_FILE if it cannot be read; MW_ERROR_FORMAT if it is none of the formats, or malformed;
+ *          MW_ERROR_UNSUPPORTED, by name, for what a format has and is not read: a pickle's other globals and opcodes, a
+ *          compressed .npz without zlib, GGUF's other block types */
+MW_API mw_tensors *mw_tensors_open(const char *path, mw_error *err);
+/** Frees it; twice, or while it is read, as mw_trainer_destroy. NULL is fine. */
+MW_API void mw_tensors_close(mw_tensors *tensors);
+
+/** "safetensors", "safetensors shards", "PyTorch", "npy", "npz" or "GGUF"; "" for NULL. */
+MW_API const char *mw_tensors_format(const mw_tensors *tensors);
+/** Number of tensors, 0 for NULL. */
+MW_API size_t mw_tensors_count(const mw_tensors *tensors);
+/** Tensor by index, in the order of the file; NULL if out of range. Lives as long as the object. */
+MW_API const mw_tensor_info *mw_tensors_at(const mw_tensors *tensors, size_t index);
+/** Tensor by name; NULL if there is none. */
+MW_API const mw_tensor_info *mw_tensors_find(const mw_tensors *tensors, const char *name);
+/** What the file says of itself, by index; NULL past the last. Numbers are decimal, arrays "[1000 of string]". */
+MW_API const mw_tensors_note *mw_tensors_note_at(const mw_tensors *tensors, size_t index);
+/** The value of a key; NULL if there is none. */
+MW_API const char *mw_tensors_note_find(const mw_tensors *tensors, const char *key);
+
+/** Reads a tensor: dense, row-major, converted to `dtype` under the rule of mw_program_write: a number is rounded once,
+ *  an integer stays what it is, and what does not fit is refused.
+ *  dtype   that of the tensor, or F64, F32, F16, BOOL, or an integer of 8 to 64 bits but U32 and U64
+ *  out     [count]; after a failure its content means nothing
+ *  count   elements; must be the tensor's
+ *  errors  MW_ERROR_ARGUMENT for a name that is not there or a value that the rule refuses, MW_ERROR_NUMERIC for a
+ *          finite one that would become infinite (naming tensor, element and value), MW_ERROR_SHAPE for a wrong count,
+ *          MW_ERROR_DTYPE for a type without conversion, MW_ERROR_FORMAT if the data is damaged (a checksum differs) */
+MW_API mw_status mw_tensors_read(mw_tensors *tensors, const char *name, mw_dtype dtype, void *out, size_t count,
+                                 mw_error *err);
+
+/* ---- writing ---- */
+
+/** A tensor to be written. */
+typedef struct mw_tensor_values {
+    const char *name;
+    mw_dtype dtype; /* F16, F32, F64, BOOL, integers of 8 to 64 bits; BF16 in safetensors only */
+    mw_shape shape;
+    const void *data; /* dense, row-major */
+} mw_tensor_values;
+
+/** Writes a whole file, durably or not at all, in the format of its name: ".safetensors" (with a checksum of ours),
+ *  ".npz" (stored, as numpy.savez), ".npy" (one tensor; its name is not written).
+ *  errors  MW_ERROR_ARGUMENT for another ending, a name that files do not take or that is there twice, or not exactly
+ *          one tensor for .npy; MW_ERROR_DTYPE for a type that the format does not have; MW_ERROR_FILE */
+MW_API mw_status mw_tensors_write(const char *path, const mw_tensor_values *tensors, size_t count, mw_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,19 @@
+/* The checksum of zip archives: CRC-32 of ISO 3309 (polynomial 0xedb88320, bits reversed). */
+#ifndef MW__FORMAT_CRC32_H
+#define MW__FORMAT_CRC32_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MW__CRC32_WAYS = 8 };
+
+/* Whoever sums has the table; making it takes microseconds. */
+typedef struct mw__crc32_table {
+    uint32_t of[MW__CRC32_WAYS][256]; /* [k][b]: byte b with k zero bytes behind it */
+} mw__crc32_table;
+
+void mw__crc32_init(mw__crc32_table *table);
+/* Goes on with a sum; the first one goes on with 0. */
+uint32_t mw__crc32_add(const mw__crc32_table *table, uint32_t sum, const void *data, size_t size);
+
+#endif

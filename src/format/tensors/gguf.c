@@ -1,0 +1,377 @@
+/* GGUF: the header is read once, through a buffer; data of a tensor is read in pieces and expanded. */
+#include "base/checked.h"
+#include "base/name.h"
+#include "base/number.h"
+#include "format/tensors/gguf_blocks.h"
+#include "format/tensors/tensors.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PIECE = 1 << 16,
+    NAME_BYTES = 1000,        /* of a key or the name of a tensor */
+    NOTE_BYTES = 1 << 20,     /* of a string that is kept */
+    ALIGNMENT_DEFAULT = 32,
+    NOTES_MOST = 1 << 16,
+};
+#define TENSOR_LEAST 24u /* bytes of what describes a tensor: name length, dimensions, type, offset */
+
+/* Types of values in the header. */
+enum { U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64, TYPES };
+static const struct {
+    const char *name;
+    size_t size; /* bytes; 0 = not fixed */
+} value_types[TYPES] = {{"u8", 1},   {"i8", 1},   {"u16", 2},    {"i16", 2},   {"u32", 4}, {"i32", 4}, {"f32", 4},
+                        {"bool", 1}, {"string", 0}, {"array", 0}, {"u64", 8}, {"i64", 8}, {"f64", 8}};
+
+typedef struct gguf_tensor {
+    const mw__gguf_type *type;
+    uint64_t offset, size; /* in the file */
+} gguf_tensor;
+
+typedef struct gguf {
+    mw_tensors *tensors;
+    mw__file file;
+    uint64_t at; /* of the next byte of the header */
+    unsigned char *piece;
+    uint64_t piece_at;
+    size_t piece_size;
+    uint64_t alignment;
+    gguf_tensor **list;
+    size_t count;
+} gguf;
+
+static mw_status malformed(const gguf *g, const char *what, mw_error *err)
+{
+    return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" is no sound GGUF file, at byte %llu: %s", g->tensors->path,
+                    (unsigned long long)g->at, what);
+}
+
+/* ---- bytes ---- */
+
+static mw_status fill(gguf *g, mw_error *err)
+{
+    const uint64_t left = g->file.size - g->at;
+    g->piece_at = g->at;
+    g->piece_size = left < PIECE ? (size_t)left : PIECE;
+    return mw__file_read_at(&g->file, g->at, g->piece, g->piece_size, g->tensors->path, err);
+}
+
+static mw_status take(gguf *g, void *out, size_t size, mw_error *err)
+{
+    unsigned char *to = out;
+    if (size > g->file.size - g->at)
+        return malformed(g, "it is cut off", err);
+    while (size > 0) {
+        if (g->at - g->piece_at >= g->piece_size)
+            MW_TRY(fill(g, err));
+        const size_t from = (size_t)(g->at - g->piece_at);
+        const size_t run = g->piece_size - from < size ? g->piece_size - from : size;
+        memcpy(to, g->piece + from, run);
+        to += run;
+        size -= run;
+        g->at += run;
+    }
+    return MW_OK;
+}
+
+static mw_status skip(gguf *g, uint64_t size, mw_error *err)
+{
+    if (size > g->file.size - g->at)
+        return malformed(g, "it is cut off", err);
+    g->at += size;
+    if (g->at - g->piece_at >= g->piece_size)
+        g->piece_size = 0;
+    return MW_OK;
+}
+
+static mw_status take_number(gguf *g, size_t size, uint64_t *out, mw_error *err)
+{
+    unsigned char bytes[8];
+    MW_TRY(take(g, bytes, size, err));
+    *out = 0;
+    for (size_t i = size; i-- > 0;)
+        *out = *out << 8 | bytes[i];
+    return MW_OK;
+}
+
+/* string ::= length:8 bytes ; a copy in the arena */
+static mw_status take_string(gguf *g, size_t limit, const char **out, mw_error *err)
+{
+    uint64_t length;
+    MW_TRY(take_number(g, 8, &length, err));
+    if (length > limit || length > g->file.size - g->at)
+        return malformed(g, "a string is cut off, or longer than it may be", err);
+    char *text = mw__arena_alloc(&g->tensors->arena, (size_t)length + 1, 1, err);
+    if (text == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(take(g, text, (size_t)length, err));
+    *out = text;
+    return strlen(text) == length ? MW_OK : malformed(g, "a string has a zero byte", err);
+}
+
+/* ---- notes ---- */
+
+static float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static double double_of(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void print_number(uint32_t type, uint64_t bits, char out[MW__NUMBER_MAX])
+{
+    const unsigned width = (unsigned)value_types[type].size * 8;
+    const bool is_signed = type == I8 || type == I16 || type == I32 || type == I64;
+    if (type == F32)
+        mw__number_print_float(out, float_of((uint32_t)bits));
+    else if (type == F64)
+        mw__number_print_float(out, (float)double_of(bits));
+    else if (type == BOOL)
+        snprintf(out, MW__NUMBER_MAX, "%s", bits != 0 ? "true" : "false");
+    else if (is_signed)
+        snprintf(out, MW__NUMBER_MAX, "%" PRId64, (int64_t)(bits << (64 - width)) >> (64 - width));
+    else
+        snprintf(out, MW__NUMBER_MAX, "%" PRIu64, bits);
+}
+
+static mw_status skip_strings(gguf *g, uint64_t count, mw_error *err)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t length;
+        MW_TRY(take_number(g, 8, &length, err));
+        MW_TRY(skip(g, length, err));
+    }
+    return MW_OK;
+}
+
+/* array ::= type:4 count:8 values ; its values are not kept */
+static mw_status read_array(gguf *g, const char *key, mw_error *err)
+{
+    uint64_t type, count;
+    char text[64];
+    MW_TRY(take_number(g, 4, &type, err));
+    MW_TRY(take_number(g, 8, &count, err));
+    if (type >= TYPES || type == ARRAY)
+        return malformed(g, "an array of arrays, or of an unknown type", err);
+    const uint64_t least = type == STRING ? 8 : value_types[type].size;
+    if (count > (g->file.size - g->at) / least)
+        return malformed(g, "an array is cut off", err);
+    if (type == STRING)
+        MW_TRY(skip_strings(g, count, err));
+    else
+        MW_TRY(skip(g, count * least, err));
+    snprintf(text, sizeof text, "[%" PRIu64 " of %s]", count, value_types[type].name);
+    return mw__tensors_note(g->tensors, key, text, err);
+}
+
+static mw_status take_alignment(gguf *g, uint64_t type, uint64_t value, mw_error *err)
+{
+    if (type != U32 || value < 8 || value > 1 << 16 || (value & (value - 1)) != 0)
+        return malformed(g, "general.alignment is no power of two from 8 to 65536", err);
+    g->alignment = value;
+    return MW_OK;
+}
+
+/* pair ::= key:string type:4 value */
+static mw_status read_pair(gguf *g, mw_error *err)
+{
+    const char *key, *text;
+    uint64_t type, bits;
+    char number[MW__NUMBER_MAX];
+    MW_TRY(take_string(g, NAME_BYTES, &key, err));
+    MW_TRY(take_number(g, 4, &type, err));
+    if (mw__name_fault(key) != NULL || type >= TYPES)
+        return malformed(g, "a key is no name, or its value of an unknown type", err);
+    if (type == ARRAY)
+        return read_array(g, key, err);
+    if (type == STRING) {
+        MW_TRY(take_string(g, NOTE_BYTES, &text, err));
+        return mw__tensors_note(g->tensors, key, text, err);
+    }
+    MW_TRY(take_number(g, value_types[type].size, &bits, err));
+    if (strcmp(key, "general.alignment") == 0)
+        MW_TRY(take_alignment(g, type, bits, err));
+    print_number((uint32_t)type, bits, number);
+    return mw__tensors_note(g->tensors, key, number, err);
+}
+
+/* ---- tensors ---- */
+
+static mw_status find_type(const gguf *g, const char *name, uint32_t number, const mw__gguf_type **out, mw_error *err)
+{
+    *out = mw__gguf_type_find(number);
+    if (*out != NULL)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                    "\"%.200s\": tensor \"%.150s\" has elements of type %u (%s), which is not read", g->tensors->path,
+                    name, number, mw__gguf_type_name(number));
+}
+
+/* Extents stand the other way round: the first is that of the innermost axis, and holds whole blocks. */
+static mw_status take_shape(gguf *g, mw_shape *out, mw_error *err)
+{
+    uint64_t rank, extent;
+    MW_TRY(take_number(g, 4, &rank, err));
+    if (rank > MW_RANK_MAX)
+        return malformed(g, "a tensor has more than 8 dimensions", err);
+    out->rank = (int)rank;
+    for (int i = out->rank; i-- > 0;) {
+        MW_TRY(take_number(g, 8, &extent, err));
+        if (extent > INT64_MAX)
+            return malformed(g, "an extent is above 2^63 - 1", err);
+        out->dim[i] = (int64_t)extent;
+    }
+    return MW_OK;
+}
+
+static mw_status measure(const gguf *g, const mw_tensor_info *info, gguf_tensor *tensor, mw_error *err)
+{
+    const int64_t count = mw_shape_count(info->shape);
+    const int64_t row = info->shape.rank > 0 ? info->shape.dim[info->shape.rank - 1] : 1;
+    size_t size;
+    if (count < 0 || !mw__mul_size((size_t)count / tensor->type->block, tensor->type->block_size, &size))
+        return malformed(g, "the size of a tensor overflows", err);
+    if ((uint64_t)row % tensor->type->block != 0)
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": tensor \"%.150s\" has rows of %lld elements, no whole blocks",
+                        g->tensors->path, info->name, (long long)row);
+    tensor->size = size;
+    return MW_OK;
+}
+
+/* tensor ::= name:string rank:4 extent:8{rank} type:4 offset:8 */
+static mw_status read_tensor(gguf *g, mw_error *err)
+{
+    mw_tensor_info info = {0};
+    uint64_t number;
+    gguf_tensor *tensor = mw__arena_alloc(&g->tensors->arena, 1, sizeof *tensor, err);
+    if (tensor == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(take_string(g, NAME_BYTES, &info.name, err));
+    MW_TRY(take_shape(g, &info.shape, err));
+    MW_TRY(take_number(g, 4, &number, err));
+    MW_TRY(take_number(g, 8, &tensor->offset, err));
+    MW_TRY(find_type(g, info.name, (uint32_t)number, &tensor->type, err));
+    MW_TRY(measure(g, &info, tensor, err));
+    info.dtype = tensor->type->dtype;
+    info.stored = tensor->type->name;
+    MW_TRY(mw__tensors_add(g->tensors, &info, tensor, err));
+    g->list[g->count++] = tensor;
+    return MW_OK;
+}
+
+static int by_offset(const void *left, const void *right)
+{
+    const gguf_tensor *a = *(gguf_tensor *const *)left, *b = *(gguf_tensor *const *)right;
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    return a->size < b->size ? -1 : a->size > b->size;
+}
+
+/* Offsets count from the first aligned byte behind the header. Tensors do not overlap, and lie in the file. */
+static mw_status place_tensors(gguf *g, mw_error *err)
+{
+    const uint64_t mask = g->alignment - 1;
+    const uint64_t start = (g->at + mask) & ~mask;
+    uint64_t end = 0;
+    const uint64_t room = start < g->file.size ? g->file.size - start : 0;
+    if (g->count > 1)
+        qsort(g->list, g->count, sizeof *g->list, by_offset);
+    for (size_t i = 0; i < g->count; i++) {
+        gguf_tensor *tensor = g->list[i];
+        if ((tensor->offset & mask) != 0 || tensor->offset < end || tensor->offset > room ||
+            tensor->size > room - tensor->offset)
+            return mw__fail(err, MW_ERROR_FORMAT,
+                            "\"%.200s\": a tensor of %llu bytes at %llu of %llu is not aligned to %llu, overlaps another or "
+                            "is cut off",
+                            g->tensors->path, (unsigned long long)tensor->size, (unsigned long long)tensor->offset,
+                            (unsigned long long)room, (unsigned long long)g->alignment);
+        end = tensor->offset + tensor->size;
+        tensor->offset += start;
+    }
+    return MW_OK;
+}
+
+/* ---- the file ---- */
+
+/* file ::= GGUF version:4 tensors:8 pairs:8 pair* tensor* padding data */
+static mw_status read_header(gguf *g, mw_error *err)
+{
+    unsigned char mark[4];
+    uint64_t version, tensors, pairs;
+    MW_TRY(take(g, mark, sizeof mark, err));
+    MW_TRY(take_number(g, 4, &version, err));
+    if (version != 2 && version != 3)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "\"%.200s\" is GGUF of version %u; 2 and 3 are read, with little-endian numbers",
+                        g->tensors->path, (unsigned)version);
+    MW_TRY(take_number(g, 8, &tensors, err));
+    MW_TRY(take_number(g, 8, &pairs, err));
+    if (tensors > (g->file.size - g->at) / TENSOR_LEAST || pairs > NOTES_MOST)
+        return malformed(g, "it has more tensors than bytes for them, or more than 65536 keys", err);
+    for (uint64_t i = 0; i < pairs; i++)
+        MW_TRY(read_pair(g, err));
+    g->list = mw__alloc(g->tensors->allocator, (size_t)tensors, sizeof *g->list, err);
+    if (g->list == NULL)
+        return MW_ERROR_MEMORY;
+    for (uint64_t i = 0; i < tensors; i++)
+        MW_TRY(read_tensor(g, err));
+    return place_tensors(g, err);
+}
+
+static mw_status open_gguf(mw_tensors *tensors, mw__file file, mw_error *err)
+{
+    gguf *g = mw__arena_alloc(&tensors->arena, 1, sizeof *g, err);
+    if (g == NULL) {
+        mw__file_close(&file);
+        return MW_ERROR_MEMORY;
+    }
+    *g = (gguf){.tensors = tensors, .file = file, .alignment = ALIGNMENT_DEFAULT};
+    tensors->state = g;
+    g->piece = mw__arena_alloc(&tensors->arena, PIECE, 1, err);
+    if (g->piece == NULL)
+        return MW_ERROR_MEMORY;
+    const mw_status status = read_header(g, err);
+    mw__free(tensors->allocator, g->list);
+    g->list = NULL;
+    return status;
+}
+
+/* ---- data ---- */
+
+static mw_status read_blocks(gguf *g, const gguf_tensor *tensor, float *out, mw_error *err)
+{
+    const mw__gguf_type *type = tensor->type;
+    const size_t most = PIECE / type->block_size * type->block_size;
+    for (uint64_t done = 0; done < tensor->size;) {
+        const size_t size = tensor->size - done < most ? (size_t)(tensor->size - done) : most;
+        MW_TRY(mw__file_read_at(&g->file, tensor->offset + done, g->piece, size, g->tensors->path, err));
+        for (size_t at = 0; at < size; at += type->block_size, out += type->block)
+            type->expand(g->piece + at, out);
+        done += size;
+    }
+    return MW_OK;
+}
+
+static mw_status read_gguf(mw_tensors *tensors, const mw__tensors_item *item, void *out, mw_error *err)
+{
+    gguf *g = tensors->state;
+    const gguf_tensor *tensor = item->own;
+    if (tensor->type->expand != NULL)
+        return read_blocks(g, tensor, out, err);
+    return mw__file_read_at(&g->file, tensor->offset, out, (size_t)tensor->size, tensors->path, err);
+}
+
+static void close_gguf(mw_tensors *tensors) { mw__file_close(&((gguf *)tensors->state)->file); }
+
+const mw__tensors_format mw__tensors_gguf = {"GGUF", open_gguf, read_gguf, close_gguf};

@@ -1,0 +1,260 @@
+/* Files of named tensors: finds out what a file is, and holds the list of its tensors. Reading is in read.c, the formats
+ * in files of their names. */
+#include "format/tensors/tensors.h"
+
+#include "base/checked.h"
+#include "base/float_mode.h"
+#include "base/live.h"
+#include "base/name.h"
+#include "base/text.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- the list ---- */
+
+char *mw__tensors_string(mw_tensors *tensors, const char *text, size_t length, mw_error *err)
+{
+    return mw__arena_string(&tensors->arena, text, length, err);
+}
+
+static mw_status check_info(const mw_tensors *tensors, const mw_tensor_info *info, size_t *out_size, mw_error *err)
+{
+    const char *fault = mw__name_fault(info->name);
+    const int64_t count = mw_shape_count(info->shape);
+    if (fault != NULL)
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": the name of tensor %zu (\"%.100s\") %s", tensors->path,
+                        tensors->count, info->name, fault);
+    if (mw__map_get(&tensors->by_name, info->name) != NULL)
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": tensor \"%.150s\" is there twice", tensors->path,
+                        info->name);
+    if (count < 0 || (uint64_t)count > SIZE_MAX ||
+        !mw__mul_size((size_t)count, (size_t)mw_dtype_bits(info->dtype) / 8, out_size))
+        return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": tensor \"%.150s\": its size overflows", tensors->path,
+                        info->name);
+    return MW_OK;
+}
+
+mw_status mw__tensors_add(mw_tensors *tensors, const mw_tensor_info *info, const void *own, mw_error *err)
+{
+    size_t size = 0;
+    MW_TRY(check_info(tensors, info, &size, err));
+    MW_TRY(mw__grow(tensors->allocator, &tensors->items, &tensors->capacity, tensors->count + 1,
+                    sizeof *tensors->items, err));
+    mw__tensors_item *item = &tensors->items[tensors->count];
+    *item = (mw__tensors_item){.info = *info, .own = own};
+    item->info.size = size;
+    if (info->file == NULL)
+        item->info.file = tensors->path;
+    MW_TRY(mw__map_set(&tensors->by_name, info->name, (void *)(uintptr_t)(tensors->count + 1), err));
+    tensors->count++;
+    return MW_OK;
+}
+
+mw_status mw__tensors_note(mw_tensors *tensors, const char *key, const char *value, mw_error *err)
+{
+    MW_TRY(mw__grow(tensors->allocator, &tensors->notes, &tensors->note_capacity, tensors->note_count + 1,
+                    sizeof *tensors->notes, err));
+    mw_tensors_note *note = &tensors->notes[tensors->note_count];
+    note->key = mw__tensors_string(tensors, key, strlen(key), err);
+    note->value = mw__tensors_string(tensors, value, strlen(value), err);
+    if (note->key == NULL || note->value == NULL)
+        return MW_ERROR_MEMORY;
+    tensors->note_count++;
+    return MW_OK;
+}
+
+const mw__tensors_item *mw__tensors_item_find(const mw_tensors *tensors, const char *name)
+{
+    const uintptr_t place = (uintptr_t)mw__map_get(&tensors->by_name, name);
+    return place > 0 ? &tensors->items[place - 1] : NULL;
+}
+
+/* ---- what a file is ---- */
+
+enum { LOOKED_AT = 9 };
+
+static bool begins_with(const unsigned char *bytes, size_t size, const char *mark, size_t length)
+{
+    return size >= length && memcmp(bytes, mark, length) == 0;
+}
+
+/* An index of shards is JSON; a safetensors file has 8 bytes, a length, before its JSON. */
+static const mw__tensors_format *recognise(const unsigned char *bytes, size_t size)
+{
+    if (begins_with(bytes, size, "\x93NUMPY", 6))
+        return &mw__tensors_npy;
+    if (begins_with(bytes, size, "PK\3\4", 4) || begins_with(bytes, size, "PK\5\6", 4))
+        return &mw__tensors_npz; /* or PyTorch's: its `open` looks at the names inside */
+    if (begins_with(bytes, size, "GGUF", 4))
+        return &mw__tensors_gguf;
+    if (size == LOOKED_AT && bytes[8] == '{')
+        return &mw__tensors_safetensors;
+    if (begins_with(bytes, size, "{", 1))
+        return &mw__tensors_shards;
+    return NULL;
+}
+
+static const char *hint_for(const unsigned char *bytes, size_t size)
+{
+    if (begins_with(bytes, size, "\x80\2", 2) || begins_with(bytes, size, "\x80\4", 2))
+        return "; it looks like a bare pickle: load it where you trust it, and save it with torch.save of PyTorch 1.6 "
+               "or later";
+    if (begins_with(bytes, size, "\x89HDF", 4))
+        return "; it looks like HDF5 (Keras): save it as .npz or safetensors";
+    return "";
+}
+
+static mw_status find_format(mw_tensors *tensors, const mw__file *file, mw_error *err)
+{
+    unsigned char bytes[LOOKED_AT] = {0};
+    const size_t size = file->size < sizeof bytes ? (size_t)file->size : sizeof bytes;
+    MW_TRY(mw__file_read_at(file, 0, bytes, size, tensors->path, err));
+    tensors->format = recognise(bytes, size);
+    if (tensors->format != NULL)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_FORMAT,
+                    "\"%.200s\" is none of safetensors (or its index), npy, npz, a PyTorch zip archive and GGUF%s",
+                    tensors->path, hint_for(bytes, size));
+}
+
+/* ---- opening ---- */
+
+typedef mw_status opener(mw__file *file, const char *path, mw_error *err);
+
+static mw_status open_file(mw_tensors *tensors, opener *open_path, mw_error *err)
+{
+    mw__file file;
+    MW_TRY(open_path(&file, tensors->path, err));
+    const mw_status status = find_format(tensors, &file, err);
+    if (status == MW_OK)
+        return tensors->format->open(tensors, file, err);
+    mw__file_close(&file);
+    return status;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* What a folder has by the convention of model hubs. */
+static mw_status enter_folder(mw_tensors *tensors, const char *folder, mw_error *err)
+{
+    static const char *const names[] = {"model.safetensors.index.json", "model.safetensors"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        mw__text path;
+        mw__text_init(&path, tensors->allocator);
+        mw__text_puts(&path, folder);
+        mw__text_puts(&path, "/");
+        mw__text_puts(&path, names[i]);
+        mw_status status = mw__text_check(&path, err);
+        struct stat found;
+        const bool exists = status == MW_OK && stat(path.data, &found) == 0;
+        if (exists)
+            tensors->path = mw__tensors_string(tensors, path.data, path.size, err);
+        mw__text_deinit(&path);
+        if (status != MW_OK || exists)
+            return tensors->path != NULL ? status : MW_ERROR_MEMORY;
+    }
+    return mw__fail(err, MW_ERROR_FILE, "the folder \"%.250s\" has neither %s nor %s", folder, names[0], names[1]);
+}
+
+static mw_status open_path(mw_tensors *tensors, const char *path, opener *open_with, mw_error *err)
+{
+    tensors->path = mw__tensors_string(tensors, path, strlen(path), err);
+    if (tensors->path == NULL)
+        return MW_ERROR_MEMORY;
+    if (!is_folder(path))
+        return open_file(tensors, open_with, err);
+    MW_TRY(enter_folder(tensors, tensors->path, err));
+    return open_file(tensors, mw__file_open_in_folder, err);
+}
+
+void mw__tensors_free(mw_tensors *tensors)
+{
+    if (tensors->format != NULL && tensors->state != NULL)
+        tensors->format->close(tensors);
+    mw__map_deinit(&tensors->by_name);
+    mw__free(tensors->allocator, tensors->items);
+    mw__free(tensors->allocator, tensors->notes);
+    mw__arena_deinit(&tensors->arena);
+    mw__free(tensors->allocator, tensors);
+}
+
+static mw_tensors *create(const mw_allocator *allocator, const char *path, opener *open_with, mw_error *err)
+{
+    if (path == NULL || path[0] == '\0') {
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_open: no path");
+        return NULL;
+    }
+    allocator = mw__allocator_or_default(allocator);
+    mw_tensors *tensors = mw__alloc(allocator, 1, sizeof *tensors, err);
+    if (tensors == NULL)
+        return NULL;
+    tensors->allocator = allocator;
+    mw__arena_init(&tensors->arena, allocator);
+    mw__map_init(&tensors->by_name, allocator);
+    mw_status status = open_path(tensors, path, open_with, err);
+    if (status == MW_OK)
+        status = mw__live_add(tensors, MW__LIVE_TENSORS, err);
+    if (status == MW_OK)
+        return tensors;
+    mw__tensors_free(tensors);
+    return NULL;
+}
+
+mw_tensors *mw__tensors_open(const mw_allocator *allocator, const char *path, mw_error *err)
+{
+    return create(allocator, path, mw__file_open, err);
+}
+
+mw_tensors *mw__tensors_open_in_folder(const mw_allocator *allocator, const char *path, mw_error *err)
+{
+    return create(allocator, path, mw__file_open_in_folder, err);
+}
+
+mw_tensors *mw_tensors_open(const char *path, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    return mw__skips(err) ? NULL : mw__tensors_open(NULL, path, err);
+}
+
+void mw_tensors_close(mw_tensors *tensors)
+{
+    if (tensors != NULL && mw__live_remove(tensors, MW__LIVE_TENSORS, __func__) && mw__guard_close(&tensors->guard))
+        mw__tensors_free(tensors);
+}
+
+/* ---- queries ---- */
+
+static bool is_open(const mw_tensors *tensors) { return mw__live_has(tensors, MW__LIVE_TENSORS); }
+
+const char *mw_tensors_format(const mw_tensors *tensors) { return is_open(tensors) ? tensors->format->name : ""; }
+
+size_t mw_tensors_count(const mw_tensors *tensors) { return is_open(tensors) ? tensors->count : 0; }
+
+const mw_tensor_info *mw_tensors_at(const mw_tensors *tensors, size_t index)
+{
+    return index < mw_tensors_count(tensors) ? &tensors->items[index].info : NULL;
+}
+
+const mw_tensor_info *mw_tensors_find(const mw_tensors *tensors, const char *name)
+{
+    const mw__tensors_item *item = is_open(tensors) && name != NULL ? mw__tensors_item_find(tensors, name) : NULL;
+    return item != NULL ? &item->info : NULL;
+}
+
+const mw_tensors_note *mw_tensors_note_at(const mw_tensors *tensors, size_t index)
+{
+    return is_open(tensors) && index < tensors->note_count ? &tensors->notes[index] : NULL;
+}
+
+const char *mw_tensors_note_find(const mw_tensors *tensors, const char *key)
+{
+    for (size_t i = 0; key != NULL && is_open(tensors) && i < tensors->note_count; i++)
+        if (strcmp(tensors->notes[i].key, key) == 0)
+            return tensors->notes[i].value;
+    return NULL;
+}

@@ -1,0 +1,78 @@
+/* Files of named tensors from inside: one object, and a row of functions for each format. */
+#ifndef MW__FORMAT_TENSORS_H
+#define MW__FORMAT_TENSORS_H
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/guard.h"
+#include "base/map.h"
+#include <millwright/tensors.h>
+
+/* A tensor, and what its reader must know to find it. */
+typedef struct mw__tensors_item {
+    mw_tensor_info info;
+    const void *own; /* of the format, in the arena */
+} mw__tensors_item;
+
+/* What a format does. */
+typedef struct mw__tensors_format {
+    const char *name;
+    /* Takes over the open file, also on failure; then `close` is called all the same. */
+    mw_status (*open)(mw_tensors *tensors, mw__file file, mw_error *err);
+    /* info.size bytes: dense, row-major, in the host's order. */
+    mw_status (*read)(mw_tensors *tensors, const mw__tensors_item *item, void *out, mw_error *err);
+    void (*close)(mw_tensors *tensors);
+} mw__tensors_format;
+
+extern const mw__tensors_format mw__tensors_safetensors, mw__tensors_shards, mw__tensors_npy, mw__tensors_npz,
+    mw__tensors_torch, mw__tensors_gguf;
+
+struct mw_tensors {
+    const mw_allocator *allocator;
+    mw__guard guard;
+    const mw__tensors_format *format;
+    const char *path;
+    void *state; /* of the format, in the arena; NULL until it was opened */
+    mw__arena arena;
+    mw__tensors_item *items;
+    size_t count, capacity;
+    mw__map by_name; /* name -> its index + 1, as a pointer */
+    mw_tensors_note *notes;
+    size_t note_count, note_capacity;
+};
+
+/* mw_tensors_open with an allocator, which must outlive the object. */
+mw_tensors *mw__tensors_open(const mw_allocator *allocator, const char *path, mw_error *err);
+/* The same for a file that a folder has by convention: links of the folder do not lead out of it. */
+mw_tensors *mw__tensors_open_in_folder(const mw_allocator *allocator, const char *path, mw_error *err);
+/* mw_tensors_read of the item, as the guard of the caller. */
+mw_status mw__tensors_read(mw_tensors *tensors, const mw__tensors_item *item, mw_dtype dtype, void *out, bool finite,
+                           mw_error *err);
+/* As mw_tensors_close, for one that is not open for users any more. */
+void mw__tensors_free(mw_tensors *tensors);
+const mw__tensors_item *mw__tensors_item_find(const mw_tensors *tensors, const char *name);
+
+/* ---- for formats ---- */
+
+/* Adds a tensor; strings must live as long as the object. Fills info.size, and info.file if it is NULL.
+ *  errors  MW_ERROR_FORMAT for a name that is none or is there twice, and for a size that overflows */
+mw_status mw__tensors_add(mw_tensors *tensors, const mw_tensor_info *info, const void *own, mw_error *err);
+/* Adds a note; both are copied. */
+mw_status mw__tensors_note(mw_tensors *tensors, const char *key, const char *value, mw_error *err);
+
+/* A copy that lives as long as the object; NULL and MW_ERROR_MEMORY. */
+char *mw__tensors_string(mw_tensors *tensors, const char *text, size_t length, mw_error *err);
+
+/* Where the elements of a tensor lie: element i of out is in[offset + sum of index * stride], all in elements. */
+typedef struct mw__strided {
+    mw_shape shape;
+    int64_t stride[MW_RANK_MAX]; /* >= 0 */
+    size_t item;                 /* bytes of an element */
+} mw__strided;
+
+/* Copies it dense. */
+void mw__strided_copy(void *out, const void *in, const mw__strided *from);
+/* Reverses the bytes of each element. */
+void mw__swap_bytes(void *data, size_t item, size_t count);
+
+#endif
