@@ -6,9 +6,9 @@
  *     mw_tensors_read(tensors, "fc.weight", MW_F32, weight, 512 * 10, &err);
  *     mw_tensors_close(tensors);
  *
- * What kind a file is follows from its first bytes, not from its name. Opening reads headers only; data is read where it
- * is wanted. Files may be hostile: nothing of them is run, nothing outside the folder of an index is opened, and memory
- * stays within what docs/tensors.md says of each format.
+ * What kind a file is follows from its first bytes, not from its name. Opening reads headers only; data is read where
+ * it is wanted. Files may be hostile: nothing of them is run, nothing outside the folder of an index is opened, and
+ * memory stays within what docs/tensors.md says of each format.
  *
  * Threads: calls on one object come one at a time, from any thread, and a second one meanwhile is MW_ERROR_STATE; what
  * asks for names and types may be called at any time. Different objects know nothing of each other. */
@@ -41,12 +41,11 @@ typedef struct mw_tensors_note {
 
 /* ---- reading ---- */
 
-/** Opens a file, or a folder that holds model.safetensors.index.json or model.safetensors; the path of an index is fine,
- *  too.
+/** Opens a file (of shards: the index), or a folder that holds model.safetensors.index.json or model.safetensors.
  *  return  owned by the caller; NULL with err set on failure
  *  errors  MW_ERROR_FILE if it cannot be read; MW_ERROR_FORMAT if it is none of the formats, or malformed;
- *          MW_ERROR_UNSUPPORTED, by name, for what a format has and is not read: a pickle's other globals and opcodes, a
- *          compressed .npz without zlib, GGUF's other block types */
+ *          MW_ERROR_UNSUPPORTED, by name, for what a format has and is not read, such as other
+ *          globals and opcodes of a pickle, a compressed .npz without zlib, other blocks of GGUF */
 MW_API mw_tensors *mw_tensors_open(const char *path, mw_error *err);
 /** Frees it; twice, or while it is read, as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_tensors_close(mw_tensors *tensors);

@@ -58,10 +58,10 @@ static void put_central(mw__text *text, const char *name, uint64_t size, uint32_
     put(text, 0x02014b50, 4);
     put(text, VERSION | 3 << 8, 2); /* made on Unix */
     put_common(text, crc, strlen(name), EXTRA_SIZE + 8);
-    put(text, 0, 2);                             /* comment */
-    put(text, 0, 2);                             /* disk */
-    put(text, 0, 2);                             /* internal attributes */
-    put(text, (uint64_t)(0100644) << 16, 4);     /* a regular file */
+    put(text, 0, 2);                         /* comment */
+    put(text, 0, 2);                         /* disk */
+    put(text, 0, 2);                         /* internal attributes */
+    put(text, (uint64_t)(0100644) << 16, 4); /* a regular file */
     put(text, UINT32_MAX, 4);
     mw__text_puts(text, name);
     put_sizes(text, size, EXTRA_SIZE + 8);

@@ -1,5 +1,5 @@
-/* Writes zip archives of stored entries, each known whole before it is written. Sizes and offsets are those of zip64, so
- * that none is too large; times are the first that the format has, so that equal content gives equal bytes. */
+/* Writes zip archives of stored entries, each known whole before it is written. Sizes and offsets are those of zip64,
+ * so that none is too large; times are the first that the format has, so that equal content gives equal bytes. */
 #ifndef MW__FORMAT_ZIP_WRITE_H
 #define MW__FORMAT_ZIP_WRITE_H
 

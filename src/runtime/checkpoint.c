@@ -4,9 +4,9 @@
 #include "base/lock.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "format/tensors/safetensors.h"
 #include "graph/ir.h"
 #include "runtime/fit.h"
-#include "format/tensors/safetensors.h"
 #include "runtime/trainer/trainer_access.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* Data sets: columns of examples in memory or from a function. Files are read by idx.c, batches made by loader.c. */
 #include "base/checked.h"
 #include "base/float_mode.h"
-#include "runtime/data.h"
 #include "graph/values.h"
+#include "runtime/data.h"
 
 #include <string.h>
 

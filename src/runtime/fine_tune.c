@@ -5,8 +5,8 @@
 #include "base/fp16.h"
 #include "base/map.h"
 #include "graph/constants/compressed.h"
-#include "graph/transform/trainable.h"
 #include "graph/convert.h"
+#include "graph/transform/trainable.h"
 #include "runtime/trainer/trainer_alias.h"
 #include "runtime/trainer/trainer_object.h"
 

@@ -1,8 +1,8 @@
 /* From a graph to a program: which function, for which shapes, and what its parameters start with. */
 #include "base/float_mode.h"
+#include "graph/convert.h"
 #include "graph/init.h"
 #include "graph/transform/clone.h"
-#include "graph/convert.h"
 #include "runtime/flexible.h"
 #include "runtime/lowered.h"
 

@@ -7,11 +7,11 @@
 #include "chip/rules/arithmetic.h"
 #include "chip/rules/chips.h"
 #include "graph/device_traits.h"
+#include "graph/values.h"
 #include "runtime/adapter.h"
 #include "runtime/dispatch.h"
 #include "runtime/parts.h"
 #include "runtime/program_folder.h"
-#include "graph/values.h"
 
 #include <millwright/program.h>
 

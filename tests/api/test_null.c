@@ -86,6 +86,13 @@ static void test_destroy_and_queries_take_null(void)
     mw_program_destroy(NULL);
     mw_trainer_destroy(NULL);
     mw_dataset_destroy(NULL);
+    mw_tensors_close(NULL);
+    CHECK_STR(mw_tensors_format(NULL), "");
+    CHECK_INT(mw_tensors_count(NULL), 0);
+    YIELDS_NULL(mw_tensors_at(NULL, 0));
+    YIELDS_NULL(mw_tensors_find(NULL, "x"));
+    YIELDS_NULL(mw_tensors_note_at(NULL, 0));
+    YIELDS_NULL(mw_tensors_note_find(NULL, "x"));
     mw_loader_destroy(NULL);
     mw_string_free(NULL);
     CHECK_INT(mw_dataset_examples(NULL), 0);
@@ -404,6 +411,10 @@ static void test_data_refuses_null(void)
     REFUSED(mw_loader_create(&options, &err));
     REFUSED(mw_loader_next(NULL, &err));
     REFUSED(mw_loader_seek(NULL, (mw_loader_position){0}, &err));
+    REFUSED(mw_tensors_open(NULL, &err));
+    REFUSED(mw_tensors_read(NULL, "x", MW_F32, NULL, 0, &err));
+    REFUSED(mw_tensors_write(NULL, NULL, 0, &err));
+    REFUSED(mw_tensors_write("x.npz", NULL, 1, &err));
 }
 
 static void test_training_refuses_null(void)

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/number.h"
-#include "graph/ir.h"
 #include "format/tensors/safetensors.h"
+#include "graph/ir.h"
 
 #include <stdlib.h>
 

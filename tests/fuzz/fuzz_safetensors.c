@@ -1,6 +1,6 @@
 /* The safetensors reader against any bytes: what it accepts lies inside the file, and is read without a fault. */
-#include "fuzz/replay.h"
 #include "format/tensors/safetensors.h"
+#include "fuzz/replay.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,8 +9,8 @@
 #include "autograd/rules.h"
 #include "base/error.h"
 #include "base/number.h"
-#include "graph/ir.h"
 #include "format/tensors/safetensors.h"
+#include "graph/ir.h"
 #include <math.h>
 #include <millwright/millwright.h>
 #include <stdlib.h>

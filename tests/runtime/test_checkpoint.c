@@ -1,7 +1,7 @@
 /* Checkpoints and weights in files: what is restored, what is refused, and what a failing disk leaves behind. */
 #include "base/file.h"
-#include "runtime/files.h"
 #include "format/tensors/safetensors.h"
+#include "runtime/files.h"
 #include "runtime/small.h"
 #include "runtime/trainer/trainer_access.h"
 #include "support/check.h"

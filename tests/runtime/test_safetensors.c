@@ -1,7 +1,7 @@
 /* Safetensors files: what is written is read back, what strangers wrote is believed in nothing. */
 #include "base/hash.h"
-#include "runtime/files.h"
 #include "format/tensors/safetensors.h"
+#include "runtime/files.h"
 #include "support/check.h"
 #include "support/failing.h"
 

@@ -12,8 +12,8 @@
 
 enum {
     PIECE = 1 << 16,
-    NAME_BYTES = 1000,        /* of a key or the name of a tensor */
-    NOTE_BYTES = 1 << 20,     /* of a string that is kept */
+    NAME_BYTES = 1000,    /* of a key or the name of a tensor */
+    NOTE_BYTES = 1 << 20, /* of a string that is kept */
     ALIGNMENT_DEFAULT = 32,
     NOTES_MOST = 1 << 16,
 };
@@ -24,7 +24,7 @@ enum { U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64, TYPE
 static const struct {
     const char *name;
     size_t size; /* bytes; 0 = not fixed */
-} value_types[TYPES] = {{"u8", 1},   {"i8", 1},   {"u16", 2},    {"i16", 2},   {"u32", 4}, {"i32", 4}, {"f32", 4},
+} value_types[TYPES] = {{"u8", 1},   {"i8", 1},     {"u16", 2},   {"i16", 2}, {"u32", 4}, {"i32", 4}, {"f32", 4},
                         {"bool", 1}, {"string", 0}, {"array", 0}, {"u64", 8}, {"i64", 8}, {"f64", 8}};
 
 typedef struct gguf_tensor {
@@ -243,8 +243,9 @@ static mw_status measure(const gguf *g, const mw_tensor_info *info, gguf_tensor 
     if (count < 0 || !mw__mul_size((size_t)count / tensor->type->block, tensor->type->block_size, &size))
         return malformed(g, "the size of a tensor overflows", err);
     if ((uint64_t)row % tensor->type->block != 0)
-        return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": tensor \"%.150s\" has rows of %lld elements, no whole blocks",
-                        g->tensors->path, info->name, (long long)row);
+        return mw__fail(err, MW_ERROR_FORMAT,
+                        "\"%.200s\": tensor \"%.150s\" has rows of %lld elements, no whole blocks", g->tensors->path,
+                        info->name, (long long)row);
     tensor->size = size;
     return MW_OK;
 }
@@ -291,11 +292,12 @@ static mw_status place_tensors(gguf *g, mw_error *err)
         gguf_tensor *tensor = g->list[i];
         if ((tensor->offset & mask) != 0 || tensor->offset < end || tensor->offset > room ||
             tensor->size > room - tensor->offset)
-            return mw__fail(err, MW_ERROR_FORMAT,
-                            "\"%.200s\": a tensor of %llu bytes at %llu of %llu is not aligned to %llu, overlaps another or "
-                            "is cut off",
-                            g->tensors->path, (unsigned long long)tensor->size, (unsigned long long)tensor->offset,
-                            (unsigned long long)room, (unsigned long long)g->alignment);
+            return mw__fail(
+                err, MW_ERROR_FORMAT,
+                "\"%.200s\": a tensor of %llu bytes at %llu of %llu is not aligned to %llu, overlaps another or "
+                "is cut off",
+                g->tensors->path, (unsigned long long)tensor->size, (unsigned long long)tensor->offset,
+                (unsigned long long)room, (unsigned long long)g->alignment);
         end = tensor->offset + tensor->size;
         tensor->offset += start;
     }

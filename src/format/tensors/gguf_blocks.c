@@ -148,9 +148,9 @@ static const mw__gguf_type types[] = {
 };
 
 static const char *const others[] = {
-    [9] = "Q8_1",    [10] = "Q2_K",    [11] = "Q3_K",   [15] = "Q8_K",  [16] = "IQ2_XXS", [17] = "IQ2_XS",
-    [18] = "IQ3_XXS", [19] = "IQ1_S",  [20] = "IQ4_NL", [21] = "IQ3_S", [22] = "IQ2_S",   [23] = "IQ4_XS",
-    [29] = "IQ1_M",  [34] = "TQ1_0",   [35] = "TQ2_0",
+    [9] = "Q8_1",    [10] = "Q2_K",    [11] = "Q3_K",  [15] = "Q8_K",   [16] = "IQ2_XXS",
+    [17] = "IQ2_XS", [18] = "IQ3_XXS", [19] = "IQ1_S", [20] = "IQ4_NL", [21] = "IQ3_S",
+    [22] = "IQ2_S",  [23] = "IQ4_XS",  [29] = "IQ1_M", [34] = "TQ1_0",  [35] = "TQ2_0",
 };
 
 const mw__gguf_type *mw__gguf_type_find(uint32_t number)

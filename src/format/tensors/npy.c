@@ -11,8 +11,8 @@ static const struct {
     const char *code; /* kind and bytes */
     mw_dtype dtype;
 } types[] = {
-    {"f2", MW_F16}, {"f4", MW_F32}, {"f8", MW_F64}, {"i1", MW_I8},  {"u1", MW_U8},  {"i2", MW_I16},  {"u2", MW_U16},
-    {"i4", MW_I32}, {"u4", MW_U32}, {"i8", MW_I64}, {"u8", MW_U64}, {"b1", MW_BOOL},
+    {"f2", MW_F16}, {"f4", MW_F32}, {"f8", MW_F64}, {"i1", MW_I8},  {"u1", MW_U8},  {"i2", MW_I16},
+    {"u2", MW_U16}, {"i4", MW_I32}, {"u4", MW_U32}, {"i8", MW_I64}, {"u8", MW_U64}, {"b1", MW_BOOL},
 };
 
 /* ---- the dict ---- */
@@ -67,8 +67,7 @@ static bool take_shape(literal *text, mw_shape *out)
         const char *begin = text->at;
         while (text->at < text->end && isdigit((unsigned char)*text->at))
             text->at++;
-        if (out->rank == MW_RANK_MAX ||
-            !mw__number_read_i64(begin, (size_t)(text->at - begin), &out->dim[out->rank++]))
+        if (out->rank == MW_RANK_MAX || !mw__number_read_i64(begin, (size_t)(text->at - begin), &out->dim[out->rank++]))
             return false;
         take(text, "L"); /* of Python 2 */
         if (!take(text, ",") && !(text->at < text->end && *text->at == ')'))

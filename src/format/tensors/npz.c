@@ -63,8 +63,8 @@ static mw_status add_entry(mw_tensors *tensors, const mw__zip_entry *entry, mw_e
     const size_t size = tensors->items[tensors->count - 1].info.size;
     if (entry->size != tensor->header.size + size)
         return mw__fail(err, MW_ERROR_FORMAT,
-                        "\"%.200s\": \"%.150s\": its header announces %zu bytes of data, but it has %llu", tensors->path,
-                        name, size, (unsigned long long)(entry->size - tensor->header.size));
+                        "\"%.200s\": \"%.150s\": its header announces %zu bytes of data, but it has %llu",
+                        tensors->path, name, size, (unsigned long long)(entry->size - tensor->header.size));
     return MW_OK;
 }
 

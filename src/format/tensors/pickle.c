@@ -341,13 +341,22 @@ static const struct {
     unsigned char code;
     const char *name;
 } refused[] = {
-    {'0', "POP"},        {'1', "POP_MARK"},     {'2', "DUP"},           {'F', "FLOAT"},
-    {'I', "INT"},           {'L', "LONG"},       {'P', "PERSID"},               {'S', "STRING"},
-    {'V', "UNICODE"},       {'d', "DICT"},       {'g', "GET"},          {'i', "INST"},          {'l', "LIST"},
-    {'o', "OBJ"},           {'p', "PUT"},        {0x81, "NEWOBJ"},    {0x82, "EXT1"},       {0x83, "EXT2"},
-    {0x84, "EXT4"},       {0x8b, "LONG4"},   {'T', "BINSTRING"},    {'U', "SHORT_BINSTRING"}, {'B', "BINBYTES"},
-    {'C', "SHORT_BINBYTES"}, {0x8e, "BINBYTES8"}, {0x8f, "EMPTY_SET"}, {0x90, "ADDITEMS"}, {0x91, "FROZENSET"},
-    {0x92, "NEWOBJ_EX"},  {0x96, "BYTEARRAY8"}, {0x97, "NEXT_BUFFER"}, {0x98, "READONLY_BUFFER"},
+    {'0', "POP"},          {'1', "POP_MARK"},
+    {'2', "DUP"},          {'F', "FLOAT"},
+    {'I', "INT"},          {'L', "LONG"},
+    {'P', "PERSID"},       {'S', "STRING"},
+    {'V', "UNICODE"},      {'d', "DICT"},
+    {'g', "GET"},          {'i', "INST"},
+    {'l', "LIST"},         {'o', "OBJ"},
+    {'p', "PUT"},          {0x81, "NEWOBJ"},
+    {0x82, "EXT1"},        {0x83, "EXT2"},
+    {0x84, "EXT4"},        {0x8b, "LONG4"},
+    {'T', "BINSTRING"},    {'U', "SHORT_BINSTRING"},
+    {'B', "BINBYTES"},     {'C', "SHORT_BINBYTES"},
+    {0x8e, "BINBYTES8"},   {0x8f, "EMPTY_SET"},
+    {0x90, "ADDITEMS"},    {0x91, "FROZENSET"},
+    {0x92, "NEWOBJ_EX"},   {0x96, "BYTEARRAY8"},
+    {0x97, "NEXT_BUFFER"}, {0x98, "READONLY_BUFFER"},
 };
 
 static mw_status refuse(const reader *r, unsigned char code, mw_error *err)
@@ -355,8 +364,8 @@ static mw_status refuse(const reader *r, unsigned char code, mw_error *err)
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
         if ((unsigned char)refused[i].code == code)
             return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                            "\"%.200s\": its pickle has the opcode %s, which no state dict needs; it is not read", r->path,
-                            refused[i].name);
+                            "\"%.200s\": its pickle has the opcode %s, which no state dict needs; it is not read",
+                            r->path, refused[i].name);
     return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": its pickle has the byte 0x%02x for an opcode", r->path, code);
 }
 

@@ -12,8 +12,8 @@ static mw_status check_bools(const mw_tensors *tensors, const mw_tensor_info *in
 {
     for (size_t i = 0; i < info->size; i++)
         if (data[i] > 1)
-            return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": element %zu of \"%.150s\" is %u, no bool",
-                            tensors->path, i, info->name, data[i]);
+            return mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\": element %zu of \"%.150s\" is %u, no bool", tensors->path,
+                            i, info->name, data[i]);
     return MW_OK;
 }
 

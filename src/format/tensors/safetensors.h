@@ -32,8 +32,8 @@ typedef struct mw__safetensors {
     uint64_t data_start;
     mw__safetensors_tensor *tensors; /* in file order */
     size_t count;
-    mw__map by_name;  /* name -> its element of tensors */
-    mw__map metadata; /* key -> string */
+    mw__map by_name;        /* name -> its element of tensors */
+    mw__map metadata;       /* key -> string */
     const char **note_keys; /* of the metadata, in file order */
     size_t note_count, note_capacity;
     mw__arena strings;

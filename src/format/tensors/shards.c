@@ -104,8 +104,7 @@ static mw_status read_index(shards *s, const mw__file *file, mw_error *err)
     char *text = NULL;
     MW_TRY(mw__file_read_open(s->tensors->allocator, file, s->tensors->path, INDEX_MAX, &text, err));
     mw_error reason = {0};
-    const mw_status status =
-        mw__json_read_all(s->tensors->allocator, text, (size_t)file->size, on_item, s, &reason);
+    const mw_status status = mw__json_read_all(s->tensors->allocator, text, (size_t)file->size, on_item, s, &reason);
     mw__free(s->tensors->allocator, text);
     if (status != MW_OK)
         return mw__fail(err, status, "\"%.200s\": %.250s", s->tensors->path, reason.message);
@@ -119,9 +118,10 @@ static mw_status add_tensors(shards *s, const shard *in, size_t *out_found, mw_e
     for (size_t i = 0; i < in->file.count; i++) {
         const mw__safetensors_tensor *tensor = &in->file.tensors[i];
         if (mw__map_get(&s->by_tensor, tensor->name) != in)
-            return mw__fail(err, MW_ERROR_FORMAT,
-                            "\"%.150s\": the file \"%.100s\" has the tensor \"%.100s\", which the index does not say of it",
-                            s->tensors->path, in->name, tensor->name);
+            return mw__fail(
+                err, MW_ERROR_FORMAT,
+                "\"%.150s\": the file \"%.100s\" has the tensor \"%.100s\", which the index does not say of it",
+                s->tensors->path, in->name, tensor->name);
         const mw_tensor_info info = {.name = tensor->name,
                                      .dtype = tensor->dtype,
                                      .shape = tensor->shape,
@@ -157,7 +157,7 @@ static mw_status open_all(shards *s, mw_error *err)
 static mw_status find_folder(shards *s, mw_error *err)
 {
     const char *path = s->tensors->path, *slash = strrchr(path, '/');
-    s->folder = slash == NULL ? mw__tensors_string(s->tensors, ".", 1, err)
+    s->folder = slash == NULL   ? mw__tensors_string(s->tensors, ".", 1, err)
                 : slash == path ? mw__tensors_string(s->tensors, "/", 1, err)
                                 : mw__tensors_string(s->tensors, path, (size_t)(slash - path), err);
     return s->folder != NULL ? MW_OK : MW_ERROR_MEMORY;

@@ -1,5 +1,5 @@
-/* Files of named tensors: finds out what a file is, and holds the list of its tensors. Reading is in read.c, the formats
- * in files of their names. */
+/* Files of named tensors: finds out what a file is, and holds the list of its tensors. Reading is in read.c, the
+ * formats in files of their names. */
 #include "format/tensors/tensors.h"
 
 #include "base/checked.h"
@@ -39,8 +39,8 @@ mw_status mw__tensors_add(mw_tensors *tensors, const mw_tensor_info *info, const
 {
     size_t size = 0;
     MW_TRY(check_info(tensors, info, &size, err));
-    MW_TRY(mw__grow(tensors->allocator, &tensors->items, &tensors->capacity, tensors->count + 1,
-                    sizeof *tensors->items, err));
+    MW_TRY(mw__grow(tensors->allocator, &tensors->items, &tensors->capacity, tensors->count + 1, sizeof *tensors->items,
+                    err));
     mw__tensors_item *item = &tensors->items[tensors->count];
     *item = (mw__tensors_item){.info = *info, .own = own};
     item->info.size = size;

@@ -17,9 +17,9 @@ static const struct {
     const char *global; /* "torch FloatStorage" */
     mw_dtype dtype;
 } types[] = {
-    {"torch FloatStorage", MW_F32}, {"torch HalfStorage", MW_F16}, {"torch BFloat16Storage", MW_BF16},
+    {"torch FloatStorage", MW_F32},  {"torch HalfStorage", MW_F16}, {"torch BFloat16Storage", MW_BF16},
     {"torch DoubleStorage", MW_F64}, {"torch LongStorage", MW_I64}, {"torch IntStorage", MW_I32},
-    {"torch ShortStorage", MW_I16}, {"torch CharStorage", MW_I8}, {"torch ByteStorage", MW_U8},
+    {"torch ShortStorage", MW_I16},  {"torch CharStorage", MW_I8},  {"torch ByteStorage", MW_U8},
     {"torch BoolStorage", MW_BOOL},
 };
 
@@ -127,8 +127,7 @@ static mw_status read_storage(walk *w, const mw__pickle_value *value, torch_tens
     return MW_OK;
 }
 
-static mw_status read_numbers(const walk *w, const mw__pickle_value *tuple, int64_t *out, int *out_count,
-                              mw_error *err)
+static mw_status read_numbers(const walk *w, const mw__pickle_value *tuple, int64_t *out, int *out_count, mw_error *err)
 {
     *out_count = 0;
     if (!has_kind(tuple, MW__PICKLE_TUPLE) || tuple->count > MW_RANK_MAX)
@@ -258,10 +257,11 @@ static mw_status visit_call(walk *w, const mw__pickle_value *call, mw_error *err
         return add_tensor(w, call->argument, err);
     if (is_call(call, "torch._utils _rebuild_parameter") && call->argument->count == 3)
         return visit(w, mw__pickle_at(call->argument, 0), err);
-    return mw__fail(err, MW_ERROR_UNSUPPORTED,
-                    "\"%.200s\": \"%.100s\" is made by the global \"%.100s\", which is not read; save the state_dict of "
-                    "the model, not the model",
-                    w->tensors->path, w->name.data != NULL ? w->name.data : "", call->callee->text);
+    return mw__fail(
+        err, MW_ERROR_UNSUPPORTED,
+        "\"%.200s\": \"%.100s\" is made by the global \"%.100s\", which is not read; save the state_dict of "
+        "the model, not the model",
+        w->tensors->path, w->name.data != NULL ? w->name.data : "", call->callee->text);
 }
 
 static mw_status visit(walk *w, const mw__pickle_value *value, mw_error *err)

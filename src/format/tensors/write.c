@@ -53,8 +53,8 @@ static mw_status make_header(mw__text *text, const mw_tensor_values *tensor, mw_
 
 static mw__zip_part data_of(const mw_tensor_values *tensor)
 {
-    return (mw__zip_part){tensor->data, (size_t)mw_shape_count(tensor->shape) *
-                                            ((size_t)mw_dtype_bits(tensor->dtype) / 8)};
+    return (mw__zip_part){tensor->data,
+                          (size_t)mw_shape_count(tensor->shape) * ((size_t)mw_dtype_bits(tensor->dtype) / 8)};
 }
 
 static mw_status write_npy(mw__file_writer *file, const mw_tensor_values *tensor, mw_error *err)
@@ -84,8 +84,7 @@ static mw_status add_entry(mw__zip_writer *zip, const mw_tensor_values *tensor, 
     if (status == MW_OK)
         status = mw__text_check(&name, err);
     if (status == MW_OK)
-        status =
-            mw__zip_writer_add(zip, name.data, (mw__zip_part[]){{header.data, header.size}, data_of(tensor)}, err);
+        status = mw__zip_writer_add(zip, name.data, (mw__zip_part[]){{header.data, header.size}, data_of(tensor)}, err);
     mw__text_deinit(&name);
     mw__text_deinit(&header);
     return status;
@@ -126,8 +125,7 @@ static mw_status write_safetensors(const mw_allocator *allocator, const char *pa
     if (items == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < count; i++)
-        items[i] =
-            (mw__safetensors_item){tensors[i].name, tensors[i].dtype, tensors[i].shape, tensors[i].data};
+        items[i] = (mw__safetensors_item){tensors[i].name, tensors[i].dtype, tensors[i].shape, tensors[i].data};
     const mw_status status = mw__safetensors_write(allocator, path, notes, 2, items, count, err);
     mw__free(allocator, items);
     return status;
@@ -138,8 +136,8 @@ static mw_status write_safetensors(const mw_allocator *allocator, const char *pa
 /* Names in a zip archive do not lead out of it, whoever unpacks it. */
 static bool is_plain(const char *name)
 {
-    return name[0] != '/' && strstr(name, "..") == NULL && strpbrk(name, "\\:") == NULL && strncmp(name, "./", 2) != 0 &&
-           strstr(name, "/./") == NULL;
+    return name[0] != '/' && strstr(name, "..") == NULL && strpbrk(name, "\\:") == NULL &&
+           strncmp(name, "./", 2) != 0 && strstr(name, "/./") == NULL;
 }
 
 static mw_status check_tensor(const mw_tensor_values *tensor, bool numpy, mw_error *err)
@@ -152,11 +150,11 @@ static mw_status check_tensor(const mw_tensor_values *tensor, bool numpy, mw_err
         return mw__fail(err, MW_ERROR_SHAPE, "mw_tensors_write: the shape of \"%.96s\" is none, or too large",
                         tensor->name);
     if (numpy && descr_of(tensor->dtype) == NULL)
-        return mw__fail(err, MW_ERROR_DTYPE, "mw_tensors_write: \"%.96s\" is %s, which .npy does not have", tensor->name,
-                        mw_dtype_name(tensor->dtype));
+        return mw__fail(err, MW_ERROR_DTYPE, "mw_tensors_write: \"%.96s\" is %s, which .npy does not have",
+                        tensor->name, mw_dtype_name(tensor->dtype));
     if (numpy && !is_plain(tensor->name))
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_write: \"%.96s\" cannot be the name of a file in an archive",
-                        tensor->name);
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_tensors_write: \"%.96s\" cannot be the name of a file in an archive", tensor->name);
     if (tensor->data == NULL && count > 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_write: \"%.96s\" has no data", tensor->name);
     return MW_OK;
@@ -193,7 +191,8 @@ mw_status mw__tensors_write(const mw_allocator *allocator, const char *path, con
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "mw_tensors_write: \"%.200s\" ends with none of .safetensors, .npz and .npy", path);
     if (npy && count != 1)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_write: a .npy has one tensor, not %zu; write a .npz", count);
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_tensors_write: a .npy has one tensor, not %zu; write a .npz",
+                        count);
     for (size_t i = 0; i < count; i++)
         MW_TRY(check_tensor(&tensors[i], npy || npz, err));
     MW_TRY(check_doubles(allocator, tensors, count, err));

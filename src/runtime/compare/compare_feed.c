@@ -3,8 +3,8 @@
 
 #include "base/live.h"
 #include "base/random.h"
-#include "runtime/feed.h"
 #include "format/tensors/safetensors.h"
+#include "runtime/feed.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A trainer between steps: destroying, reading and writing state, learning rate, counters, the model as MIL. */
 #include "base/float_mode.h"
-#include "graph/transform/clone.h"
 #include "graph/convert.h"
+#include "graph/transform/clone.h"
 #include "runtime/trainer/trainer_alias.h"
 #include "runtime/trainer/trainer_check.h"
 #include "runtime/trainer/trainer_compare.h"
