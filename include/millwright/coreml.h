@@ -3,6 +3,7 @@
  *     mw_coreml *model = mw_coreml_read("Detector.mlpackage", NULL, &err);
  *     const mw_graph *graph = mw_coreml_graph(model, &err);
  *     mw_program *program = mw_compile(graph, NULL, &err);
+ *     mw_coreml_write(graph, "Copy.mlpackage", NULL, &err);
  *
  * The program of a package prints as the model.mil that Apple's compiler writes for it (mw_graph_print_mil); its
  * weights are read, and shared, like those of any other folder (mil.h). docs/coreml.md has what is read, what is
@@ -18,6 +19,7 @@
 #define MILLWRIGHT_COREML_H
 
 #include <millwright/description.h>
+#include <millwright/mil.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,6 +59,33 @@ MW_API size_t mw_coreml_part_count(const mw_coreml *model);
 MW_API const mw_coreml *mw_coreml_part(const mw_coreml *model, size_t index);
 /** Its name in the pipeline, "model0" if that gives none; "" for what is no part. */
 MW_API const char *mw_coreml_part_name(const mw_coreml *part);
+
+/* ---- writing ---- */
+
+/** How to write. Fill with mw_coreml_write_defaults. */
+typedef struct mw_coreml_write_options {
+    size_t struct_size;
+    const mw_description *description; /* NULL = the ports alone. Functions and features are found by name; what it does
+                                        * not name is described by the program: arrays, and labels of classify */
+    mw_opset opset;                    /* 0 = the graph's own */
+    mw_parameter_source *bake;         /* values of parameters and states (mw_state), which become constants */
+    void *bake_user;
+} mw_coreml_write_options;
+
+/** Returns the default options. */
+MW_API mw_coreml_write_options mw_coreml_write_defaults(void);
+
+/** Writes a package that Core ML loads: every function of the graph, with its weights.
+ *  The number of the format is the least that the program needs: 6 for ios15 to 10 for ios26. What is in the way of
+ *  Core ML is refused by name before anything is replaced: docs/coreml.md lists it.
+ *  A package at `path` is replaced as a whole or not at all, and everything is durable on return; a process that is
+ *  killed leaves the old package, and perhaps "<path>.<pid>-<n>.tmp".
+ *  path     ends in ".mlpackage"; nothing else than a package may be there
+ *  options  NULL = mw_coreml_write_defaults()
+ *  errors   MW_ERROR_ARGUMENT for a description that does not fit the ports, and for a parameter without a value;
+ *           MW_ERROR_DTYPE, MW_ERROR_SHAPE, MW_ERROR_UNSUPPORTED for what Core ML refuses; MW_ERROR_FILE */
+MW_API mw_status mw_coreml_write(const mw_graph *graph, const char *path, const mw_coreml_write_options *options,
+                                 mw_error *err);
 
 #ifdef __cplusplus
 }

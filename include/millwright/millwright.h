@@ -8,6 +8,7 @@
 #include <millwright/autograd.h>
 #include <millwright/chip.h>
 #include <millwright/compare.h>
+#include <millwright/compress.h>
 #include <millwright/coreml.h>
 #include <millwright/dataset.h>
 #include <millwright/description.h>

@@ -61,3 +61,18 @@ const char *mw_coreml_part_name(const mw_coreml *part)
     (void)part;
     return "";
 }
+
+mw_coreml_write_options mw_coreml_write_defaults(void)
+{
+    return (mw_coreml_write_options){.struct_size = sizeof(mw_coreml_write_options)};
+}
+
+mw_status mw_coreml_write(const mw_graph *graph, const char *path, const mw_coreml_write_options *options,
+                          mw_error *err)
+{
+    (void)graph;
+    (void)path;
+    (void)options;
+    refuse(__func__, err);
+    return MW_ERROR_UNSUPPORTED;
+}
