@@ -4,8 +4,10 @@
 #include "support/failing.h"
 #include "support/folder.h"
 
+#include <errno.h>
 #include <millwright/coreml.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static mw_status read_with(const char *path, const mw_allocator *allocator, mw_error *err)
@@ -110,6 +112,55 @@ static void test_compiled_models_are_read_and_cut(void)
         CHECK(package_write_file("coremldata.bin", header, cut));
         CHECK(read_with(".", NULL, &err) == MW_ERROR_FORMAT);
     }
+    free(text);
+    folder_leave(folder);
+}
+
+static void put_compiled(const char *folder, unsigned kind, const char *text, size_t text_size)
+{
+    unsigned char header[128];
+    char path[64];
+    const size_t size = make_compiled(header);
+    header[0] = (unsigned char)kind;
+    header[1] = (unsigned char)(kind >> 8);
+    CHECK(mkdir(folder, 0700) == 0 || errno == EEXIST);
+    snprintf(path, sizeof path, "%s/coremldata.bin", folder);
+    CHECK(package_write_file(path, header, size));
+    snprintf(path, sizeof path, "%s/model.mil", folder);
+    CHECK(text == NULL || package_write_file(path, text, text_size));
+}
+
+static void test_a_compiled_pipeline_is_its_parts(void)
+{
+    char folder[512];
+    size_t size;
+    mw_error err = {0};
+    char *text = package_read_file(RECORDED "literals.mil", &size);
+    REQUIRE(text != NULL && folder_enter(folder));
+    put_compiled("p", 202, NULL, 0);
+    CHECK(read_with("p", NULL, &err) == MW_ERROR_FORMAT);
+    CHECK_CONTAINS(err.message, "a pipeline of no models");
+    put_compiled("p/model0", 502, text, size);
+    put_compiled("p/model1", 610, NULL, 0);
+    err = (mw_error){0};
+    mw_coreml *model = mw_coreml_read("p", NULL, &err);
+    CHECK_OK(err);
+    CHECK_STR(mw_coreml_kind(model), "pipeline");
+    CHECK_INT(mw_coreml_part_count(model), 2);
+    CHECK(mw_coreml_graph(mw_coreml_part(model, 0), &err) != NULL);
+    CHECK_STR(mw_coreml_part_name(mw_coreml_part(model, 1)), "model1");
+    CHECK(mw_coreml_graph(mw_coreml_part(model, 1), &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "nonMaximumSuppression");
+    mw_coreml_destroy(model);
+    for (int i = 0; i < 6; i++) { /* a pipeline in a pipeline in .. */
+        char path[64] = "p";
+        for (int k = 0; k <= i; k++)
+            strcat(path, "/model0");
+        put_compiled(path, 202, NULL, 0);
+    }
+    err = (mw_error){0};
+    CHECK(read_with("p", NULL, &err) == MW_ERROR_FORMAT);
+    CHECK_CONTAINS(err.message, "deeper than");
     free(text);
     folder_leave(folder);
 }
@@ -357,6 +408,7 @@ int main(void)
     RUN(test_a_cut_program_is_malformed);
     RUN(test_a_cut_manifest_and_compiled_model_are_malformed);
     RUN(test_compiled_models_are_read_and_cut);
+    RUN(test_a_compiled_pipeline_is_its_parts);
     RUN(test_every_allocation_may_fail);
     RUN(test_many_small_messages_stay_within_the_bound);
     RUN(test_literals_that_are_long_as_text_are_refused);

@@ -8,6 +8,7 @@
 #include "support/on_engine.h"
 
 #include <errno.h>
+#include <millwright/compress.h>
 #include <millwright/coreml.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -207,6 +208,61 @@ static void test_what_is_written_and_read_prints_the_same_when_written_again(voi
         mw_string_free(second);
         mw_graph_destroy(graph);
     }
+    folder_leave(folder);
+}
+
+static float run_sum(const mw_graph *graph, mw_error *err)
+{
+    float x[64], y[64], sum = 0;
+    for (int i = 0; i < 64; i++)
+        x[i] = (float)(i % 7) / 8;
+    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 1, err);
+    mw_program_write(program, "x", MW_F32, x, 64, err);
+    mw_run(program, err);
+    mw_program_read(program, "y", MW_F32, y, 64, err);
+    mw_program_destroy(program);
+    for (int i = 0; i < 64; i++)
+        sum += y[i] * (float)(i + 1);
+    return sum;
+}
+
+static void test_compressed_weights_are_written_as_they_are_stored(void)
+{
+    static float numbers[64 * 64];
+    static const char *const operations[] = {"", "constexpr_cast", "", "constexpr_lut_to_dense"};
+    char folder[512];
+    uint32_t state = 1;
+    for (size_t i = 0; i < 64 * 64; i++) {
+        state = state * 1664525u + 1013904223u;
+        numbers[i] = (float)(int32_t)state / 2147483648.0f;
+    }
+    REQUIRE(folder_enter(folder));
+    for (int opset = MW_IOS16; opset <= MW_IOS18; opset += 2)
+        for (int form = MW_WEIGHTS_F16; form <= MW_WEIGHTS_PALETTE; form++) {
+            mw_error err = {0};
+            mw_graph_options made = mw_graph_defaults();
+            made.opset = (mw_opset)opset;
+            mw_graph *graph = mw_graph_create(&made);
+            mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1, 64));
+            mw_tensor *w = mw_name(mw_constant(graph, MW_F32, MW_SHAPE(64, 64), numbers), "w");
+            mw_output(mw_matmul(x, w, MW_TRANSPOSE_Y), "y");
+            const mw_compress_options options = mw_compress_defaults((mw_weight_form)form);
+            mw_graph *small = mw_graph_compress(graph, &options, &err);
+            CHECK(mw_coreml_write(small, "small.mlpackage", NULL, &err) == MW_OK);
+            mw_coreml *model = mw_coreml_read("small.mlpackage", NULL, &err);
+            CHECK_OK(err);
+            REQUIRE(model != NULL);
+            const float wanted = run_sum(small, &err);
+            CHECK(run_sum(mw_coreml_graph(model, &err), &err) == wanted);
+            char *text = mw_graph_print_mil(mw_coreml_graph(model, &err), NULL, &err);
+            CHECK_CONTAINS(text, operations[form]);
+            CHECK_CONTAINS(text, "BLOBFILE");
+            mw_string_free(text);
+            CHECK_OK(err);
+            mw_coreml_destroy(model);
+            mw_graph_destroy(small);
+            mw_graph_destroy(graph);
+        }
     folder_leave(folder);
 }
 
@@ -512,6 +568,7 @@ int main(void)
     RUN(test_recorded_packages_come_back);
     RUN(test_a_classifier_of_images_is_written_and_read);
     RUN(test_what_is_written_and_read_prints_the_same_when_written_again);
+    RUN(test_compressed_weights_are_written_as_they_are_stored);
     RUN(test_what_core_ml_would_refuse_is_refused_by_name);
     RUN(test_descriptions_that_do_not_fit_are_refused);
     RUN(test_wrong_calls_are_refused);
