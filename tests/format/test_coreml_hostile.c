@@ -293,7 +293,6 @@ static void test_many_small_messages_stay_within_the_bound(void)
 /* A literal of uint1 in eight axes: each bit would become 18 characters. */
 static void test_literals_that_are_long_as_text_are_refused(void)
 {
-    static const char kind[] = "\x0a\x20\x08\x25\x10\x02\x1a\x04\x0a\x02\x08\x01";
     char folder[512];
     mw_error err = {0};
     REQUIRE(folder_enter(folder) && package_copy(RECORDED "literals.mlpackage", "p"));
@@ -301,7 +300,6 @@ static void test_literals_that_are_long_as_text_are_refused(void)
     unsigned char *data = calloc(1, bytes + 4096);
     size_t size = wrap(data, wrap(data, wrap(data, bytes, 1), 7), 1); /* bytes, tensor value, immediate */
     size = wrap(data, size, 3);
-    (void)kind;
     unsigned char type[64];
     size_t type_size = put_varint(type, 8);
     type[0] = 0x08, type[1] = 37, type[2] = 0x10, type[3] = 1, type_size = 4;
@@ -345,6 +343,50 @@ static void test_deep_nesting_is_refused(void)
     err = (mw_error){0};
     CHECK(read_bounded(data, size, "pipelines", &err) == MW_ERROR_FORMAT);
     free(data);
+    folder_leave(folder);
+}
+
+/* Names that would be compared with each other, 8000 by 8000 inputs and features. */
+static void test_many_inputs_and_features_take_no_longer(void)
+{
+    enum { COUNT = 8000 };
+    static const unsigned char unknown[] = "\x12\x08\x0a\x06\x10\x01\x1a\x02\x12\x00";
+    char folder[512];
+    mw_error err = {0};
+    REQUIRE(folder_enter(folder) && package_copy(RECORDED "literals.mlpackage", "p"));
+    unsigned char *data = calloc(COUNT, 64), *out = calloc(COUNT, 64);
+    size_t size = 0;
+    for (int i = 0; i < COUNT; i++) { /* field 1: name, and a type with ? */
+        char name[16];
+        snprintf(name, sizeof name, "x%06d", i);
+        unsigned char unit[32] = {10, 7};
+        memcpy(unit + 2, name, 7);
+        memcpy(unit + 9, unknown, sizeof unknown - 1);
+        const size_t whole = wrap(unit, 9 + sizeof unknown - 1, 1);
+        memcpy(data + size, unit, whole);
+        size += whole;
+    }
+    static const unsigned char opset[] = "\x12\x07"
+                                         "CoreML6\x1a\x0b\x0a\x07"
+                                         "CoreML6\x12\x00",
+                               key[] = "\x0a\x04"
+                                       "main";
+    memcpy(data + size, opset, sizeof opset - 1);
+    size = wrap(data, size + sizeof opset - 1, 2);
+    memmove(data + 6, data, size);
+    memcpy(data, key, 6);
+    size = wrap(data, wrap(data, size + 6, 2), 502);
+    size_t features = 0;
+    for (int i = 0; i < COUNT; i++) {
+        memcpy(out + features, "\x0a\x06\x0a\x00\x1a\x02\x1a\x00", 8); /* a string without a name */
+        features += 8;
+    }
+    features = wrap(out, features, 2);
+    memcpy(out + features, data, size);
+    CHECK(read_bounded(out, features + size, "names", &err) == MW_ERROR_FORMAT);
+    CHECK_CONTAINS(err.message, "more inputs and features");
+    free(data);
+    free(out);
     folder_leave(folder);
 }
 
@@ -413,6 +455,7 @@ int main(void)
     RUN(test_many_small_messages_stay_within_the_bound);
     RUN(test_literals_that_are_long_as_text_are_refused);
     RUN(test_deep_nesting_is_refused);
+    RUN(test_many_inputs_and_features_take_no_longer);
     RUN(test_paths_stay_in_the_package);
     RUN(test_manifests_are_checked);
     return check_finish();

@@ -204,6 +204,20 @@ static mw_status read_any(mw_coreml *out, const mw__coreml_source *source, mw_er
                     source->path, mw__coreml_kind_name(out->kind));
 }
 
+/* Messages that do not name the model yet. */
+static void name_model(const char *path, mw_error *reason)
+{
+    const mw_error unnamed = *reason;
+    if (strstr(unnamed.message, path) != NULL)
+        return;
+    mw_error_clear(reason);
+    mw__fail(reason, unnamed.status, "\"%.200s\": %s", path, unnamed.message);
+    mw__error_subject(reason, unnamed.operation, unnamed.tensor);
+    mw__error_position(reason, unnamed.text_line, unnamed.text_column);
+    reason->file = unnamed.file;
+    reason->line = unnamed.line;
+}
+
 mw_coreml *mw_coreml_read(const char *path, const mw_graph_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
@@ -224,6 +238,7 @@ mw_coreml *mw_coreml_read(const char *path, const mw_graph_options *options, mw_
     if (read_any(model, &source, &own) == MW_OK)
         return model;
     mw_coreml_destroy(model);
+    name_model(path, &own);
     if (err != NULL)
         *err = own;
     return NULL;

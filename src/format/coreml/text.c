@@ -9,6 +9,9 @@ static const char *const compiler[][2] = {{"coremlc-component-MIL", "3500.14.1"}
 
 /* ---- sorting maps ---- */
 
+/* Names that are compared one by one: inputs of a function with features, functions with descriptions of some. */
+#define LOOKUPS_MAX ((size_t)1 << 24)
+
 typedef const char *key_function(const void *item);
 
 static const char *argument_key(const void *item) { return ((const pb_named_argument *)item)->key; }
@@ -206,6 +209,8 @@ static mw_status print_function(mw__coreml_printer *printer, const pb_descriptio
     if (function == NULL)
         return mw__coreml_malformed(printer, "a function is missing");
     find_features(description, named->key, &features, &count);
+    if (count > 0 && function->n_inputs > LOOKUPS_MAX / count)
+        return mw__coreml_malformed(printer, "a function has more inputs and features than there can be");
     sort((void **)function->inputs, function->n_inputs, input_key);
     mw__text_puts(printer->out, "    func ");
     MW_TRY(mw__coreml_print_name(printer, named->key));
@@ -312,6 +317,9 @@ mw_status mw__coreml_print(const mw_allocator *allocator, const pb_model *model,
         printer.limit = SIZE_MAX;
     mw__text_puts(out, printer.old ? "program(1.0)\n" : "program(1.3)\n");
     MW_TRY(print_program_attributes(&printer, program));
+    if (model->description != NULL && program->n_functions > 0 &&
+        model->description->n_functions > LOOKUPS_MAX / program->n_functions)
+        return mw__coreml_malformed(&printer, "there are more functions and descriptions of some than there can be");
     sort((void **)program->functions, program->n_functions, function_key);
     for (size_t i = 0; i < program->n_functions; i++)
         MW_TRY(print_function(&printer, model->description, program->functions[i]));
