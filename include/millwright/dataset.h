@@ -28,7 +28,7 @@ typedef struct mw_column {
     mw_shape shape;   /* of one example; rank 0 for a label */
     float scale;      /* what the port receives is value * scale + offset; 0 means 1 */
     float offset;
-    const void *data; /* examples in order, dense; NULL for callback data sets */
+    const void *data; /* examples in order, dense; NULL where examples are made when they are asked for */
 } mw_column;
 
 typedef struct mw_dataset mw_dataset;
@@ -46,7 +46,8 @@ MW_API mw_dataset *mw_dataset_from_memory(const mw_column *columns, size_t colum
                                           mw_error *err);
 
 /** Fills out_data with one example of one column in its stored type. Anything but MW_OK ends mw_loader_next with an
- *  error that names the example; what was put into *err is its reason. Called from the loader's thread. */
+ *  error that names the example; what was put into *err is its reason. Called from the loader's thread, or from one of
+ *  its own (mw_dataset_prefetch). */
 typedef mw_status mw_dataset_function(void *user, int64_t example, size_t column, void *out_data, mw_error *err);
 
 /** A data set whose examples a function makes. */
@@ -105,7 +106,8 @@ MW_API mw_loader *mw_loader_create(const mw_loader_options *options, mw_error *e
 MW_API void mw_loader_destroy(mw_loader *loader);
 
 /** The next batch, valid until the next call; NULL at the end of an epoch (the next call starts a new one) and on error
- *  (then err is set, and the loader stands where it stood). Allocates nothing. */
+ *  (then err is set, and the loader stands where it stood). Allocates nothing, but for the thread of a data set with
+ *  mw_dataset_prefetch, which the first call starts. */
 MW_API const mw_batch *mw_loader_next(mw_loader *loader, mw_error *err);
 
 /** Batches in an epoch. */

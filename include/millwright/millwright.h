@@ -11,6 +11,7 @@
 #include <millwright/compress.h>
 #include <millwright/coreml.h>
 #include <millwright/dataset.h>
+#include <millwright/dataset_derived.h>
 #include <millwright/description.h>
 #include <millwright/function.h>
 #include <millwright/gradcheck.h>

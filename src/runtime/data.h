@@ -1,22 +1,43 @@
-/* Data sets from inside: what dataset.c, idx.c and loader.c share. */
+/* Data sets from inside: what dataset.c, the readers of files, loader.c and data/ share. */
 #ifndef MW__RUNTIME_DATA_H
 #define MW__RUNTIME_DATA_H
 
 #include "base/alloc.h"
 #include "base/guard.h"
 #include "base/live.h"
-#include <millwright/dataset.h>
+#include <millwright/dataset_derived.h>
+
+/* Which example is asked for. */
+typedef struct mw__example_place {
+    int64_t epoch, example;
+} mw__example_place;
+
+/* Makes all columns of one example. `out` has a place per column, `scratch` the set's scratch_bytes, aligned to 64 and
+ * the caller's alone: a set has no state that changes. */
+typedef mw_status mw__example_maker(const mw_dataset *dataset, mw__example_place at, void *const *out, char *scratch,
+                                    mw_error *err);
 
 struct mw_dataset {
     const mw_allocator *allocator;
-    mw_column *columns;    /* names are copies; data NULL where a function makes the examples */
+    mw_column *columns;    /* names are copies; data NULL where examples are made */
     size_t *example_bytes; /* of one example, per column */
     void **owned;          /* data to free with the set, per column, NULL = borrowed */
     size_t column_count;
     int64_t examples;
+    mw__example_maker *make; /* NULL: all columns lie in memory */
     mw_dataset_function *function;
     void *user;
-    atomic_int references; /* the user's, and one of each loader */
+    mw_dataset **sources; /* [source_count], each retained */
+    size_t source_count;
+    int64_t *index;        /* subset: [examples] numbers in the source; concatenation: [source_count + 1] firsts */
+    mw_map_function *map;  /* a map's, with `user` */
+    void *map_state;       /* freed with the set; NULL = none */
+    uint64_t map_key;      /* of the generator of its examples' seeds */
+    int map_count;         /* maps from here down */
+    int depth;             /* sets one on another, from 0 */
+    size_t scratch_bytes;  /* for making one example */
+    int prefetch;          /* batches that a loader's thread makes ahead; 0 = none */
+    atomic_int references; /* the user's, and one of each loader and each set that is made of it */
 };
 
 /* Returns the data set. */
@@ -26,6 +47,14 @@ void mw__dataset_release(mw_dataset *dataset);
 /* Checks the columns and copies all but their data. */
 mw_dataset *mw__dataset_create(const mw_allocator *allocator, const mw_column *columns, size_t column_count,
                                int64_t examples, mw_error *err);
+
+/* A set of these sources, which are retained, with room for `index_count` numbers in `index`. */
+mw_dataset *mw__dataset_derive(const mw_dataset *const *sources, size_t source_count, const mw_column *columns,
+                               size_t column_count, int64_t examples, size_t index_count, mw_error *err);
+
+/* One example of any data set. */
+mw_status mw__dataset_make(const mw_dataset *dataset, mw__example_place at, void *const *out, char *scratch,
+                           mw_error *err);
 
 /* As the public functions, with an allocator. */
 mw_dataset *mw__dataset_from_memory(const mw_allocator *allocator, const mw_column *columns, size_t column_count,

@@ -1,4 +1,5 @@
-/* Data sets: columns of examples in memory or from a function. Files are read by idx.c, batches made by loader.c. */
+/* Data sets: columns of examples in memory or from a function. Files are read by idx.c, sets of others made in data/,
+ * batches there, too. */
 #include "base/checked.h"
 #include "base/float_mode.h"
 #include "graph/values.h"
@@ -147,6 +148,41 @@ mw_dataset *mw_dataset_from_memory(const mw_column *columns, size_t column_count
     return mw__dataset_from_memory(NULL, columns, column_count, examples, copy, err);
 }
 
+/* The user's function may fail with or without saying why. */
+static mw_status call_function(const mw_dataset *dataset, int64_t example, size_t column, void *out, mw_error *err)
+{
+    mw_error reason = {0};
+    const mw__callback outer = mw__callback_begin("function of the data set", MW__LENT_NEVER);
+    const mw_status status = dataset->function(dataset->user, example, column, out, &reason);
+    mw__callback_end(outer);
+    if (status == MW_OK)
+        return MW_OK;
+    return mw__fail(err, status, "data set: example %lld of column \"%.100s\": %s", (long long)example,
+                    dataset->columns[column].name,
+                    reason.message[0] != '\0' ? reason.message : "the function that makes it failed");
+}
+
+static mw_status make_by_function(const mw_dataset *dataset, mw__example_place at, void *const *out, char *scratch,
+                                  mw_error *err)
+{
+    (void)scratch;
+    for (size_t i = 0; i < dataset->column_count; i++)
+        MW_TRY(call_function(dataset, at.example, i, out[i], err));
+    return MW_OK;
+}
+
+mw_status mw__dataset_make(const mw_dataset *dataset, mw__example_place at, void *const *out, char *scratch,
+                           mw_error *err)
+{
+    if (dataset->make != NULL)
+        return dataset->make(dataset, at, out, scratch, err);
+    for (size_t i = 0; i < dataset->column_count; i++) {
+        const size_t bytes = dataset->example_bytes[i];
+        memcpy(out[i], (const char *)dataset->columns[i].data + (size_t)at.example * bytes, bytes);
+    }
+    return MW_OK;
+}
+
 mw_dataset *mw_dataset_from_callback(const mw_column *columns, size_t column_count, int64_t examples,
                                      mw_dataset_function *function, void *user, mw_error *err)
 {
@@ -160,6 +196,7 @@ mw_dataset *mw_dataset_from_callback(const mw_column *columns, size_t column_cou
     mw_dataset *dataset = mw__dataset_create(NULL, columns, column_count, examples, err);
     if (dataset == NULL)
         return NULL;
+    dataset->make = make_by_function;
     dataset->function = function;
     dataset->user = user;
     return dataset;
@@ -181,9 +218,14 @@ void mw__dataset_release(mw_dataset *dataset)
         mw__free(allocator, (void *)dataset->columns[i].name);
         mw__free(allocator, dataset->owned[i]);
     }
+    for (size_t i = 0; i < dataset->source_count; i++)
+        mw__dataset_release(dataset->sources[i]);
     mw__free(allocator, dataset->columns);
     mw__free(allocator, dataset->example_bytes);
     mw__free(allocator, dataset->owned);
+    mw__free(allocator, dataset->sources);
+    mw__free(allocator, dataset->index);
+    mw__free(allocator, dataset->map_state);
     mw__free(allocator, dataset);
 }
 

@@ -407,6 +407,17 @@ static void test_data_refuses_null(void)
     REFUSED(mw_dataset_from_memory(NULL, 1, 1, true, &err));
     REFUSED(mw_dataset_from_memory(&bare, 1, 1, true, &err));
     REFUSED(mw_dataset_from_callback(&bare, 1, 1, NULL, NULL, &err));
+    mw_dataset *part;
+    const mw_augment_options nothing = mw_augment_defaults(NULL);
+    REFUSED(mw_dataset_subset(NULL, NULL, 1, &err));
+    REFUSED(mw_dataset_split(NULL, NULL, 1, 0, &part, &err));
+    REFUSED(mw_dataset_split(NULL, NULL, 1, 0, NULL, &err));
+    REFUSED(mw_dataset_concatenate(NULL, 1, &err));
+    REFUSED(mw_dataset_map(NULL, NULL, 0, NULL, NULL, 0, &err));
+    REFUSED(mw_dataset_prefetch(NULL, 1, &err));
+    REFUSED(mw_dataset_augment(NULL, NULL, &err));
+    REFUSED(mw_dataset_augment(NULL, &nothing, &err));
+    CHECK(mw_map_uniform(NULL, 0) < 1.0f);
     REFUSED(mw_loader_create(NULL, &err));
     REFUSED(mw_loader_create(&options, &err));
     REFUSED(mw_loader_next(NULL, &err));
@@ -571,11 +582,11 @@ static int check_header(const char *self, const char *name)
 static void test_every_public_function_is_here(void)
 {
     static const char *const headers[] = {
-        "ane_e5rt.h", "autograd.h",  "compare.h",   "dataset.h",        "function.h",     "gradcheck.h",
-        "graph.h",    "loss.h",      "mil.h",       "op_activation.h",  "op_attention.h", "op_compare.h",
-        "op_image.h", "op_gather.h", "op_matmul.h", "op_elementwise.h", "op_normalize.h", "op_reduce.h",
-        "op_shape.h", "optimizer.h", "plan.h",      "program.h",        "schedule.h",     "status.h",
-        "trainer.h",  "tune.h",      "types.h"};
+        "ane_e5rt.h",   "autograd.h", "compare.h",   "dataset.h",   "dataset_derived.h", "function.h",
+        "gradcheck.h",  "graph.h",    "loss.h",      "mil.h",       "op_activation.h",   "op_attention.h",
+        "op_compare.h", "op_image.h", "op_gather.h", "op_matmul.h", "op_elementwise.h",  "op_normalize.h",
+        "op_reduce.h",  "op_shape.h", "optimizer.h", "plan.h",      "program.h",         "schedule.h",
+        "status.h",     "trainer.h",  "tune.h",      "types.h"};
     char path[512];
     int functions = 0;
     snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);

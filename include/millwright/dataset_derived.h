@@ -1,0 +1,115 @@
+/* Data sets that are made of others: parts of one, several behind one another, examples changed on their way, batches
+ * made ahead by a thread.
+ *
+ *     mw_dataset *all = mw_dataset_open_idx("data/fashion", "train", &err), *parts[2];
+ *     const int64_t counts[] = {55000, -1};                                  // the rest
+ *     mw_dataset_split(all, counts, 2, 7, parts, &err);
+ *     mw_augment_options options = mw_augment_defaults("x");
+ *     options.shift = 2;
+ *     options.flip = 0.5f;
+ *     mw_dataset *training = mw_dataset_prefetch(mw_dataset_augment(parts[0], &options, &err), 2, &err);
+ *
+ * Each is a data set like any other and keeps what it is made of alive, so that this may be destroyed at once; nothing
+ * is copied but indices. Its memory comes from where that of its (first) source does. At most 32 lie one on another.
+ *
+ * What an example is depends on the options, its number and the epoch alone: not on the batch size, the thread, or
+ * where a run began. A run of mw_fit that goes on from a checkpoint sees the same examples as one that was never
+ * stopped.
+ *
+ * Threads: as <millwright/dataset.h>. */
+#ifndef MILLWRIGHT_DATASET_DERIVED_H
+#define MILLWRIGHT_DATASET_DERIVED_H
+
+#include <millwright/dataset.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The examples of `source` with these numbers, in this order; a number may come more than once.
+ *  examples  [count], copied
+ *  errors    MW_ERROR_ARGUMENT for no examples, or a number that the source does not have */
+MW_API mw_dataset *mw_dataset_subset(const mw_dataset *source, const int64_t *examples, int64_t count, mw_error *err);
+
+/** Deals the examples of `source` out at random: part i has counts[i] of them, in the order they were dealt, and no two
+ *  parts share one. The order is Fisher-Yates over 0, 1, .. with Philox 4x32-10(seed, stream = 2^64 - 1): the same on
+ *  every machine, and none that a loader shuffles with.
+ *  counts     [part_count], each at least 1 and in all as many as there are; one of them may be -1, the rest
+ *  out_parts  [part_count]; all NULL on failure
+ *  errors     MW_ERROR_ARGUMENT if the counts do not add up; MW_ERROR_UNSUPPORTED for more than 2^32 - 1 examples */
+MW_API mw_status mw_dataset_split(const mw_dataset *source, const int64_t *counts, size_t part_count, uint64_t seed,
+                                  mw_dataset **out_parts, mw_error *err);
+
+/** The examples of sources[0], then those of sources[1], and so on. All must have the same columns: names, order,
+ *  dtypes, shapes, scales and offsets.
+ *  errors  MW_ERROR_ARGUMENT, MW_ERROR_SHAPE or MW_ERROR_DTYPE, naming the source and the column that differs */
+MW_API mw_dataset *mw_dataset_concatenate(const mw_dataset *const *sources, size_t source_count, mw_error *err);
+
+/** One example on its way through a map. */
+typedef struct mw_map_example {
+    int64_t epoch;         /* of the loader, from 0; an evaluation is always in epoch 0 */
+    int64_t example;       /* its number in the mapped set */
+    uint64_t seed;         /* its own in this epoch; start a generator from it, or use mw_map_uniform */
+    const void *const *in; /* [columns of the source] in their stored types, aligned to 64 bytes */
+    void *const *out;      /* [columns of the mapped set] to be filled whole; not aligned beyond the element's size */
+} mw_map_example;
+
+/** Makes one example of a mapped set. Anything but MW_OK ends mw_loader_next with an error that names the example; what
+ *  was put into *err is its reason. It must not keep anything between calls: their order and thread are not promised.
+ */
+typedef mw_status mw_map_function(void *user, const mw_map_example *example, mw_error *err);
+
+/** The examples of `source`, each changed by a function whenever it is served.
+ *  columns   of the mapped set, `data` is ignored; NULL with a count of 0: those of the source
+ *  seed      with the epoch and the number of the example makes the example's seed: the first two words of
+ *            Philox 4x32-10 with counter {example, epoch}, 64 bits each, low word first, and a key of 64 bits that is
+ *            the first two words for counter {maps below this one, 2^64 - 1} and key `seed`: so two maps, one on the
+ *            other, draw apart with equal seeds
+ *  errors    those of mw_dataset_from_callback for the columns */
+MW_API mw_dataset *mw_dataset_map(const mw_dataset *source, const mw_column *columns, size_t column_count,
+                                  mw_map_function *function, void *user, uint64_t seed, mw_error *err);
+
+/** Number `index` that this example draws, uniform in [0, 1) with 24 bits: word `index` of Philox 4x32-10 with the
+ *  example's seed as its key. Any index at any time; the same one is the same number. */
+MW_API float mw_map_uniform(const mw_map_example *example, uint64_t index);
+
+/** The same examples; a loader on this set (one that a trainer makes for itself, too) has a thread that makes up to
+ *  `batches` batches ahead while one is consumed. Served is what would be served without, to the bit; an error comes
+ *  with the batch that it belongs to. The thread never runs into an epoch that was not begun, and ends with the loader,
+ *  which then waits for the example that is being made. Functions of the data set are called from it, one at a time.
+ *  Only on the outermost set does it count: what is made of this one again has none. Where the system gives no thread,
+ *  batches are made in the call. In a child of fork() such a loader is MW_ERROR_STATE if its thread had begun: make a
+ *  new one there.
+ *  batches  1 to 64; the loader holds that many, and one, in memory
+ *  errors   MW_ERROR_ARGUMENT */
+MW_API mw_dataset *mw_dataset_prefetch(const mw_dataset *source, int batches, mw_error *err);
+
+/** How mw_dataset_augment changes images. Fill with mw_augment_defaults, which changes nothing. In this order: */
+typedef struct mw_augment_options {
+    size_t struct_size;
+    const char *column; /* U8 or F32: [H, W], [H, W, C], or [C, H, W] with channels_first */
+    bool channels_first;
+    int pad;                         /* pixels of `fill` on each side, before the crop; 0 to 4096 */
+    int64_t crop_height, crop_width; /* a piece of this size at a random place; 0 = all there is */
+    int shift;                       /* moved by up to so many pixels each way, up or down and left or right */
+    float flip, flip_vertical;       /* probability of a mirrored image: left with right, top with bottom */
+    float brightness;                /* b: y = x + u * range, u uniform in [-b, b), range 255 for U8 and 1 for F32 */
+    float contrast;                  /* c: y = m + (x - m) * (1 + u), u uniform in [-c, c), m the mean of the image */
+    float fill;                      /* where nothing was, in stored units; default 0 */
+    uint64_t seed;
+} mw_augment_options;
+/** Returns the options that change nothing. */
+MW_API mw_augment_options mw_augment_defaults(const char *column);
+
+/** Images cropped, moved, mirrored, and changed in brightness and contrast at random, as a map; other columns pass
+ *  unchanged. U8 is rounded to the nearest (half away from zero) and held in 0 to 255; F32 is neither. An image draws
+ *  numbers 0 to 7: crop y, crop x, shift y, shift x, flip, flip_vertical, brightness, contrast; a place among n is
+ *  floor(u * n).
+ *  errors  MW_ERROR_ARGUMENT for a column that is not there or a number out of range, MW_ERROR_DTYPE, MW_ERROR_SHAPE
+ *          if it holds no images or the crop is larger than what there is */
+MW_API mw_dataset *mw_dataset_augment(const mw_dataset *source, const mw_augment_options *options, mw_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

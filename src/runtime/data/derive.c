@@ -1,0 +1,307 @@
+/* Data sets made of others: parts, several behind one another, and batches made ahead. Maps are in map.c. */
+#include "base/checked.h"
+#include "base/float_mode.h"
+#include "base/random.h"
+#include "runtime/data.h"
+
+#include <string.h>
+
+enum { DEPTH_MAX = 32, PREFETCH_MAX = 64 };
+
+/* ---- what all of them do ---- */
+
+static mw_status take_source(mw_dataset *dataset, const mw_dataset *source, mw_error *err)
+{
+    if (source->depth + 1 > DEPTH_MAX)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "data set: more than %d data sets one on another", DEPTH_MAX);
+    if (source->depth >= dataset->depth)
+        dataset->depth = source->depth + 1;
+    if (source->map_count > dataset->map_count)
+        dataset->map_count = source->map_count;
+    if (source->scratch_bytes > dataset->scratch_bytes)
+        dataset->scratch_bytes = source->scratch_bytes;
+    dataset->sources[dataset->source_count++] = mw__dataset_retain(source);
+    return MW_OK;
+}
+
+static mw_status take_sources(mw_dataset *dataset, const mw_dataset *const *sources, size_t count, size_t index_count,
+                              mw_error *err)
+{
+    dataset->sources = mw__alloc(dataset->allocator, count, sizeof *dataset->sources, err);
+    dataset->index = mw__alloc(dataset->allocator, index_count, sizeof *dataset->index, err);
+    if (dataset->sources == NULL || dataset->index == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        MW_TRY(take_source(dataset, sources[i], err));
+    return MW_OK;
+}
+
+mw_dataset *mw__dataset_derive(const mw_dataset *const *sources, size_t source_count, const mw_column *columns,
+                               size_t column_count, int64_t examples, size_t index_count, mw_error *err)
+{
+    mw_dataset *dataset = mw__dataset_create(sources[0]->allocator, columns, column_count, examples, err);
+    if (dataset == NULL)
+        return NULL;
+    if (take_sources(dataset, sources, source_count, index_count, err) != MW_OK) {
+        mw_dataset_destroy(dataset);
+        return NULL;
+    }
+    return dataset;
+}
+
+static mw_status check_source(const mw_dataset *source, const char *call, mw_error *err)
+{
+    if (source == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: no source", call);
+    return mw__live_check(source, MW__LIVE_DATASET, call, err);
+}
+
+/* ---- subset ---- */
+
+static mw_status make_subset(const mw_dataset *dataset, mw__example_place at, void *const *out, char *scratch,
+                             mw_error *err)
+{
+    at.example = dataset->index[at.example];
+    return mw__dataset_make(dataset->sources[0], at, out, scratch, err);
+}
+
+/* `index` is filled by the caller. */
+static mw_dataset *begin_subset(const mw_dataset *source, int64_t count, mw_error *err)
+{
+    mw_dataset *dataset =
+        mw__dataset_derive(&source, 1, source->columns, source->column_count, count, (size_t)count, err);
+    if (dataset != NULL)
+        dataset->make = make_subset;
+    return dataset;
+}
+
+static mw_status check_subset(const mw_dataset *source, const int64_t *examples, int64_t count, mw_error *err)
+{
+    MW_TRY(check_source(source, "mw_dataset_subset", err));
+    if (examples == NULL || count < 1 || (uint64_t)count > SIZE_MAX)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_subset: %lld examples; it needs at least one",
+                        examples == NULL ? 0LL : (long long)count);
+    for (int64_t i = 0; i < count; i++) {
+        if (examples[i] < 0 || examples[i] >= source->examples)
+            return mw__fail(err, MW_ERROR_ARGUMENT,
+                            "mw_dataset_subset: number %lld is %lld; the source has examples "
+                            "0 to %lld",
+                            (long long)i, (long long)examples[i], (long long)source->examples - 1);
+    }
+    return MW_OK;
+}
+
+mw_dataset *mw_dataset_subset(const mw_dataset *source, const int64_t *examples, int64_t count, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err) || check_subset(source, examples, count, err) != MW_OK)
+        return NULL;
+    mw_dataset *dataset = begin_subset(source, count, err);
+    if (dataset != NULL)
+        memcpy(dataset->index, examples, (size_t)count * sizeof *examples);
+    return dataset;
+}
+
+/* ---- random split ---- */
+
+/* No epoch of a loader is so late: its orders and this one differ. */
+static const uint64_t split_stream = UINT64_MAX;
+
+static mw_status count_rest(const mw_dataset *source, const int64_t *counts, size_t part_count, int64_t *out_rest,
+                            mw_error *err)
+{
+    int64_t sum = 0;
+    size_t rests = 0;
+    for (size_t i = 0; i < part_count; i++) {
+        if (counts[i] == -1)
+            rests++;
+        else if (counts[i] < 1 || !mw__add_i64(sum, counts[i], &sum))
+            return mw__fail(err, MW_ERROR_ARGUMENT,
+                            "mw_dataset_split: part %zu of %lld examples; at least 1, or -1 "
+                            "for the rest",
+                            i, (long long)counts[i]);
+    }
+    *out_rest = source->examples - sum;
+    if (rests > 1)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_split: %zu parts are -1, the rest; one can be", rests);
+    if (rests == 0 ? *out_rest != 0 : *out_rest < 1)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_split: %lld of %lld examples are dealt out%s",
+                        (long long)sum, (long long)source->examples,
+                        rests == 0 ? "; the counts must add up, or one be -1, the rest" : ", which leaves no rest");
+    return MW_OK;
+}
+
+static mw_status check_split(const mw_dataset *source, const int64_t *counts, size_t part_count, int64_t *out_rest,
+                             mw_error *err)
+{
+    MW_TRY(check_source(source, "mw_dataset_split", err));
+    if (counts == NULL || part_count == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_split: no counts");
+    if (source->examples > UINT32_MAX)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED, "mw_dataset_split: %lld examples cannot be dealt out, at most %lld",
+                        (long long)source->examples, (long long)UINT32_MAX);
+    return count_rest(source, counts, part_count, out_rest, err);
+}
+
+static mw_status deal(const mw_dataset *source, const int64_t *counts, size_t part_count, int64_t rest,
+                      const uint32_t *order, mw_dataset **out_parts, mw_error *err)
+{
+    for (size_t i = 0; i < part_count; i++) {
+        const int64_t count = counts[i] == -1 ? rest : counts[i];
+        out_parts[i] = begin_subset(source, count, err);
+        if (out_parts[i] == NULL)
+            return mw__failed(err) ? err->status : MW_ERROR_MEMORY;
+        for (int64_t k = 0; k < count; k++)
+            out_parts[i]->index[k] = *order++;
+    }
+    return MW_OK;
+}
+
+static mw_status split(const mw_dataset *source, const int64_t *counts, size_t part_count, uint64_t seed,
+                       mw_dataset **out_parts, mw_error *err)
+{
+    int64_t rest;
+    MW_TRY(check_split(source, counts, part_count, &rest, err));
+    const size_t examples = (size_t)source->examples;
+    uint32_t *order = mw__alloc(source->allocator, examples, sizeof *order, err);
+    if (order == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < examples; i++)
+        order[i] = (uint32_t)i;
+    mw__random random = {.seed = seed, .stream = split_stream};
+    mw__random_shuffle(&random, order, examples);
+    const mw_status status = deal(source, counts, part_count, rest, order, out_parts, err);
+    mw__free(source->allocator, order);
+    return status;
+}
+
+mw_status mw_dataset_split(const mw_dataset *source, const int64_t *counts, size_t part_count, uint64_t seed,
+                           mw_dataset **out_parts, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    for (size_t i = 0; out_parts != NULL && i < part_count; i++)
+        out_parts[i] = NULL;
+    if (mw__skips(err))
+        return err->status;
+    if (out_parts == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_split: no place for the parts");
+    const mw_status status = split(source, counts, part_count, seed, out_parts, err);
+    for (size_t i = 0; status != MW_OK && i < part_count; i++) {
+        mw_dataset_destroy(out_parts[i]);
+        out_parts[i] = NULL;
+    }
+    return status;
+}
+
+/* ---- concatenation ---- */
+
+static mw_status make_concatenated(const mw_dataset *dataset, mw__example_place at, void *const *out, char *scratch,
+                                   mw_error *err)
+{
+    size_t low = 0, high = dataset->source_count; /* index[low] <= example < index[high] */
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (dataset->index[middle] <= at.example)
+            low = middle;
+        else
+            high = middle;
+    }
+    at.example -= dataset->index[low];
+    return mw__dataset_make(dataset->sources[low], at, out, scratch, err);
+}
+
+static mw_status compare_column(const mw_column *first, const mw_column *other, size_t source, mw_error *err)
+{
+    if (strcmp(first->name, other->name) != 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_dataset_concatenate: source %zu has a column \"%.100s\" where "
+                        "source 0 has \"%.100s\"",
+                        source, other->name, first->name);
+    if (first->dtype != other->dtype)
+        return mw__fail(err, MW_ERROR_DTYPE,
+                        "mw_dataset_concatenate: column \"%.100s\" is %s in source %zu, and %s "
+                        "in source 0",
+                        other->name, mw_dtype_name(other->dtype), source, mw_dtype_name(first->dtype));
+    if (!mw_shape_equal(first->shape, other->shape))
+        return mw__fail(err, MW_ERROR_SHAPE,
+                        "mw_dataset_concatenate: column \"%.100s\" has another shape in source "
+                        "%zu than in source 0",
+                        other->name, source);
+    if (first->scale != other->scale || first->offset != other->offset)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_dataset_concatenate: column \"%.100s\" has another scale or offset "
+                        "in source %zu than in source 0",
+                        other->name, source);
+    return MW_OK;
+}
+
+static mw_status check_sources(const mw_dataset *const *sources, size_t count, int64_t *out_examples, mw_error *err)
+{
+    *out_examples = 0;
+    if (sources == NULL || count == 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_concatenate: no sources");
+    for (size_t i = 0; i < count; i++) {
+        MW_TRY(check_source(sources[i], "mw_dataset_concatenate", err));
+        if (sources[i]->column_count != sources[0]->column_count)
+            return mw__fail(err, MW_ERROR_ARGUMENT,
+                            "mw_dataset_concatenate: source %zu has %zu columns, source 0 has "
+                            "%zu",
+                            i, sources[i]->column_count, sources[0]->column_count);
+        for (size_t k = 0; k < sources[0]->column_count; k++)
+            MW_TRY(compare_column(&sources[0]->columns[k], &sources[i]->columns[k], i, err));
+        if (!mw__add_i64(*out_examples, sources[i]->examples, out_examples))
+            return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_concatenate: more examples than can be counted");
+    }
+    return MW_OK;
+}
+
+mw_dataset *mw_dataset_concatenate(const mw_dataset *const *sources, size_t source_count, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    int64_t examples;
+    if (mw__skips(err) || check_sources(sources, source_count, &examples, err) != MW_OK)
+        return NULL;
+    mw_dataset *dataset = mw__dataset_derive(sources, source_count, sources[0]->columns, sources[0]->column_count,
+                                             examples, source_count + 1, err);
+    if (dataset == NULL)
+        return NULL;
+    dataset->make = make_concatenated;
+    for (size_t i = 0; i < source_count; i++)
+        dataset->index[i + 1] = dataset->index[i] + sources[i]->examples;
+    return dataset;
+}
+
+/* ---- batches made ahead: loader.c looks at `prefetch` ---- */
+
+static mw_status make_same(const mw_dataset *dataset, mw__example_place at, void *const *out, char *scratch,
+                           mw_error *err)
+{
+    return mw__dataset_make(dataset->sources[0], at, out, scratch, err);
+}
+
+/* A set in memory stays one, so that a loader reads its rows ahead; they are the source's. */
+static void lend_data(mw_dataset *dataset, const mw_dataset *source)
+{
+    if (source->make != NULL)
+        dataset->make = make_same;
+    for (size_t i = 0; i < dataset->column_count; i++)
+        dataset->columns[i].data = source->columns[i].data;
+}
+
+mw_dataset *mw_dataset_prefetch(const mw_dataset *source, int batches, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err) || check_source(source, __func__, err) != MW_OK)
+        return NULL;
+    if (batches < 1 || batches > PREFETCH_MAX) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_prefetch: %d batches ahead, not 1 to %d", batches, PREFETCH_MAX);
+        return NULL;
+    }
+    mw_dataset *dataset =
+        mw__dataset_derive(&source, 1, source->columns, source->column_count, source->examples, 0, err);
+    if (dataset == NULL)
+        return NULL;
+    lend_data(dataset, source);
+    dataset->prefetch = batches;
+    return dataset;
+}

@@ -1,0 +1,111 @@
+/* Maps: examples that a function changes whenever they are served, and the numbers that it draws. */
+#include "base/checked.h"
+#include "base/float_mode.h"
+#include "base/random.h"
+#include "runtime/data.h"
+
+/* ---- the numbers of an example ---- */
+
+/* The first two words of the block with this counter, low word first. */
+static uint64_t draw_seed(uint64_t key, uint64_t low, uint64_t high)
+{
+    const uint32_t counter[4] = {(uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32)};
+    const uint32_t halves[2] = {(uint32_t)key, (uint32_t)(key >> 32)};
+    uint32_t words[4];
+    mw__philox(words, counter, halves);
+    return (uint64_t)words[1] << 32 | words[0];
+}
+
+float mw_map_uniform(const mw_map_example *example, uint64_t index)
+{
+    mw__random random = {.seed = example != NULL ? example->seed : 0, .position = index};
+    return mw__random_uniform(&random);
+}
+
+/* ---- making ---- */
+
+enum { ALIGNMENT = 64 };
+
+/* The scratch of a map: the places of the source's columns, those columns, the scratch of the source. */
+static bool lay_out(const mw_dataset *source, size_t *out_bytes)
+{
+    size_t bytes, size;
+    if (!mw__mul_size(source->column_count, sizeof(void *), &bytes) || !mw__round_up_size(bytes, ALIGNMENT, &bytes))
+        return false;
+    for (size_t i = 0; i < source->column_count; i++) {
+        if (!mw__round_up_size(source->example_bytes[i], ALIGNMENT, &size) || !mw__add_size(bytes, size, &bytes))
+            return false;
+    }
+    return mw__add_size(bytes, source->scratch_bytes, out_bytes);
+}
+
+static char *place_columns(const mw_dataset *source, char *scratch)
+{
+    void **places = (void **)(void *)scratch;
+    char *at = scratch + (source->column_count * sizeof(void *) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    for (size_t i = 0; i < source->column_count; i++) {
+        places[i] = at;
+        at += (source->example_bytes[i] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+    return at;
+}
+
+static mw_status call_map(const mw_dataset *dataset, const mw_map_example *example, mw_error *err)
+{
+    mw_error reason = {0};
+    const mw__callback outer = mw__callback_begin("function of a map", MW__LENT_NEVER);
+    const mw_status status = dataset->map(dataset->user, example, &reason);
+    mw__callback_end(outer);
+    if (status == MW_OK)
+        return MW_OK;
+    return mw__fail(err, status, "data set: example %lld in epoch %lld: %s", (long long)example->example,
+                    (long long)example->epoch, reason.message[0] != '\0' ? reason.message : "the map failed");
+}
+
+static mw_status make_mapped(const mw_dataset *dataset, mw__example_place at, void *const *out, char *scratch,
+                             mw_error *err)
+{
+    const mw_dataset *source = dataset->sources[0];
+    void **in = (void **)(void *)scratch;
+    MW_TRY(mw__dataset_make(source, at, in, place_columns(source, scratch), err));
+    const mw_map_example example = {.epoch = at.epoch,
+                                    .example = at.example,
+                                    .seed = draw_seed(dataset->map_key, (uint64_t)at.example, (uint64_t)at.epoch),
+                                    .in = (const void *const *)in,
+                                    .out = out};
+    return call_map(dataset, &example, err);
+}
+
+static mw_status check_map(const mw_dataset *source, const mw_column *columns, size_t column_count,
+                           mw_map_function *function, mw_error *err)
+{
+    if (source == NULL || function == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_map: no %s", source == NULL ? "source" : "function");
+    if (columns == NULL && column_count > 0)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_map: %zu columns, but none are given", column_count);
+    return mw__live_check(source, MW__LIVE_DATASET, "mw_dataset_map", err);
+}
+
+mw_dataset *mw_dataset_map(const mw_dataset *source, const mw_column *columns, size_t column_count,
+                           mw_map_function *function, void *user, uint64_t seed, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err) || check_map(source, columns, column_count, function, err) != MW_OK)
+        return NULL;
+    const bool same = column_count == 0;
+    mw_dataset *dataset = mw__dataset_derive(&source, 1, same ? source->columns : columns,
+                                             same ? source->column_count : column_count, source->examples, 0, err);
+    if (dataset == NULL)
+        return NULL;
+    if (!lay_out(source, &dataset->scratch_bytes)) {
+        mw__fail(err, MW_ERROR_SHAPE, "mw_dataset_map: an example of the source has more bytes than fit into memory");
+        mw_dataset_destroy(dataset);
+        return NULL;
+    }
+    dataset->make = make_mapped;
+    dataset->map = function;
+    dataset->user = user;
+    dataset->map_key = draw_seed(seed, (uint64_t)dataset->map_count, UINT64_MAX);
+    dataset->map_count++;
+    return dataset;
+}
