@@ -25,7 +25,7 @@ mw_room(mil)
 # A format whose library is missing is left out; in its place stand functions that say so.
 set(mw_format_folders tensors)
 if(MW_HAVE_PROTOBUF)
-    list(APPEND mw_format_folders coreml)
+    list(APPEND mw_format_folders coreml onnx)
 else()
     list(APPEND mw_format_folders without_protobuf)
 endif()
@@ -104,6 +104,7 @@ function(mw_schema room folder)
 endfunction()
 if(MW_HAVE_PROTOBUF)
     mw_schema(format coreml mil model)
+    mw_schema(format onnx onnx)
 endif()
 
 # mw_objects(<variable> <room>...): the objects of those rooms that have any.

@@ -18,6 +18,7 @@
 #include <millwright/graph.h>
 #include <millwright/loss.h>
 #include <millwright/mil.h>
+#include <millwright/onnx.h>
 #include <millwright/op_activation.h>
 #include <millwright/op_attention.h>
 #include <millwright/op_compare.h>

@@ -1,0 +1,88 @@
+/* ONNX files: a model becomes a graph.
+ *
+ *     const mw_onnx_extent extents[] = {{"batch", 1}};
+ *     mw_onnx_options options = mw_onnx_defaults();
+ *     options.extents = extents;
+ *     options.extent_count = 1;
+ *     mw_graph *graph = mw_onnx_read("model.onnx", &options, &err);
+ *     mw_program *program = mw_compile(graph, NULL, &err);
+ *
+ * Nodes become MIL operations of the same value; shape computations over known integers are carried out while the file
+ * is read. Initializers become constants with their own names, dots included, so that mw_graph_trainable and
+ * mw_graph_lora find them; inputs and outputs keep theirs. Operator sets 7 to 21 of the domain ai.onnx are read, as far
+ * as docs/onnx.md lists their operators.
+ *
+ * Types. float and float16 are themselves. double is computed as fp32. Every integer type is an int32 (of 8 and 16 bits
+ * with the wrap-around of its own type): a constant that int32 cannot hold is refused, but that the limits of int64,
+ * with which slices say "to the end", become those of int32. Strings, complex numbers, bfloat16, sequences, maps and
+ * optionals are refused.
+ *
+ * Files are untrusted. Reading allocates at most 128 times the size of the file, the bytes of the external data that it
+ * names, and what the graph holds; external data are read from the folder of the file and below it only.
+ *
+ * Threads: calls may be made from any thread at the same time. */
+#ifndef MILLWRIGHT_ONNX_H
+#define MILLWRIGHT_ONNX_H
+
+#include <millwright/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a named extent ("batch") is in this graph. */
+typedef struct mw_onnx_extent {
+    const char *name;
+    int64_t extent; /* >= 0 */
+} mw_onnx_extent;
+
+/** An input that is a constant of the graph instead: one whose numbers decide shapes, say. */
+typedef struct mw_onnx_constant {
+    const char *input;
+    const void *data; /* dense, row-major, in the element type of the file (int64_t for shapes, one byte a bool) */
+    size_t size;      /* bytes */
+} mw_onnx_constant;
+
+/** A node that cannot be read. Strings are valid during the call that hands it out. */
+typedef struct mw_onnx_problem {
+    const char *node;      /* its name, or that of its first output */
+    const char *operation; /* its operator, with the domain in front if it is not ai.onnx; "input" of an input */
+    int64_t opset;         /* version of the operator set that the model asks for */
+    const char *reason;
+} mw_onnx_problem;
+
+/** Told of every node that is not supported, in the order of the file. A node behind one that is not supported is told
+ *  of only if it is at fault itself. */
+typedef void mw_onnx_report(void *user, const mw_onnx_problem *problem);
+
+/** How a model is read; fill with mw_onnx_defaults. Pointers are read during the call only. */
+typedef struct mw_onnx_options {
+    size_t struct_size;            /* set by mw_onnx_defaults */
+    const mw_allocator *allocator; /* NULL = the C library's heap; must outlive the graph */
+    mw_opset opset;                /* of the graph; default MW_IOS18 */
+    const mw_onnx_extent *extents; /* of named dimensions */
+    size_t extent_count;
+    const mw_input_shape *shapes; /* of whole inputs; they go before what the file and `extents` say */
+    size_t shape_count;
+    const mw_onnx_constant *constants;
+    size_t constant_count;
+    mw_onnx_report *report; /* NULL = none */
+    void *report_user;
+} mw_onnx_options;
+
+/** Returns the default options. */
+MW_API mw_onnx_options mw_onnx_defaults(void);
+
+/** Reads a model.
+ *  options  NULL = mw_onnx_defaults()
+ *  return   owned by the caller; NULL with err set on failure
+ *  errors   MW_ERROR_FILE; MW_ERROR_FORMAT for a malformed file; MW_ERROR_UNSUPPORTED if any node is not supported (the
+ *           message counts them and has the first ones, `report` is told of all), and in a build without protobuf-c;
+ *           MW_ERROR_SHAPE if a dimension has neither number nor extent (the message names the dimension), or shapes do
+ *           not fit; MW_ERROR_ARGUMENT for options that are not made by mw_onnx_defaults, or name what is not there */
+MW_API mw_graph *mw_onnx_read(const char *path, const mw_onnx_options *options, mw_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

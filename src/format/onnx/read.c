@@ -1,0 +1,306 @@
+/* An ONNX file: decoded, its inputs bound to extents, its nodes read, its outputs declared. */
+#include "base/file.h"
+#include "base/name.h"
+#include "base/shown.h"
+#include "format/coreml/wire.h"
+#include "format/onnx/import.h"
+#include "format/onnx/read.h"
+#include "graph/ir.h"
+#include "graph/transform/prune.h"
+
+#include <millwright/function.h>
+#include <millwright/op_shape.h>
+
+#include <stdio.h>
+#include <string.h>
+
+mw_onnx_options mw_onnx_defaults(void)
+{
+    return (mw_onnx_options){.struct_size = sizeof(mw_onnx_options), .opset = MW_IOS18};
+}
+
+/* ---- inputs ---- */
+
+static mw_status refuse_input(const mw__onnx_import *import, const Mw__Onnx__ValueInfo *info, const char *why)
+{
+    return mw__fail(import->err, MW_ERROR_UNSUPPORTED, "\"%.200s\": the input \"%.100s\" %s", import->source.path,
+                    info->name, why);
+}
+
+static const mw_onnx_extent *find_extent(const mw__onnx_import *import, const char *name)
+{
+    for (size_t i = 0; i < import->options->extent_count; i++)
+        if (strcmp(import->options->extents[i].name, name) == 0)
+            return &import->options->extents[i];
+    return NULL;
+}
+
+static mw_status read_dimension(const mw__onnx_import *import, const Mw__Onnx__ValueInfo *info, int axis,
+                                const Mw__Onnx__Dimension *dimension, int64_t *out)
+{
+    if (dimension->value_case == MW__ONNX__DIMENSION__VALUE_DIM_VALUE) {
+        *out = dimension->dim_value;
+        if (*out >= 0)
+            return MW_OK;
+        return mw__fail(import->err, MW_ERROR_FORMAT, "\"%.200s\": extent %lld of axis %d of the input \"%.100s\"",
+                        import->source.path, (long long)*out, axis, info->name);
+    }
+    const bool named = dimension->value_case == MW__ONNX__DIMENSION__VALUE_DIM_PARAM;
+    const mw_onnx_extent *extent = named ? find_extent(import, dimension->dim_param) : NULL;
+    if (extent == NULL)
+        return mw__fail(import->err, MW_ERROR_SHAPE,
+                        "\"%.150s\": axis %d of the input \"%.100s\" is %s%.60s%s: say its extent in options.%s",
+                        import->source.path, axis, info->name, named ? "called \"" : "open",
+                        named ? dimension->dim_param : "", named ? "\"" : "", named ? "extents" : "shapes");
+    *out = extent->extent;
+    return MW_OK;
+}
+
+static const mw_shape *find_shape(const mw__onnx_import *import, const char *name)
+{
+    for (size_t i = 0; i < import->options->shape_count; i++)
+        if (strcmp(import->options->shapes[i].input, name) == 0)
+            return &import->options->shapes[i].shape;
+    return NULL;
+}
+
+static mw_status check_shape(const mw__onnx_import *import, const Mw__Onnx__ValueInfo *info, const mw_shape *given)
+{
+    const Mw__Onnx__Shape *declared = info->type->tensor_type->shape;
+    bool fits = declared == NULL || declared->n_dim == (size_t)given->rank;
+    for (int i = 0; fits && declared != NULL && i < given->rank; i++)
+        fits = declared->dim[i]->value_case != MW__ONNX__DIMENSION__VALUE_DIM_VALUE ||
+               declared->dim[i]->dim_value == given->dim[i];
+    if (fits && mw_shape_count(*given) >= 0)
+        return MW_OK;
+    return mw__fail(import->err, MW_ERROR_SHAPE, "\"%.200s\": the shape asked for the input \"%.100s\" is not its own",
+                    import->source.path, info->name);
+}
+
+static mw_status read_shape(const mw__onnx_import *import, const Mw__Onnx__ValueInfo *info, mw_shape *out)
+{
+    const mw_shape *given = find_shape(import, info->name);
+    const Mw__Onnx__Shape *declared = info->type->tensor_type->shape;
+    if (given != NULL) {
+        *out = *given;
+        return check_shape(import, info, given);
+    }
+    if (declared == NULL)
+        return mw__fail(import->err, MW_ERROR_SHAPE,
+                        "\"%.200s\": the input \"%.100s\" has no shape: say it in options.shapes", import->source.path,
+                        info->name);
+    if (declared->n_dim > MW_RANK_MAX)
+        return refuse_input(import, info, "has more than 8 axes");
+    out->rank = (int)declared->n_dim;
+    for (int i = 0; i < out->rank; i++)
+        MW_TRY(read_dimension(import, info, i, declared->dim[i], &out->dim[i]));
+    return MW_OK;
+}
+
+static const mw_onnx_constant *find_constant(const mw__onnx_import *import, const char *name)
+{
+    for (size_t i = 0; i < import->options->constant_count; i++)
+        if (strcmp(import->options->constants[i].input, name) == 0)
+            return &import->options->constants[i];
+    return NULL;
+}
+
+/* The input as a literal, which is copied. */
+static mw_status define_constant(mw__onnx_import *import, const mw_onnx_constant *given, mw__onnx_value *value)
+{
+    const size_t size = mw__onnx_type_size(value->type);
+    const int64_t count = mw_shape_count(value->shape);
+    mw__onnx_literal *literal = mw__arena_alloc(&import->arena, 1, sizeof *literal, import->err);
+    if (count < 0 || given->size / size != (size_t)count || given->size % size != 0)
+        return mw__fail(import->err, MW_ERROR_SHAPE, "\"%.200s\": %zu bytes are given for the input \"%.100s\"",
+                        import->source.path, given->size, value->name);
+    char *data = mw__arena_alloc(&import->arena, given->size, 1, import->err);
+    if (literal == NULL || data == NULL)
+        return MW_ERROR_MEMORY;
+    if (given->size > 0)
+        memcpy(data, given->data, given->size);
+    *literal = (mw__onnx_literal){value->type, value->shape, (size_t)count, data};
+    value->literal = literal;
+    value->weight = true;
+    return mw__onnx_define(import, value);
+}
+
+static mw_status define_input(mw__onnx_import *import, const Mw__Onnx__ValueInfo *info)
+{
+    char buffer[16], why[64];
+    if (mw__onnx_find(import, info->name) != NULL)
+        return MW_OK; /* an initializer, which older files list among the inputs too */
+    if (info->type == NULL || info->type->value_case != MW__ONNX__TYPE__VALUE_TENSOR_TYPE ||
+        info->type->tensor_type == NULL)
+        return refuse_input(import, info, "is no tensor");
+    const int type = info->type->tensor_type->elem_type;
+    snprintf(why, sizeof why, "is of %s", mw__onnx_type_name(type, buffer));
+    if (mw__onnx_dtype(type) == MW_DTYPE_NONE)
+        return refuse_input(import, info, why);
+    mw__onnx_value value = {.name = info->name, .type = type};
+    MW_TRY(mw__name_check("input", info->name, import->err));
+    MW_TRY(read_shape(import, info, &value.shape));
+    const mw_onnx_constant *given = find_constant(import, info->name);
+    if (given != NULL)
+        return define_constant(import, given, &value);
+    value.tensor = mw_input(import->graph, info->name, mw__onnx_dtype(type), value.shape);
+    if (value.tensor == NULL)
+        return mw_graph_check(import->graph, import->err);
+    return mw__onnx_define(import, &value);
+}
+
+/* ---- outputs ---- */
+
+/* A constant of the graph has its name already. */
+static mw_status declare_output(mw__onnx_import *import, const Mw__Onnx__ValueInfo *info)
+{
+    mw__onnx_value *value = mw__onnx_find(import, info->name);
+    if (value == NULL)
+        return mw__fail(import->err, MW_ERROR_FORMAT, "\"%.200s\": nothing gives the output \"%.100s\"",
+                        import->source.path, info->name);
+    const bool weight = value->weight;
+    value->weight = weight && value->tensor != NULL; /* unless it is used, the name is that of the output */
+    mw_tensor *x = mw__onnx_emit(import, value);
+    if (mw_output(x, info->name) != NULL)
+        return MW_OK;
+    if (!mw__failed(import->err))
+        return mw_graph_check(import->graph, import->err);
+    return import->err->status;
+}
+
+/* ---- the model ---- */
+
+static mw_status find_opset(mw__onnx_import *import, const Mw__Onnx__Model *model)
+{
+    for (size_t i = 0; i < model->n_opset_import; i++) {
+        const Mw__Onnx__OperatorSet *set = model->opset_import[i];
+        if (set->domain[0] == '\0' || strcmp(set->domain, "ai.onnx") == 0)
+            import->opset = set->version;
+    }
+    if (import->opset >= MW__ONNX_OPSET_MIN && import->opset <= MW__ONNX_OPSET_MAX)
+        return MW_OK;
+    return mw__fail(import->err, MW_ERROR_UNSUPPORTED, "\"%.200s\": operator set %lld; those from %d to %d are read",
+                    import->source.path, (long long)import->opset, MW__ONNX_OPSET_MIN, MW__ONNX_OPSET_MAX);
+}
+
+static bool is_input(const Mw__Onnx__Graph *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->n_input; i++)
+        if (strcmp(graph->input[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+static mw_status check_options(const mw__onnx_import *import, const Mw__Onnx__Graph *graph)
+{
+    for (size_t i = 0; i < import->options->shape_count; i++)
+        if (!is_input(graph, import->options->shapes[i].input))
+            return mw__fail(import->err, MW_ERROR_ARGUMENT, "\"%.200s\": options.shapes names \"%.100s\": no input",
+                            import->source.path, import->options->shapes[i].input);
+    for (size_t i = 0; i < import->options->constant_count; i++)
+        if (!is_input(graph, import->options->constants[i].input))
+            return mw__fail(import->err, MW_ERROR_ARGUMENT, "\"%.200s\": options.constants names \"%.100s\": no input",
+                            import->source.path, import->options->constants[i].input);
+    return MW_OK;
+}
+
+static mw_status read_parts(mw__onnx_import *import, const Mw__Onnx__Graph *graph)
+{
+    MW_TRY(mw__onnx_import_initializers(import, graph));
+    for (size_t i = 0; i < graph->n_input; i++)
+        MW_TRY(define_input(import, graph->input[i]));
+    MW_TRY(mw__onnx_import_nodes(import, graph));
+    if (import->problems > 0)
+        return mw__fail(import->err, MW_ERROR_UNSUPPORTED, "\"%.60s\": %zu nodes are not supported: %s%s",
+                        import->source.path, import->problems, import->problem, import->problems > 4 ? "; .." : "");
+    for (size_t i = 0; i < graph->n_output; i++)
+        MW_TRY(declare_output(import, graph->output[i]));
+    MW_TRY(mw_graph_check(import->graph, import->err));
+    return mw__prune(import->graph->functions[0], import->err);
+}
+
+static mw_status read_model(mw__onnx_import *import, const Mw__Onnx__Model *model)
+{
+    const Mw__Onnx__Graph *graph = model->graph;
+    if (graph == NULL || graph->n_output == 0)
+        return mw__fail(import->err, MW_ERROR_FORMAT, "\"%.200s\": no graph with an output", import->source.path);
+    MW_TRY(find_opset(import, model));
+    MW_TRY(check_options(import, graph));
+    mw__onnx_scope scope = {0};
+    mw__map_init(&scope.values, import->arena.allocator);
+    import->scope = &scope;
+    const mw_status status = read_parts(import, graph);
+    mw__map_deinit(&scope.values);
+    return status;
+}
+
+static mw_graph *build(const Mw__Onnx__Model *model, const char *path, const char *folder_of,
+                       const mw_onnx_options *options, mw_error *err)
+{
+    mw_graph_options made = mw_graph_defaults();
+    made.allocator = options->allocator;
+    made.opset = options->opset;
+    mw__onnx_import import = {.options = options, .err = err};
+    mw__arena_init(&import.arena, mw__allocator_or_default(options->allocator));
+    import.source = (mw__onnx_source){path, folder_of, &import.arena};
+    import.graph = mw__graph_make(&made, err);
+    if (import.graph != NULL && read_model(&import, model) != MW_OK) {
+        mw__graph_free(import.graph);
+        import.graph = NULL;
+    }
+    mw__arena_deinit(&import.arena);
+    return mw__graph_publish(import.graph, err);
+}
+
+mw_graph *mw__onnx_decode(const void *data, size_t size, const char *path, const char *folder_of,
+                          const mw_onnx_options *options, mw_error *err)
+{
+    mw__wire wire;
+    mw_error own = {0};
+    ProtobufCMessage *message = mw__wire_read(&wire, mw__allocator_or_default(options->allocator),
+                                              &mw__onnx__model__descriptor, data, size, path, &own);
+    mw_graph *graph =
+        message != NULL ? build((const Mw__Onnx__Model *)message, path, folder_of, options, &own) : NULL;
+    mw__wire_free(&wire, message);
+    if (graph == NULL && err != NULL)
+        *err = own;
+    return graph;
+}
+
+/* protobuf has files of 2 GiB at most. */
+#define FILE_MAX ((size_t)1 << 31)
+
+static bool check_arguments(const char *path, const mw_onnx_options *options, mw_error *err)
+{
+    if (path == NULL)
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_onnx_read: path is NULL");
+    else if (options->struct_size != sizeof *options)
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_onnx_read: the options were not made by mw_onnx_defaults");
+    else if ((options->extent_count > 0 && options->extents == NULL) ||
+             (options->shape_count > 0 && options->shapes == NULL) ||
+             (options->constant_count > 0 && options->constants == NULL))
+        mw__fail(err, MW_ERROR_ARGUMENT, "mw_onnx_read: a list of the options is NULL");
+    else
+        return true;
+    return false;
+}
+
+mw_graph *mw_onnx_read(const char *path, const mw_onnx_options *options, mw_error *err)
+{
+    mw_error own = {0};
+    const mw_onnx_options defaults = mw_onnx_defaults();
+    options = options != NULL ? options : &defaults;
+    if (mw__skips(err))
+        return NULL;
+    err = err != NULL ? err : &own;
+    if (!check_arguments(path, options, err))
+        return NULL;
+    const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
+    char *data;
+    size_t size;
+    if (mw__file_read(allocator, path, FILE_MAX, &data, &size, err) != MW_OK)
+        return NULL;
+    mw_graph *graph = mw__onnx_decode(data, size, path, path, options, err);
+    mw__free(allocator, data);
+    return graph;
+}
