@@ -9,7 +9,7 @@ debian_packages() {
     npm) command -v npm >/dev/null || echo npm ;;
     bench) echo clang libopenblas-dev python3 ;;
     fashion) echo dataset-fashion-mnist ;;
-    check) echo clang clang-format libclang-rt-dev llvm g++ binutils shellcheck git locales ;;
+    check) echo clang clang-format libclang-rt-dev llvm g++ binutils shellcheck git locales libonnx-testdata ;;
     nightly) echo valgrind qemu-user-static libc6-arm64-cross python3-torch ;;
     esac
 }

@@ -125,7 +125,7 @@ void onnx_tensor_free(onnx_tensor *tensor) { free(tensor->data); }
 
 mw_dtype onnx_tensor_dtype(const onnx_tensor *tensor)
 {
-    static const mw_dtype types[] = {MW_DTYPE_NONE, MW_F32, MW_U8,        MW_I8,   MW_U16, MW_I16, MW_I32,
+    static const mw_dtype types[] = {MW_DTYPE_NONE, MW_F32,        MW_U8,   MW_I8,  MW_U16, MW_I16, MW_I32,
                                      MW_I64,        MW_DTYPE_NONE, MW_BOOL, MW_F16, MW_F64, MW_U32, MW_U64};
     return tensor->type > 0 && tensor->type < 14 ? types[tensor->type] : MW_DTYPE_NONE;
 }

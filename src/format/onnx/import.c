@@ -60,10 +60,7 @@ static mw_status convert_element(mw__onnx_import *import, const mw__onnx_value *
 }
 
 /* Types whose bytes are those of the graph. */
-static bool is_plain(int type)
-{
-    return type == MW__ONNX_FLOAT || type == MW__ONNX_FLOAT16 || type == MW__ONNX_INT32;
-}
+static bool is_plain(int type) { return type == MW__ONNX_FLOAT || type == MW__ONNX_FLOAT16 || type == MW__ONNX_INT32; }
 
 static mw_tensor *emit_converted(mw__onnx_import *import, const mw__onnx_value *value)
 {
@@ -165,14 +162,22 @@ mw_status mw__onnx_refuse(mw__onnx_node *node, const char *format, ...)
     return MW_ERROR_UNSUPPORTED;
 }
 
+mw_status mw__onnx_check_problems(const mw__onnx_import *import)
+{
+    if (import->problems == 0)
+        return MW_OK;
+    return mw__fail(import->err, MW_ERROR_UNSUPPORTED, "\"%.60s\": %zu nodes are not supported: %s%s",
+                    import->source.path, import->problems, import->problem, import->problems > 4 ? "; .." : "");
+}
+
 /* ---- one node ---- */
 
 /* True if `word` is one of the words of `list`, which are separated by single spaces. */
 static bool has_word(const char *list, const char *word)
 {
     const size_t length = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)) != NULL; at += length)
-        if (length > 0 && (at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+    for (const char *at = list; length > 0 && (at = strstr(at, word)) != NULL; at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
             return true;
     return false;
 }
@@ -347,8 +352,8 @@ mw_status mw__onnx_import_nodes(mw__onnx_import *import, const Mw__Onnx__Graph *
 
 /* ---- bodies ---- */
 
-static mw_status import_body(mw__onnx_import *import, const Mw__Onnx__Graph *graph,
-                             const mw__onnx_value *const *inputs, const mw__onnx_value **out_outputs)
+static mw_status import_body(mw__onnx_import *import, const Mw__Onnx__Graph *graph, const mw__onnx_value *const *inputs,
+                             const mw__onnx_value **out_outputs)
 {
     for (size_t i = 0; i < graph->n_input; i++) {
         mw__onnx_value value = *inputs[i];

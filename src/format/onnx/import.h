@@ -60,6 +60,8 @@ mw_status mw__onnx_import_nodes(mw__onnx_import *import, const Mw__Onnx__Graph *
 mw_status mw__onnx_import_body(mw__onnx_import *import, const Mw__Onnx__Graph *graph,
                                const mw__onnx_value *const *inputs, size_t input_count,
                                const mw__onnx_value **out_outputs);
+/* MW_ERROR_UNSUPPORTED, with the first ones, if any node was not supported. */
+mw_status mw__onnx_check_problems(const mw__onnx_import *import);
 /* Makes `value` visible under its name; the value is copied. MW_ERROR_FORMAT if the scope has the name. */
 mw_status mw__onnx_define(mw__onnx_import *import, const mw__onnx_value *value);
 /* NULL if no scope has the name. */
@@ -119,12 +121,7 @@ mw_shape mw__onnx_shape(const mw__onnx_node *node, size_t index);
 mw_tensor *mw__onnx_in(mw__onnx_node *node, size_t index); /* NULL for one that is left out, and on failure */
 
 /* Kinds of attributes, by their numbers in files. */
-enum {
-    MW__ONNX_KIND_FLOAT = 1,
-    MW__ONNX_KIND_INT = 2,
-    MW__ONNX_KIND_STRING = 3,
-    MW__ONNX_KIND_INTS = 7
-};
+enum { MW__ONNX_KIND_FLOAT = 1, MW__ONNX_KIND_INT = 2, MW__ONNX_KIND_STRING = 3, MW__ONNX_KIND_INTS = 7 };
 
 /* Attributes; one of another kind than asked for gives the node a reason to be refused. */
 int64_t mw__onnx_int(mw__onnx_node *node, const char *name, int64_t fallback);

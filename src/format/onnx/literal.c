@@ -271,8 +271,9 @@ static mw_status read_external(const mw__onnx_source *source, const Mw__Onnx__Te
     mw__file file;
     MW_TRY(find_place(tensor, &place, err));
     if (source->folder_of == NULL)
-        return mw__fail(err, MW_ERROR_FILE, "tensor \"%s\": its elements lie in \"%.200s\", of which no folder is known",
-                        shown(tensor), place.location);
+        return mw__fail(err, MW_ERROR_FILE,
+                        "tensor \"%s\": its elements lie in \"%.200s\", of which no folder is known", shown(tensor),
+                        place.location);
     MW_TRY(folder_of(source, &folder, err));
     MW_TRY(mw__file_open_below(&file, folder, place.location, err));
     const mw_status status = read_open(source, tensor, &place, &file, out, err);

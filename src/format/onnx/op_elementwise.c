@@ -33,12 +33,37 @@ static mw_status same_types(mw__onnx_node *node)
     return MW_OK;
 }
 
+enum { FOLDED_MAX = 64 };
+
+/* Quotients toward zero of integers that are known, of equal shapes or by one number; *out_done says whether they are.
+ * (MIL leaves open what an integer division does, so that it is no constant to the graph.) */
+static mw_status divide_known(mw__onnx_node *node, bool *out_done)
+{
+    int64_t quotients[FOLDED_MAX];
+    const mw__onnx_literal *x = mw__onnx_known(node->import, node->in[0]);
+    const mw__onnx_literal *y = mw__onnx_known(node->import, node->in[1]);
+    *out_done = x != NULL && y != NULL && x->count <= FOLDED_MAX &&
+                (mw_shape_equal(x->shape, y->shape) || (y->count == 1 && y->shape.rank <= x->shape.rank));
+    for (size_t i = 0; *out_done && i < x->count; i++) {
+        const int64_t a = mw__onnx_literal_int(x, i), b = mw__onnx_literal_int(y, y->count == 1 ? 0 : i);
+        *out_done = b != 0 && !(b == -1 && a == INT64_MIN);
+        quotients[i] = *out_done ? a / b : 0;
+    }
+    return *out_done ? mw__onnx_set_ints(node, 0, mw__onnx_type(node, 0), x->shape, quotients) : MW_OK;
+}
+
 mw_status mw__onnx_arithmetic(mw__onnx_node *node)
 {
     static const binary_row rows[] = {{"Add", mw_add}, {"Sub", mw_sub}, {"Mul", mw_mul}, {"Div", mw_real_div}};
     binary *build = find_binary(node, rows, sizeof rows / sizeof *rows);
     MW_TRY(same_types(node));
     const int type = mw__onnx_type(node, 0);
+    if (build == mw_real_div && mw__onnx_is_integer(type)) {
+        bool done;
+        MW_TRY(divide_known(node, &done));
+        if (done)
+            return MW_OK;
+    }
     return mw__onnx_set(node, 0, type, mw__onnx_wrap(build(mw__onnx_in(node, 0), mw__onnx_in(node, 1)), type));
 }
 
@@ -105,13 +130,27 @@ typedef struct unary_row {
 mw_status mw__onnx_unary(mw__onnx_node *node)
 {
     static const unary_row rows[] = {
-        {"Abs", mw_abs, true},          {"Neg", mw_neg, true},           {"Sign", mw_sign, true},
-        {"Ceil", mw_ceil, false},       {"Floor", mw_floor, false},      {"Round", mw_round, false},
-        {"Sqrt", mw_sqrt, false},       {"Exp", mw_exp, false},          {"Erf", mw_erf, false},
-        {"Sin", mw_sin, false},         {"Cos", mw_cos, false},          {"Tan", mw_tan, false},
-        {"Asin", mw_asin, false},       {"Acos", mw_acos, false},        {"Atan", mw_atan, false},
-        {"Sinh", mw_sinh, false},       {"Cosh", mw_cosh, false},        {"Tanh", mw_tanh, false},
-        {"Atanh", mw_atanh, false},     {"Sigmoid", mw_sigmoid, false},  {"Softplus", mw_softplus, false},
+        {"Abs", mw_abs, true},
+        {"Neg", mw_neg, true},
+        {"Sign", mw_sign, true},
+        {"Ceil", mw_ceil, false},
+        {"Floor", mw_floor, false},
+        {"Round", mw_round, false},
+        {"Sqrt", mw_sqrt, false},
+        {"Exp", mw_exp, false},
+        {"Erf", mw_erf, false},
+        {"Sin", mw_sin, false},
+        {"Cos", mw_cos, false},
+        {"Tan", mw_tan, false},
+        {"Asin", mw_asin, false},
+        {"Acos", mw_acos, false},
+        {"Atan", mw_atan, false},
+        {"Sinh", mw_sinh, false},
+        {"Cosh", mw_cosh, false},
+        {"Tanh", mw_tanh, false},
+        {"Atanh", mw_atanh, false},
+        {"Sigmoid", mw_sigmoid, false},
+        {"Softplus", mw_softplus, false},
         {"Softsign", mw_softsign, false},
     };
     const int type = mw__onnx_type(node, 0);

@@ -54,8 +54,8 @@ mw_status mw__onnx_arg_extremum(mw__onnx_node *node)
     mw_tensor *x = mw__onnx_in(node, 0);
     if (last)
         x = mw_reverse(x, MW_AXES(axis));
-    mw_tensor *made = strcmp(node->proto->op_type, "ArgMax") == 0 ? mw_reduce_argmax(x, axis, keep)
-                                                                  : mw_reduce_argmin(x, axis, keep);
+    mw_tensor *made =
+        strcmp(node->proto->op_type, "ArgMax") == 0 ? mw_reduce_argmax(x, axis, keep) : mw_reduce_argmin(x, axis, keep);
     if (last) /* the first of the reversed axis */
         made = mw_sub(mw_scalar(node->graph, MW_I32, (double)(shape.dim[axis] - 1)), made);
     return mw__onnx_set(node, 0, MW__ONNX_INT64, made);

@@ -36,7 +36,10 @@ static mw_status read_numbers(mw__onnx_node *node, slice_numbers *out)
     return read_optional(node, "steps", 4, out->steps, out->count, false);
 }
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high) { return value < low ? low : value > high ? high : value; }
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
 
 /* What Python's x[start:end:step] takes of an axis, with nothing left to interpret. */
 static void take(int64_t extent, int64_t start, int64_t end, int64_t step, mw_slice *out)

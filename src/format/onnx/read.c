@@ -4,7 +4,6 @@
 #include "base/shown.h"
 #include "format/coreml/wire.h"
 #include "format/onnx/import.h"
-#include "format/onnx/read.h"
 #include "graph/ir.h"
 #include "graph/transform/prune.h"
 
@@ -151,12 +150,21 @@ static mw_status define_input(mw__onnx_import *import, const Mw__Onnx__ValueInfo
 
 /* ---- outputs ---- */
 
+static bool is_tensor(const Mw__Onnx__ValueInfo *info)
+{
+    return info->type == NULL || info->type->value_case == MW__ONNX__TYPE__VALUE__NOT_SET ||
+           info->type->value_case == MW__ONNX__TYPE__VALUE_TENSOR_TYPE;
+}
+
 /* A constant of the graph has its name already. */
 static mw_status declare_output(mw__onnx_import *import, const Mw__Onnx__ValueInfo *info)
 {
     mw__onnx_value *value = mw__onnx_find(import, info->name);
     if (value == NULL)
         return mw__fail(import->err, MW_ERROR_FORMAT, "\"%.200s\": nothing gives the output \"%.100s\"",
+                        import->source.path, info->name);
+    if (!is_tensor(info))
+        return mw__fail(import->err, MW_ERROR_UNSUPPORTED, "\"%.200s\": the output \"%.100s\" is no tensor",
                         import->source.path, info->name);
     const bool weight = value->weight;
     value->weight = weight && value->tensor != NULL; /* unless it is used, the name is that of the output */
@@ -210,9 +218,7 @@ static mw_status read_parts(mw__onnx_import *import, const Mw__Onnx__Graph *grap
     for (size_t i = 0; i < graph->n_input; i++)
         MW_TRY(define_input(import, graph->input[i]));
     MW_TRY(mw__onnx_import_nodes(import, graph));
-    if (import->problems > 0)
-        return mw__fail(import->err, MW_ERROR_UNSUPPORTED, "\"%.60s\": %zu nodes are not supported: %s%s",
-                        import->source.path, import->problems, import->problem, import->problems > 4 ? "; .." : "");
+    MW_TRY(mw__onnx_check_problems(import));
     for (size_t i = 0; i < graph->n_output; i++)
         MW_TRY(declare_output(import, graph->output[i]));
     MW_TRY(mw_graph_check(import->graph, import->err));
@@ -252,15 +258,14 @@ static mw_graph *build(const Mw__Onnx__Model *model, const char *path, const cha
     return mw__graph_publish(import.graph, err);
 }
 
-mw_graph *mw__onnx_decode(const void *data, size_t size, const char *path, const char *folder_of,
-                          const mw_onnx_options *options, mw_error *err)
+static mw_graph *decode(const void *data, size_t size, const char *path, const char *folder_of,
+                        const mw_onnx_options *options, mw_error *err)
 {
     mw__wire wire;
     mw_error own = {0};
     ProtobufCMessage *message = mw__wire_read(&wire, mw__allocator_or_default(options->allocator),
                                               &mw__onnx__model__descriptor, data, size, path, &own);
-    mw_graph *graph =
-        message != NULL ? build((const Mw__Onnx__Model *)message, path, folder_of, options, &own) : NULL;
+    mw_graph *graph = message != NULL ? build((const Mw__Onnx__Model *)message, path, folder_of, options, &own) : NULL;
     mw__wire_free(&wire, message);
     if (graph == NULL && err != NULL)
         *err = own;
@@ -300,7 +305,7 @@ mw_graph *mw_onnx_read(const char *path, const mw_onnx_options *options, mw_erro
     size_t size;
     if (mw__file_read(allocator, path, FILE_MAX, &data, &size, err) != MW_OK)
         return NULL;
-    mw_graph *graph = mw__onnx_decode(data, size, path, path, options, err);
+    mw_graph *graph = decode(data, size, path, path, options, err);
     mw__free(allocator, data);
     return graph;
 }

@@ -12,6 +12,7 @@ mw_graph *mw_onnx_read(const char *path, const mw_onnx_options *options, mw_erro
 {
     (void)options;
     if (!mw__skips(err))
-        mw__fail(err, MW_ERROR_UNSUPPORTED, "cannot read \"%.200s\": built without protobuf-c", path != NULL ? path : "");
+        mw__fail(err, MW_ERROR_UNSUPPORTED, "cannot read \"%.200s\": built without protobuf-c",
+                 path != NULL ? path : "");
     return NULL;
 }

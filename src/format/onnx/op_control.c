@@ -1,0 +1,210 @@
+/* Branches and loops. What is known when the file is read is carried out then; a branch that is not becomes MIL's cond.
+ */
+#include "format/onnx/import.h"
+
+#include <millwright/op_control.h>
+#include <millwright/op_shape.h>
+
+#include <string.h>
+
+static const Mw__Onnx__Graph *find_graph(const mw__onnx_node *node, const char *name)
+{
+    const Mw__Onnx__Attribute *found = mw__onnx_attribute(node, name);
+    return found != NULL ? found->g : NULL;
+}
+
+/* Result `index` of the node is a value of a body, which is not seen any more once the body is left. */
+static mw_status give(mw__onnx_node *node, size_t index, const mw__onnx_value *value)
+{
+    if (value->type == 0)
+        return mw__onnx_refuse(node, "its body has nodes that are not supported");
+    if (index < node->out_count)
+        node->out[index] = *value;
+    return MW_OK;
+}
+
+/* ---- if ---- */
+
+enum { RESULTS_MAX = 64 };
+
+typedef struct branches {
+    mw__onnx_node *node;
+    const Mw__Onnx__Graph *graphs[2];
+    int types[RESULTS_MAX];
+    bool failed;
+} branches;
+
+static void build_branch(branches *b, const Mw__Onnx__Graph *graph, mw_tensor **out, size_t count)
+{
+    mw__onnx_import *import = b->node->import;
+    const mw__onnx_value *values[RESULTS_MAX];
+    import->blocks++;
+    if (mw__onnx_import_body(import, graph, NULL, 0, values) != MW_OK)
+        b->failed = true;
+    for (size_t i = 0; i < count; i++) {
+        mw__onnx_value value = b->failed ? (mw__onnx_value){0} : *values[i];
+        out[i] = value.type != 0 ? mw__onnx_emit(import, &value) : NULL;
+        b->types[i] = value.type;
+    }
+    import->blocks--;
+}
+
+static void build_yes(void *user, mw_tensor **out, size_t count)
+{
+    branches *b = user;
+    build_branch(b, b->graphs[0], out, count);
+}
+
+static void build_no(void *user, mw_tensor **out, size_t count)
+{
+    branches *b = user;
+    build_branch(b, b->graphs[1], out, count);
+}
+
+static mw_status computed_if(mw__onnx_node *node, branches *b)
+{
+    mw_tensor *results[RESULTS_MAX] = {NULL}, *predicate = mw__onnx_in(node, 0);
+    const size_t count = b->graphs[0]->n_output, problems = node->import->problems;
+    if (count == 0 || count > RESULTS_MAX || b->graphs[1]->n_output != count)
+        return mw__onnx_refuse(node, "its branches do not give the same");
+    predicate = mw_reshape(predicate, mw_shape_scalar());
+    const bool made = predicate != NULL && mw_cond(predicate, build_yes, build_no, b, results, count) == MW_OK;
+    if (node->import->problems != problems) /* the graph is of no use any more, so that these are all */
+        return mw__onnx_check_problems(node->import);
+    if (!made)
+        return mw__onnx_set(node, 0, 0, NULL);
+    for (size_t i = 0; i < count; i++)
+        MW_TRY(mw__onnx_set(node, i, b->types[i], results[i]));
+    return MW_OK;
+}
+
+mw_status mw__onnx_if(mw__onnx_node *node)
+{
+    branches b = {.node = node, .graphs = {find_graph(node, "then_branch"), find_graph(node, "else_branch")}};
+    if (b.graphs[0] == NULL || b.graphs[1] == NULL)
+        return mw__onnx_refuse(node, "a branch is missing");
+    const mw__onnx_literal *known = mw__onnx_known(node->import, node->in[0]);
+    if (known == NULL)
+        return computed_if(node, &b);
+    const Mw__Onnx__Graph *taken = b.graphs[known->count > 0 && mw__onnx_literal_int(known, 0) != 0 ? 0 : 1];
+    const mw__onnx_value *values[RESULTS_MAX];
+    if (taken->n_output > RESULTS_MAX || taken->n_output < node->out_count)
+        return mw__onnx_refuse(node, "it has %zu results", taken->n_output);
+    MW_TRY(mw__onnx_import_body(node->import, taken, NULL, 0, values));
+    for (size_t i = 0; i < taken->n_output; i++)
+        MW_TRY(give(node, i, values[i]));
+    return MW_OK;
+}
+
+/* ---- loop ---- */
+
+enum { TRIPS_MAX = 1024 };
+
+typedef struct loop {
+    mw__onnx_node *node;
+    const Mw__Onnx__Graph *body;
+    size_t carried, scans;
+    mw__onnx_value vars[RESULTS_MAX];
+    mw_tensor **rows; /* [trips, scans] */
+    int types[RESULTS_MAX];
+} loop;
+
+/* True, false or not known. */
+static mw_status read_condition(mw__onnx_node *node, mw__onnx_value *value, bool *out)
+{
+    const mw__onnx_literal *known = value->type != 0 ? mw__onnx_known(node->import, value) : NULL;
+    if (known == NULL || known->count != 1)
+        return mw__onnx_refuse(node, "how long it goes on is not known when the file is read");
+    *out = mw__onnx_literal_int(known, 0) != 0;
+    return MW_OK;
+}
+
+/* One trip: body(trip, true, vars ..) gives the condition, vars and scans. */
+static mw_status make_trip(loop *l, int64_t trip, bool *goes_on)
+{
+    mw__onnx_node *node = l->node;
+    const bool yes = true;
+    const mw__onnx_literal number = {MW__ONNX_INT64, {0}, 1, &trip}, truth = {MW__ONNX_BOOL, {0}, 1, &yes};
+    mw__onnx_literal *kept = mw__arena_alloc(&node->import->arena, 2, sizeof *kept, node->import->err);
+    int64_t *bytes = mw__arena_alloc(&node->import->arena, 2, sizeof *bytes, node->import->err);
+    if (kept == NULL || bytes == NULL)
+        return MW_ERROR_MEMORY;
+    bytes[0] = trip;
+    bytes[1] = 1;
+    kept[0] = number;
+    kept[1] = truth;
+    kept[0].data = &bytes[0];
+    kept[1].data = &bytes[1];
+    mw__onnx_value heads[2] = {{.type = MW__ONNX_INT64, .literal = &kept[0]},
+                               {.type = MW__ONNX_BOOL, .literal = &kept[1]}};
+    const mw__onnx_value *inputs[RESULTS_MAX + 2] = {&heads[0], &heads[1]}, *outputs[2 * RESULTS_MAX];
+    for (size_t i = 0; i < l->carried; i++)
+        inputs[2 + i] = &l->vars[i];
+    MW_TRY(mw__onnx_import_body(node->import, l->body, inputs, l->carried + 2, outputs));
+    for (size_t i = 0; i < l->carried + l->scans; i++)
+        if (outputs[1 + i]->type == 0)
+            return mw__onnx_refuse(node, "its body has nodes that are not supported");
+    mw__onnx_value condition = *outputs[0];
+    for (size_t i = 0; i < l->scans; i++) {
+        mw__onnx_value value = *outputs[1 + l->carried + i];
+        l->types[i] = value.type;
+        l->rows[(size_t)trip * l->scans + i] = mw__onnx_emit(node->import, &value);
+    }
+    for (size_t i = 0; i < l->carried; i++)
+        l->vars[i] = *outputs[1 + i];
+    return read_condition(node, &condition, goes_on);
+}
+
+/* Scan `index` of all trips, one below the other. */
+static mw_status give_scan(loop *l, size_t index, int64_t trips)
+{
+    mw__onnx_node *node = l->node;
+    if (trips == 0)
+        return mw__onnx_refuse(node, "it makes no trip, and nobody knows the shape of what it would give");
+    mw_tensor **column = mw__arena_alloc(&node->import->arena, (size_t)trips, sizeof *column, node->import->err);
+    if (column == NULL)
+        return MW_ERROR_MEMORY;
+    for (int64_t i = 0; i < trips; i++)
+        if ((column[i] = l->rows[(size_t)i * l->scans + index]) == NULL)
+            return mw__onnx_set(node, 0, 0, NULL);
+    return mw__onnx_set(node, l->carried + index, l->types[index], mw_stack(column, (size_t)trips, 0));
+}
+
+static mw_status read_bounds(mw__onnx_node *node, int64_t *trips, bool *goes_on)
+{
+    size_t count;
+    *trips = INT64_MAX;
+    *goes_on = true;
+    if (mw__onnx_has(node, 0))
+        MW_TRY(mw__onnx_known_ints(node, 0, trips, 1, &count));
+    return mw__onnx_has(node, 1) ? read_condition(node, node->in[1], goes_on) : MW_OK;
+}
+
+mw_status mw__onnx_loop(mw__onnx_node *node)
+{
+    loop l = {.node = node, .body = find_graph(node, "body"), .carried = node->in_count > 2 ? node->in_count - 2 : 0};
+    int64_t bound, made = 0;
+    bool goes_on;
+    if (l.body == NULL || l.body->n_output < l.carried + 1 || l.body->n_output > RESULTS_MAX)
+        return mw__onnx_refuse(node, "its body is missing, or does not give what it takes");
+    l.scans = l.body->n_output - 1 - l.carried;
+    MW_TRY(read_bounds(node, &bound, &goes_on));
+    l.rows = mw__arena_alloc(&node->import->arena, TRIPS_MAX * (l.scans + 1), sizeof *l.rows, node->import->err);
+    if (l.rows == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < l.carried; i++) {
+        if (node->in[2 + i] == NULL)
+            return mw__onnx_refuse(node, "a variable has no value to start with");
+        l.vars[i] = *node->in[2 + i];
+    }
+    for (; goes_on && made < bound; made++) {
+        if (made == TRIPS_MAX)
+            return mw__onnx_refuse(node, "it makes more than %d trips", TRIPS_MAX);
+        MW_TRY(make_trip(&l, made, &goes_on));
+    }
+    for (size_t i = 0; i < l.carried; i++)
+        MW_TRY(give(node, i, &l.vars[i]));
+    for (size_t i = 0; i < l.scans; i++)
+        MW_TRY(give_scan(&l, i, made));
+    return MW_OK;
+}

@@ -1,0 +1,302 @@
+/* Recurrent layers: S steps, B examples, D directions, I numbers in, H states, G gates. The gates of a weight lie in
+ * another order in MIL, so weights are put together anew; those that the file holds stay constants. */
+#include "format/onnx/import.h"
+
+#include <millwright/op_elementwise.h>
+#include <millwright/op_recurrent.h>
+#include <millwright/op_shape.h>
+
+#include <stdio.h>
+#include <string.h>
+
+enum { GATES_MAX = 4 };
+/* Inputs by their place. */
+enum { WEIGHT = 1, RECURRENCE, BIAS, LENGTHS, INITIAL_H, INITIAL_C, PEEPHOLE };
+
+typedef struct layer {
+    mw__onnx_node *node;
+    const int *order; /* of ONNX's gates, as MIL wants them */
+    int gates;        /* G */
+    int64_t hidden, directions;
+    bool batch_first, reset_after;
+    mw_tensor *x; /* [S, B, I] */
+    mw_recurrent_options options;
+} layer;
+
+static const int order_lstm[] = {0, 2, 1, 3}; /* i o f c -> i f o z */
+static const int order_gru[] = {1, 2, 0};     /* z r h -> r n z */
+static const int order_rnn[] = {0};
+
+static const int order_peephole[] = {0, 2, 1}; /* i o f -> i f o */
+
+/* ---- weights ---- */
+
+/* [D, n, ..] -> rows of one direction: blocks of H rows, `count` of them from block `first` on, in MIL's order. */
+typedef struct block_choice {
+    int64_t direction;
+    int first, count;
+    const int *order;
+} block_choice;
+
+/* The same of a literal, byte by byte, as a constant `name`.<direction> (a weight of the file) or without a name. */
+static mw_tensor *choose_literal(const layer *l, const mw__onnx_value *value, const block_choice *choice)
+{
+    const mw__onnx_literal *from = value->literal;
+    mw__onnx_import *import = l->node->import;
+    const int64_t rows = from->shape.dim[1], width = from->shape.rank == 3 ? from->shape.dim[2] : 1;
+    const size_t block = (size_t)(l->hidden * width) * mw__onnx_type_size(from->type);
+    mw__onnx_literal *made = mw__arena_alloc(&import->arena, 1, sizeof *made, import->err);
+    uint8_t *data = mw__arena_alloc(&import->arena, (size_t)choice->count, block, import->err);
+    if (made == NULL || data == NULL)
+        return NULL;
+    const uint8_t *start = (const uint8_t *)from->data + block * (size_t)(choice->direction * rows / l->hidden);
+    for (int i = 0; i < choice->count; i++)
+        memcpy(data + (size_t)i * block, start + block * (size_t)(choice->first + choice->order[i]), block);
+    mw_shape shape = {.rank = from->shape.rank - 1, .dim = {choice->count * l->hidden, width}};
+    *made = (mw__onnx_literal){from->type, shape, (size_t)mw_shape_count(shape), data};
+    char name[MW_NAME_MAX];
+    const int length = snprintf(name, sizeof name, "%s.%s%d", value->name,
+                                choice->direction == 0 ? "forward" : "reverse", choice->first);
+    const bool named =
+        value->weight && from->shape.rank == 3 && length < MW_NAME_MAX && mw_graph_find(import->graph, name) == NULL;
+    mw__onnx_value out = {name, from->type, shape, made, NULL, named};
+    return mw__onnx_emit(import, &out);
+}
+
+static mw_tensor *part(mw_tensor *x, int64_t direction, int64_t begin, int64_t count)
+{
+    const int rank = x != NULL ? mw_tensor_shape(x).rank : 1;
+    mw_slice slices[3] = {{.begin = direction, .squeeze = true},
+                          {.begin = begin, .end = begin + count},
+                          {.from_start = true, .to_end = true}};
+    return rank == 2 || rank == 3 ? mw_slice_by_index(x, slices) : NULL;
+}
+
+static mw_tensor *choose(const layer *l, size_t index, const block_choice *choice)
+{
+    mw__onnx_value *value = l->node->in[index];
+    if (value->literal != NULL)
+        return choose_literal(l, value, choice);
+    mw_tensor *blocks[GATES_MAX], *whole = mw__onnx_in(l->node, index);
+    for (int i = 0; i < choice->count; i++)
+        blocks[i] = part(whole, choice->direction, (choice->first + choice->order[i]) * l->hidden, l->hidden);
+    return choice->count == 1 ? blocks[0] : mw_concat(blocks, (size_t)choice->count, 0);
+}
+
+static mw_recurrent_weights weights_of(const layer *l, int64_t direction)
+{
+    mw_recurrent_weights w = {0};
+    block_choice choice = {direction, 0, l->gates, l->order};
+    w.weight_ih = choose(l, WEIGHT, &choice);
+    w.weight_hh = choose(l, RECURRENCE, &choice);
+    if (mw__onnx_has(l->node, BIAS)) {
+        mw_tensor *input = choose(l, BIAS, &choice);
+        choice.first = l->gates;
+        mw_tensor *recurrent = choose(l, BIAS, &choice);
+        w.bias = l->reset_after ? recurrent : mw_add(input, recurrent);
+        w.input_bias = l->reset_after ? input : NULL;
+    }
+    if (l->gates == 4 && mw__onnx_has(l->node, PEEPHOLE)) {
+        choice = (block_choice){direction, 0, 3, order_peephole};
+        w.peephole = choose(l, PEEPHOLE, &choice);
+    }
+    return w;
+}
+
+/* ---- what is asked for ---- */
+
+static bool named(const ProtobufCBinaryData *text, const char *name)
+{
+    return text->len == strlen(name) && memcmp(text->data, name, text->len) == 0;
+}
+
+static bool find_activation(const ProtobufCBinaryData *text, mw_activation *out)
+{
+    static const char *const names[] = {"Tanh", "Sigmoid", "Relu"};
+    static const mw_activation values[] = {MW_ACTIVATION_TANH, MW_ACTIVATION_SIGMOID, MW_ACTIVATION_RELU};
+    for (size_t i = 0; i < 3; i++)
+        if (named(text, names[i])) {
+            *out = values[i];
+            return true;
+        }
+    return false;
+}
+
+/* lstm: f g h; gru: f g; rnn: f; for each direction, which must be equal. */
+static mw_status read_activations(layer *l)
+{
+    const Mw__Onnx__Attribute *list = mw__onnx_attribute(l->node, "activations");
+    const size_t each = l->gates == 4 ? 3 : l->gates == 3 ? 2 : 1;
+    mw_activation found[3] = {0};
+    if (list == NULL || list->n_strings == 0)
+        return MW_OK;
+    if (list->n_strings != each * (size_t)l->directions)
+        return mw__onnx_refuse(l->node, "%zu activations", list->n_strings);
+    for (size_t i = 0; i < list->n_strings; i++) {
+        mw_activation one;
+        if (!find_activation(&list->strings[i], &one) || (i >= each && one != found[i % each]))
+            return mw__onnx_refuse(l->node, "its activations are not all Tanh, Sigmoid or Relu, the same both ways");
+        found[i % each] = one;
+    }
+    l->options.activation = found[each - 1];
+    if (each > 1)
+        l->options.recurrent_activation = found[0];
+    if (each == 3)
+        l->options.cell_activation = found[1];
+    return MW_OK;
+}
+
+/* All examples must have all steps. */
+static mw_status check_lengths(layer *l, mw_shape x)
+{
+    int64_t lengths[MW__ONNX_KNOWN_MAX / 8];
+    size_t count;
+    if (!mw__onnx_has(l->node, LENGTHS))
+        return MW_OK;
+    MW_TRY(mw__onnx_known_ints(l->node, LENGTHS, lengths, sizeof lengths / sizeof *lengths, &count));
+    for (size_t i = 0; i < count; i++)
+        if (lengths[i] != x.dim[l->batch_first ? 1 : 0])
+            return mw__onnx_refuse(l->node, "sequences of different lengths are not supported");
+    return MW_OK;
+}
+
+static mw_status check_shapes(layer *l)
+{
+    const mw_shape w = mw__onnx_shape(l->node, WEIGHT), r = mw__onnx_shape(l->node, RECURRENCE);
+    l->hidden = r.rank == 3 ? r.dim[2] : 0;
+    l->directions = r.rank == 3 ? r.dim[0] : 0;
+    const int64_t rows = l->gates * l->hidden;
+    bool good = w.rank == 3 && l->hidden > 0 && l->directions >= 1 && l->directions <= 2 && w.dim[1] == rows &&
+                r.dim[1] == rows && w.dim[0] == l->directions && mw__onnx_shape(l->node, 0).rank == 3;
+    if (good && mw__onnx_has(l->node, BIAS)) {
+        const mw_shape b = mw__onnx_shape(l->node, BIAS);
+        good = b.rank == 2 && b.dim[0] == l->directions && b.dim[1] == 2 * rows;
+    }
+    if (good && mw__onnx_has(l->node, PEEPHOLE)) {
+        const mw_shape p = mw__onnx_shape(l->node, PEEPHOLE);
+        good = p.rank == 2 && p.dim[0] == l->directions && p.dim[1] == 3 * l->hidden;
+    }
+    return good ? MW_OK : mw__onnx_refuse(l->node, "its weights do not fit each other");
+}
+
+static mw_status read_layer(layer *l)
+{
+    mw__onnx_node *node = l->node;
+    l->options = mw_recurrent_defaults();
+    l->batch_first = mw__onnx_int(node, "layout", 0) != 0;
+    l->reset_after = l->gates == 3 && mw__onnx_int(node, "linear_before_reset", 0) != 0;
+    if (mw__onnx_attribute(node, "clip") != NULL || mw__onnx_int(node, "input_forget", 0) != 0)
+        return mw__onnx_refuse(node, "clip and input_forget are not supported");
+    MW_TRY(check_shapes(l));
+    MW_TRY(check_lengths(l, mw__onnx_shape(node, 0)));
+    MW_TRY(read_activations(l));
+    l->x = mw__onnx_in(node, 0);
+    if (l->batch_first)
+        l->x = mw_transpose(l->x, MW_AXES(1, 0, 2));
+    return MW_OK;
+}
+
+/* ---- states ---- */
+
+/* [D, B, H], or [B, D, H], as [B, H] of one direction, or [B, D H] of both (direction -1). */
+static mw_tensor *initial(const layer *l, size_t index, int64_t direction)
+{
+    mw_tensor *given = mw__onnx_in(l->node, index);
+    if (given == NULL)
+        return NULL;
+    if (!l->batch_first)
+        given = mw_transpose(given, MW_AXES(1, 0, 2));
+    const mw_shape shape = given != NULL ? mw_tensor_shape(given) : (mw_shape){0};
+    if (direction < 0 || l->directions == 1)
+        return mw_reshape(given, MW_SHAPE(shape.dim[0], shape.dim[1] * shape.dim[2]));
+    mw_slice slices[3] = {{.from_start = true, .to_end = true},
+                          {.begin = direction, .squeeze = true},
+                          {.from_start = true, .to_end = true}};
+    return mw_slice_by_index(given, slices);
+}
+
+/* y [S, B, D H] as [S, D, B, H], or [B, S, D, H]. */
+static mw_status give_outputs(const layer *l, mw_tensor *y)
+{
+    if (y == NULL)
+        return mw__onnx_set(l->node, 0, 0, NULL);
+    const mw_shape shape = mw_tensor_shape(y);
+    mw_tensor *apart = mw_reshape(y, MW_SHAPE(shape.dim[0], shape.dim[1], l->directions, l->hidden));
+    return mw__onnx_set(l->node, 0, mw__onnx_type(l->node, 0),
+                        mw_transpose(apart, l->batch_first ? MW_AXES(1, 0, 2, 3) : MW_AXES(0, 2, 1, 3)));
+}
+
+/* [B, D H] as [D, B, H], or [B, D, H]. */
+static mw_status give_state(const layer *l, size_t index, mw_tensor *state)
+{
+    if (state == NULL)
+        return mw__onnx_set(l->node, index, 0, NULL);
+    const mw_shape shape = mw_tensor_shape(state);
+    mw_tensor *apart = mw_reshape(state, MW_SHAPE(shape.dim[0], l->directions, l->hidden));
+    if (!l->batch_first)
+        apart = mw_transpose(apart, MW_AXES(1, 0, 2));
+    return mw__onnx_set(l->node, index, mw__onnx_type(l->node, 0), apart);
+}
+
+/* ---- operators ---- */
+
+static bool is_reverse(const layer *l) { return mw__onnx_is(l->node, "direction", "reverse"); }
+
+mw_status mw__onnx_lstm(mw__onnx_node *node)
+{
+    layer l = {.node = node, .order = order_lstm, .gates = 4};
+    MW_TRY(read_layer(&l));
+    const mw_recurrent_weights forward = weights_of(&l, 0);
+    l.options.direction = is_reverse(&l) ? MW_REVERSE : MW_FORWARD;
+    if (l.directions == 2) {
+        l.options.direction = MW_BIDIRECTIONAL;
+        l.options.back = weights_of(&l, 1);
+    }
+    const mw_recurrent made =
+        mw_lstm(l.x, initial(&l, INITIAL_H, -1), initial(&l, INITIAL_C, -1), &forward, &l.options);
+    MW_TRY(give_outputs(&l, made.y));
+    MW_TRY(give_state(&l, 1, made.h));
+    return give_state(&l, 2, made.c);
+}
+
+/* One direction of gru or rnn, y in the order of the steps. */
+static mw_recurrent one_way(layer *l, int64_t direction)
+{
+    const bool reverse = direction == 1 || is_reverse(l);
+    const mw_recurrent_weights weights = weights_of(l, direction);
+    mw_tensor *h = initial(l, INITIAL_H, direction);
+    l->options.reset_after = l->reset_after;
+    l->options.direction = reverse ? MW_REVERSE : MW_FORWARD;
+    mw_recurrent made = l->gates == 3 ? mw_gru(l->x, h, &weights, &l->options) : mw_rnn(l->x, h, &weights, &l->options);
+    if (reverse && l->gates == 1) /* MIL's rnn gives the last step first */
+        made.y = mw_reverse(made.y, MW_AXES(0));
+    return made;
+}
+
+static mw_status both_ways(layer *l)
+{
+    mw_recurrent made = one_way(l, 0);
+    if (l->directions == 2) {
+        const mw_recurrent back = one_way(l, 1);
+        if (made.y == NULL || back.y == NULL)
+            return mw__onnx_set(l->node, 0, 0, NULL);
+        made.y = mw_concat((mw_tensor *[]){made.y, back.y}, 2, 2);
+        made.h = mw_concat((mw_tensor *[]){made.h, back.h}, 2, 1);
+    }
+    MW_TRY(give_outputs(l, made.y));
+    return give_state(l, 1, made.h);
+}
+
+mw_status mw__onnx_gru(mw__onnx_node *node)
+{
+    layer l = {.node = node, .order = order_gru, .gates = 3};
+    MW_TRY(read_layer(&l));
+    return both_ways(&l);
+}
+
+mw_status mw__onnx_rnn(mw__onnx_node *node)
+{
+    layer l = {.node = node, .order = order_rnn, .gates = 1};
+    MW_TRY(read_layer(&l));
+    return both_ways(&l);
+}

@@ -1,0 +1,288 @@
+/* What the ONNX reader says of files that are wrong, or ask for more than is there, and what its options do. */
+#include "onnx_bytes.h"
+#include "support/check.h"
+#include "support/failing.h"
+#include "support/folder.h"
+
+#include <millwright/millwright.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- files ---- */
+
+static void put_file(const char *path, const void *data, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    if (file == NULL || fwrite(data, 1, size, file) != size || fclose(file) != 0)
+        abort();
+}
+
+static bool reads_onnx(void)
+{
+    mw_error err = {0};
+    mw_graph_destroy(mw_onnx_read(MW_TESTS_DIR "/data/onnx/cnn.onnx", NULL, &err));
+    return strstr(err.message, "built without") == NULL;
+}
+
+/* A graph with the input x float[2, 3] and the output y. */
+static onnx_bytes begin_graph(const char *dimension)
+{
+    onnx_bytes graph = {.size = 0}, x = onnx_value("x", dimension), y = onnx_value("y", NULL);
+    onnx_message(&graph, 11, &x);
+    onnx_message(&graph, 12, &y);
+    return graph;
+}
+
+static void add_node(onnx_bytes *graph, const char *operation, const char *inputs, const char *output)
+{
+    const onnx_bytes node = onnx_node(operation, inputs, output);
+    onnx_message(graph, 1, &node);
+}
+
+static mw_graph *read_graph(const onnx_bytes *graph, const mw_onnx_options *options, mw_error *err)
+{
+    const onnx_bytes model = onnx_model(graph);
+    mw_error_clear(err);
+    put_file("model.onnx", model.data, model.size);
+    return mw_onnx_read("model.onnx", options, err);
+}
+
+static void expect(const onnx_bytes *graph, mw_status status, const char *part)
+{
+    mw_error err = {0};
+    mw_graph *made = read_graph(graph, NULL, &err);
+    CHECK(made == NULL);
+    CHECK_ERROR(err, status, part);
+    mw_graph_destroy(made);
+}
+
+/* ---- what a file says ---- */
+
+static void test_values_that_nothing_gives_are_named(void)
+{
+    onnx_bytes graph = begin_graph(NULL);
+    add_node(&graph, "Relu", "nobody", "y");
+    expect(&graph, MW_ERROR_FORMAT, "takes \"nobody\", which nothing before it gives");
+    graph = begin_graph(NULL);
+    add_node(&graph, "Relu", "x", "z");
+    expect(&graph, MW_ERROR_FORMAT, "nothing gives the output \"y\"");
+}
+
+static void test_cycles_are_refused(void)
+{
+    onnx_bytes graph = begin_graph(NULL);
+    add_node(&graph, "Add", "x b", "a");
+    add_node(&graph, "Relu", "a", "b");
+    add_node(&graph, "Relu", "b", "y");
+    expect(&graph, MW_ERROR_FORMAT, "takes \"b\", which nothing before it gives (nodes out of order, or a cycle)");
+}
+
+static void test_names_are_given_once(void)
+{
+    onnx_bytes graph = begin_graph(NULL);
+    add_node(&graph, "Relu", "x", "y");
+    add_node(&graph, "Tanh", "x", "y");
+    expect(&graph, MW_ERROR_FORMAT, "two values have the name \"y\"");
+}
+
+static void test_tensors_have_the_elements_that_their_extents_say(void)
+{
+    onnx_bytes graph = begin_graph(NULL), tensor = onnx_zeros("w", 2, 3);
+    onnx_number(&tensor, 1, 1000000); /* a third extent */
+    onnx_message(&graph, 5, &tensor);
+    add_node(&graph, "Relu", "x", "y");
+    expect(&graph, MW_ERROR_FORMAT, "tensor \"w\": 24 bytes and 0 numbers, where 6000000 elements belong");
+    graph = begin_graph(NULL);
+    tensor = onnx_zeros("w", 2, 3);
+    onnx_number(&tensor, 1, UINT64_C(1) << 62);
+    onnx_message(&graph, 5, &tensor);
+    expect(&graph, MW_ERROR_FORMAT, "its extents are too large");
+}
+
+/* ---- what is not supported ---- */
+
+static void note_problem(void *user, const mw_onnx_problem *problem)
+{
+    char *list = user;
+    const size_t used = strlen(list);
+    snprintf(list + used, 500 - used, "%s %s %lld %s\n", problem->operation, problem->node, (long long)problem->opset,
+             problem->reason);
+}
+
+static void test_everything_that_is_not_supported_is_listed_at_once(void)
+{
+    onnx_bytes graph = begin_graph(NULL);
+    char list[500] = "";
+    mw_error err = {0};
+    add_node(&graph, "Mystery", "x", "a");
+    add_node(&graph, "Relu", "a", "b");
+    add_node(&graph, "Reshape", "x x", "c");
+    onnx_bytes strange = onnx_node("Relu", "x", "d");
+    onnx_int_attribute(&strange, "slope", 3);
+    onnx_message(&graph, 1, &strange);
+    onnx_bytes foreign = onnx_node("Gelu", "x", "e");
+    onnx_text(&foreign, 7, "com.example");
+    onnx_message(&graph, 1, &foreign);
+    add_node(&graph, "Relu", "b", "y");
+    mw_onnx_options options = mw_onnx_defaults();
+    options.report = note_problem;
+    options.report_user = list;
+    CHECK(read_graph(&graph, &options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "4 nodes are not supported: Mystery \"a\"");
+    CHECK_STR(list, "Mystery a 13 the operator is not known\n"
+                    "Reshape c 13 input 1 must be known when the file is read, and is computed\n"
+                    "Relu d 13 the attribute \"slope\" is not known\n"
+                    "com.example.Gelu e 13 operators of the domain \"com.example\" are not known\n");
+}
+
+/* ---- options ---- */
+
+static void test_named_extents_are_asked_for(void)
+{
+    onnx_bytes graph = begin_graph("batch");
+    mw_error err = {0};
+    add_node(&graph, "Relu", "x", "y");
+    expect(&graph, MW_ERROR_SHAPE, "axis 0 of the input \"x\" is called \"batch\": say its extent in options.extents");
+    const mw_onnx_extent extents[] = {{"batch", 7}};
+    mw_onnx_options options = mw_onnx_defaults();
+    options.extents = extents;
+    options.extent_count = 1;
+    mw_graph *made = read_graph(&graph, &options, &err);
+    CHECK_INT(mw_tensor_shape(mw_graph_find(made, "x")).dim[0], 7);
+    mw_graph_destroy(made);
+    const mw_input_shape shapes[] = {{"x", MW_SHAPE(4, 3)}};
+    options.shapes = shapes;
+    options.shape_count = 1;
+    made = read_graph(&graph, &options, &err);
+    CHECK_INT(mw_tensor_shape(mw_graph_find(made, "y")).dim[0], 4);
+    mw_graph_destroy(made);
+    const mw_input_shape wrong[] = {{"x", MW_SHAPE(4, 5)}};
+    options.shapes = wrong;
+    CHECK(read_graph(&graph, &options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_SHAPE, "the shape asked for the input \"x\" is not its own");
+}
+
+static void test_an_input_may_be_given_when_the_model_is_read(void)
+{
+    onnx_bytes graph = begin_graph(NULL);
+    mw_error err = {0};
+    add_node(&graph, "Relu", "x", "y");
+    const float data[6] = {-1, 2, -3, 4, -5, 6};
+    const mw_onnx_constant constants[] = {{"x", data, sizeof data}};
+    mw_onnx_options options = mw_onnx_defaults();
+    options.constants = constants;
+    options.constant_count = 1;
+    mw_graph *made = read_graph(&graph, &options, &err);
+    CHECK_OK(err);
+    CHECK(made != NULL && mw_graph_input_at(made, 0) == NULL);
+    mw_graph_destroy(made);
+    const mw_onnx_constant few[] = {{"x", data, 8}};
+    options.constants = few;
+    CHECK(read_graph(&graph, &options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_SHAPE, "8 bytes are given for the input \"x\"");
+    const mw_onnx_constant nobody[] = {{"z", data, 8}};
+    options.constants = nobody;
+    CHECK(read_graph(&graph, &options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "options.constants names \"z\": no input");
+}
+
+static void test_options_must_be_made_by_their_function(void)
+{
+    mw_error err = {0};
+    const mw_onnx_options zero = {0};
+    CHECK(mw_onnx_read("model.onnx", &zero, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "the options were not made by mw_onnx_defaults");
+}
+
+/* ---- external data ---- */
+
+static onnx_bytes with_external(const char *location, const char *offset)
+{
+    onnx_bytes graph = begin_graph(NULL), tensor = {.size = 0}, place = {.size = 0}, start = {.size = 0};
+    onnx_number(&tensor, 1, 3);
+    onnx_number(&tensor, 2, 1);
+    onnx_text(&tensor, 8, "w");
+    onnx_text(&place, 1, "location");
+    onnx_text(&place, 2, location);
+    onnx_message(&tensor, 13, &place);
+    onnx_text(&start, 1, "offset");
+    onnx_text(&start, 2, offset);
+    onnx_message(&tensor, 13, &start);
+    onnx_number(&tensor, 14, 1);
+    onnx_message(&graph, 5, &tensor);
+    add_node(&graph, "Add", "x w", "y");
+    return graph;
+}
+
+static void test_external_data_lie_in_the_folder_of_the_model(void)
+{
+    const float values[5] = {0, 1, 2, 3, 4};
+    mw_error err = {0};
+    put_file("weights.bin", values, sizeof values);
+    onnx_bytes graph = with_external("weights.bin", "8");
+    mw_graph *made = read_graph(&graph, NULL, &err);
+    CHECK_OK(err);
+    CHECK(made != NULL && mw_graph_find(made, "w") != NULL);
+    mw_graph_destroy(made);
+    graph = with_external("weights.bin", "12");
+    expect(&graph, MW_ERROR_FORMAT, "12 bytes at 12 do not lie in \"weights.bin\"");
+    graph = with_external("weights.bin", "18446744073709551615");
+    expect(&graph, MW_ERROR_FORMAT, "do not lie in");
+    graph = with_external("weights.bin", "-8");
+    expect(&graph, MW_ERROR_FORMAT, "the offset \"-8\" of its external data is no number");
+    graph = with_external("../weights.bin", "0");
+    expect(&graph, MW_ERROR_FILE, "not a plain path");
+    graph = with_external("/etc/passwd", "0");
+    expect(&graph, MW_ERROR_FILE, "not a plain path");
+    REQUIRE(symlink("/etc/passwd", "link.bin") == 0);
+    graph = with_external("link.bin", "0");
+    expect(&graph, MW_ERROR_FILE, "absolute");
+}
+
+/* ---- the documentation ---- */
+
+static char *read_document(void)
+{
+    static char text[32768];
+    FILE *file = fopen(MW_TESTS_DIR "/../docs/onnx.md", "r");
+    const size_t size = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    text[size] = '\0';
+    return text;
+}
+
+static void test_the_documentation_lists_every_operator(void)
+{
+    static const char *const rows[] = {
+#define MW_ONNX(name, since, until, inputs, function, attributes) "`" #name "` " #since "-" #until,
+#include "format/onnx/operators.def"
+#undef MW_ONNX
+    };
+    const char *document = read_document();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_note(strstr(document, rows[i]) != NULL, __FILE__, __LINE__, "docs/onnx.md lacks %s", rows[i]);
+}
+
+int main(void)
+{
+    char folder[512];
+    if (!reads_onnx()) {
+        puts("built without protobuf-c");
+        return 0;
+    }
+    if (!folder_enter(folder))
+        return 1;
+    RUN(test_values_that_nothing_gives_are_named);
+    RUN(test_cycles_are_refused);
+    RUN(test_names_are_given_once);
+    RUN(test_tensors_have_the_elements_that_their_extents_say);
+    RUN(test_everything_that_is_not_supported_is_listed_at_once);
+    RUN(test_named_extents_are_asked_for);
+    RUN(test_an_input_may_be_given_when_the_model_is_read);
+    RUN(test_options_must_be_made_by_their_function);
+    RUN(test_external_data_lie_in_the_folder_of_the_model);
+    RUN(test_the_documentation_lists_every_operator);
+    folder_leave(folder);
+    return check_finish();
+}
