@@ -57,7 +57,7 @@ typedef struct wire_field {
 
 static mw_status malformed(const scanner *scan, const char *what)
 {
-    return mw__fail(scan->err, MW_ERROR_FORMAT, "\"%.200s\" is no protobuf of a Core ML model: %s", scan->name, what);
+    return mw__fail(scan->err, MW_ERROR_FORMAT, "\"%.200s\" is no protobuf of its kind: %s", scan->name, what);
 }
 
 /* varint = { byte with the high bit } byte */
@@ -205,7 +205,7 @@ ProtobufCMessage *mw__wire_read(mw__wire *wire, const mw_allocator *allocator, c
     if (message == NULL && wire->refused)
         mw__fail(err, MW_ERROR_MEMORY, "out of memory while \"%.200s\" is decoded", name);
     else if (message == NULL)
-        mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" is no protobuf of a Core ML model", name);
+        mw__fail(err, MW_ERROR_FORMAT, "\"%.200s\" is no protobuf of its kind", name);
     return message;
 }
 
