@@ -16,6 +16,7 @@
 #include <millwright/function.h>
 #include <millwright/gradcheck.h>
 #include <millwright/graph.h>
+#include <millwright/load.h>
 #include <millwright/loss.h>
 #include <millwright/mil.h>
 #include <millwright/onnx.h>

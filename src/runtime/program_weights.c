@@ -138,15 +138,20 @@ static mw_status make_slots(mw_program *program, bool all, mw__weight_slots *out
     return MW_OK;
 }
 
+static void follow_slots(mw_program *program, const mw__weight_slots *slots)
+{
+    for (size_t i = 0; i < slots->count; i++) {
+        mw__found_port found;
+        if (slots->slot[i].taken && mw__program_port_find(program, slots->slot[i].name, &found, NULL) == MW_OK)
+            mw__program_port_written(&found);
+    }
+}
+
 static mw_status read_slots(mw_program *program, const mw__weight_slots *slots, const char *path, bool of_folder,
                             mw_error *err)
 {
     MW_TRY(mw__weights_read(slots, path, of_folder, err));
-    for (size_t i = 0; i < slots->count; i++) {
-        mw__found_port found;
-        if (mw__program_port_find(program, slots->slot[i].name, &found, err) == MW_OK)
-            mw__program_port_written(&found);
-    }
+    follow_slots(program, slots);
     return MW_OK;
 }
 
@@ -169,6 +174,29 @@ mw_status mw_program_load_weights(mw_program *program, const char *path, mw_erro
     mw__entry entry;
     MW_TRY(mw__program_enter(&entry, program, __func__, err));
     return mw__program_leave(&entry, load_weights(program, path, err), err);
+}
+
+static mw_status load_tensors(mw_program *program, const char *path, const mw_load_options *options, mw_error *err)
+{
+    mw__weight_slots slots;
+    MW_TRY(check_path(program, path, "mw_program_load_tensors", err));
+    mw_status status = make_slots(program, true, &slots, err);
+    if (status == MW_OK)
+        status = mw__weights_load(&slots, path, options, err);
+    if (status == MW_OK)
+        follow_slots(program, &slots);
+    mw__free(program->allocator, slots.slot);
+    return status;
+}
+
+mw_status mw_program_load_tensors(mw_program *program, const char *path, const mw_load_options *options, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__program_enter(&entry, program, __func__, err));
+    return mw__program_leave(&entry, load_tensors(program, path, options, err), err);
 }
 
 static mw_status load_slots(mw_program *program, const mw__weight_slots *slots, const char *folder, mw_error *err)

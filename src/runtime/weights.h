@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "format/tensors/safetensors.h"
 
+#include <millwright/load.h>
+
 /* A tensor that a file may have. */
 typedef struct mw__weight_slot {
     const char *name;    /* in the model */
@@ -14,6 +16,7 @@ typedef struct mw__weight_slot {
     mw_shape shape;
     void *data;
     size_t size;
+    bool taken; /* the last read has given it values */
 } mw__weight_slot;
 
 typedef struct mw__weight_slots {
@@ -29,5 +32,8 @@ mw_status mw__weights_write(const mw__weight_slots *slots, const char *path, con
 /* Reads what has a name in the file, converts between F16 and F32, and changes nothing on failure. `of_folder`: the
  * file is one that its folder has by convention, and links of the folder do not lead out of it. */
 mw_status mw__weights_read(const mw__weight_slots *slots, const char *path, bool of_folder, mw_error *err);
+/* The same as <millwright/load.h> says; slots without a name in the file are no part of it. */
+mw_status mw__weights_load(const mw__weight_slots *slots, const char *path, const mw_load_options *options,
+                           mw_error *err);
 
 #endif

@@ -382,6 +382,7 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_program_label(NULL, "x", &(mw_label){0}, &err));
     REFUSED(mw_program_set_weights(NULL, NULL, 0, &err));
     REFUSED(mw_program_load_weights(NULL, "w.safetensors", &err));
+    REFUSED(mw_program_load_tensors(NULL, "x.pt", NULL, &err));
     REFUSED(mw_program_load_lora(NULL, "adapter", &err));
     REFUSED(mw_program_set_shapes(NULL, NULL, 0, &err));
     REFUSED(mw_program_share(NULL, "y", "x", &err));
@@ -447,6 +448,7 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_load(NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_save_weights(NULL, NULL, &err));
     REFUSED(mw_trainer_load_weights(NULL, NULL, &err));
+    REFUSED(mw_trainer_load_tensors(NULL, "x.pt", NULL, &err));
     REFUSED(mw_trainer_write_mil(NULL, NULL, &err));
     REFUSED(mw_trainer_write_tuned(NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_save_lora(NULL, NULL, &err));

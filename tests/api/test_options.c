@@ -83,6 +83,7 @@ MAKER(resample, mw_resample_options, mw_resample_defaults())
 MAKER(crop, mw_crop_resize_options, mw_crop_resize_defaults())
 MAKER(suppression, mw_non_maximum_suppression_options, mw_non_maximum_suppression_defaults())
 MAKER(loss, mw_cross_entropy_options, mw_cross_entropy_defaults())
+MAKER(load, mw_load_options, mw_load_defaults())
 MAKER(gradcheck, mw_gradcheck_options, mw_gradcheck_defaults(w->loss, &w->kernel, 1))
 
 /* True if the call was accepted; else w->err says why. */
@@ -228,6 +229,20 @@ static bool use_gradcheck(world *w, const void *options)
     return mw_gradcheck(&own, NULL, &w->err) == MW_OK;
 }
 
+/* Weights that the trainer itself wrote; left in the folder of temporary files for as long as the call takes. */
+static bool use_load(world *w, const void *options)
+{
+    char path[] = "/tmp/mw-options-XXXXXX";
+    const int descriptor = mkstemp(path);
+    if (descriptor < 0)
+        return false;
+    close(descriptor);
+    mw_trainer_save_weights(w->trainer, path, &w->err);
+    const bool taken = mw_trainer_load_tensors(w->trainer, path, options, &w->err) == MW_OK;
+    remove(path);
+    return taken;
+}
+
 typedef struct struct_row {
     const char *name;
     size_t size;
@@ -254,6 +269,7 @@ static const struct_row structs[] = {
     ROW(mw_pool_options, pool),
     ROW(mw_cross_entropy_options, loss),
     ROW(mw_gradcheck_options, gradcheck),
+    ROW(mw_load_options, load),
     ROW(mw_recurrent_options, recurrent),
     ROW(mw_recurrent_layer_options, recurrent_layer),
     ROW(mw_resample_options, resample),
@@ -409,6 +425,8 @@ static void test_graph_options_out_of_range_are_refused(void)
     FIELD(mw_lora_options, lora, options.alpha = (float)NAN);
     FIELD(mw_lora_options, lora, options.alpha = INFINITY);
     FIELD(mw_lora_options, lora, options.dtype = (mw_dtype)99);
+    FIELD(mw_load_options, load, options.prefix_count = 1);
+    FIELD(mw_load_options, load, options.prefixes = &(mw_load_prefix){"a", NULL}; options.prefix_count = 1);
     FIELD(mw_conv_options, conv, options.groups = 0);
     FIELD(mw_conv_options, conv, options.groups = -1);
     FIELD(mw_conv_options, conv, options.stride[0] = 0);

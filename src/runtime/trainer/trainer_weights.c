@@ -63,18 +63,24 @@ static mw_status write_slots(mw_trainer *t, mw__weight_slots *slots, const char 
     return MW_OK;
 }
 
-static mw_status read_slots(mw_trainer *t, const mw__weight_slots *slots, const char *path, bool of_folder,
-                            mw_error *err)
+/* The device's copies follow what was read. */
+static void follow_slots(mw_trainer *t, const mw__weight_slots *slots)
 {
     size_t bytes = 0;
-    MW_TRY(mw__weights_read(slots, path, of_folder, err));
     for (size_t i = 0; i < slots->count; i++) {
-        if (slots->slot[i].in_file == NULL)
+        if (!slots->slot[i].taken)
             continue;
         mw__trainer_follow(t, &t->state.entries[i]);
         bytes += slots->slot[i].size;
     }
     mw__trainer_count_state(t, bytes, 0);
+}
+
+static mw_status read_slots(mw_trainer *t, const mw__weight_slots *slots, const char *path, bool of_folder,
+                            mw_error *err)
+{
+    MW_TRY(mw__weights_read(slots, path, of_folder, err));
+    follow_slots(t, slots);
     return MW_OK;
 }
 
@@ -120,6 +126,29 @@ mw_status mw_trainer_load_weights(mw_trainer *trainer, const char *path, mw_erro
     mw__entry entry;
     MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
     return mw__trainer_leave(&entry, load_weights(trainer, path, err), err);
+}
+
+static mw_status load_tensors(mw_trainer *t, const char *path, const mw_load_options *options, mw_error *err)
+{
+    mw__weight_slots slots;
+    MW_TRY(mw__trainer_check_path(t, path, "mw_trainer_load_tensors", err));
+    mw_status status = weight_slots(t, &slots, err);
+    if (status == MW_OK)
+        status = mw__weights_load(&slots, path, options, err);
+    if (status == MW_OK)
+        follow_slots(t, &slots);
+    mw__free(t->allocator, slots.slot);
+    return status;
+}
+
+mw_status mw_trainer_load_tensors(mw_trainer *trainer, const char *path, const mw_load_options *options, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, load_tensors(trainer, path, options, err), err);
 }
 
 /* ---- adapters ---- */
