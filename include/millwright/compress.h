@@ -45,7 +45,7 @@ typedef struct mw_compress_options {
     size_t struct_size;
     mw_weight_form form;
     int bits;               /* of a palette: 1, 2, 4, 6 or 8; default 4 */
-    int64_t least_elements; /* smaller constants stay; default 2048 */
+    int64_t least_elements; /* from 1; smaller constants stay; default 2048 */
     mw_weight_report_function
         *report; /* told of each fp16 or fp32 constant of that size, in the order of the program */
     void *report_user;

@@ -93,6 +93,15 @@ static void test_destroy_and_queries_take_null(void)
     YIELDS_NULL(mw_tensors_find(NULL, "x"));
     YIELDS_NULL(mw_tensors_note_at(NULL, 0));
     YIELDS_NULL(mw_tensors_note_find(NULL, "x"));
+    mw_coreml_destroy(NULL);
+    YIELDS_NULL(mw_coreml_description(NULL));
+    YIELDS_NULL(mw_coreml_part(NULL, 0));
+    CHECK_INT(mw_coreml_part_count(NULL), 0);
+    CHECK_INT(mw_coreml_specification(NULL), 0);
+    CHECK_STR(mw_coreml_kind(NULL), "");
+    CHECK_STR(mw_coreml_part_name(NULL), "");
+    YIELDS_NULL(mw_description_find(NULL, "x"));
+    YIELDS_NULL(mw_description_find(&(mw_function_description){.name = "main"}, NULL));
     mw_loader_destroy(NULL);
     mw_string_free(NULL);
     CHECK_INT(mw_dataset_examples(NULL), 0);
@@ -369,6 +378,11 @@ static void test_calls_with_an_error_refuse_null(void)
     YIELDS_NULL(mw_custom_vjp("mine", NULL, NULL, 1, NULL, NULL));
     REFUSED(mw_op(NULL, "relu", NULL, 0, NULL, 0, &err));
     REFUSED(mw_graph_read_mil(NULL, NULL, &err));
+    REFUSED(mw_coreml_read(NULL, NULL, &err));
+    REFUSED(mw_coreml_graph(NULL, &err));
+    REFUSED(mw_coreml_write(NULL, "x.mlpackage", NULL, &err));
+    REFUSED(mw_description_print(NULL, &err));
+    REFUSED(mw_graph_compress(NULL, NULL, &err));
     REFUSED(mw_graph_parse_mil(NULL, 5, NULL, NULL, &err));
     REFUSED(mw_graph_verify(NULL, &err));
     REFUSED(mw_graph_write_mil(NULL, "folder", NULL, &err));

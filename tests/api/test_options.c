@@ -2,6 +2,7 @@
  * it. The last test holds the table to the headers. */
 #include "support/check.h"
 #include "support/child.h"
+#include "support/folder.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -75,6 +76,9 @@ MAKER(loader, mw_loader_options, mw_loader_defaults(w->data, 2))
 MAKER(tune, mw_tune_options, mw_tune_defaults(patterns, 1))
 MAKER(lora, mw_lora_options, mw_lora_defaults(patterns, 1))
 MAKER(write, mw_mil_write_options, mw_mil_write_defaults())
+MAKER(compress, mw_compress_options, mw_compress_defaults(MW_WEIGHTS_PALETTE))
+MAKER(coreml_write, mw_coreml_write_options, mw_coreml_write_defaults())
+MAKER(description, mw_description, mw_description_defaults())
 MAKER(conv, mw_conv_options, mw_conv_defaults())
 MAKER(pool, mw_pool_options, mw_pool_defaults(MW_SHAPE(2, 2)))
 MAKER(recurrent, mw_recurrent_options, mw_recurrent_defaults())
@@ -167,6 +171,37 @@ static bool use_lora(world *w, const void *options)
 static bool use_write(world *w, const void *options)
 {
     char *text = mw_graph_print_mil(w->graph, options, &w->err);
+    mw_string_free(text);
+    return text != NULL;
+}
+
+static bool use_compress(world *w, const void *options)
+{
+    mw_graph *small = mw_graph_compress(w->graph, options, &w->err);
+    mw_graph_destroy(small);
+    return small != NULL;
+}
+
+/* A library without protobuf-c refuses whatever it is given. */
+static bool use_coreml_write(world *w, const void *options)
+{
+    char folder[512];
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
+    CHECK(folder_enter(folder));
+    mw_coreml_write(graph, "y.mlpackage", options, &w->err);
+    folder_leave(folder);
+    mw_graph_destroy(graph);
+    if (strstr(w->err.message, "built without") == NULL)
+        return w->err.status == MW_OK;
+    const bool good = ((const mw_coreml_write_options *)options)->struct_size == sizeof(mw_coreml_write_options);
+    w->err = (mw_error){.status = good ? MW_OK : MW_ERROR_ARGUMENT};
+    return good;
+}
+
+static bool use_description(world *w, const void *options)
+{
+    char *text = mw_description_print(options, &w->err);
     mw_string_free(text);
     return text != NULL;
 }
@@ -265,6 +300,9 @@ static const struct_row structs[] = {
     ROW(mw_tune_options, tune),
     ROW(mw_lora_options, lora),
     ROW(mw_mil_write_options, write),
+    ROW(mw_compress_options, compress),
+    ROW(mw_coreml_write_options, coreml_write),
+    ROW(mw_description, description),
     ROW(mw_conv_options, conv),
     ROW(mw_pool_options, pool),
     ROW(mw_cross_entropy_options, loss),
@@ -352,6 +390,9 @@ static void test_programs_refuse_options_out_of_range(void)
     FIELD(mw_compare_options, compare, options.device.threads = -1);
     FIELD(mw_compare_options, compare, options.reference.struct_size = 0);
     FIELD(mw_compare_options, compare, options.batch_path = "no such");
+    FIELD(mw_compress_options, compress, options.bits = 3);
+    FIELD(mw_compress_options, compress, options.form = (mw_weight_form)0);
+    FIELD(mw_compress_options, compress, options.least_elements = 0);
     FIELD(mw_mil_write_options, write, options.opset = (mw_opset)14);
     FIELD(mw_mil_write_options, write, options.opset = (mw_opset)-1);
 }

@@ -5,7 +5,8 @@
 
 static void refuse(const char *call, mw_error *err)
 {
-    mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: this library was built without protobuf-c", call);
+    if (!mw__failed(err) || !mw__skipped(err, call))
+        mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: this library was built without protobuf-c", call);
 }
 
 mw_coreml *mw_coreml_read(const char *path, const mw_graph_options *options, mw_error *err)
@@ -74,5 +75,5 @@ mw_status mw_coreml_write(const mw_graph *graph, const char *path, const mw_core
     (void)path;
     (void)options;
     refuse(__func__, err);
-    return MW_ERROR_UNSUPPORTED;
+    return err != NULL ? err->status : MW_ERROR_UNSUPPORTED;
 }

@@ -317,6 +317,8 @@ static mw_status check(const mw_graph *graph, const mw_compress_options *options
                         graph == NULL ? "the graph is NULL" : "the options were not made by mw_compress_defaults");
     if (options->form < MW_WEIGHTS_F16 || options->form > MW_WEIGHTS_PALETTE)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_compress: %d is no form of weights", (int)options->form);
+    if (options->least_elements < 1)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_compress: least_elements is below 1");
     const int bits = options->bits;
     if (options->form == MW_WEIGHTS_PALETTE && bits != 1 && bits != 2 && bits != 4 && bits != 6 && bits != 8)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_graph_compress: a palette has 1, 2, 4, 6 or 8 bits, not %d", bits);
