@@ -23,7 +23,7 @@ mw_room(autograd)
 mw_room(chip rules)
 mw_room(mil)
 # A format whose library is missing is left out; in its place stand functions that say so.
-set(mw_format_folders tensors)
+set(mw_format_folders table tensors)
 if(MW_HAVE_PROTOBUF)
     list(APPEND mw_format_folders coreml onnx)
 else()

@@ -12,6 +12,7 @@
 #include <millwright/coreml.h>
 #include <millwright/dataset.h>
 #include <millwright/dataset_derived.h>
+#include <millwright/dataset_files.h>
 #include <millwright/description.h>
 #include <millwright/function.h>
 #include <millwright/gradcheck.h>

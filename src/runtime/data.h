@@ -29,15 +29,16 @@ struct mw_dataset {
     void *user;
     mw_dataset **sources; /* [source_count], each retained */
     size_t source_count;
-    int64_t *index;        /* subset: [examples] numbers in the source; concatenation: [source_count + 1] firsts */
-    mw_map_function *map;  /* a map's, with `user` */
-    void *map_state;       /* freed with the set; NULL = none */
-    uint64_t map_key;      /* of the generator of its examples' seeds */
-    int map_count;         /* maps from here down */
-    int depth;             /* sets one on another, from 0 */
-    size_t scratch_bytes;  /* for making one example */
-    int prefetch;          /* batches that a loader's thread makes ahead; 0 = none */
-    atomic_int references; /* the user's, and one of each loader and each set that is made of it */
+    int64_t *index;       /* subset: [examples] numbers in the source; concatenation: [source_count + 1] firsts */
+    mw_map_function *map; /* a map's, with `user` */
+    void *map_state;      /* freed with the set; NULL = none */
+    uint64_t map_key;     /* of the generator of its examples' seeds */
+    int map_count;        /* maps from here down */
+    int depth;            /* sets one on another, from 0 */
+    size_t scratch_bytes; /* for making one example */
+    int prefetch;         /* batches that a loader's thread makes ahead; 0 = none */
+    struct mw__class_table *classes; /* of a file (data/files.h); NULL = none */
+    atomic_int references;           /* the user's, and one of each loader and each set that is made of it */
 };
 
 /* Returns the data set. */

@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "base/float_mode.h"
 #include "graph/values.h"
-#include "runtime/data.h"
+#include "runtime/data/files.h"
 
 #include <string.h>
 
@@ -226,6 +226,7 @@ void mw__dataset_release(mw_dataset *dataset)
     mw__free(allocator, dataset->sources);
     mw__free(allocator, dataset->index);
     mw__free(allocator, dataset->map_state);
+    mw__class_table_destroy(dataset->classes, allocator);
     mw__free(allocator, dataset);
 }
 

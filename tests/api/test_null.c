@@ -433,6 +433,15 @@ static void test_data_refuses_null(void)
     REFUSED(mw_dataset_augment(NULL, NULL, &err));
     REFUSED(mw_dataset_augment(NULL, &nothing, &err));
     CHECK(mw_map_uniform(NULL, 0) < 1.0f);
+    const mw_table_options empty = mw_table_defaults(NULL, 0);
+    REFUSED(mw_dataset_open_csv(NULL, &empty, &err));
+    REFUSED(mw_dataset_open_csv("table.csv", NULL, &err));
+    REFUSED(mw_dataset_open_csv("table.csv", &empty, &err));
+    REFUSED(mw_dataset_open_jsonl(NULL, &empty, &err));
+    REFUSED(mw_dataset_open_jsonl("table.jsonl", NULL, &err));
+    REFUSED(mw_dataset_open_jsonl("table.jsonl", &empty, &err));
+    CHECK_INT(mw_dataset_class_count(NULL, "y"), 0);
+    YIELDS_NULL(mw_dataset_class_name(NULL, NULL, 0));
     REFUSED(mw_loader_create(NULL, &err));
     REFUSED(mw_loader_create(&options, &err));
     REFUSED(mw_loader_next(NULL, &err));
@@ -598,11 +607,12 @@ static int check_header(const char *self, const char *name)
 static void test_every_public_function_is_here(void)
 {
     static const char *const headers[] = {
-        "ane_e5rt.h",   "autograd.h", "compare.h",   "dataset.h",   "dataset_derived.h", "function.h",
-        "gradcheck.h",  "graph.h",    "loss.h",      "mil.h",       "op_activation.h",   "op_attention.h",
-        "op_compare.h", "op_image.h", "op_gather.h", "op_matmul.h", "op_elementwise.h",  "op_normalize.h",
-        "op_reduce.h",  "op_shape.h", "optimizer.h", "plan.h",      "program.h",         "schedule.h",
-        "status.h",     "trainer.h",  "tune.h",      "types.h"};
+        "ane_e5rt.h",      "autograd.h",      "compare.h",        "dataset.h",      "dataset_derived.h",
+        "dataset_files.h", "function.h",      "gradcheck.h",      "graph.h",        "loss.h",
+        "mil.h",           "op_activation.h", "op_attention.h",   "op_compare.h",   "op_image.h",
+        "op_gather.h",     "op_matmul.h",     "op_elementwise.h", "op_normalize.h", "op_reduce.h",
+        "op_shape.h",      "optimizer.h",     "plan.h",           "program.h",      "schedule.h",
+        "status.h",        "trainer.h",       "tune.h",           "types.h"};
     char path[512];
     int functions = 0;
     snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);

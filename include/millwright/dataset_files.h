@@ -1,0 +1,71 @@
+/* Data sets from files that others wrote: tables as CSV (RFC 4180) and JSON Lines.
+ *
+ *     static const char *const measured[] = {"petal length", "petal width"};
+ *     const mw_table_column columns[] = {{.name = "x", .dtype = MW_F32, .fields = measured, .field_count = 2},
+ *                                        {.name = "y", .dtype = MW_I64, .classes = true}};
+ *     mw_table_options options = mw_table_defaults(columns, 2);
+ *     mw_dataset *flowers = mw_dataset_open_csv("iris.csv", &options, &err);
+ *     puts(mw_dataset_class_name(flowers, "y", 0));
+ *
+ * A file is read whole, and is not needed any more then. Numbers are read without the locale and rounded once. Reading
+ * takes at most 16 times the size of the file, for each time that a field is asked for, and 32 MiB.
+ *
+ * Threads: as <millwright/dataset.h>. */
+#ifndef MILLWRIGHT_DATASET_FILES_H
+#define MILLWRIGHT_DATASET_FILES_H
+
+#include <millwright/dataset.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What becomes one column of the data set: numbers, or the words of one field as classes. */
+typedef struct mw_table_column {
+    const char *name;          /* of the data set's column */
+    mw_dtype dtype;            /* F64, F32, I64, I32 or U8; classes: one of the integers */
+    const char *const *fields; /* [field_count] names in the header, or keys; NULL with a count of 0: `name` alone */
+    size_t field_count;
+    bool classes;                   /* one field, whose words are numbered from 0 .. */
+    const char *const *class_names; /* [class_count] .. in this order; NULL: those of the file, sorted by their bytes */
+    size_t class_count;
+    float scale, offset; /* as in mw_column */
+} mw_table_column;
+
+/** How to read a table. Fill with mw_table_defaults. */
+typedef struct mw_table_options {
+    size_t struct_size;
+    const mw_table_column *columns; /* [column_count] */
+    size_t column_count;
+    char separator; /* CSV: ',', ';', '|' or a tab; default ',' */
+    bool no_header; /* CSV: the first line is an example, and fields are called "0", "1", .. */
+    const mw_allocator *allocator;
+} mw_table_options;
+/** Returns the default options. */
+MW_API mw_table_options mw_table_defaults(const mw_table_column *columns, size_t column_count);
+
+/** Opens a CSV file. Lines end with LF or CRLF; a field may be in double quotes, and then hold separators, ends of
+ *  lines, and quotes, doubled; blanks around a number do not count; empty lines are skipped; a byte order mark, too. An
+ *  example is [field_count], a scalar for a single field. An integer may be written 3.0.
+ *  errors  MW_ERROR_FILE; MW_ERROR_FORMAT with line and column for what is no such file, a row with other fields than
+ *          the header, an empty field, and what is no finite number or does not fit the dtype (with its text); a word
+ *          that is none of class_names, or the 65537th class; MW_ERROR_ARGUMENT for a field that the header does not
+ *          have, or has twice */
+MW_API mw_dataset *mw_dataset_open_csv(const char *path, const mw_table_options *options, mw_error *err);
+
+/** Opens a file of JSON objects, one a line; other keys are ignored, empty lines skipped. A number is a number, true is
+ *  1 and false 0, a string is a word, and an array of numbers, also of arrays, is its numbers in order: an example is
+ *  [n], where the first line says how many, and a scalar for a single field that is no array.
+ *  errors  as mw_dataset_open_csv, and for a line that is no object, or in which a key is missing or comes twice */
+MW_API mw_dataset *mw_dataset_open_jsonl(const char *path, const mw_table_options *options, mw_error *err);
+
+/** Number of classes of a column by name, 0 if it has none. A data set that is made of others has those of its first
+ *  source. */
+MW_API size_t mw_dataset_class_count(const mw_dataset *dataset, const char *column);
+/** Name of class `index`, NULL if there is none; lives as long as the data set. */
+MW_API const char *mw_dataset_class_name(const mw_dataset *dataset, const char *column, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
