@@ -17,8 +17,9 @@
  * with which slices say "to the end", become those of int32. Strings, complex numbers, bfloat16, sequences, maps and
  * optionals are refused.
  *
- * Files are untrusted. Reading allocates at most 128 times the size of the file, the bytes of the external data that it
- * names, and what the graph holds; external data are read from the folder of the file and below it only.
+ * Files are untrusted. Reading allocates at most 128 times the size of the file, 64 MiB and 8 times the bytes of its
+ * initializers (each with the external data that it names), and what its at most 131,072 nodes take in the graph;
+ * external data are read from the folder of the file and below it only.
  *
  * Threads: calls may be made from any thread at the same time. */
 #ifndef MILLWRIGHT_ONNX_H

@@ -135,6 +135,64 @@ static void test_everything_that_is_not_supported_is_listed_at_once(void)
                     "com.example.Gelu e 13 operators of the domain \"com.example\" are not known\n");
 }
 
+/* ---- short files that ask for much ---- */
+
+typedef struct meter {
+    size_t now, most;
+} meter;
+
+static void *measured(void *user, void *pointer, size_t size)
+{
+    meter *m = user;
+    size_t *block = pointer != NULL ? (size_t *)pointer - 2 : NULL;
+    const size_t had = block != NULL ? *block : 0;
+    m->now = m->now - had + size;
+    m->most = m->now > m->most ? m->now : m->most;
+    if (size == 0) {
+        free(block);
+        return NULL;
+    }
+    block = realloc(block, size + 2 * sizeof *block);
+    if (block == NULL)
+        abort();
+    *block = size;
+    return block + 2;
+}
+
+static onnx_bytes floats_constant(const float *values, size_t count, const char *name)
+{
+    onnx_bytes tensor = {.size = 0}, attribute = {.size = 0}, node = onnx_node("Constant", "", name);
+    onnx_number(&tensor, 1, count);
+    onnx_number(&tensor, 2, 1);
+    onnx_raw(&tensor, 9, values, count * sizeof *values);
+    onnx_text(&attribute, 1, "value");
+    onnx_message(&attribute, 5, &tensor);
+    onnx_number(&attribute, 20, 4);
+    onnx_message(&node, 5, &attribute);
+    return node;
+}
+
+static void test_short_files_get_no_huge_tables(void)
+{
+    const float scales[] = {1, 500000}; /* of two axes */
+    onnx_bytes graph = begin_graph(NULL), constant = floats_constant(scales, 2, "s");
+    mw_error err = {0};
+    meter m = {0};
+    const mw_allocator allocator = {measured, &m};
+    mw_onnx_options options = mw_onnx_defaults();
+    options.allocator = &allocator;
+    onnx_message(&graph, 1, &constant);
+    for (int i = 0; i < 100; i++) {
+        char name[16];
+        snprintf(name, sizeof name, i == 99 ? "y" : "y%d", i);
+        add_node(&graph, "Resize", "x - s", name);
+    }
+    CHECK(read_graph(&graph, &options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "takes much more memory than the file");
+    CHECK(m.most < (size_t)100 << 20);
+    CHECK_INT(m.now, 0);
+}
+
 /* ---- options ---- */
 
 static void test_named_extents_are_asked_for(void)
@@ -278,6 +336,7 @@ int main(void)
     RUN(test_names_are_given_once);
     RUN(test_tensors_have_the_elements_that_their_extents_say);
     RUN(test_everything_that_is_not_supported_is_listed_at_once);
+    RUN(test_short_files_get_no_huge_tables);
     RUN(test_named_extents_are_asked_for);
     RUN(test_an_input_may_be_given_when_the_model_is_read);
     RUN(test_options_must_be_made_by_their_function);

@@ -8,6 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
+mw_status mw__onnx_charge(mw__onnx_import *import, uint64_t count, size_t size)
+{
+    if (size > 0 && count > import->room / size)
+        return mw__fail(import->err, MW_ERROR_UNSUPPORTED,
+                        "\"%.200s\": what its nodes are made of takes much more memory than the file",
+                        import->source.path);
+    import->room -= (size_t)count * size;
+    return MW_OK;
+}
+
 /* ---- values ---- */
 
 mw__onnx_value *mw__onnx_find(const mw__onnx_import *import, const char *name)
@@ -85,6 +95,9 @@ mw_tensor *mw__onnx_emit(mw__onnx_import *import, mw__onnx_value *value)
     if (value->tensor != NULL || value->literal == NULL)
         return value->tensor;
     const mw__onnx_literal *literal = value->literal;
+    const bool again = import->depth > 0 || import->blocks > 0; /* the same may come many times */
+    if (again && mw__onnx_charge(import, literal->count, mw__onnx_type_size(literal->type)) != MW_OK)
+        return NULL;
     mw_tensor *made = is_plain(literal->type)
                           ? mw_constant(import->graph, mw__onnx_dtype(literal->type), literal->shape, literal->data)
                           : emit_converted(import, value);
@@ -330,6 +343,11 @@ mw_status mw__onnx_import_initializers(mw__onnx_import *import, const Mw__Onnx__
         if (literal == NULL)
             return MW_ERROR_MEMORY;
         MW_TRY(mw__onnx_literal_read(&import->source, tensor, literal, import->err));
+        const size_t size = mw__onnx_type_size(literal->type);
+        if (import->depth > 0)
+            MW_TRY(mw__onnx_charge(import, literal->count, size));
+        else if (import->room < SIZE_MAX / 2) /* what lies in other files counts as what lies in this one */
+            import->room += MW__ONNX_ROOM * literal->count * size;
         const mw__onnx_value value = {.name = tensor->name,
                                       .type = literal->type,
                                       .shape = literal->shape,

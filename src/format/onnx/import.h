@@ -39,6 +39,7 @@ typedef struct mw__onnx_import {
     int depth;         /* of graphs in nodes */
     int blocks;        /* of the graph that is built, around what is read */
     size_t steps;      /* nodes so far, those of bodies that are read again too */
+    size_t room;       /* bytes that may still be made beyond what the file holds once */
     size_t problems;   /* nodes that are not supported */
     char problem[400]; /* the first ones */
     mw_error *err;
@@ -48,8 +49,10 @@ enum {
     MW__ONNX_OPSET_MIN = 1,
     MW__ONNX_OPSET_MAX = 21,
     MW__ONNX_DEPTH_MAX = 16,
-    MW__ONNX_STEPS_MAX = 1 << 20,
-    MW__ONNX_KNOWN_MAX = 4096 /* elements of a literal that is computed here */
+    MW__ONNX_STEPS_MAX = 1 << 17,
+    MW__ONNX_ROOM = 4,              /* bytes of room for each byte of an initializer */
+    MW__ONNX_ROOM_LEAST = 64 << 20, /* bytes of room for any file */
+    MW__ONNX_KNOWN_MAX = 4096       /* elements of a literal that is computed here */
 };
 
 /* Puts the initializers of a graph into the scope. */
@@ -60,6 +63,10 @@ mw_status mw__onnx_import_nodes(mw__onnx_import *import, const Mw__Onnx__Graph *
 mw_status mw__onnx_import_body(mw__onnx_import *import, const Mw__Onnx__Graph *graph,
                                const mw__onnx_value *const *inputs, size_t input_count,
                                const mw__onnx_value **out_outputs);
+/* Takes `count` elements of `size` bytes from the room, for what a short file could ask for again and again: bodies
+ * that are read several times, weights that are put together anew, tables that are computed. MW_ERROR_UNSUPPORTED if
+ * they are not there. */
+mw_status mw__onnx_charge(mw__onnx_import *import, uint64_t count, size_t size);
 /* MW_ERROR_UNSUPPORTED, with the first ones, if any node was not supported. */
 mw_status mw__onnx_check_problems(const mw__onnx_import *import);
 /* Makes `value` visible under its name; the value is copied. MW_ERROR_FORMAT if the scope has the name. */

@@ -189,6 +189,7 @@ mw_status mw__onnx_loop(mw__onnx_node *node)
         return mw__onnx_refuse(node, "its body is missing, or does not give what it takes");
     l.scans = l.body->n_output - 1 - l.carried;
     MW_TRY(read_bounds(node, &bound, &goes_on));
+    MW_TRY(mw__onnx_charge(node->import, TRIPS_MAX * (l.scans + 1), 2 * sizeof *l.rows));
     l.rows = mw__arena_alloc(&node->import->arena, TRIPS_MAX * (l.scans + 1), sizeof *l.rows, node->import->err);
     if (l.rows == NULL)
         return MW_ERROR_MEMORY;

@@ -45,6 +45,8 @@ static mw_tensor *choose_literal(const layer *l, const mw__onnx_value *value, co
     mw__onnx_import *import = l->node->import;
     const int64_t rows = from->shape.dim[1], width = from->shape.rank == 3 ? from->shape.dim[2] : 1;
     const size_t block = (size_t)(l->hidden * width) * mw__onnx_type_size(from->type);
+    if (mw__onnx_charge(import, (uint64_t)choice->count, 2 * block) != MW_OK) /* here and in the graph */
+        return NULL;
     mw__onnx_literal *made = mw__arena_alloc(&import->arena, 1, sizeof *made, import->err);
     uint8_t *data = mw__arena_alloc(&import->arena, (size_t)choice->count, block, import->err);
     if (made == NULL || data == NULL)

@@ -190,6 +190,8 @@ static mw_tensor *make_matrix(mw__onnx_node *node, const resize *r, int axis, mw
 {
     const int64_t n = r->from.dim[axis], m = r->to.dim[axis];
     const mw_allocator *allocator = node->import->arena.allocator;
+    if (mw__onnx_charge(node->import, (uint64_t)(n * m), 2 * sizeof(float)) != MW_OK)
+        return NULL;
     float *matrix = mw__alloc(allocator, (size_t)(n * m), sizeof *matrix, node->import->err); /* [n, m] */
     if (matrix == NULL)
         return NULL;
@@ -217,6 +219,8 @@ static mw_tensor *pick_axis(mw__onnx_node *node, const resize *r, mw_tensor *x, 
 {
     const int64_t m = r->to.dim[axis];
     const mw_allocator *allocator = node->import->arena.allocator;
+    if (mw__onnx_charge(node->import, (uint64_t)m, 2 * sizeof(int32_t)) != MW_OK)
+        return NULL;
     int32_t *indices = mw__alloc(allocator, (size_t)m, sizeof *indices, node->import->err);
     if (indices == NULL)
         return NULL;

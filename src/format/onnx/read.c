@@ -246,7 +246,7 @@ static mw_graph *build(const Mw__Onnx__Model *model, const char *path, const cha
     mw_graph_options made = mw_graph_defaults();
     made.allocator = options->allocator;
     made.opset = options->opset;
-    mw__onnx_import import = {.options = options, .err = err};
+    mw__onnx_import import = {.options = options, .room = MW__ONNX_ROOM_LEAST, .err = err};
     mw__arena_init(&import.arena, mw__allocator_or_default(options->allocator));
     import.source = (mw__onnx_source){path, folder_of, &import.arena};
     import.graph = mw__graph_make(&made, err);
