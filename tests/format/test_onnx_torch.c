@@ -1,5 +1,6 @@
 /* Models that PyTorch 1.13 exported (tests/data/onnx/models.py) against what PyTorch computed. */
 #include "support/check.h"
+#include "support/folder.h"
 #include "support/on_engine.h"
 
 #include <stdlib.h>
@@ -121,6 +122,56 @@ static void test_weights_of_an_exported_model_can_be_trained(void)
     mw_graph_destroy(graph);
 }
 
+/* 50 steps on the recorded images of the mobile net: the loss falls, and what was trained is written and read again. */
+static void check_training(const mw_graph *source, mw_graph *graph, const float *x)
+{
+    static const int32_t labels[] = {3, 1};
+    mw_error err = {0};
+    float first = 0, loss = 0;
+    mw_feed feeds[] = {{.name = "x", .dtype = MW_F32, .data = x, .count = 864, .scale = 1.0f},
+                       {.name = "labels", .dtype = MW_I32, .data = labels, .count = 2, .scale = 1.0f}};
+    const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = 2};
+    REQUIRE(graph != NULL);
+    mw_tensor *logits = mw_graph_output_at(graph, 0);
+    mw_tensor *loss_tensor = mw_cross_entropy(logits, mw_input(graph, "labels", MW_I32, MW_SHAPE(2)));
+    mw_trainer *trainer = engine_trainer(loss_tensor, mw_adam(0.02f), MW_DEVICE_CPU, 1, &err);
+    mw_trainer_step(trainer, &batch, &first, &err);
+    for (int i = 1; i < 50; i++)
+        mw_trainer_step(trainer, &batch, &loss, &err);
+    mw_trainer_write_tuned(trainer, source, "tuned", &err);
+    mw_graph *tuned = mw_graph_read_mil("tuned/model.mil", NULL, &err);
+    CHECK(tuned != NULL && mw_graph_verify(tuned, &err) == MW_OK);
+    CHECK_OK(err);
+    CHECK(loss < 0.5f * first);
+    mw_graph_destroy(tuned);
+    mw_trainer_destroy(trainer);
+}
+
+static void test_an_exported_model_is_fine_tuned(void)
+{
+    const recorded mobile = {"mobile", MW_SHAPE(2, 3, 12, 12), MW_SHAPE(2, 5), 0, false};
+    const char *const head[] = {"head.*"}, *const products[] = {"blocks.*.expand.weight", "head.weight"};
+    mw_error err = {0};
+    char folder[512];
+    if (!reads_onnx())
+        SKIP("built without protobuf-c");
+    float *x = read_floats("mobile", 864);
+    mw_graph *source = read_model(&mobile, &err);
+    REQUIRE(x != NULL && source != NULL && folder_enter(folder));
+    const mw_tune_options tune = mw_tune_defaults(head, 1);
+    mw_graph *graph = mw_graph_trainable(source, &tune, &err);
+    check_training(source, graph, x);
+    mw_graph_destroy(graph);
+    const mw_lora_options lora = mw_lora_defaults(products, 2);
+    graph = mw_graph_lora(source, &lora, &err);
+    CHECK_OK(err);
+    check_training(source, graph, x);
+    mw_graph_destroy(graph);
+    mw_graph_destroy(source);
+    folder_leave(folder);
+    free(x);
+}
+
 /* The shapes that a transformer computes in its graph are carried out while it is read. */
 static void test_computed_shapes_leave_no_operation(void)
 {
@@ -143,6 +194,7 @@ int main(void)
 {
     RUN(test_exported_models_compute_what_pytorch_does);
     RUN(test_weights_of_an_exported_model_can_be_trained);
+    RUN(test_an_exported_model_is_fine_tuned);
     RUN(test_computed_shapes_leave_no_operation);
     return check_finish();
 }

@@ -209,3 +209,93 @@ mw_status mw__onnx_loop(mw__onnx_node *node)
         MW_TRY(give_scan(&l, i, made));
     return MW_OK;
 }
+
+/* ---- scan ---- */
+
+/* Element `trip` of the first axis of input `index`. */
+static mw_status take_element(mw__onnx_node *node, size_t index, int64_t trip, mw__onnx_value *out)
+{
+    mw_slice slices[MW_RANK_MAX] = {{.begin = trip, .squeeze = true}};
+    mw_tensor *whole = mw__onnx_in(node, index);
+    for (int i = 1; whole != NULL && i < mw_tensor_shape(whole).rank; i++)
+        slices[i] = (mw_slice){.from_start = true, .to_end = true};
+    mw_tensor *element = whole != NULL ? mw_slice_by_index(whole, slices) : NULL;
+    if (element == NULL)
+        return mw__onnx_set(node, 0, 0, NULL);
+    *out = (mw__onnx_value){.type = mw__onnx_type(node, index), .shape = mw_tensor_shape(element), .tensor = element};
+    return MW_OK;
+}
+
+/* body(states .., elements ..) gives states and scans. */
+static mw_status scan_trip(loop *l, int64_t trip)
+{
+    mw__onnx_node *node = l->node;
+    const mw__onnx_value *inputs[RESULTS_MAX], *outputs[RESULTS_MAX];
+    mw__onnx_value elements[RESULTS_MAX];
+    for (size_t i = 0; i < node->in_count; i++) {
+        inputs[i] = i < l->carried ? &l->vars[i] : &elements[i];
+        if (i >= l->carried)
+            MW_TRY(take_element(node, i, trip, &elements[i]));
+    }
+    MW_TRY(mw__onnx_import_body(node->import, l->body, inputs, node->in_count, outputs));
+    for (size_t i = 0; i < l->carried + l->scans; i++) {
+        mw__onnx_value value = *outputs[i];
+        if (value.type == 0)
+            return mw__onnx_refuse(node, "its body has nodes that are not supported");
+        if (i < l->carried) {
+            l->vars[i] = value;
+            continue;
+        }
+        l->types[i - l->carried] = value.type;
+        l->rows[(size_t)trip * l->scans + i - l->carried] = mw__onnx_emit(node->import, &value);
+    }
+    return MW_OK;
+}
+
+static mw_status read_scan(mw__onnx_node *node, loop *l, int64_t *trips)
+{
+    static const char *const plain[] = {"scan_input_axes", "scan_input_directions", "scan_output_axes",
+                                        "scan_output_directions"};
+    const int64_t elements = mw__onnx_int(node, "num_scan_inputs", 0);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        const Mw__Onnx__Attribute *list = mw__onnx_attribute(node, plain[i]);
+        for (size_t k = 0; list != NULL && k < list->n_ints; k++)
+            if (list->ints[k] != 0)
+                return mw__onnx_refuse(node, "scans along the first axis, forward, are supported");
+    }
+    if (l->body == NULL || elements < 1 || (uint64_t)elements > node->in_count || node->in_count > RESULTS_MAX)
+        return mw__onnx_refuse(node, "its body or its inputs do not fit num_scan_inputs");
+    l->carried = node->in_count - (size_t)elements;
+    if (l->body->n_output < l->carried || l->body->n_output > RESULTS_MAX)
+        return mw__onnx_refuse(node, "its body gives %zu results", l->body->n_output);
+    l->scans = l->body->n_output - l->carried;
+    for (size_t i = 0; i < node->in_count; i++) {
+        if (node->in[i] == NULL || (i >= l->carried && node->in[i]->shape.rank == 0))
+            return mw__onnx_refuse(node, "input %zu cannot be scanned", i);
+        if (i > l->carried && node->in[i]->shape.dim[0] != *trips)
+            return mw__onnx_refuse(node, "its inputs have different lengths");
+        if (i >= l->carried)
+            *trips = node->in[i]->shape.dim[0];
+        else
+            l->vars[i] = *node->in[i];
+    }
+    return *trips <= TRIPS_MAX ? MW_OK : mw__onnx_refuse(node, "it makes more than %d trips", TRIPS_MAX);
+}
+
+mw_status mw__onnx_scan(mw__onnx_node *node)
+{
+    loop l = {.node = node, .body = find_graph(node, "body")};
+    int64_t trips = 0;
+    MW_TRY(read_scan(node, &l, &trips));
+    MW_TRY(mw__onnx_charge(node->import, TRIPS_MAX * (l.scans + 1), 2 * sizeof *l.rows));
+    l.rows = mw__arena_alloc(&node->import->arena, TRIPS_MAX * (l.scans + 1), sizeof *l.rows, node->import->err);
+    if (l.rows == NULL)
+        return MW_ERROR_MEMORY;
+    for (int64_t i = 0; i < trips; i++)
+        MW_TRY(scan_trip(&l, i));
+    for (size_t i = 0; i < l.carried; i++)
+        MW_TRY(give(node, i, &l.vars[i]));
+    for (size_t i = 0; i < l.scans; i++)
+        MW_TRY(give_scan(&l, i, trips));
+    return MW_OK;
+}

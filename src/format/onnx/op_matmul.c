@@ -49,7 +49,8 @@ mw_status mw__onnx_gemm(mw__onnx_node *node)
 
 enum { LETTERS_MAX = 8 };
 
-/* equation = term {"," term} ["->" term], a term of letters; "..." is not supported. */
+/* equation = term {"," term} ["->" term], a term of letters, in which "..." stands for axes without a letter. Those get
+ * digits, the last of them the same one in each term, so that they broadcast. */
 typedef struct equation {
     char terms[2][LETTERS_MAX + 1];
     size_t count;
@@ -59,26 +60,39 @@ typedef struct equation {
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
+/* The next sign of the text: a letter, ',', '>' for "->", '.' for "...", 0 at the end; '?' for anything else. */
+static char next_sign(const Mw__Onnx__Attribute *text, size_t *at)
+{
+    while (*at < text->s.len && text->s.data[*at] == ' ')
+        ++*at;
+    if (*at == text->s.len)
+        return 0;
+    const char *from = (const char *)text->s.data + *at;
+    const size_t left = text->s.len - *at;
+    const bool arrow = left >= 2 && memcmp(from, "->", 2) == 0, dots = left >= 3 && memcmp(from, "...", 3) == 0;
+    *at += dots ? 3 : arrow ? 2 : 1;
+    if (dots || arrow)
+        return dots ? '.' : '>';
+    return is_letter(*from) || *from == ',' ? *from : '?';
+}
+
 static bool parse_equation(const Mw__Onnx__Attribute *text, equation *out)
 {
     *out = (equation){.count = 1};
-    char *term = out->terms[0];
-    size_t length = 0, room = LETTERS_MAX;
-    for (size_t i = 0; i < text->s.len; i++) {
-        const char c = (char)text->s.data[i];
-        if (c == ' ')
-            continue;
-        if (c == ',' && out->count < 2 && !out->has_result) {
+    char *term = out->terms[0], sign;
+    size_t at = 0, length = 0, room = LETTERS_MAX;
+    while ((sign = next_sign(text, &at)) != 0) {
+        const bool next = sign == ',' && out->count < 2 && !out->has_result, arrow = sign == '>' && !out->has_result;
+        if (next)
             term = out->terms[out->count++];
-            length = 0;
-        } else if (c == '-' && i + 1 < text->s.len && text->s.data[i + 1] == '>' && !out->has_result) {
-            out->has_result = true;
+        else if (arrow)
             term = out->result;
+        if (next || arrow) {
+            room = arrow ? 2 * LETTERS_MAX : room;
+            out->has_result = arrow;
             length = 0;
-            room = 2 * LETTERS_MAX;
-            i++;
-        } else if (is_letter(c) && length < room) {
-            term[length++] = c;
+        } else if ((is_letter(sign) || (sign == '.' && strchr(term, '.') == NULL)) && length < room) {
+            term[length++] = sign;
         } else {
             return false;
         }
@@ -86,10 +100,12 @@ static bool parse_equation(const Mw__Onnx__Attribute *text, equation *out)
     return true;
 }
 
-/* Without "->": the letters that stand once, in the order of the alphabet. */
+/* Without "->": "...", and the letters that stand once, in the order of the alphabet. */
 static void default_result(equation *e)
 {
     size_t length = 0;
+    if (strchr(e->terms[0], '.') != NULL || strchr(e->terms[1], '.') != NULL)
+        e->result[length++] = '.';
     for (int c = 'A'; c <= 'z'; c++) {
         int times = 0;
         for (size_t t = 0; t < e->count; t++)
@@ -99,6 +115,34 @@ static void default_result(equation *e)
             e->result[length++] = (char)c;
     }
     e->result[length] = '\0';
+}
+
+/* Puts `axes` digits in the place of the dots; false if there are none but should be. */
+static bool expand_dots(char *term, size_t capacity, int axes)
+{
+    char *dots = strchr(term, '.');
+    const size_t length = strlen(term);
+    if (dots == NULL)
+        return axes <= 0;
+    if (axes < 0 || axes > LETTERS_MAX || length - 1 + (size_t)axes > capacity)
+        return false;
+    memmove(dots + axes, dots + 1, strlen(dots));
+    for (int i = 0; i < axes; i++)
+        dots[i] = (char)('0' + LETTERS_MAX - axes + i);
+    return true;
+}
+
+static bool expand_all(const mw__onnx_node *node, equation *e)
+{
+    int most = 0;
+    for (size_t t = 0; t < e->count; t++) {
+        const bool dots = strchr(e->terms[t], '.') != NULL;
+        const int axes = mw__onnx_shape(node, t).rank - (int)strlen(e->terms[t]) + dots;
+        if (!expand_dots(e->terms[t], LETTERS_MAX, axes) || (!dots && axes != 0))
+            return false;
+        most = axes > most ? axes : most;
+    }
+    return strchr(e->result, '.') == NULL || expand_dots(e->result, 2 * LETTERS_MAX, most);
 }
 
 /* A letter that stands twice in a term: the diagonal of the two axes, as a gather of the flattened pair. */
@@ -224,9 +268,12 @@ mw_status mw__onnx_einsum(mw__onnx_node *node)
     if (!e.has_result)
         default_result(&e);
     mw_tensor *x[2] = {NULL, NULL};
+    for (size_t i = 0; i < e.count; i++)
+        if (!mw__onnx_has(node, i))
+            return mw__onnx_refuse(node, "input %zu is left out", i);
+    if (!expand_all(node, &e))
+        return mw__onnx_refuse(node, "a term of its equation does not fit the rank of its operand");
     for (size_t i = 0; i < e.count; i++) {
-        if (!mw__onnx_has(node, i) || (size_t)mw__onnx_shape(node, i).rank != strlen(e.terms[i]))
-            return mw__onnx_refuse(node, "a term of its equation does not fit the rank of its operand");
         x[i] = take_diagonals(mw__onnx_in(node, i), e.terms[i]);
         if (x[i] == NULL && node->graph != NULL && mw_graph_check(node->graph, NULL) == MW_OK)
             return mw__onnx_refuse(node, "a letter stands for two extents");
