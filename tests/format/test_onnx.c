@@ -159,12 +159,13 @@ static void *measured(void *user, void *pointer, size_t size)
     return block + 2;
 }
 
-static onnx_bytes floats_constant(const float *values, size_t count, const char *name)
+/* A Constant of that element type: 1 float, 7 int64, 9 bool. */
+static onnx_bytes constant_node(int type, const void *values, size_t count, size_t size, const char *name)
 {
     onnx_bytes tensor = {.size = 0}, attribute = {.size = 0}, node = onnx_node("Constant", "", name);
     onnx_number(&tensor, 1, count);
-    onnx_number(&tensor, 2, 1);
-    onnx_raw(&tensor, 9, values, count * sizeof *values);
+    onnx_number(&tensor, 2, (uint64_t)type);
+    onnx_raw(&tensor, 9, values, size);
     onnx_text(&attribute, 1, "value");
     onnx_message(&attribute, 5, &tensor);
     onnx_number(&attribute, 20, 4);
@@ -175,7 +176,7 @@ static onnx_bytes floats_constant(const float *values, size_t count, const char 
 static void test_short_files_get_no_huge_tables(void)
 {
     const float scales[] = {1, 500000}; /* of two axes */
-    onnx_bytes graph = begin_graph(NULL), constant = floats_constant(scales, 2, "s");
+    onnx_bytes graph = begin_graph(NULL), constant = constant_node(1, scales, 2, sizeof scales, "s");
     mw_error err = {0};
     meter m = {0};
     const mw_allocator allocator = {measured, &m};
@@ -191,6 +192,70 @@ static void test_short_files_get_no_huge_tables(void)
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "takes much more memory than the file");
     CHECK(m.most < (size_t)100 << 20);
     CHECK_INT(m.now, 0);
+}
+
+/* x -> If(true) { If(true) { .. x } } -> y, `depth` of them. */
+static onnx_bytes nested(int depth)
+{
+    static const unsigned char yes = 1;
+    const onnx_bytes condition = constant_node(9, &yes, 1, 1, "c"), result = onnx_value("y", NULL);
+    onnx_bytes body = {.size = 0};
+    add_node(&body, "Relu", "x", "y");
+    onnx_message(&body, 12, &result);
+    for (int i = 0; i < depth; i++) {
+        onnx_bytes outer = {.size = 0}, node = onnx_node("If", "c", "y");
+        static const char *const names[] = {"then_branch", "else_branch"};
+        onnx_bytes small = {.size = 0};
+        for (int k = 0; k < 2; k++) { /* the branch that is not taken is small, or the file would double each time */
+            onnx_bytes attribute = {.size = 0};
+            onnx_text(&attribute, 1, names[k]);
+            onnx_message(&attribute, 6, k == 0 ? &body : &small);
+            onnx_number(&attribute, 20, 5);
+            onnx_message(&node, 5, &attribute);
+        }
+        if (i == depth - 1)
+            outer = begin_graph(NULL);
+        onnx_message(&outer, 1, &condition);
+        onnx_message(&outer, 1, &node);
+        if (i < depth - 1)
+            onnx_message(&outer, 12, &result);
+        body = outer;
+    }
+    return body;
+}
+
+static void test_graphs_in_nodes_are_nested_sixteen_deep_at_most(void)
+{
+    mw_error err = {0};
+    onnx_bytes graph = nested(16);
+    mw_graph *made = read_graph(&graph, NULL, &err);
+    CHECK_OK(err);
+    mw_graph_destroy(made);
+    graph = nested(17);
+    expect(&graph, MW_ERROR_UNSUPPORTED, "graphs are nested deeper than 16");
+    graph = nested(60);
+    expect(&graph, MW_ERROR_FORMAT, "messages are nested deeper than");
+}
+
+static void test_integers_that_int32_does_not_hold_are_refused(void)
+{
+    const int64_t large[] = {1, INT64_C(3000000000)}, limits[] = {INT64_MAX, INT64_MIN};
+    mw_error err = {0};
+    onnx_bytes cast = onnx_node("Cast", "k", "f"), graph = begin_graph(NULL);
+    onnx_bytes constant = constant_node(7, large, 2, sizeof large, "k");
+    onnx_int_attribute(&cast, "to", 1);
+    onnx_message(&graph, 1, &constant);
+    onnx_message(&graph, 1, &cast);
+    add_node(&graph, "Relu", "f", "y");
+    expect(&graph, MW_ERROR_UNSUPPORTED, "element 1 of \"k\" is 3000000000: no int32");
+    graph = begin_graph(NULL);
+    constant = constant_node(7, limits, 2, sizeof limits, "k");
+    onnx_message(&graph, 1, &constant);
+    onnx_message(&graph, 1, &cast);
+    add_node(&graph, "Relu", "f", "y");
+    mw_graph *made = read_graph(&graph, NULL, &err);
+    CHECK_OK(err);
+    mw_graph_destroy(made);
 }
 
 /* ---- options ---- */
@@ -337,6 +402,8 @@ int main(void)
     RUN(test_tensors_have_the_elements_that_their_extents_say);
     RUN(test_everything_that_is_not_supported_is_listed_at_once);
     RUN(test_short_files_get_no_huge_tables);
+    RUN(test_graphs_in_nodes_are_nested_sixteen_deep_at_most);
+    RUN(test_integers_that_int32_does_not_hold_are_refused);
     RUN(test_named_extents_are_asked_for);
     RUN(test_an_input_may_be_given_when_the_model_is_read);
     RUN(test_options_must_be_made_by_their_function);

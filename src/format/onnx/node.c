@@ -181,7 +181,7 @@ mw_tensor *mw__onnx_wrap(mw_tensor *x, int type)
 {
     int64_t low, high;
     mw__onnx_type_range(type, &low, &high);
-    const double span = (double)(high - low + 1);
+    const double span = (double)high - (double)low + 1;
     if (type == MW__ONNX_UINT8 || type == MW__ONNX_UINT16)
         return mw_mod(x, x != NULL ? mw_scalar(mw_tensor_graph(x), MW_I32, span) : NULL);
     if (type != MW__ONNX_INT8 && type != MW__ONNX_INT16)
