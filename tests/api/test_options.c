@@ -78,6 +78,10 @@ MAKER(lora, mw_lora_options, mw_lora_defaults(patterns, 1))
 MAKER(write, mw_mil_write_options, mw_mil_write_defaults())
 MAKER(compress, mw_compress_options, mw_compress_defaults(MW_WEIGHTS_PALETTE))
 MAKER(coreml_write, mw_coreml_write_options, mw_coreml_write_defaults())
+static const mw_table_column table_columns[] = {{.name = "x", .dtype = MW_F32}};
+MAKER(table, mw_table_options, mw_table_defaults(table_columns, 1))
+MAKER(augment, mw_augment_options, mw_augment_defaults("image"))
+MAKER(onnx, mw_onnx_options, mw_onnx_defaults())
 MAKER(description, mw_description, mw_description_defaults())
 MAKER(conv, mw_conv_options, mw_conv_defaults())
 MAKER(pool, mw_pool_options, mw_pool_defaults(MW_SHAPE(2, 2)))
@@ -199,6 +203,31 @@ static bool use_coreml_write(world *w, const void *options)
     return good;
 }
 
+/* Of files that are not there: the options are looked at first. */
+static bool use_table(world *w, const void *options)
+{
+    CHECK(mw_dataset_open_csv("no/such.csv", options, &w->err) == NULL);
+    return w->err.status == MW_ERROR_FILE;
+}
+
+static bool use_onnx(world *w, const void *options)
+{
+    CHECK(mw_onnx_read("no/such.onnx", options, &w->err) == NULL);
+    return w->err.status == MW_ERROR_FILE || strstr(w->err.message, "built without") != NULL;
+}
+
+static bool use_augment(world *w, const void *options)
+{
+    static float images[2 * 4 * 4];
+    const mw_column column = {.name = "image", .dtype = MW_F32, .shape = MW_SHAPE(4, 4), .data = images};
+    mw_dataset *data = mw_dataset_from_memory(&column, 1, 2, true, &w->err);
+    mw_dataset *augmented = mw_dataset_augment(data, options, &w->err);
+    const bool made = augmented != NULL;
+    mw_dataset_destroy(augmented);
+    mw_dataset_destroy(data);
+    return made;
+}
+
 static bool use_description(world *w, const void *options)
 {
     char *text = mw_description_print(options, &w->err);
@@ -303,6 +332,9 @@ static const struct_row structs[] = {
     ROW(mw_compress_options, compress),
     ROW(mw_coreml_write_options, coreml_write),
     ROW(mw_description, description),
+    ROW(mw_table_options, table),
+    ROW(mw_augment_options, augment),
+    ROW(mw_onnx_options, onnx),
     ROW(mw_conv_options, conv),
     ROW(mw_pool_options, pool),
     ROW(mw_cross_entropy_options, loss),
