@@ -20,10 +20,12 @@ schema=$(mktemp -d)
 trap 'rm -rf "$schema"' EXIT
 headers=$(find src tests -name '*.h')
 if command -v protoc-c >/dev/null; then
-    mkdir "$schema/coreml"
-    protoc-c --c_out="$schema/coreml" -I src/format/coreml src/format/coreml/*.proto
+    for folder in coreml onnx; do
+        mkdir "$schema/$folder"
+        protoc-c --c_out="$schema/$folder" -I "src/format/$folder" "src/format/$folder"/*.proto
+    done
 else
-    headers=$(find src tests -name '*.h' -not -path 'src/format/coreml/*')
+    headers=$(find src tests -name '*.h' -not -path 'src/format/coreml/*' -not -path 'src/format/onnx/*')
 fi
 for header in $headers; do
     printf '#include "%s"\n#include "%s"\nextern int used;\n' "$header" "$header" |
