@@ -20,6 +20,7 @@ typedef struct tuned {
     mw__arena arena;
     mw__tune_items items; /* of the source */
     mw__map values;       /* name -> dense data in the dtype of the source */
+    mw__map scales;       /* of a whole model: the names of the scales of adapters that are merged */
     size_t read_bytes;
 } tuned;
 
@@ -171,14 +172,9 @@ static mw_status copy_weight(tuned *t, const mw__tune_item *item, void **out_dat
                     item->weight.name, refusal.text);
 }
 
-static mw_status add_weight(tuned *t, const mw__tune_item *item, mw_error *err)
+/* Nothing that is not finite is written. */
+static mw_status keep_values(tuned *t, const mw__tune_item *item, void *data, mw_error *err)
 {
-    void *data = NULL;
-    MW_TRY(merge_weight(t, item, &data, err));
-    if (data == NULL)
-        MW_TRY(copy_weight(t, item, &data, err));
-    if (data == NULL)
-        return MW_OK;
     const size_t count = (size_t)mw_shape_count(item->weight.shape);
     const size_t bad = mw__find_not_finite(data, item->weight.dtype, count);
     if (bad < count)
@@ -187,11 +183,25 @@ static mw_status add_weight(tuned *t, const mw__tune_item *item, mw_error *err)
     return mw__map_set(&t->values, item->weight.name, data, err);
 }
 
+static mw_status add_weight(tuned *t, const mw__tune_item *item, mw_error *err)
+{
+    void *data = NULL;
+    MW_TRY(merge_weight(t, item, &data, err));
+    if (data == NULL)
+        MW_TRY(copy_weight(t, item, &data, err));
+    return data != NULL ? keep_values(t, item, data, err) : MW_OK;
+}
+
+static mw__tune_item item_of(const mw_tensor *input)
+{
+    return (mw__tune_item){
+        .value = input, .weight = {.name = input->name, .dtype = mw_tensor_dtype(input), .shape = input->type->shape}};
+}
+
 /* A running mean that follows the data while a program is trained. */
 static mw_status add_state(tuned *t, const mw_tensor *value, mw_error *err)
 {
-    mw__tune_item item = {
-        .value = value, .weight = {.name = value->name, .dtype = mw_tensor_dtype(value), .shape = value->type->shape}};
+    mw__tune_item item = item_of(value);
     void *data = NULL;
     if (value->role != MW__RESIDENT || !mw__type_bytes(value->type, &item.weight.size))
         return MW_OK;
@@ -225,8 +235,8 @@ static mw_status check_complete(const tuned *t, mw_error *err)
             continue;
         return mw__fail(
             err, MW_ERROR_ARGUMENT,
-            "mw_trainer_write_tuned: \"%.96s\" was trained, but the program has no weight for it (another program? "
-            "mw_trainer_write_mil writes the graph of the trainer)",
+            "mw_trainer_write_tuned: \"%.96s\" was trained, but the program has no weight for it (another program? a "
+            "new layer? With NULL for the program the whole model of the trainer is written)",
             value->name);
     }
     return MW_OK;
@@ -251,27 +261,138 @@ static mw_status collect(tuned *t, const mw_graph *source, mw_error *err)
     return check_complete(t, err);
 }
 
+/* ---- a whole model ----
+ * Without a source the trainer's own prediction is written: with layers that were put on top of a program, and without
+ * the branches of adapters, which go into the weights beside which they stand. */
+
+static mw_status merge_item(tuned *t, const mw__tune_item *item, mw_error *err)
+{
+    char scale[MW__TUNE_NAME];
+    void *data = NULL;
+    MW_TRY(merge_weight(t, item, &data, err));
+    if (data == NULL || !mw__lora_name(item->weight.name, MW__LORA_SCALE, scale))
+        return MW_OK;
+    MW_TRY(keep_values(t, item, data, err));
+    return mw__map_set(&t->scales, scale, data, err);
+}
+
+/* base + branch * scale, of an adapter that is merged, is base. */
+static bool drop_branch(void *user, mw__clone *clone, const mw__op *op)
+{
+    const tuned *t = user;
+    const mw_tensor *sum = strcmp(op->kind, "add") == 0 ? mw__arg(op, "y") : NULL;
+    if (sum == NULL || sum->op == NULL || strcmp(sum->op->kind, "mul") != 0)
+        return false;
+    const mw_tensor *scale = mw__arg(sum->op, "y");
+    if (scale->op != NULL && strcmp(scale->op->kind, "cast") == 0)
+        scale = mw__arg(scale->op, "x");
+    const char *name = mw_tensor_name(scale);
+    if (name == NULL || mw__map_get(&t->scales, name) == NULL)
+        return false;
+    mw__clone_set(clone, op->results[0], mw__clone_get(clone, mw__arg(op, "x")));
+    return true;
+}
+
+/* The prediction, first without the branches, then without what only they needed. */
+static mw_graph *whole_graph(tuned *t, mw_error *err)
+{
+    mw_trainer *trainer = t->trainer;
+    mw_tensor *root, *prediction;
+    const mw__clone_options drop = {
+        .rule = drop_branch, .user = t, .roots = &trainer->prediction, .root_count = 1, .form = MW__CLONE_DEPLOYMENT};
+    mw_graph *dropped = mw__clone_graph(trainer->allocator, trainer->model, &drop, &root, err);
+    if (dropped == NULL)
+        return NULL;
+    const mw__clone_options needed = {.roots = &root, .root_count = 1, .form = MW__CLONE_DEPLOYMENT};
+    mw_graph *graph = mw__clone_graph(trainer->allocator, dropped, &needed, &prediction, err);
+    mw__graph_free(dropped);
+    if (graph == NULL)
+        return NULL;
+    const char *name = mw_tensor_name(prediction);
+    mw_output(prediction, prediction->role == MW__VALUE && name[0] != '\0' ? name : "prediction");
+    if (mw_graph_check(graph, err) == MW_OK)
+        return graph;
+    mw__graph_free(graph);
+    return NULL;
+}
+
+/* Weights are constants, or, where the source had parameters, states. */
+static mw_status merge_all(tuned *t, mw_error *err)
+{
+    MW_TRY(mw__tune_collect(&t->arena, t->trainer->model, &t->items, err));
+    for (size_t i = 0; i < t->items.count; i++)
+        MW_TRY(merge_item(t, &t->items.items[i], err));
+    const mw__block *body = mw__function_find(t->trainer->model, "main")->body;
+    for (size_t i = 0; i < body->input_count; i++) {
+        mw__tune_item item = item_of(body->inputs[i]);
+        if (body->inputs[i]->role == MW__RESIDENT && mw__type_bytes(body->inputs[i]->type, &item.weight.size))
+            MW_TRY(merge_item(t, &item, err));
+    }
+    return MW_OK;
+}
+
+/* The values of what the graph has as inputs, but for weights that are merged. */
+static mw_status add_inputs(tuned *t, const mw_graph *graph, mw_error *err)
+{
+    const mw__block *body = mw__function_find(graph, "main")->body;
+    for (size_t i = 0; i < body->input_count; i++) {
+        const mw_tensor *value = body->inputs[i];
+        mw__tune_item item = item_of(value);
+        void *data = NULL;
+        if (mw__map_get(&t->values, value->name) != NULL || !mw__type_bytes(value->type, &item.weight.size))
+            continue;
+        MW_TRY(copy_weight(t, &item, &data, err));
+        if (data != NULL)
+            MW_TRY(keep_values(t, &item, data, err));
+    }
+    return MW_OK;
+}
+
+static mw_status write_values(const tuned *t, const mw_graph *graph, const char *folder, mw_error *err)
+{
+    mw_mil_write_options options = mw_mil_write_defaults();
+    options.bake = options.replace = tuned_values;
+    options.bake_user = options.replace_user = (void *)t;
+    MW_TRY(mw_graph_write_mil(graph, folder, &options, err));
+    mw__trainer_count_state(t->trainer, 0, t->read_bytes);
+    return MW_OK;
+}
+
+static mw_status write_whole(tuned *t, const char *folder, mw_error *err)
+{
+    if (t->trainer->prediction == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no prediction: set it in mw_trainer_options");
+    MW_TRY(merge_all(t, err));
+    mw_graph *graph = whole_graph(t, err);
+    if (graph == NULL)
+        return mw__status_or(err, MW_ERROR_STATE);
+    mw_status status = add_inputs(t, graph, err);
+    if (status == MW_OK)
+        status = write_values(t, graph, folder, err);
+    mw__graph_free(graph);
+    return status;
+}
+
+static mw_status write_into_source(tuned *t, const mw_graph *source, const char *folder, mw_error *err)
+{
+    MW_TRY(mw_graph_check(source, err));
+    MW_TRY(collect(t, source, err));
+    return write_values(t, source, folder, err);
+}
+
 static mw_status write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err)
 {
-    if (trainer == NULL || source == NULL || folder == NULL)
+    if (trainer == NULL || folder == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_write_tuned: the %s is NULL",
-                        trainer == NULL  ? "trainer"
-                        : source == NULL ? "program"
-                                         : "folder");
+                        trainer == NULL ? "trainer" : "folder");
     MW_TRY(mw__trainer_check_alive(trainer, err));
-    MW_TRY(mw_graph_check(source, err));
     tuned t = {.trainer = trainer};
     mw__arena_init(&t.arena, trainer->allocator);
     mw__map_init(&t.values, trainer->allocator);
-    mw_status status = collect(&t, source, err);
-    mw_mil_write_options options = mw_mil_write_defaults();
-    options.bake = options.replace = tuned_values;
-    options.bake_user = options.replace_user = &t;
-    if (status == MW_OK)
-        status = mw_graph_write_mil(source, folder, &options, err);
-    if (status == MW_OK)
-        mw__trainer_count_state(trainer, 0, t.read_bytes);
+    mw__map_init(&t.scales, trainer->allocator);
+    const mw_status status = source != NULL ? write_into_source(&t, source, folder, err) : write_whole(&t, folder, err);
     mw__map_deinit(&t.values);
+    mw__map_deinit(&t.scales);
     mw__arena_deinit(&t.arena);
     return status;
 }
