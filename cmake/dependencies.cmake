@@ -10,6 +10,17 @@ if(MW_ZLIB)
     set(MW_HAVE_ZLIB ${ZLIB_FOUND})
 endif()
 
+set(MW_HAVE_PNG OFF)
+if(MW_PNG)
+    find_package(PNG)
+    set(MW_HAVE_PNG ${PNG_FOUND})
+endif()
+set(MW_HAVE_JPEG OFF)
+if(MW_JPEG)
+    find_package(JPEG)
+    set(MW_HAVE_JPEG ${JPEG_FOUND})
+endif()
+
 # The schemas in src/format become C in the build tree, by protobuf-c's compiler.
 set(MW_HAVE_PROTOBUF OFF)
 if(MW_PROTOBUF)

@@ -36,6 +36,10 @@ function check_third_party(header) {
         bad("xxhash belongs to src/base/hash.c")
     if (header == "zlib.h" && FILENAME != "src/base/inflate.c")
         bad("zlib belongs to src/base/inflate.c")
+    if (header == "png.h" && FILENAME != "src/format/image/png.c")
+        bad("libpng belongs to src/format/image/png.c")
+    if (header ~ /^(jpeglib|jerror)\.h$/ && FILENAME != "src/format/image/jpeg.c")
+        bad("libjpeg belongs to src/format/image/jpeg.c")
     if (header ~ /^protobuf-c\// || header ~ /\.pb-c\.h$/) {
         if (room != "format")
             bad("protobuf-c belongs to src/format")

@@ -1,4 +1,4 @@
-/* Data sets from files that others wrote: tables as CSV (RFC 4180) and JSON Lines.
+/* Data sets from files that others wrote: tables as CSV (RFC 4180) and JSON Lines, and folders of pictures.
  *
  *     static const char *const measured[] = {"petal length", "petal width"};
  *     const mw_table_column columns[] = {{.name = "x", .dtype = MW_F32, .fields = measured, .field_count = 2},
@@ -58,6 +58,27 @@ MW_API mw_dataset *mw_dataset_open_csv(const char *path, const mw_table_options 
  *  [n], where the first line says how many, and a scalar for a single field that is no array.
  *  errors  as mw_dataset_open_csv, and for a line that is no object, or in which a key is missing or comes twice */
 MW_API mw_dataset *mw_dataset_open_jsonl(const char *path, const mw_table_options *options, mw_error *err);
+
+/** How to read pictures. Fill with mw_image_defaults. */
+typedef struct mw_image_options {
+    size_t struct_size;
+    int channels;        /* 3 (default): red, green, blue; 1: grey, 0.299 red + 0.587 green + 0.114 blue */
+    bool channels_first; /* [3, H, W] instead of [H, W, 3]; grey is [H, W] */
+    int64_t pixels_max;  /* of one picture; a larger one is refused before it is unpacked. Default 2^24, at most 2^28 */
+    int64_t bytes_max;   /* of all pictures, unpacked; default 2^32 */
+    const mw_allocator *allocator;
+} mw_image_options;
+/** Returns the default options. */
+MW_API mw_image_options mw_image_defaults(void);
+
+/** Opens a folder that has a folder for each class, with PNG (.png) and JPEG (.jpg, .jpeg) files of one size, as
+ *  columns "x" (U8, scale 1/255) and "y" (I64): the number of the class, by the sorted names of the folders. Other
+ *  files, hidden ones and links to folders are left out; a link to a file is followed if it stays in the folder.
+ *  Transparency is dropped, 16 bits become 8. The libraries' warnings are silent. All are unpacked at once.
+ *  errors  MW_ERROR_FILE; MW_ERROR_FORMAT, naming the file, for what is no whole PNG or JPEG, of another size than the
+ *          first, or larger than pixels_max; MW_ERROR_UNSUPPORTED for more than bytes_max, and where libpng or libjpeg
+ *          was left out at build time */
+MW_API mw_dataset *mw_dataset_open_images(const char *folder, const mw_image_options *options, mw_error *err);
 
 /** Number of classes of a column by name, 0 if it has none. A data set that is made of others has those of its first
  *  source. */

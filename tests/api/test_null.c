@@ -440,6 +440,9 @@ static void test_data_refuses_null(void)
     REFUSED(mw_dataset_open_jsonl(NULL, &empty, &err));
     REFUSED(mw_dataset_open_jsonl("table.jsonl", NULL, &err));
     REFUSED(mw_dataset_open_jsonl("table.jsonl", &empty, &err));
+    const mw_image_options pictures = mw_image_defaults();
+    REFUSED(mw_dataset_open_images(NULL, &pictures, &err));
+    REFUSED(mw_dataset_open_images("folder", NULL, &err));
     CHECK_INT(mw_dataset_class_count(NULL, "y"), 0);
     YIELDS_NULL(mw_dataset_class_name(NULL, NULL, 0));
     REFUSED(mw_loader_create(NULL, &err));

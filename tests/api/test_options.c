@@ -81,6 +81,7 @@ MAKER(coreml_write, mw_coreml_write_options, mw_coreml_write_defaults())
 static const mw_table_column table_columns[] = {{.name = "x", .dtype = MW_F32}};
 MAKER(table, mw_table_options, mw_table_defaults(table_columns, 1))
 MAKER(augment, mw_augment_options, mw_augment_defaults("image"))
+MAKER(images, mw_image_options, mw_image_defaults())
 MAKER(onnx, mw_onnx_options, mw_onnx_defaults())
 MAKER(description, mw_description, mw_description_defaults())
 MAKER(conv, mw_conv_options, mw_conv_defaults())
@@ -210,6 +211,12 @@ static bool use_table(world *w, const void *options)
     return w->err.status == MW_ERROR_FILE;
 }
 
+static bool use_images(world *w, const void *options)
+{
+    CHECK(mw_dataset_open_images("no/such/folder", options, &w->err) == NULL);
+    return w->err.status == MW_ERROR_FILE;
+}
+
 static bool use_onnx(world *w, const void *options)
 {
     CHECK(mw_onnx_read("no/such.onnx", options, &w->err) == NULL);
@@ -334,6 +341,7 @@ static const struct_row structs[] = {
     ROW(mw_description, description),
     ROW(mw_table_options, table),
     ROW(mw_augment_options, augment),
+    ROW(mw_image_options, images),
     ROW(mw_onnx_options, onnx),
     ROW(mw_conv_options, conv),
     ROW(mw_pool_options, pool),

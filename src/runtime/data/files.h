@@ -15,6 +15,8 @@ struct mw__class_table {
     mw__class_list *lists; /* [columns of the set] */
 };
 
+/* Copies the names: a list for each column. What fails stays with the set. */
+mw_status mw__dataset_keep_classes(mw_dataset *dataset, const mw__class_list *lists, mw_error *err);
 void mw__class_table_destroy(struct mw__class_table *table, const mw_allocator *allocator);
 
 #endif

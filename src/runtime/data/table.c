@@ -45,27 +45,39 @@ const char *mw_dataset_class_name(const mw_dataset *dataset, const char *column,
     return list != NULL && index < list->count ? list->names[index] : NULL;
 }
 
-static mw_status keep_classes(mw_dataset *dataset, mw__table *table, mw_error *err)
+mw_status mw__dataset_keep_classes(mw_dataset *dataset, const mw__class_list *lists, mw_error *err)
 {
     struct mw__class_table *classes = mw__alloc(dataset->allocator, 1, sizeof *classes, err);
     if (classes == NULL)
         return MW_ERROR_MEMORY;
     dataset->classes = classes;
     mw__arena_init(&classes->arena, dataset->allocator);
-    classes->lists = mw__arena_alloc(&classes->arena, table->column_count, sizeof *classes->lists, err);
+    classes->lists = mw__arena_alloc(&classes->arena, dataset->column_count, sizeof *classes->lists, err);
     if (classes->lists == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < table->column_count; i++) {
-        const mw__table_data *data = &table->columns[i];
-        const char **names = mw__arena_alloc(&classes->arena, data->name_count, sizeof *names, err);
+    for (size_t i = 0; i < dataset->column_count; i++) {
+        const char **names = mw__arena_alloc(&classes->arena, lists[i].count, sizeof *names, err);
         if (names == NULL)
             return MW_ERROR_MEMORY;
-        for (size_t k = 0; k < data->name_count; k++)
-            if ((names[k] = mw__arena_string(&classes->arena, data->names[k], strlen(data->names[k]), err)) == NULL)
+        for (size_t k = 0; k < lists[i].count; k++)
+            if ((names[k] = mw__arena_string(&classes->arena, lists[i].names[k], strlen(lists[i].names[k]), err)) ==
+                NULL)
                 return MW_ERROR_MEMORY;
-        classes->lists[i] = (mw__class_list){names, data->name_count};
+        classes->lists[i] = (mw__class_list){names, lists[i].count};
     }
     return MW_OK;
+}
+
+static mw_status keep_classes(mw_dataset *dataset, const mw__table *table, mw_error *err)
+{
+    mw__class_list *lists = mw__alloc(table->allocator, table->column_count, sizeof *lists, err);
+    if (lists == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < table->column_count; i++)
+        lists[i] = (mw__class_list){table->columns[i].names, table->columns[i].name_count};
+    const mw_status status = mw__dataset_keep_classes(dataset, lists, err);
+    mw__free(table->allocator, lists);
+    return status;
 }
 
 /* ---- the set ---- */

@@ -1,0 +1,113 @@
+/* JPEG by libjpeg-turbo, whose errors jump and never end the process. Its own memory is the C library's. */
+#include "format/image/image.h"
+
+#if MW_HAVE_JPEG
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jerror.h>
+#include <jpeglib.h>
+
+enum { SCANS_MAX = 64 }; /* a progressive one has about 10; each goes over the whole picture */
+
+typedef struct decoder {
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    struct jpeg_progress_mgr progress;
+    jmp_buf jump;
+    const mw_allocator *allocator;
+    const char *path;
+    int64_t pixels_max;
+    mw__image *out;
+    mw_status status;
+    mw_error *err;
+    char message[JMSG_LENGTH_MAX];
+} decoder;
+
+static void fail(j_common_ptr jpeg)
+{
+    decoder *d = jpeg->client_data;
+    jpeg->err->format_message(jpeg, d->message);
+    longjmp(d->jump, 1);
+}
+
+/* Warnings are silent, but for those of a picture that is not whole. */
+static void warn(j_common_ptr jpeg, int level)
+{
+    if (level < 0 && (jpeg->err->msg_code == JWRN_JPEG_EOF || jpeg->err->msg_code == JWRN_HIT_MARKER))
+        fail(jpeg);
+}
+
+static void show_nothing(j_common_ptr jpeg) { (void)jpeg; }
+
+static void watch_scans(j_common_ptr jpeg)
+{
+    decoder *d = jpeg->client_data;
+    if (d->jpeg.input_scan_number <= SCANS_MAX)
+        return;
+    snprintf(d->message, sizeof d->message, "more than %d scans", SCANS_MAX);
+    longjmp(d->jump, 1);
+}
+
+static bool decode(decoder *d, const unsigned char *data, size_t size)
+{
+    if (setjmp(d->jump) != 0)
+        return false;
+    jpeg_create_decompress(&d->jpeg);
+    d->jpeg.client_data = d;
+    d->jpeg.progress = &d->progress;
+    d->progress.progress_monitor = watch_scans;
+    jpeg_mem_src(&d->jpeg, data, (unsigned long)size);
+    jpeg_read_header(&d->jpeg, TRUE);
+    d->status = mw__image_begin(d->allocator, d->path, d->jpeg.image_height, d->jpeg.image_width, d->pixels_max, d->out,
+                                d->err);
+    if (d->status != MW_OK)
+        return true;
+    d->jpeg.out_color_space = JCS_RGB;
+    jpeg_start_decompress(&d->jpeg);
+    while (d->jpeg.output_scanline < d->jpeg.output_height) {
+        JSAMPROW row = d->out->pixels + (size_t)d->jpeg.output_scanline * (size_t)d->out->width * 3;
+        jpeg_read_scanlines(&d->jpeg, &row, 1);
+    }
+    jpeg_finish_decompress(&d->jpeg);
+    return true;
+}
+
+mw_status mw__jpeg_read(const mw_allocator *allocator, const void *data, size_t size, const char *path,
+                        int64_t pixels_max, mw__image *out, mw_error *err)
+{
+    decoder *d = mw__alloc(allocator, 1, sizeof *d, err);
+    if (d == NULL)
+        return MW_ERROR_MEMORY;
+    d->allocator = allocator;
+    d->path = path;
+    d->pixels_max = pixels_max;
+    d->out = out;
+    d->err = err;
+    d->jpeg.err = jpeg_std_error(&d->errors);
+    d->jpeg.client_data = d;
+    d->errors.error_exit = fail;
+    d->errors.emit_message = warn;
+    d->errors.output_message = show_nothing;
+    mw_status status = MW_OK;
+    if (!decode(d, data, size))
+        status = mw__fail(err, MW_ERROR_FORMAT, "\"%.300s\" is no JPEG that can be read: %s", path, d->message);
+    else
+        status = d->status;
+    jpeg_destroy_decompress(&d->jpeg);
+    mw__free(allocator, d);
+    return status;
+}
+
+#else
+
+mw_status mw__jpeg_read(const mw_allocator *allocator, const void *data, size_t size, const char *path,
+                        int64_t pixels_max, mw__image *out, mw_error *err)
+{
+    (void)allocator, (void)data, (void)size, (void)pixels_max, (void)out;
+    return mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.300s\" is a JPEG, and this library was built without libjpeg",
+                    path);
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* PNG by libpng, whose errors jump: everything that it calls lies in one state, which one function frees. */
+#include "format/image/image.h"
+
+#if MW_HAVE_PNG
+#include <png.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CHUNK_MAX = 8 << 20, CHUNKS_MAX = 1000 };
+
+typedef struct decoder {
+    const mw_allocator *allocator;
+    const unsigned char *data;
+    size_t size, at;
+    const char *path;
+    int64_t pixels_max;
+    mw__image *out;
+    png_struct *png;
+    png_info *info;
+    png_byte **rows; /* [height] */
+    mw_status status;
+    mw_error *err;
+    char message[128];
+} decoder;
+
+static void *allocate(png_struct *png, png_alloc_size_t size)
+{
+    const decoder *d = png_get_mem_ptr(png);
+    return mw__alloc(d->allocator, size, 1, d->err);
+}
+
+static void release(png_struct *png, void *pointer)
+{
+    const decoder *d = png_get_mem_ptr(png);
+    mw__free(d->allocator, pointer);
+}
+
+static void fail(png_struct *png, const char *message)
+{
+    decoder *d = png_get_error_ptr(png);
+    snprintf(d->message, sizeof d->message, "%s", message);
+    png_longjmp(png, 1);
+}
+
+static void ignore(png_struct *png, const char *message) { (void)png, (void)message; }
+
+static void read_bytes(png_struct *png, png_byte *out, size_t size)
+{
+    decoder *d = png_get_io_ptr(png);
+    if (size > d->size - d->at)
+        png_error(png, "it ends too early");
+    memcpy(out, d->data + d->at, size);
+    d->at += size;
+}
+
+/* Whatever there is becomes 8 bits of red, green and blue. */
+static void set_up(decoder *d)
+{
+    png_set_expand(d->png);
+    png_set_strip_16(d->png);
+    png_set_strip_alpha(d->png);
+    png_set_gray_to_rgb(d->png);
+    png_set_interlace_handling(d->png);
+    png_read_update_info(d->png, d->info);
+}
+
+static bool decode(decoder *d)
+{
+    if (setjmp(png_jmpbuf(d->png)) != 0)
+        return false;
+    png_set_read_fn(d->png, d, read_bytes);
+    png_set_user_limits(d->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_chunk_malloc_max(d->png, CHUNK_MAX);
+    png_set_chunk_cache_max(d->png, CHUNKS_MAX);
+    png_read_info(d->png, d->info);
+    const png_uint_32 height = png_get_image_height(d->png, d->info), width = png_get_image_width(d->png, d->info);
+    d->status = mw__image_begin(d->allocator, d->path, height, width, d->pixels_max, d->out, d->err);
+    if (d->status != MW_OK)
+        return true;
+    set_up(d);
+    if (png_get_rowbytes(d->png, d->info) != (size_t)width * 3)
+        png_error(d->png, "its rows are not what the header says");
+    d->rows = mw__alloc(d->allocator, height, sizeof *d->rows, d->err);
+    if (d->rows == NULL) {
+        d->status = MW_ERROR_MEMORY;
+        return true;
+    }
+    for (png_uint_32 i = 0; i < height; i++)
+        d->rows[i] = d->out->pixels + (size_t)i * width * 3;
+    png_read_image(d->png, d->rows);
+    png_read_end(d->png, NULL);
+    return true;
+}
+
+static mw_status run(decoder *d)
+{
+    d->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, d, fail, ignore, d, allocate, release);
+    d->info = d->png != NULL ? png_create_info_struct(d->png) : NULL;
+    if (d->info == NULL)
+        return mw__fail(d->err, MW_ERROR_MEMORY, "\"%.300s\": libpng cannot begin", d->path);
+    if (decode(d))
+        return d->status;
+    if (mw__failed(d->err)) /* a request of libpng's was refused */
+        return d->err->status;
+    return mw__fail(d->err, MW_ERROR_FORMAT, "\"%.300s\" is no PNG that can be read: %s", d->path, d->message);
+}
+
+mw_status mw__png_read(const mw_allocator *allocator, const void *data, size_t size, const char *path,
+                       int64_t pixels_max, mw__image *out, mw_error *err)
+{
+    mw_error reason = {0};
+    decoder d = {.allocator = allocator,
+                 .data = data,
+                 .size = size,
+                 .path = path,
+                 .pixels_max = pixels_max,
+                 .out = out,
+                 .err = &reason};
+    const mw_status status = run(&d);
+    if (d.png != NULL)
+        png_destroy_read_struct(&d.png, &d.info, NULL);
+    mw__free(allocator, d.rows);
+    return status == MW_OK ? MW_OK : mw__fail(err, status, "%s", reason.message);
+}
+
+#else
+
+mw_status mw__png_read(const mw_allocator *allocator, const void *data, size_t size, const char *path,
+                       int64_t pixels_max, mw__image *out, mw_error *err)
+{
+    (void)allocator, (void)data, (void)size, (void)pixels_max, (void)out;
+    return mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.300s\" is a PNG, and this library was built without libpng", path);
+}
+
+#endif
