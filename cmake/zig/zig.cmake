@@ -6,3 +6,5 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE NEVER)
 set(MW_ZLIB OFF CACHE BOOL "" FORCE) # the host's zlib is no library of the target
 set(MW_PROTOBUF OFF CACHE BOOL "" FORCE) # nor is its protobuf-c
+set(MW_PNG OFF CACHE BOOL "" FORCE) # nor are its libpng ..
+set(MW_JPEG OFF CACHE BOOL "" FORCE) # .. and libjpeg
