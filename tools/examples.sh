@@ -60,6 +60,7 @@ if [ "$mode" = quick ]; then
     run lstm_sequence "test loss" "<=" 0.2 --epochs 1
     run char_transformer "test loss" "<=" 3 --epochs 1
     run hvp "iteration" "<=" 100 --data "$mnist" --epochs 3
+    run image_folder "accuracy on the folder" ">=" 70 --data tests/data/images
     run two_processes "largest difference" "<=" 0.01
 else
     both 0.3 mnist_cnn 98.6 --data "$mnist" --model "$work/cnn"
@@ -70,6 +71,7 @@ else
     run lstm_sequence "test loss" "<=" 0.01
     run char_transformer "test loss" "<=" 1.65
     run hvp "iteration" "<=" 100 --data "$mnist"
+    run image_folder "accuracy on the folder" ">=" 70 --data tests/data/images
     run two_processes "largest difference" "<=" 0.01
 fi
 exit "$status"
