@@ -12,6 +12,44 @@
 
 #define RELU RUN_TEXT("tensor<fp32, [4]> x", "tensor<fp32, [4]> y = relu(x = x);\n", "y")
 
+/* ---- handles ---- */
+
+enum { PAGE = 65536 };
+
+/* Memory at the address that the handle has without its highest bit: programs at a fixed address, and other systems,
+ * have theirs that low. NULL if something else is there. */
+static void *memory_like(const void *handle)
+{
+    const uintptr_t address = (uintptr_t)handle & (UINTPTR_MAX >> 1);
+    void *page = (void *)(address / PAGE * PAGE);
+    if (mmap(page, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == page)
+        return (void *)address;
+    return NULL;
+}
+
+static void test_no_address_is_taken_for_a_handle(void)
+{
+    void *handles[16] = {NULL};
+    int tried = 0;
+    for (size_t i = 0; i < 16; i++) {
+        REQUIRE(e5rt_buffer_object_alloc(&handles[i], 64, 1) == 0);
+        CHECK((uintptr_t)handles[i] > UINTPTR_MAX / 2);
+    }
+    for (size_t i = 0; i < 16 && tried == 0; i++) {
+        void **place = (uintptr_t)handles[i] % sizeof(void *) == 0 ? memory_like(handles[i]) : NULL;
+        if (place == NULL)
+            continue;
+        CHECK_INT(e5rt_buffer_object_alloc(place, 64, 1), 0);
+        CHECK_INT(e5rt_buffer_object_release(place), 0);
+        munmap((void *)((uintptr_t)place / PAGE * PAGE), PAGE);
+        tried++;
+    }
+    for (size_t i = 0; i < 16; i++)
+        CHECK_INT(e5rt_buffer_object_release(&handles[i]), 0);
+    if (tried == 0)
+        SKIP("no memory at such an address");
+}
+
 /* ---- parts of buffers ---- */
 
 static void test_a_part_of_a_buffer_keeps_its_memory(void)
@@ -440,6 +478,7 @@ static void test_a_function_says_what_it_takes_and_gives(void)
 
 int main(void)
 {
+    RUN(test_no_address_is_taken_for_a_handle);
     RUN(test_a_part_of_a_buffer_keeps_its_memory);
     RUN(test_a_part_is_within_its_buffer);
     RUN(test_parts_are_bound_like_buffers);

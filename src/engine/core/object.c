@@ -82,11 +82,19 @@ void mw__object_release(void *pointer)
     mw__free(&allocator, object);
 }
 
-/* ---- handles: bits 0..19 index, from 20 on generation ---- */
+/* ---- handles: bits 0..19 index, from 20 on generation; the highest is set, which no address of a process has ---- */
 
 enum { INDEX_BITS = 20, FIRST_CHUNK = 256, CHUNKS = 12 };
 static const uintptr_t index_mask = ((uintptr_t)1 << INDEX_BITS) - 1;
-static const uintptr_t generation_mask = UINTPTR_MAX >> INDEX_BITS;
+static const uintptr_t generation_mask = UINTPTR_MAX >> 1 >> INDEX_BITS;
+static const uintptr_t mark = ~(UINTPTR_MAX >> 1);
+
+/* 0, which no handle has, for what is none. */
+static uint64_t generation_of(const void *handle)
+{
+    const uintptr_t value = (uintptr_t)handle;
+    return (value & mark) != 0 ? (value & ~mark) >> INDEX_BITS : 0;
+}
 
 typedef struct cell {
     _Atomic(uint64_t) tag; /* generation << 8 | kind; kind 0 = free */
@@ -146,7 +154,7 @@ mw_status mw__handle_create(mw__kind kind, void *object, void **out, mw_error *e
         generation += generation == 0;
         fresh->object = object;
         atomic_store_explicit(&fresh->tag, generation << 8 | kind, memory_order_release);
-        *out = (void *)((uintptr_t)generation << INDEX_BITS | fresh->index);
+        *out = (void *)(mark | (uintptr_t)generation << INDEX_BITS | fresh->index);
     }
     pthread_mutex_unlock(&table.mutex);
     if (status != MW_OK)
@@ -157,7 +165,7 @@ mw_status mw__handle_create(mw__kind kind, void *object, void **out, mw_error *e
 static cell *live_cell(const void *handle, mw__kind kind)
 {
     cell *found = find_cell((uintptr_t)handle & index_mask);
-    const uint64_t wanted = (uint64_t)((uintptr_t)handle >> INDEX_BITS) << 8 | kind;
+    const uint64_t wanted = generation_of(handle) << 8 | kind;
     if (found == NULL || atomic_load_explicit(&found->tag, memory_order_acquire) != wanted)
         return NULL;
     return found;
@@ -167,7 +175,7 @@ bool mw__handle_is(const void *value)
 {
     const cell *found = find_cell((uintptr_t)value & index_mask);
     const uint64_t tag = found != NULL ? atomic_load_explicit(&found->tag, memory_order_acquire) : 0;
-    return (tag & 0xff) != MW__KIND_NONE && tag >> 8 == (uint64_t)((uintptr_t)value >> INDEX_BITS);
+    return (tag & 0xff) != MW__KIND_NONE && tag >> 8 == generation_of(value);
 }
 
 void *mw__handle_get(const void *handle, mw__kind kind, const char *name, mw_error *err)
@@ -188,7 +196,7 @@ mw_status mw__handle_release(void **handle, mw__kind kind, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "Invalid Function Argument: this is a handle; release takes its address, and clears it");
     cell *found = live_cell(*handle, kind);
-    uint64_t wanted = (uint64_t)((uintptr_t)*handle >> INDEX_BITS) << 8 | kind;
+    uint64_t wanted = generation_of(*handle) << 8 | kind;
     if (found == NULL || !atomic_compare_exchange_strong(&found->tag, &wanted, wanted & ~(uint64_t)0xff))
         return mw__fail(err, MW_ERROR_ARGUMENT, "Invalid Function Argument: the handle is %s",
                         *handle == NULL ? "NULL" : "not a live handle of its kind");
