@@ -25,7 +25,7 @@ mw_room(mil)
 # A format whose library is missing is left out; in its place stand functions that say so.
 set(mw_format_folders image table tensors)
 if(MW_HAVE_PROTOBUF)
-    list(APPEND mw_format_folders coreml onnx)
+    list(APPEND mw_format_folders coreml onnx protobuf)
 else()
     list(APPEND mw_format_folders without_protobuf)
 endif()

@@ -25,7 +25,8 @@ if command -v protoc-c >/dev/null; then
         protoc-c --c_out="$schema/$folder" -I "src/format/$folder" "src/format/$folder"/*.proto
     done
 else
-    headers=$(find src tests -name '*.h' -not -path 'src/format/coreml/*' -not -path 'src/format/onnx/*')
+    headers=$(find src tests -name '*.h' -not -path 'src/format/coreml/*' -not -path 'src/format/onnx/*' \
+        -not -path 'src/format/protobuf/*')
 fi
 for header in $headers; do
     printf '#include "%s"\n#include "%s"\nextern int used;\n' "$header" "$header" |

@@ -31,7 +31,7 @@ refuses src/autograd/x.c graph/rule.h
 refuses src/chip/rules/x.c mil/io.h
 refuses src/graph/x.c chip/rules/chips.h
 refuses src/format/x.c runtime/state.h
-refuses src/mil/x.c format/coreml/wire.h
+refuses src/mil/x.c format/protobuf/wire.h
 refuses src/runtime/x.c protobuf-c/protobuf-c.h
 refuses src/engine/compile/x.c graph/rule.h
 refuses src/engine/compile/x.c mil/rewrite.h

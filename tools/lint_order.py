@@ -7,7 +7,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-ROOMS = ["autograd", "graph", "graph/patterns", "mil", "format", "format/coreml", "runtime"]
+ROOMS = ["autograd", "graph", "graph/patterns", "mil", "format", "format/coreml", "format/protobuf", "runtime"]
 # What asks and builds nothing.
 ASKS = re.compile(r"mw_(tensor|shape|dtype|graph)_\w+|mw__(rule|arg|shape|vjp|optimizer|payload|type|row|op|text)_\w+|mw__arg|"
                   r"mw__(log|fail|count_of|digit_of|evaluated|clone_get|loss_class_axis|split_extents)|"

@@ -3,6 +3,7 @@
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"
+#include "support/meter.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
@@ -137,28 +138,6 @@ static void test_everything_that_is_not_supported_is_listed_at_once(void)
 
 /* ---- short files that ask for much ---- */
 
-typedef struct meter {
-    size_t now, most;
-} meter;
-
-static void *measured(void *user, void *pointer, size_t size)
-{
-    meter *m = user;
-    size_t *block = pointer != NULL ? (size_t *)pointer - 2 : NULL;
-    const size_t had = block != NULL ? *block : 0;
-    m->now = m->now - had + size;
-    m->most = m->now > m->most ? m->now : m->most;
-    if (size == 0) {
-        free(block);
-        return NULL;
-    }
-    block = realloc(block, size + 2 * sizeof *block);
-    if (block == NULL)
-        abort();
-    *block = size;
-    return block + 2;
-}
-
 /* A Constant of that element type: 1 float, 7 int64, 9 bool. */
 static onnx_bytes constant_node(int type, const void *values, size_t count, size_t size, const char *name)
 {
@@ -179,7 +158,7 @@ static void test_short_files_get_no_huge_tables(void)
     onnx_bytes graph = begin_graph(NULL), constant = constant_node(1, scales, 2, sizeof scales, "s");
     mw_error err = {0};
     meter m = {0};
-    const mw_allocator allocator = {measured, &m};
+    const mw_allocator allocator = {meter_resize, &m};
     mw_onnx_options options = mw_onnx_defaults();
     options.allocator = &allocator;
     onnx_message(&graph, 1, &constant);
@@ -191,7 +170,7 @@ static void test_short_files_get_no_huge_tables(void)
     CHECK(read_graph(&graph, &options, &err) == NULL);
     CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "takes much more memory than the file");
     CHECK(m.most < (size_t)100 << 20);
-    CHECK_INT(m.now, 0);
+    CHECK_INT(m.held, 0);
 }
 
 /* x -> If(true) { If(true) { .. x } } -> y, `depth` of them. */

@@ -2,6 +2,7 @@
  * What is accepted can be read, and the library's own memory stays within 3 bytes a pixel twice, the file, and 16 MiB.
  */
 #include "fuzz/replay.h"
+#include "support/meter.h"
 
 #include <millwright/millwright.h>
 #include <stdio.h>
@@ -11,29 +12,6 @@
 #include <unistd.h>
 
 enum { PIXELS_MAX = 1 << 16 };
-
-/* Bytes that are held; each block has its size in front. */
-typedef struct meter {
-    size_t held, most;
-} meter;
-
-static void *measured_resize(void *user, void *pointer, size_t size)
-{
-    meter *m = user;
-    size_t *block = pointer != NULL ? (size_t *)pointer - 2 : NULL;
-    m->held -= block != NULL ? block[0] : 0;
-    if (size == 0) {
-        free(block);
-        return NULL;
-    }
-    m->held += size;
-    m->most = m->held > m->most ? m->held : m->most;
-    block = realloc(block, size + 2 * sizeof *block);
-    if (block == NULL)
-        abort();
-    block[0] = size;
-    return block + 2;
-}
 
 static void look_at(const mw_dataset *dataset)
 {
@@ -57,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (file == NULL || fwrite(data, 1, size, file) != size || fclose(file) != 0)
         abort();
     meter m = {0};
-    const mw_allocator allocator = {.resize = measured_resize, .user = &m};
+    const mw_allocator allocator = {.resize = meter_resize, .user = &m};
     mw_error err = {0};
     mw_image_options options = mw_image_defaults();
     options.pixels_max = PIXELS_MAX;

@@ -1,34 +1,12 @@
 /* The readers of tables against any bytes: the first chooses the format and how it is asked for. What is accepted has
  * values that can be read, and no more memory was asked for at a time than is promised. */
 #include "fuzz/replay.h"
+#include "support/meter.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Bytes that are held; each block has its size in front. */
-typedef struct meter {
-    size_t held, most;
-} meter;
-
-static void *measured_resize(void *user, void *pointer, size_t size)
-{
-    meter *m = user;
-    size_t *block = pointer != NULL ? (size_t *)pointer - 2 : NULL;
-    m->held -= block != NULL ? block[0] : 0;
-    if (size == 0) {
-        free(block);
-        return NULL;
-    }
-    m->held += size;
-    m->most = m->held > m->most ? m->held : m->most;
-    block = realloc(block, size + 2 * sizeof *block);
-    if (block == NULL)
-        abort();
-    block[0] = size;
-    return block + 2;
-}
 
 static const char *put_bytes(const uint8_t *data, size_t size)
 {
@@ -68,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {.name = "a", .dtype = MW_I32, .fields = first, .field_count = 1},
         {.name = "b", .dtype = MW_I64, .classes = true, .fields = second, .field_count = 1}};
     meter m = {0};
-    const mw_allocator allocator = {.resize = measured_resize, .user = &m};
+    const mw_allocator allocator = {.resize = meter_resize, .user = &m};
     mw_error err = {0};
     mw_table_options options = mw_table_defaults((data[0] & 2) != 0 ? numbered : named, 2);
     options.no_header = (data[0] & 2) != 0;

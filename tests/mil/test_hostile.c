@@ -1,6 +1,8 @@
 /* Texts made to break a reader: each is refused (or read) without a crash, a leak or memory beyond the stated bound. */
 #include "graph/ir.h"
 #include "support/check.h"
+#include "support/meter.h"
+
 #include <locale.h>
 #include <millwright/mil.h>
 #include <stdlib.h>
@@ -187,39 +189,14 @@ static void test_the_locale_does_not_matter(void)
 
 /* ---- memory ---- */
 
-typedef struct meter {
-    size_t now, most;
-} meter;
-
-/* Each block knows its size. */
-static void *metered(void *user, void *pointer, size_t size)
-{
-    meter *m = user;
-    size_t *block = pointer != NULL ? (size_t *)pointer - 2 : NULL;
-    const size_t before = block != NULL ? block[0] : 0;
-    if (size == 0) {
-        m->now -= before;
-        free(block);
-        return NULL;
-    }
-    block = realloc(block, size + 2 * sizeof *block);
-    if (block == NULL)
-        return NULL;
-    block[0] = size;
-    m->now += size - before;
-    if (m->now > m->most)
-        m->most = m->now;
-    return block + 2;
-}
-
 static double bytes_per_byte(const char *text, size_t size, mw_error *err)
 {
     meter m = {0};
-    const mw_allocator allocator = {.resize = metered, .user = &m};
+    const mw_allocator allocator = {.resize = meter_resize, .user = &m};
     mw_graph_options options = mw_graph_defaults();
     options.allocator = &allocator;
     mw_graph_destroy(mw_graph_parse_mil(text, size, NULL, &options, err));
-    CHECK_INT(m.now, 0);
+    CHECK_INT(m.held, 0);
     return (double)m.most / (double)size;
 }
 
@@ -280,7 +257,7 @@ static void test_a_small_text_cannot_demand_a_huge_tensor(void)
         meter m = {0};
         mw_error err = {0};
         char text[256];
-        const mw_allocator allocator = {.resize = metered, .user = &m};
+        const mw_allocator allocator = {.resize = meter_resize, .user = &m};
         mw_graph_options options = mw_graph_defaults();
         options.allocator = &allocator;
         snprintf(text, sizeof text, "program(1.3){func main<ios18>(fp16 x){zzz(x = %s);} -> (x);}", literals[i]);

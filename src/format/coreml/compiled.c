@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "format/coreml/describe.h"
 #include "format/coreml/model.h"
-#include "format/coreml/wire.h"
+#include "format/protobuf/wire.h"
 #include <millwright/mil.h>
 #include <stdio.h>
 #include <string.h>

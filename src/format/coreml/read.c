@@ -4,7 +4,7 @@
 #include "format/coreml/manifest.h"
 #include "format/coreml/model.h"
 #include "format/coreml/text.h"
-#include "format/coreml/wire.h"
+#include "format/protobuf/wire.h"
 #include "graph/ir.h"
 #include "mil/io.h"
 #include <stdio.h>

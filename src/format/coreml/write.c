@@ -5,7 +5,7 @@
 #include "format/coreml/encode.h"
 #include "format/coreml/manifest.h"
 #include "format/coreml/model.h"
-#include "format/coreml/wire.h"
+#include "format/protobuf/wire.h"
 #include "mil/io.h"
 #include <errno.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "base/file.h"
 #include "base/name.h"
 #include "base/shown.h"
-#include "format/coreml/wire.h"
 #include "format/onnx/import.h"
+#include "format/protobuf/wire.h"
 #include "graph/ir.h"
 #include "graph/transform/prune.h"
 

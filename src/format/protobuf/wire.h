@@ -1,6 +1,6 @@
 /* Protobuf bytes to the structures of protobuf-c, with the bounds that protobuf-c does not have. */
-#ifndef MW__FORMAT_COREML_WIRE_H
-#define MW__FORMAT_COREML_WIRE_H
+#ifndef MW__FORMAT_PROTOBUF_WIRE_H
+#define MW__FORMAT_PROTOBUF_WIRE_H
 
 #include "base/alloc.h"
 
@@ -22,8 +22,8 @@ typedef struct mw__wire {
 
 /* Decodes a message of that type. Refused are, besides what is no protobuf: nesting beyond MW__WIRE_DEPTH, a string
  * with a NUL in it, a message that is given twice where one belongs, a field whose wire type is not that of the schema,
- * and fields that the schema lacks, but for those of messages of the outermost type (their unknown_fields). name    of
- * the file, for messages return  free with mw__wire_free; NULL with MW_ERROR_FORMAT or MW_ERROR_MEMORY */
+ * and fields that the schema lacks, but for those of messages of the outermost type (their unknown_fields). `name` is
+ * that of the file, for messages. Freed with mw__wire_free; NULL with MW_ERROR_FORMAT or MW_ERROR_MEMORY. */
 ProtobufCMessage *mw__wire_read(mw__wire *wire, const mw_allocator *allocator, const ProtobufCMessageDescriptor *type,
                                 const void *data, size_t size, const char *name, mw_error *err);
 void mw__wire_free(mw__wire *wire, ProtobufCMessage *message);
