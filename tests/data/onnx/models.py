@@ -1,15 +1,11 @@
-"""Models that PyTorch exports, for tests/format/test_onnx_torch.c: python3 tests/data/onnx/models.py writes, for each,
-<name>.onnx and <name>.f32, which holds the inputs and then the outputs that PyTorch computes, as float32. PyTorch 1.13.
+"""Models that PyTorch exports, for tests/format/test_onnx_torch.c: python3 tests/data/onnx/models.py writes them as
+recording.py says. PyTorch 1.13.
 """
-import os
-
-import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-torch.set_num_threads(1)
-HERE = os.path.dirname(os.path.abspath(__file__))
+from recording import record
 
 
 class Mlp(nn.Module):
@@ -98,28 +94,6 @@ class Attention(nn.Module):
         scores = scores.masked_fill(~mask, float("-inf"))
         y = (F.softmax(scores, dim=-1) @ v).transpose(1, 2).reshape(n, t, c)
         return x + F.gelu(self.out(y))
-
-
-def settle(module):
-    """Statistics and norms that are not those of a new module."""
-    for name, value in list(module.named_parameters()) + list(module.named_buffers()):
-        if name.endswith("running_var"):
-            value.data.uniform_(0.5, 2)
-        elif value.dtype == torch.float32 and value.dim() == 1:
-            value.data.uniform_(-0.5, 0.5)
-            if "bn" in name and name.endswith("weight"):
-                value.data.add_(1)
-    return module.eval()
-
-
-def record(name, module, x, opset, **options):
-    module = settle(module)
-    torch.onnx.export(module, (x,), os.path.join(HERE, name + ".onnx"), opset_version=opset, input_names=["x"],
-                      output_names=["y"], **options)
-    with torch.no_grad():
-        y = module(x)
-    with open(os.path.join(HERE, name + ".f32"), "wb") as file:
-        file.write(x.numpy().astype(np.float32).tobytes() + y.numpy().astype(np.float32).tobytes())
 
 
 torch.manual_seed(16)

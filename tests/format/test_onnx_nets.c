@@ -1,0 +1,224 @@
+/* Nets that PyTorch 1.13 exported (tests/data/onnx/nets.py), the whole way: in, beside PyTorch, their heads trained
+ * beside PyTorch, adapters trained, out to a package and in again. */
+#include "onnx_recorded.h"
+#include "support/check.h"
+#include "support/folder.h"
+#include "support/on_engine.h"
+
+#include <stdlib.h>
+
+static const onnx_recorded nets[] = {
+    {"mobilenet", {4, {4, 3, 24, 24}}, {2, {4, 10}}, 1e-5, false, "classifier.*"},
+    {"mobilenet_kept", {4, {4, 3, 24, 24}}, {2, {4, 10}}, 1e-5, false, "classifier.*"},
+    {"mobilenet_train", {4, {4, 3, 24, 24}}, {2, {4, 10}}, 1e-5, false, NULL},
+    {"lstm", {2, {4, 9}}, {2, {4, 4}}, 1e-5, true, "head.*"},
+    {"lstm_kept", {2, {4, 9}}, {2, {4, 4}}, 1e-5, true, "head.*"},
+    {"gru", {3, {3, 8, 6}}, {3, {3, 8, 3}}, 1e-5, false, NULL},
+    {"encoder", {2, {4, 8}}, {2, {4, 3}}, 1e-5, true, "head.*"},
+    {"unet", {4, {2, 1, 16, 16}}, {4, {2, 2, 16, 16}}, 1e-5, false, NULL},
+};
+enum { NETS = sizeof nets / sizeof *nets };
+
+/* What a check works on. */
+typedef struct net {
+    const onnx_recorded *r;
+    float *values, *y, *losses; /* of the recording */
+    mw_graph *graph;
+} net;
+
+static bool open_net(net *n, const onnx_recorded *r, mw_error *err)
+{
+    *n = (net){.r = r, .values = onnx_recorded_values(r), .graph = onnx_recorded_graph(r, err)};
+    CHECK_OK(*err);
+    if (!CHECK(n->values != NULL && n->graph != NULL))
+        return false;
+    n->y = n->values + mw_shape_count(r->x);
+    n->losses = n->y + mw_shape_count(r->y);
+    return true;
+}
+
+static void close_net(net *n)
+{
+    mw_graph_destroy(n->graph);
+    free(n->values);
+}
+
+/* ---- in ---- */
+
+static void test_nets_compute_what_pytorch_does(void)
+{
+    for (size_t i = 0; i < NETS; i++) {
+        net n;
+        mw_error err = {0};
+        if (open_net(&n, &nets[i], &err)) {
+            float *y = onnx_recorded_run(n.r, n.graph, n.values, &err);
+            onnx_recorded_compare(n.r, y, n.y, n.r->tolerance, "from PyTorch");
+            free(y);
+        }
+        CHECK_OK(err);
+        close_net(&n);
+    }
+}
+
+/* ---- training ---- */
+
+typedef struct lesson {
+    int32_t labels[8], *tokens;
+    mw_feed feeds[2];
+    mw_batch batch;
+} lesson;
+
+static void make_lesson(lesson *l, const net *n)
+{
+    const size_t examples = (size_t)n->r->x.dim[0], count = (size_t)mw_shape_count(n->r->x);
+    *l =
+        (lesson){.tokens = calloc(count, sizeof *l->tokens), .batch = {.feed_count = 2, .examples = (int64_t)examples}};
+    for (size_t i = 0; i < examples; i++)
+        l->labels[i] = (int32_t)(i * 3 % (size_t)n->r->y.dim[1]);
+    for (size_t i = 0; i < count; i++)
+        l->tokens[i] = n->r->integers ? (int32_t)n->values[i] : 0;
+    const void *x = n->r->integers ? (const void *)l->tokens : n->values;
+    l->feeds[0] =
+        (mw_feed){.name = "x", .dtype = n->r->integers ? MW_I32 : MW_F32, .data = x, .count = count, .scale = 1.0f};
+    l->feeds[1] = (mw_feed){.name = "labels", .dtype = MW_I32, .data = l->labels, .count = examples, .scale = 1.0f};
+    l->batch.feeds = l->feeds;
+}
+
+/* Adam's steps on `graph`, whose losses go to `out`; the tuned program is left in the folder "tuned". */
+static void train(const net *n, mw_graph *graph, float *out, mw_error *err)
+{
+    lesson l;
+    make_lesson(&l, n);
+    mw_tensor *labels = mw_input(graph, "labels", MW_I32, MW_SHAPE(n->r->x.dim[0]));
+    mw_tensor *loss = mw_cross_entropy(mw_graph_output_at(graph, 0), labels);
+    mw_trainer *trainer = engine_trainer(loss, mw_adam(0.02f), MW_DEVICE_CPU, 1, err);
+    for (int i = 0; trainer != NULL && i < ONNX_STEPS; i++)
+        mw_trainer_step(trainer, &l.batch, &out[i], err);
+    mw_trainer_write_tuned(trainer, n->graph, "tuned", err);
+    mw_trainer_destroy(trainer);
+    free(l.tokens);
+}
+
+/* What is written as a package and read again has the same operations and constants: equal bits. */
+static void check_package(const net *n, const mw_graph *graph)
+{
+    mw_error err = {0};
+    mw_coreml_write(graph, "Net.mlpackage", NULL, &err);
+    mw_coreml *model = mw_coreml_read("Net.mlpackage", NULL, &err);
+    CHECK_OK(err);
+    if (model != NULL) {
+        float *a = onnx_recorded_run(n->r, graph, n->values, &err);
+        float *b = onnx_recorded_run(n->r, mw_coreml_graph(model, &err), n->values, &err);
+        CHECK_OK(err);
+        CHECK(memcmp(a, b, (size_t)mw_shape_count(n->r->y) * sizeof *a) == 0);
+        free(a);
+        free(b);
+    }
+    mw_coreml_destroy(model);
+}
+
+static void check_tuned(const net *n)
+{
+    mw_error err = {0};
+    mw_graph *tuned = mw_graph_read_mil("tuned/model.mil", NULL, &err);
+    CHECK_OK(err);
+    if (tuned != NULL)
+        check_package(n, tuned);
+    mw_graph_destroy(tuned);
+}
+
+/* Losses to 1e-6 of themselves and 1: no gradient here is so near 0 that its rounding would turn a step of Adam. */
+static void check_head(const net *n)
+{
+    float found[ONNX_STEPS] = {0};
+    mw_error err = {0};
+    const mw_tune_options options = mw_tune_defaults(&n->r->head, 1);
+    mw_graph *graph = mw_graph_trainable(n->graph, &options, &err);
+    train(n, graph, found, &err);
+    CHECK_OK(err);
+    for (int i = 0; i < ONNX_STEPS; i++) {
+        const double off = fabs((double)found[i] - (double)n->losses[i]) / (1 + (double)n->losses[i]);
+        check_note(off <= 1e-6, __FILE__, __LINE__, "%s: loss %d is %g, %g in PyTorch", n->r->name, i, (double)found[i],
+                   (double)n->losses[i]);
+    }
+    CHECK(found[ONNX_STEPS - 1] < found[0]);
+    check_tuned(n);
+    mw_graph_destroy(graph);
+}
+
+static void test_heads_learn_as_in_pytorch(void)
+{
+    char folder[512];
+    REQUIRE(folder_enter(folder));
+    for (size_t i = 0; i < NETS; i++) {
+        net n;
+        mw_error err = {0};
+        if (nets[i].head != NULL && open_net(&n, &nets[i], &err)) {
+            check_head(&n);
+            close_net(&n);
+        }
+    }
+    folder_leave(folder);
+}
+
+/* Adapters on every product and convolution; recurrent weights take none, so that of the lstm its head alone learns. */
+static void check_adapters(const net *n)
+{
+    static const char *const all[] = {"*"};
+    float found[ONNX_STEPS] = {0};
+    mw_error err = {0};
+    mw_lora_options options = mw_lora_defaults(all, 1);
+    options.rank = 4;
+    options.skip_fixed = true;
+    mw_graph *graph = mw_graph_lora(n->graph, &options, &err);
+    train(n, graph, found, &err);
+    CHECK_OK(err);
+    check_note(found[ONNX_STEPS - 1] < 0.85f * found[0], __FILE__, __LINE__, "%s: the loss goes from %g to %g",
+               n->r->name, (double)found[0], (double)found[ONNX_STEPS - 1]);
+    check_tuned(n);
+    mw_graph_destroy(graph);
+}
+
+static void test_adapters_learn(void)
+{
+    char folder[512];
+    REQUIRE(folder_enter(folder));
+    for (size_t i = 0; i < NETS; i++) {
+        net n;
+        mw_error err = {0};
+        if (nets[i].head != NULL && open_net(&n, &nets[i], &err)) {
+            check_adapters(&n);
+            close_net(&n);
+        }
+    }
+    folder_leave(folder);
+}
+
+/* ---- out ---- */
+
+static void test_packages_compute_the_same_bits(void)
+{
+    char folder[512];
+    REQUIRE(folder_enter(folder));
+    for (size_t i = 0; i < NETS; i++) {
+        net n;
+        mw_error err = {0};
+        if (open_net(&n, &nets[i], &err))
+            check_package(&n, n.graph);
+        close_net(&n);
+    }
+    folder_leave(folder);
+}
+
+int main(void)
+{
+    if (!onnx_is_read()) {
+        puts("built without protobuf-c");
+        return 0;
+    }
+    RUN(test_nets_compute_what_pytorch_does);
+    RUN(test_heads_learn_as_in_pytorch);
+    RUN(test_adapters_learn);
+    RUN(test_packages_compute_the_same_bits);
+    return check_finish();
+}
