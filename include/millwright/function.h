@@ -80,6 +80,19 @@ MW_API mw_status mw_graph_listed_shape(const mw_graph *graph, const char *input,
  *          when the program runs, naming the operation */
 MW_API mw_graph *mw_graph_specialise(const mw_graph *graph, const mw_input_shape *shapes, size_t count, mw_error *err);
 
+/** A copy of "main" for another number of examples: a program that was trained or exported at batch 128 becomes one of
+ *  batch 1, or 512. The batch is the largest number that divides the first extent of every input that the host feeds;
+ *  an input may thus hold several rows of each example. Extents that follow it do, wherever they stand; shapes and
+ *  bounds of slices that are written out are written anew, and so are constants with the same values for each example.
+ *  Every result of the copy belongs to one example, as in the source.
+ *  examples  of the copy, from 1
+ *  return    owned by the caller, by the allocator of the graph; NULL with err set on failure
+ *  errors    MW_ERROR_ARGUMENT if inputs have no first extent in common, or open extents (mw_graph_specialise);
+ *            MW_ERROR_UNSUPPORTED, naming the operation, if a result depends on several examples (a mean over the
+ *            batch, loops and branches) or on their number, or an operation holds the program at its batch, as a
+ *            constant that differs from example to example does */
+MW_API mw_graph *mw_graph_rebatch(const mw_graph *graph, int64_t examples, mw_error *err);
+
 #ifdef __cplusplus
 }
 #endif

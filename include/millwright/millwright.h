@@ -20,6 +20,7 @@
 #include <millwright/load.h>
 #include <millwright/loss.h>
 #include <millwright/mil.h>
+#include <millwright/model.h>
 #include <millwright/onnx.h>
 #include <millwright/op_activation.h>
 #include <millwright/op_attention.h>

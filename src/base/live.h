@@ -14,7 +14,9 @@ typedef enum mw__live_kind {
     MW__LIVE_DATASET,
     MW__LIVE_CHIP_REPORT,
     MW__LIVE_COMPARISON,
-    MW__LIVE_TENSORS
+    MW__LIVE_TENSORS,
+    MW__LIVE_MODEL,
+    MW__LIVE_PREDICTOR
 } mw__live_kind;
 
 /* Enters an object that was just allocated (at a multiple of 16).

@@ -103,9 +103,10 @@ const mw__chain *mw__dispatch_chain(const mw__dispatch *dispatch);
 
 typedef struct mw__series mw__series;
 
-/* `count` times what `source` executes, which must outlive it, in one stream. own[port] is true where each has a zeroed
- * buffer of its own; the other ports are bound as those of the source. */
-mw__series *mw__series_create(const mw__dispatch *source, size_t count, const bool *own, mw_error *err);
+/* `count` times what `source` executes, which must outlive it, in one stream. Ports are bound to bound[port], which
+ * outlives the series; where that is NULL, each time has a zeroed buffer of its own. */
+mw__series *mw__series_create(const mw__dispatch *source, size_t count, const mw__device_buffer *const *bound,
+                              mw_error *err);
 /* NULL is fine. */
 void mw__series_destroy(mw__series *series);
 /* Runs them in order. Encodes at the first call; one that fails half way leaves the series good for nothing. */

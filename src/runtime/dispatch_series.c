@@ -12,19 +12,19 @@ struct mw__series {
     bool encoded;
 };
 
-static mw_status add(mw__series *series, size_t index, mw_error *err)
+static mw_status add(mw__series *series, size_t index, const mw__device_buffer *const *bound, mw_error *err)
 {
     const mw__dispatch *d = series->source;
     mw__device_buffer *mine = series->buffers + index * d->port_count;
     for (size_t i = 0; i < d->port_count; i++)
         if (!series->own[i])
-            mine[i] = d->ports[i].buffer;
+            mine[i] = *bound[i];
         else
             MW_TRY(mw__buffer_alloc(&d->symbols, d->ports[i].buffer.size, &mine[i], err));
     return mw__calls_add(d, mine, &series->calls, err);
 }
 
-static mw_status fill(mw__series *series, const bool *own, mw_error *err)
+static mw_status fill(mw__series *series, const mw__device_buffer *const *bound, mw_error *err)
 {
     const mw__dispatch *d = series->source;
     series->own = mw__alloc(d->allocator, d->port_count, sizeof *series->own, err);
@@ -32,21 +32,22 @@ static mw_status fill(mw__series *series, const bool *own, mw_error *err)
     if (series->own == NULL || series->buffers == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < d->port_count; i++)
-        series->own[i] = own[i];
+        series->own[i] = bound[i] == NULL;
     MW_TRY(mw__calls_reserve(d, series->count, &series->calls, err));
     for (size_t i = 0; i < series->count; i++)
-        MW_TRY(add(series, i, err));
+        MW_TRY(add(series, i, bound, err));
     return MW__E5RT(&d->symbols, execution_stream_create, &series->stream);
 }
 
-mw__series *mw__series_create(const mw__dispatch *source, size_t count, const bool *own, mw_error *err)
+mw__series *mw__series_create(const mw__dispatch *source, size_t count, const mw__device_buffer *const *bound,
+                              mw_error *err)
 {
     mw__series *series = mw__alloc(source->allocator, 1, sizeof *series, err);
     if (series == NULL)
         return NULL;
     series->source = source;
     series->count = count;
-    if (fill(series, own, err) == MW_OK)
+    if (fill(series, bound, err) == MW_OK)
         return series;
     mw__series_destroy(series);
     return NULL;

@@ -173,3 +173,64 @@ mw_status mw__feeder_feed(mw__feeder *feeder, const mw_batch *batch, int64_t ste
     }
     return MW_OK;
 }
+
+/* ---- some of the examples of a batch ---- */
+
+/* Element 0 stands for the `count` behind it. */
+static void repeat(void *data, size_t size, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        memcpy((char *)data + i * size, data, size);
+}
+
+static mw_status feed_standard(const mw__feed_port *port, const mw_batch *batch, mw_error *err)
+{
+    const mw__values values = {.data = &port->standard, .dtype = MW_F64, .count = 1};
+    mw__refusal refusal;
+    if (port->count == 0)
+        return MW_OK;
+    if (mw__values_enter(port->data, &values, &port->rule, &refusal) != MW_OK)
+        return refused_feed(port, batch, 0, &refusal, err);
+    repeat(port->data, port->bytes / port->count, port->count);
+    return MW_OK;
+}
+
+static mw_status feed_some(const mw__feed_port *port, const mw_feed *feed, const mw_batch *batch,
+                           const mw__feed_range *range, mw_error *err)
+{
+    const size_t each = port->count / (size_t)range->room, expected = each * (size_t)batch->examples;
+    if (feed->count != expected)
+        return mw__fail(err, MW_ERROR_SHAPE, "the batch: feed \"%s\" has %zu elements, %" PRId64 " examples have %zu",
+                        port->name, feed->count, batch->examples, expected);
+    if ((feed->data == NULL && feed->count > 0) || !isfinite(feed->scale) || !isfinite(feed->offset) ||
+        !mw__is_host_type(feed->dtype))
+        return unfit_feed(port, feed, 0, err);
+    const size_t skipped = (size_t)range->first * each, bytes = port->count > 0 ? port->bytes / port->count : 0;
+    const char *data = (const char *)feed->data + skipped * (size_t)(mw_dtype_bits(feed->dtype) / 8);
+    const mw__values values = {data, feed->dtype, (size_t)range->take * each, feed->scale, feed->offset};
+    mw__refusal refusal;
+    if (mw__values_enter(port->data, &values, &port->rule, &refusal) != MW_OK) {
+        refusal.element += refusal.element < values.count ? skipped : 0;
+        return refused_feed(port, batch, 0, &refusal, err);
+    }
+    char *last = (char *)port->data + (size_t)(range->take - 1) * each * bytes;
+    repeat(last, each * bytes, (size_t)(range->room - range->take) + 1);
+    return MW_OK;
+}
+
+mw_status mw__feeder_feed_range(mw__feeder *feeder, const mw_batch *batch, const mw__feed_range *range, mw_error *err)
+{
+    MW_TRY(check_names(batch, 0, err));
+    for (size_t i = 0; i < feeder->count; i++) {
+        mw__feed_port *port = &feeder->ports[i];
+        const mw_feed *feed = find_feed(port, batch);
+        const mw_status status = feed != NULL     ? feed_some(port, feed, batch, range, err)
+                                 : port->optional ? feed_standard(port, batch, err)
+                                                  : missing_feed(port, batch, 0, err);
+        if (status != MW_OK) {
+            mw__error_subject(err, NULL, port->name);
+            return status;
+        }
+    }
+    return MW_OK;
+}

@@ -12,8 +12,10 @@ typedef struct mw__feed_port {
     void *data;
     mw__port_rule rule; /* a batch is finite */
     size_t count, bytes;
-    int64_t rows; /* first extent, 1 for a scalar */
-    size_t last;  /* index of the feed that served it last: tried first */
+    int64_t rows;  /* first extent, 1 for a scalar */
+    size_t last;   /* index of the feed that served it last: tried first */
+    bool optional; /* a range without a feed for it gets.. */
+    double standard;
 } mw__feed_port;
 
 typedef struct mw__feeder {
@@ -32,5 +34,15 @@ mw_status mw__feeder_init(mw__feeder *feeder, mw_program *program, const mw_grap
  *  errors     MW_ERROR_ARGUMENT for a missing feed; MW_ERROR_SHAPE for a wrong count; those of mw__values_check, naming
  *             feed, element and example */
 mw_status mw__feeder_feed(mw__feeder *feeder, const mw_batch *batch, int64_t step, uint64_t *out_bytes, mw_error *err);
+
+/* Examples of a batch, of which there may be any number: `take` of them from `first` on, for ports of `room` examples.
+ */
+typedef struct mw__feed_range {
+    int64_t first, take, room;
+} mw__feed_range;
+
+/* The same for these; the rest of the room is filled with copies of the last one.
+ *  errors  as mw__feeder_feed */
+mw_status mw__feeder_feed_range(mw__feeder *feeder, const mw_batch *batch, const mw__feed_range *range, mw_error *err);
 
 #endif

@@ -205,12 +205,18 @@ static void *part_data(const void *user, size_t port)
     return mw__dispatch_buffer(((const mw_program *)user)->dispatch, port)->data;
 }
 
-static mw_status run_staged(mw_program *program, mw_error *err)
+mw_status mw__program_push_staged(mw_program *program, mw_error *err)
 {
-    MW__FLOAT_SCOPE; /* values become digits here; else only the device computes, in a mode of its own */
     for (size_t i = 0; i < program->input_count; i++)
         MW_TRY(mw__place_push(&program->places[i], &program->ports[i], program->places[i].whole.data, part_data,
                               program, err));
+    return MW_OK;
+}
+
+static mw_status run_staged(mw_program *program, mw_error *err)
+{
+    MW__FLOAT_SCOPE; /* values become digits here; else only the device computes, in a mode of its own */
+    MW_TRY(mw__program_push_staged(program, err));
     MW_TRY(mw__dispatch_execute(program->dispatch, err));
     for (size_t i = program->input_count; i < program->port_count; i++)
         mw__place_pull(&program->places[i], part_data, program);

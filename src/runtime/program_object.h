@@ -190,6 +190,8 @@ size_t mw__program_elements(const mw_program *program, size_t port);
 mw_status mw__parameter_fill(const mw_tensor *parameter, mw_dtype dtype, uint64_t seed, const mw_allocator *allocator,
                              void *out, mw_error *err);
 mw_status mw__program_run(mw_program *program, mw_error *err);
+/* What inputs hold goes into their parts, where the device has copies. */
+mw_status mw__program_push_staged(mw_program *program, mw_error *err);
 /* Inputs that the device holds in copied parts get the values of another program with the same ports. */
 void mw__program_copy_staged(mw_program *program, const mw_program *from);
 

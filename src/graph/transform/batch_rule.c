@@ -522,7 +522,7 @@ static const struct {
     {mw__shape_prelu, keep_x},
     {mw__shape_softplus_parametric, keep_x},
     {mw__shape_batch_norm, keep_x},
-    {mw__shape_band_part, keep_x},
+    {mw__shape_band_part, before_last_two},
     {mw__shape_tile, keep_x},
     {mw__shape_softmax, across_axis},
     {mw__shape_cumsum, across_axis},

@@ -53,15 +53,18 @@ static mw_status copy_feeder(mw_trainer *t, size_t slot, mw_error *err)
 mw_status mw__trainer_make_slots(mw_trainer *t, size_t count, mw_error *err)
 {
     const mw_program *program = t->step.program;
-    bool *own = mw__arena_alloc(&t->arena, mw__dispatch_port_count(program->dispatch), sizeof *own, err);
+    const size_t ports = mw__dispatch_port_count(program->dispatch);
+    const mw__device_buffer **bound = mw__arena_alloc(&t->arena, ports, sizeof *bound, err);
     t->many.feeders = mw__arena_alloc(&t->arena, count, sizeof *t->many.feeders, err);
-    if (own == NULL || t->many.feeders == NULL)
+    if (bound == NULL || t->many.feeders == NULL)
         return MW_ERROR_MEMORY;
     mw__device_buffer unused;
     for (size_t i = 0; i < program->port_count; i++)
         for (size_t k = 0; k < program->places[i].count; k++)
-            own[program->places[i].first + k] = !mw__trainer_bind(t, &program->ports[i], &unused);
-    t->many.series = mw__series_create(program->dispatch, count, own, err);
+            if (mw__trainer_bind(t, &program->ports[i], &unused))
+                bound[program->places[i].first + k] =
+                    mw__dispatch_buffer(program->dispatch, program->places[i].first + k);
+    t->many.series = mw__series_create(program->dispatch, count, bound, err);
     if (t->many.series == NULL)
         return mw__status_or(err, MW_ERROR_DEVICE);
     t->many.count = count;

@@ -1,0 +1,146 @@
+/* Models for inference: read from any file, run on any number of examples, by several threads at once.
+ *
+ *     mw_model *model = mw_model_load("Detector.mlpackage", NULL, &err);
+ *     mw_predictor *predictor = mw_predictor_create(model, &err);               // one for each thread
+ *     const mw_feed feeds[] = {{.name = "image", .dtype = MW_F32, .data = pixels, .count = n * 784}};
+ *     const mw_batch batch = {.feeds = feeds, .feed_count = 1, .examples = n};
+ *     const mw_result results[] = {{"scores", MW_F32, scores, n * 10}};
+ *     mw_predict(predictor, &batch, results, 1, &err);
+ *
+ * A model holds the program, its weights, and what was compiled of it, once for all predictors; a predictor holds what
+ * one thread works on, and its states. The batch of the file says nothing of how it is run: a program of 128 examples
+ * runs with one, if each result belongs to one example (mw_graph_rebatch).
+ *
+ * mw_compile and mw_run are the same one level below: one program, one batch, ports that are written and read.
+ *
+ * Threads: a model may be used by several threads at once, also to make predictors. Calls on one predictor come one at
+ * a time, from any thread; different predictors of one model may run at the same time. */
+#ifndef MILLWRIGHT_MODEL_H
+#define MILLWRIGHT_MODEL_H
+
+#include <millwright/coreml.h>
+#include <millwright/dataset.h>
+#include <millwright/onnx.h>
+#include <millwright/program.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mw_model mw_model;
+typedef struct mw_predictor mw_predictor;
+
+/** How a model is read and run. Fill with mw_model_defaults. Pointers are read during the call only, unless said. */
+typedef struct mw_model_options {
+    size_t struct_size;
+    const mw_compile_options *compile; /* device, threads, function, ..; NULL = mw_compile_defaults(). `weights_of` and
+                                        * `keep_folder` are not for models; the allocator outlives the model, and is
+                                        * called by the threads that use it */
+    int64_t batch;                /* the most examples of one run. 0 = the latency of one counts: 1, or the batch of
+                                   * the file where the program cannot be brought to 1 */
+    const mw_input_shape *shapes; /* of inputs with `?` extents, as mw_graph_specialise */
+    size_t shape_count;
+    const mw_onnx_options *onnx; /* how an ONNX file is read; NULL = mw_onnx_defaults() */
+    int max_plans;               /* shapes that a predictor keeps ready, 1 to 1024; 0 = 8 */
+} mw_model_options;
+
+/** Returns the default options. */
+MW_API mw_model_options mw_model_defaults(void);
+
+/** Reads a model: a Core ML package (.mlpackage) or compiled model (.mlmodelc), MIL text or a folder with model.mil, or
+ *  an ONNX file; a folder is known by what is in it. Of several functions compile->function is taken, else the one that
+ *  the file says is the default. The program is compiled for the shapes of the options, or the default ones.
+ *  options  NULL = mw_model_defaults()
+ *  return   owned by the caller; NULL with err set on failure
+ *  errors   those of mw_coreml_read, mw_onnx_read, mw_graph_read_mil, mw_graph_specialise, mw_compile;
+ *           MW_ERROR_FORMAT for a file of another kind; those of mw_graph_rebatch if `batch` is given */
+MW_API mw_model *mw_model_load(const char *path, const mw_model_options *options, mw_error *err);
+
+/** The same of a graph, which is copied: one that was built and trained is given as mw_graph_evaluation. Parameters
+ *  have their initial values. */
+MW_API mw_model *mw_model_create(const mw_graph *graph, const mw_model_options *options, mw_error *err);
+
+/** Frees the model, at once or with the last of its predictors. Twice, or for NULL, as mw_program_destroy. */
+MW_API void mw_model_destroy(mw_model *model);
+
+/** The program, as it was read, with its own batch; lives as long as the model. NULL for NULL. */
+MW_API const mw_graph *mw_model_graph(const mw_model *model);
+
+/** What the file says of itself; lives as long as the model. NULL if its format says nothing. */
+MW_API const mw_description *mw_model_description(const mw_model *model);
+
+/** The most examples that one run takes. 0 for NULL. */
+MW_API int64_t mw_model_batch(const mw_model *model);
+
+/** Number of inputs that are fed, and of results; 0 for NULL. */
+MW_API size_t mw_model_port_count(const mw_model *model);
+/** Fills *out for index < mw_model_port_count, inputs first: types and shapes of a run of mw_model_batch examples.
+ *  Strings live as long as the model. false otherwise. */
+MW_API bool mw_model_port_at(const mw_model *model, size_t index, mw_port *out);
+
+/** The labels of a result, as mw_program_classes. */
+MW_API mw_status mw_model_classes(const mw_model *model, const char *result, mw_classes *out, mw_error *err);
+
+/** Writes the program of the model, with its own batch, in the format that the path ends in: ".mlpackage", ".onnx", or
+ *  else a folder with model.mil and weights. What a description says goes along where the format has a place for it.
+ *  errors  those of mw_coreml_write, mw_onnx_write, mw_graph_write_mil */
+MW_API mw_status mw_model_write(const mw_model *model, const char *path, mw_error *err);
+
+/* ---- predicting ---- */
+
+/** A predictor, with buffers and states of its own; it keeps the model alive. */
+MW_API mw_predictor *mw_predictor_create(mw_model *model, mw_error *err);
+/** Frees it. Twice, or while it predicts, as mw_trainer_destroy. NULL is fine. */
+MW_API void mw_predictor_destroy(mw_predictor *predictor);
+
+/** Where a result goes. */
+typedef struct mw_result {
+    const char *name;
+    mw_dtype dtype; /* that the elements are converted to, as mw_program_read */
+    void *data;
+    size_t count; /* elements: those of one example times the examples */
+} mw_result;
+
+/** Predicts: `batch->examples` examples, from 1 on, in runs of mw_model_batch. What is left over at the end is filled
+ *  up with copies of the last example, which belong to no result; a single one has a plan of its own. The last bits of
+ *  a result may depend on how many examples are in its run, as sums are cut otherwise.
+ *
+ *  A feed has the elements of all examples, one behind the other, and is converted under the rule of mw_program_write;
+ *  its values are finite. An optional input with a default value (mw_feature) may be left out. Feeds that no input
+ *  wants are ignored.
+ *
+ *  In a result the examples stand along the axis that they have in the program, the first of most; a result of which
+ *  that is not known is stacked, one run behind the other, and one that depends on no input is given once. Of the
+ *  results of the program only those that are listed are read.
+ *
+ *  A program with states sees the examples as steps, one after the other.
+ *
+ *  Allocates nothing on the engine, unless a plan is made: at the first single example, or for new shapes.
+ *  errors  MW_ERROR_ARGUMENT for a missing feed, an unknown result, or no example; MW_ERROR_SHAPE for a count that is
+ *          not that of the examples; MW_ERROR_UNSUPPORTED for another number of examples than mw_model_batch (than a
+ *          multiple of it) where results bring examples together (where there are states); those of mw_program_write.
+ *          What was written to results before an error is undefined */
+MW_API mw_status mw_predict(mw_predictor *predictor, const mw_batch *batch, const mw_result *results,
+                            size_t result_count, mw_error *err);
+
+/** Other shapes for inputs with `?` extents; those that are not named keep theirs. The plan is made at once, and shared
+ *  by all predictors that want it; choosing shapes again that this predictor keeps (options.max_plans) costs next to
+ *  nothing. States hold what they held.
+ *  errors  those of mw_graph_specialise and mw_compile; then the predictor has the shapes that it had */
+MW_API mw_status mw_predictor_set_shapes(mw_predictor *predictor, const mw_input_shape *shapes, size_t count,
+                                         mw_error *err);
+
+/** Gives every state of the program its first value again. */
+MW_API mw_status mw_predictor_reset(mw_predictor *predictor, mw_error *err);
+
+/** Reads a state, or replaces it, under the rule of mw_program_read and mw_program_write.
+ *  errors  MW_ERROR_ARGUMENT if the program has no such state */
+MW_API mw_status mw_predictor_read(mw_predictor *predictor, const char *state, mw_dtype dtype, void *out_data,
+                                   size_t count, mw_error *err);
+MW_API mw_status mw_predictor_write(mw_predictor *predictor, const char *state, mw_dtype dtype, const void *data,
+                                    size_t count, mw_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

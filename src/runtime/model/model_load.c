@@ -1,0 +1,122 @@
+/* Which kind of file is at a path, and the graph and description in it. */
+#include "runtime/model/model_object.h"
+#include "runtime/program_folder.h"
+
+#include <millwright/function.h>
+#include <millwright/mil.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- functions ---- */
+
+/* Of several functions the one that is asked for, else the one that the file runs. */
+static const char *function_name(const mw_model *model, const mw_model_options *options)
+{
+    if (options->compile != NULL && options->compile->function != NULL)
+        return options->compile->function;
+    const mw_description *d = model->description;
+    return d != NULL && d->standard < d->function_count ? d->functions[d->standard].name : NULL;
+}
+
+static void find_description(mw_model *model, const char *name)
+{
+    const mw_description *d = model->description;
+    for (size_t i = 0; d != NULL && i < d->function_count; i++)
+        if (d->function_count == 1 || (name != NULL && strcmp(d->functions[i].name, name) == 0))
+            model->function = &d->functions[i];
+}
+
+/* The graph that was read is the model's own if it is that function alone. */
+static mw_status take_function(mw_model *model, const mw_graph *read, const mw_model_options *options, mw_error *err)
+{
+    const char *name = function_name(model, options);
+    find_description(model, name);
+    const char *only = mw_graph_function_count(read) == 1 ? mw_graph_function_at(read, 0) : NULL;
+    if (only != NULL && strcmp(only, "main") == 0 && (name == NULL || name[0] == '\0' || strcmp(name, "main") == 0)) {
+        model->graph = read;
+        return MW_OK;
+    }
+    mw_graph *function = mw_graph_function(read, name, err);
+    mw_graph_destroy(model->owned);
+    model->graph = model->owned = function;
+    return function != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
+}
+
+/* ---- formats ---- */
+
+static mw_status read_coreml(mw_model *model, const char *path, const mw_graph_options *how,
+                             const mw_model_options *options, mw_error *err)
+{
+    model->coreml = mw_coreml_read(path, how, err);
+    const mw_graph *graph = model->coreml != NULL ? mw_coreml_graph(model->coreml, err) : NULL;
+    if (graph == NULL)
+        return mw__status_or(err, MW_ERROR_STATE);
+    model->description = mw_coreml_description(model->coreml);
+    return take_function(model, graph, options, err);
+}
+
+static mw_status read_onnx(mw_model *model, const char *path, const mw_graph_options *how,
+                           const mw_model_options *options, mw_error *err)
+{
+    mw_onnx_options onnx = options->onnx != NULL ? *options->onnx : mw_onnx_defaults();
+    onnx.allocator = how->allocator;
+    model->owned = mw_onnx_read(path, &onnx, err);
+    return model->owned != NULL ? take_function(model, model->owned, options, err) : mw__status_or(err, MW_ERROR_STATE);
+}
+
+static mw_status read_mil(mw_model *model, const char *path, const mw_graph_options *how,
+                          const mw_model_options *options, mw_error *err)
+{
+    model->owned = mw_graph_read_mil(path, how, err);
+    return model->owned != NULL ? take_function(model, model->owned, options, err) : mw__status_or(err, MW_ERROR_STATE);
+}
+
+/* ---- kinds ---- */
+
+static bool is_there(const mw_model *model, const char *folder, const char *name)
+{
+    struct stat entry;
+    char *path = mw__path_join(model->allocator, folder, name, NULL);
+    const bool there = path != NULL && stat(path, &entry) == 0;
+    mw__free(model->allocator, path);
+    return there;
+}
+
+bool mw__model_path_ends_in(const char *path, const char *ending)
+{
+    const size_t length = strlen(path), own = strlen(ending);
+    return length > own && strcmp(path + length - own, ending) == 0;
+}
+
+static mw_status read_folder(mw_model *model, const char *path, const mw_graph_options *how,
+                             const mw_model_options *options, mw_error *err)
+{
+    if (is_there(model, path, "Manifest.json") || is_there(model, path, "coremldata.bin"))
+        return read_coreml(model, path, how, options, err);
+    if (!is_there(model, path, "model.mil"))
+        return mw__fail(err, MW_ERROR_FORMAT,
+                        "\"%.200s\" is a folder with neither Manifest.json (.mlpackage), coremldata.bin (.mlmodelc) "
+                        "nor model.mil",
+                        path);
+    char *text = mw__path_join(model->allocator, path, "model.mil", err);
+    const mw_status status = text != NULL ? read_mil(model, text, how, options, err) : MW_ERROR_MEMORY;
+    mw__free(model->allocator, text);
+    return status;
+}
+
+mw_status mw__model_read(mw_model *model, const char *path, const mw_model_options *options, mw_error *err)
+{
+    struct stat entry;
+    mw_graph_options how = mw_graph_defaults();
+    how.allocator = model->allocator;
+    if (stat(path, &entry) == 0 && S_ISDIR(entry.st_mode))
+        return read_folder(model, path, &how, options, err);
+    if (mw__model_path_ends_in(path, ".onnx"))
+        return read_onnx(model, path, &how, options, err);
+    if (mw__model_path_ends_in(path, ".mil"))
+        return read_mil(model, path, &how, options, err);
+    return mw__fail(err, MW_ERROR_FORMAT,
+                    "\"%.200s\" is no model that is known by its name: a folder .mlpackage or .mlmodelc, one with "
+                    "model.mil, a file .mil or .onnx",
+                    path);
+}

@@ -1,0 +1,230 @@
+/* A program for another number of examples: for every operation of the table, what is made of it gives each example
+ * what the source gives it, by the double-precision oracle, or is refused by name. */
+#include "graph/transform/rebatch.h"
+#include "support/check.h"
+#include "support/failing.h"
+#include "support/op_cases.h"
+
+#include <millwright/millwright.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIMES = 3 };
+
+/* A case as a program of its inputs and its result, and the same for TIMES as many examples. */
+typedef struct trial {
+    op_instance instance;
+    mw_graph *more;
+    oracle few, many;
+} trial;
+
+/* The examples of the source TIMES over, along the first axis. */
+static void feed_more(trial *t)
+{
+    for (size_t i = 0; i < t->instance.count; i++) {
+        const mw_tensor *in = t->instance.in[i], *out = mw_graph_find(t->more, mw_tensor_name(in));
+        const size_t count = (size_t)oracle_count(in);
+        double *data = malloc((TIMES * count + 1) * sizeof *data);
+        for (size_t k = 0; k < TIMES * count; k++)
+            data[k] = t->instance.data[i][k % count];
+        if (out != NULL)
+            oracle_set(&t->many, out, data);
+        free(data);
+    }
+}
+
+/* Index i of the axis with the rows belongs to example (i / inner) % batch: the source's for the copy's. */
+static int64_t source_index(mw_shape shape, mw_shape more, mw__batch_rows rows, int64_t batch, int64_t index)
+{
+    int64_t at[MW_RANK_MAX], flat = 0;
+    oracle_unravel(more, index, at);
+    if (rows.kind == MW__BATCH_ROWS) {
+        const int64_t run = at[rows.axis] / (rows.inner * batch * TIMES), row = at[rows.axis] % rows.inner;
+        const int64_t example = at[rows.axis] / rows.inner % (batch * TIMES) % batch;
+        at[rows.axis] = (run * batch + example) * rows.inner + row;
+    }
+    for (int i = 0; i < shape.rank; i++)
+        flat = flat * shape.dim[i] + at[i];
+    return flat;
+}
+
+static void check_result(trial *t, const op_case *c)
+{
+    const mw__function *main = mw__function_find(t->instance.graph, "main");
+    const mw_tensor *few = main->body->outputs[0], *many = mw__function_find(t->more, "main")->body->outputs[0];
+    const int64_t batch = mw__batch_of(main);
+    mw_error err = {0};
+    mw__arena arena;
+    mw__arena_init(&arena, t->instance.graph->allocator);
+    const mw__batch_rows *table = mw__batch_find(&arena, main, batch, &err);
+    const double *a = oracle_get(&t->few, few), *b = oracle_get(&t->many, many);
+    for (int64_t i = 0; table != NULL && a != NULL && b != NULL && i < oracle_count(many); i++) {
+        const int64_t k = source_index(mw_tensor_shape(few), mw_tensor_shape(many), table[few->id], batch, i);
+        if (memcmp(&a[k], &b[i], sizeof *a) != 0 && !(isnan(a[k]) && isnan(b[i]))) {
+            check_note(false, __FILE__, __LINE__, "%s (%s): element %lld is %.17g, in the source %.17g", c->name,
+                       c->detail, (long long)i, b[i], a[k]);
+            break;
+        }
+    }
+    CHECK(a != NULL && b != NULL);
+    mw__arena_deinit(&arena);
+}
+
+/* True if there is such a program. */
+static bool try_case(const op_case *c)
+{
+    trial t = {0};
+    mw_error err = {0};
+    if (!op_instance_init(&t.instance, c, MW_F32, 7))
+        return false;
+    mw_output(t.instance.y, "result");
+    const int64_t batch = mw__batch_of(mw__function_find(t.instance.graph, "main"));
+    t.more = batch > 0 ? mw_graph_rebatch(t.instance.graph, TIMES * batch, &err) : NULL;
+    const bool made = t.more != NULL;
+    if (made) {
+        oracle_init(&t.few, t.instance.graph);
+        oracle_init(&t.many, t.more);
+        op_instance_feed(&t.instance, &t.few);
+        feed_more(&t);
+        if (CHECK(oracle_run(&t.few)) && CHECK(oracle_run(&t.many)))
+            check_result(&t, c);
+        oracle_deinit(&t.many);
+        oracle_deinit(&t.few);
+    } else if (batch > 0) {
+        check_note(err.status == MW_ERROR_UNSUPPORTED && strlen(err.message) > 20, __FILE__, __LINE__, "%s (%s): %d %s",
+                   c->name, c->detail, (int)err.status, err.message);
+        if (getenv("MW_TEST_SHOW") != NULL)
+            printf("%s (%s): %s\n", c->name, c->detail, err.message);
+    }
+    mw_graph_destroy(t.more);
+    op_instance_deinit(&t.instance);
+    return made;
+}
+
+static void test_every_operation(void)
+{
+    size_t made = 0, rows = 0;
+    const op_case *c;
+    const char *last = "", *counted = "";
+    for (size_t i = 0; (c = op_case_at(i)) != NULL; i++) {
+        const bool good = try_case(c);
+        made += good;
+        rows += good && strcmp(counted, c->name) != 0;
+        counted = good ? c->name : counted;
+        last = c->name;
+    }
+    CHECK(last[0] != '\0');
+    check_note(rows >= 100 && made >= 300, __FILE__, __LINE__, "%zu cases of %zu rows have another batch", made, rows);
+}
+
+/* ---- programs ---- */
+
+#define HEAD "program(1.3){func main<ios18>("
+
+static mw_graph *parse(const char *text, mw_error *err)
+{
+    return mw_graph_parse_mil(text, strlen(text), NULL, NULL, err);
+}
+
+static void check_shape(const mw_graph *graph, const char *name, mw_shape wanted, int line)
+{
+    const mw_tensor *value = mw_graph_find(graph, name);
+    const mw_shape shape = value != NULL ? mw_tensor_shape(value) : mw_shape_scalar();
+    check_note(value != NULL && mw_shape_equal(shape, wanted), __FILE__, line, "%s has rank %d, first extent %lld",
+               name, shape.rank, (long long)shape.dim[0]);
+}
+
+/* Written shapes, bounds of slices, a constant of zeros for each example, rows behind a transpose. */
+static const char written[] =
+    HEAD "tensor<fp32, [4, 6]> x){"
+         "tensor<fp32, [4, 2, 3]> a = reshape(x = x, shape = tensor<int32, [3]>([4, 2, 3]))[name = string(\"a\")];"
+         "tensor<fp32, [4, 1, 3]> b = slice_by_index(begin = tensor<int32, [3]>([0, 1, 0]), end = "
+         "tensor<int32, [3]>([4, 2, 3]), x = a)[name = string(\"b\")];"
+         "tensor<fp32, [4, 1, 3]> zeros = const()[val = tensor<fp32, [4, 1, 3]>([[[0, 0, 0]], [[0, 0, 0]], "
+         "[[0, 0, 0]], [[0, 0, 0]]])];"
+         "tensor<fp32, [4, 2, 3]> c = concat(axis = int32(1), interleave = bool(false), values = (zeros, b))"
+         "[name = string(\"c\")];"
+         "tensor<fp32, [2, 4, 3]> d = transpose(perm = tensor<int32, [3]>([1, 0, 2]), x = c)[name = string(\"d\")];"
+         "tensor<fp32, [8, 3]> e = reshape(shape = tensor<int32, [2]>([8, 3]), x = d)[name = string(\"e\")];} -> (e);}";
+
+static void test_what_is_written_out_follows(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = parse(written, &err);
+    mw_graph *one = mw_graph_rebatch(graph, 1, &err), *nine = mw_graph_rebatch(one, 9, &err);
+    CHECK_OK(err);
+    check_shape(one, "x", MW_SHAPE(1, 6), __LINE__);
+    check_shape(one, "e", MW_SHAPE(2, 3), __LINE__);
+    check_shape(nine, "c", MW_SHAPE(9, 2, 3), __LINE__);
+    check_shape(nine, "d", MW_SHAPE(2, 9, 3), __LINE__);
+    check_shape(nine, "e", MW_SHAPE(18, 3), __LINE__);
+    mw_graph_destroy(nine);
+    mw_graph_destroy(one);
+    mw_graph_destroy(graph);
+}
+
+static void check_refused(const char *text, const char *why, int line)
+{
+    mw_error err = {0};
+    mw_graph *graph = parse(text, &err), *other = mw_graph_rebatch(graph, 5, &err);
+    check_note(other == NULL && err.status != MW_OK && strstr(err.message, why) != NULL, __FILE__, line,
+               "%d \"%s\", not with \"%s\"", (int)err.status, err.message, why);
+    mw_graph_destroy(other);
+    mw_graph_destroy(graph);
+}
+
+static void test_refusals_name_the_operation(void)
+{
+    check_refused(HEAD "tensor<fp32, [4, 6]> x){tensor<fp32, [6]> y = reduce_mean(axes = tensor<int32, [1]>([0]), "
+                       "keep_dims = bool(false), x = x)[name = string(\"y\")];} -> (y);}",
+                  "reduce_mean \"y\"", __LINE__);
+    check_refused(HEAD "tensor<fp32, [2, 1]> x){tensor<fp32, [2, 1]> w = const()[val = tensor<fp32, [2, 1]>([[1], "
+                       "[2]])];tensor<fp32, [2, 1]> y = add(x = x, y = w)[name = string(\"y\")];} -> (y);}",
+                  "values of its own", __LINE__);
+    check_refused(HEAD "tensor<fp32, [4, 6]> x, tensor<fp32, []> s){tensor<fp32, [4, 6]> y = mul(x = x, y = s);} -> "
+                       "(y);}",
+                  "no first extent in common", __LINE__);
+    check_refused(HEAD "tensor<fp32, [?, 6]> x){tensor<fp32, [?, 6]> y = relu(x = x);} -> (y);}",
+                  "no first extent in common", __LINE__);
+    mw_error err = {0};
+    mw_graph *graph = parse(written, &err);
+    CHECK(mw_graph_rebatch(graph, 0, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "at least 1");
+    err = (mw_error){0};
+    CHECK(mw_graph_rebatch(NULL, 1, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_ARGUMENT, "NULL");
+    err = (mw_error){0};
+    CHECK(mw_graph_rebatch(graph, INT64_MAX / 2, &err) == NULL && err.status != MW_OK);
+    mw_graph_destroy(graph);
+}
+
+static void test_every_allocation_may_fail(void)
+{
+    for (long n = 0;; n++) {
+        failing_allocator failing = {.fail_at = -1};
+        const mw_allocator allocator = failing_allocator_of(&failing);
+        mw_graph_options options = mw_graph_defaults();
+        mw_error err = {0};
+        options.allocator = &allocator;
+        mw_graph *graph = mw_graph_parse_mil(written, strlen(written), NULL, &options, &err);
+        failing.requests = 0;
+        failing.fail_at = n;
+        mw_graph *other = mw_graph_rebatch(graph, 7, &err);
+        CHECK_INT(other == NULL, failing.failed);
+        CHECK_INT(err.status, failing.failed ? MW_ERROR_MEMORY : MW_OK);
+        mw_graph_destroy(other);
+        mw_graph_destroy(graph);
+        CHECK_INT(failing.live, 0);
+        if (!failing.failed)
+            return;
+    }
+}
+
+int main(void)
+{
+    RUN(test_every_operation);
+    RUN(test_what_is_written_out_follows);
+    RUN(test_refusals_name_the_operation);
+    RUN(test_every_allocation_may_fail);
+    return check_finish();
+}
