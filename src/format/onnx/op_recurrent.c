@@ -1,6 +1,6 @@
 /* Recurrent layers: S steps, B examples, D directions, I numbers in, H states, G gates. The gates of a weight lie in
  * another order in MIL, so weights are put together anew; those that the file holds stay constants. */
-#include "format/onnx/import.h"
+#include "format/onnx/moved.h"
 
 #include <millwright/op_elementwise.h>
 #include <millwright/op_recurrent.h>
@@ -13,6 +13,12 @@ enum { GATES_MAX = 4 };
 /* Inputs by their place. */
 enum { WEIGHT = 1, RECURRENCE, BIAS, LENGTHS, INITIAL_H, INITIAL_C, PEEPHOLE };
 
+/* An input that is made of constants. */
+typedef struct known_weight {
+    mw__onnx_literal literal; /* without data: it is computed */
+    const char *name;         /* or NULL */
+} known_weight;
+
 typedef struct layer {
     mw__onnx_node *node;
     const int *order; /* of ONNX's gates, as MIL wants them */
@@ -21,6 +27,7 @@ typedef struct layer {
     bool batch_first, reset_after;
     mw_tensor *x; /* [S, B, I] */
     mw_recurrent_options options;
+    known_weight known[PEEPHOLE + 1];
 } layer;
 
 static const int order_lstm[] = {0, 2, 1, 3}; /* i o f c -> i f o z */
@@ -38,31 +45,49 @@ typedef struct block_choice {
     const int *order;
 } block_choice;
 
-/* The same of a literal, byte by byte, as a constant `name`.<direction> (a weight of the file) or without a name. */
-static mw_tensor *choose_literal(const layer *l, const mw__onnx_value *value, const block_choice *choice)
+/* The blocks of a literal, as a literal. */
+static bool choose_literal(const layer *l, const mw__onnx_literal *from, const block_choice *choice,
+                           mw__onnx_literal *out)
 {
-    const mw__onnx_literal *from = value->literal;
     mw__onnx_import *import = l->node->import;
     const int64_t rows = from->shape.dim[1], width = from->shape.rank == 3 ? from->shape.dim[2] : 1;
     const size_t block = (size_t)(l->hidden * width) * mw__onnx_type_size(from->type);
     if (mw__onnx_charge(import, (uint64_t)choice->count, 2 * block) != MW_OK) /* here and in the graph */
-        return NULL;
-    mw__onnx_literal *made = mw__arena_alloc(&import->arena, 1, sizeof *made, import->err);
+        return false;
     uint8_t *data = mw__arena_alloc(&import->arena, (size_t)choice->count, block, import->err);
-    if (made == NULL || data == NULL)
-        return NULL;
+    if (data == NULL)
+        return false;
     const uint8_t *start = (const uint8_t *)from->data + block * (size_t)(choice->direction * rows / l->hidden);
     for (int i = 0; i < choice->count; i++)
         memcpy(data + (size_t)i * block, start + block * (size_t)(choice->first + choice->order[i]), block);
-    mw_shape shape = {.rank = from->shape.rank - 1, .dim = {choice->count * l->hidden, width}};
-    *made = (mw__onnx_literal){from->type, shape, (size_t)mw_shape_count(shape), data};
-    char name[MW_NAME_MAX];
-    const int length = snprintf(name, sizeof name, "%s.%s%d", value->name,
+    const mw_shape shape = {.rank = from->shape.rank - 1, .dim = {choice->count * l->hidden, width}};
+    *out = (mw__onnx_literal){from->type, shape, (size_t)mw_shape_count(shape), data};
+    return true;
+}
+
+/* A constant `name`.<direction><first block>, or without a name if there is none, or it is taken. */
+static mw_tensor *emit_literal(const layer *l, const char *name, const block_choice *choice,
+                               const mw__onnx_literal *literal)
+{
+    mw__onnx_import *import = l->node->import;
+    char whole[MW_NAME_MAX];
+    const int length = snprintf(whole, sizeof whole, "%s.%s%d", name != NULL ? name : "",
                                 choice->direction == 0 ? "forward" : "reverse", choice->first);
-    const bool named =
-        value->weight && from->shape.rank == 3 && length < MW_NAME_MAX && mw_graph_find(import->graph, name) == NULL;
-    mw__onnx_value out = {name, from->type, shape, made, NULL, named};
-    return mw__onnx_emit(import, &out);
+    const bool named = name != NULL && length < MW_NAME_MAX && mw_graph_find(import->graph, whole) == NULL;
+    mw__onnx_value value = {whole, literal->type, literal->shape, literal, NULL, named};
+    return mw__onnx_emit(import, &value);
+}
+
+/* What is known of an input: a constant of the file, or made of such. */
+static void find_known(layer *l, size_t index)
+{
+    const mw__onnx_value *value = mw__onnx_has(l->node, index) ? l->node->in[index] : NULL;
+    known_weight *known = &l->known[index];
+    mw__onnx_moved moved = {.import = l->node->import};
+    if (value != NULL && value->literal != NULL)
+        *known = (known_weight){*value->literal, value->weight ? value->name : NULL};
+    else if (value != NULL && mw__onnx_moved_find(&moved, value->tensor))
+        *known = (known_weight){moved.literal, moved.name};
 }
 
 static mw_tensor *part(mw_tensor *x, int64_t direction, int64_t begin, int64_t count)
@@ -76,13 +101,34 @@ static mw_tensor *part(mw_tensor *x, int64_t direction, int64_t begin, int64_t c
 
 static mw_tensor *choose(const layer *l, size_t index, const block_choice *choice)
 {
-    mw__onnx_value *value = l->node->in[index];
-    if (value->literal != NULL)
-        return choose_literal(l, value, choice);
+    const known_weight *known = &l->known[index];
+    mw__onnx_literal literal;
+    if (known->literal.data != NULL)
+        return choose_literal(l, &known->literal, choice, &literal) ? emit_literal(l, known->name, choice, &literal)
+                                                                    : NULL;
     mw_tensor *blocks[GATES_MAX], *whole = mw__onnx_in(l->node, index);
     for (int i = 0; i < choice->count; i++)
         blocks[i] = part(whole, choice->direction, (choice->first + choice->order[i]) * l->hidden, l->hidden);
     return choice->count == 1 ? blocks[0] : mw_concat(blocks, (size_t)choice->count, 0);
+}
+
+/* The two biases as one: of constants it is a constant, as MIL's operations want it. */
+static mw_tensor *add_biases(const layer *l, const block_choice *input, const block_choice *recurrent)
+{
+    const known_weight *known = &l->known[BIAS];
+    mw__onnx_literal a, b;
+    if (known->literal.data == NULL || known->literal.type != MW__ONNX_FLOAT) {
+        mw_tensor *first = choose(l, BIAS, input);
+        return mw_add(first, choose(l, BIAS, recurrent));
+    }
+    if (!choose_literal(l, &known->literal, input, &a) || !choose_literal(l, &known->literal, recurrent, &b))
+        return NULL;
+    float *sums = (float *)(void *)a.data, more;
+    for (size_t i = 0; i < a.count; i++) {
+        memcpy(&more, (const uint8_t *)b.data + i * sizeof more, sizeof more);
+        sums[i] += more;
+    }
+    return emit_literal(l, known->name, input, &a);
 }
 
 static mw_recurrent_weights weights_of(const layer *l, int64_t direction)
@@ -92,11 +138,9 @@ static mw_recurrent_weights weights_of(const layer *l, int64_t direction)
     w.weight_ih = choose(l, WEIGHT, &choice);
     w.weight_hh = choose(l, RECURRENCE, &choice);
     if (mw__onnx_has(l->node, BIAS)) {
-        mw_tensor *input = choose(l, BIAS, &choice);
-        choice.first = l->gates;
-        mw_tensor *recurrent = choose(l, BIAS, &choice);
-        w.bias = l->reset_after ? recurrent : mw_add(input, recurrent);
-        w.input_bias = l->reset_after ? input : NULL;
+        const block_choice recurrent = {direction, l->gates, l->gates, l->order};
+        w.bias = l->reset_after ? choose(l, BIAS, &recurrent) : add_biases(l, &choice, &recurrent);
+        w.input_bias = l->reset_after ? choose(l, BIAS, &choice) : NULL;
     }
     if (l->gates == 4 && mw__onnx_has(l->node, PEEPHOLE)) {
         choice = (block_choice){direction, 0, 3, order_peephole};
@@ -192,6 +236,9 @@ static mw_status read_layer(layer *l)
     MW_TRY(check_shapes(l));
     MW_TRY(check_lengths(l, mw__onnx_shape(node, 0)));
     MW_TRY(read_activations(l));
+    static const size_t weights[] = {WEIGHT, RECURRENCE, BIAS, PEEPHOLE};
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
+        find_known(l, weights[i]);
     l->x = mw__onnx_in(node, 0);
     if (l->batch_first)
         l->x = mw_transpose(l->x, MW_AXES(1, 0, 2));
