@@ -2,7 +2,8 @@
 # The long campaigns: the examples, slow tests (MW_NIGHTLY=1), the sanitizers, Linux aarch64 under qemu, valgrind, the
 # interpreter of MIL, real programs against it, every example under every profile of a chip, fuzzing. Ends with the sum
 # over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz target; with 10 all takes about two hours on two
-# cores. Words choose stages: examples slow asan tsan qemu valgrind (after slow) interpreter programs profiles fuzz.
+# cores. Words choose stages: examples slow asan tsan qemu valgrind (after slow) interpreter programs profiles compilers
+# fuzz.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -67,6 +68,15 @@ whole_programs() {
         done
 }
 
+# What a graph becomes may not depend on the order in which a compiler evaluates arguments: gcc and clang take others.
+compilers() {
+    build release && cmake --preset clang && cmake --build --preset clang --target test_format_onnx_nodes || return 1
+    for one in release clang; do
+        "build/$one/tests/test_format_onnx_nodes" --texts "build/$one/onnx_texts.txt" || return 1
+    done
+    cmp build/release/onnx_texts.txt build/clang/onnx_texts.txt
+}
+
 fuzz() {
     build fuzz || return 1
     for target in build/fuzz/tests/fuzz_*; do
@@ -84,7 +94,7 @@ fuzz() {
 chosen=$*
 for word in $chosen; do
     case $word in
-    examples | slow | asan | tsan | qemu | valgrind | interpreter | programs | profiles | fuzz) ;;
+    examples | slow | asan | tsan | qemu | valgrind | interpreter | programs | profiles | compilers | fuzz) ;;
     *) echo "nightly: no stage \"$word\"" >&2 && exit 2 ;;
     esac
 done
@@ -103,5 +113,6 @@ stage valgrind "valgrind" valgrind_tests
 stage interpreter "the interpreter of MIL in Python" interpreter
 stage programs "real programs against the interpreter" whole_programs
 stage profiles "every example under every profile" ./run profiles
+stage compilers "ONNX models become the same text by gcc and clang" compilers
 stage fuzz "fuzzing" fuzz
 steps_end

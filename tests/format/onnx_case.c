@@ -273,6 +273,17 @@ static bool run(test_case *c, const mw_graph *graph)
     return good;
 }
 
+FILE *onnx_case_texts;
+
+static void write_text(const char *path, const mw_graph *graph)
+{
+    mw_error err = {0};
+    char *text = onnx_case_texts != NULL ? mw_graph_print_mil(graph, NULL, &err) : NULL;
+    if (text != NULL)
+        fprintf(onnx_case_texts, "%s\n%s\n", path, text);
+    mw_string_free(text);
+}
+
 static mw_graph *read_model(test_case *c, bool bound, mw_error *err)
 {
     char path[512];
@@ -294,6 +305,8 @@ static mw_graph *read_model(test_case *c, bool bound, mw_error *err)
     mw_graph *graph = mw_onnx_read(path, &options, err);
     if (graph == NULL)
         snprintf(c->why, c->why_size, "%s", err->message);
+    else
+        write_text(path, graph);
     return graph;
 }
 

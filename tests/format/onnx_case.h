@@ -4,6 +4,7 @@
 #define TESTS_FORMAT_ONNX_CASE_H
 
 #include <millwright/millwright.h>
+#include <stdio.h>
 
 /* Where Debian's libonnx-testdata puts it. */
 #define ONNX_CASES "/usr/share/libonnx-testdata/data"
@@ -32,5 +33,8 @@ typedef enum onnx_outcome {
 
 /* Runs a folder of the collection; `why` receives a sentence unless it passed. */
 onnx_outcome onnx_case_run(const char *folder, char *why, size_t size);
+
+/* Gets the MIL text of every model that is read, if it is not NULL. */
+extern FILE *onnx_case_texts;
 
 #endif

@@ -1,6 +1,6 @@
 /* ONNX's own tests (Debian's libonnx-testdata) against the list onnx_nodes.txt: which pass, which are out of scope and
  * for which of the reasons that docs/onnx.md fixes. Nothing may fail. `test_format_onnx_nodes --list` prints the list
- * as it is now. */
+ * as it is now, `--texts FILE` writes what each model becomes. */
 #include "onnx_case.h"
 #include "support/check.h"
 
@@ -81,6 +81,8 @@ static void test_every_node_test_is_as_recorded(void)
 int main(int count, char **arguments)
 {
     tally sum = {0};
+    if (count > 2 && strcmp(arguments[1], "--texts") == 0) /* a file for what the models become */
+        onnx_case_texts = fopen(arguments[2], "w");
     if (count > 1 && strcmp(arguments[1], "--list") == 0) {
         go_through(true, &sum);
         fprintf(stderr, "%d passed, %d not yet, %d out of scope, %d failed\n", sum.passed, sum.open, sum.outside,
@@ -88,5 +90,7 @@ int main(int count, char **arguments)
         return 0;
     }
     RUN(test_every_node_test_is_as_recorded);
+    if (onnx_case_texts != NULL && fclose(onnx_case_texts) != 0)
+        return 1;
     return check_finish();
 }

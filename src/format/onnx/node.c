@@ -227,7 +227,8 @@ mw_tensor *mw__onnx_constant_floats(mw_graph *graph, mw_dtype dtype, mw_shape sh
 static mw_tensor *wrap_indices(mw_tensor *x, int64_t extent)
 {
     mw_tensor *zero = x != NULL ? mw_scalar(mw_tensor_graph(x), MW_I32, 0) : NULL;
-    return mw_select(mw_less(x, zero), mw_add_scalar(x, (double)extent), x);
+    mw_tensor *negative = mw_less(x, zero);
+    return mw_select(negative, mw_add_scalar(x, (double)extent), x);
 }
 
 mw_tensor *mw__onnx_indices(mw__onnx_node *node, size_t index, int64_t extent)

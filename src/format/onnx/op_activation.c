@@ -65,7 +65,8 @@ mw_status mw__onnx_prelu(mw__onnx_node *node)
         mw_tensor *vector = mw_reshape(slope, MW_SHAPE(mw_tensor_shape(slope).dim[0]));
         return give(node, mw_prelu(x, vector));
     }
-    return give(node, mw_select(mw_less(x, zero), mw_mul(x, slope), x));
+    mw_tensor *negative = mw_less(x, zero);
+    return give(node, mw_select(negative, mw_mul(x, slope), x));
 }
 
 /* x where x > alpha, else 0: MIL's lets x = alpha pass. */
@@ -95,8 +96,9 @@ mw_status mw__onnx_shrink(mw__onnx_node *node)
     if (!mw__onnx_is_float(mw__onnx_type(node, 0)))
         return mw__onnx_refuse(node, "it is supported of floating-point numbers only");
     mw_tensor *x = mw__onnx_in(node, 0), *zero = number(node, 0);
-    mw_tensor *above = mw_select(mw_greater(x, number(node, lambda)), mw_add_scalar(x, -bias), zero);
-    return give(node, mw_select(mw_less(x, number(node, -lambda)), mw_add_scalar(x, bias), above));
+    mw_tensor *above = mw_greater(x, number(node, lambda)), *below = mw_less(x, number(node, -lambda));
+    mw_tensor *shrunk = mw_select(above, mw_add_scalar(x, -bias), zero);
+    return give(node, mw_select(below, mw_add_scalar(x, bias), shrunk));
 }
 
 mw_status mw__onnx_gelu(mw__onnx_node *node)

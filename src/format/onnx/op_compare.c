@@ -37,7 +37,8 @@ mw_status mw__onnx_compare(mw__onnx_node *node)
 mw_status mw__onnx_logic(mw__onnx_node *node)
 {
     static const compare_row rows[] = {{"And", mw_logical_and}, {"Or", mw_logical_or}, {"Xor", mw_logical_xor}};
-    return by_row(node, rows, mw__onnx_in(node, 0), mw__onnx_in(node, 1));
+    mw_tensor *x = mw__onnx_in(node, 0), *y = mw__onnx_in(node, 1);
+    return by_row(node, rows, x, y);
 }
 
 mw_status mw__onnx_not(mw__onnx_node *node)
@@ -47,8 +48,8 @@ mw_status mw__onnx_not(mw__onnx_node *node)
 
 mw_status mw__onnx_where(mw__onnx_node *node)
 {
-    return mw__onnx_set(node, 0, mw__onnx_type(node, 1),
-                        mw_select(mw__onnx_in(node, 0), mw__onnx_in(node, 1), mw__onnx_in(node, 2)));
+    mw_tensor *condition = mw__onnx_in(node, 0), *x = mw__onnx_in(node, 1), *y = mw__onnx_in(node, 2);
+    return mw__onnx_set(node, 0, mw__onnx_type(node, 1), mw_select(condition, x, y));
 }
 
 mw_status mw__onnx_is_nan(mw__onnx_node *node)

@@ -144,11 +144,14 @@ mw_status mw__onnx_eye_like(mw__onnx_node *node)
         return mw__onnx_refuse(node, "elements of %s", mw__onnx_type_name(type, buffer));
     mw_tensor *ones = mw_fill(node->graph, MW_F32, x, 1);
     mw_tensor *below = mw_band_part(ones, -1, 0), *made; /* n <= m */
-    if (k == 0)
+    if (k == 0) {
         made = mw_band_part(below, 0, -1);
-    else if (k > 0) /* n - m <= k, without n - m <= k - 1 */
-        made = mw_sub(mw_band_part(ones, -1, k), mw_band_part(ones, -1, k - 1));
-    else
-        made = mw_sub(mw_band_part(ones, -k, -1), mw_band_part(ones, -k - 1, -1));
+    } else if (k > 0) { /* n - m <= k, without n - m <= k - 1 */
+        made = mw_band_part(ones, -1, k);
+        made = mw_sub(made, mw_band_part(ones, -1, k - 1));
+    } else {
+        made = mw_band_part(ones, -k, -1);
+        made = mw_sub(made, mw_band_part(ones, -k - 1, -1));
+    }
     return mw__onnx_set(node, 0, type, mw__onnx_to(made, mw__onnx_dtype(type)));
 }

@@ -64,7 +64,8 @@ mw_status mw__onnx_arithmetic(mw__onnx_node *node)
         if (done)
             return MW_OK;
     }
-    return mw__onnx_set(node, 0, type, mw__onnx_wrap(build(mw__onnx_in(node, 0), mw__onnx_in(node, 1)), type));
+    mw_tensor *x = mw__onnx_in(node, 0), *y = mw__onnx_in(node, 1);
+    return mw__onnx_set(node, 0, type, mw__onnx_wrap(build(x, y), type));
 }
 
 mw_status mw__onnx_pow(mw__onnx_node *node)
@@ -74,7 +75,8 @@ mw_status mw__onnx_pow(mw__onnx_node *node)
     if (mw__onnx_is_integer(type) && mw__onnx_is_integer(power))
         return mw__onnx_set(node, 0, type, mw__onnx_wrap(mw_pow(x, y), type));
     const mw_dtype dtype = mw__onnx_is_float(type) ? mw__onnx_dtype(type) : mw__onnx_dtype(power);
-    mw_tensor *raised = mw_pow(mw__onnx_to(x, dtype), mw__onnx_to(y, dtype));
+    mw_tensor *base = mw__onnx_to(x, dtype);
+    mw_tensor *raised = mw_pow(base, mw__onnx_to(y, dtype));
     return mw__onnx_set(node, 0, type, mw__onnx_wrap(mw__onnx_to(raised, mw__onnx_dtype(type)), type));
 }
 
@@ -82,8 +84,10 @@ mw_status mw__onnx_pow(mw__onnx_node *node)
 static mw_tensor *truncated_mod(mw_tensor *x, mw_tensor *y, bool whole)
 {
     mw_tensor *quotient = mw_real_div(x, y);
-    if (!whole)
-        quotient = mw_mul(mw_sign(quotient), mw_floor(mw_abs(quotient)));
+    if (!whole) {
+        mw_tensor *sign = mw_sign(quotient);
+        quotient = mw_mul(sign, mw_floor(mw_abs(quotient)));
+    }
     return mw_sub(x, mw_mul(quotient, y));
 }
 
@@ -167,15 +171,16 @@ mw_status mw__onnx_unary(mw__onnx_node *node)
 mw_status mw__onnx_asinh(mw__onnx_node *node)
 {
     mw_tensor *x = mw__onnx_in(node, 0), *size = mw_abs(x);
-    mw_tensor *root = mw_sqrt(mw_add_scalar(mw_square(x), 1));
-    return mw__onnx_set(node, 0, mw__onnx_type(node, 0), mw_mul(mw_sign(x), mw_log(mw_add(size, root), 0)));
+    mw_tensor *root = mw_sqrt(mw_add_scalar(mw_square(x), 1)), *sign = mw_sign(x);
+    return mw__onnx_set(node, 0, mw__onnx_type(node, 0), mw_mul(sign, mw_log(mw_add(size, root), 0)));
 }
 
 /* ln(x + sqrt(x - 1) sqrt(x + 1)) */
 mw_status mw__onnx_acosh(mw__onnx_node *node)
 {
     mw_tensor *x = mw__onnx_in(node, 0);
-    mw_tensor *root = mw_mul(mw_sqrt(mw_add_scalar(x, -1)), mw_sqrt(mw_add_scalar(x, 1)));
+    mw_tensor *root = mw_sqrt(mw_add_scalar(x, -1));
+    root = mw_mul(root, mw_sqrt(mw_add_scalar(x, 1)));
     return mw__onnx_set(node, 0, mw__onnx_type(node, 0), mw_log(mw_add(x, root), 0));
 }
 

@@ -67,7 +67,8 @@ static mw_tensor *coordinates(mw__onnx_node *node, size_t index, mw_shape data, 
         extents[i] = (double)data.dim[first + i];
     mw_tensor *x = mw__onnx_in(node, index);
     mw_tensor *row = mw__onnx_to(mw__onnx_constant_floats(node->graph, MW_F32, MW_SHAPE(count), extents), MW_I32);
-    return mw_select(mw_less(x, mw_scalar(node->graph, MW_I32, 0)), mw_add(x, row), x);
+    mw_tensor *negative = mw_less(x, mw_scalar(node->graph, MW_I32, 0));
+    return mw_select(negative, mw_add(x, row), x);
 }
 
 mw_status mw__onnx_gather_nd(mw__onnx_node *node)
@@ -118,7 +119,8 @@ mw_status mw__onnx_scatter_nd(mw__onnx_node *node)
     mw_scatter_mode mode;
     MW_TRY(read_mode(node, &mode));
     mw_tensor *indices = coordinates(node, 1, mw__onnx_shape(node, 0), 0);
-    return give(node, mw_scatter_nd(mw__onnx_in(node, 0), indices, mw__onnx_in(node, 2), mode));
+    mw_tensor *data = mw__onnx_in(node, 0), *updates = mw__onnx_in(node, 2);
+    return give(node, mw_scatter_nd(data, indices, updates, mode));
 }
 
 /* ---- one hot, compress ---- */
@@ -135,8 +137,8 @@ mw_status mw__onnx_one_hot(mw__onnx_node *node)
     if (count != 1 || value_count != 2 || !(depth[0] >= 1 && depth[0] <= INT32_MAX))
         return mw__onnx_refuse(node, "its depth or its values are out of range");
     mw_tensor *indices = mw__onnx_to(mw__onnx_in(node, 0), MW_I32);
-    mw_tensor *zero = mw_scalar(node->graph, MW_I32, 0);
-    indices = mw_select(mw_less(indices, zero), mw_add_scalar(indices, depth[0]), indices);
+    mw_tensor *negative = mw_less(indices, mw_scalar(node->graph, MW_I32, 0));
+    indices = mw_select(negative, mw_add_scalar(indices, depth[0]), indices);
     const mw_dtype dtype = mw__onnx_dtype(type);
     return mw__onnx_set(node, 0, type, mw_one_hot(indices, (int64_t)depth[0], axis, dtype, values[1], values[0]));
 }

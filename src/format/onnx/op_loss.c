@@ -41,7 +41,8 @@ static mw_tensor *reduce(mw__onnx_node *node, mw_tensor *loss, mw_tensor *weight
         return mw_reduce_sum(loss, MW_ALL_AXES, false);
     if (weight == NULL)
         return mw_reduce_mean(loss, MW_ALL_AXES, false);
-    return mw_real_div(mw_reduce_sum(loss, MW_ALL_AXES, false), mw_reduce_sum(weight, MW_ALL_AXES, false));
+    mw_tensor *sum = mw_reduce_sum(loss, MW_ALL_AXES, false);
+    return mw_real_div(sum, mw_reduce_sum(weight, MW_ALL_AXES, false));
 }
 
 /* -weight[target] log_prob[n, target, d..] */

@@ -62,7 +62,8 @@ static mw_tensor *by_statistics(mw_tensor *x, mw_tensor *const v[4], float epsil
 /* old momentum + new (1 - momentum) */
 static mw_tensor *follow(mw_tensor *old, mw_tensor *now, double momentum)
 {
-    return mw_add(mw_mul_scalar(old, momentum), mw_mul_scalar(now, 1 - momentum));
+    mw_tensor *kept = mw_mul_scalar(old, momentum);
+    return mw_add(kept, mw_mul_scalar(now, 1 - momentum));
 }
 
 /* With the statistics of the batch, which are given out too. */

@@ -88,7 +88,8 @@ mw_status mw__onnx_dynamic_quantize(mw__onnx_node *node)
     mw_tensor *x = mw__onnx_in(node, 0), *zero = mw_scalar(node->graph, MW_F32, 0);
     mw_tensor *high = mw_maximum(mw_reduce_max(x, MW_ALL_AXES, false), zero);
     mw_tensor *low = mw_minimum(mw_reduce_min(x, MW_ALL_AXES, false), zero);
-    mw_tensor *scale = mw_real_div(mw_sub(high, low), mw_scalar(node->graph, MW_F32, 255));
+    mw_tensor *span = mw_sub(high, low);
+    mw_tensor *scale = mw_real_div(span, mw_scalar(node->graph, MW_F32, 255));
     mw_tensor *point = mw_clip(mw_round(mw_real_div(mw_neg(low), scale)), 0, 255);
     MW_TRY(mw__onnx_set(node, 0, MW__ONNX_UINT8, quantize(x, scale, mw__onnx_to(point, MW_I32), MW__ONNX_UINT8)));
     MW_TRY(mw__onnx_set(node, 1, MW__ONNX_FLOAT, scale));
@@ -110,7 +111,8 @@ static mw_tensor *centred(mw__onnx_node *node, size_t index, size_t zero, int ax
 static mw_tensor *integer_product(mw__onnx_node *node, size_t a, size_t a_zero, size_t b, size_t b_zero)
 {
     const int rows = mw__onnx_shape(node, a).rank - 2, columns = mw__onnx_shape(node, b).rank - 1;
-    return mw_matmul(centred(node, a, a_zero, rows), centred(node, b, b_zero, columns), MW_TRANSPOSE_NONE);
+    mw_tensor *x = centred(node, a, a_zero, rows), *y = centred(node, b, b_zero, columns);
+    return mw_matmul(x, y, MW_TRANSPOSE_NONE);
 }
 
 mw_status mw__onnx_matmul_integer(mw__onnx_node *node)
@@ -163,14 +165,15 @@ static mw_status convolve(mw__onnx_node *node, mw_tensor *x, mw_tensor *weight, 
         options.dilation[i] = window.dilation[i];
     }
     memcpy(options.pad, window.pad, sizeof window.pad);
-    *out = mw_conv(mw__onnx_to(x, MW_F32), mw__onnx_to(weight, MW_F32), NULL, &options);
+    x = mw__onnx_to(x, MW_F32);
+    *out = mw_conv(x, mw__onnx_to(weight, MW_F32), NULL, &options);
     return MW_OK;
 }
 
 mw_status mw__onnx_conv_integer(mw__onnx_node *node)
 {
-    mw_tensor *sum = NULL;
-    MW_TRY(convolve(node, centred(node, 0, 2, 0), centred(node, 1, 3, 0), 1, &sum));
+    mw_tensor *sum = NULL, *x = centred(node, 0, 2, 0), *weight = centred(node, 1, 3, 0);
+    MW_TRY(convolve(node, x, weight, 1, &sum));
     return mw__onnx_set(node, 0, MW__ONNX_INT32, mw__onnx_to(sum, MW_I32));
 }
 
@@ -179,9 +182,11 @@ mw_status mw__onnx_conv_quantized(mw__onnx_node *node)
     mw_tensor *sum = NULL;
     const int rank = mw__onnx_shape(node, 0).rank;
     MW_TRY(check_result(node, 6));
-    MW_TRY(convolve(node, centred(node, 0, 2, 0), centred(node, 3, 5, 0), 3, &sum));
+    mw_tensor *x = centred(node, 0, 2, 0), *weight = centred(node, 3, 5, 0);
+    MW_TRY(convolve(node, x, weight, 3, &sum));
     if (mw__onnx_has(node, 8))
         sum = mw_add(sum, along_axis(mw__onnx_to(mw__onnx_in(node, 8), MW_F32), 1, rank));
-    mw_tensor *x = along_axis(mw__onnx_in(node, 1), 1, rank), *weight = along_axis(mw__onnx_in(node, 4), 1, rank);
+    x = along_axis(mw__onnx_in(node, 1), 1, rank);
+    weight = along_axis(mw__onnx_in(node, 4), 1, rank);
     return give_scaled(node, sum, x, weight, 6);
 }

@@ -301,8 +301,8 @@ mw_status mw__onnx_lstm(mw__onnx_node *node)
         l.options.direction = MW_BIDIRECTIONAL;
         l.options.back = weights_of(&l, 1);
     }
-    const mw_recurrent made =
-        mw_lstm(l.x, initial(&l, INITIAL_H, -1), initial(&l, INITIAL_C, -1), &forward, &l.options);
+    mw_tensor *h = initial(&l, INITIAL_H, -1), *c = initial(&l, INITIAL_C, -1);
+    const mw_recurrent made = mw_lstm(l.x, h, c, &forward, &l.options);
     MW_TRY(give_outputs(&l, made.y));
     MW_TRY(give_state(&l, 1, made.h));
     return give_state(&l, 2, made.c);

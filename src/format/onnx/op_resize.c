@@ -300,6 +300,7 @@ mw_status mw__onnx_grid_sample(mw__onnx_node *node)
         options.border = MW_BORDER_NEAREST;
     if (mw__onnx_is(node, "padding_mode", "reflection"))
         options.border = options.align_corners ? MW_BORDER_REFLECT : MW_BORDER_SYMMETRIC;
-    mw_tensor *made = mw_resample(mw__onnx_in(node, 0), mw__onnx_in(node, 1), &options);
+    mw_tensor *x = mw__onnx_in(node, 0), *grid = mw__onnx_in(node, 1);
+    mw_tensor *made = mw_resample(x, grid, &options);
     return mw__onnx_set(node, 0, mw__onnx_type(node, 0), made);
 }
