@@ -52,6 +52,7 @@ echo "| example | result | time |"
 echo "|---|---|---|"
 if [ "$mode" = quick ]; then
     run mnist_cnn "test accuracy" ">=" 96 --data "$mnist" --epochs 1 --model "$work/cnn"
+    run predict "test accuracy" ">=" 96 --data "$mnist" --model "$work/cnn"
     run mnist_cnn "test accuracy" ">=" 95 --data "$mnist" --epochs 1 --device ane
     run fashion_cnn "test accuracy" ">=" 80 --data "$fashion" --epochs 1
     run finetune "after: test accuracy" ">=" 80 --data "$fashion" --model "$work/cnn" --epochs 1
@@ -64,6 +65,7 @@ if [ "$mode" = quick ]; then
     run two_processes "largest difference" "<=" 0.01
 else
     both 0.3 mnist_cnn 98.6 --data "$mnist" --model "$work/cnn"
+    run predict "test accuracy" ">=" 98.3 --data "$mnist" --model "$work/cnn"
     both 0.3 fashion_cnn 91.5 --data "$fashion"
     run finetune "after: test accuracy" ">=" 86 --data "$fashion" --model "$work/cnn"
     run finetune "after: test accuracy" ">=" 85 --data "$fashion" --model "$work/cnn" --lora

@@ -4,13 +4,7 @@
 
 #include <string.h>
 
-static void splat(float *tile, float value, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        tile[i] = value;
-}
-
-/* Fills a tile with one number; whole vectors, as a tile has room for them. */
+/* Fills a tile, or what is left of it, with one number; whole vectors, as there is room for one behind a tile. */
 static void fill(float *restrict tile, float value, int64_t count)
 {
     for (int64_t i = 0; i < count; i += 16)
@@ -41,7 +35,7 @@ static void put_run(const mw__fused_operand *o, const void *data, int64_t index,
             memcpy(tile + to, from, (size_t)count * sizeof *tile);
     } else {
         float one;
-        splat(tile + to, *mw__tile_read(data, o->dtype, o->fed, index, 1, &one), count);
+        fill(tile + to, *mw__tile_read(data, o->dtype, o->fed, index, 1, &one), count);
     }
 }
 
