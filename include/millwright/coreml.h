@@ -70,6 +70,8 @@ typedef struct mw_coreml_write_options {
     mw_opset opset;                    /* 0 = the graph's own */
     mw_parameter_source *bake;         /* values of parameters and states (mw_state), which become constants */
     void *bake_user;
+    mw_parameter_source *replace; /* other values for constants, as mw_mil_write_options has it */
+    void *replace_user;
 } mw_coreml_write_options;
 
 /** Returns the default options. */
@@ -86,6 +88,16 @@ MW_API mw_coreml_write_options mw_coreml_write_defaults(void);
  *           MW_ERROR_DTYPE, MW_ERROR_SHAPE, MW_ERROR_UNSUPPORTED for what Core ML refuses; MW_ERROR_FILE */
 MW_API mw_status mw_coreml_write(const mw_graph *graph, const char *path, const mw_coreml_write_options *options,
                                  mw_error *err);
+
+typedef struct mw_trainer mw_trainer;
+
+/** Writes the prediction of a trainer with the current parameters as a package: what mw_trainer_write_tuned writes
+ *  without a source. Adapters are merged; without adapters the package computes, at the same batch and on the same
+ *  device, what the trainer predicts, bit for bit.
+ *  options  as for mw_coreml_write, NULL = the defaults; `bake` and `replace` are ignored, the trainer has the values
+ *  errors   as mw_coreml_write, and as mw_trainer_write_tuned; MW_ERROR_ARGUMENT for a trainer without a prediction */
+MW_API mw_status mw_trainer_write_coreml(mw_trainer *trainer, const char *path, const mw_coreml_write_options *options,
+                                         mw_error *err);
 
 #ifdef __cplusplus
 }

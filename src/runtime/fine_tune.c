@@ -11,8 +11,15 @@
 #include "runtime/trainer/trainer_object.h"
 
 #include <math.h>
+#include <millwright/coreml.h>
 #include <millwright/mil.h>
 #include <string.h>
+
+/* Where a program with its new values goes: a folder with model.mil, or a package. */
+typedef struct target {
+    const char *call, *path;
+    const mw_coreml_write_options *package; /* NULL = a folder */
+} target;
 
 /* New values by the names of the source. */
 typedef struct tuned {
@@ -348,17 +355,30 @@ static mw_status add_inputs(tuned *t, const mw_graph *graph, mw_error *err)
     return MW_OK;
 }
 
-static mw_status write_values(const tuned *t, const mw_graph *graph, const char *folder, mw_error *err)
+static mw_status write_folder(const tuned *t, const mw_graph *graph, const target *to, mw_error *err)
 {
     mw_mil_write_options options = mw_mil_write_defaults();
     options.bake = options.replace = tuned_values;
     options.bake_user = options.replace_user = (void *)t;
-    MW_TRY(mw_graph_write_mil(graph, folder, &options, err));
+    return mw_graph_write_mil(graph, to->path, &options, err);
+}
+
+static mw_status write_package(const tuned *t, const mw_graph *graph, const target *to, mw_error *err)
+{
+    mw_coreml_write_options options = *to->package;
+    options.bake = options.replace = tuned_values;
+    options.bake_user = options.replace_user = (void *)t;
+    return mw_coreml_write(graph, to->path, &options, err);
+}
+
+static mw_status write_values(const tuned *t, const mw_graph *graph, const target *to, mw_error *err)
+{
+    MW_TRY(to->package != NULL ? write_package(t, graph, to, err) : write_folder(t, graph, to, err));
     mw__trainer_count_state(t->trainer, 0, t->read_bytes);
     return MW_OK;
 }
 
-static mw_status write_whole(tuned *t, const char *folder, mw_error *err)
+static mw_status write_whole(tuned *t, const target *to, mw_error *err)
 {
     if (t->trainer->prediction == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the trainer has no prediction: set it in mw_trainer_options");
@@ -368,29 +388,33 @@ static mw_status write_whole(tuned *t, const char *folder, mw_error *err)
         return mw__status_or(err, MW_ERROR_STATE);
     mw_status status = add_inputs(t, graph, err);
     if (status == MW_OK)
-        status = write_values(t, graph, folder, err);
+        status = write_values(t, graph, to, err);
     mw__graph_free(graph);
     return status;
 }
 
-static mw_status write_into_source(tuned *t, const mw_graph *source, const char *folder, mw_error *err)
+static mw_status write_into_source(tuned *t, const mw_graph *source, const target *to, mw_error *err)
 {
     MW_TRY(mw_graph_check(source, err));
     MW_TRY(collect(t, source, err));
-    return write_values(t, source, folder, err);
+    return write_values(t, source, to, err);
 }
 
-static mw_status write_tuned(mw_trainer *trainer, const mw_graph *source, const char *folder, mw_error *err)
+static mw_status write_tuned(mw_trainer *trainer, const mw_graph *source, const target *to, mw_error *err)
 {
-    if (trainer == NULL || folder == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_trainer_write_tuned: the %s is NULL",
-                        trainer == NULL ? "trainer" : "folder");
+    if (trainer == NULL || to->path == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the %s is NULL", to->call,
+                        trainer == NULL       ? "trainer"
+                        : to->package == NULL ? "folder"
+                                              : "path");
+    if (to->package != NULL && to->package->struct_size != sizeof *to->package)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: the options were not made by mw_coreml_write_defaults", to->call);
     MW_TRY(mw__trainer_check_alive(trainer, err));
     tuned t = {.trainer = trainer};
     mw__arena_init(&t.arena, trainer->allocator);
     mw__map_init(&t.values, trainer->allocator);
     mw__map_init(&t.scales, trainer->allocator);
-    const mw_status status = source != NULL ? write_into_source(&t, source, folder, err) : write_whole(&t, folder, err);
+    const mw_status status = source != NULL ? write_into_source(&t, source, to, err) : write_whole(&t, to, err);
     mw__map_deinit(&t.values);
     mw__map_deinit(&t.scales);
     mw__arena_deinit(&t.arena);
@@ -403,6 +427,20 @@ mw_status mw_trainer_write_tuned(mw_trainer *trainer, const mw_graph *source, co
     if (mw__skips(err))
         return err->status;
     mw__entry entry;
+    const target to = {.call = __func__, .path = folder};
     MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
-    return mw__trainer_leave(&entry, write_tuned(trainer, source, folder, err), err);
+    return mw__trainer_leave(&entry, write_tuned(trainer, source, &to, err), err);
+}
+
+mw_status mw_trainer_write_coreml(mw_trainer *trainer, const char *path, const mw_coreml_write_options *options,
+                                  mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err))
+        return err->status;
+    mw__entry entry;
+    const mw_coreml_write_options standard = mw_coreml_write_defaults();
+    const target to = {.call = __func__, .path = path, .package = options != NULL ? options : &standard};
+    MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
+    return mw__trainer_leave(&entry, write_tuned(trainer, NULL, &to, err), err);
 }

@@ -477,6 +477,7 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_load_tensors(NULL, "x.pt", NULL, &err));
     REFUSED(mw_trainer_write_mil(NULL, NULL, &err));
     REFUSED(mw_trainer_write_tuned(NULL, NULL, NULL, &err));
+    REFUSED(mw_trainer_write_coreml(NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_save_lora(NULL, NULL, &err));
     REFUSED(mw_trainer_load_lora(NULL, NULL, &err));
     REFUSED(mw_fit(NULL, NULL, &err));
@@ -517,6 +518,7 @@ static void test_a_living_trainer_refuses_null(void)
     REFUSED(mw_trainer_load_weights(trainer, NULL, &err));
     REFUSED(mw_trainer_write_mil(trainer, NULL, &err));
     REFUSED(mw_trainer_write_tuned(trainer, NULL, NULL, &err));
+    REFUSED(mw_trainer_write_coreml(trainer, NULL, NULL, &err));
     REFUSED(mw_trainer_save_lora(trainer, NULL, &err));
     REFUSED(mw_trainer_load_lora(trainer, NULL, &err));
     REFUSED(mw_fit(trainer, NULL, &err));

@@ -75,10 +75,8 @@ static void predict(mw_trainer *trainer, float *out, mw_error *err)
     mw_trainer_predict(trainer, &batch, out, N * NEW, err);
 }
 
-/* Runs what was written. */
-static void run_written(const char *path, float *out, mw_error *err)
+static void run_graph(const mw_graph *graph, float *out, mw_error *err)
 {
-    mw_graph *graph = mw_graph_read_mil(path, NULL, err);
     mw_compile_options options = mw_compile_defaults();
     options.device = MW_DEVICE_CPU;
     options.provider = MW_PROVIDER_ENGINE;
@@ -88,7 +86,34 @@ static void run_written(const char *path, float *out, mw_error *err)
     mw_run(program, err);
     mw_program_read(program, mw_tensor_name(mw_graph_output_at(graph, 0)), MW_F32, out, N * NEW, err);
     mw_program_destroy(program);
+}
+
+/* Runs what was written. */
+static void run_written(const char *path, float *out, mw_error *err)
+{
+    mw_graph *graph = mw_graph_read_mil(path, NULL, err);
+    run_graph(graph, out, err);
     mw_graph_destroy(graph);
+}
+
+/* The package computes the same bits as the folder, and without adapters the bits of the trainer. */
+static void check_package(mw_trainer *trainer, const float *want)
+{
+    mw_error err = {0};
+    float got[N * NEW] = {0};
+    if (mw_trainer_write_coreml(trainer, scratch("whole.mlpackage"), NULL, &err) == MW_ERROR_UNSUPPORTED) {
+        CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "without protobuf-c");
+        return;
+    }
+    mw_coreml *model = mw_coreml_read(scratch("whole.mlpackage"), NULL, &err);
+    run_graph(mw_coreml_graph(model, &err), got, &err);
+    CHECK_OK(err);
+    CHECK(memcmp(got, want, sizeof got) == 0);
+    mw_coreml_destroy(model);
+    mw_coreml_write_options unset = {0};
+    CHECK_INT(mw_trainer_write_coreml(trainer, scratch("whole.mlpackage"), &unset, &err), MW_ERROR_ARGUMENT);
+    err = (mw_error){0};
+    CHECK_INT(mw_trainer_write_coreml(trainer, NULL, NULL, &err), MW_ERROR_ARGUMENT);
 }
 
 static int count_of(const char *text, const char *part)
@@ -143,6 +168,7 @@ static void check_whole(bool constants, bool adapters)
     for (int i = 0; i < N * NEW; i++)
         CHECK_NEAR(got[i], want[i], 2e-6 * (1.0 + (want[i] < 0 ? -want[i] : want[i])));
     check_text(scratch("whole/model.mil"));
+    check_package(trainer, adapters ? got : want);
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);
     mw_graph_destroy(source);

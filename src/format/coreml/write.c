@@ -39,6 +39,8 @@ static mw_graph *write_program(const writer *w, const mw_graph *graph)
     how.opset = w->options->opset;
     how.bake = w->options->bake;
     how.bake_user = w->options->bake_user;
+    how.replace = w->options->replace;
+    how.replace_user = w->options->replace_user;
     char *text = NULL;
     size_t size = 0;
     mw_graph *written = NULL;
