@@ -1,4 +1,4 @@
-/* ONNX files: a model becomes a graph.
+/* ONNX files: a model becomes a graph, and a graph a model.
  *
  *     const mw_onnx_extent extents[] = {{"batch", 1}};
  *     mw_onnx_options options = mw_onnx_defaults();
@@ -25,7 +25,7 @@
 #ifndef MILLWRIGHT_ONNX_H
 #define MILLWRIGHT_ONNX_H
 
-#include <millwright/graph.h>
+#include <millwright/mil.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,6 +82,34 @@ MW_API mw_onnx_options mw_onnx_defaults(void);
  *           MW_ERROR_SHAPE if a dimension has neither number nor extent (the message names the dimension), or shapes do
  *           not fit; MW_ERROR_ARGUMENT for options that are not made by mw_onnx_defaults, or name what is not there */
 MW_API mw_graph *mw_onnx_read(const char *path, const mw_onnx_options *options, mw_error *err);
+
+/* ---- writing ---- */
+
+/** How to write. Fill with mw_onnx_write_defaults. Pointers are read during the call only. */
+typedef struct mw_onnx_write_options {
+    size_t struct_size;
+    const char *function;      /* NULL = "main" */
+    mw_parameter_source *bake; /* values of parameters and states, which become initializers */
+    void *bake_user;
+    mw_onnx_report *report; /* told of every operation that cannot be written; NULL = none */
+    void *report_user;
+} mw_onnx_write_options;
+
+/** Returns the default options. */
+MW_API mw_onnx_write_options mw_onnx_write_defaults(void);
+
+/** Writes a function of the graph as a model: operator set 17 of ai.onnx, version 8 of the file format.
+ *  Inputs, outputs, parameters and named constants keep their names; compressed constants are expanded. What no result
+ *  needs is left out. A graph with noise, or batch norm of batches, is written as it trains: give that of
+ *  mw_graph_evaluation for prediction. docs/onnx.md lists the operations.
+ *  A file at `path` is replaced as a whole or not at all. The same graph gives the same bytes.
+ *  options  NULL = mw_onnx_write_defaults()
+ *  errors   MW_ERROR_UNSUPPORTED if any operation is (the message counts them and has the first ones, `report` is told
+ *           of all, with the operation's MIL name and 17 for the operator set), for what is no tensor, for constants of
+ *           2 GB or more, and in a build without protobuf-c; MW_ERROR_ARGUMENT for a parameter without a value, a
+ *           function that is not there, and options that are not made by mw_onnx_write_defaults; MW_ERROR_FILE */
+MW_API mw_status mw_onnx_write(const mw_graph *graph, const char *path, const mw_onnx_write_options *options,
+                               mw_error *err);
 
 #ifdef __cplusplus
 }

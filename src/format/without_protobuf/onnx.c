@@ -16,3 +16,18 @@ mw_graph *mw_onnx_read(const char *path, const mw_onnx_options *options, mw_erro
                  path != NULL ? path : "");
     return NULL;
 }
+
+mw_onnx_write_options mw_onnx_write_defaults(void)
+{
+    return (mw_onnx_write_options){.struct_size = sizeof(mw_onnx_write_options)};
+}
+
+mw_status mw_onnx_write(const mw_graph *graph, const char *path, const mw_onnx_write_options *options, mw_error *err)
+{
+    (void)graph;
+    (void)options;
+    if (mw__skips(err))
+        return err->status;
+    return mw__fail(err, MW_ERROR_UNSUPPORTED, "cannot write \"%.200s\": built without protobuf-c",
+                    path != NULL ? path : "");
+}

@@ -1,0 +1,95 @@
+/* The call that writes a graph as an ONNX file: the model message and the file. */
+#include "format/onnx/write.h"
+#include "base/file.h"
+#include "base/float_mode.h"
+#include "format/protobuf/wire.h"
+
+#include <string.h>
+
+enum { FILE_FORMAT = 8, OPERATOR_SET = 17 };
+
+mw_onnx_write_options mw_onnx_write_defaults(void)
+{
+    return (mw_onnx_write_options){.struct_size = sizeof(mw_onnx_write_options)};
+}
+
+static mw_status answer_problems(const mw__onnx_writer *w)
+{
+    if (w->problems == 0)
+        return MW_OK;
+    return mw__fail(w->err, MW_ERROR_UNSUPPORTED,
+                    "mw_onnx_write: %zu operations cannot be written as ONNX: %s%s%s%s%s%s", w->problems, w->first[0],
+                    w->problems > 1 ? "; " : "", w->first[1], w->problems > 2 ? "; " : "", w->first[2],
+                    w->problems > 3 ? " .." : "");
+}
+
+static mw_status put_file(mw__onnx_writer *w, Mw__Onnx__Graph *graph, const char *path)
+{
+    Mw__Onnx__OperatorSet set, *sets = &set;
+    Mw__Onnx__Model model;
+    uint8_t *data = NULL;
+    size_t size = 0;
+    char producer[] = "millwright";
+    mw__onnx__operator_set__init(&set);
+    mw__onnx__model__init(&model);
+    set.version = OPERATOR_SET;
+    model.ir_version = FILE_FORMAT;
+    model.producer_name = producer;
+    model.graph = graph;
+    model.opset_import = &sets;
+    model.n_opset_import = 1;
+    MW_TRY(mw__wire_write(w->graph->allocator, &model.base, &data, &size, w->err));
+    const mw_status status = mw__file_write(w->graph->allocator, path, data, size, true, w->err);
+    mw__free(w->graph->allocator, data);
+    return status;
+}
+
+static mw_status write_with(mw__onnx_writer *w, const mw__function *function, const char *path)
+{
+    Mw__Onnx__Graph graph;
+    mw__onnx__graph__init(&graph);
+    const size_t length = strlen(function->name);
+    graph.name = mw__arena_string(&w->arena, function->name, length, w->err);
+    if (graph.name == NULL)
+        return w->err->status;
+    MW_TRY(mw__onnx_write_graph(w, function, &graph));
+    MW_TRY(answer_problems(w));
+    return put_file(w, &graph, path);
+}
+
+static const mw__function *find_function(const mw_graph *graph, const char *name, mw_error *err)
+{
+    name = name != NULL ? name : "main";
+    for (size_t i = 0; i < graph->function_count; i++)
+        if (strcmp(graph->functions[i]->name, name) == 0)
+            return graph->functions[i];
+    mw__fail(err, MW_ERROR_ARGUMENT, "mw_onnx_write: the graph has no function \"%.96s\"", name);
+    return NULL;
+}
+
+mw_status mw_onnx_write(const mw_graph *graph, const char *path, const mw_onnx_write_options *options, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    mw_error own = {0};
+    const mw_onnx_write_options standard = mw_onnx_write_defaults();
+    err = err != NULL ? err : &own;
+    if (mw__skips(err))
+        return err->status;
+    options = options != NULL ? options : &standard;
+    if (graph == NULL || path == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_onnx_write: the %s is NULL", graph == NULL ? "graph" : "path");
+    if (options->struct_size != sizeof *options)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "the options were not made by mw_onnx_write_defaults");
+    MW_TRY(mw_graph_check(graph, err));
+    const mw__function *function = find_function(graph, options->function, err);
+    if (function == NULL)
+        return err->status;
+    mw__onnx_writer w = {.graph = graph, .options = options, .err = err};
+    mw__arena_init(&w.arena, graph->allocator);
+    mw__map_init(&w.taken, graph->allocator);
+    mw__graph_hold(graph);
+    const mw_status status = write_with(&w, function, path);
+    mw__map_deinit(&w.taken);
+    mw__arena_deinit(&w.arena);
+    return mw__graph_drop(graph, __func__, status, err);
+}

@@ -1,0 +1,101 @@
+/* A graph as messages of ONNX. Each operation of MIL has a row in exports.def; its writer appends nodes. Failures stick
+ * to the writer, so that no call here needs a check: names that could not be made are NULL. */
+#ifndef MW__FORMAT_ONNX_WRITE_H
+#define MW__FORMAT_ONNX_WRITE_H
+
+#include "graph/ir.h"
+
+#include <millwright/onnx.h>
+#include <onnx/onnx.pb-c.h>
+
+typedef Mw__Onnx__Node pb_node;
+typedef Mw__Onnx__Tensor pb_tensor;
+
+/* Messages that grow. */
+typedef struct mw__onnx_list {
+    void **items;
+    size_t count, capacity;
+} mw__onnx_list;
+
+typedef struct mw__onnx_writer {
+    mw__arena arena;
+    const mw_graph *graph;
+    const mw_onnx_write_options *options;
+    mw_error *err;
+    const char **names; /* by id; of a constant only once it is written */
+    bool *needed;       /* by id */
+    const char *prefix; /* that no value of the graph has */
+    size_t made;        /* names with that prefix */
+    mw__map taken;      /* names of the graph that are used */
+    mw__onnx_list nodes, initializers;
+    uint64_t bytes; /* of the initializers */
+    size_t problems;
+    char first[3][240];
+} mw__onnx_writer;
+
+typedef void mw__onnx_export(mw__onnx_writer *w, const mw__op *op, const char *operation);
+
+typedef struct mw__onnx_export_row {
+    const char *name; /* of MIL's operation */
+    mw__onnx_export *write;
+    const char *operation; /* of ONNX; or the reason why there is none, and `write` is NULL */
+} mw__onnx_export_row;
+
+extern const mw__onnx_export_row mw__onnx_exports[];
+extern const size_t mw__onnx_export_count;
+const mw__onnx_export_row *mw__onnx_export_find(const char *name);
+
+#define MW_EXPORT(name, function, operation) mw__onnx_export mw__onnx_write_##function;
+#define MW_NO_EXPORT(name, reason)
+#include "format/onnx/exports.def"
+#undef MW_EXPORT
+#undef MW_NO_EXPORT
+
+/* ---- write_graph.c ---- */
+
+/* Fills the graph of a model; problems are counted in the writer. */
+mw_status mw__onnx_write_graph(mw__onnx_writer *w, const mw__function *function, Mw__Onnx__Graph *out);
+
+/* Notes that the operation cannot be written. */
+void mw__onnx_cannot(mw__onnx_writer *w, const mw__op *op, const char *reason);
+
+/* ---- write_node.c ---- */
+
+/* Zeroed memory of the messages. */
+void *mw__onnx_room(mw__onnx_writer *w, size_t count, size_t size);
+/* A name that nothing has. */
+const char *mw__onnx_fresh(mw__onnx_writer *w);
+/* The number of an element type in files; 0 for none. */
+int mw__onnx_type_of(mw_dtype dtype);
+
+/* The name of a value; a constant is written when it is first asked for. */
+const char *mw__onnx_value(mw__onnx_writer *w, mw_tensor *value);
+const char *mw__onnx_operand(mw__onnx_writer *w, const mw__op *op, const char *argument); /* NULL if absent */
+const char *mw__onnx_result(const mw__onnx_writer *w, const mw__op *op, size_t index);
+
+/* New initializers: a scalar; a vector of int64. */
+const char *mw__onnx_number(mw__onnx_writer *w, mw_dtype dtype, double value);
+const char *mw__onnx_longs(mw__onnx_writer *w, const int64_t *values, size_t count);
+const char *mw__onnx_initializer(mw__onnx_writer *w, const char *name, const mw__payload *payload);
+
+/* A node with one result, `out` or a fresh name if that is NULL. Inputs end at the first NULL. */
+pb_node *mw__onnx_node_of(mw__onnx_writer *w, const char *operation, const char *out, const char *const *in,
+                          size_t count);
+const char *mw__onnx_make(mw__onnx_writer *w, const char *operation, const char *out, const char *a, const char *b);
+void mw__onnx_put_result(mw__onnx_writer *w, pb_node *node, const char *name);
+/* The name of the first result; NULL for NULL. */
+const char *mw__onnx_name(const pb_node *node);
+
+void mw__onnx_put_int(mw__onnx_writer *w, pb_node *node, const char *name, int64_t value);
+void mw__onnx_put_float(mw__onnx_writer *w, pb_node *node, const char *name, double value);
+void mw__onnx_put_ints(mw__onnx_writer *w, pb_node *node, const char *name, const int64_t *values, size_t count);
+void mw__onnx_put_text(mw__onnx_writer *w, pb_node *node, const char *name, const char *text);
+
+/* ---- common nodes ---- */
+
+const char *mw__onnx_cast_to(mw__onnx_writer *w, const char *out, const char *x, mw_dtype dtype);
+/* Reshape to a shape of at most one unknown extent; more are a problem of the operation. */
+const char *mw__onnx_reshape_to(mw__onnx_writer *w, const mw__op *op, const char *out, const char *x, mw_shape shape);
+const char *mw__onnx_transpose_to(mw__onnx_writer *w, const char *out, const char *x, const int64_t *perm, int rank);
+
+#endif

@@ -1,0 +1,233 @@
+/* Products, convolution, pooling, softmax and norms. */
+#include "format/onnx/write.h"
+
+#include <string.h>
+
+static const char *arg(mw__onnx_writer *w, const mw__op *op, const char *name) { return mw__onnx_operand(w, op, name); }
+static const char *result(const mw__onnx_writer *w, const mw__op *op) { return mw__onnx_result(w, op, 0); }
+static mw_shape shape_of(const mw__op *op, const char *name) { return mw__arg(op, name)->type->shape; }
+
+static bool is_set(const mw__op *op, const char *name)
+{
+    bool value = false;
+    return mw__arg_bool(op, name, &value) && value;
+}
+
+static double number(const mw__op *op, const char *name)
+{
+    double value = 0;
+    mw__arg_float(op, name, &value);
+    return value;
+}
+
+/* ---- products ---- */
+
+/* x with its last two axes exchanged. */
+static const char *turned(mw__onnx_writer *w, const mw__op *op, const char *name)
+{
+    int64_t perm[MW_RANK_MAX];
+    const int rank = shape_of(op, name).rank;
+    for (int i = 0; i < rank; i++)
+        perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+    return mw__onnx_transpose_to(w, NULL, arg(w, op, name), perm, rank);
+}
+
+void mw__onnx_write_matmul(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const bool turn_x = is_set(op, "transpose_x") && shape_of(op, "x").rank > 1;
+    const bool turn_y = is_set(op, "transpose_y") && shape_of(op, "y").rank > 1;
+    const char *x = turn_x ? turned(w, op, "x") : arg(w, op, "x");
+    const char *y = turn_y ? turned(w, op, "y") : arg(w, op, "y");
+    mw__onnx_make(w, operation, result(w, op), x, y);
+}
+
+void mw__onnx_write_linear(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const char *bias = arg(w, op, "bias");
+    if (shape_of(op, "x").rank == 2) {
+        const char *const in[] = {arg(w, op, "x"), arg(w, op, "weight"), bias};
+        mw__onnx_put_int(w, mw__onnx_node_of(w, operation, result(w, op), in, 3), "transB", 1);
+        return;
+    }
+    const char *out = result(w, op), *weight = turned(w, op, "weight");
+    const char *product = mw__onnx_make(w, "MatMul", bias != NULL ? NULL : out, arg(w, op, "x"), weight);
+    if (bias != NULL)
+        mw__onnx_make(w, "Add", out, product, bias);
+}
+
+void mw__onnx_write_einsum(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const mw__operand *values;
+    const size_t count = mw__arg_values(op, "values", &values);
+    const char **in = mw__onnx_room(w, count, sizeof *in);
+    for (size_t i = 0; in != NULL && i < count; i++)
+        in[i] = mw__onnx_value(w, values[i].value);
+    if (in == NULL)
+        return;
+    mw__onnx_put_text(w, mw__onnx_node_of(w, operation, result(w, op), in, count), "equation",
+                      mw__arg_string(op, "equation"));
+}
+
+/* ---- windows ---- */
+
+static void put_numbers(mw__onnx_writer *w, const mw__op *op, pb_node *node, const char *argument, const char *name)
+{
+    int64_t values[2 * MW_RANK_MAX];
+    size_t count;
+    if (mw__arg_present(op, argument) && mw__arg_ints(op, argument, values, 2 * MW_RANK_MAX, &count))
+        mw__onnx_put_ints(w, node, name, values, count);
+}
+
+/* MIL lists before and after of each axis, ONNX all before, then all after. */
+static void put_pads(mw__onnx_writer *w, const mw__op *op, pb_node *node)
+{
+    int64_t pad[2 * MW_RANK_MAX], pads[2 * MW_RANK_MAX];
+    size_t count;
+    const char *type = mw__arg_string(op, "pad_type");
+    if (type != NULL && strcmp(type, "same") == 0)
+        mw__onnx_put_text(w, node, "auto_pad", "SAME_UPPER");
+    if (type != NULL && strcmp(type, "same_lower") == 0)
+        mw__onnx_put_text(w, node, "auto_pad", "SAME_LOWER");
+    if (type == NULL || strcmp(type, "custom") != 0 || !mw__arg_present(op, "pad") ||
+        !mw__arg_ints(op, "pad", pad, 2 * MW_RANK_MAX, &count))
+        return;
+    for (size_t i = 0; i < count; i++)
+        pads[i % 2 * (count / 2) + i / 2] = pad[i];
+    mw__onnx_put_ints(w, node, "pads", pads, count);
+}
+
+static pb_node *convolve(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    int64_t groups = 1;
+    const char *const in[] = {arg(w, op, "x"), arg(w, op, "weight"), arg(w, op, "bias")};
+    pb_node *node = mw__onnx_node_of(w, operation, result(w, op), in, 3);
+    mw__arg_int(op, "groups", &groups);
+    mw__onnx_put_int(w, node, "group", groups);
+    mw__onnx_put_ints(w, node, "kernel_shape", shape_of(op, "weight").dim + 2,
+                      (size_t)(shape_of(op, "weight").rank - 2));
+    put_numbers(w, op, node, "strides", "strides");
+    put_numbers(w, op, node, "dilations", "dilations");
+    put_pads(w, op, node);
+    return node;
+}
+
+void mw__onnx_write_conv(mw__onnx_writer *w, const mw__op *op, const char *operation) { convolve(w, op, operation); }
+
+void mw__onnx_write_conv_transpose(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    if (mw__arg_present(op, "output_shape"))
+        mw__onnx_cannot(w, op, "with output_shape it is not written yet");
+    else
+        convolve(w, op, operation);
+}
+
+static pb_node *pool(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const char *x = arg(w, op, "x");
+    pb_node *node = mw__onnx_node_of(w, operation, result(w, op), &x, 1);
+    put_numbers(w, op, node, "kernel_sizes", "kernel_shape");
+    put_numbers(w, op, node, "strides", "strides");
+    put_pads(w, op, node);
+    if (is_set(op, "ceil_mode"))
+        mw__onnx_put_int(w, node, "ceil_mode", 1);
+    return node;
+}
+
+void mw__onnx_write_max_pool(mw__onnx_writer *w, const mw__op *op, const char *operation) { pool(w, op, operation); }
+
+void mw__onnx_write_avg_pool(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const bool without = is_set(op, "exclude_padding_from_average");
+    if (is_set(op, "ceil_mode") && !without)
+        mw__onnx_cannot(w, op, "with ceil_mode, and the border counted, ONNX divides by other numbers");
+    else
+        mw__onnx_put_int(w, pool(w, op, operation), "count_include_pad", !without);
+}
+
+/* ---- softmax and norms ---- */
+
+void mw__onnx_write_softmax(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    int64_t axis = -1;
+    const char *x = arg(w, op, "x");
+    mw__arg_int(op, "axis", &axis);
+    mw__onnx_put_int(w, mw__onnx_node_of(w, operation, result(w, op), &x, 1), "axis", axis);
+}
+
+/* The argument, or `value` for each element of that shape if it is absent. */
+static const char *or_filled(mw__onnx_writer *w, const mw__op *op, const char *name, double value, mw_shape shape)
+{
+    if (mw__arg_present(op, name))
+        return arg(w, op, name);
+    const char *one = mw__onnx_number(w, op->results[0]->type->dtype, value);
+    return mw__onnx_make(w, "Expand", NULL, one, mw__onnx_longs(w, shape.dim, (size_t)shape.rank));
+}
+
+void mw__onnx_write_batch_norm(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const mw_shape channels = shape_of(op, "mean");
+    const char *const in[] = {arg(w, op, "x"), or_filled(w, op, "gamma", 1, channels),
+                              or_filled(w, op, "beta", 0, channels), arg(w, op, "mean"), arg(w, op, "variance")};
+    mw__onnx_put_float(w, mw__onnx_node_of(w, operation, result(w, op), in, 5), "epsilon", number(op, "epsilon"));
+}
+
+void mw__onnx_write_instance_norm(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const mw_shape channels = {.rank = 1, .dim = {shape_of(op, "x").dim[1]}};
+    if (channels.dim[0] < 0) {
+        mw__onnx_cannot(w, op, "its number of channels is not known");
+        return;
+    }
+    const char *const in[] = {arg(w, op, "x"), or_filled(w, op, "gamma", 1, channels),
+                              or_filled(w, op, "beta", 0, channels)};
+    mw__onnx_put_float(w, mw__onnx_node_of(w, operation, result(w, op), in, 3), "epsilon", number(op, "epsilon"));
+}
+
+/* The first normalised axis if they are the last ones; -1 if not. */
+static int first_axis(const mw__op *op, int rank)
+{
+    int64_t axes[MW_RANK_MAX];
+    size_t count;
+    if (!mw__arg_present(op, "axes"))
+        return 0;
+    if (!mw__arg_ints(op, "axes", axes, MW_RANK_MAX, &count) || count == 0)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if ((axes[i] < 0 ? axes[i] + rank : axes[i]) != rank - (int)count + (int)i)
+            return -1;
+    return rank - (int)count;
+}
+
+void mw__onnx_write_layer_norm(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const mw_shape x = shape_of(op, "x");
+    const int axis = first_axis(op, x.rank);
+    mw_shape tail = {.rank = axis < 0 ? 0 : x.rank - axis};
+    bool known = axis >= 0;
+    for (int i = 0; i < tail.rank; i++) {
+        tail.dim[i] = x.dim[axis + i];
+        known = known && tail.dim[i] >= 0;
+    }
+    if (!known) {
+        mw__onnx_cannot(w, op, "it is written over the last axes, of known extents, only");
+        return;
+    }
+    const char *const in[] = {arg(w, op, "x"), or_filled(w, op, "gamma", 1, tail), arg(w, op, "beta")};
+    pb_node *node = mw__onnx_node_of(w, operation, result(w, op), in, 3);
+    mw__onnx_put_int(w, node, "axis", axis);
+    mw__onnx_put_float(w, node, "epsilon", number(op, "epsilon"));
+}
+
+void mw__onnx_write_local_response_norm(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    int64_t size = 1;
+    const char *x = arg(w, op, "x");
+    pb_node *node = mw__onnx_node_of(w, operation, result(w, op), &x, 1);
+    mw__arg_int(op, "size", &size);
+    if (size % 2 == 0)
+        mw__onnx_cannot(w, op, "a window of even size is not written yet");
+    mw__onnx_put_float(w, node, "alpha", number(op, "alpha"));
+    mw__onnx_put_float(w, node, "beta", number(op, "beta"));
+    mw__onnx_put_float(w, node, "bias", number(op, "k"));
+    mw__onnx_put_int(w, node, "size", size);
+}

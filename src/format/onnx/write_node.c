@@ -1,0 +1,297 @@
+/* Names, constants, nodes and attributes of a model that is written. */
+#include "format/onnx/write.h"
+#include "graph/constants/compressed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void *mw__onnx_room(mw__onnx_writer *w, size_t count, size_t size)
+{
+    return mw__arena_alloc(&w->arena, count > 0 ? count : 1, size, w->err);
+}
+
+static char *copy_text(mw__onnx_writer *w, const char *text)
+{
+    return mw__arena_string(&w->arena, text, strlen(text), w->err);
+}
+
+const char *mw__onnx_fresh(mw__onnx_writer *w)
+{
+    const size_t size = strlen(w->prefix) + 24;
+    char *name = mw__onnx_room(w, size, 1);
+    if (name != NULL)
+        snprintf(name, size, "%s%zu", w->prefix, w->made++);
+    return name;
+}
+
+static bool append(mw__onnx_writer *w, mw__onnx_list *list, void *item)
+{
+    if (item == NULL)
+        return false;
+    if (list->count == list->capacity) {
+        const size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
+        void **items = mw__onnx_room(w, capacity, sizeof *items);
+        if (items == NULL)
+            return false;
+        if (list->count > 0)
+            memcpy(items, list->items, list->count * sizeof *items);
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = item;
+    return true;
+}
+
+/* ---- constants ---- */
+
+int mw__onnx_type_of(mw_dtype dtype)
+{
+    static const struct {
+        mw_dtype dtype;
+        int type;
+    } types[] = {{MW_F32, 1}, {MW_U8, 2},   {MW_I8, 3},   {MW_U16, 4},  {MW_I16, 5}, {MW_I32, 6},
+                 {MW_I64, 7}, {MW_BOOL, 9}, {MW_F16, 10}, {MW_F64, 11}, {MW_U32, 12}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].dtype == dtype)
+            return types[i].type;
+    return 0;
+}
+
+static const void *elements(mw__onnx_writer *w, const mw__payload *payload, size_t size)
+{
+    if (!payload->splat || size == 0)
+        return payload->data;
+    char *data = mw__onnx_room(w, size, 1);
+    for (size_t i = 0; data != NULL && i + payload->size <= size; i += payload->size)
+        memcpy(data + i, payload->data, payload->size);
+    return data;
+}
+
+/* protobuf's own bound is 2 GB for a message; the rest of it gets 64 MiB. */
+static bool fits(mw__onnx_writer *w, uint64_t size)
+{
+    w->bytes += size;
+    if (w->bytes <= (uint64_t)INT32_MAX - ((uint64_t)64 << 20))
+        return true;
+    mw__fail(w->err, MW_ERROR_UNSUPPORTED,
+             "mw_onnx_write: the constants have 2 GB or more, which a file of ONNX cannot hold; write fp16 "
+             "(mw_graph_mixed), or MIL (mw_graph_write_mil)");
+    return false;
+}
+
+const char *mw__onnx_initializer(mw__onnx_writer *w, const char *name, const mw__payload *payload)
+{
+    size_t size = 0;
+    const int type = payload->type->kind == MW__TENSOR ? mw__onnx_type_of(payload->type->dtype) : 0;
+    if (type == 0 || !mw__type_bytes(payload->type, &size) || (payload->data == NULL && size > 0)) {
+        mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_onnx_write: constant \"%.96s\" has no values that ONNX can hold",
+                 name != NULL ? name : "");
+        return NULL;
+    }
+    const mw_shape shape = payload->type->shape;
+    pb_tensor *tensor = fits(w, size) ? mw__onnx_room(w, 1, sizeof *tensor) : NULL;
+    if (tensor == NULL || name == NULL)
+        return NULL;
+    mw__onnx__tensor__init(tensor);
+    tensor->name = copy_text(w, name);
+    tensor->data_type = type;
+    tensor->n_dims = (size_t)shape.rank;
+    tensor->dims = mw__onnx_room(w, MW_RANK_MAX, sizeof *tensor->dims);
+    tensor->raw_data.len = size;
+    tensor->raw_data.data = (uint8_t *)(uintptr_t)elements(w, payload, size);
+    if (tensor->name == NULL || tensor->dims == NULL || !append(w, &w->initializers, tensor))
+        return NULL;
+    for (int i = 0; i < shape.rank; i++)
+        tensor->dims[i] = shape.dim[i];
+    return tensor->name;
+}
+
+static const char *small(mw__onnx_writer *w, mw_dtype dtype, mw_shape shape, const void *data, size_t size)
+{
+    mw__type *type = mw__onnx_room(w, 1, sizeof *type);
+    void *kept = mw__onnx_room(w, size, 1);
+    if (type == NULL || kept == NULL)
+        return NULL;
+    if (size > 0)
+        memcpy(kept, data, size);
+    *type = (mw__type){.kind = MW__TENSOR, .dtype = dtype, .shape = shape};
+    const mw__payload payload = {.type = type, .data = kept, .size = size};
+    return mw__onnx_initializer(w, mw__onnx_fresh(w), &payload);
+}
+
+const char *mw__onnx_number(mw__onnx_writer *w, mw_dtype dtype, double value)
+{
+    const mw_shape scalar = {0};
+    const float single = (float)value;
+    const int32_t whole = dtype == MW_I32 ? (int32_t)value : 0;
+    const int64_t wide = dtype == MW_I64 ? (int64_t)value : 0;
+    if (dtype == MW_F32)
+        return small(w, dtype, scalar, &single, sizeof single);
+    if (dtype == MW_I32)
+        return small(w, dtype, scalar, &whole, sizeof whole);
+    if (dtype == MW_I64)
+        return small(w, dtype, scalar, &wide, sizeof wide);
+    const char *one = small(w, MW_F32, scalar, &single, sizeof single);
+    return mw__onnx_cast_to(w, NULL, one, dtype);
+}
+
+const char *mw__onnx_longs(mw__onnx_writer *w, const int64_t *values, size_t count)
+{
+    const mw_shape shape = {.rank = 1, .dim = {(int64_t)count}};
+    return small(w, MW_I64, shape, values, count * sizeof *values);
+}
+
+const char *mw__onnx_value(mw__onnx_writer *w, mw_tensor *value)
+{
+    if (w->names[value->id] != NULL || !mw__is_constant(value))
+        return w->names[value->id];
+    const mw__payload *payload = mw__constant_payload(value, w->err);
+    if (payload == NULL) {
+        mw__fail(w->err, MW_ERROR_UNSUPPORTED, "mw_onnx_write: constant \"%.96s\" is not loaded",
+                 value->name != NULL ? value->name : "");
+        return NULL;
+    }
+    const bool named = value->name != NULL && mw__map_get(&w->taken, value->name) == NULL;
+    const char *name = named ? value->name : mw__onnx_fresh(w);
+    if (named && mw__map_set(&w->taken, value->name, value, w->err) != MW_OK)
+        return NULL;
+    w->names[value->id] = mw__onnx_initializer(w, name, payload);
+    return w->names[value->id];
+}
+
+const char *mw__onnx_operand(mw__onnx_writer *w, const mw__op *op, const char *argument)
+{
+    mw_tensor *value = mw__arg_present(op, argument) ? mw__arg(op, argument) : NULL;
+    return value != NULL ? mw__onnx_value(w, value) : NULL;
+}
+
+const char *mw__onnx_result(const mw__onnx_writer *w, const mw__op *op, size_t index)
+{
+    return w->names[op->results[index]->id];
+}
+
+/* ---- nodes ---- */
+
+pb_node *mw__onnx_node_of(mw__onnx_writer *w, const char *operation, const char *out, const char *const *in,
+                          size_t count)
+{
+    pb_node *node = mw__onnx_room(w, 1, sizeof *node);
+    if (node == NULL)
+        return NULL;
+    mw__onnx__node__init(node);
+    node->op_type = copy_text(w, operation);
+    node->input = mw__onnx_room(w, count, sizeof *node->input);
+    if (node->op_type == NULL || node->input == NULL)
+        return NULL;
+    for (size_t i = 0; i < count && in[i] != NULL; i++)
+        if ((node->input[node->n_input++] = copy_text(w, in[i])) == NULL)
+            return NULL;
+    mw__onnx_put_result(w, node, out != NULL ? out : mw__onnx_fresh(w));
+    return append(w, &w->nodes, node) ? node : NULL;
+}
+
+const char *mw__onnx_make(mw__onnx_writer *w, const char *operation, const char *out, const char *a, const char *b)
+{
+    return mw__onnx_name(mw__onnx_node_of(w, operation, out, (const char *const[]){a, b}, 2));
+}
+
+void mw__onnx_put_result(mw__onnx_writer *w, pb_node *node, const char *name)
+{
+    if (node == NULL || name == NULL)
+        return;
+    char **results = mw__onnx_room(w, node->n_output + 1, sizeof *results);
+    if (results == NULL)
+        return;
+    for (size_t i = 0; i < node->n_output; i++)
+        results[i] = node->output[i];
+    results[node->n_output] = copy_text(w, name);
+    node->output = results;
+    node->n_output += results[node->n_output] != NULL;
+}
+
+const char *mw__onnx_name(const pb_node *node) { return node != NULL && node->n_output > 0 ? node->output[0] : NULL; }
+
+/* ---- attributes ---- */
+
+static Mw__Onnx__Attribute *put(mw__onnx_writer *w, pb_node *node, const char *name, int type)
+{
+    Mw__Onnx__Attribute *made = node != NULL ? mw__onnx_room(w, 1, sizeof *made) : NULL;
+    Mw__Onnx__Attribute **all = made != NULL ? mw__onnx_room(w, node->n_attribute + 1, sizeof *all) : NULL;
+    if (all == NULL)
+        return NULL;
+    mw__onnx__attribute__init(made);
+    made->name = copy_text(w, name);
+    made->type = type;
+    if (made->name == NULL)
+        return NULL;
+    for (size_t i = 0; i < node->n_attribute; i++)
+        all[i] = node->attribute[i];
+    all[node->n_attribute++] = made;
+    node->attribute = all;
+    return made;
+}
+
+void mw__onnx_put_int(mw__onnx_writer *w, pb_node *node, const char *name, int64_t value)
+{
+    Mw__Onnx__Attribute *made = put(w, node, name, 2);
+    if (made != NULL)
+        made->i = value;
+}
+
+void mw__onnx_put_float(mw__onnx_writer *w, pb_node *node, const char *name, double value)
+{
+    Mw__Onnx__Attribute *made = put(w, node, name, 1);
+    if (made != NULL)
+        made->f = (float)value;
+}
+
+void mw__onnx_put_ints(mw__onnx_writer *w, pb_node *node, const char *name, const int64_t *values, size_t count)
+{
+    Mw__Onnx__Attribute *made = put(w, node, name, 7);
+    if (made == NULL || (made->ints = mw__onnx_room(w, count, sizeof *made->ints)) == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        made->ints[i] = values[i];
+    made->n_ints = count;
+}
+
+void mw__onnx_put_text(mw__onnx_writer *w, pb_node *node, const char *name, const char *text)
+{
+    Mw__Onnx__Attribute *made = put(w, node, name, 3);
+    if (made == NULL || (made->s.data = (uint8_t *)copy_text(w, text)) == NULL)
+        return;
+    made->s.len = strlen(text);
+}
+
+/* ---- common nodes ---- */
+
+const char *mw__onnx_cast_to(mw__onnx_writer *w, const char *out, const char *x, mw_dtype dtype)
+{
+    pb_node *node = mw__onnx_node_of(w, "Cast", out, &x, 1);
+    mw__onnx_put_int(w, node, "to", mw__onnx_type_of(dtype));
+    return mw__onnx_name(node);
+}
+
+const char *mw__onnx_reshape_to(mw__onnx_writer *w, const mw__op *op, const char *out, const char *x, mw_shape shape)
+{
+    int unknown = 0, zeros = 0;
+    for (int i = 0; i < shape.rank; i++) {
+        zeros += shape.dim[i] == 0;
+        unknown += shape.dim[i] < 0;
+        shape.dim[i] = shape.dim[i] < 0 ? -1 : shape.dim[i];
+    }
+    if (unknown > 1 || (unknown > 0 && zeros > 0))
+        mw__onnx_cannot(w, op, "more than one extent of its shape is not known");
+    const char *const in[] = {x, mw__onnx_longs(w, shape.dim, (size_t)shape.rank)};
+    pb_node *node = mw__onnx_node_of(w, "Reshape", out, in, 2);
+    if (zeros > 0)
+        mw__onnx_put_int(w, node, "allowzero", 1);
+    return mw__onnx_name(node);
+}
+
+const char *mw__onnx_transpose_to(mw__onnx_writer *w, const char *out, const char *x, const int64_t *perm, int rank)
+{
+    pb_node *node = mw__onnx_node_of(w, "Transpose", out, &x, 1);
+    mw__onnx_put_ints(w, node, "perm", perm, (size_t)rank);
+    return mw__onnx_name(node);
+}

@@ -1,0 +1,287 @@
+/* Shapes, parts and order of elements. */
+#include "format/onnx/write.h"
+
+#include <string.h>
+
+static const char *arg(mw__onnx_writer *w, const mw__op *op, const char *name) { return mw__onnx_operand(w, op, name); }
+static const char *result(const mw__onnx_writer *w, const mw__op *op) { return mw__onnx_result(w, op, 0); }
+static mw_shape result_shape(const mw__op *op) { return op->results[0]->type->shape; }
+
+static bool is_known(mw_shape shape)
+{
+    for (int i = 0; i < shape.rank; i++)
+        if (shape.dim[i] < 0)
+            return false;
+    return true;
+}
+
+/* An axis from 0. */
+static int64_t axis_of(const mw__op *op, int rank)
+{
+    int64_t axis = 0;
+    mw__arg_int(op, "axis", &axis);
+    return axis < 0 ? axis + rank : axis;
+}
+
+/* False, and the problem noted, if the numbers are computed. */
+static bool ints(mw__onnx_writer *w, const mw__op *op, const char *name, int64_t *out, size_t *out_count)
+{
+    if (mw__arg_ints(op, name, out, 2 * MW_RANK_MAX, out_count))
+        return true;
+    mw__onnx_cannot(w, op, "with computed numbers for its shape it is not written yet");
+    return false;
+}
+
+/* Everything that leaves the elements in their order. */
+void mw__onnx_write_reshape(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    (void)operation;
+    mw__onnx_reshape_to(w, op, result(w, op), arg(w, op, "x"), result_shape(op));
+}
+
+void mw__onnx_write_transpose(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    int64_t perm[2 * MW_RANK_MAX];
+    size_t count;
+    (void)operation;
+    if (!ints(w, op, "perm", perm, &count))
+        return;
+    for (size_t i = 0; i < count; i++)
+        perm[i] += perm[i] < 0 ? (int64_t)count : 0;
+    mw__onnx_transpose_to(w, result(w, op), arg(w, op, "x"), perm, (int)count);
+}
+
+static void join(mw__onnx_writer *w, const mw__op *op, const char **in, size_t count)
+{
+    pb_node *node = mw__onnx_node_of(w, "Concat", result(w, op), in, count);
+    mw__onnx_put_int(w, node, "axis", axis_of(op, result_shape(op).rank));
+}
+
+void mw__onnx_write_concat(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const mw__operand *values;
+    bool interleave = false;
+    const size_t count = mw__arg_values(op, "values", &values);
+    const char **in = mw__onnx_room(w, count, sizeof *in);
+    (void)operation;
+    if (mw__arg_bool(op, "interleave", &interleave) && interleave) {
+        mw__onnx_cannot(w, op, "interleaved it is not written yet");
+        return;
+    }
+    for (size_t i = 0; in != NULL && i < count; i++)
+        in[i] = mw__onnx_value(w, values[i].value);
+    if (in != NULL)
+        join(w, op, in, count);
+}
+
+void mw__onnx_write_stack(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const mw__operand *values;
+    const size_t count = mw__arg_values(op, "values", &values);
+    const char **in = mw__onnx_room(w, count, sizeof *in);
+    mw_shape shape = result_shape(op);
+    (void)operation;
+    shape.dim[axis_of(op, shape.rank)] = 1;
+    for (size_t i = 0; in != NULL && i < count; i++)
+        in[i] = mw__onnx_reshape_to(w, op, NULL, mw__onnx_value(w, values[i].value), shape);
+    if (in != NULL)
+        join(w, op, in, count);
+}
+
+void mw__onnx_write_split(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const int64_t axis = axis_of(op, result_shape(op).rank);
+    int64_t *sizes = mw__onnx_room(w, op->result_count, sizeof *sizes);
+    for (size_t i = 0; sizes != NULL && i < op->result_count; i++)
+        if ((sizes[i] = op->results[i]->type->shape.dim[axis]) < 0) {
+            mw__onnx_cannot(w, op, "its parts are not known");
+            return;
+        }
+    if (sizes == NULL)
+        return;
+    const char *const in[] = {arg(w, op, "x"), mw__onnx_longs(w, sizes, op->result_count)};
+    pb_node *node = mw__onnx_node_of(w, operation, result(w, op), in, 2);
+    for (size_t i = 1; i < op->result_count; i++)
+        mw__onnx_put_result(w, node, mw__onnx_result(w, op, i));
+    mw__onnx_put_int(w, node, "axis", axis);
+}
+
+/* ---- slices ---- */
+
+typedef struct slices {
+    int64_t begin[2 * MW_RANK_MAX], end[2 * MW_RANK_MAX], step[2 * MW_RANK_MAX];
+    size_t count;
+} slices;
+
+static void cut(mw__onnx_writer *w, const char *out, const char *x, const slices *s)
+{
+    int64_t axes[MW_RANK_MAX];
+    for (size_t i = 0; i < s->count; i++)
+        axes[i] = (int64_t)i;
+    const char *const in[] = {x, mw__onnx_longs(w, s->begin, s->count), mw__onnx_longs(w, s->end, s->count),
+                              mw__onnx_longs(w, axes, s->count), mw__onnx_longs(w, s->step, s->count)};
+    mw__onnx_node_of(w, "Slice", out, in, 5);
+}
+
+static void read_flags(const mw__op *op, const char *name, bool flags[MW_RANK_MAX])
+{
+    size_t count;
+    memset(flags, 0, MW_RANK_MAX * sizeof *flags);
+    if (mw__arg_present(op, name))
+        mw__arg_bools(op, name, flags, MW_RANK_MAX, &count);
+}
+
+/* One element of an axis that goes, all that is masked, or what begin and end say. */
+static void apply_masks(const mw__op *op, slices *s, bool *out_squeezes)
+{
+    bool from_start[MW_RANK_MAX], to_end[MW_RANK_MAX], squeeze[MW_RANK_MAX];
+    read_flags(op, "begin_mask", from_start);
+    read_flags(op, "end_mask", to_end);
+    read_flags(op, "squeeze_mask", squeeze);
+    *out_squeezes = false;
+    for (size_t i = 0; i < s->count; i++) {
+        const bool back = s->step[i] < 0;
+        if (squeeze[i]) {
+            s->end[i] = s->begin[i] == -1 ? INT64_MAX : s->begin[i] + 1;
+            s->step[i] = 1;
+            *out_squeezes = true;
+            continue;
+        }
+        s->begin[i] = from_start[i] ? (back ? INT64_MAX : 0) : s->begin[i];
+        s->end[i] = to_end[i] ? (back ? INT64_MIN : INT64_MAX) : s->end[i];
+    }
+}
+
+void mw__onnx_write_slice_by_index(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    slices s;
+    bool squeezes;
+    size_t ends, steps;
+    (void)operation;
+    if (!ints(w, op, "begin", s.begin, &s.count) || !ints(w, op, "end", s.end, &ends))
+        return;
+    for (size_t i = 0; i < s.count; i++)
+        s.step[i] = 1;
+    if (mw__arg_present(op, "stride") && !ints(w, op, "stride", s.step, &steps))
+        return;
+    apply_masks(op, &s, &squeezes);
+    const char *part = squeezes ? mw__onnx_fresh(w) : result(w, op);
+    cut(w, part, arg(w, op, "x"), &s);
+    if (squeezes)
+        mw__onnx_reshape_to(w, op, result(w, op), part, result_shape(op));
+}
+
+void mw__onnx_write_slice_by_size(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    slices s;
+    const mw_shape shape = result_shape(op);
+    (void)operation;
+    if (!is_known(shape)) {
+        mw__onnx_cannot(w, op, "its shape is not known");
+        return;
+    }
+    if (!ints(w, op, "begin", s.begin, &s.count))
+        return;
+    for (size_t i = 0; i < s.count; i++) {
+        s.end[i] = s.begin[i] + shape.dim[i];
+        s.end[i] = s.begin[i] < 0 && s.end[i] >= 0 ? INT64_MAX : s.end[i];
+        s.step[i] = 1;
+    }
+    cut(w, result(w, op), arg(w, op, "x"), &s);
+}
+
+void mw__onnx_write_reverse(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    slices s = {.count = (size_t)result_shape(op).rank};
+    int64_t axes[2 * MW_RANK_MAX];
+    size_t count = 0;
+    (void)operation;
+    const bool all = !mw__arg_present(op, "axes");
+    if (!all && !ints(w, op, "axes", axes, &count))
+        return;
+    for (size_t i = 0; i < s.count; i++) {
+        bool turns = all;
+        for (size_t k = 0; k < count; k++)
+            turns = turns || (size_t)(axes[k] < 0 ? axes[k] + (int64_t)s.count : axes[k]) == i;
+        s.begin[i] = turns ? INT64_MAX : 0;
+        s.end[i] = turns ? INT64_MIN : INT64_MAX;
+        s.step[i] = turns ? -1 : 1;
+    }
+    cut(w, result(w, op), arg(w, op, "x"), &s);
+}
+
+/* ---- repetition and borders ---- */
+
+void mw__onnx_write_tile(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    int64_t reps[2 * MW_RANK_MAX];
+    size_t count;
+    if (ints(w, op, "reps", reps, &count))
+        mw__onnx_make(w, operation, result(w, op), arg(w, op, "x"), mw__onnx_longs(w, reps, count));
+}
+
+void mw__onnx_write_pad(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    int64_t pad[2 * MW_RANK_MAX], pads[2 * MW_RANK_MAX] = {0};
+    size_t count;
+    const size_t rank = (size_t)result_shape(op).rank;
+    const char *mode = mw__arg_string(op, "mode");
+    if (!ints(w, op, "pad", pad, &count))
+        return;
+    for (size_t i = 0; i < count; i++)
+        pads[i % 2 * rank + rank - count / 2 + i / 2] = pad[i];
+    double value = 0;
+    mw__arg_float(op, "constant_val", &value);
+    const bool constant = mode == NULL || strcmp(mode, "constant") == 0;
+    const char *const in[] = {arg(w, op, "x"), mw__onnx_longs(w, pads, 2 * rank),
+                              constant ? mw__onnx_number(w, op->results[0]->type->dtype, value) : NULL};
+    pb_node *node = mw__onnx_node_of(w, operation, result(w, op), in, 3);
+    mw__onnx_put_text(w, node, "mode", constant ? "constant" : strcmp(mode, "reflect") == 0 ? "reflect" : "edge");
+}
+
+void mw__onnx_write_fill(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    double value = 0;
+    const mw_shape shape = result_shape(op);
+    if (!is_known(shape)) {
+        mw__onnx_cannot(w, op, "its shape is not known");
+        return;
+    }
+    mw__arg_float(op, "value", &value);
+    mw__onnx_make(w, operation, result(w, op), mw__onnx_number(w, op->results[0]->type->dtype, value),
+                  mw__onnx_longs(w, shape.dim, (size_t)shape.rank));
+}
+
+void mw__onnx_write_shape(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const char *shape = mw__onnx_make(w, operation, NULL, arg(w, op, "x"), NULL);
+    mw__onnx_cast_to(w, result(w, op), shape, op->results[0]->type->dtype);
+}
+
+/* ---- space ---- */
+
+static void rearrange(mw__onnx_writer *w, const mw__op *op, const char *operation, const char *size, const char *mode)
+{
+    int64_t block = 1;
+    const char *x = arg(w, op, "x");
+    pb_node *node = mw__onnx_node_of(w, operation, result(w, op), &x, 1);
+    mw__arg_int(op, size, &block);
+    mw__onnx_put_int(w, node, "blocksize", block);
+    if (mode != NULL)
+        mw__onnx_put_text(w, node, "mode", mode);
+}
+
+void mw__onnx_write_depth_to_space(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    rearrange(w, op, operation, "block_size", "DCR");
+}
+
+void mw__onnx_write_space_to_depth(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    rearrange(w, op, operation, "block_size", NULL);
+}
+
+void mw__onnx_write_pixel_shuffle(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    rearrange(w, op, operation, "upscale_factor", "CRD");
+}

@@ -1,0 +1,261 @@
+/* Graphs written as ONNX: each case of the operation table comes back with the same values, or is refused for the
+ * reason that its row has. */
+#include "support/check.h"
+#include "support/failing.h"
+#include "support/folder.h"
+#include "support/on_engine.h"
+#include "support/op_cases.h"
+#include "support/page.h"
+
+#include <math.h>
+#include <millwright/millwright.h>
+#include <stdlib.h>
+
+enum { LEAST_CASES = 395 };
+
+static bool writes_onnx(void)
+{
+    mw_error err = {0};
+    mw_onnx_write(NULL, "", NULL, &err);
+    return strstr(err.message, "built without") == NULL;
+}
+
+/* The values of "y", which the caller frees; NULL with a reason. */
+static double *run_graph(const mw_graph *graph, const op_instance *instance, size_t count, mw_error *err)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    double *y = malloc((count + 1) * sizeof *y);
+    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 1, err);
+    for (size_t i = 0; program != NULL && i < instance->count; i++)
+        mw_program_write(program, names[i], MW_F64, instance->data[i],
+                         (size_t)mw_shape_count(mw_tensor_shape(instance->in[i])), err);
+    if (program != NULL && mw_run(program, err) == MW_OK)
+        mw_program_read(program, "y", MW_F64, y, count, err);
+    mw_program_destroy(program);
+    if (err->status == MW_OK)
+        return y;
+    free(y);
+    return NULL;
+}
+
+static bool is_near(const double *a, const double *b, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = isfinite(a[i]) && fabs(a[i]) > largest ? fabs(a[i]) : largest;
+    for (size_t i = 0; i < count; i++)
+        if (!(fabs(a[i] - b[i]) <= 1e-6 * largest) && !(isnan(a[i]) && isnan(b[i])) && a[i] != b[i])
+            return false;
+    return true;
+}
+
+/* A graph that was read runs as the one that was written. */
+static bool comes_back(const op_case *c, const op_instance *instance)
+{
+    mw_error err = {0};
+    const size_t count = (size_t)mw_shape_count(mw_tensor_shape(instance->y));
+    mw_graph *read = mw_onnx_read("case.onnx", NULL, &err);
+    double *want = run_graph(instance->graph, instance, count, &err);
+    double *got = want != NULL ? run_graph(read, instance, count, &err) : NULL;
+    const bool same = got != NULL && is_near(want, got, count);
+    check_note(same, __FILE__, __LINE__, "%s (%s): %s", c->name, c->detail, err.message);
+    free(got);
+    free(want);
+    mw_graph_destroy(read);
+    return same;
+}
+
+/* A row's, or that a port is no tensor, but never that there is no row. */
+static bool is_reason(const char *message)
+{
+    return (strstr(message, "cannot be written") != NULL && strstr(message, "operation is not known") == NULL) ||
+           strstr(message, "has a type that ONNX lacks") != NULL;
+}
+
+static bool check_case(const op_case *c)
+{
+    op_instance instance;
+    mw_error err = {0};
+    bool same = false;
+    if (!check_note(op_instance_init(&instance, c, MW_F32, 1), __FILE__, __LINE__, "%s (%s)", c->name, c->detail)) {
+        op_instance_deinit(&instance);
+        return false;
+    }
+    mw_output(instance.y, "y");
+    if (mw_onnx_write(instance.graph, "case.onnx", NULL, &err) == MW_OK)
+        same = comes_back(c, &instance);
+    else
+        check_note(err.status == MW_ERROR_UNSUPPORTED && is_reason(err.message), __FILE__, __LINE__, "%s (%s): %s",
+                   c->name, c->detail, err.message);
+    op_instance_deinit(&instance);
+    return same;
+}
+
+static void test_every_case_comes_back_or_is_refused(void)
+{
+    const op_case *c;
+    size_t passed = 0, all = 0;
+    for (; (c = op_case_at(all)) != NULL; all++) /* ONNX leaves open what an index outside gives */
+        passed += strstr(c->detail, "indices outside") == NULL && check_case(c);
+    printf("%zu of %zu cases come back\n", passed, all);
+    CHECK(passed >= LEAST_CASES);
+}
+
+/* The section "Writing" of the page names every row, and each reason. */
+static void test_the_page_lists_the_rows(void)
+{
+    static const char *const words[] = {
+#define MW_EXPORT(name, function, operation) "`" #name "`",
+#define MW_NO_EXPORT(name, reason)           "`" #name "`", reason,
+#include "../src/format/onnx/exports.def"
+#undef MW_EXPORT
+#undef MW_NO_EXPORT
+    };
+    char *text = page_read(MW_TESTS_DIR "/../docs/onnx.md");
+    const char *section = text != NULL ? strstr(text, "## Writing") : NULL;
+    REQUIRE(section != NULL);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        check_note(strstr(section, words[i]) != NULL, __FILE__, __LINE__, "docs/onnx.md lacks %s", words[i]);
+    free(text);
+}
+
+/* ---- one model ---- */
+
+static const float values[] = {1, -2, 3, 4, 5, -6};
+
+static mw_graph *small_model(const mw_allocator *allocator)
+{
+    mw_graph_options options = mw_graph_defaults();
+    options.allocator = allocator;
+    mw_graph *graph = mw_graph_create(&options);
+    if (graph == NULL)
+        return NULL;
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(4, 3));
+    mw_tensor *weight = mw_parameter(graph, "fc.weight", MW_F32, MW_SHAPE(2, 3), mw_init_data(values));
+    mw_output(mw_gelu(mw_linear(x, weight, NULL), MW_GELU_EXACT), "y");
+    return graph;
+}
+
+static const void *bake(void *user, const char *name)
+{
+    (void)user;
+    return strcmp(name, "fc.weight") == 0 ? values : NULL;
+}
+
+static mw_status write_small(const mw_graph *graph, const char *path, mw_error *err)
+{
+    mw_onnx_write_options options = mw_onnx_write_defaults();
+    options.bake = bake;
+    return mw_onnx_write(graph, path, &options, err);
+}
+
+static void test_every_allocation_may_fail(void)
+{
+    bool done = false;
+    for (long n = 0; !done && n < 10000; n++) {
+        failing_allocator failing = {.fail_at = -1};
+        const mw_allocator allocator = failing_allocator_of(&failing);
+        mw_graph *graph = small_model(&allocator);
+        mw_error err = {0};
+        failing.fail_at = failing.requests + n;
+        const mw_status status = write_small(graph, "small.onnx", &err);
+        done = !failing.failed;
+        CHECK_INT(status, done ? MW_OK : MW_ERROR_MEMORY);
+        CHECK_INT(err.status, status);
+        mw_graph_destroy(graph);
+        CHECK_INT(failing.live, 0);
+    }
+    CHECK(done);
+}
+
+static size_t load(const char *path, char *out, size_t capacity)
+{
+    FILE *file = fopen(path, "rb");
+    const size_t size = file != NULL ? fread(out, 1, capacity, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    return size;
+}
+
+static void test_bytes_are_the_same_each_time(void)
+{
+    static char a[4096], b[4096];
+    mw_error err = {0};
+    mw_graph *graph = small_model(NULL), *again = small_model(NULL);
+    CHECK_INT(write_small(graph, "a.onnx", &err), MW_OK);
+    CHECK_INT(write_small(again, "b.onnx", &err), MW_OK);
+    const size_t size = load("a.onnx", a, sizeof a);
+    CHECK(size > 0 && size == load("b.onnx", b, sizeof b) && memcmp(a, b, size) == 0);
+    mw_graph_destroy(graph);
+    mw_graph_destroy(again);
+}
+
+static void test_names_stay(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = small_model(NULL);
+    CHECK_INT(write_small(graph, "names.onnx", &err), MW_OK);
+    mw_graph *read = mw_onnx_read("names.onnx", NULL, &err);
+    CHECK(read != NULL && mw_graph_find(read, "x") != NULL && mw_graph_find(read, "y") != NULL);
+    CHECK(read != NULL && mw_graph_find(read, "fc.weight") != NULL);
+    mw_graph_destroy(read);
+    mw_graph_destroy(graph);
+}
+
+static void count_problem(void *user, const mw_onnx_problem *problem)
+{
+    size_t *count = user;
+    *count += strcmp(problem->operation, "l2_norm") == 0 && problem->opset == 17 && problem->reason[0] != '\0';
+}
+
+static void test_a_refused_write_tells_all_and_leaves_the_old_file(void)
+{
+    static char before[4096], after[4096];
+    mw_error err = {0};
+    size_t count = 0;
+    mw_graph *graph = small_model(NULL);
+    CHECK_INT(write_small(graph, "kept.onnx", &err), MW_OK);
+    const size_t size = load("kept.onnx", before, sizeof before);
+    mw_tensor *y = mw_expand_dims(mw_graph_find(graph, "x"), MW_AXES(0));
+    for (int i = 0; i < 5; i++)
+        y = mw_l2_norm(y, 1e-6f);
+    mw_output(y, "z");
+    mw_onnx_write_options options = mw_onnx_write_defaults();
+    options.bake = bake;
+    options.report = count_problem;
+    options.report_user = &count;
+    CHECK_INT(mw_onnx_write(graph, "kept.onnx", &options, &err), MW_ERROR_UNSUPPORTED);
+    CHECK(strstr(err.message, "l2_norm") != NULL);
+    CHECK_INT(count, 5);
+    CHECK(size == load("kept.onnx", after, sizeof after) && memcmp(before, after, size) == 0);
+    mw_graph_destroy(graph);
+}
+
+static void test_a_parameter_without_a_value_is_refused(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = small_model(NULL);
+    CHECK_INT(mw_onnx_write(graph, "none.onnx", NULL, &err), MW_ERROR_ARGUMENT);
+    CHECK(strstr(err.message, "fc.weight") != NULL);
+    mw_graph_destroy(graph);
+}
+
+int main(void)
+{
+    char folder[512];
+    if (!writes_onnx()) {
+        puts("built without protobuf-c");
+        return 0;
+    }
+    if (!folder_enter(folder))
+        return 1;
+    RUN(test_every_case_comes_back_or_is_refused);
+    RUN(test_the_page_lists_the_rows);
+    RUN(test_every_allocation_may_fail);
+    RUN(test_bytes_are_the_same_each_time);
+    RUN(test_names_stay);
+    RUN(test_a_refused_write_tells_all_and_leaves_the_old_file);
+    RUN(test_a_parameter_without_a_value_is_refused);
+    folder_leave(folder);
+    return check_finish();
+}
