@@ -107,7 +107,8 @@ MW_API mw_onnx_write_options mw_onnx_write_defaults(void);
  *  errors   MW_ERROR_UNSUPPORTED if any operation is (the message counts them and has the first ones, `report` is told
  *           of all, with the operation's MIL name and 17 for the operator set), for what is no tensor, for constants of
  *           2 GB or more, and in a build without protobuf-c; MW_ERROR_ARGUMENT for a parameter without a value, a
- *           function that is not there, and options that are not made by mw_onnx_write_defaults; MW_ERROR_FILE */
+ *           function that is not there, and options that are not made by mw_onnx_write_defaults; those of
+ *           mw_graph_verify; MW_ERROR_FILE */
 MW_API mw_status mw_onnx_write(const mw_graph *graph, const char *path, const mw_onnx_write_options *options,
                                mw_error *err);
 

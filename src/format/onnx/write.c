@@ -81,6 +81,7 @@ mw_status mw_onnx_write(const mw_graph *graph, const char *path, const mw_onnx_w
     if (options->struct_size != sizeof *options)
         return mw__fail(err, MW_ERROR_ARGUMENT, "the options were not made by mw_onnx_write_defaults");
     MW_TRY(mw_graph_check(graph, err));
+    MW_TRY(mw_graph_verify(graph, err)); /* writers rely on arguments that are there, and fit the ranks */
     const mw__function *function = find_function(graph, options->function, err);
     if (function == NULL)
         return err->status;

@@ -144,6 +144,11 @@ void mw__onnx_write_avg_pool(mw__onnx_writer *w, const mw__op *op, const char *o
         mw__onnx_put_int(w, pool(w, op, operation), "count_include_pad", !without);
 }
 
+void mw__onnx_write_l2_pool(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    mw__onnx_put_int(w, pool(w, op, operation), "p", 2);
+}
+
 /* ---- softmax and norms ---- */
 
 void mw__onnx_write_softmax(mw__onnx_writer *w, const mw__op *op, const char *operation)

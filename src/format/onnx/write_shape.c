@@ -258,6 +258,12 @@ void mw__onnx_write_shape(mw__onnx_writer *w, const mw__op *op, const char *oper
     mw__onnx_cast_to(w, result(w, op), shape, op->results[0]->type->dtype);
 }
 
+void mw__onnx_write_range_1d(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const char *const in[] = {arg(w, op, "start"), arg(w, op, "end"), arg(w, op, "step")};
+    mw__onnx_node_of(w, operation, result(w, op), in, 3);
+}
+
 /* ---- space ---- */
 
 static void rearrange(mw__onnx_writer *w, const mw__op *op, const char *operation, const char *size, const char *mode)
