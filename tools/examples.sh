@@ -63,6 +63,7 @@ if [ "$mode" = quick ]; then
     run hvp "iteration" "<=" 100 --data "$mnist" --epochs 3
     run image_folder "accuracy on the folder" ">=" 70 --data tests/data/images
     run two_processes "largest difference" "<=" 0.01
+    run finetune_package "largest difference" "<=" 0 --model "$work/digits.mlpackage"
 else
     both 0.3 mnist_cnn 98.6 --data "$mnist" --model "$work/cnn"
     run predict "test accuracy" ">=" 98.3 --data "$mnist" --model "$work/cnn"
@@ -75,5 +76,6 @@ else
     run hvp "iteration" "<=" 100 --data "$mnist"
     run image_folder "accuracy on the folder" ">=" 70 --data tests/data/images
     run two_processes "largest difference" "<=" 0.01
+    run finetune_package "largest difference" "<=" 0 --model "$work/digits.mlpackage"
 fi
 exit "$status"
