@@ -264,6 +264,26 @@ void mw__onnx_write_range_1d(mw__onnx_writer *w, const mw__op *op, const char *o
     mw__onnx_node_of(w, operation, result(w, op), in, 3);
 }
 
+/* The triangle below diagonal `upper`, then the one above diagonal -`lower`; a negative number keeps all. */
+void mw__onnx_write_band_part(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    int64_t lower = -1, upper = -1;
+    const char *x = arg(w, op, "x");
+    mw__arg_int(op, "lower", &lower);
+    mw__arg_int(op, "upper", &upper);
+    if (upper >= 0) {
+        const char *const in[] = {x, mw__onnx_number(w, MW_I64, (double)upper)};
+        pb_node *node = mw__onnx_node_of(w, operation, lower >= 0 ? NULL : result(w, op), in, 2);
+        mw__onnx_put_int(w, node, "upper", 0);
+        x = mw__onnx_name(node);
+    }
+    const char *const in[] = {x, mw__onnx_number(w, MW_I64, (double)-lower)};
+    if (lower >= 0)
+        mw__onnx_put_int(w, mw__onnx_node_of(w, operation, result(w, op), in, 2), "upper", 1);
+    else if (upper < 0)
+        mw__onnx_make(w, "Identity", result(w, op), x, NULL);
+}
+
 /* ---- space ---- */
 
 static void rearrange(mw__onnx_writer *w, const mw__op *op, const char *operation, const char *size, const char *mode)
