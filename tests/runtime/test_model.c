@@ -518,9 +518,11 @@ static void test_files(void)
     mw_model_destroy(model);
     if (!without)
         check_file("b.mlpackage");
+    if (!without)
+        check_file("c.onnx");
     folder_leave(folder);
     if (without)
-        SKIP("built without protobuf-c: no packages");
+        SKIP("built without protobuf-c: neither packages nor ONNX");
 }
 
 /* ---- memory ---- */

@@ -78,13 +78,17 @@ static const Mw__Onnx__Attribute *find_kind(mw__onnx_node *node, const char *nam
 int64_t mw__onnx_int(mw__onnx_node *node, const char *name, int64_t fallback)
 {
     const Mw__Onnx__Attribute *found = find_kind(node, name, MW__ONNX_KIND_INT);
-    return found != NULL ? found->i : fallback;
+    if (found == NULL)
+        return fallback;
+    return found->number_case == MW__ONNX__ATTRIBUTE__NUMBER_I ? found->i : 0;
 }
 
 double mw__onnx_float(mw__onnx_node *node, const char *name, double fallback)
 {
     const Mw__Onnx__Attribute *found = find_kind(node, name, MW__ONNX_KIND_FLOAT);
-    return found != NULL ? (double)found->f : fallback;
+    if (found == NULL)
+        return fallback;
+    return found->number_case == MW__ONNX__ATTRIBUTE__NUMBER_F ? (double)found->f : 0.0;
 }
 
 bool mw__onnx_is(mw__onnx_node *node, const char *name, const char *text)

@@ -234,15 +234,19 @@ static Mw__Onnx__Attribute *put(mw__onnx_writer *w, pb_node *node, const char *n
 void mw__onnx_put_int(mw__onnx_writer *w, pb_node *node, const char *name, int64_t value)
 {
     Mw__Onnx__Attribute *made = put(w, node, name, 2);
-    if (made != NULL)
-        made->i = value;
+    if (made == NULL)
+        return;
+    made->number_case = MW__ONNX__ATTRIBUTE__NUMBER_I;
+    made->i = value;
 }
 
 void mw__onnx_put_float(mw__onnx_writer *w, pb_node *node, const char *name, double value)
 {
     Mw__Onnx__Attribute *made = put(w, node, name, 1);
-    if (made != NULL)
-        made->f = (float)value;
+    if (made == NULL)
+        return;
+    made->number_case = MW__ONNX__ATTRIBUTE__NUMBER_F;
+    made->f = (float)value;
 }
 
 void mw__onnx_put_ints(mw__onnx_writer *w, pb_node *node, const char *name, const int64_t *values, size_t count)

@@ -24,5 +24,7 @@ mw_status mw_model_write(const mw_model *model, const char *path, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_model_write: the path is NULL");
     if (mw__model_path_ends_in(path, ".mlpackage"))
         return write_coreml(model, path, err);
+    if (mw__model_path_ends_in(path, ".onnx"))
+        return mw_onnx_write(model->graph, path, NULL, err);
     return mw_graph_write_mil(model->graph, path, NULL, err);
 }
