@@ -1,16 +1,22 @@
 /* ONNX files: a model becomes a graph, and a graph a model.
  *
- *     const mw_onnx_extent extents[] = {{"batch", 1}};
+ *     mw_graph *graph = mw_onnx_read("model.onnx", NULL, &err);     // "batch" is `?`: any number (function.h)
+ *
+ *     const mw_onnx_extent extents[] = {{"batch", 8}};
  *     mw_onnx_options options = mw_onnx_defaults();
  *     options.extents = extents;
  *     options.extent_count = 1;
- *     mw_graph *graph = mw_onnx_read("model.onnx", &options, &err);
- *     mw_program *program = mw_compile(graph, NULL, &err);
+ *     mw_graph *eight = mw_onnx_read("model.onnx", &options, &err); // "batch" is 8
  *
  * Nodes become MIL operations of the same value; shape computations over known integers are carried out while the file
  * is read. Initializers become constants with their own names, dots included, so that mw_graph_trainable and
  * mw_graph_lora find them; inputs and outputs keep theirs. Operator sets 7 to 21 of the domain ai.onnx are read, as far
  * as docs/onnx.md lists their operators.
+ *
+ * Dimensions. One with a name gets its extent from the options. One that has none becomes a `?` of the graph, at most
+ * four of them: the model is read for three choices of their extents, what differs between these is expressed by
+ * extents, and the result is held against the third. By default such an extent is 1 where the model takes that. A model
+ * that cannot be had so (one whose loops run as often as there are examples, say) is refused, with the reason.
  *
  * Types. float and float16 are themselves. double is computed as fp32. Every integer type is an int32 (of 8 and 16 bits
  * with the wrap-around of its own type): a constant that int32 cannot hold is refused, but that the limits of int64,
@@ -18,7 +24,8 @@
  * optionals are refused.
  *
  * Files are untrusted. Reading allocates at most 128 times the size of the file, 64 MiB and 8 times the bytes of its
- * initializers (each with the external data that it names), and what its at most 131,072 nodes take in the graph;
+ * initializers (each with the external data that it names), and what its at most 131,072 nodes take in the graph, the
+ * latter two five times where dimensions are open;
  * external data are read from the folder of the file and below it only.
  *
  * Threads: calls may be made from any thread at the same time. */
@@ -69,6 +76,7 @@ typedef struct mw_onnx_options {
     size_t constant_count;
     mw_onnx_report *report; /* NULL = none */
     void *report_user;
+    bool flexible; /* dimensions without an extent become `?` (function.h); false: they are refused. Default true */
 } mw_onnx_options;
 
 /** Returns the default options. */
@@ -79,8 +87,9 @@ MW_API mw_onnx_options mw_onnx_defaults(void);
  *  return   owned by the caller; NULL with err set on failure
  *  errors   MW_ERROR_FILE; MW_ERROR_FORMAT for a malformed file; MW_ERROR_UNSUPPORTED if any node is not supported (the
  *           message counts them and has the first ones, `report` is told of all), and in a build without protobuf-c;
- *           MW_ERROR_SHAPE if a dimension has neither number nor extent (the message names the dimension), or shapes do
- *           not fit; MW_ERROR_ARGUMENT for options that are not made by mw_onnx_defaults, or name what is not there */
+ *           MW_ERROR_SHAPE if a dimension has neither number nor extent and cannot be left open (the message names
+ *           it, the option and the reason), or shapes do not fit; MW_ERROR_ARGUMENT for options that are not made by
+ *           mw_onnx_defaults, or name what is not there */
 MW_API mw_graph *mw_onnx_read(const char *path, const mw_onnx_options *options, mw_error *err);
 
 /* ---- writing ---- */

@@ -27,4 +27,8 @@ mw_status mw__admitted_check(const mw__function *function, const mw_tensor *inpu
  * entry of its list; MW_OK if there is no list. */
 mw_status mw__admitted_check_together(const mw__function *function, const mw_shape *shapes, mw_error *err);
 
+/* Notes on main of a graph that has no attributes yet: the inputs with `?` have these default shapes, by their place in
+ * the function, and each `?` is 1 or more. An error is left on the graph. */
+mw_status mw__admit(mw_graph *graph, const mw_shape *standards);
+
 #endif

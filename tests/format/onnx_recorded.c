@@ -28,16 +28,19 @@ float *onnx_recorded_values(const onnx_recorded *r)
     return NULL;
 }
 
-mw_graph *onnx_recorded_graph(const onnx_recorded *r, mw_error *err)
+static mw_graph *read_graph(const onnx_recorded *r, bool open, mw_error *err)
 {
     char path[512];
     const mw_onnx_extent extents[] = {{"batch", r->x.dim[0]}, {"time", r->x.dim[1]}};
     mw_onnx_options options = mw_onnx_defaults();
     options.extents = extents;
-    options.extent_count = 2;
+    options.extent_count = open ? 0 : 2;
     snprintf(path, sizeof path, MW_TESTS_DIR "/data/onnx/%s.onnx", r->name);
     return mw_onnx_read(path, &options, err);
 }
+
+mw_graph *onnx_recorded_graph(const onnx_recorded *r, mw_error *err) { return read_graph(r, false, err); }
+mw_graph *onnx_recorded_open(const onnx_recorded *r, mw_error *err) { return read_graph(r, true, err); }
 
 static void feed(mw_program *program, const onnx_recorded *r, const float *x, mw_error *err)
 {
@@ -55,6 +58,9 @@ float *onnx_recorded_run(const onnx_recorded *r, const mw_graph *graph, const fl
     float *y = calloc(outputs, sizeof *y);
     mw_program *program = engine_compile(graph, MW_DEVICE_CPU, 1, err);
     if (program != NULL) {
+        const mw_input_shape shape = {"x", r->x};
+        if (mw_shape_count(mw_tensor_shape(mw_graph_find(graph, "x"))) < 0)
+            mw_program_set_shapes(program, &shape, 1, err);
         feed(program, r, x, err);
         mw_run(program, err);
         mw_program_read(program, "y", MW_F32, y, outputs, err);

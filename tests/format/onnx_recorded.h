@@ -23,7 +23,10 @@ float *onnx_recorded_values(const onnx_recorded *r);
 /* The graph for the recorded batch ("batch") and second extent ("time"). */
 mw_graph *onnx_recorded_graph(const onnx_recorded *r, mw_error *err);
 
-/* What the graph computes for x, which may be of more examples than recorded; to be freed. */
+/* The same with `?` for these two. */
+mw_graph *onnx_recorded_open(const onnx_recorded *r, mw_error *err);
+
+/* What the graph computes for x; to be freed. */
 float *onnx_recorded_run(const onnx_recorded *r, const mw_graph *graph, const float *x, mw_error *err);
 
 /* Checks that `actual` is near `expected`; `what` stands in the message. */

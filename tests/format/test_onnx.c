@@ -239,14 +239,77 @@ static void test_integers_that_int32_does_not_hold_are_refused(void)
 
 /* ---- options ---- */
 
+static void test_extents_that_nobody_says_stay_open(void)
+{
+    onnx_bytes graph = begin_graph("batch");
+    mw_error err = {0};
+    mw_admitted_shapes admitted;
+    add_node(&graph, "Relu", "x", "y");
+    mw_graph *made = read_graph(&graph, NULL, &err);
+    CHECK_OK(err);
+    CHECK_INT(mw_tensor_shape(mw_graph_find(made, "y")).dim[0], MW_DIM_UNKNOWN);
+    CHECK_INT(mw_tensor_shape(mw_graph_find(made, "y")).dim[1], 3);
+    CHECK_INT(mw_graph_admitted_shapes(made, "x", &admitted, &err), MW_OK);
+    CHECK(admitted.kind == MW_ADMITS_RANGES && admitted.low.dim[0] == 1 && admitted.standard.dim[0] == 1);
+    CHECK_INT(admitted.high.dim[0], MW_DIM_UNKNOWN);
+    mw_graph_destroy(made);
+}
+
+/* y = x s^3, where s is the number of elements: no multiple of the batch. */
+static void test_extents_that_cannot_stay_open_are_asked_for(void)
+{
+    onnx_bytes graph = begin_graph("batch");
+    const mw_onnx_extent extents[] = {{"batch", 2}};
+    mw_onnx_options options = mw_onnx_defaults();
+    mw_error err = {0};
+    add_node(&graph, "Size", "x", "s");
+    add_node(&graph, "Mul", "s s", "ss");
+    add_node(&graph, "Mul", "ss s", "sss");
+    onnx_bytes cast = onnx_node("Cast", "sss", "f");
+    onnx_int_attribute(&cast, "to", 1);
+    onnx_message(&graph, 1, &cast);
+    add_node(&graph, "Mul", "x f", "y");
+    expect(&graph, MW_ERROR_SHAPE,
+           "axis 0 of the input \"x\" is called \"batch\": say its extent in options.extents (it cannot stay open: ");
+    options.extents = extents;
+    options.extent_count = 1;
+    mw_graph *made = read_graph(&graph, &options, &err);
+    CHECK_OK(err);
+    mw_graph_destroy(made);
+}
+
+static void count_problem(void *user, const mw_onnx_problem *problem)
+{
+    (void)problem;
+    ++*(int *)user;
+}
+
+/* A model with an open extent is read several times, and what is wrong with it is said once. */
+static void test_problems_of_open_models_are_told_once(void)
+{
+    onnx_bytes graph = begin_graph("batch");
+    mw_onnx_options options = mw_onnx_defaults();
+    mw_error err = {0};
+    int told = 0;
+    options.report = count_problem;
+    options.report_user = &told;
+    add_node(&graph, "Mystery", "x", "y");
+    CHECK(read_graph(&graph, &options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "1 nodes are not supported: Mystery \"y\"");
+    CHECK_INT(told, 1);
+}
+
 static void test_named_extents_are_asked_for(void)
 {
     onnx_bytes graph = begin_graph("batch");
     mw_error err = {0};
     add_node(&graph, "Relu", "x", "y");
-    expect(&graph, MW_ERROR_SHAPE, "axis 0 of the input \"x\" is called \"batch\": say its extent in options.extents");
     const mw_onnx_extent extents[] = {{"batch", 7}};
     mw_onnx_options options = mw_onnx_defaults();
+    options.flexible = false;
+    CHECK(read_graph(&graph, &options, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_SHAPE,
+                "axis 0 of the input \"x\" is called \"batch\": say its extent in options.extents");
     options.extents = extents;
     options.extent_count = 1;
     mw_graph *made = read_graph(&graph, &options, &err);
@@ -383,6 +446,9 @@ int main(void)
     RUN(test_short_files_get_no_huge_tables);
     RUN(test_graphs_in_nodes_are_nested_sixteen_deep_at_most);
     RUN(test_integers_that_int32_does_not_hold_are_refused);
+    RUN(test_extents_that_nobody_says_stay_open);
+    RUN(test_extents_that_cannot_stay_open_are_asked_for);
+    RUN(test_problems_of_open_models_are_told_once);
     RUN(test_named_extents_are_asked_for);
     RUN(test_an_input_may_be_given_when_the_model_is_read);
     RUN(test_options_must_be_made_by_their_function);

@@ -29,13 +29,13 @@ static void put_file(const unsigned char *data, size_t size)
         abort();
 }
 
-static mw_graph *read_with(const mw_allocator *allocator, mw_error *err)
+static mw_graph *read_with(const mw_allocator *allocator, bool open, mw_error *err)
 {
     const mw_onnx_extent extents[] = {{"batch", 2}, {"time", 6}};
     mw_onnx_options options = mw_onnx_defaults();
     options.allocator = allocator;
     options.extents = extents;
-    options.extent_count = 2;
+    options.extent_count = open ? 0 : 2;
     mw_error_clear(err);
     return mw_onnx_read("model.onnx", &options, err);
 }
@@ -57,7 +57,7 @@ static void test_files_cut_at_every_byte_are_answered(void)
         for (size_t cut = 0; cut < size; cut += step) {
             mw_error err = {0};
             put_file(data, cut);
-            mw_graph *graph = read_with(NULL, &err);
+            mw_graph *graph = read_with(NULL, false, &err);
             if ((graph == NULL) != (err.status != MW_OK))
                 check_note(false, __FILE__, __LINE__, "%s cut at %zu: %d", models[m], cut, (int)err.status);
             mw_graph_destroy(graph);
@@ -77,7 +77,7 @@ static void test_wrong_bytes_are_answered(void)
             const unsigned char kept = data[i];
             data[i] = (unsigned char)(kept ^ (1u << i % 8) ^ (i % 3 == 0 ? 0x81 : 0));
             put_file(data, size);
-            mw_graph *graph = read_with(NULL, &err);
+            mw_graph *graph = read_with(NULL, false, &err);
             if ((graph == NULL) != (err.status != MW_OK))
                 check_note(false, __FILE__, __LINE__, "%s with a wrong byte %zu: %d", models[m], i, (int)err.status);
             mw_graph_destroy(graph);
@@ -87,28 +87,33 @@ static void test_wrong_bytes_are_answered(void)
     }
 }
 
+static void fail_allocations(const char *name, bool open)
+{
+    size_t size = 0;
+    unsigned char *data = read_model(name, &size);
+    REQUIRE(data != NULL);
+    put_file(data, size);
+    free(data);
+    bool done = false;
+    for (long n = 0; !done && n < 100000; n++) {
+        failing_allocator failing = {.fail_at = n};
+        const mw_allocator allocator = failing_allocator_of(&failing);
+        mw_error err = {0};
+        mw_graph *graph = read_with(&allocator, open, &err);
+        done = !failing.failed;
+        CHECK(done == (graph != NULL));
+        CHECK_INT(err.status, done ? MW_OK : MW_ERROR_MEMORY);
+        mw_graph_destroy(graph);
+        CHECK_INT(failing.live, 0);
+    }
+    CHECK(done);
+}
+
 static void test_every_allocation_may_fail(void)
 {
-    for (size_t m = 0; m < MODELS; m++) {
-        size_t size = 0;
-        unsigned char *data = read_model(models[m], &size);
-        REQUIRE(data != NULL);
-        put_file(data, size);
-        free(data);
-        bool done = false;
-        for (long n = 0; !done && n < 100000; n++) {
-            failing_allocator failing = {.fail_at = n};
-            const mw_allocator allocator = failing_allocator_of(&failing);
-            mw_error err = {0};
-            mw_graph *graph = read_with(&allocator, &err);
-            done = !failing.failed;
-            CHECK(done == (graph != NULL));
-            CHECK_INT(err.status, done ? MW_OK : MW_ERROR_MEMORY);
-            mw_graph_destroy(graph);
-            CHECK_INT(failing.live, 0);
-        }
-        CHECK(done);
-    }
+    for (size_t m = 0; m < MODELS; m++)
+        fail_allocations(models[m], false);
+    fail_allocations("mlp", true);
 }
 
 int main(void)

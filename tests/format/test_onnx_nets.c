@@ -225,6 +225,78 @@ static void test_recurrent_layers_are_one_operation_each(void)
     }
 }
 
+/* ---- open extents ---- */
+
+/* One read serves all batches: what is specialised is what is read for that batch, up to how reshapes say it. */
+static void check_open(const net *n)
+{
+    mw_error err = {0};
+    const size_t size = (size_t)mw_shape_count(n->r->y) * sizeof(float);
+    mw_graph *open = onnx_recorded_open(n->r, &err);
+    CHECK_OK(err);
+    REQUIRE(open != NULL);
+    CHECK_INT(mw_tensor_shape(mw_graph_find(open, "x")).dim[0], MW_DIM_UNKNOWN);
+    float *a = onnx_recorded_run(n->r, n->graph, n->values, &err), *b = onnx_recorded_run(n->r, open, n->values, &err);
+    CHECK_OK(err);
+    check_note(memcmp(a, b, size) == 0, __FILE__, __LINE__, "%s differs with open extents", n->r->name);
+    free(a);
+    free(b);
+    mw_graph_destroy(open);
+}
+
+static void test_one_read_serves_all_batches(void)
+{
+    for (size_t i = 0; i < NETS; i++) {
+        net n;
+        mw_error err = {0};
+        if (strcmp(nets[i].name, "mobilenet_train") != 0 && open_net(&n, &nets[i], &err)) {
+            check_open(&n);
+            close_net(&n);
+        }
+    }
+}
+
+/* An application gives any number of examples, and nobody says a batch. */
+static void check_prediction(const net *n)
+{
+    char path[512];
+    mw_error err = {0};
+    lesson l;
+    const size_t count = (size_t)mw_shape_count(n->r->y);
+    float *y = calloc(count, sizeof *y);
+    const mw_result results[] = {{"y", MW_F32, y, count}};
+    make_lesson(&l, n);
+    snprintf(path, sizeof path, MW_TESTS_DIR "/data/onnx/%s.onnx", n->r->name);
+    mw_compile_options compile = engine_options(MW_DEVICE_CPU, 1);
+    mw_model_options options = mw_model_defaults();
+    const mw_input_shape shape = {"x", {2, {1, n->r->x.dim[1]}}};
+    options.compile = &compile;
+    options.shapes = &shape;
+    options.shape_count = n->r->integers ? 1 : 0; /* of sentences, how long they are */
+    mw_model *model = mw_model_load(path, &options, &err);
+    mw_predictor *predictor = mw_predictor_create(model, &err);
+    l.batch.feed_count = 1;
+    mw_predict(predictor, &l.batch, results, 1, &err);
+    CHECK_OK(err);
+    onnx_recorded_compare(n->r, y, n->y, n->r->tolerance, "predicted one by one");
+    mw_predictor_destroy(predictor);
+    mw_model_destroy(model);
+    free(l.tokens);
+    free(y);
+}
+
+static void test_models_predict_any_number_of_examples(void)
+{
+    for (size_t i = 0; i < NETS; i++) {
+        net n;
+        mw_error err = {0};
+        if (nets[i].head != NULL && open_net(&n, &nets[i], &err)) {
+            check_prediction(&n);
+            close_net(&n);
+        }
+    }
+}
+
 /* ---- out ---- */
 
 static void test_packages_compute_the_same_bits(void)
@@ -251,6 +323,8 @@ int main(void)
     RUN(test_heads_learn_as_in_pytorch);
     RUN(test_adapters_and_all_weights_learn);
     RUN(test_recurrent_layers_are_one_operation_each);
+    RUN(test_one_read_serves_all_batches);
+    RUN(test_models_predict_any_number_of_examples);
     RUN(test_packages_compute_the_same_bits);
     return check_finish();
 }

@@ -31,6 +31,7 @@ typedef struct mw__onnx_scope {
 
 typedef struct mw__onnx_import {
     const mw_onnx_options *options;
+    struct mw__onnx_open *open; /* extents that the options do not say (open.h) */
     mw__onnx_source source;
     mw__arena arena;
     mw_graph *graph;

@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/name.h"
 #include "base/shown.h"
-#include "format/onnx/import.h"
+#include "format/onnx/open.h"
 #include "format/protobuf/wire.h"
 #include "graph/ir.h"
 #include "graph/transform/prune.h"
@@ -15,7 +15,7 @@
 
 mw_onnx_options mw_onnx_defaults(void)
 {
-    return (mw_onnx_options){.struct_size = sizeof(mw_onnx_options), .opset = MW_IOS18};
+    return (mw_onnx_options){.struct_size = sizeof(mw_onnx_options), .opset = MW_IOS18, .flexible = true};
 }
 
 /* ---- inputs ---- */
@@ -44,14 +44,12 @@ static mw_status read_dimension(const mw__onnx_import *import, const Mw__Onnx__V
         return mw__fail(import->err, MW_ERROR_FORMAT, "\"%.200s\": extent %lld of axis %d of the input \"%.100s\"",
                         import->source.path, (long long)*out, axis, info->name);
     }
-    const bool named = dimension->value_case == MW__ONNX__DIMENSION__VALUE_DIM_PARAM;
+    const bool named = dimension->value_case == MW__ONNX__DIMENSION__VALUE_DIM_PARAM && dimension->dim_param[0] != '\0';
     const mw_onnx_extent *extent = named ? find_extent(import, dimension->dim_param) : NULL;
-    if (extent == NULL)
-        return mw__fail(import->err, MW_ERROR_SHAPE,
-                        "\"%.150s\": axis %d of the input \"%.100s\" is %s%.60s%s: say its extent in options.%s",
-                        import->source.path, axis, info->name, named ? "called \"" : "open",
-                        named ? dimension->dim_param : "", named ? "\"" : "", named ? "extents" : "shapes");
-    *out = extent->extent;
+    if (extent != NULL)
+        *out = extent->extent;
+    else
+        MW_TRY(mw__onnx_open_extent(import, named ? dimension->dim_param : NULL, info->name, axis, out));
     return MW_OK;
 }
 
@@ -240,33 +238,34 @@ static mw_status read_model(mw__onnx_import *import, const Mw__Onnx__Model *mode
     return status;
 }
 
-static mw_graph *build(const Mw__Onnx__Model *model, const char *path, const char *folder_of,
-                       const mw_onnx_options *options, mw_error *err)
+mw_graph *mw__onnx_build(const Mw__Onnx__Model *model, const mw__onnx_request *request, mw__onnx_open *open,
+                         mw_error *err)
 {
+    const mw_onnx_options *options = request->options;
     mw_graph_options made = mw_graph_defaults();
     made.allocator = options->allocator;
     made.opset = options->opset;
-    mw__onnx_import import = {.options = options, .room = MW__ONNX_ROOM_LEAST, .err = err};
+    mw__onnx_import import = {.options = options, .open = open, .room = MW__ONNX_ROOM_LEAST, .err = err};
     mw__arena_init(&import.arena, mw__allocator_or_default(options->allocator));
-    import.source = (mw__onnx_source){path, folder_of, &import.arena};
+    import.source = (mw__onnx_source){request->path, request->folder_of, &import.arena};
     import.graph = mw__graph_make(&made, err);
     if (import.graph != NULL && read_model(&import, model) != MW_OK) {
         mw__graph_free(import.graph);
         import.graph = NULL;
     }
     mw__arena_deinit(&import.arena);
-    return mw__graph_publish(import.graph, err);
+    return import.graph;
 }
 
-static mw_graph *decode(const void *data, size_t size, const char *path, const char *folder_of,
-                        const mw_onnx_options *options, mw_error *err)
+static mw_graph *decode(const void *data, size_t size, const mw__onnx_request *request, mw_error *err)
 {
     mw__wire wire;
     mw_error own = {0};
-    ProtobufCMessage *message = mw__wire_read(&wire, mw__allocator_or_default(options->allocator),
-                                              &mw__onnx__model__descriptor, data, size, path, &own);
-    mw_graph *graph = message != NULL ? build((const Mw__Onnx__Model *)message, path, folder_of, options, &own) : NULL;
+    ProtobufCMessage *message = mw__wire_read(&wire, mw__allocator_or_default(request->options->allocator),
+                                              &mw__onnx__model__descriptor, data, size, request->path, &own);
+    mw_graph *graph = message != NULL ? mw__onnx_build_open((const Mw__Onnx__Model *)message, request, &own) : NULL;
     mw__wire_free(&wire, message);
+    graph = mw__graph_publish(graph, &own);
     if (graph == NULL && err != NULL)
         *err = own;
     return graph;
@@ -305,7 +304,8 @@ mw_graph *mw_onnx_read(const char *path, const mw_onnx_options *options, mw_erro
     size_t size;
     if (mw__file_read(allocator, path, FILE_MAX, &data, &size, err) != MW_OK)
         return NULL;
-    mw_graph *graph = decode(data, size, path, path, options, err);
+    const mw__onnx_request request = {options, path, path};
+    mw_graph *graph = decode(data, size, &request, err);
     mw__free(allocator, data);
     return graph;
 }
