@@ -366,6 +366,7 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_graph_admitted_shapes(NULL, NULL, NULL, &err));
     REFUSED(mw_graph_listed_shape(NULL, NULL, 0, NULL, &err));
     REFUSED(mw_graph_specialise(NULL, NULL, 1, &err));
+    REFUSED(mw_graph_rebatch(NULL, 1, &err));
     const mw_graph_options zeroed = {0};
     REFUSED(mw_graph_create_checked(&zeroed, &err));
     mw_graph *made = mw_graph_create_checked(NULL, NULL);
@@ -528,6 +529,28 @@ static void test_a_living_trainer_refuses_null(void)
     mw_trainer_destroy(trainer);
 }
 
+/* ---- models ---- */
+
+static void test_models_refuse_null(void)
+{
+    mw_classes classes;
+    mw_port port;
+    REFUSED(mw_model_load(NULL, NULL, &err));
+    REFUSED(mw_model_create(NULL, NULL, &err));
+    REFUSED(mw_model_write(NULL, "x", &err));
+    REFUSED(mw_model_classes(NULL, "x", &classes, &err));
+    REFUSED(mw_predictor_create(NULL, &err));
+    REFUSED(mw_predict(NULL, NULL, NULL, 1, &err));
+    REFUSED(mw_predictor_set_shapes(NULL, NULL, 1, &err));
+    REFUSED(mw_predictor_reset(NULL, &err));
+    REFUSED(mw_predictor_read(NULL, NULL, MW_F32, NULL, 1, &err));
+    REFUSED(mw_predictor_write(NULL, NULL, MW_F32, NULL, 1, &err));
+    CHECK(mw_model_graph(NULL) == NULL && mw_model_description(NULL) == NULL && mw_model_batch(NULL) == 0);
+    CHECK(mw_model_port_count(NULL) == 0 && !mw_model_port_at(NULL, 0, &port));
+    mw_predictor_destroy(NULL);
+    mw_model_destroy(NULL);
+}
+
 /* ---- completeness ---- */
 
 /* A call that is given an error which is set is tried for every function that takes one. */
@@ -612,12 +635,12 @@ static int check_header(const char *self, const char *name)
 static void test_every_public_function_is_here(void)
 {
     static const char *const headers[] = {
-        "ane_e5rt.h",      "autograd.h",      "compare.h",        "dataset.h",      "dataset_derived.h",
-        "dataset_files.h", "function.h",      "gradcheck.h",      "graph.h",        "loss.h",
-        "mil.h",           "op_activation.h", "op_attention.h",   "op_compare.h",   "op_image.h",
-        "op_gather.h",     "op_matmul.h",     "op_elementwise.h", "op_normalize.h", "op_reduce.h",
-        "op_shape.h",      "optimizer.h",     "plan.h",           "program.h",      "schedule.h",
-        "status.h",        "trainer.h",       "tune.h",           "types.h"};
+        "ane_e5rt.h",      "autograd.h",  "compare.h",       "dataset.h",        "dataset_derived.h",
+        "dataset_files.h", "function.h",  "gradcheck.h",     "graph.h",          "loss.h",
+        "mil.h",           "model.h",     "op_activation.h", "op_attention.h",   "op_compare.h",
+        "op_image.h",      "op_gather.h", "op_matmul.h",     "op_elementwise.h", "op_normalize.h",
+        "op_reduce.h",     "op_shape.h",  "optimizer.h",     "plan.h",           "program.h",
+        "schedule.h",      "status.h",    "trainer.h",       "tune.h",           "types.h"};
     char path[512];
     int functions = 0;
     snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);
@@ -659,6 +682,7 @@ int main(void)
     RUN(test_data_refuses_null);
     RUN(test_training_refuses_null);
     RUN(test_a_living_trainer_refuses_null);
+    RUN(test_models_refuse_null);
     RUN(test_every_public_function_is_here);
     return check_finish();
 }

@@ -83,6 +83,8 @@ MAKER(table, mw_table_options, mw_table_defaults(table_columns, 1))
 MAKER(augment, mw_augment_options, mw_augment_defaults("image"))
 MAKER(images, mw_image_options, mw_image_defaults())
 MAKER(onnx, mw_onnx_options, mw_onnx_defaults())
+MAKER(onnx_write, mw_onnx_write_options, mw_onnx_write_defaults())
+MAKER(model, mw_model_options, mw_model_defaults())
 MAKER(description, mw_description, mw_description_defaults())
 MAKER(conv, mw_conv_options, mw_conv_defaults())
 MAKER(pool, mw_pool_options, mw_pool_defaults(MW_SHAPE(2, 2)))
@@ -187,22 +189,31 @@ static bool use_compress(world *w, const void *options)
     return small != NULL;
 }
 
-/* A library without protobuf-c refuses whatever it is given. */
-static bool use_coreml_write(world *w, const void *options)
+/* A library without protobuf-c refuses whatever it is given, and looks at no options. */
+static bool is_written(world *w, bool good)
+{
+    if (strstr(w->err.message, "built without") == NULL)
+        return w->err.status == MW_OK;
+    w->err = (mw_error){.status = good ? MW_OK : MW_ERROR_ARGUMENT};
+    return good;
+}
+
+static bool use_writer(world *w, const mw_coreml_write_options *coreml, const mw_onnx_write_options *onnx)
 {
     char folder[512];
     mw_graph *graph = mw_graph_create(NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
     CHECK(folder_enter(folder));
-    mw_coreml_write(graph, "y.mlpackage", options, &w->err);
+    if (coreml != NULL)
+        mw_coreml_write(graph, "y.mlpackage", coreml, &w->err);
+    else
+        mw_onnx_write(graph, "y.onnx", onnx, &w->err);
     folder_leave(folder);
     mw_graph_destroy(graph);
-    if (strstr(w->err.message, "built without") == NULL)
-        return w->err.status == MW_OK;
-    const bool good = ((const mw_coreml_write_options *)options)->struct_size == sizeof(mw_coreml_write_options);
-    w->err = (mw_error){.status = good ? MW_OK : MW_ERROR_ARGUMENT};
-    return good;
+    return is_written(w, coreml != NULL ? coreml->struct_size == sizeof *coreml : onnx->struct_size == sizeof *onnx);
 }
+
+static bool use_coreml_write(world *w, const void *options) { return use_writer(w, options, NULL); }
 
 /* Of files that are not there: the options are looked at first. */
 static bool use_table(world *w, const void *options)
@@ -215,6 +226,18 @@ static bool use_images(world *w, const void *options)
 {
     CHECK(mw_dataset_open_images("no/such/folder", options, &w->err) == NULL);
     return w->err.status == MW_ERROR_FILE;
+}
+
+static bool use_onnx_write(world *w, const void *options) { return use_writer(w, NULL, options); }
+
+static bool use_model(world *w, const void *options)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
+    mw_model *model = mw_model_create(graph, options, &w->err);
+    mw_model_destroy(model);
+    mw_graph_destroy(graph);
+    return model != NULL;
 }
 
 static bool use_onnx(world *w, const void *options)
@@ -343,6 +366,8 @@ static const struct_row structs[] = {
     ROW(mw_augment_options, augment),
     ROW(mw_image_options, images),
     ROW(mw_onnx_options, onnx),
+    ROW(mw_onnx_write_options, onnx_write),
+    ROW(mw_model_options, model),
     ROW(mw_conv_options, conv),
     ROW(mw_pool_options, pool),
     ROW(mw_cross_entropy_options, loss),
