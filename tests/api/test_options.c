@@ -190,27 +190,21 @@ static bool use_compress(world *w, const void *options)
 }
 
 /* A library without protobuf-c refuses whatever it is given, and looks at no options. */
-static bool is_written(world *w, bool good)
-{
-    if (strstr(w->err.message, "built without") == NULL)
-        return w->err.status == MW_OK;
-    w->err = (mw_error){.status = good ? MW_OK : MW_ERROR_ARGUMENT};
-    return good;
-}
-
 static bool use_writer(world *w, const mw_coreml_write_options *coreml, const mw_onnx_write_options *onnx)
 {
     char folder[512];
     mw_graph *graph = mw_graph_create(NULL);
     mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
     CHECK(folder_enter(folder));
-    if (coreml != NULL)
-        mw_coreml_write(graph, "y.mlpackage", coreml, &w->err);
-    else
-        mw_onnx_write(graph, "y.onnx", onnx, &w->err);
+    const mw_status status = coreml != NULL ? mw_coreml_write(graph, "y.mlpackage", coreml, &w->err)
+                                            : mw_onnx_write(graph, "y.onnx", onnx, &w->err);
     folder_leave(folder);
     mw_graph_destroy(graph);
-    return is_written(w, coreml != NULL ? coreml->struct_size == sizeof *coreml : onnx->struct_size == sizeof *onnx);
+    if (strstr(w->err.message, "built without") == NULL)
+        return status == MW_OK;
+    const bool good = coreml != NULL ? coreml->struct_size == sizeof *coreml : onnx->struct_size == sizeof *onnx;
+    w->err = (mw_error){.status = good ? MW_OK : MW_ERROR_ARGUMENT};
+    return good;
 }
 
 static bool use_coreml_write(world *w, const void *options) { return use_writer(w, options, NULL); }
