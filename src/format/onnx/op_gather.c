@@ -99,6 +99,18 @@ static mw_status read_mode(mw__onnx_node *node, mw_scatter_mode *out)
     return MW_OK;
 }
 
+/* MIL scatters numbers alone: truths are 0 and 1 for the while. */
+static mw_tensor *scattered(mw__onnx_node *node, size_t index)
+{
+    mw_tensor *x = mw__onnx_in(node, index);
+    return mw_tensor_dtype(x) == MW_BOOL ? mw_cast(x, MW_I32) : x;
+}
+
+static mw_tensor *restored(mw__onnx_node *node, mw_tensor *x)
+{
+    return mw_tensor_dtype(mw__onnx_in(node, 0)) == MW_BOOL ? mw_cast(x, MW_BOOL) : x;
+}
+
 mw_status mw__onnx_scatter_elements(mw__onnx_node *node)
 {
     int axis;
@@ -110,8 +122,8 @@ mw_status mw__onnx_scatter_elements(mw__onnx_node *node)
         if (shape.rank != data.rank || (i != axis && shape.dim[i] != data.dim[i]))
             return mw__onnx_refuse(node, "indices that are smaller than the data across the axis are not supported");
     mw_tensor *indices = mw__onnx_indices(node, 1, data.dim[axis]);
-    mw_tensor *x = mw__onnx_in(node, 0), *updates = mw__onnx_in(node, 2);
-    return give(node, mw_scatter_along_axis(x, indices, updates, axis, mode));
+    mw_tensor *x = scattered(node, 0), *updates = scattered(node, 2);
+    return give(node, restored(node, mw_scatter_along_axis(x, indices, updates, axis, mode)));
 }
 
 mw_status mw__onnx_scatter_nd(mw__onnx_node *node)
@@ -119,8 +131,8 @@ mw_status mw__onnx_scatter_nd(mw__onnx_node *node)
     mw_scatter_mode mode;
     MW_TRY(read_mode(node, &mode));
     mw_tensor *indices = coordinates(node, 1, mw__onnx_shape(node, 0), 0);
-    mw_tensor *data = mw__onnx_in(node, 0), *updates = mw__onnx_in(node, 2);
-    return give(node, mw_scatter_nd(data, indices, updates, mode));
+    mw_tensor *data = scattered(node, 0), *updates = scattered(node, 2);
+    return give(node, restored(node, mw_scatter_nd(data, indices, updates, mode)));
 }
 
 /* ---- one hot, compress ---- */

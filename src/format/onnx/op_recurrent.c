@@ -6,6 +6,7 @@
 #include <millwright/op_recurrent.h>
 #include <millwright/op_shape.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -156,15 +157,37 @@ static bool named(const ProtobufCBinaryData *text, const char *name)
     return text->len == strlen(name) && memcmp(text->data, name, text->len) == 0;
 }
 
-static bool find_activation(const ProtobufCBinaryData *text, mw_activation *out)
+/* A number of the next activation that has some: lists may be shorter than that. */
+static bool is_number(const Mw__Onnx__Attribute *list, size_t at, double fallback, double wanted)
 {
-    static const char *const names[] = {"Tanh", "Sigmoid", "Relu"};
-    static const mw_activation values[] = {MW_ACTIVATION_TANH, MW_ACTIVATION_SIGMOID, MW_ACTIVATION_RELU};
-    for (size_t i = 0; i < 3; i++)
-        if (named(text, names[i])) {
-            *out = values[i];
-            return true;
-        }
+    const double value = list != NULL && at < list->n_floats ? (double)list->floats[at] : fallback;
+    return fabs(value - wanted) < 1e-6;
+}
+
+/* Those with numbers must have the ones that MIL's have. */
+static bool find_activation(const layer *l, const ProtobufCBinaryData *text, size_t *numbers, mw_activation *out)
+{
+    static const struct {
+        const char *name;
+        mw_activation value;
+        bool has_numbers;
+        double alpha, beta;
+    } rows[] = {{"Tanh", MW_ACTIVATION_TANH, false, 0, 0},
+                {"Sigmoid", MW_ACTIVATION_SIGMOID, false, 0, 0},
+                {"Relu", MW_ACTIVATION_RELU, false, 0, 0},
+                {"HardSigmoid", MW_ACTIVATION_HARD_SIGMOID, true, 0.2, 0.5},
+                {"Affine", MW_ACTIVATION_LINEAR, true, 1, 0}};
+    const Mw__Onnx__Attribute *alpha = mw__onnx_attribute(l->node, "activation_alpha");
+    const Mw__Onnx__Attribute *beta = mw__onnx_attribute(l->node, "activation_beta");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!named(text, rows[i].name))
+            continue;
+        *out = rows[i].value;
+        const size_t at = *numbers;
+        *numbers += rows[i].has_numbers;
+        return !rows[i].has_numbers ||
+               (is_number(alpha, at, rows[i].alpha, rows[i].alpha) && is_number(beta, at, rows[i].beta, rows[i].beta));
+    }
     return false;
 }
 
@@ -174,14 +197,18 @@ static mw_status read_activations(layer *l)
     const Mw__Onnx__Attribute *list = mw__onnx_attribute(l->node, "activations");
     const size_t each = l->gates == 4 ? 3 : l->gates == 3 ? 2 : 1;
     mw_activation found[3] = {0};
+    size_t numbers = 0;
     if (list == NULL || list->n_strings == 0)
         return MW_OK;
     if (list->n_strings != each * (size_t)l->directions)
         return mw__onnx_refuse(l->node, "%zu activations", list->n_strings);
     for (size_t i = 0; i < list->n_strings; i++) {
         mw_activation one;
-        if (!find_activation(&list->strings[i], &one) || (i >= each && one != found[i % each]))
-            return mw__onnx_refuse(l->node, "its activations are not all Tanh, Sigmoid or Relu, the same both ways");
+        if (!find_activation(l, &list->strings[i], &numbers, &one) || (i >= each && one != found[i % each]))
+            return mw__onnx_refuse(
+                l->node,
+                "its activations are not all Tanh, Sigmoid, Relu, HardSigmoid (0.2, 0.5) or Affine (1, 0), the "
+                "same both ways");
         found[i % each] = one;
     }
     l->options.activation = found[each - 1];

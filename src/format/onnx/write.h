@@ -56,6 +56,9 @@ const mw__onnx_export_row *mw__onnx_export_find(const char *name);
 /* Fills the graph of a model; problems are counted in the writer. */
 mw_status mw__onnx_write_graph(mw__onnx_writer *w, const mw__function *function, Mw__Onnx__Graph *out);
 
+/* Appends the operations of a branch; out_graph gives its outputs, under names of their own. */
+mw_status mw__onnx_write_branch(mw__onnx_writer *w, const mw__block *body, Mw__Onnx__Graph *out_graph);
+
 /* Notes that the operation cannot be written. */
 void mw__onnx_cannot(mw__onnx_writer *w, const mw__op *op, const char *reason);
 
@@ -73,7 +76,8 @@ const char *mw__onnx_value(mw__onnx_writer *w, mw_tensor *value);
 const char *mw__onnx_operand(mw__onnx_writer *w, const mw__op *op, const char *argument); /* NULL if absent */
 const char *mw__onnx_result(const mw__onnx_writer *w, const mw__op *op, size_t index);
 
-/* New initializers: a scalar; a vector of int64. */
+/* New initializers: of a copy of the elements; a scalar; a vector of int64. */
+const char *mw__onnx_tensor(mw__onnx_writer *w, mw_dtype dtype, mw_shape shape, const void *data);
 const char *mw__onnx_number(mw__onnx_writer *w, mw_dtype dtype, double value);
 const char *mw__onnx_longs(mw__onnx_writer *w, const int64_t *values, size_t count);
 const char *mw__onnx_initializer(mw__onnx_writer *w, const char *name, const mw__payload *payload);
@@ -90,6 +94,9 @@ void mw__onnx_put_int(mw__onnx_writer *w, pb_node *node, const char *name, int64
 void mw__onnx_put_float(mw__onnx_writer *w, pb_node *node, const char *name, double value);
 void mw__onnx_put_ints(mw__onnx_writer *w, pb_node *node, const char *name, const int64_t *values, size_t count);
 void mw__onnx_put_text(mw__onnx_writer *w, pb_node *node, const char *name, const char *text);
+void mw__onnx_put_floats(mw__onnx_writer *w, pb_node *node, const char *name, const double *values, size_t count);
+void mw__onnx_put_texts(mw__onnx_writer *w, pb_node *node, const char *name, const char *const *texts, size_t count);
+void mw__onnx_put_graph(mw__onnx_writer *w, pb_node *node, const char *name, Mw__Onnx__Graph *graph);
 
 /* ---- common nodes ---- */
 
@@ -97,5 +104,15 @@ const char *mw__onnx_cast_to(mw__onnx_writer *w, const char *out, const char *x,
 /* Reshape to a shape of at most one unknown extent; more are a problem of the operation. */
 const char *mw__onnx_reshape_to(mw__onnx_writer *w, const mw__op *op, const char *out, const char *x, mw_shape shape);
 const char *mw__onnx_transpose_to(mw__onnx_writer *w, const char *out, const char *x, const int64_t *perm, int rank);
+const char *mw__onnx_swap_axes(mw__onnx_writer *w, const char *out, const char *x, int rank, int a, int b);
+
+/* x[begin : end : step] of the first `count` axes, in Python's words. */
+typedef struct mw__onnx_slices {
+    int64_t begin[2 * MW_RANK_MAX], end[2 * MW_RANK_MAX], step[2 * MW_RANK_MAX];
+    size_t count;
+} mw__onnx_slices;
+/* The result of slice_by_index or slice_by_size where begin is computed (write_part.c). */
+void mw__onnx_take_part(mw__onnx_writer *w, const mw__op *op);
+const char *mw__onnx_slice_to(mw__onnx_writer *w, const char *out, const char *x, const mw__onnx_slices *s);
 
 #endif

@@ -1,18 +1,7 @@
 /* Arithmetic, comparisons, selection and activations. */
-#include "format/onnx/write.h"
+#include "format/onnx/write_args.h"
 
 #include <string.h>
-
-static const char *arg(mw__onnx_writer *w, const mw__op *op, const char *name) { return mw__onnx_operand(w, op, name); }
-static const char *result(const mw__onnx_writer *w, const mw__op *op) { return mw__onnx_result(w, op, 0); }
-static mw_dtype dtype_of(const mw__op *op) { return op->results[0]->type->dtype; }
-
-static double number(const mw__op *op, const char *name)
-{
-    double value = 0;
-    mw__arg_float(op, name, &value);
-    return value;
-}
 
 static const char *constant(mw__onnx_writer *w, const mw__op *op, double value)
 {

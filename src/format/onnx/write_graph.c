@@ -52,14 +52,24 @@ static bool is_needed(const mw__onnx_writer *w, const mw__op *op)
     return op->result_count == 0;
 }
 
+static void mark(mw__onnx_writer *w, const mw__block *body);
+
+static void mark_op(mw__onnx_writer *w, const mw__op *op)
+{
+    for (size_t s = 0; s < op->slot_count; s++)
+        for (size_t k = 0; k < op->slots[s].count; k++)
+            need(w, &op->slots[s].operands[k]);
+    for (size_t i = 0; i < op->block_count; i++)
+        mark(w, op->blocks[i]);
+}
+
 static void mark(mw__onnx_writer *w, const mw__block *body)
 {
     for (size_t i = 0; i < body->output_count; i++)
         w->needed[body->outputs[i]->id] = true;
     for (size_t i = body->op_count; i-- > 0;)
-        for (size_t s = 0; is_needed(w, body->ops[i]) && s < body->ops[i]->slot_count; s++)
-            for (size_t k = 0; k < body->ops[i]->slots[s].count; k++)
-                need(w, &body->ops[i]->slots[s].operands[k]);
+        if (is_needed(w, body->ops[i]))
+            mark_op(w, body->ops[i]);
 }
 
 /* ---- names ---- */
@@ -93,16 +103,22 @@ static mw_status name_value(mw__onnx_writer *w, mw_tensor *value)
     return keeps ? mw__map_set(&w->taken, value->name, value, w->err) : MW_OK;
 }
 
-/* Ports first: their names are the user's. */
+/* Ports first: their names are the user's. Those in branches are unlike all others, too. */
 static mw_status name_all(mw__onnx_writer *w, const mw__block *body)
 {
     for (size_t i = 0; i < body->input_count; i++)
         MW_TRY(name_value(w, body->inputs[i]));
     for (size_t i = 0; i < body->output_count; i++)
         MW_TRY(name_value(w, body->outputs[i]));
-    for (size_t i = 0; i < body->op_count; i++)
-        for (size_t k = 0; is_needed(w, body->ops[i]) && k < body->ops[i]->result_count; k++)
-            MW_TRY(name_value(w, body->ops[i]->results[k]));
+    for (size_t i = 0; i < body->op_count; i++) {
+        const mw__op *op = body->ops[i];
+        if (!is_needed(w, op))
+            continue;
+        for (size_t k = 0; k < op->result_count; k++)
+            MW_TRY(name_value(w, op->results[k]));
+        for (size_t k = 0; k < op->block_count; k++)
+            MW_TRY(name_all(w, op->blocks[k]));
+    }
     return MW_OK;
 }
 
@@ -126,7 +142,7 @@ static bool fill_shape(mw__onnx_writer *w, mw_shape shape, Mw__Onnx__Shape *out)
     return out->dim != NULL;
 }
 
-static Mw__Onnx__ValueInfo *port(mw__onnx_writer *w, const mw_tensor *value)
+static Mw__Onnx__ValueInfo *port(mw__onnx_writer *w, const mw_tensor *value, const char *name)
 {
     Mw__Onnx__ValueInfo *out = mw__onnx_room(w, 1, sizeof *out);
     Mw__Onnx__Type *type = mw__onnx_room(w, 1, sizeof *type);
@@ -141,7 +157,6 @@ static Mw__Onnx__ValueInfo *port(mw__onnx_writer *w, const mw_tensor *value)
     tensor->shape = shape;
     type->value_case = MW__ONNX__TYPE__VALUE_TENSOR_TYPE;
     type->tensor_type = tensor;
-    const char *name = w->names[value->id];
     out->name = name != NULL ? mw__arena_string(&w->arena, name, strlen(name), w->err) : NULL;
     out->type = type;
     if (tensor->elem_type == 0)
@@ -173,12 +188,13 @@ static mw_status fill_ports(mw__onnx_writer *w, const mw__block *body, Mw__Onnx_
         if (mw__is_resident(body->inputs[i])) {
             if (w->needed[body->inputs[i]->id])
                 MW_TRY(bake(w, body->inputs[i]));
-        } else if ((out->input[out->n_input++] = port(w, body->inputs[i])) == NULL) {
+        } else if ((out->input[out->n_input++] = port(w, body->inputs[i], w->names[body->inputs[i]->id])) == NULL) {
             return w->err->status;
         }
     }
     for (size_t i = 0; i < body->output_count; i++) {
-        if (mw__onnx_value(w, body->outputs[i]) == NULL || (out->output[i] = port(w, body->outputs[i])) == NULL)
+        const char *name = mw__onnx_value(w, body->outputs[i]);
+        if (name == NULL || (out->output[i] = port(w, body->outputs[i], name)) == NULL)
             return w->err->status;
         out->n_output++;
     }
@@ -198,17 +214,59 @@ static void write_op(mw__onnx_writer *w, const mw__op *op)
         row->write(w, op, row->operation);
 }
 
-static mw_status fill_lists(mw__onnx_writer *w, Mw__Onnx__Graph *out)
+static mw_status write_ops(mw__onnx_writer *w, const mw__block *body)
 {
-    out->node = mw__onnx_room(w, w->nodes.count, sizeof *out->node);
-    out->initializer = mw__onnx_room(w, w->initializers.count, sizeof *out->initializer);
-    if (out->node == NULL || out->initializer == NULL)
+    for (size_t i = 0; i < body->op_count; i++) {
+        const mw__op *op = body->ops[i];
+        if (is_needed(w, op) && (op->result_count == 0 || !mw__is_constant(op->results[0])))
+            write_op(w, op);
+        if (mw__failed(w->err))
+            return w->err->status;
+    }
+    return MW_OK;
+}
+
+static mw_status fill_nodes(mw__onnx_writer *w, Mw__Onnx__Graph *out)
+{
+    if ((out->node = mw__onnx_room(w, w->nodes.count, sizeof *out->node)) == NULL)
         return w->err->status;
     for (size_t i = 0; i < w->nodes.count; i++)
         out->node[out->n_node++] = w->nodes.items[i];
+    return MW_OK;
+}
+
+static mw_status fill_initializers(mw__onnx_writer *w, Mw__Onnx__Graph *out)
+{
+    if ((out->initializer = mw__onnx_room(w, w->initializers.count, sizeof *out->initializer)) == NULL)
+        return w->err->status;
     for (size_t i = 0; i < w->initializers.count; i++)
         out->initializer[out->n_initializer++] = w->initializers.items[i];
     return MW_OK;
+}
+
+/* What a branch gives may be a value from outside, or twice the same. */
+static mw_status fill_branch(mw__onnx_writer *w, const mw__block *body, Mw__Onnx__Graph *out)
+{
+    MW_TRY(write_ops(w, body));
+    if ((out->output = mw__onnx_room(w, body->output_count, sizeof *out->output)) == NULL)
+        return w->err->status;
+    for (size_t i = 0; i < body->output_count; i++) {
+        const char *name = mw__onnx_make(w, "Identity", NULL, mw__onnx_value(w, body->outputs[i]), NULL);
+        if (name == NULL || (out->output[i] = port(w, body->outputs[i], name)) == NULL)
+            return w->err->status;
+        out->n_output++;
+    }
+    return fill_nodes(w, out);
+}
+
+/* Constants of branches are initializers of the whole graph, which branches see. */
+mw_status mw__onnx_write_branch(mw__onnx_writer *w, const mw__block *body, Mw__Onnx__Graph *out_graph)
+{
+    const mw__onnx_list outside = w->nodes;
+    w->nodes = (mw__onnx_list){0};
+    const mw_status status = fill_branch(w, body, out_graph);
+    w->nodes = outside;
+    return status;
 }
 
 mw_status mw__onnx_write_graph(mw__onnx_writer *w, const mw__function *function, Mw__Onnx__Graph *out)
@@ -222,12 +280,7 @@ mw_status mw__onnx_write_graph(mw__onnx_writer *w, const mw__function *function,
     MW_TRY(choose_prefix(w));
     MW_TRY(name_all(w, body));
     MW_TRY(fill_ports(w, body, out));
-    for (size_t i = 0; i < body->op_count; i++) {
-        const mw__op *op = body->ops[i];
-        if (is_needed(w, op) && (op->result_count == 0 || !mw__is_constant(op->results[0])))
-            write_op(w, op);
-        if (mw__failed(w->err))
-            return w->err->status;
-    }
-    return fill_lists(w, out);
+    MW_TRY(write_ops(w, body));
+    MW_TRY(fill_nodes(w, out));
+    return fill_initializers(w, out);
 }

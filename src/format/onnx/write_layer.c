@@ -1,24 +1,8 @@
 /* Products, convolution, pooling, softmax and norms. */
-#include "format/onnx/write.h"
+#include "format/onnx/write_args.h"
 
+#include <math.h>
 #include <string.h>
-
-static const char *arg(mw__onnx_writer *w, const mw__op *op, const char *name) { return mw__onnx_operand(w, op, name); }
-static const char *result(const mw__onnx_writer *w, const mw__op *op) { return mw__onnx_result(w, op, 0); }
-static mw_shape shape_of(const mw__op *op, const char *name) { return mw__arg(op, name)->type->shape; }
-
-static bool is_set(const mw__op *op, const char *name)
-{
-    bool value = false;
-    return mw__arg_bool(op, name, &value) && value;
-}
-
-static double number(const mw__op *op, const char *name)
-{
-    double value = 0;
-    mw__arg_float(op, name, &value);
-    return value;
-}
 
 /* ---- products ---- */
 
@@ -96,10 +80,10 @@ static void put_pads(mw__onnx_writer *w, const mw__op *op, pb_node *node)
     mw__onnx_put_ints(w, node, "pads", pads, count);
 }
 
-static pb_node *convolve(mw__onnx_writer *w, const mw__op *op, const char *operation)
+static pb_node *convolve(mw__onnx_writer *w, const mw__op *op, const char *operation, const char *weight)
 {
     int64_t groups = 1;
-    const char *const in[] = {arg(w, op, "x"), arg(w, op, "weight"), arg(w, op, "bias")};
+    const char *const in[] = {arg(w, op, "x"), weight, arg(w, op, "bias")};
     pb_node *node = mw__onnx_node_of(w, operation, result(w, op), in, 3);
     mw__arg_int(op, "groups", &groups);
     mw__onnx_put_int(w, node, "group", groups);
@@ -111,14 +95,34 @@ static pb_node *convolve(mw__onnx_writer *w, const mw__op *op, const char *opera
     return node;
 }
 
-void mw__onnx_write_conv(mw__onnx_writer *w, const mw__op *op, const char *operation) { convolve(w, op, operation); }
+void mw__onnx_write_conv(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    convolve(w, op, operation, arg(w, op, "weight"));
+}
+
+/* One number, or one for each channel of the result, beside a weight [O, ..]. */
+static const char *of_outputs(mw__onnx_writer *w, const mw__op *op, const char *name)
+{
+    mw_shape shape = {.rank = shape_of(op, "weight").rank, .dim = {mw_shape_count(shape_of(op, name))}};
+    for (int i = 1; i < shape.rank; i++)
+        shape.dim[i] = 1;
+    return mw__onnx_reshape_to(w, op, NULL, arg(w, op, name), shape);
+}
+
+/* The weight is codes * quant_scale + quant_bias. */
+void mw__onnx_write_conv_quantized(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const char *codes = mw__onnx_cast_to(w, NULL, arg(w, op, "weight"), dtype_of(op));
+    const char *scaled = mw__onnx_make(w, "Mul", NULL, codes, of_outputs(w, op, "quant_scale"));
+    convolve(w, op, operation, mw__onnx_make(w, "Add", NULL, scaled, of_outputs(w, op, "quant_bias")));
+}
 
 void mw__onnx_write_conv_transpose(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     if (mw__arg_present(op, "output_shape"))
         mw__onnx_cannot(w, op, "with output_shape it is not written yet");
     else
-        convolve(w, op, operation);
+        convolve(w, op, operation, arg(w, op, "weight"));
 }
 
 static pb_node *pool(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -235,4 +239,47 @@ void mw__onnx_write_local_response_norm(mw__onnx_writer *w, const mw__op *op, co
     mw__onnx_put_float(w, node, "beta", number(op, "beta"));
     mw__onnx_put_float(w, node, "bias", number(op, "k"));
     mw__onnx_put_int(w, node, "size", size);
+}
+
+/* x / sqrt(sum of x^2 over the last three axes + epsilon) */
+void mw__onnx_write_l2_norm(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    static const int64_t axes[] = {-3, -2, -1};
+    const char *x = arg(w, op, "x");
+    pb_node *squares = mw__onnx_node_of(w, operation, NULL, &x, 1);
+    mw__onnx_put_ints(w, squares, "axes", axes, 3);
+    mw__onnx_put_int(w, squares, "keepdims", 1);
+    const char *epsilon = mw__onnx_number(w, dtype_of(op), number(op, "epsilon"));
+    const char *sum = mw__onnx_make(w, "Add", NULL, mw__onnx_name(squares), epsilon);
+    mw__onnx_make(w, "Div", result(w, op), x, mw__onnx_make(w, "Sqrt", NULL, sum, NULL));
+}
+
+/* ---- attention ---- */
+
+/* A mask is added, or chooses what is not -infinity. */
+static const char *masked(mw__onnx_writer *w, const mw__op *op, const char *scores)
+{
+    if (!mw__arg_present(op, "attn_mask"))
+        return scores;
+    const char *mask = arg(w, op, "attn_mask");
+    if (mw__arg(op, "attn_mask")->type->dtype != MW_BOOL)
+        return mw__onnx_make(w, "Add", NULL, scores, mask);
+    const char *const in[] = {mask, scores, mw__onnx_number(w, dtype_of(op), -HUGE_VAL)};
+    return mw__onnx_name(mw__onnx_node_of(w, "Where", NULL, in, 3));
+}
+
+void mw__onnx_write_scaled_dot_product_attention(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const mw_shape query = shape_of(op, "query");
+    const int64_t width = query.dim[query.rank - 1];
+    if (width < 0) {
+        mw__onnx_cannot(w, op, "the width of its queries is not known");
+        return;
+    }
+    const char *scale = mw__onnx_number(w, dtype_of(op), 1 / sqrt((double)width));
+    const char *scaled = mw__onnx_make(w, "Mul", NULL, arg(w, op, "query"), scale);
+    const char *scores = masked(w, op, mw__onnx_make(w, "MatMul", NULL, scaled, turned(w, op, "key")));
+    pb_node *weights = mw__onnx_node_of(w, operation, NULL, &scores, 1);
+    mw__onnx_put_int(w, weights, "axis", -1);
+    mw__onnx_make(w, "MatMul", result(w, op), mw__onnx_name(weights), arg(w, op, "value"));
 }

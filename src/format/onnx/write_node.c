@@ -106,15 +106,18 @@ const char *mw__onnx_initializer(mw__onnx_writer *w, const char *name, const mw_
     return tensor->name;
 }
 
-static const char *small(mw__onnx_writer *w, mw_dtype dtype, mw_shape shape, const void *data, size_t size)
+const char *mw__onnx_tensor(mw__onnx_writer *w, mw_dtype dtype, mw_shape shape, const void *data)
 {
     mw__type *type = mw__onnx_room(w, 1, sizeof *type);
-    void *kept = mw__onnx_room(w, size, 1);
-    if (type == NULL || kept == NULL)
+    size_t size = 0;
+    if (type == NULL)
+        return NULL;
+    *type = (mw__type){.kind = MW__TENSOR, .dtype = dtype, .shape = shape};
+    void *kept = mw__type_bytes(type, &size) ? mw__onnx_room(w, size, 1) : NULL;
+    if (kept == NULL)
         return NULL;
     if (size > 0)
         memcpy(kept, data, size);
-    *type = (mw__type){.kind = MW__TENSOR, .dtype = dtype, .shape = shape};
     const mw__payload payload = {.type = type, .data = kept, .size = size};
     return mw__onnx_initializer(w, mw__onnx_fresh(w), &payload);
 }
@@ -126,19 +129,19 @@ const char *mw__onnx_number(mw__onnx_writer *w, mw_dtype dtype, double value)
     const int32_t whole = dtype == MW_I32 ? (int32_t)value : 0;
     const int64_t wide = dtype == MW_I64 ? (int64_t)value : 0;
     if (dtype == MW_F32)
-        return small(w, dtype, scalar, &single, sizeof single);
+        return mw__onnx_tensor(w, dtype, scalar, &single);
     if (dtype == MW_I32)
-        return small(w, dtype, scalar, &whole, sizeof whole);
+        return mw__onnx_tensor(w, dtype, scalar, &whole);
     if (dtype == MW_I64)
-        return small(w, dtype, scalar, &wide, sizeof wide);
-    const char *one = small(w, MW_F32, scalar, &single, sizeof single);
+        return mw__onnx_tensor(w, dtype, scalar, &wide);
+    const char *one = mw__onnx_tensor(w, MW_F32, scalar, &single);
     return mw__onnx_cast_to(w, NULL, one, dtype);
 }
 
 const char *mw__onnx_longs(mw__onnx_writer *w, const int64_t *values, size_t count)
 {
     const mw_shape shape = {.rank = 1, .dim = {(int64_t)count}};
-    return small(w, MW_I64, shape, values, count * sizeof *values);
+    return mw__onnx_tensor(w, MW_I64, shape, values);
 }
 
 const char *mw__onnx_value(mw__onnx_writer *w, mw_tensor *value)
@@ -267,6 +270,36 @@ void mw__onnx_put_text(mw__onnx_writer *w, pb_node *node, const char *name, cons
     made->s.len = strlen(text);
 }
 
+void mw__onnx_put_floats(mw__onnx_writer *w, pb_node *node, const char *name, const double *values, size_t count)
+{
+    Mw__Onnx__Attribute *made = put(w, node, name, 6);
+    if (made == NULL || (made->floats = mw__onnx_room(w, count, sizeof *made->floats)) == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        made->floats[i] = (float)values[i];
+    made->n_floats = count;
+}
+
+void mw__onnx_put_texts(mw__onnx_writer *w, pb_node *node, const char *name, const char *const *texts, size_t count)
+{
+    Mw__Onnx__Attribute *made = put(w, node, name, 8);
+    if (made == NULL || (made->strings = mw__onnx_room(w, count, sizeof *made->strings)) == NULL)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if ((made->strings[i].data = (uint8_t *)copy_text(w, texts[i])) == NULL)
+            return;
+        made->strings[i].len = strlen(texts[i]);
+        made->n_strings++;
+    }
+}
+
+void mw__onnx_put_graph(mw__onnx_writer *w, pb_node *node, const char *name, Mw__Onnx__Graph *graph)
+{
+    Mw__Onnx__Attribute *made = put(w, node, name, 5);
+    if (made != NULL)
+        made->g = graph;
+}
+
 /* ---- common nodes ---- */
 
 const char *mw__onnx_cast_to(mw__onnx_writer *w, const char *out, const char *x, mw_dtype dtype)
@@ -298,4 +331,22 @@ const char *mw__onnx_transpose_to(mw__onnx_writer *w, const char *out, const cha
     pb_node *node = mw__onnx_node_of(w, "Transpose", out, &x, 1);
     mw__onnx_put_ints(w, node, "perm", perm, (size_t)rank);
     return mw__onnx_name(node);
+}
+
+const char *mw__onnx_swap_axes(mw__onnx_writer *w, const char *out, const char *x, int rank, int a, int b)
+{
+    int64_t perm[MW_RANK_MAX];
+    for (int i = 0; i < rank; i++)
+        perm[i] = i == a ? b : i == b ? a : i;
+    return mw__onnx_transpose_to(w, out, x, perm, rank);
+}
+
+const char *mw__onnx_slice_to(mw__onnx_writer *w, const char *out, const char *x, const mw__onnx_slices *s)
+{
+    int64_t axes[MW_RANK_MAX];
+    for (size_t i = 0; i < s->count; i++)
+        axes[i] = (int64_t)i;
+    const char *const in[] = {x, mw__onnx_longs(w, s->begin, s->count), mw__onnx_longs(w, s->end, s->count),
+                              mw__onnx_longs(w, axes, s->count), mw__onnx_longs(w, s->step, s->count)};
+    return mw__onnx_name(mw__onnx_node_of(w, "Slice", out, in, 5));
 }

@@ -1,24 +1,7 @@
 /* Reductions, sorting, and elements chosen by indices. */
-#include "format/onnx/write.h"
+#include "format/onnx/write_args.h"
 
 #include <string.h>
-
-static const char *arg(mw__onnx_writer *w, const mw__op *op, const char *name) { return mw__onnx_operand(w, op, name); }
-static const char *result(const mw__onnx_writer *w, const mw__op *op) { return mw__onnx_result(w, op, 0); }
-static mw_dtype dtype_of(const mw__op *op) { return op->results[0]->type->dtype; }
-
-static bool is_set(const mw__op *op, const char *name)
-{
-    bool value = false;
-    return mw__arg_bool(op, name, &value) && value;
-}
-
-static int64_t axis_of(const mw__op *op)
-{
-    int64_t axis = 0;
-    mw__arg_int(op, "axis", &axis);
-    return axis;
-}
 
 /* ---- reductions ---- */
 
@@ -40,14 +23,14 @@ void mw__onnx_write_reduce_arg(mw__onnx_writer *w, const mw__op *op, const char 
 {
     const char *x = arg(w, op, "x");
     pb_node *node = mw__onnx_node_of(w, operation, NULL, &x, 1);
-    mw__onnx_put_int(w, node, "axis", axis_of(op));
+    mw__onnx_put_int(w, node, "axis", whole(op, "axis"));
     mw__onnx_put_int(w, node, "keepdims", is_set(op, "keep_dims"));
     mw__onnx_cast_to(w, result(w, op), mw__onnx_name(node), dtype_of(op));
 }
 
 void mw__onnx_write_cumsum(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const char *const in[] = {arg(w, op, "x"), mw__onnx_number(w, MW_I64, (double)axis_of(op))};
+    const char *const in[] = {arg(w, op, "x"), mw__onnx_number(w, MW_I64, (double)whole(op, "axis"))};
     pb_node *node = mw__onnx_node_of(w, operation, result(w, op), in, 2);
     mw__onnx_put_int(w, node, "exclusive", is_set(op, "exclusive"));
     mw__onnx_put_int(w, node, "reverse", is_set(op, "reverse"));
@@ -61,7 +44,7 @@ static void put_topk(mw__onnx_writer *w, const mw__op *op, int64_t k, const char
     const char *order = mw__onnx_fresh(w);
     pb_node *node = mw__onnx_node_of(w, "TopK", values, in, 2);
     mw__onnx_put_result(w, node, order);
-    mw__onnx_put_int(w, node, "axis", axis_of(op));
+    mw__onnx_put_int(w, node, "axis", whole(op, "axis"));
     mw__onnx_put_int(w, node, "largest", !is_set(op, "ascending"));
     if (indices < op->result_count)
         mw__onnx_cast_to(w, mw__onnx_result(w, op, indices), order, op->results[indices]->type->dtype);
@@ -73,7 +56,7 @@ void mw__onnx_write_topk(mw__onnx_writer *w, const mw__op *op, const char *opera
     (void)operation;
     mw__arg_int(op, "k", &k);
     const mw_shape x = mw__arg(op, "x")->type->shape;
-    const int64_t axis = axis_of(op), extent = x.dim[axis < 0 ? axis + x.rank : axis];
+    const int64_t axis = whole(op, "axis"), extent = x.dim[axis < 0 ? axis + x.rank : axis];
     k = k < 0 ? extent : k;
     if (k < 0)
         mw__onnx_cannot(w, op, "the extent of its axis is not known");
@@ -83,7 +66,7 @@ void mw__onnx_write_topk(mw__onnx_writer *w, const mw__op *op, const char *opera
 void mw__onnx_write_argsort(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     const mw_shape x = mw__arg(op, "x")->type->shape;
-    const int64_t axis = axis_of(op), extent = x.dim[axis < 0 ? axis + x.rank : axis];
+    const int64_t axis = whole(op, "axis"), extent = x.dim[axis < 0 ? axis + x.rank : axis];
     (void)operation;
     if (extent < 0)
         mw__onnx_cannot(w, op, "the extent of its axis is not known");
@@ -92,14 +75,7 @@ void mw__onnx_write_argsort(mw__onnx_writer *w, const mw__op *op, const char *op
 
 /* ---- gather and scatter ---- */
 
-static int64_t batch_dims(const mw__op *op)
-{
-    int64_t count = 0;
-    for (size_t i = 0; i < op->row->arg_count; i++)
-        if (strcmp(op->row->args[i].name, "batch_dims") == 0)
-            mw__arg_int(op, "batch_dims", &count);
-    return count;
-}
+static int64_t batch_dims(const mw__op *op) { return takes(op, "batch_dims") ? whole(op, "batch_dims") : 0; }
 
 /* Indices as int64, which the operators ending in ND insist on; the others would take int32 as well. */
 static const char *indices_of(mw__onnx_writer *w, const mw__op *op)
@@ -114,7 +90,7 @@ void mw__onnx_write_gather(mw__onnx_writer *w, const mw__op *op, const char *ope
         return;
     }
     const char *const in[] = {arg(w, op, "x"), indices_of(w, op)};
-    mw__onnx_put_int(w, mw__onnx_node_of(w, operation, result(w, op), in, 2), "axis", axis_of(op));
+    mw__onnx_put_int(w, mw__onnx_node_of(w, operation, result(w, op), in, 2), "axis", whole(op, "axis"));
 }
 
 void mw__onnx_write_gather_nd(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -156,5 +132,65 @@ void mw__onnx_write_scatter_along_axis(mw__onnx_writer *w, const mw__op *op, con
 {
     pb_node *node = put_scatter(w, op, operation);
     if (node != NULL)
-        mw__onnx_put_int(w, node, "axis", axis_of(op));
+        mw__onnx_put_int(w, node, "axis", whole(op, "axis"));
+}
+
+/* Rows of the data along an axis, which ScatterND has in front; -updates are added for sub. */
+void mw__onnx_write_scatter(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    const mw_shape data = shape_of(op, "data"), indices = shape_of(op, "indices");
+    const int axis = (int)axis_of(op, "axis", data.rank);
+    const char *mode = mw__arg_string(op, "mode"), *updates = arg(w, op, "updates");
+    const bool subtracts = mode != NULL && strcmp(mode, "sub") == 0;
+    const char *reduction = subtracts ? "add" : reduction_of(op);
+    mw_shape rows = data;
+    if (reduction == NULL) {
+        mw__onnx_cannot(w, op, "operator set 17 lacks its mode");
+        return;
+    }
+    rows.dim[axis] = mw_shape_count(indices);
+    updates = mw__onnx_reshape_to(w, op, NULL, updates, rows);
+    if (subtracts)
+        updates = mw__onnx_make(w, "Neg", NULL, updates, NULL);
+    const mw_shape places = {.rank = 2, .dim = {rows.dim[axis], 1}};
+    const char *at = mw__onnx_reshape_to(w, op, NULL, indices_of(w, op), places), *x = arg(w, op, "data");
+    if (axis != 0) {
+        x = mw__onnx_swap_axes(w, NULL, x, data.rank, 0, axis);
+        updates = mw__onnx_swap_axes(w, NULL, updates, data.rank, 0, axis);
+    }
+    const char *const in[] = {x, at, updates};
+    pb_node *node = mw__onnx_node_of(w, operation, axis == 0 ? result(w, op) : NULL, in, 3);
+    mw__onnx_put_text(w, node, "reduction", reduction);
+    if (axis != 0)
+        mw__onnx_swap_axes(w, result(w, op), mw__onnx_name(node), data.rank, 0, axis);
+}
+
+/* 0, 1, .. along an axis. */
+static const char *numbers_along(mw__onnx_writer *w, int64_t count, int axis, int rank)
+{
+    mw_shape shape = {.rank = rank};
+    int64_t *values = mw__onnx_room(w, (size_t)count, sizeof *values);
+    for (int i = 0; i < rank; i++)
+        shape.dim[i] = i == axis ? count : 1;
+    for (int64_t i = 0; values != NULL && i < count; i++)
+        values[i] = i;
+    return values != NULL ? mw__onnx_tensor(w, MW_I64, shape, values) : NULL;
+}
+
+/* ONNX's OneHot counts negative indices from the end, which here are nowhere. */
+void mw__onnx_write_one_hot(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    mw_shape shape = result_shape(op);
+    const int axis = (int)axis_of(op, "axis", shape.rank);
+    const int64_t size = shape.dim[axis];
+    if (size < 0) {
+        mw__onnx_cannot(w, op, "its size is not known");
+        return;
+    }
+    shape.dim[axis] = 1;
+    const char *indices = mw__onnx_reshape_to(w, op, NULL, indices_of(w, op), shape);
+    const char *hot = mw__onnx_make(w, operation, NULL, indices, numbers_along(w, size, axis, shape.rank));
+    const char *const in[] = {hot, mw__onnx_number(w, dtype_of(op), number(op, "on_value")),
+                              mw__onnx_number(w, dtype_of(op), number(op, "off_value"))};
+    mw__onnx_node_of(w, "Where", result(w, op), in, 3);
 }

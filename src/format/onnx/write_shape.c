@@ -1,11 +1,7 @@
 /* Shapes, parts and order of elements. */
-#include "format/onnx/write.h"
+#include "format/onnx/write_args.h"
 
 #include <string.h>
-
-static const char *arg(mw__onnx_writer *w, const mw__op *op, const char *name) { return mw__onnx_operand(w, op, name); }
-static const char *result(const mw__onnx_writer *w, const mw__op *op) { return mw__onnx_result(w, op, 0); }
-static mw_shape result_shape(const mw__op *op) { return op->results[0]->type->shape; }
 
 static bool is_known(mw_shape shape)
 {
@@ -13,14 +9,6 @@ static bool is_known(mw_shape shape)
         if (shape.dim[i] < 0)
             return false;
     return true;
-}
-
-/* An axis from 0. */
-static int64_t axis_of(const mw__op *op, int rank)
-{
-    int64_t axis = 0;
-    mw__arg_int(op, "axis", &axis);
-    return axis < 0 ? axis + rank : axis;
 }
 
 /* False, and the problem noted, if the numbers are computed. */
@@ -54,7 +42,7 @@ void mw__onnx_write_transpose(mw__onnx_writer *w, const mw__op *op, const char *
 static void join(mw__onnx_writer *w, const mw__op *op, const char **in, size_t count)
 {
     pb_node *node = mw__onnx_node_of(w, "Concat", result(w, op), in, count);
-    mw__onnx_put_int(w, node, "axis", axis_of(op, result_shape(op).rank));
+    mw__onnx_put_int(w, node, "axis", axis_of(op, "axis", result_shape(op).rank));
 }
 
 void mw__onnx_write_concat(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -81,7 +69,7 @@ void mw__onnx_write_stack(mw__onnx_writer *w, const mw__op *op, const char *oper
     const char **in = mw__onnx_room(w, count, sizeof *in);
     mw_shape shape = result_shape(op);
     (void)operation;
-    shape.dim[axis_of(op, shape.rank)] = 1;
+    shape.dim[axis_of(op, "axis", shape.rank)] = 1;
     for (size_t i = 0; in != NULL && i < count; i++)
         in[i] = mw__onnx_reshape_to(w, op, NULL, mw__onnx_value(w, values[i].value), shape);
     if (in != NULL)
@@ -90,7 +78,7 @@ void mw__onnx_write_stack(mw__onnx_writer *w, const mw__op *op, const char *oper
 
 void mw__onnx_write_split(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    const int64_t axis = axis_of(op, result_shape(op).rank);
+    const int64_t axis = axis_of(op, "axis", result_shape(op).rank);
     int64_t *sizes = mw__onnx_room(w, op->result_count, sizeof *sizes);
     for (size_t i = 0; sizes != NULL && i < op->result_count; i++)
         if ((sizes[i] = op->results[i]->type->shape.dim[axis]) < 0) {
@@ -108,21 +96,6 @@ void mw__onnx_write_split(mw__onnx_writer *w, const mw__op *op, const char *oper
 
 /* ---- slices ---- */
 
-typedef struct slices {
-    int64_t begin[2 * MW_RANK_MAX], end[2 * MW_RANK_MAX], step[2 * MW_RANK_MAX];
-    size_t count;
-} slices;
-
-static void cut(mw__onnx_writer *w, const char *out, const char *x, const slices *s)
-{
-    int64_t axes[MW_RANK_MAX];
-    for (size_t i = 0; i < s->count; i++)
-        axes[i] = (int64_t)i;
-    const char *const in[] = {x, mw__onnx_longs(w, s->begin, s->count), mw__onnx_longs(w, s->end, s->count),
-                              mw__onnx_longs(w, axes, s->count), mw__onnx_longs(w, s->step, s->count)};
-    mw__onnx_node_of(w, "Slice", out, in, 5);
-}
-
 static void read_flags(const mw__op *op, const char *name, bool flags[MW_RANK_MAX])
 {
     size_t count;
@@ -132,7 +105,7 @@ static void read_flags(const mw__op *op, const char *name, bool flags[MW_RANK_MA
 }
 
 /* One element of an axis that goes, all that is masked, or what begin and end say. */
-static void apply_masks(const mw__op *op, slices *s, bool *out_squeezes)
+static void apply_masks(const mw__op *op, mw__onnx_slices *s, bool *out_squeezes)
 {
     bool from_start[MW_RANK_MAX], to_end[MW_RANK_MAX], squeeze[MW_RANK_MAX];
     read_flags(op, "begin_mask", from_start);
@@ -154,10 +127,14 @@ static void apply_masks(const mw__op *op, slices *s, bool *out_squeezes)
 
 void mw__onnx_write_slice_by_index(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    slices s;
+    mw__onnx_slices s;
     bool squeezes;
     size_t ends, steps;
     (void)operation;
+    if (!mw__is_constant(mw__arg(op, "begin"))) {
+        mw__onnx_take_part(w, op);
+        return;
+    }
     if (!ints(w, op, "begin", s.begin, &s.count) || !ints(w, op, "end", s.end, &ends))
         return;
     for (size_t i = 0; i < s.count; i++)
@@ -166,16 +143,20 @@ void mw__onnx_write_slice_by_index(mw__onnx_writer *w, const mw__op *op, const c
         return;
     apply_masks(op, &s, &squeezes);
     const char *part = squeezes ? mw__onnx_fresh(w) : result(w, op);
-    cut(w, part, arg(w, op, "x"), &s);
+    mw__onnx_slice_to(w, part, arg(w, op, "x"), &s);
     if (squeezes)
         mw__onnx_reshape_to(w, op, result(w, op), part, result_shape(op));
 }
 
 void mw__onnx_write_slice_by_size(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    slices s;
+    mw__onnx_slices s;
     const mw_shape shape = result_shape(op);
     (void)operation;
+    if (!mw__is_constant(mw__arg(op, "begin"))) {
+        mw__onnx_take_part(w, op);
+        return;
+    }
     if (!is_known(shape)) {
         mw__onnx_cannot(w, op, "its shape is not known");
         return;
@@ -187,12 +168,12 @@ void mw__onnx_write_slice_by_size(mw__onnx_writer *w, const mw__op *op, const ch
         s.end[i] = s.begin[i] < 0 && s.end[i] >= 0 ? INT64_MAX : s.end[i];
         s.step[i] = 1;
     }
-    cut(w, result(w, op), arg(w, op, "x"), &s);
+    mw__onnx_slice_to(w, result(w, op), arg(w, op, "x"), &s);
 }
 
 void mw__onnx_write_reverse(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    slices s = {.count = (size_t)result_shape(op).rank};
+    mw__onnx_slices s = {.count = (size_t)result_shape(op).rank};
     int64_t axes[2 * MW_RANK_MAX];
     size_t count = 0;
     (void)operation;
@@ -207,7 +188,7 @@ void mw__onnx_write_reverse(mw__onnx_writer *w, const mw__op *op, const char *op
         s.end[i] = turns ? INT64_MIN : INT64_MAX;
         s.step[i] = turns ? -1 : 1;
     }
-    cut(w, result(w, op), arg(w, op, "x"), &s);
+    mw__onnx_slice_to(w, result(w, op), arg(w, op, "x"), &s);
 }
 
 /* ---- repetition and borders ---- */
@@ -282,32 +263,4 @@ void mw__onnx_write_band_part(mw__onnx_writer *w, const mw__op *op, const char *
         mw__onnx_put_int(w, mw__onnx_node_of(w, operation, result(w, op), in, 2), "upper", 1);
     else if (upper < 0)
         mw__onnx_make(w, "Identity", result(w, op), x, NULL);
-}
-
-/* ---- space ---- */
-
-static void rearrange(mw__onnx_writer *w, const mw__op *op, const char *operation, const char *size, const char *mode)
-{
-    int64_t block = 1;
-    const char *x = arg(w, op, "x");
-    pb_node *node = mw__onnx_node_of(w, operation, result(w, op), &x, 1);
-    mw__arg_int(op, size, &block);
-    mw__onnx_put_int(w, node, "blocksize", block);
-    if (mode != NULL)
-        mw__onnx_put_text(w, node, "mode", mode);
-}
-
-void mw__onnx_write_depth_to_space(mw__onnx_writer *w, const mw__op *op, const char *operation)
-{
-    rearrange(w, op, operation, "block_size", "DCR");
-}
-
-void mw__onnx_write_space_to_depth(mw__onnx_writer *w, const mw__op *op, const char *operation)
-{
-    rearrange(w, op, operation, "block_size", NULL);
-}
-
-void mw__onnx_write_pixel_shuffle(mw__onnx_writer *w, const mw__op *op, const char *operation)
-{
-    rearrange(w, op, operation, "upscale_factor", "CRD");
 }
