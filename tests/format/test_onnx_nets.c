@@ -117,13 +117,34 @@ static void check_package(const net *n, const mw_graph *graph)
     mw_coreml_destroy(model);
 }
 
+/* What is written as ONNX and read again: every operation of these nets has an operator, and comes back as itself. */
+static void check_onnx(const net *n, const mw_graph *graph)
+{
+    mw_error err = {0};
+    mw_onnx_write(graph, "net.onnx", NULL, &err);
+    mw_graph *read = mw_onnx_read("net.onnx", NULL, &err);
+    CHECK_OK(err);
+    if (read != NULL) {
+        float *a = onnx_recorded_run(n->r, graph, n->values, &err);
+        float *b = onnx_recorded_run(n->r, read, n->values, &err);
+        CHECK_OK(err);
+        check_note(memcmp(a, b, (size_t)mw_shape_count(n->r->y) * sizeof *a) == 0, __FILE__, __LINE__,
+                   "%s differs once it was written as ONNX", n->r->name);
+        free(a);
+        free(b);
+    }
+    mw_graph_destroy(read);
+}
+
 static void check_tuned(const net *n)
 {
     mw_error err = {0};
     mw_graph *tuned = mw_graph_read_mil("tuned/model.mil", NULL, &err);
     CHECK_OK(err);
-    if (tuned != NULL)
+    if (tuned != NULL) {
         check_package(n, tuned);
+        check_onnx(n, tuned);
+    }
     mw_graph_destroy(tuned);
 }
 
@@ -203,26 +224,42 @@ static void test_adapters_and_all_weights_learn(void)
     folder_leave(folder);
 }
 
+static void check_layers(const mw_graph *graph, bool named)
+{
+    mw_error err = {0};
+    size_t count = 0;
+    char *text = mw_graph_print_mil(graph, NULL, &err);
+    for (const char *at = text; at != NULL && (at = strstr(at, " = lstm(")) != NULL; at++)
+        count++;
+    CHECK_INT(count, 3);
+    mw_string_free(text);
+    if (named)
+        CHECK(mw_graph_find(graph, "lstm.weight_hh_l1.forward0") != NULL &&
+              mw_graph_find(graph, "lstm.bias_ih_l1.forward0") != NULL &&
+              mw_graph_find(graph, "both.weight_ih_l0.reverse0") != NULL);
+}
+
 /* Their weights lie in another order in MIL; without constant folding PyTorch puts them together by nodes. */
 static void test_recurrent_layers_are_one_operation_each(void)
 {
+    char folder[512];
+    REQUIRE(folder_enter(folder));
     for (size_t i = 0; i < NETS; i++) {
         net n;
         mw_error err = {0};
-        size_t count = 0;
         if (strncmp(nets[i].name, "lstm", 4) != 0 || !open_net(&n, &nets[i], &err))
             continue;
-        char *text = mw_graph_print_mil(n.graph, NULL, &err);
-        for (const char *at = text; at != NULL && (at = strstr(at, " = lstm(")) != NULL; at++)
-            count++;
-        CHECK_INT(count, 3);
-        mw_string_free(text);
-        if (strcmp(nets[i].name, "lstm_kept") == 0)
-            CHECK(mw_graph_find(n.graph, "lstm.weight_hh_l1.forward0") != NULL &&
-                  mw_graph_find(n.graph, "both.weight_ih_l0.reverse0") != NULL);
+        const bool named = strcmp(nets[i].name, "lstm_kept") == 0;
+        check_layers(n.graph, named);
+        mw_onnx_write(n.graph, "net.onnx", NULL, &err);
+        mw_graph *again = mw_onnx_read("net.onnx", NULL, &err);
         CHECK_OK(err);
+        if (again != NULL)
+            check_layers(again, named);
+        mw_graph_destroy(again);
         close_net(&n);
     }
+    folder_leave(folder);
 }
 
 /* ---- open extents ---- */
@@ -299,15 +336,17 @@ static void test_models_predict_any_number_of_examples(void)
 
 /* ---- out ---- */
 
-static void test_packages_compute_the_same_bits(void)
+static void test_what_is_written_computes_the_same(void)
 {
     char folder[512];
     REQUIRE(folder_enter(folder));
     for (size_t i = 0; i < NETS; i++) {
         net n;
         mw_error err = {0};
-        if (open_net(&n, &nets[i], &err))
+        if (open_net(&n, &nets[i], &err)) {
             check_package(&n, n.graph);
+            check_onnx(&n, n.graph);
+        }
         close_net(&n);
     }
     folder_leave(folder);
@@ -325,6 +364,6 @@ int main(void)
     RUN(test_recurrent_layers_are_one_operation_each);
     RUN(test_one_read_serves_all_batches);
     RUN(test_models_predict_any_number_of_examples);
-    RUN(test_packages_compute_the_same_bits);
+    RUN(test_what_is_written_computes_the_same);
     return check_finish();
 }
