@@ -1,9 +1,9 @@
 #!/bin/sh
 # The long campaigns: the examples, slow tests (MW_NIGHTLY=1), the sanitizers, Linux aarch64 under qemu, valgrind, the
-# interpreter of MIL, real programs against it, every example under every profile of a chip, fuzzing. Ends with the sum
-# over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz target; with 10 all takes about two hours on two
-# cores. Words choose stages: examples slow asan tsan qemu valgrind (after slow) interpreter programs profiles compilers
-# fuzz.
+# interpreter of MIL, real programs against it, models of ONNX in onnxruntime, every example under every profile of a chip,
+# fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz target; with 10 all takes
+# about two hours on two cores. Words choose stages: examples slow asan tsan qemu valgrind (after slow) interpreter programs
+# onnxruntime profiles compilers fuzz.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -32,7 +32,7 @@ emulated_tests() { MW_TEST_PROGRAMS=2000 tools/cross_linux_arm64.sh; }
 valgrind_tests() {
     costs=build/release/Testing/Temporary/CTestCostData.txt
     [ -s "$costs" ] || { echo "valgrind: the slow tests have not run" && return 1; }
-    awk '$1 ~ /^(base|graph|mil|runtime)\// && $3 < 3 {
+    awk '$1 ~ /^(base|format|graph|mil|runtime)\// && $3 < 3 {
         sub("/", "_", $1)
         print "build/release/tests/test_" $1
     }' "$costs" | xargs -P "$(getconf _NPROCESSORS_ONLN)" -n 1 sh -c '
@@ -68,6 +68,18 @@ whole_programs() {
         done
 }
 
+# What we write as ONNX (every case of the operation table, nets, nets that were trained) and what PyTorch exported compute
+# the same in onnxruntime.
+onnxruntime() {
+    . tools/onnxruntime.sh || return 1
+    build release || return 1
+    rm -rf build/onnxruntime && mkdir -p build/onnxruntime || return 1
+    for test in write nets; do
+        "build/release/tests/test_format_onnx_$test" --cases "$(pwd)/build/onnxruntime" || return 1
+    done
+    node tests/client/onnxruntime.mjs build/cache/onnxruntime build/onnxruntime
+}
+
 # What a graph becomes may not depend on the order in which a compiler evaluates arguments: gcc and clang take others.
 compilers() {
     build release && cmake --preset clang && cmake --build --preset clang --target test_format_onnx_nodes || return 1
@@ -94,7 +106,7 @@ fuzz() {
 chosen=$*
 for word in $chosen; do
     case $word in
-    examples | slow | asan | tsan | qemu | valgrind | interpreter | programs | profiles | compilers | fuzz) ;;
+    examples | slow | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | profiles | compilers | fuzz) ;;
     *) echo "nightly: no stage \"$word\"" >&2 && exit 2 ;;
     esac
 done
@@ -112,6 +124,7 @@ stage qemu "Linux aarch64, tests under qemu" emulated_tests
 stage valgrind "valgrind" valgrind_tests
 stage interpreter "the interpreter of MIL in Python" interpreter
 stage programs "real programs against the interpreter" whole_programs
+stage onnxruntime "models of ONNX in onnxruntime" onnxruntime
 stage profiles "every example under every profile" ./run profiles
 stage compilers "ONNX models become the same text by gcc and clang" compilers
 stage fuzz "fuzzing" fuzz

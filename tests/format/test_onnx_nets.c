@@ -1,5 +1,6 @@
 /* Nets that PyTorch 1.13 exported (tests/data/onnx/nets.py), the whole way: in, beside PyTorch, their heads trained
  * beside PyTorch, adapters trained, out to a package and in again. */
+#include "onnx_kept.h"
 #include "onnx_recorded.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -45,14 +46,37 @@ static void close_net(net *n)
 
 /* ---- in ---- */
 
+/* For onnxruntime, if it is asked for: the model in that file, and what ours computes. */
+static bool keep_net(const net *n, const char *what, const char *model, const char *type, const float *y)
+{
+    static int number;
+    char name[64], title[128];
+    if (onnx_kept_folder == NULL)
+        return true;
+    const size_t inputs = (size_t)mw_shape_count(n->r->x), outputs = (size_t)mw_shape_count(n->r->y);
+    double *values = calloc(inputs + outputs, sizeof *values);
+    for (size_t i = 0; i < inputs + outputs; i++)
+        values[i] = i < inputs ? (double)n->values[i] : (double)y[i - inputs];
+    const onnx_kept_port ports[] = {{"x", n->r->integers ? type : "float32", n->r->x, values},
+                                    {"y", "float32", n->r->y, values + inputs}};
+    snprintf(name, sizeof name, "net%03d", number++);
+    snprintf(title, sizeof title, "%s, %s", n->r->name, what);
+    const bool kept = onnx_kept(name, title, model, ports, 2);
+    free(values);
+    return kept;
+}
+
 static void test_nets_compute_what_pytorch_does(void)
 {
+    char path[512];
     for (size_t i = 0; i < NETS; i++) {
         net n;
         mw_error err = {0};
         if (open_net(&n, &nets[i], &err)) {
             float *y = onnx_recorded_run(n.r, n.graph, n.values, &err);
             onnx_recorded_compare(n.r, y, n.y, n.r->tolerance, "from PyTorch");
+            snprintf(path, sizeof path, MW_TESTS_DIR "/data/onnx/%s.onnx", n.r->name);
+            CHECK(keep_net(&n, "as PyTorch exported it", path, "int64", y));
             free(y);
         }
         CHECK_OK(err);
@@ -118,7 +142,7 @@ static void check_package(const net *n, const mw_graph *graph)
 }
 
 /* What is written as ONNX and read again: every operation of these nets has an operator, and comes back as itself. */
-static void check_onnx(const net *n, const mw_graph *graph)
+static void check_onnx(const net *n, const mw_graph *graph, const char *what)
 {
     mw_error err = {0};
     mw_onnx_write(graph, "net.onnx", NULL, &err);
@@ -129,21 +153,22 @@ static void check_onnx(const net *n, const mw_graph *graph)
         float *b = onnx_recorded_run(n->r, read, n->values, &err);
         CHECK_OK(err);
         check_note(memcmp(a, b, (size_t)mw_shape_count(n->r->y) * sizeof *a) == 0, __FILE__, __LINE__,
-                   "%s differs once it was written as ONNX", n->r->name);
+                   "%s, %s, differs once it was written as ONNX", n->r->name, what);
+        CHECK(keep_net(n, what, "net.onnx", "int32", a));
         free(a);
         free(b);
     }
     mw_graph_destroy(read);
 }
 
-static void check_tuned(const net *n)
+static void check_tuned(const net *n, const char *what)
 {
     mw_error err = {0};
     mw_graph *tuned = mw_graph_read_mil("tuned/model.mil", NULL, &err);
     CHECK_OK(err);
     if (tuned != NULL) {
         check_package(n, tuned);
-        check_onnx(n, tuned);
+        check_onnx(n, tuned, what);
     }
     mw_graph_destroy(tuned);
 }
@@ -163,7 +188,7 @@ static void check_head(const net *n)
                    (double)n->losses[i]);
     }
     CHECK(found[ONNX_STEPS - 1] < found[0]);
-    check_tuned(n);
+    check_tuned(n, "its head trained");
     mw_graph_destroy(graph);
 }
 
@@ -183,14 +208,14 @@ static void test_heads_learn_as_in_pytorch(void)
 }
 
 /* Steps on a copy of the net, which this frees: its loss falls, and what was trained is written. */
-static void check_learns(const net *n, mw_graph *graph, mw_error *err)
+static void check_learns(const net *n, mw_graph *graph, const char *what, mw_error *err)
 {
     float found[ONNX_STEPS] = {0};
     train(n, graph, found, err);
     CHECK_OK(*err);
     check_note(found[ONNX_STEPS - 1] < 0.85f * found[0], __FILE__, __LINE__, "%s: the loss goes from %g to %g",
                n->r->name, (double)found[0], (double)found[ONNX_STEPS - 1]);
-    check_tuned(n);
+    check_tuned(n, what);
     mw_graph_destroy(graph);
 }
 
@@ -203,10 +228,10 @@ static void check_adapters_and_all(const net *n)
     mw_lora_options lora = mw_lora_defaults(all, 1);
     lora.rank = 4;
     lora.skip_fixed = true;
-    check_learns(n, mw_graph_lora(n->graph, &lora, &err), &err);
+    check_learns(n, mw_graph_lora(n->graph, &lora, &err), "with adapters", &err);
     mw_tune_options tune = mw_tune_defaults(all, 1);
     tune.skip_fixed = true;
-    check_learns(n, mw_graph_trainable(n->graph, &tune, &err), &err);
+    check_learns(n, mw_graph_trainable(n->graph, &tune, &err), "all of it trained", &err);
 }
 
 static void test_adapters_and_all_weights_learn(void)
@@ -276,6 +301,18 @@ static void check_open(const net *n)
     float *a = onnx_recorded_run(n->r, n->graph, n->values, &err), *b = onnx_recorded_run(n->r, open, n->values, &err);
     CHECK_OK(err);
     check_note(memcmp(a, b, size) == 0, __FILE__, __LINE__, "%s differs with open extents", n->r->name);
+    mw_onnx_write(open, "open.onnx", NULL, &err);
+    CHECK_OK(err);
+    CHECK(keep_net(n, "its extents open", "open.onnx", "int32", a));
+    mw_graph *again = mw_onnx_read("open.onnx", NULL, &err);
+    CHECK_OK(err);
+    if (again != NULL) {
+        float *c = onnx_recorded_run(n->r, again, n->values, &err);
+        CHECK_OK(err);
+        check_note(memcmp(a, c, size) == 0, __FILE__, __LINE__, "%s, open, differs once it was written", n->r->name);
+        free(c);
+    }
+    mw_graph_destroy(again);
     free(a);
     free(b);
     mw_graph_destroy(open);
@@ -283,6 +320,8 @@ static void check_open(const net *n)
 
 static void test_one_read_serves_all_batches(void)
 {
+    char folder[512];
+    REQUIRE(folder_enter(folder));
     for (size_t i = 0; i < NETS; i++) {
         net n;
         mw_error err = {0};
@@ -291,6 +330,7 @@ static void test_one_read_serves_all_batches(void)
             close_net(&n);
         }
     }
+    folder_leave(folder);
 }
 
 /* An application gives any number of examples, and nobody says a batch. */
@@ -345,15 +385,18 @@ static void test_what_is_written_computes_the_same(void)
         mw_error err = {0};
         if (open_net(&n, &nets[i], &err)) {
             check_package(&n, n.graph);
-            check_onnx(&n, n.graph);
+            check_onnx(&n, n.graph, "as it was read");
         }
         close_net(&n);
     }
     folder_leave(folder);
 }
 
-int main(void)
+/* --cases FOLDER keeps what is read and written there. */
+int main(int count, char **arguments)
 {
+    if (count > 2 && strcmp(arguments[1], "--cases") == 0)
+        onnx_kept_folder = arguments[2];
     if (!onnx_is_read()) {
         puts("built without protobuf-c");
         return 0;

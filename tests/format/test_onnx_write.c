@@ -1,5 +1,6 @@
 /* Graphs written as ONNX: each case of the operation table comes back with the same values, or is refused for the
  * reason that its row has. */
+#include "onnx_kept.h"
 #include "support/check.h"
 #include "support/failing.h"
 #include "support/folder.h"
@@ -49,6 +50,25 @@ static bool is_near(const double *a, const double *b, size_t count)
     return true;
 }
 
+/* For onnxruntime, if it is asked for. */
+static bool keep_case(const op_case *c, const op_instance *instance, const double *y)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    static int number;
+    onnx_kept_port ports[OP_CASE_INPUTS + 1];
+    char name[32], title[256];
+    if (onnx_kept_folder == NULL)
+        return true;
+    for (size_t i = 0; i < instance->count; i++)
+        ports[i] = (onnx_kept_port){names[i], onnx_kept_type(mw_tensor_dtype(instance->in[i])),
+                                    mw_tensor_shape(instance->in[i]), instance->data[i]};
+    ports[instance->count] =
+        (onnx_kept_port){"y", onnx_kept_type(mw_tensor_dtype(instance->y)), mw_tensor_shape(instance->y), y};
+    snprintf(name, sizeof name, "case%03d", number++);
+    snprintf(title, sizeof title, "%s (%s)", c->name, c->detail);
+    return onnx_kept(name, title, "case.onnx", ports, instance->count + 1);
+}
+
 /* A graph that was read runs as the one that was written. */
 static bool comes_back(const op_case *c, const op_instance *instance)
 {
@@ -57,7 +77,7 @@ static bool comes_back(const op_case *c, const op_instance *instance)
     mw_graph *read = mw_onnx_read("case.onnx", NULL, &err);
     double *want = run_graph(instance->graph, instance, count, &err);
     double *got = want != NULL ? run_graph(read, instance, count, &err) : NULL;
-    const bool same = got != NULL && is_near(want, got, count);
+    const bool same = got != NULL && is_near(want, got, count) && keep_case(c, instance, want);
     check_note(same, __FILE__, __LINE__, "%s (%s): %s", c->name, c->detail, err.message);
     free(got);
     free(want);
@@ -240,9 +260,12 @@ static void test_a_parameter_without_a_value_is_refused(void)
     mw_graph_destroy(graph);
 }
 
-int main(void)
+/* --cases FOLDER keeps what is written there. */
+int main(int count, char **arguments)
 {
     char folder[512];
+    if (count > 2 && strcmp(arguments[1], "--cases") == 0)
+        onnx_kept_folder = arguments[2];
     if (!writes_onnx()) {
         puts("built without protobuf-c");
         return 0;

@@ -115,8 +115,21 @@ void mw__onnx_write_cast(mw__onnx_writer *w, const mw__op *op, const char *opera
         mw__onnx_cast_to(w, result(w, op), arg(w, op, "x"), dtype_of(op));
 }
 
+/* Of truths onnxruntime has no Where: cond and a, or not cond and b. */
+static void select_truth(mw__onnx_writer *w, const mw__op *op)
+{
+    const char *cond = arg(w, op, "cond");
+    const char *a = mw__onnx_make(w, "And", NULL, cond, arg(w, op, "a"));
+    const char *not_cond = mw__onnx_make(w, "Not", NULL, cond, NULL);
+    mw__onnx_make(w, "Or", result(w, op), a, mw__onnx_make(w, "And", NULL, not_cond, arg(w, op, "b")));
+}
+
 void mw__onnx_write_select(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
+    if (dtype_of(op) == MW_BOOL) {
+        select_truth(w, op);
+        return;
+    }
     const char *const in[] = {arg(w, op, "cond"), arg(w, op, "a"), arg(w, op, "b")};
     mw__onnx_node_of(w, operation, result(w, op), in, 3);
 }

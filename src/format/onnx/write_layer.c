@@ -1,5 +1,6 @@
 /* Products, convolution, pooling, softmax and norms. */
 #include "format/onnx/write_args.h"
+#include "graph/window.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,16 +63,44 @@ static void put_numbers(mw__onnx_writer *w, const mw__op *op, pb_node *node, con
         mw__onnx_put_ints(w, node, name, values, count);
 }
 
+static bool is_same(const mw__op *op, bool *out_lower)
+{
+    const char *type = mw__arg_string(op, "pad_type");
+    *out_lower = type != NULL && strcmp(type, "same_lower") == 0;
+    return *out_lower || (type != NULL && strcmp(type, "same") == 0);
+}
+
+/* The border that windows have, as numbers, with what lies behind it in the last ones; false if extents are not known.
+ */
+static bool put_border(mw__onnx_writer *w, const mw__op *op, pb_node *node, const int64_t *kernel)
+{
+    mw__window windows[MW__WINDOW_AXES];
+    const mw_shape x = shape_of(op, "x");
+    const size_t axes = (size_t)x.rank - 2;
+    int64_t pads[2 * MW__WINDOW_AXES];
+    if (mw__op_windows(op, x, kernel, windows, w->err) != MW_OK)
+        return false;
+    for (size_t i = 0; i < axes; i++) {
+        const mw__window *one = &windows[i];
+        const int64_t behind = (one->out - 1) * one->stride + one->span - one->in - one->before;
+        if (one->in < 0 || one->kernel < 0 || one->out < 0)
+            return false;
+        pads[i] = one->before;
+        pads[axes + i] = behind > one->after ? behind : one->after;
+    }
+    mw__onnx_put_ints(w, node, "pads", pads, 2 * axes);
+    return true;
+}
+
 /* MIL lists before and after of each axis, ONNX all before, then all after. */
-static void put_pads(mw__onnx_writer *w, const mw__op *op, pb_node *node)
+static void put_pads(mw__onnx_writer *w, const mw__op *op, pb_node *node, const int64_t *kernel)
 {
     int64_t pad[2 * MW_RANK_MAX], pads[2 * MW_RANK_MAX];
     size_t count;
+    bool lower;
     const char *type = mw__arg_string(op, "pad_type");
-    if (type != NULL && strcmp(type, "same") == 0)
-        mw__onnx_put_text(w, node, "auto_pad", "SAME_UPPER");
-    if (type != NULL && strcmp(type, "same_lower") == 0)
-        mw__onnx_put_text(w, node, "auto_pad", "SAME_LOWER");
+    if (is_same(op, &lower) && !put_border(w, op, node, kernel)) /* onnxruntime takes no dilations beside it */
+        mw__onnx_put_text(w, node, "auto_pad", lower ? "SAME_LOWER" : "SAME_UPPER");
     if (type == NULL || strcmp(type, "custom") != 0 || !mw__arg_present(op, "pad") ||
         !mw__arg_ints(op, "pad", pad, 2 * MW_RANK_MAX, &count))
         return;
@@ -91,13 +120,17 @@ static pb_node *convolve(mw__onnx_writer *w, const mw__op *op, const char *opera
                       (size_t)(shape_of(op, "weight").rank - 2));
     put_numbers(w, op, node, "strides", "strides");
     put_numbers(w, op, node, "dilations", "dilations");
-    put_pads(w, op, node);
     return node;
+}
+
+static void convolve_padded(mw__onnx_writer *w, const mw__op *op, const char *operation, const char *weight)
+{
+    put_pads(w, op, convolve(w, op, operation, weight), shape_of(op, "weight").dim + 2);
 }
 
 void mw__onnx_write_conv(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    convolve(w, op, operation, arg(w, op, "weight"));
+    convolve_padded(w, op, operation, arg(w, op, "weight"));
 }
 
 /* One number, or one for each channel of the result, beside a weight [O, ..]. */
@@ -114,24 +147,65 @@ void mw__onnx_write_conv_quantized(mw__onnx_writer *w, const mw__op *op, const c
 {
     const char *codes = mw__onnx_cast_to(w, NULL, arg(w, op, "weight"), dtype_of(op));
     const char *scaled = mw__onnx_make(w, "Mul", NULL, codes, of_outputs(w, op, "quant_scale"));
-    convolve(w, op, operation, mw__onnx_make(w, "Add", NULL, scaled, of_outputs(w, op, "quant_bias")));
+    convolve_padded(w, op, operation, mw__onnx_make(w, "Add", NULL, scaled, of_outputs(w, op, "quant_bias")));
+}
+
+/* Each extent becomes itself times the stride: what is more is cut off, what is less is added behind. */
+static void put_same_transposed(mw__onnx_writer *w, const mw__op *op, pb_node *node, bool lower)
+{
+    int64_t strides[MW_RANK_MAX], dilations[MW_RANK_MAX], pads[2 * MW_RANK_MAX], more[MW_RANK_MAX];
+    const mw_shape weight = shape_of(op, "weight");
+    const size_t axes = (size_t)weight.rank - 2;
+    size_t count;
+    const bool strided = mw__arg_ints(op, "strides", strides, MW_RANK_MAX, &count);
+    const bool dilated = mw__arg_ints(op, "dilations", dilations, MW_RANK_MAX, &count);
+    for (size_t i = 0; i < axes; i++) {
+        const int64_t span = (weight.dim[2 + i] - 1) * (dilated ? dilations[i] : 1) + 1;
+        const int64_t rest = span - (strided ? strides[i] : 1), cut = rest > 0 ? rest : 0;
+        pads[i] = lower ? cut - cut / 2 : cut / 2;
+        pads[axes + i] = cut - pads[i];
+        more[i] = rest < 0 ? -rest : 0;
+    }
+    mw__onnx_put_ints(w, node, "pads", pads, 2 * axes);
+    mw__onnx_put_ints(w, node, "output_padding", more, axes);
 }
 
 void mw__onnx_write_conv_transpose(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    if (mw__arg_present(op, "output_shape"))
+    bool lower;
+    if (mw__arg_present(op, "output_shape")) {
         mw__onnx_cannot(w, op, "with output_shape it is not written yet");
+        return;
+    }
+    pb_node *node = convolve(w, op, operation, arg(w, op, "weight"));
+    if (is_same(op, &lower))
+        put_same_transposed(w, op, node, lower);
     else
-        convolve(w, op, operation, arg(w, op, "weight"));
+        put_pads(w, op, node, NULL);
 }
 
-static pb_node *pool(mw__onnx_writer *w, const mw__op *op, const char *operation)
+static pb_node *pool_unpadded(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
     const char *x = arg(w, op, "x");
     pb_node *node = mw__onnx_node_of(w, operation, result(w, op), &x, 1);
     put_numbers(w, op, node, "kernel_sizes", "kernel_shape");
     put_numbers(w, op, node, "strides", "strides");
-    put_pads(w, op, node);
+    return node;
+}
+
+static void read_kernel(const mw__op *op, int64_t kernel[MW_RANK_MAX])
+{
+    size_t count;
+    memset(kernel, 0, MW_RANK_MAX * sizeof *kernel);
+    mw__arg_ints(op, "kernel_sizes", kernel, MW_RANK_MAX, &count);
+}
+
+static pb_node *pool(mw__onnx_writer *w, const mw__op *op, const char *operation)
+{
+    int64_t kernel[MW_RANK_MAX];
+    pb_node *node = pool_unpadded(w, op, operation);
+    read_kernel(op, kernel);
+    put_pads(w, op, node, kernel);
     if (is_set(op, "ceil_mode"))
         mw__onnx_put_int(w, node, "ceil_mode", 1);
     return node;
@@ -150,7 +224,14 @@ void mw__onnx_write_avg_pool(mw__onnx_writer *w, const mw__op *op, const char *o
 
 void mw__onnx_write_l2_pool(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    mw__onnx_put_int(w, pool(w, op, operation), "p", 2);
+    int64_t kernel[MW_RANK_MAX];
+    const bool cut =
+        is_set(op, "ceil_mode"); /* which operator set 17 lacks here; zeros behind the border are the same */
+    pb_node *node = cut ? pool_unpadded(w, op, operation) : pool(w, op, operation);
+    read_kernel(op, kernel);
+    if (cut && !put_border(w, op, node, kernel))
+        mw__onnx_cannot(w, op, "with ceil_mode its extents must be known");
+    mw__onnx_put_int(w, node, "p", 2);
 }
 
 /* ---- softmax and norms ---- */
@@ -227,18 +308,26 @@ void mw__onnx_write_layer_norm(mw__onnx_writer *w, const mw__op *op, const char 
     mw__onnx_put_float(w, node, "epsilon", number(op, "epsilon"));
 }
 
+/* Of x [N, C, ..] as [N, C, .., 1]: onnxruntime has it of rank 4 alone. */
 void mw__onnx_write_local_response_norm(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    int64_t size = 1;
+    static const int64_t image[] = {0, 0, -1, 1};
+    const int64_t size = whole(op, "size");
+    const bool is_image = shape_of(op, "x").rank == 4;
     const char *x = arg(w, op, "x");
-    pb_node *node = mw__onnx_node_of(w, operation, result(w, op), &x, 1);
-    mw__arg_int(op, "size", &size);
-    if (size % 2 == 0)
+    if (size % 2 == 0) {
         mw__onnx_cannot(w, op, "a window of even size is not written yet");
+        return;
+    }
+    if (!is_image)
+        x = mw__onnx_make(w, "Reshape", NULL, x, mw__onnx_longs(w, image, 4));
+    pb_node *node = mw__onnx_node_of(w, operation, is_image ? result(w, op) : NULL, &x, 1);
     mw__onnx_put_float(w, node, "alpha", number(op, "alpha"));
     mw__onnx_put_float(w, node, "beta", number(op, "beta"));
     mw__onnx_put_float(w, node, "bias", number(op, "k"));
     mw__onnx_put_int(w, node, "size", size);
+    if (!is_image)
+        mw__onnx_reshape_to(w, op, result(w, op), mw__onnx_name(node), result_shape(op));
 }
 
 /* x / sqrt(sum of x^2 over the last three axes + epsilon) */

@@ -189,7 +189,7 @@ void mw__onnx_write_reverse_sequence(mw__onnx_writer *w, const mw__op *op, const
         return;
     }
     const char *lengths = mw__onnx_cast_to(w, NULL, arg(w, op, "lengths"), MW_I64);
-    lengths = mw__onnx_make(w, "Max", NULL, lengths, mw__onnx_number(w, MW_I64, 0));
+    lengths = mw__onnx_make(w, "Max", NULL, lengths, mw__onnx_number(w, MW_I64, 1)); /* onnxruntime clears what has 0 */
     lengths = mw__onnx_make(w, "Min", NULL, lengths, mw__onnx_number(w, MW_I64, (double)extent));
     const char *const in[] = {turn(w, op, NULL, arg(w, op, "x"), false), lengths};
     pb_node *node = mw__onnx_node_of(w, operation, NULL, in, 2);

@@ -149,24 +149,39 @@ static void put_activations(const layer *l, pb_node *node)
 
 /* ---- states ---- */
 
+/* x in another shape, in which 0 stands for the extent that x has there: S and B need not be known. */
+static const char *reshape(const layer *l, const char *out, const char *x, const int64_t *shape, size_t rank)
+{
+    return mw__onnx_make(l->w, "Reshape", out, x, mw__onnx_longs(l->w, shape, rank));
+}
+
 /* [B, D H] as [D, B, H]. */
 static const char *state_in(const layer *l, const char *argument)
 {
-    const int64_t batch = shape_of(l->op, argument).dim[0];
-    const char *given = arg(l->w, l->op, argument);
-    if (l->directions == 1)
-        return mw__onnx_reshape_to(l->w, l->op, NULL, given, (mw_shape){3, {1, batch, l->hidden}});
-    const mw_shape apart = {3, {batch, l->directions, l->hidden}};
-    const char *split = mw__onnx_reshape_to(l->w, l->op, NULL, given, apart);
-    return mw__onnx_swap_axes(l->w, NULL, split, 3, 0, 1);
+    const int64_t apart[] = {0, l->directions, l->hidden};
+    return mw__onnx_swap_axes(l->w, NULL, reshape(l, NULL, arg(l->w, l->op, argument), apart, 3), 3, 0, 1);
 }
 
-/* The last two axes but one, D and B, change places; then D and H become one. */
-static void state_out(const layer *l, size_t index, const char *state, int rank)
+/* [D, B, H] as [B, D H]. */
+static void state_out(const layer *l, size_t index, const char *state)
 {
-    if (l->directions > 1)
-        state = mw__onnx_swap_axes(l->w, NULL, state, rank, rank - 3, rank - 2);
-    mw__onnx_reshape_to(l->w, l->op, mw__onnx_result(l->w, l->op, index), state, l->op->results[index]->type->shape);
+    const int64_t joined[] = {0, l->directions * l->hidden};
+    const char *turned = mw__onnx_swap_axes(l->w, NULL, state, 3, 0, 1);
+    reshape(l, mw__onnx_result(l->w, l->op, index), turned, joined, 2);
+}
+
+/* The last step alone: [D, B, H] as [1, B, D H]. */
+static void last_out(const layer *l, const char *state)
+{
+    const int64_t joined[] = {1, -1, l->directions * l->hidden};
+    reshape(l, result(l->w, l->op), mw__onnx_swap_axes(l->w, NULL, state, 3, 0, 1), joined, 3);
+}
+
+/* [S, D, B, H] as [S, B, D H]. */
+static void sequence_out(const layer *l, const char *y)
+{
+    const int64_t joined[] = {0, 0, l->directions * l->hidden};
+    reshape(l, result(l->w, l->op), mw__onnx_swap_axes(l->w, NULL, y, 4, 1, 2), joined, 3);
 }
 
 /* MIL's rnn gives the last step first. */
@@ -184,11 +199,11 @@ static void put_results(const layer *l, pb_node *node)
     for (size_t i = 1; i < l->op->result_count; i++)
         mw__onnx_put_result(w, node, names[i]);
     if (is_set(l->op, "output_sequence"))
-        state_out(l, 0, turned(l, names[0]), 4);
+        sequence_out(l, turned(l, names[0]));
     else
-        state_out(l, 0, names[1], 3);
+        last_out(l, names[1]);
     for (size_t i = 1; i < l->op->result_count; i++)
-        state_out(l, i, names[i], 3);
+        state_out(l, i, names[i]);
 }
 
 /* ---- operations ---- */

@@ -20,11 +20,35 @@ static bool ints(mw__onnx_writer *w, const mw__op *op, const char *name, int64_t
     return false;
 }
 
-/* Everything that leaves the elements in their order. */
+/* Axes of one element that are added or left out, whatever the others are. */
+static void write_units(mw__onnx_writer *w, const mw__op *op)
+{
+    int64_t axes[2 * MW_RANK_MAX];
+    size_t count;
+    const bool given = mw__arg_present(op, "axes");
+    if (!given || ints(w, op, "axes", axes, &count))
+        mw__onnx_make(w, strcmp(op->row->name, "squeeze") == 0 ? "Squeeze" : "Unsqueeze", result(w, op),
+                      arg(w, op, "x"), given ? mw__onnx_longs(w, axes, count) : NULL);
+}
+
+static int unknown_extents(mw_shape shape)
+{
+    int count = 0;
+    for (int i = 0; i < shape.rank; i++)
+        count += shape.dim[i] < 0;
+    return count;
+}
+
+/* Everything that leaves the elements in their order. A computed shape means the same in both, 0 and -1 too. */
 void mw__onnx_write_reshape(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    (void)operation;
-    mw__onnx_reshape_to(w, op, result(w, op), arg(w, op, "x"), result_shape(op));
+    if (unknown_extents(result_shape(op)) > 1 && takes(op, "shape"))
+        mw__onnx_make(w, operation, result(w, op), arg(w, op, "x"),
+                      mw__onnx_cast_to(w, NULL, arg(w, op, "shape"), MW_I64));
+    else if (unknown_extents(result_shape(op)) > 1 && takes(op, "axes"))
+        write_units(w, op);
+    else
+        mw__onnx_reshape_to(w, op, result(w, op), arg(w, op, "x"), result_shape(op));
 }
 
 void mw__onnx_write_transpose(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -125,9 +149,30 @@ static void apply_masks(const mw__op *op, mw__onnx_slices *s, bool *out_squeezes
     }
 }
 
+/* Where only the ends are computed: they are taken, but for those that are masked. */
+static void cut_computed(mw__onnx_writer *w, const mw__op *op, const char *out, const mw__onnx_slices *s)
+{
+    bool to_end[MW_RANK_MAX], squeeze[MW_RANK_MAX];
+    uint8_t known[MW_RANK_MAX];
+    int64_t axes[MW_RANK_MAX];
+    read_flags(op, "end_mask", to_end);
+    read_flags(op, "squeeze_mask", squeeze);
+    for (size_t i = 0; i < s->count; i++) {
+        axes[i] = (int64_t)i;
+        known[i] = to_end[i] || squeeze[i];
+    }
+    const char *const ends[] = {mw__onnx_tensor(w, MW_BOOL, (mw_shape){1, {(int64_t)s->count}}, known),
+                                mw__onnx_longs(w, s->end, s->count),
+                                mw__onnx_cast_to(w, NULL, arg(w, op, "end"), MW_I64)};
+    const char *const in[] = {arg(w, op, "x"), mw__onnx_longs(w, s->begin, s->count),
+                              mw__onnx_name(mw__onnx_node_of(w, "Where", NULL, ends, 3)),
+                              mw__onnx_longs(w, axes, s->count), mw__onnx_longs(w, s->step, s->count)};
+    mw__onnx_node_of(w, "Slice", out, in, 5);
+}
+
 void mw__onnx_write_slice_by_index(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    mw__onnx_slices s;
+    mw__onnx_slices s = {.count = 0};
     bool squeezes;
     size_t ends, steps;
     (void)operation;
@@ -135,7 +180,8 @@ void mw__onnx_write_slice_by_index(mw__onnx_writer *w, const mw__op *op, const c
         mw__onnx_take_part(w, op);
         return;
     }
-    if (!ints(w, op, "begin", s.begin, &s.count) || !ints(w, op, "end", s.end, &ends))
+    const bool ends_known = mw__is_constant(mw__arg(op, "end"));
+    if (!ints(w, op, "begin", s.begin, &s.count) || (ends_known && !ints(w, op, "end", s.end, &ends)))
         return;
     for (size_t i = 0; i < s.count; i++)
         s.step[i] = 1;
@@ -143,7 +189,10 @@ void mw__onnx_write_slice_by_index(mw__onnx_writer *w, const mw__op *op, const c
         return;
     apply_masks(op, &s, &squeezes);
     const char *part = squeezes ? mw__onnx_fresh(w) : result(w, op);
-    mw__onnx_slice_to(w, part, arg(w, op, "x"), &s);
+    if (ends_known)
+        mw__onnx_slice_to(w, part, arg(w, op, "x"), &s);
+    else
+        cut_computed(w, op, part, &s);
     if (squeezes)
         mw__onnx_reshape_to(w, op, result(w, op), part, result_shape(op));
 }
@@ -177,6 +226,10 @@ void mw__onnx_write_reverse(mw__onnx_writer *w, const mw__op *op, const char *op
     int64_t axes[2 * MW_RANK_MAX];
     size_t count = 0;
     (void)operation;
+    if (s.count == 0) {
+        mw__onnx_make(w, "Identity", result(w, op), arg(w, op, "x"), NULL);
+        return;
+    }
     const bool all = !mw__arg_present(op, "axes");
     if (!all && !ints(w, op, "axes", axes, &count))
         return;
@@ -220,17 +273,21 @@ void mw__onnx_write_pad(mw__onnx_writer *w, const mw__op *op, const char *operat
     mw__onnx_put_text(w, node, "mode", constant ? "constant" : strcmp(mode, "reflect") == 0 ? "reflect" : "edge");
 }
 
+/* The shape that a fill gets, of int64. */
+static const char *filled_shape(mw__onnx_writer *w, const mw__op *op)
+{
+    const mw_shape shape = result_shape(op);
+    if (is_known(shape))
+        return mw__onnx_longs(w, shape.dim, (size_t)shape.rank);
+    if (takes(op, "ref_tensor"))
+        return mw__onnx_make(w, "Shape", NULL, arg(w, op, "ref_tensor"), NULL);
+    return mw__onnx_cast_to(w, NULL, arg(w, op, "shape"), MW_I64);
+}
+
 void mw__onnx_write_fill(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    double value = 0;
-    const mw_shape shape = result_shape(op);
-    if (!is_known(shape)) {
-        mw__onnx_cannot(w, op, "its shape is not known");
-        return;
-    }
-    mw__arg_float(op, "value", &value);
-    mw__onnx_make(w, operation, result(w, op), mw__onnx_number(w, op->results[0]->type->dtype, value),
-                  mw__onnx_longs(w, shape.dim, (size_t)shape.rank));
+    const char *value = mw__onnx_number(w, dtype_of(op), number(op, "value"));
+    mw__onnx_make(w, operation, result(w, op), value, filled_shape(w, op));
 }
 
 void mw__onnx_write_shape(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -245,22 +302,28 @@ void mw__onnx_write_range_1d(mw__onnx_writer *w, const mw__op *op, const char *o
     mw__onnx_node_of(w, operation, result(w, op), in, 3);
 }
 
-/* The triangle below diagonal `upper`, then the one above diagonal -`lower`; a negative number keeps all. */
+static const char *triangle(mw__onnx_writer *w, const char *operation, const char *x, int64_t diagonal, bool upper)
+{
+    const char *const in[] = {x, mw__onnx_number(w, MW_I64, (double)diagonal)};
+    pb_node *node = mw__onnx_node_of(w, operation, NULL, in, 2);
+    mw__onnx_put_int(w, node, "upper", upper);
+    return mw__onnx_name(node);
+}
+
+/* The triangle below diagonal `upper`, then the one above diagonal -`lower`; a negative number keeps all. Of integers
+ * and truths onnxruntime has int64 alone. */
 void mw__onnx_write_band_part(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
-    int64_t lower = -1, upper = -1;
-    const char *x = arg(w, op, "x");
-    mw__arg_int(op, "lower", &lower);
-    mw__arg_int(op, "upper", &upper);
-    if (upper >= 0) {
-        const char *const in[] = {x, mw__onnx_number(w, MW_I64, (double)upper)};
-        pb_node *node = mw__onnx_node_of(w, operation, lower >= 0 ? NULL : result(w, op), in, 2);
-        mw__onnx_put_int(w, node, "upper", 0);
-        x = mw__onnx_name(node);
-    }
-    const char *const in[] = {x, mw__onnx_number(w, MW_I64, (double)-lower)};
+    const int64_t lower = whole(op, "lower"), upper = whole(op, "upper");
+    const mw_dtype dtype = dtype_of(op);
+    const bool is_float = dtype == MW_F32 || dtype == MW_F16;
+    const char *x = is_float ? arg(w, op, "x") : mw__onnx_cast_to(w, NULL, arg(w, op, "x"), MW_I64);
+    if (upper >= 0)
+        x = triangle(w, operation, x, upper, false);
     if (lower >= 0)
-        mw__onnx_put_int(w, mw__onnx_node_of(w, operation, result(w, op), in, 2), "upper", 1);
-    else if (upper < 0)
+        x = triangle(w, operation, x, -lower, true);
+    if (is_float)
         mw__onnx_make(w, "Identity", result(w, op), x, NULL);
+    else
+        mw__onnx_cast_to(w, result(w, op), x, dtype);
 }

@@ -1,15 +1,40 @@
 /* Blocks between space, channels and batch. */
 #include "format/onnx/write_args.h"
 
+static int64_t times(int64_t extent, int64_t factor) { return extent < 0 ? extent : extent * factor; }
+static int64_t over(int64_t extent, int64_t factor) { return extent < 0 ? extent : extent / factor; }
+
+/* x as `apart`, its axes in another order, as `out` of the result's shape. */
+static const char *move_blocks(mw__onnx_writer *w, const mw__op *op, const char *x, mw_shape apart, const int64_t *perm)
+{
+    const char *blocks = mw__onnx_reshape_to(w, op, NULL, x, apart);
+    return mw__onnx_transpose_to(w, NULL, blocks, perm, apart.rank);
+}
+
+/* ONNX's operators, of which onnxruntime has those of floats alone; other types are moved by Reshape and Transpose. */
 static void rearrange(mw__onnx_writer *w, const mw__op *op, const char *operation, const char *size, const char *mode)
 {
-    int64_t block = 1;
-    const char *x = arg(w, op, "x");
-    pb_node *node = mw__onnx_node_of(w, operation, result(w, op), &x, 1);
-    mw__arg_int(op, size, &block);
-    mw__onnx_put_int(w, node, "blocksize", block);
-    if (mode != NULL)
-        mw__onnx_put_text(w, node, "mode", mode);
+    static const int64_t apart_first[] = {0, 3, 4, 1, 5, 2}, apart_last[] = {0, 1, 4, 2, 5, 3},
+                         together[] = {0, 3, 5, 1, 2, 4};
+    const mw_shape x = shape_of(op, "x");
+    const int64_t b = whole(op, size), channels = over(x.dim[1], b * b);
+    const char *in = arg(w, op, "x");
+    if (dtype_of(op) == MW_F32 || dtype_of(op) == MW_F16) {
+        pb_node *node = mw__onnx_node_of(w, operation, result(w, op), &in, 1);
+        mw__onnx_put_int(w, node, "blocksize", b);
+        if (mode != NULL)
+            mw__onnx_put_text(w, node, "mode", mode);
+        return;
+    }
+    const char *moved;
+    if (mode == NULL)
+        moved = move_blocks(w, op, in, (mw_shape){6, {x.dim[0], x.dim[1], over(x.dim[2], b), b, over(x.dim[3], b), b}},
+                            together);
+    else if (strcmp(mode, "DCR") == 0)
+        moved = move_blocks(w, op, in, (mw_shape){6, {x.dim[0], b, b, channels, x.dim[2], x.dim[3]}}, apart_first);
+    else
+        moved = move_blocks(w, op, in, (mw_shape){6, {x.dim[0], channels, b, b, x.dim[2], x.dim[3]}}, apart_last);
+    mw__onnx_reshape_to(w, op, result(w, op), moved, result_shape(op));
 }
 
 void mw__onnx_write_depth_to_space(mw__onnx_writer *w, const mw__op *op, const char *operation)
@@ -26,16 +51,6 @@ void mw__onnx_write_pixel_shuffle(mw__onnx_writer *w, const mw__op *op, const ch
 {
     rearrange(w, op, operation, "upscale_factor", "CRD");
 }
-
-/* x as `apart`, its axes in another order, as `out` of the result's shape. */
-static const char *move_blocks(mw__onnx_writer *w, const mw__op *op, const char *x, mw_shape apart, const int64_t *perm)
-{
-    const char *blocks = mw__onnx_reshape_to(w, op, NULL, x, apart);
-    return mw__onnx_transpose_to(w, NULL, blocks, perm, apart.rank);
-}
-
-static int64_t times(int64_t extent, int64_t factor) { return extent < 0 ? extent : extent * factor; }
-static int64_t over(int64_t extent, int64_t factor) { return extent < 0 ? extent : extent / factor; }
 
 void mw__onnx_write_pixel_unshuffle(mw__onnx_writer *w, const mw__op *op, const char *operation)
 {
