@@ -1,5 +1,5 @@
-/* Weights from any file of tensors into a trainer or a program that is there: a part of them, under other names, beside
- * a new head, or under adapters.
+/* Weights from any file of tensors into a trainer, a program or a graph that is there: a part of them, under other
+ * names, beside a new head, or under adapters.
  *
  *     const mw_load_prefix names[] = {{"module.", ""}};
  *     mw_load_options options = mw_load_defaults();
@@ -15,7 +15,7 @@
 #ifndef MILLWRIGHT_LOAD_H
 #define MILLWRIGHT_LOAD_H
 
-#include <millwright/types.h>
+#include <millwright/graph.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,9 +60,10 @@ typedef struct mw_load_options {
     size_t prefix_count;
     mw_load_name *name; /* NULL = none; is given what the prefixes made of the name */
     void *name_user;
-    bool partial;   /* parameters that the file lacks keep their values; else they are an error */
-    bool new_heads; /* so do those of another shape */
-    bool base;      /* the factors of adapters (mw_graph_lora) keep theirs: the file has the weights under them */
+    bool partial;    /* parameters that the file lacks keep their values; else they are an error */
+    bool new_heads;  /* so do those of another shape */
+    bool base;       /* the factors of adapters (mw_graph_lora) keep theirs: the file has the weights under them */
+    bool compressed; /* of a graph: quantised blocks of the file stay so (mw_tensors_constant) */
     mw_load_report *report; /* NULL = none */
     void *report_user;
 } mw_load_options;
@@ -74,7 +75,7 @@ MW_API mw_load_options mw_load_defaults(void);
  *  tensor is found by its name, as the options change it; failing that by a name that differs in dots and underscores
  *  only, as a program's text has none of PyTorch's dots, if that is one tensor. Values are converted under the rule of
  *  mw_program_write and must be finite. All of it goes in, or after an error nothing does. Weights that are constants
- *  of the program are no part of it.
+ *  of the program are no part of it: mw_graph_load_tensors gives them values before the program is made.
  *  errors  MW_ERROR_ARGUMENT for two tensors of one name, or no tensor that fits anything;
  *          MW_ERROR_FORMAT for parameters that are missing (the message lists some), a shape that differs, a
  *          damaged file; those of mw_tensors_open and mw_tensors_read */
@@ -84,6 +85,20 @@ MW_API mw_status mw_trainer_load_tensors(mw_trainer *trainer, const char *path, 
  *  errors  as mw_trainer_load_tensors; MW_ERROR_ARGUMENT if the program has no parameter */
 MW_API mw_status mw_program_load_tensors(mw_program *program, const char *path, const mw_load_options *options,
                                          mw_error *err);
+/** A copy of "main" whose weights have the values of the file: the constants that mw_graph_weights shows with a role,
+ *  what parameters and states start with. So come base weights under the adapters of a program that was read:
+ *
+ *      mw_graph *base = mw_graph_load_tensors(source, "base.safetensors", NULL, &err);
+ *      mw_graph *graph = mw_graph_lora(base, &lora, &err);
+ *
+ *  Constants that were compressed become dense ones. With options->compressed quantised blocks stay as the file has
+ *  them; a parameter that gets some becomes a constant of its name.
+ *  options  NULL = mw_load_defaults(). States may be missing, unless options->base is set
+ *  return   owned by the caller, by the allocator of the source; NULL with err set on failure
+ *  errors   as mw_trainer_load_tensors and, with options->compressed, mw_tensors_constant; MW_ERROR_STATE for a
+ *           program whose other weights were not read; the graph's own first error */
+MW_API mw_graph *mw_graph_load_tensors(const mw_graph *source, const char *path, const mw_load_options *options,
+                                       mw_error *err);
 
 #ifdef __cplusplus
 }

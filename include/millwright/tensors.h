@@ -15,7 +15,7 @@
 #ifndef MILLWRIGHT_TENSORS_H
 #define MILLWRIGHT_TENSORS_H
 
-#include <millwright/types.h>
+#include <millwright/graph.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,6 +73,19 @@ MW_API const char *mw_tensors_note_find(const mw_tensors *tensors, const char *k
  *          MW_ERROR_DTYPE for a type without conversion, MW_ERROR_FORMAT if the data is damaged (a checksum differs) */
 MW_API mw_status mw_tensors_read(mw_tensors *tensors, const char *name, mw_dtype dtype, void *out, size_t count,
                                  mw_error *err);
+
+/** A constant of a graph with the elements of a tensor. Blocks of GGUF stay as they are stored: the constant is a
+ *  constexpr_blockwise_shift_scale (<millwright/op_quantize.h>) with about the bytes of the file, and stands wherever a
+ *  constant does. docs/tensors.md says for each kind of block which memory it takes and to how many bits it equals what
+ *  mw_tensors_read gives; anything else becomes a dense constant, as mw_tensors_read gives it.
+ *  name    of the tensor
+ *  dtype   of the constant: of blocks F32 or F16; else as mw_tensors_read
+ *  return  [..] in the shape of the tensor, without a name; lives as long as the graph. NULL on failure
+ *  errors  on the graph, too, as of any constructor: those of mw_tensors_read; MW_ERROR_NUMERIC for an element that is
+ *          not finite or does not fit; for blocks MW_ERROR_DTYPE, and MW_ERROR_UNSUPPORTED in a program of ios17 or
+ *          older, which has no such constants */
+MW_API mw_tensor *mw_tensors_constant(mw_tensors *tensors, const char *name, mw_dtype dtype, mw_graph *graph,
+                                      mw_error *err);
 
 /* ---- writing ---- */
 

@@ -2,7 +2,6 @@
  * converted, then everything is put in its place. */
 #include "base/map.h"
 #include "base/shown.h"
-#include "format/tensors/tensors.h"
 #include "graph/ir.h"
 #include "graph/transform/trainable.h"
 #include "runtime/weights.h"
@@ -17,7 +16,6 @@ typedef struct loading {
     mw__map exact;                 /* name in the model -> item */
     mw__map loose;                 /* the same without dots -> item, or the loading itself if several have it */
     const mw__tensors_item **from; /* [slots->count], NULL = keeps its values */
-    void **data;                   /* [slots->count], converted */
     bool *used;                    /* [file->count] */
 } loading;
 
@@ -257,59 +255,72 @@ static mw_status match_by_options(loading *load, mw_error *err)
 
 /* ---- reading ---- */
 
-static mw_status read_all(loading *load, mw_error *err)
+/* data[i]: converted, for a slot that has a tensor. */
+static mw_status read_all(const mw__weight_slots *slots, mw_tensors *file, const mw__tensors_item *const *from,
+                          void **data, mw_error *err)
 {
-    for (size_t i = 0; i < load->slots->count; i++) {
-        const mw__weight_slot *slot = &load->slots->slot[i];
-        if (load->from[i] == NULL)
+    for (size_t i = 0; i < slots->count; i++) {
+        const mw__weight_slot *slot = &slots->slot[i];
+        if (from[i] == NULL)
             continue;
-        load->data[i] = mw__alloc(load->slots->allocator, slot->size, 1, err);
-        if (load->data[i] == NULL)
+        data[i] = mw__alloc(slots->allocator, slot->size, 1, err);
+        if (data[i] == NULL)
             return MW_ERROR_MEMORY;
-        MW_TRY(mw__tensors_read(load->file, load->from[i], slot->dtype, load->data[i], true, err));
+        MW_TRY(mw__tensors_read(file, from[i], slot->dtype, data[i], true, err));
     }
     return MW_OK;
 }
 
-static void put_all(const loading *load)
+static void put_all(const mw__weight_slots *slots, void *const *data)
 {
-    for (size_t i = 0; i < load->slots->count; i++) {
-        mw__weight_slot *slot = &load->slots->slot[i];
-        slot->taken = load->data[i] != NULL;
+    for (size_t i = 0; i < slots->count; i++) {
+        mw__weight_slot *slot = &slots->slot[i];
+        slot->taken = data[i] != NULL;
         if (slot->taken)
-            memcpy(slot->data, load->data[i], slot->size);
+            memcpy(slot->data, data[i], slot->size);
     }
 }
+
+/* ---- a file ---- */
 
 static mw_status run(loading *load, mw_error *err)
 {
-    const mw_allocator *allocator = load->slots->allocator;
-    load->from = mw__arena_alloc(&load->arena, load->slots->count, sizeof *load->from, err);
     load->used = mw__arena_alloc(&load->arena, load->file->count, sizeof *load->used, err);
-    load->data = mw__alloc(allocator, load->slots->count, sizeof *load->data, err);
-    if (load->from == NULL || load->used == NULL || load->data == NULL)
+    if (load->used == NULL)
         return MW_ERROR_MEMORY;
-    MW_TRY(load->options != NULL ? match_by_options(load, err) : match_strictly(load, err));
-    MW_TRY(read_all(load, err));
-    put_all(load);
-    return MW_OK;
+    return load->options != NULL ? match_by_options(load, err) : match_strictly(load, err);
+}
+
+mw_status mw__weights_match(const mw__weight_slots *slots, mw_tensors *file, const mw_load_options *options,
+                            const mw__tensors_item **out_from, mw_error *err)
+{
+    loading load = {.slots = slots, .options = options, .file = file, .from = out_from};
+    mw__arena_init(&load.arena, slots->allocator);
+    mw__map_init(&load.exact, slots->allocator);
+    mw__map_init(&load.loose, slots->allocator);
+    const mw_status status = run(&load, err);
+    mw__map_deinit(&load.exact);
+    mw__map_deinit(&load.loose);
+    mw__arena_deinit(&load.arena);
+    return status;
 }
 
 static mw_status load_file(const mw__weight_slots *slots, mw_tensors *file, const mw_load_options *options,
                            mw_error *err)
 {
     const mw_allocator *allocator = slots->allocator;
-    loading load = {.slots = slots, .options = options, .file = file};
-    mw__arena_init(&load.arena, allocator);
-    mw__map_init(&load.exact, allocator);
-    mw__map_init(&load.loose, allocator);
-    const mw_status status = run(&load, err);
-    for (size_t i = 0; load.data != NULL && i < slots->count; i++)
-        mw__free(allocator, load.data[i]);
-    mw__free(allocator, load.data);
-    mw__map_deinit(&load.exact);
-    mw__map_deinit(&load.loose);
-    mw__arena_deinit(&load.arena);
+    const mw__tensors_item **from = mw__alloc(allocator, slots->count, sizeof *from, err);
+    void **data = mw__alloc(allocator, slots->count, sizeof *data, err);
+    mw_status status =
+        from != NULL && data != NULL ? mw__weights_match(slots, file, options, from, err) : MW_ERROR_MEMORY;
+    if (status == MW_OK)
+        status = read_all(slots, file, from, data, err);
+    if (status == MW_OK)
+        put_all(slots, data);
+    for (size_t i = 0; data != NULL && i < slots->count; i++)
+        mw__free(allocator, data[i]);
+    mw__free(allocator, data);
+    mw__free(allocator, from);
     mw_tensors_close(file);
     return status;
 }
@@ -324,10 +335,13 @@ mw_status mw__weights_read(const mw__weight_slots *slots, const char *path, bool
 
 /* ---- options ---- */
 
-static mw_status check_options(const mw_load_options *options, mw_error *err)
+mw_status mw__load_options_check(const mw_load_options *options, bool compressed, mw_error *err)
 {
     if (options->struct_size != sizeof *options)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_load_options: not filled with mw_load_defaults");
+    if (options->compressed && !compressed)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_load_options: parameters are dense; `compressed` is for mw_graph_load_tensors");
     if (options->prefixes == NULL && options->prefix_count > 0)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_load_options: prefixes is NULL, but prefix_count %zu",
                         options->prefix_count);
@@ -346,7 +360,7 @@ mw_status mw__weights_load(const mw__weight_slots *slots, const char *path, cons
     mw_error own = {0};
     mw_error *const reason = err != NULL ? err : &own;
     options = options != NULL ? options : &none;
-    MW_TRY(check_options(options, reason));
+    MW_TRY(mw__load_options_check(options, false, reason));
     mw_tensors *file = mw__tensors_open(slots->allocator, path, reason);
     return file != NULL ? load_file(slots, file, options, reason) : reason->status;
 }

@@ -452,6 +452,7 @@ static void test_data_refuses_null(void)
     REFUSED(mw_loader_seek(NULL, (mw_loader_position){0}, &err));
     REFUSED(mw_tensors_open(NULL, &err));
     REFUSED(mw_tensors_read(NULL, "x", MW_F32, NULL, 0, &err));
+    REFUSED(mw_tensors_constant(NULL, "x", MW_F32, NULL, &err));
     REFUSED(mw_tensors_write(NULL, NULL, 0, &err));
     REFUSED(mw_tensors_write("x.npz", NULL, 1, &err));
 }
@@ -476,6 +477,7 @@ static void test_training_refuses_null(void)
     REFUSED(mw_trainer_save_weights(NULL, NULL, &err));
     REFUSED(mw_trainer_load_weights(NULL, NULL, &err));
     REFUSED(mw_trainer_load_tensors(NULL, "x.pt", NULL, &err));
+    REFUSED(mw_graph_load_tensors(NULL, "x.pt", NULL, &err));
     REFUSED(mw_trainer_write_mil(NULL, NULL, &err));
     REFUSED(mw_trainer_write_tuned(NULL, NULL, NULL, &err));
     REFUSED(mw_trainer_write_coreml(NULL, NULL, NULL, &err));

@@ -1,11 +1,13 @@
 /* GGUF: the header is read once, through a buffer; data of a tensor is read in pieces and expanded. */
 #include "base/checked.h"
+#include "base/fp16.h"
 #include "base/name.h"
 #include "base/number.h"
 #include "format/tensors/gguf_blocks.h"
 #include "format/tensors/tensors.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -351,17 +353,28 @@ static mw_status open_gguf(mw_tensors *tensors, mw__file file, mw_error *err)
 
 /* ---- data ---- */
 
-static mw_status read_blocks(gguf *g, const gguf_tensor *tensor, float *out, mw_error *err)
+typedef mw_status block_sink(void *user, const mw__gguf_type *type, const unsigned char *block, mw_error *err);
+
+static mw_status each_block(gguf *g, const gguf_tensor *tensor, block_sink *sink, void *user, mw_error *err)
 {
     const mw__gguf_type *type = tensor->type;
     const size_t most = PIECE / type->block_size * type->block_size;
     for (uint64_t done = 0; done < tensor->size;) {
         const size_t size = tensor->size - done < most ? (size_t)(tensor->size - done) : most;
         MW_TRY(mw__file_read_at(&g->file, tensor->offset + done, g->piece, size, g->tensors->path, err));
-        for (size_t at = 0; at < size; at += type->block_size, out += type->block)
-            type->expand(g->piece + at, out);
+        for (size_t at = 0; at < size; at += type->block_size)
+            MW_TRY(sink(user, type, g->piece + at, err));
         done += size;
     }
+    return MW_OK;
+}
+
+static mw_status expand(void *user, const mw__gguf_type *type, const unsigned char *block, mw_error *err)
+{
+    float **out = user;
+    (void)err;
+    mw__gguf_expand(type, block, *out);
+    *out += type->block;
     return MW_OK;
 }
 
@@ -369,11 +382,92 @@ static mw_status read_gguf(mw_tensors *tensors, const mw__tensors_item *item, vo
 {
     gguf *g = tensors->state;
     const gguf_tensor *tensor = item->own;
-    if (tensor->type->expand != NULL)
-        return read_blocks(g, tensor, out, err);
+    float *floats = out;
+    if (tensor->type->split != NULL)
+        return each_block(g, tensor, expand, &floats, err);
     return mw__file_read_at(&g->file, tensor->offset, out, (size_t)tensor->size, tensors->path, err);
+}
+
+/* ---- data as it is stored ---- */
+
+static const mw__tensors_form *form_of(const mw__tensors_item *item)
+{
+    const mw__gguf_type *type = ((const gguf_tensor *)item->own)->type;
+    return type->split != NULL ? &type->form : NULL;
+}
+
+typedef struct storing {
+    const mw_tensors *tensors;
+    const mw_tensor_info *info;
+    const mw__tensors_stored *out;
+    size_t element, part; /* the next */
+    float scale, offset;  /* of the part, as they are kept */
+    bool flat;            /* all its elements are the minimum */
+} storing;
+
+/* A scale of 0 leaves the minimum alone: 1 (0 - offset). */
+static void store_shared(storing *s, const mw__gguf_type *type, const mw__gguf_parts *parts, size_t k)
+{
+    const bool halves = s->out->dtype == MW_F16;
+    const uint16_t half = mw__fp16_from_float(parts->scale[k]);
+    s->scale = halves ? mw__fp16_to_float(half) : parts->scale[k];
+    s->flat = s->scale == 0.0f && type->form.shifted;
+    s->scale = s->flat ? 1.0f : s->scale;
+    s->offset = type->form.shifted ? -parts->minimum[k] / s->scale : 0.0f;
+    if (type->form.shifted)
+        s->out->offset[s->part] = s->offset;
+    if (halves)
+        ((uint16_t *)s->out->scale)[s->part] = s->flat ? mw__fp16_from_float(1.0f) : half;
+    else
+        ((float *)s->out->scale)[s->part] = s->scale;
+    s->part++;
+}
+
+static mw_status check_stored(const storing *s, int code, mw_error *err)
+{
+    const float value = ((float)code - s->offset) * s->scale;
+    if (isfinite(value) && (s->out->dtype != MW_F16 || fabsf(value) < 65520.0f))
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_NUMERIC, "\"%.200s\": element %zu of \"%.150s\" %s", s->tensors->path, s->element,
+                    s->info->name, isfinite(value) ? "is too large for fp16 (up to 65504); scale it" : "is not finite");
+}
+
+static void store_code(void *codes, mw_dtype dtype, size_t index, int code)
+{
+    unsigned char *bytes = codes;
+    if (dtype == MW_I8)
+        bytes[index] = (unsigned char)code;
+    else
+        bytes[index / 2] = (unsigned char)(bytes[index / 2] | (code & 15) << (index % 2 * 4));
+}
+
+static mw_status store(void *user, const mw__gguf_type *type, const unsigned char *block, mw_error *err)
+{
+    storing *s = user;
+    mw__gguf_parts parts;
+    type->split(block, &parts);
+    for (size_t i = 0; i < type->block; i++, s->element++) {
+        if (i % (size_t)type->form.part == 0)
+            store_shared(s, type, &parts, i / (size_t)type->form.part);
+        const int code = s->flat ? 0 : parts.q[i];
+        MW_TRY(check_stored(s, code, err));
+        store_code(s->out->codes, type->form.code, s->element, code);
+    }
+    return MW_OK;
+}
+
+static mw_status read_stored(mw_tensors *tensors, const mw__tensors_item *item, const mw__tensors_stored *out,
+                             mw_error *err)
+{
+    storing s = {.tensors = tensors, .info = &item->info, .out = out};
+    return each_block(tensors->state, item->own, store, &s, err);
 }
 
 static void close_gguf(mw_tensors *tensors) { mw__file_close(&((gguf *)tensors->state)->file); }
 
-const mw__tensors_format mw__tensors_gguf = {"GGUF", open_gguf, read_gguf, close_gguf};
+const mw__tensors_format mw__tensors_gguf = {.name = "GGUF",
+                                             .open = open_gguf,
+                                             .read = read_gguf,
+                                             .close = close_gguf,
+                                             .form = form_of,
+                                             .read_stored = read_stored};

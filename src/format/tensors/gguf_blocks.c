@@ -1,5 +1,6 @@
-/* Blocks of quantised weights. d and m are halves: a scale, and a minimum that is added or taken away; q are small
- * integers. Each block is expanded as its formula says, in single precision, one product and one sum an element. */
+/* Blocks of quantised weights, taken apart into small integers and the numbers that they share. d and m are halves: a
+ * scale, and a minimum that is added or taken away; q are the integers. Expanding is in single precision, one product
+ * and one sum an element. */
 #include "format/tensors/gguf_blocks.h"
 
 #include "base/fp16.h"
@@ -16,135 +17,136 @@ static uint32_t word_at(const unsigned char *at)
 /* ---- blocks of 32 ---- */
 
 /* d, q[32] of 8 bits: x = d q */
-static void expand_q8_0(const unsigned char *block, float *out)
+static void split_q8_0(const unsigned char *block, mw__gguf_parts *out)
 {
-    const float d = half_at(block);
-    for (int i = 0; i < 32; i++)
-        out[i] = d * (float)(int8_t)block[2 + i];
+    out->scale[0] = half_at(block);
+    memcpy(out->q, block + 2, 32);
 }
 
-/* d, q[32] of 4 bits, the first 16 in the low halves: x = d (q - 8) */
-static void expand_q4_0(const unsigned char *block, float *out)
+/* 32 of 4 bits, the first 16 in the low halves. */
+static void split_nibbles(const unsigned char *nibbles, int minus, int8_t *out)
 {
-    const float d = half_at(block);
     for (int i = 0; i < 16; i++) {
-        out[i] = d * (float)((block[2 + i] & 15) - 8);
-        out[i + 16] = d * (float)((block[2 + i] >> 4) - 8);
+        out[i] = (int8_t)((nibbles[i] & 15) - minus);
+        out[i + 16] = (int8_t)((nibbles[i] >> 4) - minus);
     }
+}
+
+/* The same with a fifth bit of each in a word. */
+static void split_fives(const unsigned char *nibbles, uint32_t high, int minus, int8_t *out)
+{
+    split_nibbles(nibbles, minus, out);
+    for (int i = 0; i < 32; i++)
+        out[i] = (int8_t)(out[i] + (int)(high >> i & 1) * 16);
+}
+
+/* d, q[32] of 4 bits: x = d (q - 8) */
+static void split_q4_0(const unsigned char *block, mw__gguf_parts *out)
+{
+    out->scale[0] = half_at(block);
+    split_nibbles(block + 2, 8, out->q);
 }
 
 /* d, m, q[32] of 4 bits: x = d q + m */
-static void expand_q4_1(const unsigned char *block, float *out)
+static void split_q4_1(const unsigned char *block, mw__gguf_parts *out)
 {
-    const float d = half_at(block), m = half_at(block + 2);
-    for (int i = 0; i < 16; i++) {
-        out[i] = d * (float)(block[4 + i] & 15) + m;
-        out[i + 16] = d * (float)(block[4 + i] >> 4) + m;
-    }
+    out->scale[0] = half_at(block);
+    out->minimum[0] = half_at(block + 2);
+    split_nibbles(block + 4, 0, out->q);
 }
 
-/* A fifth bit of each q stands in a word. */
-static int five_bits(int low, uint32_t high, int i) { return low | (int)(high >> i & 1) << 4; }
-
 /* d, fifth bits, q[32]: x = d (q - 16) */
-static void expand_q5_0(const unsigned char *block, float *out)
+static void split_q5_0(const unsigned char *block, mw__gguf_parts *out)
 {
-    const float d = half_at(block);
-    const uint32_t high = word_at(block + 2);
-    for (int i = 0; i < 16; i++) {
-        out[i] = d * (float)(five_bits(block[6 + i] & 15, high, i) - 16);
-        out[i + 16] = d * (float)(five_bits(block[6 + i] >> 4, high, i + 16) - 16);
-    }
+    out->scale[0] = half_at(block);
+    split_fives(block + 6, word_at(block + 2), 16, out->q);
 }
 
 /* d, m, fifth bits, q[32]: x = d q + m */
-static void expand_q5_1(const unsigned char *block, float *out)
+static void split_q5_1(const unsigned char *block, mw__gguf_parts *out)
 {
-    const float d = half_at(block), m = half_at(block + 2);
-    const uint32_t high = word_at(block + 4);
-    for (int i = 0; i < 16; i++) {
-        out[i] = d * (float)five_bits(block[8 + i] & 15, high, i) + m;
-        out[i + 16] = d * (float)five_bits(block[8 + i] >> 4, high, i + 16) + m;
-    }
+    out->scale[0] = half_at(block);
+    out->minimum[0] = half_at(block + 2);
+    split_fives(block + 8, word_at(block + 4), 0, out->q);
 }
 
 /* ---- blocks of 256 ---- */
 
-/* Eight scales and eight minima of 6 bits in 12 bytes: the first four of each whole, the high 2 bits of the others
- * above them. */
-static void sixes(const unsigned char *packed, int j, int *out_scale, int *out_minimum)
+/* d, dmin, and in 12 bytes eight scales and eight minima of 6 bits: the first four of each whole, the high 2 bits of
+ * the others above them. Sub-block j of 32 has the scale d scale_j and the minimum -dmin minimum_j. */
+static void split_scales(const unsigned char *block, mw__gguf_parts *out)
 {
-    if (j < 4) {
-        *out_scale = packed[j] & 63;
-        *out_minimum = packed[j + 4] & 63;
-    } else {
-        *out_scale = (packed[j + 4] & 15) | packed[j - 4] >> 6 << 4;
-        *out_minimum = packed[j + 4] >> 4 | packed[j] >> 6 << 4;
+    const float d = half_at(block), dmin = half_at(block + 2);
+    const unsigned char *packed = block + 4;
+    for (int j = 0; j < 8; j++) {
+        int scale = packed[j] & 63, minimum = packed[j + 4] & 63;
+        if (j >= 4) {
+            scale = (packed[j + 4] & 15) | packed[j - 4] >> 6 << 4;
+            minimum = packed[j + 4] >> 4 | packed[j] >> 6 << 4;
+        }
+        out->scale[j] = d * (float)scale;
+        out->minimum[j] = -(dmin * (float)minimum);
     }
 }
 
-/* d, dmin, packed scales, q[256] of 4 bits: of sub-block j of 32, x = d scale_j q - dmin minimum_j. Sub-blocks 2k and
- * 2k + 1 are the low and the high halves of 32 bytes. */
-static void expand_q4_k(const unsigned char *block, float *out)
+/* Sub-blocks 2k and 2k + 1 are the low and the high halves of 32 bytes. */
+static void split_sub_blocks(const unsigned char *nibbles, int8_t *out)
 {
-    const float d = half_at(block), dmin = half_at(block + 2);
-    for (int j = 0; j < 8; j++) {
-        int scale, minimum;
-        sixes(block + 4, j, &scale, &minimum);
-        const float step = d * (float)scale, low = dmin * (float)minimum;
-        for (int i = 0; i < 32; i++)
-            out[32 * j + i] = step * (float)(block[16 + 32 * (j / 2) + i] >> (4 * (j % 2)) & 15) - low;
-    }
+    for (int n = 0; n < 256; n++)
+        out[n] = (int8_t)(nibbles[32 * (n / 64) + n % 32] >> (4 * (n / 32 % 2)) & 15);
+}
+
+/* d, dmin, packed scales, q[256] of 4 bits: x = d scale_j q - dmin minimum_j */
+static void split_q4_k(const unsigned char *block, mw__gguf_parts *out)
+{
+    split_scales(block, out);
+    split_sub_blocks(block + 16, out->q);
 }
 
 /* The same with a fifth bit: bit j of 32 bytes. */
-static void expand_q5_k(const unsigned char *block, float *out)
+static void split_q5_k(const unsigned char *block, mw__gguf_parts *out)
 {
-    const float d = half_at(block), dmin = half_at(block + 2);
-    for (int j = 0; j < 8; j++) {
-        int scale, minimum;
-        sixes(block + 4, j, &scale, &minimum);
-        const float step = d * (float)scale, low = dmin * (float)minimum;
-        for (int i = 0; i < 32; i++) {
-            const int four = block[48 + 32 * (j / 2) + i] >> (4 * (j % 2)) & 15;
-            out[32 * j + i] = step * (float)(four | (block[16 + i] >> j & 1) << 4) - low;
-        }
-    }
+    split_scales(block, out);
+    split_sub_blocks(block + 48, out->q);
+    for (int n = 0; n < 256; n++)
+        out->q[n] = (int8_t)(out->q[n] | (block[16 + n % 32] >> (n / 32) & 1) << 4);
 }
 
 /* ql[128], qh[64], scales[16] of 8 bits, d: x = d scale (q - 32), a scale for 16 elements. In each half of 128, element
  * 32 a + i has its low 4 bits in ql[32 (a % 2) + i], low or high half by a / 2, and its high 2 in qh[i] at 2 a. */
-static void expand_q6_k(const unsigned char *block, float *out)
+static void split_q6_k(const unsigned char *block, mw__gguf_parts *out)
 {
     const unsigned char *low = block, *high = block + 128, *scales = block + 192;
     const float d = half_at(block + 208);
+    for (int j = 0; j < 16; j++)
+        out->scale[j] = d * (float)(int8_t)scales[j];
     for (int n = 0; n < 256; n++) {
         const int half = n / 128, a = n % 128 / 32, i = n % 32;
         const int four = low[64 * half + 32 * (a % 2) + i] >> (4 * (a / 2)) & 15;
         const int two = high[32 * half + i] >> (2 * a) & 3;
-        out[n] = d * (float)(int8_t)scales[n / 16] * (float)((four | two << 4) - 32);
+        out->q[n] = (int8_t)((four | two << 4) - 32);
     }
 }
 
 /* ---- types ---- */
 
 static const mw__gguf_type types[] = {
-    {"F32", 0, MW_F32, 1, 4, NULL},
-    {"F16", 1, MW_F16, 1, 2, NULL},
-    {"Q4_0", 2, MW_F32, 32, 18, expand_q4_0},
-    {"Q4_1", 3, MW_F32, 32, 20, expand_q4_1},
-    {"Q5_0", 6, MW_F32, 32, 22, expand_q5_0},
-    {"Q5_1", 7, MW_F32, 32, 24, expand_q5_1},
-    {"Q8_0", 8, MW_F32, 32, 34, expand_q8_0},
-    {"Q4_K", 12, MW_F32, 256, 144, expand_q4_k},
-    {"Q5_K", 13, MW_F32, 256, 176, expand_q5_k},
-    {"Q6_K", 14, MW_F32, 256, 210, expand_q6_k},
-    {"I8", 24, MW_I8, 1, 1, NULL},
-    {"I16", 25, MW_I16, 1, 2, NULL},
-    {"I32", 26, MW_I32, 1, 4, NULL},
-    {"I64", 27, MW_I64, 1, 8, NULL},
-    {"F64", 28, MW_F64, 1, 8, NULL},
-    {"BF16", 30, MW_BF16, 1, 2, NULL},
+    {"F32", 0, MW_F32, 1, 4, {0}, NULL},
+    {"F16", 1, MW_F16, 1, 2, {0}, NULL},
+    {"Q4_0", 2, MW_F32, 32, 18, {MW_I4, 32, false}, split_q4_0},
+    {"Q4_1", 3, MW_F32, 32, 20, {MW_U4, 32, true}, split_q4_1},
+    {"Q5_0", 6, MW_F32, 32, 22, {MW_I8, 32, false}, split_q5_0},
+    {"Q5_1", 7, MW_F32, 32, 24, {MW_I8, 32, true}, split_q5_1},
+    {"Q8_0", 8, MW_F32, 32, 34, {MW_I8, 32, false}, split_q8_0},
+    {"Q4_K", 12, MW_F32, 256, 144, {MW_U4, 32, true}, split_q4_k},
+    {"Q5_K", 13, MW_F32, 256, 176, {MW_I8, 32, true}, split_q5_k},
+    {"Q6_K", 14, MW_F32, 256, 210, {MW_I8, 16, false}, split_q6_k},
+    {"I8", 24, MW_I8, 1, 1, {0}, NULL},
+    {"I16", 25, MW_I16, 1, 2, {0}, NULL},
+    {"I32", 26, MW_I32, 1, 4, {0}, NULL},
+    {"I64", 27, MW_I64, 1, 8, {0}, NULL},
+    {"F64", 28, MW_F64, 1, 8, {0}, NULL},
+    {"BF16", 30, MW_BF16, 1, 2, {0}, NULL},
 };
 
 static const char *const others[] = {
@@ -164,4 +166,16 @@ const mw__gguf_type *mw__gguf_type_find(uint32_t number)
 const char *mw__gguf_type_name(uint32_t number)
 {
     return number < sizeof others / sizeof others[0] && others[number] != NULL ? others[number] : "?";
+}
+
+void mw__gguf_expand(const mw__gguf_type *type, const unsigned char *block, float *out)
+{
+    mw__gguf_parts parts;
+    type->split(block, &parts);
+    for (size_t i = 0; i < type->block; i++) {
+        const size_t part = i / (size_t)type->form.part;
+        out[i] = parts.scale[part] * (float)parts.q[i];
+        if (type->form.shifted)
+            out[i] += parts.minimum[part];
+    }
 }

@@ -1,22 +1,31 @@
-/* The element types of GGUF: plain ones, and blocks of quantised weights, expanded to floats.
+/* The element types of GGUF: plain ones, and blocks of quantised weights.
  * source  the GGUF specification of the ggml project, and the block layouts of ggml's type traits */
 #ifndef MW__FORMAT_GGUF_BLOCKS_H
 #define MW__FORMAT_GGUF_BLOCKS_H
 
-#include <millwright/types.h>
+#include "format/tensors/tensors.h"
+
+/* A block: x = scale q + minimum, of each part of it; without minimum if the form is not shifted. */
+typedef struct mw__gguf_parts {
+    int8_t q[256];
+    float scale[16], minimum[16];
+} mw__gguf_parts;
 
 typedef struct mw__gguf_type {
     const char *name;
-    uint32_t number;                                        /* in files */
-    mw_dtype dtype;                                         /* of the elements that are read */
-    size_t block;                                           /* elements of a block; 1 = plain */
-    size_t block_size;                                      /* bytes */
-    void (*expand)(const unsigned char *block, float *out); /* NULL = plain */
+    uint32_t number;   /* in files */
+    mw_dtype dtype;    /* of the elements that are read */
+    size_t block;      /* elements of a block; 1 = plain */
+    size_t block_size; /* bytes */
+    mw__tensors_form form;
+    void (*split)(const unsigned char *block, mw__gguf_parts *out); /* NULL = plain */
 } mw__gguf_type;
 
 /* NULL if it is not read. */
 const mw__gguf_type *mw__gguf_type_find(uint32_t number);
 /* "Q2_K" for a type that is known but not read; "?" for one that is not known. */
 const char *mw__gguf_type_name(uint32_t number);
+/* type->block floats, of a type that is not plain. */
+void mw__gguf_expand(const mw__gguf_type *type, const unsigned char *block, float *out);
 
 #endif

@@ -14,6 +14,21 @@ typedef struct mw__tensors_item {
     const void *own; /* of the format, in the arena */
 } mw__tensors_item;
 
+/* How quantised elements are stored: x = scale (code - offset), scale and offset shared by a part of the last axis. */
+typedef struct mw__tensors_form {
+    mw_dtype code;
+    int64_t part; /* elements; divides the last extent */
+    bool shifted; /* there are offsets */
+} mw__tensors_form;
+
+/* Where they go: codes packed as the elements of a constant are, the rest one for each part. The caller's. */
+typedef struct mw__tensors_stored {
+    mw_dtype dtype; /* F32 or F16: what scales are rounded to, and elements must fit */
+    void *codes;    /* zeros before */
+    void *scale;    /* of dtype */
+    float *offset;  /* NULL if the form is not shifted */
+} mw__tensors_stored;
+
 /* What a format does. */
 typedef struct mw__tensors_format {
     const char *name;
@@ -22,6 +37,10 @@ typedef struct mw__tensors_format {
     /* info.size bytes: dense, row-major, in the host's order. */
     mw_status (*read)(mw_tensors *tensors, const mw__tensors_item *item, void *out, mw_error *err);
     void (*close)(mw_tensors *tensors);
+    /* How a tensor is stored, NULL if element by element; and what is stored. Both NULL for a format without. */
+    const mw__tensors_form *(*form)(const mw__tensors_item *item);
+    mw_status (*read_stored)(mw_tensors *tensors, const mw__tensors_item *item, const mw__tensors_stored *out,
+                             mw_error *err);
 } mw__tensors_format;
 
 extern const mw__tensors_format mw__tensors_safetensors, mw__tensors_shards, mw__tensors_npy, mw__tensors_npz,
@@ -48,6 +67,13 @@ mw_tensors *mw__tensors_open_in_folder(const mw_allocator *allocator, const char
 /* mw_tensors_read of the item, as the guard of the caller. */
 mw_status mw__tensors_read(mw_tensors *tensors, const mw__tensors_item *item, mw_dtype dtype, void *out, bool finite,
                            mw_error *err);
+/* Constants of a graph, as the guard of the caller: dense; or of a tensor that has them the blocks, as
+ * mw_tensors_constant. An error may be left on the graph, too. */
+mw_tensor *mw__tensors_dense(mw_tensors *tensors, const mw__tensors_item *item, mw_dtype dtype, bool finite,
+                             mw_graph *graph, mw_error *err);
+bool mw__tensors_has_blocks(const mw_tensors *tensors, const mw__tensors_item *item);
+mw_tensor *mw__tensors_compressed(mw_tensors *tensors, const mw__tensors_item *item, mw_dtype dtype, mw_graph *graph,
+                                  mw_error *err);
 /* As mw_tensors_close, for one that is not open for users any more. */
 void mw__tensors_free(mw_tensors *tensors);
 const mw__tensors_item *mw__tensors_item_find(const mw_tensors *tensors, const char *name);

@@ -37,5 +37,7 @@ void mw__bulk_release(mw__bulk *bulk);
 mw_status mw__graph_keep(mw_graph *graph, mw__bulk *bulk, mw_error *err);
 /* Room for the bytes of a payload of the graph: a bulk of its own, in *out_bulk, or memory of the arena. */
 void *mw__payload_room(mw_graph *graph, size_t size, mw__bulk **out_bulk, mw_error *err);
+/* A payload of zeros that is filled before anyone reads it; *out_data is where. NULL on failure. */
+mw__payload *mw__payload_blank(mw_graph *graph, mw_dtype dtype, mw_shape shape, void **out_data, mw_error *err);
 
 #endif

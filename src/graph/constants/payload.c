@@ -194,6 +194,13 @@ mw__payload *mw__payload_create(mw_graph *graph, mw_dtype dtype, mw_shape shape,
     return payload;
 }
 
+mw__payload *mw__payload_blank(mw_graph *graph, mw_dtype dtype, mw_shape shape, void **out_data, mw_error *err)
+{
+    mw__payload *payload = mw__payload_create(graph, dtype, shape, NULL, err);
+    *out_data = payload != NULL ? (void *)(uintptr_t)payload->data : NULL;
+    return payload;
+}
+
 mw__payload *mw__payload_create_string(mw_graph *graph, const char *text, mw_error *err)
 {
     const mw__type *type = mw__type_tensor(graph, MW_STRING, mw_shape_scalar(), err);
