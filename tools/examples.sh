@@ -64,6 +64,8 @@ if [ "$mode" = quick ]; then
     run image_folder "accuracy on the folder" ">=" 70 --data tests/data/images
     run two_processes "largest difference" "<=" 0.01
     run finetune_package "largest difference" "<=" 0 --model "$work/digits.mlpackage"
+    run import_onnx "test accuracy" ">=" 90 --data "$mnist" --model "$work/digits.onnx" --epochs 1
+    run import_onnx "largest difference" "<=" 0 --data "$mnist" --model "$work/digits.onnx" --epochs 1
 else
     both 0.3 mnist_cnn 98.6 --data "$mnist" --model "$work/cnn"
     run predict "test accuracy" ">=" 98.3 --data "$mnist" --model "$work/cnn"
@@ -77,5 +79,7 @@ else
     run image_folder "accuracy on the folder" ">=" 70 --data tests/data/images
     run two_processes "largest difference" "<=" 0.01
     run finetune_package "largest difference" "<=" 0 --model "$work/digits.mlpackage"
+    run import_onnx "test accuracy" ">=" 93 --data "$mnist" --model "$work/digits.onnx"
+    run import_onnx "largest difference" "<=" 0 --data "$mnist" --model "$work/digits.onnx" --epochs 1
 fi
 exit "$status"
