@@ -17,11 +17,14 @@ import chart
 import torch_bench
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WORKLOADS = ["W1", "W2", "W3", "W4", "W5", "W6", "dispatch"]
-SPLIT = {"W1", "W2", "W3"}  # the others run on one thread
-TORCH_MODE = {"W2": "channels_last", "W5": "jit"}  # what is fastest there
-MORE_IS_BETTER = {"steps_per_s", "trainer_steps_per_s"}
-NO_RATIO = {"loss"}
+LARGE = ["W7", "W8", "W9", "W10", "W10layer", "W11", "W12", "W13"]
+WORKLOADS = ["W1", "W2", "W3", "W4", "W5", "W6", *LARGE, "dispatch"]
+SPLIT = {"W1", "W2", "W3", *LARGE}  # the others run on one thread
+ROUNDS, ROUNDS_LARGE = 5, 3
+TORCH_MODE = {"W2": "channels_last", "W5": "jit", "W8": "channels_last", "W9": "channels_last", "W11": "channels_last",
+              "W12": "jit"}  # what is fastest there
+MORE_IS_BETTER = {"steps_per_s", "trainer_steps_per_s", *(f"tokens_per_s.b{batch}" for batch in (1, 4, 16, 64))}
+NO_RATIO = {"loss", "first_loss", "parameters", "gflop", "gflops", "of_product"}
 PEERS = ["millwright", "floor", "torch", "fp16", "fp16 ieee"]
 
 
@@ -29,7 +32,7 @@ def parse():
     parser = argparse.ArgumentParser(prog="./run bench", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=", ".join(WORKLOADS) + " (all)")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, help=f"{ROUNDS} by default, of W7 to W13 {ROUNDS_LARGE}")
     parser.add_argument("--threads", default=str(os.cpu_count()), help="a list such as 1,2; %(default)s by default")
     parser.add_argument("--steps", type=int, default=0, help="of every workload, to try something out")
     parser.add_argument("--build", default="build/release/bench", help="folder of the programs")
@@ -37,7 +40,7 @@ def parse():
     parser.add_argument("--out", default="bench-out")
     options = parser.parse_args()
     unknown = [w for w in options.workloads if w not in WORKLOADS]
-    if unknown or options.rounds < 1:
+    if unknown or (options.rounds is not None and options.rounds < 1):
         parser.error(f"there is no workload {unknown[0]}" if unknown else "at least one round")
     options.workloads = options.workloads or WORKLOADS
     options.threads = [int(t) for t in options.threads.split(",")]
@@ -71,14 +74,15 @@ def commands(options, python):
             common += ["--steps", str(options.steps)] if options.steps else []
             ours = [os.path.join(options.build, "millwright"), *common]
             result.append((workload, threads, "millwright", ours))
-            if floor and workload != "dispatch":
+            if floor and workload not in ("dispatch", *LARGE):
                 result.append((workload, threads, "floor", [floor, *common]))
             if python and workload != "dispatch":
                 mode = ["--mode", TORCH_MODE.get(workload, "eager")]
                 script = os.path.join(HERE, "torch_bench.py")
                 result.append((workload, threads, "torch", [python, script, *common, *mode]))
             if workload in SPLIT:
-                result += [(workload, threads, peer, [*ours, "--device", "ane"]) for peer in ("fp16", "fp16 ieee")]
+                fp16 = ["fp16"] if workload in LARGE else ["fp16", "fp16 ieee"]
+                result += [(workload, threads, peer, [*ours, "--device", "ane"]) for peer in fp16]
     return result
 
 
@@ -96,12 +100,17 @@ def run(command, peer, threads):
     return {line.split("\t")[1]: float(line.split("\t")[2]) for line in done.stdout.splitlines()}
 
 
+def rounds_of(options, workload):
+    return options.rounds or (ROUNDS_LARGE if workload in LARGE else ROUNDS)
+
+
 def measure(options, plan):
     """{(workload, threads, metric): {peer: [value of each round]}}"""
-    results = {}
-    for number in range(options.rounds):
-        print(f"round {number + 1} of {options.rounds}, load {os.getloadavg()[0]:.1f}", flush=True)
-        for workload, threads, peer, command in plan if number % 2 == 0 else reversed(plan):
+    results, rounds = {}, max(rounds_of(options, workload) for workload in options.workloads)
+    for number in range(rounds):
+        print(f"round {number + 1} of {rounds}, load {os.getloadavg()[0]:.1f}", flush=True)
+        due = [entry for entry in plan if number < rounds_of(options, entry[0])]
+        for workload, threads, peer, command in due if number % 2 == 0 else reversed(due):
             for metric, value in run(command, peer, threads).items():
                 results.setdefault((workload, threads, metric), {}).setdefault(peer, []).append(value)
     order = {workload: i for i, workload in enumerate(WORKLOADS)}
@@ -123,11 +132,24 @@ def ratio(metric, peers, other, one="millwright"):
     return f"{statistics.median(a / b for a, b in pairs):.2f}"
 
 
+def check(results):
+    """Ends the program unless the peers have the same number of parameters, and losses that fell."""
+    for (workload, threads, metric), peers in results.items():
+        everywhere = {value for values in peers.values() for value in values}
+        if metric == "parameters" and len(everywhere) > 1:
+            sys.exit(f"{workload} has {peers} parameters: these are different networks.")
+        for peer, firsts in peers.items() if metric == "first_loss" else ():
+            lasts = results[workload, threads, "loss"][peer]
+            if any(last >= first for first, last in zip(firsts, lasts)):
+                sys.exit(f"{workload}: the loss of {peer} went from {firsts} to {lasts}.")
+
+
 def table(results):
-    rows = [["workload", "threads", "metric", *PEERS, "/floor", "/torch", "fp16/ieee"]]
+    rows = [["workload", "threads", "metric", *PEERS, "/floor", "/torch", "fp16/fp32", "fp16/ieee"]]
     for (workload, threads, metric), peers in results.items():
         cells = [spread(peers.get(peer)) for peer in PEERS]
-        ratios = [ratio(metric, peers, "floor"), ratio(metric, peers, "torch"), ratio(metric, peers, "fp16 ieee", "fp16")]
+        ratios = [ratio(metric, peers, "floor"), ratio(metric, peers, "torch"),
+                  ratio(metric, peers, "millwright", "fp16"), ratio(metric, peers, "fp16 ieee", "fp16")]
         rows.append([workload, str(threads), metric, *cells, *ratios])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     rows.insert(1, ["-" * width for width in widths])
@@ -158,7 +180,7 @@ def pinned():
 def heading(options):
     now = datetime.datetime.now().strftime("%Y-%m-%d %H:%M")
     return (f"{now}, {machine()}, commit {first_line('git', 'describe', '--always', '--dirty')}, "
-            f"{options.rounds} rounds; {first_line('cc', '--version')}; {first_line('clang', '--version')}; "
+            f"{options.rounds or f'{ROUNDS} or {ROUNDS_LARGE}'} rounds; {first_line('cc', '--version')}; {first_line('clang', '--version')}; "
             f"environment {' '.join(pinned()) or 'free'}")
 
 
@@ -185,6 +207,8 @@ def main():
     if pinned():
         print(f"The environment has {' '.join(pinned())}: that may hold libraries back.")
     results = measure(options, plan)
+    if not options.steps:
+        check(results)
     load = f"load average {before:.1f} before, {os.getloadavg()[0]:.1f} after"
     text = f"{heading(options)}; {load}\n\n{table(results)}\n"
     write(options, results, text)

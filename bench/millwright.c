@@ -44,13 +44,13 @@ static void print_line(void *user, const char *line)
     puts(line);
 }
 
-static void watch(const bench_options *o, mw_program *program, mw_error *err)
+void bench_watch(const bench_options *o, mw_program *program, mw_error *err)
 {
     if (o->plan || o->trace != NULL)
         mw_program_profile(program, 50, err);
 }
 
-static void show(const bench_options *o, mw_program *program, mw_error *err)
+void bench_show(const bench_options *o, mw_program *program, mw_error *err)
 {
     mw_plan *plan = o->plan || o->trace != NULL ? mw_plan_create(program, err) : NULL;
     if (o->plan)
@@ -84,7 +84,7 @@ static mw_trainer *image_trainer(const bench_options *o, bool convolutional, mw_
 static void image_steps(const bench_options *o, mw_trainer *trainer, mw_loader *loader, int steps, mw_error *err)
 {
     double *seconds = bench_alloc((size_t)steps, sizeof *seconds), sum = 0.0, cpu = 0.0;
-    watch(o, program_of(trainer), err);
+    bench_watch(o, program_of(trainer), err);
     const int last = steps - (steps + 9) / 10;
     for (int i = 0; i < steps && err->status == MW_OK; i++) {
         float loss = 0.0f;
@@ -99,7 +99,7 @@ static void image_steps(const bench_options *o, mw_trainer *trainer, mw_loader *
     }
     if (err->status == MW_OK)
         bench_emit_steps(o->workload, seconds, steps, bench_cpu() - cpu, sum / (steps - last));
-    show(o, program_of(trainer), err);
+    bench_show(o, program_of(trainer), err);
     free(seconds);
 }
 
@@ -141,7 +141,7 @@ static void run_w3(const bench_options *o, mw_error *err)
     double *seconds = bench_alloc((size_t)steps, sizeof *seconds);
     float loss = 0.0f;
     double cpu = 0.0;
-    watch(o, program_of(trainer), err);
+    bench_watch(o, program_of(trainer), err);
     for (int i = 0; i < steps && err->status == MW_OK; i++) {
         cpu = i == bench_cold(steps) ? bench_cpu() : cpu;
         const double start = bench_now();
@@ -150,7 +150,7 @@ static void run_w3(const bench_options *o, mw_error *err)
     }
     if (err->status == MW_OK)
         bench_emit_steps(o->workload, seconds, steps, bench_cpu() - cpu, (double)loss);
-    show(o, program_of(trainer), err);
+    bench_show(o, program_of(trainer), err);
     free(seconds);
     mw_trainer_destroy(trainer);
 }
@@ -168,7 +168,7 @@ static void run_w4(const bench_options *o, mw_error *err)
     const mw_batch batch = {.feeds = feeds, .feed_count = 2, .examples = 4};
     const int steps = bench_steps(o, 100000);
     mw_program *program = program_of(trainer);
-    watch(o, program, err);
+    bench_watch(o, program, err);
     double start = bench_now();
     for (int i = 0; i < steps && err->status == MW_OK; i++)
         mw_trainer_step(trainer, &batch, NULL, err);
@@ -182,7 +182,7 @@ static void run_w4(const bench_options *o, mw_error *err)
         bench_emit(o->workload, "steps_per_s", steps / running);
         bench_emit(o->workload, "trainer_steps_per_s", steps / stepping);
     }
-    show(o, program, err);
+    bench_show(o, program, err);
     mw_trainer_destroy(trainer);
     free(numbers);
 }
@@ -202,7 +202,7 @@ static void infer(const bench_options *o, mw_tensor *(*network)(mw_tensor *x), m
     mw_graph_destroy(graph);
     mw_program_write(program, "x", MW_F32, numbers, count, err);
     const int runs = bench_steps(o, usual);
-    watch(o, program, err);
+    bench_watch(o, program, err);
     double *seconds = bench_alloc((size_t)runs, sizeof *seconds);
     for (int i = 0; i < runs && err->status == MW_OK; i++) {
         const double start = bench_now();
@@ -211,7 +211,7 @@ static void infer(const bench_options *o, mw_tensor *(*network)(mw_tensor *x), m
     }
     if (err->status == MW_OK)
         bench_emit(o->workload, metric, per_second * bench_warm_median(seconds, runs));
-    show(o, program, err);
+    bench_show(o, program, err);
     free(seconds);
     mw_program_destroy(program);
     free(numbers);
@@ -259,6 +259,14 @@ int main(int argc, char **argv)
                      {"W4", run_w4},
                      {"W5", run_w5},
                      {"W6", run_w6},
+                     {"W7", bench_large},
+                     {"W8", bench_large},
+                     {"W9", bench_large},
+                     {"W10", bench_large},
+                     {"W10layer", bench_large},
+                     {"W11", bench_large},
+                     {"W12", bench_large},
+                     {"W13", bench_decode},
                      {"dispatch", run_dispatch},
                      {"scaling", bench_scaling},
                      {"cache", bench_cache}};

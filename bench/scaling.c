@@ -15,8 +15,7 @@ static void emit(const char *metric, const char *what, int size, double value)
 
 /* ---- steps ---- */
 
-/* Operations a second of one product of square matrices: the roof of what follows. */
-static double product_rate(const bench_options *o, mw_error *err)
+double bench_product_rate(const bench_options *o, mw_error *err)
 {
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(PRODUCT, PRODUCT));
@@ -26,7 +25,7 @@ static double product_rate(const bench_options *o, mw_error *err)
     mw_program *program = mw_compile(graph, &compile, err);
     mw_graph_destroy(graph);
     double best = 1e9;
-    for (int i = 0; i < (o->steps == 1 ? 1 : 40) && err->status == MW_OK; i++) {
+    for (int i = 0; i < (o->steps == 1 || o->tiny ? 1 : 40) && err->status == MW_OK; i++) {
         const double start = bench_now();
         mw_run(program, err);
         const double seconds = bench_now() - start;
@@ -120,7 +119,7 @@ void bench_scaling(const bench_options *o, mw_error *err)
 {
     static const int widths[] = {64, 128, 256, 512, 1024, 2048, 4096}, batches[] = {1, 4, 16, 64, 256, 1024, 4096};
     static const int depths[] = {10, 25, 50, 100, 200}, blocks[] = {1, 3, 6, 12};
-    const double roof = product_rate(o, err);
+    const double roof = bench_product_rate(o, err);
     if (err->status == MW_OK)
         bench_emit("scaling", "gflops.product", 1e-9 * roof);
     for (size_t i = 0; i < MEASURED(o, widths); i++)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The workloads in PyTorch: torch_bench.py WORKLOAD [--threads N] [--steps N] [--data DIR] [--mode M].
 
-Prints `workload<TAB>metric<TAB>value` lines. Mode is eager, jit (scripted and frozen) or channels_last.
+Prints `workload<TAB>metric<TAB>value` lines. Mode is eager, or some of jit (scripted, for inference frozen too),
+channels_last and foreach (an optimizer that takes all parameters in one call), with commas.
 PyTorch is an OpenMP program: an OpenBLAS with threads of its own makes two pools that spin on the same processors, four
 times slower and more. So this runs with the OpenMP build of OpenBLAS (Debian: libopenblas0-openmp) or not at all."""
 import argparse
@@ -38,12 +39,17 @@ def whats_missing():
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("workload", choices=["W1", "W2", "W3", "W4", "W5", "W6"])
+    parser.add_argument("workload", choices=[f"W{i}" for i in range(1, 14)] + ["W10layer"])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--steps", type=int, default=0, help="0 = as many as the workload has by itself")
     parser.add_argument("--data", default="data/mnist")
-    parser.add_argument("--mode", choices=["eager", "jit", "channels_last"], default="eager")
-    return parser.parse_args()
+    parser.add_argument("--mode", default="eager")
+    parser.add_argument("--tiny", action="store_true", help="W7 to W13 with small networks, to try them out")
+    options = parser.parse_args()
+    options.mode = options.mode.split(",")
+    if set(options.mode) - {"eager", "jit", "channels_last", "foreach"}:
+        parser.error("no such mode")
+    return options
 
 
 class Bench:
@@ -59,14 +65,17 @@ class Bench:
     def emit(self, metric, value):
         print(f"{self.o.workload}\t{metric}\t{value:.6g}", flush=True)
 
+    def emit_runs(self, seconds, cpu):
+        cold = len(seconds) // 10
+        self.emit("step_ms", 1e3 * statistics.median(seconds[cold:]))
+        self.emit("cpu_ms", 1e3 * (time.process_time() - cpu[cold]) / (len(seconds) - cold))
+        self.emit_peak()
+
     def emit_steps(self, seconds, cpu, losses):
         """cpu has the processor time at the start of each step."""
-        tenth = len(seconds) // 10
-        self.emit("step_ms", 1e3 * statistics.median(seconds[tenth:]))
-        self.emit("cpu_ms", 1e3 * (time.process_time() - cpu[tenth]) / (len(seconds) - tenth))
+        self.emit_runs(seconds, cpu)
         last = losses[-((len(losses) + 9) // 10):]
         self.emit("loss", sum(float(loss) for loss in last) / len(last))
-        self.emit_peak()
 
     def emit_peak(self):
         with open("/proc/self/status", encoding="ascii") as file:
@@ -125,7 +134,7 @@ class Bench:
         torch = self.torch
         x, y = self.read_images()
         x = x.view(-1, *shape)
-        if self.o.mode == "channels_last":
+        if "channels_last" in self.o.mode:
             model = model.to(memory_format=torch.channels_last)
         optimizer, seconds, cpu, losses, order = self.adam(model), [], [], [], None
         for step in range(self.o.steps or usual):
@@ -182,7 +191,7 @@ class Bench:
     def infer(self, metric, model, x, usual, per_second):
         torch, seconds, runs = self.torch, [], self.o.steps or usual
         model.eval()
-        if self.o.mode == "jit":
+        if "jit" in self.o.mode:
             scripted = torch.jit.script(model)
             model = torch.jit.freeze(scripted) if len(x) == 1 else torch.jit.optimize_for_inference(scripted)
         with torch.inference_mode():
@@ -206,6 +215,81 @@ class Bench:
         self.emit("first_step_ms", (time.time_ns() - int(os.environ.get("BENCH_T0", "0"))) * 1e-6)
         self.emit_peak()
 
+    # ---- W7 to W13: torch_nets.py ----
+
+    STEPS = {"W7": 4, "W8": 6, "W9": 8, "W10": 8, "W10layer": 8, "W11": 4, "W12": 6, "W13": 16}
+
+    def large(self):
+        import torch_nets
+
+        model, x, y = torch_nets.data(self.o.workload, self.o.tiny)
+        self.emit("parameters", sum(p.numel() for p in model.parameters()))
+        if "channels_last" in self.o.mode:
+            model, x = model.to(memory_format=self.torch.channels_last), x.to(memory_format=self.torch.channels_last)
+        if y is None:
+            self.run_large(model.eval(), x)
+        else:
+            self.train_large(model, x, y, torch_nets.optimizer_of(self.o.workload, model, "foreach" in self.o.mode))
+
+    def train_large(self, model, x, y, optimizer):
+        loss_of, seconds, cpu, losses = model.loss, [], [], []
+        if "jit" in self.o.mode:
+            loss_of = self.torch.jit.trace_module(model, {"loss": (x, y)}).loss
+        for _ in range(self.o.steps or self.STEPS[self.o.workload]):
+            cpu.append(time.process_time())
+            start = time.perf_counter()
+            loss = loss_of(x, y)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+            seconds.append(time.perf_counter() - start)
+        self.emit_runs(seconds, cpu)
+        self.emit("first_loss", losses[0])
+        self.emit("loss", losses[-1])
+
+    def run_large(self, model, x):
+        torch, seconds, cpu = self.torch, [], []
+        if "jit" in self.o.mode:
+            model = torch.jit.freeze(torch.jit.trace(model, x))
+        with torch.inference_mode():
+            for _ in range(self.o.steps or self.STEPS[self.o.workload]):
+                cpu.append(time.process_time())
+                start = time.perf_counter()
+                model(x)
+                seconds.append(time.perf_counter() - start)
+        self.emit_runs(seconds, cpu)
+
+    def decode(self):
+        import torch_nets
+
+        torch = self.torch
+        model, (layers, heads, tokens, width) = torch_nets.decoder(self.o.tiny)
+        self.emit("parameters", sum(p.numel() for p in model.parameters()))
+        model.eval()
+        with torch.inference_mode():
+            for batch in (1, 4, 16, 64):
+                caches = [[torch.zeros(batch, heads, tokens, width) for _ in range(2)] for _ in range(layers)]
+                words, seconds, cpu = torch.zeros(batch, dtype=torch.long), [], []
+                for at in range(min(tokens, self.o.steps or self.STEPS["W13"])):
+                    cpu.append(time.process_time())
+                    start = time.perf_counter()
+                    words = model.token(words, caches, at).argmax(-1)
+                    seconds.append(time.perf_counter() - start)
+                cold, median = len(seconds) // 10, statistics.median(seconds[len(seconds) // 10:])
+                self.emit(f"token_ms.b{batch}", 1e3 * median)
+                self.emit(f"cpu_ms.b{batch}", 1e3 * (time.process_time() - cpu[cold]) / (len(seconds) - cold))
+                self.emit(f"tokens_per_s.b{batch}", batch / median)
+        self.emit_peak()
+
+    def run(self):
+        if self.o.workload == "W13":
+            self.decode()
+        elif self.o.workload in self.STEPS:
+            self.large()
+        else:
+            getattr(self, self.o.workload.lower())()
+
 
 def main():
     options, missing = parse(), whats_missing()
@@ -214,7 +298,7 @@ def main():
         sys.exit(LEFT_OUT)
     if os.environ.get("LD_LIBRARY_PATH") != blas_folder():
         os.execve(sys.executable, [sys.executable, *sys.argv], environment(options.threads))
-    getattr(Bench(options), options.workload.lower())()
+    Bench(options).run()
 
 
 if __name__ == "__main__":

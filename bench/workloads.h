@@ -13,6 +13,16 @@ mw_feed bench_feed(const char *name, mw_dtype dtype, const void *data, size_t co
 /* `count` numbers in [0, 1), always the same; the caller frees them. */
 float *bench_uniforms(size_t count);
 
+/* --plan and --trace: before the runs, and after them. */
+void bench_watch(const bench_options *o, mw_program *program, mw_error *err);
+void bench_show(const bench_options *o, mw_program *program, mw_error *err);
+
+/* large.c: W7 to W12. */
+void bench_large(const bench_options *o, mw_error *err);
+/* decode.c: W13. */
+void bench_decode(const bench_options *o, mw_error *err);
+/* scaling.c: operations a second of one product of square matrices, the roof of what is made of products. */
+double bench_product_rate(const bench_options *o, mw_error *err);
 /* scaling.c: a step by width and batch, compiling by depth. */
 void bench_scaling(const bench_options *o, mw_error *err);
 /* cache.c: compiling with a cache and without. */

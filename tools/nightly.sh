@@ -48,6 +48,11 @@ interpreter() {
     MW_SHARED_DATA=${MW_SHARED_DATA:-$(pwd)/../shared/data} /usr/bin/python3 tests/interpreter/test_interpreter.py
 }
 
+# Gradients of the benchmark's networks beside PyTorch's.
+networks() {
+    build release -DMW_BUILD_BENCH=ON && /usr/bin/python3 bench/agree.py build/release/bench/millwright
+}
+
 # Programs of ours, and every real one, against the interpreter: a table; then one with carried state over 1,000 frames,
 # and compressed models beside their own weights expanded.
 whole_programs() {
@@ -125,6 +130,7 @@ stage valgrind "valgrind" valgrind_tests
 stage interpreter "the interpreter of MIL in Python" interpreter
 stage programs "real programs against the interpreter" whole_programs
 stage onnxruntime "models of ONNX in onnxruntime" onnxruntime
+stage networks "the networks of the benchmarks against PyTorch" networks
 stage profiles "every example under every profile" ./run profiles
 stage compilers "ONNX models become the same text by gcc and clang" compilers
 stage fuzz "fuzzing" fuzz
