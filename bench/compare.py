@@ -21,8 +21,8 @@ LARGE = ["W7", "W8", "W9", "W10", "W10layer", "W11", "W12", "W13"]
 WORKLOADS = ["W1", "W2", "W3", "W4", "W5", "W6", *LARGE, "dispatch"]
 SPLIT = {"W1", "W2", "W3", *LARGE}  # the others run on one thread
 ROUNDS, ROUNDS_LARGE = 5, 3
-TORCH_MODE = {"W2": "channels_last", "W5": "jit", "W8": "channels_last", "W9": "channels_last", "W11": "channels_last",
-              "W12": "jit"}  # what is fastest there
+TORCH_MODE = {"W2": "channels_last", "W5": "jit", "W8": "channels_last,foreach", "W9": "channels_last,foreach",
+              "W12": "jit"}  # what is fastest there, of the modes of torch_bench.py and several at once; else eager
 MORE_IS_BETTER = {"steps_per_s", "trainer_steps_per_s", *(f"tokens_per_s.b{batch}" for batch in (1, 4, 16, 64))}
 NO_RATIO = {"loss", "first_loss", "parameters", "gflop", "gflops", "of_product"}
 PEERS = ["millwright", "floor", "torch", "fp16", "fp16 ieee"]
@@ -89,6 +89,8 @@ def commands(options, python):
 def run(command, peer, threads):
     """{metric: value}; empty if the peer does not have the workload."""
     environment = torch_bench.environment(threads) if peer == "torch" else dict(os.environ)
+    if peer == "floor":
+        environment.update(torch_bench.blas_core())
     if peer == "fp16 ieee":
         environment["MW_ENGINE_PROFILE"] = "ieee"
     environment["BENCH_T0"] = str(time.time_ns())
@@ -177,11 +179,16 @@ def pinned():
     return [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(prefixes)]
 
 
+def told():
+    """What the floor's and PyTorch's BLAS is told because it does not know the processor."""
+    return "".join(f"; {name}={value} for floor and torch" for name, value in torch_bench.blas_core().items())
+
+
 def heading(options):
     now = datetime.datetime.now().strftime("%Y-%m-%d %H:%M")
     return (f"{now}, {machine()}, commit {first_line('git', 'describe', '--always', '--dirty')}, "
             f"{options.rounds or f'{ROUNDS} or {ROUNDS_LARGE}'} rounds; {first_line('cc', '--version')}; {first_line('clang', '--version')}; "
-            f"environment {' '.join(pinned()) or 'free'}")
+            f"environment {' '.join(pinned()) or 'free'}{told()}")
 
 
 def write(options, results, text):
