@@ -63,41 +63,6 @@ static const workload workloads[] = {{"W7", gpt, adamw, 4, {50257, 64}},
                                      {"W11", unet, adam, 4, {0, 0}},
                                      {"W12", whisper, NULL, 6, {0, 0}}};
 
-/* ---- what is fed ---- */
-
-enum { FEEDS_MAX = 2 };
-
-typedef struct feeds {
-    mw_feed feed[FEEDS_MAX];
-    size_t count;
-} feeds;
-
-/* Of 24 bits from SplitMix64 each: floats in [0, 1), integers below `below`. */
-static mw_feed draw(const mw_tensor *input, int32_t below)
-{
-    const size_t count = (size_t)mw_shape_count(mw_tensor_shape(input));
-    const bool whole = mw_tensor_dtype(input) == MW_I32;
-    float *floats = bench_uniforms(count);
-    int32_t *integers = (int32_t *)floats;
-    for (size_t i = 0; whole && i < count; i++)
-        integers[i] = (int32_t)(floats[i] * (float)below);
-    return bench_feed(mw_tensor_name(input), whole ? MW_I32 : MW_F32, floats, count);
-}
-
-static feeds draw_all(const mw_graph *graph, int32_t below)
-{
-    feeds drawn = {.count = 0};
-    for (const mw_tensor *input; drawn.count < FEEDS_MAX && (input = mw_graph_input_at(graph, drawn.count)) != NULL;)
-        drawn.feed[drawn.count++] = draw(input, below);
-    return drawn;
-}
-
-static void free_all(feeds *drawn)
-{
-    for (size_t i = 0; i < drawn->count; i++)
-        free((void *)(uintptr_t)drawn->feed[i].data);
-}
-
 /* ---- running ---- */
 
 static double parameters_of(const mw_graph *graph, mw_error *err)
@@ -129,8 +94,8 @@ typedef struct runs {
 } runs;
 
 /* Of a trainer, or of a program. */
-static runs run_steps(const bench_options *o, int count, mw_trainer *trainer, mw_program *program, const feeds *drawn,
-                      mw_error *err)
+static runs run_steps(const bench_options *o, int count, mw_trainer *trainer, mw_program *program,
+                      const bench_feeds *drawn, mw_error *err)
 {
     runs r = {.seconds = bench_alloc((size_t)count, sizeof *r.seconds), .count = count};
     const mw_batch batch = {.feeds = drawn->feed, .feed_count = drawn->count, .examples = 1};
@@ -164,7 +129,7 @@ static void report(const bench_options *o, runs *r, bool trained, mw_error *err)
 
 static void train(const bench_options *o, const workload *w, mw_graph *graph, mw_tensor *loss, mw_error *err)
 {
-    feeds drawn = draw_all(graph, w->below[o->tiny]);
+    bench_feeds drawn = bench_draw(graph, w->below[o->tiny]);
     const double start = bench_now();
     mw_trainer *trainer = bench_train(o, loss, o->weights != NULL ? mw_sgd(1.0f) : w->optimizer(), err);
     mw_program *program = trainer != NULL ? mw_trainer_program(trainer) : NULL;
@@ -182,12 +147,12 @@ static void train(const bench_options *o, const workload *w, mw_graph *graph, mw
     bench_show(o, program, err);
     free(r.seconds);
     mw_trainer_destroy(trainer);
-    free_all(&drawn);
+    bench_free(&drawn);
 }
 
 static void infer(const bench_options *o, const workload *w, mw_graph *graph, mw_error *err)
 {
-    feeds drawn = draw_all(graph, w->below[o->tiny]);
+    bench_feeds drawn = bench_draw(graph, w->below[o->tiny]);
     const double start = bench_now();
     const mw_compile_options compile = bench_compiling(o);
     mw_program *program = mw_compile(graph, &compile, err);
@@ -202,7 +167,7 @@ static void infer(const bench_options *o, const workload *w, mw_graph *graph, mw
     bench_show(o, program, err);
     free(r.seconds);
     mw_program_destroy(program);
-    free_all(&drawn);
+    bench_free(&drawn);
 }
 
 void bench_large(const bench_options *o, mw_error *err)

@@ -1,5 +1,6 @@
 /* How the time of a step grows with width and batch, and that of compiling with depth: W1's network by hidden width and
- * by batch, as a part of what one large product reaches in the same run, then deep networks and transformers. */
+ * by batch, as a part of what one large product reaches in the same run, then deep networks and transformers; at last
+ * the networks of growth.c. */
 #include "models.h"
 #include "workloads.h"
 
@@ -38,6 +39,20 @@ double bench_product_rate(const bench_options *o, mw_error *err)
 /* Products of a step: the first layer forward and its weight's gradient, the second layer both ways. */
 static double step_operations(int batch, int hidden) { return 2.0 * batch * hidden * (2.0 * PIXELS + 3.0 * CLASSES); }
 
+double bench_step_seconds(const bench_options *o, mw_trainer *trainer, const mw_batch *batch, mw_error *err)
+{
+    const int most = o->steps > 0 && o->steps < STEPS_MOST ? o->steps : STEPS_MOST;
+    double seconds[STEPS_MOST] = {0}, spent = 0.0;
+    int steps = 0;
+    for (; steps < most && (steps < 3 || spent < SECONDS_EACH) && err->status == MW_OK; steps++) {
+        const double start = bench_now();
+        mw_trainer_step(trainer, batch, NULL, err);
+        seconds[steps] = bench_now() - start;
+        spent += seconds[steps];
+    }
+    return err->status == MW_OK ? bench_warm_median(seconds, steps) : 0.0;
+}
+
 static double step_seconds(const bench_options *o, int batch, int hidden, mw_error *err)
 {
     float *images = bench_uniforms((size_t)batch * PIXELS);
@@ -50,19 +65,11 @@ static double step_seconds(const bench_options *o, int batch, int hidden, mw_err
     const mw_feed feeds[] = {bench_feed("x", MW_F32, images, (size_t)batch * PIXELS),
                              bench_feed("y", MW_I32, labels, (size_t)batch)};
     const mw_batch data = {.feeds = feeds, .feed_count = 2, .examples = batch};
-    const int most = o->steps > 0 && o->steps < STEPS_MOST ? o->steps : STEPS_MOST;
-    double seconds[STEPS_MOST] = {0}, spent = 0.0;
-    int steps = 0;
-    for (; steps < most && spent < SECONDS_EACH && err->status == MW_OK; steps++) {
-        const double start = bench_now();
-        mw_trainer_step(trainer, &data, NULL, err);
-        seconds[steps] = bench_now() - start;
-        spent += seconds[steps];
-    }
+    const double seconds = bench_step_seconds(o, trainer, &data, err);
     mw_trainer_destroy(trainer);
     free(labels);
     free(images);
-    return err->status == MW_OK ? bench_warm_median(seconds, steps) : 0.0;
+    return seconds;
 }
 
 static void measure_step(const bench_options *o, const char *what, int size, int batch, int hidden, double roof,
@@ -130,4 +137,5 @@ void bench_scaling(const bench_options *o, mw_error *err)
         measure_compile(o, false, depths[i], err);
     for (size_t i = 0; i < MEASURED(o, blocks); i++)
         measure_compile(o, true, blocks[i], err);
+    bench_growth(o, err);
 }
