@@ -1,5 +1,5 @@
 /* The readers of tensor files against any bytes: what is accepted has a size near that of the file, and is read without
- * a fault. */
+ * a fault, also as a constant, whose blocks stay as they are. */
 #include "fuzz/replay.h"
 
 #include <millwright/tensors.h>
@@ -32,6 +32,17 @@ static void read_tensor(mw_tensors *tensors, const mw_tensor_info *info, mw_dtyp
     free(out);
 }
 
+static void make_constant(mw_tensors *tensors, const mw_tensor_info *info)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_error err = {0};
+    const mw_tensor *constant = mw_tensors_constant(tensors, info->name, MW_F32, graph, &err);
+    if ((constant == NULL) != (err.status != MW_OK) ||
+        (constant != NULL && !mw_shape_equal(mw_tensor_shape(constant), info->shape)))
+        abort();
+    mw_graph_destroy(graph);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *path = put_bytes(data, size);
@@ -48,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (i < 64 && info->size <= READ_MOST) {
             read_tensor(tensors, info, info->dtype);
             read_tensor(tensors, info, MW_F32);
+            make_constant(tensors, info);
         }
     }
     mw_tensors_close(tensors);
