@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct {
@@ -381,6 +382,46 @@ static void test_an_index_reaches_nothing_outside_its_folder(void)
     expect_index("{\"weight_map\":{\"a\":\"outside\"}}", MW_ERROR_FORMAT, "names 1 tensors, but its files have 0");
 }
 
+static void copy_shard(const char *name)
+{
+    char path[64];
+    size_t size;
+    snprintf(path, sizeof path, "shards/%s", name);
+    unsigned char *content = content_of(path, &size);
+    snprintf(path, sizeof path, "cut_shards/%s", name);
+    put(path, content, size);
+    mw__free(mw__allocator_default(), content);
+}
+
+/* The file as it is in the recorded shards, and shorter by every number of bytes; it is whole again at the end. */
+static void expect_cuts(const char *name)
+{
+    char from[64], to[64];
+    size_t size;
+    snprintf(from, sizeof from, "shards/%s", name);
+    snprintf(to, sizeof to, "cut_shards/%s", name);
+    unsigned char *content = content_of(from, &size);
+    for (size_t cut = 0; cut <= size; cut++) {
+        mw_error err = {0};
+        put(to, content, cut);
+        mw_tensors *tensors = mw_tensors_open("cut_shards/model.safetensors.index.json", &err);
+        check_note((tensors == NULL) == (cut < size), __FILE__, __LINE__, "%s cut at %zu: %s", name, cut, err.message);
+        mw_tensors_close(tensors);
+    }
+    mw__free(mw__allocator_default(), content);
+}
+
+static void test_shards_and_their_index_are_refused_cut_at_every_byte(void)
+{
+    static const char *const names[] = {"model.safetensors.index.json", "model-00001-of-00002.safetensors",
+                                        "model-00002-of-00002.safetensors"};
+    CHECK(mkdir("cut_shards", 0700) == 0);
+    for (int i = 0; i < 3; i++)
+        copy_shard(names[i]);
+    for (int i = 0; i < 3; i++)
+        expect_cuts(names[i]);
+}
+
 static void test_an_index_that_is_none_is_refused(void)
 {
     expect_index("{\"weight_map\":{}}", MW_ERROR_FORMAT, "no weight_map with a tensor");
@@ -471,6 +512,7 @@ int main(void)
     RUN(test_a_wrong_checksum_is_refused_when_the_tensor_is_read);
     RUN(test_a_bomb_is_refused_before_it_unpacks);
     RUN(test_an_index_reaches_nothing_outside_its_folder);
+    RUN(test_shards_and_their_index_are_refused_cut_at_every_byte);
     RUN(test_an_index_that_is_none_is_refused);
     RUN(test_pickles_that_do_more_than_state_dicts_are_refused);
     RUN(test_pickles_that_would_be_walked_for_ever_are_refused);

@@ -79,4 +79,4 @@ static mw_status read_npy(mw_tensors *tensors, const mw__tensors_item *item, voi
 
 static void close_npy(mw_tensors *tensors) { mw__file_close(&((npy_file *)tensors->state)->file); }
 
-const mw__tensors_format mw__tensors_npy = {"npy", open_npy, read_npy, close_npy};
+const mw__tensors_format mw__tensors_npy = {.name = "npy", .open = open_npy, .read = read_npy, .close = close_npy};

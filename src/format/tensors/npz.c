@@ -100,4 +100,5 @@ static mw_status read_npz(mw_tensors *tensors, const mw__tensors_item *item, voi
     return status;
 }
 
-const mw__tensors_format mw__tensors_npz = {"npz", mw__archive_open, read_npz, mw__archive_close};
+const mw__tensors_format mw__tensors_npz = {
+    .name = "npz", .open = mw__archive_open, .read = read_npz, .close = mw__archive_close};

@@ -43,7 +43,7 @@ struct mw__pickle_value {
 mw_status mw__pickle_read(mw__arena *arena, const char *path, const unsigned char *text, size_t size,
                           const mw__pickle_value **out, mw_error *err);
 
-#define MW__PICKLE_BYTES_PER 512
+#define MW__PICKLE_BYTES_PER 128
 
 /* A cell of a tuple or list by index; NULL if there is none. */
 const mw__pickle_value *mw__pickle_at(const mw__pickle_value *sequence, size_t index);

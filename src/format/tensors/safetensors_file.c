@@ -61,5 +61,5 @@ static void close_safetensors(mw_tensors *tensors)
     mw__safetensors_close(&((safetensors_file *)tensors->state)->file);
 }
 
-const mw__tensors_format mw__tensors_safetensors = {"safetensors", open_safetensors, read_safetensors,
-                                                    close_safetensors};
+const mw__tensors_format mw__tensors_safetensors = {
+    .name = "safetensors", .open = open_safetensors, .read = read_safetensors, .close = close_safetensors};

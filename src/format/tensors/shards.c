@@ -201,4 +201,5 @@ static void close_shards(mw_tensors *tensors)
     mw__map_deinit(&s->by_tensor);
 }
 
-const mw__tensors_format mw__tensors_shards = {"safetensors shards", open_shards, read_shards, close_shards};
+const mw__tensors_format mw__tensors_shards = {
+    .name = "safetensors shards", .open = open_shards, .read = read_shards, .close = close_shards};

@@ -12,6 +12,10 @@
 #include <string.h>
 
 enum { PICKLE_MAX = 64 << 20, DEPTH_MAX = 16, PIECE = 1 << 16 };
+/* Bytes that tensors may take for each of the pickle, and for any: an object that is met again and again makes many of
+ * a few. State dicts take some 10, three dicts of the same tensors 16; a tensor costs about FIXED and its name twice.
+ */
+enum { BYTES_PER = 32, BYTES_ANY = 1 << 20, FIXED = 700 };
 
 static const struct {
     const char *global; /* "torch FloatStorage" */
@@ -44,6 +48,7 @@ typedef struct walk {
     mw__map *storages; /* key -> storage */
     char *root;        /* "archive/" */
     size_t visits;     /* left: shared dicts could be met again and again */
+    size_t bytes;      /* left for what tensors take */
     mw__text name;
     int depth;
 } walk;
@@ -182,12 +187,24 @@ static mw_status check_view(const walk *w, torch_tensor *t, int64_t offset, mw_e
     return MW_OK;
 }
 
+static mw_status charge(walk *w, mw_error *err)
+{
+    const size_t cost = FIXED + 2 * w->name.size;
+    if (cost > w->bytes)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "\"%.200s\": its pickle makes too many tensors of few bytes; save each of them once",
+                        w->tensors->path);
+    w->bytes -= cost;
+    return MW_OK;
+}
+
 /* arguments ::= ( storage , offset , shape , strides , requires_grad , hooks [, metadata] ) */
 static mw_status add_tensor(walk *w, const mw__pickle_value *arguments, mw_error *err)
 {
     mw_tensor_info info = {0};
-    torch_tensor *t = mw__arena_alloc(&w->tensors->arena, 1, sizeof *t, err);
     int strides = 0;
+    MW_TRY(charge(w, err));
+    torch_tensor *t = mw__arena_alloc(&w->tensors->arena, 1, sizeof *t, err);
     if (t == NULL)
         return MW_ERROR_MEMORY;
     const mw__pickle_value *offset = mw__pickle_at(arguments, 1);
@@ -313,7 +330,7 @@ static mw_status walk_pickle(mw_tensors *tensors, const mw__pickle_value *value,
 {
     mw__map storages;
     mw__map_init(&storages, tensors->allocator);
-    walk w = {.tensors = tensors, .storages = &storages, .visits = size};
+    walk w = {.tensors = tensors, .storages = &storages, .visits = size, .bytes = BYTES_PER * size + BYTES_ANY};
     mw__text_init(&w.name, tensors->allocator);
     w.root = mw__tensors_string(tensors, pickle, strlen(pickle) - strlen("data.pkl"), err);
     mw_status status = w.root != NULL ? check_order(&w, err) : MW_ERROR_MEMORY;
@@ -343,6 +360,9 @@ mw_status mw__torch_open(mw_tensors *tensors, const mw__zip_entry *pickle, mw_er
     if (pickle->size > PICKLE_MAX)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "\"%.200s\": its data.pkl has %llu bytes, more than %d",
                         tensors->path, (unsigned long long)pickle->size, PICKLE_MAX);
+    if (pickle->deflated) /* it would make much more of a file than its bytes */
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        "\"%.200s\": its data.pkl is compressed, which torch.save does not do", tensors->path);
     unsigned char *text = mw__alloc(tensors->allocator, (size_t)pickle->size, 1, err);
     if (text == NULL)
         return MW_ERROR_MEMORY;
@@ -396,4 +416,5 @@ static mw_status read_torch(mw_tensors *tensors, const mw__tensors_item *item, v
     return status;
 }
 
-const mw__tensors_format mw__tensors_torch = {"PyTorch", mw__archive_open, read_torch, mw__archive_close};
+const mw__tensors_format mw__tensors_torch = {
+    .name = "PyTorch", .open = mw__archive_open, .read = read_torch, .close = mw__archive_close};

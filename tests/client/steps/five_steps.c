@@ -34,7 +34,8 @@ static mw_tensor *build(mw_graph *graph)
     same.pad_type = MW_PAD_SAME;
     same.bias = false;
     mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(BATCH, 2, 8, 8));
-    mw_tensor *h = mw_relu(mw_batch_norm_layer(mw_conv_layer(x, 4, MW_SHAPE(3, 3), "conv1", &same), 0.1f, 1e-5f, "bn1"));
+    mw_tensor *h =
+        mw_relu(mw_batch_norm_layer(mw_conv_layer(x, 4, MW_SHAPE(3, 3), "conv1", &same), 0.1f, 1e-5f, "bn1"));
     h = mw_gelu(mw_dense(mw_reshape(h, MW_SHAPE(BATCH, 4 * 8 * 8)), 32, "fc1"), MW_GELU_EXACT);
     return mw_dense(h, CLASSES, "fc2");
 }
