@@ -96,12 +96,15 @@ void bench_decode(const bench_options *o, mw_error *err)
 {
     static const int batches[] = {1, 4, 16, 64};
     enum { COUNT = sizeof batches / sizeof *batches };
-    mw_program *programs[COUNT] = {NULL};
     const double roof = bench_product_rate(o, err);
-    for (int i = 0; i < COUNT && err->status == MW_OK; i++)
-        programs[i] = measure(o, batches[i], i > 0 ? programs[0] : NULL, roof, err);
+    mw_program *first = NULL;
+    for (int i = 0; i < COUNT && err->status == MW_OK; i++) {
+        mw_program *program = measure(o, batches[i], first, roof, err);
+        first = i == 0 ? program : first; /* whose weights the others use */
+        if (i > 0)
+            mw_program_destroy(program);
+    }
     if (err->status == MW_OK)
         bench_emit(o->workload, "peak_mb", bench_peak_mb());
-    for (int i = 0; i < COUNT; i++)
-        mw_program_destroy(programs[i]);
+    mw_program_destroy(first);
 }

@@ -32,7 +32,8 @@ mw_status mw__buffer_alloc(const mw__symbols *symbols, size_t size, mw__device_b
         mw__buffer_release(symbols, out);
         return status;
     }
-    memset(out->data, 0, rounded);
+    if (!mw__symbols_are_engine(symbols)) /* whose buffers are zero, in pages that nobody has touched */
+        memset(out->data, 0, rounded);
     return MW_OK;
 }
 
