@@ -11,8 +11,8 @@
  *
  * A library that was built without protobuf-c refuses every call here with MW_ERROR_UNSUPPORTED.
  *
- * Files are untrusted. Paths in a package stay inside of it, as mil.h says of links. Reading allocates at most 1024
- * times the size of the model file plus 64 MiB, plus the weights that the program names.
+ * Files are untrusted. Paths in a package stay inside of it, as mil.h says of links. Reading allocates at most 256
+ * times the size of the model file plus 16 MiB, plus the weights that the program names.
  *
  * Threads: calls on one model come one at a time, from any thread; what is lent may be read by several at once. */
 #ifndef MILLWRIGHT_COREML_H

@@ -257,7 +257,7 @@ static mw_status read_bounded(const unsigned char *data, size_t size, const char
     const mw_allocator allocator = {.resize = measure, .user = &m};
     CHECK(package_write_file("p/" MODEL, data, size));
     read_with("p", &allocator, err);
-    check_note(m.peak <= 1024 * size + ((size_t)64 << 20), __FILE__, __LINE__, "%s: %zu bytes for %zu", what, m.peak,
+    check_note(m.peak <= 256 * size + ((size_t)16 << 20), __FILE__, __LINE__, "%s: %zu bytes for %zu", what, m.peak,
                size);
     CHECK_INT(m.now, 0);
     return err->status;

@@ -6,7 +6,7 @@
 #include "format/coreml/schema.h"
 
 /* The text is at most so many times as long as the file, and this much besides. */
-#define MW__COREML_TEXT_FACTOR 32
+#define MW__COREML_TEXT_FACTOR 8
 #define MW__COREML_TEXT_SPARE  ((size_t)1 << 20)
 
 typedef struct mw__coreml_printer {
