@@ -1,4 +1,5 @@
-/* Data sets from files that others wrote: tables as CSV (RFC 4180) and JSON Lines, and folders of pictures.
+/* Data sets from files that others wrote: tables as CSV (RFC 4180) and JSON Lines, folders of pictures, and tensors as
+ * .npz, .npy, safetensors or any other that mw_tensors_open takes.
  *
  *     static const char *const measured[] = {"petal length", "petal width"};
  *     const mw_table_column columns[] = {{.name = "x", .dtype = MW_F32, .fields = measured, .field_count = 2},
@@ -58,6 +59,24 @@ MW_API mw_dataset *mw_dataset_open_csv(const char *path, const mw_table_options 
  *  [n], where the first line says how many, and a scalar for a single field that is no array.
  *  errors  as mw_dataset_open_csv, and for a line that is no object, or in which a key is missing or comes twice */
 MW_API mw_dataset *mw_dataset_open_jsonl(const char *path, const mw_table_options *options, mw_error *err);
+
+/** A tensor that becomes a column; its first axis counts the examples. */
+typedef struct mw_tensor_column {
+    const char *name;    /* of the column */
+    const char *tensor;  /* in the file; NULL: `name`, or the only one that the file has */
+    const char *path;    /* of a file of its own, as y.npy beside x.npy; NULL: that of the call */
+    mw_dtype dtype;      /* converted to, as mw_tensors_read; MW_DTYPE_NONE = as it is stored (bfloat16 as F32) */
+    float scale, offset; /* as in mw_column */
+} mw_tensor_column;
+
+/** Opens tensors as a data set: those of a .npz, of several .npy, of any file that mw_tensors_open takes. They are read
+ *  whole, and the files are not needed any more then.
+ *  path     NULL if every column has its own
+ *  columns  [column_count]; NULL and 0: every tensor of the file, under its name
+ *  errors   those of mw_tensors_open and mw_tensors_read; MW_ERROR_ARGUMENT for a tensor that is not there;
+ *           MW_ERROR_SHAPE for one without examples, or with another number of them than the columns before it */
+MW_API mw_dataset *mw_dataset_open_tensors(const char *path, const mw_tensor_column *columns, size_t column_count,
+                                           mw_error *err);
 
 /** How to read pictures. Fill with mw_image_defaults. */
 typedef struct mw_image_options {

@@ -438,6 +438,8 @@ static void test_data_refuses_null(void)
     REFUSED(mw_dataset_open_csv(NULL, &empty, &err));
     REFUSED(mw_dataset_open_csv("table.csv", NULL, &err));
     REFUSED(mw_dataset_open_csv("table.csv", &empty, &err));
+    REFUSED(mw_dataset_open_tensors(NULL, NULL, 0, &err));
+    REFUSED(mw_dataset_open_tensors("x.npz", NULL, 1, &err));
     REFUSED(mw_dataset_open_jsonl(NULL, &empty, &err));
     REFUSED(mw_dataset_open_jsonl("table.jsonl", NULL, &err));
     REFUSED(mw_dataset_open_jsonl("table.jsonl", &empty, &err));

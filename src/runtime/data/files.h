@@ -1,8 +1,10 @@
-/* Names of classes that came with a data set's file. */
+/* Data sets of files: names of classes that came with one, and files of tensors. */
 #ifndef MW__RUNTIME_DATA_FILES_H
 #define MW__RUNTIME_DATA_FILES_H
 
 #include "runtime/data.h"
+
+#include <millwright/dataset_files.h>
 
 /* The classes of one column; the names are in `arena` of the set's mw__class_table. */
 typedef struct mw__class_list {
@@ -18,5 +20,9 @@ struct mw__class_table {
 /* Copies the names: a list for each column. What fails stays with the set. */
 mw_status mw__dataset_keep_classes(mw_dataset *dataset, const mw__class_list *lists, mw_error *err);
 void mw__class_table_destroy(struct mw__class_table *table, const mw_allocator *allocator);
+
+/* The public function with an allocator; err is not NULL. */
+mw_dataset *mw__dataset_open_tensors(const mw_allocator *allocator, const char *path, const mw_tensor_column *columns,
+                                     size_t column_count, mw_error *err);
 
 #endif
