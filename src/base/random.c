@@ -1,14 +1,15 @@
 /* Philox 4x32-10 and what is drawn from it. The state is a position, so that a checkpoint keeps three numbers. */
 #include "base/random.h"
 
-#include <math.h>
+#include "base/normal.h"
+
 #include <stdbool.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-#define BLOCKS 16 /* computed together by mw__random_uniforms */
+#define BLOCKS 16 /* computed together by mw__random_uniforms and mw__random_normals */
 
 /* Multipliers and Weyl constants of the paper's table 2. */
 void mw__philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2])
@@ -33,8 +34,7 @@ void mw__philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2
 
 double mw__draw_normal(const uint32_t words[4], double a, double b)
 {
-    const double radius = sqrt(-2.0 * log(((double)words[0] + 1.0) * 0x1p-32));
-    return a + b * radius * cos(6.283185307179586 * ((double)words[1] * 0x1p-32));
+    return a + b * mw__normal_of(words[0], words[1]);
 }
 
 double mw__draw_uniform(const uint32_t words[4], double a, double b)
@@ -155,12 +155,44 @@ void mw__random_uniforms(mw__random *random, float *out, size_t count)
         out[i] = mw__random_uniform(random);
 }
 
-/* In double, so that the float differs between C libraries only where their last bit lies on a half-way point. */
 float mw__random_normal(mw__random *random)
 {
-    const double radius = ((double)mw__random_u32(random) + 1.0) * 0x1p-32; /* (0, 1] */
-    const double turn = (double)mw__random_u32(random) * 0x1p-32;
-    return (float)(sqrt(-2.0 * log(radius)) * cos(6.283185307179586 * turn));
+    const uint32_t first = mw__random_u32(random);
+    return (float)mw__normal_of(first, mw__random_u32(random));
+}
+
+/* Two numbers of each block. */
+MW__NORMAL_INLINE void take_pairs(uint32_t word[4][BLOCKS], float *out)
+{
+    float even[BLOCKS], odd[BLOCKS];
+    for (int b = 0; b < BLOCKS; b++)
+        even[b] = (float)mw__normal_of(word[0][b], word[1][b]);
+    for (int b = 0; b < BLOCKS; b++)
+        odd[b] = (float)mw__normal_of(word[2][b], word[3][b]);
+    for (int b = 0; b < BLOCKS; b++)
+        out[2 * b] = even[b], out[2 * b + 1] = odd[b];
+}
+
+static void pairs(uint32_t word[4][BLOCKS], float *out) { take_pairs(word, out); }
+
+#if defined(__x86_64__)
+AVX2 static void pairs_avx2(uint32_t word[4][BLOCKS], float *out) { take_pairs(word, out); }
+#else
+#define pairs_avx2 pairs
+#endif
+
+void mw__random_normals(mw__random *random, float *out, size_t count)
+{
+    size_t i = 0;
+    for (; i < count && random->position % 4 != 0 && random->position % 2 == 0; i++)
+        out[i] = mw__random_normal(random);
+    for (uint32_t word[4][BLOCKS]; count - i >= 2 * BLOCKS && random->position % 4 == 0; i += 2 * BLOCKS) {
+        draw_blocks(random, random->position / 4, word);
+        (has_avx2() ? pairs_avx2 : pairs)(word, out + i);
+        random->position += 4 * BLOCKS;
+    }
+    for (; i < count; i++)
+        out[i] = mw__random_normal(random);
 }
 
 void mw__random_shuffle(mw__random *random, uint32_t *items, size_t count)

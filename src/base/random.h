@@ -32,8 +32,11 @@ float mw__random_uniform(mw__random *random);
 /* The next `count` of them, as many calls would draw them one by one. */
 void mw__random_uniforms(mw__random *random, float *out, size_t count);
 
-/* Standard normal by Box-Muller on two words. */
+/* Standard normal by Box-Muller on two words (normal.h). */
 float mw__random_normal(mw__random *random);
+
+/* The next `count` of them, as many calls would draw them one by one. */
+void mw__random_normals(mw__random *random, float *out, size_t count);
 
 /* Fisher-Yates. */
 void mw__random_shuffle(mw__random *random, uint32_t *items, size_t count);

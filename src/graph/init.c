@@ -122,6 +122,12 @@ mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, con
             wide[i] = simple.a + (simple.b - simple.a) * wide[i];
         return MW_OK;
     }
+    if (simple.kind == INIT_NORMAL && dtype == MW_F32) {
+        mw__random_normals(&random, wide, (size_t)count);
+        for (int64_t i = 0; i < count; i++)
+            wide[i] = simple.a + simple.b * wide[i];
+        return MW_OK;
+    }
     for (int64_t i = 0; i < count; i++) {
         const float value = draw(&simple, &random);
         if (dtype == MW_F32)

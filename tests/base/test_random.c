@@ -1,5 +1,7 @@
 /* Philox against the published known answers, and what is drawn from it. */
 #include "base/random.h"
+
+#include "base/normal.h"
 #include "support/check.h"
 
 /* Known-answer vectors published with the Random123 library (kat_vectors, philox4x32 with 10 rounds). */
@@ -67,6 +69,50 @@ static void test_many_uniforms_are_those_drawn_one_by_one(void)
             CHECK(same);
             CHECK_INT(bulk.position, one.position);
         }
+}
+
+static void test_many_normals_are_those_drawn_one_by_one(void)
+{
+    float many[300];
+    for (uint64_t position = 0; position < 6; position++)
+        for (size_t count = 0; count < 300; count += 7) {
+            mw__random one = {.seed = 5, .stream = 77, .position = ((uint64_t)1 << 34) - 100 + position};
+            mw__random bulk = one;
+            bool same = true;
+            mw__random_normals(&bulk, many, count);
+            for (size_t i = 0; i < count; i++)
+                same = same && many[i] == mw__random_normal(&one);
+            CHECK(same);
+            CHECK_INT(bulk.position, one.position);
+        }
+}
+
+/* The cosine by the C library of the angle from the nearest quarter turn, which a word holds exactly. */
+static double expected_normal(uint32_t first, uint32_t second)
+{
+    const double radius = sqrt(-2.0 * log(((double)first + 1.0) * 0x1p-32));
+    const int64_t quarter = ((int64_t)second + (1 << 29)) >> 30, rest = (int64_t)second - (quarter << 30);
+    const double angle = 6.283185307179586 * ((double)rest * 0x1p-32);
+    const double parts[] = {cos(angle), -sin(angle), -cos(angle), sin(angle)};
+    return radius * parts[quarter % 4];
+}
+
+static void test_normals_are_those_of_box_and_muller(void)
+{
+    static const uint32_t edges[] = {0,          1,          0x1fffffff, 0x20000000, 0x3fffffff, 0x40000000,
+                                     0x40000001, 0x5fffffff, 0x60000000, 0x7fffffff, 0x80000000, 0xbfffffff,
+                                     0xc0000000, 0xc0000001, 0xdfffffff, 0xe0000000, 0xfffffffe, 0xffffffff};
+    enum { EDGES = sizeof edges / sizeof *edges, DRAWS = 200000 };
+    mw__random random = {.seed = 21};
+    double worst = 0.0;
+    for (int i = 0; i < EDGES * EDGES + DRAWS; i++) {
+        const bool drawn = i >= EDGES * EDGES;
+        const uint32_t first = drawn ? mw__random_u32(&random) : edges[i / EDGES];
+        const uint32_t second = drawn ? mw__random_u32(&random) : edges[i % EDGES];
+        const double want = expected_normal(first, second), got = mw__normal_of(first, second);
+        worst = fmax(worst, fabs(got - want) / fmax(fabs(want), 1e-300));
+    }
+    CHECK(worst < 4e-15); /* some roundings of fp64, 1.1e-16, of either side */
 }
 
 static void test_below_is_uniform(void)
@@ -145,6 +191,8 @@ int main(void)
     RUN(test_words_follow_the_counter);
     RUN(test_position_resumes_a_sequence);
     RUN(test_many_uniforms_are_those_drawn_one_by_one);
+    RUN(test_many_normals_are_those_drawn_one_by_one);
+    RUN(test_normals_are_those_of_box_and_muller);
     RUN(test_below_is_uniform);
     RUN(test_uniform_and_normal_have_their_moments);
     RUN(test_shuffle_permutes_evenly);
