@@ -83,6 +83,7 @@ MW_API mw_status mw_model_classes(const mw_model *model, const char *result, mw_
 
 /** Writes the program of the model, with its own batch, in the format that the path ends in: ".mlpackage", ".onnx", or
  *  else a folder with model.mil and weights. What a description says goes along where the format has a place for it.
+ *  Parameters and states become constants with the values that they start with.
  *  errors  those of mw_coreml_write, mw_onnx_write, mw_graph_write_mil */
 MW_API mw_status mw_model_write(const mw_model *model, const char *path, mw_error *err);
 

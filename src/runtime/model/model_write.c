@@ -1,30 +1,100 @@
-/* A model into a file of any format: its graph, and what its description says. */
+/* A model into a file of any format: its graph, what its description says, and the values that its parameters have. */
 #include "base/float_mode.h"
+#include "base/map.h"
+#include "graph/init.h"
 #include "runtime/model/model_object.h"
 
 #include <millwright/mil.h>
 #include <string.h>
 
+/* ---- parameters and states of a graph that was built ---- */
+
+/* What the programs of the model start with, by name: a file has them as constants. */
+typedef struct starts {
+    mw__arena arena;
+    mw__map values;
+} starts;
+
+static mw_status add_start(starts *s, const mw_model *model, const mw_tensor *input, mw_error *err)
+{
+    size_t size;
+    if (input->init == NULL || input->name == NULL)
+        return MW_OK;
+    if (!mw__type_bytes(input->type, &size))
+        return mw__fail(err, MW_ERROR_SHAPE, "mw_model_write: the size of \"%.96s\" is not known", input->name);
+    void *data = mw__arena_alloc(&s->arena, size, 1, err);
+    if (data == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(mw__init_fill(input->init, mw_tensor_shape(input), mw_tensor_dtype(input), input->name, model->compile.seed,
+                         data, err));
+    return mw__map_set(&s->values, input->name, data, err);
+}
+
+static mw_status fill_starts(starts *s, const mw_model *model, mw_error *err)
+{
+    const mw__function *function = mw__function_choose(model->graph, model->compile.function, err);
+    if (function == NULL)
+        return err->status;
+    for (size_t i = 0; i < function->body->input_count; i++)
+        MW_TRY(add_start(s, model, function->body->inputs[i], err));
+    return MW_OK;
+}
+
+static const void *start_of(void *user, const char *name) { return mw__map_get(&((starts *)user)->values, name); }
+
+/* ---- formats ---- */
+
 /* A package as a whole, with every function that it has. */
-static mw_status write_coreml(const mw_model *model, const char *path, mw_error *err)
+static mw_status write_coreml(const mw_model *model, starts *s, const char *path, mw_error *err)
 {
     mw_coreml_write_options options = mw_coreml_write_defaults();
     options.description = model->description;
+    options.bake = start_of;
+    options.bake_user = s;
     const mw_graph *graph = model->coreml != NULL ? mw_coreml_graph(model->coreml, err) : model->graph;
     return mw_coreml_write(graph, path, &options, err);
+}
+
+static mw_status write_onnx(const mw_model *model, starts *s, const char *path, mw_error *err)
+{
+    mw_onnx_write_options options = mw_onnx_write_defaults();
+    options.bake = start_of;
+    options.bake_user = s;
+    return mw_onnx_write(model->graph, path, &options, err);
+}
+
+static mw_status write_mil(const mw_model *model, starts *s, const char *path, mw_error *err)
+{
+    mw_mil_write_options options = mw_mil_write_defaults();
+    options.bake = start_of;
+    options.bake_user = s;
+    return mw_graph_write_mil(model->graph, path, &options, err);
+}
+
+static mw_status write_model(const mw_model *model, const char *path, mw_error *err)
+{
+    starts s;
+    mw__arena_init(&s.arena, model->allocator);
+    mw__map_init(&s.values, model->allocator);
+    mw_status status = fill_starts(&s, model, err);
+    if (status == MW_OK)
+        status = (mw__model_path_ends_in(path, ".mlpackage") ? write_coreml
+                  : mw__model_path_ends_in(path, ".onnx")    ? write_onnx
+                                                             : write_mil)(model, &s, path, err);
+    mw__map_deinit(&s.values);
+    mw__arena_deinit(&s.arena);
+    return status;
 }
 
 mw_status mw_model_write(const mw_model *model, const char *path, mw_error *err)
 {
     MW__FLOAT_SCOPE;
+    mw_error own = {0};
+    err = err != NULL ? err : &own;
     if (mw__skips(err))
         return err->status;
     MW_TRY(mw__live_check(model, MW__LIVE_MODEL, __func__, err));
     if (path == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_model_write: the path is NULL");
-    if (mw__model_path_ends_in(path, ".mlpackage"))
-        return write_coreml(model, path, err);
-    if (mw__model_path_ends_in(path, ".onnx"))
-        return mw_onnx_write(model->graph, path, NULL, err);
-    return mw_graph_write_mil(model->graph, path, NULL, err);
+    return write_model(model, path, err);
 }
