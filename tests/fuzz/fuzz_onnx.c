@@ -1,4 +1,5 @@
-/* The ONNX reader against any bytes: it makes a graph that holds together, or says why not. */
+/* The ONNX reader against any bytes: it makes a graph that holds together, or says why not; and what it made is written
+ * again, or refused. */
 #include "fuzz/replay.h"
 
 #include <millwright/millwright.h>
@@ -35,6 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if ((graph == NULL) == (err.status == MW_OK) || (graph != NULL && problems > 0))
         abort();
     if (graph != NULL && (mw_graph_check(graph, &err) != MW_OK || mw_graph_output_at(graph, 0) == NULL))
+        abort();
+    if (graph != NULL && mw_onnx_write(graph, path, NULL, &err) != MW_OK && err.message[0] == '\0')
         abort();
     mw_graph_destroy(graph);
     unlink(path);

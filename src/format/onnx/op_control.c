@@ -2,7 +2,9 @@
  */
 #include "format/onnx/import.h"
 
+#include <millwright/op_compare.h>
 #include <millwright/op_control.h>
+#include <millwright/op_elementwise.h>
 #include <millwright/op_shape.h>
 
 #include <string.h>
@@ -180,34 +182,161 @@ static mw_status read_bounds(mw__onnx_node *node, int64_t *trips, bool *goes_on)
     return mw__onnx_has(node, 1) ? read_condition(node, node->in[1], goes_on) : MW_OK;
 }
 
+/* ---- loops that go on by what is computed ---- */
+
+typedef struct computed_loop {
+    loop *l;
+    mw_tensor *bound; /* of the trips, or NULL */
+    bool failed;
+} computed_loop;
+
+static bool is_unknown_outside(mw__onnx_import *import, const char *name)
+{
+    mw__onnx_value *value = mw__onnx_find(import, name);
+    return value != NULL && mw__onnx_known(import, value) == NULL;
+}
+
+/* Notes the results of a node in `unknown` if one of its inputs is unknown; the extents of any value are known. */
+static mw_status note_unknown(mw__onnx_import *import, const Mw__Onnx__Node *node, mw__map *unknown)
+{
+    bool any = false;
+    for (size_t i = 0; i < node->n_input && !any; i++)
+        any = mw__map_get(unknown, node->input[i]) != NULL || is_unknown_outside(import, node->input[i]);
+    if (!any || strcmp(node->op_type, "Shape") == 0 || strcmp(node->op_type, "Size") == 0)
+        return MW_OK;
+    for (size_t i = 0; i < node->n_output; i++)
+        MW_TRY(mw__map_set(unknown, node->output[i], (void *)(uintptr_t)node, import->err));
+    return MW_OK;
+}
+
+static mw_status find_unknown(loop *l, mw__map *unknown, bool *out)
+{
+    mw__onnx_import *import = l->node->import;
+    const Mw__Onnx__Graph *body = l->body;
+    for (size_t i = 1; i < body->n_input && i < l->carried + 2; i++) {
+        mw__onnx_value *start = i == 1 ? l->node->in[1] : &l->vars[i - 2];
+        if (start != NULL && mw__onnx_known(import, start) == NULL)
+            MW_TRY(mw__map_set(unknown, body->input[i]->name, (void *)(uintptr_t)body, import->err));
+    }
+    for (size_t i = 0; i < body->n_node; i++)
+        MW_TRY(note_unknown(import, body->node[i], unknown));
+    const char *goes_on = body->output[0]->name;
+    *out = mw__map_get(unknown, goes_on) != NULL || is_unknown_outside(import, goes_on);
+    return MW_OK;
+}
+
+/* True if the number of trips is computed, or the condition from something that is. */
+static mw_status is_computed(loop *l, bool *out)
+{
+    mw__onnx_node *node = l->node;
+    mw__map unknown;
+    *out = (mw__onnx_has(node, 0) && mw__onnx_known(node->import, node->in[0]) == NULL) ||
+           (mw__onnx_has(node, 1) && mw__onnx_known(node->import, node->in[1]) == NULL);
+    if (*out)
+        return MW_OK;
+    mw__map_init(&unknown, node->import->arena.allocator);
+    const mw_status status = find_unknown(l, &unknown, out);
+    mw__map_deinit(&unknown);
+    return status;
+}
+
+/* Variables: the number of the trip, the condition of the body, and those that are carried. */
+static mw_tensor *goes_on(void *user, mw_tensor *const *vars, size_t count)
+{
+    const computed_loop *c = user;
+    (void)count;
+    return c->bound == NULL ? vars[1] : mw_logical_and(vars[1], mw_less(vars[0], c->bound));
+}
+
+static void compute_trip(void *user, mw_tensor *const *vars, size_t count, mw_tensor **out)
+{
+    computed_loop *c = user;
+    mw__onnx_import *import = c->l->node->import;
+    mw__onnx_value values[RESULTS_MAX];
+    const mw__onnx_value *inputs[RESULTS_MAX], *outputs[RESULTS_MAX + 2];
+    for (size_t i = 0; i < count; i++) {
+        const int type = i == 0 ? MW__ONNX_INT64 : i == 1 ? MW__ONNX_BOOL : c->l->vars[i - 2].type;
+        values[i] = (mw__onnx_value){.type = type, .shape = mw_tensor_shape(vars[i]), .tensor = vars[i]};
+        inputs[i] = &values[i];
+    }
+    import->blocks++;
+    c->failed = mw__onnx_import_body(import, c->l->body, inputs, count, outputs) != MW_OK;
+    out[0] = mw_add(vars[0], mw_scalar(import->graph, MW_I32, 1));
+    for (size_t i = 1; i < count; i++) {
+        mw__onnx_value value = c->failed ? (mw__onnx_value){0} : *outputs[i - 1];
+        out[i] = value.type != 0 ? mw__onnx_emit(import, &value) : NULL;
+    }
+    out[1] = out[1] != NULL ? mw_reshape(out[1], mw_shape_scalar()) : NULL;
+    import->blocks--;
+}
+
+static mw_status write_loop(loop *l)
+{
+    mw__onnx_node *node = l->node;
+    mw__onnx_import *import = node->import;
+    mw_tensor *vars[RESULTS_MAX] = {mw_scalar(import->graph, MW_I32, 0)}, *results[RESULTS_MAX] = {NULL};
+    computed_loop c = {.l = l};
+    const size_t count = l->carried + 2, problems = import->problems;
+    if (l->scans > 0 || count > RESULTS_MAX)
+        return mw__onnx_refuse(
+            node,
+            "its trip count and its condition must be known when the file is read, as it has scans or "
+            "more than %d variables",
+            RESULTS_MAX - 2);
+    vars[1] = mw__onnx_has(node, 1) ? mw_reshape(mw__onnx_in(node, 1), mw_shape_scalar())
+                                    : mw_scalar(import->graph, MW_BOOL, 1);
+    for (size_t i = 0; i < l->carried; i++)
+        vars[2 + i] = mw__onnx_emit(import, &l->vars[i]);
+    if (mw__onnx_has(node, 0))
+        c.bound = mw_reshape(mw__onnx_in(node, 0), mw_shape_scalar());
+    const bool made = mw_while_loop(vars, count, goes_on, compute_trip, &c, results) == MW_OK;
+    if (import->problems != problems)
+        return mw__onnx_check_problems(import);
+    if (!made)
+        return mw__onnx_set(node, 0, 0, NULL);
+    for (size_t i = 0; i < l->carried; i++)
+        MW_TRY(mw__onnx_set(node, i, l->vars[i].type, results[2 + i]));
+    return MW_OK;
+}
+
+/* ---- loops that are unrolled ---- */
+
+static mw_status unroll(loop *l)
+{
+    mw__onnx_node *node = l->node;
+    int64_t bound, made = 0;
+    bool more;
+    MW_TRY(read_bounds(node, &bound, &more));
+    MW_TRY(mw__onnx_charge(node->import, TRIPS_MAX * (l->scans + 1), 2 * sizeof *l->rows));
+    l->rows = mw__arena_alloc(&node->import->arena, TRIPS_MAX * (l->scans + 1), sizeof *l->rows, node->import->err);
+    if (l->rows == NULL)
+        return MW_ERROR_MEMORY;
+    for (; more && made < bound; made++) {
+        if (made == TRIPS_MAX)
+            return mw__onnx_refuse(node, "it makes more than %d trips", TRIPS_MAX);
+        MW_TRY(make_trip(l, made, &more));
+    }
+    for (size_t i = 0; i < l->carried; i++)
+        MW_TRY(give(node, i, &l->vars[i]));
+    for (size_t i = 0; i < l->scans; i++)
+        MW_TRY(give_scan(l, i, made));
+    return MW_OK;
+}
+
 mw_status mw__onnx_loop(mw__onnx_node *node)
 {
     loop l = {.node = node, .body = find_graph(node, "body"), .carried = node->in_count > 2 ? node->in_count - 2 : 0};
-    int64_t bound, made = 0;
-    bool goes_on;
+    bool computed;
     if (l.body == NULL || l.body->n_output < l.carried + 1 || l.body->n_output > RESULTS_MAX)
         return mw__onnx_refuse(node, "its body is missing, or does not give what it takes");
     l.scans = l.body->n_output - 1 - l.carried;
-    MW_TRY(read_bounds(node, &bound, &goes_on));
-    MW_TRY(mw__onnx_charge(node->import, TRIPS_MAX * (l.scans + 1), 2 * sizeof *l.rows));
-    l.rows = mw__arena_alloc(&node->import->arena, TRIPS_MAX * (l.scans + 1), sizeof *l.rows, node->import->err);
-    if (l.rows == NULL)
-        return MW_ERROR_MEMORY;
     for (size_t i = 0; i < l.carried; i++) {
         if (node->in[2 + i] == NULL)
             return mw__onnx_refuse(node, "a variable has no value to start with");
         l.vars[i] = *node->in[2 + i];
     }
-    for (; goes_on && made < bound; made++) {
-        if (made == TRIPS_MAX)
-            return mw__onnx_refuse(node, "it makes more than %d trips", TRIPS_MAX);
-        MW_TRY(make_trip(&l, made, &goes_on));
-    }
-    for (size_t i = 0; i < l.carried; i++)
-        MW_TRY(give(node, i, &l.vars[i]));
-    for (size_t i = 0; i < l.scans; i++)
-        MW_TRY(give_scan(&l, i, made));
-    return MW_OK;
+    MW_TRY(is_computed(&l, &computed));
+    return computed ? write_loop(&l) : unroll(&l);
 }
 
 /* ---- scan ---- */

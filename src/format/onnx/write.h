@@ -56,8 +56,12 @@ const mw__onnx_export_row *mw__onnx_export_find(const char *name);
 /* Fills the graph of a model; problems are counted in the writer. */
 mw_status mw__onnx_write_graph(mw__onnx_writer *w, const mw__function *function, Mw__Onnx__Graph *out);
 
-/* Appends the operations of a branch; out_graph gives its outputs, under names of their own. */
-mw_status mw__onnx_write_branch(mw__onnx_writer *w, const mw__block *body, Mw__Onnx__Graph *out_graph);
+/* Appends the operations of a block. */
+mw_status mw__onnx_write_ops(mw__onnx_writer *w, const mw__block *body);
+/* The nodes of the writer become those of a graph. */
+mw_status mw__onnx_fill_nodes(mw__onnx_writer *w, Mw__Onnx__Graph *out);
+/* An input or output of a graph; NULL on failure, also for a type that ONNX lacks. */
+Mw__Onnx__ValueInfo *mw__onnx_port(mw__onnx_writer *w, const mw__type *type, const char *name);
 
 /* Notes that the operation cannot be written. */
 void mw__onnx_cannot(mw__onnx_writer *w, const mw__op *op, const char *reason);

@@ -142,18 +142,18 @@ static bool fill_shape(mw__onnx_writer *w, mw_shape shape, Mw__Onnx__Shape *out)
     return out->dim != NULL;
 }
 
-static Mw__Onnx__ValueInfo *port(mw__onnx_writer *w, const mw_tensor *value, const char *name)
+Mw__Onnx__ValueInfo *mw__onnx_port(mw__onnx_writer *w, const mw__type *is, const char *name)
 {
     Mw__Onnx__ValueInfo *out = mw__onnx_room(w, 1, sizeof *out);
     Mw__Onnx__Type *type = mw__onnx_room(w, 1, sizeof *type);
     Mw__Onnx__TensorType *tensor = mw__onnx_room(w, 1, sizeof *tensor);
     Mw__Onnx__Shape *shape = mw__onnx_room(w, 1, sizeof *shape);
-    if (out == NULL || type == NULL || tensor == NULL || shape == NULL || !fill_shape(w, value->type->shape, shape))
+    if (out == NULL || type == NULL || tensor == NULL || shape == NULL || !fill_shape(w, is->shape, shape))
         return NULL;
     mw__onnx__value_info__init(out);
     mw__onnx__type__init(type);
     mw__onnx__tensor_type__init(tensor);
-    tensor->elem_type = value->type->kind == MW__TENSOR ? mw__onnx_type_of(value->type->dtype) : 0;
+    tensor->elem_type = is->kind == MW__TENSOR ? mw__onnx_type_of(is->dtype) : 0;
     tensor->shape = shape;
     type->value_case = MW__ONNX__TYPE__VALUE_TENSOR_TYPE;
     type->tensor_type = tensor;
@@ -188,13 +188,14 @@ static mw_status fill_ports(mw__onnx_writer *w, const mw__block *body, Mw__Onnx_
         if (mw__is_resident(body->inputs[i])) {
             if (w->needed[body->inputs[i]->id])
                 MW_TRY(bake(w, body->inputs[i]));
-        } else if ((out->input[out->n_input++] = port(w, body->inputs[i], w->names[body->inputs[i]->id])) == NULL) {
+        } else if ((out->input[out->n_input++] =
+                        mw__onnx_port(w, body->inputs[i]->type, w->names[body->inputs[i]->id])) == NULL) {
             return w->err->status;
         }
     }
     for (size_t i = 0; i < body->output_count; i++) {
         const char *name = mw__onnx_value(w, body->outputs[i]);
-        if (name == NULL || (out->output[i] = port(w, body->outputs[i], name)) == NULL)
+        if (name == NULL || (out->output[i] = mw__onnx_port(w, body->outputs[i]->type, name)) == NULL)
             return w->err->status;
         out->n_output++;
     }
@@ -214,7 +215,7 @@ static void write_op(mw__onnx_writer *w, const mw__op *op)
         row->write(w, op, row->operation);
 }
 
-static mw_status write_ops(mw__onnx_writer *w, const mw__block *body)
+mw_status mw__onnx_write_ops(mw__onnx_writer *w, const mw__block *body)
 {
     for (size_t i = 0; i < body->op_count; i++) {
         const mw__op *op = body->ops[i];
@@ -226,7 +227,7 @@ static mw_status write_ops(mw__onnx_writer *w, const mw__block *body)
     return MW_OK;
 }
 
-static mw_status fill_nodes(mw__onnx_writer *w, Mw__Onnx__Graph *out)
+mw_status mw__onnx_fill_nodes(mw__onnx_writer *w, Mw__Onnx__Graph *out)
 {
     if ((out->node = mw__onnx_room(w, w->nodes.count, sizeof *out->node)) == NULL)
         return w->err->status;
@@ -244,31 +245,6 @@ static mw_status fill_initializers(mw__onnx_writer *w, Mw__Onnx__Graph *out)
     return MW_OK;
 }
 
-/* What a branch gives may be a value from outside, or twice the same. */
-static mw_status fill_branch(mw__onnx_writer *w, const mw__block *body, Mw__Onnx__Graph *out)
-{
-    MW_TRY(write_ops(w, body));
-    if ((out->output = mw__onnx_room(w, body->output_count, sizeof *out->output)) == NULL)
-        return w->err->status;
-    for (size_t i = 0; i < body->output_count; i++) {
-        const char *name = mw__onnx_make(w, "Identity", NULL, mw__onnx_value(w, body->outputs[i]), NULL);
-        if (name == NULL || (out->output[i] = port(w, body->outputs[i], name)) == NULL)
-            return w->err->status;
-        out->n_output++;
-    }
-    return fill_nodes(w, out);
-}
-
-/* Constants of branches are initializers of the whole graph, which branches see. */
-mw_status mw__onnx_write_branch(mw__onnx_writer *w, const mw__block *body, Mw__Onnx__Graph *out_graph)
-{
-    const mw__onnx_list outside = w->nodes;
-    w->nodes = (mw__onnx_list){0};
-    const mw_status status = fill_branch(w, body, out_graph);
-    w->nodes = outside;
-    return status;
-}
-
 mw_status mw__onnx_write_graph(mw__onnx_writer *w, const mw__function *function, Mw__Onnx__Graph *out)
 {
     const mw__block *body = function->body;
@@ -280,7 +256,7 @@ mw_status mw__onnx_write_graph(mw__onnx_writer *w, const mw__function *function,
     MW_TRY(choose_prefix(w));
     MW_TRY(name_all(w, body));
     MW_TRY(fill_ports(w, body, out));
-    MW_TRY(write_ops(w, body));
-    MW_TRY(fill_nodes(w, out));
+    MW_TRY(mw__onnx_write_ops(w, body));
+    MW_TRY(mw__onnx_fill_nodes(w, out));
     return fill_initializers(w, out);
 }
