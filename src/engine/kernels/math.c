@@ -34,7 +34,7 @@ LOOP1(loop_sigmoid_hard, (p * v + q < 0.0f ? 0.0f : p * v + q) > 1.0f ? 1.0f : (
 LOOP1(loop_linear_activation, p *v + q)
 LOOP1(loop_clip, mw__scalar_clip(v, p, q))
 
-/* ---- one operand: libm ---- */
+/* ---- one operand: the reference of what math_poly.c has, by libm ---- */
 
 #define SQRT_2_OVER_PI 0.797884560802865356f
 #define SQRT_HALF      0.707106781186547524f
@@ -56,23 +56,20 @@ MW__LOOP1_PLAIN(ref_silu, v *ref_sigmoid_of(v))
 MW__LOOP1_PLAIN(ref_gelu_exact, 0.5f * v * erfcf(-v * SQRT_HALF))
 MW__LOOP1_PLAIN(ref_gelu_tanh, 0.5f * v * (1.0f + tanhf(SQRT_2_OVER_PI * (v + 0.044715f * v * v * v))))
 MW__LOOP1_PLAIN(ref_gelu_sigmoid, v *ref_sigmoid_of(1.702f * v))
-
-/* ---- one operand: libm at every level ---- */
-
-MW__LOOP1_PLAIN(libm_exp2, exp2f(v))
-MW__LOOP1_PLAIN(libm_sin, sinf(v))
-MW__LOOP1_PLAIN(libm_cos, cosf(v))
-MW__LOOP1_PLAIN(libm_tan, tanf(v))
-MW__LOOP1_PLAIN(libm_asin, asinf(v))
-MW__LOOP1_PLAIN(libm_acos, acosf(v))
-MW__LOOP1_PLAIN(libm_atan, atanf(v))
-MW__LOOP1_PLAIN(libm_sinh, sinhf(v))
-MW__LOOP1_PLAIN(libm_cosh, coshf(v))
-MW__LOOP1_PLAIN(libm_atanh, atanhf(v))
-MW__LOOP1_PLAIN(libm_elu, v > 0.0f ? v : p * expm1f(v))
-MW__LOOP1_PLAIN(libm_softplus, softplus_of(v))
-MW__LOOP1_PLAIN(libm_softplus_parametric, p *softplus_of(q *v))
-MW__LOOP1_PLAIN(libm_scaled_tanh, p *tanhf(q *v))
+MW__LOOP1_PLAIN(ref_exp2, exp2f(v))
+MW__LOOP1_PLAIN(ref_sin, sinf(v))
+MW__LOOP1_PLAIN(ref_cos, cosf(v))
+MW__LOOP1_PLAIN(ref_tan, tanf(v))
+MW__LOOP1_PLAIN(ref_asin, asinf(v))
+MW__LOOP1_PLAIN(ref_acos, acosf(v))
+MW__LOOP1_PLAIN(ref_atan, atanf(v))
+MW__LOOP1_PLAIN(ref_sinh, sinhf(v))
+MW__LOOP1_PLAIN(ref_cosh, coshf(v))
+MW__LOOP1_PLAIN(ref_atanh, atanhf(v))
+MW__LOOP1_PLAIN(ref_elu, v > 0.0f ? v : p * expm1f(v))
+MW__LOOP1_PLAIN(ref_softplus, softplus_of(v))
+MW__LOOP1_PLAIN(ref_softplus_parametric, p *softplus_of(q *v))
+MW__LOOP1_PLAIN(ref_scaled_tanh, p *tanhf(q *v))
 
 /* ---- one operand: integers, which wrap around, and truth ---- */
 
@@ -107,8 +104,6 @@ static void bool_not(uint8_t *out, const uint8_t *x, int64_t count)
 #define POLY(name) .at = {ref_##name, mw__poly_##name##_base, mw__poly_##name##_base, mw__poly_##name##_base}
 #endif
 
-#define LIBM(name) .at = MW__LOOPS_ALL(libm_##name)
-
 static const mw__function1 gelu_sigmoid = {POLY(gelu_sigmoid), .additions = 32, .mode = "SIGMOID_APPROXIMATION",
                                            .name = "gelu_sigmoid"};
 static const mw__function1 gelu_tanh = {POLY(gelu_tanh), .additions = 40, .mode = "TANH_APPROXIMATION",
@@ -130,16 +125,16 @@ static const mw__function1 functions[MW__OP_COUNT] = {
     [MW__OP_ceil] = {SAME(ceil), .additions = 1},
     [MW__OP_round] = {SAME(round), .additions = 1},
     [MW__OP_threshold] = {SAME(threshold), .integers = int_threshold, .additions = 1, .p = "alpha"},
-    [MW__OP_exp2] = {LIBM(exp2), .additions = 60, .integers = int_exp2},
-    [MW__OP_sin] = {LIBM(sin), .additions = 100},
-    [MW__OP_cos] = {LIBM(cos), .additions = 100},
-    [MW__OP_tan] = {LIBM(tan), .additions = 150},
-    [MW__OP_asin] = {LIBM(asin), .additions = 100},
-    [MW__OP_acos] = {LIBM(acos), .additions = 100},
-    [MW__OP_atan] = {LIBM(atan), .additions = 100},
-    [MW__OP_sinh] = {LIBM(sinh), .additions = 150},
-    [MW__OP_cosh] = {LIBM(cosh), .additions = 150},
-    [MW__OP_atanh] = {LIBM(atanh), .additions = 150},
+    [MW__OP_exp2] = {POLY(exp2), .additions = 20, .integers = int_exp2},
+    [MW__OP_sin] = {POLY(sin), .additions = 55},
+    [MW__OP_cos] = {POLY(cos), .additions = 55},
+    [MW__OP_tan] = {POLY(tan), .additions = 55},
+    [MW__OP_asin] = {POLY(asin), .additions = 20},
+    [MW__OP_acos] = {POLY(acos), .additions = 20},
+    [MW__OP_atan] = {POLY(atan), .additions = 24},
+    [MW__OP_sinh] = {POLY(sinh), .additions = 30},
+    [MW__OP_cosh] = {POLY(cosh), .additions = 22},
+    [MW__OP_atanh] = {POLY(atanh), .additions = 55},
     [MW__OP_logical_not] = {.bools = bool_not, .additions = 1},
     /* activations */
     [MW__OP_relu] = {SAME(relu), .additions = 2},
@@ -152,13 +147,13 @@ static const mw__function1 functions[MW__OP_COUNT] = {
     [MW__OP_thresholded_relu] = {SAME(thresholded_relu), .additions = 1, .p = "alpha"},
     [MW__OP_sigmoid_hard] = {SAME(sigmoid_hard), .additions = 4, .p = "alpha", .q = "beta"},
     [MW__OP_linear_activation] = {SAME(linear_activation), .additions = 2, .p = "alpha", .q = "beta"},
-    [MW__OP_elu] = {LIBM(elu), .additions = 100, .p = "alpha"},
-    [MW__OP_softplus] = {LIBM(softplus), .additions = 200},
+    [MW__OP_elu] = {POLY(elu), .additions = 20, .p = "alpha"},
+    [MW__OP_softplus] = {POLY(softplus), .additions = 62},
     [MW__OP_softsign] = {SAME(softsign), .additions = 6},
-    [MW__OP_scaled_tanh] = {LIBM(scaled_tanh), .additions = 100, .p = "alpha", .q = "beta"},
+    [MW__OP_scaled_tanh] = {POLY(scaled_tanh), .additions = 48, .p = "alpha", .q = "beta"},
     /* p and q per channel: kernel_activation.c */
     [MW__OP_prelu] = {SAME(leaky_relu), .additions = 2, .p = "alpha"},
-    [MW__OP_softplus_parametric] = {LIBM(softplus_parametric), .additions = 200, .p = "alpha", .q = "beta"},
+    [MW__OP_softplus_parametric] = {POLY(softplus_parametric), .additions = 64, .p = "alpha", .q = "beta"},
 };
 
 const mw__function1 *mw__function1_find(mw__op_id op, const char *mode)

@@ -2,6 +2,7 @@
  * is a line among the loops of each type and a row in the table. */
 #include "engine/kernels/math.h"
 #include "engine/kernels/math_scalar.h"
+#include "engine/kernels/math_wide.h"
 
 #include <math.h>
 
@@ -30,26 +31,40 @@ LOOP2(loop_sub, mw__scalar_sub(a, b))
 LOOP2(loop_mul, mw__scalar_mul(a, b))
 LOOP2(loop_real_div, mw__scalar_real_div(a, b))
 LOOP2(loop_floor_div, floorf(a / b))
-LOOP2(loop_mod, remainder_of(a, b))
 LOOP2(loop_maximum, mw__scalar_maximum(a, b))
 LOOP2(loop_minimum, mw__scalar_minimum(a, b))
 
-/* libm's pow takes a negative base with an integral exponent, as MIL asks. */
-static void ref_pow(float *out, const float *x, const float *y, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        out[i] = powf(x[i], y[i]);
-}
+#define REF2(name, expression)                                                                                         \
+    static void name(float *out, const float *x, const float *y, int64_t count)                                        \
+    {                                                                                                                  \
+        for (int64_t i = 0; i < count; i++) {                                                                          \
+            const float a = x[i], b = y[i];                                                                            \
+            out[i] = (expression);                                                                                     \
+        }                                                                                                              \
+    }
 
-/* Squares, cubes and reciprocals are products: at most 1 ulp off, and the same bits whatever stands beside them. */
-static float pow_of(float x, float y)
+REF2(ref_mod, remainder_of(a, b))
+REF2(ref_pow, powf(a, b)) /* libm's takes a negative base with an integral exponent, as MIL asks */
+
+#define STRETCH 64
+
+/* Both ways are exact up to one rounding: a stretch without large quotients is computed as a whole. */
+MW__INLINE void loop_mod_body(float *out, const float *x, const float *y, int64_t count)
 {
-    if (y == 2.0f)
-        return x * x;
-    if (y == 3.0f)
-        return x * x * x;
-    return y == -1.0f ? 1.0f / x : powf(x, y);
+    for (int64_t at = 0; at < count; at += STRETCH) {
+        const int64_t end = at + STRETCH < count ? at + STRETCH : count;
+        int32_t far = 0;
+        for (int64_t i = at; i < end; i++)
+            far |= !mw__mod_is_near(x[i], y[i]);
+        if (far == 0) {
+            MW__VECTORIZE for (int64_t i = at; i < end; i++) out[i] = mw__mod_near(x[i], y[i]);
+        } else {
+            for (int64_t i = at; i < end; i++)
+                out[i] = remainder_of(x[i], y[i]);
+        }
+    }
 }
+MW__BASE_AVX2_AVX512(loop_mod, (float *out, const float *x, const float *y, int64_t count), (out, x, y, count))
 
 static bool all_are(const float *y, int64_t count, float value)
 {
@@ -59,17 +74,21 @@ static bool all_are(const float *y, int64_t count, float value)
     return other == 0;
 }
 
-static void loop_pow(float *out, const float *x, const float *y, int64_t count)
+MW__INLINE void loop_pow_body(float *out, const float *x, const float *y, int64_t count)
 {
-    if (y[0] == 2.0f && all_are(y, count, 2.0f)) {
+    if (all_are(y, count, 2.0f)) {
         MW__VECTORIZE for (int64_t i = 0; i < count; i++) out[i] = x[i] * x[i];
-    } else if (y[0] == 3.0f && all_are(y, count, 3.0f)) {
+    } else if (all_are(y, count, 3.0f)) {
         MW__VECTORIZE for (int64_t i = 0; i < count; i++) out[i] = x[i] * x[i] * x[i];
     } else {
-        for (int64_t i = 0; i < count; i++)
-            out[i] = pow_of(x[i], y[i]);
+        MW__VECTORIZE for (int64_t i = 0; i < count; i++)
+        {
+            const float a = x[i], b = y[i];
+            out[i] = mw__pow_of(a, b);
+        }
     }
 }
+MW__BASE_AVX2_AVX512(loop_pow, (float *out, const float *x, const float *y, int64_t count), (out, x, y, count))
 
 /* ---- integers: addition, subtraction and product wrap around; x / 0 is 0, INT_MIN / -1 is INT_MIN ---- */
 
@@ -120,6 +139,13 @@ INT2(int_pow, power_of(a, b))
 /* ---- the table ---- */
 
 #define BOTH(name) .at = MW__LOOPS_SAME(loop_##name), .integers = int_##name
+#if defined(__x86_64__)
+#define WIDE(name)                                                                                                     \
+    .at = {ref_##name, loop_##name##_base, loop_##name##_avx2, loop_##name##_avx512}, .integers = int_##name
+#else
+#define WIDE(name)                                                                                                     \
+    .at = {ref_##name, loop_##name##_base, loop_##name##_base, loop_##name##_base}, .integers = int_##name
+#endif
 
 static const mw__function2 functions[MW__OP_COUNT] = {
     [MW__OP_add] = {BOTH(add), .additions = 1},
@@ -127,10 +153,10 @@ static const mw__function2 functions[MW__OP_COUNT] = {
     [MW__OP_mul] = {BOTH(mul), .additions = 1},
     [MW__OP_real_div] = {BOTH(real_div), .additions = 1},
     [MW__OP_floor_div] = {BOTH(floor_div), .additions = 1},
-    [MW__OP_mod] = {BOTH(mod), .additions = 20},
+    [MW__OP_mod] = {WIDE(mod), .additions = 50},
     [MW__OP_maximum] = {BOTH(maximum), .additions = 1},
     [MW__OP_minimum] = {BOTH(minimum), .additions = 1},
-    [MW__OP_pow] = {.at = {ref_pow, loop_pow, loop_pow, loop_pow}, .integers = int_pow, .additions = 40},
+    [MW__OP_pow] = {WIDE(pow), .additions = 160},
 };
 
 const mw__function2 *mw__function2_find(mw__op_id op) { return functions[op].additions != 0.0 ? &functions[op] : NULL; }
