@@ -4,25 +4,11 @@
 #ifndef MW__BASE_NORMAL_H
 #define MW__BASE_NORMAL_H
 
+#include "base/bits.h"
+
 #include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 #define MW__NORMAL_INLINE static inline __attribute__((always_inline))
-
-MW__NORMAL_INLINE uint64_t mw__bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-MW__NORMAL_INLINE double mw__double_of(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 /* Exact; of a signed number, as vectors have no conversion of unsigned ones. */
 MW__NORMAL_INLINE double mw__widened(uint32_t word) { return (double)(int32_t)(word ^ 0x80000000u) + 0x1p31; }
@@ -31,7 +17,7 @@ MW__NORMAL_INLINE double mw__widened(uint32_t word) { return (double)(int32_t)(w
  * its series up to s^21. */
 MW__NORMAL_INLINE double mw__log(double x)
 {
-    const uint64_t bits = mw__bits_of(x);
+    const uint64_t bits = mw__bits64_of(x);
     double e =
         mw__double_of(bits >> 52 | 0x4330000000000000) - (0x1p52 + 1023.0); /* the exponent as the bits of 2^52 */
     double m = mw__double_of((bits & 0x000fffffffffffff) | 0x3ff0000000000000);
