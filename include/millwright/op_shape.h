@@ -108,7 +108,7 @@ MW_API mw_tensor *mw_slice_by_index(mw_tensor *x, const mw_slice *slices);
  *  begin   one per axis; negative counts from the end
  *  size    one per axis; -1 = up to the end
  *  errors  MW_ERROR_SHAPE if the part leaves x
- *  vjp     dx = pad(dy)
+ *  vjp     dx = dy at the positions taken, 0 elsewhere
  *  source  MIL slice_by_size */
 MW_API mw_tensor *mw_slice_by_size(mw_tensor *x, const int64_t *begin, const int64_t *size);
 

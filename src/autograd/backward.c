@@ -1,5 +1,6 @@
 /* The reverse driver: which operations a gradient passes, in which order, and how cotangents add up. The rules
  * themselves are in vjp_<family>.c. */
+#include "autograd/parts.h"
 #include "autograd/rules.h"
 #include "autograd/vjp.h"
 #include "base/float_mode.h"
@@ -15,9 +16,20 @@ typedef struct answer {
     mw_tensor *dx;
 } answer;
 
+/* A part of a cotangent that waits until the whole is asked for. */
+typedef struct waiting {
+    mw__dpart part;
+    const mw__op *op; /* whose rule gave it */
+    size_t next;      /* 1 + the one before it of the same value, 0 = none */
+} waiting;
+
 struct mw__vjp_answers {
     answer *items;
     size_t count, capacity;
+    waiting *parts;
+    size_t part_count, part_capacity;
+    size_t *last_part; /* by value: 1 + the newest that waits, 0 = none */
+    mw_tensor **dy;    /* by value: the rest of its cotangent so far */
 };
 
 typedef struct backward {
@@ -28,7 +40,6 @@ typedef struct backward {
     bool *depends;      /* by value: it depends on some x */
     bool *is_stop;      /* by value: gradients end here */
     bool *reaches;      /* by value: some root depends on it, by a path that gradients pass */
-    mw_tensor **dy;     /* by value: its cotangent so far */
     struct mw__vjp_answers answers;
     mw_error *err;
 } backward;
@@ -71,16 +82,42 @@ void mw__vjp_set(mw__vjp *vjp, const char *arg, mw_tensor *dx) { mw__vjp_set_mem
 
 void mw__vjp_set_input(mw__vjp *vjp, size_t index, mw_tensor *dx) { mw__vjp_set_member(vjp, NULL, index, dx); }
 
-/* ---- operands ---- */
-
-static bool is_float(const mw_tensor *value)
+/* Waits only if somebody wants it. */
+void mw__vjp_set_part(mw__vjp *vjp, const char *arg, mw_tensor *dx, const mw__span *spans)
 {
-    return value->type->kind == MW__TENSOR && (value->type->dtype == MW_F32 || value->type->dtype == MW_F16);
+    struct mw__vjp_answers *all = vjp->answers;
+    const answer *found = find_answer(vjp, arg, 0);
+    if (!wants(found) || dx == NULL ||
+        mw__grow(vjp->graph->allocator, &all->parts, &all->part_capacity, all->part_count + 1, sizeof *all->parts,
+                 vjp->err) != MW_OK)
+        return;
+    waiting *part = &all->parts[all->part_count++];
+    *part = (waiting){.part.dy = dx, .op = vjp->op, .next = all->last_part[found->value->id]};
+    memcpy(part->part.span, spans, (size_t)found->value->type->shape.rank * sizeof *spans);
+    all->last_part[found->value->id] = all->part_count;
 }
+
+mw_tensor *mw__vjp_so_far(const mw__vjp *vjp, const char *arg)
+{
+    const answer *found = find_answer(vjp, arg, 0);
+    return wants(found) ? vjp->answers->dy[found->value->id] : NULL;
+}
+
+void mw__vjp_set_total(mw__vjp *vjp, const char *arg, mw_tensor *total)
+{
+    const answer *found = find_answer(vjp, arg, 0);
+    if (wants(found) && total != NULL)
+        vjp->answers->dy[found->value->id] = total;
+}
+
+/* ---- operands ---- */
 
 /* A gradient flows through elements: by a tensor without any nothing changes, and its own gradient has none. So rules
  * see neither an empty result nor an empty operand that wants an answer. */
-static bool carries(const mw_tensor *value) { return is_float(value) && mw_shape_count(value->type->shape) != 0; }
+static bool carries(const mw_tensor *value)
+{
+    return mw__is_float_tensor(value) && mw_shape_count(value->type->shape) != 0;
+}
 
 /* Lists and states hold elements that it flows through, though no rule takes it there. */
 static bool may_carry(const mw_tensor *value) { return carries(value) || value->type->kind != MW__TENSOR; }
@@ -267,8 +304,56 @@ bool mw__gradient_is_zero(const mw_tensor *dx)
 static void accumulate(backward *b, const mw_tensor *value, mw_tensor *dx)
 {
     mw_tensor *term = unbroadcast(dx, value->type->shape);
-    mw_tensor **sum = &b->dy[value->id];
+    mw_tensor **sum = &b->answers.dy[value->id];
     *sum = *sum == NULL ? term : mw_add(*sum, term);
+}
+
+static bool has_cotangent(const backward *b, const mw_tensor *value)
+{
+    return b->answers.dy[value->id] != NULL || b->answers.last_part[value->id] != 0;
+}
+
+/* Operations made for the gradient of one. What a rule that differentiates has named is left. */
+static void name_forward(const backward *b, size_t from, const mw__op *forward)
+{
+    for (size_t i = from; i < b->graph->block->op_count; i++) {
+        mw__op *made = b->graph->block->ops[i];
+        made->forward = made->forward != NULL ? made->forward : forward;
+    }
+}
+
+/* The parts that wait for a value, in the order of their arrival, become a term of its cotangent. */
+static mw_status put_together(backward *b, const mw_tensor *value)
+{
+    struct mw__vjp_answers *all = &b->answers;
+    const size_t from = b->graph->block->op_count, last = all->last_part[value->id];
+    size_t count = 0;
+    for (size_t at = last; at != 0; at = all->parts[at - 1].next)
+        count++;
+    if (count == 0)
+        return MW_OK;
+    mw__dpart *parts = mw__alloc(b->graph->allocator, count, sizeof *parts, b->err);
+    if (parts == NULL)
+        return b->err->status;
+    for (size_t at = last, i = count; at != 0; at = all->parts[at - 1].next)
+        parts[--i] = all->parts[at - 1].part;
+    mw_tensor *sum = mw__parts_sum(b->graph, value->type->shape, parts, count, b->err);
+    all->last_part[value->id] = 0;
+    if (sum != NULL)
+        accumulate(b, value, sum);
+    name_forward(b, from, all->parts[last - 1].op);
+    mw__free(b->graph->allocator, parts);
+    MW_TRY(b->err->status);
+    return mw_graph_check(b->graph, b->err);
+}
+
+/* The whole cotangent, NULL if there is none. */
+static mw_status cotangent(backward *b, const mw_tensor *value, mw_tensor **out_dy)
+{
+    *out_dy = NULL;
+    MW_TRY(put_together(b, value));
+    *out_dy = b->answers.dy[value->id];
+    return MW_OK;
 }
 
 /* The error of a constructor inside of a rule, with the operation that the rule belongs to; one of an operation of the
@@ -299,17 +384,16 @@ static mw_status apply_rule(backward *b, mw__vjp *vjp, mw__vjp_rule *rule)
     for (size_t i = 0; i < b->answers.count; i++)
         if (b->answers.items[i].wants && b->answers.items[i].dx != NULL)
             accumulate(b, b->answers.items[i].value, b->answers.items[i].dx);
-    for (size_t i = from; i < b->graph->block->op_count; i++) { /* a rule that differentiates has named its own */
-        mw__op *made = b->graph->block->ops[i];
-        made->forward = made->forward != NULL ? made->forward : vjp->op != NULL ? vjp->op : vjp->y[0]->op;
-    }
+    name_forward(b, from, vjp->op != NULL ? vjp->op : vjp->y[0]->op);
     return mw_graph_check(b->graph, b->err);
 }
 
 static mw_status through_composite(backward *b, mw_tensor *value)
 {
+    mw_tensor *dy;
+    MW_TRY(cotangent(b, value, &dy));
     MW_TRY(list_inputs(b, value->composite));
-    mw__vjp vjp = {.composite = value->composite, .y = &value, .dy = &b->dy[value->id], .result_count = 1};
+    mw__vjp vjp = {.composite = value->composite, .y = &value, .dy = &dy, .result_count = 1};
     return apply_rule(b, &vjp, value->composite->vjp);
 }
 
@@ -322,11 +406,14 @@ static mw_status through_operation(backward *b, const mw__op *op)
     if (dy == NULL)
         return MW_ERROR_MEMORY;
     for (size_t r = 0; r < op->result_count; r++) {
-        dy[r] = passes(b, op->results[r]) ? b->dy[op->results[r]->id] : NULL;
-        active = active || dy[r] != NULL;
+        dy[r] = NULL;
+        active = active || (passes(b, op->results[r]) && has_cotangent(b, op->results[r]));
     }
     if (!active || !any_operand_depends(b, op))
         return MW_OK;
+    for (size_t r = 0; r < op->result_count; r++)
+        if (passes(b, op->results[r]))
+            MW_TRY(cotangent(b, op->results[r], &dy[r]));
     MW_TRY(list_operands(b, op));
     mw__vjp vjp = {.op = op, .y = op->results, .dy = dy, .result_count = op->result_count};
     return apply_rule(b, &vjp, mw__vjp_find(op->row->id));
@@ -338,7 +425,7 @@ static mw_status sweep(backward *b)
         const mw__op *op = b->block->ops[o];
         mw_tensor *only = op->result_count == 1 ? op->results[0] : NULL;
         if (only != NULL && own_gradient(only) != NULL) {
-            if (b->dy[only->id] != NULL && passes(b, only))
+            if (has_cotangent(b, only) && passes(b, only))
                 MW_TRY(through_composite(b, only));
         } else {
             MW_TRY(through_operation(b, op));
@@ -361,57 +448,6 @@ static mw_status seed(backward *b, mw_tensor *const *roots, mw_tensor *const *se
 
 /* ---- the public calls ---- */
 
-static mw_status check_tensor(const mw__gradient_words *w, const mw_graph *graph, const mw_tensor *value,
-                              const char *what, size_t index, mw_error *err)
-{
-    char name[MW__TENSOR_TEXT];
-    if (value == NULL)
-        return mw__fail_null(err, "%s: %s %zu is NULL", w->call, what, index);
-    mw__tensor_print(value, name, sizeof name);
-    if (value->graph != graph)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: %s %zu, %s, belongs to another graph", w->call, what, index, name);
-    if (!is_float(value))
-        return mw__fail(err, MW_ERROR_DTYPE, "%s: %s %zu, %s, has type %s; only fp16 and fp32 have gradients", w->call,
-                        what, index, name, mw_dtype_name(mw_tensor_dtype(value)));
-    return MW_OK;
-}
-
-static mw_status check_seed(const mw__gradient_words *w, const mw_tensor *root, const mw_tensor *given, size_t index,
-                            mw_error *err)
-{
-    char has[64], wanted[64], name[MW__TENSOR_TEXT];
-    mw_shape shape = mw_tensor_shape(root);
-    mw__tensor_print(root, name, sizeof name);
-    if (given != NULL && given->graph != root->graph)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: %s %zu of %s belongs to another graph", w->call, w->seed, index,
-                        name);
-    if (given == NULL && mw_shape_count(shape) == 1)
-        return MW_OK;
-    if (given == NULL && w->seed == NULL)
-        return mw__fail(err, MW_ERROR_SHAPE, "%s: the %s, %s, has shape %s, not a scalar; reduce it (mw_reduce_mean)",
-                        w->call, w->root, name, mw__shape_print(shape, has, sizeof has));
-    if (given == NULL)
-        return mw__fail(err, MW_ERROR_SHAPE,
-                        "%s: %s %zu is missing for %s of shape %s; only a scalar needs none (it is 1 then)", w->call,
-                        w->seed, index, name, mw__shape_print(shape, has, sizeof has));
-    if (!mw_shape_equal(mw_tensor_shape(given), shape) || mw_tensor_dtype(given) != mw_tensor_dtype(root))
-        return mw__fail(err, MW_ERROR_SHAPE, "%s: %s %zu is %s %s, but %s is %s %s", w->call, w->seed, index,
-                        mw_dtype_name(mw_tensor_dtype(given)), mw__shape_print(mw_tensor_shape(given), has, sizeof has),
-                        name, mw_dtype_name(mw_tensor_dtype(root)), mw__shape_print(shape, wanted, sizeof wanted));
-    return MW_OK;
-}
-
-mw_status mw__gradient_check(const mw__gradient_words *w, const mw_graph *graph, mw_tensor *const *roots,
-                             mw_tensor *const *seeds, size_t count, mw_error *err)
-{
-    MW_TRY(mw_graph_check(graph, err));
-    for (size_t i = 0; i < count; i++) {
-        MW_TRY(check_tensor(w, graph, roots[i], w->root, i, err));
-        MW_TRY(check_seed(w, roots[i], seeds != NULL ? seeds[i] : NULL, i, err));
-    }
-    return MW_OK;
-}
-
 static mw_status differentiate(backward *b, const mw_pullback *p, mw_tensor *const *x, size_t count, mw_tensor **out_dx)
 {
     for (size_t i = 0; i < count; i++)
@@ -421,7 +457,8 @@ static mw_status differentiate(backward *b, const mw_pullback *p, mw_tensor *con
     MW_TRY(seed(b, p->roots, p->seeds, p->root_count));
     MW_TRY(sweep(b));
     for (size_t i = 0; i < count; i++) {
-        mw_tensor *dx = b->dy[x[i]->id];
+        mw_tensor *dx;
+        MW_TRY(cotangent(b, x[i], &dx));
         out_dx[i] = dx != NULL ? dx : filled_like(b->graph, x[i], 0.0);
     }
     return mw_graph_check(b->graph, b->err);
@@ -436,10 +473,12 @@ static mw_status run(mw_graph *graph, const mw_pullback *p, mw_tensor *const *x,
         .graph = graph, .block = graph->block, .op_count = graph->block->op_count, .value_count = values, .err = err};
     b.depends = mw__alloc(allocator, values, sizeof *b.depends, err);
     b.reaches = mw__alloc(allocator, values, sizeof *b.reaches, err);
-    b.dy = mw__alloc(allocator, values, sizeof *b.dy, err);
+    b.answers.dy = mw__alloc(allocator, values, sizeof(mw_tensor *), err);
+    b.answers.last_part = mw__alloc(allocator, values, sizeof(size_t), err);
     b.is_stop = mw__alloc(allocator, values, sizeof *b.is_stop, err);
     mw_status status = MW_ERROR_MEMORY;
-    if (b.depends != NULL && b.reaches != NULL && b.dy != NULL && b.is_stop != NULL) {
+    if (b.depends != NULL && b.reaches != NULL && b.answers.dy != NULL && b.answers.last_part != NULL &&
+        b.is_stop != NULL) {
         for (size_t i = 0; i < values; i++)
             b.is_stop[i] = graph->values[i]->stop_gradient;
         for (size_t i = 0; i < p->stop_count; i++)
@@ -449,7 +488,9 @@ static mw_status run(mw_graph *graph, const mw_pullback *p, mw_tensor *const *x,
     }
     mw__free(allocator, b.answers.items);
     mw__free(allocator, b.is_stop);
-    mw__free(allocator, b.dy);
+    mw__free(allocator, b.answers.parts);
+    mw__free(allocator, b.answers.last_part);
+    mw__free(allocator, b.answers.dy);
     mw__free(allocator, b.reaches);
     mw__free(allocator, b.depends);
     return status;
@@ -476,7 +517,7 @@ mw_status mw__gradient(const mw__gradient_words *w, const mw_pullback *p, mw_ten
     mw__graph_hold(graph);
     mw_status status = mw__gradient_check(w, graph, p->roots, p->seeds, p->root_count, err);
     for (size_t i = 0; i < count && status == MW_OK; i++)
-        status = check_tensor(w, graph, x[i], "x", i, err);
+        status = mw__gradient_check_tensor(w, graph, x[i], "x", i, err);
     if (status == MW_OK)
         status = mw__function_unmix(graph->current, err);
     if (status == MW_OK)

@@ -49,6 +49,13 @@ typedef struct mw__gradient_words {
 mw_status mw__gradient(const mw__gradient_words *words, const mw_pullback *pullback, mw_tensor *const *x, size_t count,
                        mw_tensor **out_dx, mw_error *err);
 
+/* What gradients flow through: a tensor of fp32 or fp16. */
+bool mw__is_float_tensor(const mw_tensor *value);
+
+/* One that belongs to the graph and has a gradient; `what` and index name it. */
+mw_status mw__gradient_check_tensor(const mw__gradient_words *words, const mw_graph *graph, const mw_tensor *value,
+                                    const char *what, size_t index, mw_error *err);
+
 /* Tensors of the graph with something of their type and shape for each, or nothing for scalars. */
 mw_status mw__gradient_check(const mw__gradient_words *words, const mw_graph *graph, mw_tensor *const *roots,
                              mw_tensor *const *seeds, size_t count, mw_error *err);

@@ -19,6 +19,7 @@
 #ifndef MW__AUTOGRAD_VJP_H
 #define MW__AUTOGRAD_VJP_H
 
+#include "autograd/parts.h"
 #include "graph/ir.h"
 #include <millwright/millwright.h>
 
@@ -51,6 +52,15 @@ bool mw__vjp_wants_input(const mw__vjp *vjp, size_t index);
 void mw__vjp_set(mw__vjp *vjp, const char *arg, mw_tensor *dx);
 void mw__vjp_set_member(mw__vjp *vjp, const char *arg, size_t member, mw_tensor *dx); /* of a tuple argument */
 void mw__vjp_set_input(mw__vjp *vjp, size_t index, mw_tensor *dx);
+
+/* Gives a cotangent that is zero outside of a part of the operand, as often as there are parts: dx has the operand's
+ * rank and the counts of the spans, one an axis, for extents. The driver puts them together (parts.h). */
+void mw__vjp_set_part(mw__vjp *vjp, const char *arg, mw_tensor *dx, const mw__span *spans);
+
+/* The cotangent that other rules have given so far, NULL for none, and what takes its place: for a rule that adds in
+ * place rather than making a tensor of full size. */
+mw_tensor *mw__vjp_so_far(const mw__vjp *vjp, const char *arg);
+void mw__vjp_set_total(mw__vjp *vjp, const char *arg, mw_tensor *total);
 
 /* True for what mw_grad gives to a variable that no gradient reaches. */
 bool mw__gradient_is_zero(const mw_tensor *dx);

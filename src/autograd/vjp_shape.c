@@ -67,14 +67,17 @@ void mw__vjp_concat(mw__vjp *vjp)
 /* Parts without a cotangent are zero. */
 void mw__vjp_split(mw__vjp *vjp)
 {
-    mw_graph *graph = vjp->graph;
-    mw_tensor **parts = mw__arena_alloc(&graph->arena, vjp->result_count, sizeof(mw_tensor *), &graph->error);
-    for (size_t i = 0; parts != NULL && i < vjp->result_count; i++) {
-        const mw_tensor *y = vjp->y[i];
-        parts[i] = vjp->dy[i] != NULL ? vjp->dy[i] : mw_fill(graph, mw_tensor_dtype(y), mw_tensor_shape(y), 0.0);
+    const mw_shape in = shape_of(vjp);
+    const int axis = axis_of(vjp, in.rank);
+    mw__span spans[MW_RANK_MAX];
+    for (int i = 0; i < in.rank; i++)
+        spans[i] = mw__span_all(in.dim[i]);
+    for (size_t i = 0; i < vjp->result_count; i++) {
+        spans[axis].count = mw_tensor_shape(vjp->y[i]).dim[axis];
+        if (vjp->dy[i] != NULL)
+            mw__vjp_set_part(vjp, "x", vjp->dy[i], spans);
+        spans[axis].begin += spans[axis].count;
     }
-    if (parts != NULL)
-        mw__vjp_set(vjp, "x", mw_concat(parts, vjp->result_count, axis_of(vjp, shape_of(vjp).rank)));
 }
 
 mw_tensor *mw__unmap_axis(mw_tensor *y, int axis, const int32_t *source, int64_t count, int64_t extent)
@@ -83,10 +86,11 @@ mw_tensor *mw__unmap_axis(mw_tensor *y, int axis, const int32_t *source, int64_t
     const mw__taken from = {.batch = 1,
                             .outer = mw__shape_span(shape, 0, axis),
                             .extent = extent,
-                            .inner = mw__shape_span(shape, axis + 1, shape.rank)};
+                            .inner = mw__shape_span(shape, axis + 1, shape.rank),
+                            .axis = axis};
     shape.dim[axis] = extent;
     mw_tensor *indices = mw_constant(mw_tensor_graph(y), MW_I32, MW_SHAPE(count), source);
-    return mw__embedding_gradient(y, indices, from, shape);
+    return mw__embedding_gradient(NULL, y, indices, from, shape);
 }
 
 /* The windows laid out one after the other, then each of their elements back to its place. */

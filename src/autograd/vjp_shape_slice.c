@@ -1,5 +1,5 @@
-/* VJPs of slices: the cotangent of a part goes back to its place among zeros. Where the place is computed, slice_update
- * puts it there. */
+/* VJPs of slices: the cotangent of a part goes back to its place, where the driver puts it together with others. Where
+ * the place is computed, slice_update puts it among zeros. */
 #include "autograd/rules.h"
 
 static mw_shape shape_of(const mw__vjp *vjp) { return mw_tensor_shape(mw__vjp_arg(vjp, "x")); }
@@ -69,7 +69,8 @@ static void refuse_unknown(const mw__vjp *vjp, int axis)
 void mw__vjp_slice_by_size(mw__vjp *vjp)
 {
     mw_shape in = shape_of(vjp), out = mw_tensor_shape(vjp->dy[0]);
-    int64_t begin[MW_RANK_MAX] = {0}, pad[2 * MW_RANK_MAX];
+    int64_t begin[MW_RANK_MAX] = {0};
+    mw__span spans[MW_RANK_MAX];
     size_t count = 0;
     if (!mw__arg_ints(vjp->op, "begin", begin, MW_RANK_MAX, &count)) {
         unslice_at(vjp, vjp->dy[0], mw__vjp_arg(vjp, "begin"));
@@ -80,21 +81,16 @@ void mw__vjp_slice_by_size(mw__vjp *vjp)
             refuse_unknown(vjp, i);
             return;
         }
-        pad[2 * i] = begin[i] < 0 ? begin[i] + in.dim[i] : begin[i];
-        pad[2 * i + 1] = in.dim[i] - out.dim[i] - pad[2 * i];
+        spans[i] = mw__span_all(out.dim[i]);
+        spans[i].begin = begin[i] < 0 ? begin[i] + in.dim[i] : begin[i];
     }
-    mw__vjp_set(vjp, "x", mw_pad(vjp->dy[0], pad, in.rank, MW_PAD_CONSTANT, 0.0f));
+    mw__vjp_set_part(vjp, "x", vjp->dy[0], spans);
 }
 
 /* ---- slice_by_index ---- */
 
-/* One axis of slice_by_index, bounds resolved: elements begin, begin + stride, .. (`count` of them). */
-typedef struct axis_slice {
-    int64_t begin, stride, count;
-} axis_slice;
-
 /* The forward rule has checked the bounds; y has them as extents, but for squeezed axes. */
-static axis_slice slice_of_axis(const mw__vjp *vjp, int axis, int64_t extent, int64_t out_extent)
+static mw__span slice_of_axis(const mw__vjp *vjp, int axis, int64_t extent, int64_t out_extent)
 {
     int64_t begin[MW_RANK_MAX] = {0}, stride[MW_RANK_MAX] = {0};
     size_t count = 0;
@@ -103,7 +99,7 @@ static axis_slice slice_of_axis(const mw__vjp *vjp, int axis, int64_t extent, in
         for (int i = 0; i < MW_RANK_MAX; i++)
             stride[i] = 1;
     bool squeezed = mask_at(vjp, "squeeze_mask", axis);
-    axis_slice slice = {begin[axis], squeezed ? 1 : stride[axis], squeezed ? 1 : out_extent};
+    mw__span slice = {begin[axis], squeezed ? 1 : out_extent, squeezed ? 1 : stride[axis]};
     if (!squeezed && mask_at(vjp, "begin_mask", axis))
         slice.begin = slice.stride > 0 ? 0 : extent - 1;
     else if (slice.begin < 0)
@@ -126,42 +122,23 @@ static bool takes_all(const mw__vjp *vjp, int axis)
            !mask_at(vjp, "squeeze_mask", axis);
 }
 
-static mw_tensor *unslice_axis(mw_tensor *y, int axis, axis_slice slice, int64_t extent)
-{
-    if (slice.stride == 1) {
-        int64_t pad[2 * MW_RANK_MAX] = {0};
-        int rank = mw_tensor_shape(y).rank;
-        pad[2 * axis] = slice.begin;
-        pad[2 * axis + 1] = extent - slice.begin - slice.count;
-        return pad[2 * axis] == 0 && pad[2 * axis + 1] == 0 ? y : mw_pad(y, pad, rank, MW_PAD_CONSTANT, 0.0f);
-    }
-    mw_graph *graph = mw_tensor_graph(y);
-    mw_error err = {0};
-    int32_t *source = mw__arena_alloc(&graph->arena, (size_t)slice.count, sizeof *source, &err);
-    if (source == NULL)
-        return mw__graph_fail(graph, err.status, "%s", err.message);
-    for (int64_t j = 0; j < slice.count; j++)
-        source[j] = (int32_t)(slice.begin + j * slice.stride);
-    return mw__unmap_axis(y, axis, source, slice.count, extent);
-}
-
 void mw__vjp_slice_by_index(mw__vjp *vjp)
 {
     mw_shape in = shape_of(vjp), full = part_shape(vjp, mw_tensor_shape(vjp->dy[0]));
     mw_tensor *dx = mw_reshape(vjp->dy[0], full);
+    mw__span spans[MW_RANK_MAX];
     if (!bounds_known(vjp)) {
         unslice_at(vjp, dx, run_time_begin(vjp));
         return;
     }
-    for (int i = 0; i < in.rank && dx != NULL; i++) {
-        if (in.dim[i] >= 0) {
-            dx = unslice_axis(dx, i, slice_of_axis(vjp, i, in.dim[i], full.dim[i]), in.dim[i]);
-        } else if (!takes_all(vjp, i)) {
+    for (int i = 0; i < in.rank; i++) {
+        if (in.dim[i] < 0 && !takes_all(vjp, i)) {
             refuse_unknown(vjp, i);
             return;
         }
+        spans[i] = in.dim[i] < 0 ? mw__span_all(in.dim[i]) : slice_of_axis(vjp, i, in.dim[i], full.dim[i]);
     }
-    mw__vjp_set(vjp, "x", dx);
+    mw__vjp_set_part(vjp, "x", dx, spans);
 }
 
 /* ---- slice_update ---- */

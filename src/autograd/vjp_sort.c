@@ -22,7 +22,7 @@ void mw__vjp_topk(mw__vjp *vjp)
     mw__arg_int(vjp->op, "axis", &axis);
     const int at = (int)(axis < 0 ? axis + shape.rank : axis);
     mw_tensor *indices = indices_of(vjp, at);
-    mw__vjp_set(vjp, "x", mw__pick_gradient(vjp->dy[0], indices, at, shape));
+    mw__vjp_set(vjp, "x", mw__pick_gradient(NULL, vjp->dy[0], indices, at, shape));
 }
 
 /* [N, M, B]: 1 where result m is box b. The index -1 of what is not filled is no box. */

@@ -20,12 +20,23 @@ static mw_tensor *compare_with_range(mw_tensor *indices, mw_shape shape, mw_shap
 
 /* ---- slices ---- */
 
-static mw_tensor *slices_native(mw_tensor *dy, mw_tensor *indices, mw__taken from, int64_t count)
+/* What is added to keeps its shape, so that nothing stands between it and its operation. */
+static mw_tensor *slices_native(mw_tensor *onto, mw_tensor *dy, mw_tensor *indices, mw__taken from, mw_shape shape)
 {
+    const int64_t count = mw_shape_count(mw_tensor_shape(indices));
+    mw_shape taken = shape;
+    taken.dim[from.axis] = count;
+    mw_tensor *sum = onto != NULL ? onto : zeros(dy, shape);
+    mw_tensor *at = mw__reshape_to(indices, MW_SHAPE(count));
+    return mw_scatter(sum, at, mw__reshape_to(dy, taken), from.axis, MW_SCATTER_ADD);
+}
+
+/* scatter has no batches, but scatter_along_axis has. */
+static mw_tensor *batches_native(mw_tensor *onto, mw_tensor *dy, mw_tensor *indices, mw__taken from, int64_t count)
+{
+    const mw_shape seen = MW_SHAPE(from.batch, from.outer, from.extent, from.inner);
     mw_tensor *rows = mw__reshape_to(dy, MW_SHAPE(from.batch, from.outer, count, from.inner));
-    mw_tensor *sum = zeros(dy, MW_SHAPE(from.batch, from.outer, from.extent, from.inner));
-    if (from.batch == 1)
-        return mw_scatter(sum, mw__reshape_to(indices, MW_SHAPE(count)), rows, 2, MW_SCATTER_ADD);
+    mw_tensor *sum = onto != NULL ? mw__reshape_to(onto, seen) : zeros(dy, seen);
     mw_tensor *flat = mw__reshape_to(indices, MW_SHAPE(from.batch, 1, count, 1));
     mw_tensor *each = mw_tile(flat, MW_SHAPE(1, from.outer, 1, from.inner));
     return mw_scatter_along_axis(sum, each, rows, 2, MW_SCATTER_ADD);
@@ -42,14 +53,18 @@ static mw_tensor *slices_decomposed(mw_tensor *dy, mw_tensor *indices, mw__taken
     return mw_matmul(hot, rows, MW_TRANSPOSE_X);
 }
 
-mw_tensor *mw__embedding_gradient(mw_tensor *dy, mw_tensor *indices, mw__taken from, mw_shape shape)
+/* The sum of the decomposed form, which is made by itself. */
+static mw_tensor *add_onto(mw_tensor *onto, mw_tensor *sum) { return onto != NULL ? mw_add(onto, sum) : sum; }
+
+mw_tensor *mw__embedding_gradient(mw_tensor *onto, mw_tensor *dy, mw_tensor *indices, mw__taken from, mw_shape shape)
 {
     if (dy == NULL || indices == NULL)
         return NULL;
     const int64_t count = from.batch > 0 ? mw_shape_count(mw_tensor_shape(indices)) / from.batch : 0;
-    const bool chip = mw_tensor_graph(dy)->lowering == MW__LOWERING_DECOMPOSED;
-    mw_tensor *sum = chip ? slices_decomposed(dy, indices, from, count) : slices_native(dy, indices, from, count);
-    return mw__reshape_to(sum, shape);
+    if (mw_tensor_graph(dy)->lowering != MW__LOWERING_DECOMPOSED)
+        return from.batch == 1 ? slices_native(onto, dy, indices, from, shape)
+                               : mw__reshape_to(batches_native(onto, dy, indices, from, count), shape);
+    return add_onto(onto, mw__reshape_to(slices_decomposed(dy, indices, from, count), shape));
 }
 
 /* ---- elements ---- */
@@ -66,11 +81,12 @@ static mw_tensor *elements_chip(mw_tensor *dy, mw_tensor *indices, int axis, mw_
     return mw__reshape_to(mw_reduce_sum(placed, MW_AXES(2), false), shape);
 }
 
-mw_tensor *mw__pick_gradient(mw_tensor *dy, mw_tensor *indices, int axis, mw_shape shape)
+mw_tensor *mw__pick_gradient(mw_tensor *onto, mw_tensor *dy, mw_tensor *indices, int axis, mw_shape shape)
 {
     if (dy == NULL || indices == NULL)
         return NULL;
     if (mw_tensor_graph(dy)->lowering == MW__LOWERING_DECOMPOSED)
-        return elements_chip(dy, indices, axis, shape);
-    return mw_scatter_along_axis(zeros(dy, shape), indices, dy, axis, MW_SCATTER_ADD);
+        return add_onto(onto, elements_chip(dy, indices, axis, shape));
+    mw_tensor *sum = onto != NULL ? onto : zeros(dy, shape);
+    return mw_scatter_along_axis(sum, indices, dy, axis, MW_SCATTER_ADD);
 }
