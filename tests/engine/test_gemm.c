@@ -4,7 +4,7 @@
 #include "run.h"
 #include "support/check.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 typedef struct product {
     float *a, *b, *c;
@@ -82,9 +82,9 @@ static void check_product(const mw__gemm_code *code, int64_t m, int64_t n, int64
     product_free(&p);
 }
 
-static const int64_t extents[][3] = {{1, 1, 1},      {1, 33, 70},   {70, 1, 33}, {5, 15, 3},
-                                     {6, 16, 256},   {7, 17, 257},  {13, 47, 1}, {97, 31, 300},
-                                     {100, 530, 20}, {3, 513, 513}, {9, 48, 40}, {66, 290, 530}};
+static const int64_t extents[][3] = {
+    {1, 1, 1},      {1, 33, 70},   {70, 1, 33}, {5, 15, 3},     {6, 16, 256}, {7, 17, 257}, {13, 47, 1},  {97, 31, 300},
+    {100, 530, 20}, {3, 513, 513}, {9, 48, 40}, {66, 290, 530}, {14, 32, 16}, {15, 33, 17}, {29, 65, 31}, {85, 97, 2}};
 
 static void check_code(const mw__gemm_code *code, const char *what)
 {
@@ -94,15 +94,69 @@ static void check_code(const mw__gemm_code *code, const char *what)
                 check_product(code, extents[i][0], extents[i][1], extents[i][2], transposes, slack, what);
 }
 
+/* Leading extents of whole pages, where the same places of the caches meet; wide enough for A to be packed, deep and
+ * wide enough for several blocks of each. */
+static const int64_t blocks[][3] = {{13, 300, 600}, {85, 289, 257}, {30, 1057, 270}, {171, 260, 30}, {2, 1025, 3}};
+
+static void check_blocks(const mw__gemm_code *code, const char *what)
+{
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        for (int transposes = 0; transposes < 4; transposes++) {
+            const int64_t m = blocks[i][0], n = blocks[i][1], k = blocks[i][2];
+            product p = product_make(m, n, k, transposes, 2048);
+            p.shape.lda = p.shape.ldb = 2048;
+            mw__gemm(code, &p.shape, p.a, p.b, p.c, p.scratch);
+            check_result(&p, what);
+            product_free(&p);
+        }
+}
+
+/* Rows [i, i + rows) and columns [j, j + columns) of p alone. */
+static void multiply_part(const mw__gemm_code *code, const product *p, int64_t i, int64_t rows, int64_t j,
+                          int64_t columns)
+{
+    mw__gemm_shape s = p->shape;
+    s.m = rows, s.n = columns;
+    mw__gemm(code, &s, p->a + (s.transpose_a ? i : i * s.lda), p->b + (s.transpose_b ? j * s.ldb : j),
+             p->c + i * s.ldc + j, p->scratch);
+}
+
+/* The bits of a sum depend on the instructions, not on what else is computed with it: partitions may cut as they like.
+ */
+static void check_parts(const mw__gemm_code *code, const char *what)
+{
+    for (int transposes = 0; transposes < 4; transposes++) {
+        product whole = product_make(101, 530, 700, transposes, 0), parts = product_make(101, 530, 700, transposes, 0);
+        mw__gemm(code, &whole.shape, whole.a, whole.b, whole.c, whole.scratch);
+        static const int64_t rows[] = {0, 2, 19, 52, 101}, columns[] = {0, 33, 64, 530};
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 3; j++)
+                multiply_part(code, &parts, rows[i], rows[i + 1] - rows[i], columns[j], columns[j + 1] - columns[j]);
+        check_note(memcmp(whole.c, parts.c, 101 * 530 * sizeof *whole.c) == 0, __FILE__, __LINE__,
+                   "%s: transposes %d: parts have other bits", what, transposes);
+        product_free(&whole);
+        product_free(&parts);
+    }
+}
+
 static void test_reference_products(void) { check_code(&(mw__gemm_code){.level = MW__LEVEL_REF}, "ref"); }
 
-static void test_baseline_products(void) { check_code(&(mw__gemm_code){.level = MW__LEVEL_BASE}, "baseline"); }
+static void test_baseline_products(void)
+{
+    const mw__gemm_code code = {.level = MW__LEVEL_BASE};
+    check_code(&code, "baseline");
+    check_blocks(&code, "baseline");
+    check_parts(&code, "baseline");
+}
 
 static void test_wide_products(void)
 {
     if (level_here() < MW__LEVEL_AVX2)
         SKIP("this processor has no wide code");
-    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2}, "wide");
+    const mw__gemm_code code = {.level = MW__LEVEL_AVX2};
+    check_code(&code, "wide");
+    check_blocks(&code, "wide");
+    check_parts(&code, "wide");
 }
 
 /* At sizes where mw__gemm would take other code, too. */
@@ -133,8 +187,11 @@ static void test_wider_products(void)
     const mw__gemm_kernel *kernel = mw__gemm_kernel_here(&config);
     if (kernel == NULL)
         SKIP("this processor has no wider vectors, or may not use them");
-    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .kernel = kernel}, "wide");
-    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .dots = kernel->dots}, "wide, vectors");
+    const mw__gemm_code code = {.level = MW__LEVEL_AVX2, .kernel = kernel};
+    check_code(&code, "wider");
+    check_blocks(&code, "wider");
+    check_parts(&code, "wider");
+    check_code(&(mw__gemm_code){.level = MW__LEVEL_AVX2, .dots = kernel->dots}, "wider, vectors");
 }
 
 static void test_blas_products(void)

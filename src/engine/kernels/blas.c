@@ -30,7 +30,7 @@ static char wanted[1024]; /* MW_BLAS; empty = not set */
 static struct {
     mw__blas_sgemm *sgemm;
     char name[256];
-    bool splits;
+    bool splits, lost;
     char reason[256]; /* why the wanted one is not there */
 } found;
 
@@ -45,6 +45,16 @@ static bool find_function(void *library, const char *name, void *out_function)
 static bool refuse(const char *reason)
 {
     snprintf(found.reason, sizeof found.reason, "%s", reason != NULL ? reason : "unknown");
+    return false;
+}
+
+/* What OpenBLAS takes a processor for that is younger than itself. */
+static bool is_oldest(const char *core)
+{
+    static const char *const names[] = {"Prescott", "Core2", "Generic"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (core != NULL && strcmp(core, names[i]) == 0)
+            return true;
     return false;
 }
 
@@ -65,6 +75,9 @@ static bool load(const char *path, int binding)
         set_threads(1);
     else if (find_function(library, "bli_thread_set_num_threads", &set_threads_long))
         set_threads_long(1);
+    char *(*core)(void) = NULL;
+    if (find_function(library, "openblas_get_corename", &core))
+        found.lost = is_oldest(core());
     found.splits = strstr(path, "Accelerate") != NULL;
     snprintf(found.name, sizeof found.name, "%s", path);
     return true; /* stays open: its function is in use until the process ends */
@@ -143,4 +156,10 @@ bool mw__blas_splits(void)
 {
     pthread_once(&find_once, find);
     return found.splits;
+}
+
+bool mw__blas_is_lost(void)
+{
+    pthread_once(&find_once, find);
+    return found.lost;
 }

@@ -1,8 +1,8 @@
-/* Built-in matrix product: operands are packed into panels, and a tile of 6 x 16 sums stays in registers while k runs.
- * Sums run over k in order, in blocks of BLOCK_K that are added to C; fused multiply-add where the processor has it.
- * Vectors times matrices pack nothing. The choice between this, gemm_avx512.c and a BLAS is here, loading one is in
- * blas.c. */
+/* The choice of what multiplies, and the tiles of 6 x 16 sums for processors without a kernel of their own, with fused
+ * multiply-add where the processor has it. The loops around them are in gemm_blocked.c, small products in gemm_small.c,
+ * loading a BLAS in blas.c. */
 #include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm_blocked.h"
 #include "engine/kernels/gemm_chip.h"
 
 #if MW_HAVE_AVX512
@@ -17,50 +17,27 @@
 #include <immintrin.h>
 #endif
 
-#define TILE_M  6
-#define TILE_N  16
-#define BLOCK_K 256
-#define BLOCK_M 96  /* rows of A packed at a time, a multiple of TILE_M */
-#define BLOCK_N 512 /* columns of B packed at a time, a multiple of TILE_N */
+#define TILE_M 6
+#define TILE_N 16
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t round_up(int64_t a, int64_t step) { return (a + step - 1) / step * step; }
+/* ---- packing: rows and columns that lack are zeros ---- */
 
-/* ---- packing: panels of TILE_M rows (TILE_N columns), k outermost in a panel, edges filled with zeros ---- */
-
-static void pack_a(float *out, const float *a, int64_t lda, bool transpose, int64_t m, int64_t k)
+static void pack(float *out, int64_t width, const mw__gemm_lanes *l)
 {
-    for (int64_t i = 0; i < m; i += TILE_M) {
-        const int64_t rows = smaller(TILE_M, m - i);
-        for (int64_t p = 0; p < k; p++, out += TILE_M) {
-            for (int64_t r = 0; r < rows; r++)
-                out[r] = transpose ? a[p * lda + i + r] : a[(i + r) * lda + p];
-            for (int64_t r = rows; r < TILE_M; r++)
-                out[r] = 0.0f;
-        }
-    }
+    if (l->count < width)
+        memset(out, 0, (size_t)(width * l->k) * sizeof *out);
+    if (l->side_by_side)
+        for (int64_t p = 0; p < l->k; p++)
+            memcpy(out + p * width, l->from + p * l->step, (size_t)l->count * sizeof *out);
+    else
+        for (int64_t i = 0; i < l->count; i++)
+            for (int64_t p = 0; p < l->k; p++)
+                out[p * width + i] = l->from[i * l->step + p];
 }
 
-static void pack_b(float *out, const float *b, int64_t ldb, bool transpose, int64_t n, int64_t k)
-{
-    for (int64_t j = 0; j < n; j += TILE_N, out += TILE_N * k) {
-        const int64_t columns = smaller(TILE_N, n - j);
-        if (columns < TILE_N)
-            memset(out, 0, (size_t)(TILE_N * k) * sizeof *out);
-        if (transpose) {
-            for (int64_t c = 0; c < columns; c++)
-                for (int64_t p = 0; p < k; p++)
-                    out[p * TILE_N + c] = b[(j + c) * ldb + p];
-        } else {
-            for (int64_t p = 0; p < k; p++)
-                memcpy(out + p * TILE_N, b + p * ldb + j, (size_t)columns * sizeof *out);
-        }
-    }
-}
+/* ---- the tile: out [TILE_M, TILE_N] = panel of A times columns of B ---- */
 
-/* ---- the tile: out [TILE_M, TILE_N] = panel of A times panel of B ---- */
-
-typedef void tile_function(int64_t k, const float *a, const float *b, float *out);
+typedef void tile_function(int64_t k, const float *a, const float *b, int64_t b_step, float *out, int64_t out_row);
 
 /* `vector` holds `width` floats; load(p), splat(p) and fma(sum, x, y) are the instructions. */
 #define UNROLL _Pragma("GCC unroll 16")
@@ -68,7 +45,7 @@ typedef void tile_function(int64_t k, const float *a, const float *b, float *out
     {                                                                                                                  \
         vector sum[TILE_M][TILE_N / (width)];                                                                          \
         UNROLL for (int r = 0; r < TILE_M; r++) UNROLL for (int c = 0; c < TILE_N / (width); c++) sum[r][c] = zero;    \
-        for (int64_t p = 0; p < k; p++, a += TILE_M, b += TILE_N) {                                                    \
+        for (int64_t p = 0; p < k; p++, a += TILE_M, b += b_step) {                                                    \
             vector y[TILE_N / (width)];                                                                                \
             UNROLL for (int c = 0; c < TILE_N / (width); c++) y[c] = load(b + c * (width));                            \
             UNROLL for (int r = 0; r < TILE_M; r++)                                                                    \
@@ -78,55 +55,54 @@ typedef void tile_function(int64_t k, const float *a, const float *b, float *out
             }                                                                                                          \
         }                                                                                                              \
         UNROLL for (int r = 0; r < TILE_M; r++) UNROLL for (int c = 0; c < TILE_N / (width); c++)                      \
-            store(out + r * TILE_N + c * (width), sum[r][c]);                                                          \
+            store(out + r * out_row + c * (width), sum[r][c]);                                                         \
     }
 
 #if defined(__x86_64__)
 #define AVX2_FMA(sum, x, y) _mm256_fmadd_ps(x, y, sum)
-__attribute__((target("avx2,fma"))) static void tile_avx2(int64_t k, const float *a, const float *b, float *out)
+__attribute__((target("avx2,fma"))) static void tile_avx2(int64_t k, const float *a, const float *b, int64_t b_step,
+                                                          float *out, int64_t out_row)
     TILE_FUNCTION(__m256, 8, _mm256_setzero_ps(), _mm256_loadu_ps, _mm256_broadcast_ss, AVX2_FMA, _mm256_storeu_ps)
 
 #define BASE_FMA(sum, x, y) _mm_add_ps(sum, _mm_mul_ps(x, y))
-        static void tile_base(int64_t k, const float *a, const float *b, float *out)
+        static void tile_base(int64_t k, const float *a, const float *b, int64_t b_step, float *out, int64_t out_row)
             TILE_FUNCTION(__m128, 4, _mm_setzero_ps(), _mm_loadu_ps, _mm_load1_ps, BASE_FMA, _mm_storeu_ps)
-
-                static tile_function *choose_tile(mw__level level)
-{
-    return level >= MW__LEVEL_AVX2 ? tile_avx2 : tile_base;
-}
 #elif defined(__aarch64__)
-static void tile_base(int64_t k, const float *a, const float *b, float *out)
+static void tile_base(int64_t k, const float *a, const float *b, int64_t b_step, float *out, int64_t out_row)
     TILE_FUNCTION(float32x4_t, 4, vdupq_n_f32(0.0f), vld1q_f32, vld1q_dup_f32, vfmaq_f32, vst1q_f32)
-
-        static tile_function *choose_tile(mw__level level)
-{
-    (void)level;
-    return tile_base;
-}
 #else
 #define PLAIN_LOAD(p)         (*(p))
 #define PLAIN_FMA(sum, x, y)  ((sum) + (x) * (y))
 #define PLAIN_STORE(p, value) (*(p) = (value))
-static void tile_base(int64_t k, const float *a, const float *b, float *out)
+static void tile_base(int64_t k, const float *a, const float *b, int64_t b_step, float *out, int64_t out_row)
     TILE_FUNCTION(float, 1, 0.0f, PLAIN_LOAD, PLAIN_LOAD, PLAIN_FMA, PLAIN_STORE)
-
-        static tile_function *choose_tile(mw__level level)
-{
-    (void)level;
-    return tile_base;
-}
 #endif
 
-static void put_tile(float *c, int64_t ldc, const float *sum, int64_t rows, int64_t columns, bool add)
+    /* A tile that is whole and new goes to C at once. */
+    static void run_tile(tile_function *tile, const mw__gemm_tile *t)
 {
-    for (int64_t r = 0; r < rows; r++, c += ldc, sum += TILE_N) {
-        if (add)
-            for (int64_t j = 0; j < columns; j++)
-                c[j] += sum[j];
-        else
-            memcpy(c, sum, (size_t)columns * sizeof *c);
+    float sum[TILE_M * TILE_N];
+    if (t->rows == TILE_M && t->columns == TILE_N && !t->add) {
+        tile(t->k, t->a, t->b, t->b_step, t->c, t->c_row);
+        return;
     }
+    tile(t->k, t->a, t->b, t->b_step, sum, TILE_N);
+    for (int64_t r = 0; r < t->rows; r++)
+        for (int64_t j = 0; j < t->columns; j++)
+            t->c[r * t->c_row + j] = t->add ? t->c[r * t->c_row + j] + sum[r * TILE_N + j] : sum[r * TILE_N + j];
 }
+
+#define SET(level)                                                                                                     \
+    static void run_tile_##level(const mw__gemm_tile *t) { run_tile(tile_##level, t); }                                \
+    static const mw__gemm_set set_##level = {                                                                          \
+        .rows = TILE_M, .columns = TILE_N, .whole = TILE_N, .tile = run_tile_##level, .pack = pack};
+SET(base)
+#if defined(__x86_64__)
+SET(avx2)
+#define SET_OF(level) ((level) >= MW__LEVEL_AVX2 ? &set_avx2 : &set_base)
+#else
+#define SET_OF(level) ((void)(level), &set_base)
+#endif
 
 /* ---- the instruction sets ---- */
 
@@ -136,7 +112,7 @@ static bool has_avx512(const mw__config *config) { return config->level >= MW__L
 
 static const mw__gemm_kernel kernel_rows[] = {
 #if MW_HAVE_AVX512
-    {"AVX-512", has_avx512, mw__gemm_avx512_scratch, mw__gemm_avx512, mw__gemm_avx512_dots},
+    {"AVX-512", has_avx512, &mw__gemm_avx512_set, mw__gemm_avx512_dots},
 #endif
     {.name = NULL},
 };
@@ -153,13 +129,11 @@ const mw__gemm_kernel *mw__gemm_kernel_here(const mw__config *config)
 
 size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k)
 {
-    const int64_t depth = smaller(k, BLOCK_K);
-    const int64_t rows = smaller(round_up(m, TILE_M), BLOCK_M), columns = smaller(round_up(n, TILE_N), BLOCK_N);
-    const size_t plain =
-        (size_t)(round_up(depth * columns, 16) + round_up(depth * rows, 16) + TILE_M * TILE_N) * sizeof(float);
-    size_t most = plain;
-    for (const mw__gemm_kernel *row = kernel_rows; row->name != NULL; row++)
-        most = row->scratch(n, k) > most ? row->scratch(n, k) : most;
+    size_t most = mw__gemm_blocked_scratch(&set_base, m, n, k);
+    for (const mw__gemm_kernel *row = kernel_rows; row->name != NULL; row++) {
+        const size_t bytes = mw__gemm_blocked_scratch(row->set, m, n, k);
+        most = bytes > most ? bytes : most;
+    }
     return most;
 }
 
@@ -169,7 +143,7 @@ size_t mw__gemm_scratch(int64_t m, int64_t n, int64_t k)
 
 static bool is_small(int64_t m, int64_t n, int64_t k)
 {
-    return k <= BLOCK_K && 2.0 * (double)m * (double)n * (double)k <= SMALL_FLOPS;
+    return k <= MW__GEMM_DEPTH && 2.0 * (double)m * (double)n * (double)k <= SMALL_FLOPS;
 }
 
 static const char *vector_declines(const void *subject)
@@ -200,7 +174,11 @@ static const char *blas_declines(const void *subject)
         return "the weight stays as it is stored and comes in parts";
     if (r->m > INT32_MAX || r->n > INT32_MAX || r->k > INT32_MAX)
         return "extents beyond 2^31";
-    return mw__blas_find() != NULL ? NULL : "none is there";
+    if (mw__blas_find() == NULL)
+        return "none is there";
+    return r->config->level >= MW__LEVEL_AVX2 && mw__blas_is_lost() && !mw__blas_is_named()
+               ? "it does not know the processor"
+               : NULL;
 }
 
 static const mw__implementation implementations[] = {
@@ -254,39 +232,6 @@ const char *mw__gemm_name(const mw__config *config)
     return kernel != NULL ? kernel->name : mw__blas_name();
 }
 
-/* C += (or =) packed blocks. */
-static void run_block(tile_function *tile, int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c,
-                      int64_t ldc, float *sum, bool add)
-{
-    for (int64_t j = 0; j < n; j += TILE_N)
-        for (int64_t i = 0; i < m; i += TILE_M) {
-            tile(k, a + i * k, b + j * k, sum);
-            put_tile(c + i * ldc + j, ldc, sum, smaller(TILE_M, m - i), smaller(TILE_N, n - j), add);
-        }
-}
-
-static void built_in(tile_function *tile, const mw__gemm_shape *s, const float *a, const float *b, float *c,
-                     float *scratch)
-{
-    const int64_t depth_max = smaller(s->k, BLOCK_K), columns_max = smaller(round_up(s->n, TILE_N), BLOCK_N);
-    const int64_t rows_max = smaller(round_up(s->m, TILE_M), BLOCK_M);
-    float *const packed_b = scratch;
-    float *const packed_a = packed_b + round_up(depth_max * columns_max, 16);
-    float *const sum = packed_a + round_up(depth_max * rows_max, 16);
-    for (int64_t j = 0; j < s->n; j += BLOCK_N)
-        for (int64_t p = 0; p < s->k; p += BLOCK_K) {
-            const int64_t columns = smaller(BLOCK_N, s->n - j), depth = smaller(BLOCK_K, s->k - p);
-            pack_b(packed_b, s->transpose_b ? b + j * s->ldb + p : b + p * s->ldb + j, s->ldb, s->transpose_b, columns,
-                   depth);
-            for (int64_t i = 0; i < s->m; i += BLOCK_M) {
-                const int64_t rows = smaller(BLOCK_M, s->m - i);
-                pack_a(packed_a, s->transpose_a ? a + p * s->lda + i : a + i * s->lda + p, s->lda, s->transpose_a, rows,
-                       depth);
-                run_block(tile, rows, columns, depth, packed_a, packed_b, c + i * s->ldc + j, s->ldc, sum, p > 0);
-            }
-        }
-}
-
 static void run_blas(mw__blas_sgemm *sgemm, const mw__gemm_shape *s, const float *a, const float *b, float *c)
 {
     sgemm(MW__BLAS_ROW_MAJOR, s->transpose_a ? MW__BLAS_TRANSPOSE : MW__BLAS_NO_TRANSPOSE,
@@ -307,13 +252,13 @@ void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a
     else if (code->sgemm != NULL)
         run_blas(code->sgemm, s, a, b, c);
     else if (code->kernel != NULL)
-        code->kernel->product(s, a, b, c, scratch);
+        mw__gemm_blocked(code->kernel->set, s, a, b, c, scratch);
     else if (mw__gemm_vector(code, s, a, b, c))
         return;
     else if (is_small(s->m, s->n, s->k))
         mw__gemm_small(code->level, s, a, b, c, scratch);
     else
-        built_in(choose_tile(code->level), s, a, b, c, scratch);
+        mw__gemm_blocked(SET_OF(code->level), s, a, b, c, scratch);
 }
 
 void mw__gemm_ref(const mw__gemm_shape *s, const float *a, const float *b, float *c)

@@ -28,9 +28,8 @@ typedef void mw__gemm_dots(int64_t n, int64_t k, const float *a, const float *b,
  * built-in code, whatever m and n are. */
 typedef struct mw__gemm_kernel {
     const char *name;
-    bool (*here)(const mw__config *config);  /* the processor has the instructions, and may use them */
-    size_t (*scratch)(int64_t n, int64_t k); /* bytes; called on every processor, as plans hold the most of all */
-    void (*product)(const mw__gemm_shape *shape, const float *a, const float *b, float *c, float *scratch);
+    bool (*here)(const mw__config *config); /* the processor has the instructions, and may use them */
+    const struct mw__gemm_set *set;         /* gemm_blocked.h; plans hold the scratch of the most of all */
     mw__gemm_dots *dots;
 } mw__gemm_kernel;
 

@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-#define PANEL_ROWS 32 /* rows of an F16 result that wait in scratch */
-#define COLUMNS    64 /* a unit when columns are split, as in mw__units_of */
+#define PANEL      131072 /* floats of an F16 result that wait in scratch: half of the second cache at least */
+#define PANEL_ROWS 32     /* but so many rows at least, as all of B is packed for each panel */
+#define COLUMNS    64     /* a unit when columns are split, as in mw__units_of */
 
 typedef struct matmul_block {
     int64_t m, n, k;
@@ -71,14 +72,21 @@ static void multiply_f32(const matmul_block *s, const matmul_piece *piece, const
         add_bias(c, ldc, piece->rows, piece->columns, bias + piece->column);
 }
 
+static int64_t panel_rows(int64_t m, int64_t n)
+{
+    const int64_t rows = PANEL / n > PANEL_ROWS ? PANEL / n : PANEL_ROWS;
+    return rows < m ? rows : m;
+}
+
 /* Through a panel of fp32 rows, each value rounded once. */
 static void multiply_f16(const matmul_block *s, const matmul_piece *whole, const float *bias, void *scratch)
 {
     float *panel = scratch;
-    for (int64_t row = 0; row < whole->rows; row += PANEL_ROWS) {
+    const int64_t most = panel_rows(s->m, s->n);
+    for (int64_t row = 0; row < whole->rows; row += most) {
         matmul_piece part = *whole;
         part.row += row;
-        part.rows = whole->rows - row < PANEL_ROWS ? whole->rows - row : PANEL_ROWS;
+        part.rows = whole->rows - row < most ? whole->rows - row : most;
         multiply_f32(s, &part, bias, panel, part.columns, (char *)scratch + s->panel);
         for (int64_t i = 0; i < part.rows; i++)
             mw__tile_store(part.out, MW_F16, (part.row + i) * s->n + part.column, part.columns,
@@ -347,7 +355,7 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     step->flops = s->dtype == MW_I32 ? 0.0 : flops;
     if (s->code.sgemm != NULL && mw__blas_splits())
         step->grain = s->by_columns ? units : s->m;
-    s->panel = half ? ((size_t)PANEL_ROWS * (size_t)s->n * sizeof(float) + 63) / 64 * 64 : 0;
+    s->panel = half ? ((size_t)(panel_rows(s->m, s->n) * s->n) * sizeof(float) + 63) / 64 * 64 : 0;
     step->scratch = product_scratch(s);
     if (!s->by_columns && rows_match(o, s))
         mw__step_read(planner, step, x, MW__ROWS, (size_t)s->k * 4, false);

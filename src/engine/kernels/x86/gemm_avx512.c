@@ -1,120 +1,158 @@
-/* The product with AVX-512: blocks of B are packed into panels of 32 columns, A is read where it lies, and a tile of
- * 8 x 32 sums stays in registers while k runs. Sums run over k in order, in blocks of MW__GEMM_DEPTH that are added to
- * C. */
+/* The product with AVX-512, by the loops of gemm_blocked.c: tiles of up to 14 x 32 sums in registers. */
 #include "engine/kernels/x86/gemm_avx512.h"
+#include "engine/kernels/gemm_blocked.h"
 #include "engine/kernels/x86/avx512.h"
 
-#define ROWS 8
+#define ROWS  14 /* of a tile of 32 columns */
+#define APART 8  /* of one whose rows of A lie apart */
+#define DOTS  8
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* ---- the tile: C [rows, 16 or 32] (+)= A B, B a panel ---- */
+/* ---- the tile ---- */
 
-typedef struct tile_call {
-    int64_t k, lda, ldc;
-    const float *a, *b;
-    float *c;
-    __mmask16 mask; /* columns of the last vector */
-    bool add;
-} tile_call;
+typedef void tile_function(const mw__gemm_tile *tile);
 
-typedef void tile_function(const tile_call *call);
+/* Step p of k: every sum gets its product. */
+#define STEP                                                                                                           \
+    {                                                                                                                  \
+        __m512 y[2];                                                                                                   \
+        UNROLL for (int v = 0; v < vectors; v++) y[v] = _mm512_loadu_ps(b + v * LANES);                                \
+        UNROLL for (int r = 0; r < rows; r++)                                                                          \
+        {                                                                                                              \
+            const __m512 x = _mm512_set1_ps(by_side ? a[r] : row[r][p]);                                               \
+            UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = _mm512_fmadd_ps(x, y[v], sum[r][v]);                  \
+        }                                                                                                              \
+        a += a_step, b += b_step;                                                                                      \
+    }
 
-/* rows, vectors and transposed are constants where this is inlined. */
-MW__INLINE void tile_body(const int rows, const int vectors, const bool transposed, const tile_call *t)
+/* rows, vectors and by_side are constants where this is inlined. A row of C is asked for in each of the first steps:
+ * all at once would hold up the loads of A and B. */
+MW__INLINE void tile_body(const int rows, const int vectors, const bool by_side, const mw__gemm_tile *t)
 {
     __m512 sum[ROWS][2];
-    const float *row[ROWS];
+    const float *row[APART], *a = t->a, *b = t->b, *ahead = t->c;
+    const int64_t a_step = t->a_step, b_step = t->b_step, c_row = t->c_row, k = t->k;
     UNROLL for (int r = 0; r < rows; r++)
     {
-        row[r] = transposed ? t->a + r : t->a + r * t->lda;
+        if (!by_side)
+            row[r] = a + r * t->a_row;
         UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = _mm512_setzero_ps();
     }
-    for (int64_t p = 0; p < t->k; p++) {
-        const int64_t at = transposed ? p * t->lda : p;
-        __m512 y[2];
-        UNROLL for (int v = 0; v < vectors; v++) y[v] = _mm512_loadu_ps(t->b + p * MW__GEMM_PANEL + v * LANES);
-        UNROLL for (int r = 0; r < rows; r++)
-        {
-            const __m512 x = _mm512_set1_ps(row[r][at]);
-            UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = _mm512_fmadd_ps(x, y[v], sum[r][v]);
-        }
-    }
-    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++)
-    {
-        float *c = t->c + r * t->ldc + v * LANES;
-        const __mmask16 mask = v + 1 == vectors ? t->mask : (__mmask16)0xffff;
-        if (t->add)
-            sum[r][v] = _mm512_add_ps(sum[r][v], _mm512_maskz_loadu_ps(mask, c));
-        _mm512_mask_storeu_ps(c, mask, sum[r][v]);
-    }
-}
-
-#define TILE(rows, vectors, transposed)                                                                                \
-    static void tile_##rows##_##vectors##_##transposed(const tile_call *call)                                          \
-    {                                                                                                                  \
-        tile_body(rows, vectors, transposed, call);                                                                    \
-    }
-#define TILES(rows) TILE(rows, 1, 0) TILE(rows, 1, 1) TILE(rows, 2, 0) TILE(rows, 2, 1)
-TILES(1)
-TILES(2)
-TILES(3)
-TILES(4)
-TILES(5)
-TILES(6)
-TILES(7)
-TILES(8)
-
-#define LISTED(rows)                                                                                                   \
-    {                                                                                                                  \
-        {tile_##rows##_1_0, tile_##rows##_1_1}, { tile_##rows##_2_0, tile_##rows##_2_1 }                               \
-    }
-/* [rows - 1][vectors - 1][transposed] */
-static tile_function *const tiles[ROWS][2][2] = {LISTED(1), LISTED(2), LISTED(3), LISTED(4),
-                                                 LISTED(5), LISTED(6), LISTED(7), LISTED(8)};
-
-/* ---- packing: k outermost in a panel, missing columns filled with zeros ---- */
-
-/* out [16, stride MW__GEMM_PANEL] = transpose of 16 x 16 elements of x */
-static void transpose_square(float *out, const float *x, int64_t ldx)
-{
-    __m512 r[LANES];
-    UNROLL for (int i = 0; i < LANES; i++) r[i] = _mm512_loadu_ps(x + i * ldx);
-    mw__transpose_avx512(r);
-    UNROLL for (int i = 0; i < LANES; i++) _mm512_storeu_ps(out + i * MW__GEMM_PANEL, r[i]);
-}
-
-/* Up to 16 columns of B, which are rows of the array b [columns, k]. */
-static void pack_transposed(float *out, const float *b, int64_t ldb, int64_t columns, int64_t k)
-{
     int64_t p = 0;
-    for (; columns == LANES && p + LANES <= k; p += LANES)
-        transpose_square(out + p * MW__GEMM_PANEL, b + p, ldb);
+    for (const int64_t asked = smaller(rows, k); p < asked; p++, ahead += c_row) {
+        _mm_prefetch((const char *)ahead, _MM_HINT_T0);
+        _mm_prefetch((const char *)(ahead + t->columns - 1), _MM_HINT_T0);
+        STEP
+    }
     for (; p < k; p++)
-        for (int64_t c = 0; c < LANES; c++)
-            out[p * MW__GEMM_PANEL + c] = c < columns ? b[c * ldb + p] : 0.0f;
-}
-
-static void pack(float *out, const float *b, int64_t ldb, bool transpose, int64_t n, int64_t k)
-{
-    for (int64_t j = 0; j < n; j += LANES) {
-        float *to = out + j / MW__GEMM_PANEL * MW__GEMM_PANEL * k + j % MW__GEMM_PANEL;
-        const int64_t columns = smaller(LANES, n - j);
-        const __mmask16 mask = (__mmask16)((1u << columns) - 1);
-        if (transpose)
-            pack_transposed(to, b + j * ldb, ldb, columns, k);
-        else
-            for (int64_t p = 0; p < k; p++)
-                _mm512_storeu_ps(to + p * MW__GEMM_PANEL, _mm512_maskz_loadu_ps(mask, b + p * ldb + j));
+        STEP const __mmask16 mask = (__mmask16)(0xffffu >> (LANES * vectors - t->columns)), all = 0xffff;
+    float *c = t->c;
+    UNROLL for (int r = 0; r < rows; r++, c += c_row) UNROLL for (int v = 0; v < vectors; v++)
+    {
+        const __mmask16 here = v + 1 == vectors ? mask : all;
+        if (t->add)
+            sum[r][v] = _mm512_add_ps(sum[r][v], _mm512_maskz_loadu_ps(here, c + v * LANES));
+        _mm512_mask_storeu_ps(c + v * LANES, here, sum[r][v]);
     }
 }
 
-/* ---- dots: rows of b times a, ROWS at a time so that as many loads are under way ---- */
+#define TILE(rows, vectors, by_side)                                                                                   \
+    static void tile_##rows##_##vectors##_##by_side(const mw__gemm_tile *tile)                                         \
+    {                                                                                                                  \
+        tile_body(rows, vectors, by_side, tile);                                                                       \
+    }
+#define TILES(rows)       TILE(rows, 1, 1) TILE(rows, 2, 1)
+#define TILES_APART(rows) TILES(rows) TILE(rows, 1, 0) TILE(rows, 2, 0)
+TILES_APART(1)
+TILES_APART(2)
+TILES_APART(3)
+TILES_APART(4)
+TILES_APART(5)
+TILES_APART(6)
+TILES_APART(7)
+TILES_APART(8)
+TILES(9)
+TILES(10)
+TILES(11)
+TILES(12)
+TILES(13)
+TILES(14)
+
+/* [rows - 1][vectors - 1] */
+#define LISTED(rows, by_side)                                                                                          \
+    {                                                                                                                  \
+        tile_##rows##_1_##by_side, tile_##rows##_2_##by_side                                                           \
+    }
+static tile_function *const tiles[ROWS][2] = {LISTED(1, 1),  LISTED(2, 1),  LISTED(3, 1),  LISTED(4, 1), LISTED(5, 1),
+                                              LISTED(6, 1),  LISTED(7, 1),  LISTED(8, 1),  LISTED(9, 1), LISTED(10, 1),
+                                              LISTED(11, 1), LISTED(12, 1), LISTED(13, 1), LISTED(14, 1)};
+static tile_function *const tiles_apart[APART][2] = {LISTED(1, 0), LISTED(2, 0), LISTED(3, 0), LISTED(4, 0),
+                                                     LISTED(5, 0), LISTED(6, 0), LISTED(7, 0), LISTED(8, 0)};
+
+static void run_tile(const mw__gemm_tile *t)
+{
+    const int vectors = t->columns > LANES ? 2 : 1;
+    (t->a_row == 1 ? tiles : tiles_apart)[t->rows - 1][vectors - 1](t);
+}
+
+/* ---- packing: columns that lack are zeros up to 16 ---- */
+
+/* Into the second cache, for the panel that comes next: while a tile runs nothing else would be asked for. It may lie
+ * outside of the matrix. */
+MW__INLINE void ask(const float *from, int64_t floats)
+{
+    _mm_prefetch((const char *)((uintptr_t)from + (uintptr_t)floats * sizeof *from), _MM_HINT_T1);
+}
+
+/* Steps of k of up to 16 lanes that lie apart; both counts are constants where this is inlined, but at the edges. */
+MW__INLINE void pack_square(float *out, int64_t width, const float *from, int64_t step, int64_t lanes, int64_t steps)
+{
+    const __mmask16 mask = (__mmask16)(0xffffu >> (LANES - steps));
+    __m512 r[LANES];
+    UNROLL for (int i = 0; i < LANES; i++) r[i] =
+        i < lanes ? _mm512_maskz_loadu_ps(mask, from + i * step) : _mm512_setzero_ps();
+    UNROLL for (int i = 0; i < LANES; i++) ask(from, (width + i) * step);
+    mw__transpose_avx512(r);
+    UNROLL for (int i = 0; i < LANES; i++) if (i < steps) _mm512_storeu_ps(out + i * width, r[i]);
+}
+
+static void pack_apart(float *out, int64_t width, const float *from, int64_t step, int64_t lanes, int64_t k)
+{
+    for (int64_t p = 0; p < k; p += LANES) {
+        float *const to = out + p * width;
+        const int64_t steps = smaller(LANES, k - p);
+        if (steps == LANES && lanes == LANES)
+            pack_square(to, width, from + p, step, LANES, LANES);
+        else if (steps == LANES && lanes == ROWS)
+            pack_square(to, width, from + p, step, ROWS, LANES);
+        else
+            pack_square(to, width, from + p, step, lanes, steps);
+    }
+}
+
+static void pack(float *out, int64_t width, const mw__gemm_lanes *l)
+{
+    for (int64_t first = 0; first < l->count; first += LANES) {
+        const int64_t lanes = smaller(LANES, l->count - first);
+        const __mmask16 mask = (__mmask16)(0xffffu >> (LANES - lanes));
+        if (!l->side_by_side)
+            pack_apart(out + first, width, l->from + first * l->step, l->step, lanes, l->k);
+        else
+            for (int64_t p = 0; p < l->k; p++) {
+                const float *from = l->from + p * l->step + first;
+                ask(from, width);
+                _mm512_storeu_ps(out + p * width + first, _mm512_maskz_loadu_ps(mask, from));
+            }
+    }
+}
+
+/* ---- dots: rows of b times a, DOTS at a time so that as many loads are under way ---- */
 
 /* rows is a constant where this is inlined; a row's sum does not depend on its neighbours. */
 MW__INLINE void dots_body(const int rows, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
 {
-    __m512 sum[ROWS];
+    __m512 sum[DOTS];
     UNROLL for (int r = 0; r < rows; r++) sum[r] = _mm512_setzero_ps();
     int64_t p = 0;
     for (; p + LANES <= k; p += LANES) {
@@ -135,39 +173,11 @@ MW__INLINE void dots_body(const int rows, int64_t k, const float *a, const float
 void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c)
 {
     int64_t j = 0;
-    for (; j + ROWS <= n; j += ROWS)
-        dots_body(ROWS, k, a, b + j * ldb, ldb, c + j);
+    for (; j + DOTS <= n; j += DOTS)
+        dots_body(DOTS, k, a, b + j * ldb, ldb, c + j);
     for (; j < n; j++)
         dots_body(1, k, a, b + j * ldb, ldb, c + j);
 }
 
-/* A panel times all rows of A; t.a and t.c are set here. */
-static void run_panel(const mw__gemm_shape *s, tile_call t, const float *a, float *c, int vectors)
-{
-    for (int64_t i = 0; i < s->m; i += ROWS) {
-        t.a = a + (s->transpose_a ? i : i * s->lda);
-        t.c = c + i * s->ldc;
-        tiles[smaller(ROWS, s->m - i) - 1][vectors - 1][s->transpose_a](&t);
-    }
-}
-
-void mw__gemm_avx512(const mw__gemm_shape *s, const float *a, const float *b, float *c, float *scratch)
-{
-    for (int64_t j = 0; j < s->n; j += MW__GEMM_COLUMNS)
-        for (int64_t p = 0; p < s->k; p += MW__GEMM_DEPTH) {
-            const int64_t columns = smaller(MW__GEMM_COLUMNS, s->n - j), depth = smaller(MW__GEMM_DEPTH, s->k - p);
-            pack(scratch, s->transpose_b ? b + j * s->ldb + p : b + p * s->ldb + j, s->ldb, s->transpose_b, columns,
-                 depth);
-            for (int64_t q = 0; q < columns; q += MW__GEMM_PANEL) {
-                const int64_t width = smaller(MW__GEMM_PANEL, columns - q),
-                              rest = width > LANES ? width - LANES : width;
-                const tile_call t = {.k = depth,
-                                     .lda = s->lda,
-                                     .ldc = s->ldc,
-                                     .b = scratch + q * depth,
-                                     .mask = (__mmask16)((1u << rest) - 1),
-                                     .add = p > 0};
-                run_panel(s, t, a + (s->transpose_a ? p * s->lda : p), c + j + q, width > LANES ? 2 : 1);
-            }
-        }
-}
+const mw__gemm_set mw__gemm_avx512_set = {
+    .rows = ROWS, .columns = 2 * LANES, .apart = APART, .whole = LANES, .tile = run_tile, .pack = pack};
