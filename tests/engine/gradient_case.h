@@ -20,11 +20,12 @@ typedef struct gradient_case {
 typedef struct gradient_family {
     const char *label; /* of the pattern's step; after "relu." where there is one */
     mw_tensor *(*forward)(const gradient_case *c, mw_tensor *x, mw_tensor *weight);
-    bool by_weight; /* which is an input then; else the gradient is that by x */
+    bool weighted;  /* the weight is an input */
+    bool by_weight; /* else the gradient is that by x */
     const gradient_case *rows;
     size_t count;
 } gradient_family;
 
-extern const gradient_family gradient_cases_conv, gradient_cases_pool;
+extern const gradient_family gradient_cases_conv, gradient_cases_conv_dx, gradient_cases_pool;
 
 #endif

@@ -1,4 +1,4 @@
-/* Gradients of conv by its weight. */
+/* Gradients of conv by its weight and by x. */
 #include "gradient_case.h"
 #include "program_case.h"
 
@@ -25,8 +25,63 @@ static const gradient_case rows[] = {
     {.what = "conv, one axis", .x = {3, {4, 2, 41}}, .weight = {3, {3, 2, 4}}, .stride = {2}, .pad = 1},
     {.what = "conv, short rows", .x = {4, {3, 2, 7, 5}}, .weight = {4, {3, 2, 3, 3}}, .pad = 1},
     {.what = "conv, wide border", .x = {4, {3, 2, 4, 4}}, .weight = {4, {3, 2, 9, 9}}, .pad = 4},
+    {.what = "conv, packed", .x = {4, {5, 37, 9, 8}}, .weight = {4, {19, 37, 3, 3}}, .pad = 1},
+    {.what = "conv, packed, parts of lines",
+     .x = {3, {2, 17, 1300}},
+     .weight = {3, {5, 17, 3}},
+     .stride = {2},
+     .pad = 1},
+    {.what = "conv, packed, parts of an image", .x = {4, {2, 10, 37, 41}}, .weight = {4, {15, 10, 2, 3}}, .pad = 1},
+    {.what = "conv, packed, a large weight", .x = {4, {3, 130, 3, 3}}, .weight = {4, {120, 130, 3, 3}}, .pad = 1},
+    {.what = "conv, packed, strides and dilation",
+     .x = {4, {3, 9, 16, 19}},
+     .weight = {4, {17, 9, 3, 2}},
+     .stride = {2, 3},
+     .dilation = 2,
+     .pad = 2},
+    {.what = "conv, packed, groups", .x = {4, {3, 20, 8, 9}}, .weight = {4, {30, 10, 3, 3}}, .groups = 2, .pad = 1},
+    {.what = "conv, packed, positions left out",
+     .x = {4, {4, 12, 8, 9}},
+     .weight = {4, {16, 12, 1, 1}},
+     .stride = {2, 2}},
     {.what = "conv, few positions", .x = {4, {3, 2, 4, 4}}, .weight = {4, {3, 2, 3, 3}}, .unknown = true},
 };
 
-const gradient_family gradient_cases_conv = {
-    .label = "conv.dweight", .forward = forward, .by_weight = true, .rows = rows, .count = sizeof rows / sizeof *rows};
+const gradient_family gradient_cases_conv = {.label = "conv.dweight",
+                                             .forward = forward,
+                                             .weighted = true,
+                                             .by_weight = true,
+                                             .rows = rows,
+                                             .count = sizeof rows / sizeof *rows};
+
+static const gradient_case dx_rows[] = {
+    {.what = "conv, by x", .x = {4, {5, 9, 14, 13}}, .weight = {4, {10, 9, 3, 3}}, .pad = 1},
+    {.what = "conv, by x, strides", .x = {4, {3, 8, 13, 27}}, .weight = {4, {33, 8, 3, 5}}, .stride = {2, 3}, .pad = 1},
+    {.what = "conv, by x, positions left out",
+     .x = {4, {2, 33, 8, 9}},
+     .weight = {4, {16, 33, 1, 1}},
+     .stride = {2, 2}},
+    {.what = "conv, by x, a stride beyond the kernel",
+     .x = {4, {2, 5, 11, 12}},
+     .weight = {4, {4, 5, 2, 1}},
+     .stride = {3, 2}},
+    {.what = "conv, by x, groups",
+     .x = {4, {3, 16, 12, 17}},
+     .weight = {4, {6, 8, 3, 3}},
+     .stride = {2, 2},
+     .groups = 2,
+     .pad = 1},
+    {.what = "conv, by x, one axis", .x = {3, {4, 12, 41}}, .weight = {3, {3, 12, 4}}, .stride = {2}, .pad = 1},
+    {.what = "conv, by x, few channels",
+     .x = {4, {3, 2, 7, 5}},
+     .weight = {4, {3, 2, 3, 3}},
+     .stride = {2, 2},
+     .pad = 1,
+     .unknown = true},
+};
+
+const gradient_family gradient_cases_conv_dx = {.label = "conv_transpose.packed",
+                                                .forward = forward,
+                                                .weighted = true,
+                                                .rows = dx_rows,
+                                                .count = sizeof dx_rows / sizeof *dx_rows};

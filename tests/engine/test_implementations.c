@@ -92,7 +92,7 @@ static void test_narrow_vectors_hold_for_products_too(void)
 
 static void test_a_plan_says_what_was_taken_and_what_declined(void)
 {
-    check_noted("MW_ENGINE_REF", "1", "ref, ref", "direct: the reference is asked for; columns: the reference is");
+    check_noted("MW_ENGINE_REF", "1", "ref, ref", "direct: the reference is asked for; packed: the reference is");
     check_noted("MW_ENGINE_WIDE", "0", "direct", "");
 }
 

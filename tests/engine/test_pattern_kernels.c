@@ -1,6 +1,6 @@
 /* Gradient patterns: they are recognised in what the autograd writes, and give what the operations give one by one
- * (MW_ENGINE_FUSE=0): max_pool's gradient the same bytes for any numbers, conv's weight gradient where sums are exact.
- */
+ * (MW_ENGINE_FUSE=0): max_pool's gradient and conv's by x the same bytes for any numbers, conv's weight gradient where
+ * sums are exact. */
 #include "base/random.h"
 #include "engine/core/kernel.h"
 #include "engine/kernels/blas.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const gradient_family *const families[] = {&gradient_cases_pool, &gradient_cases_conv};
+static const gradient_family *const families[] = {&gradient_cases_pool, &gradient_cases_conv, &gradient_cases_conv_dx};
 
 /* Few different numbers, so that windows have ties. */
 static const program_numbers few = {.seed = 11, .steps = 8.0f};
@@ -34,7 +34,7 @@ static mw_graph *build(const gradient_family *family, const gradient_case *c, mw
 {
     mw_graph *graph = mw_graph_create(NULL);
     mw_tensor *x = apart_from_port(mw_input(graph, "x", dtype, c->x));
-    mw_tensor *weight = family->by_weight ? mw_input(graph, "weight", dtype, c->weight) : NULL;
+    mw_tensor *weight = family->weighted ? mw_input(graph, "weight", dtype, c->weight) : NULL;
     mw_tensor *y = family->forward(c, x, weight), *wanted = family->by_weight ? weight : x, *gradient = NULL;
     mw_tensor *dy = apart_from_port(mw_input(graph, "dy", dtype, mw_tensor_shape(y)));
     mw_error err = {0};
@@ -66,7 +66,7 @@ static program_outputs compute(const gradient_family *family, const gradient_cas
     mw_error err = {0};
     program_feed(program, "x", &few, 1, &err);
     program_feed(program, "dy", &few, 2, &err);
-    if (family->by_weight)
+    if (family->weighted)
         program_feed(program, "weight", &few, 3, &err);
     mw_run(program, &err);
     const program_outputs out = program_outputs_read(program, names, 2, &err);

@@ -77,6 +77,12 @@ static mw_tensor *build_dweight(mw_graph *graph)
     return gradient(graph, conv, mw__arg(conv->op, "weight"));
 }
 
+static mw_tensor *build_dx(mw_graph *graph)
+{
+    mw_tensor *conv = build_conv(graph);
+    return gradient(graph, conv, mw__arg(conv->op, "x"));
+}
+
 static mw_tensor *build_product(mw_graph *graph)
 {
     return mw_matmul(image(graph), mw_input(graph, "w", MW_F32, MW_SHAPE(8, 8)), 0);
@@ -117,6 +123,8 @@ static const pattern_case cases[] = {
      .declined = "its pooling is not joined with a convolution"},
     {.build = build_conv, .pattern = "conv.dweight", .declined = no_gradient},
     {.build = build_dweight, .pattern = "conv.dweight"},
+    {.build = build_dx, .pattern = "conv.dx"},
+    {.build = build_conv, .pattern = "conv.dx", .declined = "it is not written as a gradient"},
     {.build = build_dweight,
      .pattern = "conv.dweight.argmax",
      .declined = "dy is no gradient of a joined pooling",

@@ -73,6 +73,7 @@ PLAN(conv_max_pool)
 PLAN(unpool)
 PLAN(conv_dweight_argmax)
 PLAN(conv_by_argmax)
+PLAN(conv_dx)
 
 #define FUSE_REF (MW__OFF_BY_FUSE | MW__OFF_BY_REF)
 
@@ -109,6 +110,10 @@ static const mw__pattern_row rows[] = {
      .guard = refuse_rounded, .match = mw__match_conv_dweight_argmax, .plan = plan_conv_dweight_argmax},
     {.name = "conv.by_argmax", .root = "conv", .off = FUSE_REF, .level = MW__LEVEL_AVX512, .guard = refuse_rounded,
      .match = mw__match_conv_by_argmax, .plan = plan_conv_by_argmax},
+    {.name = "conv.dx", .root = "conv", .off = FUSE_REF, .guard = refuse_unchecked,
+     .match = mw__match_conv_dx, .plan = plan_conv_dx, .declined = "it is not written as a gradient"},
+    {.name = "conv.dweight.alone", .root = "transpose", .off = FUSE_REF, .guard = refuse_unchecked,
+     .match = mw__match_conv_dweight_alone, .plan = plan_conv_dweight, .declined = "it is not written as a gradient"},
 };
 /* clang-format on */
 

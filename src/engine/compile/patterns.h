@@ -67,6 +67,7 @@ struct mw__pattern_row {
 };
 
 mw__pattern_match mw__match_conv_columns, mw__match_conv_columns_bias;
+mw__pattern_match mw__match_conv_dx, mw__match_conv_dweight_alone;
 mw__pattern_match mw__match_conv_dweight, mw__match_max_pool_gradient, mw__match_relu_max_pool_gradient;
 mw__pattern_match mw__match_all_within;
 mw__pattern_match mw__match_conv_max_pool, mw__match_conv_relu_max_pool;
@@ -102,6 +103,9 @@ typedef struct mw__compare {
     const mw_tensor *wanted[MW__COMPARE_INPUTS]; /* what they must be; NULL = anything */
 } mw__compare;
 
+/* The inputs where a gradient is looked for. */
+enum { MW__COMPARE_X, MW__COMPARE_Y, MW__COMPARE_DY };
+
 mw_status mw__compare_begin(mw__compare *compare, const mw__function *function, mw_error *err);
 /* Input `index`, of the type of `like`. */
 mw_tensor *mw__compare_input(mw__compare *compare, int index, const char *name, const mw_tensor *like);
@@ -112,6 +116,11 @@ bool mw__compare_values(mw__compare *compare, const mw_tensor *root, const mw_te
 const mw_tensor *mw__compare_found(const mw__compare *compare, int index);
 /* Adds the operations of the last comparison to those that the pattern computes. */
 mw_status mw__compare_list_ops(const mw__compare *compare, mw__finder *finder, mw__pattern *pattern, mw_error *err);
+/* Begins, with placeholders of an operation that takes x. */
+mw_status mw__compare_begin_gradient(mw__compare *compare, const mw__finder *finder, const mw_tensor *x,
+                                     const mw_tensor *y, mw_error *err);
+/* The next operation after `at` that has the structure of root and no pattern yet; op_count if there is none. */
+size_t mw__compare_find(mw__compare *compare, const mw__finder *finder, size_t at, const mw_tensor *root);
 void mw__compare_end(mw__compare *compare);
 bool mw__compare_types(const mw_tensor *a, const mw_tensor *b);
 

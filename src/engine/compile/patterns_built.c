@@ -13,11 +13,10 @@
 
 /* ---- gradients ---- */
 
-enum { X, Y, DY }; /* the inputs of a comparison */
+enum { X = MW__COMPARE_X, Y = MW__COMPARE_Y, DY = MW__COMPARE_DY };
 
-/* Placeholders of an operation that takes x. */
-static mw_status begin_gradient(mw__compare *c, const mw__finder *f, const mw_tensor *x, const mw_tensor *y,
-                                mw_error *err)
+mw_status mw__compare_begin_gradient(mw__compare *c, const mw__finder *f, const mw_tensor *x, const mw_tensor *y,
+                                     mw_error *err)
 {
     MW_TRY(mw__compare_begin(c, f->function, err));
     c->wanted[X] = x, c->wanted[Y] = y;
@@ -27,8 +26,7 @@ static mw_status begin_gradient(mw__compare *c, const mw__finder *f, const mw_te
     return MW_OK;
 }
 
-/* The next operation after `at` that has the structure of root; op_count if there is none. */
-static size_t find_root(mw__compare *c, const mw__finder *f, size_t at, const mw_tensor *root)
+size_t mw__compare_find(mw__compare *c, const mw__finder *f, size_t at, const mw_tensor *root)
 {
     if (root == NULL || root->op == NULL)
         return f->body->op_count;
@@ -78,10 +76,10 @@ static mw_status match_pool_gradient(mw__finder *f, size_t at, mw__max_pool_grad
     if (!mw__max_pool_gradient_suits(match.pool, is_half(f->rounding, match.y)))
         return mw__pattern_decline(f, "the kernel has no such windows or type");
     mw__compare c;
-    mw_status status = begin_gradient(&c, f, match.x, match.y, err);
+    mw_status status = mw__compare_begin_gradient(&c, f, match.x, match.y, err);
     if (status == MW_OK)
         status = mw__compare_written(&c, write_pool_gradient(&c, &match), err);
-    for (size_t i = at; status == MW_OK && (i = find_root(&c, f, i, c.root)) < f->body->op_count;)
+    for (size_t i = at; status == MW_OK && (i = mw__compare_find(&c, f, i, c.root)) < f->body->op_count;)
         status = put_pool_gradient(&c, f, i, match, err);
     mw__compare_end(&c);
     return status;
@@ -100,59 +98,6 @@ mw_status mw__match_relu_max_pool_gradient(mw__finder *f, size_t at, mw_error *e
     const mw__max_pool_gradient_match match = {
         .pool = pool, .x = mw__pattern_below_relu(pool), .y = pool->results[0], .relu = true};
     return match.x != NULL ? match_pool_gradient(f, at, match, err) : mw__pattern_decline(f, "it takes no relu");
-}
-
-/* ---- conv ---- */
-
-/* The gradient by the bias, of the same dy. */
-static mw_status find_dbias(mw__compare *c, mw__finder *f, size_t at, const mw_tensor *root, mw_error *err)
-{
-    mw__pattern *pattern = f->patterns[at];
-    mw__conv_dweight_match *match = (mw__conv_dweight_match *)(uintptr_t)pattern->match;
-    c->wanted[DY] = match->dy;
-    const size_t bias = find_root(c, f, at, root);
-    c->wanted[DY] = NULL;
-    if (bias == f->body->op_count)
-        return MW_OK;
-    match->dbias = pattern->also = f->body->ops[bias]->results[0];
-    MW_TRY(mw__pattern_put_made(f, bias, match->dweight, err));
-    return mw__compare_list_ops(c, f, pattern, err);
-}
-
-static mw_status put_dweight(mw__compare *c, mw__finder *f, size_t at, const mw__op *conv, mw_error *err)
-{
-    mw__conv_dweight_match *kept = mw__arena_alloc(f->arena, 1, sizeof *kept, err);
-    if (kept == NULL)
-        return MW_ERROR_MEMORY;
-    *kept = (mw__conv_dweight_match){
-        .conv = conv, .x = c->wanted[X], .dy = mw__compare_found(c, DY), .dweight = f->body->ops[at]->results[0]};
-    mw__pattern *pattern = mw__pattern_put(f, at, kept, err);
-    if (pattern == NULL)
-        return MW_ERROR_MEMORY;
-    pattern->reads[0] = kept->x, pattern->reads[1] = kept->dy;
-    return mw__compare_list_ops(c, f, pattern, err);
-}
-
-mw_status mw__match_conv_dweight(mw__finder *f, size_t at, mw_error *err)
-{
-    const mw__op *conv = f->body->ops[at];
-    mw__conv numbers;
-    if (!mw__conv_dweight_suits(conv) || !mw__conv_read(conv, &numbers))
-        return mw__pattern_decline(f, "the kernel has no such convolution or type");
-    mw__compare c;
-    const mw_tensor *dbias = NULL;
-    mw_status status = begin_gradient(&c, f, mw__arg(conv, "x"), conv->results[0], err);
-    if (status == MW_OK) {
-        dbias = mw__conv_dbias(c.input[DY]);
-        status = mw__compare_written(&c, mw__conv_dweight(&numbers, c.input[X], c.input[DY]), err);
-    }
-    for (size_t i = at; status == MW_OK && (i = find_root(&c, f, i, c.root)) < f->body->op_count;) {
-        status = put_dweight(&c, f, i, conv, err);
-        if (status == MW_OK)
-            status = find_dbias(&c, f, i, dbias, err);
-    }
-    mw__compare_end(&c);
-    return status;
 }
 
 /* ---- columns of a convolution for chips ---- */

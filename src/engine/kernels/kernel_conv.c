@@ -4,15 +4,32 @@
 #include "engine/core/unpack.h"
 #include "engine/kernels/implementation.h"
 #include "engine/kernels/kernel_conv_direct.h"
+#include "engine/kernels/kernel_conv_packed.h"
 #if MW_HAVE_AVX512
 #include "engine/kernels/x86/kernel_conv_avx512.h"
 #endif
 
-#include "graph/patterns/conv.h"
-
 #include <string.h>
 
 /* ---- windows ---- */
+
+mw__conv_window mw__conv_window_of(const mw__conv *conv)
+{
+    mw__conv_window out = {.taps = 1, .area_in = 1, .area_out = 1};
+    for (int i = 0; i < 3; i++) {
+        const int from = i - (3 - conv->axes);
+        out.kernel[i] = from < 0 ? 1 : conv->kernel[from];
+        out.stride[i] = from < 0 ? 1 : conv->stride[from];
+        out.dilation[i] = from < 0 ? 1 : conv->dilation[from];
+        out.before[i] = from < 0 ? 0 : conv->before[from];
+        out.in[i] = from < 0 ? 1 : conv->in[from];
+        out.out[i] = from < 0 ? 1 : conv->out[from];
+        out.taps *= out.kernel[i];
+        out.area_in *= out.in[i];
+        out.area_out *= out.out[i];
+    }
+    return out;
+}
 
 mw_status mw__conv_window_read(const mw__op *op, mw__conv_window *out, int64_t *out_groups, mw_error *err)
 {
@@ -21,19 +38,7 @@ mw_status mw__conv_window_read(const mw__op *op, mw__conv_window *out, int64_t *
     if (!mw__conv_read(op, &conv))
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "%s: the engine needs known extents",
                         mw__op_subject(op, subject, sizeof subject));
-    *out = (mw__conv_window){.taps = 1, .area_in = 1, .area_out = 1};
-    for (int i = 0; i < 3; i++) {
-        const int from = i - (3 - conv.axes);
-        out->kernel[i] = from < 0 ? 1 : conv.kernel[from];
-        out->stride[i] = from < 0 ? 1 : conv.stride[from];
-        out->dilation[i] = from < 0 ? 1 : conv.dilation[from];
-        out->before[i] = from < 0 ? 0 : conv.before[from];
-        out->in[i] = from < 0 ? 1 : conv.in[from];
-        out->out[i] = from < 0 ? 1 : conv.out[from];
-        out->taps *= out->kernel[i];
-        out->area_in *= out->in[i];
-        out->area_out *= out->out[i];
-    }
+    *out = mw__conv_window_of(&conv);
     *out_groups = conv.groups;
     return MW_OK;
 }
@@ -361,6 +366,41 @@ static mw_status plan_direct(mw__planner *planner, const mw__op *op, mw_error *e
     return read_direct(op, &direct) ? mw__plan_conv_direct(planner, &direct, op, err) : mw__plan_check(planner, err);
 }
 
+/* False if the extents are not known. */
+static bool read_packed(const mw__op *op, mw__packed_request *out)
+{
+    mw_error ignored = {0};
+    *out = (mw__packed_request){
+        .x = mw__arg(op, "x"), .weight = mw__arg(op, "weight"), .bias = mw__arg(op, "bias"), .result = op->results[0]};
+    return mw__conv_window_read(op, &out->window, &out->groups, &ignored) == MW_OK;
+}
+
+static const char *packed_declines(const void *subject)
+{
+    mw__packed_request request;
+    return read_packed(subject, &request) ? mw__conv_packed_declines(&request) : "unknown extents";
+}
+
+#if MW_HAVE_AVX512
+#define WIDE_OUTPUTS 8 /* tiles of fewer channels are no faster than those of the direct kernel */
+
+static const char *wide_declines(const void *subject)
+{
+    mw__packed_request request;
+    if (!read_packed(subject, &request))
+        return "unknown extents";
+    if (mw__shape_of(request.weight).dim[0] / request.groups < WIDE_OUTPUTS && direct_declines(subject) == NULL)
+        return "few output channels in a group";
+    return mw__conv_packed_declines(&request);
+}
+#endif
+
+static mw_status plan_packed(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    mw__packed_request request;
+    return read_packed(op, &request) ? mw__plan_conv_packed(planner, &request, err) : mw__plan_check(planner, err);
+}
+
 mw__implementations mw__conv_implementations(void)
 {
     static const mw__implementation rows[] = {
@@ -369,8 +409,10 @@ mw__implementations mw__conv_implementations(void)
          .level = MW__LEVEL_AVX512,
          .declines = mw__conv_avx512_declines,
          .plan = mw__plan_conv_avx512},
+        {.name = "packed.avx512", .level = MW__LEVEL_AVX512, .declines = wide_declines, .plan = plan_packed},
 #endif
         {.name = "direct", .level = MW__LEVEL_BASE, .declines = direct_declines, .plan = plan_direct},
+        {.name = "packed", .level = MW__LEVEL_BASE, .declines = packed_declines, .plan = plan_packed},
         {.name = "columns", .level = MW__LEVEL_BASE, .plan = plan_columns},
         {.name = "ref", .level = MW__LEVEL_REF, .plan = plan_columns},
     };
@@ -386,7 +428,7 @@ mw_status mw__kernel_conv(mw__planner *planner, const mw__op *op, mw_error *err)
     MW_TRY(mw__conv_window_read(op, &window, &groups, err));
     const mw__implementation *taken = mw__plan_implementation(planner, mw__conv_implementations(), op);
     const mw_tensor *weight = mw__arg(op, "weight");
-    if (taken->plan != plan_columns && mw__is_packed(weight))
+    if (taken->plan != plan_columns && taken->plan != plan_packed && mw__is_packed(weight))
         mw__plan_buffer(planner, weight); /* all of it, before the steps that read it */
     return taken->plan(planner, op, err);
 }

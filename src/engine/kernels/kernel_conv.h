@@ -3,6 +3,7 @@
 #define MW__ENGINE_KERNELS_KERNEL_CONV_H
 
 #include "engine/kernels/gemm.h"
+#include "graph/patterns/conv.h"
 
 typedef struct mw__conv_window {
     int64_t kernel[3], stride[3], dilation[3], before[3];
@@ -11,6 +12,7 @@ typedef struct mw__conv_window {
     int64_t area_in, area_out;
 } mw__conv_window;
 
+mw__conv_window mw__conv_window_of(const mw__conv *conv);
 /* False, with err set, if the extents are not known. */
 mw_status mw__conv_window_read(const mw__op *op, mw__conv_window *out, int64_t *out_groups, mw_error *err);
 

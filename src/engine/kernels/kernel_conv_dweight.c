@@ -231,24 +231,33 @@ static void sum_run(const mw__kernel_call *call)
 #define COUNT_MOST 131072 /* elements of the weight */
 #define PARTS_MOST 524288 /* elements of all parts */
 
-/* Window, channels and examples of a conv, for the direct kernels. */
-static bool read_direct(const mw__op *conv, mw__direct *out)
+/* For the direct kernels. */
+static mw__direct read_direct(const mw__conv_dweight_match *match)
 {
-    mw_error ignored = {0};
-    const mw_shape weight = mw__shape_of(mw__arg(conv, "weight"));
-    *out = (mw__direct){.examples = mw__shape_of(mw__arg(conv, "x")).dim[0]};
-    if (mw__conv_window_read(conv, &out->window, &out->groups, &ignored) != MW_OK)
-        return false;
-    out->inputs = weight.dim[1], out->outputs = weight.dim[0] / out->groups;
-    return true;
+    const mw_shape weight = mw__shape_of(match->dweight);
+    const int64_t groups = match->numbers.groups;
+    return (mw__direct){.window = mw__conv_window_of(&match->numbers),
+                        .groups = groups,
+                        .examples = mw__shape_of(match->x).dim[0],
+                        .inputs = weight.dim[1],
+                        .outputs = weight.dim[0] / groups};
 }
 
-bool mw__conv_dweight_suits(const mw__op *conv)
+static const char *direct_declines(const void *subject)
 {
-    mw__direct direct;
-    const mw_tensor *weight = mw__arg(conv, "weight");
-    return mw__dtype_of(weight) == MW_F32 && mw__count_of(conv->results[0]) > 0 && mw__count_of(weight) <= COUNT_MOST &&
-           read_direct(conv, &direct) && mw__direct_suits(&direct, MW_F32);
+    const mw__conv_dweight_match *match = subject;
+    const mw__direct direct = read_direct(match);
+    return mw__count_of(match->dweight) <= COUNT_MOST && mw__direct_suits(&direct, MW_F32)
+               ? NULL
+               : "a large weight, or an image beyond the cache";
+}
+
+bool mw__conv_dweight_suits(const mw__conv_dweight_match *match, const mw_tensor *weight)
+{
+    mw__conv_dweight_match asked = *match;
+    asked.dweight = weight;
+    return mw__dtype_of(weight) == MW_F32 && mw__count_of(match->dy) > 0 && mw__count_of(weight) > 0 &&
+           (mw__conv_dweight_packed_declines(&asked) == NULL || direct_declines(&asked) == NULL);
 }
 
 mw__dweight_parts mw__dweight_parts_of(const mw__planner *planner, const mw__conv_dweight_match *match, int64_t share)
@@ -330,11 +339,12 @@ static void fill_block(mw__planner *planner, const mw__conv_dweight_match *match
     s->batch = near < 1 ? 1 : smaller(near, SHARE);
 }
 
-mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err)
+static mw_status plan_direct(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err)
 {
     dweight_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || !read_direct(match->conv, &s->direct))
+    if (s == NULL)
         return mw__plan_check(planner, err);
+    s->direct = read_direct(match);
     const mw__direct *d = &s->direct;
     const mw__conv_window *w = &d->window;
     fill_block(planner, match, s);
@@ -352,4 +362,15 @@ mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__conv_dweight_mat
     mw__step_write(planner, step, partial, MW__ROWS, sums);
     mw__dweight_plan_sums(planner, &s->parts, partial, match);
     return mw__plan_check(planner, err);
+}
+
+/* Few channels leave lanes of a frame idle. */
+mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err)
+{
+    static const mw__implementation rows[] = {
+        {.name = "packed", .level = MW__LEVEL_BASE, .declines = mw__conv_dweight_packed_declines},
+        {.name = "direct"},
+    };
+    const mw__implementation *taken = mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), match);
+    return taken == rows ? mw__plan_conv_dweight_packed(planner, match, err) : plan_direct(planner, match, err);
 }

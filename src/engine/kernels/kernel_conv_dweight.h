@@ -19,4 +19,8 @@ mw__dweight_parts mw__dweight_parts_of(const mw__planner *planner, const mw__con
 void mw__dweight_plan_sums(mw__planner *planner, const mw__dweight_parts *parts, uint32_t partial,
                            const mw__conv_dweight_match *match);
 
+/* The row "packed" of the choice, in kernel_conv_dweight_packed.c; subject: a match. */
+const char *mw__conv_dweight_packed_declines(const void *match);
+mw_status mw__plan_conv_dweight_packed(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err);
+
 #endif

@@ -1,7 +1,7 @@
 /* conv_transpose: the weight times a tile of x, then the products are added where they belong (col2im). A unit is a
  * block of channels of one example, which no other unit writes. The plain loops are transpose_ref. */
 #include "engine/kernels/implementation.h"
-#include "engine/kernels/kernel_conv.h"
+#include "engine/kernels/kernel_conv_packed.h"
 
 #include <string.h>
 
@@ -163,26 +163,23 @@ static size_t scratch_bytes(const transpose_block *s)
     return products + (gemm + 63) / 64 * 64 + sums;
 }
 
-mw_status mw__kernel_conv_transpose(mw__planner *planner, const mw__op *op, mw_error *err)
+static mw_status plan_product(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *weight = mw__arg(op, "weight"), *bias = mw__arg(op, "bias");
     const mw_tensor *result = op->results[0];
     transpose_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || mw__count_of(result) == 0)
+    if (s == NULL)
         return mw__plan_check(planner, err);
     MW_TRY(mw__conv_window_read(op, &s->window, &s->groups, err));
     s->inputs = mw__shape_of(weight).dim[0] / s->groups, s->outputs = mw__shape_of(weight).dim[1];
     s->dtype = mw__dtype_of(result), s->has_bias = bias != NULL;
     choose_unit(planner, s);
-    static const mw__implementation rows[] = {{.name = "product", .level = MW__LEVEL_BASE, .run = transpose_run},
-                                              {.name = "ref", .run = transpose_ref}};
-    const mw__implementation *taken = mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), s);
-    const bool plain = s->code.level == MW__LEVEL_REF;
+    const bool plain = mw__plan_level(planner) == MW__LEVEL_REF && !s->code.in_fours;
     const double products = (double)mw__count_of(x) * (double)s->outputs * (double)s->window.taps;
     const uint32_t in[3] = {mw__conv_operand(planner, x), mw__conv_operand(planner, weight),
                             bias != NULL ? mw__conv_operand(planner, bias) : 0};
     const int64_t units = mw__shape_of(x).dim[0] * s->groups * s->blocks;
-    mw__step *step = mw__plan_step(planner, taken->run, "conv_transpose", units,
+    mw__step *step = mw__plan_step(planner, plain ? transpose_ref : transpose_run, "conv_transpose", units,
                                    mw__cost(4.0 * products / (double)(s->inputs > 0 ? s->inputs : 1), 2.0 * products));
     step->block = s;
     step->flops = 2.0 * products;
@@ -192,4 +189,39 @@ mw_status mw__kernel_conv_transpose(mw__planner *planner, const mw__op *op, mw_e
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS,
                    (size_t)(s->channels * s->window.area_in) * mw__dtype_size(s->dtype));
     return mw__plan_check(planner, err);
+}
+
+/* False if the extents are not known. */
+static bool read_packed(const mw__op *op, mw__packed_request *out)
+{
+    mw_error ignored = {0};
+    *out = (mw__packed_request){.x = mw__arg(op, "x"),
+                                .weight = mw__arg(op, "weight"),
+                                .bias = mw__arg(op, "bias"),
+                                .result = op->results[0],
+                                .transposed = true};
+    return mw__conv_window_read(op, &out->window, &out->groups, &ignored) == MW_OK;
+}
+
+static const char *packed_declines(const void *subject)
+{
+    mw__packed_request request;
+    return read_packed(subject, &request) ? mw__conv_packed_declines(&request) : "unknown extents";
+}
+
+static mw_status plan_packed(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    mw__packed_request request;
+    return read_packed(op, &request) ? mw__plan_conv_packed(planner, &request, err) : mw__plan_check(planner, err);
+}
+
+mw_status mw__kernel_conv_transpose(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    static const mw__implementation rows[] = {
+        {.name = "packed", .level = MW__LEVEL_BASE, .declines = packed_declines, .plan = plan_packed},
+        {.name = "product", .level = MW__LEVEL_BASE, .plan = plan_product},
+        {.name = "ref", .plan = plan_product}};
+    if (mw__count_of(op->results[0]) == 0)
+        return mw__plan_check(planner, err);
+    return mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), op)->plan(planner, op, err);
 }

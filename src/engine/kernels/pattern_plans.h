@@ -40,14 +40,25 @@ mw_status mw__plan_unpool(mw__planner *planner, const mw__unpool_match *match, m
 
 /* ---- conv ---- */
 
+/* The transpose of a convolution, as its gradient by x is written: dx of those numbers. */
+typedef struct mw__conv_dx_match {
+    mw__conv conv;
+    const mw_tensor *dy, *weight, *dx;
+} mw__conv_dx_match;
+
+bool mw__conv_dx_suits(const mw__conv_dx_match *match);
+mw_status mw__plan_conv_dx(mw__planner *planner, const mw__conv_dx_match *match, mw_error *err);
+
 /* dweight = the gradient of conv by its weight, dbias = that by its bias. */
 typedef struct mw__conv_dweight_match {
-    const mw__op *conv;
+    const mw__op *conv; /* NULL: there is only its transpose */
+    mw__conv numbers;
     const mw_tensor *x, *dy, *dweight;
     const mw_tensor *dbias; /* the sum of dy over batch and space; or NULL */
 } mw__conv_dweight_match;
 
-bool mw__conv_dweight_suits(const mw__op *conv);
+/* Asks all but dweight and dbias. `weight`: that of conv or of its transpose, whose gradient dweight is. */
+bool mw__conv_dweight_suits(const mw__conv_dweight_match *match, const mw_tensor *weight);
 mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err);
 
 /* The same, where dy is the gradient of a pooling that is known by what it took. */

@@ -1,0 +1,209 @@
+/* Gradients of convolutions. That by the weight is looked for among the operations after the convolution; it and the
+ * transpose of a convolution, which gradients by x and transposed convolutions with computed weights are, also where
+ * there is no convolution: numbers are read from the operations, and what the builder writes for them is compared. */
+#include "engine/compile/patterns.h"
+#include "engine/kernels/pattern_plans.h"
+
+#include <string.h>
+
+enum { X = MW__COMPARE_X, WEIGHT = MW__COMPARE_Y, DY = MW__COMPARE_DY };
+
+/* ---- reading ---- */
+
+/* What the operation `name` that made the value takes; NULL if another did. */
+static const mw_tensor *below(const mw_tensor *value, const char *name)
+{
+    return value != NULL && mw__pattern_is_named(value->op, name) ? mw__arg(value->op, "x") : NULL;
+}
+
+/* Without the exchange of channels within groups. */
+static const mw_tensor *below_exchange(const mw_tensor *weight, int64_t groups)
+{
+    return groups == 1 ? below(weight, "transpose") : below(below(below(weight, "reshape"), "transpose"), "reshape");
+}
+
+/* Without the spreading along one axis, whose step is put into `stride`; the value itself if it is not spread. */
+static const mw_tensor *below_spread(const mw_tensor *value, mw__conv *out)
+{
+    const mw_tensor *inner = below(below(below(value, "reshape"), "pad"), "reshape");
+    if (inner == NULL || inner->type->shape.rank != value->type->shape.rank)
+        return value;
+    for (int i = 0; i < out->axes; i++) {
+        const int64_t wide = value->type->shape.dim[i + 2], narrow = inner->type->shape.dim[i + 2];
+        if (wide > narrow && narrow > 0 && wide % narrow == 0)
+            out->stride[i] = wide / narrow;
+    }
+    return inner;
+}
+
+/* ---- the transpose ---- */
+
+/* dy is spread by the stride, and the kernel reversed and its channels exchanged. */
+static bool read_dx(const mw__op *op, mw__conv_dx_match *out)
+{
+    mw__conv back;
+    if (!mw__conv_read(op, &back))
+        return false;
+    const mw_tensor *kernel = below_exchange(mw__arg(op, "weight"), back.groups), *dy = mw__arg(op, "x");
+    const mw_tensor *reversed = kernel != NULL ? below(kernel, "reverse") : NULL;
+    *out = (mw__conv_dx_match){.conv = back, .weight = reversed != NULL ? reversed : kernel, .dx = op->results[0]};
+    for (int i = 0; i < back.axes; i++) {
+        out->conv.in[i] = back.out[i];
+        out->conv.before[i] = mw__conv_cover(&back, i) - 1 - back.before[i];
+        if (back.stride[i] != 1 || out->conv.before[i] < 0)
+            return false;
+    }
+    for (int i = 0; i < back.axes; i++)
+        dy = below_spread(dy, &out->conv);
+    for (int i = 0; i < back.axes; i++)
+        out->conv.out[i] = dy->type->shape.dim[i + 2];
+    out->dy = dy;
+    return out->weight != NULL && !mw__arg_present(op, "bias") && out->weight->type->kind == MW__TENSOR;
+}
+
+static mw_status put_dx(mw__compare *c, mw__finder *f, size_t at, const mw__conv_dx_match *match, mw_error *err)
+{
+    mw__conv_dx_match *kept = mw__arena_alloc(f->arena, 1, sizeof *kept, err);
+    mw__pattern *pattern = kept != NULL ? mw__pattern_put(f, at, kept, err) : NULL;
+    if (pattern == NULL)
+        return MW_ERROR_MEMORY;
+    *kept = *match;
+    pattern->reads[0] = match->dy, pattern->reads[1] = match->weight;
+    return mw__compare_list_ops(c, f, pattern, err);
+}
+
+mw_status mw__match_conv_dx(mw__finder *f, size_t at, mw_error *err)
+{
+    mw__conv_dx_match match;
+    const mw__op *op = f->body->ops[at];
+    if (!read_dx(op, &match))
+        return mw__pattern_decline(f, f->row->declined);
+    if (!mw__conv_dx_suits(&match))
+        return mw__pattern_decline(f, "the kernel has no such convolution");
+    mw__compare c;
+    mw_status status = mw__compare_begin(&c, f->function, err);
+    if (status == MW_OK) {
+        mw_tensor *dy = mw__compare_input(&c, DY, "dy", match.dy);
+        mw_tensor *weight = mw__compare_input(&c, WEIGHT, "weight", match.weight);
+        c.wanted[DY] = match.dy, c.wanted[WEIGHT] = match.weight;
+        status = mw__compare_written(&c, mw__conv_dx(&match.conv, dy, weight), err);
+    }
+    if (status == MW_OK && c.root != NULL && mw__compare_values(&c, c.root, op->results[0]))
+        status = put_dx(&c, f, at, &match, err);
+    mw__compare_end(&c);
+    return status;
+}
+
+/* ---- the gradient by the weight ---- */
+
+/* The gradient by the bias, of the same dy. */
+static mw_status find_dbias(mw__compare *c, mw__finder *f, size_t at, const mw_tensor *root, mw_error *err)
+{
+    mw__pattern *pattern = f->patterns[at];
+    mw__conv_dweight_match *match = (mw__conv_dweight_match *)(uintptr_t)pattern->match;
+    c->wanted[DY] = match->dy;
+    const size_t bias = mw__compare_find(c, f, at, root);
+    c->wanted[DY] = NULL;
+    if (bias == f->body->op_count)
+        return MW_OK;
+    match->dbias = pattern->also = f->body->ops[bias]->results[0];
+    MW_TRY(mw__pattern_put_made(f, bias, match->dweight, err));
+    return mw__compare_list_ops(c, f, pattern, err);
+}
+
+static mw_status put_dweight(mw__compare *c, mw__finder *f, size_t at, const mw__conv_dweight_match *match,
+                             mw_error *err)
+{
+    mw__conv_dweight_match *kept = mw__arena_alloc(f->arena, 1, sizeof *kept, err);
+    if (kept == NULL)
+        return MW_ERROR_MEMORY;
+    *kept = *match;
+    kept->x = mw__compare_found(c, X), kept->dy = mw__compare_found(c, DY),
+    kept->dweight = f->body->ops[at]->results[0];
+    mw__pattern *pattern = mw__pattern_put(f, at, kept, err);
+    if (pattern == NULL)
+        return MW_ERROR_MEMORY;
+    pattern->reads[0] = kept->x, pattern->reads[1] = kept->dy;
+    return mw__compare_list_ops(c, f, pattern, err);
+}
+
+/* Marks it, with the gradient by the bias. Both are of some x and dy, unless `match` says of which. */
+static mw_status mark_dweight(mw__finder *f, size_t at, const mw__conv_dweight_match *match, mw__compare *c,
+                              const mw_tensor *dbias, mw_error *err)
+{
+    MW_TRY(put_dweight(c, f, at, match, err));
+    return find_dbias(c, f, at, dbias, err);
+}
+
+mw_status mw__match_conv_dweight(mw__finder *f, size_t at, mw_error *err)
+{
+    const mw__op *conv = f->body->ops[at];
+    mw__conv_dweight_match match = {.conv = conv, .x = mw__arg(conv, "x"), .dy = conv->results[0]};
+    if (!mw__conv_read(conv, &match.numbers) || !mw__conv_dweight_suits(&match, mw__arg(conv, "weight")))
+        return mw__pattern_decline(f, "the kernel has no such convolution or type");
+    mw__compare c;
+    const mw_tensor *dbias = NULL;
+    mw_status status = mw__compare_begin_gradient(&c, f, match.x, match.dy, err);
+    if (status == MW_OK) {
+        dbias = mw__conv_dbias(c.input[DY]);
+        status = mw__compare_written(&c, mw__conv_dweight(&match.numbers, c.input[X], c.input[DY]), err);
+    }
+    for (size_t i = at; status == MW_OK && (i = mw__compare_find(&c, f, i, c.root)) < f->body->op_count;)
+        status = mark_dweight(f, i, &match, &c, dbias, err);
+    mw__compare_end(&c);
+    return status;
+}
+
+/* A convolution of x with dy as its kernel, both with examples and channels exchanged, whose strides and dilations have
+ * changed places; a dilated dy is spread. */
+static bool read_dweight(const mw__op *root, mw__conv_dweight_match *out)
+{
+    mw__conv back;
+    int64_t pad[2 * MW_RANK_MAX] = {0};
+    size_t count = 0;
+    const mw_tensor *made = mw__arg(root, "x");
+    if (!mw__pattern_is_named(made->op, "conv") || !mw__conv_read(made->op, &back))
+        return false;
+    *out = (mw__conv_dweight_match){.numbers = back};
+    mw__conv *const conv = &out->numbers;
+    const mw_tensor *x = mw__arg(made->op, "x"), *dy = mw__arg(made->op, "weight"), *cut = below(x, "slice_by_size");
+    x = cut != NULL ? cut : x;
+    if (below(x, "pad") != NULL && mw__arg_ints(x->op, "pad", pad, 2 * MW_RANK_MAX, &count))
+        x = below(x, "pad");
+    cut = below(dy, "slice_by_size");
+    dy = cut != NULL ? cut : dy;
+    memcpy(conv->stride, back.dilation, sizeof conv->stride);
+    for (int i = 0; i < back.axes; i++)
+        dy = below_spread(dy, conv);
+    out->x = below_exchange(x, back.groups), out->dy = below(dy, "transpose");
+    if (out->x == NULL || out->dy == NULL || out->x->type->shape.rank != back.axes + 2)
+        return false;
+    for (int i = 0; i < back.axes; i++) {
+        conv->kernel[i] = back.out[i], conv->dilation[i] = back.stride[i];
+        conv->in[i] = out->x->type->shape.dim[i + 2], conv->out[i] = out->dy->type->shape.dim[i + 2];
+        conv->before[i] = count == 2 * (size_t)back.axes ? pad[2 * i] : back.before[i];
+    }
+    return true;
+}
+
+mw_status mw__match_conv_dweight_alone(mw__finder *f, size_t at, mw_error *err)
+{
+    mw__conv_dweight_match match;
+    const mw__op *op = f->body->ops[at];
+    if (!read_dweight(op, &match))
+        return mw__pattern_decline(f, f->row->declined);
+    if (!mw__conv_dweight_suits(&match, op->results[0]))
+        return mw__pattern_decline(f, "the kernel has no such convolution or type");
+    mw__compare c;
+    const mw_tensor *dbias = NULL;
+    mw_status status = mw__compare_begin_gradient(&c, f, match.x, match.dy, err);
+    if (status == MW_OK) {
+        c.wanted[X] = match.x;
+        dbias = mw__conv_dbias(c.input[DY]);
+        status = mw__compare_written(&c, mw__conv_dweight(&match.numbers, c.input[X], c.input[DY]), err);
+    }
+    if (status == MW_OK && c.root != NULL && mw__compare_values(&c, c.root, op->results[0]))
+        status = mark_dweight(f, at, &match, &c, dbias, err);
+    mw__compare_end(&c);
+    return status;
+}

@@ -1,0 +1,330 @@
+/* The gradient of a convolution by its weight as sums of packed panels, for any number of channels and positions. Lanes
+ * are input channels: a chunk of positions of x is transposed, with its border, into frames [rows, columns, lanes], so
+ * that under every tap the vectors of a position lie at a fixed distance; dy is transposed into panels [positions,
+ * rows] of output channels:
+ *
+ *     sum[tap][o][c ..] += dy[position][o] frame[at[position] + offset of tap][c ..]
+ *
+ * A unit takes a range of panels of input channels of a group over a share of the chunks. Sums of a unit run over its
+ * positions in order; where chunks are shared, those of the shares are added in order afterwards. Scratch of a
+ * partition: the sums of a unit, a chunk of dy and one frame. */
+#include "engine/kernels/kernel_conv_dweight.h"
+#include "engine/kernels/kernel_conv_packed.h"
+#include "engine/kernels/simd_reduce.h"
+
+#include <string.h>
+
+#define POSITIONS     512     /* of a chunk, about */
+#define FRAME_MOST    131072  /* floats of a frame, about */
+#define PARTIAL_MOST  1048576 /* floats of all shares' sums */
+#define INPUTS_LEAST  8
+#define OUTPUTS_LEAST 4
+#define EXTENT        65536
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t round_16(int64_t count) { return (count + 15) / 16 * 16; }
+
+typedef struct packed_dweight {
+    mw__conv_window window;
+    int64_t examples, groups, inputs, outputs; /* channels of a group */
+    const mw__packed_code *code;
+    int64_t lanes, rows;                 /* of a panel of inputs, of outputs */
+    int64_t output_panels, input_panels; /* of a group */
+    int64_t each, height, width;         /* of a chunk: examples, lines and positions of a line */
+    int64_t down, across, chunks;        /* chunks of an example, and in all */
+    int64_t frame_rows, frame_columns;   /* of one example */
+    const int32_t *at;                   /* [positions of a chunk] */
+    int64_t share, ranges;               /* panels of inputs of a unit, and how many units they make */
+    mw__dweight_parts parts;
+    void (*plane)(const float *x, int64_t count, int64_t area, float *out);
+} packed_dweight;
+
+/* Adds to out [count] the sums of planes [count, area]. */
+MW__INLINE void sum_planes_body(const float *x, int64_t count, int64_t area, float *out)
+{
+    for (int64_t i = 0; i < count; i++)
+        out[i] += mw__lanes_sum(x + i * area, area);
+}
+MW__BASE_AVX2(sum_planes, (const float *x, int64_t count, int64_t area, float *out), (x, count, area, out))
+
+static int64_t positions_of(const packed_dweight *s) { return s->each * s->height * s->width; }
+static int64_t frame_floats(const packed_dweight *s) { return s->each * s->frame_rows * s->frame_columns * s->lanes; }
+static int64_t tile_floats(const packed_dweight *s) { return s->rows * s->lanes; }
+static int64_t sums_floats(const packed_dweight *s)
+{
+    return s->share * s->output_panels * s->window.taps * tile_floats(s);
+}
+static int64_t dy_floats(const packed_dweight *s) { return s->output_panels * positions_of(s) * s->rows; }
+
+/* ---- one chunk ---- */
+
+typedef struct dweight_chunk {
+    int64_t example, examples;
+    int64_t row, rows, column, columns; /* of y */
+} dweight_chunk;
+
+static dweight_chunk chunk_of(const packed_dweight *s, int64_t index)
+{
+    const mw__conv_window *w = &s->window;
+    dweight_chunk c = {.example = index / (s->down * s->across) * s->each,
+                       .row = index / s->across % s->down * s->height,
+                       .column = index % s->across * s->width};
+    c.examples = smaller(s->each, s->examples - c.example);
+    c.rows = smaller(s->height, w->out[1] - c.row);
+    c.columns = smaller(s->width, w->out[2] - c.column);
+    return c;
+}
+
+/* dy of a group to panels [output panels, positions, rows]; lines that end early end in zeros. */
+static void pack_dy(const packed_dweight *s, const dweight_chunk *c, const float *dy, float *packed)
+{
+    const mw__conv_window *w = &s->window;
+    for (int64_t p = 0; p < s->output_panels; p++) {
+        const int64_t first = p * s->rows, here = smaller(s->rows, s->outputs - first);
+        float *to = packed + p * positions_of(s) * s->rows;
+        for (int64_t n = c->example; n < c->example + c->examples; n++) {
+            const float *from =
+                dy + (n * s->groups * s->outputs + first) * w->area_out + c->row * w->out[2] + c->column;
+            const bool dense = c->columns == w->out[2] && s->width == w->out[2];
+            const int64_t lines = dense ? 1 : c->rows, count = dense ? c->rows * s->width : c->columns;
+            for (int64_t y = 0; y < lines; y++, from += w->out[2], to += (dense ? count : s->width) * s->rows) {
+                s->code->transpose(from, w->area_out, here, count, s->rows, to, s->rows);
+                if (!dense)
+                    memset(to + count * s->rows, 0, (size_t)((s->width - count) * s->rows) * sizeof *to);
+            }
+        }
+    }
+}
+
+/* A line of x, `channels` of them, under the frame's columns. */
+static void pack_line(const packed_dweight *s, const dweight_chunk *c, const float *x, int64_t channels, float *frame)
+{
+    const mw__conv_window *w = &s->window;
+    const int64_t start = c->column * w->stride[2] - w->before[2];
+    const int64_t begin = smaller(start < 0 ? -start : 0, s->frame_columns);
+    const int64_t inside = w->in[2] - start, end = inside < begin ? begin : smaller(inside, s->frame_columns);
+    memset(frame, 0, (size_t)(begin * s->lanes) * sizeof *frame);
+    memset(frame + end * s->lanes, 0, (size_t)((s->frame_columns - end) * s->lanes) * sizeof *frame);
+    for (int64_t lane = 0; end > begin && lane < channels; lane += s->code->width)
+        s->code->transpose(x + lane * w->area_in + start + begin, w->area_in, smaller(s->code->width, channels - lane),
+                           end - begin, s->code->width, frame + begin * s->lanes + lane, s->lanes);
+}
+
+/* Channels of x from its plane `x` on to frames. */
+static void pack_x(const packed_dweight *s, const dweight_chunk *c, const float *x, int64_t channels, float *frame)
+{
+    const mw__conv_window *w = &s->window;
+    const int64_t line = s->frame_columns * s->lanes;
+    for (int64_t n = c->example; n < c->example + c->examples; n++)
+        for (int64_t y = 0; y < s->frame_rows; y++, frame += line) {
+            const int64_t from = c->row * w->stride[1] + y - w->before[1];
+            if (from < 0 || from >= w->in[1])
+                memset(frame, 0, (size_t)line * sizeof *frame);
+            else
+                pack_line(s, c, x + n * s->groups * s->inputs * w->area_in + from * w->in[2], channels, frame);
+        }
+}
+
+/* ---- a unit ---- */
+
+typedef struct dweight_unit {
+    int64_t part, group, panel, panels; /* panels of inputs */
+} dweight_unit;
+
+static dweight_unit unit_of(const packed_dweight *s, int64_t index)
+{
+    dweight_unit u = {.part = index / s->ranges / s->groups,
+                      .group = index / s->ranges % s->groups,
+                      .panel = index % s->ranges * s->share};
+    u.panels = smaller(s->share, s->input_panels - u.panel);
+    return u;
+}
+
+/* sums [panels, output panels, taps, rows, lanes] */
+static void add_chunk(const packed_dweight *s, const mw__kernel_call *call, const dweight_unit *u,
+                      const dweight_chunk *c, bool add, float *sums)
+{
+    const mw__conv_window *w = &s->window;
+    float *const dy = sums + sums_floats(s), *const frame = dy + round_16(dy_floats(s));
+    const int64_t count = c->examples * (c->examples > 1 ? s->height : c->rows) * s->width;
+    pack_dy(s, c, (const float *)call->in[1] + u->group * s->outputs * w->area_out, dy);
+    for (int64_t p = 0; p < u->panels; p++) {
+        const int64_t first = (u->panel + p) * s->lanes, channels = smaller(s->lanes, s->inputs - first);
+        const int64_t vectors = divide_up(channels, s->code->width);
+        mw__packed_sums *const run = s->code->sums[s->rows - 1][vectors - 1];
+        pack_x(s, c, (const float *)call->in[0] + (u->group * s->inputs + first) * w->area_in, channels, frame);
+        for (int64_t o = 0; o < s->output_panels; o++)
+            for (int64_t t = 0; t < w->taps; t++, sums += tile_floats(s)) {
+                const int64_t y = t / w->kernel[2] * w->dilation[1], x = t % w->kernel[2] * w->dilation[2];
+                run(count, dy + o * positions_of(s) * s->rows, frame + (y * s->frame_columns + x) * s->lanes, s->at,
+                    sums, add);
+            }
+    }
+}
+
+/* The sums to their places in dweight [groups outputs, inputs, taps]. */
+static void put_sums(const packed_dweight *s, const dweight_unit *u, const float *sums, float *out)
+{
+    const int64_t taps = s->window.taps;
+    for (int64_t p = 0; p < u->panels; p++)
+        for (int64_t o = 0; o < s->output_panels * s->rows; o++) {
+            const int64_t first = (u->panel + p) * s->lanes, channels = smaller(s->lanes, s->inputs - first);
+            const float *from =
+                sums + (p * s->output_panels + o / s->rows) * taps * tile_floats(s) + o % s->rows * s->lanes;
+            float *to = out + ((u->group * s->outputs + o) * s->inputs + first) * taps;
+            for (int64_t c = 0; o < s->outputs && c < channels; c++)
+                for (int64_t t = 0; t < taps; t++)
+                    *to++ = from[t * tile_floats(s) + c];
+        }
+}
+
+/* The sums of dy, in the unit that has the first channels of its group. */
+static void put_bias(const packed_dweight *s, const mw__kernel_call *call, const dweight_unit *u, float *out)
+{
+    const int64_t area = s->window.area_out, parts = s->parts.parts;
+    const int64_t begin = s->examples * u->part / parts, end = s->examples * (u->part + 1) / parts;
+    memset(out + u->group * s->outputs, 0, (size_t)s->outputs * sizeof *out);
+    for (int64_t n = begin; n < end; n++) {
+        const int64_t first = (n * s->groups + u->group) * s->outputs;
+        s->plane((const float *)call->in[1] + first * area, s->outputs, area, out + u->group * s->outputs);
+    }
+}
+
+/* A unit: [parts, groups, ranges of input panels]. */
+static void packed_dweight_run(const mw__kernel_call *call)
+{
+    const packed_dweight *s = call->block;
+    float *const sums = call->scratch;
+    for (int64_t unit = call->begin; unit < call->end; unit++) {
+        const dweight_unit u = unit_of(s, unit);
+        const int64_t begin = s->chunks * u.part / s->parts.parts, end = s->chunks * (u.part + 1) / s->parts.parts;
+        float *const out = (float *)call->out[0] + u.part * s->parts.stride;
+        for (int64_t i = begin; i < end; i++) {
+            const dweight_chunk c = chunk_of(s, i);
+            add_chunk(s, call, &u, &c, i > begin, sums);
+        }
+        put_sums(s, &u, sums, out);
+        if (s->parts.biases > 0 && u.panel == 0)
+            put_bias(s, call, &u, s->parts.parts > 1 ? out + s->parts.weights : call->out[1]);
+    }
+}
+
+/* ---- planning ---- */
+
+static void choose_chunk(packed_dweight *s)
+{
+    const mw__conv_window *w = &s->window;
+    const int64_t reach[2] = {(w->kernel[1] - 1) * w->dilation[1], (w->kernel[2] - 1) * w->dilation[2]};
+    s->across = divide_up(w->out[2], POSITIONS);
+    s->width = divide_up(w->out[2], s->across);
+    s->frame_columns = (s->width - 1) * w->stride[2] + reach[1] + 1;
+    const int64_t line = s->frame_columns * s->lanes * w->stride[1];
+    const int64_t lines = smaller(POSITIONS / s->width, divide_up(FRAME_MOST, line));
+    s->height = smaller(lines > 0 ? lines : 1, w->out[1]);
+    s->down = divide_up(w->out[1], s->height);
+    s->frame_rows = (s->height - 1) * w->stride[1] + reach[0] + 1;
+    const int64_t whole = s->height * s->width, frame = s->frame_rows * s->frame_columns * s->lanes;
+    const int64_t each = smaller(POSITIONS / whole, FRAME_MOST / frame);
+    s->each = s->down == 1 && s->across == 1 && each > 1 ? smaller(each, s->examples) : 1;
+    s->chunks = divide_up(s->examples, s->each) * s->down * s->across;
+}
+
+/* Shares of the chunks where their sums are small, else ranges of channels, which read dy again for each. */
+static void choose_units(const mw__planner *planner, packed_dweight *s)
+{
+    const int64_t partitions = mw__plan_partitions(planner), weights = s->parts.weights;
+    s->parts.parts = 1, s->share = s->input_panels;
+    if (partitions > 1 && s->chunks >= partitions && weights <= PARTIAL_MOST / partitions)
+        s->parts.parts = partitions;
+    else if (partitions > s->groups)
+        s->share = divide_up(s->input_panels, smaller(s->input_panels, divide_up(partitions, s->groups)));
+    s->ranges = divide_up(s->input_panels, s->share);
+}
+
+static const int32_t *fill_at(mw__planner *planner, const packed_dweight *s)
+{
+    int32_t *const all = mw__plan_block(planner, (size_t)positions_of(s) * sizeof *all), *at = all;
+    const mw__conv_window *w = &s->window;
+    for (int64_t n = 0; all != NULL && n < s->each; n++)
+        for (int64_t y = 0; y < s->height; y++)
+            for (int64_t x = 0; x < s->width; x++) {
+                const int64_t line = n * s->frame_rows + y * w->stride[1];
+                *at++ = (int32_t)((line * s->frame_columns + x * w->stride[2]) * s->lanes);
+            }
+    return all;
+}
+
+static void read_numbers(const mw__conv_dweight_match *match, packed_dweight *s)
+{
+    const mw_shape weight = mw__shape_of(match->dweight);
+    *s = (packed_dweight){.window = mw__conv_window_of(&match->numbers), .groups = match->numbers.groups};
+    s->examples = mw__shape_of(match->x).dim[0];
+    s->inputs = weight.dim[1], s->outputs = weight.dim[0] / s->groups;
+}
+
+const char *mw__conv_dweight_packed_declines(const void *subject)
+{
+    packed_dweight s;
+    read_numbers(subject, &s);
+    const mw__conv_window *w = &s.window;
+    if (w->kernel[0] != 1 || w->in[0] != 1 || w->out[0] != 1)
+        return "three spatial axes";
+    for (int i = 1; i < 3; i++)
+        if (w->in[i] > EXTENT || w->out[i] > EXTENT || w->kernel[i] > EXTENT / w->dilation[i] || w->stride[i] > 64)
+            return "extents or strides beyond its frames";
+    if ((w->kernel[1] - 1) * w->dilation[1] > EXTENT / 4 / ((w->kernel[2] - 1) * w->dilation[2] + 1))
+        return "a kernel beyond its frames";
+    return s.inputs >= INPUTS_LEAST && s.outputs >= OUTPUTS_LEAST ? NULL : "few channels in a group: idle lanes";
+}
+
+static void fill_block(mw__planner *planner, const mw__conv_dweight_match *match, packed_dweight *s)
+{
+    read_numbers(match, s);
+    s->code = mw__packed_code_of(mw__plan_level(planner));
+    s->lanes = s->code->width * s->code->vectors;
+    s->output_panels = divide_up(s->outputs, s->code->rows);
+    s->rows = divide_up(s->outputs, s->output_panels);
+    s->input_panels = divide_up(s->inputs, s->lanes);
+    s->parts = (mw__dweight_parts){.weights = mw__count_of(match->dweight),
+                                   .biases = match->dbias != NULL ? mw__count_of(match->dbias) : 0};
+    s->parts.stride = round_16(s->parts.weights + s->parts.biases);
+    s->plane = MW__DISPATCH(sum_planes, mw__plan_level(planner));
+    choose_chunk(s);
+    choose_units(planner, s);
+    s->at = fill_at(planner, s);
+}
+
+/* Straight into the results, or into parts that are added up. */
+static void plan_results(mw__planner *planner, const packed_dweight *s, mw__step *step,
+                         const mw__conv_dweight_match *match)
+{
+    if (s->parts.parts == 1) {
+        mw__step_write(planner, step, mw__plan_buffer(planner, match->dweight), MW__WHOLE, 0);
+        if (match->dbias != NULL)
+            mw__step_write(planner, step, mw__plan_buffer(planner, match->dbias), MW__WHOLE, 0);
+        return;
+    }
+    const size_t size = (size_t)s->parts.stride * sizeof(float);
+    const uint32_t partial = mw__plan_temporary(planner, size * (size_t)s->parts.parts);
+    mw__step_write(planner, step, partial, MW__WHOLE, 0);
+    mw__dweight_plan_sums(planner, &s->parts, partial, match);
+}
+
+mw_status mw__plan_conv_dweight_packed(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err)
+{
+    packed_dweight *s = mw__plan_block(planner, sizeof *s);
+    if (s == NULL)
+        return mw__plan_check(planner, err);
+    fill_block(planner, match, s);
+    const double flops = 2.0 * (double)mw__count_of(match->dy) * (double)s->inputs * (double)s->window.taps;
+    mw__step *step = mw__plan_step(planner, packed_dweight_run, "conv.dweight", s->parts.parts * s->groups * s->ranges,
+                                   0.02 * flops);
+    step->block = s;
+    step->flops = flops;
+    step->scratch = (size_t)(sums_floats(s) + round_16(dy_floats(s)) + frame_floats(s)) * sizeof(float);
+    mw__step_read(planner, step, mw__plan_buffer(planner, match->x), MW__WHOLE, 0, false);
+    mw__step_read(planner, step, mw__plan_buffer(planner, match->dy), MW__WHOLE, 0, false);
+    plan_results(planner, s, step, match);
+    return mw__plan_check(planner, err);
+}

@@ -1,0 +1,553 @@
+/* The packed convolution of kernel_conv_packed.h: grids, planning, and the loops around the tiles. A step's units are
+ * examples where they keep every partition busy; else tiles of positions, and of output channels where there are few
+ * positions. Scratch of a partition: one panel of x, the sums of a tile (at most SUMS floats, or one panel's), and the
+ * runs of one panel. */
+#include "engine/kernels/kernel_conv_packed.h"
+#include "engine/core/unpack.h"
+#include "engine/kernels/pattern_plans.h"
+
+#include <string.h>
+
+#define TAPS_MOST     512
+#define GRIDS_MOST    64
+#define OUTPUTS_LEAST 4
+#define SUMS          98304 /* floats: part of the second-level cache */
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/* ---- grids ---- */
+
+typedef struct packed_tap {
+    int64_t offset[3]; /* of x, from j step */
+    int64_t element;   /* of the kernel */
+} packed_tap;
+
+typedef struct packed_grid {
+    int64_t extent[3], start[3];
+    int64_t area;  /* positions of an example */
+    int64_t depth; /* inputs * taps */
+    int64_t taps;
+    const packed_tap *tap;
+    int64_t weights; /* floats before its panels in those of a group */
+} packed_grid;
+
+typedef struct packed_block {
+    int64_t examples, groups, inputs, outputs; /* channels of a group */
+    int64_t in[3], out[3], step[3], spread[3]; /* of x, of y; between positions in them */
+    int64_t area_in, area_out;
+    int64_t grids, taps; /* taps: of the kernel */
+    const packed_grid *grid;
+    const mw__packed_code *code;
+    int64_t lanes, rows, panels; /* of a tile; panels of output channels */
+    int64_t weights;             /* floats of a group */
+    int64_t tile;                /* panels of x in a tile of positions */
+    int64_t share, shares;       /* panels of output channels of a unit, and how many units they make */
+    int64_t tiles;               /* of positions in the largest grid; 0: a unit is an example */
+    mw_dtype dtype;
+    bool transposed, has_bias;
+    const mw__compressed *stored; /* the weight, if it stays as it is stored and is packed tile by tile; or NULL */
+    mw__level level;
+} packed_block;
+
+/* Along one axis, the elements of the kernel that reach results at `start` + j stride, from the last to the first. */
+static int64_t axis_taps(const mw__conv_window *w, int axis, int64_t start, int64_t *element, int64_t *offset)
+{
+    int64_t count = 0;
+    for (int64_t k = w->kernel[axis] - 1; k >= 0; k--) {
+        const int64_t at = start + w->before[axis] - k * w->dilation[axis];
+        if (at % w->stride[axis] == 0)
+            element[count] = k, offset[count++] = at / w->stride[axis];
+    }
+    return count;
+}
+
+static void transposed_grid(const mw__conv_window *w, const int64_t start[3], packed_tap *tap, packed_grid *out)
+{
+    int64_t element[3][TAPS_MOST], offset[3][TAPS_MOST], count[3];
+    out->area = 1, out->taps = 0, out->tap = tap;
+    for (int i = 0; i < 3; i++) {
+        count[i] = axis_taps(w, i, start[i], element[i], offset[i]);
+        out->start[i] = start[i];
+        out->extent[i] = divide_up(w->in[i] - start[i], w->stride[i]);
+        out->area *= out->extent[i];
+    }
+    for (int64_t z = 0; z < count[0]; z++)
+        for (int64_t y = 0; y < count[1]; y++)
+            for (int64_t x = 0; x < count[2]; x++)
+                tap[out->taps++] = (packed_tap){
+                    .offset = {offset[0][z], offset[1][y], offset[2][x]},
+                    .element = (element[0][z] * w->kernel[1] + element[1][y]) * w->kernel[2] + element[2][x]};
+}
+
+/* A grid for each remainder; together they have each element of the kernel once. */
+static void fill_transposed(const mw__conv_window *w, packed_tap *tap, packed_grid *grid)
+{
+    const int64_t ends[3] = {smaller(w->stride[0], w->in[0]), smaller(w->stride[1], w->in[1]),
+                             smaller(w->stride[2], w->in[2])};
+    for (int64_t z = 0; z < ends[0]; z++)
+        for (int64_t y = 0; y < ends[1]; y++)
+            for (int64_t x = 0; x < ends[2]; x++, grid++) {
+                transposed_grid(w, (const int64_t[3]){z, y, x}, tap, grid);
+                tap += grid->taps;
+            }
+}
+
+static void fill_forward(const mw__conv_window *w, packed_tap *tap, packed_grid *grid)
+{
+    *grid = (packed_grid){.area = w->area_out, .taps = w->taps, .tap = tap};
+    memcpy(grid->extent, w->out, sizeof grid->extent);
+    for (int64_t t = 0; t < w->taps; t++) {
+        mw__conv_tap(w, t, tap[t].offset);
+        tap[t].element = t;
+    }
+}
+
+static int64_t count_grids(const mw__packed_request *r)
+{
+    const mw__conv_window *w = &r->window;
+    int64_t all = 1;
+    for (int i = 0; r->transposed && i < 3 && all <= GRIDS_MOST; i++)
+        all *= smaller(w->stride[i], w->in[i]);
+    return all;
+}
+
+/* ---- packing the weight: for each group, grid and panel [depth, rows], zeros for channels that are not there ---- */
+
+static void pack_panel(const packed_block *s, const packed_grid *g, const float *weight, int64_t here, float *packed)
+{
+    if (!s->transposed) {
+        s->code->transpose(weight, g->depth, here, g->depth, s->rows, packed, s->rows);
+        return;
+    }
+    for (int64_t c = 0; c < s->inputs; c++, weight += s->outputs * s->taps)
+        for (int64_t t = 0; t < g->taps; t++, packed += s->rows)
+            s->code->column(weight + g->tap[t].element, s->taps, here, s->rows, packed);
+}
+
+/* A unit is a panel. */
+static void pack_run(const mw__kernel_call *call)
+{
+    const packed_block *s = call->block;
+    for (int64_t unit = call->begin; unit < call->end; unit++) {
+        const int64_t group = unit / s->panels, first = unit % s->panels * s->rows;
+        const int64_t begin = s->transposed ? (group * s->inputs * s->outputs + first) * s->taps
+                                            : (group * s->outputs + first) * s->inputs * s->taps;
+        for (int64_t i = 0; i < s->grids; i++) {
+            const packed_grid *g = &s->grid[i];
+            float *const packed = (float *)call->out[0] + group * s->weights + g->weights;
+            pack_panel(s, g, (const float *)call->in[0] + begin, smaller(s->rows, s->outputs - first),
+                       packed + unit % s->panels * g->depth * s->rows);
+        }
+    }
+}
+
+/* ---- one panel of positions ---- */
+
+/* Lanes that lie on one line of a grid. */
+typedef struct packed_piece {
+    int64_t example, at[3]; /* of the first */
+    int32_t first, count;   /* lanes of the panel */
+} packed_piece;
+
+/* Those of the panel that begins at position `at` of all examples. Where `cut`, none crosses the end of a vector. */
+static int64_t split(const packed_block *s, const packed_grid *g, int64_t at, int64_t count, int64_t line, bool cut,
+                     packed_piece *pieces)
+{
+    int64_t made = 0;
+    for (int64_t lane = 0; lane < count;) {
+        const int64_t position = at + lane, in = position % g->area, left = line - in % line;
+        int64_t here = smaller(left, count - lane);
+        if (cut)
+            here = smaller(here, s->code->width - lane % s->code->width);
+        pieces[made++] = (packed_piece){
+            .example = position / g->area,
+            .at = {in / (g->extent[1] * g->extent[2]), in / g->extent[2] % g->extent[1], in % g->extent[2]},
+            .first = (int32_t)lane,
+            .count = (int32_t)here};
+        lane += here;
+    }
+    return made;
+}
+
+/* The elements of a piece that lie inside x under a tap; false if there are none. */
+static bool run_of(const packed_block *s, const packed_piece *piece, const packed_tap *tap, mw__packed_run *out)
+{
+    const int64_t z = piece->at[0] * s->step[0] + tap->offset[0], y = piece->at[1] * s->step[1] + tap->offset[1];
+    const int64_t step = s->step[2], x = piece->at[2] * step + tap->offset[2];
+    if (z < 0 || z >= s->in[0] || y < 0 || y >= s->in[1])
+        return false;
+    const int64_t skip = x < 0 ? divide_up(-x, step) : 0, inside = s->in[2] > x ? divide_up(s->in[2] - x, step) : 0;
+    const int64_t end = smaller(piece->count, inside);
+    const int64_t lane = piece->first % s->code->width, row = (z * s->in[1] + y) * s->in[2];
+    if (end <= skip)
+        return false;
+    out->lane_0 = piece->example * s->groups * s->inputs * s->area_in + row + x - lane * step;
+    out->first = (int16_t)(lane + skip), out->count = (int16_t)(end - skip);
+    out->mask = ((1u << out->count) - 1) << out->first;
+    return true;
+}
+
+/* A partition's scratch. */
+typedef struct packed_scratch {
+    float *panel;         /* [DEPTH, lanes]; of a stored weight [tile, DEPTH, lanes] */
+    float *weight, *raw;  /* of a stored weight: [DEPTH, rows], and before it is transposed */
+    float *sums;          /* [tile, panels of output channels, rows, lanes] */
+    int32_t *begin;       /* [taps * vectors + 1] */
+    mw__packed_run *runs; /* [taps * lanes] */
+} packed_scratch;
+
+static void fill_source(const packed_block *s, const packed_grid *g, int64_t at, int64_t count,
+                        const packed_scratch *scratch)
+{
+    packed_piece pieces[MW__PACKED_LANES];
+    const int64_t all = split(s, g, at, count, g->extent[2], true, pieces);
+    int32_t made = 0, *begin = scratch->begin;
+    for (int64_t t = 0; t < g->taps; t++)
+        for (int64_t v = 0, p = 0; v < s->code->vectors; v++) {
+            *begin++ = made;
+            for (; p < all && pieces[p].first < (v + 1) * s->code->width; p++)
+                made += run_of(s, &pieces[p], &g->tap[t], &scratch->runs[made]);
+        }
+    *begin = made;
+}
+
+/* ---- running ---- */
+
+/* What one tile computes. */
+typedef struct packed_tile {
+    const packed_grid *grid;
+    const float *x, *weight, *bias; /* of the group; bias: or NULL */
+    void *y;
+    int64_t channel;       /* of y, the first of the group */
+    int64_t begin, end;    /* positions over all examples */
+    int64_t panel, panels; /* of output channels */
+} packed_tile;
+
+static void store_piece(const packed_block *s, const packed_grid *g, const packed_piece *piece, int64_t channel,
+                        const float *sums, float bias, void *y)
+{
+    int64_t at = piece->example * s->groups * s->outputs + channel;
+    for (int i = 0; i < 3; i++)
+        at = at * s->out[i] + g->start[i] + piece->at[i] * s->spread[i];
+    if (s->dtype == MW_F32) {
+        s->code->store((float *)y + at, s->spread[2], sums + piece->first, piece->count, bias);
+        return;
+    }
+    for (int64_t i = 0; i < piece->count; i++) {
+        const float sum = sums[piece->first + i] + bias;
+        mw__tile_store(y, s->dtype, at + i * s->spread[2], 1, &sum);
+    }
+}
+
+/* The sums of the panel at position `at` to their places. */
+static void store(const packed_block *s, const packed_tile *t, int64_t at, int64_t count, const float *sums)
+{
+    packed_piece pieces[MW__PACKED_LANES];
+    const packed_grid *g = t->grid;
+    const bool dense = s->grids == 1 && s->spread[2] == 1; /* lines follow each other */
+    const int64_t all = split(s, g, at, count, dense ? g->area : g->extent[2], false, pieces);
+    const int64_t first = t->panel * s->rows, end = smaller(first + t->panels * s->rows, s->outputs);
+    for (int64_t o = first; o < end; o++, sums += s->lanes) {
+        const float bias = t->bias != NULL ? t->bias[t->channel + o] : 0.0f;
+        for (int64_t p = 0; p < all; p++)
+            store_piece(s, g, &pieces[p], t->channel + o, sums, bias, t->y);
+    }
+}
+
+static void run_tile(const packed_block *s, const packed_tile *t, const packed_scratch *scratch)
+{
+    const packed_grid *g = t->grid;
+    const mw__packed_source source = {
+        .begin = scratch->begin, .runs = scratch->runs, .taps = g->taps, .step = s->step[2]};
+    mw__packed_product *const product = s->code->products[s->rows - 1];
+    const int64_t sums_of_panel = t->panels * s->rows * s->lanes;
+    int64_t k = 0;
+    do {
+        const int64_t depth = smaller(MW__PACKED_DEPTH, g->depth - k);
+        float *sums = scratch->sums;
+        for (int64_t at = t->begin; at < t->end; at += s->lanes, sums += sums_of_panel) {
+            const int64_t count = smaller(s->lanes, t->end - at);
+            const float *weight = t->weight + (t->panel * g->depth + k) * s->rows;
+            fill_source(s, g, at, count, scratch);
+            if (depth > 0)
+                s->code->gather(&source, t->x + k / g->taps * s->area_in, s->area_in, k % g->taps, depth,
+                                scratch->panel);
+            for (int64_t p = 0; p < t->panels; p++, weight += g->depth * s->rows)
+                product(depth, weight, scratch->panel, sums + p * s->rows * s->lanes, k > 0);
+            if (k + depth == g->depth)
+                store(s, t, at, count, sums);
+        }
+        k += depth;
+    } while (k < g->depth);
+}
+
+/* The panel of the weight from depth k on. */
+static void unpack_panel(const packed_block *s, const packed_tile *t, int64_t panel, int64_t k, int64_t depth,
+                         const packed_scratch *scratch)
+{
+    const int64_t first = panel * s->rows, here = smaller(s->rows, s->outputs - first);
+    for (int64_t r = 0; r < here; r++)
+        mw__unpack(s->level, s->stored, (t->channel + first + r) * t->grid->depth + k, depth,
+                   scratch->raw + r * MW__PACKED_DEPTH);
+    s->code->transpose(scratch->raw, MW__PACKED_DEPTH, here, depth, s->rows, scratch->weight, s->rows);
+}
+
+/* run_tile of a weight that stays as it is stored: each panel of it is made once a tile. */
+static void run_stored(const packed_block *s, const packed_tile *t, const packed_scratch *scratch)
+{
+    const packed_grid *g = t->grid;
+    const mw__packed_source source = {
+        .begin = scratch->begin, .runs = scratch->runs, .taps = g->taps, .step = s->step[2]};
+    const int64_t panels = divide_up(t->end - t->begin, s->lanes), sums_of_panel = t->panels * s->rows * s->lanes;
+    const int64_t panel_floats = MW__PACKED_DEPTH * s->lanes;
+    for (int64_t k = 0, depth; k < g->depth; k += depth) {
+        depth = smaller(MW__PACKED_DEPTH, g->depth - k);
+        for (int64_t i = 0; i < panels; i++) {
+            const int64_t at = t->begin + i * s->lanes;
+            fill_source(s, g, at, smaller(s->lanes, t->end - at), scratch);
+            s->code->gather(&source, t->x + k / g->taps * s->area_in, s->area_in, k % g->taps, depth,
+                            scratch->panel + i * panel_floats);
+        }
+        for (int64_t p = 0; p < t->panels; p++) {
+            unpack_panel(s, t, t->panel + p, k, depth, scratch);
+            for (int64_t i = 0; i < panels; i++)
+                s->code->products[s->rows - 1](depth, scratch->weight, scratch->panel + i * panel_floats,
+                                               scratch->sums + i * sums_of_panel + p * s->rows * s->lanes, k > 0);
+        }
+    }
+    for (int64_t i = 0; i < panels; i++) {
+        const int64_t at = t->begin + i * s->lanes;
+        store(s, t, at, smaller(s->lanes, t->end - at), scratch->sums + i * sums_of_panel);
+    }
+}
+
+static void run(const packed_block *s, const packed_tile *t, const packed_scratch *scratch)
+{
+    if (s->stored != NULL)
+        run_stored(s, t, scratch);
+    else
+        run_tile(s, t, scratch);
+}
+
+/* The tile of a group and a grid, without its positions and panels. */
+static packed_tile tile_of(const packed_block *s, const mw__kernel_call *call, int64_t group, int64_t grid)
+{
+    return (packed_tile){
+        .grid = &s->grid[grid],
+        .x = (const float *)call->in[0] + group * s->inputs * s->area_in,
+        .weight = s->stored != NULL ? NULL : (const float *)call->in[1] + group * s->weights + s->grid[grid].weights,
+        .bias = s->has_bias ? call->in[s->stored != NULL ? 1 : 2] : NULL,
+        .y = call->out[0],
+        .channel = group * s->outputs,
+        .panels = s->panels};
+}
+
+static void run_examples(const packed_block *s, const mw__kernel_call *call, const packed_scratch *scratch)
+{
+    for (int64_t i = 0; i < s->groups * s->grids; i++) {
+        packed_tile t = tile_of(s, call, i / s->grids, i % s->grids);
+        const int64_t end = call->end * t.grid->area;
+        for (t.begin = call->begin * t.grid->area; t.begin < end; t.begin = t.end) {
+            t.end = smaller(t.begin + s->tile * s->lanes, end);
+            run(s, &t, scratch);
+        }
+    }
+}
+
+/* Units: [groups, grids, shares, tiles]. */
+static void run_unit(const packed_block *s, const mw__kernel_call *call, int64_t unit, const packed_scratch *scratch)
+{
+    const int64_t share = unit / s->tiles % s->shares, of = unit / s->tiles / s->shares;
+    packed_tile t = tile_of(s, call, of / s->grids, of % s->grids);
+    t.panel = share * s->share, t.panels = smaller(s->share, s->panels - t.panel);
+    t.begin = unit % s->tiles * s->tile * s->lanes;
+    t.end = smaller(t.begin + s->tile * s->lanes, s->examples * t.grid->area);
+    if (t.begin < t.end)
+        run(s, &t, scratch);
+}
+
+static int64_t round_16(int64_t count) { return (count + 15) / 16 * 16; }
+
+static int64_t sums_floats(const packed_block *s) { return s->tile * s->share * s->rows * s->lanes; }
+
+static int64_t panel_floats(const packed_block *s)
+{
+    return (s->stored != NULL ? s->tile : 1) * MW__PACKED_DEPTH * s->lanes;
+}
+
+static int64_t weight_floats(const packed_block *s) { return s->stored != NULL ? MW__PACKED_DEPTH * s->code->rows : 0; }
+
+static packed_scratch divide_scratch(const packed_block *s, void *memory)
+{
+    packed_scratch out = {.panel = memory};
+    out.weight = out.panel + panel_floats(s);
+    out.raw = out.weight + weight_floats(s);
+    out.sums = out.raw + weight_floats(s);
+    out.runs = (mw__packed_run *)(void *)(out.sums + round_16(sums_floats(s)));
+    out.begin = (int32_t *)(void *)(out.runs + s->taps * s->lanes);
+    return out;
+}
+
+static size_t scratch_bytes(const packed_block *s)
+{
+    return (size_t)(panel_floats(s) + 2 * weight_floats(s) + round_16(sums_floats(s))) * sizeof(float) +
+           (size_t)(s->taps * s->lanes) * sizeof(mw__packed_run) +
+           (size_t)(s->taps * s->code->vectors + 1) * sizeof(int32_t);
+}
+
+static void packed_run(const mw__kernel_call *call)
+{
+    const packed_block *s = call->block;
+    const packed_scratch scratch = divide_scratch(s, call->scratch);
+    if (s->tiles == 0)
+        run_examples(s, call, &scratch);
+    for (int64_t unit = call->begin; s->tiles > 0 && unit < call->end; unit++)
+        run_unit(s, call, unit, &scratch);
+}
+
+/* ---- planning ---- */
+
+const char *mw__conv_packed_declines(const mw__packed_request *r)
+{
+    const mw_shape weight = mw__shape_of(r->weight);
+    const int64_t outputs = r->transposed ? weight.dim[1] : weight.dim[0] / r->groups;
+    if (r->window.taps > TAPS_MOST || count_grids(r) > GRIDS_MOST)
+        return "a kernel of over 512 elements, or over 64 remainders by the strides";
+    if (outputs < OUTPUTS_LEAST)
+        return "few output channels in a group";
+    return mw__count_of(r->result) > 0 && mw__count_of(r->x) > 0 ? NULL : "no elements";
+}
+
+static bool fill_grids(mw__planner *planner, const mw__packed_request *r, packed_block *s)
+{
+    s->grids = count_grids(r);
+    packed_grid *const grids = mw__plan_block(planner, (size_t)s->grids * sizeof *grids);
+    packed_tap *const taps = mw__plan_block(planner, (size_t)r->window.taps * sizeof *taps);
+    if (grids == NULL || taps == NULL)
+        return false;
+    s->grid = grids;
+    if (r->transposed)
+        fill_transposed(&r->window, taps, grids);
+    else
+        fill_forward(&r->window, taps, grids);
+    for (int64_t i = 0; i < s->grids; i++) {
+        grids[i].depth = s->inputs * grids[i].taps;
+        grids[i].weights = s->weights;
+        s->weights += grids[i].depth * s->panels * s->rows;
+    }
+    return true;
+}
+
+/* Units of examples if no partition has much more of them than another; else tiles, and channels where tiles are few.
+ */
+static void choose_units(const mw__planner *planner, packed_block *s)
+{
+    const int64_t partitions = mw__plan_partitions(planner), most = divide_up(s->examples, partitions);
+    int64_t area = 0;
+    for (int64_t i = 0; i < s->grids; i++)
+        area = s->grid[i].area > area ? s->grid[i].area : area;
+    const bool one_block = s->inputs * s->taps <= MW__PACKED_DEPTH;
+    s->share = s->panels, s->shares = 1;
+    const int64_t fits = SUMS / (s->share * s->rows * s->lanes);
+    s->tile = fits < 1 || (one_block && s->stored == NULL) ? 1 : smaller(fits, s->stored != NULL ? 16 : 8);
+    if (10 * most * partitions <= 11 * s->examples)
+        return;
+    const int64_t wanted = 2 * partitions, panels = divide_up(s->examples * area, s->lanes);
+    while (s->tile > 1 && divide_up(panels, s->tile) * s->groups * s->grids < wanted)
+        s->tile--;
+    s->tiles = divide_up(panels, s->tile);
+    const int64_t shares = divide_up(wanted, s->tiles * s->groups * s->grids);
+    s->share = divide_up(s->panels, smaller(shares, s->panels));
+    s->shares = divide_up(s->panels, s->share);
+}
+
+static void fill_block(mw__planner *planner, const mw__packed_request *r, packed_block *s)
+{
+    const mw__conv_window *w = &r->window;
+    const mw_shape weight = mw__shape_of(r->weight);
+    s->examples = mw__shape_of(r->x).dim[0], s->groups = r->groups, s->transposed = r->transposed;
+    s->inputs = r->transposed ? weight.dim[0] / r->groups : weight.dim[1];
+    s->outputs = r->transposed ? weight.dim[1] : weight.dim[0] / r->groups;
+    s->taps = w->taps, s->dtype = mw__dtype_of(r->result), s->has_bias = r->bias != NULL;
+    for (int i = 0; i < 3; i++) {
+        s->in[i] = r->transposed ? w->out[i] : w->in[i], s->out[i] = r->transposed ? w->in[i] : w->out[i];
+        s->step[i] = r->transposed ? 1 : w->stride[i], s->spread[i] = r->transposed ? w->stride[i] : 1;
+    }
+    s->area_in = r->transposed ? w->area_out : w->area_in, s->area_out = r->transposed ? w->area_in : w->area_out;
+    s->stored = !r->transposed && mw__is_packed(r->weight) ? r->weight->packed : NULL;
+    s->level = mw__plan_level(planner);
+    s->code = mw__packed_code_of(s->level);
+    s->lanes = s->code->width * s->code->vectors;
+    s->panels = divide_up(s->outputs, s->code->rows);
+    s->rows = divide_up(s->outputs, s->panels);
+}
+
+static uint32_t plan_pack(mw__planner *planner, const packed_block *s, const mw_tensor *weight)
+{
+    const int64_t units = s->groups * s->panels;
+    const size_t size = (size_t)(s->groups * s->weights) * sizeof(float);
+    const uint32_t from = mw__conv_operand(planner, weight), packed = mw__plan_temporary(planner, size);
+    mw__step *step = mw__plan_step(planner, pack_run, "conv.pack", units, mw__cost(8.0 * (double)size, 0.0));
+    step->block = s;
+    step->helper = true;
+    mw__step_read(planner, step, from, MW__WHOLE, 0, false);
+    mw__step_write(planner, step, packed, MW__WHOLE, 0);
+    return packed;
+}
+
+mw_status mw__plan_conv_packed(mw__planner *planner, const mw__packed_request *r, mw_error *err)
+{
+    packed_block *s = mw__plan_block(planner, sizeof *s);
+    if (s == NULL)
+        return mw__plan_check(planner, err);
+    fill_block(planner, r, s);
+    if (!fill_grids(planner, r, s))
+        return mw__plan_check(planner, err);
+    choose_units(planner, s);
+    const uint32_t x = mw__conv_operand(planner, r->x);
+    const uint32_t weight = s->stored == NULL ? plan_pack(planner, s, r->weight) : 0;
+    const uint32_t bias = r->bias != NULL ? mw__conv_operand(planner, r->bias) : 0;
+    const mw__access access = s->tiles > 0 ? MW__WHOLE : MW__ROWS;
+    double flops = 0.0;
+    for (int64_t i = 0; i < s->grids; i++)
+        flops += 2.0 * (double)(s->examples * s->groups * s->outputs) * (double)(s->grid[i].area * s->grid[i].depth);
+    mw__step *step = mw__plan_step(planner, packed_run, r->transposed ? "conv_transpose.packed" : "conv.packed",
+                                   s->tiles > 0 ? s->groups * s->grids * s->shares * s->tiles : s->examples,
+                                   mw__cost(4.0 * (double)mw__count_of(r->result), 0.3 * flops));
+    step->block = s;
+    step->flops = flops;
+    step->scratch = scratch_bytes(s);
+    mw__step_read(planner, step, x, access, (size_t)(s->groups * s->inputs * s->area_in) * sizeof(float), false);
+    if (s->stored == NULL)
+        mw__step_read(planner, step, weight, MW__WHOLE, 0, false);
+    if (r->bias != NULL)
+        mw__step_read(planner, step, bias, MW__WHOLE, 0, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, r->result), access,
+                   (size_t)(s->groups * s->outputs * s->area_out) * mw__dtype_size(s->dtype));
+    return mw__plan_check(planner, err);
+}
+
+/* ---- the gradient by x ---- */
+
+static mw__packed_request request_of(const mw__conv_dx_match *match)
+{
+    return (mw__packed_request){.x = match->dy,
+                                .weight = match->weight,
+                                .result = match->dx,
+                                .window = mw__conv_window_of(&match->conv),
+                                .groups = match->conv.groups,
+                                .transposed = true};
+}
+
+bool mw__conv_dx_suits(const mw__conv_dx_match *match)
+{
+    const mw__packed_request request = request_of(match);
+    return mw__conv_packed_declines(&request) == NULL;
+}
+
+mw_status mw__plan_conv_dx(mw__planner *planner, const mw__conv_dx_match *match, mw_error *err)
+{
+    const mw__packed_request request = request_of(match);
+    return mw__plan_conv_packed(planner, &request, err);
+}

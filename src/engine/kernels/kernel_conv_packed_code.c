@@ -1,0 +1,168 @@
+/* The inner loops of the packed convolution for all but AVX-512: tiles of up to 6 output channels by 16 positions. */
+#include "engine/kernels/kernel_conv_packed.h"
+
+#include <string.h>
+
+#define ROWS    6
+#define VECTORS 2
+#define UNROLL  _Pragma("GCC unroll 16")
+
+#define WIDTH 8
+
+/* ---- panels of x ---- */
+
+static void gather_row(const mw__packed_run *run, const mw__packed_run *end, const float *x, int64_t step, float *out)
+{
+    memset(out, 0, WIDTH * sizeof *out);
+    for (; run < end; run++) {
+        if (step == 1 && run->count == WIDTH)
+            memcpy(out, x + run->lane_0, WIDTH * sizeof *out);
+        else
+            for (int64_t i = run->first; i < run->first + run->count; i++)
+                out[i] = x[run->lane_0 + i * step];
+    }
+}
+
+static void gather(const mw__packed_source *s, const float *x, int64_t area, int64_t tap, int64_t count, float *panel)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t *begin = s->begin + tap * VECTORS;
+        for (int v = 0; v < VECTORS; v++, panel += WIDTH)
+            gather_row(s->runs + begin[v], s->runs + begin[v + 1], x, s->step, panel);
+        if (++tap == s->taps)
+            tap = 0, x += area;
+    }
+}
+
+/* ---- results ---- */
+
+static void store(float *y, int64_t spread, const float *c, int64_t count, float bias)
+{
+    if (spread == 1)
+        MW__VECTORIZE for (int64_t i = 0; i < count; i++) y[i] = c[i] + bias;
+    else
+        for (int64_t i = 0; i < count; i++)
+            y[i * spread] = c[i] + bias;
+}
+
+/* ---- transposing ---- */
+
+static void transpose(const float *x, int64_t stride, int64_t rows, int64_t count, int64_t fill, float *out,
+                      int64_t pitch)
+{
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t r = 0; r < fill; r++)
+            out[i * pitch + r] = r < rows ? x[r * stride + i] : 0.0f;
+}
+
+static void column(const float *x, int64_t stride, int64_t rows, int64_t fill, float *out)
+{
+    for (int64_t r = 0; r < fill; r++)
+        out[r] = r < rows ? x[r * stride] : 0.0f;
+}
+
+/* ---- the tiles ---- */
+
+/* Fused multiply-add where the instruction set has it: `fma` as the direct kernels take it. */
+typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(4), may_alias));
+
+#define PRODUCT_BODY(rows, fma)                                                                                        \
+    {                                                                                                                  \
+        vector sum[rows][VECTORS];                                                                                     \
+        UNROLL for (int r = 0; r < (rows); r++) UNROLL for (int v = 0; v < VECTORS; v++) sum[r][v] =                   \
+            add ? *(const vector *)(c + (r * VECTORS + v) * WIDTH) : (vector){0};                                      \
+        for (int64_t i = 0; i < depth; i++, a += (rows), panel += VECTORS * WIDTH) {                                   \
+            vector x[VECTORS];                                                                                         \
+            UNROLL for (int v = 0; v < VECTORS; v++) x[v] = *(const vector *)(panel + v * WIDTH);                      \
+            UNROLL for (int r = 0; r < (rows); r++) UNROLL for (int v = 0; v < VECTORS; v++) sum[r][v] =               \
+                fma(a[r], x[v], sum[r][v]);                                                                            \
+        }                                                                                                              \
+        UNROLL for (int r = 0; r < (rows); r++) UNROLL for (int v = 0; v < VECTORS; v++) *                             \
+            (vector *)(c + (r * VECTORS + v) * WIDTH) = sum[r][v];                                                     \
+    }
+
+#define SUMS_BODY(rows, vectors, fma)                                                                                  \
+    {                                                                                                                  \
+        vector sum[rows][vectors];                                                                                     \
+        UNROLL for (int r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++) sum[r][v] =                 \
+            add ? *(const vector *)(c + (r * VECTORS + v) * WIDTH) : (vector){0};                                      \
+        for (int64_t i = 0; i < count; i++, a += (rows)) {                                                             \
+            UNROLL for (int v = 0; v < (vectors); v++)                                                                 \
+            {                                                                                                          \
+                const vector lanes = *(const vector *)(x + at[i] + v * WIDTH);                                         \
+                UNROLL for (int r = 0; r < (rows); r++) sum[r][v] = fma(a[r], lanes, sum[r][v]);                       \
+            }                                                                                                          \
+        }                                                                                                              \
+        UNROLL for (int r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++) *                           \
+            (vector *)(c + (r * VECTORS + v) * WIDTH) = sum[r][v];                                                     \
+    }
+
+#define TILES(target, name, fma, rows)                                                                                 \
+    target static void name##_##rows(int64_t depth, const float *a, const float *panel, float *c, bool add)            \
+        PRODUCT_BODY(rows, fma) target static void name##_##rows##_1(int64_t count, const float *a, const float *x,    \
+                                                                     const int32_t *at, float *c, bool add)            \
+            SUMS_BODY(rows, 1, fma)                                                                                    \
+                target static void name##_##rows##_2(int64_t count, const float *a, const float *x, const int32_t *at, \
+                                                     float *c, bool add) SUMS_BODY(rows, 2, fma)
+
+#define LISTED(name, rows)                                                                                             \
+    {                                                                                                                  \
+        name##_##rows##_1, name##_##rows##_2                                                                           \
+    }
+#define CODE(target, name, fma)                                                                                        \
+    TILES(target, name, fma, 1)                                                                                        \
+    TILES(target, name, fma, 2)                                                                                        \
+    TILES(target, name, fma, 3)                                                                                        \
+    TILES(target, name, fma, 4)                                                                                        \
+    TILES(target, name, fma, 5)                                                                                        \
+    TILES(target, name, fma, 6)                                                                                        \
+    static mw__packed_product *const name[ROWS] = {name##_1, name##_2, name##_3, name##_4, name##_5, name##_6};        \
+    static mw__packed_sums *const name##_sums[ROWS][VECTORS] = {LISTED(name, 1), LISTED(name, 2), LISTED(name, 3),     \
+                                                                LISTED(name, 4), LISTED(name, 5), LISTED(name, 6)};    \
+    static const mw__packed_code name##_code = {.rows = ROWS,                                                          \
+                                                .width = WIDTH,                                                        \
+                                                .vectors = VECTORS,                                                    \
+                                                .gather = gather,                                                      \
+                                                .products = name,                                                      \
+                                                .store = store,                                                        \
+                                                .sums = name##_sums,                                                   \
+                                                .transpose = transpose,                                                \
+                                                .column = column};
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define AVX2_FMA(w, x, sum) (vector) _mm256_fmadd_ps(_mm256_set1_ps(w), (__m256)(x), (__m256)(sum))
+CODE(__attribute__((target("avx2,fma"))), avx2, AVX2_FMA)
+#define BASE_FMA(w, x, sum) ((sum) + (w) * (x))
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+/* Halves: NEON's vectors are of four. */
+static inline vector base_fma(float w, vector x, vector sum)
+{
+    float32x4_t in[2], out[2];
+    memcpy(in, &x, sizeof in);
+    memcpy(out, &sum, sizeof out);
+    out[0] = vfmaq_n_f32(out[0], in[0], w);
+    out[1] = vfmaq_n_f32(out[1], in[1], w);
+    memcpy(&sum, out, sizeof sum);
+    return sum;
+}
+#define BASE_FMA base_fma
+#else
+#define BASE_FMA(w, x, sum) ((sum) + (w) * (x))
+#endif
+CODE(, base, BASE_FMA)
+
+const mw__packed_code *mw__packed_code_of(mw__level level)
+{
+#if MW_HAVE_AVX512
+    if (level >= MW__LEVEL_AVX512)
+        return &mw__packed_avx512;
+#endif
+#if defined(__x86_64__)
+    if (level >= MW__LEVEL_AVX2)
+        return &avx2_code;
+#endif
+    (void)level;
+    return &base_code;
+}

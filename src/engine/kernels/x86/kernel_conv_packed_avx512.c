@@ -1,0 +1,245 @@
+/* The packed convolution with AVX-512: tiles of up to 14 output channels by 32 positions. */
+#include "engine/kernels/kernel_conv_packed.h"
+#include "engine/kernels/x86/avx512.h"
+
+#define ROWS    14
+#define VECTORS 2
+
+/* ---- panels of x ---- */
+
+/* Where lane 0 would lie, perhaps outside of x: masked lanes are not touched. */
+static const float *lane_0(const float *x, const mw__packed_run *run)
+{
+    return (const float *)((uintptr_t)x + (uintptr_t)(run->lane_0 * (int64_t)sizeof *x));
+}
+
+static __m512 gather_1(const mw__packed_run *run, const mw__packed_run *end, const float *x, int64_t step)
+{
+    __m512 all = _mm512_setzero_ps();
+    (void)step;
+    for (; run < end; run++)
+        all = _mm512_mask_loadu_ps(all, (__mmask16)run->mask, lane_0(x, run));
+    return all;
+}
+
+/* Every second element of two vectors; of the second the last one is not looked at. */
+static __m512 gather_2(const mw__packed_run *run, const mw__packed_run *end, const float *x, int64_t step)
+{
+    const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    __m512 all = _mm512_setzero_ps();
+    (void)step;
+    for (; run < end; run++) {
+        const uint64_t wide = ((UINT64_C(1) << (2 * run->count - 1)) - 1) << 2 * run->first;
+        const float *from = lane_0(x, run);
+        const __m512 low = _mm512_maskz_loadu_ps((__mmask16)wide, from);
+        const __m512 high = _mm512_maskz_loadu_ps((__mmask16)(wide >> LANES), from + LANES);
+        all = _mm512_mask_mov_ps(all, (__mmask16)run->mask, _mm512_permutex2var_ps(low, even, high));
+    }
+    return all;
+}
+
+static __m512 gather_any(const mw__packed_run *run, const mw__packed_run *end, const float *x, int64_t step)
+{
+    float lanes[LANES] = {0};
+    for (; run < end; run++)
+        for (int64_t i = run->first; i < run->first + run->count; i++)
+            lanes[i] = x[run->lane_0 + i * step];
+    return _mm512_loadu_ps(lanes);
+}
+
+typedef __m512 gather_vector(const mw__packed_run *run, const mw__packed_run *end, const float *x, int64_t step);
+
+/* `vector` is a constant where this is inlined. */
+MW__INLINE void gather_body(gather_vector *vector, const mw__packed_source *s, const float *x, int64_t area,
+                            int64_t tap, int64_t count, float *panel)
+{
+    for (int64_t i = 0; i < count; i++, panel += VECTORS * LANES) {
+        const int32_t *begin = s->begin + tap * VECTORS;
+        UNROLL for (int v = 0; v < VECTORS; v++)
+            _mm512_storeu_ps(panel + v * LANES, vector(s->runs + begin[v], s->runs + begin[v + 1], x, s->step));
+        if (++tap == s->taps)
+            tap = 0, x += area;
+    }
+}
+
+static void gather(const mw__packed_source *s, const float *x, int64_t area, int64_t tap, int64_t count, float *panel)
+{
+    if (s->step == 1)
+        gather_body(gather_1, s, x, area, tap, count, panel);
+    else if (s->step == 2)
+        gather_body(gather_2, s, x, area, tap, count, panel);
+    else
+        gather_body(gather_any, s, x, area, tap, count, panel);
+}
+
+/* ---- the tile ---- */
+
+/* rows is a constant where this is inlined */
+MW__INLINE void product_body(const int rows, int64_t depth, const float *a, const float *panel, float *c, bool add)
+{
+    __m512 sum[ROWS][VECTORS];
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < VECTORS; v++) sum[r][v] =
+        add ? _mm512_loadu_ps(c + (r * VECTORS + v) * LANES) : _mm512_setzero_ps();
+    for (int64_t i = 0; i < depth; i++, a += rows, panel += VECTORS * LANES) {
+        __m512 x[VECTORS];
+        UNROLL for (int v = 0; v < VECTORS; v++) x[v] = _mm512_loadu_ps(panel + v * LANES);
+        UNROLL for (int r = 0; r < rows; r++)
+        {
+            const __m512 w = _mm512_set1_ps(a[r]);
+            UNROLL for (int v = 0; v < VECTORS; v++) sum[r][v] = _mm512_fmadd_ps(w, x[v], sum[r][v]);
+        }
+    }
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < VECTORS; v++)
+        _mm512_storeu_ps(c + (r * VECTORS + v) * LANES, sum[r][v]);
+}
+
+#define PRODUCT(rows)                                                                                                  \
+    static void product_##rows(int64_t depth, const float *a, const float *panel, float *c, bool add)                  \
+    {                                                                                                                  \
+        product_body(rows, depth, a, panel, c, add);                                                                   \
+    }
+PRODUCT(1)
+PRODUCT(2)
+PRODUCT(3)
+PRODUCT(4)
+PRODUCT(5)
+PRODUCT(6)
+PRODUCT(7)
+PRODUCT(8)
+PRODUCT(9)
+PRODUCT(10)
+PRODUCT(11)
+PRODUCT(12)
+PRODUCT(13)
+PRODUCT(14)
+
+static mw__packed_product *const products[ROWS] = {product_1,  product_2,  product_3,  product_4, product_5,
+                                                   product_6,  product_7,  product_8,  product_9, product_10,
+                                                   product_11, product_12, product_13, product_14};
+
+/* ---- results ---- */
+
+/* Up to 16 to every second place. */
+static void store_2(float *y, __m512 sums, int64_t count)
+{
+    const __m512i low = _mm512_set_epi32(7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0);
+    const __m512i high = _mm512_set_epi32(15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10, 9, 9, 8, 8);
+    const uint64_t wide = ((UINT64_C(1) << (2 * count - 1)) - 1) & 0x55555555;
+    _mm512_mask_storeu_ps(y, (__mmask16)wide, _mm512_permutexvar_ps(low, sums));
+    if (count > LANES / 2)
+        _mm512_mask_storeu_ps(y + LANES, (__mmask16)(wide >> LANES), _mm512_permutexvar_ps(high, sums));
+}
+
+static void store(float *y, int64_t spread, const float *c, int64_t count, float bias)
+{
+    for (int64_t i = 0; spread <= 2 && i < count; i += LANES) {
+        const int64_t here = count - i < LANES ? count - i : LANES;
+        const __mmask16 mask = (__mmask16)((1u << here) - 1);
+        const __m512 sums = _mm512_add_ps(_mm512_maskz_loadu_ps(mask, c + i), _mm512_set1_ps(bias));
+        if (spread == 1)
+            _mm512_mask_storeu_ps(y + i, mask, sums);
+        else
+            store_2(y + 2 * i, sums, here);
+    }
+    for (int64_t i = 0; spread > 2 && i < count; i++)
+        y[i * spread] = c[i] + bias;
+}
+
+/* ---- sums of the weight's gradient ---- */
+
+/* rows and vectors are constants where this is inlined */
+MW__INLINE void sums_body(const int rows, const int vectors, int64_t count, const float *a, const float *x,
+                          const int32_t *at, float *c, bool add)
+{
+    __m512 sum[ROWS][VECTORS];
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++) sum[r][v] =
+        add ? _mm512_loadu_ps(c + (r * VECTORS + v) * LANES) : _mm512_setzero_ps();
+    for (int64_t i = 0; i < count; i++, a += rows) {
+        const float *from = x + at[i];
+        __m512 lanes[VECTORS];
+        UNROLL for (int v = 0; v < vectors; v++) lanes[v] = _mm512_loadu_ps(from + v * LANES);
+        UNROLL for (int r = 0; r < rows; r++)
+        {
+            const __m512 d = _mm512_set1_ps(a[r]);
+            UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = _mm512_fmadd_ps(d, lanes[v], sum[r][v]);
+        }
+    }
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++)
+        _mm512_storeu_ps(c + (r * VECTORS + v) * LANES, sum[r][v]);
+}
+
+#define SUMS(rows)                                                                                                     \
+    static void sums_##rows##_1(int64_t count, const float *a, const float *x, const int32_t *at, float *c, bool add)  \
+    {                                                                                                                  \
+        sums_body(rows, 1, count, a, x, at, c, add);                                                                   \
+    }                                                                                                                  \
+    static void sums_##rows##_2(int64_t count, const float *a, const float *x, const int32_t *at, float *c, bool add)  \
+    {                                                                                                                  \
+        sums_body(rows, 2, count, a, x, at, c, add);                                                                   \
+    }
+SUMS(1)
+SUMS(2)
+SUMS(3)
+SUMS(4)
+SUMS(5)
+SUMS(6)
+SUMS(7)
+SUMS(8)
+SUMS(9)
+SUMS(10)
+SUMS(11)
+SUMS(12)
+SUMS(13)
+SUMS(14)
+
+#define LISTED(rows)                                                                                                   \
+    {                                                                                                                  \
+        sums_##rows##_1, sums_##rows##_2                                                                               \
+    }
+static mw__packed_sums *const sums[ROWS][VECTORS] = {LISTED(1),  LISTED(2),  LISTED(3),  LISTED(4), LISTED(5),
+                                                     LISTED(6),  LISTED(7),  LISTED(8),  LISTED(9), LISTED(10),
+                                                     LISTED(11), LISTED(12), LISTED(13), LISTED(14)};
+
+/* ---- transposing ---- */
+
+static void transpose(const float *x, int64_t stride, int64_t rows, int64_t count, int64_t fill, float *out,
+                      int64_t pitch)
+{
+    const __mmask16 filled = (__mmask16)((1u << fill) - 1);
+    for (int64_t i = 0; i < count; i += LANES) {
+        const int64_t here = count - i < LANES ? count - i : LANES;
+        const __mmask16 mask = (__mmask16)((1u << here) - 1);
+        __m512 r[LANES];
+        UNROLL for (int k = 0; k < LANES; k++) r[k] =
+            k < rows ? _mm512_maskz_loadu_ps(mask, x + k * stride + i) : _mm512_setzero_ps();
+        mw__transpose_avx512(r);
+        UNROLL for (int k = 0; k < LANES; k++)
+        {
+            if (k < here)
+                _mm512_mask_storeu_ps(out + (i + k) * pitch, filled, r[k]);
+        }
+    }
+}
+
+static void column(const float *x, int64_t stride, int64_t rows, int64_t fill, float *out)
+{
+    const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __mmask16 mask = (__mmask16)((1u << rows) - 1), filled = (__mmask16)((1u << fill) - 1);
+    if (stride > INT32_MAX / LANES) {
+        for (int64_t r = 0; r < fill; r++)
+            out[r] = r < rows ? x[r * stride] : 0.0f;
+        return;
+    }
+    const __m512i at = _mm512_mullo_epi32(lane, _mm512_set1_epi32((int32_t)stride));
+    _mm512_mask_storeu_ps(out, filled, _mm512_mask_i32gather_ps(_mm512_setzero_ps(), mask, at, x, sizeof *x));
+}
+
+const mw__packed_code mw__packed_avx512 = {.rows = ROWS,
+                                           .width = LANES,
+                                           .vectors = VECTORS,
+                                           .gather = gather,
+                                           .products = products,
+                                           .store = store,
+                                           .sums = sums,
+                                           .transpose = transpose,
+                                           .column = column};
