@@ -13,13 +13,24 @@ typedef struct join_block {
     size_t count;        /* parts */
 } join_block;
 
+/* Single elements, as interleaved halves are joined of, are one store. */
+static inline void copy_chunk(char *out, const char *x, size_t bytes)
+{
+    if (bytes == 4)
+        memcpy(out, x, 4);
+    else if (bytes == 2)
+        memcpy(out, x, 2);
+    else
+        memcpy(out, x, bytes);
+}
+
 static void concat_run(const mw__kernel_call *call)
 {
     const join_block *block = call->block;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         char *out = (char *)call->out[0] + (size_t)unit * block->whole + block->offset;
         for (size_t i = 0; i < block->count; out += block->chunk[i++])
-            memcpy(out, (const char *)call->in[i] + (size_t)unit * block->chunk[i], block->chunk[i]);
+            copy_chunk(out, (const char *)call->in[i] + (size_t)unit * block->chunk[i], block->chunk[i]);
     }
 }
 
@@ -29,7 +40,7 @@ static void split_run(const mw__kernel_call *call)
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const char *x = (const char *)call->in[0] + (size_t)unit * block->whole + block->offset;
         for (size_t i = 0; i < block->count; x += block->chunk[i++])
-            memcpy((char *)call->out[i] + (size_t)unit * block->chunk[i], x, block->chunk[i]);
+            copy_chunk((char *)call->out[i] + (size_t)unit * block->chunk[i], x, block->chunk[i]);
     }
 }
 
