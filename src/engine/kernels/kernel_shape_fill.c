@@ -41,10 +41,26 @@ static bool element_bytes(mw_dtype dtype, double value, void *out)
     }
 }
 
-static void spread(char *out, const void *element, int64_t count, size_t size)
+/* A constant size, so that a copy is a store. */
+#define SPREAD(bytes)                                                                                                  \
+    for (int64_t i = 0; i < count; i++)                                                                                \
+        memcpy(out + i * (bytes), element, (bytes));                                                                   \
+    break;
+
+static void spread(char *out, const unsigned char *given, int64_t count, size_t size)
 {
-    for (int64_t i = 0; i < count; i++)
-        memcpy(out + (size_t)i * size, element, size);
+    unsigned char element[8]; /* of its own: `out` may be next to anything */
+    memcpy(element, given, sizeof element);
+    switch (size) {
+    case 1:
+        SPREAD(1)
+    case 2:
+        SPREAD(2)
+    case 4:
+        SPREAD(4)
+    default:
+        SPREAD(8)
+    }
 }
 
 /* ---- fill and range_1d ---- */
@@ -62,12 +78,7 @@ static void fill_run(const mw__kernel_call *call)
     int64_t begin, end;
     mw__units_range(call, block->elements, block->count, &begin, &end);
     char *out = (char *)call->out[0] + (size_t)begin * block->size;
-    if (block->size == 4)
-        spread(out, block->element, end - begin, 4); /* a constant size becomes one store */
-    else if (block->size == 2)
-        spread(out, block->element, end - begin, 2);
-    else
-        spread(out, block->element, end - begin, block->size);
+    spread(out, block->element, end - begin, block->size);
 }
 
 /* start + i * step in double, rounded once. */
@@ -174,6 +185,10 @@ static int64_t source_row(const pad_block *block, int64_t row)
 
 static void pad_edge(const pad_block *block, char *out, const char *x, int64_t from, int64_t to)
 {
+    if (block->mode == PAD_CONSTANT) {
+        spread(out + (size_t)from * block->size, block->element, to - from, block->size);
+        return;
+    }
     for (int64_t i = from; i < to; i++) {
         const int64_t source = pad_source(block, block->rank - 1, i);
         memcpy(out + (size_t)i * block->size,
