@@ -26,6 +26,7 @@ typedef struct gradient_family {
     size_t count;
 } gradient_family;
 
-extern const gradient_family gradient_cases_conv, gradient_cases_conv_dx, gradient_cases_pool;
+extern const gradient_family gradient_cases_conv, gradient_cases_conv_dx, gradient_cases_depthwise_dx,
+    gradient_cases_pool;
 
 #endif

@@ -44,6 +44,15 @@ static const gradient_case rows[] = {
      .x = {4, {4, 12, 8, 9}},
      .weight = {4, {16, 12, 1, 1}},
      .stride = {2, 2}},
+    {.what = "conv, depthwise", .x = {4, {3, 5, 9, 11}}, .weight = {4, {5, 1, 3, 3}}, .groups = 5, .pad = 1},
+    {.what = "conv, depthwise, strides, dilation and two outputs",
+     .x = {4, {3, 4, 14, 21}},
+     .weight = {4, {8, 1, 3, 4}},
+     .stride = {2, 3},
+     .dilation = 2,
+     .groups = 4,
+     .pad = 1},
+    {.what = "conv, depthwise, one axis", .x = {3, {2, 3, 53}}, .weight = {3, {3, 1, 5}}, .groups = 3, .pad = 2},
     {.what = "conv, few positions", .x = {4, {3, 2, 4, 4}}, .weight = {4, {3, 2, 3, 3}}, .unknown = true},
 };
 
@@ -79,6 +88,28 @@ static const gradient_case dx_rows[] = {
      .pad = 1,
      .unknown = true},
 };
+
+static const gradient_case depthwise_rows[] = {
+    {.what = "depthwise, by x", .x = {4, {2, 5, 9, 12}}, .weight = {4, {5, 1, 3, 3}}, .groups = 5, .pad = 1},
+    {.what = "depthwise, by x, strides and dilation",
+     .x = {4, {3, 4, 16, 21}},
+     .weight = {4, {4, 1, 3, 2}},
+     .stride = {2, 3},
+     .dilation = 2,
+     .groups = 4,
+     .pad = 1},
+    {.what = "depthwise, by x, a stride beyond the kernel",
+     .x = {4, {2, 3, 11, 12}},
+     .weight = {4, {3, 1, 2, 1}},
+     .stride = {3, 2},
+     .groups = 3},
+};
+
+const gradient_family gradient_cases_depthwise_dx = {.label = "conv_transpose.depthwise",
+                                                     .forward = forward,
+                                                     .weighted = true,
+                                                     .rows = depthwise_rows,
+                                                     .count = sizeof depthwise_rows / sizeof *depthwise_rows};
 
 const gradient_family gradient_cases_conv_dx = {.label = "conv_transpose.packed",
                                                 .forward = forward,

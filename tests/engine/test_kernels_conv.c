@@ -58,6 +58,27 @@ static const shapes cases[] = {
     {.what = "packed, few positions and many channels", .x = {4, {1, 70, 5, 5}}, .weight = {4, {150, 70, 3, 3}}},
     {.what = "packed, groups", .x = {4, {3, 40, 12, 11}}, .weight = {4, {24, 20, 5, 5}}, .groups = 2},
     {.what = "packed, space", .x = {5, {2, 9, 6, 7, 8}}, .weight = {5, {13, 9, 3, 2, 3}}, .stride = 2},
+    {.what = "depthwise", .x = {4, {3, 21, 9, 7}}, .weight = {4, {21, 1, 3, 3}}, .groups = 21},
+    {.what = "depthwise, strides and two outputs",
+     .x = {4, {2, 6, 23, 38}},
+     .weight = {4, {12, 1, 3, 5}},
+     .stride = 2,
+     .groups = 6},
+    {.what = "depthwise, a stride of three and dilation",
+     .x = {4, {2, 5, 31, 70}},
+     .weight = {4, {5, 1, 4, 2}},
+     .stride = 3,
+     .dilation = 2,
+     .groups = 5},
+    {.what = "depthwise, bands of rows", .x = {4, {1, 3, 60, 151}}, .weight = {4, {3, 1, 3, 3}}, .groups = 3},
+    {.what = "depthwise, one axis", .x = {3, {2, 4, 3000}}, .weight = {3, {4, 1, 7}}, .stride = 2, .groups = 4},
+    {.what = "depthwise, transpose",
+     .transpose = true,
+     .x = {4, {2, 7, 12, 19}},
+     .weight = {4, {7, 1, 3, 4}},
+     .stride = 2,
+     .dilation = 3,
+     .groups = 7},
     {.what = "transpose, a stride beyond the kernel",
      .transpose = true,
      .x = {4, {3, 5, 7, 6}},
@@ -165,8 +186,11 @@ static void check_case(const shapes *s, mw_dtype dtype, int threads)
     program_outputs plain = compute_with("MW_ENGINE_REF", "1", s, dtype, threads);
     program_outputs fast = compute(s, dtype, threads);
     program_outputs base = compute_with("MW_ENGINE_WIDE", "0", s, dtype, threads);
+    program_outputs narrow = compute_with("MW_ENGINE_WIDE", "256", s, dtype, threads);
     compare(s, fast.of, plain.of);
     compare(s, base.of, plain.of);
+    compare(s, narrow.of, plain.of);
+    program_outputs_deinit(&narrow);
     program_outputs_deinit(&base);
     program_outputs_deinit(&fast);
     program_outputs_deinit(&plain);

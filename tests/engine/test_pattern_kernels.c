@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const gradient_family *const families[] = {&gradient_cases_pool, &gradient_cases_conv, &gradient_cases_conv_dx};
+static const gradient_family *const families[] = {&gradient_cases_pool, &gradient_cases_conv, &gradient_cases_conv_dx,
+                                                  &gradient_cases_depthwise_dx};
 
 /* Few different numbers, so that windows have ties. */
 static const program_numbers few = {.seed = 11, .steps = 8.0f};
@@ -110,11 +111,14 @@ static void test_recognised_gradients_agree_with_the_plain_ones(void)
         check_families(threads);
 }
 
-static void test_baseline_vectors_agree_too(void)
+static void test_narrower_vectors_agree_too(void)
 {
-    setting_begin("MW_ENGINE_WIDE", "0");
-    check_families(2);
-    setting_end("MW_ENGINE_WIDE");
+    static const char *const widths[] = {"0", "256"};
+    for (int i = 0; i < 2; i++) {
+        setting_begin("MW_ENGINE_WIDE", widths[i]);
+        check_families(2);
+        setting_end("MW_ENGINE_WIDE");
+    }
 }
 
 /* conv, relu, max_pool, twice, and a head. */
@@ -341,6 +345,6 @@ int main(void)
     RUN(test_a_training_step_for_a_chip_is_made_of_idioms);
     RUN(test_columns_made_where_they_are_multiplied_change_no_bit);
     RUN(test_recognised_gradients_agree_with_the_plain_ones);
-    RUN(test_baseline_vectors_agree_too);
+    RUN(test_narrower_vectors_agree_too);
     return check_finish();
 }

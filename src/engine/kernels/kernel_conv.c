@@ -395,6 +395,18 @@ static const char *wide_declines(const void *subject)
 }
 #endif
 
+static const char *depthwise_declines(const void *subject)
+{
+    mw__packed_request request;
+    return read_packed(subject, &request) ? mw__conv_depthwise_declines(&request) : "unknown extents";
+}
+
+static mw_status plan_depthwise(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    mw__packed_request request;
+    return read_packed(op, &request) ? mw__plan_conv_depthwise(planner, &request, err) : mw__plan_check(planner, err);
+}
+
 static mw_status plan_packed(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     mw__packed_request request;
@@ -403,18 +415,16 @@ static mw_status plan_packed(mw__planner *planner, const mw__op *op, mw_error *e
 
 mw__implementations mw__conv_implementations(void)
 {
-    static const mw__implementation rows[] = {
+    static const mw__implementation rows[] =
+    { {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = depthwise_declines, .plan = plan_depthwise},
 #if MW_HAVE_AVX512
-        {.name = "avx512",
-         .level = MW__LEVEL_AVX512,
-         .declines = mw__conv_avx512_declines,
-         .plan = mw__plan_conv_avx512},
-        {.name = "packed.avx512", .level = MW__LEVEL_AVX512, .declines = wide_declines, .plan = plan_packed},
+      {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = mw__conv_avx512_declines, .plan = mw__plan_conv_avx512},
+      {.name = "packed.avx512", .level = MW__LEVEL_AVX512, .declines = wide_declines, .plan = plan_packed},
 #endif
-        {.name = "direct", .level = MW__LEVEL_BASE, .declines = direct_declines, .plan = plan_direct},
-        {.name = "packed", .level = MW__LEVEL_BASE, .declines = packed_declines, .plan = plan_packed},
-        {.name = "columns", .level = MW__LEVEL_BASE, .plan = plan_columns},
-        {.name = "ref", .level = MW__LEVEL_REF, .plan = plan_columns},
+      {.name = "direct", .level = MW__LEVEL_BASE, .declines = direct_declines, .plan = plan_direct},
+      {.name = "packed", .level = MW__LEVEL_BASE, .declines = packed_declines, .plan = plan_packed},
+      {.name = "columns", .level = MW__LEVEL_BASE, .plan = plan_columns},
+      {.name = "ref", .level = MW__LEVEL_REF, .plan = plan_columns},
     };
     return MW__IMPLEMENTATIONS(rows);
 }

@@ -257,7 +257,8 @@ bool mw__conv_dweight_suits(const mw__conv_dweight_match *match, const mw_tensor
     mw__conv_dweight_match asked = *match;
     asked.dweight = weight;
     return mw__dtype_of(weight) == MW_F32 && mw__count_of(match->dy) > 0 && mw__count_of(weight) > 0 &&
-           (mw__conv_dweight_packed_declines(&asked) == NULL || direct_declines(&asked) == NULL);
+           (mw__conv_dweight_depthwise_declines(&asked) == NULL || mw__conv_dweight_packed_declines(&asked) == NULL ||
+            direct_declines(&asked) == NULL);
 }
 
 mw__dweight_parts mw__dweight_parts_of(const mw__planner *planner, const mw__conv_dweight_match *match, int64_t share)
@@ -368,9 +369,12 @@ static mw_status plan_direct(mw__planner *planner, const mw__conv_dweight_match 
 mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err)
 {
     static const mw__implementation rows[] = {
+        {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = mw__conv_dweight_depthwise_declines},
         {.name = "packed", .level = MW__LEVEL_BASE, .declines = mw__conv_dweight_packed_declines},
         {.name = "direct"},
     };
     const mw__implementation *taken = mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), match);
-    return taken == rows ? mw__plan_conv_dweight_packed(planner, match, err) : plan_direct(planner, match, err);
+    if (taken == &rows[0])
+        return mw__plan_conv_dweight_depthwise(planner, match, err);
+    return taken == &rows[1] ? mw__plan_conv_dweight_packed(planner, match, err) : plan_direct(planner, match, err);
 }

@@ -18,26 +18,12 @@ static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /* ---- grids ---- */
 
-typedef struct packed_tap {
-    int64_t offset[3]; /* of x, from j step */
-    int64_t element;   /* of the kernel */
-} packed_tap;
-
-typedef struct packed_grid {
-    int64_t extent[3], start[3];
-    int64_t area;  /* positions of an example */
-    int64_t depth; /* inputs * taps */
-    int64_t taps;
-    const packed_tap *tap;
-    int64_t weights; /* floats before its panels in those of a group */
-} packed_grid;
-
 typedef struct packed_block {
     int64_t examples, groups, inputs, outputs; /* channels of a group */
     int64_t in[3], out[3], step[3], spread[3]; /* of x, of y; between positions in them */
     int64_t area_in, area_out;
     int64_t grids, taps; /* taps: of the kernel */
-    const packed_grid *grid;
+    const mw__packed_grid *grid;
     const mw__packed_code *code;
     int64_t lanes, rows, panels; /* of a tile; panels of output channels */
     int64_t weights;             /* floats of a group */
@@ -62,7 +48,7 @@ static int64_t axis_taps(const mw__conv_window *w, int axis, int64_t start, int6
     return count;
 }
 
-static void transposed_grid(const mw__conv_window *w, const int64_t start[3], packed_tap *tap, packed_grid *out)
+static void transposed_grid(const mw__conv_window *w, const int64_t start[3], mw__packed_tap *tap, mw__packed_grid *out)
 {
     int64_t element[3][TAPS_MOST], offset[3][TAPS_MOST], count[3];
     out->area = 1, out->taps = 0, out->tap = tap;
@@ -75,13 +61,13 @@ static void transposed_grid(const mw__conv_window *w, const int64_t start[3], pa
     for (int64_t z = 0; z < count[0]; z++)
         for (int64_t y = 0; y < count[1]; y++)
             for (int64_t x = 0; x < count[2]; x++)
-                tap[out->taps++] = (packed_tap){
+                tap[out->taps++] = (mw__packed_tap){
                     .offset = {offset[0][z], offset[1][y], offset[2][x]},
                     .element = (element[0][z] * w->kernel[1] + element[1][y]) * w->kernel[2] + element[2][x]};
 }
 
 /* A grid for each remainder; together they have each element of the kernel once. */
-static void fill_transposed(const mw__conv_window *w, packed_tap *tap, packed_grid *grid)
+static void fill_transposed(const mw__conv_window *w, mw__packed_tap *tap, mw__packed_grid *grid)
 {
     const int64_t ends[3] = {smaller(w->stride[0], w->in[0]), smaller(w->stride[1], w->in[1]),
                              smaller(w->stride[2], w->in[2])};
@@ -93,9 +79,9 @@ static void fill_transposed(const mw__conv_window *w, packed_tap *tap, packed_gr
             }
 }
 
-static void fill_forward(const mw__conv_window *w, packed_tap *tap, packed_grid *grid)
+static void fill_forward(const mw__conv_window *w, mw__packed_tap *tap, mw__packed_grid *grid)
 {
-    *grid = (packed_grid){.area = w->area_out, .taps = w->taps, .tap = tap};
+    *grid = (mw__packed_grid){.area = w->area_out, .taps = w->taps, .tap = tap};
     memcpy(grid->extent, w->out, sizeof grid->extent);
     for (int64_t t = 0; t < w->taps; t++) {
         mw__conv_tap(w, t, tap[t].offset);
@@ -103,7 +89,7 @@ static void fill_forward(const mw__conv_window *w, packed_tap *tap, packed_grid 
     }
 }
 
-static int64_t count_grids(const mw__packed_request *r)
+int64_t mw__packed_grids(const mw__packed_request *r)
 {
     const mw__conv_window *w = &r->window;
     int64_t all = 1;
@@ -112,9 +98,20 @@ static int64_t count_grids(const mw__packed_request *r)
     return all;
 }
 
+mw__packed_grid *mw__packed_fill_grids(mw__planner *planner, const mw__packed_request *r)
+{
+    mw__packed_grid *const grids = mw__plan_block(planner, (size_t)mw__packed_grids(r) * sizeof *grids);
+    mw__packed_tap *const taps = mw__plan_block(planner, (size_t)r->window.taps * sizeof *taps);
+    if (grids == NULL || taps == NULL)
+        return NULL;
+    (r->transposed ? fill_transposed : fill_forward)(&r->window, taps, grids);
+    return grids;
+}
+
 /* ---- packing the weight: for each group, grid and panel [depth, rows], zeros for channels that are not there ---- */
 
-static void pack_panel(const packed_block *s, const packed_grid *g, const float *weight, int64_t here, float *packed)
+static void pack_panel(const packed_block *s, const mw__packed_grid *g, const float *weight, int64_t here,
+                       float *packed)
 {
     if (!s->transposed) {
         s->code->transpose(weight, g->depth, here, g->depth, s->rows, packed, s->rows);
@@ -134,7 +131,7 @@ static void pack_run(const mw__kernel_call *call)
         const int64_t begin = s->transposed ? (group * s->inputs * s->outputs + first) * s->taps
                                             : (group * s->outputs + first) * s->inputs * s->taps;
         for (int64_t i = 0; i < s->grids; i++) {
-            const packed_grid *g = &s->grid[i];
+            const mw__packed_grid *g = &s->grid[i];
             float *const packed = (float *)call->out[0] + group * s->weights + g->weights;
             pack_panel(s, g, (const float *)call->in[0] + begin, smaller(s->rows, s->outputs - first),
                        packed + unit % s->panels * g->depth * s->rows);
@@ -151,7 +148,7 @@ typedef struct packed_piece {
 } packed_piece;
 
 /* Those of the panel that begins at position `at` of all examples. Where `cut`, none crosses the end of a vector. */
-static int64_t split(const packed_block *s, const packed_grid *g, int64_t at, int64_t count, int64_t line, bool cut,
+static int64_t split(const packed_block *s, const mw__packed_grid *g, int64_t at, int64_t count, int64_t line, bool cut,
                      packed_piece *pieces)
 {
     int64_t made = 0;
@@ -171,7 +168,7 @@ static int64_t split(const packed_block *s, const packed_grid *g, int64_t at, in
 }
 
 /* The elements of a piece that lie inside x under a tap; false if there are none. */
-static bool run_of(const packed_block *s, const packed_piece *piece, const packed_tap *tap, mw__packed_run *out)
+static bool run_of(const packed_block *s, const packed_piece *piece, const mw__packed_tap *tap, mw__packed_run *out)
 {
     const int64_t z = piece->at[0] * s->step[0] + tap->offset[0], y = piece->at[1] * s->step[1] + tap->offset[1];
     const int64_t step = s->step[2], x = piece->at[2] * step + tap->offset[2];
@@ -197,7 +194,7 @@ typedef struct packed_scratch {
     mw__packed_run *runs; /* [taps * lanes] */
 } packed_scratch;
 
-static void fill_source(const packed_block *s, const packed_grid *g, int64_t at, int64_t count,
+static void fill_source(const packed_block *s, const mw__packed_grid *g, int64_t at, int64_t count,
                         const packed_scratch *scratch)
 {
     packed_piece pieces[MW__PACKED_LANES];
@@ -216,7 +213,7 @@ static void fill_source(const packed_block *s, const packed_grid *g, int64_t at,
 
 /* What one tile computes. */
 typedef struct packed_tile {
-    const packed_grid *grid;
+    const mw__packed_grid *grid;
     const float *x, *weight, *bias; /* of the group; bias: or NULL */
     void *y;
     int64_t channel;       /* of y, the first of the group */
@@ -224,7 +221,7 @@ typedef struct packed_tile {
     int64_t panel, panels; /* of output channels */
 } packed_tile;
 
-static void store_piece(const packed_block *s, const packed_grid *g, const packed_piece *piece, int64_t channel,
+static void store_piece(const packed_block *s, const mw__packed_grid *g, const packed_piece *piece, int64_t channel,
                         const float *sums, float bias, void *y)
 {
     int64_t at = piece->example * s->groups * s->outputs + channel;
@@ -244,7 +241,7 @@ static void store_piece(const packed_block *s, const packed_grid *g, const packe
 static void store(const packed_block *s, const packed_tile *t, int64_t at, int64_t count, const float *sums)
 {
     packed_piece pieces[MW__PACKED_LANES];
-    const packed_grid *g = t->grid;
+    const mw__packed_grid *g = t->grid;
     const bool dense = s->grids == 1 && s->spread[2] == 1; /* lines follow each other */
     const int64_t all = split(s, g, at, count, dense ? g->area : g->extent[2], false, pieces);
     const int64_t first = t->panel * s->rows, end = smaller(first + t->panels * s->rows, s->outputs);
@@ -257,7 +254,7 @@ static void store(const packed_block *s, const packed_tile *t, int64_t at, int64
 
 static void run_tile(const packed_block *s, const packed_tile *t, const packed_scratch *scratch)
 {
-    const packed_grid *g = t->grid;
+    const mw__packed_grid *g = t->grid;
     const mw__packed_source source = {
         .begin = scratch->begin, .runs = scratch->runs, .taps = g->taps, .step = s->step[2]};
     mw__packed_product *const product = s->code->products[s->rows - 1];
@@ -296,7 +293,7 @@ static void unpack_panel(const packed_block *s, const packed_tile *t, int64_t pa
 /* run_tile of a weight that stays as it is stored: each panel of it is made once a tile. */
 static void run_stored(const packed_block *s, const packed_tile *t, const packed_scratch *scratch)
 {
-    const packed_grid *g = t->grid;
+    const mw__packed_grid *g = t->grid;
     const mw__packed_source source = {
         .begin = scratch->begin, .runs = scratch->runs, .taps = g->taps, .step = s->step[2]};
     const int64_t panels = divide_up(t->end - t->begin, s->lanes), sums_of_panel = t->panels * s->rows * s->lanes;
@@ -412,7 +409,7 @@ const char *mw__conv_packed_declines(const mw__packed_request *r)
 {
     const mw_shape weight = mw__shape_of(r->weight);
     const int64_t outputs = r->transposed ? weight.dim[1] : weight.dim[0] / r->groups;
-    if (r->window.taps > TAPS_MOST || count_grids(r) > GRIDS_MOST)
+    if (r->window.taps > TAPS_MOST || mw__packed_grids(r) > GRIDS_MOST)
         return "a kernel of over 512 elements, or over 64 remainders by the strides";
     if (outputs < OUTPUTS_LEAST)
         return "few output channels in a group";
@@ -421,16 +418,10 @@ const char *mw__conv_packed_declines(const mw__packed_request *r)
 
 static bool fill_grids(mw__planner *planner, const mw__packed_request *r, packed_block *s)
 {
-    s->grids = count_grids(r);
-    packed_grid *const grids = mw__plan_block(planner, (size_t)s->grids * sizeof *grids);
-    packed_tap *const taps = mw__plan_block(planner, (size_t)r->window.taps * sizeof *taps);
-    if (grids == NULL || taps == NULL)
+    mw__packed_grid *const grids = mw__packed_fill_grids(planner, r);
+    if (grids == NULL)
         return false;
-    s->grid = grids;
-    if (r->transposed)
-        fill_transposed(&r->window, taps, grids);
-    else
-        fill_forward(&r->window, taps, grids);
+    s->grid = grids, s->grids = mw__packed_grids(r);
     for (int64_t i = 0; i < s->grids; i++) {
         grids[i].depth = s->inputs * grids[i].taps;
         grids[i].weights = s->weights;
@@ -543,11 +534,19 @@ static mw__packed_request request_of(const mw__conv_dx_match *match)
 bool mw__conv_dx_suits(const mw__conv_dx_match *match)
 {
     const mw__packed_request request = request_of(match);
-    return mw__conv_packed_declines(&request) == NULL;
+    return mw__conv_depthwise_declines(&request) == NULL || mw__conv_packed_declines(&request) == NULL;
 }
+
+static const char *depthwise_declines(const void *request) { return mw__conv_depthwise_declines(request); }
 
 mw_status mw__plan_conv_dx(mw__planner *planner, const mw__conv_dx_match *match, mw_error *err)
 {
+    static const mw__implementation rows[] = {
+        {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = depthwise_declines},
+        {.name = "packed"},
+    };
     const mw__packed_request request = request_of(match);
-    return mw__plan_conv_packed(planner, &request, err);
+    return mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), &request) == rows
+               ? mw__plan_conv_depthwise(planner, &request, err)
+               : mw__plan_conv_packed(planner, &request, err);
 }

@@ -48,6 +48,19 @@ typedef void mw__packed_transpose(const float *x, int64_t stride, int64_t rows, 
 /* out[r] = x[r stride] for r < rows, and 0 from there to fill, which is at most `rows` of the code */
 typedef void mw__packed_column(const float *x, int64_t stride, int64_t rows, int64_t fill, float *out);
 
+/* For each of `lines` rows of x, `stride` apart: out[i] = x[i step] for begin <= i < end, and 0 for the others below
+ * count, after which the next begins; step > 0. What is outside is not read. */
+typedef void mw__packed_lines(const float *x, int64_t stride, int64_t lines, int64_t step, int64_t begin, int64_t end,
+                              int64_t count, float *out);
+/* y[i] = bias + the sum over taps of weight[t] x[at[t] + i], i < count; y and x go on for MW__PACKED_SLACK floats. */
+typedef void mw__packed_taps(int64_t taps, const float *weight, const int32_t *at, const float *x, int64_t count,
+                             float bias, float *y);
+/* Adds dy[i] x[at[t] + i] to sums[t][lane of i], i < count; beyond count dy is 0 up to a whole vector. */
+typedef void mw__packed_dots(int64_t taps, const int32_t *at, const float *x, const float *dy, int64_t count,
+                             float *sums);
+
+#define MW__PACKED_SLACK 128
+
 /* By one instruction set. */
 typedef struct mw__packed_code {
     int64_t rows;           /* of a panel of the weight, at most */
@@ -58,6 +71,9 @@ typedef struct mw__packed_code {
     mw__packed_sums *const (*sums)[2]; /* [rows - 1][vectors - 1] */
     mw__packed_transpose *transpose;
     mw__packed_column *column;
+    mw__packed_lines *lines;
+    mw__packed_taps *taps;
+    mw__packed_dots *dots;
 } mw__packed_code;
 
 #if MW_HAVE_AVX512
@@ -65,6 +81,22 @@ extern const mw__packed_code mw__packed_avx512;
 #endif
 /* The widest at that level. */
 const mw__packed_code *mw__packed_code_of(mw__level level);
+
+/* ---- grids ---- */
+
+typedef struct mw__packed_tap {
+    int64_t offset[3]; /* of x, from j step */
+    int64_t element;   /* of the kernel */
+} mw__packed_tap;
+
+typedef struct mw__packed_grid {
+    int64_t extent[3], start[3];
+    int64_t area;  /* positions of an example */
+    int64_t depth; /* inputs * taps */
+    int64_t taps;
+    const mw__packed_tap *tap;
+    int64_t weights; /* floats before its panels in those of a group */
+} mw__packed_grid;
 
 /* What is convolved. */
 typedef struct mw__packed_request {
@@ -77,5 +109,14 @@ typedef struct mw__packed_request {
 /* Why the packed kernels do not take it, a static sentence; NULL: they do. */
 const char *mw__conv_packed_declines(const mw__packed_request *request);
 mw_status mw__plan_conv_packed(mw__planner *planner, const mw__packed_request *request, mw_error *err);
+
+/* How many grids it has, at most one more than are taken; and their extents and taps. NULL after a failed allocation.
+ */
+int64_t mw__packed_grids(const mw__packed_request *request);
+mw__packed_grid *mw__packed_fill_grids(mw__planner *planner, const mw__packed_request *request);
+
+/* Of a channel for each group, by itself: kernel_conv_depthwise.c. */
+const char *mw__conv_depthwise_declines(const mw__packed_request *request);
+mw_status mw__plan_conv_depthwise(mw__planner *planner, const mw__packed_request *request, mw_error *err);
 
 #endif

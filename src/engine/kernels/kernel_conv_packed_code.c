@@ -61,6 +61,16 @@ static void column(const float *x, int64_t stride, int64_t rows, int64_t fill, f
         out[r] = r < rows ? x[r * stride] : 0.0f;
 }
 
+static void lines(const float *x, int64_t stride, int64_t lines, int64_t step, int64_t begin, int64_t end,
+                  int64_t count, float *out)
+{
+    for (int64_t k = 0; k < lines; k++, out += count) {
+        memset(out, 0, (size_t)count * sizeof *out);
+        for (int64_t i = begin; i < end; i++)
+            out[i] = x[k * stride + i * step];
+    }
+}
+
 /* ---- the tiles ---- */
 
 /* Fused multiply-add where the instruction set has it: `fma` as the direct kernels take it. */
@@ -97,6 +107,36 @@ typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(
             (vector *)(c + (r * VECTORS + v) * WIDTH) = sum[r][v];                                                     \
     }
 
+#define TAPS_BODY(fma)                                                                                                 \
+    {                                                                                                                  \
+        for (int64_t i = 0; i < count; i += 4 * WIDTH) {                                                               \
+            vector sum[4];                                                                                             \
+            UNROLL for (int v = 0; v < 4; v++) sum[v] = (vector){0};                                                   \
+            for (int64_t t = 0; t < taps; t++)                                                                         \
+                UNROLL for (int v = 0; v < 4; v++) sum[v] =                                                            \
+                    fma(weight[t], *(const vector *)(x + at[t] + i + v * WIDTH), sum[v]);                              \
+            UNROLL for (int v = 0; v < 4; v++) * (vector *)(y + i + v * WIDTH) = sum[v] + bias;                        \
+        }                                                                                                              \
+    }
+
+/* Of three taps at once, the last one again where there are fewer. */
+#define DOTS_BODY(fma)                                                                                                 \
+    {                                                                                                                  \
+        for (int64_t t = 0; t < taps; t += 3) {                                                                        \
+            const int64_t second = t + 1 < taps ? t + 1 : t, third = t + 2 < taps ? t + 2 : t;                         \
+            const float *const from[3] = {x + at[t], x + at[second], x + at[third]};                                   \
+            vector sum[3] = {{0}, {0}, {0}};                                                                           \
+            for (int64_t i = 0; i < count; i += WIDTH)                                                                 \
+                UNROLL for (int k = 0; k < 3; k++) sum[k] +=                                                           \
+                    *(const vector *)(dy + i) * *(const vector *)(from[k] + i);                                        \
+            *(vector *)(sums + t * WIDTH) += sum[0];                                                                   \
+            if (second > t)                                                                                            \
+                *(vector *)(sums + second * WIDTH) += sum[1];                                                          \
+            if (third > t)                                                                                             \
+                *(vector *)(sums + third * WIDTH) += sum[2];                                                           \
+        }                                                                                                              \
+    }
+
 #define TILES(target, name, fma, rows)                                                                                 \
     target static void name##_##rows(int64_t depth, const float *a, const float *panel, float *c, bool add)            \
         PRODUCT_BODY(rows, fma) target static void name##_##rows##_1(int64_t count, const float *a, const float *x,    \
@@ -116,7 +156,12 @@ typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(
     TILES(target, name, fma, 4)                                                                                        \
     TILES(target, name, fma, 5)                                                                                        \
     TILES(target, name, fma, 6)                                                                                        \
-    static mw__packed_product *const name[ROWS] = {name##_1, name##_2, name##_3, name##_4, name##_5, name##_6};        \
+    target static void name##_taps(int64_t taps, const float *weight, const int32_t *at, const float *x,               \
+                                   int64_t count, float bias, float *y) TAPS_BODY(fma)                                 \
+        target static void name##_dots(int64_t taps, const int32_t *at, const float *x, const float *dy,               \
+                                       int64_t count, float *sums)                                                     \
+            DOTS_BODY(fma) static mw__packed_product *const name[ROWS] = {name##_1, name##_2, name##_3,                \
+                                                                          name##_4, name##_5, name##_6};               \
     static mw__packed_sums *const name##_sums[ROWS][VECTORS] = {LISTED(name, 1), LISTED(name, 2), LISTED(name, 3),     \
                                                                 LISTED(name, 4), LISTED(name, 5), LISTED(name, 6)};    \
     static const mw__packed_code name##_code = {.rows = ROWS,                                                          \
@@ -127,7 +172,10 @@ typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(
                                                 .store = store,                                                        \
                                                 .sums = name##_sums,                                                   \
                                                 .transpose = transpose,                                                \
-                                                .column = column};
+                                                .column = column,                                                      \
+                                                .lines = lines,                                                        \
+                                                .taps = name##_taps,                                                   \
+                                                .dots = name##_dots};
 
 #if defined(__x86_64__)
 #include <immintrin.h>

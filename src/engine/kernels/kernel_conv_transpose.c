@@ -215,9 +215,22 @@ static mw_status plan_packed(mw__planner *planner, const mw__op *op, mw_error *e
     return read_packed(op, &request) ? mw__plan_conv_packed(planner, &request, err) : mw__plan_check(planner, err);
 }
 
+static const char *depthwise_declines(const void *subject)
+{
+    mw__packed_request request;
+    return read_packed(subject, &request) ? mw__conv_depthwise_declines(&request) : "unknown extents";
+}
+
+static mw_status plan_depthwise(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    mw__packed_request request;
+    return read_packed(op, &request) ? mw__plan_conv_depthwise(planner, &request, err) : mw__plan_check(planner, err);
+}
+
 mw_status mw__kernel_conv_transpose(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     static const mw__implementation rows[] = {
+        {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = depthwise_declines, .plan = plan_depthwise},
         {.name = "packed", .level = MW__LEVEL_BASE, .declines = packed_declines, .plan = plan_packed},
         {.name = "product", .level = MW__LEVEL_BASE, .plan = plan_product},
         {.name = "ref", .plan = plan_product}};

@@ -22,18 +22,24 @@ static __m512 gather_1(const mw__packed_run *run, const mw__packed_run *end, con
     return all;
 }
 
-/* Every second element of two vectors; of the second the last one is not looked at. */
-static __m512 gather_2(const mw__packed_run *run, const mw__packed_run *end, const float *x, int64_t step)
+/* Lanes [first, first + count), count > 0, of every second element from x on, and those between them; the others are 0
+ * in `mask` and are not touched. */
+static __m512 every_second(const float *x, __mmask16 mask, int64_t first, int64_t count)
 {
     const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    const uint64_t wide = ((UINT64_C(1) << (2 * count - 1)) - 1) << 2 * first;
+    const __m512 low = _mm512_maskz_loadu_ps((__mmask16)wide, x);
+    const __m512 high = _mm512_maskz_loadu_ps((__mmask16)(wide >> LANES), x + LANES);
+    return _mm512_maskz_permutex2var_ps(mask, low, even, high);
+}
+
+static __m512 gather_2(const mw__packed_run *run, const mw__packed_run *end, const float *x, int64_t step)
+{
     __m512 all = _mm512_setzero_ps();
     (void)step;
     for (; run < end; run++) {
-        const uint64_t wide = ((UINT64_C(1) << (2 * run->count - 1)) - 1) << 2 * run->first;
-        const float *from = lane_0(x, run);
-        const __m512 low = _mm512_maskz_loadu_ps((__mmask16)wide, from);
-        const __m512 high = _mm512_maskz_loadu_ps((__mmask16)(wide >> LANES), from + LANES);
-        all = _mm512_mask_mov_ps(all, (__mmask16)run->mask, _mm512_permutex2var_ps(low, even, high));
+        const __mmask16 mask = (__mmask16)run->mask;
+        all = _mm512_mask_mov_ps(all, mask, every_second(lane_0(x, run), mask, run->first, run->count));
     }
     return all;
 }
@@ -196,9 +202,9 @@ SUMS(14)
     {                                                                                                                  \
         sums_##rows##_1, sums_##rows##_2                                                                               \
     }
-static mw__packed_sums *const sums[ROWS][VECTORS] = {LISTED(1),  LISTED(2),  LISTED(3),  LISTED(4), LISTED(5),
-                                                     LISTED(6),  LISTED(7),  LISTED(8),  LISTED(9), LISTED(10),
-                                                     LISTED(11), LISTED(12), LISTED(13), LISTED(14)};
+static mw__packed_sums *const all_sums[ROWS][VECTORS] = {LISTED(1),  LISTED(2),  LISTED(3),  LISTED(4), LISTED(5),
+                                                         LISTED(6),  LISTED(7),  LISTED(8),  LISTED(9), LISTED(10),
+                                                         LISTED(11), LISTED(12), LISTED(13), LISTED(14)};
 
 /* ---- transposing ---- */
 
@@ -234,12 +240,103 @@ static void column(const float *x, int64_t stride, int64_t rows, int64_t fill, f
     _mm512_mask_storeu_ps(out, filled, _mm512_mask_i32gather_ps(_mm512_setzero_ps(), mask, at, x, sizeof *x));
 }
 
+/* ---- one channel by itself ---- */
+
+/* One vector of each line. step: 1 or 2, a constant where this is inlined. */
+MW__INLINE void lines_body(const int step, const float *x, int64_t stride, int64_t lines, int64_t begin, int64_t end,
+                           int64_t pitch, int64_t here, float *out)
+{
+    const int64_t low = begin > 0 ? begin : 0, high = end < here ? end : here, inside = high > low ? high - low : 0;
+    const __mmask16 mask = inside > 0 ? (__mmask16)(((1u << inside) - 1) << low) : 0;
+    const __mmask16 all = (__mmask16)((1u << here) - 1);
+    for (int64_t k = 0; k < lines; k++, out += pitch) {
+        const float *from = (const float *)((uintptr_t)x + (uintptr_t)(k * stride * (int64_t)sizeof *x));
+        __m512 lanes = _mm512_setzero_ps();
+        if (inside > 0)
+            lanes = step == 1 ? _mm512_maskz_loadu_ps(mask, from) : every_second(from, mask, low, inside);
+        _mm512_mask_storeu_ps(out, all, lanes);
+    }
+}
+
+static void lines(const float *x, int64_t stride, int64_t lines, int64_t step, int64_t begin, int64_t end,
+                  int64_t count, float *out)
+{
+    for (int64_t i = 0; step <= 2 && i < count; i += LANES) {
+        const int64_t here = count - i < LANES ? count - i : LANES;
+        const float *from = (const float *)((uintptr_t)x + (uintptr_t)(i * step * (int64_t)sizeof *x));
+        if (step == 1)
+            lines_body(1, from, stride, lines, begin - i, end - i, count, here, out + i);
+        else
+            lines_body(2, from, stride, lines, begin - i, end - i, count, here, out + i);
+    }
+    for (int64_t k = 0; step > 2 && k < lines; k++)
+        for (int64_t i = 0; i < count; i++)
+            out[k * count + i] = i >= begin && i < end ? x[k * stride + i * step] : 0.0f;
+}
+
+/* vectors is a constant where this is inlined */
+MW__INLINE void taps_body(const int vectors, int64_t taps, const float *weight, const int32_t *at, const float *x,
+                          float bias, float *y)
+{
+    __m512 sum[8];
+    UNROLL for (int v = 0; v < vectors; v++) sum[v] = _mm512_setzero_ps();
+    for (int64_t t = 0; t < taps; t++) {
+        const float *from = x + at[t];
+        const __m512 w = _mm512_set1_ps(weight[t]);
+        UNROLL for (int v = 0; v < vectors; v++) sum[v] = _mm512_fmadd_ps(w, _mm512_loadu_ps(from + v * LANES), sum[v]);
+    }
+    UNROLL for (int v = 0; v < vectors; v++)
+        _mm512_storeu_ps(y + v * LANES, _mm512_add_ps(sum[v], _mm512_set1_ps(bias)));
+}
+
+static void taps(int64_t taps, const float *weight, const int32_t *at, const float *x, int64_t count, float bias,
+                 float *y)
+{
+    int64_t i = 0;
+    for (; i + 4 * LANES < count; i += 8 * LANES)
+        taps_body(8, taps, weight, at, x + i, bias, y + i);
+    if (i + LANES < count)
+        taps_body(4, taps, weight, at, x + i, bias, y + i);
+    else if (i < count)
+        taps_body(1, taps, weight, at, x + i, bias, y + i);
+}
+
+#define DOTS 9 /* taps at once, at most */
+
+/* taps is a constant where this is inlined */
+MW__INLINE void dots_body(const int taps, const int32_t *at, const float *x, const float *dy, int64_t count,
+                          float *sums)
+{
+    __m512 sum[DOTS];
+    const float *from[DOTS];
+    UNROLL for (int t = 0; t < taps; t++) sum[t] = _mm512_loadu_ps(sums + t * LANES), from[t] = x + at[t];
+    for (int64_t i = 0; i < count; i += LANES) {
+        const __m512 d = _mm512_loadu_ps(dy + i);
+        UNROLL for (int t = 0; t < taps; t++) sum[t] = _mm512_fmadd_ps(d, _mm512_loadu_ps(from[t] + i), sum[t]);
+    }
+    UNROLL for (int t = 0; t < taps; t++) _mm512_storeu_ps(sums + t * LANES, sum[t]);
+}
+
+static void dots(int64_t taps, const int32_t *at, const float *x, const float *dy, int64_t count, float *sums)
+{
+    int64_t t = 0;
+    for (; t + 9 <= taps; t += 9)
+        dots_body(9, at + t, x, dy, count, sums + t * LANES);
+    for (; t + 3 <= taps; t += 3)
+        dots_body(3, at + t, x, dy, count, sums + t * LANES);
+    for (; t < taps; t++)
+        dots_body(1, at + t, x, dy, count, sums + t * LANES);
+}
+
 const mw__packed_code mw__packed_avx512 = {.rows = ROWS,
                                            .width = LANES,
                                            .vectors = VECTORS,
                                            .gather = gather,
                                            .products = products,
                                            .store = store,
-                                           .sums = sums,
+                                           .sums = all_sums,
                                            .transpose = transpose,
-                                           .column = column};
+                                           .column = column,
+                                           .lines = lines,
+                                           .taps = taps,
+                                           .dots = dots};
