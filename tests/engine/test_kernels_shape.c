@@ -161,6 +161,38 @@ static void test_many_parts_join_and_split(void)
     }
 }
 
+/* Two long rows: partitions share them out by bytes, across the borders of parts. */
+static void test_long_rows_join_and_split(void)
+{
+    enum { ROWS = 2, PARTS = 9, WIDTH = 200003 };
+    static const int sizes[PARTS] = {1, 70001, 3, 60000, 17, 40009, 4096, 25875, 1};
+    static float x[ROWS * WIDTH], y[ROWS * WIDTH];
+    char text[4096], body[2048];
+    int used = 0;
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        x[i] = (float)i;
+    for (int i = 0; i < PARTS; i++)
+        used += snprintf(body + used, sizeof body - (size_t)used, "%stensor<fp32, [2, %d]> p%d", i > 0 ? ", " : "",
+                         sizes[i], i);
+    used += snprintf(body + used, sizeof body - (size_t)used,
+                     " = split(axis = int32(1), split_sizes = tensor<int32, [9]>([1, 70001, 3, 60000, 17, 40009, 4096, "
+                     "25875, 1]), x = x); tensor<fp32, [2, 200003]> y = concat(axis = int32(1), interleave = "
+                     "bool(false), values = (");
+    for (int i = 0; i < PARTS; i++)
+        used += snprintf(body + used, sizeof body - (size_t)used, "%sp%d", i > 0 ? ", " : "", PARTS - 1 - i);
+    snprintf(body + used, sizeof body - (size_t)used, "));");
+    for (int l = 0; l < 2; l++) {
+        memset(y, 0, sizeof y);
+        REQUIRE(kernel_run_one(kernel_text(text, sizeof text, "tensor<fp32, [2, 200003]> x", body, "y"),
+                               thread_counts[l], x, sizeof x, y, sizeof y));
+        for (int r = 0; r < ROWS; r++)
+            for (int i = PARTS - 1, from = WIDTH, to = 0; i >= 0; to += sizes[i--]) {
+                from -= sizes[i];
+                CHECK(memcmp(y + r * WIDTH + to, x + r * WIDTH + from, (size_t)sizes[i] * sizeof *x) == 0);
+            }
+    }
+}
+
 static void test_interleaved_operands_alternate(void)
 {
     const float a[] = {1, 2, 3, 4}, b[] = {10, 20, 30, 40};
@@ -298,6 +330,7 @@ int main(void)
     RUN(test_positions_may_be_computed);
     RUN(test_slices_follow_python);
     RUN(test_many_parts_join_and_split);
+    RUN(test_long_rows_join_and_split);
     RUN(test_interleaved_operands_alternate);
     RUN(test_tile_repeats_every_axis);
     RUN(test_pads_reflect_and_replicate);

@@ -11,6 +11,7 @@ typedef struct join_block {
     size_t offset;       /* of the first part in it */
     size_t chunk[PARTS]; /* bytes of a unit of each part */
     size_t count;        /* parts */
+    size_t group, total; /* bytes of all of them: of a unit, of all units */
 } join_block;
 
 /* Single elements, as interleaved halves are joined of, are one store. */
@@ -44,6 +45,60 @@ static void split_run(const mw__kernel_call *call)
     }
 }
 
+/* ---- few long units, which would keep few partitions busy: a unit of the step is a piece of what the parts hold ----
+ */
+
+#define FEW   16 /* units */
+#define PIECE 16384
+
+/* A run of bytes that one part holds. */
+typedef struct run_of_bytes {
+    size_t part, in_part, in_whole, size;
+} run_of_bytes;
+
+/* The longest that begins at byte `at` of the group's and ends by `end`. */
+static run_of_bytes run_from(const join_block *block, size_t at, size_t end)
+{
+    const size_t unit = at / block->group, inside = at % block->group;
+    size_t i = 0, first = 0;
+    while (inside - first >= block->chunk[i])
+        first += block->chunk[i++];
+    const size_t skip = inside - first, left = block->chunk[i] - skip;
+    return (run_of_bytes){.part = i,
+                          .in_part = unit * block->chunk[i] + skip,
+                          .in_whole = unit * block->whole + block->offset + inside,
+                          .size = left < end - at ? left : end - at};
+}
+
+static size_t end_of_pieces(const mw__kernel_call *call)
+{
+    const join_block *block = call->block;
+    const size_t end = (size_t)call->end * PIECE;
+    return end < block->total ? end : block->total;
+}
+
+static void concat_pieces(const mw__kernel_call *call)
+{
+    const size_t end = end_of_pieces(call);
+    for (size_t at = (size_t)call->begin * PIECE; at < end;) {
+        const run_of_bytes run = run_from(call->block, at, end);
+        memcpy((char *)call->out[0] + run.in_whole, (const char *)call->in[run.part] + run.in_part, run.size);
+        at += run.size;
+    }
+}
+
+static void split_pieces(const mw__kernel_call *call)
+{
+    const size_t end = end_of_pieces(call);
+    for (size_t at = (size_t)call->begin * PIECE; at < end;) {
+        const run_of_bytes run = run_from(call->block, at, end);
+        memcpy((char *)call->out[run.part] + run.in_part, (const char *)call->in[0] + run.in_whole, run.size);
+        at += run.size;
+    }
+}
+
+/* ---- plans ---- */
+
 typedef struct join_plan {
     const mw_tensor *whole;
     int64_t units;
@@ -65,13 +120,30 @@ static size_t chunk_of(const mw_tensor *part, const join_plan *join)
     return (size_t)mw__count_of(part) * mw__dtype_size(mw__dtype_of(part)) / (size_t)join->units;
 }
 
+/* Whether the step is of pieces, and how its operands are touched. */
+typedef struct join_step {
+    mw__step *step;
+    mw__access access;
+} join_step;
+
+static join_step plan_step(mw__planner *planner, const join_plan *join, join_block *block, mw__kernel *const run[2],
+                           const char *label)
+{
+    block->total = block->group * (size_t)join->units;
+    const bool pieces = join->units < FEW && block->total >= (size_t)(2 * FEW * PIECE);
+    const int64_t units = pieces ? (int64_t)((block->total + PIECE - 1) / PIECE) : join->units;
+    mw__step *step = mw__plan_step(planner, run[pieces], label, units, mw__cost(2.0 * (double)block->total, 0));
+    step->block = block;
+    return (join_step){step, pieces ? MW__WHOLE : MW__ROWS};
+}
+
 /* ---- concat ---- */
 
 /* One step for some of the operands. */
 static void plan_concat(mw__planner *planner, const join_plan *join, const mw__operand *operands, size_t count,
                         size_t *offset)
 {
-    const char *label = join->whole->op->row->name;
+    static mw__kernel *const run[] = {concat_run, concat_pieces};
     join_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL)
         return;
@@ -80,12 +152,11 @@ static void plan_concat(mw__planner *planner, const join_plan *join, const mw__o
         block->chunk[i] = chunk_of(operands[i].value, join);
         *offset += block->chunk[i];
     }
-    const double bytes = 2.0 * (double)join->units * (double)(*offset - block->offset);
-    mw__step *step = mw__plan_step(planner, concat_run, label, join->units, mw__cost(bytes, 0));
-    step->block = block;
+    block->group = *offset - block->offset;
+    const join_step s = plan_step(planner, join, block, run, join->whole->op->row->name);
     for (size_t i = 0; i < count; i++)
-        mw__step_read(planner, step, mw__plan_buffer(planner, operands[i].value), MW__ROWS, block->chunk[i], false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, join->whole), MW__ROWS, join->unit);
+        mw__step_read(planner, s.step, mw__plan_buffer(planner, operands[i].value), s.access, block->chunk[i], false);
+    mw__step_write(planner, s.step, mw__plan_buffer(planner, join->whole), s.access, join->unit);
 }
 
 static void plan_joined(mw__planner *planner, const mw__op *op, const join_plan *whole)
@@ -137,6 +208,7 @@ mw_status mw__kernel_stack(mw__planner *planner, const mw__op *op, mw_error *err
 static void plan_split(mw__planner *planner, const join_plan *join, mw_tensor *const *results, size_t count,
                        size_t *offset)
 {
+    static mw__kernel *const run[] = {split_run, split_pieces};
     join_block *block = mw__plan_block(planner, sizeof *block);
     if (block == NULL)
         return;
@@ -145,12 +217,11 @@ static void plan_split(mw__planner *planner, const join_plan *join, mw_tensor *c
         block->chunk[i] = chunk_of(results[i], join);
         *offset += block->chunk[i];
     }
-    const double bytes = 2.0 * (double)join->units * (double)(*offset - block->offset);
-    mw__step *step = mw__plan_step(planner, split_run, "split", join->units, mw__cost(bytes, 0));
-    step->block = block;
-    mw__step_read(planner, step, mw__plan_buffer(planner, join->whole), MW__ROWS, join->unit, false);
+    block->group = *offset - block->offset;
+    const join_step s = plan_step(planner, join, block, run, "split");
+    mw__step_read(planner, s.step, mw__plan_buffer(planner, join->whole), s.access, join->unit, false);
     for (size_t i = 0; i < count; i++)
-        mw__step_write(planner, step, mw__plan_buffer(planner, results[i]), MW__ROWS, block->chunk[i]);
+        mw__step_write(planner, s.step, mw__plan_buffer(planner, results[i]), s.access, block->chunk[i]);
 }
 
 mw_status mw__kernel_split(mw__planner *planner, const mw__op *op, mw_error *err)
