@@ -2,12 +2,14 @@
  * plain ones (MW_ENGINE_REF=1), on one thread and on three, in wide and in baseline vectors. */
 #include "base/fp16.h"
 #include "program_case.h"
+#include "run.h"
 #include "support/check.h"
 #include "support/on_engine.h"
 #include "support/setting.h"
 
 #include <millwright/millwright.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct shapes {
     const char *what;
@@ -205,8 +207,35 @@ static void test_fast_kernels_agree_with_the_plain_ones(void)
         }
 }
 
+static size_t count_steps(const mw_graph *graph, const char *label)
+{
+    mw_error err = {0};
+    size_t count = 0;
+    mw__library *library = run_library_of(graph, 1, &err);
+    CHECK_OK(err);
+    for (size_t i = 0; library != NULL && i < library->programs[0].plan.step_count; i++)
+        count += strcmp(library->programs[0].plan.steps[i]->label, label) == 0;
+    if (library != NULL)
+        mw__object_release(library);
+    return count;
+}
+
+/* Where the weight is an input it is laid out in each run. */
+static void test_constant_weights_are_laid_out_when_compiled(void)
+{
+    const shapes s = {.what = "a constant weight", .x = {4, {2, 300, 9, 7}}, .weight = {4, {16, 300, 3, 3}}};
+    mw_graph *fixed = build(&s, MW_F32), *given = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(given, "x", MW_F32, s.x), *weight = mw_input(given, "weight", MW_F32, s.weight);
+    mw_output(mw_conv(x, weight, NULL, NULL), "y");
+    CHECK(count_steps(fixed, "conv.pack") == 0);
+    CHECK(count_steps(given, "conv.pack") == (level_here() > MW__LEVEL_REF ? 1 : 0));
+    mw_graph_destroy(given);
+    mw_graph_destroy(fixed);
+}
+
 int main(void)
 {
+    RUN(test_constant_weights_are_laid_out_when_compiled);
     RUN(test_fast_kernels_agree_with_the_plain_ones);
     return check_finish();
 }

@@ -1,5 +1,6 @@
 /* Runs what depends on constants alone once, when planned. Only what stays small, or shrinks, is kept: a program must
- * not grow by the tensors that it can compute. */
+ * not grow by the tensors that it can compute. Weights that kernels want laid out in their own way are the exception:
+ * the copy takes their size once more, and saves a pass over them in every run. */
 #include "base/checked.h"
 #include "engine/compile/passes.h"
 #include "engine/core/partition.h"
@@ -33,7 +34,7 @@ static bool folds(const folder *f, const mw__step *step)
             return false;
     }
     return !step->varies && step->nested == NULL && step->units > 0 &&
-           written <= (read > KEPT_BYTES ? read : KEPT_BYTES);
+           (step->prepares || written <= (read > KEPT_BYTES ? read : KEPT_BYTES));
 }
 
 static mw_status run_once(const folder *f, const mw__step *step)

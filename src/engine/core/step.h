@@ -63,12 +63,13 @@ typedef struct mw__step {
     int64_t units; /* independent; partitions take contiguous ranges */
     int64_t grain; /* ranges begin at multiples of this; 1 by default */
     size_t scratch;
-    bool varies;  /* two runs on the same operands differ */
-    bool rounds;  /* to fp16, where that is declared */
-    double cost;  /* an estimate, on which plans depend: ns for all units on one partition (mw__cost) */
-    double flops; /* a count, which is shown only: floating-point operations of all units, from a kernel that
-                     knows; 0: surface/work.c asks the rows of the operations */
-    bool helper;  /* stands beside the step that does the operation's work: 0 flops are then a count */
+    bool varies;   /* two runs on the same operands differ */
+    bool prepares; /* lays weights out for the steps that read them: of constants, once, when compiled */
+    bool rounds;   /* to fp16, where that is declared */
+    double cost;   /* an estimate, on which plans depend: ns for all units on one partition (mw__cost) */
+    double flops;  /* a count, which is shown only: floating-point operations of all units, from a kernel that
+                      knows; 0: surface/work.c asks the rows of the operations */
+    bool helper;   /* stands beside the step that does the operation's work: 0 flops are then a count */
     mw__element
         *element; /* what it computes of each element, for engine/kernels/fused/fused.h; NULL: it may not fuse */
     const struct mw__watch *watch;   /* if it only looks at a buffer (engine/kernels/within.h) */

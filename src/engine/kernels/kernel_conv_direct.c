@@ -346,6 +346,7 @@ mw_status mw__plan_conv_direct(mw__planner *planner, const mw__direct *direct, c
                                    mw__cost((double)packed * (double)(d->groups * s->blocks), 0.0));
     pack->block = s;
     pack->helper = true;
+    pack->prepares = true;
     mw__step_read(planner, pack, mw__plan_buffer(planner, mw__arg(op, "weight")), MW__WHOLE, 0, false);
     if (bias != NULL)
         mw__step_read(planner, pack, mw__plan_buffer(planner, bias), MW__WHOLE, 0, false);

@@ -482,6 +482,7 @@ static uint32_t plan_pack(mw__planner *planner, const packed_block *s, const mw_
     mw__step *step = mw__plan_step(planner, pack_run, "conv.pack", units, mw__cost(8.0 * (double)size, 0.0));
     step->block = s;
     step->helper = true;
+    step->prepares = true;
     mw__step_read(planner, step, from, MW__WHOLE, 0, false);
     mw__step_write(planner, step, packed, MW__WHOLE, 0);
     return packed;

@@ -116,6 +116,7 @@ uint32_t mw__conv_avx512_pack(mw__planner *planner, const mw__conv_avx512 *c, co
         mw__plan_step(planner, pack_run, "conv.pack.avx512", panels, mw__cost((double)size * (double)panels, 0.0));
     step->block = s;
     step->helper = true;
+    step->prepares = true;
     mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "weight")), MW__WHOLE, 0, false);
     if (bias != NULL)
         mw__step_read(planner, step, mw__plan_buffer(planner, bias), MW__WHOLE, 0, false);
