@@ -131,7 +131,7 @@ MW__INLINE bool mw__is_whole(float size) { return (size >= 0x1p23f) | ((size + 0
 MW__INLINE uint32_t mw__sign_if_odd(float size)
 {
     const uint32_t bits = mw__bits_of(size < 0x1p23f ? size + 0x1p23f : size);
-    return mw__is_whole(size) & (size < 0x1p24f) ? bits << 31 : 0;
+    return (mw__is_whole(size) & (size < 0x1p24f)) ? bits << 31 : 0;
 }
 
 /* x^y for x >= 0 */
@@ -152,9 +152,10 @@ MW__INLINE float mw__pow_of(float x, float y)
     const float size = fabsf(x), exponent = fabsf(y);
     const float power = (float)mw__power_wide((double)size, (double)y);
     float result = mw__float_of(mw__bits_of(power) ^ (mw__bits_of(x) & mw__sign_if_odd(exponent)));
-    result = (x < 0.0f) & (x >= -FLT_MAX) & !mw__is_whole(exponent) ? NAN : result;
-    result = (x != x) | (y != y) ? NAN : result;
-    result = (y == 0.0f) | (x == 1.0f) | ((x == -1.0f) & (exponent > FLT_MAX)) ? 1.0f : result;
+    const bool whole = mw__is_whole(exponent);
+    result = ((x < 0.0f) & (x >= -FLT_MAX) & !whole) ? NAN : result;
+    result = ((x != x) | (y != y)) ? NAN : result;
+    result = ((y == 0.0f) | (x == 1.0f) | ((x == -1.0f) & (exponent > FLT_MAX))) ? 1.0f : result;
     const float square = x * x, cube = square * x, inverse = 1.0f / x;
     result = y == 2.0f ? square : result;
     result = y == 3.0f ? cube : result;
