@@ -1,6 +1,7 @@
 /* Pooling: kernels of ops/pool.def, one plane [*S] of x a unit. Windows are cut to the elements inside x; sums are
- * taken in double and rounded once. A NaN in a window is its result. fp32 windows that stand inside x are taken a row
- * of windows at a time, in the order, and so with the bits, of the plain loops of pool_ref. */
+ * taken in double and rounded once. A NaN in a window is its result. fp32 windows are taken a row of windows at a time,
+ * where their columns stand inside x, in the order, and so with the bits, of the plain loops of pool_ref, by which
+ * those at the ends of a row are taken. */
 #include "engine/kernels/kernel_pool.h"
 #include "engine/kernels/implementation.h"
 #include "engine/kernels/math_scalar.h"
@@ -22,7 +23,7 @@ struct pool_block {
     pool_kind kind;
     bool exclude; /* padding does not count */
     mw_dtype dtype;
-    double counted; /* elements of a window; for pool_rows */
+    int64_t begin, end; /* windows of a row whose columns all stand inside x; for pool_rows */
     take_function *take;
     bool relu;        /* of x first: then that of the result, which is the same for maxima of windows inside x */
     mw__two_max *two; /* for pool_two */
@@ -114,24 +115,46 @@ MW__INLINE void take_body(const pool_block *s, const float *x, int64_t count, fl
 MW__BASE_AVX2(take, (const pool_block *s, const float *x, int64_t count, float *most, double *sum),
               (s, x, count, most, sum))
 
-/* `count` windows of a row, the first with its corner at x. */
-static void pool_row(const pool_block *s, const float *x, int64_t count, float *y)
+/* Windows at one place of the first two axes: their elements there that stand inside x, and how many count. */
+typedef struct pool_place {
+    int64_t at[MW__WINDOW_AXES];
+    int64_t begin[2], end[2]; /* elements of the window */
+    double counted;           /* with all columns */
+} pool_place;
+
+static pool_place place_of(const pool_block *s, int64_t row)
+{
+    pool_place place = {.at = {row / s->axis[1].out, row % s->axis[1].out}, .counted = (double)s->axis[2].kernel};
+    for (int i = 0; i < 2; i++) {
+        const mw__window *axis = &s->axis[i];
+        mw__window_inside(axis, place.at[i], &place.begin[i], &place.end[i]);
+        place.counted *= (double)(s->exclude ? place.end[i] - place.begin[i] : mw__window_padded(axis, place.at[i]));
+    }
+    return place;
+}
+
+/* `count` windows of a row from `from` on, whose columns stand inside x. */
+static void pool_row(const pool_block *s, const pool_place *place, const float *x, int64_t from, int64_t count,
+                     float *y)
 {
     double sum[MW__TILE];
+    const int64_t column = from * s->axis[2].stride - s->axis[2].before;
+    const int64_t plane = place->at[0] * s->axis[0].stride - s->axis[0].before;
+    const int64_t row = place->at[1] * s->axis[1].stride - s->axis[1].before;
     for (int64_t i = 0; i < count; i++) {
         sum[i] = 0.0;
         y[i] = -INFINITY;
     }
-    for (int64_t d = 0; d < s->axis[0].kernel; d++)
-        for (int64_t h = 0; h < s->axis[1].kernel; h++)
+    for (int64_t d = place->begin[0]; d < place->end[0]; d++)
+        for (int64_t h = place->begin[1]; h < place->end[1]; h++)
             for (int64_t w = 0; w < s->axis[2].kernel; w++)
-                s->take(s, x + (d * s->axis[1].in + h) * s->axis[2].in + w, count, y, sum);
+                s->take(s, x + ((plane + d) * s->axis[1].in + row + h) * s->axis[2].in + column + w, count, y, sum);
     for (int64_t i = 0; s->relu && i < count; i++)
         y[i] = mw__scalar_relu(y[i], 0.0f, 0.0f);
     for (int64_t i = 0; s->kind == POOL_L2 && i < count; i++)
         y[i] = (float)sqrt(sum[i]);
     for (int64_t i = 0; s->kind == POOL_AVG && i < count; i++)
-        y[i] = (float)(sum[i] / s->counted);
+        y[i] = (float)(place->counted > 0.0 ? sum[i] / place->counted : 0.0);
 }
 
 static void pool_rows(const mw__kernel_call *call)
@@ -139,13 +162,30 @@ static void pool_rows(const mw__kernel_call *call)
     const pool_block *s = call->block;
     const int64_t rows = s->axis[0].out * s->axis[1].out, row = s->axis[2].out;
     for (int64_t unit = call->begin * rows; unit < call->end * rows; unit++) {
-        const int64_t d = unit % rows / s->axis[1].out * s->axis[0].stride;
-        const int64_t h = unit % rows % s->axis[1].out * s->axis[1].stride;
-        const float *x = (const float *)call->in[0] + unit / rows * s->in + (d * s->axis[1].in + h) * s->axis[2].in;
-        for (int64_t at = 0; at < row; at += MW__TILE)
-            pool_row(s, x + at * s->axis[2].stride, row - at < MW__TILE ? row - at : MW__TILE,
-                     (float *)call->out[0] + unit * row + at);
+        pool_place place = place_of(s, unit % rows);
+        const int64_t plane = unit / rows * s->in;
+        float *y = (float *)call->out[0] + unit * row;
+        for (int64_t at = s->begin; at < s->end; at += MW__TILE)
+            pool_row(s, &place, (const float *)call->in[0] + plane, at, s->end - at < MW__TILE ? s->end - at : MW__TILE,
+                     y + at);
+        for (int64_t at = 0; at < row; at++) {
+            at = at == s->begin ? s->end : at;
+            place.at[2] = at;
+            if (at < row)
+                y[at] = window_result(s, call->in[0], plane, place.at);
+        }
     }
+}
+
+/* The windows of a row that are taken together. */
+static void find_inner(pool_block *s)
+{
+    const mw__window *w = &s->axis[2];
+    const int64_t begin = (w->before + w->stride - 1) / w->stride, last = w->in + w->before - w->kernel;
+    const int64_t end = last < 0 ? 0 : last / w->stride + 1;
+    s->begin = begin < w->out ? begin : w->out;
+    s->end = end < w->out ? end : w->out;
+    s->end = s->end > s->begin ? s->end : s->begin;
 }
 
 static void pool_two(const mw__kernel_call *call)
@@ -183,7 +223,7 @@ static const char *two_declines(const void *subject)
 
 static const char *rows_decline(const void *subject)
 {
-    return is_inside(subject) ? NULL : "a window reaches beyond the input, or a type other than fp32";
+    return ((const pool_block *)subject)->dtype == MW_F32 ? NULL : "a type other than fp32";
 }
 
 static mw__kernel *choose_run(mw__planner *planner, pool_block *s)
@@ -193,9 +233,7 @@ static mw__kernel *choose_run(mw__planner *planner, pool_block *s)
         {.name = "rows", .level = MW__LEVEL_BASE, .declines = rows_decline, .run = pool_rows},
         {.name = "ref", .run = pool_ref},
     };
-    s->counted = 1.0;
-    for (int i = 0; i < MW__WINDOW_AXES; i++)
-        s->counted *= (double)s->axis[i].kernel;
+    find_inner(s);
     s->take = MW__DISPATCH(take, mw__plan_level(planner));
     s->two = mw__two_max_choose(mw__plan_level(planner));
     return mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), s)->run;
