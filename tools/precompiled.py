@@ -13,7 +13,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCE = os.path.join(ROOT, "src/engine/kernels/fused/precompiled.def")
 TARGET = os.path.join(ROOT, "src/engine/kernels/fused/precompiled_%s.c")
 SUBJECTS = {"update": "the optimizers", "check": "checked updates", "half": "the optimizers in fp16",
-            "half_check": "checked updates in fp16", "layer": "the layers and their gradients"}
+            "half_check": "checked updates in fp16", "layer": "the layers and their gradients",
+            "norm": "normalisation and its gradients"}
 UNARY = 1
 OPERATIONS = glob.glob(os.path.join(ROOT, "src/graph/ops/*.def"))
 # Rounding their results would change nothing, if their operands are rounded.

@@ -1,8 +1,8 @@
 /* Decides which element-wise steps become one fusion group. Steps are taken in the order of the text. A fusion group
  * collects steps of one count and split; it is closed, and stands in the new order, as soon as something outside it
  * reads one of its values, so that no order is ever changed for anybody else. */
-#include "engine/compile/passes.h"
-#include "engine/kernels/fused/fused.h"
+#include "engine/compile/fuse.h"
+#include "engine/core/planner.h"
 
 #include <string.h>
 
@@ -11,61 +11,47 @@
 #define WATCHED_CODE 4 /* momentum has as many, Adam's first mean has 3 */
 #define NONE         UINT32_MAX
 
-typedef struct open_group {
-    mw__step *steps[MW__FUSED_CODE];
-    size_t count;
-    mw__step *watches[MW__STEP_WRITES]; /* that look at what it makes */
-    size_t watch_count;
-    mw__element_operand reads[MW__STEP_READS]; /* from outside */
-    size_t read_count;
-} open_group;
-
 typedef struct fuser {
-    mw__arena *arena;
-    mw__step **steps; /* the new list, written behind the place that is read */
+    const mw__pass *pass;
+    mw__arena *scratch;
+    mw__fuse_item *items; /* the new list */
     size_t count;
-    uint32_t *readers; /* by buffer: reads that are still to come, or more than all for an output */
-    uint32_t *maker;   /* by buffer: the open fused that computes it */
-    bool *stored;      /* by buffer: a step outside its group reads it */
-    open_group *open;  /* OPEN_GROUPS */
-    uint32_t turn;     /* which one gives way when all are open */
-    mw__level level;   /* of the code of fusion groups */
+    uint32_t *readers;    /* by buffer: reads that are still to come, or more than all for an output */
+    uint32_t *maker;      /* by buffer: the open group that computes it */
+    uint32_t *splat;      /* by buffer: that of the one number in it, or 0 */
+    bool *stored;         /* by buffer: a step outside its group reads it */
+    mw__fuse_group *open; /* OPEN_GROUPS */
+    uint32_t turn;        /* which one gives way when all are open */
     mw_error *err;
 } fuser;
+
+static bool is_empty(const mw__fuse_group *group) { return group->count + group->sum_count == 0; }
 
 /* ---- closing ---- */
 
 static mw_status close_group(fuser *f, uint32_t index)
 {
-    open_group *fused = &f->open[index];
-    if (fused->count == 0)
+    mw__fuse_group *open = &f->open[index];
+    if (is_empty(open))
         return MW_OK;
-    mw__step *step = fused->steps[0];
-    for (size_t i = 0; i < fused->count; i++) {
-        const uint32_t made = fused->steps[i]->writes[0].buffer;
-        f->stored[made] = f->readers[made] > 0;
-        f->maker[made] = NONE;
-    }
-    for (size_t i = 0; i < fused->watch_count; i++)
-        f->maker[fused->watches[i]->writes[0].buffer] = NONE;
-    const mw__fused_parts parts = {.steps = fused->steps,
-                                   .count = fused->count,
-                                   .stored = f->stored,
-                                   .watches = fused->watches,
-                                   .watch_count = fused->watch_count,
-                                   .level = f->level};
-    if (fused->count + fused->watch_count > 1)
-        step = mw__fused_step(f->arena, &parts, f->err);
-    if (step == NULL)
+    for (size_t i = 0; i < open->count; i++)
+        f->maker[open->steps[i]->writes[0].buffer] = NONE;
+    for (size_t i = 0; i < open->watch_count; i++)
+        f->maker[open->watches[i]->writes[0].buffer] = NONE;
+    for (size_t i = 0; i < open->sum_count; i++)
+        f->maker[open->sums[i]->writes[0].buffer] = NONE;
+    mw__fuse_group *group = mw__arena_alloc(f->scratch, 1, sizeof *group, f->err);
+    if (group == NULL)
         return MW_ERROR_MEMORY;
-    f->steps[f->count++] = step;
-    fused->count = fused->watch_count = fused->read_count = 0;
+    *group = *open;
+    f->items[f->count++] = (mw__fuse_item){.group = group};
+    memset(open, 0, sizeof *open);
     return MW_OK;
 }
 
 /* ---- joining ---- */
 
-static bool is_read(const open_group *fused, const mw__element_operand *operand)
+bool mw__fuse_reads(const mw__fuse_group *fused, const mw__element_operand *operand)
 {
     for (size_t i = 0; i < fused->read_count; i++)
         if (fused->reads[i].buffer == operand->buffer && fused->reads[i].inner == operand->inner &&
@@ -84,7 +70,7 @@ static uint32_t reads_of(const mw__step *step, uint32_t buffer)
 }
 
 /* Values that would have to be stored if the fusion group were closed after `step`. */
-static size_t count_stores(const fuser *f, const open_group *fused, const mw__step *step)
+static size_t count_stores(const fuser *f, const mw__fuse_group *fused, const mw__step *step)
 {
     size_t stores = 1 + fused->watch_count; /* its own */
     for (size_t i = 0; i < fused->count; i++) {
@@ -94,34 +80,57 @@ static size_t count_stores(const fuser *f, const open_group *fused, const mw__st
     return stores;
 }
 
+/* Of an operand in a view: a tensor, a number for each unit, a row, a single number. */
+static bool suits_view(const mw__fused_view *view, const mw__element_operand *operand, int64_t count)
+{
+    return operand->period == 1 || (operand->inner == 1 && operand->period == count) ||
+           (operand->inner == view->run && operand->period == view->units) ||
+           (operand->inner == 1 && operand->period == view->run);
+}
+
+static bool same_units(const mw__fuse_group *fused, const mw__element *element)
+{
+    if (fused->elements != element->count)
+        return false;
+    if (fused->view.units > 0) {
+        for (int i = 0; i < element->operand_count; i++)
+            if (!suits_view(&fused->view, &element->operand[i], element->count))
+                return false;
+        return true;
+    }
+    const mw__element *first = fused->steps[0]->element;
+    return first->split.units == element->split.units && first->split.elements == element->split.elements;
+}
+
 static bool fits(const fuser *f, uint32_t index, const mw__step *step)
 {
-    const open_group *fused = &f->open[index];
-    const mw__element *first = fused->steps[0]->element, *element = step->element;
-    if (fused->count == MW__FUSED_CODE || first->count != element->count ||
-        first->split.units != element->split.units || first->split.elements != element->split.elements)
+    const mw__fuse_group *fused = &f->open[index];
+    const mw__element *element = step->element;
+    if (fused->count == MW__FUSED_CODE || !same_units(fused, element))
         return false;
     size_t reads = fused->read_count;
     for (int i = 0; i < element->operand_count; i++) {
         const mw__element_operand *operand = &element->operand[i];
         const bool inside = f->maker[operand->buffer] == index;
         if (inside && operand->period != element->count)
-            return false; /* a value of the group, seen through a broadcast */
-        reads += !inside && !is_read(fused, operand);
+            return false; /* a value of the group, seen through a broadcast, or a sum */
+        reads += !inside && !mw__fuse_reads(fused, operand);
     }
     return reads <= MW__STEP_READS && count_stores(f, fused, step) <= MW__STEP_WRITES;
 }
 
-static bool ends_watched(const open_group *fused)
+static bool ends_watched(const mw__fuse_group *fused)
 {
+    if (fused->watch_count == 0)
+        return false;
     const uint32_t last = fused->steps[fused->count - 1]->writes[0].buffer;
-    return fused->watch_count > 0 && fused->watches[fused->watch_count - 1]->reads[0].buffer == last;
+    return fused->watches[fused->watch_count - 1]->reads[0].buffer == last;
 }
 
 /* A long computation of which nothing is left to be read but outputs, or whose last result is watched: an update, say.
  * What is independent of it stays apart, so that the same update is the same fusion group wherever it stands; short
  * ones are worth joining. */
-static bool is_whole(const fuser *f, const open_group *fused)
+static bool is_whole(const fuser *f, const mw__fuse_group *fused)
 {
     if (ends_watched(fused))
         return fused->count >= WATCHED_CODE;
@@ -138,7 +147,7 @@ static uint32_t find_group(const fuser *f, const mw__step *step)
 {
     uint32_t found = NONE;
     for (uint32_t i = 0; i < OPEN_GROUPS; i++) {
-        if (f->open[i].count == 0 || !fits(f, i, step))
+        if (is_empty(&f->open[i]) || !fits(f, i, step))
             continue;
         for (int operand = 0; operand < step->element->operand_count; operand++)
             if (f->maker[step->element->operand[operand].buffer] == i)
@@ -162,7 +171,7 @@ static mw_status close_sources(fuser *f, const mw__step *step, uint32_t except)
 static mw_status find_slot(fuser *f, uint32_t *out)
 {
     for (*out = 0; *out < OPEN_GROUPS; ++*out)
-        if (f->open[*out].count == 0)
+        if (is_empty(&f->open[*out]))
             return MW_OK;
     *out = f->turn++ % OPEN_GROUPS;
     return close_group(f, *out);
@@ -170,13 +179,80 @@ static mw_status find_slot(fuser *f, uint32_t *out)
 
 static void join(fuser *f, uint32_t index, mw__step *step)
 {
-    open_group *fused = &f->open[index];
+    mw__fuse_group *fused = &f->open[index];
     for (int i = 0; i < step->element->operand_count; i++) {
         const mw__element_operand *operand = &step->element->operand[i];
-        if (f->maker[operand->buffer] != index && !is_read(fused, operand))
+        if (f->maker[operand->buffer] != index && !mw__fuse_reads(fused, operand))
             fused->reads[fused->read_count++] = *operand;
     }
+    fused->elements = step->element->count;
     fused->steps[fused->count++] = step;
+    f->maker[step->writes[0].buffer] = index;
+}
+
+/* ---- sums ---- */
+
+/* The view that a group has which adds this sum. */
+static mw__fused_view view_of(const mw__sum *sum)
+{
+    return sum->run == 1 ? (mw__fused_view){.planes = 1, .units = sum->planes, .run = sum->results}
+                         : (mw__fused_view){.planes = sum->planes, .units = sum->results, .run = sum->run};
+}
+
+/* Shares of the units, or of the rows of a partial column sum, are even enough. */
+static bool is_shared(const fuser *f, const mw__sum *sum)
+{
+    const int64_t partitions = f->pass->partitions, units = view_of(sum).units;
+    const int64_t shares = sum->run == 1 ? (units + 63) / 64 : units;
+    return partitions == 1 || shares >= 4 * partitions || shares % partitions == 0;
+}
+
+static mw__element_operand summand(const mw__step *step)
+{
+    const mw__sum *sum = step->sum;
+    return (mw__element_operand){
+        .buffer = step->reads[0].buffer, .dtype = MW_F32, .inner = 1, .period = sum->planes * sum->results * sum->run};
+}
+
+static bool fits_sum(const fuser *f, uint32_t index, const mw__step *step)
+{
+    const mw__fuse_group *fused = &f->open[index];
+    const mw__fused_view view = view_of(step->sum);
+    const mw__element_operand x = summand(step);
+    if (is_empty(fused) || fused->watch_count > 0 || fused->sum_count == MW__FUSED_SUMS || fused->elements != x.period)
+        return false;
+    if (fused->view.units > 0) {
+        if (memcmp(&fused->view, &view, sizeof view) != 0)
+            return false;
+    } else {
+        for (size_t i = 0; i < fused->read_count; i++)
+            if (!suits_view(&view, &fused->reads[i], fused->elements))
+                return false;
+    }
+    return f->maker[x.buffer] == index || mw__fuse_reads(fused, &x) ||
+           (fused->sum_count > 0 && fused->read_count < MW__STEP_READS);
+}
+
+static uint32_t find_sum_group(const fuser *f, const mw__step *step)
+{
+    const uint32_t maker = f->maker[step->reads[0].buffer];
+    if (maker != NONE)
+        return fits_sum(f, maker, step) ? maker : NONE;
+    for (uint32_t i = 0; i < OPEN_GROUPS; i++)
+        if (fits_sum(f, i, step))
+            return i;
+    return NONE;
+}
+
+static void join_sum(fuser *f, uint32_t index, mw__step *step)
+{
+    mw__fuse_group *fused = &f->open[index];
+    const mw__element_operand x = summand(step);
+    if (f->maker[x.buffer] != index && !mw__fuse_reads(fused, &x))
+        fused->reads[fused->read_count++] = x;
+    fused->elements = x.period;
+    fused->view = view_of(step->sum);
+    fused->sums[fused->sum_count++] = step;
     f->maker[step->writes[0].buffer] = index;
 }
 
@@ -184,9 +260,9 @@ static void join(fuser *f, uint32_t index, mw__step *step)
 static uint32_t find_watched(const fuser *f, const mw__step *step)
 {
     const uint32_t index = step->watch != NULL ? f->maker[step->reads[0].buffer] : NONE;
-    if (index == NONE)
+    if (index == NONE || f->open[index].sum_count > 0)
         return NONE;
-    const open_group *fused = &f->open[index];
+    const mw__fuse_group *fused = &f->open[index];
     size_t writes = fused->watch_count;
     for (size_t i = 0; i < fused->count; i++)
         writes += f->readers[fused->steps[i]->writes[0].buffer] > 0;
@@ -195,11 +271,22 @@ static uint32_t find_watched(const fuser *f, const mw__step *step)
 
 static void watch(fuser *f, uint32_t index, mw__step *step)
 {
-    open_group *fused = &f->open[index];
+    mw__fuse_group *fused = &f->open[index];
     fused->watches[fused->watch_count++] = step;
     f->maker[step->writes[0].buffer] = index;
     if (f->readers[step->reads[0].buffer] != NONE)
         f->readers[step->reads[0].buffer]--;
+}
+
+/* A tensor of one number is that number, wherever it stands. The step by itself reads the tensor. */
+static void read_splats(const fuser *f, const mw__step *step)
+{
+    for (int i = 0; step->element != NULL && i < step->element->operand_count; i++) {
+        mw__element_operand *operand = &step->element->operand[i];
+        if (f->splat[operand->buffer] != 0)
+            *operand = (mw__element_operand){
+                .buffer = f->splat[operand->buffer], .dtype = operand->dtype, .inner = 1, .period = 1};
+    }
 }
 
 static mw_status take(fuser *f, mw__step *step)
@@ -209,63 +296,213 @@ static mw_status take(fuser *f, mw__step *step)
         watch(f, watched, step);
         return MW_OK;
     }
-    uint32_t index = step->element != NULL ? find_group(f, step) : NONE;
+    const bool sums = step->sum != NULL && is_shared(f, step->sum);
+    uint32_t index = step->element != NULL ? find_group(f, step) : sums ? find_sum_group(f, step) : NONE;
     MW_TRY(close_sources(f, step, index));
     for (size_t i = 0; i < step->read_count; i++)
         if (f->readers[step->reads[i].buffer] != NONE)
             f->readers[step->reads[i].buffer]--;
-    if (step->element == NULL) {
-        f->steps[f->count++] = step;
+    if (step->element == NULL && !sums) {
+        f->items[f->count++] = (mw__fuse_item){.step = step};
         return MW_OK;
     }
     if (index == NONE)
         MW_TRY(find_slot(f, &index));
-    join(f, index, step);
+    if (sums)
+        join_sum(f, index, step);
+    else
+        join(f, index, step);
+    return MW_OK;
+}
+
+/* ---- the new steps ---- */
+
+/* Of each buffer, how often it is read by those who do not make it. */
+static void count_item(uint32_t *readers, const mw__fuse_item *item)
+{
+    for (size_t i = 0; item->group != NULL && i < item->group->read_count; i++)
+        readers[item->group->reads[i].buffer]++;
+    for (size_t i = 0; item->group == NULL && i < item->step->read_count; i++)
+        readers[item->step->reads[i].buffer]++;
+}
+
+/* Marks what outsiders need of a group. */
+static void mark_stored(const fuser *f, const mw__fuse_group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        const uint32_t made = group->steps[i]->writes[0].buffer;
+        f->stored[made] = f->readers[made] > 0 || f->pass->planner->buffers[made].kind == MW__BUFFER_OUTPUT;
+    }
+}
+
+/* Buffers for the partial sums of columns. */
+static mw_status add_partials(const fuser *f, const mw__fuse_group *group, uint32_t *out)
+{
+    for (size_t i = 0; i < group->sum_count; i++)
+        if (mw__sums_columns(group->sums[i]->sum, &group->view))
+            out[i] = mw__plan_temporary(f->pass->planner, mw__column_partials(group->sums[i]->sum));
+    return mw__plan_check(f->pass->planner, f->err);
+}
+
+/* The steps of an item: of a group, itself. */
+static mw__step *make_step(const fuser *f, const mw__fuse_group *group, const uint32_t *partials)
+{
+    const mw__fused_parts parts = {.steps = group->steps,
+                                   .count = group->count,
+                                   .stored = f->stored,
+                                   .watches = group->watches,
+                                   .watch_count = group->watch_count,
+                                   .sums = group->sums,
+                                   .partials = partials,
+                                   .sum_count = group->sum_count,
+                                   .view = group->view,
+                                   .level = f->pass->config->level};
+    return mw__fused_step(f->pass->arena, &parts, f->err);
+}
+
+typedef struct emitter {
+    mw__step **steps;
+    size_t count, capacity;
+} emitter;
+
+static mw_status emit(const fuser *f, emitter *e, mw__step *step)
+{
+    if (step == NULL)
+        return MW_ERROR_MEMORY;
+    MW_TRY(mw__grow(f->pass->arena->allocator, &e->steps, &e->capacity, e->count + 1, sizeof *e->steps, f->err));
+    e->steps[e->count++] = step;
+    return MW_OK;
+}
+
+static bool reads_splat(const mw__step *step)
+{
+    for (int i = 0; i < step->element->operand_count; i++)
+        if (reads_of(step, step->element->operand[i].buffer) == 0)
+            return true;
+    return false;
+}
+
+/* A group of one step, outside of a chain, is that step. */
+static mw__step *alone(const mw__fuse_chain *chain)
+{
+    const mw__fuse_group *group = chain->items[0].group;
+    if (chain->count > 1)
+        return NULL;
+    if (group == NULL)
+        return chain->items[0].step;
+    if (group->count + group->sum_count + group->watch_count > 1)
+        return NULL;
+    if (group->count == 0)
+        return group->sums[0];
+    return reads_splat(group->steps[0]) ? NULL : group->steps[0];
+}
+
+static mw_status emit_column_sums(const fuser *f, emitter *e, const mw__fuse_group *group, const uint32_t *partials)
+{
+    for (size_t i = 0; i < group->sum_count; i++)
+        if (partials[i] != 0)
+            MW_TRY(emit(
+                f, e,
+                mw__column_sums_step(f->pass->arena, group->sums[i], partials[i], f->pass->config->level, f->err)));
+    return MW_OK;
+}
+
+static mw_status emit_chain(const fuser *f, emitter *e, const mw__fuse_chain *chain)
+{
+    mw__step *only = alone(chain);
+    if (only != NULL) /* nobody reads a splat any more */
+        return only->splat != 0 && f->readers[only->writes[0].buffer] == 0 &&
+                       f->pass->planner->buffers[only->writes[0].buffer].kind != MW__BUFFER_OUTPUT
+                   ? MW_OK
+                   : emit(f, e, only);
+    mw__step **steps = mw__arena_alloc(f->scratch, chain->count, sizeof *steps, f->err);
+    uint32_t(*partials)[MW__FUSED_SUMS] = mw__arena_alloc(f->scratch, chain->count, sizeof *partials, f->err);
+    if (steps == NULL || partials == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < chain->count; i++) {
+        MW_TRY(add_partials(f, chain->items[i].group, partials[i]));
+        mark_stored(f, chain->items[i].group);
+        steps[i] = make_step(f, chain->items[i].group, partials[i]);
+        if (steps[i] == NULL)
+            return MW_ERROR_MEMORY;
+    }
+    MW_TRY(emit(f, e,
+                chain->count == 1
+                    ? steps[0]
+                    : mw__unit_chain_step(f->pass->arena, steps, chain->count, f->pass->planner->buffers, f->err)));
+    for (size_t i = 0; i < chain->count; i++)
+        MW_TRY(emit_column_sums(f, e, chain->items[i].group, partials[i]));
     return MW_OK;
 }
 
 /* ---- the whole ---- */
 
-static void count_readers(fuser *f, const mw__buffer *buffers, size_t buffer_count, size_t step_count)
+static void count_readers(fuser *f, mw__step *const *steps, size_t step_count)
 {
-    for (size_t s = 0; s < step_count; s++)
-        for (size_t i = 0; i < f->steps[s]->read_count; i++)
-            f->readers[f->steps[s]->reads[i].buffer]++;
-    for (size_t b = 0; b < buffer_count; b++) {
+    for (size_t s = 0; s < step_count; s++) {
+        if (steps[s]->splat != 0)
+            f->splat[steps[s]->writes[0].buffer] = steps[s]->splat;
+        read_splats(f, steps[s]);
+        for (size_t i = 0; i < steps[s]->read_count; i++)
+            f->readers[steps[s]->reads[i].buffer]++;
+    }
+    for (size_t b = 0; b < f->pass->buffer_count; b++) {
         f->maker[b] = NONE;
-        if (buffers[b].kind == MW__BUFFER_OUTPUT)
+        if (f->pass->buffers[b].kind == MW__BUFFER_OUTPUT)
             f->readers[b] = NONE;
     }
 }
 
-static mw_status fuse_all(fuser *f, size_t step_count)
+static mw_status emit_all(fuser *f, emitter *e)
 {
-    mw__step **steps = f->steps;
+    mw__fuse_chain *chains;
+    size_t count = 0;
+    MW_TRY(mw__fuse_find_chains(f->pass, f->items, f->count, f->scratch, &chains, &count, f->err));
+    memset(f->readers, 0, f->pass->buffer_count * sizeof *f->readers);
+    for (size_t c = 0; c < count; c++)
+        for (size_t i = 0; i < chains[c].count; i++)
+            count_item(f->readers, &chains[c].items[i]);
+    for (size_t c = 0; c < count; c++)
+        MW_TRY(emit_chain(f, e, &chains[c]));
+    return MW_OK;
+}
+
+static mw_status fuse_all(fuser *f, mw__step **steps, size_t step_count, emitter *e)
+{
     for (size_t s = 0; s < step_count; s++)
         MW_TRY(take(f, steps[s]));
     for (uint32_t i = 0; i < OPEN_GROUPS; i++)
         MW_TRY(close_group(f, i));
-    return MW_OK;
+    return emit_all(f, e);
 }
 
-mw_status mw__fuse_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err)
+mw_status mw__fuse_steps(const mw__pass *pass, mw_error *err)
 {
+    mw__planner *planner = pass->planner;
     const size_t buffer_count = pass->buffer_count;
     mw__arena scratch;
     mw__arena_init(&scratch, pass->arena->allocator);
-    fuser f = {.arena = pass->arena,
-               .level = pass->config->level,
-               .steps = steps,
+    fuser f = {.pass = pass,
+               .scratch = &scratch,
+               .items = mw__arena_alloc(&scratch, planner->step_count, sizeof *f.items, err),
                .readers = mw__arena_alloc(&scratch, buffer_count, sizeof(uint32_t), err),
                .maker = mw__arena_alloc(&scratch, buffer_count, sizeof(uint32_t), err),
+               .splat = mw__arena_alloc(&scratch, buffer_count, sizeof(uint32_t), err),
                .stored = mw__arena_alloc(&scratch, buffer_count, sizeof(bool), err),
-               .open = mw__arena_alloc(&scratch, OPEN_GROUPS, sizeof(open_group), err),
+               .open = mw__arena_alloc(&scratch, OPEN_GROUPS, sizeof(mw__fuse_group), err),
                .err = err};
+    emitter e = {0};
     mw_status status = MW_ERROR_MEMORY;
-    if (f.readers != NULL && f.maker != NULL && f.stored != NULL && f.open != NULL) {
-        count_readers(&f, pass->buffers, buffer_count, *step_count);
-        status = fuse_all(&f, *step_count);
-        *step_count = status == MW_OK ? f.count : *step_count;
+    if (f.items != NULL && f.readers != NULL && f.maker != NULL && f.splat != NULL && f.stored != NULL &&
+        f.open != NULL) {
+        count_readers(&f, planner->steps, planner->step_count);
+        status = fuse_all(&f, planner->steps, planner->step_count, &e);
+    }
+    if (status == MW_OK) {
+        mw__free(pass->arena->allocator, planner->steps);
+        planner->steps = e.steps, planner->step_count = e.count, planner->step_capacity = e.capacity;
+    } else {
+        mw__free(pass->arena->allocator, e.steps);
     }
     mw__arena_deinit(&scratch);
     return status;

@@ -26,12 +26,13 @@ typedef struct mw__pass {
     mw__buffer *buffers;
     size_t buffer_count;
     int partitions; /* that the plan is for: a step that is run beforehand has the bits that it would have there */
+    struct mw__planner *planner; /* whose these are; it may get more buffers */
 } mw__pass;
 
 /* Steps in the order of the text; afterwards fewer: those on constants alone have run, their results are constants. */
 mw_status mw__fold_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err);
 
-/* Steps in the order of the text; afterwards fewer. */
-mw_status mw__fuse_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err);
+/* The planner's steps, in the order of the text; afterwards fewer. */
+mw_status mw__fuse_steps(const mw__pass *pass, mw_error *err);
 
 #endif

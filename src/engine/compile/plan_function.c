@@ -353,12 +353,13 @@ static mw_status run_planner(driver *d, mw_error *err)
                            .config = planner->config,
                            .buffers = planner->buffers,
                            .buffer_count = planner->buffer_count,
-                           .partitions = planner->partitions};
+                           .partitions = planner->partitions,
+                           .planner = planner};
     MW_TRY(
         mw__hoist_watches(planner->steps, planner->step_count, planner->buffer_count, planner->arena->allocator, err));
     if (planner->config->fuse) {
         MW_TRY(mw__fold_steps(&pass, planner->steps, &planner->step_count, err));
-        MW_TRY(mw__fuse_steps(&pass, planner->steps, &planner->step_count, err));
+        MW_TRY(mw__fuse_steps(&pass, err));
     }
     return keep_plan(d, err);
 }

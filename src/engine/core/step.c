@@ -73,6 +73,15 @@ uint32_t mw__plan_buffer(mw__planner *planner, const mw_tensor *value)
     return *slot;
 }
 
+uint32_t mw__plan_constant(mw__planner *planner, const void *data, size_t size)
+{
+    void *copy = mw__arena_alloc(planner->arena, size, 1, &planner->error);
+    if (copy == NULL)
+        return 0;
+    memcpy(copy, data, size);
+    return mw__planner_add_buffer(planner, (mw__buffer){.kind = MW__BUFFER_CONSTANT, .size = size, .data = copy});
+}
+
 uint32_t mw__plan_temporary(mw__planner *planner, size_t size)
 {
     return mw__planner_add_buffer(planner, (mw__buffer){.kind = MW__BUFFER_LOCAL, .size = size});

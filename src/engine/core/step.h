@@ -46,6 +46,7 @@ typedef struct mw__step_operand {
 #define MW__STEP_WRITES 6
 
 typedef struct mw__element mw__element;
+struct mw__sum;
 struct mw__watch;
 struct mw__nested;
 
@@ -72,6 +73,8 @@ typedef struct mw__step {
     bool helper;   /* stands beside the step that does the operation's work: 0 flops are then a count */
     mw__element
         *element; /* what it computes of each element, for engine/kernels/fused/fused.h; NULL: it may not fuse */
+    const struct mw__sum *sum;       /* if it sums its one read (engine/kernels/fused/fused.h) */
+    uint32_t splat;                  /* buffer of the one number that every element it writes is; 0: there is none */
     const struct mw__watch *watch;   /* if it only looks at a buffer (engine/kernels/within.h) */
     const struct mw__nested *nested; /* if it runs blocks (compile/compiled.h): alone in its phase, by all partitions */
     size_t read_count, write_count;
@@ -120,6 +123,8 @@ bool mw__is_packed(const mw_tensor *value);
 uint32_t mw__plan_unpack(mw__planner *planner, const mw_tensor *value, size_t size);
 /* A buffer that lives from its first write to its last read. */
 uint32_t mw__plan_temporary(mw__planner *planner, size_t size);
+/* A constant of these bytes, which are copied. */
+uint32_t mw__plan_constant(mw__planner *planner, const void *data, size_t size);
 /* Makes `result` another name of the memory of `source` (reshape and its kin). The planner copies where a port needs
  * its own memory. */
 void mw__plan_view(mw__planner *planner, const mw_tensor *result, const mw_tensor *source);

@@ -4,6 +4,7 @@
  * a fraction (mean, root, logarithm) is truncated, as by cast. An empty reduction gives 0 (sums and norms), 1
  * (product), NaN or integer 0 (mean), -inf or INT_MIN (max and log_sum_exp), inf or INT_MAX (min). */
 #include "engine/kernels/kernel_reduce.h"
+#include "engine/kernels/fused/fused.h"
 #include "engine/kernels/implementation.h"
 
 #include <string.h>
@@ -191,6 +192,37 @@ static bool is_narrow(const mw__planner *planner, const mw__op *op)
            (mw__plan_config(planner)->arithmetic & MW__ARITHMETIC(narrow_sums)) != 0;
 }
 
+/* What a plain sum or mean sums, as [planes, results, run]; false for another form. */
+static bool read_planes(const mw__reduce_block *s, mw__sum *out)
+{
+    const mw__nd_iter *outer = &s->outer, *inner = &s->inner;
+    const int64_t innermost = inner->stride[0][inner->rank - 1], step = outer->stride[0][0];
+    *out = (mw__sum){.planes = 1, .results = s->count, .run = 1, .mean = s->kind == MW__REDUCE_MEAN};
+    if (outer->rank != 1 || s->count < 2 || s->reduced < 2)
+        return false;
+    if (inner->rank == 1 && innermost != 1) {
+        out->planes = inner->extent[0];
+        return step == 1 && innermost == s->count;
+    }
+    out->run = inner->extent[inner->rank - 1];
+    out->planes = inner->rank == 2 ? inner->extent[0] : 1;
+    return innermost == 1 && step == out->run && inner->rank <= 2 &&
+           (inner->rank == 1 || inner->stride[0][0] == s->count * out->run);
+}
+
+/* Says so of a sum that a group may add. */
+static void say_sum(mw__planner *planner, const reduce_request *r, const mw_tensor *result, mw__step *step)
+{
+    const mw__reduce_block *s = r->block;
+    mw__sum sum, *kept;
+    if (r->narrow || s->dtype != MW_F32 || (s->kind != MW__REDUCE_SUM && s->kind != MW__REDUCE_MEAN) ||
+        !read_planes(s, &sum) || (kept = mw__plan_block(planner, sizeof *kept)) == NULL)
+        return;
+    *kept = sum;
+    kept->round = mw__plan_rounds(planner, result);
+    step->sum = kept;
+}
+
 mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_tensor *x = mw__arg(op, "x"), *result = op->results[0];
@@ -232,5 +264,6 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
     else
         mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__WHOLE, 0, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, (size_t)split.elements * size);
+    say_sum(planner, &r, result, step);
     return mw__plan_check(planner, err);
 }

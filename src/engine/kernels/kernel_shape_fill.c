@@ -2,6 +2,8 @@
 #include "engine/core/kernel.h"
 
 #include "base/fp16.h"
+#include "engine/kernels/math.h"
+#include "engine/kernels/round.h"
 
 #include <math.h>
 #include <string.h>
@@ -113,6 +115,17 @@ static mw__step *plan_made(mw__planner *planner, const mw__op *op, mw__kernel *r
     return step;
 }
 
+/* The one number of it, for those who read it element by element: such a tensor need not be there. */
+static uint32_t plan_number(mw__planner *planner, const mw_tensor *result, const unsigned char *element)
+{
+    float number;
+    memcpy(&number, element, sizeof number);
+    mw__loop1 *round = mw__round_loop(mw__plan_level(planner), mw__plan_rounds(planner, result));
+    if (round != NULL)
+        round(&number, &number, 1, 0, 0);
+    return mw__plan_constant(planner, &number, sizeof number);
+}
+
 mw_status mw__kernel_fill(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     double value = 0.0;
@@ -123,7 +136,9 @@ mw_status mw__kernel_fill(mw__planner *planner, const mw__op *op, mw_error *err)
     fill_block *block = mw__plan_block(planner, sizeof *block);
     if (block != NULL && mw__count_of(op->results[0]) > 0) {
         memcpy(block->element, element, sizeof element);
-        plan_made(planner, op, fill_run, block);
+        mw__step *step = plan_made(planner, op, fill_run, block);
+        if (block->dtype == MW_F32)
+            step->splat = plan_number(planner, op->results[0], element);
     }
     return mw__plan_check(planner, err);
 }

@@ -25,7 +25,7 @@ LOOP1(loop_floor, floorf(v))
 LOOP1(loop_ceil, ceilf(v))
 LOOP1(loop_round, rintf(v)) /* ties to even */
 LOOP1(loop_threshold, v < p ? p : v)
-LOOP1(loop_relu6, (v < 0.0f ? 0.0f : v) > 6.0f ? 6.0f : (v < 0.0f ? 0.0f : v))
+LOOP1(loop_relu6, mw__scalar_relu6(v, p, q))
 LOOP1(loop_leaky_relu, v < 0.0f ? p * v : v)
 LOOP1(loop_clamped_relu, (v < 0.0f ? p * v : v) > q ? q : (v < 0.0f ? p * v : v))
 LOOP1(loop_thresholded_relu, v < p ? 0.0f : v)

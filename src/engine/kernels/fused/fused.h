@@ -2,7 +2,10 @@
  *
  * An element-wise step says what it computes of each element (mw__element). fuse.c collects neighbouring ones into a
  * fusion group; fused_build.c runs it, instruction by instruction over one tile after the other. Every MIL value is
- * rounded to its type inside a fusion group too, so that fusing changes no bit. */
+ * rounded to its type inside a fusion group too, so that fusing changes no bit.
+ *
+ * A group may sum values of it (mw__sum), any number of them in its one pass: a tile then ends where a run of the sums
+ * does, and partial sums are those of kernel_reduce.c, in its order. */
 #ifndef MW__ENGINE_KERNELS_FUSED_FUSED_H
 #define MW__ENGINE_KERNELS_FUSED_FUSED_H
 
@@ -41,6 +44,20 @@ struct mw__element {
     mw__element_operand operand[MW__ELEMENT_OPERANDS];
 };
 
+/* What a reduction of fp32 sums: result i of `results` is the sum of x[., i, .] of its read, [planes, results, run].
+ * With a run of 1 these are columns; else the innermost axis is summed. */
+typedef struct mw__sum {
+    int64_t planes, results, run;
+    bool mean;
+    unsigned round; /* what is done to the result (mw__round) */
+} mw__sum;
+
+/* How a group sees its elements, [planes, units, run], if it sums, or is run unit by unit: its units are those of the
+ * middle axis. `units` 0: it does neither, and its units are those of its steps. */
+typedef struct mw__fused_view {
+    int64_t planes, units, run;
+} mw__fused_view;
+
 /* Says what `step` computes, so that it may be fused: the loop set in `element`, the operands in order. Nothing is said
  * where an operand's broadcast is none of the forms above, or a type has no fusion group. */
 void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *element, const mw_tensor *result,
@@ -49,20 +66,40 @@ void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *e
 /* ---- building one fusion group ---- */
 
 #define MW__FUSED_CODE    64 /* instructions at most */
+#define MW__FUSED_SUMS    6
 #define MW__SIGNATURE_MAX 1536
 
 typedef struct mw__fused mw__fused;
 
-/* Steps that become one: all element-wise and of one count and split. stored[b] is true for the buffers that must be
- * written; `watches` look at values that the steps make (engine/kernels/within.h). */
+/* Steps that become one: all element-wise and of one count, and but for a view of one split. stored[b] is true for the
+ * buffers that must be written; `watches` look at values that the steps make (engine/kernels/within.h), `sums` are
+ * reductions of these or of other tensors of that count. Those that sum columns, beside others that sum rows, write
+ * partial sums to `partials`, for mw__column_sums_step to add. */
 typedef struct mw__fused_parts {
     mw__step *const *steps;
     size_t count;
     const bool *stored;
     mw__step *const *watches;
     size_t watch_count;
+    mw__step *const *sums;
+    const uint32_t *partials; /* by sum: a buffer of mw__column_partials; not read of others */
+    size_t sum_count;
+    mw__fused_view view;
     mw__level level; /* of the code that computes it */
 } mw__fused_parts;
+
+/* True if the sum is of columns of the view's rows. */
+bool mw__sums_columns(const mw__sum *sum, const mw__fused_view *view);
+/* Bytes of its partial sums. */
+size_t mw__column_partials(const mw__sum *sum);
+/* The step that adds them; NULL after a failed allocation. */
+mw__step *mw__column_sums_step(mw__arena *arena, const mw__step *sum, uint32_t partials, mw__level level,
+                               mw_error *err);
+
+/* Steps with the same units, run one after the other over few units at a time: what one has written the next finds in a
+ * cache. Each reads of what those before it write only what belongs to its own unit. NULL after a failed allocation. */
+mw__step *mw__unit_chain_step(mw__arena *arena, mw__step *const *steps, size_t count, const mw__buffer *buffers,
+                              mw_error *err);
 
 /* NULL after a failed allocation. */
 mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_error *err);
@@ -93,9 +130,9 @@ typedef struct mw__precompiled {
 
 /* precompiled_<subject>.c, written by tools/precompiled.py. */
 extern const mw__precompiled mw__precompiled_update[], mw__precompiled_check[], mw__precompiled_half[],
-    mw__precompiled_half_check[], mw__precompiled_layer[];
+    mw__precompiled_half_check[], mw__precompiled_layer[], mw__precompiled_norm[];
 extern const size_t mw__precompiled_update_count, mw__precompiled_check_count, mw__precompiled_half_count,
-    mw__precompiled_half_check_count, mw__precompiled_layer_count;
+    mw__precompiled_half_check_count, mw__precompiled_layer_count, mw__precompiled_norm_count;
 
 /* NULL if there is none. */
 const mw__precompiled *mw__precompiled_find(const char *signature);

@@ -73,6 +73,29 @@ static mw__fused_form form_of(const mw__element_operand *operand, int64_t count)
     return operand->period == 1 ? MW__SCALAR : MW__SPREAD;
 }
 
+/* How the units of a view touch a tensor of the group's count. */
+static mw__step_operand view_access(uint32_t buffer, const mw__fused_view *view, size_t size)
+{
+    if (view->planes > 1)
+        return (mw__step_operand){.buffer = buffer, .access = MW__WHOLE};
+    return (mw__step_operand){.buffer = buffer, .access = MW__ROWS, .unit = (size_t)view->run * size, .in_place = true};
+}
+
+/* A number for each unit, as many elements long as a unit's run. */
+static bool is_own(const mw__element_operand *operand, const mw__fused_view *view)
+{
+    return view->run > 1 && operand->inner == view->run && operand->period == view->units;
+}
+
+static mw__step_operand access_in_view(const mw__element_operand *operand, const mw__fused_view *view, int64_t count)
+{
+    const size_t size = mw__dtype_size(operand->dtype);
+    if (is_tile(operand, count))
+        return view_access(operand->buffer, view, size);
+    const bool own = operand->inner == view->run && operand->period == view->units;
+    return (mw__step_operand){.buffer = operand->buffer, .access = own ? MW__ROWS : MW__WHOLE, .unit = own ? size : 0};
+}
+
 /* How the fusion group's units touch an operand. */
 static mw__step_operand access_of(const mw__element_operand *operand, const mw__element *element)
 {
@@ -92,7 +115,7 @@ static mw__step_operand access_of(const mw__element_operand *operand, const mw__
 /* The value of an operand: an instruction's result, or an operand, which is added when first met. */
 static uint16_t value_of(builder *b, const mw__element_operand *operand, const mw__element *element)
 {
-    mw__fused *r = b->fused;
+    mw__fused *r = b->fused; /* element: NULL with a view */
     for (size_t i = 0; i < r->code_count; i++)
         if (b->made[i] == operand->buffer)
             return (uint16_t)(MW__STEP_READS + i);
@@ -100,13 +123,15 @@ static uint16_t value_of(builder *b, const mw__element_operand *operand, const m
         if (b->step->reads[i].buffer == operand->buffer && r->operands[i].inner == operand->inner &&
             r->operands[i].period == operand->period)
             return (uint16_t)i;
-    r->operands[r->operand_count] = (mw__fused_operand){.form = form_of(operand, element->count),
+    r->operands[r->operand_count] = (mw__fused_operand){.form = form_of(operand, r->count),
                                                         .dtype = operand->dtype,
                                                         .fed = operand->fed,
                                                         .size = mw__dtype_size(operand->dtype),
+                                                        .own = is_own(operand, &r->view),
                                                         .inner = operand->inner,
                                                         .period = operand->period};
-    b->step->reads[b->step->read_count++] = access_of(operand, element);
+    b->step->reads[b->step->read_count++] =
+        r->view.units > 0 ? access_in_view(operand, &r->view, r->count) : access_of(operand, element);
     b->bytes += (double)operand->period * (double)mw__dtype_size(operand->dtype);
     return (uint16_t)r->operand_count++;
 }
@@ -137,7 +162,10 @@ static void add_instruction(builder *b, const mw__step *step)
         const size_t size = mw__dtype_size(element->dtype);
         r->stores[r->store_count++] = (mw__fused_store){.value = code.out, .dtype = element->dtype, .size = size};
         b->step->writes[b->step->write_count++] =
-            (mw__step_operand){.buffer = buffer, .access = MW__ROWS, .unit = (size_t)element->split.elements * size};
+            r->view.units > 0 ? view_access(buffer, &r->view, size)
+                              : (mw__step_operand){.buffer = buffer,
+                                                   .access = MW__ROWS,
+                                                   .unit = (size_t)element->split.elements * size};
         b->bytes += (double)element->count * (double)size;
     }
     r->code[r->code_count++] = code;
@@ -181,12 +209,35 @@ static void choose_work(mw__fused *r)
     }
 }
 
+/* Looked at or summed after all code has run. */
 static bool is_watched(const mw__fused *r, uint16_t value)
 {
     bool watched = false;
     for (size_t w = 0; w < r->watch_count; w++)
         watched = watched || r->watches[w].value == value;
+    for (size_t i = 0; i < r->sum_count; i++)
+        watched = watched || r->sums[i].value == value;
     return watched;
+}
+
+size_t mw__fused_written(const mw__fused *fused, uint16_t *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fused->store_count; i++)
+        out[count++] = fused->stores[i].value;
+    for (size_t i = 0; i < fused->watch_count; i++)
+        if (mw__fused_store_of(fused, fused->watches[i].value) < 0)
+            out[count++] = fused->watches[i].value;
+    const size_t before = count;
+    for (size_t i = 0; i < fused->sum_count; i++) {
+        const uint16_t value = fused->sums[i].value;
+        bool there = value < MW__STEP_READS;
+        for (size_t k = 0; k < count; k++)
+            there = there || ((k < fused->store_count || k >= before) && out[k] == value);
+        if (!there)
+            out[count++] = value;
+    }
+    return count;
 }
 
 static size_t last_use(const mw__fused *r, uint16_t value)
@@ -285,13 +336,11 @@ void mw__fused_signature(const mw__fused *fused, char *out, size_t size)
             used += (size_t)snprintf(out + used, size - used, "%d%c", value_number(fused, code->in[k]),
                                      k + 1 < operands ? ',' : ')');
     }
-    for (size_t i = 0; i < fused->store_count && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, i == 0 ? " store %d" : ",%d",
-                                 value_number(fused, fused->stores[i].value));
-    for (size_t i = 0, written = fused->store_count; i < fused->watch_count && used < size; i++)
-        if (mw__fused_store_of(fused, fused->watches[i].value) < 0)
-            used += (size_t)snprintf(out + used, size - used, written++ == 0 ? " store %d" : ",%d",
-                                     value_number(fused, fused->watches[i].value));
+    uint16_t written[MW__STEP_WRITES + MW__FUSED_SUMS];
+    const size_t outs = mw__fused_written(fused, written);
+    for (size_t i = 0; i < outs && used < size; i++)
+        used +=
+            (size_t)snprintf(out + used, size - used, i == 0 ? " store %d" : ",%d", value_number(fused, written[i]));
     if (used >= size)
         out[0] = '\0';
 }
@@ -306,6 +355,24 @@ static void add_watch(builder *b, const mw__step *watch)
             w->value = r->code[i].out;
     w->write = (uint16_t)b->step->write_count;
     b->step->writes[b->step->write_count++] = watch->writes[0];
+}
+
+static void add_sum(builder *b, const mw__step *step, uint32_t partials)
+{
+    const mw__sum *sum = step->sum;
+    mw__fused *r = b->fused;
+    const mw__element_operand x = {.buffer = step->reads[0].buffer, .dtype = MW_F32, .inner = 1, .period = r->count};
+    const bool columns = mw__sums_columns(sum, &r->view);
+    r->sums[r->sum_count++] = (mw__fused_sum){.value = value_of(b, &x, NULL),
+                                              .write = (uint16_t)b->step->write_count,
+                                              .columns = columns,
+                                              .mean = sum->mean,
+                                              .round = mw__round_loop(b->level, sum->round)};
+    b->step->writes[b->step->write_count++] =
+        columns ? (mw__step_operand){.buffer = partials, .access = MW__WHOLE}
+                : (mw__step_operand){.buffer = step->writes[0].buffer, .access = MW__ROWS, .unit = sizeof(float)};
+    b->step->grain = columns ? MW__VIEW_UNITS : b->step->grain;
+    b->additions += 1.0;
 }
 
 /* Straight-line code where there is some; the reference never has any. */
@@ -323,9 +390,11 @@ static void choose_precompiled(mw__fused *fused, mw__level level, mw__step *step
 
 static const mw__op **list_ops(mw__arena *arena, const mw__fused_parts *parts, mw_error *err)
 {
-    const mw__op **ops = mw__arena_alloc(arena, parts->count, sizeof *ops, err);
+    const mw__op **ops = mw__arena_alloc(arena, parts->count + parts->sum_count, sizeof *ops, err);
     for (size_t i = 0; ops != NULL && i < parts->count; i++)
         ops[i] = parts->steps[i]->op;
+    for (size_t i = 0; ops != NULL && i < parts->sum_count; i++)
+        ops[parts->count + i] = parts->sums[i]->op;
     return ops;
 }
 
@@ -341,39 +410,58 @@ static bool is_gate(const mw__fused *r)
                 r->operands[code->in[k]].form == MW__SPREAD)
                 return false;
     }
-    return r->watch_count == 0 && r->precompiled == NULL && r->store_count == r->code_count;
+    return r->watch_count == 0 && r->precompiled == NULL && r->view.units == 0 && r->store_count == r->code_count;
+}
+
+/* Units and count, of the view or of the first step. */
+static void set_extents(mw__fused *fused, mw__step *step, const mw__fused_parts *parts)
+{
+    const mw__fused_view *view = &parts->view;
+    fused->view = *view;
+    if (view->units > 0) {
+        fused->count = view->planes * view->units * view->run;
+        step->units = view->units;
+        return;
+    }
+    const mw__element *first = parts->steps[0]->element;
+    fused->elements = first->split.elements;
+    fused->count = first->count;
+    step->units = first->split.units;
+}
+
+static mw__kernel *kernel_of(const mw__fused *fused)
+{
+    return is_gate(fused) ? mw__gate_run : fused->view.units > 0 ? mw__fused_run_view : mw__fused_run;
 }
 
 mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_error *err)
 {
-    mw__step *const *steps = parts->steps;
-    const size_t count = parts->count;
     mw__fused *fused = mw__arena_alloc(arena, 1, sizeof *fused, err);
-    mw__step *step = mw__step_create(arena, MW__STEP_READS, MW__STEP_WRITES, err);
+    mw__step *step = mw__step_create(arena, MW__STEP_READS, MW__STEP_WRITES + MW__FUSED_SUMS, err);
     const mw__op **ops = list_ops(arena, parts, err);
     if (fused == NULL || step == NULL || ops == NULL)
         return NULL;
-    const mw__element *first = steps[0]->element;
-    fused->elements = first->split.elements;
-    fused->count = first->count;
-    step->op = steps[count - 1]->op;
+    set_extents(fused, step, parts);
+    step->op = parts->count > 0 ? parts->steps[parts->count - 1]->op : parts->sums[0]->op;
     step->label = "fused";
     step->implementation = mw__level_name(parts->level);
     step->block = fused;
-    step->units = first->split.units;
     step->ops = ops;
-    step->op_count = count;
+    step->op_count = parts->count + parts->sum_count;
     builder b = {.fused = fused, .step = step, .stored = parts->stored, .level = parts->level};
-    for (size_t i = 0; i < count; i++)
-        add_instruction(&b, steps[i]);
+    for (size_t i = 0; i < parts->count; i++)
+        add_instruction(&b, parts->steps[i]);
     for (size_t i = 0; i < parts->watch_count; i++)
         add_watch(&b, parts->watches[i]);
+    for (size_t i = 0; i < parts->sum_count; i++)
+        add_sum(&b, parts->sums[i], parts->partials[i]);
+    mw__fused_choose_sums(fused, parts->level);
     choose_precompiled(fused, parts->level, step);
     choose_work(fused);
     choose_direct_stores(fused);
-    step->run = is_gate(fused) ? mw__gate_run : mw__fused_run;
+    step->run = kernel_of(fused);
     step->label = is_gate(fused) ? "gate" : step->label;
     step->scratch = place_values(fused) * MW__TILE_BYTES;
-    step->cost = mw__cost(b.bytes, b.additions * (double)fused->count) + 10.0 * (double)count;
+    step->cost = mw__cost(b.bytes, b.additions * (double)fused->count) + 10.0 * (double)step->op_count;
     return step;
 }

@@ -16,6 +16,7 @@ typedef struct mw__fused_operand {
     mw__fused_form form;
     mw__loop1 *fed; /* of what is read of a port; NULL: as it is */
     bool one;       /* of a scalar, no instruction needs more than the first element of its tile */
+    bool own;       /* a number for each unit of the view */
     mw_dtype dtype;
     size_t size; /* of an element */
     int64_t inner, period;
@@ -58,13 +59,24 @@ typedef struct mw__fused_look {
     mw__within_loop *loop;
 } mw__fused_look;
 
+typedef struct mw__fused_sum {
+    uint16_t value;
+    uint16_t write; /* where the sums go, or of columns the partial ones */
+    bool columns, mean;
+    mw__loop1 *round; /* of a result; NULL: nothing */
+} mw__fused_sum;
+
 struct mw__fused {
     int64_t elements, count;
-    size_t operand_count, code_count, store_count, watch_count, value_count;
+    mw__fused_view view;
+    size_t operand_count, code_count, store_count, watch_count, sum_count, value_count;
     mw__fused_operand operands[MW__STEP_READS];
     mw__fused_code code[MW__FUSED_CODE];
     mw__fused_store stores[MW__STEP_WRITES];
     mw__fused_look watches[MW__STEP_WRITES];
+    mw__fused_sum sums[MW__FUSED_SUMS];
+    void (*add_runs)(const mw__fused *fused, const float *x, int64_t at, int64_t count, double *totals);
+    void (*add_rows)(const mw__fused *fused, const float *x, int64_t at, int64_t count, float *partials);
     float pq[MW__FUSED_CODE][3];
     uint32_t place[MW__STEP_READS + MW__FUSED_CODE]; /* by value: where its tile begins in scratch */
     mw__precompiled_loop *precompiled;               /* NULL: instruction by instruction */
@@ -83,8 +95,32 @@ static inline int mw__fused_store_of(const mw__fused *fused, uint16_t value)
     return -1;
 }
 
+/* The values that straight-line code writes, in its order: what is stored, and what is only looked at or summed. */
+size_t mw__fused_written(const mw__fused *fused, uint16_t *out);
+
+#define MW__VIEW_UNITS 64 /* whose sums grow side by side; a multiple of these are the rows of a partial column sum */
+
+/* Of the units from `first` on, by sum. */
+typedef struct mw__fused_totals {
+    int64_t first;
+    int64_t filled; /* the unit whose own numbers fill their tiles; -1: none */
+    double sum[MW__FUSED_SUMS][MW__VIEW_UNITS];
+} mw__fused_totals;
+
 /* The kernel of a fusion group. */
 void mw__fused_run(const mw__kernel_call *call);
+/* That of one with a view. */
+void mw__fused_run_view(const mw__kernel_call *call);
+/* Chooses the loops of its sums. */
+void mw__fused_choose_sums(mw__fused *fused, mw__level level);
+
+/* For both: fills what is one number, in tiles of `count`; computes a tile and returns what its watches have seen.
+ * totals: NULL without a view. */
+void mw__fused_fill_scalars(const mw__kernel_call *call, int64_t count);
+unsigned mw__fused_tile(const mw__kernel_call *call, int64_t at, int64_t count, mw__fused_totals *totals);
+/* Adds the tile's values to those sums whose value is an operand, or is not. */
+void mw__fused_add(const mw__kernel_call *call, const void *const *value, bool operands, int64_t at, int64_t count,
+                   mw__fused_totals *totals);
 /* That of one which only chooses between tensors by one truth. */
 void mw__gate_run(const mw__kernel_call *call);
 

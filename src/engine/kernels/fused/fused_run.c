@@ -106,26 +106,31 @@ static unsigned look(const mw__fused *fused, const void *const *value, int64_t c
     return beyond;
 }
 
-/* What is stored as fp16 waits in a tile, as does what is only looked at. */
-static unsigned run_precompiled(const mw__kernel_call *call, const void *const *value, int64_t at, int64_t count)
+/* What is stored as fp16 waits in a tile, as does what is only looked at or summed. Sets value[] of what is written. */
+static void run_precompiled(const mw__kernel_call *call, const void **value, int64_t at, int64_t count)
 {
     const mw__fused *fused = call->block;
-    void *out[MW__STEP_WRITES];
-    const void *watched[MW__STEP_WRITES];
-    for (size_t i = 0; i < fused->store_count; i++)
-        out[i] = fused->stores[i].dtype == MW_F16 ? tile_at(call, fused->place[fused->stores[i].value])
-                                                  : output_at(call, &fused->stores[i], i, at);
-    for (size_t i = 0, next = fused->store_count; i < fused->watch_count; i++) {
-        const int stored = mw__fused_store_of(fused, fused->watches[i].value);
-        if (stored < 0)
-            out[next++] = tile_at(call, fused->place[fused->watches[i].value]);
-        watched[i] = stored < 0 ? out[next - 1] : out[stored];
-    }
+    void *out[MW__STEP_WRITES + MW__FUSED_SUMS];
+    uint16_t written[MW__STEP_WRITES + MW__FUSED_SUMS];
+    const size_t outs = mw__fused_written(fused, written);
+    for (size_t i = 0; i < outs; i++)
+        out[i] = i < fused->store_count && fused->stores[i].dtype != MW_F16 ? output_at(call, &fused->stores[i], i, at)
+                                                                            : tile_at(call, fused->place[written[i]]);
     fused->precompiled(value, out, fused->pq, count);
-    for (size_t i = 0; i < fused->store_count; i++)
-        if (fused->stores[i].dtype == MW_F16)
-            mw__tile_store(call->out[i], MW_F16, at, count, out[i]);
-    return look(fused, watched, count);
+    for (size_t i = 0; i < outs; i++)
+        value[written[i]] = out[i];
+}
+
+static void run_code(const mw__kernel_call *call, const void **value, int64_t at, int64_t count)
+{
+    const mw__fused *fused = call->block;
+    for (size_t i = 0; i < fused->code_count; i++) {
+        const mw__fused_code *code = &fused->code[i];
+        void *out = code->write >= 0 ? output_at(call, &fused->stores[code->write], (size_t)code->write, at)
+                                     : tile_at(call, fused->place[code->out]);
+        compute(code, fused->pq[i], out, value, count);
+        value[code->out] = out;
+    }
 }
 
 static unsigned look_at_values(const mw__fused *fused, const void *const *value, int64_t count)
@@ -136,30 +141,65 @@ static unsigned look_at_values(const mw__fused *fused, const void *const *value,
     return look(fused, watched, count);
 }
 
-/* What its watches have seen. */
-static unsigned run_tile(const mw__kernel_call *call, int64_t at, int64_t count)
+/* Of a tile within a unit, the numbers of that unit, which stay for its next tile; false if it goes beyond. */
+static bool fill_own(const mw__kernel_call *call, int64_t at, int64_t count, mw__fused_totals *totals)
 {
     const mw__fused *fused = call->block;
-    const void *value[MW__FUSED_VALUES];
-    for (size_t i = 0; i < fused->operand_count; i++)
-        value[i] = load(&fused->operands[i], call->in[i], at, count, tile_at(call, fused->place[i]));
-    if (fused->precompiled != NULL)
-        return run_precompiled(call, value, at, count);
-    for (size_t i = 0; i < fused->code_count; i++) {
-        const mw__fused_code *code = &fused->code[i];
-        void *out = code->write >= 0 ? output_at(call, &fused->stores[code->write], (size_t)code->write, at)
-                                     : tile_at(call, fused->place[code->out]);
-        compute(code, fused->pq[i], out, value, count);
-        value[code->out] = out;
+    const mw__fused_view *view = &fused->view;
+    const int64_t unit = at / view->run % view->units;
+    float one;
+    if (at % view->run + count > view->run) {
+        totals->filled = -1;
+        return false;
     }
+    for (size_t i = 0; i < fused->operand_count && unit != totals->filled; i++) {
+        const mw__fused_operand *o = &fused->operands[i];
+        if (o->own && o->dtype == MW_BOOL)
+            memset(tile_at(call, fused->place[i]), ((const uint8_t *)call->in[i])[unit], MW__TILE);
+        else if (o->own)
+            fill(tile_at(call, fused->place[i]), *mw__tile_read(call->in[i], o->dtype, o->fed, unit, 1, &one),
+                 MW__TILE);
+    }
+    totals->filled = unit;
+    return true;
+}
+
+unsigned mw__fused_tile(const mw__kernel_call *call, int64_t at, int64_t count, mw__fused_totals *totals)
+{
+    const mw__fused *fused = call->block;
+    const bool precompiled = fused->precompiled != NULL;
+    const void *value[MW__FUSED_VALUES];
+    const bool filled = totals != NULL && fill_own(call, at, count, totals);
+    for (size_t i = 0; i < fused->operand_count; i++)
+        value[i] = filled && fused->operands[i].own
+                       ? tile_at(call, fused->place[i])
+                       : load(&fused->operands[i], call->in[i], at, count, tile_at(call, fused->place[i]));
+    if (totals != NULL) /* before an output lies over them */
+        mw__fused_add(call, value, true, at, count, totals);
+    if (precompiled)
+        run_precompiled(call, value, at, count);
+    else
+        run_code(call, value, at, count);
+    if (totals != NULL)
+        mw__fused_add(call, value, false, at, count, totals);
     for (size_t i = 0; i < fused->store_count; i++) {
         const mw__fused_store *s = &fused->stores[i];
-        if (!s->direct && s->dtype == MW_BOOL)
+        if (precompiled ? s->dtype != MW_F16 : s->direct)
+            continue;
+        if (s->dtype == MW_BOOL)
             memcpy(output_at(call, s, i, at), value[s->value], (size_t)count);
-        else if (!s->direct)
+        else
             mw__tile_store(call->out[i], s->dtype, at, count, value[s->value]);
     }
     return fused->watch_count > 0 ? look_at_values(fused, value, count) : 0;
+}
+
+void mw__fused_fill_scalars(const mw__kernel_call *call, int64_t count)
+{
+    const mw__fused *fused = call->block;
+    for (size_t i = 0; i < fused->operand_count; i++)
+        if (fused->operands[i].form == MW__SCALAR)
+            fill_scalar(&fused->operands[i], call->in[i], count, tile_at(call, fused->place[i]));
 }
 
 void mw__fused_run(const mw__kernel_call *call)
@@ -167,13 +207,10 @@ void mw__fused_run(const mw__kernel_call *call)
     const mw__fused *fused = call->block;
     int64_t begin, end;
     mw__units_range(call, fused->elements, fused->count, &begin, &end);
-    const int64_t filled = end - begin < MW__TILE ? end - begin : MW__TILE;
-    for (size_t i = 0; i < fused->operand_count; i++)
-        if (fused->operands[i].form == MW__SCALAR)
-            fill_scalar(&fused->operands[i], call->in[i], filled, tile_at(call, fused->place[i]));
+    mw__fused_fill_scalars(call, end - begin < MW__TILE ? end - begin : MW__TILE);
     unsigned beyond = 0;
     for (int64_t at = begin; at < end; at += MW__TILE)
-        beyond |= run_tile(call, at, end - at < MW__TILE ? end - at : MW__TILE);
+        beyond |= mw__fused_tile(call, at, end - at < MW__TILE ? end - at : MW__TILE, NULL);
     for (size_t i = 0; i < fused->watch_count; i++)
         mw__watch_write(call->out[fused->watches[i].write], call->begin, call->end, (beyond >> i & 1u) != 0);
 }

@@ -20,7 +20,8 @@ const mw__precompiled *mw__precompiled_find(const char *signature)
                   {mw__precompiled_check, mw__precompiled_check_count},
                   {mw__precompiled_half, mw__precompiled_half_count},
                   {mw__precompiled_half_check, mw__precompiled_half_check_count},
-                  {mw__precompiled_layer, mw__precompiled_layer_count}};
+                  {mw__precompiled_layer, mw__precompiled_layer_count},
+                  {mw__precompiled_norm, mw__precompiled_norm_count}};
     const mw__precompiled *found = NULL;
     for (size_t i = 0; i < sizeof tables / sizeof *tables && found == NULL; i++)
         found = find(tables[i].rows, tables[i].count, signature);

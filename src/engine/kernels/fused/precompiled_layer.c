@@ -130,23 +130,21 @@ FORMS(bias_silu)
 
 #define bias_relu_STRIPS(lanes, after, quotient) \
     const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0]; \
-    float *const y1 = out[1]; \
     for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
         float v2[8][lanes]; \
         EIGHT { EACH(lanes) { v2[n][l] = mw__scalar_add(x0[i + n * (lanes) + l], x1[i + n * (lanes) + l]); } } \
         after(0, EVEN, v2) float v3[8][lanes]; \
         EIGHT { EACH(lanes) { v3[n][l] = mw__scalar_relu(v2[n][l], pq[1][0], pq[1][1]); } } after(1, EXACT, v3) \
-        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v2[n][l]; } } \
-        EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v3[n][l]; } } \
+        EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v3[n][l]; } } \
     }
 MW__INLINE void bias_relu_form FORM
 {
     const float *const x0 = value[0]; const float *const x1 = value[1]; float *const y0 = out[0];
-    float *const y1 = out[1]; (void)pq, (void)form;
+    (void)pq, (void)form;
     MW__VECTORIZE for (int64_t i = begin; i < count; i++)
     {
         const float v0 = x0[i]; const float v1 = x1[i]; const float v2 = AFTER(0, EVEN, mw__scalar_add(v0, v1));
-        const float v3 = AFTER(1, EXACT, mw__scalar_relu(v2, pq[1][0], pq[1][1])); y0[i] = v2; y1[i] = v3;
+        const float v3 = AFTER(1, EXACT, mw__scalar_relu(v2, pq[1][0], pq[1][1])); y0[i] = v3;
     }
 }
 FORMS(bias_relu)
@@ -471,7 +469,7 @@ const mw__precompiled mw__precompiled_layer[] = {
     {"gelu_tanh_backward", "TSSSST clip(0) square(6) mul(7,1) add(8,2) mul(6,9) sigmoid(10) mul(7,3) add(12,2) mul(6,13) sub(4,11) mul(14,11) mul(16,15) add(11,17) mul(5,18) store 19", {MW__BASE_AVX2_AVX512_LIST(gelu_tanh_backward), MW__BASE_AVX2_AVX512_LIST(gelu_tanh_backward_half), MW__BASE_AVX2_AVX512_LIST(gelu_tanh_backward_chip)}},
     {"bias_gelu_exact", "TT add(0,1) gelu_exact(2) store 2,3", {MW__BASE_AVX2_AVX512_LIST(bias_gelu_exact), MW__BASE_AVX2_AVX512_LIST(bias_gelu_exact_half), MW__BASE_AVX2_AVX512_LIST(bias_gelu_exact_chip)}},
     {"bias_silu", "TT add(0,1) silu(2) store 2,3", {MW__BASE_AVX2_AVX512_LIST(bias_silu), MW__BASE_AVX2_AVX512_LIST(bias_silu_half), MW__BASE_AVX2_AVX512_LIST(bias_silu_chip)}},
-    {"bias_relu", "TT add(0,1) relu(2) store 2,3", {MW__BASE_AVX2_AVX512_LIST(bias_relu), MW__BASE_AVX2_AVX512_LIST(bias_relu_half), MW__BASE_AVX2_AVX512_LIST(bias_relu_chip)}},
+    {"bias_relu", "TT add(0,1) relu(2) store 3", {MW__BASE_AVX2_AVX512_LIST(bias_relu), MW__BASE_AVX2_AVX512_LIST(bias_relu_half), MW__BASE_AVX2_AVX512_LIST(bias_relu_chip)}},
     {"gelu_exact_backward", "TSSSSST square(0) mul(7,1) exp(8) mul(9,2) mul(0,3) erf(11) add(12,4) mul(13,5) mul(0,10) add(14,15) mul(6,16) store 17", {MW__BASE_AVX2_AVX512_LIST(gelu_exact_backward), MW__BASE_AVX2_AVX512_LIST(gelu_exact_backward_half), MW__BASE_AVX2_AVX512_LIST(gelu_exact_backward_chip)}},
     {"silu_backward", "TSTT sigmoid(0) sub(1,4) mul(2,5) add(4,6) mul(3,7) store 8", {MW__BASE_AVX2_AVX512_LIST(silu_backward), MW__BASE_AVX2_AVX512_LIST(silu_backward_half), MW__BASE_AVX2_AVX512_LIST(silu_backward_chip)}},
     {"relu_backward", "TSTS greater(0,1) select(4,2,3) store 5", {MW__BASE_AVX2_AVX512_LIST(relu_backward), MW__BASE_AVX2_AVX512_LIST(relu_backward_half), MW__BASE_AVX2_AVX512_LIST(relu_backward_chip)}},
