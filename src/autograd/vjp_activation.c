@@ -11,8 +11,8 @@ void mw__vjp_sigmoid(mw__vjp *vjp)
     mw__vjp_scale(vjp, mw_mul(vjp->y[0], rest));
 }
 
-/* 0 at x = 0 */
-void mw__vjp_relu(mw__vjp *vjp) { mw__vjp_set(vjp, "x", mw__relu_gradient(mw__vjp_arg(vjp, "x"), vjp->dy[0])); }
+/* 0 at x = 0; y is above 0 where x is, and others need y anyway, so that x need not be kept */
+void mw__vjp_relu(mw__vjp *vjp) { mw__vjp_set(vjp, "x", mw__relu_gradient(vjp->y[0], vjp->dy[0])); }
 
 /* y = x s, s = sigmoid(x); y' = s + y (1 - s) */
 void mw__vjp_silu(mw__vjp *vjp)
@@ -69,12 +69,12 @@ static mw_tensor *inside(mw_tensor *t, mw_tensor *low, mw_tensor *high, mw_tenso
     return mw__where(above, mw__where(below, dy));
 }
 
-/* 0 at both bounds */
+/* 0 at both bounds; y is inside where x is */
 void mw__vjp_relu6(mw__vjp *vjp)
 {
-    mw_tensor *x = mw__vjp_arg(vjp, "x");
-    mw_tensor *low = mw__scalar_like(x, 0.0), *high = mw__scalar_like(x, 6.0);
-    mw__vjp_set(vjp, "x", inside(x, low, high, vjp->dy[0]));
+    mw_tensor *y = vjp->y[0];
+    mw_tensor *low = mw__scalar_like(y, 0.0), *high = mw__scalar_like(y, 6.0);
+    mw__vjp_set(vjp, "x", inside(y, low, high, vjp->dy[0]));
 }
 
 /* x > 0 ? dy : alpha dy */

@@ -67,7 +67,8 @@ static mw_tensor *write_pool_gradient(const mw__compare *c, const mw__max_pool_g
     mw_tensor *x = c->input[X], *y = c->input[Y], *dy = c->input[DY];
     if (!match->relu)
         return mw__max_pool_gradient(match->pool, x, y, dy);
-    return mw__relu_gradient(x, mw__max_pool_gradient(match->pool, mw_relu(x), y, dy));
+    mw_tensor *relu = mw_relu(x);
+    return mw__relu_gradient(relu, mw__max_pool_gradient(match->pool, relu, y, dy));
 }
 
 /* Marks the gradients of operation `at` among those after it. */

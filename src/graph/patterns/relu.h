@@ -4,7 +4,7 @@
 
 #include "graph/ir.h"
 
-/* dy where x > 0, else 0. */
-mw_tensor *mw__relu_gradient(mw_tensor *x, mw_tensor *dy);
+/* dy where y, the result of relu, is above 0, else 0. */
+mw_tensor *mw__relu_gradient(mw_tensor *y, mw_tensor *dy);
 
 #endif

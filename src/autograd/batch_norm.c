@@ -1,13 +1,10 @@
 /* Batch norm as a layer: statistics of the batch in training, running ones in evaluation. The MIL operation with given
- * statistics is in op_normalize.c. */
-#include <millwright/op_elementwise.h>
-#include <millwright/op_normalize.h>
-#include <millwright/op_reduce.h>
-#include <millwright/op_shape.h>
-
+ * statistics is in graph/ops/op_normalize.c. A composite with its own gradient, which is shorter than that of its
+ * operations, and of which nothing is as large as x but what the pass that makes dx reads. */
+#include "autograd/rules.h"
 #include "base/float_mode.h"
+#include "graph/op_build.h"
 #include "graph/patterns/normalize.h"
-#include "graph/rule.h"
 
 static const bool channel_axis[MW_RANK_MAX] = {false, true};
 
@@ -17,7 +14,53 @@ typedef struct batch_norm {
     double count; /* elements per channel */
     double momentum;
     float epsilon;
+    mw_tensor *mean, *r; /* of the batch */
 } batch_norm;
+
+/* ---- the gradient ---- */
+
+/* Inputs of the record. The gradient goes to the first three; the mean and r are what the forward pass has of x. */
+enum { INPUT_X, INPUT_WEIGHT, INPUT_BIAS, INPUT_MEAN, INPUT_R, INPUT_COUNT };
+
+/* Mean of `terms` over all axes but the channels. In fp16 it is there where the sum overflows. */
+static mw_tensor *mean_of(mw_tensor *terms, mw_axes axes, mw_tensor *sum, double count)
+{
+    const bool half = mw_tensor_dtype(terms) == MW_F16 || mw_tensor_graph(terms)->lowering == MW__LOWERING_DECOMPOSED;
+    return half ? mw_reduce_mean(terms, axes, true) : mw_mul_scalar(sum, 1.0 / count);
+}
+
+static void set_vector(mw__vjp *vjp, size_t input, mw_tensor *sum)
+{
+    mw_tensor *vector = mw__vjp_input(vjp, input);
+    sum = mw__reshape_to(sum, mw_tensor_shape(vector));
+    mw__vjp_set_input(vjp, input,
+                      mw_tensor_dtype(sum) == mw_tensor_dtype(vector) ? sum : mw_cast(sum, mw_tensor_dtype(vector)));
+}
+
+/* y = n w + b with n = (x - mean(x)) r, r = (var(x) + epsilon)^-1/2:
+ * dw = sum of dy n, db = sum of dy, dx = w r (dy - mean(dy) - n mean(dy n)) */
+static void vjp_batch_norm(mw__vjp *vjp)
+{
+    mw_tensor *x = mw__vjp_input(vjp, INPUT_X), *r = mw__vjp_input(vjp, INPUT_R), *dy = vjp->dy[0];
+    mw_tensor *n = mw_mul(mw_sub(x, mw__vjp_input(vjp, INPUT_MEAN)), r), *along = mw_mul(dy, n);
+    const mw_shape shape = mw_tensor_shape(x);
+    bool others[MW_RANK_MAX];
+    for (int i = 0; i < shape.rank; i++)
+        others[i] = i != 1;
+    const mw_axes axes = mw__marked_axes(shape, others);
+    const double count = (double)(mw_shape_count(shape) / shape.dim[1]);
+    mw_tensor *dbias = mw_reduce_sum(dy, axes, true), *dweight = mw_reduce_sum(along, axes, true);
+    set_vector(vjp, INPUT_BIAS, dbias);
+    set_vector(vjp, INPUT_WEIGHT, dweight);
+    if (!mw__vjp_wants_input(vjp, INPUT_X))
+        return;
+    mw_tensor *level = mean_of(dy, axes, dbias, count), *slope = mean_of(along, axes, dweight, count);
+    mw_tensor *flat = mw_sub(dy, level), *rest = mw_sub(flat, mw_mul(n, slope));
+    mw_tensor *scale = mw_mul(mw__along_axes(mw__vjp_input(vjp, INPUT_WEIGHT), x, channel_axis), r);
+    mw__vjp_set_input(vjp, INPUT_X, mw_mul(rest, scale));
+}
+
+/* ---- the layer ---- */
 
 static bool check(mw_tensor *x, float momentum, float epsilon, const char *name)
 {
@@ -46,18 +89,18 @@ static bool check(mw_tensor *x, float momentum, float epsilon, const char *name)
     return false;
 }
 
-/* The same operations for both forms; the statistics broadcast against x. */
-static mw_tensor *normalise(const batch_norm *b, mw_tensor *centered, mw_tensor *variance)
+/* The same operations for both forms; r = (variance + epsilon)^-1/2 broadcasts against x. */
+static mw_tensor *normalise(const batch_norm *b, mw_tensor *centered, mw_tensor *r)
 {
-    mw_tensor *scale = mw_rsqrt(variance, b->epsilon);
-    return mw__affine(mw_mul(centered, scale), b->weight, b->bias, channel_axis);
+    return mw__affine(mw_mul(centered, r), b->weight, b->bias, channel_axis);
 }
 
 static mw_tensor *evaluation_form(const batch_norm *b)
 {
     mw_tensor *mean = mw__along_axes(b->running_mean, b->x, channel_axis);
     mw_tensor *variance = mw__along_axes(b->running_var, b->x, channel_axis);
-    return normalise(b, mw_sub(b->x, mean), variance);
+    mw_tensor *centered = mw_sub(b->x, mean);
+    return normalise(b, centered, mw_rsqrt(variance, b->epsilon));
 }
 
 /* running = (1 - momentum) * running + rate * statistic. */
@@ -68,14 +111,15 @@ static void follow(const batch_norm *b, mw_tensor *running, mw_tensor *statistic
     mw_state_assign(running, mw_add(kept, seen));
 }
 
-static mw_tensor *training_form(const batch_norm *b)
+static mw_tensor *training_form(batch_norm *b)
 {
-    mw_tensor *mean = mw_reduce_mean(b->x, b->axes, true);
+    mw_tensor *mean = b->mean = mw_reduce_mean(b->x, b->axes, true);
     mw_tensor *centered = mw_sub(b->x, mean);
     mw_tensor *variance = mw_reduce_mean(mw_square(centered), b->axes, true);
     follow(b, b->running_mean, mean, b->momentum);
     follow(b, b->running_var, variance, b->momentum * b->count / (b->count - 1.0));
-    return normalise(b, centered, variance);
+    b->r = mw_rsqrt(variance, b->epsilon);
+    return normalise(b, centered, b->r);
 }
 
 mw_tensor *mw_batch_norm_layer(mw_tensor *x, float momentum, float epsilon, const char *name)
@@ -101,9 +145,11 @@ mw_tensor *mw_batch_norm_layer(mw_tensor *x, float momentum, float epsilon, cons
     x->graph->scope = outer;
     if (evaluation == NULL)
         return NULL;
+    mw_tensor *inputs[INPUT_COUNT] = {b.x, b.weight, b.bias, b.mean, b.r};
     mw__composite record = {.name = "batch_norm",
-                            .inputs = &b.x,
-                            .input_count = 1,
+                            .inputs = inputs,
+                            .input_count = INPUT_COUNT,
+                            .vjp = vjp_batch_norm,
                             .evaluation = evaluation,
                             .running = {b.running_mean, b.running_var}};
     return mw__composite_attach(y, &record);
