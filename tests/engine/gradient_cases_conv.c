@@ -6,7 +6,7 @@ static mw_tensor *forward(const gradient_case *c, mw_tensor *x, mw_tensor *weigh
 {
     mw_conv_options options = program_conv(0, c->dilation, c->groups);
     for (int i = 0; i < c->x.rank - 2; i++) {
-        options.stride[i] = c->stride[i] > 0 ? c->stride[i] : 1;
+        options.stride[i] = i < 2 && c->stride[i] > 0 ? c->stride[i] : 1;
         options.pad[2 * i] = options.pad[2 * i + 1] = c->pad;
     }
     return mw_conv(x, weight, NULL, &options);
@@ -53,7 +53,9 @@ static const gradient_case rows[] = {
      .groups = 4,
      .pad = 1},
     {.what = "conv, depthwise, one axis", .x = {3, {2, 3, 53}}, .weight = {3, {3, 1, 5}}, .groups = 3, .pad = 2},
-    {.what = "conv, few positions", .x = {4, {3, 2, 4, 4}}, .weight = {4, {3, 2, 3, 3}}, .unknown = true},
+    {.what = "conv, few positions", .x = {4, {3, 2, 4, 4}}, .weight = {4, {3, 2, 3, 3}}},
+    {.what = "conv, one channel of a large image", .x = {4, {1, 1, 131, 150}}, .weight = {4, {2, 1, 3, 3}}, .pad = 1},
+    {.what = "conv, space", .x = {5, {2, 3, 4, 5, 6}}, .weight = {5, {3, 3, 2, 2, 2}}, .unknown = true},
 };
 
 const gradient_family gradient_cases_conv = {.label = "conv.dweight",

@@ -365,12 +365,22 @@ static mw_status plan_direct(mw__planner *planner, const mw__conv_dweight_match 
     return mw__plan_check(planner, err);
 }
 
-/* Few channels leave lanes of a frame idle. */
+#define INPUTS_LEAST  8 /* of a group: fewer leave lanes of packed frames idle */
+#define OUTPUTS_LEAST 4
+
+static const char *packed_declines(const void *subject)
+{
+    const mw__conv_dweight_match *match = subject;
+    const mw_shape weight = mw__shape_of(match->dweight);
+    const bool few = weight.dim[1] < INPUTS_LEAST || weight.dim[0] / match->numbers.groups < OUTPUTS_LEAST;
+    return few && direct_declines(match) == NULL ? "few channels in a group" : mw__conv_dweight_packed_declines(match);
+}
+
 mw_status mw__plan_conv_dweight(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err)
 {
     static const mw__implementation rows[] = {
         {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = mw__conv_dweight_depthwise_declines},
-        {.name = "packed", .level = MW__LEVEL_BASE, .declines = mw__conv_dweight_packed_declines},
+        {.name = "packed", .level = MW__LEVEL_BASE, .declines = packed_declines},
         {.name = "direct"},
     };
     const mw__implementation *taken = mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), match);
