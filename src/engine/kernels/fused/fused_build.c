@@ -324,10 +324,11 @@ void mw__fused_signature(const mw__fused *fused, char *out, size_t size)
 {
     size_t used = 0;
     out[0] = '\0';
-    if (size < MW__STEP_READS + 1)
+    if (size < MW__STEP_READS + 1 || fused->code_count == 0) /* sums of operands alone */
         return;
     for (size_t i = 0; i < fused->operand_count; i++)
         out[used++] = letter(&fused->operands[i]);
+    out[used] = '\0';
     for (size_t i = 0; i < fused->code_count && used < size; i++) {
         const mw__fused_code *code = &fused->code[i];
         const int operands = code->unary != NULL ? 1 : code->select != NULL ? 3 : 2;
