@@ -102,6 +102,10 @@ static void run_grid(const depthwise_block *s, const mw__packed_grid *g, const i
     for (int64_t row = 0; row < g->extent[1]; row += lines) {
         const int64_t here = smaller(lines, g->extent[1] - row);
         s->code->taps(g->taps, taps, at, frame + row * pitch, (here - 1) * pitch + g->extent[2], bias, band);
+        if (s->grids == 1 && s->spread[1] == 1) { /* rows of y follow each other */
+            s->code->lines(band, pitch, here, 1, 0, s->width, s->width, y + row * s->width);
+            continue;
+        }
         for (int64_t i = 0; i < here; i++) /* the bias is in it: adding -0 changes no bit */
             s->code->store(y + (row + i) * s->spread[0] * s->width, s->spread[1], band + i * pitch, g->extent[2],
                            -0.0f);
