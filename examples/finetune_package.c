@@ -1,6 +1,5 @@
-/* From package to package: reads the Core ML package --model (a small network is written there if there is none), says
- * what is in it, trains its largest weight --epochs steps towards a constant, writes the tuned package beside it, reads
- * that again and compares it with what the trainer predicts. */
+/* From package to package: reads the Core ML package --model (if there is none, a small network is written first), says
+ * what it has, trains its largest weight --epochs steps, writes the tuned package, reads it again and compares. */
 #include "options.h"
 
 #include <math.h>
@@ -53,12 +52,11 @@ static void fill(mw_graph *graph, float seed, mw_feed *feeds, mw_batch *batch)
     const mw_tensor *input;
     *batch = (mw_batch){.feeds = feeds, .examples = 1};
     for (size_t i = 0; i < INPUTS && (input = mw_graph_input_at(graph, i)) != NULL; i++) {
-        const size_t count = (size_t)mw_shape_count(mw_tensor_shape(input));
-        float *values = malloc((count + 1) * sizeof *values);
-        for (size_t k = 0; values != NULL && k < count; k++)
+        const size_t n = (size_t)mw_shape_count(mw_tensor_shape(input));
+        float *values = malloc((n + 1) * sizeof *values);
+        for (size_t k = 0; values != NULL && k < n; k++)
             values[k] = strcmp(mw_tensor_name(input), "target") == 0 ? 0.75f : sinf(seed + (float)k);
-        feeds[i] =
-            (mw_feed){.name = mw_tensor_name(input), .dtype = MW_F32, .data = values, .count = count, .scale = 1};
+        feeds[i] = (mw_feed){.name = mw_tensor_name(input), .dtype = MW_F32, .data = values, .count = n, .scale = 1};
         batch->feed_count++;
     }
 }
@@ -89,16 +87,15 @@ static void compare(const mw_graph *graph, mw_trainer *trainer, mw_batch batch, 
 int main(int argc, char **argv)
 {
     example_options o = {.data = "nothing", .epochs = 20, .batch = 1, .seed = 1, .model = "build/digits.mlpackage"};
-    char tuned[1024], manifest[1024];
+    char tuned[1024];
     float loss = 0;
     mw_error err = {0};
     mw_feed feeds[INPUTS];
     mw_batch batch;
     o.learning_rate = 1e-3f;
     options_parse(&o, argc, argv);
-    snprintf(manifest, sizeof manifest, "%s/Manifest.json", o.model);
     snprintf(tuned, sizeof tuned, "%.*s-tuned.mlpackage", (int)(strlen(o.model) - strlen(".mlpackage")), o.model);
-    if (access(manifest, F_OK) != 0)
+    if (access(o.model, F_OK) != 0)
         write_network(&o, &err);
     mw_coreml *model = mw_coreml_read(o.model, NULL, &err);
     const char *pattern = look(model, &err);
