@@ -41,8 +41,9 @@ static const sweep sweeps[] = {
     /* glibc's own is at 2.1 */
     {.name = "tanh", .op = MW__OP_tanh, .exact = tanh, .low = -12.0, .high = 12.0, .ulps = 2.5},
     {.name = "sigmoid", .op = MW__OP_sigmoid, .exact = sigmoid, .low = -87.0, .high = 87.0, .ulps = 2.5},
-    /* a subnormal sigmoid has few bits */
-    {.name = "silu", .op = MW__OP_silu, .exact = silu, .low = -80.0, .high = 80.0, .ulps = 3.0, .beside = 0x1p-149},
+    /* a subnormal sigmoid has few bits; an error of sigmoid counts up to twice where the product is just below a power
+       of 2: 3.1 ulp at -5.97 are the most of every 17th number */
+    {.name = "silu", .op = MW__OP_silu, .exact = silu, .low = -80.0, .high = 80.0, .ulps = 3.5, .beside = 0x1p-149},
     {.name = "gelu exact",
      .op = MW__OP_gelu,
      .mode = "EXACT",
