@@ -3,7 +3,7 @@
 # interpreter of MIL, real programs against it, models of ONNX in onnxruntime, every example under every profile of a chip,
 # fuzzing. Ends with the sum over all tests. MW_FUZZ_SECONDS (default 300) is the time of one fuzz target; with 10 all takes
 # about two hours on two cores. Words choose stages: examples slow asan tsan qemu valgrind (after slow) interpreter programs
-# onnxruntime profiles compilers fuzz.
+# onnxruntime networks profiles compilers fuzz.
 # shellcheck disable=SC2317 # functions that are called by step
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -111,7 +111,7 @@ fuzz() {
 chosen=$*
 for word in $chosen; do
     case $word in
-    examples | slow | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | profiles | compilers | fuzz) ;;
+    examples | slow | asan | tsan | qemu | valgrind | interpreter | programs | onnxruntime | networks | profiles | compilers | fuzz) ;;
     *) echo "nightly: no stage \"$word\"" >&2 && exit 2 ;;
     esac
 done

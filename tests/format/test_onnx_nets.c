@@ -108,7 +108,8 @@ static void make_lesson(lesson *l, const net *n)
     l->batch.feeds = l->feeds;
 }
 
-/* Adam's steps on `graph`, whose losses go to `out`; the tuned program is left in the folder "tuned". */
+/* Adam's steps on `graph`, whose losses go to `out`; the tuned program is left in the folder "tuned", the weights that
+ * were trained in "tuned.safetensors". */
 static void train(const net *n, mw_graph *graph, float *out, mw_error *err)
 {
     lesson l;
@@ -119,6 +120,7 @@ static void train(const net *n, mw_graph *graph, float *out, mw_error *err)
     for (int i = 0; trainer != NULL && i < ONNX_STEPS; i++)
         mw_trainer_step(trainer, &l.batch, &out[i], err);
     mw_trainer_write_tuned(trainer, n->graph, "tuned", err);
+    mw_trainer_save_weights(trainer, "tuned.safetensors", err);
     mw_trainer_destroy(trainer);
     free(l.tokens);
 }
@@ -243,6 +245,87 @@ static void test_adapters_and_all_weights_learn(void)
         mw_error err = {0};
         if (nets[i].head != NULL && open_net(&n, &nets[i], &err)) {
             check_adapters_and_all(&n);
+            close_net(&n);
+        }
+    }
+    folder_leave(folder);
+}
+
+/* ---- base weights ---- */
+
+static bool same_results(const net *n, const mw_graph *a, const mw_graph *b)
+{
+    mw_error err = {0};
+    float *y = onnx_recorded_run(n->r, a, n->values, &err), *z = onnx_recorded_run(n->r, b, n->values, &err);
+    const bool same = memcmp(y, z, (size_t)mw_shape_count(n->r->y) * sizeof *y) == 0;
+    free(y);
+    free(z);
+    return CHECK_OK(err) && same;
+}
+
+/* The net with the head of "tuned.safetensors" and all else as it was: what was tuned. */
+static mw_graph *load_head(const net *n, mw_error *err)
+{
+    mw_load_options options = mw_load_defaults();
+    options.partial = true;
+    mw_graph *loaded = mw_graph_load_tensors(n->graph, "tuned.safetensors", &options, err);
+    mw_graph *tuned = mw_graph_read_mil("tuned/model.mil", NULL, err);
+    if (CHECK_OK(*err))
+        CHECK(same_results(n, loaded, tuned) && !same_results(n, loaded, n->graph));
+    mw_graph_destroy(tuned);
+    return loaded;
+}
+
+/* A head is trained, and loaded into the net as it was; adapters over that begin where the head had come to. */
+static void check_base(const net *n, const char *what)
+{
+    float head[ONNX_STEPS] = {0}, adapted[ONNX_STEPS] = {0};
+    mw_error err = {0};
+    const mw_tune_options tune = mw_tune_defaults(&n->r->head, 1);
+    mw_graph *graph = mw_graph_trainable(n->graph, &tune, &err);
+    train(n, graph, head, &err);
+    mw_graph_destroy(graph);
+    const net base = {n->r, n->values, n->y, n->losses, load_head(n, &err)};
+    mw_lora_options lora = mw_lora_defaults(&n->r->head, 1);
+    lora.skip_fixed = true; /* biases */
+    graph = mw_graph_lora(base.graph, &lora, &err);
+    train(&base, graph, adapted, &err);
+    CHECK_OK(err);
+    check_note(adapted[0] < head[ONNX_STEPS - 1] && adapted[ONNX_STEPS - 1] < adapted[0], __FILE__, __LINE__,
+               "%s: the loss of the head goes to %g, with adapters from %g to %g", n->r->name,
+               (double)head[ONNX_STEPS - 1], (double)adapted[0], (double)adapted[ONNX_STEPS - 1]);
+    check_tuned(&base, what);
+    mw_graph_destroy(graph);
+    mw_graph_destroy(base.graph);
+}
+
+/* A package has no dots in its names. */
+static void check_base_of_package(const net *n)
+{
+    onnx_recorded named = *n->r;
+    mw_error err = {0};
+    mw_coreml_write(n->graph, "Base.mlpackage", NULL, &err);
+    mw_coreml *model = mw_coreml_read("Base.mlpackage", NULL, &err);
+    net package = *n;
+    named.head = strncmp(n->r->name, "mobilenet", 9) == 0 ? "classifier_*" : "head_*";
+    package.r = &named;
+    package.graph = mw_graph_specialise(mw_coreml_graph(model, &err), NULL, 0, &err);
+    if (CHECK_OK(err))
+        check_base(&package, "adapters over a base in a package");
+    mw_graph_destroy(package.graph);
+    mw_coreml_destroy(model);
+}
+
+static void test_base_weights_come_under_adapters(void)
+{
+    char folder[512];
+    REQUIRE(folder_enter(folder));
+    for (size_t i = 0; i < NETS; i++) {
+        net n;
+        mw_error err = {0};
+        if (nets[i].head != NULL && open_net(&n, &nets[i], &err)) {
+            check_base(&n, "adapters over a base");
+            check_base_of_package(&n);
             close_net(&n);
         }
     }
@@ -404,6 +487,7 @@ int main(int count, char **arguments)
     RUN(test_nets_compute_what_pytorch_does);
     RUN(test_heads_learn_as_in_pytorch);
     RUN(test_adapters_and_all_weights_learn);
+    RUN(test_base_weights_come_under_adapters);
     RUN(test_recurrent_layers_are_one_operation_each);
     RUN(test_one_read_serves_all_batches);
     RUN(test_models_predict_any_number_of_examples);
