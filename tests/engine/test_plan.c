@@ -277,6 +277,25 @@ static void test_so_it_does_when_results_live_long(void)
     CHECK_INT(many.memory, (size_t)20000 * 64 * 64 * 4);
 }
 
+/* A gradient may wait for hundreds of steps for the one that adds to it. */
+static void test_a_result_is_replaced_in_place_however_long_it_lived(void)
+{
+    mw_error err = {0};
+    run_facts facts = {0};
+    mw__text text;
+    mw__text_init(&text, NULL);
+    mw__text_puts(&text, "program(1.3)\n{\n    func main<ios18>(" T "x) {\n" T
+                         "v0 = transpose(perm = tensor<int32, [2]>([1, 0]), x = x);\n");
+    for (int i = 0; i < 400; i++)
+        mw__text_printf(&text, T "v%d = tanh(x = v%d);\n", i + 1, i);
+    mw__text_puts(&text, T "late = relu(x = v0);\n" T "y = add(x = late, y = v400);\n    } -> (y);\n}\n");
+    run_set("MW_ENGINE_FUSE", "0");
+    if (CHECK_INT(mw__text_check(&text, &err), MW_OK) && CHECK(run_find_facts(text.data, 1, &facts)))
+        CHECK_INT(facts.memory, 2 * 64 * 64 * 4);
+    run_set("MW_ENGINE_FUSE", NULL);
+    mw__text_deinit(&text);
+}
+
 int main(void)
 {
     RUN(test_elementwise_chain_is_one_phase_in_one_buffer);
@@ -293,5 +312,6 @@ int main(void)
     RUN(test_an_empty_tensor_runs_nothing);
     RUN(test_encoding_takes_time_in_proportion_to_the_steps);
     RUN(test_so_it_does_when_results_live_long);
+    RUN(test_a_result_is_replaced_in_place_however_long_it_lived);
     return check_finish();
 }

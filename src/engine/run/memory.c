@@ -99,6 +99,8 @@ static bool phase_allows(const mw__layout *layout, size_t position, const life *
 {
     const mw__step *step = layout->steps[position];
     const uint32_t phase = layout->phase[position], memory = group->buffer;
+    if (layout->partitions == 1) /* nobody is ahead */
+        return true;
     for (size_t s = position; s-- > group->first_step && layout->phase[s] == phase;) {
         if (position - s > ND_MAX)
             return false;
