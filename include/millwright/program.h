@@ -72,8 +72,11 @@ typedef struct mw_compile_options {
     struct mw_program *weights_of; /* not NULL: parameters, and states that the graph itself does not change, that this
                                     * program has by the same name, type and shape are its memory, not copies. Not for
                                     * trainers, nor for programs whose shapes are chosen */
-    const char *cache_folder;      /* not NULL: what is compiled is kept there, and taken from there if it was compiled
-                                    * before (docs/cache.md); made if it is missing. A path of less than 1024 bytes */
+    bool flush_subnormals;    /* fp32 below 2^-126 counts as 0 in arithmetic on the engine's CPU. What vanishes over
+                               * hundreds of steps in time, such as gradients, otherwise takes many times longer.
+                               * Without effect on the ANE, whose model keeps to its profile, and on Espresso */
+    const char *cache_folder; /* not NULL: what is compiled is kept there, and taken from there if it was compiled
+                               * before (docs/cache.md); made if it is missing. A path of less than 1024 bytes */
 } mw_compile_options;
 
 /** Returns the default options. */

@@ -34,20 +34,26 @@ void mw__float_leave(mw__float_mode saved) /* writing costs more than reading: o
         set_word((uint16_t)(saved >> 32));
 }
 #elif defined(__aarch64__)
-mw__float_mode mw__float_enter(void)
+#define FLUSH ((uint64_t)1 << 24) /* FZ: operands and results */
+
+mw__vector_mode mw__vector_mode_enter(bool flush)
 {
-    mw__float_mode saved;
+    const uint64_t wanted = flush ? FLUSH : 0;
+    uint64_t saved;
     __asm__ volatile("mrs %0, fpcr" : "=r"(saved));
-    if (saved != 0)
-        __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0));
+    if (saved != wanted)
+        __asm__ volatile("msr fpcr, %0" : : "r"(wanted));
     return saved;
 }
 
-void mw__float_leave(mw__float_mode saved)
+void mw__vector_mode_leave(mw__vector_mode saved, bool flush)
 {
-    if (saved != 0)
+    if (saved != (flush ? FLUSH : 0))
         __asm__ volatile("msr fpcr, %0" : : "r"(saved));
 }
+
+mw__float_mode mw__float_enter(void) { return mw__vector_mode_enter(false); }
+void mw__float_leave(mw__float_mode saved) { mw__vector_mode_leave(saved, false); }
 #else
 mw__float_mode mw__float_enter(void)
 {

@@ -60,6 +60,7 @@ mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out,
     if (device == MW_DEVICE_AUTO)
         out->device = mw__device_find(default_device(&out->symbols));
     out->threads = (uint64_t)options->threads;
+    out->flush_subnormals = options->flush_subnormals;
     if (out->device->engine == NULL && out->symbols.provider == MW_PROVIDER_ENGINE)
         return mw__fail(err, MW_ERROR_UNSUPPORTED, "the engine has no GPU; use MW_DEVICE_CPU or MW_DEVICE_ANE");
     return MW_OK;

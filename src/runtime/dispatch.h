@@ -31,7 +31,8 @@ typedef struct mw__dispatch_options {
     bool owned;               /* the folder of the text is the library's own, and removed once it is compiled */
     bool profiling;           /* asked of the compiler, where it has a switch for it */
     uint64_t mask;
-    uint64_t threads;    /* 0 = the library's default */
+    uint64_t threads; /* 0 = the library's default */
+    bool flush_subnormals;
     const char *custom;  /* custom ANE compiler options, or NULL */
     const char *profile; /* of the ANE model, or NULL */
     const char *name;    /* of the operation, e.g. "main"; NULL = none is made: a function of a chain */

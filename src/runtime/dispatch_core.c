@@ -63,15 +63,23 @@ static mw_status set_custom(const mw__symbols *symbols, void *options, const cha
     return MW__E5RT(symbols, e5_compiler_options_set_custom_ane_compiler_options, options, custom);
 }
 
+/* Of the engine: another library has none. NULL = as it is. */
+static mw_status set_variable(const mw__symbols *symbols, void *config, const char *name, const char *value,
+                              mw_error *err)
+{
+    if (value == NULL || symbols->mw_e5_compiler_config_options_set_variable == NULL)
+        return MW_OK;
+    return MW__E5RT(symbols, mw_e5_compiler_config_options_set_variable, config, name, value);
+}
+
 static mw_status compiler_prepare(const mw__dispatch_options *o, compiler_set *set, mw_error *err)
 {
     const mw__symbols *symbols = o->symbols;
     MW_TRY(MW__E5RT(symbols, e5_compiler_config_options_create, &set->config));
     if (o->cache_folder != NULL)
         MW_TRY(MW__E5RT(symbols, e5_compiler_config_options_set_cache_bundle_location, set->config, o->cache_folder));
-    if (o->profile != NULL && symbols->mw_e5_compiler_config_options_set_variable != NULL)
-        MW_TRY(MW__E5RT(symbols, mw_e5_compiler_config_options_set_variable, set->config, "MW_ENGINE_PROFILE",
-                        o->profile));
+    MW_TRY(set_variable(symbols, set->config, "MW_ENGINE_PROFILE", o->profile, err));
+    MW_TRY(set_variable(symbols, set->config, "MW_ENGINE_SUBNORMALS", o->flush_subnormals ? "flushed" : NULL, err));
     MW_TRY(MW__E5RT(symbols, e5_compiler_create_with_config, &set->compiler, set->config));
     MW_TRY(MW__E5RT(symbols, e5_compiler_options_create, &set->options));
     MW_TRY(MW__E5RT(symbols, e5_compiler_options_set_compute_device_types_mask, set->options, o->mask));

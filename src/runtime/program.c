@@ -222,6 +222,7 @@ static mw_status compile_dispatch(compilation *c, mw_error *err)
                                           .mask = target->device->mask,
                                           .threads = target->threads,
                                           .profile = target->profile,
+                                          .flush_subnormals = target->flush_subnormals,
                                           .name = "main",
                                           .port_count = program->port_count}; /* or more, in parts */
     MW_TRY(mw__program_cut(program, c->request, c->legal, err));

@@ -27,6 +27,7 @@ typedef struct mw__target {
     mw__symbols symbols;
     const mw__device_traits *device;
     uint64_t threads; /* 0 = the library's default */
+    bool flush_subnormals;
     const mw__chip_row *chip;
     char profile[MW__ARITHMETIC_TEXT]; /* of the ANE model */
     char cache_folder[1024];           /* "" = none */
@@ -108,6 +109,7 @@ struct mw_program {
     char *mil;
     const char *where;
     const mw__device_traits *device; /* as the target says, with the next two */
+    bool flush_subnormals;
     const mw__chip_row *chip;
     const char *provider;
     _Atomic(struct mw__placements *) placements; /* made when they are first asked for */

@@ -184,6 +184,7 @@ static void test_whatever_a_program_depends_on_is_a_miss(void)
         {"pack", {.location = "cache", .path = "model", .variable = "MW_ENGINE_PACK", .value = "1"}},
         {"profile", {.location = "cache", .path = "model", .variable = "MW_ENGINE_PROFILE", .value = "h13"}},
         {"a limit", {.location = "cache", .path = "model", .variable = "MW_ENGINE_LOADED", .value = "none"}},
+        {"subnormals", {.location = "cache", .path = "model", .variable = "MW_ENGINE_SUBNORMALS", .value = "flushed"}},
         {"streams", {.location = "cache", .path = "model", .variable = "MW_ENGINE_STREAMS", .value = "unsound"}},
         {"BLAS", {.location = "cache", .path = "model", .variable = "MW_BLAS", .value = "none"}},
         {"another cache", {.location = "cache2", .path = "model"}},

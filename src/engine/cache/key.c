@@ -234,6 +234,7 @@ static void put_config(mw__text *record, const mw__config *config)
     mw__record_put(record, "profile", config->profile_text);
     put_number(record, "profile_given", config->profile_given);
     put_number(record, "loaded", config->loaded);
+    put_number(record, "flush", config->flush);
     put_number(record, "unsound_streams", config->unsound_streams);
     mw__record_put(record, "blas", config->blas);
 }

@@ -168,6 +168,7 @@ static const mw__config *configure(mw__library *library, const mw__device_traits
         snprintf(config->profile_text, sizeof config->profile_text, "%s", options->chip->name);
     }
     config->arithmetic = device->half_ports ? config->profile : MW__ARITHMETIC_IEEE;
+    config->flush = config->flush && !device->half_ports; /* there the profile says what becomes of them */
     if ((config->arithmetic & MW__ARITHMETIC(product_tiles)) != 0)
         config->level = MW__LEVEL_REF; /* no other code takes sums so */
     return config;
@@ -203,6 +204,7 @@ static mw_status plan_all(mw__library *library, const mw__device_traits *device,
                                      &request.rounding, err));
         program->name = function->name;
         program->weights = library->open[i];
+        program->flush = config->flush;
         program->loaded = device->half_ports ? config->loaded : MW__LOADED_NONE;
         program->unsound_streams = device->half_ports && config->unsound_streams;
         program->live = mw__arena_alloc(&library->arena, 1, sizeof *program->live, err);

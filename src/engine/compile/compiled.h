@@ -47,6 +47,7 @@ typedef struct mw__program {
     mw__state_port *states;
     size_t state_count;
     mw__plan plan;
+    bool flush;             /* arithmetic takes and gives 0 for subnormals */
     mw__loaded_unit loaded; /* of a program for the ANE, as the next */
     bool unsound_streams;
     size_t *live; /* operations of it that are loaded; guarded by those who count */

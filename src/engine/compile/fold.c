@@ -15,6 +15,7 @@ typedef struct folder {
     mw__buffer *buffers;
     uint32_t *writers; /* by buffer: steps that write it */
     int partitions;
+    bool flush;
     mw_error *err;
 } folder;
 
@@ -55,7 +56,7 @@ static mw_status run_once(const folder *f, const mw__step *step)
         status = out[i] != NULL ? MW_OK : MW_ERROR_MEMORY;
     }
     if (status == MW_OK)
-        mw__execute_step(step, f->partitions, in, out, scratch);
+        mw__execute_step(step, f->partitions, f->flush, in, out, scratch);
     mw__free_aligned(allocator, scratch);
     return status;
 }
@@ -82,6 +83,10 @@ static mw_status fold_all(folder *f, size_t buffer_count, mw__step **steps, size
 
 mw_status mw__fold_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err)
 {
-    folder f = {.arena = pass->arena, .buffers = pass->buffers, .partitions = pass->partitions, .err = err};
+    folder f = {.arena = pass->arena,
+                .buffers = pass->buffers,
+                .partitions = pass->partitions,
+                .flush = pass->config->flush,
+                .err = err};
     return fold_all(&f, pass->buffer_count, steps, step_count);
 }

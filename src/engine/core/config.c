@@ -47,6 +47,8 @@ static void set_loaded(mw__config *config, const char *text)
     config->loaded = text[0] == 'o' ? MW__LOADED_OPERATIONS : text[0] == 'p' ? MW__LOADED_PROGRAMS : MW__LOADED_NONE;
 }
 
+static void set_subnormals(mw__config *config, const char *text) { config->flush = text[0] == 'f'; }
+
 static void set_streams(mw__config *config, const char *text) { config->unsound_streams = text[0] == 'u'; }
 
 static void set_cache_bytes(mw__config *config, const char *text) { config->cache_bytes = number_of(text); }
@@ -78,6 +80,7 @@ static const variable_row rows[] = {
      .values = {"operations", "programs", "none"},
      .rule = "operations, programs or none",
      .set = set_loaded},
+    {.name = "MW_ENGINE_SUBNORMALS", .values = {"kept", "flushed"}, .rule = "kept or flushed", .set = set_subnormals},
     {.name = "MW_ENGINE_STREAMS", .values = {"sound", "unsound"}, .rule = "sound or unsound", .set = set_streams},
     {.name = "MW_ENGINE_CACHE_BYTES", .least = 0, .rule = "a whole number of bytes", .set = set_cache_bytes},
     {.name = "MW_ENGINE_CACHE_ENTRIES", .least = 1, .rule = "a number above 0", .set = set_cache_entries},

@@ -40,6 +40,7 @@ typedef struct mw__config {
     mw__arithmetic arithmetic; /* of what is compiled: the profile, or none on the CPU */
     uint64_t pack;             /* MW_ENGINE_PACK: bytes of expanded weights from which they stay as they are stored */
     mw__loaded_unit loaded;    /* MW_ENGINE_LOADED */
+    bool flush;                /* MW_ENGINE_SUBNORMALS: arithmetic on the CPU takes and gives 0 for them */
     bool unsound_streams;      /* MW_ENGINE_STREAMS: on the ANE, of streams in flight the first alone notifies */
     uint64_t cache_bytes;      /* MW_ENGINE_CACHE_BYTES, MW_ENGINE_CACHE_ENTRIES: what a cache holds at most */
     uint64_t cache_entries;

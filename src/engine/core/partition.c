@@ -65,9 +65,10 @@ bool mw__step_in_place(const mw__step *step, uint32_t read, uint32_t write)
     return true;
 }
 
-void mw__execute_step(const mw__step *step, int partitions, const void *const *in, void *const *out, void *scratch)
+void mw__execute_step(const mw__step *step, int partitions, bool flush, const void *const *in, void *const *out,
+                      void *scratch)
 {
-    const mw__vector_mode saved = mw__vector_mode_enter();
+    const mw__vector_mode saved = mw__vector_mode_enter(flush);
     for (int partition = 0; partition < partitions; partition++) {
         const mw__kernel_call call = {.block = step->block,
                                       .in = in,
@@ -78,5 +79,5 @@ void mw__execute_step(const mw__step *step, int partitions, const void *const *i
         if (call.begin < call.end)
             step->run(&call);
     }
-    mw__vector_mode_leave(saved);
+    mw__vector_mode_leave(saved, flush);
 }

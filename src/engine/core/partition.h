@@ -12,7 +12,9 @@ bool mw__partitions_disjoint(int partitions, const mw__step *a_step, const mw__s
 /* True if `step` may write its operand `write` over the memory of the buffer `read`. */
 bool mw__step_in_place(const mw__step *step, uint32_t read, uint32_t write);
 
-/* Runs one step on the caller, partition after partition. */
-void mw__execute_step(const mw__step *step, int partitions, const void *const *in, void *const *out, void *scratch);
+/* Runs one step on the caller, partition after partition.
+ * flush  as that of the configuration */
+void mw__execute_step(const mw__step *step, int partitions, bool flush, const void *const *in, void *const *out,
+                      void *scratch);
 
 #endif

@@ -50,6 +50,7 @@ typedef struct mw__command_list {
     int partitions;
     bool alone;              /* too small to wake the team for; the same partitions, one after the other */
     bool brief;              /* too small to wait for workers that sleep */
+    bool flush;              /* as the program's */
     const mw__chain *chains; /* [phase][partition] */
     mw__task *tasks;         /* of all chains, in their order */
     const mw__task_place *places;

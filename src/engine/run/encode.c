@@ -330,6 +330,7 @@ static mw_status make_commands(const ports *p, const mw__layout *layout, const m
     commands->tasks = e.tasks;
     commands->places = e.places;
     commands->task_count = e.task_count;
+    commands->flush = p->program->flush;
     choose_team(layout, p->program->plan.wake, commands);
     return keep_layout(layout, commands, err);
 }

@@ -1,6 +1,6 @@
 /* Runs a command list: on the team if it is worth it and free, else all partitions one after the other on the caller.
  * Either way the same calls are made, so that the bits are the same. Sets the floating-point environment of each thread
- * that takes part to round to nearest, subnormals kept, and restores it. */
+ * that takes part to round to nearest, subnormals kept unless the program flushes them, and restores it. */
 #include "base/float_mode.h"
 #include "engine/core/kernel.h"
 #include "engine/core/partition.h"
@@ -78,7 +78,7 @@ static void time_nested(const mw__command_list *commands, size_t phase, int memb
 /* Partitions member, member + members, ... of every phase. `spans` NULL: not timed; a constant where it is called. */
 MW__INLINE void run_partitions(const mw__command_list *commands, int member, int members, mw__profile_span *spans)
 {
-    const mw__vector_mode saved = mw__vector_mode_enter();
+    const mw__vector_mode saved = mw__vector_mode_enter(commands->flush);
     for (size_t phase = 0; phase < commands->phase_count; phase++) {
         if (phase > 0 && members > 1)
             mw__team_barrier(members);
@@ -93,7 +93,7 @@ MW__INLINE void run_partitions(const mw__command_list *commands, int member, int
             else
                 time_chain(&chains[partition], commands->tasks, spans);
     }
-    mw__vector_mode_leave(saved);
+    mw__vector_mode_leave(saved, commands->flush);
 }
 
 static void run_member(void *user, int member, int members)
