@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether the networks of W7 to W13 are those of torch_nets.py: agree.py MILLWRIGHT, the program of this folder.
+"""Whether the networks of W7 to W14 are those of torch_nets.py: agree.py MILLWRIGHT, the program of this folder.
 
 Their small forms take a step of gradient descent with rate 1 from the weights that Millwright drew, on the same numbers.
 Loss, gradients (the weight before less that after) and running statistics have to be those of PyTorch in fp64 to 1e-4 of
@@ -16,7 +16,7 @@ import torch_bench
 TOLERANCE = 1e-4  # fp32: 20 layers with batch norms over few numbers amplify its rounding, 6e-8, some hundred times
 KINKS = {"W9": 2e-2}  # some inputs of its 35 ReLU6 stand so near to 0 that fp32 puts them on the other side: PyTorch's
                       # gradients in fp32 differ from those in fp64 by 7e-3
-TRAINED = ["W7", "W8", "W9", "W10", "W10layer", "W11", "W12"]
+TRAINED = ["W7", "W8", "W9", "W10", "W10layer", "W11", "W12", "W14"]
 
 
 def tensors(path):

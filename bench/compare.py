@@ -17,7 +17,7 @@ import chart
 import torch_bench
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LARGE = ["W7", "W8", "W9", "W10", "W10layer", "W11", "W12", "W13"]
+LARGE = ["W7", "W8", "W9", "W10", "W10layer", "W11", "W12", "W13", "W14"]
 WORKLOADS = ["W1", "W2", "W3", "W4", "W5", "W6", *LARGE, "dispatch"]
 SPLIT = {"W1", "W2", "W3", *LARGE}  # the others run on one thread
 ROUNDS, ROUNDS_LARGE = 5, 3
@@ -32,7 +32,7 @@ def parse():
     parser = argparse.ArgumentParser(prog="./run bench", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=", ".join(WORKLOADS) + " (all)")
-    parser.add_argument("--rounds", type=int, help=f"{ROUNDS} by default, of W7 to W13 {ROUNDS_LARGE}")
+    parser.add_argument("--rounds", type=int, help=f"{ROUNDS} by default, of W7 to W14 {ROUNDS_LARGE}")
     parser.add_argument("--threads", default=str(os.cpu_count()), help="a list such as 1,2; %(default)s by default")
     parser.add_argument("--steps", type=int, default=0, help="of every workload, to try something out")
     parser.add_argument("--build", default="build/release/bench", help="folder of the programs")

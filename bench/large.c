@@ -1,4 +1,4 @@
-/* W7 to W12: the networks of nets.h, trained or run for a few steps on numbers that torch_nets.py draws, too. */
+/* W7 to W12, W14: the networks of nets.h, trained or run for a few steps on numbers that torch_nets.py draws, too. */
 #include "nets.h"
 #include "workloads.h"
 
@@ -43,6 +43,12 @@ static mw_tensor *whisper(mw_graph *graph, bool tiny)
     return net_whisper(graph, &forms[tiny]);
 }
 
+static mw_tensor *llama(mw_graph *graph, bool tiny)
+{
+    static const llama_form forms[] = {{6, 6, 288, 768, 32000, 4, 256}, {2, 2, 16, 40, 64, 2, 8}};
+    return net_llama(graph, &forms[tiny]);
+}
+
 static mw_optimizer adamw(void) { return mw_adamw(3e-4f, 0.01f); }
 static mw_optimizer adam(void) { return mw_adam(1e-3f); }
 static mw_optimizer momentum(void) { return mw_sgd_momentum(1e-2f, 0.9f, false); }
@@ -61,7 +67,8 @@ static const workload workloads[] = {{"W7", gpt, adamw, 4, {50257, 64}},
                                      {"W10", lstm, adam, 8, {10, 10}},
                                      {"W10layer", lstm_layer, adam, 8, {10, 10}},
                                      {"W11", unet, adam, 4, {0, 0}},
-                                     {"W12", whisper, NULL, 6, {0, 0}}};
+                                     {"W12", whisper, NULL, 6, {0, 0}},
+                                     {"W14", llama, adamw, 4, {32000, 64}}};
 
 /* ---- running ---- */
 

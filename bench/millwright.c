@@ -267,6 +267,7 @@ int main(int argc, char **argv)
                      {"W11", bench_large},
                      {"W12", bench_large},
                      {"W13", bench_decode},
+                     {"W14", bench_large},
                      {"dispatch", run_dispatch},
                      {"scaling", bench_scaling},
                      {"cache", bench_cache}};

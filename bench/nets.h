@@ -1,4 +1,4 @@
-/* The networks of the sizes that people train (W7 to W13), built with Millwright's constructors as a user would. Each
+/* The networks of the sizes that people train (W7 to W14), built with Millwright's constructors as a user would. Each
  * builder declares the inputs "x" and, where there is a loss, "y". Parameters have the names that torch_nets.py has. */
 #ifndef BENCH_NETS_H
 #define BENCH_NETS_H
@@ -22,6 +22,17 @@ mw_tensor *net_gpt(mw_graph *graph, const gpt_form *form);
  * states "key.0" [B, H, T, E], "value.0" and so on, and their next values outputs "key.0.next" and so on.
  * Returns the logits [B, words]. */
 mw_tensor *net_gpt_token(mw_graph *graph, const gpt_form *form);
+
+/* ---- nets_llama.c ---- */
+
+/* The form of Llama: RMS norms, rotary positions in halves, SwiGLU, no biases, the table of words is the head, too. */
+typedef struct llama_form {
+    int layers, heads, width, hidden, words;
+    int batch, tokens;
+} llama_form;
+
+/* x [B, T] and y [B T], words -> the loss. */
+mw_tensor *net_llama(mw_graph *graph, const llama_form *form);
 
 /* ---- nets_vision.c; x is [B, 3, S, S] ---- */
 

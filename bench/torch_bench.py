@@ -57,12 +57,12 @@ def whats_missing():
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("workload", choices=[f"W{i}" for i in range(1, 14)] + ["W10layer"])
+    parser.add_argument("workload", choices=[f"W{i}" for i in range(1, 15)] + ["W10layer"])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--steps", type=int, default=0, help="0 = as many as the workload has by itself")
     parser.add_argument("--data", default="data/mnist")
     parser.add_argument("--mode", default="eager")
-    parser.add_argument("--tiny", action="store_true", help="W7 to W13 with small networks, to try them out")
+    parser.add_argument("--tiny", action="store_true", help="W7 to W14 with small networks, to try them out")
     options = parser.parse_args()
     options.mode = options.mode.split(",")
     if set(options.mode) - {"eager", "jit", "channels_last", "foreach"}:
@@ -233,9 +233,9 @@ class Bench:
         self.emit("first_step_ms", (time.time_ns() - int(os.environ.get("BENCH_T0", "0"))) * 1e-6)
         self.emit_peak()
 
-    # ---- W7 to W13: torch_nets.py ----
+    # ---- W7 to W14: torch_nets.py ----
 
-    STEPS = {"W7": 4, "W8": 6, "W9": 8, "W10": 8, "W10layer": 8, "W11": 4, "W12": 6, "W13": 16}
+    STEPS = {"W7": 4, "W8": 6, "W9": 8, "W10": 8, "W10layer": 8, "W11": 4, "W12": 6, "W13": 16, "W14": 4}
 
     def large(self):
         import torch_nets

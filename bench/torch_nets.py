@@ -1,4 +1,4 @@
-"""The networks of W7 to W13 in PyTorch, with the parameter names that nets_*.c give them."""
+"""The networks of W7 to W14 in PyTorch, with the parameter names that nets_*.c give them."""
 import math
 
 import numpy
@@ -87,6 +87,83 @@ class GPT(nn.Module):
 
     def loss(self, x, y):
         logits = self(x)
+        return F.cross_entropy(logits.view(-1, logits.shape[-1]), y)
+
+
+# ---- the form of Llama ----
+
+class RMSNorm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5) * self.weight
+
+
+def plain(inputs, outputs):
+    return nn.Linear(inputs, outputs, bias=False)
+
+
+class RotaryAttention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.wq, self.wk, self.wv, self.wo = (plain(width, width) for _ in range(4))
+
+    @staticmethod
+    def rotated(x, cosine, sine):
+        a, b = x.chunk(2, -1)
+        return x * cosine + torch.cat([-b, a], -1) * sine
+
+    def forward(self, x, cosine, sine, mask):
+        n, t, d = x.shape
+        q, k, v = (w(x).view(n, t, self.heads, -1).transpose(1, 2) for w in (self.wq, self.wk, self.wv))
+        q, k = self.rotated(q, cosine, sine), self.rotated(k, cosine, sine)
+        p = torch.softmax(q @ k.transpose(-1, -2) * (q.shape[-1] ** -0.5) + mask, -1)
+        return self.wo((p @ v).transpose(1, 2).reshape(n, t, d))
+
+
+class SwiGLU(nn.Module):
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.w1, self.w2, self.w3 = plain(width, hidden), plain(hidden, width), plain(width, hidden)
+
+    def forward(self, x):
+        return self.w2(F.silu(self.w1(x)) * self.w3(x))
+
+
+class LlamaBlock(nn.Module):
+    def __init__(self, width, heads, hidden):
+        super().__init__()
+        self.attention_norm, self.attention = RMSNorm(width), RotaryAttention(width, heads)
+        self.ffn_norm, self.feed_forward = RMSNorm(width), SwiGLU(width, hidden)
+
+    def forward(self, x, *how):
+        x = x + self.attention(self.attention_norm(x), *how)
+        return x + self.feed_forward(self.ffn_norm(x))
+
+
+class Llama(nn.Module):
+    def __init__(self, layers, heads, width, hidden, words, tokens):
+        super().__init__()
+        self.tok_embeddings, self.norm = nn.Embedding(words, width), RMSNorm(width)
+        self.layers = nn.ModuleList([LlamaBlock(width, heads, hidden) for _ in range(layers)])
+        half = width // heads // 2
+        angles = torch.arange(tokens)[:, None] * torch.exp(-math.log(10000) / half * torch.arange(half))
+        angles = torch.cat([angles, angles], 1)
+        self.register_buffer("cosine", angles.cos(), persistent=False)
+        self.register_buffer("sine", angles.sin(), persistent=False)
+        self.register_buffer("mask", torch.full((tokens, tokens), float("-inf")).triu(1), persistent=False)
+        for parameter in self.parameters():
+            if parameter.dim() > 1:
+                nn.init.normal_(parameter, 0.0, 0.02)
+
+    def loss(self, x, y):
+        h = self.tok_embeddings(x)
+        for layer in self.layers:
+            h = layer(h, self.cosine, self.sine, self.mask)
+        logits = F.linear(self.norm(h), self.tok_embeddings.weight)
         return F.cross_entropy(logits.view(-1, logits.shape[-1]), y)
 
 
@@ -278,6 +355,11 @@ def gpt(tiny):
     return GPT(layers, heads, width, words, positions, tokens), (batch, tokens), (batch * tokens,), words
 
 
+def llama(tiny):
+    layers, heads, width, hidden, words, batch, tokens = (2, 2, 16, 40, 64, 2, 8) if tiny else (6, 6, 288, 768, 32000, 4, 256)
+    return Llama(layers, heads, width, hidden, words, tokens), (batch, tokens), (batch * tokens,), words
+
+
 def resnet(tiny):
     batch, side, width = (4, 16, 8) if tiny else (32, 32, 64)
     return ResNet(width), (batch, 3, side, side), (batch,), CLASSES
@@ -308,11 +390,11 @@ def decoder(tiny):
     return GPT(layers, heads, width, words, positions, tokens), (layers, heads, tokens, width // heads)
 
 
-NETS = {"W7": gpt, "W8": resnet, "W9": mobilenet, "W10": lstm, "W10layer": lstm, "W11": unet, "W12": whisper}
+NETS = {"W7": gpt, "W8": resnet, "W9": mobilenet, "W10": lstm, "W10layer": lstm, "W11": unet, "W12": whisper, "W14": llama}
 
 
 def optimizer_of(workload, model, foreach):
-    if workload == "W7":
+    if workload in ("W7", "W14"):
         return torch.optim.AdamW(model.parameters(), lr=3e-4, weight_decay=0.01, foreach=foreach)
     if workload in ("W8", "W9"):
         return torch.optim.SGD(model.parameters(), lr=1e-2, momentum=0.9, foreach=foreach)
@@ -337,5 +419,5 @@ def drawn(shape, below):
 def data(workload, tiny):
     """model, x, y (None for inference)"""
     model, x, y, below = NETS[workload](tiny)
-    text = workload == "W7"
+    text = workload in ("W7", "W14")
     return model, drawn(x, below if text else 0), None if y is None else drawn(y, below)
