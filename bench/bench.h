@@ -29,19 +29,19 @@ typedef struct bench_options {
 
 static inline void bench_usage(const char *program)
 {
-    fprintf(
-        stderr,
-        "usage: %s WORKLOAD [options]\n"
-        "  WORKLOAD     W1 to W14, W10layer, dispatch, scaling, cache\n"
-        "  --threads N  (1)\n"
-        "  --steps N    of training, or runs\n"
-        "  --data DIR   folder of the MNIST files (data/mnist)\n"
-        "  --device D   cpu or ane; off a Mac, ane is the fp16 model of it\n"
-        "  --plan       print the steps of the program with their times (Millwright only)\n"
-        "  --tiny       W7 to W14 with small networks, to try them out (not the floor)\n"
-        "  --weights F  W7 to W12, W14: take steps of gradient descent and write weights to F.before and F; W13: read F\n"
-        "  --trace FILE write a trace of the last steps for Perfetto (Millwright only)\n",
-        program);
+    fprintf(stderr,
+            "usage: %s WORKLOAD [options]\n"
+            "  WORKLOAD     W1 to W14, W10layer, dispatch, scaling, cache\n"
+            "  --threads N  (1)\n"
+            "  --steps N    of training, or runs\n"
+            "  --data DIR   folder of the MNIST files (data/mnist)\n"
+            "  --device D   cpu or ane; off a Mac, ane is the fp16 model of it\n"
+            "  --plan       print the steps of the program with their times (Millwright only)\n"
+            "  --tiny       W7 to W14 with small networks, to try them out (not the floor)\n"
+            "  --weights F  W7 to W12, W14: take steps of gradient descent and write weights to F.before and F; W13: "
+            "read F\n"
+            "  --trace FILE write a trace of the last steps for Perfetto (Millwright only)\n",
+            program);
     exit(2);
 }
 

@@ -61,14 +61,11 @@ typedef struct workload {
     int32_t below[2]; /* integers of x and y are drawn from [0, below), by tiny */
 } workload;
 
-static const workload workloads[] = {{"W7", gpt, adamw, 4, {50257, 64}},
-                                     {"W8", resnet, momentum, 6, {10, 10}},
-                                     {"W9", mobilenet, momentum, 8, {10, 10}},
-                                     {"W10", lstm, adam, 8, {10, 10}},
-                                     {"W10layer", lstm_layer, adam, 8, {10, 10}},
-                                     {"W11", unet, adam, 4, {0, 0}},
-                                     {"W12", whisper, NULL, 6, {0, 0}},
-                                     {"W14", llama, adamw, 4, {32000, 64}}};
+static const workload workloads[] = {
+    {"W7", gpt, adamw, 4, {50257, 64}},          {"W8", resnet, momentum, 6, {10, 10}},
+    {"W9", mobilenet, momentum, 8, {10, 10}},    {"W10", lstm, adam, 8, {10, 10}},
+    {"W10layer", lstm_layer, adam, 8, {10, 10}}, {"W11", unet, adam, 4, {0, 0}},
+    {"W12", whisper, NULL, 6, {0, 0}},           {"W14", llama, adamw, 4, {32000, 64}}};
 
 /* ---- running ---- */
 
