@@ -121,7 +121,10 @@ size_t mw__gemm_blocked_scratch(const mw__gemm_set *set, int64_t m, int64_t n, i
     const int64_t depth = smaller(k, MW__GEMM_DEPTH);
     const int64_t rows = smaller(round_up(m, set->rows), BLOCK_M),
                   columns = smaller(round_up(n, set->columns), BLOCK_N);
-    return (size_t)(round_up(depth * columns, 16) + round_up(depth * rows, 16) + 2 * SLACK) * sizeof(float);
+    const size_t blocks =
+        (size_t)(round_up(depth * columns, 16) + round_up(depth * rows, 16) + 2 * SLACK) * sizeof(float);
+    const size_t across = set->across_scratch != NULL ? set->across_scratch(m, k) : 0;
+    return across > blocks ? across : blocks;
 }
 
 /* Measured with AVX-512: below these copying costs more than it gives; from the strides on, what is read in one tile
@@ -132,6 +135,8 @@ size_t mw__gemm_blocked_scratch(const mw__gemm_set *set, int64_t m, int64_t n, i
 void mw__gemm_blocked(const mw__gemm_set *set, const mw__gemm_shape *s, const float *a, const float *b, float *c,
                       float *scratch)
 {
+    if (set->across != NULL && set->across(s, a, b, c, scratch))
+        return;
     const int64_t depth = smaller(s->k, MW__GEMM_DEPTH), blocks = (s->m + BLOCK_M - 1) / BLOCK_M;
     const int64_t width = s->m <= FEW ? BLOCK_N_FEW : BLOCK_N;
     const product t = {.set = set,

@@ -34,6 +34,10 @@ typedef struct mw__gemm_set {
     void (*tile)(const mw__gemm_tile *tile);
     /* out[p * width + l]; up to 16 floats after each row may be written, before the next row is */
     void (*pack)(float *out, int64_t width, const mw__gemm_lanes *lanes);
+    /* another way for some products, with the same bits; false if this is none of them, then nothing is done. NULL:
+     * there is none */
+    bool (*across)(const mw__gemm_shape *shape, const float *a, const float *b, float *c, float *scratch);
+    size_t (*across_scratch)(int64_t m, int64_t k);
 } mw__gemm_set;
 
 /* Bytes of scratch. */

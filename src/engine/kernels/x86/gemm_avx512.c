@@ -179,5 +179,11 @@ void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, 
         dots_body(1, k, a, b + j * ldb, ldb, c + j);
 }
 
-const mw__gemm_set mw__gemm_avx512_set = {
-    .rows = ROWS, .columns = 2 * LANES, .apart = APART, .whole = LANES, .tile = run_tile, .pack = pack};
+const mw__gemm_set mw__gemm_avx512_set = {.rows = ROWS,
+                                          .columns = 2 * LANES,
+                                          .apart = APART,
+                                          .whole = LANES,
+                                          .tile = run_tile,
+                                          .pack = pack,
+                                          .across = mw__gemm_across,
+                                          .across_scratch = mw__gemm_across_scratch};
