@@ -3,6 +3,8 @@
 #include "run.h"
 #include "support/check.h"
 
+#include <string.h>
+
 enum { PARTITIONS_MAX = 4 };
 
 static void fill(float *data, size_t count, float start, float step)
@@ -246,9 +248,44 @@ static void test_two_inputs_and_an_output_on_one_memory(void)
     run_close(&r);
 }
 
+/* A cache of 5 x 6 x 4 whose rows from `at` on, every second, backwards in the last axis, are replaced run by run; all
+ * else stays. */
+#define UPDATE_IN_PLACE                                                                                                \
+    RUN_TEXT(                                                                                                          \
+        "tensor<fp32, [5, 6, 4]> w, tensor<fp32, [5, 2, 3]> u, tensor<int32, [3]> at",                                 \
+        "tensor<fp32, [5, 6, 4]> w2 = slice_update(begin = at, end = tensor<int32, [3]>([5, 6, 0]), begin_mask = "     \
+        "tensor<bool, [3]>([true, false, false]), end_mask = tensor<bool, [3]>([true, false, false]), stride = "       \
+        "tensor<int32, [3]>([1, 2, -1]), update = u, x = w);\n",                                                       \
+        "w2")
+
+static void test_a_part_is_replaced_in_place(void)
+{
+    for (uint64_t threads = 1; threads <= PARTITIONS_MAX; threads++) {
+        run_program r;
+        REQUIRE(run_open(&r, UPDATE_IN_PLACE, E5RT_CPU, threads));
+        float *w = run_bind(&r, false, "w", 120 * sizeof(float)), *u = run_bind(&r, false, "u", 30 * sizeof(float));
+        int32_t *at = run_bind(&r, false, "at", 3 * sizeof(int32_t));
+        REQUIRE(w != NULL && u != NULL && at != NULL && run_share(&r, "w2", "w") != NULL && run_encode(&r));
+        float expected[120];
+        fill(w, 120, 0, 1);
+        fill(expected, 120, 0, 1);
+        for (int step = 0; step < 3; step++) {
+            const int32_t from[] = {0, step, 3};
+            memcpy(at, from, sizeof from);
+            fill(u, 30, 1000.0f * (float)(step + 1), 1);
+            for (int i = 0; i < 30; i++)
+                expected[i / 6 * 24 + (step + i / 3 % 2 * 2) * 4 + 3 - i % 3] = u[i];
+            REQUIRE(run_execute(&r));
+            CHECK(memcmp(w, expected, sizeof expected) == 0);
+        }
+        run_close(&r);
+    }
+}
+
 int main(void)
 {
     run_set("MW_ENGINE_WAKE", "0"); /* small programs would stay on one thread; these are about the team */
+    RUN(test_a_part_is_replaced_in_place);
     RUN(test_swap_reads_both_before_writing);
     RUN(test_reader_after_the_update_sees_the_old_value);
     RUN(test_reader_of_old_and_new_value);

@@ -186,47 +186,52 @@ typedef struct update_block {
     size_t size;
 } update_block;
 
-/* The row of update that replaces elements of this row of x; -1 if none does. */
-static int64_t update_row(const update_block *block, const int64_t *first, int64_t row)
+/* The row of x that takes this row of the update. */
+static int64_t updated_row(const update_block *block, const int64_t *first, int64_t source)
 {
-    int64_t source = 0, below = 1;
+    int64_t row = 0, below = 1;
     for (int axis = block->rank - 2; axis >= 0; axis--) {
-        const int64_t distance = row % block->extent[axis] - first[axis];
-        const int64_t at = distance / block->step[axis];
-        row /= block->extent[axis];
-        if (distance % block->step[axis] != 0 || at < 0 || at >= block->count[axis])
-            return -1;
-        source += at * below;
-        below *= block->count[axis];
+        row += (first[axis] + source % block->count[axis] * block->step[axis]) * below;
+        source /= block->count[axis];
+        below *= block->extent[axis];
     }
-    return source;
+    return row;
 }
 
+static void update_one(const update_block *block, char *part, const char *update)
+{
+    const int last = block->rank - 1;
+    const size_t size = block->size;
+    if (block->step[last] == 1) {
+        memcpy(part, update, (size_t)block->count[last] * size);
+        return;
+    }
+    for (int64_t i = 0; i < block->count[last]; i++)
+        memcpy(part + i * block->step[last] * (int64_t)size, update + (size_t)i * size, size);
+}
+
+/* Where the result stands in the place of x, as of a cache that is kept from run to run, only the update is touched. */
 static void update_run(const mw__kernel_call *call)
 {
     const update_block *block = call->block;
     const int last = block->rank - 1;
-    const int64_t count = block->count[last], step = block->step[last] * (int64_t)block->size;
-    const size_t size = block->size, width = (size_t)block->extent[last] * size;
+    const size_t width = (size_t)block->extent[last] * block->size, count = (size_t)block->count[last] * block->size;
+    const char *x = call->in[0], *update = call->in[1];
+    char *out = call->out[0];
+    if (out != x)
+        memcpy(out + (size_t)call->begin * width, x + (size_t)call->begin * width,
+               (size_t)(call->end - call->begin) * width);
     const void *begin = block->origin.rank > 0 ? call->in[2] : NULL;
-    int64_t first[MW_RANK_MAX];
+    int64_t first[MW_RANK_MAX], rows = 1;
     for (int axis = 0; axis < block->rank; axis++)
         first[axis] = mw__origin_at(&block->origin, begin, axis);
-    for (int64_t row = call->begin; row < call->end; row++) {
-        const char *x = (const char *)call->in[0] + (size_t)row * width;
-        char *out = (char *)call->out[0] + (size_t)row * width;
-        if (out != x)
-            memcpy(out, x, width);
-        const int64_t source = count > 0 ? update_row(block, first, row) : -1;
-        if (source < 0)
-            continue;
-        const char *update = (const char *)call->in[1] + (size_t)(source * count) * size;
-        char *part = out + (size_t)first[last] * size;
-        if (block->step[last] == 1)
-            memcpy(part, update, (size_t)count * size);
-        else
-            for (int64_t i = 0; i < count; i++)
-                memcpy(part + i * step, update + (size_t)i * size, size);
+    for (int axis = 0; axis <= last; axis++)
+        rows *= axis < last || block->count[axis] == 0 ? block->count[axis] : 1;
+    for (int64_t source = 0; source < rows; source++) {
+        const int64_t row = updated_row(block, first, source);
+        if (row >= call->begin && row < call->end)
+            update_one(block, out + (size_t)row * width + (size_t)first[last] * block->size,
+                       update + (size_t)source * count);
     }
 }
 
