@@ -129,8 +129,8 @@ mw_tensor *net_gpt_token(mw_graph *graph, const gpt_form *f)
     mw_tensor *words = table(graph, "wte.weight", f->words, f->width);
     mw_tensor *positions = table(graph, "wpe.weight", f->positions, f->width);
     mw_tensor *h = mw_add(mw_gather(words, x, 0), mw_gather(positions, at, 0));
-    mw_tensor *later = mw_greater(mw_range_1d(graph, MW_I32, 0.0, f->tokens, 1.0), at);
-    mw_tensor *mask = mw_reshape(mw_mul_scalar(mw_cast(later, MW_F32), -30000.0), MW_SHAPE(1, 1, 1, f->tokens));
+    mw_tensor *seen = mw_less_equal(mw_range_1d(graph, MW_I32, 0.0, f->tokens, 1.0), at);
+    mw_tensor *mask = mw_reshape(seen, MW_SHAPE(1, 1, 1, f->tokens));
     h = mw_reshape(h, MW_SHAPE(f->batch, 1, f->width));
     for (int layer = 0; layer < f->layers; layer++)
         h = feed_forward(attend_cached(h, f, at, mask, layer), f, layer);

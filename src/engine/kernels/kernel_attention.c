@@ -1,6 +1,7 @@
 /* Attention. A unit is one block of rows of the query of one batch: its scores, their softmax and the product with the
- * values stay in a partition's scratch, so that no [L, S] tensor is ever stored. F16 operands are widened to fp32 by
- * steps of their own; each result is rounded once. */
+ * values stay in a partition's scratch, so that no [L, S] tensor is ever stored. Keys at either end that a boolean mask
+ * hides from all rows are not read, nor are their values: of a cache that is filled token by token that is most. F16
+ * operands are widened to fp32 by steps of their own; each result is rounded once. */
 #include "engine/core/kernel.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/math.h"
@@ -20,6 +21,7 @@ typedef struct attention_block {
     int64_t block, blocks;             /* rows of a block, blocks of one batch */
     float scale;
     mask_kind mask;
+    bool one_mask;         /* boolean, with one row for all those of a batch */
     mw__nd_iter mask_iter; /* over [batches.., L, S]; one operand */
     mw_dtype dtype;
     mw__gemm_code scores_code, result_code;
@@ -49,12 +51,12 @@ static void fill(float *scores, int64_t count)
         scores[i] = -INFINITY;
 }
 
-/* scores [rows, S], the first of them at element `at` of [batches.., L, S] */
-static void add_mask(const attention_block *s, const void *mask, int64_t at, int64_t rows, float *scores)
+/* `count` scores, the first of them at element `at` of [batches.., L, S]. */
+static void add_mask(const attention_block *s, const void *mask, int64_t at, int64_t count, float *scores)
 {
     mw__nd_position position;
     mw__nd_position_seek(&s->mask_iter, &position, at);
-    const int64_t step = s->mask_iter.stride[0][s->mask_iter.rank - 1], count = rows * s->keys;
+    const int64_t step = s->mask_iter.stride[0][s->mask_iter.rank - 1];
     for (int64_t done = 0; done < count;) {
         const int64_t run = mw__nd_position_run(&s->mask_iter, &position, count - done), from = position.offset[0];
         if (s->mask == MASK_BOOL && step == 1)
@@ -69,6 +71,52 @@ static void add_mask(const attention_block *s, const void *mask, int64_t at, int
     }
 }
 
+typedef struct range {
+    int64_t begin, end;
+} range;
+
+/* The keys from the first to the last that the mask shows; all if it shows none, whose result is then NaN. */
+static range shown_keys(const attention_block *s, const uint8_t *mask, int64_t at)
+{
+    mw__nd_position position;
+    mw__nd_position_seek(&s->mask_iter, &position, at);
+    mask += position.offset[0];
+    range shown = {0, s->keys};
+    while (shown.end > 0 && mask[shown.end - 1] == 0)
+        shown.end--;
+    if (shown.end == 0)
+        return (range){0, s->keys};
+    while (mask[shown.begin] == 0)
+        shown.begin++;
+    return shown;
+}
+
+/* Where the operands of a block of rows stand. */
+typedef struct rows_of {
+    const float *q, *k, *v; /* [rows, E], [keys, E], [keys, V] */
+    const void *mask;
+    int64_t at, rows; /* the first score in [batches.., L, S] */
+    range keys;
+} rows_of;
+
+/* scores [rows, keys]: the softmax of what the keys that take part give. */
+static void weigh(const attention_block *s, const rows_of *t, float *scores, void *gemm)
+{
+    const int64_t keys = t->keys.end - t->keys.begin, count = t->rows * keys;
+    const mw__gemm_shape product = {
+        .m = t->rows, .n = keys, .k = s->inner, .lda = s->inner, .ldb = s->inner, .ldc = keys, .transpose_b = true};
+    mw__gemm(&s->scores_code, &product, t->q, t->k + t->keys.begin * s->inner, scores, gemm);
+    for (int64_t i = 0; i < count; i++)
+        scores[i] *= s->scale;
+    if (s->mask != MASK_NONE && keys == s->keys)
+        add_mask(s, t->mask, t->at, count, scores);
+    for (int64_t i = 0; i < t->rows; i++) {
+        if (s->mask != MASK_NONE && keys < s->keys)
+            add_mask(s, t->mask, t->at + i * s->keys + t->keys.begin, keys, scores + i * keys);
+        s->softmax(scores + i * keys, keys, s->exp);
+    }
+}
+
 /* Reads: query, key, value, mask if any. Scratch: scores [block, S], a panel of F16 results, room for the
  * products.
  */
@@ -78,33 +126,25 @@ static void attention_run(const mw__kernel_call *call)
     float *scores = call->scratch, *panel = (float *)((char *)call->scratch + s->panel_at);
     void *gemm = (char *)call->scratch + s->gemm_at;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
-        const int64_t batch = unit / s->blocks, row = unit % s->blocks * s->block;
-        const int64_t rows = s->rows - row < s->block ? s->rows - row : s->block;
-        const int64_t first = batch * s->rows + row;
-        const float *q = (const float *)call->in[0] + first * s->inner;
-        const float *k = (const float *)call->in[1] + batch * s->keys * s->inner;
-        const float *v = (const float *)call->in[2] + batch * s->keys * s->values;
-        const mw__gemm_shape product = {.m = rows,
-                                        .n = s->keys,
-                                        .k = s->inner,
-                                        .lda = s->inner,
-                                        .ldb = s->inner,
-                                        .ldc = s->keys,
-                                        .transpose_b = true};
-        mw__gemm(&s->scores_code, &product, q, k, scores, gemm);
-        for (int64_t i = 0; i < rows * s->keys; i++)
-            scores[i] *= s->scale;
-        if (s->mask != MASK_NONE)
-            add_mask(s, call->in[3], first * s->keys, rows, scores);
-        for (int64_t i = 0; i < rows; i++)
-            s->softmax(scores + i * s->keys, s->keys, s->exp);
+        const int64_t batch = unit / s->blocks, row = unit % s->blocks * s->block, first = batch * s->rows + row;
+        rows_of t = {.q = (const float *)call->in[0] + first * s->inner,
+                     .k = (const float *)call->in[1] + batch * s->keys * s->inner,
+                     .v = (const float *)call->in[2] + batch * s->keys * s->values,
+                     .mask = s->mask != MASK_NONE ? call->in[3] : NULL,
+                     .at = first * s->keys,
+                     .rows = s->rows - row < s->block ? s->rows - row : s->block,
+                     .keys = {0, s->keys}};
+        if (s->one_mask)
+            t.keys = shown_keys(s, t.mask, t.at);
+        weigh(s, &t, scores, gemm);
+        const int64_t keys = t.keys.end - t.keys.begin;
         const bool is_fp32 = s->dtype == MW_F32;
         float *out = is_fp32 ? (float *)call->out[0] + first * s->values : panel;
         const mw__gemm_shape mean = {
-            .m = rows, .n = s->values, .k = s->keys, .lda = s->keys, .ldb = s->values, .ldc = s->values};
-        mw__gemm(&s->result_code, &mean, scores, v, out, gemm);
+            .m = t.rows, .n = s->values, .k = keys, .lda = keys, .ldb = s->values, .ldc = s->values};
+        mw__gemm(&s->result_code, &mean, scores, t.v + t.keys.begin * s->values, out, gemm);
         if (!is_fp32)
-            mw__tile_store(call->out[0], s->dtype, first * s->values, rows * s->values, out);
+            mw__tile_store(call->out[0], s->dtype, first * s->values, t.rows * s->values, out);
     }
 }
 
@@ -148,6 +188,9 @@ static void fill_block(mw__planner *planner, attention_block *s, const mw__op *o
     scores.dim[last] = s->keys;
     s->mask = mw__dtype_of(mask) == MW_BOOL ? MASK_BOOL : MASK_FLOAT;
     s->mask_iter = mw__nd_iter_broadcast(scores, (mw_shape[]){mw__shape_of(mask)}, 1);
+    const mw_shape shape = mw__shape_of(mask);
+    s->one_mask = s->mask == MASK_BOOL && shape.rank > 0 && shape.dim[shape.rank - 1] == s->keys &&
+                  (shape.rank == 1 || shape.dim[shape.rank - 2] == 1);
 }
 
 static size_t scratch_of(const attention_block *s)
