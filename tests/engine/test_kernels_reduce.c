@@ -230,6 +230,38 @@ static void test_positions_are_the_first_and_nan_wins(void)
     CHECK(least[0] == 3 && least[1] == 0 && least[2] == 1);
 }
 
+/* Rows of many runs of elements: the extremum in each of them and at their edges, equal ones and a NaN after it. */
+static void test_positions_in_long_rows(void)
+{
+    enum { N = 5000, ROWS = 12 };
+    static const int at[ROWS] = {0, 1, 1023, 1024, 1025, 2047, 2048, 3000, 4095, 4096, 4998, 4999};
+    float *x = calloc((size_t)N * ROWS, sizeof *x);
+    uint32_t seed = 3;
+    for (int i = 0; x != NULL && i < N * ROWS; i++)
+        x[i] = kernel_random(&seed);
+    for (int r = 0; x != NULL && r < ROWS; r++) {
+        float *row = x + (ptrdiff_t)r * N;
+        for (int i = at[r]; i < N; i += 700)
+            row[i] = r % 3 == 2 ? NAN : 2.0f;
+        for (int i = r % 3 == 1 ? at[r] + 1 : N; i < N; i++)
+            row[i] = -INFINITY;
+    }
+    int32_t most[ROWS], least[ROWS];
+    REQUIRE(x != NULL && kernel_run(RUN_TEXT("tensor<fp32, [12, 5000]> x",
+                                             "tensor<int32, [12]> m = reduce_argmax(axis = int32(1), keep_dims = "
+                                             "bool(false), output_dtype = string(\"int32\"), x = x);\n"
+                                             "tensor<fp32, [12, 5000]> z = mul(x = x, y = fp32(-1.0));\n"
+                                             "tensor<int32, [12]> l = reduce_argmin(axis = int32(1), keep_dims = "
+                                             "bool(false), output_dtype = string(\"int32\"), x = z);\n",
+                                             "m, l"),
+                                    2, &(kernel_port){"x", x, (size_t)N * ROWS * sizeof *x}, 1,
+                                    (const kernel_port[]){{"m", most, sizeof most}, {"l", least, sizeof least}}, 2));
+    for (int r = 0; r < ROWS; r++)
+        check_note(most[r] == at[r] && least[r] == at[r], __FILE__, __LINE__, "row %d: %d and %d for %d", r,
+                   (int)most[r], (int)least[r], at[r]);
+    free(x);
+}
+
 static void test_integer_products_and_norms_wrap(void)
 {
     static const int32_t x[] = {INT32_MAX, INT32_MAX, INT32_MIN, -1, 65536, 65536};
@@ -322,6 +354,7 @@ int main(void)
     RUN(test_one_result_of_many_elements);
     RUN(test_one_integer_of_many);
     RUN(test_positions_are_the_first_and_nan_wins);
+    RUN(test_positions_in_long_rows);
     RUN(test_integer_products_and_norms_wrap);
     RUN(test_softmax_over_every_axis);
     RUN(test_softmax_of_large_and_masked_logits);

@@ -1,6 +1,7 @@
 /* reduce_argmax and reduce_argmin: the position of an extremum along one axis, the first of equal ones; a NaN is beyond
  * every number. x is seen as [outer, n, inner], a unit is one outer index. */
 #include "engine/core/kernel.h"
+#include "engine/kernels/simd_reduce.h"
 
 #include "base/fp16.h"
 
@@ -8,6 +9,7 @@ typedef struct arg_block {
     int64_t n, inner;
     bool min;
     mw_dtype dtype, position;
+    void (*find_run)(const float *x, int64_t n, bool min, int64_t *out_at); /* NULL: one element after the other */
 } arg_block;
 
 #define BETTER_FLOAT(x, y, min)   ((y) == (y) && ((x) != (x) || ((min) ? (x) < (y) : (x) > (y))))
@@ -27,8 +29,33 @@ FINDER(find_f32, float, , BETTER_FLOAT)
 FINDER(find_f16, uint16_t, mw__fp16_to_float, BETTER_FLOAT)
 FINDER(find_i32, int32_t, , BETTER_INTEGER)
 
+/* The same of fp32 side by side: the first run of elements whose extremum none before it reaches, then the place in it.
+ */
+#define RUN 1024
+
+MW__INLINE void find_run_body(const float *x, int64_t n, bool min, int64_t *out_at)
+{
+    int64_t at = 0;
+    float best = 0.0f;
+    for (int64_t i = 0; i < n && best == best; i += RUN) {
+        const int64_t count = n - i < RUN ? n - i : RUN;
+        const float most = min ? mw__lanes_min(x + i, count) : mw__lanes_max(x + i, count);
+        if (i == 0 || BETTER_FLOAT(most, best, min))
+            best = most, at = i;
+    }
+    while (best == best ? x[at] != best : x[at] == x[at])
+        at++;
+    *out_at = at;
+}
+MW__BASE_AVX2(find_run, (const float *x, int64_t n, bool min, int64_t *out_at), (x, n, min, out_at))
+
 static int64_t find(const arg_block *s, const void *x, int64_t at)
 {
+    int64_t position = 0;
+    if (s->find_run != NULL) {
+        s->find_run((const float *)x + at, s->n, s->min, &position);
+        return position;
+    }
     switch (s->dtype) {
     case MW_F32:
         return find_f32((const float *)x + at, s->n, s->inner, s->min);
@@ -65,6 +92,8 @@ mw_status mw__kernel_reduce_arg(mw__planner *planner, const mw__op *op, mw_error
     s->n = shape.dim[axis], s->inner = mw__shape_span(shape, (int)axis + 1, shape.rank);
     s->min = op->row->id == MW__OP_reduce_argmin || op->row->id == MW__OP_reduce_argmin_ios17;
     s->dtype = mw__dtype_of(x), s->position = mw__dtype_of(result);
+    if (s->dtype == MW_F32 && s->inner == 1 && mw__plan_level(planner) != MW__LEVEL_REF)
+        s->find_run = MW__DISPATCH(find_run, mw__plan_level(planner));
     const double count = (double)mw__count_of(x);
     const size_t size = mw__dtype_size(s->dtype);
     mw__step *step = mw__plan_step(planner, arg_run, op->row->name, mw__count_of(result) / s->inner,
