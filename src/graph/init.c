@@ -93,9 +93,24 @@ static float draw(const mw_init *init, mw__random *random)
         return init->a + (init->b - init->a) * mw__random_uniform(random);
     if (init->kind == INIT_NORMAL)
         return init->a + init->b * mw__random_normal(random);
-    if (init->kind == INIT_INTEGERS)
-        return (float)mw__random_below(random, 2 * (uint64_t)init->a + 1) - init->a;
-    return init->a;
+    return (float)mw__random_below(random, 2 * (uint64_t)init->a + 1) - init->a; /* INIT_INTEGERS */
+}
+
+/* Writes only where something else stands: of a large cache that starts at zeros, the system gives no page before it is
+ * used. */
+static void fill_constant(float value, mw_dtype dtype, size_t count, void *out)
+{
+    enum { CHUNK = 4096 };
+    char chunk[CHUNK];
+    const size_t size = dtype == MW_F32 ? sizeof(float) : sizeof(uint16_t), all = count * size;
+    const uint16_t half = mw__fp16_from_float(value);
+    for (size_t at = 0; at < CHUNK; at += size)
+        memcpy(chunk + at, dtype == MW_F32 ? (const void *)&value : (const void *)&half, size);
+    for (size_t at = 0; at < all; at += CHUNK) {
+        const size_t part = all - at < CHUNK ? all - at : CHUNK;
+        if (memcmp((char *)out + at, chunk, part) != 0)
+            memcpy((char *)out + at, chunk, part);
+    }
 }
 
 mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, const char *name, uint64_t seed, void *out,
@@ -110,6 +125,10 @@ mw_status mw__init_fill(const mw_init *init, mw_shape shape, mw_dtype dtype, con
         return mw__fail(err, MW_ERROR_SHAPE, "parameter \"%s\": every extent must be known", name);
     if (init->kind == INIT_DATA) {
         memcpy(out, init->data, (size_t)count * (size_t)(mw_dtype_bits(dtype) / 8));
+        return MW_OK;
+    }
+    if (init->kind == INIT_CONSTANT) {
+        fill_constant(init->a, dtype, (size_t)count, out);
         return MW_OK;
     }
     const mw_init simple = resolve(init, shape);

@@ -159,6 +159,47 @@ static void run_state(void *user)
     mw_graph_destroy(graph);
 }
 
+/* A cache of 32 MB that starts at zeros and is filled token by token in place, and attention over the tokens that are
+ * there: the rest of it is neither written nor read. */
+static void run_cache(void *user)
+{
+    (void)user;
+    enum { HEADS = 64, LENGTH = 2048, INNER = 64, STEPS = 3 };
+    mw_error err = {0};
+    run_something();
+    const long long before = child_peak_bytes();
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *row = mw_input(graph, "row", MW_F32, MW_SHAPE(1, HEADS, 1, INNER));
+    mw_tensor *begin = mw_input(graph, "begin", MW_I32, MW_SHAPE(4)), *at = mw_input(graph, "at", MW_I32, MW_SHAPE(1));
+    mw_tensor *cache = mw_state(graph, "cache", MW_F32, MW_SHAPE(1, HEADS, LENGTH, INNER), mw_init_zeros());
+    mw_tensor *next = mw_output(mw_slice_update_at(cache, row, begin), "next");
+    mw_tensor *seen = mw_less_equal(mw_range_1d(graph, MW_I32, 0.0, LENGTH, 1.0), at);
+    mw_output(mw_scaled_dot_product_attention(row, next, next, mw_reshape(seen, MW_SHAPE(1, 1, 1, LENGTH))), "y");
+    mw_program *program = compile(graph, &err);
+    mw_program_share(program, "next", "cache", &err);
+    static float tokens[HEADS * INNER], y[HEADS * INNER];
+    for (int32_t step = 0; step < STEPS; step++) {
+        for (int i = 0; i < HEADS * INNER; i++)
+            tokens[i] = (float)(step + 1);
+        mw_program_write(program, "row", MW_F32, tokens, HEADS * INNER, &err);
+        mw_program_write(program, "begin", MW_I32, (int32_t[]){0, 0, step, 0}, 4, &err);
+        mw_program_write(program, "at", MW_I32, &step, 1, &err);
+        CHECK(mw_run(program, &err) == MW_OK);
+    }
+    mw_program_read(program, "y", MW_F32, y, HEADS * INNER, &err);
+    CHECK_OK(err);
+    /* scores 8 * 3 * (1, 2, 3): all but exp(-24) is the last token's */
+    CHECK_NEAR(y[0], 3.0, 1e-6);
+    CHECK_NEAR(y[HEADS * INNER - 1], 3.0, 1e-6);
+    const double peak = (double)(child_peak_bytes() - before), size = (double)HEADS * LENGTH * INNER * sizeof(float);
+    check_note(peak <= 0.15 * size, __FILE__, __LINE__, "%.1f MB for 3 of %d tokens of a cache of %.1f MB", peak / 1e6,
+               LENGTH, size / 1e6);
+    mw_program_destroy(program);
+    mw_graph_destroy(graph);
+}
+
+static void test_a_cache_takes_memory_as_it_is_filled(void) { child_check(run_cache, NULL); }
+
 static void test_a_state_that_is_replaced_in_place_takes_its_memory_once(void) { child_check(run_state, NULL); }
 
 static void test_plans_of_several_shapes_share_the_weights(void)
@@ -190,6 +231,7 @@ int main(void)
     RUN(test_a_model_takes_little_more_than_its_weights);
     RUN(test_plans_of_several_shapes_share_the_weights);
     RUN(test_a_state_that_is_replaced_in_place_takes_its_memory_once);
+    RUN(test_a_cache_takes_memory_as_it_is_filled);
     folder_leave(folder);
     return check_finish();
 }
