@@ -86,6 +86,8 @@ static const mw__pattern_row rows[] = {
      .declined = "the columns are not those of its convolution"},
     {.name = "conv.columns.bias", .root = "add", .off = FUSE_REF,
      .match = mw__match_conv_columns_bias, .plan = plan_conv_columns},
+    {.name = "conv.columns.dx", .off = FUSE_REF, .over = mw__match_conv_columns,
+     .match = mw__match_conv_columns_dx, .plan = plan_conv_columns, .declined = "it is not written as a gradient"},
     {.name = "conv.dweight", .root = "conv", .off = FUSE_REF, .gradient = true, .guard = refuse_unchecked,
      .match = mw__match_conv_dweight, .plan = plan_conv_dweight, .declined = no_gradient},
     {.name = "relu.max_pool", .root = "max_pool", .off = FUSE_REF, .guard = refuse_unchecked,

@@ -66,7 +66,7 @@ struct mw__pattern_row {
     const char *declined; /* where `match` finds nothing and gives no reason */
 };
 
-mw__pattern_match mw__match_conv_columns, mw__match_conv_columns_bias;
+mw__pattern_match mw__match_conv_columns, mw__match_conv_columns_bias, mw__match_conv_columns_dx;
 mw__pattern_match mw__match_conv_dx, mw__match_conv_dweight_alone;
 mw__pattern_match mw__match_conv_dweight, mw__match_max_pool_gradient, mw__match_relu_max_pool_gradient;
 mw__pattern_match mw__match_all_within;

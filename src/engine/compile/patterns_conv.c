@@ -94,6 +94,89 @@ mw_status mw__match_conv_dx(mw__finder *f, size_t at, mw_error *err)
     return status;
 }
 
+/* ---- the transpose as a product with columns ---- */
+
+/* The kernel as a matrix, in the type in which the text has it. */
+static const mw_tensor *left_of(const mw__conv_columns_match *columns)
+{
+    const mw_tensor *left = mw__arg(columns->product, "x"), *half = below(left, "cast");
+    return half != NULL ? half : left;
+}
+
+/* The same of the product of columns in the form for chips. */
+static bool read_columns_dx(const mw__conv_columns_match *columns, mw__conv_dx_match *out)
+{
+    const mw__conv *back = &columns->conv;
+    int64_t before[MW__CONV_AXES];
+    const mw_tensor *dy = mw__conv_columns_inside(columns->x, back->axes, before);
+    const mw_tensor *kernel = below_exchange(below(left_of(columns), "reshape"), back->groups);
+    *out = (mw__conv_dx_match){.conv = *back, .weight = below(kernel, "reverse"), .dx = columns->result};
+    for (int i = 0; i < back->axes; i++) {
+        out->conv.in[i] = back->out[i];
+        out->conv.before[i] = mw__conv_cover(back, i) - 1 - before[i];
+        if (back->stride[i] != 1 || out->conv.before[i] < 0)
+            return false;
+    }
+    for (int i = 0; i < back->axes; i++)
+        dy = below_spread(dy, &out->conv);
+    for (int i = 0; i < back->axes; i++)
+        out->conv.out[i] = dy->type->shape.dim[i + 2];
+    out->dy = dy;
+    return out->weight != NULL && out->weight->type->kind == MW__TENSOR;
+}
+
+/* What the builder gives a product of that type as operand `name`, compared with the one that is there. */
+static mw_status compare_operand(mw__compare *c, const mw__finder *f, const mw__conv_dx_match *match, const char *name,
+                                 const mw_tensor *there, bool *out_same, mw_error *err)
+{
+    const mw_dtype dtype = there->type->dtype;
+    MW_TRY(mw__compare_begin(c, f->function, err));
+    c->scratch->lowering = MW__LOWERING_DECOMPOSED;
+    c->wanted[DY] = match->dy, c->wanted[WEIGHT] = match->weight;
+    c->input[DY] = mw_input(c->scratch, "dy", dtype, match->dy->type->shape);
+    c->input[WEIGHT] = mw_input(c->scratch, "weight", dtype, match->weight->type->shape);
+    const mw_tensor *product = below(mw__conv_dx(&match->conv, c->input[DY], c->input[WEIGHT]), "reshape");
+    const bool one_band = product != NULL && mw__pattern_is_named(product->op, "matmul");
+    MW_TRY(mw__compare_written(c, one_band ? mw__arg(product->op, name) : NULL, err));
+    *out_same = c->root != NULL && mw__compare_values(c, c->root, there);
+    return MW_OK;
+}
+
+static mw_status put_columns_dx(const mw__compare *kernel, const mw__compare *columns, mw__finder *f, size_t at,
+                                const mw__conv_dx_match *dx, mw_error *err)
+{
+    mw__conv_columns_match *match = mw__arena_alloc(f->arena, 1, sizeof *match, err);
+    mw__conv_dx_match *transpose = mw__arena_alloc(f->arena, 1, sizeof *transpose, err);
+    const mw__conv_columns_match *product = f->patterns[at]->match;
+    mw__pattern *pattern = match != NULL && transpose != NULL ? mw__pattern_put(f, at, match, err) : NULL;
+    if (pattern == NULL)
+        return MW_ERROR_MEMORY;
+    *transpose = *dx;
+    *match = *product;
+    match->transpose = transpose;
+    pattern->reads[0] = dx->dy, pattern->reads[1] = dx->weight;
+    MW_TRY(mw__compare_list_ops(kernel, f, pattern, err));
+    return mw__compare_list_ops(columns, f, pattern, err);
+}
+
+mw_status mw__match_conv_columns_dx(mw__finder *f, size_t at, mw_error *err)
+{
+    mw__conv_dx_match match;
+    const mw__conv_columns_match *product = f->patterns[at]->match;
+    if (!read_columns_dx(product, &match))
+        return mw__pattern_decline(f, f->row->declined);
+    mw__compare kernel = {0}, columns = {0};
+    bool same = false;
+    mw_status status = compare_operand(&kernel, f, &match, "x", left_of(product), &same, err);
+    if (status == MW_OK && same)
+        status = compare_operand(&columns, f, &match, "y", mw__arg(product->product, "y"), &same, err);
+    if (status == MW_OK && same)
+        status = put_columns_dx(&kernel, &columns, f, at, &match, err);
+    mw__compare_end(&columns);
+    mw__compare_end(&kernel);
+    return status;
+}
+
 /* ---- the gradient by the weight ---- */
 
 /* The gradient by the bias, of the same dy. */

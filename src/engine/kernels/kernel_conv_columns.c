@@ -1,9 +1,11 @@
 /* Products with the columns of a convolution, which the patterns write for chips (graph/patterns/conv_decomposed.c): a
  * strided slice of x for each element of the kernel, stacked, times the kernel or transposed times the cotangent. Here
  * the columns of one example are made in scratch and multiplied there; its border is part of it. The products are those
- * of matmul, so that the bits are too. With AVX-512 the image alone is made, for kernel_conv_columns_avx512.c. */
+ * of matmul, so that the bits are too. With AVX-512 the image alone is made, for kernel_conv_columns_avx512.c; most
+ * products with the kernel are convolutions of kernel_conv_packed.c, which adds in the same order. */
 #include "engine/core/kernel.h"
-#include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm_blocked.h"
+#include "engine/kernels/kernel_conv_packed.h"
 #include "engine/kernels/math_scalar.h"
 #include "engine/kernels/pattern_plans.h"
 #include "engine/kernels/round.h"
@@ -109,6 +111,8 @@ typedef struct columns_block {
     mw__loop1 *after;              /* what is done to the sum, where `add` does not; NULL: nothing */
     const mw__columns_kernel *way; /* no columns are made; NULL: they are */
     mw__columns_avx512 avx512;     /* its numbers */
+    mw__packed_request request;    /* weight: NULL if it is no convolution */
+    mw__packed_finish finish;
 } columns_block;
 
 MW__LOOP1_BODY(add, v + p)
@@ -200,19 +204,19 @@ static void columns_run(const mw__kernel_call *call)
 
 /* ---- planning ---- */
 
-/* If x is another value with zeros around it, that value, and how many stand before it. */
-static const mw_tensor *inside_border(const mw_tensor *x, int axes, int64_t before[AXES])
+const mw_tensor *mw__conv_columns_inside(const mw_tensor *x, int axes, int64_t *before)
 {
     int64_t pad[2 * MW_RANK_MAX];
     size_t count = 0;
     double value = 1.0;
     const mw__op *op = x->op;
+    memset(before, 0, (size_t)axes * sizeof *before);
     if (op == NULL || strcmp(op->kind, "pad") != 0 || strcmp(mw__arg_string(op, "mode"), "constant") != 0 ||
         !mw__arg_float(op, "constant_val", &value) || value != 0.0 ||
         !mw__arg_ints(op, "pad", pad, 2 * MW_RANK_MAX, &count) || count != 2 * (size_t)axes)
         return x;
     for (int i = 0; i < axes; i++)
-        before[AXES - axes + i] = pad[2 * i];
+        before[i] = pad[2 * i];
     return mw__arg(op, "x");
 }
 
@@ -246,15 +250,35 @@ static size_t round_up(size_t count) { return (count + 15) / 16 * 16; }
 
 #define OUTPUTS_LEAST 4 /* lanes of 16 that pay */
 
-/* Where mw__gemm would sum in the order of kernel_conv_columns_avx512.h, that is in all but vectors and a BLAS, and
- * where not too many lanes are idle. */
+/* Where mw__gemm does not sum in the order of kernel_conv_columns_avx512.h and kernel_conv_packed.h. */
+static const char *order_declines(const columns_block *s)
+{
+    if (s->code.sgemm != NULL)
+        return "a BLAS multiplies, in another order";
+    if (s->code.in_fours || s->code.level == MW__LEVEL_REF)
+        return "sums of the reference";
+    return s->shape.m < 2 || s->shape.n < 2 ? "a vector, which is summed in another order" : NULL;
+}
+
+_Static_assert(MW__PACKED_DEPTH == MW__GEMM_DEPTH && MW__COLUMNS_BLOCK == MW__GEMM_DEPTH,
+               "sums are cut where those of a product are");
+
+static const char *packed_declines(const void *subject)
+{
+    const columns_block *s = subject;
+    const char *order = order_declines(s);
+    if (order != NULL)
+        return order;
+    return s->request.weight != NULL ? mw__conv_packed_declines(&s->request) : "no product with the kernel of a conv";
+}
+
+/* And where not too many lanes are idle. */
 static const char *avx512_declines(const void *subject)
 {
     const columns_block *s = subject;
-    if (s->code.sgemm != NULL)
-        return "a BLAS multiplies, in another order";
-    if (s->shape.m < 2 || s->shape.n < 2)
-        return "a vector, which is summed in another order";
+    const char *order = order_declines(s);
+    if (order != NULL)
+        return order;
     if (s->channels * s->border[0] * s->border[1] > INT32_MAX)
         return "an image of more than 2^31 elements";
     if (s->shape.transpose_b)
@@ -264,10 +288,11 @@ static const char *avx512_declines(const void *subject)
     return s->border[1] <= 2 * s->out[1] ? NULL : "short rows in a wide border: idle lanes";
 }
 
-/* A way that makes no columns, and columns. */
-static const mw__columns_kernel *choose_kernel(mw__planner *planner, const columns_block *s)
+/* A convolution, a way that makes no columns, and columns; true if it is the first. */
+static bool choose_kernel(mw__planner *planner, columns_block *s)
 {
     static const mw__implementation rows[] = {
+        {.name = "packed", .level = MW__LEVEL_BASE, .declines = packed_declines},
 #if MW_HAVE_AVX512
         {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = avx512_declines},
 #endif
@@ -275,11 +300,11 @@ static const mw__columns_kernel *choose_kernel(mw__planner *planner, const colum
     };
     const mw__implementation *taken = mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), s);
 #if MW_HAVE_AVX512
-    return taken == &rows[0] ? &mw__columns_kernel_avx512 : NULL;
+    s->way = taken == &rows[1] ? &mw__columns_kernel_avx512 : NULL;
 #else
-    (void)avx512_declines, (void)taken;
-    return NULL;
+    (void)avx512_declines;
 #endif
+    return taken == &rows[0];
 }
 
 #define CHANNELS_LEAST 8      /* lanes of 16 that pay where zeros are left out */
@@ -353,20 +378,65 @@ static void choose_loops(const mw__planner *planner, const mw__conv_columns_matc
     s->after = at_once ? NULL : mw__round_loop(level, sum);
 }
 
+/* What the operation `name` that made the value takes; NULL if another did. */
+static const mw_tensor *below(const mw_tensor *value, const char *name)
+{
+    return value->op != NULL && strcmp(value->op->kind, name) == 0 ? mw__arg(value->op, "x") : NULL;
+}
+
+/* The weight of a convolution that the left matrix is, in another shape; NULL if it is none. */
+static const mw_tensor *weight_of(const mw__conv_columns_match *match, const columns_block *s)
+{
+    const mw_tensor *left = mw__arg(match->product, "x"), *half = below(left, "cast");
+    const mw_tensor *weight = below(half != NULL ? half : left, "reshape");
+    const mw_shape shape = weight != NULL ? mw__shape_of(weight) : (mw_shape){0};
+    if (s->shape.transpose_b || s->left > 0 || shape.rank != match->conv.axes + 2 || mw__is_packed(weight) ||
+        shape.dim[0] != s->groups * s->shape.m || shape.dim[1] != s->channels)
+        return NULL;
+    for (int i = 0; i < match->conv.axes; i++)
+        if (shape.dim[i + 2] != match->conv.kernel[i])
+            return NULL;
+    return weight;
+}
+
+/* The product as a convolution of x, or as the transpose of one. */
+static void fill_request(const mw__conv_columns_match *match, const mw_tensor *x, columns_block *s)
+{
+    const mw__conv_dx_match *dx = match->transpose;
+    mw__conv conv = match->conv;
+    for (int i = 0; i < conv.axes; i++)
+        conv.before[i] = s->before[AXES - conv.axes + i], conv.in[i] = mw__shape_of(x).dim[2 + i];
+    s->finish = (mw__packed_finish){.label = s->add != NULL ? "conv.columns.bias" : "conv.columns",
+                                    .round = s->add == NULL || s->after != NULL ? s->round : NULL,
+                                    .add = s->add,
+                                    .after = s->after};
+    s->request = (mw__packed_request){.x = dx != NULL ? dx->dy : x,
+                                      .weight = dx != NULL ? dx->weight : weight_of(match, s),
+                                      .bias = match->bias,
+                                      .result = match->result,
+                                      .window = mw__conv_window_of(dx != NULL ? &dx->conv : &conv),
+                                      .groups = s->groups,
+                                      .transposed = dx != NULL,
+                                      .columns = &s->finish};
+}
+
 mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_match *match, mw_error *err)
 {
     columns_block *s = mw__plan_block(planner, sizeof *s);
     const mw__op *matmul = match->product;
     if (s == NULL)
         return mw__plan_check(planner, err);
-    const mw_tensor *x = inside_border(match->x, match->conv.axes, s->before), *left = mw__arg(matmul, "x");
+    const int axes = match->conv.axes;
+    const mw_tensor *x = mw__conv_columns_inside(match->x, axes, s->before + AXES - axes), *left = mw__arg(matmul, "x");
     fill_axes(&match->conv, x, s);
     s->examples = mw__shape_of(x).dim[0], s->groups = match->conv.groups;
     s->channels = mw__shape_of(x).dim[1] / s->groups;
     choose_loops(planner, match, s);
-    const uint32_t bias = match->bias != NULL ? mw__plan_floats(planner, match->bias) : 0;
     fill_product(planner, matmul, s);
-    s->way = choose_kernel(planner, s);
+    fill_request(match, x, s);
+    if (choose_kernel(planner, s))
+        return mw__plan_conv_packed(planner, &s->request, err);
+    const uint32_t bias = match->bias != NULL ? mw__plan_floats(planner, match->bias) : 0;
     if (s->way != NULL)
         fill_kernel(planner, s);
     const double count = (double)(s->examples * s->groups),

@@ -34,6 +34,7 @@ typedef struct packed_block {
     bool transposed, has_bias;
     const mw__compressed *stored; /* the weight, if it stays as it is stored and is packed tile by tile; or NULL */
     mw__level level;
+    const mw__packed_finish *columns; /* or NULL */
 } packed_block;
 
 /* Along one axis, the elements of the kernel that reach results at `start` + j stride, from the last to the first. */
@@ -189,6 +190,7 @@ static bool run_of(const packed_block *s, const packed_piece *piece, const mw__p
 typedef struct packed_scratch {
     float *panel;         /* [DEPTH, lanes]; of a stored weight [tile, DEPTH, lanes] */
     float *weight, *raw;  /* of a stored weight: [DEPTH, rows], and before it is transposed */
+    float *part;          /* of the product of columns: [rows, lanes] */
     float *sums;          /* [tile, panels of output channels, rows, lanes] */
     int32_t *begin;       /* [taps * vectors + 1] */
     mw__packed_run *runs; /* [taps * lanes] */
@@ -237,19 +239,59 @@ static void store_piece(const packed_block *s, const mw__packed_grid *g, const p
     }
 }
 
+/* Of the product of columns: what becomes of its sums, and the bias that is still to be added. */
+static void finish(const packed_block *s, const packed_tile *t, int64_t first, int64_t end, float *sums)
+{
+    const mw__packed_finish *f = s->columns;
+    const int64_t all = (end - first) * s->lanes;
+    if (f->round != NULL)
+        f->round(sums, sums, all, 0, 0);
+    for (int64_t o = first; f->add != NULL && o < end; o++) {
+        float *const row = sums + (o - first) * s->lanes;
+        f->add(row, row, s->lanes, t->bias[t->channel + o], 0);
+    }
+    if (f->after != NULL)
+        f->after(sums, sums, all, 0, 0);
+}
+
 /* The sums of the panel at position `at` to their places. */
-static void store(const packed_block *s, const packed_tile *t, int64_t at, int64_t count, const float *sums)
+static void store(const packed_block *s, const packed_tile *t, int64_t at, int64_t count, float *sums)
 {
     packed_piece pieces[MW__PACKED_LANES];
     const mw__packed_grid *g = t->grid;
     const bool dense = s->grids == 1 && s->spread[2] == 1; /* lines follow each other */
     const int64_t all = split(s, g, at, count, dense ? g->area : g->extent[2], false, pieces);
     const int64_t first = t->panel * s->rows, end = smaller(first + t->panels * s->rows, s->outputs);
+    if (s->columns != NULL)
+        finish(s, t, first, end, sums);
     for (int64_t o = first; o < end; o++, sums += s->lanes) {
-        const float bias = t->bias != NULL ? t->bias[t->channel + o] : 0.0f;
+        const float no_bias = s->columns != NULL ? -0.0f : 0.0f; /* changes no bit of what is finished */
+        const float bias = t->bias != NULL && s->columns == NULL ? t->bias[t->channel + o] : no_bias;
         for (int64_t p = 0; p < all; p++)
             store_piece(s, g, &pieces[p], t->channel + o, sums, bias, t->y);
     }
+}
+
+/* So many of i, from k on, are summed at once. */
+static int64_t depth_from(const packed_block *s, const mw__packed_grid *g, int64_t k)
+{
+    if (s->columns == NULL || g->taps == s->taps || k == g->depth)
+        return smaller(MW__PACKED_DEPTH, g->depth - k);
+    const int64_t at = k / g->taps * s->taps + s->taps - 1 - g->tap[k % g->taps].element;
+    const int64_t limit = (at / MW__PACKED_DEPTH + 1) * MW__PACKED_DEPTH;
+    int64_t end = limit / s->taps * g->taps;
+    for (int64_t t = 0; t < g->taps; t++)
+        end += s->taps - 1 - g->tap[t].element < limit % s->taps;
+    return smaller(end, g->depth) - k;
+}
+
+/* A tile of sums that begin anew: of the product of columns. */
+static void add_product(const packed_block *s, int64_t depth, const float *weight, const packed_scratch *scratch,
+                        float *sums)
+{
+    const int64_t count = s->rows * s->lanes;
+    s->code->products[s->rows - 1](depth, weight, scratch->panel, scratch->part, false);
+    MW__VECTORIZE for (int64_t i = 0; i < count; i++) sums[i] += scratch->part[i];
 }
 
 static void run_tile(const packed_block *s, const packed_tile *t, const packed_scratch *scratch)
@@ -259,9 +301,10 @@ static void run_tile(const packed_block *s, const packed_tile *t, const packed_s
         .begin = scratch->begin, .runs = scratch->runs, .taps = g->taps, .step = s->step[2]};
     mw__packed_product *const product = s->code->products[s->rows - 1];
     const int64_t sums_of_panel = t->panels * s->rows * s->lanes;
+    const bool apart = s->columns != NULL;
     int64_t k = 0;
     do {
-        const int64_t depth = smaller(MW__PACKED_DEPTH, g->depth - k);
+        const int64_t depth = depth_from(s, g, k);
         float *sums = scratch->sums;
         for (int64_t at = t->begin; at < t->end; at += s->lanes, sums += sums_of_panel) {
             const int64_t count = smaller(s->lanes, t->end - at);
@@ -271,7 +314,10 @@ static void run_tile(const packed_block *s, const packed_tile *t, const packed_s
                 s->code->gather(&source, t->x + k / g->taps * s->area_in, s->area_in, k % g->taps, depth,
                                 scratch->panel);
             for (int64_t p = 0; p < t->panels; p++, weight += g->depth * s->rows)
-                product(depth, weight, scratch->panel, sums + p * s->rows * s->lanes, k > 0);
+                if (apart && k > 0)
+                    add_product(s, depth, weight, scratch, sums + p * s->rows * s->lanes);
+                else
+                    product(depth, weight, scratch->panel, sums + p * s->rows * s->lanes, k > 0);
             if (k + depth == g->depth)
                 store(s, t, at, count, sums);
         }
@@ -375,12 +421,15 @@ static int64_t panel_floats(const packed_block *s)
 
 static int64_t weight_floats(const packed_block *s) { return s->stored != NULL ? MW__PACKED_DEPTH * s->code->rows : 0; }
 
+static int64_t part_floats(const packed_block *s) { return s->columns != NULL ? round_16(s->rows * s->lanes) : 0; }
+
 static packed_scratch divide_scratch(const packed_block *s, void *memory)
 {
     packed_scratch out = {.panel = memory};
     out.weight = out.panel + panel_floats(s);
     out.raw = out.weight + weight_floats(s);
-    out.sums = out.raw + weight_floats(s);
+    out.part = out.raw + weight_floats(s);
+    out.sums = out.part + part_floats(s);
     out.runs = (mw__packed_run *)(void *)(out.sums + round_16(sums_floats(s)));
     out.begin = (int32_t *)(void *)(out.runs + s->taps * s->lanes);
     return out;
@@ -388,7 +437,8 @@ static packed_scratch divide_scratch(const packed_block *s, void *memory)
 
 static size_t scratch_bytes(const packed_block *s)
 {
-    return (size_t)(panel_floats(s) + 2 * weight_floats(s) + round_16(sums_floats(s))) * sizeof(float) +
+    return (size_t)(panel_floats(s) + 2 * weight_floats(s) + part_floats(s) + round_16(sums_floats(s))) *
+               sizeof(float) +
            (size_t)(s->taps * s->lanes) * sizeof(mw__packed_run) +
            (size_t)(s->taps * s->code->vectors + 1) * sizeof(int32_t);
 }
@@ -468,6 +518,7 @@ static void fill_block(mw__planner *planner, const mw__packed_request *r, packed
     s->area_in = r->transposed ? w->area_out : w->area_in, s->area_out = r->transposed ? w->area_in : w->area_out;
     s->stored = !r->transposed && mw__is_packed(r->weight) ? r->weight->packed : NULL;
     s->level = mw__plan_level(planner);
+    s->columns = r->columns;
     s->code = mw__packed_code_of(s->level);
     s->lanes = s->code->width * s->code->vectors;
     s->panels = divide_up(s->outputs, s->code->rows);
@@ -483,6 +534,7 @@ static uint32_t plan_pack(mw__planner *planner, const packed_block *s, const mw_
     step->block = s;
     step->helper = true;
     step->prepares = true;
+    step->rounds = s->columns != NULL;
     mw__step_read(planner, step, from, MW__WHOLE, 0, false);
     mw__step_write(planner, step, packed, MW__WHOLE, 0);
     return packed;
@@ -504,11 +556,13 @@ mw_status mw__plan_conv_packed(mw__planner *planner, const mw__packed_request *r
     double flops = 0.0;
     for (int64_t i = 0; i < s->grids; i++)
         flops += 2.0 * (double)(s->examples * s->groups * s->outputs) * (double)(s->grid[i].area * s->grid[i].depth);
-    mw__step *step = mw__plan_step(planner, packed_run, r->transposed ? "conv_transpose.packed" : "conv.packed",
+    const char *const label = r->transposed ? "conv_transpose.packed" : "conv.packed";
+    mw__step *step = mw__plan_step(planner, packed_run, r->columns != NULL ? r->columns->label : label,
                                    s->tiles > 0 ? s->groups * s->grids * s->shares * s->tiles : s->examples,
                                    mw__cost(4.0 * (double)mw__count_of(r->result), 0.3 * flops));
     step->block = s;
     step->flops = flops;
+    step->rounds = r->columns != NULL;
     step->scratch = scratch_bytes(s);
     mw__step_read(planner, step, x, access, (size_t)(s->groups * s->inputs * s->area_in) * sizeof(float), false);
     if (s->stored == NULL)

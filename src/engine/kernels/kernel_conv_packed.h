@@ -12,6 +12,7 @@
 #define MW__ENGINE_KERNELS_KERNEL_CONV_PACKED_H
 
 #include "engine/kernels/kernel_conv.h"
+#include "engine/kernels/math.h"
 
 #define MW__PACKED_DEPTH 256
 #define MW__PACKED_LANES 32 /* at most */
@@ -98,12 +99,24 @@ typedef struct mw__packed_grid {
     int64_t weights; /* floats before its panels in those of a group */
 } mw__packed_grid;
 
+/* What is done to sums in the form for chips (kernel_conv_columns.c), before they are stored. Each may be NULL. */
+typedef struct mw__packed_finish {
+    const char *label; /* of the step */
+    mw__loop1 *round;  /* to the sum */
+    mw__loop1 *add;    /* adds the bias, which is p; what it makes of the sum is no longer what `round` gives */
+    mw__loop1 *after;  /* to the sum with its bias */
+} mw__packed_finish;
+
 /* What is convolved. */
 typedef struct mw__packed_request {
     const mw_tensor *x, *weight, *bias, *result; /* bias: or NULL */
     mw__conv_window window;
     int64_t groups;
     bool transposed; /* x is window's y, result its x; weight [inputs, outputs / groups, taps] */
+    /* NULL, or the product of a matrix with columns is computed: its sums start anew every MW__PACKED_DEPTH of i, with
+     * all taps of the kernel counted, and are added, as those of mw__gemm do; x of the transpose has zeros between its
+     * elements there, which are left out here. */
+    const mw__packed_finish *columns;
 } mw__packed_request;
 
 /* Why the packed kernels do not take it, a static sentence; NULL: they do. */

@@ -96,12 +96,15 @@ typedef struct mw__conv_columns_match {
     mw__conv conv;
     const mw_tensor *bias; /* [1, O, 1, ..]: added to each channel of the product; or NULL */
     const mw_tensor *result;
+    const mw__conv_dx_match *transpose; /* the product is this, too; or NULL */
 } mw__conv_columns_match;
 
 /* The product `matmul` of columns: the numbers of their convolution, read but not compared, and x. */
 bool mw__conv_columns_read(const mw__op *matmul, const mw_tensor **out_x, mw__conv *out);
 /* y, what the product of columns is reshaped to, has their channels on axis 1. */
 bool mw__conv_columns_bias_suits(const mw__conv_columns_match *columns, const mw_tensor *y);
+/* The zeros around another value that x is, as before[axes]; that value, or x where there are none. */
+const mw_tensor *mw__conv_columns_inside(const mw_tensor *x, int axes, int64_t *before);
 mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_match *match, mw_error *err);
 
 /* ---- flags ---- */
