@@ -116,6 +116,15 @@ static mw_status moving_slice(mw__planner *planner, const mw__op *op, const slic
     return mw__plan_check(planner, err);
 }
 
+/* As many elements as x has, in their order. */
+static bool is_all(const slice_rule *rule, mw_shape x, mw_shape result)
+{
+    bool all = mw_shape_count(x) == mw_shape_count(result);
+    for (int axis = 0; axis < x.rank; axis++)
+        all = all && rule->stride[axis] > 0;
+    return all;
+}
+
 static mw_status slice_by_index(mw__planner *planner, const mw__op *op, mw_error *err)
 {
     const mw_shape shape = mw__shape_of(mw__arg(op, "x"));
@@ -140,7 +149,10 @@ static mw_status slice_by_index(mw__planner *planner, const mw__op *op, mw_error
                         mw__op_subject(op, subject, sizeof subject), (long long)mw__nd_iter_count(&copy.iter),
                         (long long)mw__count_of(op->results[0]));
     }
-    mw__plan_copy(planner, &copy);
+    if (is_all(&rule, shape, mw__shape_of(op->results[0])) && mw__plan_rounds(planner, op->results[0]) == 0)
+        mw__plan_view(planner, op->results[0], mw__arg(op, "x"));
+    else
+        mw__plan_copy(planner, &copy);
     return mw__plan_check(planner, err);
 }
 
