@@ -2,6 +2,7 @@
 #include "base/bits.h"
 #include "base/fp16.h"
 #include "engine/kernels/round.h"
+#include "engine/kernels/round_chip.h"
 #include "run.h"
 #include "support/check.h"
 
@@ -51,11 +52,32 @@ static void check_numbers(const float *x, int64_t count, const char *what)
     free(got);
 }
 
+/* What a chip does besides: every sum of it at every level as one number at a time. */
+static void check_chip(const float *x, int64_t count)
+{
+    float *got = malloc((size_t)count * sizeof *got);
+    REQUIRE(got != NULL);
+    for (unsigned how = MW__ROUND_NUMBER; how <= (MW__ROUND_SLICE | MW__ROUND_NUMBER); how++)
+        for (int level = MW__LEVEL_BASE; level <= (int)level_here(); level++) {
+            if (how == (MW__ROUND_SLICE | MW__ROUND_HALF)) /* a slice is not rounded */
+                continue;
+            int64_t wrong = 0;
+            mw__round_loop((mw__level)level, how)(got, x, count, 0.0f, 0.0f);
+            for (int64_t i = 0; i < count; i++)
+                wrong += mw__bits_of(got[i]) != mw__bits_of(mw__round_chip_of(x[i], how));
+            check_note(wrong == 0, __FILE__, __LINE__, "rounding %u, level %d: %d of %d differ", how, level, (int)wrong,
+                       (int)count);
+        }
+    free(got);
+}
+
 static void test_hard_cases(void)
 {
     static float x[HARD];
     for (int i = 0; i < HARD; i++)
         x[i] = hard(i);
+    check_chip(x, HARD);
+    check_chip(x + 3, 21);
     check_numbers(x, HARD, "hard cases");
     check_numbers(x + 3, HARD - 10, "hard cases, another alignment");
 }

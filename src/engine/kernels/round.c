@@ -2,13 +2,11 @@
 #include "engine/kernels/round.h"
 
 #include "base/fp16.h"
-#include "engine/kernels/math_scalar.h"
-#include "engine/kernels/round_chip.h"
+#include "engine/kernels/round_vector.h"
 
 /* ---- the loop ---- */
 
-MW__LOOP1_BODY(half, mw__half_of(v))
-MW__BASE_AVX2_AVX512(half, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
+MW__ROUND_LOOPS(half, MW__ROUND_HALF)
 
 static void half_ref(float *out, const float *x, int64_t count, float p, float q)
 {

@@ -1,12 +1,9 @@
 /* The loops of round_chip.h, one for each sum of what may be done. */
 #include "engine/kernels/math.h"
 
-#include "engine/kernels/round_chip.h"
+#include "engine/kernels/round_vector.h"
 
-#define LOOP(how)                                                                                                      \
-    MW__LOOP1_BODY(chip_##how, mw__round_chip_of(v, how))                                                              \
-    MW__BASE_AVX2_AVX512(chip_##how, (float *out, const float *x, int64_t count, float p, float q),                    \
-                         (out, x, count, p, q))
+#define LOOP(how) MW__ROUND_LOOPS(chip_##how, how)
 
 /* Every sum below 32, and those of a slice, which is not rounded and no product. */
 /* clang-format off */
