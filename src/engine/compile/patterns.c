@@ -65,6 +65,7 @@ static const char *refuse_rounded(const mw__finder *f, const mw__op *op)
     }
 
 PLAN(conv_columns)
+PLAN(conv_columns_dweight)
 PLAN(conv_dweight)
 PLAN(relu_max_pool)
 PLAN(max_pool_gradient)
@@ -88,6 +89,9 @@ static const mw__pattern_row rows[] = {
      .match = mw__match_conv_columns_bias, .plan = plan_conv_columns},
     {.name = "conv.columns.dx", .off = FUSE_REF, .over = mw__match_conv_columns,
      .match = mw__match_conv_columns_dx, .plan = plan_conv_columns, .declined = "it is not written as a gradient"},
+    {.name = "conv.columns.dweight", .root = "matmul", .off = FUSE_REF,
+     .match = mw__match_conv_columns_dweight, .plan = plan_conv_columns_dweight,
+     .declined = "it is no sum over examples of products with their columns"},
     {.name = "conv.dweight", .root = "conv", .off = FUSE_REF, .gradient = true, .guard = refuse_unchecked,
      .match = mw__match_conv_dweight, .plan = plan_conv_dweight, .declined = no_gradient},
     {.name = "relu.max_pool", .root = "max_pool", .off = FUSE_REF, .guard = refuse_unchecked,
@@ -254,6 +258,7 @@ static mw__finder begin(const mw__plan_request *request)
                         .body = request->function->body,
                         .config = request->config,
                         .rounding = &request->rounding,
+                        .partitions = request->partitions,
                         .arena = request->arena};
 }
 

@@ -31,6 +31,7 @@ typedef struct mw__finder {
     const mw__block *body;
     const mw__config *config;
     const mw__rounding *rounding;
+    int partitions;
     mw__arena *arena;
     bool *within;                    /* by value: part of an all_within product; NULL = none so far */
     mw__pattern **patterns;          /* by operation of the body; NULL = none */
@@ -66,7 +67,8 @@ struct mw__pattern_row {
     const char *declined; /* where `match` finds nothing and gives no reason */
 };
 
-mw__pattern_match mw__match_conv_columns, mw__match_conv_columns_bias, mw__match_conv_columns_dx;
+mw__pattern_match mw__match_conv_columns, mw__match_conv_columns_bias, mw__match_conv_columns_dx,
+    mw__match_conv_columns_dweight;
 mw__pattern_match mw__match_conv_dx, mw__match_conv_dweight_alone;
 mw__pattern_match mw__match_conv_dweight, mw__match_max_pool_gradient, mw__match_relu_max_pool_gradient;
 mw__pattern_match mw__match_all_within;
@@ -88,6 +90,8 @@ mw_status mw__pattern_add_op(mw__finder *finder, mw__pattern *pattern, const mw_
 bool mw__pattern_is(const mw__pattern *pattern, mw__pattern_match *match);
 /* By name: a new opset may give an operation a new row. `op` may be NULL. */
 bool mw__pattern_is_named(const mw__op *op, const char *name);
+/* The product of columns that is `product`, if there is one and its result is used once; else NULL. */
+const mw__pattern *mw__pattern_product(const mw__finder *finder, const mw_tensor *product);
 /* What relu is taken of, if that is what a pooling takes; else NULL. */
 const mw_tensor *mw__pattern_below_relu(const mw__op *pool);
 

@@ -165,16 +165,20 @@ static bool is_rounded(const mw__rounding *rounding, const mw_tensor *value)
     return rounding->wanted != NULL && value->id < rounding->count && rounding->wanted[value->id] != 0;
 }
 
+const mw__pattern *mw__pattern_product(const mw__finder *f, const mw_tensor *product)
+{
+    for (size_t i = 0; i < f->body->op_count; i++)
+        if (f->body->ops[i] == product->op && mw__pattern_is(f->patterns[i], mw__match_conv_columns))
+            return count_uses(f->body, product) == 1 ? f->patterns[i] : NULL;
+    return NULL;
+}
+
 /* The product of columns that y, a convolution's result, is another shape of, where nothing else needs either. */
 static const mw__pattern *find_product(const mw__finder *f, const mw_tensor *y)
 {
     if (!mw__pattern_is_named(y->op, "reshape") || count_uses(f->body, y) != 1)
         return NULL;
-    const mw_tensor *product = mw__arg(y->op, "x");
-    for (size_t i = 0; i < f->body->op_count; i++)
-        if (f->body->ops[i] == product->op && mw__pattern_is(f->patterns[i], mw__match_conv_columns))
-            return count_uses(f->body, product) == 1 ? f->patterns[i] : NULL;
-    return NULL;
+    return mw__pattern_product(f, mw__arg(y->op, "x"));
 }
 
 static mw_status put_columns_bias(mw__finder *f, size_t at, const mw__pattern *columns, mw_error *err)

@@ -177,6 +177,79 @@ mw_status mw__match_conv_columns_dx(mw__finder *f, size_t at, mw_error *err)
     return status;
 }
 
+/* ---- the gradient by the weight as products with columns ---- */
+
+/* Ones alone, as the builder fills a tensor with them. */
+static bool is_ones(const mw_tensor *value)
+{
+    const mw_tensor *half = below(value, "cast");
+    const mw__op *fill = half != NULL ? half->op : value->op;
+    double number = 0.0;
+    return mw__pattern_is_named(fill, "fill") && mw__arg_float(fill, "value", &number) && number == 1.0;
+}
+
+static bool is_true(const mw__op *op, const char *name)
+{
+    bool value = false;
+    mw__arg_bool(op, name, &value);
+    return value;
+}
+
+/* The product of columns whose results for each example, as [groups, outputs, examples, ..], are summed; NULL if there
+ * is none or something else needs it. */
+static const mw__pattern *find_each(const mw__finder *f, const mw__op *sum)
+{
+    const mw_tensor *by_element = mw__arg(sum, "y"), *each = below(by_element, "transpose");
+    int64_t perm[MW_RANK_MAX];
+    size_t rank = 0;
+    if (each == NULL || is_true(sum, "transpose_x") || is_true(sum, "transpose_y") || !is_ones(mw__arg(sum, "x")) ||
+        !mw__arg_ints(by_element->op, "perm", perm, MW_RANK_MAX, &rank) || rank != 4 || perm[0] != 1 || perm[1] != 2 ||
+        perm[2] != 0 || perm[3] != 3)
+        return NULL;
+    return mw__pattern_product(f, each);
+}
+
+static bool read_columns_dweight(const mw__pattern *each, const mw__op *sum, mw__conv_columns_dweight_match *out)
+{
+    const mw__conv_columns_match *product = each->match;
+    const mw_tensor *dy = below(mw__arg(product->product, "x"), "reshape");
+    mw__conv_dweight_match *dweight = &out->dweight;
+    *out = (mw__conv_columns_dweight_match){
+        .dweight = {.numbers = product->conv, .dy = dy}, .each = product->result, .result = sum->results[0]};
+    mw__conv *conv = &dweight->numbers;
+    dweight->x = mw__conv_columns_inside(product->x, conv->axes, conv->before);
+    for (int i = 0; i < conv->axes; i++)
+        conv->in[i] = dweight->x->type->shape.dim[i + 2];
+    return dy != NULL && is_true(product->product, "transpose_y") && dy->type->dtype == MW_F32;
+}
+
+static mw_status put_columns_dweight(mw__finder *f, size_t at, const mw__pattern *each,
+                                     const mw__conv_columns_dweight_match *match, mw_error *err)
+{
+    mw__conv_columns_dweight_match *kept = mw__arena_alloc(f->arena, 1, sizeof *kept, err);
+    mw__pattern *pattern = kept != NULL ? mw__pattern_put(f, at, kept, err) : NULL;
+    if (pattern == NULL)
+        return MW_ERROR_MEMORY;
+    *kept = *match;
+    pattern->ops = each->ops, pattern->op_count = each->op_count;
+    pattern->reads[0] = match->dweight.x, pattern->reads[1] = match->dweight.dy;
+    const mw__op *sum = f->body->ops[at];
+    MW_TRY(mw__pattern_add_op(f, pattern, mw__arg(sum, "y")->op, err));
+    return mw__pattern_add_op(f, pattern, sum, err);
+}
+
+mw_status mw__match_conv_columns_dweight(mw__finder *f, size_t at, mw_error *err)
+{
+    mw__conv_columns_dweight_match match;
+    const mw__op *sum = f->body->ops[at];
+    const mw__pattern *each = find_each(f, sum);
+    if (each == NULL || !read_columns_dweight(each, sum, &match))
+        return mw__pattern_decline(f, f->row->declined);
+    if (!mw__conv_columns_dweight_suits(&match, f->config, f->partitions))
+        return mw__pattern_decline(f, "its kernel has few channels, or another order of sums");
+    return put_columns_dweight(f, at, each, &match, err);
+}
+
 /* ---- the gradient by the weight ---- */
 
 /* The gradient by the bias, of the same dy. */

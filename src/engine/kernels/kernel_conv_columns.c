@@ -10,6 +10,9 @@
 #include "engine/kernels/pattern_plans.h"
 #include "engine/kernels/round.h"
 #include "engine/kernels/x86/kernel_conv_columns_avx512.h"
+#if MW_HAVE_AVX512
+#include "engine/kernels/x86/kernel_conv_avx512.h"
+#endif
 
 #include <string.h>
 
@@ -107,8 +110,8 @@ typedef struct columns_block {
     mw__gemm_shape shape;
     size_t columns, product;       /* floats of scratch before the columns, and before what the product needs */
     mw__loop1 *round;              /* NULL: none */
-    mw__loop1 *add;                /* of the bias, which is p, before it is rounded again; NULL: none */
-    mw__loop1 *after;              /* what is done to the sum, where `add` does not; NULL: nothing */
+    mw__loop1 *add;                /* of the bias, which is p; NULL: none */
+    mw__loop1 *after;              /* what is done to the sum with it; NULL: nothing */
     const mw__columns_kernel *way; /* no columns are made; NULL: they are */
     mw__columns_avx512 avx512;     /* its numbers */
     mw__packed_request request;    /* weight: NULL if it is no convolution */
@@ -117,8 +120,6 @@ typedef struct columns_block {
 
 MW__LOOP1_BODY(add, v + p)
 MW__BASE_AVX2_AVX512(add, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
-MW__LOOP1_BODY(add_half, mw__half_of(mw__half_of(v) + p))
-MW__BASE_AVX2_AVX512(add_half, (float *out, const float *x, int64_t count, float p, float q), (out, x, count, p, q))
 
 /* Whole chunks: what is too much is written over by the next row, or is slack. */
 static void copy_row(float *to, const float *from, int64_t count)
@@ -173,14 +174,9 @@ static void multiply(const columns_block *s, const float *left, float *image, fl
 static void finish(const columns_block *s, const mw__kernel_call *call, int64_t g, float *y)
 {
     const int64_t m = s->shape.m, n = s->shape.n;
-    if (s->add == NULL) {
-        if (s->round != NULL)
-            s->round(y, y, m * n, 0, 0);
-        return;
-    }
-    if (s->after != NULL && s->round != NULL)
+    if (s->round != NULL)
         s->round(y, y, m * n, 0, 0);
-    for (int64_t o = 0; o < m; o++)
+    for (int64_t o = 0; s->add != NULL && o < m; o++)
         s->add(y + o * n, y + o * n, n, ((const float *)call->in[2])[g * m + o], 0);
     if (s->after != NULL)
         s->after(y, y, m * n, 0, 0);
@@ -260,18 +256,6 @@ static const char *order_declines(const columns_block *s)
     return s->shape.m < 2 || s->shape.n < 2 ? "a vector, which is summed in another order" : NULL;
 }
 
-_Static_assert(MW__PACKED_DEPTH == MW__GEMM_DEPTH && MW__COLUMNS_BLOCK == MW__GEMM_DEPTH,
-               "sums are cut where those of a product are");
-
-static const char *packed_declines(const void *subject)
-{
-    const columns_block *s = subject;
-    const char *order = order_declines(s);
-    if (order != NULL)
-        return order;
-    return s->request.weight != NULL ? mw__conv_packed_declines(&s->request) : "no product with the kernel of a conv";
-}
-
 /* And where not too many lanes are idle. */
 static const char *avx512_declines(const void *subject)
 {
@@ -288,10 +272,56 @@ static const char *avx512_declines(const void *subject)
     return s->border[1] <= 2 * s->out[1] ? NULL : "short rows in a wide border: idle lanes";
 }
 
-/* A convolution, a way that makes no columns, and columns; true if it is the first. */
-static bool choose_kernel(mw__planner *planner, columns_block *s)
+_Static_assert(MW__PACKED_DEPTH == MW__GEMM_DEPTH && MW__COLUMNS_BLOCK == MW__GEMM_DEPTH,
+               "sums are cut where those of a product are");
+
+#define FEW 32 /* output channels, for which gathering costs much */
+
+/* The way that makes no columns leaves few lanes idle, and is faster then: nothing is gathered. */
+static bool lies_wide(const columns_block *s)
+{
+#if MW_HAVE_AVX512
+    const int64_t idle = s->border[1] - s->out[1], most = s->out[1] / (s->shape.m <= FEW ? 4 : 8);
+    return s->code.level == MW__LEVEL_AVX512 && avx512_declines(s) == NULL && idle <= most;
+#else
+    (void)s;
+    return false;
+#endif
+}
+
+static const char *packed_declines(const void *subject)
+{
+    const columns_block *s = subject;
+    const char *order = order_declines(s);
+    if (order != NULL)
+        return order;
+    if (s->request.weight == NULL)
+        return "no product with the kernel of a conv";
+    return lies_wide(s) ? "long rows, which lie well as they are" : mw__conv_packed_declines(&s->request);
+}
+
+typedef mw_status columns_plan(mw__planner *planner, const mw__packed_request *request, mw_error *err);
+
+#if MW_HAVE_AVX512
+static const char *lanes_decline(const void *subject)
+{
+    const columns_block *s = subject;
+    const char *order = order_declines(s);
+    if (order != NULL)
+        return order;
+    return s->request.weight != NULL && mw__conv_avx512_takes(&s->request)
+               ? NULL
+               : "no forward convolution, few channels or positions, or a frame beyond the cache";
+}
+#endif
+
+/* A convolution, a way that makes no columns, and columns; the plan of the first. */
+static columns_plan *choose_kernel(mw__planner *planner, columns_block *s)
 {
     static const mw__implementation rows[] = {
+#if MW_HAVE_AVX512
+        {.name = "conv.avx512", .level = MW__LEVEL_AVX512, .declines = lanes_decline},
+#endif
         {.name = "packed", .level = MW__LEVEL_BASE, .declines = packed_declines},
 #if MW_HAVE_AVX512
         {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = avx512_declines},
@@ -300,11 +330,13 @@ static bool choose_kernel(mw__planner *planner, columns_block *s)
     };
     const mw__implementation *taken = mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), s);
 #if MW_HAVE_AVX512
-    s->way = taken == &rows[1] ? &mw__columns_kernel_avx512 : NULL;
+    s->way = taken == &rows[2] ? &mw__columns_kernel_avx512 : NULL;
+    if (taken == &rows[0])
+        return mw__plan_conv_avx512_columns;
 #else
     (void)avx512_declines;
 #endif
-    return taken == &rows[0];
+    return taken->declines == packed_declines ? mw__plan_conv_packed : NULL;
 }
 
 #define CHANNELS_LEAST 8      /* lanes of 16 that pay where zeros are left out */
@@ -364,18 +396,15 @@ bool mw__conv_columns_bias_suits(const mw__conv_columns_match *columns, const mw
     return !transpose && shape.dim[0] == product.dim[0] && shape.dim[1] == product.dim[1] * product.dim[2];
 }
 
-/* What is done to the product, to its sum with a bias, and both at once where that is no more than rounding. */
+/* What is done to the product, and to its sum with a bias. */
 static void choose_loops(const mw__planner *planner, const mw__conv_columns_match *match, columns_block *s)
 {
     const mw__level level = mw__plan_level(planner);
-    const unsigned product = mw__plan_rounds(planner, match->product->results[0]),
-                   sum = mw__plan_rounds(planner, match->result);
-    const bool at_once = product == MW__ROUND_HALF && sum == MW__ROUND_HALF;
-    s->round = mw__round_loop(level, product);
+    s->round = mw__round_loop(level, mw__plan_rounds(planner, match->product->results[0]));
     if (match->bias == NULL)
         return;
-    s->add = at_once ? MW__DISPATCH_BEST(add_half, level) : MW__DISPATCH_BEST(add, level);
-    s->after = at_once ? NULL : mw__round_loop(level, sum);
+    s->add = MW__DISPATCH_BEST(add, level);
+    s->after = mw__round_loop(level, mw__plan_rounds(planner, match->result));
 }
 
 /* What the operation `name` that made the value takes; NULL if another did. */
@@ -407,7 +436,7 @@ static void fill_request(const mw__conv_columns_match *match, const mw_tensor *x
     for (int i = 0; i < conv.axes; i++)
         conv.before[i] = s->before[AXES - conv.axes + i], conv.in[i] = mw__shape_of(x).dim[2 + i];
     s->finish = (mw__packed_finish){.label = s->add != NULL ? "conv.columns.bias" : "conv.columns",
-                                    .round = s->add == NULL || s->after != NULL ? s->round : NULL,
+                                    .round = s->round,
                                     .add = s->add,
                                     .after = s->after};
     s->request = (mw__packed_request){.x = dx != NULL ? dx->dy : x,
@@ -434,8 +463,9 @@ mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_mat
     choose_loops(planner, match, s);
     fill_product(planner, matmul, s);
     fill_request(match, x, s);
-    if (choose_kernel(planner, s))
-        return mw__plan_conv_packed(planner, &s->request, err);
+    columns_plan *const conv = choose_kernel(planner, s);
+    if (conv != NULL)
+        return conv(planner, &s->request, err);
     const uint32_t bias = match->bias != NULL ? mw__plan_floats(planner, match->bias) : 0;
     if (s->way != NULL)
         fill_kernel(planner, s);

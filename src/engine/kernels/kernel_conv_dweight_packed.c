@@ -7,9 +7,14 @@
  *
  * A unit takes a range of panels of input channels of a group over a share of the chunks. Sums of a unit run over its
  * positions in order; where chunks are shared, those of the shares are added in order afterwards. Scratch of a
- * partition: the sums of a unit, a chunk of dy and one frame. */
+ * partition: the sums of a unit, a chunk of dy and one frame.
+ *
+ * In the form for chips the sums of each example are a product, whose order they have, and are rounded; a product with
+ * ones adds those of four examples in pairs. No bit of either changes. */
+#include "engine/kernels/gemm_blocked.h"
 #include "engine/kernels/kernel_conv_dweight.h"
 #include "engine/kernels/kernel_conv_packed.h"
+#include "engine/kernels/round.h"
 #include "engine/kernels/simd_reduce.h"
 
 #include <string.h>
@@ -36,6 +41,7 @@ typedef struct packed_dweight {
     int64_t share, ranges;               /* panels of inputs of a unit, and how many units they make */
     mw__dweight_parts parts;
     void (*plane)(const float *x, int64_t count, int64_t area, float *out);
+    mw__loop1 *round, *round_all; /* in the form for chips: of the sums of an example, of all; NULL: none */
 } packed_dweight;
 
 /* Adds to out [count] the sums of planes [count, area]. */
@@ -255,10 +261,10 @@ static const int32_t *fill_at(mw__planner *planner, const packed_dweight *s)
 
 static void read_numbers(const mw__conv_dweight_match *match, packed_dweight *s)
 {
-    const mw_shape weight = mw__shape_of(match->dweight);
+    const mw_shape x = mw__shape_of(match->x);
     *s = (packed_dweight){.window = mw__conv_window_of(&match->numbers), .groups = match->numbers.groups};
-    s->examples = mw__shape_of(match->x).dim[0];
-    s->inputs = weight.dim[1], s->outputs = weight.dim[0] / s->groups;
+    s->examples = x.dim[0];
+    s->inputs = x.dim[1] / s->groups, s->outputs = mw__shape_of(match->dy).dim[1] / s->groups;
 }
 
 const char *mw__conv_dweight_packed_declines(const void *subject)
@@ -284,7 +290,7 @@ static void fill_block(mw__planner *planner, const mw__conv_dweight_match *match
     s->output_panels = divide_up(s->outputs, s->code->rows);
     s->rows = divide_up(s->outputs, s->output_panels);
     s->input_panels = divide_up(s->inputs, s->lanes);
-    s->parts = (mw__dweight_parts){.weights = mw__count_of(match->dweight),
+    s->parts = (mw__dweight_parts){.weights = s->groups * s->outputs * s->inputs * s->window.taps,
                                    .biases = match->dbias != NULL ? mw__count_of(match->dbias) : 0};
     s->parts.stride = round_16(s->parts.weights + s->parts.biases);
     s->plane = MW__DISPATCH(sum_planes, mw__plan_level(planner));
@@ -324,5 +330,189 @@ mw_status mw__plan_conv_dweight_packed(mw__planner *planner, const mw__conv_dwei
     mw__step_read(planner, step, mw__plan_buffer(planner, match->x), MW__WHOLE, 0, false);
     mw__step_read(planner, step, mw__plan_buffer(planner, match->dy), MW__WHOLE, 0, false);
     plan_results(planner, s, step, match);
+    return mw__plan_check(planner, err);
+}
+
+/* ---- in the form for chips ---- */
+
+#define QUAD 4 /* examples that are added in pairs before the rest */
+
+static bool is_whole(const packed_dweight *s) { return s->down == 1; } /* an example is within a chunk */
+static bool is_near(const packed_dweight *s)
+{
+    return s->each % QUAD == 0 || s->each >= s->examples;
+} /* so is a quad */
+
+/* Sums beside those of all examples: what stays between chunks is kept for each tile, the rest for one. */
+typedef struct apart_sums {
+    float *quad;                   /* [4, tile] of the examples that are not added yet, the last perhaps not whole */
+    float *block;                  /* [tile] of less than a block of positions */
+    int64_t quad_step, block_step; /* floats between tiles; 0: one for all */
+} apart_sums;
+
+static int64_t apart_floats(const packed_dweight *s)
+{
+    const int64_t quad = QUAD * (is_near(s) ? tile_floats(s) : sums_floats(s));
+    return round_16(quad) + round_16(is_whole(s) ? tile_floats(s) : sums_floats(s));
+}
+
+static apart_sums divide_apart(const packed_dweight *s, float *memory)
+{
+    return (apart_sums){.quad = memory,
+                        .block = memory + round_16(QUAD * (is_near(s) ? tile_floats(s) : sums_floats(s))),
+                        .quad_step = is_near(s) ? 0 : QUAD * tile_floats(s),
+                        .block_step = is_whole(s) ? 0 : tile_floats(s)};
+}
+
+/* What one tile is multiplied of, in a chunk. */
+typedef struct apart_tile {
+    const float *dy, *frame;
+    mw__packed_sums *run;
+    float *quad, *block, *sums;
+} apart_tile;
+
+static void add(float *sums, const float *more, int64_t count)
+{
+    MW__VECTORIZE for (int64_t i = 0; i < count; i++) sums[i] += more[i];
+}
+
+/* Positions [begin, end) of an example, of which the first is `at` in the chunk, to its sums. */
+static void add_positions(const packed_dweight *s, const apart_tile *t, int64_t at, int64_t begin, int64_t end,
+                          float *sums)
+{
+    for (int64_t p = begin, next; p < end; p = next, at += next - begin, begin = next) {
+        const int64_t block = p / MW__GEMM_DEPTH;
+        next = smaller((block + 1) * MW__GEMM_DEPTH, end);
+        float *const to = block == 0 ? sums : t->block;
+        t->run(next - p, t->dy + at * s->rows, t->frame, s->at + at, to, p % MW__GEMM_DEPTH != 0);
+        if (block > 0 && (next % MW__GEMM_DEPTH == 0 || next == s->window.area_out))
+            add(sums, to, tile_floats(s));
+    }
+}
+
+/* Those of `count` examples, the last of which is the last of its quad or stands behind all quads. */
+static void add_quad(const packed_dweight *s, const apart_tile *t, int64_t count, bool quad)
+{
+    const int64_t floats = tile_floats(s);
+    const float *const a = t->quad, *const b = a + floats, *const c = b + floats, *const d = c + floats;
+    float *const sums = t->sums;
+    if (s->round != NULL)
+        s->round(t->quad, t->quad, count * floats, 0, 0);
+    if (quad)
+        MW__VECTORIZE for (int64_t i = 0; i < floats; i++) sums[i] += (a[i] + b[i]) + (c[i] + d[i]);
+    for (int64_t k = 0; !quad && k < count; k++)
+        add(sums, a + k * floats, floats);
+}
+
+/* A chunk of whole lines. */
+static void add_tile(const packed_dweight *s, const dweight_chunk *c, const apart_tile *t)
+{
+    const int64_t lines = c->rows * s->width, begin = c->row * s->width, quads = s->examples / QUAD * QUAD;
+    for (int64_t n = c->example; n < c->example + c->examples; n++) {
+        const int64_t in = n < quads ? n % QUAD : n - quads;
+        add_positions(s, t, (n - c->example) * s->height * s->width, begin, begin + lines,
+                      t->quad + in * tile_floats(s));
+        if (begin + lines == s->window.area_out && (in == QUAD - 1 || n == s->examples - 1))
+            add_quad(s, t, in + 1, n < quads);
+    }
+}
+
+/* The tiles of a chunk. */
+static void add_apart(const packed_dweight *s, const mw__kernel_call *call, const dweight_unit *u,
+                      const dweight_chunk *c, float *sums)
+{
+    const mw__conv_window *w = &s->window;
+    float *const dy = sums + sums_floats(s), *const frame = dy + round_16(dy_floats(s));
+    const apart_sums apart = divide_apart(s, frame + round_16(frame_floats(s)));
+    apart_tile tile = {.sums = sums, .quad = apart.quad, .block = apart.block};
+    pack_dy(s, c, (const float *)call->in[1] + u->group * s->outputs * w->area_out, dy);
+    for (int64_t p = 0; p < u->panels; p++) {
+        const int64_t first = (u->panel + p) * s->lanes, channels = smaller(s->lanes, s->inputs - first);
+        tile.run = s->code->sums[s->rows - 1][divide_up(channels, s->code->width) - 1];
+        pack_x(s, c, (const float *)call->in[0] + (u->group * s->inputs + first) * w->area_in, channels, frame);
+        for (int64_t o = 0; o < s->output_panels; o++)
+            for (int64_t t = 0; t < w->taps; t++) {
+                const int64_t y = t / w->kernel[2] * w->dilation[1], x = t % w->kernel[2] * w->dilation[2];
+                tile.dy = dy + o * positions_of(s) * s->rows;
+                tile.frame = frame + (y * s->frame_columns + x) * s->lanes;
+                add_tile(s, c, &tile);
+                tile.sums += tile_floats(s), tile.quad += apart.quad_step, tile.block += apart.block_step;
+            }
+    }
+}
+
+/* A unit: [groups, ranges of input panels]. */
+static void apart_run(const mw__kernel_call *call)
+{
+    const packed_dweight *s = call->block;
+    float *const sums = call->scratch;
+    for (int64_t unit = call->begin; unit < call->end; unit++) {
+        const dweight_unit u = unit_of(s, unit);
+        memset(sums, 0, (size_t)sums_floats(s) * sizeof *sums);
+        for (int64_t i = 0; i < s->chunks; i++) {
+            const dweight_chunk c = chunk_of(s, i);
+            add_apart(s, call, &u, &c, sums);
+        }
+        if (s->round_all != NULL)
+            s->round_all(sums, sums, sums_floats(s), 0, 0);
+        put_sums(s, &u, sums, call->out[0]);
+    }
+}
+
+/* In the order of mw__gemm, but for vectors and a BLAS. */
+static bool keeps_order(const mw__config *config, int partitions, const packed_dweight *s)
+{
+    const int64_t depth = s->inputs * s->window.taps;
+    const int64_t share = divide_up(s->examples * s->groups * s->outputs, partitions);
+    const mw__gemm_code each = mw__gemm_choose(config, smaller(share, s->outputs), depth, s->window.area_out);
+    const mw__gemm_code sum = mw__gemm_choose(config, 1, depth, s->examples);
+    return share > 1 && s->outputs > 1 && depth > 1 && each.sgemm == NULL && !each.in_fours && sum.sgemm == NULL;
+}
+
+bool mw__conv_columns_dweight_suits(const mw__conv_columns_dweight_match *match, const mw__config *config,
+                                    int partitions)
+{
+    packed_dweight s;
+    if (mw__conv_dweight_packed_declines(&match->dweight) != NULL)
+        return false;
+    read_numbers(&match->dweight, &s);
+    s.code = mw__packed_code_of(config->level);
+    const int64_t panels = divide_up(s.inputs, s.code->width * s.code->vectors);
+    return s.inputs >= s.code->width && s.window.out[2] <= POSITIONS && s.groups * panels >= partitions &&
+           keeps_order(config, partitions, &s);
+}
+
+static void fill_apart(mw__planner *planner, const mw__conv_columns_dweight_match *match, packed_dweight *s)
+{
+    const mw__level level = mw__plan_level(planner);
+    fill_block(planner, &match->dweight, s);
+    s->round = mw__round_loop(level, mw__plan_rounds(planner, match->each));
+    s->round_all = mw__round_loop(level, mw__plan_rounds(planner, match->result));
+    if (s->each < s->examples)
+        s->each = s->each < QUAD ? 1 : s->each / QUAD * QUAD;
+    s->chunks = divide_up(s->examples, s->each) * s->down;
+    const int64_t ranges = divide_up(mw__plan_partitions(planner), s->groups);
+    s->parts.parts = 1;
+    s->share = divide_up(s->input_panels, smaller(s->input_panels, ranges));
+    s->ranges = divide_up(s->input_panels, s->share);
+}
+
+mw_status mw__plan_conv_columns_dweight(mw__planner *planner, const mw__conv_columns_dweight_match *match,
+                                        mw_error *err)
+{
+    packed_dweight *s = mw__plan_block(planner, sizeof *s);
+    if (s == NULL)
+        return mw__plan_check(planner, err);
+    fill_apart(planner, match, s);
+    const double flops = 2.0 * (double)mw__count_of(match->dweight.dy) * (double)s->inputs * (double)s->window.taps;
+    mw__step *step = mw__plan_step(planner, apart_run, "conv.columns.dweight", s->groups * s->ranges, 0.02 * flops);
+    step->block = s;
+    step->flops = flops;
+    step->rounds = true;
+    step->scratch =
+        (size_t)(sums_floats(s) + round_16(dy_floats(s)) + round_16(frame_floats(s)) + apart_floats(s)) * sizeof(float);
+    mw__step_read(planner, step, mw__plan_buffer(planner, match->dweight.x), MW__WHOLE, 0, false);
+    mw__step_read(planner, step, mw__plan_buffer(planner, match->dweight.dy), MW__WHOLE, 0, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, match->result), MW__WHOLE, 0);
     return mw__plan_check(planner, err);
 }

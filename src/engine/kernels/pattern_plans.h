@@ -107,6 +107,19 @@ bool mw__conv_columns_bias_suits(const mw__conv_columns_match *columns, const mw
 const mw_tensor *mw__conv_columns_inside(const mw_tensor *x, int axes, int64_t *before);
 mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_match *match, mw_error *err);
 
+/* The gradient by the weight in the form for chips: of each example the product of dy with its columns, then the sum of
+ * these over the examples, a product with ones. */
+typedef struct mw__conv_columns_dweight_match {
+    mw__conv_dweight_match dweight; /* without dbias */
+    const mw_tensor *each, *result; /* the products and their sum */
+} mw__conv_columns_dweight_match;
+
+/* Whether one step does both, in the order of the two products, by so many partitions. */
+bool mw__conv_columns_dweight_suits(const mw__conv_columns_dweight_match *match, const mw__config *config,
+                                    int partitions);
+mw_status mw__plan_conv_columns_dweight(mw__planner *planner, const mw__conv_columns_dweight_match *match,
+                                        mw_error *err);
+
 /* ---- flags ---- */
 
 /* A tensor that is looked at. */

@@ -38,20 +38,37 @@ static void set_frame(mw__conv_avx512 *c)
     c->panels = (c->lanes + MW__CONV_PANEL - 1) / MW__CONV_PANEL;
 }
 
+/* Whether the numbers of `out` that are read fit; the others are set. */
+static bool fill_frame(mw__conv_avx512 *out)
+{
+    if (!extents_fit(&out->window))
+        return false;
+    set_frame(out);
+    return out->inputs > 0 && out->inputs <= DEPTH / out->window.taps && 2 * out->lanes <= 3 * out->outputs &&
+           out->pitch <= FRAME_FLOATS && out->rows <= FRAME_FLOATS / out->pitch &&
+           out->inputs <= FRAME_FLOATS / out->plane;
+}
+
 bool mw__conv_avx512_read(const mw__op *conv, mw__conv_avx512 *out)
 {
     mw_error ignored = {0};
     const mw_tensor *x = mw__arg(conv, "x"), *weight = mw__arg(conv, "weight"), *y = conv->results[0];
     *out = (mw__conv_avx512){0};
     if (mw__dtype_of(y) != MW_F32 || mw__count_of(y) <= 0 ||
-        mw__conv_window_read(conv, &out->window, &out->groups, &ignored) != MW_OK || !extents_fit(&out->window))
+        mw__conv_window_read(conv, &out->window, &out->groups, &ignored) != MW_OK)
         return false;
     out->examples = mw__shape_of(x).dim[0];
     out->inputs = mw__shape_of(weight).dim[1], out->outputs = mw__shape_of(weight).dim[0] / out->groups;
-    set_frame(out);
-    return out->inputs > 0 && out->inputs <= DEPTH / out->window.taps && 2 * out->lanes <= 3 * out->outputs &&
-           out->pitch <= FRAME_FLOATS && out->rows <= FRAME_FLOATS / out->pitch &&
-           out->inputs <= FRAME_FLOATS / out->plane;
+    return fill_frame(out);
+}
+
+static bool read_columns(const mw__packed_request *r, mw__conv_avx512 *out)
+{
+    const mw_shape weight = mw__shape_of(r->weight);
+    *out = (mw__conv_avx512){.window = r->window, .groups = r->groups, .blocks = true};
+    out->examples = mw__shape_of(r->x).dim[0];
+    out->inputs = weight.dim[1], out->outputs = weight.dim[0] / r->groups;
+    return !r->transposed && mw__count_of(r->result) > 0 && fill_frame(out);
 }
 
 void mw__conv_avx512_prepare(mw__planner *planner, mw__conv_avx512 *c)
@@ -102,9 +119,10 @@ static void pack_run(const mw__kernel_call *call)
     }
 }
 
-uint32_t mw__conv_avx512_pack(mw__planner *planner, const mw__conv_avx512 *c, const mw__op *op)
+uint32_t mw__conv_avx512_pack(mw__planner *planner, const mw__conv_avx512 *c, const mw_tensor *weight,
+                              const mw_tensor *bias)
 {
-    const mw_tensor *bias = mw__arg(op, "bias");
+    const uint32_t from = mw__conv_operand(planner, weight);
     const size_t size = (size_t)panel_floats(c) * sizeof(float);
     const int64_t panels = c->groups * c->panels;
     pack_block *s = mw__plan_block(planner, sizeof *s);
@@ -117,7 +135,8 @@ uint32_t mw__conv_avx512_pack(mw__planner *planner, const mw__conv_avx512 *c, co
     step->block = s;
     step->helper = true;
     step->prepares = true;
-    mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "weight")), MW__WHOLE, 0, false);
+    step->rounds = c->blocks;
+    mw__step_read(planner, step, from, MW__WHOLE, 0, false);
     if (bias != NULL)
         mw__step_read(planner, step, mw__plan_buffer(planner, bias), MW__WHOLE, 0, false);
     mw__step_write(planner, step, packed, MW__ROWS, size);
@@ -178,8 +197,10 @@ typedef struct tile {
     const float *x; /* of the first position */
     const int32_t *tap;
     int64_t depth;
-    const float *weight; /* [depth + 1, 16 or 32] */
+    const float *weight; /* [depth, 16 or 32] */
+    const float *bias;   /* [16 or 32] */
     float *out;          /* [positions, MW__CONV_PANEL] */
+    bool add;            /* to what it holds, in place of the bias */
 } tile;
 
 typedef void tile_function(const tile *t);
@@ -202,9 +223,12 @@ MW__INLINE void tile_body(const int positions, const int vectors, const tile *t)
     }
     UNROLL for (int v = 0; v < vectors; v++)
     {
-        const __m512 bias = _mm512_loadu_ps(weight + v * LANES);
+        const __m512 bias = _mm512_loadu_ps(t->bias + v * LANES);
         UNROLL for (int p = 0; p < positions; p++)
-            _mm512_storeu_ps(t->out + p * MW__CONV_PANEL + v * LANES, _mm512_add_ps(sum[p][v], bias));
+        {
+            float *out = t->out + p * MW__CONV_PANEL + v * LANES;
+            _mm512_storeu_ps(out, _mm512_add_ps(sum[p][v], t->add ? _mm512_loadu_ps(out) : bias));
+        }
     }
 }
 
@@ -238,14 +262,19 @@ static tile_function *const tiles[POSITIONS][2] = {LISTED(1),  LISTED(2),  LISTE
 void mw__conv_avx512_row(const mw__conv_avx512 *c, const float *frame, const float *packed, int64_t panel, int64_t row,
                          float *out)
 {
-    const int64_t width = c->window.out[2], vectors = mw__conv_avx512_panel(c, panel) / LANES;
-    const int64_t parts = (width + POSITIONS - 1) / POSITIONS;
-    tile t = {.tap = c->tap, .depth = c->depth, .weight = packed + panel * panel_floats(c)};
+    const int64_t width = c->window.out[2], lanes = mw__conv_avx512_panel(c, panel), vectors = lanes / LANES;
+    const int64_t parts = (width + POSITIONS - 1) / POSITIONS, block = c->blocks ? MW__PACKED_DEPTH : c->depth;
+    const float *const weight = packed + panel * panel_floats(c);
+    tile t = {.bias = weight + c->depth * lanes};
     for (int64_t part = 0; part < parts; part++) { /* of nearly equal size */
         const int64_t begin = width * part / parts, count = width * (part + 1) / parts - begin;
         t.x = frame + row * c->window.stride[1] * c->pitch + begin;
         t.out = out + begin * MW__CONV_PANEL;
-        tiles[count - 1][vectors - 1](&t);
+        for (int64_t i = 0; i < c->depth; i += block) {
+            t.tap = c->tap + i, t.weight = weight + i * lanes;
+            t.depth = smaller(block, c->depth - i), t.add = i > 0;
+            tiles[count - 1][vectors - 1](&t);
+        }
     }
 }
 
@@ -275,6 +304,7 @@ void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channe
 typedef struct conv_block {
     mw__conv_avx512 conv;
     int64_t lines; /* rows of y at a time */
+    const mw__packed_finish *columns;
 } conv_block;
 
 #define LINE_POSITIONS 128
@@ -282,7 +312,22 @@ typedef struct conv_block {
 /* Lines of y [lines, width of y, MW__CONV_PANEL] and what the last square reads beyond them. */
 static int64_t line_floats(const conv_block *s) { return (s->lines * s->conv.window.out[2] + LANES) * MW__CONV_PANEL; }
 
-static void run_group(const conv_block *s, const float *frame, const float *packed, float *lines, float *y)
+/* Of a product of columns: what becomes of `count` sums of each of `channels`, and of their biases, or NULL. */
+static void finish(const conv_block *s, const float *bias, int64_t channels, int64_t count, float *y)
+{
+    const mw__packed_finish *f = s->columns;
+    for (int64_t o = 0; o < channels; o++, y += s->conv.window.area_out) {
+        if (f->round != NULL)
+            f->round(y, y, count, 0, 0);
+        if (f->add != NULL)
+            f->add(y, y, count, bias[o], 0);
+        if (f->after != NULL)
+            f->after(y, y, count, 0, 0);
+    }
+}
+
+static void run_group(const conv_block *s, const float *frame, const float *packed, const float *bias, float *lines,
+                      float *y)
 {
     const mw__conv_avx512 *c = &s->conv;
     const int64_t width = c->window.out[2], area = c->window.area_out;
@@ -292,7 +337,10 @@ static void run_group(const conv_block *s, const float *frame, const float *pack
             const int64_t here = smaller(s->lines, c->window.out[1] - row);
             for (int64_t i = 0; i < here; i++)
                 mw__conv_avx512_row(c, frame, packed, panel, row + i, lines + i * width * MW__CONV_PANEL);
-            mw__conv_avx512_transpose(lines, here * width, channels, y + first * area + row * width, area);
+            float *const to = y + first * area + row * width;
+            mw__conv_avx512_transpose(lines, here * width, channels, to, area);
+            if (s->columns != NULL)
+                finish(s, bias != NULL ? bias + first : NULL, channels, here * width, to);
         }
     }
 }
@@ -306,7 +354,10 @@ static void conv_run(const mw__kernel_call *call)
     memset(lines, 0, (size_t)(line_floats(s) + c->frame) * sizeof *lines);
     for (int64_t unit = call->begin * c->groups; unit < call->end * c->groups; unit++) {
         mw__conv_avx512_copy(c, (const float *)call->in[0] + unit * c->inputs * c->window.area_in, frame);
-        run_group(s, frame, (const float *)call->in[1] + unit % c->groups * mw__conv_avx512_weights(c), lines,
+        const int64_t group = unit % c->groups;
+        const float *bias = s->columns != NULL && s->columns->add != NULL ? call->in[2] : NULL;
+        run_group(s, frame, (const float *)call->in[1] + group * mw__conv_avx512_weights(c),
+                  bias != NULL ? bias + group * c->outputs : NULL, lines,
                   (float *)call->out[0] + unit * c->outputs * c->window.area_out);
     }
 }
@@ -319,26 +370,53 @@ const char *mw__conv_avx512_declines(const void *op)
                : "not fp32, three spatial axes, few channels or positions, or a frame beyond the cache";
 }
 
-mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error *err)
+bool mw__conv_avx512_takes(const mw__packed_request *request)
 {
-    conv_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || !mw__conv_avx512_read(op, &s->conv))
-        return mw__plan_check(planner, err);
+    mw__conv_avx512 ignored;
+    return read_columns(request, &ignored);
+}
+
+/* A step of numbers that are read. `bias` is read if something is done to the sums. */
+static void plan_conv(mw__planner *planner, conv_block *s, const mw__packed_request *r)
+{
     mw__conv_avx512 *const c = &s->conv;
     const int64_t most = LINE_POSITIONS / c->window.out[2];
     mw__conv_avx512_prepare(planner, c);
     s->lines = most > 0 ? most : 1;
-    const uint32_t packed = mw__conv_avx512_pack(planner, c, op);
-    const double results = (double)mw__count_of(op->results[0]);
-    mw__step *step = mw__plan_step(planner, conv_run, "conv.avx512", c->examples,
-                                   mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
+    s->columns = r->columns;
+    const bool apart = r->columns != NULL && r->bias != NULL;
+    const uint32_t packed = mw__conv_avx512_pack(planner, c, r->weight, apart ? NULL : r->bias);
+    const uint32_t bias = apart ? mw__conv_operand(planner, r->bias) : 0;
+    const double results = (double)mw__count_of(r->result);
+    mw__step *step = mw__plan_step(planner, conv_run, r->columns != NULL ? r->columns->label : "conv.avx512",
+                                   c->examples, mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
     step->block = s;
+    step->rounds = r->columns != NULL;
     step->flops = 2.0 * results * (double)c->depth;
     step->scratch = (size_t)(line_floats(s) + c->frame) * sizeof(float);
-    mw__step_read(planner, step, mw__plan_buffer(planner, mw__arg(op, "x")), MW__ROWS,
+    mw__step_read(planner, step, mw__plan_buffer(planner, r->x), MW__ROWS,
                   (size_t)(c->groups * c->inputs * c->window.area_in) * sizeof(float), false);
     mw__step_read(planner, step, packed, MW__WHOLE, 0, false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, op->results[0]), MW__ROWS,
+    if (apart)
+        mw__step_read(planner, step, bias, MW__WHOLE, 0, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, r->result), MW__ROWS,
                    (size_t)(c->groups * c->outputs * c->window.area_out) * sizeof(float));
+}
+
+mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error *err)
+{
+    const mw__packed_request request = {
+        .x = mw__arg(op, "x"), .weight = mw__arg(op, "weight"), .bias = mw__arg(op, "bias"), .result = op->results[0]};
+    conv_block *s = mw__plan_block(planner, sizeof *s);
+    if (s != NULL && mw__conv_avx512_read(op, &s->conv))
+        plan_conv(planner, s, &request);
+    return mw__plan_check(planner, err);
+}
+
+mw_status mw__plan_conv_avx512_columns(mw__planner *planner, const mw__packed_request *request, mw_error *err)
+{
+    conv_block *s = mw__plan_block(planner, sizeof *s);
+    if (s != NULL && read_columns(request, &s->conv))
+        plan_conv(planner, s, request);
     return mw__plan_check(planner, err);
 }

@@ -7,7 +7,7 @@
 #ifndef MW__ENGINE_KERNELS_X86_KERNEL_CONV_AVX512_H
 #define MW__ENGINE_KERNELS_X86_KERNEL_CONV_AVX512_H
 
-#include "engine/kernels/kernel_conv.h"
+#include "engine/kernels/kernel_conv_packed.h"
 
 #define MW__CONV_LANES 16
 #define MW__CONV_PANEL 32 /* channels of a tile, at most */
@@ -20,6 +20,7 @@ typedef struct mw__conv_avx512 {
     int64_t pitch, rows, plane, frame; /* floats of a row, rows, floats of a channel and of a group */
     int64_t lanes, panels;             /* channels rounded up to vectors; panels of 32 */
     const int32_t *tap;                /* [depth] */
+    bool blocks;                       /* sums begin anew every MW__PACKED_DEPTH of i, and are added */
 } mw__conv_avx512;
 
 /* The numbers of `conv`. False if AVX-512 is not to be used or does not pay: other than fp32, three spatial axes, few
@@ -29,7 +30,8 @@ bool mw__conv_avx512_read(const mw__op *conv, mw__conv_avx512 *out);
 void mw__conv_avx512_prepare(mw__planner *planner, mw__conv_avx512 *conv);
 
 /* Plans the packing of weight and bias, which may be NULL; returns its buffer, [groups, weights] floats. */
-uint32_t mw__conv_avx512_pack(mw__planner *planner, const mw__conv_avx512 *conv, const mw__op *op);
+uint32_t mw__conv_avx512_pack(mw__planner *planner, const mw__conv_avx512 *conv, const mw_tensor *weight,
+                              const mw_tensor *bias);
 int64_t mw__conv_avx512_weights(const mw__conv_avx512 *conv);
 
 /* The channels of one group of one example to a frame whose border is zero. */
@@ -46,5 +48,8 @@ void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channe
 /* The row of conv (implementation.h). */
 const char *mw__conv_avx512_declines(const void *op);
 mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error *err);
+/* The same for the form for chips, where `columns` is not NULL and nothing is transposed. */
+bool mw__conv_avx512_takes(const mw__packed_request *request);
+mw_status mw__plan_conv_avx512_columns(mw__planner *planner, const mw__packed_request *request, mw_error *err);
 
 #endif

@@ -192,7 +192,8 @@ mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__conv_max_pool_m
     s->relu = match->relu, s->keeps = match->argmax != NULL;
     s->rows = CHUNK_POSITIONS / s->pooling.out[1] > 0 ? CHUNK_POSITIONS / s->pooling.out[1] : 1;
     const mw_tensor *x = mw__arg(match->conv, "x"), *result = match->pool->results[0];
-    const uint32_t packed = mw__conv_avx512_pack(planner, c, match->conv);
+    const uint32_t packed =
+        mw__conv_avx512_pack(planner, c, mw__arg(match->conv, "weight"), mw__arg(match->conv, "bias"));
     const double results = (double)mw__count_of(match->conv->results[0]);
     const size_t pooled = (size_t)(c->groups * c->outputs * s->pooling.count);
     mw__step *step = mw__plan_step(planner, pool_run, match->relu ? "conv.relu.max_pool" : "conv.max_pool", c->examples,
