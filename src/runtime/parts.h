@@ -4,7 +4,7 @@
 #define MW__RUNTIME_PARTS_H
 
 #include "graph/ir_types.h"
-#include "runtime/dispatch.h"
+#include "runtime/dispatch/dispatch.h"
 #include <millwright/program.h>
 
 /* One port of the dispatch. */

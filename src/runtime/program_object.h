@@ -9,7 +9,7 @@
 #include "graph/device_traits.h"
 #include "graph/values.h"
 #include "runtime/adapter.h"
-#include "runtime/dispatch.h"
+#include "runtime/dispatch/dispatch.h"
 #include "runtime/parts.h"
 #include "runtime/program_folder.h"
 

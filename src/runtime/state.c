@@ -4,7 +4,7 @@
 #include "base/checked.h"
 #include "base/fp16.h"
 #include "base/name.h"
-#include "runtime/dispatch.h"
+#include "runtime/dispatch/dispatch.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/fp16.h"
-#include "runtime/dispatch.h"
+#include "runtime/dispatch/dispatch.h"
 #include "runtime/variables.h"
 
 #include <millwright/ane_e5rt.h>

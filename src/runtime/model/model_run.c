@@ -1,6 +1,6 @@
 /* A plan with buffers of one predictor: constants and parameters are the plan's, inputs and results the run's own, and
  * states those of the predictor, which all its runs share. */
-#include "runtime/dispatch.h"
+#include "runtime/dispatch/dispatch.h"
 #include "runtime/model/model_object.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Predictors: their states, and which of their runs answers a call. */
 #include "base/float_mode.h"
-#include "runtime/dispatch.h"
+#include "runtime/dispatch/dispatch.h"
 #include "runtime/model/model_object.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Several steps by one dispatch: every slot has inputs and results of its own, all work on the same state. */
 #include "base/float_mode.h"
-#include "runtime/dispatch.h"
+#include "runtime/dispatch/dispatch.h"
 #include "runtime/trainer/trainer_alias.h"
 #include "runtime/trainer/trainer_compare.h"
 #include "runtime/trainer/trainer_state.h"

@@ -10,7 +10,7 @@
 /* One pointer a row, named without "e5rt_"; an OPTIONAL one may be NULL. Copied freely. */
 typedef struct mw__symbols {
 #define MW_SYMBOL(name, need) __typeof__(&e5rt_##name) name;
-#include "runtime/e5rt_symbols.def"
+#include "runtime/dispatch/e5rt_symbols.def"
 #undef MW_SYMBOL
     mw_provider provider; /* never AUTO; ENGINE is the code in this library */
     bool foreign;         /* from MW_E5RT_LIBRARY: neither of the two */

@@ -4,7 +4,7 @@
 #include "base/live.h"
 #include "base/shown.h"
 #include "base/text.h"
-#include "runtime/plan_read.h"
+#include "runtime/plan/plan_read.h"
 
 #include <stdarg.h>
 #include <stdio.h>

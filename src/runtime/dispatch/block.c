@@ -1,6 +1,6 @@
 /* The layout is that of Clang's "Block Implementation Specification". Espresso retains the completion of a submission
  * and calls it; it takes none without a block. */
-#include "runtime/block.h"
+#include "runtime/dispatch/block.h"
 
 #include "base/alloc.h"
 

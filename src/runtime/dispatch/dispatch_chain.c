@@ -1,6 +1,6 @@
 /* Operations of several functions in one stream, which hand on values in buffers of their own: to those above it one
  * dispatch with the ports of the whole. */
-#include "runtime/dispatch_core.h"
+#include "runtime/dispatch/dispatch_core.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Plans: asks the library behind e5rt for one, translates it, and lends its parts. Profiling is switched here too. */
-#include "runtime/plan_read.h"
+#include "runtime/plan/plan_read.h"
 
 #include "base/float_mode.h"
 #include "runtime/program_object.h"

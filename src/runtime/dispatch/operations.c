@@ -1,8 +1,8 @@
 /* Several compiled operations in one stream, with the events between them. */
-#include "runtime/operations.h"
+#include "runtime/dispatch/operations.h"
 
 #include "base/checked.h"
-#include "runtime/dispatch_core.h"
+#include "runtime/dispatch/dispatch_core.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifndef MW__RUNTIME_DISPATCH_CORE_H
 #define MW__RUNTIME_DISPATCH_CORE_H
 
-#include "runtime/dispatch.h"
+#include "runtime/dispatch/dispatch.h"
 
 typedef struct mw__port_binding {
     char *name;

@@ -1,6 +1,6 @@
 /* From the spans of single tasks to the times of steps and runs. */
 #include "base/checked.h"
-#include "runtime/plan_read.h"
+#include "runtime/plan/plan_read.h"
 
 #include <stdlib.h>
 

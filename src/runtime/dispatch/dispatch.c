@@ -3,7 +3,7 @@
  * of one operation needs; dispatch_multi.c the rest. */
 #include "base/quiet.h"
 #include "base/shown.h"
-#include "runtime/dispatch_program.h"
+#include "runtime/dispatch/dispatch_program.h"
 #include "runtime/variables.h"
 
 #include <errno.h>

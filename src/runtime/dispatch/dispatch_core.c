@@ -1,6 +1,6 @@
 /* The e5rt call sequence: compile, operation, ports, stream, execute, release. It knows sizes and names, not tensors.
  */
-#include "runtime/dispatch_core.h"
+#include "runtime/dispatch/dispatch_core.h"
 
 #include "base/checked.h"
 

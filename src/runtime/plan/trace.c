@@ -5,7 +5,7 @@
 #include "base/live.h"
 #include "base/shown.h"
 #include "base/text.h"
-#include "runtime/plan_read.h"
+#include "runtime/plan/plan_read.h"
 
 #include <stdio.h>
 #include <string.h>

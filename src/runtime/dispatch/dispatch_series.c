@@ -1,6 +1,6 @@
 /* What a dispatch executes, several times in one stream, run by one call. All times share the buffers of the dispatch,
  * but for the ports that each must have for itself. */
-#include "runtime/dispatch_core.h"
+#include "runtime/dispatch/dispatch_core.h"
 
 struct mw__series {
     const mw__dispatch *source;

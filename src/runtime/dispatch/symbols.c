@@ -1,6 +1,6 @@
 /* Filling the table of e5rt functions: from the engine in this library, or by dlsym. It does not call them. Libraries
  * are never unloaded: frameworks cannot be, and an engine may have threads that still run its code. */
-#include "runtime/symbols.h"
+#include "runtime/dispatch/symbols.h"
 #include "runtime/variables.h"
 
 #include <dlfcn.h>
@@ -19,13 +19,13 @@ typedef struct symbol_row {
 
 static const symbol_row rows[] = {
 #define MW_SYMBOL(name, need) {"_e5rt_" #name, offsetof(mw__symbols, name), need},
-#include "runtime/e5rt_symbols.def"
+#include "runtime/dispatch/e5rt_symbols.def"
 #undef MW_SYMBOL
 };
 
 static const mw__symbols engine = {
 #define MW_SYMBOL(name, need) .name = e5rt_##name,
-#include "runtime/e5rt_symbols.def"
+#include "runtime/dispatch/e5rt_symbols.def"
 #undef MW_SYMBOL
     .provider = MW_PROVIDER_ENGINE,
 };

@@ -4,7 +4,7 @@
 #define MW__RUNTIME_DISPATCH_H
 
 #include "base/alloc.h"
-#include "runtime/symbols.h"
+#include "runtime/dispatch/symbols.h"
 
 /* An e5rt buffer object and its memory. */
 typedef struct mw__device_buffer {

@@ -2,8 +2,8 @@
 #ifndef MW__RUNTIME_DISPATCH_PROGRAM_H
 #define MW__RUNTIME_DISPATCH_PROGRAM_H
 
-#include "runtime/block.h"
-#include "runtime/operations.h"
+#include "runtime/dispatch/block.h"
+#include "runtime/dispatch/operations.h"
 #include <millwright/ane_e5rt.h>
 
 #include <pthread.h>

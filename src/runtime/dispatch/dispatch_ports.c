@@ -1,6 +1,6 @@
 /* The ane_e5rt_* C ABI: the data of ports. */
 #include "base/checked.h"
-#include "runtime/dispatch_program.h"
+#include "runtime/dispatch/dispatch_program.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The ane_e5rt_* C ABI: runs that the caller does not wait for. The completion block of a program counts what is in
  * flight; whether it went well is asked of the event of the last operation. */
-#include "runtime/dispatch_program.h"
+#include "runtime/dispatch/dispatch_program.h"
 
 static void count_down(void *user, int status)
 {

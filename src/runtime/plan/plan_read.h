@@ -3,7 +3,7 @@
 #define MW__RUNTIME_PLAN_READ_H
 
 #include "base/alloc.h"
-#include "runtime/symbols.h"
+#include "runtime/dispatch/symbols.h"
 
 #include <millwright/plan.h>
 

@@ -3,7 +3,7 @@
 #ifndef MW__RUNTIME_OPERATIONS_H
 #define MW__RUNTIME_OPERATIONS_H
 
-#include "runtime/dispatch.h"
+#include "runtime/dispatch/dispatch.h"
 
 typedef struct mw__stream_entry {
     mw__dispatch *dispatch;
