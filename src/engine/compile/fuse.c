@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-#define OPEN_GROUPS  8
+#define OPEN_GROUPS  16
+#define LARGE        65536 /* elements: steps over so many gain nothing by standing in one group, unless they share one */
 #define WHOLE_CODE   7
 #define WATCHED_CODE 4 /* momentum has as many, Adam's first mean has 3 */
 #define NONE         UINT32_MAX
@@ -19,9 +20,10 @@ typedef struct fuser {
     uint32_t *readers;    /* by buffer: reads that are still to come, or more than all for an output */
     uint32_t *maker;      /* by buffer: the open group that computes it */
     uint32_t *splat;      /* by buffer: that of the one number in it, or 0 */
+    uint32_t *place;      /* by buffer: where the step that writes it stands in the text */
+    uint32_t places;      /* steps so far */
     bool *stored;         /* by buffer: a step outside its group reads it */
     mw__fuse_group *open; /* OPEN_GROUPS */
-    uint32_t turn;        /* which one gives way when all are open */
     mw_error *err;
 } fuser;
 
@@ -142,6 +144,24 @@ static bool is_whole(const fuser *f, const mw__fuse_group *fused)
     return fused->count >= WHOLE_CODE;
 }
 
+/* The group reads a whole tensor that the step reads. */
+static bool shares_tensor(const mw__fuse_group *fused, const mw__step *step)
+{
+    const mw__element *element = step->element;
+    for (int i = 0; i < element->operand_count; i++)
+        if (element->operand[i].period == element->count && mw__fuse_reads(fused, &element->operand[i]))
+            return true;
+    return false;
+}
+
+/* Whether it may stand with what it has nothing to do with. Of large tensors only choices by one truth do: a state's
+ * updates may stand between each other in the text, as those of the parts of a split one, and are one group each. */
+static bool is_worth_joining(const fuser *f, uint32_t index, const mw__step *step)
+{
+    const bool large = step->element->count >= LARGE && step->element->select == NULL;
+    return !is_whole(f, &f->open[index]) && (!large || shares_tensor(&f->open[index], step));
+}
+
 /* The open fusion group that the step joins: one whose values it reads before any other. */
 static uint32_t find_group(const fuser *f, const mw__step *step)
 {
@@ -152,7 +172,7 @@ static uint32_t find_group(const fuser *f, const mw__step *step)
         for (int operand = 0; operand < step->element->operand_count; operand++)
             if (f->maker[step->element->operand[operand].buffer] == i)
                 return i;
-        found = found == NONE && !is_whole(f, &f->open[i]) ? i : found;
+        found = found == NONE && is_worth_joining(f, i, step) ? i : found;
     }
     return found;
 }
@@ -168,12 +188,24 @@ static mw_status close_sources(fuser *f, const mw__step *step, uint32_t except)
     return MW_OK;
 }
 
+/* Where its last step stands in the text. */
+static uint32_t last_place(const fuser *f, const mw__fuse_group *fused)
+{
+    const mw__step *last = fused->count > 0 ? fused->steps[fused->count - 1] : fused->sums[fused->sum_count - 1];
+    return f->place[last->writes[0].buffer];
+}
+
+/* If all are open, that to which nothing was added for longest gives way. */
 static mw_status find_slot(fuser *f, uint32_t *out)
 {
-    for (*out = 0; *out < OPEN_GROUPS; ++*out)
-        if (is_empty(&f->open[*out]))
+    *out = 0;
+    for (uint32_t i = 0; i < OPEN_GROUPS; i++) {
+        if (is_empty(&f->open[i])) {
+            *out = i;
             return MW_OK;
-    *out = f->turn++ % OPEN_GROUPS;
+        }
+        *out = last_place(f, &f->open[i]) < last_place(f, &f->open[*out]) ? i : *out;
+    }
     return close_group(f, *out);
 }
 
@@ -188,6 +220,55 @@ static void join(fuser *f, uint32_t index, mw__step *step)
     fused->elements = step->element->count;
     fused->steps[fused->count++] = step;
     f->maker[step->writes[0].buffer] = index;
+}
+
+/* ---- two groups that a step reads ---- */
+
+/* Neither needs the other, or it would be closed. */
+static bool may_merge(const fuser *f, uint32_t a, uint32_t b, const mw__step *step)
+{
+    const mw__fuse_group *one = &f->open[a], *other = &f->open[b];
+    size_t reads = one->read_count;
+    for (size_t i = 0; i < other->read_count; i++)
+        reads += !mw__fuse_reads(one, &other->reads[i]);
+    return one->count > 0 && other->count > 0 && one->sum_count + other->sum_count == 0 &&
+           one->count + other->count < MW__FUSED_CODE &&
+           same_units(one, step->element) && same_units(other, step->element) && reads <= MW__STEP_READS &&
+           count_stores(f, one, step) + count_stores(f, other, step) - 1 <= MW__STEP_WRITES;
+}
+
+/* In the order of the text. */
+static void merge(fuser *f, uint32_t a, uint32_t b)
+{
+    const mw__fuse_group one = f->open[a], other = f->open[b];
+    memset(&f->open[a], 0, sizeof f->open[a]);
+    memset(&f->open[b], 0, sizeof f->open[b]);
+    for (size_t i = 0, j = 0; i < one.count || j < other.count;) {
+        const bool first = j == other.count || (i < one.count && f->place[one.steps[i]->writes[0].buffer] <
+                                                                     f->place[other.steps[j]->writes[0].buffer]);
+        join(f, a, first ? one.steps[i++] : other.steps[j++]);
+    }
+    for (size_t i = 0; i < one.watch_count + other.watch_count; i++) {
+        mw__step *watch = i < one.watch_count ? one.watches[i] : other.watches[i - one.watch_count];
+        f->open[a].watches[f->open[a].watch_count++] = watch;
+        f->maker[watch->writes[0].buffer] = a;
+    }
+}
+
+/* Groups of large tensors that the step reads become one. */
+static void merge_sources(fuser *f, const mw__step *step)
+{
+    const mw__element *element = step->element;
+    uint32_t first = NONE;
+    for (int i = 0; element != NULL && element->count >= LARGE && i < element->operand_count; i++) {
+        const uint32_t maker = f->maker[element->operand[i].buffer];
+        if (maker == NONE || maker == first || element->operand[i].period != element->count)
+            continue;
+        if (first == NONE)
+            first = maker;
+        else if (may_merge(f, first, maker, step))
+            merge(f, first, maker);
+    }
 }
 
 /* ---- sums ---- */
@@ -297,6 +378,9 @@ static mw_status take(fuser *f, mw__step *step)
         return MW_OK;
     }
     const bool sums = step->sum != NULL && is_shared(f, step->sum);
+    if (step->write_count > 0)
+        f->place[step->writes[0].buffer] = f->places++;
+    merge_sources(f, step);
     uint32_t index = step->element != NULL ? find_group(f, step) : sums ? find_sum_group(f, step) : NONE;
     MW_TRY(close_sources(f, step, index));
     for (size_t i = 0; i < step->read_count; i++)
@@ -488,13 +572,14 @@ mw_status mw__fuse_steps(const mw__pass *pass, mw_error *err)
                .readers = mw__arena_alloc(&scratch, buffer_count, sizeof(uint32_t), err),
                .maker = mw__arena_alloc(&scratch, buffer_count, sizeof(uint32_t), err),
                .splat = mw__arena_alloc(&scratch, buffer_count, sizeof(uint32_t), err),
+               .place = mw__arena_alloc(&scratch, buffer_count, sizeof(uint32_t), err),
                .stored = mw__arena_alloc(&scratch, buffer_count, sizeof(bool), err),
                .open = mw__arena_alloc(&scratch, OPEN_GROUPS, sizeof(mw__fuse_group), err),
                .err = err};
     emitter e = {0};
     mw_status status = MW_ERROR_MEMORY;
-    if (f.items != NULL && f.readers != NULL && f.maker != NULL && f.splat != NULL && f.stored != NULL &&
-        f.open != NULL) {
+    if (f.items != NULL && f.readers != NULL && f.maker != NULL && f.splat != NULL && f.place != NULL &&
+        f.stored != NULL && f.open != NULL) {
         count_readers(&f, planner->steps, planner->step_count);
         status = fuse_all(&f, planner->steps, planner->step_count, &e);
     }

@@ -42,7 +42,7 @@ typedef struct mw__step_operand {
                       same unit is written, and unit u is read only while unit u is written */
 } mw__step_operand;
 
-#define MW__STEP_READS  14 /* more operands: several steps; nested ones have room for theirs */
+#define MW__STEP_READS  16 /* more operands: several steps; nested ones have room for theirs */
 #define MW__STEP_WRITES 6
 
 typedef struct mw__element mw__element;
