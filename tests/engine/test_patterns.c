@@ -83,6 +83,19 @@ static mw_tensor *build_dx(mw_graph *graph)
     return gradient(graph, conv, mw__arg(conv->op, "x"));
 }
 
+/* The forms for chips. */
+static mw_tensor *build_columns_dx(mw_graph *graph)
+{
+    graph->lowering = MW__LOWERING_DECOMPOSED;
+    return build_dx(graph);
+}
+
+static mw_tensor *build_columns_dweight(mw_graph *graph)
+{
+    graph->lowering = MW__LOWERING_DECOMPOSED;
+    return build_dweight(graph);
+}
+
 static mw_tensor *build_product(mw_graph *graph)
 {
     return mw_matmul(image(graph), mw_input(graph, "w", MW_F32, MW_SHAPE(8, 8)), 0);
@@ -102,6 +115,11 @@ static const pattern_case cases[] = {
     {.build = build_sum,
      .pattern = "conv.columns.bias",
      .declined = "x is no product of columns, or something else needs it"},
+    {.build = build_columns_dx, .pattern = "conv.columns.dx"},
+    {.build = build_columns_dweight, .pattern = "conv.columns.dweight"},
+    {.build = build_product,
+     .pattern = "conv.columns.dweight",
+     .declined = "it is no sum over examples of products with their columns"},
     {.build = build_relu_pool, .pattern = "relu.max_pool"},
     {.build = build_relu_pool,
      .pattern = "relu.max_pool",

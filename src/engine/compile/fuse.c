@@ -232,8 +232,8 @@ static bool may_merge(const fuser *f, uint32_t a, uint32_t b, const mw__step *st
     for (size_t i = 0; i < other->read_count; i++)
         reads += !mw__fuse_reads(one, &other->reads[i]);
     return one->count > 0 && other->count > 0 && one->sum_count + other->sum_count == 0 &&
-           one->count + other->count < MW__FUSED_CODE &&
-           same_units(one, step->element) && same_units(other, step->element) && reads <= MW__STEP_READS &&
+           one->count + other->count < MW__FUSED_CODE && same_units(one, step->element) &&
+           same_units(other, step->element) && reads <= MW__STEP_READS &&
            count_stores(f, one, step) + count_stores(f, other, step) - 1 <= MW__STEP_WRITES;
 }
 

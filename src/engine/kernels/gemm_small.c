@@ -114,7 +114,6 @@ static void dots_base(int64_t n, int64_t k, const float *a, const float *b, int6
     MW__INLINE
     void row_body(int64_t n, int64_t k, const float *a, int64_t stride_a, const float *b, int64_t ldb, float *c)
 {
-    memset(c, 0, (size_t)n * sizeof *c);
     int64_t p = 0;
     for (; p + 4 <= k; p += 4) {
         const float a0 = a[p * stride_a], a1 = a[(p + 1) * stride_a];
@@ -240,6 +239,13 @@ static void run_tiles(tile_function *four, tile_function *one, const mw__gemm_sh
 #define CHOOSE(name, avx2) ((void)(avx2), name##_base)
 #endif
 
+static void row(mw__level level, int64_t n, int64_t k, const float *a, int64_t step_a, const float *b, int64_t ldb,
+                float *c)
+{
+    memset(c, 0, (size_t)n * sizeof *c);
+    MW__DISPATCH(row, level)(n, k, a, step_a, b, ldb, c);
+}
+
 bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a, const float *b, float *c)
 {
     const mw__level level = code->level;
@@ -250,12 +256,17 @@ bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *s, const f
     else if (s->n == 1 && s->ldc == 1 && !s->transpose_a && step_b == 1)
         dots(s->m, s->k, b, a, s->lda, c);
     else if (s->m == 1 && !s->transpose_b)
-        MW__DISPATCH(row, level)(s->n, s->k, a, step_a, b, s->ldb, c);
+        row(level, s->n, s->k, a, step_a, b, s->ldb, c);
     else if (s->n == 1 && s->ldc == 1 && s->transpose_a)
-        MW__DISPATCH(row, level)(s->m, s->k, b, step_b, a, s->lda, c);
+        row(level, s->m, s->k, b, step_b, a, s->lda, c);
     else
         return false;
     return true;
+}
+
+void mw__gemm_row_add(mw__level level, int64_t n, int64_t k, const float *a, const float *b, float *c)
+{
+    MW__DISPATCH(row, level)(n, k, a, 1, b, n, c);
 }
 
 void mw__gemm_small(mw__level level, const mw__gemm_shape *s, const float *a, const float *b, float *c, float *panel)

@@ -2,9 +2,11 @@
  * result of few rows is split by columns instead. F16 operands are widened to fp32 by steps of their own, the product
  * goes to a panel in scratch and is rounded once. I32 wraps around. */
 #include "engine/kernels/kernel_matmul.h"
+#include "base/fp16.h"
 #include "engine/core/kernel.h"
 #include "engine/core/unpack.h"
-#include "engine/kernels/gemm.h"
+#include "engine/kernels/gemm_blocked.h"
+#include "engine/kernels/math_chip.h"
 
 #include <string.h>
 
@@ -22,7 +24,9 @@ typedef struct matmul_block {
     size_t panel;                 /* bytes of scratch before those of the product */
     mw__nd_iter batch;            /* operands: x, y, in matrices times their elements */
     const mw__compressed *packed; /* y, if it stays as it is stored; then there is no buffer of it */
-    int64_t strip;                /* columns of it that are expanded at a time */
+    bool half_y;                  /* y is read as fp16 and widened in parts */
+    mw__loop1 *fed;               /* of what is widened; NULL: as it is */
+    int64_t strip;                /* columns of y that are expanded at a time */
     size_t strip_at;              /* where in scratch */
 } matmul_block;
 
@@ -104,26 +108,41 @@ static void multiply(const matmul_block *s, const matmul_piece *piece, const voi
         multiply_f32(s, piece, bias, (float *)piece->out + piece->row * s->n + piece->column, s->n, scratch);
 }
 
+/* Elements [from, from + count) of y. */
+static void expand(const matmul_block *s, const void *y, int64_t from, int64_t count, float *out)
+{
+    if (s->packed != NULL) {
+        mw__unpack(s->code.level, s->packed, from, count, out);
+        return;
+    }
+    for (int64_t i = 0, here; i < count; i += here) { /* in the first cache until it is fed */
+        here = count - i < MW__TILE ? count - i : MW__TILE;
+        mw__fp16_to_float_n(out + i, (const uint16_t *)y + from + i, (size_t)here);
+        if (s->fed != NULL)
+            s->fed(out + i, out + i, here, 0, 0);
+    }
+}
+
 /* Columns [from, from + count) of y, which lie as y does. */
-static void expand_strip(const matmul_block *s, int64_t from, int64_t count, float *strip)
+static void expand_strip(const matmul_block *s, const void *y, int64_t from, int64_t count, float *strip)
 {
     if (s->transpose_y) {
-        mw__unpack(s->code.level, s->packed, from * s->k, count * s->k, strip);
+        expand(s, y, from * s->k, count * s->k, strip);
         return;
     }
     for (int64_t p = 0; p < s->k; p++)
-        mw__unpack(s->code.level, s->packed, p * s->n + from, count, strip + p * count);
+        expand(s, y, p * s->n + from, count, strip + p * count);
 }
 
 /* A strip of columns after the other: their sums do not depend on each other. The last takes what would be less than a
  * strip with it, so that it is computed by the code for as many. */
-static void multiply_packed(const matmul_block *s, const matmul_piece *piece, const void *bias, void *scratch)
+static void multiply_strips(const matmul_block *s, const matmul_piece *piece, const void *bias, void *scratch)
 {
     float *strip = (float *)(void *)((char *)scratch + s->strip_at);
     const int64_t end = piece->column + piece->columns;
     for (int64_t at = piece->column, count; at < end; at += count) {
         count = end - at < 2 * s->strip ? end - at : s->strip;
-        expand_strip(s, at, count, strip);
+        expand_strip(s, piece->y, at, count, strip);
         matmul_block one = *s;
         one.ldy = s->transpose_y ? s->k : count;
         matmul_piece part = *piece;
@@ -133,6 +152,64 @@ static void multiply_packed(const matmul_block *s, const matmul_piece *piece, co
         part.columns = count;
         multiply(&one, &part, bias != NULL ? (const float *)bias + at : NULL, scratch);
     }
+}
+
+/* What mw__gemm would sum as a vector. */
+static bool is_row(const matmul_block *s, int64_t rows) { return s->m == 1 || (rows == 1 && s->code.kernel == NULL); }
+
+/* One row: strips of y's rows, which lie behind each other. */
+static void multiply_row(const matmul_block *s, const matmul_piece *piece, const float *bias, float *strip)
+{
+    const float *x = (const float *)piece->x + piece->row * s->ldx;
+    float *const out = (float *)piece->out + piece->row * s->n + piece->column;
+    memset(out, 0, (size_t)piece->columns * sizeof *out);
+    for (int64_t p = 0, rows; p < s->k; p += rows) {
+        rows = s->k - p < s->strip ? s->k - p : s->strip;
+        if (piece->columns == s->n)
+            expand(s, piece->y, p * s->n, rows * s->n, strip);
+        for (int64_t r = 0; piece->columns < s->n && r < rows; r++)
+            expand(s, piece->y, (p + r) * s->n + piece->column, piece->columns, strip + r * piece->columns);
+        mw__gemm_row_add(s->code.level, piece->columns, rows, x + p, strip, out);
+    }
+    if (bias != NULL)
+        add_bias(out, s->n, 1, piece->columns, bias + piece->column);
+}
+
+#define WIDTH 1024 /* columns of a block of y */
+
+/* Blocks of y as mw__gemm sums them: MW__GEMM_DEPTH rows, whose sums are added. Rows of fp16 are read as they lie. */
+static void multiply_deep(const matmul_block *s, const matmul_piece *piece, const float *bias, void *scratch)
+{
+    float *const block = (float *)(void *)((char *)scratch + s->strip_at), *const sums = block + MW__GEMM_DEPTH * WIDTH;
+    const float *x = (const float *)piece->x + piece->row * s->ldx;
+    float *const out = (float *)piece->out + piece->row * s->n;
+    const int64_t end = piece->column + piece->columns;
+    for (int64_t at = piece->column, n; at < end; at += n) {
+        n = end - at < WIDTH ? end - at : WIDTH;
+        for (int64_t p = 0, k; p < s->k; p += k) {
+            k = s->k - p < MW__GEMM_DEPTH ? s->k - p : MW__GEMM_DEPTH;
+            for (int64_t r = 0; r < k; r++)
+                expand(s, piece->y, (p + r) * s->n + at, n, block + r * n);
+            const mw__gemm_shape shape = {
+                .m = piece->rows, .n = n, .k = k, .lda = s->ldx, .ldb = n, .ldc = p > 0 ? n : s->n};
+            mw__gemm(&s->code, &shape, x + p, block, p > 0 ? sums : out + at, scratch);
+            for (int64_t i = 0; p > 0 && i < piece->rows; i++)
+                MW__VECTORIZE for (int64_t j = 0; j < n; j++) out[i * s->n + at + j] += sums[i * n + j];
+        }
+        if (bias != NULL)
+            add_bias(out + at, s->n, piece->rows, n, bias + at);
+    }
+}
+
+/* y in parts. */
+static void multiply_parts(const matmul_block *s, const matmul_piece *piece, const void *bias, void *scratch)
+{
+    if (!s->half_y || s->transpose_y)
+        multiply_strips(s, piece, bias, scratch);
+    else if (is_row(s, piece->rows))
+        multiply_row(s, piece, bias, (float *)(void *)((char *)scratch + s->strip_at));
+    else
+        multiply_deep(s, piece, bias, scratch);
 }
 
 /* Rows of one F32 product: nothing but the product's code is called. */
@@ -148,7 +225,7 @@ static void small_run(const mw__kernel_call *call)
 static void matmul_run(const mw__kernel_call *call)
 {
     const matmul_block *s = call->block;
-    const bool packed = s->packed != NULL;
+    const bool packed = s->packed != NULL, strips = packed || s->half_y;
     const void *bias = s->has_bias ? call->in[packed ? 1 : 2] : NULL;
     const size_t wide = sizeof(float), size = mw__dtype_size(s->dtype); /* operands are 4 bytes: fp32 or int32 */
     if (s->by_columns) {
@@ -159,7 +236,7 @@ static void matmul_run(const mw__kernel_call *call)
                                   .rows = s->m,
                                   .column = begin,
                                   .columns = end - begin};
-        (packed ? multiply_packed : multiply)(s, &all, bias, call->scratch);
+        (strips ? multiply_parts : multiply)(s, &all, bias, call->scratch);
         return;
     }
     for (int64_t at = call->begin; at < call->end;) {
@@ -173,7 +250,7 @@ static void matmul_run(const mw__kernel_call *call)
                                    .row = row,
                                    .rows = rows,
                                    .columns = s->n};
-        (packed ? multiply_packed : multiply)(s, &part, bias, call->scratch);
+        (strips ? multiply_parts : multiply)(s, &part, bias, call->scratch);
         at += rows;
     }
 }
@@ -200,8 +277,9 @@ static mw__nd_iter batch_iter(mw_shape x, mw_shape y, mw_shape result)
 
 typedef struct operands {
     const mw_tensor *x, *y, *bias, *result;
-    mw_shape sx, sy, sr; /* with the axes that rank 1 lacks */
-    bool packs;          /* y may stay as it is stored */
+    const mw_tensor *half; /* the fp16 that y is widened from, if it is; or NULL */
+    mw_shape sx, sy, sr;   /* with the axes that rank 1 lacks */
+    bool packs;            /* y may stay as it is stored */
 } operands;
 
 /* numpy.matmul: rank-1 x is [1, K], rank-1 y is [K, 1]. */
@@ -240,6 +318,25 @@ static bool prefers_columns(const matmul_block *s, int64_t partitions)
            saved * sizeof(float) >= COLUMNS_GAIN;
 }
 
+/* A large weight is read once for few rows: widened before, it would be written and read in twice the size. A BLAS may
+ * add otherwise what it is given in parts. */
+#define WIDENED_ROWS  64 /* at most */
+#define WIDENED_LEAST 65536
+
+static bool widens_in_parts(const matmul_block *s)
+{
+    return s->single && s->packed == NULL && s->dtype == MW_F32 && s->m <= WIDENED_ROWS && s->k > 0 &&
+           (s->m == 1 || !s->transpose_x) && s->n * s->k >= WIDENED_LEAST && s->n > 1 && s->code.sgemm == NULL &&
+           !s->code.in_fours && s->code.level != MW__LEVEL_REF;
+}
+
+/* y before it is widened. */
+static const mw_tensor *half_of(const mw_tensor *y)
+{
+    const mw_tensor *x = y->op != NULL && strcmp(y->op->kind, "cast") == 0 ? mw__arg(y->op, "x") : NULL;
+    return x != NULL && mw__dtype_of(x) == MW_F16 && mw__dtype_of(y) == MW_F32 && mw__shape_of(y).rank >= 2 ? x : NULL;
+}
+
 static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
 {
     const mw_shape sx = o->sx, sy = o->sy, sr = o->sr;
@@ -266,6 +363,8 @@ static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
         s->code = mw__plan_gemm_strips(planner, rows, s->n, s->k);
     else if (s->dtype != MW_I32)
         s->code = mw__plan_gemm(planner, rows, s->n, s->k);
+    s->half_y = o->half != NULL && widens_in_parts(s);
+    s->fed = s->half_y ? mw__plan_fed(planner, MW_F16) : NULL;
     s->shape = (mw__gemm_shape){.n = s->n,
                                 .k = s->k,
                                 .lda = s->ldx,
@@ -290,6 +389,8 @@ static const char *rows_decline(const void *subject)
     const matmul_block *s = subject;
     if (s->packed != NULL)
         return "the weight stays as it is stored";
+    if (s->half_y)
+        return "y is widened in parts";
     if (s->code.sgemm != NULL)
         return "a BLAS multiplies";
     return s->dtype == MW_F32 && s->single && !s->by_columns && !s->has_bias
@@ -314,14 +415,22 @@ bool mw__product_takes_packed(const mw__op *op)
     return mw__is_packed(y) && mw__shape_of(y).rank == 2 && mw__dtype_of(op->results[0]) == MW_F32;
 }
 
-/* A strip that fits the second cache. */
-#define STRIP 65536 /* floats */
+/* A strip that fits the second cache; of fp16, which is converted faster than it is read, with longer rows. */
+#define STRIP      65536 /* floats */
+#define STRIP_HALF 262144
+#define STRIP_ROW  8192 /* of one row of x: the first */
+#define TURN       8    /* columns, or rows, that its code takes at once, or twice as many */
 
 static void choose_strip(const mw__planner *planner, matmul_block *s)
 {
-    const int64_t columns = STRIP / s->k / COLUMNS * COLUMNS;
     /* each partition expands its own columns; the sums of this code are the same however they are split */
     s->by_columns = s->by_columns || (s->code.kernel != NULL && s->n >= COLUMNS && mw__plan_partitions(planner) > 1);
+    if (s->half_y && (s->m == 1 || !s->transpose_y)) { /* of the former columns, of the latter rows */
+        const int64_t width = s->transpose_y ? s->k : s->n, turns = STRIP_ROW / width / TURN;
+        s->strip = TURN * (turns > 1 ? turns : 1);
+        return;
+    }
+    const int64_t columns = (s->half_y ? STRIP_HALF : STRIP) / s->k / COLUMNS * COLUMNS;
     s->strip = columns > COLUMNS ? columns : COLUMNS;
     s->strip = s->strip < s->n ? s->strip : s->n;
 }
@@ -333,7 +442,11 @@ static size_t product_scratch(matmul_block *s)
     const size_t bytes = s->panel + mw__gemm_scratch(s->m, s->n, s->k);
     s->strip_at = (bytes + 63) / 64 * 64;
     const int64_t most = 2 * s->strip < s->n ? 2 * s->strip : s->n;
-    return s->packed != NULL ? s->strip_at + (size_t)(most * s->k) * sizeof(float) : bytes;
+    if (s->half_y && !s->transpose_y) {
+        const int64_t row = s->strip * s->n, deep = s->m > 1 ? (MW__GEMM_DEPTH + s->m) * WIDTH : 0;
+        return s->strip_at + (size_t)(row > deep ? row : deep) * sizeof(float);
+    }
+    return s->packed != NULL || s->half_y ? s->strip_at + (size_t)(most * s->k) * sizeof(float) : bytes;
 }
 
 static void plan_product(mw__planner *planner, const mw__op *op, const operands *o, matmul_block *s)
@@ -342,7 +455,8 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     const int64_t batches = mw__nd_iter_count(&s->batch), rows = batches * s->m;
     const size_t size = mw__dtype_size(s->dtype);
     const uint32_t x = half ? mw__plan_as_fp32(planner, o->x) : mw__plan_buffer(planner, o->x);
-    const uint32_t y = s->packed != NULL ? 0 : half ? mw__plan_as_fp32(planner, o->y) : mw__plan_buffer(planner, o->y);
+    const mw_tensor *const from = s->half_y ? o->half : o->y;
+    const uint32_t y = s->packed != NULL ? 0 : half ? mw__plan_as_fp32(planner, from) : mw__plan_buffer(planner, from);
     const uint32_t bias = o->bias == NULL ? 0
                           : half          ? mw__plan_as_fp32(planner, o->bias)
                                           : mw__plan_buffer(planner, o->bias);
@@ -388,8 +502,9 @@ static mw_status plan_matmul(mw__planner *planner, const mw__op *op, operands *o
         return mw__plan_check(planner, err);
     block->transpose_x = transpose_x, block->transpose_y = transpose_y;
     o->packs = mw__product_takes_packed(op);
+    o->half = half_of(o->y);
     fill_block(planner, o, block);
-    if (block->packed != NULL)
+    if (block->packed != NULL || block->half_y)
         choose_strip(planner, block);
     plan_product(planner, op, o, block);
     return mw__plan_check(planner, err);
