@@ -125,7 +125,7 @@ static bool may_carry(const mw_tensor *value) { return carries(value) || value->
 /* The record that replaces the operations below a value, if it has a gradient of its own. */
 static const mw__composite *own_gradient(const mw_tensor *value)
 {
-    return value->composite != NULL && value->composite->vjp != NULL ? value->composite : NULL;
+    return value->composite != NULL && mw__vjp_of_composite(value->composite) != NULL ? value->composite : NULL;
 }
 
 static mw_status add_answer(backward *b, const char *arg, size_t index, mw_tensor *value)
@@ -394,7 +394,7 @@ static mw_status through_composite(backward *b, mw_tensor *value)
     MW_TRY(cotangent(b, value, &dy));
     MW_TRY(list_inputs(b, value->composite));
     mw__vjp vjp = {.composite = value->composite, .y = &value, .dy = &dy, .result_count = 1};
-    return apply_rule(b, &vjp, value->composite->vjp);
+    return apply_rule(b, &vjp, mw__vjp_of_composite(value->composite));
 }
 
 static mw_status through_operation(backward *b, const mw__op *op)

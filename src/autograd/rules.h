@@ -16,6 +16,9 @@
 #undef MW_EXPAND
 #undef MW_KERNEL
 
+/* Of a convolution's transpose whose weight is computed (mw__composite.transposed). */
+mw__vjp_rule mw__vjp_conv_transposed;
+
 /* A scalar of the element type of x. */
 mw_tensor *mw__scalar_like(mw_tensor *x, double value);
 

@@ -67,5 +67,7 @@ bool mw__gradient_is_zero(const mw_tensor *dx);
 
 /* The rule of an operation, NULL for NONE. */
 mw__vjp_rule *mw__vjp_find(mw__op_id id);
+/* The rule of a record; NULL: its operations are differentiated. */
+mw__vjp_rule *mw__vjp_of_composite(const mw__composite *composite);
 
 #endif

@@ -44,7 +44,18 @@ void mw__vjp_conv_quantized(mw__vjp *vjp)
     mw__vjp_set(vjp, "x", mw__conv_dx(&conv, vjp->dy[0], weight));
 }
 
-/* y is the x of the convolution: dx = conv(dy, weight), dweight = dy * x, dbias = sum of dy */
+/* y is the x of the convolution: dx = conv(dy, weight), dweight = dy * x */
+void mw__vjp_conv_transposed(mw__vjp *vjp)
+{
+    const mw__conv *conv = vjp->composite->transposed;
+    mw_tensor *dy = vjp->dy[0];
+    if (mw__vjp_wants_input(vjp, 0))
+        mw__vjp_set_input(vjp, 0, mw__conv_y(conv, dy, mw__vjp_input(vjp, 1)));
+    if (mw__vjp_wants_input(vjp, 1))
+        mw__vjp_set_input(vjp, 1, mw__conv_dweight(conv, dy, mw__vjp_input(vjp, 0)));
+}
+
+/* As the above, dbias = sum of dy */
 void mw__vjp_conv_transpose(mw__vjp *vjp)
 {
     mw__conv conv;

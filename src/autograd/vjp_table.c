@@ -1,6 +1,6 @@
 /* The VJP column of the operation table. NONE is the word for operations without a gradient: integer or boolean
  * results, or no float operand. A missing rule is a link error that names it. */
-#include "autograd/vjp.h"
+#include "autograd/rules.h"
 
 #define MW_EXPAND(id, function)
 #define MW_KERNEL(id, storage, rounding, rule, flops)
@@ -20,3 +20,8 @@ static mw__vjp_rule *const rules[MW__OP_COUNT] = {
 };
 
 mw__vjp_rule *mw__vjp_find(mw__op_id id) { return rules[id]; }
+
+mw__vjp_rule *mw__vjp_of_composite(const mw__composite *composite)
+{
+    return composite->transposed != NULL ? mw__vjp_conv_transposed : composite->vjp;
+}

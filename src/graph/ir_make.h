@@ -38,7 +38,7 @@ mw_tensor *mw__payload_emit(mw_graph *graph, const mw__payload *payload, const c
  * constants. An error is left on the graph. */
 mw_tensor *mw__payload_emit_splat(mw_graph *graph, mw_dtype dtype, mw_shape shape, const void *element,
                                   const char *hint);
-/* Attaches a record; copies `composite` and its inputs. Returns value, NULL on failure. */
+/* Attaches a record; copies `composite`, its inputs and numbers. Returns value, NULL on failure. */
 mw_tensor *mw__composite_attach(mw_tensor *value, const mw__composite *composite);
 
 /* A copy in the graph's arena; NULL for NULL, or with an error on the graph. */

@@ -234,8 +234,10 @@ typedef struct mw__composite {
     const char *name; /* "cross_entropy" */
     mw_tensor **inputs;
     size_t input_count;
-    void (*vjp)(mw__vjp *vjp); /* reads inputs by index; or NULL = differentiate the operations */
-    mw_custom_vjp_rule *rule;  /* the user's, which `vjp` calls with `user` (mw_custom_vjp); or NULL */
+    void (*vjp)(mw__vjp *vjp);         /* reads inputs by index; or NULL = differentiate the operations */
+    const struct mw__conv *transposed; /* the value is a convolution's transpose (patterns/conv.h) of inputs 0, y, and
+                                        * 1, the weight, and has that one's gradient; or NULL */
+    mw_custom_vjp_rule *rule;          /* the user's, which `vjp` calls with `user` (mw_custom_vjp); or NULL */
     void *user;
     mw_tensor *examples;   /* [batch]: the values whose mean this scalar is, or NULL */
     mw_tensor *weights;    /* [batch]: then the scalar is sum(examples) / sum(weights); NULL = a plain mean */

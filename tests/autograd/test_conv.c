@@ -6,6 +6,8 @@
 
 #include <millwright/millwright.h>
 
+#include <string.h>
+
 #define MAX_REQUESTS 20000
 
 /* Layers of both operations with everything that the forms have to write. */
@@ -92,6 +94,43 @@ static void test_a_constant_weight_has_the_gradient_of_a_computed_one(void)
     mw_graph_destroy(graph);
 }
 
+/* Multiplications of the convolutions among the operations [from, ..) of the graph. */
+static int64_t products(const mw_graph *graph, size_t from)
+{
+    int64_t all = 0;
+    for (size_t i = from; i < graph->block->op_count; i++) {
+        const mw__op *op = graph->block->ops[i];
+        if (strcmp(op->kind, "conv") != 0)
+            continue;
+        const mw_shape weight = mw_tensor_shape(mw__arg(op, "weight"));
+        all += mw_shape_count(mw_tensor_shape(op->results[0])) * (mw_shape_count(weight) / weight.dim[0]);
+    }
+    return all;
+}
+
+/* As many as the map has, not those of the x that the forward pass spreads. Of a dilated kernel dy is spread. */
+static void test_a_trained_transpose_has_gradients_without_spreading_x(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_conv_options options = mw_conv_defaults();
+    options.stride[0] = options.stride[1] = 2;
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3, 8, 8)), *dx = NULL, *dweight = NULL;
+    mw_tensor *y = mw_conv_transpose_layer(x, 5, MW_SHAPE(2, 2), "up", &options);
+    mw_tensor *weight = mw_graph_find(graph, "up.weight"), *sum = mw_reduce_sum(y, MW_ALL_AXES, false);
+    const int64_t map = (int64_t)2 * 8 * 8 * 3 * 5 * 2 * 2;
+    const size_t forward = graph->block->op_count;
+    mw_grad(sum, &x, 1, &dx, &err);
+    CHECK_INT(products(graph, forward), map);
+    const size_t by_x = graph->block->op_count;
+    mw_grad(sum, &weight, 1, &dweight, &err);
+    CHECK_OK(err);
+    CHECK(products(graph, by_x) <= 4 * map);
+    for (size_t i = by_x; i < graph->block->op_count; i++)
+        CHECK(strcmp(graph->block->ops[i]->kind, "reverse") != 0);
+    mw_graph_destroy(graph);
+}
+
 /* Before ios17 a bias that is computed is added beside the operation: its gradient is that of the addition. */
 static void test_an_added_bias_has_its_gradient(void)
 {
@@ -122,6 +161,7 @@ int main(void)
     RUN(test_the_compact_form_survives_every_failed_allocation);
     RUN(test_the_decomposed_form_survives_every_failed_allocation);
     RUN(test_a_constant_weight_has_the_gradient_of_a_computed_one);
+    RUN(test_a_trained_transpose_has_gradients_without_spreading_x);
     RUN(test_an_added_bias_has_its_gradient);
     return check_finish();
 }

@@ -186,12 +186,8 @@ static mw_tensor *transposed_dx(const mw__conv *conv, mw_tensor *dy, mw_tensor *
 }
 
 /* The convolution of dy, spread by the stride, with the reversed kernel. */
-mw_tensor *mw__conv_dx(const mw__conv *conv, mw_tensor *dy, mw_tensor *weight)
+static mw_tensor *spread_dx(const mw__conv *conv, mw_tensor *dy, mw_tensor *weight)
 {
-    if (dy == NULL || weight == NULL)
-        return NULL;
-    if (mw__is_constant(weight) && fits_transpose(conv))
-        return transposed_dx(conv, dy, weight);
     mw__conv back = *conv;
     int64_t before[MW__CONV_AXES], after[MW__CONV_AXES];
     bool cut = false;
@@ -212,6 +208,19 @@ mw_tensor *mw__conv_dx(const mw__conv *conv, mw_tensor *dy, mw_tensor *weight)
     }
     mw_tensor *kernel = reverse_kernel(conv, weight);
     return mw__conv_y(&back, dy, swap_channels(kernel, conv->groups));
+}
+
+/* The gradients of what is spread would multiply its zeros, too. */
+mw_tensor *mw__conv_dx(const mw__conv *conv, mw_tensor *dy, mw_tensor *weight)
+{
+    if (dy == NULL || weight == NULL)
+        return NULL;
+    if (mw__is_constant(weight) && fits_transpose(conv))
+        return transposed_dx(conv, dy, weight);
+    mw_tensor *inputs[] = {dy, weight};
+    const mw__composite record = {.name = "conv_transpose", .inputs = inputs, .input_count = 2, .transposed = conv};
+    mw_tensor *dx = spread_dx(conv, dy, weight);
+    return dx != NULL ? mw__composite_attach(dx, &record) : NULL;
 }
 
 /* ---- dweight ---- */

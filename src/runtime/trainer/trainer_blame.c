@@ -249,7 +249,7 @@ static void forward_subject(const blame *a, const mw__op *op, char *out, size_t 
 {
     const mw__composite *layer = op->result_count == 1 ? op->results[0]->composite : NULL;
     const char *name = op->result_count > 0 ? mw__names_get(&a->names, op->results[0]) : NULL;
-    if (layer != NULL && layer->vjp != NULL)
+    if (layer != NULL && (layer->vjp != NULL || layer->transposed != NULL))
         mw__shown_printf(out, size, "%.40s \"%.60s\"", layer->name, name != NULL ? name : "");
     else
         subject(a, op, out, size);
