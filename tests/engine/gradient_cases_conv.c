@@ -89,6 +89,25 @@ static const gradient_case dx_rows[] = {
      .stride = {2, 2},
      .pad = 1,
      .unknown = true},
+    {.what = "conv, by x, few channels of groups",
+     .x = {4, {3, 20, 9, 8}},
+     .weight = {4, {20, 5, 3, 3}},
+     .groups = 4,
+     .pad = 1,
+     .unknown = true},
+};
+
+/* What frames hold: at least 16 channels of a group of x, few enough of dy. */
+static const gradient_case wide_dx_rows[] = {
+    {.what = "conv, by x, frames", .x = {4, {3, 32, 11, 13}}, .weight = {4, {17, 32, 3, 3}}, .pad = 1},
+    {.what = "conv, by x, frames, another kernel", .x = {4, {2, 35, 9, 10}}, .weight = {4, {9, 35, 2, 5}}, .pad = 1},
+    {.what = "conv, by x, frames, one axis", .x = {3, {2, 48, 29}}, .weight = {3, {5, 48, 4}}},
+    {.what = "conv, by x, frames, dilation and groups",
+     .x = {4, {2, 64, 12, 9}},
+     .weight = {4, {20, 32, 3, 2}},
+     .dilation = 2,
+     .groups = 2,
+     .pad = 1},
 };
 
 static const gradient_case depthwise_rows[] = {
@@ -118,3 +137,9 @@ const gradient_family gradient_cases_conv_dx = {.label = "conv_transpose.packed"
                                                 .weighted = true,
                                                 .rows = dx_rows,
                                                 .count = sizeof dx_rows / sizeof *dx_rows};
+
+const gradient_family gradient_cases_wide_dx = {.label = "conv_transpose.avx512",
+                                                .forward = forward,
+                                                .weighted = true,
+                                                .rows = wide_dx_rows,
+                                                .count = sizeof wide_dx_rows / sizeof *wide_dx_rows};

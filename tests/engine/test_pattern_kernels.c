@@ -121,6 +121,14 @@ static void test_narrower_vectors_agree_too(void)
     }
 }
 
+static void test_frames_of_wide_vectors_agree_too(void)
+{
+    const gradient_family *family = &gradient_cases_wide_dx;
+    for (int threads = 1; level_here() == MW__LEVEL_AVX512 && threads <= 3; threads++)
+        for (size_t i = 0; i < family->count; i++)
+            check_case(family, &family->rows[i], MW_F32, threads);
+}
+
 /* conv, relu, max_pool, twice, and a head. */
 static mw_trainer *make_trainer(mw_device device, const int64_t channels[2], mw_error *err)
 {
@@ -358,5 +366,6 @@ int main(void)
     RUN(test_columns_made_where_they_are_multiplied_change_no_bit);
     RUN(test_recognised_gradients_agree_with_the_plain_ones);
     RUN(test_narrower_vectors_agree_too);
+    RUN(test_frames_of_wide_vectors_agree_too);
     return check_finish();
 }

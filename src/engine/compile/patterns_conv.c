@@ -38,13 +38,27 @@ static const mw_tensor *below_spread(const mw_tensor *value, mw__conv *out)
 
 /* ---- the transpose ---- */
 
+/* Without the zeros before it and the end that is cut off where no window reaches; those zeros are put into `back`. */
+static const mw_tensor *below_cut(const mw_tensor *x, mw__conv *back)
+{
+    int64_t pad[2 * MW_RANK_MAX] = {0};
+    size_t count = 0;
+    const mw_tensor *const cut = below(x, "slice_by_size"), *const inner = below(cut, "pad");
+    if (inner == NULL || !mw__arg_ints(cut->op, "pad", pad, 2 * MW_RANK_MAX, &count) || count != 2 * (size_t)back->axes)
+        return cut != NULL ? cut : x;
+    for (int i = 0; i < back->axes; i++)
+        back->before[i] += pad[2 * i];
+    return inner;
+}
+
 /* dy is spread by the stride, and the kernel reversed and its channels exchanged. */
 static bool read_dx(const mw__op *op, mw__conv_dx_match *out)
 {
     mw__conv back;
     if (!mw__conv_read(op, &back))
         return false;
-    const mw_tensor *kernel = below_exchange(mw__arg(op, "weight"), back.groups), *dy = mw__arg(op, "x");
+    const mw_tensor *kernel = below_exchange(mw__arg(op, "weight"), back.groups);
+    const mw_tensor *dy = below_cut(mw__arg(op, "x"), &back);
     const mw_tensor *reversed = kernel != NULL ? below(kernel, "reverse") : NULL;
     *out = (mw__conv_dx_match){.conv = back, .weight = reversed != NULL ? reversed : kernel, .dx = op->results[0]};
     for (int i = 0; i < back.axes; i++) {

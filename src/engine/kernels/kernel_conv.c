@@ -351,7 +351,7 @@ static bool read_direct(const mw__op *op, mw__direct *out)
     return true;
 }
 
-static const char *direct_declines(const void *subject)
+const char *mw__conv_direct_declines(const void *subject)
 {
     const mw__op *op = subject;
     mw__direct direct;
@@ -389,7 +389,8 @@ static const char *wide_declines(const void *subject)
     mw__packed_request request;
     if (!read_packed(subject, &request))
         return "unknown extents";
-    if (mw__shape_of(request.weight).dim[0] / request.groups < WIDE_OUTPUTS && direct_declines(subject) == NULL)
+    if (mw__shape_of(request.weight).dim[0] / request.groups < WIDE_OUTPUTS &&
+        mw__conv_direct_declines(subject) == NULL)
         return "few output channels in a group";
     return mw__conv_packed_declines(&request);
 }
@@ -421,7 +422,7 @@ mw__implementations mw__conv_implementations(void)
       {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = mw__conv_avx512_declines, .plan = mw__plan_conv_avx512},
       {.name = "packed.avx512", .level = MW__LEVEL_AVX512, .declines = wide_declines, .plan = plan_packed},
 #endif
-      {.name = "direct", .level = MW__LEVEL_BASE, .declines = direct_declines, .plan = plan_direct},
+      {.name = "direct", .level = MW__LEVEL_BASE, .declines = mw__conv_direct_declines, .plan = plan_direct},
       {.name = "packed", .level = MW__LEVEL_BASE, .declines = packed_declines, .plan = plan_packed},
       {.name = "columns", .level = MW__LEVEL_BASE, .plan = plan_columns},
       {.name = "ref", .level = MW__LEVEL_REF, .plan = plan_columns},

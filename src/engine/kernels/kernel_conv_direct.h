@@ -34,6 +34,8 @@ void mw__direct_prepare(mw__planner *planner, mw__direct *direct);
 /* The channels of one group of one example, x, to `out`, `image` floats. */
 void mw__direct_copy(const mw__direct *direct, const float *x, float *out);
 
+/* The row of conv (implementation.h). */
+const char *mw__conv_direct_declines(const void *op);
 /* Plans conv as direct steps. */
 mw_status mw__plan_conv_direct(mw__planner *planner, const mw__direct *direct, const mw__op *op, mw_error *err);
 

@@ -4,7 +4,6 @@
  * runs of one panel. */
 #include "engine/kernels/kernel_conv_packed.h"
 #include "engine/core/unpack.h"
-#include "engine/kernels/pattern_plans.h"
 
 #include <string.h>
 
@@ -572,36 +571,4 @@ mw_status mw__plan_conv_packed(mw__planner *planner, const mw__packed_request *r
     mw__step_write(planner, step, mw__plan_buffer(planner, r->result), access,
                    (size_t)(s->groups * s->outputs * s->area_out) * mw__dtype_size(s->dtype));
     return mw__plan_check(planner, err);
-}
-
-/* ---- the gradient by x ---- */
-
-static mw__packed_request request_of(const mw__conv_dx_match *match)
-{
-    return (mw__packed_request){.x = match->dy,
-                                .weight = match->weight,
-                                .result = match->dx,
-                                .window = mw__conv_window_of(&match->conv),
-                                .groups = match->conv.groups,
-                                .transposed = true};
-}
-
-bool mw__conv_dx_suits(const mw__conv_dx_match *match)
-{
-    const mw__packed_request request = request_of(match);
-    return mw__conv_depthwise_declines(&request) == NULL || mw__conv_packed_declines(&request) == NULL;
-}
-
-static const char *depthwise_declines(const void *request) { return mw__conv_depthwise_declines(request); }
-
-mw_status mw__plan_conv_dx(mw__planner *planner, const mw__conv_dx_match *match, mw_error *err)
-{
-    static const mw__implementation rows[] = {
-        {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = depthwise_declines},
-        {.name = "packed"},
-    };
-    const mw__packed_request request = request_of(match);
-    return mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), &request) == rows
-               ? mw__plan_conv_depthwise(planner, &request, err)
-               : mw__plan_conv_packed(planner, &request, err);
 }

@@ -71,6 +71,24 @@ static bool read_columns(const mw__packed_request *r, mw__conv_avx512 *out)
     return !r->transposed && mw__count_of(r->result) > 0 && fill_frame(out);
 }
 
+/* dy is the x of a convolution whose windows reach as far as those that reached an element of x. */
+static bool read_dx(const mw__packed_request *r, mw__conv_avx512 *out)
+{
+    const mw_shape weight = mw__shape_of(r->weight);
+    *out = (mw__conv_avx512){.window = r->window, .groups = r->groups, .transposed = true};
+    out->examples = mw__shape_of(r->x).dim[0];
+    out->inputs = weight.dim[0] / r->groups, out->outputs = weight.dim[1];
+    mw__conv_window *const w = &out->window;
+    for (int i = 0; i < 3; i++) {
+        w->before[i] = (w->kernel[i] - 1) * w->dilation[i] - w->before[i];
+        w->in[i] = r->window.out[i], w->out[i] = r->window.in[i];
+        if (w->stride[i] != 1 || w->before[i] < 0)
+            return false;
+    }
+    w->area_in = r->window.area_out, w->area_out = r->window.area_in;
+    return mw__dtype_of(r->result) == MW_F32 && mw__count_of(r->result) > 0 && fill_frame(out);
+}
+
 void mw__conv_avx512_prepare(mw__planner *planner, mw__conv_avx512 *c)
 {
     const mw__conv_window *w = &c->window;
@@ -101,6 +119,18 @@ static int64_t panel_floats(const mw__conv_avx512 *c) { return (c->depth + 1) * 
 
 int64_t mw__conv_avx512_weights(const mw__conv_avx512 *c) { return c->panels * panel_floats(c); }
 
+/* Row i of the panel from channel `first` of the group's weight on. */
+static void pack_row(const mw__conv_avx512 *c, const float *weight, int64_t first, int64_t i, int64_t width,
+                     float *packed)
+{
+    const int64_t taps = c->window.taps, there = smaller(width, c->outputs - first);
+    const int64_t step = c->transposed ? taps : c->depth;
+    const int64_t from =
+        c->transposed ? (i / taps * c->outputs + first) * taps + taps - 1 - i % taps : first * c->depth + i;
+    for (int64_t o = 0; o < width; o++)
+        packed[o] = o < there ? weight[from + o * step] : 0.0f;
+}
+
 /* A unit is a panel. */
 static void pack_run(const mw__kernel_call *call)
 {
@@ -108,14 +138,13 @@ static void pack_run(const mw__kernel_call *call)
     const mw__conv_avx512 *c = &s->conv;
     for (int64_t unit = call->begin; unit < call->end; unit++) {
         const int64_t panel = unit % c->panels, first = panel * MW__CONV_PANEL, width = mw__conv_avx512_panel(c, panel);
-        const int64_t channel = unit / c->panels * c->outputs + first, there = smaller(width, c->outputs - first);
+        const int64_t channel = unit / c->panels * c->outputs, there = smaller(width, c->outputs - first);
         const float *weight = (const float *)call->in[0] + channel * c->depth;
         float *packed = (float *)call->out[0] + unit * panel_floats(c);
         for (int64_t i = 0; i < c->depth; i++, packed += width)
-            for (int64_t o = 0; o < width; o++)
-                packed[o] = o < there ? weight[o * c->depth + i] : 0.0f;
+            pack_row(c, weight, first, i, width, packed);
         for (int64_t o = 0; o < width; o++)
-            packed[o] = s->has_bias && o < there ? ((const float *)call->in[1])[channel + o] : 0.0f;
+            packed[o] = s->has_bias && o < there ? ((const float *)call->in[1])[channel + first + o] : 0.0f;
     }
 }
 
@@ -388,8 +417,9 @@ static void plan_conv(mw__planner *planner, conv_block *s, const mw__packed_requ
     const uint32_t packed = mw__conv_avx512_pack(planner, c, r->weight, apart ? NULL : r->bias);
     const uint32_t bias = apart ? mw__conv_operand(planner, r->bias) : 0;
     const double results = (double)mw__count_of(r->result);
-    mw__step *step = mw__plan_step(planner, conv_run, r->columns != NULL ? r->columns->label : "conv.avx512",
-                                   c->examples, mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
+    const char *label = c->transposed ? "conv_transpose.avx512" : "conv.avx512";
+    mw__step *step = mw__plan_step(planner, conv_run, r->columns != NULL ? r->columns->label : label, c->examples,
+                                   mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
     step->block = s;
     step->rounds = r->columns != NULL;
     step->flops = 2.0 * results * (double)c->depth;
@@ -410,6 +440,20 @@ mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error 
     conv_block *s = mw__plan_block(planner, sizeof *s);
     if (s != NULL && mw__conv_avx512_read(op, &s->conv))
         plan_conv(planner, s, &request);
+    return mw__plan_check(planner, err);
+}
+
+const char *mw__conv_dx_avx512_declines(const void *request)
+{
+    mw__conv_avx512 ignored;
+    return read_dx(request, &ignored) ? NULL : "strides, few channels or positions, or a frame beyond the cache";
+}
+
+mw_status mw__plan_conv_dx_avx512(mw__planner *planner, const mw__packed_request *request, mw_error *err)
+{
+    conv_block *s = mw__plan_block(planner, sizeof *s);
+    if (s != NULL && read_dx(request, &s->conv))
+        plan_conv(planner, s, request);
     return mw__plan_check(planner, err);
 }
 

@@ -20,6 +20,7 @@ typedef struct mw__conv_avx512 {
     int64_t pitch, rows, plane, frame; /* floats of a row, rows, floats of a channel and of a group */
     int64_t lanes, panels;             /* channels rounded up to vectors; panels of 32 */
     const int32_t *tap;                /* [depth] */
+    bool transposed;                   /* the weight is [inputs, outputs, taps] of each group, from the last tap on */
     bool blocks;                       /* sums begin anew every MW__PACKED_DEPTH of i, and are added */
 } mw__conv_avx512;
 
@@ -48,6 +49,10 @@ void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channe
 /* The row of conv (implementation.h). */
 const char *mw__conv_avx512_declines(const void *op);
 mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error *err);
+/* The same for a transpose without strides, which is a convolution with the weight read from its end; subject: a
+ * request. */
+const char *mw__conv_dx_avx512_declines(const void *request);
+mw_status mw__plan_conv_dx_avx512(mw__planner *planner, const mw__packed_request *request, mw_error *err);
 /* The same for the form for chips, where `columns` is not NULL and nothing is transposed. */
 bool mw__conv_avx512_takes(const mw__packed_request *request);
 mw_status mw__plan_conv_avx512_columns(mw__planner *planner, const mw__packed_request *request, mw_error *err);

@@ -1,0 +1,63 @@
+/* The gradient of a convolution by x: which of the kernels takes it. They add in one order (kernel_conv_packed.h). */
+#include "engine/kernels/implementation.h"
+#include "engine/kernels/kernel_conv_direct.h"
+#include "engine/kernels/kernel_conv_packed.h"
+#include "engine/kernels/pattern_plans.h"
+#if MW_HAVE_AVX512
+#include "engine/kernels/x86/kernel_conv_avx512.h"
+#endif
+
+#define OUTPUTS_FEW 8 /* channels of a group of dx: panels would be gathered for few products */
+
+static mw__packed_request request_of(const mw__conv_dx_match *match)
+{
+    return (mw__packed_request){.x = match->dy,
+                                .weight = match->weight,
+                                .result = match->dx,
+                                .window = mw__conv_window_of(&match->conv),
+                                .groups = match->conv.groups,
+                                .transposed = true};
+}
+
+/* Without strides it is a convolution of dy; the kernel for few channels takes that, with a weight that is reversed
+ * before. */
+static bool is_direct(const mw__packed_request *r)
+{
+    const mw__conv_window *w = &r->window;
+    const bool plain = w->stride[0] == 1 && w->stride[1] == 1 && w->stride[2] == 1;
+    return plain && mw__shape_of(r->weight).dim[1] < OUTPUTS_FEW && mw__conv_direct_declines(r->result->op) == NULL;
+}
+
+bool mw__conv_dx_suits(const mw__conv_dx_match *match)
+{
+    const mw__packed_request request = request_of(match);
+    return mw__conv_depthwise_declines(&request) == NULL ||
+           (mw__conv_packed_declines(&request) == NULL && !is_direct(&request));
+}
+
+static const char *depthwise_declines(const void *request) { return mw__conv_depthwise_declines(request); }
+#if MW_HAVE_AVX512
+static const char *frames_decline(const void *request) { return mw__conv_dx_avx512_declines(request); }
+#endif
+
+typedef mw_status dx_plan(mw__planner *planner, const mw__packed_request *request, mw_error *err);
+
+mw_status mw__plan_conv_dx(mw__planner *planner, const mw__conv_dx_match *match, mw_error *err)
+{
+    static const mw__implementation rows[] = {
+        {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = depthwise_declines},
+#if MW_HAVE_AVX512
+        {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = frames_decline},
+#endif
+        {.name = "packed"},
+    };
+    static dx_plan *const plans[] = {
+        mw__plan_conv_depthwise,
+#if MW_HAVE_AVX512
+        mw__plan_conv_dx_avx512,
+#endif
+        mw__plan_conv_packed,
+    };
+    const mw__packed_request request = request_of(match);
+    return plans[mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), &request) - rows](planner, &request, err);
+}
