@@ -101,6 +101,11 @@ static const gradient_case dx_rows[] = {
 static const gradient_case wide_dx_rows[] = {
     {.what = "conv, by x, frames", .x = {4, {3, 32, 11, 13}}, .weight = {4, {17, 32, 3, 3}}, .pad = 1},
     {.what = "conv, by x, frames, another kernel", .x = {4, {2, 35, 9, 10}}, .weight = {4, {9, 35, 2, 5}}, .pad = 1},
+    {.what = "conv, by x, frames, bands of rows", .x = {4, {2, 32, 50, 67}}, .weight = {4, {48, 32, 3, 3}}, .pad = 1},
+    {.what = "conv, by x, frames, bands of rows and a wide border",
+     .x = {4, {1, 16, 90, 35}},
+     .weight = {4, {43, 16, 7, 3}},
+     .pad = 2},
     {.what = "conv, by x, frames, one axis", .x = {3, {2, 48, 29}}, .weight = {3, {5, 48, 4}}},
     {.what = "conv, by x, frames, dilation and groups",
      .x = {4, {2, 64, 12, 9}},

@@ -11,8 +11,11 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 #define FRAME_FLOATS 131072 /* 512 KB: part of the second-level cache */
 #define EXTENT       65536
-#define DEPTH        2048
+#define DEPTH        4096
+#define DEPTH_NARROW 2048 /* of rows that fill no tile: the weight is read more often than it is multiplied */
+#define ROW_WIDE     8
 #define ROW_LEAST    4 /* positions: sums that hide the latency of multiply-add */
+#define BAND_LEAST   4 /* rows */
 
 static bool extents_fit(const mw__conv_window *w)
 {
@@ -30,7 +33,7 @@ static void set_frame(mw__conv_avx512 *c)
     c->phases = smaller(w->stride[2], reach + 1);
     c->width = w->out[2] + reach / w->stride[2];
     c->pitch = c->phases * c->width;
-    c->rows = (w->out[1] - 1) * w->stride[1] + (w->kernel[1] - 1) * w->dilation[1] + 1;
+    c->rows = (c->band - 1) * w->stride[1] + (w->kernel[1] - 1) * w->dilation[1] + 1;
     c->plane = c->rows * c->pitch;
     c->frame = c->inputs * c->plane;
     c->depth = c->inputs * w->taps;
@@ -38,18 +41,49 @@ static void set_frame(mw__conv_avx512 *c)
     c->panels = (c->lanes + MW__CONV_PANEL - 1) / MW__CONV_PANEL;
 }
 
-/* Whether the numbers of `out` that are read fit; the others are set. */
-static bool fill_frame(mw__conv_avx512 *out)
+/* Bands of at most `most` rows of y, of nearly equal size. */
+static void cut(mw__conv_avx512 *c, int64_t most)
+{
+    const int64_t rows = c->window.out[1], bands = (rows + most - 1) / most;
+    c->band = (rows + bands - 1) / bands;
+    c->bands = (rows + c->band - 1) / c->band;
+    set_frame(c);
+}
+
+/* Whether the numbers of `out` that are read suit but for the size of a frame; the others are set, for one frame. */
+static bool fill(mw__conv_avx512 *out)
 {
     if (!extents_fit(&out->window))
         return false;
-    set_frame(out);
-    return out->inputs > 0 && out->inputs <= DEPTH / out->window.taps && 2 * out->lanes <= 3 * out->outputs &&
-           out->pitch <= FRAME_FLOATS && out->rows <= FRAME_FLOATS / out->pitch &&
-           out->inputs <= FRAME_FLOATS / out->plane;
+    cut(out, out->window.out[1]);
+    const int64_t depth = out->window.out[2] < ROW_WIDE ? DEPTH_NARROW : DEPTH;
+    return out->inputs > 0 && out->inputs <= depth / out->window.taps && 2 * out->lanes <= 3 * out->outputs &&
+           out->pitch <= FRAME_FLOATS / out->inputs;
 }
 
-bool mw__conv_avx512_read(const mw__op *conv, mw__conv_avx512 *out)
+static bool fill_frame(mw__conv_avx512 *out)
+{
+    return fill(out) && out->rows <= FRAME_FLOATS / out->inputs / out->pitch;
+}
+
+/* Frames of a band of rows where one of all rows is beyond the cache, unless most of a band would be copied twice. */
+static bool fill_bands(mw__conv_avx512 *out)
+{
+    if (!fill(out))
+        return false;
+    const mw__conv_window *w = &out->window;
+    const int64_t rows = FRAME_FLOATS / out->inputs / out->pitch, reach = (w->kernel[1] - 1) * w->dilation[1];
+    if (out->rows <= rows)
+        return true;
+    const int64_t band = rows > reach ? (rows - 1 - reach) / w->stride[1] + 1 : 0;
+    if (band < BAND_LEAST || band * w->stride[1] < 2 * reach)
+        return false;
+    cut(out, band);
+    return true;
+}
+
+/* False if that is no convolution for these kernels. */
+static bool read_conv(const mw__op *conv, mw__conv_avx512 *out)
 {
     mw_error ignored = {0};
     const mw_tensor *x = mw__arg(conv, "x"), *weight = mw__arg(conv, "weight"), *y = conv->results[0];
@@ -59,8 +93,10 @@ bool mw__conv_avx512_read(const mw__op *conv, mw__conv_avx512 *out)
         return false;
     out->examples = mw__shape_of(x).dim[0];
     out->inputs = mw__shape_of(weight).dim[1], out->outputs = mw__shape_of(weight).dim[0] / out->groups;
-    return fill_frame(out);
+    return true;
 }
+
+bool mw__conv_avx512_read(const mw__op *conv, mw__conv_avx512 *out) { return read_conv(conv, out) && fill_frame(out); }
 
 static bool read_columns(const mw__packed_request *r, mw__conv_avx512 *out)
 {
@@ -86,7 +122,7 @@ static bool read_dx(const mw__packed_request *r, mw__conv_avx512 *out)
             return false;
     }
     w->area_in = r->window.area_out, w->area_out = r->window.area_in;
-    return mw__dtype_of(r->result) == MW_F32 && mw__count_of(r->result) > 0 && fill_frame(out);
+    return mw__dtype_of(r->result) == MW_F32 && mw__count_of(r->result) > 0 && fill_bands(out);
 }
 
 void mw__conv_avx512_prepare(mw__planner *planner, mw__conv_avx512 *c)
@@ -187,11 +223,13 @@ static void copy_phase(const mw__conv_avx512 *c, const float *x, int64_t phase, 
         out[first + i] = x[start + i * stride];
 }
 
-/* `rows` rows of x, as they lie; those of the next example are asked for. */
+/* `rows` rows of x, as they lie; those of the next frame are asked for. */
 static void copy_rows(const mw__conv_avx512 *c, const float *x, int64_t rows, float *out)
 {
     const int64_t width = c->window.in[2], pitch = c->pitch, count = smaller(width, pitch - c->window.before[2]);
-    const int64_t next = c->groups * c->inputs * c->window.area_in * (int64_t)sizeof *x;
+    const int64_t ahead =
+        c->bands > 1 ? c->band * c->window.stride[1] * width : c->groups * c->inputs * c->window.area_in;
+    const int64_t next = ahead * (int64_t)sizeof *x;
     const __mmask16 rest = (__mmask16)((1u << count % LANES) - 1);
     for (int64_t y = 0; y < rows; y++, x += width, out += pitch) {
         int64_t i = 0;
@@ -203,18 +241,30 @@ static void copy_rows(const mw__conv_avx512 *c, const float *x, int64_t rows, fl
     }
 }
 
-void mw__conv_avx512_copy(const mw__conv_avx512 *c, const float *x, float *frame)
+static void clear_rows(const mw__conv_avx512 *c, int64_t begin, int64_t end, float *plane)
+{
+    memset(plane + begin * c->pitch, 0, (size_t)((end - begin) * c->pitch) * sizeof *plane);
+}
+
+void mw__conv_avx512_copy(const mw__conv_avx512 *c, const float *x, int64_t band, float *frame)
 {
     const mw__conv_window *w = &c->window;
-    const int64_t rows = smaller(w->in[1], c->rows - w->before[1]);
+    const int64_t start = band * c->band * w->stride[1] - w->before[1]; /* the row of x in the first of the frame */
+    const int64_t from = start > 0 ? smaller(start, w->in[1]) : 0, top = start < 0 ? smaller(-start, c->rows) : 0;
+    const int64_t rows = smaller(w->in[1] - from, c->rows - top);
     for (int64_t i = 0; i < c->inputs; i++, x += w->area_in, frame += c->plane) {
-        float *const out = frame + w->before[1] * c->pitch;
+        const float *const first = x + from * w->in[2];
+        float *const out = frame + top * c->pitch;
+        if (c->bands > 1) {
+            clear_rows(c, 0, top, frame);
+            clear_rows(c, top + rows, c->rows, frame);
+        }
         if (w->stride[2] == 1 && w->before[2] < c->pitch)
-            copy_rows(c, x, rows, out + w->before[2]);
+            copy_rows(c, first, rows, out + w->before[2]);
         else
             for (int64_t y = 0; y < rows; y++)
                 for (int64_t phase = 0; phase < c->phases; phase++)
-                    copy_phase(c, x + y * w->in[2], phase, out + y * c->pitch + phase * c->width);
+                    copy_phase(c, first + y * w->in[2], phase, out + y * c->pitch + phase * c->width);
     }
 }
 
@@ -355,46 +405,64 @@ static void finish(const conv_block *s, const float *bias, int64_t channels, int
     }
 }
 
-static void run_group(const conv_block *s, const float *frame, const float *packed, const float *bias, float *lines,
-                      float *y)
+/* Rows of y of one group under one frame. */
+typedef struct conv_rows {
+    const float *frame, *packed, *bias;
+    float *lines, *y; /* y: the first of the rows */
+    int64_t count;
+} conv_rows;
+
+static void run_rows(const conv_block *s, const conv_rows *r)
 {
     const mw__conv_avx512 *c = &s->conv;
     const int64_t width = c->window.out[2], area = c->window.area_out;
     for (int64_t panel = 0; panel < c->panels; panel++) {
         const int64_t first = panel * MW__CONV_PANEL, channels = smaller(MW__CONV_PANEL, c->outputs - first);
-        for (int64_t row = 0; row < c->window.out[1]; row += s->lines) {
-            const int64_t here = smaller(s->lines, c->window.out[1] - row);
+        for (int64_t row = 0; row < r->count; row += s->lines) {
+            const int64_t here = smaller(s->lines, r->count - row);
             for (int64_t i = 0; i < here; i++)
-                mw__conv_avx512_row(c, frame, packed, panel, row + i, lines + i * width * MW__CONV_PANEL);
-            float *const to = y + first * area + row * width;
-            mw__conv_avx512_transpose(lines, here * width, channels, to, area);
+                mw__conv_avx512_row(c, r->frame, r->packed, panel, row + i, r->lines + i * width * MW__CONV_PANEL);
+            float *const to = r->y + first * area + row * width;
+            mw__conv_avx512_transpose(r->lines, here * width, channels, to, area);
             if (s->columns != NULL)
-                finish(s, bias != NULL ? bias + first : NULL, channels, here * width, to);
+                finish(s, r->bias != NULL ? r->bias + first : NULL, channels, here * width, to);
         }
     }
 }
 
-/* A unit is one example. */
+/* One group of an example, [examples, groups], under the frame of a band. */
+static void run_group(const conv_block *s, const mw__kernel_call *call, int64_t at, int64_t band, float *frame)
+{
+    const mw__conv_avx512 *c = &s->conv;
+    const mw__conv_window *w = &c->window;
+    const int64_t group = at % c->groups, row = band * c->band;
+    const bool biased = s->columns != NULL && s->columns->add != NULL;
+    const conv_rows rows = {.frame = frame,
+                            .packed = (const float *)call->in[1] + group * mw__conv_avx512_weights(c),
+                            .bias = biased ? (const float *)call->in[2] + group * c->outputs : NULL,
+                            .lines = call->scratch,
+                            .y = (float *)call->out[0] + at * c->outputs * w->area_out + row * w->out[2],
+                            .count = smaller(c->band, w->out[1] - row)};
+    mw__conv_avx512_copy(c, (const float *)call->in[0] + at * c->inputs * w->area_in, band, frame);
+    run_rows(s, &rows);
+}
+
+/* A unit is a band of one example. */
 static void conv_run(const mw__kernel_call *call)
 {
     const conv_block *s = call->block;
     const mw__conv_avx512 *c = &s->conv;
     float *const lines = call->scratch, *const frame = lines + line_floats(s);
     memset(lines, 0, (size_t)(line_floats(s) + c->frame) * sizeof *lines);
-    for (int64_t unit = call->begin * c->groups; unit < call->end * c->groups; unit++) {
-        mw__conv_avx512_copy(c, (const float *)call->in[0] + unit * c->inputs * c->window.area_in, frame);
-        const int64_t group = unit % c->groups;
-        const float *bias = s->columns != NULL && s->columns->add != NULL ? call->in[2] : NULL;
-        run_group(s, frame, (const float *)call->in[1] + group * mw__conv_avx512_weights(c),
-                  bias != NULL ? bias + group * c->outputs : NULL, lines,
-                  (float *)call->out[0] + unit * c->outputs * c->window.area_out);
-    }
+    for (int64_t unit = call->begin; unit < call->end; unit++)
+        for (int64_t group = 0; group < c->groups; group++)
+            run_group(s, call, unit / c->bands * c->groups + group, unit % c->bands, frame);
 }
 
 const char *mw__conv_avx512_declines(const void *op)
 {
     mw__conv_avx512 ignored;
-    return mw__conv_avx512_read(op, &ignored)
+    return read_conv(op, &ignored) && fill_bands(&ignored)
                ? NULL
                : "not fp32, three spatial axes, few channels or positions, or a frame beyond the cache";
 }
@@ -405,11 +473,25 @@ bool mw__conv_avx512_takes(const mw__packed_request *request)
     return read_columns(request, &ignored);
 }
 
+/* More bands where examples would not keep every partition busy. */
+static void share_rows(const mw__planner *planner, mw__conv_avx512 *c)
+{
+    const int64_t partitions = mw__plan_partitions(planner), units = c->examples * c->bands;
+    const int64_t most = (units + partitions - 1) / partitions;
+    if (10 * most * partitions <= 11 * units || c->examples == 0)
+        return;
+    const int64_t bands = (2 * partitions + c->examples - 1) / c->examples, band = c->window.out[1] / bands;
+    if (bands > c->bands && band > 0)
+        cut(c, band);
+}
+
 /* A step of numbers that are read. `bias` is read if something is done to the sums. */
 static void plan_conv(mw__planner *planner, conv_block *s, const mw__packed_request *r)
 {
     mw__conv_avx512 *const c = &s->conv;
     const int64_t most = LINE_POSITIONS / c->window.out[2];
+    if (r->columns == NULL)
+        share_rows(planner, c);
     mw__conv_avx512_prepare(planner, c);
     s->lines = most > 0 ? most : 1;
     s->columns = r->columns;
@@ -417,19 +499,21 @@ static void plan_conv(mw__planner *planner, conv_block *s, const mw__packed_requ
     const uint32_t packed = mw__conv_avx512_pack(planner, c, r->weight, apart ? NULL : r->bias);
     const uint32_t bias = apart ? mw__conv_operand(planner, r->bias) : 0;
     const double results = (double)mw__count_of(r->result);
+    const mw__access access = c->bands > 1 ? MW__WHOLE : MW__ROWS;
     const char *label = c->transposed ? "conv_transpose.avx512" : "conv.avx512";
-    mw__step *step = mw__plan_step(planner, conv_run, r->columns != NULL ? r->columns->label : label, c->examples,
-                                   mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
+    mw__step *step =
+        mw__plan_step(planner, conv_run, r->columns != NULL ? r->columns->label : label, c->examples * c->bands,
+                      mw__cost(4.0 * results, 0.3 * 2.0 * results * (double)c->depth));
     step->block = s;
     step->rounds = r->columns != NULL;
     step->flops = 2.0 * results * (double)c->depth;
     step->scratch = (size_t)(line_floats(s) + c->frame) * sizeof(float);
-    mw__step_read(planner, step, mw__plan_buffer(planner, r->x), MW__ROWS,
+    mw__step_read(planner, step, mw__plan_buffer(planner, r->x), access,
                   (size_t)(c->groups * c->inputs * c->window.area_in) * sizeof(float), false);
     mw__step_read(planner, step, packed, MW__WHOLE, 0, false);
     if (apart)
         mw__step_read(planner, step, bias, MW__WHOLE, 0, false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, r->result), MW__ROWS,
+    mw__step_write(planner, step, mw__plan_buffer(planner, r->result), access,
                    (size_t)(c->groups * c->outputs * c->window.area_out) * sizeof(float));
 }
 
@@ -438,7 +522,7 @@ mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error 
     const mw__packed_request request = {
         .x = mw__arg(op, "x"), .weight = mw__arg(op, "weight"), .bias = mw__arg(op, "bias"), .result = op->results[0]};
     conv_block *s = mw__plan_block(planner, sizeof *s);
-    if (s != NULL && mw__conv_avx512_read(op, &s->conv))
+    if (s != NULL && read_conv(op, &s->conv) && fill_bands(&s->conv))
         plan_conv(planner, s, &request);
     return mw__plan_check(planner, err);
 }

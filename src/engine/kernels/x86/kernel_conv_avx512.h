@@ -17,6 +17,7 @@ typedef struct mw__conv_avx512 {
     int64_t groups, inputs, outputs;   /* channels of a group */
     int64_t examples, depth;           /* depth = inputs * taps */
     int64_t phases, width;             /* of columns of the frame, and floats of one */
+    int64_t band, bands;               /* rows of y under a frame, and frames of an example */
     int64_t pitch, rows, plane, frame; /* floats of a row, rows, floats of a channel and of a group */
     int64_t lanes, panels;             /* channels rounded up to vectors; panels of 32 */
     const int32_t *tap;                /* [depth] */
@@ -24,8 +25,8 @@ typedef struct mw__conv_avx512 {
     bool blocks;                       /* sums begin anew every MW__PACKED_DEPTH of i, and are added */
 } mw__conv_avx512;
 
-/* The numbers of `conv`. False if AVX-512 is not to be used or does not pay: other than fp32, three spatial axes, few
- * channels, a frame beyond the cache. */
+/* The numbers of `conv` with one frame an example. False if AVX-512 is not to be used or does not pay: other than fp32,
+ * three spatial axes, few channels, a frame beyond the cache. */
 bool mw__conv_avx512_read(const mw__op *conv, mw__conv_avx512 *out);
 /* Fills `tap`. */
 void mw__conv_avx512_prepare(mw__planner *planner, mw__conv_avx512 *conv);
@@ -35,8 +36,9 @@ uint32_t mw__conv_avx512_pack(mw__planner *planner, const mw__conv_avx512 *conv,
                               const mw_tensor *bias);
 int64_t mw__conv_avx512_weights(const mw__conv_avx512 *conv);
 
-/* The channels of one group of one example to a frame whose border is zero. */
-void mw__conv_avx512_copy(const mw__conv_avx512 *conv, const float *x, float *frame);
+/* The channels of one group of one example to the frame of a band of rows, in a frame that was zero before the first.
+ */
+void mw__conv_avx512_copy(const mw__conv_avx512 *conv, const float *x, int64_t band, float *frame);
 /* Row `row` of y, with bias: out [width of y, lanes], of which `panel` writes its columns. `lanes`: those of a row of
  * out. */
 void mw__conv_avx512_row(const mw__conv_avx512 *conv, const float *frame, const float *packed, int64_t panel,

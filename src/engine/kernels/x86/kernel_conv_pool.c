@@ -165,7 +165,7 @@ static void pool_run(const mw__kernel_call *call)
     for (int64_t unit = call->begin * c->groups; unit < call->end * c->groups; unit++) {
         const float *packed = (const float *)call->in[1] + unit % c->groups * mw__conv_avx512_weights(c);
         const int64_t to = unit * c->outputs * p->count;
-        mw__conv_avx512_copy(c, (const float *)call->in[0] + unit * c->inputs * c->window.area_in, scratch.frame);
+        mw__conv_avx512_copy(c, (const float *)call->in[0] + unit * c->inputs * c->window.area_in, 0, scratch.frame);
         for (int64_t panel = 0; panel < c->panels; panel++)
             for (int64_t row = 0; row < p->out[0]; row += s->rows)
                 run_rows(s, &scratch, packed, panel, row, (float *)call->out[0] + to,
