@@ -366,28 +366,13 @@ static mw_status plan_direct(mw__planner *planner, const mw__op *op, mw_error *e
     return read_direct(op, &direct) ? mw__plan_conv_direct(planner, &direct, op, err) : mw__plan_check(planner, err);
 }
 
-/* False if the extents are not known. */
-static bool read_packed(const mw__op *op, mw__packed_request *out)
-{
-    mw_error ignored = {0};
-    *out = (mw__packed_request){
-        .x = mw__arg(op, "x"), .weight = mw__arg(op, "weight"), .bias = mw__arg(op, "bias"), .result = op->results[0]};
-    return mw__conv_window_read(op, &out->window, &out->groups, &ignored) == MW_OK;
-}
-
-static const char *packed_declines(const void *subject)
-{
-    mw__packed_request request;
-    return read_packed(subject, &request) ? mw__conv_packed_declines(&request) : "unknown extents";
-}
-
 #if MW_HAVE_AVX512
 #define WIDE_OUTPUTS 8 /* tiles of fewer channels are no faster than those of the direct kernel */
 
 static const char *wide_declines(const void *subject)
 {
     mw__packed_request request;
-    if (!read_packed(subject, &request))
+    if (!mw__conv_request_read(subject, &request))
         return "unknown extents";
     if (mw__shape_of(request.weight).dim[0] / request.groups < WIDE_OUTPUTS &&
         mw__conv_direct_declines(subject) == NULL)
@@ -396,34 +381,16 @@ static const char *wide_declines(const void *subject)
 }
 #endif
 
-static const char *depthwise_declines(const void *subject)
-{
-    mw__packed_request request;
-    return read_packed(subject, &request) ? mw__conv_depthwise_declines(&request) : "unknown extents";
-}
-
-static mw_status plan_depthwise(mw__planner *planner, const mw__op *op, mw_error *err)
-{
-    mw__packed_request request;
-    return read_packed(op, &request) ? mw__plan_conv_depthwise(planner, &request, err) : mw__plan_check(planner, err);
-}
-
-static mw_status plan_packed(mw__planner *planner, const mw__op *op, mw_error *err)
-{
-    mw__packed_request request;
-    return read_packed(op, &request) ? mw__plan_conv_packed(planner, &request, err) : mw__plan_check(planner, err);
-}
-
 mw__implementations mw__conv_implementations(void)
 {
     static const mw__implementation rows[] =
-    { {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = depthwise_declines, .plan = plan_depthwise},
+    { MW__CONV_DEPTHWISE_ROW,
 #if MW_HAVE_AVX512
       {.name = "avx512", .level = MW__LEVEL_AVX512, .declines = mw__conv_avx512_declines, .plan = mw__plan_conv_avx512},
-      {.name = "packed.avx512", .level = MW__LEVEL_AVX512, .declines = wide_declines, .plan = plan_packed},
+      {.name = "packed.avx512", .level = MW__LEVEL_AVX512, .declines = wide_declines, .plan = mw__plan_conv_row_packed},
 #endif
       {.name = "direct", .level = MW__LEVEL_BASE, .declines = mw__conv_direct_declines, .plan = plan_direct},
-      {.name = "packed", .level = MW__LEVEL_BASE, .declines = packed_declines, .plan = plan_packed},
+      MW__CONV_PACKED_ROW,
       {.name = "columns", .level = MW__LEVEL_BASE, .plan = plan_columns},
       {.name = "ref", .level = MW__LEVEL_REF, .plan = plan_columns},
     };
@@ -439,7 +406,7 @@ mw_status mw__kernel_conv(mw__planner *planner, const mw__op *op, mw_error *err)
     MW_TRY(mw__conv_window_read(op, &window, &groups, err));
     const mw__implementation *taken = mw__plan_implementation(planner, mw__conv_implementations(), op);
     const mw_tensor *weight = mw__arg(op, "weight");
-    if (taken->plan != plan_columns && taken->plan != plan_packed && mw__is_packed(weight))
+    if (taken->plan != plan_columns && taken->plan != mw__plan_conv_row_packed && mw__is_packed(weight))
         mw__plan_buffer(planner, weight); /* all of it, before the steps that read it */
     return taken->plan(planner, op, err);
 }

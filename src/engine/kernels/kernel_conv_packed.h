@@ -123,6 +123,24 @@ typedef struct mw__packed_request {
 const char *mw__conv_packed_declines(const mw__packed_request *request);
 mw_status mw__plan_conv_packed(mw__planner *planner, const mw__packed_request *request, mw_error *err);
 
+/* The request of a conv or conv_transpose; false if extents are not known. */
+bool mw__conv_request_read(const mw__op *op, mw__packed_request *out);
+/* The rows (implementation.h) that both have; subject: the operation. */
+const char *mw__conv_row_packed_declines(const void *op);
+const char *mw__conv_row_depthwise_declines(const void *op);
+mw_status mw__plan_conv_row_packed(mw__planner *planner, const mw__op *op, mw_error *err);
+mw_status mw__plan_conv_row_depthwise(mw__planner *planner, const mw__op *op, mw_error *err);
+#define MW__CONV_PACKED_ROW                                                                                            \
+    {                                                                                                                  \
+        .name = "packed", .level = MW__LEVEL_BASE, .declines = mw__conv_row_packed_declines,                           \
+        .plan = mw__plan_conv_row_packed                                                                               \
+    }
+#define MW__CONV_DEPTHWISE_ROW                                                                                         \
+    {                                                                                                                  \
+        .name = "depthwise", .level = MW__LEVEL_BASE, .declines = mw__conv_row_depthwise_declines,                     \
+        .plan = mw__plan_conv_row_depthwise                                                                            \
+    }
+
 /* How many grids it has, at most one more than are taken; and their extents and taps. NULL after a failed allocation.
  */
 int64_t mw__packed_grids(const mw__packed_request *request);

@@ -191,49 +191,12 @@ static mw_status plan_product(mw__planner *planner, const mw__op *op, mw_error *
     return mw__plan_check(planner, err);
 }
 
-/* False if the extents are not known. */
-static bool read_packed(const mw__op *op, mw__packed_request *out)
-{
-    mw_error ignored = {0};
-    *out = (mw__packed_request){.x = mw__arg(op, "x"),
-                                .weight = mw__arg(op, "weight"),
-                                .bias = mw__arg(op, "bias"),
-                                .result = op->results[0],
-                                .transposed = true};
-    return mw__conv_window_read(op, &out->window, &out->groups, &ignored) == MW_OK;
-}
-
-static const char *packed_declines(const void *subject)
-{
-    mw__packed_request request;
-    return read_packed(subject, &request) ? mw__conv_packed_declines(&request) : "unknown extents";
-}
-
-static mw_status plan_packed(mw__planner *planner, const mw__op *op, mw_error *err)
-{
-    mw__packed_request request;
-    return read_packed(op, &request) ? mw__plan_conv_packed(planner, &request, err) : mw__plan_check(planner, err);
-}
-
-static const char *depthwise_declines(const void *subject)
-{
-    mw__packed_request request;
-    return read_packed(subject, &request) ? mw__conv_depthwise_declines(&request) : "unknown extents";
-}
-
-static mw_status plan_depthwise(mw__planner *planner, const mw__op *op, mw_error *err)
-{
-    mw__packed_request request;
-    return read_packed(op, &request) ? mw__plan_conv_depthwise(planner, &request, err) : mw__plan_check(planner, err);
-}
-
 mw_status mw__kernel_conv_transpose(mw__planner *planner, const mw__op *op, mw_error *err)
 {
-    static const mw__implementation rows[] = {
-        {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = depthwise_declines, .plan = plan_depthwise},
-        {.name = "packed", .level = MW__LEVEL_BASE, .declines = packed_declines, .plan = plan_packed},
-        {.name = "product", .level = MW__LEVEL_BASE, .plan = plan_product},
-        {.name = "ref", .plan = plan_product}};
+    static const mw__implementation rows[] = {MW__CONV_DEPTHWISE_ROW,
+                                              MW__CONV_PACKED_ROW,
+                                              {.name = "product", .level = MW__LEVEL_BASE, .plan = plan_product},
+                                              {.name = "ref", .plan = plan_product}};
     if (mw__count_of(op->results[0]) == 0)
         return mw__plan_check(planner, err);
     return mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), op)->plan(planner, op, err);
