@@ -35,6 +35,10 @@ static const product products[] = {
     {"gpt2 4096 rows", 1, 4096, 3072, 768, NN},
     {"gpt2 4096 dx", 1, 4096, 768, 3072, NT},
     {"gpt2 4096 dw", 1, 3072, 768, 4096, TN},
+    /* a block of W3, gradients of weights */
+    {"block dw", 1, 256, 1024, 1024, TN},
+    {"block dw, turned", 1, 1024, 256, 1024, TN},
+    {"block dw, square", 1, 256, 256, 1024, TN},
     /* attention: T x T scores of 64 wide heads, and back */
     {"attention scores", 48, 64, 64, 64, NT},
     {"attention values", 48, 64, 64, 64, NN},

@@ -113,28 +113,35 @@ static void run_panel(const mw__gemm_shape *s, int64_t rows, const float *packed
 
 /* ---- public ---- */
 
-/* Beyond this many rows packing B costs less than it gives, as it does for a B no larger than twice A; beyond this
- * depth a packed A leaves the second cache. */
-#define MOST_ROWS  64
-#define MOST_DEPTH 4096
+/* A packed A stays in the second cache. Packing B costs as much as packing A of its size, and as much as turning C
+ * round of a depth that is the rows of A. */
+#define MOST_FLOATS 262144
 
 size_t mw__gemm_across_scratch(int64_t m, int64_t k)
 {
-    const int64_t rows = (smaller(m, MOST_ROWS) + LANES - 1) / LANES * LANES;
-    return (size_t)(rows * smaller(k, MOST_DEPTH) + LANES) * sizeof(float);
+    const int64_t all = (m + LANES - 1) / LANES * LANES * k;
+    return (size_t)(smaller(all, MOST_FLOATS) + LANES) * sizeof(float);
 }
 
 bool mw__gemm_across(const mw__gemm_shape *s, const float *a, const float *b, float *c, float *scratch)
 {
-    if (!s->transpose_b || s->m < 1 || s->n < PANEL || s->n < 2 * s->m || s->m > MOST_ROWS || s->k > MOST_DEPTH)
+    enum { CHUNK = VECTORS * LANES };
+    if (!s->transpose_b || s->m < 1 || s->n < PANEL || s->n < 2 * s->m || s->k < s->m ||
+        (s->m + LANES - 1) / LANES * LANES * s->k > MOST_FLOATS)
         return false;
-    const int64_t vectors = (s->m + LANES - 1) / LANES;
-    mw__gemm_avx512_set.pack(
-        scratch, vectors * LANES,
-        &(mw__gemm_lanes){.from = a, .count = s->m, .k = s->k, .step = s->lda, .side_by_side = s->transpose_a});
+    for (int64_t i = 0; i < s->m; i += CHUNK) {
+        const int64_t rows = smaller(CHUNK, s->m - i);
+        mw__gemm_avx512_set.pack(scratch + i * s->k, (rows + LANES - 1) / LANES * LANES,
+                                 &(mw__gemm_lanes){.from = a + i * (s->transpose_a ? 1 : s->lda),
+                                                   .count = rows,
+                                                   .k = s->k,
+                                                   .step = s->lda,
+                                                   .side_by_side = s->transpose_a});
+    }
     for (int64_t j = 0; j < s->n; j += PANEL) {
         const int64_t from = smaller(j, s->n - PANEL); /* the last panel takes again what it lacks */
-        run_panel(s, s->m, scratch, b + from * s->ldb, c + from);
+        for (int64_t i = 0; i < s->m; i += CHUNK)
+            run_panel(s, smaller(CHUNK, s->m - i), scratch + i * s->k, b + from * s->ldb, c + i * s->ldc + from);
     }
     return true;
 }

@@ -3,9 +3,8 @@
 #include "engine/kernels/gemm_blocked.h"
 #include "engine/kernels/x86/avx512.h"
 
-#define ROWS  14 /* of a tile of 32 columns */
-#define APART 8  /* of one whose rows of A lie apart */
-#define DOTS  8
+#define ROWS 14 /* of a tile of 32 columns */
+#define DOTS 8
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -13,48 +12,60 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 typedef void tile_function(const mw__gemm_tile *tile);
 
-/* Step p of k: every sum gets its product. */
-#define STEP                                                                                                           \
+#define TURN 4 /* steps of k after which pointers to rows that lie apart move on */
+
+/* Step q of a turn: every sum gets its product. */
+#define STEP(q)                                                                                                        \
     {                                                                                                                  \
         __m512 y[2];                                                                                                   \
         UNROLL for (int v = 0; v < vectors; v++) y[v] = _mm512_loadu_ps(b + v * LANES);                                \
         UNROLL for (int r = 0; r < rows; r++)                                                                          \
         {                                                                                                              \
-            const __m512 x = _mm512_set1_ps(by_side ? a[r] : row[r][p]);                                               \
+            const __m512 x = _mm512_set1_ps(by_side ? a[r] : three[r / 3][(r % 3) * a_row + (q)]);                     \
             UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = _mm512_fmadd_ps(x, y[v], sum[r][v]);                  \
         }                                                                                                              \
         a += a_step, b += b_step;                                                                                      \
     }
+#define MOVE_ON(steps) UNROLL for (int g = 0; g < (rows + 2) / 3; g++) three[g] += (steps);
 
-/* rows, vectors and by_side are constants where this is inlined. A row of C is asked for in each of the first steps:
- * all at once would hold up the loads of A and B. */
+/* rows, vectors and by_side are constants where this is inlined. Where rows of A lie apart there is a pointer for three
+ * of them, as there are fewer registers than rows. A row of C is asked for in each of the first steps: all at once
+ * would hold up the loads of A and B. */
 MW__INLINE void tile_body(const int rows, const int vectors, const bool by_side, const mw__gemm_tile *t)
 {
     __m512 sum[ROWS][2];
-    const float *row[APART], *a = t->a, *b = t->b, *ahead = t->c;
-    const int64_t a_step = t->a_step, b_step = t->b_step, c_row = t->c_row, k = t->k;
-    UNROLL for (int r = 0; r < rows; r++)
-    {
-        if (!by_side)
-            row[r] = a + r * t->a_row;
-        UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = _mm512_setzero_ps();
-    }
+    const float *three[(ROWS + 2) / 3], *a = t->a, *b = t->b, *ahead = t->c;
+    const int64_t a_row = t->a_row, a_step = t->a_step, b_step = t->b_step, c_row = t->c_row, k = t->k;
+    UNROLL for (int g = 0; g < (rows + 2) / 3; g++) three[g] = a + 3 * g * a_row;
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = _mm512_setzero_ps();
     int64_t p = 0;
     for (const int64_t asked = smaller(rows, k); p < asked; p++, ahead += c_row) {
         _mm_prefetch((const char *)ahead, _MM_HINT_T0);
         _mm_prefetch((const char *)(ahead + t->columns - 1), _MM_HINT_T0);
-        STEP
+        STEP(0)
+        MOVE_ON(1)
     }
-    for (; p < k; p++)
-        STEP const __mmask16 mask = (__mmask16)(0xffffu >> (LANES * vectors - t->columns)), all = 0xffff;
+    for (; p + TURN <= k; p += TURN) {
+        UNROLL for (int q = 0; q < TURN; q++) STEP(q) MOVE_ON(TURN)
+    }
+    for (; p < k; p++) {
+        STEP(0)
+        MOVE_ON(1)
+    }
+    const __mmask16 mask = (__mmask16)(0xffffu >> (LANES * vectors - t->columns)), all = 0xffff;
     float *c = t->c;
-    UNROLL for (int r = 0; r < rows; r++, c += c_row) UNROLL for (int v = 0; v < vectors; v++)
-    {
-        const __mmask16 here = v + 1 == vectors ? mask : all;
-        if (t->add)
-            sum[r][v] = _mm512_add_ps(sum[r][v], _mm512_maskz_loadu_ps(here, c + v * LANES));
-        _mm512_mask_storeu_ps(c + v * LANES, here, sum[r][v]);
-    }
+    if (t->add)
+        UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++)
+        {
+            const __m512 before = _mm512_maskz_loadu_ps(v + 1 == vectors ? mask : all, c + r * c_row + v * LANES);
+            sum[r][v] = _mm512_add_ps(sum[r][v], before);
+        }
+    if (mask == all)
+        UNROLL for (int r = 0; r < rows; r++, c += c_row) UNROLL for (int v = 0; v < vectors; v++)
+            _mm512_storeu_ps(c + v * LANES, sum[r][v]);
+    else
+        UNROLL for (int r = 0; r < rows; r++, c += c_row) UNROLL for (int v = 0; v < vectors; v++)
+            _mm512_mask_storeu_ps(c + v * LANES, v + 1 == vectors ? mask : all, sum[r][v]);
 }
 
 #define TILE(rows, vectors, by_side)                                                                                   \
@@ -62,16 +73,15 @@ MW__INLINE void tile_body(const int rows, const int vectors, const bool by_side,
     {                                                                                                                  \
         tile_body(rows, vectors, by_side, tile);                                                                       \
     }
-#define TILES(rows)       TILE(rows, 1, 1) TILE(rows, 2, 1)
-#define TILES_APART(rows) TILES(rows) TILE(rows, 1, 0) TILE(rows, 2, 0)
-TILES_APART(1)
-TILES_APART(2)
-TILES_APART(3)
-TILES_APART(4)
-TILES_APART(5)
-TILES_APART(6)
-TILES_APART(7)
-TILES_APART(8)
+#define TILES(rows) TILE(rows, 1, 1) TILE(rows, 2, 1) TILE(rows, 1, 0) TILE(rows, 2, 0)
+TILES(1)
+TILES(2)
+TILES(3)
+TILES(4)
+TILES(5)
+TILES(6)
+TILES(7)
+TILES(8)
 TILES(9)
 TILES(10)
 TILES(11)
@@ -79,21 +89,23 @@ TILES(12)
 TILES(13)
 TILES(14)
 
-/* [rows - 1][vectors - 1] */
+/* [by_side][rows - 1][vectors - 1] */
 #define LISTED(rows, by_side)                                                                                          \
     {                                                                                                                  \
         tile_##rows##_1_##by_side, tile_##rows##_2_##by_side                                                           \
     }
-static tile_function *const tiles[ROWS][2] = {LISTED(1, 1),  LISTED(2, 1),  LISTED(3, 1),  LISTED(4, 1), LISTED(5, 1),
-                                              LISTED(6, 1),  LISTED(7, 1),  LISTED(8, 1),  LISTED(9, 1), LISTED(10, 1),
-                                              LISTED(11, 1), LISTED(12, 1), LISTED(13, 1), LISTED(14, 1)};
-static tile_function *const tiles_apart[APART][2] = {LISTED(1, 0), LISTED(2, 0), LISTED(3, 0), LISTED(4, 0),
-                                                     LISTED(5, 0), LISTED(6, 0), LISTED(7, 0), LISTED(8, 0)};
+#define ALL_LISTED(by_side)                                                                                            \
+    {                                                                                                                  \
+        LISTED(1, by_side), LISTED(2, by_side), LISTED(3, by_side), LISTED(4, by_side), LISTED(5, by_side),            \
+            LISTED(6, by_side), LISTED(7, by_side), LISTED(8, by_side), LISTED(9, by_side), LISTED(10, by_side),       \
+            LISTED(11, by_side), LISTED(12, by_side), LISTED(13, by_side), LISTED(14, by_side)                         \
+    }
+static tile_function *const tiles[2][ROWS][2] = {ALL_LISTED(0), ALL_LISTED(1)};
 
 static void run_tile(const mw__gemm_tile *t)
 {
     const int vectors = t->columns > LANES ? 2 : 1;
-    (t->a_row == 1 ? tiles : tiles_apart)[t->rows - 1][vectors - 1](t);
+    tiles[t->a_row == 1][t->rows - 1][vectors - 1](t);
 }
 
 /* ---- packing: columns that lack are zeros up to 16 ---- */
@@ -181,7 +193,7 @@ void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, 
 
 const mw__gemm_set mw__gemm_avx512_set = {.rows = ROWS,
                                           .columns = 2 * LANES,
-                                          .apart = APART,
+                                          .apart = ROWS,
                                           .whole = LANES,
                                           .tile = run_tile,
                                           .pack = pack,
