@@ -60,6 +60,30 @@ static void test_a_product_says_what_it_is_by(void)
     CHECK((large.sgemm != NULL) == (strcmp(large.name, "BLAS") == 0));
 }
 
+/* With AVX2 a BLAS is not asked for a few rows times a weight that is transposed. */
+static void test_few_rows_are_not_for_a_blas(void)
+{
+    static const struct {
+        int64_t m, n, k;
+        bool transpose_b, across;
+    } rows[] = {{4, 3072, 768, true, true},   {64, 768, 3072, true, true},   {4, 3072, 768, false, false},
+                {65, 3072, 768, true, false}, {64, 64, 768, true, false},    {32, 64, 16, true, false},
+                {4, 8, 768, true, false},     {64, 4096, 65536, true, false}};
+    mw__config config = config_here();
+    if (config.level < MW__LEVEL_AVX2 || mw__blas_is_named()) {
+        check_skip("the processor has no AVX2, or a BLAS is named");
+        return;
+    }
+    config.level = MW__LEVEL_AVX2;
+    config.avx512f = false;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const mw__gemm_request request = {
+            .config = &config, .m = rows[i].m, .n = rows[i].n, .k = rows[i].k, .transpose_b = rows[i].transpose_b};
+        const char *name = mw__implementation_choose(mw__gemm_implementations(), &config, &request)->name;
+        check_note((strcmp(name, "across") == 0) == rows[i].across, __FILE__, __LINE__, "row %zu: %s", i, name);
+    }
+}
+
 /* The step of a program of one operation. */
 static void check_noted(const char *variable, const char *value, const char *implementation, const char *declined)
 {
@@ -102,6 +126,7 @@ int main(void)
     RUN(test_the_reference_is_last_and_takes_everything);
     RUN(test_a_product_says_what_it_is_by);
     RUN(test_narrow_vectors_hold_for_products_too);
+    RUN(test_few_rows_are_not_for_a_blas);
     RUN(test_a_plan_says_what_was_taken_and_what_declined);
     return check_finish();
 }

@@ -39,47 +39,56 @@ static void pack(float *out, int64_t width, const mw__gemm_lanes *l)
 
 typedef void tile_function(int64_t k, const float *a, const float *b, int64_t b_step, float *out, int64_t out_row);
 
-/* `vector` holds `width` floats; load(p), splat(p) and fma(sum, x, y) are the instructions. */
+/* `vector` holds `width` floats; load(p), splat(p) and fma(sum, x, y) are the instructions. Element [r, p] of A is at
+ * a[r * a_row + p * a_step]. */
 #define UNROLL _Pragma("GCC unroll 16")
-#define TILE_FUNCTION(vector, width, zero, load, splat, fma, store)                                                    \
+#define SUMS(rows, columns, a_row, a_step, vector, width, zero, load, splat, fma, store)                               \
     {                                                                                                                  \
-        vector sum[TILE_M][TILE_N / (width)];                                                                          \
-        UNROLL for (int r = 0; r < TILE_M; r++) UNROLL for (int c = 0; c < TILE_N / (width); c++) sum[r][c] = zero;    \
-        for (int64_t p = 0; p < k; p++, a += TILE_M, b += b_step) {                                                    \
-            vector y[TILE_N / (width)];                                                                                \
-            UNROLL for (int c = 0; c < TILE_N / (width); c++) y[c] = load(b + c * (width));                            \
-            UNROLL for (int r = 0; r < TILE_M; r++)                                                                    \
+        vector sum[rows][(columns) / (width)];                                                                         \
+        UNROLL for (int r = 0; r < (rows); r++) UNROLL for (int c = 0; c < (columns) / (width); c++) sum[r][c] = zero; \
+        for (int64_t p = 0; p < k; p++, a += (a_step), b += b_step) {                                                  \
+            vector y[(columns) / (width)];                                                                             \
+            UNROLL for (int c = 0; c < (columns) / (width); c++) y[c] = load(b + c * (width));                         \
+            UNROLL for (int r = 0; r < (rows); r++)                                                                    \
             {                                                                                                          \
-                const vector x = splat(a + r);                                                                         \
-                UNROLL for (int c = 0; c < TILE_N / (width); c++) sum[r][c] = fma(sum[r][c], x, y[c]);                 \
+                const vector x = splat(a + r * (a_row));                                                               \
+                UNROLL for (int c = 0; c < (columns) / (width); c++) sum[r][c] = fma(sum[r][c], x, y[c]);              \
             }                                                                                                          \
         }                                                                                                              \
-        UNROLL for (int r = 0; r < TILE_M; r++) UNROLL for (int c = 0; c < TILE_N / (width); c++)                      \
+        UNROLL for (int r = 0; r < (rows); r++) UNROLL for (int c = 0; c < (columns) / (width); c++)                   \
             store(out + r * out_row + c * (width), sum[r][c]);                                                         \
+    }
+
+/* The tile, and the strips of gemm_across.c, of one instruction set. */
+#define TILE_PARAMETERS  (int64_t k, const float *a, const float *b, int64_t b_step, float *out, int64_t out_row)
+#define STRIP_PARAMETERS (int64_t k, const float *a, int64_t a_row, const float *b, float *out)
+#define SIXTEEN          enum { b_step = 16, out_row = 16 };
+#define EIGHT            enum { b_step = 8, out_row = 8 };
+#define FUNCTIONS(level, target, ...)                                                                                  \
+    target static void tile_##level TILE_PARAMETERS SUMS(TILE_M, TILE_N, 1, TILE_M, __VA_ARGS__)                       \
+    target static void sixteen_##level STRIP_PARAMETERS{                                                               \
+        SIXTEEN SUMS(6, 16, a_row, 1, __VA_ARGS__)} target static void eight_##level STRIP_PARAMETERS                  \
+    {                                                                                                                  \
+        EIGHT SUMS(12, 8, a_row, 1, __VA_ARGS__)                                                                       \
     }
 
 #if defined(__x86_64__)
 #define AVX2_FMA(sum, x, y) _mm256_fmadd_ps(x, y, sum)
-__attribute__((target("avx2,fma"))) static void tile_avx2(int64_t k, const float *a, const float *b, int64_t b_step,
-                                                          float *out, int64_t out_row)
-    TILE_FUNCTION(__m256, 8, _mm256_setzero_ps(), _mm256_loadu_ps, _mm256_broadcast_ss, AVX2_FMA, _mm256_storeu_ps)
-
 #define BASE_FMA(sum, x, y) _mm_add_ps(sum, _mm_mul_ps(x, y))
-        static void tile_base(int64_t k, const float *a, const float *b, int64_t b_step, float *out, int64_t out_row)
-            TILE_FUNCTION(__m128, 4, _mm_setzero_ps(), _mm_loadu_ps, _mm_load1_ps, BASE_FMA, _mm_storeu_ps)
+FUNCTIONS(avx2, __attribute__((target("avx2,fma"))), __m256, 8, _mm256_setzero_ps(), _mm256_loadu_ps,
+          _mm256_broadcast_ss, AVX2_FMA, _mm256_storeu_ps)
+FUNCTIONS(base, , __m128, 4, _mm_setzero_ps(), _mm_loadu_ps, _mm_load1_ps, BASE_FMA, _mm_storeu_ps)
 #elif defined(__aarch64__)
-static void tile_base(int64_t k, const float *a, const float *b, int64_t b_step, float *out, int64_t out_row)
-    TILE_FUNCTION(float32x4_t, 4, vdupq_n_f32(0.0f), vld1q_f32, vld1q_dup_f32, vfmaq_f32, vst1q_f32)
+FUNCTIONS(base, , float32x4_t, 4, vdupq_n_f32(0.0f), vld1q_f32, vld1q_dup_f32, vfmaq_f32, vst1q_f32)
 #else
 #define PLAIN_LOAD(p)         (*(p))
 #define PLAIN_FMA(sum, x, y)  ((sum) + (x) * (y))
 #define PLAIN_STORE(p, value) (*(p) = (value))
-static void tile_base(int64_t k, const float *a, const float *b, int64_t b_step, float *out, int64_t out_row)
-    TILE_FUNCTION(float, 1, 0.0f, PLAIN_LOAD, PLAIN_LOAD, PLAIN_FMA, PLAIN_STORE)
+FUNCTIONS(base, , float, 1, 0.0f, PLAIN_LOAD, PLAIN_LOAD, PLAIN_FMA, PLAIN_STORE)
 #endif
 
-    /* A tile that is whole and new goes to C at once. */
-    static void run_tile(tile_function *tile, const mw__gemm_tile *t)
+/* A tile that is whole and new goes to C at once. */
+static void run_tile(tile_function *tile, const mw__gemm_tile *t)
 {
     float sum[TILE_M * TILE_N];
     if (t->rows == TILE_M && t->columns == TILE_N && !t->add) {
@@ -94,8 +103,18 @@ static void tile_base(int64_t k, const float *a, const float *b, int64_t b_step,
 
 #define SET(level)                                                                                                     \
     static void run_tile_##level(const mw__gemm_tile *t) { run_tile(tile_##level, t); }                                \
-    static const mw__gemm_set set_##level = {                                                                          \
-        .rows = TILE_M, .columns = TILE_N, .whole = TILE_N, .tile = run_tile_##level, .pack = pack};
+    static bool across_##level(const mw__gemm_shape *s, const float *a, const float *b, float *c, float *scratch)      \
+    {                                                                                                                  \
+        return mw__gemm_across(&(mw__gemm_strips){.sixteen = sixteen_##level, .eight = eight_##level}, s, a, b, c,     \
+                               scratch);                                                                               \
+    }                                                                                                                  \
+    static const mw__gemm_set set_##level = {.rows = TILE_M,                                                           \
+                                             .columns = TILE_N,                                                        \
+                                             .whole = TILE_N,                                                          \
+                                             .tile = run_tile_##level,                                                 \
+                                             .pack = pack,                                                             \
+                                             .across = across_##level,                                                 \
+                                             .across_scratch = mw__gemm_across_scratch};
 SET(base)
 #if defined(__x86_64__)
 SET(avx2)
@@ -166,6 +185,22 @@ static const char *avx512_declines(const void *subject)
     return mw__blas_is_named() ? "MW_BLAS names a library" : NULL;
 }
 
+/* Measured with OpenBLAS 0.3.21 for Haswell: a token of GPT-2 124M for 4, 16 and 64 texts takes 0.7, 0.7 and 0.9 of the
+ * time. With more rows the BLAS gains. */
+#define ACROSS_ROWS 64
+
+static const char *across_declines(const void *subject)
+{
+    const mw__gemm_request *r = subject;
+    if (r->config->level < MW__LEVEL_AVX2)
+        return "the processor has no AVX2, or may not use it";
+    if (mw__blas_is_named())
+        return "MW_BLAS names a library";
+    return r->transpose_b && r->m <= ACROSS_ROWS && mw__gemm_takes_across(r->m, r->n, r->k)
+               ? NULL
+               : "not a few rows times a B that is transposed";
+}
+
 /* Looks for a BLAS only here, where it would be used. */
 static const char *blas_declines(const void *subject)
 {
@@ -185,6 +220,7 @@ static const mw__implementation implementations[] = {
     {.name = "vector", .level = MW__LEVEL_BASE, .declines = vector_declines},
     {.name = "small", .level = MW__LEVEL_BASE, .declines = small_declines},
     {.name = "avx512", .level = MW__LEVEL_BASE, .declines = avx512_declines},
+    {.name = "across", .level = MW__LEVEL_BASE, .declines = across_declines},
     {.name = "BLAS", .level = MW__LEVEL_BASE, .declines = blas_declines},
     {.name = "tiles", .level = MW__LEVEL_BASE},
     {.name = "ref", .level = MW__LEVEL_REF},
@@ -209,21 +245,15 @@ mw__gemm_code mw__gemm_choose(const mw__config *config, int64_t m, int64_t n, in
     return code_of(mw__implementation_choose(mw__gemm_implementations(), config, &request), config);
 }
 
-static mw__gemm_code plan_gemm(mw__planner *planner, const mw__gemm_request *request)
+mw__gemm_code mw__plan_gemm_request(mw__planner *planner, mw__gemm_request request)
 {
-    return code_of(mw__plan_implementation(planner, mw__gemm_implementations(), request), request->config);
+    request.config = mw__plan_config(planner);
+    return code_of(mw__plan_implementation(planner, mw__gemm_implementations(), &request), request.config);
 }
 
 mw__gemm_code mw__plan_gemm(mw__planner *planner, int64_t m, int64_t n, int64_t k)
 {
-    const mw__gemm_request request = {.config = mw__plan_config(planner), .m = m, .n = n, .k = k};
-    return plan_gemm(planner, &request);
-}
-
-mw__gemm_code mw__plan_gemm_strips(mw__planner *planner, int64_t m, int64_t n, int64_t k)
-{
-    const mw__gemm_request request = {.config = mw__plan_config(planner), .m = m, .n = n, .k = k, .in_strips = true};
-    return plan_gemm(planner, &request);
+    return mw__plan_gemm_request(planner, (mw__gemm_request){.m = m, .n = n, .k = k});
 }
 
 const char *mw__gemm_name(const mw__config *config)

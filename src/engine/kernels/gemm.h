@@ -1,5 +1,5 @@
-/* C = A B in fp32 on one partition: by a BLAS, or by built-in tiles for small products, processors with AVX-512 and
- * machines without a BLAS. */
+/* C = A B in fp32 on one partition: by a BLAS, or by built-in code for small products, few rows with AVX2, processors
+ * with AVX-512 and machines without a BLAS. */
 #ifndef MW__ENGINE_KERNELS_GEMM_H
 #define MW__ENGINE_KERNELS_GEMM_H
 
@@ -50,15 +50,16 @@ typedef struct mw__gemm_code {
 typedef struct mw__gemm_request {
     const mw__config *config;
     int64_t m, n, k;
-    bool in_strips; /* B comes in parts: no BLAS, whose sums may depend on how much it is given */
+    bool transpose_b; /* known to be */
+    bool in_strips;   /* B comes in parts: no BLAS, whose sums may depend on how much it is given */
 } mw__gemm_request;
 mw__implementations mw__gemm_implementations(void);
 
 mw__gemm_code mw__gemm_choose(const mw__config *config, int64_t m, int64_t n, int64_t k);
 /* The same for the operation that is planned, whose steps are shown with it. */
 mw__gemm_code mw__plan_gemm(mw__planner *planner, int64_t m, int64_t n, int64_t k);
-/* The same of a B that comes in parts. */
-mw__gemm_code mw__plan_gemm_strips(mw__planner *planner, int64_t m, int64_t n, int64_t k);
+/* The same of more than extents; the configuration is that of the planner. */
+mw__gemm_code mw__plan_gemm_request(mw__planner *planner, mw__gemm_request request);
 
 /* What multiplies large matrices: "AVX-512", "libopenblas.so.0" or "built-in". Loads a BLAS only if it would be used.
  */
@@ -72,9 +73,9 @@ void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *shape, const floa
 
 /* One row, or one column with dense results; false if it is neither. */
 bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *shape, const float *a, const float *b, float *c);
-/* For small matrices. `panel`: 16 k floats. */
 /* c [n] += a [k] b [k, n], as it is computed for a product that is such a row if k begins at a multiple of 4. */
 void mw__gemm_row_add(mw__level level, int64_t n, int64_t k, const float *a, const float *b, float *c);
+/* For small matrices. `panel`: 16 k floats. */
 void mw__gemm_small(mw__level level, const mw__gemm_shape *shape, const float *a, const float *b, float *c,
                     float *panel);
 

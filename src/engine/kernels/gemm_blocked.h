@@ -40,6 +40,19 @@ typedef struct mw__gemm_set {
     size_t (*across_scratch)(int64_t m, int64_t k);
 } mw__gemm_set;
 
+/* The way across, of gemm_across.c. Rows of B, at b + r * b_row, times lanes of a packed A [k, 16] or [k, 8]: sums of 6
+ * rows and 16 lanes, or of 12 and 8, dense. */
+typedef struct mw__gemm_strips {
+    void (*sixteen)(int64_t k, const float *b, int64_t b_row, const float *a, float *sums);
+    void (*eight)(int64_t k, const float *b, int64_t b_row, const float *a, float *sums);
+} mw__gemm_strips;
+
+/* Whether it takes a product with a B that is transposed. */
+bool mw__gemm_takes_across(int64_t m, int64_t n, int64_t k);
+bool mw__gemm_across(const mw__gemm_strips *strips, const mw__gemm_shape *shape, const float *a, const float *b,
+                     float *c, float *scratch);
+size_t mw__gemm_across_scratch(int64_t m, int64_t k);
+
 /* Bytes of scratch. */
 size_t mw__gemm_blocked_scratch(const mw__gemm_set *set, int64_t m, int64_t n, int64_t k);
 

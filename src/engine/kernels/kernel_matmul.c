@@ -359,10 +359,11 @@ static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
     const int64_t share = (s->m * batches + partitions - 1) / partitions;
     const int64_t rows = s->by_columns || share > s->m ? s->m : share;
     s->packed = o->packs && s->single && s->k > 0 ? o->y->packed : NULL;
-    if (s->packed != NULL)
-        s->code = mw__plan_gemm_strips(planner, rows, s->n, s->k);
-    else if (s->dtype != MW_I32)
-        s->code = mw__plan_gemm(planner, rows, s->n, s->k);
+    if (s->dtype != MW_I32)
+        s->code = mw__plan_gemm_request(
+            planner,
+            (mw__gemm_request){
+                .m = rows, .n = s->n, .k = s->k, .transpose_b = s->transpose_y, .in_strips = s->packed != NULL});
     s->half_y = o->half != NULL && widens_in_parts(s);
     s->fed = s->half_y ? mw__plan_fed(planner, MW_F16) : NULL;
     s->shape = (mw__gemm_shape){.n = s->n,

@@ -117,13 +117,13 @@ static void run_panel(const mw__gemm_shape *s, int64_t rows, const float *packed
  * round of a depth that is the rows of A. */
 #define MOST_FLOATS 262144
 
-size_t mw__gemm_across_scratch(int64_t m, int64_t k)
+size_t mw__gemm_avx512_across_scratch(int64_t m, int64_t k)
 {
     const int64_t all = (m + LANES - 1) / LANES * LANES * k;
     return (size_t)(smaller(all, MOST_FLOATS) + LANES) * sizeof(float);
 }
 
-bool mw__gemm_across(const mw__gemm_shape *s, const float *a, const float *b, float *c, float *scratch)
+bool mw__gemm_avx512_across(const mw__gemm_shape *s, const float *a, const float *b, float *c, float *scratch)
 {
     enum { CHUNK = VECTORS * LANES };
     if (!s->transpose_b || s->m < 1 || s->n < PANEL || s->n < 2 * s->m || s->k < s->m ||

@@ -197,5 +197,5 @@ const mw__gemm_set mw__gemm_avx512_set = {.rows = ROWS,
                                           .whole = LANES,
                                           .tile = run_tile,
                                           .pack = pack,
-                                          .across = mw__gemm_across,
-                                          .across_scratch = mw__gemm_across_scratch};
+                                          .across = mw__gemm_avx512_across,
+                                          .across_scratch = mw__gemm_avx512_across_scratch};

@@ -11,7 +11,7 @@ extern const mw__gemm_set mw__gemm_avx512_set;
 void mw__gemm_avx512_dots(int64_t n, int64_t k, const float *a, const float *b, int64_t ldb, float *c);
 
 /* Of mw__gemm_set: gemm_across_avx512.c. */
-bool mw__gemm_across(const mw__gemm_shape *shape, const float *a, const float *b, float *c, float *scratch);
-size_t mw__gemm_across_scratch(int64_t m, int64_t k);
+bool mw__gemm_avx512_across(const mw__gemm_shape *shape, const float *a, const float *b, float *c, float *scratch);
+size_t mw__gemm_avx512_across_scratch(int64_t m, int64_t k);
 
 #endif
