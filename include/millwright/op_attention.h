@@ -20,7 +20,9 @@ extern "C" {
  *  key     [B, .., S, E]                  dtype of query
  *  value   [B, .., S, V]                  dtype of query
  *  mask    broadcasts to [B, .., L, S]; NULL = none  dtype of query: added to the scores; BOOL: false stands for
- *          -infinity. A row whose scores are all -infinity gives NaN, as in PyTorch 1.13 (0 / 0)
+ *          -infinity. A row whose scores are all -infinity gives NaN, as in PyTorch 1.13 (0 / 0). Where all rows of a
+ *          query have one row of a BOOL mask, as over a cache, the engine does not read keys and values before the
+ *          first and after the last that it shows: they take no time, and what stands there does not matter
  *  return  [B, .., L, V]
  *  errors  MW_ERROR_SHAPE if ranks or batch extents differ (they do not broadcast), E or S differ or are 0, or the mask
  *          does not broadcast; MW_ERROR_DTYPE
