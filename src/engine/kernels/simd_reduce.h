@@ -6,6 +6,7 @@
 #include "engine/core/kernel.h"
 
 #include <math.h>
+#include <string.h>
 
 #define MW__PARTIALS 16
 
@@ -24,20 +25,32 @@ MW__INLINE float mw__lanes_sum(const float *x, int64_t count)
     return part[0];
 }
 
+/* Compilers do not make vectors of a choice between elements of arrays: four lanes are what every instruction set has.
+ */
+typedef float mw__lanes_f32 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int32_t mw__lanes_i32 __attribute__((vector_size(16), aligned(4), may_alias));
+#define MW__QUADS (MW__PARTIALS / 4)
+
 /* A NaN among the elements is the result: it is looked for beside the comparisons, which then need no care. */
 #define MW__LANES_MOST(name, start, operator)                                                                          \
     MW__INLINE float name(const float *x, int64_t count)                                                               \
     {                                                                                                                  \
+        mw__lanes_f32 most[MW__QUADS];                                                                                 \
+        mw__lanes_i32 bad[MW__QUADS];                                                                                  \
         float part[MW__PARTIALS];                                                                                      \
-        int32_t nan[MW__PARTIALS] = {0};                                                                               \
-        for (int lane = 0; lane < MW__PARTIALS; lane++)                                                                \
-            part[lane] = (start);                                                                                      \
+        int32_t nan[MW__PARTIALS];                                                                                     \
+        for (int quad = 0; quad < MW__QUADS; quad++)                                                                   \
+            most[quad] = (mw__lanes_f32){start, start, start, start}, bad[quad] = (mw__lanes_i32){0};                  \
         int64_t i = 0;                                                                                                 \
         for (; i + MW__PARTIALS <= count; i += MW__PARTIALS)                                                           \
-            for (int lane = 0; lane < MW__PARTIALS; lane++) {                                                          \
-                part[lane] = x[i + lane] operator part[lane] ? x[i + lane] : part[lane];                               \
-                nan[lane] |= x[i + lane] != x[i + lane];                                                               \
+            for (int quad = 0; quad < MW__QUADS; quad++) {                                                             \
+                const mw__lanes_f32 v = *(const mw__lanes_f32 *)(x + i + 4 * quad);                                    \
+                const mw__lanes_i32 take = v operator most[quad];                                                      \
+                most[quad] = (mw__lanes_f32)((take & (mw__lanes_i32)v) | (~take & (mw__lanes_i32)most[quad]));         \
+                bad[quad] |= v != v;                                                                                   \
             }                                                                                                          \
+        memcpy(part, most, sizeof part);                                                                               \
+        memcpy(nan, bad, sizeof nan);                                                                                  \
         for (; i < count; i++) {                                                                                       \
             part[0] = x[i] operator part[0] ? x[i] : part[0];                                                          \
             nan[0] |= x[i] != x[i];                                                                                    \
