@@ -129,6 +129,11 @@ def strips(name, signature):
         if letter in "Sb":
             lines.append("const %s s%d = *x%d;" % (kind, i, i))
 
+    def mask(text):
+        """A truth as all bits: what is chosen by it is read in any case, so that the choice is no branch."""
+        v = int(text)
+        return "v%d[n][l]" % v if v >= len(letters) else "MASK(%s != 0)" % operand(text)
+
     def operand(text):
         v = int(text)
         return "v%d[n][l]" % v if v >= len(letters) else "s%d" % v if letters[v] in "Sb" else "x%d[i + l]" % v
@@ -138,10 +143,10 @@ def strips(name, signature):
         result = len(letters) + k
         kind, rounds = "float", None
         if operation == "select":
-            value = "%s != 0 ? %s : %s" % tuple(v)
+            value = "chosen(%s, %s, %s)" % (mask(operands.split(",")[0]), v[1], v[2])
         elif operation in COMPARE:
             truth.add(result)
-            kind, value = "uint8_t", "%s %s %s" % (v[0], COMPARE[operation], v[1])
+            kind, value = "uint32_t", "MASK(%s %s %s)" % (v[0], COMPARE[operation], v[1])
         else:
             v += ["pq[%d][0]" % k, "pq[%d][1]" % k] if len(v) == UNARY else []
             value, rounds = scalar(operation, v).replace("QUOTIENT", "quotient"), ties(operation)
@@ -151,7 +156,8 @@ def strips(name, signature):
             loop.append("after(%d, %s, v%d)" % (k, rounds, result))
     for n, value in enumerate(stores):
         lines.append("%s *const y%d = out[%d];" % ("uint8_t" if value in truth else "float", n, n))
-        loop.append("EIGHT { EACH(lanes) { y%d[i + n * (lanes) + l] = v%d[n][l]; } }" % (n, value))
+        stored = "(uint8_t)(v%d[n][l] & 1)" if value in truth else "v%d[n][l]"
+        loop.append("EIGHT { EACH(lanes) { y%d[i + n * (lanes) + l] = %s; } }" % (n, stored % value))
     lines = pack(lines, "    ") + ["    for (int64_t i = 0; i < done; i += 8 * (lanes)) {"]
     lines += pack(loop, "        ") + ["    }"]
     return "#define %s_STRIPS(lanes, after, quotient) \\\n" % name + " \\\n".join(lines)

@@ -36,6 +36,12 @@ MW__INLINE float after(mw__form form, float rounds, int ties, float v)
 #if defined(__x86_64__) && !defined(__clang__)
 #include <immintrin.h>
 
+#define MASK(truth) (0u - (uint32_t)(truth))
+MW__INLINE float chosen(uint32_t mask, float a, float b)
+{
+    return mw__float_of((mw__bits_of(a) & mask) | (mw__bits_of(b) & ~mask));
+}
+
 /* The instructions that round cannot stand in a loop that the compiler makes vectors of, so that strips of eight
  * vectors are written: the next rounding may begin long before one is done, and those of one vector mostly wait for
  * each other. For gcc, which keeps them in registers; clang does not. */

@@ -320,8 +320,8 @@ FORMS(nesterov_scaled_check)
         EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_abs(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
         after(0, EXACT, v9) float v10[8][lanes]; \
         EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_maximum(x1[i + n * (lanes) + l], v9[n][l]); } } \
-        after(1, EXACT, v10) uint8_t v11[8][lanes]; EIGHT { EACH(lanes) { v11[n][l] = v10[n][l] > s2; } } \
-        float v12[8][lanes]; EIGHT { EACH(lanes) { v12[n][l] = v11[n][l] != 0 ? v10[n][l] : s3; } } \
+        after(1, EXACT, v10) uint32_t v11[8][lanes]; EIGHT { EACH(lanes) { v11[n][l] = MASK(v10[n][l] > s2); } } \
+        float v12[8][lanes]; EIGHT { EACH(lanes) { v12[n][l] = chosen(v11[n][l], v10[n][l], s3); } } \
         float v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = quotient(x1[i + n * (lanes) + l], v12[n][l]); } } \
         after(4, EVEN, v13) float v14[8][lanes]; EIGHT { EACH(lanes) { v14[n][l] = quotient(v9[n][l], v12[n][l]); } } \
         after(5, EVEN, v14) float v15[8][lanes]; \
@@ -384,8 +384,8 @@ FORMS(rmsprop_check)
         EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_abs(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
         after(0, EXACT, v11) float v12[8][lanes]; \
         EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_maximum(x1[i + n * (lanes) + l], v11[n][l]); } } \
-        after(1, EXACT, v12) uint8_t v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = v12[n][l] > s2; } } \
-        float v14[8][lanes]; EIGHT { EACH(lanes) { v14[n][l] = v13[n][l] != 0 ? v12[n][l] : s3; } } \
+        after(1, EXACT, v12) uint32_t v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = MASK(v12[n][l] > s2); } } \
+        float v14[8][lanes]; EIGHT { EACH(lanes) { v14[n][l] = chosen(v13[n][l], v12[n][l], s3); } } \
         float v15[8][lanes]; EIGHT { EACH(lanes) { v15[n][l] = quotient(x1[i + n * (lanes) + l], v14[n][l]); } } \
         after(4, EVEN, v15) float v16[8][lanes]; \
         EIGHT { EACH(lanes) { v16[n][l] = quotient(v11[n][l], v14[n][l]); } } after(5, EVEN, v16) \
@@ -460,8 +460,8 @@ FORMS(rmsprop_momentum_check)
         float v14[8][lanes]; EIGHT { EACH(lanes) { v14[n][l] = mw__scalar_abs(v11[n][l], pq[3][0], pq[3][1]); } } \
         after(3, EXACT, v14) float v15[8][lanes]; \
         EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_maximum(x3[i + n * (lanes) + l], v14[n][l]); } } \
-        after(4, EXACT, v15) uint8_t v16[8][lanes]; EIGHT { EACH(lanes) { v16[n][l] = v15[n][l] > s4; } } \
-        float v17[8][lanes]; EIGHT { EACH(lanes) { v17[n][l] = v16[n][l] != 0 ? v15[n][l] : s5; } } \
+        after(4, EXACT, v15) uint32_t v16[8][lanes]; EIGHT { EACH(lanes) { v16[n][l] = MASK(v15[n][l] > s4); } } \
+        float v17[8][lanes]; EIGHT { EACH(lanes) { v17[n][l] = chosen(v16[n][l], v15[n][l], s5); } } \
         float v18[8][lanes]; EIGHT { EACH(lanes) { v18[n][l] = quotient(x3[i + n * (lanes) + l], v17[n][l]); } } \
         after(7, EVEN, v18) float v19[8][lanes]; \
         EIGHT { EACH(lanes) { v19[n][l] = quotient(v14[n][l], v17[n][l]); } } after(8, EVEN, v19) \
@@ -529,8 +529,8 @@ FORMS(rmsprop_centered_check)
         EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_abs(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
         after(0, EXACT, v7) float v8[8][lanes]; \
         EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_maximum(x1[i + n * (lanes) + l], v7[n][l]); } } \
-        after(1, EXACT, v8) uint8_t v9[8][lanes]; EIGHT { EACH(lanes) { v9[n][l] = v8[n][l] > s2; } } \
-        float v10[8][lanes]; EIGHT { EACH(lanes) { v10[n][l] = v9[n][l] != 0 ? v8[n][l] : s3; } } \
+        after(1, EXACT, v8) uint32_t v9[8][lanes]; EIGHT { EACH(lanes) { v9[n][l] = MASK(v8[n][l] > s2); } } \
+        float v10[8][lanes]; EIGHT { EACH(lanes) { v10[n][l] = chosen(v9[n][l], v8[n][l], s3); } } \
         float v11[8][lanes]; EIGHT { EACH(lanes) { v11[n][l] = quotient(x1[i + n * (lanes) + l], v10[n][l]); } } \
         after(4, EVEN, v11) float v12[8][lanes]; EIGHT { EACH(lanes) { v12[n][l] = quotient(v7[n][l], v10[n][l]); } } \
         after(5, EVEN, v12) float v13[8][lanes]; \

@@ -49,9 +49,11 @@
         float v35[8][lanes]; \
         EIGHT { EACH(lanes) { v35[n][l] = mw__scalar_sub(x12[i + n * (lanes) + l], v34[n][l]); } } \
         after(21, EVEN, v35) float v36[8][lanes]; \
-        EIGHT { EACH(lanes) { v36[n][l] = s13 != 0 ? v35[n][l] : x12[i + n * (lanes) + l]; } } float v37[8][lanes]; \
-        EIGHT { EACH(lanes) { v37[n][l] = s13 != 0 ? v16[n][l] : x0[i + n * (lanes) + l]; } } float v38[8][lanes]; \
-        EIGHT { EACH(lanes) { v38[n][l] = s13 != 0 ? v31[n][l] : x5[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v36[n][l] = chosen(MASK(s13 != 0), v35[n][l], x12[i + n * (lanes) + l]); } } \
+        float v37[8][lanes]; \
+        EIGHT { EACH(lanes) { v37[n][l] = chosen(MASK(s13 != 0), v16[n][l], x0[i + n * (lanes) + l]); } } \
+        float v38[8][lanes]; \
+        EIGHT { EACH(lanes) { v38[n][l] = chosen(MASK(s13 != 0), v31[n][l], x5[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v36[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v37[n][l]; } } \
         EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v38[n][l]; } } \
@@ -146,9 +148,11 @@ FORMS(adam_fp16)
         float v38[8][lanes]; \
         EIGHT { EACH(lanes) { v38[n][l] = mw__scalar_sub(x12[i + n * (lanes) + l], v37[n][l]); } } \
         after(23, EVEN, v38) float v39[8][lanes]; \
-        EIGHT { EACH(lanes) { v39[n][l] = s14 != 0 ? v38[n][l] : x12[i + n * (lanes) + l]; } } float v40[8][lanes]; \
-        EIGHT { EACH(lanes) { v40[n][l] = s14 != 0 ? v17[n][l] : x0[i + n * (lanes) + l]; } } float v41[8][lanes]; \
-        EIGHT { EACH(lanes) { v41[n][l] = s14 != 0 ? v32[n][l] : x5[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v39[n][l] = chosen(MASK(s14 != 0), v38[n][l], x12[i + n * (lanes) + l]); } } \
+        float v40[8][lanes]; \
+        EIGHT { EACH(lanes) { v40[n][l] = chosen(MASK(s14 != 0), v17[n][l], x0[i + n * (lanes) + l]); } } \
+        float v41[8][lanes]; \
+        EIGHT { EACH(lanes) { v41[n][l] = chosen(MASK(s14 != 0), v32[n][l], x5[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v39[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v40[n][l]; } } \
         EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v41[n][l]; } } \
@@ -235,8 +239,9 @@ FORMS(adamw_fp16)
         float v29[8][lanes]; \
         EIGHT { EACH(lanes) { v29[n][l] = mw__scalar_sub(x9[i + n * (lanes) + l], v28[n][l]); } } \
         after(18, EVEN, v29) float v30[8][lanes]; \
-        EIGHT { EACH(lanes) { v30[n][l] = s10 != 0 ? v29[n][l] : x9[i + n * (lanes) + l]; } } float v31[8][lanes]; \
-        EIGHT { EACH(lanes) { v31[n][l] = s10 != 0 ? v25[n][l] : x2[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v30[n][l] = chosen(MASK(s10 != 0), v29[n][l], x9[i + n * (lanes) + l]); } } \
+        float v31[8][lanes]; \
+        EIGHT { EACH(lanes) { v31[n][l] = chosen(MASK(s10 != 0), v25[n][l], x2[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v30[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v31[n][l]; } } \
     }
@@ -318,9 +323,11 @@ FORMS(rmsprop_fp16)
         float v33[8][lanes]; \
         EIGHT { EACH(lanes) { v33[n][l] = mw__scalar_sub(x11[i + n * (lanes) + l], v32[n][l]); } } \
         after(20, EVEN, v33) float v34[8][lanes]; \
-        EIGHT { EACH(lanes) { v34[n][l] = s12 != 0 ? v33[n][l] : x11[i + n * (lanes) + l]; } } float v35[8][lanes]; \
-        EIGHT { EACH(lanes) { v35[n][l] = s12 != 0 ? v31[n][l] : x8[i + n * (lanes) + l]; } } float v36[8][lanes]; \
-        EIGHT { EACH(lanes) { v36[n][l] = s12 != 0 ? v27[n][l] : x2[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v34[n][l] = chosen(MASK(s12 != 0), v33[n][l], x11[i + n * (lanes) + l]); } } \
+        float v35[8][lanes]; \
+        EIGHT { EACH(lanes) { v35[n][l] = chosen(MASK(s12 != 0), v31[n][l], x8[i + n * (lanes) + l]); } } \
+        float v36[8][lanes]; \
+        EIGHT { EACH(lanes) { v36[n][l] = chosen(MASK(s12 != 0), v27[n][l], x2[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v34[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v35[n][l]; } } \
         EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v36[n][l]; } } \
@@ -410,9 +417,11 @@ FORMS(rmsprop_momentum_fp16)
         float v35[8][lanes]; \
         EIGHT { EACH(lanes) { v35[n][l] = mw__scalar_sub(x11[i + n * (lanes) + l], v34[n][l]); } } \
         after(22, EVEN, v35) float v36[8][lanes]; \
-        EIGHT { EACH(lanes) { v36[n][l] = s12 != 0 ? v35[n][l] : x11[i + n * (lanes) + l]; } } float v37[8][lanes]; \
-        EIGHT { EACH(lanes) { v37[n][l] = s12 != 0 ? v16[n][l] : x1[i + n * (lanes) + l]; } } float v38[8][lanes]; \
-        EIGHT { EACH(lanes) { v38[n][l] = s12 != 0 ? v31[n][l] : x4[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v36[n][l] = chosen(MASK(s12 != 0), v35[n][l], x11[i + n * (lanes) + l]); } } \
+        float v37[8][lanes]; \
+        EIGHT { EACH(lanes) { v37[n][l] = chosen(MASK(s12 != 0), v16[n][l], x1[i + n * (lanes) + l]); } } \
+        float v38[8][lanes]; \
+        EIGHT { EACH(lanes) { v38[n][l] = chosen(MASK(s12 != 0), v31[n][l], x4[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v36[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v37[n][l]; } } \
         EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v38[n][l]; } } \
@@ -494,8 +503,9 @@ FORMS(rmsprop_centered_fp16)
         float v26[8][lanes]; \
         EIGHT { EACH(lanes) { v26[n][l] = mw__scalar_sub(x7[i + n * (lanes) + l], v25[n][l]); } } \
         after(17, EVEN, v26) float v27[8][lanes]; \
-        EIGHT { EACH(lanes) { v27[n][l] = s8 != 0 ? v26[n][l] : x7[i + n * (lanes) + l]; } } float v28[8][lanes]; \
-        EIGHT { EACH(lanes) { v28[n][l] = s8 != 0 ? v22[n][l] : x1[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v27[n][l] = chosen(MASK(s8 != 0), v26[n][l], x7[i + n * (lanes) + l]); } } \
+        float v28[8][lanes]; \
+        EIGHT { EACH(lanes) { v28[n][l] = chosen(MASK(s8 != 0), v22[n][l], x1[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v27[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v28[n][l]; } } \
     }
@@ -558,8 +568,9 @@ FORMS(adagrad_fp16)
         after(10, EVEN, v19) float v20[8][lanes]; \
         EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_sub(x6[i + n * (lanes) + l], v19[n][l]); } } \
         after(11, EVEN, v20) float v21[8][lanes]; \
-        EIGHT { EACH(lanes) { v21[n][l] = s8 != 0 ? v20[n][l] : x6[i + n * (lanes) + l]; } } float v22[8][lanes]; \
-        EIGHT { EACH(lanes) { v22[n][l] = s8 != 0 ? v15[n][l] : x0[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v21[n][l] = chosen(MASK(s8 != 0), v20[n][l], x6[i + n * (lanes) + l]); } } \
+        float v22[8][lanes]; \
+        EIGHT { EACH(lanes) { v22[n][l] = chosen(MASK(s8 != 0), v15[n][l], x0[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v21[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v22[n][l]; } } \
     }

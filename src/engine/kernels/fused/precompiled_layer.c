@@ -232,8 +232,8 @@ FORMS(silu_backward)
     const float *const x2 = value[2]; const float *const x3 = value[3]; const float s3 = *x3; \
     float *const y0 = out[0]; \
     for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
-        uint8_t v4[8][lanes]; EIGHT { EACH(lanes) { v4[n][l] = x0[i + n * (lanes) + l] > s1; } } float v5[8][lanes]; \
-        EIGHT { EACH(lanes) { v5[n][l] = v4[n][l] != 0 ? x2[i + n * (lanes) + l] : s3; } } \
+        uint32_t v4[8][lanes]; EIGHT { EACH(lanes) { v4[n][l] = MASK(x0[i + n * (lanes) + l] > s1); } } \
+        float v5[8][lanes]; EIGHT { EACH(lanes) { v5[n][l] = chosen(v4[n][l], x2[i + n * (lanes) + l], s3); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v5[n][l]; } } \
     }
 MW__INLINE void relu_backward_form FORM
@@ -447,8 +447,8 @@ FORMS(bias_residual)
     for (int64_t i = 0; i < done; i += 8 * (lanes)) { \
         float v4[8][lanes]; \
         EIGHT { EACH(lanes) { v4[n][l] = mw__scalar_abs(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
-        after(0, EXACT, v4) uint8_t v5[8][lanes]; EIGHT { EACH(lanes) { v5[n][l] = v4[n][l] <= s1; } } \
-        float v6[8][lanes]; EIGHT { EACH(lanes) { v6[n][l] = v5[n][l] != 0 ? s2 : s3; } } \
+        after(0, EXACT, v4) uint32_t v5[8][lanes]; EIGHT { EACH(lanes) { v5[n][l] = MASK(v4[n][l] <= s1); } } \
+        float v6[8][lanes]; EIGHT { EACH(lanes) { v6[n][l] = chosen(v5[n][l], s2, s3); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v6[n][l]; } } \
     }
 MW__INLINE void not_finite_form FORM

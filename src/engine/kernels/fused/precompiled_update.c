@@ -33,9 +33,11 @@
         float v24[8][lanes]; \
         EIGHT { EACH(lanes) { v24[n][l] = mw__scalar_sub(x10[i + n * (lanes) + l], v23[n][l]); } } \
         after(12, EVEN, v24) float v25[8][lanes]; \
-        EIGHT { EACH(lanes) { v25[n][l] = s11 != 0 ? v24[n][l] : x10[i + n * (lanes) + l]; } } float v26[8][lanes]; \
-        EIGHT { EACH(lanes) { v26[n][l] = s11 != 0 ? v14[n][l] : x0[i + n * (lanes) + l]; } } float v27[8][lanes]; \
-        EIGHT { EACH(lanes) { v27[n][l] = s11 != 0 ? v18[n][l] : x4[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v25[n][l] = chosen(MASK(s11 != 0), v24[n][l], x10[i + n * (lanes) + l]); } } \
+        float v26[8][lanes]; \
+        EIGHT { EACH(lanes) { v26[n][l] = chosen(MASK(s11 != 0), v14[n][l], x0[i + n * (lanes) + l]); } } \
+        float v27[8][lanes]; \
+        EIGHT { EACH(lanes) { v27[n][l] = chosen(MASK(s11 != 0), v18[n][l], x4[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v25[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v26[n][l]; } } \
         EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v27[n][l]; } } \
@@ -104,9 +106,11 @@ FORMS(adam)
         float v27[8][lanes]; \
         EIGHT { EACH(lanes) { v27[n][l] = mw__scalar_sub(x10[i + n * (lanes) + l], v26[n][l]); } } \
         after(14, EVEN, v27) float v28[8][lanes]; \
-        EIGHT { EACH(lanes) { v28[n][l] = s12 != 0 ? v27[n][l] : x10[i + n * (lanes) + l]; } } float v29[8][lanes]; \
-        EIGHT { EACH(lanes) { v29[n][l] = s12 != 0 ? v15[n][l] : x0[i + n * (lanes) + l]; } } float v30[8][lanes]; \
-        EIGHT { EACH(lanes) { v30[n][l] = s12 != 0 ? v19[n][l] : x4[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v28[n][l] = chosen(MASK(s12 != 0), v27[n][l], x10[i + n * (lanes) + l]); } } \
+        float v29[8][lanes]; \
+        EIGHT { EACH(lanes) { v29[n][l] = chosen(MASK(s12 != 0), v15[n][l], x0[i + n * (lanes) + l]); } } \
+        float v30[8][lanes]; \
+        EIGHT { EACH(lanes) { v30[n][l] = chosen(MASK(s12 != 0), v19[n][l], x4[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v28[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v29[n][l]; } } \
         EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v30[n][l]; } } \
@@ -152,7 +156,8 @@ FORMS(adamw)
         float v4[8][lanes]; EIGHT { EACH(lanes) { v4[n][l] = mw__scalar_mul(x0[i + n * (lanes) + l], s1); } } \
         after(0, AWAY, v4) float v5[8][lanes]; \
         EIGHT { EACH(lanes) { v5[n][l] = mw__scalar_sub(x2[i + n * (lanes) + l], v4[n][l]); } } after(1, EVEN, v5) \
-        float v6[8][lanes]; EIGHT { EACH(lanes) { v6[n][l] = s3 != 0 ? v5[n][l] : x2[i + n * (lanes) + l]; } } \
+        float v6[8][lanes]; \
+        EIGHT { EACH(lanes) { v6[n][l] = chosen(MASK(s3 != 0), v5[n][l], x2[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v6[n][l]; } } \
     }
 MW__INLINE void sgd_form FORM
@@ -176,7 +181,8 @@ FORMS(sgd)
         after(0, AWAY, v5) float v6[8][lanes]; EIGHT { EACH(lanes) { v6[n][l] = mw__scalar_mul(v5[n][l], s2); } } \
         after(1, AWAY, v6) float v7[8][lanes]; \
         EIGHT { EACH(lanes) { v7[n][l] = mw__scalar_sub(x3[i + n * (lanes) + l], v6[n][l]); } } after(2, EVEN, v7) \
-        float v8[8][lanes]; EIGHT { EACH(lanes) { v8[n][l] = s4 != 0 ? v7[n][l] : x3[i + n * (lanes) + l]; } } \
+        float v8[8][lanes]; \
+        EIGHT { EACH(lanes) { v8[n][l] = chosen(MASK(s4 != 0), v7[n][l], x3[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v8[n][l]; } } \
     }
 MW__INLINE void sgd_scaled_form FORM
@@ -205,8 +211,9 @@ FORMS(sgd_scaled)
         float v8[8][lanes]; EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_mul(v7[n][l], s3); } } after(2, AWAY, v8) \
         float v9[8][lanes]; EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_sub(x4[i + n * (lanes) + l], v8[n][l]); } } \
         after(3, EVEN, v9) float v10[8][lanes]; \
-        EIGHT { EACH(lanes) { v10[n][l] = s5 != 0 ? v9[n][l] : x4[i + n * (lanes) + l]; } } float v11[8][lanes]; \
-        EIGHT { EACH(lanes) { v11[n][l] = s5 != 0 ? v7[n][l] : x0[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v10[n][l] = chosen(MASK(s5 != 0), v9[n][l], x4[i + n * (lanes) + l]); } } \
+        float v11[8][lanes]; \
+        EIGHT { EACH(lanes) { v11[n][l] = chosen(MASK(s5 != 0), v7[n][l], x0[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v10[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v11[n][l]; } } \
     }
@@ -241,8 +248,10 @@ FORMS(momentum)
         after(2, EVEN, v9) float v10[8][lanes]; EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_mul(v9[n][l], s4); } } \
         after(3, AWAY, v10) float v11[8][lanes]; \
         EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_sub(x5[i + n * (lanes) + l], v10[n][l]); } } after(4, EVEN, v11) \
-        float v12[8][lanes]; EIGHT { EACH(lanes) { v12[n][l] = s6 != 0 ? v11[n][l] : x5[i + n * (lanes) + l]; } } \
-        float v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = s6 != 0 ? v9[n][l] : x2[i + n * (lanes) + l]; } } \
+        float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = chosen(MASK(s6 != 0), v11[n][l], x5[i + n * (lanes) + l]); } } \
+        float v13[8][lanes]; \
+        EIGHT { EACH(lanes) { v13[n][l] = chosen(MASK(s6 != 0), v9[n][l], x2[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v12[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v13[n][l]; } } \
     }
@@ -279,8 +288,10 @@ FORMS(momentum_scaled)
         after(3, EVEN, v9) float v10[8][lanes]; EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_mul(v9[n][l], s3); } } \
         after(4, AWAY, v10) float v11[8][lanes]; \
         EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_sub(x4[i + n * (lanes) + l], v10[n][l]); } } after(5, EVEN, v11) \
-        float v12[8][lanes]; EIGHT { EACH(lanes) { v12[n][l] = s5 != 0 ? v11[n][l] : x4[i + n * (lanes) + l]; } } \
-        float v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = s5 != 0 ? v7[n][l] : x0[i + n * (lanes) + l]; } } \
+        float v12[8][lanes]; \
+        EIGHT { EACH(lanes) { v12[n][l] = chosen(MASK(s5 != 0), v11[n][l], x4[i + n * (lanes) + l]); } } \
+        float v13[8][lanes]; \
+        EIGHT { EACH(lanes) { v13[n][l] = chosen(MASK(s5 != 0), v7[n][l], x0[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v12[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v13[n][l]; } } \
     }
@@ -320,8 +331,10 @@ FORMS(nesterov)
         float v12[8][lanes]; EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_mul(v11[n][l], s4); } } after(5, AWAY, v12) \
         float v13[8][lanes]; \
         EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_sub(x5[i + n * (lanes) + l], v12[n][l]); } } after(6, EVEN, v13) \
-        float v14[8][lanes]; EIGHT { EACH(lanes) { v14[n][l] = s6 != 0 ? v13[n][l] : x5[i + n * (lanes) + l]; } } \
-        float v15[8][lanes]; EIGHT { EACH(lanes) { v15[n][l] = s6 != 0 ? v9[n][l] : x2[i + n * (lanes) + l]; } } \
+        float v14[8][lanes]; \
+        EIGHT { EACH(lanes) { v14[n][l] = chosen(MASK(s6 != 0), v13[n][l], x5[i + n * (lanes) + l]); } } \
+        float v15[8][lanes]; \
+        EIGHT { EACH(lanes) { v15[n][l] = chosen(MASK(s6 != 0), v9[n][l], x2[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v14[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v15[n][l]; } } \
     }
@@ -357,8 +370,8 @@ FORMS(nesterov_scaled)
         EIGHT { EACH(lanes) { v10[n][l] = mw__scalar_abs(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
         after(0, EXACT, v10) float v11[8][lanes]; \
         EIGHT { EACH(lanes) { v11[n][l] = mw__scalar_maximum(x1[i + n * (lanes) + l], v10[n][l]); } } \
-        after(1, EXACT, v11) uint8_t v12[8][lanes]; EIGHT { EACH(lanes) { v12[n][l] = v11[n][l] > s2; } } \
-        float v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = v12[n][l] != 0 ? v11[n][l] : s3; } } \
+        after(1, EXACT, v11) uint32_t v12[8][lanes]; EIGHT { EACH(lanes) { v12[n][l] = MASK(v11[n][l] > s2); } } \
+        float v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = chosen(v12[n][l], v11[n][l], s3); } } \
         float v14[8][lanes]; EIGHT { EACH(lanes) { v14[n][l] = quotient(x1[i + n * (lanes) + l], v13[n][l]); } } \
         after(4, EVEN, v14) float v15[8][lanes]; \
         EIGHT { EACH(lanes) { v15[n][l] = quotient(v10[n][l], v13[n][l]); } } after(5, EVEN, v15) \
@@ -379,8 +392,9 @@ FORMS(nesterov_scaled)
         float v26[8][lanes]; \
         EIGHT { EACH(lanes) { v26[n][l] = mw__scalar_sub(x8[i + n * (lanes) + l], v25[n][l]); } } \
         after(16, EVEN, v26) float v27[8][lanes]; \
-        EIGHT { EACH(lanes) { v27[n][l] = s9 != 0 ? v26[n][l] : x8[i + n * (lanes) + l]; } } float v28[8][lanes]; \
-        EIGHT { EACH(lanes) { v28[n][l] = s9 != 0 ? v22[n][l] : x1[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v27[n][l] = chosen(MASK(s9 != 0), v26[n][l], x8[i + n * (lanes) + l]); } } \
+        float v28[8][lanes]; \
+        EIGHT { EACH(lanes) { v28[n][l] = chosen(MASK(s9 != 0), v22[n][l], x1[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v27[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v28[n][l]; } } \
     }
@@ -428,8 +442,8 @@ FORMS(rmsprop)
         EIGHT { EACH(lanes) { v12[n][l] = mw__scalar_abs(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
         after(0, EXACT, v12) float v13[8][lanes]; \
         EIGHT { EACH(lanes) { v13[n][l] = mw__scalar_maximum(x1[i + n * (lanes) + l], v12[n][l]); } } \
-        after(1, EXACT, v13) uint8_t v14[8][lanes]; EIGHT { EACH(lanes) { v14[n][l] = v13[n][l] > s2; } } \
-        float v15[8][lanes]; EIGHT { EACH(lanes) { v15[n][l] = v14[n][l] != 0 ? v13[n][l] : s3; } } \
+        after(1, EXACT, v13) uint32_t v14[8][lanes]; EIGHT { EACH(lanes) { v14[n][l] = MASK(v13[n][l] > s2); } } \
+        float v15[8][lanes]; EIGHT { EACH(lanes) { v15[n][l] = chosen(v14[n][l], v13[n][l], s3); } } \
         float v16[8][lanes]; EIGHT { EACH(lanes) { v16[n][l] = quotient(x1[i + n * (lanes) + l], v15[n][l]); } } \
         after(4, EVEN, v16) float v17[8][lanes]; \
         EIGHT { EACH(lanes) { v17[n][l] = quotient(v12[n][l], v15[n][l]); } } after(5, EVEN, v17) \
@@ -453,9 +467,11 @@ FORMS(rmsprop)
         float v30[8][lanes]; \
         EIGHT { EACH(lanes) { v30[n][l] = mw__scalar_sub(x10[i + n * (lanes) + l], v29[n][l]); } } \
         after(18, EVEN, v30) float v31[8][lanes]; \
-        EIGHT { EACH(lanes) { v31[n][l] = s11 != 0 ? v30[n][l] : x10[i + n * (lanes) + l]; } } float v32[8][lanes]; \
-        EIGHT { EACH(lanes) { v32[n][l] = s11 != 0 ? v28[n][l] : x7[i + n * (lanes) + l]; } } float v33[8][lanes]; \
-        EIGHT { EACH(lanes) { v33[n][l] = s11 != 0 ? v24[n][l] : x1[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v31[n][l] = chosen(MASK(s11 != 0), v30[n][l], x10[i + n * (lanes) + l]); } } \
+        float v32[8][lanes]; \
+        EIGHT { EACH(lanes) { v32[n][l] = chosen(MASK(s11 != 0), v28[n][l], x7[i + n * (lanes) + l]); } } \
+        float v33[8][lanes]; \
+        EIGHT { EACH(lanes) { v33[n][l] = chosen(MASK(s11 != 0), v24[n][l], x1[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v31[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v32[n][l]; } } \
         EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v33[n][l]; } } \
@@ -512,8 +528,8 @@ FORMS(rmsprop_momentum)
         float v15[8][lanes]; EIGHT { EACH(lanes) { v15[n][l] = mw__scalar_abs(v12[n][l], pq[3][0], pq[3][1]); } } \
         after(3, EXACT, v15) float v16[8][lanes]; \
         EIGHT { EACH(lanes) { v16[n][l] = mw__scalar_maximum(x3[i + n * (lanes) + l], v15[n][l]); } } \
-        after(4, EXACT, v16) uint8_t v17[8][lanes]; EIGHT { EACH(lanes) { v17[n][l] = v16[n][l] > s4; } } \
-        float v18[8][lanes]; EIGHT { EACH(lanes) { v18[n][l] = v17[n][l] != 0 ? v16[n][l] : s5; } } \
+        after(4, EXACT, v16) uint32_t v17[8][lanes]; EIGHT { EACH(lanes) { v17[n][l] = MASK(v16[n][l] > s4); } } \
+        float v18[8][lanes]; EIGHT { EACH(lanes) { v18[n][l] = chosen(v17[n][l], v16[n][l], s5); } } \
         float v19[8][lanes]; EIGHT { EACH(lanes) { v19[n][l] = quotient(x3[i + n * (lanes) + l], v18[n][l]); } } \
         after(7, EVEN, v19) float v20[8][lanes]; \
         EIGHT { EACH(lanes) { v20[n][l] = quotient(v15[n][l], v18[n][l]); } } after(8, EVEN, v20) \
@@ -535,9 +551,11 @@ FORMS(rmsprop_momentum)
         after(18, AWAY, v30) float v31[8][lanes]; \
         EIGHT { EACH(lanes) { v31[n][l] = mw__scalar_sub(x10[i + n * (lanes) + l], v30[n][l]); } } \
         after(19, EVEN, v31) float v32[8][lanes]; \
-        EIGHT { EACH(lanes) { v32[n][l] = s11 != 0 ? v31[n][l] : x10[i + n * (lanes) + l]; } } float v33[8][lanes]; \
-        EIGHT { EACH(lanes) { v33[n][l] = s11 != 0 ? v14[n][l] : x1[i + n * (lanes) + l]; } } float v34[8][lanes]; \
-        EIGHT { EACH(lanes) { v34[n][l] = s11 != 0 ? v27[n][l] : x3[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v32[n][l] = chosen(MASK(s11 != 0), v31[n][l], x10[i + n * (lanes) + l]); } } \
+        float v33[8][lanes]; \
+        EIGHT { EACH(lanes) { v33[n][l] = chosen(MASK(s11 != 0), v14[n][l], x1[i + n * (lanes) + l]); } } \
+        float v34[8][lanes]; \
+        EIGHT { EACH(lanes) { v34[n][l] = chosen(MASK(s11 != 0), v27[n][l], x3[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v32[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v33[n][l]; } } \
         EIGHT { EACH(lanes) { y2[i + n * (lanes) + l] = v34[n][l]; } } \
@@ -588,8 +606,8 @@ FORMS(rmsprop_centered)
         EIGHT { EACH(lanes) { v8[n][l] = mw__scalar_abs(x0[i + n * (lanes) + l], pq[0][0], pq[0][1]); } } \
         after(0, EXACT, v8) float v9[8][lanes]; \
         EIGHT { EACH(lanes) { v9[n][l] = mw__scalar_maximum(x1[i + n * (lanes) + l], v8[n][l]); } } \
-        after(1, EXACT, v9) uint8_t v10[8][lanes]; EIGHT { EACH(lanes) { v10[n][l] = v9[n][l] > s2; } } \
-        float v11[8][lanes]; EIGHT { EACH(lanes) { v11[n][l] = v10[n][l] != 0 ? v9[n][l] : s3; } } \
+        after(1, EXACT, v9) uint32_t v10[8][lanes]; EIGHT { EACH(lanes) { v10[n][l] = MASK(v9[n][l] > s2); } } \
+        float v11[8][lanes]; EIGHT { EACH(lanes) { v11[n][l] = chosen(v10[n][l], v9[n][l], s3); } } \
         float v12[8][lanes]; EIGHT { EACH(lanes) { v12[n][l] = quotient(x1[i + n * (lanes) + l], v11[n][l]); } } \
         after(4, EVEN, v12) float v13[8][lanes]; EIGHT { EACH(lanes) { v13[n][l] = quotient(v8[n][l], v11[n][l]); } } \
         after(5, EVEN, v13) float v14[8][lanes]; \
@@ -607,8 +625,9 @@ FORMS(rmsprop_centered)
         after(13, AWAY, v21) float v22[8][lanes]; \
         EIGHT { EACH(lanes) { v22[n][l] = mw__scalar_sub(x6[i + n * (lanes) + l], v21[n][l]); } } \
         after(14, EVEN, v22) float v23[8][lanes]; \
-        EIGHT { EACH(lanes) { v23[n][l] = s7 != 0 ? v22[n][l] : x6[i + n * (lanes) + l]; } } float v24[8][lanes]; \
-        EIGHT { EACH(lanes) { v24[n][l] = s7 != 0 ? v18[n][l] : x1[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v23[n][l] = chosen(MASK(s7 != 0), v22[n][l], x6[i + n * (lanes) + l]); } } \
+        float v24[8][lanes]; \
+        EIGHT { EACH(lanes) { v24[n][l] = chosen(MASK(s7 != 0), v18[n][l], x1[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v23[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v24[n][l]; } } \
     }
@@ -665,8 +684,9 @@ FORMS(adagrad)
         after(9, EVEN, v19) float v20[8][lanes]; \
         EIGHT { EACH(lanes) { v20[n][l] = mw__scalar_sub(x7[i + n * (lanes) + l], v19[n][l]); } } \
         after(10, EVEN, v20) float v21[8][lanes]; \
-        EIGHT { EACH(lanes) { v21[n][l] = s9 != 0 ? v20[n][l] : x7[i + n * (lanes) + l]; } } float v22[8][lanes]; \
-        EIGHT { EACH(lanes) { v22[n][l] = s9 != 0 ? v15[n][l] : x0[i + n * (lanes) + l]; } } \
+        EIGHT { EACH(lanes) { v21[n][l] = chosen(MASK(s9 != 0), v20[n][l], x7[i + n * (lanes) + l]); } } \
+        float v22[8][lanes]; \
+        EIGHT { EACH(lanes) { v22[n][l] = chosen(MASK(s9 != 0), v15[n][l], x0[i + n * (lanes) + l]); } } \
         EIGHT { EACH(lanes) { y0[i + n * (lanes) + l] = v21[n][l]; } } \
         EIGHT { EACH(lanes) { y1[i + n * (lanes) + l] = v22[n][l]; } } \
     }
