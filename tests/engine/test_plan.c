@@ -296,6 +296,33 @@ static void test_a_result_is_replaced_in_place_however_long_it_lived(void)
     mw__text_deinit(&text);
 }
 
+/* As the gradients of biases are: what is summed is not kept until the last of these sums. */
+static void test_a_sum_does_not_wait_for_others(void)
+{
+    enum { SUMS = 8 };
+    mw_error err = {0};
+    run_facts facts = {0};
+    mw__text text;
+    mw__text_init(&text, NULL);
+    mw__text_puts(&text, "program(1.3)\n{\n    func main<ios18>(");
+    for (int i = 0; i < SUMS; i++)
+        mw__text_printf(&text, "%s" T "x%d", i > 0 ? ", " : "", i);
+    mw__text_puts(&text, ") {\n");
+    for (int i = 0; i < SUMS; i++)
+        mw__text_printf(&text,
+                        T "t%d = transpose(perm = tensor<int32, [2]>([1, 0]), x = x%d);\n"
+                          "tensor<fp32, [1, 64]> s%d = reduce_sum(axes = tensor<int32, [1]>([0]), keep_dims = "
+                          "bool(true), x = t%d);\n",
+                        i, i, i, i);
+    mw__text_puts(&text, "    } -> (");
+    for (int i = 0; i < SUMS; i++)
+        mw__text_printf(&text, "%ss%d", i > 0 ? ", " : "", i);
+    mw__text_puts(&text, ");\n}\n");
+    if (CHECK_INT(mw__text_check(&text, &err), MW_OK) && CHECK(run_find_facts(text.data, 1, &facts)))
+        CHECK_INT(facts.memory, 64 * 64 * 4);
+    mw__text_deinit(&text);
+}
+
 int main(void)
 {
     RUN(test_elementwise_chain_is_one_phase_in_one_buffer);
@@ -313,5 +340,6 @@ int main(void)
     RUN(test_encoding_takes_time_in_proportion_to_the_steps);
     RUN(test_so_it_does_when_results_live_long);
     RUN(test_a_result_is_replaced_in_place_however_long_it_lived);
+    RUN(test_a_sum_does_not_wait_for_others);
     return check_finish();
 }

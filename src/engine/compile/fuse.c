@@ -310,8 +310,7 @@ static bool fits_sum(const fuser *f, uint32_t index, const mw__step *step)
             if (!suits_view(&view, &fused->reads[i], fused->elements))
                 return false;
     }
-    return f->maker[x.buffer] == index || mw__fuse_reads(fused, &x) ||
-           (fused->sum_count > 0 && fused->read_count < MW__STEP_READS);
+    return f->maker[x.buffer] == index || mw__fuse_reads(fused, &x);
 }
 
 static uint32_t find_sum_group(const fuser *f, const mw__step *step)
@@ -370,6 +369,27 @@ static void read_splats(const fuser *f, const mw__step *step)
     }
 }
 
+/* Nobody else will read what the group sums: while it waits it only keeps that in memory. */
+static bool is_idle(const fuser *f, const mw__fuse_group *group)
+{
+    for (size_t i = 0; i < group->read_count; i++)
+        if (f->readers[group->reads[i].buffer] > 0)
+            return false;
+    return group->count == 0 && group->sum_count > 0;
+}
+
+/* Closes groups that the step has made so, as the last to read something. */
+static mw_status close_idle(fuser *f, const mw__step *step)
+{
+    bool last = false;
+    for (size_t i = 0; i < step->read_count; i++)
+        last = last || f->readers[step->reads[i].buffer] == 0;
+    for (uint32_t i = 0; last && i < OPEN_GROUPS; i++)
+        if (is_idle(f, &f->open[i]))
+            MW_TRY(close_group(f, i));
+    return MW_OK;
+}
+
 static mw_status take(fuser *f, mw__step *step)
 {
     const uint32_t watched = find_watched(f, step);
@@ -388,7 +408,7 @@ static mw_status take(fuser *f, mw__step *step)
             f->readers[step->reads[i].buffer]--;
     if (step->element == NULL && !sums) {
         f->items[f->count++] = (mw__fuse_item){.step = step};
-        return MW_OK;
+        return close_idle(f, step);
     }
     if (index == NONE)
         MW_TRY(find_slot(f, &index));
@@ -396,7 +416,7 @@ static mw_status take(fuser *f, mw__step *step)
         join_sum(f, index, step);
     else
         join(f, index, step);
-    return MW_OK;
+    return close_idle(f, step);
 }
 
 /* ---- the new steps ---- */

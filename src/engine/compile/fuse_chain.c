@@ -22,6 +22,7 @@ typedef struct linker {
     uint32_t *readers; /* by buffer: reads by groups, each of their operands, and by other steps */
     mw__fuse_item *open, *behind;
     size_t open_count, behind_count;
+    size_t place; /* of the open chain in `out`: behind what stood there when a group last joined */
     mw__fused_view view;
     mw_error *err;
 } linker;
@@ -88,6 +89,16 @@ static bool is_own(const linker *l, const mw__fuse_group *group, const mw__eleme
     }
 }
 
+/* A tensor that a group of the chain reads too. */
+static bool shares_read(const linker *l, const mw__fuse_group *group)
+{
+    for (size_t i = 0; i < group->read_count; i++)
+        for (size_t s = 0; group->reads[i].period == group->elements && s < l->open_count; s++)
+            if (mw__fuse_reads(l->open[s].group, &group->reads[i]))
+                return true;
+    return false;
+}
+
 static bool suits(const linker *l, const mw__fuse_item *item)
 {
     const mw__fuse_group *group = item->group;
@@ -101,7 +112,7 @@ static bool suits(const linker *l, const mw__fuse_item *item)
     for (size_t i = 0; i < group->read_count; i++)
         if (!is_own(l, group, &group->reads[i], full))
             return false;
-    return group->sum_count > 0 || depends(l, item);
+    return depends(l, item) || (group->sum_count > 0 && shares_read(l, group));
 }
 
 static void join(linker *l, const mw__fuse_item *item)
@@ -111,6 +122,7 @@ static void join(linker *l, const mw__fuse_item *item)
     group->view = full ? l->view : (mw__fused_view){.planes = 1, .units = l->view.units, .run = 1};
     mark_group(l, group, full ? FULL : UNIT, UNIT);
     l->open[l->open_count++] = *item;
+    l->place = l->out_count;
 }
 
 /* ---- what is computed again ---- */
@@ -265,14 +277,20 @@ static void prune(const linker *l, mw__fuse_group *group)
 
 /* ---- the list ---- */
 
-static mw_status put(linker *l, const mw__fuse_item *items, size_t count)
+static mw_status put_at(linker *l, size_t place, const mw__fuse_item *items, size_t count)
 {
     mw__fuse_item *copy = mw__arena_alloc(l->scratch, count, sizeof *copy, l->err);
     if (copy == NULL)
         return MW_ERROR_MEMORY;
     memcpy(copy, items, count * sizeof *copy);
-    l->out[l->out_count++] = (mw__fuse_chain){.items = copy, .count = count};
+    memmove(&l->out[place + 1], &l->out[place], (l->out_count++ - place) * sizeof *l->out);
+    l->out[place] = (mw__fuse_chain){.items = copy, .count = count};
     return MW_OK;
+}
+
+static mw_status put(linker *l, const mw__fuse_item *items, size_t count)
+{
+    return put_at(l, l->out_count, items, count);
 }
 
 static mw_status close_chain(linker *l)
@@ -289,7 +307,7 @@ static mw_status close_chain(linker *l)
         if (l->open[s].group->count + l->open[s].group->sum_count > 0) /* all of it may be done elsewhere */
             l->open[kept++] = l->open[s];
     }
-    MW_TRY(put(l, l->open, kept));
+    MW_TRY(put_at(l, l->place, l->open, kept));
     for (size_t i = 0; i < l->behind_count; i++)
         MW_TRY(put(l, &l->behind[i], 1));
     for (size_t i = 0; i < l->behind_count; i++)
