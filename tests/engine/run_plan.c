@@ -1,4 +1,5 @@
 /* Plans: what must hold of that of any program, and what a test may ask of one. See run.h. */
+#include "engine/kernels/fused/fused.h"
 #include "engine/run/command_list.h"
 #include "run.h"
 #include "support/check.h"
@@ -218,11 +219,20 @@ bool run_find_facts(const char *text, uint64_t threads, run_facts *out)
     return found;
 }
 
+/* In a chain every step that it runs counts. */
+static size_t has_label(const mw__step *step, const char *label)
+{
+    size_t count = strcmp(step->label, label) == 0;
+    for (size_t i = 0; i < mw__unit_chain_stages(step); i++)
+        count += has_label(mw__unit_chain_stage(step, i), label);
+    return count;
+}
+
 static size_t count_label(const mw__plan *plan, const char *label)
 {
     size_t count = 0;
     for (size_t s = 0; s < plan->step_count; s++)
-        count += strcmp(plan->steps[s]->label, label) == 0;
+        count += has_label(plan->steps[s], label);
     return count;
 }
 

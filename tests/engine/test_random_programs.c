@@ -58,6 +58,7 @@ typedef struct program {
     const char *dtype;
     size_t element;
     uint64_t mask;
+    int batch; /* matrices in each value; 0: it is one matrix, of rank 2 */
     int input_count, op_count;
     value values[VALUES_MAX];
     op ops[OPS_MAX];
@@ -93,7 +94,7 @@ static bool result_of(op_kind kind, value a, value b, value *out)
         return a.columns == b.columns;
     case CONCAT:
         *out = (value){a.rows + b.rows, a.columns};
-        return a.columns == b.columns && a.rows + b.rows <= 200;
+        return a.columns == b.columns && a.rows + b.rows <= 700;
     case SLICE:
         *out = (value){a.rows - a.rows / 2, a.columns};
         return a.rows > 1;
@@ -134,15 +135,19 @@ static void choose_outputs(program *p, mw__random *random)
 
 static program make_program(mw__random *random)
 {
-    static const int sizes[] = {1, 2, 3, 8, 16, 17, 40, 64, 65};
+    static const int sizes[] = {1, 2, 3, 8, 16, 17, 40, 64, 65}, batches[] = {0, 0, 2, 3, 4, 6};
+    static const int wide[] = {1, 63, 130, 257, 601}; /* whose rows are more than a block */
     program p = {.dtype = "fp32", .element = 4, .mask = E5RT_CPU};
     if (argmax(random, 3) == 0)
         p = (program){.dtype = "fp16", .element = 2, .mask = argmax(random, 2) == 0 ? E5RT_ANE : E5RT_CPU};
-    const int extents[2] = {sizes[argmax(random, 9)], sizes[argmax(random, 9)]};
+    const bool large = argmax(random, 6) == 0;
+    const int extents[2] = {large ? wide[argmax(random, 5)] : sizes[argmax(random, 9)],
+                            large ? wide[argmax(random, 5)] : sizes[argmax(random, 9)]};
+    p.batch = batches[argmax(random, 6)];
     p.input_count = 1 + argmax(random, INPUTS_MAX);
     for (int i = 0; i < p.input_count; i++)
         p.values[i] = (value){extents[argmax(random, 2)], extents[argmax(random, 2)]};
-    const int ops = 1 + argmax(random, OPS_MAX);
+    const int ops = 1 + argmax(random, large ? OPS_MAX / 2 : OPS_MAX);
     for (int i = 0; i < ops; i++)
         add_op(&p, random);
     choose_outputs(&p, random);
@@ -166,6 +171,13 @@ static void put(text *t, const char *format, ...)
     t->size += length > 0 && (size_t)length < sizeof t->data - t->size ? (size_t)length : 0;
 }
 
+/* "2, " before the extents of a matrix. */
+static const char *batch_of(const program *p)
+{
+    static const char *const shown[] = {"", "1, ", "2, ", "3, ", "4, ", "5, ", "6, "};
+    return shown[p->batch];
+}
+
 static void put_op(text *t, const program *p, int index)
 {
     static const char *const names[OP_KINDS] = {"add",         "sub",    "mul",       "maximum", "select",
@@ -174,39 +186,45 @@ static void put_op(text *t, const program *p, int index)
                                                 "reduce_mean", "matmul", "matmul",    "concat",  "slice_by_size"};
     const op *o = &p->ops[index];
     const value r = p->values[p->input_count + index];
+    const char *batch = batch_of(p);
+    const int rank = p->batch > 0 ? 3 : 2;
     if (o->kind == CHOOSE)
-        put(t, "tensor<bool, [%d, %d]> c%d = less_equal(x = v%d, y = v%d);\n", r.rows, r.columns, index, o->b, o->a);
+        put(t, "tensor<bool, [%s%d, %d]> c%d = less_equal(x = v%d, y = v%d);\n", batch, r.rows, r.columns, index, o->b,
+            o->a);
     if (o->kind == OTHER_TYPE) {
         const char *other = p->element == 4 ? "fp16" : "fp32";
-        put(t, "tensor<%s, [%d, %d]> c%d = cast(dtype = string(\"%s\"), x = v%d);\n", other, r.rows, r.columns, index,
-            other, o->a);
-        put(t, "tensor<%s, [%d, %d]> d%d = tanh(x = c%d);\n", other, r.rows, r.columns, index, index);
+        put(t, "tensor<%s, [%s%d, %d]> c%d = cast(dtype = string(\"%s\"), x = v%d);\n", other, batch, r.rows, r.columns,
+            index, other, o->a);
+        put(t, "tensor<%s, [%s%d, %d]> d%d = tanh(x = c%d);\n", other, batch, r.rows, r.columns, index, index);
     }
-    put(t, "tensor<%s, [%d, %d]> v%d = %s(", p->dtype, r.rows, r.columns, p->input_count + index, names[o->kind]);
+    put(t, "tensor<%s, [%s%d, %d]> v%d = %s(", p->dtype, batch, r.rows, r.columns, p->input_count + index,
+        names[o->kind]);
     if (o->kind == CHOOSE)
         put(t, "a = v%d, b = v%d, cond = c%d", o->a, o->b, index);
     else if (o->kind == HALF)
         put(t, "x = v%d, y = %s(0.5)", o->a, p->dtype);
     else if (o->kind == FILL)
-        put(t, "shape = tensor<int32, [2]>([%d, %d]), value = %s(%g)", r.rows, r.columns, p->dtype, 0.25 * (index % 5));
+        put(t, "shape = tensor<int32, [%d]>([%s%d, %d]), value = %s(%g)", rank, batch, r.rows, r.columns, p->dtype,
+            0.25 * (index % 5));
     else if (o->kind == OTHER_TYPE)
         put(t, "dtype = string(\"%s\"), x = d%d", p->dtype, index);
     else if (o->kind == SOFTMAX)
         put(t, "axis = int32(-1), x = v%d", o->a);
     else if (o->kind == TRANSPOSE)
-        put(t, "perm = tensor<int32, [2]>([1, 0]), x = v%d", o->a);
+        put(t, "perm = tensor<int32, [%d]>([%s]), x = v%d", rank, rank == 3 ? "0, 2, 1" : "1, 0", o->a);
     else if (o->kind == RESHAPE)
-        put(t, "shape = tensor<int32, [2]>([%d, %d]), x = v%d", r.rows, r.columns, o->a);
+        put(t, "shape = tensor<int32, [%d]>([%s%d, %d]), x = v%d", rank, batch, r.rows, r.columns, o->a);
     else if (o->kind == REDUCE_ROWS || o->kind == REDUCE_COLUMNS)
-        put(t, "axes = tensor<int32, [1]>([%d]), keep_dims = bool(true), x = v%d", o->kind == REDUCE_COLUMNS, o->a);
+        put(t, "axes = tensor<int32, [1]>([%d]), keep_dims = bool(true), x = v%d",
+            rank - 2 + (o->kind == REDUCE_COLUMNS), o->a);
     else if (o->kind == MATMUL || o->kind == MATMUL_T)
         put(t, "transpose_x = bool(false), transpose_y = bool(%s), x = v%d, y = v%d",
             o->kind == MATMUL_T ? "true" : "false", o->a, o->b);
     else if (o->kind == CONCAT)
-        put(t, "axis = int32(0), interleave = bool(false), values = (v%d, v%d)", o->a, o->b);
+        put(t, "axis = int32(%d), interleave = bool(false), values = (v%d, v%d)", rank - 2, o->a, o->b);
     else if (o->kind == SLICE)
-        put(t, "begin = tensor<int32, [2]>([%d, 0]), size = tensor<int32, [2]>([%d, %d]), x = v%d",
-            p->values[o->a].rows / 2, r.rows, r.columns, o->a);
+        put(t, "begin = tensor<int32, [%d]>([%s%d, 0]), size = tensor<int32, [%d]>([%s%d, %d]), x = v%d", rank,
+            rank == 3 ? "0, " : "", p->values[o->a].rows / 2, rank, batch, r.rows, r.columns, o->a);
     else if (is_unary(o->kind))
         put(t, "x = v%d", o->a);
     else
@@ -221,7 +239,8 @@ static void put_program(text *t, const program *p, bool all)
 {
     put(t, "program(1.3)\n[buildInfo = dict<string, string>({{\"coremlc-version\", \"1\"}})]\n{\nfunc main<ios18>(");
     for (int i = 0; i < p->input_count; i++)
-        put(t, "%stensor<%s, [%d, %d]> v%d", i > 0 ? ", " : "", p->dtype, p->values[i].rows, p->values[i].columns, i);
+        put(t, "%stensor<%s, [%s%d, %d]> v%d", i > 0 ? ", " : "", p->dtype, batch_of(p), p->values[i].rows,
+            p->values[i].columns, i);
     put(t, ") {\n");
     for (int i = 0; i < p->op_count; i++)
         put_op(t, p, i);
@@ -240,7 +259,8 @@ typedef struct memory {
 
 static size_t size_of(const program *p, int v)
 {
-    return (size_t)p->values[v].rows * (size_t)p->values[v].columns * p->element;
+    const size_t matrices = p->batch > 0 ? (size_t)p->batch : 1;
+    return matrices * (size_t)p->values[v].rows * (size_t)p->values[v].columns * p->element;
 }
 
 static void fill_inputs(const program *p, const memory *m, uint64_t seed)

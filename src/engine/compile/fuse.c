@@ -530,10 +530,9 @@ static mw_status emit_chain(const fuser *f, emitter *e, const mw__fuse_chain *ch
         if (steps[i] == NULL)
             return MW_ERROR_MEMORY;
     }
-    MW_TRY(emit(f, e,
-                chain->count == 1
-                    ? steps[0]
-                    : mw__unit_chain_step(f->pass->arena, steps, chain->count, f->pass->planner->buffers, f->err)));
+    const mw__unit_chain parts = {
+        .steps = steps, .count = chain->count, .units = steps[0]->units, .buffers = f->pass->planner->buffers};
+    MW_TRY(emit(f, e, chain->count == 1 ? steps[0] : mw__unit_chain_step(f->pass->arena, &parts, f->err)));
     for (size_t i = 0; i < chain->count; i++)
         MW_TRY(emit_column_sums(f, e, chain->items[i].group, partials[i]));
     return MW_OK;

@@ -35,4 +35,7 @@ mw_status mw__fold_steps(const mw__pass *pass, mw__step **steps, size_t *step_co
 /* The planner's steps, in the order of the text; afterwards fewer. */
 mw_status mw__fuse_steps(const mw__pass *pass, mw_error *err);
 
+/* The same, afterwards: runs of steps over the same units become one that runs them by blocks of these. */
+mw_status mw__block_steps(const mw__pass *pass, mw_error *err);
+
 #endif

@@ -360,6 +360,7 @@ static mw_status run_planner(driver *d, mw_error *err)
     if (planner->config->fuse) {
         MW_TRY(mw__fold_steps(&pass, planner->steps, &planner->step_count, err));
         MW_TRY(mw__fuse_steps(&pass, err));
+        MW_TRY(mw__block_steps(&pass, err));
     }
     return keep_plan(d, err);
 }

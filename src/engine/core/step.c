@@ -212,6 +212,14 @@ void mw__step_read(mw__planner *planner, mw__step *step, uint32_t buffer, mw__ac
         (mw__step_operand){.buffer = buffer, .access = access, .unit = unit, .in_place = in_place};
 }
 
+void mw__step_read_parts(mw__planner *planner, mw__step *step, uint32_t buffer, int64_t parts)
+{
+    const size_t at = step->read_count;
+    mw__step_read(planner, step, buffer, MW__WHOLE, 0, false);
+    if (step->read_count > at)
+        step->reads[at].parts = parts;
+}
+
 void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit)
 {
     if (step->write_count == step->write_room) {

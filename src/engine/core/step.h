@@ -40,6 +40,8 @@ typedef struct mw__step_operand {
     size_t unit;   /* bytes, for MW__ROWS */
     bool in_place; /* reads: an output may share this memory: every byte of a unit is read before any later byte of the
                       same unit is written, and unit u is read only while unit u is written */
+    int64_t parts; /* for MW__WHOLE: the units are so many equal ranges, of which each touches but its own of as many
+                      equal parts of the bytes; 0: any unit touches any byte */
 } mw__step_operand;
 
 #define MW__STEP_READS  16 /* more operands: several steps; nested ones have room for theirs */
@@ -63,6 +65,8 @@ typedef struct mw__step {
     const void *block;
     int64_t units; /* independent; partitions take contiguous ranges */
     int64_t grain; /* ranges begin at multiples of this; 1 by default */
+    int64_t span;  /* so many units cost the same apart from the others, and multiples of them: the rows of one of many
+                      matrices; 0: unknown */
     size_t scratch;
     bool varies;   /* two runs on the same operands differ */
     bool prepares; /* lays weights out for the steps that read them: of constants, once, when compiled */
@@ -137,6 +141,8 @@ mw__step *mw__plan_step_of(mw__planner *planner, mw__kernel *run, const char *la
                            size_t reads, size_t writes);
 void mw__step_read(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit,
                    bool in_place);
+/* A read of the whole buffer, in `parts` (mw__step_operand). */
+void mw__step_read_parts(mw__planner *planner, mw__step *step, uint32_t buffer, int64_t parts);
 void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit);
 /* What is done to the result, a sum of mw__round, in whichever type it is held (engine/compile/fp16_storage.h). Steps
  * that do it themselves say so in `rounds`; the planner sees to the others. */

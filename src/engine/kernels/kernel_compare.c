@@ -148,6 +148,7 @@ mw_status mw__kernel_compare(mw__planner *planner, const mw__op *op, mw_error *e
     mw__step *step = mw__plan_step(planner, compare_run, op->row->name, split.units,
                                    mw__cost(count * (double)(2 * mw__dtype_size(dtype) + 1), count));
     step->block = block;
+    step->span = 1;
     const bool in_place = dtype == MW_BOOL;
     mw__step_read_rows(planner, step, x, shape, split, in_place);
     mw__step_read_rows(planner, step, y, shape, split, in_place);
@@ -296,6 +297,7 @@ mw_status mw__kernel_select(mw__planner *planner, const mw__op *op, mw_error *er
     mw__step *step =
         mw__plan_step(planner, select_run, op->row->name, split.units, mw__cost(count * (double)(3 * size + 1), count));
     step->block = block;
+    step->span = 1;
     mw__step_read_rows(planner, step, cond, shape, split, size == 1);
     mw__step_read_rows(planner, step, a, shape, split, mw__dtype_of(a) == mw__dtype_of(result));
     mw__step_read_rows(planner, step, b, shape, split, mw__dtype_of(b) == mw__dtype_of(result));

@@ -472,12 +472,13 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
         step->grain = s->by_columns ? units : s->m;
     s->panel = half ? ((size_t)(panel_rows(s->m, s->n) * s->n) * sizeof(float) + 63) / 64 * 64 : 0;
     step->scratch = product_scratch(s);
+    step->span = batches > 1 ? s->m : 0;
     if (!s->by_columns && rows_match(o, s))
         mw__step_read(planner, step, x, MW__ROWS, (size_t)s->k * 4, false);
     else
-        mw__step_read(planner, step, x, MW__WHOLE, 0, false);
+        mw__step_read_parts(planner, step, x, mw_shape_count(batch_of(o->sx)) == batches ? batches : 0);
     if (s->packed == NULL)
-        mw__step_read(planner, step, y, MW__WHOLE, 0, false);
+        mw__step_read_parts(planner, step, y, mw_shape_count(batch_of(o->sy)) == batches ? batches : 0);
     if (o->bias != NULL)
         mw__step_read(planner, step, bias, MW__WHOLE, 0, false);
     const uint32_t out = mw__plan_buffer(planner, o->result);

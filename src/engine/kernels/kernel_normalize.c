@@ -137,6 +137,7 @@ mw_status mw__kernel_softmax(mw__planner *planner, const mw__op *op, mw_error *e
     mw__step *step = mw__plan_step(planner, rows ? rows_run : columns_run, "softmax",
                                    rows ? outer : outer * s->stretches, mw__cost(count * (double)size * 2, count * 30));
     step->block = s;
+    step->span = rows;
     step->scratch = (size_t)s->n * (rows ? 1 : (size_t)(s->inner < COLUMNS ? s->inner : COLUMNS)) * sizeof(float);
     const mw__access access = s->stretches == 1 ? MW__ROWS : MW__WHOLE;
     mw__step_read(planner, step, mw__plan_buffer(planner, x), access, access == MW__ROWS ? unit : 0,

@@ -180,6 +180,7 @@ static void plan_groups(mw__planner *planner, const mw__op *op, const mw_tensor 
     mw__step *step = mw__plan_step(planner, group_run, op->row->name, mw__nd_iter_count(&s->groups),
                                    mw__cost(count * (double)size * 2, count * 6));
     step->block = s;
+    step->span = s->contiguous;
     step->scratch = (size_t)s->n * sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, x), access, unit, s->contiguous);
     if (gamma != NULL)

@@ -259,6 +259,7 @@ mw_status mw__kernel_reduce(mw__planner *planner, const mw__op *op, mw_error *er
     mw__step *step = mw__plan_step(planner, run, op->row->name, split.units, cost);
     step->block = taken->run != NULL ? (const void *)s : &s->small;
     step->flops = folding_flops(s, count, s->kind == MW__REDUCE_MEAN ? 0.0 : (double)s->count);
+    step->span = rows;
     if (rows)
         mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, (size_t)s->reduced * size, false);
     else

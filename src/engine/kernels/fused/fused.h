@@ -96,10 +96,24 @@ size_t mw__column_partials(const mw__sum *sum);
 mw__step *mw__column_sums_step(mw__arena *arena, const mw__step *sum, uint32_t partials, mw__level level,
                                mw_error *err);
 
-/* Steps with the same units, run one after the other over few units at a time: what one has written the next finds in a
- * cache. Each reads of what those before it write only what belongs to its own unit. NULL after a failed allocation. */
-mw__step *mw__unit_chain_step(mw__arena *arena, mw__step *const *steps, size_t count, const mw__buffer *buffers,
-                              mw_error *err);
+#define MW__CHAIN_OPERANDS 32 /* reads of a chain's step, and writes, at most */
+
+/* Steps that run one after the other over few units at a time: what one has written the next finds in a cache. Each has
+ * as many units as the chain or a multiple, and reads of what those before it write only what belongs to the same
+ * unit. */
+typedef struct mw__unit_chain {
+    mw__step *const *steps;
+    size_t count;
+    int64_t units;
+    const mw__buffer *buffers;
+    const bool *inner; /* by buffer: no other step touches it, and each unit but its own part; NULL: none is such */
+} mw__unit_chain;
+
+/* NULL after a failed allocation. */
+mw__step *mw__unit_chain_step(mw__arena *arena, const mw__unit_chain *parts, mw_error *err);
+/* How many steps a chain runs, 0 for another step; one of them. */
+size_t mw__unit_chain_stages(const mw__step *step);
+mw__step *mw__unit_chain_stage(const mw__step *step, size_t at);
 
 /* NULL after a failed allocation. */
 mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_error *err);

@@ -47,7 +47,7 @@ void mw__step_element(mw__planner *planner, mw__step *step, const mw__element *e
             return;
     }
     if (copy->dtype == MW_F32 || copy->dtype == MW_F16 || copy->dtype == MW_BOOL)
-        step->element = copy;
+        step->element = copy, step->span = 1;
 }
 
 /* ---- building ---- */
@@ -449,6 +449,7 @@ mw__step *mw__fused_step(mw__arena *arena, const mw__fused_parts *parts, mw_erro
     step->block = fused;
     step->ops = ops;
     step->op_count = parts->count + parts->sum_count;
+    step->span = parts->watch_count == 0;
     builder b = {.fused = fused, .step = step, .stored = parts->stored, .level = parts->level};
     for (size_t i = 0; i < parts->count; i++)
         add_instruction(&b, parts->steps[i]);
