@@ -2,9 +2,9 @@
  * kept. A tile is a range of positions over the whole batch, so that small images share one product. F16 is widened to
  * fp32 by steps of their own, sums stay in fp32 and are rounded once. The plain loops are conv_ref. */
 #include "engine/core/unpack.h"
+#include "engine/kernels/conv/kernel_conv_direct.h"
+#include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/implementation.h"
-#include "engine/kernels/kernel_conv_direct.h"
-#include "engine/kernels/kernel_conv_packed.h"
 #if MW_HAVE_AVX512
 #include "engine/kernels/x86/kernel_conv_avx512.h"
 #endif

@@ -7,7 +7,7 @@
 #ifndef MW__ENGINE_KERNELS_X86_KERNEL_CONV_AVX512_H
 #define MW__ENGINE_KERNELS_X86_KERNEL_CONV_AVX512_H
 
-#include "engine/kernels/kernel_conv_packed.h"
+#include "engine/kernels/conv/kernel_conv_packed.h"
 
 #define MW__CONV_LANES 16
 #define MW__CONV_PANEL 32 /* channels of a tile, at most */

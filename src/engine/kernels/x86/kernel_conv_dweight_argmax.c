@@ -4,7 +4,7 @@
  * a frame of the example with its border:
  *
  *     dweight[o][row][..] = sum over listed e of d[e] frame[at[e] + row ..] */
-#include "engine/kernels/kernel_conv_dweight.h"
+#include "engine/kernels/conv/kernel_conv_dweight.h"
 #include "engine/kernels/x86/avx512.h"
 #include "engine/kernels/x86/kernel_pool_argmax.h"
 #include "engine/kernels/x86/pattern_avx512.h"

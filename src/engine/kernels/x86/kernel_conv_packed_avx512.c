@@ -1,5 +1,5 @@
 /* The packed convolution with AVX-512: tiles of up to 14 output channels by 32 positions. */
-#include "engine/kernels/kernel_conv_packed.h"
+#include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/x86/avx512.h"
 
 #define ROWS    14

@@ -7,8 +7,8 @@
  * For the weight's gradient dy gets that pitch with zeros behind its rows, lanes sum over an example after another, and
  * are added up at the end; products of those zeros with what is not finite in x are part of it. Scratch of a
  * partition: the frame, and a band of rows of y or all of dy. */
-#include "engine/kernels/kernel_conv_dweight.h"
-#include "engine/kernels/kernel_conv_packed.h"
+#include "engine/kernels/conv/kernel_conv_dweight.h"
+#include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/simd_reduce.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * Sums run over channels and taps in order, fused multiply-add where the
  * processor has it. The general form and the plain loops are in kernel_conv.c.
  */
-#include "engine/kernels/kernel_conv_direct.h"
+#include "engine/kernels/conv/kernel_conv_direct.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * of matmul, so that the bits are too. With AVX-512 the image alone is made, for kernel_conv_columns_avx512.c; most
  * products with the kernel are convolutions of kernel_conv_packed.c, which adds in the same order. */
 #include "engine/core/kernel.h"
+#include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/gemm_blocked.h"
-#include "engine/kernels/kernel_conv_packed.h"
 #include "engine/kernels/math_scalar.h"
 #include "engine/kernels/pattern_plans.h"
 #include "engine/kernels/round.h"

@@ -11,9 +11,9 @@
  *
  * In the form for chips the sums of each example are a product, whose order they have, and are rounded; a product with
  * ones adds those of four examples in pairs. No bit of either changes. */
+#include "engine/kernels/conv/kernel_conv_dweight.h"
+#include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/gemm_blocked.h"
-#include "engine/kernels/kernel_conv_dweight.h"
-#include "engine/kernels/kernel_conv_packed.h"
 #include "engine/kernels/round.h"
 #include "engine/kernels/simd_reduce.h"
 

@@ -5,9 +5,9 @@
  *
  * The operations that it stands for are a convolution over transposed operands and a sum, which add the same products
  * in another order: results agree to rounding, not to the bit. */
-#include "engine/kernels/kernel_conv_dweight.h"
+#include "engine/kernels/conv/kernel_conv_dweight.h"
+#include "engine/kernels/conv/kernel_conv_direct.h"
 #include "engine/kernels/implementation.h"
-#include "engine/kernels/kernel_conv_direct.h"
 #include "engine/kernels/simd_reduce.h"
 
 #include <string.h>

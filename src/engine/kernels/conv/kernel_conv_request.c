@@ -1,5 +1,5 @@
 /* What conv and conv_transpose ask of the packed and depthwise kernels: the rows that both operations have. */
-#include "engine/kernels/kernel_conv_packed.h"
+#include "engine/kernels/conv/kernel_conv_packed.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The inner loops of the packed convolution for all but AVX-512: tiles of up to 6 output channels by 16 positions. */
-#include "engine/kernels/kernel_conv_packed.h"
+#include "engine/kernels/conv/kernel_conv_packed.h"
 
 #include <string.h>
 

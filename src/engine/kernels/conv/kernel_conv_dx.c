@@ -1,7 +1,7 @@
 /* The gradient of a convolution by x: which of the kernels takes it. They add in one order (kernel_conv_packed.h). */
+#include "engine/kernels/conv/kernel_conv_direct.h"
+#include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/implementation.h"
-#include "engine/kernels/kernel_conv_direct.h"
-#include "engine/kernels/kernel_conv_packed.h"
 #include "engine/kernels/pattern_plans.h"
 #if MW_HAVE_AVX512
 #include "engine/kernels/x86/kernel_conv_avx512.h"

@@ -1,7 +1,7 @@
 /* conv_transpose: the weight times a tile of x, then the products are added where they belong (col2im). A unit is a
  * block of channels of one example, which no other unit writes. The plain loops are transpose_ref. */
+#include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/implementation.h"
-#include "engine/kernels/kernel_conv_packed.h"
 
 #include <string.h>
 

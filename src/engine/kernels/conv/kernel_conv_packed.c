@@ -2,7 +2,7 @@
  * examples where they keep every partition busy; else tiles of positions, and of output channels where there are few
  * positions. Scratch of a partition: one panel of x, the sums of a tile (at most SUMS floats, or one panel's), and the
  * runs of one panel. */
-#include "engine/kernels/kernel_conv_packed.h"
+#include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/core/unpack.h"
 
 #include <string.h>
