@@ -44,6 +44,29 @@ static void close_net(net *n)
     free(n->values);
 }
 
+/* ---- over the nets ---- */
+
+static bool any_net(const onnx_recorded *r) { return r != NULL; }
+static bool has_head(const onnx_recorded *r) { return r->head != NULL; }
+static bool takes_any_batch(const onnx_recorded *r) { return strcmp(r->name, "mobilenet_train") != 0; }
+
+/* Each of those nets in a folder of the test's own. */
+static void for_nets(bool (*wanted)(const onnx_recorded *r), void (*check)(const net *n))
+{
+    char folder[512];
+    REQUIRE(folder_enter(folder));
+    for (size_t i = 0; i < NETS; i++) {
+        net n;
+        mw_error err = {0};
+        if (!wanted(&nets[i]))
+            continue;
+        if (open_net(&n, &nets[i], &err))
+            check(&n);
+        close_net(&n);
+    }
+    folder_leave(folder);
+}
+
 /* ---- in ---- */
 
 /* For onnxruntime, if it is asked for: the model in that file, and what ours computes. */
@@ -194,20 +217,7 @@ static void check_head(const net *n)
     mw_graph_destroy(graph);
 }
 
-static void test_heads_learn_as_in_pytorch(void)
-{
-    char folder[512];
-    REQUIRE(folder_enter(folder));
-    for (size_t i = 0; i < NETS; i++) {
-        net n;
-        mw_error err = {0};
-        if (nets[i].head != NULL && open_net(&n, &nets[i], &err)) {
-            check_head(&n);
-            close_net(&n);
-        }
-    }
-    folder_leave(folder);
-}
+static void test_heads_learn_as_in_pytorch(void) { for_nets(has_head, check_head); }
 
 /* Steps on a copy of the net, which this frees: its loss falls, and what was trained is written. */
 static void check_learns(const net *n, mw_graph *graph, const char *what, mw_error *err)
@@ -236,20 +246,7 @@ static void check_adapters_and_all(const net *n)
     check_learns(n, mw_graph_trainable(n->graph, &tune, &err), "all of it trained", &err);
 }
 
-static void test_adapters_and_all_weights_learn(void)
-{
-    char folder[512];
-    REQUIRE(folder_enter(folder));
-    for (size_t i = 0; i < NETS; i++) {
-        net n;
-        mw_error err = {0};
-        if (nets[i].head != NULL && open_net(&n, &nets[i], &err)) {
-            check_adapters_and_all(&n);
-            close_net(&n);
-        }
-    }
-    folder_leave(folder);
-}
+static void test_adapters_and_all_weights_learn(void) { for_nets(has_head, check_adapters_and_all); }
 
 /* ---- base weights ---- */
 
@@ -316,21 +313,13 @@ static void check_base_of_package(const net *n)
     mw_coreml_destroy(model);
 }
 
-static void test_base_weights_come_under_adapters(void)
+static void check_both_bases(const net *n)
 {
-    char folder[512];
-    REQUIRE(folder_enter(folder));
-    for (size_t i = 0; i < NETS; i++) {
-        net n;
-        mw_error err = {0};
-        if (nets[i].head != NULL && open_net(&n, &nets[i], &err)) {
-            check_base(&n, "adapters over a base");
-            check_base_of_package(&n);
-            close_net(&n);
-        }
-    }
-    folder_leave(folder);
+    check_base(n, "adapters over a base");
+    check_base_of_package(n);
 }
+
+static void test_base_weights_come_under_adapters(void) { for_nets(has_head, check_both_bases); }
 
 static void check_layers(const mw_graph *graph, bool named)
 {
@@ -401,20 +390,7 @@ static void check_open(const net *n)
     mw_graph_destroy(open);
 }
 
-static void test_one_read_serves_all_batches(void)
-{
-    char folder[512];
-    REQUIRE(folder_enter(folder));
-    for (size_t i = 0; i < NETS; i++) {
-        net n;
-        mw_error err = {0};
-        if (strcmp(nets[i].name, "mobilenet_train") != 0 && open_net(&n, &nets[i], &err)) {
-            check_open(&n);
-            close_net(&n);
-        }
-    }
-    folder_leave(folder);
-}
+static void test_one_read_serves_all_batches(void) { for_nets(takes_any_batch, check_open); }
 
 /* An application gives any number of examples, and nobody says a batch. */
 static void check_prediction(const net *n)
@@ -445,35 +421,17 @@ static void check_prediction(const net *n)
     free(y);
 }
 
-static void test_models_predict_any_number_of_examples(void)
-{
-    for (size_t i = 0; i < NETS; i++) {
-        net n;
-        mw_error err = {0};
-        if (nets[i].head != NULL && open_net(&n, &nets[i], &err)) {
-            check_prediction(&n);
-            close_net(&n);
-        }
-    }
-}
+static void test_models_predict_any_number_of_examples(void) { for_nets(has_head, check_prediction); }
 
 /* ---- out ---- */
 
-static void test_what_is_written_computes_the_same(void)
+static void check_written(const net *n)
 {
-    char folder[512];
-    REQUIRE(folder_enter(folder));
-    for (size_t i = 0; i < NETS; i++) {
-        net n;
-        mw_error err = {0};
-        if (open_net(&n, &nets[i], &err)) {
-            check_package(&n, n.graph);
-            check_onnx(&n, n.graph, "as it was read");
-        }
-        close_net(&n);
-    }
-    folder_leave(folder);
+    check_package(n, n->graph);
+    check_onnx(n, n->graph, "as it was read");
 }
+
+static void test_what_is_written_computes_the_same(void) { for_nets(any_net, check_written); }
 
 /* --cases FOLDER keeps what is read and written there. */
 int main(int count, char **arguments)
