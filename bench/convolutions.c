@@ -4,9 +4,7 @@
  *     convolutions                          every shape: name, direction, ms, GFLOP/s
  *     convolutions NAME [--threads N] [--steps N] [--device cpu|ane] [--plan]
  *     convolutions list                     the shapes, for convolutions.py */
-#include "bench.h"
-
-#include <millwright/millwright.h>
+#include "runs.h"
 
 typedef struct shape {
     const char *name;
@@ -66,7 +64,7 @@ static const shape shapes[] = {
     {"groups_4", 8, 128, 28, 28, 256, 3, 3, 1, 1, 1, 4, false},
 };
 
-enum { SHAPES = sizeof shapes / sizeof *shapes, ROUNDS = 9 };
+enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static const char *const directions[] = {"forward", "dx", "dweight"};
 
@@ -129,39 +127,15 @@ static void feed(mw_program *program, mw_error *err)
     }
 }
 
-static void print_line(void *user, const char *line)
-{
-    (void)user;
-    puts(line);
-}
-
-/* Wall time of one thread is its processor time, which what else runs disturbs less. */
-static double clock_of(const bench_options *o) { return o->threads > 1 ? bench_now() : bench_cpu(); }
-
 static void measure(const shape *s, int direction, const bench_options *o, mw_error *err)
 {
-    double times[ROUNDS];
     mw_program *program = compile(s, direction, o, err);
     if (program == NULL)
         return;
     feed(program, err);
     const double flops = flops_of(s);
     const int runs = bench_steps(o, flops > 3e8 ? 2 : (int)(6e8 / (flops + 1e6)));
-    mw_run(program, err);
-    if (o->plan)
-        mw_program_profile(program, 20, err);
-    for (int r = 0; r < ROUNDS; r++) {
-        const double start = clock_of(o);
-        for (int i = 0; i < runs; i++)
-            mw_run(program, err);
-        times[r] = (clock_of(o) - start) / runs;
-    }
-    if (o->plan) {
-        mw_plan *plan = mw_plan_create(program, err);
-        mw_plan_print(plan, print_line, NULL);
-        mw_plan_destroy(plan);
-    }
-    const double time = bench_median(times, ROUNDS);
+    const double time = bench_run_seconds(o, program, runs, err);
     printf("%s\t%s\t%.4f\t%.1f\n", s->name, directions[direction], 1e3 * time, 1e-9 * flops / time);
     fflush(stdout);
     mw_program_destroy(program);

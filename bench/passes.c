@@ -3,9 +3,7 @@
  *
  *     passes                          all: name, direction, ms, MB of intermediates and scratch
  *     passes NAME [--threads N] [--steps N] [--device cpu|ane] [--plan] */
-#include "bench.h"
-
-#include <millwright/millwright.h>
+#include "runs.h"
 
 typedef struct subject {
     const char *name;
@@ -19,7 +17,7 @@ static const subject subjects[] = {
     {"attention_1024", 1, 12, 1024, 64, false}, {"attention_1024_causal", 1, 12, 1024, 64, true},
 };
 
-enum { SUBJECTS = sizeof subjects / sizeof *subjects, ROUNDS = 9 };
+enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
 static const char *const directions[] = {"forward", "backward"};
 
@@ -98,37 +96,17 @@ static void feed(const subject *s, mw_program *program, mw_error *err)
     }
 }
 
-static void print_line(void *user, const char *line)
-{
-    (void)user;
-    puts(line);
-}
-
-/* Wall time of one thread is its processor time, which what else runs disturbs less. */
-static double clock_of(const bench_options *o) { return o->threads > 1 ? bench_now() : bench_cpu(); }
-
 static void measure(const subject *s, int direction, const bench_options *o, mw_error *err)
 {
-    double times[ROUNDS];
     mw_program *program = compile(s, direction, o, err);
     if (program == NULL)
         return;
     feed(s, program, err);
     const int runs = bench_steps(o, 4);
-    mw_run(program, err);
-    if (o->plan)
-        mw_program_profile(program, 20, err);
-    for (int r = 0; r < ROUNDS; r++) {
-        const double start = clock_of(o);
-        for (int i = 0; i < runs; i++)
-            mw_run(program, err);
-        times[r] = (clock_of(o) - start) / runs;
-    }
+    const double time = bench_run_seconds(o, program, runs, err);
     mw_plan *plan = mw_plan_create(program, err);
-    if (o->plan)
-        mw_plan_print(plan, print_line, NULL);
     const mw_plan_totals totals = mw_plan_total(plan);
-    printf("%s\t%s\t%.4f\t%.1f\n", s->name, directions[direction], 1e3 * bench_median(times, ROUNDS),
+    printf("%s\t%s\t%.4f\t%.1f\n", s->name, directions[direction], 1e3 * time,
            1e-6 * (double)(totals.intermediate_bytes + totals.scratch_bytes));
     fflush(stdout);
     mw_plan_destroy(plan);
