@@ -22,7 +22,6 @@ typedef struct fuser {
     uint32_t *splat;      /* by buffer: that of the one number in it, or 0 */
     uint32_t *place;      /* by buffer: where the step that writes it stands in the text */
     uint32_t places;      /* steps so far */
-    bool *stored;         /* by buffer: a step outside its group reads it */
     mw__fuse_group *open; /* OPEN_GROUPS */
     mw_error *err;
 } fuser;
@@ -62,8 +61,7 @@ bool mw__fuse_reads(const mw__fuse_group *fused, const mw__element_operand *oper
     return false;
 }
 
-/* Reads of `buffer` by this step. */
-static uint32_t reads_of(const mw__step *step, uint32_t buffer)
+uint32_t mw__fuse_times_read(const mw__step *step, uint32_t buffer)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < step->read_count; i++)
@@ -77,7 +75,7 @@ static size_t count_stores(const fuser *f, const mw__fuse_group *fused, const mw
     size_t stores = 1 + fused->watch_count; /* its own */
     for (size_t i = 0; i < fused->count; i++) {
         const uint32_t made = fused->steps[i]->writes[0].buffer;
-        stores += f->readers[made] > reads_of(step, made);
+        stores += f->readers[made] > mw__fuse_times_read(step, made);
     }
     return stores;
 }
@@ -419,125 +417,6 @@ static mw_status take(fuser *f, mw__step *step)
     return close_idle(f, step);
 }
 
-/* ---- the new steps ---- */
-
-/* Of each buffer, how often it is read by those who do not make it. */
-static void count_item(uint32_t *readers, const mw__fuse_item *item)
-{
-    for (size_t i = 0; item->group != NULL && i < item->group->read_count; i++)
-        readers[item->group->reads[i].buffer]++;
-    for (size_t i = 0; item->group == NULL && i < item->step->read_count; i++)
-        readers[item->step->reads[i].buffer]++;
-}
-
-/* Marks what outsiders need of a group. */
-static void mark_stored(const fuser *f, const mw__fuse_group *group)
-{
-    for (size_t i = 0; i < group->count; i++) {
-        const uint32_t made = group->steps[i]->writes[0].buffer;
-        f->stored[made] = f->readers[made] > 0 || f->pass->planner->buffers[made].kind == MW__BUFFER_OUTPUT;
-    }
-}
-
-/* Buffers for the partial sums of columns. */
-static mw_status add_partials(const fuser *f, const mw__fuse_group *group, uint32_t *out)
-{
-    for (size_t i = 0; i < group->sum_count; i++)
-        if (mw__sums_columns(group->sums[i]->sum, &group->view))
-            out[i] = mw__plan_temporary(f->pass->planner, mw__column_partials(group->sums[i]->sum));
-    return mw__plan_check(f->pass->planner, f->err);
-}
-
-/* The steps of an item: of a group, itself. */
-static mw__step *make_step(const fuser *f, const mw__fuse_group *group, const uint32_t *partials)
-{
-    const mw__fused_parts parts = {.steps = group->steps,
-                                   .count = group->count,
-                                   .stored = f->stored,
-                                   .watches = group->watches,
-                                   .watch_count = group->watch_count,
-                                   .sums = group->sums,
-                                   .partials = partials,
-                                   .sum_count = group->sum_count,
-                                   .view = group->view,
-                                   .level = f->pass->config->level};
-    return mw__fused_step(f->pass->arena, &parts, f->err);
-}
-
-typedef struct emitter {
-    mw__step **steps;
-    size_t count, capacity;
-} emitter;
-
-static mw_status emit(const fuser *f, emitter *e, mw__step *step)
-{
-    if (step == NULL)
-        return MW_ERROR_MEMORY;
-    MW_TRY(mw__grow(f->pass->arena->allocator, &e->steps, &e->capacity, e->count + 1, sizeof *e->steps, f->err));
-    e->steps[e->count++] = step;
-    return MW_OK;
-}
-
-static bool reads_splat(const mw__step *step)
-{
-    for (int i = 0; i < step->element->operand_count; i++)
-        if (reads_of(step, step->element->operand[i].buffer) == 0)
-            return true;
-    return false;
-}
-
-/* A group of one step, outside of a chain, is that step. */
-static mw__step *alone(const mw__fuse_chain *chain)
-{
-    const mw__fuse_group *group = chain->items[0].group;
-    if (chain->count > 1)
-        return NULL;
-    if (group == NULL)
-        return chain->items[0].step;
-    if (group->count + group->sum_count + group->watch_count > 1)
-        return NULL;
-    if (group->count == 0)
-        return group->sums[0];
-    return reads_splat(group->steps[0]) ? NULL : group->steps[0];
-}
-
-static mw_status emit_column_sums(const fuser *f, emitter *e, const mw__fuse_group *group, const uint32_t *partials)
-{
-    for (size_t i = 0; i < group->sum_count; i++)
-        if (partials[i] != 0)
-            MW_TRY(emit(
-                f, e,
-                mw__column_sums_step(f->pass->arena, group->sums[i], partials[i], f->pass->config->level, f->err)));
-    return MW_OK;
-}
-
-static mw_status emit_chain(const fuser *f, emitter *e, const mw__fuse_chain *chain)
-{
-    mw__step *only = alone(chain);
-    if (only != NULL) /* nobody reads a splat any more */
-        return only->splat != 0 && f->readers[only->writes[0].buffer] == 0 &&
-                       f->pass->planner->buffers[only->writes[0].buffer].kind != MW__BUFFER_OUTPUT
-                   ? MW_OK
-                   : emit(f, e, only);
-    mw__step **steps = mw__arena_alloc(f->scratch, chain->count, sizeof *steps, f->err);
-    uint32_t(*partials)[MW__FUSED_SUMS] = mw__arena_alloc(f->scratch, chain->count, sizeof *partials, f->err);
-    if (steps == NULL || partials == NULL)
-        return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < chain->count; i++) {
-        MW_TRY(add_partials(f, chain->items[i].group, partials[i]));
-        mark_stored(f, chain->items[i].group);
-        steps[i] = make_step(f, chain->items[i].group, partials[i]);
-        if (steps[i] == NULL)
-            return MW_ERROR_MEMORY;
-    }
-    const mw__unit_chain parts = {
-        .steps = steps, .count = chain->count, .units = steps[0]->units, .buffers = f->pass->planner->buffers};
-    MW_TRY(emit(f, e, chain->count == 1 ? steps[0] : mw__unit_chain_step(f->pass->arena, &parts, f->err)));
-    for (size_t i = 0; i < chain->count; i++)
-        MW_TRY(emit_column_sums(f, e, chain->items[i].group, partials[i]));
-    return MW_OK;
-}
-
 /* ---- the whole ---- */
 
 static void count_readers(fuser *f, mw__step *const *steps, size_t step_count)
@@ -556,27 +435,13 @@ static void count_readers(fuser *f, mw__step *const *steps, size_t step_count)
     }
 }
 
-static mw_status emit_all(fuser *f, emitter *e)
-{
-    mw__fuse_chain *chains;
-    size_t count = 0;
-    MW_TRY(mw__fuse_find_chains(f->pass, f->items, f->count, f->scratch, &chains, &count, f->err));
-    memset(f->readers, 0, f->pass->buffer_count * sizeof *f->readers);
-    for (size_t c = 0; c < count; c++)
-        for (size_t i = 0; i < chains[c].count; i++)
-            count_item(f->readers, &chains[c].items[i]);
-    for (size_t c = 0; c < count; c++)
-        MW_TRY(emit_chain(f, e, &chains[c]));
-    return MW_OK;
-}
-
-static mw_status fuse_all(fuser *f, mw__step **steps, size_t step_count, emitter *e)
+static mw_status fuse_all(fuser *f, mw__step **steps, size_t step_count)
 {
     for (size_t s = 0; s < step_count; s++)
         MW_TRY(take(f, steps[s]));
     for (uint32_t i = 0; i < OPEN_GROUPS; i++)
         MW_TRY(close_group(f, i));
-    return emit_all(f, e);
+    return mw__fuse_emit(f->pass, f->items, f->count, f->scratch, f->err);
 }
 
 mw_status mw__fuse_steps(const mw__pass *pass, mw_error *err)
@@ -592,21 +457,13 @@ mw_status mw__fuse_steps(const mw__pass *pass, mw_error *err)
                .maker = mw__arena_alloc(&scratch, buffer_count, sizeof(uint32_t), err),
                .splat = mw__arena_alloc(&scratch, buffer_count, sizeof(uint32_t), err),
                .place = mw__arena_alloc(&scratch, buffer_count, sizeof(uint32_t), err),
-               .stored = mw__arena_alloc(&scratch, buffer_count, sizeof(bool), err),
                .open = mw__arena_alloc(&scratch, OPEN_GROUPS, sizeof(mw__fuse_group), err),
                .err = err};
-    emitter e = {0};
     mw_status status = MW_ERROR_MEMORY;
     if (f.items != NULL && f.readers != NULL && f.maker != NULL && f.splat != NULL && f.place != NULL &&
-        f.stored != NULL && f.open != NULL) {
+        f.open != NULL) {
         count_readers(&f, planner->steps, planner->step_count);
-        status = fuse_all(&f, planner->steps, planner->step_count, &e);
-    }
-    if (status == MW_OK) {
-        mw__free(pass->arena->allocator, planner->steps);
-        planner->steps = e.steps, planner->step_count = e.count, planner->step_capacity = e.capacity;
-    } else {
-        mw__free(pass->arena->allocator, e.steps);
+        status = fuse_all(&f, planner->steps, planner->step_count);
     }
     mw__arena_deinit(&scratch);
     return status;
