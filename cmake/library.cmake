@@ -33,10 +33,11 @@ mw_room(format ${mw_format_folders})
 mw_room(runtime compare data dispatch model plan trainer)
 # Kernels run tens of times in a step that may take half a microsecond, and nothing that a file or a caller chooses is
 # a length of theirs on the stack: sizes are the planner's. The stack protector costs them 2 % of such a step.
-set(mw_kernel_folders kernels kernels/conv kernels/fused)
+set(mw_kernel_folders kernels kernels/conv kernels/fused kernels/math)
 set(mw_kernel_definitions)
 file(GLOB mw_kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engine/kernels/*.c
-    ${PROJECT_SOURCE_DIR}/src/engine/kernels/conv/*.c ${PROJECT_SOURCE_DIR}/src/engine/kernels/fused/*.c)
+    ${PROJECT_SOURCE_DIR}/src/engine/kernels/conv/*.c ${PROJECT_SOURCE_DIR}/src/engine/kernels/fused/*.c
+    ${PROJECT_SOURCE_DIR}/src/engine/kernels/math/*.c)
 set_source_files_properties(${mw_kernel_sources} PROPERTIES COMPILE_OPTIONS -fno-stack-protector)
 
 # mw_kernel_set(<folder> <architecture> <definition> <flag>...): kernels of one instruction set, src/engine/kernels/

@@ -1,8 +1,8 @@
 /* Rounding fp32 to fp16 in place: at every level, to the bit what a conversion there and back gives. */
 #include "base/bits.h"
 #include "base/fp16.h"
-#include "engine/kernels/round.h"
-#include "engine/kernels/round_chip.h"
+#include "engine/kernels/math/round.h"
+#include "engine/kernels/math/round_chip.h"
 #include "run.h"
 #include "support/check.h"
 

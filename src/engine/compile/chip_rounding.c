@@ -1,7 +1,7 @@
 /* The rules of chip/rules/arithmetic.def that are about results, applied to a function. */
 #include "engine/compile/chip_rounding.h"
 
-#include "engine/kernels/math.h"
+#include "engine/kernels/math/math.h"
 
 #include <string.h>
 

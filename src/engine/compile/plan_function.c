@@ -6,7 +6,7 @@
 #include "engine/core/planner.h"
 #include "engine/kernels/fused/fused.h"
 #include "engine/kernels/kernel_table.h"
-#include "engine/kernels/round.h"
+#include "engine/kernels/math/round.h"
 #include "engine/kernels/within.h"
 #include "graph/constants/compressed.h"
 

@@ -6,7 +6,7 @@
  * says, would lose ones from 2048 on, where fp16 has no odd numbers. */
 #include "engine/kernels/gemm_chip.h"
 
-#include "engine/kernels/math_scalar.h"
+#include "engine/kernels/math/math_scalar.h"
 
 enum { FOUR = 4, BITS = 12 };
 

@@ -1,7 +1,7 @@
 /* Activations with numbers per channel: rows of math.c whose scalar arguments are vectors [C]. The others are unary
  * operations (kernel_elementwise.c). */
 #include "engine/core/kernel.h"
-#include "engine/kernels/math.h"
+#include "engine/kernels/math/math.h"
 
 typedef struct channel_block {
     int64_t elements, count, channels, inner; /* x is [count / (channels inner), channels, inner] */

@@ -4,7 +4,7 @@
  * operands are widened to fp32 by steps of their own; each result is rounded once. */
 #include "engine/core/kernel.h"
 #include "engine/kernels/gemm.h"
-#include "engine/kernels/math.h"
+#include "engine/kernels/math/math.h"
 #include "engine/kernels/simd_reduce.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Conversion between F16, F32, I32, BOOL and the 8- and 16-bit integers. A float becomes an integer by truncation
  * toward zero; out of range it saturates and NaN is 0. MIL leaves both undefined. Anything becomes BOOL by x != 0. */
 #include "engine/kernels/fused/fused.h"
-#include "engine/kernels/math_chip.h"
-#include "engine/kernels/round.h"
+#include "engine/kernels/math/math_chip.h"
+#include "engine/kernels/math/round.h"
 
 #include "base/fp16.h"
 

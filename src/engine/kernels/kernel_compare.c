@@ -1,7 +1,7 @@
 /* Comparisons and logic of two tensors and selection by a bool tensor, with broadcasting. logical_not is a unary
  * operation (kernel_elementwise.c). */
 #include "engine/kernels/fused/fused.h"
-#include "engine/kernels/math_chip.h"
+#include "engine/kernels/math/math_chip.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
  * are rows of math.c and math_pair.c; here are the iter over operands and the plan functions. */
 #include "engine/core/kernel.h"
 #include "engine/kernels/fused/fused.h"
-#include "engine/kernels/math.h"
-#include "engine/kernels/math_chip.h"
-#include "engine/kernels/round.h"
+#include "engine/kernels/math/math.h"
+#include "engine/kernels/math/math_chip.h"
+#include "engine/kernels/math/round.h"
 
 #include "base/fp16.h"
 

@@ -6,7 +6,7 @@
 #include "engine/core/kernel.h"
 #include "engine/core/unpack.h"
 #include "engine/kernels/gemm_blocked.h"
-#include "engine/kernels/math_chip.h"
+#include "engine/kernels/math/math_chip.h"
 
 #include <string.h>
 

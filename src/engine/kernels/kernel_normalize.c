@@ -3,8 +3,8 @@
  */
 #include "engine/core/kernel.h"
 #include "engine/kernels/implementation.h"
-#include "engine/kernels/math.h"
-#include "engine/kernels/round.h"
+#include "engine/kernels/math/math.h"
+#include "engine/kernels/math/round.h"
 #include "engine/kernels/simd_reduce.h"
 
 #include <math.h>

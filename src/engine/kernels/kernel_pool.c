@@ -4,7 +4,7 @@
  * those at the ends of a row are taken. */
 #include "engine/kernels/kernel_pool.h"
 #include "engine/kernels/implementation.h"
-#include "engine/kernels/math_scalar.h"
+#include "engine/kernels/math/math_scalar.h"
 #include "engine/kernels/pattern_plans.h"
 #include "engine/kernels/simd_reduce.h"
 #include "graph/window.h"

@@ -4,7 +4,7 @@
  * relu before the pooling: the largest of relu(x) is relu of the largest x; and where that is above 0, the elements
  * that equal it are those of x that do, elsewhere the gradient is 0. */
 #include "engine/kernels/kernel_pool.h"
-#include "engine/kernels/math_scalar.h"
+#include "engine/kernels/math/math_scalar.h"
 
 typedef float float8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t int8 __attribute__((vector_size(32), aligned(4), may_alias));

@@ -4,7 +4,7 @@
 
 #include "engine/core/kernel.h"
 #include "engine/kernels/gemm.h"
-#include "engine/kernels/math.h"
+#include "engine/kernels/math/math.h"
 #include "graph/patterns/recurrent.h"
 
 typedef struct mw__recurrent_activation {

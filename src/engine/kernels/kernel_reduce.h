@@ -2,7 +2,7 @@
 #ifndef MW__ENGINE_KERNELS_KERNEL_REDUCE_H
 #define MW__ENGINE_KERNELS_KERNEL_REDUCE_H
 
-#include "engine/kernels/math.h"
+#include "engine/kernels/math/math.h"
 
 #define MW__REDUCE_ROWS 64 /* rows of columns that are added in fp32 before they go to double sums */
 

@@ -1,7 +1,7 @@
 /* Sums in fp16, which a source says of a chip (chip/rules/arithmetic.def, narrow_sums): slow, and for looking. */
 #include "engine/kernels/kernel_reduce.h"
 
-#include "engine/kernels/math_scalar.h"
+#include "engine/kernels/math/math_scalar.h"
 
 static float narrow_sum(const mw__reduce_block *s, const float *x)
 {

@@ -2,8 +2,8 @@
 #include "engine/core/kernel.h"
 
 #include "base/fp16.h"
-#include "engine/kernels/math.h"
-#include "engine/kernels/round.h"
+#include "engine/kernels/math/math.h"
+#include "engine/kernels/math/round.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,9 +6,9 @@
 #include "engine/core/kernel.h"
 #include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/gemm_blocked.h"
-#include "engine/kernels/math_scalar.h"
+#include "engine/kernels/math/math_scalar.h"
+#include "engine/kernels/math/round.h"
 #include "engine/kernels/pattern_plans.h"
-#include "engine/kernels/round.h"
 #include "engine/kernels/x86/kernel_conv_columns_avx512.h"
 #if MW_HAVE_AVX512
 #include "engine/kernels/x86/kernel_conv_avx512.h"

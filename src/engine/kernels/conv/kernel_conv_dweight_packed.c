@@ -14,7 +14,7 @@
 #include "engine/kernels/conv/kernel_conv_dweight.h"
 #include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/gemm_blocked.h"
-#include "engine/kernels/round.h"
+#include "engine/kernels/math/round.h"
 #include "engine/kernels/simd_reduce.h"
 
 #include <string.h>

@@ -1,21 +1,15 @@
-/* The packed convolution of kernel_conv_packed.h: grids, planning, and the loops around the tiles. A step's units are
+/* The packed convolution of kernel_conv_packed.h: planning, and the loops around the tiles. A step's units are
  * examples where they keep every partition busy; else tiles of positions, and of output channels where there are few
  * positions. Scratch of a partition: one panel of x, the sums of a tile (at most SUMS floats, or one panel's), and the
  * runs of one panel. */
 #include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/core/unpack.h"
 
-#include <string.h>
-
-#define TAPS_MOST     512
-#define GRIDS_MOST    64
 #define OUTPUTS_LEAST 4
 #define SUMS          98304 /* floats: part of the second-level cache */
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-/* ---- grids ---- */
 
 typedef struct packed_block {
     int64_t examples, groups, inputs, outputs; /* channels of a group */
@@ -35,78 +29,6 @@ typedef struct packed_block {
     mw__level level;
     const mw__packed_finish *columns; /* or NULL */
 } packed_block;
-
-/* Along one axis, the elements of the kernel that reach results at `start` + j stride, from the last to the first. */
-static int64_t axis_taps(const mw__conv_window *w, int axis, int64_t start, int64_t *element, int64_t *offset)
-{
-    int64_t count = 0;
-    for (int64_t k = w->kernel[axis] - 1; k >= 0; k--) {
-        const int64_t at = start + w->before[axis] - k * w->dilation[axis];
-        if (at % w->stride[axis] == 0)
-            element[count] = k, offset[count++] = at / w->stride[axis];
-    }
-    return count;
-}
-
-static void transposed_grid(const mw__conv_window *w, const int64_t start[3], mw__packed_tap *tap, mw__packed_grid *out)
-{
-    int64_t element[3][TAPS_MOST], offset[3][TAPS_MOST], count[3];
-    out->area = 1, out->taps = 0, out->tap = tap;
-    for (int i = 0; i < 3; i++) {
-        count[i] = axis_taps(w, i, start[i], element[i], offset[i]);
-        out->start[i] = start[i];
-        out->extent[i] = divide_up(w->in[i] - start[i], w->stride[i]);
-        out->area *= out->extent[i];
-    }
-    for (int64_t z = 0; z < count[0]; z++)
-        for (int64_t y = 0; y < count[1]; y++)
-            for (int64_t x = 0; x < count[2]; x++)
-                tap[out->taps++] = (mw__packed_tap){
-                    .offset = {offset[0][z], offset[1][y], offset[2][x]},
-                    .element = (element[0][z] * w->kernel[1] + element[1][y]) * w->kernel[2] + element[2][x]};
-}
-
-/* A grid for each remainder; together they have each element of the kernel once. */
-static void fill_transposed(const mw__conv_window *w, mw__packed_tap *tap, mw__packed_grid *grid)
-{
-    const int64_t ends[3] = {smaller(w->stride[0], w->in[0]), smaller(w->stride[1], w->in[1]),
-                             smaller(w->stride[2], w->in[2])};
-    for (int64_t z = 0; z < ends[0]; z++)
-        for (int64_t y = 0; y < ends[1]; y++)
-            for (int64_t x = 0; x < ends[2]; x++, grid++) {
-                transposed_grid(w, (const int64_t[3]){z, y, x}, tap, grid);
-                tap += grid->taps;
-            }
-}
-
-static void fill_forward(const mw__conv_window *w, mw__packed_tap *tap, mw__packed_grid *grid)
-{
-    *grid = (mw__packed_grid){.area = w->area_out, .taps = w->taps, .tap = tap};
-    memcpy(grid->extent, w->out, sizeof grid->extent);
-    for (int64_t t = 0; t < w->taps; t++) {
-        mw__conv_tap(w, t, tap[t].offset);
-        tap[t].element = t;
-    }
-}
-
-int64_t mw__packed_grids(const mw__packed_request *r)
-{
-    const mw__conv_window *w = &r->window;
-    int64_t all = 1;
-    for (int i = 0; r->transposed && i < 3 && all <= GRIDS_MOST; i++)
-        all *= smaller(w->stride[i], w->in[i]);
-    return all;
-}
-
-mw__packed_grid *mw__packed_fill_grids(mw__planner *planner, const mw__packed_request *r)
-{
-    mw__packed_grid *const grids = mw__plan_block(planner, (size_t)mw__packed_grids(r) * sizeof *grids);
-    mw__packed_tap *const taps = mw__plan_block(planner, (size_t)r->window.taps * sizeof *taps);
-    if (grids == NULL || taps == NULL)
-        return NULL;
-    (r->transposed ? fill_transposed : fill_forward)(&r->window, taps, grids);
-    return grids;
-}
 
 /* ---- packing the weight: for each group, grid and panel [depth, rows], zeros for channels that are not there ---- */
 
@@ -458,7 +380,7 @@ const char *mw__conv_packed_declines(const mw__packed_request *r)
 {
     const mw_shape weight = mw__shape_of(r->weight);
     const int64_t outputs = r->transposed ? weight.dim[1] : weight.dim[0] / r->groups;
-    if (r->window.taps > TAPS_MOST || mw__packed_grids(r) > GRIDS_MOST)
+    if (r->window.taps > MW__PACKED_TAPS || mw__packed_grids(r) > MW__PACKED_GRIDS)
         return "a kernel of over 512 elements, or over 64 remainders by the strides";
     if (outputs < OUTPUTS_LEAST)
         return "few output channels in a group";

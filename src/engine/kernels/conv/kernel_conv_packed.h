@@ -12,7 +12,7 @@
 #define MW__ENGINE_KERNELS_KERNEL_CONV_PACKED_H
 
 #include "engine/kernels/kernel_conv.h"
-#include "engine/kernels/math.h"
+#include "engine/kernels/math/math.h"
 
 #define MW__PACKED_DEPTH 256
 #define MW__PACKED_LANES 32 /* at most */
@@ -140,6 +140,9 @@ mw_status mw__plan_conv_row_depthwise(mw__planner *planner, const mw__op *op, mw
         .name = "depthwise", .level = MW__LEVEL_BASE, .declines = mw__conv_row_depthwise_declines,                     \
         .plan = mw__plan_conv_row_depthwise                                                                            \
     }
+
+/* What is taken: elements of a kernel, grids. */
+enum { MW__PACKED_TAPS = 512, MW__PACKED_GRIDS = 64 };
 
 /* How many grids it has, at most one more than are taken; and their extents and taps. NULL after a failed allocation.
  */

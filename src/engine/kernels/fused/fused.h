@@ -11,7 +11,7 @@
 
 #include "engine/core/buffer.h"
 #include "engine/core/kernel.h"
-#include "engine/kernels/math.h"
+#include "engine/kernels/math/math.h"
 
 typedef void mw__compare_loop(uint8_t *out, const float *x, int64_t sx, const float *y, int64_t sy, int64_t count);
 typedef void mw__select_loop(void *out, const uint8_t *cond, const void *a, const void *b, int64_t count);

@@ -3,8 +3,8 @@
 #include "engine/kernels/fused/fused_code.h"
 
 #include "engine/kernels/kernel_table.h"
-#include "engine/kernels/math_chip.h"
-#include "engine/kernels/round.h"
+#include "engine/kernels/math/math_chip.h"
+#include "engine/kernels/math/round.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Runs element-wise fusion groups: tile by tile, instruction by instruction or by straight-line code. */
 #include "engine/kernels/fused/fused_code.h"
-#include "engine/kernels/math_chip.h"
+#include "engine/kernels/math/math_chip.h"
 
 #include <string.h>
 

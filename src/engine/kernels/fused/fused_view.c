@@ -4,7 +4,7 @@
  * follows adds in double. */
 #include "engine/kernels/fused/fused_code.h"
 #include "engine/kernels/kernel_reduce.h"
-#include "engine/kernels/round.h"
+#include "engine/kernels/math/round.h"
 #include "engine/kernels/simd_reduce.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #define MW__ENGINE_KERNELS_FUSED_PRECOMPILED_H
 
 #include "engine/kernels/fused/fused.h"
-#include "engine/kernels/round_chip.h"
+#include "engine/kernels/math/round_chip.h"
 
 #define PARAMETERS (const void *const *value, void *const *out, const float(*pq)[3], int64_t count)
 #define FORM                                                                                                           \

@@ -1,8 +1,8 @@
 /* Functions of two operands: their loops over fp32 and int32 arrays and the table, one row an operation. A new function
  * is a line among the loops of each type and a row in the table. */
-#include "engine/kernels/math.h"
-#include "engine/kernels/math_scalar.h"
-#include "engine/kernels/math_wide.h"
+#include "engine/kernels/math/math.h"
+#include "engine/kernels/math/math_scalar.h"
+#include "engine/kernels/math/math_wide.h"
 
 #include <math.h>
 

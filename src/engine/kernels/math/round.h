@@ -4,7 +4,7 @@
 #ifndef MW__ENGINE_KERNELS_ROUND_H
 #define MW__ENGINE_KERNELS_ROUND_H
 
-#include "engine/kernels/math.h"
+#include "engine/kernels/math/math.h"
 
 /* The loop that does what `how`, a sum of mw__round, says: MW__ROUND_HALF alone is to the bit what
  * mw__fp16_to_float(mw__fp16_from_float(x)) gives. NULL for 0. p and q mean nothing. */

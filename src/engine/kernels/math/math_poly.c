@@ -1,8 +1,8 @@
 /* Loops over the elementary functions of math_scalar.h and math_wide.h. */
-#include "engine/kernels/math_poly.h"
+#include "engine/kernels/math/math_poly.h"
 
-#include "engine/kernels/math_scalar.h"
-#include "engine/kernels/math_wide.h"
+#include "engine/kernels/math/math_scalar.h"
+#include "engine/kernels/math/math_wide.h"
 
 #if defined(__x86_64__)
 #define POLY_AVX2(name)                                                                                                \

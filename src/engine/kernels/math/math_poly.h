@@ -1,9 +1,9 @@
-/* Elementary functions as polynomials, for engine/kernels/math.c: each is there for the oldest processor (_base) and,
- * on x86, for AVX2 and AVX-512, with equal bits. */
+/* Elementary functions as polynomials, for engine/kernels/math/math.c: each is there for the oldest processor (_base)
+ * and, on x86, for AVX2 and AVX-512, with equal bits. */
 #ifndef MW__ENGINE_KERNELS_MATH_POLY_H
 #define MW__ENGINE_KERNELS_MATH_POLY_H
 
-#include "engine/kernels/math.h"
+#include "engine/kernels/math/math.h"
 
 #if defined(__x86_64__)
 #define MW__POLY(name) mw__loop1 mw__poly_##name##_base, mw__poly_##name##_avx2, mw__poly_##name##_avx512;

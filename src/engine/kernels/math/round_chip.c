@@ -1,7 +1,7 @@
 /* The loops of round_chip.h, one for each sum of what may be done. */
-#include "engine/kernels/math.h"
+#include "engine/kernels/math/math.h"
 
-#include "engine/kernels/round_vector.h"
+#include "engine/kernels/math/round_vector.h"
 
 #define LOOP(how) MW__ROUND_LOOPS(chip_##how, how)
 

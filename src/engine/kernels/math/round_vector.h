@@ -3,7 +3,7 @@
 #ifndef MW__ENGINE_KERNELS_ROUND_VECTOR_H
 #define MW__ENGINE_KERNELS_ROUND_VECTOR_H
 
-#include "engine/kernels/round_chip.h"
+#include "engine/kernels/math/round_chip.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

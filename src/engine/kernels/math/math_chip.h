@@ -2,7 +2,7 @@
 #ifndef MW__ENGINE_KERNELS_MATH_CHIP_H
 #define MW__ENGINE_KERNELS_MATH_CHIP_H
 
-#include "engine/kernels/math.h"
+#include "engine/kernels/math/math.h"
 
 /* NULL where the profile has nothing to say. */
 mw__loop1 *mw__chip_function1(mw__op_id op, mw__level level, mw__arithmetic on);

@@ -2,8 +2,8 @@
 #ifndef MW__ENGINE_KERNELS_ROUND_CHIP_H
 #define MW__ENGINE_KERNELS_ROUND_CHIP_H
 
-#include "engine/kernels/math.h"
-#include "engine/kernels/math_scalar.h"
+#include "engine/kernels/math/math.h"
+#include "engine/kernels/math/math_scalar.h"
 
 /* The bit behind the last of fp32 decides what would be a tie, and only that. */
 MW__INLINE float mw__beyond_tie(float v)

@@ -1,9 +1,9 @@
 /* Functions of one operand: their loops and the table, one row an operation. A new function is a line among the loops
  * and a row in the table. The polynomials are in math_poly.c, the functions of two operands in math_pair.c. */
-#include "engine/kernels/math.h"
+#include "engine/kernels/math/math.h"
 
-#include "engine/kernels/math_poly.h"
-#include "engine/kernels/math_scalar.h"
+#include "engine/kernels/math/math_poly.h"
+#include "engine/kernels/math/math_scalar.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The rows of chip/rules/arithmetic.def that are about one function. */
-#include "engine/kernels/math_chip.h"
+#include "engine/kernels/math/math_chip.h"
 
-#include "engine/kernels/math_scalar.h"
+#include "engine/kernels/math/math_scalar.h"
 
 #include <math.h>
 
