@@ -48,6 +48,7 @@ function(mw_target_sanitizers target)
     endif()
     if(flags)
         target_compile_options(${target} PRIVATE ${flags} -fno-omit-frame-pointer -g)
+        set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET default) # see mw_inside
         target_link_options(${target} PRIVATE ${flags})
     endif()
     if(MW_FUZZ)
