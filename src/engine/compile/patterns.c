@@ -14,6 +14,11 @@ bool mw__pattern_is_named(const mw__op *op, const char *name)
     return op != NULL && op->row != NULL && strcmp(op->row->name, name) == 0;
 }
 
+const mw_tensor *mw__pattern_below(const mw_tensor *value, const char *name)
+{
+    return value != NULL && mw__pattern_is_named(value->op, name) ? mw__arg(value->op, "x") : NULL;
+}
+
 const mw_tensor *mw__pattern_below_relu(const mw__op *pool)
 {
     const mw_tensor *x = mw__arg(pool, "x");
@@ -75,6 +80,7 @@ PLAN(unpool)
 PLAN(conv_dweight_argmax)
 PLAN(conv_by_argmax)
 PLAN(conv_dx)
+PLAN(conv_dilated)
 
 #define FUSE_REF (MW__OFF_BY_FUSE | MW__OFF_BY_REF)
 
@@ -120,6 +126,13 @@ static const mw__pattern_row rows[] = {
      .match = mw__match_conv_dx, .plan = plan_conv_dx, .declined = "it is not written as a gradient"},
     {.name = "conv.dweight.alone", .root = "transpose", .off = FUSE_REF, .guard = refuse_unchecked,
      .match = mw__match_conv_dweight_alone, .plan = plan_conv_dweight, .declined = "it is not written as a gradient"},
+    {.name = "conv.dilated", .root = "conv", .off = FUSE_REF, .guard = refuse_unchecked,
+     .match = mw__match_conv_dilated, .plan = plan_conv_dilated, .declined = "its kernel is not spread with zeros"},
+    {.name = "conv.dx.dilated", .off = FUSE_REF, .over = mw__match_conv_dx,
+     .match = mw__match_conv_dilated_dx, .plan = plan_conv_dx, .declined = "its kernel is not spread with zeros"},
+    {.name = "conv.dweight.dilated", .root = "reshape", .off = FUSE_REF,
+     .match = mw__match_conv_dilated_dweight, .plan = plan_conv_dweight,
+     .declined = "it takes no elements of a gradient by the weight"},
 };
 /* clang-format on */
 

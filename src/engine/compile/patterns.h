@@ -6,6 +6,7 @@
 #define MW__ENGINE_COMPILE_PATTERNS_H
 
 #include "engine/compile/passes.h"
+#include "graph/patterns/conv.h"
 
 /* ---- what is found ---- */
 
@@ -70,6 +71,7 @@ struct mw__pattern_row {
 mw__pattern_match mw__match_conv_columns, mw__match_conv_columns_bias, mw__match_conv_columns_dx,
     mw__match_conv_columns_dweight;
 mw__pattern_match mw__match_conv_dx, mw__match_conv_dweight_alone;
+mw__pattern_match mw__match_conv_dilated, mw__match_conv_dilated_dx, mw__match_conv_dilated_dweight;
 mw__pattern_match mw__match_conv_dweight, mw__match_max_pool_gradient, mw__match_relu_max_pool_gradient;
 mw__pattern_match mw__match_all_within;
 mw__pattern_match mw__match_conv_max_pool, mw__match_conv_relu_max_pool;
@@ -90,6 +92,10 @@ mw_status mw__pattern_add_op(mw__finder *finder, mw__pattern *pattern, const mw_
 bool mw__pattern_is(const mw__pattern *pattern, mw__pattern_match *match);
 /* By name: a new opset may give an operation a new row. `op` may be NULL. */
 bool mw__pattern_is_named(const mw__op *op, const char *name);
+/* What the operation `name` that made the value takes; NULL if another did, or `value` is NULL. */
+const mw_tensor *mw__pattern_below(const mw_tensor *value, const char *name);
+/* Without the spreading along one axis, whose step is put into `stride`; the value itself if it is not spread. */
+const mw_tensor *mw__pattern_below_spread(const mw_tensor *value, mw__conv *out);
 /* The product of columns that is `product`, if there is one and its result is used once; else NULL. */
 const mw__pattern *mw__pattern_product(const mw__finder *finder, const mw_tensor *product);
 /* What relu is taken of, if that is what a pooling takes; else NULL. */

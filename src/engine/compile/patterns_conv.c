@@ -10,22 +10,18 @@ enum { X = MW__COMPARE_X, WEIGHT = MW__COMPARE_Y, DY = MW__COMPARE_DY };
 
 /* ---- reading ---- */
 
-/* What the operation `name` that made the value takes; NULL if another did. */
-static const mw_tensor *below(const mw_tensor *value, const char *name)
-{
-    return value != NULL && mw__pattern_is_named(value->op, name) ? mw__arg(value->op, "x") : NULL;
-}
-
 /* Without the exchange of channels within groups. */
 static const mw_tensor *below_exchange(const mw_tensor *weight, int64_t groups)
 {
-    return groups == 1 ? below(weight, "transpose") : below(below(below(weight, "reshape"), "transpose"), "reshape");
+    return groups == 1
+               ? mw__pattern_below(weight, "transpose")
+               : mw__pattern_below(mw__pattern_below(mw__pattern_below(weight, "reshape"), "transpose"), "reshape");
 }
 
-/* Without the spreading along one axis, whose step is put into `stride`; the value itself if it is not spread. */
-static const mw_tensor *below_spread(const mw_tensor *value, mw__conv *out)
+const mw_tensor *mw__pattern_below_spread(const mw_tensor *value, mw__conv *out)
 {
-    const mw_tensor *inner = below(below(below(value, "reshape"), "pad"), "reshape");
+    const mw_tensor *inner =
+        mw__pattern_below(mw__pattern_below(mw__pattern_below(value, "reshape"), "pad"), "reshape");
     if (inner == NULL || inner->type->shape.rank != value->type->shape.rank)
         return value;
     for (int i = 0; i < out->axes; i++) {
@@ -43,7 +39,7 @@ static const mw_tensor *below_cut(const mw_tensor *x, mw__conv *back)
 {
     int64_t pad[2 * MW_RANK_MAX] = {0};
     size_t count = 0;
-    const mw_tensor *const cut = below(x, "slice_by_size"), *const inner = below(cut, "pad");
+    const mw_tensor *const cut = mw__pattern_below(x, "slice_by_size"), *const inner = mw__pattern_below(cut, "pad");
     if (inner == NULL || !mw__arg_ints(cut->op, "pad", pad, 2 * MW_RANK_MAX, &count) || count != 2 * (size_t)back->axes)
         return cut != NULL ? cut : x;
     for (int i = 0; i < back->axes; i++)
@@ -59,7 +55,7 @@ static bool read_dx(const mw__op *op, mw__conv_dx_match *out)
         return false;
     const mw_tensor *kernel = below_exchange(mw__arg(op, "weight"), back.groups);
     const mw_tensor *dy = below_cut(mw__arg(op, "x"), &back);
-    const mw_tensor *reversed = kernel != NULL ? below(kernel, "reverse") : NULL;
+    const mw_tensor *reversed = kernel != NULL ? mw__pattern_below(kernel, "reverse") : NULL;
     *out = (mw__conv_dx_match){.conv = back, .weight = reversed != NULL ? reversed : kernel, .dx = op->results[0]};
     for (int i = 0; i < back.axes; i++) {
         out->conv.in[i] = back.out[i];
@@ -68,7 +64,7 @@ static bool read_dx(const mw__op *op, mw__conv_dx_match *out)
             return false;
     }
     for (int i = 0; i < back.axes; i++)
-        dy = below_spread(dy, &out->conv);
+        dy = mw__pattern_below_spread(dy, &out->conv);
     for (int i = 0; i < back.axes; i++)
         out->conv.out[i] = dy->type->shape.dim[i + 2];
     out->dy = dy;
@@ -113,7 +109,7 @@ mw_status mw__match_conv_dx(mw__finder *f, size_t at, mw_error *err)
 /* The kernel as a matrix, in the type in which the text has it. */
 static const mw_tensor *left_of(const mw__conv_columns_match *columns)
 {
-    const mw_tensor *left = mw__arg(columns->product, "x"), *half = below(left, "cast");
+    const mw_tensor *left = mw__arg(columns->product, "x"), *half = mw__pattern_below(left, "cast");
     return half != NULL ? half : left;
 }
 
@@ -123,8 +119,8 @@ static bool read_columns_dx(const mw__conv_columns_match *columns, mw__conv_dx_m
     const mw__conv *back = &columns->conv;
     int64_t before[MW__CONV_AXES];
     const mw_tensor *dy = mw__conv_columns_inside(columns->x, back->axes, before);
-    const mw_tensor *kernel = below_exchange(below(left_of(columns), "reshape"), back->groups);
-    *out = (mw__conv_dx_match){.conv = *back, .weight = below(kernel, "reverse"), .dx = columns->result};
+    const mw_tensor *kernel = below_exchange(mw__pattern_below(left_of(columns), "reshape"), back->groups);
+    *out = (mw__conv_dx_match){.conv = *back, .weight = mw__pattern_below(kernel, "reverse"), .dx = columns->result};
     for (int i = 0; i < back->axes; i++) {
         out->conv.in[i] = back->out[i];
         out->conv.before[i] = mw__conv_cover(back, i) - 1 - before[i];
@@ -132,7 +128,7 @@ static bool read_columns_dx(const mw__conv_columns_match *columns, mw__conv_dx_m
             return false;
     }
     for (int i = 0; i < back->axes; i++)
-        dy = below_spread(dy, &out->conv);
+        dy = mw__pattern_below_spread(dy, &out->conv);
     for (int i = 0; i < back->axes; i++)
         out->conv.out[i] = dy->type->shape.dim[i + 2];
     out->dy = dy;
@@ -149,7 +145,7 @@ static mw_status compare_operand(mw__compare *c, const mw__finder *f, const mw__
     c->wanted[DY] = match->dy, c->wanted[WEIGHT] = match->weight;
     c->input[DY] = mw_input(c->scratch, "dy", dtype, match->dy->type->shape);
     c->input[WEIGHT] = mw_input(c->scratch, "weight", dtype, match->weight->type->shape);
-    const mw_tensor *product = below(mw__conv_dx(&match->conv, c->input[DY], c->input[WEIGHT]), "reshape");
+    const mw_tensor *product = mw__pattern_below(mw__conv_dx(&match->conv, c->input[DY], c->input[WEIGHT]), "reshape");
     const bool one_band = product != NULL && mw__pattern_is_named(product->op, "matmul");
     MW_TRY(mw__compare_written(c, one_band ? mw__arg(product->op, name) : NULL, err));
     *out_same = c->root != NULL && mw__compare_values(c, c->root, there);
@@ -196,7 +192,7 @@ mw_status mw__match_conv_columns_dx(mw__finder *f, size_t at, mw_error *err)
 /* Ones alone, as the builder fills a tensor with them. */
 static bool is_ones(const mw_tensor *value)
 {
-    const mw_tensor *half = below(value, "cast");
+    const mw_tensor *half = mw__pattern_below(value, "cast");
     const mw__op *fill = half != NULL ? half->op : value->op;
     double number = 0.0;
     return mw__pattern_is_named(fill, "fill") && mw__arg_float(fill, "value", &number) && number == 1.0;
@@ -213,7 +209,7 @@ static bool is_true(const mw__op *op, const char *name)
  * is none or something else needs it. */
 static const mw__pattern *find_each(const mw__finder *f, const mw__op *sum)
 {
-    const mw_tensor *by_element = mw__arg(sum, "y"), *each = below(by_element, "transpose");
+    const mw_tensor *by_element = mw__arg(sum, "y"), *each = mw__pattern_below(by_element, "transpose");
     int64_t perm[MW_RANK_MAX];
     size_t rank = 0;
     if (each == NULL || is_true(sum, "transpose_x") || is_true(sum, "transpose_y") || !is_ones(mw__arg(sum, "x")) ||
@@ -226,7 +222,7 @@ static const mw__pattern *find_each(const mw__finder *f, const mw__op *sum)
 static bool read_columns_dweight(const mw__pattern *each, const mw__op *sum, mw__conv_columns_dweight_match *out)
 {
     const mw__conv_columns_match *product = each->match;
-    const mw_tensor *dy = below(mw__arg(product->product, "x"), "reshape");
+    const mw_tensor *dy = mw__pattern_below(mw__arg(product->product, "x"), "reshape");
     mw__conv_dweight_match *dweight = &out->dweight;
     *out = (mw__conv_columns_dweight_match){
         .dweight = {.numbers = product->conv, .dy = dy}, .each = product->result, .result = sum->results[0]};
@@ -336,16 +332,17 @@ static bool read_dweight(const mw__op *root, mw__conv_dweight_match *out)
         return false;
     *out = (mw__conv_dweight_match){.numbers = back};
     mw__conv *const conv = &out->numbers;
-    const mw_tensor *x = mw__arg(made->op, "x"), *dy = mw__arg(made->op, "weight"), *cut = below(x, "slice_by_size");
+    const mw_tensor *x = mw__arg(made->op, "x"), *dy = mw__arg(made->op, "weight"),
+                    *cut = mw__pattern_below(x, "slice_by_size");
     x = cut != NULL ? cut : x;
-    if (below(x, "pad") != NULL && mw__arg_ints(x->op, "pad", pad, 2 * MW_RANK_MAX, &count))
-        x = below(x, "pad");
-    cut = below(dy, "slice_by_size");
+    if (mw__pattern_below(x, "pad") != NULL && mw__arg_ints(x->op, "pad", pad, 2 * MW_RANK_MAX, &count))
+        x = mw__pattern_below(x, "pad");
+    cut = mw__pattern_below(dy, "slice_by_size");
     dy = cut != NULL ? cut : dy;
     memcpy(conv->stride, back.dilation, sizeof conv->stride);
     for (int i = 0; i < back.axes; i++)
-        dy = below_spread(dy, conv);
-    out->x = below_exchange(x, back.groups), out->dy = below(dy, "transpose");
+        dy = mw__pattern_below_spread(dy, conv);
+    out->x = below_exchange(x, back.groups), out->dy = mw__pattern_below(dy, "transpose");
     if (out->x == NULL || out->dy == NULL || out->x->type->shape.rank != back.axes + 2)
         return false;
     for (int i = 0; i < back.axes; i++) {

@@ -49,6 +49,15 @@ typedef struct mw__conv_dx_match {
 bool mw__conv_dx_suits(const mw__conv_dx_match *match);
 mw_status mw__plan_conv_dx(mw__planner *planner, const mw__conv_dx_match *match, mw_error *err);
 
+/* A convolution by the elements of a kernel that the text spreads with zeros. */
+typedef struct mw__conv_dilated_match {
+    mw__conv conv;
+    const mw_tensor *x, *weight, *bias, *y; /* bias: or NULL */
+} mw__conv_dilated_match;
+
+bool mw__conv_dilated_suits(const mw__conv_dilated_match *match);
+mw_status mw__plan_conv_dilated(mw__planner *planner, const mw__conv_dilated_match *match, mw_error *err);
+
 /* dweight = the gradient of conv by its weight, dbias = that by its bias. */
 typedef struct mw__conv_dweight_match {
     const mw__op *conv; /* NULL: there is only its transpose */

@@ -1,4 +1,5 @@
-/* The gradient of a convolution by x: which of the kernels takes it. They add in one order (kernel_conv_packed.h). */
+/* Convolutions that are no operations of the text: a gradient by x, and one whose kernel the text spreads with zeros.
+ * Which of the kernels takes them; they add in one order (kernel_conv_packed.h). */
 #include "engine/kernels/conv/kernel_conv_direct.h"
 #include "engine/kernels/conv/kernel_conv_packed.h"
 #include "engine/kernels/implementation.h"
@@ -9,7 +10,7 @@
 
 #define OUTPUTS_FEW 8 /* channels of a group of dx: panels would be gathered for few products */
 
-static mw__packed_request request_of(const mw__conv_dx_match *match)
+static mw__packed_request request_of_dx(const mw__conv_dx_match *match)
 {
     return (mw__packed_request){.x = match->dy,
                                 .weight = match->weight,
@@ -28,21 +29,25 @@ static bool is_direct(const mw__packed_request *r)
     return plain && mw__shape_of(r->weight).dim[1] < OUTPUTS_FEW && mw__conv_direct_declines(r->result->op) == NULL;
 }
 
+static bool suits(const mw__packed_request *request)
+{
+    return mw__conv_depthwise_declines(request) == NULL || mw__conv_packed_declines(request) == NULL;
+}
+
 bool mw__conv_dx_suits(const mw__conv_dx_match *match)
 {
-    const mw__packed_request request = request_of(match);
-    return mw__conv_depthwise_declines(&request) == NULL ||
-           (mw__conv_packed_declines(&request) == NULL && !is_direct(&request));
+    const mw__packed_request request = request_of_dx(match);
+    return suits(&request) && (mw__conv_depthwise_declines(&request) == NULL || !is_direct(&request));
 }
 
 static const char *depthwise_declines(const void *request) { return mw__conv_depthwise_declines(request); }
 #if MW_HAVE_AVX512
-static const char *frames_decline(const void *request) { return mw__conv_dx_avx512_declines(request); }
+static const char *frames_decline(const void *request) { return mw__conv_request_avx512_declines(request); }
 #endif
 
-typedef mw_status dx_plan(mw__planner *planner, const mw__packed_request *request, mw_error *err);
+typedef mw_status request_plan(mw__planner *planner, const mw__packed_request *request, mw_error *err);
 
-mw_status mw__plan_conv_dx(mw__planner *planner, const mw__conv_dx_match *match, mw_error *err)
+static mw_status plan_request(mw__planner *planner, const mw__packed_request *request, mw_error *err)
 {
     static const mw__implementation rows[] = {
         {.name = "depthwise", .level = MW__LEVEL_BASE, .declines = depthwise_declines},
@@ -51,13 +56,42 @@ mw_status mw__plan_conv_dx(mw__planner *planner, const mw__conv_dx_match *match,
 #endif
         {.name = "packed"},
     };
-    static dx_plan *const plans[] = {
+    static request_plan *const plans[] = {
         mw__plan_conv_depthwise,
 #if MW_HAVE_AVX512
-        mw__plan_conv_dx_avx512,
+        mw__plan_conv_request_avx512,
 #endif
         mw__plan_conv_packed,
     };
-    const mw__packed_request request = request_of(match);
-    return plans[mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), &request) - rows](planner, &request, err);
+    return plans[mw__plan_implementation(planner, MW__IMPLEMENTATIONS(rows), request) - rows](planner, request, err);
+}
+
+mw_status mw__plan_conv_dx(mw__planner *planner, const mw__conv_dx_match *match, mw_error *err)
+{
+    const mw__packed_request request = request_of_dx(match);
+    return plan_request(planner, &request, err);
+}
+
+/* ---- with a kernel that is dilated ---- */
+
+static mw__packed_request request_of_dilated(const mw__conv_dilated_match *match)
+{
+    return (mw__packed_request){.x = match->x,
+                                .weight = match->weight,
+                                .bias = match->bias,
+                                .result = match->y,
+                                .window = mw__conv_window_of(&match->conv),
+                                .groups = match->conv.groups};
+}
+
+bool mw__conv_dilated_suits(const mw__conv_dilated_match *match)
+{
+    const mw__packed_request request = request_of_dilated(match);
+    return suits(&request);
+}
+
+mw_status mw__plan_conv_dilated(mw__planner *planner, const mw__conv_dilated_match *match, mw_error *err)
+{
+    const mw__packed_request request = request_of_dilated(match);
+    return plan_request(planner, &request, err);
 }

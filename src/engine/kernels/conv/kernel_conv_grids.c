@@ -20,7 +20,7 @@ static int64_t axis_taps(const mw__conv_window *w, int axis, int64_t start, int6
 
 static void transposed_grid(const mw__conv_window *w, const int64_t start[3], mw__packed_tap *tap, mw__packed_grid *out)
 {
-    int64_t element[3][MW__PACKED_TAPS], offset[3][MW__PACKED_TAPS], count[3];
+    int64_t element[3][MW__PACKED_EXTENT], offset[3][MW__PACKED_EXTENT], count[3];
     out->area = 1, out->taps = 0, out->tap = tap;
     for (int i = 0; i < 3; i++) {
         count[i] = axis_taps(w, i, start[i], element[i], offset[i]);

@@ -141,8 +141,8 @@ mw_status mw__plan_conv_row_depthwise(mw__planner *planner, const mw__op *op, mw
         .plan = mw__plan_conv_row_depthwise                                                                            \
     }
 
-/* What is taken: elements of a kernel, grids. */
-enum { MW__PACKED_TAPS = 512, MW__PACKED_GRIDS = 64 };
+/* What is taken: elements of a kernel, those along an axis, grids. */
+enum { MW__PACKED_TAPS = 2048, MW__PACKED_EXTENT = 512, MW__PACKED_GRIDS = 64 };
 
 /* How many grids it has, at most one more than are taken; and their extents and taps. NULL after a failed allocation.
  */

@@ -125,6 +125,17 @@ static bool read_dx(const mw__packed_request *r, mw__conv_avx512 *out)
     return mw__dtype_of(r->result) == MW_F32 && mw__count_of(r->result) > 0 && fill_bands(out);
 }
 
+static bool read_request(const mw__packed_request *r, mw__conv_avx512 *out)
+{
+    if (r->transposed)
+        return read_dx(r, out);
+    const mw_shape weight = mw__shape_of(r->weight);
+    *out = (mw__conv_avx512){.window = r->window, .groups = r->groups};
+    out->examples = mw__shape_of(r->x).dim[0];
+    out->inputs = weight.dim[1], out->outputs = weight.dim[0] / r->groups;
+    return mw__dtype_of(r->result) == MW_F32 && mw__count_of(r->result) > 0 && fill_bands(out);
+}
+
 void mw__conv_avx512_prepare(mw__planner *planner, mw__conv_avx512 *c)
 {
     const mw__conv_window *w = &c->window;
@@ -527,16 +538,16 @@ mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error 
     return mw__plan_check(planner, err);
 }
 
-const char *mw__conv_dx_avx512_declines(const void *request)
+const char *mw__conv_request_avx512_declines(const void *request)
 {
     mw__conv_avx512 ignored;
-    return read_dx(request, &ignored) ? NULL : "strides, few channels or positions, or a frame beyond the cache";
+    return read_request(request, &ignored) ? NULL : "strides, few channels or positions, or a frame beyond the cache";
 }
 
-mw_status mw__plan_conv_dx_avx512(mw__planner *planner, const mw__packed_request *request, mw_error *err)
+mw_status mw__plan_conv_request_avx512(mw__planner *planner, const mw__packed_request *request, mw_error *err)
 {
     conv_block *s = mw__plan_block(planner, sizeof *s);
-    if (s != NULL && read_dx(request, &s->conv))
+    if (s != NULL && read_request(request, &s->conv))
         plan_conv(planner, s, request);
     return mw__plan_check(planner, err);
 }

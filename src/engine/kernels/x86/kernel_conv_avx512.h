@@ -51,10 +51,9 @@ void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channe
 /* The row of conv (implementation.h). */
 const char *mw__conv_avx512_declines(const void *op);
 mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error *err);
-/* The same for a transpose without strides, which is a convolution with the weight read from its end; subject: a
- * request. */
-const char *mw__conv_dx_avx512_declines(const void *request);
-mw_status mw__plan_conv_dx_avx512(mw__planner *planner, const mw__packed_request *request, mw_error *err);
+/* The same for a request, whose transpose without strides is a convolution with the weight read from its end. */
+const char *mw__conv_request_avx512_declines(const void *request);
+mw_status mw__plan_conv_request_avx512(mw__planner *planner, const mw__packed_request *request, mw_error *err);
 /* The same for the form for chips, where `columns` is not NULL and nothing is transposed. */
 bool mw__conv_avx512_takes(const mw__packed_request *request);
 mw_status mw__plan_conv_avx512_columns(mw__planner *planner, const mw__packed_request *request, mw_error *err);
