@@ -4,13 +4,6 @@
 
 #include <stdlib.h>
 
-bool onnx_is_read(void)
-{
-    mw_error err = {0};
-    mw_graph_destroy(mw_onnx_read(MW_TESTS_DIR "/data/onnx/cnn.onnx", NULL, &err));
-    return strstr(err.message, "built without") == NULL;
-}
-
 float *onnx_recorded_values(const onnx_recorded *r)
 {
     char path[512];

@@ -14,9 +14,6 @@ typedef struct onnx_recorded {
 
 enum { ONNX_STEPS = 50 };
 
-/* False in a build without protobuf-c. */
-bool onnx_is_read(void);
-
 /* x, y and then, with a head, the losses of ONNX_STEPS steps; to be freed. NULL if they are not there. */
 float *onnx_recorded_values(const onnx_recorded *r);
 

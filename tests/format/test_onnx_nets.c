@@ -438,10 +438,6 @@ int main(int count, char **arguments)
 {
     if (count > 2 && strcmp(arguments[1], "--cases") == 0)
         onnx_kept_folder = arguments[2];
-    if (!onnx_is_read()) {
-        puts("built without protobuf-c");
-        return 0;
-    }
     RUN(test_nets_compute_what_pytorch_does);
     RUN(test_heads_learn_as_in_pytorch);
     RUN(test_adapters_and_all_weights_learn);

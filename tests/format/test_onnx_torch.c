@@ -30,8 +30,6 @@ static void test_exported_models_compute_what_pytorch_does(void)
         {"recurrent", MW_SHAPE(2, 7, 6), MW_SHAPE(2, 7, 3), 1e-5, false, NULL},
         {"attention", MW_SHAPE(2, 6), MW_SHAPE(2, 6, 8), 1e-5, true, NULL},
     };
-    if (!onnx_is_read())
-        SKIP("built without protobuf-c");
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         check_model(&models[i]);
 }
@@ -42,8 +40,6 @@ static void test_weights_of_an_exported_model_can_be_trained(void)
     const onnx_recorded mlp = {"mlp", MW_SHAPE(3, 12), MW_SHAPE(3, 5), 0, false, NULL};
     const char *const head[] = {"fc2.*"}, *const products[] = {"*.weight"};
     mw_error err = {0};
-    if (!onnx_is_read())
-        SKIP("built without protobuf-c");
     mw_graph *graph = onnx_recorded_graph(&mlp, &err);
     REQUIRE(graph != NULL);
     mw_tune_options tune = mw_tune_defaults(head, 1);
@@ -89,8 +85,6 @@ static void test_an_exported_model_is_fine_tuned(void)
     const char *const head[] = {"head.*"}, *const products[] = {"blocks.*.expand.weight", "head.weight"};
     mw_error err = {0};
     char folder[512];
-    if (!onnx_is_read())
-        SKIP("built without protobuf-c");
     float *x = onnx_recorded_values(&mobile);
     mw_graph *source = onnx_recorded_graph(&mobile, &err);
     REQUIRE(x != NULL && source != NULL && folder_enter(folder));
@@ -113,8 +107,6 @@ static void test_computed_shapes_leave_no_operation(void)
 {
     const onnx_recorded attention = {"attention", MW_SHAPE(2, 6), MW_SHAPE(2, 6, 8), 0, true, NULL};
     mw_error err = {0};
-    if (!onnx_is_read())
-        SKIP("built without protobuf-c");
     mw_graph *graph = onnx_recorded_graph(&attention, &err);
     REQUIRE(graph != NULL);
     char *text = mw_graph_print_mil(graph, NULL, &err);
