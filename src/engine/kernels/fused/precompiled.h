@@ -4,7 +4,7 @@
 #define MW__ENGINE_KERNELS_FUSED_PRECOMPILED_H
 
 #include "engine/kernels/fused/fused.h"
-#include "engine/kernels/math/round_chip.h"
+#include "engine/kernels/math/round_vector.h"
 
 #define PARAMETERS (const void *const *value, void *const *out, const float(*pq)[3], int64_t count)
 #define FORM                                                                                                           \
@@ -34,7 +34,6 @@ MW__INLINE float after(mw__form form, float rounds, int ties, float v)
     ROUNDED(name)
 
 #if defined(__x86_64__) && !defined(__clang__)
-#include <immintrin.h>
 
 #define MASK(truth) (0u - (uint32_t)(truth))
 MW__INLINE float chosen(uint32_t mask, float a, float b)
@@ -68,67 +67,30 @@ enum { LANES_avx2 = 8, LANES_avx512 = 16 };
 
 #define HALF_AVX2(k, ties, v)                                                                                          \
     if ((ties) != EXACT)                                                                                               \
-        EIGHT { round_avx2((v)[n]); }
+        EIGHT { round_avx2((v)[n], MW__ROUND_HALF); }
 #define HALF_AVX512(k, ties, v)                                                                                        \
     if ((ties) != EXACT)                                                                                               \
-        EIGHT { round_avx512((v)[n]); }
+        EIGHT { round_avx512((v)[n], MW__ROUND_HALF); }
+#define CHIP_OF(ties) (MW__ROUND_HALF | MW__ROUND_NUMBER | ((ties) == AWAY ? MW__ROUND_AWAY : 0))
 #define CHIP_AVX2(k, ties, v)                                                                                          \
     if (pq[k][2] != 0.0f)                                                                                              \
-        EIGHT { chip_avx2((v)[n], (ties) == AWAY); }                                                                   \
+        EIGHT { round_avx2((v)[n], CHIP_OF(ties)); }                                                                   \
     else if ((ties) != EXACT)                                                                                          \
-        EIGHT { number_avx2((v)[n]); }
+        EIGHT { round_avx2((v)[n], MW__ROUND_NUMBER); }
 #define CHIP_AVX512(k, ties, v)                                                                                        \
     if (pq[k][2] != 0.0f)                                                                                              \
-        EIGHT { chip_avx512((v)[n], (ties) == AWAY); }                                                                 \
+        EIGHT { round_avx512((v)[n], CHIP_OF(ties)); }                                                                 \
     else if ((ties) != EXACT)                                                                                          \
-        EIGHT { number_avx512((v)[n]); }
+        EIGHT { round_avx512((v)[n], MW__ROUND_NUMBER); }
 
-MW__TARGET_AVX2 MW__INLINE void round_avx2(float *v)
+MW__TARGET_AVX2 MW__INLINE void round_avx2(float *v, unsigned how)
 {
-    _mm256_storeu_ps(v, _mm256_cvtph_ps(_mm256_cvtps_ph(_mm256_loadu_ps(v), _MM_FROUND_TO_NEAREST_INT)));
+    _mm256_storeu_ps(v, mw__round_avx2(_mm256_loadu_ps(v), how));
 }
 
-MW__TARGET_AVX512 MW__INLINE void round_avx512(float *v)
+MW__TARGET_AVX512 MW__INLINE void round_avx512(float *v, unsigned how)
 {
-    _mm512_storeu_ps(v, _mm512_cvtph_ps(_mm512_cvtps_ph(_mm512_loadu_ps(v), _MM_FROUND_TO_NEAREST_INT)));
-}
-
-/* NaN as 0. */
-MW__TARGET_AVX2 MW__INLINE void number_avx2(float *v)
-{
-    const __m256 x = _mm256_loadu_ps(v);
-    _mm256_storeu_ps(v, _mm256_and_ps(x, _mm256_cmp_ps(x, x, _CMP_ORD_Q)));
-}
-
-MW__TARGET_AVX512 MW__INLINE void number_avx512(float *v)
-{
-    const __m512 x = _mm512_loadu_ps(v);
-    _mm512_storeu_ps(v, _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x));
-}
-
-/* mw__round_chip_of: what is not a tie is not changed by the last bit, and infinity keeps it clear. */
-MW__TARGET_AVX2 MW__INLINE void chip_avx2(float *v, bool away)
-{
-    number_avx2(v);
-    if (away) {
-        const __m256i bits = _mm256_loadu_si256((const __m256i *)(const void *)v);
-        const __m256i finite =
-            _mm256_cmpgt_epi32(_mm256_set1_epi32(0x7f800000), _mm256_and_si256(bits, _mm256_set1_epi32(0x7fffffff)));
-        _mm256_storeu_si256((__m256i *)(void *)v, _mm256_or_si256(bits, _mm256_srli_epi32(finite, 31)));
-    }
-    round_avx2(v);
-}
-
-MW__TARGET_AVX512 MW__INLINE void chip_avx512(float *v, bool away)
-{
-    number_avx512(v);
-    if (away) {
-        const __m512i bits = _mm512_loadu_si512(v);
-        const __mmask16 finite = _mm512_cmplt_epi32_mask(_mm512_and_si512(bits, _mm512_set1_epi32(0x7fffffff)),
-                                                         _mm512_set1_epi32(0x7f800000));
-        _mm512_storeu_si512(v, _mm512_mask_or_epi32(bits, finite, bits, _mm512_set1_epi32(1)));
-    }
-    round_avx512(v);
+    _mm512_storeu_ps(v, mw__round_avx512(_mm512_loadu_ps(v), how));
 }
 #else
 #define ROUNDED(name)                                                                                                  \

@@ -30,16 +30,24 @@ MW__TARGET_AVX2 MW__INLINE __m256 mw__round_avx2(__m256 v, unsigned how)
     return v;
 }
 
+/* NaN as 0 and what is beyond a tie, by one look at what each number is: four bits of a table say, for quiet and
+ * signalling NaN, 0, 1, the two infinities, what is negative and what is positive, from the lowest on, whether it
+ * becomes the first operand (0), the second (1) or 0 (8). */
+MW__TARGET_AVX512 MW__INLINE __m512 mw__mend_avx512(__m512 v, unsigned how)
+{
+    const bool away = (how & MW__ROUND_HALF) != 0 && (how & MW__ROUND_AWAY) != 0;
+    const int nan = (how & MW__ROUND_NUMBER) != 0 ? 0x88 : 0x11;
+    if (!away && (how & MW__ROUND_NUMBER) == 0)
+        return v;
+    const __m512i bits = _mm512_castps_si512(v);
+    const __m512 beyond = away ? _mm512_castsi512_ps(_mm512_or_si512(bits, _mm512_set1_epi32(1))) : v;
+    return _mm512_fixupimm_ps(beyond, v, _mm512_set1_epi32(0x110000 | nan), 0);
+}
+
 MW__TARGET_AVX512 MW__INLINE __m512 mw__round_avx512(__m512 v, unsigned how)
 {
     const __m512 sign = _mm512_set1_ps(-0.0f), infinity = _mm512_set1_ps(INFINITY);
-    if ((how & MW__ROUND_NUMBER) != 0)
-        v = _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(v, v, _CMP_ORD_Q), v);
-    if ((how & MW__ROUND_HALF) != 0 && (how & MW__ROUND_AWAY) != 0) {
-        const __mmask16 finite = _mm512_cmp_ps_mask(_mm512_andnot_ps(sign, v), infinity, _CMP_LT_OQ);
-        const __m512i bits = _mm512_castps_si512(v);
-        v = _mm512_castsi512_ps(_mm512_mask_or_epi32(bits, finite, bits, _mm512_set1_epi32(1)));
-    }
+    v = mw__mend_avx512(v, how);
     if ((how & MW__ROUND_HALF) != 0)
         v = _mm512_cvtph_ps(_mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
     const __m512 a = _mm512_andnot_ps(sign, v);
