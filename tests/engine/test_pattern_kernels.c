@@ -61,14 +61,15 @@ static void check_label(const gradient_family *family, const gradient_case *c, m
     run_check_labels(c->what, mw_program_mil(program), &wanted, 1);
 }
 
-static program_outputs compute(const gradient_family *family, const gradient_case *c, mw_program *program)
+static program_outputs compute(const gradient_family *family, const gradient_case *c, const program_numbers *numbers,
+                               mw_program *program)
 {
     static const char *const names[] = {"d", "y"};
     mw_error err = {0};
-    program_feed(program, "x", &few, 1, &err);
-    program_feed(program, "dy", &few, 2, &err);
+    program_feed(program, "x", numbers, 1, &err);
+    program_feed(program, "dy", numbers, 2, &err);
     if (family->weighted)
-        program_feed(program, "weight", &few, 3, &err);
+        program_feed(program, "weight", numbers, 3, &err);
     mw_run(program, &err);
     const program_outputs out = program_outputs_read(program, names, 2, &err);
     check_note(err.status == MW_OK, __FILE__, __LINE__, "%s: %s", c->what, err.message);
@@ -76,9 +77,8 @@ static program_outputs compute(const gradient_family *family, const gradient_cas
     return out;
 }
 
-/* The products are multiples of 1/64 below 1, and few enough for their sums to be exact in fp32 in any order; so are
- * the selections of a pooling: bytes are compared. */
-static void check_case(const gradient_family *family, const gradient_case *c, mw_dtype dtype, int threads)
+static void check_numbers(const gradient_family *family, const gradient_case *c, const program_numbers *numbers,
+                          mw_dtype dtype, int threads)
 {
     mw_error err = {0};
     char what[96];
@@ -89,12 +89,19 @@ static void check_case(const gradient_family *family, const gradient_case *c, mw
     setting_end("MW_ENGINE_FUSE");
     if (CHECK_OK(err))
         check_label(family, c, dtype, fused);
-    program_outputs recognised = compute(family, c, fused), apart = compute(family, c, plain);
+    program_outputs recognised = compute(family, c, numbers, fused), apart = compute(family, c, numbers, plain);
     snprintf(what, sizeof what, "%s, %s, %d threads, recognised and plain", c->what, mw_dtype_name(dtype), threads);
     program_outputs_compare(&recognised, &apart, 2, what);
     program_outputs_deinit(&recognised);
     program_outputs_deinit(&apart);
     mw_graph_destroy(graph);
+}
+
+/* The products are multiples of 1/64 below 1, and few enough for their sums to be exact in fp32 in any order; so are
+ * the selections of a pooling: bytes are compared. */
+static void check_case(const gradient_family *family, const gradient_case *c, mw_dtype dtype, int threads)
+{
+    check_numbers(family, c, &few, dtype, threads);
 }
 
 static void check_families(int threads)
@@ -109,6 +116,14 @@ static void test_recognised_gradients_agree_with_the_plain_ones(void)
 {
     for (int threads = 1; threads <= 3; threads++)
         check_families(threads);
+}
+
+/* Of a dy that is NaN, NaN is left for later elements where a window reaches into the padding: many are equal. */
+static void test_poolings_agree_on_what_is_no_number(void)
+{
+    static const program_numbers ties = {.seed = 13, .steps = 2.0f, .nan = true};
+    for (size_t i = 0; i < gradient_cases_pool.count; i++)
+        check_numbers(&gradient_cases_pool, &gradient_cases_pool.rows[i], &ties, MW_F32, 2);
 }
 
 static void test_narrower_vectors_agree_too(void)
@@ -365,6 +380,7 @@ int main(void)
     RUN(test_a_training_step_for_a_chip_is_made_of_idioms);
     RUN(test_columns_made_where_they_are_multiplied_change_no_bit);
     RUN(test_recognised_gradients_agree_with_the_plain_ones);
+    RUN(test_poolings_agree_on_what_is_no_number);
     RUN(test_narrower_vectors_agree_too);
     RUN(test_frames_of_wide_vectors_agree_too);
     return check_finish();
