@@ -1,11 +1,12 @@
 # Each room of src/ is compiled once, as an object library; the products are made of the same objects.
 
-# mw_room(<room>): objects of src/<room>; appends to mw_rooms. A room without sources is left out.
+# mw_room_at(<room> <path> <folder>...): objects of src/<path> and of its folders; appends to mw_rooms. A room without
+# sources is left out.
 set(mw_rooms)
-macro(mw_room room)
-    file(GLOB mw_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
+macro(mw_room_at room path)
+    file(GLOB mw_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${path}/*.c)
     foreach(folder ${ARGN})
-        file(GLOB mw_more CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/${folder}/*.c)
+        file(GLOB mw_more CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${path}/${folder}/*.c)
         list(APPEND mw_sources ${mw_more})
     endforeach()
     if(mw_sources)
@@ -16,11 +17,14 @@ macro(mw_room room)
         target_include_directories(millwright_${room} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
     endif()
 endmacro()
+macro(mw_room room)
+    mw_room_at(${room} ${room} ${ARGN})
+endmacro()
 
 mw_room(base)
 mw_room(graph ops constants patterns transform)
 mw_room(autograd)
-mw_room(chip rules)
+mw_room(chip rules hwx task plan cost e5)
 mw_room(mil)
 # A format whose library is missing is left out; in its place stand functions that say so.
 set(mw_format_folders image table tensors)
