@@ -1,7 +1,7 @@
 /* The rules of chip/rules/arithmetic.def that are about results, applied to a function. */
 #include "engine/compile/chip_rounding.h"
 
-#include "engine/kernels/math/math.h"
+#include "chip/rules/slots.h"
 
 #include <string.h>
 
@@ -79,75 +79,6 @@ static unsigned of_operation(const mw__op *op, mw__arithmetic on, bool rounded)
 
 /* ---- which results stay as they are: the slots of a layer of the hardware ---- */
 
-/* In the order in which what follows an operation is absorbed. source  ane-guide, ch. 22, listing 22.3 */
-typedef enum slot {
-    SLOT_OPERATION,
-    SLOT_BEFORE, /* an activation before the gain */
-    SLOT_GAIN,
-    SLOT_OFFSET,
-    SLOT_AFTER, /* an activation after it */
-    SLOT_LAYOUT,
-    SLOT_NONE /* is not absorbed */
-} slot;
-
-/* One number, or one for each element of one axis. */
-static bool is_vector(const mw_tensor *value)
-{
-    const mw_shape shape = mw_tensor_shape(value);
-    int longer = 0;
-    for (int i = 0; i < shape.rank; i++)
-        longer += shape.dim[i] != 1;
-    return value->payload != NULL && longer <= 1;
-}
-
-/* The operand that is computed, where the other is a gain or an offset; NULL where it is no such pair. */
-static const mw_tensor *live_operand(const mw__op *op)
-{
-    const mw_tensor *x = mw__arg(op, "x"), *y = mw__arg(op, "y");
-    if (x == NULL || y == NULL || (x->payload == NULL) == (y->payload == NULL))
-        return NULL;
-    return is_vector(x->payload != NULL ? x : y) ? (x->payload != NULL ? y : x) : NULL;
-}
-
-/* Of an operation with a gain or an offset. */
-static slot slot_of_pair(const mw__op *op, slot wanted, const mw_tensor **out_live)
-{
-    *out_live = live_operand(op);
-    const bool divides = op->row->id == MW__OP_real_div && *out_live != mw__arg(op, "x");
-    return *out_live != NULL && !divides ? wanted : SLOT_NONE;
-}
-
-/* The slot that the operation wants, and the operand that it continues. */
-static slot slot_behind(const mw__op *op, const mw_tensor **out_live)
-{
-    *out_live = NULL;
-    switch (op->row->id) {
-    case MW__OP_mul:
-    case MW__OP_real_div:
-        return slot_of_pair(op, SLOT_GAIN, out_live);
-    case MW__OP_add:
-    case MW__OP_sub:
-        return slot_of_pair(op, SLOT_OFFSET, out_live);
-    case MW__OP_transpose:
-    case MW__OP_reshape:
-    case MW__OP_expand_dims:
-    case MW__OP_squeeze:
-        *out_live = mw__arg(op, "x");
-        return SLOT_LAYOUT;
-    default:
-        if (mw__function1_find(op->row->id, NULL) == NULL)
-            return SLOT_NONE;
-        *out_live = mw__arg(op, "x");
-        return SLOT_BEFORE;
-    }
-}
-
-/* An activation takes the second of its slots if the first is behind. */
-static slot activation_behind(slot wanted, slot before)
-{
-    return wanted == SLOT_BEFORE && before >= SLOT_BEFORE ? SLOT_AFTER : wanted;
-}
-
 typedef struct pass {
     mw__arithmetic on;
     uint8_t *how, *slot;
@@ -173,14 +104,14 @@ static void count_uses(const mw__function *function, uint8_t *uses)
 static void place(const pass *p, const mw__op *op)
 {
     const mw_tensor *live;
-    const slot wanted = slot_behind(op, &live);
-    if (op->result_count != 1 || wanted == SLOT_NONE || !is_half(live)) {
+    const mw__slot_kind wanted = mw__slot_behind(op, &live);
+    if (op->result_count != 1 || wanted == MW__SLOT_NONE || !is_half(live)) {
         for (size_t r = 0; r < op->result_count; r++)
-            p->slot[op->results[r]->id] = SLOT_OPERATION;
+            p->slot[op->results[r]->id] = MW__SLOT_OPERATION;
         return;
     }
-    const slot before = live->op != NULL ? (slot)p->slot[live->id] : SLOT_NONE;
-    const slot taken = activation_behind(wanted, before);
+    const mw__slot_kind before = live->op != NULL ? (mw__slot_kind)p->slot[live->id] : MW__SLOT_NONE;
+    const mw__slot_kind taken = mw__slot_taken(wanted, before);
     const bool absorbed = live->op != NULL && p->uses[live->id] == 1 && taken > before;
     p->slot[op->results[0]->id] = (uint8_t)(absorbed ? taken : wanted);
     if (!absorbed)
