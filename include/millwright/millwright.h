@@ -17,6 +17,7 @@
 #include <millwright/function.h>
 #include <millwright/gradcheck.h>
 #include <millwright/graph.h>
+#include <millwright/hwx.h>
 #include <millwright/load.h>
 #include <millwright/loss.h>
 #include <millwright/mil.h>

@@ -16,7 +16,8 @@ typedef enum mw__live_kind {
     MW__LIVE_COMPARISON,
     MW__LIVE_TENSORS,
     MW__LIVE_MODEL,
-    MW__LIVE_PREDICTOR
+    MW__LIVE_PREDICTOR,
+    MW__LIVE_HWX
 } mw__live_kind;
 
 /* Enters an object that was just allocated (at a multiple of 16).

@@ -1,0 +1,171 @@
+/* Files of the private compiler of the Apple Neural Engine: the .hwx container.
+ *
+ *     mw_hwx *hwx = mw_hwx_open("model.hwx", &err);
+ *     for (size_t i = 0; mw_hwx_port_at(hwx, i) != NULL; i++)
+ *         puts(mw_hwx_port_at(hwx, i)->name);
+ *     mw_hwx_close(hwx);
+ *
+ * What a file holds is decoded into fields; what nobody has published stays as bytes, is shown as such, and comes back
+ * where it was: mw_hwx_write of a file that was not changed gives its bytes. docs/hwx.md says what is known of each
+ * part, and from whom. Files may be hostile: memory stays below 16 times the size of the file and 64 KiB.
+ *
+ * Threads: an object that is not being changed may be read by any number of threads; mw_hwx_set_weights comes alone. */
+#ifndef MILLWRIGHT_HWX_H
+#define MILLWRIGHT_HWX_H
+
+#include <millwright/program.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mw_hwx mw_hwx;
+
+/** What a file is, as a whole. */
+typedef struct mw_hwx_info {
+    bool is_ane;           /* a .ane; then it has no header, segments, symbols and names */
+    mw_chip chip;          /* by the subtype; MW_CHIP_AUTO of one that is not known */
+    const char *chip_name; /* "h13", "m9"; "?" */
+    uint32_t cpu_type, cpu_subtype, file_type, flags;
+    const char *compiler;    /* "zin_ane_compiler v4.2.1", as the file says; "" */
+    const char *ident;       /* the whole text that says how it was compiled; "" */
+    const char *procedure;   /* "net"; "" */
+    uint64_t payload_offset; /* of a .ane */
+} mw_hwx_info;
+
+/** A load command, whether known or not. */
+typedef struct mw_hwx_command {
+    uint32_t kind;    /* 0x19 .. */
+    const char *name; /* "segment", "thread", ..; "unknown" */
+    size_t offset;    /* in the file */
+    size_t size;
+} mw_hwx_command;
+
+typedef struct mw_hwx_segment {
+    const char *name;
+    uint64_t address, size;  /* in the engine's memory */
+    uint64_t offset, stored; /* bytes in the file; a window of a port has none */
+    uint32_t most_protection, protection, section_count, flags;
+} mw_hwx_segment;
+
+typedef struct mw_hwx_section {
+    const char *segment, *name;
+    uint64_t address, size;
+    uint32_t offset, alignment, relocation_offset, relocation_count, flags;
+    const void *data; /* `size` bytes; NULL if the file has none of it */
+} mw_hwx_section;
+
+/** An input or output as the thread states describe it. */
+typedef struct mw_hwx_port {
+    const char *name, *symbol;
+    bool is_output;
+    uint32_t type;      /* element type, an entry of the catalogue in the symbol table; 5 = fp16 */
+    uint32_t extent[5]; /* N, C, H, W and a fifth */
+    uint64_t stride[5]; /* bytes: of a batch, a plane, a row, an element, and all */
+    uint32_t interleave;
+    uint64_t size;     /* bytes, as the file says: of outputs of older compilers up to the last element */
+    uint64_t address;  /* of the window it is bound to; 0 if none */
+    int base_register; /* that the window stands in; -1 if none */
+} mw_hwx_port;
+
+typedef struct mw_hwx_symbol {
+    const char *name; /* of a type, all that describes it */
+    uint32_t type, section, description;
+    uint64_t value;
+} mw_hwx_symbol;
+
+/** A task of the engine: where its words stand. What they mean is in docs/hwx.md. */
+typedef struct mw_hwx_task {
+    size_t offset, word_count; /* in the section __text; of words of 4 bytes */
+    uint32_t id, network, flags;
+    size_t record_count;
+    const uint32_t *words; /* as they stand in the file */
+    bool decoded;          /* its records use up its words exactly; always true for H13 */
+} mw_hwx_task;
+
+/** What the coefficient DMA of a task reads. */
+typedef enum mw_hwx_kernel_kind {
+    MW_HWX_WEIGHTS = 0, /* a matrix, and where has_bias is true a bias */
+    MW_HWX_TABLE = 1,   /* an activation as knots */
+    MW_HWX_OPAQUE = 2   /* bytes whose order is not known for certain; `note` says why */
+} mw_hwx_kernel_kind;
+
+typedef struct mw_hwx_kernel {
+    mw_hwx_kernel_kind kind;
+    size_t task; /* index */
+    bool has_bias;
+    uint32_t extent[4]; /* of weights: output channels, input channels of one output, height, width */
+    uint32_t lanes;     /* output channels side by side in a plane */
+    uint32_t tiles;     /* engines that have a part of it */
+    uint64_t size;      /* bytes of all tiles */
+    const char *note;   /* of what is opaque; else NULL */
+} mw_hwx_kernel;
+
+/** An activation table: y of x. Below x_low it is y_low, above x_high y_high; up to the first knot and from the last
+ *  one straight lines; between them lines from knot to knot.
+ *  source  ane-guide (the limits of sigmoid); joshuaswarren/mil-hwx-compiler (spacing and mode) */
+typedef struct mw_hwx_table {
+    float x_low, x_high, y_low, y_high;
+    float knots[33];
+    float slope_low, intercept_low, slope_high, intercept_high;
+    int spacing;   /* knots are 2^-spacing apart */
+    uint32_t mode; /* how x becomes the argument; docs/hwx.md has those that are known */
+    float first;   /* x of the first knot where the mode is 1, which it is about 0; else NaN */
+} mw_hwx_table;
+
+/* ---- open ---- */
+
+/** Reads a file: .hwx by its magic number, .ane by its sizes.
+ *  return  owned by the caller; NULL with err set on failure
+ *  errors  MW_ERROR_FILE; MW_ERROR_FORMAT with the offset where the file contradicts itself; MW_ERROR_UNSUPPORTED for
+ *          the firmware's containers ANEH, ANEP and ANES, by name */
+MW_API mw_hwx *mw_hwx_open(const char *path, mw_error *err);
+/** The same of bytes in memory, which are copied.
+ *  allocator  NULL = the C library's heap */
+MW_API mw_hwx *mw_hwx_read_memory(const void *data, size_t size, const mw_allocator *allocator, mw_error *err);
+/** Frees it; twice as mw_trainer_destroy. NULL is fine. */
+MW_API void mw_hwx_close(mw_hwx *hwx);
+
+/* ---- what is in it: strings and pointers live as long as the object ---- */
+
+/** The whole; NULL for NULL. */
+MW_API const mw_hwx_info *mw_hwx_get_info(const mw_hwx *hwx);
+/** Load command by index, in the order of the file; NULL beyond the last, as all that follow. */
+MW_API const mw_hwx_command *mw_hwx_command_at(const mw_hwx *hwx, size_t index);
+MW_API const mw_hwx_segment *mw_hwx_segment_at(const mw_hwx *hwx, size_t index);
+MW_API const mw_hwx_section *mw_hwx_section_at(const mw_hwx *hwx, size_t index);
+MW_API const mw_hwx_port *mw_hwx_port_at(const mw_hwx *hwx, size_t index);
+MW_API const mw_hwx_symbol *mw_hwx_symbol_at(const mw_hwx *hwx, size_t index);
+MW_API const mw_hwx_task *mw_hwx_task_at(const mw_hwx *hwx, size_t index);
+MW_API const mw_hwx_kernel *mw_hwx_kernel_at(const mw_hwx *hwx, size_t index);
+
+/* ---- weights and tables ---- */
+
+/** The weights of a kernel as a matrix, and its bias.
+ *  kernel   index, of MW_HWX_WEIGHTS
+ *  weights  [O, I, H, W] fp16
+ *  count    elements; must be those of `extent`
+ *  bias     [O] fp16; NULL if it is not wanted or there is none
+ *  errors   MW_ERROR_ARGUMENT for another kind of kernel; MW_ERROR_SHAPE for another count */
+MW_API mw_status mw_hwx_get_weights(const mw_hwx *hwx, size_t kernel, uint16_t *weights, size_t count, uint16_t *bias,
+                                    mw_error *err);
+/** Puts others in their place; nothing else of the file changes, so that tasks, sizes and symbols stay.
+ *  bias    [O] fp16; NULL leaves it as it is
+ *  errors  as mw_hwx_get_weights; MW_ERROR_ARGUMENT for a bias where the kernel has none */
+MW_API mw_status mw_hwx_set_weights(mw_hwx *hwx, size_t kernel, const uint16_t *weights, size_t count,
+                                    const uint16_t *bias, mw_error *err);
+/** The activation table of a kernel of MW_HWX_TABLE.
+ *  errors  MW_ERROR_ARGUMENT for another kind */
+MW_API mw_status mw_hwx_get_table(const mw_hwx *hwx, size_t kernel, mw_hwx_table *out, mw_error *err);
+
+/* ---- write ---- */
+
+/** The bytes of the file, made anew from what was read; *out is freed with mw_string_free. */
+MW_API mw_status mw_hwx_write_memory(const mw_hwx *hwx, void **out, size_t *out_size, mw_error *err);
+/** The same into a file, whole or not at all. */
+MW_API mw_status mw_hwx_write(const mw_hwx *hwx, const char *path, mw_error *err);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,359 @@
+/* The coefficients that tasks of H13 read: which tile of which engine holds which weight, and tables of activations.
+ * Sources: freedomtan/coreml_to_ane_hwx (registers); joshuaswarren/mil-hwx-compiler (order of the coefficients, found
+ * by known weights); allbilly/ane. What they leave open stays opaque, with the reason. */
+#include "chip/hwx/read.h"
+
+#include "base/checked.h"
+#include "base/fp16.h"
+#include "base/live.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { ENGINES = 16, TABLE_HALVES = 64, KNOTS = 33, GRAIN = 64 };
+
+/* What decides the order of a kernel. */
+typedef struct shape {
+    uint32_t format, mac, conv, group, out_channels, in_channels, config;
+} shape;
+
+static uint32_t get(const mw__hwx_task *task, uint32_t address)
+{
+    uint32_t value = 0;
+    mw__hwx_task_register(task, address, &value);
+    return value;
+}
+
+static shape read_shape(const mw__hwx_task *task)
+{
+    return (shape){.format = get(task, 0xc800),
+                   .mac = get(task, 0xc804),
+                   .conv = get(task, 0x1c),
+                   .group = get(task, 0x24),
+                   .in_channels = get(task, 0xc) & 0x1FFFF,
+                   .out_channels = get(task, 0x10) & 0x1FFFF,
+                   .config = get(task, 0x34)};
+}
+
+/* ---- tiles ---- */
+
+/* The tiles of the engines that have one; false if they are not in one section. */
+static bool find_tiles(const mw_hwx *hwx, const mw__hwx_task *task, mw__hwx_kernel *out)
+{
+    const uint64_t *registers = mw__hwx_registers(hwx);
+    const uint64_t base = registers != NULL ? registers[task->public.words[9] & 0x1F] : 0;
+    for (size_t i = 0; i < hwx->section_count && out->section == NULL; i++) {
+        const mw_hwx_section *s = &hwx->sections[i]->public;
+        if (s->data != NULL && base >= s->address && base - s->address < s->size)
+            out->section = hwx->sections[i];
+    }
+    if (out->section == NULL)
+        return false;
+    const uint64_t size = out->section->public.size, start = base - out->section->public.address;
+    for (uint32_t i = 0; i < ENGINES; i++) {
+        if ((out->live >> i & 1) == 0)
+            continue;
+        const uint64_t at = start + get(task, 0x1f848 + 4 * i), length = get(task, 0x1f888 + 4 * i);
+        if (at > size || length > size - at)
+            return false;
+        out->tile_at[i] = (size_t)at;
+        out->tile_size[i] = (size_t)length;
+        out->public.size += length;
+    }
+    return true;
+}
+
+static uint32_t live_tiles(const mw__hwx_task *task)
+{
+    uint32_t live = 0;
+    if ((task->public.words[9] & 0x20) == 0)
+        return 0;
+    for (uint32_t i = 0; i < ENGINES; i++)
+        live |= (get(task, 0x1f808 + 4 * i) & 1) << i;
+    return live;
+}
+
+/* ---- the order of the coefficients ---- */
+
+/* Channels are taken in chunks: `lanes` side by side for each engine. The last chunk may be narrower. */
+typedef struct chunk {
+    size_t first, lanes;
+    size_t at; /* bytes of the planes before it, in every tile */
+} chunk;
+
+static size_t rows_of(const mw__hwx_kernel *k)
+{
+    return (size_t)k->public.extent[1] * k->public.extent[2] * k->public.extent[3];
+}
+
+static size_t power_above(size_t n)
+{
+    size_t power = 1;
+    while (power < n)
+        power *= 2;
+    return power;
+}
+
+static size_t lanes_of(const mw__hwx_kernel *k, size_t left)
+{
+    const size_t needed = power_above((left + k->engines - 1) / k->engines);
+    return needed < k->public.lanes ? needed : k->public.lanes;
+}
+
+static chunk first_chunk(const mw__hwx_kernel *k) { return (chunk){0, lanes_of(k, k->public.extent[0]), 0}; }
+
+static chunk next_chunk(const mw__hwx_kernel *k, chunk c)
+{
+    c.at += c.lanes * (rows_of(k) + k->public.has_bias) * 2;
+    c.first += c.lanes * k->engines;
+    c.lanes = c.first < k->public.extent[0] ? lanes_of(k, k->public.extent[0] - c.first) : 0;
+    return c;
+}
+
+/* Bytes that the order asks of a tile, without its padding. */
+static size_t wanted_size(const mw__hwx_kernel *k, size_t tile)
+{
+    const size_t rows = rows_of(k) + k->public.has_bias, channels = k->public.extent[0];
+    if (k->unicast)
+        return tile < channels ? ((channels - tile - 1) / ENGINES + 1) * rows * 2 : 0;
+    const size_t width = (size_t)k->engines * k->public.lanes, left = channels % width, lanes = lanes_of(k, left);
+    return channels / width * k->public.lanes * rows * 2 + (tile * lanes < left ? lanes * rows * 2 : 0);
+}
+
+static bool sizes_agree(const mw__hwx_kernel *k)
+{
+    for (size_t i = 0; i < ENGINES; i++) {
+        const bool live = (k->live >> i & 1) != 0;
+        const size_t wanted = i < k->engines ? wanted_size(k, i) : 0;
+        if (live != (wanted != 0) || (live && (wanted + GRAIN - 1) / GRAIN * GRAIN != k->tile_size[i]))
+            return false;
+    }
+    return true;
+}
+
+/* A last chunk whose width does not follow from its channels alone. */
+static bool last_chunk_is_open(const mw__hwx_kernel *k)
+{
+    const size_t left = k->public.extent[0] % ((size_t)k->engines * k->public.lanes);
+    return !k->unicast && k->public.lanes > 1 && left != 0 &&
+           (left % k->engines != 0 || power_above(left / k->engines) != left / k->engines);
+}
+
+/* Why the order of the weights is not known; NULL if it is. */
+static const char *why_opaque(const shape *s, const mw__hwx_kernel *k)
+{
+    if ((s->mac & 0xF) != 0)
+        return "the task does not multiply by it";
+    if ((s->format & 0x100) != 0)
+        return "sparse: only a 1x1 kernel of at most 8 lanes was ever derived";
+    if ((s->format & 0x4) != 0)
+        return "palettized";
+    if ((s->format & 3) != 2)
+        return "the weights are not fp16";
+    if ((s->mac >> 16 & 3) == 2)
+        return "weights and a table in one task";
+    if ((s->conv >> 13 & 0xF) != 5)
+        return "strides other than 1";
+    if ((s->group & 0x4000) != 0 && s->group >> 16 != 1)
+        return "several input channels for each output, one after the other";
+    if ((s->group & 0x4000) == 0 && (s->group & 0x1FFF) != 1)
+        return "groups";
+    if (k->unicast && k->engines != ENGINES && k->public.extent[0] > k->engines)
+        return "a kernel for each channel on fewer than 16 engines";
+    if (last_chunk_is_open(k))
+        return "the last channels do not fill the lanes";
+    return sizes_agree(k) ? NULL : "the sizes of the tiles are not those of the known order";
+}
+
+static void describe(const mw__hwx_task *task, mw__hwx_kernel *k)
+{
+    const shape s = read_shape(task);
+    k->unicast = (s.group & 0x4000) != 0;
+    k->engines = UINT32_C(1) << (s.config >> 19 & 7);
+    k->public.has_bias = (s.mac & 0x10) != 0;
+    k->public.lanes = UINT32_C(1) << (s.conv >> 10 & 7);
+    k->public.extent[0] = s.out_channels;
+    k->public.extent[1] = k->unicast ? 1 : s.in_channels;
+    k->public.extent[2] = s.conv >> 5 & 0x1F;
+    k->public.extent[3] = s.conv & 0x1F;
+    if ((s.format & 3) == 0 && (s.mac >> 16 & 3) == 2 && k->live == 1 && k->tile_size[0] >= TABLE_HALVES * 2)
+        k->public.kind = MW_HWX_TABLE;
+    else
+        k->public.note = k->engines > ENGINES ? "more than 16 engines" : why_opaque(&s, k);
+}
+
+static void find_kernel(const mw_hwx *hwx, const mw__hwx_task *task, mw__hwx_kernel *k)
+{
+    k->public.task = (size_t)(task - hwx->tasks);
+    for (uint32_t i = 0; i < ENGINES; i++)
+        k->public.tiles += k->live >> i & 1;
+    if (find_tiles(hwx, task, k))
+        describe(task, k);
+    else
+        k->public.note = "its tiles are in no section of the file";
+    if (k->public.note != NULL)
+        k->public.kind = MW_HWX_OPAQUE;
+}
+
+mw_status mw__hwx_find_kernels(mw_hwx *hwx, mw_error *err)
+{
+    if (hwx->info.chip != MW_CHIP_H13)
+        return MW_OK;
+    size_t count = 0;
+    for (size_t i = 0; i < hwx->task_count; i++)
+        count += live_tiles(&hwx->tasks[i]) != 0;
+    hwx->kernels = mw__arena_alloc(&hwx->arena, count, sizeof *hwx->kernels, err);
+    if (hwx->kernels == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < hwx->task_count; i++) {
+        mw__hwx_kernel *k = &hwx->kernels[hwx->kernel_count];
+        const uint32_t live = live_tiles(&hwx->tasks[i]);
+        if (live == 0)
+            continue;
+        k->live = live;
+        hwx->kernel_count++;
+        find_kernel(hwx, &hwx->tasks[i], k);
+    }
+    return MW_OK;
+}
+
+/* ---- weights ---- */
+
+typedef struct copy {
+    uint16_t *weights, *bias; /* bias may be NULL */
+    bool into_file;
+} copy;
+
+static void move_half(uint8_t *at, uint16_t *half, bool into_file)
+{
+    if (into_file) {
+        at[0] = (uint8_t)*half;
+        at[1] = (uint8_t)(*half >> 8);
+    } else {
+        *half = (uint16_t)(at[0] | at[1] << 8);
+    }
+}
+
+/* One output channel: its column begins at `at`, rows are `step` bytes apart. */
+static void copy_channel(const mw__hwx_kernel *k, size_t channel, uint8_t *at, size_t step, const copy *c)
+{
+    const size_t rows = rows_of(k);
+    if (k->public.has_bias) {
+        if (c->bias != NULL)
+            move_half(at, &c->bias[channel], c->into_file);
+        at += step;
+    }
+    for (size_t j = 0; j < rows; j++)
+        move_half(at + j * step, &c->weights[channel * rows + j], c->into_file);
+}
+
+static void copy_dense(const mw__hwx_kernel *k, const copy *c)
+{
+    const size_t channels = k->public.extent[0];
+    for (chunk u = first_chunk(k); u.first < channels; u = next_chunk(k, u))
+        for (size_t o = u.first; o < channels && o < u.first + u.lanes * k->engines; o++) {
+            const size_t tile = (o - u.first) / u.lanes, lane = (o - u.first) % u.lanes;
+            copy_channel(k, o, k->section->data + k->tile_at[tile] + u.at + lane * 2, u.lanes * 2, c);
+        }
+}
+
+static void copy_unicast(const mw__hwx_kernel *k, const copy *c)
+{
+    const size_t slot = (rows_of(k) + k->public.has_bias) * 2;
+    for (size_t o = 0; o < k->public.extent[0]; o++)
+        copy_channel(k, o, k->section->data + k->tile_at[o % ENGINES] + o / ENGINES * slot, 2, c);
+}
+
+static mw_status find_weights(const mw_hwx *hwx, size_t index, size_t count, const char *call, mw__hwx_kernel **out,
+                              mw_error *err)
+{
+    MW_TRY(mw__live_check(hwx, MW__LIVE_HWX, call, err));
+    if (index >= hwx->kernel_count)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: kernel %zu of %zu", call, index, hwx->kernel_count);
+    mw__hwx_kernel *k = *out = &hwx->kernels[index];
+    if (k->public.kind != MW_HWX_WEIGHTS)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: kernel %zu has no weights that can be told apart: %s", call, index,
+                        k->public.note != NULL ? k->public.note : "it is a table");
+    if (count != rows_of(k) * k->public.extent[0])
+        return mw__fail(err, MW_ERROR_SHAPE, "%s: kernel %zu is [%u, %u, %u, %u], not %zu weights", call, index,
+                        k->public.extent[0], k->public.extent[1], k->public.extent[2], k->public.extent[3], count);
+    return MW_OK;
+}
+
+static mw_status copy_weights(const mw_hwx *hwx, size_t kernel, const copy *c, size_t count, const char *call,
+                              mw_error *err)
+{
+    mw_error own = {0};
+    err = err != NULL ? err : &own;
+    mw__hwx_kernel *k = NULL;
+    if (mw__skips(err))
+        return err->status;
+    MW_TRY(find_weights(hwx, kernel, count, call, &k, err));
+    if (c->weights == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: weights are needed", call);
+    if (c->into_file && c->bias != NULL && !k->public.has_bias)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "%s: kernel %zu has no bias", call, kernel);
+    if (k->unicast)
+        copy_unicast(k, c);
+    else
+        copy_dense(k, c);
+    return MW_OK;
+}
+
+mw_status mw_hwx_get_weights(const mw_hwx *hwx, size_t kernel, uint16_t *weights, size_t count, uint16_t *bias,
+                             mw_error *err)
+{
+    return copy_weights(hwx, kernel, &(copy){weights, bias, false}, count, __func__, err);
+}
+
+mw_status mw_hwx_set_weights(mw_hwx *hwx, size_t kernel, const uint16_t *weights, size_t count, const uint16_t *bias,
+                             mw_error *err)
+{
+    /* Only read from, as they go into the file. */
+    const copy c = {(uint16_t *)(uintptr_t)weights, (uint16_t *)(uintptr_t)bias, true};
+    return copy_weights(hwx, kernel, &c, count, __func__, err);
+}
+
+/* ---- tables ---- */
+
+static float half_at(const uint8_t *at, size_t index)
+{
+    return mw__fp16_to_float((uint16_t)(at[index * 2] | at[index * 2 + 1] << 8));
+}
+
+static int integer_at(const uint8_t *at, size_t index) { return at[index * 2] | at[index * 2 + 1] << 8; }
+
+static void read_table(const uint8_t *at, mw_hwx_table *out)
+{
+    *out = (mw_hwx_table){.x_low = half_at(at, 0),
+                          .x_high = half_at(at, 1),
+                          .y_low = half_at(at, 2),
+                          .y_high = half_at(at, 3),
+                          .slope_low = half_at(at, 37),
+                          .intercept_low = half_at(at, 38),
+                          .slope_high = half_at(at, 39),
+                          .intercept_high = half_at(at, 40),
+                          .spacing = integer_at(at, 41),
+                          .mode = (uint32_t)integer_at(at, 42)};
+    for (size_t i = 0; i < KNOTS; i++)
+        out->knots[i] = half_at(at, 4 + i);
+    out->first = out->mode == 1 ? -16.0F * ldexpf(1.0F, -out->spacing) : NAN;
+}
+
+mw_status mw_hwx_get_table(const mw_hwx *hwx, size_t kernel, mw_hwx_table *out, mw_error *err)
+{
+    mw_error own = {0};
+    err = err != NULL ? err : &own;
+    if (mw__skips(err))
+        return err->status;
+    if (out == NULL)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_hwx_get_table: out is needed");
+    memset(out, 0, sizeof *out);
+    MW_TRY(mw__live_check(hwx, MW__LIVE_HWX, __func__, err));
+    if (kernel >= hwx->kernel_count || hwx->kernels[kernel].public.kind != MW_HWX_TABLE)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_hwx_get_table: kernel %zu is no table", kernel);
+    const mw__hwx_kernel *k = &hwx->kernels[kernel];
+    read_table(k->section->data + k->tile_at[0], out);
+    return MW_OK;
+}
