@@ -16,6 +16,7 @@
 #ifndef MILLWRIGHT_CHIP_H
 #define MILLWRIGHT_CHIP_H
 
+#include <millwright/chip_cost.h>
 #include <millwright/hwx.h>
 #include <millwright/program.h>
 

@@ -9,6 +9,7 @@
 #include "engine/kernels/blas.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/kernel_table.h"
+#include "graph/count.h"
 #include "mil/io.h"
 #include "mil/legalize.h"
 
@@ -102,7 +103,7 @@ static mw_status read_graph(mw__library *library, const mw__source *source, cons
 
 static bool is_product(const mw__op *op)
 {
-    return op->row != NULL && mw__kernel_row_of(op->row->id)->rule == MW__COUNT_PRODUCT;
+    return op->row != NULL && mw__count_row_of(op->row->id)->rule == MW__COUNT_PRODUCT;
 }
 
 static bool has_product(const mw__block *block)

@@ -4,42 +4,22 @@
 #include "base/checked.h"
 #include "engine/core/kernel.h"
 #include "engine/core/partition.h"
-#include "engine/kernels/kernel_table.h"
+#include "graph/count.h"
 
 #include <string.h>
 
 /* ---- floating-point operations ---- */
-
-static bool is_float(const mw_tensor *value) { return value->type->dtype == MW_F32 || value->type->dtype == MW_F16; }
-
-static double op_flops(const mw__op *op)
-{
-    if (op->row == NULL)
-        return MW__FLOPS_UNKNOWN;
-    const mw__kernel_row *row = mw__kernel_row_of(op->row->id);
-    const mw_tensor *result = op->results[0];
-    switch (row->rule) {
-    case MW__COUNT_NONE:
-    case MW__COUNT_MOVES:
-        return 0.0;
-    case MW__COUNT_EACH:
-        return is_float(result) ? row->flops * (double)mw__count_of(result) : 0.0;
-    case MW__COUNT_COMPARES:
-        return is_float(mw__arg(op, "x")) ? row->flops * (double)mw__count_of(result) : 0.0;
-    default:
-        return MW__FLOPS_UNKNOWN;
-    }
-}
 
 static double step_flops(const mw__step *step)
 {
     if (step->flops != 0.0 || step->helper)
         return step->flops;
     if (step->op_count == 0) /* a step of another name does an unknown part of the operation */
-        return step->op != NULL && strcmp(step->label, step->op->kind) == 0 ? op_flops(step->op) : MW__FLOPS_UNKNOWN;
+        return step->op != NULL && strcmp(step->label, step->op->kind) == 0 ? mw__op_flops(step->op)
+                                                                            : MW__FLOPS_UNKNOWN;
     double sum = 0.0;
     for (size_t i = 0; i < step->op_count; i++) {
-        const double flops = op_flops(step->ops[i]);
+        const double flops = mw__op_flops(step->ops[i]);
         if (flops < 0.0)
             return MW__FLOPS_UNKNOWN;
         sum += flops;
@@ -77,7 +57,7 @@ static uint64_t count_operands(const mw__buffer *buffers, const mw__step *step, 
 static void limit_moves(const mw__step *step, mw__work *work)
 {
     const mw__op *op = step->op;
-    if (op == NULL || op->row == NULL || mw__kernel_row_of(op->row->id)->rule != MW__COUNT_MOVES ||
+    if (op == NULL || op->row == NULL || mw__count_row_of(op->row->id)->rule != MW__COUNT_MOVES ||
         strcmp(step->label, op->kind) != 0 || step->read_count == 0)
         return;
     const bool joins = op->row->id == MW__OP_concat || op->row->id == MW__OP_stack;

@@ -73,7 +73,7 @@ typedef struct mw__step {
     bool rounds;   /* to fp16, where that is declared */
     double cost;   /* an estimate, on which plans depend: ns for all units on one partition (mw__cost) */
     double flops;  /* a count, which is shown only: floating-point operations of all units, from a kernel that
-                      knows; 0: surface/work.c asks the rows of the operations */
+                      knows; 0: compile/work.c asks the rows of the operations */
     bool helper;   /* stands beside the step that does the operation's work: 0 flops are then a count */
     mw__element
         *element; /* what it computes of each element, for engine/kernels/fused/fused.h; NULL: it may not fuse */

@@ -25,12 +25,8 @@ static const mw__kernel_row rows[MW__OP_COUNT] = {
 #define MW_EXPAND(id, function)
 #define MW_ARG(id, arg, kind, type, fallback)
 #define MW_END(id)
-#define MW_KERNEL(id, storage_, rounding_, rule_, flops_)                                                              \
-    [MW__OP_##id] = {.storage = MW__STORAGE_##storage_,                                                                \
-                     .rounding = MW__ROUNDING_##rounding_,                                                             \
-                     .rule = MW__COUNT_##rule_,                                                                        \
-                     .flops = (flops_),                                                                                \
-                     .listed = true},
+#define MW_KERNEL(id, storage_, rounding_, rule, flops)                                                                \
+    [MW__OP_##id] = {.storage = MW__STORAGE_##storage_, .rounding = MW__ROUNDING_##rounding_, .listed = true},
 #include "graph/ops/all.def"
 #undef MW_OP
 #undef MW_EXPAND

@@ -1,5 +1,6 @@
 /* What the engine knows of each operation: its plan function, from the kernel column of its row in graph/ops, and the
- * columns of the MW_KERNEL line there. A fact of an operation that more than one file needs is such a column. */
+ * columns of the MW_KERNEL line there (what is counted: graph/count.h). A fact of an operation that more than one file
+ * needs is such a column. */
 #ifndef MW__ENGINE_KERNELS_KERNEL_TABLE_H
 #define MW__ENGINE_KERNELS_KERNEL_TABLE_H
 
@@ -21,21 +22,9 @@ typedef enum mw__rounding_rule {
     MW__ROUNDING_SCALARS  /* exact if its constants are fp16 numbers: straight-line code need not round it, plans do */
 } mw__rounding_rule;
 
-/* What is counted of an operation (compile/work.h says which operations count). */
-typedef enum mw__count_rule {
-    MW__COUNT_UNKNOWN, /* only its steps may know (mw__step.flops) */
-    MW__COUNT_NONE,
-    MW__COUNT_MOVES,    /* none: elements of its operands, as they are */
-    MW__COUNT_EACH,     /* `flops` for an element of the result */
-    MW__COUNT_COMPARES, /* the same, if what is compared is floating-point */
-    MW__COUNT_PRODUCT   /* a product of matrices (gemm.h), whose steps know */
-} mw__count_rule;
-
 typedef struct mw__kernel_row {
     mw__storage storage;
     mw__rounding_rule rounding;
-    mw__count_rule rule;
-    double flops;
     bool listed; /* has an MW_KERNEL line; tests/engine/test_kernel_table.c names those that are not */
 } mw__kernel_row;
 
