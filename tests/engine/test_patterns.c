@@ -106,6 +106,19 @@ static mw_tensor *build_sum(mw_graph *graph)
     return mw_add(image(graph), mw_input(graph, "b", MW_F32, MW_SHAPE(1, 16, 1, 1)));
 }
 
+/* What a program for a chip has for gather (`transpose` 0) or its gradient. */
+static mw_tensor *look_up(mw_graph *graph, int64_t width, int transpose)
+{
+    mw_tensor *index = mw_input(graph, "index", MW_F32, MW_SHAPE(6, 1));
+    mw_tensor *hit = mw_equal(index, mw_range_1d(graph, MW_F32, -1.0, 8.0, 1.0));
+    mw_tensor *hot = mw_select(hit, mw_scalar(graph, MW_F32, 1.0), mw_scalar(graph, MW_F32, 0.0));
+    return mw_matmul(hot, mw_input(graph, "table", MW_F32, MW_SHAPE(transpose != 0 ? 6 : 9, width)), transpose);
+}
+
+static mw_tensor *build_lookup(mw_graph *graph) { return look_up(graph, 5, MW_TRANSPOSE_NONE); }
+static mw_tensor *build_lookup_gradient(mw_graph *graph) { return look_up(graph, 5, MW_TRANSPOSE_X); }
+static mw_tensor *build_narrow_gradient(mw_graph *graph) { return look_up(graph, 1, MW_TRANSPOSE_X); }
+
 /* ---- cases ---- */
 
 static const char no_gradient[] = "no later operation has the structure of its gradient";
@@ -139,6 +152,12 @@ static const pattern_case cases[] = {
     {.build = build_relu_pool_gradient,
      .pattern = "relu.max_pool.unpool",
      .declined = "its pooling is not joined with a convolution"},
+    {.build = build_lookup, .pattern = "lookup"},
+    {.build = build_lookup_gradient, .pattern = "lookup"},
+    {.build = build_narrow_gradient,
+     .pattern = "lookup",
+     .declined = "the kernel has no such types, or sums another way"},
+    {.build = build_product, .pattern = "lookup", .declined = "x is no matrix with a one in each row"},
     {.build = build_conv, .pattern = "conv.dweight", .declined = no_gradient},
     {.build = build_dweight, .pattern = "conv.dweight"},
     {.build = build_dx, .pattern = "conv.dx"},

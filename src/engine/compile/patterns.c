@@ -81,6 +81,7 @@ PLAN(conv_dweight_argmax)
 PLAN(conv_by_argmax)
 PLAN(conv_dx)
 PLAN(conv_dilated)
+PLAN(lookup)
 
 #define FUSE_REF (MW__OFF_BY_FUSE | MW__OFF_BY_REF)
 
@@ -133,6 +134,8 @@ static const mw__pattern_row rows[] = {
     {.name = "conv.dweight.dilated", .root = "reshape", .off = FUSE_REF,
      .match = mw__match_conv_dilated_dweight, .plan = plan_conv_dweight,
      .declined = "it takes no elements of a gradient by the weight"},
+    {.name = "lookup", .root = "matmul", .off = FUSE_REF, .guard = refuse_unchecked,
+     .match = mw__match_lookup, .plan = plan_lookup, .declined = "x is no matrix with a one in each row"},
 };
 /* clang-format on */
 

@@ -73,7 +73,7 @@ mw__pattern_match mw__match_conv_columns, mw__match_conv_columns_bias, mw__match
 mw__pattern_match mw__match_conv_dx, mw__match_conv_dweight_alone;
 mw__pattern_match mw__match_conv_dilated, mw__match_conv_dilated_dx, mw__match_conv_dilated_dweight;
 mw__pattern_match mw__match_conv_dweight, mw__match_max_pool_gradient, mw__match_relu_max_pool_gradient;
-mw__pattern_match mw__match_all_within;
+mw__pattern_match mw__match_all_within, mw__match_lookup;
 mw__pattern_match mw__match_conv_max_pool, mw__match_conv_relu_max_pool;
 mw__pattern_match mw__match_unpool, mw__match_conv_dweight_argmax, mw__match_conv_by_argmax;
 

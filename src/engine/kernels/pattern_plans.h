@@ -129,6 +129,20 @@ bool mw__conv_columns_dweight_suits(const mw__conv_columns_dweight_match *match,
 mw_status mw__plan_conv_columns_dweight(mw__planner *planner, const mw__conv_columns_dweight_match *match,
                                         mw_error *err);
 
+/* ---- matmul ---- */
+
+/* x y, or with `adds` its product with x transposed, where x [rows, ..] has a one where the truths are, and zeros. */
+typedef struct mw__lookup_match {
+    const mw_tensor *low, *high; /* truths, [rows, lows] and [rows, highs], a column being high * lows + low, of which
+                                    those of the product are the first; at most one of a row is true. high: or NULL */
+    int64_t rows;
+    const mw_tensor *table, *result; /* table: y */
+    bool adds;
+} mw__lookup_match;
+
+bool mw__lookup_suits(const mw__lookup_match *match, const mw__config *config);
+mw_status mw__plan_lookup(mw__planner *planner, const mw__lookup_match *match, mw_error *err);
+
 /* ---- flags ---- */
 
 /* A tensor that is looked at. */
