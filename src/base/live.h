@@ -17,7 +17,8 @@ typedef enum mw__live_kind {
     MW__LIVE_TENSORS,
     MW__LIVE_MODEL,
     MW__LIVE_PREDICTOR,
-    MW__LIVE_HWX
+    MW__LIVE_HWX,
+    MW__LIVE_E5
 } mw__live_kind;
 
 /* Enters an object that was just allocated (at a multiple of 16).

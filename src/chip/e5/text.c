@@ -1,0 +1,283 @@
+/* A descriptor as text for people, and as JSON. */
+#include "chip/e5/e5.h"
+
+#include "base/live.h"
+#include "base/shown.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- text ---- */
+
+static void put_layout(mw__text *out, const mw_e5_layout *layout)
+{
+    const char *element = mw_e5_element_name(layout->storage_type);
+    mw__text_printf(out, "%s", element != NULL ? element : "element ");
+    if (element == NULL)
+        mw__text_printf(out, "%d", (int)layout->storage_type);
+    mw__text_puts(out, " [");
+    for (int i = 4; i-- > 0;)
+        mw__text_printf(out, "%" PRIu64 "%s", layout->dim[i], i > 0 ? ", " : "] strides [");
+    for (int i = 4; i-- > 0;)
+        mw__text_printf(out, "%" PRIu64 "%s", layout->stride[i], i > 0 ? ", " : "]");
+}
+
+static void put_operand(mw__text *out, const char *indent, const char *symbol, bool is_output,
+                        const mw_e5_layout *layout)
+{
+    mw__text_printf(out, "%s%s ", indent, is_output ? "out" : "in ");
+    mw__text_show(out, symbol, MW__SHOWN_NAME);
+    mw__text_puts(out, ": ");
+    put_layout(out, layout);
+    mw__text_puts(out, "\n");
+}
+
+static void put_operation(mw__text *out, const mw_e5_operation *op)
+{
+    mw__text_puts(out, "  ");
+    mw__text_show(out, op->name, MW__SHOWN_NAME);
+    mw__text_printf(out, " (%s)", mw_e5_kind_name(op->kind));
+    if (op->kind == MW_E5_CAST && mw_e5_element_name(op->from) != NULL && mw_e5_element_name(op->to) != NULL)
+        mw__text_printf(out, " %s to %s", mw_e5_element_name(op->from), mw_e5_element_name(op->to));
+    if (op->procedure != NULL) {
+        mw__text_printf(out, " segment %u: ", op->segment);
+        mw__text_show(out, op->procedure, MW__SHOWN_NAME);
+        mw__text_puts(out, " of ");
+        mw__text_show(out, op->container != NULL ? op->container : "", MW__SHOWN_NAME);
+    }
+    mw__text_puts(out, "\n");
+    for (size_t i = 0; i < op->operand_count; i++)
+        put_operand(out, "    ", op->operands[i].symbol, op->operands[i].is_output, &op->operands[i].layout);
+}
+
+static void put_head(mw__text *out, const mw_e5_program *program)
+{
+    mw__text_printf(out, "E5 dispatch descriptor, format version %d (unverified: see docs/e5.md)\n",
+                    (int)program->format_version);
+    for (size_t i = 0; i < program->build_info_count; i++) {
+        mw__text_puts(out, "  ");
+        mw__text_show(out, program->build_info[i].key, MW__SHOWN_NAME);
+        mw__text_puts(out, ": ");
+        mw__text_show(out, program->build_info[i].value, 512);
+        mw__text_puts(out, "\n");
+    }
+    mw__text_printf(out, "symbols %zu\n", program->symbol_count);
+    for (size_t i = 0; i < program->symbol_count; i++) {
+        mw__text_printf(out, "  %zu ", i);
+        mw__text_show(out, program->symbols[i], MW__SHOWN_NAME);
+        mw__text_puts(out, "\n");
+    }
+    mw__text_printf(out, "sections %zu\n", program->section_count);
+    for (size_t i = 0; i < program->section_count; i++) {
+        mw__text_printf(out, "  %zu ", i);
+        mw__text_show(out, program->sections[i].name, MW__SHOWN_NAME);
+        mw__text_printf(out, ": %zu bytes\n", program->sections[i].size);
+    }
+}
+
+static void put_text(mw__text *out, const mw_e5_program *program)
+{
+    put_head(out, program);
+    if (program->function != NULL) {
+        mw__text_puts(out, "function ");
+        mw__text_show(out, program->function, MW__SHOWN_NAME);
+        mw__text_puts(out, "\n");
+    }
+    for (size_t i = 0; i < program->port_count; i++)
+        put_operand(out, "  port ", program->ports[i].symbol, program->ports[i].is_output, &program->ports[i].layout);
+    for (size_t i = 0; i < program->alias_count; i++) {
+        mw__text_puts(out, "  alias ");
+        mw__text_show(out, program->aliases[i].name, MW__SHOWN_NAME);
+        mw__text_puts(out, " = ");
+        mw__text_show(out, program->aliases[i].symbol, MW__SHOWN_NAME);
+        mw__text_printf(out, " + %u\n", program->aliases[i].offset);
+    }
+    mw__text_printf(out, "operations %zu\n", program->operation_count);
+    for (size_t i = 0; i < program->operation_count; i++)
+        put_operation(out, &program->operations[i]);
+    for (size_t i = 0; i < program->note_count; i++) {
+        mw__text_puts(out, "note: ");
+        mw__text_show(out, program->notes[i], 512);
+        mw__text_puts(out, "\n");
+    }
+}
+
+/* ---- JSON ---- */
+
+/* Length of the UTF-8 character at `s`, 0 if it is none. */
+static size_t utf8_length(const unsigned char *s)
+{
+    const size_t length = s[0] < 0x80                   ? 1
+                          : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                          : (s[0] & 0xf0) == 0xe0       ? 3
+                          : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                                        : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
+        (s[0] == 0xf4 && s[1] >= 0x90))
+        return 0;
+    return length;
+}
+
+static void put_string(mw__text *out, const char *string)
+{
+    mw__text_puts(out, "\"");
+    for (const unsigned char *s = (const unsigned char *)string; *s != 0;) {
+        const size_t length = utf8_length(s);
+        if (length == 0)
+            mw__text_puts(out, "\xef\xbf\xbd");
+        else if (*s < 0x20)
+            mw__text_printf(out, "\\u%04x", *s);
+        else if (*s == '"' || *s == '\\')
+            mw__text_printf(out, "\\%c", *s);
+        else
+            mw__text_append(out, (const char *)s, length);
+        s += length > 0 ? length : 1;
+    }
+    mw__text_puts(out, "\"");
+}
+
+static void put_key(mw__text *out, const char *key, const char *value)
+{
+    mw__text_printf(out, "\"%s\": ", key);
+    if (value != NULL)
+        put_string(out, value);
+    else
+        mw__text_puts(out, "null");
+}
+
+static void put_numbers(mw__text *out, const char *key, const uint64_t *values, size_t count)
+{
+    mw__text_printf(out, ", \"%s\": [", key);
+    for (size_t i = 0; i < count; i++)
+        mw__text_printf(out, "%s%" PRIu64, i > 0 ? ", " : "", values[i]);
+    mw__text_puts(out, "]");
+}
+
+/* An operand, or a port. */
+static void put_json_operand(mw__text *out, const char *symbol, bool is_output, const mw_e5_layout *layout)
+{
+    const uint64_t axes[] = {layout->width, layout->height, layout->channels, layout->batch_number,
+                             layout->sequence_length};
+    const uint64_t strides[] = {layout->stride_width, layout->stride_height, layout->stride_channels,
+                                layout->stride_batch_number, layout->stride_sequence_length};
+    mw__text_puts(out, "{");
+    put_key(out, "symbol", symbol);
+    mw__text_printf(out, ", \"output\": %s, \"storage_type\": %d", is_output ? "true" : "false",
+                    (int)layout->storage_type);
+    put_numbers(out, "dim", layout->dim, 4);
+    put_numbers(out, "stride", layout->stride, 4);
+    put_numbers(out, "whcns", axes, 5);
+    put_numbers(out, "whcns_stride", strides, 5);
+    mw__text_puts(out, "}");
+}
+
+static void put_json_operation(mw__text *out, const mw_e5_operation *op)
+{
+    mw__text_puts(out, "{");
+    put_key(out, "name", op->name);
+    mw__text_puts(out, ", ");
+    put_key(out, "kind", mw_e5_kind_name(op->kind));
+    if (op->kind == MW_E5_CAST)
+        mw__text_printf(out, ", \"from\": %d, \"to\": %d", op->from, op->to);
+    if (op->procedure != NULL) {
+        mw__text_printf(out, ", \"segment\": %u, ", op->segment);
+        put_key(out, "procedure", op->procedure);
+        mw__text_puts(out, ", ");
+        put_key(out, "container", op->container);
+    }
+    mw__text_puts(out, ", \"operands\": [");
+    for (size_t i = 0; i < op->operand_count; i++) {
+        mw__text_puts(out, i > 0 ? ", " : "");
+        put_json_operand(out, op->operands[i].symbol, op->operands[i].is_output, &op->operands[i].layout);
+    }
+    mw__text_puts(out, "]}");
+}
+
+static void put_strings(mw__text *out, const char *key, const char *const *strings, size_t count)
+{
+    mw__text_printf(out, ",\n\"%s\": [", key);
+    for (size_t i = 0; i < count; i++) {
+        mw__text_puts(out, i > 0 ? ", " : "");
+        put_string(out, strings[i]);
+    }
+    mw__text_puts(out, "]");
+}
+
+static void put_json_head(mw__text *out, const mw_e5_program *program)
+{
+    mw__text_printf(out, "{\"format_version\": %d,\n", (int)program->format_version);
+    put_key(out, "function", program->function);
+    mw__text_puts(out, ",\n\"build_info\": [");
+    for (size_t i = 0; i < program->build_info_count; i++) {
+        mw__text_puts(out, i > 0 ? ", {" : "{");
+        put_key(out, "key", program->build_info[i].key);
+        mw__text_puts(out, ", ");
+        put_key(out, "value", program->build_info[i].value);
+        mw__text_puts(out, "}");
+    }
+    mw__text_puts(out, "]");
+    put_strings(out, "symbols", program->symbols, program->symbol_count);
+    mw__text_puts(out, ",\n\"sections\": [");
+    for (size_t i = 0; i < program->section_count; i++) {
+        mw__text_puts(out, i > 0 ? ", {" : "{");
+        put_key(out, "name", program->sections[i].name);
+        mw__text_printf(out, ", \"size\": %zu}", program->sections[i].size);
+    }
+}
+
+static void put_json(mw__text *out, const mw_e5_program *program)
+{
+    put_json_head(out, program);
+    mw__text_puts(out, "],\n\"ports\": [");
+    for (size_t i = 0; i < program->port_count; i++) {
+        mw__text_puts(out, i > 0 ? ",\n" : "\n");
+        put_json_operand(out, program->ports[i].symbol, program->ports[i].is_output, &program->ports[i].layout);
+    }
+    mw__text_puts(out, "],\n\"aliases\": [");
+    for (size_t i = 0; i < program->alias_count; i++) {
+        mw__text_puts(out, i > 0 ? ", {" : "{");
+        put_key(out, "name", program->aliases[i].name);
+        mw__text_puts(out, ", ");
+        put_key(out, "symbol", program->aliases[i].symbol);
+        mw__text_printf(out, ", \"offset\": %u}", program->aliases[i].offset);
+    }
+    mw__text_puts(out, "],\n\"operations\": [");
+    for (size_t i = 0; i < program->operation_count; i++) {
+        mw__text_puts(out, i > 0 ? ",\n" : "\n");
+        put_json_operation(out, &program->operations[i]);
+    }
+    mw__text_puts(out, "]");
+    put_strings(out, "notes", program->notes, program->note_count);
+    mw__text_puts(out, "}\n");
+}
+
+/* ---- the calls ---- */
+
+static char *print(const mw_e5 *e5, const char *call, void put(mw__text *out, const mw_e5_program *program),
+                   mw_error *err)
+{
+    mw_error own = {0};
+    mw__text out;
+    err = err != NULL ? err : &own;
+    if (mw__skips(err))
+        return NULL;
+    if (e5 == NULL) {
+        mw__fail(err, MW_ERROR_ARGUMENT, "%s: the descriptor is NULL", call);
+        return NULL;
+    }
+    if (mw__live_check(e5, MW__LIVE_E5, call, err) != MW_OK)
+        return NULL;
+    mw__text_init(&out, NULL); /* mw_string_free has no object to ask */
+    put(&out, &e5->program);
+    if (mw__text_check(&out, err) == MW_OK)
+        return out.data;
+    mw__text_deinit(&out);
+    return NULL;
+}
+
+char *mw_e5_text(const mw_e5 *e5, mw_error *err) { return print(e5, __func__, put_text, err); }
+
+char *mw_e5_json(const mw_e5 *e5, mw_error *err) { return print(e5, __func__, put_json, err); }
