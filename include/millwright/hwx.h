@@ -1,8 +1,9 @@
-/* Files of the private compiler of the Apple Neural Engine: the .hwx container.
+/* Files of the private compiler of the Apple Neural Engine: the .hwx container, and the .ane of the Linux driver.
  *
  *     mw_hwx *hwx = mw_hwx_open("model.hwx", &err);
- *     for (size_t i = 0; mw_hwx_port_at(hwx, i) != NULL; i++)
- *         puts(mw_hwx_port_at(hwx, i)->name);
+ *     char *text = mw_hwx_text(hwx, &err);
+ *     puts(text);
+ *     mw_string_free(text);
  *     mw_hwx_close(hwx);
  *
  * What a file holds is decoded into fields; what nobody has published stays as bytes, is shown as such, and comes back
@@ -123,6 +124,9 @@ MW_API mw_hwx *mw_hwx_open(const char *path, mw_error *err);
 /** The same of bytes in memory, which are copied.
  *  allocator  NULL = the C library's heap */
 MW_API mw_hwx *mw_hwx_read_memory(const void *data, size_t size, const mw_allocator *allocator, mw_error *err);
+/** A .ane in memory whose payload begins there; mw_hwx_read_memory looks for it at 0x1000 and at 0x800. */
+MW_API mw_hwx *mw_hwx_read_ane(const void *data, size_t size, uint64_t payload_offset, const mw_allocator *allocator,
+                               mw_error *err);
 /** Frees it; twice as mw_trainer_destroy. NULL is fine. */
 MW_API void mw_hwx_close(mw_hwx *hwx);
 
@@ -138,6 +142,12 @@ MW_API const mw_hwx_port *mw_hwx_port_at(const mw_hwx *hwx, size_t index);
 MW_API const mw_hwx_symbol *mw_hwx_symbol_at(const mw_hwx *hwx, size_t index);
 MW_API const mw_hwx_task *mw_hwx_task_at(const mw_hwx *hwx, size_t index);
 MW_API const mw_hwx_kernel *mw_hwx_kernel_at(const mw_hwx *hwx, size_t index);
+
+/** All of it as text, as otool shows a program; freed with mw_string_free.
+ *  errors  MW_ERROR_MEMORY; MW_ERROR_ARGUMENT for NULL */
+MW_API char *mw_hwx_text(const mw_hwx *hwx, mw_error *err);
+/** All of it as JSON; freed with mw_string_free. Numbers of 64 bits are hexadecimal strings. */
+MW_API char *mw_hwx_json(const mw_hwx *hwx, mw_error *err);
 
 /* ---- weights and tables ---- */
 
@@ -160,10 +170,26 @@ MW_API mw_status mw_hwx_get_table(const mw_hwx *hwx, size_t kernel, mw_hwx_table
 
 /* ---- write ---- */
 
+/** How a .ane is laid out. Fill with mw_ane_defaults. */
+typedef struct mw_ane_options {
+    size_t struct_size;      /* set by mw_ane_defaults */
+    uint64_t payload_offset; /* where the program begins: 0x1000; libane has had 0x800 too */
+} mw_ane_options;
+
+/** Returns the default options. */
+MW_API mw_ane_options mw_ane_defaults(void);
+
 /** The bytes of the file, made anew from what was read; *out is freed with mw_string_free. */
 MW_API mw_status mw_hwx_write_memory(const mw_hwx *hwx, void **out, size_t *out_size, mw_error *err);
 /** The same into a file, whole or not at all. */
 MW_API mw_status mw_hwx_write(const mw_hwx *hwx, const char *path, mw_error *err);
+/** A .hwx of H13 as a .ane: header, tasks and kernels; names are lost.
+ *  options  NULL = mw_ane_defaults()
+ *  errors   MW_ERROR_UNSUPPORTED for another chip or more ports than the format has
+ *  source   eiln/ane, allbilly/ane */
+MW_API mw_status mw_hwx_write_ane(const mw_hwx *hwx, const mw_ane_options *options, void **out, size_t *out_size,
+                                  mw_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,6 +4,7 @@
 #define MW__HWX_H
 
 #include "base/alloc.h"
+#include "chip/task/coefficients.h"
 
 #include <millwright/hwx.h>
 
@@ -134,8 +135,8 @@ typedef struct mw__hwx_symtab {
 typedef struct mw__hwx_kernel {
     mw_hwx_kernel public;
     mw__hwx_section *section;
-    uint32_t engines, live; /* live: bit of each engine that has a tile */
-    bool unicast;
+    mw__coefficient_layout layout;
+    uint32_t live;                     /* bit of each engine that has a tile */
     size_t tile_at[16], tile_size[16]; /* in the section */
 } mw__hwx_kernel;
 

@@ -3,15 +3,14 @@
  * by known weights); allbilly/ane. What they leave open stays opaque, with the reason. */
 #include "chip/hwx/read.h"
 
-#include "base/checked.h"
 #include "base/fp16.h"
 #include "base/live.h"
+#include "chip/task/table.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { ENGINES = 16, TABLE_HALVES = 64, KNOTS = 33, GRAIN = 64 };
+enum { ENGINES = MW__TILES };
 
 /* What decides the order of a kernel. */
 typedef struct shape {
@@ -76,68 +75,20 @@ static uint32_t live_tiles(const mw__hwx_task *task)
 
 /* ---- the order of the coefficients ---- */
 
-/* Channels are taken in chunks: `lanes` side by side for each engine. The last chunk may be narrower. */
-typedef struct chunk {
-    size_t first, lanes;
-    size_t at; /* bytes of the planes before it, in every tile */
-} chunk;
-
 static size_t rows_of(const mw__hwx_kernel *k)
 {
     return (size_t)k->public.extent[1] * k->public.extent[2] * k->public.extent[3];
 }
 
-static size_t power_above(size_t n)
-{
-    size_t power = 1;
-    while (power < n)
-        power *= 2;
-    return power;
-}
-
-static size_t lanes_of(const mw__hwx_kernel *k, size_t left)
-{
-    const size_t needed = power_above((left + k->engines - 1) / k->engines);
-    return needed < k->public.lanes ? needed : k->public.lanes;
-}
-
-static chunk first_chunk(const mw__hwx_kernel *k) { return (chunk){0, lanes_of(k, k->public.extent[0]), 0}; }
-
-static chunk next_chunk(const mw__hwx_kernel *k, chunk c)
-{
-    c.at += c.lanes * (rows_of(k) + k->public.has_bias) * 2;
-    c.first += c.lanes * k->engines;
-    c.lanes = c.first < k->public.extent[0] ? lanes_of(k, k->public.extent[0] - c.first) : 0;
-    return c;
-}
-
-/* Bytes that the order asks of a tile, without its padding. */
-static size_t wanted_size(const mw__hwx_kernel *k, size_t tile)
-{
-    const size_t rows = rows_of(k) + k->public.has_bias, channels = k->public.extent[0];
-    if (k->unicast)
-        return tile < channels ? ((channels - tile - 1) / ENGINES + 1) * rows * 2 : 0;
-    const size_t width = (size_t)k->engines * k->public.lanes, left = channels % width, lanes = lanes_of(k, left);
-    return channels / width * k->public.lanes * rows * 2 + (tile * lanes < left ? lanes * rows * 2 : 0);
-}
-
 static bool sizes_agree(const mw__hwx_kernel *k)
 {
-    for (size_t i = 0; i < ENGINES; i++) {
+    for (unsigned i = 0; i < ENGINES; i++) {
         const bool live = (k->live >> i & 1) != 0;
-        const size_t wanted = i < k->engines ? wanted_size(k, i) : 0;
-        if (live != (wanted != 0) || (live && (wanted + GRAIN - 1) / GRAIN * GRAIN != k->tile_size[i]))
+        const int64_t wanted = mw__coefficient_tile_bytes(&k->layout, i);
+        if (live != (wanted != 0) || (live && (uint64_t)wanted != k->tile_size[i]))
             return false;
     }
     return true;
-}
-
-/* A last chunk whose width does not follow from its channels alone. */
-static bool last_chunk_is_open(const mw__hwx_kernel *k)
-{
-    const size_t left = k->public.extent[0] % ((size_t)k->engines * k->public.lanes);
-    return !k->unicast && k->public.lanes > 1 && left != 0 &&
-           (left % k->engines != 0 || power_above(left / k->engines) != left / k->engines);
 }
 
 /* Why the order of the weights is not known; NULL if it is. */
@@ -157,30 +108,35 @@ static const char *why_opaque(const shape *s, const mw__hwx_kernel *k)
         return "strides other than 1";
     if ((s->group & 0x4000) != 0 && s->group >> 16 != 1)
         return "several input channels for each output, one after the other";
-    if ((s->group & 0x4000) == 0 && (s->group & 0x1FFF) != 1)
-        return "groups";
-    if (k->unicast && k->engines != ENGINES && k->public.extent[0] > k->engines)
-        return "a kernel for each channel on fewer than 16 engines";
-    if (last_chunk_is_open(k))
-        return "the last channels do not fill the lanes";
+    if (k->layout.lanes > MW__LANES_MAX || k->layout.engines > ENGINES)
+        return "more lanes or engines than the chip has";
+    if (k->layout.outputs < 1 || k->layout.rows < 1 || s->out_channels % k->layout.groups != 0)
+        return "no channels, or groups that do not divide them";
     return sizes_agree(k) ? NULL : "the sizes of the tiles are not those of the known order";
 }
 
 static void describe(const mw__hwx_task *task, mw__hwx_kernel *k)
 {
     const shape s = read_shape(task);
-    k->unicast = (s.group & 0x4000) != 0;
-    k->engines = UINT32_C(1) << (s.config >> 19 & 7);
+    const bool unicast = (s.group & 0x4000) != 0;
+    const uint32_t groups = unicast || (s.group & 0x1FFF) == 0 ? 1 : s.group & 0x1FFF;
     k->public.has_bias = (s.mac & 0x10) != 0;
     k->public.lanes = UINT32_C(1) << (s.conv >> 10 & 7);
     k->public.extent[0] = s.out_channels;
-    k->public.extent[1] = k->unicast ? 1 : s.in_channels;
+    k->public.extent[1] = unicast ? 1 : s.in_channels / groups;
     k->public.extent[2] = s.conv >> 5 & 0x1F;
     k->public.extent[3] = s.conv & 0x1F;
-    if ((s.format & 3) == 0 && (s.mac >> 16 & 3) == 2 && k->live == 1 && k->tile_size[0] >= TABLE_HALVES * 2)
+    k->layout = (mw__coefficient_layout){.outputs = s.out_channels / groups,
+                                         .groups = groups,
+                                         .rows = (int64_t)rows_of(k),
+                                         .engines = 1U << (s.config >> 19 & 7),
+                                         .lanes = k->public.lanes,
+                                         .bias = k->public.has_bias,
+                                         .unicast = unicast};
+    if ((s.format & 3) == 0 && (s.mac >> 16 & 3) == 2 && k->live == 1 && k->tile_size[0] >= MW__TABLE_BYTES)
         k->public.kind = MW_HWX_TABLE;
     else
-        k->public.note = k->engines > ENGINES ? "more than 16 engines" : why_opaque(&s, k);
+        k->public.note = why_opaque(&s, k);
 }
 
 static void find_kernel(const mw_hwx *hwx, const mw__hwx_task *task, mw__hwx_kernel *k)
@@ -235,34 +191,19 @@ static void move_half(uint8_t *at, uint16_t *half, bool into_file)
     }
 }
 
-/* One output channel: its column begins at `at`, rows are `step` bytes apart. */
-static void copy_channel(const mw__hwx_kernel *k, size_t channel, uint8_t *at, size_t step, const copy *c)
+static void copy_channel(const mw__hwx_kernel *k, int64_t channel, const copy *c)
 {
-    const size_t rows = rows_of(k);
+    const int64_t rows = k->layout.rows;
+    const mw__coefficient_place place =
+        mw__coefficient_find(&k->layout, channel / k->layout.outputs, channel % k->layout.outputs);
+    uint8_t *at = k->section->data + k->tile_at[place.tile] + place.first * 2;
     if (k->public.has_bias) {
         if (c->bias != NULL)
             move_half(at, &c->bias[channel], c->into_file);
-        at += step;
+        at += place.step * 2;
     }
-    for (size_t j = 0; j < rows; j++)
-        move_half(at + j * step, &c->weights[channel * rows + j], c->into_file);
-}
-
-static void copy_dense(const mw__hwx_kernel *k, const copy *c)
-{
-    const size_t channels = k->public.extent[0];
-    for (chunk u = first_chunk(k); u.first < channels; u = next_chunk(k, u))
-        for (size_t o = u.first; o < channels && o < u.first + u.lanes * k->engines; o++) {
-            const size_t tile = (o - u.first) / u.lanes, lane = (o - u.first) % u.lanes;
-            copy_channel(k, o, k->section->data + k->tile_at[tile] + u.at + lane * 2, u.lanes * 2, c);
-        }
-}
-
-static void copy_unicast(const mw__hwx_kernel *k, const copy *c)
-{
-    const size_t slot = (rows_of(k) + k->public.has_bias) * 2;
-    for (size_t o = 0; o < k->public.extent[0]; o++)
-        copy_channel(k, o, k->section->data + k->tile_at[o % ENGINES] + o / ENGINES * slot, 2, c);
+    for (int64_t j = 0; j < rows; j++)
+        move_half(at + j * place.step * 2, &c->weights[channel * rows + j], c->into_file);
 }
 
 static mw_status find_weights(const mw_hwx *hwx, size_t index, size_t count, const char *call, mw__hwx_kernel **out,
@@ -294,10 +235,8 @@ static mw_status copy_weights(const mw_hwx *hwx, size_t kernel, const copy *c, s
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: weights are needed", call);
     if (c->into_file && c->bias != NULL && !k->public.has_bias)
         return mw__fail(err, MW_ERROR_ARGUMENT, "%s: kernel %zu has no bias", call, kernel);
-    if (k->unicast)
-        copy_unicast(k, c);
-    else
-        copy_dense(k, c);
+    for (int64_t o = 0; o < k->public.extent[0]; o++)
+        copy_channel(k, o, c);
     return MW_OK;
 }
 
@@ -336,7 +275,7 @@ static void read_table(const uint8_t *at, mw_hwx_table *out)
                           .intercept_high = half_at(at, 40),
                           .spacing = integer_at(at, 41),
                           .mode = (uint32_t)integer_at(at, 42)};
-    for (size_t i = 0; i < KNOTS; i++)
+    for (size_t i = 0; i < MW__TABLE_KNOTS; i++)
         out->knots[i] = half_at(at, 4 + i);
     out->first = out->mode == 1 ? -16.0F * ldexpf(1.0F, -out->spacing) : NAN;
 }

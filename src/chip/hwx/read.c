@@ -197,8 +197,7 @@ static mw_status read_kind(mw__hwx_reader *reader, uint64_t payload_offset)
                         "this is Mach-O (0xfeedfacf); a .hwx has 0xbeefface there, and some tools patch that word");
     if (magic == MAGIC || reader->size < HEADER)
         return read_container(reader);
-    (void)payload_offset;
-    return mw__fail(reader->err, MW_ERROR_FORMAT, "this is no .hwx: its first word is 0x%08x, not 0xbeefface", magic);
+    return mw__hwx_read_ane(reader, payload_offset);
 }
 
 static mw_hwx *make(size_t size, const mw_allocator *allocator, mw_error *err)
@@ -243,17 +242,23 @@ mw_hwx *mw__hwx_read(const void *data, size_t size, uint64_t payload_offset, con
     return NULL;
 }
 
-mw_hwx *mw_hwx_read_memory(const void *data, size_t size, const mw_allocator *allocator, mw_error *err)
+mw_hwx *mw_hwx_read_ane(const void *data, size_t size, uint64_t payload_offset, const mw_allocator *allocator,
+                        mw_error *err)
 {
     mw_error own = {0};
     err = err != NULL ? err : &own;
     if (mw__skips(err))
         return NULL;
     if (data == NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "mw_hwx_read_memory: the data is NULL");
+        mw__fail(err, MW_ERROR_ARGUMENT, "a file in memory: the data is NULL");
         return NULL;
     }
-    return mw__hwx_read(data, size, 0, allocator, err);
+    return mw__hwx_read(data, size, payload_offset, allocator, err);
+}
+
+mw_hwx *mw_hwx_read_memory(const void *data, size_t size, const mw_allocator *allocator, mw_error *err)
+{
+    return mw_hwx_read_ane(data, size, 0, allocator, err);
 }
 
 mw_hwx *mw_hwx_open(const char *path, mw_error *err)

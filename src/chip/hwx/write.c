@@ -133,7 +133,10 @@ static void write_contents(const mw_hwx *hwx, uint8_t *out)
 static void write_all(const mw_hwx *hwx, uint8_t *out)
 {
     memcpy(out, hwx->kept, hwx->size);
-    mw__hwx_layout_write(&mw__hwx_header_layout, hwx, out);
+    if (hwx->ane != NULL)
+        mw__hwx_layout_write(&mw__hwx_ane_layout, hwx->ane, out);
+    else
+        mw__hwx_layout_write(&mw__hwx_header_layout, hwx, out);
     for (uint32_t i = 0; i < hwx->command_count; i++)
         write_command(hwx, &hwx->commands[i], out);
     write_contents(hwx, out);
