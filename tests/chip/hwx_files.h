@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 typedef struct hwx_file {
-    const char *name; /* without "tinygrad_ane_" and ".hwx" */
-    const char *what;
+    const char *name;             /* without "tinygrad_ane_" and ".hwx" */
+    const char *what, *operation; /* by eye; what the first task is called */
     size_t tasks, kernels, relocations;
 } hwx_file;
 

@@ -1,5 +1,6 @@
 /* The public .hwx files: read, and written back. */
 #include "chip/hwx/hwx.h"
+#include "chip/hwx/operation.h"
 #include "chip/hwx/stab.h"
 #include "chip/hwx_files.h"
 #include "support/check.h"
@@ -70,6 +71,9 @@ static void test_files_hold_what_the_documents_say(void)
         CHECK_STR(info->procedure, "net");
         CHECK_INT(hwx->task_count, file->tasks);
         CHECK(hwx->task_note == NULL);
+        char operation[96];
+        mw__hwx_operation(hwx, 0, operation);
+        CHECK_STR(operation, file->operation);
         const mw__hwx_section *text = mw__hwx_section_find(hwx, "__TEXT", "__text");
         if (CHECK(text != NULL)) {
             const mw_hwx_task *last = mw_hwx_task_at(hwx, file->tasks - 1);

@@ -3,6 +3,7 @@
 
 #include "base/live.h"
 #include "chip/hwx/layout.h"
+#include "chip/hwx/operation.h"
 #include "chip/hwx/out.h"
 #include "chip/hwx/stab.h"
 #include "chip/task/registers.h"
@@ -236,11 +237,16 @@ static void show_record(mw__hwx_out *out, const mw__hwx_record *record, bool h13
     mw__hwx_out_close(out, false);
 }
 
-static void show_task(mw__hwx_out *out, const mw__hwx_task *task, bool h13)
+static void show_task(mw__hwx_out *out, const mw_hwx *hwx, size_t index)
 {
+    const mw__hwx_task *task = &hwx->tasks[index];
     const mw_hwx_task *t = &task->public;
+    char operation[96];
+    mw__hwx_operation(hwx, index, operation);
     mw__hwx_out_open(out, out->json ? NULL : "task", false);
     mw__hwx_out_number(out, "id", t->id, DECIMAL);
+    if (operation[0] != '\0')
+        mw__hwx_out_string(out, "operation", operation);
     mw__hwx_out_number(out, "at", t->offset, HEX);
     mw__hwx_out_number(out, "words", t->word_count, DECIMAL);
     mw__hwx_out_words(out, "header", t->words, task->header_count);
@@ -249,7 +255,7 @@ static void show_task(mw__hwx_out *out, const mw__hwx_task *task, bool h13)
         mw__hwx_out_words(out, "body", t->words + task->header_count, t->word_count - task->header_count);
     mw__hwx_out_open(out, "records", true);
     for (size_t i = 0; i < t->record_count; i++)
-        show_record(out, &task->records[i], h13);
+        show_record(out, &task->records[i], hwx->info.chip == MW_CHIP_H13);
     mw__hwx_out_close(out, true);
     mw__hwx_out_close(out, false);
 }
@@ -260,7 +266,7 @@ static void show_tasks(mw__hwx_out *out, const mw_hwx *hwx)
         mw__hwx_out_string(out, "no_tasks", hwx->task_note);
     mw__hwx_out_open(out, "tasks", true);
     for (size_t i = 0; i < hwx->task_count; i++)
-        show_task(out, &hwx->tasks[i], hwx->info.chip == MW_CHIP_H13);
+        show_task(out, hwx, i);
     mw__hwx_out_close(out, true);
 }
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { H13_HEADER = 10, H13_GRAIN = 0x100, FRAME = 16 };
+enum { H13_HEADER = 10, H13_GRAIN = 0x100, FRAME = 16, SUBTYPE_H14 = 5, SUBTYPE_H16 = 7 };
 
 /* ---- records ---- */
 
@@ -182,11 +182,11 @@ typedef struct frames {
     size_t at, header;
 } frames;
 
-static frames first_frame(const mw__hwx_section *text, mw_chip chip)
+static frames first_frame(const mw__hwx_section *text, uint32_t subtype)
 {
     static const uint8_t head[FRAME] = {1};
     const bool has_head = text->public.size >= FRAME && memcmp(text->data, head, FRAME) == 0;
-    return (frames){text, has_head ? FRAME : 0, chip >= MW_CHIP_H16 ? 9 : 8};
+    return (frames){text, has_head ? FRAME : 0, subtype >= SUBTYPE_H16 ? 9 : 8};
 }
 
 /* The next one that is a task: words of it, 0 at the end or where no task can be. */
@@ -216,12 +216,12 @@ static mw_status read_frames(mw__hwx_reader *reader, const mw__hwx_section *text
 {
     mw_hwx *hwx = reader->hwx;
     size_t total = 0, count;
-    for (frames f = first_frame(text, hwx->info.chip); (count = next_frame(&f)) != 0; skip_frame(&f, count))
+    for (frames f = first_frame(text, hwx->info.cpu_subtype); (count = next_frame(&f)) != 0; skip_frame(&f, count))
         total++;
     hwx->tasks = mw__arena_alloc(&hwx->arena, total, sizeof *hwx->tasks, reader->err);
     if (hwx->tasks == NULL)
         return MW_ERROR_MEMORY;
-    for (frames f = first_frame(text, hwx->info.chip); (count = next_frame(&f)) != 0; skip_frame(&f, count))
+    for (frames f = first_frame(text, hwx->info.cpu_subtype); (count = next_frame(&f)) != 0; skip_frame(&f, count))
         MW_TRY(read_frame(reader, &f, &hwx->tasks[hwx->task_count++], count));
     return MW_OK;
 }
@@ -234,7 +234,7 @@ mw_status mw__hwx_read_tasks(mw__hwx_reader *reader)
         hwx->task_note = "there is no section __TEXT,__text with bytes";
         return MW_OK;
     }
-    if (hwx->info.chip >= MW_CHIP_H14)
+    if (hwx->ane == NULL && hwx->info.cpu_subtype >= SUBTYPE_H14)
         return read_frames(reader, text);
     if (hwx->info.chip != MW_CHIP_H13)
         hwx->task_note = "how this chip writes tasks is not published";

@@ -1,0 +1,70 @@
+/* Tasks as operations. A register that would change the result and is not at its plain value makes the operation
+ * unknown. Source of the values: allbilly/ane (register map, seen on an M1); the files of tinygrad. */
+#include "chip/hwx/operation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LONGEST = 96, ONE = 0x3c00 };
+
+static uint32_t get(const mw__hwx_task *task, uint32_t address)
+{
+    uint32_t value = 0;
+    mw__hwx_task_register(task, address, &value);
+    return value;
+}
+
+/* The planar engine: two operands, element by element. */
+static const char *planar(const mw__hwx_task *task)
+{
+    static const char *const names[] = {"add", "mul", "maximum", "minimum"};
+    const uint32_t config = get(task, 0x8800), operation = config >> 2 & 7, second = config >> 18 & 3;
+    const bool plain = get(task, 0x8804) == ONE << 16 && get(task, 0x8808) == ONE << 16 &&
+                       get(task, 0x880c) == 0x3f800000 && (get(task, 0x4800) & 0x11) == 0;
+    if (!plain || (config & ~UINT32_C(0xC001C)) != 0 || second < 2 || (second == 3 && operation != 0) || operation > 3)
+        return "";
+    return second == 3 ? "sub" : names[operation];
+}
+
+/* What the neural engines do behind the sums. */
+static const char *activation(const mw__hwx_task *task)
+{
+    static const char *const names[] = {"", "relu", "activation by a table", "?"};
+    return names[get(task, 0xc804) >> 16 & 3];
+}
+
+static const mw_hwx_kernel *kernel_of(const mw_hwx *hwx, size_t task)
+{
+    for (size_t i = 0; i < hwx->kernel_count; i++)
+        if (hwx->kernels[i].public.task == task)
+            return &hwx->kernels[i].public;
+    return NULL;
+}
+
+static void neural(const mw_hwx *hwx, size_t index, char *out)
+{
+    const mw__hwx_task *task = &hwx->tasks[index];
+    const mw_hwx_kernel *kernel = kernel_of(hwx, index);
+    const uint32_t mac = get(task, 0xc804), behind = mac >> 16 & 3;
+    const char *then = activation(task);
+    if (behind == 3 || (get(task, 0x4800) & 0x11) != 0 || get(task, 0xc810) != ONE || get(task, 0xc80c) != 0)
+        return;
+    if ((mac & 0xF) == 0xC && get(task, 0x0) == get(task, 0x14) && get(task, 0xc) == get(task, 0x10))
+        snprintf(out, LONGEST, "%s", behind == 0 ? "copy" : then);
+    else if ((mac & 0xF) == 0 && kernel != NULL && kernel->kind == MW_HWX_WEIGHTS)
+        snprintf(out, LONGEST, "conv %ux%u of %u to %u channels%s%s%s", kernel->extent[2], kernel->extent[3],
+                 get(task, 0xc) & 0x1FFFF, kernel->extent[0], kernel->has_bias ? ", bias" : "", behind == 0 ? "" : ", ",
+                 then);
+}
+
+void mw__hwx_operation(const mw_hwx *hwx, size_t index, char out[96])
+{
+    const mw__hwx_task *task = &hwx->tasks[index];
+    out[0] = '\0';
+    if (hwx->info.chip != MW_CHIP_H13 || task->public.word_count == 0)
+        return;
+    if ((task->public.words[8] >> 24 & 0xF) == 0)
+        snprintf(out, LONGEST, "%s", planar(task));
+    else
+        neural(hwx, index, out);
+}
