@@ -205,6 +205,14 @@ static void test_a_training_step_for_a_chip_is_made_of_idioms(void)
     check_step(MW_DEVICE_ANE, (const int64_t[]){3, 5}, rows, sizeof rows / sizeof *rows);
 }
 
+static void test_convolutions_for_chips_and_poolings_are_joined(void)
+{
+    static const run_label rows[] = {
+        {"conv.relu.max_pool", 2}, {"conv.columns.bias", 0}, {"relu.max_pool", 0}, {"relu.max_pool.gradient", 0}};
+    if (level_here() == MW__LEVEL_AVX512)
+        check_step(MW_DEVICE_ANE, (const int64_t[]){16, 32}, rows, sizeof rows / sizeof *rows);
+}
+
 /* ---- convolutions for chips ---- */
 
 typedef struct chip_layer {
@@ -219,6 +227,7 @@ typedef struct chip {
     mw_shape x;
     chip_layer layers[2];
     bool pooled; /* relu and a pooling, so that most of a gradient is zero, in place of gelu */
+    bool twice;  /* a pooling behind the first layer, too */
 } chip;
 
 /* Sums of more than one block of 256 and of less, channels of more than one vector and panel and of less. */
@@ -270,6 +279,30 @@ static const chip chips[] = {
      .layers = {{.outputs = 16, .kernel = {1, {4}}, .pad = MW_PAD_SAME},
                 {.outputs = 9, .kernel = {1, {3}}, .pad = MW_PAD_SAME}},
      .pooled = true},
+    {.what = "two poolings",
+     .x = {4, {7, 1, 28, 26}},
+     .layers = {{.outputs = 16, .kernel = {2, {3, 3}}, .pad = MW_PAD_SAME},
+                {.outputs = 32, .kernel = {2, {3, 3}}, .pad = MW_PAD_SAME}},
+     .pooled = true,
+     .twice = true},
+    {.what = "two poolings, many channels, odd extents",
+     .x = {4, {5, 3, 19, 23}},
+     .layers = {{.outputs = 32, .kernel = {2, {3, 3}}, .pad = MW_PAD_SAME},
+                {.outputs = 45, .kernel = {2, {3, 3}}, .pad = MW_PAD_VALID}},
+     .pooled = true,
+     .twice = true},
+    {.what = "two poolings, a long kernel, many windows",
+     .x = {4, {2, 2, 39, 41}},
+     .layers = {{.outputs = 16, .kernel = {2, {5, 4}}, .pad = MW_PAD_SAME},
+                {.outputs = 12, .kernel = {2, {3, 5}}, .pad = MW_PAD_SAME}},
+     .pooled = true,
+     .twice = true},
+    {.what = "two poolings, strides and groups",
+     .x = {4, {5, 2, 31, 21}},
+     .layers = {{.outputs = 24, .kernel = {2, {3, 3}}, .stride = 2, .pad = MW_PAD_SAME},
+                {.outputs = 26, .kernel = {2, {2, 3}}, .dilation = 2, .groups = 2, .pad = MW_PAD_SAME}},
+     .pooled = true,
+     .twice = true},
 };
 
 enum { CHIP_X = 8192, CHIP_STEPS = 3, CHIP_WEIGHTS = 16384 };
@@ -300,7 +333,7 @@ static mw_trainer *make_chip_trainer(const chip *c, int threads, mw_error *err)
     mw_tensor *x = mw_input(graph, "x", MW_F16, c->x);
     mw_tensor *y = mw_input(graph, "y", MW_I32, MW_SHAPE(c->x.dim[0]));
     mw_tensor *h = mw_relu(chip_layer_of(&c->layers[0], x, "conv1"));
-    h = chip_layer_of(&c->layers[1], h, "conv2");
+    h = chip_layer_of(&c->layers[1], c->twice ? halve(h) : h, "conv2");
     h = c->pooled ? halve(mw_relu(h)) : mw_gelu(h, MW_GELU_TANH);
     const int64_t features = mw_shape_count(mw_tensor_shape(h)) / c->x.dim[0];
     mw_tensor *logits = mw_dense(mw_reshape(h, MW_SHAPE(c->x.dim[0], features)), 7, "fc");
@@ -321,7 +354,7 @@ static size_t count_weights(const chip *c, int layer)
 static void train_for_chip(const chip *c, const char *fuse, int threads, float *out)
 {
     static float x[CHIP_X];
-    static const int32_t y[5] = {3, 0, 6, 1, 2};
+    static const int32_t y[7] = {3, 0, 6, 1, 2, 5, 4};
     mw_error err = {0};
     setting_begin("MW_ENGINE_FUSE", fuse);
     mw_trainer *trainer = make_chip_trainer(c, threads, &err);
@@ -358,19 +391,45 @@ static bool same_weights(const float *a, const float *b, size_t count, int threa
     return apart <= 4e-4 * size;
 }
 
-static void test_columns_made_where_they_are_multiplied_change_no_bit(void)
+static void check_chip(const chip *c, int threads)
 {
     static float fused[CHIP_WEIGHTS], plain[CHIP_WEIGHTS];
-    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
-        const size_t weights = count_weights(&chips[i], 0) + count_weights(&chips[i], 1);
-        CHECK(mw_shape_count(chips[i].x) <= CHIP_X && weights <= CHIP_WEIGHTS);
-        for (int threads = 1; threads <= 3; threads++) {
-            train_for_chip(&chips[i], "1", threads, fused);
-            train_for_chip(&chips[i], "0", threads, plain);
-            check_note(same_weights(fused, plain, weights, threads), __FILE__, __LINE__, "%s, %d threads: they differ",
-                       chips[i].what, threads);
-        }
-    }
+    const size_t weights = count_weights(c, 0) + count_weights(c, 1);
+    CHECK(mw_shape_count(c->x) <= CHIP_X && weights <= CHIP_WEIGHTS);
+    train_for_chip(c, "1", threads, fused);
+    train_for_chip(c, "0", threads, plain);
+    check_note(same_weights(fused, plain, weights, threads), __FILE__, __LINE__, "%s, %d threads: they differ", c->what,
+               threads);
+}
+
+static void test_columns_made_where_they_are_multiplied_change_no_bit(void)
+{
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++)
+        for (int threads = 1; threads <= 3; threads++)
+            check_chip(&chips[i], threads);
+}
+
+static void check_pooled_chips(const char *setting, const char *value, int threads)
+{
+    setting_begin(setting, value);
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++)
+        if (chips[i].pooled)
+            check_chip(&chips[i], threads);
+    setting_end(setting);
+}
+
+/* What is done to sums differs with the chip, as does their order. */
+static void test_nor_do_they_in_any_profile(void)
+{
+    static const char *const profiles[] = {"ieee", "h13", "h17,-wide_chains", "h17,-no_nan"};
+    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++)
+        check_pooled_chips("MW_ENGINE_PROFILE", profiles[i], 1);
+}
+
+static void test_nor_with_narrower_vectors(void)
+{
+    check_pooled_chips("MW_ENGINE_WIDE", "256", 2);
+    check_pooled_chips("MW_ENGINE_WIDE", "0", 1);
 }
 
 int main(void)
@@ -378,7 +437,10 @@ int main(void)
     RUN(test_a_training_step_is_made_of_idioms);
     RUN(test_wide_convolutions_and_poolings_are_joined);
     RUN(test_a_training_step_for_a_chip_is_made_of_idioms);
+    RUN(test_convolutions_for_chips_and_poolings_are_joined);
     RUN(test_columns_made_where_they_are_multiplied_change_no_bit);
+    RUN(test_nor_do_they_in_any_profile);
+    RUN(test_nor_with_narrower_vectors);
     RUN(test_recognised_gradients_agree_with_the_plain_ones);
     RUN(test_poolings_agree_on_what_is_no_number);
     RUN(test_narrower_vectors_agree_too);

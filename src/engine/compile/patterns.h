@@ -98,6 +98,8 @@ const mw_tensor *mw__pattern_below(const mw_tensor *value, const char *name);
 const mw_tensor *mw__pattern_below_spread(const mw_tensor *value, mw__conv *out);
 /* The product of columns that is `product`, if there is one and its result is used once; else NULL. */
 const mw__pattern *mw__pattern_product(const mw__finder *finder, const mw_tensor *product);
+/* Whether anything is done to what its operation gives. */
+bool mw__pattern_is_rounded(const mw__finder *f, const mw_tensor *value);
 /* What relu is taken of, if that is what a pooling takes; else NULL. */
 const mw_tensor *mw__pattern_below_relu(const mw__op *pool);
 

@@ -160,8 +160,9 @@ static bool is_bias(const mw_tensor *bias, const mw_tensor *y)
     return fits && bias != y && (bias->type->dtype == MW_F16 || bias->type->dtype == MW_F32);
 }
 
-static bool is_rounded(const mw__rounding *rounding, const mw_tensor *value)
+bool mw__pattern_is_rounded(const mw__finder *f, const mw_tensor *value)
 {
+    const mw__rounding *rounding = f->rounding;
     return rounding->wanted != NULL && value->id < rounding->count && rounding->wanted[value->id] != 0;
 }
 
@@ -208,7 +209,7 @@ mw_status mw__match_conv_columns_bias(mw__finder *f, size_t at, mw_error *err)
     if (columns == NULL)
         return mw__pattern_decline(f, "x is no product of columns, or something else needs it");
     const mw__conv_columns_match *product = columns->match;
-    if (is_rounded(f->rounding, product->result) != is_rounded(f->rounding, sum))
+    if (mw__pattern_is_rounded(f, product->result) != mw__pattern_is_rounded(f, sum))
         return mw__pattern_decline(f, "only one of product and sum is rounded");
     if (!mw__conv_columns_bias_suits(product, y))
         return mw__pattern_decline(f, "the channels are not on axis 1");

@@ -9,22 +9,57 @@
 
 /* ---- the pooling ---- */
 
+/* A convolution for chips with its bias, whose result `y` is; NULL if there is none. */
+static const mw__conv_columns_match *find_columns(const mw__finder *f, const mw_tensor *y)
+{
+    for (size_t i = 0; i < f->body->op_count; i++)
+        if (f->body->ops[i] == y->op)
+            return mw__pattern_is(f->patterns[i], mw__match_conv_columns_bias) ? f->patterns[i]->match : NULL;
+    return NULL;
+}
+
+/* What a pooling takes of sums that are not rounded is not what it takes of rounded ones: the form for chips rounds. */
+static const char *refuse_pool(const mw__finder *f, const mw__conv_max_pool_match *match)
+{
+    if (match->conv == NULL && match->columns == NULL)
+        return "it pools no conv";
+    if (match->conv != NULL && f->rounding->wanted != NULL)
+        return "results are rounded to fp16";
+    if (match->relu && mw__pattern_is_rounded(f, mw__arg(match->pool, "x")))
+        return "that of relu is rounded";
+    return mw__conv_max_pool_suits(match, f->config, f->partitions)
+               ? NULL
+               : "the kernel has no such convolution or windows on this processor";
+}
+
+static mw_status add_conv(mw__finder *f, mw__pattern *pattern, const mw__conv_max_pool_match *match, mw_error *err)
+{
+    const mw__pattern *columns = NULL;
+    for (size_t i = 0; match->columns != NULL && i < f->body->op_count; i++)
+        if (f->body->ops[i] == match->y->op)
+            columns = f->patterns[i];
+    for (size_t i = 0; columns != NULL && i < columns->op_count; i++)
+        MW_TRY(mw__pattern_add_op(f, pattern, columns->ops[i], err));
+    return match->conv != NULL ? mw__pattern_add_op(f, pattern, match->conv, err) : MW_OK;
+}
+
 static mw_status match_conv_pool(mw__finder *f, size_t at, mw__conv_max_pool_match match, mw_error *err)
 {
-    if (!mw__pattern_is_named(match.conv, "conv"))
-        return mw__pattern_decline(f, "it pools no conv");
-    if (!mw__conv_max_pool_suits(match.conv, match.pool))
-        return mw__pattern_decline(f, "the kernel has no such convolution or windows on this processor");
+    match.conv = mw__pattern_is_named(match.y->op, "conv") ? match.y->op : NULL;
+    match.columns = match.conv == NULL ? find_columns(f, match.y) : NULL;
+    const char *refused = refuse_pool(f, &match);
+    if (refused != NULL)
+        return mw__pattern_decline(f, refused);
     mw__conv_max_pool_match *kept = mw__arena_alloc(f->arena, 1, sizeof *kept, err);
     mw__pattern *pattern = kept != NULL ? mw__pattern_put(f, at, kept, err) : NULL;
     if (pattern == NULL)
         return MW_ERROR_MEMORY;
     *kept = match;
-    pattern->reads[0] = mw__arg(match.conv, "x");
-    pattern->reads[1] = mw__arg(match.conv, "weight");
-    pattern->reads[2] = mw__arg(match.conv, "bias");
+    pattern->reads[0] = match.conv != NULL ? mw__arg(match.conv, "x") : match.columns->x;
+    pattern->reads[1] = match.conv != NULL ? mw__arg(match.conv, "weight") : NULL;
+    pattern->reads[2] = match.conv != NULL ? mw__arg(match.conv, "bias") : NULL;
     pattern->ops = NULL, pattern->op_count = 0;
-    MW_TRY(mw__pattern_add_op(f, pattern, match.conv, err));
+    MW_TRY(add_conv(f, pattern, &match, err));
     if (match.relu)
         MW_TRY(mw__pattern_add_op(f, pattern, mw__arg(match.pool, "x")->op, err));
     return mw__pattern_add_op(f, pattern, match.pool, err);
@@ -33,14 +68,13 @@ static mw_status match_conv_pool(mw__finder *f, size_t at, mw__conv_max_pool_mat
 mw_status mw__match_conv_max_pool(mw__finder *f, size_t at, mw_error *err)
 {
     const mw__op *pool = f->body->ops[at];
-    const mw__conv_max_pool_match match = {.conv = mw__arg(pool, "x")->op, .pool = pool};
-    return match_conv_pool(f, at, match, err);
+    return match_conv_pool(f, at, (mw__conv_max_pool_match){.y = mw__arg(pool, "x"), .pool = pool}, err);
 }
 
 mw_status mw__match_conv_relu_max_pool(mw__finder *f, size_t at, mw_error *err)
 {
     const mw__relu_max_pool_match *below = f->patterns[at]->match;
-    const mw__conv_max_pool_match match = {.conv = below->x->op, .pool = below->pool, .relu = true};
+    const mw__conv_max_pool_match match = {.y = below->x, .pool = below->pool, .relu = true};
     return match_conv_pool(f, at, match, err);
 }
 
@@ -200,8 +234,7 @@ static size_t find_vain(const mw__finder *f, bool *needed)
     find_needed(f, needed);
     size_t i = 0;
     while (i < f->body->op_count &&
-           !(is_joined(f->patterns[i]) &&
-             needed[((const mw__conv_max_pool_match *)f->patterns[i]->match)->conv->results[0]->id]))
+           !(is_joined(f->patterns[i]) && needed[((const mw__conv_max_pool_match *)f->patterns[i]->match)->y->id]))
         i++;
     return i;
 }

@@ -6,7 +6,10 @@
 #if MW_HAVE_AVX512
 #include "engine/kernels/x86/pattern_avx512.h"
 
-bool mw__conv_max_pool_suits(const mw__op *conv, const mw__op *pool) { return mw__conv_max_pool_avx512(conv, pool); }
+bool mw__conv_max_pool_suits(const mw__conv_max_pool_match *match, const mw__config *config, int partitions)
+{
+    return mw__conv_max_pool_avx512(match, config, partitions);
+}
 
 bool mw__conv_dweight_argmax_suits(const mw__op *conv, const mw__op *pool)
 {
@@ -23,9 +26,14 @@ bool mw__conv_by_argmax_suits(const mw__op *conv, const mw__op *pool) { return m
         (void)conv, (void)pool;                                                                                        \
         return false;                                                                                                  \
     }
-ABSENT(mw__conv_max_pool_suits)
 ABSENT(mw__conv_dweight_argmax_suits)
 ABSENT(mw__conv_by_argmax_suits)
+
+bool mw__conv_max_pool_suits(const mw__conv_max_pool_match *match, const mw__config *config, int partitions)
+{
+    (void)match, (void)config, (void)partitions;
+    return false;
+}
 
 #define REFUSED(pattern)                                                                                               \
     mw_status mw__plan_##pattern(mw__planner *planner, const mw__##pattern##_match *match, mw_error *err)              \

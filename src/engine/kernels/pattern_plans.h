@@ -79,14 +79,27 @@ typedef struct mw__conv_dweight_argmax_match {
 bool mw__conv_dweight_argmax_suits(const mw__op *conv, const mw__op *pool);
 mw_status mw__plan_conv_dweight_argmax(mw__planner *planner, const mw__conv_dweight_argmax_match *match, mw_error *err);
 
+/* A matmul with the columns of a convolution for chips, or its sum with a bias. */
+typedef struct mw__conv_columns_match {
+    const mw__op *product;
+    const mw_tensor *x; /* what the columns are taken of, with its border */
+    mw__conv conv;
+    const mw_tensor *bias; /* [1, O, 1, ..]: added to each channel of the product; or NULL */
+    const mw_tensor *result;
+    const mw__conv_dx_match *transpose; /* the product is this, too; or NULL */
+} mw__conv_columns_match;
+
 /* max_pool(conv), or max_pool(relu(conv)). */
 typedef struct mw__conv_max_pool_match {
-    const mw__op *conv, *pool;
+    const mw__op *conv;                    /* or NULL: */
+    const mw__conv_columns_match *columns; /* the form for chips, with a bias */
+    const mw__op *pool;
+    const mw_tensor *y; /* of the convolution */
     bool relu;
     uint32_t *argmax; /* where the buffer of what is taken is to be put; NULL: it is not wanted */
 } mw__conv_max_pool_match;
 
-bool mw__conv_max_pool_suits(const mw__op *conv, const mw__op *pool);
+bool mw__conv_max_pool_suits(const mw__conv_max_pool_match *match, const mw__config *config, int partitions);
 mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__conv_max_pool_match *match, mw_error *err);
 
 /* conv of the gradient of a pooling, by what that took. */
@@ -97,16 +110,6 @@ typedef struct mw__conv_by_argmax_match {
 
 bool mw__conv_by_argmax_suits(const mw__op *conv, const mw__op *pool);
 mw_status mw__plan_conv_by_argmax(mw__planner *planner, const mw__conv_by_argmax_match *match, mw_error *err);
-
-/* A matmul with the columns of a convolution for chips, or its sum with a bias. */
-typedef struct mw__conv_columns_match {
-    const mw__op *product;
-    const mw_tensor *x; /* what the columns are taken of, with its border */
-    mw__conv conv;
-    const mw_tensor *bias; /* [1, O, 1, ..]: added to each channel of the product; or NULL */
-    const mw_tensor *result;
-    const mw__conv_dx_match *transpose; /* the product is this, too; or NULL */
-} mw__conv_columns_match;
 
 /* The product `matmul` of columns: the numbers of their convolution, read but not compared, and x. */
 bool mw__conv_columns_read(const mw__op *matmul, const mw_tensor **out_x, mw__conv *out);

@@ -19,86 +19,6 @@
 #define AXES  2  /* spatial: rows and columns */
 #define CHUNK 16 /* floats copied at once, over the end of a row where need be */
 
-/* ---- reading ---- */
-
-/* The slice that a part of the stack is, in the shape that the stack wants. */
-static const mw__op *slice_of(const mw_tensor *part)
-{
-    const mw__op *shaped = part->op;
-    if (shaped == NULL || strcmp(shaped->kind, "reshape") != 0)
-        return NULL;
-    const mw__op *slice = mw__arg(shaped, "x")->op;
-    return slice != NULL && strcmp(slice->kind, "slice_by_index") == 0 ? slice : NULL;
-}
-
-/* Kernel and dilation: how often a part begins elsewhere along an axis, and how far from the one before. */
-static bool read_kernel(const mw__operand *parts, size_t count, mw__conv *out)
-{
-    int64_t all = 1;
-    for (size_t p = 0; p < count; p++) {
-        int64_t begin[MW_RANK_MAX];
-        size_t rank = 0;
-        const mw__op *slice = slice_of(parts[p].value);
-        if (slice == NULL || !mw__arg_ints(slice, "begin", begin, MW_RANK_MAX, &rank) || rank != (size_t)out->axes + 2)
-            return false;
-        for (int i = 0; i < out->axes; i++)
-            if (begin[i + 2] > (out->kernel[i] - 1) * out->dilation[i]) {
-                out->dilation[i] = out->kernel[i] == 1 ? begin[i + 2] : out->dilation[i];
-                out->kernel[i]++;
-            }
-    }
-    for (int i = 0; i < out->axes; i++)
-        all *= out->kernel[i];
-    return (size_t)all == count;
-}
-
-static bool read_slice(const mw__op *slice, const mw_tensor *columns, mw__conv *out)
-{
-    int64_t stride[MW_RANK_MAX] = {1, 1, 1, 1};
-    const mw_shape x = mw__shape_of(mw__arg(slice, "x")), y = mw__shape_of(slice->results[0]);
-    size_t rank = (size_t)x.rank;
-    if (x.rank < 3 || x.rank > 2 + AXES || y.rank != x.rank || mw__shape_of(columns).rank != 4 ||
-        (mw__arg_present(slice, "stride") && !mw__arg_ints(slice, "stride", stride, MW_RANK_MAX, &rank)) ||
-        rank != (size_t)x.rank)
-        return false;
-    *out = (mw__conv){.axes = x.rank - 2, .groups = mw__shape_of(columns).dim[1]};
-    for (int i = 0; i < out->axes; i++) {
-        out->kernel[i] = out->dilation[i] = 1;
-        out->stride[i] = stride[i + 2];
-        out->in[i] = x.dim[i + 2], out->out[i] = y.dim[i + 2];
-    }
-    return true;
-}
-
-/* A product of one matrix, or one for each example, with those of the columns. */
-static bool is_product(const mw__op *matmul)
-{
-    bool transpose = false;
-    const mw_tensor *x = mw__arg(matmul, "x"), *y = mw__arg(matmul, "y"), *result = matmul->results[0];
-    mw__arg_bool(matmul, "transpose_x", &transpose);
-    if (transpose || mw__dtype_of(result) != MW_F32 || mw__count_of(result) < 1 || mw__shape_of(x).rank != 4 ||
-        mw__shape_of(y).rank != 4 || mw__shape_of(x).dim[1] != mw__shape_of(y).dim[1])
-        return false;
-    return mw__shape_of(x).dim[0] == 1 || mw__shape_of(x).dim[0] == mw__shape_of(y).dim[0];
-}
-
-bool mw__conv_columns_read(const mw__op *matmul, const mw_tensor **out_x, mw__conv *out)
-{
-    const mw_tensor *columns = mw__arg(matmul, "y");
-    const mw__op *shaped = columns->op;
-    if (shaped == NULL || strcmp(shaped->kind, "reshape") != 0 || !is_product(matmul))
-        return false;
-    const mw__op *stack = mw__arg(shaped, "x")->op;
-    const mw__operand *parts = NULL;
-    const size_t count =
-        stack != NULL && strcmp(stack->kind, "concat") == 0 ? mw__arg_values(stack, "values", &parts) : 0;
-    const mw__op *slice = count > 1 ? slice_of(parts[0].value) : NULL;
-    if (slice == NULL || !read_slice(slice, columns, out) || !read_kernel(parts, count, out))
-        return false;
-    *out_x = mw__arg(slice, "x");
-    return true;
-}
-
 /* ---- running ---- */
 
 typedef struct columns_block {
@@ -200,22 +120,6 @@ static void columns_run(const mw__kernel_call *call)
 
 /* ---- planning ---- */
 
-const mw_tensor *mw__conv_columns_inside(const mw_tensor *x, int axes, int64_t *before)
-{
-    int64_t pad[2 * MW_RANK_MAX];
-    size_t count = 0;
-    double value = 1.0;
-    const mw__op *op = x->op;
-    memset(before, 0, (size_t)axes * sizeof *before);
-    if (op == NULL || strcmp(op->kind, "pad") != 0 || strcmp(mw__arg_string(op, "mode"), "constant") != 0 ||
-        !mw__arg_float(op, "constant_val", &value) || value != 0.0 ||
-        !mw__arg_ints(op, "pad", pad, 2 * MW_RANK_MAX, &count) || count != 2 * (size_t)axes)
-        return x;
-    for (int i = 0; i < axes; i++)
-        before[i] = pad[2 * i];
-    return mw__arg(op, "x");
-}
-
 /* One spatial axis is a row of columns. */
 static void fill_axes(const mw__conv *conv, const mw_tensor *x, columns_block *s)
 {
@@ -228,18 +132,18 @@ static void fill_axes(const mw__conv *conv, const mw_tensor *x, columns_block *s
     }
 }
 
-/* The product as matmul would choose it. */
-static void fill_product(mw__planner *planner, const mw__op *matmul, columns_block *s)
+/* The product as matmul would choose it; returns how many of its rows one partition has. */
+static int64_t fill_product(const mw__op *matmul, int partitions, columns_block *s)
 {
     const mw_shape left = mw__shape_of(mw__arg(matmul, "x")), result = mw__shape_of(matmul->results[0]);
     bool transpose = false;
     mw__arg_bool(matmul, "transpose_y", &transpose);
-    const int64_t m = result.dim[2], n = result.dim[3], k = left.dim[3], partitions = mw__plan_partitions(planner);
+    const int64_t m = result.dim[2], n = result.dim[3], k = left.dim[3];
     const int64_t share = (m * s->examples * s->groups + partitions - 1) / partitions;
-    s->code = mw__plan_gemm(planner, share > m ? m : share, n, k);
     s->left = left.dim[0] > 1 ? s->groups * m * k : 0;
     s->shape = (mw__gemm_shape){
         .m = m, .n = n, .k = k, .lda = k, .ldb = transpose ? k : n, .ldc = n, .transpose_b = transpose};
+    return share > m ? m : share;
 }
 
 static size_t round_up(size_t count) { return (count + 15) / 16 * 16; }
@@ -307,9 +211,10 @@ static const char *lanes_decline(const void *subject)
 {
     const columns_block *s = subject;
     const char *order = order_declines(s);
+    mw__conv_avx512 ignored;
     if (order != NULL)
         return order;
-    return s->request.weight != NULL && mw__conv_avx512_takes(&s->request)
+    return s->request.weight != NULL && mw__conv_avx512_takes(&s->request, &ignored)
                ? NULL
                : "no forward convolution, few channels or positions, or a frame beyond the cache";
 }
@@ -400,11 +305,13 @@ bool mw__conv_columns_bias_suits(const mw__conv_columns_match *columns, const mw
 static void choose_loops(const mw__planner *planner, const mw__conv_columns_match *match, columns_block *s)
 {
     const mw__level level = mw__plan_level(planner);
-    s->round = mw__round_loop(level, mw__plan_rounds(planner, match->product->results[0]));
+    s->finish.sum = mw__plan_rounds(planner, match->product->results[0]);
+    s->round = mw__round_loop(level, s->finish.sum);
     if (match->bias == NULL)
         return;
     s->add = MW__DISPATCH_BEST(add, level);
-    s->after = mw__round_loop(level, mw__plan_rounds(planner, match->result));
+    s->finish.biased = mw__plan_rounds(planner, match->result);
+    s->after = mw__round_loop(level, s->finish.biased);
 }
 
 /* What the operation `name` that made the value takes; NULL if another did. */
@@ -438,7 +345,9 @@ static void fill_request(const mw__conv_columns_match *match, const mw_tensor *x
     s->finish = (mw__packed_finish){.label = s->add != NULL ? "conv.columns.bias" : "conv.columns",
                                     .round = s->round,
                                     .add = s->add,
-                                    .after = s->after};
+                                    .after = s->after,
+                                    .sum = s->finish.sum,
+                                    .biased = s->finish.biased};
     s->request = (mw__packed_request){.x = dx != NULL ? dx->dy : x,
                                       .weight = dx != NULL ? dx->weight : weight_of(match, s),
                                       .bias = match->bias,
@@ -449,20 +358,53 @@ static void fill_request(const mw__conv_columns_match *match, const mw_tensor *x
                                       .columns = &s->finish};
 }
 
+/* All but what the product is multiplied by; returns the rows that one partition has. `round`, `add` and `after` are
+ * chosen. */
+static int64_t fill_block(const mw__conv_columns_match *match, int partitions, columns_block *s)
+{
+    const int axes = match->conv.axes;
+    const mw_tensor *x = mw__conv_columns_inside(match->x, axes, s->before + AXES - axes);
+    fill_axes(&match->conv, x, s);
+    s->examples = mw__shape_of(x).dim[0], s->groups = match->conv.groups;
+    s->channels = mw__shape_of(x).dim[1] / s->groups;
+    const int64_t rows = fill_product(match->product, partitions, s);
+    fill_request(match, x, s);
+    return rows;
+}
+
+mw__packed_request mw__conv_columns_request(mw__planner *planner, const mw__conv_columns_match *match)
+{
+    columns_block *s = mw__plan_block(planner, sizeof *s);
+    if (s == NULL)
+        return (mw__packed_request){0};
+    choose_loops(planner, match, s);
+    fill_block(match, mw__plan_partitions(planner), s);
+    return s->request;
+}
+
+bool mw__conv_columns_in_lanes(const mw__conv_columns_match *match, const mw__config *config, int partitions)
+{
+    columns_block s = {0};
+    const int64_t rows = fill_block(match, partitions, &s);
+    s.code = mw__gemm_choose(config, rows, s.shape.n, s.shape.k);
+#if MW_HAVE_AVX512
+    return lanes_decline(&s) == NULL;
+#else
+    return false;
+#endif
+}
+
 mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_match *match, mw_error *err)
 {
     columns_block *s = mw__plan_block(planner, sizeof *s);
     const mw__op *matmul = match->product;
     if (s == NULL)
         return mw__plan_check(planner, err);
+    choose_loops(planner, match, s);
+    const int64_t rows = fill_block(match, mw__plan_partitions(planner), s);
     const int axes = match->conv.axes;
     const mw_tensor *x = mw__conv_columns_inside(match->x, axes, s->before + AXES - axes), *left = mw__arg(matmul, "x");
-    fill_axes(&match->conv, x, s);
-    s->examples = mw__shape_of(x).dim[0], s->groups = match->conv.groups;
-    s->channels = mw__shape_of(x).dim[1] / s->groups;
-    choose_loops(planner, match, s);
-    fill_product(planner, matmul, s);
-    fill_request(match, x, s);
+    s->code = mw__plan_gemm(planner, rows, s->shape.n, s->shape.k);
     columns_plan *const conv = choose_kernel(planner, s);
     if (conv != NULL)
         return conv(planner, &s->request, err);

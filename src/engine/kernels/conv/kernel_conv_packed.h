@@ -101,10 +101,11 @@ typedef struct mw__packed_grid {
 
 /* What is done to sums in the form for chips (kernel_conv_columns.c), before they are stored. Each may be NULL. */
 typedef struct mw__packed_finish {
-    const char *label; /* of the step */
-    mw__loop1 *round;  /* to the sum */
-    mw__loop1 *add;    /* adds the bias, which is p; what it makes of the sum is no longer what `round` gives */
-    mw__loop1 *after;  /* to the sum with its bias */
+    const char *label;    /* of the step */
+    mw__loop1 *round;     /* to the sum */
+    mw__loop1 *add;       /* adds the bias, which is p; what it makes of the sum is no longer what `round` gives */
+    mw__loop1 *after;     /* to the sum with its bias */
+    unsigned sum, biased; /* what `round` and `after` do (mw__round) */
 } mw__packed_finish;
 
 /* What is convolved. */
@@ -118,6 +119,12 @@ typedef struct mw__packed_request {
      * elements there, which are left out here. */
     const mw__packed_finish *columns;
 } mw__packed_request;
+
+struct mw__conv_columns_match; /* engine/kernels/pattern_plans.h */
+/* The request of a product of columns; without a weight if it is no convolution. */
+mw__packed_request mw__conv_columns_request(mw__planner *planner, const struct mw__conv_columns_match *match);
+/* Whether it is one of kernel_conv_avx512.h, compiled so. */
+bool mw__conv_columns_in_lanes(const struct mw__conv_columns_match *match, const mw__config *config, int partitions);
 
 /* Why the packed kernels do not take it, a static sentence; NULL: they do. */
 const char *mw__conv_packed_declines(const mw__packed_request *request);

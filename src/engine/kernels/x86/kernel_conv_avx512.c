@@ -98,7 +98,7 @@ static bool read_conv(const mw__op *conv, mw__conv_avx512 *out)
 
 bool mw__conv_avx512_read(const mw__op *conv, mw__conv_avx512 *out) { return read_conv(conv, out) && fill_frame(out); }
 
-static bool read_columns(const mw__packed_request *r, mw__conv_avx512 *out)
+bool mw__conv_avx512_takes(const mw__packed_request *r, mw__conv_avx512 *out)
 {
     const mw_shape weight = mw__shape_of(r->weight);
     *out = (mw__conv_avx512){.window = r->window, .groups = r->groups, .blocks = true};
@@ -402,20 +402,6 @@ typedef struct conv_block {
 /* Lines of y [lines, width of y, MW__CONV_PANEL] and what the last square reads beyond them. */
 static int64_t line_floats(const conv_block *s) { return (s->lines * s->conv.window.out[2] + LANES) * MW__CONV_PANEL; }
 
-/* Of a product of columns: what becomes of `count` sums of each of `channels`, and of their biases, or NULL. */
-static void finish(const conv_block *s, const float *bias, int64_t channels, int64_t count, float *y)
-{
-    const mw__packed_finish *f = s->columns;
-    for (int64_t o = 0; o < channels; o++, y += s->conv.window.area_out) {
-        if (f->round != NULL)
-            f->round(y, y, count, 0, 0);
-        if (f->add != NULL)
-            f->add(y, y, count, bias[o], 0);
-        if (f->after != NULL)
-            f->after(y, y, count, 0, 0);
-    }
-}
-
 /* Rows of y of one group under one frame. */
 typedef struct conv_rows {
     const float *frame, *packed, *bias;
@@ -433,10 +419,10 @@ static void run_rows(const conv_block *s, const conv_rows *r)
             const int64_t here = smaller(s->lines, r->count - row);
             for (int64_t i = 0; i < here; i++)
                 mw__conv_avx512_row(c, r->frame, r->packed, panel, row + i, r->lines + i * width * MW__CONV_PANEL);
-            float *const to = r->y + first * area + row * width;
-            mw__conv_avx512_transpose(r->lines, here * width, channels, to, area);
             if (s->columns != NULL)
-                finish(s, r->bias != NULL ? r->bias + first : NULL, channels, here * width, to);
+                mw__conv_avx512_finish(s->columns, r->bias != NULL ? r->bias + first : NULL, channels, here * width,
+                                       r->lines);
+            mw__conv_avx512_transpose(r->lines, here * width, channels, r->y + first * area + row * width, area);
         }
     }
 }
@@ -476,12 +462,6 @@ const char *mw__conv_avx512_declines(const void *op)
     return read_conv(op, &ignored) && fill_bands(&ignored)
                ? NULL
                : "not fp32, three spatial axes, few channels or positions, or a frame beyond the cache";
-}
-
-bool mw__conv_avx512_takes(const mw__packed_request *request)
-{
-    mw__conv_avx512 ignored;
-    return read_columns(request, &ignored);
 }
 
 /* More bands where examples would not keep every partition busy. */
@@ -555,7 +535,7 @@ mw_status mw__plan_conv_request_avx512(mw__planner *planner, const mw__packed_re
 mw_status mw__plan_conv_avx512_columns(mw__planner *planner, const mw__packed_request *request, mw_error *err)
 {
     conv_block *s = mw__plan_block(planner, sizeof *s);
-    if (s != NULL && read_columns(request, &s->conv))
+    if (s != NULL && mw__conv_avx512_takes(request, &s->conv))
         plan_conv(planner, s, request);
     return mw__plan_check(planner, err);
 }

@@ -45,6 +45,9 @@ void mw__conv_avx512_row(const mw__conv_avx512 *conv, const float *frame, const 
                          int64_t row, float *out);
 /* Channels of a panel. */
 int64_t mw__conv_avx512_panel(const mw__conv_avx512 *conv, int64_t panel);
+/* Does to lines [positions, MW__CONV_PANEL] what becomes of the sums of so many channels; bias: theirs, or NULL. */
+void mw__conv_avx512_finish(const mw__packed_finish *columns, const float *bias, int64_t channels, int64_t positions,
+                            float *lines);
 /* x [positions, MW__CONV_PANEL] to planes of `area` floats, of which `positions` are written, for up to 32 channels. */
 void mw__conv_avx512_transpose(const float *x, int64_t positions, int64_t channels, float *planes, int64_t area);
 
@@ -55,7 +58,7 @@ mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error 
 const char *mw__conv_request_avx512_declines(const void *request);
 mw_status mw__plan_conv_request_avx512(mw__planner *planner, const mw__packed_request *request, mw_error *err);
 /* The same for the form for chips, where `columns` is not NULL and nothing is transposed. */
-bool mw__conv_avx512_takes(const mw__packed_request *request);
+bool mw__conv_avx512_takes(const mw__packed_request *request, mw__conv_avx512 *out);
 mw_status mw__plan_conv_avx512_columns(mw__planner *planner, const mw__packed_request *request, mw_error *err);
 
 #endif

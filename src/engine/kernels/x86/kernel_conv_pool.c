@@ -19,6 +19,7 @@ typedef struct pool_block {
     mw__argmax_windows pooling;
     int64_t rows; /* of windows at a time */
     bool relu, keeps;
+    const mw__packed_finish *columns; /* of the form for chips; or NULL */
 } pool_block;
 
 /* A lane's scratch. */
@@ -135,23 +136,39 @@ static void transpose_argmax(const uint8_t *x, int64_t positions, int64_t channe
                              planes + o * area + p, area);
 }
 
-/* Rows of windows [row, row + count) of one panel to their planes of y and argmax, which may be NULL. */
-static void run_rows(const pool_block *s, const pool_scratch *scratch, const float *packed, int64_t panel, int64_t row,
-                     float *y, uint8_t *argmax)
+/* One group of an example; the planes of its results. */
+typedef struct pool_group {
+    const float *packed, *bias; /* bias: in the form for chips, else NULL */
+    float *y;
+    uint8_t *argmax; /* or NULL */
+} pool_group;
+
+/* The two rows of the convolution under row `row` of the windows. */
+static void run_lines(const pool_block *s, const pool_scratch *scratch, const pool_group *g, int64_t panel, int64_t row)
+{
+    const mw__conv_avx512 *c = &s->conv;
+    const int64_t first = panel * PANEL, width = c->window.out[2];
+    for (int64_t half = 0; half < 2; half++)
+        mw__conv_avx512_row(c, scratch->frame, g->packed, panel, 2 * row + half, scratch->lines + half * width * PANEL);
+    if (s->columns != NULL)
+        mw__conv_avx512_finish(s->columns, g->bias != NULL ? g->bias + first : NULL, smaller(PANEL, c->outputs - first),
+                               2 * width, scratch->lines);
+}
+
+/* Rows of windows [row, row + count) of one panel to their planes. */
+static void run_rows(const pool_block *s, const pool_scratch *scratch, const pool_group *g, int64_t panel, int64_t row)
 {
     const mw__conv_avx512 *c = &s->conv;
     const mw__argmax_windows *p = &s->pooling;
     const int64_t first = panel * PANEL, channels = smaller(PANEL, c->outputs - first);
     const int64_t count = smaller(s->rows, p->out[0] - row), to = first * p->count + row * p->out[1];
     for (int64_t i = 0; i < count; i++) {
-        for (int64_t half = 0; half < 2; half++)
-            mw__conv_avx512_row(c, scratch->frame, packed, panel, 2 * (row + i) + half,
-                                scratch->lines + half * c->window.out[2] * PANEL);
+        run_lines(s, scratch, g, panel, row + i);
         pool_lines(s, scratch, channels, i * p->out[1]);
     }
-    mw__conv_avx512_transpose(scratch->pooled, count * p->out[1], channels, y + to, p->count);
-    if (argmax != NULL)
-        transpose_argmax(scratch->argmax, count * p->out[1], channels, argmax + to, p->count);
+    mw__conv_avx512_transpose(scratch->pooled, count * p->out[1], channels, g->y + to, p->count);
+    if (g->argmax != NULL)
+        transpose_argmax(scratch->argmax, count * p->out[1], channels, g->argmax + to, p->count);
 }
 
 /* A unit is one example. */
@@ -163,51 +180,82 @@ static void pool_run(const mw__kernel_call *call)
     const pool_scratch scratch = divide_scratch(s, call->scratch);
     memset(call->scratch, 0, scratch_bytes(s));
     for (int64_t unit = call->begin * c->groups; unit < call->end * c->groups; unit++) {
-        const float *packed = (const float *)call->in[1] + unit % c->groups * mw__conv_avx512_weights(c);
-        const int64_t to = unit * c->outputs * p->count;
+        const int64_t group = unit % c->groups, to = unit * c->outputs * p->count;
+        const bool biased = s->columns != NULL && s->columns->add != NULL;
+        const pool_group g = {.packed = (const float *)call->in[1] + group * mw__conv_avx512_weights(c),
+                              .bias = biased ? (const float *)call->in[2] + group * c->outputs : NULL,
+                              .y = (float *)call->out[0] + to,
+                              .argmax = s->keeps ? (uint8_t *)call->out[1] + to : NULL};
         mw__conv_avx512_copy(c, (const float *)call->in[0] + unit * c->inputs * c->window.area_in, 0, scratch.frame);
         for (int64_t panel = 0; panel < c->panels; panel++)
             for (int64_t row = 0; row < p->out[0]; row += s->rows)
-                run_rows(s, &scratch, packed, panel, row, (float *)call->out[0] + to,
-                         s->keeps ? (uint8_t *)call->out[1] + to : NULL);
+                run_rows(s, &scratch, &g, panel, row);
     }
 }
 
 /* ---- planning ---- */
 
-bool mw__conv_max_pool_avx512(const mw__op *conv, const mw__op *pool)
+static bool read_match(const mw__conv_max_pool_match *match, const mw__packed_request *request, mw__conv_avx512 *out)
 {
-    mw__conv_avx512 ignored;
-    return mw__pool_argmax_suits(pool) && mw__conv_avx512_read(conv, &ignored);
+    return match->columns != NULL ? mw__conv_avx512_takes(request, out) : mw__conv_avx512_read(match->conv, out);
 }
 
-mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__conv_max_pool_match *match, mw_error *err)
+bool mw__conv_max_pool_avx512(const mw__conv_max_pool_match *match, const mw__config *config, int partitions)
 {
-    pool_block *s = mw__plan_block(planner, sizeof *s);
-    if (s == NULL || !mw__conv_avx512_read(match->conv, &s->conv))
-        return mw__plan_check(planner, err);
-    mw__conv_avx512 *const c = &s->conv;
-    mw__conv_avx512_prepare(planner, c);
-    s->pooling = mw__argmax_windows_of(match->pool);
-    s->relu = match->relu, s->keeps = match->argmax != NULL;
-    s->rows = CHUNK_POSITIONS / s->pooling.out[1] > 0 ? CHUNK_POSITIONS / s->pooling.out[1] : 1;
-    const mw_tensor *x = mw__arg(match->conv, "x"), *result = match->pool->results[0];
-    const uint32_t packed =
-        mw__conv_avx512_pack(planner, c, mw__arg(match->conv, "weight"), mw__arg(match->conv, "bias"));
-    const double results = (double)mw__count_of(match->conv->results[0]);
+    mw__conv_avx512 ignored;
+    return mw__pool_argmax_suits(match->pool) &&
+           (match->columns != NULL ? mw__conv_columns_in_lanes(match->columns, config, partitions)
+                                   : mw__conv_avx512_read(match->conv, &ignored));
+}
+
+static mw__packed_request request_of(mw__planner *planner, const mw__conv_max_pool_match *match)
+{
+    if (match->columns != NULL)
+        return mw__conv_columns_request(planner, match->columns);
+    return (mw__packed_request){.x = mw__arg(match->conv, "x"),
+                                .weight = mw__arg(match->conv, "weight"),
+                                .bias = mw__arg(match->conv, "bias"),
+                                .result = match->y};
+}
+
+static void plan_pool_step(mw__planner *planner, pool_block *s, const mw__packed_request *r,
+                           const mw__conv_max_pool_match *match)
+{
+    const mw__conv_avx512 *const c = &s->conv;
+    const uint32_t packed = mw__conv_avx512_pack(planner, c, r->weight, s->columns != NULL ? NULL : r->bias);
+    const uint32_t bias = s->columns != NULL ? mw__conv_operand(planner, r->bias) : 0;
+    const double results = (double)mw__count_of(match->y);
     const size_t pooled = (size_t)(c->groups * c->outputs * s->pooling.count);
     mw__step *step = mw__plan_step(planner, pool_run, match->relu ? "conv.relu.max_pool" : "conv.max_pool", c->examples,
                                    mw__cost(results, results * (0.6 * (double)c->depth + 2.0)));
     step->block = s;
     step->flops = 2.0 * results * (double)c->depth; /* of the convolution */
     step->scratch = scratch_bytes(s);
-    mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS,
+    mw__step_read(planner, step, mw__plan_buffer(planner, r->x), MW__ROWS,
                   (size_t)(c->groups * c->inputs * c->window.area_in) * sizeof(float), false);
     mw__step_read(planner, step, packed, MW__WHOLE, 0, false);
-    mw__step_write(planner, step, mw__plan_buffer(planner, result), MW__ROWS, pooled * sizeof(float));
+    if (s->columns != NULL)
+        mw__step_read(planner, step, bias, MW__WHOLE, 0, false);
+    mw__step_write(planner, step, mw__plan_buffer(planner, match->pool->results[0]), MW__ROWS, pooled * sizeof(float));
     if (s->keeps) {
         *match->argmax = mw__plan_temporary(planner, pooled * (size_t)c->examples);
         mw__step_write(planner, step, *match->argmax, MW__ROWS, pooled);
     }
+}
+
+mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__conv_max_pool_match *match, mw_error *err)
+{
+    pool_block *s = mw__plan_block(planner, sizeof *s);
+    if (s == NULL)
+        return mw__plan_check(planner, err);
+    const mw__packed_request request = request_of(planner, match);
+    if (!read_match(match, &request, &s->conv))
+        return mw__plan_check(planner, err);
+    mw__conv_avx512_prepare(planner, &s->conv);
+    s->pooling = mw__argmax_windows_of(match->pool);
+    s->relu = match->relu, s->keeps = match->argmax != NULL;
+    s->rows = CHUNK_POSITIONS / s->pooling.out[1] > 0 ? CHUNK_POSITIONS / s->pooling.out[1] : 1;
+    s->columns = request.columns;
+    plan_pool_step(planner, s, &request, match);
     return mw__plan_check(planner, err);
 }

@@ -3,9 +3,9 @@
 #ifndef MW__ENGINE_KERNELS_X86_PATTERN_AVX512_H
 #define MW__ENGINE_KERNELS_X86_PATTERN_AVX512_H
 
-#include "graph/ir.h"
+#include "engine/kernels/pattern_plans.h"
 
-bool mw__conv_max_pool_avx512(const mw__op *conv, const mw__op *pool);
+bool mw__conv_max_pool_avx512(const mw__conv_max_pool_match *match, const mw__config *config, int partitions);
 bool mw__conv_dweight_argmax_avx512(const mw__op *conv, const mw__op *pool);
 bool mw__conv_by_argmax_avx512(const mw__op *conv, const mw__op *pool);
 
