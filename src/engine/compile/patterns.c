@@ -79,6 +79,7 @@ PLAN(conv_max_pool)
 PLAN(unpool)
 PLAN(conv_dweight_argmax)
 PLAN(conv_by_argmax)
+PLAN(conv_columns_argmax)
 PLAN(conv_dx)
 PLAN(conv_dilated)
 PLAN(lookup)
@@ -121,6 +122,10 @@ static const mw__pattern_row rows[] = {
      .match = mw__match_unpool, .plan = plan_unpool},
     {.name = "conv.dweight.argmax", .off = FUSE_REF, .level = MW__LEVEL_AVX512, .over = mw__match_conv_dweight,
      .guard = refuse_rounded, .match = mw__match_conv_dweight_argmax, .plan = plan_conv_dweight_argmax},
+    {.name = "conv.columns.dweight.argmax", .off = FUSE_REF, .level = MW__LEVEL_AVX512,
+     .over = mw__match_conv_columns_dweight, .match = mw__match_conv_columns_argmax, .plan = plan_conv_columns_argmax},
+    {.name = "conv.columns.argmax", .root = "matmul", .off = FUSE_REF, .level = MW__LEVEL_AVX512,
+     .match = mw__match_conv_columns_argmax, .plan = plan_conv_columns_argmax},
     {.name = "conv.by_argmax", .root = "conv", .off = FUSE_REF, .level = MW__LEVEL_AVX512, .guard = refuse_rounded,
      .match = mw__match_conv_by_argmax, .plan = plan_conv_by_argmax},
     {.name = "conv.dx", .root = "conv", .off = FUSE_REF, .guard = refuse_unchecked,

@@ -76,6 +76,7 @@ mw__pattern_match mw__match_conv_dweight, mw__match_max_pool_gradient, mw__match
 mw__pattern_match mw__match_all_within, mw__match_lookup;
 mw__pattern_match mw__match_conv_max_pool, mw__match_conv_relu_max_pool;
 mw__pattern_match mw__match_unpool, mw__match_conv_dweight_argmax, mw__match_conv_by_argmax;
+mw__pattern_match mw__match_conv_columns_argmax;
 
 /* ---- for match functions ---- */
 
@@ -98,6 +99,14 @@ const mw_tensor *mw__pattern_below(const mw_tensor *value, const char *name);
 const mw_tensor *mw__pattern_below_spread(const mw_tensor *value, mw__conv *out);
 /* The product of columns that is `product`, if there is one and its result is used once; else NULL. */
 const mw__pattern *mw__pattern_product(const mw__finder *finder, const mw_tensor *product);
+/* The gradient by the weight in the form for chips whose sum over examples `sum` is: the product of each example, read
+ * but not asked whether a kernel takes it; NULL if it is none. */
+struct mw__conv_columns_dweight_match;
+const mw__pattern *mw__pattern_columns_dweight(const mw__finder *f, const mw__op *sum,
+                                               struct mw__conv_columns_dweight_match *out);
+/* Puts a pattern that computes it. */
+mw__pattern *mw__pattern_put_columns_dweight(mw__finder *f, size_t at, const mw__pattern *each, const void *match,
+                                             mw_error *err);
 /* Whether anything is done to what its operation gives. */
 bool mw__pattern_is_rounded(const mw__finder *f, const mw_tensor *value);
 /* What relu is taken of, if that is what a pooling takes; else NULL. */

@@ -233,31 +233,41 @@ static bool read_columns_dweight(const mw__pattern *each, const mw__op *sum, mw_
     return dy != NULL && is_true(product->product, "transpose_y") && dy->type->dtype == MW_F32;
 }
 
-static mw_status put_columns_dweight(mw__finder *f, size_t at, const mw__pattern *each,
-                                     const mw__conv_columns_dweight_match *match, mw_error *err)
+const mw__pattern *mw__pattern_columns_dweight(const mw__finder *f, const mw__op *sum,
+                                               mw__conv_columns_dweight_match *out)
 {
-    mw__conv_columns_dweight_match *kept = mw__arena_alloc(f->arena, 1, sizeof *kept, err);
-    mw__pattern *pattern = kept != NULL ? mw__pattern_put(f, at, kept, err) : NULL;
-    if (pattern == NULL)
-        return MW_ERROR_MEMORY;
-    *kept = *match;
-    pattern->ops = each->ops, pattern->op_count = each->op_count;
-    pattern->reads[0] = match->dweight.x, pattern->reads[1] = match->dweight.dy;
+    const mw__pattern *each = find_each(f, sum);
+    return each != NULL && read_columns_dweight(each, sum, out) ? each : NULL;
+}
+
+mw__pattern *mw__pattern_put_columns_dweight(mw__finder *f, size_t at, const mw__pattern *each, const void *match,
+                                             mw_error *err)
+{
     const mw__op *sum = f->body->ops[at];
-    MW_TRY(mw__pattern_add_op(f, pattern, mw__arg(sum, "y")->op, err));
-    return mw__pattern_add_op(f, pattern, sum, err);
+    mw__pattern *pattern = mw__pattern_put(f, at, match, err);
+    if (pattern == NULL)
+        return NULL;
+    pattern->ops = each->ops, pattern->op_count = each->op_count;
+    const bool added = mw__pattern_add_op(f, pattern, mw__arg(sum, "y")->op, err) == MW_OK &&
+                       mw__pattern_add_op(f, pattern, sum, err) == MW_OK;
+    return added ? pattern : NULL;
 }
 
 mw_status mw__match_conv_columns_dweight(mw__finder *f, size_t at, mw_error *err)
 {
     mw__conv_columns_dweight_match match;
-    const mw__op *sum = f->body->ops[at];
-    const mw__pattern *each = find_each(f, sum);
-    if (each == NULL || !read_columns_dweight(each, sum, &match))
+    const mw__pattern *each = mw__pattern_columns_dweight(f, f->body->ops[at], &match);
+    if (each == NULL)
         return mw__pattern_decline(f, f->row->declined);
     if (!mw__conv_columns_dweight_suits(&match, f->config, f->partitions))
         return mw__pattern_decline(f, "its kernel has few channels, or another order of sums");
-    return put_columns_dweight(f, at, each, &match, err);
+    mw__conv_columns_dweight_match *kept = mw__arena_alloc(f->arena, 1, sizeof *kept, err);
+    mw__pattern *pattern = kept != NULL ? mw__pattern_put_columns_dweight(f, at, each, kept, err) : NULL;
+    if (pattern == NULL)
+        return MW_ERROR_MEMORY;
+    *kept = match;
+    pattern->reads[0] = match.dweight.x, pattern->reads[1] = match.dweight.dy;
+    return MW_OK;
 }
 
 /* ---- the gradient by the weight ---- */

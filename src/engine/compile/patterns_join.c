@@ -160,6 +160,27 @@ mw_status mw__match_conv_dweight_argmax(mw__finder *f, size_t at, mw_error *err)
     return MW_OK;
 }
 
+/* In the form for chips; in place of the dense kernel, or where that takes none. */
+mw_status mw__match_conv_columns_argmax(mw__finder *f, size_t at, mw_error *err)
+{
+    mw__conv_columns_dweight_match columns;
+    const mw__pattern *each = mw__pattern_columns_dweight(f, f->body->ops[at], &columns);
+    const mw__pattern *source = each != NULL ? find_source(f, columns.dweight.dy) : NULL;
+    const mw__unpool_match *unpool = source != NULL ? source->match : NULL;
+    if (unpool == NULL || mw__pattern_is_rounded(f, unpool->dx))
+        return mw__pattern_decline(f, "it is no gradient by the weight before a joined pooling");
+    if (!mw__conv_columns_argmax_suits(&columns, unpool->pool, f->config, f->partitions))
+        return mw__pattern_decline(f, "its kernel has few channels, or another order of sums");
+    mw__conv_columns_argmax_match *match = mw__arena_alloc(f->arena, 1, sizeof *match, err);
+    mw__pattern *pattern = match != NULL ? mw__pattern_put_columns_dweight(f, at, each, match, err) : NULL;
+    if (pattern == NULL)
+        return MW_ERROR_MEMORY;
+    *match = (mw__conv_columns_argmax_match){.columns = columns, .source = unpool};
+    pattern->reads[0] = columns.dweight.x, pattern->reads[1] = NULL;
+    read_source(pattern, source);
+    return MW_OK;
+}
+
 mw_status mw__match_conv_by_argmax(mw__finder *f, size_t at, mw_error *err)
 {
     const mw__op *conv = f->body->ops[at];

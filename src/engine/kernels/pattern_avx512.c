@@ -18,6 +18,12 @@ bool mw__conv_dweight_argmax_suits(const mw__op *conv, const mw__op *pool)
 
 bool mw__conv_by_argmax_suits(const mw__op *conv, const mw__op *pool) { return mw__conv_by_argmax_avx512(conv, pool); }
 
+bool mw__conv_columns_argmax_suits(const mw__conv_columns_dweight_match *match, const mw__op *pool,
+                                   const mw__config *config, int partitions)
+{
+    return mw__conv_columns_argmax_avx512(match, pool, config, partitions);
+}
+
 #else
 
 #define ABSENT(name)                                                                                                   \
@@ -35,6 +41,13 @@ bool mw__conv_max_pool_suits(const mw__conv_max_pool_match *match, const mw__con
     return false;
 }
 
+bool mw__conv_columns_argmax_suits(const mw__conv_columns_dweight_match *match, const mw__op *pool,
+                                   const mw__config *config, int partitions)
+{
+    (void)match, (void)pool, (void)config, (void)partitions;
+    return false;
+}
+
 #define REFUSED(pattern)                                                                                               \
     mw_status mw__plan_##pattern(mw__planner *planner, const mw__##pattern##_match *match, mw_error *err)              \
     {                                                                                                                  \
@@ -45,5 +58,6 @@ REFUSED(conv_max_pool)
 REFUSED(conv_dweight_argmax)
 REFUSED(conv_by_argmax)
 REFUSED(unpool)
+REFUSED(conv_columns_argmax)
 
 #endif

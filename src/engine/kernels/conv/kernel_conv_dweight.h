@@ -22,6 +22,9 @@ void mw__dweight_plan_sums(mw__planner *planner, const mw__dweight_parts *parts,
 /* The row "packed" of the choice, in kernel_conv_dweight_packed.c; subject: a match. */
 const char *mw__conv_dweight_packed_declines(const void *match);
 mw_status mw__plan_conv_dweight_packed(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err);
+/* Whether in the form for chips both products add in the order of that file. */
+bool mw__conv_columns_dweight_in_order(const mw__conv_columns_dweight_match *match, const mw__config *config,
+                                       int partitions);
 /* The row "depthwise", in kernel_conv_depthwise.c. */
 const char *mw__conv_dweight_depthwise_declines(const void *match);
 mw_status mw__plan_conv_dweight_depthwise(mw__planner *planner, const mw__conv_dweight_match *match, mw_error *err);

@@ -469,6 +469,14 @@ static bool keeps_order(const mw__config *config, int partitions, const packed_d
     return share > 1 && s->outputs > 1 && depth > 1 && each.sgemm == NULL && !each.in_fours && sum.sgemm == NULL;
 }
 
+bool mw__conv_columns_dweight_in_order(const mw__conv_columns_dweight_match *match, const mw__config *config,
+                                       int partitions)
+{
+    packed_dweight s;
+    read_numbers(&match->dweight, &s);
+    return keeps_order(config, partitions, &s);
+}
+
 bool mw__conv_columns_dweight_suits(const mw__conv_columns_dweight_match *match, const mw__config *config,
                                     int partitions)
 {

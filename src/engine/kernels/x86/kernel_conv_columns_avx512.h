@@ -42,6 +42,25 @@ bool mw__columns_sparse_dweight(const mw__columns_avx512 *columns, const float *
                                 float *scratch);
 size_t mw__columns_sparse_scratch(const mw__columns_avx512 *columns);
 
+/* ---- sums with listed elements of dy, of kernel_conv_columns_sparse.c ---- */
+
+/* Of one output channel: the elements in order, and where they lie in a frame whose positions have the channels of the
+ * image, rounded up to 16, side by side. */
+typedef struct mw__columns_listed {
+    const float *d;
+    const int32_t *at; /* floats of the frame before what the first element of the kernel meets */
+    int64_t count;
+    const float *frame;
+    float *sums; /* [elements of the kernel, channels rounded up to 16] */
+    bool add;    /* to what they are, in one addition each */
+} mw__columns_listed;
+
+/* tap: floats of one channel's plane of the frame before each element of the kernel */
+void mw__columns_sum_listed(const mw__columns_avx512 *columns, const mw__columns_listed *listed);
+/* Such sums to dw [channels, elements of the kernel]. */
+void mw__columns_put_sums(const mw__columns_avx512 *columns, const float *sums, float *dw);
+bool mw__columns_is_finite(const float *x, int64_t count);
+
 /* out [columns, out_step] = transpose of x [rows, x_step]; rows is at most 16, and as many floats are written in a row
  * of out. */
 void mw__columns_avx512_transpose(const float *x, int64_t rows, int64_t x_step, int64_t columns, float *out,

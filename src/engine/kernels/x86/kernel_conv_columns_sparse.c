@@ -32,7 +32,7 @@ static int64_t count_nonzero(const float *x, int64_t count)
     return found;
 }
 
-static bool is_finite(const float *x, int64_t count)
+bool mw__columns_is_finite(const float *x, int64_t count)
 {
     const __m512i exponent = _mm512_set1_epi32(0x7f800000);
     __mmask16 found = 0;
@@ -65,7 +65,8 @@ static int64_t list_nonzero(const mw__columns_avx512 *c, const float *dy, int64_
 }
 
 typedef struct sparse_tile {
-    const sparse_list *list;
+    const float *d;
+    const int32_t *at;
     int64_t count;
     const float *frame; /* at its vector */
     const int32_t *tap;
@@ -87,8 +88,8 @@ MW__INLINE void sparse_body(const int taps, const sparse_tile *t)
         sum[i] = _mm512_setzero_ps();
     }
     for (int64_t e = 0; e < t->count; e++) {
-        const __m512 d = _mm512_set1_ps(t->list->d[e]);
-        const int64_t at = t->list->at[e];
+        const __m512 d = _mm512_set1_ps(t->d[e]);
+        const int64_t at = t->at[e];
         UNROLL for (int i = 0; i < taps; i++) sum[i] = _mm512_fmadd_ps(d, _mm512_loadu_ps(x[i] + at), sum[i]);
     }
     UNROLL for (int i = 0; i < taps; i++)
@@ -115,22 +116,19 @@ SPARSE(9)
 static sparse_function *const tiles[TAPS] = {sparse_1, sparse_2, sparse_3, sparse_4, sparse_5,
                                              sparse_6, sparse_7, sparse_8, sparse_9};
 
-/* All sums [elements of the kernel, lanes] of one output channel. */
-static void add_listed(const mw__columns_avx512 *c, sparse_tile t)
+void mw__columns_sum_listed(const mw__columns_avx512 *c, const mw__columns_listed *l)
 {
-    const int64_t taps = c->depth / c->channels, parts = (taps + TAPS - 1) / TAPS;
-    const float *const frame = t.frame;
-    float *const sums = t.sum;
-    for (int64_t v = 0; v < t.lanes; v += LANES)
+    const int64_t taps = c->depth / c->channels, parts = (taps + TAPS - 1) / TAPS, lanes = lanes_of(c);
+    sparse_tile t = {.d = l->d, .at = l->at, .count = l->count, .lanes = lanes, .add = l->add};
+    for (int64_t v = 0; v < lanes; v += LANES)
         for (int64_t part = 0; part < parts; part++) { /* of nearly equal size */
             const int64_t first = taps * part / parts, count = taps * (part + 1) / parts - first;
-            t.frame = frame + v, t.tap = c->tap + first, t.sum = sums + first * t.lanes + v;
+            t.frame = l->frame + v, t.tap = c->tap + first, t.sum = l->sums + first * lanes + v;
             tiles[count - 1](&t);
         }
 }
 
-/* [taps, lanes] to [channels, taps] */
-static void put_sums(const mw__columns_avx512 *c, const float *sums, float *dw)
+void mw__columns_put_sums(const mw__columns_avx512 *c, const float *sums, float *dw)
 {
     const int64_t taps = c->depth / c->channels, lanes = lanes_of(c);
     for (int64_t v = 0; v < c->channels; v += LANES)
@@ -140,7 +138,8 @@ static void put_sums(const mw__columns_avx512 *c, const float *sums, float *dw)
 }
 
 /* A list is made while the one before it is on its way to memory: what has just been stored is slow to read. */
-static void sum_listed(const mw__columns_avx512 *c, const float *dy, float *dw, sparse_tile tile, sparse_list lists[2])
+static void sum_channels(const mw__columns_avx512 *c, const float *dy, float *dw, mw__columns_listed sums,
+                         sparse_list lists[2])
 {
     const int64_t positions = c->rows * c->width;
     const int64_t blocks = (positions + MW__COLUMNS_BLOCK - 1) / MW__COLUMNS_BLOCK, parts = c->outputs * blocks;
@@ -152,10 +151,11 @@ static void sum_listed(const mw__columns_avx512 *c, const float *dy, float *dw, 
                                   smaller(begin + MW__COLUMNS_BLOCK, positions), &lists[part % 2]);
         if (part == 0)
             continue;
-        tile.list = &lists[(part - 1) % 2], tile.count = before, tile.add = (part - 1) % blocks > 0;
-        add_listed(c, tile);
+        sums.d = lists[(part - 1) % 2].d, sums.at = lists[(part - 1) % 2].at;
+        sums.count = before, sums.add = (part - 1) % blocks > 0;
+        mw__columns_sum_listed(c, &sums);
         if (part % blocks == 0)
-            put_sums(c, tile.sum, dw + (part / blocks - 1) * c->depth);
+            mw__columns_put_sums(c, sums.sums, dw + (part / blocks - 1) * c->depth);
     }
 }
 
@@ -165,13 +165,13 @@ bool mw__columns_sparse_dweight(const mw__columns_avx512 *c, const float *dy, co
                                 float *scratch)
 {
     const int64_t elements = c->outputs * c->rows * c->width, lanes = lanes_of(c);
-    if (count_nonzero(dy, elements) > elements / NONZERO_MOST || !is_finite(image, c->channels * c->area))
+    if (count_nonzero(dy, elements) > elements / NONZERO_MOST || !mw__columns_is_finite(image, c->channels * c->area))
         return false;
     for (int64_t v = 0; v < c->channels; v += LANES)
         mw__columns_avx512_transpose(image + v * c->area, smaller(LANES, c->channels - v), c->area, c->area,
                                      scratch + v, lanes);
     float *const sums = scratch + c->area * lanes;
     sparse_list *const lists = (sparse_list *)(void *)(sums + c->depth / c->channels * lanes);
-    sum_listed(c, dy, dw, (sparse_tile){.frame = scratch, .lanes = lanes, .sum = sums}, lists);
+    sum_channels(c, dy, dw, (mw__columns_listed){.frame = scratch, .sums = sums}, lists);
     return true;
 }

@@ -8,5 +8,7 @@
 bool mw__conv_max_pool_avx512(const mw__conv_max_pool_match *match, const mw__config *config, int partitions);
 bool mw__conv_dweight_argmax_avx512(const mw__op *conv, const mw__op *pool);
 bool mw__conv_by_argmax_avx512(const mw__op *conv, const mw__op *pool);
+bool mw__conv_columns_argmax_avx512(const mw__conv_columns_dweight_match *match, const mw__op *pool,
+                                    const mw__config *config, int partitions);
 
 #endif
