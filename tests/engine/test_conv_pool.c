@@ -1,6 +1,6 @@
 /* A convolution with a pooling behind it, and the gradients of both, at odd sizes. The operations one by one
  * (MW_ENGINE_FUSE=0) and the plain kernels (MW_ENGINE_REF=1) must give the bytes of the joined steps: the latter, and
- * the gradients by weight and bias, for numbers whose sums are exact in any order. */
+ * the gradients by weight and bias in fp32, for numbers whose sums are exact in any order. */
 #include "engine/core/kernel.h"
 #include "program_case.h"
 #include "run.h"
@@ -56,19 +56,29 @@ static mw_tensor *forward(const shapes *s, mw_tensor *x, mw_tensor *weight, mw_t
     return mw_max_pool(s->no_relu ? y : mw_relu(y), &two);
 }
 
-static mw_graph *build(const shapes *s)
+/* Ports of fp16 are converted where they are read or written; what is computed is not. */
+static mw_tensor *apart_from_port(mw_tensor *value)
+{
+    const uint16_t one = 0x3c00;
+    return mw_tensor_dtype(value) == MW_F16 ? mw_mul(value, mw_constant(value->graph, MW_F16, (mw_shape){0}, &one))
+                                            : value;
+}
+
+static mw_graph *build(const shapes *s, mw_dtype dtype)
 {
     mw_graph *graph = mw_graph_create(NULL);
     mw_error err = {0};
-    mw_tensor *given[3] = {mw_input(graph, "x", MW_F32, s->x), mw_input(graph, "weight", MW_F32, s->weight),
-                           mw_input(graph, "bias", MW_F32, bias_shape(s))};
+    if (dtype == MW_F16)
+        graph->lowering = MW__LOWERING_DECOMPOSED; /* as a trainer for a chip does */
+    mw_tensor *given[3] = {mw_input(graph, "x", dtype, s->x), mw_input(graph, "weight", dtype, s->weight),
+                           mw_input(graph, "bias", dtype, bias_shape(s))};
     mw_tensor *y = forward(s, given[0], given[1], given[2]), *gradients[3] = {NULL};
-    mw_tensor *dy = mw_input(graph, "dy", MW_F32, mw_tensor_shape(y));
+    mw_tensor *dy = apart_from_port(mw_input(graph, "dy", dtype, mw_tensor_shape(y)));
     mw_vjp(&y, &dy, 1, given, 3, gradients, &err);
     CHECK_OK(err);
-    mw_output(y, names[Y]);
+    mw_output(apart_from_port(y), names[Y]);
     for (int i = 0; i < 3; i++)
-        mw_output(gradients[i], names[DX + i]);
+        mw_output(apart_from_port(gradients[i]), names[DX + i]);
     return graph;
 }
 
@@ -83,6 +93,7 @@ typedef struct way {
     const program_numbers *numbers;
     bool nan; /* one of x is NaN */
     int threads;
+    bool chip; /* on the model of the ANE, in fp16 */
 } way;
 
 /* Each input has a stream of its own. */
@@ -99,9 +110,9 @@ static void feed(mw_program *program, const way *w, mw_error *err)
 static program_outputs compute(const shapes *s, const way *w, bool look)
 {
     mw_error err = {0};
-    mw_graph *graph = build(s);
-    mw_program *program = engine_compile(graph, MW_DEVICE_CPU, w->threads, &err);
-    if (program != NULL && look)
+    mw_graph *graph = build(s, w->chip ? MW_F16 : MW_F32);
+    mw_program *program = engine_compile(graph, w->chip ? MW_DEVICE_ANE : MW_DEVICE_CPU, w->threads, &err);
+    if (program != NULL && look && !w->chip)
         check_label(s, program);
     feed(program, w, &err);
     for (int turn = 0; turn < 2; turn++) /* the second finds the scratch of the first */
@@ -153,11 +164,22 @@ static void test_joined_steps_agree_with_the_plain_kernels(void)
     compare_with("MW_ENGINE_REF", "1", &(way){.numbers = &exact, .threads = 2}, RESULTS);
 }
 
+/* In the form for chips sums keep their order, so that any numbers give the same bytes; a NaN that is fed is infinite
+ * there, and its product with a zero that a pooling leaves is not 0. */
+static void test_joined_steps_for_chips_give_the_bytes_of_the_operations(void)
+{
+    for (int threads = 1; threads <= 3; threads++)
+        for (int nan = 0; nan < 2; nan++)
+            compare_with("MW_ENGINE_FUSE", "0",
+                         &(way){.numbers = &rounded, .nan = nan != 0, .threads = threads, .chip = true}, RESULTS);
+}
+
 int main(void)
 {
     RUN(test_joined_steps_give_the_bytes_of_the_operations);
     RUN(test_rounded_sums_are_those_of_the_operations);
     RUN(test_nan_is_pooled_as_by_the_operations);
     RUN(test_joined_steps_agree_with_the_plain_kernels);
+    RUN(test_joined_steps_for_chips_give_the_bytes_of_the_operations);
     return check_finish();
 }

@@ -126,6 +126,8 @@ static const mw__pattern_row rows[] = {
      .over = mw__match_conv_columns_dweight, .match = mw__match_conv_columns_argmax, .plan = plan_conv_columns_argmax},
     {.name = "conv.columns.argmax", .root = "matmul", .off = FUSE_REF, .level = MW__LEVEL_AVX512,
      .match = mw__match_conv_columns_argmax, .plan = plan_conv_columns_argmax},
+    {.name = "conv.columns.by_argmax", .off = FUSE_REF, .level = MW__LEVEL_AVX512, .over = mw__match_conv_columns_dx,
+     .match = mw__match_conv_columns_by_argmax, .plan = plan_conv_by_argmax},
     {.name = "conv.by_argmax", .root = "conv", .off = FUSE_REF, .level = MW__LEVEL_AVX512, .guard = refuse_rounded,
      .match = mw__match_conv_by_argmax, .plan = plan_conv_by_argmax},
     {.name = "conv.dx", .root = "conv", .off = FUSE_REF, .guard = refuse_unchecked,

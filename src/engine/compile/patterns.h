@@ -76,7 +76,7 @@ mw__pattern_match mw__match_conv_dweight, mw__match_max_pool_gradient, mw__match
 mw__pattern_match mw__match_all_within, mw__match_lookup;
 mw__pattern_match mw__match_conv_max_pool, mw__match_conv_relu_max_pool;
 mw__pattern_match mw__match_unpool, mw__match_conv_dweight_argmax, mw__match_conv_by_argmax;
-mw__pattern_match mw__match_conv_columns_argmax;
+mw__pattern_match mw__match_conv_columns_argmax, mw__match_conv_columns_by_argmax;
 
 /* ---- for match functions ---- */
 

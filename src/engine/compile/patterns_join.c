@@ -200,6 +200,25 @@ mw_status mw__match_conv_by_argmax(mw__finder *f, size_t at, mw_error *err)
     return MW_OK;
 }
 
+mw_status mw__match_conv_columns_by_argmax(mw__finder *f, size_t at, mw_error *err)
+{
+    const mw__conv_columns_match *columns = f->patterns[at]->match;
+    const mw__pattern *source = find_source(f, columns->transpose->dy);
+    const mw__unpool_match *unpool = source != NULL ? source->match : NULL;
+    if (unpool == NULL || mw__pattern_is_rounded(f, unpool->dx))
+        return mw__pattern_decline(f, "dy is no gradient of a joined pooling");
+    if (!mw__conv_columns_by_argmax_suits(columns, unpool->pool, f->config, f->partitions))
+        return mw__pattern_decline(f, "the kernel has no such convolution, or another order of sums");
+    mw__conv_by_argmax_match *match = mw__arena_alloc(f->arena, 1, sizeof *match, err);
+    mw__pattern *pattern = match != NULL ? mw__pattern_put(f, at, match, err) : NULL;
+    if (pattern == NULL)
+        return MW_ERROR_MEMORY;
+    *match = (mw__conv_by_argmax_match){.columns = columns, .source = unpool};
+    pattern->reads[0] = columns->transpose->weight, pattern->reads[1] = NULL;
+    read_source(pattern, source);
+    return MW_OK;
+}
+
 /* ---- undoing ---- */
 
 static void need(bool *needed, const mw_tensor *value)

@@ -24,6 +24,12 @@ bool mw__conv_columns_argmax_suits(const mw__conv_columns_dweight_match *match, 
     return mw__conv_columns_argmax_avx512(match, pool, config, partitions);
 }
 
+bool mw__conv_columns_by_argmax_suits(const mw__conv_columns_match *match, const mw__op *pool, const mw__config *config,
+                                      int partitions)
+{
+    return mw__conv_columns_by_argmax_avx512(match, pool, config, partitions);
+}
+
 #else
 
 #define ABSENT(name)                                                                                                   \
@@ -43,6 +49,13 @@ bool mw__conv_max_pool_suits(const mw__conv_max_pool_match *match, const mw__con
 
 bool mw__conv_columns_argmax_suits(const mw__conv_columns_dweight_match *match, const mw__op *pool,
                                    const mw__config *config, int partitions)
+{
+    (void)match, (void)pool, (void)config, (void)partitions;
+    return false;
+}
+
+bool mw__conv_columns_by_argmax_suits(const mw__conv_columns_match *match, const mw__op *pool, const mw__config *config,
+                                      int partitions)
 {
     (void)match, (void)pool, (void)config, (void)partitions;
     return false;

@@ -104,11 +104,14 @@ mw_status mw__plan_conv_max_pool(mw__planner *planner, const mw__conv_max_pool_m
 
 /* conv of the gradient of a pooling, by what that took. */
 typedef struct mw__conv_by_argmax_match {
-    const mw__op *conv;
-    const mw__unpool_match *source; /* whose dx is its x */
+    const mw__op *conv;                    /* or NULL: */
+    const mw__conv_columns_match *columns; /* the form for chips, which is the transpose of another */
+    const mw__unpool_match *source;        /* whose dx is its x */
 } mw__conv_by_argmax_match;
 
 bool mw__conv_by_argmax_suits(const mw__op *conv, const mw__op *pool);
+bool mw__conv_columns_by_argmax_suits(const mw__conv_columns_match *match, const mw__op *pool, const mw__config *config,
+                                      int partitions);
 mw_status mw__plan_conv_by_argmax(mw__planner *planner, const mw__conv_by_argmax_match *match, mw_error *err);
 
 /* The product `matmul` of columns: the numbers of their convolution, read but not compared, and x. */

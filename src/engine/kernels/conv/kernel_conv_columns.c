@@ -382,6 +382,18 @@ mw__packed_request mw__conv_columns_request(mw__planner *planner, const mw__conv
     return s->request;
 }
 
+/* Its `columns` is not kept. */
+bool mw__conv_columns_in_order(const mw__conv_columns_match *match, const mw__config *config, int partitions,
+                               mw__packed_request *out)
+{
+    columns_block s = {0};
+    const int64_t rows = fill_block(match, partitions, &s);
+    s.code = mw__gemm_choose(config, rows, s.shape.n, s.shape.k);
+    *out = s.request;
+    out->columns = NULL;
+    return order_declines(&s) == NULL && s.request.weight != NULL;
+}
+
 bool mw__conv_columns_in_lanes(const mw__conv_columns_match *match, const mw__config *config, int partitions)
 {
     columns_block s = {0};

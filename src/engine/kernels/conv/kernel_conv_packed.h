@@ -124,6 +124,8 @@ struct mw__conv_columns_match; /* engine/kernels/pattern_plans.h */
 /* The request of a product of columns; without a weight if it is no convolution. */
 mw__packed_request mw__conv_columns_request(mw__planner *planner, const struct mw__conv_columns_match *match);
 /* Whether it is one of kernel_conv_avx512.h, compiled so. */
+bool mw__conv_columns_in_order(const struct mw__conv_columns_match *match, const mw__config *config, int partitions,
+                               mw__packed_request *out); /* sums of the request have the order of `columns` */
 bool mw__conv_columns_in_lanes(const struct mw__conv_columns_match *match, const mw__config *config, int partitions);
 
 /* Why the packed kernels do not take it, a static sentence; NULL: they do. */

@@ -10,5 +10,7 @@ bool mw__conv_dweight_argmax_avx512(const mw__op *conv, const mw__op *pool);
 bool mw__conv_by_argmax_avx512(const mw__op *conv, const mw__op *pool);
 bool mw__conv_columns_argmax_avx512(const mw__conv_columns_dweight_match *match, const mw__op *pool,
                                     const mw__config *config, int partitions);
+bool mw__conv_columns_by_argmax_avx512(const mw__conv_columns_match *match, const mw__op *pool,
+                                       const mw__config *config, int partitions);
 
 #endif
