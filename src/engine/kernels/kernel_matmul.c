@@ -450,6 +450,12 @@ static size_t product_scratch(matmul_block *s)
     return s->packed != NULL || s->half_y ? s->strip_at + (size_t)(most * s->k) * sizeof(float) : bytes;
 }
 
+/* A matrix times a column, whose sums do not depend on their neighbours. */
+static bool is_column(const matmul_block *s)
+{
+    return s->n == 1 && !s->by_columns && s->code.kernel == NULL && s->code.sgemm == NULL && s->dtype == MW_F32;
+}
+
 static void plan_product(mw__planner *planner, const mw__op *op, const operands *o, matmul_block *s)
 {
     const bool half = s->dtype == MW_F16;
@@ -472,7 +478,7 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
         step->grain = s->by_columns ? units : s->m;
     s->panel = half ? ((size_t)(panel_rows(s->m, s->n) * s->n) * sizeof(float) + 63) / 64 * 64 : 0;
     step->scratch = product_scratch(s);
-    step->span = batches > 1 ? s->m : 0;
+    step->span = batches > 1 ? s->m : is_column(s) ? 1 : 0;
     if (!s->by_columns && rows_match(o, s))
         mw__step_read(planner, step, x, MW__ROWS, (size_t)s->k * 4, false);
     else

@@ -406,6 +406,8 @@ bool mw__conv_columns_in_lanes(const mw__conv_columns_match *match, const mw__co
 #endif
 }
 
+#define IMAGE_NEAR 8192 /* floats that are cleared for each example where examples run apart from each other */
+
 mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_match *match, mw_error *err)
 {
     columns_block *s = mw__plan_block(planner, sizeof *s);
@@ -430,6 +432,7 @@ mw_status mw__plan_conv_columns(mw__planner *planner, const mw__conv_columns_mat
     step->block = s;
     step->rounds = true;
     fill_scratch(s, step);
+    step->span = s->columns <= IMAGE_NEAR ? 1 : 0;
     const size_t unit = (size_t)(s->groups * s->channels * s->in[0] * s->in[1]) * sizeof(float);
     mw__step_read(planner, step, mw__plan_buffer(planner, x), MW__ROWS, unit, false);
     if (s->left > 0)

@@ -195,6 +195,7 @@ mw_status mw__plan_unpool(mw__planner *planner, const mw__unpool_match *match, m
     mw__step *step = mw__plan_step(planner, unpool_run, match->relu ? "relu.max_pool.unpool" : "max_pool.unpool",
                                    mw__count_of(match->dx) / (int64_t)in, mw__cost(5.0 * elements, elements));
     step->block = p;
+    step->span = 1;
     mw__step_read(planner, step, mw__plan_buffer(planner, match->dy), MW__ROWS, out * sizeof(float), false);
     mw__step_read(planner, step, *match->argmax, MW__ROWS, out, false);
     mw__step_write(planner, step, mw__plan_buffer(planner, match->dx), MW__ROWS, in * sizeof(float));
