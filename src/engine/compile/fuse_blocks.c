@@ -311,6 +311,52 @@ static mw_status take(const blocker *b, uint32_t at)
     return MW_OK;
 }
 
+/* ---- sums that stand far behind what they read ---- */
+
+#define SUMMED 16 /* times as large as its sums is what is worth it */
+
+/* The large operand of which the step makes little, unit by unit; NULL if there is none. */
+static const mw__step_operand *summed_by(const blocker *b, const mw__step *step)
+{
+    if (step->span != 1 || step->write_count != 1 || step->nested != NULL || step->varies || step->watch != NULL)
+        return NULL;
+    const mw__buffer *buffers = b->pass->planner->buffers;
+    const size_t made = buffers[step->writes[0].buffer].size;
+    for (size_t i = 0; i < step->read_count; i++)
+        if (is_large(b, &step->reads[i]) && buffers[step->reads[i].buffer].size / SUMMED >= made)
+            return &step->reads[i];
+    return NULL;
+}
+
+static bool writes_any(const mw__step *step, const mw__step_operand *operands, size_t count)
+{
+    for (size_t i = 0; i < step->write_count; i++)
+        if (find(operands, count, step->writes[i].buffer) != NULL)
+            return true;
+    return false;
+}
+
+/* Whether the late step may stand before the early one. */
+static bool is_apart(const mw__step *early, const mw__step *late)
+{
+    return !writes_any(early, late->reads, late->read_count) && !writes_any(early, late->writes, late->write_count) &&
+           !writes_any(late, early->reads, early->read_count);
+}
+
+/* Lets it follow the step that makes what it sums, before others close the run of that. */
+static void move_sum(const blocker *b, size_t at)
+{
+    mw__step *const sum = b->steps[at];
+    const mw__step_operand *const summed = summed_by(b, sum);
+    size_t to = at;
+    while (summed != NULL && to > 0 && is_apart(b->steps[to - 1], sum))
+        to--;
+    if (to == at || to == 0 || find(b->steps[to - 1]->writes, b->steps[to - 1]->write_count, summed->buffer) == NULL)
+        return;
+    memmove(b->steps + to + 1, b->steps + to, (at - to) * sizeof *b->steps);
+    b->steps[to] = sum;
+}
+
 /* ---- the whole ---- */
 
 static void count_users(const blocker *b)
@@ -328,6 +374,8 @@ static void count_users(const blocker *b)
 static mw_status block_all(const blocker *b)
 {
     count_users(b);
+    for (size_t s = 1; s < b->count; s++)
+        move_sum(b, s);
     for (uint32_t s = 0; s < b->count; s++)
         MW_TRY(take(b, s));
     for (size_t i = 0; i < OPEN_RUNS; i++)
