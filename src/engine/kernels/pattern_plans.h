@@ -135,6 +135,16 @@ bool mw__conv_columns_dweight_suits(const mw__conv_columns_dweight_match *match,
 mw_status mw__plan_conv_columns_dweight(mw__planner *planner, const mw__conv_columns_dweight_match *match,
                                         mw_error *err);
 
+/* The same, where dy is the gradient of a pooling that is known by what it took. */
+typedef struct mw__conv_columns_argmax_match {
+    mw__conv_columns_dweight_match columns;
+    const mw__unpool_match *source; /* whose dx is dy */
+} mw__conv_columns_argmax_match;
+
+bool mw__conv_columns_argmax_suits(const mw__conv_columns_dweight_match *match, const mw__op *pool,
+                                   const mw__config *config, int partitions);
+mw_status mw__plan_conv_columns_argmax(mw__planner *planner, const mw__conv_columns_argmax_match *match, mw_error *err);
+
 /* ---- matmul ---- */
 
 /* x y, or with `adds` its product with x transposed, where x [rows, ..] has a one where the truths are, and zeros. */
@@ -148,16 +158,6 @@ typedef struct mw__lookup_match {
 
 bool mw__lookup_suits(const mw__lookup_match *match, const mw__config *config);
 mw_status mw__plan_lookup(mw__planner *planner, const mw__lookup_match *match, mw_error *err);
-
-/* The same, where dy is the gradient of a pooling that is known by what it took. */
-typedef struct mw__conv_columns_argmax_match {
-    mw__conv_columns_dweight_match columns;
-    const mw__unpool_match *source; /* whose dx is dy */
-} mw__conv_columns_argmax_match;
-
-bool mw__conv_columns_argmax_suits(const mw__conv_columns_dweight_match *match, const mw__op *pool,
-                                   const mw__config *config, int partitions);
-mw_status mw__plan_conv_columns_argmax(mw__planner *planner, const mw__conv_columns_argmax_match *match, mw_error *err);
 
 /* ---- flags ---- */
 

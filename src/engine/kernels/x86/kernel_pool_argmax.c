@@ -58,34 +58,54 @@ mw__argmax_list mw__argmax_list_in(const mw__argmax_windows *p, float *memory)
     return (mw__argmax_list){.d = memory, .at = (int32_t *)(void *)(memory + list_floats(p))};
 }
 
-#define STEP  8    /* windows side by side */
 #define AHEAD 4096 /* bytes of dy that are asked for early */
 
-/* `count` windows of a row, at most STEP. */
-MW__INLINE void unpool_windows(const float *dy, const uint8_t *argmax, int64_t count, float *upper, float *lower)
+/* The first `count` of 16 windows. */
+MW__INLINE __mmask16 first_of(int64_t count) { return (__mmask16)(count < LANES ? (1u << count) - 1 : 0xffff); }
+
+/* Windows side by side, up to 16, and their elements in a row of x: 16 and what is beyond them. */
+typedef struct beside {
+    __mmask16 windows, left, right;
+} beside;
+
+static beside beside_of(int64_t count)
 {
-    const __mmask16 windows = (__mmask16)((1u << count) - 1), elements = (__mmask16)((1u << 2 * count) - 1);
+    const int64_t more = 2 * count - LANES;
+    return (beside){.windows = first_of(count), .left = first_of(2 * count), .right = first_of(more > 0 ? more : 0)};
+}
+
+/* One row of x under windows: `which` are the numbers of its elements in a window. */
+MW__INLINE void put_row(const beside *b, __m512 left, __m512 right, __m128i low, __m128i high, int16_t which, float *dx)
+{
+    const __m128i wanted = _mm_set1_epi16(which);
+    _mm512_mask_storeu_ps(dx, b->left, _mm512_maskz_mov_ps(_mm_cmpeq_epi8_mask(low, wanted), left));
+    if (b->right != 0)
+        _mm512_mask_storeu_ps(dx + LANES, b->right, _mm512_maskz_mov_ps(_mm_cmpeq_epi8_mask(high, wanted), right));
+}
+
+MW__INLINE void unpool_windows(const beside *b, const float *dy, const uint8_t *argmax, float *upper, float *lower)
+{
     const __m512i twice = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
-    const __m512 d =
-        _mm512_permutexvar_ps(twice, _mm512_add_ps(_mm512_maskz_loadu_ps(windows, dy), _mm512_setzero_ps()));
-    const __m128i bytes = _mm_maskz_loadu_epi8(windows, argmax), pairs = _mm_unpacklo_epi8(bytes, bytes);
-    const __mmask16 above = _mm_cmpeq_epi8_mask(pairs, _mm_set1_epi16(0x0100));
-    const __mmask16 below = _mm_cmpeq_epi8_mask(pairs, _mm_set1_epi16(0x0302));
-    _mm512_mask_storeu_ps(upper, elements, _mm512_maskz_mov_ps(above, d));
-    _mm512_mask_storeu_ps(lower, elements, _mm512_maskz_mov_ps(below, d));
+    const __m512 d = _mm512_add_ps(_mm512_maskz_loadu_ps(b->windows, dy), _mm512_setzero_ps());
+    const __m512 left = _mm512_permutexvar_ps(twice, d);
+    const __m512 right = _mm512_permutexvar_ps(_mm512_add_epi32(twice, _mm512_set1_epi32(8)), d);
+    const __m128i bytes = _mm_maskz_loadu_epi8(b->windows, argmax);
+    const __m128i low = _mm_unpacklo_epi8(bytes, bytes), high = _mm_unpackhi_epi8(bytes, bytes);
+    put_row(b, left, right, low, high, 0x0100, upper);
+    put_row(b, left, right, low, high, 0x0302, lower);
 }
 
 void mw__unpool(const mw__argmax_windows *p, const float *dy, const uint8_t *argmax, float *dx, int64_t pitch)
 {
-    for (int64_t i = 0; i < p->out[0]; i++, dx += 2 * pitch)
-        for (int64_t j = 0; j < p->out[1]; j += STEP) {
-            const int64_t left = p->out[1] - j, at = i * p->out[1] + j;
-            unpool_windows(dy + at, argmax + at, left < STEP ? left : STEP, dx + 2 * j, dx + pitch + 2 * j);
-        }
+    const int64_t whole = p->out[1] / LANES * LANES;
+    const beside all = beside_of(LANES), rest = beside_of(p->out[1] - whole);
+    for (int64_t i = 0; i < p->out[0]; i++, dx += 2 * pitch, dy += p->out[1], argmax += p->out[1]) {
+        for (int64_t j = 0; j < whole; j += LANES)
+            unpool_windows(&all, dy + j, argmax + j, dx + 2 * j, dx + pitch + 2 * j);
+        if (rest.windows != 0)
+            unpool_windows(&rest, dy + whole, argmax + whole, dx + 2 * whole, dx + pitch + 2 * whole);
+    }
 }
-
-/* The first `count` of 16 windows. */
-MW__INLINE __mmask16 first_of(int64_t count) { return (__mmask16)(count < LANES ? (1u << count) - 1 : 0xffff); }
 
 /* Appends what is taken. */
 MW__INLINE int64_t append(const mw__argmax_list *list, int64_t count, __mmask16 taken, __m512 d, __m512i at)
