@@ -190,6 +190,12 @@ MW_API mw_status mw_hwx_write(const mw_hwx *hwx, const char *path, mw_error *err
 MW_API mw_status mw_hwx_write_ane(const mw_hwx *hwx, const mw_ane_options *options, void **out, size_t *out_size,
                                   mw_error *err);
 
+/** A program of H13 as a .hwx laid out as compiler 4 does: a .ane gets addresses, load commands and symbols, its ports
+ *  keep the names that they were given when it was opened. Of a .hwx of that compiler it is the same file again. What
+ *  it makes of a .ane was never loaded on a Mac.
+ *  errors  MW_ERROR_UNSUPPORTED for another chip, or scratch memory, of which no file shows the place */
+MW_API mw_status mw_hwx_write_container(const mw_hwx *hwx, void **out, size_t *out_size, mw_error *err);
+
 #ifdef __cplusplus
 }
 #endif

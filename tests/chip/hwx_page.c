@@ -115,6 +115,10 @@ const char hwx_page_tasks[] =
     "Slots of `tiles` and `nchw` are base registers. `mw_hwx_write_ane` makes one of a `.hwx` of H13; one that is opened is shown,\n"
     "patched and written like a `.hwx`, with names made up for its ports. No real file was at hand: the header is by its\n"
     "documents.\n"
+    "\n"
+    "`mw_hwx_write_container` makes a `.hwx` of one, laid out as compiler 4 does: its rules (order of windows, bindings, states,\n"
+    "symbols and names, places of relocations and sections) give each of the eleven files again, byte for byte, from ports,\n"
+    "tasks, kernels and texts. Of a `.ane` it was never loaded on a Mac; names of tiles are then a digest of ours (BLAKE2b).\n"
     "\n";
 
 const char hwx_page_published[] =

@@ -33,12 +33,17 @@ static void put_back(mw_hwx *hwx, size_t index, const mw_hwx_kernel *kernel)
     free(weights);
 }
 
-static void to_ane(const mw_hwx *hwx)
+static void convert(const mw_hwx *hwx)
 {
     mw_error err = {0};
     void *out = NULL;
     size_t size = 0;
     if ((mw_hwx_write_ane(hwx, NULL, &out, &size, &err) == MW_OK) != (out != NULL))
+        abort();
+    mw_string_free(out);
+    out = NULL;
+    mw_error_clear(&err);
+    if ((mw_hwx_write_container(hwx, &out, &size, &err) == MW_OK) != (out != NULL))
         abort();
     mw_string_free(out);
 }
@@ -61,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     mw_string_free(text);
     mw_string_free(json);
-    to_ane(hwx);
+    convert(hwx);
     mw_hwx_close(hwx);
     return 0;
 }

@@ -2,6 +2,7 @@
  * no addresses: here it gets those that the compiler would give. Sources: eiln/ane (libane, anect); allbilly/ane, whose
  * twelve files have the payload at 0x1000. */
 #include "chip/hwx/read.h"
+#include "chip/hwx/write.h"
 
 #include "base/checked.h"
 #include "base/live.h"
@@ -249,7 +250,7 @@ static mw_status fill_header(const mw_hwx *hwx, const mw__hwx_section *kernels, 
     return MW_OK;
 }
 
-static const mw__hwx_section *find_kernels(const mw_hwx *hwx, mw_error *err)
+const mw__hwx_section *mw__hwx_kernels_section(const mw_hwx *hwx, mw_error *err)
 {
     const mw__hwx_section *kernels = mw__hwx_section_find(hwx, "__TEXT", "__const");
     if (hwx->info.chip == MW_CHIP_H13 && hwx->text != NULL && hwx->program != NULL && kernels != NULL &&
@@ -257,7 +258,7 @@ static const mw__hwx_section *find_kernels(const mw_hwx *hwx, mw_error *err)
         kernels->public.address == hwx->text->public.address + round_up(hwx->text->public.size, KERNEL_GRAIN))
         return kernels;
     mw__fail(err, MW_ERROR_UNSUPPORTED,
-             ".ane: a program of H13 is needed, with kernels (__TEXT,__const) right behind its tasks; this is of %s",
+             "a program of H13 is needed, with kernels (__TEXT,__const) right behind its tasks; this is of %s",
              hwx->info.chip_name);
     return NULL;
 }
@@ -296,7 +297,7 @@ mw_status mw_hwx_write_ane(const mw_hwx *hwx, const mw_ane_options *options, voi
     if (options->payload_offset < header || options->payload_offset > PAYLOAD_MOST)
         return mw__fail(err, MW_ERROR_ARGUMENT, ".ane: a payload at 0x%" PRIx64 " is not within 0x%zx to 0x%x",
                         options->payload_offset, header, PAYLOAD_MOST);
-    const mw__hwx_section *kernels = find_kernels(hwx, err);
+    const mw__hwx_section *kernels = mw__hwx_kernels_section(hwx, err);
     mw__hwx_ane ane = {.payload_at = options->payload_offset};
     if (kernels == NULL)
         return err->status;

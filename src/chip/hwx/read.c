@@ -69,9 +69,10 @@ static const struct {
 
 static void name_chip(mw_hwx_info *info)
 {
-    const bool known = info->cpu_subtype < sizeof subtypes / sizeof *subtypes;
-    info->chip = known ? subtypes[info->cpu_subtype].chip : MW_CHIP_AUTO;
-    info->chip_name = known ? subtypes[info->cpu_subtype].name : "?";
+    const uint32_t subtype = info->cpu_subtype & 0xFF; /* flags may stand above */
+    const bool known = subtype < sizeof subtypes / sizeof *subtypes;
+    info->chip = known ? subtypes[subtype].chip : MW_CHIP_AUTO;
+    info->chip_name = known ? subtypes[subtype].name : "?";
 }
 
 static mw_status read_header(mw__hwx_reader *reader)

@@ -216,12 +216,14 @@ static mw_status read_frames(mw__hwx_reader *reader, const mw__hwx_section *text
 {
     mw_hwx *hwx = reader->hwx;
     size_t total = 0, count;
-    for (frames f = first_frame(text, hwx->info.cpu_subtype); (count = next_frame(&f)) != 0; skip_frame(&f, count))
+    for (frames f = first_frame(text, (hwx->info.cpu_subtype & 0xFF)); (count = next_frame(&f)) != 0;
+         skip_frame(&f, count))
         total++;
     hwx->tasks = mw__arena_alloc(&hwx->arena, total, sizeof *hwx->tasks, reader->err);
     if (hwx->tasks == NULL)
         return MW_ERROR_MEMORY;
-    for (frames f = first_frame(text, hwx->info.cpu_subtype); (count = next_frame(&f)) != 0; skip_frame(&f, count))
+    for (frames f = first_frame(text, (hwx->info.cpu_subtype & 0xFF)); (count = next_frame(&f)) != 0;
+         skip_frame(&f, count))
         MW_TRY(read_frame(reader, &f, &hwx->tasks[hwx->task_count++], count));
     return MW_OK;
 }
@@ -234,7 +236,7 @@ mw_status mw__hwx_read_tasks(mw__hwx_reader *reader)
         hwx->task_note = "there is no section __TEXT,__text with bytes";
         return MW_OK;
     }
-    if (hwx->ane == NULL && hwx->info.cpu_subtype >= SUBTYPE_H14)
+    if (hwx->ane == NULL && (hwx->info.cpu_subtype & 0xFF) >= SUBTYPE_H14)
         return read_frames(reader, text);
     if (hwx->info.chip != MW_CHIP_H13)
         hwx->task_note = "how this chip writes tasks is not published";
