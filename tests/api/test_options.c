@@ -69,6 +69,8 @@ static const char *const patterns[] = {"*"};
 MAKER(graph, mw_graph_options, mw_graph_defaults())
 MAKER(compile, mw_compile_options, mw_compile_defaults())
 MAKER(chip_check, mw_chip_check_options, mw_chip_check_defaults())
+MAKER(ane, mw_ane_options, mw_ane_defaults())
+MAKER(e5, mw_e5_options, mw_e5_defaults())
 MAKER(compare, mw_compare_options, mw_compare_defaults())
 MAKER(trainer, mw_trainer_options, mw_trainer_defaults(w->loss, mw_adam(0.1f)))
 MAKER(fit, mw_fit_options, mw_fit_defaults(w->data, 1))
@@ -129,6 +131,27 @@ static bool use_chip_check(world *w, const void *options)
     mw_chip_report *report = mw_chip_check(w->graph, MW_CHIP_H13, options, &w->err);
     mw_chip_report_destroy(report);
     return report != NULL;
+}
+
+static bool use_ane(world *w, const void *options)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    mw_hwx *hwx = mw_hwx_open(MW_TESTS_DIR "/fuzz/corpus/hwx/h13", &w->err);
+    mw_hwx_write_ane(hwx, options, &bytes, &size, &w->err);
+    mw_string_free(bytes);
+    mw_hwx_close(hwx);
+    return w->err.status == MW_OK;
+}
+
+static bool use_e5(world *w, const void *options)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_output(mw_relu(mw_input(graph, "x", MW_F16, MW_SHAPE(1, 2))), "y");
+    mw_e5 *e5 = mw_e5_from_graph(graph, options, &w->err);
+    mw_e5_destroy(e5);
+    mw_graph_destroy(graph);
+    return e5 != NULL;
 }
 
 static bool use_compare(world *w, const void *options)
@@ -349,6 +372,8 @@ static const struct_row structs[] = {
     ROW(mw_graph_options, graph),
     ROW(mw_compile_options, compile),
     ROW(mw_chip_check_options, chip_check),
+    ROW(mw_ane_options, ane),
+    ROW(mw_e5_options, e5),
     ROW(mw_compare_options, compare),
     ROW(mw_trainer_options, trainer),
     ROW(mw_fit_options, fit),
@@ -446,6 +471,8 @@ static void test_programs_refuse_options_out_of_range(void)
     FIELD(mw_compile_options, compile, options.function = "");
     FIELD(mw_compile_options, compile, options.function = "no such");
     FIELD(mw_chip_check_options, chip_check, options.function = "no such");
+    FIELD(mw_ane_options, ane, options.payload_offset = 0x100);
+    FIELD(mw_ane_options, ane, options.payload_offset = UINT64_MAX);
     FIELD(mw_compare_options, compare, options.relative = (double)NAN);
     FIELD(mw_compare_options, compare, options.absolute = -1.0);
     FIELD(mw_compare_options, compare, options.relative = (double)INFINITY);
