@@ -421,7 +421,7 @@ static void check_pooled_chips(const char *setting, const char *value, int threa
 /* What is done to sums differs with the chip, as does their order. */
 static void test_nor_do_they_in_any_profile(void)
 {
-    static const char *const profiles[] = {"ieee", "h13", "h17,-wide_chains", "h17,-no_nan"};
+    static const char *const profiles[] = {"ieee", "h13", "h17,-wide_chains", "h17,product_tiles", "h17,-no_nan"};
     for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++)
         check_pooled_chips("MW_ENGINE_PROFILE", profiles[i], 1);
 }

@@ -223,6 +223,8 @@ static const char *switched_off(const mw__pattern_row *row, const mw__config *co
         return "MW_ENGINE_REF=1";
     if ((row->off & MW__OFF_BY_FUSE) != 0 && !config->fuse)
         return "MW_ENGINE_FUSE=0";
+    if ((row->off & MW__OFF_BY_REF) != 0 && config->level == MW__LEVEL_REF)
+        return "products as a chip adds them run the plain kernels, which compute no patterns";
     return config->level < row->level ? "the processor has no AVX-512, or may not use it" : NULL;
 }
 
