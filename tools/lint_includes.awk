@@ -57,7 +57,7 @@ BEGIN {
     allowed["chip"] = "base graph mil chip/rules chip/hwx chip/task chip/plan chip/cost chip/e5 chip/netplist"
     allowed["chip/hwx"] = "base graph mil chip/rules chip/task"
     allowed["chip/task"] = "base graph mil chip/rules"
-    allowed["chip/plan"] = "base graph mil chip/rules chip/cost"
+    allowed["chip/plan"] = "base graph mil chip chip/rules chip/cost"
     allowed["chip/cost"] = "base graph mil chip/rules"
     allowed["chip/e5"] = "base graph mil chip/rules chip/plan"
     allowed["chip/netplist"] = "base graph mil chip/rules"

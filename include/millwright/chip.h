@@ -17,6 +17,7 @@
 #define MILLWRIGHT_CHIP_H
 
 #include <millwright/chip_cost.h>
+#include <millwright/chip_plan.h>
 #include <millwright/e5.h>
 #include <millwright/hwx.h>
 #include <millwright/program.h>

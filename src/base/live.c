@@ -132,12 +132,20 @@ bool mw__live_has(const void *object, mw__live_kind kind)
     return false;
 }
 
-static const char *const words[] = {
-    [MW__LIVE_GRAPH] = "graph",        [MW__LIVE_PROGRAM] = "program",       [MW__LIVE_TRAINER] = "trainer",
-    [MW__LIVE_PLAN] = "plan",          [MW__LIVE_LOADER] = "loader",         [MW__LIVE_DATASET] = "data set",
-    [MW__LIVE_CHIP_REPORT] = "report", [MW__LIVE_COMPARISON] = "comparison", [MW__LIVE_TENSORS] = "tensor file",
-    [MW__LIVE_MODEL] = "model",        [MW__LIVE_PREDICTOR] = "predictor",   [MW__LIVE_HWX] = "hwx",
-    [MW__LIVE_E5] = "descriptor"};
+static const char *const words[] = {[MW__LIVE_GRAPH] = "graph",
+                                    [MW__LIVE_PROGRAM] = "program",
+                                    [MW__LIVE_TRAINER] = "trainer",
+                                    [MW__LIVE_PLAN] = "plan",
+                                    [MW__LIVE_LOADER] = "loader",
+                                    [MW__LIVE_DATASET] = "data set",
+                                    [MW__LIVE_CHIP_REPORT] = "report",
+                                    [MW__LIVE_CHIP_PLAN] = "plan",
+                                    [MW__LIVE_COMPARISON] = "comparison",
+                                    [MW__LIVE_TENSORS] = "tensor file",
+                                    [MW__LIVE_MODEL] = "model",
+                                    [MW__LIVE_PREDICTOR] = "predictor",
+                                    [MW__LIVE_HWX] = "hwx",
+                                    [MW__LIVE_E5] = "descriptor"};
 
 mw_status mw__live_check(const void *object, mw__live_kind kind, const char *call, mw_error *err)
 {

@@ -13,6 +13,7 @@ typedef enum mw__live_kind {
     MW__LIVE_LOADER,
     MW__LIVE_DATASET,
     MW__LIVE_CHIP_REPORT,
+    MW__LIVE_CHIP_PLAN,
     MW__LIVE_COMPARISON,
     MW__LIVE_TENSORS,
     MW__LIVE_MODEL,

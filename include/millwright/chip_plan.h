@@ -1,0 +1,320 @@
+/* What the compiler of a chip would make of a graph: layers of its engines, their order, and where values lie.
+ *
+ *     mw_chip_plan *plan = mw_chip_plan_create(graph, MW_CHIP_H13, NULL, &err);
+ *     char *text = mw_chip_plan_print(plan, &err);
+ *     puts(text);
+ *     mw_string_free(text);
+ *     mw_chip_plan_write_svg(plan, "plan.svg", &err);
+ *     mw_chip_plan_destroy(plan);
+ *
+ * The four phases of Apple's compiler as others have published them (docs/chip_plan.md says who, and what each rests
+ * on): operations are fused into layers, layers are held to the chip's limits and cut, a list scheduler puts them into
+ * one order and closes partitions, and an allocator says where each value lies. Nothing here was measured by this
+ * project, and no Mac is asked. What the sources leave open is a field of the options.
+ *
+ * Indices count from 0; MW_CHIP_NONE stands for "none". What getters return lives as long as the plan.
+ *
+ * Threads: a plan does not change: any number of threads may read it at the same time. */
+#ifndef MILLWRIGHT_CHIP_PLAN_H
+#define MILLWRIGHT_CHIP_PLAN_H
+
+#include <millwright/chip_cost.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MW_CHIP_NONE SIZE_MAX
+
+/* ---- options ---- */
+
+/** Whose epilogue takes what follows. */
+typedef enum mw_chip_absorbers {
+    MW_CHIP_ABSORB_PUBLISHED = 0, /* convolution, matrix multiply, pool, element-wise, and what stands alone */
+    MW_CHIP_ABSORB_REDUCTIONS,    /* reductions too */
+    MW_CHIP_ABSORB_ANY            /* every layer but moves */
+} mw_chip_absorbers;
+
+/** What becomes of a constant factor behind a convolution whose weights are constant. */
+typedef enum mw_chip_scale {
+    MW_CHIP_SCALE_GAIN = 0, /* the gain of the layer */
+    MW_CHIP_SCALE_WEIGHTS   /* multiplied into the weights, so that the gain stays free */
+} mw_chip_scale;
+
+typedef enum mw_chip_concat {
+    MW_CHIP_CONCAT_BOUNDARY = 0, /* a layer of its own */
+    MW_CHIP_CONCAT_CHANNELS      /* vanishes where operands are computed, read by nothing else and joined along axis 1:
+                                  * their layers write the parts of one value */
+} mw_chip_concat;
+
+/** How the scheduler counts the branches that meet or part at an operation. */
+typedef enum mw_chip_score {
+    MW_CHIP_SCORE_SCHEDULED = 0, /* how many of the siblings are scheduled already */
+    MW_CHIP_SCORE_FEWEST,        /* fewer siblings that are not scheduled yet come first */
+    MW_CHIP_SCORE_NONE           /* not at all */
+} mw_chip_score;
+
+typedef enum mw_chip_order {
+    MW_CHIP_ORDER_TEXT = 0, /* the order of the program */
+    MW_CHIP_ORDER_LEVEL     /* the longest way from an input first */
+} mw_chip_order;
+
+/** How to plan. Fill with mw_chip_plan_defaults. For each field its default, who says so, or that it is open. */
+typedef struct mw_chip_plan_options {
+    size_t struct_size;            /* set by mw_chip_plan_defaults */
+    bool as_it_is;                 /* false. The program as it stands; else as mw_compile writes it for the chip */
+    const char *function;          /* NULL = "main", or the only one */
+    const mw_allocator *allocator; /* of the plan; NULL = the C library's heap */
+    /* fusion */
+    int64_t matmul_weight_max; /* 0 = the chip's working set, 2 MB: a constant right-hand side of at most so many bytes
+                                * makes a product a convolution. source  ane-guide, ch. 22 */
+    mw_chip_absorbers absorbers;   /* REDUCTIONS: the ane-guide lists the first four; that 1/N fits behind a sum follows
+                                    * from ANEForge's group norm, right on M5 only without a rounding between */
+    mw_chip_scale scale;           /* GAIN. Both are published (FoldScale, FoldWeightsWithScale), not when which */
+    mw_chip_concat concat;         /* BOUNDARY. What IsFusableConcat asks is not published */
+    bool published_functions_only; /* false: any function of one element takes an activation slot, as a table can hold
+                                    * any; true: relu and its kin, clamps, silu, sigmoid, tanh, gelu, as published */
+    /* legalisation */
+    int64_t kernel_max; /* 0 = what the chip streams, 16 MB: weights beyond it cut a layer along its output channels.
+                         * source  ane-guide, ch. 22 and appendix A; the cap is per buffer, which one is open */
+    bool keep_fusions;  /* false: a layer that is cut gives up a transpose behind it. That capacity passes undo
+                         * fusions is published (ane-guide, ch. 22), which ones is not */
+    /* schedule */
+    double margin;              /* 0.9. The share of the working set that a partition may fill. Published is that it is
+                                 * below one */
+    int64_t stream_tile;        /* 65536. Bytes on chip of a value that is streamed; open */
+    bool no_ring_buffers;       /* false: a value between two layers that are cut by rows, the second of which reads
+                                 * windows, is a ring buffer. Which values are is open */
+    mw_chip_score branch_score; /* SCHEDULED; the name is published, not its number */
+    mw_chip_score merge_score;  /* SCHEDULED; likewise */
+    mw_chip_order order;        /* TEXT; "topological order" has more than one */
+    size_t co_issue_window;     /* 1. How far behind a layer its partner may stand in the order; open */
+    /* memory */
+    bool no_chaining;      /* false. The bit of a chip that enables it is not published by chip */
+    bool no_in_place;      /* false. When a value is written over another is not published */
+    int64_t row_alignment; /* 64. Bytes of which the last axis takes a multiple; source  public .hwx of H13 */
+    int64_t alignment;     /* 64. Of where values and weights begin; likewise */
+    int64_t ring_tiles;    /* 2. How many tiles a ring buffer holds; open */
+} mw_chip_plan_options;
+
+/** Returns the default options. */
+MW_API mw_chip_plan_options mw_chip_plan_defaults(void);
+
+/* ---- making ---- */
+
+typedef struct mw_chip_plan mw_chip_plan;
+
+/** Plans a graph for a chip. What is refused by a rule of mw_chip_check is a bridge: a layer by itself, where the
+ *  program is cut. Weights whose files were not read are no hindrance.
+ *  graph    lent during the call; it stays as it is
+ *  chip     MW_CHIP_AUTO: the limits that every generation has
+ *  options  NULL = mw_chip_plan_defaults()
+ *  return   owned by the caller; NULL with err set
+ *  errors   those of mw_chip_check; MW_ERROR_UNSUPPORTED for more than 2^15 layers, or a program that mw_compile cannot
+ *           write for the chip; MW_ERROR_ARGUMENT for zeroed options, or a margin that is not above 0 and at most 1
+ *  source   ane-guide (github.com/sbryngelson/ane-guide), ch. 22 */
+MW_API mw_chip_plan *mw_chip_plan_create(const mw_graph *graph, mw_chip chip, const mw_chip_plan_options *options,
+                                         mw_error *err);
+/** Frees the plan; twice as mw_trainer_destroy. NULL is fine. */
+MW_API void mw_chip_plan_destroy(mw_chip_plan *plan);
+
+/* ---- rules ---- */
+
+/** One row of the tables that plans are made by. */
+typedef struct mw_chip_plan_rule {
+    const char *id;      /* "bias_add" */
+    const char *pattern; /* "add or sub with one constant" */
+    const char *becomes; /* "the offset of the layer" */
+    const char *pass;    /* the pass of Apple's compiler that others have named; or NULL */
+    const char *source;
+} mw_chip_plan_rule;
+
+/** Row `index`, in their order; NULL beyond the last. */
+MW_API const mw_chip_plan_rule *mw_chip_plan_rule_at(size_t index);
+
+/* ---- operations: what became of each ---- */
+
+/** The slots of a layer, in order. source  ane-guide, ch. 22, listing 22.3 */
+typedef enum mw_chip_slot {
+    MW_CHIP_SLOT_OPERATION = 0, /* what the layer computes */
+    MW_CHIP_SLOT_TEXTURE,
+    MW_CHIP_SLOT_BROADCAST,
+    MW_CHIP_SLOT_BEFORE, /* an activation before gain and offset */
+    MW_CHIP_SLOT_GAIN,   /* with the next: gain-offset control, y = gain * x + offset */
+    MW_CHIP_SLOT_OFFSET,
+    MW_CHIP_SLOT_AFTER, /* an activation behind them */
+    MW_CHIP_SLOT_TRANSPOSE,
+    MW_CHIP_SLOT_QUANTIZE,
+    MW_CHIP_SLOT_OPERAND,   /* in an operand of the layer: a pad, a transpose, weights */
+    MW_CHIP_SLOT_ELIMINATED /* in no layer */
+} mw_chip_slot;
+
+/** An operation of the program, in its order. */
+typedef struct mw_chip_plan_op {
+    const char *operation, *tensor; /* "add", and its first result */
+    size_t layer;                   /* MW_CHIP_NONE: eliminated */
+    mw_chip_slot slot;
+    const mw_chip_plan_rule *rule;
+    const char *reason; /* why so here: "the offset of conv \"y\"" */
+    int text_line;      /* 0 = built */
+} mw_chip_plan_op;
+
+/* ---- layers ---- */
+
+/** What computes a layer. */
+typedef enum mw_chip_engine {
+    MW_CHIP_ENGINE_NEURAL = 0, /* the multiply-accumulate arrays */
+    MW_CHIP_ENGINE_PLANAR,
+    MW_CHIP_ENGINE_TEXTURE,
+    MW_CHIP_ENGINE_TRANSPOSE,
+    MW_CHIP_ENGINE_BRIDGE /* a program of its own, or none of the chip's */
+} mw_chip_engine;
+
+/** A layer, in the order of the schedule. */
+typedef struct mw_chip_layer {
+    const char *kind; /* "convolution" */
+    const char *name; /* the tensor that it writes */
+    mw_chip_engine engine;
+    bool multiplies;   /* it is work of the multiply-accumulate arrays, not only passed through them */
+    const size_t *ops; /* indices of operations, in the order of their slots */
+    size_t op_count;
+    const size_t *inputs; /* indices of values, each once; constants are none */
+    size_t input_count;
+    const size_t *outputs;
+    size_t output_count;
+    double flops;
+    int64_t bytes_in, bytes_out; /* of values */
+    int64_t weight_bytes;        /* of constants: kernel, gain, offset, tables */
+    int64_t weight_offset;       /* in the stream of weights */
+    bool weights_stay;           /* they fit the kernel memory; else they are streamed */
+    size_t kernel_parts;         /* cut along output channels for the kernel memory; 1 = whole */
+    size_t tiles;                /* cut by rows for the working set; 1 = whole */
+    const char *refused;         /* of a bridge: why; else NULL */
+    const char *refused_rule;    /* the rule of mw_chip_check, or "sdpa_cut" */
+    size_t segment, partition;   /* where it runs */
+    size_t partner;              /* the layer that it is issued with, or MW_CHIP_NONE */
+    double start_us, time_us;    /* the larger of compute and bandwidth (chip_cost.h) */
+    mw_chip_bound bound;         /* of the two */
+} mw_chip_layer;
+
+/** A limit that cut a layer, or undid a fusion. */
+typedef struct mw_chip_split {
+    size_t layer;
+    const mw_chip_plan_rule *rule;
+    const char *reason;
+    int64_t limit, there;
+} mw_chip_split;
+
+/* ---- schedule ---- */
+
+/** A program of its own: one dispatch. */
+typedef struct mw_chip_segment {
+    size_t first_layer, layer_count;
+    bool is_bridge;
+} mw_chip_segment;
+
+/** What shares the memory on chip. */
+typedef struct mw_chip_partition {
+    size_t first_layer, layer_count;
+    size_t segment;
+    int64_t peak; /* bytes on chip at once, as the scheduler counted them */
+    const mw_chip_plan_rule *closed_by;
+    int64_t refused_peak; /* what it would have been with the next layer; 0 if nothing closed it */
+} mw_chip_partition;
+
+/** Two layers that might be issued at once. */
+typedef struct mw_chip_pair {
+    size_t first, second; /* layers; first stands before second */
+    bool issued;
+    const mw_chip_plan_rule *rule; /* that says yes, or the first that says no */
+} mw_chip_pair;
+
+/* ---- values ---- */
+
+/** The nine states of the allocator. source  ane-guide, ch. 22, table 22.2 */
+typedef enum mw_chip_allocation {
+    MW_CHIP_ALLOCATION_RESIDENT = 0,           /* on chip */
+    MW_CHIP_ALLOCATION_STREAMED = 1,           /* in DRAM */
+    MW_CHIP_ALLOCATION_CHAINED = 2,            /* goes straight into the next layer */
+    MW_CHIP_ALLOCATION_DEPENDENT = 3,          /* on chip, made of what another layer chained */
+    MW_CHIP_ALLOCATION_IN_PLACE = 4,           /* written over an operand on chip */
+    MW_CHIP_ALLOCATION_IN_PLACE_DEPENDENT = 5, /* the same, made of what was chained */
+    MW_CHIP_ALLOCATION_RING = 6,               /* a ring buffer */
+    MW_CHIP_ALLOCATION_RING_DEPENDENT = 7,     /* the same, made of what was chained */
+    MW_CHIP_ALLOCATION_IN_PLACE_DRAM = 8       /* written over an operand in DRAM */
+} mw_chip_allocation;
+
+typedef enum mw_chip_memory {
+    MW_CHIP_MEMORY_ON_CHIP = 0, /* the working set */
+    MW_CHIP_MEMORY_DRAM,        /* what a program has between its partitions */
+    MW_CHIP_MEMORY_PORT         /* the caller's */
+} mw_chip_memory;
+
+/** A tensor that goes from layer to layer, in or out. */
+typedef struct mw_chip_value {
+    const char *name;
+    mw_dtype dtype;
+    mw_shape shape;
+    int64_t bytes;         /* with rows padded */
+    size_t producer;       /* a layer, or MW_CHIP_NONE: an input */
+    const size_t *readers; /* layers, in order */
+    size_t reader_count;
+    bool is_output;
+    size_t first, last; /* layers between which it lives */
+    mw_chip_allocation allocation;
+    const char *reason;
+    mw_chip_memory memory;
+    int64_t offset, extent; /* in that memory; of a ring buffer the extent is less than bytes; 0 of ports */
+    size_t over;            /* the value that it is written over, or MW_CHIP_NONE */
+} mw_chip_value;
+
+/** All of it in numbers. */
+typedef struct mw_chip_plan_totals {
+    mw_chip chip;
+    size_t ops, eliminated; /* constants among both */
+    size_t constants;
+    size_t layers, bridges, segments, partitions, values, splits, issued_pairs;
+    int64_t on_chip_peak;        /* the largest of any partition, as it is laid out */
+    int64_t working_set, budget; /* the chip's, and what of it a partition may fill */
+    int64_t dram_bytes;          /* between partitions, as it is laid out */
+    int64_t streamed_bytes;      /* of values, in and out of DRAM */
+    int64_t weight_bytes;        /* the stream of weights */
+    double flops, time_us;       /* time: of all layers, and the floor of each dispatch */
+    double floor_us;
+} mw_chip_plan_totals;
+
+/* ---- reading ---- */
+
+/** Zeros for NULL. */
+MW_API mw_chip_plan_totals mw_chip_plan_total(const mw_chip_plan *plan);
+/* Item `index` of each kind; NULL beyond the last, and for a plan that is NULL. */
+MW_API const mw_chip_plan_op *mw_chip_plan_op_at(const mw_chip_plan *plan, size_t index);
+MW_API const mw_chip_layer *mw_chip_plan_layer_at(const mw_chip_plan *plan, size_t index);
+MW_API const mw_chip_split *mw_chip_plan_split_at(const mw_chip_plan *plan, size_t index);
+MW_API const mw_chip_segment *mw_chip_plan_segment_at(const mw_chip_plan *plan, size_t index);
+MW_API const mw_chip_partition *mw_chip_plan_partition_at(const mw_chip_plan *plan, size_t index);
+MW_API const mw_chip_pair *mw_chip_plan_pair_at(const mw_chip_plan *plan, size_t index);
+MW_API const mw_chip_value *mw_chip_plan_value_at(const mw_chip_plan *plan, size_t index);
+
+/* ---- writing ---- */
+
+/** The plan as text, as JSON, and as a picture: layers over time in lanes of engines and boxes of partitions, memory by
+ *  allocation below. Freed with mw_string_free.
+ *  errors  MW_ERROR_MEMORY; MW_ERROR_ARGUMENT for NULL */
+MW_API char *mw_chip_plan_print(const mw_chip_plan *plan, mw_error *err);
+MW_API char *mw_chip_plan_print_json(const mw_chip_plan *plan, mw_error *err);
+MW_API char *mw_chip_plan_print_svg(const mw_chip_plan *plan, mw_error *err);
+/** The picture as a file, which replaces what is there.
+ *  errors  MW_ERROR_IO naming the file */
+MW_API mw_status mw_chip_plan_write_svg(const mw_chip_plan *plan, const char *path, mw_error *err);
+
+/** "neural" of MW_CHIP_ENGINE_NEURAL, "gain" of MW_CHIP_SLOT_GAIN; NULL for what there is not. */
+MW_API const char *mw_chip_engine_name(mw_chip_engine engine);
+MW_API const char *mw_chip_slot_name(mw_chip_slot slot);
+MW_API const char *mw_chip_allocation_name(mw_chip_allocation allocation);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
