@@ -321,27 +321,9 @@ static void fuse_op(mw__planner *p, size_t at)
         stand_alone(p, at, &w, why);
 }
 
-/* What went into an operand is of the layer that reads it: the first, if several do. */
-static void place_operands(mw__planner *p, const mw__plan_layer *layer, size_t index)
-{
-    for (size_t s = 0; s < layer->head->slot_count; s++)
-        for (size_t k = 0; k < layer->head->slots[s].count; k++) {
-            const mw_tensor *value = layer->head->slots[s].operands[k].value;
-            for (; value != NULL; value = p->alias[value->id]) {
-                const size_t maker = p->made_by[value->id];
-                mw_chip_plan_op *op = maker != MW_CHIP_NONE ? &p->plan->ops[maker] : NULL;
-                const bool is_one = op != NULL && (op->slot == MW_CHIP_SLOT_OPERAND || op->slot == MW_CHIP_SLOT_GAIN);
-                if (is_one && p->alias[value->id] != NULL && op->layer == MW_CHIP_NONE)
-                    op->layer = index;
-            }
-        }
-}
-
 mw_status mw__chip_plan_fuse(mw__planner *p)
 {
     for (size_t i = 0; i < p->body->op_count && !mw__failed(p->err); i++)
         fuse_op(p, i);
-    for (size_t i = 0; i < p->layer_count && !mw__failed(p->err); i++)
-        place_operands(p, &p->layers[i], i);
     return p->err->status;
 }

@@ -68,7 +68,7 @@ static mw_status refuse(mw__planner *p, size_t at, const refusal *r)
     const size_t layer = p->plan->ops[at].layer;
     if (p->layers[layer].is_cut)
         return MW_OK;
-    if (p->layers[layer].head_index >= at) { /* what is in an operand goes with the head */
+    if (p->layers[layer].head_index == at) {
         make_bridge(p, layer, r);
         return p->err->status;
     }

@@ -14,14 +14,14 @@ static int64_t bytes_of_output(const mw__planner *p, const mw__plan_layer *layer
 }
 
 /* Beside what is on chip already. */
-static int64_t need(const mw__planner *p, const mw__plan_layer *layer, bool fresh)
+static int64_t need(const mw__planner *p, const mw__plan_layer *layer)
 {
     int64_t bytes = 0;
     for (size_t i = 0; i < layer->public.output_count; i++)
         bytes += bytes_of_output(p, layer, &p->values[layer->public.outputs[i]]);
     for (size_t i = 0; i < layer->public.input_count; i++) {
         const mw__plan_value *value = &p->values[layer->public.inputs[i]];
-        if (fresh || value->held == 0)
+        if (value->held == 0)
             bytes += least(value->public.bytes, p->options->stream_tile);
     }
     return bytes;
@@ -65,7 +65,7 @@ static void hold_outputs(mw__planner *p, const mw__plan_layer *layer)
 static mw_status close_if_full(mw__planner *p, const mw__plan_layer *layer)
 {
     mw_chip_partition *open = &p->plan->partitions[p->plan->partition_count - 1];
-    const int64_t peak = p->live + need(p, layer, false);
+    const int64_t next = p->live + need(p, layer), peak = next > open->peak ? next : open->peak;
     if (peak <= p->budget || open->layer_count == 0)
         return MW_OK;
     open->closed_by = &mw__chip_plan_rules[MW__PLAN_partition_full];
@@ -78,7 +78,7 @@ mw_status mw__chip_plan_append(mw__planner *p, size_t index)
     mw__plan_layer *layer = &p->layers[index];
     MW_TRY(close_if_full(p, layer));
     mw_chip_partition *open = &p->plan->partitions[p->plan->partition_count - 1];
-    const int64_t peak = p->live + need(p, layer, false);
+    const int64_t peak = p->live + need(p, layer);
     open->peak = peak > open->peak ? peak : open->peak;
     open->layer_count++;
     layer->public.partition = p->plan->partition_count - 1;

@@ -39,6 +39,22 @@ static void move_all(mw__planner *p)
     }
 }
 
+/* What went into an operand is of the layer that reads it: the first of the schedule, if several do. */
+static void place_operands(mw__planner *p, const mw__plan_layer *layer, size_t index)
+{
+    for (size_t s = 0; s < layer->head->slot_count; s++)
+        for (size_t k = 0; k < layer->head->slots[s].count; k++) {
+            const mw_tensor *value = layer->head->slots[s].operands[k].value;
+            for (; value != NULL; value = p->alias[value->id]) {
+                const size_t maker = p->made_by[value->id];
+                mw_chip_plan_op *op = maker != MW_CHIP_NONE ? &p->plan->ops[maker] : NULL;
+                const bool is_one = op != NULL && (op->slot == MW_CHIP_SLOT_OPERAND || op->slot == MW_CHIP_SLOT_GAIN);
+                if (is_one && p->alias[value->id] != NULL && op->layer == MW_CHIP_NONE)
+                    op->layer = index;
+            }
+        }
+}
+
 /* The operations of each layer, in the order of the program. */
 static mw_status list_ops(mw__planner *p)
 {
@@ -86,6 +102,8 @@ mw_status mw__chip_plan_reorder(mw__planner *p)
         sorted[i] = p->layers[p->order[i]];
     for (size_t i = 0; i < p->layer_count; i++)
         p->layers[i] = sorted[i];
+    for (size_t i = 0; i < p->layer_count; i++)
+        place_operands(p, &p->layers[i], i);
     MW_TRY(list_ops(p));
     return name_layers(p);
 }
