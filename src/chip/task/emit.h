@@ -1,0 +1,89 @@
+/* Writing H13 programs of one task: what an operation becomes, first as words, then as a file.
+ *
+ * All of it follows the files that compiler 4 wrote of relu, sigmoid, sum, gemm and conv: for those shapes it is equal
+ * to them word for word. words.def lists what is copied and what is guessed. */
+#ifndef MW__CHIP_TASK_EMIT_H
+#define MW__CHIP_TASK_EMIT_H
+
+#include "base/text.h"
+#include "chip/task/coefficients.h"
+#include "chip/task/task.h"
+
+enum {
+    MW__EMIT_WORDS = 157, /* of a task of compiler 4: all registers of all units */
+    MW__EMIT_INPUTS = 2,
+    MW__EMIT_BASE_OUTPUT = 4, /* base registers: the output, then inputs, the last one first */
+};
+
+typedef enum mw__emit_kind {
+    MW__EMIT_RELU,
+    MW__EMIT_TABLE,   /* sigmoid */
+    MW__EMIT_PRODUCT, /* a convolution with step 1, a gemm */
+    MW__EMIT_PLANAR   /* two operands, element by element */
+} mw__emit_kind;
+
+typedef struct mw__emit_extent {
+    int64_t c, h, w;
+} mw__emit_extent;
+
+typedef struct mw__emit_port {
+    const char *name;
+    mw__emit_extent extent;
+} mw__emit_port;
+
+/* What is to be done. */
+typedef struct mw__emit_operation {
+    mw__emit_kind kind;
+    mw__emit_port inputs[MW__EMIT_INPUTS], output;
+    int input_count;
+    /* of two operands */
+    unsigned planar; /* PE operation: 0 add, 1 mul, 2 max, 3 min */
+    bool negative;   /* x - y */
+    /* of a product */
+    int64_t kernel_h, kernel_w, pad_top, pad_left;
+    const uint16_t *weights; /* [outputs, inputs, kernel_h, kernel_w] */
+    const uint16_t *bias;    /* [outputs]; NULL: none */
+} mw__emit_operation;
+
+/* A task and what it reads beside its ports. */
+typedef struct mw__emit_program {
+    uint8_t text[4 * MW__EMIT_WORDS];
+    uint8_t *constants; /* of the allocator; tiles one behind the other */
+    size_t constants_size;
+    size_t tile_at[MW__TILES];
+    unsigned tiles; /* that are live; a table counts once */
+    bool is_table;
+    bool sampled; /* a public file has all of its words */
+} mw__emit_program;
+
+/* Bytes from row to row, from channel to channel, of all, of a port as it lies in memory. */
+int64_t mw__emit_row(const mw__emit_extent *extent);
+int64_t mw__emit_plane(const mw__emit_extent *extent);
+int64_t mw__emit_bytes(const mw__emit_extent *extent);
+
+/* Makes the task; program->constants is freed with mw__free.
+ * errors  MW_ERROR_UNSUPPORTED for what no single tile holds; MW_ERROR_MEMORY */
+mw_status mw__emit_task(const mw__emit_operation *operation, const mw_allocator *allocator, mw__emit_program *out,
+                        mw_error *err);
+
+/* Strings that a file carries and nothing depends on. */
+typedef struct mw__emit_names {
+    const char *procedure; /* "net" */
+    const char *ident;     /* how it was compiled */
+    const char *kernel;    /* 64 hexadecimal digits, of the symbols of coefficients; NULL: a digest of them */
+} mw__emit_names;
+
+/* Appends the file. */
+void mw__emit_file(const mw__emit_operation *operation, const mw__emit_program *program, const mw__emit_names *names,
+                   mw__text *out);
+
+/* The rows of words.def, for documents; false behind the last. */
+typedef struct mw__emit_word {
+    mw__register_id id;
+    const char *tasks; /* "all" ..; NULL: a guess */
+    uint32_t value;
+    const char *rule, *seen;
+} mw__emit_word;
+bool mw__emit_word_at(size_t index, mw__emit_word *out);
+
+#endif
