@@ -36,9 +36,11 @@ typedef struct mw__emit_operation {
     mw__emit_kind kind;
     mw__emit_port inputs[MW__EMIT_INPUTS], output;
     int input_count;
+    bool relu; /* of the result of a product */
     /* of two operands */
     unsigned planar; /* PE operation: 0 add, 1 mul, 2 max, 3 min */
     bool negative;   /* x - y */
+    int first;       /* which input is x */
     /* of a product */
     int64_t kernel_h, kernel_w, pad_top, pad_left;
     const uint16_t *weights; /* [outputs, inputs, kernel_h, kernel_w] */

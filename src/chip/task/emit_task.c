@@ -114,10 +114,10 @@ static int log2_of(unsigned power)
 static void put_header(words *w, const mw__emit_operation *op, unsigned engines)
 {
     put_field(w, MW__FIELD_last, 1);
-    put_field(w, MW__FIELD_source1_base, MW__EMIT_BASE_OUTPUT + op->input_count);
+    put_field(w, MW__FIELD_source1_base, MW__EMIT_BASE_OUTPUT + op->input_count - op->first);
     put_field(w, MW__FIELD_source1_enable, 1);
     if (op->input_count == 2) {
-        put_field(w, MW__FIELD_source2_base, MW__EMIT_BASE_OUTPUT + 1);
+        put_field(w, MW__FIELD_source2_base, MW__EMIT_BASE_OUTPUT + 1 + op->first);
         put_field(w, MW__FIELD_source2_enable, 1);
     }
     put_field(w, MW__FIELD_target_base, MW__EMIT_BASE_OUTPUT);
@@ -262,7 +262,7 @@ static void put_engines(words *w, const mw__emit_operation *op)
     put_field(w, MW__FIELD_mac_operation, product ? 0 : 12);
     put_field(w, MW__FIELD_binary_point, product ? 14 : 0);
     put_field(w, MW__FIELD_bias_row, op->bias != NULL);
-    put_field(w, MW__FIELD_activation, product ? 0 : op->kind == MW__EMIT_RELU ? 1 : 2);
+    put_field(w, MW__FIELD_activation, product ? op->relu : op->kind == MW__EMIT_RELU ? 1 : 2);
     put_field(w, MW__FIELD_mac_20, 1);
     put_field(w, MW__FIELD_post_scale_value, ONE);
 }
@@ -350,9 +350,9 @@ static bool is_sampled(const mw__emit_operation *op)
     case MW__EMIT_TABLE:
         return row && in->w == 77;
     case MW__EMIT_PLANAR:
-        return pixel && in->c == 64 && op->planar == 0 && !op->negative;
+        return pixel && in->c == 64 && op->planar == 0 && !op->negative && op->first == 0;
     case MW__EMIT_PRODUCT:
-        return pixel && op->kernel_h == 1 && op->kernel_w == 1 &&
+        return pixel && op->kernel_h == 1 && op->kernel_w == 1 && !op->relu &&
                ((in->c == 3 && out->c == 3 && op->bias == NULL) || (in->c == 3 && out->c == 2 && op->bias != NULL) ||
                 (in->c == out->c && (in->c == 64 || in->c == 512) && op->bias == NULL));
     }
