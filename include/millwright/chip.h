@@ -18,6 +18,7 @@
 
 #include <millwright/chip_cost.h>
 #include <millwright/chip_plan.h>
+#include <millwright/chip_run.h>
 #include <millwright/e5.h>
 #include <millwright/hwx.h>
 #include <millwright/program.h>

@@ -71,6 +71,8 @@ MAKER(compile, mw_compile_options, mw_compile_defaults())
 MAKER(chip_check, mw_chip_check_options, mw_chip_check_defaults())
 MAKER(ane, mw_ane_options, mw_ane_defaults())
 MAKER(e5, mw_e5_options, mw_e5_defaults())
+MAKER(chip_run, mw_chip_run_options, mw_chip_run_defaults())
+MAKER(hwx_emit, mw_hwx_emit_options, mw_hwx_emit_defaults())
 MAKER(compare, mw_compare_options, mw_compare_defaults())
 MAKER(trainer, mw_trainer_options, mw_trainer_defaults(w->loss, mw_adam(0.1f)))
 MAKER(fit, mw_fit_options, mw_fit_defaults(w->data, 1))
@@ -152,6 +154,39 @@ static bool use_e5(world *w, const void *options)
     mw_e5_destroy(e5);
     mw_graph_destroy(graph);
     return e5 != NULL;
+}
+
+/* A relu of four numbers as a program of the chip. */
+static mw_status emit_relu(const mw_hwx_emit_options *options, mw_hwx_emission *out, mw_error *err)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_output(mw_relu(mw_input(graph, "x", MW_F16, MW_SHAPE(4))), "y");
+    const mw_status status = mw_hwx_emit(graph, options, out, err);
+    mw_graph_destroy(graph);
+    return status;
+}
+
+static bool use_hwx_emit(world *w, const void *options)
+{
+    mw_hwx_emission made;
+    const mw_status status = emit_relu(options, &made, &w->err);
+    mw_string_free(made.data);
+    return status == MW_OK;
+}
+
+static bool use_chip_run(world *w, const void *options)
+{
+    uint16_t x[4] = {0}, y[4];
+    const mw_chip_buffer buffers[] = {{"x", x, sizeof x}, {"y", y, sizeof y}};
+    mw_hwx_emission made;
+    mw_error err = {0};
+    emit_relu(NULL, &made, &err);
+    mw_hwx *hwx = mw_hwx_read_memory(made.data, made.size, NULL, &err);
+    CHECK_OK(err);
+    const mw_status status = mw_chip_run(hwx, buffers, 2, options, &w->err);
+    mw_hwx_close(hwx);
+    mw_string_free(made.data);
+    return status == MW_OK;
 }
 
 static bool use_compare(world *w, const void *options)
@@ -374,6 +409,8 @@ static const struct_row structs[] = {
     ROW(mw_chip_check_options, chip_check),
     ROW(mw_ane_options, ane),
     ROW(mw_e5_options, e5),
+    ROW(mw_chip_run_options, chip_run),
+    ROW(mw_hwx_emit_options, hwx_emit),
     ROW(mw_compare_options, compare),
     ROW(mw_trainer_options, trainer),
     ROW(mw_fit_options, fit),
@@ -473,6 +510,11 @@ static void test_programs_refuse_options_out_of_range(void)
     FIELD(mw_chip_check_options, chip_check, options.function = "no such");
     FIELD(mw_ane_options, ane, options.payload_offset = 0x100);
     FIELD(mw_ane_options, ane, options.payload_offset = UINT64_MAX);
+    FIELD(mw_chip_run_options, chip_run, options.profile = "no such");
+    FIELD(mw_chip_run_options, chip_run, options.work_limit = 0);
+    FIELD(mw_chip_run_options, chip_run, options.memory_limit = 0);
+    FIELD(mw_hwx_emit_options, hwx_emit, options.function = "no such");
+    FIELD(mw_hwx_emit_options, hwx_emit, options.kernel_name = "no such");
     FIELD(mw_compare_options, compare, options.relative = (double)NAN);
     FIELD(mw_compare_options, compare, options.absolute = -1.0);
     FIELD(mw_compare_options, compare, options.relative = (double)INFINITY);
