@@ -33,6 +33,17 @@ if(MW_PROTOBUF)
     endif()
 endif()
 
+# Property lists of netplists; in its place stand functions that say so.
+set(MW_HAVE_PLIST OFF)
+if(MW_PLIST)
+    find_path(MW_PLIST_INCLUDE plist/plist.h)
+    find_library(MW_PLIST_LIBRARY NAMES plist-2.0 plist)
+    mark_as_advanced(MW_PLIST_INCLUDE MW_PLIST_LIBRARY)
+    if(MW_PLIST_INCLUDE AND MW_PLIST_LIBRARY)
+        set(MW_HAVE_PLIST ON)
+    endif()
+endif()
+
 # The single headers are copied into the build tree, so that no system folder comes onto the include path: a
 # cross-build would pick up the host's C library there.
 set(mw_single_headers ${PROJECT_BINARY_DIR}/single_headers)

@@ -33,6 +33,7 @@ refuses src/graph/x.c chip/rules/chips.h
 refuses src/format/x.c runtime/state.h
 refuses src/mil/x.c format/protobuf/wire.h
 refuses src/runtime/x.c protobuf-c/protobuf-c.h
+refuses src/chip/hwx/x.c plist/plist.h
 refuses src/engine/compile/x.c graph/rule.h
 refuses src/engine/compile/x.c mil/rewrite.h
 refuses include/millwright/x.h base/error.h

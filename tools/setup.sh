@@ -5,7 +5,7 @@ set -eu
 
 debian_packages() {
     case $1 in
-    build) echo gcc libc6-dev cmake ninja-build pkg-config uthash-dev libxxhash-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev libprotobuf-c-dev protobuf-c-compiler libopenblas0-pthread ;;
+    build) echo gcc libc6-dev cmake ninja-build pkg-config uthash-dev libxxhash-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev libprotobuf-c-dev protobuf-c-compiler libplist-dev libopenblas0-pthread ;;
     npm) command -v npm >/dev/null || echo npm ;;
     bench) echo clang libopenblas-dev python3 ;;
     fashion) echo dataset-fashion-mnist ;;
@@ -16,7 +16,7 @@ debian_packages() {
 
 brew_packages() {
     case $1 in
-    build) echo cmake ninja pkgconf uthash xxhash libpng jpeg-turbo protobuf-c ;;
+    build) echo cmake ninja pkgconf uthash xxhash libpng jpeg-turbo protobuf-c libplist ;;
     npm) command -v npm >/dev/null || echo node ;;
     bench) command -v python3 >/dev/null || echo python ;;
     check) echo clang-format shellcheck ;;

@@ -21,6 +21,7 @@
 #include <millwright/chip_run.h>
 #include <millwright/e5.h>
 #include <millwright/hwx.h>
+#include <millwright/netplist.h>
 #include <millwright/program.h>
 
 #ifdef __cplusplus
