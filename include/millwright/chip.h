@@ -16,7 +16,7 @@
 #ifndef MILLWRIGHT_CHIP_H
 #define MILLWRIGHT_CHIP_H
 
-#include <millwright/chip_cost.h>
+#include <millwright/chip_place.h>
 #include <millwright/chip_plan.h>
 #include <millwright/chip_run.h>
 #include <millwright/e5.h>

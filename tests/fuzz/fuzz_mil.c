@@ -1,6 +1,6 @@
 /* The MIL reader against any bytes: it refuses with a status, or reads a program whose printed text reads back and
  * prints as itself again. The verifier, the unrolling of loops, the lowering of lists and states, the choice of
- * shapes and the check for chips only have to survive. */
+ * shapes, the check for chips and the placement only have to survive. */
 #include "fuzz/replay.h"
 #include "graph/transform/lower.h"
 
@@ -82,6 +82,25 @@ static void check_chips(const mw_graph *graph)
     }
 }
 
+/* Where each operation goes, by each segmenter; a placement that there is has a text of both kinds. */
+static void place(const mw_graph *graph)
+{
+    for (unsigned segmenter = 0; segmenter <= MW_CHIP_SHORTEST_PATH; segmenter++) {
+        mw_error err = {0};
+        mw_chip_place_options options = mw_chip_place_defaults();
+        options.as_it_is = segmenter != MW_CHIP_GRAPH;
+        options.segmenter = (mw_chip_segmenter)segmenter;
+        options.function = mw_graph_function_at(graph, 0);
+        mw_chip_placement *placement = mw_chip_place(graph, MW_CHIP_H14, &options, &err);
+        const double us = mw_chip_placement_total(placement).us;
+        if ((placement == NULL) != (err.status != MW_OK) || !(us >= 0.0))
+            abort();
+        mw_string_free(mw_chip_placement_print(placement, &err));
+        mw_string_free(mw_chip_placement_json(placement, &err));
+        mw_chip_placement_destroy(placement);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     mw_error err = {0};
@@ -96,6 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mw_graph_destroy(mw_graph_flatten(graph, NULL));
     specialise(graph);
     check_chips(graph);
+    place(graph);
     char *text = print(graph);
     mw_graph_destroy(graph);
     if (text != NULL)
