@@ -179,7 +179,7 @@ typedef struct e5rt_mw_dictionary {
 typedef struct e5rt_mw_placement {
     const char *op_path;             /* "main/3/0/1": function, place in its block, block, place there .. */
     const char *op_type, *op_name;   /* its MIL name, the name of its first result */
-    const char *selected_backend;    /* "ane" or "bnns" */
+    const char *selected_backend;    /* "ane" or "bnns"; of a segmenter of several devices also "mps_graph" */
     const char *backend_support;     /* that could take it, with blanks: "ane bnns" */
     const char *validation_messages; /* what the rules of the chip say of it, in lines; "" = nothing */
     double estimated_runtime; /* s; an estimate from bytes and operations at nominal rates; 0 = it takes no step */

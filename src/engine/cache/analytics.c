@@ -18,7 +18,9 @@ typedef struct maker {
     mw__legality chip; /* whose rules are asked */
     mw__arena *arena;
     mw__arena scratch;
-    mw__map seconds; /* by the name of a result: double */
+    mw__map seconds;          /* by the name of a result: double */
+    mw__segmented *segmented; /* by operation of the function's body, if there is a segmenter */
+    const mw__segmented *here;
     mw__placement *list;
     size_t count;
     mw__text path;
@@ -78,6 +80,44 @@ static mw_status estimate_step(maker *m, const mw__plan *plan, const mw__step *s
     return MW_OK;
 }
 
+/* ---- what the segmenter says ---- */
+
+/* What it cannot place is where the program is. */
+static mw_status segment(maker *m, const mw__function *function)
+{
+    mw__segment_function *given = mw__segment_given();
+    const mw__library *library = m->library;
+    mw_error why = {0};
+    m->segmented = NULL;
+    if (given == NULL || library->segmenter == MW__SEGMENTER_NONE)
+        return MW_OK;
+    const mw__segment_request request = {
+        .function = function, .chip = library->chip, .mask = library->mask, .segmenter = library->segmenter};
+    m->segmented = mw__arena_alloc(&m->scratch, function->body->op_count, sizeof *m->segmented, m->err);
+    if (m->segmented == NULL)
+        return MW_ERROR_MEMORY;
+    const mw_status status = given(&request, m->segmented, m->scratch.allocator, &why);
+    if (status == MW_ERROR_MEMORY)
+        return mw__fail(m->err, status, "%s", why.message);
+    if (status != MW_OK)
+        m->segmented = NULL;
+    return MW_OK;
+}
+
+static const char *backend_name(uint64_t bit)
+{
+    return bit == MW_DEVICE_ANE ? "ane" : bit == MW_DEVICE_GPU ? "mps_graph" : "bnns";
+}
+
+/* An operation of a block is part of its owner, and costs what that does. */
+static void place(const maker *m, bool nested, mw__placement *out)
+{
+    const bool ane = (m->here->takers & MW_DEVICE_ANE) != 0;
+    out->backend = backend_name(m->here->backend);
+    out->support = ane ? "ane mps_graph bnns" : "mps_graph bnns";
+    out->seconds = nested ? 0.0 : m->here->seconds;
+}
+
 /* ---- what the rules say ---- */
 
 static bool add_message(void *user, const mw__legality_row *row, const mw__trip *trip)
@@ -131,7 +171,10 @@ static mw_status add_op(maker *m, const mw__op *op)
     to->path = mw__arena_string(m->arena, m->path.data, m->path.size, m->err);
     if (to->path == NULL)
         return MW_ERROR_MEMORY;
-    return judge(m, op, to);
+    MW_TRY(judge(m, op, to));
+    if (m->here != NULL)
+        place(m, op->block->owner != NULL, to);
+    return MW_OK;
 }
 
 static void go_back(mw__text *path, size_t size)
@@ -158,6 +201,8 @@ static mw_status add_block(maker *m, const mw__block *block)
     for (size_t i = 0; i < block->op_count; i++) {
         mw__text_printf(&m->path, "/%zu", i);
         MW_TRY(mw__text_check(&m->path, m->err));
+        if (block->owner == NULL)
+            m->here = m->segmented != NULL ? &m->segmented[i] : NULL;
         if (is_placed(block->ops[i]))
             MW_TRY(add_op(m, block->ops[i]));
         MW_TRY(add_within(m, block->ops[i]));
@@ -175,6 +220,7 @@ static mw_status add_function(maker *m, size_t index)
         MW_TRY(estimate_step(m, plan, plan->steps[s]));
     go_back(&m->path, 0);
     mw__text_puts(&m->path, m->library->programs[index].name);
+    MW_TRY(segment(m, m->library->graph->functions[index]));
     return add_block(m, m->library->graph->functions[index]->body);
 }
 

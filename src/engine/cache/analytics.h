@@ -10,10 +10,10 @@ typedef struct mw__placement {
     const char *path;     /* "main/3/0/1": function, then the place among the operations of each block */
     const char *kind;     /* of the operation */
     const char *name;     /* of its first result, or "" */
-    const char *backend;  /* "ane" or "bnns" */
-    const char *support;  /* "ane bnns" */
+    const char *backend;  /* "ane", "bnns"; of a segmenter also "mps_graph" */
+    const char *support;  /* "ane bnns"; of a segmenter "ane mps_graph bnns" */
     const char *messages; /* what the rules of the chip say, a line each; "" */
-    double seconds;       /* estimated; 0 for what takes no step of its own */
+    double seconds;       /* estimated; 0 for what takes no step of its own; of a segmenter its cost on the backend */
 } mw__placement;
 
 typedef struct mw__analytics {

@@ -58,7 +58,8 @@ static mw_status read_asked(asked *a, const mw__entry *entry, mw_error *err)
     request->compile = (mw__compile_options){.config = &a->config,
                                              .mask = read_number(entry, "mask"),
                                              .threads = read_number(entry, "threads_asked"),
-                                             .chip = find_chip(chip)};
+                                             .chip = find_chip(chip),
+                                             .segmenter = mw__segmenter_named(request->segmenter)};
     return MW_OK;
 }
 

@@ -238,6 +238,8 @@ static mw_status compile(mw__library *library, const mw__source *source, const m
     const mw__device_traits *next;
     MW_TRY(choose_device(options->mask, &library->device, &next, err));
     library->chip = options->chip;
+    library->mask = options->mask;
+    library->segmenter = options->segmenter;
     MW_TRY(mw__blas_choose(options->config->blas, err));
     MW_TRY(read_graph(library, source, options, err));
     MW_TRY(mw_graph_verify(library->graph, err));

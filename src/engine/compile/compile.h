@@ -6,6 +6,7 @@
 #include "engine/compile/compiled.h"
 #include "engine/compile/source.h"
 #include "engine/core/object.h"
+#include "engine/core/segmenter.h"
 #include "graph/device_traits.h"
 
 typedef struct mw__compile_options {
@@ -18,6 +19,7 @@ typedef struct mw__compile_options {
     size_t entry_point_count;         /* 0 = all */
     const char *const *mutable_paths; /* of weight files, as the text has them: their constants are exchanged */
     size_t mutable_path_count;
+    mw__segmenter segmenter; /* of the analytics */
 } mw__compile_options;
 
 /* How many a program is compiled for. */
@@ -34,8 +36,10 @@ typedef struct mw__library {
     mw__arena arena;
     mw__program *programs;
     size_t count;
-    const mw__device_traits *device;                   /* that was chosen */
-    const mw__chip_row *chip;                          /* of the options */
+    const mw__device_traits *device; /* that was chosen */
+    const mw__chip_row *chip;        /* of the options, as the next two */
+    uint64_t mask;
+    mw__segmenter segmenter;
     const char *refusal;                               /* of the ANE, where the CPU took its place; or NULL */
     char *bundle;                                      /* its folder in a cache (engine/cache); NULL = it has none */
     const void *build_info, *analytics, **metadata;    /* once they were asked for (surface/surface_bundle.c) */

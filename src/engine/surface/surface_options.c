@@ -157,32 +157,13 @@ e5rt_error_code e5rt_e5_compiler_options_set_create_protected_assets(void *handl
     return mw__surface_end(err);
 }
 
-/* `text` without blanks, underscores and hyphens, in any case, is `word`. */
-static bool is_word(const char *text, const char *word)
-{
-    for (; *text != '\0'; text++)
-        if (strchr(" _-", *text) == NULL && (*text >= 'A' && *text <= 'Z' ? *text - 'A' + 'a' : *text) != *word++)
-            return false;
-    return *word == '\0';
-}
-
-/* Public are the text "graph" and the names of the three classes. */
-static bool is_segmenter(const char *name)
-{
-    static const char *const words[] = {"segmentercoarse", "segmentergraph", "segmentershortestpath"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (is_word(name, words[i]) || is_word(name, words[i] + strlen("segmenter")))
-            return true;
-    return false;
-}
-
 e5rt_error_code e5rt_e5_compiler_options_set_segmenter(void *handle, const char *name)
 {
     mw_error *err = mw__surface_begin();
     mw__compiler_options *options = mw__surface_get(handle, MW__KIND_OPTIONS, "options", err);
     if (options == NULL || mw__surface_text(name, "segmenter", err) != MW_OK)
         return mw__surface_end(err);
-    if (is_segmenter(name))
+    if (mw__segmenter_named(name) != MW__SEGMENTER_NONE)
         set_text(&options->options, &options->segmenter, name, err);
     else
         mw__fail(err, MW_ERROR_ARGUMENT, "there is no segmenter \"%.60s\"; there are: coarse, graph, shortest_path",

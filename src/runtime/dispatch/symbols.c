@@ -1,6 +1,7 @@
 /* Filling the table of e5rt functions: from the engine in this library, or by dlsym. It does not call them. Libraries
  * are never unloaded: frameworks cannot be, and an engine may have threads that still run its code. */
 #include "runtime/dispatch/symbols.h"
+#include "chip/cost/engine.h"
 #include "runtime/variables.h"
 
 #include <dlfcn.h>
@@ -79,6 +80,7 @@ mw_status mw__symbols_load(mw__symbols *out, mw_provider provider, mw_error *err
         return load_espresso(out, err);
     if (provider != MW_PROVIDER_AUTO && provider != MW_PROVIDER_ENGINE)
         return mw__fail(err, MW_ERROR_ARGUMENT, "unknown provider %d", (int)provider);
+    mw__chip_give_segmenter();
     *out = engine;
     return MW_OK;
 }

@@ -1,0 +1,32 @@
+/* The one mutable global of the engine that others set. */
+#include "engine/core/segmenter.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static _Atomic(mw__segment_function *) given;
+
+void mw__segment_give(mw__segment_function *function) { atomic_store_explicit(&given, function, memory_order_release); }
+
+mw__segment_function *mw__segment_given(void) { return atomic_load_explicit(&given, memory_order_acquire); }
+
+/* `text` without blanks, underscores and hyphens, in any case, is `word`. */
+static bool is_word(const char *text, const char *word)
+{
+    for (; *text != '\0'; text++)
+        if (strchr(" _-", *text) == NULL && (*text >= 'A' && *text <= 'Z' ? *text - 'A' + 'a' : *text) != *word++)
+            return false;
+    return *word == '\0';
+}
+
+/* Public are the text "graph" and the names of the three classes. */
+mw__segmenter mw__segmenter_named(const char *text)
+{
+    static const char *const words[] = {[MW__SEGMENTER_COARSE] = "segmentercoarse",
+                                        [MW__SEGMENTER_GRAPH] = "segmentergraph",
+                                        [MW__SEGMENTER_SHORTEST_PATH] = "segmentershortestpath"};
+    for (size_t i = 1; text != NULL && i < sizeof words / sizeof *words; i++)
+        if (is_word(text, words[i]) || is_word(text, words[i] + strlen("segmenter")))
+            return (mw__segmenter)i;
+    return MW__SEGMENTER_NONE;
+}
