@@ -69,6 +69,7 @@ static const char *const patterns[] = {"*"};
 MAKER(graph, mw_graph_options, mw_graph_defaults())
 MAKER(compile, mw_compile_options, mw_compile_defaults())
 MAKER(chip_check, mw_chip_check_options, mw_chip_check_defaults())
+MAKER(chip_place, mw_chip_place_options, mw_chip_place_defaults())
 MAKER(ane, mw_ane_options, mw_ane_defaults())
 MAKER(e5, mw_e5_options, mw_e5_defaults())
 MAKER(chip_run, mw_chip_run_options, mw_chip_run_defaults())
@@ -133,6 +134,13 @@ static bool use_chip_check(world *w, const void *options)
     mw_chip_report *report = mw_chip_check(w->graph, MW_CHIP_H13, options, &w->err);
     mw_chip_report_destroy(report);
     return report != NULL;
+}
+
+static bool use_chip_place(world *w, const void *options)
+{
+    mw_chip_placement *placement = mw_chip_place(w->graph, MW_CHIP_H13, options, &w->err);
+    mw_chip_placement_destroy(placement);
+    return placement != NULL;
 }
 
 static bool use_ane(world *w, const void *options)
@@ -405,6 +413,7 @@ static const struct_row structs[] = {
     ROW(mw_graph_options, graph),
     ROW(mw_compile_options, compile),
     ROW(mw_chip_check_options, chip_check),
+    ROW(mw_chip_place_options, chip_place),
     ROW(mw_ane_options, ane),
     ROW(mw_e5_options, e5),
     ROW(mw_chip_run_options, chip_run),
@@ -506,6 +515,12 @@ static void test_programs_refuse_options_out_of_range(void)
     FIELD(mw_compile_options, compile, options.function = "");
     FIELD(mw_compile_options, compile, options.function = "no such");
     FIELD(mw_chip_check_options, chip_check, options.function = "no such");
+    FIELD(mw_chip_place_options, chip_place, options.segmenter = (mw_chip_segmenter)3);
+    FIELD(mw_chip_place_options, chip_place, options.anchors = (mw_chip_anchors)2);
+    FIELD(mw_chip_place_options, chip_place, options.launch_ane_us = -1.0);
+    FIELD(mw_chip_place_options, chip_place, options.transfer_other_us = (double)NAN);
+    FIELD(mw_chip_place_options, chip_place, options.die = "no such");
+    FIELD(mw_chip_place_options, chip_place, options.function = "no such");
     FIELD(mw_ane_options, ane, options.payload_offset = 0x100);
     FIELD(mw_ane_options, ane, options.payload_offset = UINT64_MAX);
     FIELD(mw_chip_run_options, chip_run, options.profile = "no such");
