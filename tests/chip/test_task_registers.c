@@ -1,5 +1,6 @@
 /* The rows of chip/task/registers.def: none overlaps another, and docs/hwx_registers.md is what they say.
  * MW_UPDATE_GOLDENS=1 writes it anew. */
+#include "chip/task/emit.h"
 #include "chip/task/expect.h"
 #include "chip/task/table.h"
 #include "support/check.h"
@@ -148,6 +149,44 @@ static void put_modes(page *p)
         page_put(p, "| 0x%02x | %s |\n", mode, mw__table_mode_name(i, &mode));
 }
 
+static void put_word(page *p, const mw__emit_word *word)
+{
+    const mw__register_row *row = &mw__register_rows()[word->id];
+    const char *header = row->unit == MW__UNIT_header ? "+" : "";
+    page_put(p, "| %s0x%0*x %s |", header, *header != '\0' ? 2 : 5, (unsigned)row->address, row->name);
+    if (word->tasks != NULL)
+        page_put(p, " %s | 0x%x |", word->tasks, (unsigned)word->value);
+    else
+        page_put(p, " %s |", word->rule);
+    page_put(p, " %s |\n", word->seen);
+}
+
+static void put_words(page *p, bool guessed)
+{
+    mw__emit_word word;
+    for (size_t i = 0; mw__emit_word_at(i, &word); i++)
+        if ((word.tasks == NULL) == guessed)
+            put_word(p, &word);
+}
+
+static void put_written(page *p)
+{
+    page_put(
+        p, "\n## Words that are written as they were found\n\n"
+           "`mw_hwx_emit` writes these without knowing why. Tasks: PASS relu and tables, PRODUCT gemm and conv, NEURAL "
+           "both,\n"
+           "PLANAR two operands.\n\n"
+           "| register | tasks | value | seen in |\n|---|---|---|---|\n");
+    put_words(p, false);
+    page_put(
+        p, "\n## Words that are guessed\n\n"
+           "For the shapes of the public files these rules give their words; for others nobody has seen them. No value "
+           "that the\n"
+           "interpreter computes depends on one. A program that needs one is marked `--unverified`.\n\n"
+           "| register | rule | seen in |\n|---|---|---|\n");
+    put_words(p, true);
+}
+
 static void test_document_is_what_the_rows_say(void)
 {
     page p = page_make(LIMIT);
@@ -155,6 +194,7 @@ static void test_document_is_what_the_rows_say(void)
     put_units(&p);
     put_expectations(&p);
     put_modes(&p);
+    put_written(&p);
     REQUIRE(p.text != NULL);
     page_check(MW_TESTS_DIR "/../docs/hwx_registers.md", p.text);
     page_free(&p);
