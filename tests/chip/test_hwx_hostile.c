@@ -196,6 +196,72 @@ static void test_real_files_turned_at_random(void)
     }
 }
 
+/* ---- .ane ---- */
+
+static uint8_t *make_ane(size_t *out_size)
+{
+    mw_error err = {0};
+    void *bytes = NULL;
+    mw_ane_options options = mw_ane_defaults();
+    options.payload_offset = 0x800;
+    hwx_make(&made, (hwx_style){4, false, false});
+    mw_hwx *hwx = mw_hwx_read_memory(made.bytes, made.size, NULL, &err);
+    mw_hwx_write_ane(hwx, &options, &bytes, out_size, &err);
+    CHECK_OK(err);
+    mw_hwx_close(hwx);
+    return bytes;
+}
+
+static void test_ane_that_lies(void)
+{
+    static const struct {
+        size_t at;
+        uint32_t value;
+        const char *error;
+    } rows[] = {
+        {0, 0x2c1, "its size is not that"},
+        {0, 0xffffffc0, "its size is not that"},
+        {4, 1, "its size is not that"},
+        {8, 0, "longer than all"},
+        {8, 66, "longer than all"},
+        {8, 0x10000, "longer than all"},
+        {12, 0x10000, "longer than all"},
+        {12, 3, "before the count"},
+        {16, 0, "its size is not that"},
+        {16, 0x300, "its size is not that"},
+        {20, 0x80000000, "its size is not that"},
+        {24, 0, "its size is not that"},
+        {28, 0xffffffff, "its size is not that"},
+        {32, 29, "more ports"},
+        {36, 0xffffffff, "more ports"},
+        {168 + 48 * 4 + 4, 1, "beyond 64 bits"},
+        {168 + 48 * 4 + 36, 0xffffffff, "beyond 64 bits"},
+    };
+    size_t size = 0;
+    uint8_t *bytes = make_ane(&size);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mw_error err = {0};
+        const uint32_t before = hwx_get32(bytes + rows[i].at);
+        hwx_put32(bytes + rows[i].at, rows[i].value);
+        CHECK(mw_hwx_read_memory(bytes, size, NULL, &err) == NULL);
+        CHECK_ERROR(err, MW_ERROR_FORMAT, rows[i].error);
+        hwx_put32(bytes + rows[i].at, before);
+    }
+    for (size_t cut = 0; cut < size; cut++) {
+        mw_error err = {0};
+        CHECK(mw_hwx_read_memory(bytes, cut, NULL, &err) == NULL && err.status == MW_ERROR_FORMAT);
+    }
+    uint64_t state = 1234567;
+    for (int round = 0; round < 2000; round++) {
+        const size_t at = next_random(&state) % size;
+        const uint8_t before = bytes[at];
+        bytes[at] = (uint8_t)next_random(&state);
+        use(bytes, size);
+        bytes[at] = before;
+    }
+    mw_string_free((char *)bytes);
+}
+
 /* ---- memory ---- */
 
 typedef struct meter {
@@ -309,6 +375,7 @@ int main(void)
     RUN(test_every_length);
     RUN(test_bytes_turned_at_random);
     RUN(test_real_files_turned_at_random);
+    RUN(test_ane_that_lies);
     RUN(test_memory_is_a_multiple_of_the_file);
     RUN(test_names_that_share_a_long_end);
     RUN(test_misuse_is_an_error);

@@ -25,11 +25,13 @@ static mw_status refuse(mw__hwx_reader *reader, const char *why)
                     mw__hwx_get32(reader->bytes), why);
 }
 
+/* Where the kernels begin in the payload: behind the tasks, at the next multiple of 64 (of 16 in older tools). */
+static uint64_t kernels_at(const mw__hwx_ane *ane) { return ane->size - ane->kernel_size; }
+
 static mw_status check_sizes(mw__hwx_reader *reader, const mw__hwx_ane *ane)
 {
-    if (ane->size > reader->size || ane->task_size == 0 || ane->task_size > ane->size ||
-        ane->kernel_size != ane->size - round_up(ane->task_size, KERNEL_GRAIN) ||
-        round_up(ane->task_size, KERNEL_GRAIN) > ane->size)
+    if (ane->size > reader->size || ane->kernel_size > ane->size || ane->task_size == 0 || kernels_at(ane) % 16 != 0 ||
+        kernels_at(ane) < ane->task_size || kernels_at(ane) - ane->task_size >= KERNEL_GRAIN)
         return refuse(reader, "its size is not that of its tasks and kernels");
     if (ane->first_size % 4 != 0 || ane->first_size == 0 || ane->first_size > ane->task_size ||
         ane->task_count > ane->task_size / 4)
@@ -94,12 +96,11 @@ static mw_status add_program(mw__hwx_reader *reader)
 {
     mw_hwx *hwx = reader->hwx;
     const mw__hwx_ane *ane = hwx->ane;
-    const uint64_t kernels = round_up(ane->task_size, KERNEL_GRAIN);
     mw__hwx_program_state *program = mw__arena_alloc(&hwx->arena, 1, sizeof *program, reader->err);
     if (program == NULL)
         return MW_ERROR_MEMORY;
     program->first_task = program->registers[0] = MW__HWX_BASE;
-    program->registers[1] = MW__HWX_BASE + kernels;
+    program->registers[1] = MW__HWX_BASE + kernels_at(ane);
     program->first_words = ane->first_size / 4 - 1;
     program->task_count = ane->task_count;
     uint64_t address = MW__HWX_BASE + round_up(ane->size, MW__HWX_PAGE);
@@ -199,9 +200,8 @@ mw_status mw__hwx_read_ane(mw__hwx_reader *reader, uint64_t payload_offset)
     hwx->info.chip = MW_CHIP_H13;
     hwx->info.chip_name = "h13";
     hwx->info.payload_offset = ane->payload_at;
-    const uint64_t kernels = round_up(ane->task_size, KERNEL_GRAIN);
     MW_TRY(add_section(reader, "__text", ane->payload_at, ane->task_size, true));
-    MW_TRY(add_section(reader, "__const", ane->payload_at + kernels, ane->kernel_size, false));
+    MW_TRY(add_section(reader, "__const", ane->payload_at + kernels_at(ane), ane->kernel_size, false));
     MW_TRY(add_program(reader));
     MW_TRY(mw__hwx_read_tasks(reader));
     return add_ports(reader);
