@@ -5,6 +5,7 @@
 #include "chip/hwx_bytes.h"
 #include "support/check.h"
 #include "support/failing.h"
+#include "support/folder.h"
 
 #include <millwright/graph.h>
 #include <stdlib.h>
@@ -332,6 +333,24 @@ static void test_stabs(void)
         CHECK(!mw__stab_read(wrong[i], &stab));
 }
 
+/* ---- files ---- */
+
+static void test_files_on_disk(void)
+{
+    char folder[512];
+    mw_error err = {0};
+    REQUIRE(folder_enter(folder));
+    mw_hwx *hwx = open_made(styles[2], &err);
+    CHECK_INT(mw_hwx_write(hwx, "a.hwx", &err), MW_OK);
+    mw_hwx_close(hwx);
+    hwx = mw_hwx_open("a.hwx", &err);
+    CHECK_OK(err);
+    check_same(hwx, made.bytes, made.size);
+    CHECK_INT(mw_hwx_write(hwx, "no/such/folder/a.hwx", &err), MW_ERROR_FILE);
+    mw_hwx_close(hwx);
+    folder_leave(folder);
+}
+
 /* ---- allocation ---- */
 
 static void test_each_allocation_may_fail(void)
@@ -369,6 +388,7 @@ int main(void)
     RUN(test_ane_there_and_back);
     RUN(test_ane_of_other_chips_is_refused);
     RUN(test_stabs);
+    RUN(test_files_on_disk);
     RUN(test_each_allocation_may_fail);
     return check_finish();
 }
