@@ -321,14 +321,10 @@ static void test_stabs(void)
     CHECK(mw__stab_read("int16:t4=r1;-32768;32767", &stab) && stab.is_range && stab.low == -32768);
     CHECK(mw__stab_read("void:t1=1", &stab) && !stab.is_range);
     CHECK(mw__stab_read("lut:t8=", &stab));
-    static const char *const wrong[] = {"",
-                                        ":t",
-                                        "x:t=",
-                                        "x:t1=ar1;0;",
-                                        "x:t1=ar1;0;9999999999999999999999;2=s2w:5",
-                                        "x:t1=r1;0;1 ",
-                                        "x:t1=ar1;0;1;2=s2w:ar1;0;1;2=s2w:ar1;0;1;2=s2w:ar1;0;1;2=s2w:"
-                                        "ar1;0;1;2=s2w:ar1;0;1;2=s2w:ar1;0;1;2=s2w:ar1;0;1;2=s2w:ar1;0;1;2=s2w:5"};
+    static const char nine[] = "x:t1=ar1;0;1;2=s2w:ar1;0;1;2=s2w:ar1;0;1;2=s2w:ar1;0;1;2=s2w:ar1;0;1;2=s2w:"
+                               "ar1;0;1;2=s2w:ar1;0;1;2=s2w:ar1;0;1;2=s2w:ar1;0;1;2=s2w:5";
+    static const char *const wrong[] = {
+        "", ":t", "x:t=", "x:t1=ar1;0;", "x:t1=ar1;0;9999999999999999999999;2=s2w:5", "x:t1=r1;0;1 ", nine};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         CHECK(!mw__stab_read(wrong[i], &stab));
 }
