@@ -5,6 +5,7 @@
 #include "support/failing.h"
 #include "support/page.h"
 
+#include <dirent.h>
 #include <float.h>
 #include <millwright/millwright.h>
 #include <stdint.h>
@@ -421,6 +422,48 @@ static void test_text_and_json_say_the_same(void)
     mw_graph_destroy(graph);
 }
 
+/* ---- programs of others ---- */
+
+/* No way is shorter than the shortest, and what a rule refuses is not on the ANE. */
+static size_t place_real(const mw_graph *graph, bool stands)
+{
+    double us[MW_CHIP_SHORTEST_PATH + 1];
+    size_t count = 0;
+    for (unsigned s = 0; s <= MW_CHIP_SHORTEST_PATH; s++) {
+        mw_chip_place_options options = mw_chip_place_defaults();
+        options.as_it_is = stands;
+        options.segmenter = (mw_chip_segmenter)s;
+        options.function = mw_graph_function_at(graph, 0);
+        mw_chip_placement *placement = place(graph, MW_CHIP_H14, &options);
+        us[s] = mw_chip_placement_total(placement).us;
+        const mw_chip_placed *o;
+        for (count = 0; (o = mw_chip_placed_at(placement, count)) != NULL; count++)
+            CHECK(o->us[o->backend] == o->cost.us && (o->refusal == NULL || o->backend != MW_CHIP_ANE));
+        mw_chip_placement_destroy(placement);
+    }
+    for (unsigned s = 0; s < MW_CHIP_SHORTEST_PATH; s++)
+        CHECK(us[MW_CHIP_SHORTEST_PATH] <= us[s] * (1.0 + 1e-12));
+    return count;
+}
+
+static void test_real_programs_are_placed(void)
+{
+    DIR *folder = opendir(MW_SHARED_DATA "/mil");
+    size_t programs = 0, operations = 0;
+    if (folder == NULL)
+        SKIP("the real programs are not there: %s", MW_SHARED_DATA "/mil");
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/mil/%s/model.mil", MW_SHARED_DATA, entry->d_name);
+        mw_graph *graph = entry->d_name[0] != '.' ? mw_graph_read_mil(path, NULL, NULL) : NULL;
+        if (graph != NULL) /* the weights of some are not there */
+            operations += place_real(graph, true) + place_real(graph, false), programs++;
+        mw_graph_destroy(graph);
+    }
+    closedir(folder);
+    CHECK(programs >= 20 && operations >= 500);
+}
+
 /* The program of docs/chip_cost.md, and what stands there. */
 static void test_the_document_shows_what_is_printed(void)
 {
@@ -484,6 +527,7 @@ int main(void)
     RUN(test_a_program_without_operations_has_no_segments);
     RUN(test_extents_without_bound_are_placed);
     RUN(test_text_and_json_say_the_same);
+    RUN(test_real_programs_are_placed);
     RUN(test_the_document_shows_what_is_printed);
     RUN(test_every_failed_allocation_is_an_error);
     return check_finish();
