@@ -8,8 +8,9 @@
  * Everything in a netplist is fp16 and has five axes: batch, channels, depth, height, width. A tensor of lower rank
  * stands in the last of them ([3, 4] is 3 rows of 4), so what is read has rank 4, or 5 if something has a depth.
  *
- * Unverified: no netplist of Apple's own is public. Keys, types and bit patterns are those with which ANEForge authors
- * networks that its author has run; what is our choice is listed in docs/netplist.md.
+ * Unverified: what is written here was never given to Apple's compiler. Keys, types and bit patterns are those with
+ * which ANEForge authors networks that its author has run, and of the one file of Apple's own that is public (version
+ * 1.0.9, in tinygrad's history), which is read as well; what is our choice is listed in docs/netplist.md.
  *
  * Files are untrusted: nesting, size and entities are checked before the property list is parsed (libplist), weight
  * files are opened in the folder of the file alone. Reading takes at most 64 times the size of the file and 4 times
@@ -70,8 +71,8 @@ MW_API mw_status mw_netplist_write(const mw_graph *graph, const char *path, cons
  *  return   owned by the caller; NULL with err set
  *  errors   MW_ERROR_FILE; MW_ERROR_FORMAT for what is no such property list, saying unit and key;
  *           MW_ERROR_UNSUPPORTED for units without a row and those that are refused by name (`report` is told of all),
- *           for binary property lists, other versions, and in a build without libplist; MW_ERROR_SHAPE if units do not
- *           fit their inputs */
+ *           for binary property lists, versions other than 1.0.10 and 1.0.9, and in a build without libplist;
+ *           MW_ERROR_SHAPE if units do not fit their inputs */
 MW_API mw_graph *mw_netplist_read(const char *path, const mw_netplist_options *options, mw_error *err);
 
 #ifdef __cplusplus

@@ -147,6 +147,7 @@ static const round_case rounds[] = {
     UNARY("ceil"),
     UNARY("floor"),
     UNARY("round"),
+    UNARY("sign"),
     UNARY("abs"),
     UNARY("identity"),
     UNARY("relu6"),
@@ -319,7 +320,8 @@ static void test_convolutions_keep_weights_groups_and_pads(void)
     mw_conv_options options = mw_conv_defaults();
     options.groups = 2;
     options.pad_type = MW_PAD_SAME;
-    mw_tensor *y = mw_conv(x, random_constant(graph, MW_SHAPE(6, 2, 3, 2)), NULL, &options);
+    mw_tensor *bias = random_constant(graph, MW_SHAPE(6));
+    mw_tensor *y = mw_conv(x, random_constant(graph, MW_SHAPE(6, 2, 3, 2)), bias, &options);
     mw_pool_options two = mw_pool_defaults(MW_SHAPE(2, 2));
     mw_output(mw_max_pool(mw_relu(y), &two), "y");
     check_round(graph, false, 0);
@@ -534,6 +536,22 @@ static void test_attention_of_python_computes(void)
     mw_program_destroy(program);
 }
 
+static void test_older_version_computes(void)
+{
+    const float x[] = {1, -2, 4};
+    float y[2] = {0};
+    mw_error err = {0};
+    mw_program *program = open_file("older");
+    REQUIRE(program != NULL);
+    write_port(program, "image", x, 3);
+    mw_run(program, &err);
+    mw_program_read(program, "probs@output", MW_F32, y, 2, &err);
+    CHECK_OK(err);
+    CHECK_NEAR(y[0], 1 - 4 + 12 + 0.5, 0);
+    CHECK_NEAR(y[1], -1 - 1 + 1 - 2, 0);
+    mw_program_destroy(program);
+}
+
 static void test_procedures_of_python_are_functions(void)
 {
     mw_error err = {0};
@@ -569,6 +587,7 @@ int main(void)
     RUN(test_matmul_of_python_computes);
     RUN(test_convolution_of_python_computes);
     RUN(test_attention_of_python_computes);
+    RUN(test_older_version_computes);
     RUN(test_procedures_of_python_are_functions);
     netplist_folder_remove();
     return check_finish();

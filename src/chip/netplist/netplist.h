@@ -141,12 +141,15 @@ struct mw__net_reader {
 /* Checks nesting, tags, entities and size of an XML property list (scan.c). */
 mw_status mw__net_scan(const char *data, size_t size, mw_error *err);
 
-/* Adds the procedure to the graph's current function; `network` is its network (read_network.c). */
+/* Adds the procedure to the graph's current function (read_network.c); NULL: the reader's network, which has its own
+ * lists of ports. */
 mw_status mw__net_read_network(mw__net_reader *r, plist_t procedure);
 mw_tensor *mw__net_read_unit(mw__net_reader *r, const mw__net_unit *unit);
 void mw__net_cannot_read(mw__net_reader *r, const mw__net_unit *unit, const char *reason);
 /* Bytes of the network's weight file `index`. */
 mw_status mw__net_read_weights(mw__net_reader *r, uint64_t index, uint64_t offset, void *out, size_t size);
+/* `count` numbers of type Float16 or Float32 from it, as fp16, freed with mw__free; NULL with the error set. */
+void *mw__net_read_halves(mw__net_reader *r, const char *type, int64_t index, int64_t offset, size_t count);
 /* Notes bytes that constants take; an error if they are more than the weight files allow. */
 mw_status mw__net_claim(mw__net_reader *r, uint64_t bytes);
 /* Axis of the graph's tensors by the name in a key: -1 with the error set. */

@@ -53,14 +53,20 @@ static mw_status read_function(mw__net_reader *r, plist_t procedure, const char 
     return status;
 }
 
+/* The older version has no procedures: each network lists its own Inputs and Outputs. */
 static mw_status check_root(mw__net_reader *r, size_t *procedures)
 {
     size_t networks;
     const char *version = mw__net_string(r->root, "Version");
-    if (version == NULL || strcmp(version, "1.0.10") != 0)
+    const bool older = version != NULL && strcmp(version, "1.0.9") == 0;
+    if (version == NULL || (!older && strcmp(version, "1.0.10") != 0))
         return mw__fail(r->err, version == NULL ? MW_ERROR_FORMAT : MW_ERROR_UNSUPPORTED,
-                        "\"%.96s\": Version is \"%.32s\", not 1.0.10", r->path, version != NULL ? version : "absent");
+                        "\"%.96s\": Version is \"%.32s\", not 1.0.10 or 1.0.9", r->path,
+                        version != NULL ? version : "absent");
     mw__net_list(r->root, "Networks", &networks);
+    *procedures = 0;
+    if (older && networks > 0)
+        return MW_OK;
     if (mw__net_list(r->root, "ProcedureList", procedures) == NULL || *procedures == 0 || networks == 0)
         return mw__fail(r->err, MW_ERROR_FORMAT, "\"%.96s\": there are %zu Networks, and %zu in the ProcedureList",
                         r->path, networks, *procedures);
@@ -71,13 +77,15 @@ static mw_status read_procedures(mw__net_reader *r)
 {
     size_t count;
     MW_TRY(check_root(r, &count));
-    plist_t list = mw__net_list(r->root, "ProcedureList", &count);
+    const bool older = count == 0;
+    plist_t list = mw__net_list(r->root, older ? "Networks" : "ProcedureList", &count);
     for (size_t i = 0; i < count; i++) {
-        plist_t procedure = plist_array_get_item(list, (uint32_t)i);
-        const char *name = count == 1 ? "main" : mw__net_string(procedure, "Name");
-        if (name == NULL)
+        plist_t procedure = older ? NULL : plist_array_get_item(list, (uint32_t)i);
+        const char *own = older ? mw__net_string_at(list, i) : mw__net_string(procedure, "Name");
+        if (own == NULL)
             return mw__fail(r->err, MW_ERROR_FORMAT, "\"%.96s\": procedure %zu has no Name", r->path, i);
-        MW_TRY(read_function(r, procedure, name));
+        r->network = older ? mw__net_dict(r->root, own) : NULL;
+        MW_TRY(read_function(r, procedure, count == 1 ? "main" : own));
     }
     mw__function *first = mw__function_find(r->graph, "main");
     r->graph->current = first != NULL ? first : r->graph->functions[0];

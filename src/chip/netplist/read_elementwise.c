@@ -5,6 +5,7 @@
 #include <math.h>
 #include <millwright/op_elementwise.h>
 #include <millwright/op_reduce.h>
+#include <stdio.h>
 #include <string.h>
 
 static mw_tensor *number(mw__net_reader *r, double value) { return mw_scalar(r->graph, MW_F16, value); }
@@ -71,12 +72,63 @@ mw_tensor *mw__net_read_binary(mw__net_reader *r, const mw__net_unit *unit, cons
     return mw_tensor_dtype(out) == MW_BOOL ? mw_cast(out, MW_F16) : out;
 }
 
-/* Gain, offset, or both. */
+/* A number for each channel, from a weight file; NULL if the group has none of that name, or with the error set. */
+static mw_tensor *read_group(mw__net_reader *r, const mw__net_unit *unit, plist_t group, const char *name)
+{
+    char keys[4][16];
+    static const char *const parts[] = {"Count", "Index", "Offset", "Type"};
+    const int64_t channels = mw_tensor_shape(unit->bottom[0]).dim[1];
+    for (int i = 0; i < 4; i++)
+        snprintf(keys[i], sizeof keys[i], "%s%s", name, parts[i]);
+    const int64_t count = mw__net_int(group, keys[0], 0);
+    if (count == 0)
+        return NULL;
+    if (count != channels)
+        return mw__net_bad(r, unit, "%s is %lld; there are %lld channels", keys[0], (long long)count,
+                           (long long)channels);
+    void *data = mw__net_read_halves(r, mw__net_string(group, keys[3]), mw__net_int(group, keys[1], 0),
+                                     mw__net_int(group, keys[2], 0), (size_t)count);
+    mw_shape shape = {.rank = r->rank, .dim = {1, count, 1, 1, 1}};
+    mw_tensor *out = data != NULL ? mw_constant(r->graph, MW_F16, shape, data) : NULL;
+    mw__free(r->allocator, data);
+    return out;
+}
+
+/* A convolution with an offset for each channel after it is MIL's with a bias, rounded once. */
+static mw_tensor *with_bias(mw__net_reader *r, mw_tensor *x, mw_tensor *bias)
+{
+    const mw__op *op = x->op;
+    if (op == NULL || strcmp(op->kind, "conv") != 0 || mw__arg(op, "bias") != NULL)
+        return mw_add(x, bias);
+    mw__build build = mw__build_begin_graph("conv", r->graph);
+    for (size_t i = 0; i < op->row->arg_count; i++)
+        if (op->slots[i].count == 1)
+            mw__build_set(&build, op->row->args[i].name, op->slots[i].operands[0].value);
+    const int64_t channels = mw_shape_count(bias->type->shape);
+    mw__build_set(&build, "bias", mw_constant(r->graph, MW_F16, MW_SHAPE(channels), bias->payload->data));
+    return mw__build_end(&build);
+}
+
+static mw_tensor *read_groups(mw__net_reader *r, const mw__net_unit *unit, plist_t group)
+{
+    mw_tensor *scale = read_group(r, unit, group, "Scale"), *bias = read_group(r, unit, group, "Bias");
+    if (mw__failed(r->err))
+        return NULL;
+    if (scale == NULL && bias == NULL)
+        return mw__net_bad(r, unit, "its BiasScaleGroupData has neither");
+    mw_tensor *x = scale != NULL ? mw_mul(unit->bottom[0], scale) : unit->bottom[0];
+    return bias != NULL ? with_bias(r, x, bias) : x;
+}
+
+/* Gain, offset, or both; one for all, or for each channel. */
 mw_tensor *mw__net_read_goc(mw__net_reader *r, const mw__net_unit *unit, const mw__net_row *row)
 {
     (void)row;
     const double scale = mw__net_half(unit->params, "ScaleScalar", NAN);
     const double bias = mw__net_half(unit->params, "BiasScalar", NAN);
+    plist_t group = mw__net_dict(unit->params, "BiasScaleGroupData");
+    if (group != NULL)
+        return read_groups(r, unit, group);
     if (isnan(scale) && isnan(bias))
         return mw__net_bad(r, unit, "it has neither ScaleScalar nor BiasScalar");
     if (isnan(bias))

@@ -99,16 +99,17 @@ static mw_tensor *read_weight(mw__net_reader *r, const mw__net_unit *unit, const
         if (__builtin_mul_overflow(count, (uint64_t)shape.dim[i], &count) || count > INT32_MAX)
             return mw__net_bad(r, unit, "its kernel is too large");
     }
-    if (mw__net_claim(r, 2 * count) != MW_OK)
-        return NULL;
-    void *data = mw__alloc(r->allocator, count, 2, r->err);
-    mw_tensor *out = NULL;
-    if (data != NULL &&
-        mw__net_read_weights(r, (uint64_t)mw__net_int(unit->params, "KernelIndex", 0),
-                             (uint64_t)mw__net_int(unit->params, "KernelOffset", 0), data, 2 * count) == MW_OK)
-        out = mw_constant(r->graph, MW_F16, shape, data);
+    void *data =
+        mw__net_read_halves(r, mw__net_string(unit->params, "KernelType"), mw__net_int(unit->params, "KernelIndex", 0),
+                            mw__net_int(unit->params, "KernelOffset", 0), count);
+    mw_tensor *out = data != NULL ? mw_constant(r->graph, MW_F16, shape, data) : NULL;
     mw__free(r->allocator, data);
     return out;
+}
+
+static bool is_float_type(const char *type)
+{
+    return type != NULL && (strcmp(type, "Float16") == 0 || strcmp(type, "Float32") == 0);
 }
 
 mw_tensor *mw__net_read_conv(mw__net_reader *r, const mw__net_unit *unit, const mw__net_row *row)
@@ -116,8 +117,8 @@ mw_tensor *mw__net_read_conv(mw__net_reader *r, const mw__net_unit *unit, const 
     window_keys keys;
     const char *mode = mw__net_string(unit->params, "KernelMode"), *type = mw__net_string(unit->params, "KernelType");
     const int64_t groups = mw__net_int(unit->node, "NumGroups", 1);
-    if (mode == NULL || strcmp(mode, "Dense") != 0 || type == NULL || strcmp(type, "Float16") != 0) {
-        mw__net_cannot_read(r, unit, "only kernels of KernelMode Dense and KernelType Float16 are known");
+    if ((mode != NULL && strcmp(mode, "Dense") != 0) || !is_float_type(type)) {
+        mw__net_cannot_read(r, unit, "only kernels of KernelMode Dense and KernelType Float16 or Float32 are known");
         return NULL;
     }
     mw_tensor *weight = read_windows(r, unit, &keys) ? read_weight(r, unit, &keys, groups) : NULL;

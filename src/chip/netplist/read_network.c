@@ -1,6 +1,8 @@
 /* A procedure with its network: inputs, constants, units in their order, outputs. */
 #include "base/file.h"
+#include "base/fp16.h"
 #include "chip/netplist/netplist.h"
+#include "graph/convert.h"
 #include "graph/op_build.h"
 
 #include <string.h>
@@ -51,13 +53,39 @@ static const char *const input_keys[] = {"BatchSize", "InputChannels", "InputDep
 static const char *const constant_keys[] = {"ConstantBatchSize", "ConstantChannels", "ConstantDepth", "ConstantHeight",
                                             "ConstantWidth"};
 
+/* Entry `index` of a list of ports, and its name: of a procedure, or in the network itself, under its name. */
+static plist_t port_at(const mw__net_reader *r, plist_t procedure, bool output, size_t index, const char **name)
+{
+    size_t count;
+    if (procedure != NULL) {
+        plist_t list = mw__net_list(procedure, output ? "OutputList" : "InputList", &count);
+        plist_t entry = index < count ? plist_array_get_item(list, (uint32_t)index) : NULL;
+        *name = mw__net_string(entry, output ? "OutputName" : "InputName");
+        return entry;
+    }
+    plist_t list = mw__net_list(r->network, output ? "Outputs" : "Inputs", &count);
+    *name = index < count ? mw__net_string_at(list, index) : NULL;
+    return *name != NULL ? mw__net_dict(r->network, *name) : NULL;
+}
+
+static size_t port_count(const mw__net_reader *r, plist_t procedure, bool output)
+{
+    size_t count;
+    if (procedure != NULL)
+        mw__net_list(procedure, output ? "OutputList" : "InputList", &count);
+    else
+        mw__net_list(r->network, output ? "Outputs" : "Inputs", &count);
+    return count;
+}
+
 /* 5 if anything says a depth. */
-static int find_rank(mw__net_reader *r, plist_t inputs, size_t input_count)
+static int find_rank(const mw__net_reader *r, plist_t procedure)
 {
     size_t count;
     plist_t list = mw__net_list(r->network, "Constants", &count);
-    for (size_t i = 0; i < input_count; i++)
-        if (mw__net_int(plist_array_get_item(inputs, (uint32_t)i), "InputDepth", 1) > 1)
+    const char *port;
+    for (size_t i = 0; i < port_count(r, procedure, false); i++)
+        if (mw__net_int(port_at(r, procedure, false, i, &port), "InputDepth", 1) > 1)
             return 5;
     for (size_t i = 0; i < count; i++) {
         const char *name = mw__net_string_at(list, i);
@@ -84,10 +112,10 @@ static mw_status note_symbol(mw__net_reader *r, const char *name, mw_tensor *val
 }
 
 /* One of its entries: the first makes the input, the others have to say the same. */
-static mw_status read_input(mw__net_reader *r, plist_t entry)
+static mw_status read_input(mw__net_reader *r, plist_t entry, const char *name)
 {
     mw__net_dims dims;
-    const char *name = mw__net_string(entry, "InputName"), *type = mw__net_string(entry, "InputType");
+    const char *type = mw__net_string(entry, "InputType");
     if (name == NULL)
         return mw__fail(r->err, MW_ERROR_FORMAT, "an entry of the InputList has no InputName");
     if (type != NULL && strcmp(type, "Float16") != 0)
@@ -115,12 +143,21 @@ mw_status mw__net_claim(mw__net_reader *r, uint64_t bytes)
                           (unsigned long long)r->constant_bytes, (unsigned long long)r->constant_limit / 4);
 }
 
+/* Apple's compiler names its weight files by absolute paths of the machine where it ran: such a file is looked for
+ * beside the netplist. */
+static const char *weight_name(plist_t list, size_t index)
+{
+    const char *name = mw__net_string_at(list, index);
+    const char *slash = name != NULL && name[0] == '/' ? strrchr(name, '/') : NULL;
+    return slash != NULL ? slash + 1 : name;
+}
+
 mw_status mw__net_read_weights(mw__net_reader *r, uint64_t index, uint64_t offset, void *out, size_t size)
 {
     size_t count;
     mw__file file;
     plist_t list = mw__net_list(r->network, "Weights", &count);
-    const char *name = index < count ? mw__net_string_at(list, (size_t)index) : NULL;
+    const char *name = index < count ? weight_name(list, (size_t)index) : NULL;
     if (name == NULL)
         return mw__fail(r->err, MW_ERROR_FORMAT, "there is no weight file %llu of %zu", (unsigned long long)index,
                         count);
@@ -130,13 +167,33 @@ mw_status mw__net_read_weights(mw__net_reader *r, uint64_t index, uint64_t offse
     return status;
 }
 
+void *mw__net_read_halves(mw__net_reader *r, const char *type, int64_t index, int64_t offset, size_t count)
+{
+    const bool wide = type != NULL && strcmp(type, "Float32") == 0;
+    const size_t size = wide ? 4 : 2;
+    if (mw__net_claim(r, size * count) != MW_OK)
+        return NULL;
+    char *data = mw__alloc(r->allocator, count, size, r->err);
+    if (data == NULL)
+        return NULL;
+    if (mw__net_read_weights(r, (uint64_t)index, (uint64_t)offset, data, size * count) != MW_OK) {
+        mw__free(r->allocator, data);
+        return NULL;
+    }
+    for (size_t i = 0; wide && i < count; i++) { /* in place: what is written lies before what is read */
+        const uint16_t half = mw__fp16_from_double(mw__load_element(data, MW_F32, i));
+        memcpy(data + 2 * i, &half, sizeof half);
+    }
+    return data;
+}
+
 /* What constants may take: four times the weight files, each counted once. */
 static mw_status find_limit(mw__net_reader *r)
 {
     size_t count;
     plist_t list = mw__net_list(r->network, "Weights", &count);
     for (size_t i = 0; i < count; i++) {
-        const char *name = mw__net_string_at(list, i);
+        const char *name = weight_name(list, i);
         mw_error absent = {0};
         mw__file file;
         if (name == NULL || mw__map_get(&r->weight_files, name) != NULL ||
@@ -190,15 +247,18 @@ static mw_status read_constant(mw__net_reader *r, const char *name)
 
 /* ---- units ---- */
 
+/* Bottom is a list, or one name. */
 static mw_status read_bottoms(mw__net_reader *r, mw__net_unit *unit, bool *behind)
 {
     size_t count;
+    const char *only = mw__net_string(unit->node, "Bottom");
     plist_t list = mw__net_list(unit->node, "Bottom", &count);
+    count = only != NULL ? 1 : count;
     unit->more = mw__arena_alloc(&r->arena, count, sizeof *unit->more, r->err);
     if (unit->more == NULL)
         return MW_ERROR_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        const char *name = mw__net_string_at(list, i);
+        const char *name = only != NULL ? only : mw__net_string_at(list, i);
         mw_tensor *value = name != NULL ? mw__map_get(&r->symbols, name) : NULL;
         if (value == NULL && r->problems == 0)
             return mw__fail(r->err, MW_ERROR_FORMAT, "unit \"%.96s\" reads \"%.96s\", which nothing before it makes",
@@ -233,9 +293,8 @@ static mw_status read_unit(mw__net_reader *r, const char *name)
 
 /* ---- the network ---- */
 
-static mw_status read_output(mw__net_reader *r, plist_t entry)
+static mw_status read_output(mw__net_reader *r, plist_t entry, const char *name)
 {
-    const char *name = mw__net_string(entry, "OutputName");
     if (name == NULL)
         return mw__fail(r->err, MW_ERROR_FORMAT, "an entry of the OutputList has no OutputName");
     const char *bottom = mw__net_string(mw__net_dict(r->network, name), "Bottom");
@@ -263,27 +322,30 @@ static mw_status find_network(mw__net_reader *r, plist_t procedure)
                : mw__fail(r->err, MW_ERROR_FORMAT, "there is no network \"%.96s\"", name != NULL ? name : "");
 }
 
-static mw_status read_outputs(mw__net_reader *r, plist_t procedure)
+static mw_status read_ports(mw__net_reader *r, plist_t procedure, bool output)
 {
-    size_t count;
-    plist_t list = mw__net_list(procedure, "OutputList", &count);
-    if (count == 0)
+    const size_t count = port_count(r, procedure, output);
+    const char *name;
+    if (count == 0 && output)
         return mw__fail(r->err, MW_ERROR_FORMAT, "a procedure has no OutputList");
-    for (size_t i = 0; i < count; i++)
-        MW_TRY(read_output(r, plist_array_get_item(list, (uint32_t)i)));
+    for (size_t i = 0; i < count; i++) {
+        plist_t entry = port_at(r, procedure, output, i, &name);
+        MW_TRY(output ? read_output(r, entry, name) : read_input(r, entry, name));
+    }
     return MW_OK;
 }
 
 mw_status mw__net_read_network(mw__net_reader *r, plist_t procedure)
 {
-    size_t inputs, constants, units;
-    MW_TRY(find_network(r, procedure));
-    plist_t list = mw__net_list(procedure, "InputList", &inputs);
-    r->rank = find_rank(r, list, inputs);
+    size_t constants, units;
+    if (procedure != NULL)
+        MW_TRY(find_network(r, procedure));
+    if (r->network == NULL)
+        return mw__fail(r->err, MW_ERROR_FORMAT, "a network that is listed is not there");
+    r->rank = find_rank(r, procedure);
     MW_TRY(find_limit(r));
-    for (size_t i = 0; i < inputs; i++)
-        MW_TRY(read_input(r, plist_array_get_item(list, (uint32_t)i)));
-    list = mw__net_list(r->network, "Constants", &constants);
+    MW_TRY(read_ports(r, procedure, false));
+    plist_t list = mw__net_list(r->network, "Constants", &constants);
     for (size_t i = 0; i < constants; i++) {
         const char *name = mw__net_string_at(list, i);
         if (name == NULL || mw__map_get(&r->symbols, name) != NULL)
@@ -293,5 +355,5 @@ mw_status mw__net_read_network(mw__net_reader *r, plist_t procedure)
     list = mw__net_list(r->network, "Units", &units);
     for (size_t i = 0; i < units; i++)
         MW_TRY(read_unit(r, mw__net_string_at(list, i)));
-    return read_outputs(r, procedure);
+    return read_ports(r, procedure, true);
 }

@@ -58,7 +58,8 @@ mw_tensor *mw__net_read_transpose(mw__net_reader *r, const mw__net_unit *unit, c
 
 mw_tensor *mw__net_read_concat(mw__net_reader *r, const mw__net_unit *unit, const mw__net_row *row)
 {
-    const int axis = mw__net_axis_called(r, unit, mw__net_string(unit->params, "Dimension"));
+    const char *name = unit->params != NULL ? mw__net_string(unit->params, "Dimension") : "Channel";
+    const int axis = mw__net_axis_called(r, unit, name);
     (void)row;
     return axis >= 0 ? mw_concat(unit->more, unit->bottom_count, axis) : NULL;
 }

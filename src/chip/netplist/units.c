@@ -37,6 +37,7 @@ const mw__net_row mw__net_rows[] = {
     NEURON("Ceil", "ceil"),
     NEURON("Floor", "floor"),
     NEURON("RoundNearest", "round"),
+    NEURON("Sign", "sign"),
     {"Neuron", "ELU", "elu", mw__net_write_unary, mw__net_read_unary, {{"EluAlpha", "alpha"}}, NULL},
     {"Neuron",
      "LeakyReLU",

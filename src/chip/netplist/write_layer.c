@@ -98,46 +98,30 @@ void mw__net_write_pool(mw__net_writer *w, const mw__op *op, const mw__net_row *
 
 /* ---- convolution ---- */
 
-/* The bias is added by a unit of its own: how a unit holds one for each channel is not public. */
-static mw__net_value add_bias(mw__net_writer *w, const mw__op *op, mw__net_value y)
+/* The offset of each channel is a GOC's, as Apple's compiler has it in tinygrad's net.plist. */
+static mw__net_value add_bias(mw__net_writer *w, mw__net_value y, const uint16_t *bias, size_t count)
 {
-    mw__net_value bias;
-    if (mw__arg(op, "bias") == NULL || !mw__net_operand(w, op, "bias", &bias))
+    if (count == 0)
         return y;
-    mw__net_dims dims = {{1, 1, 1, 1, 1}};
-    dims.of[MW__NET_CHANNEL] = y.dims.of[MW__NET_CHANNEL];
-    bias.dims = dims;
-    return mw__net_binary(w, "Add", y, bias);
+    plist_t params = plist_new_dict(), group = plist_new_dict();
+    mw__net_set_int(group, "BiasCount", (int64_t)count);
+    mw__net_set_int(group, "BiasIndex", 1);
+    mw__net_set_int(group, "BiasOffset", (int64_t)mw__net_weights(w, bias, 2 * count));
+    mw__net_set_string(group, "BiasType", "Float16");
+    plist_dict_set_item(params, "BiasScaleGroupData", group);
+    return mw__net_put(w, "GOC", params, &y, 1, y.dims);
 }
 
-/* A constant [channels] is one with channels in their place. */
-static bool place_bias(mw__net_writer *w, const mw__op *op)
+/* A constant argument; of one that is absent none. */
+static uint16_t *load_constant(mw__net_writer *w, const mw__op *op, const char *argument, size_t *count)
 {
-    mw_tensor *bias = mw__arg(op, "bias");
-    uint16_t *data;
-    if (bias == NULL)
-        return true;
-    const mw__payload *payload = bias->payload;
-    if (payload == NULL || payload->data == NULL || bias->type->shape.rank != 1) {
-        mw__net_cannot(w, op, "a bias that is no constant");
-        return false;
-    }
-    const size_t count = mw__payload_count(payload);
-    if ((data = mw__arena_alloc(&w->arena, count, sizeof *data, w->err)) == NULL)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        data[i] = mw__fp16_from_double(mw__payload_float(payload, i));
-    mw__net_dims dims = {{1, (int64_t)count, 1, 1, 1}};
-    w->values[bias->id] = mw__net_constant(w, "Float16", data, dims);
-    return !mw__failed(w->err);
-}
-
-static uint16_t *load_weight(mw__net_writer *w, const mw__op *op, size_t *count)
-{
-    const mw_tensor *weight = mw__arg(op, "weight");
-    const mw__payload *payload = weight->payload;
+    const mw_tensor *value = mw__arg(op, argument);
+    const mw__payload *payload = value != NULL ? value->payload : NULL;
+    *count = 0;
+    if (value == NULL)
+        return mw__arena_alloc(&w->arena, 0, 1, w->err);
     if (payload == NULL || payload->data == NULL) {
-        mw__net_cannot(w, op, "a weight that is no constant");
+        mw__net_cannot(w, op, "a weight or bias that is no constant");
         return NULL;
     }
     *count = mw__payload_count(payload);
@@ -166,7 +150,7 @@ void mw__net_write_conv(mw__net_writer *w, const mw__op *op, const mw__net_row *
     mw__net_value x;
     mw__window windows[MW__WINDOW_AXES];
     int64_t groups = 1;
-    size_t count = 0;
+    size_t count = 0, bias_count = 0;
     if (!mw__net_operand(w, op, "x", &x) || !read_windows(w, op, &mw__arg(op, "weight")->type->shape.dim[2], windows))
         return;
     for (int i = 0; i < w->rank - 2; i++)
@@ -174,8 +158,9 @@ void mw__net_write_conv(mw__net_writer *w, const mw__op *op, const mw__net_row *
             mw__net_cannot(w, op, "no key for dilations is public");
             return;
         }
-    const uint16_t *weight = load_weight(w, op, &count);
-    if (weight == NULL || !place_bias(w, op))
+    const uint16_t *weight = load_constant(w, op, "weight", &count);
+    const uint16_t *bias = weight != NULL ? load_constant(w, op, "bias", &bias_count) : NULL;
+    if (bias == NULL)
         return;
     mw__arg_int(op, "groups", &groups);
     mw__net_value y = mw__net_put(w, row->type, conv_params(w, windows, weight, count), &x, 1,
@@ -183,7 +168,7 @@ void mw__net_write_conv(mw__net_writer *w, const mw__op *op, const mw__net_row *
     if (y.symbol == NULL)
         return;
     mw__net_set_int(mw__net_last(w), "NumGroups", groups);
-    mw__net_result(w, op, 0, add_bias(w, op, y));
+    mw__net_result(w, op, 0, add_bias(w, y, bias, bias_count));
 }
 
 /* ---- products ---- */

@@ -105,6 +105,28 @@ def main():
     write("sdpa", [procedure("sdpa", ports, "sdpa")],
           [network(units, "sdpa", ["sdpa.weights.0", "sdpa.weights.1"], {"scale": constant(1)})], halves([0.25]))
 
+    # version 1.0.9, as Apple's compiler wrote tinygrad's net.plist: ports in the network, Bottom a name, weights in fp32
+    # at an absolute path, an offset for each channel
+    conv = {"KernelGroupReuse": False, "KernelHeight": 1, "KernelIndex": 0, "KernelMode": "Dense", "KernelOffset": 192,
+            "KernelType": "Float32", "KernelWidth": 1, "Step": [1, 1], "Type": "Conv"}
+    group = {"BiasCount": 2, "BiasIndex": 1, "BiasOffset": 0, "BiasType": "Float16"}
+    image = {"BatchSize": 1, "InputChannels": 3, "InputHeight": 1, "InputInterleave": 1, "InputPlaneStride": 64,
+             "InputRowStride": 64, "InputType": "Float16", "InputWidth": 1}
+    net = {"Inputs": ["image"], "Outputs": ["probs@output"], "Units": ["probs_tmp_0", "probs"], "image": image,
+           "Weights": ["/Volumes/elsewhere/older.espresso.weights", "older.additional.weights"],
+           "probs_tmp_0": {"Bottom": "image", "Name": "probs_tmp_0", "OutputChannels": 2, "OutputType": "Float16",
+                           "Params": conv, "Type": "Conv"},
+           "probs": {"Bottom": "probs_tmp_0", "Name": "probs", "OutputType": "Float16",
+                     "Params": {"BiasScaleGroupData": group}, "Type": "GOC"},
+           "probs@output": {"Bottom": "probs", "OutputInterleave": 1, "OutputPlaneStride": 64, "OutputRowStride": 64,
+                            "OutputType": "Float16"}}
+    with open(os.path.join(HERE, "older.plist"), "wb") as out:
+        plistlib.dump({"Networks": ["net"], "Version": "1.0.9", "net": net}, out, sort_keys=True)
+    with open(os.path.join(HERE, "older.espresso.weights"), "wb") as out:
+        out.write(b"\0" * 192 + struct.pack("<6f", 1, 2, 3, -1, 0.5, 0.25))
+    with open(os.path.join(HERE, "older.additional.weights"), "wb") as out:
+        out.write(halves([0.5, -2]))
+
     # two procedures
     relu, square = {"r": unit("Neuron", ["x"], {"Type": "ReLU"})}, {"m": unit("ElementWise", ["x", "x"], {"Type": "Mult"})}
     write("two", [procedure("main", [port("x", "r", 4)], "r"), procedure("again", [port("x", "m", 4)], "m")],
