@@ -87,6 +87,7 @@ static const mw_table_column table_columns[] = {{.name = "x", .dtype = MW_F32}};
 MAKER(table, mw_table_options, mw_table_defaults(table_columns, 1))
 MAKER(augment, mw_augment_options, mw_augment_defaults("image"))
 MAKER(images, mw_image_options, mw_image_defaults())
+MAKER(netplist, mw_netplist_options, mw_netplist_defaults())
 MAKER(onnx, mw_onnx_options, mw_onnx_defaults())
 MAKER(onnx_write, mw_onnx_write_options, mw_onnx_write_defaults())
 MAKER(model, mw_model_options, mw_model_defaults())
@@ -275,6 +276,20 @@ static bool use_writer(world *w, const mw_coreml_write_options *coreml, const mw
                          coreml != NULL ? coreml->struct_size == sizeof *coreml : onnx->struct_size == sizeof *onnx);
 }
 
+static bool use_netplist(world *w, const void *options)
+{
+    char folder[512];
+    const mw_netplist_options *netplist = options;
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_output(mw_relu(mw_input(graph, "x", MW_F32, MW_SHAPE(2))), "y");
+    CHECK(folder_enter(folder));
+    const mw_status status = mw_netplist_write(graph, "y.plist", netplist, &w->err);
+    folder_leave(folder);
+    mw_graph_destroy(graph);
+    return good_if_built(w, status == MW_OK,
+                         netplist->struct_size == sizeof *netplist && mw_chip_name(netplist->chip) != NULL);
+}
+
 static bool use_coreml_write(world *w, const void *options) { return use_writer(w, options, NULL); }
 
 /* Of files that are not there: the options are looked at first. */
@@ -431,6 +446,7 @@ static const struct_row structs[] = {
     ROW(mw_table_options, table),
     ROW(mw_augment_options, augment),
     ROW(mw_image_options, images),
+    ROW(mw_netplist_options, netplist),
     ROW(mw_onnx_options, onnx),
     ROW(mw_onnx_write_options, onnx_write),
     ROW(mw_model_options, model),
@@ -523,6 +539,10 @@ static void test_programs_refuse_options_out_of_range(void)
     FIELD(mw_chip_place_options, chip_place, options.function = "no such");
     FIELD(mw_ane_options, ane, options.payload_offset = 0x100);
     FIELD(mw_ane_options, ane, options.payload_offset = UINT64_MAX);
+    FIELD(mw_e5_options, e5, options.row_bytes = 0);
+    FIELD(mw_e5_options, e5, options.container = NULL);
+    FIELD(mw_e5_options, e5, options.function = "no such");
+    FIELD(mw_netplist_options, netplist, options.chip = (mw_chip)10);
     FIELD(mw_chip_run_options, chip_run, options.profile = "no such");
     FIELD(mw_chip_run_options, chip_run, options.work_limit = 0);
     FIELD(mw_hwx_emit_options, hwx_emit, options.kernel_name = "no such");
