@@ -76,8 +76,9 @@ typedef struct mw_hwx_emission {
                     * depends on here and a chip has not seen. The file says --unverified then */
 } mw_hwx_emission;
 
-/** Writes a H13 program of one task: relu, sigmoid, add, sub, mul, maximum or minimum of two inputs, linear of one row,
- *  conv with a kernel of 1 or 3 a side and step 1; of the last two weights are constants, and a relu may follow.
+/** Writes a H13 program: relu, sigmoid, add, sub, mul, maximum or minimum of two inputs, concat of their channels,
+ *  linear of one row, conv with a kernel of 1 or 3 a side and step 1; of the last two weights are constants, and a relu
+ *  may follow.
  *  graph    lent; everything in it is fp16
  *  options  NULL = mw_hwx_emit_defaults()
  *  out      empty on failure

@@ -249,6 +249,30 @@ static void test_two_operands_either_way_round(void)
     }
 }
 
+static void check_concat(bool turned)
+{
+    enum { A = 3 * 2 * 7, B = 20 * 2 * 7 };
+    uint16_t x[A], z[B], y[A + B];
+    char text[512];
+    snprintf(text, sizeof text,
+             HEAD "tensor<fp16, [1, 3, 2, 7]> x, tensor<fp16, [1, 20, 2, 7]> z) {\n"
+                  "    tensor<fp16, [1, 23, 2, 7]> y = concat(axis = int32(1), interleave = bool(false), values = (%s))"
+                  "[name = string(\"y\")];\n  } -> (y);\n}\n",
+             turned ? "z, x" : "x, z");
+    mw_hwx *hwx = emit(text, false);
+    fill(x, A);
+    fill(z, B);
+    run(hwx, (mw_chip_buffer[]){{"x", x, sizeof x}, {"z", z, sizeof z}, {"y", y, sizeof y}}, 3);
+    CHECK(memcmp(y + (turned ? B : 0), x, sizeof x) == 0 && memcmp(y + (turned ? 0 : A), z, sizeof z) == 0);
+    mw_hwx_close(hwx);
+}
+
+static void test_concat_of_channels_either_way_round(void)
+{
+    check_concat(false);
+    check_concat(true);
+}
+
 /* Text of fp16 numbers, and their values. */
 static void put_numbers(char *out, size_t size, double *values, size_t count)
 {
@@ -348,6 +372,11 @@ static void test_what_is_no_task_is_refused_by_name(void)
                        "    tensor<fp16, [4]> h = add(x = x, y = z)[name = string(\"h\")];\n"
                        "    tensor<fp16, [4]> y = relu(x = h)[name = string(\"y\")];\n  } -> (y);\n}\n",
                   MW_ERROR_UNSUPPORTED, "second operation");
+    check_refused(HEAD
+                  "tensor<fp16, [1, 2, 4]> x, tensor<fp16, [1, 2, 4]> z) {\n"
+                  "    tensor<fp16, [1, 2, 8]> y = concat(axis = int32(-1), interleave = bool(false), values = (x, z))"
+                  "[name = string(\"y\")];\n  } -> (y);\n}\n",
+                  MW_ERROR_UNSUPPORTED, "not of channels");
     check_refused(HEAD "tensor<fp16, [4]> x, tensor<fp16, [1]> z) {\n"
                        "    tensor<fp16, [4]> y = add(x = x, y = z)[name = string(\"y\")];\n  } -> (y);\n}\n",
                   MW_ERROR_UNSUPPORTED, "different shapes");
@@ -410,6 +439,7 @@ int main(void)
     RUN(test_relu_of_any_shape);
     RUN(test_sigmoid_of_any_shape);
     RUN(test_two_operands_either_way_round);
+    RUN(test_concat_of_channels_either_way_round);
     RUN(test_linear_with_bias_and_relu);
     RUN(test_conv_with_same_padding);
     RUN(test_what_is_no_task_is_refused_by_name);

@@ -100,6 +100,18 @@ static void test_sum_of_64_is_the_public_file(void)
     check_equal("ops_sum_1b1855b8", &op);
 }
 
+static void check_concat(const char *name, int64_t channels)
+{
+    const mw__emit_operation op = {.kind = MW__EMIT_CONCAT,
+                                   .inputs = {{"input_0", {channels, 1, 1}}, {"input_1", {16, 1, 1}}},
+                                   .output = {"output@output", {channels + 16, 1, 1}},
+                                   .input_count = 2};
+    check_equal(name, &op);
+}
+
+static void test_concat_of_32_is_the_public_file(void) { check_concat("ops_concat_fb59e09a", 16); }
+static void test_concat_of_16400_is_the_public_file(void) { check_concat("ops_concat_0f988933", 16384); }
+
 /* ---- products ---- */
 
 static void check_product(const char *name, int64_t inputs, int64_t outputs, const uint16_t *weights,
@@ -157,6 +169,8 @@ int main(void)
     RUN(test_relu_of_16_is_the_public_file);
     RUN(test_sigmoid_of_77_is_the_public_file);
     RUN(test_sum_of_64_is_the_public_file);
+    RUN(test_concat_of_32_is_the_public_file);
+    RUN(test_concat_of_16400_is_the_public_file);
     RUN(test_gemm_of_64_is_the_public_file);
     RUN(test_gemm_of_512_is_the_public_file);
     RUN(test_conv_of_denormals_is_the_public_file);

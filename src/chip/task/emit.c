@@ -23,7 +23,7 @@ static mw_status refuse(const reader *r, const char *operation, const char *why)
 {
     return mw__fail(
         r->err, MW_ERROR_UNSUPPORTED,
-        "%s: %s; a program of one task is relu, sigmoid, add, sub, mul, maximum or minimum of two inputs, or a "
+        "%s: %s; a program of one task is relu, sigmoid, add, sub, mul, maximum, minimum or concat of two inputs, or a "
         "linear or conv with constant weights",
         operation, why);
 }
@@ -136,6 +136,37 @@ static mw_status read_mul(reader *r, const mw__op *op, const mw__op *last) { ret
 static mw_status read_maximum(reader *r, const mw__op *op, const mw__op *last) { return read_planar(r, op, last, 2); }
 static mw_status read_minimum(reader *r, const mw__op *op, const mw__op *last) { return read_planar(r, op, last, 3); }
 
+/* ---- concat ---- */
+
+static mw_status check_parts(const reader *r, const mw__op *op)
+{
+    const mw__emit_extent *a = &r->op.inputs[0].extent, *b = &r->op.inputs[1].extent, *y = &r->op.output.extent;
+    const int rank = mw_tensor_shape(op->results[0]).rank;
+    int64_t axis = 0;
+    bool interleave = true;
+    if (!mw__arg_int(op, "axis", &axis) || !mw__arg_bool(op, "interleave", &interleave) || interleave || rank < 3 ||
+        (axis < 0 ? axis + rank : axis) != rank - 3)
+        return refuse(r, op->row->name, "not of channels, or interleaved");
+    if (a->h != y->h || b->h != y->h || a->w != y->w || b->w != y->w || a->c + b->c != y->c)
+        return refuse(r, op->row->name, "parts of other heights or widths");
+    return MW_OK;
+}
+
+static mw_status read_concat(reader *r, const mw__op *op, const mw__op *last)
+{
+    const mw__operand *values = NULL;
+    const size_t count = mw__arg_values(op, "values", &values);
+    r->op.kind = MW__EMIT_CONCAT;
+    if (r->function->body->input_count != MW__EMIT_INPUTS || count != MW__EMIT_INPUTS)
+        return refuse(r, op->row->name, "not of the two inputs");
+    const int first = port_of(r, values[0].value), second = port_of(r, values[1].value);
+    if (first < 0 || second < 0 || first == second)
+        return refuse(r, op->row->name, "not of the two inputs");
+    MW_TRY(read_ports(r, op, last, read_extent));
+    r->op.first = first;
+    return check_parts(r, op);
+}
+
 /* ---- products ---- */
 
 /* All numbers of a constant. */
@@ -230,7 +261,8 @@ static const struct rule {
 } rules[] = {
     {"relu", read_relu, false},       {"sigmoid", read_sigmoid, false}, {"add", read_add, false},
     {"sub", read_sub, false},         {"mul", read_mul, false},         {"maximum", read_maximum, false},
-    {"minimum", read_minimum, false}, {"linear", read_linear, true},    {"conv", read_conv, true},
+    {"minimum", read_minimum, false}, {"concat", read_concat, false},   {"linear", read_linear, true},
+    {"conv", read_conv, true},
 };
 
 static const struct rule *find_rule(const mw__op *op)

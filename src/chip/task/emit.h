@@ -1,7 +1,7 @@
-/* Writing H13 programs of one task: what an operation becomes, first as words, then as a file.
+/* Writing H13 programs of one operation: what it becomes, first as words, then as a file.
  *
- * All of it follows the files that compiler 4 wrote of relu, sigmoid, sum, gemm and conv: for those shapes it is equal
- * to them word for word. words.def lists what is copied and what is guessed. */
+ * All of it follows the files that compiler 4 wrote of relu, sigmoid, sum, concat, gemm and conv: for those shapes it
+ * is equal to them byte for byte. words.def lists what is copied and what is guessed. */
 #ifndef MW__CHIP_TASK_EMIT_H
 #define MW__CHIP_TASK_EMIT_H
 
@@ -12,6 +12,8 @@
 enum {
     MW__EMIT_WORDS = 157, /* of a task of compiler 4: all registers of all units */
     MW__EMIT_INPUTS = 2,
+    MW__EMIT_NEXT = 0x300,                              /* bytes from a task to the next */
+    MW__EMIT_TEXT = MW__EMIT_NEXT + 4 * MW__EMIT_WORDS, /* of two tasks */
     MW__EMIT_BASE_OUTPUT = 4, /* base registers: the output, then inputs, the last one first */
 };
 
@@ -19,7 +21,8 @@ typedef enum mw__emit_kind {
     MW__EMIT_RELU,
     MW__EMIT_TABLE,   /* sigmoid */
     MW__EMIT_PRODUCT, /* a convolution with step 1, a gemm */
-    MW__EMIT_PLANAR   /* two operands, element by element */
+    MW__EMIT_PLANAR,  /* two operands, element by element */
+    MW__EMIT_CONCAT   /* of channels: a task for each of two inputs */
 } mw__emit_kind;
 
 typedef struct mw__emit_extent {
@@ -40,16 +43,17 @@ typedef struct mw__emit_operation {
     /* of two operands */
     unsigned planar; /* PE operation: 0 add, 1 mul, 2 max, 3 min */
     bool negative;   /* x - y */
-    int first;       /* which input is x */
+    int first;       /* which input is x; of a concat, which is the first part */
     /* of a product */
     int64_t kernel_h, kernel_w, pad_top, pad_left;
     const uint16_t *weights; /* [outputs, inputs, kernel_h, kernel_w] */
     const uint16_t *bias;    /* [outputs]; NULL: none */
 } mw__emit_operation;
 
-/* A task and what it reads beside its ports. */
+/* Tasks and what they read beside their ports. */
 typedef struct mw__emit_program {
-    uint8_t text[4 * MW__EMIT_WORDS];
+    uint8_t text[MW__EMIT_TEXT];
+    size_t text_size, tasks;
     uint8_t *constants; /* of the allocator; tiles one behind the other */
     size_t constants_size;
     size_t tile_at[MW__TILES];

@@ -205,7 +205,7 @@ static void put_text_segment(const plan *p, mw__text *out)
     put_section(out, &(section){.name = "__text",
                                 .segment = "__TEXT",
                                 .address = VM_BASE,
-                                .size = sizeof p->program->text,
+                                .size = p->program->text_size,
                                 .at = p->text_at,
                                 .alignment = 14,
                                 .relocations_at = relocated ? p->relocations_at : 0,
@@ -274,15 +274,15 @@ static void put_program(const plan *p, mw__text *out)
     put_bases(p, out);
     u64(out, VM_BASE);
     u32(out, MW__EMIT_WORDS - 1);
-    u32(out, 1);
+    u32(out, p->program->tasks);
     u32(out, 0);
     u32(out, 0xffff);
     pad_to(out, start + 0x83c);
     u32(out, STATE_NAME);
     pad_to(out, start + 0x850);
-    u32(out, 0x11);
+    u32(out, p->program->tasks == 1 ? 0x11 : 7);
     u32(out, 0);
-    u32(out, 3);
+    u32(out, p->program->tasks == 1 ? 3 : 4);
     u32(out, 0);
     padded(out, p->names->procedure, size - STATE_NAME);
 }
@@ -456,7 +456,7 @@ static void put_file(const plan *p, const mw__text *commands, const mw__text *sy
     pad_to(out, p->relocations_at);
     put_relocations(p, out);
     pad_to(out, p->text_at);
-    mw__text_append(out, (const char *)p->program->text, sizeof p->program->text);
+    mw__text_append(out, (const char *)p->program->text, p->program->text_size);
     pad_to(out, p->text_at + p->constants_at);
     mw__text_append(out, (const char *)p->program->constants, p->program->constants_size);
     pad_to(out, p->text_at + p->stored);
@@ -471,7 +471,7 @@ void mw__emit_file(const mw__emit_operation *op, const mw__emit_program *program
     mw__text_init(&commands, out->allocator);
     mw__text_init(&symbols, out->allocator);
     mw__text_init(&p.strings, out->allocator);
-    p.constants_at = round_up(sizeof program->text, MW__TILE_ALIGNMENT);
+    p.constants_at = round_up(program->text_size, MW__TILE_ALIGNMENT);
     p.stored = round_up(p.constants_at + program->constants_size, PAGE);
     name_kernel(&p);
     place_windows(&p);

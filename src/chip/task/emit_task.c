@@ -91,7 +91,7 @@ bool mw__emit_word_at(size_t index, mw__emit_word *out)
 
 static unsigned tasks_of(mw__emit_kind kind)
 {
-    return kind == MW__EMIT_PLANAR ? PLANAR : kind == MW__EMIT_PRODUCT ? PRODUCT : PASS;
+    return kind == MW__EMIT_PLANAR ? PLANAR : kind == MW__EMIT_PRODUCT ? PRODUCT : PASS; /* a concat is passes */
 }
 
 static void put_copied(words *w, mw__emit_kind kind)
@@ -116,7 +116,7 @@ static void put_header(words *w, const mw__emit_operation *op, unsigned engines)
     put_field(w, MW__FIELD_last, 1);
     put_field(w, MW__FIELD_source1_base, MW__EMIT_BASE_OUTPUT + op->input_count - op->first);
     put_field(w, MW__FIELD_source1_enable, 1);
-    if (op->input_count == 2) {
+    if (op->kind == MW__EMIT_PLANAR) {
         put_field(w, MW__FIELD_source2_base, MW__EMIT_BASE_OUTPUT + 1 + op->first);
         put_field(w, MW__FIELD_source2_enable, 1);
     }
@@ -174,7 +174,7 @@ static void put_shapes(words *w, const mw__emit_operation *op, unsigned engines,
     put_kernel(w, op, lanes);
     put_field(w, MW__FIELD_groups, 1);
     put_field(w, MW__FIELD_unicast_cin, 1);
-    put_field(w, MW__FIELD_unicast, op->kind == MW__EMIT_RELU || op->kind == MW__EMIT_TABLE);
+    put_field(w, MW__FIELD_unicast, tasks_of(op->kind) == PASS);
     put_field(w, MW__FIELD_tile_height, out->h);
     if (planar)
         return;
@@ -192,7 +192,7 @@ static void put_tile(words *w, mw__register_id row, const mw__emit_extent *e)
 static void put_tiles(words *w, const mw__emit_operation *op)
 {
     put_tile(w, MW__REGISTER_source1_row, &op->inputs[0].extent);
-    if (op->input_count == 2)
+    if (op->kind == MW__EMIT_PLANAR)
         put_tile(w, MW__REGISTER_source2_row, &op->inputs[1].extent);
     put_tile(w, MW__REGISTER_target_row, &op->output.extent);
 }
@@ -223,7 +223,7 @@ static int64_t put_l2_sources(words *w, const mw__emit_operation *op)
     const int64_t longer = op->kind == MW__EMIT_PRODUCT ? 0x30 : op->kind == MW__EMIT_PLANAR ? 0x20 : 0;
     const int64_t row = l2_row(in, longer);
     put_l2(w, MW__REGISTER_l2_source, in, row);
-    if (op->input_count < 2)
+    if (op->kind != MW__EMIT_PLANAR)
         return row * in->h;
     const int64_t second = round_up(row * in->h, ROW_GRAIN);
     put_at(w, MW__REGISTER_l2_source2_base, 0, second);
@@ -249,6 +249,13 @@ static mw_status put_l2_all(words *w, const mw__emit_operation *op, mw_error *er
 
 /* ---- engines ---- */
 
+static int activation_of(const mw__emit_operation *op)
+{
+    if (op->kind == MW__EMIT_TABLE)
+        return 2;
+    return op->kind == MW__EMIT_RELU || op->relu;
+}
+
 static void put_engines(words *w, const mw__emit_operation *op)
 {
     if (op->kind == MW__EMIT_PLANAR) {
@@ -262,7 +269,7 @@ static void put_engines(words *w, const mw__emit_operation *op)
     put_field(w, MW__FIELD_mac_operation, product ? 0 : 12);
     put_field(w, MW__FIELD_binary_point, product ? 14 : 0);
     put_field(w, MW__FIELD_bias_row, op->bias != NULL);
-    put_field(w, MW__FIELD_activation, product ? op->relu : op->kind == MW__EMIT_RELU ? 1 : 2);
+    put_field(w, MW__FIELD_activation, activation_of(op));
     put_field(w, MW__FIELD_mac_20, 1);
     put_field(w, MW__FIELD_post_scale_value, ONE);
 }
@@ -274,7 +281,7 @@ static void put_coefficients(words *w, const mw__emit_operation *op, const mw__e
 {
     if (op->kind == MW__EMIT_PLANAR)
         return;
-    const bool reads = op->kind != MW__EMIT_RELU;
+    const bool reads = op->kind == MW__EMIT_TABLE || op->kind == MW__EMIT_PRODUCT;
     put(w, MW__REGISTER_kernel_cfg0, reads ? READS_COEFFICIENTS : 0);
     for (unsigned t = 0; t < MW__TILES; t++) {
         const int64_t bytes = layout != NULL ? mw__coefficient_tile_bytes(layout, t) : MW__TABLE_BYTES;
@@ -351,6 +358,8 @@ static bool is_sampled(const mw__emit_operation *op)
         return row && in->w == 77;
     case MW__EMIT_PLANAR:
         return pixel && in->c == 64 && op->planar == 0 && !op->negative && op->first == 0;
+    case MW__EMIT_CONCAT:
+        return pixel && op->first == 0 && op->inputs[1].extent.c == 16 && (in->c == 16 || in->c == 16384);
     case MW__EMIT_PRODUCT:
         return pixel && op->kernel_h == 1 && op->kernel_w == 1 && !op->relu &&
                ((in->c == 3 && out->c == 3 && op->bias == NULL) || (in->c == 3 && out->c == 2 && op->bias != NULL) ||
@@ -411,10 +420,74 @@ static mw_status check_extents(const mw__emit_operation *op, mw_error *err)
     return MW_OK;
 }
 
+static void write_words(const words *w, uint8_t *out)
+{
+    for (size_t i = 0; i < MW__EMIT_WORDS; i++)
+        for (int byte = 0; byte < 4; byte++)
+            out[4 * i + (size_t)byte] = (uint8_t)(w->at[i] >> (8 * byte));
+}
+
+/* ---- concat ---- */
+
+/* What a task says of its place in the chain, as the files of concat have it; the masks of events and the bits of L2
+ * are copied. */
+static void put_place(words *w, bool first)
+{
+    put_field(w, MW__FIELD_not_first, !first);
+    put_field(w, MW__FIELD_last, !first);
+    put_field(w, MW__FIELD_task_id, !first);
+    put_field(w, MW__FIELD_next_words, first ? MW__EMIT_WORDS - 1 : 0);
+    put(w, MW__REGISTER_w2, first ? 0x400 : 0x422);
+    put(w, MW__REGISTER_w4, first ? 0x68 : 0x6a);
+    put(w, MW__REGISTER_w7, first ? MW__EMIT_NEXT : 0);
+    put_field(w, MW__FIELD_texture_enable, first);
+    if (!first) {
+        put(w, MW__REGISTER_l2_source_cfg, 0x172);
+        put(w, MW__REGISTER_l2_result_cfg, 0x17a);
+    }
+}
+
+/* Part `index` is input `which`: passed on to its place in the result. */
+static mw_status put_part(words *w, const mw__emit_operation *op, int index, const mw__emit_program *program,
+                          mw_error *err)
+{
+    const int which = index == 0 ? op->first : 1 - op->first;
+    mw__emit_operation part = *op;
+    part.inputs[0] = part.output = op->inputs[which];
+    part.first = which;
+    MW_TRY(put_all(w, &part, program, NULL, err));
+    put_place(w, index == 0);
+    put_at(w, MW__REGISTER_target_offset, 0, index == 0 ? 0 : mw__emit_bytes(&op->inputs[op->first].extent));
+    put_at(w, MW__REGISTER_target_depth, 0, mw__emit_bytes(&op->output.extent));
+    return MW_OK;
+}
+
+static mw_status put_parts(const mw__emit_operation *op, mw__emit_program *out, mw_error *err)
+{
+    for (int i = 0; i < MW__EMIT_INPUTS; i++) {
+        words w = {{0}};
+        MW_TRY(put_part(&w, op, i, out, err));
+        write_words(&w, out->text + (size_t)i * MW__EMIT_NEXT);
+    }
+    out->tasks = MW__EMIT_INPUTS;
+    out->text_size = MW__EMIT_TEXT;
+    return MW_OK;
+}
+
+static mw_status put_single(const mw__emit_operation *op, const mw__coefficient_layout *layout, mw__emit_program *out,
+                            mw_error *err)
+{
+    words w = {{0}};
+    MW_TRY(put_all(&w, op, out, layout, err));
+    write_words(&w, out->text);
+    out->tasks = 1;
+    out->text_size = 4 * MW__EMIT_WORDS;
+    return MW_OK;
+}
+
 mw_status mw__emit_task(const mw__emit_operation *op, const mw_allocator *allocator, mw__emit_program *out,
                         mw_error *err)
 {
-    words w = {{0}};
     *out = (mw__emit_program){0};
     MW_TRY(check_extents(op, err));
     const bool product = op->kind == MW__EMIT_PRODUCT;
@@ -423,10 +496,8 @@ mw_status mw__emit_task(const mw__emit_operation *op, const mw_allocator *alloca
     mw_status status =
         product ? write_weights(op, &layout, allocator, out, err) : write_other(op->kind, allocator, out, err);
     if (status == MW_OK)
-        status = put_all(&w, op, out, product ? &layout : NULL, err);
-    for (size_t i = 0; i < MW__EMIT_WORDS; i++)
-        for (int byte = 0; byte < 4; byte++)
-            out->text[4 * i + (size_t)byte] = (uint8_t)(w.at[i] >> (8 * byte));
+        status =
+            op->kind == MW__EMIT_CONCAT ? put_parts(op, out, err) : put_single(op, product ? &layout : NULL, out, err);
     if (status != MW_OK) {
         mw__free(allocator, out->constants);
         *out = (mw__emit_program){0};
