@@ -8,7 +8,8 @@
  *
  * What a file holds is decoded into fields; what nobody has published stays as bytes, is shown as such, and comes back
  * where it was: mw_hwx_write of a file that was not changed gives its bytes. docs/hwx.md says what is known of each
- * part, and from whom. Files may be hostile: memory stays below 16 times the size of the file and 64 KiB.
+ * part, and from whom. Files may be hostile: memory stays below 16 times the size of the file and 64 KiB, and what is
+ * shown of it below 64 times.
  *
  * Threads: an object that is not being changed may be read by any number of threads; mw_hwx_set_weights comes alone. */
 #ifndef MILLWRIGHT_HWX_H

@@ -293,6 +293,13 @@ static void check_memory(const uint8_t *bytes, size_t size)
     mw_error err = {0};
     mw_hwx *hwx = mw_hwx_read_memory(bytes, size, &allocator, &err);
     check_note(m.most <= 16 * size + 65536, __FILE__, __LINE__, "%zu bytes of memory for %zu", m.most, size);
+    char *text = mw_hwx_text(hwx, &err), *json = mw_hwx_json(hwx, &err);
+    if (hwx != NULL)
+        check_note(text != NULL && json != NULL && strlen(text) <= 64 * size + 65536 &&
+                       strlen(json) <= 64 * size + 65536,
+                   __FILE__, __LINE__, "%zu bytes are too much text", size);
+    mw_string_free(text);
+    mw_string_free(json);
     mw_hwx_close(hwx);
     CHECK_INT(m.live, 0);
 }

@@ -6,7 +6,7 @@
 /* ---- symbols ---- */
 
 /* Names may share their ends, but not so often that listing them takes long. */
-enum { NAMES_TIMES = 16 };
+enum { NAMES_TIMES = 4 };
 
 /* Claims a name up to where another one that ends alike was claimed before, so that all names take one pass. */
 static mw_status claim_name(mw__hwx_reader *reader, size_t at, size_t size)
