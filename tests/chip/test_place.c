@@ -422,6 +422,55 @@ static void test_text_and_json_say_the_same(void)
     mw_graph_destroy(graph);
 }
 
+/* ---- verdicts of others ---- */
+
+static mw_graph *make_stack(void)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_conv_options same = mw_conv_defaults();
+    same.pad_type = MW_PAD_SAME;
+    mw_tensor *h = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 256, 28, 28));
+    for (int i = 0; i < 16; i++)
+        h = mw_conv(h, mw_cast(zeros(graph, MW_SHAPE(256, 256, 3, 3)), MW_F16), NULL, &same);
+    mw_output(h, "y");
+    return graph;
+}
+
+static mw_graph *make_product(int m, int k)
+{
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(m, k)), *w = mw_input(graph, "w", MW_F16, MW_SHAPE(k, k));
+    mw_output(mw_matmul(x, w, MW_TRANSPOSE_NONE), "y");
+    return graph;
+}
+
+static void check_all_on(mw_graph *graph, mw_chip_anchors anchors, mw_chip_backend wanted)
+{
+    mw_chip_place_options options = mw_chip_place_defaults();
+    options.anchors = anchors;
+    mw_chip_placement *placement = place(graph, MW_CHIP_H17, &options);
+    const mw_chip_placement_totals totals = mw_chip_placement_total(placement);
+    check_note(totals.operations[wanted] == totals.operation_count, __FILE__, __LINE__, "not all on the %s",
+               mw_chip_backend_name(wanted));
+    mw_chip_placement_destroy(placement);
+}
+
+/* The table of docs/chip_cost.md: what the ane-guide, ch. 11, measured on an M5 (ANE, GPU, CPU) is no rule that either
+ * set of anchors follows. */
+static void test_verdicts_of_an_m5(void)
+{
+    mw_graph *stack = make_stack(), *large = make_product(256, 4096), *small = make_product(64, 256);
+    check_all_on(stack, MW_CHIP_PLANNER, MW_CHIP_ANE);
+    check_all_on(stack, MW_CHIP_FITTED, MW_CHIP_GPU);
+    check_all_on(large, MW_CHIP_PLANNER, MW_CHIP_ANE);
+    check_all_on(large, MW_CHIP_FITTED, MW_CHIP_GPU);
+    check_all_on(small, MW_CHIP_PLANNER, MW_CHIP_ANE);
+    check_all_on(small, MW_CHIP_FITTED, MW_CHIP_ANE);
+    mw_graph_destroy(stack);
+    mw_graph_destroy(large);
+    mw_graph_destroy(small);
+}
+
 /* ---- programs of others ---- */
 
 /* No way is shorter than the shortest, and what a rule refuses is not on the ANE. */
@@ -527,6 +576,7 @@ int main(void)
     RUN(test_a_program_without_operations_has_no_segments);
     RUN(test_extents_without_bound_are_placed);
     RUN(test_text_and_json_say_the_same);
+    RUN(test_verdicts_of_an_m5);
     RUN(test_real_programs_are_placed);
     RUN(test_the_document_shows_what_is_printed);
     RUN(test_every_failed_allocation_is_an_error);
