@@ -13,8 +13,8 @@
  * 1.0.9, in tinygrad's history), which is read as well; what is our choice is listed in docs/netplist.md.
  *
  * Files are untrusted: nesting, size and entities are checked before the property list is parsed (libplist), weight
- * files are opened in the folder of the file alone. Reading takes at most 64 times the size of the file and 4 times
- * that of its weight files; libplist takes its part from the C library's heap.
+ * files are opened in the folder of the file alone. Reading takes at most 64 times the size of the file, 64 KiB, and 12
+ * times the size of its weight files; libplist takes its part from the C library's heap.
  *
  * Threads: calls may be made from any thread at the same time. */
 #ifndef MILLWRIGHT_NETPLIST_H

@@ -453,6 +453,26 @@ static void test_shared_tables_are_refused(void)
     mw_e5_destroy(e5);
 }
 
+/* A thousand symbols that are one long string. */
+static void test_strings_that_are_read_too_often_are_refused(void)
+{
+    enum { SYMBOLS = 1000, LENGTH = 1000, SIZE = 40 + 4 + 4 * SYMBOLS + 4 + LENGTH + 4 };
+    static char bytes[SIZE];
+    static const unsigned char head[] = {0x14, 0, 0, 0, 0, 0, 0, 0, 0x0c, 0, 0x14, 0, 4, 0, 0, 0, 0, 0, 0x10, 0};
+    mw_error err = {0};
+    memcpy(bytes, head, sizeof head);
+    put32(bytes, 20, 12);
+    put32(bytes, 24, 16);
+    put32(bytes, 36, 4);
+    put32(bytes, 40, SYMBOLS);
+    for (uint32_t i = 0; i < SYMBOLS; i++)
+        put32(bytes, 44 + 4 * i, 4 * (SYMBOLS - i));
+    put32(bytes, 44 + 4 * SYMBOLS, LENGTH);
+    memset(bytes + 48 + 4 * SYMBOLS, 'x', LENGTH);
+    CHECK(mw_e5_parse(bytes, sizeof bytes, NULL, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_FORMAT, "is read too often");
+}
+
 /* A file whose sections have another form is read as far as its root goes, and cannot be written. */
 static void test_unknown_sections_are_notes(void)
 {
@@ -550,6 +570,7 @@ int main(void)
     RUN(test_changed_bytes_do_no_harm);
     RUN(test_bad_offsets_are_refused_by_name);
     RUN(test_shared_tables_are_refused);
+    RUN(test_strings_that_are_read_too_often_are_refused);
     RUN(test_unknown_sections_are_notes);
     RUN(test_what_has_no_code_is_refused_by_name);
     RUN(test_every_failed_allocation_is_reported);

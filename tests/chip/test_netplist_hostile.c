@@ -270,6 +270,65 @@ static void test_what_does_not_fit_is_refused_with_unit_and_key(void)
     CHECK_ERROR(err, MW_ERROR_FORMAT, "Matrix mult. layer can only have two bottoms");
 }
 
+/* ---- memory ---- */
+
+typedef struct counting {
+    size_t live, most;
+} counting;
+
+static void *counting_resize(void *user, void *pointer, size_t size)
+{
+    counting *c = user;
+    size_t *block = pointer != NULL ? (size_t *)pointer - 2 : NULL;
+    c->live -= block != NULL ? block[0] : 0;
+    if (size == 0) {
+        free(block);
+        return NULL;
+    }
+    if ((block = realloc(block, size + 16)) == NULL)
+        abort();
+    block[0] = size;
+    c->live += size;
+    c->most = c->live > c->most ? c->live : c->most;
+    return block + 2;
+}
+
+/* Units that become the most operations, in as few bytes as they can be said. */
+static void test_memory_is_bounded_by_the_size_of_the_file(void)
+{
+    enum { UNITS = 2000 };
+    mw_error err = {0};
+    counting count = {0};
+    const mw_allocator allocator = {.user = &count, .resize = counting_resize};
+    mw_netplist_options options = mw_netplist_defaults();
+    options.allocator = &allocator;
+    page text = page_make(1 << 20);
+    page_put(&text, "<plist><dict><key>Version</key><string>1.0.9</string><key>Networks</key><array><string>n</string>"
+                    "</array><key>n</key><dict><key>Inputs</key><array><string>u0</string></array><key>u0</key><dict>"
+                    "<key>InputChannels</key><integer>1</integer><key>InputHeight</key><integer>1</integer>"
+                    "<key>InputWidth</key><integer>4</integer></dict><key>Units</key><array>");
+    for (int i = 1; i < UNITS; i++)
+        page_put(&text, "<string>u%d</string>", i);
+    page_put(&text,
+             "</array><key>Outputs</key><array><string>y</string></array><key>y</key><dict><key>Bottom</key>"
+             "<string>u%d</string></dict>",
+             UNITS - 1);
+    for (int i = 1; i < UNITS; i++)
+        page_put(&text,
+                 "<key>u%d</key><dict><key>Bottom</key><string>u%d</string><key>Type</key><string>"
+                 "MinMaxNormalization</string><key>Params</key><dict><key>Dimension</key><string>Width</string>"
+                 "</dict></dict>",
+                 i, i - 1);
+    page_put(&text, "</dict></dict></plist>");
+    put_file("large.plist", text.text, text.used);
+    mw_graph *graph = mw_netplist_read(in_folder("large.plist"), &options, &err);
+    CHECK_OK(err);
+    check_note(count.most <= 64 * text.used + 65536, __FILE__, __LINE__, "%zu bytes for %zu", count.most, text.used);
+    mw_graph_destroy(graph);
+    CHECK_INT(count.live, 0);
+    page_free(&text);
+}
+
 static void test_every_failed_allocation_is_reported(void)
 {
     for (long n = 0;; n++) {
@@ -303,6 +362,7 @@ int main(void)
     RUN(test_dangerous_xml_is_refused_before_it_is_parsed);
     RUN(test_weights_are_read_in_the_folder_alone);
     RUN(test_what_does_not_fit_is_refused_with_unit_and_key);
+    RUN(test_memory_is_bounded_by_the_size_of_the_file);
     RUN(test_every_failed_allocation_is_reported);
     netplist_folder_remove();
     return check_finish();

@@ -14,10 +14,11 @@
 /* ---- reading ---- */
 
 /* Tables and vectors of one buffer may not overlap: `taken` has a bit for each 4 bytes. So what is read is never more
- * than the buffer, whatever its offsets say. Vtables and strings may be shared. */
+ * than the buffer, whatever its offsets say. Vtables and strings may be shared: strings to four times the buffer. */
 typedef struct mw__flat {
     const uint8_t *data;
     size_t size;
+    size_t strings; /* bytes of those that were read */
     uint8_t *taken;
     const mw_allocator *allocator;
 } mw__flat;
@@ -45,15 +46,14 @@ mw_status mw__flat_u32(const mw__flat *flat, const mw__flat_table *table, unsign
 /* `size` bytes that stand in the table itself. */
 mw_status mw__flat_struct(const mw__flat *flat, const mw__flat_table *table, unsigned slot, size_t size,
                           const uint8_t **out, mw_error *err);
-mw_status mw__flat_string(const mw__flat *flat, const mw__flat_table *table, unsigned slot, const char **out,
-                          mw_error *err);
+mw_status mw__flat_string(mw__flat *flat, const mw__flat_table *table, unsigned slot, const char **out, mw_error *err);
 mw_status mw__flat_child(mw__flat *flat, const mw__flat_table *table, unsigned slot, mw__flat_table *out,
                          mw_error *err);
 /* A vector of elements of `size` bytes, 1 or 4. */
 mw_status mw__flat_list(mw__flat *flat, const mw__flat_table *table, unsigned slot, size_t size, mw__flat_vector *out,
                         mw_error *err);
 /* Element `index` of a vector of strings, or of tables. */
-mw_status mw__flat_string_at(const mw__flat *flat, const mw__flat_vector *list, size_t index, const char **out,
+mw_status mw__flat_string_at(mw__flat *flat, const mw__flat_vector *list, size_t index, const char **out,
                              mw_error *err);
 mw_status mw__flat_table_at(mw__flat *flat, const mw__flat_vector *list, size_t index, mw__flat_table *out,
                             mw_error *err);

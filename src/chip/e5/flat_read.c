@@ -122,20 +122,23 @@ mw_status mw__flat_struct(const mw__flat *flat, const mw__flat_table *table, uns
 }
 
 /* The string to which the offset at `link` leads: it ends with a NUL, and has no other. */
-static mw_status read_string(const mw__flat *flat, size_t link, const char **out, mw_error *err)
+static mw_status read_string(mw__flat *flat, size_t link, const char **out, mw_error *err)
 {
     size_t at;
     MW_TRY(follow(flat, link, 5, &at, err));
     const size_t length = mw__flat_get32(flat->data + at);
     const char *string = (const char *)flat->data + at + 4;
+    if (length > 4 * flat->size - flat->strings)
+        return mw__fail(err, MW_ERROR_FORMAT, "the string at 0x%zx is read too often: %zu bytes of strings in %zu", at,
+                        flat->strings, flat->size);
+    flat->strings += length;
     if (!fits(flat, at + 4, length + 1) || string[length] != '\0' || memchr(string, '\0', length) != NULL)
         return mw__fail(err, MW_ERROR_FORMAT, "the string at 0x%zx, of %zu bytes, does not end there", at, length);
     *out = string;
     return MW_OK;
 }
 
-mw_status mw__flat_string(const mw__flat *flat, const mw__flat_table *table, unsigned slot, const char **out,
-                          mw_error *err)
+mw_status mw__flat_string(mw__flat *flat, const mw__flat_table *table, unsigned slot, const char **out, mw_error *err)
 {
     size_t at;
     *out = NULL;
@@ -167,8 +170,7 @@ mw_status mw__flat_list(mw__flat *flat, const mw__flat_table *table, unsigned sl
     return take(flat, at, 4 + out->count * size, err);
 }
 
-mw_status mw__flat_string_at(const mw__flat *flat, const mw__flat_vector *list, size_t index, const char **out,
-                             mw_error *err)
+mw_status mw__flat_string_at(mw__flat *flat, const mw__flat_vector *list, size_t index, const char **out, mw_error *err)
 {
     return read_string(flat, list->at + 4 * index, out, err);
 }

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { NOTES_MAX = 64, NOTE_SIZE = 256 };
+enum { NOTES_MAX = 64, NOTE_SIZE = 256, SYMBOL_MAX = 1024 };
 
 mw_status mw__e5_note(mw_e5 *e5, mw_error *err, const char *format, ...)
 {
@@ -42,8 +42,11 @@ static mw_status read_symbols(mw_e5 *e5, mw__flat *flat, const mw__flat_table *r
     const char **symbols = mw__arena_alloc(&e5->arena, list.count, sizeof *symbols, err);
     if (symbols == NULL)
         return MW_ERROR_MEMORY;
-    for (size_t i = 0; i < list.count; i++)
+    for (size_t i = 0; i < list.count; i++) {
         MW_TRY(mw__flat_string_at(flat, &list, i, &symbols[i], err));
+        if (strlen(symbols[i]) > SYMBOL_MAX) /* each operand may show it again */
+            return mw__fail(err, MW_ERROR_FORMAT, "symbol %zu is longer than %d bytes", i, SYMBOL_MAX);
+    }
     e5->program.symbols = symbols;
     e5->program.symbol_count = list.count;
     return MW_OK;

@@ -161,7 +161,7 @@ static mw_status read_cast(reader *r, const mw__flat *flat, const mw__flat_table
     return MW_OK;
 }
 
-static mw_status read_inference(reader *r, const mw__flat *flat, const mw__flat_table *table, mw_e5_operation *out)
+static mw_status read_inference(reader *r, mw__flat *flat, const mw__flat_table *table, mw_e5_operation *out)
 {
     MW_TRY(symbol_of(r, flat, table, MW__E5_PROCEDURE, &out->procedure));
     MW_TRY(mw__flat_string(flat, table, MW__E5_CONTAINER, &out->container, &r->why));
