@@ -88,13 +88,13 @@ typedef struct mw_chip_plan_options {
     mw_chip_score branch_score; /* SCHEDULED; the name is published, not its number */
     mw_chip_score merge_score;  /* SCHEDULED; likewise */
     mw_chip_order order;        /* TEXT; "topological order" has more than one */
-    size_t co_issue_window;     /* 1. How far behind a layer its partner may stand in the order; open */
+    size_t co_issue_window;     /* 1, at most 64. How far behind a layer its partner may stand; open */
     /* memory */
     bool no_chaining;      /* false. The bit of a chip that enables it is not published by chip */
     bool no_in_place;      /* false. When a value is written over another is not published */
     int64_t row_alignment; /* 64. Bytes of which the last axis takes a multiple; source  public .hwx of H13 */
     int64_t alignment;     /* 64. Of where values and weights begin; likewise */
-    int64_t ring_tiles;    /* 2. How many tiles a ring buffer holds; open */
+    int64_t ring_windows;  /* 2. How many windows of rows a ring buffer holds; open */
 } mw_chip_plan_options;
 
 /** Returns the default options. */
@@ -176,7 +176,7 @@ typedef struct mw_chip_layer {
     const char *name; /* the tensor that it writes */
     mw_chip_engine engine;
     bool multiplies;   /* it is work of the multiply-accumulate arrays, not only passed through them */
-    const size_t *ops; /* indices of operations, in the order of their slots */
+    const size_t *ops; /* indices of operations, in the order of the program */
     size_t op_count;
     const size_t *inputs; /* indices of values, each once; constants are none */
     size_t input_count;

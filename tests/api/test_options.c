@@ -70,6 +70,7 @@ MAKER(graph, mw_graph_options, mw_graph_defaults())
 MAKER(compile, mw_compile_options, mw_compile_defaults())
 MAKER(chip_check, mw_chip_check_options, mw_chip_check_defaults())
 MAKER(chip_place, mw_chip_place_options, mw_chip_place_defaults())
+MAKER(chip_plan, mw_chip_plan_options, mw_chip_plan_defaults())
 MAKER(ane, mw_ane_options, mw_ane_defaults())
 MAKER(e5, mw_e5_options, mw_e5_defaults())
 MAKER(chip_run, mw_chip_run_options, mw_chip_run_defaults())
@@ -142,6 +143,13 @@ static bool use_chip_place(world *w, const void *options)
     mw_chip_placement *placement = mw_chip_place(w->graph, MW_CHIP_H13, options, &w->err);
     mw_chip_placement_destroy(placement);
     return placement != NULL;
+}
+
+static bool use_chip_plan(world *w, const void *options)
+{
+    mw_chip_plan *plan = mw_chip_plan_create(w->graph, MW_CHIP_H13, options, &w->err);
+    mw_chip_plan_destroy(plan);
+    return plan != NULL;
 }
 
 static bool use_ane(world *w, const void *options)
@@ -429,6 +437,7 @@ static const struct_row structs[] = {
     ROW(mw_compile_options, compile),
     ROW(mw_chip_check_options, chip_check),
     ROW(mw_chip_place_options, chip_place),
+    ROW(mw_chip_plan_options, chip_plan),
     ROW(mw_ane_options, ane),
     ROW(mw_e5_options, e5),
     ROW(mw_chip_run_options, chip_run),
@@ -557,6 +566,27 @@ static void test_programs_refuse_options_out_of_range(void)
     FIELD(mw_compress_options, compress, options.least_elements = 0);
     FIELD(mw_mil_write_options, write, options.opset = (mw_opset)14);
     FIELD(mw_mil_write_options, write, options.opset = (mw_opset)-1);
+}
+
+static void test_plans_of_a_chip_refuse_options_out_of_range(void)
+{
+    FIELD(mw_chip_plan_options, chip_plan, options.function = "no such");
+    FIELD(mw_chip_plan_options, chip_plan, options.margin = 0.0);
+    FIELD(mw_chip_plan_options, chip_plan, options.margin = (double)NAN);
+    FIELD(mw_chip_plan_options, chip_plan, options.margin = 1.5);
+    FIELD(mw_chip_plan_options, chip_plan, options.row_alignment = 0);
+    FIELD(mw_chip_plan_options, chip_plan, options.alignment = INT64_MAX);
+    FIELD(mw_chip_plan_options, chip_plan, options.kernel_max = -1);
+    FIELD(mw_chip_plan_options, chip_plan, options.matmul_weight_max = -1);
+    FIELD(mw_chip_plan_options, chip_plan, options.stream_tile = -1);
+    FIELD(mw_chip_plan_options, chip_plan, options.ring_windows = 0);
+    FIELD(mw_chip_plan_options, chip_plan, options.co_issue_window = SIZE_MAX);
+    FIELD(mw_chip_plan_options, chip_plan, options.absorbers = (mw_chip_absorbers)3);
+    FIELD(mw_chip_plan_options, chip_plan, options.scale = (mw_chip_scale)-1);
+    FIELD(mw_chip_plan_options, chip_plan, options.concat = (mw_chip_concat)2);
+    FIELD(mw_chip_plan_options, chip_plan, options.order = (mw_chip_order)2);
+    FIELD(mw_chip_plan_options, chip_plan, options.branch_score = (mw_chip_score)3);
+    FIELD(mw_chip_plan_options, chip_plan, options.merge_score = (mw_chip_score)3);
 }
 
 static void test_trainers_refuse_options_out_of_range(void)
@@ -733,6 +763,7 @@ int main(void)
     RUN(test_defaults_are_accepted);
     RUN(test_a_wrong_struct_size_is_refused);
     RUN(test_programs_refuse_options_out_of_range);
+    RUN(test_plans_of_a_chip_refuse_options_out_of_range);
     RUN(test_trainers_refuse_options_out_of_range);
     RUN(test_fitting_refuses_options_out_of_range);
     RUN(test_graph_options_out_of_range_are_refused);

@@ -136,8 +136,7 @@ static void allocate_value(const mw__planner *p, mw__plan_value *value)
     } else if (leaves_partition(p, value)) {
         allocate_dram(p, value, "another partition reads it");
     } else if (value->is_ring) {
-        value->public.extent = value->public.bytes / (int64_t)from->public.tiles * p->options->ring_tiles;
-        value->public.extent = value->public.extent < value->public.bytes ? value->public.extent : value->public.bytes;
+        value->public.extent = value->ring_bytes;
         say(value, depends(p, from) ? MW_CHIP_ALLOCATION_RING_DEPENDENT : MW_CHIP_ALLOCATION_RING,
             MW_CHIP_MEMORY_ON_CHIP, "windows of rows pass from tile to tile");
     } else if (from->public.tiles > 1) {

@@ -39,6 +39,11 @@ const mw__op *mw__chip_plan_maker(const mw__planner *p, const mw_tensor *value)
 
 /* ---- bytes ---- */
 
+/* More than any memory; sums of these do not overflow. */
+#define BYTES_MAX ((int64_t)1 << 44)
+
+static int64_t limited(int64_t bytes) { return bytes < BYTES_MAX ? bytes : BYTES_MAX; }
+
 static int64_t round_up(int64_t value, int64_t to)
 {
     return value > INT64_MAX - to ? value : (value + to - 1) / to * to;
@@ -60,13 +65,13 @@ int64_t mw__chip_plan_value_bytes(const mw__planner *p, const mw_tensor *value)
         rows = times(rows, shape.dim[i] > 0 ? shape.dim[i] : 0);
     const int64_t last = shape.rank > 0 ? shape.dim[shape.rank - 1] : 1;
     const int64_t row = (times(last > 0 ? last : 0, mw_dtype_bits(value->type->dtype)) + 7) / 8;
-    return times(rows, round_up(row, p->options->row_alignment));
+    return limited(times(rows, round_up(row, p->options->row_alignment)));
 }
 
 int64_t mw__chip_plan_constant_bytes(const mw_tensor *value)
 {
     const uint64_t bytes = mw__value_bytes(value);
-    return bytes < INT64_MAX / 4 ? (int64_t)bytes : INT64_MAX / 4;
+    return bytes < (uint64_t)BYTES_MAX ? (int64_t)bytes : BYTES_MAX;
 }
 
 /* ---- operands ---- */

@@ -169,6 +169,7 @@ static mw_status recut_transpose(mw__planner *p, size_t index)
                        p->layers[index].public.tiles);
     MW_TRY(measure_layer(p, &p->layers[index]));
     MW_TRY(measure_layer(p, &p->layers[made]));
+    p->layers[index].public.tiles = parts_of(p->layers[index].footprint, p->chip->working_set);
     return mw__chip_plan_add_split(p, made, MW__PLAN_transpose_recut, p->chip->working_set, p->layers[index].footprint,
                                    "bytes of the layer that it was fused into");
 }

@@ -7,7 +7,7 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t bytes_of_output(const mw__planner *p, const mw__plan_layer *layer, const mw__plan_value *value)
 {
     if (value->is_ring)
-        return least(value->public.bytes, value->public.bytes / (int64_t)layer->public.tiles * p->options->ring_tiles);
+        return value->ring_bytes;
     if (layer->public.tiles > 1 || value->public.is_output)
         return least(value->public.bytes, p->options->stream_tile);
     return value->public.bytes;

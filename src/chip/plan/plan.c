@@ -18,12 +18,12 @@ mw_chip_plan_options mw_chip_plan_defaults(void)
                                   .co_issue_window = 1,
                                   .row_alignment = 64,
                                   .alignment = 64,
-                                  .ring_tiles = 2};
+                                  .ring_windows = 2};
 }
 
 /* ---- options ---- */
 
-enum { ALIGNMENT_MAX = 1 << 20 };
+enum { ALIGNMENT_MAX = 1 << 20, WINDOW_MAX = 64 };
 
 static bool is_alignment(int64_t value) { return value >= 1 && value <= ALIGNMENT_MAX; }
 
@@ -33,8 +33,13 @@ static mw_status check_numbers(const mw_chip_plan_options *o, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT, "margin is not above 0 and at most 1");
     if (!is_alignment(o->row_alignment) || !is_alignment(o->alignment))
         return mw__fail(err, MW_ERROR_ARGUMENT, "an alignment is not in 1 to %d", (int)ALIGNMENT_MAX);
-    if (o->matmul_weight_max < 0 || o->kernel_max < 0 || o->stream_tile < 0 || o->ring_tiles < 1)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "a number of bytes or tiles is negative");
+    if (o->co_issue_window > WINDOW_MAX)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "co_issue_window is %zu, at most %d", o->co_issue_window,
+                        (int)WINDOW_MAX);
+    if (o->matmul_weight_max < 0 || o->kernel_max < 0 || o->stream_tile < 0 || o->ring_windows < 1 ||
+        o->ring_windows > ALIGNMENT_MAX)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "a number of bytes is negative, or ring_windows not in 1 to %d",
+                        (int)ALIGNMENT_MAX);
     return MW_OK;
 }
 

@@ -78,6 +78,7 @@ typedef struct mw__plan_value {
     size_t *readers;
     size_t reader_count, left; /* left: readers that are not scheduled */
     bool is_ring, is_chainable;
+    int64_t ring_bytes;
     int64_t held; /* bytes on chip while it is scheduled */
 } mw__plan_value;
 

@@ -11,7 +11,7 @@ enum {
     WIDTH = 1280,
     LEFT = 96, /* of the axis of time */
     RIGHT = 1264,
-    TOP = 92,
+    TOP = 100,
     LANE = 40,
     LANE_GAP = 8,
     CHIP_HEIGHT = 220,
@@ -35,7 +35,7 @@ typedef struct drawing {
 
 static const char *const allocation_colours[ALLOCATIONS] = {"#4c8ed9", "#8a8f98", "#3aa76d", "#7cc5a0", "#e0a030",
                                                             "#eec97a", "#b06ad0", "#d3a5e6", "#c0605a"};
-static const char *const engine_colours[ENGINES] = {"#4c8ed9", "#e08a4a", "#b06ad0", "#3aa76d", "#c0605a"};
+static const char *const engine_colours[ENGINES] = {"#3f78bf", "#b8652a", "#8f55ad", "#2f8659", "#a84c46"};
 
 /* ---- pieces ---- */
 
@@ -142,6 +142,8 @@ static void put_style(drawing *d)
     mw__text_printf(&d->text, "<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n", WIDTH, d->height);
 }
 
+static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
+
 static void put_head(drawing *d)
 {
     const mw_chip_plan_totals *t = &d->plan->totals;
@@ -151,12 +153,14 @@ static void put_head(drawing *d)
                     d->plan->chip->product[0] != '\0' ? ")" : "", t->ops - t->constants, t->layers, t->segments,
                     t->segments == 1 ? "" : "es");
     begin_text(d, 16, 48, "class=\"dim\"");
-    mw__text_printf(&d->text, "%zu partitions, %zu splits, %zu pairs issued at once; weights ", t->partitions,
-                    t->splits, t->issued_pairs);
+    mw__text_printf(&d->text, "%zu partition%s, %zu split%s, %zu pair%s issued at once; weights ", t->partitions,
+                    plural(t->partitions), t->splits, plural(t->splits), t->issued_pairs, plural(t->issued_pairs));
     mw__chip_plan_put_bytes(&d->text, t->weight_bytes);
     put(d, ", values in and out of DRAM ");
     mw__chip_plan_put_bytes(&d->text, t->streamed_bytes);
-    put(d, "; estimated ");
+    put(d, "</text>\n");
+    begin_text(d, 16, 64, "class=\"dim\"");
+    put(d, "Estimated ");
     mw__chip_plan_put_fixed(&d->text, d->end_us, 1);
     put(d, " us of work and ");
     mw__chip_plan_put_fixed(&d->text, t->floor_us, 0);
@@ -237,6 +241,8 @@ static void put_layer(drawing *d, size_t index)
     if (letters >= 7) {
         begin_text(d, x + 4, y + 16, "class=\"in\" font-size=\"11\"");
         put_escaped(d, l->kind, letters > LABEL ? LABEL : letters);
+        if (l->tiles > 1 && letters > strlen(l->kind) + 10)
+            mw__text_printf(&d->text, ", %zu tiles", l->tiles);
         put(d, "</text>\n");
         put_layer_ops(d, l, x + 4, y + 31, letters);
     }

@@ -5,18 +5,28 @@
 
 /* ---- ring buffers ---- */
 
-static bool reads_windows(const mw__op *op)
+/* Rows of a window that is slid over the operand; 1: none is. */
+static int64_t window_rows(const mw__op *op)
 {
-    int64_t size[MW_RANK_MAX];
+    int64_t size[MW_RANK_MAX] = {1};
     size_t count = 0;
     if (op->row == NULL)
-        return false;
-    if (strcmp(op->row->kernel, "pool") == 0)
-        return mw__arg_ints(op, "kernel_sizes", size, MW_RANK_MAX, &count) && count > 0 && size[0] > 1;
+        return 1;
+    if (strcmp(op->row->kernel, "pool") == 0 && mw__arg_ints(op, "kernel_sizes", size, MW_RANK_MAX, &count))
+        return size[0];
     if (strcmp(op->row->kernel, "conv") != 0)
-        return false;
+        return 1;
     const mw_shape weight = mw_tensor_shape(mw__arg(op, "weight"));
-    return weight.rank > 2 && weight.dim[2] > 1;
+    return weight.rank > 2 ? weight.dim[2] : 1;
+}
+
+/* Of the windows that the options say. */
+static int64_t ring_bytes(const mw__planner *p, const mw__plan_value *value)
+{
+    const mw_shape shape = value->public.shape;
+    const int64_t rows = shape.rank > 2 ? shape.dim[2] : 1;
+    const int64_t kept = window_rows(p->layers[value->readers[0]].head) * p->options->ring_windows;
+    return kept < rows ? value->public.bytes / rows * kept : value->public.bytes;
 }
 
 static bool is_ring(const mw__planner *p, const mw__plan_value *value)
@@ -25,7 +35,7 @@ static bool is_ring(const mw__planner *p, const mw__plan_value *value)
         p->options->no_ring_buffers)
         return false;
     const mw__plan_layer *from = &p->layers[value->producer], *to = &p->layers[value->readers[0]];
-    return from->public.tiles > 1 && to->public.tiles > 1 && !from->is_cut && !to->is_cut && reads_windows(to->head);
+    return from->public.tiles > 1 && to->public.tiles > 1 && !from->is_cut && !to->is_cut && window_rows(to->head) > 1;
 }
 
 static bool reads_ring(const mw__planner *p, const mw__plan_layer *layer)
@@ -42,7 +52,10 @@ static bool reads_ring(const mw__planner *p, const mw__plan_layer *layer)
 void mw__chip_plan_find_branches(mw__planner *p)
 {
     for (size_t v = 0; v < p->value_count; v++)
-        p->values[v].is_ring = is_ring(p, &p->values[v]);
+        if (is_ring(p, &p->values[v])) {
+            p->values[v].is_ring = true;
+            p->values[v].ring_bytes = ring_bytes(p, &p->values[v]);
+        }
     for (size_t i = p->layer_count; i-- > 0;) {
         mw__plan_layer *layer = &p->layers[i];
         layer->merge = MW_CHIP_NONE;
