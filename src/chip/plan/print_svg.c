@@ -19,7 +19,7 @@ enum {
     ENGINES = 5,
     ALLOCATIONS = 9,
     LABEL = 40,  /* bytes of a label at most */
-    LETTER = 6,  /* pixels of one in a box, about */
+    LETTER = 7,  /* pixels of one in a box, about */
     TITLE = 240, /* bytes of what is shown when a box is pointed at */
     TICKS = 8
 };
@@ -351,7 +351,7 @@ static void put_allocations(drawing *d, int y)
         mw__text_printf(&d->text, " fill=\"%s\"/>\n", allocation_colours[a]);
         begin_text(d, x + 14, y, "font-size=\"11\"");
         mw__text_printf(&d->text, "%d %s (%zu)</text>\n", a, mw_chip_allocation_name((mw_chip_allocation)a), count);
-        x += 150;
+        x += 62 + 7 * (double)strlen(mw_chip_allocation_name((mw_chip_allocation)a));
     }
 }
 
