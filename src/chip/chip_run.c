@@ -17,9 +17,9 @@ typedef struct program {
     const mw_hwx *hwx;
     const mw_chip_run_options *options;
     mw__chip_machine machine;
-    mw__chip_window *windows;  /* [sections + ports] */
+    mw__chip_window *windows;  /* [sections + ports + base registers] */
     mw__chip_window **of_port; /* its window, by index of the port */
-    uint8_t **owned;           /* [sections + ports]; NULL: memory of the container */
+    uint8_t **owned;           /* [the same]; NULL: memory of the container */
     size_t count, left;        /* windows; bytes that may still be allocated */
     mw__task_chain chain;
     mw_error *err;
@@ -140,6 +140,26 @@ static mw_status add_port(program *p, size_t index)
     return p->of_port[index] != NULL ? MW_OK : p->err->status;
 }
 
+/* A .ane names no scratch, but the base registers that its driver gives memory to. */
+static bool is_port(const mw_hwx *hwx, int base)
+{
+    for (size_t i = 0; i < hwx->port_count; i++)
+        if (hwx->ports[i].base_register == base)
+            return true;
+    return false;
+}
+
+static mw_status add_ane_scratch(program *p)
+{
+    enum { FIRST = 2 /* behind tasks and coefficients */ };
+    for (int i = FIRST; p->hwx->ane != NULL && i < MW__BASE_REGISTERS; i++) {
+        const size_t bytes = (size_t)p->hwx->ane->tiles[i] * MW__HWX_PAGE;
+        if (bytes > 0 && !is_port(p->hwx, i) && add_window(p, "scratch", p->machine.bases[i], bytes, true) == NULL)
+            return p->err->status;
+    }
+    return MW_OK;
+}
+
 /* ---- buffers ---- */
 
 static const mw_chip_buffer *find_buffer(const mw_chip_buffer *buffers, size_t count, const char *name)
@@ -234,7 +254,7 @@ static mw_status read_tasks(program *p)
 
 static mw_status make_windows(program *p)
 {
-    const size_t most = p->hwx->section_count + p->hwx->port_count;
+    const size_t most = p->hwx->section_count + p->hwx->port_count + MW__BASE_REGISTERS;
     p->windows = mw__alloc(p->machine.allocator, most, sizeof *p->windows, p->err);
     p->owned = mw__alloc(p->machine.allocator, most, sizeof *p->owned, p->err);
     p->of_port = mw__alloc(p->machine.allocator, p->hwx->port_count, sizeof *p->of_port, p->err);
@@ -243,6 +263,7 @@ static mw_status make_windows(program *p)
     MW_TRY(add_sections(p));
     for (size_t i = 0; i < p->hwx->port_count; i++)
         MW_TRY(add_port(p, i));
+    MW_TRY(add_ane_scratch(p));
     p->machine.windows = p->windows;
     p->machine.window_count = p->count;
     return MW_OK;

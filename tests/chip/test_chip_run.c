@@ -113,6 +113,40 @@ static void test_limits_and_profiles_are_held(void)
     mw_hwx_close(hwx);
 }
 
+/* The same program as a .ane, whose ports have no names of their own. */
+static void test_a_ane_runs_like_its_hwx(void)
+{
+    mw_error err = {0};
+    void *bytes = NULL;
+    size_t size = 0;
+    uint16_t x[64] = {0}, z[64] = {0}, y[64] = {0};
+    mw_hwx *hwx = mw_hwx_open(FOLDER "ops_sum_1b1855b8.hwx", &err);
+    if (hwx == NULL && err.status == MW_ERROR_FILE)
+        SKIP("no public files");
+    CHECK(mw_hwx_write_ane(hwx, NULL, &bytes, &size, &err) == MW_OK);
+    mw_hwx *ane = mw_hwx_read_memory(bytes, size, NULL, &err);
+    CHECK_OK(err);
+    REQUIRE(ane != NULL);
+    mw_chip_buffer buffers[3];
+    uint16_t *inputs[2] = {x, z};
+    fill(x, 64);
+    fill(z, 64);
+    for (size_t i = 0, n = 0; i < 3; i++) {
+        const mw_hwx_port *port = mw_hwx_port_at(ane, i);
+        REQUIRE(port != NULL);
+        buffers[i] = (mw_chip_buffer){port->name, port->is_output ? y : inputs[n++], sizeof y};
+    }
+    CHECK(mw_chip_run(ane, buffers, 3, NULL, &err) == MW_OK);
+    CHECK_OK(err);
+    int wrong = 0;
+    for (int i = 0; i < 64; i++)
+        wrong += y[i] != mw__fp16_from_double(value(x[i]) + value(z[i]));
+    CHECK_INT(wrong, 0);
+    mw_hwx_close(ane);
+    mw_hwx_close(hwx);
+    mw_string_free(bytes);
+}
+
 static void test_a_closed_file_is_refused(void)
 {
     mw_error err = {0};
@@ -435,6 +469,7 @@ int main(void)
     RUN(test_public_sum_runs_by_its_ports);
     RUN(test_buffers_must_be_those_of_the_ports);
     RUN(test_limits_and_profiles_are_held);
+    RUN(test_a_ane_runs_like_its_hwx);
     RUN(test_a_closed_file_is_refused);
     RUN(test_relu_of_any_shape);
     RUN(test_sigmoid_of_any_shape);
