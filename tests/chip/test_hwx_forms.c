@@ -1,6 +1,7 @@
 /* Containers made by hand in the styles of several compilers, and what can be asked of and done to them. */
 #include "base/json.h"
 #include "chip/hwx/hwx.h"
+#include "chip/hwx/operation.h"
 #include "chip/hwx/stab.h"
 #include "chip/hwx_bytes.h"
 #include "support/check.h"
@@ -194,7 +195,7 @@ static void test_orders_that_are_not_known_stay_opaque(void)
         {41, 0x101c0c, "not multiply"},
         {41, 0x121c10, "a table"},
         {30, 0x5000c021, "strides"},
-        {32, 0x20001 | 0x4000, "several input"},
+        {32, 0x4001, "no channels"},
         {27, 17, "the sizes of the tiles"},
         {10 + 8 + 1, 0x80, "the sizes of the tiles"},
         {15, 0x10000000, "in no section"},
@@ -211,6 +212,29 @@ static void test_orders_that_are_not_known_stay_opaque(void)
         check_same(hwx, made.bytes, made.size);
         mw_hwx_close(hwx);
     }
+}
+
+/* Two input channels of its own for each output: bias, then both weights. */
+static void test_channels_of_their_own(void)
+{
+    mw_error err = {0};
+    uint16_t weights[6], bias[3];
+    hwx_make(&made, styles[0]);
+    hwx_put32(made.bytes + made.text + 0x100 + 4 * 32, 2 << 16 | 0x4001);
+    mw_hwx *hwx = mw_hwx_read_memory(made.bytes, made.size, NULL, &err);
+    const mw_hwx_kernel *kernel = mw_hwx_kernel_at(hwx, 0);
+    REQUIRE(kernel != NULL && kernel->kind == MW_HWX_WEIGHTS);
+    CHECK_INT(kernel->extent[1], 2);
+    char operation[96];
+    mw__hwx_operation(hwx, 1, operation);
+    CHECK_STR(operation, "conv 1x1 of 3 to 3 channels, 2 to each, bias");
+    CHECK_INT(mw_hwx_get_weights(hwx, 0, weights, 6, bias, &err), MW_OK);
+    for (size_t o = 0; o < 3; o++) {
+        CHECK_INT(bias[o], numbers[10 + o]);
+        CHECK_INT(weights[2 * o], numbers[1 + 3 * o]);
+        CHECK_INT(weights[2 * o + 1], numbers[2 + 3 * o]);
+    }
+    mw_hwx_close(hwx);
 }
 
 /* ---- tasks of other chips ---- */
@@ -378,6 +402,7 @@ int main(void)
     RUN(test_weights_are_patched_in_place);
     RUN(test_wrong_weights_are_refused);
     RUN(test_orders_that_are_not_known_stay_opaque);
+    RUN(test_channels_of_their_own);
     RUN(test_frames_of_later_chips);
     RUN(test_chips_without_published_tasks);
     RUN(test_firmware_containers_are_refused_by_name);

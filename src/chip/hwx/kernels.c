@@ -106,8 +106,6 @@ static const char *why_opaque(const shape *s, const mw__hwx_kernel *k)
         return "weights and a table in one task";
     if ((s->conv >> 13 & 0xF) != 5)
         return "strides other than 1";
-    if ((s->group & 0x4000) != 0 && s->group >> 16 != 1)
-        return "several input channels for each output, one after the other";
     if (k->layout.lanes > MW__LANES_MAX || k->layout.engines > ENGINES)
         return "more lanes or engines than the chip has";
     if (k->layout.outputs < 1 || k->layout.rows < 1 || s->out_channels % k->layout.groups != 0)
@@ -123,7 +121,7 @@ static void describe(const mw__hwx_task *task, mw__hwx_kernel *k)
     k->public.has_bias = (s.mac & 0x10) != 0;
     k->public.lanes = UINT32_C(1) << (s.conv >> 10 & 7);
     k->public.extent[0] = s.out_channels;
-    k->public.extent[1] = unicast ? 1 : s.in_channels / groups;
+    k->public.extent[1] = unicast ? s.group >> 16 : s.in_channels / groups;
     k->public.extent[2] = s.conv >> 5 & 0x1F;
     k->public.extent[3] = s.conv & 0x1F;
     k->layout = (mw__coefficient_layout){.outputs = s.out_channels / groups,

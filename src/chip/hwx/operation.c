@@ -41,6 +41,16 @@ static const mw_hwx_kernel *kernel_of(const mw_hwx *hwx, size_t task)
     return NULL;
 }
 
+/* "conv 3x3 of 8 to 8 channels, 1 to each, bias, relu" */
+static void name_conv(const mw_hwx_kernel *k, uint32_t inputs, const char *then, char *out)
+{
+    char each[24] = "";
+    if (k->extent[1] != inputs)
+        snprintf(each, sizeof each, ", %u to each", k->extent[1]);
+    snprintf(out, LONGEST, "conv %ux%u of %u to %u channels%s%s%s%s", k->extent[2], k->extent[3], inputs, k->extent[0],
+             each, k->has_bias ? ", bias" : "", then[0] != '\0' ? ", " : "", then);
+}
+
 static void neural(const mw_hwx *hwx, size_t index, char *out)
 {
     const mw__hwx_task *task = &hwx->tasks[index];
@@ -52,9 +62,7 @@ static void neural(const mw_hwx *hwx, size_t index, char *out)
     if ((mac & 0xF) == 0xC && get(task, 0x0) == get(task, 0x14) && get(task, 0xc) == get(task, 0x10))
         snprintf(out, LONGEST, "%s", behind == 0 ? "copy" : then);
     else if ((mac & 0xF) == 0 && kernel != NULL && kernel->kind == MW_HWX_WEIGHTS)
-        snprintf(out, LONGEST, "conv %ux%u of %u to %u channels%s%s%s", kernel->extent[2], kernel->extent[3],
-                 get(task, 0xc) & 0x1FFFF, kernel->extent[0], kernel->has_bias ? ", bias" : "", behind == 0 ? "" : ", ",
-                 then);
+        name_conv(kernel, get(task, 0xc) & 0x1FFFF, then, out);
 }
 
 void mw__hwx_operation(const mw_hwx *hwx, size_t index, char out[96])
