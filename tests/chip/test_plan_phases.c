@@ -197,6 +197,36 @@ static void test_the_order_of_the_program_decides_last(void)
     mw_chip_plan_destroy(plan);
 }
 
+/* Behind p stand a and c, behind q stands b: when a is scheduled, its sibling c goes before b. */
+static void test_siblings_of_a_branch_go_together(void)
+{
+#define SOFT(name, x) V("[1, 16, 8, 8]", name, "softmax(axis = int32(1), x = " x ")")
+    const char *body = SOFT("p", "x") SOFT("q", "x") SOFT("a", "p") SOFT("b", "q") SOFT("c", "p");
+    mw_chip_plan_options options = plan_options();
+    mw_chip_plan *plan = plan_checked(IMAGE("x"), body, "a, b, c", &options);
+    CHECK(position(plan, "a") < position(plan, "c") && position(plan, "c") < position(plan, "b"));
+    mw_chip_plan_destroy(plan);
+    options.branch_score = MW_CHIP_SCORE_NONE;
+    plan = plan_checked(IMAGE("x"), body, "a, b, c", &options);
+    CHECK(position(plan, "b") < position(plan, "c"));
+    mw_chip_plan_destroy(plan);
+}
+
+/* d wants b and c: when b is scheduled, c goes before the others, which stand before it. */
+static void test_what_a_merge_waits_for_goes_first(void)
+{
+    const char *body =
+        SOFT("b", "x") SOFT("e", "x") SOFT("f", "x") SOFT("c", "x") V("[1, 16, 8, 8]", "d", "add(x = b, y = c)");
+    mw_chip_plan_options options = plan_options();
+    mw_chip_plan *plan = plan_checked(IMAGE("x"), body, "d, e, f", &options);
+    CHECK(position(plan, "b") == 0 && position(plan, "c") == 1);
+    mw_chip_plan_destroy(plan);
+    options.merge_score = MW_CHIP_SCORE_NONE;
+    plan = plan_checked(IMAGE("x"), body, "d, e, f", &options);
+    CHECK(position(plan, "c") == 3);
+    mw_chip_plan_destroy(plan);
+}
+
 /* ---- pairs ---- */
 
 static const mw_chip_pair *pair_of(const mw_chip_plan *plan, const char *first, const char *second)
@@ -344,6 +374,8 @@ int main(void)
     RUN(test_a_partition_is_closed_where_the_margin_is_passed);
     RUN(test_of_a_diamond_the_larger_branch_goes_first_while_it_fits);
     RUN(test_the_order_of_the_program_decides_last);
+    RUN(test_siblings_of_a_branch_go_together);
+    RUN(test_what_a_merge_waits_for_goes_first);
     RUN(test_pairs_are_issued_or_say_why_not);
     RUN(test_a_chain_wants_all_that_the_guide_names);
     RUN(test_values_are_written_over_what_ends);

@@ -1,4 +1,5 @@
 /* Every row of the plan's rules: a program where it applies, and one where it just does not. */
+#include "engine/kernels/math/math.h"
 #include "plan_text.h"
 #include "support/check.h"
 
@@ -24,7 +25,6 @@ typedef struct rule_case {
 
 static void fold_scales(mw_chip_plan_options *o) { o->scale = MW_CHIP_SCALE_WEIGHTS; }
 static void fuse_concat(mw_chip_plan_options *o) { o->concat = MW_CHIP_CONCAT_CHANNELS; }
-static void small_kernel(mw_chip_plan_options *o) { o->kernel_max = 4096; }
 
 static const rule_case cases[] = {
     {"constant", X, CONV T("y", "relu(x = c)"), "y", "w", NULL, NULL, NULL, NULL},
@@ -224,9 +224,47 @@ static void test_every_row_applies_and_stops(void)
     }
 }
 
+/* Rows of limits, partitions and pairs have tests of their own in test_plan_phases.c. */
+static bool is_elsewhere(const char *rule)
+{
+    static const char *const rules[] = {
+        "refused",           "undone",        "kernel_memory", "working_set",   "transpose_recut",
+        "partition_full",    "segment_end",   "co_issue",      "not_scheduled", "same_engine_class",
+        "producer_consumer", "chained_input", "both_stream",   "already_issued"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        found = found || strcmp(rules[i], rule) == 0;
+    return found;
+}
+
+static void test_every_row_has_a_case(void)
+{
+    const mw_chip_plan_rule *r;
+    for (size_t i = 0; (r = mw_chip_plan_rule_at(i)) != NULL; i++) {
+        size_t found = 0;
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+            found += strcmp(cases[k].rule, r->id) == 0;
+        check_note(found == (is_elsewhere(r->id) ? 0 : 1), __FILE__, __LINE__, "%s has %zu cases", r->id, found);
+        check_note(r->pattern[0] != '\0' && r->becomes[0] != '\0' && r->source[0] != '\0', __FILE__, __LINE__,
+                   "%s lacks something", r->id);
+    }
+}
+
+/* The engine's loops of one operand are what the slots take for functions: one rule in two rooms. */
+static void test_functions_of_slots_are_those_of_the_engine(void)
+{
+    for (size_t i = 0; i < MW__OP_COUNT; i++) {
+        const char *kernel = mw__rows[i].kernel;
+        const bool is_function = strcmp(kernel, "unary") == 0 || strcmp(kernel, "per_channel") == 0;
+        check_note(is_function == (mw__function1_find((mw__op_id)i, NULL) != NULL), __FILE__, __LINE__, "%s",
+                   mw__rows[i].name);
+    }
+}
+
 int main(void)
 {
+    RUN(test_every_row_has_a_case);
+    RUN(test_functions_of_slots_are_those_of_the_engine);
     RUN(test_every_row_applies_and_stops);
-    (void)small_kernel;
     return check_finish();
 }

@@ -112,7 +112,7 @@ static void lay_out(drawing *d)
     d->lanes_end = y;
     d->chip_y = y + 58;
     d->dram_y = d->chip_y + CHIP_HEIGHT + 34;
-    d->height = d->dram_y + (plan->totals.dram_bytes > 0 ? DRAM_HEIGHT : 8) + 64;
+    d->height = (plan->totals.dram_bytes > 0 ? d->dram_y + DRAM_HEIGHT : d->chip_y + CHIP_HEIGHT) + 50;
 }
 
 static double begin_us(const drawing *d, size_t layer)
@@ -135,9 +135,11 @@ static void put_style(drawing *d)
                     "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
                     "font-size=\"12\">\n",
                     WIDTH, d->height);
-    put(d, "<style>.page{fill:#fff}text{fill:#23303c}.dim{fill:#5b6975}.in{fill:#fff}.line{stroke:#9aa7b2;fill:none}"
+    put(d, "<style>.page{fill:#fff}text{fill:#23303c}.dim{fill:#5b6975}.in{fill:#fff}.on{fill:#0d1b26}.line{stroke:#"
+           "9aa7b2;fill:none}"
            ".band{fill:#eef2f6}.part{fill:none;stroke:#456;stroke-dasharray:5 3}.cut{stroke:#c0605a;stroke-width:1.5}"
-           "@media(prefers-color-scheme:dark){.page{fill:#14191e}text{fill:#dbe3ea}.dim{fill:#9aa7b2}.in{fill:#fff}"
+           "@media(prefers-color-scheme:dark){.page{fill:#14191e}text{fill:#dbe3ea}.dim{fill:#9aa7b2}.in{fill:#fff}.on{"
+           "fill:#0d1b26}"
            ".band{fill:#1f2830}.line{stroke:#4d5a66}.part{stroke:#9ab}}</style>\n");
     mw__text_printf(&d->text, "<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n", WIDTH, d->height);
 }
@@ -316,7 +318,7 @@ static void put_value(drawing *d, size_t index, double y, double pixels)
     begin_box(d, from, top, to - from - 0.3, height - 0.4);
     mw__text_printf(&d->text, " fill=\"%s\"/>\n", allocation_colours[v->allocation]);
     if (height > 11 && to - from > 40) {
-        begin_text(d, from + 3, top + 10, "class=\"in\" font-size=\"9\"");
+        begin_text(d, from + 3, top + 10, "class=\"on\" font-size=\"9\"");
         put_escaped(d, v->name != NULL ? v->name : "?",
                     (size_t)((to - from) / LETTER) < LABEL ? (size_t)((to - from) / LETTER) : LABEL);
         put(d, "</text>\n");
