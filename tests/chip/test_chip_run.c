@@ -438,6 +438,64 @@ static void test_options_are_looked_at(void)
     mw_graph_destroy(graph);
 }
 
+/* ---- files that lie ---- */
+
+enum { PORTS_MAX = 4, ELEMENTS_MAX = 1 << 12 };
+
+/* Runs it with buffers of what its ports say, if that is little. */
+static void run_whatever(const mw_hwx *hwx, int64_t *out_wrong)
+{
+    mw_chip_buffer buffers[PORTS_MAX] = {{0}};
+    mw_chip_run_options options = mw_chip_run_defaults();
+    mw_error err = {0};
+    size_t count = 0;
+    options.work_limit = 1 << 18;
+    options.memory_limit = 1 << 22;
+    for (; count < PORTS_MAX && mw_hwx_port_at(hwx, count) != NULL; count++) {
+        const mw_hwx_port *port = mw_hwx_port_at(hwx, count);
+        uint64_t elements = 1;
+        for (int i = 0; i < 4; i++)
+            elements = elements * port->extent[i] > ELEMENTS_MAX ? ELEMENTS_MAX : elements * port->extent[i];
+        buffers[count] = (mw_chip_buffer){port->name != NULL ? port->name : "", calloc(elements + 1, 2), 2 * elements};
+    }
+    const mw_status status = mw_chip_run(hwx, buffers, count, &options, &err);
+    *out_wrong += status != err.status || (status != MW_OK && err.message[0] == '\0');
+    for (size_t i = 0; i < count; i++)
+        free(buffers[i].data);
+}
+
+static void test_files_with_bytes_turned_run_or_are_refused(void)
+{
+    enum { ROUNDS = 4000, COMMANDS = 0x1000, TASK = 0x4000, TASK_SIZE = 628 };
+    mw_error err = {0};
+    mw_hwx_emission made = {0};
+    int64_t wrong = 0, opened = 0;
+    mw_graph *graph =
+        parse(HEAD "tensor<fp16, [1, 3, 2, 7]> x, tensor<fp16, [1, 3, 2, 7]> z) {\n"
+                   "    tensor<fp16, [1, 3, 2, 7]> y = mul(x = x, y = z)[name = string(\"y\")];\n  } -> (y);\n}\n");
+    REQUIRE(mw_hwx_emit(graph, NULL, &made, &err) == MW_OK);
+    char *bytes = malloc(made.size);
+    for (int round = 0; round < ROUNDS; round++) {
+        memcpy(bytes, made.data, made.size);
+        for (int i = 0; i <= round % 3; i++) {
+            number(); /* the next state */
+            const size_t at = (state >> 8) % (round % 2 == 0 ? COMMANDS : TASK_SIZE) + (round % 2 == 0 ? 0 : TASK);
+            bytes[at] = (char)(state >> 40);
+        }
+        mw_error why = {0};
+        mw_hwx *hwx = mw_hwx_read_memory(bytes, made.size, NULL, &why);
+        if (hwx != NULL)
+            run_whatever(hwx, &wrong);
+        opened += hwx != NULL;
+        mw_hwx_close(hwx);
+    }
+    CHECK_INT(wrong, 0);
+    CHECK(opened > ROUNDS / 4);
+    free(bytes);
+    mw_string_free(made.data);
+    mw_graph_destroy(graph);
+}
+
 /* ---- memory ---- */
 
 static const char small_program[] = ONE("fp16, [3, 2, 5]", "sigmoid(x = x)");
@@ -479,6 +537,7 @@ int main(void)
     RUN(test_conv_with_same_padding);
     RUN(test_what_is_no_task_is_refused_by_name);
     RUN(test_options_are_looked_at);
+    RUN(test_files_with_bytes_turned_run_or_are_refused);
     RUN(test_running_survives_allocations_that_fail);
     return check_finish();
 }
