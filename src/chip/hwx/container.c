@@ -22,7 +22,9 @@ enum {
     PORT_NAMES = 0x88,
     FIRST_TYPE = 11, /* of a port, behind the catalogue */
     TYPES_OF_PORT = 5,
-    NAME_MOST = 128
+    NAME_MOST = 128,
+    KERNELS_TIMES = 16, /* bytes of all kernels, in those of their section */
+    LOOKED_AT_MOST = 1 << 26
 };
 
 static const char *const catalogue[] = {
@@ -45,6 +47,7 @@ typedef struct plan {
     size_t symbols_at, relocations_at, text_at, stored, size;
     size_t at; /* of the next load command */
     uint32_t commands;
+    uint64_t kernel_bytes, looked_at;
 } plan;
 
 static uint64_t round_up(uint64_t size, uint64_t step) { return (size + step - 1) / step * step; }
@@ -92,25 +95,32 @@ static mw_status add_symbol(plan *p, const char *name, mw_hwx_symbol symbol, mw_
     return MW_OK;
 }
 
-/* The name that the file has for this tile, or a digest of the kernel's bytes. */
-static void name_tile(const mw_hwx *hwx, const mw__hwx_kernel *k, uint32_t tile, uint64_t address, char *out)
+/* The name that the file has for what stands at an address; false if it has none. */
+static bool find_name(plan *p, uint64_t address, char *out)
 {
-    char hex[MW__DIGEST_HEX];
-    mw__digest digest;
-    for (size_t i = 0; hwx->symtab != NULL && i < hwx->symtab->symbol_count; i++) {
+    const mw_hwx *hwx = p->from;
+    const size_t count = hwx->symtab != NULL ? hwx->symtab->symbol_count : 0;
+    p->looked_at += count; /* so that many tiles and many symbols do not take long */
+    for (size_t i = 0; p->looked_at < LOOKED_AT_MOST && i < count; i++) {
         const mw_hwx_symbol *s = &hwx->symbols[i].public;
-        if (s->value == address && s->name[0] == 'K' && strlen(s->name) < NAME_MOST) {
-            snprintf(out, NAME_MOST, "%s", s->name);
-            return;
-        }
+        if (s->value != address || s->name[0] != 'K' || strlen(s->name) >= NAME_MOST)
+            continue;
+        snprintf(out, NAME_MOST, "%s", s->name);
+        return true;
     }
+    return false;
+}
+
+/* Of the bytes of all tiles, in capitals. */
+static void digest_kernel(const mw__hwx_kernel *k, char out[MW__DIGEST_HEX])
+{
+    mw__digest digest;
     mw__digest_begin(&digest);
     for (size_t i = 0; i < MW__TILES; i++)
         mw__digest_add(&digest, k->section->data + k->tile_at[i], k->tile_size[i]);
-    mw__digest_end(&digest, hex);
-    for (char *c = hex; *c != '\0'; c++)
+    mw__digest_end(&digest, out);
+    for (char *c = out; *c != '\0'; c++)
         *c = (char)(*c >= 'a' && *c <= 'f' ? *c - 'a' + 'A' : *c);
-    snprintf(out, NAME_MOST, k->public.kind == MW_HWX_TABLE ? "K%s" : "K%s_ne_%u", hex, tile);
 }
 
 /* Where the task has the word of that register, in bytes from the start of the section; 0 if it has not. */
@@ -125,23 +135,31 @@ static uint32_t word_at(const mw__hwx_task *task, uint32_t address)
     return 0;
 }
 
-static mw_status add_kernel(plan *p, const mw__hwx_kernel *k, mw_error *err)
+static mw_status add_tile(plan *p, const mw__hwx_kernel *k, uint32_t tile, const char *digest, mw_error *err)
 {
     char name[NAME_MOST];
-    if (k->section != p->kernels)
-        return mw__fail(err, MW_ERROR_UNSUPPORTED, ".hwx: a kernel of task %zu is not in __const", k->public.task);
-    for (uint32_t i = 0; i < MW__TILES; i++) {
-        const uint64_t address = p->kernels->public.address + k->tile_at[i];
-        if ((k->live >> i & 1) == 0)
-            continue;
-        name_tile(p->from, k, i, address, name);
-        MW_TRY(
-            add_symbol(p, name, (mw_hwx_symbol){.type = 0x0f, .section = 2, .description = 2, .value = address}, err));
-        MW_TRY(mw__grow(NULL, &p->relocations, &p->relocation_capacity, p->relocation_count + 1, sizeof *p->relocations,
-                        err));
-        p->relocations[p->relocation_count++] =
-            (mw__hwx_relocation){word_at(&p->from->tasks[k->public.task], 0x1f848 + 4 * i), 0x05000002};
-    }
+    const uint64_t address = p->kernels->public.address + k->tile_at[tile];
+    if (!find_name(p, address, name))
+        snprintf(name, sizeof name, k->public.kind == MW_HWX_TABLE ? "K%s" : "K%s_ne_%u", digest, tile);
+    MW_TRY(add_symbol(p, name, (mw_hwx_symbol){.type = 0x0f, .section = 2, .description = 2, .value = address}, err));
+    MW_TRY(
+        mw__grow(NULL, &p->relocations, &p->relocation_capacity, p->relocation_count + 1, sizeof *p->relocations, err));
+    p->relocations[p->relocation_count++] =
+        (mw__hwx_relocation){word_at(&p->from->tasks[k->public.task], 0x1f848 + 4 * tile), 0x05000002};
+    return MW_OK;
+}
+
+static mw_status add_kernel(plan *p, const mw__hwx_kernel *k, mw_error *err)
+{
+    char digest[MW__DIGEST_HEX];
+    p->kernel_bytes += k->public.size;
+    if (k->section != p->kernels || p->kernel_bytes / KERNELS_TIMES > p->kernels->public.size)
+        return mw__fail(err, MW_ERROR_UNSUPPORTED,
+                        ".hwx: the kernel of task %zu is not in __const, or many share its bytes", k->public.task);
+    digest_kernel(k, digest);
+    for (uint32_t i = 0; i < MW__TILES; i++)
+        if ((k->live >> i & 1) != 0)
+            MW_TRY(add_tile(p, k, i, digest, err));
     return MW_OK;
 }
 
