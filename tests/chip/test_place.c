@@ -309,6 +309,21 @@ static void test_blocks_go_as_a_whole(void)
     mw_graph_destroy(graph);
 }
 
+/* Where no rule refuses the branch itself, one refuses what is in it. */
+static void test_what_is_in_blocks_is_asked_too(void)
+{
+    mw_graph *graph = parse("bool p, " H " x", H " y = cond(pred = p)[name = string(\"y\")]\n{ " H
+                                                 " a = mod(x = x, y = x)[name = string(\"a\")]; } -> (a)\n{ " H
+                                                 " b = add(x = x, y = x)[name = string(\"b\")]; } -> (b);");
+    const mw_chip_place_options options = as_it_is();
+    mw_chip_placement *placement = place(graph, MW_CHIP_AUTO, &options);
+    const mw_chip_placed *cond = mw_chip_placed_at(placement, 0);
+    REQUIRE(cond != NULL && cond->refusal != NULL);
+    CHECK_STR(cond->refusal, "mod");
+    mw_chip_placement_destroy(placement);
+    mw_graph_destroy(graph);
+}
+
 /* ---- what is given ---- */
 
 static void test_arguments_are_checked(void)
@@ -571,6 +586,7 @@ int main(void)
     RUN(test_old_chips_take_nothing);
     RUN(test_what_has_no_form_is_placed_as_it_stands);
     RUN(test_blocks_go_as_a_whole);
+    RUN(test_what_is_in_blocks_is_asked_too);
     RUN(test_arguments_are_checked);
     RUN(test_nothing_is_read_of_nothing);
     RUN(test_a_program_without_operations_has_no_segments);
