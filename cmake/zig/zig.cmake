@@ -8,3 +8,4 @@ set(MW_ZLIB OFF CACHE BOOL "" FORCE) # the host's zlib is no library of the targ
 set(MW_PROTOBUF OFF CACHE BOOL "" FORCE) # nor is its protobuf-c
 set(MW_PNG OFF CACHE BOOL "" FORCE) # nor are its libpng ..
 set(MW_JPEG OFF CACHE BOOL "" FORCE) # .. and libjpeg
+set(MW_PLIST OFF CACHE BOOL "" FORCE) # nor is its libplist
