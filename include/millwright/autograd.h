@@ -91,8 +91,9 @@ MW_API mw_status mw_hvp(mw_tensor *loss, mw_tensor *const *x, mw_tensor *const *
  *  memory  n equal layers in segments of k keep n / k inputs and the values of one segment: least at k = sqrt(n), for
  *          about one more forward pass. Segments may be nested, and may overlap: each is computed again on its own
  *  bits    gradients are the same to the bit, unless a value is used both inside and outside of a segment: then its
- *          parts are added in another order. Operations named random_* are kept, not repeated;
- *          noise and dropout give the same numbers again
+ *          parts are added in another order; so are those of a parameter that is. On MW_DEVICE_ANE what is rounded
+ *          depends on how many operations read a value (`wide_chains`, docs/chip.md). Operations named random_* are
+ *          kept, not repeated; noise and dropout give the same numbers again
  *  note    values inside a segment have no gradient of their own: name them among the inputs. The mark goes along into
  *          the copies that trainers make, and is lost in MIL text
  *  errors  MW_ERROR_ARGUMENT if an input is NULL or of another graph, or if nothing lies between them and y */

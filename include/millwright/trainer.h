@@ -91,6 +91,12 @@ typedef struct mw_trainer_options {
                    * operations in one dispatch; MW_SEGMENTS_AUTO = if the step is long (docs/training.md). Pieces that
                    * are equal up to names, as those of equal layers, are one compiled program, so that a deep network
                    * takes no longer to compile than a shallow one. The results are those of the whole, bit for bit */
+    uint64_t memory_limit; /* bytes that a step may take, parameters, states and constants included; 0 = any number. If
+                            * it takes more, stretches of the forward pass are computed again in the backward pass
+                            * instead of kept (mw_recompute), as few as will do: more time, which is said through the
+                            * log hook before the first step (mw_trainer_recomputed), and the bits of mw_recompute.
+                            * Not with segments; not for a library that shows no plans. Of steps that share a dispatch
+                            * one counts */
     int dispatch_steps; /* steps that mw_trainer_step_many and mw_fit put into one dispatch, 1 to 100; 0 = 1. Saves the
                          * dispatches between them, costs the memory of as many batches */
 
@@ -113,8 +119,19 @@ typedef struct mw_trainer mw_trainer;
  *  mw_graph_trainable makes.
  *  errors  as mw_grad and mw_compile; MW_ERROR_ARGUMENT if no parameter gets a gradient, or a group no parameter, or
  *          for too many metrics or a name of one that is unfit or taken; MW_ERROR_SHAPE for an input with `?` and no
- *          default; MW_ERROR_NUMERIC for a scalar that the device's type cannot hold, naming it */
+ *          default; MW_ERROR_MEMORY if memory_limit is below what recomputation reaches, with both numbers;
+ *          MW_ERROR_NUMERIC for a scalar that the device's type cannot hold, naming it */
 MW_API mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err);
+
+/** What memory_limit made of a step. */
+typedef struct mw_trainer_recomputation {
+    size_t stretches;             /* of the forward pass that are computed again; 0 = none */
+    uint64_t bytes, bytes_before; /* of a step, with and without */
+    double flops, flops_before;   /* of its operations that have a number (mw_plan_totals) */
+} mw_trainer_recomputation;
+
+/** All 0 for NULL and for a trainer without memory_limit. */
+MW_API mw_trainer_recomputation mw_trainer_recomputed(const mw_trainer *trainer);
 
 /** Frees the trainer. NULL is fine. Within a callback of a call on it, or while another thread is in one, it is the end
  *  of that call that frees it, and the call returns MW_ERROR_STATE. Destroying twice is a mistake, which is found in a

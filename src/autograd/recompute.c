@@ -1,5 +1,6 @@
 /* Recompute segments (gradient checkpointing): a record whose gradient first copies the operations of the segment, so
  * that their values need not live from the forward to the backward pass. Which copies are dead is found later. */
+#include "autograd/recompute_cut.h"
 #include "autograd/vjp.h"
 #include "base/float_mode.h"
 #include "graph/transform/clone.h"
@@ -11,8 +12,7 @@ enum { NEEDED = 1, BOUNDARY = 2 };
 
 /* ---- which operations ---- */
 
-/* What a second execution would not repeat. */
-static bool is_kept(const mw__op *op)
+bool mw__recompute_keeps(const mw__op *op)
 {
     return (op->row != NULL && op->row->id == MW__OP_const) || strncmp(op->kind, "random_", 7) == 0;
 }
@@ -51,7 +51,7 @@ static bool is_in(const unsigned char *marks, const mw__op *op)
     bool needed = false;
     for (size_t r = 0; r < op->result_count; r++)
         needed = needed || marks[op->results[r]->id] == NEEDED;
-    return needed && !is_kept(op);
+    return needed && !mw__recompute_keeps(op);
 }
 
 /* Marks what y needs back to the inputs and leaves; returns the number of operations. */

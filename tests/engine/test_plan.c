@@ -296,6 +296,31 @@ static void test_a_result_is_replaced_in_place_however_long_it_lived(void)
     mw__text_deinit(&text);
 }
 
+/* A chain of row by row operations whose values have two readers each, so that none is replaced in place: every
+ * partition keeps to its rows, and what ended makes room inside the phase. */
+static void test_memory_is_used_again_inside_a_phase(void)
+{
+    enum { LAYERS = 24 };
+    mw_error err = {0};
+    mw__text text;
+    mw__text_init(&text, NULL);
+    mw__text_puts(&text, "program(1.3)\n{\n    func main<ios18>(" T "x) {\n" T "v0 = tanh(x = x);\n");
+    for (int i = 0; i < LAYERS; i++)
+        mw__text_printf(&text, T "s%d = softmax(axis = int32(-1), x = v%d);\n" T "v%d = add(x = s%d, y = v%d);\n", i, i,
+                        i + 1, i, i);
+    mw__text_printf(&text, T "y = tanh(x = v%d);\n    } -> (y);\n}\n", LAYERS);
+    run_set("MW_ENGINE_FUSE", "0");
+    for (uint64_t threads = 1; threads <= 4; threads++) {
+        run_facts facts = {0};
+        if (CHECK_INT(mw__text_check(&text, &err), MW_OK) && CHECK(run_find_facts(text.data, threads, &facts))) {
+            CHECK_INT(facts.phases, 1);
+            CHECK_INT(facts.memory, 2 * 64 * 64 * 4);
+        }
+    }
+    run_set("MW_ENGINE_FUSE", NULL);
+    mw__text_deinit(&text);
+}
+
 /* As the gradients of biases are: what is summed is not kept until the last of these sums. */
 static void test_a_sum_does_not_wait_for_others(void)
 {
@@ -340,6 +365,7 @@ int main(void)
     RUN(test_encoding_takes_time_in_proportion_to_the_steps);
     RUN(test_so_it_does_when_results_live_long);
     RUN(test_a_result_is_replaced_in_place_however_long_it_lived);
+    RUN(test_memory_is_used_again_inside_a_phase);
     RUN(test_a_sum_does_not_wait_for_others);
     return check_finish();
 }

@@ -22,6 +22,7 @@ void segment_create(segment_trained *out, const segment_setting *s, mw_error *er
     options.compile.cache_folder = s->cache_folder;
     options.compile.allocator = s->allocator;
     options.segments = s->segments;
+    options.memory_limit = s->memory_limit;
     options.accumulate = s->accumulate;
     options.dispatch_steps = s->dispatch_steps;
     options.clip_norm = s->clip_norm;

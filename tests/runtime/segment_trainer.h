@@ -12,6 +12,7 @@ typedef struct segment_setting {
     float clip_norm, clip_value, average_decay, loss_scale;
     bool dynamic, sgd;
     const char *profile, *keep_folder, *cache_folder;
+    uint64_t memory_limit;
     const mw_allocator *allocator;
 } segment_setting;
 

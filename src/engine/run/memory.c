@@ -1,5 +1,6 @@
 /* Places the local buffers of an operation in one block. A buffer lives from the phase that first writes it to the
- * phase that last uses it; a result takes over the memory of an operand that is read in place for the last time. */
+ * phase that last uses it; a result takes over the memory of an operand that is read in place for the last time,
+ * or of a buffer that ended earlier in the same phase. */
 #include "base/checked.h"
 #include "engine/core/partition.h"
 #include "engine/run/layout.h"
@@ -15,11 +16,16 @@ typedef struct life {
     uint32_t buffer;
 } life;
 
+/* Of what ended in a phase the newest are remembered; what is smaller than ENDED_LEAST bytes is not. */
+enum { ENDED_MAX = 32, ENDED_LEAST = 4096 };
+
 typedef struct placer {
     mw__layout *layout;
     life *lives;
     const life **placed; /* by offset */
     size_t placed_count;
+    uint32_t ended[ENDED_MAX]; /* groups whose last use was in the phase at work, newest last, from any place */
+    size_t ended_count;
 } placer;
 
 /* One partition has one long phase: there the steps themselves are the clock. */
@@ -121,23 +127,72 @@ static void join(const placer *p, uint32_t group, uint32_t buffer)
     p->layout->memory[buffer] = group;
 }
 
-static void try_in_place(const placer *p, size_t position, const mw__step_operand *write)
+static bool may_join(const placer *p, size_t position, uint32_t group, const mw__step_operand *write)
+{
+    const mw__layout *layout = p->layout;
+    return layout->buffers[group].kind == MW__BUFFER_LOCAL && p->lives[group].size == p->lives[write->buffer].size &&
+           reads_in_place(layout, layout->steps[position], group, write) &&
+           phase_allows(layout, position, &p->lives[group], write);
+}
+
+static bool try_in_place(const placer *p, size_t position, const mw__step_operand *write)
+{
+    const mw__step *step = p->layout->steps[position];
+    for (size_t i = 0; i < step->read_count; i++) {
+        const uint32_t group = p->layout->memory[step->reads[i].buffer];
+        if (p->lives[group].last_step == position && may_join(p, position, group, write)) {
+            join(p, group, write->buffer);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- in the place of what ended in the same phase ----
+ * Partitions are at different steps of a phase, so that there what ended does not make room for what begins, unless
+ * each of them keeps to its own bytes. In a chain of row by row operations that is all of them. */
+
+static bool try_behind(const placer *p, size_t position, const mw__step_operand *write)
+{
+    for (size_t i = p->ended_count; i-- > 0;) {
+        const uint32_t group = p->ended[i];
+        if (p->lives[group].last_step < position && may_join(p, position, group, write)) {
+            join(p, group, write->buffer);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void remember_ended(placer *p, size_t position, const mw__step_operand *operand)
+{
+    const uint32_t group = p->layout->memory[operand->buffer];
+    if (p->lives[group].last_step != position || p->lives[group].size < ENDED_LEAST ||
+        p->layout->buffers[group].kind != MW__BUFFER_LOCAL)
+        return;
+    if (p->ended_count == ENDED_MAX)
+        memmove(p->ended, p->ended + 1, --p->ended_count * sizeof *p->ended);
+    p->ended[p->ended_count++] = group;
+}
+
+static void share_memory(placer *p, size_t position)
 {
     const mw__layout *layout = p->layout;
     const mw__step *step = layout->steps[position];
-    const uint32_t buffer = write->buffer;
-    if (layout->buffers[buffer].kind != MW__BUFFER_LOCAL || layout->memory[buffer] != buffer ||
-        p->lives[buffer].first_step != position || uses_memory(layout, step->reads, step->read_count, buffer))
-        return;
-    for (size_t i = 0; i < step->read_count; i++) {
-        const uint32_t group = layout->memory[step->reads[i].buffer];
-        if (layout->buffers[group].kind == MW__BUFFER_LOCAL && p->lives[group].last_step == position &&
-            p->lives[group].size == p->lives[buffer].size && reads_in_place(layout, step, group, write) &&
-            phase_allows(layout, position, &p->lives[group], write)) {
-            join(p, group, buffer);
-            return;
-        }
+    if (position > 0 && layout->phase[position] != layout->phase[position - 1])
+        p->ended_count = 0;
+    for (size_t i = 0; i < step->write_count; i++) {
+        const mw__step_operand *write = &step->writes[i];
+        const uint32_t buffer = write->buffer;
+        if (layout->buffers[buffer].kind == MW__BUFFER_LOCAL && layout->memory[buffer] == buffer &&
+            p->lives[buffer].first_step == position && !uses_memory(layout, step->reads, step->read_count, buffer) &&
+            !try_in_place(p, position, write))
+            try_behind(p, position, write);
     }
+    if (layout->partitions == 1) /* there time is fine enough */
+        return;
+    for (size_t i = 0; i < step->read_count; i++)
+        remember_ended(p, position, &step->reads[i]);
 }
 
 /* ---- offsets ---- */
@@ -323,8 +378,7 @@ mw_status mw__place_buffers(mw__layout *layout, mw_error *err)
         return MW_ERROR_MEMORY;
     find_lives(&p);
     for (size_t s = 0; s < layout->step_count; s++)
-        for (size_t i = 0; i < layout->steps[s]->write_count; i++)
-            try_in_place(&p, s, &layout->steps[s]->writes[i]);
+        share_memory(&p, s);
     MW_TRY(place_all(&p, wanted, err));
     for (uint32_t b = 0; b < count; b++)
         layout->offset[b] = p.lives[layout->memory[b]].offset;

@@ -6,6 +6,7 @@
 #include "graph/transform/flatten.h"
 #include "graph/transform/specialise.h"
 #include "runtime/trainer/trainer_compare.h"
+#include "runtime/trainer/trainer_memory.h"
 #include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_options.h"
 #include "runtime/trainer/trainer_programs.h"
@@ -108,7 +109,7 @@ static mw_status copy_model(mw_trainer *t, const mw_trainer_options *o, mw_error
     return MW_OK;
 }
 
-static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, size_t pieces, mw_error *err)
 {
     MW_TRY(mw__target_resolve(&o->compile, &t->target, err));
     t->compile = o->compile;
@@ -120,6 +121,8 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, mw_error *e
     t->segments = o->segments;
     t->dispatch_steps = o->dispatch_steps > 1 ? o->dispatch_steps : 1;
     MW_TRY(copy_model(t, o, err));
+    if (pieces > 1)
+        MW_TRY(mw__trainer_recompute(t, pieces, err));
     MW_TRY(mw__trainer_make_groups(t, o, err));
     MW_TRY(mw__trainer_settle_numbers(t, o, err));
     MW_TRY(mw__trainer_take_comparison(t, o->compare, err));
@@ -127,9 +130,9 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, mw_error *e
     return t->scalars != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
-static mw_status create(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+static mw_status create(mw_trainer *t, const mw_trainer_options *o, size_t pieces, mw_error *err)
 {
-    MW_TRY(prepare(t, o, err));
+    MW_TRY(prepare(t, o, pieces, err));
     MW_TRY(mw__trainer_make_step(t, err));
     if (t->accumulate > 1)
         MW_TRY(mw__trainer_make_accumulation(t, err));
@@ -138,11 +141,9 @@ static mw_status create(mw_trainer *t, const mw_trainer_options *o, mw_error *er
     return mw__trainer_describe(t, err);
 }
 
-mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
+/* With the forward pass in so many pieces, of which all but the last are computed again. */
+mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t pieces, mw_error *err)
 {
-    MW__FLOAT_SCOPE;
-    if (mw__skips(err) || mw__trainer_check_options(options, err) != MW_OK)
-        return NULL;
     const mw_allocator *allocator = mw__allocator_or_default(options->compile.allocator);
     mw_trainer *trainer = mw__alloc(allocator, 1, sizeof *trainer, err);
     if (trainer == NULL)
@@ -154,9 +155,24 @@ mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
     trainer->allocator = allocator;
     mw__arena_init(&trainer->arena, allocator);
     mw__state_init(&trainer->state, allocator, &trainer->target.symbols);
+    if (create(trainer, options, pieces, err) == MW_OK)
+        return trainer;
+    mw_trainer_destroy(trainer);
+    return NULL;
+}
+
+mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err) || mw__trainer_check_options(options, err) != MW_OK)
+        return NULL;
     const mw_graph *graph = options->loss->graph;
     mw__graph_hold(graph);
-    if (mw__graph_drop(graph, "mw_trainer_create", create(trainer, options, err), err) == MW_OK)
+    mw_trainer *trainer = mw__trainer_create_in(options, 1, err);
+    if (trainer != NULL && options->memory_limit > 0)
+        trainer = mw__trainer_within_memory(trainer, options, err);
+    const mw_status status = trainer != NULL ? MW_OK : mw__status_or(err, MW_ERROR_ARGUMENT);
+    if (mw__graph_drop(graph, "mw_trainer_create", status, err) == MW_OK)
         return trainer;
     mw_trainer_destroy(trainer);
     return NULL;

@@ -114,6 +114,7 @@ struct mw_trainer {
     mw__loss_watch watch;
     mw_warning *warnings; /* [group_count]: epsilons that were replaced */
     size_t warning_count;
+    mw_trainer_recomputation recomputation;
     char *description;
     const struct mw__lock *lock; /* that of the running mw_fit on its checkpoint, or NULL */
 };

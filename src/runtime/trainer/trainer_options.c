@@ -165,6 +165,12 @@ static mw_status check_numbers(const mw_trainer_options *o, mw_error *err)
                         "trainer: dispatch_steps %d and accumulate %d: a dispatch takes several updates, or an update "
                         "several batches, not both",
                         o->dispatch_steps, o->accumulate);
+    if (o->memory_limit > 0 && o->segments != 0 && o->segments != 1)
+        return mw__fail(
+            err, MW_ERROR_ARGUMENT,
+            "trainer: memory_limit and segments %d: there is no plan of a step in segments, which would say "
+            "what it takes",
+            o->segments);
     return mw__optimizer_check(&o->optimizer, err);
 }
 
