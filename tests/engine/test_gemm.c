@@ -141,6 +141,37 @@ static void check_parts(const mw__gemm_code *code, const char *what)
     }
 }
 
+/* A column times a row is a product whose other terms are 0, with -0 among the numbers. */
+static void check_outer(const mw__gemm_code *code, const char *what)
+{
+    enum { M = 29, N = 77 };
+    for (int transpose = 0; transpose < 2; transpose++) {
+        product outer = product_make(M, N, 1, transpose, 0), deep = product_make(M, N, 2, 0, 0);
+        memset(deep.b + N, 0, N * sizeof *deep.b);
+        outer.a[3] = 0.0f, outer.b[5] = -0.0f;
+        memcpy(deep.b, outer.b, N * sizeof *deep.b);
+        for (int i = 0; i < M; i++)
+            deep.a[2 * i] = outer.a[i], deep.a[2 * i + 1] = 0.0f;
+        mw__gemm(code, &outer.shape, outer.a, outer.b, outer.c, outer.scratch);
+        mw__gemm(code, &deep.shape, deep.a, deep.b, deep.c, deep.scratch);
+        check_note(memcmp(outer.c, deep.c, M * N * sizeof *outer.c) == 0, __FILE__, __LINE__,
+                   "%s: a column times a row has other bits", what);
+        product_free(&outer);
+        product_free(&deep);
+    }
+}
+
+static void test_a_column_times_a_row_has_the_bits_of_a_product(void)
+{
+    mw__config config = config_here();
+    static const mw__level levels[] = {MW__LEVEL_BASE, MW__LEVEL_AVX2, MW__LEVEL_AVX512};
+    for (int i = 0; i < 3; i++)
+        if (levels[i] <= level_here())
+            check_outer(&(mw__gemm_code){.level = levels[i]}, mw__level_name(levels[i]));
+    if (mw__gemm_kernel_here(&config) != NULL)
+        check_outer(&(mw__gemm_code){.level = config.level, .kernel = mw__gemm_kernel_here(&config)}, "kernel");
+}
+
 static void test_reference_products(void) { check_code(&(mw__gemm_code){.level = MW__LEVEL_REF}, "ref"); }
 
 static void test_baseline_products(void)
@@ -237,6 +268,7 @@ static void test_huge_extents_do_not_reach_the_blas(void) { CHECK(choose((int64_
 int main(void)
 {
     RUN(test_reference_products);
+    RUN(test_a_column_times_a_row_has_the_bits_of_a_product);
     RUN(test_baseline_products);
     RUN(test_wide_products);
     RUN(test_small_products);

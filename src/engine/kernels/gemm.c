@@ -281,6 +281,8 @@ void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *s, const float *a
             memset(c + i * s->ldc, 0, (size_t)s->n * sizeof *c);
     else if (code->sgemm != NULL)
         run_blas(code->sgemm, s, a, b, c);
+    else if (mw__gemm_outer(code->level, s, a, b, c))
+        return;
     else if (code->kernel != NULL)
         mw__gemm_blocked(code->kernel->set, s, a, b, c, scratch);
     else if (mw__gemm_vector(code, s, a, b, c))

@@ -73,6 +73,8 @@ void mw__gemm(const mw__gemm_code *code, const mw__gemm_shape *shape, const floa
 
 /* One row, or one column with dense results; false if it is neither. */
 bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *shape, const float *a, const float *b, float *c);
+/* A column times a row, k = 1; false if it is none, or the row does not lie dense. */
+bool mw__gemm_outer(mw__level level, const mw__gemm_shape *shape, const float *a, const float *b, float *c);
 /* c [n] += a [k] b [k, n], as it is computed for a product that is such a row if k begins at a multiple of 4. */
 void mw__gemm_row_add(mw__level level, int64_t n, int64_t k, const float *a, const float *b, float *c);
 /* For small matrices. `panel`: 16 k floats. */

@@ -264,6 +264,25 @@ bool mw__gemm_vector(const mw__gemm_code *code, const mw__gemm_shape *s, const f
     return true;
 }
 
+/* Added to 0 as sums are, which makes -0 0. */
+MW__INLINE void outer_body(const mw__gemm_shape *s, const float *a, const float *b, float *c)
+{
+    for (int64_t i = 0; i < s->m; i++) {
+        const float x = a[s->transpose_a ? i : i * s->lda];
+        float *out = c + i * s->ldc;
+        MW__VECTORIZE for (int64_t j = 0; j < s->n; j++) out[j] = x * b[j] + 0.0f;
+    }
+}
+MW__BASE_AVX2_AVX512(outer, (const mw__gemm_shape *s, const float *a, const float *b, float *c), (s, a, b, c))
+
+bool mw__gemm_outer(mw__level level, const mw__gemm_shape *s, const float *a, const float *b, float *c)
+{
+    if (s->k != 1 || (s->transpose_b && s->ldb != 1))
+        return false;
+    MW__DISPATCH_BEST(outer, level)(s, a, b, c);
+    return true;
+}
+
 void mw__gemm_row_add(mw__level level, int64_t n, int64_t k, const float *a, const float *b, float *c)
 {
     MW__DISPATCH(row, level)(n, k, a, 1, b, n, c);
