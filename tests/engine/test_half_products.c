@@ -19,8 +19,8 @@ static const product products[] = {{1, 301, 700, false},  {1, 301, 700, true},  
                                    {3, 1100, 77, true},   {3, 1100, 77, false},  {19, 515, 1500, false},
                                    {64, 300, 2100, true}, {33, 256, 300, false}, {65, 300, 300, false}};
 
-/* The product itself, and with a weight that is computed: multiplied by one. */
-static mw_program *compile(const product *p, int threads, mw_error *err)
+/* The product itself, `reads` times, and with a weight that is computed: multiplied by one. */
+static mw_program *compile(const product *p, int reads, int threads, mw_error *err)
 {
     const uint16_t number = 0x3c00;
     mw_graph *graph = mw_graph_create(NULL);
@@ -29,19 +29,21 @@ static mw_program *compile(const product *p, int threads, mw_error *err)
     mw_tensor *same = mw_mul(w, mw_constant(graph, MW_F16, (mw_shape){0}, &number));
     const int transpose = p->transpose ? MW_TRANSPOSE_Y : MW_TRANSPOSE_NONE;
     mw_output(mw_matmul(x, w, transpose), "parts");
+    for (int i = 1; i < reads; i++)
+        mw_output(mw_matmul(mw_neg(x), w, transpose), i == 1 ? "second" : "third");
     mw_output(mw_matmul(x, same, transpose), "whole");
     mw_program *program = engine_compile(graph, MW_DEVICE_ANE, threads, err);
     mw_graph_destroy(graph);
     return program;
 }
 
-static void check_product(const product *p, int threads, bool nan)
+static void check_product(const product *p, int reads, int threads, bool nan)
 {
     static const char *const parts[] = {"parts"}, *const whole[] = {"whole"};
     const program_numbers numbers = {.seed = 7, .nan = nan};
     mw_error err = {0};
     char what[96];
-    mw_program *program = compile(p, threads, &err);
+    mw_program *program = compile(p, reads, threads, &err);
     program_feed(program, "x", &(program_numbers){.seed = 7}, 1, &err);
     program_feed(program, "w", &numbers, 2, &err);
     mw_run(program, &err);
@@ -60,10 +62,17 @@ static void check_products(bool nan)
 {
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         for (int threads = 1; threads <= 3; threads++)
-            check_product(&products[i], threads, nan);
+            check_product(&products[i], 1, threads, nan);
 }
 
 static void test_weights_widened_in_parts_change_no_bit(void) { check_products(false); }
+
+static void test_weights_of_several_products_are_widened_once(void)
+{
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+        check_product(&products[i], 3, 2, false);
+}
+
 static void test_a_nan_of_a_port_is_infinity_in_parts_too(void) { check_products(true); }
 
 static void test_narrower_vectors_agree_too(void)
@@ -79,6 +88,7 @@ static void test_narrower_vectors_agree_too(void)
 int main(void)
 {
     RUN(test_weights_widened_in_parts_change_no_bit);
+    RUN(test_weights_of_several_products_are_widened_once);
     RUN(test_a_nan_of_a_port_is_infinity_in_parts_too);
     RUN(test_narrower_vectors_agree_too);
     return check_finish();

@@ -365,6 +365,17 @@ static mw_status run_planner(driver *d, mw_error *err)
     return keep_plan(d, err);
 }
 
+static void count_reads(uint32_t *reads, const mw__block *body)
+{
+    for (size_t i = 0; i < body->op_count; i++)
+        for (size_t k = 0; k < body->ops[i]->slot_count; k++)
+            for (size_t j = 0; j < body->ops[i]->slots[k].count; j++) {
+                const mw_tensor *value = body->ops[i]->slots[k].operands[j].value;
+                if (value != NULL)
+                    reads[value->id]++;
+            }
+}
+
 mw_status mw__plan_function(const mw__plan_request *request, mw__program *program, mw_error *err)
 {
     const mw_allocator *heap = request->arena->allocator;
@@ -379,13 +390,16 @@ mw_status mw__plan_function(const mw__plan_request *request, mw__program *progra
     planner->partitions = request->partitions;
     planner->config = request->config;
     planner->buffer_of = mw__alloc(heap, values, sizeof *planner->buffer_of, err);
+    planner->reads = mw__alloc(heap, values, sizeof *planner->reads, err);
     mw_status status = MW_ERROR_MEMORY;
-    if (planner->buffer_of != NULL) {
+    if (planner->buffer_of != NULL && planner->reads != NULL) {
         for (size_t i = 0; i < values; i++)
             planner->buffer_of[i] = MW__NO_BUFFER;
+        count_reads(planner->reads, request->function->body);
         status = run_planner(d, err);
     }
     mw__free(heap, planner->buffer_of);
+    mw__free(heap, planner->reads);
     mw__free(heap, planner->buffers);
     mw__free(heap, planner->steps);
     mw__free(heap, d);

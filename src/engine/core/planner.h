@@ -12,6 +12,7 @@ struct mw__planner {
     mw__rounding rounding;
     int partitions;
     uint32_t *buffer_of; /* by value id */
+    uint32_t *reads;     /* likewise: as how many operands */
     mw__buffer *buffers;
     mw__step **steps;
     size_t buffer_count, buffer_capacity, step_count, step_capacity;

@@ -151,6 +151,8 @@ unsigned mw__plan_rounds(const mw__planner *planner, const mw_tensor *result);
 uint32_t mw__plan_origin(const mw__planner *planner, const mw_tensor *result);
 /* True if the result is declared fp16. */
 bool mw__plan_is_half(const mw__planner *planner, const mw_tensor *result);
+/* As how many operands of the function's operations the value is read. */
+uint32_t mw__plan_reads(const mw__planner *planner, const mw_tensor *value);
 /* Of the compiler that plans. */
 const mw__config *mw__plan_config(const mw__planner *planner);
 /* Its level. */

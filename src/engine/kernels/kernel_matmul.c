@@ -323,6 +323,15 @@ static bool prefers_columns(const matmul_block *s, int64_t partitions)
 #define WIDENED_ROWS  64 /* at most */
 #define WIDENED_LEAST 65536
 
+/* One that stays in a cache is widened once for many products, as for the steps of a recurrent net. */
+#define WIDENED_READS 2       /* products that read it, at most */
+#define WIDENED_KEPT  1048576 /* elements that stay */
+
+static bool is_kept(const mw__planner *planner, const operands *o, const matmul_block *s)
+{
+    return mw__plan_reads(planner, o->y) > WIDENED_READS && s->n * s->k <= WIDENED_KEPT;
+}
+
 static bool widens_in_parts(const matmul_block *s)
 {
     return s->single && s->packed == NULL && s->dtype == MW_F32 && s->m <= WIDENED_ROWS && s->k > 0 &&
@@ -364,7 +373,7 @@ static void fill_block(mw__planner *planner, const operands *o, matmul_block *s)
             planner,
             (mw__gemm_request){
                 .m = rows, .n = s->n, .k = s->k, .transpose_b = s->transpose_y, .in_strips = s->packed != NULL});
-    s->half_y = o->half != NULL && widens_in_parts(s);
+    s->half_y = o->half != NULL && widens_in_parts(s) && !is_kept(planner, o, s);
     s->fed = s->half_y ? mw__plan_fed(planner, MW_F16) : NULL;
     s->shape = (mw__gemm_shape){.n = s->n,
                                 .k = s->k,
