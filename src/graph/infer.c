@@ -116,26 +116,31 @@ static bool belongs_to_u(const mw__infer *infer, mw__arg_type type)
     return mw__arg_type_is_u(type) && !is_old(infer);
 }
 
+static mw_status fail_mixed(const mw__infer *infer, const mw__slot *slots[2], const size_t index[2])
+{
+    char first[64], other[64];
+    const mw_dtype dtype = mw_tensor_dtype(slots[0]->operands[index[0]].value);
+    const mw_dtype here = mw_tensor_dtype(slots[1]->operands[index[1]].value);
+    return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is %s but %s is %s; convert one with cast",
+                         member_name(slots[0], index[0], first, sizeof first), mw_dtype_name(dtype),
+                         member_name(slots[1], index[1], other, sizeof other), mw_dtype_name(here));
+}
+
 /* All arguments of a class share one element type. */
 static mw_status check_one_type(const mw__infer *infer, class_test *belongs)
 {
     const mw__row *row = infer->op->row;
-    mw_dtype dtype = MW_DTYPE_NONE;
-    char first[64] = "", other[64];
+    const mw__slot *first = NULL; /* its operand `member` has the type */
+    size_t member = 0;
     for (size_t i = 0; i < row->arg_count; i++) {
         const mw__slot *slot = &infer->op->slots[i];
-        if (!belongs(infer, row->args[i].type) || slot->operands == NULL)
+        if (slot->operands == NULL || !belongs(infer, row->args[i].type))
             continue;
         for (size_t k = 0; k < slot->count; k++) {
-            const mw_dtype here = mw_tensor_dtype(slot->operands[k].value);
-            if (dtype == MW_DTYPE_NONE) {
-                dtype = here;
-                member_name(slot, k, first, sizeof first);
-            } else if (here != dtype) {
-                return mw__rule_fail(infer, MW_ERROR_DTYPE, "%s is %s but %s is %s; convert one with cast", first,
-                                     mw_dtype_name(dtype), member_name(slot, k, other, sizeof other),
-                                     mw_dtype_name(here));
-            }
+            if (first == NULL)
+                first = slot, member = k;
+            if (mw_tensor_dtype(slot->operands[k].value) != mw_tensor_dtype(first->operands[member].value))
+                return fail_mixed(infer, (const mw__slot *[]){first, slot}, (size_t[]){member, k});
         }
     }
     return MW_OK;
