@@ -23,6 +23,12 @@ static bool decompose_op(void *user, mw__clone *clone, const mw__op *op)
     return row != NULL;
 }
 
+/* No row applies elsewhere: each asks for the form for chips, or whether the device is one. */
+static bool may_decompose(const mw__device_traits *device)
+{
+    return device->lowering == MW__LOWERING_DECOMPOSED || device->is_chip;
+}
+
 mw_status mw__mil_decompose(const mw_graph *from, mw_graph *to, const mw__legality *legality, bool *out_any,
                             mw_error *err)
 {
@@ -32,7 +38,9 @@ mw_status mw__mil_decompose(const mw_graph *from, mw_graph *to, const mw__legali
     *out_any = false;
     if (mw__failed(err))
         return err->status;
-    for (size_t i = 0; main != NULL && i < main->body->op_count && !*out_any; i++)
+    if (main == NULL || !may_decompose(legality->device))
+        return MW_OK;
+    for (size_t i = 0; i < main->body->op_count && !*out_any; i++)
         *out_any = mw__rewrite_decompose(legality, main->body->ops[i]) != NULL;
     return *out_any ? mw__clone_ports(main, to, &how, NULL, err) : MW_OK;
 }

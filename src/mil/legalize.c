@@ -217,7 +217,7 @@ static mw_status declare_outputs(void *user, const mw__clone *clone, mw_error *e
 static mw_status check_source(const mw__legalizer *legalizer, const mw__function *function, mw_error *err)
 {
     const mw__legality *legality = &legalizer->legality;
-    for (size_t i = 0; i < function->body->op_count; i++) {
+    for (size_t i = 0; legality->device->is_chip && i < function->body->op_count; i++) {
         const mw__rewrite *row = mw__rewrite_legalize(legalizer, function->body->ops[i]);
         if (row == NULL || !row->legalize.refused)
             MW_TRY(mw__legality_check_op(legality, function->body->ops[i], err));
@@ -231,7 +231,8 @@ static mw_status run(mw__legalizer *legalizer, const mw__function *function, mw_
     const bool half = legalizer->legality.device->half_ports;
     const mw__clone_options options = {
         .rule = rewrite, .dtype = half ? port_dtype : NULL, .input = read_truth, .user = legalizer};
-    note_function(legalizer, function);
+    if (half)
+        note_function(legalizer, function);
     MW_TRY(check_source(legalizer, function, err));
     MW_TRY(mw__clone_ports(function, legalizer->to, &options, declare_outputs, err));
     return legalizer->unchecked ? MW_OK : mw__mil_check_legal(legalizer->to, legalizer->legality.device, err);

@@ -74,7 +74,7 @@ static bool is_for(const mw__legality_row *row, const char *operation)
     return *name != NULL;
 }
 
-/* The chip's bit; 0 for a device that is none. */
+/* The chip's bit; 0 for a device that is none, of which no row holds. */
 static unsigned chip_bit(const mw__legality *legality)
 {
     return legality->device->is_chip ? MW__ON(mw__legality_chip(legality)->chip) : 0;
@@ -83,7 +83,7 @@ static unsigned chip_bit(const mw__legality *legality)
 bool mw__legality_ask_op(const mw__legality *legality, const mw__op *op, mw__legality_sink *sink, void *user)
 {
     const unsigned bit = chip_bit(legality);
-    for (size_t f = 0; f < FAMILIES; f++)
+    for (size_t f = 0; bit != 0 && f < FAMILIES; f++)
         for (const mw__legality_row *row = families[f]->rows; row < families[f]->rows + families[f]->count; row++) {
             mw__trip trip = {0};
             if ((row->chips & bit) != 0 && row->op != NULL && is_for(row, op->kind) && row->op(legality, op, &trip) &&
@@ -98,7 +98,7 @@ bool mw__legality_ask_port(const mw__legality *legality, const mw_tensor *port, 
 {
     const unsigned bit = chip_bit(legality);
     const mw__legality_row *row;
-    for (size_t i = 0; (row = mw__legality_at(i)) != NULL; i++) {
+    for (size_t i = 0; bit != 0 && (row = mw__legality_at(i)) != NULL; i++) {
         mw__trip trip = {.tensor = port};
         if ((row->chips & bit) != 0 && row->port != NULL && row->port(legality, port, is_output, &trip) &&
             !sink(user, row, &trip))
@@ -112,7 +112,7 @@ bool mw__legality_ask_function(const mw__legality *legality, const mw__function 
 {
     const unsigned bit = chip_bit(legality);
     const mw__legality_row *row;
-    for (size_t i = 0; (row = mw__legality_at(i)) != NULL; i++) {
+    for (size_t i = 0; bit != 0 && (row = mw__legality_at(i)) != NULL; i++) {
         mw__trip trip = {0};
         if ((row->chips & bit) != 0 && row->function != NULL && row->function(legality, function, &trip) &&
             !sink(user, row, &trip))
