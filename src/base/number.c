@@ -385,6 +385,23 @@ bool mw__number_read_u64(const char *text, size_t length, uint64_t *out)
 
 /* ---- printing ---- */
 
+size_t mw__number_print_i64(char *out, int64_t value)
+{
+    char digits[MW__NUMBER_MAX]; /* from the last one */
+    size_t count = 0, length = 0;
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do {
+        digits[count++] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (value < 0)
+        out[length++] = '-';
+    while (count > 0)
+        out[length++] = digits[--count];
+    out[length] = '\0';
+    return length;
+}
+
 static size_t print_word(char *out, bool negative, const char *word)
 {
     return (size_t)snprintf(out, MW__NUMBER_MAX, "%s%s", negative ? "-" : "", word);

@@ -17,6 +17,9 @@ size_t mw__number_print_hex(char *out, double value);
  * 1e-08, 3. */
 size_t mw__number_print_float(char *out, float value);
 
+/* Decimal digits, as printf does. Returns the length. */
+size_t mw__number_print_i64(char *out, int64_t value);
+
 /* What to round a decimal to. */
 typedef enum mw__number_format { MW__NUMBER_F16, MW__NUMBER_BF16, MW__NUMBER_F32, MW__NUMBER_F64 } mw__number_format;
 

@@ -1,7 +1,9 @@
 /* Shapes and element types of the public header: counting, comparing, naming. No rules of operations. */
+#include "base/types.h"
+
 #include "base/checked.h"
 
-#include <millwright/types.h>
+#include <string.h>
 
 static const struct {
     const char *name;
@@ -17,9 +19,21 @@ static const struct {
     [MW_BOOL] = {"bool", 8},       [MW_STRING] = {"string", 0},
 };
 
+enum { LONGEST_NAME = sizeof "fp8e4m3fn" - 1 };
+
 static bool known(mw_dtype dtype) { return (int)dtype >= 0 && dtype < MW_DTYPE_COUNT; }
 
 const char *mw_dtype_name(mw_dtype dtype) { return known(dtype) ? dtypes[dtype].name : "?"; }
+
+/* Most of what is asked about is no type, and differs in the first letter or is too long. */
+mw_dtype mw__dtype_named(const char *text, size_t length)
+{
+    for (int i = MW_DTYPE_NONE + 1; length > 0 && length <= LONGEST_NAME && i < MW_DTYPE_COUNT; i++)
+        if (dtypes[i].name[0] == text[0] && strncmp(dtypes[i].name, text, length) == 0 &&
+            dtypes[i].name[length] == '\0')
+            return (mw_dtype)i;
+    return MW_DTYPE_NONE;
+}
 
 int mw_dtype_bits(mw_dtype dtype) { return known(dtype) ? dtypes[dtype].bits : 0; }
 

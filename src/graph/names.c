@@ -2,7 +2,9 @@
  * avoid all of them, so that naming one value never renames another that has a name. */
 #include "graph/names.h"
 
-#include <stdio.h>
+#include "base/number.h"
+#include "base/types.h"
+
 #include <string.h>
 
 /* The names that are visible in a block: its own and those of the blocks around it. */
@@ -29,17 +31,13 @@ static char present; /* the value of sets */
 
 static bool is_keyword(const char *name)
 {
-    static const char *const words[] = {"program", "func",  "tensor", "list",  "dict",
-                                        "tuple",   "state", "true",   "false", "BLOBFILE"};
+    static const char *const words[] = {"program", "func", "tensor", "list",     "dict", "tuple",
+                                        "state",   "true", "false",  "BLOBFILE", "inf",  "nan"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(name, words[i]) == 0)
             return true;
     }
-    for (int i = 1; i < MW_DTYPE_COUNT; i++) {
-        if (strcmp(name, mw_dtype_name((mw_dtype)i)) == 0)
-            return true;
-    }
-    return strcmp(name, "inf") == 0 || strcmp(name, "nan") == 0;
+    return mw__dtype_named(name, strlen(name)) != MW_DTYPE_NONE;
 }
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -72,6 +70,17 @@ static char *make_identifier(name_run *naming, const char *name)
         used++;
     }
     return out;
+}
+
+enum { NUMBER_ROOM = 1 + MW__NUMBER_MAX };
+
+/* stem_number, where NUMBER_ROOM bytes lie behind the stem's. Every value without a name gets one. */
+static void put_numbered(char *out, const char *stem, unsigned number)
+{
+    const size_t length = strlen(stem);
+    memcpy(out, stem, length);
+    out[length] = '_';
+    mw__number_print_i64(out + length + 1, number);
 }
 
 /* ---- given names ---- */
@@ -116,13 +125,13 @@ static mw_status keep_suffix(name_run *naming, name_scope *scope, const char *st
 
 static mw_status add_suffix(name_run *naming, name_scope *scope, const mw_tensor *value, const char *stem)
 {
-    const size_t size = strlen(stem) + 16;
+    const size_t size = strlen(stem) + NUMBER_ROOM;
     char *name = mw__arena_alloc(&naming->names->arena, size, 1, naming->err);
     if (name == NULL)
         return MW_ERROR_MEMORY;
     unsigned suffix = first_suffix(scope, stem);
     for (;; suffix++) {
-        snprintf(name, size, "%s_%u", stem, suffix);
+        put_numbered(name, stem, suffix);
         if (mw__map_get(&naming->exact, name) == NULL && !visible(scope, name))
             break;
     }
@@ -174,14 +183,14 @@ static mw_status name_automatic(name_run *naming, name_scope *scope, const mw_te
     if (value->name != NULL)
         return MW_OK;
     const char *stem = make_identifier(naming, value->hint);
-    const size_t size = stem != NULL ? strlen(stem) + 16 : 0;
+    const size_t size = stem != NULL ? strlen(stem) + NUMBER_ROOM : 0;
     char *name = stem != NULL ? mw__arena_alloc(&naming->names->arena, size, 1, naming->err) : NULL;
     if (name == NULL)
         return MW_ERROR_MEMORY;
     do {
         unsigned number;
         MW_TRY(next_number(naming, stem, &number));
-        snprintf(name, size, "%s_%u", stem, number);
+        put_numbered(name, stem, number);
     } while (mw__map_get(&naming->taken, name) != NULL);
     naming->names->by_id[value->id - naming->names->first] = name;
     return MW_OK;

@@ -1,5 +1,6 @@
 /* Reads types. Scalar types of every element type are shared, so that a text of scalars costs no memory for them. */
 #include "base/number.h"
+#include "base/types.h"
 #include "mil/parse.h"
 #include <string.h>
 
@@ -13,10 +14,7 @@ static const mw__type scalar_types[MW_DTYPE_COUNT] = {
 
 static mw_dtype dtype_of(const mw__token *token)
 {
-    for (int dtype = MW_DTYPE_NONE + 1; dtype < MW_DTYPE_COUNT; dtype++)
-        if (mw__token_is(token, mw_dtype_name((mw_dtype)dtype)))
-            return (mw_dtype)dtype;
-    return MW_DTYPE_NONE;
+    return token->kind == MW__TOKEN_WORD ? mw__dtype_named(token->text, token->length) : MW_DTYPE_NONE;
 }
 
 /* A type whose name is followed by "<". */

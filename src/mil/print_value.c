@@ -12,10 +12,11 @@
 
 static void print_dim(mw__text *out, int64_t dim)
 {
+    char number[MW__NUMBER_MAX];
     if (dim == MW_DIM_UNKNOWN)
         mw__text_puts(out, "?");
     else
-        mw__text_printf(out, "%" PRId64, dim);
+        mw__text_append(out, number, mw__number_print_i64(number, dim));
 }
 
 static void print_tensor_type(mw__printer *printer, const mw__type *type)
@@ -140,7 +141,7 @@ static void print_scalar(mw__text *out, const mw__payload *payload, size_t index
     case MW_I16:
     case MW_I32:
     case MW_I64:
-        mw__text_printf(out, "%" PRId64, signed_value(bits, (unsigned)mw_dtype_bits(dtype)));
+        mw__text_append(out, buffer, mw__number_print_i64(buffer, signed_value(bits, (unsigned)mw_dtype_bits(dtype))));
         break;
     default:
         mw__text_printf(out, "%" PRIu64, bits);

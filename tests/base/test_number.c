@@ -353,8 +353,20 @@ static void test_integers_are_bounded(void)
     CHECK(!mw__number_read_u64("-1", 2, &natural));
 }
 
+static void test_whole_numbers_are_printed_as_the_c_library_does(void)
+{
+    static const int64_t values[] = {0, 1, -1, 9, 10, -10, 1234567890, INT64_MAX, INT64_MIN, INT64_MIN + 1};
+    char text[MW__NUMBER_MAX], wanted[MW__NUMBER_MAX];
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        const int length = snprintf(wanted, sizeof wanted, "%lld", (long long)values[i]);
+        CHECK_INT(mw__number_print_i64(text, values[i]), length);
+        CHECK_STR(text, wanted);
+    }
+}
+
 int main(void)
 {
+    RUN(test_whole_numbers_are_printed_as_the_c_library_does);
     RUN(test_random_decimals_agree_with_the_c_library);
     RUN(test_random_floats_print_and_read_back);
     RUN(test_short_decimals_beside_half_way_points_of_float_round_once);

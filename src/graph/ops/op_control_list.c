@@ -2,6 +2,7 @@
 #include <millwright/op_control.h>
 
 #include "base/float_mode.h"
+#include "base/types.h"
 #include "graph/rule.h"
 
 #include <inttypes.h>
@@ -59,10 +60,7 @@ static mw_status add_extent(const mw__infer *infer, const mw_tensor *value, mw_s
 
 static mw_dtype dtype_named(const char *name)
 {
-    for (int dtype = MW_DTYPE_NONE + 1; dtype < MW_DTYPE_COUNT; dtype++)
-        if (name != NULL && strcmp(mw_dtype_name((mw_dtype)dtype), name) == 0)
-            return (mw_dtype)dtype;
-    return MW_DTYPE_NONE;
+    return name != NULL ? mw__dtype_named(name, strlen(name)) : MW_DTYPE_NONE;
 }
 
 mw_status mw__shape_make_list(mw__infer *infer)
