@@ -44,9 +44,26 @@ const char *mw__token_print(const mw__token *token, char *buffer, size_t size)
     return buffer;
 }
 
-static bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_word_part(char c) { return is_word_start(c) || is_digit(c) || c == '@'; }
+/* Every byte of a text is asked about once or twice, so what it may be stands in a table. */
+enum { WORD_START = 1, WORD_PART = 2, DIGIT = 4, MARK = 8, LETTER = WORD_START | WORD_PART };
+/* clang-format off */
+static const unsigned char classes[256] = {
+    ['a'] = LETTER, ['b'] = LETTER, ['c'] = LETTER, ['d'] = LETTER, ['e'] = LETTER, ['f'] = LETTER, ['g'] = LETTER,
+    ['h'] = LETTER, ['i'] = LETTER, ['j'] = LETTER, ['k'] = LETTER, ['l'] = LETTER, ['m'] = LETTER, ['n'] = LETTER,
+    ['o'] = LETTER, ['p'] = LETTER, ['q'] = LETTER, ['r'] = LETTER, ['s'] = LETTER, ['t'] = LETTER, ['u'] = LETTER,
+    ['v'] = LETTER, ['w'] = LETTER, ['x'] = LETTER, ['y'] = LETTER, ['z'] = LETTER,
+    ['A'] = LETTER, ['B'] = LETTER, ['C'] = LETTER, ['D'] = LETTER, ['E'] = LETTER, ['F'] = LETTER, ['G'] = LETTER,
+    ['H'] = LETTER, ['I'] = LETTER, ['J'] = LETTER, ['K'] = LETTER, ['L'] = LETTER, ['M'] = LETTER, ['N'] = LETTER,
+    ['O'] = LETTER, ['P'] = LETTER, ['Q'] = LETTER, ['R'] = LETTER, ['S'] = LETTER, ['T'] = LETTER, ['U'] = LETTER,
+    ['V'] = LETTER, ['W'] = LETTER, ['X'] = LETTER, ['Y'] = LETTER, ['Z'] = LETTER, ['_'] = LETTER,
+    ['0'] = DIGIT | WORD_PART, ['1'] = DIGIT | WORD_PART, ['2'] = DIGIT | WORD_PART, ['3'] = DIGIT | WORD_PART,
+    ['4'] = DIGIT | WORD_PART, ['5'] = DIGIT | WORD_PART, ['6'] = DIGIT | WORD_PART, ['7'] = DIGIT | WORD_PART,
+    ['8'] = DIGIT | WORD_PART, ['9'] = DIGIT | WORD_PART, ['@'] = WORD_PART,
+    ['('] = MARK, [')'] = MARK, ['['] = MARK, [']'] = MARK, ['{'] = MARK, ['}'] = MARK, ['<'] = MARK, ['>'] = MARK,
+    [','] = MARK, ['='] = MARK, [';'] = MARK, ['?'] = MARK};
+/* clang-format on */
+
+static bool is(char c, int what) { return (classes[(unsigned char)c] & what) != 0; }
 
 static char peek(const mw__lexer *lexer, size_t ahead)
 {
@@ -132,23 +149,43 @@ static mw_status skip_space(mw__lexer *lexer, mw_error *err)
     return MW_OK;
 }
 
+/* What most strings are made of: printable ASCII without escapes. */
+static void skip_plain(mw__lexer *lexer)
+{
+    size_t end = lexer->position;
+    while (end < lexer->size && lexer->text[end] >= ' ' && lexer->text[end] <= '~' && lexer->text[end] != '"' &&
+           lexer->text[end] != '\\')
+        end++;
+    lexer->position = end;
+}
+
 /* string = '"' { any char but '"' and '\' | '\' any } '"' */
 static mw_status read_string(mw__lexer *lexer, mw__token *out, mw_error *err)
 {
     *out = here(lexer, MW__TOKEN_STRING);
     out->text++;
     lexer->position++;
+    skip_plain(lexer);
     while (lexer->position < lexer->size && peek(lexer, 0) != '"') {
         if (peek(lexer, 0) == '\\')
             lexer->position++;
         if (lexer->position < lexer->size)
             MW_TRY(skip_character(lexer, err));
+        skip_plain(lexer);
     }
     if (lexer->position >= lexer->size)
         return mw__token_fail(out, err, MW_ERROR_FORMAT, "string without closing quote");
     out->length = (size_t)(lexer->text + lexer->position - out->text);
     lexer->position++;
     return MW_OK;
+}
+
+static size_t word_length(const mw__lexer *lexer)
+{
+    size_t end = lexer->position + 1;
+    while (end < lexer->size && is(lexer->text[end], WORD_PART))
+        end++;
+    return end - lexer->position;
 }
 
 /* Takes everything that can belong to a number; base/number.h checks it. A sign inside follows e or p. */
@@ -159,7 +196,7 @@ static size_t number_length(const mw__lexer *lexer)
         const char c = peek(lexer, length);
         const char before = length > 0 ? peek(lexer, length - 1) : '\0';
         const bool after_exponent = before == 'e' || before == 'E' || before == 'p' || before == 'P';
-        if (!is_word_part(c) && c != '.' && !((c == '+' || c == '-') && after_exponent))
+        if (!is(c, WORD_PART) && c != '.' && !((c == '+' || c == '-') && after_exponent))
             return length;
     }
 }
@@ -176,17 +213,16 @@ mw_status mw__lexer_next(mw__lexer *lexer, mw__token *out, mw_error *err)
     if (c == '-' && peek(lexer, 1) == '>') {
         out->kind = MW__TOKEN_ARROW;
         out->length = 2;
-    } else if (is_word_start(c)) {
+    } else if (is(c, WORD_START)) {
         out->kind = MW__TOKEN_WORD;
-        while (is_word_part(peek(lexer, out->length)))
-            out->length++;
+        out->length = word_length(lexer);
         if (out->length > MW__WORD_MAX)
             return mw__token_fail(out, err, MW_ERROR_FORMAT, "name of %zu bytes; the limit is %d", out->length,
                                   MW__WORD_MAX);
-    } else if (is_digit(c) || c == '-') {
+    } else if (is(c, DIGIT) || c == '-') {
         out->kind = MW__TOKEN_NUMBER;
         out->length = number_length(lexer);
-    } else if (c != '\0' && strchr("()[]{}<>,=;?", c) != NULL) {
+    } else if (is(c, MARK)) {
         out->kind = c;
         out->length = 1;
     } else {
