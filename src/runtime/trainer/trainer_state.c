@@ -12,13 +12,12 @@
 
 /* ---- entries ---- */
 
+/* The step has it for an input, and no group freezes it. */
 static bool is_trained(const mw__trainer_build *b, const char *name)
 {
-    for (size_t i = 0; i < b->count; i++) {
-        if (strcmp(mw_tensor_name(b->parameters[i]), name) == 0)
-            return true;
-    }
-    return false;
+    const mw_trainer *t = b->trainer;
+    const mw_tensor *input = mw_graph_find(b->graph, name);
+    return input != NULL && input->role == MW__PARAMETER && !t->groups[mw__trainer_group_of(t, name)].frozen;
 }
 
 /* A state of a parameter, starting at 0. */
