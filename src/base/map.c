@@ -22,23 +22,23 @@ typedef struct mw__map_entry {
     char key[]; /* hh.keylen bytes and a NUL */
 } map_entry;
 
+/* Blocks of entries: most maps hold few, some every name of a program. */
+enum { FEW = 32, FEW_BYTES = 2048, MANY_BYTES = 16384 };
+
 /* Names come from files that others made. The seed differs from map to map, so that a file cannot be built to put all
  * its names into one bucket; lookups do not depend on it. */
 void mw__map_init(mw__map *map, const mw_allocator *allocator)
 {
     const uintptr_t place = (uintptr_t)map;
     *map = (mw__map){.allocator = mw__allocator_or_default(allocator), .seed = mw__hash64(&place, sizeof place, 0)};
+    mw__arena_init(&map->entries, allocator);
+    map->entries.block_size = FEW_BYTES;
 }
 
 void mw__map_deinit(mw__map *map)
 {
-    map_entry *entry = map->head;
     HASH_CLEAR(hh, map->head);
-    while (entry != NULL) {
-        map_entry *next = entry->hh.next;
-        mw__free(map->allocator, entry);
-        entry = next;
-    }
+    mw__arena_deinit(&map->entries);
 }
 
 static map_entry *find(const mw__map *map, const char *key, size_t length)
@@ -63,7 +63,6 @@ static mw_status add(mw__map *map, map_entry *entry, size_t length, mw_error *er
     HASH_ADD_KEYPTR(hh, map->head, entry->key, (unsigned)length, entry);
     if (!out_of_memory)
         return MW_OK;
-    mw__free(map->allocator, entry);
     return mw__fail(err, MW_ERROR_MEMORY, "out of memory: a map of %zu names", mw__map_count(map));
 }
 
@@ -77,7 +76,9 @@ mw_status mw__map_set_n(mw__map *map, const char *key, size_t length, void *valu
     size_t bytes;
     if (length >= UINT_MAX || !mw__add_size(sizeof(map_entry) + 1, length, &bytes))
         return mw__fail(err, MW_ERROR_ARGUMENT, "a name of %zu bytes is too long", length);
-    entry = mw__alloc(map->allocator, 1, bytes, err);
+    if (mw__map_count(map) == FEW)
+        map->entries.block_size = MANY_BYTES;
+    entry = mw__arena_alloc(&map->entries, 1, bytes, err);
     if (entry == NULL)
         return MW_ERROR_MEMORY;
     entry->value = value;

@@ -7,6 +7,7 @@
 typedef struct mw__map {
     const mw_allocator *allocator;
     struct mw__map_entry *head;
+    mw__arena entries;
     uint64_t seed; /* of the hash; differs from map to map */
 } mw__map;
 
