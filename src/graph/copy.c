@@ -22,6 +22,8 @@ static const mw__type *const *copy_elements(mw_graph *to, const mw__type *type, 
 
 const mw__type *mw__type_copy(mw_graph *to, const mw__type *type, mw_error *err)
 {
+    if (type->kind == MW__TENSOR)
+        return mw__type_tensor(to, type->dtype, type->shape, err);
     mw__type *copy = mw__arena_alloc(&to->arena, 1, sizeof *copy, err);
     if (copy == NULL)
         return NULL;

@@ -348,26 +348,30 @@ mw_status mw__block_add_output(mw__block *block, mw_tensor *value, mw_error *err
 
 /* ---- values and operations ---- */
 
-mw_tensor *mw__value_create(mw_graph *graph, const mw__type *type, const char *hint, mw_error *err)
+mw_tensor *mw__value_create_as(mw_graph *graph, const mw__type *type, const char *hint, mw_error *err)
 {
-    if (hint == NULL || hint[0] == '\0')
-        hint = "value";
     if (graph->value_count >= UINT32_MAX) {
         mw__fail(err, MW_ERROR_UNSUPPORTED, "a graph holds at most 2^32 values");
         return NULL;
     }
     mw_tensor *value = mw__arena_alloc(&graph->tensors, 1, sizeof *value, err);
-    const char *copy = mw__arena_string(&graph->arena, hint, strlen(hint), err);
-    if (value == NULL || copy == NULL ||
-        mw__grow(graph->allocator, &graph->values, &graph->value_capacity, graph->value_count + 1, sizeof(mw_tensor *),
-                 err) != MW_OK)
+    if (value == NULL || mw__grow(graph->allocator, &graph->values, &graph->value_capacity, graph->value_count + 1,
+                                  sizeof(mw_tensor *), err) != MW_OK)
         return NULL;
     value->graph = graph;
     value->id = (uint32_t)graph->value_count;
     value->type = type;
-    value->hint = copy;
+    value->hint = hint;
     graph->values[graph->value_count++] = value;
     return value;
+}
+
+mw_tensor *mw__value_create(mw_graph *graph, const mw__type *type, const char *hint, mw_error *err)
+{
+    if (hint == NULL || hint[0] == '\0')
+        return mw__value_create_as(graph, type, "value", err);
+    const char *copy = mw__arena_string(&graph->arena, hint, strlen(hint), err);
+    return copy != NULL ? mw__value_create_as(graph, type, copy, err) : NULL;
 }
 
 mw__op *mw__op_create(mw_graph *graph, const mw__row *row, const char *kind, size_t slot_count, mw_error *err)
@@ -398,7 +402,7 @@ mw_status mw__op_add_results(mw__op *op, const mw__infer *infer, mw_error *err)
     for (size_t i = 0; i < infer->result_count; i++) {
         const mw__type *type =
             infer->type[i] != NULL ? infer->type[i] : mw__type_tensor(graph, infer->dtype[i], infer->shape[i], err);
-        mw_tensor *value = type != NULL ? mw__value_create(graph, type, op->kind, err) : NULL;
+        mw_tensor *value = type != NULL ? mw__value_create_as(graph, type, op->kind, err) : NULL;
         if (value == NULL)
             return mw__failed(err) ? err->status : MW_ERROR_MEMORY;
         value->op = op;

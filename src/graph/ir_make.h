@@ -26,6 +26,8 @@ const mw__type *mw__type_dict(mw_graph *graph, const mw__type *key, const mw__ty
 mw__function *mw__function_create(mw_graph *graph, const char *name, mw_opset opset, mw_error *err);
 mw__block *mw__block_create(mw__function *function, mw__op *owner, mw_error *err);
 mw_tensor *mw__value_create(mw_graph *graph, const mw__type *type, const char *hint, mw_error *err);
+/* The same with a hint that lives as long as the graph; not empty. */
+mw_tensor *mw__value_create_as(mw_graph *graph, const mw__type *type, const char *hint, mw_error *err);
 mw_status mw__block_add_input(mw__block *block, mw_tensor *value, mw_error *err);
 mw_status mw__block_add_op(mw__block *block, mw__op *op, mw_error *err);
 mw_status mw__block_add_output(mw__block *block, mw_tensor *value, mw_error *err);

@@ -176,6 +176,8 @@ typedef enum mw__style { MW__STYLE_NEW, MW__STYLE_OLD } mw__style;
  * that a chip refuses. Autograd asks the graph; trainers set it for their device. */
 typedef enum mw__lowering { MW__LOWERING_NATIVE, MW__LOWERING_DECOMPOSED } mw__lowering;
 
+#define MW__TYPES_RECENT 32
+
 struct mw_graph {
     const mw_allocator *allocator;
     mw__arena arena;
@@ -194,10 +196,11 @@ struct mw_graph {
     size_t attribute_count;
     mw__function **functions;
     size_t function_count, function_capacity;
-    mw__map function_names; /* name -> mw__function, once there are many */
-    mw__function *current;  /* where constructors append */
-    mw__block *block;       /* in that function */
-    mw_tensor **values;     /* by id */
+    mw__map function_names;                   /* name -> mw__function, once there are many */
+    mw__function *current;                    /* where constructors append */
+    mw__block *block;                         /* in that function */
+    const mw__type *recent[MW__TYPES_RECENT]; /* tensor types that were made last: values of one type share it */
+    mw_tensor **values;                       /* by id */
     size_t value_count, value_capacity;
     mw__map names;     /* user names of inputs, parameters and results of main -> mw_tensor */
     mw__map constants; /* shared constants of the current block, by type and bytes */

@@ -20,13 +20,36 @@ mw_status mw__shape_check(mw_shape shape, mw_error *err)
     return MW_OK;
 }
 
+/* Where a type would stand among the recent ones. */
+static size_t place_of(mw_dtype dtype, const mw_shape *shape)
+{
+    uint64_t mixed = (uint64_t)dtype * 31 + (uint64_t)shape->rank;
+    for (int i = 0; i < shape->rank; i++)
+        mixed = (mixed ^ (uint64_t)shape->dim[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(mixed >> 32) % MW__TYPES_RECENT;
+}
+
+static bool is_type(const mw__type *type, mw_dtype dtype, const mw_shape *shape)
+{
+    if (type == NULL || type->dtype != dtype || type->shape.rank != shape->rank)
+        return false;
+    for (int i = 0; i < shape->rank; i++)
+        if (type->shape.dim[i] != shape->dim[i])
+            return false;
+    return true;
+}
+
 const mw__type *mw__type_tensor(mw_graph *graph, mw_dtype dtype, mw_shape shape, mw_error *err)
 {
     if (mw__shape_check(shape, err) != MW_OK)
         return NULL;
+    const mw__type **recent = &graph->recent[place_of(dtype, &shape)];
+    if (is_type(*recent, dtype, &shape))
+        return *recent;
     mw__type *type = mw__arena_alloc(&graph->arena, 1, sizeof *type, err);
     if (type == NULL)
         return NULL;
+    *recent = type;
     type->kind = MW__TENSOR;
     type->dtype = dtype;
     type->shape.rank = shape.rank;

@@ -120,7 +120,7 @@ mw_status mw__parse_value_declaration(mw__parser *parser, mw__token *out_name, m
     *out_name = parser->token;
     const char *name = NULL;
     MW_TRY(mw__parse_word(parser, "the name of a value", &name));
-    *out = mw__value_create(parser->graph, type, name, parser->err);
+    *out = mw__value_create_as(parser->graph, type, name, parser->err);
     if (*out == NULL)
         return parser->err->status;
     (*out)->name = name;
