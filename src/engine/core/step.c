@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { FEW_READS = 4, FEW_WRITES = 2 };
+
 /* ---- buffers ---- */
 
 uint32_t mw__planner_add_buffer(mw__planner *planner, mw__buffer buffer)
@@ -199,12 +201,27 @@ mw__step *mw__plan_step_of(mw__planner *planner, mw__kernel *run, const char *la
 
 mw__step *mw__plan_step(mw__planner *planner, mw__kernel *run, const char *label, int64_t units, double cost)
 {
-    return mw__plan_step_of(planner, run, label, units, cost, MW__STEP_READS, MW__STEP_WRITES);
+    return mw__plan_step_of(planner, run, label, units, cost, FEW_READS, FEW_WRITES);
+}
+
+/* Most steps have few operands, and there are many steps: the others get their room when they need it. */
+static bool make_room(mw__planner *planner, mw__step_operand **operands, size_t *room, size_t count, size_t most)
+{
+    if (count < *room)
+        return true;
+    mw__step_operand *larger =
+        *room < most ? mw__arena_alloc(planner->arena, most, sizeof *larger, &planner->error) : NULL;
+    if (larger == NULL)
+        return false;
+    memcpy(larger, *operands, count * sizeof *larger);
+    *operands = larger;
+    *room = most;
+    return true;
 }
 
 void mw__step_read(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit, bool in_place)
 {
-    if (step->read_count == step->read_room) {
+    if (!make_room(planner, &step->reads, &step->read_room, step->read_count, MW__STEP_READS)) {
         mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "a step reads more than %zu buffers", step->read_room);
         return;
     }
@@ -222,7 +239,7 @@ void mw__step_read_parts(mw__planner *planner, mw__step *step, uint32_t buffer, 
 
 void mw__step_write(mw__planner *planner, mw__step *step, uint32_t buffer, mw__access access, size_t unit)
 {
-    if (step->write_count == step->write_room) {
+    if (!make_room(planner, &step->writes, &step->write_room, step->write_count, MW__STEP_WRITES)) {
         mw__fail(&planner->error, MW_ERROR_UNSUPPORTED, "a step writes more than %zu buffers", step->write_room);
         return;
     }
