@@ -32,6 +32,9 @@ typedef struct mw__pass {
 /* Steps in the order of the text; afterwards fewer: those on constants alone have run, their results are constants. */
 mw_status mw__fold_steps(const mw__pass *pass, mw__step **steps, size_t *step_count, mw_error *err);
 
+/* Large products that only the update reads, behind the flag that is made of all gradients, move there. */
+mw_status mw__defer_products(const mw__pass *pass, mw_error *err);
+
 /* The planner's steps, in the order of the text; afterwards fewer. */
 mw_status mw__fuse_steps(const mw__pass *pass, mw_error *err);
 

@@ -359,6 +359,7 @@ static mw_status run_planner(driver *d, mw_error *err)
         mw__hoist_watches(planner->steps, planner->step_count, planner->buffer_count, planner->arena->allocator, err));
     if (planner->config->fuse) {
         MW_TRY(mw__fold_steps(&pass, planner->steps, &planner->step_count, err));
+        MW_TRY(mw__defer_products(&pass, err));
         MW_TRY(mw__fuse_steps(&pass, err));
         MW_TRY(mw__block_steps(&pass, err));
     }

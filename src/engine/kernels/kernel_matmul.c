@@ -7,6 +7,7 @@
 #include "engine/core/unpack.h"
 #include "engine/kernels/gemm_blocked.h"
 #include "engine/kernels/math/math_chip.h"
+#include "engine/kernels/within.h"
 
 #include <string.h>
 
@@ -465,6 +466,14 @@ static bool is_column(const matmul_block *s)
     return s->n == 1 && !s->by_columns && s->code.kernel == NULL && s->code.sgemm == NULL && s->dtype == MW_F32;
 }
 
+static const struct mw__factors *factors_of(mw__planner *planner, const operands *o, const matmul_block *s)
+{
+    struct mw__factors *factors = mw__plan_block(planner, sizeof *factors);
+    if (factors != NULL)
+        *factors = (struct mw__factors){.count = {mw__count_of(o->x), mw__count_of(o->y)}, .terms = s->k};
+    return factors;
+}
+
 static void plan_product(mw__planner *planner, const mw__op *op, const operands *o, matmul_block *s)
 {
     const bool half = s->dtype == MW_F16;
@@ -482,6 +491,7 @@ static void plan_product(mw__planner *planner, const mw__op *op, const operands 
     const int64_t units = s->by_columns ? (s->n + COLUMNS - 1) / COLUMNS : rows;
     mw__step *step = mw__plan_step(planner, choose_run(planner, s), op->row->name, units, product_cost(bytes, flops));
     step->block = s;
+    step->factors = step->run == small_run ? factors_of(planner, o, s) : NULL;
     step->flops = s->dtype == MW_I32 ? 0.0 : flops;
     if (s->code.sgemm != NULL && mw__blas_splits())
         step->grain = s->by_columns ? units : s->m;
