@@ -32,14 +32,14 @@ static uint64_t bytes_of(const segment_setting *s)
     return r.bytes;
 }
 
-static void check_near(const segment_trained *a, const segment_trained *b)
+static void check_losses_near(const segment_trained *a, const segment_trained *b)
 {
     for (int i = 0; i < SEGMENT_STEPS; i++)
         CHECK_NEAR(a->losses[i], b->losses[i], 1e-5 * (double)a->losses[i]);
 }
 
-/* Trains with and without the limit and compares every byte; returns what was made of it. The transformer uses its table
- * at both ends, so that the parts of that gradient are added in another order. */
+/* Trains with and without the limit and compares every byte; returns what was made of it. The transformer uses its
+ * table at both ends, so that the parts of that gradient are added in another order. */
 static mw_trainer_recomputation check_limited(const segment_setting *s)
 {
     const bool shares = strcmp(s->net->name, "transformer") == 0;
@@ -53,7 +53,7 @@ static mw_trainer_recomputation check_limited(const segment_setting *s)
     segment_train(&limited, s, 0, SEGMENT_STEPS, &err);
     const mw_trainer_recomputation r = mw_trainer_recomputed(limited.trainer);
     if (CHECK_OK(err)) {
-        shares ? check_near(&open, &limited) : segment_check_equal(&open, &limited, s);
+        shares ? check_losses_near(&open, &limited) : segment_check_equal(&open, &limited, s);
         CHECK(r.bytes <= s->memory_limit && r.bytes < r.bytes_before);
         CHECK(r.stretches > 0 && r.flops >= r.flops_before);
     }
