@@ -129,6 +129,7 @@ static void test_destroy_and_queries_take_null(void)
     YIELDS_NULL(mw_parameter_group_frozen(NULL).pattern);
     CHECK_INT(mw_trainer_count(NULL).steps, 0);
     CHECK_INT(mw_trainer_count_parts(NULL).calls, 0);
+    CHECK_INT(mw_trainer_recomputed(NULL).stretches, 0);
     YIELDS_NULL(mw_trainer_program(NULL));
     REFUSED(mw_schedule_check(NULL, 1, &err));
     mw_error_clear(NULL);

@@ -49,6 +49,35 @@ static void test_a_fused_graph_is_one_dispatch_and_a_bridge_adds_one(void)
     mw_chip_plan_destroy(plan);
 }
 
+static size_t inferences(const mw_e5 *e5)
+{
+    size_t count = 0;
+    const mw_e5_program *program = mw_e5_program_of(e5);
+    for (size_t i = 0; i < program->operation_count; i++)
+        count += strcmp(mw_e5_kind_name(program->operations[i].kind), "AneInference") == 0;
+    return count;
+}
+
+/* Two files of this library cut a program, each by its own source: dispatches here are inferences there. */
+static void test_dispatches_are_the_inferences_of_a_descriptor(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *h = mw_relu(mw_input(graph, "x", MW_F16, MW_SHAPE(1, 2, 4, 8))), *attention[1];
+    const mw_argument arguments[] = {{"query", &h, 1}, {"key", &h, 1}, {"value", &h, 1}};
+    mw_op(graph, "scaled_dot_product_attention", arguments, 3, attention, 1, &err);
+    mw_output(mw_add(mw_tanh(attention[0]), h), "y");
+    const mw_chip_plan_options options = plan_options();
+    mw_chip_plan *plan = mw_chip_plan_create(graph, MW_CHIP_H13, &options, &err);
+    mw_e5 *e5 = mw_e5_from_graph(graph, NULL, &err);
+    CHECK_OK(err);
+    if (CHECK(plan != NULL && e5 != NULL))
+        CHECK_INT(mw_chip_plan_total(plan).segments, inferences(e5));
+    mw_e5_destroy(e5);
+    mw_chip_plan_destroy(plan);
+    mw_graph_destroy(graph);
+}
+
 static void test_matmul_with_bias_and_gelu_is_one_layer(void)
 {
     mw_chip_plan *plan = plan_checked("tensor<fp16, [8, 64]> x",
@@ -366,6 +395,7 @@ static void test_names_of_a_program_are_no_markup(void)
 int main(void)
 {
     RUN(test_a_fused_graph_is_one_dispatch_and_a_bridge_adds_one);
+    RUN(test_dispatches_are_the_inferences_of_a_descriptor);
     RUN(test_matmul_with_bias_and_gelu_is_one_layer);
     RUN(test_two_convolutions_that_are_added_stay_three_layers);
     RUN(test_what_a_chip_refuses_is_a_bridge_and_undoes_a_fusion);

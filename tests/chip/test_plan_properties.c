@@ -1,6 +1,7 @@
 /* Plans of programs at random and of real files: what holds of every plan, that operands are ready, that a plan is the
  * same each time, and that every allocation may fail. */
 #include "graph/ir.h"
+#include "legality_cases.h"
 #include "plan_properties.h"
 #include "plan_text.h"
 #include "support/check.h"
@@ -205,6 +206,72 @@ static void test_plans_of_real_files_hold(void)
     check_note(planned >= 20, __FILE__, __LINE__, "%d files planned", planned);
 }
 
+/* ---- what is refused, wrong or large ---- */
+
+/* Each program that trips a rule of the check, for every chip, has a plan as it stands: what has no shapes is refused
+ * by name. */
+static void test_programs_that_a_chip_refuses_have_plans(void)
+{
+    const legality_case *c;
+    int planned = 0;
+    for (size_t i = 0; (c = legality_case_at(i)) != NULL; i++)
+        for (int chip = MW_CHIP_H11; chip <= MW_CHIP_H18; chip++) {
+            static char text[TEXT];
+            mw_error err = {0};
+            const mw_chip_plan_options options = plan_options();
+            legality_text(c->inputs, c->trips, text, sizeof text);
+            mw_graph *graph = mw_graph_parse_mil(text, strlen(text), NULL, NULL, &err);
+            mw_chip_plan *plan = mw_chip_plan_create(graph, (mw_chip)chip, &options, &err);
+            check_note(plan != NULL || err.status == MW_ERROR_SHAPE, __FILE__, __LINE__, "%s: %s", c->rule,
+                       err.message);
+            plan_check_properties(plan, c->rule);
+            planned += plan != NULL;
+            mw_chip_plan_destroy(plan);
+            mw_graph_destroy(graph);
+        }
+    CHECK(planned > 400);
+}
+
+static mw_chip_plan *plan_of_many(int count, mw_error *err)
+{
+    const size_t room = (size_t)count * 96 + 256;
+    char *text = malloc(room);
+    const mw_chip_plan_options options = plan_options();
+    if (text == NULL)
+        return NULL;
+    size_t used = (size_t)snprintf(text, room, "program(1.3)\n{func main<ios18>(tensor<fp16, [4]> v0) {");
+    for (int i = 1; i <= count; i++)
+        used += (size_t)snprintf(text + used, room - used,
+                                 "tensor<fp16, [4]> v%d = softmax(axis = int32(0), x = v%d);\n", i, i - 1);
+    used += (size_t)snprintf(text + used, room - used, "} -> (v%d);}", count);
+    mw_graph *graph = mw_graph_parse_mil(text, used, NULL, NULL, err);
+    mw_chip_plan *plan = mw_chip_plan_create(graph, MW_CHIP_H17, &options, err);
+    mw_graph_destroy(graph);
+    free(text);
+    return plan;
+}
+
+static void test_more_layers_than_a_plan_has_are_refused(void)
+{
+    mw_error err = {0};
+    mw_chip_plan *plan = plan_of_many(1 << 15, &err);
+    CHECK_OK(err);
+    CHECK_INT(mw_chip_plan_total(plan).layers, 1 << 15);
+    mw_chip_plan_destroy(plan);
+    CHECK(plan_of_many((1 << 15) + 1, &err) == NULL);
+    CHECK_ERROR(err, MW_ERROR_UNSUPPORTED, "32768 layers");
+}
+
+static void test_short_texts_that_declare_much_have_plans(void)
+{
+    const char *inputs = "tensor<fp16, [1000000, 1000000, 1000000]> x";
+    const char *body = "tensor<fp16, [1000000, 1000000, 1000000]> a = softmax(axis = int32(1), x = x); tensor<fp16, "
+                       "[1000000, 1000000, 1000000]> y = add(x = a, y = x);";
+    mw_chip_plan *plan = plan_of_text(inputs, body, "y", MW_CHIP_H17, NULL);
+    plan_check_properties(plan, "terabytes");
+    mw_chip_plan_destroy(plan);
+}
+
 /* ---- the same each time; memory that fails ---- */
 
 static void test_a_plan_is_the_same_each_time(void)
@@ -278,6 +345,9 @@ int main(void)
 {
     RUN(test_plans_of_random_programs_hold);
     RUN(test_plans_of_real_files_hold);
+    RUN(test_programs_that_a_chip_refuses_have_plans);
+    RUN(test_more_layers_than_a_plan_has_are_refused);
+    RUN(test_short_texts_that_declare_much_have_plans);
     RUN(test_a_plan_is_the_same_each_time);
     RUN(test_every_allocation_may_fail);
     RUN(test_wrong_arguments_are_refused);

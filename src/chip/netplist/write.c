@@ -130,14 +130,14 @@ static mw_status put_output(mw__net_writer *w, mw_tensor *value)
         v = mw__net_goc(w, v, 1, 0);
     if (mw__failed(w->err))
         return w->err->status;
+    MW_TRY(
+        mw__grow(w->arena.allocator, &w->entries, &w->entry_capacity, w->entry_count + 1, sizeof *w->entries, w->err));
     plist_t inside = output_entry(value->name), outside = output_entry(value->name);
     mw__net_set_string(inside, "Bottom", v.symbol);
     mw__net_set_string(outside, "Name", v.symbol);
     mw__net_set_string(outside, "OperationName", "op0");
     mw__net_set_int(outside, "OutputChannels", v.dims.of[MW__NET_CHANNEL]);
     plist_array_append_item(w->output_list, outside);
-    MW_TRY(
-        mw__grow(w->arena.allocator, &w->entries, &w->entry_capacity, w->entry_count + 1, sizeof *w->entries, w->err));
     w->entries[w->entry_count++] = (mw__net_entry){value->name, inside};
     return MW_OK;
 }
@@ -204,18 +204,29 @@ static plist_t make_procedure(mw__net_writer *w, const char *name, const char *n
     return procedure;
 }
 
+/* Room for what a network has beside its units and ports; else nothing of it stays. */
+static bool reserve_lists(mw__net_writer *w, size_t count)
+{
+    if (mw__grow(w->arena.allocator, &w->entries, &w->entry_capacity, w->entry_count + count, sizeof *w->entries,
+                 w->err) == MW_OK)
+        return true;
+    for (size_t i = 0; i < w->entry_count; i++)
+        plist_free(w->entries[i].node);
+    plist_free(w->constants);
+    plist_free(w->units);
+    return false;
+}
+
 static plist_t make_network(mw__net_writer *w)
 {
+    if (!reserve_lists(w, 3))
+        return NULL;
     plist_t weights = plist_new_array();
     for (int i = 0; i < 2; i++)
         plist_array_append_item(weights, plist_new_string(w->weight_names[i]));
-    const mw__net_entry lists[] = {{"Constants", w->constants}, {"Units", w->units}, {"Weights", weights}};
-    for (int i = 0; i < 3; i++) {
-        if (mw__grow(w->arena.allocator, &w->entries, &w->entry_capacity, w->entry_count + 1, sizeof *w->entries,
-                     w->err) != MW_OK)
-            return NULL;
-        w->entries[w->entry_count++] = lists[i];
-    }
+    w->entries[w->entry_count++] = (mw__net_entry){"Constants", w->constants};
+    w->entries[w->entry_count++] = (mw__net_entry){"Units", w->units};
+    w->entries[w->entry_count++] = (mw__net_entry){"Weights", weights};
     return sorted_dict(w->entries, w->entry_count);
 }
 
