@@ -1,5 +1,6 @@
 /* A tiny training step is all dispatch, so its instructions are counted where valgrind is installed. The test runs
  * itself under callgrind, which counts what mw_run executes. */
+#include "support/build_kind.h"
 #include "support/check.h"
 #include "support/on_engine.h"
 
@@ -12,17 +13,7 @@
 /* Counted when this was written: 7,700 with AVX2; 44,000 before small plans were cared for. */
 enum { RUNS = 100, INSTRUCTIONS_MAX = 16000 };
 
-#if defined(__has_feature)
-#define FEATURE(name) __has_feature(name)
-#else
-#define FEATURE(name) 0
-#endif
-#if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                         \
-    FEATURE(address_sanitizer) || FEATURE(thread_sanitizer)
-#define COUNTS false
-#else
-#define COUNTS true
-#endif
+#define COUNTS (BUILD_IS_PLAIN != 0)
 
 static mw_trainer *make_trainer(mw_error *err)
 {
