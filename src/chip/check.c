@@ -109,16 +109,14 @@ static mw_status check(mw_chip_report *report, const mw_graph *graph, const mw_c
 
 static mw_chip_report *make_report(mw_chip chip, const mw_chip_check_options *options, mw_error *err)
 {
-    const mw__chip_row *row = mw__chip_find(chip);
+    const mw__chip_row *row;
     const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
     if (options->struct_size != sizeof *options) {
         mw__fail(err, MW_ERROR_ARGUMENT, "chip check options were not made by mw_chip_check_defaults");
         return NULL;
     }
-    if (row == NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "unknown chip %d", (int)chip);
+    if (mw__chip_find_known(chip, &row, err) != MW_OK)
         return NULL;
-    }
     mw_chip_report *report = mw__alloc(allocator, 1, sizeof *report, err);
     if (report == NULL)
         return NULL;

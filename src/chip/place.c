@@ -156,16 +156,14 @@ static mw_status place(mw_chip_placement *p, const mw_graph *graph, const mw_chi
 
 static mw_chip_placement *make_placement(mw_chip chip, const mw_chip_place_options *options, mw_error *err)
 {
-    const mw__chip_row *row = mw__chip_find(chip);
+    const mw__chip_row *row;
     const mw_allocator *allocator = mw__allocator_or_default(options->allocator);
     if (options->struct_size != sizeof *options) {
         mw__fail(err, MW_ERROR_ARGUMENT, "chip place options were not made by mw_chip_place_defaults");
         return NULL;
     }
-    if (row == NULL) {
-        mw__fail(err, MW_ERROR_ARGUMENT, "unknown chip %d", (int)chip);
+    if (mw__chip_find_known(chip, &row, err) != MW_OK)
         return NULL;
-    }
     mw_chip_placement *p = mw__alloc(allocator, 1, sizeof *p, err);
     if (p == NULL)
         return NULL;

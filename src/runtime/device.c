@@ -46,9 +46,7 @@ mw_status mw__target_resolve(const mw_compile_options *options, mw__target *out,
     out->device = mw__device_find((uint64_t)device);
     if (device != MW_DEVICE_AUTO && (out->device == NULL || out->device->mask != (uint64_t)device))
         return mw__fail(err, MW_ERROR_ARGUMENT, "unknown device %d", (int)device);
-    out->chip = mw__chip_find(options->chip);
-    if (out->chip == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "unknown chip %d", (int)options->chip);
+    MW_TRY(mw__chip_find_known(options->chip, &out->chip, err));
     if (!out->chip->runs_mil)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
                         "chip %s runs no MIL, so nothing is compiled for it; the first that does is h13, M1 "

@@ -2,6 +2,7 @@
  * bytes do harm. */
 #include "support/check.h"
 #include "support/failing.h"
+#include "support/metered.h"
 
 #include <millwright/millwright.h>
 #include <stdint.h>
@@ -315,35 +316,12 @@ static void test_json_has_every_part(void)
 
 /* ---- hostile bytes ---- */
 
-/* Counts bytes that are in use at once. */
-typedef struct counting {
-    size_t live, most;
-} counting;
-
-static void *counting_resize(void *user, void *pointer, size_t size)
-{
-    counting *c = user;
-    size_t *block = pointer != NULL ? (size_t *)pointer - 2 : NULL;
-    c->live -= block != NULL ? block[0] : 0;
-    if (size == 0) {
-        free(block);
-        return NULL;
-    }
-    block = realloc(block, size + 16);
-    if (block == NULL)
-        abort();
-    block[0] = size;
-    c->live += size;
-    c->most = c->live > c->most ? c->live : c->most;
-    return block + 2;
-}
-
 /* Reads bytes, and says whether all was understood: an error with a message, or an object that can be shown; never more
  * memory than the header says. */
 static bool read_bytes(const char *bytes, size_t size)
 {
-    counting count = {0};
-    const mw_allocator allocator = {.user = &count, .resize = counting_resize};
+    metered_bytes count = {0};
+    const mw_allocator allocator = metered_allocator(&count);
     mw_error err = {0}, more = {0};
     char *exact = malloc(size > 0 ? size : 1); /* a read past the end is seen by sanitizers */
     memcpy(exact, bytes, size);
@@ -358,7 +336,7 @@ static bool read_bytes(const char *bytes, size_t size)
     }
     const bool whole = e5 != NULL && mw_e5_program_of(e5)->note_count == 0;
     mw_e5_destroy(e5);
-    CHECK_INT(count.live, 0);
+    CHECK_INT(count.now, 0);
     return whole;
 }
 

@@ -4,6 +4,7 @@
 #include "chip/hwx_files.h"
 #include "support/check.h"
 #include "support/failing.h"
+#include "support/metered.h"
 
 #include <millwright/graph.h>
 #include <millwright/hwx.h>
@@ -264,32 +265,10 @@ static void test_ane_that_lies(void)
 
 /* ---- memory ---- */
 
-typedef struct meter {
-    size_t live, most;
-} meter;
-
-static void *metered(void *user, void *pointer, size_t size)
-{
-    meter *m = user;
-    size_t *block = pointer != NULL ? (size_t *)pointer - 2 : NULL;
-    m->live -= block != NULL ? *block : 0;
-    if (size == 0) {
-        free(block);
-        return NULL;
-    }
-    block = realloc(block, size + 2 * sizeof *block);
-    if (block == NULL)
-        return NULL;
-    *block = size;
-    m->live += size;
-    m->most = m->live > m->most ? m->live : m->most;
-    return block + 2;
-}
-
 static void check_memory(const uint8_t *bytes, size_t size)
 {
-    meter m = {0};
-    mw_allocator allocator = {metered, &m};
+    metered_bytes m = {0};
+    const mw_allocator allocator = metered_allocator(&m);
     mw_error err = {0};
     mw_hwx *hwx = mw_hwx_read_memory(bytes, size, &allocator, &err);
     check_note(m.most <= 16 * size + 65536, __FILE__, __LINE__, "%zu bytes of memory for %zu", m.most, size);
@@ -301,7 +280,7 @@ static void check_memory(const uint8_t *bytes, size_t size)
     mw_string_free(text);
     mw_string_free(json);
     mw_hwx_close(hwx);
-    CHECK_INT(m.live, 0);
+    CHECK_INT(m.now, 0);
 }
 
 /* Files of nothing but the smallest parts: load commands, symbols, sections, tasks. */

@@ -3,6 +3,7 @@
 #include "netplist_folder.h"
 #include "support/check.h"
 #include "support/failing.h"
+#include "support/metered.h"
 #include "support/page.h"
 
 #include <millwright/millwright.h>
@@ -272,34 +273,13 @@ static void test_what_does_not_fit_is_refused_with_unit_and_key(void)
 
 /* ---- memory ---- */
 
-typedef struct counting {
-    size_t live, most;
-} counting;
-
-static void *counting_resize(void *user, void *pointer, size_t size)
-{
-    counting *c = user;
-    size_t *block = pointer != NULL ? (size_t *)pointer - 2 : NULL;
-    c->live -= block != NULL ? block[0] : 0;
-    if (size == 0) {
-        free(block);
-        return NULL;
-    }
-    if ((block = realloc(block, size + 16)) == NULL)
-        abort();
-    block[0] = size;
-    c->live += size;
-    c->most = c->live > c->most ? c->live : c->most;
-    return block + 2;
-}
-
 /* Units that become the most operations, in as few bytes as they can be said. */
 static void test_memory_is_bounded_by_the_size_of_the_file(void)
 {
     enum { UNITS = 2000 };
     mw_error err = {0};
-    counting count = {0};
-    const mw_allocator allocator = {.user = &count, .resize = counting_resize};
+    metered_bytes count = {0};
+    const mw_allocator allocator = metered_allocator(&count);
     mw_netplist_options options = mw_netplist_defaults();
     options.allocator = &allocator;
     page text = page_make(1 << 20);
@@ -325,7 +305,7 @@ static void test_memory_is_bounded_by_the_size_of_the_file(void)
     CHECK_OK(err);
     check_note(count.most <= 64 * text.used + 65536, __FILE__, __LINE__, "%zu bytes for %zu", count.most, text.used);
     mw_graph_destroy(graph);
-    CHECK_INT(count.live, 0);
+    CHECK_INT(count.now, 0);
     page_free(&text);
 }
 

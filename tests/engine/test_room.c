@@ -2,6 +2,7 @@
  * moves when a larger one comes, and what each computes stays the same. */
 #include "run.h"
 #include "support/check.h"
+#include "support/metered.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,32 +90,10 @@ static void test_operations_that_share_memory_compute_what_they_do_alone(void)
 
 /* ---- how much ---- */
 
-typedef struct counted {
-    size_t now, most;
-} counted;
-
-static void *count_bytes(void *user, void *pointer, size_t size)
-{
-    counted *c = user;
-    size_t *block = pointer != NULL ? (size_t *)pointer - 2 : NULL;
-    c->now -= block != NULL ? *block : 0;
-    if (size == 0) {
-        free(block);
-        return NULL;
-    }
-    block = realloc(block, size + 2 * sizeof *block);
-    if (block == NULL)
-        return NULL;
-    *block = size;
-    c->now += size;
-    c->most = c->now > c->most ? c->now : c->most;
-    return block + 2;
-}
-
 enum { SIDE = 128, BYTES = SIDE * SIDE * 4 };
 
 /* What `count` operations on the same buffers add to the engine's memory when they are encoded. */
-static size_t encoded_bytes(size_t count, const counted *c)
+static size_t encoded_bytes(size_t count, const metered_bytes *c)
 {
     run_program r[8];
     size_t before = 0;
@@ -135,8 +114,9 @@ static size_t encoded_bytes(size_t count, const counted *c)
 
 static void test_eight_operations_need_the_intermediates_of_one(void)
 {
-    counted c = {0};
-    e5rt_mw_set_allocator(count_bytes, &c);
+    metered_bytes c = {0};
+    const mw_allocator allocator = metered_allocator(&c);
+    e5rt_mw_set_allocator(allocator.resize, allocator.user);
     const size_t one = encoded_bytes(1, &c), eight = encoded_bytes(8, &c);
     e5rt_mw_set_allocator(NULL, NULL);
     CHECK_INT(c.now, 0);

@@ -172,13 +172,12 @@ static mw_chip_plan *make_plan(const mw__chip_row *chip, const mw_chip_plan_opti
 }
 
 static mw_status check_arguments(const mw_graph *graph, mw_chip chip, const mw_chip_plan_options *options,
-                                 mw_error *err)
+                                 const mw__chip_row **out_chip, mw_error *err)
 {
     if (graph == NULL)
         return mw__fail(err, MW_ERROR_ARGUMENT, "mw_chip_plan_create: the graph is NULL");
     MW_TRY(check_options(options, err));
-    if (mw__chip_find(chip) == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "unknown chip %d", (int)chip);
+    MW_TRY(mw__chip_find_known(chip, out_chip, err));
     return mw_graph_check(graph, err);
 }
 
@@ -192,8 +191,9 @@ mw_chip_plan *mw_chip_plan_create(const mw_graph *graph, mw_chip chip, const mw_
         return NULL;
     const mw_chip_plan_options defaults = mw_chip_plan_defaults();
     options = options != NULL ? options : &defaults;
+    const mw__chip_row *row;
     mw_chip_plan *plan =
-        check_arguments(graph, chip, options, err) == MW_OK ? make_plan(mw__chip_find(chip), options, err) : NULL;
+        check_arguments(graph, chip, options, &row, err) == MW_OK ? make_plan(row, options, err) : NULL;
     if (plan == NULL)
         return NULL;
     mw__graph_hold(graph);

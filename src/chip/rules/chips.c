@@ -1,6 +1,8 @@
 /* The rows of chips.h. */
 #include "chip/rules/chips.h"
 
+#include "base/error.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -138,6 +140,12 @@ static bool names(const char *list, const char *word)
         if (*at == ' ' && strncasecmp(at + 1, word, length) == 0 && at[1 + length] == ' ')
             return true;
     return false;
+}
+
+mw_status mw__chip_find_known(mw_chip chip, const mw__chip_row **out, mw_error *err)
+{
+    *out = mw__chip_find(chip);
+    return *out != NULL ? MW_OK : mw__fail(err, MW_ERROR_ARGUMENT, "unknown chip %d", (int)chip);
 }
 
 const mw__chip_row *mw__chip_named(const char *architecture)

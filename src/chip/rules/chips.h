@@ -42,6 +42,8 @@ typedef struct mw__chip_row {
 
 /* NULL for a chip that is not known; MW_CHIP_AUTO is a row of what every generation takes. */
 const mw__chip_row *mw__chip_find(mw_chip chip);
+/* The same into *out, or an error that says the number. */
+mw_status mw__chip_find_known(mw_chip chip, const mw__chip_row **out, mw_error *err);
 /* By the name of an architecture, "h13g"; in any case. NULL if there is none. */
 const mw__chip_row *mw__chip_named(const char *architecture);
 /* The rows in order, MW_CHIP_AUTO first; NULL beyond the last. */
