@@ -1,6 +1,7 @@
 #include "chip/hwx_made.h"
 
 #include "base/fp16.h"
+#include "chip/hwx/pack.h"
 #include "support/check.h"
 
 #include <stdlib.h>
@@ -8,21 +9,21 @@
 
 bool hwx_made_open(hwx_file *file, const mw__emit_operation *op)
 {
-    const mw__emit_names names = {"net", "made by a test", NULL};
+    const mw__hwx_names names = {"net", "made by a test", NULL};
     mw__emit_program program;
-    mw__text made;
+    void *made = NULL;
+    size_t size = 0;
     mw_error err = {0};
     *file = (hwx_file){0};
-    mw__text_init(&made, NULL);
     if (!check_note(mw__emit_task(op, NULL, &program, &err) == MW_OK, __FILE__, __LINE__, "emit: %s", err.message))
         return false;
-    mw__emit_file(op, &program, &names, &made);
+    if (mw__hwx_pack(op, &program, &names, &made, &size, &err) != MW_OK)
+        check_note(false, __FILE__, __LINE__, "pack: %s", err.message);
     mw__free(NULL, program.constants);
-    uint8_t *data = malloc(made.size);
+    uint8_t *data = made != NULL ? malloc(size) : NULL;
     if (data != NULL)
-        memcpy(data, made.data, made.size);
-    const size_t size = made.size;
-    mw__text_deinit(&made);
+        memcpy(data, made, size);
+    mw__free(NULL, made);
     return data != NULL && hwx_file_of(file, data, size);
 }
 

@@ -422,6 +422,25 @@ static void test_what_is_no_task_is_refused_by_name(void)
         MW_ERROR_UNSUPPORTED, "more than one row");
 }
 
+/* The engines of three channels read the same table. */
+static void test_a_table_of_several_engines_is_one_kernel(void)
+{
+    mw_hwx *hwx = emit("program(1.3)\n{\n    func main<ios18>(tensor<fp16, [1, 3, 2, 5]> x) {\n"
+                       "    tensor<fp16, [1, 3, 2, 5]> y = sigmoid(x = x);\n    } -> (y);\n}\n",
+                       false);
+    mw_error err = {0};
+    mw_hwx_table table = {0};
+    const mw_hwx_kernel *kernel = mw_hwx_kernel_at(hwx, 0);
+    if (CHECK(kernel != NULL && mw_hwx_kernel_at(hwx, 1) == NULL)) {
+        CHECK_INT(kernel->kind, MW_HWX_TABLE);
+        CHECK_INT(kernel->tiles, 4);
+        CHECK_INT(kernel->size, 128);
+        CHECK(mw_hwx_get_table(hwx, 0, &table, &err) == MW_OK);
+        CHECK_NEAR(table.knots[16], 0.5, 1e-3); /* sigmoid(0), of 33 knots from -8 to 8 */
+    }
+    mw_hwx_close(hwx);
+}
+
 static void test_options_are_looked_at(void)
 {
     mw_error err = {0};
@@ -536,6 +555,7 @@ int main(void)
     RUN(test_linear_with_bias_and_relu);
     RUN(test_conv_with_same_padding);
     RUN(test_what_is_no_task_is_refused_by_name);
+    RUN(test_a_table_of_several_engines_is_one_kernel);
     RUN(test_options_are_looked_at);
     RUN(test_files_with_bytes_turned_run_or_are_refused);
     RUN(test_running_survives_allocations_that_fail);

@@ -103,6 +103,8 @@ static mw_status add_program(mw__hwx_reader *reader)
     program->registers[1] = MW__HWX_BASE + kernels_at(ane);
     program->first_words = ane->first_size / 4 - 1;
     program->task_count = ane->task_count;
+    program->unknown_850 = ane->task_count == 1 ? 0x11 : 7; /* as in the public files; what they are is not known */
+    program->unknown_858 = ane->task_count == 1 ? 3 : 4;
     uint64_t address = MW__HWX_BASE + round_up(ane->size, MW__HWX_PAGE);
     for (uint32_t i = SCRATCH; i < FIRST_PORT + ane->input_count + ane->output_count; i++) {
         program->registers[i] = ane->tiles[i] > 0 ? address : 0;

@@ -36,6 +36,7 @@ typedef struct plan {
     const mw_hwx *from;
     const mw__hwx_section *text, *kernels;
     const char *procedure, *ident;
+    const char *kernel; /* 64 digits for the names of coefficients; NULL = the file's, else a digest */
     const mw_hwx_port *windows[MW__HWX_REGISTERS]; /* inputs by their registers, then outputs */
     uint64_t addresses[MW__HWX_REGISTERS];
     size_t count, inputs;
@@ -111,13 +112,18 @@ static bool find_name(plan *p, uint64_t address, char *out)
     return false;
 }
 
-/* Of the bytes of all tiles, in capitals. */
-static void digest_kernel(const mw__hwx_kernel *k, char out[MW__DIGEST_HEX])
+/* A digest of the bytes of its tiles, in capitals; or what was asked for. */
+static void name_kernel(const plan *p, const mw__hwx_kernel *k, char out[MW__DIGEST_HEX])
 {
     mw__digest digest;
+    if (p->kernel != NULL) {
+        snprintf(out, MW__DIGEST_HEX, "%s", p->kernel);
+        return;
+    }
     mw__digest_begin(&digest);
     for (size_t i = 0; i < MW__TILES; i++)
-        mw__digest_add(&digest, k->section->data + k->tile_at[i], k->tile_size[i]);
+        if ((k->live >> i & 1) != 0)
+            mw__digest_add(&digest, k->section->data + k->tile_at[i], k->tile_size[i]);
     mw__digest_end(&digest, out);
     for (char *c = out; *c != '\0'; c++)
         *c = (char)(*c >= 'a' && *c <= 'f' ? *c - 'a' + 'A' : *c);
@@ -156,7 +162,7 @@ static mw_status add_kernel(plan *p, const mw__hwx_kernel *k, mw_error *err)
     if (k->section != p->kernels || p->kernel_bytes / KERNELS_TIMES > p->kernels->public.size)
         return mw__fail(err, MW_ERROR_UNSUPPORTED,
                         ".hwx: the kernel of task %zu is not in __const, or many share its bytes", k->public.task);
-    digest_kernel(k, digest);
+    name_kernel(p, k, digest);
     for (uint32_t i = 0; i < MW__TILES; i++)
         if ((k->live >> i & 1) != 0)
             MW_TRY(add_tile(p, k, i, digest, err));
@@ -284,7 +290,6 @@ static void put_binding(plan *p, uint8_t *out, size_t index)
     memcpy(at + BINDING_NAME, name, length);
 }
 
-/* The words that nobody knows are those of the file it is made of; else those of most files. */
 static void put_program(plan *p, uint8_t *out)
 {
     const mw__hwx_program_state *from = p->from->program;
@@ -297,8 +302,8 @@ static void put_program(plan *p, uint8_t *out)
                                    .task_count = from->task_count,
                                    .engines = 0xffff,
                                    .name_at = PROGRAM_NAME,
-                                   .unknown_850 = p->from->ane != NULL ? 0x11 : from->unknown_850,
-                                   .unknown_858 = p->from->ane != NULL ? 1 + (uint32_t)p->count : from->unknown_858};
+                                   .unknown_850 = from->unknown_850,
+                                   .unknown_858 = from->unknown_858};
     state.registers[0] = p->text->public.address;
     state.registers[1] = p->kernels->public.address;
     for (size_t i = 0; i < p->count; i++)
@@ -396,9 +401,9 @@ static void put_rest(const plan *p, uint8_t *out)
            (size_t)p->kernels->public.size);
 }
 
-static mw_status begin_plan(plan *p, const mw_hwx *hwx, mw_error *err)
+static mw_status begin_plan(plan *p, const mw_hwx *hwx, const char *kernel, mw_error *err)
 {
-    *p = (plan){.from = hwx, .text = hwx->text};
+    *p = (plan){.from = hwx, .text = hwx->text, .kernel = kernel};
     mw__text_init(&p->strings, NULL);
     p->kernels = mw__hwx_kernels_section(hwx, err);
     if (p->kernels == NULL)
@@ -433,6 +438,18 @@ static mw_status write_plan(plan *p, void **out, size_t *out_size, mw_error *err
     return MW_OK;
 }
 
+mw_status mw__hwx_lay_out(const mw_hwx *hwx, const char *kernel, void **out, size_t *out_size, mw_error *err)
+{
+    plan p;
+    mw_status status = begin_plan(&p, hwx, kernel, err);
+    if (status == MW_OK)
+        status = write_plan(&p, out, out_size, err);
+    mw__free(NULL, p.symbols);
+    mw__free(NULL, p.relocations);
+    mw__text_deinit(&p.strings);
+    return status;
+}
+
 mw_status mw_hwx_write_container(const mw_hwx *hwx, void **out, size_t *out_size, mw_error *err)
 {
     mw_error own = {0};
@@ -444,12 +461,5 @@ mw_status mw_hwx_write_container(const mw_hwx *hwx, void **out, size_t *out_size
     *out = NULL;
     *out_size = 0;
     MW_TRY(mw__live_check(hwx, MW__LIVE_HWX, __func__, err));
-    plan p;
-    mw_status status = begin_plan(&p, hwx, err);
-    if (status == MW_OK)
-        status = write_plan(&p, out, out_size, err);
-    mw__free(NULL, p.symbols);
-    mw__free(NULL, p.relocations);
-    mw__text_deinit(&p.strings);
-    return status;
+    return mw__hwx_lay_out(hwx, NULL, out, out_size, err);
 }

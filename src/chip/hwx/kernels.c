@@ -113,6 +113,15 @@ static const char *why_opaque(const shape *s, const mw__hwx_kernel *k)
     return sizes_agree(k) ? NULL : "the sizes of the tiles are not those of the known order";
 }
 
+/* All engines read one table. */
+static bool is_table(const shape *s, const mw__hwx_kernel *k)
+{
+    bool same = (k->live & 1) != 0 && k->tile_size[0] >= MW__TABLE_BYTES;
+    for (uint32_t i = 1; i < ENGINES; i++)
+        same = same && ((k->live >> i & 1) == 0 || k->tile_at[i] == k->tile_at[0]);
+    return same && (s->format & 3) == 0 && (s->mac >> 16 & 3) == 2;
+}
+
 static void describe(const mw__hwx_task *task, mw__hwx_kernel *k)
 {
     const shape s = read_shape(task);
@@ -131,9 +140,11 @@ static void describe(const mw__hwx_task *task, mw__hwx_kernel *k)
                                          .lanes = k->public.lanes,
                                          .bias = k->public.has_bias,
                                          .unicast = unicast};
-    if ((s.format & 3) == 0 && (s.mac >> 16 & 3) == 2 && k->live == 1 && k->tile_size[0] >= MW__TABLE_BYTES)
+    if (is_table(&s, k)) {
         k->public.kind = MW_HWX_TABLE;
-    else
+        k->public.size = k->tile_size[0];
+        k->live = 1;
+    } else
         k->public.note = why_opaque(&s, k);
 }
 

@@ -3,17 +3,14 @@
 
 #include "graph/constants/compressed.h"
 #include "graph/ir.h"
-#include "graph/names.h"
 #include "graph/window.h"
 
-#include <millwright/chip_run.h>
 #include <string.h>
 
 typedef struct reader {
     const mw__function *function;
-    mw__names names;
-    mw__arena arena;
-    mw__emit_operation op;
+    mw__emit_source *source;
+    mw__emit_operation *op; /* of the source */
     mw_error *err;
 } reader;
 
@@ -32,7 +29,7 @@ static mw_status refuse(const reader *r, const char *operation, const char *why)
 static mw_status read_extent(const reader *r, const mw_tensor *value, mw__emit_extent *out)
 {
     const mw_shape s = value->type->shape;
-    const char *name = mw__names_get(&r->names, value);
+    const char *name = mw__names_get(&r->source->names, value);
     int64_t last[3] = {1, 1, 1};
     if (value->type->kind != MW__TENSOR || value->type->dtype != MW_F16)
         return mw__fail(r->err, MW_ERROR_DTYPE, "\"%s\" is %s; the engine's ports are fp16: cast it before", name,
@@ -67,13 +64,13 @@ static mw_status read_ports(reader *r, const mw__op *op, const mw__op *last,
     const mw__block *body = r->function->body;
     if (body->input_count > MW__EMIT_INPUTS || body->output_count != 1 || body->outputs[0] != last->results[0])
         return refuse(r, op->row->name, "the function has other inputs or outputs than it");
-    r->op.input_count = (int)body->input_count;
+    r->op->input_count = (int)body->input_count;
     for (size_t i = 0; i < body->input_count; i++) {
-        r->op.inputs[i].name = mw__names_get(&r->names, body->inputs[i]);
-        MW_TRY(read(r, body->inputs[i], &r->op.inputs[i].extent));
+        r->op->inputs[i].name = mw__names_get(&r->source->names, body->inputs[i]);
+        MW_TRY(read(r, body->inputs[i], &r->op->inputs[i].extent));
     }
-    r->op.output.name = mw__names_get(&r->names, last->results[0]);
-    return read(r, last->results[0], &r->op.output.extent);
+    r->op->output.name = mw__names_get(&r->source->names, last->results[0]);
+    return read(r, last->results[0], &r->op->output.extent);
 }
 
 static int port_of(const reader *r, const mw_tensor *value)
@@ -93,13 +90,13 @@ static mw_status read_one(reader *r, const mw__op *op, const mw__op *last)
 
 static mw_status read_relu(reader *r, const mw__op *op, const mw__op *last)
 {
-    r->op.kind = MW__EMIT_RELU;
+    r->op->kind = MW__EMIT_RELU;
     return read_one(r, op, last);
 }
 
 static mw_status read_sigmoid(reader *r, const mw__op *op, const mw__op *last)
 {
-    r->op.kind = MW__EMIT_TABLE;
+    r->op->kind = MW__EMIT_TABLE;
     return read_one(r, op, last);
 }
 
@@ -108,12 +105,12 @@ static mw_status read_sigmoid(reader *r, const mw__op *op, const mw__op *last)
 static mw_status read_two(reader *r, const mw__op *op, const mw__op *last)
 {
     const int x = port_of(r, mw__arg(op, "x")), y = port_of(r, mw__arg(op, "y"));
-    r->op.kind = MW__EMIT_PLANAR;
+    r->op->kind = MW__EMIT_PLANAR;
     if (r->function->body->input_count != 2 || x < 0 || y < 0 || x == y)
         return refuse(r, op->row->name, "x and y are not the two inputs");
     MW_TRY(read_ports(r, op, last, read_extent));
-    r->op.first = x;
-    if (memcmp(&r->op.inputs[0].extent, &r->op.inputs[1].extent, sizeof r->op.output.extent) != 0)
+    r->op->first = x;
+    if (memcmp(&r->op->inputs[0].extent, &r->op->inputs[1].extent, sizeof r->op->output.extent) != 0)
         return refuse(r, op->row->name, "x and y have different shapes");
     return MW_OK;
 }
@@ -122,13 +119,13 @@ static mw_status read_add(reader *r, const mw__op *op, const mw__op *last) { ret
 
 static mw_status read_sub(reader *r, const mw__op *op, const mw__op *last)
 {
-    r->op.negative = true;
+    r->op->negative = true;
     return read_two(r, op, last);
 }
 
 static mw_status read_planar(reader *r, const mw__op *op, const mw__op *last, unsigned what)
 {
-    r->op.planar = what;
+    r->op->planar = what;
     return read_two(r, op, last);
 }
 
@@ -140,7 +137,7 @@ static mw_status read_minimum(reader *r, const mw__op *op, const mw__op *last) {
 
 static mw_status check_parts(const reader *r, const mw__op *op)
 {
-    const mw__emit_extent *a = &r->op.inputs[0].extent, *b = &r->op.inputs[1].extent, *y = &r->op.output.extent;
+    const mw__emit_extent *a = &r->op->inputs[0].extent, *b = &r->op->inputs[1].extent, *y = &r->op->output.extent;
     const int rank = mw_tensor_shape(op->results[0]).rank;
     int64_t axis = 0;
     bool interleave = true;
@@ -156,14 +153,14 @@ static mw_status read_concat(reader *r, const mw__op *op, const mw__op *last)
 {
     const mw__operand *values = NULL;
     const size_t count = mw__arg_values(op, "values", &values);
-    r->op.kind = MW__EMIT_CONCAT;
+    r->op->kind = MW__EMIT_CONCAT;
     if (r->function->body->input_count != MW__EMIT_INPUTS || count != MW__EMIT_INPUTS)
         return refuse(r, op->row->name, "not of the two inputs");
     const int first = port_of(r, values[0].value), second = port_of(r, values[1].value);
     if (first < 0 || second < 0 || first == second)
         return refuse(r, op->row->name, "not of the two inputs");
     MW_TRY(read_ports(r, op, last, read_extent));
-    r->op.first = first;
+    r->op->first = first;
     return check_parts(r, op);
 }
 
@@ -176,13 +173,13 @@ static const uint16_t *read_constant(reader *r, const mw_tensor *value, size_t *
     if (mw__failed(r->err))
         return NULL;
     if (payload == NULL || payload->data == NULL || payload->type->dtype != MW_F16) {
-        refuse(r, mw__names_get(&r->names, value), "not a constant of fp16 whose numbers are here");
+        refuse(r, mw__names_get(&r->source->names, value), "not a constant of fp16 whose numbers are here");
         return NULL;
     }
     *out_count = mw__payload_count(payload);
     if (!payload->splat)
         return payload->data;
-    uint16_t *all = mw__arena_alloc(&r->arena, *out_count, sizeof *all, r->err);
+    uint16_t *all = mw__arena_alloc(&r->source->arena, *out_count, sizeof *all, r->err);
     for (size_t i = 0; all != NULL && i < *out_count; i++)
         memcpy(&all[i], payload->data, sizeof *all);
     return all;
@@ -199,29 +196,29 @@ static bool is_nothing(const uint16_t *numbers, size_t count)
 /* A bias of zeros is none: a linear of MIL always has one. */
 static mw_status read_weights(reader *r, const mw__op *op)
 {
-    const int64_t rows = r->op.inputs[0].extent.c * r->op.kernel_h * r->op.kernel_w;
+    const int64_t rows = r->op->inputs[0].extent.c * r->op->kernel_h * r->op->kernel_w;
     const mw_tensor *bias = mw__arg(op, "bias");
     size_t count = 0;
-    r->op.weights = read_constant(r, mw__arg(op, "weight"), &count);
-    if (r->op.weights == NULL)
+    r->op->weights = read_constant(r, mw__arg(op, "weight"), &count);
+    if (r->op->weights == NULL)
         return r->err->status;
-    if ((int64_t)count != rows * r->op.output.extent.c)
+    if ((int64_t)count != rows * r->op->output.extent.c)
         return refuse(r, op->row->name, "weights of another count than its channels and kernel");
     if (bias == NULL)
         return MW_OK;
     const uint16_t *numbers = read_constant(r, bias, &count);
     if (numbers == NULL)
         return r->err->status;
-    if ((int64_t)count != r->op.output.extent.c)
+    if ((int64_t)count != r->op->output.extent.c)
         return refuse(r, op->row->name, "a bias of another count than its output channels");
-    r->op.bias = is_nothing(numbers, count) ? NULL : numbers;
+    r->op->bias = is_nothing(numbers, count) ? NULL : numbers;
     return MW_OK;
 }
 
 static mw_status read_linear(reader *r, const mw__op *op, const mw__op *last)
 {
-    r->op.kind = MW__EMIT_PRODUCT;
-    r->op.kernel_h = r->op.kernel_w = 1;
+    r->op->kind = MW__EMIT_PRODUCT;
+    r->op->kernel_h = r->op->kernel_w = 1;
     if (r->function->body->input_count != 1 || port_of(r, mw__arg(op, "x")) != 0)
         return refuse(r, op->row->name, "x is not the one input");
     MW_TRY(read_ports(r, op, last, read_vector));
@@ -238,17 +235,17 @@ static mw_status read_conv(reader *r, const mw__op *op, const mw__op *last)
     const mw_shape weight = mw_tensor_shape(mw__arg(op, "weight"));
     mw__window windows[MW__WINDOW_AXES];
     int64_t groups = 1;
-    r->op.kind = MW__EMIT_PRODUCT;
+    r->op->kind = MW__EMIT_PRODUCT;
     MW_TRY(read_one(r, op, last));
     if (weight.rank != 4 || !mw__arg_int(op, "groups", &groups) || groups != 1)
         return refuse(r, op->row->name, "not two axes in one group");
     MW_TRY(mw__op_windows(op, mw_tensor_shape(mw__arg(op, "x")), &weight.dim[2], windows, r->err));
     if (!is_known_window(&windows[0]) || !is_known_window(&windows[1]))
         return refuse(r, op->row->name, "a kernel that is not 1 or 3 a side, or a step or dilation other than 1");
-    r->op.kernel_h = windows[0].kernel;
-    r->op.kernel_w = windows[1].kernel;
-    r->op.pad_top = windows[0].before;
-    r->op.pad_left = windows[1].before;
+    r->op->kernel_h = windows[0].kernel;
+    r->op->kernel_w = windows[1].kernel;
+    r->op->pad_top = windows[0].before;
+    r->op->pad_left = windows[1].before;
     return read_weights(r, op);
 }
 
@@ -302,79 +299,22 @@ static mw_status read_function(reader *r)
     const struct rule *rule = find_rule(ops[0]);
     if (rule == NULL)
         return refuse(r, ops[0]->kind, "not written as a task yet");
-    r->op.relu = count == 2 && rule->takes_relu && is_relu_of(ops[1], ops[0]);
-    if (count != 1 && !r->op.relu)
+    r->op->relu = count == 2 && rule->takes_relu && is_relu_of(ops[1], ops[0]);
+    if (count != 1 && !r->op->relu)
         return refuse(r, ops[1]->kind, "a second operation");
     return rule->read(r, ops[0], ops[count - 1]);
 }
 
-static mw_status write_file(const mw__emit_operation *op, const mw_hwx_emit_options *options, mw_hwx_emission *out,
-                            mw_error *err)
+mw_status mw__emit_read(mw__emit_source *source, const mw__function *function, mw_error *err)
 {
-    mw__emit_program program;
-    MW_TRY(mw__emit_task(op, NULL, &program, err));
-    const mw__emit_names names = {options->procedure != NULL ? options->procedure : "net",
-                                  options->ident != NULL ? options->ident
-                                  : program.sampled      ? "ANEC v1\nmillwright\n\t-t h13\n"
-                                                         : "ANEC v1\nmillwright\n\t-t h13\n\t--unverified\n",
-                                  options->kernel_name};
-    mw__text file;
-    mw__text_init(&file, NULL);
-    mw__emit_file(op, &program, &names, &file);
-    mw__free(NULL, program.constants);
-    const mw_status status = mw__text_check(&file, err);
-    if (status != MW_OK)
-        mw__text_deinit(&file);
-    else
-        *out = (mw_hwx_emission){.data = file.data, .size = file.size, .verified = program.sampled};
-    return status;
+    reader r = {.function = function, .source = source, .op = &source->op, .err = err};
+    mw__arena_init(&source->arena, NULL);
+    MW_TRY(mw__names_assign(function, &source->names, err));
+    return read_function(&r);
 }
 
-mw_hwx_emit_options mw_hwx_emit_defaults(void)
+void mw__emit_source_deinit(mw__emit_source *source)
 {
-    return (mw_hwx_emit_options){.struct_size = sizeof(mw_hwx_emit_options)};
-}
-
-static mw_status check_options(const mw_hwx_emit_options *options, mw_error *err)
-{
-    enum { DIGITS = 64 };
-    if (options->struct_size != sizeof *options)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "hwx emit options were not made by mw_hwx_emit_defaults");
-    if (options->kernel_name != NULL && strspn(options->kernel_name, "0123456789ABCDEF") < DIGITS)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "kernel_name: %d hexadecimal digits in capitals", DIGITS);
-    return MW_OK;
-}
-
-static mw_status emit(const mw_graph *graph, const mw_hwx_emit_options *options, mw_hwx_emission *out, mw_error *err)
-{
-    reader r = {.function = mw__function_choose(graph, options->function, err), .err = err};
-    if (r.function == NULL)
-        return err->status;
-    mw__arena_init(&r.arena, NULL);
-    mw_status status = mw__names_assign(r.function, &r.names, err);
-    if (status == MW_OK)
-        status = read_function(&r);
-    if (status == MW_OK)
-        status = write_file(&r.op, options, out, err);
-    mw__names_deinit(&r.names);
-    mw__arena_deinit(&r.arena);
-    return status;
-}
-
-mw_status mw_hwx_emit(const mw_graph *graph, const mw_hwx_emit_options *options, mw_hwx_emission *out, mw_error *err)
-{
-    const mw_hwx_emit_options defaults = mw_hwx_emit_defaults();
-    mw_error own = {0};
-    mw_error *to = err != NULL ? err : &own;
-    if (mw__skips(err))
-        return err->status;
-    if (out != NULL)
-        *out = (mw_hwx_emission){0};
-    if (out == NULL)
-        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_hwx_emit: nowhere to put the file");
-    MW_TRY(mw_graph_check(graph, to));
-    if (options == NULL)
-        options = &defaults;
-    MW_TRY(check_options(options, to));
-    return emit(graph, options, out, to);
+    mw__names_deinit(&source->names);
+    mw__arena_deinit(&source->arena);
 }

@@ -5,9 +5,10 @@
 #ifndef MW__CHIP_TASK_EMIT_H
 #define MW__CHIP_TASK_EMIT_H
 
-#include "base/text.h"
+#include "base/alloc.h"
 #include "chip/task/coefficients.h"
 #include "chip/task/task.h"
+#include "graph/names.h"
 
 enum {
     MW__EMIT_WORDS = 157, /* of a task of compiler 4: all registers of all units */
@@ -50,6 +51,18 @@ typedef struct mw__emit_operation {
     const uint16_t *bias;    /* [outputs]; NULL: none */
 } mw__emit_operation;
 
+/* A function of one operation, and what its ports and constants are kept in. */
+typedef struct mw__emit_source {
+    mw__names names;
+    mw__arena arena;
+    mw__emit_operation op;
+} mw__emit_source;
+
+/* Reads it; *source is 0 before, and is given to mw__emit_source_deinit also after a failure.
+ * errors  MW_ERROR_UNSUPPORTED, naming the operation, for what is not written as one task; MW_ERROR_DTYPE, _SHAPE */
+mw_status mw__emit_read(mw__emit_source *source, const mw__function *function, mw_error *err);
+void mw__emit_source_deinit(mw__emit_source *source);
+
 /* Tasks and what they read beside their ports. */
 typedef struct mw__emit_program {
     uint8_t text[MW__EMIT_TEXT];
@@ -71,17 +84,6 @@ int64_t mw__emit_bytes(const mw__emit_extent *extent);
  * errors  MW_ERROR_UNSUPPORTED for what no single tile holds; MW_ERROR_MEMORY */
 mw_status mw__emit_task(const mw__emit_operation *operation, const mw_allocator *allocator, mw__emit_program *out,
                         mw_error *err);
-
-/* Strings that a file carries and nothing depends on. */
-typedef struct mw__emit_names {
-    const char *procedure; /* "net" */
-    const char *ident;     /* how it was compiled */
-    const char *kernel;    /* 64 hexadecimal digits, of the symbols of coefficients; NULL: a digest of them */
-} mw__emit_names;
-
-/* Appends the file. */
-void mw__emit_file(const mw__emit_operation *operation, const mw__emit_program *program, const mw__emit_names *names,
-                   mw__text *out);
 
 /* The rows of words.def, for documents; false behind the last. */
 typedef struct mw__emit_word {
