@@ -272,6 +272,13 @@ static void test_files_are_written_and_read(void)
     unlink(path);
 }
 
+/* Field by field: what stands behind the last one is nobody's. */
+static void check_layout(const mw_e5_layout *a, const mw_e5_layout *b)
+{
+    CHECK(memcmp(a, b, offsetof(mw_e5_layout, storage_type)) == 0);
+    CHECK_INT(a->storage_type, b->storage_type);
+}
+
 static void test_flatc_wrote_the_same(void)
 {
     mw_error err = {0};
@@ -291,8 +298,7 @@ static void test_flatc_wrote_the_same(void)
         REQUIRE(a->operations[i].operand_count == b->operations[i].operand_count);
         for (size_t k = 0; k < a->operations[i].operand_count; k++) {
             CHECK_STR(a->operations[i].operands[k].symbol, b->operations[i].operands[k].symbol);
-            CHECK(memcmp(&a->operations[i].operands[k].layout, &b->operations[i].operands[k].layout,
-                         sizeof(mw_e5_layout)) == 0);
+            check_layout(&a->operations[i].operands[k].layout, &b->operations[i].operands[k].layout);
         }
     }
     CHECK_STR(a->build_info[0].value, "flatc");

@@ -329,6 +329,30 @@ static void test_every_failed_allocation_is_reported(void)
     }
 }
 
+/* Nodes of the property list are the library's own: that none is lost is seen by the sanitizers. */
+static void test_every_failed_allocation_of_a_write_is_reported(void)
+{
+    for (long n = 0;; n++) {
+        failing_allocator failing = {.fail_at = -1};
+        const mw_allocator allocator = failing_allocator_of(&failing);
+        mw_graph_options how = mw_graph_defaults();
+        mw_error err = {0};
+        how.allocator = &allocator;
+        mw_graph *graph = mw_graph_create(&how);
+        mw_tensor *x = mw_input(graph, "x", MW_F16, MW_SHAPE(1, 4, 2, 2));
+        mw_output(mw_relu(mw_add(x, mw_sigmoid(x))), "y");
+        failing.fail_at = failing.requests + n;
+        const mw_status status = mw_netplist_write(graph, in_folder("failing.plist"), NULL, &err);
+        CHECK_INT(status, failing.failed ? MW_ERROR_MEMORY : MW_OK);
+        mw_graph_destroy(graph);
+        CHECK_INT(failing.live, 0);
+        if (!failing.failed) {
+            CHECK(n > 50);
+            break;
+        }
+    }
+}
+
 int main(void)
 {
     if (!netplist_folder_make())
@@ -344,6 +368,7 @@ int main(void)
     RUN(test_what_does_not_fit_is_refused_with_unit_and_key);
     RUN(test_memory_is_bounded_by_the_size_of_the_file);
     RUN(test_every_failed_allocation_is_reported);
+    RUN(test_every_failed_allocation_of_a_write_is_reported);
     netplist_folder_remove();
     return check_finish();
 }
