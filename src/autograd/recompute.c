@@ -17,33 +17,35 @@ bool mw__recompute_keeps(const mw__op *op)
     return (op->row != NULL && op->row->id == MW__OP_const) || strncmp(op->kind, "random_", 7) == 0;
 }
 
-static void need(unsigned char *marks, const mw_tensor *value)
+static void visit_operands(const mw__operand *operands, size_t count, mw__read_visit *visit, void *user)
 {
-    if (value != NULL && (marks[value->id] & BOUNDARY) == 0)
-        marks[value->id] |= NEEDED;
-}
-
-static void need_members(unsigned char *marks, const mw__operand *operands, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        need(marks, operands[i].value);
-        if (operands[i].value == NULL)
-            need_members(marks, operands[i].members, operands[i].member_count);
+    for (size_t i = 0; operands != NULL && i < count; i++) {
+        if (operands[i].value != NULL)
+            visit(user, operands[i].value);
+        else
+            visit_operands(operands[i].members, operands[i].member_count, visit, user);
     }
 }
 
-/* An operation needs its operands, and its results' records the values they speak of. */
-static void need_operands(unsigned char *marks, const mw__op *op)
+void mw__visit_reads(const mw__op *op, mw__read_visit *visit, void *user)
 {
     for (size_t s = 0; s < op->slot_count; s++)
-        need_members(marks, op->slots[s].operands, op->slots[s].operands != NULL ? op->slots[s].count : 0);
+        visit_operands(op->slots[s].operands, op->slots[s].count, visit, user);
     for (size_t r = 0; r < op->result_count; r++) {
         const mw__composite *record = op->results[r]->composite;
         for (size_t i = 0; record != NULL && i < record->input_count; i++)
-            need(marks, record->inputs[i]);
-        if (record != NULL)
-            need(marks, record->examples);
+            if (record->inputs[i] != NULL)
+                visit(user, record->inputs[i]);
+        if (record != NULL && record->examples != NULL)
+            visit(user, record->examples);
     }
+}
+
+static void need(void *user, const mw_tensor *value)
+{
+    unsigned char *marks = user;
+    if ((marks[value->id] & BOUNDARY) == 0)
+        marks[value->id] |= NEEDED;
 }
 
 static bool is_in(const unsigned char *marks, const mw__op *op)
@@ -67,7 +69,7 @@ static size_t find_segment(const mw_graph *graph, const mw_tensor *y, mw_tensor 
         if (!is_in(marks, block->ops[o]))
             continue;
         operations++;
-        need_operands(marks, block->ops[o]);
+        mw__visit_reads(block->ops[o], need, marks);
     }
     return operations;
 }

@@ -10,49 +10,19 @@ typedef struct cutter {
     const mw_tensor *loss;
     bool *needed, *moving; /* by value: the loss needs it; it is computed from what is fed or resident */
     size_t *last;          /* by value: position of the last operation that uses it */
+    size_t at;             /* of the operation that is looked at */
     size_t *ending;        /* by position: how many values end with it, .. */
     uint32_t *ended;       /* .. and the xor of their ids */
 } cutter;
 
-/* Called with each value that an operation reads, or that the records of its results speak of. */
-typedef void visit(cutter *c, size_t at, const mw_tensor *value);
-
-static void visit_operands(cutter *c, size_t at, const mw__operand *operands, size_t count, visit *call)
-{
-    for (size_t i = 0; operands != NULL && i < count; i++) {
-        if (operands[i].value != NULL)
-            call(c, at, operands[i].value);
-        else
-            visit_operands(c, at, operands[i].members, operands[i].member_count, call);
-    }
-}
-
-static void visit_record(cutter *c, size_t at, const mw__composite *record, visit *call)
-{
-    for (size_t i = 0; record != NULL && i < record->input_count; i++)
-        call(c, at, record->inputs[i]);
-    if (record != NULL && record->examples != NULL)
-        call(c, at, record->examples);
-    if (record != NULL && record->weights != NULL)
-        call(c, at, record->weights);
-}
-
-static void visit_read(cutter *c, size_t at, visit *call)
-{
-    const mw__op *op = c->body->ops[at];
-    for (size_t s = 0; s < op->slot_count; s++)
-        visit_operands(c, at, op->slots[s].operands, op->slots[s].count, call);
-    for (size_t r = 0; r < op->result_count; r++)
-        visit_record(c, at, op->results[r]->composite, call);
-}
-
 /* ---- which values are handed on, and how far ---- */
 
-static void need(cutter *c, size_t at, const mw_tensor *value)
+static void need(void *user, const mw_tensor *value)
 {
+    cutter *c = user;
     if (!c->needed[value->id]) {
         c->needed[value->id] = true;
-        c->last[value->id] = at;
+        c->last[value->id] = c->at;
     }
 }
 
@@ -67,15 +37,17 @@ static bool is_needed(const cutter *c, const mw__op *op)
 /* From the end, so that the first use that is met is the last. */
 static void find_needed(cutter *c)
 {
-    need(c, c->body->op_count, c->loss);
-    for (size_t at = c->body->op_count; at-- > 0;)
-        if (is_needed(c, c->body->ops[at]))
-            visit_read(c, at, need);
+    c->at = c->body->op_count;
+    need(c, c->loss);
+    while (c->at-- > 0)
+        if (is_needed(c, c->body->ops[c->at]))
+            mw__visit_reads(c->body->ops[c->at], need, c);
 }
 
-static void move(cutter *c, size_t at, const mw_tensor *value)
+static void move(void *user, const mw_tensor *value)
 {
-    const mw__op *op = c->body->ops[at];
+    const cutter *c = user;
+    const mw__op *op = c->body->ops[c->at];
     if (!c->moving[value->id] && value->role == MW__VALUE)
         return;
     for (size_t r = 0; r < op->result_count; r++)
@@ -89,9 +61,9 @@ static bool is_handed_on(const cutter *c, const mw_tensor *value)
 
 static void find_moving(cutter *c)
 {
-    for (size_t at = 0; at < c->body->op_count; at++) {
-        const mw__op *op = c->body->ops[at];
-        visit_read(c, at, move);
+    for (c->at = 0; c->at < c->body->op_count; c->at++) {
+        const mw__op *op = c->body->ops[c->at];
+        mw__visit_reads(op, move, c);
         for (size_t r = 0; r < op->result_count; r++) {
             const mw_tensor *value = op->results[r];
             if (!is_handed_on(c, value))

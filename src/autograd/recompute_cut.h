@@ -8,6 +8,10 @@
 /* What a second execution would not repeat. */
 bool mw__recompute_keeps(const mw__op *op);
 
+/* Visits each value that an operation reads, and those that the records of its results speak of. */
+typedef void mw__read_visit(void *user, const mw_tensor *value);
+void mw__visit_reads(const mw__op *op, mw__read_visit *visit, void *user);
+
 /* Ends of stretches, in order, that cut main of the graph into at most `pieces` of about equal bytes; the last piece,
  * which goes to the loss, has no end. An end is all that the operations behind it use of those before it, but for what
  * is fed or resident, so that no bit of a gradient changes. *out in the arena.
