@@ -8,6 +8,7 @@
 #include <millwright/autograd.h>
 #include <millwright/chip.h>
 #include <millwright/chip_run.h>
+#include <millwright/communicator.h>
 #include <millwright/compare.h>
 #include <millwright/compress.h>
 #include <millwright/coreml.h>

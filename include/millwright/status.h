@@ -46,7 +46,8 @@ typedef enum mw_status {
     MW_ERROR_NUMERIC = 8,     /* a non-finite loss, gradient or batch; a scalar that fp16 cannot hold */
     MW_ERROR_STATE = 9,       /* a call out of order, after a fork, or on an object that is dead */
     MW_ERROR_DEVICE = 10,     /* the library behind the e5rt symbols refused; the message carries its text */
-    MW_ERROR_STOPPED = 11     /* a callback or a signal asked to stop; nothing is lost */
+    MW_ERROR_STOPPED = 11,    /* a callback or a signal asked to stop; nothing is lost */
+    MW_ERROR_COMMUNICATION = 12 /* another rank failed, left or does not answer; the message names it */
 } mw_status;
 
 /** One error, held by the caller; `mw_error err = {0}` is the empty one.

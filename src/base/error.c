@@ -76,6 +76,8 @@ const char *mw_status_name(mw_status status)
         return "device error";
     case MW_ERROR_STOPPED:
         return "stopped";
+    case MW_ERROR_COMMUNICATION:
+        return "communication error";
     }
     return "unknown status";
 }

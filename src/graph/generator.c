@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH = 4, STATE = 2 * WIDTH };
+enum { WIDTH = 4, STATE = MW__GENERATOR_STATE };
 
 /* Found by search among small entries: its order is 31^8 - 1 (2, 3, 5, 13, 37, 409, 1129 are the primes of that). */
 static const signed char transition[STATE][STATE] = {
@@ -79,6 +79,46 @@ void mw__generator_advance(mw__generator *g)
         values[i] = transition[i / STATE][i % STATE];
     mw_tensor *matrix = constant_matrix(g, MW_SHAPE(STATE, STATE), values);
     mw_state_assign(g->state, mw__generator_reduce(g, mw_matmul(g->state, matrix, MW_TRANSPOSE_NONE)));
+}
+
+/* ---- on the host ---- */
+
+static int reduce(int x)
+{
+    const int rest = (x % MW__DIGIT_BASE + MW__DIGIT_BASE + MW__DIGIT_MAX) % MW__DIGIT_BASE;
+    return rest - MW__DIGIT_MAX;
+}
+
+static void multiply(int a[STATE][STATE], int b[STATE][STATE], int out[STATE][STATE])
+{
+    for (int i = 0; i < STATE; i++)
+        for (int j = 0; j < STATE; j++) {
+            int sum = 0;
+            for (int k = 0; k < STATE; k++)
+                sum += a[i][k] * b[k][j];
+            out[i][j] = reduce(sum);
+        }
+}
+
+/* The state is a row, which each step multiplies with the matrix: so many steps are its power. */
+void mw__generator_skip(double state[STATE], uint64_t steps)
+{
+    int power[STATE][STATE], product[STATE][STATE];
+    for (int i = 0; i < STATE * STATE; i++)
+        power[i / STATE][i % STATE] = transition[i / STATE][i % STATE];
+    for (; steps > 0; steps /= 2) {
+        double next[STATE];
+        for (int j = 0; j < STATE && steps % 2 == 1; j++) {
+            double sum = 0.0;
+            for (int i = 0; i < STATE; i++)
+                sum += state[i] * power[i][j];
+            next[j] = reduce((int)sum);
+        }
+        if (steps % 2 == 1)
+            memcpy(state, next, sizeof next);
+        multiply(power, power, product);
+        memcpy(power, product, sizeof power);
+    }
 }
 
 bool mw__generator_begin(mw__generator *g, mw_graph *graph, mw_dtype dtype, const char *operation, const char *name,

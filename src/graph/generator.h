@@ -23,6 +23,9 @@ bool mw__generator_begin(mw__generator *g, mw_graph *graph, mw_dtype dtype, cons
 void mw__generator_advance(mw__generator *g);
 /* One digit for each element of a matrix: [rows, columns]. To be asked for in order, each once. */
 mw_tensor *mw__generator_digit(mw__generator *g, int digit, int64_t rows, int64_t columns);
+/* The numbers of one digit's state, and such a state so many steps on. */
+enum { MW__GENERATOR_STATE = 8 };
+void mw__generator_skip(double state[MW__GENERATOR_STATE], uint64_t steps);
 /* x mod 31 in [-15, 15], for integers up to 900 in magnitude. */
 mw_tensor *mw__generator_reduce(const mw__generator *g, mw_tensor *x);
 

@@ -7,6 +7,7 @@
 #include "runtime/trainer/trainer_compare.h"
 #include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/trainer_ranks.h"
 #include "runtime/trainer/trainer_state.h"
 #include "runtime/trainer/trainer_view.h"
 
@@ -27,6 +28,7 @@ static void free_trainer(mw_trainer *trainer)
     mw__view_deinit(&trainer->evaluation);
     mw__series_destroy(trainer->many.series); /* of the step's function */
     pass_deinit(&trainer->accumulation);
+    mw__trainer_leave_ranks(trainer);
     pass_deinit(&trainer->step);
     mw__state_deinit(&trainer->state); /* after the programs that are bound to it */
     mw__graph_free(trainer->model);

@@ -8,6 +8,7 @@
 typedef struct mw__trainer_build {
     mw_trainer *trainer;
     bool accumulates; /* the program that only adds to the accumulated gradients */
+    bool hands_on;    /* ends with gradients and states that other ranks get: trainer_ranks_graph.c goes on */
     bool watched;     /* ends before the flag: trainer_blame.c goes on */
     mw_graph *graph;
     mw__arena arena;
@@ -22,6 +23,7 @@ typedef struct mw__trainer_build {
     bool again;                          /* the update has been built: its states are inputs already */
     struct mw__trainer_changes *updates; /* computed before the flag, of each parameter; NULL = to be computed again */
     mw_tensor *ok, *ok_number;           /* bool, and 1 or 0 in the type of the loss; rank 0 */
+    mw_tensor *agreed;                   /* such a number from outside, which counts as well; or NULL */
     mw_tensor *scale, *good_steps;       /* of a dynamic loss scale, or NULL */
     mw__optimizer_scalars *scalars;      /* [group][fp32, fp16] */
     mw_tensor *loss_output, *ok_output;
@@ -30,6 +32,8 @@ typedef struct mw__trainer_build {
 /* Turns the copy of the loss in b->graph into the step: outputs loss and ok, then the next value of every state tensor.
  */
 mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err);
+/* Its last part: what follows from the gradients and the flag. */
+mw_status mw__trainer_build_updates(mw__trainer_build *b, mw_error *err);
 /* The three strings as one, in the build's arena. */
 const char *mw__trainer_join(mw__trainer_build *b, const char *a, const char *middle, const char *end, mw_error *err);
 
@@ -37,6 +41,8 @@ const char *mw__trainer_join(mw__trainer_build *b, const char *a, const char *mi
 
 /* What the backward pass starts from. */
 mw_tensor *mw__trainer_start(mw__trainer_build *b);
+/* The state of a dynamic scale as inputs. */
+void mw__trainer_need_scale(mw__trainer_build *b);
 /* Gradients of a dynamic scale become those of the scale that the optimizer expects. */
 void mw__trainer_rescale(mw__trainer_build *b);
 /* Limits the gradients where that is asked for. */

@@ -91,7 +91,7 @@ static mw_status check_update(checks *c, size_t index, mw_error *err)
 {
     mw__trainer_build *b = c->b;
     const mw__optimizer_limits *limits = mw__trainer_limits(b->trainer, b->parameters[index]);
-    if (b->accumulates) /* the sum is the gradient that has been looked at */
+    if (b->accumulates || b->hands_on) /* the sum is the gradient that has been looked at; the update is not here */
         return MW_OK;
     if (limits->gradient > 0.0) {
         if (isfinite(limits->parameter))
@@ -167,6 +167,8 @@ mw_status mw__trainer_build_gate(mw__trainer_build *b, mw_error *err)
     MW_TRY(keep_small_updates(b, err));
     MW_TRY(check_all(&c, err));
     b->ok_number = multiply(&c);
+    if (b->agreed != NULL)
+        b->ok_number = mw_mul(b->ok_number, b->agreed);
     b->ok = mw_greater(b->ok_number, mw__trainer_number(b, 0.5));
     return mw_graph_check(b->graph, err);
 }

@@ -10,6 +10,7 @@
 #include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_options.h"
 #include "runtime/trainer/trainer_programs.h"
+#include "runtime/trainer/trainer_ranks.h"
 #include "runtime/trainer/trainer_step.h"
 
 #include <millwright/millwright.h>
@@ -120,6 +121,7 @@ static mw_status prepare(mw_trainer *t, const mw_trainer_options *o, size_t piec
     t->accumulate = o->accumulate > 1 ? o->accumulate : 1;
     t->segments = o->segments;
     t->dispatch_steps = o->dispatch_steps > 1 ? o->dispatch_steps : 1;
+    MW_TRY(mw__trainer_join_ranks(t, o, err));
     MW_TRY(copy_model(t, o, err));
     if (pieces > 1)
         MW_TRY(mw__trainer_recompute(t, pieces, err));
@@ -134,7 +136,9 @@ static mw_status create(mw_trainer *t, const mw_trainer_options *o, size_t piece
 {
     MW_TRY(prepare(t, o, pieces, err));
     MW_TRY(mw__trainer_make_step(t, err));
-    if (t->accumulate > 1)
+    if (t->ranks != NULL)
+        MW_TRY(mw__trainer_compare_ranks(t, o, err));
+    if (t->accumulate > 1 && t->ranks == NULL)
         MW_TRY(mw__trainer_make_accumulation(t, err));
     if (t->dispatch_steps > 1)
         MW_TRY(mw__trainer_make_slots(t, (size_t)t->dispatch_steps, err));

@@ -6,6 +6,7 @@
 #include "runtime/trainer/trainer_build.h"
 #include "runtime/trainer/trainer_check.h"
 #include "runtime/trainer/trainer_options.h"
+#include "runtime/trainer/trainer_ranks.h"
 #include "runtime/trainer/trainer_state.h"
 
 #include <millwright/millwright.h>
@@ -73,7 +74,7 @@ static mw_status add_earlier(mw__trainer_build *b, mw_error *err)
 static mw_status build_gradients(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
-    if (t->loss_scale == 1.0 && t->accumulate == 1 && t->scale_interval == 0)
+    if (t->loss_scale == 1.0 && t->accumulate == 1 && t->scale_interval == 0 && mw__trainer_rank_count(t) == 1)
         return mw_grad(b->loss, b->parameters, b->count, b->gradients, err);
     mw_tensor *seed = mw__trainer_start(b);
     MW_TRY(mw_graph_check(b->graph, err));
@@ -121,11 +122,19 @@ mw_status mw__trainer_build_graph(mw__trainer_build *b, mw_error *err)
     mw__trainer_rescale(b);
     MW_TRY(add_earlier(b, err));
     memcpy(b->raw, b->gradients, b->count * sizeof *b->raw);
-    MW_TRY(mw__trainer_clip(b, err));
+    if (!b->hands_on)
+        MW_TRY(mw__trainer_clip(b, err));
     if (b->watched)
         return MW_OK;
     MW_TRY(mw__trainer_build_gate(b, err));
     MW_TRY(build_results(b, err));
+    if (b->hands_on)
+        return mw__trainer_hand_on(b, err);
+    return mw__trainer_build_updates(b, err);
+}
+
+mw_status mw__trainer_build_updates(mw__trainer_build *b, mw_error *err)
+{
     b->graph->stage = MW__STEP_UPDATE;
     for (size_t i = 0; i < b->count; i++)
         MW_TRY(mw__trainer_build_update(b, i, err));

@@ -7,6 +7,7 @@
 #include "runtime/trainer/trainer_alias.h"
 #include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_options.h"
+#include "runtime/trainer/trainer_ranks.h"
 #include "runtime/trainer/trainer_state.h"
 
 #include <millwright/millwright.h>
@@ -56,17 +57,17 @@ static mw_status resolve_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_e
     return mw__feeder_init(&pass->feeder, pass->program, b->graph, is_own_input, b, err);
 }
 
-static mw_status resolve_scalars(mw__trainer_build *b, mw_error *err)
+mw_status mw__trainer_resolve_scalars(mw__trainer_build *b, const mw_program *program, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     for (size_t i = 0; i < t->scalar_count; i++) {
         mw__trainer_scalar *scalar = &t->scalars[i];
         const mw__optimizer_scalars *set = &b->scalars[2 * scalar->group + (scalar->declared == MW_F16)];
         size_t port = 0;
-        MW_TRY(find_port(t->step.program, set->scalar[scalar->index]->name, &port, err));
+        MW_TRY(find_port(program, set->scalar[scalar->index]->name, &port, err));
         scalar->port = port;
-        scalar->data = mw__program_data(t->step.program, port);
-        scalar->dtype = t->step.program->ports[port].dtype;
+        scalar->data = mw__program_data(program, port);
+        scalar->dtype = program->ports[port].dtype;
     }
     return MW_OK;
 }
@@ -148,13 +149,16 @@ static mw_status compile_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_e
 static mw_status make_step(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
+    b->hands_on = t->ranks != NULL;
     MW_TRY(mw__trainer_build_pass(b, err));
     MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));
     MW_TRY(mw__trainer_build_state(b, err));
+    if (b->hands_on)
+        MW_TRY(mw__trainer_build_handed(b, err));
     MW_TRY(compile_pass(b, &t->step, err));
     t->compile.keep_folder = NULL; /* the caller's string may go */
     t->batch = t->step.feeder.count > 0 ? t->step.feeder.ports[0].rows : 1;
-    return resolve_scalars(b, err);
+    return b->hands_on ? mw__trainer_make_applies(b, err) : mw__trainer_resolve_scalars(b, t->step.program, err);
 }
 
 static mw_status make_accumulation(mw__trainer_build *b, mw_error *err)

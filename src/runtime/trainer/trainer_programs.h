@@ -10,6 +10,9 @@ mw_status mw__trainer_build_pass(mw__trainer_build *b, mw_error *err);
 mw_program *mw__trainer_compile(mw_trainer *trainer, const mw_graph *graph, const char *keep_folder,
                                 const mw__trainer_pass *pass, mw_error *err);
 
+/* Where the host writes the scalars of the update that `program` has. */
+mw_status mw__trainer_resolve_scalars(mw__trainer_build *b, const mw_program *program, mw_error *err);
+
 /* Both make and resolve the program; the step makes the state set, too. */
 mw_status mw__trainer_make_step(mw_trainer *trainer, mw_error *err);
 mw_status mw__trainer_make_accumulation(mw_trainer *trainer, mw_error *err);

@@ -4,6 +4,7 @@
 #include "runtime/trainer/trainer_check.h"
 #include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_options.h"
+#include "runtime/trainer/trainer_ranks.h"
 #include "runtime/trainer/trainer_state.h"
 
 #include <float.h>
@@ -22,13 +23,21 @@ static mw_tensor *in_type_of(mw_tensor *scalar, const mw_tensor *x)
 mw_tensor *mw__trainer_start(mw__trainer_build *b)
 {
     const mw_trainer *t = b->trainer;
-    const double share = 1.0 / (double)t->accumulate;
+    const int64_t batches = (int64_t)t->accumulate * mw__trainer_rank_count(t);
+    const double share = 1.0 / (double)batches;
     if (t->scale_interval == 0)
         return mw__trainer_number(b, t->loss_scale * share);
+    mw__trainer_need_scale(b);
+    return batches > 1 ? mw_mul_scalar(b->scale, share) : b->scale;
+}
+
+void mw__trainer_need_scale(mw__trainer_build *b)
+{
     const mw_dtype dtype = mw_tensor_dtype(b->loss);
+    if (b->trainer->scale_interval == 0)
+        return;
     b->scale = mw_input(b->graph, MW__SCALE, dtype, mw_shape_scalar());
     b->good_steps = mw_input(b->graph, MW__GOOD_STEPS, dtype, mw_shape_scalar());
-    return t->accumulate > 1 ? mw_mul_scalar(b->scale, share) : b->scale;
 }
 
 void mw__trainer_rescale(mw__trainer_build *b)

@@ -6,6 +6,7 @@
 #include "runtime/trainer/trainer_check.h"
 #include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_options.h"
+#include "runtime/trainer/trainer_ranks.h"
 
 #include <millwright/millwright.h>
 #include <string.h>
@@ -142,6 +143,8 @@ bool mw__trainer_bind(void *user, const mw_port *port, mw__device_buffer *out)
     if (length < suffix || (suffix > 0 && strcmp(port->name + length - suffix, MW__NEXT) != 0))
         return false;
     const mw__state_entry *entry = mw__state_find_n(&t->state, port->name, length - suffix);
+    if (entry == NULL && t->ranks != NULL)
+        entry = mw__state_find_n(&t->ranks->handed, port->name, length - suffix);
     if (entry == NULL || entry->dtype != port->dtype)
         return false;
     entry = mw__trainer_shown(t, entry);

@@ -8,6 +8,7 @@
 #include "runtime/trainer/trainer_blame.h"
 #include "runtime/trainer/trainer_compare.h"
 #include "runtime/trainer/trainer_numbers.h"
+#include "runtime/trainer/trainer_ranks.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -147,6 +148,26 @@ mw_status mw__trainer_commit(mw_trainer *t, const mw__trainer_pass *pass, const 
     return MW_OK;
 }
 
+mw_status mw__trainer_commit_ranks(mw_trainer *t, bool updates, const mw_batch *batch, const mw__step_result *result,
+                                   float *out_loss, mw_error *err)
+{
+    const bool good = result->ok == 1.0f;
+    if (!good && t->scale_interval == 0) {
+        t->counters.refused_steps++;
+        return mw__fail(err, MW_ERROR_NUMERIC,
+                        "step %" PRId64 " is refused: the batches of all ranks are good, but their mean gradient or what "
+                        "the update makes of it is not finite; parameters and state are as before",
+                        t->steps + 1);
+    }
+    if (out_loss != NULL)
+        *out_loss = result->loss;
+    if (!good)
+        return skip(t, &t->step, batch, result->loss, err);
+    count_step(t, updates);
+    watch_loss(t, updates, result->loss);
+    return MW_OK;
+}
+
 /* A batch that is not finite is a refused step too. */
 mw_status mw__trainer_feed(mw_trainer *t, mw__feeder *feeder, const mw_batch *batch, int64_t step, mw_error *err)
 {
@@ -187,6 +208,8 @@ mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *bat
 static mw_status step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
 {
     MW_TRY(mw__trainer_check_batch(trainer, batch, err));
+    if (trainer->ranks != NULL)
+        return mw__trainer_step_ranks(trainer, batch, out_loss, err);
     return run_step(trainer, batch, out_loss, err);
 }
 

@@ -15,6 +15,9 @@ typedef struct mw__step_result {
 /* Counts what a pass has done, or fails with the reason of its refusal. */
 mw_status mw__trainer_commit(mw_trainer *trainer, const mw__trainer_pass *pass, const mw_batch *batch,
                              const mw__step_result *result, float *out_loss, mw_error *err);
+/* The same of a step of several ranks, whose batches were all good: what the update made of it. */
+mw_status mw__trainer_commit_ranks(mw_trainer *trainer, bool updates, const mw_batch *batch,
+                                   const mw__step_result *result, float *out_loss, mw_error *err);
 
 /* True once: if the loss is over MW__LOSS_GROWTH times the running mean of those before it, which it then joins:
  *     mean += (min(|loss|, 10 reference) - mean) / min(count, 64),  reference = max(mean, 0.01).

@@ -1,0 +1,87 @@
+/* A trainer of several ranks. Its step program ends with gradients and the next values of the model's states, which the
+ * host sums over the ranks in a fixed order; a second program makes of them the update, or of the batches before the last
+ * of an update only their sum. Every decision is made by all ranks from the same numbers. */
+#ifndef MW__RUNTIME_TRAINER_TRAINER_RANKS_H
+#define MW__RUNTIME_TRAINER_TRAINER_RANKS_H
+
+#include "runtime/parallel/communicator.h"
+#include "runtime/trainer/trainer_build.h"
+
+/* Add to a name: what a step hands on. */
+#define MW__GRADIENT  "#gradient"
+#define MW__CANDIDATE "#candidate"
+
+/* A program behind the exchange: the update, or the keeping of sums. */
+typedef struct mw__trainer_apply {
+    mw__trainer_pass pass; /* without a feeder and loss */
+    mw_dtype dtype;        /* of the next two */
+    void *loss, *agreed;   /* inputs */
+} mw__trainer_apply;
+
+/* What is summed together: entries of the set of what is handed on, one behind the other. */
+typedef struct mw__bucket {
+    size_t first, count; /* entries */
+    size_t elements;
+    mw_dtype dtype;
+    bool states; /* means of the model's states, which every batch has; else gradients, which every update has */
+} mw__bucket;
+
+/* What each rank tells the others of its batch. */
+enum { MW__RECORD_TEXT = 320 };
+typedef struct mw__step_record {
+    int32_t status;     /* of feeding and running it */
+    float ok, loss;     /* as the program says */
+    uint32_t unequal;   /* its parameters were read from a file or written, so that they may be others */
+    uint32_t wish;      /* of mw_fit: to stop, to save */
+    char text[MW__RECORD_TEXT]; /* why the status is what it is */
+} mw__step_record;
+
+typedef struct mw__trainer_ranks {
+    mw_communicator *communicator;
+    mw__state_set handed; /* gradients and candidates of this rank, then of all */
+    mw__trainer_apply update, keep;
+    mw__bucket *buckets;
+    size_t bucket_count;
+    mw__reduction reduction[2]; /* [is fp16] */
+    mw__step_record *records;   /* [ranks] of the last batch */
+    uint32_t wish;              /* of this rank, for the next record */
+    uint32_t wished;            /* by any, in the last */
+    bool unequal;
+    size_t *generators; /* entries of the state that draw: each rank is so many steps ahead as its number */
+    size_t generator_count;
+} mw__trainer_ranks;
+
+/* 1 without others. */
+int mw__trainer_rank_count(const mw_trainer *trainer);
+
+/* ---- trainer_ranks_graph.c ---- */
+
+/* The outputs of what is handed on. */
+mw_status mw__trainer_hand_on(mw__trainer_build *b, mw_error *err);
+/* A graph of its own behind the step `from`: update or, if b->accumulates, the sum so far. */
+mw_status mw__trainer_build_apply(mw__trainer_build *b, const mw__trainer_build *from, mw_error *err);
+
+/* ---- trainer_ranks_make.c ---- */
+
+/* Before anything is built; a communicator of one rank is as none. */
+mw_status mw__trainer_join_ranks(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
+/* The buffers of what is handed on; the step is built. */
+mw_status mw__trainer_build_handed(mw__trainer_build *b, mw_error *err);
+/* The programs behind the exchange, and what the exchange needs. */
+mw_status mw__trainer_make_applies(mw__trainer_build *from, mw_error *err);
+void mw__trainer_leave_ranks(mw_trainer *trainer);
+
+/* ---- trainer_ranks_equal.c ---- */
+
+/* All ranks have the same model, options and library, else it is said who has not.  errors  MW_ERROR_COMMUNICATION */
+mw_status mw__trainer_compare_ranks(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
+/* Parameters and states become those of rank 0, where they are not equal. */
+mw_status mw__trainer_equalise(mw_trainer *trainer, mw_error *err);
+/* Generators go on as if the other ranks had drawn, too. */
+void mw__trainer_skip_generators(mw_trainer *trainer, uint64_t steps);
+
+/* ---- trainer_ranks_step.c ---- */
+
+mw_status mw__trainer_step_ranks(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
+
+#endif

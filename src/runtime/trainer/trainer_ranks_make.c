@@ -1,0 +1,209 @@
+/* Making what a trainer of several ranks has besides: buffers of what is handed on, the programs behind the exchange, the
+ * buckets that are summed. */
+#include "base/types.h"
+#include "graph/generator.h"
+#include "graph/ir.h"
+#include "runtime/trainer/trainer_alias.h"
+#include "runtime/trainer/trainer_numbers.h"
+#include "runtime/trainer/trainer_programs.h"
+#include "runtime/trainer/trainer_ranks.h"
+#include "runtime/trainer/trainer_state.h"
+
+#include <string.h>
+
+/* Large enough that a message's latency does not count (4 MB take 32 ms at 1 Gbit/s, 0.3 ms at 100), small enough that
+ * summing one and sending the next go on at the same time. */
+#define BUCKET_BYTES ((size_t)1 << 22)
+
+int mw__trainer_rank_count(const mw_trainer *t)
+{
+    return t->ranks != NULL ? mw_communicator_size(t->ranks->communicator) : 1;
+}
+
+/* ---- joining ---- */
+
+static mw_status check_options(const mw_trainer_options *o, mw_error *err)
+{
+    const char *field = o->dispatch_steps > 1  ? "dispatch_steps, as ranks exchange their gradients in each step"
+                        : o->compare != NULL   ? "compare: compare a step of one rank"
+                        : o->memory_limit != 0 ? "memory_limit: mark what is to be computed again with mw_recompute"
+                                               : NULL;
+    if (field == NULL)
+        return MW_OK;
+    return mw__fail(err, MW_ERROR_UNSUPPORTED, "trainer: a communicator of several ranks goes without %s", field);
+}
+
+mw_status mw__trainer_join_ranks(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+{
+    if (o->communicator == NULL)
+        return MW_OK;
+    MW_TRY(mw__communicator_check(o->communicator, "trainer", err));
+    if (mw_communicator_size(o->communicator) == 1)
+        return MW_OK;
+    MW_TRY(check_options(o, err));
+    mw__trainer_ranks *r = mw__arena_alloc(&t->arena, 1, sizeof *r, err);
+    if (r == NULL)
+        return MW_ERROR_MEMORY;
+    r->communicator = o->communicator;
+    r->records = mw__arena_alloc(&t->arena, (size_t)mw_communicator_size(o->communicator), sizeof *r->records, err);
+    mw__state_init(&r->handed, t->allocator, &t->target.symbols);
+    t->ranks = r;
+    return r->records != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+void mw__trainer_leave_ranks(mw_trainer *t)
+{
+    mw__trainer_ranks *r = t->ranks;
+    if (r == NULL)
+        return;
+    mw__trainer_apply *const applies[] = {&r->update, &r->keep};
+    for (size_t i = 0; i < 2; i++) {
+        mw__program_destroy(applies[i]->pass.shadow);
+        mw__program_destroy(applies[i]->pass.program);
+        mw__reduction_deinit(&r->reduction[i]);
+    }
+    mw__state_deinit(&r->handed);
+}
+
+/* ---- what is handed on ---- */
+
+static mw_status add_handed(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_error *err)
+{
+    const char *name = mw__trainer_join(b, mw_tensor_name(like), suffix, "", err);
+    if (name == NULL)
+        return MW_ERROR_MEMORY;
+    const mw_dtype dtype = mw__trainer_stored(b->trainer, mw_tensor_dtype(like));
+    return mw__state_add(&b->trainer->ranks->handed, name, dtype, mw_tensor_shape(like), false, err);
+}
+
+/* States that draw advance on each rank as all ranks draw. */
+static mw_status list_generators(mw__trainer_build *b, mw_error *err)
+{
+    mw_trainer *t = b->trainer;
+    const mw__block *body = mw__function_find(t->model, "main")->body;
+    t->ranks->generators = mw__arena_alloc(&t->arena, body->input_count + 1, sizeof(size_t), err);
+    if (t->ranks->generators == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < body->input_count; i++) {
+        const mw__state_entry *entry = mw__is_generator(body->inputs[i]) && body->inputs[i]->next != NULL
+                                           ? mw__state_find(&t->state, body->inputs[i]->name)
+                                           : NULL;
+        if (entry != NULL)
+            t->ranks->generators[t->ranks->generator_count++] = (size_t)(entry - t->state.entries);
+    }
+    return MW_OK;
+}
+
+mw_status mw__trainer_build_handed(mw__trainer_build *b, mw_error *err)
+{
+    for (size_t i = 0; i < b->state_count; i++)
+        MW_TRY(add_handed(b, b->states[i], MW__CANDIDATE, err));
+    for (size_t i = b->count; i-- > 0;) /* as the backward pass computes them */
+        MW_TRY(add_handed(b, b->parameters[i], MW__GRADIENT, err));
+    return list_generators(b, err);
+}
+
+/* ---- buckets ---- */
+
+static bool is_candidate(const mw__state_entry *entry)
+{
+    const char *suffix = strrchr(entry->name, '#');
+    return suffix != NULL && strcmp(suffix, MW__CANDIDATE) == 0;
+}
+
+/* Of generators, and of integers, each rank keeps what it has. */
+static bool is_summed(const mw_trainer *t, const mw__state_entry *entry)
+{
+    const mw__trainer_ranks *r = t->ranks;
+    const size_t length = strlen(entry->name) - (is_candidate(entry) ? strlen(MW__CANDIDATE) : 0);
+    for (size_t i = 0; i < r->generator_count; i++) {
+        const char *name = t->state.entries[r->generators[i]].name;
+        if (strlen(name) == length && strncmp(name, entry->name, length) == 0)
+            return false;
+    }
+    return entry->dtype == MW_F32 || entry->dtype == MW_F16;
+}
+
+static bool joins(const mw__bucket *bucket, const mw__state_entry *entry, size_t index)
+{
+    const size_t size = (size_t)mw_dtype_bits(entry->dtype) / 8;
+    return bucket->count > 0 && bucket->first + bucket->count == index && bucket->dtype == entry->dtype &&
+           bucket->states == is_candidate(entry) && bucket->elements * size + entry->size <= BUCKET_BYTES;
+}
+
+static mw_status make_buckets(mw_trainer *t, mw_error *err)
+{
+    mw__trainer_ranks *r = t->ranks;
+    size_t most[2] = {0, 0};
+    r->buckets = mw__arena_alloc(&t->arena, r->handed.count + 1, sizeof *r->buckets, err);
+    if (r->buckets == NULL)
+        return MW_ERROR_MEMORY;
+    for (size_t i = 0; i < r->handed.count; i++) {
+        const mw__state_entry *entry = &r->handed.entries[i];
+        if (!is_summed(t, entry) || entry->size == 0)
+            continue;
+        if (r->bucket_count == 0 || !joins(&r->buckets[r->bucket_count - 1], entry, i))
+            r->buckets[r->bucket_count++] =
+                (mw__bucket){.first = i, .dtype = entry->dtype, .states = is_candidate(entry)};
+        mw__bucket *bucket = &r->buckets[r->bucket_count - 1];
+        bucket->count++;
+        bucket->elements += (size_t)mw_shape_count(entry->shape);
+        if (bucket->elements > most[entry->dtype == MW_F16])
+            most[entry->dtype == MW_F16] = bucket->elements;
+    }
+    for (size_t half = 0; half < 2; half++)
+        if (most[half] > 0)
+            MW_TRY(mw__reduction_init(&r->reduction[half], r->communicator, half ? MW_F16 : MW_F32, most[half], err));
+    return MW_OK;
+}
+
+/* ---- programs ---- */
+
+static void *find_input(const mw_program *program, const char *name, mw_dtype *out_dtype)
+{
+    const size_t port = mw__program_find(program, name);
+    if (port == program->port_count)
+        return NULL;
+    *out_dtype = program->ports[port].dtype;
+    return mw__program_data(program, port);
+}
+
+/* Scalars are inputs of the update. */
+static mw_status resolve(mw__trainer_build *b, mw__trainer_apply *apply, mw_error *err)
+{
+    const mw_program *program = apply->pass.program;
+    apply->loss = find_input(program, "step#loss", &apply->dtype);
+    apply->agreed = find_input(program, "step#agreed", &apply->dtype);
+    apply->pass.ok_port = mw__program_find(program, b->ok_output->name);
+    if (apply->loss == NULL || apply->agreed == NULL || apply->pass.ok_port == program->port_count)
+        return mw__fail(err, MW_ERROR_STATE, "the program of the update lost a port");
+    return b->accumulates ? MW_OK : mw__trainer_resolve_scalars(b, program, err);
+}
+
+static mw_status make_apply(const mw__trainer_build *from, bool accumulates, mw__trainer_apply *apply, mw_error *err)
+{
+    mw_trainer *t = from->trainer;
+    mw__trainer_build b = {.trainer = t, .accumulates = accumulates};
+    mw_status status = mw__trainer_build_apply(&b, from, err);
+    if (status == MW_OK && !accumulates)
+        status = mw__trainer_check_scalars(t, t->learning_rate, 1, err);
+    if (status == MW_OK) {
+        apply->pass.program = mw__trainer_compile(t, b.graph, NULL, NULL, err);
+        status = apply->pass.program != NULL ? mw__trainer_make_shadow(t, &apply->pass, b.graph, err)
+                                             : mw__status_or(err, MW_ERROR_DEVICE);
+    }
+    if (status == MW_OK)
+        status = resolve(&b, apply, err);
+    mw__graph_free(b.graph);
+    mw__arena_deinit(&b.arena);
+    return status;
+}
+
+mw_status mw__trainer_make_applies(mw__trainer_build *from, mw_error *err)
+{
+    mw_trainer *t = from->trainer;
+    MW_TRY(make_apply(from, false, &t->ranks->update, err));
+    if (t->accumulate > 1)
+        MW_TRY(make_apply(from, true, &t->ranks->keep, err));
+    return make_buckets(t, err);
+}

@@ -1,0 +1,233 @@
+/* A step of several ranks: each runs its batch, all learn how it went, the gradients are summed, all update alike. */
+#include "base/fp16.h"
+#include "base/types.h"
+#include "runtime/trainer/trainer_alias.h"
+#include "runtime/trainer/trainer_ranks.h"
+#include "runtime/trainer/trainer_step.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the exchange ---- */
+
+static void pack(const mw__trainer_ranks *r, const mw__bucket *bucket, unsigned char *to)
+{
+    for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
+        memcpy(to, r->handed.entries[i].data, r->handed.entries[i].size);
+        to += r->handed.entries[i].size;
+    }
+}
+
+/* The sum of states becomes their mean. */
+static void take_mean(const mw__bucket *bucket, unsigned char *data, int ranks)
+{
+    const float share = 1.0f / (float)ranks;
+    for (size_t i = 0; i < bucket->elements; i++) {
+        if (bucket->dtype == MW_F32)
+            ((float *)data)[i] *= share;
+        else
+            ((uint16_t *)data)[i] = mw__fp16_from_float(mw__fp16_to_float(((uint16_t *)data)[i]) * share);
+    }
+}
+
+static void unpack(const mw__trainer_ranks *r, const mw__bucket *bucket, unsigned char *from)
+{
+    if (bucket->states)
+        take_mean(bucket, from, mw_communicator_size(r->communicator));
+    for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
+        memcpy(r->handed.entries[i].data, from, r->handed.entries[i].size);
+        from += r->handed.entries[i].size;
+    }
+}
+
+static mw_status reduce(mw__trainer_ranks *r, const mw__bucket *bucket, mw_error *err)
+{
+    mw__reduction *reduction = &r->reduction[bucket->dtype == MW_F16];
+    bool done = false;
+    pack(r, bucket, reduction->data);
+    MW_TRY(mw__reduction_begin(reduction, bucket->elements, err));
+    for (unsigned looks = 0; !done; looks++) {
+        MW_TRY(mw__reduction_advance(reduction, &done, err));
+        if (!done)
+            mw__communicator_pause(looks);
+    }
+    unpack(r, bucket, reduction->data);
+    return MW_OK;
+}
+
+/* What every batch has, and at an update the gradients, too. */
+static mw_status reduce_all(mw__trainer_ranks *r, bool updates, mw_error *err)
+{
+    const double begun_at = mw__communicator_now();
+    mw_status status = MW_OK;
+    for (size_t i = 0; status == MW_OK && i < r->bucket_count; i++)
+        if (updates || r->buckets[i].states)
+            status = reduce(r, &r->buckets[i], err);
+    r->communicator->counters.seconds_waited += mw__communicator_now() - begun_at;
+    return mw__communicator_end(r->communicator, status, err);
+}
+
+/* ---- the records ---- */
+
+static float read_scalar(const mw__trainer_pass *pass, size_t port)
+{
+    return mw__scalar_read(mw__program_data(pass->program, port), pass->program->ports[port].dtype);
+}
+
+static void write_scalar(void *to, mw_dtype dtype, float value)
+{
+    if (dtype == MW_F16)
+        *(uint16_t *)to = mw__fp16_from_float(value);
+    else
+        *(float *)to = value;
+}
+
+static mw_status feed_and_run(mw_trainer *t, const mw_batch *batch, mw_error *err)
+{
+    MW_TRY(mw__trainer_check_batch(t, batch, err));
+    MW_TRY(mw__feeder_feed(&t->step.feeder, batch, t->steps + 1, &t->counters.feed_bytes, err));
+    return mw__program_run(t->step.program, err);
+}
+
+/* Runs the batch of this rank, and gathers what became of those of all. */
+static mw_status run_batch(mw_trainer *t, const mw_batch *batch, mw_error *own, mw_error *err)
+{
+    mw__trainer_ranks *r = t->ranks;
+    mw__step_record record = {.wish = r->wish, .unequal = r->unequal};
+    record.status = (int32_t)feed_and_run(t, batch, own);
+    snprintf(record.text, sizeof record.text, "%.*s", (int)sizeof record.text - 1, own->message);
+    if (record.status == MW_OK) {
+        record.ok = read_scalar(&t->step, t->step.ok_port);
+        record.loss = read_scalar(&t->step, t->step.loss_port);
+        t->counters.result_bytes += 2 * (size_t)(mw_dtype_bits(t->step.program->ports[t->step.loss_port].dtype) / 8);
+    }
+    r->wish = 0;
+    MW_TRY(mw__ranks_gather(r->communicator, &record, sizeof record, r->records, err));
+    r->wished = 0;
+    for (int i = 0; i < mw_communicator_size(r->communicator); i++)
+        r->wished |= r->records[i].wish;
+    return MW_OK;
+}
+
+static bool any_is_unequal(const mw__trainer_ranks *r)
+{
+    for (int i = 0; i < mw_communicator_size(r->communicator); i++)
+        if (r->records[i].unequal)
+            return true;
+    return false;
+}
+
+/* The mean of the losses, added in the order of the ranks. */
+static float mean_loss(const mw__trainer_ranks *r)
+{
+    const int ranks = mw_communicator_size(r->communicator);
+    double sum = 0.0;
+    for (int i = 0; i < ranks; i++)
+        sum += (double)r->records[i].loss;
+    return (float)(sum / ranks);
+}
+
+/* The first rank whose batch could not be fed or run, else the first whose flag is 0; -1 if all are good. */
+static int find_bad(const mw__trainer_ranks *r)
+{
+    int bad = -1;
+    for (int i = mw_communicator_size(r->communicator); i-- > 0;)
+        if (r->records[i].status != MW_OK)
+            bad = i;
+    for (int i = 0; bad < 0 && i < mw_communicator_size(r->communicator); i++)
+        if (r->records[i].ok != 1.0f)
+            return i;
+    return bad;
+}
+
+/* ---- refusal ---- */
+
+/* The rank that is to blame says why by itself; the others name it. */
+static mw_status refuse(mw_trainer *t, const mw_batch *batch, int bad, const mw_error *own, mw_error *err)
+{
+    const mw__trainer_ranks *r = t->ranks;
+    const mw__step_record *record = &r->records[bad];
+    const bool mine = bad == mw_communicator_rank(r->communicator);
+    const mw_status status = record->status != MW_OK ? (mw_status)record->status : MW_ERROR_NUMERIC;
+    if (mine && record->status != MW_OK) {
+        t->counters.refused_steps += status == MW_ERROR_NUMERIC;
+        if (err != NULL)
+            *err = *own;
+        return status;
+    }
+    if (mine)
+        return mw__trainer_commit(t, &t->step, batch, &(mw__step_result){record->loss, record->ok}, NULL, err);
+    t->counters.refused_steps += status == MW_ERROR_NUMERIC;
+    if (record->status != MW_OK)
+        return mw__fail(err, status, "step %" PRId64 " is refused, as rank %d could not take its batch: %.300s",
+                        t->steps + 1, bad, record->text);
+    return mw__fail(err, status,
+                    "step %" PRId64 " is refused, as it is on rank %d, whose loss is %g: a gradient, a loss or a state of "
+                    "its batch is not finite, which it names; parameters and state are as before",
+                    t->steps + 1, bad, (double)record->loss);
+}
+
+/* ---- behind the exchange ---- */
+
+static mw_status write_scalars(mw_trainer *t, mw_error *err)
+{
+    for (size_t i = 0; i < t->scalar_count; i++)
+        MW_TRY(mw__trainer_write_scalar(t, &t->scalars[i], t->scalars[i].data, t->steps + 1, err));
+    return MW_OK;
+}
+
+static mw_status run_apply(mw_trainer *t, mw__trainer_apply *apply, float loss, bool agreed, float *out_ok,
+                           mw_error *err)
+{
+    mw__trainer_pass *pass = &apply->pass;
+    if (apply == &t->ranks->update)
+        MW_TRY(write_scalars(t, err));
+    write_scalar(apply->loss, apply->dtype, loss);
+    write_scalar(apply->agreed, apply->dtype, agreed ? 1.0f : 0.0f);
+    MW_TRY(pass->shadow != NULL ? mw__trainer_run_twice(t, pass, err) : mw__program_run(pass->program, err));
+    *out_ok = read_scalar(pass, pass->ok_port);
+    return MW_OK;
+}
+
+/* What only one rank can meet here, as no memory, ends all. */
+static mw_status apply(mw_trainer *t, bool updates, float loss, bool agreed, float *out_ok, mw_error *err)
+{
+    mw__trainer_ranks *r = t->ranks;
+    if (agreed)
+        MW_TRY(reduce_all(r, updates, err));
+    return mw__communicator_end(r->communicator,
+                                run_apply(t, updates ? &r->update : &r->keep, loss, agreed, out_ok, err), err);
+}
+
+static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
+{
+    mw__trainer_ranks *r = t->ranks;
+    const bool updates = t->accumulated + 1 == t->accumulate;
+    mw_error own = {0};
+    MW_TRY(run_batch(t, batch, &own, err));
+    if (any_is_unequal(r)) { /* then the batch was run on other parameters than it should */
+        MW_TRY(mw__trainer_equalise(t, err));
+        own = (mw_error){0};
+        MW_TRY(run_batch(t, batch, &own, err));
+    }
+    const int bad = find_bad(r);
+    if (bad >= 0 && (t->scale_interval == 0 || r->records[bad].status != MW_OK))
+        return refuse(t, batch, bad, &own, err);
+    mw__step_result result = {mean_loss(r), 0.0f};
+    MW_TRY(apply(t, updates, result.loss, bad < 0, &result.ok, err));
+    if (bad < 0 && result.ok == 1.0f)
+        mw__trainer_skip_generators(t, (uint64_t)mw_communicator_size(r->communicator) - 1);
+    return mw__trainer_commit_ranks(t, updates, batch, &result, out_loss, err);
+}
+
+mw_status mw__trainer_step_ranks(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
+{
+    mw_error local = {0};
+    MW_TRY(mw__communicator_check(t->ranks->communicator, "mw_trainer_step", err));
+    const mw_status status = run_step(t, batch, out_loss, &local);
+    if (status != MW_OK && err != NULL)
+        *err = local;
+    return status;
+}
