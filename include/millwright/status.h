@@ -36,17 +36,17 @@ extern "C" {
 /** What went wrong, by who can mend it. */
 typedef enum mw_status {
     MW_OK = 0,
-    MW_ERROR_ARGUMENT = 1,    /* a value that the call cannot take (NULL, out of range, wrong object) */
-    MW_ERROR_SHAPE = 2,       /* shapes that do not fit each other or the rule of an operation */
-    MW_ERROR_DTYPE = 3,       /* element types that do not fit */
-    MW_ERROR_MEMORY = 4,      /* the allocator returned NULL */
-    MW_ERROR_FILE = 5,        /* a system call on a file failed; the message carries its reason */
-    MW_ERROR_FORMAT = 6,      /* a file or text is malformed; text errors carry line and column */
-    MW_ERROR_UNSUPPORTED = 7, /* well-formed, but no part of this library or device can do it */
-    MW_ERROR_NUMERIC = 8,     /* a non-finite loss, gradient or batch; a scalar that fp16 cannot hold */
-    MW_ERROR_STATE = 9,       /* a call out of order, after a fork, or on an object that is dead */
-    MW_ERROR_DEVICE = 10,     /* the library behind the e5rt symbols refused; the message carries its text */
-    MW_ERROR_STOPPED = 11,    /* a callback or a signal asked to stop; nothing is lost */
+    MW_ERROR_ARGUMENT = 1,      /* a value that the call cannot take (NULL, out of range, wrong object) */
+    MW_ERROR_SHAPE = 2,         /* shapes that do not fit each other or the rule of an operation */
+    MW_ERROR_DTYPE = 3,         /* element types that do not fit */
+    MW_ERROR_MEMORY = 4,        /* the allocator returned NULL */
+    MW_ERROR_FILE = 5,          /* a system call on a file failed; the message carries its reason */
+    MW_ERROR_FORMAT = 6,        /* a file or text is malformed; text errors carry line and column */
+    MW_ERROR_UNSUPPORTED = 7,   /* well-formed, but no part of this library or device can do it */
+    MW_ERROR_NUMERIC = 8,       /* a non-finite loss, gradient or batch; a scalar that fp16 cannot hold */
+    MW_ERROR_STATE = 9,         /* a call out of order, after a fork, or on an object that is dead */
+    MW_ERROR_DEVICE = 10,       /* the library behind the e5rt symbols refused; the message carries its text */
+    MW_ERROR_STOPPED = 11,      /* a callback or a signal asked to stop; nothing is lost */
     MW_ERROR_COMMUNICATION = 12 /* another rank failed, left or does not answer; the message names it */
 } mw_status;
 

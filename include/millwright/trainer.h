@@ -101,15 +101,16 @@ typedef struct mw_trainer_options {
     int dispatch_steps; /* steps that mw_trainer_step_many and mw_fit put into one dispatch, 1 to 100; 0 = 1. Saves the
                          * dispatches between them, costs the memory of as many batches */
 
-    mw_communicator *communicator; /* not NULL: this trainer is one of as many as the communicator has ranks, which train
-                                    * one set of parameters, each on batches of its own (docs/many-machines.md): a step
-                                    * updates by the mean gradient of the batches of all ranks, and out_loss is the mean
-                                    * of their losses. Every rank makes the same calls on its trainer in the same order;
-                                    * creating, step, measure, fit, save and load are such calls. Sums have the bits of
-                                    * the order of the ranks: those of one rank that accumulates these batches, if no
-                                    * rank accumulates more than one and the model has no states but generators of random
-                                    * numbers. A batch that one rank refuses is refused by all, and says which rank it
-                                    * was. It must outlive the trainer. Of one rank it is as NULL; NULL = no others */
+    mw_communicator
+        *communicator; /* not NULL: this trainer is one of as many as the communicator has ranks, which train
+                        * one set of parameters, each on batches of its own (docs/many-machines.md): a step
+                        * updates by the mean gradient of the batches of all ranks, and out_loss is the mean
+                        * of their losses. Every rank makes the same calls on its trainer in the same order;
+                        * creating, step, measure, fit, save and load are such calls. Sums have the bits of
+                        * the order of the ranks: those of one rank that accumulates these batches, if no
+                        * rank accumulates more than one and the model has no states but generators of random
+                        * numbers. A batch that one rank refuses is refused by all, and says which rank it
+                        * was. It must outlive the trainer. Of one rank it is as NULL; NULL = no others */
     const mw_compare_options *compare; /* not NULL: the first step is also run by compare->reference, at these sizes and
                                         * on the batch that it gets, and compared operation by operation, forward,
                                         * backward and update; it is refused if the comparison does not pass. The

@@ -490,6 +490,25 @@ static void test_training_refuses_null(void)
     REFUSED(mw_fit(NULL, &fit, &err));
 }
 
+static void test_communicators_refuse_null(void)
+{
+    float x = 0.0f;
+    REFUSED(mw_communicator_create(NULL, NULL, &err));
+    REFUSED(mw_communicator_set_timeout(NULL, 1.0, &err));
+    REFUSED(mw_communicator_barrier(NULL, &err));
+    REFUSED(mw_communicator_broadcast(NULL, 0, &x, sizeof x, &err));
+    REFUSED(mw_communicator_gather(NULL, &x, sizeof x, &x, &err));
+    REFUSED(mw_communicator_allreduce(NULL, &x, 1, MW_F32, &err));
+    REFUSED(mw_communicator_finish(NULL, &err));
+    mw_communicator_destroy(NULL);
+    mw_communicator_fail(NULL, NULL);
+    mw_communicator_abort(NULL, 1);
+    CHECK_INT(mw_communicator_rank(NULL), 0);
+    CHECK_INT(mw_communicator_size(NULL), 1);
+    CHECK(mw_communicator_count(NULL).messages_sent == 0);
+    CHECK(mw_transport_defaults(NULL, 0, 1).name == NULL);
+}
+
 static void test_a_living_trainer_refuses_null(void)
 {
     mw_error created = {0};
@@ -640,12 +659,12 @@ static int check_header(const char *self, const char *name)
 static void test_every_public_function_is_here(void)
 {
     static const char *const headers[] = {
-        "ane_e5rt.h",      "autograd.h",  "compare.h",       "dataset.h",        "dataset_derived.h",
-        "dataset_files.h", "function.h",  "gradcheck.h",     "graph.h",          "loss.h",
-        "mil.h",           "model.h",     "op_activation.h", "op_attention.h",   "op_compare.h",
-        "op_image.h",      "op_gather.h", "op_matmul.h",     "op_elementwise.h", "op_normalize.h",
-        "op_reduce.h",     "op_shape.h",  "optimizer.h",     "plan.h",           "program.h",
-        "schedule.h",      "status.h",    "trainer.h",       "tune.h",           "types.h"};
+        "ane_e5rt.h",      "autograd.h",       "communicator.h", "compare.h",    "dataset.h",  "dataset_derived.h",
+        "dataset_files.h", "function.h",       "gradcheck.h",    "graph.h",      "loss.h",     "mil.h",
+        "model.h",         "op_activation.h",  "op_attention.h", "op_compare.h", "op_image.h", "op_gather.h",
+        "op_matmul.h",     "op_elementwise.h", "op_normalize.h", "op_reduce.h",  "op_shape.h", "optimizer.h",
+        "plan.h",          "program.h",        "schedule.h",     "status.h",     "trainer.h",  "tune.h",
+        "types.h"};
     char path[512];
     int functions = 0;
     snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);
@@ -686,6 +705,7 @@ int main(void)
     RUN(test_calls_with_an_error_refuse_null);
     RUN(test_data_refuses_null);
     RUN(test_training_refuses_null);
+    RUN(test_communicators_refuse_null);
     RUN(test_a_living_trainer_refuses_null);
     RUN(test_models_refuse_null);
     RUN(test_every_public_function_is_here);

@@ -3,6 +3,7 @@
 #include "support/check.h"
 #include "support/child.h"
 #include "support/folder.h"
+#include "support/ranks.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -284,6 +285,20 @@ static bool use_writer(world *w, const mw_coreml_write_options *coreml, const mw
                          coreml != NULL ? coreml->struct_size == sizeof *coreml : onnx->struct_size == sizeof *onnx);
 }
 
+static void make_transport(world *w, void *out)
+{
+    (void)w;
+    const mw_transport transport = ranks_alone();
+    memcpy(out, &transport, sizeof transport);
+}
+
+static bool use_transport(world *w, const void *options)
+{
+    mw_communicator *made = mw_communicator_create(options, NULL, &w->err);
+    mw_communicator_destroy(made);
+    return made != NULL;
+}
+
 static bool use_netplist(world *w, const void *options)
 {
     char folder[512];
@@ -444,6 +459,7 @@ static const struct_row structs[] = {
     ROW(mw_hwx_emit_options, hwx_emit),
     ROW(mw_compare_options, compare),
     ROW(mw_trainer_options, trainer),
+    ROW(mw_transport, transport),
     ROW(mw_fit_options, fit),
     ROW(mw_loader_options, loader),
     ROW(mw_tune_options, tune),

@@ -17,7 +17,7 @@ typedef struct letter {
 typedef struct world {
     const ranks_network *network;
     pthread_mutex_t mutex;
-    letter *letters; /* in the order of sending */
+    letter *letters;           /* in the order of sending */
     double free_at[RANKS_MAX]; /* when a rank's line is free again */
     int sent[RANKS_MAX];
     unsigned random;
@@ -143,16 +143,24 @@ static void cancel(void *user, void *object)
     free(object);
 }
 
-static void *run(void *argument)
+static mw_transport transport_of(place *at, int size)
 {
-    place *at = argument;
-    mw_transport transport = mw_transport_defaults("threads", at->rank, at->world->network->size);
-    transport.any_thread = !at->world->network->one_thread;
+    mw_transport transport = mw_transport_defaults("threads", at != NULL ? at->rank : 0, size);
     transport.user = at;
     transport.send = send;
     transport.receive = receive;
     transport.test = test;
     transport.cancel = cancel;
+    return transport;
+}
+
+mw_transport ranks_alone(void) { return transport_of(NULL, 1); }
+
+static void *run(void *argument)
+{
+    place *at = argument;
+    mw_transport transport = transport_of(at, at->world->network->size);
+    transport.any_thread = !at->world->network->one_thread;
     mw_communicator *c = mw_communicator_create(&transport, NULL, NULL);
     at->world->job(c, at->rank, at->world->user);
     mw_communicator_destroy(c);

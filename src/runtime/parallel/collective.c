@@ -1,5 +1,5 @@
-/* What all ranks do together, waiting. After a failure the others are told and the communicator is dead, as nobody knows
- * which messages arrived. */
+/* What all ranks do together, waiting. After a failure the others are told and the communicator is dead, as nobody
+ * knows which messages arrived. */
 #include "base/types.h"
 #include "runtime/parallel/communicator.h"
 

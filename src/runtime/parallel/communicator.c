@@ -46,8 +46,8 @@ static mw_status await_notices(mw_communicator *c, mw_error *err)
         return MW_ERROR_MEMORY;
     for (int from = 0; from < c->transport.size; from++)
         if (from != c->transport.rank)
-            MW_TRY(mw__exchange_receive(&c->awaited, c, from, MW__TAG_NOTICE, &c->notices[from], sizeof *c->notices,
-                                        err));
+            MW_TRY(
+                mw__exchange_receive(&c->awaited, c, from, MW__TAG_NOTICE, &c->notices[from], sizeof *c->notices, err));
     return MW_OK;
 }
 
@@ -96,8 +96,8 @@ mw_communicator *mw_communicator_create(const mw_transport *transport, const mw_
 static void send_notices(mw_communicator *c)
 {
     for (int to = 0; to < c->transport.size; to++)
-        if (to != c->transport.rank && mw__exchange_send(&c->exchange, c, to, MW__TAG_NOTICE, &c->own_notice,
-                                                         sizeof c->own_notice, NULL) != MW_OK)
+        if (to != c->transport.rank &&
+            mw__exchange_send(&c->exchange, c, to, MW__TAG_NOTICE, &c->own_notice, sizeof c->own_notice, NULL) != MW_OK)
             break;
 }
 
@@ -181,17 +181,16 @@ static mw_status wait_for_all(mw_communicator *c, mw_error *err)
 
 mw_status mw_communicator_finish(mw_communicator *communicator, mw_error *err)
 {
-    if (communicator == NULL)
-        return mw__failed(err) ? err->status : MW_OK;
-    mw_error own = {0};
-    mw_status status = mw__communicator_check(communicator, __func__, &own);
+    if (mw__skips(err)) {
+        mw_communicator_destroy(communicator);
+        return err->status;
+    }
+    mw_status status = mw__communicator_check(communicator, __func__, err);
     if (status == MW_OK)
-        status = wait_for_all(communicator, &own);
-    if (mw__live_remove(communicator, MW__LIVE_COMMUNICATOR, __func__))
+        status = wait_for_all(communicator, err);
+    if (communicator != NULL && mw__live_remove(communicator, MW__LIVE_COMMUNICATOR, __func__))
         free_communicator(communicator, status == MW_OK);
-    if (status != MW_OK && err != NULL && err->status == MW_OK)
-        *err = own;
-    return mw__failed(err) ? err->status : status;
+    return status;
 }
 
 void mw_communicator_destroy(mw_communicator *communicator)
@@ -199,7 +198,8 @@ void mw_communicator_destroy(mw_communicator *communicator)
     if (communicator == NULL || !mw__live_has(communicator, MW__LIVE_COMMUNICATOR))
         return;
     if (!communicator->dead) {
-        communicator->own_notice = (mw__notice){.origin = communicator->transport.rank, .left = true, .text = "it left"};
+        communicator->own_notice =
+            (mw__notice){.origin = communicator->transport.rank, .left = true, .text = "it left"};
         tell_all(communicator);
     }
     if (mw__live_remove(communicator, MW__LIVE_COMMUNICATOR, __func__))
@@ -246,8 +246,10 @@ mw_communicator_counters mw_communicator_count(const mw_communicator *communicat
 static mw_status enter(mw__entry *entry, mw_communicator *c, const char *call, mw_error *err)
 {
     *entry = (mw__entry){0};
-    if (mw__failed(err))
+    if (mw__failed(err)) {
+        mw__skipped(err, call);
         return err->status;
+    }
     MW_TRY(mw__communicator_check(c, call, err));
     return mw__guard_enter(entry, &c->guard, "communicator", call, MW__LENT_NEVER, err);
 }
@@ -260,8 +262,9 @@ mw_status mw_communicator_set_timeout(mw_communicator *communicator, double seco
     if (seconds > 0.0 && seconds <= TIMEOUT_MAX)
         communicator->timeout = seconds;
     else
-        status = mw__fail(err, MW_ERROR_ARGUMENT, "mw_communicator_set_timeout: %g seconds; it must be over 0, at most %g",
-                          seconds, TIMEOUT_MAX);
+        status =
+            mw__fail(err, MW_ERROR_ARGUMENT, "mw_communicator_set_timeout: %g seconds; it must be over 0, at most %g",
+                     seconds, TIMEOUT_MAX);
     mw__guard_leave(&entry);
     return status;
 }

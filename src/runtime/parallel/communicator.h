@@ -43,7 +43,7 @@ struct mw_communicator {
     int tag; /* of the next call */
     bool dead;
     mw_error reason;
-    const mw__notice *heard; /* that of another, if it was the reason */
+    const mw__notice *heard;         /* that of another, if it was the reason */
     mw__exchange exchange;           /* of the call that is under way */
     mw__exchange awaited;            /* notices, one of each other rank */
     mw__notice *notices, own_notice; /* [size] */

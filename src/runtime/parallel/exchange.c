@@ -104,10 +104,11 @@ static mw_status look(mw__exchange *x, mw_communicator *c, mw__message *message,
         c->counters.bytes_received += size;
     if (!message->receives || size == message->size || x == &c->awaited)
         return MW_OK;
-    return mw__fail(err, MW_ERROR_COMMUNICATION,
-                    "rank %d sent %zu bytes where rank %d expects %zu: the ranks do not make the same calls in the same "
-                    "order",
-                    message->peer, size, c->transport.rank, message->size);
+    return mw__fail(
+        err, MW_ERROR_COMMUNICATION,
+        "rank %d sent %zu bytes where rank %d expects %zu: the ranks do not make the same calls in the same "
+        "order",
+        message->peer, size, c->transport.rank, message->size);
 }
 
 static mw_status look_at_all(mw__exchange *x, mw_communicator *c, mw_error *err)
@@ -177,10 +178,11 @@ static mw_status check_time(const mw__exchange *x, const mw_communicator *c, mw_
     const size_t missing = name_missing(x, ranks, sizeof ranks);
     if (missing > 1 && waited <= c->timeout * PATIENCE)
         return MW_OK;
-    return mw__fail(err, MW_ERROR_COMMUNICATION,
-                    "rank %d waits for rank%s %s, which %s not answered for %g seconds: it died, hangs, or needs longer "
-                    "(mw_communicator_set_timeout)",
-                    c->transport.rank, missing > 1 ? "s" : "", ranks, missing > 1 ? "have" : "has", c->timeout);
+    return mw__fail(
+        err, MW_ERROR_COMMUNICATION,
+        "rank %d waits for rank%s %s, which %s not answered for %g seconds: it died, hangs, or needs longer "
+        "(mw_communicator_set_timeout)",
+        c->transport.rank, missing > 1 ? "s" : "", ranks, missing > 1 ? "have" : "has", c->timeout);
 }
 
 mw_status mw__exchange_advance(mw__exchange *x, mw_communicator *c, bool *out_done, mw_error *err)

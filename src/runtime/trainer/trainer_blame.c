@@ -290,7 +290,9 @@ void mw__trainer_blame(mw_trainer *t, const mw__trainer_pass *pass, mw__blame *o
 {
     mw_error ignored = {0};
     blame a = {
-        .b = {.trainer = t, .accumulates = pass == &t->accumulation, .hands_on = t->ranks != NULL, .watched = true}, .trainer = t, .pass = pass};
+        .b = {.trainer = t, .accumulates = pass == &t->accumulation, .hands_on = t->ranks != NULL, .watched = true},
+        .trainer = t,
+        .pass = pass};
     *out = (mw__blame){{0}, {0}, {0}};
     if (build_again(&a, &ignored) == MW_OK && run(&a, &ignored) == MW_OK) {
         const watched *first = find_first(&a);

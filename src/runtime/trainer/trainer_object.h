@@ -100,7 +100,7 @@ struct mw_trainer {
     size_t metric_count;
     mw__state_set state;
     mw__trainer_pass step;
-    mw__trainer_pass accumulation; /* no program unless batches are accumulated */
+    mw__trainer_pass accumulation;   /* no program unless batches are accumulated */
     struct mw__trainer_ranks *ranks; /* with others: the step ends with gradients; or NULL */
     mw__trainer_many many;
     struct mw__trainer_compared *compared; /* the first step is compared; NULL = it is not */

@@ -1,6 +1,6 @@
 /* A trainer of several ranks. Its step program ends with gradients and the next values of the model's states, which the
- * host sums over the ranks in a fixed order; a second program makes of them the update, or of the batches before the last
- * of an update only their sum. Every decision is made by all ranks from the same numbers. */
+ * host sums over the ranks in a fixed order; a second program makes of them the update, or of the batches before the
+ * last of an update only their sum. Every decision is made by all ranks from the same numbers. */
 #ifndef MW__RUNTIME_TRAINER_TRAINER_RANKS_H
 #define MW__RUNTIME_TRAINER_TRAINER_RANKS_H
 
@@ -29,10 +29,10 @@ typedef struct mw__bucket {
 /* What each rank tells the others of its batch. */
 enum { MW__RECORD_TEXT = 320 };
 typedef struct mw__step_record {
-    int32_t status;     /* of feeding and running it */
-    float ok, loss;     /* as the program says */
-    uint32_t unequal;   /* its parameters were read from a file or written, so that they may be others */
-    uint32_t wish;      /* of mw_fit: to stop, to save */
+    int32_t status;             /* of feeding and running it */
+    float ok, loss;             /* as the program says */
+    uint32_t unequal;           /* its parameters were read from a file or written, so that they may be others */
+    uint32_t wish;              /* of mw_fit: to stop, to save */
     char text[MW__RECORD_TEXT]; /* why the status is what it is */
 } mw__step_record;
 

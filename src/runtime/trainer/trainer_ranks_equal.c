@@ -1,9 +1,8 @@
-/* That all ranks train the same: what they were made from is compared before the first step, their parameters and states
- * whenever they may differ. */
+/* That all ranks train the same: what they were made from is compared before the first step, their parameters and
+ * states whenever they may differ. */
 #include "base/hash.h"
 #include "base/log.h"
 #include "graph/generator.h"
-#include "graph/rule.h"
 #include "runtime/program_object.h"
 #include "runtime/trainer/trainer_ranks.h"
 #include "runtime/trainer/trainer_step.h"
@@ -15,9 +14,9 @@
 
 typedef struct identity {
     char version[16];
-    uint64_t model;   /* the text of the step, with its shapes */
-    uint64_t update;  /* of the update: optimizer, loss scale, clipping, averages */
-    uint64_t device;  /* where it runs: bits of the same program may differ by it */
+    uint64_t model;  /* the text of the step, with its shapes */
+    uint64_t update; /* of the update: optimizer, loss scale, clipping, averages */
+    uint64_t device; /* where it runs: bits of the same program may differ by it */
     int64_t batch, accumulate;
 } identity;
 
@@ -75,7 +74,7 @@ static void skip_entry(const mw__state_entry *entry, uint64_t steps)
             state[k] = (double)mw__scalar_read(data + k * size, entry->dtype);
         mw__generator_skip(state, steps);
         for (size_t k = 0; k < MW__GENERATOR_STATE; k++)
-            mw__element_store(data + k * size, entry->dtype, state[k]);
+            mw__scalar_write(data + k * size, entry->dtype, (float)state[k]);
     }
 }
 

@@ -10,7 +10,8 @@
 /* ---- before the exchange ---- */
 
 /* "fc1.weight#gradient#next" */
-static mw_status hand_on(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_tensor *value, mw_error *err)
+static mw_status hand_on(mw__trainer_build *b, const mw_tensor *like, const char *suffix, mw_tensor *value,
+                         mw_error *err)
 {
     const char *name = mw__trainer_join(b, mw_tensor_name(like), suffix, MW__NEXT, err);
     if (name == NULL)

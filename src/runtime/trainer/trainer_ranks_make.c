@@ -1,5 +1,5 @@
-/* Making what a trainer of several ranks has besides: buffers of what is handed on, the programs behind the exchange, the
- * buckets that are summed. */
+/* Making what a trainer of several ranks has besides: buffers of what is handed on, the programs behind the exchange,
+ * the buckets that are summed. */
 #include "base/types.h"
 #include "graph/generator.h"
 #include "graph/ir.h"

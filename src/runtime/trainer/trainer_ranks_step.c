@@ -76,14 +76,6 @@ static float read_scalar(const mw__trainer_pass *pass, size_t port)
     return mw__scalar_read(mw__program_data(pass->program, port), pass->program->ports[port].dtype);
 }
 
-static void write_scalar(void *to, mw_dtype dtype, float value)
-{
-    if (dtype == MW_F16)
-        *(uint16_t *)to = mw__fp16_from_float(value);
-    else
-        *(float *)to = value;
-}
-
 static mw_status feed_and_run(mw_trainer *t, const mw_batch *batch, mw_error *err)
 {
     MW_TRY(mw__trainer_check_batch(t, batch, err));
@@ -164,7 +156,8 @@ static mw_status refuse(mw_trainer *t, const mw_batch *batch, int bad, const mw_
         return mw__fail(err, status, "step %" PRId64 " is refused, as rank %d could not take its batch: %.300s",
                         t->steps + 1, bad, record->text);
     return mw__fail(err, status,
-                    "step %" PRId64 " is refused, as it is on rank %d, whose loss is %g: a gradient, a loss or a state of "
+                    "step %" PRId64
+                    " is refused, as it is on rank %d, whose loss is %g: a gradient, a loss or a state of "
                     "its batch is not finite, which it names; parameters and state are as before",
                     t->steps + 1, bad, (double)record->loss);
 }
@@ -184,8 +177,8 @@ static mw_status run_apply(mw_trainer *t, mw__trainer_apply *apply, float loss, 
     mw__trainer_pass *pass = &apply->pass;
     if (apply == &t->ranks->update)
         MW_TRY(write_scalars(t, err));
-    write_scalar(apply->loss, apply->dtype, loss);
-    write_scalar(apply->agreed, apply->dtype, agreed ? 1.0f : 0.0f);
+    mw__scalar_write(apply->loss, apply->dtype, loss);
+    mw__scalar_write(apply->agreed, apply->dtype, agreed ? 1.0f : 0.0f);
     MW_TRY(pass->shadow != NULL ? mw__trainer_run_twice(t, pass, err) : mw__program_run(pass->program, err));
     *out_ok = read_scalar(pass, pass->ok_port);
     return MW_OK;

@@ -19,6 +19,14 @@ float mw__scalar_read(const void *data, mw_dtype dtype)
     return dtype == MW_F16 ? mw__fp16_to_float(*(const uint16_t *)data) : *(const float *)data;
 }
 
+void mw__scalar_write(void *data, mw_dtype dtype, float value)
+{
+    if (dtype == MW_F16)
+        *(uint16_t *)data = mw__fp16_from_float(value);
+    else
+        *(float *)data = value;
+}
+
 static float read_scalar(const mw_program *program, size_t port)
 {
     return mw__scalar_read(mw__program_data(program, port), program->ports[port].dtype);
@@ -155,7 +163,8 @@ mw_status mw__trainer_commit_ranks(mw_trainer *t, bool updates, const mw_batch *
     if (!good && t->scale_interval == 0) {
         t->counters.refused_steps++;
         return mw__fail(err, MW_ERROR_NUMERIC,
-                        "step %" PRId64 " is refused: the batches of all ranks are good, but their mean gradient or what "
+                        "step %" PRId64
+                        " is refused: the batches of all ranks are good, but their mean gradient or what "
                         "the update makes of it is not finite; parameters and state are as before",
                         t->steps + 1);
     }

@@ -5,6 +5,7 @@
 #include "runtime/trainer/trainer_object.h"
 
 float mw__scalar_read(const void *data, mw_dtype dtype);
+void mw__scalar_write(void *data, mw_dtype dtype, float value);
 mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *batch, mw_error *err);
 mw_status mw__trainer_feed(mw_trainer *trainer, mw__feeder *feeder, const mw_batch *batch, int64_t step, mw_error *err);
 mw_status mw__trainer_write_scalar(mw_trainer *trainer, const mw__trainer_scalar *scalar, void *data, int64_t step,
