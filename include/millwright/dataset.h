@@ -90,6 +90,8 @@ typedef struct mw_loader_options {
     bool shuffle;   /* a new order each epoch: Fisher-Yates with Philox(seed, stream = epoch); default true */
     bool drop_last; /* leave out a short last batch (training, default true), or fill it up (evaluation) */
     uint64_t seed;
+    int64_t rank, ranks; /* of several loaders with the same options: batches rank, rank + ranks, .. of an epoch, each
+                          * example in one of them; with drop_last the same number for all. 0 and 0 = all batches */
     const mw_allocator *allocator;
 } mw_loader_options;
 

@@ -31,6 +31,13 @@ extern "C" {
  *  errors    MW_ERROR_ARGUMENT for no examples, or a number that the source does not have */
 MW_API mw_dataset *mw_dataset_subset(const mw_dataset *source, const int64_t *examples, int64_t count, mw_error *err);
 
+/** The part of `source` that one of `ranks` machines trains on: examples rank, rank + ranks, .., the same number for
+ *  each rank, so that the last ones may be left out. mw_fit and mw_trainer_measure of a trainer with a communicator take
+ *  all batches of such a part; of any other set each rank takes every ranks-th batch, which needs no call. Where each
+ *  machine has files of its own, rank 0 of 1 says that they are a part.
+ *  errors  MW_ERROR_ARGUMENT for a rank that is not there, or fewer examples than ranks */
+MW_API mw_dataset *mw_dataset_shard(const mw_dataset *source, int rank, int ranks, mw_error *err);
+
 /** Deals the examples of `source` out at random: part i has counts[i] of them, in the order they were dealt, and no two
  *  parts share one. The order is Fisher-Yates over 0, 1, .. with Philox 4x32-10(seed, stream = 2^64 - 1): the same on
  *  every machine, and none that a loader shuffles with.

@@ -8,6 +8,7 @@
 #include "graph/ir.h"
 #include "runtime/fit.h"
 #include "runtime/trainer/trainer_access.h"
+#include "runtime/trainer/trainer_ranks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -112,6 +113,22 @@ static mw_status save(mw_trainer *trainer, const char *path, const mw_loader_pos
     return status;
 }
 
+/* Of several ranks the first one has the file. */
+static mw_status save_once(mw_trainer *trainer, const char *path, const mw_loader_position *position, mw_error *err)
+{
+    const mw__trainer_ranks *ranks = mw__trainer_ranks_of(trainer);
+    if (ranks == NULL)
+        return save(trainer, path, position, err);
+    MW_TRY(mw__communicator_check(ranks->communicator, "mw_trainer_save", err));
+    mw_error own = {0};
+    const bool is_first = mw_communicator_rank(ranks->communicator) == 0;
+    const mw_status status = is_first ? save(trainer, path, position, &own) : MW_OK;
+    const mw_status shared = mw__trainer_share_status(trainer, status, &own);
+    if (shared != MW_OK && err != NULL)
+        *err = own;
+    return shared;
+}
+
 mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader_position *position, mw_error *err)
 {
     MW__FLOAT_SCOPE;
@@ -119,7 +136,7 @@ mw_status mw_trainer_save(mw_trainer *trainer, const char *path, const mw_loader
         return err->status;
     mw__entry entry;
     MW_TRY(mw__trainer_enter(&entry, trainer, __func__, MW__LENT_IN_PROGRESS, err));
-    return mw__trainer_leave(&entry, save(trainer, path, position, err), err);
+    return mw__trainer_leave(&entry, save_once(trainer, path, position, err), err);
 }
 
 /* ---- loading ---- */

@@ -36,6 +36,7 @@ struct mw_dataset {
     int map_count;        /* maps from here down */
     int depth;            /* sets one on another, from 0 */
     size_t scratch_bytes; /* for making one example */
+    bool is_part;         /* made by mw_dataset_shard */
     int prefetch;         /* batches that a loader's thread makes ahead; 0 = none */
     struct mw__class_table *classes; /* of a file (data/files.h); NULL = none */
     atomic_int references;           /* the user's, and one of each loader and each set that is made of it */
@@ -52,6 +53,9 @@ mw_dataset *mw__dataset_create(const mw_allocator *allocator, const mw_column *c
 /* A set of these sources, which are retained, with room for `index_count` numbers in `index`. */
 mw_dataset *mw__dataset_derive(const mw_dataset *const *sources, size_t source_count, const mw_column *columns,
                                size_t column_count, int64_t examples, size_t index_count, mw_error *err);
+
+/* Whether it, or what it is made of, is the part of a rank. */
+bool mw__dataset_is_part(const mw_dataset *dataset);
 
 /* One example of any data set. */
 mw_status mw__dataset_make(const mw_dataset *dataset, mw__example_place at, void *const *out, char *scratch,

@@ -3,6 +3,7 @@
 #include "base/float_mode.h"
 #include "base/fp16.h"
 #include "runtime/trainer/trainer_alias.h"
+#include "runtime/trainer/trainer_ranks.h"
 #include "runtime/trainer/trainer_view.h"
 
 #include <millwright/millwright.h>
@@ -81,6 +82,28 @@ static mw_status take_values(const mw_trainer *t, int64_t examples, mw_evaluatio
     return MW_OK;
 }
 
+/* ---- several ranks ---- */
+
+/* Each has evaluated its share: sums and examples are added in the order of the ranks. */
+static mw_status sum_over_ranks(mw_trainer *t, int64_t *examples, mw_error *err)
+{
+    mw_communicator *c = t->ranks->communicator;
+    mw__view *view = &t->evaluation;
+    const size_t count = view->slot_count + 1;
+    double *sums = mw__alloc(t->allocator, count, sizeof *sums, err);
+    if (sums == NULL)
+        return MW_ERROR_MEMORY;
+    sums[0] = (double)*examples;
+    for (size_t i = 1; i < count; i++)
+        sums[i] = view->slots[i - 1].sum;
+    const mw_status status = mw__ranks_allreduce(c, sums, count, MW_F64, err);
+    *examples = (int64_t)sums[0];
+    for (size_t i = 1; i < count; i++)
+        view->slots[i - 1].sum = sums[i];
+    mw__free(t->allocator, sums);
+    return status;
+}
+
 /* Evaluates the batches of an epoch; if `first` is set no more of them than are needed for every value to exist. */
 static mw_status run_epoch(mw_trainer *t, mw_loader *loader, bool first, mw_evaluation *out, mw_error *err)
 {
@@ -97,6 +120,8 @@ static mw_status run_epoch(mw_trainer *t, mw_loader *loader, bool first, mw_eval
         if (first && take_values(t, examples, out, NULL) == MW_OK)
             return MW_OK;
     }
+    if (t->ranks != NULL && !first)
+        MW_TRY(sum_over_ranks(t, &examples, err));
     return take_values(t, examples, out, err);
 }
 
@@ -108,12 +133,14 @@ static mw_status evaluate(mw_trainer *t, const mw_dataset *dataset, bool first, 
     options.shuffle = false;
     options.drop_last = false;
     options.allocator = t->allocator;
+    if (!first)
+        mw__trainer_share_batches(t, &options);
     mw_loader *loader = mw_loader_create(&options, err);
     if (loader == NULL)
         return err->status;
     const mw_status status = run_epoch(t, loader, first, out, err);
     mw_loader_destroy(loader);
-    return status;
+    return t->ranks != NULL && !first ? mw__communicator_end(t->ranks->communicator, status, err) : status;
 }
 
 /* The end of an epoch and an error are distinguished by the error, also when the caller wants none. */

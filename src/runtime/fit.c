@@ -6,6 +6,7 @@
 #include "runtime/fitting.h"
 #include "runtime/trainer/trainer_object.h"
 #include "runtime/trainer/trainer_options.h"
+#include "runtime/trainer/trainer_ranks.h"
 #include "runtime/trainer/trainer_step.h"
 #include "runtime/trainer/trainer_view.h"
 
@@ -96,7 +97,9 @@ static bool wants_stop(mw__fitting *fit)
 {
     const mw_fit_options *options = fit->options;
     const bool called = options->progress != NULL && call_progress(fit);
-    return called || mw__guard_is_closed(&fit->trainer->guard) || (!options->ignore_signals && mw__interrupted() != 0);
+    const bool wanted =
+        called || mw__guard_is_closed(&fit->trainer->guard) || (!options->ignore_signals && mw__interrupted() != 0);
+    return mw__fit_agree(fit, MW__WISH_STOP, wanted);
 }
 
 static mw_status stopped(const mw__fitting *fit, mw_error *err)
@@ -171,8 +174,7 @@ static mw_status save_and_validate(mw__fitting *fit, int64_t epochs_done, mw_err
         MW_TRY(mw__fit_save(fit, err));
         return validate(fit, err);
     }
-    const mw_loader_position end = {.epoch = epochs_done - 1, .batch = fit->batches};
-    MW_TRY(mw__fit_save_to(fit, fit->options->checkpoint, end, err));
+    MW_TRY(mw__fit_save_epoch(fit, err));
     MW_TRY(validate(fit, err));
     compare(fit, epochs_done * fit->batches);
     return mw__fit_save(fit, err);
@@ -233,7 +235,7 @@ static void release(mw__fitting *fit)
 
 static mw_status run_all(mw__fitting *fit, mw_error *err)
 {
-    mw__report_begin(&fit->reporter, fit->options->quiet);
+    mw__report_begin(&fit->reporter, fit->options->quiet || !mw__fit_is_first(fit));
     MW_TRY(mw__fit_resume(fit, err));
     const mw_loader_position start = mw_loader_tell(fit->loader);
     const bool finished = start.epoch >= fit->options->epochs;
@@ -277,6 +279,7 @@ static mw_status prepare(mw__fitting *fit, mw_error *err)
     loader.shuffle = !options->keep_order;
     loader.seed = options->seed;
     loader.allocator = mw__trainer_allocator(fit->trainer);
+    mw__trainer_share_batches(fit->trainer, &loader);
     fit->loader = mw_loader_create(&loader, err);
     if (fit->loader == NULL)
         return err->status;
@@ -299,7 +302,7 @@ static mw_status prepare(mw__fitting *fit, mw_error *err)
         snprintf(seed, sizeof seed, " and seed %" PRIu64, options->seed);
     snprintf(fit->order, sizeof fit->order, "batches of %" PRId64 " from %" PRId64 " examples, %s%s", loader.batch,
              mw_dataset_examples(options->training), options->keep_order ? "in order" : "shuffled", seed);
-    return MW_OK;
+    return mw__fit_compare_ranks(fit, err);
 }
 
 static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_error *reason)
@@ -314,6 +317,7 @@ static mw_status fit_all(mw_trainer *trainer, const mw_fit_options *options, mw_
         if (!options->ignore_signals)
             mw__interrupt_end();
     }
+    status = mw__fit_alone(&fit, status, reason);
     release(&fit);
     mw_loader_destroy(fit.loader);
     mw__free(mw__trainer_allocator(trainer), fit.kept);

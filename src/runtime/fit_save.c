@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "runtime/fitting.h"
 #include "runtime/trainer/trainer_object.h"
+#include "runtime/trainer/trainer_ranks.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -65,13 +66,14 @@ mw_status mw__fit_prepare_keeping(mw__fitting *fit, mw_error *err)
 /* ---- saving ---- */
 
 /* The base rate is what is saved: the factor follows from the position. */
-mw_status mw__fit_save_to(mw__fitting *fit, const char *path, mw_loader_position position, mw_error *err)
+static mw_status save_to(mw__fitting *fit, const char *path, mw_loader_position position, mw_error *err)
 {
     MW_TRY(mw__fit_restore_rate(fit, err));
+    position = mw__fit_whole_position(fit, position);
     const mw__fit_record record = {
         .order = fit->order,
-        .batches = fit->batches,
-        .loss_sum = fit->loss_sum,
+        .batches = fit->batches * mw__fit_ranks(fit),
+        .loss_sum = fit->loss_sum * mw__fit_ranks(fit),
         .best_by = fit->best_by,
         .best = fit->best,
         .best_step = fit->best_step,
@@ -93,7 +95,7 @@ static mw_status keep(mw__fitting *fit, const char *mark, mw_loader_position pos
         return MW_ERROR_MEMORY;
     mw_status status = MW_OK;
     if (!mw__kept_link(allocator, fit->options->checkpoint, path))
-        status = mw__fit_save_to(fit, path, position, err);
+        status = save_to(fit, path, position, err);
     mw__free(allocator, path);
     return status;
 }
@@ -139,7 +141,7 @@ static mw_status keep_all(mw__fitting *fit, mw_loader_position position, mw_erro
     return fit->kept != NULL ? remove_oldest(fit, err) : MW_OK;
 }
 
-mw_status mw__fit_save(mw__fitting *fit, mw_error *err)
+static mw_status save(mw__fitting *fit, mw_error *err)
 {
     const mw_loader_position position = mw_loader_tell(fit->loader);
     const int64_t step = step_of(fit, position);
@@ -149,12 +151,26 @@ mw_status mw__fit_save(mw__fitting *fit, mw_error *err)
         fit->kept_count--; /* saved at this step before */
     if (fit->kept != NULL)
         fit->kept[fit->kept_count++] = step;
-    MW_TRY(mw__fit_save_to(fit, fit->options->checkpoint, position, err));
+    MW_TRY(save_to(fit, fit->options->checkpoint, position, err));
     return keep_all(fit, position, err);
 }
 
+mw_status mw__fit_save(mw__fitting *fit, mw_error *err)
+{
+    return fit->options->checkpoint != NULL ? mw__fit_on_first(fit, save, err) : MW_OK;
+}
+
+/* The loader stands at the start of the next epoch. */
+static mw_status save_epoch(mw__fitting *fit, mw_error *err)
+{
+    const mw_loader_position end = {.epoch = mw_loader_tell(fit->loader).epoch - 1, .batch = fit->batches};
+    return save_to(fit, fit->options->checkpoint, end, err);
+}
+
+mw_status mw__fit_save_epoch(mw__fitting *fit, mw_error *err) { return mw__fit_on_first(fit, save_epoch, err); }
+
 /* Whether the steps since `before` ended a stretch. The end of an epoch saves by itself. */
-bool mw__fit_save_is_due(const mw__fitting *fit, int64_t before)
+bool mw__fit_save_is_due(mw__fitting *fit, int64_t before)
 {
     const mw_fit_options *options = fit->options;
     if (options->checkpoint == NULL || mw_loader_tell(fit->loader).batch == fit->batches)
@@ -162,7 +178,8 @@ bool mw__fit_save_is_due(const mw__fitting *fit, int64_t before)
     if (options->checkpoint_steps > 0 &&
         fit->progress.step / options->checkpoint_steps > before / options->checkpoint_steps)
         return true;
-    return options->checkpoint_seconds > 0.0 && mw__seconds() - fit->saved_at >= options->checkpoint_seconds;
+    const bool late = options->checkpoint_seconds > 0.0 && mw__seconds() - fit->saved_at >= options->checkpoint_seconds;
+    return mw__fit_agree(fit, MW__WISH_SAVE, late && mw__fit_is_first(fit));
 }
 
 /* ---- going on ---- */
@@ -185,7 +202,7 @@ static mw_status make_folder_of(const mw__fitting *fit, mw_error *err)
 }
 
 /* Only a file that is not there means a fresh start; one that cannot be read is an error. */
-mw_status mw__fit_resume(mw__fitting *fit, mw_error *err)
+static mw_status resume(mw__fitting *fit, mw_error *err)
 {
     const char *path = fit->options->checkpoint;
     if (path == NULL)
@@ -200,10 +217,12 @@ mw_status mw__fit_resume(mw__fitting *fit, mw_error *err)
         return mw__fail(err, MW_ERROR_FILE, "cannot examine the checkpoint \"%.300s\": %s", path, strerror(errno));
     }
     mw_loader_position position;
-    mw__fit_record record = {.order = fit->order, .batches = fit->batches, .best_by = fit->best_by, .kept = fit->kept};
+    mw__fit_record record = {
+        .order = fit->order, .batches = mw__fit_whole_batches(fit), .best_by = fit->best_by, .kept = fit->kept};
     MW_TRY(mw__checkpoint_load(fit->trainer, path, &position, &record, err));
+    position = mw__fit_own_position(fit, position);
     MW_TRY(mw_loader_seek(fit->loader, position, err));
-    fit->loss_sum = record.loss_sum;
+    fit->loss_sum = record.loss_sum / mw__fit_ranks(fit);
     fit->best = record.best;
     fit->best_step = record.best_step;
     fit->kept_count = record.kept_count;
@@ -216,6 +235,14 @@ mw_status mw__fit_resume(mw__fitting *fit, mw_error *err)
     return mw__report_resume(&fit->reporter, path, position.epoch + 1, mw_trainer_steps(fit->trainer), err);
 }
 
+mw_status mw__fit_resume(mw__fitting *fit, mw_error *err)
+{
+    if (fit->options->checkpoint == NULL)
+        return mw__fit_share_start(fit, err);
+    MW_TRY(mw__fit_on_first(fit, resume, err));
+    return mw__fit_share_start(fit, err);
+}
+
 /* A name that is too long with what saving adds to it, or a folder that cannot be written, is refused now and not after
  * an epoch: a temporary is made and dropped. */
 static mw_status check_can_write(const mw__fitting *fit, const char *path, mw_error *err)
@@ -226,7 +253,7 @@ static mw_status check_can_write(const mw__fitting *fit, const char *path, mw_er
     return MW_OK;
 }
 
-mw_status mw__fit_check_can_save(const mw__fitting *fit, mw_error *err)
+static mw_status check_can_save(mw__fitting *fit, mw_error *err)
 {
     const char *path = fit->options->checkpoint;
     char mark[48] = "best";
@@ -244,3 +271,5 @@ mw_status mw__fit_check_can_save(const mw__fitting *fit, mw_error *err)
     mw__free(mw__trainer_allocator(fit->trainer), kept);
     return status;
 }
+
+mw_status mw__fit_check_can_save(mw__fitting *fit, mw_error *err) { return mw__fit_on_first(fit, check_can_save, err); }

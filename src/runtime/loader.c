@@ -35,6 +35,10 @@ static mw_status check_options(const mw_loader_options *options, mw_error *err)
     if (options->batch < 1)
         return mw__fail(err, MW_ERROR_ARGUMENT, "loader: a batch of %lld examples", (long long)options->batch);
     const int64_t examples = mw_dataset_examples(options->dataset);
+    const int64_t ranks = options->ranks != 0 ? options->ranks : 1;
+    if (ranks < 1 || options->rank < 0 || options->rank >= ranks)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "loader: rank %lld of %lld; ranks are 0 to ranks - 1",
+                        (long long)options->rank, (long long)options->ranks);
     if (options->drop_last && options->batch > examples)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "loader: a batch of %lld from %lld examples, and a short batch is dropped: use a smaller "
@@ -50,7 +54,9 @@ static mw_status init(mw_loader *loader, const mw_loader_options *options, mw_er
 {
     const int64_t examples = options->dataset->examples;
     const int ahead = options->dataset->prefetch;
-    loader->batches = examples / options->batch + (!options->drop_last && examples % options->batch != 0);
+    const int64_t all = examples / options->batch + (!options->drop_last && examples % options->batch != 0);
+    const int64_t ranks = options->ranks > 0 ? options->ranks : 1;
+    loader->batches = all / ranks + (!options->drop_last && options->rank < all % ranks);
     MW_TRY(mw__batch_maker_init(&loader->maker, options, err));
     if (ahead == 0)
         return mw__batch_slot_init(&loader->slot, &loader->maker, err);

@@ -426,6 +426,7 @@ static void test_data_refuses_null(void)
     REFUSED(mw_dataset_from_callback(&bare, 1, 1, NULL, NULL, &err));
     mw_dataset *part;
     const mw_augment_options nothing = mw_augment_defaults(NULL);
+    REFUSED(mw_dataset_shard(NULL, 0, 1, &err));
     REFUSED(mw_dataset_subset(NULL, NULL, 1, &err));
     REFUSED(mw_dataset_split(NULL, NULL, 1, 0, &part, &err));
     REFUSED(mw_dataset_split(NULL, NULL, 1, 0, NULL, &err));

@@ -654,6 +654,10 @@ static void test_fitting_refuses_options_out_of_range(void)
     FIELD(mw_fit_options, fit, options.schedule = mw_schedule_linear(-1.0));
     FIELD(mw_fit_options, fit, options.schedule = mw_schedule_one_cycle(2.0, 25.0, 1e4));
     FIELD(mw_fit_options, fit, options.schedule = mw_schedule_custom(NULL, NULL));
+    FIELD(mw_loader_options, loader, options.rank = 1);
+    FIELD(mw_loader_options, loader, options.rank = 2, options.ranks = 2);
+    FIELD(mw_loader_options, loader, options.rank = -1, options.ranks = 2);
+    FIELD(mw_loader_options, loader, options.ranks = -1);
     FIELD(mw_loader_options, loader, options.batch = 0);
     FIELD(mw_loader_options, loader, options.batch = -1);
     FIELD(mw_loader_options, loader, options.batch = INT64_MAX);

@@ -1,108 +1,40 @@
 /* Trainers of several ranks beside one that accumulates the same batches: the same bits, whatever the network does. */
+#include "ranks_net.h"
 #include "support/check.h"
-#include "support/ranks.h"
 
-#include <math.h>
-#include <millwright/millwright.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 6, IN = 11, HIDDEN = 13, OUT = 5, STEPS = 20, WEIGHTS = IN * HIDDEN + HIDDEN + HIDDEN * OUT + OUT };
-
-/* What is trained, and how. */
-typedef struct setting {
-    bool half, dropout, dynamic, clip, average;
-    int accumulate; /* of each rank */
-} setting;
+enum { STEPS = 20 };
 
 typedef struct outcome {
     float losses[STEPS];
-    float weights[WEIGHTS];
+    float weights[NET_WEIGHTS];
     mw_error err;
     mw_trainer_counters counters;
 } outcome;
 
-static float noise(uint64_t x)
-{
-    x = (x + 1) * 0x9e3779b97f4a7c15u;
-    x ^= x >> 29;
-    x *= 0xbf58476d1ce4e5b9u;
-    return (float)(x >> 40) / (float)(1 << 23) - 1.0f;
-}
-
-/* The examples of batch `index` of all. */
-typedef struct examples {
-    float x[BATCH * IN];
-    int32_t y[BATCH];
-    mw_feed feeds[2];
-    mw_batch batch;
-} examples;
-
-static const mw_batch *fill(examples *e, int64_t index)
-{
-    for (int i = 0; i < BATCH * IN; i++)
-        e->x[i] = noise((uint64_t)(index * BATCH * IN + i));
-    for (int i = 0; i < BATCH; i++)
-        e->y[i] = (int32_t)(fabsf(e->x[i * IN] * 1.7f + e->x[i * IN + 1]) * 2.0f) % OUT;
-    e->feeds[0] = (mw_feed){.name = "x", .dtype = MW_F32, .data = e->x, .count = BATCH * IN};
-    e->feeds[1] = (mw_feed){.name = "y", .dtype = MW_I32, .data = e->y, .count = BATCH};
-    e->batch = (mw_batch){.feeds = e->feeds, .feed_count = 2, .examples = BATCH};
-    return &e->batch;
-}
-
-static mw_trainer *make(const setting *s, int accumulate, mw_communicator *ranks, uint64_t seed, mw_error *err)
-{
-    mw_graph *g = mw_graph_create(NULL);
-    mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(BATCH, IN));
-    mw_tensor *y = mw_input(g, "y", MW_I32, MW_SHAPE(BATCH));
-    mw_tensor *h = mw_relu(mw_dense(x, HIDDEN, "fc1"));
-    if (s->dropout)
-        h = mw_dropout(h, 0.25f, "drop");
-    mw_tensor *logits = mw_dense(h, OUT, "fc2");
-    mw_trainer_options o = mw_trainer_defaults(mw_cross_entropy(logits, y), mw_adam(1e-2f));
-    o.accumulate = accumulate;
-    o.communicator = ranks;
-    o.dynamic_loss_scale = s->dynamic;
-    o.clip_norm = s->clip ? 0.5f : 0.0f;
-    o.average_decay = s->average ? 0.9f : 0.0f;
-    o.compile.seed = seed;
-    o.compile.threads = 1;
-    if (s->half)
-        o.compile.device = MW_DEVICE_ANE;
-    mw_trainer *t = mw_trainer_create(&o, err);
-    mw_graph_destroy(g);
-    return t;
-}
-
-static void read_weights(mw_trainer *t, float *out, mw_error *err)
-{
-    static const char *const names[] = {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"};
-    static const size_t counts[] = {IN * HIDDEN, HIDDEN, HIDDEN * OUT, OUT};
-    for (size_t i = 0; i < 4; out += counts[i++])
-        mw_trainer_read(t, names[i], out, counts[i], err);
-}
-
 /* One rank that accumulates what `ranks` ranks have: losses are the means of as many. */
-static void train_alone(const setting *s, int ranks, outcome *out)
+static void train_alone(const net_setting *s, int ranks, outcome *out)
 {
-    mw_trainer *t = make(s, ranks * s->accumulate, NULL, 1, &out->err);
-    examples e;
+    mw_trainer *t = net_make(s, ranks * s->accumulate, NULL, 1, &out->err);
+    net_examples e;
     for (int step = 0; step < STEPS; step++) {
         double sum = 0.0;
         for (int k = 0; k < ranks; k++) {
             float loss;
-            mw_trainer_step(t, fill(&e, step * ranks + k), &loss, &out->err);
+            mw_trainer_step(t, net_batch(&e, step * ranks + k), &loss, &out->err);
             sum += (double)loss;
         }
         out->losses[step] = (float)(sum / ranks);
     }
-    read_weights(t, out->weights, &out->err);
+    net_read(t, out->weights, &out->err);
     out->counters = mw_trainer_count(t);
     mw_trainer_destroy(t);
 }
 
 typedef struct together {
-    const setting *setting;
+    const net_setting *setting;
     outcome of[RANKS_MAX];
 } together;
 
@@ -111,11 +43,11 @@ static void train_job(mw_communicator *c, int rank, void *user)
     together *all = user;
     outcome *out = &all->of[rank];
     const int ranks = mw_communicator_size(c);
-    mw_trainer *t = make(all->setting, all->setting->accumulate, c, (uint64_t)rank + 1, &out->err);
-    examples e;
+    mw_trainer *t = net_make(all->setting, all->setting->accumulate, c, (uint64_t)rank + 1, &out->err);
+    net_examples e;
     for (int step = 0; step < STEPS; step++)
-        mw_trainer_step(t, fill(&e, step * ranks + rank), &out->losses[step], &out->err);
-    read_weights(t, out->weights, &out->err);
+        mw_trainer_step(t, net_batch(&e, step * ranks + rank), &out->losses[step], &out->err);
+    net_read(t, out->weights, &out->err);
     out->counters = mw_trainer_count(t);
     mw_trainer_destroy(t);
 }
@@ -131,9 +63,39 @@ static void check_same(const together *all, const outcome *alone, int ranks)
     }
 }
 
+/* Each rank adds up two batches for an update. */
+static void accumulate_job(mw_communicator *c, int rank, void *user)
+{
+    together *all = user;
+    outcome *out = &all->of[rank];
+    const int ranks = mw_communicator_size(c);
+    mw_trainer *t = net_make(all->setting, 2, c, 1, &out->err);
+    net_examples e;
+    for (int step = 0; step < STEPS; step++)
+        mw_trainer_step(t, net_batch(&e, step * ranks + rank), &out->losses[step], &out->err);
+    net_read(t, out->weights, &out->err);
+    mw_trainer_destroy(t);
+}
+
+static void accumulate_alone(const net_setting *s, int ranks, outcome *out)
+{
+    mw_trainer *t = net_make(s, 2 * ranks, NULL, 1, &out->err);
+    net_examples e;
+    for (int step = 0; step < STEPS; step++) {
+        double sum = 0.0;
+        for (int k = 0; k < ranks; k++) {
+            float loss;
+            mw_trainer_step(t, net_batch(&e, step * ranks + k), &loss, &out->err);
+            sum += (double)loss;
+        }
+        out->losses[step] = (float)(sum / ranks);
+    }
+    mw_trainer_destroy(t);
+}
+
 static void test_ranks_have_the_bits_of_one_that_accumulates(void)
 {
-    static const setting settings[] = {
+    static const net_setting settings[] = {
         {.accumulate = 1},
         {.accumulate = 1, .half = true},
         {.accumulate = 1, .dropout = true},
@@ -156,8 +118,92 @@ static void test_ranks_have_the_bits_of_one_that_accumulates(void)
     free(alone);
 }
 
+/* ---- against one rank with the whole batch ---- */
+
+/* Accumulating ranks add in another order than one does, and so does one large batch. */
+static void check_close(const together *all, const outcome *alone, int ranks, double tolerance)
+{
+    for (int rank = 0; rank < ranks; rank++) {
+        CHECK_STR(all->of[rank].err.message, "");
+        for (int step = 0; step < STEPS; step++)
+            CHECK_NEAR(all->of[rank].losses[step], alone->losses[step], tolerance);
+        CHECK(memcmp(all->of[rank].weights, all->of[0].weights, sizeof alone->weights) == 0);
+    }
+}
+
+/* fp32 keeps 1e-6 of losses around 1.6 over these steps; fp16 rounds gradients and weights to 11 bits in each. */
+static void test_accumulating_ranks_agree_with_one_within_rounding(void)
+{
+    together *all = calloc(1, sizeof *all);
+    outcome *alone = calloc(1, sizeof *alone);
+    for (int half = 0; half < 2; half++)
+        for (int ranks = 2; ranks <= 4; ranks++) {
+            const net_setting s = {.accumulate = 2, .half = half != 0};
+            memset(all, 0, sizeof *all);
+            memset(alone, 0, sizeof *alone);
+            all->setting = &s;
+            ranks_run(&(ranks_network){.size = ranks}, accumulate_job, all);
+            accumulate_alone(&s, ranks, alone);
+            check_close(all, alone, ranks, half ? 4e-3 : 1e-6);
+        }
+    free(all);
+    free(alone);
+}
+
+/* ---- batch norm ---- */
+
+static void read_running(mw_trainer *t, float *out, mw_error *err)
+{
+    mw_trainer_read(t, "bn.running_mean", out, NET_HIDDEN, err);
+    mw_trainer_read(t, "bn.running_var", out + NET_HIDDEN, NET_HIDDEN, err);
+}
+
+typedef struct statistics {
+    float values[RANKS_MAX][2 * NET_HIDDEN];
+    mw_error err[RANKS_MAX];
+} statistics;
+
+static void statistics_job(mw_communicator *c, int rank, void *user)
+{
+    statistics *s = user;
+    const net_setting setting = {.batch_norm = true};
+    mw_trainer *t = net_make(&setting, 1, c, 1, &s->err[rank]);
+    net_examples e;
+    mw_trainer_step(t, net_batch(&e, rank), NULL, &s->err[rank]);
+    read_running(t, s->values[rank], &s->err[rank]);
+    mw_trainer_destroy(t);
+}
+
+/* One step from the same start: each rank alone has these statistics. */
+static void test_running_statistics_are_the_mean_over_ranks(void)
+{
+    enum { RANKS = 3 };
+    const net_setting setting = {.batch_norm = true};
+    statistics *s = calloc(1, sizeof *s);
+    float alone[RANKS][2 * NET_HIDDEN];
+    ranks_run(&(ranks_network){.size = RANKS}, statistics_job, s);
+    for (int rank = 0; rank < RANKS; rank++) {
+        mw_error err = {0};
+        mw_trainer *t = net_make(&setting, 1, NULL, 1, &err);
+        net_examples e;
+        mw_trainer_step(t, net_batch(&e, rank), NULL, &err);
+        read_running(t, alone[rank], &err);
+        CHECK_OK(err);
+        CHECK_OK(s->err[rank]);
+        mw_trainer_destroy(t);
+    }
+    for (int i = 0; i < 2 * NET_HIDDEN; i++) {
+        const double mean = ((double)alone[0][i] + (double)alone[1][i] + (double)alone[2][i]) / 3.0;
+        CHECK_NEAR(s->values[0][i], mean, 1e-6);
+        CHECK(s->values[1][i] == s->values[0][i] && s->values[2][i] == s->values[0][i]);
+    }
+    free(s);
+}
+
 int main(void)
 {
     RUN(test_ranks_have_the_bits_of_one_that_accumulates);
+    RUN(test_accumulating_ranks_agree_with_one_within_rounding);
+    RUN(test_running_statistics_are_the_mean_over_ranks);
     return check_finish();
 }

@@ -34,6 +34,8 @@ mw_status mw__batch_maker_init(mw__batch_maker *maker, const mw_loader_options *
         .allocator = mw__allocator_or_default(options->allocator),
         .dataset = mw__dataset_retain(options->dataset),
         .batch_size = options->batch,
+        .rank = options->rank,
+        .ranks = options->ranks > 0 ? options->ranks : 1,
         .shuffle = options->shuffle,
         .seed = options->seed,
         .ordered_epoch = -1,
@@ -172,7 +174,7 @@ static void repeat_last(const mw__batch_maker *maker, mw__batch_slot *slot)
 mw_status mw__batch_make(mw__batch_maker *maker, mw_loader_position position, mw__batch_slot *slot, mw_error *err)
 {
     order_epoch(maker, position.epoch);
-    choose(maker, position.batch, slot);
+    choose(maker, maker->rank + position.batch * maker->ranks, slot);
     if (maker->dataset->make == NULL) {
         for (size_t k = 0; k < maker->dataset->column_count; k++)
             copy_column(maker, slot, k);

@@ -17,6 +17,7 @@ typedef struct mw__batch_maker {
     const mw_allocator *allocator;
     mw_dataset *dataset; /* lives on until the maker is gone */
     int64_t batch_size;
+    int64_t rank, ranks; /* batch i is batch rank + i * ranks of all */
     bool shuffle;
     uint64_t seed;
     uint32_t *order;       /* [examples] when shuffling, else NULL */

@@ -102,6 +102,42 @@ mw_dataset *mw_dataset_subset(const mw_dataset *source, const int64_t *examples,
     return dataset;
 }
 
+/* ---- part of a rank ---- */
+
+bool mw__dataset_is_part(const mw_dataset *dataset)
+{
+    for (; dataset != NULL; dataset = dataset->source_count > 0 ? dataset->sources[0] : NULL)
+        if (dataset->is_part)
+            return true;
+    return false;
+}
+
+static mw_status check_shard(const mw_dataset *source, int rank, int ranks, mw_error *err)
+{
+    MW_TRY(check_source(source, "mw_dataset_shard", err));
+    if (ranks < 1 || rank < 0 || rank >= ranks)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_shard: rank %d of %d; ranks are 0 to ranks - 1", rank,
+                        ranks);
+    if (source->examples < ranks)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "mw_dataset_shard: %lld examples for %d ranks",
+                        (long long)source->examples, ranks);
+    return MW_OK;
+}
+
+mw_dataset *mw_dataset_shard(const mw_dataset *source, int rank, int ranks, mw_error *err)
+{
+    MW__FLOAT_SCOPE;
+    if (mw__skips(err) || check_shard(source, rank, ranks, err) != MW_OK)
+        return NULL;
+    const int64_t count = source->examples / ranks;
+    mw_dataset *dataset = begin_subset(source, count, err);
+    for (int64_t i = 0; dataset != NULL && i < count; i++)
+        dataset->index[i] = rank + i * ranks;
+    if (dataset != NULL)
+        dataset->is_part = true;
+    return dataset;
+}
+
 /* ---- random split ---- */
 
 /* No epoch of a loader is so late: its orders and this one differ. */

@@ -206,6 +206,8 @@ uint64_t mw__trainer_seed(const mw_trainer *trainer) { return trainer->compile.s
 
 void mw__trainer_count_state(mw_trainer *trainer, size_t bytes_in, size_t bytes_out)
 {
+    if (bytes_in > 0 && trainer->ranks != NULL) /* from a file or the user: the other ranks may have something else */
+        trainer->ranks->unequal = true;
     trainer->counters.state_bytes_in += bytes_in;
     trainer->counters.state_bytes_out += bytes_out;
 }

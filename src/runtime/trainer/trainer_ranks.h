@@ -29,12 +29,15 @@ typedef struct mw__bucket {
 /* What each rank tells the others of its batch. */
 enum { MW__RECORD_TEXT = 320 };
 typedef struct mw__step_record {
-    int32_t status;             /* of feeding and running it */
+    int32_t status; /* of feeding and running it */
+    float learning_rate;
     float ok, loss;             /* as the program says */
     uint32_t unequal;           /* its parameters were read from a file or written, so that they may be others */
     uint32_t wish;              /* of mw_fit: to stop, to save */
     char text[MW__RECORD_TEXT]; /* why the status is what it is */
 } mw__step_record;
+
+enum { MW__WISH_STOP = 1, MW__WISH_SAVE = 2 };
 
 typedef struct mw__trainer_ranks {
     mw_communicator *communicator;
@@ -47,12 +50,18 @@ typedef struct mw__trainer_ranks {
     uint32_t wish;              /* of this rank, for the next record */
     uint32_t wished;            /* by any, in the last */
     bool unequal;
+    bool agreed;        /* the last failure was one of all ranks, which go on */
     size_t *generators; /* entries of the state that draw: each rank is so many steps ahead as its number */
     size_t generator_count;
 } mw__trainer_ranks;
 
+/* NULL without others, and for NULL. */
+const mw__trainer_ranks *mw__trainer_ranks_of(const mw_trainer *trainer);
 /* 1 without others. */
 int mw__trainer_rank_count(const mw_trainer *trainer);
+
+/* A loader that serves this rank's share of the batches, unless the data is a part already. */
+void mw__trainer_share_batches(const mw_trainer *trainer, mw_loader_options *options);
 
 /* ---- trainer_ranks_graph.c ---- */
 
@@ -74,9 +83,11 @@ void mw__trainer_leave_ranks(mw_trainer *trainer);
 /* ---- trainer_ranks_equal.c ---- */
 
 /* All ranks have the same model, options and library, else it is said who has not.  errors  MW_ERROR_COMMUNICATION */
-mw_status mw__trainer_compare_ranks(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
+mw_status mw__trainer_compare_ranks(mw_trainer *trainer, mw_error *err);
 /* Parameters and states become those of rank 0, where they are not equal. */
 mw_status mw__trainer_equalise(mw_trainer *trainer, mw_error *err);
+/* What rank 0 did for all: every rank returns its status. */
+mw_status mw__trainer_share_status(mw_trainer *trainer, mw_status status, mw_error *err);
 /* Generators go on as if the other ranks had drawn, too. */
 void mw__trainer_skip_generators(mw_trainer *trainer, uint64_t steps);
 

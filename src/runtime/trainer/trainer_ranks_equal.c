@@ -16,8 +16,8 @@ typedef struct identity {
     char version[16];
     uint64_t model;  /* the text of the step, with its shapes */
     uint64_t update; /* of the update: optimizer, loss scale, clipping, averages */
-    uint64_t device; /* where it runs: bits of the same program may differ by it */
     int64_t batch, accumulate;
+    float learning_rate;
 } identity;
 
 static uint64_t hash_text(const char *text) { return mw__hash64(text, strlen(text), 0); }
@@ -36,19 +36,19 @@ static const char *find_difference(const identity *a, const identity *b)
            : a->batch != b->batch                                 ? "another batch size"
            : a->accumulate != b->accumulate                       ? "another number of batches to accumulate"
            : a->model != b->model                                 ? "another model or loss"
+           : a->learning_rate != b->learning_rate                 ? "another learning rate"
            : a->update != b->update ? "another optimizer, loss scale, clipping, average or groups"
                                     : NULL;
 }
 
-mw_status mw__trainer_compare_ranks(mw_trainer *t, const mw_trainer_options *o, mw_error *err)
+mw_status mw__trainer_compare_ranks(mw_trainer *t, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
     const int ranks = mw_communicator_size(r->communicator);
-    identity own = {.batch = t->batch, .accumulate = t->accumulate}, *all;
+    identity own = {.batch = t->batch, .accumulate = t->accumulate, .learning_rate = t->learning_rate}, *all;
     snprintf(own.version, sizeof own.version, "%s", mw_version());
     own.model = hash_program(t->step.program);
     own.update = hash_program(r->update.pass.program);
-    (void)o;
     all = mw__alloc(t->allocator, (size_t)ranks, sizeof *all, err);
     if (all == NULL)
         return mw__communicator_end(r->communicator, MW_ERROR_MEMORY, err);
@@ -159,4 +159,26 @@ mw_status mw__trainer_equalise(mw_trainer *t, mw_error *err)
     const mw_status status = equalise(t, all, err);
     mw__free(t->allocator, all);
     return status;
+}
+
+/* ---- what rank 0 does for all ---- */
+
+typedef struct outcome {
+    int32_t status;
+    char message[sizeof((mw_error *)NULL)->message];
+} outcome;
+
+mw_status mw__trainer_share_status(mw_trainer *t, mw_status status, mw_error *err)
+{
+    mw__trainer_ranks *r = t->ranks;
+    outcome o = {.status = (int32_t)status};
+    if (status != MW_OK)
+        snprintf(o.message, sizeof o.message, "%s", err != NULL ? err->message : mw_status_name(status));
+    mw_error failed = {0};
+    if (mw__ranks_broadcast(r->communicator, 0, &o, sizeof o, &failed) != MW_OK)
+        return mw__failed(err) ? err->status : mw__fail(err, failed.status, "%s", failed.message);
+    r->agreed = o.status != MW_OK;
+    if (o.status == MW_OK || mw__failed(err))
+        return (mw_status)o.status;
+    return mw__fail(err, (mw_status)o.status, "rank 0: %.490s", o.message);
 }

@@ -3,6 +3,7 @@
 #include "base/types.h"
 #include "graph/generator.h"
 #include "graph/ir.h"
+#include "runtime/data.h"
 #include "runtime/trainer/trainer_alias.h"
 #include "runtime/trainer/trainer_numbers.h"
 #include "runtime/trainer/trainer_programs.h"
@@ -15,9 +16,19 @@
  * summing one and sending the next go on at the same time. */
 #define BUCKET_BYTES ((size_t)1 << 22)
 
+const mw__trainer_ranks *mw__trainer_ranks_of(const mw_trainer *t) { return t != NULL ? t->ranks : NULL; }
+
 int mw__trainer_rank_count(const mw_trainer *t)
 {
     return t->ranks != NULL ? mw_communicator_size(t->ranks->communicator) : 1;
+}
+
+void mw__trainer_share_batches(const mw_trainer *t, mw_loader_options *options)
+{
+    if (t->ranks == NULL || mw__dataset_is_part(options->dataset))
+        return;
+    options->rank = mw_communicator_rank(t->ranks->communicator);
+    options->ranks = mw_communicator_size(t->ranks->communicator);
 }
 
 /* ---- joining ---- */

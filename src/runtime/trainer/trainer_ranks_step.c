@@ -87,7 +87,7 @@ static mw_status feed_and_run(mw_trainer *t, const mw_batch *batch, mw_error *er
 static mw_status run_batch(mw_trainer *t, const mw_batch *batch, mw_error *own, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    mw__step_record record = {.wish = r->wish, .unequal = r->unequal};
+    mw__step_record record = {.wish = r->wish, .unequal = r->unequal, .learning_rate = t->learning_rate};
     record.status = (int32_t)feed_and_run(t, batch, own);
     snprintf(record.text, sizeof record.text, "%.*s", (int)sizeof record.text - 1, own->message);
     if (record.status == MW_OK) {
@@ -109,6 +109,20 @@ static bool any_is_unequal(const mw__trainer_ranks *r)
         if (r->records[i].unequal)
             return true;
     return false;
+}
+
+/* The schedule of a user's own loop may have gone apart. */
+static mw_status check_rates(mw__trainer_ranks *r, mw_error *err)
+{
+    for (int i = 1; i < mw_communicator_size(r->communicator); i++) {
+        if (r->records[i].learning_rate == r->records[0].learning_rate)
+            continue;
+        r->agreed = true;
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "mw_trainer_step: rank %d has the learning rate %g and rank 0 has %g; it must be the same", i,
+                        (double)r->records[i].learning_rate, (double)r->records[0].learning_rate);
+    }
+    return MW_OK;
 }
 
 /* The mean of the losses, added in the order of the ranks. */
@@ -139,10 +153,11 @@ static int find_bad(const mw__trainer_ranks *r)
 /* The rank that is to blame says why by itself; the others name it. */
 static mw_status refuse(mw_trainer *t, const mw_batch *batch, int bad, const mw_error *own, mw_error *err)
 {
-    const mw__trainer_ranks *r = t->ranks;
+    mw__trainer_ranks *r = t->ranks;
     const mw__step_record *record = &r->records[bad];
     const bool mine = bad == mw_communicator_rank(r->communicator);
     const mw_status status = record->status != MW_OK ? (mw_status)record->status : MW_ERROR_NUMERIC;
+    r->agreed = true;
     if (mine && record->status != MW_OK) {
         t->counters.refused_steps += status == MW_ERROR_NUMERIC;
         if (err != NULL)
@@ -205,6 +220,7 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
         own = (mw_error){0};
         MW_TRY(run_batch(t, batch, &own, err));
     }
+    MW_TRY(check_rates(r, err));
     const int bad = find_bad(r);
     if (bad >= 0 && (t->scale_interval == 0 || r->records[bad].status != MW_OK))
         return refuse(t, batch, bad, &own, err);
@@ -219,6 +235,7 @@ mw_status mw__trainer_step_ranks(mw_trainer *t, const mw_batch *batch, float *ou
 {
     mw_error local = {0};
     MW_TRY(mw__communicator_check(t->ranks->communicator, "mw_trainer_step", err));
+    t->ranks->agreed = false;
     const mw_status status = run_step(t, batch, out_loss, &local);
     if (status != MW_OK && err != NULL)
         *err = local;

@@ -160,6 +160,7 @@ mw_status mw__trainer_commit_ranks(mw_trainer *t, bool updates, const mw_batch *
                                    float *out_loss, mw_error *err)
 {
     const bool good = result->ok == 1.0f;
+    t->ranks->agreed = !good;
     if (!good && t->scale_interval == 0) {
         t->counters.refused_steps++;
         return mw__fail(err, MW_ERROR_NUMERIC,
