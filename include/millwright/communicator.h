@@ -67,7 +67,7 @@ typedef struct mw_communicator mw_communicator;
 MW_API mw_communicator *mw_communicator_create(const mw_transport *transport, const mw_allocator *allocator,
                                                mw_error *err);
 
-/** Waits for all ranks, and frees the communicator in any case; if the error is set at once, as mw_communicator_destroy.
+/** Waits for all ranks, and frees the communicator in any case; as mw_communicator_destroy if the error is set.
  *  errors  as a barrier; MW_ERROR_STATE if it is dead */
 MW_API mw_status mw_communicator_finish(mw_communicator *communicator, mw_error *err);
 /** Frees the communicator without waiting: after an error. Ranks that go on and wait for this one learn that it left. A

@@ -32,7 +32,7 @@ extern "C" {
 MW_API mw_dataset *mw_dataset_subset(const mw_dataset *source, const int64_t *examples, int64_t count, mw_error *err);
 
 /** The part of `source` that one of `ranks` machines trains on: examples rank, rank + ranks, .., the same number for
- *  each rank, so that the last ones may be left out. mw_fit and mw_trainer_measure of a trainer with a communicator take
+ *  each, so that the last ones may be left out. mw_fit and mw_trainer_measure of a trainer with a communicator take
  *  all batches of such a part; of any other set each rank takes every ranks-th batch, which needs no call. Where each
  *  machine has files of its own, rank 0 of 1 says that they are a part.
  *  errors  MW_ERROR_ARGUMENT for a rank that is not there, or fewer examples than ranks */
