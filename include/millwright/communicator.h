@@ -30,15 +30,14 @@ extern "C" {
 /** The most bytes of one message of a transport. */
 #define MW_MESSAGE_MAX ((size_t)1 << 26)
 
-/** How messages travel. All functions are called by one thread at a time, and return at once.
+/** How messages travel. All functions are called in the thread that calls the communicator or steps its trainer, and
+ *  return at once.
  *  errors  a function that fails fills *err, with a status of its choice */
 typedef struct mw_transport {
     size_t struct_size;
     const char *name; /* "MPI", for messages; must live as long as the communicator */
     int rank, size;
-    bool any_thread; /* the functions may be called from another thread than the one that made the communicator; without
-                      * it nothing is sent while the backward pass runs */
-    void *user;      /* the first argument of each */
+    void *user; /* the first argument of each */
 
     /* Begin to send to a rank or receive from one. `data` stays as it is until the request is done. Messages from one
      * rank to another with the same tag (0 to 32767) arrive in the order in which they were sent; different tags do not

@@ -102,15 +102,19 @@ typedef struct mw_trainer_options {
                          * dispatches between them, costs the memory of as many batches */
 
     mw_communicator
-        *communicator; /* not NULL: this trainer is one of as many as the communicator has ranks, which train
-                        * one set of parameters, each on batches of its own (docs/many-machines.md): a step
-                        * updates by the mean gradient of the batches of all ranks, and out_loss is the mean
-                        * of their losses. Every rank makes the same calls on its trainer in the same order;
-                        * creating, step, measure, fit, save and load are such calls. Sums have the bits of
-                        * the order of the ranks: those of one rank that accumulates these batches, if no
-                        * rank accumulates more than one and the model has no states but generators of random
-                        * numbers. A batch that one rank refuses is refused by all, and says which rank it
-                        * was. It must outlive the trainer. Of one rank it is as NULL; NULL = no others */
+        *communicator;     /* not NULL: this trainer is one of as many as the communicator has ranks, which train
+                            * one set of parameters, each on batches of its own (docs/many-machines.md): a step
+                            * updates by the mean gradient of the batches of all ranks, and out_loss is the mean
+                            * of their losses. Every rank makes the same calls on its trainer in the same order;
+                            * creating, step, measure, fit, save and load are such calls. Sums have the bits of
+                            * the order of the ranks: those of one rank that accumulates these batches, if no
+                            * rank accumulates more than one and the model has no states but generators of random
+                            * numbers. A batch that one rank refuses is refused by all, and says which rank it
+                            * was. It must outlive the trainer. Of one rank it is as NULL; NULL = no others */
+    uint64_t bucket_bytes; /* of gradients that ranks send together, 1024 to 2^26; 0 = 2^22. A step with more than one
+                            * such bucket is cut, into 8 pieces unless segments says otherwise, and a bucket is sent
+                            * when the piece that computes it is done, while the device goes on; segments = 1 sends all
+                            * at the end. A library without asynchronous runs does, too */
     const mw_compare_options *compare; /* not NULL: the first step is also run by compare->reference, at these sizes and
                                         * on the batch that it gets, and compared operation by operation, forward,
                                         * backward and update; it is refused if the comparison does not pass. The
@@ -258,6 +262,8 @@ typedef struct mw_trainer_counters {
     uint64_t feed_bytes;   /* batch and scalars, host to device */
     uint64_t result_bytes; /* losses and metrics, device to host */
     uint64_t state_bytes_in, state_bytes_out;
+    uint64_t exchanged_bytes; /* of gradients and states that were summed over the ranks .. */
+    uint64_t early_bytes;     /* .. and of these, what was sent while the device still computed others */
 } mw_trainer_counters;
 MW_API mw_trainer_counters mw_trainer_count(const mw_trainer *trainer);
 

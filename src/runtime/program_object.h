@@ -56,6 +56,7 @@ typedef struct mw__program_request {
     const mw__target *target;
     mw__program_binder *bind; /* or NULL */
     void *user;
+    bool watched;           /* if it is cut, its calls tell when they are done (dispatch_watch.c) */
     size_t calls_max;       /* over 1: it may be cut into as many functions (graph/transform/segment.h) */
     bool cut_automatically; /* only if that is worth it */
     size_t held_times;      /* how often each operation of a program that is cut will be there, .. */

@@ -67,6 +67,7 @@ mw_trainer *net_make(const net_setting *s, int accumulate, mw_communicator *rank
     o.clip_norm = s->clip ? 0.5f : 0.0f;
     o.average_decay = s->average ? 0.9f : 0.0f;
     o.segments = s->segments;
+    o.bucket_bytes = s->bucket_bytes;
     o.compile.seed = seed;
     o.compile.threads = 1;
     if (s->half)

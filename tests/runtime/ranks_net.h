@@ -17,6 +17,7 @@ typedef struct net_setting {
     float rate; /* 0 = 0.01 */
     int batch;  /* 0 = NET_BATCH */
     int segments;
+    uint64_t bucket_bytes;
 } net_setting;
 
 /* One rank or all of `ranks` (NULL = none), from its own seed: all go on with that of rank 0. */

@@ -102,6 +102,9 @@ static void test_ranks_have_the_bits_of_one_that_accumulates(void)
         {.accumulate = 1, .dropout = true, .half = true, .dynamic = true},
         {.accumulate = 1, .clip = true, .average = true},
         {.accumulate = 1, .clip = true, .average = true, .half = true},
+        {.accumulate = 1, .bucket_bytes = 1024},
+        {.accumulate = 1, .bucket_bytes = 1024, .half = true, .dynamic = true},
+        {.accumulate = 1, .bucket_bytes = 1024, .segments = 3, .dropout = true},
     };
     together *all = calloc(1, sizeof *all);
     outcome *alone = calloc(1, sizeof *alone);

@@ -160,7 +160,6 @@ static void *run(void *argument)
 {
     place *at = argument;
     mw_transport transport = transport_of(at, at->world->network->size);
-    transport.any_thread = !at->world->network->one_thread;
     mw_communicator *c = mw_communicator_create(&transport, NULL, NULL);
     at->world->job(c, at->rank, at->world->user);
     mw_communicator_destroy(c);

@@ -14,7 +14,6 @@ typedef struct ranks_network {
     unsigned shuffle;           /* not 0: messages of different tags or ranks overtake each other, by this seed */
     int silent, silent_after;   /* if silent_after > 0, this rank sends nothing from that message on */
     int failing, failing_after; /* if failing_after > 0, sending fails on this rank from that message on */
-    bool one_thread;            /* any_thread of the transport is false */
 } ranks_network;
 
 /* A transport of one rank, which has nobody to talk to. */

@@ -92,6 +92,7 @@ typedef struct mw__chain {
     const size_t *between;       /* bytes of each buffer */
     const void *const *contents; /* what is always in it, or NULL */
     size_t between_count;
+    bool watched; /* it can be submitted, where the library has events */
 } mw__chain;
 
 /* As mw__dispatch_create, of the chain, which outlives it. Of the options allocator, symbols and port_count are read.
@@ -99,6 +100,16 @@ typedef struct mw__chain {
 mw__dispatch *mw__dispatch_create_chain(const mw__dispatch_options *options, const mw__chain *chain, mw_error *err);
 /* NULL if it is one function. */
 const mw__chain *mw__dispatch_chain(const mw__dispatch *dispatch);
+
+/* ---- runs of a chain that are not waited for (dispatch_watch.c) ---- */
+
+bool mw__dispatch_is_watched(const mw__dispatch *dispatch);
+/* Begins a run; until mw__dispatch_wait the ports are the device's, but for those that calls which are done have
+ * written.
+ */
+mw_status mw__dispatch_submit(mw__dispatch *dispatch, mw_error *err);
+mw_status mw__dispatch_call_is_done(const mw__dispatch *dispatch, size_t call, bool *out, mw_error *err);
+mw_status mw__dispatch_wait(mw__dispatch *dispatch, mw_error *err);
 
 /* ---- several runs by one call ---- */
 

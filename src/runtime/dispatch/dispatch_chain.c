@@ -97,6 +97,8 @@ mw_status mw__chain_finish(mw__dispatch *d, mw_error *err)
         status = mw__calls_reserve(d, 1, &d->calls, err);
     if (status == MW_OK)
         status = mw__calls_add(d, ports, &d->calls, err);
+    if (status == MW_OK && chain->watched)
+        status = mw__watch_make(d, err);
     if (status == MW_OK)
         status = mw__calls_encode(&d->symbols, &d->calls, d->stream, err);
     d->encoded = status == MW_OK;
@@ -109,6 +111,7 @@ void mw__chain_release(mw__dispatch *d)
     if (d->chain == NULL)
         return;
     mw__calls_release(d, &d->calls);
+    mw__watch_release(d);
     for (size_t i = 0; d->between != NULL && i < d->chain->between_count; i++)
         mw__buffer_release(&d->symbols, &d->between[i]);
     mw__free(d->allocator, d->between);

@@ -36,6 +36,7 @@ struct mw__dispatch {
     const mw__chain *chain; /* what there is instead of a function and its operation; or NULL */
     mw__device_buffer *between;
     mw__calls calls;
+    struct mw__watch *watch; /* events of a chain's calls; or NULL */
 };
 
 /* ---- dispatch_chain.c ---- */
@@ -51,6 +52,12 @@ void mw__calls_release(const mw__dispatch *dispatch, mw__calls *calls);
 /* Buffers between the calls, and all of them encoded: the bindings are frozen. */
 mw_status mw__chain_finish(mw__dispatch *dispatch, mw_error *err);
 void mw__chain_release(mw__dispatch *dispatch);
+
+/* ---- dispatch_watch.c ---- */
+
+/* An event for each call; before they are encoded. None, and no error, where the library has no events. */
+mw_status mw__watch_make(mw__dispatch *dispatch, mw_error *err);
+void mw__watch_release(mw__dispatch *dispatch);
 
 /* ---- dispatch_core.c ---- */
 

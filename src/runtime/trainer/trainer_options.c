@@ -160,6 +160,9 @@ static mw_status check_numbers(const mw_trainer_options *o, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "trainer: segments is %d; it must be 1 to %d, 0 for 1, or MW_SEGMENTS_AUTO", o->segments,
                         MW__SEGMENTS_MAX);
+    if (o->bucket_bytes != 0 && (o->bucket_bytes < 1024 || o->bucket_bytes > MW_MESSAGE_MAX))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: bucket_bytes is %llu; it must be 1024 to %zu, or 0 for 2^22",
+                        (unsigned long long)o->bucket_bytes, MW_MESSAGE_MAX);
     if (o->dispatch_steps > 1 && o->accumulate > 1)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "trainer: dispatch_steps %d and accumulate %d: a dispatch takes several updates, or an update "

@@ -23,6 +23,7 @@ typedef struct mw__bucket {
     size_t first, count; /* entries */
     size_t elements;
     mw_dtype dtype;
+    size_t call; /* of the step: the last that writes any of it */
     bool states; /* means of the model's states, which every batch has; else gradients, which every update has */
 } mw__bucket;
 
@@ -43,12 +44,14 @@ typedef struct mw__trainer_ranks {
     mw_communicator *communicator;
     mw__state_set handed; /* gradients and candidates of this rank, then of all */
     mw__trainer_apply update, keep;
+    uint64_t bucket_bytes;
     mw__bucket *buckets;
     size_t bucket_count;
     mw__reduction reduction[2]; /* [is fp16] */
     mw__step_record *records;   /* [ranks] of the last batch */
     uint32_t wish;              /* of this rank, for the next record */
     uint32_t wished;            /* by any, in the last */
+    bool watched;               /* the exchange goes on while the device runs */
     bool unequal;
     bool agreed;        /* the last failure was one of all ranks, which go on */
     size_t *generators; /* entries of the state that draw: each rank is so many steps ahead as its number */
@@ -76,9 +79,19 @@ mw_status mw__trainer_build_apply(mw__trainer_build *b, const mw__trainer_build 
 mw_status mw__trainer_join_ranks(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
 /* The buffers of what is handed on; the step is built. */
 mw_status mw__trainer_build_handed(mw__trainer_build *b, mw_error *err);
+/* Whether the step is worth cutting, so that its gradients are exchanged while it runs. */
+bool mw__trainer_wants_overlap(const mw_trainer *trainer);
 /* The programs behind the exchange, and what the exchange needs. */
 mw_status mw__trainer_make_applies(mw__trainer_build *from, mw_error *err);
 void mw__trainer_leave_ranks(mw_trainer *trainer);
+
+/* ---- trainer_ranks_exchange.c ---- */
+
+/* Which calls of the step each bucket waits for. */
+void mw__trainer_time_buckets(mw_trainer *trainer);
+/* Sums what a batch has, and with `updates` what an update has, over the ranks. `runs`: the step was submitted, or has
+ * run; without it this rank hands on what is there, as the others wait for it. */
+mw_status mw__trainer_exchange(mw_trainer *trainer, bool updates, bool runs, mw_error *err);
 
 /* ---- trainer_ranks_equal.c ---- */
 

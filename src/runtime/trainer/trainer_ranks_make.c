@@ -14,7 +14,7 @@
 
 /* Large enough that a message's latency does not count (4 MB take 32 ms at 1 Gbit/s, 0.3 ms at 100), small enough that
  * summing one and sending the next go on at the same time. */
-#define BUCKET_BYTES ((size_t)1 << 22)
+#define BUCKET_BYTES ((uint64_t)1 << 22)
 
 const mw__trainer_ranks *mw__trainer_ranks_of(const mw_trainer *t) { return t != NULL ? t->ranks : NULL; }
 
@@ -56,6 +56,7 @@ mw_status mw__trainer_join_ranks(mw_trainer *t, const mw_trainer_options *o, mw_
     if (r == NULL)
         return MW_ERROR_MEMORY;
     r->communicator = o->communicator;
+    r->bucket_bytes = o->bucket_bytes > 0 ? o->bucket_bytes : BUCKET_BYTES;
     r->records = mw__arena_alloc(&t->arena, (size_t)mw_communicator_size(o->communicator), sizeof *r->records, err);
     mw__state_init(&r->handed, t->allocator, &t->target.symbols);
     t->ranks = r;
@@ -135,11 +136,11 @@ static bool is_summed(const mw_trainer *t, const mw__state_entry *entry)
     return entry->dtype == MW_F32 || entry->dtype == MW_F16;
 }
 
-static bool joins(const mw__bucket *bucket, const mw__state_entry *entry, size_t index)
+static bool joins(const mw__trainer_ranks *r, const mw__bucket *bucket, const mw__state_entry *entry, size_t index)
 {
     const size_t size = (size_t)mw_dtype_bits(entry->dtype) / 8;
     return bucket->count > 0 && bucket->first + bucket->count == index && bucket->dtype == entry->dtype &&
-           bucket->states == is_candidate(entry) && bucket->elements * size + entry->size <= BUCKET_BYTES;
+           bucket->states == is_candidate(entry) && bucket->elements * size + entry->size <= r->bucket_bytes;
 }
 
 static mw_status make_buckets(mw_trainer *t, mw_error *err)
@@ -153,7 +154,7 @@ static mw_status make_buckets(mw_trainer *t, mw_error *err)
         const mw__state_entry *entry = &r->handed.entries[i];
         if (!is_summed(t, entry) || entry->size == 0)
             continue;
-        if (r->bucket_count == 0 || !joins(&r->buckets[r->bucket_count - 1], entry, i))
+        if (r->bucket_count == 0 || !joins(r, &r->buckets[r->bucket_count - 1], entry, i))
             r->buckets[r->bucket_count++] =
                 (mw__bucket){.first = i, .dtype = entry->dtype, .states = is_candidate(entry)};
         mw__bucket *bucket = &r->buckets[r->bucket_count - 1];
@@ -166,6 +167,15 @@ static mw_status make_buckets(mw_trainer *t, mw_error *err)
         if (most[half] > 0)
             MW_TRY(mw__reduction_init(&r->reduction[half], r->communicator, half ? MW_F16 : MW_F32, most[half], err));
     return MW_OK;
+}
+
+/* More than one bucket: the first can go while the rest is computed. */
+bool mw__trainer_wants_overlap(const mw_trainer *t)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < t->ranks->handed.count; i++)
+        bytes += t->ranks->handed.entries[i].size;
+    return bytes > t->ranks->bucket_bytes;
 }
 
 /* ---- programs ---- */
@@ -216,5 +226,7 @@ mw_status mw__trainer_make_applies(mw__trainer_build *from, mw_error *err)
     MW_TRY(make_apply(from, false, &t->ranks->update, err));
     if (t->accumulate > 1)
         MW_TRY(make_apply(from, true, &t->ranks->keep, err));
-    return make_buckets(t, err);
+    MW_TRY(make_buckets(t, err));
+    mw__trainer_time_buckets(t);
+    return MW_OK;
 }

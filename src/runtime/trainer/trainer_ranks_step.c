@@ -1,5 +1,4 @@
 /* A step of several ranks: each runs its batch, all learn how it went, the gradients are summed, all update alike. */
-#include "base/fp16.h"
 #include "base/types.h"
 #include "runtime/trainer/trainer_alias.h"
 #include "runtime/trainer/trainer_ranks.h"
@@ -10,65 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the exchange ---- */
-
-static void pack(const mw__trainer_ranks *r, const mw__bucket *bucket, unsigned char *to)
-{
-    for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
-        memcpy(to, r->handed.entries[i].data, r->handed.entries[i].size);
-        to += r->handed.entries[i].size;
-    }
-}
-
-/* The sum of states becomes their mean. */
-static void take_mean(const mw__bucket *bucket, unsigned char *data, int ranks)
-{
-    const float share = 1.0f / (float)ranks;
-    for (size_t i = 0; i < bucket->elements; i++) {
-        if (bucket->dtype == MW_F32)
-            ((float *)data)[i] *= share;
-        else
-            ((uint16_t *)data)[i] = mw__fp16_from_float(mw__fp16_to_float(((uint16_t *)data)[i]) * share);
-    }
-}
-
-static void unpack(const mw__trainer_ranks *r, const mw__bucket *bucket, unsigned char *from)
-{
-    if (bucket->states)
-        take_mean(bucket, from, mw_communicator_size(r->communicator));
-    for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
-        memcpy(r->handed.entries[i].data, from, r->handed.entries[i].size);
-        from += r->handed.entries[i].size;
-    }
-}
-
-static mw_status reduce(mw__trainer_ranks *r, const mw__bucket *bucket, mw_error *err)
-{
-    mw__reduction *reduction = &r->reduction[bucket->dtype == MW_F16];
-    bool done = false;
-    pack(r, bucket, reduction->data);
-    MW_TRY(mw__reduction_begin(reduction, bucket->elements, err));
-    for (unsigned looks = 0; !done; looks++) {
-        MW_TRY(mw__reduction_advance(reduction, &done, err));
-        if (!done)
-            mw__communicator_pause(looks);
-    }
-    unpack(r, bucket, reduction->data);
-    return MW_OK;
-}
-
-/* What every batch has, and at an update the gradients, too. */
-static mw_status reduce_all(mw__trainer_ranks *r, bool updates, mw_error *err)
-{
-    const double begun_at = mw__communicator_now();
-    mw_status status = MW_OK;
-    for (size_t i = 0; status == MW_OK && i < r->bucket_count; i++)
-        if (updates || r->buckets[i].states)
-            status = reduce(r, &r->buckets[i], err);
-    r->communicator->counters.seconds_waited += mw__communicator_now() - begun_at;
-    return mw__communicator_end(r->communicator, status, err);
-}
-
 /* ---- the records ---- */
 
 static float read_scalar(const mw__trainer_pass *pass, size_t port)
@@ -76,19 +16,33 @@ static float read_scalar(const mw__trainer_pass *pass, size_t port)
     return mw__scalar_read(mw__program_data(pass->program, port), pass->program->ports[port].dtype);
 }
 
-static mw_status feed_and_run(mw_trainer *t, const mw_batch *batch, mw_error *err)
+static mw_status feed(mw_trainer *t, const mw_batch *batch, mw_error *err)
 {
     MW_TRY(mw__trainer_check_batch(t, batch, err));
-    MW_TRY(mw__feeder_feed(&t->step.feeder, batch, t->steps + 1, &t->counters.feed_bytes, err));
-    return mw__program_run(t->step.program, err);
+    return mw__feeder_feed(&t->step.feeder, batch, t->steps + 1, &t->counters.feed_bytes, err);
+}
+
+/* A rank whose batch is no good takes part in the exchange all the same, as the others have begun it. */
+static mw_status run_and_exchange(mw_trainer *t, const mw_batch *batch, mw_error *own, mw_error *err)
+{
+    mw__dispatch *dispatch = t->step.program->dispatch;
+    const bool updates = t->accumulated + 1 == t->accumulate, watched = t->ranks->watched;
+    mw_status status = feed(t, batch, own);
+    if (status == MW_OK)
+        status = watched ? mw__dispatch_submit(dispatch, own) : mw__program_run(t->step.program, own);
+    const mw_status exchanged = mw__trainer_exchange(t, updates, status == MW_OK, err);
+    if (status == MW_OK && watched)
+        mw__dispatch_wait(dispatch, own);
+    return exchanged;
 }
 
 /* Runs the batch of this rank, and gathers what became of those of all. */
 static mw_status run_batch(mw_trainer *t, const mw_batch *batch, mw_error *own, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
+    MW_TRY(run_and_exchange(t, batch, own, err));
     mw__step_record record = {.wish = r->wish, .unequal = r->unequal, .learning_rate = t->learning_rate};
-    record.status = (int32_t)feed_and_run(t, batch, own);
+    record.status = (int32_t)own->status;
     snprintf(record.text, sizeof record.text, "%.*s", (int)sizeof record.text - 1, own->message);
     if (record.status == MW_OK) {
         record.ok = read_scalar(&t->step, t->step.ok_port);
@@ -203,8 +157,6 @@ static mw_status run_apply(mw_trainer *t, mw__trainer_apply *apply, float loss, 
 static mw_status apply(mw_trainer *t, bool updates, float loss, bool agreed, float *out_ok, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    if (agreed)
-        MW_TRY(reduce_all(r, updates, err));
     return mw__communicator_end(r->communicator,
                                 run_apply(t, updates ? &r->update : &r->keep, loss, agreed, out_ok, err), err);
 }

@@ -1,9 +1,13 @@
 /* Steps of several programs: what is asked of the programs that learn, and what they came to. */
 #include "runtime/program_segments.h"
 #include "runtime/trainer/trainer_programs.h"
+#include "runtime/trainer/trainer_ranks.h"
 
 /* What a process can hold on the device at once. source  ANEForge; seen on Macs, imitated here for whoever cuts */
 enum { OPERATIONS_MAX = 128 };
+/* Pieces of a step whose gradients are exchanged meanwhile: an exchange begins when a piece is done, so that an eighth
+ * of the step is what it waits for at first; each cut costs the joins across it. */
+enum { OVERLAPPING_CALLS = 8 };
 enum { VIEWS = 2 }; /* evaluation and prediction, which are made when they are wanted */
 
 /* The library proves its aliasing with a second set of operations. */
@@ -40,8 +44,11 @@ static size_t operations_of(const mw_trainer *t)
 void mw__trainer_allow_cuts(const mw_trainer *t, const mw__trainer_pass *pass, mw__program_request *request)
 {
     const bool is_step = pass == &t->step;
+    request->watched = is_step && t->ranks != NULL;
     request->cut_automatically = t->segments == MW_SEGMENTS_AUTO;
     request->calls_max = (size_t)t->segments;
+    if (request->watched && t->segments == 0 && mw__trainer_wants_overlap(t))
+        request->calls_max = OVERLAPPING_CALLS;
     if (request->cut_automatically)
         request->calls_max = (OPERATIONS_MAX - VIEWS) / (times_of_step(t) + times_of_accumulation(t));
     request->held = VIEWS + (is_step ? times_of_accumulation(t) : calls_of(&t->step) * times_of_step(t));

@@ -1,0 +1,167 @@
+/* The exchange of a step: buckets are summed as soon as the calls that compute them are done, while the device goes on
+ * with the rest of the backward pass. */
+#include "base/fp16.h"
+#include "runtime/program_segments.h"
+#include "runtime/trainer/trainer_ranks.h"
+#include "runtime/trainer/trainer_state.h"
+
+#include <string.h>
+
+/* ---- into a bucket and out of it ---- */
+
+static void pack(const mw__trainer_ranks *r, const mw__bucket *bucket, unsigned char *to)
+{
+    for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
+        memcpy(to, r->handed.entries[i].data, r->handed.entries[i].size);
+        to += r->handed.entries[i].size;
+    }
+}
+
+/* The sum of states becomes their mean. */
+static void take_mean(const mw__bucket *bucket, unsigned char *data, int ranks)
+{
+    const float share = 1.0f / (float)ranks;
+    for (size_t i = 0; i < bucket->elements; i++) {
+        if (bucket->dtype == MW_F32)
+            ((float *)data)[i] *= share;
+        else
+            ((uint16_t *)data)[i] = mw__fp16_from_float(mw__fp16_to_float(((uint16_t *)data)[i]) * share);
+    }
+}
+
+static void unpack(const mw__trainer_ranks *r, const mw__bucket *bucket, unsigned char *from)
+{
+    if (bucket->states)
+        take_mean(bucket, from, mw_communicator_size(r->communicator));
+    for (size_t i = bucket->first; i < bucket->first + bucket->count; i++) {
+        memcpy(r->handed.entries[i].data, from, r->handed.entries[i].size);
+        from += r->handed.entries[i].size;
+    }
+}
+
+/* ---- when a bucket is there ---- */
+
+static bool writes(const mw__program_segments *s, size_t call, size_t place)
+{
+    const mw__segment_call *c = &s->cut.calls[call];
+    const mw__segment *segment = &s->cut.segments[c->segment];
+    for (size_t i = segment->input_count; i < segment->input_count + segment->output_count; i++)
+        if (c->places[i] == place)
+            return true;
+    return false;
+}
+
+/* The last call that writes a part of the entry. */
+static size_t last_call(const mw_program *program, const mw__state_entry *entry)
+{
+    const mw__program_segments *s = program->segments;
+    size_t last = 0, length = strlen(entry->name);
+    for (size_t port = program->input_count; port < program->port_count; port++) {
+        const char *name = program->ports[port].name;
+        if (strncmp(name, entry->name, length) != 0 || strcmp(name + length, MW__NEXT) != 0)
+            continue;
+        const mw__port_place *place = &program->places[port];
+        for (size_t call = 0; call < s->cut.call_count; call++)
+            for (size_t k = 0; k < place->count; k++)
+                if (writes(s, call, place->first + k))
+                    last = call;
+    }
+    return last;
+}
+
+void mw__trainer_time_buckets(mw_trainer *t)
+{
+    mw__trainer_ranks *r = t->ranks;
+    const mw_program *program = t->step.program;
+    r->watched = program->segments != NULL && !program->staged && mw__dispatch_is_watched(program->dispatch);
+    for (size_t i = 0; i < r->bucket_count && r->watched; i++)
+        for (size_t k = 0; k < r->buckets[i].count; k++) {
+            const size_t call = last_call(program, &r->handed.entries[r->buckets[i].first + k]);
+            r->buckets[i].call = call > r->buckets[i].call ? call : r->buckets[i].call;
+        }
+}
+
+/* ---- the exchange ---- */
+
+typedef struct exchange {
+    mw_trainer *trainer;
+    bool updates; /* gradients go, too */
+    bool runs;    /* the device is at work, or has been, on this step */
+    size_t next;  /* bucket that is to be begun */
+    const mw__bucket *active;
+    unsigned idle; /* looks since something happened */
+} exchange;
+
+static bool is_wanted(const exchange *x, const mw__bucket *bucket) { return x->updates || bucket->states; }
+
+/* Whether the calls it waits for are done, and whether these are all there are. */
+static mw_status look(const exchange *x, const mw__bucket *bucket, bool *out_ready, bool *out_all, mw_error *err)
+{
+    const mw__trainer_ranks *r = x->trainer->ranks;
+    *out_ready = *out_all = true;
+    if (!r->watched || !x->runs)
+        return MW_OK;
+    const mw_program *program = x->trainer->step.program;
+    MW_TRY(mw__dispatch_call_is_done(program->dispatch, bucket->call, out_ready, err));
+    return mw__dispatch_call_is_done(program->dispatch, program->segments->cut.call_count - 1, out_all, err);
+}
+
+static mw_status begin(exchange *x, const mw__bucket *bucket, bool early, mw_error *err)
+{
+    mw_trainer *t = x->trainer;
+    mw__reduction *reduction = &t->ranks->reduction[bucket->dtype == MW_F16];
+    const uint64_t bytes = bucket->elements * (bucket->dtype == MW_F16 ? 2 : 4);
+    t->counters.exchanged_bytes += bytes;
+    t->counters.early_bytes += early ? bytes : 0;
+    pack(t->ranks, bucket, reduction->data);
+    x->active = bucket;
+    x->next++;
+    return mw__reduction_begin(reduction, bucket->elements, err);
+}
+
+static mw_status begin_next(exchange *x, mw_error *err)
+{
+    const mw__trainer_ranks *r = x->trainer->ranks;
+    bool ready, all;
+    while (x->next < r->bucket_count && !is_wanted(x, &r->buckets[x->next]))
+        x->next++;
+    if (x->next == r->bucket_count)
+        return MW_OK;
+    MW_TRY(look(x, &r->buckets[x->next], &ready, &all, err));
+    return ready ? begin(x, &r->buckets[x->next], !all, err) : MW_OK;
+}
+
+static mw_status advance(exchange *x, mw_error *err)
+{
+    mw__reduction *reduction = &x->trainer->ranks->reduction[x->active->dtype == MW_F16];
+    bool done = false;
+    MW_TRY(mw__reduction_advance(reduction, &done, err));
+    if (!done)
+        return MW_OK;
+    unpack(x->trainer->ranks, x->active, reduction->data);
+    x->active = NULL;
+    x->idle = 0;
+    return MW_OK;
+}
+
+static mw_status run(exchange *x, mw_error *err)
+{
+    while (x->active != NULL || x->next < x->trainer->ranks->bucket_count) {
+        if (x->active == NULL)
+            MW_TRY(begin_next(x, err));
+        if (x->active != NULL)
+            MW_TRY(advance(x, err));
+        mw__communicator_pause(x->idle++);
+    }
+    return MW_OK;
+}
+
+mw_status mw__trainer_exchange(mw_trainer *t, bool updates, bool runs, mw_error *err)
+{
+    exchange x = {.trainer = t, .updates = updates, .runs = runs};
+    const double begun_at = mw__communicator_now();
+    const mw_status status = run(&x, err);
+    if (!t->ranks->watched)
+        t->ranks->communicator->counters.seconds_waited += mw__communicator_now() - begun_at;
+    return mw__communicator_end(t->ranks->communicator, status, err);
+}
