@@ -19,7 +19,7 @@ enum {
     ENGINES = 5,
     ALLOCATIONS = 9,
     LABEL = 40,  /* bytes of a label at most */
-    LETTER = 7,  /* pixels of one in a box, about */
+    LETTER = 7,  /* pixels of one in a box, about; of the small ones no more */
     TITLE = 240, /* bytes of what is shown when a box is pointed at */
     TICKS = 8
 };
@@ -91,6 +91,17 @@ static void begin_box(drawing *d, double x, double y, double width, double heigh
 
 static double x_of(const drawing *d, double us) { return LEFT + us * d->scale; }
 
+static size_t digits(double number)
+{
+    size_t count = 1;
+    for (; number >= 10 && count < 320; number /= 10)
+        count++;
+    return count;
+}
+
+/* Whether a text fits that begins 4 pixels behind the first edge and ends as many before the second. */
+static bool has_room(size_t letters, double from, double to) { return (double)(letters * LETTER + 8) <= to - from; }
+
 /* ---- where things stand ---- */
 
 static void lay_out(drawing *d)
@@ -112,7 +123,7 @@ static void lay_out(drawing *d)
     d->lanes_end = y;
     d->chip_y = y + 58;
     d->dram_y = d->chip_y + CHIP_HEIGHT + 34;
-    d->height = (plan->totals.dram_bytes > 0 ? d->dram_y + DRAM_HEIGHT : d->chip_y + CHIP_HEIGHT) + 50;
+    d->height = (plan->totals.dram_bytes > 0 ? d->dram_y + DRAM_HEIGHT : d->chip_y + CHIP_HEIGHT) + 66;
 }
 
 static double begin_us(const drawing *d, size_t layer)
@@ -182,12 +193,13 @@ static void put_axis(drawing *d, int y)
 {
     const double step = tick_step(d->end_us);
     for (int i = 0; d->end_us > 0 && i * step <= d->end_us; i++) {
-        const double x = x_of(d, i * step);
+        const double x = x_of(d, i * step), half = (double)(digits(i * step) + 4) * LETTER / 2;
         put(d, "<line class=\"line\"");
         put_pixels(d, "x1", x);
         put_pixels(d, "x2", x);
         mw__text_printf(&d->text, " y1=\"%d\" y2=\"%d\"/>\n", y, y + 5);
-        begin_text(d, x, y + 17, "class=\"dim\" font-size=\"10\" text-anchor=\"middle\"");
+        begin_text(d, x + half < WIDTH ? x : WIDTH - half, y + 17,
+                   "class=\"dim\" font-size=\"10\" text-anchor=\"middle\"");
         mw__chip_plan_put_fixed(&d->text, i * step, step < 1 ? 2 : 0);
         put(d, i == 0 ? " us</text>\n" : "</text>\n");
     }
@@ -243,7 +255,7 @@ static void put_layer(drawing *d, size_t index)
     if (letters >= 7) {
         begin_text(d, x + 4, y + 16, "class=\"in\" font-size=\"11\"");
         put_escaped(d, l->kind, letters > LABEL ? LABEL : letters);
-        if (l->tiles > 1 && letters > strlen(l->kind) + 10)
+        if (l->tiles > 1 && letters > strlen(l->kind) + 8 + digits((double)l->tiles))
             mw__text_printf(&d->text, ", %zu tiles", l->tiles);
         put(d, "</text>\n");
         put_layer_ops(d, l, x + 4, y + 31, letters);
@@ -266,6 +278,21 @@ static void put_lanes(drawing *d)
 
 /* ---- partitions and segments ---- */
 
+/* "partition 2, peak 1023.9 KB", or as much of it as there is room for. */
+static void put_partition_label(drawing *d, size_t index, double from, double to)
+{
+    const size_t number = digits((double)index), whole = number + strlen("partition ");
+    if (!has_room(number, from, to))
+        return;
+    begin_text(d, from + 4, TOP + 14, "class=\"dim\" font-size=\"10\"");
+    mw__text_printf(&d->text, "%s%zu", has_room(whole, from, to) ? "partition " : "", index);
+    if (has_room(whole + strlen(", peak 1.23 MB"), from, to)) {
+        put(d, ", peak ");
+        mw__chip_plan_put_bytes(&d->text, d->plan->partitions[index].peak);
+    }
+    put(d, "</text>\n");
+}
+
 static void put_partition(drawing *d, size_t index)
 {
     const mw_chip_partition *part = &d->plan->partitions[index];
@@ -279,16 +306,21 @@ static void put_partition(drawing *d, size_t index)
     mw__text_printf(&d->text, ", %s</title>", part->closed_by->id);
     begin_box(d, from, TOP, to - from, d->lanes_end - TOP);
     put(d, " rx=\"3\" class=\"part\"/>\n");
-    if (to - from > 20) {
-        begin_text(d, from + 4, TOP + 14, "class=\"dim\" font-size=\"10\"");
-        mw__text_printf(&d->text, "%s%zu", to - from > 70 ? "partition " : "", index);
-        if (to - from > 150) {
-            put(d, ", peak ");
-            mw__chip_plan_put_bytes(&d->text, part->peak);
-        }
-        put(d, "</text>\n");
-    }
+    put_partition_label(d, index, from, to);
     put(d, "</g>\n");
+}
+
+/* "dispatch 2 (bridge)", or as much of it as there is room for before the next one. */
+static void put_segment_label(drawing *d, size_t index, double x)
+{
+    const mw_chip_segment *s = &d->plan->segments[index];
+    const double to = index + 1 < d->plan->segment_count ? x_of(d, begin_us(d, s[1].first_layer)) : WIDTH;
+    const size_t number = digits((double)index + 1), whole = number + strlen("dispatch ");
+    if (!has_room(number, x, to))
+        return;
+    begin_text(d, x + 4, TOP - 5, "class=\"dim\" font-size=\"10\"");
+    mw__text_printf(&d->text, "%s%zu%s</text>\n", has_room(whole, x, to) ? "dispatch " : "", index + 1,
+                    s->is_bridge && has_room(whole + strlen(" (bridge)"), x, to) ? " (bridge)" : "");
 }
 
 static void put_segment(drawing *d, size_t index)
@@ -299,8 +331,7 @@ static void put_segment(drawing *d, size_t index)
     put_pixels(d, "x1", x);
     put_pixels(d, "x2", x);
     mw__text_printf(&d->text, " y1=\"%d\" y2=\"%d\"/>\n", TOP - 14, d->lanes_end);
-    begin_text(d, x + 4, TOP - 5, "class=\"dim\" font-size=\"10\"");
-    mw__text_printf(&d->text, "dispatch %zu%s</text>\n", index + 1, s->is_bridge ? " (bridge)" : "");
+    put_segment_label(d, index, x);
 }
 
 /* ---- memory ---- */
@@ -340,6 +371,7 @@ static void put_memory(drawing *d, mw_chip_memory memory, const char *name, int 
             put_value(d, i, y, pixels);
 }
 
+/* In as many lines as they need: nine of three digits fill two. */
 static void put_allocations(drawing *d, int y)
 {
     double x = LEFT;
@@ -349,11 +381,16 @@ static void put_allocations(drawing *d, int y)
             count += (int)d->plan->values[i].allocation == a;
         if (count == 0)
             continue;
+        const char *name = mw_chip_allocation_name((mw_chip_allocation)a);
+        const double width = 14 + (double)(LETTER * (strlen(name) + digits((double)count) + strlen("0  ()")));
+        const bool next = x + width > WIDTH;
+        x = next ? LEFT : x;
+        y += next ? 16 : 0;
         begin_box(d, x, y - 9, 10, 10);
         mw__text_printf(&d->text, " fill=\"%s\"/>\n", allocation_colours[a]);
         begin_text(d, x + 14, y, "font-size=\"11\"");
-        mw__text_printf(&d->text, "%d %s (%zu)</text>\n", a, mw_chip_allocation_name((mw_chip_allocation)a), count);
-        x += 62 + 7 * (double)strlen(mw_chip_allocation_name((mw_chip_allocation)a));
+        mw__text_printf(&d->text, "%d %s (%zu)</text>\n", a, name, count);
+        x += width + 10;
     }
 }
 
@@ -371,7 +408,7 @@ static void put_memories(drawing *d)
     put_memory(d, MW_CHIP_MEMORY_ON_CHIP, "on chip", d->chip_y, CHIP_HEIGHT, t->on_chip_peak);
     if (t->dram_bytes > 0)
         put_memory(d, MW_CHIP_MEMORY_DRAM, "DRAM", d->dram_y, DRAM_HEIGHT, t->dram_bytes);
-    put_allocations(d, d->height - 16);
+    put_allocations(d, d->height - 32);
 }
 
 /* ---- all of it ---- */
