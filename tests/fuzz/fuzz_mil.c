@@ -1,6 +1,6 @@
 /* The MIL reader against any bytes: it refuses with a status, or reads a program whose printed text reads back and
  * prints as itself again. The verifier, the unrolling of loops, the lowering of lists and states, the choice of
- * shapes, the check for chips and the placement only have to survive. */
+ * shapes, the check for chips, the placement and the plan only have to survive. */
 #include "fuzz/replay.h"
 #include "graph/transform/lower.h"
 
@@ -101,6 +101,24 @@ static void place(const mw_graph *graph)
     }
 }
 
+/* As it stands and rewritten; a plan that there is has a text, JSON and a picture. */
+static void plan(const mw_graph *graph)
+{
+    for (int as_it_is = 0; as_it_is < 2; as_it_is++) {
+        mw_error err = {0};
+        mw_chip_plan_options options = mw_chip_plan_defaults();
+        options.as_it_is = as_it_is != 0;
+        options.function = mw_graph_function_at(graph, 0);
+        mw_chip_plan *made = mw_chip_plan_create(graph, as_it_is != 0 ? MW_CHIP_H13 : MW_CHIP_H17, &options, &err);
+        if ((made == NULL) != (err.status != MW_OK))
+            abort();
+        mw_string_free(mw_chip_plan_print(made, &err));
+        mw_string_free(mw_chip_plan_print_json(made, &err));
+        mw_string_free(mw_chip_plan_print_svg(made, &err));
+        mw_chip_plan_destroy(made);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     mw_error err = {0};
@@ -116,6 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     specialise(graph);
     check_chips(graph);
     place(graph);
+    plan(graph);
     char *text = print(graph);
     mw_graph_destroy(graph);
     if (text != NULL)
