@@ -10,6 +10,7 @@ typedef struct product {
     float *a, *b, *c;
     void *scratch;
     mw__gemm_shape shape;
+    bool one_chain; /* each result may be one sum over all k, as OpenBLAS makes it for some processors */
 } product;
 
 static float *filled(int64_t count, unsigned seed)
@@ -59,10 +60,19 @@ static double exact(const product *p, int64_t i, int64_t j)
     return sum;
 }
 
+/* Sums in blocks err by the root of k; a chain's partial sums grow as it does, and so does what each rounding loses. At
+ * k = 4100 the worst element of these operands is off by 1.30e-4 in a chain of fmaf, and in OpenBLAS's for Cooper Lake.
+ */
+static double allowed_error(const product *p)
+{
+    const double k = (double)p->shape.k;
+    return 2e-6 * (p->one_chain ? fmax(sqrt(k + 1.0), k / 32.0) : sqrt(k + 1.0));
+}
+
 static void check_result(const product *p, const char *what)
 {
     const mw__gemm_shape *s = &p->shape;
-    const double allowed = 1e-6 * sqrt((double)s->k + 1.0) * 2.0;
+    const double allowed = allowed_error(p);
     bool good = true;
     for (int64_t i = 0; i < s->m; i++)
         for (int64_t j = 0; j < s->n; j++)
@@ -76,6 +86,7 @@ static void check_product(const mw__gemm_code *code, int64_t m, int64_t n, int64
 {
     product p = product_make(m, n, k, transposes, slack);
     const float guard = slack > 0 ? p.c[n] : 0.0f;
+    p.one_chain = code->sgemm != NULL;
     mw__gemm(code, &p.shape, p.a, p.b, p.c, p.scratch);
     CHECK(slack == 0 || p.c[n] == guard);
     check_result(&p, what);
