@@ -58,6 +58,13 @@ typedef struct mw_metric {
  *  operations or more; so far as the trainer's operations stay within 128, which is what a process holds on the ANE. */
 #define MW_SEGMENTS_AUTO (-1)
 
+/** How gradients travel between ranks. */
+typedef enum mw_wire {
+    MW_WIRE_AS_THEY_ARE = 0, /* with the bits that they have */
+    MW_WIRE_BF16 = 1,
+    MW_WIRE_FP16 = 2
+} mw_wire;
+
 /** What to train. Fill with mw_trainer_defaults. */
 typedef struct mw_trainer_options {
     size_t struct_size;
@@ -102,15 +109,19 @@ typedef struct mw_trainer_options {
                          * dispatches between them, costs the memory of as many batches */
 
     mw_communicator
-        *communicator;     /* not NULL: this trainer is one of as many as the communicator has ranks, which train
-                            * one set of parameters, each on batches of its own (docs/many-machines.md): a step
-                            * updates by the mean gradient of the batches of all ranks, and out_loss is the mean
-                            * of their losses. Every rank makes the same calls on its trainer in the same order;
-                            * creating, step, measure, fit, save and load are such calls. Sums have the bits of
-                            * the order of the ranks: those of one rank that accumulates these batches, if no
-                            * rank accumulates more than one and the model has no states but generators of random
-                            * numbers. A batch that one rank refuses is refused by all, and says which rank it
-                            * was. It must outlive the trainer. Of one rank it is as NULL; NULL = no others */
+        *communicator; /* not NULL: this trainer is one of as many as the communicator has ranks, which train
+                        * one set of parameters, each on batches of its own (docs/many-machines.md): a step
+                        * updates by the mean gradient of the batches of all ranks, and out_loss is the mean
+                        * of their losses. Every rank makes the same calls on its trainer in the same order;
+                        * creating, step, measure, fit, save and load are such calls. Sums have the bits of
+                        * the order of the ranks: those of one rank that accumulates these batches, if no
+                        * rank accumulates more than one and the model has no states but generators of random
+                        * numbers. A batch that one rank refuses is refused by all, and says which rank it
+                        * was. It must outlive the trainer. Of one rank it is as NULL; NULL = no others */
+    mw_wire wire;      /* in what type fp32 gradients are sent. What rounding loses of a gradient, or of a sum, is added
+                        * to that of the next step; a refused step drops what was carried, and a checkpoint has none.
+                        * fp16 keeps 11 bits and ends at 65504, bf16 keeps 8 of any size.
+                        * source  Seide et al. 2014; Karimireddy et al. 2019 */
     uint64_t bucket_bytes; /* of gradients that ranks send together, 1024 to 2^26; 0 = 2^22. A step with more than one
                             * such bucket is cut, into 8 pieces unless segments says otherwise, and a bucket is sent
                             * when the piece that computes it is done, while the device goes on; segments = 1 sends all

@@ -190,3 +190,19 @@ void mw__fp16_to_float_n(float *out, const uint16_t *in, size_t count)
     const size_t done = has_vectors() ? to_float_vectors(out, in, count) : 0;
     mw__fp16_to_float_n_ref(out + done, in + done, count - done);
 }
+
+/* As the conversion of one: to nearest even, with the quiet bit of a NaN set. */
+void mw__bf16_from_float_n(uint16_t *out, const float *in, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t bits = mw__bits_of(in[i]);
+        const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+        out[i] = (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : rounded);
+    }
+}
+
+void mw__bf16_to_float_n(float *out, const uint16_t *in, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = mw__bf16_to_float(in[i]);
+}

@@ -68,6 +68,7 @@ mw_trainer *net_make(const net_setting *s, int accumulate, mw_communicator *rank
     o.average_decay = s->average ? 0.9f : 0.0f;
     o.segments = s->segments;
     o.bucket_bytes = s->bucket_bytes;
+    o.wire = s->wire;
     o.compile.seed = seed;
     o.compile.threads = 1;
     if (s->half)

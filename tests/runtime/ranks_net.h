@@ -18,6 +18,7 @@ typedef struct net_setting {
     int batch;  /* 0 = NET_BATCH */
     int segments;
     uint64_t bucket_bytes;
+    mw_wire wire;
 } net_setting;
 
 /* One rank or all of `ranks` (NULL = none), from its own seed: all go on with that of rank 0. */

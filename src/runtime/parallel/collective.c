@@ -93,7 +93,7 @@ mw_status mw__ranks_allreduce(mw_communicator *c, void *data, size_t count, mw_d
     if (c->transport.size == 1 || count == 0)
         return MW_OK;
     mw__reduction r;
-    mw_status status = mw__reduction_init(&r, c, dtype, piece, err);
+    mw_status status = mw__reduction_init(&r, c, dtype, dtype, piece, err);
     for (size_t first = 0; status == MW_OK && first < count; first += piece) {
         const size_t length = count - first < piece ? count - first : piece;
         status = reduce_piece(&r, (char *)data + first * bytes, length * bytes, length, err);

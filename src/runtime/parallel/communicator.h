@@ -83,6 +83,11 @@ void mw__communicator_pause(unsigned look);
 
 /* out = ((parts[0] + parts[1]) + ..), each addition rounded to the type. out may be one of the parts. */
 void mw__sum_in_order(mw_dtype dtype, void *out, const void *const *parts, size_t part_count, size_t count);
+/* The same in fp32, of parts in a type of 16 bits. */
+void mw__sum_narrow(mw_dtype narrow, float *out, const void *const *parts, size_t part_count, size_t count);
+/* narrow[i] = round(x[i] + carried[i]), and carried[i] what was lost by it. */
+void mw__narrow_and_carry(mw_dtype narrow, uint16_t *out, const float *x, float *carried, size_t count);
+void mw__widen(mw_dtype narrow, float *out, const uint16_t *x, size_t count);
 
 /* ---- reduction.c ---- */
 
@@ -90,20 +95,27 @@ void mw__sum_in_order(mw_dtype dtype, void *out, const void *const *parts, size_
 typedef struct mw__reduction {
     mw_communicator *communicator;
     mw_dtype dtype;
+    mw_dtype sent; /* the same, or fp16 or bf16 for fp32 */
     size_t capacity;
     unsigned char *data;     /* [capacity]: own values, then the sums */
+    unsigned char *wire;     /* [capacity] what is sent and received of it; `data` if the types are the same */
     unsigned char *received; /* [ranks - 1][share] */
     unsigned char *sums;     /* [share] of this rank */
     const void **parts;      /* [ranks] */
     mw__exchange exchange;
     size_t count;
+    float *carried, *carried_sums; /* of the bucket: [count], [share]; what rounding lost so far */
     int tag;
     enum { MW__REDUCTION_IDLE, MW__REDUCTION_SCATTER, MW__REDUCTION_GATHER } phase;
 } mw__reduction;
 
-mw_status mw__reduction_init(mw__reduction *r, mw_communicator *c, mw_dtype dtype, size_t capacity, mw_error *err);
+mw_status mw__reduction_init(mw__reduction *r, mw_communicator *c, mw_dtype dtype, mw_dtype sent, size_t capacity,
+                             mw_error *err);
 void mw__reduction_deinit(mw__reduction *r);
-/* Begins with the first `count` of r->data, which then are the sums when an advance says that it is done. */
+/* The most elements that a rank sums of `count`. */
+size_t mw__reduction_share(const mw_communicator *c, size_t count);
+/* Begins with the first `count` of r->data, which then are the sums when an advance says that it is done. What is sent
+ * in a narrower type needs r->carried and r->carried_sums. */
 mw_status mw__reduction_begin(mw__reduction *r, size_t count, mw_error *err);
 mw_status mw__reduction_advance(mw__reduction *r, bool *out_done, mw_error *err);
 

@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-static size_t element_size(const mw__reduction *r) { return (size_t)mw_dtype_bits(r->dtype) / 8; }
+static size_t size_of(mw_dtype dtype) { return (size_t)mw_dtype_bits(dtype) / 8; }
+
+size_t mw__reduction_share(const mw_communicator *c, size_t count) { return count / (size_t)c->transport.size + 1; }
 
 /* Where the share of a rank begins; that of rank `size` is the end. */
 static size_t share_first(const mw__reduction *r, int rank)
@@ -17,15 +19,17 @@ static size_t share_first(const mw__reduction *r, int rank)
 
 static size_t share_count(const mw__reduction *r, int rank) { return share_first(r, rank + 1) - share_first(r, rank); }
 
-mw_status mw__reduction_init(mw__reduction *r, mw_communicator *c, mw_dtype dtype, size_t capacity, mw_error *err)
+mw_status mw__reduction_init(mw__reduction *r, mw_communicator *c, mw_dtype dtype, mw_dtype sent, size_t capacity,
+                             mw_error *err)
 {
-    const size_t ranks = (size_t)c->transport.size, share = capacity / ranks + 1;
-    *r = (mw__reduction){.communicator = c, .dtype = dtype, .capacity = capacity};
-    r->data = mw__alloc_aligned(c->allocator, capacity * element_size(r), 64, err);
-    r->received = mw__alloc(c->allocator, (ranks - 1) * share, element_size(r), err);
-    r->sums = mw__alloc(c->allocator, share, element_size(r), err);
+    const size_t ranks = (size_t)c->transport.size, share = mw__reduction_share(c, capacity);
+    *r = (mw__reduction){.communicator = c, .dtype = dtype, .sent = sent, .capacity = capacity};
+    r->data = mw__alloc_aligned(c->allocator, capacity * size_of(dtype), 64, err);
+    r->wire = sent == dtype ? r->data : mw__alloc_aligned(c->allocator, capacity * size_of(sent), 64, err);
+    r->received = mw__alloc(c->allocator, (ranks - 1) * share, size_of(sent), err);
+    r->sums = mw__alloc(c->allocator, share, size_of(dtype), err);
     r->parts = mw__alloc(c->allocator, ranks, sizeof *r->parts, err);
-    if (r->data == NULL || r->received == NULL || r->sums == NULL || r->parts == NULL)
+    if (r->data == NULL || r->wire == NULL || r->received == NULL || r->sums == NULL || r->parts == NULL)
         return MW_ERROR_MEMORY;
     return mw__exchange_init(&r->exchange, c, 2 * ranks, err);
 }
@@ -36,6 +40,8 @@ void mw__reduction_deinit(mw__reduction *r)
         return;
     const mw_allocator *allocator = r->communicator->allocator;
     mw__exchange_deinit(&r->exchange, r->communicator);
+    if (r->wire != r->data)
+        mw__free_aligned(allocator, r->wire);
     mw__free_aligned(allocator, r->data);
     mw__free(allocator, r->received);
     mw__free(allocator, r->sums);
@@ -46,49 +52,72 @@ void mw__reduction_deinit(mw__reduction *r)
 /* The others, beginning with the next: so that not all send to rank 0 at first. */
 static int nth_peer(const mw_communicator *c, int n) { return (c->transport.rank + n) % c->transport.size; }
 
-mw_status mw__reduction_begin(mw__reduction *r, size_t count, mw_error *err)
+static mw_status receive_shares(mw__reduction *r, mw_error *err)
 {
     mw_communicator *c = r->communicator;
-    const size_t bytes = element_size(r);
-    r->count = count;
-    r->phase = MW__REDUCTION_SCATTER;
-    r->tag = mw__communicator_take_tags(c);
-    mw__exchange_reset(&r->exchange);
-    const size_t own = share_count(r, c->transport.rank) * bytes;
+    const size_t own = share_count(r, c->transport.rank) * size_of(r->sent);
     for (int n = 1; n < c->transport.size && own > 0; n++) {
         const int from = nth_peer(c, c->transport.size - n);
         unsigned char *to = r->received + (size_t)(n - 1) * own;
         r->parts[from] = to;
         MW_TRY(mw__exchange_receive(&r->exchange, c, from, r->tag, to, own, err));
     }
+    return MW_OK;
+}
+
+mw_status mw__reduction_begin(mw__reduction *r, size_t count, mw_error *err)
+{
+    mw_communicator *c = r->communicator;
+    const size_t bytes = size_of(r->sent);
+    r->count = count;
+    r->phase = MW__REDUCTION_SCATTER;
+    r->tag = mw__communicator_take_tags(c);
+    if (r->wire != r->data)
+        mw__narrow_and_carry(r->sent, (uint16_t *)r->wire, (const float *)r->data, r->carried, count);
+    mw__exchange_reset(&r->exchange);
+    MW_TRY(receive_shares(r, err));
     for (int n = 1; n < c->transport.size; n++) {
         const int to = nth_peer(c, n);
         if (share_count(r, to) > 0)
-            MW_TRY(mw__exchange_send(&r->exchange, c, to, r->tag, r->data + share_first(r, to) * bytes,
+            MW_TRY(mw__exchange_send(&r->exchange, c, to, r->tag, r->wire + share_first(r, to) * bytes,
                                      share_count(r, to) * bytes, err));
     }
     return MW_OK;
+}
+
+/* Of this rank's share, to where it is sent from. */
+static void sum_share(mw__reduction *r)
+{
+    const size_t ranks = (size_t)r->communicator->transport.size, rank = (size_t)r->communicator->transport.rank;
+    const size_t own = share_count(r, (int)rank);
+    unsigned char *mine = r->wire + share_first(r, (int)rank) * size_of(r->sent);
+    r->parts[rank] = mine;
+    if (r->wire == r->data) {
+        mw__sum_in_order(r->dtype, r->sums, r->parts, ranks, own);
+        memcpy(mine, r->sums, own * size_of(r->dtype));
+    } else {
+        mw__sum_narrow(r->sent, (float *)r->sums, r->parts, ranks, own);
+        mw__narrow_and_carry(r->sent, (uint16_t *)mine, (const float *)r->sums, r->carried_sums, own);
+    }
 }
 
 static mw_status begin_gather(mw__reduction *r, mw_error *err)
 {
     mw_communicator *c = r->communicator;
     const int rank = c->transport.rank;
-    const size_t bytes = element_size(r), own = share_count(r, rank) * bytes;
-    unsigned char *mine = r->data + share_first(r, rank) * bytes;
-    r->parts[rank] = mine;
-    mw__sum_in_order(r->dtype, r->sums, r->parts, (size_t)c->transport.size, own / bytes);
-    memcpy(mine, r->sums, own);
+    const size_t bytes = size_of(r->sent), own = share_count(r, rank) * bytes;
+    sum_share(r);
     r->phase = MW__REDUCTION_GATHER;
     mw__exchange_reset(&r->exchange);
     for (int n = 1; n < c->transport.size; n++) {
         const int from = nth_peer(c, c->transport.size - n);
         if (share_count(r, from) > 0)
-            MW_TRY(mw__exchange_receive(&r->exchange, c, from, r->tag + 1, r->data + share_first(r, from) * bytes,
+            MW_TRY(mw__exchange_receive(&r->exchange, c, from, r->tag + 1, r->wire + share_first(r, from) * bytes,
                                         share_count(r, from) * bytes, err));
     }
+    const unsigned char *mine = r->wire + share_first(r, rank) * bytes;
     for (int n = 1; n < c->transport.size && own > 0; n++)
-        MW_TRY(mw__exchange_send(&r->exchange, c, nth_peer(c, n), r->tag + 1, r->sums, own, err));
+        MW_TRY(mw__exchange_send(&r->exchange, c, nth_peer(c, n), r->tag + 1, mine, own, err));
     return MW_OK;
 }
 
@@ -103,6 +132,8 @@ mw_status mw__reduction_advance(mw__reduction *r, bool *out_done, mw_error *err)
         return MW_OK;
     if (r->phase == MW__REDUCTION_SCATTER)
         return begin_gather(r, err);
+    if (r->wire != r->data)
+        mw__widen(r->sent, (float *)r->data, (const uint16_t *)r->wire, r->count);
     r->phase = MW__REDUCTION_IDLE;
     *out_done = true;
     return MW_OK;

@@ -58,3 +58,48 @@ void mw__sum_in_order(mw_dtype dtype, void *out, const void *const *parts, size_
             sum_f16(out, parts, part_count, first, length);
     }
 }
+
+/* ---- narrower on the way ---- */
+
+void mw__widen(mw_dtype narrow, float *out, const uint16_t *x, size_t count)
+{
+    if (narrow == MW_F16)
+        mw__fp16_to_float_n(out, x, count);
+    else
+        mw__bf16_to_float_n(out, x, count);
+}
+
+void mw__sum_narrow(mw_dtype narrow, float *out, const void *const *parts, size_t part_count, size_t count)
+{
+    float x[BLOCK];
+    for (size_t first = 0; first < count; first += BLOCK) {
+        const size_t length = count - first < BLOCK ? count - first : BLOCK;
+        mw__widen(narrow, out + first, (const uint16_t *)parts[0] + first, length);
+        for (size_t p = 1; p < part_count; p++) {
+            mw__widen(narrow, x, (const uint16_t *)parts[p] + first, length);
+            add_f32(out + first, x, length);
+        }
+    }
+}
+
+static void narrow_block(mw_dtype narrow, uint16_t *out, const float *x, float *carried, size_t count)
+{
+    float wanted[BLOCK], got[BLOCK];
+    for (size_t i = 0; i < count; i++)
+        wanted[i] = x[i] + carried[i];
+    if (narrow == MW_F16)
+        mw__fp16_from_float_n(out, wanted, count);
+    else
+        mw__bf16_from_float_n(out, wanted, count);
+    mw__widen(narrow, got, out, count);
+    for (size_t i = 0; i < count; i++)
+        carried[i] = wanted[i] - got[i];
+}
+
+void mw__narrow_and_carry(mw_dtype narrow, uint16_t *out, const float *x, float *carried, size_t count)
+{
+    for (size_t first = 0; first < count; first += BLOCK) {
+        const size_t length = count - first < BLOCK ? count - first : BLOCK;
+        narrow_block(narrow, out + first, x + first, carried + first, length);
+    }
+}

@@ -160,6 +160,8 @@ static mw_status check_numbers(const mw_trainer_options *o, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "trainer: segments is %d; it must be 1 to %d, 0 for 1, or MW_SEGMENTS_AUTO", o->segments,
                         MW__SEGMENTS_MAX);
+    if ((int)o->wire < MW_WIRE_AS_THEY_ARE || (int)o->wire > MW_WIRE_FP16)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: wire is %d, which is none of MW_WIRE_*", (int)o->wire);
     if (o->bucket_bytes != 0 && (o->bucket_bytes < 1024 || o->bucket_bytes > MW_MESSAGE_MAX))
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: bucket_bytes is %llu; it must be 1024 to %zu, or 0 for 2^22",
                         (unsigned long long)o->bucket_bytes, MW_MESSAGE_MAX);

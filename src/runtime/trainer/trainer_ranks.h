@@ -23,7 +23,8 @@ typedef struct mw__bucket {
     size_t first, count; /* entries */
     size_t elements;
     mw_dtype dtype;
-    size_t call; /* of the step: the last that writes any of it */
+    size_t call;                   /* of the step: the last that writes any of it */
+    float *carried, *carried_sums; /* what rounding on the way lost; NULL = nothing is rounded */
     bool states; /* means of the model's states, which every batch has; else gradients, which every update has */
 } mw__bucket;
 
@@ -47,7 +48,9 @@ typedef struct mw__trainer_ranks {
     uint64_t bucket_bytes;
     mw__bucket *buckets;
     size_t bucket_count;
-    mw__reduction reduction[2]; /* [is fp16] */
+    mw_dtype sent;              /* of fp32 gradients on the way */
+    mw__reduction reduction[2]; /* [is fp16], as they are */
+    mw__reduction narrow;       /* of fp32 gradients, if they are sent in another type */
     mw__step_record *records;   /* [ranks] of the last batch */
     uint32_t wish;              /* of this rank, for the next record */
     uint32_t wished;            /* by any, in the last */
@@ -92,6 +95,8 @@ void mw__trainer_time_buckets(mw_trainer *trainer);
 /* Sums what a batch has, and with `updates` what an update has, over the ranks. `runs`: the step was submitted, or has
  * run; without it this rank hands on what is there, as the others wait for it. */
 mw_status mw__trainer_exchange(mw_trainer *trainer, bool updates, bool runs, mw_error *err);
+
+void mw__trainer_drop_carried(mw__trainer_ranks *ranks);
 
 /* ---- trainer_ranks_equal.c ---- */
 

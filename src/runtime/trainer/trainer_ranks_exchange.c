@@ -83,6 +83,27 @@ void mw__trainer_time_buckets(mw_trainer *t)
 
 /* ---- the exchange ---- */
 
+static mw__reduction *reduction_of(mw__trainer_ranks *r, const mw__bucket *bucket)
+{
+    if (bucket->carried == NULL)
+        return &r->reduction[bucket->dtype == MW_F16];
+    r->narrow.carried = bucket->carried;
+    r->narrow.carried_sums = bucket->carried_sums;
+    return &r->narrow;
+}
+
+/* After a refused step: what was carried may not be finite. */
+void mw__trainer_drop_carried(mw__trainer_ranks *r)
+{
+    for (size_t i = 0; i < r->bucket_count; i++) {
+        const mw__bucket *bucket = &r->buckets[i];
+        if (bucket->carried == NULL)
+            continue;
+        memset(bucket->carried, 0, bucket->elements * sizeof(float));
+        memset(bucket->carried_sums, 0, mw__reduction_share(r->communicator, bucket->elements) * sizeof(float));
+    }
+}
+
 typedef struct exchange {
     mw_trainer *trainer;
     bool updates; /* gradients go, too */
@@ -109,7 +130,7 @@ static mw_status look(const exchange *x, const mw__bucket *bucket, bool *out_rea
 static mw_status begin(exchange *x, const mw__bucket *bucket, bool early, mw_error *err)
 {
     mw_trainer *t = x->trainer;
-    mw__reduction *reduction = &t->ranks->reduction[bucket->dtype == MW_F16];
+    mw__reduction *reduction = reduction_of(t->ranks, bucket);
     const uint64_t bytes = bucket->elements * (bucket->dtype == MW_F16 ? 2 : 4);
     t->counters.exchanged_bytes += bytes;
     t->counters.early_bytes += early ? bytes : 0;
@@ -133,7 +154,7 @@ static mw_status begin_next(exchange *x, mw_error *err)
 
 static mw_status advance(exchange *x, mw_error *err)
 {
-    mw__reduction *reduction = &x->trainer->ranks->reduction[x->active->dtype == MW_F16];
+    mw__reduction *reduction = reduction_of(x->trainer->ranks, x->active);
     bool done = false;
     MW_TRY(mw__reduction_advance(reduction, &done, err));
     if (!done)

@@ -56,6 +56,7 @@ mw_status mw__trainer_join_ranks(mw_trainer *t, const mw_trainer_options *o, mw_
     if (r == NULL)
         return MW_ERROR_MEMORY;
     r->communicator = o->communicator;
+    r->sent = o->wire == MW_WIRE_BF16 ? MW_BF16 : o->wire == MW_WIRE_FP16 ? MW_F16 : MW_F32;
     r->bucket_bytes = o->bucket_bytes > 0 ? o->bucket_bytes : BUCKET_BYTES;
     r->records = mw__arena_alloc(&t->arena, (size_t)mw_communicator_size(o->communicator), sizeof *r->records, err);
     mw__state_init(&r->handed, t->allocator, &t->target.symbols);
@@ -74,6 +75,7 @@ void mw__trainer_leave_ranks(mw_trainer *t)
         mw__program_destroy(applies[i]->pass.program);
         mw__reduction_deinit(&r->reduction[i]);
     }
+    mw__reduction_deinit(&r->narrow);
     mw__state_deinit(&r->handed);
 }
 
@@ -143,10 +145,50 @@ static bool joins(const mw__trainer_ranks *r, const mw__bucket *bucket, const mw
            bucket->states == is_candidate(entry) && bucket->elements * size + entry->size <= r->bucket_bytes;
 }
 
+/* Sums of gradients may be sent narrower, means of states never. */
+static bool is_narrowed(const mw__trainer_ranks *r, const mw__bucket *bucket)
+{
+    return !bucket->states && bucket->dtype == MW_F32 && r->sent != MW_F32;
+}
+
+static size_t largest(const mw__trainer_ranks *r, mw_dtype dtype, bool narrowed)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < r->bucket_count; i++) {
+        const mw__bucket *bucket = &r->buckets[i];
+        if (bucket->dtype == dtype && is_narrowed(r, bucket) == narrowed && bucket->elements > most)
+            most = bucket->elements;
+    }
+    return most;
+}
+
+static mw_status carry(mw_trainer *t, mw__bucket *bucket, mw_error *err)
+{
+    const size_t share = mw__reduction_share(t->ranks->communicator, bucket->elements);
+    bucket->carried = mw__arena_alloc(&t->arena, bucket->elements, sizeof *bucket->carried, err);
+    bucket->carried_sums = mw__arena_alloc(&t->arena, share, sizeof *bucket->carried_sums, err);
+    return bucket->carried != NULL && bucket->carried_sums != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status make_reductions(mw_trainer *t, mw_error *err)
+{
+    mw__trainer_ranks *r = t->ranks;
+    const size_t wide = largest(r, MW_F32, false), half = largest(r, MW_F16, false), narrow = largest(r, MW_F32, true);
+    if (wide > 0)
+        MW_TRY(mw__reduction_init(&r->reduction[0], r->communicator, MW_F32, MW_F32, wide, err));
+    if (half > 0)
+        MW_TRY(mw__reduction_init(&r->reduction[1], r->communicator, MW_F16, MW_F16, half, err));
+    if (narrow > 0)
+        MW_TRY(mw__reduction_init(&r->narrow, r->communicator, MW_F32, r->sent, narrow, err));
+    for (size_t i = 0; i < r->bucket_count; i++)
+        if (is_narrowed(r, &r->buckets[i]))
+            MW_TRY(carry(t, &r->buckets[i], err));
+    return MW_OK;
+}
+
 static mw_status make_buckets(mw_trainer *t, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    size_t most[2] = {0, 0};
     r->buckets = mw__arena_alloc(&t->arena, r->handed.count + 1, sizeof *r->buckets, err);
     if (r->buckets == NULL)
         return MW_ERROR_MEMORY;
@@ -160,13 +202,8 @@ static mw_status make_buckets(mw_trainer *t, mw_error *err)
         mw__bucket *bucket = &r->buckets[r->bucket_count - 1];
         bucket->count++;
         bucket->elements += (size_t)mw_shape_count(entry->shape);
-        if (bucket->elements > most[entry->dtype == MW_F16])
-            most[entry->dtype == MW_F16] = bucket->elements;
     }
-    for (size_t half = 0; half < 2; half++)
-        if (most[half] > 0)
-            MW_TRY(mw__reduction_init(&r->reduction[half], r->communicator, half ? MW_F16 : MW_F32, most[half], err));
-    return MW_OK;
+    return make_reductions(t, err);
 }
 
 /* More than one bucket: the first can go while the rest is computed. */

@@ -174,11 +174,15 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
     }
     MW_TRY(check_rates(r, err));
     const int bad = find_bad(r);
-    if (bad >= 0 && (t->scale_interval == 0 || r->records[bad].status != MW_OK))
+    if (bad >= 0 && (t->scale_interval == 0 || r->records[bad].status != MW_OK)) {
+        mw__trainer_drop_carried(r);
         return refuse(t, batch, bad, &own, err);
+    }
     mw__step_result result = {mean_loss(r), 0.0f};
     MW_TRY(apply(t, updates, result.loss, bad < 0, &result.ok, err));
-    if (bad < 0 && result.ok == 1.0f)
+    if (bad >= 0 || result.ok != 1.0f)
+        mw__trainer_drop_carried(r);
+    else
         mw__trainer_skip_generators(t, (uint64_t)mw_communicator_size(r->communicator) - 1);
     return mw__trainer_commit_ranks(t, updates, batch, &result, out_loss, err);
 }
