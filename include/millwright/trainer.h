@@ -118,10 +118,21 @@ typedef struct mw_trainer_options {
                         * rank accumulates more than one and the model has no states but generators of random
                         * numbers. A batch that one rank refuses is refused by all, and says which rank it
                         * was. It must outlive the trainer. Of one rank it is as NULL; NULL = no others */
-    mw_wire wire;      /* in what type fp32 gradients are sent. What rounding loses of a gradient, or of a sum, is added
-                        * to that of the next step; a refused step drops what was carried, and a checkpoint has none.
-                        * fp16 keeps 11 bits and ends at 65504, bf16 keeps 8 of any size.
-                        * source  Seide et al. 2014; Karimireddy et al. 2019 */
+    int verify_steps; /* of ranks that exchange gradients: updates between comparisons of their parameters and states by
+                       * a hash, which find a rank that computes other bits; 1 or more, 0 = 100, -1 = never */
+    int local_steps;  /* over 1, up to 10000: each rank trains by itself for so many updates, refused steps included,
+                       * before   their parameters and the model's states become the mean over the ranks; the states of
+                       * the   optimizer stay its own, and those of rank 0 are what is saved. They also meet before each
+                       * save and evaluation. A step that one rank refuses ends all at the next meeting; out_loss is of
+                       * the rank's own batch. 0 and 1 = gradients are exchanged in each step.
+                       * source  Stich 2019; Douillard et al. 2023 */
+    float outer_learning_rate, outer_momentum; /* of local_steps: from where the ranks met last, p, the mean m makes the
+                                                * step d = p - m of SGD with Nesterov's momentum; 0 and 0 = 1 and 0,
+                                                * which is the mean. In [0, 10] and [0, 1). Not in a checkpoint */
+    mw_wire wire; /* in what type fp32 gradients are sent. What rounding loses of a gradient, or of a sum, is added
+                   * to that of the next step; a refused step drops what was carried, and a checkpoint has none.
+                   * fp16 keeps 11 bits and ends at 65504, bf16 keeps 8 of any size.
+                   * source  Seide et al. 2014; Karimireddy et al. 2019 */
     uint64_t bucket_bytes; /* of gradients that ranks send together, 1024 to 2^26; 0 = 2^22. A step with more than one
                             * such bucket is cut, into 8 pieces unless segments says otherwise, and a bucket is sent
                             * when the piece that computes it is done, while the device goes on; segments = 1 sends all

@@ -120,6 +120,7 @@ static mw_status save_once(mw_trainer *trainer, const char *path, const mw_loade
     if (ranks == NULL)
         return save(trainer, path, position, err);
     MW_TRY(mw__communicator_check(ranks->communicator, "mw_trainer_save", err));
+    MW_TRY(mw__trainer_meet(trainer, err));
     mw_error own = {0};
     const bool is_first = mw_communicator_rank(ranks->communicator) == 0;
     const mw_status status = is_first ? save(trainer, path, position, &own) : MW_OK;

@@ -128,6 +128,8 @@ static mw_status run_epoch(mw_trainer *t, mw_loader *loader, bool first, mw_eval
 static mw_status evaluate(mw_trainer *t, const mw_dataset *dataset, bool first, mw_evaluation *out, mw_error *err)
 {
     MW_TRY(mw__trainer_check_alive(t, err));
+    if (!first)
+        MW_TRY(mw__trainer_meet(t, err));
     MW_TRY(mw__trainer_need_evaluation(t, err));
     mw_loader_options options = mw_loader_defaults(dataset, t->batch);
     options.shuffle = false;

@@ -157,7 +157,10 @@ static mw_status save(mw__fitting *fit, mw_error *err)
 
 mw_status mw__fit_save(mw__fitting *fit, mw_error *err)
 {
-    return fit->options->checkpoint != NULL ? mw__fit_on_first(fit, save, err) : MW_OK;
+    if (fit->options->checkpoint == NULL)
+        return MW_OK;
+    MW_TRY(mw__trainer_meet(fit->trainer, err));
+    return mw__fit_on_first(fit, save, err);
 }
 
 /* The loader stands at the start of the next epoch. */
@@ -167,7 +170,11 @@ static mw_status save_epoch(mw__fitting *fit, mw_error *err)
     return save_to(fit, fit->options->checkpoint, end, err);
 }
 
-mw_status mw__fit_save_epoch(mw__fitting *fit, mw_error *err) { return mw__fit_on_first(fit, save_epoch, err); }
+mw_status mw__fit_save_epoch(mw__fitting *fit, mw_error *err)
+{
+    MW_TRY(mw__trainer_meet(fit->trainer, err));
+    return mw__fit_on_first(fit, save_epoch, err);
+}
 
 /* Whether the steps since `before` ended a stretch. The end of an epoch saves by itself. */
 bool mw__fit_save_is_due(mw__fitting *fit, int64_t before)

@@ -629,9 +629,6 @@ static void test_trainers_refuse_options_out_of_range(void)
     FIELD(mw_trainer_options, trainer, options.optimizer.kind = (mw_optimizer_kind)99);
     FIELD(mw_trainer_options, trainer, options.optimizer.kind = (mw_optimizer_kind)-1);
     FIELD(mw_trainer_options, trainer, options.optimizer.learning_rate = 0.0f);
-    FIELD(mw_trainer_options, trainer, options.wire = (mw_wire)3);
-    FIELD(mw_trainer_options, trainer, options.bucket_bytes = 1023);
-    FIELD(mw_trainer_options, trainer, options.bucket_bytes = MW_MESSAGE_MAX + 1);
     FIELD(mw_trainer_options, trainer, options.accumulate = -1);
     FIELD(mw_trainer_options, trainer, options.accumulate = INT_MAX);
     FIELD(mw_trainer_options, trainer, options.dispatch_steps = -1);

@@ -69,6 +69,12 @@ mw_trainer *net_make(const net_setting *s, int accumulate, mw_communicator *rank
     o.segments = s->segments;
     o.bucket_bytes = s->bucket_bytes;
     o.wire = s->wire;
+    o.verify_steps = s->verify_steps;
+    o.local_steps = s->local_steps;
+    o.outer_learning_rate = s->outer_rate;
+    o.outer_momentum = s->outer_momentum;
+    if (s->sgd)
+        o.optimizer = mw_sgd(0.1f);
     o.compile.seed = seed;
     o.compile.threads = 1;
     if (s->half)

@@ -19,6 +19,9 @@ typedef struct net_setting {
     int segments;
     uint64_t bucket_bytes;
     mw_wire wire;
+    int verify_steps, local_steps;
+    float outer_rate, outer_momentum;
+    bool sgd; /* plain, rate 0.1 */
 } net_setting;
 
 /* One rank or all of `ranks` (NULL = none), from its own seed: all go on with that of rank 0. */

@@ -1,5 +1,6 @@
 /* What one rank of several does wrong or meets: all end alike, say which rank it was, and lose nothing. */
 #include "ranks_net.h"
+#include "runtime/trainer/trainer_object.h"
 #include "support/check.h"
 
 #include <math.h>
@@ -187,6 +188,71 @@ static void test_ranks_go_on_with_what_rank_0_has(void)
     free(s);
 }
 
+/* ---- a rank that computes something else ---- */
+
+static void apart_job(mw_communicator *c, int rank, void *user)
+{
+    seen *s = user;
+    const net_setting setting = {.verify_steps = 4};
+    mw_trainer *t = net_make(&setting, 1, c, 1, &s->err[rank]);
+    net_examples e;
+    for (int step = 0; step < 12 && s->err[rank].status == MW_OK; step++) {
+        if (rank == s->bad && step == 5) /* one bit of its memory */
+            *(unsigned char *)mw__state_find(&t->state, "fc1.weight")->data ^= 1;
+        mw_trainer_step(t, net_batch(&e, step * RANKS + rank), NULL, &s->err[rank]);
+    }
+    s->counters[rank] = mw_trainer_count(t);
+    mw_trainer_destroy(t);
+}
+
+static void test_a_rank_that_goes_apart_is_found(void)
+{
+    seen *s = calloc(1, sizeof *s);
+    for (s->bad = 1; s->bad < RANKS; s->bad += 2) {
+        memset(s->err, 0, sizeof s->err);
+        ranks_run(&(ranks_network){.size = RANKS}, apart_job, s);
+        for (int rank = 0; rank < RANKS; rank++) {
+            CHECK_ERROR(s->err[rank], MW_ERROR_COMMUNICATION,
+                        s->bad == 1 ? "rank 1 has gone apart" : "rank 3 has gone");
+            CHECK_INT(s->counters[rank].steps, 8);
+        }
+    }
+    free(s);
+}
+
+/* ---- options ---- */
+
+static void option_job(mw_communicator *c, int rank, void *user)
+{
+    static const net_setting bad[] = {{.wire = (mw_wire)3},
+                                      {.bucket_bytes = 1023},
+                                      {.bucket_bytes = MW_MESSAGE_MAX + 1},
+                                      {.verify_steps = -2},
+                                      {.local_steps = -1},
+                                      {.local_steps = 10001},
+                                      {.outer_momentum = 0.5f},
+                                      {.outer_rate = 0.5f},
+                                      {.local_steps = 2, .outer_momentum = 1.0f},
+                                      {.local_steps = 2, .outer_rate = -1.0f},
+                                      {.local_steps = 2, .outer_rate = NAN}};
+    seen *s = user;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        mw_error err = {0};
+        mw_trainer *t = net_make(&bad[i], 1, c, 1, &err);
+        s->what += t == NULL && err.status == MW_ERROR_ARGUMENT && err.message[0] != '\0';
+        mw_trainer_destroy(t);
+    }
+    s->bad = rank + (int)(sizeof bad / sizeof *bad);
+}
+
+static void test_options_of_ranks_out_of_range_are_refused(void)
+{
+    seen *s = calloc(1, sizeof *s);
+    ranks_run(&(ranks_network){.size = 1}, option_job, s);
+    CHECK_INT(s->what, s->bad);
+    free(s);
+}
+
 /* ---- a rank that is gone ---- */
 
 static void silent_job(mw_communicator *c, int rank, void *user)
@@ -229,6 +295,8 @@ int main(void)
     RUN(test_a_skipped_step_halves_the_scale_of_all);
     RUN(test_what_differs_is_found_before_the_first_step);
     RUN(test_ranks_go_on_with_what_rank_0_has);
+    RUN(test_a_rank_that_goes_apart_is_found);
+    RUN(test_options_of_ranks_out_of_range_are_refused);
     RUN(test_a_rank_that_falls_silent_is_named);
     return check_finish();
 }

@@ -35,7 +35,8 @@ static void test_what_rounding_loses_comes_later(void)
     static const mw_dtype types[] = {MW_BF16, MW_F16};
     static const double relative[] = {0x1p-8, 0x1p-11};
     enum { COUNT = 5000, TIMES = 1000 };
-    float *x = malloc(COUNT * sizeof *x), *carried = malloc(COUNT * sizeof *carried), *got = malloc(COUNT * sizeof *got);
+    float *x = malloc(COUNT * sizeof *x), *carried = malloc(COUNT * sizeof *carried),
+          *got = malloc(COUNT * sizeof *got);
     uint16_t *sent = malloc(COUNT * sizeof *sent);
     double *sum = malloc(COUNT * sizeof *sum);
     for (int k = 0; k < 2; k++) {

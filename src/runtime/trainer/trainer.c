@@ -142,6 +142,15 @@ void mw__trainer_follow(mw_trainer *t, const mw__state_entry *weight)
     }
 }
 
+void mw__trainer_drop_low(mw_trainer *t, const mw__state_entry *weight)
+{
+    const size_t length = strlen(weight->name);
+    for (mw__state_entry *next = t->state.entries + (weight - t->state.entries) + 1;
+         next < t->state.entries + t->state.count && strncmp(next->name, weight->name, length) == 0; next++)
+        if (strcmp(next->name + length, MW__LOW) == 0)
+            mw__state_fill(next, 0.0);
+}
+
 static mw_status use_averages(mw_trainer *trainer, bool use, mw_error *err)
 {
     if (trainer == NULL)

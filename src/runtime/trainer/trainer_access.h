@@ -21,6 +21,8 @@ mw__state_set *mw__trainer_state(mw_trainer *trainer);
 const mw__state_entry *mw__trainer_shown(const mw_trainer *trainer, const mw__state_entry *entry);
 /* What stands for a weight beside it, after its values were replaced: the average becomes them, a second term 0. */
 void mw__trainer_follow(mw_trainer *trainer, const mw__state_entry *weight);
+/* The second term of a compensated weight becomes 0. */
+void mw__trainer_drop_low(mw_trainer *trainer, const mw__state_entry *weight);
 const mw_allocator *mw__trainer_allocator(const mw_trainer *trainer);
 /* The lock that a running mw_fit holds on its checkpoint, or NULL. */
 const struct mw__lock *mw__trainer_lock(const mw_trainer *trainer);

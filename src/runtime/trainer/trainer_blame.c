@@ -2,6 +2,7 @@
  * operation in the order of execution whose result is not finite is named, with the forward operation and the parameter
  * that it belongs to. Made for one refusal and thrown away; where that fails, the message goes without it. */
 #include "runtime/trainer/trainer_blame.h"
+#include "runtime/trainer/trainer_ranks.h"
 
 #include "base/shown.h"
 #include "graph/names.h"
@@ -289,10 +290,12 @@ static void describe(const blame *a, const watched *first, mw__blame *out)
 void mw__trainer_blame(mw_trainer *t, const mw__trainer_pass *pass, mw__blame *out)
 {
     mw_error ignored = {0};
-    blame a = {
-        .b = {.trainer = t, .accumulates = pass == &t->accumulation, .hands_on = t->ranks != NULL, .watched = true},
-        .trainer = t,
-        .pass = pass};
+    blame a = {.b = {.trainer = t,
+                     .accumulates = pass == &t->accumulation,
+                     .hands_on = mw__trainer_hands_on(t),
+                     .watched = true},
+               .trainer = t,
+               .pass = pass};
     *out = (mw__blame){{0}, {0}, {0}};
     if (build_again(&a, &ignored) == MW_OK && run(&a, &ignored) == MW_OK) {
         const watched *first = find_first(&a);

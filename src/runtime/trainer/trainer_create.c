@@ -136,10 +136,10 @@ static mw_status create(mw_trainer *t, const mw_trainer_options *o, size_t piece
 {
     MW_TRY(prepare(t, o, pieces, err));
     MW_TRY(mw__trainer_make_step(t, err));
+    if (t->accumulate > 1 && !mw__trainer_hands_on(t))
+        MW_TRY(mw__trainer_make_accumulation(t, err));
     if (t->ranks != NULL)
         MW_TRY(mw__trainer_compare_ranks(t, err));
-    if (t->accumulate > 1 && t->ranks == NULL)
-        MW_TRY(mw__trainer_make_accumulation(t, err));
     if (t->dispatch_steps > 1)
         MW_TRY(mw__trainer_make_slots(t, (size_t)t->dispatch_steps, err));
     return mw__trainer_describe(t, err);

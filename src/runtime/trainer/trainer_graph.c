@@ -74,7 +74,7 @@ static mw_status add_earlier(mw__trainer_build *b, mw_error *err)
 static mw_status build_gradients(mw__trainer_build *b, mw_error *err)
 {
     const mw_trainer *t = b->trainer;
-    if (t->loss_scale == 1.0 && t->accumulate == 1 && t->scale_interval == 0 && mw__trainer_rank_count(t) == 1)
+    if (t->loss_scale == 1.0 && t->accumulate == 1 && t->scale_interval == 0 && !mw__trainer_hands_on(t))
         return mw_grad(b->loss, b->parameters, b->count, b->gradients, err);
     mw_tensor *seed = mw__trainer_start(b);
     MW_TRY(mw_graph_check(b->graph, err));

@@ -160,6 +160,21 @@ static mw_status check_numbers(const mw_trainer_options *o, mw_error *err)
         return mw__fail(err, MW_ERROR_ARGUMENT,
                         "trainer: segments is %d; it must be 1 to %d, 0 for 1, or MW_SEGMENTS_AUTO", o->segments,
                         MW__SEGMENTS_MAX);
+    if (o->verify_steps < -1)
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "trainer: verify_steps is %d; it must be 1 or more, 0 for 100, or -1 for "
+                        "never",
+                        o->verify_steps);
+    if (o->local_steps < 0 || o->local_steps > 10000)
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: local_steps is %d; it must be 1 to 10000, or 0 for 1",
+                        o->local_steps);
+    if (!(o->outer_learning_rate >= 0.0f && o->outer_learning_rate <= 10.0f) ||
+        !(o->outer_momentum >= 0.0f && o->outer_momentum < 1.0f))
+        return mw__fail(err, MW_ERROR_ARGUMENT,
+                        "trainer: outer_learning_rate %g and outer_momentum %g; they must be in [0, 10] and [0, 1)",
+                        (double)o->outer_learning_rate, (double)o->outer_momentum);
+    if (o->local_steps <= 1 && (o->outer_learning_rate != 0.0f || o->outer_momentum != 0.0f))
+        return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: the outer optimizer is for local_steps over 1");
     if ((int)o->wire < MW_WIRE_AS_THEY_ARE || (int)o->wire > MW_WIRE_FP16)
         return mw__fail(err, MW_ERROR_ARGUMENT, "trainer: wire is %d, which is none of MW_WIRE_*", (int)o->wire);
     if (o->bucket_bytes != 0 && (o->bucket_bytes < 1024 || o->bucket_bytes > MW_MESSAGE_MAX))

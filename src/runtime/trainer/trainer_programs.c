@@ -149,12 +149,12 @@ static mw_status compile_pass(mw__trainer_build *b, mw__trainer_pass *pass, mw_e
 static mw_status make_step(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
-    b->hands_on = t->ranks != NULL;
+    b->hands_on = mw__trainer_hands_on(t);
     MW_TRY(mw__trainer_build_pass(b, err));
     MW_TRY(mw__trainer_check_scalars(t, t->learning_rate, 1, err));
     MW_TRY(mw__trainer_build_state(b, err));
-    if (b->hands_on)
-        MW_TRY(mw__trainer_build_handed(b, err));
+    if (t->ranks != NULL)
+        MW_TRY(b->hands_on ? mw__trainer_build_handed(b, err) : mw__trainer_build_meeting(b, err));
     MW_TRY(compile_pass(b, &t->step, err));
     t->compile.keep_folder = NULL; /* the caller's string may go */
     t->batch = t->step.feeder.count > 0 ? t->step.feeder.ports[0].rows : 1;

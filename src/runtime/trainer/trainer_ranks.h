@@ -41,8 +41,23 @@ typedef struct mw__step_record {
 
 enum { MW__WISH_STOP = 1, MW__WISH_SAVE = 2 };
 
+/* Of ranks that train apart: a tensor that becomes the mean when they meet. */
+typedef struct mw__met {
+    size_t entry, count; /* of the state, and its elements */
+    float *anchor;       /* where they met last, with the momentum of the outer optimizer; NULL = it is the mean */
+    float *momentum;
+} mw__met;
+
 typedef struct mw__trainer_ranks {
     mw_communicator *communicator;
+    int verify_steps; /* updates after which parameters are compared; 0 = never */
+    int local_steps;  /* over 1: each rank trains apart for so many updates, and nothing of the exchange is there */
+    double outer_rate, outer_momentum;
+    int64_t apart; /* batches since they met */
+    mw__met *met;
+    size_t met_count;
+    float *scratch;
+    size_t scratch_count;
     mw__state_set handed; /* gradients and candidates of this rank, then of all */
     mw__trainer_apply update, keep;
     uint64_t bucket_bytes;
@@ -65,6 +80,8 @@ typedef struct mw__trainer_ranks {
 const mw__trainer_ranks *mw__trainer_ranks_of(const mw_trainer *trainer);
 /* 1 without others. */
 int mw__trainer_rank_count(const mw_trainer *trainer);
+/* Whether a step ends with gradients for others; else ranks train apart, or there are none. */
+bool mw__trainer_hands_on(const mw_trainer *trainer);
 
 /* A loader that serves this rank's share of the batches, unless the data is a part already. */
 void mw__trainer_share_batches(const mw_trainer *trainer, mw_loader_options *options);
@@ -80,6 +97,9 @@ mw_status mw__trainer_build_apply(mw__trainer_build *b, const mw__trainer_build 
 
 /* Before anything is built; a communicator of one rank is as none. */
 mw_status mw__trainer_join_ranks(mw_trainer *trainer, const mw_trainer_options *options, mw_error *err);
+/* Those states of the model that draw. */
+mw_status mw__trainer_list_generators(mw__trainer_build *b, mw_error *err);
+bool mw__trainer_draws(const mw_trainer *trainer, const char *state);
 /* The buffers of what is handed on; the step is built. */
 mw_status mw__trainer_build_handed(mw__trainer_build *b, mw_error *err);
 /* Whether the step is worth cutting, so that its gradients are exchanged while it runs. */
@@ -106,10 +126,29 @@ mw_status mw__trainer_compare_ranks(mw_trainer *trainer, mw_error *err);
 mw_status mw__trainer_equalise(mw_trainer *trainer, mw_error *err);
 /* What rank 0 did for all: every rank returns its status. */
 mw_status mw__trainer_share_status(mw_trainer *trainer, mw_status status, mw_error *err);
+/* That they still are.  errors  MW_ERROR_COMMUNICATION naming the first rank that is not */
+mw_status mw__trainer_verify(mw_trainer *trainer, mw_error *err);
 /* Generators go on as if the other ranks had drawn, too. */
 void mw__trainer_skip_generators(mw_trainer *trainer, uint64_t steps);
 
+/* Generators become those of rank 0, each rank as far ahead as its number. */
+mw_status mw__trainer_send_generators(mw_trainer *trainer, mw_error *err);
+
+/* ---- trainer_ranks_local.c: ranks that train apart ---- */
+
+/* The step is built. */
+mw_status mw__trainer_build_meeting(mw__trainer_build *b, mw_error *err);
+void mw__trainer_set_anchors(mw_trainer *trainer);
+/* Now, if they have trained since they last met; a call of all ranks. Without such ranks MW_OK. */
+mw_status mw__trainer_meet(mw_trainer *trainer, mw_error *err);
+/* Behind a step of this rank with that status; meets if it is time. */
+mw_status mw__trainer_step_apart(mw_trainer *trainer, mw_status status, mw_error *err);
+
 /* ---- trainer_ranks_step.c ---- */
+
+/* What all ranks say of their batches, `own` of this one's. */
+mw_status mw__trainer_gather_records(mw_trainer *trainer, const mw_error *own, mw_error *err);
+bool mw__trainer_any_unequal(const mw__trainer_ranks *ranks);
 
 mw_status mw__trainer_step_ranks(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err);
 

@@ -48,7 +48,7 @@ mw_status mw__trainer_compare_ranks(mw_trainer *t, mw_error *err)
     identity own = {.batch = t->batch, .accumulate = t->accumulate, .learning_rate = t->learning_rate}, *all;
     snprintf(own.version, sizeof own.version, "%s", mw_version());
     own.model = hash_program(t->step.program);
-    own.update = hash_program(r->update.pass.program);
+    own.update = r->update.pass.program != NULL ? hash_program(r->update.pass.program) : (uint64_t)r->local_steps;
     all = mw__alloc(t->allocator, (size_t)ranks, sizeof *all, err);
     if (all == NULL)
         return mw__communicator_end(r->communicator, MW_ERROR_MEMORY, err);
@@ -112,6 +112,13 @@ static mw_status send_state(mw_trainer *t, bool generators, mw_error *err)
     return MW_OK;
 }
 
+mw_status mw__trainer_send_generators(mw_trainer *t, mw_error *err)
+{
+    MW_TRY(send_state(t, true, err));
+    mw__trainer_skip_generators(t, (uint64_t)mw_communicator_rank(t->ranks->communicator));
+    return MW_OK;
+}
+
 typedef struct standing {
     uint64_t hash;
     int64_t steps;
@@ -145,8 +152,8 @@ static mw_status equalise(mw_trainer *t, standing *all, mw_error *err)
         t->steps = all[0].steps;
         t->accumulated = all[0].accumulated;
     }
-    MW_TRY(send_state(t, true, err));
-    mw__trainer_skip_generators(t, (uint64_t)mw_communicator_rank(t->ranks->communicator));
+    MW_TRY(mw__trainer_send_generators(t, err));
+    mw__trainer_set_anchors(t);
     t->ranks->unequal = false;
     return MW_OK;
 }
@@ -159,6 +166,29 @@ mw_status mw__trainer_equalise(mw_trainer *t, mw_error *err)
     const mw_status status = equalise(t, all, err);
     mw__free(t->allocator, all);
     return status;
+}
+
+static mw_status verify(mw_trainer *t, standing *all, mw_error *err)
+{
+    bool equal;
+    MW_TRY(gather_standings(t, all, &equal, err));
+    for (int i = 1; !equal && i < mw_communicator_size(t->ranks->communicator); i++)
+        if (memcmp(&all[0], &all[i], sizeof all[0]) != 0)
+            return mw__fail(
+                err, MW_ERROR_COMMUNICATION,
+                "rank %d has gone apart: after step %lld its parameters or states have other bits than those "
+                "of rank 0; is it another processor, another build, or bad memory?",
+                i, (long long)t->steps);
+    return MW_OK;
+}
+
+mw_status mw__trainer_verify(mw_trainer *t, mw_error *err)
+{
+    mw_communicator *c = t->ranks->communicator;
+    standing *all = mw__alloc(t->allocator, (size_t)mw_communicator_size(c), sizeof *all, err);
+    const mw_status status = all != NULL ? verify(t, all, err) : MW_ERROR_MEMORY;
+    mw__free(t->allocator, all);
+    return mw__communicator_end(c, status, err);
 }
 
 /* ---- what rank 0 does for all ---- */

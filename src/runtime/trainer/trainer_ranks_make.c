@@ -16,7 +16,11 @@
  * summing one and sending the next go on at the same time. */
 #define BUCKET_BYTES ((uint64_t)1 << 22)
 
+enum { VERIFY_STEPS = 100 };
+
 const mw__trainer_ranks *mw__trainer_ranks_of(const mw_trainer *t) { return t != NULL ? t->ranks : NULL; }
+
+bool mw__trainer_hands_on(const mw_trainer *t) { return t->ranks != NULL && t->ranks->local_steps <= 1; }
 
 int mw__trainer_rank_count(const mw_trainer *t)
 {
@@ -56,6 +60,10 @@ mw_status mw__trainer_join_ranks(mw_trainer *t, const mw_trainer_options *o, mw_
     if (r == NULL)
         return MW_ERROR_MEMORY;
     r->communicator = o->communicator;
+    r->verify_steps = o->verify_steps == 0 ? VERIFY_STEPS : o->verify_steps < 0 ? 0 : o->verify_steps;
+    r->local_steps = o->local_steps > 1 ? o->local_steps : 1;
+    r->outer_rate = o->outer_learning_rate > 0.0f ? (double)o->outer_learning_rate : 1.0;
+    r->outer_momentum = (double)o->outer_momentum;
     r->sent = o->wire == MW_WIRE_BF16 ? MW_BF16 : o->wire == MW_WIRE_FP16 ? MW_F16 : MW_F32;
     r->bucket_bytes = o->bucket_bytes > 0 ? o->bucket_bytes : BUCKET_BYTES;
     r->records = mw__arena_alloc(&t->arena, (size_t)mw_communicator_size(o->communicator), sizeof *r->records, err);
@@ -91,7 +99,7 @@ static mw_status add_handed(mw__trainer_build *b, const mw_tensor *like, const c
 }
 
 /* States that draw advance on each rank as all ranks draw. */
-static mw_status list_generators(mw__trainer_build *b, mw_error *err)
+mw_status mw__trainer_list_generators(mw__trainer_build *b, mw_error *err)
 {
     mw_trainer *t = b->trainer;
     const mw__block *body = mw__function_find(t->model, "main")->body;
@@ -114,7 +122,7 @@ mw_status mw__trainer_build_handed(mw__trainer_build *b, mw_error *err)
         MW_TRY(add_handed(b, b->states[i], MW__CANDIDATE, err));
     for (size_t i = b->count; i-- > 0;) /* as the backward pass computes them */
         MW_TRY(add_handed(b, b->parameters[i], MW__GRADIENT, err));
-    return list_generators(b, err);
+    return mw__trainer_list_generators(b, err);
 }
 
 /* ---- buckets ---- */
@@ -125,17 +133,24 @@ static bool is_candidate(const mw__state_entry *entry)
     return suffix != NULL && strcmp(suffix, MW__CANDIDATE) == 0;
 }
 
+static bool draws(const mw_trainer *t, const char *name, size_t length)
+{
+    const mw__trainer_ranks *r = t->ranks;
+    for (size_t i = 0; i < r->generator_count; i++) {
+        const char *generator = t->state.entries[r->generators[i]].name;
+        if (strlen(generator) == length && strncmp(generator, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool mw__trainer_draws(const mw_trainer *t, const char *state) { return draws(t, state, strlen(state)); }
+
 /* Of generators, and of integers, each rank keeps what it has. */
 static bool is_summed(const mw_trainer *t, const mw__state_entry *entry)
 {
-    const mw__trainer_ranks *r = t->ranks;
     const size_t length = strlen(entry->name) - (is_candidate(entry) ? strlen(MW__CANDIDATE) : 0);
-    for (size_t i = 0; i < r->generator_count; i++) {
-        const char *name = t->state.entries[r->generators[i]].name;
-        if (strlen(name) == length && strncmp(name, entry->name, length) == 0)
-            return false;
-    }
-    return entry->dtype == MW_F32 || entry->dtype == MW_F16;
+    return !draws(t, entry->name, length) && (entry->dtype == MW_F32 || entry->dtype == MW_F16);
 }
 
 static bool joins(const mw__trainer_ranks *r, const mw__bucket *bucket, const mw__state_entry *entry, size_t index)

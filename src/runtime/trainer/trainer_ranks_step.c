@@ -36,19 +36,21 @@ static mw_status run_and_exchange(mw_trainer *t, const mw_batch *batch, mw_error
     return exchanged;
 }
 
-/* Runs the batch of this rank, and gathers what became of those of all. */
-static mw_status run_batch(mw_trainer *t, const mw_batch *batch, mw_error *own, mw_error *err)
+static void take_results(mw_trainer *t, mw__step_record *record)
+{
+    record->ok = read_scalar(&t->step, t->step.ok_port);
+    record->loss = read_scalar(&t->step, t->step.loss_port);
+    t->counters.result_bytes += 2 * (size_t)(mw_dtype_bits(t->step.program->ports[t->step.loss_port].dtype) / 8);
+}
+
+mw_status mw__trainer_gather_records(mw_trainer *t, const mw_error *own, mw_error *err)
 {
     mw__trainer_ranks *r = t->ranks;
-    MW_TRY(run_and_exchange(t, batch, own, err));
     mw__step_record record = {.wish = r->wish, .unequal = r->unequal, .learning_rate = t->learning_rate};
     record.status = (int32_t)own->status;
     snprintf(record.text, sizeof record.text, "%.*s", (int)sizeof record.text - 1, own->message);
-    if (record.status == MW_OK) {
-        record.ok = read_scalar(&t->step, t->step.ok_port);
-        record.loss = read_scalar(&t->step, t->step.loss_port);
-        t->counters.result_bytes += 2 * (size_t)(mw_dtype_bits(t->step.program->ports[t->step.loss_port].dtype) / 8);
-    }
+    if (record.status == MW_OK && mw__trainer_hands_on(t))
+        take_results(t, &record);
     r->wish = 0;
     MW_TRY(mw__ranks_gather(r->communicator, &record, sizeof record, r->records, err));
     r->wished = 0;
@@ -57,7 +59,14 @@ static mw_status run_batch(mw_trainer *t, const mw_batch *batch, mw_error *own, 
     return MW_OK;
 }
 
-static bool any_is_unequal(const mw__trainer_ranks *r)
+/* Runs the batch of this rank, and gathers what became of those of all. */
+static mw_status run_batch(mw_trainer *t, const mw_batch *batch, mw_error *own, mw_error *err)
+{
+    MW_TRY(run_and_exchange(t, batch, own, err));
+    return mw__trainer_gather_records(t, own, err);
+}
+
+bool mw__trainer_any_unequal(const mw__trainer_ranks *r)
 {
     for (int i = 0; i < mw_communicator_size(r->communicator); i++)
         if (r->records[i].unequal)
@@ -167,7 +176,7 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
     const bool updates = t->accumulated + 1 == t->accumulate;
     mw_error own = {0};
     MW_TRY(run_batch(t, batch, &own, err));
-    if (any_is_unequal(r)) { /* then the batch was run on other parameters than it should */
+    if (mw__trainer_any_unequal(r)) { /* then the batch was run on other parameters than it should */
         MW_TRY(mw__trainer_equalise(t, err));
         own = (mw_error){0};
         MW_TRY(run_batch(t, batch, &own, err));
@@ -184,7 +193,9 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
         mw__trainer_drop_carried(r);
     else
         mw__trainer_skip_generators(t, (uint64_t)mw_communicator_size(r->communicator) - 1);
-    return mw__trainer_commit_ranks(t, updates, batch, &result, out_loss, err);
+    MW_TRY(mw__trainer_commit_ranks(t, updates, batch, &result, out_loss, err));
+    const bool due = updates && result.ok == 1.0f && r->verify_steps > 0 && t->steps % r->verify_steps == 0;
+    return due ? mw__trainer_verify(t, err) : MW_OK;
 }
 
 mw_status mw__trainer_step_ranks(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)

@@ -23,7 +23,7 @@ static mw_tensor *in_type_of(mw_tensor *scalar, const mw_tensor *x)
 mw_tensor *mw__trainer_start(mw__trainer_build *b)
 {
     const mw_trainer *t = b->trainer;
-    const int64_t batches = (int64_t)t->accumulate * mw__trainer_rank_count(t);
+    const int64_t batches = (int64_t)t->accumulate * (mw__trainer_hands_on(t) ? mw__trainer_rank_count(t) : 1);
     const double share = 1.0 / (double)batches;
     if (t->scale_interval == 0)
         return mw__trainer_number(b, t->loss_scale * share);

@@ -44,7 +44,7 @@ static size_t operations_of(const mw_trainer *t)
 void mw__trainer_allow_cuts(const mw_trainer *t, const mw__trainer_pass *pass, mw__program_request *request)
 {
     const bool is_step = pass == &t->step;
-    request->watched = is_step && t->ranks != NULL;
+    request->watched = is_step && mw__trainer_hands_on(t);
     request->cut_automatically = t->segments == MW_SEGMENTS_AUTO;
     request->calls_max = (size_t)t->segments;
     if (request->watched && t->segments == 0 && mw__trainer_wants_overlap(t))
