@@ -1,0 +1,192 @@
+/* Several ranks: what a step takes on a slow network, beside a model of it; and what the model says of other networks.
+ *
+ *     ranks measure             two ranks as threads, one thread each, over a transport with a latency and a rate
+ *     ranks predict < table     lines "name step_ms parameters": a step's time and speed on 2 to 64 ranks
+ *
+ * The model: gradients of B bytes go in buckets of b. Of a bucket a rank sends two times (n - 1) messages, one after
+ * the other, of 2 (n - 1) / n b bytes in all, and adds n shares of b / n: bucket = 2 ((n - 1) latency + (n - 1) / n b /
+ * rate) + b / adding. The first third of a step is the forward pass; over the rest buckets become ready one by one.
+ * With overlap bucket k begins when it is ready and the one before is through; without, the first begins at the end.
+ * Two latencies more are the records of the ranks, and copying to and from the buckets and the update by itself are
+ * part of what was measured. */
+#include "support/ranks.h"
+#include "bench.h"
+
+#include <millwright/millwright.h>
+#include <string.h>
+
+typedef struct network {
+    double latency, rate, adding; /* seconds, bytes a second, bytes a second */
+} network;
+
+static double bucket_seconds(const network *n, int ranks, double bytes)
+{
+    const double others = ranks - 1;
+    return 2.0 * (others * n->latency + others / ranks * bytes / n->rate) + bytes / n->adding;
+}
+
+static double model(const network *n, int ranks, double compute, double bytes, double bucket, bool overlapped)
+{
+    const int buckets = bytes > bucket ? (int)(bytes / bucket + 0.5) : 1;
+    const double each = bucket_seconds(n, ranks, bytes / buckets);
+    double through = 0.0;
+    for (int k = 1; k <= buckets; k++) {
+        const double ready = overlapped ? compute / 3.0 + compute * 2.0 / 3.0 * k / buckets : compute;
+        through = (ready > through ? ready : through) + each;
+    }
+    return through + 2.0 * n->latency;
+}
+
+/* ---- measuring ---- */
+
+enum { BATCH = 128, WIDTH = 512, LAYERS = 8, STEPS = 12 };
+
+typedef struct run {
+    int segments;
+    double best;
+    uint64_t sent, early, exchanged;
+    mw_error err;
+} run;
+
+static mw_trainer *make(mw_communicator *c, int segments, mw_error *err)
+{
+    mw_graph *g = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(BATCH, WIDTH)), *h = x;
+    for (int i = 0; i < LAYERS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "fc%d", i);
+        h = mw_tanh(mw_dense(h, WIDTH, name));
+    }
+    mw_trainer_options o = mw_trainer_defaults(mw_mse(h, mw_mul_scalar(x, 0.5)), mw_sgd(0.01f));
+    o.communicator = c;
+    o.bucket_bytes = WIDTH * WIDTH * 4;
+    o.segments = segments;
+    o.compile.threads = 1;
+    mw_trainer *t = mw_trainer_create(&o, err);
+    mw_graph_destroy(g);
+    return t;
+}
+
+static void job(mw_communicator *c, int rank, void *user)
+{
+    run *r = user;
+    mw_error err = {0};
+    mw_trainer *t = make(c, r->segments, &err);
+    float *x = calloc(BATCH * WIDTH, sizeof *x);
+    const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = BATCH * WIDTH};
+    const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = BATCH};
+    for (int i = 0; i < BATCH * WIDTH; i++)
+        x[i] = (float)((i * 7 + rank * 5) % 29) / 29.0f - 0.5f;
+    for (int step = 0; step < STEPS; step++) {
+        mw_communicator_barrier(c, &err);
+        const uint64_t before = mw_communicator_count(c).bytes_sent;
+        const double start = bench_now();
+        mw_trainer_step(t, &batch, NULL, &err);
+        const double took = bench_now() - start;
+        if (rank == 0 && step > 1 && (r->best == 0.0 || took < r->best))
+            r->best = took;
+        if (rank == 0)
+            r->sent = mw_communicator_count(c).bytes_sent - before;
+    }
+    if (rank == 0) {
+        r->early = mw_trainer_count(t).early_bytes;
+        r->exchanged = mw_trainer_count(t).exchanged_bytes;
+        r->err = err;
+    }
+    free(x);
+    mw_trainer_destroy(t);
+}
+
+static run measure(int segments, const ranks_network *n)
+{
+    run r = {.segments = segments};
+    ranks_run(n, job, &r);
+    if (r.err.status != MW_OK) {
+        fprintf(stderr, "%s\n", r.err.message);
+        exit(1);
+    }
+    return r;
+}
+
+/* A step of one rank, which exchanges nothing, with and without a communicator of one. */
+static void measure_one(void)
+{
+    mw_error err = {0};
+    double best[2] = {0.0, 0.0};
+    float *x = calloc(BATCH * WIDTH, sizeof *x);
+    const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = BATCH * WIDTH};
+    const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = BATCH};
+    const mw_transport transport = ranks_alone();
+    mw_communicator *one = mw_communicator_create(&transport, NULL, &err);
+    mw_trainer *t[2] = {make(NULL, 1, &err), make(one, 1, &err)};
+    for (int step = 0; step < 60; step++)
+        for (int i = 0; i < 2; i++) {
+            const double start = bench_now();
+            mw_trainer_step(t[i], &batch, NULL, &err);
+            const double took = bench_now() - start;
+            best[i] = step > 1 && (best[i] == 0.0 || took < best[i]) ? took : best[i];
+        }
+    printf("one rank\tstep_ms\t%.3f\twith a communicator of one\t%.3f\tratio\t%.4f\n", 1e3 * best[0], 1e3 * best[1],
+           best[1] / best[0]);
+    mw_trainer_destroy(t[0]);
+    mw_trainer_destroy(t[1]);
+    mw_communicator_destroy(one);
+    free(x);
+}
+
+static void measure_all(void)
+{
+    static const double share[] = {4.0, 2.0, 1.0, 0.5};
+    measure_one();
+    const run alone = measure(1, &(ranks_network){.size = 2});
+    printf("two ranks\tparameters\t%d\tsent_bytes\t%llu\tbound_bytes\t%d\tstep_ms\t%.2f\n",
+           LAYERS * WIDTH * (WIDTH + 1), (unsigned long long)alone.sent, LAYERS * WIDTH * (WIDTH + 1) * 4,
+           1e3 * alone.best);
+    for (size_t i = 0; i < sizeof share / sizeof *share; i++) {
+        const double rate = share[i] * (double)alone.sent / alone.best, latency = 50e-6;
+        const ranks_network slow = {.size = 2, .latency = latency, .bytes_per_second = rate};
+        const network n = {.latency = latency, .rate = rate, .adding = 4e9};
+        const run after = measure(1, &slow), during = measure(0, &slow);
+        const double bytes = (double)alone.sent, bucket = WIDTH * WIDTH * 4.0;
+        printf("network of %.2f times the step's "
+               "need\tafter_ms\t%.2f\tmodel\t%.2f\tmeanwhile_ms\t%.2f\tmodel\t%.2f\tearly\t"
+               "%.2f\n",
+               share[i], 1e3 * after.best, 1e3 * model(&n, 2, alone.best, bytes, bucket, false), 1e3 * during.best,
+               1e3 * model(&n, 2, alone.best, bytes, bucket, true), (double)during.early / (double)during.exchanged);
+        fflush(stdout);
+    }
+}
+
+/* ---- predicting ---- */
+
+static void predict(const char *name, double step_ms, double parameters)
+{
+    static const int ranks[] = {2, 4, 8, 16, 32, 64};
+    static const struct {
+        const char *name;
+        network n;
+    } networks[] = {
+        {"1 Gbit/s", {50e-6, 1.18e8, 4e9}}, {"10 Gbit/s", {20e-6, 1.18e9, 4e9}}, {"40 Gbit/s", {10e-6, 4.4e9, 4e9}}};
+    for (size_t k = 0; k < sizeof networks / sizeof *networks; k++) {
+        printf("%s\t%s", name, networks[k].name);
+        for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+            const double step = model(&networks[k].n, ranks[i], step_ms / 1e3, 4.0 * parameters, 4194304.0, true);
+            printf("\t%d ranks\t%.3g ms\t%.3g times", ranks[i], 1e3 * step, ranks[i] * step_ms / 1e3 / step);
+        }
+        printf("\n");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    char name[64];
+    double step_ms, parameters;
+    if (argc > 1 && strcmp(argv[1], "measure") == 0)
+        measure_all();
+    else if (argc > 1 && strcmp(argv[1], "predict") == 0)
+        while (scanf("%63s %lf %lf", name, &step_ms, &parameters) == 3)
+            predict(name, step_ms, parameters);
+    else
+        fprintf(stderr, "usage: ranks measure | ranks predict < table\n");
+    return argc > 1 ? 0 : 2;
+}
