@@ -10,28 +10,31 @@
 
 #define MW__PARTIALS 16
 
-MW__INLINE float mw__lanes_sum(const float *x, int64_t count)
-{
-    float part[MW__PARTIALS] = {0};
-    int64_t i = 0;
-    for (; i + MW__PARTIALS <= count; i += MW__PARTIALS)
-        for (int lane = 0; lane < MW__PARTIALS; lane++)
-            part[lane] += x[i + lane];
-    for (int lane = 0; i < count; i++, lane++)
-        part[lane] += x[i];
-    for (int half = MW__PARTIALS / 2; half > 0; half /= 2)
-        for (int lane = 0; lane < half; lane++)
-            part[lane] += part[lane + half];
-    return part[0];
-}
-
-/* Compilers do not make vectors of a choice between elements of arrays: four lanes are what every instruction set has.
- */
 typedef float mw__lanes_f32 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int32_t mw__lanes_i32 __attribute__((vector_size(16), aligned(4), may_alias));
 #define MW__QUADS (MW__PARTIALS / 4)
 
-/* A NaN among the elements is the result: it is looked for beside the comparisons, which then need no care. */
+MW__INLINE float mw__lanes_sum(const float *x, int64_t count)
+{
+    mw__lanes_f32 quad[MW__QUADS] = {{0}};
+    float part[MW__PARTIALS];
+    int64_t i = 0;
+    for (; i + MW__PARTIALS <= count; i += MW__PARTIALS)
+        for (int k = 0; k < MW__QUADS; k++)
+            quad[k] += *(const mw__lanes_f32 *)(x + i + 4 * k);
+    if (i < count) {
+        memcpy(part, quad, sizeof part);
+        for (int lane = 0; i < count; i++, lane++)
+            part[lane] += x[i];
+        memcpy(quad, part, sizeof quad);
+    }
+    const mw__lanes_f32 four = (quad[0] + quad[2]) + (quad[1] + quad[3]);
+    return (four[0] + four[2]) + (four[1] + four[3]);
+}
+
+/* Compilers do not make vectors of a choice between elements of arrays: four lanes are what every instruction set has.
+ *
+ * A NaN among the elements is the result: it is looked for beside the comparisons, which then need no care. */
 #define MW__LANES_MOST(name, start, operator)                                                                          \
     MW__INLINE float name(const float *x, int64_t count)                                                               \
     {                                                                                                                  \
