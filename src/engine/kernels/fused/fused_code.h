@@ -103,7 +103,8 @@ size_t mw__fused_written(const mw__fused *fused, uint16_t *out);
 /* Of the units from `first` on, by sum. */
 typedef struct mw__fused_totals {
     int64_t first;
-    int64_t filled; /* the unit whose own numbers fill their tiles; -1: none */
+    int64_t filled; /* the unit, or the first, whose own numbers fill their tiles; -1: none */
+    int64_t spread; /* elements of them, where there are several units; 0: of one, all */
     double sum[MW__FUSED_SUMS][MW__VIEW_UNITS];
 } mw__fused_totals;
 

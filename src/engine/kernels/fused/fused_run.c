@@ -141,6 +141,21 @@ static unsigned look_at_values(const mw__fused *fused, const void *const *value,
     return look(fused, watched, count);
 }
 
+/* Of a tile of several units, which stay for the same of the next plane; false if there is none. */
+static bool spread_own(const mw__kernel_call *call, int64_t at, int64_t count, mw__fused_totals *totals)
+{
+    const mw__fused *fused = call->block;
+    const mw__fused_view *view = &fused->view;
+    const int64_t unit = at / view->run % view->units;
+    const bool whole = view->planes > 1 && at % view->run == 0 && count % view->run == 0;
+    const bool filled = whole && unit == totals->filled && count == totals->spread;
+    for (size_t i = 0; whole && !filled && i < fused->operand_count; i++)
+        if (fused->operands[i].own)
+            spread(&fused->operands[i], call->in[i], at, count, tile_at(call, fused->place[i]));
+    totals->filled = whole ? unit : -1, totals->spread = whole ? count : 0;
+    return whole;
+}
+
 /* Of a tile within a unit, the numbers of that unit, which stay for its next tile; false if it goes beyond. */
 static bool fill_own(const mw__kernel_call *call, int64_t at, int64_t count, mw__fused_totals *totals)
 {
@@ -148,10 +163,9 @@ static bool fill_own(const mw__kernel_call *call, int64_t at, int64_t count, mw_
     const mw__fused_view *view = &fused->view;
     const int64_t unit = at / view->run % view->units;
     float one;
-    if (at % view->run + count > view->run) {
-        totals->filled = -1;
-        return false;
-    }
+    if (at % view->run + count > view->run)
+        return spread_own(call, at, count, totals);
+    totals->filled = totals->spread == 0 ? totals->filled : -1;
     for (size_t i = 0; i < fused->operand_count && unit != totals->filled; i++) {
         const mw__fused_operand *o = &fused->operands[i];
         if (o->own && o->dtype == MW_BOOL)
@@ -160,7 +174,7 @@ static bool fill_own(const mw__kernel_call *call, int64_t at, int64_t count, mw_
             fill(tile_at(call, fused->place[i]), *mw__tile_read(call->in[i], o->dtype, o->fed, unit, 1, &one),
                  MW__TILE);
     }
-    totals->filled = unit;
+    totals->filled = unit, totals->spread = 0;
     return true;
 }
 

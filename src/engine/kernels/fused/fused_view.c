@@ -99,26 +99,48 @@ static int64_t tile_at(const mw__fused *fused, int64_t at, int64_t end)
     return most < left ? most : left;
 }
 
-/* The planes of some units; those of tiles that lie in one unit, one unit after the other. */
+#define AHEAD 2048 /* floats */
+
+/* The tile that follows some planes later lies in another page, of which some processors fetch nothing by themselves.
+ */
+static void prefetch(const mw__kernel_call *call, int64_t at, int64_t count)
+{
+    const mw__fused *fused = call->block;
+    for (size_t i = 0; i < fused->operand_count; i++)
+        for (int64_t k = 0; fused->operands[i].form == MW__DIRECT && k < count; k += 16)
+            mw__prefetch(call->in[i], (at + k) * (int64_t)fused->operands[i].size);
+    for (size_t i = 0; i < fused->store_count; i++)
+        for (int64_t k = 0; k < count; k += 16)
+            mw__prefetch(call->out[i], (at + k) * (int64_t)fused->stores[i].size);
+}
+
+/* The planes of some units. */
 static void run_planes(const mw__kernel_call *call, mw__fused_totals *totals, int64_t begin, int64_t end)
 {
     const mw__fused *fused = call->block;
     const mw__fused_view *view = &fused->view;
+    const int64_t plane_size = view->units * view->run, own = (end - begin) * view->run;
+    const int64_t ahead = own < AHEAD ? (AHEAD + own - 1) / own * plane_size : plane_size;
     for (int64_t plane = 0; plane < view->planes; plane++) {
         const int64_t last = (plane * view->units + end) * view->run;
         for (int64_t at = (plane * view->units + begin) * view->run, count; at < last; at += count) {
             count = tile_at(fused, at, last);
+            if (at + ahead < view->planes * plane_size)
+                prefetch(call, at + ahead, count);
             mw__fused_tile(call, at, count, totals);
         }
     }
 }
 
+/* Of short runs as many units as a tile has room for: what they have of their own fills it once for all planes. */
 static void run_units(const mw__kernel_call *call, mw__fused_totals *totals, int64_t end)
 {
     const mw__fused *fused = call->block;
-    const int64_t together = fused->view.run > MW__TILE / 2 ? 1 : end - totals->first;
-    for (int64_t unit = totals->first; unit < end; unit += together)
-        run_planes(call, totals, unit, unit + together);
+    const int64_t run = fused->view.run, together = run > 0 && run < MW__TILE ? MW__TILE / run : 1;
+    for (int64_t unit = totals->first, last; unit < end; unit = last) {
+        last = unit + together < end ? unit + together : end;
+        run_planes(call, totals, unit, last);
+    }
 }
 
 void mw__fused_run_view(const mw__kernel_call *call)
@@ -129,7 +151,7 @@ void mw__fused_run_view(const mw__kernel_call *call)
     mw__fused_fill_scalars(call, all < MW__TILE ? all : MW__TILE);
     for (int64_t first = call->begin; first < call->end; first += MW__VIEW_UNITS) {
         const int64_t units = call->end - first < MW__VIEW_UNITS ? call->end - first : MW__VIEW_UNITS;
-        totals.first = first, totals.filled = -1;
+        totals.first = first, totals.filled = -1, totals.spread = 0;
         for (size_t i = 0; i < fused->sum_count; i++)
             memset(totals.sum[i], 0, (size_t)units * sizeof *totals.sum[i]);
         run_units(call, &totals, first + units);
