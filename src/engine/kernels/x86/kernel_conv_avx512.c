@@ -14,8 +14,11 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 #define DEPTH        4096
 #define DEPTH_NARROW 2048 /* of rows that fill no tile: the weight is read more often than it is multiplied */
 #define ROW_WIDE     8
-#define ROW_LEAST    4 /* positions: sums that hide the latency of multiply-add */
-#define BAND_LEAST   4 /* rows */
+#define ROW_LEAST    4  /* positions: sums that hide the latency of multiply-add */
+#define BAND_LEAST   4  /* rows */
+#define UNITS_LEAST  16 /* rows of all examples, for threads to share */
+
+#define LINE_POSITIONS 128 /* of y at a time, about */
 
 static bool extents_fit(const mw__conv_window *w)
 {
@@ -82,6 +85,26 @@ static bool fill_bands(mw__conv_avx512 *out)
     return true;
 }
 
+/* The same, with as many rows as a line has room for taken as one where windows are single elements: the long rows make
+ * full tiles, of 14 positions, of small images, too. */
+static bool fill_joined(mw__conv_avx512 *out)
+{
+    const mw__conv_window w = out->window;
+    bool single = w.taps == 1;
+    for (int i = 1; i < 3; i++)
+        single = single && w.stride[i] == 1 && w.before[i] == 0 && w.in[i] == w.out[i];
+    for (int64_t k = single ? smaller(w.in[1], LINE_POSITIONS / w.in[2]) : 0; k > 1; k--) {
+        if (w.in[1] % k != 0 || w.in[1] / k * out->examples < UNITS_LEAST)
+            continue;
+        out->window.in[1] = out->window.out[1] = w.in[1] / k;
+        out->window.in[2] = out->window.out[2] = w.in[2] * k;
+        if (fill_bands(out))
+            return true;
+    }
+    out->window = w;
+    return fill_bands(out);
+}
+
 /* False if that is no convolution for these kernels. */
 static bool read_conv(const mw__op *conv, mw__conv_avx512 *out)
 {
@@ -122,7 +145,7 @@ static bool read_dx(const mw__packed_request *r, mw__conv_avx512 *out)
             return false;
     }
     w->area_in = r->window.area_out, w->area_out = r->window.area_in;
-    return mw__dtype_of(r->result) == MW_F32 && mw__count_of(r->result) > 0 && fill_bands(out);
+    return mw__dtype_of(r->result) == MW_F32 && mw__count_of(r->result) > 0 && fill_joined(out);
 }
 
 static bool read_request(const mw__packed_request *r, mw__conv_avx512 *out)
@@ -133,7 +156,7 @@ static bool read_request(const mw__packed_request *r, mw__conv_avx512 *out)
     *out = (mw__conv_avx512){.window = r->window, .groups = r->groups};
     out->examples = mw__shape_of(r->x).dim[0];
     out->inputs = weight.dim[1], out->outputs = weight.dim[0] / r->groups;
-    return mw__dtype_of(r->result) == MW_F32 && mw__count_of(r->result) > 0 && fill_bands(out);
+    return mw__dtype_of(r->result) == MW_F32 && mw__count_of(r->result) > 0 && fill_joined(out);
 }
 
 void mw__conv_avx512_prepare(mw__planner *planner, mw__conv_avx512 *c)
@@ -244,9 +267,11 @@ static void copy_rows(const mw__conv_avx512 *c, const float *x, int64_t rows, fl
     const __mmask16 rest = (__mmask16)((1u << count % LANES) - 1);
     for (int64_t y = 0; y < rows; y++, x += width, out += pitch) {
         int64_t i = 0;
-        mw__prefetch(x, next);
-        for (; i + LANES <= count; i += LANES)
+        for (; i + LANES <= count; i += LANES) {
+            mw__prefetch(x + i, next);
             _mm512_storeu_ps(out + i, _mm512_loadu_ps(x + i));
+        }
+        mw__prefetch(x + i, next);
         if (rest != 0)
             _mm512_mask_storeu_ps(out + i, rest, _mm512_maskz_loadu_ps(rest, x + i));
     }
@@ -376,8 +401,10 @@ static void transpose_square(const float *x, int64_t positions, int64_t channels
     mw__transpose_avx512(r);
     UNROLL for (int i = 0; i < LANES; i++)
     {
-        if (i < channels)
+        if (i < channels) {
+            mw__prefetch(planes + i * area, LINE_POSITIONS * (int64_t)sizeof *planes); /* for the next line's stores */
             _mm512_mask_storeu_ps(planes + i * area, mask, r[i]);
+        }
     }
 }
 
@@ -396,8 +423,6 @@ typedef struct conv_block {
     int64_t lines; /* rows of y at a time */
     const mw__packed_finish *columns;
 } conv_block;
-
-#define LINE_POSITIONS 128
 
 /* Lines of y [lines, width of y, MW__CONV_PANEL] and what the last square reads beyond them. */
 static int64_t line_floats(const conv_block *s) { return (s->lines * s->conv.window.out[2] + LANES) * MW__CONV_PANEL; }
@@ -459,7 +484,7 @@ static void conv_run(const mw__kernel_call *call)
 const char *mw__conv_avx512_declines(const void *op)
 {
     mw__conv_avx512 ignored;
-    return read_conv(op, &ignored) && fill_bands(&ignored)
+    return read_conv(op, &ignored) && fill_joined(&ignored)
                ? NULL
                : "not fp32, three spatial axes, few channels or positions, or a frame beyond the cache";
 }
@@ -513,7 +538,7 @@ mw_status mw__plan_conv_avx512(mw__planner *planner, const mw__op *op, mw_error 
     const mw__packed_request request = {
         .x = mw__arg(op, "x"), .weight = mw__arg(op, "weight"), .bias = mw__arg(op, "bias"), .result = op->results[0]};
     conv_block *s = mw__plan_block(planner, sizeof *s);
-    if (s != NULL && read_conv(op, &s->conv) && fill_bands(&s->conv))
+    if (s != NULL && read_conv(op, &s->conv) && fill_joined(&s->conv))
         plan_conv(planner, s, &request);
     return mw__plan_check(planner, err);
 }
