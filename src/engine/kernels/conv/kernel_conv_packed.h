@@ -60,6 +60,26 @@ typedef void mw__packed_taps(int64_t taps, const float *weight, const int32_t *a
 typedef void mw__packed_dots(int64_t taps, const int32_t *at, const float *x, const float *dy, int64_t count,
                              float *sums);
 
+/* Planes without a border, whose positions lie as those of x do: what lane i % width of a vector reads under a tap is
+ * x[at[t] + i] where that bit of mask[t][i / width] is set, and 0 elsewhere, which is not touched. Bits from count on
+ * are not set; mask [taps, vectors of count]. */
+typedef struct mw__packed_flat {
+    int64_t taps, count;
+    const int32_t *at;
+    const uint16_t *mask;
+} mw__packed_flat;
+
+/* y[i] = bias + the sum over taps of weight[t] times that, i < count */
+typedef void mw__packed_flat_taps(const mw__packed_flat *flat, const float *weight, const float *x, float bias,
+                                  float *y);
+/* The planes that come next, to be fetched beforehand. */
+typedef struct mw__packed_next {
+    const float *x, *dy;
+} mw__packed_next;
+/* Adds dy[i] times that to sums[t][lane of i], i < count. */
+typedef void mw__packed_flat_dots(const mw__packed_flat *flat, const float *x, const float *dy,
+                                  const mw__packed_next *next, float *sums);
+
 #define MW__PACKED_SLACK 128
 
 /* By one instruction set. */
@@ -75,6 +95,8 @@ typedef struct mw__packed_code {
     mw__packed_lines *lines;
     mw__packed_taps *taps;
     mw__packed_dots *dots;
+    mw__packed_flat_taps *flat_taps; /* these two: or NULL */
+    mw__packed_flat_dots *flat_dots;
 } mw__packed_code;
 
 #if MW_HAVE_AVX512
