@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 typedef struct seen {
     mw_error err[RANKS_MAX], later[RANKS_MAX];
@@ -153,6 +154,33 @@ static void test_what_differs_is_found_before_the_first_step(void)
     free(s);
 }
 
+/* A trainer that one rank cannot make, and a call that one rank gets wrong: the others do not wait for the timeout. */
+static void failing_job(mw_communicator *c, int rank, void *user)
+{
+    seen *s = user;
+    const net_setting good = {0}, bad = {.segments = -7};
+    mw_trainer *t = net_make(s->what == 0 && rank == 1 ? &bad : &good, 1, c, 1, &s->err[rank]);
+    net_examples e;
+    if (t != NULL)
+        mw_trainer_step(t, s->what == 1 && rank == 1 ? NULL : net_batch(&e, rank), NULL, &s->err[rank]);
+    mw_trainer_destroy(t);
+}
+
+static void test_what_one_rank_cannot_do_ends_the_others_at_once(void)
+{
+    seen *s = calloc(1, sizeof *s);
+    const time_t begin = time(NULL);
+    for (s->what = 0; s->what < 2; s->what++) {
+        memset(s->err, 0, sizeof s->err);
+        ranks_run(&(ranks_network){.size = 3}, failing_job, s);
+        CHECK_ERROR(s->err[1], MW_ERROR_ARGUMENT, s->what == 0 ? "segments" : "batch is NULL");
+        CHECK_CONTAINS(s->err[0].message, "rank 1");
+        CHECK_CONTAINS(s->err[2].message, "rank 1");
+    }
+    CHECK(difftime(time(NULL), begin) < 25.0);
+    free(s);
+}
+
 /* ---- parameters that one rank alone changes ---- */
 
 static void write_job(mw_communicator *c, int rank, void *user)
@@ -294,6 +322,7 @@ int main(void)
     RUN(test_a_batch_that_one_rank_refuses_is_refused_by_all);
     RUN(test_a_skipped_step_halves_the_scale_of_all);
     RUN(test_what_differs_is_found_before_the_first_step);
+    RUN(test_what_one_rank_cannot_do_ends_the_others_at_once);
     RUN(test_ranks_go_on_with_what_rank_0_has);
     RUN(test_a_rank_that_goes_apart_is_found);
     RUN(test_options_of_ranks_out_of_range_are_refused);

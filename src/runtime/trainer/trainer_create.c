@@ -145,6 +145,14 @@ static mw_status create(mw_trainer *t, const mw_trainer_options *o, size_t piece
     return mw__trainer_describe(t, err);
 }
 
+/* The others wait for this rank, which has failed. */
+static void tell_ranks(const mw_trainer_options *options, mw_status status, mw_error *err)
+{
+    mw_communicator *c = options->communicator;
+    if (mw_communicator_size(c) > 1 && mw__communicator_check(c, "trainer", NULL) == MW_OK)
+        mw__communicator_end(c, status, err);
+}
+
 /* With the forward pass in so many pieces, of which all but the last are computed again. */
 mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t pieces, mw_error *err)
 {
@@ -159,8 +167,11 @@ mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t piec
     trainer->allocator = allocator;
     mw__arena_init(&trainer->arena, allocator);
     mw__state_init(&trainer->state, allocator, &trainer->target.symbols);
-    if (create(trainer, options, pieces, err) == MW_OK)
+    const mw_status status = create(trainer, options, pieces, err);
+    if (status == MW_OK)
         return trainer;
+    if (trainer->ranks == NULL || !trainer->ranks->agreed)
+        tell_ranks(options, status, err);
     mw_trainer_destroy(trainer);
     return NULL;
 }
@@ -168,8 +179,14 @@ mw_trainer *mw__trainer_create_in(const mw_trainer_options *options, size_t piec
 mw_trainer *mw_trainer_create(const mw_trainer_options *options, mw_error *err)
 {
     MW__FLOAT_SCOPE;
-    if (mw__skips(err) || mw__trainer_check_options(options, err) != MW_OK)
+    if (mw__skips(err))
         return NULL;
+    const mw_status checked = mw__trainer_check_options(options, err);
+    if (checked != MW_OK) {
+        if (options != NULL && options->struct_size == sizeof *options)
+            tell_ranks(options, checked, err);
+        return NULL;
+    }
     const mw_graph *graph = options->loss->graph;
     mw__graph_hold(graph);
     mw_trainer *trainer = mw__trainer_create_in(options, 1, err);

@@ -55,6 +55,7 @@ mw_status mw__trainer_compare_ranks(mw_trainer *t, mw_error *err)
     mw_status status = mw__ranks_gather(r->communicator, &own, sizeof own, all, err);
     for (int i = 1; status == MW_OK && i < ranks; i++) {
         const char *what = find_difference(&all[0], &all[i]);
+        r->agreed = what != NULL; /* all find the same */
         if (what != NULL)
             status = mw__fail(err, MW_ERROR_ARGUMENT, "trainer: rank %d has %s than rank 0", i, what);
     }

@@ -215,11 +215,18 @@ mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *bat
     return MW_OK;
 }
 
+static mw_status step_alone(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
+{
+    MW_TRY(mw__trainer_check_batch(trainer, batch, err));
+    return run_step(trainer, batch, out_loss, err);
+}
+
+/* Whatever this rank fails with, the others learn. */
 static mw_status step_apart(mw_trainer *t, const mw_batch *batch, float *out_loss, mw_error *err)
 {
     mw_error local = {0};
     MW_TRY(mw__communicator_check(t->ranks->communicator, "mw_trainer_step", err));
-    const mw_status status = mw__trainer_step_apart(t, run_step(t, batch, out_loss, &local), &local);
+    const mw_status status = mw__trainer_step_apart(t, step_alone(t, batch, out_loss, &local), &local);
     if (status != MW_OK && err != NULL)
         *err = local;
     return status;
@@ -227,12 +234,10 @@ static mw_status step_apart(mw_trainer *t, const mw_batch *batch, float *out_los
 
 static mw_status step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
 {
-    MW_TRY(mw__trainer_check_batch(trainer, batch, err));
-    if (mw__trainer_hands_on(trainer))
-        return mw__trainer_step_ranks(trainer, batch, out_loss, err);
-    if (trainer->ranks != NULL)
-        return step_apart(trainer, batch, out_loss, err);
-    return run_step(trainer, batch, out_loss, err);
+    if (trainer == NULL || trainer->ranks == NULL)
+        return step_alone(trainer, batch, out_loss, err);
+    return mw__trainer_hands_on(trainer) ? mw__trainer_step_ranks(trainer, batch, out_loss, err)
+                                         : step_apart(trainer, batch, out_loss, err);
 }
 
 mw_status mw_trainer_step(mw_trainer *trainer, const mw_batch *batch, float *out_loss, mw_error *err)
