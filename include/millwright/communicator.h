@@ -46,7 +46,8 @@ typedef struct mw_transport {
     mw_status (*receive)(void *user, int from, int tag, void *data, size_t size, void **out_request, mw_error *err);
     /* Whether a request is done; then it is gone. out_size: bytes that were received (of a send anything). */
     mw_status (*test)(void *user, void *request, bool *out_done, size_t *out_size, mw_error *err);
-    /* Gives a request up; its memory is free to go afterwards. */
+    /* Gives a request up. What is half done may go on while other requests are tested; behind the last of them its
+     * memory is free to go. */
     void (*cancel)(void *user, void *request);
     /* Ends the processes of all ranks, this one too, where it can; NULL = it cannot. */
     void (*abort)(void *user, int code);

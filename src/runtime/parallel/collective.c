@@ -98,6 +98,7 @@ mw_status mw__ranks_allreduce(mw_communicator *c, void *data, size_t count, mw_d
         const size_t length = count - first < piece ? count - first : piece;
         status = reduce_piece(&r, (char *)data + first * bytes, length * bytes, length, err);
     }
+    status = mw__communicator_end(c, status, err); /* what is half done may go on while the others are told */
     mw__reduction_deinit(&r);
-    return mw__communicator_end(c, status, err);
+    return status;
 }
