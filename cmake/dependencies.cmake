@@ -44,6 +44,13 @@ if(MW_PLIST)
     endif()
 endif()
 
+# Where there are several, -DMPI_EXECUTABLE_SUFFIX=.mpich takes another than the system's choice.
+set(MW_HAVE_MPI OFF)
+if(MW_MPI)
+    find_package(MPI COMPONENTS C)
+    set(MW_HAVE_MPI ${MPI_C_FOUND})
+endif()
+
 # The single headers are copied into the build tree, so that no system folder comes onto the include path: a
 # cross-build would pick up the host's C library there.
 set(mw_single_headers ${PROJECT_BINARY_DIR}/single_headers)

@@ -1,7 +1,8 @@
 # The installed tree: headers, libraries, the CMake package and millwright.pc, all relocatable.
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
+    PATTERN "mpi.h" EXCLUDE)
 install(TARGETS millwright millwright_static EXPORT millwright-targets)
 if(TARGET millwright_e5rt)
     install(TARGETS millwright_e5rt)
@@ -42,3 +43,16 @@ if(CMAKE_DL_LIBS)
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/millwright.pc.in ${PROJECT_BINARY_DIR}/millwright.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/millwright.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The communicator over MPI is asked for by name, find_package(millwright COMPONENTS mpi), as MPI must then be found.
+if(TARGET millwright_mpi)
+    install(FILES ${PROJECT_SOURCE_DIR}/include/millwright/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/millwright)
+    install(TARGETS millwright_mpi millwright_mpi_static EXPORT millwright-mpi-targets)
+    install(EXPORT millwright-mpi-targets NAMESPACE millwright:: DESTINATION ${mw_package_dir})
+    set(mw_pc_mpi_cflags ${MPI_C_INCLUDE_DIRS})
+    list(TRANSFORM mw_pc_mpi_cflags PREPEND "-isystem ")
+    list(JOIN mw_pc_mpi_cflags " " mw_pc_mpi_cflags)
+    list(JOIN MPI_C_LIBRARIES " " mw_pc_mpi_libs)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/millwright_mpi.pc.in ${PROJECT_BINARY_DIR}/millwright_mpi.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/millwright_mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

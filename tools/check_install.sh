@@ -30,17 +30,21 @@ check_symbols() { # check_symbols LIBRARY PATTERN: exports at least one name, an
     [ -z "$other" ] || fail "$(basename "$1") also exports:" "$other"
 }
 check_symbols "$lib/libmillwright.so" '^(mw_[a-z0-9]|ane_e5rt_)'
+[ ! -e "$lib/libmillwright_mpi.so" ] || check_symbols "$lib/libmillwright_mpi.so" '^mw_(communicator_mpi|mpi_start)$'
 [ ! -e "$lib/libmillwright_e5rt.so" ] || check_symbols "$lib/libmillwright_e5rt.so" '^e5rt_'
 
 # --- headers: all of ours, nothing else ---
-(cd include && find . -name '*.h' | LC_ALL=C sort) >"$work/ours"
+with_mpi=
+[ ! -e "$lib/libmillwright_mpi.so" ] || with_mpi=yes
+(cd include && find . -name '*.h' | if [ -n "$with_mpi" ]; then cat; else grep -v '/mpi\.h$'; fi | LC_ALL=C sort) >"$work/ours"
 (cd "$prefix/include" && find . -type f | LC_ALL=C sort) >"$work/installed"
 cmp -s "$work/ours" "$work/installed" || fail "the installed headers are not those of include/"
 
 # --- find_package ---
 absolute=
 for source in $sources; do absolute="$absolute;$PWD/$source"; done
-cmake -G Ninja -S tests/install/find_package -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DSOURCES="${absolute#;}" >/dev/null
+cmake -G Ninja -S tests/install/find_package -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DSOURCES="${absolute#;}" \
+    ${with_mpi:+-DMPI_SOURCES="$PWD/tests/install/smoke_mpi.c"} >/dev/null
 cmake --build "$work/cmake" >/dev/null
 "$work/cmake/smoke_millwright"
 "$work/cmake/smoke_millwright_static"
@@ -59,3 +63,13 @@ for source in $sources; do
 done
 LD_LIBRARY_PATH=$lib "$work/smoke"
 "$work/smoke_static"
+
+# --- over MPI: both ways, and an example with --mpi ---
+[ -n "$with_mpi" ] || exit 0
+"$work/cmake/smoke_mpi_millwright_mpi"
+"$work/cmake/smoke_mpi_millwright_mpi_static"
+for source in tests/install/smoke_mpi.c examples/mnist_mlp.c; do
+    # shellcheck disable=SC2046
+    ${CC:-cc} -std=c11 -DEXAMPLES_MPI "$source" -o "$work/mpi" $(pkg-config --cflags --libs millwright_mpi)
+done
+LD_LIBRARY_PATH=$lib "$work/mpi" --help >/dev/null

@@ -52,6 +52,10 @@ function check_third_party(header) {
             bad("libplist belongs to src/chip/netplist")
         third_party = 1
     }
+    if (header == "mpi.h" && room != "mpi" && FILENAME != "include/millwright/mpi.h")
+        bad("MPI belongs to src/mpi")
+    if (header == "millwright/mpi.h" && FILENAME ~ /^include\//)
+        bad("who includes this needs MPI")
     if (header ~ /(cblas|openblas|Accelerate|Espresso)/)
         bad("BLAS and frameworks are reached by dlopen with our own prototypes")
 }
@@ -77,6 +81,7 @@ BEGIN {
     allowed["engine/cache"] = "base graph mil chip/rules engine/core engine/compile"
     allowed["engine/run"] = "base graph engine/core engine/compile"
     allowed["engine/surface"] = "base graph mil chip/rules e5rt engine/core engine/kernels engine/compile engine/cache engine/run"
+    allowed["mpi"] = ""
     allowed["public"] = ""
 
     private_to["graph/rule.h"] = "graph"

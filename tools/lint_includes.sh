@@ -34,6 +34,9 @@ refuses src/format/x.c runtime/state.h
 refuses src/mil/x.c format/protobuf/wire.h
 refuses src/runtime/x.c protobuf-c/protobuf-c.h
 refuses src/chip/hwx/x.c plist/plist.h
+refuses src/runtime/x.c mpi.h
+refuses src/mpi/x.c runtime/parallel/communicator.h
+refuses include/millwright/x.h millwright/mpi.h
 refuses src/engine/compile/x.c graph/rule.h
 refuses src/engine/compile/x.c mil/rewrite.h
 refuses include/millwright/x.h base/error.h

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the packages that are missing for the named groups: build, npm, fashion, bench, check, nightly.
+# Installs the packages that are missing for the named groups: build, npm, mpi, mpich, fashion, bench, check, nightly.
 # usage: tools/setup.sh GROUP...
 set -eu
 
@@ -7,6 +7,8 @@ debian_packages() {
     case $1 in
     build) echo gcc libc6-dev cmake ninja-build pkg-config uthash-dev libxxhash-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev libprotobuf-c-dev protobuf-c-compiler libplist-dev libopenblas0-pthread ;;
     npm) command -v npm >/dev/null || echo npm ;;
+    mpi) echo openmpi-bin libopenmpi-dev ;;
+    mpich) echo mpich libmpich-dev ;;
     bench) echo clang libopenblas-dev python3 ;;
     fashion) echo dataset-fashion-mnist ;;
     check) echo clang clang-format libclang-rt-dev llvm g++ binutils shellcheck git locales libonnx-testdata ;;
@@ -18,6 +20,7 @@ brew_packages() {
     case $1 in
     build) echo cmake ninja pkgconf uthash xxhash libpng jpeg-turbo protobuf-c libplist ;;
     npm) command -v npm >/dev/null || echo node ;;
+    mpi) command -v mpicc >/dev/null || echo open-mpi ;;
     bench) command -v python3 >/dev/null || echo python ;;
     check) echo clang-format shellcheck ;;
     esac

@@ -9,3 +9,4 @@ set(MW_PROTOBUF OFF CACHE BOOL "" FORCE) # nor is its protobuf-c
 set(MW_PNG OFF CACHE BOOL "" FORCE) # nor are its libpng ..
 set(MW_JPEG OFF CACHE BOOL "" FORCE) # .. and libjpeg
 set(MW_PLIST OFF CACHE BOOL "" FORCE) # nor is its libplist
+set(MW_MPI OFF CACHE BOOL "" FORCE) # nor is its MPI
