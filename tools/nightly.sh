@@ -8,7 +8,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tools/steps.sh
-tools/setup.sh build check nightly || exit 1
+tools/setup.sh build mpi mpich check nightly || exit 1
 
 build() { cmake --preset "$@" && cmake --build --preset "$1"; }
 

@@ -1,0 +1,100 @@
+/* Trainers of several processes beside one that accumulates the same batches: the same bits. And beside one that has
+ * all examples in one batch: the same numbers, but for the order of sums. */
+#include "mpi/nets.h"
+#include "mpi/on_ranks.h"
+
+#include <stdlib.h>
+
+enum { STEPS = 20 };
+
+typedef struct outcome {
+    float losses[STEPS];
+    float weights[784 * 256];
+} outcome;
+
+static int64_t batch_of(net_kind kind) { return kind == NET_MLP ? 16 : kind == NET_CNN ? 6 : 4; }
+
+/* A loss is the mean of as many batches as an update has. */
+static void train(const net *n, int64_t first, int64_t stride, int batches, outcome *out)
+{
+    mw_error err = {0};
+    size_t count;
+    mw_trainer *t = net_trainer(n, &err);
+    net_batch *b = net_batch_create(n);
+    for (int step = 0; step < STEPS && err.status == MW_OK; step++) {
+        double sum = 0.0;
+        for (int k = 0; k < batches; k++) {
+            float loss = 0.0f;
+            mw_trainer_step(t, net_batch_fill(b, first + (step * batches + k) * stride), &loss, &err);
+            sum += (double)loss;
+        }
+        out->losses[step] = (float)(sum / batches);
+    }
+    const char *name = net_first_parameter(n->kind, &count);
+    mw_trainer_read(t, name, out->weights, count, &err);
+    CHECK_OK(err);
+    net_batch_destroy(b);
+    mw_trainer_destroy(t);
+}
+
+/* By rank 0 alone, while the others wait. */
+static void train_alone(const net *like, int64_t batch, int batches, outcome *out)
+{
+    mw_error err = {0};
+    mw_communicator *c = on_ranks_communicator();
+    const net alone = {.kind = like->kind, .batch = batch, .accumulate = batches, .device = like->device, .seed = 1};
+    mw_communicator_set_timeout(c, 100.0, &err);
+    if (on_ranks_rank() == 0)
+        train(&alone, 0, batch, batches, out);
+    mw_communicator_broadcast(c, 0, out, sizeof *out, &err);
+    CHECK_INT(mw_communicator_finish(c, &err), MW_OK);
+}
+
+static double largest_difference(const outcome *a, const outcome *b)
+{
+    double most = 0.0;
+    for (int i = 0; i < STEPS; i++)
+        most = fmax(most, fabs((double)a->losses[i] - (double)b->losses[i]));
+    return most;
+}
+
+static void check_net(net_kind kind, mw_device device)
+{
+    mw_error err = {0};
+    const int ranks = on_ranks_size();
+    const int64_t batch = batch_of(kind);
+    outcome *together = calloc(1, sizeof *together), *alone = calloc(1, sizeof *alone);
+    net n = {.kind = kind, .batch = batch, .accumulate = 1, .device = device, .seed = 1 + (uint64_t)on_ranks_rank()};
+    n.ranks = on_ranks_communicator();
+    train(&n, on_ranks_rank() * batch, ranks * batch, 1, together);
+    CHECK_INT(mw_communicator_finish(n.ranks, &err), MW_OK);
+    train_alone(&n, batch, ranks, alone);
+    CHECK(memcmp(together->losses, alone->losses, sizeof alone->losses) == 0);
+    CHECK(memcmp(together->weights, alone->weights, sizeof alone->weights) == 0);
+    CHECK(together->losses[STEPS - 1] < 0.9f * together->losses[0]);
+    if (device == MW_DEVICE_CPU) {
+        train_alone(&n, ranks * batch, 1, alone);
+        CHECK_NEAR(largest_difference(together, alone), 0.0, 1e-6);
+    }
+    free(together);
+    free(alone);
+}
+
+static void test_mlp_has_the_bits_of_one_rank(void) { check_net(NET_MLP, MW_DEVICE_CPU); }
+static void test_cnn_has_the_bits_of_one_rank(void) { check_net(NET_CNN, MW_DEVICE_CPU); }
+static void test_transformer_has_the_bits_of_one_rank(void) { check_net(NET_CHARACTERS, MW_DEVICE_CPU); }
+static void test_mlp_in_fp16_has_the_bits_of_one_rank(void) { check_net(NET_MLP, MW_DEVICE_ANE); }
+static void test_cnn_in_fp16_has_the_bits_of_one_rank(void) { check_net(NET_CNN, MW_DEVICE_ANE); }
+static void test_transformer_in_fp16_has_the_bits_of_one_rank(void) { check_net(NET_CHARACTERS, MW_DEVICE_ANE); }
+
+int main(int argc, char **argv)
+{
+    on_ranks_begin(&argc, &argv);
+    RUN(test_mlp_has_the_bits_of_one_rank);
+    RUN(test_cnn_has_the_bits_of_one_rank);
+    RUN(test_transformer_has_the_bits_of_one_rank);
+    RUN(test_mlp_in_fp16_has_the_bits_of_one_rank);
+    RUN(test_cnn_in_fp16_has_the_bits_of_one_rank);
+    RUN(test_transformer_in_fp16_has_the_bits_of_one_rank);
+    return on_ranks_finish();
+}
