@@ -24,9 +24,11 @@ int main(int argc, char **argv)
 {
     example_options o = {.data = "data/mnist", .epochs = 3, .batch = 128, .seed = 1, .learning_rate = 2e-3f};
     o.schedule = mw_schedule_cosine(0.0f);
+    o.takes_mpi = true;
     options_parse(&o, argc, argv);
 
     mw_error err = {0};
+    mw_communicator *ranks = options_ranks(&o, &argc, &argv, &err);
     mw_dataset *train = mw_dataset_open_idx(o.data, "train", &err);
     mw_dataset *test = mw_dataset_open_idx(o.data, "t10k", &err);
 
@@ -40,15 +42,17 @@ int main(int argc, char **argv)
     options.prediction = logits;
     options.compile.device = o.device;
     options.compile.seed = o.seed;
+    options.compile.threads = (int)o.threads;
+    options.communicator = ranks;
     mw_trainer *trainer = mw_trainer_create(&options, &err);
     options_fit(&o, trainer, train, test, &err);
     options_report(trainer, test, "test accuracy", &err);
-    if (o.model != NULL)
+    if (o.model != NULL && mw_communicator_rank(ranks) == 0)
         mw_trainer_write_mil(trainer, o.model, &err);
 
     mw_trainer_destroy(trainer);
     mw_graph_destroy(graph);
     mw_dataset_destroy(test);
     mw_dataset_destroy(train);
-    return options_exit_code(&err);
+    return options_end(ranks, &err);
 }

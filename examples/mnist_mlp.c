@@ -3,11 +3,12 @@
 
 int main(int argc, char **argv)
 {
-    example_options o = {
-        .data = "data/mnist", .epochs = 5, .batch = 128, .learning_rate = 3e-3f, .schedule = mw_schedule_cosine(0.0)};
+    example_options o = {.data = "data/mnist", .epochs = 5, .batch = 128, .learning_rate = 3e-3f, .takes_mpi = true};
+    o.schedule = mw_schedule_cosine(0.0);
     options_parse(&o, argc, argv);
 
     mw_error err = {0}; /* a call that is given an error does nothing, so one look at the end is enough */
+    mw_communicator *ranks = options_ranks(&o, &argc, &argv, &err); /* --mpi: several processes train one model */
     mw_dataset *train = mw_dataset_open_idx(o.data, "train", &err);
     mw_dataset *test = mw_dataset_open_idx(o.data, "t10k", &err);
 
@@ -21,6 +22,8 @@ int main(int argc, char **argv)
     options.metric = mw_accuracy(logits, y);
     options.compile.device = o.device;
     options.compile.seed = o.seed;
+    options.compile.threads = (int)o.threads;
+    options.communicator = ranks;
     mw_trainer *trainer = mw_trainer_create(&options, &err);
 
     mw_fit_options fit = mw_fit_defaults(train, o.epochs);
@@ -39,5 +42,5 @@ int main(int argc, char **argv)
     mw_graph_destroy(graph);
     mw_dataset_destroy(test);
     mw_dataset_destroy(train);
-    return options_exit_code(&err);
+    return options_end(ranks, &err);
 }

@@ -4,6 +4,10 @@
 
 #include <float.h>
 #include <millwright/millwright.h>
+#if defined(EXAMPLES_MPI) /* with libmillwright_mpi */
+#include <millwright/mpi.h>
+#include <unistd.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +23,8 @@ typedef struct example_options {
     int64_t save_steps, save_seconds, keep;
     const char *best;
     const char *model;
+    bool takes_mpi, mpi; /* whether the example can run as several ranks, and is to */
+    int64_t threads;
 } example_options;
 
 static const char options_usage[] =
@@ -35,7 +41,10 @@ static const char options_usage[] =
     "  --save-seconds N    .. and every N seconds\n"
     "  --keep N            the last N saves stay as FILE.step-<step>, before the ending\n"
     "  --best NAME         the best epoch stays as FILE.best: by loss, or a metric (the highest)\n"
-    "  --model DIR         where model.mil is written, or read by what tunes one\n";
+    "  --model DIR         where model.mil is written, or read by what tunes one\n"
+    "  --threads N         of a process (its share of the processors)\n"
+    "  --mpi               one of several processes, each with --batch examples of a step: mpiexec -n 4 PROGRAM "
+    "--mpi\n";
 
 /* The index of `value` in `names`, -1 if it is none of them. */
 static inline int options_choose(const char *value, const char *const *names, int count)
@@ -115,6 +124,8 @@ static inline bool options_set(example_options *out, const char *name, const cha
         return options_count(value, &out->epochs);
     if (strcmp(name, "batch") == 0)
         return options_count(value, &out->batch);
+    if (strcmp(name, "threads") == 0)
+        return options_count(value, &out->threads);
     if (strcmp(name, "schedule") == 0)
         return options_pick_schedule(value, &out->schedule);
     if (strcmp(name, "seed") == 0)
@@ -131,7 +142,7 @@ static inline const char *options_rule(const char *name)
 {
     if (strcmp(name, "seed") == 0)
         return "a whole number from 0 to 18446744073709551615 is wanted";
-    if (strcmp(name, "epochs") == 0 || strcmp(name, "batch") == 0)
+    if (strcmp(name, "epochs") == 0 || strcmp(name, "batch") == 0 || strcmp(name, "threads") == 0)
         return "a whole number from 1 to 2147483647 is wanted";
     if (strcmp(name, "lr") == 0)
         return "a positive number is wanted, such as 0.001 or 1e-3";
@@ -159,6 +170,10 @@ static inline void options_parse(example_options *out, int argc, char **argv)
         const char *option = argv[i];
         if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
             options_stop(&defaults, argv[0], true);
+        if (strcmp(option, "--mpi") == 0 && out->takes_mpi) {
+            out->mpi = true;
+            continue;
+        }
         const bool named = strncmp(option, "--", 2) == 0;
         const size_t length = named ? strcspn(option + 2, "=") : 0;
         const bool joined = named && option[2 + length] == '=';
@@ -171,6 +186,43 @@ static inline void options_parse(example_options *out, int argc, char **argv)
                 value != NULL && !joined ? value : "", options_rule(name));
         options_stop(&defaults, argv[0], false);
     }
+}
+
+#if defined(EXAMPLES_MPI)
+/* What each of the ranks of one machine has of its processors. */
+static inline int64_t options_share(void)
+{
+    MPI_Comm machine;
+    int ranks = 1;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    MPI_Comm_size(machine, &ranks);
+    MPI_Comm_free(&machine);
+    const long share = sysconf(_SC_NPROCESSORS_ONLN) / ranks;
+    return share > 1 ? share : 1;
+}
+#endif
+
+/* The ranks that --mpi asks for, of which the first speaks for all; NULL without it. */
+static inline mw_communicator *options_ranks(example_options *o, int *argc, char ***argv, mw_error *err)
+{
+    mw_communicator *ranks = NULL;
+    if (!o->mpi || err->status != MW_OK)
+        return NULL;
+#if defined(EXAMPLES_MPI)
+    ranks = mw_mpi_start(argc, argv, err);
+    if (ranks != NULL && o->threads == 0)
+        o->threads = options_share();
+#else
+    (void)argc, (void)argv;
+    err->status = MW_ERROR_UNSUPPORTED;
+    snprintf(
+        err->message, sizeof err->message,
+        "--mpi needs libmillwright_mpi, which is built where an MPI is found: install openmpi-bin and libopenmpi-dev "
+        "(Debian; mpich and libmpich-dev will do, too) or open-mpi (Homebrew), and build Millwright again");
+#endif
+    if (mw_communicator_rank(ranks) > 0 && freopen("/dev/null", "w", stdout) == NULL)
+        fprintf(stderr, "rank %d cannot be made silent\n", mw_communicator_rank(ranks));
+    return ranks;
 }
 
 /* What a signal leaves behind where no checkpoint was asked for. */
@@ -229,6 +281,15 @@ static inline int options_exit_code(const mw_error *err)
         return 0;
     fprintf(stderr, "%s\n", err->message);
     return err->status == MW_ERROR_STOPPED ? 128 + mw_fit_signal() : 1;
+}
+
+/* The same, and the end of the ranks, if there are any: what went wrong is said first, as all end with the first. */
+static inline int options_end(mw_communicator *ranks, mw_error *err)
+{
+    const int code = options_exit_code(err);
+    if (ranks == NULL || mw_communicator_finish(ranks, err) == MW_OK || code != 0)
+        return code;
+    return options_exit_code(err);
 }
 
 #endif
