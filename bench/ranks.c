@@ -1,6 +1,6 @@
 /* Several ranks: what a step takes on a slow network, beside a model of it; and what the model says of other networks.
  *
- *     ranks measure             two ranks as threads, one thread each, over a transport with a latency and a rate
+ *     ranks measure             two ranks as processes of one thread each, over a transport with a latency and a rate
  *     ranks predict < table     lines "name step_ms parameters": a step's time and speed on 2 to 64 ranks
  *
  * The model: gradients of B bytes go in buckets of b. Of a bucket a rank sends two times (n - 1) messages, one after
@@ -11,9 +11,11 @@
  * part of what was measured. */
 #include "support/ranks.h"
 #include "bench.h"
+#include "ranks_pair.h"
 
 #include <millwright/millwright.h>
 #include <string.h>
+#include <sys/mman.h>
 
 typedef struct network {
     double latency, rate, adding; /* seconds, bytes a second, bytes a second */
@@ -97,15 +99,19 @@ static void job(mw_communicator *c, int rank, void *user)
     mw_trainer_destroy(t);
 }
 
-static run measure(int segments, const ranks_network *n)
+static run measure(int segments, const pair_network *n)
 {
-    run r = {.segments = segments};
-    ranks_run(n, job, &r);
-    if (r.err.status != MW_OK) {
-        fprintf(stderr, "%s\n", r.err.message);
+    run *r = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (r == MAP_FAILED)
+        exit(1);
+    *r = (run){.segments = segments};
+    if (!pair_run(n, job, r) || r->err.status != MW_OK) {
+        fprintf(stderr, "the ranks failed: %s\n", r->err.message);
         exit(1);
     }
-    return r;
+    const run found = *r;
+    munmap(r, sizeof *r);
+    return found;
 }
 
 /* A step of one rank, which exchanges nothing, with and without a communicator of one. */
@@ -134,27 +140,31 @@ static void measure_one(void)
     free(x);
 }
 
+/* What the machine does by itself: the step, and what the exchange costs where the network costs nothing. */
+static void measure_network(double share, const run *alone)
+{
+    const double rate = share * (double)alone->sent / alone->best, bytes = (double)alone->sent;
+    const pair_network slow = {.latency = 50e-6, .bytes_per_second = rate};
+    const network n = {.latency = slow.latency, .rate = rate, .adding = 4e9};
+    const run after = measure(1, &slow), during = measure(0, &slow);
+    printf("rate %.2f\tafter_ms\t%.2f\tmodel\t%.2f\tmeanwhile_ms\t%.2f\tmodel\t%.2f\tearly\t%.2f\n", share,
+           1e3 * after.best, 1e3 * model(&n, 2, alone->best, bytes, WIDTH * WIDTH * 4.0, false), 1e3 * during.best,
+           1e3 * model(&n, 2, alone->best, bytes, WIDTH * WIDTH * 4.0, true),
+           (double)during.early / (double)during.exchanged);
+    fflush(stdout);
+}
+
+/* The engine is first used in children; rates are multiples of what would carry the gradients in the time of a step. */
 static void measure_all(void)
 {
     static const double share[] = {4.0, 2.0, 1.0, 0.5};
-    measure_one();
-    const run alone = measure(1, &(ranks_network){.size = 2});
-    printf("two ranks\tparameters\t%d\tsent_bytes\t%llu\tbound_bytes\t%d\tstep_ms\t%.2f\n",
+    const run alone = measure(1, &(pair_network){.latency = 0.0}), cut = measure(0, &(pair_network){.latency = 0.0});
+    printf("two ranks\tparameters\t%d\tsent_bytes\t%llu\tbound_bytes\t%d\tstep_ms\t%.2f\tin pieces\t%.2f\n",
            LAYERS * WIDTH * (WIDTH + 1), (unsigned long long)alone.sent, LAYERS * WIDTH * (WIDTH + 1) * 4,
-           1e3 * alone.best);
-    for (size_t i = 0; i < sizeof share / sizeof *share; i++) {
-        const double rate = share[i] * (double)alone.sent / alone.best, latency = 50e-6;
-        const ranks_network slow = {.size = 2, .latency = latency, .bytes_per_second = rate};
-        const network n = {.latency = latency, .rate = rate, .adding = 4e9};
-        const run after = measure(1, &slow), during = measure(0, &slow);
-        const double bytes = (double)alone.sent, bucket = WIDTH * WIDTH * 4.0;
-        printf("network of %.2f times the step's "
-               "need\tafter_ms\t%.2f\tmodel\t%.2f\tmeanwhile_ms\t%.2f\tmodel\t%.2f\tearly\t"
-               "%.2f\n",
-               share[i], 1e3 * after.best, 1e3 * model(&n, 2, alone.best, bytes, bucket, false), 1e3 * during.best,
-               1e3 * model(&n, 2, alone.best, bytes, bucket, true), (double)during.early / (double)during.exchanged);
-        fflush(stdout);
-    }
+           1e3 * alone.best, 1e3 * cut.best);
+    for (size_t i = 0; i < sizeof share / sizeof *share; i++)
+        measure_network(share[i], &alone);
+    measure_one();
 }
 
 /* ---- predicting ---- */
