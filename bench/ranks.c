@@ -1,6 +1,6 @@
 /* Several ranks: what a step takes on a slow network, beside a model of it; and what the model says of other networks.
  *
- *     ranks measure             two ranks as processes of one thread each, over a transport with a latency and a rate
+ *     ranks measure [width]     two ranks as processes of one thread each, over a transport with a latency and a rate
  *     ranks predict < table     lines "name step_ms parameters": a step's time and speed on 2 to 64 ranks
  *
  * The model: gradients of B bytes go in buckets of b. Of a bucket a rank sends two times (n - 1) messages, one after
@@ -41,7 +41,10 @@ static double model(const network *n, int ranks, double compute, double bytes, d
 
 /* ---- measuring ---- */
 
-enum { BATCH = 128, WIDTH = 512, LAYERS = 8, STEPS = 12 };
+enum { LAYERS = 8, STEPS = 8 };
+
+/* A network of 1024 in width takes 0.1 s for a step, as small trainings do; buckets are those of a layer. */
+static int width = 1024, batch_size = 256;
 
 typedef struct run {
     int segments;
@@ -53,15 +56,15 @@ typedef struct run {
 static mw_trainer *make(mw_communicator *c, int segments, mw_error *err)
 {
     mw_graph *g = mw_graph_create(NULL);
-    mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(BATCH, WIDTH)), *h = x;
+    mw_tensor *x = mw_input(g, "x", MW_F32, MW_SHAPE(batch_size, width)), *h = x;
     for (int i = 0; i < LAYERS; i++) {
         char name[16];
         snprintf(name, sizeof name, "fc%d", i);
-        h = mw_tanh(mw_dense(h, WIDTH, name));
+        h = mw_tanh(mw_dense(h, width, name));
     }
     mw_trainer_options o = mw_trainer_defaults(mw_mse(h, mw_mul_scalar(x, 0.5)), mw_sgd(0.01f));
     o.communicator = c;
-    o.bucket_bytes = WIDTH * WIDTH * 4;
+    o.bucket_bytes = (uint64_t)width * (uint64_t)width * 4;
     o.segments = segments;
     o.compile.threads = 1;
     mw_trainer *t = mw_trainer_create(&o, err);
@@ -74,10 +77,10 @@ static void job(mw_communicator *c, int rank, void *user)
     run *r = user;
     mw_error err = {0};
     mw_trainer *t = make(c, r->segments, &err);
-    float *x = calloc(BATCH * WIDTH, sizeof *x);
-    const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = BATCH * WIDTH};
-    const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = BATCH};
-    for (int i = 0; i < BATCH * WIDTH; i++)
+    float *x = calloc((size_t)batch_size * (size_t)width, sizeof *x);
+    const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = (size_t)batch_size * (size_t)width};
+    const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = batch_size};
+    for (int i = 0; i < batch_size * width; i++)
         x[i] = (float)((i * 7 + rank * 5) % 29) / 29.0f - 0.5f;
     for (int step = 0; step < STEPS; step++) {
         mw_communicator_barrier(c, &err);
@@ -119,13 +122,13 @@ static void measure_one(void)
 {
     mw_error err = {0};
     double best[2] = {0.0, 0.0};
-    float *x = calloc(BATCH * WIDTH, sizeof *x);
-    const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = BATCH * WIDTH};
-    const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = BATCH};
+    float *x = calloc((size_t)batch_size * (size_t)width, sizeof *x);
+    const mw_feed feed = {.name = "x", .dtype = MW_F32, .data = x, .count = (size_t)batch_size * (size_t)width};
+    const mw_batch batch = {.feeds = &feed, .feed_count = 1, .examples = batch_size};
     const mw_transport transport = ranks_alone();
     mw_communicator *one = mw_communicator_create(&transport, NULL, &err);
     mw_trainer *t[2] = {make(NULL, 1, &err), make(one, 1, &err)};
-    for (int step = 0; step < 60; step++)
+    for (int step = 0; step < 2 * STEPS; step++)
         for (int i = 0; i < 2; i++) {
             const double start = bench_now();
             mw_trainer_step(t[i], &batch, NULL, &err);
@@ -148,8 +151,8 @@ static void measure_network(double share, const run *alone)
     const network n = {.latency = slow.latency, .rate = rate, .adding = 4e9};
     const run after = measure(1, &slow), during = measure(0, &slow);
     printf("rate %.2f\tafter_ms\t%.2f\tmodel\t%.2f\tmeanwhile_ms\t%.2f\tmodel\t%.2f\tearly\t%.2f\n", share,
-           1e3 * after.best, 1e3 * model(&n, 2, alone->best, bytes, WIDTH * WIDTH * 4.0, false), 1e3 * during.best,
-           1e3 * model(&n, 2, alone->best, bytes, WIDTH * WIDTH * 4.0, true),
+           1e3 * after.best, 1e3 * model(&n, 2, alone->best, bytes, 4.0 * width * width, false), 1e3 * during.best,
+           1e3 * model(&n, 2, alone->best, bytes, 4.0 * width * width, true),
            (double)during.early / (double)during.exchanged);
     fflush(stdout);
 }
@@ -160,7 +163,7 @@ static void measure_all(void)
     static const double share[] = {4.0, 2.0, 1.0, 0.5};
     const run alone = measure(1, &(pair_network){.latency = 0.0}), cut = measure(0, &(pair_network){.latency = 0.0});
     printf("two ranks\tparameters\t%d\tsent_bytes\t%llu\tbound_bytes\t%d\tstep_ms\t%.2f\tin pieces\t%.2f\n",
-           LAYERS * WIDTH * (WIDTH + 1), (unsigned long long)alone.sent, LAYERS * WIDTH * (WIDTH + 1) * 4,
+           LAYERS * width * (width + 1), (unsigned long long)alone.sent, LAYERS * width * (width + 1) * 4,
            1e3 * alone.best, 1e3 * cut.best);
     for (size_t i = 0; i < sizeof share / sizeof *share; i++)
         measure_network(share[i], &alone);
@@ -191,12 +194,16 @@ int main(int argc, char **argv)
 {
     char name[64];
     double step_ms, parameters;
+    if (argc > 2 && strcmp(argv[1], "measure") == 0 && atoi(argv[2]) >= 16 && atoi(argv[2]) <= 1024) {
+        width = atoi(argv[2]);
+        batch_size = width / 4;
+    }
     if (argc > 1 && strcmp(argv[1], "measure") == 0)
         measure_all();
     else if (argc > 1 && strcmp(argv[1], "predict") == 0)
         while (scanf("%63s %lf %lf", name, &step_ms, &parameters) == 3)
             predict(name, step_ms, parameters);
     else
-        fprintf(stderr, "usage: ranks measure | ranks predict < table\n");
+        fprintf(stderr, "usage: ranks measure [width] | ranks predict < table\n");
     return argc > 1 ? 0 : 2;
 }

@@ -20,7 +20,7 @@ double mw__communicator_now(void)
 /* Ranks may be more than processors: whoever waits gives way, and sleeps if it takes longer. */
 void mw__communicator_pause(unsigned look)
 {
-    enum { YIELDS = 200, SHORT = 400 };
+    enum { YIELDS = 20, SHORT = 400 };
     struct timespec nap = {.tv_nsec = look < SHORT ? 20000 : 200000};
     if (look < YIELDS)
         sched_yield();
