@@ -120,7 +120,7 @@ void mw__trainer_drop_carried(mw__trainer_ranks *ranks);
 
 /* ---- trainer_ranks_equal.c ---- */
 
-/* All ranks have the same model, options and library, else it is said who has not.  errors  MW_ERROR_COMMUNICATION */
+/* All ranks have the same model, options and library, else it is said who has not.  errors  MW_ERROR_ARGUMENT */
 mw_status mw__trainer_compare_ranks(mw_trainer *trainer, mw_error *err);
 /* Parameters and states become those of rank 0, where they are not equal. */
 mw_status mw__trainer_equalise(mw_trainer *trainer, mw_error *err);

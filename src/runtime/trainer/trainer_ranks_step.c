@@ -11,11 +11,6 @@
 
 /* ---- the records ---- */
 
-static float read_scalar(const mw__trainer_pass *pass, size_t port)
-{
-    return mw__scalar_read(mw__program_data(pass->program, port), pass->program->ports[port].dtype);
-}
-
 static mw_status feed(mw_trainer *t, const mw_batch *batch, mw_error *err)
 {
     MW_TRY(mw__trainer_check_batch(t, batch, err));
@@ -38,8 +33,8 @@ static mw_status run_and_exchange(mw_trainer *t, const mw_batch *batch, mw_error
 
 static void take_results(mw_trainer *t, mw__step_record *record)
 {
-    record->ok = read_scalar(&t->step, t->step.ok_port);
-    record->loss = read_scalar(&t->step, t->step.loss_port);
+    record->ok = mw__trainer_read_scalar(t->step.program, t->step.ok_port);
+    record->loss = mw__trainer_read_scalar(t->step.program, t->step.loss_port);
     t->counters.result_bytes += 2 * (size_t)(mw_dtype_bits(t->step.program->ports[t->step.loss_port].dtype) / 8);
 }
 
@@ -142,23 +137,16 @@ static mw_status refuse(mw_trainer *t, const mw_batch *batch, int bad, const mw_
 
 /* ---- behind the exchange ---- */
 
-static mw_status write_scalars(mw_trainer *t, mw_error *err)
-{
-    for (size_t i = 0; i < t->scalar_count; i++)
-        MW_TRY(mw__trainer_write_scalar(t, &t->scalars[i], t->scalars[i].data, t->steps + 1, err));
-    return MW_OK;
-}
-
 static mw_status run_apply(mw_trainer *t, mw__trainer_apply *apply, float loss, bool agreed, float *out_ok,
                            mw_error *err)
 {
     mw__trainer_pass *pass = &apply->pass;
     if (apply == &t->ranks->update)
-        MW_TRY(write_scalars(t, err));
+        MW_TRY(mw__trainer_write_scalars(t, t->steps + 1, err));
     mw__scalar_write(apply->loss, apply->dtype, loss);
     mw__scalar_write(apply->agreed, apply->dtype, agreed ? 1.0f : 0.0f);
     MW_TRY(pass->shadow != NULL ? mw__trainer_run_twice(t, pass, err) : mw__program_run(pass->program, err));
-    *out_ok = read_scalar(pass, pass->ok_port);
+    *out_ok = mw__trainer_read_scalar(pass->program, pass->ok_port);
     return MW_OK;
 }
 

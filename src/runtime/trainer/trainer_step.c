@@ -27,7 +27,7 @@ void mw__scalar_write(void *data, mw_dtype dtype, float value)
         *(float *)data = value;
 }
 
-static float read_scalar(const mw_program *program, size_t port)
+float mw__trainer_read_scalar(const mw_program *program, size_t port)
 {
     return mw__scalar_read(mw__program_data(program, port), program->ports[port].dtype);
 }
@@ -46,7 +46,7 @@ mw_status mw__trainer_write_scalar(mw_trainer *t, const mw__trainer_scalar *scal
     return MW_OK;
 }
 
-static mw_status write_scalars(mw_trainer *t, int64_t step, mw_error *err)
+mw_status mw__trainer_write_scalars(mw_trainer *t, int64_t step, mw_error *err)
 {
     for (size_t i = 0; i < t->scalar_count; i++)
         MW_TRY(mw__trainer_write_scalar(t, &t->scalars[i], t->scalars[i].data, step, err));
@@ -192,12 +192,12 @@ static mw_status run_step(mw_trainer *t, const mw_batch *batch, float *out_loss,
     mw__trainer_pass *pass = updates ? &t->step : &t->accumulation;
     MW_TRY(mw__trainer_feed(t, &pass->feeder, batch, t->steps + 1, err));
     if (updates)
-        MW_TRY(write_scalars(t, t->steps + 1, err));
+        MW_TRY(mw__trainer_write_scalars(t, t->steps + 1, err));
     if (mw__trainer_compares(t) && updates)
         MW_TRY(mw__trainer_compare(t, err));
     MW_TRY(pass->shadow != NULL ? mw__trainer_run_twice(t, pass, err) : mw__program_run(pass->program, err));
-    const mw__step_result result = {read_scalar(pass->program, pass->loss_port),
-                                    read_scalar(pass->program, pass->ok_port)};
+    const mw__step_result result = {mw__trainer_read_scalar(pass->program, pass->loss_port),
+                                    mw__trainer_read_scalar(pass->program, pass->ok_port)};
     return mw__trainer_commit(t, pass, batch, &result, out_loss, err);
 }
 

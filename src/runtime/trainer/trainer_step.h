@@ -6,6 +6,9 @@
 
 float mw__scalar_read(const void *data, mw_dtype dtype);
 void mw__scalar_write(void *data, mw_dtype dtype, float value);
+float mw__trainer_read_scalar(const mw_program *program, size_t port);
+/* All scalars of the update. */
+mw_status mw__trainer_write_scalars(mw_trainer *trainer, int64_t step, mw_error *err);
 mw_status mw__trainer_check_batch(const mw_trainer *trainer, const mw_batch *batch, mw_error *err);
 mw_status mw__trainer_feed(mw_trainer *trainer, mw__feeder *feeder, const mw_batch *batch, int64_t step, mw_error *err);
 mw_status mw__trainer_write_scalar(mw_trainer *trainer, const mw__trainer_scalar *scalar, void *data, int64_t step,
