@@ -26,6 +26,7 @@ ROOMS = {
     "mil": (1.1, 4, "mil", "text, weights, legality"),
     "chip/rules": (1.1, 5, "chip/rules", "the ANE, as rows"),
     "graph": (1.1, 6, "graph", "operations and their table"),
+    "view": (0.0, 7, "view", "what people look at"),
     "base": (1.1, 7, "base", "memory, errors, files"),
 }
 DASHED = [("runtime", "engine/surface", "e5rt functions"), ("mil", "engine/compile", "MIL text")]

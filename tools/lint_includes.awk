@@ -81,6 +81,7 @@ BEGIN {
     allowed["engine/cache"] = "base graph mil chip/rules engine/core engine/compile"
     allowed["engine/run"] = "base graph engine/core engine/compile"
     allowed["engine/surface"] = "base graph mil chip/rules e5rt engine/core engine/kernels engine/compile engine/cache engine/run"
+    allowed["view"] = "base graph"
     allowed["mpi"] = ""
     allowed["public"] = ""
 

@@ -49,6 +49,7 @@
 #include <millwright/program.h>
 #include <millwright/schedule.h>
 #include <millwright/status.h>
+#include <millwright/summary.h>
 #include <millwright/tensors.h>
 #include <millwright/trainer.h>
 #include <millwright/tune.h>

@@ -23,14 +23,15 @@ const mw__count_row *mw__count_row_of(mw__op_id id) { return &rows[id]; }
 
 /* ---- elements ---- */
 
-/* The product of the extents from axis `from` on; negative if one is not known. */
-static double extents(mw_shape shape, int from)
+/* The product of the extents from axis `from` on; one that is not known counts as `open`, the product is negative if
+ * that is. */
+static double extents(mw_shape shape, int from, double open)
 {
     double product = 1.0;
     for (int i = from; i < shape.rank; i++) {
-        if (shape.dim[i] < 0)
+        if (shape.dim[i] < 0 && open < 0.0)
             return -1.0;
-        product *= (double)shape.dim[i];
+        product *= shape.dim[i] < 0 ? open : (double)shape.dim[i];
     }
     return product <= DBL_MAX ? product : DBL_MAX;
 }
@@ -42,7 +43,10 @@ static bool is_float(const mw_tensor *value)
     return is_tensor(value) && (value->type->dtype == MW_F32 || value->type->dtype == MW_F16);
 }
 
-static double elements(const mw_tensor *value) { return is_tensor(value) ? extents(value->type->shape, 0) : -1.0; }
+static double elements(const mw_tensor *value, double open)
+{
+    return is_tensor(value) ? extents(value->type->shape, 0, open) : -1.0;
+}
 
 /* factor * a * b; negative if one of them is. */
 static double times(double factor, double a, double b)
@@ -56,7 +60,7 @@ static double times(double factor, double a, double b)
 /* ---- products ---- */
 
 /* How many numbers of x go into one result: its last axis, or the one before it. */
-static double inner(const mw__op *op)
+static double inner(const mw__op *op, double open)
 {
     bool transposed = false;
     const mw_tensor *x = mw__arg(op, "x");
@@ -66,10 +70,10 @@ static double inner(const mw__op *op)
         mw__arg_bool(op, "transpose_x", &transposed);
     const mw_shape shape = x->type->shape;
     const int axis = shape.rank - (transposed && shape.rank > 1 ? 2 : 1);
-    return shape.dim[axis] < 0 ? -1.0 : (double)shape.dim[axis];
+    return shape.dim[axis] < 0 ? open : (double)shape.dim[axis];
 }
 
-static double einsum_inner(const mw__op *op)
+static double einsum_inner(const mw__op *op, double open)
 {
     const mw__operand *values = NULL;
     const size_t count = mw__arg_values(op, "values", &values);
@@ -77,31 +81,31 @@ static double einsum_inner(const mw__op *op)
     if (!is_tensor(first) || first->type->shape.rank == 0)
         return -1.0;
     const int64_t last = first->type->shape.dim[first->type->shape.rank - 1];
-    return last < 0 ? -1.0 : (double)last;
+    return last < 0 ? open : (double)last;
 }
 
 /* Numbers of a weight behind its first axis. */
-static double depth(const mw__op *op)
+static double depth(const mw__op *op, double open)
 {
     const mw_tensor *weight = mw__arg(op, "weight");
-    return is_tensor(weight) ? extents(weight->type->shape, 1) : -1.0;
+    return is_tensor(weight) ? extents(weight->type->shape, 1, open) : -1.0;
 }
 
-static double product_flops(const mw__op *op, mw__count_rule rule)
+static double product_flops(const mw__op *op, mw__count_rule rule, double open)
 {
     const mw_tensor *result = op->results[0];
     if (!is_float(result))
         return 0.0;
     if (rule == MW__COUNT_WINDOWS_BACK)
-        return times(2.0, elements(mw__arg(op, "x")), depth(op));
-    const double length = rule == MW__COUNT_WINDOWS  ? depth(op)
-                          : rule == MW__COUNT_EINSUM ? einsum_inner(op)
-                                                     : inner(op);
-    return times(2.0, elements(result), length);
+        return times(2.0, elements(mw__arg(op, "x"), open), depth(op, open));
+    const double length = rule == MW__COUNT_WINDOWS  ? depth(op, open)
+                          : rule == MW__COUNT_EINSUM ? einsum_inner(op, open)
+                                                     : inner(op, open);
+    return times(2.0, elements(result, open), length);
 }
 
 /* Each weight meets each step of each example: x is [steps, batch, inputs]. */
-static double gates_flops(const mw__op *op)
+static double gates_flops(const mw__op *op, double open)
 {
     static const char *const weights[] = {"weight_ih", "weight_hh", "weight_ih_back", "weight_hh_back"};
     const mw_tensor *x = mw__arg(op, "x");
@@ -112,34 +116,36 @@ static double gates_flops(const mw__op *op)
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
         const bool has = strcmp(op->kind, "lstm") == 0 || i < 2;
         const mw_tensor *weight = has ? mw__arg(op, weights[i]) : NULL;
-        const double part = weight != NULL ? times(2.0, extents(steps, 0), elements(weight)) : 0.0;
+        const double part = weight != NULL ? times(2.0, extents(steps, 0, open), elements(weight, open)) : 0.0;
         sum += part > 0.0 ? part : 0.0;
     }
     return sum <= DBL_MAX ? sum : DBL_MAX;
 }
 
-static double last_extent(const mw_tensor *value, int from_end)
+static double last_extent(const mw_tensor *value, int from_end, double open)
 {
     const mw_shape shape = is_tensor(value) ? value->type->shape : (mw_shape){0};
-    return shape.rank >= from_end && shape.dim[shape.rank - from_end] >= 0 ? (double)shape.dim[shape.rank - from_end]
-                                                                           : 0.0;
+    if (shape.rank < from_end)
+        return 0.0;
+    const int64_t extent = shape.dim[shape.rank - from_end];
+    return extent >= 0 ? (double)extent : open > 0.0 ? open : 0.0;
 }
 
 /* query [.., L, E], key [.., S, E], value [.., S, V]: L * S sums of E, and as many of V numbers each. */
-static double scores_flops(const mw__op *op)
+static double scores_flops(const mw__op *op, double open)
 {
     const mw_tensor *query = mw__arg(op, "query"), *key = mw__arg(op, "key"), *value = mw__arg(op, "value");
-    const double width = last_extent(query, 1), numbers = elements(query);
+    const double width = last_extent(query, 1, open), numbers = elements(query, open);
     if (width <= 0.0 || numbers < 0.0)
         return 0.0;
-    return times(2.0, numbers / width * last_extent(key, 2), width + last_extent(value, 1));
+    return times(2.0, numbers / width * last_extent(key, 2, open), width + last_extent(value, 1, open));
 }
 
 /* ---- all ---- */
 
-static double folded(const mw__op *op, mw__count_rule rule)
+static double folded(const mw__op *op, mw__count_rule rule, double open)
 {
-    const double from = elements(mw__arg(op, "x")), to = elements(op->results[0]);
+    const double from = elements(mw__arg(op, "x"), open), to = elements(op->results[0], open);
     if (!is_float(op->results[0]))
         return 0.0;
     if (from < 0.0 || to < 0.0)
@@ -147,7 +153,7 @@ static double folded(const mw__op *op, mw__count_rule rule)
     return rule == MW__COUNT_AVERAGES ? from : from - to;
 }
 
-double mw__op_flops(const mw__op *op)
+double mw__op_flops_with(const mw__op *op, double open)
 {
     if (op->row == NULL || op->result_count == 0)
         return -1.0;
@@ -157,50 +163,54 @@ double mw__op_flops(const mw__op *op)
     case MW__COUNT_MOVES:
         return 0.0;
     case MW__COUNT_EACH:
-        return is_float(op->results[0]) ? times(row->flops, elements(op->results[0]), 1.0) : 0.0;
+        return is_float(op->results[0]) ? times(row->flops, elements(op->results[0], open), 1.0) : 0.0;
     case MW__COUNT_COMPARES:
-        return is_float(mw__arg(op, "x")) ? times(row->flops, elements(op->results[0]), 1.0) : 0.0;
+        return is_float(mw__arg(op, "x")) ? times(row->flops, elements(op->results[0], open), 1.0) : 0.0;
     case MW__COUNT_FOLDS:
     case MW__COUNT_AVERAGES:
-        return folded(op, row->rule);
+        return folded(op, row->rule, open);
     case MW__COUNT_PRODUCT:
     case MW__COUNT_EINSUM:
     case MW__COUNT_WINDOWS:
     case MW__COUNT_WINDOWS_BACK:
-        return product_flops(op, row->rule);
+        return product_flops(op, row->rule, open);
     default:
         return -1.0;
     }
 }
 
-static double block_products(const mw__block *block)
+double mw__op_flops(const mw__op *op) { return mw__op_flops_with(op, -1.0); }
+
+static double block_products(const mw__block *block, double open)
 {
     double sum = 0.0;
     for (size_t i = 0; i < block->op_count; i++)
-        sum += mw__op_products(block->ops[i]);
+        sum += mw__op_products_with(block->ops[i], open);
     return sum;
 }
 
-double mw__op_products(const mw__op *op)
+double mw__op_products_with(const mw__op *op, double open)
 {
     const mw__count_rule rule = op->row != NULL ? rows[op->row->id].rule : MW__COUNT_UNKNOWN;
-    double flops = mw__op_flops(op);
+    double flops = mw__op_flops_with(op, open);
     if (rule == MW__COUNT_GATES)
-        flops = gates_flops(op);
+        flops = gates_flops(op, open);
     if (rule == MW__COUNT_SCORES)
-        flops = scores_flops(op);
+        flops = scores_flops(op, open);
     double sum = flops > 0.0 ? flops : 0.0;
     for (size_t b = 0; b < op->block_count; b++)
-        sum += block_products(op->blocks[b]);
+        sum += block_products(op->blocks[b], open);
     return sum <= DBL_MAX ? sum : DBL_MAX;
 }
+
+double mw__op_products(const mw__op *op) { return mw__op_products_with(op, -1.0); }
 
 /* ---- bytes ---- */
 
 static uint64_t declared_bytes(const mw_tensor *value)
 {
     const int bits = is_tensor(value) ? mw_dtype_bits(value->type->dtype) : 0;
-    const double bytes = bits > 0 ? times((double)bits / 8.0, elements(value), 1.0) : 0.0;
+    const double bytes = bits > 0 ? times((double)bits / 8.0, elements(value, -1.0), 1.0) : 0.0;
     size_t exact;
     if (mw__type_bytes(value->type, &exact))
         return exact;

@@ -38,6 +38,9 @@ double mw__op_flops(const mw__op *op);
 /* The same, or where there is no number what of it has one: the products of a recurrent layer and of attention, else 0.
  * Of an operation with blocks those of all of its blocks, each once. */
 double mw__op_products(const mw__op *op);
+/* Both with `open` in the place of each extent that is not known. */
+double mw__op_flops_with(const mw__op *op, double open);
+double mw__op_products_with(const mw__op *op, double open);
 
 /* Bytes of a value as it is declared; of one that is expanded when the program is loaded (constexpr_*), those that are
  * stored. 0 where an extent or the type has no size. */

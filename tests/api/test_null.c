@@ -86,6 +86,10 @@ static void test_destroy_and_queries_take_null(void)
     mw_program_destroy(NULL);
     mw_trainer_destroy(NULL);
     mw_dataset_destroy(NULL);
+    mw_summary_destroy(NULL);
+    CHECK_INT(mw_summary_count(NULL), 0);
+    YIELDS_NULL(mw_summary_at(NULL, 0));
+    CHECK_INT(mw_summary_total(NULL).layers, 0);
     mw_tensors_close(NULL);
     CHECK_STR(mw_tensors_format(NULL), "");
     CHECK_INT(mw_tensors_count(NULL), 0);
@@ -384,6 +388,8 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_coreml_graph(NULL, &err));
     REFUSED(mw_coreml_write(NULL, "x.mlpackage", NULL, &err));
     REFUSED(mw_description_print(NULL, &err));
+    REFUSED(mw_summary_create(NULL, &err));
+    REFUSED(mw_summary_print(NULL, &err));
     REFUSED(mw_graph_compress(NULL, NULL, &err));
     REFUSED(mw_graph_parse_mil(NULL, 5, NULL, NULL, &err));
     REFUSED(mw_graph_verify(NULL, &err));
