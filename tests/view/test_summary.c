@@ -72,6 +72,8 @@ static void check_read(bool onnx)
     mw_error err = {0};
     mw_graph *cnn = write_and_read(cnn_make, onnx, &err), *recurrent = write_and_read(recurrent_make, onnx, &err),
              *transformer = write_and_read(one_block, onnx, &err);
+    if (onnx && err.status == MW_ERROR_UNSUPPORTED)
+        return; /* built without protobuf-c */
     CHECK_OK(err);
     CHECK(strncmp(kinds_of_graph(cnn, &err), CNN "linear", strlen(CNN "linear")) == 0);
     CHECK_STR(kinds_of_graph(recurrent, &err), "input lstm gru linear");
