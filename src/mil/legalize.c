@@ -128,10 +128,26 @@ static bool read_truth(void *user, mw__clone *clone, const mw_tensor *value)
 
 /* ---- outputs ---- */
 
+/* The name of an output may stand at another value: where two outputs have become one, as a value and its cast are in
+ * fp16, the first of them gave it its name, and where a rewrite left an identity out, the name stayed behind. The
+ * output goes before. */
+static mw_status give_back_name(mw_graph *to, const mw_tensor *copy, const char *wanted, mw_error *err)
+{
+    mw_tensor *owner = mw_graph_find(to, wanted);
+    if (owner == NULL || owner->role != MW__VALUE || (owner == copy && !copy->is_output))
+        return MW_OK;
+    const bool own = owner->name != NULL && strcmp(owner->name, wanted) == 0;
+    if (own && owner->is_output)
+        return MW_OK;
+    owner->name = own ? NULL : owner->name;
+    return mw__map_set(&to->names, wanted, NULL, err);
+}
+
 /* The name of the output, or a free one when it is that of an input or of an earlier output. */
 static mw_status output_name(mw_graph *to, const mw_tensor *copy, const char *wanted, char *buffer, size_t size,
                              mw_error *err)
 {
+    MW_TRY(give_back_name(to, copy, wanted, err));
     const mw_tensor *owner = mw_graph_find(to, wanted);
     const bool taken = owner != NULL && (owner != copy || copy->role != MW__VALUE || copy->is_output);
     if (!taken && copy->payload == NULL)

@@ -354,6 +354,63 @@ static void test_every_operation_can_be_compared(void)
     printf("%zu results compared, %zu alone\n", compared, alone);
 }
 
+/* In fp16 the cast is nothing, so that both outputs are one value. */
+static void test_a_value_and_its_cast_are_both_shown(void)
+{
+    mw_error err = {0};
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(2, 3));
+    mw_output(mw_cast(mw_relu(mw_cast(x, MW_F16)), MW_F32), "y");
+    mw_comparison *comparison = mw_program_compare(graph, NULL, &err);
+    CHECK_OK(err);
+    CHECK(mw_comparison_passes(comparison));
+    CHECK_INT(mw_comparison_count(comparison), 3);
+    mw_comparison_destroy(comparison);
+    mw_graph_destroy(graph);
+}
+
+static mw_tensor *below_four(void *user, mw_tensor *const *vars, size_t count)
+{
+    (void)count;
+    return mw_less(vars[0], mw_scalar(user, MW_I32, 4));
+}
+
+static void double_once(void *user, mw_tensor *const *vars, size_t count, mw_tensor **out_vars)
+{
+    (void)count;
+    out_vars[0] = mw_add(vars[0], mw_scalar(user, MW_I32, 1));
+    out_vars[1] = mw_name(mw_add(vars[1], vars[1]), "inside");
+}
+
+/* What a loop gives becomes a value of its inside when it is unrolled; the ports keep the names of the program. */
+static void test_results_of_a_loop_keep_their_names(void)
+{
+    const mw_device devices[] = {MW_DEVICE_CPU, MW_DEVICE_ANE};
+    mw_error err = {0};
+    float y = 0, z = 0;
+    const float one = 1;
+    mw_graph *graph = mw_graph_create(NULL);
+    mw_tensor *x = mw_input(graph, "x", MW_F32, MW_SHAPE(1)), *vars[2];
+    mw_while_loop((mw_tensor *[]){mw_scalar(graph, MW_I32, 0), x}, 2, below_four, double_once, graph, vars);
+    mw_output(vars[1], "y");
+    mw_output(vars[1], "z");
+    for (int d = 0; d < 2; d++) {
+        mw_program *program = engine_compile(graph, devices[d], 1, &err);
+        mw_program_write(program, "x", MW_F32, &one, 1, &err);
+        mw_run(program, &err);
+        mw_program_read(program, "y", MW_F32, &y, 1, &err);
+        mw_program_read(program, "z", MW_F32, &z, 1, &err);
+        CHECK_OK(err);
+        CHECK_NEAR(y, 16, 0);
+        CHECK_NEAR(z, 16, 0);
+        mw_program_destroy(program);
+    }
+    mw_comparison *comparison = mw_program_compare(graph, NULL, &err);
+    CHECK_OK(err);
+    mw_comparison_destroy(comparison);
+    mw_graph_destroy(graph);
+}
+
 int main(void)
 {
     RUN(test_equal_tensors_do_not_differ);
@@ -369,5 +426,7 @@ int main(void)
     RUN(test_bad_batches_are_refused);
     RUN(test_weights_are_those_of_a_program);
     RUN(test_every_operation_can_be_compared);
+    RUN(test_a_value_and_its_cast_are_both_shown);
+    RUN(test_results_of_a_loop_keep_their_names);
     return check_finish();
 }

@@ -8,6 +8,7 @@
 #include "graph/rule.h"
 #include "graph/transform/clone_mark.h"
 
+#include <millwright/op_shape.h>
 #include <string.h>
 
 mw_tensor *mw__clone_get(const mw__clone *clone, const mw_tensor *source)
@@ -300,13 +301,35 @@ static void carry_assignments(mw__clone *clone)
     }
 }
 
+/* `copy` under the name of the result that it stands for, by which callers know it: what a loop or branch gave may have
+ * become a value of its inside. A value that has another role, or is a result already, gets an identity. */
+static mw_tensor *name_output(mw_graph *to, const char *wanted, mw_tensor *copy)
+{
+    if (wanted == NULL || (copy->name != NULL && strcmp(copy->name, wanted) == 0) || copy->type->kind != MW__TENSOR)
+        return copy;
+    mw_tensor *owner = mw__map_get(&to->names, wanted);
+    if (owner != NULL && owner != copy && (owner->role != MW__VALUE || owner->is_output))
+        return copy;
+    if (copy->role != MW__VALUE || copy->payload != NULL || copy->op == NULL || copy->is_output)
+        copy = mw_identity(copy);
+    if (copy == NULL)
+        return NULL;
+    if (owner != NULL && owner->name != NULL && strcmp(owner->name, wanted) == 0)
+        owner->name = NULL;
+    copy->name = mw__arena_string(&to->arena, wanted, strlen(wanted), &to->error);
+    return mw__map_set(&to->names, wanted, copy, &to->error) == MW_OK ? copy : NULL;
+}
+
 static mw_status copy_outputs(mw__clone *clone)
 {
     const mw__block *body = clone->from->body;
     for (size_t i = 0; clone->options->keep_outputs && i < body->output_count; i++) {
         mw_tensor *copy = mw__clone_get(clone, body->outputs[i]);
-        if (copy != NULL)
-            MW_TRY(mw__block_add_output(clone->to->current->body, copy, &clone->to->error));
+        if (copy == NULL)
+            continue;
+        copy = name_output(clone->to, body->outputs[i]->name, copy);
+        MW_TRY(clone->to->error.status);
+        MW_TRY(mw__block_add_output(clone->to->current->body, copy, &clone->to->error));
     }
     return MW_OK;
 }
