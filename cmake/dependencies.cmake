@@ -44,6 +44,17 @@ if(MW_PLIST)
     endif()
 endif()
 
+# What reads the command line of mw; without it there is no mw.
+set(MW_HAVE_POPT OFF)
+if(MW_TOOL)
+    find_path(MW_POPT_INCLUDE popt.h)
+    find_library(MW_POPT_LIBRARY popt)
+    mark_as_advanced(MW_POPT_INCLUDE MW_POPT_LIBRARY)
+    if(MW_POPT_INCLUDE AND MW_POPT_LIBRARY)
+        set(MW_HAVE_POPT ON)
+    endif()
+endif()
+
 # Where there are several, -DMPI_EXECUTABLE_SUFFIX=.mpich takes another than the system's choice.
 set(MW_HAVE_MPI OFF)
 if(MW_MPI)

@@ -8,6 +8,17 @@ if(TARGET millwright_e5rt)
     install(TARGETS millwright_e5rt)
 endif()
 
+if(TARGET mw)
+    install(TARGETS mw)
+endif()
+if(mw_tool_pages)
+    install(FILES ${PROJECT_BINARY_DIR}/mw.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${PROJECT_BINARY_DIR}/mw.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+        RENAME mw)
+    install(FILES ${PROJECT_BINARY_DIR}/_mw DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${PROJECT_BINARY_DIR}/mw.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
+
 set(mw_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/millwright)
 install(EXPORT millwright-targets NAMESPACE millwright:: DESTINATION ${mw_package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/millwright-config.cmake.in

@@ -52,6 +52,8 @@ function check_third_party(header) {
             bad("libplist belongs to src/chip/netplist")
         third_party = 1
     }
+    if (header == "popt.h" && room != "tool")
+        bad("popt belongs to src/tool")
     if (header == "mpi.h" && room != "mpi" && FILENAME != "include/millwright/mpi.h")
         bad("MPI belongs to src/mpi")
     if (header == "millwright/mpi.h" && FILENAME ~ /^include\//)
@@ -83,6 +85,7 @@ BEGIN {
     allowed["engine/surface"] = "base graph mil chip/rules e5rt engine/core engine/kernels engine/compile engine/cache engine/run"
     allowed["view"] = "base graph"
     allowed["mpi"] = ""
+    allowed["tool"] = "base"
     allowed["public"] = ""
 
     private_to["graph/rule.h"] = "graph"

@@ -36,6 +36,8 @@ refuses src/runtime/x.c protobuf-c/protobuf-c.h
 refuses src/chip/hwx/x.c plist/plist.h
 refuses src/runtime/x.c mpi.h
 refuses src/mpi/x.c runtime/parallel/communicator.h
+refuses src/tool/x.c graph/ir.h
+refuses src/runtime/x.c popt.h
 refuses include/millwright/x.h millwright/mpi.h
 refuses src/engine/compile/x.c graph/rule.h
 refuses src/engine/compile/x.c mil/rewrite.h

@@ -44,6 +44,7 @@
 #include <millwright/op_shape.h>
 #include <millwright/op_sort.h>
 #include <millwright/op_space.h>
+#include <millwright/operation.h>
 #include <millwright/optimizer.h>
 #include <millwright/plan.h>
 #include <millwright/program.h>

@@ -465,6 +465,9 @@ static void test_data_refuses_null(void)
     REFUSED(mw_tensors_constant(NULL, "x", MW_F32, NULL, &err));
     REFUSED(mw_tensors_write(NULL, NULL, 0, &err));
     REFUSED(mw_tensors_write("x.npz", NULL, 1, &err));
+    REFUSED(mw_tensors_average(NULL, 1, "x.npz", &err));
+    REFUSED(mw_tensors_average((const char *const[]){NULL}, 1, "x.npz", &err));
+    CHECK(!mw_operation_at(0, NULL) && !mw_operation_argument_at(0, 0, NULL));
 }
 
 static void test_training_refuses_null(void)
@@ -666,12 +669,12 @@ static int check_header(const char *self, const char *name)
 static void test_every_public_function_is_here(void)
 {
     static const char *const headers[] = {
-        "ane_e5rt.h",      "autograd.h",       "communicator.h", "compare.h",    "dataset.h",  "dataset_derived.h",
-        "dataset_files.h", "function.h",       "gradcheck.h",    "graph.h",      "loss.h",     "mil.h",
-        "model.h",         "op_activation.h",  "op_attention.h", "op_compare.h", "op_image.h", "op_gather.h",
-        "op_matmul.h",     "op_elementwise.h", "op_normalize.h", "op_reduce.h",  "op_shape.h", "optimizer.h",
-        "plan.h",          "program.h",        "schedule.h",     "status.h",     "trainer.h",  "tune.h",
-        "types.h"};
+        "ane_e5rt.h",      "autograd.h",  "communicator.h",   "compare.h",      "dataset.h",    "dataset_derived.h",
+        "dataset_files.h", "function.h",  "gradcheck.h",      "graph.h",        "loss.h",       "mil.h",
+        "model.h",         "operation.h", "op_activation.h",  "op_attention.h", "op_compare.h", "op_image.h",
+        "op_gather.h",     "op_matmul.h", "op_elementwise.h", "op_normalize.h", "op_reduce.h",  "op_shape.h",
+        "optimizer.h",     "plan.h",      "program.h",        "schedule.h",     "status.h",     "trainer.h",
+        "tune.h",          "types.h"};
     char path[512];
     int functions = 0;
     snprintf(path, sizeof path, "%s/api/test_null.c", MW_TESTS_DIR);

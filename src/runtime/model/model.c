@@ -115,6 +115,15 @@ static mw_status note_ports(mw_model *model, mw_error *err)
     return model->ports != NULL ? MW_OK : MW_ERROR_MEMORY;
 }
 
+mw_status mw__model_is_ready(const mw_model *model, const char *call, mw_error *err)
+{
+    return model->first != NULL ? MW_OK
+                                : mw__fail(err, MW_ERROR_STATE,
+                                           "%s: the model was only read (read_only of its options), so that nothing "
+                                           "of it runs",
+                                           call);
+}
+
 /* ---- making and freeing ---- */
 
 static void free_model(mw_model *model)
@@ -178,7 +187,7 @@ static mw_model *begin(const mw_model_options *options, mw_error *err)
 /* With its graph there: the first plan, and the user's. */
 static mw_model *finish(mw_model *model, const mw_model_options *options, mw_status status, mw_error *err)
 {
-    if (status == MW_OK)
+    if (status == MW_OK && !options->read_only)
         status = make_first(model, options, err);
     if (status == MW_OK)
         status = mw__live_add(model, MW__LIVE_MODEL, err);
@@ -208,6 +217,7 @@ static mw_status copy_graph(mw_model *model, const mw_graph *graph, const mw_mod
     MW_TRY(mw_graph_check(graph, err));
     model->owned = mw_graph_function(graph, options->compile != NULL ? options->compile->function : NULL, err);
     model->graph = model->owned;
+    model->description = options->description;
     return model->owned != NULL ? MW_OK : mw__status_or(err, MW_ERROR_STATE);
 }
 
@@ -240,7 +250,10 @@ const mw_graph *mw_model_graph(const mw_model *model) { return is_live(model) ? 
 
 const mw_description *mw_model_description(const mw_model *model) { return is_live(model) ? model->description : NULL; }
 
-int64_t mw_model_batch(const mw_model *model) { return is_live(model) ? model->first->examples : 0; }
+int64_t mw_model_batch(const mw_model *model)
+{
+    return is_live(model) && model->first != NULL ? model->first->examples : 0;
+}
 
 size_t mw_model_port_count(const mw_model *model) { return is_live(model) ? model->port_count : 0; }
 
@@ -257,5 +270,6 @@ mw_status mw_model_classes(const mw_model *model, const char *result, mw_classes
     if (mw__skips(err))
         return err->status;
     MW_TRY(mw__live_check(model, MW__LIVE_MODEL, __func__, err));
+    MW_TRY(mw__model_is_ready(model, __func__, err));
     return mw_program_classes(model->first->program, result, out, err);
 }

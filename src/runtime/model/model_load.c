@@ -4,6 +4,7 @@
 
 #include <millwright/function.h>
 #include <millwright/mil.h>
+#include <millwright/netplist.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -71,6 +72,15 @@ static mw_status read_mil(mw_model *model, const char *path, const mw_graph_opti
     return model->owned != NULL ? take_function(model, model->owned, options, err) : mw__status_or(err, MW_ERROR_STATE);
 }
 
+static mw_status read_netplist(mw_model *model, const char *path, const mw_graph_options *how,
+                               const mw_model_options *options, mw_error *err)
+{
+    mw_netplist_options netplist = mw_netplist_defaults();
+    netplist.allocator = how->allocator;
+    model->owned = mw_netplist_read(path, &netplist, err);
+    return model->owned != NULL ? take_function(model, model->owned, options, err) : mw__status_or(err, MW_ERROR_STATE);
+}
+
 /* ---- kinds ---- */
 
 static bool is_there(const mw_model *model, const char *folder, const char *name)
@@ -115,8 +125,10 @@ mw_status mw__model_read(mw_model *model, const char *path, const mw_model_optio
         return read_onnx(model, path, &how, options, err);
     if (mw__model_path_ends_in(path, ".mil"))
         return read_mil(model, path, &how, options, err);
+    if (mw__model_path_ends_in(path, ".espresso.net"))
+        return read_netplist(model, path, &how, options, err);
     return mw__fail(err, MW_ERROR_FORMAT,
                     "\"%.200s\" is no model that is known by its name: a folder .mlpackage or .mlmodelc, one with "
-                    "model.mil, a file .mil or .onnx",
+                    "model.mil, a file .mil, .onnx or .espresso.net",
                     path);
 }

@@ -98,6 +98,9 @@ void mw__model_release(mw_model *model);
 mw_status mw__model_put_shapes(const mw_model *model, const mw_input_shape *shapes, size_t count, mw_shape *out,
                                mw_error *err);
 
+/* MW_ERROR_STATE if nothing was compiled. */
+mw_status mw__model_is_ready(const mw_model *model, const char *call, mw_error *err);
+
 /* ---- model_load.c ---- */
 
 /* Reads what is at `path` into the model: its graph, its description. */

@@ -5,6 +5,7 @@
 #include "runtime/model/model_object.h"
 
 #include <millwright/mil.h>
+#include <millwright/netplist.h>
 #include <string.h>
 
 /* ---- parameters and states of a graph that was built ---- */
@@ -63,6 +64,14 @@ static mw_status write_onnx(const mw_model *model, starts *s, const char *path, 
     return mw_onnx_write(model->graph, path, &options, err);
 }
 
+static mw_status write_netplist(const mw_model *model, starts *s, const char *path, mw_error *err)
+{
+    mw_netplist_options options = mw_netplist_defaults();
+    options.bake = start_of;
+    options.bake_user = s;
+    return mw_netplist_write(model->graph, path, &options, err);
+}
+
 static mw_status write_mil(const mw_model *model, starts *s, const char *path, mw_error *err)
 {
     mw_mil_write_options options = mw_mil_write_defaults();
@@ -78,9 +87,10 @@ static mw_status write_model(const mw_model *model, const char *path, mw_error *
     mw__map_init(&s.values, model->allocator);
     mw_status status = fill_starts(&s, model, err);
     if (status == MW_OK)
-        status = (mw__model_path_ends_in(path, ".mlpackage") ? write_coreml
-                  : mw__model_path_ends_in(path, ".onnx")    ? write_onnx
-                                                             : write_mil)(model, &s, path, err);
+        status = (mw__model_path_ends_in(path, ".mlpackage")      ? write_coreml
+                  : mw__model_path_ends_in(path, ".onnx")         ? write_onnx
+                  : mw__model_path_ends_in(path, ".espresso.net") ? write_netplist
+                                                                  : write_mil)(model, &s, path, err);
     mw__map_deinit(&s.values);
     mw__arena_deinit(&s.arena);
     return status;

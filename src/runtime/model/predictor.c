@@ -167,6 +167,7 @@ static mw_status make(mw_predictor *predictor, mw_error *err)
 static mw_status hold(mw_model *model, mw_error *err)
 {
     MW_TRY(mw__live_check(model, MW__LIVE_MODEL, "mw_predictor_create", err));
+    MW_TRY(mw__model_is_ready(model, "mw_predictor_create", err));
     pthread_mutex_lock(&model->mutex);
     model->users++;
     pthread_mutex_unlock(&model->mutex);

@@ -1,0 +1,203 @@
+/* mw convert, mw average: one file into another. */
+#include "tool/commands.h"
+#include "tool/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    char *weights;
+    int bits, verify;
+    long long least;
+    double tolerance;
+} o = {.least = 2048, .tolerance = -1};
+
+const struct poptOption tool_convert_options[] = {
+    {"weights", 'w', POPT_ARG_STRING, &o.weights, 0, "how weights are stored: fp16, int8 or palette", "FORM"},
+    {"bits", '\0', POPT_ARG_INT, &o.bits, 0, "of a palette: 1, 2, 4, 6 or 8 (4)", "N"},
+    {"least", '\0', POPT_ARG_LONGLONG, &o.least, 0, "weights of fewer elements stay (2048)", "N"},
+    {"verify", 'v', POPT_ARG_NONE, &o.verify, 0, "run both on the same inputs and compare", NULL},
+    {"tolerance", '\0', POPT_ARG_DOUBLE, &o.tolerance, 0,
+     "how much results may differ, as a part of their largest (1e-5; with --weights 0.1)", "X"},
+    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
+    POPT_TABLEEND,
+};
+
+static bool ends_in(const char *path, const char *ending)
+{
+    const size_t length = strlen(path), own = strlen(ending);
+    return length > own && strcmp(path + length - own, ending) == 0;
+}
+
+/* ---- weights that take less ---- */
+
+static void say_compressed(void *user, const mw_weight_report *report)
+{
+    const tool_call *call = user;
+    char before[32], after[32];
+    if (call->json != NULL || call->quiet)
+        return;
+    tool_print("  %-9s -> %-9s error %.2e  ", tool_bytes(before, sizeof before, (double)report->size_before),
+               tool_bytes(after, sizeof after, (double)report->size_after), report->relative_error);
+    tool_show(report->name);
+    tool_puts(report->reason != NULL ? "  stays: " : "");
+    tool_show(report->reason);
+    tool_puts("\n");
+}
+
+static bool choose_form(mw_weight_form *out)
+{
+    static const char *const names[] = {"fp16", "int8", "palette"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(o.weights, names[i]) == 0) {
+            *out = (mw_weight_form)(MW_WEIGHTS_F16 + i);
+            return true;
+        }
+    }
+    tool_complain("--weights %.60s is none of fp16, int8, palette", o.weights);
+    return false;
+}
+
+static mw_graph *compress(const mw_graph *graph, const tool_call *call, bool *usage)
+{
+    mw_weight_form form;
+    *usage = !choose_form(&form);
+    if (*usage)
+        return NULL;
+    mw_compress_options options = mw_compress_defaults(form);
+    options.bits = o.bits > 0 ? o.bits : options.bits;
+    options.least_elements = o.least;
+    options.report = say_compressed;
+    options.report_user = (void *)(uintptr_t)call;
+    return mw_graph_compress(graph, &options, call->err);
+}
+
+/* ---- models ---- */
+
+/* As it was read, or with other weights; a graph of one function each. */
+static int write_as_it_is(const mw_model *model, const char *path, const tool_call *call)
+{
+    return mw_model_write(model, path, call->err) == MW_OK ? TOOL_DONE : TOOL_FAILED;
+}
+
+static int write_compressed(const mw_model *model, const char *path, const tool_call *call)
+{
+    bool usage;
+    mw_model_options options = mw_model_defaults();
+    mw_graph *small = compress(mw_model_graph(model), call, &usage);
+    options.read_only = true;
+    options.description = mw_model_description(model);
+    mw_model *written = small != NULL ? mw_model_create(small, &options, call->err) : NULL;
+    const int code = written != NULL ? write_as_it_is(written, path, call) : usage ? TOOL_USAGE : TOOL_FAILED;
+    mw_model_destroy(written);
+    mw_graph_destroy(small);
+    return code;
+}
+
+static int convert_model(const tool_call *call)
+{
+    bool usage;
+    mw_model *model = tool_open_model(call->arguments[0], false, call, &usage);
+    if (model == NULL)
+        return usage ? TOOL_USAGE : TOOL_FAILED;
+    int code = (o.weights != NULL ? write_compressed : write_as_it_is)(model, call->arguments[1], call);
+    mw_model_destroy(model);
+    if (code == TOOL_DONE && o.verify)
+        code = tool_compare_files(call->arguments[0], call->arguments[1],
+                                  o.tolerance >= 0    ? o.tolerance
+                                  : o.weights != NULL ? 0.1
+                                                      : 1e-5,
+                                  call);
+    if (code == TOOL_DONE && call->json != NULL)
+        tool_json_string(call->json, "written", call->arguments[1]);
+    return code;
+}
+
+/* ---- files of tensors ---- */
+
+/* Every tensor of a file, read into memory of its own. */
+typedef struct loaded {
+    mw_tensors *tensors;
+    mw_tensor_values *values;
+    size_t count;
+} loaded;
+
+static void unload(loaded *l)
+{
+    for (size_t i = 0; l->values != NULL && i < l->count; i++)
+        free((void *)(uintptr_t)l->values[i].data);
+    free(l->values);
+    mw_tensors_close(l->tensors);
+}
+
+static bool load_tensor(loaded *l, size_t i, mw_dtype wanted, mw_error *err)
+{
+    const mw_tensor_info *info = mw_tensors_at(l->tensors, i);
+    const bool real = info->dtype == MW_F32 || info->dtype == MW_F16 || info->dtype == MW_F64 || info->dtype == MW_BF16;
+    const mw_dtype dtype = real && wanted != MW_DTYPE_NONE ? wanted : info->dtype;
+    const size_t count = (size_t)mw_shape_count(info->shape);
+    void *data = malloc(count * ((size_t)mw_dtype_bits(dtype) + 7) / 8 + 1);
+    l->values[i] = (mw_tensor_values){.name = info->name, .dtype = dtype, .shape = info->shape, .data = data};
+    return data != NULL && mw_tensors_read(l->tensors, info->name, dtype, data, count, err) == MW_OK;
+}
+
+static bool load_all(loaded *l, const char *path, mw_dtype wanted, const tool_call *call)
+{
+    *l = (loaded){.tensors = mw_tensors_open(path, call->err)};
+    l->count = mw_tensors_count(l->tensors);
+    l->values = calloc(l->count + 1, sizeof *l->values);
+    bool good = l->tensors != NULL && l->values != NULL;
+    for (size_t i = 0; good && i < l->count; i++) {
+        good = load_tensor(l, i, wanted, call->err);
+        tool_progress(call, "reading", (int64_t)i, (int64_t)l->count);
+    }
+    tool_progress(call, "reading", 1, 1);
+    return good;
+}
+
+static int convert_tensors(const tool_call *call)
+{
+    loaded l;
+    mw_dtype wanted = MW_DTYPE_NONE;
+    if (o.weights != NULL && !tool_parse_dtype(o.weights, &wanted))
+        return TOOL_USAGE;
+    int code = TOOL_FAILED;
+    if (load_all(&l, call->arguments[0], wanted, call) &&
+        mw_tensors_write(call->arguments[1], l.values, l.count, call->err) == MW_OK)
+        code = TOOL_DONE;
+    if (code == TOOL_DONE && call->json != NULL)
+        tool_json_integer(call->json, "tensors", (int64_t)l.count);
+    unload(&l);
+    return code;
+}
+
+int tool_convert(const tool_call *call)
+{
+    static const char *const endings[] = {".safetensors", ".npz", ".npy"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        if (ends_in(call->arguments[1], endings[i]))
+            return convert_tensors(call);
+    }
+    return convert_model(call);
+}
+
+/* ---- average ---- */
+
+static struct {
+    char *out;
+} a;
+
+const struct poptOption tool_average_options[] = {
+    {"out", 'o', POPT_ARG_STRING, &a.out, 0, "where the mean goes: .safetensors or .npz", "FILE"},
+    POPT_TABLEEND,
+};
+
+int tool_average(const tool_call *call)
+{
+    if (a.out == NULL) {
+        tool_complain("average: --out FILE is missing");
+        return TOOL_USAGE;
+    }
+    const mw_status status = mw_tensors_average(call->arguments, (size_t)call->count, a.out, call->err);
+    return status == MW_OK ? TOOL_DONE : TOOL_FAILED;
+}

@@ -1,0 +1,337 @@
+/* mw run, mw bench, mw profile: a model at work. */
+#include "tool/commands.h"
+#include "tool/inputs.h"
+#include "tool/results.h"
+#include "tool/source.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+/* ---- run ---- */
+
+static struct {
+    const char **inputs;
+    char *out;
+    int top, values;
+} o = {.top = 5, .values = 8};
+
+const struct poptOption tool_run_options[] = {
+    {"input", 'i', POPT_ARG_ARGV, &o.inputs, 0, "what an input is fed: a file, FILE:TENSOR, or a number", "NAME=VALUE"},
+    {"out", 'o', POPT_ARG_STRING, &o.out, 0, "all results: .npz or .safetensors", "FILE"},
+    {"top", '\0', POPT_ARG_INT, &o.top, 0, "so many of the likeliest labels (5)", "N"},
+    {"values", '\0', POPT_ARG_INT, &o.values, 0, "numbers that are printed of each result (8)", "N"},
+    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_running_options, 0, NULL, NULL},
+    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
+    POPT_TABLEEND,
+};
+
+static void say_values(const mw_result *result, mw_shape shape, const tool_call *call)
+{
+    const float *values = result->data;
+    const size_t shown = result->count < (size_t)(o.values > 0 ? o.values : 0) ? result->count : (size_t)o.values;
+    char text[128];
+    if (call->json != NULL) {
+        tool_json_open(call->json, NULL, '{');
+        tool_json_string(call->json, "name", result->name);
+        tool_json_shape(call->json, "shape", shape);
+        tool_json_open(call->json, "values", '[');
+        for (size_t i = 0; i < shown; i++)
+            tool_json_number(call->json, NULL, (double)values[i]);
+        tool_json_close(call->json, ']');
+        tool_json_close(call->json, '}');
+        return;
+    }
+    tool_show(result->name);
+    tool_print("  %s ", tool_shape(text, sizeof text, shape));
+    for (size_t i = 0; i < shown; i++)
+        tool_print(" %.6g", (double)values[i]);
+    tool_puts(shown < result->count ? " ..\n" : "\n");
+}
+
+/* The label of a class, whichever kind it has. */
+static const char *label_of(const mw_classes *classes, size_t index, char *out, size_t size)
+{
+    if (classes->names != NULL)
+        return classes->names[index];
+    snprintf(out, size, "%lld", (long long)classes->numbers[index]);
+    return out;
+}
+
+/* Of the first example, the likeliest first. */
+static void say_labels(const mw_result *result, const mw_classes *classes, const tool_call *call)
+{
+    const float *p = result->data;
+    char number[32];
+    float below = INFINITY;
+    for (int k = 0; call->json == NULL && k < o.top && (size_t)k < classes->count; k++) {
+        size_t best = classes->count;
+        for (size_t i = 0; i < classes->count; i++) {
+            if (p[i] < below && (best == classes->count || p[i] > p[best]))
+                best = i;
+        }
+        if (best == classes->count)
+            return;
+        below = p[best];
+        tool_print("  %8.5f  ", (double)p[best]);
+        tool_show(label_of(classes, best, number, sizeof number));
+        tool_puts("\n");
+    }
+}
+
+static void say_results(const mw_model *model, const tool_results *results, const tool_call *call)
+{
+    if (call->json != NULL)
+        tool_json_open(call->json, "results", '[');
+    for (size_t i = 0; i < results->count; i++) {
+        const mw_result *result = &results->results[i];
+        mw_classes classes;
+        mw_error none = {0};
+        say_values(result, results->shapes[i], call);
+        if (mw_model_classes(model, result->name, &classes, &none) == MW_OK && result->count >= classes.count &&
+            classes.count > 1)
+            say_labels(result, &classes, call);
+    }
+    if (call->json != NULL)
+        tool_json_close(call->json, ']');
+}
+
+static mw_status keep(const tool_results *results, const char *path, mw_error *err)
+{
+    mw_tensor_values values[TOOL_RESULTS_MAX];
+    for (size_t i = 0; i < results->count; i++)
+        values[i] = (mw_tensor_values){results->results[i].name, MW_F32, results->shapes[i], results->results[i].data};
+    return mw_tensors_write(path, values, results->count, err);
+}
+
+static int predict(mw_model *model, const tool_call *call)
+{
+    tool_inputs inputs = {0};
+    tool_results results = {0};
+    int code = TOOL_FAILED;
+    const bool read = tool_inputs_read(&inputs, o.inputs, model, call);
+    const int64_t examples = inputs.examples > 0 ? inputs.examples : mw_model_batch(model);
+    mw_predictor *predictor = mw_predictor_create(model, call->err);
+    if (!read && call->err->status == MW_OK)
+        code = TOOL_USAGE;
+    else if (read && tool_inputs_draw(&inputs, model, examples, tool_seed(), call->err) &&
+             tool_results_make(&results, model, examples, call->err)) {
+        const mw_batch batch = tool_inputs_batch(&inputs);
+        mw_predict(predictor, &batch, results.results, results.count, call->err);
+        if (call->err->status == MW_OK)
+            say_results(model, &results, call);
+        if (o.out != NULL)
+            keep(&results, o.out, call->err);
+        code = TOOL_DONE;
+    }
+    mw_predictor_destroy(predictor);
+    tool_results_free(&results);
+    tool_inputs_free(&inputs);
+    return code;
+}
+
+int tool_run_model(const tool_call *call)
+{
+    bool usage;
+    mw_model *model = tool_open_model(call->arguments[0], true, call, &usage);
+    const int code = model != NULL ? predict(model, call) : usage ? TOOL_USAGE : TOOL_FAILED;
+    mw_model_destroy(model);
+    return code;
+}
+
+/* ---- bench ---- */
+
+static struct {
+    double seconds;
+} b = {.seconds = 2};
+
+const struct poptOption tool_bench_options[] = {
+    {"seconds", '\0', POPT_ARG_DOUBLE, &b.seconds, 0, "how long to measure (2)", "S"},
+    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_running_options, 0, NULL, NULL},
+    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
+    POPT_TABLEEND,
+};
+
+enum { RUNS_MAX = 100000, RUNS_LEAST = 5 };
+
+static double now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
+}
+
+static int compare_doubles(const void *a, const void *c)
+{
+    const double x = *(const double *)a, y = *(const double *)c;
+    return (x > y) - (x < y);
+}
+
+/* Runs until the time is over; how many, their times in `out`. */
+static size_t measure(mw_program *program, double *out, const tool_call *call)
+{
+    size_t runs = 0;
+    mw_run(program, call->err); /* the first may make what it needs */
+    const double end = now_ns() + 1e9 * b.seconds;
+    while (call->err->status == MW_OK && runs < RUNS_MAX && (runs < RUNS_LEAST || now_ns() < end)) {
+        const double began = now_ns();
+        mw_run(program, call->err);
+        out[runs++] = now_ns() - began;
+    }
+    qsort(out, runs, sizeof *out, compare_doubles);
+    return runs;
+}
+
+static double peak_bytes(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+#if defined(__APPLE__)
+    return (double)usage.ru_maxrss;
+#else
+    return 1024.0 * (double)usage.ru_maxrss;
+#endif
+}
+
+static void say_times(mw_program *program, const double *times, size_t runs, const tool_call *call)
+{
+    char median[32], low[32], high[32], memory[32];
+    const int64_t batch = tool_batch() > 0 ? tool_batch() : 1;
+    const double middle = times[runs / 2], late = times[runs - 1 - runs / 20];
+    if (call->json != NULL) {
+        tool_json_string(call->json, "where", mw_program_where(program));
+        tool_json_integer(call->json, "runs", (int64_t)runs);
+        tool_json_number(call->json, "median_ns", middle);
+        tool_json_number(call->json, "least_ns", times[0]);
+        tool_json_number(call->json, "p95_ns", late);
+        tool_json_number(call->json, "runs_per_second", 1e9 / middle);
+        tool_json_number(call->json, "examples_per_second", 1e9 / middle * (double)batch);
+        tool_json_number(call->json, "peak_bytes", peak_bytes());
+        return;
+    }
+    tool_print("%s\n", mw_program_where(program));
+    tool_print("median %s, least %s, 95 %% below %s, of %zu runs\n", tool_time(median, sizeof median, middle),
+               tool_time(low, sizeof low, times[0]), tool_time(high, sizeof high, late), runs);
+    tool_print("%.1f runs a second, %.1f examples a second, %s of memory at most\n", 1e9 / middle,
+               1e9 / middle * (double)batch, tool_bytes(memory, sizeof memory, peak_bytes()));
+}
+
+/* The program of a model with the shapes of the options, and drawn inputs. */
+static mw_program *compile(const tool_call *call, bool *usage)
+{
+    mw_compile_options options;
+    mw_model *model = tool_open_model(call->arguments[0], false, call, usage);
+    mw_graph *graph = model != NULL ? tool_model_graph(model, call) : NULL;
+    tool_compile_options(&options);
+    options.function = NULL;
+    mw_program *program = graph != NULL ? mw_compile(graph, &options, call->err) : NULL;
+    if (program != NULL)
+        tool_draw_ports(program, tool_seed(), call->err);
+    mw_graph_destroy(graph);
+    mw_model_destroy(model);
+    return program;
+}
+
+int tool_bench(const tool_call *call)
+{
+    bool usage = false;
+    if (!(b.seconds >= 0 && b.seconds <= 86400)) {
+        tool_complain("--seconds %g is not in 0 .. 86400", b.seconds);
+        return TOOL_USAGE;
+    }
+    mw_program *program = compile(call, &usage);
+    double *times = calloc(RUNS_MAX, sizeof *times);
+    const size_t runs = program != NULL && times != NULL ? measure(program, times, call) : 0;
+    if (call->err->status == MW_OK && runs > 0)
+        say_times(program, times, runs, call);
+    free(times);
+    mw_program_destroy(program);
+    return usage ? TOOL_USAGE : runs > 0 ? TOOL_DONE : TOOL_FAILED;
+}
+
+/* ---- profile ---- */
+
+static struct {
+    int runs;
+    char *trace, *plan;
+} p = {.runs = 20};
+
+const struct poptOption tool_profile_options[] = {
+    {"runs", 'n', POPT_ARG_INT, &p.runs, 0, "that are measured (20)", "N"},
+    {"trace", '\0', POPT_ARG_STRING, &p.trace, 0, "every share of every step, for ui.perfetto.dev", "FILE"},
+    {"plan", '\0', POPT_ARG_STRING, &p.plan, 0, "the plan into a file instead", "FILE"},
+    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_running_options, 0, NULL, NULL},
+    {NULL, '\0', POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)tool_reading_options, 0, NULL, NULL},
+    POPT_TABLEEND,
+};
+
+static void put_line(void *user, const char *line)
+{
+    (void)user;
+    tool_puts(line);
+    tool_puts("\n");
+}
+
+static void say_step(const mw_plan_step *step, double all_ns, const tool_call *call)
+{
+    tool_json_open(call->json, NULL, '{');
+    tool_json_string(call->json, "kernel", step->kernel);
+    tool_json_string(call->json, "implementation", step->implementation);
+    tool_json_open(call->json, "operations", '[');
+    for (size_t i = 0; i < step->operation_count; i++)
+        tool_json_string(call->json, NULL, step->operations[i].name);
+    tool_json_close(call->json, ']');
+    tool_json_number(call->json, "median_ns", step->time.median_ns);
+    tool_json_number(call->json, "share", all_ns > 0 ? step->time.median_ns / all_ns : 0);
+    tool_json_number(call->json, "flops", step->flops);
+    tool_json_number(call->json, "bytes", (double)(step->bytes_read + step->bytes_written));
+    tool_json_close(call->json, '}');
+}
+
+void tool_say_engine_plan(const mw_plan *plan, const tool_call *call)
+{
+    mw_plan_step step;
+    const mw_plan_totals totals = mw_plan_total(plan);
+    if (call->json == NULL) {
+        mw_plan_print(plan, put_line, NULL);
+        return;
+    }
+    tool_json_string(call->json, "where", totals.where);
+    tool_json_number(call->json, "median_ns", totals.time.median_ns);
+    tool_json_number(call->json, "flops", totals.flops);
+    tool_json_number(call->json, "intermediate_bytes", (double)totals.intermediate_bytes);
+    tool_json_number(call->json, "constant_bytes", (double)totals.constant_bytes);
+    tool_json_number(call->json, "port_bytes", (double)totals.port_bytes);
+    tool_json_open(call->json, "steps", '[');
+    for (size_t i = 0; mw_plan_step_at(plan, i, &step); i++)
+        say_step(&step, totals.time.median_ns, call);
+    tool_json_close(call->json, ']');
+}
+
+mw_program *tool_compile_program(const tool_call *call, bool *out_usage) { return compile(call, out_usage); }
+
+int tool_profile(const tool_call *call)
+{
+    bool usage = false;
+    if (!tool_in_range("runs", p.runs, 1, 100000))
+        return TOOL_USAGE;
+    mw_program *program = compile(call, &usage);
+    if (program == NULL)
+        return usage ? TOOL_USAGE : TOOL_FAILED;
+    mw_run(program, call->err);
+    mw_program_profile(program, (size_t)p.runs, call->err);
+    for (int i = 0; i < p.runs && call->err->status == MW_OK; i++)
+        mw_run(program, call->err);
+    mw_plan *plan = mw_plan_create(program, call->err);
+    if (plan != NULL && p.plan == NULL)
+        tool_say_engine_plan(plan, call);
+    if (p.plan != NULL)
+        mw_plan_write(plan, p.plan, call->err);
+    if (p.trace != NULL)
+        mw_plan_write_trace(plan, p.trace, call->err);
+    mw_plan_destroy(plan);
+    mw_program_destroy(program);
+    return TOOL_DONE;
+}

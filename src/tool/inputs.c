@@ -1,0 +1,212 @@
+/* Inputs by name: read, set to a number, or drawn. */
+#include "tool/inputs.h"
+
+#include "base/number.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool find_port(const mw_model *model, const char *name, mw_port *out)
+{
+    for (size_t i = 0; mw_model_port_at(model, i, out); i++) {
+        if (!out->is_output && strcmp(out->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Elements of one example. */
+static int64_t one_of(const mw_model *model, const mw_port *port)
+{
+    const int64_t batch = mw_model_batch(model), count = mw_shape_count(port->shape);
+    return count >= 0 && batch > 0 ? count / batch : -1;
+}
+
+static bool add(tool_inputs *inputs, const char *name, mw_dtype dtype, void *data, size_t count)
+{
+    if (data == NULL || inputs->count == TOOL_INPUTS_MAX) {
+        free(data);
+        return false;
+    }
+    char *copy = inputs->names[inputs->count];
+    snprintf(copy, sizeof inputs->names[0], "%s", name);
+    inputs->feeds[inputs->count++] =
+        (mw_feed){.name = copy, .dtype = dtype, .data = data, .count = count, .scale = 1.0f};
+    return true;
+}
+
+/* ---- files ---- */
+
+static const mw_tensor_info *choose(const mw_tensors *tensors, const char *tensor, const char *input, mw_error *err)
+{
+    const mw_tensor_info *found = mw_tensors_find(tensors, tensor != NULL ? tensor : input);
+    if (found == NULL && tensor == NULL && mw_tensors_count(tensors) == 1)
+        found = mw_tensors_at(tensors, 0);
+    if (found == NULL && err->status == MW_OK) {
+        err->status = MW_ERROR_ARGUMENT;
+        snprintf(err->message, sizeof err->message,
+                 "the file has no tensor \"%.100s\"; it has %zu, the first is \"%.100s\"",
+                 tensor != NULL ? tensor : input, mw_tensors_count(tensors),
+                 mw_tensors_at(tensors, 0) != NULL ? mw_tensors_at(tensors, 0)->name : "");
+    }
+    return found;
+}
+
+static bool take_tensor(tool_inputs *inputs, mw_tensors *tensors, const mw_tensor_info *info, const mw_port *port,
+                        int64_t one, mw_error *err)
+{
+    const size_t count = (size_t)mw_shape_count(info->shape);
+    const bool whole = port->dtype == MW_I32 || port->dtype == MW_BOOL;
+    void *data = malloc(count * sizeof(double) + 1);
+    if (data == NULL || mw_tensors_read(tensors, info->name, whole ? MW_I64 : MW_F32, data, count, err) != MW_OK) {
+        free(data);
+        return false;
+    }
+    if (one > 0 && (inputs->examples == 0 || (int64_t)count / one < inputs->examples))
+        inputs->examples = (int64_t)count / one;
+    return add(inputs, port->name, whole ? MW_I64 : MW_F32, data, count);
+}
+
+static bool read_file(tool_inputs *inputs, const char *file, const mw_port *port, int64_t one, mw_error *err)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s", file);
+    char *colon = strrchr(path, ':');
+    if (colon != NULL)
+        *colon = '\0';
+    mw_tensors *tensors = mw_tensors_open(path, err);
+    const mw_tensor_info *info = choose(tensors, colon != NULL ? colon + 1 : NULL, port->name, err);
+    const bool good = tensors != NULL && info != NULL && take_tensor(inputs, tensors, info, port, one, err);
+    mw_tensors_close(tensors);
+    return good;
+}
+
+/* ---- numbers ---- */
+
+static bool fill(tool_inputs *inputs, double number, const mw_port *port, int64_t count)
+{
+    float *data = count >= 0 ? malloc(((size_t)count + 1) * sizeof *data) : NULL;
+    for (int64_t i = 0; data != NULL && i < count; i++)
+        data[i] = (float)number;
+    return add(inputs, port->name, MW_F32, data, (size_t)count);
+}
+
+bool tool_inputs_read(tool_inputs *inputs, const char **given, const mw_model *model, const tool_call *call)
+{
+    char name[256];
+    const char *rest;
+    mw_port port;
+    for (const char **at = given; at != NULL && *at != NULL; at++) {
+        double number;
+        if (!tool_parse_pair("input", *at, name, sizeof name, &rest))
+            return false;
+        if (!find_port(model, name, &port)) {
+            tool_complain("--input %.100s: the model has no input \"%.100s\"", *at, name);
+            return false;
+        }
+        const bool is_number = mw__number_read(rest, strlen(rest), MW__NUMBER_F64, &number);
+        if (!(is_number ? fill(inputs, number, &port, mw_shape_count(port.shape))
+                        : read_file(inputs, rest, &port, one_of(model, &port), call->err)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- drawn ---- */
+
+static uint64_t next_random(uint64_t *state) /* SplitMix64 */
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* 0 and 1 are indices of anything. */
+static float *draw_values(const mw_port *port, int64_t count, uint64_t *state)
+{
+    const bool whole = port->dtype == MW_BOOL || port->dtype == MW_I32;
+    float *data = count >= 0 ? malloc(((size_t)count + 1) * sizeof *data) : NULL;
+    for (int64_t i = 0; data != NULL && i < count; i++) {
+        const uint64_t bits = next_random(state);
+        data[i] = whole ? (float)(bits & 1) : (float)((double)(int64_t)(bits % 1024) / 256.0 - 2.0);
+    }
+    return data;
+}
+
+static bool draw(tool_inputs *inputs, const mw_port *port, int64_t count, uint64_t *state)
+{
+    return add(inputs, port->name, MW_F32, draw_values(port, count, state), (size_t)count);
+}
+
+mw_status tool_draw_ports(mw_program *program, uint64_t seed, mw_error *err)
+{
+    mw_port port;
+    for (size_t i = 0; err->status == MW_OK && mw_program_port_at(program, i, &port); i++) {
+        if (port.is_output || port.is_parameter)
+            continue;
+        const int64_t count = mw_shape_count(port.shape);
+        float *values = draw_values(&port, count, &seed);
+        if (values != NULL)
+            mw_program_write(program, port.name, MW_F32, values, (size_t)count, err);
+        free(values);
+    }
+    return err->status;
+}
+
+static bool has(const tool_inputs *inputs, const char *name)
+{
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (strcmp(inputs->names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool complain_open(const char *name, mw_error *err)
+{
+    err->status = MW_ERROR_SHAPE;
+    snprintf(err->message, sizeof err->message, "the input \"%.100s\" has open extents: give them, --shape %.100s=..",
+             name, name);
+    return false;
+}
+
+bool tool_inputs_draw(tool_inputs *inputs, const mw_model *model, int64_t examples, uint64_t seed, mw_error *err)
+{
+    mw_port port;
+    uint64_t state = seed;
+    for (size_t i = 0; mw_model_port_at(model, i, &port); i++) {
+        if (port.is_output || has(inputs, port.name))
+            continue;
+        const int64_t one = one_of(model, &port);
+        if (one < 0 || !draw(inputs, &port, one * examples, &state))
+            return complain_open(port.name, err);
+    }
+    inputs->examples = examples;
+    return true;
+}
+
+bool tool_inputs_draw_graph(tool_inputs *inputs, const mw_graph *graph, uint64_t seed, mw_error *err)
+{
+    const mw_tensor *input;
+    for (size_t i = 0; (input = mw_graph_input_at(graph, i)) != NULL; i++) {
+        const mw_port port = {.name = mw_tensor_name(input), .dtype = mw_tensor_dtype(input)};
+        const int64_t count = mw_shape_count(mw_tensor_shape(input));
+        if (count < 0 || !draw(inputs, &port, count, &seed))
+            return complain_open(port.name, err);
+    }
+    inputs->examples = 1;
+    return true;
+}
+
+void tool_inputs_free(tool_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        free((void *)(uintptr_t)inputs->feeds[i].data);
+    inputs->count = 0;
+}
+
+mw_batch tool_inputs_batch(const tool_inputs *inputs)
+{
+    return (mw_batch){.feeds = inputs->feeds, .feed_count = inputs->count, .examples = inputs->examples};
+}

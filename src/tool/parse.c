@@ -1,0 +1,104 @@
+/* Values of options. */
+#include "base/number.h"
+#include "tool/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool tool_parse_device(const char *text, mw_device *out)
+{
+    static const char *const names[] = {"auto", "cpu", "gpu", "ane"};
+    static const mw_device devices[] = {MW_DEVICE_AUTO, MW_DEVICE_CPU, MW_DEVICE_GPU, MW_DEVICE_ANE};
+    for (size_t i = 0; i < 4; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *out = devices[i];
+            return true;
+        }
+    }
+    tool_complain("--device %.60s is none of auto, cpu, gpu, ane", text);
+    return false;
+}
+
+bool tool_parse_chip(const char *text, mw_chip *out)
+{
+    static const mw_chip of_m[] = {MW_CHIP_H13, MW_CHIP_H14, MW_CHIP_H15, MW_CHIP_H16, MW_CHIP_H17};
+    if (text[0] == 'm' && text[1] >= '1' && text[1] <= '5' && text[2] == '\0') {
+        *out = of_m[text[1] - '1'];
+        return true;
+    }
+    for (int chip = MW_CHIP_AUTO; chip <= MW_CHIP_H18; chip++) {
+        const char *name = mw_chip_name((mw_chip)chip);
+        if (name != NULL && strcmp(text, name) == 0) {
+            *out = (mw_chip)chip;
+            return true;
+        }
+    }
+    tool_complain("--chip %.60s is none of m1 to m5, h13 to h18, any", text);
+    return false;
+}
+
+bool tool_parse_dtype(const char *text, mw_dtype *out)
+{
+    for (int dtype = MW_DTYPE_NONE + 1; dtype < MW_DTYPE_COUNT; dtype++) {
+        if (strcmp(text, mw_dtype_name((mw_dtype)dtype)) == 0) {
+            *out = (mw_dtype)dtype;
+            return true;
+        }
+    }
+    tool_complain("\"%.60s\" is no element type; fp16, fp32, int32, bool .. are", text);
+    return false;
+}
+
+bool tool_parse_pair(const char *option, const char *text, char *name, size_t size, const char **rest)
+{
+    const char *equals = strrchr(text, '='); /* names may hold one, values of these options do not */
+    if (equals == NULL || equals == text || (size_t)(equals - text) >= size) {
+        tool_complain("--%s %.100s is not NAME=VALUE", option, text);
+        return false;
+    }
+    memcpy(name, text, (size_t)(equals - text));
+    name[equals - text] = '\0';
+    *rest = equals + 1;
+    return true;
+}
+
+bool tool_parse_shape(const char *text, mw_shape *out)
+{
+    const char *at = text;
+    *out = (mw_shape){0};
+    while (*at != '\0' && out->rank < MW_RANK_MAX) {
+        const size_t length = strcspn(at, ",x");
+        if (!mw__number_read_i64(at, length, &out->dim[out->rank]) || out->dim[out->rank] < 0)
+            break;
+        out->rank++;
+        at += length;
+        if (*at == '\0')
+            return true;
+        at++;
+    }
+    tool_complain("\"%.100s\" is no shape such as 1,3,224,224 of at most %d extents", text, MW_RANK_MAX);
+    return false;
+}
+
+bool tool_in_range(const char *option, long long value, long long low, long long high)
+{
+    if (value >= low && value <= high)
+        return true;
+    tool_complain("--%s %lld is not in %lld .. %lld", option, value, low, high);
+    return false;
+}
+
+void tool_json_error(tool_json *json, const mw_error *err)
+{
+    tool_json_open(json, "error", '{');
+    tool_json_string(json, "kind", mw_status_name(err->status));
+    tool_json_integer(json, "status", err->status);
+    tool_json_string(json, "message", err->message);
+    tool_json_string(json, "operation", err->operation[0] != '\0' ? err->operation : NULL);
+    tool_json_string(json, "tensor", err->tensor[0] != '\0' ? err->tensor : NULL);
+    if (err->text_line > 0) {
+        tool_json_integer(json, "line", err->text_line);
+        tool_json_integer(json, "column", err->text_column);
+    }
+    tool_json_close(json, '}');
+}

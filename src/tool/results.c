@@ -1,0 +1,52 @@
+/* Results: room, and nothing else. */
+#include "tool/results.h"
+
+#include <stdlib.h>
+
+static bool fail(mw_error *err, const char *why, const char *name)
+{
+    if (err->status == MW_OK) {
+        err->status = MW_ERROR_SHAPE;
+        snprintf(err->message, sizeof err->message, "%s \"%.200s\"", why, name);
+    }
+    return false;
+}
+
+/* The shape of `examples` of them: the first axis that is a multiple of the batch grows with it. */
+static mw_shape of_examples(mw_shape shape, int64_t batch, int64_t examples)
+{
+    for (int i = 0; i < shape.rank; i++) {
+        if (shape.dim[i] > 0 && shape.dim[i] % batch == 0) {
+            shape.dim[i] = shape.dim[i] / batch * examples;
+            return shape;
+        }
+    }
+    return shape;
+}
+
+bool tool_results_make(tool_results *results, const mw_model *model, int64_t examples, mw_error *err)
+{
+    mw_port port;
+    *results = (tool_results){0};
+    for (size_t i = 0; mw_model_port_at(model, i, &port); i++) {
+        if (!port.is_output)
+            continue;
+        const mw_shape shape = of_examples(port.shape, mw_model_batch(model), examples);
+        const int64_t count = mw_shape_count(shape);
+        if (count < 0 || results->count == TOOL_RESULTS_MAX)
+            return fail(err, "the size is not known, or there are too many results, at", port.name);
+        void *data = calloc((size_t)count + 1, sizeof(float));
+        if (data == NULL)
+            return fail(err, "no memory for the result", port.name);
+        results->shapes[results->count] = shape;
+        results->results[results->count++] = (mw_result){port.name, MW_F32, data, (size_t)count};
+    }
+    return true;
+}
+
+void tool_results_free(tool_results *results)
+{
+    for (size_t i = 0; i < results->count; i++)
+        free(results->results[i].data);
+    results->count = 0;
+}

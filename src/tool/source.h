@@ -1,0 +1,26 @@
+/* The model that a command is about: options by which models are read and run, shared by the commands. */
+#ifndef MW__TOOL_SOURCE_H
+#define MW__TOOL_SOURCE_H
+
+#include "tool/tool.h"
+
+/* Options of reading: --shape, --extent, --function. */
+extern const struct poptOption tool_reading_options[];
+/* Options of running: --device, --profile, --threads, --batch, --seed, --cache. */
+extern const struct poptOption tool_running_options[];
+
+/* What both say; false after a complaint. */
+bool tool_compile_options(mw_compile_options *out);
+/* Reads a model; without `compiled` to look at only.
+ *  return  NULL with err set, or after a complaint, which `*out_usage` tells */
+mw_model *tool_open_model(const char *path, bool compiled, const tool_call *call, bool *out_usage);
+/* Its graph with the shapes of the options: a copy for those with `?` extents that have a shape or a default, else a
+ * copy as it stands. Owned by the caller. */
+mw_graph *tool_model_graph(const mw_model *model, const tool_call *call);
+/* --batch, 0 if it was not given; --seed. */
+long long tool_batch(void);
+unsigned long long tool_seed(void);
+/* --shape as they were given. */
+const mw_input_shape *tool_input_shapes(size_t *out_count);
+
+#endif

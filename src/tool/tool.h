@@ -1,0 +1,102 @@
+/* mw: what its parts share. A command is a row of the table in table.c; its options are a table of popt, from which the
+ * help, the man page and the completion are made. */
+#ifndef MW__TOOL_TOOL_H
+#define MW__TOOL_TOOL_H
+
+#include "tool/json.h"
+
+#include <millwright/millwright.h>
+#include <popt.h>
+#include <stdio.h>
+
+/* How a command ends; docs/tool.md and the man page list them. */
+typedef enum tool_exit {
+    TOOL_DONE = 0,
+    TOOL_FAILED = 1,   /* one sentence on standard error */
+    TOOL_USAGE = 2,    /* a wrong option or argument */
+    TOOL_DIFFERS = 3,  /* it was done, and the answer is no: differs, refused, not passed */
+    TOOL_CLOSED = 141, /* nobody reads standard output any more; what was asked for besides is done */
+    TOOL_INTERRUPTED = 130
+} tool_exit;
+
+/* What a command is called with. */
+typedef struct tool_call {
+    const char **arguments; /* without options; NULL behind the last */
+    int count;
+    tool_json *json; /* its answer as JSON, an object that is open; NULL: text */
+    bool quiet;      /* no progress */
+    mw_error *err;
+} tool_call;
+
+typedef int tool_run(const tool_call *call);
+
+typedef struct tool_command {
+    const char *name;
+    const char *arguments; /* for people: "FILE", "IN OUT" */
+    int least, most;       /* how many; most -1 = any number */
+    const char *summary;   /* one line, without a period */
+    const char *text;      /* paragraphs, separated by an empty line */
+    const struct poptOption *options;
+    tool_run *run;
+} tool_command;
+
+/* ---- table.c ---- */
+
+extern const tool_command tool_commands[];
+extern const size_t tool_command_count;
+/* NULL if there is none. */
+const tool_command *tool_find(const char *name);
+
+/* ---- out.c ---- */
+
+/* Text to standard output. What cannot be written is noted, for tool_out_close. */
+void tool_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void tool_puts(const char *text);
+/* A string of a file or a model, with nothing in it that could steer a terminal. */
+void tool_show(const char *text);
+/* One sentence on standard error. */
+void tool_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Whether the terminal at `stream` wants colours: it is one, and NO_COLOR is not set. */
+bool tool_is_terminal(FILE *stream);
+/* Columns of the terminal, 80 where there is none. */
+int tool_columns(void);
+/* Flushes; `code`, or TOOL_CLOSED, or TOOL_FAILED with a sentence, if not all of the output could be written. */
+int tool_out_close(int code);
+/* Bytes for people: "1.5 MB". */
+const char *tool_bytes(char *out, size_t size, double bytes);
+/* A count for people: "1.25 M". */
+const char *tool_count(char *out, size_t size, double count);
+/* Nanoseconds for people: "1.25 ms". */
+const char *tool_time(char *out, size_t size, double ns);
+/* "[1, 3, ?]". */
+const char *tool_shape(char *out, size_t size, mw_shape shape);
+/* A bar with time left on a terminal, nothing elsewhere; `done` of `all`, which ends it. */
+void tool_progress(const tool_call *call, const char *what, int64_t done, int64_t all);
+
+/* ---- help.c ---- */
+
+/* The options of every command, behind its own. */
+extern const struct poptOption tool_common_options[];
+void tool_print_help(const tool_command *command);
+void tool_print_commands(FILE *out);
+/* Calls `visit` for each option of a table, those of included tables too. */
+void tool_each_option(const struct poptOption *options, void (*visit)(void *user, const struct poptOption *option),
+                      void *user);
+
+/* ---- values of options, in parse.c; each says on standard error what is wrong, and how it should be ---- */
+
+bool tool_parse_device(const char *text, mw_device *out);
+bool tool_parse_chip(const char *text, mw_chip *out);
+bool tool_parse_dtype(const char *text, mw_dtype *out);
+/* "name=rest": copies the name and points at the rest. */
+bool tool_parse_pair(const char *option, const char *text, char *name, size_t size, const char **rest);
+/* "1,3,224,224" or "1x3x224x224". */
+bool tool_parse_shape(const char *text, mw_shape *out);
+bool tool_in_range(const char *option, long long value, long long low, long long high);
+
+/* ---- json for errors ---- */
+
+/* The error as members of an open object. */
+void tool_json_error(tool_json *json, const mw_error *err);
+
+#endif
