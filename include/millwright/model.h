@@ -51,12 +51,14 @@ typedef struct mw_model_options {
 MW_API mw_model_options mw_model_defaults(void);
 
 /** Reads a model: a Core ML package (.mlpackage) or compiled model (.mlmodelc), MIL text or a folder with model.mil, an
- *  ONNX file, or a netplist (.espresso.net, <millwright/netplist.h>); a folder is known by what is in it. Of several
- * functions compile->function is taken, else the one that the file says is the default. The program is compiled for the
- * shapes of the options, or the default ones. options  NULL = mw_model_defaults() return   owned by the caller; NULL
- * with err set on failure errors   those of mw_coreml_read, mw_onnx_read, mw_netplist_read, mw_graph_read_mil,
- * mw_graph_specialise, mw_compile; MW_ERROR_FORMAT for a file of another kind; those of mw_graph_rebatch if `batch` is
- * given */
+ *  ONNX file, or a netplist (.espresso.net); a folder is known by what is in it. Of several functions compile->function
+ *  is taken, else the one that the file says is the default. The program is compiled for the shapes of the options, or
+ *  the default ones.
+ *  options  NULL = mw_model_defaults()
+ *  return   owned by the caller; NULL with err set on failure
+ *  errors   those of mw_coreml_read, mw_onnx_read, mw_netplist_read, mw_graph_read_mil, mw_graph_specialise,
+ *           mw_compile;
+ *           MW_ERROR_FORMAT for a file of another kind; those of mw_graph_rebatch if `batch` is given */
 MW_API mw_model *mw_model_load(const char *path, const mw_model_options *options, mw_error *err);
 
 /** The same of a graph, which is copied: one that was built and trained is given as mw_graph_evaluation. Parameters
@@ -86,8 +88,8 @@ MW_API mw_status mw_model_classes(const mw_model *model, const char *result, mw_
 
 /** Writes the program of the model, with its own batch, in the format that the path ends in: ".mlpackage", ".onnx",
  *  ".espresso.net", or else a folder with model.mil and weights. What a description says goes along where the format
- * has a place for it. Parameters and states become constants with the values that they start with. errors  those of
- * mw_coreml_write, mw_onnx_write, mw_netplist_write, mw_graph_write_mil */
+ *  has a place for it. Parameters and states become constants with the values that they start with.
+ *  errors  those of mw_coreml_write, mw_onnx_write, mw_netplist_write, mw_graph_write_mil */
 MW_API mw_status mw_model_write(const mw_model *model, const char *path, mw_error *err);
 
 /* ---- predicting ---- */

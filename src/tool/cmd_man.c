@@ -52,7 +52,7 @@ static const char behind[] =
     "the answer\n.TP\n2\na wrong option or argument\n.TP\n3\nit was done, and the answer is no: differs, refused, not "
     "passed\n.TP\n130, 143\nstopped by SIGINT or SIGTERM, after saving\n.TP\n141\nnobody reads standard output any "
     "more; "
-    "what was asked for besides is done\n.SH ENVIRONMENT\n.TP\nNO_COLOR\nno colours on a terminal\n";
+    "what was asked for besides is done\n";
 
 int tool_man(const tool_call *call)
 {

@@ -45,11 +45,7 @@ void tool_complain(const char *format, ...)
     fprintf(stderr, "mw: %s\n", line);
 }
 
-bool tool_is_terminal(FILE *stream)
-{
-    const char *kind = getenv("TERM");
-    return isatty(fileno(stream)) && (kind == NULL || strcmp(kind, "dumb") != 0);
-}
+bool tool_is_terminal(FILE *stream) { return isatty(fileno(stream)) == 1; }
 
 int tool_columns(void)
 {

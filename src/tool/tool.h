@@ -56,7 +56,7 @@ void tool_puts(const char *text);
 void tool_show(const char *text);
 /* One sentence on standard error. */
 void tool_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Whether the terminal at `stream` wants colours: it is one, and NO_COLOR is not set. */
+/* Whether `stream` is a terminal. Nothing is coloured, so that NO_COLOR has nothing to say. */
 bool tool_is_terminal(FILE *stream);
 /* Columns of the terminal, 80 where there is none. */
 int tool_columns(void);
