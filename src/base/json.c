@@ -15,6 +15,7 @@ typedef struct reader {
     mw__json_handler *handler;
     void *user;
     mw_error *err;
+    const char *from;             /* where the key or value that is read begins */
     int depth;                    /* of the containers that are open */
     bool all;                     /* of the language, or the subset */
     mw__map keys[MW__JSON_DEPTH]; /* names seen in the open object of that depth */
@@ -59,6 +60,7 @@ static mw_status emit(reader *json, mw__json_event event, uint64_t number)
         .length = text ? json->string.size : 0,
         .number = number,
         .depth = json->depth - (begin || end),
+        .offset = (size_t)(json->from - json->start),
     };
     return json->handler(json->user, &item, json->err);
 }
@@ -308,7 +310,7 @@ static mw_status read_array(reader *json)
 static mw_status read_member(reader *json, mw__map *keys)
 {
     skip_space(json);
-    const char *place = json->at;
+    const char *place = json->from = json->at;
     if (peek(json) != '"')
         return malformed(json, place, "expected a name in quotes");
     MW_TRY(read_string(json));
@@ -349,6 +351,7 @@ static mw_status read_value(reader *json)
 {
     skip_space(json);
     const char c = peek(json);
+    json->from = json->at;
     if (c == '{' || c == '[') {
         if (json->depth == MW__JSON_DEPTH)
             return malformed(json, json->at, "nested too deeply (8 levels)");
@@ -396,14 +399,21 @@ static mw_status read_text(reader *json, const mw_allocator *allocator)
 mw_status mw__json_read(const mw_allocator *allocator, const char *text, size_t size, mw__json_handler *handler,
                         void *user, mw_error *err)
 {
-    reader json = {.start = text, .at = text, .end = text + size, .handler = handler, .user = user, .err = err};
+    reader json = {
+        .start = text, .at = text, .from = text, .end = text + size, .handler = handler, .user = user, .err = err};
     return read_text(&json, allocator);
 }
 
 mw_status mw__json_read_all(const mw_allocator *allocator, const char *text, size_t size, mw__json_handler *handler,
                             void *user, mw_error *err)
 {
-    reader json = {
-        .start = text, .at = text, .end = text + size, .handler = handler, .user = user, .err = err, .all = true};
+    reader json = {.start = text,
+                   .at = text,
+                   .from = text,
+                   .end = text + size,
+                   .handler = handler,
+                   .user = user,
+                   .err = err,
+                   .all = true};
     return read_text(&json, allocator);
 }

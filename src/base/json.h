@@ -26,7 +26,8 @@ typedef struct mw__json_item {
     const char *text; /* unescaped, NUL-terminated; valid during the call */
     size_t length;
     uint64_t number;
-    int depth; /* of the container that holds the item; 0 for the outermost value */
+    int depth;     /* of the container that holds the item; 0 for the outermost value */
+    size_t offset; /* in the text, where the key or value begins; of an end, that of what came last */
 } mw__json_item;
 
 typedef mw_status mw__json_handler(void *user, const mw__json_item *item, mw_error *err);

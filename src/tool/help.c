@@ -1,4 +1,5 @@
 /* Help, the man page and the completions, each from the table of commands and their options. */
+#include "tool/network.h"
 #include "tool/tool.h"
 
 #include <string.h>
@@ -65,4 +66,11 @@ void tool_print_commands(FILE *out)
     for (size_t i = 0; i < tool_command_count; i++)
         fprintf(out, "  %-11s %s\n", tool_commands[i].name, tool_commands[i].summary);
     fputs("\nmw COMMAND --help says more of each.\n", out);
+}
+
+void tool_print_layers(void)
+{
+    const char *text, *kind;
+    for (size_t i = 0; (kind = network_kind_at(i, &text)) != NULL; i++)
+        printf(text[0] != '\0' ? "%-16s %s\n" : "%s\n", kind, text);
 }

@@ -90,7 +90,7 @@ static int parse_and_run(const tool_command *command, int argc, const char **arg
     return code;
 }
 
-/* mw help, mw help COMMAND, mw --help, mw --version. */
+/* mw help, mw help COMMAND, mw help layers, mw --help, mw --version. */
 static int answer_itself(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
@@ -100,7 +100,9 @@ static int answer_itself(int argc, char **argv)
     }
     const bool asked = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
     const tool_command *command = asked && argc > 2 ? tool_find(argv[2]) : NULL;
-    if (command != NULL)
+    if (asked && argc > 2 && strcmp(argv[2], "layers") == 0)
+        tool_print_layers();
+    else if (command != NULL)
         tool_print_help(command);
     else
         tool_print_commands(asked ? stdout : stderr);

@@ -63,6 +63,15 @@ const tool_command tool_commands[] = {
      tool_plan_options, tool_plan},
     {"inspect", "FILE.hwx", 1, 1, "a compiled program of the ANE",
      "Prints what a .hwx or .ane file holds: segments, ports, tasks, weights.", NULL, tool_inspect},
+    {"train", "CONFIG", 1, 1, "train a network that a small JSON file describes",
+     "CONFIG says network, loss, optimizer, schedule and what is written; docs/train.md has every key, and what is "
+     "wrong is "
+     "said with line and column. Options go before it. Ctrl-C saves the checkpoint and ends; the same command goes on.",
+     tool_train_options, tool_train},
+    {"finetune", "MODEL", 1, 1, "train a model that exists on data of one's own",
+     "Trains the weights of a model (--layers some, --lora R adapters beside them) on --data and writes the result to "
+     "--out. The model has one input; its first result are the scores of classes, or with --loss mse values.",
+     tool_finetune_options, tool_finetune},
     {"doctor", "", 0, 0, "what is there on this machine",
      "Machine, engine, BLAS, data sets, what stands behind the e5rt symbols (asked in a process of its own, which may "
      "crash or hang), and a small training with its gradient checked. Exit code 3 if something is wrong.",

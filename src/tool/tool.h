@@ -79,6 +79,8 @@ void tool_progress(const tool_call *call, const char *what, int64_t done, int64_
 extern const struct poptOption tool_common_options[];
 void tool_print_help(const tool_command *command);
 void tool_print_commands(FILE *out);
+/* The layers of mw train, and their options. */
+void tool_print_layers(void);
 /* Calls `visit` for each option of a table, those of included tables too. */
 void tool_each_option(const struct poptOption *options, void (*visit)(void *user, const struct poptOption *option),
                       void *user);

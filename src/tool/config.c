@@ -1,0 +1,208 @@
+/* Settings in JSON: a tree with places. */
+#include "tool/config.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/number.h"
+#include "base/shown.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BYTES_MAX = 1 << 20 };
+
+/* ---- reading ---- */
+
+static const config_kind kinds[] = {
+    [MW__JSON_BEGIN_OBJECT] = CONFIG_OBJECT, [MW__JSON_BEGIN_ARRAY] = CONFIG_ARRAY, [MW__JSON_STRING] = CONFIG_STRING,
+    [MW__JSON_NUMBER] = CONFIG_NUMBER,       [MW__JSON_REAL] = CONFIG_NUMBER,       [MW__JSON_TRUE] = CONFIG_BOOL,
+    [MW__JSON_FALSE] = CONFIG_BOOL,          [MW__JSON_NULL] = CONFIG_NULL,
+};
+
+static void append(config *c, config_node *node)
+{
+    config_node *parent = c->open;
+    node->parent = parent;
+    if (parent == NULL)
+        c->root = node;
+    else if (parent->last == NULL)
+        parent->first = parent->last = node;
+    else
+        parent->last = parent->last->next = node;
+}
+
+static mw_status add_node(config *c, const mw__json_item *item, mw_error *err)
+{
+    config_node *node = mw__arena_alloc(&c->arena, 1, sizeof *node, err);
+    if (node == NULL)
+        return MW_ERROR_MEMORY;
+    *node = (config_node){.kind = kinds[item->event], .key = c->key, .offset = item->offset};
+    c->key = NULL;
+    if (item->text != NULL)
+        node->text = mw__arena_string(&c->arena, item->text, item->length, err);
+    node->number = item->event == MW__JSON_TRUE ? 1 : (double)item->number;
+    if (item->event == MW__JSON_REAL)
+        mw__number_read(item->text, item->length, MW__NUMBER_F64, &node->number);
+    append(c, node);
+    if (node->kind == CONFIG_OBJECT || node->kind == CONFIG_ARRAY)
+        c->open = node;
+    return item->text == NULL || node->text != NULL ? MW_OK : MW_ERROR_MEMORY;
+}
+
+static mw_status take_item(void *user, const mw__json_item *item, mw_error *err)
+{
+    config *c = user;
+    if (item->event == MW__JSON_KEY) {
+        c->key = mw__arena_string(&c->arena, item->text, item->length, err);
+        return c->key != NULL ? MW_OK : MW_ERROR_MEMORY;
+    }
+    if (item->event == MW__JSON_END_OBJECT || item->event == MW__JSON_END_ARRAY) {
+        c->open = c->open->parent;
+        return MW_OK;
+    }
+    return add_node(c, item, err);
+}
+
+/* What the JSON reader says, with the file and the place in front. */
+static void place_error(config *c)
+{
+    char what[sizeof c->err->message];
+    if (c->err->text_line == 0)
+        return;
+    snprintf(what, sizeof what, "%s", c->err->message);
+    mw__shown_printf(c->err->message, sizeof c->err->message, "%.200s:%d:%d: %s", c->path, c->err->text_line,
+                     c->err->text_column, what);
+}
+
+bool config_open(config *c, const char *path, mw_error *err)
+{
+    size_t size = 0;
+    *c = (config){.path = path, .err = err};
+    mw__arena_init(&c->arena, mw__allocator_or_default(NULL));
+    if (mw__file_read(c->arena.allocator, path, BYTES_MAX, &c->text, &size, err) != MW_OK)
+        return false;
+    if (mw__json_read_all(c->arena.allocator, c->text, size, take_item, c, err) != MW_OK)
+        place_error(c);
+    else if (c->root->kind != CONFIG_OBJECT)
+        config_fail(c, c->root, "an object is expected here: { .. }");
+    return err->status == MW_OK;
+}
+
+void config_close(config *c)
+{
+    mw__free(c->arena.allocator, c->text);
+    mw__arena_deinit(&c->arena);
+}
+
+/* ---- asking ---- */
+
+config_node *config_get(const config_node *object, const char *key)
+{
+    if (object == NULL || object->kind != CONFIG_OBJECT)
+        return NULL;
+    for (config_node *node = object->first; node != NULL; node = node->next) {
+        if (strcmp(node->key, key) == 0) {
+            node->used = true;
+            return node;
+        }
+    }
+    return NULL;
+}
+
+void config_fail(config *c, const config_node *node, const char *format, ...)
+{
+    char what[300];
+    int line = 1, column = 1;
+    va_list arguments;
+    if (c->err->status != MW_OK)
+        return;
+    va_start(arguments, format);
+    mw__shown_vprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    for (const char *at = c->text; at < c->text + node->offset; at++) {
+        column = *at == '\n' ? 1 : column + 1;
+        line += *at == '\n';
+    }
+    c->err->status = MW_ERROR_FORMAT;
+    c->err->text_line = line;
+    c->err->text_column = column;
+    mw__shown_printf(c->err->message, sizeof c->err->message, "%.200s:%d:%d: %s", c->path, line, column, what);
+}
+
+static config_node *get_kind(config *c, const config_node *object, const char *key, config_kind kind, const char *what)
+{
+    config_node *node = config_get(object, key);
+    if (node == NULL || node->kind == kind)
+        return node;
+    config_fail(c, node, "\"%.60s\" is %s", key, what);
+    return NULL;
+}
+
+const char *config_string(config *c, const config_node *object, const char *key, const char *otherwise)
+{
+    const config_node *node = get_kind(c, object, key, CONFIG_STRING, "a text in quotes");
+    return node != NULL ? node->text : otherwise;
+}
+
+double config_number(config *c, const config_node *object, const char *key, double otherwise, double low, double high)
+{
+    const config_node *node = get_kind(c, object, key, CONFIG_NUMBER, "a number");
+    if (node == NULL)
+        return otherwise;
+    if (!(node->number >= low && node->number <= high))
+        config_fail(c, node, "\"%.60s\" is %g, not in %g .. %g", key, node->number, low, high);
+    return node->number;
+}
+
+int64_t config_integer(config *c, const config_node *object, const char *key, int64_t otherwise, int64_t low,
+                       int64_t high)
+{
+    const double number = config_number(c, object, key, (double)otherwise, (double)low, (double)high);
+    if (number != floor(number))
+        config_fail(c, config_get(object, key), "\"%.60s\" is %g, not a whole number", key, number);
+    return c->err->status == MW_OK ? (int64_t)number : otherwise;
+}
+
+bool config_bool(config *c, const config_node *object, const char *key, bool otherwise)
+{
+    const config_node *node = get_kind(c, object, key, CONFIG_BOOL, "true or false");
+    return node != NULL ? node->number != 0 : otherwise;
+}
+
+int config_choice(config *c, const config_node *object, const char *key, const char *const *names, int otherwise)
+{
+    char all[240] = "";
+    const config_node *node = get_kind(c, object, key, CONFIG_STRING, "a text in quotes");
+    for (int i = 0; node != NULL && names[i] != NULL; i++) {
+        if (strcmp(node->text, names[i]) == 0)
+            return i;
+        const size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    if (node != NULL)
+        config_fail(c, node, "\"%.60s\" is none of %s", node->text, all);
+    return otherwise;
+}
+
+const config_node *config_object(config *c, const config_node *object, const char *key)
+{
+    return get_kind(c, object, key, CONFIG_OBJECT, "an object, { .. }");
+}
+
+/* ---- what nobody asked for ---- */
+
+static void check_used(config *c, const config_node *node)
+{
+    for (const config_node *child = node->first; child != NULL; child = child->next) {
+        if (child->key != NULL && !child->used)
+            config_fail(c, child, "\"%.60s\" is not known here", child->key);
+        check_used(c, child);
+    }
+}
+
+void config_finish(config *c)
+{
+    if (c->err->status == MW_OK)
+        check_used(c, c->root);
+}

@@ -1,0 +1,221 @@
+/* mw train and mw finetune: from data to a model that knows it, and what is wrong with settings. */
+#include "support/check.h"
+#include "support/folder.h"
+#include "support/page.h"
+#include "tool/shell.h"
+
+#include <millwright/millwright.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Two classes that a line parts, and a value. */
+static void write_tables(void)
+{
+    FILE *csv = fopen("points.csv", "w"), *lines = fopen("points.jsonl", "w");
+    REQUIRE(csv != NULL && lines != NULL);
+    fputs("height,\"width, cm\",kind,area\n", csv);
+    for (int i = 0; i < 200; i++) {
+        const double a = (i * 37 % 101) / 50.0, b = (i * 53 % 97) / 48.0 + 100;
+        const char *kind = a + b > 101 ? "big" : "small";
+        fprintf(csv, "%g,%g,%s,%g\n", a, b, kind, 2 * a - b / 100);
+        fprintf(lines, "{\"height\": %g, \"width\": %g, \"kind\": \"%s\"}\n", a, b, kind);
+    }
+    fclose(csv);
+    fclose(lines);
+}
+
+static double number_behind(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    return at != NULL ? strtod(at + strlen(key), NULL) : -1;
+}
+
+static void test_a_table_becomes_a_model(void)
+{
+    folder_put("points.json", "{\"data\": {\"target\": \"kind\", \"inputs\": [\"height\", \"width, cm\"]},\n"
+                              " \"network\": [{\"dense\": 16}, \"tanh\", {\"dense\": \"classes\"}],\n"
+                              " \"optimizer\": {\"learning_rate\": 0.03}, \"epochs\": 60, \"batch\": 16}");
+    shell_result r = MW("train", "points.json", "--data", "points.csv", "--out", "points", "--json", "-q");
+    CHECK_INT(r.code, 0);
+    CHECK(shell_is_json(r.out));
+    CHECK(number_behind(r.out, "\"accuracy\": ") > 0.9);
+    shell_free(&r);
+    CHECK_MW(0, "scores", NULL, "run", "points", "-i", "x=1");
+    folder_put("lines.json", "{\"data\": {\"target\": \"kind\"},\n"
+                             " \"network\": [{\"dense\": 16}, \"tanh\", {\"dense\": \"classes\"}],\n"
+                             " \"optimizer\": {\"learning_rate\": 0.03}, \"epochs\": 60, \"batch\": 16}");
+    CHECK_MW(0, "2 classes", NULL, "train", "lines.json", "--data", "points.jsonl", "-q");
+}
+
+static void test_values_are_learned_too(void)
+{
+    folder_put("area.json", "{\"loss\": \"mse\", \"network\": [{\"dense\": 16}, \"tanh\", {\"dense\": 1}],\n"
+                            " \"data\": {\"inputs\": [\"height\", \"width, cm\"], \"target\": \"area\"},\n"
+                            " \"optimizer\": {\"learning_rate\": 0.03}, \"epochs\": 60, \"batch\": 16}");
+    shell_result r = MW("train", "area.json", "--data", "points.csv", "--json", "-q");
+    CHECK_INT(r.code, 0);
+    CHECK(number_behind(r.out, "\"mean_absolute_error\": ") < 0.2);
+    CHECK(number_behind(r.out, "\"mean_absolute_error\": ") >= 0);
+    shell_free(&r);
+}
+
+/* ---- pictures ---- */
+
+static void write_digits(void)
+{
+    mw_error err = {0};
+    static float x[64 * 8 * 8];
+    static uint8_t y[64];
+    for (int i = 0; i < 64; i++) {
+        y[i] = (uint8_t)(i % 2);
+        for (int k = 0; k < 64; k++)
+            x[64 * i + k] = (float)((y[i] != 0 ? k / 8 : k % 8) * 30 + (i + k) % 5) / 255.0f;
+    }
+    const mw_tensor_values values[] = {{"x", MW_F32, MW_SHAPE(64, 1, 8, 8), x}, {"y", MW_U8, MW_SHAPE(64), y}};
+    mw_tensors_write("stripes.npz", values, 2, &err);
+    CHECK_OK(err);
+}
+
+static void test_every_layer_can_be_trained(void)
+{
+    shell_result layers = MW("help", "layers");
+    folder_put(
+        "all.json",
+        "{\"network\": [{\"conv\": 4, \"kernel\": [3, 3], \"name\": \"first\"}, {\"batch_norm\": 0, \"momentum\": "
+        "0.2},\n"
+        "\"relu\", {\"residual\": [{\"conv\": 4, \"groups\": 2, \"bias\": false}, \"leaky_relu\"]},\n"
+        "{\"max_pool\": 2}, {\"conv_transpose\": 4, \"stride\": 2}, {\"avg_pool\": 2}, \"silu\", \"elu\", \"gelu\",\n"
+        "\"softplus\", \"relu6\", {\"repeat\": 2, \"layers\": [{\"conv\": 4}, \"tanh\"]},\n"
+        "{\"reshape\": [4, 16]}, {\"transpose\": [2, 1]}, \"layer_norm\", {\"attention\": 2},\n"
+        "{\"lstm\": 6, \"sequence\": true}, {\"gru\": 6}, {\"dropout\": 0.1}, \"sigmoid\", \"flatten\",\n"
+        "{\"dense\": \"classes\"}],\n"
+        "\"epochs\": 2, \"batch\": 8, \"data\": {\"validation\": 0.25}, \"output\": \"all\"}");
+    CHECK_MW(0, "accuracy", NULL, "train", "all.json", "--data", "stripes.npz", "-q");
+    char *config = page_read("all.json"), *document = page_read(MW_TESTS_DIR "/../docs/train.md");
+    for (char *line = strtok(layers.out, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        char quoted[64], row[64];
+        const int length = (int)strcspn(line, " ");
+        snprintf(quoted, sizeof quoted, "\"%.*s\"", length, line);
+        snprintf(row, sizeof row, "| `%.*s` |", length, line);
+        const bool elsewhere = strcmp(quoted, "\"embedding\"") == 0 || strcmp(quoted, "\"softmax\"") == 0 ||
+                               strcmp(quoted, "\"global_avg_pool\"") == 0;
+        check_note(elsewhere || strstr(config, quoted) != NULL, __FILE__, __LINE__, "%s is trained nowhere", quoted);
+        CHECK_CONTAINS(document, row);
+    }
+    free(config);
+    free(document);
+    shell_free(&layers);
+}
+
+static void test_a_model_is_tuned_in_its_own_form(void)
+{
+    folder_put("first.json", "{\"network\": [\"global_avg_pool\", {\"dense\": 8, \"name\": \"fc1\"}, \"relu\",\n"
+                             "{\"dense\": \"classes\", \"name\": \"fc2\"}, \"softmax\"], \"epochs\": 1, \"batch\": 4,\n"
+                             "\"loss\": \"cross_entropy\"}");
+    CHECK_MW(0, NULL, NULL, "train", "first.json", "--data", "stripes.npz", "-o", "first", "-q");
+    CHECK_MW(0, "trained  fc2_weight", NULL, "finetune", "first", "--data", "stripes.npz", "-l", "fc2*", "-o", "second",
+             "--epochs", "1", "-b", "16");
+    CHECK_MW(0, "[4, 1, 8, 8]", NULL, "info", "second"); /* the batch of the source */
+    CHECK_MW(3, "differs", NULL, "compare", "first", "second");
+    CHECK_MW(0, NULL, NULL, "finetune", "first", "--data", "stripes.npz", "--lora", "2", "-o", "third", "--epochs", "1",
+             "-q");
+    CHECK_MW(0, NULL, NULL, "finetune", "first", "--data", "stripes.npz", "--head", "-o", "fourth", "--epochs", "1",
+             "-q");
+    CHECK_MW(2, NULL, "--data PATH and --out PATH", "finetune", "first");
+    CHECK_MW(1, NULL, "matches none of 4 weights", "finetune", "first", "--data", "stripes.npz", "-l", "gone*", "-o",
+             "fifth");
+    CHECK(access("fifth", F_OK) != 0);
+}
+
+/* ---- stopping and going on ---- */
+
+static void test_a_run_goes_on_where_it_stopped(void)
+{
+    folder_put("run.json",
+               "{\"network\": [{\"dense\": \"classes\"}], \"epochs\": 3, \"batch\": 8, \"output\": \"whole\"}");
+    CHECK_MW(0, NULL, NULL, "train", "run.json", "--data", "stripes.npz", "-q");
+    CHECK_MW(0, NULL, NULL, "train", "run.json", "--data", "stripes.npz", "--run", "run", "-q");
+    CHECK(access("run/checkpoint.safetensors", F_OK) == 0);
+    CHECK_MW(0, NULL, NULL, "train", "run.json", "--data", "stripes.npz", "--run", "run", "-q", "--out", "again");
+    CHECK_MW(0, "passes", NULL, "compare", "whole", "again", "--relative", "0");
+}
+
+static void test_a_terminal_of_any_width_shows_the_loss(void)
+{
+    const int widths[] = {0, 12, 31, 80, 300};
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        shell_result r =
+            shell_mw_terminal((const char *const[]){"train", "run.json", "--data", "stripes.npz", NULL}, widths[i]);
+        CHECK_INT(r.code, 0);
+        CHECK_CONTAINS(r.out, "epoch");
+        if (widths[i] >= 30)
+            CHECK_CONTAINS(r.out, "left");
+        shell_free(&r);
+    }
+}
+
+/* ---- what is wrong ---- */
+
+static void test_what_is_wrong_is_said_with_its_place(void)
+{
+    static const struct {
+        const char *text, *error;
+    } rows[] = {
+        {"{\"network\": [\"rellu\"]}", "bad.json:1:14: there is no layer \"rellu\""},
+        {"{\"network\": [\n {\"dense\": 0}]}", "bad.json:2:12: a whole number from 1 on"},
+        {"{\"network\": [{\"dense\": \"classes\", \"keep\": 1}]}", "bad.json:1:43: \"keep\" is not known here"},
+        {"{", "bad.json:1:2: JSON"},
+        {"[]", "bad.json:1:1: an object is expected"},
+        {"{\"network\": [7]}", "a layer is a text"},
+        {"{\"network\": {}}", "a list of layers"},
+        {"{\"network\": [{\"dropout\": 2}]}", "a probability"},
+        {"{\"network\": [{\"dense\": \"classes\"}], \"epochs\": 1.5}", "not a whole number"},
+        {"{\"network\": [{\"dense\": \"classes\"}], \"batch\": 1e30}", "not in 1 .."},
+        {"{\"network\": [{\"dense\": \"classes\"}], \"optimizer\": {\"name\": \"adm\"}}", "none of adam, adamw"},
+        {"{\"network\": [{\"dense\": \"classes\"}], \"device\": \"tpu\"}", "device"},
+        {"{\"network\": [{\"dense\": 1}]}", "and there are 2 classes"},
+        {"{\"epochs\": 1}", "neither \"network\" nor \"model\""},
+        {"{\"network\": [{\"repeat\": 2}]}", "a list of layers"},
+        {"{\"network\": [[[[[[[[[]]]]]]]]]}", "nested too deeply"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        folder_put("bad.json", rows[i].text);
+        CHECK_MW(1, NULL, rows[i].error, "train", "bad.json", "--data", "stripes.npz", "-q");
+    }
+    CHECK_MW(1, NULL, "gone.json", "train", "gone.json", "--data", "stripes.npz");
+    CHECK_MW(1, NULL, "where is the data", "train", "run.json");
+    CHECK_MW(1, NULL, "gone", "train", "run.json", "--data", "gone.csv");
+}
+
+/* Settings cut after any byte are refused, never a crash. */
+static void test_settings_that_are_cut_are_refused(void)
+{
+    static const char whole[] = "{\"network\": [{\"conv\": 2}, \"relu\", {\"dense\": \"classes\"}], \"epochs\": 1}";
+    char cut[sizeof whole];
+    for (size_t n = 0; n + 1 < sizeof whole; n += 3) {
+        memcpy(cut, whole, n);
+        cut[n] = '\0';
+        folder_put("cut.json", cut);
+        CHECK_MW(1, NULL, "cut.json", "train", "cut.json", "--data", "stripes.npz", "-q");
+    }
+}
+
+int main(void)
+{
+    char folder[512];
+    if (!folder_enter(folder))
+        return 1;
+    RUN(write_tables);
+    RUN(write_digits);
+    RUN(test_a_table_becomes_a_model);
+    RUN(test_values_are_learned_too);
+    RUN(test_every_layer_can_be_trained);
+    RUN(test_a_model_is_tuned_in_its_own_form);
+    RUN(test_a_run_goes_on_where_it_stopped);
+    RUN(test_a_terminal_of_any_width_shows_the_loss);
+    RUN(test_what_is_wrong_is_said_with_its_place);
+    RUN(test_settings_that_are_cut_are_refused);
+    folder_leave(folder);
+    return check_finish();
+}
