@@ -30,6 +30,9 @@ MW_API size_t mw_graph_function_count(const mw_graph *graph);
 /** Name of function `index`, in the order of the text; NULL past the last. Lives as long as the graph. */
 MW_API const char *mw_graph_function_at(const mw_graph *graph, size_t index);
 
+/** The operator set of "main", or of the only function; 0 for NULL, and where there is neither. */
+MW_API mw_opset mw_graph_opset(const mw_graph *graph);
+
 /** A copy of one function, as "main" of a graph of its own: to be compiled, trained or written.
  *  name    NULL = "main", or the only function
  *  return  owned by the caller, by the allocator of the graph; NULL with err set on failure

@@ -12,6 +12,14 @@ const char *mw_graph_function_at(const mw_graph *graph, size_t index)
     return index < mw_graph_function_count(graph) ? graph->functions[index]->name : NULL;
 }
 
+mw_opset mw_graph_opset(const mw_graph *graph)
+{
+    const mw__function *function = graph != NULL ? mw__function_find(graph, "main") : NULL;
+    if (function == NULL && mw_graph_function_count(graph) == 1)
+        function = graph->functions[0];
+    return function != NULL ? function->opset : (mw_opset)0;
+}
+
 static mw_status fail_unknown(const mw_graph *graph, const char *name, mw_error *err)
 {
     mw__text list;

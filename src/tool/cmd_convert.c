@@ -58,6 +58,24 @@ static bool choose_form(mw_weight_form *out)
     return false;
 }
 
+/* Compressed constants came with ios16: an older program becomes one of it, by way of its text. */
+static mw_graph *raise_opset(const mw_graph *graph, const char *path, const tool_call *call)
+{
+    char folder[4200];
+    mw_mil_write_options options = mw_mil_write_defaults();
+    options.opset = MW_IOS16;
+    if (mw_graph_opset(graph) >= MW_IOS16)
+        return mw_graph_function(graph, NULL, call->err);
+    if (!tool_make_mil(folder, sizeof folder - 16, path, call->err))
+        return NULL;
+    mw_graph_write_mil(graph, folder, &options, call->err);
+    char text[4300];
+    snprintf(text, sizeof text, "%s/model.mil", folder);
+    mw_graph *raised = mw_graph_read_mil(text, NULL, call->err);
+    tool_remove_mil(folder);
+    return raised;
+}
+
 static mw_graph *compress(const mw_graph *graph, const tool_call *call, bool *usage)
 {
     mw_weight_form form;
@@ -84,13 +102,15 @@ static int write_compressed(const mw_model *model, const char *path, const tool_
 {
     bool usage;
     mw_model_options options = mw_model_defaults();
-    mw_graph *small = compress(mw_model_graph(model), call, &usage);
+    mw_graph *raised = raise_opset(mw_model_graph(model), path, call);
+    mw_graph *small = compress(raised, call, &usage);
     options.read_only = true;
     options.description = mw_model_description(model);
     mw_model *written = small != NULL ? mw_model_create(small, &options, call->err) : NULL;
     const int code = written != NULL ? write_as_it_is(written, path, call) : usage ? TOOL_USAGE : TOOL_FAILED;
     mw_model_destroy(written);
     mw_graph_destroy(small);
+    mw_graph_destroy(raised);
     return code;
 }
 

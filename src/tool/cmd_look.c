@@ -106,6 +106,10 @@ static void say_functions(const mw_graph *graph, const tool_call *call)
     const char *name;
     const size_t count = mw_graph_function_count(graph);
     if (call->json != NULL)
+        tool_json_integer(call->json, "opset", mw_graph_opset(graph));
+    else
+        tool_print("opset   ios%d\n", (int)mw_graph_opset(graph));
+    if (call->json != NULL)
         tool_json_open(call->json, "functions", '[');
     for (size_t i = 0; (name = mw_graph_function_at(graph, i)) != NULL; i++) {
         if (call->json != NULL)

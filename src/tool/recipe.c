@@ -4,14 +4,12 @@
 #include "tool/dashboard.h"
 #include "tool/network.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <millwright/summary.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { PATH_BYTES = 4200 };
 
@@ -452,37 +450,14 @@ static bool ends_in(const char *path, const char *ending)
     return length > own && strcmp(path + length - own, ending) == 0;
 }
 
-/* What a folder of MIL holds: model.mil, and weights below. */
-static void remove_folder(const char *folder)
-{
-    char path[PATH_BYTES + 600];
-    snprintf(path, sizeof path, "%s/weights", folder);
-    DIR *weights = opendir(path);
-    for (const struct dirent *entry; weights != NULL && (entry = readdir(weights)) != NULL;) {
-        snprintf(path, sizeof path, "%s/weights/%s", folder, entry->d_name);
-        if (entry->d_name[0] != '.')
-            unlink(path);
-    }
-    if (weights != NULL)
-        closedir(weights);
-    snprintf(path, sizeof path, "%s/weights", folder);
-    rmdir(path);
-    snprintf(path, sizeof path, "%s/model.mil", folder);
-    unlink(path);
-    rmdir(folder);
-}
-
 /* Trainers write MIL; other formats are made of it. What a model said of itself goes along. */
 static void write_as_model(training *t, const mw_graph *source, const char *path)
 {
     char folder[PATH_BYTES + 16];
     mw_model_options options = mw_model_defaults();
     options.read_only = true;
-    snprintf(folder, sizeof folder, "%s.mil-XXXXXX", path);
-    if (mkdtemp(folder) == NULL) {
-        fail(t, MW_ERROR_FILE, "no folder can be made beside %.200s", path);
+    if (!tool_make_mil(folder, sizeof folder, path, t->err))
         return;
-    }
     mw_trainer_write_tuned(t->trainer, source, folder, t->err);
     mw_model *read = mw_model_load(folder, &options, t->err);
     options.description = source != NULL ? mw_model_description(t->model) : NULL;
@@ -490,7 +465,7 @@ static void write_as_model(training *t, const mw_graph *source, const char *path
     mw_model_write(written, path, t->err);
     mw_model_destroy(written);
     mw_model_destroy(read);
-    remove_folder(folder);
+    tool_remove_mil(folder);
 }
 
 /* A model that was read keeps its own batch, unless there is a layer behind it now. */

@@ -96,6 +96,13 @@ bool tool_parse_pair(const char *option, const char *text, char *name, size_t si
 bool tool_parse_shape(const char *text, mw_shape *out);
 bool tool_in_range(const char *option, long long value, long long low, long long high);
 
+/* ---- folder.c ---- */
+
+/* Makes an empty folder beside `path`; its path in `out`. false with err set. */
+bool tool_make_mil(char *out, size_t size, const char *path, mw_error *err);
+/* Removes it, with the model that was written there. */
+void tool_remove_mil(const char *folder);
+
 /* ---- json for errors ---- */
 
 /* The error as members of an open object. */
