@@ -81,6 +81,57 @@ static void say_labels(const mw_result *result, const mw_classes *classes, const
     }
 }
 
+/* The lines of "classes" that the model says of itself (mw train writes them), NULL if it does not. */
+static const char *own_classes(const mw_model *model, size_t *out_count)
+{
+    const mw_description *d = mw_model_description(model);
+    for (size_t i = 0; d != NULL && i < d->pair_count; i++) {
+        if (strcmp(d->pairs[i].key, "classes") != 0)
+            continue;
+        *out_count = 1;
+        for (const char *at = d->pairs[i].value; *at != '\0'; at++)
+            *out_count += *at == '\n';
+        return d->pairs[i].value;
+    }
+    return NULL;
+}
+
+static void show_line(const char *lines, size_t index, char *out, size_t size)
+{
+    for (; index > 0 && strchr(lines, '\n') != NULL; index--)
+        lines = strchr(lines, '\n') + 1;
+    snprintf(out, size, "%.*s", (int)strcspn(lines, "\n"), lines);
+}
+
+/* The likeliest class of each example, of the first ones as many as --values says. */
+static void say_classes(const mw_model *model, const mw_result *result, mw_shape shape, const tool_call *call)
+{
+    size_t classes = 0;
+    char name[200];
+    const char *lines = own_classes(model, &classes);
+    const size_t examples = lines != NULL && shape.rank > 0 ? (size_t)shape.dim[0] : 0;
+    if (examples == 0 || result->count != examples * classes)
+        return;
+    if (call->json != NULL)
+        tool_json_open(call->json, "classes", '[');
+    for (size_t i = 0; i < examples && i < (size_t)(o.values > 0 ? o.values : 0); i++) {
+        const float *p = (const float *)result->data + i * classes;
+        size_t best = 0;
+        for (size_t k = 1; k < classes; k++)
+            best = p[k] > p[best] ? k : best;
+        show_line(lines, best, name, sizeof name);
+        if (call->json != NULL) {
+            tool_json_string(call->json, NULL, name);
+            continue;
+        }
+        tool_print("  example %zu: ", i);
+        tool_show(name);
+        tool_puts("\n");
+    }
+    if (call->json != NULL)
+        tool_json_close(call->json, ']');
+}
+
 static void say_results(const mw_model *model, const tool_results *results, const tool_call *call)
 {
     if (call->json != NULL)
@@ -96,6 +147,8 @@ static void say_results(const mw_model *model, const tool_results *results, cons
     }
     if (call->json != NULL)
         tool_json_close(call->json, ']');
+    if (results->count == 1)
+        say_classes(model, &results->results[0], results->shapes[0], call);
 }
 
 static mw_status keep(const tool_results *results, const char *path, mw_error *err)

@@ -450,6 +450,20 @@ static bool ends_in(const char *path, const char *ending)
     return length > own && strcmp(path + length - own, ending) == 0;
 }
 
+/* Names of the classes, a line each, as what the model says of itself under "classes": mw run shows them. */
+static char *class_names(const training *t)
+{
+    size_t size = 1, used = 0;
+    const size_t count = mw_dataset_class_count(t->data.plain, "y");
+    for (size_t i = 0; i < count; i++)
+        size += strlen(mw_dataset_class_name(t->data.plain, "y", i)) + 1;
+    char *names = count > 0 ? malloc(size) : NULL;
+    for (size_t i = 0; names != NULL && i < count; i++)
+        used += (size_t)snprintf(names + used, size - used, "%s%s", i > 0 ? "\n" : "",
+                                 mw_dataset_class_name(t->data.plain, "y", i));
+    return names;
+}
+
 /* Trainers write MIL; other formats are made of it. What a model said of itself goes along. */
 static void write_as_model(training *t, const mw_graph *source, const char *path)
 {
@@ -460,11 +474,17 @@ static void write_as_model(training *t, const mw_graph *source, const char *path
         return;
     mw_trainer_write_tuned(t->trainer, source, folder, t->err);
     mw_model *read = mw_model_load(folder, &options, t->err);
-    options.description = source != NULL ? mw_model_description(t->model) : NULL;
+    char *names = class_names(t);
+    const mw_text_pair pair = {"classes", names};
+    mw_description own = mw_description_defaults();
+    own.pairs = &pair;
+    own.pair_count = names != NULL;
+    options.description = source != NULL ? mw_model_description(t->model) : &own;
     mw_model *written = mw_model_create(mw_model_graph(read), &options, t->err);
     mw_model_write(written, path, t->err);
     mw_model_destroy(written);
     mw_model_destroy(read);
+    free(names);
     tool_remove_mil(folder);
 }
 

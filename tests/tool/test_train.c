@@ -42,6 +42,12 @@ static void test_a_table_becomes_a_model(void)
     CHECK(number_behind(r.out, "\"accuracy\": ") > 0.9);
     shell_free(&r);
     CHECK_MW(0, "scores", NULL, "run", "points", "-i", "x=1");
+    r = MW("train", "points.json", "--data", "points.csv", "--out", "points.mlpackage", "-q");
+    if (r.code == 0) { /* built with protobuf-c */
+        CHECK_MW(0, "example 0: small", NULL, "run", "points.mlpackage", "-i", "x=0.1");
+        CHECK_MW(0, "\"classes\": [\"small\"]", NULL, "run", "points.mlpackage", "-i", "x=0.1", "--json");
+    }
+    shell_free(&r);
     folder_put("lines.json", "{\"data\": {\"target\": \"kind\"},\n"
                              " \"network\": [{\"dense\": 16}, \"tanh\", {\"dense\": \"classes\"}],\n"
                              " \"optimizer\": {\"learning_rate\": 0.03}, \"epochs\": 60, \"batch\": 16}");
