@@ -1,10 +1,12 @@
 /* Models by options. */
 #include "tool/source.h"
 
+#include "base/file.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum { GIVEN_MAX = 64, NAME_BYTES = 256 };
+enum { GIVEN_MAX = 64, NAME_BYTES = 256, TEXT_MAX = 1 << 28 };
 
 static struct {
     const char **shapes, **extents;
@@ -93,6 +95,29 @@ bool tool_compile_options(mw_compile_options *out)
     return given.device == NULL || tool_parse_device(given.device, &out->device);
 }
 
+/* A text whose weight files are not there is enough to look at. */
+static mw_model *open_text_alone(const char *path, const mw_model_options *options, const tool_call *call)
+{
+    char *text = NULL, inside[4200];
+    size_t size = 0;
+    mw_error err = {0};
+    const mw_allocator *heap = mw__allocator_or_default(NULL);
+    snprintf(inside, sizeof inside, "%s/model.mil", path);
+    if (mw__file_read(heap, path, TEXT_MAX, &text, &size, &err) != MW_OK) {
+        mw_error_clear(&err);
+        mw__file_read(heap, inside, TEXT_MAX, &text, &size, &err);
+    }
+    mw_graph *graph = text != NULL ? mw_graph_parse_mil(text, size, NULL, NULL, &err) : NULL;
+    mw_model *model = graph != NULL ? mw_model_create(graph, options, &err) : NULL;
+    if (model != NULL && !call->quiet)
+        tool_complain("the weights are not there, only the text is: %s", call->err->message);
+    if (model != NULL)
+        mw_error_clear(call->err);
+    mw_graph_destroy(graph);
+    mw__free(heap, text);
+    return model;
+}
+
 mw_model *tool_open_model(const char *path, bool compiled, const tool_call *call, bool *out_usage)
 {
     mw_compile_options compile;
@@ -108,7 +133,9 @@ mw_model *tool_open_model(const char *path, bool compiled, const tool_call *call
     options.onnx = &onnx;
     options.batch = given.batch;
     options.read_only = !compiled;
-    return mw_model_load(path, &options, call->err);
+    mw_model *model = mw_model_load(path, &options, call->err);
+    return model == NULL && !compiled && call->err->status == MW_ERROR_FILE ? open_text_alone(path, &options, call)
+                                                                            : model;
 }
 
 /* Whether every input of the graph has a shape. */

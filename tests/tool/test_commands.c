@@ -88,6 +88,15 @@ static void test_tensors_are_listed_with_statistics(void)
     CHECK_JSON("tensors", "b.npz", "--statistics", "--match", "w");
 }
 
+static void test_a_text_without_its_weights_can_be_looked_at(void)
+{
+    CHECK_MW(0, NULL, NULL, "convert", "net", "bare");
+    CHECK_INT(unlink("bare/weights/weight.bin"), 0);
+    CHECK_MW(0, "fc1", "the weights are not there", "info", "bare");
+    CHECK_MW(0, "takes it", NULL, "check", "bare/model.mil", "-c", "m1");
+    CHECK_MW(1, NULL, "cannot open", "run", "bare");
+}
+
 /* ---- files ---- */
 
 static void test_convert_goes_both_ways(void)
@@ -207,6 +216,7 @@ int main(void)
     RUN(test_info_lists_ports_and_layers);
     RUN(test_ops_are_those_of_the_table);
     RUN(test_tensors_are_listed_with_statistics);
+    RUN(test_a_text_without_its_weights_can_be_looked_at);
     RUN(test_convert_goes_both_ways);
     RUN(test_average_is_the_mean);
     RUN(test_run_feeds_what_it_is_told);
