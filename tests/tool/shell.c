@@ -91,6 +91,25 @@ shell_result shell_mw_unread(const char *const *words)
     return result;
 }
 
+shell_result shell_mw_signal(const char *const *words, int signal, const char *file)
+{
+    shell_result result = {.code = -1};
+    const int out = temporary(), errs = temporary(), nothing = open("/dev/null", O_RDONLY);
+    const pid_t child = fork();
+    if (child == 0)
+        become_mw(words, nothing, out, errs);
+    for (int i = 0; i < 1000 && access(file, F_OK) != 0; i++)
+        poll(NULL, 0, 10);
+    kill(child, signal);
+    result.code = wait_for(child);
+    result.out = read_back(out, &result.out_size);
+    result.errs = read_back(errs, NULL);
+    close(out);
+    close(errs);
+    close(nothing);
+    return result;
+}
+
 /* All that comes from a terminal until it is closed. */
 static char *read_terminal(int master)
 {

@@ -20,6 +20,9 @@ void shell_free(shell_result *result);
 /* Runs it with standard output in a pipe whose reader has left; only the code and the errors. */
 shell_result shell_mw_unread(const char *const *words);
 
+/* Runs it and sends it a signal as soon as the file is there, or after ten seconds. */
+shell_result shell_mw_signal(const char *const *words, int signal, const char *file);
+
 /* Runs it on a terminal of so many columns; `out` has all that it shows. */
 shell_result shell_mw_terminal(const char *const *words, int columns);
 

@@ -147,6 +147,23 @@ static void test_a_run_goes_on_where_it_stopped(void)
     CHECK_MW(0, "passes", NULL, "compare", "whole", "again", "--relative", "0");
 }
 
+static void test_ctrl_c_saves_and_ends_with_130(void)
+{
+    folder_put("long.json", "{\"network\": [{\"dense\": \"classes\"}], \"epochs\": 1000000, \"batch\": 8,\n"
+                            "\"schedule\": {\"name\": \"constant\"}, \"checkpoint_steps\": 100}");
+    const char *const words[] = {"train", "long.json", "--data", "stripes.npz", "--run",
+                                 "long",  "--out",     "never",  NULL};
+    shell_result r = shell_mw_signal(words, SIGINT, "long/checkpoint.safetensors");
+    CHECK_INT(r.code, 130);
+    CHECK_CONTAINS(r.errs, "mw: ");
+    CHECK(access("never", F_OK) != 0);
+    shell_free(&r);
+    r = shell_mw_signal(words, SIGTERM, "long/checkpoint.safetensors"); /* it goes on, until the next */
+    CHECK(r.code == 143 || r.code == 128 + SIGTERM);
+    shell_free(&r);
+    CHECK_MW(0, "step", NULL, "tensors", "long/checkpoint.safetensors");
+}
+
 static void test_a_terminal_of_any_width_shows_the_loss(void)
 {
     const int widths[] = {0, 12, 31, 80, 300};
@@ -219,6 +236,7 @@ int main(void)
     RUN(test_every_layer_can_be_trained);
     RUN(test_a_model_is_tuned_in_its_own_form);
     RUN(test_a_run_goes_on_where_it_stopped);
+    RUN(test_ctrl_c_saves_and_ends_with_130);
     RUN(test_a_terminal_of_any_width_shows_the_loss);
     RUN(test_what_is_wrong_is_said_with_its_place);
     RUN(test_settings_that_are_cut_are_refused);
