@@ -16,6 +16,7 @@
 #include <millwright/dataset_derived.h>
 #include <millwright/dataset_files.h>
 #include <millwright/description.h>
+#include <millwright/draw.h>
 #include <millwright/function.h>
 #include <millwright/gradcheck.h>
 #include <millwright/graph.h>

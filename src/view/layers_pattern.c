@@ -88,6 +88,24 @@ static void join_region(mw__view *view, const mw__region *region, uint32_t op, c
 
 /* ---- norms ---- */
 
+/* Means over the examples make a batch norm, over all positions of a channel an instance norm. */
+static const char *norm_by_axes(const mw__view *view, const mw__region *region)
+{
+    for (uint32_t i = 0; i < region->count; i++) {
+        const mw__op *op = view->ops[region->ops[i]].op;
+        int64_t axes[MW_RANK_MAX];
+        size_t count = 0;
+        if (strcmp(op->kind, "reduce_mean") != 0 || !mw__arg_ints(op, "axes", axes, MW_RANK_MAX, &count) || count < 2)
+            continue;
+        const mw_shape shape = mw_tensor_shape(mw__arg(op, "x"));
+        if (axes[0] == 0)
+            return "batch_norm";
+        if (shape.rank > 3 && (int)count == shape.rank - 2 && (axes[0] == 2 || axes[0] == 2 - shape.rank))
+            return "instance_norm";
+    }
+    return "layer_norm";
+}
+
 /* x - mean(x) in front of a norm is part of it. */
 static bool join_center(mw__view *view, const mw_tensor *value, uint32_t op)
 {
@@ -97,7 +115,7 @@ static bool join_center(mw__view *view, const mw_tensor *value, uint32_t op)
         !HAS(view, &region, "reduce_mean") || region.count > 4)
         return false;
     mw__view_join(view, center, op);
-    join_region(view, &region, op, "layer_norm");
+    join_region(view, &region, op, norm_by_axes(view, &region));
     return true;
 }
 
@@ -121,7 +139,7 @@ static bool find_norm(mw__view *view, uint32_t op, const mw__region *region)
         return false;
     const bool whole = !HAS(view, region, "reduce_mean") && !has_factor(view, region);
     const bool centred = HAS(view, region, "sub");
-    join_region(view, region, op, centred ? "layer_norm" : whole ? "l2_norm" : "rms_norm");
+    join_region(view, region, op, centred ? norm_by_axes(view, region) : whole ? "l2_norm" : "rms_norm");
     join_center(view, region->from, op);
     return true;
 }

@@ -390,6 +390,9 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_description_print(NULL, &err));
     REFUSED(mw_summary_create(NULL, &err));
     REFUSED(mw_summary_print(NULL, &err));
+    REFUSED(mw_graph_write_svg(NULL, "x.svg", NULL, &err));
+    REFUSED(mw_graph_write_dot(NULL, "x.dot", NULL, &err));
+    REFUSED(mw_graph_print_svg(NULL, NULL, &err));
     REFUSED(mw_graph_compress(NULL, NULL, &err));
     REFUSED(mw_graph_parse_mil(NULL, 5, NULL, NULL, &err));
     REFUSED(mw_graph_verify(NULL, &err));

@@ -1,5 +1,6 @@
 /* Options from every struct that has a size, one field wrong at a time: each is refused before anything is done with
  * it. The last test holds the table to the headers. */
+#include "option_world.h"
 #include "support/check.h"
 #include "support/child.h"
 #include "support/folder.h"
@@ -13,15 +14,6 @@
 #include <unistd.h>
 
 enum { N = 4, D = 3, C = 2 };
-
-/* What options point to. */
-typedef struct world {
-    mw_graph *graph;
-    mw_tensor *x, *y, *image, *kernel, *logits, *labels, *loss;
-    mw_dataset *data;
-    mw_trainer *trainer;
-    mw_error err; /* of the call */
-} world;
 
 static float example_x[8 * D];
 static int32_t example_y[8];
@@ -452,6 +444,7 @@ static const struct_row structs[] = {
     ROW(mw_compile_options, compile),
     ROW(mw_chip_check_options, chip_check),
     ROW(mw_chip_place_options, chip_place),
+    ROW(mw_draw_options, draw),
     ROW(mw_chip_plan_options, chip_plan),
     ROW(mw_ane_options, ane),
     ROW(mw_e5_options, e5),

@@ -1,0 +1,20 @@
+/* Makers and uses of options that test_options.c has in its table, and that have no place in it. */
+#ifndef TESTS_API_OPTION_WORLD_H
+#define TESTS_API_OPTION_WORLD_H
+
+#include <millwright/millwright.h>
+
+/* What options point to. */
+typedef struct world {
+    mw_graph *graph;
+    mw_tensor *x, *y, *image, *kernel, *logits, *labels, *loss;
+    mw_dataset *data;
+    mw_trainer *trainer;
+    mw_error err; /* of the call */
+} world;
+
+/* Fills the struct; and uses it, true if it was accepted, else with w->err set. */
+void make_draw(world *w, void *out);
+bool use_draw(world *w, const void *options);
+
+#endif
