@@ -48,6 +48,7 @@
 #include <millwright/operation.h>
 #include <millwright/optimizer.h>
 #include <millwright/plan.h>
+#include <millwright/plot.h>
 #include <millwright/program.h>
 #include <millwright/schedule.h>
 #include <millwright/status.h>

@@ -16,5 +16,7 @@ typedef struct world {
 /* Fills the struct; and uses it, true if it was accepted, else with w->err set. */
 void make_draw(world *w, void *out);
 bool use_draw(world *w, const void *options);
+void make_plot(world *w, void *out);
+bool use_plot(world *w, const void *options);
 
 #endif

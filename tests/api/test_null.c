@@ -393,6 +393,8 @@ static void test_calls_with_an_error_refuse_null(void)
     REFUSED(mw_graph_write_svg(NULL, "x.svg", NULL, &err));
     REFUSED(mw_graph_write_dot(NULL, "x.dot", NULL, &err));
     REFUSED(mw_graph_print_svg(NULL, NULL, &err));
+    REFUSED(mw_plot_write_svg(NULL, "x.svg", NULL, &err));
+    REFUSED(mw_plot_print_svg(NULL, NULL, &err));
     REFUSED(mw_graph_compress(NULL, NULL, &err));
     REFUSED(mw_graph_parse_mil(NULL, 5, NULL, NULL, &err));
     REFUSED(mw_graph_verify(NULL, &err));

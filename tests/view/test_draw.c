@@ -54,11 +54,11 @@ static void test_repeated_blocks_are_drawn_once(void)
     options.unfolded = true;
     char *unfolded = mw_graph_print_svg(graph, &options, &err);
     CHECK_OK(err);
-    CHECK_CONTAINS(folded, ">12 times</text>");
-    CHECK_CONTAINS(folded, ">block*.attention.q</text>");
+    CHECK(strstr(folded, ">12 times</text>") != NULL);
+    CHECK(strstr(folded, ">block*.attention.q</text>") != NULL);
     CHECK_INT(count(folded, ">attention heads 4, width 8</text>"), 1);
     CHECK_INT(count(unfolded, ">attention heads 4, width 8</text>"), 12);
-    CHECK_CONTAINS(unfolded, ">block11.attention.q</text>");
+    CHECK(strstr(unfolded, ">block11.attention.q</text>") != NULL);
     mw_string_free(unfolded);
     mw_string_free(folded);
     mw_graph_destroy(graph);
@@ -111,7 +111,7 @@ static void test_of_a_large_program_the_ends_are_drawn(void)
     options.unfolded = true;
     char *svg = mw_graph_print_svg(graph, &options, &err);
     CHECK_OK(err);
-    CHECK_CONTAINS(svg, ">29,001 layers that are not shown</text>");
+    CHECK(strstr(svg, ">29,001 layers that are not shown</text>") != NULL);
     CHECK(strlen(svg) < 1000 * 2048);
     CHECK(picture_check_texts(svg, "a large program") > 1000);
     mw_string_free(svg);
